@@ -1,0 +1,56 @@
+package schema
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"time"
+)
+
+// idAlphabet is Crockford's base32 in lower case: it sorts as the numbers it
+// spells, is safe as a file name and has no letters that look like digits.
+const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+
+const idLen = 26
+
+// NewID makes the id of a session: ten characters for the milliseconds of t,
+// which make ids sort by time, and sixteen for the 80 bits of entropy.
+func NewID(t time.Time, entropy [10]byte) string {
+	var id [idLen]byte
+	ms := uint64(max(t.UnixMilli(), 0))
+	for i := 9; i >= 0; i-- {
+		id[i] = idAlphabet[ms&31]
+		ms >>= 5
+	}
+	var bits, n uint
+	at := 10
+	for _, b := range entropy {
+		bits, n = bits<<8|uint(b), n+8
+		for n >= 5 {
+			n -= 5
+			id[at] = idAlphabet[bits>>n&31]
+			at++
+		}
+	}
+	return string(id[:])
+}
+
+// DerivedID makes the id of a captured session from the agent's own id for it
+// and the time of its first message, so that two clones that capture the same
+// transcript agree.
+func DerivedID(agent, nativeID string, first time.Time) string {
+	sum := sha256.Sum256([]byte(agent + "\n" + nativeID))
+	return NewID(first, [10]byte(sum[:]))
+}
+
+// CheckID says why s cannot be the id of a session; nil if it can.
+func CheckID(s string) error {
+	if len(s) != idLen {
+		return fmt.Errorf("id %.40q does not have %d characters", s, idLen)
+	}
+	for _, c := range []byte(s) {
+		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' && c != 'i' && c != 'l' && c != 'o' && c != 'u') {
+			return fmt.Errorf("id %.40q holds %q", s, c)
+		}
+	}
+	return nil
+}

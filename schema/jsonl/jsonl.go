@@ -1,0 +1,236 @@
+// Package jsonl reads files of one JSON object a line, whole or damaged: the
+// good records come out, and each damage is named with line and byte.
+//
+// The kinds of damage are those seen in the field: torn tails, records of two
+// writers on one line, runs of NUL left by a power cut, conflict markers of a
+// merge, lines cut in the middle. A line end of either kind, a byte order mark
+// and blank lines are no damage.
+package jsonl
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"unicode/utf8"
+
+	"cortext/schema/rawjson"
+)
+
+// MaxLine is the longest line that is read, in bytes. Lines of 15 MB are real;
+// a line beyond this bound is named and passed over, so that it cannot take all
+// memory.
+const MaxLine = 256 << 20
+
+// Kind is a kind of damage, as it is shown.
+type Kind string
+
+// The kinds of damage.
+const (
+	TornTail     Kind = "torn tail"             // the last line is cut off: no record
+	Unterminated Kind = "no newline at the end" // the last record is whole, only its newline is missing
+	NULs         Kind = "NUL bytes"             // between or around records
+	Welded       Kind = "welded records"        // more than one record on a line: each is read
+	Conflict     Kind = "conflict marker"       // of a git merge
+	Broken       Kind = "broken line"           // not JSON, or not an object
+	BadUTF8      Kind = "invalid UTF-8"         // the record is read
+	TooLong      Kind = "line too long"         // beyond MaxLine: passed over
+)
+
+// Damage is a place where a file is not what it should be. It is an error so
+// that it can travel beside records.
+type Damage struct {
+	Line   int   // from 1; 0 where it was not counted
+	Offset int64 // byte from the start of the file
+	Kind   Kind
+	Detail string
+}
+
+func (d *Damage) Error() string {
+	s := fmt.Sprintf("byte %d: %s", d.Offset, d.Kind)
+	if d.Line > 0 {
+		s = fmt.Sprintf("line %d, %s", d.Line, s)
+	}
+	if d.Detail != "" {
+		s += " (" + d.Detail + ")"
+	}
+	return s
+}
+
+// Record is one object of a file. Raw is valid until the next one is asked for.
+type Record struct {
+	Line   int
+	Offset int64
+	Raw    []byte
+}
+
+// Read yields the records of r and the damage between them, in their order. r
+// begins at the given byte of its file, at the start of that line (0 and 1 for a
+// whole file). An error that is not a *[Damage] comes from r and is the last.
+func Read(r io.Reader, offset int64, line int) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		in := bufio.NewReaderSize(r, 64<<10)
+		var buf []byte
+		for ; ; line++ {
+			text, size, err := readLine(in, &buf)
+			if err != nil && !errors.Is(err, io.EOF) {
+				yield(Record{}, err)
+				return
+			}
+			if size > MaxLine {
+				if !yield(Record{}, &Damage{line, offset, TooLong, fmt.Sprintf("%d bytes, the limit is %d", size, MaxLine)}) {
+					return
+				}
+			} else if !Split(text, offset, line, err == nil, yield) {
+				return
+			}
+			offset += size
+			if err != nil {
+				return
+			}
+		}
+	}
+}
+
+// readLine returns the next line without its newline and its size with it. The
+// error is io.EOF where the newline is missing. The text of a line longer than
+// MaxLine is not kept.
+func readLine(in *bufio.Reader, buf *[]byte) (text []byte, size int64, err error) {
+	*buf = (*buf)[:0]
+	for {
+		part, err := in.ReadSlice('\n')
+		size += int64(len(part))
+		if err == nil && len(*buf) == 0 {
+			return part[:len(part)-1], size, nil
+		}
+		if size <= MaxLine {
+			*buf = append(*buf, part...)
+		}
+		switch {
+		case err == nil:
+			return bytes.TrimSuffix(*buf, []byte{'\n'}), size, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return *buf, size, err
+		}
+	}
+}
+
+// Split yields what one line holds: usually a record, nothing for a blank line,
+// several records or damage for a damaged one. text is the line without its
+// newline; terminated says whether it had one. It returns false once yield does.
+func Split(text []byte, offset int64, line int, terminated bool, yield func(Record, error) bool) bool {
+	whole := text
+	place := func(part []byte) int64 { return offset + int64(cap(whole)-cap(part)) }
+	damage := func(part []byte, kind Kind, format string, args ...any) bool {
+		return yield(Record{}, &Damage{line, place(part), kind, fmt.Sprintf(format, args...)})
+	}
+	if rest, ok := bytes.CutPrefix(text, []byte("\xEF\xBB\xBF")); ok {
+		text = rest
+	}
+	if isConflictMarker(text) {
+		return damage(text, Conflict, "%.40q", text)
+	}
+	if !utf8.Valid(text) {
+		at := 0
+		for at < len(text) {
+			r, n := utf8.DecodeRune(text[at:])
+			if r == utf8.RuneError && n == 1 {
+				break
+			}
+			at += n
+		}
+		if !damage(text[at:], BadUTF8, "%#02x", text[at]) {
+			return false
+		}
+	}
+	for len(text) > 0 {
+		if n := len(text) - len(bytes.TrimLeft(text, "\x00")); n > 0 {
+			if !damage(text, NULs, "%d", n) {
+				return false
+			}
+			text = text[n:]
+			continue
+		}
+		part := text
+		if i := bytes.IndexByte(text, 0); i >= 0 {
+			part = text[:i]
+		}
+		text = text[len(part):]
+		if !splitPart(part, line, terminated || len(text) > 0, place, damage, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// splitPart yields the records of a part of a line that holds no NUL.
+func splitPart(part []byte, line int, terminated bool, place func([]byte) int64,
+	damage func([]byte, Kind, string, ...any) bool, yield func(Record, error) bool) bool {
+	for first := true; ; first = false {
+		part = bytes.TrimLeft(part, " \t\r\n")
+		if len(part) == 0 {
+			return true
+		}
+		if !first && !damage(part, Welded, "") {
+			return false
+		}
+		value, rest, err := rawjson.Next(part)
+		if err == nil && value[0] != '{' {
+			err = errors.New("not an object")
+		}
+		if err != nil {
+			next := resync(part)
+			kind := Broken
+			if next == nil && !terminated {
+				kind = TornTail
+			}
+			if !damage(part, kind, "%d bytes, %v", len(part)-len(next), err) {
+				return false
+			}
+			if next == nil {
+				return true
+			}
+			part = next
+			continue
+		}
+		if len(rest) == 0 && !terminated && !damage(part[len(part):], Unterminated, "") {
+			return false
+		}
+		if !yield(Record{line, place(value), value}, nil) {
+			return false
+		}
+		part = rest
+	}
+}
+
+// resyncTries bounds the work on one broken line.
+const resyncTries = 256
+
+// resync finds a whole record at the end of a part that begins with a torn one:
+// a writer died in the middle of a record, and the next appended to it.
+func resync(part []byte) []byte {
+	at := 0
+	for range resyncTries {
+		i := bytes.Index(part[at+1:], []byte(`{"`))
+		if i < 0 {
+			return nil
+		}
+		at += 1 + i
+		if value, rest, err := rawjson.Next(part[at:]); err == nil && value[0] == '{' && (len(rest) == 0 || rest[0] == '{') {
+			return part[at:]
+		}
+	}
+	return nil
+}
+
+func isConflictMarker(b []byte) bool {
+	b = bytes.TrimRight(b, "\r")
+	for _, m := range []string{"<<<<<<<", "|||||||", "=======", ">>>>>>>"} {
+		if rest, ok := bytes.CutPrefix(b, []byte(m)); ok && (len(rest) == 0 || rest[0] == ' ') {
+			return true
+		}
+	}
+	return false
+}

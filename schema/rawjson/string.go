@@ -1,0 +1,161 @@
+package rawjson
+
+import (
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Unquote decodes the JSON string raw, which includes its quotation marks. A
+// surrogate escape without its other half becomes the three bytes that UTF-8
+// would use for it (WTF-8), which [AppendQuote] turns back into the escape;
+// bytes that are not UTF-8 stay as they are.
+func Unquote(raw []byte) (string, error) {
+	end, err := skipString(raw, 0)
+	if len(raw) == 0 || raw[0] != '"' || err != nil || end != len(raw) {
+		return "", fail(0, "not a JSON string")
+	}
+	raw = raw[1 : len(raw)-1]
+	var sb strings.Builder
+	for i := 0; i < len(raw); {
+		c := raw[i]
+		if c != '\\' {
+			from := i
+			for i < len(raw) && raw[i] != '\\' {
+				i++
+			}
+			if from == 0 && i == len(raw) {
+				return string(raw), nil
+			}
+			sb.Write(raw[from:i])
+			continue
+		}
+		if sb.Len() == 0 {
+			sb.Grow(len(raw))
+		}
+		switch raw[i+1] {
+		case 'u':
+			r, _ := hex4(raw[i:])
+			i += 6
+			if utf16.IsSurrogate(r) {
+				if low, ok := hex4(raw[i:]); ok {
+					if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+						r = pair
+						i += 6
+					}
+				}
+			}
+			if utf16.IsSurrogate(r) {
+				sb.Write([]byte{0xE0 | byte(r>>12), 0x80 | byte(r>>6)&0x3F, 0x80 | byte(r)&0x3F})
+			} else {
+				sb.WriteRune(r)
+			}
+			continue
+		case 'b':
+			sb.WriteByte('\b')
+		case 'f':
+			sb.WriteByte('\f')
+		case 'n':
+			sb.WriteByte('\n')
+		case 'r':
+			sb.WriteByte('\r')
+		case 't':
+			sb.WriteByte('\t')
+		default:
+			sb.WriteByte(raw[i+1])
+		}
+		i += 2
+	}
+	return sb.String(), nil
+}
+
+// hex4 reads the escape \uXXXX at the start of b.
+func hex4(b []byte) (rune, bool) {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return 0, false
+	}
+	var r rune
+	for _, c := range b[2:6] {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
+
+const hexDigits = "0123456789abcdef"
+
+// AppendQuote appends s as a JSON string in the one spelling that the format
+// uses: only what JSON demands is escaped, with the short escapes where there
+// are any; lone surrogates (see [Unquote]) become \udXXX; bytes that are not
+// UTF-8 become U+FFFD, since JSON has no way to hold them.
+func AppendQuote(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= 0x20 && c < utf8.RuneSelf && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		n := 1
+		if c >= utf8.RuneSelf {
+			var r rune
+			if r, n = utf8.DecodeRuneInString(s[i:]); r != utf8.RuneError || n > 1 {
+				i += n
+				continue
+			}
+		}
+		dst = append(dst, s[from:i]...)
+		switch {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c == '\b':
+			dst = append(dst, `\b`...)
+		case c == '\f':
+			dst = append(dst, `\f`...)
+		case c == '\n':
+			dst = append(dst, `\n`...)
+		case c == '\r':
+			dst = append(dst, `\r`...)
+		case c == '\t':
+			dst = append(dst, `\t`...)
+		case c < 0x20:
+			dst = append(dst, `\u00`...)
+			dst = append(dst, hexDigits[c>>4], hexDigits[c&15])
+		default:
+			if r, ok := surrogate(s[i:]); ok {
+				n = 3
+				dst = append(dst, `\ud`...)
+				dst = append(dst, hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+			} else {
+				dst = append(dst, "\uFFFD"...)
+			}
+		}
+		i += n
+		from = i
+	}
+	dst = append(dst, s[from:]...)
+	return append(dst, '"')
+}
+
+// surrogate reads a surrogate in its three-byte form at the start of s. (A high
+// one followed by a low one cannot come from Unquote, which joins such a pair.)
+func surrogate(s string) (rune, bool) {
+	if len(s) < 3 || s[0] != 0xED || s[1] < 0xA0 || s[1] > 0xBF || s[2] < 0x80 || s[2] > 0xBF {
+		return 0, false
+	}
+	return 0xD000 | rune(s[1]&0x3F)<<6 | rune(s[2]&0x3F), true
+}
+
+// Text returns s with what is not UTF-8 (lone surrogates included) replaced by
+// U+FFFD, for places that must be plain text.
+func Text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

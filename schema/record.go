@@ -1,0 +1,173 @@
+package schema
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"cortext/schema/rawjson"
+)
+
+// A Time is a moment as the file spells it, in RFC 3339. Ours are UTC with
+// milliseconds ([NewTime]); what another program wrote keeps its spelling.
+type Time string
+
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// NewTime spells t as the format does; the zero time is the empty Time.
+func NewTime(t time.Time) Time {
+	if t.IsZero() {
+		return ""
+	}
+	return Time(t.UTC().Format(timeLayout))
+}
+
+// Time returns the moment, the zero time if there is none or it cannot be read.
+func (t Time) Time() time.Time {
+	v, err := time.Parse(time.RFC3339Nano, string(t))
+	if err != nil {
+		return time.Time{}
+	}
+	return v.UTC()
+}
+
+// Role says who speaks in a message.
+type Role string
+
+// The roles. A system message is an event that the model saw but nobody typed:
+// the output of a local command, a notification, an interruption.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+	System    Role = "system"
+)
+
+// A Message is a line of messages.jsonl (FORMAT.md, "Messages").
+type Message struct {
+	ID           string       `json:"id"`
+	ParentID     string       `json:"parent_id"`
+	Timestamp    Time         `json:"timestamp"`
+	Role         Role         `json:"role"`
+	Content      string       `json:"content"`     // the text blocks, joined by a blank line
+	Blocks       []Block      `json:"blocks"`      // only where there is more than one
+	ToolCalls    []ToolCall   `json:"tool_calls"`  // the calls themselves are in tools.jsonl
+	Attachments  []Attachment `json:"attachments"` // references
+	Tokens       int          `json:"tokens"`      // o200k_base, of Content
+	Reasoning    string       `json:"reasoning"`
+	Model        string       `json:"model"`
+	FinishReason string       `json:"finish_reason"` // the agent's word; "interrupted" where the user cut it short
+	DurationMS   int64        `json:"duration_ms"`
+	Usage        *Usage       `json:"usage"`
+	Source       string       `json:"source"` // native id of the session it was captured from
+	Rev          int          `json:"rev"`    // of two lines with one id the greater wins
+	Sealed       string       `json:"sealed"` // reserved: the encrypted rest of the line
+
+	Unknown []rawjson.Member
+}
+
+// The types of blocks.
+const (
+	TextBlock       = "text"
+	ToolCallBlock   = "tool_call"
+	AttachmentBlock = "attachment"
+)
+
+// A Block gives a part of a message its place among the others.
+type Block struct {
+	Type  string `json:"type"`
+	Bytes int    `json:"bytes"` // of a text: its length in Content, in bytes of UTF-8
+	ID    string `json:"id"`    // of a tool call
+	Index int    `json:"index"` // of an attachment: its place in Attachments
+
+	Unknown []rawjson.Member
+}
+
+// A ToolCall names a call that the message made.
+type ToolCall struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+
+	Unknown []rawjson.Member
+}
+
+// An Attachment refers to bytes that are not in the log.
+type Attachment struct {
+	MediaType string `json:"media_type"`
+	Bytes     int64  `json:"bytes"`
+	SHA256    string `json:"sha256"` // of the decoded bytes, in hex
+	Name      string `json:"name"`
+
+	Unknown []rawjson.Member
+}
+
+// Usage counts tokens as the agent reported them.
+type Usage struct {
+	PromptTokens     int64 `json:"prompt_tokens"` // all that the model read, cached or not
+	CompletionTokens int64 `json:"completion_tokens"`
+	CachedTokens     int64 `json:"cached_tokens"` // the part of PromptTokens read from a cache
+
+	Unknown []rawjson.Member
+}
+
+// A Tool is a line of tools.jsonl: one call with its input and, once there is
+// one, its outcome (FORMAT.md, "Tools").
+type Tool struct {
+	ID          string       `json:"id"` // the call's
+	MessageID   string       `json:"message_id"`
+	Name        string       `json:"name"`
+	Input       Raw          `json:"input"`
+	Output      string       `json:"output"`
+	Success     *bool        `json:"success"` // absent while the call has no outcome
+	Error       string       `json:"error"`   // the first line of a failure
+	ExitCode    *int         `json:"exit_code"`
+	Attachments []Attachment `json:"attachments"`
+	Tokens      int          `json:"tokens"` // o200k_base, of Input and Output
+	DurationMS  int64        `json:"duration_ms"`
+	Timestamp   Time         `json:"timestamp"`
+	Rev         int          `json:"rev"`
+	Sealed      string       `json:"sealed"`
+
+	Unknown []rawjson.Member
+}
+
+// ParseMessage decodes a line of messages.jsonl, without its newline.
+func ParseMessage(line []byte) (Message, error) {
+	var m Message
+	if err := decode(line, &m); err != nil {
+		return Message{}, err
+	}
+	if !slices.Contains([]Role{User, Assistant, System}, m.Role) && m.Sealed == "" {
+		return Message{}, fmt.Errorf("role %.40q is none of user, assistant, system", m.Role)
+	}
+	return m, nil
+}
+
+// ParseTool decodes a line of tools.jsonl, without its newline.
+func ParseTool(line []byte) (Tool, error) {
+	var t Tool
+	if err := decode(line, &t); err != nil {
+		return Tool{}, err
+	}
+	if t.ID == "" {
+		return Tool{}, fmt.Errorf("a tool line has no id")
+	}
+	return t, nil
+}
+
+// AppendMessage appends m to dst as one line with its newline.
+func AppendMessage(dst []byte, m *Message) []byte {
+	return append(encodeStruct(dst, reflect.ValueOf(m).Elem(), layout{}), '\n')
+}
+
+// AppendTool appends t to dst as one line with its newline.
+func AppendTool(dst []byte, t *Tool) []byte {
+	return append(encodeStruct(dst, reflect.ValueOf(t).Elem(), layout{}), '\n')
+}
+
+// A Batch is what one capture adds to a conversation: the calls are written
+// before the messages that refer to them.
+type Batch struct {
+	Messages []Message
+	Tools    []Tool
+}

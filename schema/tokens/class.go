@@ -1,0 +1,105 @@
+package tokens
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// The classes of characters that the o200k pattern tells apart, as bits. A
+// letter has upper, lower or both of them and no other bit.
+const (
+	upper   uint8 = 1 << iota // [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]
+	lower                     // [\p{Ll}\p{Lm}\p{Lo}\p{M}]
+	number                    // \p{N}
+	space                     // \s, the Unicode property White_Space
+	newline                   // [\r\n], always with space
+	other                     // [^\s\p{L}\p{N}], which takes in \p{M}
+)
+
+const (
+	letter = upper | lower         // \p{Lm} and \p{Lo}
+	mark   = upper | lower | other // \p{M}
+	eol    = space | newline
+)
+
+// asciiClasses holds the class of each ASCII character.
+var asciiClasses = [utf8.RuneSelf]uint8{
+	other, other, other, other, other, other, other, other, // 0x00
+	other, space, eol, space, space, eol, other, other,
+	other, other, other, other, other, other, other, other, // 0x10
+	other, other, other, other, other, other, other, other,
+	space, other, other, other, other, other, other, other, // 0x20
+	other, other, other, other, other, other, other, other,
+	number, number, number, number, number, number, number, number, // 0x30
+	number, number, other, other, other, other, other, other,
+	other, upper, upper, upper, upper, upper, upper, upper, // 0x40
+	upper, upper, upper, upper, upper, upper, upper, upper,
+	upper, upper, upper, upper, upper, upper, upper, upper, // 0x50
+	upper, upper, upper, other, other, other, other, other,
+	other, lower, lower, lower, lower, lower, lower, lower, // 0x60
+	lower, lower, lower, lower, lower, lower, lower, lower,
+	lower, lower, lower, lower, lower, lower, lower, lower, // 0x70
+	lower, lower, lower, other, other, other, other, other,
+}
+
+// classified lists what each Unicode range table says of its characters. A
+// character of none of them is other.
+var classified = [...]struct {
+	ranges *unicode.RangeTable
+	class  uint8
+}{
+	{unicode.Lu, upper},
+	{unicode.Lt, upper},
+	{unicode.Ll, lower},
+	{unicode.Lm, letter},
+	{unicode.Lo, letter},
+	{unicode.M, mark},
+	{unicode.N, number},
+	{unicode.White_Space, space},
+}
+
+// wideLimit is the first code point without an entry in wideClasses: the
+// table holds the planes in which nearly all text is written.
+const wideLimit = 0x20000
+
+// wideClasses holds the class of each code point below wideLimit from
+// utf8.RuneSelf on.
+type wideClasses [wideLimit]uint8
+
+// newWideClasses fills the table from the Unicode tables of the Go library.
+// tiktoken takes its own from the Rust regex crate: the two differ in
+// characters that only the newer of the two Unicode versions assigns.
+func newWideClasses() *wideClasses {
+	w := new(wideClasses)
+	for i := range w {
+		w[i] = other
+	}
+	for _, c := range classified {
+		for _, r := range c.ranges.R16 {
+			w.fill(uint32(r.Lo), uint32(r.Hi), uint32(r.Stride), c.class)
+		}
+		for _, r := range c.ranges.R32 {
+			w.fill(r.Lo, r.Hi, r.Stride, c.class)
+		}
+	}
+	return w
+}
+
+func (w *wideClasses) fill(lo, hi, stride uint32, class uint8) {
+	for r := lo; r <= hi && r < wideLimit; r += stride {
+		w[r] = class
+	}
+}
+
+// of returns the class of r, which is not ASCII.
+func (w *wideClasses) of(r rune) uint8 {
+	if r < wideLimit {
+		return w[r]
+	}
+	for _, c := range classified {
+		if unicode.Is(c.ranges, r) {
+			return c.class
+		}
+	}
+	return other
+}
