@@ -68,7 +68,10 @@ func BenchmarkReference(b *testing.B) {
 }
 
 func BenchmarkLoad(b *testing.B) {
+	T1, T2 = 0, 0
 	for b.Loop() {
 		load()
 	}
+	b.ReportMetric(T1.Seconds()*1000/float64(b.N), "decode-ms")
+	b.ReportMetric(T2.Seconds()*1000/float64(b.N), "index-ms")
 }

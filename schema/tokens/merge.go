@@ -4,15 +4,41 @@ package tokens
 // next merge is faster than keeping the pairs in a heap.
 const shortPiece = 64
 
+const cacheSize = 1<<14
+const cachedPiece = 14
+
+type cached struct {
+	len, count uint8
+	text       [cachedPiece]byte
+}
+type cache [cacheSize]cached
+
 // count returns the number of tokens of a piece.
-func (t *table) count(piece string) int {
-	switch {
-	case t.rank(piece) != noRank:
-		return 1
-	case len(piece) <= shortPiece:
-		return t.mergeShort(piece)
+func (t *table) count(piece string, c *cache) int {
+	if len(piece) <= 2 {
+		if len(piece) < 2 || t.rank(piece) != noRank {
+			return 1
+		}
+		return 2
 	}
-	return t.mergeLong(piece)
+	h := maphash.String(t.seed, piece)
+	e := &c[h>>32%cacheSize]
+	if int(e.len) == len(piece) && string(e.text[:e.len]) == piece {
+		return int(e.count)
+	}
+	if len(piece) > shortPiece && len(piece) <= maxToken && t.find(piece, h) != noRank {
+		return 1
+	}
+	if len(piece) > shortPiece {
+		return t.mergeLong(piece)
+	}
+	n := 1; if t.find(piece,h)==noRank { n = t.mergeShort(piece) }
+	if len(piece) <= cachedPiece {
+		e.len = uint8(len(piece))
+		e.count = uint8(n)
+		copy(e.text[:], piece)
+	}
+	return n
 }
 
 // mergeShort merges the pair of neighbouring parts with the lowest rank, the

@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"hash/maphash"
 	"io"
-	"runtime"
 	"sync"
-	"sync/atomic"
+	"time"
 
 	"github.com/pkoukk/tiktoken-go-loader/assets"
 )
@@ -21,34 +20,28 @@ const (
 
 const (
 	slotCount = 1 << 19
-	rankBits  = 18 // of a slot, the rest of it is a part of the hash
+	rankBits  = 18
 	rankMask  = 1<<rankBits - 1
 	noRank    = ^uint32(0)
 )
 
-// A table finds the rank of a token. It is an open-addressing hash table over
-// tokens that lie in one block of memory.
 type table struct {
 	splitter
 	seed  maphash.Seed
-	slots []uint32 // 0 or upper bits of the hash, then rank+1
-	spans []uint32 // by rank: start of the token in arena << 8 | length
+	slots []uint32
+	spans []uint32
+	pairs []uint32
 	arena []byte
 }
 
-// loaded returns the table, read from the embedded file on the first call.
-//
-// The file is part of the program and a test verifies its checksum, so it
-// cannot be damaged in a program that passed its tests. Lines that do not
-// parse are left out all the same: what they stood for counts as more tokens
-// then, a byte as one at most, so that a budget still holds.
 var loaded = sync.OnceValue(load)
 
 func load() *table {
 	t := &table{
 		seed:  maphash.MakeSeed(),
 		slots: make([]uint32, slotCount),
-		spans: make([]uint32, tokenCount),
+		spans: make([]uint32, 0, tokenCount),
+		pairs: make([]uint32, 1<<16),
 	}
 	t.wide = newWideClasses()
 	f, err := assets.Assets.Open(tableFile)
@@ -61,42 +54,40 @@ func load() *table {
 	if err != nil || !ok {
 		return t
 	}
-	size := int(info.Size())
-	t.arena = make([]byte, size/4*3)
-	workers := min(runtime.GOMAXPROCS(0), 4)
-	var wg sync.WaitGroup
-	for w := range workers {
-		from, to := size*w/workers, size*(w+1)/workers
-		wg.Go(func() { t.add(r, from, to) })
-	}
-	wg.Wait()
+	t.arena = make([]byte, info.Size()/4*3)
+	t0 := time.Now()
+	t.add(r, int(info.Size()))
+	t1 := time.Now()
+	T1 += t1.Sub(t0)
+	t.index()
+	T2 += time.Since(t1)
 	return t
 }
 
-// add reads the lines that start in bytes from to to-1 of r.
-func (t *table) add(r io.ReaderAt, from, to int) {
+var T1, T2 time.Duration
+
+func (t *table) add(r io.ReaderAt, size int) {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	var digits [256]uint32
 	for i := range alphabet {
 		digits[alphabet[i]] = uint32(i)
 	}
 	buf := make([]byte, 32<<10)
-	at := from / 4 * 3
-	for off := max(from-1, 0); off < to; {
+	at := 0
+	arena := t.arena
+	for off := 0; off < size; {
 		n, _ := r.ReadAt(buf, int64(off))
 		n = bytes.LastIndexByte(buf[:n], '\n') + 1
 		if n == 0 {
 			return
 		}
-		p := 0
-		if off < from { // the rest of the line before
-			p = bytes.IndexByte(buf[:n], '\n') + 1
-		}
-		for p < n && off+p < to {
+		for p := 0; p < n; {
 			start := at
 			for p+4 < n && buf[p] != ' ' {
-				v := digits[buf[p]]<<18 | digits[buf[p+1]]<<12 | digits[buf[p+2]]<<6 | digits[buf[p+3]]
-				t.arena[at], t.arena[at+1], t.arena[at+2] = byte(v>>16), byte(v>>8), byte(v)
+				q := buf[p : p+4 : p+4]
+				v := digits[q[0]]<<18 | digits[q[1]]<<12 | digits[q[2]]<<6 | digits[q[3]]
+				a := arena[at : at+3 : at+3]
+				a[0], a[1], a[2] = byte(v>>16), byte(v>>8), byte(v)
 				at += 3
 				p += 4
 			}
@@ -106,33 +97,47 @@ func (t *table) add(r io.ReaderAt, from, to int) {
 					at--
 				}
 			}
-			rank := uint32(0)
-			for p++; p < n && buf[p] != '\n'; p++ {
-				rank = rank*10 + uint32(buf[p]-'0')
+			t.spans = append(t.spans, uint32(start<<8|(at-start)))
+			for buf[p] != '\n' {
+				p++
 			}
 			p++
-			t.insert(start, at, rank)
 		}
 		off += n
 	}
 }
 
-func (t *table) insert(start, end int, rank uint32) {
-	t.spans[rank] = uint32(start<<8 | (end - start))
-	h := maphash.Bytes(t.seed, t.arena[start:end])
-	v := uint32(h>>46)&^rankMask | (rank + 1)
-	i := h % slotCount
-	for !atomic.CompareAndSwapUint32(&t.slots[i], 0, v) {
-		i = (i + 1) % slotCount
+func (t *table) index() {
+	for i := range t.pairs {
+		t.pairs[i] = noRank
+	}
+	for rank, span := range t.spans {
+		token := t.arena[span>>8:][:span&0xff]
+		h := maphash.Bytes(t.seed, token)
+		v := uint32(h>>46)&^rankMask | uint32(rank+1)
+		i := h % slotCount
+		for t.slots[i] != 0 {
+			i = (i + 1) % slotCount
+		}
+		t.slots[i] = v
+		if len(token) == 2 {
+			t.pairs[int(token[0])<<8|int(token[1])] = uint32(rank)
+		}
 	}
 }
 
 // rank returns the rank of the token s, noRank when s is none.
 func (t *table) rank(s string) uint32 {
-	if len(s) > maxToken {
+	switch {
+	case len(s) == 2:
+		return t.pairs[int(s[0])<<8|int(s[1])]
+	case len(s) > maxToken:
 		return noRank
 	}
-	h := maphash.String(t.seed, s)
+	return t.find(s, maphash.String(t.seed, s))
+}
+
+func (t *table) find(s string, h uint64) uint32 {
 	want := uint32(h>>46) &^ rankMask
 	for i := h % slotCount; ; i = (i + 1) % slotCount {
 		v := t.slots[i]

@@ -1,0 +1,111 @@
+package claude
+
+import "hash/fnv"
+
+// How lines hang together: each names its parent, and the chain runs through
+// lines that are no messages.
+
+// A node is a line that others name as their parent. Lines that are no message
+// are nodes as well: the chain of parents runs through them.
+type node struct {
+	parent *node
+	unit   *unit // the message that the line belongs to, if any
+}
+
+// link makes the node of a record and ties it to its parent's, which may come
+// later in the file.
+func (x *index) link(r record) *node {
+	if r.UUID == "" {
+		return &node{parent: x.nodeOf(r.Parent)}
+	}
+	n := x.nodeOf(r.UUID)
+	if n.parent == nil {
+		parent := r.Parent
+		if parent == "" {
+			parent = r.LogicalParent // a compaction starts a new chain
+		}
+		if parent != r.UUID {
+			n.parent = x.nodeOf(parent)
+		}
+	}
+	return n
+}
+
+func (x *index) nodeOf(uuid string) *node {
+	if uuid == "" {
+		return nil
+	}
+	n := x.nodes[uuid]
+	if n == nil {
+		n = &node{}
+		x.nodes[uuid] = n
+	}
+	return n
+}
+
+// groupOf returns the conversation that a record belongs to. Versions before
+// 2.0 wrote the lines of sub-agents into the parent's file, without an agent id:
+// such a conversation is known by its first line.
+func (x *index) groupOf(r record, n *node) *group {
+	if !r.Sidechain {
+		return x.main
+	}
+	key := r.AgentID
+	if key == "" {
+		key = r.UUID
+		for p := range ancestors(n) {
+			if p.unit != nil && p.unit.group != x.main {
+				key = p.unit.group.key
+				break
+			}
+		}
+	}
+	return x.sub(key)
+}
+
+func (x *index) sub(key string) *group {
+	g := x.subs[key]
+	if g == nil {
+		g = newGroup(key)
+		x.subs[key] = g
+		x.order = append(x.order, g)
+	}
+	return g
+}
+
+// maxChain bounds a walk up the parents: a damaged file may tie them in a ring.
+const maxChain = 1_000_000
+
+// ancestors yields the nodes above n, the nearest first.
+func ancestors(n *node) func(func(*node) bool) {
+	return func(yield func(*node) bool) {
+		for i := 0; n.parent != nil && i < maxChain; i++ {
+			if n = n.parent; !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// seen reports whether the group holds the line already, and notes it.
+func (g *group) seen(r record) bool {
+	if r.UUID == "" {
+		return false
+	}
+	h := fnv.New64a()
+	h.Write(r.Message)
+	key := lineKey{r.UUID, h.Sum64()}
+	if g.lines[key] {
+		return true
+	}
+	g.lines[key] = true
+	return false
+}
+
+// A lineKey tells a line from others, to leave out one that was copied: a resumed
+// or forked session repeats lines of the one before it. The message is part of
+// it, since not every writer's uuids are unique.
+type lineKey struct {
+	uuid    string
+	message uint64
+}

@@ -1,0 +1,464 @@
+package claude
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"cortext/inject"
+	"cortext/schema"
+	"cortext/schema/jsonl"
+)
+
+// The first pass over a transcript keeps, of each line, only where it is and how
+// it hangs together with others; the second pass (build.go) reads the lines of
+// one message after the other. So a transcript of any size is captured in
+// memory that grows with its number of lines only, and a message whose blocks
+// are spread over many lines comes out whole.
+
+// ref is where a record is in the file.
+type ref struct {
+	offset int64
+	size   int
+}
+
+type unitKind int
+
+const (
+	userUnit unitKind = iota
+	assistantUnit
+	eventUnit
+	compactUnit // the summary of a compaction
+)
+
+// A unit is one message with the lines that make it up.
+type unit struct {
+	kind  unitKind
+	id    string
+	group *group
+	node  *node  // of its first line
+	stamp string // of its first line
+	lines []ref
+	files []ref // attachment records that belong to it
+	loose []ref // results that name no call, in their order
+}
+
+// A group is one conversation: the main one, or that of a sub-agent.
+type group struct {
+	key   string
+	units []*unit
+	byID  map[string]*unit
+	lines map[lineKey]bool
+	model string   // the last one that answered
+	tools []string // names, in the order of their first use
+}
+
+type index struct {
+	file    io.ReaderAt
+	nodes   map[string]*node
+	main    *group
+	subs    map[string]*group
+	order   []*group
+	results map[string]ref // call id -> the line that holds its result
+	orphans []string       // call ids of results in the order of the file
+	calls   map[string]bool
+	prompts map[string]string // prompt of a sub-agent -> call id
+	agents  map[string]string // sub-agent -> call id
+	unknown map[string]int
+	damage  []string
+	session map[string]int
+	t       *inject.Transcript
+}
+
+func newGroup(key string) *group {
+	return &group{key: key, byID: map[string]*unit{}, lines: map[lineKey]bool{}}
+}
+
+// Open reads a transcript once to learn its shape.
+func open(f io.ReaderAt, size int64, name string, progress func(int64)) (*inject.Transcript, error) {
+	x := &index{
+		file: f, nodes: map[string]*node{}, main: newGroup(""), subs: map[string]*group{},
+		results: map[string]ref{}, calls: map[string]bool{}, prompts: map[string]string{},
+		agents: map[string]string{}, unknown: map[string]int{}, session: map[string]int{},
+		t: &inject.Transcript{Agent: Agent},
+	}
+	lines := 0
+	for rec, err := range jsonl.Read(io.NewSectionReader(f, 0, size), 0, 1) {
+		var damage *jsonl.Damage
+		if errors.As(err, &damage) {
+			if damage.Kind != jsonl.Unterminated {
+				x.damage = append(x.damage, damage.Error())
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if lines++; lines%256 == 0 && progress != nil {
+			progress(rec.Offset)
+		}
+		r, err := parseRecord(rec.Raw)
+		if err != nil {
+			continue // jsonl yields valid objects only
+		}
+		x.add(r, ref{rec.Offset, len(rec.Raw)})
+	}
+	if progress != nil {
+		progress(size)
+	}
+	x.finish(strings.TrimSuffix(path.Base(name), path.Ext(name)))
+	return x.t, nil
+}
+
+// add files one record where it belongs.
+func (x *index) add(r record, at ref) {
+	x.describe(r)
+	if r.Type == "progress" {
+		x.addProgress(r, at)
+	}
+	n := x.link(r)
+	g := x.groupOf(r, n)
+	switch r.Type {
+	case "user":
+		x.addUser(r, at, n, g)
+	case "assistant":
+		x.addAssistant(r, at, n, g)
+	case "attachment":
+		x.addAttachment(r, at, n, g)
+	case "system":
+		if !isNoiseSystem(r.Subtype) {
+			x.unknown["system/"+r.Subtype]++
+		} else if r.Subtype == "local_command" && !isEmptyOutput(text(r.Content)) {
+			x.put(g, n, eventUnit, idOf(r, at), r, at)
+		}
+	default:
+		if !isNoise(r.Type) {
+			x.unknown[kindName(r.Type)]++
+		}
+	}
+}
+
+func kindName(s string) string {
+	if s == "" {
+		return "(no type)"
+	}
+	return s
+}
+
+// idOf is the id of a record that has no message id: its uuid, else its place,
+// which is the same wherever the transcript is read.
+func idOf(r record, at ref) string {
+	if r.UUID != "" {
+		return r.UUID
+	}
+	return fmt.Sprintf("line-at-%d", at.offset)
+}
+
+// describe takes from a record what it says about the session as a whole.
+func (x *index) describe(r record) {
+	if r.Session != "" {
+		x.session[r.Session]++
+	}
+	if r.Version != "" {
+		x.t.Version = r.Version
+	}
+	if r.Cwd != "" && x.t.WorkingDir == "" {
+		x.t.WorkingDir = r.Cwd
+	}
+	if r.Branch != "" && r.Branch != "HEAD" && x.t.Branch == "" {
+		x.t.Branch = r.Branch
+	}
+	if r.Permission != "" {
+		x.t.Permission = r.Permission
+	}
+	if r.Type == "custom-title" && r.CustomTitle != "" {
+		x.t.Title = r.CustomTitle
+	}
+}
+
+// put adds a line to the message id of a group, making the message if this is
+// its first line.
+func (x *index) put(g *group, n *node, kind unitKind, id string, r record, at ref) {
+	u := g.byID[id]
+	if u == nil {
+		u = &unit{kind: kind, id: id, group: g, node: n, stamp: r.Timestamp}
+		g.byID[id] = u
+		g.units = append(g.units, u)
+	}
+	u.lines = append(u.lines, at)
+	n.unit = u
+}
+
+func (x *index) addUser(r record, at ref, n *node, g *group) {
+	if g.seen(r) {
+		return
+	}
+	list := blocks(member(r.Message, "content"))
+	first, speaks := "", false
+	for _, b := range list {
+		switch b.Type {
+		case "tool_result":
+			x.addResult(r, b, at, n)
+		case "text":
+			if first == "" {
+				first = b.Text
+			}
+			speaks = true
+		case "image", "document":
+			speaks = true
+		default:
+			x.unknown["user block "+kindName(b.Type)]++
+		}
+	}
+	switch {
+	case !speaks || r.Meta || isEmptyOutput(first) && isEvent(first):
+		return
+	case r.Compact:
+		if len(g.units) > 0 {
+			return // what it sums up is in this file
+		}
+		x.put(g, n, compactUnit, idOf(r, at), r, at)
+	case isEvent(first) || r.Origin == "task-notification" || r.PromptSource == "system":
+		x.put(g, n, eventUnit, idOf(r, at), r, at)
+	default:
+		x.put(g, n, userUnit, idOf(r, at), r, at)
+		x.prompt(r, first, g)
+	}
+}
+
+// prompt notes what the first prompts say about the session.
+func (x *index) prompt(r record, s string, g *group) {
+	if g != x.main || x.t.Command != "" {
+		return
+	}
+	line, ok := typed(s)
+	if !ok {
+		line = s
+	}
+	if name, args, _ := strings.Cut(line, " "); isWorkspaceCommand(name) {
+		x.t.Command, x.t.Arguments = name, args
+	}
+}
+
+// isWorkspaceCommand reports whether a command begins a conversation: one of
+// /workspace.<type>, not those that manage conversations.
+func isWorkspaceCommand(name string) bool {
+	typ, ok := strings.CutPrefix(name, "/workspace.")
+	if !ok || typ == "" || strings.ContainsAny(typ, "\n\t/\\") {
+		return false
+	}
+	return !slices.Contains([]string{"resume", "stop-conversation", "sessions", "session"}, typ)
+}
+
+// addResult notes the outcome of a call.
+func (x *index) addResult(r record, b block, at ref, n *node) {
+	if b.ToolUseID != "" {
+		if _, ok := x.results[b.ToolUseID]; !ok {
+			x.orphans = append(x.orphans, b.ToolUseID)
+		}
+		x.results[b.ToolUseID] = at
+		if id := text(member(r.ToolUseResult, "agentId")); id != "" {
+			x.agents[id] = b.ToolUseID
+		}
+		return
+	}
+	caller := x.nodes[r.SourceAssistant]
+	if caller == nil {
+		caller = n
+	}
+	for u := caller.unit; ; u = caller.unit {
+		if u != nil {
+			u.loose = append(u.loose, at)
+			return
+		}
+		if caller = caller.parent; caller == nil {
+			return
+		}
+	}
+}
+
+func (x *index) addAssistant(r record, at ref, n *node, g *group) {
+	if g.seen(r) {
+		return
+	}
+	id := text(member(r.Message, "id"))
+	if id == "" {
+		id = idOf(r, at)
+	}
+	x.put(g, n, assistantUnit, id, r, at)
+	for _, b := range blocks(member(r.Message, "content")) {
+		switch b.Type {
+		case "tool_use", "server_tool_use":
+			x.calls[b.ID] = true
+			if b.Name == "Task" || b.Name == "Agent" {
+				if p := text(member(b.Input, "prompt")); p != "" {
+					x.prompts[p] = b.ID
+				}
+			}
+			if b.Name != "" && !slices.Contains(g.tools, b.Name) {
+				g.tools = append(g.tools, b.Name)
+			}
+		case "text", "thinking", "redacted_thinking", "image", "document":
+		default:
+			if !strings.HasSuffix(b.Type, "_tool_result") {
+				x.unknown["assistant block "+kindName(b.Type)]++
+			} else if b.ToolUseID != "" {
+				x.results[b.ToolUseID] = at
+			}
+		}
+	}
+	if model := text(member(r.Message, "model")); model != "" && model != "<synthetic>" {
+		g.model = model
+	}
+}
+
+// addAttachment takes what users typed while the agent was at work, and
+// references to the files that they named; the rest is noise.
+func (x *index) addAttachment(r record, at ref, n *node, g *group) {
+	switch typ := text(member(r.Attachment, "type")); typ {
+	case "queued_command":
+		if g.seen(r) || isTrue(member(r.Attachment, "isMeta")) {
+			return
+		}
+		kind := userUnit
+		if text(member(r.Attachment, "commandMode")) == "task-notification" {
+			kind = eventUnit
+		}
+		x.put(g, n, kind, idOf(r, at), r, at)
+	case "file":
+		for p := range ancestors(n) {
+			if p.unit != nil {
+				p.unit.files = append(p.unit.files, at)
+				break
+			}
+		}
+	default:
+		if !isNoiseAttachment(typ) {
+			x.unknown["attachment/"+kindName(typ)]++
+		}
+	}
+}
+
+// addProgress takes the messages of a sub-agent from the parent's progress
+// records: where the sub-agent has no file of its own they are all there is.
+func (x *index) addProgress(r record, at ref) {
+	if text(member(r.Data, "type")) != "agent_progress" {
+		return
+	}
+	id := text(member(r.Data, "agentId"))
+	inner, err := parseRecord(member(r.Data, "message"))
+	if id == "" || err != nil {
+		return
+	}
+	if r.ParentToolUse != "" {
+		x.agents[id] = r.ParentToolUse
+	}
+	g := x.sub(id)
+	switch n := x.link(inner); inner.Type {
+	case "user":
+		x.addUser(inner, at, n, g)
+	case "assistant":
+		x.addAssistant(inner, at, n, g)
+	}
+}
+
+// finish settles what only the whole file tells.
+func (x *index) finish(base string) {
+	t := x.t
+	t.NativeID = x.nativeID(base)
+	if len(x.main.units) == 0 && len(x.order) > 0 {
+		// A sub-agent's own file: what it holds is the conversation.
+		x.main = x.order[0]
+		x.order = x.order[1:]
+		t.Parent, t.NativeID = t.NativeID, x.main.key
+	}
+	for _, g := range x.order {
+		if call := x.prompts[x.promptOf(g)]; call != "" && x.agents[g.key] == "" {
+			x.agents[g.key] = call
+		}
+	}
+	t.Calls = x.agents
+	t.Messages, t.Model, t.Tools = len(x.main.units), x.main.model, x.main.tools
+	t.First, t.Last = x.span()
+	t.Warnings = append(t.Warnings, x.damage...)
+	for _, kind := range sortedKeys(x.unknown) {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("%d records of the unknown kind %q left out", x.unknown[kind], kind))
+	}
+	t.Each = x.each
+}
+
+// nativeID is the session's id: the one that the file is named by, else the one
+// that most lines carry.
+func (x *index) nativeID(base string) string {
+	if x.session[base] > 0 || len(x.session) == 0 {
+		return base
+	}
+	best := ""
+	for _, id := range sortedKeys(x.session) {
+		if best == "" || x.session[id] > x.session[best] {
+			best = id
+		}
+	}
+	return best
+}
+
+func sortedKeys(m map[string]int) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// promptOf is the text that a sub-agent was started with.
+func (x *index) promptOf(g *group) string {
+	if len(g.units) == 0 || len(g.units[0].lines) == 0 {
+		return ""
+	}
+	r, err := x.read(g.units[0].lines[0])
+	if err != nil {
+		return ""
+	}
+	for _, b := range blocks(member(r.Message, "content")) {
+		if b.Type == "text" {
+			return b.Text
+		}
+	}
+	return ""
+}
+
+// span returns the times of the first and the last message.
+func (x *index) span() (first, last time.Time) {
+	for _, u := range x.main.units {
+		at := schema.Time(u.stamp).Time()
+		if at.IsZero() {
+			continue
+		}
+		if first.IsZero() || at.Before(first) {
+			first = at
+		}
+		if at.After(last) {
+			last = at
+		}
+	}
+	return first, last
+}
+
+// read fetches a record again. One that stands in a progress record is the
+// sub-agent's message inside it.
+func (x *index) read(at ref) (record, error) {
+	raw := make([]byte, at.size)
+	if _, err := x.file.ReadAt(raw, at.offset); err != nil && !errors.Is(err, io.EOF) {
+		return record{}, err
+	}
+	r, err := parseRecord(raw)
+	if err != nil || r.Type != "progress" {
+		return r, err
+	}
+	return parseRecord(member(r.Data, "message"))
+}

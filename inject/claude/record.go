@@ -1,0 +1,295 @@
+package claude
+
+import (
+	"strings"
+
+	"cortext/schema/rawjson"
+)
+
+// A record is the envelope of a transcript line (FACTS: one JSON object a line
+// is one event; field names as Claude Code 2.0 to 2.1.329 wrote them).
+type record struct {
+	Type, Subtype               string
+	UUID, Parent, LogicalParent string
+	Session, AgentID            string
+	Timestamp, Version          string
+	Cwd, Branch, Permission     string
+	PromptSource, Origin        string
+	SourceAssistant             string
+	CustomTitle                 string
+	ParentToolUse               string
+	Sidechain, Meta, Compact    bool
+	Aborted                     bool
+	Message, Attachment, Data   []byte
+	ToolUseResult, Content      []byte
+}
+
+func parseRecord(raw []byte) (record, error) {
+	members, err := rawjson.Members(raw)
+	if err != nil {
+		return record{}, err
+	}
+	var r record
+	for _, m := range members {
+		switch m.Name {
+		case "type":
+			r.Type = text(m.Value)
+		case "subtype":
+			r.Subtype = text(m.Value)
+		case "uuid":
+			r.UUID = text(m.Value)
+		case "parentUuid":
+			r.Parent = text(m.Value)
+		case "logicalParentUuid":
+			r.LogicalParent = text(m.Value)
+		case "sessionId":
+			r.Session = text(m.Value)
+		case "agentId":
+			r.AgentID = text(m.Value)
+		case "timestamp":
+			r.Timestamp = text(m.Value)
+		case "version":
+			r.Version = text(m.Value)
+		case "cwd":
+			r.Cwd = text(m.Value)
+		case "gitBranch":
+			r.Branch = text(m.Value)
+		case "permissionMode":
+			r.Permission = text(m.Value)
+		case "promptSource":
+			r.PromptSource = text(m.Value)
+		case "origin":
+			r.Origin = text(member(m.Value, "kind"))
+		case "sourceToolAssistantUUID":
+			r.SourceAssistant = text(m.Value)
+		case "customTitle":
+			r.CustomTitle = text(m.Value)
+		case "parentToolUseID":
+			r.ParentToolUse = text(m.Value)
+		case "isSidechain":
+			r.Sidechain = isTrue(m.Value)
+		case "isMeta":
+			r.Meta = isTrue(m.Value)
+		case "isCompactSummary":
+			r.Compact = isTrue(m.Value)
+		case "isAbortedMidStream":
+			r.Aborted = isTrue(m.Value)
+		case "message":
+			r.Message = m.Value
+		case "attachment":
+			r.Attachment = m.Value
+		case "data":
+			r.Data = m.Value
+		case "toolUseResult":
+			r.ToolUseResult = m.Value
+		case "content":
+			r.Content = m.Value
+		}
+	}
+	return r, nil
+}
+
+// A block is one element of a message's content.
+type block struct {
+	Type                string
+	Text, Thinking      string
+	ID, Name, ToolUseID string
+	Input, Content      []byte
+	Source              []byte
+	IsError             bool
+	Title               string
+	raw                 []byte
+}
+
+// blocks returns the content of a message: a string is one text block.
+func blocks(content []byte) []block {
+	if len(content) == 0 {
+		return nil
+	}
+	if content[0] == '"' {
+		return []block{{Type: "text", Text: text(content)}}
+	}
+	elements, err := rawjson.Array(content)
+	if err != nil {
+		return nil
+	}
+	list := make([]block, 0, len(elements))
+	for _, e := range elements {
+		if e[0] == '"' {
+			list = append(list, block{Type: "text", Text: text(e), raw: e})
+			continue
+		}
+		members, err := rawjson.Members(e)
+		if err != nil {
+			continue
+		}
+		b := block{raw: e}
+		for _, m := range members {
+			switch m.Name {
+			case "type":
+				b.Type = text(m.Value)
+			case "text":
+				b.Text = text(m.Value)
+			case "thinking":
+				b.Thinking = text(m.Value)
+			case "id":
+				b.ID = text(m.Value)
+			case "name":
+				b.Name = text(m.Value)
+			case "tool_use_id":
+				b.ToolUseID = text(m.Value)
+			case "input":
+				b.Input = m.Value
+			case "content":
+				b.Content = m.Value
+			case "source":
+				b.Source = m.Value
+			case "is_error":
+				b.IsError = isTrue(m.Value)
+			case "title":
+				b.Title = text(m.Value)
+			}
+		}
+		list = append(list, b)
+	}
+	return list
+}
+
+// text decodes a JSON string; anything else is the empty string.
+func text(raw []byte) string {
+	if len(raw) == 0 || raw[0] != '"' {
+		return ""
+	}
+	s, err := rawjson.Unquote(raw)
+	if err != nil {
+		return ""
+	}
+	return s
+}
+
+func isTrue(raw []byte) bool { return string(raw) == "true" }
+
+// member returns the value of a member of an object, nil if there is none.
+func member(object []byte, name string) []byte {
+	if len(object) == 0 || object[0] != '{' {
+		return nil
+	}
+	members, err := rawjson.Members(object)
+	if err != nil {
+		return nil
+	}
+	for _, m := range members {
+		if m.Name == name {
+			return m.Value
+		}
+	}
+	return nil
+}
+
+// tagged returns what stands between <tag> and </tag> in s.
+func tagged(s, tag string) (string, bool) {
+	_, rest, ok := strings.Cut(s, "<"+tag+">")
+	if !ok {
+		return "", false
+	}
+	i := strings.LastIndex(rest, "</"+tag+">")
+	if i < 0 {
+		return "", false
+	}
+	return rest[:i], true
+}
+
+// typed returns what the user typed where the transcript holds Claude Code's
+// own spelling of it: a slash command, a shell line (`!`), a memory (`#`).
+func typed(s string) (string, bool) {
+	switch {
+	case strings.HasPrefix(s, "<command-name>"), strings.HasPrefix(s, "<command-message>"):
+		name, ok := tagged(s, "command-name")
+		if !ok {
+			return "", false
+		}
+		if !strings.HasPrefix(name, "/") {
+			name = "/" + name
+		}
+		if args, _ := tagged(s, "command-args"); args != "" {
+			return name + " " + args, true
+		}
+		return name, true
+	case strings.HasPrefix(s, "<bash-input>"):
+		line, ok := tagged(s, "bash-input")
+		return "!" + line, ok
+	case strings.HasPrefix(s, "<user-memory-input>"):
+		line, ok := tagged(s, "user-memory-input")
+		return "#" + line, ok
+	}
+	return "", false
+}
+
+// isEvent reports whether a user line is something that nobody typed: output of
+// a local command, a notification, an interruption.
+func isEvent(s string) bool {
+	for _, tag := range []string{
+		"<bash-stdout>", "<bash-stderr>", "<local-command-stdout>", "<local-command-stderr>",
+		"<task-notification>", "[Request interrupted by user",
+	} {
+		if strings.HasPrefix(s, tag) {
+			return true
+		}
+	}
+	return false
+}
+
+// isEmptyOutput reports whether s is the output of a local command that had none.
+func isEmptyOutput(s string) bool {
+	s = strings.TrimSpace(s)
+	return s == "" || s == "<local-command-stdout></local-command-stdout>" ||
+		s == "<bash-stdout></bash-stdout><bash-stderr></bash-stderr>"
+}
+
+// noise are the record types that add nothing to a history (FACTS section 3,
+// and what public transcripts hold).
+func isNoise(typ string) bool {
+	switch typ {
+	case "queue-operation", "atis-latch", "tools-used", "mode", "permission-mode",
+		"file-history-snapshot", "file-history-delta", "last-prompt", "cost-state",
+		"api-request", "api-request-shape", "api-request-blob",
+		"summary", "custom-title", "ai-title", "agent-name", "agent-color", "agent-setting",
+		"pr-link", "frame-link", "bridge-session", "relocated", "worktree-state",
+		"started", "result", "tag", "attribution-snapshot", "content-replacement",
+		"progress":
+		return true
+	}
+	return false
+}
+
+// isNoiseSystem is isNoise for the subtypes of system records.
+func isNoiseSystem(subtype string) bool {
+	switch subtype {
+	case "compact_boundary", "microcompact_boundary", "stop_hook_summary", "turn_duration", "session_start",
+		"api_error", "api_metrics", "error", "api_refusal", "model_refusal_fallback", "informational",
+		"local_command", "away_summary", "bridge_status", "scheduled_task_fire", "memory_saved":
+		return true
+	}
+	return false
+}
+
+// isNoiseAttachment is isNoise for the types of attachment records.
+func isNoiseAttachment(typ string) bool {
+	switch typ {
+	case "environment", "model", "deferred_tools_delta", "agent_listing_delta", "skill_listing",
+		"auto_mode", "auto_mode_exit", "command_permissions", "session_context", "date", "date_change",
+		"remote_session_change", "prompt_snapshot", "invoked_skills", "mcp_instructions_delta",
+		"batching_reminder_sent", "budget_usd", "compact_file_reference", "dynamic_skill",
+		"edited_text_file", "hook_additional_context", "hook_blocking_error", "hook_non_blocking_error",
+		"hook_success", "hook_cancelled", "hook_system_message", "hook_stopped_continuation",
+		"hook_permission_decision", "async_hook_response", "nested_memory", "plan_mode", "plan_mode_exit",
+		"plan_mode_reentry", "plan_file_reference", "read_truncation_notice", "silent_turn_reminder",
+		"task_reminder", "task_status", "todo_reminder", "total_tokens_reminder", "token_usage",
+		"ultra_effort_enter", "ultra_effort_exit", "ultrathink_effort", "diagnostics", "directory",
+		"opened_file_in_ide", "selected_lines_in_ide", "output_style", "critical_system_reminder",
+		"relevant_memories", "current_session_memory", "max_turns_reached", "already_read_file",
+		"companion_intro", "verify_plan_reminder", "compaction_reminder", "structured_output":
+		return true
+	}
+	return false
+}

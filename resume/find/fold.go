@@ -1,0 +1,54 @@
+package find
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// fold returns s in the form in which texts that differ in case only are equal.
+func fold(s string) string { return string(appendFold(nil, s)) }
+
+func appendFold(dst []byte, s string) []byte {
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if 'A' <= c && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			dst = append(dst, c)
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		i += n
+		if r == 'ß' || r == 'ẞ' {
+			dst = append(dst, "ss"...)
+			continue
+		}
+		dst = utf8.AppendRune(dst, foldRune(r))
+	}
+	return dst
+}
+
+// foldRune returns one and the same rune for all that differ in case only: the
+// lower-case letter where there is an ASCII one, else the first in Unicode.
+func foldRune(r rune) rune {
+	first := r
+	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+		first = min(first, next)
+	}
+	if 'A' <= first && first <= 'Z' {
+		first += 'a' - 'A'
+	}
+	return first
+}
+
+// letter reports whether r belongs to a word.
+func letter(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+}
+
+// ideograph reports whether r is of a script that writes words without spaces.
+func ideograph(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+}

@@ -1,0 +1,37 @@
+package prompt
+
+import "strings"
+
+// Document returns the markdown file that a new conversation of the type begins
+// with. The title is put on one line; date is written as it is given.
+func Document(typ, title, date string) string {
+	var b strings.Builder
+	b.WriteString("# " + strings.Join(strings.Fields(title), " ") + "\n\n")
+	b.WriteString("Type: " + typ + "  \nDate: " + date + "\n")
+	for _, h := range headings(typ) {
+		b.WriteString("\n## " + h + "\n")
+	}
+	return b.String()
+}
+
+// headings are the parts of the document that fit the type of conversation.
+func headings(typ string) []string {
+	switch typ {
+	case "brainstorm":
+		return []string{"Topic", "Ideas", "Decisions", "Open questions", "Next steps"}
+	case "debug":
+		return []string{"Symptom", "How to reproduce", "What was tried", "Cause", "Fix", "Open questions"}
+	case "plan":
+		return []string{"Goal", "Constraints", "Steps", "Decisions", "Risks", "Open questions"}
+	case "learn":
+		return []string{"Goal", "What is known", "Notes", "Exercises", "Open questions"}
+	case "meeting":
+		return []string{"Participants", "Agenda", "Notes", "Decisions", "Actions", "Open questions"}
+	case "review":
+		return []string{"Subject", "Findings", "Decisions", "Follow-up", "Open questions"}
+	case "projectmanage":
+		return []string{"Goal", "Status", "Tasks", "Milestones", "Risks", "Decisions", "Open questions"}
+	default: // chat, and every type that a workspace adds
+		return []string{"Notes", "Decisions", "Open questions"}
+	}
+}

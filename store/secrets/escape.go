@@ -1,0 +1,225 @@
+package secrets
+
+import (
+	"errors"
+	"sort"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// view is a text with its escape sequences undone, and where each of them came
+// from.
+type view struct {
+	text  string
+	units []unit
+}
+
+// unit is an escape sequence: source[srcStart:srcEnd] became text[start:end].
+type unit struct {
+	srcStart, srcEnd int
+	start, end       int
+}
+
+// source returns the stretch of the source that became v.text[start:end].
+// Escape sequences at its edges belong to it as a whole.
+func (v *view) source(start, end int) (srcStart, srcEnd int) {
+	srcStart, srcEnd = start, end
+	if i := v.before(start + 1); i >= 0 {
+		u := &v.units[i]
+		if srcStart = u.srcEnd + start - u.end; start < u.end {
+			srcStart = u.srcStart
+		}
+	}
+	if i := v.before(end); i >= 0 {
+		u := &v.units[i]
+		if srcEnd = u.srcEnd + end - u.end; end < u.end {
+			srcEnd = u.srcEnd
+		}
+	}
+	return srcStart, srcEnd
+}
+
+// before returns the last unit that starts in front of v.text[pos:], or -1.
+func (v *view) before(pos int) int {
+	return sort.Search(len(v.units), func(i int) bool { return v.units[i].start >= pos }) - 1
+}
+
+// outside shrinks a stretch of the source until it cuts no escape sequence.
+func (v *view) outside(srcStart, srcEnd int) (start, end int) {
+	cut := func(pos int) *unit {
+		i := sort.Search(len(v.units), func(i int) bool { return v.units[i].srcEnd > pos })
+		if i < len(v.units) && v.units[i].srcStart < pos {
+			return &v.units[i]
+		}
+		return nil
+	}
+	if u := cut(srcStart); u != nil {
+		srcStart = u.srcEnd
+	}
+	if u := cut(srcEnd); u != nil {
+		srcEnd = u.srcStart
+	}
+	return srcStart, srcEnd
+}
+
+// viewWriter builds a view of a source.
+type viewWriter struct {
+	source string
+	copied int // how much of the source is in text
+	text   []byte
+	units  []unit
+}
+
+// escape adds what is in front of source[from:to], and then the bytes that this
+// escape sequence stands for.
+func (w *viewWriter) escape(from, to int, stands ...byte) {
+	w.text = append(w.text, w.source[w.copied:from]...)
+	start := len(w.text)
+	w.text = append(w.text, stands...)
+	w.units = append(w.units, unit{from, to, start, len(w.text)})
+	w.copied = to
+}
+
+func (w *viewWriter) view() view {
+	w.text = append(w.text, w.source[w.copied:]...)
+	return view{string(w.text), w.units}
+}
+
+// unescapeAll undoes the escape sequences of s, however often it was escaped: a
+// run of backslashes counts as one. It knows the sequences of JSON and those
+// that shells and scripting languages add.
+func unescapeAll(s string) view {
+	w := viewWriter{source: s, text: make([]byte, 0, len(s))}
+	for i := 0; i < len(s); {
+		n := strings.IndexByte(s[i:], '\\')
+		if n < 0 {
+			break
+		}
+		from := i + n
+		i = from + 1
+		for i < len(s) && s[i] == '\\' {
+			i++
+		}
+		if i == len(s) {
+			w.escape(from, i, '\\')
+			break
+		}
+		switch c := s[i]; c {
+		case 'n', 'r', 't', 'b', 'f', '"', '\'', '`', '/':
+			i++
+			w.escape(from, i, simpleEscape(c))
+		case 'u':
+			if r, ok := hexValue(s, i+1, 4); ok {
+				i += 5
+				w.escape(from, i, utf8.AppendRune(nil, r)...)
+				continue
+			}
+			w.escape(from, i, '\\')
+		case 'x':
+			if r, ok := hexValue(s, i+1, 2); ok {
+				i += 3
+				w.escape(from, i, byte(r))
+				continue
+			}
+			w.escape(from, i, '\\')
+		case '0', 'e':
+			if c == 'e' && strings.HasPrefix(s[i:], "e[") {
+				i++
+				w.escape(from, i, 0x1b)
+				continue
+			}
+			if strings.HasPrefix(s[i:], "033") {
+				i += 3
+				w.escape(from, i, 0x1b)
+				continue
+			}
+			w.escape(from, i, '\\')
+		default:
+			w.escape(from, i, '\\')
+		}
+	}
+	return w.view()
+}
+
+// simpleEscape is what the escape sequence of a backslash and c stands for.
+func simpleEscape(c byte) byte {
+	switch c {
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	}
+	return c
+}
+
+// hexValue reads n hexadecimal digits at s[at:].
+func hexValue(s string, at, n int) (r rune, ok bool) {
+	if at+n > len(s) {
+		return 0, false
+	}
+	for _, c := range []byte(s[at : at+n]) {
+		switch {
+		case isDigit(c):
+			r = r<<4 | rune(c-'0')
+		case isHex(c):
+			r = r<<4 | rune(c|0x20-'a'+10)
+		default:
+			return 0, false
+		}
+	}
+	return r, true
+}
+
+var errEscape = errors.New("secrets: invalid escape sequence in a JSON string")
+
+// unescapeJSON undoes the escape sequences of a JSON string, of which inner is
+// what stands between the quotes. A lone surrogate becomes its three bytes in
+// the manner of UTF-8.
+func unescapeJSON(inner string) (view, error) {
+	if strings.IndexByte(inner, '\\') < 0 {
+		return view{text: inner}, nil
+	}
+	w := viewWriter{source: inner, text: make([]byte, 0, len(inner))}
+	for i := 0; i < len(inner); {
+		n := strings.IndexByte(inner[i:], '\\')
+		if n < 0 {
+			break
+		}
+		from := i + n
+		if i = from + 2; i > len(inner) {
+			return view{}, errEscape
+		}
+		switch c := inner[from+1]; c {
+		case 'n', 'r', 't', 'b', 'f', '"', '\\', '/':
+			w.escape(from, i, simpleEscape(c))
+		case 'u':
+			r, ok := hexValue(inner, i, 4)
+			if !ok {
+				return view{}, errEscape
+			}
+			i += 4
+			if utf16.IsSurrogate(r) {
+				if strings.HasPrefix(inner[i:], `\u`) {
+					if low, ok := hexValue(inner, i+2, 4); ok && utf16.DecodeRune(r, low) != utf8.RuneError {
+						i += 6
+						w.escape(from, i, utf8.AppendRune(nil, utf16.DecodeRune(r, low))...)
+						continue
+					}
+				}
+				w.escape(from, i, 0xe0|byte(r>>12), 0x80|byte(r>>6&0x3f), 0x80|byte(r&0x3f))
+				continue
+			}
+			w.escape(from, i, utf8.AppendRune(nil, r)...)
+		default:
+			return view{}, errEscape
+		}
+	}
+	return w.view(), nil
+}

@@ -1,0 +1,208 @@
+package secrets
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// span is a stretch of text that a rule wants replaced.
+type span struct {
+	start, end int
+	rule       int
+}
+
+// reach is how much text behind a keyword a pattern sees at first. Where a
+// match goes to the end of it, the pattern is applied again to more.
+const reach = 512
+
+// search returns the findings of all rules in s, unsorted.
+func (r *Redactor) search(s string) ([]span, error) {
+	r.prepare.Do(func() { r.keywords = newIndex(r.rules) })
+	q := query{r: r, s: s}
+	if err := r.keywords.scan(s, q.hit); err != nil {
+		return nil, err
+	}
+	return q.found, nil
+}
+
+// query is the state of one search.
+type query struct {
+	r     *Redactor
+	s     string
+	found []span
+	done  []int // per rule: keywords in front of this need no look
+}
+
+// hit tries the rules of a keyword that stands at s[at:].
+func (q *query) hit(w *keyword, at int) error {
+	if insideMarker(q.s, at) {
+		return nil
+	}
+	if q.done == nil {
+		q.done = make([]int, len(q.r.rules))
+	}
+	end := at + len(w.text)
+	for _, id := range w.rules {
+		rule := &q.r.rules[id]
+		if at < q.done[id] && rule.near == 0 {
+			continue
+		}
+		if rule.find != nil {
+			if start, stop, ok := rule.find(q.s, at, end); ok {
+				q.add(int(id), start, stop)
+			}
+			continue
+		}
+		if !rule.loose && rule.before == 0 && !rule.leftOpen(q.s, at) {
+			continue
+		}
+		if err := q.match(int(id), at, end); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// match applies the regexp of a rule around its keyword.
+func (q *query) match(id, at, end int) error {
+	rule := &q.r.rules[id]
+	re, err := rule.regexp()
+	if err != nil {
+		return err
+	}
+	if rule.near > 0 {
+		q.matchNear(id, end)
+		return nil
+	}
+	from := max(at-rule.before, q.done[id], 0)
+	for size := reach; ; size *= 4 {
+		to := min(end+size, len(q.s))
+		m := re.FindStringSubmatchIndex(q.s[from:to])
+		if m == nil {
+			return nil
+		}
+		if from+m[1] == to && to < len(q.s) {
+			continue
+		}
+		start, stop := group(m)
+		q.accept(id, from+start, from+stop)
+		return nil
+	}
+}
+
+// matchNear takes all matches that start within rule.near bytes behind end.
+// Stretches that an earlier keyword covered are not searched again.
+func (q *query) matchNear(id, end int) {
+	rule := &q.r.rules[id]
+	limit := min(end+rule.near, len(q.s))
+	from := max(end, q.done[id])
+	for from < limit {
+		m := rule.re.FindStringSubmatchIndex(q.s[from:min(limit+reach, len(q.s))])
+		if m == nil || from+m[0] >= limit {
+			break
+		}
+		start, stop := group(m)
+		if !q.accept(id, from+start, from+stop) {
+			stop = start + 1
+		}
+		from += stop
+	}
+	q.done[id] = max(q.done[id], limit)
+}
+
+// group returns the first group of a match, or else the match.
+func group(m []int) (start, stop int) {
+	if len(m) > 2 && m[2] >= 0 {
+		return m[2], m[3]
+	}
+	return m[0], m[1]
+}
+
+// accept adds a finding unless its surroundings or its value speak against it.
+func (q *query) accept(id, start, stop int) bool {
+	rule := &q.r.rules[id]
+	value := q.s[start:stop]
+	if !rule.leftOpen(q.s, start) || !rule.rightOpen(q.s, stop) {
+		return false
+	}
+	if placeholder(value) || entropy(value) < 3 || rule.check != nil && !rule.check(value) {
+		return false
+	}
+	q.add(id, start, stop)
+	return true
+}
+
+func (q *query) add(id, start, stop int) {
+	q.found = append(q.found, span{start, stop, id})
+	q.done[id] = max(q.done[id], stop)
+}
+
+// leftOpen reports whether a value may start at s[at:]: what stands in front of
+// it must not belong to the same word.
+func (rule *Rule) leftOpen(s string, at int) bool {
+	if at == 0 {
+		return true
+	}
+	c := s[at-1]
+	if !isAlnum(c) && !(rule.solid && strings.IndexByte("_+/-", c) >= 0) {
+		return true
+	}
+	// The end of "%3D" or of the terminal sequence ESC[32m is no word.
+	if at >= 3 && s[at-3] == '%' && isHex(s[at-2]) && isHex(c) {
+		return true
+	}
+	if c != 'm' {
+		return false
+	}
+	i := at - 2
+	for i >= 0 && at-i < 16 && (isDigit(s[i]) || s[i] == ';') {
+		i--
+	}
+	return i >= 1 && s[i] == '[' && s[i-1] == 0x1b
+}
+
+// rightOpen reports whether a value may end at s[:at].
+func (rule *Rule) rightOpen(s string, at int) bool {
+	return at >= len(s) || !isAlnum(s[at]) && !(rule.solid && strings.IndexByte("_+/=-", s[at]) >= 0)
+}
+
+// insideMarker reports whether s[at:] starts inside a replacement.
+func insideMarker(s string, at int) bool {
+	const longest = 64
+	head := s[max(0, at-longest):at]
+	i := strings.LastIndexByte(head, '[')
+	return i >= 0 && strings.HasPrefix(s[at-len(head)+i:], markerStart) && strings.IndexByte(head[i:], ']') < 0
+}
+
+// merge sorts spans and joins those that overlap; the rule of the highest
+// precedence names the result.
+func merge(spans []span) []span {
+	if len(spans) < 2 {
+		return spans
+	}
+	slices.SortFunc(spans, func(a, b span) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(a.rule, b.rule))
+	})
+	joined := spans[:1]
+	for _, sp := range spans[1:] {
+		last := &joined[len(joined)-1]
+		if sp.start >= last.end {
+			joined = append(joined, sp)
+			continue
+		}
+		last.end = max(last.end, sp.end)
+		last.rule = min(last.rule, sp.rule)
+	}
+	return joined
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+func isAlnum(c byte) bool { return isLetter(c) || isDigit(c) }
+
+func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
+
+func isBase64(c byte) bool { return isAlnum(c) || c == '+' || c == '/' }

@@ -1,0 +1,148 @@
+// Package secrets replaces credentials in text before it is stored.
+//
+// A conversation with a coding agent holds whatever the agent read and ran:
+// environment files, command lines, HTTP headers. The write path passes every
+// text through a [Redactor] before its first byte reaches the disk; what a rule
+// recognises becomes "[redacted: <rule-id>]" and everything else stays byte for
+// byte as it was. Missing a secret is bad, but mangling a conversation is bad
+// too, so a rule asks for a vendor's published prefix or for a name that tells
+// what the value is; random-looking text alone (UUIDs, hashes, base64) is never
+// enough.
+//
+// Text is looked at twice where it holds backslashes: as it stands, and with
+// its escape sequences undone. A key inside JSON inside JSON is thus found
+// however deep it is escaped, and a replacement never cuts an escape sequence,
+// so JSON that was valid stays valid.
+package secrets
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Counts is the number of replacements per rule id.
+type Counts map[string]int
+
+// Redactor replaces secrets. It is safe for concurrent use. The zero value is
+// not usable; call [New].
+type Redactor struct {
+	rules    []lazyRule
+	prepare  sync.Once
+	keywords *index
+}
+
+// lazyRule is a rule whose regexp is compiled when its keyword was first seen.
+type lazyRule struct {
+	Rule
+	compile sync.Once
+	re      *regexp.Regexp
+	err     error
+}
+
+// New returns a Redactor with all [Rules]. It compiles nothing: a rule's regexp
+// is compiled when the rule's keyword is first seen in a text.
+func New() *Redactor { return newRedactor(Rules()) }
+
+func newRedactor(rules []Rule) *Redactor {
+	r := &Redactor{rules: make([]lazyRule, len(rules))}
+	for i := range rules {
+		r.rules[i].Rule = rules[i]
+	}
+	return r
+}
+
+// maxPasses bounds how often a text is searched again after a replacement. A
+// second pass normally finds nothing.
+const maxPasses = 16
+
+// errUnsettled says that each pass over a text found something new.
+var errUnsettled = errors.New("secrets: replacing secrets did not come to an end")
+
+// Text returns s with its secrets replaced and adds the replacements to counts,
+// which may be nil. It returns s itself when nothing is found. On an error the
+// text must not be stored.
+func (r *Redactor) Text(s string, counts Counts) (string, error) {
+	for range maxPasses {
+		spans, err := r.spans(s)
+		if err != nil {
+			return "", err
+		}
+		if len(spans) == 0 {
+			return s, nil
+		}
+		var b strings.Builder
+		b.Grow(len(s))
+		last := 0
+		for _, sp := range spans {
+			b.WriteString(s[last:sp.start])
+			b.WriteString(r.marker(sp, counts))
+			last = sp.end
+		}
+		b.WriteString(s[last:])
+		s = b.String()
+	}
+	return "", errUnsettled
+}
+
+// markerStart begins every replacement.
+const markerStart = "[redacted: "
+
+// marker counts sp and returns what replaces it.
+func (r *Redactor) marker(sp span, counts Counts) string {
+	id := r.rules[sp.rule].ID
+	if counts != nil {
+		counts[id]++
+	}
+	return markerStart + id + "]"
+}
+
+// spans returns what is to be replaced in s: sorted, without overlaps, and
+// never cutting an escape sequence.
+func (r *Redactor) spans(s string) ([]span, error) {
+	found, err := r.search(s)
+	if err != nil {
+		return nil, err
+	}
+	if strings.IndexByte(s, '\\') < 0 {
+		return merge(found), nil
+	}
+	v := unescapeAll(s)
+	inView, err := r.search(v.text)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 && len(inView) == 0 {
+		return nil, nil
+	}
+	whole := found[:0]
+	for _, sp := range found {
+		if sp.start, sp.end = v.outside(sp.start, sp.end); sp.start < sp.end {
+			whole = append(whole, sp)
+		}
+	}
+	for _, sp := range inView {
+		sp.start, sp.end = v.source(sp.start, sp.end)
+		whole = append(whole, sp)
+	}
+	return merge(whole), nil
+}
+
+// regexp returns the compiled pattern of a rule.
+func (l *lazyRule) regexp() (*regexp.Regexp, error) {
+	l.compile.Do(func() {
+		pattern := l.pattern
+		if l.before == 0 && l.near == 0 {
+			pattern = `\A(?:` + pattern + `)`
+		}
+		re, err := regexp.Compile(pattern)
+		if err != nil {
+			l.err = fmt.Errorf("secrets: rule %s: %w", l.ID, err)
+			return
+		}
+		l.re = re
+	})
+	return l.re, l.err
+}
