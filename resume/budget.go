@@ -1,6 +1,10 @@
 package resume
 
-import "cortext/schema"
+import (
+	"strings"
+
+	"cortext/schema"
+)
 
 // defaultWindow is the context window, in tokens, of a model that does not say
 // its own: what the current models of the three agents have at least.
@@ -20,4 +24,25 @@ func DefaultBudget(s *schema.Session) int {
 		window = p.ContextWindow
 	}
 	return max(window-agentAllowance-window/4, MinBudget)
+}
+
+// estimated reports whether the model of the conversation may count tokens in
+// another way than o200k_base: all but OpenAI's from GPT-4o on.
+func estimated(s *schema.Session) bool {
+	model := s.AgentConfig.Model
+	if model == "" && s.AgentConfig.Provider != nil {
+		model = s.AgentConfig.Provider.Model
+	}
+	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
+	for _, older := range []string{"gpt-3", "gpt-4-"} {
+		if strings.HasPrefix(model, older) || model == "gpt-4" {
+			return true
+		}
+	}
+	for _, exact := range []string{"gpt-", "chatgpt-", "codex-", "o1", "o3", "o4"} {
+		if strings.HasPrefix(model, exact) {
+			return false
+		}
+	}
+	return true
 }

@@ -47,23 +47,102 @@ func byLetters(items []Item, query string) []int {
 	return indexes
 }
 
-// What a gap between two letters costs: the next letter begins a word, or stands
-// inside the one before.
+// The price of a gap between two letters, by where the later one stands.
 const (
-	gapToWord   = 1
-	gapWithin   = 2
-	perSkipped  = 1 // each whole word left out
-	unreachable = 1 << 30
+	gapOfVowels = 1 // inside the word of the earlier one, as in "cnfg" for config
+	gapWithin   = 3 // likewise, with other letters left out
+	gapToWord   = 1 // at the beginning of the next word, as in "brapi" for brainstorm api
+	perSkipped  = 1 // and for each word between the two
+	unreachable = 1 << 20
 )
 
-// scattered reports whether the letters of word stand in text close enough
-// together that it is no accident: from the beginning of a word on, with each gap
-// leading to the beginning of a later word or staying inside the same one, and
-// with few gaps for the letters there are.
+// The longest word and text that are looked at letter by letter.
+const (
+	maxWord = 64
+	maxText = 256
+)
+
+// scattered reports whether the letters of word stand in text so close to each
+// other that it is no accident: from the beginning of a word on, each gap either
+// inside a word or up to the beginning of a later one, and few of them for the
+// letters there are. Both are folded.
 func scattered(word, text string) bool {
-	n := utf8.RuneCountInString(word)
-	if n < minLetters {
+	want := []rune(word)
+	if len(want) < minLetters || len(want) > maxWord || !inOrder(word, text) {
 		return false
 	}
-	return cost(word, text) <= n/2
+	return price(want, text) <= len(want)/2
+}
+
+// inOrder reports whether text has all letters of word in their order.
+func inOrder(word, text string) bool {
+	for _, r := range word {
+		at := strings.IndexRune(text, r)
+		if at < 0 {
+			return false
+		}
+		text = text[at+utf8.RuneLen(r):]
+	}
+	return true
+}
+
+// price returns the least price of the gaps with which want stands in text.
+func price(want []rune, text string) int {
+	var (
+		letters []rune
+		word    []int // which word of the text each letter belongs to
+		words   = -1
+		inside  bool
+	)
+	for _, r := range text {
+		if !letter(r) {
+			inside = false
+			continue
+		}
+		if !inside || ideograph(r) {
+			words++
+		}
+		inside = true
+		if len(letters) == maxText {
+			break
+		}
+		letters, word = append(letters, r), append(word, words)
+	}
+	// ends[j] is the least price of the letters so far with the last at j.
+	ends, next := make([]int, len(letters)), make([]int, len(letters))
+	for k, r := range want {
+		// The least price of the letters so far with the last one in this word
+		// and only vowels since, in this word, and in an earlier word.
+		vowels, within, before := unreachable, unreachable, unreachable
+		canJump := len(want) > minLetters && k < len(want)-1
+		for j := range letters {
+			begins := j == 0 || word[j] != word[j-1]
+			if begins {
+				before = min(before, within) + perSkipped
+				vowels, within = unreachable, unreachable
+			}
+			next[j] = unreachable
+			switch {
+			case letters[j] != r:
+			case k == 0 && begins:
+				next[j] = 0
+			case k > 0:
+				if j > 0 && (!begins || canJump) {
+					next[j] = min(ends[j-1], vowels+gapOfVowels, within+gapWithin)
+				}
+				if begins && canJump {
+					next[j] = min(next[j], before+gapToWord-perSkipped)
+				}
+			}
+			if !strings.ContainsRune("aeiouy", letters[j]) {
+				vowels = unreachable
+			}
+			vowels, within = min(vowels, ends[j]), min(within, ends[j])
+		}
+		ends, next = next, ends
+	}
+	if len(ends) == 0 {
+		return unreachable
+	}
+	return slices.Min(ends)
 }

@@ -1,10 +1,11 @@
 package tokens
+import "hash/maphash"
 
 // shortPiece is the length in bytes up to which looking at each pair for the
 // next merge is faster than keeping the pairs in a heap.
 const shortPiece = 64
 
-const cacheSize = 1<<14
+const cacheSize = 1<<12
 const cachedPiece = 14
 
 type cached struct {
@@ -26,13 +27,13 @@ func (t *table) count(piece string, c *cache) int {
 	if int(e.len) == len(piece) && string(e.text[:e.len]) == piece {
 		return int(e.count)
 	}
-	if len(piece) > shortPiece && len(piece) <= maxToken && t.find(piece, h) != noRank {
+	if len(piece) <= maxToken && t.find(piece, h) != noRank {
 		return 1
 	}
 	if len(piece) > shortPiece {
 		return t.mergeLong(piece)
 	}
-	n := 1; if t.find(piece,h)==noRank { n = t.mergeShort(piece) }
+	n := t.mergeShort(piece)
 	if len(piece) <= cachedPiece {
 		e.len = uint8(len(piece))
 		e.count = uint8(n)

@@ -202,30 +202,29 @@ func (w *walker) text(name string) error {
 // named returns the findings in value that come of its name.
 func (r *Redactor) named(name, value string) ([]span, error) {
 	telling := false
-	// The index exists: the name itself was searched before.
-	_ = r.keywords.scan(name, func(*keyword, int) error {
+	_ = r.index().scan(name, func(*keyword, int) error {
 		telling = true
 		return nil
 	})
-	if !telling || strings.HasPrefix(value, markerStart) {
+	if !telling {
 		return nil, nil
 	}
+	var inside []span
 	if tellsSecret(name, value) {
 		for id := range r.rules {
 			if r.rules[id].ID == assignmentID {
-				return []span{{0, len(value), id}}, nil
+				inside = append(inside, span{0, len(value), id})
 			}
 		}
 	}
 	if strings.ContainsAny(name, "\"\\\n") || strings.ContainsAny(value, "\"\\\n") {
-		return nil, nil
+		return inside, nil
 	}
 	found, err := r.search(`"` + name + `": "` + value + `"`)
 	if err != nil {
 		return nil, err
 	}
 	shift := len(name) + 5
-	inside := found[:0]
 	for _, sp := range found {
 		sp.start, sp.end = sp.start-shift, sp.end-shift
 		if sp.start >= 0 && sp.end <= len(value) {

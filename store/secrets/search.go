@@ -18,12 +18,17 @@ const reach = 512
 
 // search returns the findings of all rules in s, unsorted.
 func (r *Redactor) search(s string) ([]span, error) {
-	r.prepare.Do(func() { r.keywords = newIndex(r.rules) })
 	q := query{r: r, s: s}
-	if err := r.keywords.scan(s, q.hit); err != nil {
+	if err := r.index().scan(s, q.hit); err != nil {
 		return nil, err
 	}
 	return q.found, nil
+}
+
+// index returns the index of all keywords, which the first search builds.
+func (r *Redactor) index() *index {
+	r.prepare.Do(func() { r.keywords = newIndex(r.rules) })
+	return r.keywords
 }
 
 // query is the state of one search.

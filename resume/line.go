@@ -1,0 +1,138 @@
+package resume
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"cortext/schema"
+	"cortext/schema/rawjson"
+	"cortext/schema/tokens"
+)
+
+// What stands in a session's fields is data, and the block has no fence around
+// it: the functions of this file put such data on one line that cannot be taken
+// for a line of the block and cannot change how the others are shown.
+
+// oneLine returns s on one line: a run of space that holds a line break or a tab
+// becomes one space; other control characters, and the invisible ones that turn
+// the direction of text or hide it, become visible escapes; the markers of the
+// block are defused.
+func oneLine(s string) string {
+	s = strings.TrimSpace(rawjson.Text(s))
+	var b strings.Builder
+	for s != "" {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case unicode.IsSpace(r):
+			if n = len(s) - len(strings.TrimLeftFunc(s, unicode.IsSpace)); strings.ContainsAny(s[:n], breaks+"\t") {
+				b.WriteByte(' ')
+			} else {
+				b.WriteString(s[:n])
+			}
+		case unicode.IsControl(r):
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case hidden(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteString(s[:n])
+		}
+		s = s[n:]
+	}
+	return defuse(b.String())
+}
+
+// breaks are the characters that one reader or another takes for the end of a
+// line.
+const breaks = "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"
+
+// hidden reports whether r is a format character, such as the bidirectional
+// controls. The two joiners are needed to write emoji and some scripts.
+func hidden(r rune) bool {
+	const nonJoiner, joiner = '\u200c', '\u200d'
+	return unicode.Is(unicode.Cf, r) && r != nonJoiner && r != joiner
+}
+
+// defuse turns the brackets of what could pass for a marker of the block, in any
+// case and with anything but letters in between, into parentheses.
+func defuse(s string) string {
+	if !strings.Contains(s, "[") {
+		return s
+	}
+	b := []byte(s)
+	open := false
+	for i, c := range b {
+		switch {
+		case c == '[' && marker(s[i+1:]):
+			b[i] = '('
+			open = true
+		case c == ']' && open:
+			b[i] = ')'
+			open = false
+		}
+	}
+	return string(b)
+}
+
+// marker reports whether the first letters of s are those of a marker.
+func marker(s string) bool {
+	const start, end = "RESUMED", "ENDRESUMED"
+	letters := ""
+	for i, r := range s {
+		if i > 64 || len(letters) >= len(end) {
+			break
+		}
+		if unicode.IsLetter(r) {
+			letters += string(unicode.ToUpper(r))
+		}
+	}
+	return strings.HasPrefix(letters, start) || strings.HasPrefix(letters, end)
+}
+
+// cut shortens s to about limit tokens and marks the place. It may come out a
+// token or two longer: the mark can join the text before it.
+func cut(s string, limit int) string {
+	if len(s) <= limit || tokens.Count(s) <= limit {
+		return s
+	}
+	head := tokens.Prefix(s, max(limit-1, 0))
+	for head != "" && !utf8.ValidString(head) { // never the half of a character
+		head = head[:len(head)-1]
+	}
+	return strings.TrimRight(head, " ") + "…"
+}
+
+// showCommand is the command line that shows the conversation, fit to be typed
+// into a shell whatever stands in the session's ids.
+func showCommand(s *schema.Session, flags string) string {
+	if schema.CheckID(s.ID) == nil {
+		return "cortext show " + s.ID + flags
+	}
+	name := oneLine(s.ConversationID)
+	if name == "" || tokens.Count(name) > maxName {
+		return "cortext list"
+	}
+	return "cortext show " + shellWord(name) + flags
+}
+
+// maxName is the longest name of a folder or a command, in tokens, that the block
+// spells; every name that cortext makes is far below it.
+const maxName = 32
+
+// shellWord quotes s for a POSIX shell unless every character of it is plain.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._/", r))
+	}
+	for i, r := range s {
+		if !plain(r) && (r != '-' || i == 0) {
+			quoted := "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+			if s[0] == '-' {
+				return "-- " + quoted
+			}
+			return quoted
+		}
+	}
+	return s
+}

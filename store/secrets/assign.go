@@ -1,0 +1,225 @@
+package secrets
+
+import "strings"
+
+// assignmentID is the id of the rule for values under a tell-tale name.
+const assignmentID = "secret-assignment"
+
+// assignmentWords are the words that make a name tell-tale.
+func assignmentWords() []string {
+	return []string{
+		"password", "passwd", "passphrase", "pwd", "secret", "token", "credential",
+		"apikey", "api_key", "api-key", "accesskey", "access_key", "access-key",
+		"privatekey", "private_key", "private-key", "authkey", "auth_key", "auth-key",
+		"signingkey", "signing_key", "signing-key", "encryptionkey", "encryption_key", "encryption-key",
+		"masterkey", "master_key", "master-key",
+	}
+}
+
+// aPassword reports whether a tell-tale word says password rather than key.
+func aPassword(word string) bool {
+	return len(word) >= 3 && word[0]|0x20 == 'p' && word[1]|0x20 != 'r'
+}
+
+// assignment finds the value that is given to a name with the tell-tale word
+// s[at:end] in it, as in `export API_KEY=...`, `"password": "..."`,
+// `token := "..."`, `X-Auth-Token: ...` and `--secret ...`.
+func assignment(s string, at, end int) (start, stop int, ok bool) {
+	from, to := at, end
+	for from > 0 && at-from < 48 && isName(s[from-1]) {
+		from--
+	}
+	for to < len(s) && to-end < 24 && isName(s[to]) {
+		to++
+	}
+	if !tellingName(s[from:at], s[at:end], s[end:to]) {
+		return 0, 0, false
+	}
+	start, quote, ok := givenValue(s, from, to)
+	if !ok {
+		return 0, 0, false
+	}
+	word := s[at:end]
+	if quote != 0 {
+		stop = closingQuote(s, start, quote)
+		return start, stop, stop > start && plausible(word, s[start:stop], true)
+	}
+	stop = start
+	for stop < len(s) && isBare(s[stop]) && !(s[stop] == '&' && s[start-1] == '=') {
+		stop++
+	}
+	if stop < len(s) && strings.IndexByte("([{<", s[stop]) >= 0 {
+		return 0, 0, false
+	}
+	for stop > start && strings.IndexByte(".:!?", s[stop-1]) >= 0 {
+		stop--
+	}
+	return start, stop, plausible(word, s[start:stop], false)
+}
+
+// tellsSecret reports whether a value is a secret because of its name.
+func tellsSecret(name, value string) bool {
+	for _, word := range assignmentWords() {
+		for at := 0; at+len(word) <= len(name); at++ {
+			end := at + len(word)
+			if equalFold(name[at:end], word) && tellingName(name[:at], name[at:end], name[end:]) &&
+				plausible(word, value, true) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// equalFold reports whether s is word, which is in lower case, without regard
+// to the case of ASCII letters.
+func equalFold(s, word string) bool {
+	for i := range len(word) {
+		if c := s[i]; c != word[i] && (c < 'A' || c > 'Z' || c|0x20 != word[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// plausible reports whether value may be what a tell-tale word says.
+func plausible(word, value string, quoted bool) bool {
+	if aPassword(word) {
+		return strings.IndexAny(value, " \t\r\n") < 0 && plausiblePassword(value, quoted)
+	}
+	if isUUID(value) && strings.EqualFold(word, "token") {
+		return false
+	}
+	return plausibleKey(value)
+}
+
+func isName(c byte) bool { return isAlnum(c) || c == '_' || c == '-' || c == '.' }
+
+// isBare reports whether c may be part of a value that stands without quotes.
+func isBare(c byte) bool {
+	return c > ' ' && c <= '~' && strings.IndexByte("\"'`,;()[]{}<>|\\", c) < 0
+}
+
+// plainPrefixes are words that make the name of a token, secret or key an
+// innocent one when they stand in front: "nextToken", "max_token".
+const plainPrefixes = " next page continuation continue cursor sync max min total num number count input output prompt" +
+	" completion cache cached special design css lexer syntax cancel cancellation resume delimiter public publishable" +
+	" anon mask idempotency dedup upload sentinel hash tokenizer parse grammar reasoning thought stop start end "
+
+// secretSuffixes are the words that may stand behind a tell-tale word. With any
+// other the value is not the secret itself: "tokenType", "password_field",
+// "secret-name".
+const secretSuffixes = "  s key keys keybase base value val secret token string str prod production dev development live" +
+	" staging main raw text plain plaintext encoded old new current "
+
+// tellingName reports whether a name that has prefix and suffix around its
+// tell-tale word names the secret itself.
+func tellingName(prefix, word, suffix string) bool {
+	rest := strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(suffix))
+	rest = strings.TrimRight(rest, "0123456789")
+	if strings.IndexByte(rest, ' ') >= 0 || !strings.Contains(secretSuffixes, " "+rest+" ") {
+		return false
+	}
+	if aPassword(word) {
+		return true
+	}
+	for i := 0; i < len(prefix); {
+		start := i
+		for i < len(prefix) && isLetter(prefix[i]) && (i == start || prefix[i] >= 'a' || prefix[i-1] < 'a') {
+			i++
+		}
+		if i == start {
+			i++
+			continue
+		}
+		if strings.Contains(plainPrefixes, " "+strings.ToLower(prefix[start:i])+" ") {
+			return false
+		}
+	}
+	return true
+}
+
+// givenValue finds where the value starts that is given to the name s[from:to],
+// and its quote if it has one.
+func givenValue(s string, from, to int) (start int, quote byte, ok bool) {
+	i := to
+	quotedName := i < len(s) && isQuote(s[i])
+	if quotedName {
+		i++
+	}
+	if i < len(s) && s[i] == ']' {
+		i++
+	}
+	i = skipBlanks(s, i)
+	switch rest := s[i:]; {
+	case strings.HasPrefix(rest, "=="), strings.HasPrefix(rest, "=~"):
+		return 0, 0, false
+	case strings.HasPrefix(rest, ":="), strings.HasPrefix(rest, "=>"), strings.HasPrefix(rest, "?="):
+		i += 2
+	case strings.HasPrefix(rest, ":"):
+		i = skipType(s, i+1)
+	case strings.HasPrefix(rest, "="):
+		i++
+	case strings.HasPrefix(rest, ",") && quotedName:
+		i++
+		if j := skipBlanks(s, i); j >= len(s) || !isQuote(s[j]) {
+			return 0, 0, false
+		}
+	case i > to && (strings.HasPrefix(s[from:], "--") || afterLogin(s, from)):
+	default:
+		return 0, 0, false
+	}
+	i = skipBlanks(s, i)
+	if i+1 < len(s) && strings.IndexByte("bfruL@", s[i]) >= 0 && isQuote(s[i+1]) {
+		i++
+	}
+	if i >= len(s) {
+		return 0, 0, false
+	}
+	if isQuote(s[i]) {
+		return i + 1, s[i], true
+	}
+	return i, 0, true
+}
+
+// skipType steps over the type in `apiKey: string = "..."`.
+func skipType(s string, i int) int {
+	j := skipBlanks(s, i)
+	for k := j; k < len(s) && k-j < 24 && (isLetter(s[k]) || strings.IndexByte("&<>[]", s[k]) >= 0); k++ {
+		if n := skipBlanks(s, k+1); n+1 < len(s) && s[n] == '=' && s[n+1] != '=' && n > k+1 {
+			return n + 1
+		}
+	}
+	return i
+}
+
+// afterLogin reports whether "login <name>" stands in front of s[at:], as in
+// the files of netrc.
+func afterLogin(s string, at int) bool {
+	words := strings.Fields(s[max(0, at-80):at])
+	return len(words) >= 2 && words[len(words)-2] == "login"
+}
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
+
+func skipBlanks(s string, i int) int {
+	for limit := i + 12; i < len(s) && i < limit && (s[i] == ' ' || s[i] == '\t'); i++ {
+	}
+	return i
+}
+
+// closingQuote returns where the quoted value ends that starts at s[start:], or
+// -1. A value ends on its line.
+func closingQuote(s string, start int, quote byte) int {
+	for i := start; i < len(s) && i-start <= 2048; i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case quote:
+			return i
+		case '\n':
+			return -1
+		}
+	}
+	return -1
+}
