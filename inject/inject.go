@@ -61,7 +61,7 @@ type Transcript struct {
 
 	// Each gives the conversation in its order, in batches of bounded size; sub
 	// is the native id of the sub-agent that a batch belongs to, empty for the
-	// conversation itself. It may be called once.
+	// conversation itself. It may be called again.
 	Each func(emit func(sub string, b Batch) error) error
 }
 

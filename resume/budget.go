@@ -34,10 +34,8 @@ func estimated(s *schema.Session) bool {
 		model = s.AgentConfig.Provider.Model
 	}
 	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
-	for _, older := range []string{"gpt-3", "gpt-4-"} {
-		if strings.HasPrefix(model, older) || model == "gpt-4" {
-			return true
-		}
+	if model == "gpt-4" || strings.HasPrefix(model, "gpt-4-") || strings.HasPrefix(model, "gpt-3") {
+		return true
 	}
 	for _, exact := range []string{"gpt-", "chatgpt-", "codex-", "o1", "o3", "o4"} {
 		if strings.HasPrefix(model, exact) {

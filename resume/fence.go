@@ -69,14 +69,19 @@ func longestRun(s string) int {
 // the newline into the next run.
 type section string
 
-// history renders messages.
+// A history renders messages and knows how much they are.
 type history struct {
-	tools map[string]schema.Tool
-	extra map[string][]string // by message: calls that only their own line ties to it
+	messages []schema.Message
+	tools    map[string]schema.Tool
+	extra    map[string][]string // by message: calls that only their own line ties to it
+}
+
+func newHistory(h schema.History) *history {
+	return &history{messages: h.Messages, tools: h.Tools, extra: extraCalls(h)}
 }
 
 // sections renders m, its calls where its blocks put them.
-func (h history) sections(m *schema.Message) []section {
+func (h *history) sections(m *schema.Message) []section {
 	heading := " " + role(m.Role)
 	if t := m.Timestamp.Time(); !t.IsZero() {
 		heading += t.Format(" 2006-01-02 15:04")
@@ -126,7 +131,7 @@ func role(r schema.Role) string {
 }
 
 // call renders one tool call.
-func (h history) call(p part) section {
+func (h *history) call(p part) section {
 	t, known := h.tools[p.call]
 	name := t.Name
 	if name == "" {

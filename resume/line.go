@@ -97,23 +97,21 @@ func cut(s string, limit int) string {
 		return s
 	}
 	head := tokens.Prefix(s, max(limit-1, 0))
-	for head != "" && !utf8.ValidString(head) { // never the half of a character
-		head = head[:len(head)-1]
-	}
 	return strings.TrimRight(head, " ") + "…"
 }
 
-// showCommand is the command line that shows the conversation, fit to be typed
-// into a shell whatever stands in the session's ids.
-func showCommand(s *schema.Session, flags string) string {
-	if schema.CheckID(s.ID) == nil {
-		return "cortext show " + s.ID + flags
+// commandLine is a command line of ours about the session, fit to be typed into a
+// shell whatever stands in the session's ids: verb is what comes before the id,
+// flags are its flags.
+func commandLine(s *schema.Session, verb, flags string) string {
+	name := s.ID
+	if schema.CheckID(name) != nil {
+		name = oneLine(s.ConversationID)
 	}
-	name := oneLine(s.ConversationID)
 	if name == "" || tokens.Count(name) > maxName {
-		return "cortext list"
+		return "cortext list" // no name to call it by
 	}
-	return "cortext show " + shellWord(name) + flags
+	return "cortext " + verb + flags + " " + shellWord(name)
 }
 
 // maxName is the longest name of a folder or a command, in tokens, that the block
@@ -123,16 +121,14 @@ const maxName = 32
 // shellWord quotes s for a POSIX shell unless every character of it is plain.
 func shellWord(s string) string {
 	plain := func(r rune) bool {
-		return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._/", r))
+		return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-._/", r))
 	}
-	for i, r := range s {
-		if !plain(r) && (r != '-' || i == 0) {
-			quoted := "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-			if s[0] == '-' {
-				return "-- " + quoted
-			}
-			return quoted
-		}
+	word := s
+	if strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		word = "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 	}
-	return s
+	if strings.HasPrefix(s, "-") {
+		return "-- " + word
+	}
+	return word
 }

@@ -9,8 +9,10 @@ package resume
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"cortext/resume/prompt"
 	"cortext/schema"
 	"cortext/schema/tokens"
 )
@@ -76,15 +78,127 @@ type Warning struct {
 // Build makes the payload of s, whose messages are h. The only error is
 // [ErrBudget].
 func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
-	budget := o.Budget
-	if budget == 0 {
-		budget = DefaultBudget(s)
+	p := &Payload{Budget: o.Budget, Warnings: warnings(s, o.Command), Estimate: estimated(s)}
+	if p.Budget == 0 {
+		p.Budget = DefaultBudget(s)
 	}
-	if budget < MinBudget {
-		return nil, fmt.Errorf("%w: %d tokens, at least %d are needed", ErrBudget, budget, MinBudget)
+	if p.Budget < MinBudget {
+		return nil, fmt.Errorf("%w: %d tokens, at least %d are needed", ErrBudget, p.Budget, MinBudget)
 	}
-	p := &Payload{Budget: budget, Strategy: MinimalState}
-	p.Text = "[RESUMED CONVERSATION]\n[END RESUMED CONTEXT]\n"
-	p.Tokens = tokens.Count(p.Text)
+	b := builder{h: newHistory(h), session: s, earlier: h.Earlier, aside: h.Aside}
+	for i := range h.Messages {
+		b.total += b.h.stored(&h.Messages[i])
+	}
+	hd := newHead(s, h, o)
+	nothing := b.leftOut(tail{start: len(h.Messages)})
+	short := tokens.Count(hd.text(nothing)) > p.Budget
+	if short {
+		hd.shrink(o.Command, s, nothing, p.Budget)
+	}
+	t := b.choose(hd, p.Budget, o.Last)
+	p.Text, p.Tokens = t.text, t.count
+	p.LeftOut = append(b.leftOut(t.tail), hd.cut...)
+	p.Included = len(h.Messages) - t.start
+	if strings.Trim(hd.summary, "…") != "" {
+		p.Summarized = h.Earlier + t.start
+	}
+	switch {
+	case short:
+		p.Strategy = MinimalState
+	case h.Earlier == 0 && t.start == 0:
+		p.Strategy = FullHistory
+	default:
+		p.Strategy = RecentTurns
+	}
 	return p, nil
+}
+
+// A builder finds the longest tail that fits beside a head.
+type builder struct {
+	session        *schema.Session
+	h              *history
+	earlier, aside int
+	total          int // tokens of all messages of h, about
+}
+
+// A choice is a tail with the payload that holds it.
+type choice struct {
+	tail
+	text  string
+	count int
+}
+
+// choose returns the longest tail that fits the budget. The head without a
+// history is known to fit.
+func (b *builder) choose(hd head, budget, last int) choice {
+	command := hd.commandText()
+	block := hd
+	block.command, block.reference = "", ""
+	commandTokens := tokens.Count(command)
+	longest := longestRun(command + block.text(b.leftOut(tail{start: len(b.h.messages)})))
+	found, rendered := b.h.tails(last, budget-commandTokens-tokens.Count(block.text(nil)))
+	for _, t := range found {
+		text := block.text(b.leftOut(t))
+		if t.start == len(b.h.messages) {
+			text = command + text
+			return choice{t, text, tokens.Count(text)}
+		}
+		run := max(longest, t.run, minFence-1) + 1
+		text += "\n" + introduction(run)
+		if commandTokens+tokens.Count(text)+fencedTokens(run, t) > budget {
+			continue
+		}
+		text = command + text + fenced(run, rendered[:len(b.h.messages)-t.start])
+		if n := tokens.Count(text); n <= budget {
+			return choice{t, text, n}
+		}
+	}
+	panic("resume: no tail is empty") // tails always ends in the empty one
+}
+
+// leftOut lists what of the conversation is not in t.
+func (b *builder) leftOut(t tail) []LeftOut {
+	var left []LeftOut
+	if n := b.earlier + t.start; n > 0 {
+		left = append(left, LeftOut{"earlier messages", n, b.earlierTokens(t), commandLine(b.session, "show", "")})
+	}
+	if b.aside > 0 {
+		left = append(left, LeftOut{"messages on branches that were left", b.aside, 0, commandLine(b.session, "show", " --branches")})
+	}
+	if t.reasoning > 0 {
+		left = append(left, LeftOut{"passages of reasoning", t.reasoning, t.thought, commandLine(b.session, "show", " --reasoning")})
+	}
+	return left
+}
+
+// earlierTokens is about how many tokens stand before t. For messages that were
+// not read it goes by the session's own count, if that can tell.
+func (b *builder) earlierTokens(t tail) int {
+	read := b.total - t.stored
+	if b.earlier == 0 {
+		return read
+	}
+	if b.aside > 0 || b.session.Tokens <= int64(b.total) {
+		return 0
+	}
+	return int(b.session.Tokens) - t.stored
+}
+
+// warnings are what the user should know about the command.
+func warnings(s *schema.Session, c Command) []Warning {
+	var ws []Warning
+	where := c.File
+	if where == "" {
+		where = c.Name
+	}
+	switch {
+	case c.Body == "" && c.Name != "":
+		ws = append(ws, Warning{"command-missing", fmt.Sprintf("the command %s has no text: the conversation goes on without it", where)})
+	case c.BuiltIn:
+		ws = append(ws, Warning{"command-missing", fmt.Sprintf("the command %s is missing; the built-in text is used", where)})
+	}
+	if was := s.AgentConfig.SystemPromptHash; c.Body != "" && was != "" && was != prompt.Hash(c.Body) {
+		ws = append(ws, Warning{"prompt-drift", fmt.Sprintf("the command %s has changed since this conversation began; the current text is used", where)})
+	}
+	return ws
 }

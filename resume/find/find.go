@@ -90,6 +90,9 @@ func byBeginning(items []Item, query string) []int {
 		if len(query) <= len(it.ID) && strings.EqualFold(it.ID[:len(query)], query) {
 			return true
 		}
+		if it.Folder == "" {
+			return false
+		}
 		folder := fold(it.Folder)
 		return strings.HasPrefix(path.Base(folder), place) ||
 			strings.HasPrefix(folder, place) && (dated || strings.HasPrefix(folder[len(place):], "/"))
@@ -104,6 +107,9 @@ func byTitle(items []Item, query string) []int {
 }
 
 func byWords(items []Item, query string) []int {
+	if strings.Trim(query, `./\ `) == "" {
+		return nil // a path that leads nowhere, not a word
+	}
 	words := bytes.Fields(appendFold(nil, query))
 	var text []byte
 	return filter(items, func(it *Item) bool {

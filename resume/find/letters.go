@@ -127,7 +127,7 @@ func price(want []rune, text string) int {
 			case k == 0 && begins:
 				next[j] = 0
 			case k > 0:
-				if j > 0 && (!begins || canJump) {
+				if j > 0 && (!begins || canJump || ideograph(r)) {
 					next[j] = min(ends[j-1], vowels+gapOfVowels, within+gapWithin)
 				}
 				if begins && canJump {

@@ -127,7 +127,7 @@ func nearness(typed []string, word string) []int {
 			}
 			if d <= slips(n) {
 				near[k] = 2*n - 2*d
-			} else if t[0] == word[0] && len(long) <= 2*n && inOrder(t, word) {
+			} else if len(long) <= 2*n && inOrder(t, word) && t[0] == word[0] {
 				near[k] = n
 			}
 		}

@@ -1,18 +1,18 @@
 package tokens
 
 import (
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
 
-// The classes of characters that the o200k pattern tells apart, as bits. A
-// letter has upper, lower or both of them and no other bit.
+// The classes of characters that the o200k pattern tells apart, as bits.
 const (
 	upper   uint8 = 1 << iota // [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]
 	lower                     // [\p{Ll}\p{Lm}\p{Lo}\p{M}]
 	number                    // \p{N}
 	space                     // \s, the Unicode property White_Space
-	newline                   // [\r\n], always with space
+	newline                   // [\r\n], always together with space
 	other                     // [^\s\p{L}\p{N}], which takes in \p{M}
 )
 
@@ -42,8 +42,8 @@ var asciiClasses = [utf8.RuneSelf]uint8{
 	lower, lower, lower, other, other, other, other, other,
 }
 
-// classified lists what each Unicode range table says of its characters. A
-// character of none of them is other.
+// classified gives the class of the characters in a Unicode range table. A
+// character in none of the tables is other.
 var classified = [...]struct {
 	ranges *unicode.RangeTable
 	class  uint8
@@ -58,21 +58,20 @@ var classified = [...]struct {
 	{unicode.White_Space, space},
 }
 
-// wideLimit is the first code point without an entry in wideClasses: the
-// table holds the planes in which nearly all text is written.
-const wideLimit = 0x20000
+// wideClasses holds the class of each code point from utf8.RuneSelf up to its
+// end, which takes in the two planes that nearly all text is written in.
+type wideClasses [0x20000]uint8
 
-// wideClasses holds the class of each code point below wideLimit from
-// utf8.RuneSelf on.
-type wideClasses [wideLimit]uint8
+// wide returns the table, which the first call makes.
+var wide = sync.OnceValue(newWideClasses)
 
 // newWideClasses fills the table from the Unicode tables of the Go library.
-// tiktoken takes its own from the Rust regex crate: the two differ in
-// characters that only the newer of the two Unicode versions assigns.
+// tiktoken has those of the Rust regex crate: the two can differ in characters
+// that only the newer of their Unicode versions assigns.
 func newWideClasses() *wideClasses {
 	w := new(wideClasses)
-	for i := range w {
-		w[i] = other
+	for r := range w {
+		w[r] = other
 	}
 	for _, c := range classified {
 		for _, r := range c.ranges.R16 {
@@ -86,14 +85,14 @@ func newWideClasses() *wideClasses {
 }
 
 func (w *wideClasses) fill(lo, hi, stride uint32, class uint8) {
-	for r := lo; r <= hi && r < wideLimit; r += stride {
+	for r := lo; r <= hi && int(r) < len(w); r += stride {
 		w[r] = class
 	}
 }
 
 // of returns the class of r, which is not ASCII.
 func (w *wideClasses) of(r rune) uint8 {
-	if r < wideLimit {
+	if int(r) < len(w) {
 		return w[r]
 	}
 	for _, c := range classified {

@@ -1,58 +1,56 @@
 package tokens
+
 import "hash/maphash"
 
-// shortPiece is the length in bytes up to which looking at each pair for the
-// next merge is faster than keeping the pairs in a heap.
+// shortPiece is the length in bytes up to which a search among all the pairs
+// for the next merge is faster than a heap of them.
 const shortPiece = 64
 
-const cacheSize = 1<<12
-const cachedPiece = 14
-
-type cached struct {
-	len, count uint8
-	text       [cachedPiece]byte
+// A cache remembers how many tokens short pieces make, each in the one place
+// that its hash gives it.
+type cache [1 << 12]struct {
+	length, count uint8
+	piece         [14]byte
 }
-type cache [cacheSize]cached
 
-// count returns the number of tokens of a piece.
+// count returns the number of tokens of a piece, which is not empty.
 func (t *table) count(piece string, c *cache) int {
-	if len(piece) <= 2 {
-		if len(piece) < 2 || t.rank(piece) != noRank {
-			return 1
-		}
-		return 2
-	}
-	h := maphash.String(t.seed, piece)
-	e := &c[h>>32%cacheSize]
-	if int(e.len) == len(piece) && string(e.text[:e.len]) == piece {
-		return int(e.count)
-	}
-	if len(piece) <= maxToken && t.find(piece, h) != noRank {
+	if len(piece) == 1 {
 		return 1
 	}
-	if len(piece) > shortPiece {
-		return t.mergeLong(piece)
+	if len(piece) > maxToken {
+		return t.countLong(piece)
 	}
-	n := t.mergeShort(piece)
-	if len(piece) <= cachedPiece {
-		e.len = uint8(len(piece))
-		e.count = uint8(n)
-		copy(e.text[:], piece)
+	h := maphash.String(t.seed, piece)
+	e := &c[h>>32%uint64(len(c))]
+	if string(e.piece[:e.length]) == piece {
+		return int(e.count)
+	}
+	n := 1
+	switch {
+	case t.find(piece, h) != noRank:
+	case len(piece) <= shortPiece:
+		n = t.countShort(piece)
+	default:
+		return t.countLong(piece)
+	}
+	if len(piece) <= len(e.piece) {
+		e.length, e.count = uint8(len(piece)), uint8(n)
+		copy(e.piece[:], piece)
 	}
 	return n
 }
 
-// mergeShort merges the pair of neighbouring parts with the lowest rank, the
-// leftmost of them first, until no pair makes a token, and returns the number
-// of parts. The parts are the bytes of the piece at first.
-func (t *table) mergeShort(piece string) int {
+// countShort merges the two neighbouring parts that make the token of lowest
+// rank, the leftmost of them, until none do. The parts are the bytes of piece
+// at first. It returns the number of parts that are left.
+func (t *table) countShort(piece string) int {
 	var starts [shortPiece + 1]uint8
-	var ranks [shortPiece]uint32 // of the pair that starts with the part
+	var ranks [shortPiece]uint32 // of a part and the next together
 	n := len(piece)
-	for i := range n {
+	for i := range n + 1 {
 		starts[i] = uint8(i)
 	}
-	starts[n] = uint8(n)
 	for i := range n - 1 {
 		ranks[i] = t.rank(piece[i : i+2])
 	}
@@ -79,21 +77,32 @@ func (t *table) mergeShort(piece string) int {
 	return n
 }
 
-// A part is a token in the making, one of a list that is indexed by where
-// the part starts in its piece.
+// A part is a stretch of a piece, in a list that is indexed by where the part
+// starts.
 type part struct {
 	prev, next int32
-	rank       uint32 // of the pair with the next part
+	rank       uint32 // of this part and the next together
 }
 
-// mergeLong does the same as mergeShort in n log n steps.
-func (t *table) mergeLong(piece string) int {
+// countLong returns what countShort does.
+func (t *table) countLong(piece string) int {
+	parts := t.merge(piece)
+	n := 0
+	for i := 0; i < len(piece); i = int(parts[i].next) {
+		n++
+	}
+	return n
+}
+
+// merge does as countShort does, in n log n steps, and returns the parts that
+// are left, the first at index 0, the last of them followed by len(piece).
+func (t *table) merge(piece string) []part {
 	n := len(piece)
 	parts := make([]part, n+1)
-	pairs := make(pairHeap, 0, n)
 	for i := range parts {
 		parts[i] = part{int32(i - 1), int32(i + 1), noRank}
 	}
+	pairs := make(pairHeap, 0, n)
 	rerank := func(i int32) {
 		p := &parts[i]
 		p.rank = noRank
@@ -104,36 +113,34 @@ func (t *table) mergeLong(piece string) int {
 			pairs.push(uint64(p.rank)<<32 | uint64(i))
 		}
 	}
-	for i := range n - 1 {
+	for i := range parts[:n] {
 		rerank(int32(i))
 	}
-	count := n
 	for len(pairs) > 0 {
 		pair := pairs.pop()
 		i := int32(uint32(pair))
 		if parts[i].rank != uint32(pair>>32) {
-			continue // merged or changed since
+			continue // one of the two has been merged with another
 		}
 		gone := parts[i].next
 		next := parts[gone].next
 		parts[gone].rank = noRank
 		parts[i].next, parts[next].prev = next, i
-		count--
 		rerank(i)
 		if i > 0 {
 			rerank(parts[i].prev)
 		}
 	}
-	return count
+	return parts
 }
 
-// A pairHeap is a binary heap of pairs of parts, its least first: the rank in
-// the upper 32 bits, where the pair starts in the lower.
+// A pairHeap is a binary heap, the least first, of pairs of neighbouring
+// parts: their rank together << 32 | where the first one starts.
 type pairHeap []uint64
 
 func (h *pairHeap) push(pair uint64) {
-	*h = append(*h, pair)
-	s := *h
+	s := append(*h, pair)
+	*h = s
 	i := len(s) - 1
 	for i > 0 && s[(i-1)/2] > pair {
 		s[i] = s[(i-1)/2]
@@ -148,11 +155,8 @@ func (h *pairHeap) pop() uint64 {
 	s = s[:len(s)-1]
 	*h = s
 	i := 0
-	for {
+	for 2*i+1 < len(s) {
 		child := 2*i + 1
-		if child >= len(s) {
-			break
-		}
 		if child+1 < len(s) && s[child+1] < s[child] {
 			child++
 		}

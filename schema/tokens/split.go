@@ -2,8 +2,9 @@ package tokens
 
 import "unicode/utf8"
 
-// A splitter cuts text into the pieces that the o200k pattern of tiktoken
-// (tiktoken_ext/openai_public.py) matches one after the other:
+// The pattern of o200k_base (tiktoken_ext/openai_public.py of tiktoken) cuts
+// text into the pieces that it matches one after the other. It consists of
+// these alternatives:
 //
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
@@ -13,72 +14,69 @@ import "unicode/utf8"
 //	\s+(?!\S)
 //	\s+
 //
-// The first alternative that matches counts, tried by backtracking, most
-// characters first. \s is the Unicode property White_Space, as in tiktoken:
-// it holds U+0085 and U+00A0 but not U+180E or U+200B.
-type splitter struct {
-	wide *wideClasses
-}
+// The first that matches wins, each tried as a backtracking engine does it,
+// the most characters first. \s is the Unicode property White_Space, as in
+// the Rust engine of tiktoken: U+0085 and U+00A0 are in it, U+180E and U+200B
+// are not.
 
-// piece returns the length in bytes of the first piece of s, which is not
+// pieceLen returns the length in bytes of the first piece of s, which is not
 // empty.
-func (sp splitter) piece(s string) int {
-	c, n := sp.class(s, 0)
+func pieceLen(s string) int {
+	c, n := classAt(s, 0)
 	switch {
-	case c&(other|space) == 0 && c&letter != 0:
-		end, _ := sp.word(s, 0)
+	case c <= letter:
+		end, _ := word(s, 0)
 		return contraction(s, end)
 	case c == number:
-		return sp.digits(s, n)
-	case c&newline == 0:
-		// c is the optional character in front of a word.
-		end, withLower := sp.word(s, n)
-		switch {
-		case withLower, end > n && c != mark:
-			return contraction(s, end)
-		case c == mark:
-			// The first alternative, without the optional character,
-			// matches the mark alone before the second is tried.
-			return contraction(s, n)
-		}
-		if c == other {
-			return sp.symbols(s, n)
-		}
-		if s[0] == ' ' {
-			if c, m := sp.class(s, n); c&other != 0 {
-				return sp.symbols(s, n+m)
-			}
+		return digits(s, n)
+	case c&newline != 0:
+		return spaces(s)
+	}
+	// c may be the optional character in front of a word.
+	end, ending := word(s, n)
+	switch {
+	case ending, end > n && c != mark:
+		return contraction(s, end)
+	case c == mark:
+		// The first alternative matches the mark alone, as a word without
+		// the optional character, before the second one gets its turn.
+		return contraction(s, n)
+	case c == other:
+		return symbols(s, n)
+	}
+	if s[0] == ' ' {
+		if c, m := classAt(s, n); c&other != 0 {
+			return symbols(s, n+m)
 		}
 	}
-	return sp.spaces(s)
+	return spaces(s)
 }
 
-// class returns the class of the character at s[i:] and its length in bytes,
-// zeros at the end of s.
-func (sp splitter) class(s string, i int) (uint8, int) {
+// classAt returns the class of the character at s[i:] and its length in bytes,
+// zeros at the end of s. A byte that is not UTF-8 is a character of its own,
+// U+FFFD.
+func classAt(s string, i int) (uint8, int) {
 	if i < len(s) && s[i] < utf8.RuneSelf {
 		return asciiClasses[s[i]], 1
 	}
-	return sp.wideClass(s, i)
+	return wideClassAt(s, i)
 }
 
-func (sp splitter) wideClass(s string, i int) (uint8, int) {
+func wideClassAt(s string, i int) (uint8, int) {
 	if i >= len(s) {
 		return 0, 0
 	}
 	r, n := utf8.DecodeRuneInString(s[i:])
-	return sp.wide.of(r), n
+	return wide().of(r), n
 }
 
-// word returns where upper*lower+ or else upper+lower* ends that starts at
-// s[i:], and whether it is the first of them; i itself when there is neither.
-func (sp splitter) word(s string, i int) (end int, withLower bool) {
-	// Where the last character ends that is of both classes: from there
-	// lower+ matches when backtracking, and no further.
-	both := i
+// word returns where the word ends that starts at s[i:], i if there is none:
+// upper*lower+ (then ending is true) or else upper+lower*.
+func word(s string, i int) (end int, ending bool) {
 	up := i
+	both := i // end of the last character of upper* that is in lower as well
 	for {
-		c, n := sp.class(s, up)
+		c, n := classAt(s, up)
 		if c&upper == 0 {
 			break
 		}
@@ -89,7 +87,7 @@ func (sp splitter) word(s string, i int) (end int, withLower bool) {
 	}
 	end = up
 	for {
-		c, n := sp.class(s, end)
+		c, n := classAt(s, end)
 		if c&lower == 0 {
 			break
 		}
@@ -99,13 +97,14 @@ func (sp splitter) word(s string, i int) (end int, withLower bool) {
 	case end > up:
 		return end, true
 	case both > i:
+		// lower+ has to take its one character back from upper*.
 		return both, true
 	}
 	return up, false
 }
 
 // contraction returns where (?i:'s|'t|'re|'ve|'m|'ll|'d)? ends that starts at
-// s[i:]. Case folding takes in ſ (U+017F), which folds to s.
+// s[i:]. Letter case is that of Unicode, in which ſ (U+017F) is an s.
 func contraction(s string, i int) int {
 	if len(s)-i < 2 || s[i] != '\'' {
 		return i
@@ -118,20 +117,17 @@ func contraction(s string, i int) int {
 		return i
 	}
 	b := s[i+2] | 0x20
-	switch {
-	case b == 'e' && (a == 'r' || a == 'v'), a == 'l' && b == 'l':
-		return i + 3
-	case s[i+1:i+3] == "ſ":
+	if b == 'e' && (a == 'r' || a == 'v') || a == 'l' && b == 'l' || s[i+1:i+3] == "ſ" {
 		return i + 3
 	}
 	return i
 }
 
-// digits returns where the numbers end that started before s[i:], three at
-// most.
-func (sp splitter) digits(s string, i int) int {
+// digits returns where the piece ends that has its first number before
+// s[i:].
+func digits(s string, i int) int {
 	for range 2 {
-		c, n := sp.class(s, i)
+		c, n := classAt(s, i)
 		if c != number {
 			break
 		}
@@ -141,9 +137,9 @@ func (sp splitter) digits(s string, i int) int {
 }
 
 // symbols returns where [^\s\p{L}\p{N}]*[\r\n/]* ends that starts at s[i:].
-func (sp splitter) symbols(s string, i int) int {
+func symbols(s string, i int) int {
 	for {
-		c, n := sp.class(s, i)
+		c, n := classAt(s, i)
 		if c&other == 0 {
 			break
 		}
@@ -155,11 +151,13 @@ func (sp splitter) symbols(s string, i int) int {
 	return i
 }
 
-// spaces returns where the piece of white space ends that starts s.
-func (sp splitter) spaces(s string) int {
-	end, last, lines := 0, 0, 0 // of the run, before its last character, of its last line end
+// spaces returns where the piece of white space ends that s starts with.
+func spaces(s string) int {
+	end := 0   // of all the white space
+	last := 0  // start of its last character
+	lines := 0 // end of its last line end
 	for {
-		c, n := sp.class(s, end)
+		c, n := classAt(s, end)
 		if c&space == 0 {
 			break
 		}
@@ -173,7 +171,7 @@ func (sp splitter) spaces(s string) int {
 	case lines > 0:
 		return lines
 	case end < len(s) && last > 0:
-		return last
+		return last // (?!\S) leaves a character to the word that follows
 	}
 	return end
 }

@@ -2,154 +2,167 @@ package tokens
 
 import (
 	"bytes"
+	"encoding/binary"
 	"hash/maphash"
 	"io"
 	"sync"
-	"time"
 
 	"github.com/pkoukk/tiktoken-go-loader/assets"
 )
 
-// The o200k_base file has one line for each token: the token in standard
-// base64, a space, its rank in decimal.
+// The file has a line for each token, in the order of their ranks: the token
+// in base64, a space, its rank.
 const (
 	tableFile  = "o200k_base.tiktoken"
-	tokenCount = 199_998 // ranks are 0 to tokenCount-1
-	maxToken   = 128     // length in bytes of the longest token
+	tokenCount = 199_998
+	tokenBytes = 1_397_670 // length of all tokens together
+	maxToken   = 128       // length of the longest token in bytes
 )
 
 const (
-	slotCount = 1 << 19
-	rankBits  = 18
-	rankMask  = 1<<rankBits - 1
-	noRank    = ^uint32(0)
+	slotCount = 1 << 18
+	placeBits = 21 // of a slot; the others are bits of the hash
+	placeMask = 1<<placeBits - 1
 )
 
+// noRank stands for the rank of what is not a token: it comes after all ranks.
+const noRank = ^uint32(0)
+
+// A table knows the rank of each token. It is a hash table with open
+// addressing over tokens that lie one behind the other in memory, in the order
+// of their ranks. So where a token lies serves as its rank.
 type table struct {
-	splitter
-	seed  maphash.Seed
-	slots []uint32
-	spans []uint32
-	pairs []uint32
-	arena []byte
+	seed   maphash.Seed
+	slots  []uint32  // hash bits and place in arena + 1, 0 if empty
+	pairs  []uint32  // by the two bytes of a token: place in arena + 1, 0 if none
+	arena  []byte    // for each token its length and its bytes
+	caches sync.Pool // of *cache
 }
 
+// loaded returns the table, which the first call reads.
 var loaded = sync.OnceValue(load)
 
+// load reads the table from the program. A test verifies the checksum of the
+// file, so that only a build that did not pass it can hold a damaged one.
+// There is no error for that: tokens that are missing then make text count as
+// more of them, up to one for each byte.
 func load() *table {
 	t := &table{
 		seed:  maphash.MakeSeed(),
 		slots: make([]uint32, slotCount),
-		spans: make([]uint32, 0, tokenCount),
 		pairs: make([]uint32, 1<<16),
+		arena: make([]byte, tokenCount+tokenBytes+3),
 	}
-	t.wide = newWideClasses()
-	f, err := assets.Assets.Open(tableFile)
+	t.caches.New = func() any { return new(cache) }
+	file, err := assets.Assets.Open(tableFile)
 	if err != nil {
 		return t
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	r, ok := f.(io.ReaderAt)
-	if err != nil || !ok {
+	defer file.Close()
+	in, ok := file.(io.ReaderAt) // as embed says; to read it whole makes a copy
+	if !ok {
 		return t
 	}
-	t.arena = make([]byte, info.Size()/4*3)
-	t0 := time.Now()
-	t.add(r, int(info.Size()))
-	t1 := time.Now()
-	T1 += t1.Sub(t0)
-	t.index()
-	T2 += time.Since(t1)
-	return t
-}
-
-var T1, T2 time.Duration
-
-func (t *table) add(r io.ReaderAt, size int) {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	var digits [256]uint32
 	for i := range alphabet {
 		digits[alphabet[i]] = uint32(i)
 	}
 	buf := make([]byte, 32<<10)
-	at := 0
-	arena := t.arena
-	for off := 0; off < size; {
-		n, _ := r.ReadAt(buf, int64(off))
+	from := 0
+	for off := int64(0); ; {
+		n, _ := in.ReadAt(buf, off)
 		n = bytes.LastIndexByte(buf[:n], '\n') + 1
 		if n == 0 {
-			return
+			return t
 		}
-		for p := 0; p < n; {
-			start := at
-			for p+4 < n && buf[p] != ' ' {
-				q := buf[p : p+4 : p+4]
-				v := digits[q[0]]<<18 | digits[q[1]]<<12 | digits[q[2]]<<6 | digits[q[3]]
-				a := arena[at : at+3 : at+3]
-				a[0], a[1], a[2] = byte(v>>16), byte(v>>8), byte(v)
-				at += 3
-				p += 4
-			}
-			if p > 0 && buf[p-1] == '=' {
-				at--
-				if buf[p-2] == '=' {
-					at--
-				}
-			}
-			t.spans = append(t.spans, uint32(start<<8|(at-start)))
-			for buf[p] != '\n' {
-				p++
-			}
-			p++
-		}
-		off += n
+		off += int64(n)
+		to := decode(t.arena, from, buf[:n], &digits)
+		t.enter(from, to)
+		from = to
 	}
 }
 
-func (t *table) index() {
-	for i := range t.pairs {
-		t.pairs[i] = noRank
+// decode appends the tokens of whole lines to the arena, which is filled up to
+// at, and returns up to where it is then.
+func decode(arena []byte, at int, lines []byte, digits *[256]uint32) int {
+	for p := 0; p < len(lines); p++ {
+		start := at
+		at++
+		for p+4 < len(lines) && lines[p] != ' ' && at+4 <= len(arena) {
+			q := lines[p : p+4 : p+4]
+			bits := digits[q[0]]<<18 | digits[q[1]]<<12 | digits[q[2]]<<6 | digits[q[3]]
+			binary.BigEndian.PutUint32(arena[at:], bits<<8)
+			at += 3
+			p += 4
+		}
+		if at-start < 4 || at-start > maxToken+3 {
+			return start
+		}
+		at -= padding(lines[p-1]) + padding(lines[p-2])
+		arena[start] = byte(at - start - 1)
+		for lines[p] != '\n' {
+			p++
+		}
 	}
-	for rank, span := range t.spans {
-		token := t.arena[span>>8:][:span&0xff]
+	return at
+}
+
+func padding(c byte) int {
+	if c == '=' {
+		return 1
+	}
+	return 0
+}
+
+// enter makes the tokens from from to to in the arena known to rank.
+func (t *table) enter(from, to int) {
+	for at := from; at < to; {
+		token := t.token(uint32(at))
+		if len(token) == 2 {
+			t.pairs[int(token[0])<<8|int(token[1])] = uint32(at + 1)
+		}
 		h := maphash.Bytes(t.seed, token)
-		v := uint32(h>>46)&^rankMask | uint32(rank+1)
 		i := h % slotCount
 		for t.slots[i] != 0 {
 			i = (i + 1) % slotCount
 		}
-		t.slots[i] = v
-		if len(token) == 2 {
-			t.pairs[int(token[0])<<8|int(token[1])] = uint32(rank)
-		}
+		t.slots[i] = hashBits(h) | uint32(at+1)
+		at += len(token) + 1
 	}
 }
 
-// rank returns the rank of the token s, noRank when s is none.
-func (t *table) rank(s string) uint32 {
+func (t *table) token(at uint32) []byte {
+	return t.arena[at+1:][:t.arena[at]]
+}
+
+func hashBits(h uint64) uint32 {
+	return uint32(h>>32) &^ placeMask
+}
+
+// rank returns the rank of token, noRank if it is none. The length is at
+// least 2.
+func (t *table) rank(token string) uint32 {
 	switch {
-	case len(s) == 2:
-		return t.pairs[int(s[0])<<8|int(s[1])]
-	case len(s) > maxToken:
+	case len(token) == 2:
+		return t.pairs[int(token[0])<<8|int(token[1])] - 1 // 0 makes noRank
+	case len(token) > maxToken:
 		return noRank
 	}
-	return t.find(s, maphash.String(t.seed, s))
+	return t.find(token, maphash.String(t.seed, token))
 }
 
-func (t *table) find(s string, h uint64) uint32 {
-	want := uint32(h>>46) &^ rankMask
-	for i := h % slotCount; ; i = (i + 1) % slotCount {
-		v := t.slots[i]
-		if v == 0 {
-			return noRank
+// find is rank for the token with hash h.
+func (t *table) find(token string, h uint64) uint32 {
+	for i := h % slotCount; t.slots[i] != 0; i = (i + 1) % slotCount {
+		slot := t.slots[i]
+		if slot&^placeMask != hashBits(h) {
+			continue
 		}
-		if v&^rankMask == want {
-			rank := v&rankMask - 1
-			span := t.spans[rank]
-			if string(t.arena[span>>8:][:span&0xff]) == s {
-				return rank
-			}
+		place := slot&placeMask - 1
+		if string(t.token(place)) == token {
+			return place
 		}
 	}
+	return noRank
 }

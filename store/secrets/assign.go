@@ -42,7 +42,8 @@ func assignment(s string, at, end int) (start, stop int, ok bool) {
 	word := s[at:end]
 	if quote != 0 {
 		stop = closingQuote(s, start, quote)
-		return start, stop, stop > start && plausible(word, s[start:stop], true)
+		inList := strings.IndexByte(s[to:start], ',') >= 0
+		return start, stop, stop > start && plausible(word, s[start:stop], !inList)
 	}
 	stop = start
 	for stop < len(s) && isBare(s[stop]) && !(s[stop] == '&' && s[start-1] == '=') {
@@ -82,7 +83,8 @@ func equalFold(s, word string) bool {
 	return true
 }
 
-// plausible reports whether value may be what a tell-tale word says.
+// plausible reports whether value may be what a tell-tale word says. A value
+// that stands in quotes behind a name is less likely to be code.
 func plausible(word, value string, quoted bool) bool {
 	if aPassword(word) {
 		return strings.IndexAny(value, " \t\r\n") < 0 && plausiblePassword(value, quoted)
@@ -115,9 +117,7 @@ const secretSuffixes = "  s key keys keybase base value val secret token string 
 // tellingName reports whether a name that has prefix and suffix around its
 // tell-tale word names the secret itself.
 func tellingName(prefix, word, suffix string) bool {
-	rest := strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(suffix))
-	rest = strings.TrimRight(rest, "0123456789")
-	if strings.IndexByte(rest, ' ') >= 0 || !strings.Contains(secretSuffixes, " "+rest+" ") {
+	if !listed(secretSuffixes, suffix) {
 		return false
 	}
 	if aPassword(word) {
@@ -132,11 +132,24 @@ func tellingName(prefix, word, suffix string) bool {
 			i++
 			continue
 		}
-		if strings.Contains(plainPrefixes, " "+strings.ToLower(prefix[start:i])+" ") {
+		if listed(plainPrefixes, prefix[start:i]) {
 			return false
 		}
 	}
 	return true
+}
+
+// listed reports whether list, lower-case words with spaces around them, has
+// the letters of word. What else is in the word does not count.
+func listed(list, word string) bool {
+	var buf [26]byte
+	key := append(buf[:0], ' ')
+	for i := range len(word) {
+		if isLetter(word[i]) {
+			key = append(key, word[i]|0x20)
+		}
+	}
+	return strings.Contains(list, string(append(key, ' ')))
 }
 
 // givenValue finds where the value starts that is given to the name s[from:to],
@@ -196,7 +209,11 @@ func skipType(s string, i int) int {
 // afterLogin reports whether "login <name>" stands in front of s[at:], as in
 // the files of netrc.
 func afterLogin(s string, at int) bool {
-	words := strings.Fields(s[max(0, at-80):at])
+	head := s[max(0, at-80):at]
+	if !strings.Contains(head, "login") {
+		return false
+	}
+	words := strings.Fields(head)
 	return len(words) >= 2 && words[len(words)-2] == "login"
 }
 

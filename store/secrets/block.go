@@ -56,7 +56,7 @@ func puttyKey(s string, _, end int) (start, stop int, ok bool) {
 	}
 	tail := s[last:min(len(s), last+120)]
 	if i := strings.Index(tail, "Private-MAC"); i >= 0 && plainGap(tail[:i]) {
-		last += len(strings.TrimRight(tail[:i], "\\nr \r\n"))
+		last += len(strings.TrimRight(tail[:i], " \r\n"))
 	}
 	return start, last, true
 }

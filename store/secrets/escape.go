@@ -67,30 +67,36 @@ func (v *view) outside(srcStart, srcEnd int) (start, end int) {
 type viewWriter struct {
 	source string
 	copied int // how much of the source is in text
-	text   []byte
+	text   strings.Builder
 	units  []unit
+}
+
+func newViewWriter(source string) *viewWriter {
+	w := &viewWriter{source: source, units: make([]unit, 0, strings.Count(source, `\`))}
+	w.text.Grow(len(source))
+	return w
 }
 
 // escape adds what is in front of source[from:to], and then the bytes that this
 // escape sequence stands for.
 func (w *viewWriter) escape(from, to int, stands ...byte) {
-	w.text = append(w.text, w.source[w.copied:from]...)
-	start := len(w.text)
-	w.text = append(w.text, stands...)
-	w.units = append(w.units, unit{from, to, start, len(w.text)})
+	w.text.WriteString(w.source[w.copied:from])
+	start := w.text.Len()
+	w.text.Write(stands)
+	w.units = append(w.units, unit{from, to, start, w.text.Len()})
 	w.copied = to
 }
 
 func (w *viewWriter) view() view {
-	w.text = append(w.text, w.source[w.copied:]...)
-	return view{string(w.text), w.units}
+	w.text.WriteString(w.source[w.copied:])
+	return view{w.text.String(), w.units}
 }
 
 // unescapeAll undoes the escape sequences of s, however often it was escaped: a
 // run of backslashes counts as one. It knows the sequences of JSON and those
 // that shells and scripting languages add.
 func unescapeAll(s string) view {
-	w := viewWriter{source: s, text: make([]byte, 0, len(s))}
+	w := newViewWriter(s)
 	for i := 0; i < len(s); {
 		n := strings.IndexByte(s[i:], '\\')
 		if n < 0 {
@@ -186,7 +192,7 @@ func unescapeJSON(inner string) (view, error) {
 	if strings.IndexByte(inner, '\\') < 0 {
 		return view{text: inner}, nil
 	}
-	w := viewWriter{source: inner, text: make([]byte, 0, len(inner))}
+	w := newViewWriter(inner)
 	for i := 0; i < len(inner); {
 		n := strings.IndexByte(inner[i:], '\\')
 		if n < 0 {

@@ -44,7 +44,7 @@ func plausibleLogin(user, password string) bool {
 	switch strings.ToLower(password) {
 	case "pass", "passw0rd", "p@ssw0rd", "pwd", "admin", "root", "user", "test", "guest", "postgres", "mysql", "mongo",
 		"redis", "rabbitmq", "minio", "minioadmin", "docker", "local", "localhost", "foobar", "test123", "1234", "apikey",
-		"api_key", "x-oauth-basic", "developer", "default", "username", "credentials", "hunter2", "pass123", "dbpass":
+		"api_key", "x-oauth-basic", "developer", "default", "username", "credentials", "pass123", "dbpass":
 		return false
 	}
 	m := madeOf(password)

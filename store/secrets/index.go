@@ -3,13 +3,13 @@ package secrets
 import "strings"
 
 // index finds the keywords of all rules in one pass over a text. Each keyword
-// is represented by three of its bytes with letter case removed; a bitmap of
-// such trigrams rejects nearly all of the text, and what is left is compared
-// with the keywords.
+// is represented by three of its bytes with letter case removed; a hash of such
+// trigrams rejects nearly all of the text, and what is left is compared with
+// the keywords.
 type index struct {
-	bitmap [1 << 10]uint64
-	heads  [1 << 8]uint16 // last entry+1 of each chain
-	words  []keyword
+	known [1 << hashBits]bool
+	heads [1 << chainBits]uint16 // last entry+1 of each chain
+	words []keyword
 }
 
 // keyword is one entry of an index.
@@ -23,8 +23,11 @@ type keyword struct {
 }
 
 const (
-	gramMask = 1<<24 - 1
-	hashMul  = 0x9E3779B1
+	hashBits  = 14
+	chainBits = 8
+	gramMask  = 1<<24 - 1
+	// hashMul shifts all but the last three bytes out of what it multiplies.
+	hashMul = 0x3779B1 << 8
 )
 
 // foldByte removes letter case. It maps other bytes too, always alike.
@@ -65,10 +68,10 @@ func (x *index) add(text string, fold bool) {
 		}
 	}
 	h := w.gram * hashMul
-	x.bitmap[h>>22] |= 1 << (h >> 16 & 63)
-	w.next = x.heads[h>>24]
+	x.known[h>>(32-hashBits)] = true
+	w.next = x.heads[h>>(32-chainBits)]
 	x.words = append(x.words, w)
-	x.heads[h>>24] = uint16(len(x.words))
+	x.heads[h>>(32-chainBits)] = uint16(len(x.words))
 }
 
 // commonness says how often a byte occurs in conversations about code, on a
@@ -111,14 +114,14 @@ func (w *keyword) matches(s string, at int) bool {
 func (x *index) scan(s string, hit func(w *keyword, at int) error) error {
 	var g uint32
 	for i := 0; i < len(s); i++ {
-		g = (g<<8 | foldByte(s[i])) & gramMask
+		g = g<<8 | foldByte(s[i])
 		h := g * hashMul
-		if x.bitmap[h>>22]>>(h>>16&63)&1 == 0 {
+		if !x.known[h>>(32-hashBits)] {
 			continue
 		}
-		for n := x.heads[h>>24]; n != 0; n = x.words[n-1].next {
+		for n := x.heads[h>>(32-chainBits)]; n != 0; n = x.words[n-1].next {
 			w := &x.words[n-1]
-			if at := i - 2 - w.offset; w.gram == g && w.matches(s, at) {
+			if at := i - 2 - w.offset; w.gram == g&gramMask && w.matches(s, at) {
 				if err := hit(w, at); err != nil {
 					return err
 				}

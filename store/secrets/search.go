@@ -13,8 +13,11 @@ type span struct {
 }
 
 // reach is how much text behind a keyword a pattern sees at first. Where a
-// match goes to the end of it, the pattern is applied again to more.
-const reach = 512
+// match comes within margin of its end, the pattern is applied again to more.
+const (
+	reach  = 512
+	margin = 128
+)
 
 // search returns the findings of all rules in s, unsorted.
 func (r *Redactor) search(s string) ([]span, error) {
@@ -87,7 +90,7 @@ func (q *query) match(id, at, end int) error {
 		if m == nil {
 			return nil
 		}
-		if from+m[1] == to && to < len(q.s) {
+		if from+m[1] > to-margin && to < len(q.s) {
 			continue
 		}
 		start, stop := group(m)

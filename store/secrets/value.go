@@ -138,7 +138,7 @@ var stopWords = [...]string{
 	"example", "placeholder", "changeme", "change_me", "change-me", "change_this", "change-this", "replace", "your",
 	"xxxx", "dummy", "sample", "redacted", "process.env", "import.meta", "os.environ", "getenv", "secrets.", "env.",
 	"undefined", "insert", "todo", "fake", "mock", "test", "demo", "foobar", "abc123", "123456", "abcdef", "qwerty",
-	"password", "passwd", "passphrase", "secret", "token", "apikey", "api_key", "api-key", "credential", "hidden",
+	"password", "passwd", "passphrase", "secret", "token", "apikey", "api_key", "api-key", "credential", "privatekey", "private_key", "publickey", "hidden",
 	"masked", "default", "notreal", "not-real", "not_real", "invalid", "expired", "sha256-", "sha384-", "sha512-",
 	"sha256:", "sha1-", "md5-", "base64",
 }

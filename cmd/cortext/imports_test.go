@@ -1,0 +1,168 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"go/parser"
+	"go/token"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rule says what a package of ours may import: its own packages, and modules
+// that are not the standard library's.
+type rule struct {
+	ours    []string
+	modules []string
+	why     string
+}
+
+// The rules point one way: cli → flow → {store, resume, inject} → schema. store,
+// resume and inject are siblings, none knows another; flow is where they meet.
+var rules = map[string]rule{
+	"cortext/schema/rawjson": {why: "the bytes of JSON, below everything"},
+	"cortext/schema/jsonl":   {ours: []string{"cortext/schema/rawjson"}, why: "reads any file of records, whatever they mean"},
+	"cortext/schema/tokens":  {modules: []string{"github.com/pkoukk/tiktoken-go-loader/assets"}, why: "the only module that ships the o200k_base table as data, not as code that runs at start"},
+	"cortext/schema":         {ours: []string{"cortext/schema/rawjson"}, why: "records and their bytes: pure, the ground that all else stands on"},
+
+	"cortext/store/atomicfile":        {modules: []string{"github.com/google/renameio/v2"}, why: "replaces one file; knows no record"},
+	"cortext/store/internal/filelock": {modules: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}, why: "locks a file that is open; knows no record"},
+	"cortext/store/internal/lines":    {ours: []string{"cortext/store/atomicfile"}, modules: []string{"golang.org/x/sys/unix"}, why: "appends lines; knows no record"},
+	"cortext/store/secrets":           {ours: []string{"cortext/schema/rawjson"}, why: "replaces secrets in text and JSON; knows no record"},
+	"cortext/store": {
+		ours: []string{"cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/store/atomicfile",
+			"cortext/store/internal/filelock", "cortext/store/internal/lines", "cortext/store/secrets"},
+		modules: []string{"golang.org/x/sys/unix"},
+		why:     "files only: no agent, no payload, no command line",
+	},
+
+	"cortext/resume/prompt": {why: "texts: no file, no clock"},
+	"cortext/resume/find":   {modules: []string{"github.com/sahilm/fuzzy"}, why: "picks from a list that it is given"},
+	"cortext/resume/digest": {ours: []string{"cortext/schema", "cortext/schema/rawjson"}, why: "reads records, writes words"},
+	"cortext/resume": {
+		ours: []string{"cortext/schema", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/resume/prompt"},
+		why:  "decides what an agent is told: pure, so that the same input gives the same bytes",
+	},
+
+	"cortext/inject": {ours: []string{"cortext/schema"}, why: "what an agent is: no store, no payload"},
+	"cortext/inject/claude": {
+		ours: []string{"cortext/inject", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson"},
+		why:  "one agent's formats; adapters do not know each other",
+	},
+
+	"cortext/cmd/internal/flow": {
+		ours: []string{"cortext/inject", "cortext/resume", "cortext/resume/digest", "cortext/resume/find", "cortext/resume/prompt",
+			"cortext/schema", "cortext/store", "cortext/store/secrets"},
+		modules: []string{"go.yaml.in/yaml/v3"},
+		why:     "what commands do, for the command line and for a server: no cobra, no printing, no single agent",
+	},
+	"cortext/cmd/internal/cli": {
+		ours: []string{"cortext/cmd/internal/flow", "cortext/inject", "cortext/resume", "cortext/resume/find",
+			"cortext/schema", "cortext/store"},
+		modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
+		why:     "arguments and printing; which agents there are, main says",
+	},
+	"cortext/cmd/cortext": {ours: []string{"cortext/cmd/internal/cli", "cortext/inject", "cortext/inject/claude"}, why: "puts the parts together"},
+}
+
+// forbidden are imports of the standard library that a package must do without.
+var forbidden = map[string]map[string]string{
+	"cortext/schema":         pure,
+	"cortext/schema/rawjson": pure,
+	"cortext/schema/jsonl":   pure,
+	"cortext/resume":         pure,
+	"cortext/resume/find":    pure,
+	"cortext/resume/digest":  pure,
+	"cortext/resume/prompt":  pure,
+	"cortext/store": {
+		"os/exec":       "nothing that stands in a workspace is executed",
+		"net/http":      "conversations stay on the machine",
+		"encoding/json": "it accepts what must be refused (schema/rawjson)",
+	},
+	"cortext/inject/claude":     {"encoding/json": "it loses lone surrogates (schema/rawjson)", "os/exec": "reading runs nothing"},
+	"cortext/cmd/internal/flow": {"os/exec": "no command needs another program yet"},
+}
+
+var pure = map[string]string{
+	"os":            "pure: what it needs is passed in",
+	"os/exec":       "pure: what it needs is passed in",
+	"net":           "pure: what it needs is passed in",
+	"math/rand":     "the same input gives the same bytes",
+	"math/rand/v2":  "the same input gives the same bytes",
+	"encoding/json": "it accepts what must be refused (schema/rawjson)",
+}
+
+type listed struct {
+	ImportPath, Dir string
+	Imports         []string
+	GoFiles         []string
+}
+
+func packages(t *testing.T) []listed {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Dir,Imports,GoFiles", "cortext/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []listed
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+func TestImports(t *testing.T) {
+	for _, p := range packages(t) {
+		r, ok := rules[p.ImportPath]
+		if !ok {
+			if len(p.GoFiles) > 0 {
+				t.Errorf("%s has no rule: say in this test what it may import, and why", p.ImportPath)
+			}
+			continue
+		}
+		for _, dep := range p.Imports {
+			switch first, _, _ := strings.Cut(dep, "/"); {
+			case first == "cortext":
+				if !slices.Contains(r.ours, dep) {
+					t.Errorf("%s must not import %s: %s", p.ImportPath, dep, r.why)
+				}
+			case strings.Contains(first, "."):
+				if !slices.Contains(r.modules, dep) {
+					t.Errorf("%s must not import %s: %s", p.ImportPath, dep, r.why)
+				}
+			default:
+				if why, ok := forbidden[p.ImportPath][dep]; ok {
+					t.Errorf("%s must not import %s: %s", p.ImportPath, dep, why)
+				}
+			}
+		}
+	}
+}
+
+// TestPackageComments wants one package comment in each package, in one file.
+func TestPackageComments(t *testing.T) {
+	for _, p := range packages(t) {
+		var with []string
+		for _, name := range p.GoFiles {
+			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.PackageClauseOnly|parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Doc != nil {
+				with = append(with, name)
+			}
+		}
+		if len(p.GoFiles) > 0 && len(with) != 1 {
+			t.Errorf("%s has a package comment in %v, want one", p.ImportPath, with)
+		}
+	}
+}

@@ -1,0 +1,268 @@
+// Package cli is the command line: it turns arguments into calls of package flow
+// and results into text and exit codes. Only it prints.
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/flow"
+	"cortext/inject"
+	"cortext/resume"
+	"cortext/resume/find"
+	"cortext/store"
+)
+
+// The exit codes, the same for every command.
+const (
+	exitFailed    = 1 // also: no workspace
+	exitUsage     = 2
+	exitNotFound  = 3
+	exitAmbiguous = 4
+)
+
+const exitCodes = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 ambiguous."
+
+// app is what every command needs.
+type app struct {
+	in      io.Reader
+	out     io.Writer
+	errw    io.Writer
+	dir     string // -C
+	formats []inject.Format
+}
+
+// Main runs the command line and returns the exit code.
+func Main(ctx context.Context, args []string, in io.Reader, out, errw io.Writer, formats []inject.Format) int {
+	a := &app{in: in, out: out, errw: errw, formats: formats}
+	root := a.rootCommand()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errw)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	a.report(err)
+	return exitCode(err)
+}
+
+func (a *app) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "cortext",
+		Short: "Keeps conversations with AI coding agents and brings them back",
+		Long: `cortext keeps every conversation with an AI coding agent as plain, append-only,
+git-friendly files beside the work it is about, and brings it back: the original
+command, what was going on, and the history, within a token budget.`,
+		Example:       "  cortext -C testdata/workspace resume \"api design\" --print",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+	}
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		var names []string
+		for _, c := range root.Commands() {
+			names = append(names, c.Name())
+		}
+		return &usageError{fmt.Sprintf("there is no command %q", args[0]), near("cortext ", find.NearestWord(names, args[0]), "run cortext --help for the commands")}
+	}
+	root.PersistentFlags().StringVarP(&a.dir, "directory", "C", "", "work as if started in `DIR`")
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &usageError{err.Error(), "run " + cmd.CommandPath() + " --help"}
+	})
+	root.SetHelpFunc(help)
+	root.SetUsageFunc(func(cmd *cobra.Command) error { help(cmd, nil); return nil })
+	root.SetHelpCommand(&cobra.Command{Use: "help [command]", Hidden: true, Run: func(cmd *cobra.Command, args []string) {
+		target, _, err := root.Find(args)
+		if err != nil || target == nil {
+			target = root
+		}
+		help(target, nil)
+	}})
+	root.AddCommand(a.initCommand(), a.newCommand(), a.importCommand(), a.listCommand(), a.showCommand(), a.resumeCommand(),
+		a.stopCommand(), a.statusCommand(), a.titleCommand(), a.currentCommand(), a.checkCommand(), a.versionCommand(), a.completionCommand())
+	return root
+}
+
+// help prints what a command is for; the example stands last, where the eye
+// rests and the next line is typed.
+func help(cmd *cobra.Command, _ []string) {
+	w := cmd.OutOrStdout()
+	text := cmd.Long
+	if text == "" {
+		text = cmd.Short
+	}
+	fmt.Fprintf(w, "%s\n\nUsage:\n", strings.TrimSpace(text))
+	if cmd.Runnable() && cmd.HasParent() {
+		fmt.Fprintf(w, "  %s\n", cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(w, "  %s <command> [flags]\n\nCommands:\n", cmd.CommandPath())
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() {
+				fmt.Fprintf(w, "  %-12s %s\n", c.Name(), c.Short)
+			}
+		}
+	}
+	if flags := cmd.LocalNonPersistentFlags(); flags.HasAvailableFlags() {
+		fmt.Fprintf(w, "\nFlags:\n%s", flags.FlagUsages())
+	}
+	if flags := cmd.Root().PersistentFlags(); flags.HasAvailableFlags() {
+		fmt.Fprintf(w, "\nFlags of every command:\n%s", flags.FlagUsages())
+	}
+	fmt.Fprintf(w, "\n%s\n", exitCodes)
+	if cmd.Example != "" {
+		fmt.Fprintf(w, "\nExample:\n%s\n", cmd.Example)
+	}
+}
+
+// usageError is a command line that cannot be meant.
+type usageError struct{ text, hint string }
+
+func (e *usageError) Error() string { return e.text }
+
+// near makes a hint of a likely spelling, or of what else to do.
+func near(before, word, otherwise string) string {
+	if word != "" {
+		return fmt.Sprintf("did you mean %s%s?", before, word)
+	}
+	return otherwise
+}
+
+// args checks the number of arguments as cobra does, as a usage error.
+func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, list []string) error {
+		if err := check(cmd, list); err != nil {
+			return &usageError{err.Error(), "usage: " + cmd.UseLine()}
+		}
+		return nil
+	}
+}
+
+func exitCode(err error) int {
+	var usage *usageError
+	var typ *flow.TypeError
+	var missing *flow.NotFoundError
+	var ambiguous *flow.AmbiguousError
+	switch {
+	case errors.As(err, &usage), errors.As(err, &typ), errors.Is(err, resume.ErrBudget):
+		return exitUsage
+	case errors.As(err, &missing), errors.Is(err, flow.ErrNoConversation):
+		return exitNotFound
+	case errors.As(err, &ambiguous):
+		return exitAmbiguous
+	}
+	return exitFailed
+}
+
+// errSilent ends a command that has said all there is to say with exit code 1.
+var errSilent = errors.New("")
+
+// report prints an error and what to do about it.
+func (a *app) report(err error) {
+	if errors.Is(err, errSilent) {
+		return
+	}
+	fmt.Fprintf(a.errw, "cortext: error: %s\n", visible(err.Error()))
+	if hint := hintFor(err); hint != "" {
+		fmt.Fprintf(a.errw, "cortext: hint: %s\n", visible(hint))
+	}
+	var missing *flow.NotFoundError
+	var ambiguous *flow.AmbiguousError
+	switch {
+	case errors.As(err, &missing) && len(missing.Near) > 0:
+		fmt.Fprintln(a.errw, "the nearest are:")
+		a.table(a.errw, missing.Near)
+	case errors.As(err, &ambiguous):
+		a.table(a.errw, ambiguous.Candidates)
+	}
+}
+
+func hintFor(err error) string {
+	var usage *usageError
+	var typ *flow.TypeError
+	var ambiguous *flow.AmbiguousError
+	var missing *flow.NotFoundError
+	switch {
+	case errors.As(err, &usage):
+		return usage.hint
+	case errors.As(err, &typ):
+		return near("", typ.Near, "")
+	case errors.Is(err, store.ErrNoWorkspace):
+		return "run cortext init in the folder that your work is in, or name it with -C"
+	case errors.As(err, &ambiguous):
+		return "name one by its id or folder"
+	case errors.As(err, &missing):
+		return "cortext list shows all of them"
+	case errors.Is(err, flow.ErrNoConversation):
+		return "name one: cortext list shows all of them"
+	case errors.Is(err, fs.ErrPermission):
+		return "the folder and its files must be writable by you"
+	}
+	return ""
+}
+
+// warn prints warnings, each on a line of its own.
+func (a *app) warn(texts ...string) {
+	for _, t := range texts {
+		fmt.Fprintf(a.errw, "cortext: warning: %s\n", visible(t))
+	}
+}
+
+// folder returns the folder that the command works in, absolute.
+func (a *app) folder() (string, error) {
+	dir, err := filepath.Abs(a.dir)
+	if err != nil {
+		return "", err
+	}
+	st, err := os.Stat(dir)
+	if err == nil && !st.IsDir() {
+		err = fmt.Errorf("%s is not a folder", dir)
+	}
+	return dir, err
+}
+
+// file resolves a file named on the command line: -C moves those too.
+func (a *app) file(name string) string {
+	if a.dir == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(a.dir, name)
+}
+
+// open opens the workspace that the command works in; cmd tells other processes
+// who holds a lock.
+func (a *app) open(cmd *cobra.Command) (*flow.Workspace, error) {
+	dir, err := a.folder()
+	if err != nil {
+		return nil, err
+	}
+	w, err := flow.Open(flow.Env{
+		Dir:     dir,
+		Now:     time.Now,
+		Rand:    rand.Reader,
+		Getenv:  os.Getenv,
+		Holder:  fmt.Sprintf("%s, pid %d", cmd.CommandPath(), os.Getpid()),
+		Formats: a.formats,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.warn(w.Warnings...)
+	return w, nil
+}

@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cortext/resume/find"
+	"cortext/schema"
+	"cortext/store"
+)
+
+func (a *app) listCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the conversations, newest first",
+		Long:    "Lists the conversations of the workspace, the last active first.",
+		Example: "  cortext list",
+		Args:    args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			w, err := a.open(cmd)
+			if err != nil {
+				return err
+			}
+			defer w.Close()
+			all, err := w.Store.List()
+			if err != nil {
+				return err
+			}
+			a.warnDamage(all)
+			if asJSON {
+				return a.printJSON(rowsOf(all))
+			}
+			if len(all) == 0 {
+				fmt.Fprintln(a.errw, "no conversations yet: cortext new begins one, cortext import captures one")
+			}
+			a.table(a.out, all)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print an array of JSON objects")
+	return cmd
+}
+
+func (a *app) warnDamage(entries []store.Entry) {
+	for _, e := range entries {
+		for _, d := range e.Damage {
+			a.warn(d.Error())
+		}
+	}
+}
+
+func (a *app) statusCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "status <id> [active|paused|completed]",
+		Short:   "Show or set the status of a conversation",
+		Long:    "Shows the status of a conversation, or sets it.",
+		Example: "  cortext status \"api design\" completed",
+		Args:    args(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, list []string) error {
+			var words []string
+			for _, s := range schema.Statuses() {
+				words = append(words, string(s))
+			}
+			query, status := list, ""
+			if last := list[len(list)-1]; len(list) > 1 {
+				for _, word := range words {
+					if last == word {
+						query, status = list[:len(list)-1], last
+					}
+				}
+				if status == "" && len(list) == 2 {
+					return &usageError{fmt.Sprintf("there is no status %q: it is one of %s", last, strings.Join(words, ", ")), near("", find.NearestWord(words, last), "")}
+				}
+			}
+			w, err := a.open(cmd)
+			if err != nil {
+				return err
+			}
+			defer w.Close()
+			e, err := w.Pick(strings.Join(query, " "))
+			if err != nil {
+				return err
+			}
+			if status != "" {
+				paused, err := w.SetStatus(e, schema.Status(status))
+				if err != nil {
+					return err
+				}
+				e.Session.Status = schema.Status(status)
+				a.sayPaused(paused)
+			}
+			if asJSON {
+				return a.printJSON(rowOf(e))
+			}
+			fmt.Fprintf(a.out, "%s is %s\n", oneLine(e.Session.DisplayTitle()), e.Session.Status)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON")
+	return cmd
+}
+
+func (a *app) titleCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "title <id> <text>",
+		Short:   "Give a conversation a title",
+		Long:    "Gives a conversation a title. Its folder keeps its name, since links and commits point at it.",
+		Example: "  cortext title 001-brainstorm-api-design \"API Design Discussion\"",
+		Args:    args(cobra.MinimumNArgs(2)),
+		RunE: func(cmd *cobra.Command, list []string) error {
+			w, err := a.open(cmd)
+			if err != nil {
+				return err
+			}
+			defer w.Close()
+			e, err := w.Pick(list[0])
+			if err != nil {
+				return err
+			}
+			if e.Session, err = w.SetTitle(e, strings.Join(list[1:], " ")); err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(rowOf(e))
+			}
+			fmt.Fprintf(a.out, "%s: %s\n", visible(e.Path), oneLine(e.Session.DisplayTitle()))
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON")
+	return cmd
+}
+
+func (a *app) currentCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "current",
+		Short: "Show the conversation that is meant without an id",
+		Long: `Shows the conversation that commands mean which name none: the one in
+CORTEXT_SESSION, else that of the agent's session the command runs in, else the
+only active one.`,
+		Example: "  cortext current",
+		Args:    args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			w, err := a.open(cmd)
+			if err != nil {
+				return err
+			}
+			defer w.Close()
+			e, err := w.Current()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(rowOf(e))
+			}
+			a.table(a.out, []store.Entry{e})
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON")
+	return cmd
+}
+
+func (a *app) stopCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "stop [<id>]",
+		Short: "Pause a conversation and note where it stopped",
+		Long: `Pauses a conversation and writes its counters, its plan and a summary of where
+it stopped into session.json. Without an id it is the current conversation.`,
+		Example: "  cortext stop \"api design\"",
+		Args:    args(cobra.ArbitraryArgs),
+		RunE: func(cmd *cobra.Command, list []string) error {
+			w, err := a.open(cmd)
+			if err != nil {
+				return err
+			}
+			defer w.Close()
+			e, err := w.PickOrCurrent(strings.Join(list, " "))
+			if err != nil {
+				return err
+			}
+			stopped, err := w.Stop(e)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(rowOf(stopped.Entry))
+			}
+			s := stopped.Entry.Session
+			fmt.Fprintf(a.out, "Saved: %s (%s, %d messages)\n", oneLine(s.DisplayTitle()), s.Status, s.MessageCount)
+			if stopped.Summary != "" {
+				fmt.Fprintf(a.out, "Summary: %s\n", oneLine(stopped.Summary))
+			}
+			fmt.Fprintln(a.out, "Take it up again with /workspace.resume")
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON")
+	return cmd
+}

@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"cortext/resume"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// visible makes text from files fit for a terminal: control bytes, invalid UTF-8
+// and characters that change the direction of writing are shown as escapes.
+// Line breaks and tabs stay.
+func visible(s string) string {
+	clean := true
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if hidden(r, n) {
+			clean = false
+			break
+		}
+		i += n
+	}
+	if clean {
+		return s
+	}
+	var sb strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1, r < 0x20 && hidden(r, n), r == 0x7f:
+			fmt.Fprintf(&sb, `\x%02x`, s[i])
+		case hidden(r, n):
+			fmt.Fprintf(&sb, `\u%04x`, r)
+		default:
+			sb.WriteString(s[i : i+n])
+		}
+		i += n
+	}
+	return sb.String()
+}
+
+func hidden(r rune, size int) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r == utf8.RuneError && size == 1:
+		return true
+	case r == 0x200d || r == 0x200c: // joiners, part of emoji and of some scripts
+		return false
+	}
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == 0x2028 || r == 0x2029
+}
+
+// oneLine is visible text without line breaks or tabs.
+func oneLine(s string) string {
+	return visible(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\t' || r == '\r' }), " "))
+}
+
+// isTerminal reports whether w is one.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// bold marks a heading on a terminal, unless NO_COLOR is set.
+func bold(w io.Writer, s string) string {
+	if !isTerminal(w) || os.Getenv("NO_COLOR") != "" {
+		return s
+	}
+	return "\x1b[1m" + s + "\x1b[0m"
+}
+
+// printJSON prints v on one line.
+func (a *app) printJSON(v any) error {
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// table prints conversations, one a line.
+func (a *app) table(w io.Writer, entries []store.Entry) {
+	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	now := time.Now()
+	for _, e := range entries {
+		s := e.Session
+		status := string(s.Status)
+		if s.Archived {
+			status += ", archived"
+		}
+		if len(e.Damage) > 0 {
+			status += ", damaged"
+		}
+		active := ""
+		if t := s.LastActive.Time(); !t.IsZero() {
+			active = resume.Ago(now, t)
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%d messages\t%s\t%s\n", oneLine(strings.TrimPrefix(e.Path, "conversations/")), oneLine(status), active, s.MessageCount, oneLine(s.ConversationType), oneLine(s.DisplayTitle()))
+	}
+	tw.Flush()
+}
+
+// row is a conversation in the listings of --json; its fields are stable.
+type row struct {
+	ID             string        `json:"id"`
+	ConversationID string        `json:"conversation_id"`
+	Path           string        `json:"path"`
+	Title          string        `json:"title"`
+	Type           string        `json:"type"`
+	Status         schema.Status `json:"status"`
+	Archived       bool          `json:"archived"`
+	Agent          string        `json:"agent"`
+	CreatedAt      schema.Time   `json:"created_at"`
+	LastActive     schema.Time   `json:"last_active"`
+	MessageCount   int           `json:"message_count"`
+	Tokens         int64         `json:"tokens"`
+	Summary        string        `json:"summary"`
+	Tags           []string      `json:"tags"`
+}
+
+func rowOf(e store.Entry) row {
+	s := e.Session
+	r := row{
+		ID: s.ID, ConversationID: s.ConversationID, Path: e.Path, Title: s.DisplayTitle(), Type: s.ConversationType,
+		Status: s.Status, Archived: s.Archived, Agent: s.AgentConfig.Agent, CreatedAt: s.CreatedAt, LastActive: s.LastActive,
+		MessageCount: s.MessageCount, Tokens: s.Tokens, Summary: s.ContextSummary, Tags: s.Tags,
+	}
+	if r.Tags == nil {
+		r.Tags = []string{}
+	}
+	return r
+}
+
+func rowsOf(entries []store.Entry) []row {
+	rows := make([]row, len(entries))
+	for i, e := range entries {
+		rows[i] = rowOf(e)
+	}
+	return rows
+}

@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/flow"
+	"cortext/schema"
+)
+
+func (a *app) initCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Make a workspace of this folder",
+		Long: `Makes a workspace of this folder: .workspace/ with its settings and the prompts
+of the conversation types, and the lines in .gitattributes that let git merge
+conversations. Safe to repeat: what is there is left as it is.`,
+		Example: "  cortext init",
+		Args:    args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := a.folder()
+			if err != nil {
+				return err
+			}
+			created, err := flow.Init(dir)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				if created == nil {
+					created = []string{}
+				}
+				return a.printJSON(map[string]any{"workspace": dir, "created": created})
+			}
+			if len(created) == 0 {
+				fmt.Fprintf(a.out, "%s is a workspace already, nothing to do\n", visible(dir))
+				return nil
+			}
+			for _, name := range created {
+				fmt.Fprintf(a.out, "made %s\n", visible(name))
+			}
+			fmt.Fprintln(a.out, "Next: cortext new brainstorm \"a topic\", or cortext import a transcript.")
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was made as JSON")
+	return cmd
+}
+
+func (a *app) newCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "new <type> <title>",
+		Short: "Begin a conversation",
+		Long: `Begins a conversation: its folder below conversations/ with the markdown file of
+its type. The type is one of brainstorm, debug, plan, learn, meeting, review,
+projectmanage, chat, or the name of a file in .workspace/commands/.`,
+		Example: "  cortext new brainstorm \"API design\"",
+		Args:    args(cobra.MinimumNArgs(2)),
+		RunE: func(cmd *cobra.Command, list []string) error {
+			w, err := a.open(cmd)
+			if err != nil {
+				return err
+			}
+			defer w.Close()
+			e, paused, err := w.New(list[0], strings.Join(list[1:], " "))
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.printJSON(rowOf(e))
+			}
+			fmt.Fprintln(a.out, visible(e.Path))
+			a.sayPaused(paused)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON")
+	return cmd
+}
+
+// sayPaused tells which conversations gave way to another.
+func (a *app) sayPaused(titles []string) {
+	for _, t := range titles {
+		fmt.Fprintf(a.errw, "paused %q: one conversation is active at a time\n", oneLine(t))
+	}
+}
+
+func (a *app) checkCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Name every damage of the workspace",
+		Long: `Reads every file of every conversation and names what is not as it should be:
+torn tails, runs of NUL, broken or welded lines, invalid UTF-8, a session.json
+that is missing or cannot be read. It changes nothing. The exit code is 1 if
+there is any damage.`,
+		Example: "  cortext check",
+		Args:    args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			w, err := a.open(cmd)
+			if err != nil {
+				return err
+			}
+			defer w.Close()
+			type place struct {
+				File   string `json:"file"`
+				Line   int    `json:"line"`
+				Byte   int64  `json:"byte"`
+				Kind   string `json:"kind"`
+				Detail string `json:"detail"`
+			}
+			found := []place{}
+			for d, err := range w.Store.Check() {
+				if err != nil {
+					return err
+				}
+				found = append(found, place{d.File, d.Line, d.Offset, string(d.Kind), d.Detail})
+				if !asJSON {
+					fmt.Fprintln(a.out, visible(d.Error()))
+				}
+			}
+			if asJSON {
+				if err := a.printJSON(map[string]any{"damage": found}); err != nil {
+					return err
+				}
+			} else if len(found) == 0 {
+				fmt.Fprintln(a.out, "no damage")
+			}
+			if len(found) > 0 {
+				return errSilent
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the damage as JSON")
+	return cmd
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Long:    "Prints the version of cortext and of the format that it writes.",
+		Example: "  cortext version",
+		Args:    args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			version := "devel"
+			if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+				version = info.Main.Version
+			}
+			if asJSON {
+				return a.printJSON(map[string]string{"version": version, "format": schema.Version, "go": runtime.Version()})
+			}
+			fmt.Fprintf(a.out, "cortext %s, format %s, %s\n", version, schema.Version, runtime.Version())
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the versions as JSON")
+	return cmd
+}
+
+func (a *app) completionCommand() *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	return &cobra.Command{
+		Use:       "completion <" + strings.Join(shells, "|") + ">",
+		Short:     "Print the completion script of a shell",
+		Long:      "Prints the script that lets a shell complete cortext's commands and flags.",
+		Example:   "  source <(cortext completion bash)",
+		ValidArgs: shells,
+		Args:      args(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),
+		RunE: func(cmd *cobra.Command, list []string) error {
+			root := cmd.Root()
+			switch list[0] {
+			case "bash":
+				return root.GenBashCompletionV2(a.out, true)
+			case "zsh":
+				return root.GenZshCompletion(a.out)
+			case "fish":
+				return root.GenFishCompletion(a.out, true)
+			default:
+				return root.GenPowerShellCompletionWithDesc(a.out)
+			}
+		},
+	}
+}

@@ -1,0 +1,464 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"cortext/inject"
+	"cortext/resume/digest"
+	"cortext/schema"
+	"cortext/store"
+	"cortext/store/secrets"
+)
+
+// ImportOptions say how transcripts are imported.
+type ImportOptions struct {
+	Agent    string // the format; empty: found out from the content
+	Type     string // of new conversations; empty: that of the first /workspace command, else chat
+	Title    string // of new conversations; empty: made from the messages
+	Progress func(file string, done, total int64)
+}
+
+// An Imported says what an import did with one file.
+type Imported struct {
+	ID        string
+	Path      string // of the conversation, relative to the workspace
+	Agent     string
+	Messages  int // of the conversation now
+	Tools     int // of the conversation now
+	Appended  int // messages of this run that were new
+	Skipped   int // messages of this run that were there already
+	Subagents int // conversations of sub-agents that came with it
+	Redacted  map[string]int
+	Warnings  []string
+}
+
+// An Importer captures transcript files into a workspace.
+type Importer struct {
+	w      *Workspace
+	opts   ImportOptions
+	native map[string]string // agent and native id -> path of the conversation
+}
+
+// NewImporter reads which native sessions the workspace holds already.
+func (w *Workspace) NewImporter(opts ImportOptions) (*Importer, error) {
+	if opts.Type != "" {
+		if err := w.checkType(opts.Type); err != nil {
+			return nil, err
+		}
+	}
+	if opts.Agent != "" && !slices.ContainsFunc(w.env.Formats, func(f inject.Format) bool { return f.Agent == opts.Agent }) {
+		return nil, fmt.Errorf("there is no agent %q: cortext reads %s", opts.Agent, strings.Join(w.agents(), ", "))
+	}
+	im := &Importer{w: w, opts: opts, native: map[string]string{}}
+	all, err := w.Store.List()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range all {
+		for _, src := range e.Session.Sources {
+			im.native[src.Agent+"\n"+src.NativeID] = e.Path
+		}
+	}
+	return im, nil
+}
+
+func (w *Workspace) agents() []string {
+	names := make([]string, len(w.env.Formats))
+	for i, f := range w.env.Formats {
+		names[i] = f.Agent
+	}
+	return names
+}
+
+// An InputError says why a file cannot be imported.
+type InputError struct{ File, Why string }
+
+func (e *InputError) Error() string { return fmt.Sprintf("%s: %s", e.File, e.Why) }
+
+// File imports one transcript with those of its sub-agents.
+func (im *Importer) File(ctx context.Context, file string) (*Imported, error) {
+	f, size, err := openRegular(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	format, err := im.format(f, file)
+	if err != nil {
+		return nil, err
+	}
+	t, err := format.Open(f, size, filepath.Base(file), func(done int64) {
+		if im.opts.Progress != nil {
+			im.opts.Progress(file, done/2, size) // the second half is the writing
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if t.Messages == 0 {
+		return nil, &InputError{file, "the transcript holds no message"}
+	}
+	out := &Imported{Agent: t.Agent, Warnings: t.Warnings}
+	subs, err := format.Subagents(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	c, created, err := im.target(t)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	defer c.Close()
+	if err := im.capture(ctx, c, t, subs, file, size, out); err != nil {
+		if created {
+			err = errors.Join(err, c.Remove())
+		}
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if err := im.describe(c, t, created); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	im.native[t.Agent+"\n"+t.NativeID] = c.Path()
+	return out, im.count(c, out)
+}
+
+// openRegular opens a file that is one: a FIFO would make the open wait for a
+// writer.
+func openRegular(file string) (*os.File, int64, error) {
+	st, err := os.Stat(file)
+	if err != nil {
+		return nil, 0, err
+	}
+	switch {
+	case st.IsDir():
+		return nil, 0, &InputError{file, "is a folder: name the transcripts in it"}
+	case !st.Mode().IsRegular():
+		return nil, 0, &InputError{file, "is not a regular file"}
+	case st.Size() == 0:
+		return nil, 0, &InputError{file, "is empty"}
+	}
+	f, err := os.Open(file)
+	return f, st.Size(), err
+}
+
+func (im *Importer) format(f *os.File, file string) (inject.Format, error) {
+	for _, format := range im.w.env.Formats {
+		if im.opts.Agent == format.Agent {
+			return format, nil
+		}
+		if im.opts.Agent != "" {
+			continue
+		}
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return inject.Format{}, err
+		}
+		if format.Detect(f) {
+			return format, nil
+		}
+	}
+	return inject.Format{}, &InputError{file, fmt.Sprintf("is not a transcript of an agent that cortext reads (%s)", strings.Join(im.w.agents(), ", "))}
+}
+
+// target returns the conversation that a transcript goes into: the one that its
+// session is a source of, else a new one.
+func (im *Importer) target(t *inject.Transcript) (c *store.Conversation, created bool, err error) {
+	if at, ok := im.native[t.Agent+"\n"+t.NativeID]; ok {
+		c, err = im.w.Store.Conversation(at)
+		return c, false, err
+	}
+	if at, ok := im.native[t.Agent+"\n"+t.Parent]; ok && t.Parent != "" {
+		parent, err := im.w.Store.Conversation(at)
+		if err != nil {
+			return nil, false, err
+		}
+		defer parent.Close()
+		c, err = parent.Subagent(t.NativeID)
+		return c, false, err
+	}
+	s, doc, err := im.session(t)
+	if err != nil {
+		return nil, false, err
+	}
+	c, err = im.w.Store.Create(s.CreatedAt.Time().Format(time.DateOnly), s.ConversationType, s.Title, s, doc)
+	if errors.Is(err, store.ErrExist) { // another process was faster
+		return c, false, nil
+	}
+	return c, err == nil, err
+}
+
+// headMessages is how many messages are read for a title and a description.
+const headMessages = 40
+
+var errEnough = errors.New("enough")
+
+// session makes the metadata of a new conversation from its transcript. Nothing
+// in it depends on the clone or the time of the import, so that two clones that
+// import the same file make the same bytes.
+func (im *Importer) session(t *inject.Transcript) (*schema.Session, []byte, error) {
+	var head []schema.Message
+	err := t.Each(func(sub string, b inject.Batch) error {
+		if sub == "" {
+			head = append(head, b.Messages...)
+		}
+		if len(head) >= headMessages {
+			return errEnough
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, nil, err
+	}
+	typ := im.opts.Type
+	if typ == "" {
+		typ = strings.TrimPrefix(t.Command, "/workspace.")
+		if !validType(typ) {
+			typ = "chat"
+		}
+	}
+	title := im.opts.Title
+	if title == "" {
+		title = t.Title
+	}
+	if title == "" {
+		title = digest.Title(head)
+	}
+	s := &schema.Session{
+		Version:          schema.Version,
+		ID:               schema.DerivedID(t.Agent, t.NativeID, t.First),
+		ConversationType: typ,
+		Title:            title,
+		Description:      digest.Description(head),
+		Status:           schema.Paused, // its agent's end; only a person completes it
+		CreatedAt:        schema.NewTime(t.First),
+		LastActive:       schema.NewTime(t.Last),
+		Sources:          []schema.Source{{Agent: t.Agent, NativeID: t.NativeID, Version: t.Version}},
+	}
+	if t.First.IsZero() { // no message has a time
+		s.CreatedAt = schema.NewTime(time.Unix(0, 0))
+	}
+	if t.Branch != "" {
+		s.Git = &schema.Git{Branch: t.Branch}
+	}
+	if rel, ok := im.w.relative(t.WorkingDir); ok && t.WorkingDir != "" && rel != "." {
+		s.WorkingDir = rel
+	}
+	s.AgentConfig.Agent = t.Agent
+	s.AgentConfig.Model = t.Model
+	s.AgentConfig.Tools = t.Tools
+	if t.Permission != "" {
+		s.AgentConfig.Modes = &schema.Modes{Permission: t.Permission, Plan: t.Permission == "plan"}
+	}
+	command, arguments := t.Command, t.Arguments
+	if command == "" || im.opts.Type != "" {
+		command = "/workspace." + typ
+	}
+	if err := im.w.describeCommand(s, command, arguments); err != nil {
+		return nil, nil, err
+	}
+	doc := document(typ, title, s.CreatedAt.Time())
+	return s, doc, nil
+}
+
+// capture appends what the transcript holds.
+func (im *Importer) capture(ctx context.Context, c *store.Conversation, t *inject.Transcript, subs []inject.Subagent, file string, size int64, out *Imported) error {
+	total, done := max(t.Messages, 1), 0
+	inline := map[string]bool{}
+	err := t.Each(func(sub string, b inject.Batch) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := im.keep(b.Blobs); err != nil {
+			return err
+		}
+		if sub != "" {
+			if slices.ContainsFunc(subs, func(s inject.Subagent) bool { return s.NativeID == sub }) {
+				return nil // it has a file of its own, which is complete
+			}
+			inline[sub] = true
+			return im.subagent(c, t, sub, t.Calls[sub], func(sc *store.Conversation) error {
+				_, err := sc.Append(b.Batch)
+				return err
+			})
+		}
+		r, err := c.Append(b.Batch)
+		if err != nil {
+			return err
+		}
+		out.add(r)
+		done += len(b.Messages)
+		if im.opts.Progress != nil {
+			im.opts.Progress(file, size/2+size/2*int64(done)/int64(total), size)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, s := range subs {
+		if err := im.subagentFile(ctx, c, t, s, out); err != nil {
+			return err
+		}
+	}
+	out.Subagents = len(inline) + len(subs)
+	return nil
+}
+
+func (out *Imported) add(r store.Result) {
+	out.Appended += r.Appended
+	out.Skipped += r.Skipped
+	for rule, n := range r.Redacted {
+		if out.Redacted == nil {
+			out.Redacted = map[string]int{}
+		}
+		out.Redacted[rule] += n
+	}
+	for _, s := range r.SetAside {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%s: a torn tail of %d bytes is set aside in %s", s.File, s.Bytes, s.Kept))
+	}
+}
+
+// keep puts the bytes of attachments where git does not see them.
+func (im *Importer) keep(blobs []inject.Blob) error {
+	for _, b := range blobs {
+		name := path.Join(".workspace/local/kept/attachments", b.SHA256[:2], b.SHA256)
+		if ok, err := im.w.Store.Exists(name); err != nil || ok {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if err := im.w.Store.WriteFile(name, b.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// subagentFile imports the transcript of a sub-agent beside its parent's.
+func (im *Importer) subagentFile(ctx context.Context, c *store.Conversation, parent *inject.Transcript, s inject.Subagent, out *Imported) error {
+	f, size, err := openRegular(s.Path)
+	if err != nil {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("the transcript of sub-agent %s was left out: %v", s.NativeID, err))
+		return nil
+	}
+	defer f.Close()
+	format, err := im.format(f, s.Path)
+	if err != nil {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("the transcript of sub-agent %s was left out: %v", s.NativeID, err))
+		return nil
+	}
+	t, err := format.Open(f, size, filepath.Base(s.Path), nil)
+	if err != nil {
+		return err
+	}
+	for _, w := range t.Warnings {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("sub-agent %s: %s", s.NativeID, w))
+	}
+	call := s.ToolCallID
+	if call == "" {
+		call = parent.Calls[s.NativeID]
+	}
+	return im.subagent(c, t, s.NativeID, call, func(sc *store.Conversation) error {
+		return t.Each(func(_ string, b inject.Batch) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := im.keep(b.Blobs); err != nil {
+				return err
+			}
+			_, err := sc.Append(b.Batch)
+			return err
+		})
+	})
+}
+
+// subagent appends to the conversation of a sub-agent and ties it to its parent.
+func (im *Importer) subagent(c *store.Conversation, t *inject.Transcript, nativeID, call string, add func(*store.Conversation) error) error {
+	sc, err := c.Subagent(nativeID)
+	if err != nil {
+		return err
+	}
+	defer sc.Close()
+	if err := add(sc); err != nil {
+		return err
+	}
+	parent, _, err := c.Session()
+	if err != nil {
+		return err
+	}
+	err = sc.Edit(func(s *schema.Session) error {
+		if len(s.Sources) > 0 {
+			return nil // it was described when it was new
+		}
+		s.Sources = []schema.Source{{Agent: t.Agent, NativeID: nativeID, Version: t.Version}}
+		s.ID = schema.DerivedID(t.Agent, nativeID, s.CreatedAt.Time())
+		s.ConversationType, s.Status = "subagent", schema.Completed
+		s.AgentConfig.Agent = t.Agent
+		s.Links = &schema.Links{Parent: parent.ID, ToolCallID: call}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return sc.Settle()
+}
+
+// describe writes what only the whole conversation tells. An older conversation
+// keeps its session.json as it is until it is stopped, so that a capture shows
+// in git as added lines only.
+func (im *Importer) describe(c *store.Conversation, t *inject.Transcript, created bool) error {
+	s, _, err := c.Session()
+	if err != nil {
+		return err
+	}
+	if !created {
+		if hasSource(s, t.Agent, t.NativeID) {
+			return nil
+		}
+		return c.Edit(func(s *schema.Session) error {
+			s.Sources = append(s.Sources, schema.Source{Agent: t.Agent, NativeID: t.NativeID, Version: t.Version})
+			return nil
+		})
+	}
+	return im.w.settle(c)
+}
+
+// count fills in the totals.
+func (im *Importer) count(c *store.Conversation, out *Imported) error {
+	s, _, err := c.Session()
+	if err != nil {
+		return err
+	}
+	out.ID, out.Path, out.Messages = s.ID, c.Path(), s.MessageCount
+	seen := map[string]bool{}
+	for t, err := range c.Tools() {
+		if err == nil {
+			seen[t.ID] = true
+		}
+	}
+	out.Tools = len(seen)
+	if n := len(out.Redacted); n > 0 {
+		counts := secrets.Counts(out.Redacted)
+		out.Warnings = append(out.Warnings, "secrets replaced: "+describeCounts(counts))
+	}
+	return nil
+}
+
+func describeCounts(counts map[string]int) string {
+	rules := make([]string, 0, len(counts))
+	for rule := range counts {
+		rules = append(rules, rule)
+	}
+	slices.Sort(rules)
+	for i, rule := range rules {
+		rules[i] = fmt.Sprintf("%d %s", counts[rule], rule)
+	}
+	return strings.Join(rules, ", ")
+}

@@ -1,0 +1,254 @@
+// Package flow holds what the commands do, as plain functions: it is where the
+// store, the agents' transcripts and the resume engine meet. Nothing here prints
+// or exits, so that a server could call it as the command line does.
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"cortext/inject"
+	"cortext/resume/find"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// Env is what flow needs of the world around it.
+type Env struct {
+	Dir     string // where the user stands, absolute
+	Now     func() time.Time
+	Rand    io.Reader
+	Getenv  func(string) string
+	Holder  string          // what another process is told while this one holds a lock
+	Formats []inject.Format // the agents, in the order in which they are asked
+}
+
+// A Workspace is an open workspace with its settings.
+type Workspace struct {
+	Store    *store.Store
+	Config   Config
+	Warnings []string // about the settings
+
+	env Env
+}
+
+// Open opens the workspace that env.Dir is in.
+func Open(env Env) (*Workspace, error) {
+	root, err := store.Find(env.Dir)
+	if err != nil {
+		return nil, err
+	}
+	st, err := store.Open(root, store.Options{Now: env.Now, Rand: env.Rand, Holder: env.Holder})
+	if err != nil {
+		return nil, err
+	}
+	w := &Workspace{Store: st, env: env}
+	if w.Config, w.Warnings, err = readConfig(st); err != nil {
+		st.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// Close releases the workspace.
+func (w *Workspace) Close() error { return w.Store.Close() }
+
+// A NotFoundError says that no conversation is meant by a query.
+type NotFoundError struct {
+	Query string
+	Near  []store.Entry // what may have been meant, best first
+}
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("no conversation matches %q", e.Query) }
+
+// An AmbiguousError says that several conversations may be meant.
+type AmbiguousError struct {
+	Query      string // empty: none was named
+	Candidates []store.Entry
+}
+
+func (e *AmbiguousError) Error() string {
+	if e.Query == "" {
+		return fmt.Sprintf("%d conversations could be meant", len(e.Candidates))
+	}
+	return fmt.Sprintf("%q matches %d conversations", e.Query, len(e.Candidates))
+}
+
+// ErrNoConversation is returned where a command means the current conversation
+// and there is none.
+var ErrNoConversation = errors.New("no conversation is active")
+
+// nearest is how many conversations are named where nothing matched.
+const nearest = 3
+
+// Pick returns the conversation that query means.
+func (w *Workspace) Pick(query string) (store.Entry, error) {
+	all, err := w.Store.List()
+	if err != nil {
+		return store.Entry{}, err
+	}
+	hits, err := w.match(all, query)
+	if err != nil {
+		return store.Entry{}, err
+	}
+	if len(hits) > 1 {
+		return store.Entry{}, &AmbiguousError{Query: query, Candidates: hits}
+	}
+	return hits[0], nil
+}
+
+// match returns what query means, at least one.
+func (w *Workspace) match(all []store.Entry, query string) ([]store.Entry, error) {
+	items := make([]find.Item, len(all))
+	for i, e := range all {
+		items[i] = find.Item{
+			ID:      e.Session.ID,
+			Folder:  strings.TrimPrefix(e.Path, "conversations/"),
+			Title:   e.Session.DisplayTitle(),
+			Summary: e.Session.ContextSummary,
+		}
+	}
+	take := func(at []int) []store.Entry {
+		list := make([]store.Entry, len(at))
+		for i, n := range at {
+			list[i] = all[n]
+		}
+		return list
+	}
+	if hits := find.Match(items, query); len(hits) > 0 {
+		return take(hits), nil
+	}
+	return nil, &NotFoundError{Query: query, Near: take(find.Nearest(items, query, nearest))}
+}
+
+// Current returns the conversation that a command means which names none: that
+// of CORTEXT_SESSION, else that of the agent's session the command runs in, else
+// the only active one (DESIGN: "Which conversation is meant without an id").
+func (w *Workspace) Current() (store.Entry, error) {
+	if id := w.env.Getenv("CORTEXT_SESSION"); id != "" {
+		return w.Pick(id)
+	}
+	all, err := w.Store.List()
+	if err != nil {
+		return store.Entry{}, err
+	}
+	if id := w.env.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
+		for _, e := range all {
+			if hasSource(e.Session, "claude", id) {
+				return e, nil
+			}
+		}
+	}
+	var active []store.Entry
+	for _, e := range all {
+		if e.Session.Status == schema.Active {
+			active = append(active, e)
+		}
+	}
+	switch len(active) {
+	case 0:
+		return store.Entry{}, ErrNoConversation
+	case 1:
+		return active[0], nil
+	}
+	return store.Entry{}, &AmbiguousError{Candidates: active}
+}
+
+// PickOrCurrent is Pick where a query is given, else Current.
+func (w *Workspace) PickOrCurrent(query string) (store.Entry, error) {
+	if query != "" {
+		return w.Pick(query)
+	}
+	return w.Current()
+}
+
+func hasSource(s *schema.Session, agent, nativeID string) bool {
+	for _, src := range s.Sources {
+		if src.Agent == agent && src.NativeID == nativeID {
+			return true
+		}
+	}
+	return false
+}
+
+// edit opens a conversation, changes its metadata and returns it as it stands
+// then.
+func (w *Workspace) edit(path string, f func(*store.Conversation, *schema.Session) error) (*schema.Session, error) {
+	c, err := w.Store.Conversation(path)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	if err := c.Edit(func(s *schema.Session) error { return f(c, s) }); err != nil {
+		return nil, err
+	}
+	s, _, err := c.Session()
+	return s, err
+}
+
+// SetStatus changes the status of a conversation. Where one conversation at a
+// time is active (one_active), the others that are become paused; their titles
+// are returned.
+func (w *Workspace) SetStatus(e store.Entry, status schema.Status) (paused []string, err error) {
+	if status == schema.Active {
+		if paused, err = w.pauseOthers(e.Path); err != nil {
+			return nil, err
+		}
+	}
+	_, err = w.edit(e.Path, func(_ *store.Conversation, s *schema.Session) error {
+		s.Status = status
+		return nil
+	})
+	return paused, err
+}
+
+func (w *Workspace) pauseOthers(path string) (paused []string, err error) {
+	if !w.Config.OneActive {
+		return nil, nil
+	}
+	all, err := w.Store.List()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range all {
+		if e.Path == path || e.Session.Status != schema.Active {
+			continue
+		}
+		if _, err := w.edit(e.Path, func(_ *store.Conversation, s *schema.Session) error {
+			s.Status = schema.Paused
+			return nil
+		}); err != nil {
+			return paused, err
+		}
+		paused = append(paused, e.Session.DisplayTitle())
+	}
+	return paused, nil
+}
+
+// SetTitle changes the title of a conversation; its folder keeps its name, since
+// links and commits point at it.
+func (w *Workspace) SetTitle(e store.Entry, title string) (*schema.Session, error) {
+	title = strings.Join(strings.Fields(title), " ")
+	if title == "" {
+		return nil, errors.New("the title is empty")
+	}
+	return w.edit(e.Path, func(_ *store.Conversation, s *schema.Session) error {
+		s.Title = title
+		return nil
+	})
+}
+
+// relative returns dir relative to the workspace with slashes; ok is false where
+// dir is not in it.
+func (w *Workspace) relative(dir string) (rel string, ok bool) {
+	rel, err := filepath.Rel(w.Store.Root(), dir)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(os.PathSeparator)) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}

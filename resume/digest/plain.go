@@ -1,0 +1,260 @@
+package digest
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A line of text in two forms of the same length: text is what a person reads,
+// without markup; mask is the same in lower case (ASCII only) with what is not
+// the writer's own word, code and quotations, replaced by zero bytes. What is
+// looked for is looked for in mask, and shown from text.
+type line struct{ text, mask string }
+
+func (l line) slice(from, to int) line {
+	for from < to && isSpace(l.text[from]) {
+		from++
+	}
+	for to > from && isSpace(l.text[to-1]) {
+		to--
+	}
+	return line{l.text[from:to], l.mask[from:to]}
+}
+
+func isSpace(c byte) bool { return c == ' ' }
+
+// plain takes the markup and what a terminal would obey out of s, which holds no
+// newline that matters, and makes runs of white space one space.
+func plain(s string) line {
+	p := plainer{src: strings.ToValidUTF8(s, "\uFFFD")}
+	p.text, p.mask = make([]byte, 0, len(s)), make([]byte, 0, len(s))
+	for p.at < len(p.src) {
+		p.step()
+	}
+	l := line{string(p.text), string(p.mask)}
+	return l.slice(0, len(l.text))
+}
+
+type plainer struct {
+	src        string
+	at         int
+	text, mask []byte
+}
+
+func (p *plainer) step() {
+	rest := p.src[p.at:]
+	r, n := utf8.DecodeRuneInString(rest)
+	switch {
+	case r == '`':
+		p.code(rest)
+	case r == '"' || r == '“' || r == '„' || r == '«' || r == '「':
+		p.quotation(rest, r, n)
+	case r == '!' && strings.HasPrefix(rest, "!["):
+		if _, end, ok := link(rest[1:]); ok {
+			p.at += 1 + end
+			return
+		}
+		p.put(r)
+	case r == '[':
+		if words, end, ok := link(rest); ok {
+			inner := plain(words)
+			p.text, p.mask = append(p.text, inner.text...), append(p.mask, inner.mask...)
+			p.at += end
+			return
+		}
+		p.put(r)
+	case r == '*' || r == '_' || r == '~':
+		p.emphasis(rest, byte(r))
+	case r == '<':
+		if end := htmlTag(rest); end > 0 {
+			p.at += end
+			p.space()
+			return
+		}
+		p.put(r)
+	case r == '\x1b':
+		p.at += escapeLen(rest)
+	case r == '’' || r == '‘':
+		p.at += n - 1
+		p.put('\'')
+	case unicode.IsSpace(r) || unicode.IsControl(r):
+		p.at += n
+		p.space()
+	case invisible(r):
+		p.at += n
+	default:
+		p.at += n - 1
+		p.put(r)
+	}
+}
+
+// put adds r, the last byte of which is at p.at.
+func (p *plainer) put(r rune) {
+	p.at++
+	p.text = utf8.AppendRune(p.text, r)
+	if 'A' <= r && r <= 'Z' {
+		r += 'a' - 'A'
+	}
+	p.mask = utf8.AppendRune(p.mask, r)
+}
+
+func (p *plainer) space() {
+	if len(p.text) > 0 && p.text[len(p.text)-1] != ' ' {
+		p.text, p.mask = append(p.text, ' '), append(p.mask, ' ')
+	}
+}
+
+// foreign adds s as something that is not the writer's own word.
+func (p *plainer) foreign(s string) {
+	for _, field := range strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || invisible(r) }) {
+		if len(p.mask) > 0 && p.mask[len(p.mask)-1] == 0 {
+			p.text, p.mask = append(p.text, ' '), append(p.mask, 0)
+		}
+		p.text = append(p.text, field...)
+		p.mask = append(p.mask, make([]byte, len(field))...)
+	}
+}
+
+func (p *plainer) code(rest string) {
+	ticks := len(rest) - len(strings.TrimLeft(rest, "`"))
+	p.at += ticks
+	if inner, _, ok := strings.Cut(rest[ticks:], rest[:ticks]); ok {
+		p.foreign(inner)
+		p.at += len(inner) + ticks
+	}
+}
+
+// maxQuotation is how far apart two marks may be to enclose a quotation.
+const maxQuotation = 400
+
+func (p *plainer) quotation(rest string, open rune, n int) {
+	closing := map[rune]string{'"': `"`, '“': "”", '„': "“”", '«': "»", '「': "」"}[open]
+	end := strings.IndexAny(rest[n:], closing)
+	if end < 0 || end > maxQuotation {
+		p.at += n - 1
+		p.put(open)
+		return
+	}
+	_, last := utf8.DecodeRuneInString(rest[n+end:])
+	p.foreign(rest[:n])
+	// The inner text loses its markup as any other, and its voice.
+	inner := plain(rest[n : n+end]).text
+	p.text, p.mask = append(p.text, inner...), append(p.mask, make([]byte, len(inner))...)
+	p.text, p.mask = append(p.text, rest[n+end:n+end+last]...), append(p.mask, make([]byte, last)...)
+	p.at += n + end + last
+}
+
+// emphasis leaves out marks that make text bold, italic or struck, and keeps
+// those that multiply or are part of a name.
+func (p *plainer) emphasis(rest string, mark byte) {
+	n := len(rest) - len(strings.TrimLeft(rest, string(rune(mark))))
+	before, _ := utf8.DecodeLastRune(p.text)
+	after, _ := utf8.DecodeRuneInString(rest[n:])
+	inWord := len(p.text) > 0 && wordRune(before) && wordRune(after)
+	alone := (len(p.text) == 0 || before == ' ') && (n == len(rest) || after == ' ')
+	keep := alone || mark == '~' && n != 2 || inWord && (mark == '_' || n == 1)
+	for range n {
+		if keep {
+			p.put(rune(mark))
+		} else {
+			p.at++
+		}
+	}
+}
+
+// link reads [words](address) at the start of s.
+func link(s string) (words string, end int, ok bool) {
+	close := strings.Index(s, "](")
+	if close < 0 || strings.ContainsAny(s[1:close], "[]") {
+		return "", 0, false
+	}
+	address := strings.IndexByte(s[close:], ')')
+	if address < 0 || strings.ContainsAny(s[close:close+address], " \n") {
+		return "", 0, false
+	}
+	return s[1:close], close + address + 1, true
+}
+
+// htmlTag returns the length of the tag at the start of s if it is one that is
+// written in Markdown; 0 otherwise, since <string> may be meant as it stands.
+func htmlTag(s string) int {
+	end := strings.IndexByte(s, '>')
+	if end < 0 || end > 200 {
+		return 0
+	}
+	name := strings.Trim(s[1:end], "/")
+	name, _, _ = strings.Cut(name, " ")
+	switch strings.ToLower(name) {
+	case "a", "b", "br", "code", "details", "div", "em", "h1", "h2", "h3", "hr", "i", "img", "kbd", "li", "ol", "p",
+		"pre", "s", "span", "strong", "sub", "summary", "sup", "table", "td", "th", "tr", "u", "ul", "!--":
+		return end + 1
+	}
+	return 0
+}
+
+// escapeLen returns the length of the terminal escape at the start of s.
+func escapeLen(s string) int {
+	if len(s) < 2 {
+		return len(s)
+	}
+	switch s[1] {
+	case '[':
+		for i := 2; i < len(s); i++ {
+			if s[i] >= 0x40 && s[i] <= 0x7e {
+				return i + 1
+			}
+		}
+		return len(s)
+	case ']':
+		for i := 2; i < len(s); i++ {
+			if s[i] == 0x07 || s[i] == 0x1b {
+				return i + 1
+			}
+		}
+		return len(s)
+	}
+	return 2
+}
+
+// invisible reports whether r shows nothing, or turns the text around it; the
+// joiners inside emoji and Indic words are not among them.
+func invisible(r rune) bool {
+	return r == 0x200b || r == 0x200e || r == 0x200f || r == 0xfeff || r == 0xad ||
+		r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x2069
+}
+
+func wordRune(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '_'
+}
+
+// cut shortens s to at most n runes, at the end of a word where there is one
+// near, and marks that with an ellipsis.
+func cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	end, runes := 0, 0
+	for i := range s {
+		if runes == n-1 {
+			end = i
+			break
+		}
+		runes++
+	}
+	if at := strings.LastIndexByte(s[:end+1], ' '); at > end/2 {
+		end = at
+	}
+	// No mark, joiner or half of a flag is cut from what it belongs to.
+	for end > 0 {
+		r, _ := utf8.DecodeRuneInString(s[end:])
+		last, size := utf8.DecodeLastRuneInString(s[:end])
+		if !unicode.IsMark(r) && r != 0x200d && last != 0x200d && (r < 0x1f3fb || r > 0x1f3ff) {
+			break
+		}
+		end -= size
+	}
+	return strings.TrimRightFunc(s[:end], func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune(",;:.-–—(/、，。：；（", r)
+	}) + "…"
+}

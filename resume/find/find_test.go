@@ -1,0 +1,271 @@
+package find
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// conversations is what a list looks like after some weeks, newest first.
+func conversations() []Item {
+	return []Item{
+		{"01kdq2a7x0c4w8h1m5n9p3r6t2", "2025-12-29/002-debug-flaky-upload-test", "Flaky upload test", "Decided: retry with backoff. Last: test passes 200 times."},
+		{"01kdpzx3y1d5v9j2k6q0s4u7w3", "2025-12-29/001-brainstorm-api-versioning", "API versioning", "Leaning toward a header. Open: do we need v1 at all?"},
+		{"01kd3m8b2f6x0z3a7c1e5g9j4k", "2025-12-22/001-review-login-page", "Review of the login page", "Last: three findings written down."},
+		{"01kce5n9d3g7y1b4d8f2h6k0m5", "2025-12-14/003-plan-database-migration", "Database migration to PostgreSQL 17", "Decided: dump and restore over a weekend."},
+		{"01kce4q0e4h8z2c5e9g3j7m1n6", "2025-12-14/002-brainstorm-onboarding", "Onboarding for new users", "Open: who writes the mails?"},
+		{"01kce3r1f5j9a3d6f0h4k8n2p7", "2025-12-14/001-brainstorm-api-design", "API Design Discussion", "Discussing REST vs GraphQL for internal APIs, leaning toward REST"},
+		{"01kbx7s2g6k0b4e7g1j5m9p3q8", "2025-12-07/001-refactor-payment-service", "Split the payment service", "Last: ledger moved out, tests pass."},
+		{"01kb8at3h7m1c5f8h2k6n0q4r9", "2025-11-29/001-docs-straßenkarte", "Straßenkarte für Zürich", "Zuletzt: Legende übersetzt."},
+		{"01kajcw4j8n2d6g9j3m7p1r5s0", "2025-11-22/002-plan-接口设计", "接口设计讨论", "决定使用 REST"},
+		{"01kajbx5k9p3e7h0k4n8q2s6t1", "2025-11-22/001-brainstorm-api-design", "Design of the public API", "Open: paging by cursor or by number?"},
+		{"01kajay6m0q4f8j1m5p9r3t7v2", "2025-11-21/001-résumé-parser", "Résumé parser in Go", "Last: reads PDF."},
+		{"01kaj9z7n1r5g9k2n6q0s4v8w3", "2025-11-20/001-plan-kubernetes-upgrade", "Kubernetes upgrade", "Waiting for an answer to: which cluster first?"},
+	}
+}
+
+func ids(hits []int) string { return strings.Trim(fmt.Sprint(hits), "[]") }
+
+func TestMatch(t *testing.T) {
+	for _, tc := range []struct{ tier, query, want string }{
+		{"id", "01kce3r1f5j9a3d6f0h4k8n2p7", "5"},
+		{"id, as typed on a phone", " 01KCE3R1F5J9A3D6F0H4K8N2P7 ", "5"},
+		{"id in the workspace", "001-brainstorm-api-versioning", "1"},
+		{"id in the workspace, on two days", "001-brainstorm-api-design", "5 9"},
+		{"id that is another's title", "002-plan-接口设计", "8"},
+
+		{"folder", "2025-11-22/001-brainstorm-api-design", "9"},
+		{"folder, completed by the shell", "conversations/2025-11-22/001-brainstorm-api-design/", "9"},
+		{"folder, from within the workspace", "../../conversations/2025-12-14/001-brainstorm-api-design", "5"},
+		{"folder, from within the day", "./002-plan-接口设计/", "8"},
+		{"folder, from the next one", "../002-brainstorm-onboarding", "4"},
+		{"folder, absolute", "/srv/shop/conversations/2025-12-14/002-brainstorm-onboarding", "4"},
+		{"folder, with detours", "2025-12-22/../2025-12-14//002-brainstorm-onboarding/.", "4"},
+		{"file in the folder", "conversations/2025-12-22/001-review-login-page/review.md", "2"},
+		{"folder, Windows", `conversations\2025-12-22\001-review-login-page`, "2"},
+		{"folder, in capitals", "2025-12-22/001-Review-Login-Page", "2"},
+
+		{"beginning of an id", "01kce", "3 4 5"},
+		{"beginning of an id, in capitals", "01KD", "0 1 2"},
+		{"beginning of a folder's name", "001-brainstorm", "1 5 9"},
+		{"number", "003", "3"},
+		{"beginning of a folder", "2025-11-22/00", "8 9"},
+		{"day", "2025-12-14", "3 4 5"},
+		{"day, completed by the shell", "conversations/2025-12-14/", "3 4 5"},
+		{"beginning of a folder in capitals", "001-BRAINSTORM-API-V", "1"},
+
+		{"title", "api design discussion", "5"},
+		{"title with another's words in it", "API versioning", "1"},
+		{"title, loosely spaced", " Kubernetes   upgrade ", "11"},
+		{"title in capitals, German", "STRASSENKARTE FÜR ZÜRICH", "7"},
+		{"title in capitals, French", "RÉSUMÉ PARSER IN GO", "10"},
+
+		{"word", "login", "2"},
+		{"words of title and folder", "api design", "5 9"},
+		{"words in any order", "design api", "5 9"},
+		{"words of title and summary", "graphql api", "5"},
+		{"word and day", "2025-12-14 brainstorm", "4 5"},
+		{"part of a word", "ledg", "6"},
+		{"words, Unicode", "zürich STRASSE", "7"},
+		{"words without spaces", "接口", "8"},
+		{"word of a summary only", "weekend", "3"},
+
+		{"vowels left out", "brnstrm onbrdng", "4"},
+		{"letters left out", "kubrnetes", "11"},
+		{"beginnings of words", "payserv", "6"},
+		{"space left out", "paymentservice", "6"},
+		{"space left out, best first", "apidesign", "5 9"},
+		{"some words right, some shortened", "plan mgration", "3"},
+		{"ideographs left out", "接口计讨论", "8"},
+
+		{"nothing", "", ""},
+		{"only spaces", " \t\n", ""},
+		{"one word too many", "api design banana", ""},
+		{"another day", "2025-12-23", ""},
+		{"another day, right name", "2025-12-23/001-review-login-page", ""},
+		{"id with a wrong end", "01kce3r1f5j9a3d6f0h4k8n2px", ""},
+		{"swapped letters", "kubenretes", ""},
+		{"path without a folder", "../..", ""},
+		{"root", "/", ""},
+		{"dot", "./", ""},
+	} {
+		if got := ids(Match(conversations(), tc.query)); got != tc.want {
+			t.Errorf("%s: %q means %q, want %q", tc.tier, tc.query, got, tc.want)
+		}
+	}
+}
+
+// A query whose letters stand somewhere in a title means nothing: package fuzzy
+// takes all of these.
+func TestMatchNotByAccident(t *testing.T) {
+	titles := []string{
+		"Database migration to PostgreSQL 17",
+		"Review of the login page and its error messages",
+		"Improve the caching layer of the product catalogue",
+		"Investigate a memory leak in the upload worker",
+		"Write release notes for the next minor version",
+		"Code review of the retry logic",
+		"Client redirects after the session has expired",
+	}
+	var items []Item
+	for i, title := range titles {
+		items = append(items, Item{Title: title, Folder: fmt.Sprintf("2025-12-%02d/001-x", i+1)})
+	}
+	for _, query := range []string{
+		"table", "rails", "mole", "core", "login flow", "irate", "peer", "lint", "credit", "stripe", "wine", "vite",
+		"catalog rust", "tomato", "delete", "e2e", "ivy", "a b c d", "test", "deploy", "xyz", "mint", "rest", "react",
+	} {
+		if got := Match(items, query); got != nil {
+			t.Errorf("%q means %q", query, titles[got[0]])
+		}
+	}
+}
+
+func TestMatchEmptyFields(t *testing.T) {
+	items := []Item{{}, {Title: "."}, {ID: "01kce"}, {Folder: "001-x"}}
+	for query, want := range map[string]string{".": "1", "/.": "", "01kce": "2", "001-x": "3", "0": "2 3", "..": "", "/": ""} {
+		if got := ids(Match(items, query)); got != want {
+			t.Errorf("%q means %q, want %q", query, got, want)
+		}
+	}
+	if got := Match(nil, "api"); got != nil {
+		t.Errorf("in an empty list: %v", got)
+	}
+}
+
+func TestMatchLettersBestFirst(t *testing.T) {
+	items := []Item{
+		{Title: "Notes on the old brainstorm about caching of rendered pages", Folder: "2025-12-03/001-a"},
+		{Title: "Brainstorm", Folder: "2025-12-02/001-b"},
+		{Title: "Second brainstorm", Folder: "2025-12-01/001-c"},
+	}
+	if got := ids(Match(items, "brnstorm")); got != "1 2 0" {
+		t.Errorf("order %q", got)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	for _, tc := range []struct{ why, query, first string }{
+		{"swapped letters", "kubenretes", "11"},
+		{"mistyped beginning", "kubren", "11"},
+		{"one word wrong", "payment gateway", "6"},
+		{"all words mistyped", "fleaky uplaod", "0"},
+		{"id with a wrong end", "01kce3r1f5j9a3d6f0h4k8n2px", "5"},
+		{"beginning of an id with a slip", "01kce3r1g5j9", "5"},
+		{"folder with a slip", "2025-11-22/001-brainstorm-api-desing", "9"},
+		{"right name, wrong day", "2025-12-23/001-review-login-page", "2"},
+		{"wrong number of a day", "2025-11-20/007", "11"},
+		{"shortened word", "pstgres", "3"},
+		{"three letters, one wrong", "aps", "1"},
+		{"first letters of words", "stps", "6"},
+		{"a character wrong", "接口涉及", "8"},
+		{"nonsense", "qwzx", ""},
+		{"longer nonsense", "wubba lubba dub", ""},
+		{"nothing", "", ""},
+		{"numbers of no day", "4711", ""},
+	} {
+		got := Nearest(conversations(), tc.query, 3)
+		if len(got) > 3 || len(got) == 0 && tc.first != "" || len(got) > 0 && fmt.Sprint(got[0]) != tc.first {
+			t.Errorf("%s: near %q is %v, want %q first", tc.why, tc.query, got, tc.first)
+		}
+	}
+	if got := Nearest(conversations(), "brainstrom", 2); ids(got) != "1 4" {
+		t.Errorf("the newest of equals first, two at most: %v", got)
+	}
+	if got := Nearest(conversations(), "brainstrom", -1); len(got) != 0 {
+		t.Errorf("fewer than none: %v", got)
+	}
+}
+
+func TestNearestWord(t *testing.T) {
+	commands := []string{"resume", "list", "stop", "status", "show", "search", "export", "import", "archive", "tag"}
+	for typed, want := range map[string]string{
+		"resum": "resume", "rseume": "resume", "RESUME": "resume", "resmue": "resume", "lst": "list", "lits": "list",
+		"stauts": "status", "stat": "status", "exprt": "export", "imoprt": "import", "archvie": "archive", "sea": "search", "tga": "tag",
+		"": "", "x": "", "r": "", "xx": "", "banana": "", "commit": "", "stopwatch": "", "ta": "", "dig": "", strings.Repeat("r", 1000): "",
+	} {
+		if got := NearestWord(commands, typed); got != want {
+			t.Errorf("%q is near %q, want %q", typed, got, want)
+		}
+	}
+	if got := NearestWord([]string{strings.Repeat("resume", 50), "ÄNDERN"}, "änden"); got != "ÄNDERN" {
+		t.Errorf("Unicode: %q", got)
+	}
+}
+
+func TestFold(t *testing.T) {
+	for _, equal := range [][]string{{"API", "api"}, {"Straße", "STRASSE", "STRAẞE"}, {"ΣΊΣΥΦΟΣ", "σίσυφος"}, {"Kelvin", "kelvin"}, {"\xff", "\uFFFD"}} {
+		for _, s := range equal {
+			if fold(s) != fold(equal[0]) {
+				t.Errorf("%q and %q differ: %q, %q", s, equal[0], fold(s), fold(equal[0]))
+			}
+		}
+	}
+	if fold("resume") == fold("résumé") {
+		t.Error("accents are folded")
+	}
+}
+
+func FuzzMatch(f *testing.F) {
+	for _, q := range []string{"api", "01kce", "2025-12-14/", "brnstrm", "接口计", "\xff\x00/", "a/../b", strings.Repeat("ab ", 40)} {
+		f.Add(q, "API Design", "2025-12-14/001-x", "01kce")
+	}
+	f.Fuzz(func(t *testing.T, query, title, folder, id string) {
+		items := append(conversations(), Item{ID: id, Folder: folder, Title: title, Summary: query})
+		for name, got := range map[string][]int{"match": Match(items, query), "nearest": Nearest(items, query, 5)} {
+			sorted := slices.Sorted(slices.Values(got))
+			if len(slices.Compact(sorted)) != len(got) || len(got) > 0 && (sorted[0] < 0 || sorted[len(sorted)-1] >= len(items)) {
+				t.Fatalf("%s: %v", name, got)
+			}
+		}
+		if !slices.Equal(Match(items, query), Match(items, query)) {
+			t.Fatal("two answers")
+		}
+		if id != "" && strings.Join(strings.Fields(id), " ") == id && !slices.Contains(Match(items, id), len(items)-1) {
+			t.Fatalf("the id %q does not find its own", id)
+		}
+		if strings.Trim(strings.Join(strings.Fields(query), ""), `./\`) != "" && len(Match(items, query)) == 0 {
+			t.Fatalf("%q stands in a summary and means nothing", query)
+		}
+		near := NearestWord([]string{title, folder}, query)
+		if near != "" && near != title && near != folder {
+			t.Fatalf("near is %q", near)
+		}
+	})
+}
+
+func many() []Item {
+	base := conversations()
+	items := make([]Item, 100_000)
+	for i := range items {
+		it := base[i%len(base)]
+		it.ID = fmt.Sprintf("01k%023d", i)
+		it.Folder = fmt.Sprintf("%s-%d", it.Folder, i)
+		it.Title = fmt.Sprintf("%s, part %d", it.Title, i)
+		items[i] = it
+	}
+	return items
+}
+
+func BenchmarkMatch(b *testing.B) {
+	items := many()
+	for _, query := range []string{"api design", "brnstrm onbrdng", "nothing like it"} {
+		b.Run(query, func(b *testing.B) {
+			for b.Loop() {
+				Match(items, query)
+			}
+		})
+	}
+}
+
+func BenchmarkNearest(b *testing.B) {
+	items := many()
+	for _, query := range []string{"kubenretes", "01k0000000000000000x0000071", "qwzx"} {
+		b.Run(query, func(b *testing.B) {
+			for b.Loop() {
+				Nearest(items, query, 5)
+			}
+		})
+	}
+}

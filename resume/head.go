@@ -1,0 +1,212 @@
+package resume
+
+import (
+	"fmt"
+	"strings"
+
+	"cortext/resume/prompt"
+	"cortext/schema"
+	"cortext/schema/rawjson"
+)
+
+// A head is what stands before the history: the command's text and the block.
+// Its fields are spelled as they appear.
+type head struct {
+	command   string // filled in; "" if there is none
+	reference string // if not "": stands in the place of command, followed by args
+	args      string
+	typ       string
+	title     string
+	ago       string
+	messages  int
+	summary   string
+	plan      plan
+	brief     bool      // what was left out is told on one line
+	cut       []LeftOut // what was taken out of the head to shorten it
+	show      string    // the command line that shows the conversation
+}
+
+// newHead spells the head of s in full.
+func newHead(s *schema.Session, h schema.History, o Options) head {
+	hd := head{
+		typ:      oneLine(s.ConversationType),
+		title:    oneLine(s.DisplayTitle()),
+		ago:      ago(lastActive(s, h.Messages), o.Now),
+		messages: s.MessageCount,
+		summary:  oneLine(s.ContextSummary),
+		plan:     newPlan(s.Plan),
+		show:     commandLine(s, "show", ""),
+	}
+	if hd.typ == "" {
+		hd.typ = "chat"
+	}
+	if hd.title == "" {
+		hd.title = "untitled"
+	}
+	if o.Command.Body != "" {
+		hd.command = ended(prompt.Fill(o.Command.Body, arguments(s)))
+	}
+	return hd
+}
+
+// arguments are those of the session's command. They are data that stands
+// outside the fence, so that the markers of the block in them are defused.
+func arguments(s *schema.Session) string {
+	return defuse(rawjson.Text(s.AgentConfig.Arguments))
+}
+
+// ended returns text as one paragraph of the payload: without empty lines around
+// it, and with one after it, which keeps its tokens apart from those of the
+// block.
+func ended(text string) string {
+	text = strings.TrimRight(strings.TrimLeft(rawjson.Text(text), "\n"), " \t\r\n")
+	if text == "" {
+		return ""
+	}
+	return text + "\n\n"
+}
+
+// commandText spells the command or what stands for it, as a paragraph.
+func (hd *head) commandText() string {
+	switch {
+	case hd.reference == "":
+		return hd.command
+	case hd.args == "":
+		return ended(hd.reference)
+	}
+	return ended(hd.reference + "\n\nARGUMENTS: " + hd.args)
+}
+
+// text spells the head, with left as what the history lacks.
+func (hd *head) text(left []LeftOut) string {
+	summary := hd.summary
+	if summary == "" {
+		summary = "none yet"
+	}
+	var b strings.Builder
+	b.WriteString(hd.commandText())
+	b.WriteString("[RESUMED CONVERSATION]\nYou are continuing a previous conversation.\n\n")
+	fmt.Fprintf(&b, "Conversation: %s / %s\n", hd.typ, hd.title)
+	fmt.Fprintf(&b, "Last active: %s\n", hd.ago)
+	fmt.Fprintf(&b, "Messages: %d exchanges\n", hd.messages)
+	fmt.Fprintf(&b, "Summary: %s\n", summary)
+	b.WriteString(hd.plan.text())
+	left = append(left[:len(left):len(left)], hd.cut...)
+	if hd.brief {
+		b.WriteString(briefly(left, hd.show))
+	} else {
+		b.WriteString(listed(left))
+	}
+	b.WriteString("\nPrevious context is loaded. The user expects you to continue where you left off.\n" +
+		"Review the conversation history and pick up naturally.\n[END RESUMED CONTEXT]\n")
+	return b.String()
+}
+
+// listed tells on a line each what was left out.
+func listed(left []LeftOut) string {
+	if len(left) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Left out:\n")
+	for _, l := range left {
+		b.WriteString("- " + l.What)
+		if l.Count > 0 {
+			fmt.Fprintf(&b, ": %d", l.Count)
+		}
+		if l.Tokens > 0 {
+			fmt.Fprintf(&b, " (about %d tokens)", l.Tokens)
+		}
+		b.WriteString(", see " + l.Show + "\n")
+	}
+	return b.String()
+}
+
+// briefly tells on one line what was left out.
+func briefly(left []LeftOut, show string) string {
+	if len(left) == 0 {
+		return ""
+	}
+	sum := 0
+	var what []string
+	for _, l := range left {
+		sum += l.Tokens
+		if l.Count > 0 {
+			what = append(what, fmt.Sprintf("%d %s", l.Count, l.What))
+		} else {
+			what = append(what, l.What)
+		}
+	}
+	line := "Left out: " + strings.Join(what, ", ")
+	if sum > 0 {
+		line += fmt.Sprintf(" (about %d tokens)", sum)
+	}
+	return line + ", see " + show + "\n"
+}
+
+// A plan is the plan part of the block: a line that says how it stands, and one
+// for each step.
+type plan struct {
+	status string
+	steps  []step
+}
+
+// A step is a line of a plan. Steps are dropped in the order of rank, the
+// greatest first.
+type step struct {
+	mark, text string
+	rank       int
+}
+
+// newPlan spells p. It is empty if there is no step.
+func newPlan(p *schema.Plan) plan {
+	if p == nil || len(p.Steps) == 0 {
+		return plan{}
+	}
+	n := len(p.Steps)
+	var out plan
+	done := 0
+	current := -1
+	if p.Current >= 0 && p.Current < n && p.Steps[p.Current].Status != "completed" {
+		current = p.Current
+	}
+	for i, s := range p.Steps {
+		st := step{mark: "[ ]", text: oneLine(s.Content), rank: 1 + i}
+		switch {
+		case s.Status == "completed":
+			st.mark = "[x]"
+			st.rank = 2*n + 1 - i // after all that is open, the latest first
+			done++
+		case s.Status == "in_progress":
+			st.mark = "[>]"
+		}
+		if i == current {
+			st.rank = 0
+		}
+		out.steps = append(out.steps, st)
+	}
+	out.status = fmt.Sprintf("%d of %d steps done", done, n)
+	if current >= 0 {
+		out.status += fmt.Sprintf(", step %d is current", current+1)
+	}
+	if p.Awaiting {
+		out.status += ", waiting for the user"
+	}
+	return out
+}
+
+func (p plan) text() string {
+	if p.status == "" {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Plan: " + p.status + "\n")
+	for _, s := range p.steps {
+		b.WriteString(s.line())
+	}
+	return b.String()
+}
+
+// line spells the step. Its tokens can be counted alone: none reaches over the
+// newline before it or after it.
+func (s step) line() string { return "- " + s.mark + " " + s.text + "\n" }

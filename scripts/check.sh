@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Everything that must hold before a change goes in. Needs Go and git; what needs
+# more is named at the end if it was not run. CORTEXT_REQUIRE_ALL=1 makes that
+# an error.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# A machine without a home folder still has to be able to build.
+if [ -z "${HOME:-}" ]; then
+	HOME=$(mktemp -d)
+	export HOME
+fi
+missing=()
+say() { printf '\n== %s\n' "$*"; }
+
+say "formatting"
+unformatted=$(gofmt -l $(git ls-files '*.go'))
+if [ -n "$unformatted" ]; then
+	printf 'not formatted by gofmt:\n%s\n' "$unformatted"
+	exit 1
+fi
+
+say "go vet"
+go vet ./...
+
+say "go mod verify, and go.mod as go mod tidy would leave it"
+go mod verify
+go mod tidy -diff
+
+say "staticcheck"
+# Pinned, and run as a tool of its own, so that it is no requirement of the module.
+go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+
+say "builds for other systems"
+for os in linux darwin windows; do
+	GOOS=$os CGO_ENABLED=0 go build -o /dev/null ./cmd/cortext
+done
+
+say "the README's commands"
+scripts/readme.sh
+
+say "go test -race ./..."
+if [ -n "${CORTEXT_TRANSCRIPTS:-}" ] && [ -d "$CORTEXT_TRANSCRIPTS" ]; then
+	CORTEXT_TRANSCRIPTS=$(cd "$CORTEXT_TRANSCRIPTS" && pwd)
+	export CORTEXT_TRANSCRIPTS
+else
+	unset CORTEXT_TRANSCRIPTS
+	missing+=("the tests on real transcripts: set CORTEXT_TRANSCRIPTS to a folder of them")
+fi
+if ! go env CGO_ENABLED | grep -q 1 || ! command -v "$(go env CC)" >/dev/null; then
+	missing+=("the race detector: it needs a C compiler")
+	go test ./...
+else
+	go test -race ./...
+fi
+
+say "coverage of schema, store, resume, inject (at least 90 % each)"
+scripts/coverage.sh
+
+say "kill -9 in the middle of appends (short form)"
+scripts/kill9.sh 200
+
+say "memory and start-up, as ratios"
+scripts/ratios.sh
+
+say "go vet's sister govulncheck"
+echo "NOT RUN: govulncheck (its database is fetched from the network; run it where that is allowed)"
+
+if [ ${#missing[@]} -gt 0 ]; then
+	printf '\nNOT RUN:\n'
+	printf '  - %s\n' "${missing[@]}"
+	if [ "${CORTEXT_REQUIRE_ALL:-}" = 1 ]; then
+		exit 1
+	fi
+fi
+say "all checks passed"

@@ -1,0 +1,120 @@
+package secrets
+
+// forgeRules are the rules for code forges and package registries.
+func forgeRules() []Rule {
+	return []Rule{
+		{
+			ID:          "github-token",
+			Description: "GitHub personal access, OAuth, app, or refresh token",
+			Source:      "https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github#githubs-token-formats",
+			Keywords:    []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"},
+			pattern:     `gh[pousr]_[A-Za-z0-9_]{36,}(?:\.[A-Za-z0-9_-]{16,}){0,2}`,
+		},
+		{
+			ID:          "github-fine-grained-token",
+			Description: "GitHub fine-grained personal access token",
+			Source:      "https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github#githubs-token-formats",
+			Keywords:    []string{"github_pat_"},
+			pattern:     `github_pat_[A-Za-z0-9_]{60,}`,
+		},
+		{
+			ID:          "gitlab-token",
+			Description: "GitLab personal, deploy, runner, trigger, feed, agent, or job token",
+			Source:      "https://docs.gitlab.com/security/tokens/#token-prefixes",
+			Keywords: []string{
+				"glpat-", "gldt-", "glrt-", "glrtr-", "glptt-", "glft-", "glimt-", "glagent-", "glsoat-", "glffct-",
+				"glcbt-", "glwt-", "gloas-",
+			},
+			pattern: `gl(?:pat|dt|rt|rtr|ptt|ft|imt|agent|soat|ffct|cbt|wt|oas)-[A-Za-z0-9_=-]{20,}(?:\.[0-9a-z]{2}\.[0-9a-z]{7,9})?`,
+		},
+		{
+			ID:          "gitlab-runner-registration-token",
+			Description: "GitLab runner registration token",
+			Source:      "https://docs.gitlab.com/security/tokens/#token-prefixes",
+			Keywords:    []string{"GR1348941"},
+			pattern:     `GR1348941[A-Za-z0-9_-]{20,}`,
+		},
+		{
+			ID:          "atlassian-token",
+			Description: "Atlassian API token or Bitbucket access token or app password",
+			Source:      "observed; tokens are documented at https://support.atlassian.com/bitbucket-cloud/docs/api-tokens/",
+			Keywords:    []string{"ATATT3", "ATCTT3", "ATBB"},
+			pattern:     `(?:AT[AC]TT3[A-Za-z0-9_=-]{60,}|ATBB[A-Za-z0-9]{32,})`,
+		},
+		{
+			ID:          "npm-token",
+			Description: "npm access token",
+			Source:      "https://github.blog/security/new-npm-token-format/",
+			Keywords:    []string{"npm_"},
+			pattern:     `npm_[A-Za-z0-9]{36}`,
+		},
+		{
+			ID:          "npm-registry-auth",
+			Description: "token or password for a registry in an .npmrc file",
+			Source:      "https://docs.npmjs.com/cli/configuring-npm/npmrc#auth-related-configuration",
+			Keywords:    []string{"_authToken", "_auth", "_password"},
+			loose:       true,
+			pattern:     `_(?:authToken|auth|password)[ \t]{0,3}=[ \t]{0,3}["']?([A-Za-z0-9_./+-]{20,}={0,2})`,
+			check:       func(v string) bool { return !madeOf(v).words },
+		},
+		{
+			ID:          "pypi-token",
+			Description: "PyPI API token",
+			Source:      "https://pypi.org/help/#apitoken",
+			Keywords:    []string{"pypi-AgE"},
+			pattern:     `pypi-AgE[A-Za-z0-9_-]{50,}`,
+		},
+		{
+			ID:          "rubygems-api-key",
+			Description: "RubyGems API key",
+			Source:      "observed; keys are documented at https://guides.rubygems.org/api-key-scopes/",
+			Keywords:    []string{"rubygems_"},
+			pattern:     `rubygems_[0-9a-f]{48}`,
+		},
+		{
+			ID:          "crates-io-token",
+			Description: "crates.io API token",
+			Source:      "https://github.com/rust-lang/crates.io/blob/main/crates/crates_io_database/src/utils/token.rs",
+			Keywords:    []string{"cio"},
+			pattern:     `cio[A-Za-z0-9]{32}`,
+			solid:       true,
+			check:       mixed,
+		},
+		{
+			ID:          "docker-hub-token",
+			Description: "Docker Hub personal or organization access token",
+			Source:      "observed; tokens are documented at https://docs.docker.com/security/access-tokens/",
+			Keywords:    []string{"dckr_pat_", "dckr_oat_"},
+			pattern:     `dckr_[po]at_[A-Za-z0-9_-]{27,}`,
+		},
+		{
+			ID:          "artifactory-token",
+			Description: "JFrog Artifactory API key or reference token",
+			Source:      "observed; tokens are documented at https://jfrog.com/help/r/jfrog-platform-administration-documentation/access-tokens",
+			Keywords:    []string{"AKCp", "cmVmdGtu"},
+			pattern:     `(?:AKCp[A-Za-z0-9]{69,}|cmVmdGtu[A-Za-z0-9]{56})`,
+			solid:       true,
+		},
+		{
+			ID:          "circleci-token",
+			Description: "CircleCI personal or project token",
+			Source:      "https://circleci.com/changelog/new-format-for-api-access-tokens/",
+			Keywords:    []string{"CCIPAT_", "CCIPRJ_"},
+			pattern:     `CCIP(?:AT|RJ)_[A-Za-z0-9]{16,}_[0-9a-f]{40}`,
+		},
+		{
+			ID:          "buildkite-token",
+			Description: "Buildkite user access token",
+			Source:      "https://buildkite.com/docs/apis/managing-api-tokens",
+			Keywords:    []string{"bkua_"},
+			pattern:     `bkua_[0-9a-f]{40}`,
+		},
+		{
+			ID:          "sonarqube-token",
+			Description: "SonarQube user, project, or global analysis token",
+			Source:      "https://docs.sonarsource.com/sonarqube-server/user-guide/managing-tokens",
+			Keywords:    []string{"squ_", "sqp_", "sqa_"},
+			pattern:     `sq[upa]_[0-9a-f]{40}`,
+		},
+	}
+}

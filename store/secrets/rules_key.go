@@ -1,0 +1,35 @@
+package secrets
+
+// keyRules are the rules for private keys in files of their own.
+func keyRules() []Rule {
+	return []Rule{
+		{
+			ID:          "gcp-service-account-key",
+			Description: "private key in the credentials file of a Google Cloud service account",
+			Source:      "https://cloud.google.com/iam/docs/keys-create-delete",
+			Keywords:    []string{"private_key"},
+			find:        serviceAccountKey,
+		},
+		{
+			ID:          "private-key",
+			Description: "private key in PEM, OpenSSH, OpenPGP or SSH2 armour",
+			Source:      "https://www.rfc-editor.org/rfc/rfc7468 and https://www.rfc-editor.org/rfc/rfc9580#section-6.2",
+			Keywords:    []string{"PRIVATE KEY"},
+			find:        pemBlock,
+		},
+		{
+			ID:          "putty-private-key",
+			Description: "private part of a PuTTY-User-Key-File",
+			Source:      "https://the.earth.li/~sgtatham/putty/latest/htmldoc/AppendixC.html",
+			Keywords:    []string{"Private-Lines:"},
+			find:        puttyKey,
+		},
+		{
+			ID:          "age-secret-key",
+			Description: "age identity",
+			Source:      "https://github.com/C2SP/C2SP/blob/main/age.md",
+			Keywords:    []string{"AGE-SECRET-KEY-"},
+			pattern:     `AGE-SECRET-KEY-(?:PQ-)?1[02-9AC-HJ-NP-Z]{58,}`,
+		},
+	}
+}
