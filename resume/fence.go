@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"cortext/schema"
@@ -137,11 +139,8 @@ func (h *history) call(p part) section {
 	if name == "" {
 		name = p.name
 	}
-	if name = oneLine(name); name == "" {
-		name = "unnamed"
-	}
 	var b strings.Builder
-	b.WriteString(" tool " + name + " " + outcome(&t) + "\n")
+	b.WriteString(" tool " + toolName(name) + " " + outcome(&t) + "\n")
 	switch {
 	case !known:
 	case t.Sealed != "":
@@ -160,6 +159,15 @@ func (h *history) call(p part) section {
 		}
 	}
 	return section(b.String())
+}
+
+// toolName spells the name of a tool as one word: what is not one is quoted.
+func toolName(name string) string {
+	plain := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_-.:/", r) }
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
+		return strconv.Quote(oneLine(name))
+	}
+	return name
 }
 
 // outcome says in a word or two how a call ended.

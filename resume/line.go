@@ -20,7 +20,7 @@ import (
 // the direction of text or hide it, become visible escapes; the markers of the
 // block are defused.
 func oneLine(s string) string {
-	s = strings.TrimSpace(rawjson.Text(s))
+	s = strings.TrimSpace(defuse(rawjson.Text(s)))
 	var b strings.Builder
 	for s != "" {
 		r, n := utf8.DecodeRuneInString(s)
@@ -40,7 +40,7 @@ func oneLine(s string) string {
 		}
 		s = s[n:]
 	}
-	return defuse(b.String())
+	return b.String()
 }
 
 // breaks are the characters that one reader or another takes for the end of a

@@ -321,7 +321,7 @@ func TestMinimalUsesTheRoom(t *testing.T) {
 		t.Errorf("it begins with %.200q", p.Text)
 	}
 	if i := slices.IndexFunc(p.LeftOut, func(l LeftOut) bool { return l.What == "the command's text" }); i < 0 ||
-		p.LeftOut[i].Show != "cat .workspace/commands/brainstorm.md" || p.LeftOut[i].Tokens != tokens.Count(strings.TrimSpace(o.Command.Body)+"\n\n")-2 {
+		p.LeftOut[i].Show != "cat .workspace/commands/brainstorm.md" || p.LeftOut[i].Tokens < 5000 || p.LeftOut[i].Tokens > tokens.Count(o.Command.Body)+10 {
 		t.Errorf("left out %+v", p.LeftOut)
 	}
 }

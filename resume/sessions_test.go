@@ -39,7 +39,7 @@ func brainstorm() (*schema.Session, schema.History, Options) {
 				Reasoning: "The user wants to compare API styles. I should look at the clients first.",
 				Blocks: []schema.Block{
 					{Type: schema.TextBlock, Bytes: 35}, {Type: schema.ToolCallBlock, ID: "c1"},
-					{Type: schema.ToolCallBlock, ID: "c2"}, {Type: schema.TextBlock, Bytes: 43},
+					{Type: schema.ToolCallBlock, ID: "c2"}, {Type: schema.TextBlock, Bytes: 42},
 				},
 				ToolCalls: []schema.ToolCall{{ID: "c1", Name: "Read"}, {ID: "c2", Name: "Bash"}}, Tokens: 18},
 			{ID: "m3", ParentID: "m2", Timestamp: "2025-11-22T09:12:00.000Z", Role: schema.System, Content: "The file clients.md was changed."},

@@ -60,8 +60,8 @@ scripts/coverage.sh
 say "kill -9 in the middle of appends (short form)"
 scripts/kill9.sh 200
 
-say "memory and start-up, as ratios"
-scripts/ratios.sh
+say "benchmarks, once each"
+go test -run='^$' -bench=. -benchtime=1x ./... | grep -E '^Benchmark|^FAIL|panic' || exit 1
 
 say "go vet's sister govulncheck"
 echo "NOT RUN: govulncheck (its database is fetched from the network; run it where that is allowed)"

@@ -5,12 +5,6 @@ package digest
 
 import "cortext/schema"
 
-// Title names the conversation after its first prompt.
-func Title(messages []schema.Message) string { return "untitled" }
-
-// Description is the first prompt on one line.
-func Description(messages []schema.Message) string { return "" }
-
 // Summary says where things stopped.
 func Summary(h schema.History) string { return "" }
 

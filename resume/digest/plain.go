@@ -12,17 +12,16 @@ import (
 // looked for is looked for in mask, and shown from text.
 type line struct{ text, mask string }
 
+// slice returns the part of l without space around it.
 func (l line) slice(from, to int) line {
-	for from < to && isSpace(l.text[from]) {
+	for from < to && l.text[from] == ' ' {
 		from++
 	}
-	for to > from && isSpace(l.text[to-1]) {
+	for to > from && l.text[to-1] == ' ' {
 		to--
 	}
 	return line{l.text[from:to], l.mask[from:to]}
 }
-
-func isSpace(c byte) bool { return c == ' ' }
 
 // plain takes the markup and what a terminal would obey out of s, which holds no
 // newline that matters, and makes runs of white space one space.
@@ -107,8 +106,8 @@ func (p *plainer) space() {
 
 // foreign adds s as something that is not the writer's own word.
 func (p *plainer) foreign(s string) {
-	for _, field := range strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || invisible(r) }) {
-		if len(p.mask) > 0 && p.mask[len(p.mask)-1] == 0 {
+	for i, field := range strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || invisible(r) }) {
+		if i > 0 {
 			p.text, p.mask = append(p.text, ' '), append(p.mask, 0)
 		}
 		p.text = append(p.text, field...)
@@ -129,8 +128,7 @@ func (p *plainer) code(rest string) {
 const maxQuotation = 400
 
 func (p *plainer) quotation(rest string, open rune, n int) {
-	closing := map[rune]string{'"': `"`, '“': "”", '„': "“”", '«': "»", '「': "」"}[open]
-	end := strings.IndexAny(rest[n:], closing)
+	end := strings.IndexAny(rest[n:], closing(open))
 	if end < 0 || end > maxQuotation {
 		p.at += n - 1
 		p.put(open)
@@ -143,6 +141,21 @@ func (p *plainer) quotation(rest string, open rune, n int) {
 	p.text, p.mask = append(p.text, inner...), append(p.mask, make([]byte, len(inner))...)
 	p.text, p.mask = append(p.text, rest[n+end:n+end+last]...), append(p.mask, make([]byte, last)...)
 	p.at += n + end + last
+}
+
+// closing returns the marks that may end a quotation begun with open.
+func closing(open rune) string {
+	switch open {
+	case '“':
+		return "”"
+	case '„':
+		return "“”"
+	case '«':
+		return "»"
+	case '「':
+		return "」"
+	}
+	return `"`
 }
 
 // emphasis leaves out marks that make text bold, italic or struck, and keeps
@@ -165,15 +178,15 @@ func (p *plainer) emphasis(rest string, mark byte) {
 
 // link reads [words](address) at the start of s.
 func link(s string) (words string, end int, ok bool) {
-	close := strings.Index(s, "](")
-	if close < 0 || strings.ContainsAny(s[1:close], "[]") {
+	middle := strings.Index(s, "](")
+	if middle < 0 || strings.ContainsAny(s[1:middle], "[]") {
 		return "", 0, false
 	}
-	address := strings.IndexByte(s[close:], ')')
-	if address < 0 || strings.ContainsAny(s[close:close+address], " \n") {
+	address := strings.IndexByte(s[middle:], ')')
+	if address < 0 || strings.ContainsAny(s[middle:middle+address], " \n") {
 		return "", 0, false
 	}
-	return s[1:close], close + address + 1, true
+	return s[1:middle], middle + address + 1, true
 }
 
 // htmlTag returns the length of the tag at the start of s if it is one that is
@@ -245,7 +258,7 @@ func cut(s string, n int) string {
 	if at := strings.LastIndexByte(s[:end+1], ' '); at > end/2 {
 		end = at
 	}
-	// No mark, joiner or half of a flag is cut from what it belongs to.
+	// No mark or joiner is cut from what it belongs to.
 	for end > 0 {
 		r, _ := utf8.DecodeRuneInString(s[end:])
 		last, size := utf8.DecodeLastRuneInString(s[:end])

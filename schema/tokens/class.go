@@ -3,7 +3,6 @@ package tokens
 import (
 	"sync"
 	"unicode"
-	"unicode/utf8"
 )
 
 // The classes of characters that the o200k pattern tells apart, as bits.
@@ -22,8 +21,8 @@ const (
 	eol    = space | newline
 )
 
-// asciiClasses holds the class of each ASCII character.
-var asciiClasses = [utf8.RuneSelf]uint8{
+// asciiClasses holds the class of each ASCII character, 0 for other bytes.
+var asciiClasses = [256]uint8{
 	other, other, other, other, other, other, other, other, // 0x00
 	other, space, eol, space, space, eol, other, other,
 	other, other, other, other, other, other, other, other, // 0x10
@@ -58,7 +57,7 @@ var classified = [...]struct {
 	{unicode.White_Space, space},
 }
 
-// wideClasses holds the class of each code point from utf8.RuneSelf up to its
+// wideClasses holds the class of each code point from U+0080 up to its
 // end, which takes in the two planes that nearly all text is written in.
 type wideClasses [0x20000]uint8
 

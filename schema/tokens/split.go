@@ -56,10 +56,19 @@ func pieceLen(s string) int {
 // zeros at the end of s. A byte that is not UTF-8 is a character of its own,
 // U+FFFD.
 func classAt(s string, i int) (uint8, int) {
-	if i < len(s) && s[i] < utf8.RuneSelf {
-		return asciiClasses[s[i]], 1
+	if c := byteClassAt(s, i); c != 0 {
+		return c, 1
 	}
 	return wideClassAt(s, i)
+}
+
+// byteClassAt returns the class of the character at s[i:] if it is ASCII and 0
+// if it is not or at the end of s.
+func byteClassAt(s string, i int) uint8 {
+	if i < len(s) {
+		return asciiClasses[s[i]]
+	}
+	return 0
 }
 
 func wideClassAt(s string, i int) (uint8, int) {
@@ -76,7 +85,10 @@ func word(s string, i int) (end int, ending bool) {
 	up := i
 	both := i // end of the last character of upper* that is in lower as well
 	for {
-		c, n := classAt(s, up)
+		c, n := byteClassAt(s, up), 1
+		if c == 0 {
+			c, n = wideClassAt(s, up)
+		}
 		if c&upper == 0 {
 			break
 		}
@@ -87,7 +99,10 @@ func word(s string, i int) (end int, ending bool) {
 	}
 	end = up
 	for {
-		c, n := classAt(s, end)
+		c, n := byteClassAt(s, end), 1
+		if c == 0 {
+			c, n = wideClassAt(s, end)
+		}
 		if c&lower == 0 {
 			break
 		}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"cortext": main})
+}
+
+// TestScripts runs testdata/script/*.txtar: the real program on real files with
+// real git.
+func TestScripts(t *testing.T) {
+	fixtures, err := filepath.Abs("../../testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "../../testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("TESTDATA", fixtures)
+			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+			for _, v := range []string{
+				"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",
+				"GIT_CONFIG_NOSYSTEM=1",
+			} {
+				name, value, _ := strings.Cut(v, "=")
+				e.Setenv(name, value)
+			}
+			return os.MkdirAll(filepath.Join(e.WorkDir, "home"), 0o700)
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"lines":    lines,
+			"truncate": truncate,
+			"exits":    exits,
+		},
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+	})
+}
+
+// lines FILE N wants N lines in FILE.
+func lines(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 || neg {
+		ts.Fatalf("usage: lines file n")
+	}
+	if got := strings.Count(ts.ReadFile(args[0]), "\n"); args[1] != strconv.Itoa(got) {
+		ts.Fatalf("%s has %d lines, want %s", args[0], got, args[1])
+	}
+}
+
+// truncate FILE N cuts the last N bytes off.
+func truncate(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 || neg {
+		ts.Fatalf("usage: truncate file n")
+	}
+	name := ts.MkAbs(args[0])
+	text := ts.ReadFile(args[0])
+	cut, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ts.Check(os.WriteFile(name, []byte(text[:len(text)-cut]), 0o600))
+}
+
+// exits CODE cortext ARGS… wants that exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 || neg {
+		ts.Fatalf("usage: exits code program args...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		got = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("%v ended with %s, want exit code %s", args[1:], got, args[0])
+	}
+}

@@ -1,0 +1,220 @@
+package digest
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"cortext/schema"
+)
+
+const (
+	maxTitle       = 60
+	maxDescription = 200
+	untitled       = "untitled"
+)
+
+// Title names the conversation after its first prompt, in at most 60 runes. The
+// arguments of a /workspace command are such a prompt; other commands, greetings
+// and farewells are not if there is anything better.
+func Title(messages []schema.Message) string {
+	fallback := ""
+	for _, m := range messages {
+		if m.Role != schema.User {
+			continue
+		}
+		text := m.Content
+		if name, arguments := slash(m.Content); name != "" {
+			if !strings.HasPrefix(name, "workspace.") || idle(name) {
+				if fallback == "" && !idle(name) {
+					fallback = cut(plain(name+" "+arguments).text, maxTitle)
+				}
+				continue
+			}
+			text = arguments
+		}
+		if said := saysNothing(text); said {
+			continue
+		}
+		if title := titleOf(text); title != "" {
+			return title
+		}
+	}
+	if fallback != "" {
+		return fallback
+	}
+	return untitled
+}
+
+// Description is the first prompt as it was typed, on one line of at most 200
+// runes; "" where nobody said anything.
+func Description(messages []schema.Message) string {
+	fallback := ""
+	for _, m := range messages {
+		if m.Role != schema.User {
+			continue
+		}
+		text := cut(oneLine(dropBlocks(m.Content[:min(len(m.Content), maxRead)])), maxDescription)
+		name, _ := slash(m.Content)
+		if name != "" && idle(name) || saysNothing(m.Content) {
+			if fallback == "" {
+				fallback = text
+			}
+			continue
+		}
+		if text != "" {
+			return text
+		}
+	}
+	return fallback
+}
+
+// oneLine makes s one line that a terminal shows as it is; markup stays.
+func oneLine(s string) string {
+	var sb strings.Builder
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == '\x1b':
+			n = escapeLen(s[i:])
+		case unicode.IsSpace(r) || unicode.IsControl(r):
+			sb.WriteByte(' ')
+		case !invisible(r):
+			sb.WriteRune(r)
+		}
+		i += n
+	}
+	return strings.Join(strings.Fields(sb.String()), " ")
+}
+
+// slash splits a typed command, "/workspace.plan the move", into its name and
+// arguments. A path is no command.
+func slash(content string) (name, arguments string) {
+	content = strings.TrimSpace(content)
+	rest, ok := strings.CutPrefix(content, "/")
+	if !ok || rest == "" {
+		return "", ""
+	}
+	name = rest
+	if at := strings.IndexFunc(rest, unicode.IsSpace); at >= 0 {
+		name, arguments = rest[:at], strings.TrimSpace(rest[at:])
+	}
+	first, _ := utf8.DecodeRuneInString(name)
+	if !unicode.IsLetter(first) || strings.ContainsFunc(name, func(r rune) bool { return !wordRune(r) && !strings.ContainsRune(".:-", r) }) {
+		return "", ""
+	}
+	return name, arguments
+}
+
+// idle reports whether a command does no work: it steers the agent's program, or
+// the keeping of the conversation.
+func idle(name string) bool {
+	name = name[strings.LastIndexAny(name, ".:")+1:]
+	return slices.Contains([]string{
+		"agents", "bug", "chat", "clear", "compact", "compress", "config", "context", "copy", "corgi", "cost", "doctor", "effort", "exit", "export",
+		"fast", "feedback", "help", "hooks", "ide", "login", "logout", "mcp", "memory", "model", "models", "new", "output-style",
+		"permissions", "plugin", "privacy-settings", "quit", "redo", "release-notes", "rename", "restore", "resume", "rewind",
+		"save", "session", "sessions", "settings", "share", "stats", "status", "statusline", "stop-conversation", "stop", "terminal-setup", "theme",
+		"tools", "undo", "unshare", "upgrade", "usage", "vim",
+	}, strings.ToLower(name))
+}
+
+// saysNothing reports whether a prompt only opens or closes a conversation.
+func saysNothing(content string) bool {
+	if len(content) > 80 {
+		return false
+	}
+	text := strings.TrimFunc(strings.ToLower(oneLine(content)), func(r rune) bool { return !wordRune(r) })
+	return text == "" && !strings.ContainsFunc(content, func(r rune) bool { return unicode.In(r, unicode.So) }) || greeting(text) || farewell(text)
+}
+
+func greeting(text string) bool {
+	return slices.Contains([]string{
+		"hi", "hello", "hey", "hi there", "hello there", "hey there", "hi claude", "hey claude", "hello claude", "hi gemini", "hello gemini",
+		"good morning", "good evening", "yo", "test", "testing", "ping", "are you there", "continue", "go on", "resume",
+		"hallo", "guten morgen", "moin", "servus", "weiter", "hola", "buenos días", "sigue", "bonjour", "salut", "你好", "您好", "继续",
+	}, text)
+}
+
+func farewell(text string) bool {
+	return slices.Contains([]string{
+		"bye", "bye bye", "goodbye", "exit", "quit", "q", "clear", "stop", "stop here", "let's stop here", "lets stop here", "stop for now",
+		"let's stop for now", "let's stop", "that's all", "thats all", "that's all for now", "that's it", "that's it for today", "i need to go",
+		"i have to go", "gotta go", "got to go", "see you", "see you later", "see you tomorrow", "good night", "done for today", "let's call it a day",
+		"let's pause", "let's pause here", "pause", "save", "save this", "save the conversation", "thanks", "thank you", "thank you very much", "thanks a lot", "thx", "ty",
+		"ok thanks", "okay thanks", "great thanks", "perfect thanks", "thanks bye", "cheers",
+		"danke", "vielen dank", "tschüss", "bis morgen", "das war's", "feierabend", "gracias", "adiós", "merci", "au revoir", "谢谢", "再见",
+	}, strings.NewReplacer(",", "", "’", "'").Replace(text))
+}
+
+// titleOf makes a title of a prompt; "" if nothing in it can be one.
+func titleOf(prompt string) string {
+	units := sentences(prompt)
+	for len(units) > 1 && (leadIn(units[0]) || saysNothing(units[0].text) || len(units[0].text) < 3) {
+		units = units[1:]
+	}
+	if len(units) == 0 {
+		// Nothing but code or a log: its first line must do.
+		for l := range strings.Lines(prompt) {
+			if t := trimTitle(plain(strings.Trim(l, " \t\r\n#>|`~")).text); strings.ContainsFunc(t, unicode.IsLetter) {
+				return cut(t, maxTitle)
+			}
+		}
+		return ""
+	}
+	text := trimTitle(units[0].text)
+	if units[0].unclosed && len(units) > 1 && utf8.RuneCountInString(text) < maxTitle*2/3 {
+		text += ": " + trimTitle(units[1].text)
+	}
+	return cut(text, maxTitle)
+}
+
+// leadIn reports whether a sentence only announces what the prompt is about:
+// "Implement the following plan:".
+func leadIn(s sentence) bool {
+	if !s.unclosed || strings.Count(s.mask, " ") > 7 {
+		return false
+	}
+	return slices.ContainsFunc([]string{"following", "this plan", "below", "the plan", "this task", "your task", "this error", "this issue", "task:", "context:", "goal:", "prompt:"},
+		func(w string) bool { return has(s.mask, w) || strings.HasSuffix(s.mask, w) })
+}
+
+// trimTitle takes away what a title does not need: addresses, courtesies, and
+// the full stop.
+func trimTitle(s string) string {
+	words := strings.Fields(s)
+	kept := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
+		return strings.Contains(w, "://")
+	})
+	if len(kept) < 2 && len(kept) < len(words) {
+		kept = words
+		for i, w := range kept {
+			if _, after, ok := strings.Cut(w, "://"); ok {
+				kept[i] = strings.TrimPrefix(after, "www.")
+			}
+		}
+	}
+	s = strings.Join(kept, " ")
+	for again := true; again; {
+		again = false
+		for _, p := range courtesies() {
+			if len(s) > len(p)+3 && strings.EqualFold(s[:len(p)], p) {
+				r, n := utf8.DecodeRuneInString(s[len(p):])
+				s = string(unicode.ToUpper(r)) + s[len(p)+n:]
+				again = true
+			}
+		}
+	}
+	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(".,:;…。，：；", r) })
+}
+
+func courtesies() []string {
+	return []string{
+		"hi ", "hi, ", "hello ", "hello, ", "hey ", "hey, ", "ok ", "ok, ", "okay ", "okay, ", "so ", "so, ", "now ", "well, ", "claude, ", "gemini, ", "please ", "pls ",
+		"can you ", "could you ", "would you ", "will you ", "can we ", "could we ", "i want you to ", "i would like you to ", "i'd like you to ", "i need you to ",
+		"i want to ", "i'd like to ", "i would like to ", "we need to ", "we want to ", "i need to ", "we should ", "help me to ", "help me ", "let's ", "lets ",
+		"kannst du bitte ", "kannst du ", "könntest du ", "bitte ", "lass uns ", "puedes ", "podrías ", "por favor ", "por favor, ", "peux-tu ", "pouvez-vous ", "s'il te plaît ", "请", "帮我",
+	}
+}

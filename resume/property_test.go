@@ -1,0 +1,286 @@
+package resume
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"cortext/schema"
+	"cortext/schema/rawjson"
+	"cortext/schema/tokens"
+)
+
+// randomSession has fields of all lengths from nothing to far beyond any budget.
+func randomSession(r *rand.Rand) *schema.Session {
+	size := func() int { return []int{0, 1, 4, 30, 4000}[r.IntN(5)] }
+	s := &schema.Session{
+		ConversationID:   noise(r, size()),
+		ConversationType: noise(r, size()),
+		Title:            noise(r, size()),
+		ContextSummary:   noise(r, size()),
+		MessageCount:     r.IntN(1 << uint(r.IntN(31))),
+		Tokens:           r.Int64N(1 << 40),
+	}
+	if r.IntN(2) == 0 {
+		s.ID = schema.NewID(noon, [10]byte{byte(r.Int()), byte(r.Int()), 3, 4, 5, 6, 7, 8, 9, byte(r.Int())})
+	}
+	if r.IntN(2) == 0 {
+		s.LastActive = schema.NewTime(noon.Add(time.Duration(r.Int64N(int64(60 * year)))).Add(-50 * year))
+	}
+	s.AgentConfig.Arguments = noise(r, size())
+	if r.IntN(2) == 0 {
+		s.Plan = &schema.Plan{Current: r.IntN(20) - 2, Awaiting: r.IntN(2) == 0}
+		for range r.IntN(30) {
+			s.Plan.Steps = append(s.Plan.Steps, schema.Step{Content: noise(r, size()/10), Status: []string{"pending", "in_progress", "completed", "odd"}[r.IntN(4)]})
+		}
+	}
+	return s
+}
+
+// randomHistory has up to n messages with calls, blocks, attachments, reasoning
+// and sealed lines among them.
+func randomHistory(r *rand.Rand, n int) schema.History {
+	h := schema.History{Tools: map[string]schema.Tool{}}
+	if r.IntN(3) == 0 {
+		h.Earlier = r.IntN(1 << uint(r.IntN(31)))
+	}
+	if r.IntN(3) == 0 {
+		h.Aside = r.IntN(1000)
+	}
+	calls := 0
+	for i := range r.IntN(n + 1) {
+		m := schema.Message{ID: "m" + label(i), Role: []schema.Role{schema.User, schema.Assistant, schema.Assistant, schema.System}[r.IntN(4)]}
+		if r.IntN(10) > 0 {
+			m.Timestamp = schema.NewTime(noon.Add(time.Duration(i) * time.Minute))
+		}
+		if r.IntN(4) == 0 {
+			m.Reasoning = noise(r, 40)
+		}
+		if r.IntN(30) == 0 {
+			m.Sealed = "secret"
+			h.Messages = append(h.Messages, m)
+			continue
+		}
+		var texts []string
+		for range r.IntN(4) {
+			if r.IntN(2) == 0 {
+				text := noise(r, 30) + "."
+				texts = append(texts, text)
+				m.Blocks = append(m.Blocks, schema.Block{Type: schema.TextBlock, Bytes: len(text)})
+				continue
+			}
+			t := schema.Tool{ID: "c" + label(calls), MessageID: m.ID, Name: noise(r, 2), Output: noise(r, 60), Tokens: r.IntN(5000)}
+			calls++
+			if r.IntN(4) > 0 {
+				t.Success = yes(r.IntN(2) == 0)
+			}
+			if r.IntN(4) == 0 {
+				t.ExitCode = number(r.IntN(3))
+			}
+			t.Input = schema.Raw(rawjson.AppendQuote([]byte(`{ "x": `), noise(r, 5)))
+			t.Input = append(t.Input, " }"...)
+			if r.IntN(10) > 0 {
+				h.Tools[t.ID] = t
+			}
+			if r.IntN(8) > 0 {
+				m.Blocks = append(m.Blocks, schema.Block{Type: schema.ToolCallBlock, ID: t.ID})
+				m.ToolCalls = append(m.ToolCalls, schema.ToolCall{ID: t.ID, Name: t.Name})
+			}
+		}
+		m.Content = strings.Join(texts, textJoint)
+		if len(m.Blocks) < 2 || r.IntN(8) == 0 {
+			m.Blocks = nil
+		}
+		m.Tokens = []int{0, len(m.Content) / 3, 1 << 40, -5}[r.IntN(4)]
+		if r.IntN(10) == 0 {
+			m.Attachments = append(m.Attachments, schema.Attachment{MediaType: noise(r, 1), Bytes: 5, Name: noise(r, 2)})
+		}
+		h.Messages = append(h.Messages, m)
+	}
+	return h
+}
+
+// checkPayload fails for a payload that breaks a rule which holds for every
+// session, history and options.
+func checkPayload(s *schema.Session, h schema.History, o Options, p *Payload) error {
+	if n := tokens.Count(p.Text); n != p.Tokens || n > o.Budget {
+		return fmt.Errorf("%d tokens, said to be %d, budget %d", n, p.Tokens, o.Budget)
+	}
+	if rawjson.Text(p.Text) != p.Text {
+		return fmt.Errorf("the payload is not valid UTF-8")
+	}
+	again, err := Build(s, h, o)
+	if err != nil || again.Text != p.Text {
+		return fmt.Errorf("the second time gives other bytes (%v)", err)
+	}
+	ps, err := parse(p.Text)
+	if err != nil {
+		return err
+	}
+	if err := checkFence(p.Text, ps); err != nil {
+		return err
+	}
+	if ps.messages() != p.Included {
+		return fmt.Errorf("%d messages in the fence, %d included", ps.messages(), p.Included)
+	}
+	left := 0
+	for _, l := range p.LeftOut {
+		if l.What == "earlier messages" {
+			left += l.Count
+		}
+		if l.Show == "" || l.What == "" || l.Tokens < 0 || l.Count < 0 {
+			return fmt.Errorf("left out %+v", l)
+		}
+	}
+	if total := len(h.Messages) + h.Earlier; p.Included+left != total {
+		return fmt.Errorf("%d included and %d left out of %d", p.Included, left, total)
+	}
+	if (len(p.LeftOut) > 0) != strings.Contains(ps.block, "\nLeft out:") {
+		return fmt.Errorf("left out %+v, but the block is %q", p.LeftOut, ps.block)
+	}
+	if p.Strategy != MinimalState && o.Command.Body != "" && !strings.Contains(ps.command, strings.TrimSpace(rawjson.Text(o.Command.Body))) {
+		return fmt.Errorf("%s without the command: %q", p.Strategy, ps.command)
+	}
+	if full := p.Included == len(h.Messages)+h.Earlier; p.Strategy != MinimalState && full != (p.Strategy == FullHistory) {
+		return fmt.Errorf("%s with %d of %d", p.Strategy, p.Included, len(h.Messages)+h.Earlier)
+	}
+	return checkTexts(h.Messages[len(h.Messages)-p.Included:], ps.sections)
+}
+
+// checkTexts compares what was said with what the fence says was said.
+func checkTexts(messages []schema.Message, sections []parsedSection) error {
+	for i := range messages {
+		m := &messages[i]
+		var texts []string
+		calls := 0
+		for at := 0; len(sections) > 0; at++ {
+			h := sections[0].heading
+			if at > 0 && !strings.HasPrefix(h, "tool ") && !strings.HasSuffix(h, " continued") {
+				break
+			}
+			if at == 0 && !strings.HasPrefix(h, string(m.Role)) {
+				return fmt.Errorf("message %s stands under %q", m.ID, h)
+			}
+			if strings.HasPrefix(h, "tool ") {
+				calls++
+			} else if at > 0 || sections[0].text != "" {
+				texts = append(texts, sections[0].text)
+			}
+			sections = sections[1:]
+		}
+		if calls < len(m.ToolCalls) {
+			return fmt.Errorf("message %s made %d calls, %d are told", m.ID, len(m.ToolCalls), calls)
+		}
+		want := rawjson.Text(m.Content)
+		if m.Sealed != "" {
+			want = "[sealed]"
+		}
+		got := strings.Join(texts, textJoint)
+		if len(m.Attachments) > 0 {
+			got, _, _ = strings.Cut(got, "[attachment ")
+			got = strings.TrimSuffix(got, textJoint)
+		}
+		if got != want {
+			return fmt.Errorf("message %s is %q, not %q", m.ID, got, want)
+		}
+	}
+	if len(sections) > 0 {
+		return fmt.Errorf("%d sections too many, from %q", len(sections), sections[0].heading)
+	}
+	return nil
+}
+
+func TestEveryPayload(t *testing.T) {
+	rounds := 600
+	if testing.Short() {
+		rounds = 100
+	}
+	counts := map[string]int{}
+	for seed := range rounds {
+		r := rand.New(rand.NewPCG(uint64(seed), 7))
+		s := randomSession(r)
+		h := randomHistory(r, []int{0, 3, 20, 150}[r.IntN(4)])
+		o := Options{Now: noon, Budget: MinBudget + r.IntN(1<<uint(1+r.IntN(16)))}
+		if r.IntN(3) == 0 {
+			o.Budget = MinBudget
+		}
+		if r.IntN(4) == 0 {
+			o.Last = r.IntN(50)
+		}
+		if r.IntN(4) > 0 {
+			o.Command = Command{Name: "/workspace." + noise(r, 3), File: ".workspace/commands/" + noise(r, 3) + ".md", Body: noise(r, []int{1, 30, 3000}[r.IntN(3)]), BuiltIn: r.IntN(4) == 0}
+		}
+		p, err := Build(s, h, o)
+		if err == nil {
+			err = checkPayload(s, h, o, p)
+		}
+		if err != nil {
+			t.Fatalf("seed %d, budget %d: %v", seed, o.Budget, err)
+		}
+		counts[p.Strategy]++
+	}
+	for _, strategy := range []string{FullHistory, RecentTurns, MinimalState} {
+		if counts[strategy] < rounds/20 {
+			t.Errorf("%s came up %d times of %d: the rounds do not test it", strategy, counts[strategy], rounds)
+		}
+	}
+}
+
+// TestSmallestBudget: everything at once is as long as it can get.
+func TestSmallestBudget(t *testing.T) {
+	for _, filler := range append([]string{"a", "word ", "1", "[x", "\x01", "日", "🜁", "\\", "'"}, hostile...) {
+		huge := strings.Repeat(filler, 5000)
+		s := &schema.Session{
+			ConversationID: huge[:min(len(huge), 40)], ConversationType: huge, Title: huge, ContextSummary: huge,
+			MessageCount: 1<<62 - 1, LastActive: "0001-01-02T00:00:00Z", Tokens: 1<<62 - 1,
+			AgentConfig: schema.AgentConfig{Arguments: huge},
+			Plan:        &schema.Plan{Current: 2, Awaiting: true},
+		}
+		for range 300 {
+			s.Plan.Steps = append(s.Plan.Steps, schema.Step{Content: huge})
+		}
+		for i := range 3 { // the longest names that are still spelled
+			h := schema.History{Earlier: 1<<62 - 1}
+			if i == 1 {
+				h = schema.History{Earlier: 123_456_789, Aside: 123_456_789}
+			}
+			o := Options{Now: noon, Budget: MinBudget, Command: Command{Name: "/workspace." + huge, File: cut(huge, maxName-1), Body: huge, BuiltIn: i == 2}}
+			if i == 2 {
+				o.Command.Name = cut(huge, maxName-1)
+			}
+			p, err := Build(s, h, o)
+			if err == nil {
+				err = checkPayload(s, h, o, p)
+			}
+			if err != nil {
+				t.Errorf("%.20q, case %d: %v", filler, i, err)
+			}
+		}
+	}
+}
+
+func FuzzBuild(f *testing.F) {
+	for i, text := range hostile {
+		f.Add(text, hostile[len(hostile)-1-i], "title "+text, uint16(i*37))
+	}
+	f.Fuzz(func(t *testing.T, content, output, title string, budget uint16) {
+		s, h, o := brainstorm()
+		s.Title, s.ContextSummary, s.AgentConfig.Arguments = title, title+output, title
+		s.Plan.Steps[1].Content = title
+		m := &h.Messages[0]
+		m.Content = content
+		c := h.Tools["c1"]
+		c.Output, c.Name, c.Error = output, title, content
+		h.Tools["c1"] = c
+		o.Budget = MinBudget + int(budget)
+		p, err := Build(s, h, o)
+		if err == nil {
+			err = checkPayload(s, h, o, p)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
