@@ -13,11 +13,11 @@ const (
 	year  = 365 * day
 )
 
-// ago says how long before now the moment was, in the greatest unit that fits
+// Ago says how long before now the moment was, in the greatest unit that fits
 // whole at least once: minutes, hours, days, months of 30 days, years of 365. It
 // is always relative: a moment of this minute or of the future is "0 minutes
 // ago", and one that is not known is "an unknown time ago".
-func ago(moment, now time.Time) string {
+func Ago(now, moment time.Time) string {
 	if moment.IsZero() {
 		return "an unknown time ago"
 	}

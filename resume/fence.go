@@ -163,7 +163,9 @@ func (h *history) call(p part) section {
 
 // toolName spells the name of a tool as one word: what is not one is quoted.
 func toolName(name string) string {
-	plain := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_-.:/", r) }
+	plain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_-.:/", r)
+	}
 	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
 		return strconv.Quote(oneLine(name))
 	}

@@ -21,7 +21,7 @@ type head struct {
 	messages  int
 	summary   string
 	plan      plan
-	brief     bool      // what was left out is told on one line
+	telling   telling
 	cut       []LeftOut // what was taken out of the head to shorten it
 	show      string    // the command line that shows the conversation
 }
@@ -31,7 +31,7 @@ func newHead(s *schema.Session, h schema.History, o Options) head {
 	hd := head{
 		typ:      oneLine(s.ConversationType),
 		title:    oneLine(s.DisplayTitle()),
-		ago:      ago(lastActive(s, h.Messages), o.Now),
+		ago:      Ago(o.Now, lastActive(s, h.Messages)),
 		messages: s.MessageCount,
 		summary:  oneLine(s.ContextSummary),
 		plan:     newPlan(s.Plan),
@@ -92,56 +92,54 @@ func (hd *head) text(left []LeftOut) string {
 	fmt.Fprintf(&b, "Summary: %s\n", summary)
 	b.WriteString(hd.plan.text())
 	left = append(left[:len(left):len(left)], hd.cut...)
-	if hd.brief {
-		b.WriteString(briefly(left, hd.show))
-	} else {
-		b.WriteString(listed(left))
-	}
+	b.WriteString(tell(left, hd.telling, hd.show))
 	b.WriteString("\nPrevious context is loaded. The user expects you to continue where you left off.\n" +
 		"Review the conversation history and pick up naturally.\n[END RESUMED CONTEXT]\n")
 	return b.String()
 }
 
-// listed tells on a line each what was left out.
-func listed(left []LeftOut) string {
+// A telling is how much is said about what was left out.
+type telling int
+
+const (
+	asList telling = iota // each on a line of its own, with the command that shows it
+	asLine                // all on one line
+	asSum                 // only how much it is in all
+)
+
+// tell spells the part of the block that says what was left out; show is the
+// command line that shows the conversation.
+func tell(left []LeftOut, how telling, show string) string {
 	if len(left) == 0 {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString("Left out:\n")
+	var lines, words []string
+	size := 0
 	for _, l := range left {
-		b.WriteString("- " + l.What)
+		line, word := "- "+l.What, l.What
 		if l.Count > 0 {
-			fmt.Fprintf(&b, ": %d", l.Count)
+			line += fmt.Sprintf(": %d", l.Count)
+			word = fmt.Sprintf("%d %s", l.Count, l.What)
 		}
-		if l.Tokens > 0 {
-			fmt.Fprintf(&b, " (about %d tokens)", l.Tokens)
-		}
-		b.WriteString(", see " + l.Show + "\n")
+		lines = append(lines, line+about(l.Tokens)+", see "+l.Show+"\n")
+		words = append(words, word)
+		size += l.Tokens
 	}
-	return b.String()
+	switch how {
+	case asList:
+		return "Left out:\n" + strings.Join(lines, "")
+	case asLine:
+		return "Left out: " + strings.Join(words, ", ") + about(size) + ", see " + show + "\n"
+	}
+	return "Left out: " + words[0] + " and more" + about(size) + ", see " + show + "\n"
 }
 
-// briefly tells on one line what was left out.
-func briefly(left []LeftOut, show string) string {
-	if len(left) == 0 {
+// about says how many tokens something has, if that is known.
+func about(n int) string {
+	if n <= 0 {
 		return ""
 	}
-	sum := 0
-	var what []string
-	for _, l := range left {
-		sum += l.Tokens
-		if l.Count > 0 {
-			what = append(what, fmt.Sprintf("%d %s", l.Count, l.What))
-		} else {
-			what = append(what, l.What)
-		}
-	}
-	line := "Left out: " + strings.Join(what, ", ")
-	if sum > 0 {
-		line += fmt.Sprintf(" (about %d tokens)", sum)
-	}
-	return line + ", see " + show + "\n"
+	return fmt.Sprintf(" (about %d tokens)", n)
 }
 
 // A plan is the plan part of the block: a line that says how it stands, and one

@@ -20,13 +20,13 @@ import (
 // the direction of text or hide it, become visible escapes; the markers of the
 // block are defused.
 func oneLine(s string) string {
-	s = strings.TrimSpace(defuse(rawjson.Text(s)))
+	s = strings.TrimFunc(defuse(rawjson.Text(s)), space)
 	var b strings.Builder
 	for s != "" {
 		r, n := utf8.DecodeRuneInString(s)
 		switch {
-		case unicode.IsSpace(r):
-			if n = len(s) - len(strings.TrimLeftFunc(s, unicode.IsSpace)); strings.ContainsAny(s[:n], breaks+"\t") {
+		case space(r):
+			if n = len(s) - len(strings.TrimLeftFunc(s, space)); strings.ContainsAny(s[:n], breaks+"\t") {
 				b.WriteByte(' ')
 			} else {
 				b.WriteString(s[:n])
@@ -46,6 +46,9 @@ func oneLine(s string) string {
 // breaks are the characters that one reader or another takes for the end of a
 // line.
 const breaks = "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"
+
+// space reports whether r is white space in any sense.
+func space(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(breaks, r) }
 
 // hidden reports whether r is a format character, such as the bidirectional
 // controls. The two joiners are needed to write emoji and some scripts.
@@ -76,27 +79,46 @@ func defuse(s string) string {
 }
 
 // marker reports whether the first letters of s are those of a marker.
-func marker(s string) bool {
-	const start, end = "RESUMED", "ENDRESUMED"
-	letters := ""
-	for i, r := range s {
-		if i > 64 || len(letters) >= len(end) {
-			break
-		}
-		if unicode.IsLetter(r) {
-			letters += string(unicode.ToUpper(r))
+func marker(s string) bool { return startsWith(s, "RESUMED") || startsWith(s, "ENDRESUMED") }
+
+// startsWith reports whether the first letters of s, in any case and with at most
+// a few other characters between them, are those of word, which is in capitals.
+func startsWith(s, word string) bool {
+	others := 16
+	for _, r := range s {
+		switch {
+		case !unicode.IsLetter(r):
+			if others--; others < 0 {
+				return false
+			}
+		case unicode.ToUpper(r) != rune(word[0]):
+			return false
+		default:
+			if word = word[1:]; word == "" {
+				return true
+			}
 		}
 	}
-	return strings.HasPrefix(letters, start) || strings.HasPrefix(letters, end)
+	return false
+}
+
+// largestToken is the length in bytes of the longest token of o200k_base.
+const largestToken = 128
+
+// longer reports whether s has more than limit tokens. It does not count those of
+// a text that is far too long.
+func longer(s string, limit int) bool {
+	return len(s) > limit && (len(s)/largestToken > limit || tokens.Count(s) > limit)
 }
 
 // cut shortens s to about limit tokens and marks the place. It may come out a
 // token or two longer: the mark can join the text before it.
 func cut(s string, limit int) string {
-	if len(s) <= limit || tokens.Count(s) <= limit {
+	if !longer(s, limit) {
 		return s
 	}
-	head := tokens.Prefix(s, max(limit-1, 0))
+	head := s[:min(len(s), limit*largestToken)] // the prefix is no longer, and finding it no slower, than that
+	head = tokens.Prefix(head, max(limit-1, 0))
 	return strings.TrimRight(head, " ") + "…"
 }
 
@@ -108,15 +130,16 @@ func commandLine(s *schema.Session, verb, flags string) string {
 	if schema.CheckID(name) != nil {
 		name = oneLine(s.ConversationID)
 	}
-	if name == "" || tokens.Count(name) > maxName {
+	word := shellWord(name)
+	if name == "" || longer(word, maxName) {
 		return "cortext list" // no name to call it by
 	}
-	return "cortext " + verb + flags + " " + shellWord(name)
+	return "cortext " + verb + flags + " " + word
 }
 
-// maxName is the longest name of a folder or a command, in tokens, that the block
-// spells; every name that cortext makes is far below it.
-const maxName = 32
+// maxName is the longest name of a conversation, a command or its file that our
+// own words spell, in tokens; every name that cortext makes is shorter.
+const maxName = 24
 
 // shellWord quotes s for a POSIX shell unless every character of it is plain.
 func shellWord(s string) string {

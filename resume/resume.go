@@ -7,6 +7,7 @@
 package resume
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -64,7 +65,7 @@ const (
 // A LeftOut is one thing of the conversation that the payload does not hold.
 type LeftOut struct {
 	What   string
-	Count  int
+	Count  int    // 0: it cannot be counted, such as a part of the summary
 	Tokens int    // about so many; 0: not known
 	Show   string // the command line that shows it
 }
@@ -91,7 +92,7 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 	}
 	hd := newHead(s, h, o)
 	nothing := b.leftOut(tail{start: len(h.Messages)})
-	short := tokens.Count(hd.text(nothing)) > p.Budget
+	short := longer(hd.text(nothing), p.Budget)
 	if short {
 		hd.shrink(o.Command, s, nothing, p.Budget)
 	}
@@ -128,32 +129,34 @@ type choice struct {
 	count int
 }
 
-// choose returns the longest tail that fits the budget. The head without a
-// history is known to fit.
+// choose returns the longest tail that fits the budget beside hd, which is known
+// to fit without a history.
+//
+// The sums that it compares are exact, because the parts that it counts alone
+// meet where no token can reach over: at a newline before a bracket or a run of
+// tildes, and at the space behind such a run. The text is counted all the same.
 func (b *builder) choose(hd head, budget, last int) choice {
+	n := len(b.h.messages)
+	none := tail{start: n}
 	command := hd.commandText()
 	block := hd
 	block.command, block.reference = "", ""
 	commandTokens := tokens.Count(command)
-	longest := longestRun(command + block.text(b.leftOut(tail{start: len(b.h.messages)})))
+	longest := longestRun(command + block.text(b.leftOut(none)))
 	found, rendered := b.h.tails(last, budget-commandTokens-tokens.Count(block.text(nil)))
 	for _, t := range found {
-		text := block.text(b.leftOut(t))
-		if t.start == len(b.h.messages) {
-			text = command + text
-			return choice{t, text, tokens.Count(text)}
-		}
 		run := max(longest, t.run, minFence-1) + 1
-		text += "\n" + introduction(run)
-		if commandTokens+tokens.Count(text)+fencedTokens(run, t) > budget {
+		front := block.text(b.leftOut(t)) + "\n" + introduction(run)
+		if commandTokens+tokens.Count(front)+fencedTokens(run, t) > budget {
 			continue
 		}
-		text = command + text + fenced(run, rendered[:len(b.h.messages)-t.start])
-		if n := tokens.Count(text); n <= budget {
-			return choice{t, text, n}
+		text := command + front + fenced(run, rendered[:n-t.start])
+		if count := tokens.Count(text); count <= budget {
+			return choice{t, text, count}
 		}
 	}
-	panic("resume: no tail is empty") // tails always ends in the empty one
+	text := command + block.text(b.leftOut(none))
+	return choice{none, text, tokens.Count(text)}
 }
 
 // leftOut lists what of the conversation is not in t.
@@ -163,7 +166,7 @@ func (b *builder) leftOut(t tail) []LeftOut {
 		left = append(left, LeftOut{"earlier messages", n, b.earlierTokens(t), commandLine(b.session, "show", "")})
 	}
 	if b.aside > 0 {
-		left = append(left, LeftOut{"messages on branches that were left", b.aside, 0, commandLine(b.session, "show", " --branches")})
+		left = append(left, LeftOut{"messages on branches that were left", b.aside, 0, commandLine(b.session, "show", "")})
 	}
 	if t.reasoning > 0 {
 		left = append(left, LeftOut{"passages of reasoning", t.reasoning, t.thought, commandLine(b.session, "show", " --reasoning")})
@@ -187,10 +190,7 @@ func (b *builder) earlierTokens(t tail) int {
 // warnings are what the user should know about the command.
 func warnings(s *schema.Session, c Command) []Warning {
 	var ws []Warning
-	where := c.File
-	if where == "" {
-		where = c.Name
-	}
+	where := oneLine(cmp.Or(c.File, c.Name))
 	switch {
 	case c.Body == "" && c.Name != "":
 		ws = append(ws, Warning{"command-missing", fmt.Sprintf("the command %s has no text: the conversation goes on without it", where)})

@@ -12,7 +12,6 @@ import (
 
 	"cortext/resume/prompt"
 	"cortext/schema"
-	"cortext/schema/tokens"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -321,7 +320,7 @@ func TestMinimalUsesTheRoom(t *testing.T) {
 		t.Errorf("it begins with %.200q", p.Text)
 	}
 	if i := slices.IndexFunc(p.LeftOut, func(l LeftOut) bool { return l.What == "the command's text" }); i < 0 ||
-		p.LeftOut[i].Show != "cat .workspace/commands/brainstorm.md" || p.LeftOut[i].Tokens < 5000 || p.LeftOut[i].Tokens > tokens.Count(o.Command.Body)+10 {
+		p.LeftOut[i].Show != "cat .workspace/commands/brainstorm.md" || p.LeftOut[i].Tokens < 4500 || p.LeftOut[i].Tokens > 5600 {
 		t.Errorf("left out %+v", p.LeftOut)
 	}
 }

@@ -16,27 +16,51 @@ type shrinking struct {
 }
 
 // shrink shortens the head part by part until it fits the budget together with
-// the word of what the history lacks. A name or title longer than any real one
-// goes first; then the command's text becomes a reference to its file, and the list
-// of what was left out one line; then the arguments, the plan, the summary and
-// the title are cut, each by as little as helps. What is left in the end fits
+// the word of what the history lacks. What is longer than anything real goes
+// first; then the command's text becomes a reference to its file, and the list of
+// what was left out one line; then the arguments, the plan, the summary and the
+// title are cut, each by as little as helps. What is left in the end fits
 // [MinBudget].
 func (hd *head) shrink(c Command, s *schema.Session, left []LeftOut, budget int) {
 	k := shrinking{hd, left, budget}
-	k.squeeze(&k.typ, 8, "part of the type")
-	k.squeeze(&k.title, 64, "part of the title")
+	k.bound(&k.typ, 8, theType)
+	k.bound(&k.title, 64, theTitle)
+	k.bound(&k.summary, budget, theSummary)
+	k.boundSteps()
 	k.refer(c, s)
-	k.brief = k.over() > 0
-	k.squeeze(&k.args, 16, "part of the arguments")
+	k.say(asLine)
+	k.squeeze(&k.args, 16, theArguments)
 	k.dropSteps()
-	k.squeeze(&k.summary, 24, "part of the summary")
-	k.squeeze(&k.title, 12, "part of the title")
-	k.squeeze(&k.summary, 0, "part of the summary")
-	k.squeeze(&k.args, 0, "part of the arguments")
+	k.squeeze(&k.summary, 24, theSummary)
+	k.squeeze(&k.title, 12, theTitle)
+	k.squeeze(&k.summary, 0, theSummary)
+	k.squeeze(&k.args, 0, theArguments)
+	k.say(asSum)
 	if k.over() > 0 {
 		k.plan.status = ""
 	}
+	k.squeeze(&k.title, 0, theTitle)
+	if k.reference != "" && k.over() > 0 {
+		k.reference = nameless
+	}
 }
+
+// say makes what was left out shorter to tell if the head does not fit.
+func (k *shrinking) say(how telling) {
+	if k.over() > 0 {
+		k.telling = how
+	}
+}
+
+// What can be missing of a head.
+const (
+	theType      = "part of the type"
+	theTitle     = "part of the title"
+	theSummary   = "part of the summary"
+	theArguments = "part of the arguments"
+	theCommand   = "the command's text"
+	theSteps     = "steps of the plan"
+)
 
 // over is by how many tokens the head is too long; it fits if that is not more
 // than zero.
@@ -53,6 +77,14 @@ func (k *shrinking) note(what, show string) *LeftOut {
 	return &k.cut[len(k.cut)-1]
 }
 
+// bound cuts a part that is longer than limit tokens, whatever the others are.
+func (k *shrinking) bound(part *string, limit int, what string) {
+	if longer(*part, limit) {
+		k.note(what, k.show).Tokens = max(roughly(*part)-limit, 1)
+		*part = cut(*part, limit)
+	}
+}
+
 // squeeze cuts a part by as little as makes the head fit, down to least tokens.
 func (k *shrinking) squeeze(part *string, least int, what string) {
 	const worth = 8 // tokens: less is what it takes to say that something was cut
@@ -64,12 +96,15 @@ func (k *shrinking) squeeze(part *string, least int, what string) {
 	}
 	note := k.note(what, k.show)
 	before := note.Tokens
-	for limit := min(size, k.budget); over > 0 && limit > least; over = k.over() {
+	for limit := size; over > 0 && limit > least; over = k.over() {
 		limit = max(limit-over, least)
 		*part = cut(whole, limit)
 		note.Tokens = before + size - tokens.Count(*part)
 	}
 }
+
+// nameless stands for a command that is too long to name.
+const nameless = "The command that began this conversation does not fit here."
 
 // refer puts a reference to the command's file in the place of its text, unless
 // the text is no longer than that.
@@ -79,21 +114,36 @@ func (k *shrinking) refer(c Command, s *schema.Session) {
 	}
 	file, name := oneLine(c.File), oneLine(c.Name)
 	show := commandLine(s, "resume", " --print")
-	reference := "The command that began this conversation does not fit here."
+	reference := nameless
 	switch {
-	case file != "" && !c.BuiltIn && tokens.Count(file) <= maxName:
+	case file != "" && !c.BuiltIn && !longer(shellWord(file), maxName):
 		reference = "Read " + file + " first and follow it."
 		show = "cat " + shellWord(file)
-	case name != "" && tokens.Count(name) <= maxName:
+	case name != "" && !longer(name, maxName):
 		reference = "The text of " + name + ", which began this conversation, does not fit here."
 	}
-	whole := tokens.Count(k.command)
-	if whole <= tokens.Count(reference) {
+	if !longer(k.command, tokens.Count(reference)) {
 		return
 	}
 	k.reference, k.args = reference, arguments(s)
-	note := k.note("the command's text", show)
-	note.Tokens = max(whole-tokens.Count(k.args), 1)
+	k.note(theCommand, show).Tokens = max(roughly(k.command)-roughly(k.args), 1)
+	k.bound(&k.args, k.budget, theArguments)
+}
+
+// longestStep is the most that the text of a step has in a plan that is
+// shortened, in tokens.
+const longestStep = 40
+
+// boundSteps cuts the texts of the steps if the plan alone is over the budget.
+func (k *shrinking) boundSteps() {
+	text := k.plan.text()
+	if !longer(text, k.budget) {
+		return
+	}
+	for i := range k.plan.steps {
+		k.plan.steps[i].text = cut(k.plan.steps[i].text, longestStep)
+	}
+	k.note(theSteps, k.show).Tokens = max(roughly(text)-roughly(k.plan.text()), 1)
 }
 
 // dropSteps keeps the steps of the plan that fit: the current one, then those
@@ -102,19 +152,18 @@ func (k *shrinking) dropSteps() {
 	if len(k.plan.steps) == 0 || k.over() <= 0 {
 		return
 	}
-	const longest = 40 // tokens of a step's text
 	all := k.plan.steps
 	short := make([]step, len(all))
 	order := make([]int, len(all))
-	whole := 0
+	note := k.note(theSteps, k.show)
+	whole := note.Tokens
 	for i, st := range all {
 		order[i] = i
 		whole += tokens.Count(st.line())
-		st.text = cut(st.text, longest)
+		st.text = cut(st.text, longestStep)
 		short[i] = st
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(all[a].rank, all[b].rank) })
-	note := k.note("steps of the plan", k.show)
 	keep := func(n int) {
 		kept := slices.Sorted(slices.Values(order[:n]))
 		k.plan.steps = nil

@@ -20,13 +20,9 @@ type tail struct {
 	thought   int // tokens of that reasoning, about
 }
 
-// largestToken is the length in bytes of the longest token of o200k_base.
-const largestToken = 128
-
-// tails returns the tails that may be told, the longest first and the empty one
-// last: each begins at a turn, or where last has the history begin, and has at
-// most limit tokens. rendered are the sections of the messages that the longest
-// needs, from the end on.
+// tails returns the tails that may be told, the longest first: each begins at a
+// turn, or where last has the history begin, and has at most limit tokens.
+// rendered are the sections of the messages that they need, from the end on.
 func (h *history) tails(last, limit int) (found []tail, rendered [][]section) {
 	n := len(h.messages)
 	first := 0
@@ -34,7 +30,6 @@ func (h *history) tails(last, limit int) (found []tail, rendered [][]section) {
 		first = max(n-last, 0)
 	}
 	t := tail{start: n}
-	found = []tail{t}
 	for i := n - 1; i >= first; i-- {
 		m := &h.messages[i]
 		ss := h.sections(m)

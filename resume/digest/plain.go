@@ -39,6 +39,7 @@ type plainer struct {
 	src        string
 	at         int
 	text, mask []byte
+	italic     bool // after a mark that another one closes
 }
 
 func (p *plainer) step() {
@@ -167,6 +168,11 @@ func (p *plainer) emphasis(rest string, mark byte) {
 	inWord := len(p.text) > 0 && wordRune(before) && wordRune(after)
 	alone := (len(p.text) == 0 || before == ' ') && (n == len(rest) || after == ' ')
 	keep := alone || mark == '~' && n != 2 || inWord && (mark == '_' || n == 1)
+	if mark == '_' && !keep { // names may begin and end in it
+		closes := p.italic
+		p.italic = !closes && strings.IndexByte(rest[n:], '_') >= 0
+		keep = !closes && !p.italic
+	}
 	for range n {
 		if keep {
 			p.put(rune(mark))
@@ -190,13 +196,17 @@ func link(s string) (words string, end int, ok bool) {
 }
 
 // htmlTag returns the length of the tag at the start of s if it is one that is
-// written in Markdown; 0 otherwise, since <string> may be meant as it stands.
+// written in Markdown, or closes one; 0 otherwise, since <string> may be meant as
+// it stands.
 func htmlTag(s string) int {
 	end := strings.IndexByte(s, '>')
 	if end < 0 || end > 200 {
 		return 0
 	}
-	name := strings.Trim(s[1:end], "/")
+	if strings.HasPrefix(s, "</") && !strings.Contains(s[:end], " ") {
+		return end + 1
+	}
+	name := strings.TrimRight(s[1:end], "/")
 	name, _, _ = strings.Cut(name, " ")
 	switch strings.ToLower(name) {
 	case "a", "b", "br", "code", "details", "div", "em", "h1", "h2", "h3", "hr", "i", "img", "kbd", "li", "ol", "p",

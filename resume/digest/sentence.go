@@ -160,6 +160,7 @@ func stamped(l string) bool {
 type reader struct {
 	done      []sentence
 	paragraph strings.Builder
+	last      string // its last line
 	marker    string
 	item      bool
 	heading   string
@@ -174,7 +175,8 @@ func (r *reader) add(raw string) {
 	}
 	if level := len(l) - len(strings.TrimLeft(l, "#")); level > 0 && level <= 6 && level < len(l) && l[level] == ' ' {
 		r.flush()
-		h := plain(strings.TrimRight(l[level:], "# "))
+		_, words := listMarker(strings.Trim(l[level:], "# "))
+		h := plain(words)
 		r.heading = h.mask
 		r.item = false
 		r.done = append(r.done, sentence{line: h, heading: true, first: true})
@@ -184,9 +186,10 @@ func (r *reader) add(raw string) {
 		r.flush()
 		r.marker, r.item = marker, true
 		r.paragraph.WriteString(rest)
+		r.last = rest
 		return
 	}
-	if r.paragraph.Len() > 0 && !continues(r.paragraph.String(), l) {
+	if r.paragraph.Len() > 0 && !continues(r.last, l) {
 		r.flush()
 	}
 	if raw == l {
@@ -196,14 +199,18 @@ func (r *reader) add(raw string) {
 		r.paragraph.WriteByte(' ')
 	}
 	r.paragraph.WriteString(l)
+	r.last = l
 }
 
-// continues reports whether next goes on with what so far began: people end a
-// line where a statement ends, programs where it is full.
-func continues(so, next string) bool {
-	last, _ := utf8.DecodeLastRuneInString(so)
+// fullLine is the length from which a line may have been broken because it was
+// full, not because the statement was at its end.
+const fullLine = 50
+
+// continues reports whether next goes on with what line began.
+func continues(line, next string) bool {
+	last, _ := utf8.DecodeLastRuneInString(line)
 	first, _ := utf8.DecodeRuneInString(next)
-	return !strings.ContainsRune(".!?:。！？：", last) && (unicode.IsLower(first) || last == ',' || len(so) > 70 && !unicode.IsUpper(first))
+	return last == ',' || len(line) > fullLine && !unicode.IsUpper(first) && !strings.ContainsRune(".!?:。！？：", last)
 }
 
 // listMarker splits a list item into its marker and its text.
@@ -276,8 +283,8 @@ func sentenceEnd(mask string) int {
 // abbreviated reports whether a full stop after text belongs to its last word.
 func abbreviated(text string) bool {
 	word := text[strings.LastIndexAny(text, " (")+1:]
-	if r, n := utf8.DecodeRuneInString(word); n == len(word) && unicode.IsLetter(r) && r < 0x2e80 {
-		return true
+	if r, n := utf8.DecodeRuneInString(word); n == len(word) && wordRune(r) && r < 0x2e80 {
+		return true // an initial, or the number of a step
 	}
 	return slices.Contains([]string{"e.g", "i.e", "etc", "vs", "cf", "approx", "resp", "fig", "mr", "mrs", "dr", "st",
 		"z.b", "bzw", "d.h", "usw", "ca", "nr", "ggf", "evtl", "inkl", "u.a", "p.ej", "ej", "p.ex"}, word)

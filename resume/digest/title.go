@@ -13,6 +13,7 @@ const (
 	maxTitle       = 60
 	maxDescription = 200
 	untitled       = "untitled"
+	fewWords       = 4 // arguments of so many words are a prompt, whatever the command
 )
 
 // Title names the conversation after its first prompt, in at most 60 runes. The
@@ -26,7 +27,7 @@ func Title(messages []schema.Message) string {
 		}
 		text := m.Content
 		if name, arguments := slash(m.Content); name != "" {
-			if !strings.HasPrefix(name, "workspace.") || idle(name) {
+			if idle(name) || !strings.HasPrefix(name, "workspace.") && len(strings.Fields(arguments)) < fewWords {
 				if fallback == "" && !idle(name) {
 					fallback = cut(plain(name+" "+arguments).text, maxTitle)
 				}
@@ -34,7 +35,7 @@ func Title(messages []schema.Message) string {
 			}
 			text = arguments
 		}
-		if said := saysNothing(text); said {
+		if saysNothing(text) {
 			continue
 		}
 		if title := titleOf(text); title != "" {
@@ -123,11 +124,21 @@ func idle(name string) bool {
 
 // saysNothing reports whether a prompt only opens or closes a conversation.
 func saysNothing(content string) bool {
-	if len(content) > 80 {
-		return false
+	text := bare(content)
+	return shellLine(strings.TrimSpace(content)) || text == "" && len(content) <= maxClosing && !strings.ContainsFunc(content, unicode.IsSymbol) || greeting(text) || farewell(text)
+}
+
+// maxClosing is the length of the longest prompt that may only open or close a
+// conversation.
+const maxClosing = 80
+
+// bare returns a short prompt in lower case without punctuation around it, ""
+// for a long one.
+func bare(content string) string {
+	if len(content) > maxClosing {
+		return ""
 	}
-	text := strings.TrimFunc(strings.ToLower(oneLine(content)), func(r rune) bool { return !wordRune(r) })
-	return text == "" && !strings.ContainsFunc(content, func(r rune) bool { return unicode.In(r, unicode.So) }) || greeting(text) || farewell(text)
+	return strings.TrimFunc(strings.ToLower(oneLine(content)), func(r rune) bool { return !wordRune(r) })
 }
 
 func greeting(text string) bool {
@@ -158,6 +169,9 @@ func titleOf(prompt string) string {
 	if len(units) == 0 {
 		// Nothing but code or a log: its first line must do.
 		for l := range strings.Lines(prompt) {
+			if strings.HasPrefix(l, "[Image") || strings.HasPrefix(l, "[Pasted") || fenceMark(strings.TrimSpace(l)) != "" {
+				continue
+			}
 			if t := trimTitle(plain(strings.Trim(l, " \t\r\n#>|`~")).text); strings.ContainsFunc(t, unicode.IsLetter) {
 				return cut(t, maxTitle)
 			}
@@ -165,8 +179,10 @@ func titleOf(prompt string) string {
 		return ""
 	}
 	text := trimTitle(units[0].text)
-	if units[0].unclosed && len(units) > 1 && utf8.RuneCountInString(text) < maxTitle*2/3 {
-		text += ": " + trimTitle(units[1].text)
+	if text != "" && units[0].unclosed && len(units) > 1 && utf8.RuneCountInString(text) < maxTitle*2/3 {
+		if next := trimTitle(units[1].text); next != "" {
+			text += ": " + next
+		}
 	}
 	return cut(text, maxTitle)
 }
@@ -203,6 +219,9 @@ func trimTitle(s string) string {
 			if len(s) > len(p)+3 && strings.EqualFold(s[:len(p)], p) {
 				r, n := utf8.DecodeRuneInString(s[len(p):])
 				s = string(unicode.ToUpper(r)) + s[len(p)+n:]
+				if verb, _, _ := strings.Cut(p, " "); slices.Contains([]string{"can", "could", "would", "will", "kannst", "könntest", "puedes", "podrías", "peux-tu", "pouvez-vous"}, verb) {
+					s = strings.TrimSuffix(s, "?")
+				}
 				again = true
 			}
 		}

@@ -1,13 +1,26 @@
 package prompt
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // Document returns the markdown file that a new conversation of the type begins
-// with. The title is put on one line; date is written as it is given.
+// with. The title is put on one line, without control characters; the date is
+// written as it is given.
 func Document(typ, title, date string) string {
+	visible := func(r rune) rune {
+		if unicode.IsControl(r) && !unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}
+	title = strings.Join(strings.Fields(strings.Map(visible, title)), " ")
+	if title == "" {
+		title = "Untitled"
+	}
 	var b strings.Builder
-	b.WriteString("# " + strings.Join(strings.Fields(title), " ") + "\n\n")
-	b.WriteString("Type: " + typ + "  \nDate: " + date + "\n")
+	b.WriteString("# " + title + "\n\n- Type: " + typ + "\n- Date: " + date + "\n")
 	for _, h := range headings(typ) {
 		b.WriteString("\n## " + h + "\n")
 	}

@@ -2,9 +2,11 @@ package tokens
 
 import "unicode/utf8"
 
-// The pattern of o200k_base (tiktoken_ext/openai_public.py of tiktoken) cuts
-// text into the pieces that it matches one after the other. It consists of
-// these alternatives:
+// pieceLen returns the length in bytes of the first piece of s, which is not
+// empty.
+//
+// The pieces are what the pattern of o200k_base (tiktoken_ext/openai_public.py
+// of tiktoken) matches one after the other. It has these alternatives:
 //
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
@@ -18,9 +20,6 @@ import "unicode/utf8"
 // the most characters first. \s is the Unicode property White_Space, as in
 // the Rust engine of tiktoken: U+0085 and U+00A0 are in it, U+180E and U+200B
 // are not.
-
-// pieceLen returns the length in bytes of the first piece of s, which is not
-// empty.
 func pieceLen(s string) int {
 	c, n := classAt(s, 0)
 	switch {

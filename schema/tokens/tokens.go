@@ -1,7 +1,7 @@
 // Package tokens counts text in tokens of the o200k_base encoding.
 //
 // The first call reads the table of tokens, which takes some milliseconds and
-// about 5 MB that stay in use; a program that makes no call pays nothing. All
+// about 3 MB that stay in use; a program that makes no call pays nothing. All
 // functions may be called from several goroutines at once.
 package tokens
 

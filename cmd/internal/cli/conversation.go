@@ -72,8 +72,8 @@ func (a *app) statusCommand() *cobra.Command {
 						query, status = list[:len(list)-1], last
 					}
 				}
-				if status == "" && len(list) == 2 {
-					return &usageError{fmt.Sprintf("there is no status %q: it is one of %s", last, strings.Join(words, ", ")), near("", find.NearestWord(words, last), "")}
+				if word := find.NearestWord(words, last); status == "" && word != "" {
+					return &usageError{fmt.Sprintf("there is no status %q: it is one of %s", last, strings.Join(words, ", ")), near("", word, "")}
 				}
 			}
 			w, err := a.open(cmd)

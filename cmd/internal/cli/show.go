@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) showCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, reasoning bool
 	var last int
 	cmd := &cobra.Command{
 		Use:     "show <id>",
@@ -44,10 +44,11 @@ func (a *app) showCommand() *cobra.Command {
 			if asJSON {
 				return a.showJSON(shown)
 			}
-			return a.showText(shown)
+			return a.showText(shown, reasoning)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print {\"session\":…,\"messages\":[…],\"tools\":[…]}")
+	cmd.Flags().BoolVar(&reasoning, "reasoning", false, "also what the model thought before it spoke")
 	cmd.Flags().IntVar(&last, "last", 0, "only the last `N` messages of the branch that would be resumed")
 	return cmd
 }
@@ -68,7 +69,7 @@ func (a *app) showJSON(shown *flow.Shown) error {
 	return a.printJSON(out)
 }
 
-func (a *app) showText(shown *flow.Shown) error {
+func (a *app) showText(shown *flow.Shown, reasoning bool) error {
 	w := bufio.NewWriter(a.out)
 	head := func(format string, args ...any) { fmt.Fprintln(w, bold(a.out, fmt.Sprintf(format, args...))) }
 	s := shown.Entry.Session
@@ -84,6 +85,9 @@ func (a *app) showText(shown *flow.Shown) error {
 	for _, m := range shown.Messages {
 		fmt.Fprintln(w)
 		head("── %s %s", m.Role, oneLine(string(m.Timestamp)))
+		if reasoning && m.Reasoning != "" {
+			fmt.Fprintf(w, "[reasoning]\n%s\n[end of reasoning]\n", visible(m.Reasoning))
+		}
 		if m.Content != "" {
 			fmt.Fprintln(w, visible(m.Content))
 		}

@@ -72,11 +72,11 @@ projectmanage, chat, or the name of a file in .workspace/commands/.`,
 			if err != nil {
 				return err
 			}
+			a.sayPaused(paused)
 			if asJSON {
 				return a.printJSON(rowOf(e))
 			}
 			fmt.Fprintln(a.out, visible(e.Path))
-			a.sayPaused(paused)
 			return nil
 		},
 	}
@@ -116,10 +116,7 @@ there is any damage.`,
 				Detail string `json:"detail"`
 			}
 			found := []place{}
-			for d, err := range w.Store.Check() {
-				if err != nil {
-					return err
-				}
+			for d := range w.Store.Check() {
 				found = append(found, place{d.File, d.Line, d.Offset, string(d.Kind), d.Detail})
 				if !asJSON {
 					fmt.Fprintln(a.out, visible(d.Error()))

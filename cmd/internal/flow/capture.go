@@ -292,6 +292,7 @@ func (im *Importer) capture(ctx context.Context, c *store.Conversation, t *injec
 			return err
 		}
 		out.add(r)
+		out.Skipped += len(b.Messages) - r.Appended
 		done += len(b.Messages)
 		if im.opts.Progress != nil {
 			im.opts.Progress(file, size/2+size/2*int64(done)/int64(total), size)
@@ -312,7 +313,6 @@ func (im *Importer) capture(ctx context.Context, c *store.Conversation, t *injec
 
 func (out *Imported) add(r store.Result) {
 	out.Appended += r.Appended
-	out.Skipped += r.Skipped
 	for rule, n := range r.Redacted {
 		if out.Redacted == nil {
 			out.Redacted = map[string]int{}

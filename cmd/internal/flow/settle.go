@@ -44,7 +44,7 @@ func planOf(c *store.Conversation) (*schema.Plan, error) {
 		if err != nil && !errors.As(err, &damage) {
 			return nil, err
 		}
-		if err == nil && digest.IsPlanTool(t.Name) {
+		if err == nil && isPlanTool(t.Name) {
 			calls = append(calls, t)
 		}
 	}

@@ -52,17 +52,7 @@ func Init(dir string) (created []string, err error) {
 
 // validType reports whether typ can be the type of a conversation: it becomes
 // part of a folder's and a file's name.
-func validType(typ string) bool {
-	if typ == "" || len(typ) > 40 {
-		return false
-	}
-	for _, c := range typ {
-		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_') {
-			return false
-		}
-	}
-	return typ[0] != '-'
-}
+func validType(typ string) bool { return typ != "" && store.Slug(typ) == typ }
 
 // checkType says why a new conversation cannot be of the type: it has no prompt,
 // neither built in nor in the workspace.

@@ -1,0 +1,8 @@
+package flow
+
+import "strings"
+
+func isPlanTool(name string) bool {
+	n := strings.ToLower(name)
+	return strings.Contains(n, "todo") || strings.HasPrefix(n, "task")
+}

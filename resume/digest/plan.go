@@ -1,0 +1,205 @@
+package digest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"cortext/schema"
+	"cortext/schema/rawjson"
+)
+
+// maxStep is the most runes of a step.
+const maxStep = 300
+
+// Plan is the agent's todo list as it stood last, nil if there is none. The
+// tools are all calls of the conversation in their order; of lines with one id the
+// one with the greatest rev counts, in the place of the first.
+//
+// The lists of Claude Code (TodoWrite; TaskCreate and TaskUpdate), OpenCode
+// (todowrite) and Gemini CLI (write_todos) are known. A call that failed changed
+// nothing; one whose outcome is not known counts, since the list is what the
+// agent meant. A call that cannot be read is passed over.
+func Plan(tools []schema.Tool) *schema.Plan {
+	var l todoList
+	for _, t := range latest(tools) {
+		if t.Success != nil && !*t.Success {
+			continue
+		}
+		switch strings.ReplaceAll(strings.ToLower(t.Name), "_", "") {
+		case "todowrite", "writetodos":
+			l.replace(t)
+		case "taskcreate":
+			l.create(t)
+		case "taskupdate":
+			l.update(t)
+		}
+	}
+	p := new(schema.Plan)
+	for _, e := range l.entries {
+		if e.status != dropped {
+			p.Steps = append(p.Steps, schema.Step{Content: e.content, Status: e.status})
+		}
+	}
+	if len(p.Steps) == 0 {
+		return nil
+	}
+	p.Current = len(p.Steps) - 1
+	for _, status := range []string{pendingStep, inProgress} {
+		if i := slices.IndexFunc(p.Steps, func(s schema.Step) bool { return s.Status == status }); i >= 0 {
+			p.Current, p.Awaiting = i, true
+		}
+	}
+	return p
+}
+
+// latest returns each call once, its greatest rev in the place of its first line.
+func latest(tools []schema.Tool) []schema.Tool {
+	var calls []schema.Tool
+	at := map[string]int{}
+	for _, t := range tools {
+		i, seen := at[t.ID]
+		switch {
+		case !seen || t.ID == "":
+			at[t.ID] = len(calls)
+			calls = append(calls, t)
+		case t.Rev >= calls[i].Rev:
+			calls[i] = t
+		}
+	}
+	return calls
+}
+
+// The statuses of a step; dropped ones are not part of a plan.
+const (
+	pendingStep = "pending"
+	inProgress  = "in_progress"
+	completed   = "completed"
+	dropped     = "dropped"
+)
+
+func status(word string) string {
+	switch strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(word)) {
+	case "in_progress", "inprogress", "active", "doing", "started":
+		return inProgress
+	case "completed", "complete", "done", "finished":
+		return completed
+	case "cancelled", "canceled", "deleted", "removed", "skipped":
+		return dropped
+	}
+	return pendingStep
+}
+
+type todo struct {
+	id              string // of a task; "" in a list that is written as a whole
+	content, status string
+}
+
+type todoList struct{ entries []todo }
+
+// replace takes the list that t writes as a whole.
+func (l *todoList) replace(t schema.Tool) {
+	list, err := rawjson.Array(member(t.Input, "todos"))
+	if err != nil {
+		return
+	}
+	var entries []todo
+	for _, e := range list {
+		content := step(textMember(e, "content"))
+		if content == "" {
+			content = step(textMember(e, "description"))
+		}
+		if content != "" {
+			entries = append(entries, todo{content: content, status: status(textMember(e, "status"))})
+		}
+	}
+	if len(entries) > 0 || len(list) == 0 {
+		l.entries = entries
+	}
+}
+
+// create adds a task under the number that its output names: "Task #3 created
+// successfully". A number that is taken belongs to a new list: each session of
+// the agent begins at 1.
+func (l *todoList) create(t schema.Tool) {
+	content := step(textMember(t.Input, "subject"))
+	if content == "" {
+		if content = step(textMember(t.Input, "description")); content == "" {
+			return
+		}
+	}
+	if len(l.entries) > 0 && l.entries[0].id == "" {
+		l.entries = nil
+	}
+	id := taskNumber(t.Output)
+	if id == "" {
+		id = l.free()
+	}
+	if slices.ContainsFunc(l.entries, func(e todo) bool { return e.id == id }) {
+		l.entries = nil
+	}
+	l.entries = append(l.entries, todo{id: id, content: content, status: pendingStep})
+}
+
+// free returns the number that the next task gets.
+func (l *todoList) free() string {
+	last := 0
+	for _, e := range l.entries {
+		if n, err := strconv.Atoi(e.id); err == nil {
+			last = max(last, n)
+		}
+	}
+	return strconv.Itoa(last + 1)
+}
+
+func taskNumber(output string) string {
+	_, rest, ok := strings.Cut(output, "Task #")
+	if !ok {
+		return ""
+	}
+	return rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
+}
+
+func (l *todoList) update(t schema.Tool) {
+	id := textMember(t.Input, "taskId")
+	if id == "" {
+		id = string(member(t.Input, "taskId")) // as a number
+	}
+	for i := range l.entries {
+		if e := &l.entries[i]; e.id != "" && e.id == strings.TrimPrefix(id, "#") {
+			if s := textMember(t.Input, "status"); s != "" {
+				e.status = status(s)
+			}
+			if s := step(textMember(t.Input, "subject")); s != "" {
+				e.content = s
+			}
+		}
+	}
+}
+
+// step makes what an agent calls a step one short line.
+func step(s string) string { return cut(oneLine(s), maxStep) }
+
+// member returns the value of a member of the object raw, nil if there is none.
+func member(raw []byte, name string) []byte {
+	members, err := rawjson.Members(raw)
+	if err != nil {
+		return nil
+	}
+	for _, m := range members {
+		if m.Name == name {
+			return m.Value
+		}
+	}
+	return nil
+}
+
+// textMember returns the string that stands in a member of the object raw, "" if there
+// is none.
+func textMember(raw []byte, name string) string {
+	s, err := rawjson.Unquote(member(raw, name))
+	if err != nil {
+		return ""
+	}
+	return s
+}

@@ -1,0 +1,148 @@
+package digest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestPlain(t *testing.T) {
+	for _, tc := range []struct{ src, text, mask string }{
+		{"As it is", "As it is", "as it is"},
+		{"**bold** *it* __b__ _i_ ~~no~~", "bold it b i no", "bold it b i no"},
+		{"snake_case 2*3 2 * 3 a ~ b ~5", "snake_case 2*3 2 * 3 a ~ b ~5", "snake_case 2*3 2 * 3 a ~ b ~5"},
+		{"`Code` here", "Code here", "0000 here"},
+		{"``a`b`` c", "a`b c", "000 c"},
+		{"`open", "open", "open"},
+		{`He said "Go on" twice`, `He said "Go on" twice`, "he said 0000000 twice"},
+		{"„Ja“ «oui» “yes” 「是」", "„Ja“ «oui» “yes” 「是」", strings.Repeat("0", 8) + " " + strings.Repeat("0", 7) + " " + strings.Repeat("0", 9) + " " + strings.Repeat("0", 9)},
+		{`5" wide`, `5" wide`, `5" wide`},
+		{`"` + strings.Repeat("x", 500) + `"`, `"` + strings.Repeat("x", 500) + `"`, `"` + strings.Repeat("x", 500) + `"`},
+		{`"**B**"`, `"B"`, "000"},
+		{"see [The Page](https://a.b/c) now", "see The Page now", "see the page now"},
+		{"a[0](x y) [b] [", "a[0](x y) [b] [", "a[0](x y) [b] ["},
+		{"![shot](a.png) here! ![x", "here! ![x", "here! ![x"},
+		{"a<br>b <em>c</em> List<string> a < b </done>", "a b c List<string> a < b", "a b c list<string> a < b"},
+		{"it’s", "it's", "it's"},
+		{" a \t\u00a0 b\n", "a b", "a b"},
+		{"\x1b[1;31mred\x1b[0m \x1b]0;title\x07x \x1bM y\x1b", "red x y", "red x y"},
+		{"\x1b[31", "", ""},
+		{"\x1b]8;;x", "", ""},
+		{"a\u202eb\u200bc\ufeff", "abc", "abc"},
+		{"\xffa\x00b", "\uFFFDa b", "\uFFFDa b"},
+		{"ÄÖ", "ÄÖ", "ÄÖ"},
+	} {
+		l := plain(tc.src)
+		if mask := strings.ReplaceAll(l.mask, "\x00", "0"); l.text != tc.text || mask != tc.mask {
+			t.Errorf("%q: %q, %q, want %q, %q", tc.src, l.text, mask, tc.text, tc.mask)
+		}
+	}
+}
+
+func TestSentences(t *testing.T) {
+	for _, tc := range []struct {
+		why, content string
+		want         []string
+	}{
+		{"sentences", "One. Two! Three? Four", []string{"One.", "Two!", "Three?", "Four"}},
+		{"chinese", "一。二！三？四", []string{"一。", "二！", "三？", "四"}},
+		{"abbreviations", "Use e.g. a map (cf. Go) etc. and so on. Or z.B. das.", []string{"Use e.g. a map (cf. Go) etc. and so on.", "Or z.B. das."}},
+		{"names and numbers", "See main.go in v1.2 of J. Doe.", []string{"See main.go in v1.2 of J. Doe."}},
+		{"marks after the end", "(It works.) Yes!! \"No.\" Well… so", []string{"(It works.)", "Yes!!", "\"No.\" Well…", "so"}},
+		{"paragraphs", "One\n\nTwo", []string{"One", "Two"}},
+		{"lines", "one\ntwo\nthree", []string{"one", "two", "three"}},
+		{"a wrapped line", "This line is so long that whoever wrote it had to go\non in the next.", []string{"This line is so long that whoever wrote it had to go on in the next."}},
+		{"a list", "Do:\n- one\n* two\n1. three\n2) four\n- [ ] five\na) six", []string{"Do:", "[-]one", "[-]two", "[1]three", "[2]four", "[-]five", "[a]six"}},
+		{"a list item over lines", "- one that is continued in a line that stands further in\n  than the mark\n\n  And more.\n\nOut", []string{"[-]one that is continued in a line that stands further in than the mark", "[]And more.", "Out"}},
+		{"no list", "-5 degrees\n1.5 m\n2025. A year\nA. Name", []string{"-5 degrees", "1.5 m", "2025.", "A year", "A. Name"}},
+		{"headings", "# One #\nText\n## 2. Two\n#no\n####### no", []string{"#One", "Text", "#Two", "#no", "####### no"}},
+		{"rules", "One\n---\nTwo\n***", []string{"One", "Two"}},
+		{"code", "One\n```go\nTwo.\n```\nThree\n~~~\nFour\n```\n~~~\nFive", []string{"One", "Three", "Five"}},
+		{"code in code", "````\n```\nOne\n```\n````\nTwo", []string{"Two"}},
+		{"code to the end", "One\n```\nTwo", []string{"One"}},
+		{"inline code of three ticks", "```x``` is One", []string{"x is One"}},
+		{"quotations, tables, prompts", "> One\n| a | b |\n$ ls\n❯ ls\nTwo", []string{"Two"}},
+		{"code without fences", "func main() {\n\tx := 1;\n}\nOne", []string{"One"}},
+		{"logs", "2025-11-22T10:00:00 started\n10:00:00 stopped\n[2025/11/22 10:00] x\n2025-11-22 was a day", []string{"2025-11-22 was a day"}},
+		{"traces", "Traceback (most recent call last)\n  File \"a.py\", line 1\n    at a.b(C.java:1)\nOne", []string{"One"}},
+		{"numbers and signs", "0x1f 0x2e 44 12 %% 99\n====>\n???\nOne", []string{"???", "One"}},
+		{"a long word", "aGVsbG8gd29ybGQ+/+==0123456789==//0123\nOne", []string{"One"}},
+		{"signs in front", "✅ One\n- ⚠️ Two", []string{"One", "[-]Two"}},
+		{"blocks", "<system-reminder>One.\nTwo.</system-reminder>Three <b>x</b> <a-b>", []string{"Three x"}},
+		{"a block that stays open", "<system-reminder>One", []string{"One"}},
+		{"no blocks", "a <- b and <-c> and <d_> and <e", []string{"a <- b and <-c> and <d_> and <e"}},
+		{"nothing", " \n\n", nil},
+	} {
+		var got []string
+		for _, s := range sentences(tc.content) {
+			text := s.text
+			if s.item {
+				text = fmt.Sprintf("[%s]%s", s.marker, text)
+			}
+			if s.heading {
+				text = "#" + text
+			}
+			got = append(got, text)
+		}
+		if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", tc.want) {
+			t.Errorf("%s:\n got %q\nwant %q", tc.why, got, tc.want)
+		}
+	}
+}
+
+func TestSentencesOfLongText(t *testing.T) {
+	all := sentences("The first one.\n\n" + strings.Repeat("In the middle.\n\n", 100_000) + "The last one.")
+	if len(all) > 10_000 || all[0].text != "The first one." || all[len(all)-1].text != "The last one." {
+		t.Errorf("%d sentences, %q … %q", len(all), all[0].text, all[len(all)-1].text)
+	}
+}
+
+func TestQuestion(t *testing.T) {
+	for content, want := range map[string]bool{"Is it?": true, "Is it?)": true, "Is it? 🙂": true, "是吗？": true, "Is it?!": true, "It is.": false, "It asks `is it?`": false, "": false} {
+		all := sentences(content)
+		if got := len(all) > 0 && all[0].question(); got != want {
+			t.Errorf("%q: %v", content, got)
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	for _, tc := range []struct {
+		s    string
+		n    int
+		want string
+	}{
+		{"one two", 7, "one two"},
+		{"one two three", 9, "one two…"},
+		{"one two three", 8, "one two…"},
+		{"one, two", 6, "one…"},
+		{"incomprehensible", 6, "incom…"},
+		{"a incomprehensible", 8, "a incom…"},
+		{"字字字字", 3, "字字…"},
+		{"ae\u0301\u0302\u0303b", 4, "a…"},
+		{"ab\U0001F44D\U0001F3FDc", 4, "ab…"},
+		{"a\U0001F468\u200d\U0001F469b", 4, "a…"},
+		{"", 3, ""},
+	} {
+		if got := cut(tc.s, tc.n); got != tc.want || utf8.RuneCountInString(got) > tc.n {
+			t.Errorf("%q to %d: %q, want %q", tc.s, tc.n, got, tc.want)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	for _, tc := range []struct {
+		mask, phrase string
+		at           int
+	}{
+		{"we go on", "go", 3}, {"goal", "go", -1}, {"ago go", "go", 4}, {"go", "go", 0}, {"a-go!", "go", 2}, {"我们决定了", "决定", 6}, {"", "go", -1}, {"go_on", "go", -1},
+	} {
+		if got := find(tc.mask, tc.phrase); got != tc.at {
+			t.Errorf("%q in %q: %d", tc.phrase, tc.mask, got)
+		}
+	}
+	if begins("let me see", "let", "let me") != "let" || begins("letter", "let") != "" || begins("", "let") != "" {
+		t.Error("begins")
+	}
+}

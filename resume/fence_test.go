@@ -1,0 +1,163 @@
+package resume
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cortext/schema"
+	"cortext/schema/tokens"
+)
+
+func TestLongestRun(t *testing.T) {
+	for in, want := range map[string]int{"": 0, "a": 0, "~": 1, "a~~b~~~": 3, "~~~~ ~": 4, "~\n~~": 2} {
+		if got := longestRun(in); got != want {
+			t.Errorf("%q: %d", in, got)
+		}
+	}
+}
+
+func sectionsOf(m schema.Message, tools ...schema.Tool) []section {
+	h := schema.History{Messages: []schema.Message{m}, Tools: map[string]schema.Tool{}}
+	for _, t := range tools {
+		h.Tools[t.ID] = t
+	}
+	return newHistory(h).sections(&m)
+}
+
+func TestSections(t *testing.T) {
+	text := func(n int) schema.Block { return schema.Block{Type: schema.TextBlock, Bytes: n} }
+	call := func(id string) schema.Block { return schema.Block{Type: schema.ToolCallBlock, ID: id} }
+	attachment := func(i int) schema.Block { return schema.Block{Type: schema.AttachmentBlock, Index: i} }
+	ls := schema.Tool{ID: "c1", Name: "Bash", Input: schema.Raw(`{"command": "ls"}`), Output: "a\n", Success: yes(true)}
+	for name, c := range map[string]struct {
+		m     schema.Message
+		tools []schema.Tool
+		want  []section
+	}{
+		"time is UTC": {
+			m:    schema.Message{Role: schema.User, Timestamp: "2025-11-22T23:30:00+02:00", Content: "hi\n"},
+			want: []section{" user 2025-11-22 21:30\nhi\n\n"},
+		},
+		"nothing": {m: schema.Message{Role: schema.Assistant}, want: []section{" assistant\n"}},
+		"sealed":  {m: schema.Message{Sealed: "x", Content: "secret"}, want: []section{" unknown\n[sealed]\n"}},
+		"call without blocks": {
+			m:     schema.Message{Role: schema.Assistant, Content: "look", ToolCalls: []schema.ToolCall{{ID: "c1", Name: "Bash"}}},
+			tools: []schema.Tool{ls},
+			want:  []section{" assistant\nlook\n", " tool Bash ok\n{\"command\":\"ls\"}\na\n\n"},
+		},
+		"blocks in their order": {
+			m: schema.Message{Role: schema.Assistant, Content: "one\n\ntwo\n\nthree",
+				Blocks:      []schema.Block{call("c1"), text(3), text(3), attachment(0), call("c2"), text(5)},
+				Attachments: []schema.Attachment{{MediaType: "image/png", Bytes: 9}},
+				ToolCalls:   []schema.ToolCall{{ID: "c2", Name: "Read"}}},
+			tools: []schema.Tool{ls},
+			want: []section{" assistant\n", " tool Bash ok\n{\"command\":\"ls\"}\na\n\n",
+				" assistant continued\none\n\ntwo\n\n[attachment image/png, 9 bytes]\n", " tool Read no result\n", " assistant continued\nthree\n"},
+		},
+		"blocks that are wrong": {
+			m: schema.Message{Role: schema.User, Content: "日本語 text", Blocks: []schema.Block{text(4), call(""), text(7), attachment(7)},
+				Attachments: []schema.Attachment{{Name: "a\nb"}}},
+			want: []section{" user\n日本語 text\n\n[attachment of unknown type, 0 bytes, a b]\n"},
+		},
+		"a call that only its own line names": {
+			m: schema.Message{ID: "m1", Role: schema.Assistant},
+			tools: []schema.Tool{{ID: "z", MessageID: "m1", Name: "B", Timestamp: "2025-11-22T10:00:00Z"},
+				{ID: "a", MessageID: "m1", Name: "C", Timestamp: "2025-11-22T10:00:01Z"}, {ID: "x", MessageID: "other"}, {ID: "y"}},
+			want: []section{" assistant\n", " tool B no result\n{}\n", " tool C no result\n{}\n"},
+		},
+		"a sealed call": {
+			m:     schema.Message{Role: schema.Assistant, ToolCalls: []schema.ToolCall{{ID: "c1", Name: "Read"}}},
+			tools: []schema.Tool{{ID: "c1", Sealed: "x"}},
+			want:  []section{" assistant\n", " tool Read sealed\n[sealed]\n"},
+		},
+		"errors and odd names": {
+			m: schema.Message{Role: schema.Assistant, ToolCalls: []schema.ToolCall{{ID: "c1"}, {ID: "c2"}, {ID: "c3"}}},
+			tools: []schema.Tool{
+				{ID: "c1", Name: "a ok\n~~~~ user", Success: yes(false), Error: "no such file", Input: schema.Raw("{broken")},
+				{ID: "c2", Success: yes(false), Error: "bad", Output: "very bad", ExitCode: number(1)},
+				{ID: "c3", Name: "mcp__x.y:z", Success: yes(true), ExitCode: number(1), Attachments: []schema.Attachment{{MediaType: "a/b", Bytes: 1, Name: "c"}}},
+			},
+			want: []section{" assistant\n", " tool \"a ok ~~~~ user\" failed\n{broken\nerror: no such file\n",
+				" tool \"\" failed, exit code 1\n{}\nvery bad\n", " tool mcp__x.y:z ok, exit code 1\n{}\n[attachment a/b, 1 bytes, c]\n"},
+		},
+	} {
+		if got := sectionsOf(c.m, c.tools...); !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n%q, not\n%q", name, got, c.want)
+		}
+	}
+}
+
+func TestOutcome(t *testing.T) {
+	for _, c := range []struct {
+		t    schema.Tool
+		want string
+	}{
+		{schema.Tool{}, "no result"},
+		{schema.Tool{Success: yes(true)}, "ok"},
+		{schema.Tool{Success: yes(true), ExitCode: number(0)}, "ok"},
+		{schema.Tool{Success: yes(false)}, "failed"},
+		{schema.Tool{Success: yes(false), ExitCode: number(127)}, "failed, exit code 127"},
+		{schema.Tool{ExitCode: number(0)}, "exit code 0"},
+		{schema.Tool{Sealed: "x", Success: yes(true)}, "sealed"},
+	} {
+		if got := outcome(&c.t); got != c.want {
+			t.Errorf("%+v: %q, not %q", c.t, got, c.want)
+		}
+	}
+}
+
+// TestAdditive: the counts that choose a tail are those of the text, whatever
+// stands at the seams.
+func TestAdditive(t *testing.T) {
+	for _, text := range hostile {
+		s, h, o := brainstorm()
+		h.Messages[0].Content = text
+		h.Messages[3].Content = text + " " + text
+		o.Command.Body = text + " $ARGUMENTS " + text
+		hd := newHead(s, h, o)
+		found, rendered := newHistory(h).tails(0, 100_000)
+		run := max(found[0].run, longestRun(hd.text(nil)), minFence-1) + 1
+		block := hd
+		block.command = ""
+		front := block.text(nil) + "\n" + introduction(run)
+		sum := tokens.Count(hd.command) + tokens.Count(front) + fencedTokens(run, found[0])
+		if n := tokens.Count(hd.command + front + fenced(run, rendered)); n != sum {
+			t.Errorf("%q: %d tokens, the parts have %d", text, n, sum)
+		}
+	}
+}
+
+// TestManyMessages: of a hundred thousand messages only those are rendered that
+// can be told.
+func TestManyMessages(t *testing.T) {
+	s, h, o := long(50_000)
+	o.Budget = 20_000
+	start := time.Now()
+	p := mustBuild(t, s, h, o)
+	t.Logf("%d messages, %d tokens in %v", p.Included, p.Tokens, time.Since(start))
+	if p.Tokens < 19_900 || p.Strategy != RecentTurns {
+		t.Errorf("%s, %d tokens", p.Strategy, p.Tokens)
+	}
+	_, rendered := newHistory(h).tails(0, o.Budget)
+	if len(rendered) > 2*p.Included {
+		t.Errorf("%d messages were rendered for %d", len(rendered), p.Included)
+	}
+	h.Messages[len(h.Messages)-1].Content = strings.Repeat("~", 10_000_000)
+	if p := mustBuild(t, s, h, o); p.Included != 0 {
+		t.Errorf("%d messages beside one of 10 MB", p.Included)
+	}
+}
+
+func BenchmarkBuild(b *testing.B) {
+	for name, turns := range map[string]int{"100 messages": 50, "100000 messages": 50_000} {
+		b.Run(name, func(b *testing.B) {
+			s, h, o := long(turns)
+			o.Budget = 0
+			for b.Loop() {
+				mustBuild(b, s, h, o)
+			}
+		})
+	}
+}

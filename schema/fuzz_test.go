@@ -1,0 +1,113 @@
+package schema_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"cortext/schema"
+)
+
+// What was read is written, what was written is read as the same, and from then
+// on nothing changes.
+
+func FuzzSession(f *testing.F) {
+	f.Add([]byte(first))
+	for _, s := range []string{
+		`{"version":"1.1","status":"paused","x":{"y": [1, null]},"agent_config":{"tools":[],"provider":{},"x":0}}`,
+		`{"version":"1.9","status":"active","sources":[{"agent":"claude","x":1},{}],"plan":{"steps":[{"content":"a"}],"current":0},"tags":[""]}`,
+		`{"version":"1.1","status":"completed","agent_config":{"tools":[]},"metadata":{
+ "a" : "\ud83d\ude00"},"git":null,"links":{"related":[]},"tokens":-0}`,
+		`{"version":"2.0","status":1}`,
+		`{"version":"1.1","status":"active","Title":"x","a":{"b":1,"b":2}}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		s, err := schema.ParseSession(in)
+		if err != nil {
+			if s != nil {
+				t.Fatalf("a half session came with %v", err)
+			}
+			return
+		}
+		out, err := s.Marshal()
+		if err != nil {
+			t.Fatalf("read and not written: %v", err)
+		}
+		again, err := schema.ParseSession(out)
+		if err != nil {
+			t.Fatalf("written and not read: %v\n%s", err, out)
+		}
+		if !reflect.DeepEqual(s, again) {
+			t.Fatalf("read\n%+v\nand after writing\n%+v\nfrom\n%s", s, again, out)
+		}
+		if b, err := again.Marshal(); err != nil || !bytes.Equal(b, out) {
+			t.Fatalf("written as\n%s\nand then as\n%s (%v)", out, b, err)
+		}
+		line := s.AppendLine(nil)
+		if bytes.ContainsAny(line, "\r\n") || !json.Valid(line) {
+			t.Fatalf("no line: %q", line)
+		}
+	})
+}
+
+func FuzzMessage(f *testing.F) {
+	for _, s := range []string{
+		each.message,
+		`{"role": "user", "content": "Let's brainstorm API design", "timestamp": "2025-11-22T10:30:00Z"}`,
+		`{"role":"system","content":"\ud83d \udc00\ud83d\ude00\u0000","usage":{},"x":"\ud83d"}`,
+		"{\"role\":\"user\",\"content\":\"\xed\xa0\xbd\xed\xb8\x80 \xff\",\"\xff\":1,\"\xfe\":2}",
+		`{"sealed":"x","blocks":[],"tool_calls":[{}],"x":[1,
+2],"rev":-0}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		checkRecord(t, in, schema.ParseMessage, schema.AppendMessage)
+	})
+}
+
+func FuzzTool(f *testing.F) {
+	for _, s := range []string{
+		each.tool,
+		`{"id":"a","input":{"id":"a", "b":"\ud83d"},"success":true}`,
+		`{"id":"a","input":1e999,"exit_code":-1,"attachments":[{}]}`,
+		"{\"id\":\"\\ud800\",\"input\":[\n\"\xff\"\r\n],\"output\":\"\xff\"}",
+		`{"id":"a","input":"","success":null,"x":null}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		checkRecord(t, in, schema.ParseTool, schema.AppendTool)
+	})
+}
+
+func checkRecord[R any](t *testing.T, in []byte, parse func([]byte) (R, error), write func([]byte, *R) []byte) {
+	r, err := parse(in)
+	if err != nil {
+		if !reflect.ValueOf(r).IsZero() {
+			t.Fatalf("a half record came with %v", err)
+		}
+		return
+	}
+	out := write(nil, &r)
+	if line, ok := strings.CutSuffix(string(out), "\n"); !ok || strings.ContainsAny(line, "\r\n") || !json.Valid(out) {
+		t.Fatalf("not one line: %q", out)
+	}
+	again, err := parse(out)
+	if err != nil {
+		t.Fatalf("written and not read: %v\n%s", err, out)
+	}
+	if b := write(nil, &again); !bytes.Equal(b, out) {
+		t.Fatalf("written as\n%q\nand then as\n%q", out, b)
+	}
+	// Bytes that are not UTF-8 and line breaks between the parts of a value
+	// cannot be written back.
+	if utf8.Valid(in) && !bytes.ContainsAny(in, "\r\n") && !reflect.DeepEqual(r, again) {
+		t.Fatalf("read\n%+v\nand after writing\n%+v", r, again)
+	}
+}

@@ -1,0 +1,188 @@
+package schema
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// msgs reads messages from a short notation: "id<parent@minute", where parent
+// and minute may be missing; "-" is a line without id.
+func msgs(t *testing.T, notation string) []Message {
+	t.Helper()
+	var list []Message
+	for n, word := range strings.Fields(notation) {
+		word, minute, timed := strings.Cut(word, "@")
+		id, parent, _ := strings.Cut(word, "<")
+		m := Message{ID: id, ParentID: parent, Role: User, Content: fmt.Sprint(n)}
+		if id == "-" {
+			m.ID = ""
+		}
+		if timed {
+			m.Timestamp = Time("2025-11-22T10:" + minute + ":00.000Z")
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+func names(list []Message) string {
+	var b strings.Builder
+	for i, m := range list {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if m.ID == "" {
+			b.WriteByte('-')
+		}
+		b.WriteString(m.ID)
+	}
+	return b.String()
+}
+
+func TestOrder(t *testing.T) {
+	for _, tt := range []struct{ name, file, arranged, branch string }{
+		{"empty", "", "", ""},
+		{"linear", "a b<a c<b", "a b c", "a b c"},
+		{"no parents at all", "a@03 b@02 c@01", "a b c", "a b c"},
+		{"1.0: no ids", "- - -", "- - -", "- - -"},
+		{"1.0, then ids", "- - a b<a", "- - a b", "- - a b"},
+		{"a parent that is not there", "a b<x c<b", "a b c", "a b c"},
+		{"linear whatever the times", "a@09 b<a@08 c<b@07", "a b c", "a b c"},
+		{"rewind", "a b<a@01 c<b@02 d<a@03 e<d@04", "a b c d e", "a d e"},
+		{"the older branch is appended last", "a b<a@03 c<b@04 d<a@01 e<d@02", "a d e b c", "a b c"},
+		{"same time, by id", "a c<a@01 b<a@01", "a b c", "a c"},
+		{"a child before its parent", "b<a@02 a@01 c<b@03", "a b c", "a b c"},
+		{"two native sessions, then a merge", "a b<a@01 s@02 t<s@03 u<t@05 v<t@04", "a b s t v u", "a b s t u"},
+		{"a line without id stays with the one before it", "a b<a@01 - c<a@02 - d<c@03", "a b - c - d", "a c - d"},
+		{"an event between two messages is no branch", "a - b<a", "a - b", "a - b"},
+		{"a cycle", "a<b@01 b<a@02 c<b@03", "a b c", "a b c"},
+		{"itself as parent", "a<a b<a", "a b", "a b"},
+		{"a cycle beside a thread", "r@01 x<y@02 y<x@03 s<r@04", "r x y s", "r s"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := msgs(t, tt.file)
+			if got := names(Arrange(in)); got != tt.arranged {
+				t.Errorf("Arrange: %s, want %s", got, tt.arranged)
+			}
+			path, aside := Branch(in)
+			if got := names(path); got != tt.branch {
+				t.Errorf("Branch: %s, want %s", got, tt.branch)
+			}
+			if len(path)+aside != len(in) {
+				t.Errorf("Branch: %d on the path and %d aside, of %d", len(path), aside, len(in))
+			}
+		})
+	}
+}
+
+// randomTree makes n messages, each but the first with a parent, in an order in
+// which they could have been appended.
+func randomTree(r *rand.Rand, n int) []Message {
+	list := make([]Message, n)
+	for i := range list {
+		list[i] = Message{ID: fmt.Sprintf("%08x", r.Uint32()), Role: User}
+		list[i].Timestamp = NewTime(time.Unix(int64(r.IntN(2*n)), 0)) // some at one time
+		if i > 0 {
+			parent := i - 1
+			if r.IntN(4) == 0 {
+				parent = r.IntN(i)
+			}
+			list[i].ParentID = list[parent].ID
+		}
+	}
+	return list
+}
+
+// TestArrangeIgnoresFileOrder: however a merge left the lines of a tree, the order
+// is the same.
+func TestArrangeIgnoresFileOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		tree := randomTree(r, 1+r.IntN(30))
+		r.Shuffle(len(tree), func(i, j int) { tree[i], tree[j] = tree[j], tree[i] })
+		want := names(Arrange(tree))
+		path, _ := Branch(tree)
+		wantPath := names(path)
+		r.Shuffle(len(tree), func(i, j int) { tree[i], tree[j] = tree[j], tree[i] })
+		if got := names(Arrange(tree)); got != want {
+			t.Fatalf("%s\nbecomes %s\nand was %s", names(tree), got, want)
+		}
+		if path, _ := Branch(tree); names(path) != wantPath {
+			t.Fatalf("%s\nresumes %s\nand was %s", names(tree), names(path), wantPath)
+		}
+	}
+}
+
+// TestArrangeAny: whatever stands in a file, each message comes out once, a parent
+// before its children, and arranging again changes nothing.
+func TestArrangeAny(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 5000 {
+		list := make([]Message, r.IntN(20))
+		for i := range list {
+			m := Message{Role: User, Content: fmt.Sprint(i)}
+			if r.IntN(6) > 0 {
+				m.ID = fmt.Sprintf("m%d", i)
+			}
+			switch r.IntN(8) {
+			case 0:
+			case 1:
+				m.ParentID = "gone"
+			default:
+				m.ParentID = fmt.Sprintf("m%d", r.IntN(len(list)))
+			}
+			if r.IntN(3) > 0 {
+				m.Timestamp = NewTime(time.Unix(int64(r.IntN(10)), 0))
+			}
+			list[i] = m
+		}
+		got := Arrange(list)
+		contents := func(list []Message) []string {
+			var all []string
+			for _, m := range list {
+				all = append(all, m.Content)
+			}
+			return all
+		}
+		in, out := contents(list), contents(got)
+		if again := contents(Arrange(got)); !slices.Equal(again, out) {
+			t.Fatalf("%s\nbecomes %s\nthen    %s", names(list), names(got), names(Arrange(got)))
+		}
+		slices.Sort(in)
+		slices.Sort(out)
+		if !slices.Equal(in, out) {
+			t.Fatalf("%v became %v", in, out)
+		}
+		path, aside := Branch(list)
+		if len(path)+aside != len(list) {
+			t.Fatalf("%d on the path and %d aside, of %d", len(path), aside, len(list))
+		}
+	}
+}
+
+// TestArrangeHostile: a file made to be slow is not. Each root is preceded by all
+// that descends from it.
+func TestArrangeHostile(t *testing.T) {
+	const n = 30_000
+	var list []Message
+	for i := range n {
+		list = append(list, Message{ID: fmt.Sprint("z", n-1-i), ParentID: fmt.Sprint("r", n-i)})
+	}
+	for i := range n {
+		list = append(list, Message{ID: fmt.Sprint("c", i), ParentID: "r0"})
+	}
+	for i := range n {
+		list = append(list, Message{ID: fmt.Sprint("r", i)})
+	}
+	begun := time.Now()
+	if got := Arrange(list); len(got) != len(list) {
+		t.Fatalf("%d of %d messages", len(got), len(list))
+	}
+	if took := time.Since(begun); took > 10*time.Second {
+		t.Errorf("%d messages took %v", len(list), took)
+	}
+}
