@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"cortext/schema/rawjson"
@@ -16,7 +16,7 @@ import (
 // format promises: names match exactly, a name that stands twice is an error,
 // unknown members are kept and written back byte for byte after the known ones,
 // strings survive unchanged (see package rawjson), and a field without a value
-// is absent unless its tag says `keep`.
+// is absent unless its `codec` tag says keep.
 
 // Raw is a JSON value as it stands in the file.
 type Raw []byte
@@ -42,16 +42,15 @@ func infoOf(t reflect.Type) *structInfo {
 	info := &structInfo{byName: map[string]int{}, unknown: -1}
 	for i := range t.NumField() {
 		f := t.Field(i)
-		tag, ok := f.Tag.Lookup("json")
+		name, ok := f.Tag.Lookup("json")
 		if !ok {
 			if f.Type == reflect.TypeFor[[]rawjson.Member]() {
 				info.unknown = i
 			}
 			continue
 		}
-		name, option, _ := strings.Cut(tag, ",")
 		info.byName[name] = len(info.fields)
-		info.fields = append(info.fields, fieldInfo{name: name, keep: option == "keep", at: i})
+		info.fields = append(info.fields, fieldInfo{name: name, keep: f.Tag.Get("codec") == "keep", at: i})
 	}
 	structs.Store(t, info)
 	return info
@@ -119,6 +118,9 @@ func decodeValue(raw []byte, v reflect.Value) error {
 		if err != nil {
 			return err
 		}
+		if len(elements) == 0 {
+			return nil // absent and empty are one value
+		}
 		v.Set(reflect.MakeSlice(v.Type(), len(elements), len(elements)))
 		for i, e := range elements {
 			if err := decodeValue(e, v.Index(i)); err != nil {
@@ -159,6 +161,23 @@ func (l layout) colon() string {
 	return ": "
 }
 
+// absent reports whether v has no value: an empty list is none, nor is a struct
+// of nothing but such fields.
+func absent(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Slice:
+		return v.Len() == 0
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if !absent(v.Field(i)) {
+				return false
+			}
+		}
+		return true
+	}
+	return v.IsZero()
+}
+
 func encodeStruct(dst []byte, v reflect.Value, l layout) []byte {
 	info := infoOf(v.Type())
 	dst = append(dst, '{')
@@ -175,7 +194,7 @@ func encodeStruct(dst []byte, v reflect.Value, l layout) []byte {
 	}
 	for _, f := range info.fields {
 		fv := v.Field(f.at)
-		if fv.IsZero() && !f.keep || fv.Kind() == reflect.Slice && fv.Len() == 0 {
+		if !f.keep && absent(fv) {
 			continue
 		}
 		member(f.name)
@@ -191,6 +210,19 @@ func encodeStruct(dst []byte, v reflect.Value, l layout) []byte {
 		dst = l.newline(dst)
 	}
 	return append(dst, '}')
+}
+
+// appendLine spells the struct that v points at on one line. Values that are
+// kept as they stand may hold line breaks between their parts, which would cut
+// the line in two; inside strings a line break is always an escape.
+func appendLine(dst []byte, v any) []byte {
+	from := len(dst)
+	dst = encodeStruct(dst, reflect.ValueOf(v).Elem(), layout{})
+	if bytes.IndexByte(dst[from:], '\n') >= 0 || bytes.IndexByte(dst[from:], '\r') >= 0 {
+		line := slices.DeleteFunc(dst[from:], func(c byte) bool { return c == '\n' || c == '\r' })
+		dst = dst[:from+len(line)]
+	}
+	return dst
 }
 
 func encodeValue(dst []byte, v reflect.Value, l layout) []byte {

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
@@ -157,12 +156,12 @@ func ParseTool(line []byte) (Tool, error) {
 
 // AppendMessage appends m to dst as one line with its newline.
 func AppendMessage(dst []byte, m *Message) []byte {
-	return append(encodeStruct(dst, reflect.ValueOf(m).Elem(), layout{}), '\n')
+	return append(appendLine(dst, m), '\n')
 }
 
 // AppendTool appends t to dst as one line with its newline.
 func AppendTool(dst []byte, t *Tool) []byte {
-	return append(encodeStruct(dst, reflect.ValueOf(t).Elem(), layout{}), '\n')
+	return append(appendLine(dst, t), '\n')
 }
 
 // A Batch is what one capture adds to a conversation: the calls are written

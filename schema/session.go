@@ -57,9 +57,9 @@ type Session struct {
 	Archived         bool        `json:"archived"`
 	CreatedAt        Time        `json:"created_at"`
 	LastActive       Time        `json:"last_active"`
-	MessageCount     int         `json:"message_count,keep"` // messages by id
-	Tokens           int64       `json:"tokens"`             // sum over messages and tools
-	CountedBytes     int64       `json:"counted_bytes"`      // length of messages.jsonl that the counters were taken at
+	MessageCount     int         `json:"message_count" codec:"keep"` // messages by id
+	Tokens           int64       `json:"tokens"`                     // sum over messages and tools
+	CountedBytes     int64       `json:"counted_bytes"`              // length of messages.jsonl that the counters were taken at
 	AgentConfig      AgentConfig `json:"agent_config"`
 	ContextSummary   string      `json:"context_summary"`
 	Sources          []Source    `json:"sources"`
@@ -153,22 +153,17 @@ type Links struct {
 // ParseSession decodes session.json. The version is judged before anything
 // else, so that a newer file is never called broken.
 func ParseSession(b []byte) (*Session, error) {
-	if err := rawjson.Strict(b); err != nil {
-		return nil, err
-	}
 	var v struct {
 		Version string `json:"version"`
 	}
 	if err := decode(b, &v); err != nil {
 		return nil, err
 	}
-	have, minor, ok := strings.Cut(v.Version, ".")
-	n, err := strconv.Atoi(have)
-	if _, minorErr := strconv.Atoi(minor); !ok || err != nil || minorErr != nil || n < 1 {
-		return nil, fmt.Errorf("version %.40q is not of the form 1.1", v.Version)
+	if err := checkVersion(v.Version); err != nil {
+		return nil, err
 	}
-	if n > major {
-		return nil, &VersionError{Have: v.Version}
+	if err := rawjson.Strict(b); err != nil {
+		return nil, err
 	}
 	if err := exactNames(b, reflect.TypeFor[Session]()); err != nil {
 		return nil, err
@@ -177,7 +172,22 @@ func ParseSession(b []byte) (*Session, error) {
 	if err := decode(b, s); err != nil {
 		return nil, err
 	}
-	return s, s.validate()
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func checkVersion(v string) error {
+	have, minor, _ := strings.Cut(v, ".")
+	n, err := strconv.ParseUint(have, 10, 31) // takes no sign
+	if _, minorErr := strconv.ParseUint(minor, 10, 31); err != nil || minorErr != nil || n < 1 {
+		return fmt.Errorf("version %.40q is not of the form 1.1", v)
+	}
+	if n > major {
+		return &VersionError{Have: v}
+	}
+	return nil
 }
 
 // exactNames refuses a member whose name differs from a known one in case only:
@@ -191,12 +201,20 @@ func exactNames(b []byte, t reflect.Type) error {
 	for _, m := range members {
 		if at, ok := info.byName[m.Name]; ok {
 			ft := t.Field(info.fields[at].at).Type
+			values := [][]byte{m.Value}
 			if ft.Kind() == reflect.Pointer {
 				ft = ft.Elem()
+			} else if ft.Kind() == reflect.Slice && ft.Elem().Kind() == reflect.Struct && string(m.Value) != "null" {
+				ft = ft.Elem()
+				if values, err = rawjson.Array(m.Value); err != nil {
+					return fmt.Errorf("field %q: %w", m.Name, err)
+				}
 			}
 			if ft.Kind() == reflect.Struct && string(m.Value) != "null" {
-				if err := exactNames(m.Value, ft); err != nil {
-					return err
+				for _, v := range values {
+					if err := exactNames(v, ft); err != nil {
+						return err
+					}
 				}
 			}
 			continue
@@ -211,6 +229,9 @@ func exactNames(b []byte, t reflect.Type) error {
 }
 
 func (s *Session) validate() error {
+	if err := checkVersion(s.Version); err != nil {
+		return err
+	}
 	if !slices.Contains(Statuses(), s.Status) {
 		return fmt.Errorf("status %.40q is none of active, paused, completed", s.Status)
 	}
@@ -237,13 +258,16 @@ func (s *Session) Marshal() ([]byte, error) {
 		return nil, err
 	}
 	b := append(encodeStruct(nil, reflect.ValueOf(s).Elem(), layout{indent: "  "}), '\n')
-	return b, rawjson.Strict(b)
+	if err := rawjson.Strict(b); err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 // AppendLine appends s to dst as one line without spaces or newline, for
 // listings.
 func (s *Session) AppendLine(dst []byte) []byte {
-	return encodeStruct(dst, reflect.ValueOf(s).Elem(), layout{})
+	return appendLine(dst, s)
 }
 
 // DisplayTitle is the title, or for a session without one (version 1.0) the
@@ -253,10 +277,9 @@ func (s *Session) DisplayTitle() string {
 	if s.Title != "" {
 		return s.Title
 	}
-	_, name, ok := strings.Cut(s.ConversationID, "-")
-	if !ok {
-		return s.ConversationID
+	name := s.ConversationID
+	if number, rest, ok := strings.Cut(name, "-"); ok && strings.Trim(number, "0123456789") == "" {
+		name = strings.TrimPrefix(rest, s.ConversationType+"-")
 	}
-	name = strings.TrimPrefix(name, s.ConversationType+"-")
 	return strings.ReplaceAll(name, "-", " ")
 }

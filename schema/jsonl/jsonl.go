@@ -132,7 +132,7 @@ func Split(text []byte, offset int64, line int, terminated bool, yield func(Reco
 	if isConflictMarker(text) {
 		return damage(text, Conflict, "%.40q", text)
 	}
-	if !utf8.Valid(text) {
+	if checked := text[:len(text)-cutRune(text, terminated)]; !utf8.Valid(checked) {
 		at := 0
 		for at < len(text) {
 			r, n := utf8.DecodeRune(text[at:])
@@ -181,7 +181,7 @@ func splitPart(part []byte, line int, terminated bool, place func([]byte) int64,
 			err = errors.New("not an object")
 		}
 		if err != nil {
-			next := resync(part)
+			next := resync(part, err)
 			kind := Broken
 			if next == nil && !terminated {
 				kind = TornTail
@@ -205,24 +205,46 @@ func splitPart(part []byte, line int, terminated bool, place func([]byte) int64,
 	}
 }
 
-// resyncTries bounds the work on one broken line.
-const resyncTries = 256
+// cutRune returns how many bytes at the end of an unterminated line are the
+// beginning of a character: they belong to the torn tail.
+func cutRune(text []byte, terminated bool) int {
+	for n := 1; n < utf8.UTFMax && n <= len(text) && !terminated; n++ {
+		if end := text[len(text)-n:]; utf8.RuneStart(end[0]) {
+			if !utf8.FullRune(end) {
+				return n
+			}
+			break
+		}
+	}
+	return 0
+}
 
-// resync finds a whole record at the end of a part that begins with a torn one:
-// a writer died in the middle of a record, and the next appended to it.
-func resync(part []byte) []byte {
-	at := 0
-	for range resyncTries {
-		i := bytes.Index(part[at+1:], []byte(`{"`))
+// resync finds a whole record behind a torn one: a writer died in the middle of
+// a record, and the next appended to it. err says where the torn one stops being
+// JSON. The next record begins there or later, at the earliest two bytes before
+// (where the tear is in a string, which the first quotation mark of the next
+// record closes); what begins earlier is an object inside the torn record. A
+// torn record that is JSON up to its end is followed by none.
+func resync(part []byte, err error) []byte {
+	at := 0 // where the parse that failed with err began
+	for {
+		next := at + 1
+		if e, ok := err.(*rawjson.SyntaxError); ok {
+			next = max(next, at+e.Offset-2)
+		}
+		i := bytes.Index(part[next:], []byte(`{"`))
 		if i < 0 {
 			return nil
 		}
-		at += 1 + i
-		if value, rest, err := rawjson.Next(part[at:]); err == nil && value[0] == '{' && (len(rest) == 0 || rest[0] == '{') {
-			return part[at:]
+		at = next + i
+		var rest []byte
+		if _, rest, err = rawjson.Next(part[at:]); err == nil {
+			if len(rest) == 0 || rest[0] == '{' {
+				return part[at:]
+			}
+			at = len(part) - len(rest) - 1 // an object inside the torn record
 		}
 	}
-	return nil
 }
 
 func isConflictMarker(b []byte) bool {

@@ -10,6 +10,7 @@ package rawjson
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -76,21 +77,47 @@ func Members(b []byte) ([]Member, error) {
 	return members, err
 }
 
-// Object is Members for files that control something: a name that stands twice
-// is refused, since two readers could take different values.
+// Object is Members with two refusals: a name that stands twice, since two
+// readers could take different values, and a name that is not valid UTF-8, since
+// it could not be written back as it is.
 func Object(b []byte) ([]Member, error) {
 	members, err := Members(b)
 	if err != nil {
 		return nil, err
 	}
-	for i, m := range members {
-		for _, earlier := range members[:i] {
-			if earlier.Name == m.Name {
-				return nil, fail(offset(b, m.Value), "name %q stands twice", m.Name)
-			}
+	var seen names
+	for _, m := range members {
+		if err := seen.add(m.Name, offset(b, m.Value)); err != nil {
+			return nil, err
 		}
 	}
 	return members, nil
+}
+
+// names holds the names of one object that were seen, in a list while they are
+// few and in a map beyond that, so that many names cost no square.
+type names struct {
+	few  []string
+	many map[string]bool
+}
+
+func (n *names) add(name string, at int) error {
+	if !utf8.ValidString(name) {
+		return fail(at, "name %q is not valid UTF-8", name)
+	}
+	if n.many[name] || slices.Contains(n.few, name) {
+		return fail(at, "name %q stands twice", name)
+	}
+	if n.few = append(n.few, name); len(n.few) > 32 {
+		if n.many == nil {
+			n.many = map[string]bool{}
+		}
+		for _, name := range n.few {
+			n.many[name] = true
+		}
+		n.few = n.few[:0]
+	}
+	return nil
 }
 
 // Array returns the elements of the array b. They are parts of b.
@@ -116,46 +143,45 @@ func Strict(b []byte) error {
 	if err := Valid(b); err != nil {
 		return err
 	}
-	return strict(b, b)
+	_, err := strict(b, skipSpace(b, 0))
+	return err
 }
 
-func strict(whole, v []byte) error {
-	i := skipSpace(v, 0)
-	at := offset(whole, v[i:])
-	switch v[i] {
-	case '"':
-		s, err := Unquote(v[i:])
+// strict checks the valid value that begins at b[i] in one pass and returns its
+// end.
+func strict(b []byte, i int) (int, error) {
+	c := b[i]
+	if c != '{' && c != '[' {
+		end, err := skipValue(b, i)
+		if err == nil && c == '"' {
+			if s, _ := Unquote(b[i:end]); !utf8.ValidString(s) {
+				err = fail(i, "text is not valid UTF-8")
+			}
+		}
+		return end, err
+	}
+	var seen names
+	for i = skipSpace(b, i+1); b[i] != c+2; {
+		if c == '{' {
+			end, err := skipString(b, i)
+			if err != nil {
+				return 0, err
+			}
+			name, _ := Unquote(b[i:end])
+			if err := seen.add(name, i); err != nil {
+				return 0, err
+			}
+			i = skipSpace(b, skipSpace(b, end)+1)
+		}
+		end, err := strict(b, i)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		if !utf8.ValidString(s) {
-			return fail(at, "text is not valid UTF-8")
-		}
-	case '[':
-		values, err := Array(v)
-		if err != nil {
-			return err
-		}
-		for _, e := range values {
-			if err := strict(whole, e); err != nil {
-				return err
-			}
-		}
-	case '{':
-		members, err := Object(v)
-		if e, ok := err.(*SyntaxError); ok {
-			return fail(at+e.Offset, "%s", e.Msg)
-		}
-		for _, m := range members {
-			if !utf8.ValidString(m.Name) {
-				return fail(at, "name %q is not valid UTF-8", m.Name)
-			}
-			if err := strict(whole, m.Value); err != nil {
-				return err
-			}
+		if i = skipSpace(b, end); b[i] == ',' {
+			i = skipSpace(b, i+1)
 		}
 	}
-	return nil
+	return i + 1, nil
 }
 
 // offset returns where part, a slice of whole, begins in it.

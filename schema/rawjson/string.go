@@ -95,8 +95,9 @@ const hexDigits = "0123456789abcdef"
 
 // AppendQuote appends s as a JSON string in the one spelling that the format
 // uses: only what JSON demands is escaped, with the short escapes where there
-// are any; lone surrogates (see [Unquote]) become \udXXX; bytes that are not
-// UTF-8 become U+FFFD, since JSON has no way to hold them.
+// are any; lone surrogates (see [Unquote]) become \udXXX, a high one before a
+// low one the character that they spell; bytes that are not UTF-8 become U+FFFD,
+// since JSON has no way to hold them.
 func AppendQuote(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	from := 0
@@ -132,13 +133,21 @@ func AppendQuote(dst []byte, s string) []byte {
 			dst = append(dst, `\u00`...)
 			dst = append(dst, hexDigits[c>>4], hexDigits[c&15])
 		default:
-			if r, ok := surrogate(s[i:]); ok {
-				n = 3
-				dst = append(dst, `\ud`...)
-				dst = append(dst, hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
-			} else {
+			r, ok := surrogate(s[i:])
+			if !ok {
 				dst = append(dst, "\uFFFD"...)
+				break
 			}
+			n = 3
+			if low, ok := surrogate(s[i+3:]); ok {
+				if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+					n = 6
+					dst = utf8.AppendRune(dst, pair)
+					break
+				}
+			}
+			dst = append(dst, `\ud`...)
+			dst = append(dst, hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 		}
 		i += n
 		from = i
@@ -147,8 +156,7 @@ func AppendQuote(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// surrogate reads a surrogate in its three-byte form at the start of s. (A high
-// one followed by a low one cannot come from Unquote, which joins such a pair.)
+// surrogate reads a surrogate in its three-byte form at the start of s.
 func surrogate(s string) (rune, bool) {
 	if len(s) < 3 || s[0] != 0xED || s[1] < 0xA0 || s[1] > 0xBF || s[2] < 0x80 || s[2] > 0xBF {
 		return 0, false
