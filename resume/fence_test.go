@@ -61,6 +61,14 @@ func TestSections(t *testing.T) {
 				Attachments: []schema.Attachment{{Name: "a\nb"}}},
 			want: []section{" user\n日本語 text\n\n[attachment of unknown type, 0 bytes, a b]\n"},
 		},
+		"blocks that leave text out": {
+			m:    schema.Message{Role: schema.User, Content: "one two", Blocks: []schema.Block{text(3), call("c1")}, ToolCalls: []schema.ToolCall{{ID: "c1", Name: "Read"}}},
+			want: []section{" user\none two\n", " tool Read no result\n"},
+		},
+		"blocks that say more than there is": {
+			m:    schema.Message{Role: schema.User, Content: "one", Blocks: []schema.Block{text(3), text(3)}},
+			want: []section{" user\none\n"},
+		},
 		"a call that only its own line names": {
 			m: schema.Message{ID: "m1", Role: schema.Assistant},
 			tools: []schema.Tool{{ID: "z", MessageID: "m1", Name: "B", Timestamp: "2025-11-22T10:00:00Z"},
@@ -85,6 +93,36 @@ func TestSections(t *testing.T) {
 	} {
 		if got := sectionsOf(c.m, c.tools...); !slices.Equal(got, c.want) {
 			t.Errorf("%s:\n%q, not\n%q", name, got, c.want)
+		}
+	}
+}
+
+// TestCallOnce: a call stands where a message names it, whatever message its own
+// line names.
+func TestCallOnce(t *testing.T) {
+	h := newHistory(schema.History{
+		Messages: []schema.Message{
+			{ID: "m1", Role: schema.Assistant, ToolCalls: []schema.ToolCall{{ID: "c1", Name: "Read"}}},
+			{ID: "m2", Role: schema.Assistant, Blocks: []schema.Block{{Type: schema.ToolCallBlock, ID: "c2"}}},
+			{ID: "m3", Role: schema.Assistant},
+		},
+		Tools: map[string]schema.Tool{"c1": {ID: "c1", MessageID: "m3"}, "c2": {ID: "c2", MessageID: "m3"}},
+	})
+	for i, want := range []int{2, 2, 1} {
+		if got := h.sections(&h.messages[i]); len(got) != want {
+			t.Errorf("message %d: %q", i, got)
+		}
+	}
+}
+
+func TestBelieved(t *testing.T) {
+	for _, c := range []struct {
+		count int
+		text  string
+		want  int
+	}{{3, "abcdef", 3}, {6, "abcdef", 6}, {7, "abcdef", 2}, {0, "abcde", 2}, {-1, "abc", 1}, {5, "", 0}} {
+		if got := believed(c.count, c.text); got != c.want {
+			t.Errorf("%d for %q: %d, not %d", c.count, c.text, got, c.want)
 		}
 	}
 }

@@ -147,7 +147,28 @@ func checkPayload(s *schema.Session, h schema.History, o Options, p *Payload) er
 	if full := p.Included == len(h.Messages)+h.Earlier; p.Strategy != MinimalState && full != (p.Strategy == FullHistory) {
 		return fmt.Errorf("%s with %d of %d", p.Strategy, p.Included, len(h.Messages)+h.Earlier)
 	}
+	if err := checkTurns(h.Messages, p.Included, o.Last); err != nil {
+		return err
+	}
 	return checkTexts(h.Messages[len(h.Messages)-p.Included:], ps.sections)
+}
+
+// checkTurns fails for a history that begins inside a turn although a whole turn
+// is in it.
+func checkTurns(messages []schema.Message, included, last int) error {
+	if included == 0 || included == last || included == len(messages) {
+		return nil
+	}
+	told := messages[len(messages)-included:]
+	if told[0].Role == schema.User {
+		return nil
+	}
+	for i := range told {
+		if told[i].Role == schema.User {
+			return fmt.Errorf("the history begins inside the turn before the one of %s", told[i].ID)
+		}
+	}
+	return nil
 }
 
 // checkTexts compares what was said with what the fence says was said.

@@ -58,7 +58,7 @@ type Payload struct {
 // The strategies that [Build] chooses from.
 const (
 	FullHistory  = "full-history"  // everything fits
-	RecentTurns  = "recent-turns"  // the longest run of whole turns at the end that fits
+	RecentTurns  = "recent-turns"  // the longest run of whole turns at the end that fits, or the end of the last turn
 	MinimalState = "minimal-state" // command or block had to be shortened
 )
 

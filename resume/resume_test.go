@@ -192,9 +192,16 @@ func TestRecentTurns(t *testing.T) {
 	if p := mustBuild(t, s, h, o); p.Strategy != RecentTurns || p.Included != 398 {
 		t.Errorf("a budget one too small gives %s, %d included", p.Strategy, p.Included)
 	}
-	// A turn that is too long leaves the history out, not the conversation.
-	h.Messages[399].Content = strings.Repeat("word ", 6000)
+	// Of a turn that is too long the end is kept, and nothing if its end is too long.
 	o.Budget = 5000
+	h.Messages[10].Role = schema.Assistant
+	for i := 11; i < 400; i++ {
+		h.Messages[i].Role = schema.System
+	}
+	if p := mustBuild(t, s, h, o); p.Strategy != RecentTurns || p.Tokens < 4900 || p.Included < 100 {
+		t.Errorf("%s, %d included, %d tokens", p.Strategy, p.Included, p.Tokens)
+	}
+	h.Messages[399].Content = strings.Repeat("word ", 6000)
 	if p := mustBuild(t, s, h, o); p.Strategy != RecentTurns || p.Included != 0 || strings.Contains(p.Text, "~~~~") {
 		t.Errorf("%s, %d included", p.Strategy, p.Included)
 	}
@@ -322,5 +329,52 @@ func TestMinimalUsesTheRoom(t *testing.T) {
 	if i := slices.IndexFunc(p.LeftOut, func(l LeftOut) bool { return l.What == "the command's text" }); i < 0 ||
 		p.LeftOut[i].Show != "cat .workspace/commands/brainstorm.md" || p.LeftOut[i].Tokens < 4500 || p.LeftOut[i].Tokens > 5600 {
 		t.Errorf("left out %+v", p.LeftOut)
+	}
+}
+
+// TestPlanShrinks: the current step stays longest, then the open ones in their
+// order, then those that are done, the latest first; they stand in the plan's
+// order all the same.
+func TestPlanShrinks(t *testing.T) {
+	s, h, o := brainstorm()
+	h.Messages = nil
+	o.Command = Command{}
+	s.Plan = &schema.Plan{Current: 7}
+	for i := range 10 {
+		status := "completed"
+		switch {
+		case i == 7:
+			status = "in_progress"
+		case i >= 5:
+			status = "pending"
+		}
+		s.Plan.Steps = append(s.Plan.Steps, schema.Step{Content: label(i) + strings.Repeat(" word", 10), Status: status})
+	}
+	kept := func(budget int) (steps []string) {
+		o.Budget = budget
+		p := mustBuild(t, s, h, o)
+		for line := range strings.SplitSeq(p.Text, "\n") {
+			if strings.HasPrefix(line, "- [") {
+				steps = append(steps, line[2:5]+line[10:11])
+			}
+		}
+		if i := slices.IndexFunc(p.LeftOut, func(l LeftOut) bool { return l.What == "steps of the plan" }); len(steps) < 10 && (i < 0 || p.LeftOut[i].Count != 10-len(steps)) {
+			t.Errorf("budget %d: %d steps kept, left out %+v", budget, len(steps), p.LeftOut)
+		}
+		return steps
+	}
+	order := []string{"[>]7", "[ ]5", "[ ]6", "[ ]8", "[ ]9", "[x]4", "[x]3", "[x]2", "[x]1", "[x]0"}
+	seen := map[int]bool{}
+	for budget := MinBudget; budget < 400; budget++ {
+		got := kept(budget)
+		seen[len(got)] = true
+		want := slices.Clone(order[:len(got)])
+		slices.SortFunc(want, func(a, b string) int { return strings.Compare(a[3:], b[3:]) })
+		if !slices.Equal(got, want) {
+			t.Errorf("budget %d: %q", budget, got)
+		}
+	}
+	if len(seen) < 6 || !seen[10] {
+		t.Errorf("the budgets do not test it: %v", seen)
 	}
 }

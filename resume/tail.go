@@ -20,9 +20,10 @@ type tail struct {
 	thought   int // tokens of that reasoning, about
 }
 
-// tails returns the tails that may be told, the longest first: each begins at a
-// turn, or where last has the history begin, and has at most limit tokens.
-// rendered are the sections of the messages that they need, from the end on.
+// tails returns the tails that may be told, the longest first, of at most limit
+// tokens: each begins at a turn, or where last has the history begin, or inside
+// the last turn, for an agent may work for hours in one turn and no other may
+// fit. rendered are the sections of the messages that they need, from the end on.
 func (h *history) tails(last, limit int) (found []tail, rendered [][]section) {
 	n := len(h.messages)
 	first := 0
@@ -30,6 +31,7 @@ func (h *history) tails(last, limit int) (found []tail, rendered [][]section) {
 		first = max(n-last, 0)
 	}
 	t := tail{start: n}
+	turn := false // a whole turn has been found
 	for i := n - 1; i >= first; i-- {
 		m := &h.messages[i]
 		ss := h.sections(m)
@@ -49,9 +51,10 @@ func (h *history) tails(last, limit int) (found []tail, rendered [][]section) {
 			t.reasoning++
 			t.thought += roughly(m.Reasoning)
 		}
-		if i == first || m.Role == schema.User {
+		if i == first || m.Role == schema.User || !turn {
 			found = append(found, t)
 		}
+		turn = turn || m.Role == schema.User
 	}
 	slices.Reverse(found)
 	return found, rendered

@@ -77,6 +77,7 @@ func TestMatch(t *testing.T) {
 		{"space left out", "paymentservice", "6"},
 		{"space left out, best first", "apidesign", "5 9"},
 		{"some words right, some shortened", "plan mgration", "3"},
+		{"a word that is folded and one shortened", "strassenkarte zürch", "7"},
 		{"ideographs left out", "接口计讨论", "8"},
 
 		{"nothing", "", ""},
@@ -123,8 +124,8 @@ func TestMatchNotByAccident(t *testing.T) {
 }
 
 func TestMatchEmptyFields(t *testing.T) {
-	items := []Item{{}, {Title: "."}, {ID: "01kce"}, {Folder: "001-x"}}
-	for query, want := range map[string]string{".": "1", "/.": "", "01kce": "2", "001-x": "3", "0": "2 3", "..": "", "/": ""} {
+	items := []Item{{}, {Title: "."}, {ID: "01kce"}, {Folder: "001-x"}, {ID: "01kcex", Folder: "2025-12-01/001-xy"}}
+	for query, want := range map[string]string{".": "1", "/.": "", "01kce": "2", "001-x": "3", "0": "2 3 4", "01kcex": "4", "..": "", "/": ""} {
 		if got := ids(Match(items, query)); got != want {
 			t.Errorf("%q means %q, want %q", query, got, want)
 		}
@@ -160,6 +161,11 @@ func TestNearest(t *testing.T) {
 		{"three letters, one wrong", "aps", "1"},
 		{"first letters of words", "stps", "6"},
 		{"a character wrong", "接口涉及", "8"},
+		{"beginning of a word", "kuber", "11"},
+		{"vowels left out", "kbrnts", "11"},
+		{"two letters", "re", ""},
+		{"beginning of a year", "202", ""},
+		{"a year and nonsense", "2025 qwertzuiop", ""},
 		{"nonsense", "qwzx", ""},
 		{"longer nonsense", "wubba lubba dub", ""},
 		{"nothing", "", ""},
@@ -178,16 +184,55 @@ func TestNearest(t *testing.T) {
 	}
 }
 
+func TestNearestInitials(t *testing.T) {
+	items := []Item{{Title: "Fix login bug", Folder: "2025-12-02/001-fix-login-bug"}, {Title: "Fix the layout of the big table"}}
+	if got := ids(Nearest(items, "flb", 5)); got != "0" {
+		t.Errorf("near are %q", got)
+	}
+}
+
+func TestScattered(t *testing.T) {
+	for _, tc := range []struct {
+		word, text string
+		want       bool
+	}{
+		{"cnfg", "config loader", true},
+		{"cfg", "config loader", false}, // too short to be no accident
+		{"bstorm", "brainstorm", true},
+		{"rainstrm", "brainstorm", false}, // not from the beginning of a word
+		{"brapi", "brainstorm api", true},
+		{"paymse", "payment service", true},
+		{"payms", "payment service", false}, // a last letter alone
+		{"apidsgn", "api design", true},
+		{"core", "code review", false}, // too short to begin two words
+		{"payseow", "payment of services owned", false},
+		{"setsable", "sets of enable", false}, // goes on inside another word
+		{"sabled", "saved enabled", false},
+		{"apidesign", "api design", true},
+		{strings.Repeat("ab", 33), strings.Repeat("ab", 33), false},
+		{strings.Repeat("ab", 32), strings.Repeat("ab", 32), true},
+		{"cnfg", "", false},
+		{"cnfg", strings.Repeat("x ", 300) + "config", false}, // too far back
+	} {
+		if got := scattered(tc.word, tc.text); got != tc.want {
+			t.Errorf("%q in %q: %v, price %d", tc.word, tc.text, got, price([]rune(tc.word), tc.text))
+		}
+	}
+}
+
 func TestNearestWord(t *testing.T) {
 	commands := []string{"resume", "list", "stop", "status", "show", "search", "export", "import", "archive", "tag"}
 	for typed, want := range map[string]string{
 		"resum": "resume", "rseume": "resume", "RESUME": "resume", "resmue": "resume", "lst": "list", "lits": "list",
-		"stauts": "status", "stat": "status", "exprt": "export", "imoprt": "import", "archvie": "archive", "sea": "search", "tga": "tag",
+		"stauts": "status", "stat": "status", "exprt": "export", "imoprt": "import", "archvie": "archive", "arhcvie": "archive", "sea": "search", "tga": "tag",
 		"": "", "x": "", "r": "", "xx": "", "banana": "", "commit": "", "stopwatch": "", "ta": "", "dig": "", strings.Repeat("r", 1000): "",
 	} {
 		if got := NearestWord(commands, typed); got != want {
 			t.Errorf("%q is near %q, want %q", typed, got, want)
 		}
+	}
+	if got := NearestWord([]string{"start", "stare"}, "stark"); got != "start" {
+		t.Errorf("not the first of two that are as near: %q", got)
 	}
 	if got := NearestWord([]string{strings.Repeat("resume", 50), "ÄNDERN"}, "änden"); got != "ÄNDERN" {
 		t.Errorf("Unicode: %q", got)
@@ -195,7 +240,7 @@ func TestNearestWord(t *testing.T) {
 }
 
 func TestFold(t *testing.T) {
-	for _, equal := range [][]string{{"API", "api"}, {"Straße", "STRASSE", "STRAẞE"}, {"ΣΊΣΥΦΟΣ", "σίσυφος"}, {"Kelvin", "kelvin"}, {"\xff", "\uFFFD"}} {
+	for _, equal := range [][]string{{"API", "api"}, {"Straße", "STRASSE", "STRAẞE"}, {"ΣΊΣΥΦΟΣ", "σίσυφος"}, {"\u212Aelvin", "kelvin", "KELVIN"}, {"\u017Fo", "SO"}, {"\xff", "\uFFFD"}} {
 		for _, s := range equal {
 			if fold(s) != fold(equal[0]) {
 				t.Errorf("%q and %q differ: %q, %q", s, equal[0], fold(s), fold(equal[0]))

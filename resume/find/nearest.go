@@ -117,8 +117,6 @@ func nearness(typed []string, word string) []int {
 		case t == word:
 			near[k] = 2 * n
 		case n < 3 || n > maxWord || strings.Trim(t, "0123456789") == "":
-		case strings.HasPrefix(word, t):
-			near[k] = 2*n - 1
 		default:
 			long := []rune(word)
 			d := distance([]rune(t), long[:min(len(long), 2*maxWord)])
@@ -142,7 +140,7 @@ func slips(n int) int { return min(n/3, 3) }
 // beginning of; the first of several that are as near; "" if none is near.
 func NearestWord(words []string, typed string) string {
 	want := []rune(fold(typed))
-	if len(want) < 2 || len(want) > maxWord {
+	if len(want) > maxWord {
 		return ""
 	}
 	found, least := "", max(1, slips(len(want)))+1

@@ -10,6 +10,7 @@ func FuzzCount(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		text = text[:min(len(text), 1000)] // naiveCount takes the square of it
 		if got, want := pieces(text), referencePieces(t, text); repaired(text) == text && !slices.Equal(got, want) {
 			t.Errorf("%q splits into\n%q, want\n%q", text, got, want)
 		}

@@ -26,24 +26,24 @@ func aPassword(word string) bool {
 // `token := "..."`, `X-Auth-Token: ...` and `--secret ...`.
 func assignment(s string, at, end int) (start, stop int, ok bool) {
 	from, to := at, end
-	for from > 0 && at-from < 48 && isName(s[from-1]) {
-		from--
-	}
 	for to < len(s) && to-end < 24 && isName(s[to]) {
 		to++
 	}
-	if !tellingName(s[from:at], s[at:end], s[end:to]) {
+	if to == len(s) || strings.IndexByte("=: \t\"'`],?", s[to]) < 0 || !listed(secretSuffixes, s[end:to]) {
 		return 0, 0, false
 	}
+	for from > 0 && at-from < 48 && isName(s[from-1]) {
+		from--
+	}
 	start, quote, ok := givenValue(s, from, to)
-	if !ok {
+	if !ok || strings.HasSuffix(s[:from], "://") || !tellingName(s[from:at], s[at:end], s[end:to]) {
 		return 0, 0, false
 	}
 	word := s[at:end]
 	if quote != 0 {
 		stop = closingQuote(s, start, quote)
 		inList := strings.IndexByte(s[to:start], ',') >= 0
-		return start, stop, stop > start && plausible(word, s[start:stop], !inList)
+		return start, stop, stop > start && plausible(word, s[start:stop], inList)
 	}
 	stop = start
 	for stop < len(s) && isBare(s[stop]) && !(s[stop] == '&' && s[start-1] == '=') {
@@ -55,7 +55,25 @@ func assignment(s string, at, end int) (start, stop int, ok bool) {
 	for stop > start && strings.IndexByte(".:!?", s[stop-1]) >= 0 {
 		stop--
 	}
-	return start, stop, plausible(word, s[start:stop], false)
+	// The settings of a shell are no code.
+	shell := start == to+1 && s[to] == '=' && strings.ToUpper(s[from:to]) == s[from:to] ||
+		strings.HasPrefix(s[from:], "--")
+	return start, stop, plausible(word, s[start:stop], !shell)
+}
+
+// namedValue finds where the value starts that is given to a name of which
+// s[at:end] is a part, as in "DATADOG_API_KEY=" or "Datadog api key: ". The rest
+// of the name must have one of the words.
+func namedValue(s string, at, end int, words []string) (start int, ok bool) {
+	to := end
+	for to < len(s) && to-end < 32 && (isName(s[to]) || s[to] == ' ' && to+1 < len(s) && isName(s[to+1])) {
+		to++
+	}
+	if len(words) > 0 && !containsAny(s[end:to], words...) {
+		return 0, false
+	}
+	start, _, ok = givenValue(s, at, to)
+	return start, ok
 }
 
 // tellsSecret reports whether a value is a secret because of its name.
@@ -64,7 +82,7 @@ func tellsSecret(name, value string) bool {
 		for at := 0; at+len(word) <= len(name); at++ {
 			end := at + len(word)
 			if equalFold(name[at:end], word) && tellingName(name[:at], name[at:end], name[end:]) &&
-				plausible(word, value, true) {
+				plausible(word, value, false) {
 				return true
 			}
 		}
@@ -83,11 +101,11 @@ func equalFold(s, word string) bool {
 	return true
 }
 
-// plausible reports whether value may be what a tell-tale word says. A value
-// that stands in quotes behind a name is less likely to be code.
-func plausible(word, value string, quoted bool) bool {
+// plausible reports whether value, which may be a piece of code, may be what a
+// tell-tale word says.
+func plausible(word, value string, code bool) bool {
 	if aPassword(word) {
-		return strings.IndexAny(value, " \t\r\n") < 0 && plausiblePassword(value, quoted)
+		return strings.IndexAny(value, " \t\r\n") < 0 && plausiblePassword(value, code)
 	}
 	if isUUID(value) && strings.EqualFold(word, "token") {
 		return false
@@ -235,6 +253,9 @@ func closingQuote(s string, start int, quote byte) int {
 		case quote:
 			return i
 		case '\n':
+			return -1
+		case '"':
+			// What other quotes enclose must not reach out of a JSON string.
 			return -1
 		}
 	}

@@ -103,10 +103,7 @@ func unescapeAll(s string) view {
 			break
 		}
 		from := i + n
-		i = from + 1
-		for i < len(s) && s[i] == '\\' {
-			i++
-		}
+		i = skipBackslashes(s, from)
 		if i == len(s) {
 			w.escape(from, i, '\\')
 			break
@@ -146,6 +143,24 @@ func unescapeAll(s string) view {
 		}
 	}
 	return w.view()
+}
+
+// skipBackslashes returns where the run of backslashes ends that starts at
+// s[at:]. One that is itself escaped by number belongs to the run.
+func skipBackslashes(s string, at int) int {
+	for {
+		for at < len(s) && s[at] == '\\' {
+			at++
+		}
+		switch {
+		case len(s)-at >= 5 && equalFold(s[at:at+5], "u005c"):
+			at += 5
+		case len(s)-at >= 3 && equalFold(s[at:at+3], "x5c"):
+			at += 3
+		default:
+			return at
+		}
+	}
 }
 
 // simpleEscape is what the escape sequence of a backslash and c stands for.

@@ -37,12 +37,12 @@ func plausibleLogin(user, password string) bool {
 	if len(password) < 4 || strings.EqualFold(user, password) || templated(password) || strings.ContainsAny(password, "{}$[]*") {
 		return false
 	}
-	if containsAny(password, "example", "placeholder", "changeme", "redacted", "your", "xxx", "password", "passwd",
+	if containsAny(password, "example", "placeholder", "changeme", "redacted", "your", "xxxx", "password", "passwd",
 		"secret", "token", "dummy", "12345") {
 		return false
 	}
 	switch strings.ToLower(password) {
-	case "pass", "passw0rd", "p@ssw0rd", "pwd", "admin", "root", "user", "test", "guest", "postgres", "mysql", "mongo",
+	case "xxx", "pass", "passw0rd", "p@ssw0rd", "pwd", "admin", "root", "user", "test", "guest", "postgres", "mysql", "mongo",
 		"redis", "rabbitmq", "minio", "minioadmin", "docker", "local", "localhost", "foobar", "test123", "1234", "apikey",
 		"api_key", "x-oauth-basic", "developer", "default", "username", "credentials", "pass123", "dbpass":
 		return false
@@ -126,7 +126,7 @@ func tokenEnd(s string, start int) int {
 // curlPassword finds the password in the option of curl that stands at
 // s[at:end].
 func curlPassword(s string, at, end int) (start, stop int, ok bool) {
-	line := s[max(0, at-400):at]
+	line := s[max(0, at-256):at]
 	if i := strings.LastIndexByte(line, '\n'); i >= 0 {
 		line = line[i+1:]
 	}

@@ -15,15 +15,24 @@ type Rule struct {
 	Fold bool
 
 	// pattern is the regexp of the rule. Its first group, or else its whole
-	// match, is what is replaced. It is applied where a keyword stands: it
-	// starts there unless before or near is set.
+	// match, is what is replaced. It must match where a keyword starts, unless
+	// one of the next three fields says otherwise.
 	pattern string
-	// before is how far in front of the keyword the match may start.
+	// before is how far in front of the keyword the match may start: as many of
+	// the characters in lead as stand there, at most before of them.
 	before int
+	lead   string
+	// named says that the keyword is part of a name and that the pattern is for
+	// the value which is given to that name. The rest of the name must have one
+	// of the words in saying, if there are any.
+	named  bool
+	saying []string
 	// near is how far behind the keyword a value may start. All matches in
-	// that stretch count.
+	// that stretch count. A stretch without mark has none.
 	near int
-	// loose allows the keyword to stand inside a longer word.
+	mark string
+	// loose allows keyword and value to stand inside a longer word, unless the
+	// pattern says otherwise.
 	loose bool
 	// solid asks for more than letters and digits to be absent around the
 	// value: no character of the base64 alphabets may touch it.
@@ -33,6 +42,8 @@ type Rule struct {
 	// find replaces pattern where a regexp will not do. The keyword stands at
 	// s[at:end]; the value is returned as s[start:stop].
 	find func(s string, at, end int) (start, stop int, ok bool)
+	// findAll does the same for what may be in several places.
+	findAll func(s string, at, end int, add func(start, stop int))
 }
 
 // Rules returns all rules, in the order of their precedence: where findings of
@@ -48,8 +59,5 @@ func Rules() []Rule {
 	return all
 }
 
-// assigned is the pattern of a value that is given to a name: the name begins
-// with a match of name, the value matches value. Only the value is replaced.
-func assigned(name, value string) string {
-	return `(?i:` + name + `)[\w .-]{0,32}["'\x60]?\]?[ \t]{0,4}(?::=|=>|[:=,])[ \t]{0,4}["'\x60]?(` + value + `)`
-}
+// wordBytes are the characters of most tokens.
+const wordBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"

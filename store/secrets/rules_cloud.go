@@ -30,8 +30,8 @@ func cloudRules() []Rule {
 				"session_token", "session-token", "sessiontoken", "security_token", "security-token", "securitytoken",
 			},
 			Fold:    true,
-			loose:   true,
-			pattern: assigned(`(?:session|security)[_-]?token`, `[A-Za-z0-9/+]{100,}(?:%3[Dd]|=){0,2}`),
+			named:   true,
+			pattern: `[A-Za-z0-9/+]{100,}(?:%3[Dd]|=){0,2}`,
 			check:   mixed,
 		},
 		{
@@ -85,6 +85,7 @@ func cloudRules() []Rule {
 			Keywords:    []string{"0Q~", "1Q~", "2Q~", "3Q~", "4Q~", "5Q~", "6Q~", "7Q~", "8Q~", "9Q~"},
 			pattern:     `[A-Za-z0-9_.~-]{3}\dQ~[A-Za-z0-9_.~-]{31,34}`,
 			before:      3,
+			lead:        wordBytes + ".~",
 		},
 		{
 			ID:          "azure-annotated-key",
@@ -93,6 +94,7 @@ func cloudRules() []Rule {
 			Keywords:    []string{"JQQJ9"},
 			pattern:     `[A-Za-z0-9]{52}JQQJ9[A-Za-z0-9]{27}`,
 			before:      52,
+			lead:        wordBytes,
 		},
 		{
 			ID:          "azure-devops-token",
@@ -101,6 +103,7 @@ func cloudRules() []Rule {
 			Keywords:    []string{"AZDO"},
 			pattern:     `[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}`,
 			before:      76,
+			lead:        wordBytes,
 		},
 		{
 			ID:          "alibaba-access-key",
@@ -109,7 +112,7 @@ func cloudRules() []Rule {
 			Keywords:    []string{"LTAI"},
 			pattern:     `LTAI[A-Za-z0-9]{12,26}`,
 			solid:       true,
-			check:       hasDigit,
+			check:       unworded,
 		},
 		{
 			ID:          "alibaba-secret-key",
@@ -117,8 +120,8 @@ func cloudRules() []Rule {
 			Source:      "observed; the key is documented at https://www.alibabacloud.com/help/en/ram/user-guide/create-an-accesskey-pair",
 			Keywords:    []string{"aliyun", "alibaba", "accesskeysecret", "access_key_secret", "access-key-secret"},
 			Fold:        true,
-			loose:       true,
-			pattern:     assigned("aliyun|alibaba|access[_-]?key[_-]?secret", `[A-Za-z0-9]{30}`),
+			named:       true,
+			pattern:     `[A-Za-z0-9]{30}`,
 			check:       mixed,
 		},
 	}

@@ -85,11 +85,12 @@ func webToken(s string, at, _ int) (start, stop int, ok bool) {
 		return 0, 0, false
 	}
 	if n == len(parts) && len(parts[2]) == 16 && len(parts[3]) >= 8 && len(parts[4]) >= 16 {
-		return at, at + 4 + len(strings.Join(parts[:], "")), true
+		stop = at + 4 + len(strings.Join(parts[:], ""))
+		return at, stop, entropy(s[at:stop]) > 3
 	}
 	if n < 3 || len(parts[1]) < 12 || !strings.HasPrefix(parts[1], "eyJ") {
 		return 0, 0, false
 	}
 	stop = at + len(parts[0]) + 1 + len(parts[1]) + 1 + len(parts[2])
-	return at, stop, true
+	return at, stop, entropy(s[at:stop]) > 3
 }

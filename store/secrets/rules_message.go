@@ -33,6 +33,7 @@ func messageRules() []Rule {
 			Fold:        true,
 			pattern:     `[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,45}`,
 			near:        200,
+			mark:        ".",
 			solid:       true,
 		},
 		{
@@ -48,8 +49,10 @@ func messageRules() []Rule {
 			Description: "Telegram bot token",
 			Source:      "https://core.telegram.org/bots/features#generating-an-authentication-token",
 			Keywords:    []string{":AA"},
-			pattern:     `\d{8,10}:AA[A-Za-z0-9_-]{33}`,
-			before:      10,
+			pattern:     `(?:bot)?(\d{8,10}:AA[A-Za-z0-9_-]{33})`,
+			before:      14,
+			lead:        "bot0123456789",
+			loose:       true,
 		},
 		{
 			ID:          "twilio-api-key",
@@ -59,6 +62,7 @@ func messageRules() []Rule {
 			Fold:        true,
 			pattern:     `SK[0-9a-f]{32}`,
 			near:        160,
+			mark:        "SK",
 		},
 		{
 			ID:          "twilio-auth-token",
@@ -66,9 +70,10 @@ func messageRules() []Rule {
 			Source:      "https://www.twilio.com/docs/iam/access-tokens (use; length observed)",
 			Keywords:    []string{"twilio"},
 			Fold:        true,
-			loose:       true,
-			pattern:     assigned(`twilio[\w.-]{0,8}(?:token|secret)`, `[0-9a-f]{32}|[A-Za-z0-9]{32}`),
-			check:       hasDigit,
+			named:       true,
+			saying:      []string{"token", "secret"},
+			pattern:     `[0-9a-f]{32}|[A-Za-z0-9]{32}`,
+			check:       unworded,
 		},
 		{
 			ID:          "sendgrid-api-key",
@@ -94,6 +99,7 @@ func messageRules() []Rule {
 			Fold:        true,
 			pattern:     `[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}`,
 			near:        120,
+			mark:        "-",
 		},
 		{
 			ID:          "mailchimp-api-key",
@@ -102,6 +108,7 @@ func messageRules() []Rule {
 			Keywords:    []string{"-us1", "-us2", "-us3", "-us4", "-us5", "-us6", "-us7", "-us8", "-us9"},
 			pattern:     `[0-9a-f]{32}-us\d{1,2}`,
 			before:      32,
+			lead:        "0123456789abcdef",
 			solid:       true,
 		},
 		{

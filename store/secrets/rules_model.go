@@ -23,8 +23,9 @@ func modelRules() []Rule {
 			Description: "OpenAI user key of the form before projects",
 			Source:      "observed; keys are documented at https://platform.openai.com/docs/api-reference/authentication",
 			Keywords:    []string{"T3BlbkFJ"},
-			pattern:     `sk-(?:[a-z]+-)?[A-Za-z0-9_-]{20,74}T3BlbkFJ[A-Za-z0-9_-]{20,74}`,
+			pattern:     `(?:[A-Za-z0-9_-]*?[_-])??(sk-(?:[a-z]+-)?[A-Za-z0-9_-]{20,74}T3BlbkFJ[A-Za-z0-9_-]{20,74})`,
 			before:      96,
+			lead:        wordBytes,
 		},
 		{
 			ID:          "openrouter-api-key",
@@ -48,6 +49,7 @@ func modelRules() []Rule {
 			Fold:        true,
 			pattern:     `sk-[0-9a-f]{32}`,
 			near:        120,
+			mark:        "sk-",
 		},
 		{
 			ID:          "sk-api-key",
@@ -99,8 +101,8 @@ func modelRules() []Rule {
 			Source:      "observed; keys are documented at https://docs.mistral.ai/getting-started/quickstart/",
 			Keywords:    []string{"mistral"},
 			Fold:        true,
-			loose:       true,
-			pattern:     assigned("mistral", `[A-Za-z0-9]{32}`),
+			named:       true,
+			pattern:     `[A-Za-z0-9]{32}`,
 			check:       mixed,
 		},
 		{
@@ -109,8 +111,8 @@ func modelRules() []Rule {
 			Source:      "observed; keys are documented at https://docs.cohere.com/docs/rate-limits",
 			Keywords:    []string{"cohere", "co_api_key"},
 			Fold:        true,
-			loose:       true,
-			pattern:     assigned("cohere|co_api_key", `[A-Za-z0-9]{40}`),
+			named:       true,
+			pattern:     `[A-Za-z0-9]{40}`,
 			check:       mixed,
 		},
 		{
@@ -162,8 +164,9 @@ func modelRules() []Rule {
 			Source:      "observed; keys are documented at https://docs.wandb.ai/quickstart",
 			Keywords:    []string{"wandb"},
 			Fold:        true,
-			loose:       true,
-			pattern:     assigned(`wandb[\w.-]{0,16}key`, `[0-9a-f]{40}`),
+			named:       true,
+			saying:      []string{"key"},
+			pattern:     `[0-9a-f]{40}`,
 		},
 	}
 }

@@ -10,6 +10,7 @@ func toolRules() []Rule {
 			Keywords:    []string{".atlasv1."},
 			pattern:     `[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70}`,
 			before:      14,
+			lead:        wordBytes,
 		},
 		{
 			ID:          "vault-token",
@@ -68,6 +69,7 @@ func toolRules() []Rule {
 			Keywords:    []string{"NRAL"},
 			pattern:     `[0-9a-f]{36}NRAL`,
 			before:      36,
+			lead:        "0123456789abcdef",
 		},
 		{
 			ID:          "datadog-key",
@@ -75,8 +77,8 @@ func toolRules() []Rule {
 			Source:      "https://docs.datadoghq.com/account_management/api-app-keys/ (keys; length observed)",
 			Keywords:    []string{"datadog", "dd_api", "dd-api", "dd_app", "dd-app"},
 			Fold:        true,
-			loose:       true,
-			pattern:     assigned("datadog|dd[_-]ap[ip]", `[0-9a-f]{40}|[0-9a-f]{32}`),
+			named:       true,
+			pattern:     `[0-9a-f]{40}|[0-9a-f]{32}`,
 		},
 		{
 			ID:          "dynatrace-token",
@@ -112,7 +114,7 @@ func toolRules() []Rule {
 			Source:      "https://developers.notion.com/reference/authentication (prefixes; length observed)",
 			Keywords:    []string{"ntn_", "secret_"},
 			pattern:     `(?:ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43})`,
-			check:       hasDigit,
+			check:       unworded,
 		},
 		{
 			ID:          "figma-token",

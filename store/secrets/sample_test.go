@@ -24,8 +24,9 @@ type maker struct{ *rand.Rand }
 
 func newMaker(seed uint64) maker { return maker{rand.New(rand.NewPCG(seed, 17))} }
 
-// of returns n random bytes of an alphabet that starts and ends with a letter
-// or digit and holds digits and both cases if the alphabet does.
+// of returns n random bytes of an alphabet. They start and end with a letter or
+// digit and, unless they are few, hold digits and both cases if the alphabet
+// does.
 func (m maker) of(alphabet string, n int) string {
 	for {
 		b := make([]byte, n)
@@ -33,8 +34,7 @@ func (m maker) of(alphabet string, n int) string {
 			b[i] = alphabet[m.IntN(len(alphabet))]
 		}
 		s := string(b)
-		if isAlnum(s[0]) && isAlnum(s[n-1]) && entropy(s) >= min(entropy(alphabet), entropy(digits[:]+lower[:max(1, min(n, 26))]))*0.6 &&
-			!placeholder(s) && !stopped(s) && covers(s, alphabet) {
+		if isAlnum(s[0]) && isAlnum(s[n-1]) && !placeholder(s) && !stopped(s) && covers(s, alphabet) {
 			return s
 		}
 	}

@@ -12,11 +12,14 @@ type span struct {
 	rule       int
 }
 
-// reach is how much text behind a keyword a pattern sees at first. Where a
-// match comes within margin of its end, the pattern is applied again to more.
 const (
-	reach  = 512
-	margin = 128
+	// reach is how much text a pattern sees at first. Where a match comes within
+	// margin of its end, the pattern is applied again to more, up to maxReach.
+	reach    = 512
+	margin   = 128
+	maxReach = reach << 6
+	// nearTail is the length of the longest token of a rule with near.
+	nearTail = 96
 )
 
 // search returns the findings of all rules in s, unsorted.
@@ -62,7 +65,8 @@ func (q *query) hit(w *keyword, at int) error {
 			}
 			continue
 		}
-		if !rule.loose && rule.before == 0 && !rule.leftOpen(q.s, at) {
+		if rule.findAll != nil {
+			rule.findAll(q.s, at, end, func(start, stop int) { q.add(int(id), start, stop) })
 			continue
 		}
 		if err := q.match(int(id), at, end); err != nil {
@@ -72,28 +76,49 @@ func (q *query) hit(w *keyword, at int) error {
 	return nil
 }
 
-// match applies the regexp of a rule around its keyword.
+// match applies the regexp of a rule where its keyword stands.
 func (q *query) match(id, at, end int) error {
 	rule := &q.r.rules[id]
+	from := at
+	switch {
+	case rule.near > 0:
+		if _, err := rule.regexp(); err != nil {
+			return err
+		}
+		q.matchNear(id, end)
+		return nil
+	case rule.named:
+		var ok bool
+		if from, ok = namedValue(q.s, at, end, rule.saying); !ok || from < q.done[id] {
+			return nil
+		}
+	case rule.before > 0:
+		for from > q.done[id] && at-from < rule.before && strings.IndexByte(rule.lead, q.s[from-1]) >= 0 {
+			from--
+		}
+	}
+	if !rule.loose && !rule.leftOpen(q.s, from) {
+		return nil
+	}
 	re, err := rule.regexp()
 	if err != nil {
 		return err
 	}
-	if rule.near > 0 {
-		q.matchNear(id, end)
-		return nil
-	}
-	from := max(at-rule.before, q.done[id], 0)
 	for size := reach; ; size *= 4 {
-		to := min(end+size, len(q.s))
+		to := min(from+size, len(q.s))
 		m := re.FindStringSubmatchIndex(q.s[from:to])
 		if m == nil {
 			return nil
 		}
-		if from+m[1] > to-margin && to < len(q.s) {
-			continue
-		}
 		start, stop := group(m)
+		if from+m[1] > to-margin && to < len(q.s) {
+			if size < maxReach {
+				continue
+			}
+			for stop == m[1] && from+stop < len(q.s) && isName(q.s[from+stop]) {
+				stop, m[1] = stop+1, m[1]+1
+			}
+		}
 		q.accept(id, from+start, from+stop)
 		return nil
 	}
@@ -104,9 +129,9 @@ func (q *query) match(id, at, end int) error {
 func (q *query) matchNear(id, end int) {
 	rule := &q.r.rules[id]
 	limit := min(end+rule.near, len(q.s))
-	from := max(end, q.done[id])
-	for from < limit {
-		m := rule.re.FindStringSubmatchIndex(q.s[from:min(limit+reach, len(q.s))])
+	from, to := max(end, q.done[id]), min(limit+nearTail, len(q.s))
+	for from < limit && strings.Contains(q.s[from:to], rule.mark) {
+		m := rule.re.FindStringSubmatchIndex(q.s[from:to])
 		if m == nil || from+m[0] >= limit {
 			break
 		}
@@ -131,10 +156,10 @@ func group(m []int) (start, stop int) {
 func (q *query) accept(id, start, stop int) bool {
 	rule := &q.r.rules[id]
 	value := q.s[start:stop]
-	if !rule.leftOpen(q.s, start) || !rule.rightOpen(q.s, stop) {
+	if !rule.loose && !rule.leftOpen(q.s, start) || !rule.rightOpen(q.s, stop) {
 		return false
 	}
-	if placeholder(value) || entropy(value) < 3 || rule.check != nil && !rule.check(value) {
+	if placeholder(value) || entropy(value) < leastEntropy(value) || rule.check != nil && !rule.check(value) {
 		return false
 	}
 	q.add(id, start, stop)

@@ -134,7 +134,7 @@ func (r *Redactor) spans(s string) ([]span, error) {
 func (l *lazyRule) regexp() (*regexp.Regexp, error) {
 	l.compile.Do(func() {
 		pattern := l.pattern
-		if l.before == 0 && l.near == 0 {
+		if l.near == 0 {
 			pattern = `\A(?:` + pattern + `)`
 		}
 		re, err := regexp.Compile(pattern)

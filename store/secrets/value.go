@@ -23,6 +23,15 @@ func entropy(s string) float64 {
 	return math.Log2(float64(len(s))) - sum/float64(len(s))
 }
 
+// leastEntropy is what a token in the format of a vendor has at least. Random
+// tokens have clearly more, rows of the same few characters less.
+func leastEntropy(s string) float64 {
+	if len(s) < 32 {
+		return 2.5
+	}
+	return 3
+}
+
 // placeholder reports whether a token in the format of a vendor is one that
 // documentation made up. Its words must be too long for chance to make them.
 func placeholder(token string) bool {
@@ -104,7 +113,7 @@ func randomLetters(s string) bool {
 			changes++
 		}
 	}
-	return len(s) >= 16 && 3*changes > len(s)
+	return len(s) >= 12 && 100*changes > 38*len(s) || len(s) >= 20 && 3*changes > len(s)
 }
 
 func (m makeup) letters() int { return m.lower + m.upper }
@@ -146,16 +155,16 @@ var stopWords = [...]string{
 func stopped(s string) bool { return containsAny(s, stopWords[:]...) }
 
 // plausiblePassword reports whether s, given to a name that says password, is
-// one.
-func plausiblePassword(s string, quoted bool) bool {
-	if len(s) < 8 || len(s) > 128 || templated(s) || stopped(s) {
+// one. Where it may be code, it must not look like a name.
+func plausiblePassword(s string, code bool) bool {
+	if len(s) < 8 || len(s) > 128 || templated(s) || stopped(s) || strings.Contains(s, `":`) {
 		return false
 	}
 	m := madeOf(s)
-	if m.letters() == 0 || m.digit == 0 || entropy(s) < 2.5 {
+	if m.letters() == 0 || m.words && m.digit == 0 || entropy(s) < 2.5 {
 		return false
 	}
-	return quoted && m.symbol+m.upper > 0 || !m.words
+	return !m.words || !code && m.symbol+m.upper > 0
 }
 
 // plausibleKey reports whether s, given to a name that says key, secret or
@@ -165,12 +174,12 @@ func plausibleKey(s string) bool {
 		return false
 	}
 	for i := range len(s) {
-		if s[i] <= ' ' || s[i] > '~' {
+		if s[i] <= ' ' || s[i] > '~' || strings.IndexByte("\"'`\\(){}[]<>", s[i]) >= 0 {
 			return false
 		}
 	}
 	m := madeOf(s)
-	if m.words || m.letters() == 0 || m.digit == 0 || 4*m.symbol > len(s) {
+	if m.words || m.letters() == 0 || 4*m.symbol > len(s) {
 		return false
 	}
 	if m.hex == m.letters()+m.digit {
@@ -179,15 +188,18 @@ func plausibleKey(s string) bool {
 	return entropy(s) >= 3.3
 }
 
-// mixed reports whether s has letters of both cases and a digit, as random
-// base64 of some length has and hexadecimal hashes have not.
+// mixed reports whether s has letters of both cases and looks random, as base64
+// of some length does and hexadecimal hashes and words do not.
 func mixed(s string) bool {
 	m := madeOf(s)
-	return m.lower > 0 && m.upper > 0 && m.digit > 0
+	return m.lower > 0 && m.upper > 0 && (m.digit > 0 || !m.words)
 }
 
-// hasDigit reports whether s has a digit.
-func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
+// unworded reports whether s has digits or looks random.
+func unworded(s string) bool {
+	m := madeOf(s)
+	return m.digit > 0 || !m.words
+}
 
 // isUUID reports whether s has the form of a UUID.
 func isUUID(s string) bool {

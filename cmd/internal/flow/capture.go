@@ -205,7 +205,7 @@ func (im *Importer) session(t *inject.Transcript) (*schema.Session, []byte, erro
 	var head []schema.Message
 	err := t.Each(func(sub string, b inject.Batch) error {
 		if sub == "" {
-			head = append(head, b.Messages...)
+			head = append(head, brief(b.Messages)...)
 		}
 		if len(head) >= headMessages {
 			return errEnough

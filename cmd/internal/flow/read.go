@@ -118,7 +118,9 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 	if first := s.Version == "1.0"; s.ContextSummary == "" || !settled && !first {
 		// The logs have grown since session.json was written; the first Cortext
 		// did not say when that was, its word is taken.
-		s.ContextSummary = digest.Summary(h)
+		short := h
+		short.Messages = brief(h.Messages)
+		s.ContextSummary = digest.Summary(short)
 		if plan := digest.Plan(callsOf(h)); plan != nil {
 			s.Plan = plan
 		}

@@ -2,6 +2,8 @@ package flow
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"cortext/resume/digest"
@@ -28,12 +30,28 @@ func (w *Workspace) settle(c *store.Conversation) error {
 	if err != nil {
 		return err
 	}
+	h.Messages = brief(h.Messages)
 	summary := digest.Summary(h)
 	return c.Edit(func(s *schema.Session) error {
 		s.ContextSummary = summary
 		s.Plan = plan
 		return nil
 	})
+}
+
+// speechBytes is how much of the beginning and of the end of one message titles
+// and summaries are made of: a pasted log of 100 MB says no more.
+const speechBytes = 32 << 10
+
+// brief returns the messages with their contents cut to what digests look at.
+func brief(messages []schema.Message) []schema.Message {
+	out := slices.Clone(messages)
+	for i := range out {
+		if c := out[i].Content; len(c) > 2*speechBytes {
+			out[i].Content = strings.ToValidUTF8(c[:speechBytes], "") + "\n…\n" + strings.ToValidUTF8(c[len(c)-speechBytes:], "")
+		}
+	}
+	return out
 }
 
 // planOf reads the todo list as it stood last.

@@ -1,0 +1,130 @@
+// Package atomicfile replaces a file so that whoever reads it sees the old
+// content or the new, whole, after a crash too.
+//
+// All happens inside one [os.Root], so that no symlink leads a write out of it.
+// The order is: temporary file, write, fsync, rename, fsync of the directory.
+// renameio (v2.0.2) makes the temporary file but not the rest: within an os.Root
+// it puts that file at the top of the root and cannot rename it into another
+// folder than it was made for; without one it follows symlinks out of the
+// workspace; it never syncs the directory, without which a power cut takes the
+// replacement back; and on Windows it exports nothing.
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+)
+
+// Calls are the system calls that a replacement consists of. A nil one is the
+// system's own; a caller that must know what happens when one fails gives
+// others.
+type Calls struct {
+	Write  func(f *os.File, b []byte) (int, error)
+	Sync   func(f *os.File) error // of the file, then of its directory
+	Rename func(root *os.Root, from, to string) error
+}
+
+func (c Calls) write(f *os.File, b []byte) (int, error) {
+	if c.Write != nil {
+		return c.Write(f, b)
+	}
+	return f.Write(b)
+}
+
+func (c Calls) sync(f *os.File) error {
+	if c.Sync != nil {
+		return c.Sync(f)
+	}
+	return f.Sync()
+}
+
+func (c Calls) rename(root *os.Root, from, to string) error {
+	if c.Rename != nil {
+		return c.Rename(root, from, to)
+	}
+	return root.Rename(from, to)
+}
+
+// Write replaces the file name of root by data; see [Calls.Replace].
+func Write(root *os.Root, name string, data []byte, perm fs.FileMode, tmpDir string) error {
+	return Calls{}.Replace(root, name, data, perm, tmpDir)
+}
+
+// Replace replaces the file name of root by data, or makes it. name and tmpDir,
+// the folder for the temporary file, are relative to root, spelled with slashes,
+// and on one file system. A new file has the mode perm less the umask; one that
+// exists keeps its mode less what perm lacks. What is no regular file is not
+// replaced.
+//
+// On an error the old content stands, with one exception: where the directory
+// could not be synced the new one does, and may be lost in a power cut.
+func (c Calls) Replace(root *os.Root, name string, data []byte, perm fs.FileMode, tmpDir string) (err error) {
+	old, err := root.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		old = nil
+	case err != nil:
+		return err
+	case !old.Mode().IsRegular():
+		return fmt.Errorf("%q is not a regular file (%s): move it away first", name, old.Mode().Type())
+	}
+	f, tmp, err := createTemp(root, tmpDir, path.Base(name), perm)
+	if err != nil {
+		return fmt.Errorf("make a temporary file for %q: %w", name, err)
+	}
+	defer func() {
+		if err != nil && tmp != "" {
+			_ = f.Close()
+			_ = root.Remove(tmp)
+		}
+	}()
+	if old != nil {
+		if err := f.Chmod(old.Mode().Perm() & perm); err != nil {
+			return fmt.Errorf("write %q: %w", name, err)
+		}
+	}
+	n, err := c.write(f, data)
+	if err == nil && n < len(data) {
+		err = errors.New("short write")
+	}
+	if err != nil {
+		return fmt.Errorf("write %q: %w", name, err)
+	}
+	if err := c.sync(f); err != nil {
+		return fmt.Errorf("write %q: %w", name, err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("write %q: %w", name, err)
+	}
+	if err := c.rename(root, tmp, name); err != nil {
+		return fmt.Errorf("replace %q: %w", name, err)
+	}
+	tmp = ""
+	return c.SyncDir(root, path.Dir(name))
+}
+
+// SyncDir makes the names in a directory of root durable: what was created,
+// renamed or removed there.
+func SyncDir(root *os.Root, name string) error { return Calls{}.SyncDir(root, name) }
+
+// SyncDir is the function of that name by way of c.Sync.
+func (c Calls) SyncDir(root *os.Root, name string) error {
+	if !canSyncDir {
+		return nil
+	}
+	d, err := root.Open(name)
+	if err != nil {
+		return err
+	}
+	err = c.sync(d)
+	if closeErr := d.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return fmt.Errorf("sync folder %q: %w", name, err)
+	}
+	return nil
+}

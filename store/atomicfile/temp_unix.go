@@ -1,0 +1,29 @@
+//go:build !windows
+
+package atomicfile
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+)
+
+const canSyncDir = true
+
+// createTemp makes a new file in the folder dir of root, named after base, and
+// returns its name in root.
+func createTemp(root *os.Root, dir, base string, perm fs.FileMode) (*os.File, string, error) {
+	sub, err := root.OpenRoot(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	defer sub.Close()
+	p, err := renameio.NewPendingFile(base, renameio.WithRoot(sub), renameio.WithPermissions(perm))
+	if err != nil {
+		return nil, "", err
+	}
+	return p.File, path.Join(dir, filepath.Base(p.Name())), nil
+}

@@ -1,0 +1,26 @@
+package atomicfile
+
+import (
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"strconv"
+)
+
+// canSyncDir is false since Windows has no fsync of a directory: NTFS journals
+// names by itself.
+const canSyncDir = false
+
+// createTemp makes a new file in the folder dir of root, named after base, and
+// returns its name in root. renameio has no Windows half.
+func createTemp(root *os.Root, dir, base string, perm fs.FileMode) (*os.File, string, error) {
+	for {
+		name := path.Join(dir, "."+base+strconv.FormatUint(rand.Uint64(), 10))
+		f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, name, err
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"iter"
+
+	"cortext/schema/jsonl"
+	"cortext/store/internal/lines"
+)
+
+// Check yields all damage of the workspace: what stands in a log and is no whole
+// record, a session.json that is missing or cannot be read, what is no regular
+// file. It changes nothing.
+//
+// What a merge or a clone leaves is no damage: doubled, swapped and unknown
+// lines, branches, line ends of either kind, stale counters, git's file modes, a
+// conversation without .session/.
+func (s *Store) Check() iter.Seq[Damage] {
+	return func(yield func(Damage) bool) {
+		folders, damage, err := s.folders()
+		if err != nil {
+			damage = append(damage, Damage{conversationsDir, jsonl.Damage{Kind: Unreadable, Detail: err.Error()}})
+		}
+		for _, d := range damage {
+			if !yield(d) {
+				return
+			}
+		}
+		for _, name := range folders {
+			c := &Conversation{s: s, path: name, dir: name + "/" + sessionDir}
+			if !c.check(yield) {
+				return
+			}
+		}
+	}
+}
+
+// check yields the damage of one conversation and its sub-agents; false once
+// yield has returned it.
+func (c *Conversation) check(yield func(Damage) bool) bool {
+	report := func(name string, kind jsonl.Kind, detail string) bool {
+		return yield(Damage{name, jsonl.Damage{Kind: kind, Detail: detail}})
+	}
+	info, err := c.s.root.Lstat(c.dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return true
+	case err != nil:
+		return report(c.dir, Unreadable, err.Error())
+	case !info.IsDir():
+		return report(c.dir, NotRegular, "it is "+lines.Kind(info.Mode()))
+	}
+	if !c.checkSession(yield) {
+		return false
+	}
+	for _, err := range c.Tools() {
+		if err != nil && !yieldError(yield, c.file(toolsFile), err) {
+			return false
+		}
+	}
+	for _, err := range c.Messages() {
+		if err != nil && !yieldError(yield, c.file(messagesFile), err) {
+			return false
+		}
+	}
+	dir := c.file(subagentsDir)
+	entries, err := c.s.readDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return yieldError(yield, dir, err)
+	}
+	for _, e := range entries {
+		name := dir + "/" + e.Name()
+		if !e.IsDir() {
+			if !report(name, NotRegular, "it is "+lines.Kind(e.Type())+" where a folder is kept") {
+				return false
+			}
+			continue
+		}
+		if sub := (&Conversation{s: c.s, path: name, dir: name}); !sub.check(yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkSession yields what is wrong with session.json.
+func (c *Conversation) checkSession(yield func(Damage) bool) bool {
+	st, err := c.load()
+	if err != nil {
+		return yield(c.unreadable(err))
+	}
+	for _, d := range st.damage {
+		if !yield(d) {
+			return false
+		}
+	}
+	return true
+}
+
+// yieldError yields an error as damage of a file.
+func yieldError(yield func(Damage) bool, file string, err error) bool {
+	var d *Damage
+	if errors.As(err, &d) {
+		return yield(*d)
+	}
+	return yield(Damage{file, jsonl.Damage{Kind: Unreadable, Detail: err.Error()}})
+}

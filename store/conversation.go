@@ -1,0 +1,140 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"sync"
+
+	"cortext/store/internal/lines"
+)
+
+// A Conversation is the folder of one conversation, or of a sub-agent in one. It
+// may be used by several goroutines. It holds no file open until it is written
+// to.
+type Conversation struct {
+	s    *Store
+	path string   // the folder
+	dir  string   // where its session.json and logs are
+	made []string // what Create made for it, from the top
+
+	mu       sync.Mutex // of what follows
+	messages *logFile   // nil until something is written
+	tools    *logFile
+	holder   *os.File // where waiting writers read who writes
+}
+
+// Conversation opens the conversation in a folder, named relative to the
+// workspace: conversations/2025-11-22/001-brainstorm-api-design. The error is
+// [ErrNotFound] if there is none. One whose .session/ is missing is opened too.
+func (s *Store) Conversation(name string) (*Conversation, error) {
+	if err := checkPath(name); err != nil {
+		return nil, err
+	}
+	if parts := strings.Split(name, "/"); len(parts) != 3 || parts[0] != conversationsDir {
+		return nil, fmt.Errorf("%q is not of the form %s/<day>/<folder>: %w", name, conversationsDir, ErrNotFound)
+	}
+	c := &Conversation{s: s, path: name, dir: name + "/" + sessionDir}
+	for _, dir := range []string{path.Dir(name), name, c.dir} {
+		info, err := s.root.Lstat(dir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && dir == c.dir:
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("conversation %q: %w", name, ErrNotFound)
+		case err != nil:
+			return nil, err
+		case !info.IsDir():
+			return nil, notFolder(dir, info)
+		}
+	}
+	return c, nil
+}
+
+func notFolder(name string, info fs.FileInfo) error {
+	return fmt.Errorf("%q is %s where a folder is needed: move it away", name, lines.Kind(info.Mode()))
+}
+
+// Path returns the conversation's folder, relative to the workspace, with slashes.
+func (c *Conversation) Path() string { return c.path }
+
+// file returns the path of one of the conversation's own files.
+func (c *Conversation) file(name string) string { return c.dir + "/" + name }
+
+// isSub reports whether this is the conversation of a sub-agent.
+func (c *Conversation) isSub() bool { return c.path == c.dir }
+
+// Subagent returns the conversation of a sub-agent by the agent's id for it. It
+// need not exist: the first Append makes it.
+func (c *Conversation) Subagent(nativeID string) (*Conversation, error) {
+	dir := c.file(subagentsDir + "/" + nativeName(nativeID))
+	for _, dir := range []string{c.dir, path.Dir(dir), dir} {
+		info, err := c.s.root.Lstat(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if err == nil && !info.IsDir() {
+			return nil, notFolder(dir, info)
+		}
+	}
+	return &Conversation{s: c.s, path: dir, dir: dir}, nil
+}
+
+// Subagents returns the names of the sub-agents' conversations, sorted: each is
+// the id for [Conversation.Subagent].
+func (c *Conversation) Subagents() ([]string, error) {
+	entries, err := c.s.readDir(c.file(subagentsDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}
+
+// readDir returns the entries of a folder of the workspace, sorted by name.
+func (s *Store) readDir(name string) ([]fs.DirEntry, error) {
+	info, err := s.root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, notFolder(name, info)
+	}
+	return fs.ReadDir(s.root.FS(), name)
+}
+
+// Close closes the files that writing opened. The conversation may be used again.
+func (c *Conversation) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := errors.Join(c.drop(), closeFile(&c.holder))
+	return err
+}
+
+// drop closes the logs and forgets what was known of them.
+func (c *Conversation) drop() error {
+	var errs []error
+	for _, l := range []**logFile{&c.messages, &c.tools} {
+		if *l != nil {
+			errs = append(errs, (*l).Close())
+			*l = nil
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func closeFile(f **os.File) error {
+	if *f == nil {
+		return nil
+	}
+	err := (*f).Close()
+	*f = nil
+	return err
+}

@@ -1,0 +1,235 @@
+package store
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"cortext/schema"
+	"cortext/schema/jsonl"
+	"cortext/schema/tokens"
+	"cortext/store/internal/lines"
+)
+
+// countRest brings the counters of s up to date with the logs. They are right
+// where they were taken at the present length of messages.jsonl; else what is
+// behind that length is counted, or, if no line ends there, everything.
+func (c *Conversation) countRest(s *schema.Session) error {
+	f, size, err := c.openForReading(messagesFile)
+	if f == nil {
+		return err
+	}
+	defer f.Close()
+	from := s.CountedBytes
+	if from == size {
+		return nil
+	}
+	if from == 0 || !endsLine(f, from, size) {
+		return c.recountFrom(s, f, size)
+	}
+	var rest tally
+	calls := map[string]bool{}
+	err = eachMessage(f, from, size, func(m *schema.Message) {
+		if m.Rev > 0 {
+			return // counted before, or right here
+		}
+		rest.message(m)
+		for _, call := range m.ToolCalls {
+			calls[call.ID] = true
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if err := c.tallyCalls(&rest, calls); err != nil {
+		return err
+	}
+	s.MessageCount += rest.messages
+	s.Tokens += rest.tokens
+	s.CountedBytes = size
+	s.LastActive = later(s.LastActive, rest.last)
+	return nil
+}
+
+// recount takes the counters of s from the logs alone.
+func (c *Conversation) recount(s *schema.Session) error {
+	f, size, err := c.openForReading(messagesFile)
+	if f == nil {
+		return err
+	}
+	defer f.Close()
+	return c.recountFrom(s, f, size)
+}
+
+func (c *Conversation) recountFrom(s *schema.Session, f *os.File, size int64) error {
+	var all tally
+	if err := eachMessage(f, 0, size, all.message); err != nil {
+		return err
+	}
+	for t, err := range c.Tools() {
+		if err == nil {
+			all.tool(&t)
+		} else if !isDamage(err) {
+			return err
+		}
+	}
+	s.MessageCount, s.Tokens, s.CountedBytes = all.messages, all.tokens, size
+	s.LastActive = later(s.LastActive, all.last)
+	if all.usage.PromptTokens|all.usage.CompletionTokens|all.usage.CachedTokens != 0 {
+		if s.Usage != nil {
+			all.usage.Unknown = s.Usage.Unknown
+		}
+		s.Usage = &all.usage
+	}
+	return nil
+}
+
+// eachMessage calls f for the messages of a part of a log.
+func eachMessage(r io.ReaderAt, from, to int64, f func(*schema.Message)) error {
+	for m, err := range records(io.NewSectionReader(r, from, to-from), from, 0, schema.ParseMessage) {
+		if err == nil {
+			f(&m)
+		} else if !isDamage(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+func later(a, b schema.Time) schema.Time {
+	if a.Time().Before(b.Time()) {
+		return b
+	}
+	return a
+}
+
+// endsLine reports whether the byte before offset is a newline.
+func endsLine(r io.ReaderAt, offset, size int64) bool {
+	var last [1]byte
+	if offset > size {
+		return false
+	}
+	_, err := r.ReadAt(last[:], offset-1)
+	return err == nil && last[0] == '\n'
+}
+
+// tallyCalls adds the tool lines of some calls, which stand near the end.
+func (c *Conversation) tallyCalls(all *tally, calls map[string]bool) error {
+	f, size, err := c.openForReading(toolsFile)
+	if f == nil || len(calls) == 0 {
+		return errors.Join(err, closeFile(&f))
+	}
+	defer f.Close()
+	tools := newToolFinder(f, size)
+	defer tools.stop()
+	for id := range calls {
+		t, err := tools.find(id)
+		if err != nil {
+			return err
+		}
+		if t != nil {
+			all.tool(t)
+		}
+	}
+	return nil
+}
+
+// A tally sums up the records of a conversation: each id once, as its greatest
+// rev says.
+type tally struct {
+	messages int
+	tokens   int64
+	last     schema.Time
+	usage    schema.Usage
+	ofID     map[string]part // messages by "m" + id, tools by "t" + id
+}
+
+// A part is what one record adds to a tally.
+type part struct {
+	rev    int
+	tokens int
+	usage  schema.Usage
+}
+
+func (n *tally) message(m *schema.Message) {
+	p := part{rev: m.Rev, tokens: messageTokens(m)}
+	if m.Usage != nil {
+		p.usage = *m.Usage
+	}
+	if m.ID == "" || n.add("m"+m.ID, p) {
+		n.messages++
+	}
+	if m.ID == "" {
+		n.sum(p, 1)
+	}
+	n.last = later(n.last, m.Timestamp)
+}
+
+func (n *tally) tool(t *schema.Tool) {
+	n.add("t"+t.ID, part{rev: t.Rev, tokens: toolTokens(t)})
+}
+
+// add counts p under an id and reports whether the id is new.
+func (n *tally) add(id string, p part) bool {
+	old, ok := n.ofID[id]
+	// Two clones may have given one rev twice: the larger counts, whatever the
+	// order of the lines.
+	if ok && (old.rev > p.rev || old.rev == p.rev && old.tokens >= p.tokens) {
+		return false
+	}
+	if ok {
+		n.sum(old, -1)
+	}
+	n.sum(p, 1)
+	if n.ofID == nil {
+		n.ofID = map[string]part{}
+	}
+	n.ofID[id] = p
+	return !ok
+}
+
+func (n *tally) sum(p part, sign int64) {
+	n.tokens += sign * int64(p.tokens)
+	n.usage.PromptTokens += sign * p.usage.PromptTokens
+	n.usage.CompletionTokens += sign * p.usage.CompletionTokens
+	n.usage.CachedTokens += sign * p.usage.CachedTokens
+}
+
+// messageTokens is the count that is stored with a message, or, where version 1.0
+// stored none, a fresh one.
+func messageTokens(m *schema.Message) int {
+	if m.Tokens == 0 && m.Content != "" {
+		return tokens.Count(m.Content)
+	}
+	return m.Tokens
+}
+
+func toolTokens(t *schema.Tool) int {
+	if t.Tokens == 0 && len(t.Input)+len(t.Output) > 0 {
+		return countTool(t)
+	}
+	return t.Tokens
+}
+
+func countTool(t *schema.Tool) int {
+	return tokens.Count(string(t.Input)) + tokens.Count(t.Output)
+}
+
+// openForReading opens a log with its present length; f is nil if there is none,
+// or something that is no file, which [Store.Check] names.
+func (c *Conversation) openForReading(name string) (f *os.File, size int64, err error) {
+	f, info, _, err := lines.Open(c.s.root, c.file(name), os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, lines.ErrNotRegular) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, explain(err)
+	}
+	return f, info.Size(), nil
+}
+
+func isDamage(err error) bool {
+	var in *jsonl.Damage
+	return errors.As(err, &in)
+}

@@ -1,0 +1,153 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"cortext/schema"
+	"cortext/schema/rawjson"
+)
+
+// An entry is a record on its way into a log.
+type entry struct {
+	message *schema.Message // one of the two
+	tool    *schema.Tool
+}
+
+func messageEntry(m schema.Message) entry { return entry{message: &m} }
+func toolEntry(t schema.Tool) entry       { return entry{tool: &t} }
+
+func (e entry) id() string {
+	if e.message != nil {
+		return e.message.ID
+	}
+	return e.tool.ID
+}
+
+// encode returns the line of the record with the given rev.
+func (e entry) encode(rev int) []byte {
+	if e.message != nil {
+		m := *e.message
+		m.Rev = rev
+		return schema.AppendMessage(nil, &m)
+	}
+	t := *e.tool
+	t.Rev = rev
+	return schema.AppendTool(nil, &t)
+}
+
+// revise compares the record with those stored under its id. It is new if it
+// equals none of them and does not say less than the one that counts; rev is then
+// the one to write it with.
+func (e entry) revise(stored [][]byte) (rev int, isNew bool) {
+	if e.message != nil {
+		return revise(*e.message, stored, schema.ParseMessage, messageRank, saysLess)
+	}
+	return revise(*e.tool, stored, schema.ParseTool, toolRank, hasLessOutcome)
+}
+
+func revise[R any](r R, stored [][]byte, parse func([]byte) (R, error), rank func(*R) rank, less func(r, than *R) bool) (rev int, isNew bool) {
+	line := rank(&r).line
+	var best *R
+	for _, raw := range stored {
+		old, err := parse(raw)
+		if err != nil {
+			continue
+		}
+		if bytes.Equal(rank(&old).line, line) {
+			return 0, false
+		}
+		if best == nil || rank(&old).compare(rank(best)) > 0 {
+			best = &old
+		}
+	}
+	if best == nil {
+		return 0, true
+	}
+	if less(&r, best) {
+		return 0, false
+	}
+	return rank(best).rev + 1, true
+}
+
+// A rank decides between two lines of one id. The greater rev counts; where two
+// clones gave the same one, the longer line, then the greater bytes: so that it
+// does not depend on who merged.
+type rank struct {
+	rev  int
+	line []byte // as it would be written without rev
+}
+
+func (r rank) compare(o rank) int {
+	return cmp.Or(cmp.Compare(r.rev, o.rev), cmp.Compare(len(r.line), len(o.line)), bytes.Compare(r.line, o.line))
+}
+
+func messageRank(m *schema.Message) rank {
+	return rank{m.Rev, messageEntry(*m).encode(0)}
+}
+
+func toolRank(t *schema.Tool) rank {
+	return rank{t.Rev, toolEntry(*t).encode(0)}
+}
+
+// saysLess reports whether m is an earlier state of the same message than the one
+// that is stored, as an older copy of a transcript holds it: its text breaks off,
+// or calls or other fields are missing.
+func saysLess(m, stored *schema.Message) bool {
+	if !strings.HasPrefix(stored.Content, m.Content) || !strings.HasPrefix(stored.Reasoning, m.Reasoning) {
+		return false
+	}
+	have := map[string]bool{}
+	for _, call := range stored.ToolCalls {
+		have[call.ID] = true
+	}
+	for _, call := range m.ToolCalls {
+		if !have[call.ID] {
+			return false
+		}
+	}
+	if len(m.Content) < len(stored.Content) || len(m.ToolCalls) < len(stored.ToolCalls) {
+		return true
+	}
+	rest := *m // what is left must stand in stored, too
+	rest.Reasoning, rest.Blocks, rest.ToolCalls, rest.Tokens = stored.Reasoning, stored.Blocks, stored.ToolCalls, stored.Tokens
+	if a, b := m.Usage, stored.Usage; a != nil && b != nil && a.PromptTokens <= b.PromptTokens &&
+		a.CompletionTokens <= b.CompletionTokens && a.CachedTokens <= b.CachedTokens {
+		rest.Usage = b
+	}
+	return membersIn(messageRank(&rest).line, messageRank(stored).line)
+}
+
+// hasLessOutcome reports whether t is an earlier state of the same call: without
+// its outcome, with an output that breaks off, or with fields missing.
+func hasLessOutcome(t, stored *schema.Tool) bool {
+	if t.Success == nil && stored.Success != nil {
+		return true
+	}
+	if !strings.HasPrefix(stored.Output, t.Output) || t.Success != nil && stored.Success == nil {
+		return false
+	}
+	rest := *t
+	rest.Output, rest.Tokens = stored.Output, stored.Tokens
+	return membersIn(toolRank(&rest).line, toolRank(stored).line)
+}
+
+// membersIn reports whether each member of the object a stands in b, too.
+func membersIn(a, b []byte) bool {
+	of, err := rawjson.Members(a)
+	if err != nil {
+		return false
+	}
+	in, err := rawjson.Members(b)
+	if err != nil {
+		return false
+	}
+	for _, m := range of {
+		if !slices.ContainsFunc(in, func(o rawjson.Member) bool { return o.Name == m.Name && bytes.Equal(o.Value, m.Value) }) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,277 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"cortext/schema"
+	"cortext/store/atomicfile"
+	"cortext/store/internal/lines"
+)
+
+var errInjected = errors.New("injected")
+
+// faults counts the calls that change the disk and lets one of them fail.
+type faults struct {
+	fail  int  // which, from 1; 0 none
+	stuck bool // all later ones fail as well: the disk is full
+	half  bool // a write that fails leaves half of its bytes
+	seen  []string
+}
+
+func (f *faults) next(call string) error {
+	f.seen = append(f.seen, call)
+	if n := len(f.seen); f.fail > 0 && (n == f.fail || f.stuck && n > f.fail) {
+		return fmt.Errorf("%s: %w", call, errInjected)
+	}
+	return nil
+}
+
+func (f *faults) write(call string) func(*os.File, []byte) (int, error) {
+	return func(file *os.File, b []byte) (int, error) {
+		if err := f.next(call + " " + path.Base(file.Name())); err != nil {
+			n := 0
+			if f.half {
+				n, _ = file.Write(b[:len(b)/2])
+			}
+			return n, err
+		}
+		return file.Write(b)
+	}
+}
+
+func (f *faults) install(s *Store) {
+	sync := func(file *os.File) error { return f.next("sync " + path.Base(file.Name())) }
+	s.logs = lines.Calls{
+		Write: f.write("append"),
+		Sync:  sync,
+		Truncate: func(file *os.File, size int64) error {
+			if err := f.next("truncate " + path.Base(file.Name())); err != nil {
+				return err
+			}
+			return file.Truncate(size)
+		},
+	}
+	s.files = atomicfile.Calls{
+		Write: f.write("write"),
+		Sync:  sync,
+		Rename: func(r *os.Root, from, to string) error {
+			if err := f.next("rename " + path.Base(to)); err != nil {
+				return err
+			}
+			return r.Rename(from, to)
+		},
+	}
+}
+
+// faultCases are the things that a store does, each on a workspace of its own.
+var faultCases = []struct {
+	name    string
+	prepare func(*testing.T, *Conversation)
+	do      func(*Conversation) error
+}{
+	{"append", nil, func(c *Conversation) error {
+		_, err := c.Append(thread(4, 8))
+		return err
+	}},
+	{"append again", nil, func(c *Conversation) error {
+		_, err := c.Append(thread(0, 6))
+		return err
+	}},
+	{"append after a torn tail in both logs", func(t *testing.T, c *Conversation) {
+		for _, name := range []string{messagesFile, toolsFile} {
+			writeFile(t, c.s, c.file(name), readFile(t, c.s, c.file(name))+`{"id":"torn`)
+		}
+	}, func(c *Conversation) error {
+		_, err := c.Append(thread(4, 6))
+		return err
+	}},
+	{"append after an unterminated record", func(t *testing.T, c *Conversation) {
+		writeFile(t, c.s, c.file(messagesFile), strings.TrimSuffix(readFile(t, c.s, c.file(messagesFile)), "\n"))
+	}, func(c *Conversation) error {
+		_, err := c.Append(thread(4, 6))
+		return err
+	}},
+	{"append where .session is missing", func(t *testing.T, c *Conversation) {
+		if err := os.RemoveAll(c.s.dir + "/" + c.dir); err != nil {
+			t.Fatal(err)
+		}
+	}, func(c *Conversation) error {
+		_, err := c.Append(thread(0, 6))
+		return err
+	}},
+	{"edit", nil, func(c *Conversation) error {
+		return c.Edit(func(s *schema.Session) error { s.Notes = "new"; return nil })
+	}},
+	{"edit a broken session.json", func(t *testing.T, c *Conversation) {
+		writeFile(t, c.s, c.file(sessionFile), "{broken")
+	}, func(c *Conversation) error {
+		return c.Edit(func(s *schema.Session) error { s.Notes = "new"; return nil })
+	}},
+	{"settle", nil, (*Conversation).Settle},
+	{"create", nil, func(c *Conversation) error {
+		c2, err := c.s.Create(day, "plan", "Second", &schema.Session{Title: "Second"}, []byte("# Second\n"))
+		if err == nil {
+			err = c2.Close()
+		}
+		return err
+	}},
+	{"write a file", nil, func(c *Conversation) error { return c.s.WriteFile("conversations/new/x/notes.md", []byte("x")) }},
+}
+
+// TestFaults lets the n-th call that changes the disk fail, for each n of each
+// thing a store does, once with only that call failing and once with all from
+// there on, with and without half of a write on the disk. Then: an error is
+// returned; every record that counted is there, byte for byte; a fresh process
+// can do the same again, and finds a sound workspace.
+func TestFaults(t *testing.T) {
+	runs := 0
+	for _, tt := range faultCases {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, mode := range []faults{{}, {half: true}, {stuck: true}, {stuck: true, half: true}} {
+				for n := 1; ; n++ {
+					s := newTestStore(t)
+					c := create(t, s)
+					appendBatch(t, c, thread(0, 4))
+					if tt.prepare != nil {
+						tt.prepare(t, c)
+					}
+					acked := logLines(t, c)
+					c.Close()
+					f := mode
+					f.fail = n
+					f.install(s)
+					err := tt.do(c)
+					if len(f.seen) < n { // there is no n-th call
+						if err != nil {
+							t.Fatalf("without a fault: %v", err)
+						}
+						if n == 1 {
+							t.Fatal("it changes nothing")
+						}
+						break
+					}
+					runs++
+					what := fmt.Sprintf("fault %d of mode %+v at %q", n, mode, f.seen[n-1])
+					if !errors.Is(err, errInjected) {
+						t.Fatalf("%s: %v", what, err)
+					}
+					wantRecords(t, what, c, acked)
+					list, err := s.List()
+					if err != nil || len(list) > 2 {
+						t.Fatalf("%s: list: %v, %v", what, list, err)
+					}
+					fresh := openTestStore(t, s.dir)
+					again, err := fresh.Conversation(c.Path())
+					if err != nil {
+						t.Fatalf("%s: %v", what, err)
+					}
+					// The very value that failed goes on, and so does a fresh process.
+					f.fail = 0
+					for _, c := range []*Conversation{c, again} {
+						if err := tt.do(c); err != nil {
+							t.Fatalf("%s: again: %v", what, err)
+						}
+						if _, err := c.Append(thread(0, 10)); err != nil {
+							t.Fatalf("%s: a later append: %v", what, err)
+						}
+						if ids, h, _ := history(t, c, Limit{}); len(ids) != 10 || len(h.Tools) != 5 {
+							t.Fatalf("%s: then %v with %d calls", what, ids, len(h.Tools))
+						}
+					}
+					wantRecords(t, what, again, acked)
+					if err := again.Settle(); err != nil {
+						t.Fatalf("%s: settle: %v", what, err)
+					}
+					if tt.name != "edit a broken session.json" {
+						wantSound(t, fresh)
+					}
+					again.Close()
+					if t.Failed() {
+						t.Fatal(what)
+					}
+				}
+			}
+		})
+	}
+	t.Logf("%d faults", runs)
+}
+
+// logLines returns the terminated lines of both logs.
+func logLines(t *testing.T, c *Conversation) (all []string) {
+	t.Helper()
+	for _, name := range []string{messagesFile, toolsFile} {
+		b, err := os.ReadFile(c.s.dir + "/" + c.file(name))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(b)) {
+			if strings.HasSuffix(line, "\n") {
+				all = append(all, line)
+			}
+		}
+	}
+	return all
+}
+
+// wantRecords fails unless every acknowledged line is still there.
+func wantRecords(t *testing.T, what string, c *Conversation, acked []string) {
+	t.Helper()
+	now := logLines(t, c)
+	for _, line := range acked {
+		if !slices.Contains(now, line) {
+			t.Fatalf("%s: %q is gone from\n%s", what, line, strings.Join(now, ""))
+		}
+	}
+}
+
+// TestFailedCreateLeavesNothing: neither a folder nor a number is used up.
+func TestFailedCreateLeavesNothing(t *testing.T) {
+	s := newTestStore(t)
+	for n := 1; ; n++ {
+		before := snapshot(t, s.dir)
+		delete(before, "conversations")
+		f := faults{fail: n, stuck: true}
+		f.install(s)
+		c, err := s.Create(day, "plan", "x", &schema.Session{}, []byte("x"))
+		if len(f.seen) < n {
+			if err != nil || path.Base(c.Path()) != "001-plan-x" {
+				t.Errorf("%v, %v", c.Path(), err)
+			}
+			break
+		}
+		if err == nil {
+			t.Fatalf("fault %d at %q: no error", n, f.seen[n-1])
+		}
+		after := snapshot(t, s.dir)
+		if !maps.Equal(before, after) {
+			t.Fatalf("fault %d at %q left %q", n, f.seen[n-1], slices.Sorted(maps.Keys(after)))
+		}
+	}
+}
+
+// TestAppendOrder: the calls go to tools.jsonl before the messages that refer to
+// them, each record is one write that ends in a newline, and each log is synced
+// once.
+func TestAppendOrder(t *testing.T) {
+	s := newTestStore(t)
+	c := create(t, s)
+	appendBatch(t, c, thread(0, 4))
+	f := faults{}
+	f.install(s)
+	c.Close()
+	appendBatch(t, c, thread(4, 8))
+	want := []string{
+		"append tools.jsonl", "append tools.jsonl", "sync tools.jsonl",
+		"append messages.jsonl", "append messages.jsonl", "append messages.jsonl", "append messages.jsonl", "sync messages.jsonl",
+	}
+	if !slices.Equal(f.seen, want) {
+		t.Errorf("%q, want %q", f.seen, want)
+	}
+}

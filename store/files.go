@@ -1,0 +1,85 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"cortext/store/internal/lines"
+)
+
+// maxFile is the largest file, in bytes, that is read as a whole. Settings,
+// prompts and metadata are kilobytes; the bound keeps a hostile clone from taking
+// all memory.
+const maxFile = 64 << 20
+
+var errTooLarge = fmt.Errorf("more than the %d bytes that are read of such a file", maxFile)
+
+// ReadFile returns a file of the workspace: settings, a command's prompt, a
+// conversation's markdown, a summary. name is relative to the workspace, with
+// slashes. The error is [ErrNotFound] if there is none.
+func (s *Store) ReadFile(name string) ([]byte, error) {
+	if err := checkPath(name); err != nil {
+		return nil, err
+	}
+	b, err := s.readRegular(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("file %q: %w", name, ErrNotFound)
+	}
+	return b, explain(err)
+}
+
+// readRegular reads a regular file of bounded size.
+func (s *Store) readRegular(name string) ([]byte, error) {
+	f, info, _, err := lines.Open(s.root, name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info.Size() > maxFile {
+		return nil, fmt.Errorf("%q has %d bytes: %w", name, info.Size(), errTooLarge)
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(b) > maxFile {
+		err = fmt.Errorf("%q: %w", name, errTooLarge)
+	}
+	return b, err
+}
+
+// WriteFile replaces a file of the workspace atomically, or makes it with the
+// folders above it. The files of a conversation that cortext itself keeps are
+// not written this way: see [Conversation.Append] and [Conversation.Edit].
+func (s *Store) WriteFile(name string, data []byte) error {
+	if err := checkPath(name); err != nil {
+		return err
+	}
+	if slices.Contains([]string{sessionFile, messagesFile, toolsFile}, path.Base(name)) &&
+		slices.Contains(strings.Split(name, "/"), sessionDir) {
+		return fmt.Errorf("%q is kept by cortext and not written as a whole", name)
+	}
+	perm := fileMode(name)
+	if info, err := s.root.Lstat(name); err == nil && !private(name) {
+		perm = info.Mode().Perm()
+	}
+	if _, err := s.makeDirs(path.Dir(name)); err != nil {
+		return explain(err)
+	}
+	return s.replace(name, data, perm)
+}
+
+// Exists reports whether there is a regular file of that name in the workspace.
+func (s *Store) Exists(name string) (bool, error) {
+	if err := checkPath(name); err != nil {
+		return false, err
+	}
+	info, err := s.root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && info.Mode().IsRegular(), err
+}

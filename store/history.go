@@ -1,0 +1,144 @@
+package store
+
+import (
+	"errors"
+	"slices"
+
+	"cortext/schema"
+	"cortext/schema/jsonl"
+)
+
+// A Limit bounds what [Conversation.History] returns to the end of the
+// conversation. A zero value does not bound; of two the first that is reached
+// does.
+type Limit struct {
+	Messages int // the last so many
+	Tokens   int // back to the message with which these, calls included, are exceeded
+}
+
+// History returns the messages of the branch that is resumed, in their order,
+// with the calls that they made, and what is damaged in what was read. Damage
+// hides nothing that is whole.
+//
+// With a limit only the end of the logs is read, whatever their length, as long
+// as that end is one thread. Then Aside is 0, and messages on branches that were
+// left earlier are among Earlier. Whether a clone's messages that were merged
+// above the end are newer is looked for in the last megabyte before it, and
+// sampled further up.
+func (c *Conversation) History(limit Limit) (schema.History, []Damage, error) {
+	if limit.Messages > 0 || limit.Tokens > 0 {
+		h, damage, ok, err := c.tail(limit)
+		if err != nil || ok {
+			return h, damage, err
+		}
+	}
+	return c.whole(limit)
+}
+
+// whole reads everything.
+func (c *Conversation) whole(limit Limit) (schema.History, []Damage, error) {
+	var damage []Damage
+	var msgs []schema.Message
+	at := map[string]int{}
+	for m, err := range c.Messages() {
+		if err != nil {
+			if damage, err = noteDamage(damage, err); err != nil {
+				return schema.History{}, damage, err
+			}
+			continue
+		}
+		i, ok := at[m.ID]
+		switch {
+		case m.ID == "" || !ok:
+			at[m.ID] = len(msgs)
+			msgs = append(msgs, m)
+		case messageRank(&m).compare(messageRank(&msgs[i])) > 0:
+			msgs[i] = m // in the place of the first
+		}
+	}
+	h := schema.History{Tools: map[string]schema.Tool{}}
+	h.Messages, h.Aside = schema.Branch(msgs)
+	wanted := map[string]bool{}
+	for i := range h.Messages {
+		for _, call := range h.Messages[i].ToolCalls {
+			wanted[call.ID] = true
+		}
+	}
+	for t, err := range c.Tools() {
+		if err != nil {
+			if damage, err = noteDamage(damage, err); err != nil {
+				return schema.History{}, damage, err
+			}
+			continue
+		}
+		if !wanted[t.ID] {
+			continue
+		}
+		if old, ok := h.Tools[t.ID]; !ok || toolRank(&t).compare(toolRank(&old)) > 0 {
+			h.Tools[t.ID] = t
+		}
+	}
+	cut(&h, limit)
+	return h, damage, nil
+}
+
+// cut takes from h what a limit leaves out.
+func cut(h *schema.History, limit Limit) {
+	from := len(h.Messages)
+	for b := (budget{limit: limit}); from > 0 && !b.spent; from-- {
+		m := &h.Messages[from-1]
+		b.take(m, func(id string) *schema.Tool {
+			if t, ok := h.Tools[id]; ok {
+				return &t
+			}
+			return nil
+		})
+	}
+	if from == 0 {
+		return
+	}
+	h.Earlier, h.Messages = from, h.Messages[from:]
+	wanted := map[string]bool{}
+	for i := range h.Messages {
+		for _, call := range h.Messages[i].ToolCalls {
+			wanted[call.ID] = true
+		}
+	}
+	for id := range h.Tools {
+		if !wanted[id] {
+			delete(h.Tools, id)
+		}
+	}
+}
+
+// A budget says when a limit is reached, going backwards.
+type budget struct {
+	limit    Limit
+	messages int
+	tokens   int
+	spent    bool
+}
+
+// take counts a message with its calls.
+func (b *budget) take(m *schema.Message, tool func(id string) *schema.Tool) {
+	b.messages++
+	b.tokens += messageTokens(m)
+	for _, call := range m.ToolCalls {
+		if t := tool(call.ID); t != nil {
+			b.tokens += toolTokens(t)
+		}
+	}
+	b.spent = b.limit.Messages > 0 && b.messages >= b.limit.Messages || b.limit.Tokens > 0 && b.tokens > b.limit.Tokens
+}
+
+// noteDamage appends err to damage if it is damage; else it returns it.
+func noteDamage(damage []Damage, err error) ([]Damage, error) {
+	var d *Damage
+	if errors.As(err, &d) {
+		return append(damage, *d), nil
+	}
+	return damage, err
+}
+
+var _ = slices.Reverse[[]int]
+var _ = jsonl.Broken

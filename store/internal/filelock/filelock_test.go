@@ -1,0 +1,60 @@
+package filelock
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func open(t *testing.T, name string) *os.File {
+	t.Helper()
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func TestLock(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "f")
+	a, b := open(t, name), open(t, name)
+	unlock, err := Lock(a, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	if _, err := Lock(b, 50*time.Millisecond); !errors.Is(err, ErrHeld) {
+		t.Fatalf("a second lock: %v", err)
+	}
+	if waited := time.Since(begun); waited < 50*time.Millisecond {
+		t.Errorf("gave up after %v", waited)
+	}
+	got := make(chan error)
+	go func() {
+		unlock, err := Lock(b, 10*time.Second)
+		if err == nil {
+			err = unlock()
+		}
+		got <- err
+	}()
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-got; err != nil {
+		t.Errorf("after the first let go: %v", err)
+	}
+	// A holder that ends without a word lets go too.
+	if _, err := Lock(a, 0); err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+	if _, err := Lock(b, 0); err != nil {
+		t.Errorf("after the first was closed: %v", err)
+	}
+	if _, err := Lock(a, 0); err == nil || errors.Is(err, ErrHeld) {
+		t.Errorf("a closed file: %v", err)
+	}
+}

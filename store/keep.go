@@ -1,0 +1,69 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+
+	"cortext/store/internal/lines"
+)
+
+// keep copies r to a new file below .workspace/local/kept and makes it durable,
+// so that its bytes may go from where they were. The file's name begins with
+// prefix; an earlier file is never overwritten.
+func (s *Store) keep(prefix string, r io.Reader) (kept string, err error) {
+	prefix = keptDir + "/" + prefix
+	if err := s.makeLocal(path.Dir(prefix)); err != nil {
+		return "", err
+	}
+	for n := 1; ; n++ {
+		kept = fmt.Sprintf("%s-%d", prefix, n)
+		if _, err := s.root.Lstat(kept); errors.Is(err, fs.ErrNotExist) {
+			break
+		} else if err != nil {
+			return "", err
+		}
+	}
+	f, created, err := lines.OpenAppend(s.root, kept, privateFileMode, s.logs)
+	if err != nil {
+		return "", err
+	}
+	if !created {
+		return "", errors.Join(fmt.Errorf("%q: %w", kept, ErrExist), f.Close())
+	}
+	err = copyAll(f, r)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = s.files.SyncDir(s.root, path.Dir(kept))
+	}
+	if err != nil {
+		return "", errors.Join(err, s.root.Remove(kept))
+	}
+	return kept, nil
+}
+
+// copyAll writes r to f without holding all of it.
+func copyAll(f *lines.File, r io.Reader) error {
+	buf := make([]byte, 1<<20)
+	for {
+		n, err := io.ReadFull(r, buf)
+		if n > 0 {
+			if err := f.Append(buf[:n]); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

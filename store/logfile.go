@@ -1,0 +1,196 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"cortext/schema/jsonl"
+	"cortext/schema/rawjson"
+	"cortext/store/internal/lines"
+)
+
+// A logFile is a log that is open for writing, with an index of the records in
+// it. What is known of it holds under the conversation's lock and is checked
+// against the file each time.
+type logFile struct {
+	*lines.File
+	name string // relative to the workspace
+	kept string // below kept/torn: what the names of bytes set aside begin with
+
+	places map[string]places // by id; nil before the first use
+	end    int64             // the file up to here is in places
+	mod    time.Time         // of the file when it had that length
+	last   []byte            // the last bytes before end: another content would differ there
+}
+
+// places are the offsets of the records with one id, in their order. Nearly all
+// ids have one.
+type places struct {
+	first int64
+	more  []int64
+}
+
+// lastBytes is how much of its end a log is recognised by.
+const lastBytes = 64
+
+// refresh makes the log ready for an append: what others wrote is indexed, and a
+// torn tail is set aside.
+func (l *logFile) refresh(s *Store) (aside []SetAside, err error) {
+	info, err := l.Refresh()
+	if err != nil {
+		return nil, err
+	}
+	if l.places != nil && l.end == info.Size() && l.mod.Equal(info.ModTime()) {
+		return nil, nil
+	}
+	aside, err = s.mendTail(l)
+	if err != nil {
+		return aside, err
+	}
+	if l.places == nil || !l.continues() {
+		l.places, l.end = map[string]places{}, 0
+	}
+	for rec, err := range jsonl.Read(io.NewSectionReader(l, l.end, l.Size()-l.end), l.end, 0) {
+		var damage *jsonl.Damage
+		switch {
+		case errors.As(err, &damage):
+		case err != nil:
+			return aside, err
+		default:
+			l.add(recordID(rec.Raw), rec.Offset)
+		}
+	}
+	return aside, l.note()
+}
+
+// continues reports whether the file still begins with what was indexed.
+func (l *logFile) continues() bool {
+	if l.Size() < l.end {
+		return false
+	}
+	now := make([]byte, len(l.last))
+	_, err := l.ReadAt(now, l.end-int64(len(now)))
+	return err == nil && bytes.Equal(now, l.last)
+}
+
+// note remembers what the file looks like now that all of it is indexed.
+func (l *logFile) note() error {
+	info, err := l.Refresh()
+	if err != nil {
+		return err
+	}
+	l.end, l.mod = info.Size(), info.ModTime()
+	l.last = l.last[:0]
+	if n := min(l.end, lastBytes); n > 0 {
+		l.last = append(l.last, make([]byte, n)...)
+		if _, err := l.ReadAt(l.last, l.end-n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *logFile) add(id string, offset int64) {
+	if id == "" {
+		return
+	}
+	p, ok := l.places[id]
+	if ok {
+		p.more = append(p.more, offset)
+	} else {
+		p.first = offset
+	}
+	l.places[id] = p
+}
+
+// at returns the records with one id as they stand in the file.
+func (l *logFile) at(id string) ([][]byte, error) {
+	p, ok := l.places[id]
+	if !ok {
+		return nil, nil
+	}
+	var raws [][]byte
+	for _, offset := range append([]int64{p.first}, p.more...) {
+		for rec, err := range jsonl.Read(io.NewSectionReader(l, offset, math.MaxInt64-offset), offset, 0) {
+			if damage := (*jsonl.Damage)(nil); errors.As(err, &damage) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			raws = append(raws, bytes.Clone(rec.Raw))
+			break
+		}
+	}
+	return raws, nil
+}
+
+// recordID returns the id of a record, "" if it has none.
+func recordID(raw []byte) string {
+	if rest, ok := bytes.CutPrefix(raw, []byte(`{"id":"`)); ok {
+		if i := bytes.IndexAny(rest, `"\`); i >= 0 && rest[i] == '"' {
+			return string(rest[:i])
+		}
+	}
+	members, err := rawjson.Members(raw)
+	if err != nil {
+		return ""
+	}
+	for _, m := range members {
+		if m.Name == "id" && len(m.Value) > 0 && m.Value[0] == '"' {
+			id, _ := rawjson.Unquote(m.Value)
+			return id
+		}
+	}
+	return ""
+}
+
+// SetAside names bytes that were no whole record and stood in a log's way: a
+// writer died in the middle of them, and they never counted.
+type SetAside struct {
+	File   string // the log
+	Offset int64  // where they stood
+	Bytes  int64
+	Kept   string // where they are now; both relative to the workspace
+}
+
+// mendTail closes or cuts the last line of a log if it lacks its newline. Whole
+// records in it stay; what is none is first kept elsewhere, durably.
+func (s *Store) mendTail(l *logFile) ([]SetAside, error) {
+	offset, text, err := l.Tail(jsonl.MaxLine)
+	if err != nil || offset == l.Size() {
+		return nil, err
+	}
+	// The whole records at its beginning stay. What looks like one behind a broken
+	// one may be a part of that: an object within a call's input.
+	keep := offset
+	jsonl.Split(text, offset, 0, false, func(rec jsonl.Record, err error) bool {
+		var damage *jsonl.Damage
+		if errors.As(err, &damage) {
+			return damage.Kind != jsonl.Broken && damage.Kind != jsonl.TornTail
+		}
+		keep = rec.Offset + int64(len(rec.Raw))
+		return true
+	})
+	var aside []SetAside
+	if rest := l.Size() - keep; rest > 0 && len(bytes.Trim(text[min(keep-offset, int64(len(text))):], " \t\r")) > 0 || text == nil {
+		kept, err := s.keep(fmt.Sprintf("torn/%s-%d", l.kept, keep), io.NewSectionReader(l, keep, rest))
+		if err != nil {
+			return nil, fmt.Errorf("set %d bytes of a torn line of %q aside: %w", rest, l.name, err)
+		}
+		aside = append(aside, SetAside{File: l.name, Offset: keep, Bytes: rest, Kept: kept})
+		if err := l.Cut(keep); err != nil {
+			return aside, fmt.Errorf("cut a torn line of %q: %w", l.name, err)
+		}
+	}
+	if keep > offset {
+		if err := l.Append([]byte{'\n'}); err != nil {
+			return aside, fmt.Errorf("close the last line of %q: %w", l.name, err)
+		}
+	}
+	return aside, nil
+}

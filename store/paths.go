@@ -1,0 +1,218 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"cortext/store/internal/lines"
+)
+
+// The names of a workspace (FORMAT.md, "Tree"), relative to it.
+const (
+	workspaceDir     = ".workspace"
+	localDir         = workspaceDir + "/local"
+	cacheDir         = localDir + "/cache"
+	tmpDir           = cacheDir + "/tmp"
+	locksDir         = cacheDir + "/locks"
+	keptDir          = localDir + "/kept"
+	conversationsDir = "conversations"
+
+	sessionDir   = ".session"
+	sessionFile  = "session.json"
+	messagesFile = "messages.jsonl"
+	toolsFile    = "tools.jsonl"
+	subagentsDir = "subagents"
+)
+
+// The modes of what is private: conversations, backups, bytes set aside.
+const (
+	privateDirMode  fs.FileMode = 0o700
+	privateFileMode fs.FileMode = 0o600
+)
+
+// checkPath refuses what does not name something in the workspace.
+func checkPath(name string) error {
+	if !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\\\x00") {
+		return fmt.Errorf("%q is not a path relative to the workspace, with slashes", name)
+	}
+	return nil
+}
+
+// private reports whether a path lies where only the owner may read.
+func private(name string) bool {
+	return name == localDir || strings.HasPrefix(name, localDir+"/") || slices.Contains(strings.Split(name, "/"), sessionDir)
+}
+
+func dirMode(name string) fs.FileMode {
+	if private(name) {
+		return privateDirMode
+	}
+	return 0o777
+}
+
+func fileMode(name string) fs.FileMode {
+	if private(name) {
+		return privateFileMode
+	}
+	return 0o666
+}
+
+// makeDirs makes a folder and those above it that are missing, and makes their
+// names durable. made lists them from the top; on an error too.
+func (s *Store) makeDirs(name string) (made []string, err error) {
+	if info, err := s.root.Lstat(name); err == nil && info.IsDir() {
+		return nil, nil
+	}
+	for i := range len(name) + 1 {
+		if i < len(name) && name[i] != '/' {
+			continue
+		}
+		dir := name[:i]
+		info, err := s.root.Lstat(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = s.root.Mkdir(dir, dirMode(dir))
+			if err == nil {
+				made = append(made, dir)
+				err = s.files.SyncDir(s.root, path.Dir(dir))
+			} else if errors.Is(err, fs.ErrExist) { // another was faster
+				info, err = s.root.Lstat(dir)
+			}
+		}
+		if err == nil && info != nil && !info.IsDir() {
+			err = fmt.Errorf("%q is %s where a folder is needed: move it away", dir, lines.Kind(info.Mode()))
+		}
+		if err != nil {
+			return made, err
+		}
+	}
+	return made, nil
+}
+
+// makeLocal makes a folder below .workspace/local, which a clone lacks, with the
+// file that keeps git from looking at it.
+func (s *Store) makeLocal(dir string) error {
+	made, err := s.makeDirs(dir)
+	if err != nil {
+		return fmt.Errorf("make %q: %w", dir, err)
+	}
+	if !slices.Contains(made, localDir) {
+		return nil
+	}
+	return s.ignoreLocal()
+}
+
+// replace replaces a file atomically, with the temporary file in the cache.
+func (s *Store) replace(name string, data []byte, perm fs.FileMode) error {
+	if err := s.makeLocal(tmpDir); err != nil {
+		return err
+	}
+	return explain(s.files.Replace(s.root, name, data, perm, tmpDir))
+}
+
+// slugBytes bounds a slug, so that a folder's name stays readable in a list and
+// far from the limits of file systems.
+const slugBytes = 48
+
+// Slug makes a part of a folder name out of a title: lower-case ASCII letters,
+// digits and single hyphens, at most 48 bytes, "untitled" where nothing is left,
+// and never a name that Windows reserves.
+func Slug(title string) string {
+	var b strings.Builder
+	gap := false
+	for _, r := range title {
+		r = plainLetter(unicode.ToLower(r))
+		if !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') {
+			gap = gap || r != '\''
+			continue
+		}
+		if gap && b.Len() > 0 {
+			b.WriteByte('-')
+		}
+		gap = false
+		b.WriteRune(r)
+	}
+	slug := b.String()
+	if len(slug) > slugBytes {
+		cut := slug[:slugBytes+1]
+		if i := strings.LastIndexByte(cut, '-'); i > 0 {
+			slug = cut[:i]
+		} else {
+			slug = cut[:slugBytes]
+		}
+	}
+	if slug == "" {
+		return "untitled"
+	}
+	if reservedName(slug) {
+		slug += "-0"
+	}
+	return slug
+}
+
+// plainLetter returns the letter that r is an accented form of, or r.
+func plainLetter(r rune) rune {
+	if r < 0xC0 {
+		return r
+	}
+	for _, forms := range []string{
+		"aàáâãäåāăąæ", "cçćĉċč", "dďđð", "eèéêëēĕėęě", "gĝğġģ", "hĥħ", "iìíîïĩīĭįı", "jĵ", "kķ", "lĺļľŀł",
+		"nñńņňŋ", "oòóôõöøōŏőœ", "rŕŗř", "sśŝşšßș", "tţťŧțþ", "uùúûüũūŭůűų", "wŵ", "yýÿŷ", "zźżž",
+	} {
+		if strings.ContainsRune(forms, r) {
+			return rune(forms[0])
+		}
+	}
+	return r
+}
+
+// reservedName reports whether Windows takes a name for a device. filepath.IsLocal
+// knows these on Windows only, and folders travel.
+func reservedName(name string) bool {
+	name, _, _ = strings.Cut(strings.ToLower(name), ".")
+	switch name {
+	case "con", "prn", "aux", "nul":
+		return true
+	}
+	return len(name) == 4 && (name[:3] == "com" || name[:3] == "lpt") && name[3] >= '0' && name[3] <= '9'
+}
+
+// nativeName makes one safe path element of an agent's id for a sub-agent: the id
+// itself where it is one, else a hash of it.
+func nativeName(id string) string {
+	safe := id != "" && len(id) <= 100 && id[0] != '.' && id[len(id)-1] != '.' && !reservedName(id)
+	for _, c := range []byte(id) {
+		safe = safe && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.')
+	}
+	if safe {
+		return id
+	}
+	return "sha256-" + digest([]byte(id))
+}
+
+// digest is a short name for bytes: 32 hex digits of their SHA-256.
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
+}
+
+// folderName takes a conversation's folder name apart: 001-brainstorm-api-design
+// is of type brainstorm, and about "api design".
+func folderName(name string) (number int, typ, about string) {
+	digits := 0
+	for digits < len(name) && name[digits] >= '0' && name[digits] <= '9' && digits < 9 {
+		number = number*10 + int(name[digits]-'0')
+		digits++
+	}
+	if digits == 0 || digits == len(name) || name[digits] != '-' {
+		return 0, "", strings.ReplaceAll(name, "-", " ")
+	}
+	typ, about, _ = strings.Cut(name[digits+1:], "-")
+	return number, typ, strings.ReplaceAll(about, "-", " ")
+}

@@ -1,0 +1,155 @@
+package store
+
+import (
+	"bytes"
+	"path"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"cortext/schema"
+)
+
+// rebuild makes the session of a conversation whose session.json is missing or
+// broken; raw is what it holds, if anything. In this order it takes a side of a
+// merge conflict, the backup, the logs with the folder's name.
+func (c *Conversation) rebuild(raw []byte) (*schema.Session, error) {
+	if sess := resolveConflict(raw); sess != nil {
+		c.complete(sess)
+		return sess, nil
+	}
+	if old, err := c.s.readRegular(c.backupFile()); err == nil {
+		if sess, err := schema.ParseSession(old); err == nil {
+			c.complete(sess)
+			return sess, nil
+		}
+	}
+	return c.fromLogs()
+}
+
+func (c *Conversation) backupFile() string {
+	return keptDir + "/backups/" + c.path + "/" + sessionFile
+}
+
+// descriptionBytes bounds a description that is made from the first user message.
+const descriptionBytes = 200
+
+// fromLogs makes a session out of the messages and the folder's name.
+func (c *Conversation) fromLogs() (*schema.Session, error) {
+	s := c.fromName()
+	var first, last schema.Time
+	for m, err := range c.Messages() {
+		if isDamage(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if at := m.Timestamp.Time(); !at.IsZero() && (first == "" || at.Before(first.Time())) {
+			first = m.Timestamp
+		}
+		last = later(last, m.Timestamp)
+		if s.Description == "" && m.Role == schema.User {
+			s.Description = cutText(m.Content, descriptionBytes)
+		}
+		if m.Model != "" {
+			s.AgentConfig.Model = m.Model
+		}
+	}
+	if first != "" {
+		s.CreatedAt, s.LastActive, s.ID = first, last, ""
+		c.complete(s)
+	}
+	return s, nil
+}
+
+// fromName makes a session out of the folder's name alone.
+func (c *Conversation) fromName() *schema.Session {
+	parts := strings.Split(c.path, "/") // conversations, day, folder, and more for a sub-agent
+	_, typ, about := folderName(parts[2])
+	s := &schema.Session{
+		Version:          schema.Version,
+		ConversationID:   path.Base(c.path),
+		ConversationType: typ,
+		Title:            about,
+		Status:           schema.Paused,
+	}
+	if c.isSub() {
+		s.Title = s.ConversationID
+	} else if typ != "" {
+		s.AgentConfig.Command = "/workspace." + typ
+	}
+	if day, err := time.Parse(time.DateOnly, parts[1]); err == nil {
+		s.CreatedAt = schema.NewTime(day)
+		s.LastActive = s.CreatedAt
+	}
+	c.complete(s)
+	return s
+}
+
+// cutText returns the beginning of text on one line, at most n bytes of it.
+func cutText(text string, n int) string {
+	if len(text) > 4*n {
+		text = text[:4*n]
+	}
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return strings.TrimRight(text[:n], " ") + "…"
+}
+
+// conflictStart returns where the first conflict marker of git stands in a file,
+// -1 if there is none.
+func conflictStart(raw []byte) int {
+	if bytes.HasPrefix(raw, []byte("<<<<<<< ")) {
+		return 0
+	}
+	i := bytes.Index(raw, []byte("\n<<<<<<< "))
+	if i < 0 {
+		return -1
+	}
+	return i + 1
+}
+
+// resolveConflict returns the session on the side of a merge conflict that can be
+// read, the one that was active last where both can; nil if neither can or there
+// is no conflict.
+func resolveConflict(raw []byte) *schema.Session {
+	if conflictStart(raw) < 0 {
+		return nil
+	}
+	var best *schema.Session
+	for side := range 2 {
+		sess, err := schema.ParseSession(conflictSide(raw, side))
+		if err == nil && (best == nil || sess.LastActive.Time().After(best.LastActive.Time())) {
+			best = sess
+		}
+	}
+	return best
+}
+
+// conflictSide returns the file as one side of the merge had it: 0 ours, 1 theirs.
+func conflictSide(raw []byte, side int) []byte {
+	const both, ours, base, theirs = -1, 0, 2, 1
+	var out []byte
+	at := both
+	for line := range bytes.Lines(raw) {
+		switch {
+		case bytes.HasPrefix(line, []byte("<<<<<<< ")):
+			at = ours
+		case at != both && bytes.HasPrefix(line, []byte("||||||| ")):
+			at = base
+		case at != both && bytes.HasPrefix(line, []byte("=======")):
+			at = theirs
+		case at != both && bytes.HasPrefix(line, []byte(">>>>>>> ")):
+			at = both
+		case at == both || at == side:
+			out = append(out, line...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,321 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"slices"
+
+	"cortext/schema"
+	"cortext/schema/jsonl"
+	"cortext/store/internal/lines"
+)
+
+// errNotOneThread says that the end of a log does not tell by itself what comes
+// before what.
+var errNotOneThread = errors.New("not one thread")
+
+// tail reads the end of a conversation. ok is false where that does not do: then
+// everything must be read.
+func (c *Conversation) tail(limit Limit) (h schema.History, damage []Damage, ok bool, err error) {
+	f, size, err := c.openForReading(messagesFile)
+	if f == nil {
+		return h, nil, false, err
+	}
+	defer f.Close()
+	toolsLog, toolsSize, err := c.openForReading(toolsFile)
+	if err != nil {
+		return h, nil, false, err
+	}
+	if toolsLog != nil {
+		defer toolsLog.Close()
+	}
+	tools := newToolFinder(toolsLog, toolsSize)
+	defer tools.stop()
+
+	t := tailReader{budget: budget{limit: limit}, tools: tools}
+	if err := t.read(f, size); err != nil {
+		return h, nil, false, nil // reading all finds what is wrong
+	}
+	h = schema.History{Messages: t.messages, Tools: map[string]schema.Tool{}}
+	slices.Reverse(h.Messages)
+	for i := range h.Messages {
+		for _, call := range h.Messages[i].ToolCalls {
+			tool, err := tools.find(call.ID)
+			if err != nil {
+				return h, nil, false, nil
+			}
+			if tool != nil {
+				h.Tools[call.ID] = *tool
+			}
+		}
+	}
+	if t.start > 0 {
+		if newer, err := newerBefore(f, t.start, t.last); newer || err != nil {
+			return h, nil, false, nil
+		}
+		sess, _, err := c.Session()
+		if err != nil {
+			return h, nil, false, err
+		}
+		h.Earlier = max(sess.MessageCount-len(h.Messages), 0)
+	}
+	for _, found := range []struct {
+		name   string
+		damage []jsonl.Damage
+	}{{messagesFile, t.damage}, {toolsFile, tools.damage}} {
+		for _, d := range slices.Backward(found.damage) {
+			damage = append(damage, Damage{c.file(found.name), d})
+		}
+	}
+	return h, damage, true, nil
+}
+
+// A tailReader collects messages from the last to the first.
+type tailReader struct {
+	budget
+	tools    *toolFinder
+	messages []schema.Message
+	revs     map[string]schema.Message // later revs of messages whose first line is further up
+	seen     map[string]bool
+	next     *schema.Message // the message after, if it has an id
+	last     schema.Time     // of the newest message
+	start    int64           // where the first of messages stands in the file
+	damage   []jsonl.Damage
+	err      error
+}
+
+// read collects messages until the budget is spent or the file begins.
+func (t *tailReader) read(f *os.File, size int64) error {
+	t.seen, t.revs = map[string]bool{}, map[string]schema.Message{}
+	for rec, err := range recordsBackward(f, size) {
+		var m schema.Message
+		if err == nil {
+			m, err = parseRecord(rec, schema.ParseMessage)
+		}
+		var d *jsonl.Damage
+		switch {
+		case errors.As(err, &d):
+			t.damage = append(t.damage, *d)
+			continue
+		case err != nil:
+			return err
+		case m.Rev > 0 && m.ID != "":
+			if old, ok := t.revs[m.ID]; !ok || messageRank(&m).compare(messageRank(&old)) > 0 {
+				t.revs[m.ID] = m
+			}
+			continue
+		}
+		if err := t.add(m, rec.Offset); err != nil {
+			return err
+		}
+		if t.spent {
+			return t.checkFirst()
+		}
+	}
+	t.start = 0
+	return nil
+}
+
+// add puts a message before those that were read, if they follow it.
+func (t *tailReader) add(m schema.Message, offset int64) error {
+	if m.ID != "" {
+		if t.seen[m.ID] || t.next != nil && t.next.ParentID != "" && t.next.ParentID != m.ID {
+			return errNotOneThread
+		}
+		t.seen[m.ID] = true
+		if rev, ok := t.revs[m.ID]; ok {
+			m = rev
+			delete(t.revs, m.ID)
+		}
+		t.next = &m
+	}
+	if len(t.messages) == 0 || t.last.Time().Before(m.Timestamp.Time()) {
+		t.last = m.Timestamp
+	}
+	t.messages = append(t.messages, m)
+	t.start = offset
+	var findErr error
+	t.take(&m, func(id string) *schema.Tool {
+		tool, err := t.tools.find(id)
+		findErr = errors.Join(findErr, err)
+		return tool
+	})
+	return findErr
+}
+
+// checkFirst refuses a beginning that hangs on what comes after it.
+func (t *tailReader) checkFirst() error {
+	if t.next != nil && t.seen[t.next.ParentID] {
+		return errNotOneThread
+	}
+	return nil
+}
+
+// recordsBackward yields the records of the first size bytes of a log from the
+// last to the first, and a [*jsonl.Damage] for what is none. Line numbers are not
+// known. A record is valid until the next.
+func recordsBackward(f *os.File, size int64) iter.Seq2[jsonl.Record, error] {
+	return func(yield func(jsonl.Record, error) bool) {
+		type item struct {
+			rec jsonl.Record
+			err error
+		}
+		var items []item
+		for line, err := range lines.Backward(f, size, jsonl.MaxLine) {
+			if err == nil && line.Text == nil && line.Size > 1 {
+				err = &jsonl.Damage{Offset: line.Offset, Kind: jsonl.TooLong}
+			}
+			if err != nil {
+				if !yield(jsonl.Record{}, err) {
+					return
+				}
+				continue
+			}
+			items = items[:0]
+			jsonl.Split(line.Text, line.Offset, 0, line.Terminated, func(rec jsonl.Record, err error) bool {
+				items = append(items, item{rec, err})
+				return true
+			})
+			for _, i := range slices.Backward(items) {
+				if !yield(i.rec, i.err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// A toolFinder finds tool lines from the end of tools.jsonl on, reading no
+// further than it must.
+type toolFinder struct {
+	f      *os.File
+	next   func() (jsonl.Record, error, bool)
+	stop   func()
+	found  map[string]schema.Tool
+	seen   map[string][]int64 // where calls stand that nobody asked for yet
+	damage []jsonl.Damage
+}
+
+// newToolFinder reads the first size bytes of f; f is nil if there is no log.
+func newToolFinder(f *os.File, size int64) *toolFinder {
+	t := &toolFinder{f: f, found: map[string]schema.Tool{}, seen: map[string][]int64{}, stop: func() {}}
+	if f != nil {
+		t.next, t.stop = iter.Pull2(recordsBackward(f, size))
+	}
+	return t
+}
+
+// find returns the line of a call with the greatest rev among those that were
+// read so far, nil if the log has none.
+func (t *toolFinder) find(id string) (*schema.Tool, error) {
+	if t.f == nil {
+		return nil, nil
+	}
+	for _, offset := range t.seen[id] {
+		for rec, err := range jsonl.Read(io.NewSectionReader(t.f, offset, 1<<62), offset, 0) {
+			if isDamage(err) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			t.take(rec)
+			break
+		}
+	}
+	delete(t.seen, id)
+	for {
+		if tool, ok := t.found[id]; ok {
+			return &tool, nil
+		}
+		rec, err, ok := t.next()
+		if !ok {
+			return nil, nil
+		}
+		var d *jsonl.Damage
+		switch {
+		case errors.As(err, &d):
+			t.damage = append(t.damage, *d)
+		case err != nil:
+			return nil, err
+		default:
+			got := recordID(rec.Raw)
+			if _, again := t.found[got]; got == id || again {
+				t.take(rec)
+			} else {
+				t.seen[got] = append(t.seen[got], rec.Offset)
+			}
+		}
+	}
+}
+
+// take notes the tool line rec.
+func (t *toolFinder) take(rec jsonl.Record) {
+	tool, err := parseRecord(rec, schema.ParseTool)
+	if d := (*jsonl.Damage)(nil); errors.As(err, &d) {
+		t.damage = append(t.damage, *d)
+		return
+	}
+	if old, ok := t.found[tool.ID]; !ok || toolRank(&tool).compare(toolRank(&old)) > 0 {
+		t.found[tool.ID] = tool
+	}
+}
+
+const (
+	searchWindow = 1 << 20 // bytes before the end of a log that are searched for a newer message
+	probeBytes   = 8 << 10 // read at each place that is sampled further up
+)
+
+var timestampName = []byte(`"timestamp":"`)
+
+// newerBefore reports whether a message before end is as new as last or newer:
+// then two clones were merged, and the newest may not be at the end. The last
+// megabyte before end is searched, and from there on places at distances that
+// grow by half, so that a branch is found which is at least half as long as what
+// was appended behind it.
+func newerBefore(r io.ReaderAt, end int64, last schema.Time) (bool, error) {
+	from := max(end-searchWindow, 0)
+	window := make([]byte, end-from)
+	if _, err := r.ReadAt(window, from); err != nil {
+		return false, err
+	}
+	if newestIn(window, last) {
+		return true, nil
+	}
+	probe := window[:min(probeBytes, len(window))]
+	for distance := int64(searchWindow); ; distance += distance / 2 {
+		at := end - distance
+		if at < 0 {
+			return false, nil
+		}
+		n, err := r.ReadAt(probe[:min(int64(len(probe)), end-at)], at)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		}
+		if newestIn(probe[:n], last) {
+			return true, nil
+		}
+	}
+}
+
+// newestIn reports whether a timestamp in a part of a log is not before last.
+// Within texts the name's quotes are escaped, so that none is taken for one.
+func newestIn(part []byte, last schema.Time) bool {
+	for {
+		i := bytes.Index(part, timestampName)
+		if i < 0 {
+			return false
+		}
+		part = part[i+len(timestampName):]
+		end := bytes.IndexByte(part, '"')
+		if end < 0 {
+			return false
+		}
+		if at := schema.Time(part[:end]); !at.Time().Before(last.Time()) && !at.Time().IsZero() {
+			return true
+		}
+	}
+}
