@@ -182,6 +182,9 @@ func splitPart(part []byte, line int, terminated bool, place func([]byte) int64,
 		}
 		if err != nil {
 			next := resync(part, err)
+			if next == nil && terminated {
+				next = spliced(part)
+			}
 			kind := Broken
 			if next == nil && !terminated {
 				kind = TornTail
@@ -245,6 +248,60 @@ func resync(part []byte, err error) []byte {
 			at = len(part) - len(rest) - 1 // an object inside the torn record
 		}
 	}
+}
+
+// spliceTries bounds the search of spliced.
+const spliceTries = 64
+
+// spliced finds a whole record behind one that is torn where a value was due: it
+// reads as that value. It is told from a value by the names of its first two
+// members, which records of one file share, and by its end, which is that of the
+// line.
+func spliced(part []byte) []byte {
+	first, second := firstNames(part)
+	if second == nil {
+		return nil
+	}
+	at := 0
+	for range spliceTries {
+		i := bytes.Index(part[at+1:], first)
+		if i < 0 {
+			return nil
+		}
+		at += 1 + i
+		if a, b := firstNames(part[at:]); bytes.Equal(a, first) && bytes.Equal(b, second) {
+			if _, rest, err := rawjson.Next(part[at:]); err == nil && len(rest) == 0 {
+				return part[at:]
+			}
+		}
+	}
+	return nil
+}
+
+// firstNames returns how an object begins, up to the end of its first name, and
+// its second name; nil where it has none.
+func firstNames(object []byte) (first, second []byte) {
+	rest, ok := bytes.CutPrefix(object, []byte("{"))
+	if !ok {
+		return nil, nil
+	}
+	var names [2][]byte
+	for i := range names {
+		name, after, err := rawjson.Next(rest)
+		if err != nil || name[0] != '"' || len(after) == 0 || after[0] != ':' {
+			return nil, nil
+		}
+		names[i] = name
+		if i == 1 {
+			break
+		}
+		_, after, err = rawjson.Next(after[1:])
+		if err != nil || len(after) == 0 || after[0] != ',' {
+			return nil, nil
+		}
+		rest = after[1:]
+	}
+	return object[:1+len(names[0])], names[1]
 }
 
 func isConflictMarker(b []byte) bool {
