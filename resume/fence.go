@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"cortext/schema"
 	"cortext/schema/rawjson"
@@ -289,7 +288,7 @@ func blockTexts(m *schema.Message) (texts []string, ok bool) {
 				return nil, false
 			}
 		}
-		if b.Bytes < 0 || b.Bytes > len(rest) || b.Bytes < len(rest) && !utf8.RuneStart(rest[b.Bytes]) {
+		if b.Bytes < 0 || b.Bytes > len(rest) {
 			return nil, false
 		}
 		texts, rest = append(texts, rest[:b.Bytes]), rest[b.Bytes:]

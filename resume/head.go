@@ -43,8 +43,8 @@ func newHead(s *schema.Session, h schema.History, o Options) head {
 	if hd.title == "" {
 		hd.title = "untitled"
 	}
-	if o.Command.Body != "" {
-		hd.command = ended(prompt.Fill(o.Command.Body, arguments(s)))
+	if text := prompt.Fill(o.Command.Body, arguments(s)); o.Command.Body != "" && strings.TrimSpace(text) != "" {
+		hd.command = ended(text)
 	}
 	return hd
 }
@@ -59,11 +59,7 @@ func arguments(s *schema.Session) string {
 // it, and with one after it, which keeps its tokens apart from those of the
 // block.
 func ended(text string) string {
-	text = strings.TrimRight(strings.TrimLeft(rawjson.Text(text), "\n"), " \t\r\n")
-	if text == "" {
-		return ""
-	}
-	return text + "\n\n"
+	return strings.TrimRight(strings.TrimLeft(rawjson.Text(text), "\n"), " \t\r\n") + "\n\n"
 }
 
 // commandText spells the command or what stands for it, as a paragraph.

@@ -191,13 +191,14 @@ func (b *builder) earlierTokens(t tail) int {
 func warnings(s *schema.Session, c Command) []Warning {
 	var ws []Warning
 	where := oneLine(cmp.Or(c.File, c.Name))
+	empty := strings.TrimSpace(c.Body) == ""
 	switch {
-	case c.Body == "" && c.Name != "":
+	case empty && where != "":
 		ws = append(ws, Warning{"command-missing", fmt.Sprintf("the command %s has no text: the conversation goes on without it", where)})
 	case c.BuiltIn:
 		ws = append(ws, Warning{"command-missing", fmt.Sprintf("the command %s is missing; the built-in text is used", where)})
 	}
-	if was := s.AgentConfig.SystemPromptHash; c.Body != "" && was != "" && was != prompt.Hash(c.Body) {
+	if was := s.AgentConfig.SystemPromptHash; !empty && was != "" && was != prompt.Hash(c.Body) {
 		ws = append(ws, Warning{"prompt-drift", fmt.Sprintf("the command %s has changed since this conversation began; the current text is used", where)})
 	}
 	return ws

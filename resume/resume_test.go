@@ -277,7 +277,13 @@ func TestWarnings(t *testing.T) {
 	}
 	o.Command.BuiltIn = true
 	check("file missing", "command-missing", "prompt-drift")
-	o.Command.Body, o.Command.BuiltIn = "", false
+	o.Command.Body, o.Command.BuiltIn = " \n", false
+	check("only space", "command-missing")
+	s.AgentConfig.Arguments, o.Command.Body = "", "$ARGUMENTS\n"
+	if p := check("only arguments that are absent", "prompt-drift"); !strings.HasPrefix(p.Text, "[RESUMED CONVERSATION]\n") {
+		t.Errorf("the payload does not begin with the block:\n%s", p.Text)
+	}
+	o.Command.Body = ""
 	if p := check("no text", "command-missing"); !strings.HasPrefix(p.Text, "[RESUMED CONVERSATION]\n") {
 		t.Errorf("the payload does not begin with the block:\n%s", p.Text)
 	}
@@ -330,6 +336,21 @@ func TestMinimalUsesTheRoom(t *testing.T) {
 		p.LeftOut[i].Show != "cat .workspace/commands/brainstorm.md" || p.LeftOut[i].Tokens < 4500 || p.LeftOut[i].Tokens > 5600 {
 		t.Errorf("left out %+v", p.LeftOut)
 	}
+	for _, c := range []struct {
+		name, file string
+		builtIn    bool
+		want, show string
+	}{
+		{"/workspace.x", "x.md", true, "The text of /workspace.x, which began this conversation, does not fit here.", "cortext resume --print " + s.ID},
+		{"/workspace.x", "a b.md", false, "Read a b.md first and follow it.", "cat 'a b.md'"},
+		{"", "", false, nameless, "cortext resume --print " + s.ID},
+	} {
+		o.Command.Name, o.Command.File, o.Command.BuiltIn = c.name, c.file, c.builtIn
+		p := mustBuild(t, s, h, o)
+		if got, _, _ := strings.Cut(p.Text, "\n"); got != c.want || !slices.ContainsFunc(p.LeftOut, func(l LeftOut) bool { return l.Show == c.show }) {
+			t.Errorf("it begins with %q, left out %+v", got, p.LeftOut)
+		}
+	}
 }
 
 // TestPlanShrinks: the current step stays longest, then the open ones in their
@@ -348,7 +369,7 @@ func TestPlanShrinks(t *testing.T) {
 		case i >= 5:
 			status = "pending"
 		}
-		s.Plan.Steps = append(s.Plan.Steps, schema.Step{Content: label(i) + strings.Repeat(" word", 10), Status: status})
+		s.Plan.Steps = append(s.Plan.Steps, schema.Step{Content: label(i) + strings.Repeat(" word", 25), Status: status})
 	}
 	kept := func(budget int) (steps []string) {
 		o.Budget = budget
@@ -365,7 +386,7 @@ func TestPlanShrinks(t *testing.T) {
 	}
 	order := []string{"[>]7", "[ ]5", "[ ]6", "[ ]8", "[ ]9", "[x]4", "[x]3", "[x]2", "[x]1", "[x]0"}
 	seen := map[int]bool{}
-	for budget := MinBudget; budget < 400; budget++ {
+	for budget := MinBudget; budget < 600; budget += 3 {
 		got := kept(budget)
 		seen[len(got)] = true
 		want := slices.Clone(order[:len(got)])

@@ -25,8 +25,6 @@ func (hd *head) shrink(c Command, s *schema.Session, left []LeftOut, budget int)
 	k := shrinking{hd, left, budget}
 	k.bound(&k.typ, 8, theType)
 	k.bound(&k.title, 64, theTitle)
-	k.bound(&k.summary, budget, theSummary)
-	k.boundSteps()
 	k.refer(c, s)
 	k.say(asLine)
 	k.squeeze(&k.args, 16, theArguments)
@@ -40,9 +38,6 @@ func (hd *head) shrink(c Command, s *schema.Session, left []LeftOut, budget int)
 		k.plan.status = ""
 	}
 	k.squeeze(&k.title, 0, theTitle)
-	if k.reference != "" && k.over() > 0 {
-		k.reference = nameless
-	}
 }
 
 // say makes what was left out shorter to tell if the head does not fit.
@@ -91,7 +86,7 @@ func (k *shrinking) squeeze(part *string, least int, what string) {
 	over := k.over()
 	whole := *part
 	size := tokens.Count(whole)
-	if over <= 0 || size <= least+worth {
+	if over <= 0 || size <= least || least > 0 && size <= least+worth {
 		return
 	}
 	note := k.note(what, k.show)
@@ -127,23 +122,6 @@ func (k *shrinking) refer(c Command, s *schema.Session) {
 	}
 	k.reference, k.args = reference, arguments(s)
 	k.note(theCommand, show).Tokens = max(roughly(k.command)-roughly(k.args), 1)
-	k.bound(&k.args, k.budget, theArguments)
-}
-
-// longestStep is the most that the text of a step has in a plan that is
-// shortened, in tokens.
-const longestStep = 40
-
-// boundSteps cuts the texts of the steps if the plan alone is over the budget.
-func (k *shrinking) boundSteps() {
-	text := k.plan.text()
-	if !longer(text, k.budget) {
-		return
-	}
-	for i := range k.plan.steps {
-		k.plan.steps[i].text = cut(k.plan.steps[i].text, longestStep)
-	}
-	k.note(theSteps, k.show).Tokens = max(roughly(text)-roughly(k.plan.text()), 1)
 }
 
 // dropSteps keeps the steps of the plan that fit: the current one, then those
@@ -152,18 +130,19 @@ func (k *shrinking) dropSteps() {
 	if len(k.plan.steps) == 0 || k.over() <= 0 {
 		return
 	}
+	const longest = 40 // tokens of the text of a step that stays
 	all := k.plan.steps
 	short := make([]step, len(all))
 	order := make([]int, len(all))
-	note := k.note(theSteps, k.show)
-	whole := note.Tokens
+	whole := 0
 	for i, st := range all {
 		order[i] = i
 		whole += tokens.Count(st.line())
-		st.text = cut(st.text, longestStep)
+		st.text = cut(st.text, longest)
 		short[i] = st
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(all[a].rank, all[b].rank) })
+	note := k.note(theSteps, k.show)
 	keep := func(n int) {
 		kept := slices.Sorted(slices.Values(order[:n]))
 		k.plan.steps = nil

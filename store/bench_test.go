@@ -95,3 +95,107 @@ func newConversation(tb testing.TB, dir string) *Conversation {
 	tb.Cleanup(func() { c.Close() })
 	return c
 }
+
+// bigVar asks for the benchmarks on a history of 1 GB.
+const bigVar = "CORTEXT_BENCH_BIG"
+
+// longConversation makes one whose messages.jsonl has about so many bytes.
+func longConversation(b *testing.B, size int64) *Conversation {
+	b.Helper()
+	c := newConversation(b, b.TempDir())
+	c.Close()
+	f, err := os.OpenFile(filepath.Join(c.s.dir, c.file(messagesFile)), os.O_WRONLY, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	var written int64
+	var buf []byte
+	n := 0
+	for ; written < size; n++ {
+		m := benchMessage(n, 1000)
+		m.Tokens = 250
+		if n == 0 {
+			m.ParentID = ""
+		}
+		if buf = schema.AppendMessage(buf, &m); len(buf) > 1<<20 || written+int64(len(buf)) >= size {
+			if _, err := f.Write(buf); err != nil {
+				b.Fatal(err)
+			}
+			written += int64(len(buf))
+			buf = buf[:0]
+		}
+	}
+	err = c.Edit(func(s *schema.Session) error {
+		s.MessageCount, s.CountedBytes = n, written
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return c
+}
+
+// BenchmarkTail reads the last 20 messages of 1 MB and in turn of 10 MB, or of
+// 1 GB if CORTEXT_BENCH_BIG is set. "x-1MB" is the ratio of the medians; B/op are
+// those of both.
+func BenchmarkTail(b *testing.B) {
+	big := int64(10 << 20)
+	if os.Getenv(bigVar) != "" {
+		big = 1 << 30
+	}
+	small, large := longConversation(b, 1<<20), longConversation(b, big)
+	var took [2][]time.Duration
+	b.ReportAllocs()
+	for b.Loop() {
+		for i, c := range []*Conversation{large, small} {
+			begun := time.Now()
+			h, _, err := c.History(Limit{Messages: 20})
+			if err != nil || len(h.Messages) != 20 || h.Earlier == 0 {
+				b.Fatal(len(h.Messages), err)
+			}
+			took[i] = append(took[i], time.Since(begun))
+		}
+	}
+	report(b, took[0], took[1], "1MB")
+}
+
+// BenchmarkHistory reads a whole history of 10 MB, and BenchmarkOpen makes its
+// first append: the cost of a capture that begins.
+func BenchmarkHistory(b *testing.B) {
+	c := longConversation(b, 10<<20)
+	b.SetBytes(10 << 20)
+	for b.Loop() {
+		if _, _, err := c.History(Limit{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkOpen(b *testing.B) {
+	c := longConversation(b, 10<<20)
+	b.SetBytes(10 << 20)
+	for n := 0; b.Loop(); n++ {
+		m := benchMessage(1_000_000+n, 10)
+		if _, err := c.Append(schema.Batch{Messages: []schema.Message{m}}); err != nil {
+			b.Fatal(err)
+		}
+		c.Close()
+	}
+}
+
+func BenchmarkList(b *testing.B) {
+	s := newTestStore(b)
+	for n := range 1000 {
+		c, err := s.Create(fmt.Sprintf("2025-11-%02d", 1+n%28), "plan", fmt.Sprint("n", n), &schema.Session{Title: "x"}, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		c.Close()
+	}
+	for b.Loop() {
+		if list, err := s.List(); err != nil || len(list) != 1000 {
+			b.Fatal(len(list), err)
+		}
+	}
+}

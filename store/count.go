@@ -16,6 +16,9 @@ import (
 // where they were taken at the present length of messages.jsonl; else what is
 // behind that length is counted, or, if no line ends there, everything.
 func (c *Conversation) countRest(s *schema.Session) error {
+	if info, err := c.s.root.Lstat(c.file(messagesFile)); err == nil && info.Size() == s.CountedBytes {
+		return nil // the usual case costs no open
+	}
 	f, size, err := c.openForReading(messagesFile)
 	if f == nil {
 		return err

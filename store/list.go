@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"cortext/schema"
 	"cortext/schema/jsonl"
@@ -27,9 +30,16 @@ func (s *Store) List() ([]Entry, error) {
 		return nil, explain(err)
 	}
 	entries := make([]Entry, len(folders))
-	for i, name := range folders {
-		entries[i] = s.entry(name)
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(folders)); i = next.Add(1) - 1 {
+				entries[i] = s.entry(folders[i])
+			}
+		})
 	}
+	group.Wait()
 	slices.SortFunc(entries, func(a, b Entry) int {
 		return cmp.Or(b.Session.LastActive.Time().Compare(a.Session.LastActive.Time()), strings.Compare(b.Path, a.Path))
 	})

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -54,17 +55,62 @@ func (l *logFile) refresh(s *Store) (aside []SetAside, err error) {
 	if l.places == nil || !l.continues() {
 		l.places, l.end = map[string]places{}, 0
 	}
-	for rec, err := range jsonl.Read(io.NewSectionReader(l, l.end, l.Size()-l.end), l.end, 0) {
-		var damage *jsonl.Damage
-		switch {
-		case errors.As(err, &damage):
-		case err != nil:
-			return aside, err
-		default:
-			l.add(recordID(rec.Raw), rec.Offset)
-		}
+	if err := l.index(); err != nil {
+		return aside, err
 	}
 	return aside, l.note()
+}
+
+// index notes where the records behind the indexed part stand. A line that looks
+// as ours do is not parsed: [logFile.at] sees what it is worth.
+func (l *logFile) index() error {
+	offset := l.end
+	in := bufio.NewReaderSize(io.NewSectionReader(l, offset, l.Size()-offset), 256<<10)
+	for {
+		line, err := in.ReadSlice('\n')
+		size := int64(len(line))
+		for errors.Is(err, bufio.ErrBufferFull) {
+			line, err = in.ReadSlice('\n')
+			size += int64(len(line))
+			line = nil
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if id, ok := plainID(line); ok {
+			l.add(id, offset)
+		} else if addErr := l.addParsed(offset, size); addErr != nil {
+			return addErr
+		}
+		offset += size
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+// plainID returns the id of a line that is one record in our spelling, as far as
+// can be told without parsing it.
+func plainID(line []byte) (string, bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"id":"`))
+	i := bytes.IndexAny(rest[:min(len(rest), 200)], `"\`)
+	if !ok || i <= 0 || rest[i] != '"' || !bytes.HasSuffix(line, []byte("}\n")) ||
+		bytes.IndexByte(line, 0) >= 0 || bytes.Contains(line, []byte("}{")) {
+		return "", false
+	}
+	return string(rest[:i]), true
+}
+
+// addParsed indexes the records of one line.
+func (l *logFile) addParsed(offset, size int64) error {
+	for rec, err := range jsonl.Read(io.NewSectionReader(l, offset, size), offset, 0) {
+		if err == nil {
+			l.add(recordID(rec.Raw), rec.Offset)
+		} else if !isDamage(err) {
+			return err
+		}
+	}
+	return nil
 }
 
 // continues reports whether the file still begins with what was indexed.
@@ -115,18 +161,30 @@ func (l *logFile) at(id string) ([][]byte, error) {
 	}
 	var raws [][]byte
 	for _, offset := range append([]int64{p.first}, p.more...) {
-		for rec, err := range jsonl.Read(io.NewSectionReader(l, offset, math.MaxInt64-offset), offset, 0) {
-			if damage := (*jsonl.Damage)(nil); errors.As(err, &damage) {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			raws = append(raws, bytes.Clone(rec.Raw))
-			break
+		raw, err := recordAt(l, offset)
+		if err != nil {
+			return nil, err
+		}
+		if raw != nil && recordID(raw) == id {
+			raws = append(raws, raw)
 		}
 	}
 	return raws, nil
+}
+
+// recordAt returns the record that begins at an offset, nil if none does.
+func recordAt(r io.ReaderAt, offset int64) ([]byte, error) {
+	for rec, err := range jsonl.Read(io.NewSectionReader(r, offset, math.MaxInt64-offset), offset, 0) {
+		switch {
+		case err == nil && rec.Offset == offset:
+			return bytes.Clone(rec.Raw), nil
+		case err == nil:
+			return nil, nil
+		case !isDamage(err):
+			return nil, err
+		}
+	}
+	return nil, nil
 }
 
 // recordID returns the id of a record, "" if it has none.

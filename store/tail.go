@@ -52,8 +52,8 @@ func (c *Conversation) tail(limit Limit) (h schema.History, damage []Damage, ok 
 			}
 		}
 	}
-	if t.start > 0 {
-		if newer, err := newerBefore(f, t.start, t.last); newer || err != nil {
+	if !t.all {
+		if newer, err := newerBefore(f, t.start, t.last()); newer || err != nil {
 			return h, nil, false, nil
 		}
 		sess, _, err := c.Session()
@@ -80,11 +80,11 @@ type tailReader struct {
 	messages []schema.Message
 	revs     map[string]schema.Message // later revs of messages whose first line is further up
 	seen     map[string]bool
-	next     *schema.Message // the message after, if it has an id
-	last     schema.Time     // of the newest message
-	start    int64           // where the first of messages stands in the file
+	leaf     *schema.Message // the last one with an id: nothing hangs on it
+	next     *schema.Message // the one with an id that was read last: it comes next
+	start    int64           // where the first that was looked at stands in the file
+	all      bool            // nothing was left unread
 	damage   []jsonl.Damage
-	err      error
 }
 
 // read collects messages until the budget is spent or the file begins.
@@ -107,20 +107,25 @@ func (t *tailReader) read(f *os.File, size int64) error {
 				t.revs[m.ID] = m
 			}
 			continue
+		case t.spent && m.ID == "":
+			continue
 		}
-		if err := t.add(m, rec.Offset); err != nil {
+		t.start = rec.Offset
+		done := t.spent // what was read last belongs to m: is that in the thread?
+		if err := t.add(m); err != nil {
 			return err
 		}
-		if t.spent {
+		if done || t.spent && m.ID != "" {
 			return t.checkFirst()
 		}
 	}
-	t.start = 0
+	t.all = !t.spent
 	return nil
 }
 
-// add puts a message before those that were read, if they follow it.
-func (t *tailReader) add(m schema.Message, offset int64) error {
+// add puts a message before those that were read, if they follow it, unless the
+// budget is spent.
+func (t *tailReader) add(m schema.Message) error {
 	if m.ID != "" {
 		if t.seen[m.ID] || t.next != nil && t.next.ParentID != "" && t.next.ParentID != m.ID {
 			return errNotOneThread
@@ -131,12 +136,14 @@ func (t *tailReader) add(m schema.Message, offset int64) error {
 			delete(t.revs, m.ID)
 		}
 		t.next = &m
+		if t.leaf == nil {
+			t.leaf = &m
+		}
 	}
-	if len(t.messages) == 0 || t.last.Time().Before(m.Timestamp.Time()) {
-		t.last = m.Timestamp
+	if t.spent {
+		return nil
 	}
 	t.messages = append(t.messages, m)
-	t.start = offset
 	var findErr error
 	t.take(&m, func(id string) *schema.Tool {
 		tool, err := t.tools.find(id)
@@ -152,6 +159,14 @@ func (t *tailReader) checkFirst() error {
 		return errNotOneThread
 	}
 	return nil
+}
+
+// last is the time of the newest message.
+func (t *tailReader) last() schema.Time {
+	if t.leaf == nil {
+		return ""
+	}
+	return t.leaf.Timestamp
 }
 
 // recordsBackward yields the records of the first size bytes of a log from the
@@ -215,16 +230,11 @@ func (t *toolFinder) find(id string) (*schema.Tool, error) {
 		return nil, nil
 	}
 	for _, offset := range t.seen[id] {
-		for rec, err := range jsonl.Read(io.NewSectionReader(t.f, offset, 1<<62), offset, 0) {
-			if isDamage(err) {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			t.take(rec)
-			break
+		raw, err := recordAt(t.f, offset)
+		if err != nil {
+			return nil, err
 		}
+		t.take(jsonl.Record{Offset: offset, Raw: raw})
 	}
 	delete(t.seen, id)
 	for {

@@ -51,7 +51,7 @@ func unsynced(tb testing.TB, dir string) *Store {
 	}
 	s := newStore(r, dir, Options{
 		Now:      func() time.Time { return start },
-		Rand:     strings.NewReader(strings.Repeat("0123456789", 100)),
+		Rand:     strings.NewReader(strings.Repeat("0123456789", 10_000)),
 		LockWait: 10 * time.Second,
 		Holder:   "a test",
 	})

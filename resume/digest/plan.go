@@ -26,7 +26,7 @@ func Plan(tools []schema.Tool) *schema.Plan {
 		if t.Success != nil && !*t.Success {
 			continue
 		}
-		switch strings.ReplaceAll(strings.ToLower(t.Name), "_", "") {
+		switch listTool(t.Name) {
 		case "todowrite", "writetodos":
 			l.replace(t)
 		case "taskcreate":
@@ -51,6 +51,19 @@ func Plan(tools []schema.Tool) *schema.Plan {
 		}
 	}
 	return p
+}
+
+// listTool spells the name of a tool as all agents would.
+func listTool(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "") }
+
+// IsPlanTool reports whether [Plan] looks at the calls of a tool, so that a
+// caller need not hold the others.
+func IsPlanTool(name string) bool {
+	switch listTool(name) {
+	case "todowrite", "writetodos", "taskcreate", "taskupdate":
+		return true
+	}
+	return false
 }
 
 // latest returns each call once, its greatest rev in the place of its first line.

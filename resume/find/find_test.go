@@ -185,7 +185,7 @@ func TestNearest(t *testing.T) {
 }
 
 func TestNearestInitials(t *testing.T) {
-	items := []Item{{Title: "Fix login bug", Folder: "2025-12-02/001-fix-login-bug"}, {Title: "Fix the layout of the big table"}}
+	items := []Item{{Title: "Fix login bug", Folder: "2025-12-02/001-fix-login-bug"}, {Title: "Database migration"}}
 	if got := ids(Nearest(items, "flb", 5)); got != "0" {
 		t.Errorf("near are %q", got)
 	}
@@ -204,9 +204,9 @@ func TestScattered(t *testing.T) {
 		{"paymse", "payment service", true},
 		{"payms", "payment service", false}, // a last letter alone
 		{"apidsgn", "api design", true},
-		{"core", "code review", false}, // too short to begin two words
-		{"payseow", "payment of services owned", false},
-		{"setsable", "sets of enable", false}, // goes on inside another word
+		{"core", "code review", false},                // too short to begin two words
+		{"payow", "payment of services owned", false}, // leaves out too many words
+		{"setsable", "sets of enable", false},         // goes on inside another word
 		{"sabled", "saved enabled", false},
 		{"apidesign", "api design", true},
 		{strings.Repeat("ab", 33), strings.Repeat("ab", 33), false},
@@ -225,7 +225,7 @@ func TestNearestWord(t *testing.T) {
 	for typed, want := range map[string]string{
 		"resum": "resume", "rseume": "resume", "RESUME": "resume", "resmue": "resume", "lst": "list", "lits": "list",
 		"stauts": "status", "stat": "status", "exprt": "export", "imoprt": "import", "archvie": "archive", "arhcvie": "archive", "sea": "search", "tga": "tag",
-		"": "", "x": "", "r": "", "xx": "", "banana": "", "commit": "", "stopwatch": "", "ta": "", "dig": "", strings.Repeat("r", 1000): "",
+		"": "", "x": "", "r": "", "xx": "", "banana": "", "commit": "", "stopwatch": "", "ta": "", "dig": "", "rasimo": "", "rasome": "resume", strings.Repeat("r", 1000): "",
 	} {
 		if got := NearestWord(commands, typed); got != want {
 			t.Errorf("%q is near %q, want %q", typed, got, want)
@@ -236,6 +236,19 @@ func TestNearestWord(t *testing.T) {
 	}
 	if got := NearestWord([]string{strings.Repeat("resume", 50), "ÄNDERN"}, "änden"); got != "ÄNDERN" {
 		t.Errorf("Unicode: %q", got)
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, tc := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"", "ab", 2}, {"ab", "", 2}, {"ab", "ab", 0}, {"ab", "b", 1}, {"b", "ab", 1}, {"ab", "cb", 1}, {"ab", "ba", 1}, {"abcd", "bacd", 1}, {"abcd", "badc", 2}, {"abc", "ca", 3}, {"kitten", "sitting", 3},
+	} {
+		if got := distance([]rune(tc.a), []rune(tc.b)); got != tc.want {
+			t.Errorf("from %q to %q: %d, want %d", tc.a, tc.b, got, tc.want)
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ func assignment(s string, at, end int) (start, stop int, ok bool) {
 	if quote != 0 {
 		stop = closingQuote(s, start, quote)
 		inList := strings.IndexByte(s[to:start], ',') >= 0
-		return start, stop, stop > start && plausible(word, s[start:stop], inList)
+		return start, stop, stop > start && !torn(s[start:stop]) && plausible(word, s[start:stop], inList)
 	}
 	stop = start
 	for stop < len(s) && isBare(s[stop]) && !(s[stop] == '&' && s[start-1] == '=') {
@@ -168,6 +168,23 @@ func listed(list, word string) bool {
 		}
 	}
 	return strings.Contains(list, string(append(key, ' ')))
+}
+
+// torn reports whether what stands between two quotes seems to be what stands
+// between two strings, or holds escape sequences other than those of a quote or
+// a backslash. With these undone it is looked at again.
+func torn(s string) bool {
+	if strings.IndexByte(":,;]})", s[0]) >= 0 || strings.ContainsAny(s, "[]{}") {
+		return true
+	}
+	for i := 0; i+1 < len(s); i++ {
+		if s[i] == '\\' {
+			if i++; s[i] != '\\' && !isQuote(s[i]) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // givenValue finds where the value starts that is given to the name s[from:to],

@@ -178,7 +178,14 @@ func (a *app) printPlan(r *flow.Resumed, asJSON bool) error {
 	fmt.Fprintf(a.out, "payload       %d bytes, %d %s, budget %d\n", len(p.Text), p.Tokens, count, p.Budget)
 	fmt.Fprintf(a.out, "strategy      %s, %d messages\n", p.Strategy, p.Included)
 	for _, l := range p.LeftOut {
-		fmt.Fprintf(a.out, "left out      %d %s, %d tokens: %s\n", l.Count, oneLine(l.What), l.Tokens, oneLine(l.Show))
+		fmt.Fprintf(a.out, "left out      %s", oneLine(l.What))
+		if l.Count > 0 {
+			fmt.Fprintf(a.out, ": %d", l.Count)
+		}
+		if l.Tokens > 0 {
+			fmt.Fprintf(a.out, ", about %d tokens", l.Tokens)
+		}
+		fmt.Fprintf(a.out, " (%s)\n", oneLine(l.Show))
 	}
 	fmt.Fprintf(a.out, "launch        none yet: cortext resume %s --print writes the payload\n", r.Entry.Session.ID)
 	return nil

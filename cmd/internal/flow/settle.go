@@ -62,7 +62,7 @@ func planOf(c *store.Conversation) (*schema.Plan, error) {
 		if err != nil && !errors.As(err, &damage) {
 			return nil, err
 		}
-		if err == nil && isPlanTool(t.Name) {
+		if err == nil && digest.IsPlanTool(t.Name) {
 			calls = append(calls, t)
 		}
 	}

@@ -1,8 +1,0 @@
-package flow
-
-import "strings"
-
-func isPlanTool(name string) bool {
-	n := strings.ToLower(name)
-	return strings.Contains(n, "todo") || strings.HasPrefix(n, "task")
-}

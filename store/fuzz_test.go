@@ -1,0 +1,85 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"cortext/schema"
+)
+
+// FuzzHistory: whatever stands in the logs and in session.json, nothing panics, the
+// same is read twice, a limit gives no more than all, and the next message is there.
+func FuzzHistory(f *testing.F) {
+	s := newTestStore(f)
+	c := create(f, s)
+	appendBatch(f, c, thread(0, 6))
+	var files []string
+	for _, name := range []string{messagesFile, toolsFile, sessionFile} {
+		files = append(files, readFile(f, s, c.file(name)))
+	}
+	f.Add(files[0], files[1], files[2])
+	f.Add(files[0]+files[0], files[1][:50], "{}")
+	for _, corrupt := range corruptions {
+		if content := corrupt.spoil(strings.SplitAfter(files[0], "\n")); len(content) < 10_000 {
+			f.Add(content, content, content)
+		}
+	}
+	f.Fuzz(func(t *testing.T, messages, tools, session string) {
+		for i, content := range []string{messages, tools, session} {
+			name := []string{messagesFile, toolsFile, sessionFile}[i]
+			if err := os.WriteFile(filepath.Join(s.dir, c.file(name)), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first, damage, err := c.History(Limit{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, damageAgain, err := c.History(Limit{})
+		if err != nil || !reflect.DeepEqual(first, second) || !reflect.DeepEqual(damage, damageAgain) {
+			t.Fatalf("read twice: %v\n%+v\n%+v", err, first, second)
+		}
+		last, _, err := c.History(Limit{Messages: 2})
+		if err != nil && first.Messages != nil {
+			t.Logf("%v", err) // session.json of a later version
+		}
+		if len(last.Messages) > min(2, len(first.Messages)+first.Aside) {
+			t.Fatalf("the last 2 are %d of %d", len(last.Messages), len(first.Messages))
+		}
+		n := 0
+		for d := range s.Check() {
+			if d.Error() == "" {
+				t.Fatal("damage without a word")
+			}
+			n++
+		}
+		if len(damage) > n {
+			t.Fatalf("check names %d places, history %d", n, len(damage))
+		}
+		if _, err := s.List(); err != nil {
+			t.Fatal(err)
+		}
+		again, err := s.Conversation(c.Path())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer again.Close()
+		m := schema.Message{ID: "the next one", Role: schema.User, Content: "next"}
+		if _, err := again.Append(schema.Batch{Messages: []schema.Message{m}, Tools: []schema.Tool{{ID: "the next call"}}}); err != nil {
+			if _, _, sessErr := c.Session(); sessErr != nil {
+				return // a later version: nothing is written
+			}
+			t.Fatal(err)
+		}
+		found := false
+		for m := range again.Messages() {
+			found = found || m.ID == "the next one"
+		}
+		if !found {
+			t.Fatal("the next message cannot be read")
+		}
+	})
+}
