@@ -1,21 +1,29 @@
 module cortext
 
+// 1.26.5 mends an escape from os.Root (CVE-2026-39822).
 go 1.26.5
 
 require (
-	github.com/dlclark/regexp2/v2 v2.5.1 // indirect
-	github.com/google/renameio/v2 v2.0.2 // indirect
+	github.com/google/renameio/v2 v2.0.2 // temp file and rename of session.json
+	github.com/pkoukk/tiktoken-go-loader v0.0.2 // the o200k_base table as data: nothing runs at start-up
+	github.com/sahilm/fuzzy v0.1.3 // the last tier of resume's query
+	github.com/spf13/cobra v1.10.2 // the command line
+	go.yaml.in/yaml/v3 v3.0.6 // .workspace/config.yaml; gopkg.in/yaml.v3 under its maintained name
+	golang.org/x/sys v0.49.0 // flock and fdatasync on files that os.Root opened
+	golang.org/x/term v0.47.0 // whether the output is a terminal
+)
+
+// Test dependencies.
+require (
+	github.com/dlclark/regexp2/v2 v2.5.1 // o200k_base's own pattern, to compare the splitter with
+	github.com/rogpeppe/go-internal v1.16.0 // testscript: scripts that drive the program
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // validates what tests produce against the JSON Schemas
+	github.com/tiktoken-go/tokenizer v0.10.0 // the counts that ours are compared with
+)
+
+require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
-	github.com/pkoukk/tiktoken-go-loader v0.0.2 // indirect
-	github.com/rogpeppe/go-internal v1.16.0 // indirect
-	github.com/sahilm/fuzzy v0.1.3 // indirect
-	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
-	github.com/spf13/cobra v1.10.2 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
-	github.com/tiktoken-go/tokenizer v0.10.0 // indirect
-	go.yaml.in/yaml/v3 v3.0.6 // indirect
-	golang.org/x/sys v0.49.0 // indirect
-	golang.org/x/term v0.47.0 // indirect
 	golang.org/x/text v0.14.0 // indirect
 	golang.org/x/tools v0.35.0 // indirect
 )

@@ -195,12 +195,13 @@ func questions(c schema.Tool) []toolQuestion {
 
 // planTitle is the first line of a plan.
 func planTitle(c schema.Tool) string {
-	for _, s := range sentences(textMember(c.Input, "plan")) {
-		_, after, _ := strings.Cut(s.text, "Plan: ")
-		if after == "" {
-			after = s.text
-		}
-		return cut(after, maxTitle)
+	list := sentences(textMember(c.Input, "plan"))
+	if len(list) == 0 {
+		return ""
 	}
-	return ""
+	_, after, _ := strings.Cut(list[0].text, "Plan: ")
+	if after == "" {
+		after = list[0].text
+	}
+	return cut(after, maxTitle)
 }

@@ -105,7 +105,7 @@ func equalFold(s, word string) bool {
 // tell-tale word says.
 func plausible(word, value string, code bool) bool {
 	if aPassword(word) {
-		return strings.IndexAny(value, " \t\r\n") < 0 && plausiblePassword(value, code)
+		return !strings.ContainsAny(value, " \t\r\n") && plausiblePassword(value, code)
 	}
 	if isUUID(value) && strings.EqualFold(word, "token") {
 		return false
