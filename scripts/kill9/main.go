@@ -123,7 +123,7 @@ func run(kills, writers int, seed uint64) error {
 		var group sync.WaitGroup
 		errs := make([]error, writers)
 		for w := range writers {
-			wait := time.Duration(random.IntN(60_000)) * time.Microsecond
+			wait := time.Duration(random.IntN(200_000)) * time.Microsecond
 			cmd := exec.Command(self, "-dir", dir, "-path", path, "-name", fmt.Sprintf("r%dw%d", round, w), "-seed", fmt.Sprint(random.Uint64()))
 			group.Go(func() {
 				errs[w] = killAfter(cmd, wait, func(id string) {
