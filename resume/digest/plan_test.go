@@ -55,6 +55,9 @@ func TestPlan(t *testing.T) {
 	newer := todos("TodoWrite", `[{"content":"new","status":"pending"}]`)
 	newer.ID, newer.Rev = "same", 2
 
+	equal := newer
+	equal.Input, equal.Rev = todos("TodoWrite", `[{"content":"newest","status":"pending"}]`).Input, 2
+
 	for _, tc := range []struct {
 		why, want string
 		tools     []schema.Tool
@@ -77,6 +80,7 @@ func TestPlan(t *testing.T) {
 		{"the same call again", "[new:pending] ?", []schema.Tool{older, newer}},
 		{"the same call again, merged the other way", "[new:pending] ?", []schema.Tool{newer, older}},
 
+		{"the same call again, of one rev", "[newest:pending] ?", []schema.Tool{newer, equal}},
 		{"not a list", "[a:pending] ?", []schema.Tool{todos("TodoWrite", `[{"content":"a","status":"pending"}]`), todos("TodoWrite", `"b"`), todos("TodoWrite", `{"content":"b"}`)}},
 		{"not steps", "[a:pending] ?", []schema.Tool{todos("TodoWrite", `[{"content":"a","status":"pending"}]`), todos("TodoWrite", `[1,null,{"content":7},{"content":""},{}]`)}},
 		{"some steps", "[a:pending] ?", []schema.Tool{todos("TodoWrite", `[1,{"content":"a","status":3},{"content":"  "}]`)}},

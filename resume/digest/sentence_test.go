@@ -11,6 +11,8 @@ func TestPlain(t *testing.T) {
 	for _, tc := range []struct{ src, text, mask string }{
 		{"As it is", "As it is", "as it is"},
 		{"**bold** *it* __b__ _i_ ~~no~~", "bold it b i no", "bold it b i no"},
+		{"foo__bar _foo bar_ _x", "foo__bar foo bar _x", "foo__bar foo bar _x"},
+		{"`a\tb`", "a b", "000"},
 		{"snake_case 2*3 2 * 3 a ~ b ~5", "snake_case 2*3 2 * 3 a ~ b ~5", "snake_case 2*3 2 * 3 a ~ b ~5"},
 		{"`Code` here", "Code here", "0000 here"},
 		{"``a`b`` c", "a`b c", "000 c"},
@@ -68,6 +70,9 @@ func TestSentences(t *testing.T) {
 		{"traces", "Traceback (most recent call last)\n  File \"a.py\", line 1\n    at a.b(C.java:1)\nOne", []string{"One"}},
 		{"numbers and signs", "0x1f 0x2e 44 12 %% 99\n====>\n???\nOne", []string{"???", "One"}},
 		{"a long word", "aGVsbG8gd29ybGQ+/+==0123456789==//0123\nOne", []string{"One"}},
+		{"signs in prose", "See a.b, c.d, e.f, g.h, i.j, k.l (m/n)", []string{"See a.b, c.d, e.f, g.h, i.j, k.l (m/n)"}},
+		{"a date in prose", "2025.11.22 at 10:00 we met again in the office", []string{"2025.11.22 at 10:00 we met again in the office"}},
+		{"a rule ends a list", "- one\n---\n  two", []string{"[-]one", "two"}},
 		{"signs in front", "✅ One\n- ⚠️ Two", []string{"One", "[-]Two"}},
 		{"blocks", "<system-reminder>One.\nTwo.</system-reminder>Three <b>x</b> <a-b>", []string{"Three x"}},
 		{"a block that stays open", "<system-reminder>One", []string{"One"}},

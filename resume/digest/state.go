@@ -10,7 +10,7 @@ import (
 // state tells in at most room runes what the agent did last.
 func state(t, before turn, room int) string {
 	var text, note, doing string // note is what was said of work in the background
-	midWork := true
+	midWork := false
 	for _, r := range t.replies {
 		switch {
 		case r.aside && text != "" && !midWork:
@@ -241,7 +241,7 @@ const (
 	roomForBoth = 160 // what a question and its answer need
 	bareWords   = 2   // words that say nothing without what was asked: "Updated."
 	tooShort    = 80  // runes up to which any sentence is better than none
-	maxFiller   = 120 // runes of such a sentence
+	maxFiller   = 180 // runes of such a sentence
 	enough      = 240 // runes after which no sentence is added
 	worthMore   = 3   // the least rank of a sentence that is added
 )
@@ -332,7 +332,7 @@ func telling(s sentence) int {
 	case s.item || s.heading:
 		score -= 3
 	case words < 3 && utf8.RuneCountInString(s.text) < 12:
-		score -= 3
+		score -= 4
 	case words > 45:
 		score -= 2
 	}

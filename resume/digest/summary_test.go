@@ -32,11 +32,14 @@ func TestSummary(t *testing.T) {
 		{"interrupted and left", "Interrupted while running the tests.", []string{"u: Fix the upload", "a: I'll run the tests:", "s: [Request interrupted by user]", "a: No response requested.", "u: /exit"}},
 		{"interrupted and gone on", "Last: The upload works again, and all tests pass.", []string{"u: Fix it", "a: Let me look.", "s: [Request interrupted by user]", "u: look at the timeout", "a: The upload works again, and all tests pass."}},
 		{"interrupted without a word", "Interrupted.", []string{"a: ", "s: [Request interrupted by user]"}},
+		{"interrupted after a question", "Interrupted while running the tests.", []string{"u: Fix it", "a: I'll run the tests. Is that all right?", "s: [Request interrupted by user]"}},
+		{"interrupted after a heading", "Interrupted while running the tests.", []string{"u: Fix it", "a: I'll run the tests.\n\n## Let me see", "s: [Request interrupted by user]"}},
+		{"calls and no word", "Waiting for an answer to: Why is it slow?", []string{"u: Why is it slow?", "a+ "}},
 		{"an error of the service", "Stopped by an error: API Error: 529 overloaded.", []string{"u: Fix it", "a: API Error: 529 overloaded"}},
 		{"an error that passed", "Last: Fixed the timeout of the upload.", []string{"u: Fix it", "a: API Error: 529 overloaded", "a: Fixed the timeout of the upload."}},
 
 		{"the first sentence and the last", "Last: Fixed the timeout of the upload: it was in seconds. All 14 tests pass.", []string{
-			"u: Fix the upload", "a: Fixed the timeout of the upload: it was in seconds.\n\nThe library wants milliseconds there, which its manual says in a footnote on the fourth page, and nobody reads those pages, neither did I before.\n\nAll 14 tests pass."}},
+			"u: Fix the upload", "a: Fixed the timeout of the upload: it was in seconds.\n\nThe library wants milliseconds there, which its manual says in a footnote on the fourth page, and nobody reads those pages, neither did I before today nor the one who wrote this code.\n\nAll 14 tests pass."}},
 		{"no exclamations, no offers", "Last: The report is written to report.md.", []string{"u: Write the report", "a: Perfect! The report is written to `report.md`. Let me know if you want another format."}},
 		{"no headings", "Last: Added a retry to the uploader, in upload.go. The tests pass.", []string{"u: Add a retry to the uploader", "a: ## Summary\n\nAdded a retry to the uploader, in `upload.go`.\n\n## Tests\n\nThe tests pass."}},
 		{"a list with its lead-in", "Last: Changed three files: upload.go has the retry.", []string{"u: Add a retry to the uploader", "a: Changed three files:\n\n- `upload.go` has the retry\n- `upload_test.go`\n- the manual"}},
@@ -46,6 +49,7 @@ func TestSummary(t *testing.T) {
 		{"a small step after a larger one", "Last: Moved the lock into the store, and all tests pass. Pushed to origin.", []string{"u: Where does the lock belong, and can it be moved there?", "a: Moved the lock into the store, and all tests pass.", "u: push", "a: Pushed to origin."}},
 		{"a short answer to an order", "Last: “rename the flag to --since and say so in the manual, please” Renamed.", []string{"u: rename the flag to --since and say so in the manual, please", "a: Renamed."}},
 		{"no words in the answer", "Last: answered: Draw the tree.", []string{"u: Draw the tree.", "a: ```\n.\n└── a\n```"}},
+		{"a heading and no words", "Last: answered: Draw the tree.", []string{"u: Draw the tree.", "a: # Tree\n\n```\n.\n└── a\n```"}},
 		{"a report", "Last: Survey of the storage layer. It has two writers.", []string{"u: Survey the storage layer", "a: # Survey of the storage layer\n\n## Files\n\nIt has two writers."}},
 		{"in the middle of the work", "Stopped while running the tests.", []string{"u: Fix it", "a+ Let me run the tests."}},
 		{"in the middle of something", "Stopped while working on: Fix it.", []string{"u: Fix it", "a+ Here is the file."}},
@@ -88,6 +92,47 @@ func TestSummarySpeaksAfterCall(t *testing.T) {
 	}
 }
 
+// What the agent reads of work in the background is no work of its own; what it
+// does about it is.
+func TestSummaryBackground(t *testing.T) {
+	for tool, want := range map[string]string{
+		"Read": "Last: Fixed the upload, and all tests pass.", "TaskOutput": "Last: Fixed the upload, and all tests pass.", "BashOutput": "Last: Fixed the upload, and all tests pass.",
+		"Edit": "Last: That was the earlier run, of Monday.",
+	} {
+		messages := talk("u: Fix it", "a: Fixed the upload, and all tests pass.", "s: <task-notification>done</task-notification>", "a: ", "a: That was the earlier run, of Monday.")
+		messages[3].ToolCalls = []schema.ToolCall{{ID: "c", Name: tool}}
+		if got := Summary(schema.History{Messages: messages}); got != want {
+			t.Errorf("%s: %q, want %q", tool, got, want)
+		}
+	}
+}
+
+// The first of each pair says more about where the work stands.
+func TestTelling(t *testing.T) {
+	for _, pair := range [][2]string{
+		{"Added the retry.", "- Added the retry."},
+		{"Added the retry.", "Yes, added the retry."},
+		{"Added the retry.", "This added the retry."},
+		{"Added the retry:", "Let me see what was added."},
+		{"Added the retry.", "Added the retry:"},
+		{"Added the retry.", "Added the retry " + strings.Repeat("here ", 50) + "."},
+		{"Added the retry; tests pass.", "Added the retry."},
+		{"Two tests are still failing.", "It is Friday."},
+		{"Added the retry.", "# Added the retry"},
+		{"The day is fine and long.", "Done."},
+		{"Whatever.", "Should I commit what was added?"},
+		{"Whatever.", "Let me know if it is to be committed."},
+		{"Whatever.", "Here's what was fixed:"},
+		{"Whatever.", "Perfect!"},
+		{"Whatever.", "It is committed, and"},
+	} {
+		better, worse := sentences(pair[0])[0], sentences(pair[1])[0]
+		if telling(better) <= telling(worse) {
+			t.Errorf("%q has %d, %q has %d", pair[0], telling(better), pair[1], telling(worse))
+		}
+	}
+}
+
 func TestSummaryLength(t *testing.T) {
 	long := strings.Repeat("very ", 100)
 	for _, messages := range [][]string{
@@ -113,6 +158,7 @@ func TestOpenQuestion(t *testing.T) {
 		{"at the end", "Which cluster first?", "Both need the upgrade. Which cluster first?"},
 		{"before an offer", "Which cluster first?", "Which cluster first? Let me know."},
 		{"before one more sentence", "Which cluster first?", "Which cluster first? Staging is smaller."},
+		{"before two more sentences", "Which cluster first?", "Which cluster first? Staging is smaller. Production is older."},
 		{"before a list of choices", "Which cluster first?", "Which cluster first?\n\n- staging\n- production\n- both"},
 		{"several in a list", "Which cluster first? (and 2 more)", "Before I start:\n\n1. Which cluster first?\n2. Who is on call?\n3. May it take a night?"},
 		{"two in a row", "Or production?", "Shall we take staging? Or production?"},

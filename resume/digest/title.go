@@ -125,7 +125,7 @@ func idle(name string) bool {
 // saysNothing reports whether a prompt only opens or closes a conversation.
 func saysNothing(content string) bool {
 	text := bare(content)
-	return shellLine(strings.TrimSpace(content)) || text == "" && len(content) <= maxClosing && !strings.ContainsFunc(content, unicode.IsSymbol) || greeting(text) || farewell(text)
+	return shellLine(strings.TrimSpace(content)) || text == "" && len(content) <= maxClosing || greeting(text) || farewell(text)
 }
 
 // maxClosing is the length of the longest prompt that may only open or close a

@@ -49,6 +49,8 @@ func TestTitle(t *testing.T) {
 		{"a lead-in to nothing", "Two bugs", []string{"u: Two bugs:\n\n..."}},
 		{"markdown", "Make parseDate accept ISO weeks, see the spec", []string{"u: **Make** `parseDate` accept _ISO weeks_, see [the spec](https://example.org/spec)."}},
 		{"an address", "Read and compare it with our parser", []string{"u: Read https://example.org/rfc/1234 and compare it with our parser"}},
+		{"an address and a word", "Read example.org/rfc/1234", []string{"u: Read https://example.org/rfc/1234"}},
+		{"an address and two words", "Read carefully", []string{"u: Read https://example.org/rfc/1234 carefully"}},
 		{"nothing but an address", "example.org/rfc/1234", []string{"u: https://www.example.org/rfc/1234"}},
 		{"an abbreviation", "Use a smaller font, e.g. 12 px, in tables", []string{"u: Use a smaller font, e.g. 12 px, in tables. And bold."}},
 		{"a file name", "Why does main.go import os?", []string{"u: Why does main.go import os?"}},

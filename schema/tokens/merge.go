@@ -8,7 +8,7 @@ const shortPiece = 64
 
 // A cache remembers how many tokens short pieces make, each in the one place
 // that its hash gives it.
-type cache [1 << 12]struct {
+type cache [1 << 13]struct {
 	length, count uint8
 	piece         [14]byte
 }

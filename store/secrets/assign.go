@@ -9,7 +9,7 @@ const assignmentID = "secret-assignment"
 func assignmentWords() []string {
 	return []string{
 		"password", "passwd", "passphrase", "pwd", "secret", "token", "credential",
-		"apikey", "api_key", "api-key", "accesskey", "access_key", "access-key",
+		"apikey", "api_key", "api-key", "api key", "access key", "secret key", "accesskey", "access_key", "access-key",
 		"privatekey", "private_key", "private-key", "authkey", "auth_key", "auth-key",
 		"signingkey", "signing_key", "signing-key", "encryptionkey", "encryption_key", "encryption-key",
 		"masterkey", "master_key", "master-key",
@@ -23,13 +23,14 @@ func aPassword(word string) bool {
 
 // assignment finds the value that is given to a name with the tell-tale word
 // s[at:end] in it, as in `export API_KEY=...`, `"password": "..."`,
-// `token := "..."`, `X-Auth-Token: ...` and `--secret ...`.
+// `token := "..."`, `X-Auth-Token: ...`, `--secret ...`, `<password>...` and
+// `the API key is ...`.
 func assignment(s string, at, end int) (start, stop int, ok bool) {
 	from, to := at, end
 	for to < len(s) && to-end < 24 && isName(s[to]) {
 		to++
 	}
-	if to == len(s) || strings.IndexByte("=: \t\"'`],?", s[to]) < 0 || !listed(secretSuffixes, s[end:to]) {
+	if to == len(s) || strings.IndexByte("=: \t\"'`],?>", s[to]) < 0 || !listed(secretSuffixes, s[end:to]) {
 		return 0, 0, false
 	}
 	for from > 0 && at-from < 48 && isName(s[from-1]) {
@@ -49,16 +50,21 @@ func assignment(s string, at, end int) (start, stop int, ok bool) {
 	for stop < len(s) && isBare(s[stop]) && !(s[stop] == '&' && s[start-1] == '=') {
 		stop++
 	}
-	if stop < len(s) && strings.IndexByte("([{<", s[stop]) >= 0 {
+	if stop < len(s) && strings.IndexByte("([{<", s[stop]) >= 0 && !strings.HasPrefix(s[stop:], "</") {
 		return 0, 0, false
 	}
-	for stop > start && strings.IndexByte(".:!?", s[stop-1]) >= 0 {
+	for stop > start && s[start-1] != '=' && strings.IndexByte(".:!?", s[stop-1]) >= 0 {
 		stop--
 	}
-	// The settings of a shell are no code.
-	shell := start == to+1 && s[to] == '=' && strings.ToUpper(s[from:to]) == s[from:to] ||
+	return start, stop, plausible(word, s[start:stop], !aSetting(s, from, to, start))
+}
+
+// aSetting reports whether the value at s[start:] stands where values are no
+// code, though it has no quotes: behind the name of a variable of the
+// environment, an option, or an XML tag.
+func aSetting(s string, from, to, start int) bool {
+	return start == to+1 && (s[to] == '>' || s[to] == '=' && strings.ToUpper(s[from:to]) == s[from:to]) ||
 		strings.HasPrefix(s[from:], "--")
-	return start, stop, plausible(word, s[start:stop], !shell)
 }
 
 // namedValue finds where the value starts that is given to a name of which
@@ -213,6 +219,10 @@ func givenValue(s string, from, to int) (start int, quote byte, ok bool) {
 		if j := skipBlanks(s, i); j >= len(s) || !isQuote(s[j]) {
 			return 0, 0, false
 		}
+	case strings.HasPrefix(rest, ">") && from > 0 && s[from-1] == '<':
+		return i + 1, 0, i == to
+	case strings.HasPrefix(rest, "is ") && i > to:
+		i += len("is ")
 	case i > to && (strings.HasPrefix(s[from:], "--") || afterLogin(s, from)):
 	default:
 		return 0, 0, false

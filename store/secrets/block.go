@@ -1,38 +1,40 @@
 package secrets
 
-import "strings"
+import (
+	"encoding/base64"
+	"strings"
+)
 
-// pemBlock adds the private key that the words "PRIVATE KEY" at s[at:end]
+// pemBlock finds the private key that the words "PRIVATE KEY" at s[at:end]
 // announce: the header and, within a few bytes of each other, long runs of
 // base64. What stands between the runs (line ends, line numbers, commas) is part
 // of the block, but quotes are not: where a key is a list of strings, each of
-// them is added alone. A block that was cut off ends with its last run. A header
+// them is found alone. A block that was cut off ends with its last run. A header
 // without a key behind it is only talk of one.
-func pemBlock(s string, at, end int, add func(start, stop int)) {
+func pemBlock(s string, at, end int) []stretch {
 	start, ok := pemHeader(s, at)
 	if !ok {
-		return
+		return nil
 	}
 	for strings.HasPrefix(s[end:], " BLOCK") {
 		end += len(" BLOCK")
 	}
 	if !strings.HasPrefix(s[end:], "-") && !strings.HasPrefix(s[end:], " -") {
-		return
+		return nil
 	}
-	last, ok := base64Lines(s, start, end, 300, add)
-	if !ok {
-		return
+	found := base64Lines(s, start, end, 300)
+	if len(found) == 0 {
+		return nil
 	}
+	last := &found[len(found)-1]
 	tail := s[last.stop:min(len(s), last.stop+160)]
 	footer := strings.Index(tail, "END ")
 	if footer < 0 || !plainGap(tail[:footer]) {
-		add(last.start, last.stop)
-		return
+		return found
 	}
 	key := strings.Index(tail[footer:], "PRIVATE KEY")
 	if key < 0 || key > 32 || hasQuote(tail[:footer+key]) {
-		addEnd(s, last, last.stop+footer, add)
-		return
+		return shortLines(found, s, last.stop+footer)
 	}
 	n := footer + key + len("PRIVATE KEY")
 	for strings.HasPrefix(tail[n:], " BLOCK") {
@@ -41,7 +43,8 @@ func pemBlock(s string, at, end int, add func(start, stop int)) {
 	for n < len(tail) && (tail[n] == '-' || tail[n] == ' ' && strings.HasPrefix(tail[n+1:], "-")) {
 		n++
 	}
-	add(last.start, last.stop+n)
+	last.stop += n
+	return found
 }
 
 // pemHeader returns where the header starts that has the words at s[at:].
@@ -62,36 +65,37 @@ func pemHeader(s string, at int) (start int, ok bool) {
 	return start, start <= dash
 }
 
-// addEnd adds a stretch and each run of base64 behind it up to limit, the last
-// and shorter lines of a key.
-func addEnd(s string, last stretch, limit int, add func(start, stop int)) {
-	add(last.start, last.stop)
-	for i := last.stop; i < limit; i++ {
+// shortLines adds what runs of base64 stand between the last one found and
+// limit, the last and shorter lines of a key.
+func shortLines(found []stretch, s string, limit int) []stretch {
+	for i := found[len(found)-1].stop; i < limit; i++ {
 		from := i
 		for i < limit && (isBase64(s[i]) || s[i] == '=') {
 			i++
 		}
 		if i-from >= 4 {
-			add(from, i)
+			found = append(found, stretch{from, i})
 		}
 	}
+	return found
 }
 
-// puttyKey adds the key in a file of PuTTY behind "Private-Lines:".
-func puttyKey(s string, _, end int, add func(start, stop int)) {
-	last, ok := base64Lines(s, -1, end, 40, add)
-	if !ok {
-		return
+// puttyKey finds the key in a file of PuTTY behind "Private-Lines:".
+func puttyKey(s string, _, end int) []stretch {
+	found := base64Lines(s, -1, end, 40)
+	if len(found) == 0 {
+		return nil
 	}
+	last := &found[len(found)-1]
 	tail := s[last.stop:min(len(s), last.stop+120)]
 	switch i := strings.Index(tail, "Private-MAC"); {
 	case i < 0 || !plainGap(tail[:i]):
-		add(last.start, last.stop)
 	case hasQuote(tail[:i]):
-		addEnd(s, last, last.stop+i, add)
+		return shortLines(found, s, last.stop+i)
 	default:
-		add(last.start, last.stop+len(trimLineEnds(tail[:i])))
+		last.stop += len(trimLineEnds(tail[:i]))
 	}
+	return found
 }
 
 // trimLineEnds cuts line ends, escaped or not, off the end of s.
@@ -108,15 +112,29 @@ func trimLineEnds(s string) string {
 	}
 }
 
-// serviceAccountKey adds the key in the credentials file of a Google Cloud
+// serviceAccountKey finds the key in the credentials file of a Google Cloud
 // service account, where "private_key" stands at s[at:end].
-func serviceAccountKey(s string, _, end int, add func(start, stop int)) {
+func serviceAccountKey(s string, _, end int) []stretch {
 	head := s[end:min(len(s), end+64)]
 	i := strings.Index(head, "PRIVATE KEY")
 	if i < 0 || strings.Contains(head[:i], ",") || !strings.Contains(head[:i], ":") {
-		return
+		return nil
 	}
-	pemBlock(s, end+i, end+i+len("PRIVATE KEY"), add)
+	return pemBlock(s, end+i, end+i+len("PRIVATE KEY"))
+}
+
+// encodedKey finds a private key in PEM that is encoded as base64, where the
+// code of "-----BEGIN" stands at s[at:end].
+func encodedKey(s string, at, end int) (start, stop int, ok bool) {
+	stop = end
+	for stop < len(s) && (isBase64(s[stop]) || s[stop] == '=') {
+		stop++
+	}
+	if stop-at < 160 || at > 0 && isBase64(s[at-1]) && s[at-1] != '/' {
+		return 0, 0, false
+	}
+	head, err := base64.StdEncoding.DecodeString(s[at : at+64])
+	return at, stop, err == nil && strings.Contains(string(head), "PRIVATE KEY")
 }
 
 const (
@@ -127,11 +145,10 @@ const (
 // stretch is a part of a text.
 type stretch struct{ start, stop int }
 
-// base64Lines walks over long runs of base64 from s[from:] on, the first of
-// which must start within gap bytes. Runs with a quote between them are separate
-// stretches; all but the last are added. The first reaches back to start unless
-// that is negative.
-func base64Lines(s string, start, from, gap int, add func(start, stop int)) (last stretch, ok bool) {
+// base64Lines finds long runs of base64 from s[from:] on, the first of which
+// must start within gap bytes. Runs without a quote between them are found as
+// one. The first reaches back to start unless that is negative.
+func base64Lines(s string, start, from, gap int) (found []stretch) {
 	end := from
 	for i, limit := from, from+gap; i < len(s) && i < limit; {
 		if !isBase64(s[i]) {
@@ -149,18 +166,17 @@ func base64Lines(s string, start, from, gap int, add func(start, stop int)) (las
 		if !mixed(s[run:i]) || !plainGap(between) {
 			break
 		}
-		switch apart := hasQuote(between); {
-		case !ok && (apart || start < 0):
-			last.start = run
-		case !ok:
-			last.start = start
-		case apart:
-			add(last.start, last.stop)
-			last.start = run
+		switch n := len(found); {
+		case n > 0 && !hasQuote(between):
+			found[n-1].stop = i
+		case n == 0 && start >= 0 && !hasQuote(between):
+			found = append(found, stretch{start, i})
+		default:
+			found = append(found, stretch{run, i})
 		}
-		last.stop, end, limit, ok = i, i, i+runGap, true
+		end, limit = i, i+runGap
 	}
-	return last, ok
+	return found
 }
 
 // plainGap reports whether what stands between two lines of a key is no more

@@ -76,26 +76,42 @@ func basicLogin(s string, at, end int) (start, stop int, ok bool) {
 		return 0, 0, false
 	}
 	stop = tokenEnd(s, start)
-	if stop-start < 8 || stop-start > 1024 {
+	return start, stop, encodedLogin(s[start:stop])
+}
+
+// registryLogin finds the encoded user and password under "auth", which stands
+// at s[at:end], in the settings of container tools.
+func registryLogin(s string, at, end int) (start, stop int, ok bool) {
+	start, quote, ok := givenValue(s, at+1, end-1)
+	if !ok || quote == 0 {
 		return 0, 0, false
 	}
-	login, err := base64.StdEncoding.DecodeString(s[start:stop])
+	stop = tokenEnd(s, start)
+	return start, stop, encodedLogin(s[start:stop])
+}
+
+// encodedLogin reports whether s is the base64 of a user and a password.
+func encodedLogin(s string) bool {
+	if len(s) < 8 || len(s) > 4096 {
+		return false
+	}
+	login, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
-		login, err = base64.RawStdEncoding.DecodeString(s[start:stop])
+		login, err = base64.RawStdEncoding.DecodeString(s)
 	}
 	user, password, found := strings.Cut(string(login), ":")
 	if err != nil || !found {
-		return 0, 0, false
+		return false
 	}
 	for _, c := range login {
 		if c < ' ' || c > '~' {
-			return 0, 0, false
+			return false
 		}
 	}
 	if password == "" {
-		return start, stop, plausibleKey(user)
+		return plausibleKey(user)
 	}
-	return start, stop, plausibleLogin(user, password)
+	return plausibleLogin(user, password)
 }
 
 // authorization finds the value of an Authorization header, whatever its scheme.
@@ -114,7 +130,7 @@ func authorization(s string, at, end int) (start, stop int, ok bool) {
 // tokenEnd returns where the token ends that starts at s[start:].
 func tokenEnd(s string, start int) int {
 	stop := start
-	for stop < len(s) && (isBase64(s[stop]) || strings.IndexByte("-._~=", s[stop]) >= 0) {
+	for stop < len(s) && isToken(s[stop]) {
 		stop++
 	}
 	for stop > start && s[stop-1] == '.' {

@@ -202,8 +202,8 @@ func (w *walker) text(name string) error {
 // named returns the findings in value that come of its name.
 func (r *Redactor) named(name, value string) ([]span, error) {
 	telling := false
-	_ = r.index().scan(name, func(*keyword, int) error {
-		telling = true
+	_ = r.index().scan(name, func(w *keyword, _ int) error {
+		telling = telling || w.fold // prefixes of tokens are not folded
 		return nil
 	})
 	if !telling {

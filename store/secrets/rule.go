@@ -43,7 +43,7 @@ type Rule struct {
 	// s[at:end]; the value is returned as s[start:stop].
 	find func(s string, at, end int) (start, stop int, ok bool)
 	// findAll does the same for what may be in several places.
-	findAll func(s string, at, end int, add func(start, stop int))
+	findAll func(s string, at, end int) []stretch
 }
 
 // Rules returns all rules, in the order of their precedence: where findings of

@@ -61,15 +61,16 @@ func cloudRules() []Rule {
 			Description: "Google OAuth access or refresh token",
 			Source:      "https://developers.google.com/identity/protocols/oauth2 (sizes); prefixes observed in its examples",
 			Keywords:    []string{"ya29.", "1//0"},
-			pattern:     `(?:ya29\.[A-Za-z0-9._-]{20,}|1//0[A-Za-z0-9_-]{40,})`,
+			pattern:     `(?:ya29\.[A-Za-z0-9._-]{20,}[A-Za-z0-9_-]|1//0[A-Za-z0-9_-]{40,})`,
 		},
 		{
 			ID:          "azure-storage-key",
 			Description: "Azure storage account key or shared access key in a connection string",
 			Source:      "https://learn.microsoft.com/en-us/azure/storage/common/storage-configure-connection-string",
-			Keywords:    []string{"AccountKey", "SharedAccessKey"},
-			loose:       true,
-			pattern:     `(?:AccountKey|SharedAccessKey)["']?\s{0,3}[=:]\s{0,3}["']?([A-Za-z0-9+/]{42,86}={1,2})`,
+			Keywords:    []string{"accountkey", "account_key", "sharedaccesskey", "shared_access_key"},
+			Fold:        true,
+			named:       true,
+			pattern:     `[A-Za-z0-9+/]{42,86}={1,2}`,
 		},
 		{
 			ID:          "azure-sas-signature",
@@ -145,10 +146,11 @@ func awsSecretKey(s string, at, end int) (start, stop int, ok bool) {
 			}
 		}
 	}
-	given := end-at == 20
+	given, quiet := end-at == 20, true
 	for i := end; i < len(s) && i < end+limit; i++ {
 		if !isBase64(s[i]) {
 			given = given || s[i] == '=' || s[i] == ':' || s[i] == ','
+			quiet = quiet && (s[i] == ' ' || isQuote(s[i]))
 			continue
 		}
 		start = i
@@ -156,10 +158,11 @@ func awsSecretKey(s string, at, end int) (start, stop int, ok bool) {
 			i++
 		}
 		if i-start != 40 || i < len(s) && (s[i] == '=' || s[i] == '_' || s[i] == '-') {
+			quiet = quiet && start == end // the rest of the name
 			continue
 		}
 		v := s[start:i]
-		return start, i, given && mixed(v) && entropy(v) > 4 && !placeholder(v)
+		return start, i, (given || quiet && start > end) && mixed(v) && entropy(v) > 4 && !placeholder(v)
 	}
 	return 0, 0, false
 }

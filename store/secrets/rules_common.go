@@ -37,6 +37,13 @@ func commonRules() []Rule {
 			find:        basicLogin,
 		},
 		{
+			ID:          "registry-login",
+			Description: "user and password of a container registry in config.json",
+			Source:      "https://docs.docker.com/reference/cli/docker/login/#credential-stores",
+			Keywords:    []string{`"auth"`},
+			find:        registryLogin,
+		},
+		{
 			ID:          "authorization-header",
 			Description: "HTTP Authorization header of any other scheme",
 			Source:      "https://www.rfc-editor.org/rfc/rfc9110#section-11.6.2",
@@ -50,6 +57,15 @@ func commonRules() []Rule {
 			Source:      "https://curl.se/docs/manpage.html#-u",
 			Keywords:    []string{" -u", "--user", "--proxy-user"},
 			find:        curlPassword,
+		},
+		{
+			ID:          "option-password",
+			Description: "password in the option -p of sshpass or of a login",
+			Source:      "https://docs.docker.com/reference/cli/docker/login/ and https://linux.die.net/man/1/sshpass",
+			Keywords:    []string{"sshpass ", "docker login ", "podman login ", "az login "},
+			pattern:     `(?:sshpass|(?:docker|podman|az) login)[^\n|;&]{0,160}?[ \t](?:-p|--password)[ =]{0,2}["']?([^\s"'\x60\\$<-][^\s"'\x60\\;|&]{3,})`,
+			loose:       true,
+			check:       func(v string) bool { return plausibleLogin("", v) },
 		},
 		{
 			ID:          assignmentID,

@@ -112,7 +112,7 @@ func hostingRules() []Rule {
 			Description: "PlanetScale service token, OAuth token, or database password",
 			Source:      "observed; tokens are documented at https://planetscale.com/docs/api/service-tokens",
 			Keywords:    []string{"pscale_tkn_", "pscale_oauth_", "pscale_pw_"},
-			pattern:     `pscale_(?:tkn|oauth|pw)_[A-Za-z0-9_.=-]{32,64}`,
+			pattern:     `pscale_(?:tkn|oauth|pw)_[A-Za-z0-9_.=-]{31,63}[A-Za-z0-9_=-]`,
 		},
 		{
 			ID:          "databricks-token",

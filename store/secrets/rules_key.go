@@ -18,6 +18,13 @@ func keyRules() []Rule {
 			findAll:     pemBlock,
 		},
 		{
+			ID:          "encoded-private-key",
+			Description: "private key in PEM that is once more encoded, as in a kubeconfig file",
+			Source:      "https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/#AuthInfo",
+			Keywords:    []string{"LS0tLS1CRUdJTi"},
+			find:        encodedKey,
+		},
+		{
 			ID:          "putty-private-key",
 			Description: "private part of a PuTTY-User-Key-File",
 			Source:      "https://the.earth.li/~sgtatham/putty/latest/htmldoc/AppendixC.html",

@@ -100,6 +100,7 @@ func samples(seed uint64) []sample {
 			m.armour(5) + "-----END RSA PRIVATE " + "KEY-----", "\n"},
 		{"private-key", "", "---- BEGIN SSH2 ENCRYPTED PRIVATE " + "KEY ----\n" + m.armour(5) + "---- END SSH2 ENCRYPTED PRIVATE " + "KEY ----", "\n"},
 		{"private-key", "head -3: ", "-----BEGIN PRIVATE " + "KEY-----\n" + m.of(b64, 64) + "\n" + m.of(b64, 64), "\n$ "},
+		{"encoded-private-key", "client-key-data: ", base64.StdEncoding.EncodeToString([]byte(m.pem("RSA PRIVATE " + "KEY"))), "\n"},
 		{"putty-private-key", "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 2\n", m.of(b64, 64) + "\n" + m.of(b64, 20) + "==", "\nPrivate-MAC: 00"},
 		{"gcp-service-account-key", `{"type": "service_account", "private_key": "`,
 			strings.ReplaceAll(m.pem("PRIVATE "+"KEY"), "\n", `\n`), `\n", "client_id": "1"}`},

@@ -66,7 +66,9 @@ func (q *query) hit(w *keyword, at int) error {
 			continue
 		}
 		if rule.findAll != nil {
-			rule.findAll(q.s, at, end, func(start, stop int) { q.add(int(id), start, stop) })
+			for _, part := range rule.findAll(q.s, at, end) {
+				q.add(int(id), part.start, part.stop)
+			}
 			continue
 		}
 		if err := q.match(int(id), at, end); err != nil {
@@ -115,7 +117,7 @@ func (q *query) match(id, at, end int) error {
 			if size < maxReach {
 				continue
 			}
-			for stop == m[1] && from+stop < len(q.s) && isName(q.s[from+stop]) {
+			for stop == m[1] && from+stop < len(q.s) && isToken(q.s[from+stop]) {
 				stop, m[1] = stop+1, m[1]+1
 			}
 		}
@@ -239,3 +241,6 @@ func isAlnum(c byte) bool { return isLetter(c) || isDigit(c) }
 func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
 func isBase64(c byte) bool { return isAlnum(c) || c == '+' || c == '/' }
+
+// isToken reports whether c may be part of a token.
+func isToken(c byte) bool { return isBase64(c) || strings.IndexByte("-._~=", c) >= 0 }

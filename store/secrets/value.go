@@ -161,7 +161,7 @@ func plausiblePassword(s string, code bool) bool {
 		return false
 	}
 	m := madeOf(s)
-	if m.letters() == 0 || m.words && m.digit == 0 || entropy(s) < 2.5 {
+	if m.letters() == 0 || m.words && m.digit == 0 || entropy(s) < 2.2 {
 		return false
 	}
 	return !m.words || !code && m.symbol+m.upper > 0
