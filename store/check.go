@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"iter"
 
@@ -95,7 +96,16 @@ func (c *Conversation) checkSession(yield func(Damage) bool) bool {
 			return false
 		}
 	}
-	return true
+	if st.session.CountedBytes == 0 || len(st.damage) > 0 {
+		return true
+	}
+	// Counters may be stale, but a log that is gone is a loss.
+	info, err := c.s.root.Lstat(c.file(messagesFile))
+	if err == nil && info.Size() > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	return yield(Damage{c.file(messagesFile), jsonl.Damage{Kind: Missing,
+		Detail: fmt.Sprintf("session.json counted %d messages in it", st.session.MessageCount)}})
 }
 
 // yieldError yields an error as damage of a file.

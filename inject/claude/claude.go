@@ -4,10 +4,13 @@
 package claude
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"cortext/inject"
 	"cortext/schema/jsonl"
@@ -53,7 +56,7 @@ func detect(f io.Reader) bool {
 func subagents(path string) ([]inject.Subagent, error) {
 	dir := filepath.Join(strings.TrimSuffix(path, filepath.Ext(path)), "subagents")
 	entries, err := os.ReadDir(dir)
-	if os.IsNotExist(err) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // a transcript without an ending is no folder
 		return nil, nil
 	}
 	if err != nil {

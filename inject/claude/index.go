@@ -197,7 +197,12 @@ func (x *index) addUser(r record, at ref, n *node, g *group) {
 	if g.seen(r) {
 		return
 	}
-	list := blocks(member(r.Message, "content"))
+	content := member(r.Message, "content")
+	if len(content) == 0 || content[0] != '"' && content[0] != '[' {
+		x.unknown["user without content"]++
+		return
+	}
+	list := blocks(content)
 	first, speaks := "", false
 	for _, b := range list {
 		switch b.Type {

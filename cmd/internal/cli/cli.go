@@ -157,10 +157,12 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 func exitCode(err error) int {
 	var usage *usageError
 	var typ *flow.TypeError
+	var agent *flow.AgentError
+	var title *flow.TitleError
 	var missing *flow.NotFoundError
 	var ambiguous *flow.AmbiguousError
 	switch {
-	case errors.As(err, &usage), errors.As(err, &typ), errors.Is(err, resume.ErrBudget):
+	case errors.As(err, &usage), errors.As(err, &typ), errors.As(err, &agent), errors.As(err, &title), errors.Is(err, resume.ErrBudget):
 		return exitUsage
 	case errors.As(err, &missing), errors.Is(err, flow.ErrNoConversation):
 		return exitNotFound

@@ -43,8 +43,11 @@ The query is an id, a folder, or words of the title or the summary.`,
 }
 
 func (a *app) runResume(cmd *cobra.Command, query string, o resumeOptions) error {
-	if o.Last < 0 || cmd.Flags().Changed("budget") && o.Budget < resume.MinBudget {
-		return &usageError{fmt.Sprintf("--last must not be negative, --budget must be %d or more", resume.MinBudget), ""}
+	if o.Last < 0 {
+		return &usageError{"--last must not be negative", ""}
+	}
+	if cmd.Flags().Changed("budget") && o.Budget < resume.MinBudget {
+		return &usageError{fmt.Sprintf("--budget %d is too small: %d tokens hold the least there is to say", o.Budget, resume.MinBudget), ""}
 	}
 	w, err := a.open(cmd)
 	if err != nil {

@@ -46,6 +46,7 @@ type Importer struct {
 	w      *Workspace
 	opts   ImportOptions
 	native map[string]string // agent and native id -> path of the conversation
+	closed []store.Entry     // conversations whose sources cannot be known
 }
 
 // NewImporter reads which native sessions the workspace holds already.
@@ -56,7 +57,7 @@ func (w *Workspace) NewImporter(opts ImportOptions) (*Importer, error) {
 		}
 	}
 	if opts.Agent != "" && !slices.ContainsFunc(w.env.Formats, func(f inject.Format) bool { return f.Agent == opts.Agent }) {
-		return nil, fmt.Errorf("there is no agent %q: cortext reads %s", opts.Agent, strings.Join(w.agents(), ", "))
+		return nil, &AgentError{Agent: opts.Agent, Known: w.agents()}
 	}
 	im := &Importer{w: w, opts: opts, native: map[string]string{}}
 	all, err := w.Store.List()
@@ -64,11 +65,24 @@ func (w *Workspace) NewImporter(opts ImportOptions) (*Importer, error) {
 		return nil, err
 	}
 	for _, e := range all {
+		if slices.ContainsFunc(e.Damage, func(d store.Damage) bool { return d.Kind == store.Newer || d.Kind == store.NotRegular }) {
+			im.closed = append(im.closed, e)
+		}
 		for _, src := range e.Session.Sources {
 			im.native[src.Agent+"\n"+src.NativeID] = e.Path
 		}
 	}
 	return im, nil
+}
+
+// An AgentError says that there is no such agent.
+type AgentError struct {
+	Agent string
+	Known []string
+}
+
+func (e *AgentError) Error() string {
+	return fmt.Sprintf("there is no agent %q: cortext reads %s", e.Agent, strings.Join(e.Known, ", "))
 }
 
 func (w *Workspace) agents() []string {
@@ -122,7 +136,7 @@ func (im *Importer) File(ctx context.Context, file string) (*Imported, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	if err := im.describe(c, t, created); err != nil {
+	if err := im.describe(c, t, created, out); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	im.native[t.Agent+"\n"+t.NativeID] = c.Path()
@@ -186,7 +200,14 @@ func (im *Importer) target(t *inject.Transcript) (c *store.Conversation, created
 	if err != nil {
 		return nil, false, err
 	}
-	c, err = im.w.Store.Create(s.CreatedAt.Time().Format(time.DateOnly), s.ConversationType, s.Title, s, doc)
+	day := s.CreatedAt.Time().Format(time.DateOnly)
+	for _, e := range im.closed {
+		if strings.Contains(e.Path, "/"+day+"/") && strings.HasSuffix(e.Path, "-"+s.ConversationType+"-"+store.Slug(s.Title)) {
+			// It may be this very conversation: a second one would be worse than none.
+			return nil, false, fmt.Errorf("it may belong to a conversation that cannot be read: %w", &e.Damage[0])
+		}
+	}
+	c, err = im.w.Store.Create(day, s.ConversationType, s.Title, s, doc)
 	if errors.Is(err, store.ErrExist) { // another process was faster
 		return c, false, nil
 	}
@@ -413,10 +434,18 @@ func (im *Importer) subagent(c *store.Conversation, t *inject.Transcript, native
 // describe writes what only the whole conversation tells. An older conversation
 // keeps its session.json as it is until it is stopped, so that a capture shows
 // in git as added lines only.
-func (im *Importer) describe(c *store.Conversation, t *inject.Transcript, created bool) error {
-	s, _, err := c.Session()
+func (im *Importer) describe(c *store.Conversation, t *inject.Transcript, created bool, out *Imported) error {
+	s, damage, err := c.Session()
 	if err != nil {
 		return err
+	}
+	if len(damage) > 0 {
+		for _, d := range damage {
+			out.Warnings = append(out.Warnings, d.Error()+": made anew from what is left")
+		}
+		if err := im.w.settle(c); err != nil {
+			return err
+		}
 	}
 	if !created {
 		if hasSource(s, t.Agent, t.NativeID) {
@@ -441,9 +470,16 @@ func (im *Importer) count(c *store.Conversation, out *Imported) error {
 	for t, err := range c.Tools() {
 		if err == nil {
 			seen[t.ID] = true
+		} else {
+			out.Warnings = append(out.Warnings, err.Error())
 		}
 	}
 	out.Tools = len(seen)
+	for _, err := range c.Messages() {
+		if err != nil {
+			out.Warnings = append(out.Warnings, err.Error())
+		}
+	}
 	if n := len(out.Redacted); n > 0 {
 		counts := secrets.Counts(out.Redacted)
 		out.Warnings = append(out.Warnings, "secrets replaced: "+describeCounts(counts))

@@ -74,7 +74,7 @@ type AmbiguousError struct {
 
 func (e *AmbiguousError) Error() string {
 	if e.Query == "" {
-		return fmt.Sprintf("%d conversations could be meant", len(e.Candidates))
+		return fmt.Sprintf("which conversation is meant? there are %d", len(e.Candidates))
 	}
 	return fmt.Sprintf("%q matches %d conversations", e.Query, len(e.Candidates))
 }
@@ -230,12 +230,32 @@ func (w *Workspace) pauseOthers(path string) (paused []string, err error) {
 	return paused, nil
 }
 
+// maxTitle is the longest title in bytes: it stands in lists.
+const maxTitle = 300
+
+// A TitleError says why a text cannot be a title.
+type TitleError struct{ Why string }
+
+func (e *TitleError) Error() string { return e.Why }
+
+// cleanTitle puts a title on one line.
+func cleanTitle(title string) (string, error) {
+	title = strings.Join(strings.Fields(title), " ")
+	switch {
+	case title == "":
+		return "", &TitleError{"the title is empty"}
+	case len(title) > maxTitle:
+		return "", &TitleError{fmt.Sprintf("the title has %d bytes, at most %d are shown in lists", len(title), maxTitle)}
+	}
+	return title, nil
+}
+
 // SetTitle changes the title of a conversation; its folder keeps its name, since
 // links and commits point at it.
 func (w *Workspace) SetTitle(e store.Entry, title string) (*schema.Session, error) {
-	title = strings.Join(strings.Fields(title), " ")
-	if title == "" {
-		return nil, errors.New("the title is empty")
+	title, err := cleanTitle(title)
+	if err != nil {
+		return nil, err
 	}
 	return w.edit(e.Path, func(_ *store.Conversation, s *schema.Session) error {
 		s.Title = title

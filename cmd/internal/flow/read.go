@@ -25,7 +25,7 @@ func (w *Workspace) Show(e store.Entry, last int) (*Shown, error) {
 	}
 	defer c.Close()
 	out := &Shown{Entry: e}
-	if out.Entry.Session, _, err = c.Session(); err != nil {
+	if out.Entry.Session, out.Damage, err = c.Session(); err != nil {
 		return nil, err
 	}
 	if last > 0 {
@@ -33,7 +33,7 @@ func (w *Workspace) Show(e store.Entry, last int) (*Shown, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Messages, out.Damage = h.Messages, damage
+		out.Messages, out.Damage = h.Messages, append(out.Damage, damage...)
 		for _, m := range h.Messages {
 			for _, call := range m.ToolCalls {
 				if t, ok := h.Tools[call.ID]; ok {

@@ -105,9 +105,9 @@ func (w *Workspace) New(typ, title string) (e store.Entry, paused []string, err 
 	if err := w.checkType(typ); err != nil {
 		return e, nil, err
 	}
-	title = strings.Join(strings.Fields(title), " ")
-	if title == "" {
-		return e, nil, errors.New("the title is empty")
+	title, err = cleanTitle(title)
+	if err != nil {
+		return e, nil, err
 	}
 	var entropy [10]byte
 	if _, err := io.ReadFull(w.random(), entropy[:]); err != nil {
