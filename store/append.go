@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"cortext/schema"
+	"cortext/schema/jsonl"
 	"cortext/store/secrets"
 )
 
@@ -28,21 +29,21 @@ type Result struct {
 // kept writing.
 func (c *Conversation) Append(b schema.Batch) (Result, error) {
 	result := Result{Redacted: secrets.Counts{}}
-	tools := make([]entry, 0, len(b.Tools))
+	tools := make([]record, 0, len(b.Tools))
 	for _, t := range b.Tools {
 		t, err := c.s.prepareTool(t, result.Redacted)
 		if err != nil {
 			return Result{}, fmt.Errorf("append to %q: %w", c.path, err)
 		}
-		tools = append(tools, toolEntry(t))
+		tools = append(tools, toolRecord(t))
 	}
-	messages := make([]entry, 0, len(b.Messages))
+	messages := make([]record, 0, len(b.Messages))
 	for _, m := range b.Messages {
 		m, err := c.s.prepareMessage(m, result.Redacted)
 		if err != nil {
 			return Result{}, fmt.Errorf("append to %q: %w", c.path, err)
 		}
-		messages = append(messages, messageEntry(m))
+		messages = append(messages, messageRecord(m))
 	}
 	if len(tools)+len(messages) == 0 {
 		return result, nil
@@ -53,14 +54,14 @@ func (c *Conversation) Append(b schema.Batch) (Result, error) {
 	}
 	defer h.release()
 	if err := h.append(tools, messages, &result); err != nil {
-		// What is on the disk is not known any more: it is read again.
-		_ = c.drop()
+		h.undo()
+		_ = c.drop() // what is on the disk is not known any more: it is read again
 		return Result{SetAside: result.SetAside}, fmt.Errorf("append to %q: %w", c.path, explain(err))
 	}
 	return result, nil
 }
 
-func (h *hold) append(tools, messages []entry, result *Result) error {
+func (h *hold) append(tools, messages []record, result *Result) error {
 	c := h.c
 	if len(tools) > 0 {
 		if err := h.openTools(); err != nil {
@@ -77,7 +78,7 @@ func (h *hold) append(tools, messages []entry, result *Result) error {
 		return err
 	}
 	result.Appended = n
-	if len(h.made) > 0 {
+	if c.noSession {
 		return h.makeSession()
 	}
 	return nil
@@ -96,9 +97,12 @@ func (h *hold) openTools() error {
 		c.tools = nil
 	}
 	if c.tools == nil {
-		l, _, err := c.openLog(toolsFile)
+		l, created, err := c.openLog(toolsFile)
 		if err != nil {
 			return err
+		}
+		if created {
+			h.made = append(h.made, c.file(toolsFile))
 		}
 		c.tools = l
 	}
@@ -108,39 +112,51 @@ func (h *hold) openTools() error {
 	return fixMode(c.tools.File.File(), info, privateFileMode)
 }
 
-// appendTo writes what is new of the entries to a log, each with one write, and
-// syncs it once.
-func (h *hold) appendTo(l *logFile, entries []entry, result *Result) (written int, err error) {
+// appendTo writes what is new of the records to a log, each with one write, and
+// syncs it once. After an error it takes back what it wrote: a later append must
+// not take for safe what a failed sync has left in memory only.
+func (h *hold) appendTo(l *logFile, records []record, result *Result) (written int, err error) {
 	aside, err := l.refresh(h.c.s)
 	result.SetAside = append(result.SetAside, aside...)
 	if err != nil {
 		return 0, err
 	}
-	for _, e := range entries {
-		line := e.encode(0)
-		if e.id() != "" {
-			stored, err := l.at(e.id())
+	begin := l.Size()
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.Cut(begin))
+		}
+	}()
+	var last []byte
+	for _, r := range records {
+		line := r.encode(0)
+		if r.id() != "" {
+			stored, err := l.at(r.id())
 			if err != nil {
 				return 0, err
 			}
 			if len(stored) > 0 {
-				rev, isNew := e.revise(stored)
+				rev, isNew := r.revise(stored)
 				if !isNew {
 					result.Skipped++
 					continue
 				}
-				line = e.encode(rev)
+				line = r.encode(rev)
 			}
+		}
+		if len(line) > jsonl.MaxLine {
+			return 0, fmt.Errorf("record %q has %d bytes, more than the %d that can be read again", r.id(), len(line), jsonl.MaxLine)
 		}
 		offset := l.Size()
 		if err := l.Append(line); err != nil {
 			return 0, err
 		}
-		l.add(e.id(), offset)
+		l.add(r.id(), offset)
+		last = line
 		written++
 	}
 	if err := l.Sync(); err != nil {
 		return 0, err
 	}
-	return written, l.note()
+	return written, l.note(last)
 }

@@ -63,6 +63,8 @@ func TestRevisions(t *testing.T) {
 	pending.Success, pending.Output = nil, ""
 	running := pending
 	running.Output = "ok"
+	halfway := pending
+	halfway.Output = "50 %"
 	failed := tool(1)
 	failed.Success, failed.Output, failed.ExitCode = &no, "boom", &exit
 	done := tool(1)
@@ -87,7 +89,7 @@ func TestRevisions(t *testing.T) {
 	}
 	for name, steps := range map[string][]step{
 		"a call gets its outcome":           {{t: &pending, rev: 0}, {t: &running, rev: 1}, {t: &done, rev: 2}},
-		"an older copy of a call":           {{t: &done, rev: 0}, {t: &pending, rev: -1}, {t: &running, rev: -1}},
+		"an older copy of a call":           {{t: &done, rev: 0}, {t: &pending, rev: -1}, {t: &running, rev: -1}, {t: &halfway, rev: -1}},
 		"a call with two outcomes":          {{t: &done, rev: 0}, {t: &failed, rev: 1}, {t: &done, rev: -1}, {t: &failed, rev: -1}},
 		"a message grows":                   {{m: &short, rev: 0}, {m: &m, rev: 1}, {m: &calls, rev: 2}},
 		"an older copy of a message":        {{m: &calls, rev: 0}, {m: &m, rev: -1}, {m: &short, rev: -1}},
@@ -154,6 +156,7 @@ func TestSecretsNeverReachTheDisk(t *testing.T) {
 		AgentConfig: schema.AgentConfig{Arguments: secret},
 		Plan:        &schema.Plan{Steps: []schema.Step{{Content: secret}}},
 		Metadata:    schema.Raw(`{"key":"` + secret + `"}`),
+		Tags:        []string{"ok", secret},
 	}
 	c, err := s.Create(day, "debug", "key "+secret, sess, []byte("# "+secret+"\n"))
 	if err != nil {
@@ -163,7 +166,10 @@ func TestSecretsNeverReachTheDisk(t *testing.T) {
 	unknown := []rawjson.Member{{Name: "later", Value: []byte(`{"a":["` + secret + `"]}`)}}
 	m := message(1)
 	m.Content, m.Reasoning, m.Unknown = "key "+secret, secret, unknown
-	m.Attachments = []schema.Attachment{{Name: secret + ".png"}}
+	m.Attachments = []schema.Attachment{{Name: secret + ".png", Unknown: unknown}}
+	m.Blocks = []schema.Block{{Type: "later", Unknown: unknown}, {Type: schema.TextBlock, Bytes: len(m.Content)}}
+	m.Usage = &schema.Usage{PromptTokens: 1, Unknown: unknown}
+	m.ToolCalls = []schema.ToolCall{{ID: "t1", Unknown: unknown}}
 	tl := tool(1)
 	tl.Input, tl.Output, tl.Error, tl.Unknown = schema.Raw("{\n  \"command\": \"export K="+secret+"\"\n}"), secret, secret, unknown
 	tl.Attachments = []schema.Attachment{{Name: secret}}
@@ -178,8 +184,8 @@ func TestSecretsNeverReachTheDisk(t *testing.T) {
 		for _, count := range r.Redacted {
 			n += count
 		}
-		if n != 9 {
-			t.Errorf("%d secrets replaced, want 9: %v", n, r.Redacted)
+		if n != 13 {
+			t.Errorf("%d secrets replaced, want 13: %v", n, r.Redacted)
 		}
 	}
 	err = c.Edit(func(s *schema.Session) error { s.Notes = "again " + secret; return nil })
@@ -287,10 +293,22 @@ func TestAppendAfterReplacement(t *testing.T) {
 			return "m0 m1 m2 m3"
 		},
 		"rewritten in place, as long as before": func(t *testing.T, file, content string) string {
-			if err := os.WriteFile(file, []byte(strings.Replace(content, `"id":"m2"`, `"id":"n2"`, 1)), 0o600); err != nil {
+			if err := os.WriteFile(file, []byte(strings.Replace(content, `"id":"m2"`, `"id":"m8"`, 1)), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			return "m0 m1 n2 m2 m3"
+			return "m0 m1 m8 m2 m3"
+		},
+		"rewritten in place, longer": func(t *testing.T, file, content string) string {
+			extra := message(9)
+			extra.Tokens = tokens.Count(extra.Content)
+			if err := os.WriteFile(file, append(schema.AppendMessage(nil, &extra), content...), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return "m9 m0 m1 m2 m3"
+		},
+		"lines welded": func(t *testing.T, file, content string) string {
+			replaceFile(t, file, strings.Replace(content, "}\n{", "}{", 1))
+			return "m0 m1 m2 m3"
 		},
 		"emptied in place": func(t *testing.T, file, _ string) string {
 			if err := os.Truncate(file, 0); err != nil {
@@ -320,14 +338,18 @@ func TestAppendAfterReplacement(t *testing.T) {
 			file := filepath.Join(s.dir, c.file(messagesFile))
 			want := change(t, file, readFile(t, s, c.file(messagesFile)))
 			b = thread(0, 4)
+			for m := range c.Messages() { // what is there now is known, too
+				if m.ID == "m8" || m.ID == "m9" {
+					b.Messages = append(b.Messages, m)
+				}
+			}
 			appendBatch(t, c, b)
 			appendBatch(t, c, b)
 			var ids []string
 			for m, err := range c.Messages() {
-				if err != nil {
-					t.Error(err)
+				if err == nil {
+					ids = append(ids, m.ID)
 				}
-				ids = append(ids, m.ID)
 			}
 			if got := strings.Join(ids, " "); got != want {
 				t.Errorf("the log holds %s, want %s", got, want)
@@ -339,12 +361,63 @@ func TestAppendAfterReplacement(t *testing.T) {
 			if n != 2 {
 				t.Errorf("%d tool lines, want 2", n)
 			}
-			wantSound(t, s)
+			if name != "lines welded" {
+				wantSound(t, s)
+			}
 			if info, err := os.Stat(file); err != nil || info.Mode() != 0o600 && runtime.GOOS != "windows" {
 				t.Errorf("mode %v, %v", info.Mode(), err)
 			}
 		})
 	}
+}
+
+// TestAppendToWhatIsGone: a conversation that was deleted stays deleted.
+func TestAppendToWhatIsGone(t *testing.T) {
+	s := newTestStore(t)
+	c := create(t, s)
+	sub, err := c.Subagent("x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sub.Close()
+	appendBatch(t, c, thread(0, 2))
+	if err := os.RemoveAll(filepath.Join(s.dir, c.Path())); err != nil {
+		t.Fatal(err)
+	}
+	before := snapshot(t, s.dir)
+	for _, c := range []*Conversation{c, sub} {
+		if _, err := c.Append(thread(0, 2)); !errors.Is(err, ErrNotFound) {
+			t.Errorf("append: %v", err)
+		}
+		if err := c.Settle(); !errors.Is(err, ErrNotFound) {
+			t.Errorf("settle: %v", err)
+		}
+	}
+	wantSame(t, s.dir, before)
+}
+
+// TestInvalidRecords: what could not be read again is not written.
+func TestInvalidRecords(t *testing.T) {
+	s := newTestStore(t)
+	c := create(t, s)
+	before := snapshot(t, s.dir)
+	broken := []rawjson.Member{{Name: "x", Value: []byte("{\n")}}
+	for name, b := range map[string]schema.Batch{
+		"no role":            {Messages: []schema.Message{{ID: "a"}}},
+		"unknown role":       {Messages: []schema.Message{{ID: "a", Role: "king"}}},
+		"no id of a call":    {Tools: []schema.Tool{{MessageID: "a"}}},
+		"broken input":       {Tools: []schema.Tool{{ID: "a", Input: schema.Raw("{")}}},
+		"a broken member":    {Messages: []schema.Message{{ID: "a", Role: schema.User, Unknown: broken}}},
+		"one in a block":     {Messages: []schema.Message{{ID: "a", Role: schema.User, Blocks: []schema.Block{{Type: "x", Unknown: broken}}}}},
+		"one in a call":      {Messages: []schema.Message{{ID: "a", Role: schema.User, ToolCalls: []schema.ToolCall{{Unknown: broken}}}}},
+		"one in usage":       {Messages: []schema.Message{{ID: "a", Role: schema.User, Usage: &schema.Usage{Unknown: broken}}}},
+		"one in attachments": {Messages: []schema.Message{{ID: "a", Role: schema.User, Attachments: []schema.Attachment{{Unknown: broken}}}}},
+	} {
+		if _, err := c.Append(b); err == nil {
+			t.Errorf("%s: appended", name)
+		}
+	}
+	wantSame(t, s.dir, before)
 }
 
 func replaceFile(t *testing.T, file, content string) {

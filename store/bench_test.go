@@ -184,6 +184,21 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
+// BenchmarkAppendAgain captures 1,000 messages that are there already.
+func BenchmarkAppendAgain(b *testing.B) {
+	c := newConversation(b, b.TempDir())
+	var batch schema.Batch
+	for n := range 1000 {
+		batch.Messages = append(batch.Messages, benchMessage(n, 1000))
+	}
+	appendBatch(b, c, batch)
+	for b.Loop() {
+		if r := appendBatch(b, c, batch); r.Skipped != 1000 {
+			b.Fatal(r)
+		}
+	}
+}
+
 func BenchmarkList(b *testing.B) {
 	s := newTestStore(b)
 	for n := range 1000 {

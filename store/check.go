@@ -52,8 +52,13 @@ func (c *Conversation) check(yield func(Damage) bool) bool {
 	case !info.IsDir():
 		return report(c.dir, NotRegular, "it is "+lines.Kind(info.Mode()))
 	}
-	if !c.checkSession(yield) {
-		return false
+	if d := c.checkSession(); d != nil {
+		if !yield(*d) {
+			return false
+		}
+		if d.Kind == Newer {
+			return true // what its logs should hold is not known here
+		}
 	}
 	for _, err := range c.Tools() {
 		if err != nil && !yieldError(yield, c.file(toolsFile), err) {
@@ -85,27 +90,25 @@ func (c *Conversation) check(yield func(Damage) bool) bool {
 	return true
 }
 
-// checkSession yields what is wrong with session.json.
-func (c *Conversation) checkSession(yield func(Damage) bool) bool {
+// checkSession returns what is wrong with session.json, or with what it says of
+// messages.jsonl; nil if nothing is.
+func (c *Conversation) checkSession() *Damage {
 	st, err := c.load()
 	if err != nil {
-		return yield(c.unreadable(err))
+		d := c.unreadable(err)
+		return &d
 	}
-	for _, d := range st.damage {
-		if !yield(d) {
-			return false
-		}
-	}
-	if st.session.CountedBytes == 0 || len(st.damage) > 0 {
-		return true
+	if len(st.damage) > 0 {
+		return &st.damage[0]
 	}
 	// Counters may be stale, but a log that is gone is a loss.
 	info, err := c.s.root.Lstat(c.file(messagesFile))
-	if err == nil && info.Size() > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return true
+	gone := errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
+	if st.session.CountedBytes == 0 || !gone {
+		return nil
 	}
-	return yield(Damage{c.file(messagesFile), jsonl.Damage{Kind: Missing,
-		Detail: fmt.Sprintf("session.json counted %d messages in it", st.session.MessageCount)}})
+	return &Damage{c.file(messagesFile), jsonl.Damage{Kind: Missing,
+		Detail: fmt.Sprintf("session.json counted %d messages in it", st.session.MessageCount)}}
 }
 
 // yieldError yields an error as damage of a file.

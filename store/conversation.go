@@ -21,10 +21,11 @@ type Conversation struct {
 	dir  string   // where its session.json and logs are
 	made []string // what Create made for it, from the top
 
-	mu       sync.Mutex // of what follows
-	messages *logFile   // nil until something is written
-	tools    *logFile
-	holder   *os.File // where waiting writers read who writes
+	mu        sync.Mutex // of what follows
+	messages  *logFile   // nil until something is written
+	tools     *logFile
+	holder    *os.File // where waiting writers read who writes
+	noSession bool     // session.json was missing when messages was opened
 }
 
 // Conversation opens the conversation in a folder, named relative to the
@@ -38,19 +39,31 @@ func (s *Store) Conversation(name string) (*Conversation, error) {
 		return nil, fmt.Errorf("%q is not of the form %s/<day>/<folder>: %w", name, conversationsDir, ErrNotFound)
 	}
 	c := &Conversation{s: s, path: name, dir: name + "/" + sessionDir}
-	for _, dir := range []string{path.Dir(name), name, c.dir} {
-		info, err := s.root.Lstat(dir)
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && dir == c.dir:
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("conversation %q: %w", name, ErrNotFound)
-		case err != nil:
-			return nil, err
-		case !info.IsDir():
-			return nil, notFolder(dir, info)
-		}
+	if err := s.checkFolder(name); err != nil {
+		return nil, err
+	}
+	if info, err := s.root.Lstat(c.dir); err == nil && !info.IsDir() {
+		return nil, notFolder(c.dir, info)
 	}
 	return c, nil
+}
+
+// checkFolder returns [ErrNotFound] unless there is a conversation's folder of
+// that name. Neither it nor the day's folder may be a symlink.
+func (s *Store) checkFolder(name string) error {
+	for _, dir := range []string{conversationsDir, path.Dir(name), name} {
+		info, err := s.root.Lstat(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("conversation %q: %w", name, ErrNotFound)
+		}
+		if err != nil {
+			return err
+		}
+		if !info.IsDir() {
+			return notFolder(dir, info)
+		}
+	}
+	return nil
 }
 
 func notFolder(name string, info fs.FileInfo) error {
@@ -62,6 +75,11 @@ func (c *Conversation) Path() string { return c.path }
 
 // file returns the path of one of the conversation's own files.
 func (c *Conversation) file(name string) string { return c.dir + "/" + name }
+
+// conversation returns the folder of the conversation that this is, or is part of.
+func (c *Conversation) conversation() string {
+	return strings.Join(strings.SplitN(c.path, "/", 4)[:3], "/")
+}
 
 // isSub reports whether this is the conversation of a sub-agent.
 func (c *Conversation) isSub() bool { return c.path == c.dir }

@@ -215,6 +215,7 @@ func toolTokens(t *schema.Tool) int {
 	return t.Tokens
 }
 
+// countTool counts the tokens of a call afresh.
 func countTool(t *schema.Tool) int {
 	return tokens.Count(string(t.Input)) + tokens.Count(t.Output)
 }

@@ -79,7 +79,11 @@ func (h *hold) edit(f func(*schema.Session) error, needed bool) (written bool, e
 	if err := c.keepPrevious(st); err != nil {
 		return false, err
 	}
-	return true, c.s.replace(c.file(sessionFile), after, privateFileMode)
+	if err := c.s.replace(c.file(sessionFile), after, privateFileMode); err != nil {
+		return false, err
+	}
+	c.noSession = false
+	return true, nil
 }
 
 // keepPrevious keeps the session.json that is about to be replaced: a good one as

@@ -231,6 +231,48 @@ func wantRecords(t *testing.T, what string, c *Conversation, acked []string) {
 	}
 }
 
+// TestFailedSync: what a failed sync leaves in memory is not taken for safe. It is
+// written again, and what another process wrote and may not have synced is synced
+// before it is called known.
+func TestFailedSync(t *testing.T) {
+	for _, log := range []string{toolsFile, messagesFile} {
+		s := newTestStore(t)
+		c := create(t, s)
+		appendBatch(t, c, thread(0, 2))
+		before := readFile(t, s, c.file(log))
+		c.Close()
+		s.logs.Sync = func(f *os.File) error {
+			if path.Base(f.Name()) == log {
+				return errInjected
+			}
+			return nil
+		}
+		if _, err := c.Append(thread(2, 4)); !errors.Is(err, errInjected) {
+			t.Fatal(err)
+		}
+		if got := readFile(t, s, c.file(log)); got != before {
+			t.Errorf("%s holds %q, want %q", log, got, before)
+		}
+		if _, err := c.Append(thread(0, 2)); !errors.Is(err, errInjected) {
+			t.Errorf("%s: what was there is called known without a sync: %v", log, err)
+		}
+		f := faults{}
+		f.install(s)
+		known := 3
+		if log == messagesFile {
+			known++ // the call was safe before the messages were written
+		}
+		if r := appendBatch(t, c, thread(0, 4)); r.Appended != 2 || r.Skipped != known || r.Appended+r.Tools+r.Skipped != 6 {
+			t.Errorf("%s: %+v", log, r)
+		}
+		f.seen = nil
+		if r := appendBatch(t, c, thread(0, 4)); r.Skipped != 6 || f.seen != nil {
+			t.Errorf("%s: %+v with %q", log, r, f.seen)
+		}
+		wantSound(t, s)
+	}
+}
+
 // TestFailedCreateLeavesNothing: neither a folder nor a number is used up.
 func TestFailedCreateLeavesNothing(t *testing.T) {
 	s := newTestStore(t)

@@ -83,3 +83,12 @@ func (s *Store) Exists(name string) (bool, error) {
 	}
 	return err == nil && info.Mode().IsRegular(), err
 }
+
+// missing reports whether nothing at all stands at a name.
+func (s *Store) missing(name string) (bool, error) {
+	_, err := s.root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	return false, err
+}

@@ -2,10 +2,8 @@ package store
 
 import (
 	"errors"
-	"slices"
 
 	"cortext/schema"
-	"cortext/schema/jsonl"
 )
 
 // A Limit bounds what [Conversation.History] returns to the end of the
@@ -25,7 +23,12 @@ type Limit struct {
 // left earlier are among Earlier. Whether a clone's messages that were merged
 // above the end are newer is looked for in the last megabyte before it, and
 // sampled further up.
+//
+// The error is a [*schema.VersionError] if a later cortext wrote it.
 func (c *Conversation) History(limit Limit) (schema.History, []Damage, error) {
+	if err := c.checkVersion(); err != nil {
+		return schema.History{}, nil, err
+	}
 	if limit.Messages > 0 || limit.Tokens > 0 {
 		h, damage, ok, err := c.tail(limit)
 		if err != nil || ok {
@@ -139,6 +142,3 @@ func noteDamage(damage []Damage, err error) ([]Damage, error) {
 	}
 	return damage, err
 }
-
-var _ = slices.Reverse[[]int]
-var _ = jsonl.Broken

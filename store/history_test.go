@@ -37,7 +37,7 @@ type randomHistory struct {
 func (g *randomHistory) step(c *clone) {
 	g.clock += 1 + g.r.IntN(3)
 	at := schema.NewTime(start.Add(time.Duration(g.clock) * time.Second))
-	switch k := g.r.IntN(20); {
+	switch k := g.r.IntN(14); {
 	case k == 0 && len(c.ids) > 0: // a message says more
 		m := c.last[c.ids[max(0, len(c.ids)-1-g.r.IntN(3))]]
 		m.Content += " more"
@@ -104,6 +104,9 @@ func (g *randomHistory) make(merges bool) *clone {
 			} else {
 				g.step(other)
 			}
+		}
+		if g.r.IntN(3) == 0 { // both captured the same
+			other.messages = append(other.messages, c.messages[base:base+g.r.IntN(len(c.messages)-base+1)]...)
 		}
 		c.messages = union(base, c.messages, other.messages)
 		c.tools = union(baseTools, c.tools, other.tools)
@@ -222,6 +225,18 @@ func TestLimits(t *testing.T) {
 				t.Errorf("%+v: %d messages, %d earlier, %v, want %d", tt.limit, len(h.Messages), h.Earlier, err, tt.want)
 			}
 		}
+	}
+}
+
+// TestDoubledRoot: two equal lines without a parent are one message.
+func TestDoubledRoot(t *testing.T) {
+	s := newTestStore(t)
+	c := create(t, s)
+	m := message(0)
+	line := string(schema.AppendMessage(nil, &m))
+	writeFile(t, s, c.file(messagesFile), line+line)
+	if ids, _, _ := history(t, c, Limit{Messages: 2}); len(ids) != 1 {
+		t.Errorf("%v", ids)
 	}
 }
 

@@ -12,8 +12,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
-	"cortext/schema"
 	"cortext/store/internal/filelock"
 	"cortext/store/internal/lines"
 )
@@ -106,9 +107,13 @@ func (s *Store) look(name string, hoped *logFile) (fs.FileInfo, error) {
 	return s.root.Lstat(name)
 }
 
-// open opens messages.jsonl, making it and its folder if they are missing.
+// open opens messages.jsonl, making it and .session/ if they are missing. A folder
+// of a conversation that is gone is not made again.
 func (h *hold) open() error {
 	c := h.c
+	if err := c.s.checkFolder(c.conversation()); err != nil {
+		return err
+	}
 	made, err := c.s.makeDirs(c.dir)
 	h.made = append(h.made, made...)
 	if err != nil {
@@ -125,20 +130,8 @@ func (h *hold) open() error {
 		h.made = append(h.made, c.file(messagesFile))
 	}
 	c.messages = l
-	return nil
-}
-
-// checkVersion refuses to write to a conversation of a later major version.
-func (c *Conversation) checkVersion() error {
-	raw, err := c.s.readRegular(c.file(sessionFile))
-	if err != nil {
-		return nil // who needs it says so
-	}
-	_, err = schema.ParseSession(raw)
-	if version := (*schema.VersionError)(nil); errors.As(err, &version) {
-		return fmt.Errorf("%q: %w", c.file(sessionFile), err)
-	}
-	return nil
+	c.noSession, err = c.s.missing(c.file(sessionFile))
+	return err
 }
 
 // openLog opens a log for writing and makes its name durable if it is new.
@@ -192,16 +185,17 @@ func (h *hold) release() {
 	h.c.mu.Unlock()
 }
 
-// undo removes what taking the lock made, where nothing came of it. The log is
-// removed under the lock only: else another may be writing to it.
+// undo removes what was made under the lock, where nothing came of it: files that
+// are empty, folders that are. Without the lock another may be writing to the log.
 func (h *hold) undo() {
 	for _, name := range slices.Backward(h.made) {
-		if name == h.c.file(messagesFile) {
-			if h.unlock == nil || h.c.messages == nil || h.c.messages.Size() > 0 {
-				return
-			}
+		info, err := h.c.s.root.Lstat(name)
+		if err != nil || info.Mode().IsRegular() && (h.unlock == nil || info.Size() > 0) {
+			break
 		}
-		_ = h.c.s.root.Remove(name) // a folder only if it is empty
+		if h.c.s.root.Remove(name) != nil {
+			break
+		}
 	}
 	h.made = nil
 }
@@ -212,19 +206,31 @@ func holderFile(name string) string { return locksDir + "/" + digest([]byte(name
 // nothing depends on it, and no failure matters.
 func (c *Conversation) sayHolder() {
 	if c.holder == nil {
-		if c.s.makeLocal(locksDir) != nil {
-			return
-		}
-		f, _, _, err := lines.Open(c.s.root, holderFile(c.path), os.O_RDWR|os.O_CREATE, privateFileMode)
-		if err != nil {
-			return
-		}
-		c.holder = f
+		c.holder = c.s.openHolder(c.path)
 	}
-	ours := []byte(c.s.opts.Holder + "\n")
+	c.s.writeHolder(c.holder)
+}
+
+func (s *Store) openHolder(name string) *os.File {
+	if s.makeLocal(locksDir) != nil {
+		return nil
+	}
+	f, _, _, err := lines.Open(s.root, holderFile(name), os.O_RDWR|os.O_CREATE, privateFileMode)
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
+// writeHolder writes only what is not there: a read costs less than a write.
+func (s *Store) writeHolder(f *os.File) {
+	if f == nil {
+		return
+	}
+	ours := []byte(s.opts.Holder + "\n")
 	there := make([]byte, len(ours))
-	if _, err := c.holder.ReadAt(there, 0); err != nil || !bytes.Equal(there, ours) {
-		_, _ = c.holder.WriteAt(ours, 0)
+	if _, err := f.ReadAt(there, 0); err != nil || !bytes.Equal(there, ours) {
+		_, _ = f.WriteAt(ours, 0)
 	}
 }
 
@@ -235,7 +241,12 @@ func (s *Store) readHolder(name string) string {
 		return ""
 	}
 	line, _, _ := bytes.Cut(b, []byte("\n"))
-	return strings.ToValidUTF8(string(line[:min(len(line), 200)]), "")
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return -1 // a clone may hold anything, and this goes to a terminal
+		}
+		return r
+	}, string(line[:min(len(line), 200)]))
 }
 
 // lockWorkspace waits for the right to make conversations.
@@ -245,22 +256,22 @@ func (s *Store) lockWorkspace() (unlock func(), err error) {
 	}
 	name := path.Join(locksDir, "workspace")
 	f, _, _, err := lines.Open(s.root, name, os.O_RDWR|os.O_CREATE, privateFileMode)
-	if errors.Is(err, fs.ErrExist) {
+	if errors.Is(err, fs.ErrExist) { // made by another just now
 		f, _, _, err = lines.Open(s.root, name, os.O_RDWR, 0)
 	}
 	if err != nil {
 		return nil, err
 	}
 	release, err := filelock.Lock(f, s.opts.LockWait)
+	if errors.Is(err, filelock.ErrHeld) {
+		err = &LockedError{Path: conversationsDir, Holder: s.readHolder(conversationsDir)}
+	}
 	if err != nil {
-		if errors.Is(err, filelock.ErrHeld) {
-			line := make([]byte, 200)
-			n, _ := f.ReadAt(line, 0)
-			holder, _, _ := bytes.Cut(line[:n], []byte("\n"))
-			err = &LockedError{Path: conversationsDir, Holder: string(holder)}
-		}
 		return nil, errors.Join(err, f.Close())
 	}
-	_, _ = f.WriteAt([]byte(s.opts.Holder+"\n"), 0)
-	return func() { _ = release(); _ = f.Close() }, nil
+	holder := s.openHolder(conversationsDir)
+	s.writeHolder(holder)
+	return func() {
+		_ = errors.Join(release(), f.Close(), closeFile(&holder))
+	}, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"time"
 
 	"cortext/schema/jsonl"
@@ -58,7 +57,7 @@ func (l *logFile) refresh(s *Store) (aside []SetAside, err error) {
 	if err := l.index(); err != nil {
 		return aside, err
 	}
-	return aside, l.note()
+	return aside, l.note(nil)
 }
 
 // index notes where the records behind the indexed part stand. A line that looks
@@ -113,9 +112,10 @@ func (l *logFile) addParsed(offset, size int64) error {
 	return nil
 }
 
-// continues reports whether the file still begins with what was indexed.
+// continues reports whether the file, which changed, still begins with what was
+// indexed.
 func (l *logFile) continues() bool {
-	if l.Size() < l.end {
+	if l.Size() <= l.end {
 		return false
 	}
 	now := make([]byte, len(l.last))
@@ -123,21 +123,22 @@ func (l *logFile) continues() bool {
 	return err == nil && bytes.Equal(now, l.last)
 }
 
-// note remembers what the file looks like now that all of it is indexed.
-func (l *logFile) note() error {
+// note remembers what the file looks like now that all of it is indexed. line is
+// the last one, if it is at hand.
+func (l *logFile) note(line []byte) error {
 	info, err := l.Refresh()
 	if err != nil {
 		return err
 	}
 	l.end, l.mod = info.Size(), info.ModTime()
-	l.last = l.last[:0]
-	if n := min(l.end, lastBytes); n > 0 {
-		l.last = append(l.last, make([]byte, n)...)
-		if _, err := l.ReadAt(l.last, l.end-n); err != nil {
-			return err
-		}
+	n := min(l.end, lastBytes)
+	if int64(len(line)) >= n {
+		l.last = append(l.last[:0], line[int64(len(line))-n:]...)
+		return nil
 	}
-	return nil
+	l.last = make([]byte, n)
+	_, err = l.ReadAt(l.last, l.end-n)
+	return err
 }
 
 func (l *logFile) add(id string, offset int64) {
@@ -173,16 +174,28 @@ func (l *logFile) at(id string) ([][]byte, error) {
 }
 
 // recordAt returns the record that begins at an offset, nil if none does.
-func recordAt(r io.ReaderAt, offset int64) ([]byte, error) {
-	for rec, err := range jsonl.Read(io.NewSectionReader(r, offset, math.MaxInt64-offset), offset, 0) {
-		switch {
-		case err == nil && rec.Offset == offset:
-			return bytes.Clone(rec.Raw), nil
-		case err == nil:
-			return nil, nil
-		case !isDamage(err):
+func recordAt(r io.ReaderAt, offset int64) (raw []byte, err error) {
+	for size := 4 << 10; size <= 2*jsonl.MaxLine; size *= 4 {
+		line := make([]byte, size)
+		n, err := r.ReadAt(line, offset)
+		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
+		line = line[:n]
+		end := bytes.IndexByte(line, '\n')
+		if end < 0 && n == size {
+			continue
+		}
+		if end >= 0 {
+			line = line[:end]
+		}
+		jsonl.Split(line, offset, 0, true, func(rec jsonl.Record, err error) bool {
+			if err == nil && rec.Offset == offset {
+				raw = rec.Raw
+			}
+			return err != nil
+		})
+		return raw, nil
 	}
 	return nil, nil
 }

@@ -65,11 +65,9 @@ func fileMode(name string) fs.FileMode {
 }
 
 // makeDirs makes a folder and those above it that are missing, and makes their
-// names durable. made lists them from the top; on an error too.
+// names durable. made lists them from the top; on an error too. A symlink is no
+// folder, wherever it leads.
 func (s *Store) makeDirs(name string) (made []string, err error) {
-	if info, err := s.root.Lstat(name); err == nil && info.IsDir() {
-		return nil, nil
-	}
 	for i := range len(name) + 1 {
 		if i < len(name) && name[i] != '/' {
 			continue

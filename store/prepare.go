@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,13 +17,29 @@ import (
 // then its tokens are counted. A rule that cannot run is an error, and nothing
 // is written.
 
-// prepareMessage returns m as it is stored, but for its rev.
+// prepareMessage returns m as it is stored, but for its rev. It shares nothing
+// with m that is changed.
 func (s *Store) prepareMessage(m schema.Message, counts secrets.Counts) (schema.Message, error) {
+	if !slices.Contains([]schema.Role{schema.User, schema.Assistant, schema.System}, m.Role) && m.Sealed == "" {
+		return m, fmt.Errorf("message %q: role %.40q is none of user, assistant, system", m.ID, m.Role)
+	}
 	r := redaction{s.redactor, counts, nil}
+	m.Blocks, m.ToolCalls = slices.Clone(m.Blocks), slices.Clone(m.ToolCalls)
 	r.content(&m)
 	r.text(&m.Reasoning)
 	m.Attachments = r.attachments(m.Attachments)
-	m.Unknown = r.unknown(m.Unknown)
+	for i := range m.Blocks {
+		r.unknown(&m.Blocks[i].Unknown)
+	}
+	for i := range m.ToolCalls {
+		r.unknown(&m.ToolCalls[i].Unknown)
+	}
+	if m.Usage != nil {
+		usage := *m.Usage
+		r.unknown(&usage.Unknown)
+		m.Usage = &usage
+	}
+	r.unknown(&m.Unknown)
 	if r.err != nil {
 		return m, fmt.Errorf("message %q: %w", m.ID, r.err)
 	}
@@ -31,18 +48,22 @@ func (s *Store) prepareMessage(m schema.Message, counts secrets.Counts) (schema.
 	return m, nil
 }
 
-// prepareTool returns t as it is stored, but for its rev.
+// prepareTool returns t as it is stored, but for its rev. It shares nothing with t
+// that is changed.
 func (s *Store) prepareTool(t schema.Tool, counts secrets.Counts) (schema.Tool, error) {
+	if t.ID == "" {
+		return t, fmt.Errorf("a tool call of message %q has no id", t.MessageID)
+	}
 	r := redaction{s.redactor, counts, nil}
 	r.json(&t.Input)
 	r.text(&t.Output)
 	r.text(&t.Error)
 	t.Attachments = r.attachments(t.Attachments)
-	t.Unknown = r.unknown(t.Unknown)
+	r.unknown(&t.Unknown)
 	if r.err != nil {
 		return t, fmt.Errorf("tool call %q: %w", t.ID, r.err)
 	}
-	t.Tokens = tokens.Count(string(t.Input)) + tokens.Count(t.Output)
+	t.Tokens = countTool(&t)
 	t.Rev = 0
 	return t, nil
 }
@@ -52,6 +73,9 @@ func (s *Store) prepareSession(sess *schema.Session) error {
 	r := redaction{s.redactor, nil, nil}
 	for _, text := range []*string{&sess.Title, &sess.Description, &sess.ContextSummary, &sess.Notes, &sess.AgentConfig.Arguments} {
 		r.text(text)
+	}
+	for i := range sess.Tags {
+		r.text(&sess.Tags[i])
 	}
 	r.json(&sess.Metadata)
 	if sess.Plan != nil {
@@ -91,8 +115,8 @@ func (r *redaction) json(raw *schema.Raw) {
 	}
 }
 
-// oneLine returns valid JSON as it can stand in a line: valid UTF-8, and, where
-// it was spread over lines, without the space between its parts.
+// oneLine returns valid JSON as it can stand in a line: valid UTF-8, and without
+// the line ends between its parts.
 func oneLine(raw []byte) []byte {
 	if !utf8.Valid(raw) {
 		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
@@ -100,44 +124,28 @@ func oneLine(raw []byte) []byte {
 	if !bytes.ContainsAny(raw, "\n\r") {
 		return raw
 	}
-	out := make([]byte, 0, len(raw))
-	inString := false
-	for i := 0; i < len(raw); i++ {
-		c := raw[i]
-		switch {
-		case inString && c == '\\':
-			out = append(out, c)
-			i++
-			c = raw[i]
-		case c == '"':
-			inString = !inString
-		case !inString && (c == ' ' || c == '\t' || c == '\n' || c == '\r'):
-			continue
-		}
-		out = append(out, c)
-	}
-	return out
+	return slices.DeleteFunc(bytes.Clone(raw), func(c byte) bool { return c == '\n' || c == '\r' })
 }
 
 func (r *redaction) attachments(in []schema.Attachment) []schema.Attachment {
-	out := append([]schema.Attachment(nil), in...)
+	out := slices.Clone(in)
 	for i := range out {
 		r.text(&out[i].Name)
+		r.unknown(&out[i].Unknown)
 	}
 	return out
 }
 
-func (r *redaction) unknown(in []rawjson.Member) []rawjson.Member {
-	out := append([]rawjson.Member(nil), in...)
-	for i := range out {
-		r.json((*schema.Raw)(&out[i].Value))
+func (r *redaction) unknown(members *[]rawjson.Member) {
+	*members = slices.Clone(*members)
+	for i := range *members {
+		r.json((*schema.Raw)(&(*members)[i].Value))
 	}
-	return out
 }
 
 // content replaces the secrets in a message's text, block by block where it has
-// several, and sets the lengths of the blocks anew. Blocks that do not agree with
-// the content say nothing and are left out.
+// several, and sets the lengths of the blocks anew, in place. Blocks that do not
+// agree with the content say nothing and are left out.
 func (r *redaction) content(m *schema.Message) {
 	texts, ok := splitBlocks(m)
 	if !ok {
@@ -146,7 +154,6 @@ func (r *redaction) content(m *schema.Message) {
 	if len(texts) < 2 {
 		r.text(&m.Content)
 		if len(texts) == 1 {
-			m.Blocks = append([]schema.Block(nil), m.Blocks...)
 			for i := range m.Blocks {
 				if m.Blocks[i].Type == schema.TextBlock {
 					m.Blocks[i].Bytes = len(m.Content)
@@ -155,7 +162,6 @@ func (r *redaction) content(m *schema.Message) {
 		}
 		return
 	}
-	m.Blocks = append([]schema.Block(nil), m.Blocks...)
 	at := 0
 	for i := range m.Blocks {
 		if m.Blocks[i].Type == schema.TextBlock {

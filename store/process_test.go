@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"cortext/schema"
+	"cortext/schema/jsonl"
 )
 
 // roleVar makes of the test binary a process of its own that does one thing.
@@ -39,6 +40,12 @@ func play(role string, args []string) error {
 	}
 	defer s.Close()
 	if role == "create" {
+		c, err := s.Create(day, "plan", "captured", &schema.Session{ID: strings.Repeat("1", 26)}, nil)
+		if err == nil {
+			fmt.Println(c.Path())
+		} else if !errors.Is(err, ErrExist) {
+			return err
+		}
 		for range 10 {
 			c, err := s.Create(day, "plan", "same", &schema.Session{}, nil)
 			if err != nil {
@@ -54,6 +61,8 @@ func play(role string, args []string) error {
 	}
 	defer c.Close()
 	switch role {
+	case "full":
+		return appendUntilFull(c)
 	case "hold":
 		h, err := c.lock()
 		if err != nil {
@@ -157,6 +166,20 @@ func TestLockedByAnotherProcess(t *testing.T) {
 	if _, err := c.Append(thread(0, 2)); !strings.Contains(fmt.Sprint(err), "another process") {
 		t.Errorf("%v", err)
 	}
+	unlock, err := s.lockWorkspace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	_, err = s.Create(day, "plan", "x", &schema.Session{}, nil)
+	var locked *LockedError
+	if !errors.As(err, &locked) || locked.Holder != "a test" || locked.Path != conversationsDir {
+		t.Errorf("create: %v", err)
+	}
+	writeFile(t, s, holderFile("evil"), "\x1b[2Jcleared\x00\xff\nmore")
+	if got := s.readHolder("evil"); got != "[2Jcleared" {
+		t.Errorf("a holder is shown as %q", got)
+	}
 }
 
 // TestManyProcesses: what several processes append at once is all there, each
@@ -176,8 +199,14 @@ func TestManyProcesses(t *testing.T) {
 	for i := range each { // and this one, between reads
 		m := schema.Message{ID: fmt.Sprint("here-", i), Role: schema.User}
 		appendBatch(t, c, schema.Batch{Messages: []schema.Message{m}})
-		if _, damage, err := c.History(Limit{Messages: 5}); err != nil || damage != nil {
-			t.Fatal(damage, err)
+		_, damage, err := c.History(Limit{Messages: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range damage { // a line that is just being written
+			if d.Kind != jsonl.TornTail && d.Kind != jsonl.Unterminated {
+				t.Fatal(d.Error())
+			}
 		}
 	}
 	for _, cmd := range cmds {
@@ -204,7 +233,8 @@ func TestManyProcesses(t *testing.T) {
 	wantSound(t, s)
 }
 
-// TestCreateAtOnce: each conversation gets a number of its own.
+// TestCreateAtOnce: each conversation gets a number of its own, and what several
+// processes capture at once is one conversation.
 func TestCreateAtOnce(t *testing.T) {
 	s := newTestStore(t)
 	var outs []*strings.Builder
@@ -226,7 +256,7 @@ func TestCreateAtOnce(t *testing.T) {
 		paths = append(paths, strings.Fields(outs[i].String())...)
 	}
 	slices.Sort(paths)
-	if n := len(slices.Compact(slices.Clone(paths))); n != 30 || paths[0] != "conversations/2025-11-22/001-plan-same" || paths[29] != "conversations/2025-11-22/030-plan-same" {
+	if n := len(slices.Compact(slices.Clone(paths))); n != 31 || paths[0] != "conversations/2025-11-22/001-plan-captured" || paths[30] != "conversations/2025-11-22/031-plan-same" {
 		t.Errorf("%d conversations: %q", n, paths)
 	}
 	wantSound(t, s)

@@ -95,3 +95,16 @@ func brokenSession(name string, raw []byte, err error) Damage {
 	}
 	return d
 }
+
+// checkVersion refuses a conversation of a later major version.
+func (c *Conversation) checkVersion() error {
+	raw, err := c.s.readRegular(c.file(sessionFile))
+	if err != nil {
+		return nil // who needs it says so
+	}
+	_, err = schema.ParseSession(raw)
+	if version := (*schema.VersionError)(nil); errors.As(err, &version) {
+		return fmt.Errorf("%q: %w", c.file(sessionFile), err)
+	}
+	return nil
+}

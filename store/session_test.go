@@ -12,6 +12,7 @@ import (
 
 	"cortext/schema"
 	"cortext/schema/jsonl"
+	"cortext/schema/tokens"
 )
 
 func session(tb testing.TB, c *Conversation) (*schema.Session, []Damage) {
@@ -65,7 +66,9 @@ func TestCounters(t *testing.T) {
 	grown := message(5)
 	grown.Content += " and more"
 	log := readFile(t, s, c.file(messagesFile))
-	appendBatch(t, c, schema.Batch{Messages: []schema.Message{grown}})
+	counted := message(1)
+	counted.Content += " and more"
+	appendBatch(t, c, schema.Batch{Messages: []schema.Message{grown, counted}})
 	if sess, _ := session(t, c); sess.MessageCount != 7 {
 		t.Errorf("a rev was counted as a message: %d", sess.MessageCount)
 	}
@@ -80,6 +83,50 @@ func TestCounters(t *testing.T) {
 	}
 	want("doubled by a merge", 7, true)
 	wantSound(t, s)
+}
+
+// TestCountsOf1: version 1.0 stored no counts of tokens.
+func TestCountsOf1(t *testing.T) {
+	s := newTestStore(t)
+	c := create(t, s)
+	writeFile(t, s, c.file(messagesFile), `{"id":"a","role":"user","content":"one two three","tool_calls":[{"id":"t"}]}`+"\n")
+	writeFile(t, s, c.file(toolsFile), `{"id":"t","input":{"a":1},"output":"four five"}`+"\n")
+	sess, _ := session(t, c)
+	if want := int64(tokens.Count("one two three") + tokens.Count(`{"a":1}`) + tokens.Count("four five")); sess.Tokens != want || sess.MessageCount != 1 {
+		t.Errorf("%d messages, %d tokens, want %d", sess.MessageCount, sess.Tokens, want)
+	}
+}
+
+// TestCheckStops: whoever has seen enough stops it.
+func TestCheckStops(t *testing.T) {
+	s := newTestStore(t)
+	c := create(t, s)
+	if err := os.Symlink("x", filepath.Join(s.dir, "conversations", "link")); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, s, c.file(messagesFile), "{broken\n[]\n")
+	writeFile(t, s, c.file(toolsFile), "{broken\n[]\n")
+	writeFile(t, s, c.file(sessionFile), "{broken")
+	writeFile(t, s, c.file("subagents/a/messages.jsonl"), "[]\n")
+	writeFile(t, s, c.file("subagents/b"), "")
+	all := damages(s)
+	if len(all) != 9 {
+		t.Errorf("%q", all)
+	}
+	for n := range len(all) {
+		seen := 0
+		for d := range s.Check() {
+			if d.Unwrap() == nil {
+				t.Error("no place")
+			}
+			if seen++; seen > n {
+				break
+			}
+		}
+		if seen != n+1 {
+			t.Errorf("%d seen, want %d", seen, n+1)
+		}
+	}
 }
 
 func TestUsage(t *testing.T) {
@@ -355,7 +402,7 @@ func TestRebuild(t *testing.T) {
 
 func TestList(t *testing.T) {
 	s := newTestStore(t)
-	if list, err := s.List(); len(list) > 0 || err != nil {
+	if list, err := s.List(); list != nil && len(list) > 0 || err != nil {
 		t.Errorf("%v, %v", list, err)
 	}
 	var want []string

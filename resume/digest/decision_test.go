@@ -86,6 +86,20 @@ func TestDecision(t *testing.T) {
 	}
 }
 
+// In the middle of its work the agent's choices are small; only what it calls a
+// decision is one.
+func TestDecisionInTheMiddle(t *testing.T) {
+	for said, want := range map[string]string{
+		"I went with a map here.": "", "Going with grep.": "", "We decided on REST.": "REST", "We agreed on REST.": "REST",
+	} {
+		messages := talk("u: Plan it", "a: "+said, "a: Hm.")
+		messages[1].ToolCalls = []schema.ToolCall{{ID: "c", Name: "Bash"}}
+		if got := decision(turns(schema.History{Messages: messages})); got != want {
+			t.Errorf("%q: %q, want %q", said, got, want)
+		}
+	}
+}
+
 // call is a message that makes one call, and the call.
 func call(name, input, output string, success *bool) (schema.Message, schema.Tool) {
 	id := "call-" + name

@@ -243,8 +243,8 @@ func escapeLen(s string) int {
 // invisible reports whether r shows nothing, or turns the text around it; the
 // joiners inside emoji and Indic words are not among them.
 func invisible(r rune) bool {
-	return r == 0x200b || r == 0x200e || r == 0x200f || r == 0xfeff || r == 0xad ||
-		r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x2069
+	return r == 0x200b || r == 0x200e || r == 0x200f || r == 0xfeff || r == 0xad || r == 0x61c || r == 0x180e ||
+		r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x2069 || r >= 0xe0000 && r <= 0xe007f
 }
 
 func wordRune(r rune) bool {

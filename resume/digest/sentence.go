@@ -96,7 +96,7 @@ func dropBlocks(s string) string {
 		}
 		name := s[at+1 : at+n]
 		end := strings.IndexByte(s[at:], '>')
-		if end < 0 || strings.Trim(name, "-_") == name && !strings.ContainsAny(name, "-_") || strings.Trim(name, "-_") != name {
+		if end < 0 || !strings.ContainsAny(name, "-_") || strings.Trim(name, "-_") != name {
 			sb.WriteString(s[:at+1])
 			s = s[at+1:]
 			continue

@@ -31,7 +31,7 @@ func TestPlain(t *testing.T) {
 		{"\x1b[1;31mred\x1b[0m \x1b]0;title\x07x \x1bM y\x1b", "red x y", "red x y"},
 		{"\x1b[31", "", ""},
 		{"\x1b]8;;x", "", ""},
-		{"a\u202eb\u200bc\ufeff", "abc", "abc"},
+		{"a\u202eb\u200bc\ufeff\U000E0041", "abc", "abc"},
 		{"\xffa\x00b", "\uFFFDa b", "\uFFFDa b"},
 		{"ÄÖ", "ÄÖ", "ÄÖ"},
 	} {

@@ -152,14 +152,14 @@ func intention(mask string) int {
 // gerund returns the -ing form of an English verb.
 func gerund(verb string) string {
 	switch {
-	case strings.HasSuffix(verb, "ing") && len(verb) > 4:
+	case strings.HasSuffix(verb, "ing") && len(verb) > 4 && verb != "bring":
 		return verb
 	case strings.HasSuffix(verb, "ie"):
 		return verb[:len(verb)-2] + "ying"
 	case strings.HasSuffix(verb, "e") && !strings.HasSuffix(verb, "ee") && !strings.HasSuffix(verb, "oe") && verb != "be":
 		return verb[:len(verb)-1] + "ing"
 	case slices.Contains([]string{"run", "get", "set", "put", "cut", "stop", "plan", "commit", "swap", "split", "map", "drop", "strip", "grep", "debug",
-		"tag", "log", "ship", "skip", "wrap", "step", "submit", "rerun", "reset", "scan", "spin", "begin", "dig", "trim", "plot", "bundle up", "pin", "fit", "let", "refer", "transfer"}, verb):
+		"tag", "log", "ship", "skip", "wrap", "step", "submit", "rerun", "reset", "scan", "spin", "begin", "dig", "trim", "plot", "pin", "fit", "let", "refer", "transfer"}, verb):
 		return verb + verb[len(verb)-1:] + "ing"
 	}
 	return verb + "ing"
@@ -185,7 +185,7 @@ func finished(t, before turn, answer string, room int) string {
 	case strings.Count(t.prompt, " ") < fewWords && utf8.RuneCountInString(said) < tooShort && len(before.replies) > 0:
 		// "Pushed.", after "push": what was pushed, the answer before says.
 		earlier := sentences(before.replies[len(before.replies)-1].text)
-		if ranks := rank(earlier); worth(before.replies[len(before.replies)-1].text) >= plainEnough {
+		if ranks := rank(earlier); len(ranks) > 0 && slices.Max(ranks) >= plainEnough {
 			best := spoken(earlier, slices.Index(ranks, slices.Max(ranks)))
 			if utf8.RuneCountInString(best)+utf8.RuneCountInString(said) < room {
 				said = best + " " + said
@@ -220,8 +220,8 @@ func pick(units []sentence, ranks []int, room int) string {
 	used := 0
 	for n, i := range order {
 		length := utf8.RuneCountInString(spoken(units, i)) + 1
-		worth := ranks[i] >= worthMore || ranks[i] >= 0 && used < tooShort && length < maxFiller
-		if n > 0 && (used+length > room || !worth || len(picked) == 3) {
+		adds := ranks[i] >= worthMore || ranks[i] >= 0 && used < tooShort && length < maxFiller
+		if n > 0 && (used+length > room || !adds || len(picked) == 3) {
 			continue
 		}
 		picked = append(picked, i)

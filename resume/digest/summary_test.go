@@ -32,6 +32,9 @@ func TestSummary(t *testing.T) {
 		{"interrupted and left", "Interrupted while running the tests.", []string{"u: Fix the upload", "a: I'll run the tests:", "s: [Request interrupted by user]", "a: No response requested.", "u: /exit"}},
 		{"interrupted and gone on", "Last: The upload works again, and all tests pass.", []string{"u: Fix it", "a: Let me look.", "s: [Request interrupted by user]", "u: look at the timeout", "a: The upload works again, and all tests pass."}},
 		{"interrupted without a word", "Interrupted.", []string{"a: ", "s: [Request interrupted by user]"}},
+		{"interrupted at two things", "Interrupted while checking the code and docs.", []string{"u: Fix it", "a: I'll check the code and docs.", "s: [Request interrupted by user]"}},
+		{"in the middle, after asking itself", "Stopped while looking at the log.", []string{"u: Fix it", "a+ Is the disk full? Let me look at the log."}},
+		{"nothing but code", "", []string{"a: ```\nx\n```"}},
 		{"interrupted after a question", "Interrupted while running the tests.", []string{"u: Fix it", "a: I'll run the tests. Is that all right?", "s: [Request interrupted by user]"}},
 		{"interrupted after a heading", "Interrupted while running the tests.", []string{"u: Fix it", "a: I'll run the tests.\n\n## Let me see", "s: [Request interrupted by user]"}},
 		{"calls and no word", "Waiting for an answer to: Why is it slow?", []string{"u: Why is it slow?", "a+ "}},
@@ -117,7 +120,7 @@ func TestTelling(t *testing.T) {
 		{"Added the retry.", "Added the retry:"},
 		{"Added the retry.", "Added the retry " + strings.Repeat("here ", 50) + "."},
 		{"Added the retry; tests pass.", "Added the retry."},
-		{"Two tests are still failing.", "It is Friday."},
+		{"Two are still failing.", "Two are of a Friday."},
 		{"Added the retry.", "# Added the retry"},
 		{"The day is fine and long.", "Done."},
 		{"Whatever.", "Should I commit what was added?"},
@@ -189,7 +192,7 @@ func TestOpenQuestion(t *testing.T) {
 }
 
 func TestGerund(t *testing.T) {
-	for verb, want := range map[string]string{"run": "running", "write": "writing", "see": "seeing", "try": "trying", "die": "dying", "commit": "committing", "fix": "fixing", "read": "reading", "be": "being", "writing": "writing", "bring": "bring"} {
+	for verb, want := range map[string]string{"run": "running", "write": "writing", "see": "seeing", "try": "trying", "die": "dying", "commit": "committing", "fix": "fixing", "read": "reading", "be": "being", "writing": "writing", "bring": "bringing", "ping": "pinging"} {
 		if got := gerund(verb); got != want {
 			t.Errorf("%s: %s, want %s", verb, got, want)
 		}

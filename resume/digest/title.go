@@ -33,7 +33,7 @@ func Title(messages []schema.Message) string {
 				}
 				continue
 			}
-			text = arguments
+			text = unquoted(arguments)
 		}
 		if saysNothing(text) {
 			continue
@@ -46,6 +46,18 @@ func Title(messages []schema.Message) string {
 		return fallback
 	}
 	return untitled
+}
+
+// unquoted takes the quotation marks off arguments that stand in them as a whole.
+func unquoted(arguments string) string {
+	for _, mark := range []string{`"`, "'"} {
+		if inner, ok := strings.CutPrefix(arguments, mark); ok {
+			if inner, ok = strings.CutSuffix(inner, mark); ok && !strings.Contains(inner, mark) {
+				return inner
+			}
+		}
+	}
+	return arguments
 }
 
 // Description is the first prompt as it was typed, on one line of at most 200

@@ -24,7 +24,8 @@ func TestTitle(t *testing.T) {
 	}{
 		{"a command's arguments", "API design", []string{"u: /workspace.brainstorm API design"}},
 		{"arguments over lines", "API design", []string{"u: /workspace.brainstorm\n\nAPI design\n\nfor the internal services"}},
-		{"arguments in quotation marks", `"API design"`, []string{`u: /workspace.brainstorm "API design"`}},
+		{"arguments in quotation marks", "API design", []string{`u: /workspace.brainstorm "API design"`}},
+		{"arguments of two in quotation marks", `"API" and "design"`, []string{`u: /workspace.brainstorm "API" and "design"`}},
 		{"a command without arguments", "Paging of long lists", []string{"u: /workspace.brainstorm", "a: What about?", "u: Paging of long lists."}},
 		{"only such a command", "untitled", []string{"u: /workspace.brainstorm"}},
 		{"other commands first", "Fix the login redirect", []string{"u: /clear", "u: /model opus", "u: /compact keep the topic", "u: Fix the login redirect"}},

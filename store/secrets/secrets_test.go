@@ -208,8 +208,5 @@ func TestLargeTexts(t *testing.T) {
 		}
 		took := time.Since(start)
 		t.Logf("%-16s %v", name, took.Round(time.Millisecond))
-		if took > 60*time.Second {
-			t.Errorf("%s took %v", name, took)
-		}
 	}
 }

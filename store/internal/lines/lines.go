@@ -87,7 +87,7 @@ type File struct {
 	f     *os.File
 	info  fs.FileInfo // as it was opened: its identity
 	size  int64
-	dirty bool // written since the last Sync
+	dirty bool // what is there may not be on the disk
 	calls Calls
 }
 
@@ -107,7 +107,7 @@ func OpenAppend(root *os.Root, name string, perm fs.FileMode, calls Calls) (f *F
 	if err != nil {
 		return nil, false, err
 	}
-	return &File{f: osFile, info: info, size: info.Size(), calls: calls}, created, nil
+	return &File{f: osFile, info: info, size: info.Size(), dirty: true, calls: calls}, created, nil
 }
 
 // File returns the open file.
@@ -126,6 +126,7 @@ func (f *File) Is(info fs.FileInfo) bool { return os.SameFile(f.info, info) }
 func (f *File) Refresh() (fs.FileInfo, error) {
 	info, err := f.f.Stat()
 	if err == nil {
+		f.dirty = f.dirty || f.size != info.Size()
 		f.size = info.Size()
 	}
 	return info, err
@@ -183,9 +184,10 @@ func (f *File) Cut(offset int64) error {
 	return nil
 }
 
-// Sync makes what was written durable. After a failure it is not known what of
-// it is on the disk, and a second Sync would not tell: the file is to be closed
-// and read again.
+// Sync makes what is in the file durable, also what another wrote that may have
+// died before its own Sync. After a failure it is not known what is on the disk,
+// and a second Sync would not tell: what was written is to be cut off and the file
+// to be closed and read again.
 func (f *File) Sync() error {
 	if !f.dirty {
 		return nil

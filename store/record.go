@@ -10,30 +10,30 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// An entry is a record on its way into a log.
-type entry struct {
+// A record is a message or a call on its way into a log.
+type record struct {
 	message *schema.Message // one of the two
 	tool    *schema.Tool
 }
 
-func messageEntry(m schema.Message) entry { return entry{message: &m} }
-func toolEntry(t schema.Tool) entry       { return entry{tool: &t} }
+func messageRecord(m schema.Message) record { return record{message: &m} }
+func toolRecord(t schema.Tool) record       { return record{tool: &t} }
 
-func (e entry) id() string {
-	if e.message != nil {
-		return e.message.ID
+func (r record) id() string {
+	if r.message != nil {
+		return r.message.ID
 	}
-	return e.tool.ID
+	return r.tool.ID
 }
 
 // encode returns the line of the record with the given rev.
-func (e entry) encode(rev int) []byte {
-	if e.message != nil {
-		m := *e.message
+func (r record) encode(rev int) []byte {
+	if r.message != nil {
+		m := *r.message
 		m.Rev = rev
 		return schema.AppendMessage(nil, &m)
 	}
-	t := *e.tool
+	t := *r.tool
 	t.Rev = rev
 	return schema.AppendTool(nil, &t)
 }
@@ -41,11 +41,17 @@ func (e entry) encode(rev int) []byte {
 // revise compares the record with those stored under its id. It is new if it
 // equals none of them and does not say less than the one that counts; rev is then
 // the one to write it with.
-func (e entry) revise(stored [][]byte) (rev int, isNew bool) {
-	if e.message != nil {
-		return revise(*e.message, stored, schema.ParseMessage, messageRank, saysLess)
+func (r record) revise(stored [][]byte) (rev int, isNew bool) {
+	line := bytes.TrimSuffix(r.encode(0), []byte("\n"))
+	for _, raw := range stored {
+		if bytes.Equal(raw, line) { // nearly always, and found without parsing
+			return 0, false
+		}
 	}
-	return revise(*e.tool, stored, schema.ParseTool, toolRank, hasLessOutcome)
+	if r.message != nil {
+		return revise(*r.message, stored, schema.ParseMessage, messageRank, saysLess)
+	}
+	return revise(*r.tool, stored, schema.ParseTool, toolRank, hasLessOutcome)
 }
 
 func revise[R any](r R, stored [][]byte, parse func([]byte) (R, error), rank func(*R) rank, less func(r, than *R) bool) (rev int, isNew bool) {
@@ -85,11 +91,11 @@ func (r rank) compare(o rank) int {
 }
 
 func messageRank(m *schema.Message) rank {
-	return rank{m.Rev, messageEntry(*m).encode(0)}
+	return rank{m.Rev, messageRecord(*m).encode(0)}
 }
 
 func toolRank(t *schema.Tool) rank {
-	return rank{t.Rev, toolEntry(*t).encode(0)}
+	return rank{t.Rev, toolRecord(*t).encode(0)}
 }
 
 // saysLess reports whether m is an earlier state of the same message than the one
