@@ -402,7 +402,7 @@ func TestRebuild(t *testing.T) {
 
 func TestList(t *testing.T) {
 	s := newTestStore(t)
-	if list, err := s.List(); list != nil && len(list) > 0 || err != nil {
+	if list, err := s.List(); len(list) > 0 || err != nil {
 		t.Errorf("%v, %v", list, err)
 	}
 	var want []string
