@@ -100,6 +100,15 @@ func TestDecisionInTheMiddle(t *testing.T) {
 	}
 }
 
+// A question that was put by a call and passed over is not open any more.
+func TestAskedBefore(t *testing.T) {
+	m, tool := call("AskUserQuestion", `{"questions":[{"question":"Which database?"}]}`, "", nil)
+	h := schema.History{Messages: append(append(talk("u: Plan it"), m), talk("a: I took SQLite, and it works.")...), Tools: map[string]schema.Tool{tool.ID: tool}}
+	if got, want := Summary(h), "Last: I took SQLite, and it works."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // call is a message that makes one call, and the call.
 func call(name, input, output string, success *bool) (schema.Message, schema.Tool) {
 	id := "call-" + name

@@ -41,6 +41,14 @@ func update(fields string) schema.Tool {
 	return schema.Tool{ID: "update" + fields, Name: "TaskUpdate", Input: schema.Raw("{" + fields + "}"), Success: yes()}
 }
 
+func TestIsPlanTool(t *testing.T) {
+	for name, want := range map[string]bool{"TodoWrite": true, "todowrite": true, "write_todos": true, "TaskCreate": true, "TaskUpdate": true, "Task": false, "TaskOutput": false, "todoread": false, "": false} {
+		if IsPlanTool(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
+	}
+}
+
 func TestPlan(t *testing.T) {
 	refused := todos("TodoWrite", `[{"content":"other","status":"pending"}]`)
 	refused.Success = no()

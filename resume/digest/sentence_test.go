@@ -66,7 +66,7 @@ func TestSentences(t *testing.T) {
 		{"inline code of three ticks", "```x``` is One", []string{"x is One"}},
 		{"quotations, tables, prompts", "> One\n| a | b |\n$ ls\n❯ ls\nTwo", []string{"Two"}},
 		{"code without fences", "func main() {\n\tx := 1;\n}\nOne", []string{"One"}},
-		{"logs", "2025-11-22T10:00:00 started\n10:00:00 stopped\n[2025/11/22 10:00] x\n2025-11-22 was a day", []string{"2025-11-22 was a day"}},
+		{"logs", "2025-11-22T10:00:00 started\n10:00:00 stopped\n[2025/11/22 10:00] x\n[10:00:00] the server has started again\n2025-11-22 was a day", []string{"2025-11-22 was a day"}},
 		{"traces", "Traceback (most recent call last)\n  File \"a.py\", line 1\n    at a.b(C.java:1)\nOne", []string{"One"}},
 		{"numbers and signs", "0x1f 0x2e 44 12 %% 99\n====>\n???\nOne", []string{"???", "One"}},
 		{"a long word", "aGVsbG8gd29ybGQ+/+==0123456789==//0123\nOne", []string{"One"}},

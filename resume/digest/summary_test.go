@@ -53,6 +53,8 @@ func TestSummary(t *testing.T) {
 		{"a short answer to an order", "Last: “rename the flag to --since and say so in the manual, please” Renamed.", []string{"u: rename the flag to --since and say so in the manual, please", "a: Renamed."}},
 		{"no words in the answer", "Last: answered: Draw the tree.", []string{"u: Draw the tree.", "a: ```\n.\n└── a\n```"}},
 		{"a heading and no words", "Last: answered: Draw the tree.", []string{"u: Draw the tree.", "a: # Tree\n\n```\n.\n└── a\n```"}},
+		{"a list that nothing announces", "Last: Fixed the timeout of the upload.", []string{"u: Fix the upload", "a: Fixed the timeout of the upload.\n\n- `upload.go`\n- `upload_test.go`"}},
+		{"code that is announced", "Last: The timeout is now set in this place.", []string{"u: Fix the upload", "a: The timeout is now set in this place:\n\n```\nx\n```"}},
 		{"a report", "Last: Survey of the storage layer. It has two writers.", []string{"u: Survey the storage layer", "a: # Survey of the storage layer\n\n## Files\n\nIt has two writers."}},
 		{"in the middle of the work", "Stopped while running the tests.", []string{"u: Fix it", "a+ Let me run the tests."}},
 		{"in the middle of something", "Stopped while working on: Fix it.", []string{"u: Fix it", "a+ Here is the file."}},
@@ -60,6 +62,7 @@ func TestSummary(t *testing.T) {
 		{"news of what ran in the background", "Last: The review is complete: two findings, both fixed.", []string{"u: Review it", "a: I have sent out a reviewer.", "s: <task-notification>done</task-notification>", "a: The review is complete: two findings, both fixed."}},
 
 		{"commands at the end", "Last: Added the retry, and the tests pass.", []string{"u: Add a retry", "a: Added the retry, and the tests pass.", "u: /compact", "u: /workspace.stop-conversation", "a: Saved the conversation. All done, resume it with /workspace.resume."}},
+		{"a line for the shell at the end", "Last: Added the retry, and the tests pass.", []string{"u: Add a retry", "a: Added the retry, and the tests pass.", "u: !git status", "s: <bash-stdout>clean</bash-stdout>"}},
 		{"a farewell at the end", "Last: Added the retry, and the tests pass.", []string{"u: Add a retry", "a: Added the retry, and the tests pass.", "u: let's stop here!", "a: Shall I save the conversation?"}},
 		{"a question before the farewell", "Open: Should it retry forever? Last: Added the retry.", []string{"u: Add a retry", "a: Added the retry. Should it retry forever?", "u: I need to go", "a: See you. Shall I save?"}},
 	} {
@@ -163,6 +166,7 @@ func TestOpenQuestion(t *testing.T) {
 		{"before one more sentence", "Which cluster first?", "Which cluster first? Staging is smaller."},
 		{"before two more sentences", "Which cluster first?", "Which cluster first? Staging is smaller. Production is older."},
 		{"before a list of choices", "Which cluster first?", "Which cluster first?\n\n- staging\n- production\n- both"},
+		{"one in a list", "Which cluster first?", "Before I start:\n\n- Which cluster first?"},
 		{"several in a list", "Which cluster first? (and 2 more)", "Before I start:\n\n1. Which cluster first?\n2. Who is on call?\n3. May it take a night?"},
 		{"two in a row", "Or production?", "Shall we take staging? Or production?"},
 		{"and what do you think", "Should the cache go?", "Should the cache go? What do you think?"},
