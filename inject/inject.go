@@ -1,30 +1,100 @@
 // Package inject is what cortext knows of agents in general: how a native
-// transcript is found out, read and, in the adapters below it, what an agent
-// needs to take a conversation up again.
+// transcript is found, read and followed, what an agent's hooks tell, and, in the
+// adapters below it, how an agent takes a conversation up again.
 package inject
 
 import (
+	"errors"
 	"io"
 	"time"
 
 	"cortext/schema"
 )
 
-// A Format is one agent's way to write transcripts.
-type Format struct {
-	Agent string // "claude"; stored in session.json
+// An Agent is one agent that cortext works with. An adapter fills it in; main
+// says which there are.
+type Agent struct {
+	Name string // "claude"; stored in session.json
 
 	// Detect reports whether the file is a transcript of the agent. What a file
 	// is, its content says: names and endings mislead.
 	Detect func(f io.Reader) bool
 
-	// Open reads a transcript once to learn its shape. name is the file's base
-	// name. progress, if any, is called with the bytes read so far.
-	Open func(f io.ReaderAt, size int64, name string, progress func(int64)) (*Transcript, error)
+	// Open reads a transcript once to learn its shape.
+	Open func(f io.ReaderAt, size int64, o Options) (*Transcript, error)
 
 	// Subagents lists the transcripts of sub-agents that belong to the
 	// transcript at path.
 	Subagents func(path string) ([]Subagent, error)
+
+	// Locate returns where the agent keeps the transcript of a session on this
+	// machine; ok is false where it has none.
+	Locate func(m Machine, nativeID string) (path string, ok bool)
+
+	// Session returns the id of the session that a command of ours was called
+	// from, empty if it was not called by this agent.
+	Session func(m Machine) string
+
+	// Hook reads what the agent gives a hook on standard input.
+	Hook func(m Machine, event string, input []byte) (Event, error)
+
+	// Reply spells text as what a hook answers, so that it stands beside the
+	// prompt as it is.
+	Reply func(event, text string) []byte
+
+	// ReplyLimit is how many bytes of text surely arrive whole by Reply.
+	ReplyLimit int
+
+	// Install returns the files of the agent's slash commands and hooks in a
+	// project, each with what is to be done; read returns a file as it is. It
+	// changes nothing.
+	Install func(types []Type, read func(path string) (text string, ok bool, err error)) ([]Change, error)
+
+	// Launch plans how the agent is started on a payload. It changes nothing.
+	// The error is a [HurdleError] where the user has to do something first.
+	Launch func(m Machine, r Request) (*Launch, error)
+}
+
+// A Machine is what an adapter needs to know of the machine that it runs on.
+type Machine struct {
+	Home   string // the user's home folder
+	Getenv func(string) string
+}
+
+// Options say how a transcript is read.
+type Options struct {
+	Name     string      // the file's base name
+	Progress func(int64) // called with the bytes read so far; may be nil
+
+	// From is where an earlier reading ended; only what is behind it is read.
+	// The zero value is the beginning. The error is [ErrCursor] if the file is
+	// not what it was, or what is new hangs on more than the cursor knows: it
+	// must be read from the beginning then.
+	From Cursor
+
+	// Strip returns what is left of a user's text without a payload that cortext
+	// itself had put there; ok is false where there is none. It may be nil.
+	Strip func(text string) (rest string, ok bool)
+}
+
+// ErrCursor says that a transcript cannot be read on from a cursor.
+var ErrCursor = errors.New("the transcript does not continue where it was left")
+
+// A Cursor is a place in a transcript that reading can go on from.
+type Cursor struct {
+	Offset  int64    `json:"offset"`  // what is before it needs not be read again
+	Size    int64    `json:"size"`    // of the file, when it was read
+	Head    string   `json:"head"`    // a hash of the first bytes
+	Tail    string   `json:"tail"`    // a hash of the last bytes before Offset
+	Message string   `json:"message"` // the first that will be read again
+	Anchors []Anchor `json:"anchors"` // lines shortly before Offset that later ones may hang on
+}
+
+// An Anchor is a line that was read, with the message that it belongs to.
+type Anchor struct {
+	Line    string `json:"line"`
+	Message string `json:"message,omitempty"`
+	Ours    bool   `json:"ours,omitempty"` // it holds what cortext itself said
 }
 
 // A Subagent is a transcript file of a sub-agent.
@@ -35,12 +105,13 @@ type Subagent struct {
 }
 
 // A Transcript is a native session: what is known about it as a whole, and its
-// messages in batches.
+// messages in batches. Read on from a cursor, it is what is new.
 type Transcript struct {
-	Agent    string
-	NativeID string
-	Version  string // of the agent
-	Parent   string // native id of the session that started this one, for a sub-agent's own file
+	Agent     string
+	NativeID  string
+	Version   string // of the agent
+	Parent    string // native id of the session that started this one, for a sub-agent's own file
+	FirstLine string // id of its first line; a fork of the session begins with the same
 
 	First, Last time.Time // of its messages; zero if none has a time
 	Title       string    // what the user named the session in the agent; may be empty
@@ -53,16 +124,29 @@ type Transcript struct {
 	Branch      string    // of git, at the start
 	Messages    int       // in the main conversation, by id
 
+	// Commands are the prompts that are /workspace commands, in their order.
+	Commands []Command
+
 	// Calls maps the native id of a sub-agent to the call that started it.
 	Calls map[string]string
 
 	// Warnings name damage and unknown kinds of records, each once.
 	Warnings []string
 
+	// Next is where the next reading can go on.
+	Next Cursor
+
 	// Each gives the conversation in its order, in batches of bounded size; sub
 	// is the native id of the sub-agent that a batch belongs to, empty for the
 	// conversation itself. It may be called again.
 	Each func(emit func(sub string, b Batch) error) error
+}
+
+// A Command is a prompt that is a /workspace command.
+type Command struct {
+	PromptID string // the agent's id for it; empty in old versions
+	Message  string // the message that holds it
+	Time     time.Time
 }
 
 // A Batch is a part of a conversation with the bytes of its attachments.
@@ -76,3 +160,26 @@ type Blob struct {
 	SHA256 string // in hex
 	Data   []byte
 }
+
+// A Type is a type of conversation with the text of its prompt, frontmatter
+// included.
+type Type struct{ Name, Source string }
+
+// A Change is a file that cortext puts into a project for an agent.
+type Change struct {
+	Path   string // relative to the project, with slashes
+	Text   string // as it is to be
+	Action Action
+	Notes  []string // what changes in it, for people
+}
+
+// An Action is what is to be done with a file.
+type Action string
+
+// The actions.
+const (
+	Create Action = "create"
+	Update Action = "update" // cortext wrote it and has a newer text
+	Same   Action = "same"   // nothing to do
+	Keep   Action = "keep"   // the user wrote or edited it: it stays
+)

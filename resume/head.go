@@ -73,6 +73,13 @@ func (hd *head) commandText() string {
 	return ended(hd.reference + "\n\nARGUMENTS: " + hd.args)
 }
 
+// blockOpen and blockClose are the first and the last lines of the block (DESIGN,
+// section 4).
+const (
+	blockOpen  = "[RESUMED CONVERSATION]\nYou are continuing a previous conversation.\n\n"
+	blockClose = "\n[END RESUMED CONTEXT]\n"
+)
+
 // text spells the head, with left as what the history lacks.
 func (hd *head) text(left []LeftOut) string {
 	summary := hd.summary
@@ -81,7 +88,7 @@ func (hd *head) text(left []LeftOut) string {
 	}
 	var b strings.Builder
 	b.WriteString(hd.commandText())
-	b.WriteString("[RESUMED CONVERSATION]\nYou are continuing a previous conversation.\n\n")
+	b.WriteString(blockOpen)
 	fmt.Fprintf(&b, "Conversation: %s / %s\n", hd.typ, hd.title)
 	fmt.Fprintf(&b, "Last active: %s\n", hd.ago)
 	fmt.Fprintf(&b, "Messages: %d exchanges\n", hd.messages)
@@ -90,7 +97,7 @@ func (hd *head) text(left []LeftOut) string {
 	left = append(left[:len(left):len(left)], hd.cut...)
 	b.WriteString(tell(left, hd.telling, hd.show))
 	b.WriteString("\nPrevious context is loaded. The user expects you to continue where you left off.\n" +
-		"Review the conversation history and pick up naturally.\n[END RESUMED CONTEXT]\n")
+		"Review the conversation history and pick up naturally." + blockClose)
 	return b.String()
 }
 

@@ -60,10 +60,7 @@ func (s *Store) initialize() (created []string, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return created, err
 	}
-	have := slices.ContainsFunc(bytes.Split(old, []byte("\n")), func(line []byte) bool {
-		return string(bytes.TrimSpace(line)) == attributesLine
-	})
-	if have {
+	if hasAttributes(old) {
 		return created, nil
 	}
 	if len(old) > 0 && old[len(old)-1] != '\n' {
@@ -73,6 +70,22 @@ func (s *Store) initialize() (created []string, err error) {
 		return created, err
 	}
 	return append(created, attributesFile), nil
+}
+
+func hasAttributes(text []byte) bool {
+	return slices.ContainsFunc(bytes.Split(text, []byte("\n")), func(line []byte) bool {
+		return string(bytes.TrimSpace(line)) == attributesLine
+	})
+}
+
+// HasAttributes reports whether the folder's .gitattributes has the line that Init
+// adds.
+func HasAttributes(root string) (bool, error) {
+	b, err := os.ReadFile(filepath.Join(root, attributesFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return hasAttributes(b), explain(err)
 }
 
 // ignoreLocal keeps .workspace/local out of git without a line in anybody's

@@ -145,7 +145,7 @@ func (c *Conversation) openLog(name string) (l *logFile, created bool, err error
 			return nil, false, errors.Join(err, f.Close(), c.s.root.Remove(c.file(name)))
 		}
 	}
-	return &logFile{File: f, name: c.file(name), kept: c.path + "/" + name}, created, nil
+	return &logFile{File: f, name: c.file(name), kept: c.path + "/" + name, since: c.since.of(name)}, created, nil
 }
 
 // fixDirMode gives the folder the mode of what is private: a clone has git's.

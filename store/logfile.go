@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,8 @@ type logFile struct {
 	name string // relative to the workspace
 	kept string // below kept/torn: what the names of bytes set aside begin with
 
+	since  LogMark           // records before it need no index; see Conversation.Since
+	before LogMark           // where the log ended when it was first used
 	places map[string]places // by id; nil before the first use
 	end    int64             // the file up to here is in places
 	mod    time.Time         // of the file when it had that length
@@ -51,13 +54,31 @@ func (l *logFile) refresh(s *Store) (aside []SetAside, err error) {
 	if err != nil {
 		return aside, err
 	}
-	if l.places == nil || !l.continues() {
+	first := l.places == nil
+	if first || !l.continues() {
 		l.places, l.end = map[string]places{}, 0
+		if first && l.holds(l.since) {
+			l.end = l.since.Size
+		}
 	}
 	if err := l.index(); err != nil {
 		return aside, err
 	}
-	return aside, l.note(nil)
+	err = l.note(nil)
+	if first {
+		l.before = LogMark{l.end, hex.EncodeToString(l.last)}
+	}
+	return aside, err
+}
+
+// holds reports whether the log still has at m what it had when m was taken.
+func (l *logFile) holds(m LogMark) bool {
+	if m.Size <= 0 || m.Size > l.Size() {
+		return false
+	}
+	now := make([]byte, min(m.Size, lastBytes))
+	_, err := l.ReadAt(now, m.Size-int64(len(now)))
+	return err == nil && hex.EncodeToString(now) == m.Last
 }
 
 // index notes where the records behind the indexed part stand. A line that looks

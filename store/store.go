@@ -106,6 +106,20 @@ func Open(root string, opts Options) (*Store, error) {
 	return newStore(r, dir, opts), nil
 }
 
+// OpenFolder opens a folder that need not be a workspace yet, to read files of
+// it.
+func OpenFolder(root string) (*Store, error) {
+	dir, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	r, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, explain(err)
+	}
+	return newStore(r, dir, Options{}), nil
+}
+
 func newStore(r *os.Root, dir string, opts Options) *Store {
 	if opts.Now == nil {
 		opts.Now = time.Now

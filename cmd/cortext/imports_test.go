@@ -49,13 +49,16 @@ var rules = map[string]rule{
 	},
 
 	"cortext/inject": {ours: []string{"cortext/schema"}, why: "what an agent is: no store, no payload"},
+	"cortext/inject/claude/setup": {ours: []string{"cortext/resume/prompt", "cortext/schema/rawjson"}, why: "what stands in a project's .claude/: texts in, texts out"},
+	"cortext/inject/claude/program": {ours: []string{"cortext/inject"}, why: "one agent's program: knows no record"},
 	"cortext/inject/claude": {
-		ours: []string{"cortext/inject", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson"},
+		ours: []string{"cortext/inject", "cortext/inject/claude/program", "cortext/inject/claude/setup", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson"},
 		why:  "one agent's formats; adapters do not know each other",
 	},
 
+	"cortext/cmd/internal/git": {why: "runs git; knows no conversation"},
 	"cortext/cmd/internal/flow": {
-		ours: []string{"cortext/inject", "cortext/resume", "cortext/resume/digest", "cortext/resume/find", "cortext/resume/prompt",
+		ours: []string{"cortext/cmd/internal/git", "cortext/inject", "cortext/resume", "cortext/resume/digest", "cortext/resume/find", "cortext/resume/prompt",
 			"cortext/schema", "cortext/store", "cortext/store/secrets"},
 		modules: []string{"go.yaml.in/yaml/v3"},
 		why:     "what commands do, for the command line and for a server: no cobra, no printing, no single agent",
@@ -65,6 +68,10 @@ var rules = map[string]rule{
 			"cortext/schema", "cortext/store"},
 		modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		why:     "arguments and printing; which agents there are, main says",
+	},
+	"cortext/cmd/internal/agenttest": {
+		modules: []string{"github.com/creack/pty", "github.com/hinshun/vt10x"},
+		why:     "drives agents in tests: knows nothing of cortext",
 	},
 	"cortext/scripts/kill9": {ours: []string{"cortext/schema", "cortext/store"}, why: "tests the store's write path from outside"},
 	"cortext/cmd/cortext":   {ours: []string{"cortext/cmd/internal/cli", "cortext/inject", "cortext/inject/claude"}, why: "puts the parts together"},
@@ -85,7 +92,7 @@ var forbidden = map[string]map[string]string{
 		"encoding/json": "it accepts what must be refused (schema/rawjson)",
 	},
 	"cortext/inject/claude":     {"encoding/json": "it loses lone surrogates (schema/rawjson)", "os/exec": "reading runs nothing"},
-	"cortext/cmd/internal/flow": {"os/exec": "no command needs another program yet"},
+	"cortext/cmd/internal/flow": {"os/exec": "programs are run by package git and by the command line"},
 }
 
 var pure = map[string]string{

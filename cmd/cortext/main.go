@@ -15,7 +15,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := cli.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, []inject.Format{claude.Format()})
+	code := cli.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, []inject.Agent{claude.Agent()})
 	stop()
 	os.Exit(code)
 }

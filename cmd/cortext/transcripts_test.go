@@ -23,7 +23,7 @@ import (
 func cortext(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errw bytes.Buffer
-	code = cli.Main(context.Background(), args, strings.NewReader(""), &out, &errw, []inject.Format{claude.Format()})
+	code = cli.Main(context.Background(), args, strings.NewReader(""), &out, &errw, []inject.Agent{claude.Agent()})
 	return out.String(), errw.String(), code
 }
 

@@ -110,7 +110,7 @@ func (x *index) build(u *unit, batch *inject.Batch) (int, error) {
 func (u *unit) parent() string {
 	for p := range ancestors(u.node) {
 		if p.unit != nil && p.unit != u {
-			if p.unit.group != u.group {
+			if p.unit.group != nil && p.unit.group != u.group {
 				return ""
 			}
 			return p.unit.id
@@ -164,6 +164,10 @@ func (c *content) user(r record) {
 			s := b.Text
 			if line, ok := typed(s); ok {
 				s = line
+			} else if strip := c.x.o.Strip; strip != nil && c.unit.kind == userUnit {
+				if rest, ok := strip(s); ok {
+					s = rest
+				}
 			}
 			c.addText(s)
 		case "image", "document":
@@ -264,7 +268,7 @@ func (c *content) addCall(r record, b block) error {
 // damaged or begins in the middle.
 func (x *index) buildOrphans(batch *inject.Batch) error {
 	for _, id := range x.orphans {
-		if x.calls[id] {
+		if x.calls[id] != nil {
 			continue
 		}
 		t := schema.Tool{ID: id}

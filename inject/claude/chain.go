@@ -10,6 +10,8 @@ import "hash/fnv"
 type node struct {
 	parent *node
 	unit   *unit // the message that the line belongs to, if any
+	known  bool  // the line was read
+	ours   bool  // it holds what cortext itself put there
 }
 
 // link makes the node of a record and ties it to its parent's, which may come
@@ -52,6 +54,7 @@ func (x *index) groupOf(r record, n *node) *group {
 	}
 	key := r.AgentID
 	if key == "" {
+		x.tail.stale = true // where its conversation began cannot be seen
 		key = r.UUID
 		for p := range ancestors(n) {
 			if p.unit != nil && p.unit.group != x.main {

@@ -13,15 +13,20 @@ import (
 	"syscall"
 
 	"cortext/inject"
+	"cortext/inject/claude/program"
 	"cortext/schema/jsonl"
 )
 
-// Agent is the name that session.json holds.
-const Agent = "claude"
+// Name is what session.json calls the agent.
+const Name = "claude"
 
-// Format returns Claude Code's way to write transcripts.
-func Format() inject.Format {
-	return inject.Format{Agent: Agent, Detect: detect, Open: open, Subagents: subagents}
+// Agent returns what cortext knows of Claude Code.
+func Agent() inject.Agent {
+	return inject.Agent{
+		Name: Name, Detect: detect, Open: open, Subagents: subagents, Install: install,
+		Locate: program.Locate, Session: program.Session, Hook: program.Hook, Reply: program.Reply,
+		ReplyLimit: program.ReplyLimit, Launch: program.Launch,
+	}
 }
 
 // detectLines is how many records are looked at: the first message of a session

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // read opens a transcript held in memory and gathers all that it gives.
 func read(t testing.TB, data []byte, name string) (*inject.Transcript, map[string]*schema.Batch, map[string][]byte) {
 	t.Helper()
-	tr, err := open(bytes.NewReader(data), int64(len(data)), name, nil)
+	tr, err := open(bytes.NewReader(data), int64(len(data)), inject.Options{Name: name})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"cortext/inject"
+	"cortext/inject/claude/program"
 	"cortext/schema"
 	"cortext/schema/jsonl"
 )
@@ -59,13 +60,16 @@ type group struct {
 
 type index struct {
 	file    io.ReaderAt
+	o       inject.Options
+	tail    tail
 	nodes   map[string]*node
+	lines   []line // in the order of the file
 	main    *group
 	subs    map[string]*group
 	order   []*group
-	results map[string]ref // call id -> the line that holds its result
-	orphans []string       // call ids of results in the order of the file
-	calls   map[string]bool
+	results map[string]ref    // call id -> the line that holds its result
+	orphans []string          // call ids of results in the order of the file
+	calls   map[string]*unit  // call id -> the message that makes it
 	prompts map[string]string // prompt of a sub-agent -> call id
 	agents  map[string]string // sub-agent -> call id
 	unknown map[string]int
@@ -79,15 +83,22 @@ func newGroup(key string) *group {
 }
 
 // Open reads a transcript once to learn its shape.
-func open(f io.ReaderAt, size int64, name string, progress func(int64)) (*inject.Transcript, error) {
+func open(f io.ReaderAt, size int64, o inject.Options) (*inject.Transcript, error) {
 	x := &index{
-		file: f, nodes: map[string]*node{}, main: newGroup(""), subs: map[string]*group{},
-		results: map[string]ref{}, calls: map[string]bool{}, prompts: map[string]string{},
+		file: f, o: o, nodes: map[string]*node{}, main: newGroup(""), subs: map[string]*group{},
+		results: map[string]ref{}, calls: map[string]*unit{}, prompts: map[string]string{},
 		agents: map[string]string{}, unknown: map[string]int{}, session: map[string]int{},
-		t: &inject.Transcript{Agent: Agent},
+		t: &inject.Transcript{Agent: Name},
+	}
+	from, number := int64(0), 1
+	if o.From.Offset > 0 {
+		if err := x.seek(size); err != nil {
+			return nil, err
+		}
+		from, number = o.From.Offset, 0
 	}
 	lines := 0
-	for rec, err := range jsonl.Read(io.NewSectionReader(f, 0, size), 0, 1) {
+	for rec, err := range jsonl.Read(io.NewSectionReader(f, from, size-from), from, number) {
 		var damage *jsonl.Damage
 		if errors.As(err, &damage) {
 			if damage.Kind != jsonl.Unterminated {
@@ -98,8 +109,8 @@ func open(f io.ReaderAt, size int64, name string, progress func(int64)) (*inject
 		if err != nil {
 			return nil, err
 		}
-		if lines++; lines%256 == 0 && progress != nil {
-			progress(rec.Offset)
+		if lines++; lines%256 == 0 && o.Progress != nil {
+			o.Progress(rec.Offset)
 		}
 		r, err := parseRecord(rec.Raw)
 		if err != nil {
@@ -107,11 +118,16 @@ func open(f io.ReaderAt, size int64, name string, progress func(int64)) (*inject
 		}
 		x.add(r, ref{rec.Offset, len(rec.Raw)})
 	}
-	if progress != nil {
-		progress(size)
+	if o.Progress != nil {
+		o.Progress(size)
 	}
-	x.finish(strings.TrimSuffix(path.Base(name), path.Ext(name)))
-	return x.t, nil
+	x.finish(strings.TrimSuffix(path.Base(o.Name), path.Ext(o.Name)))
+	if x.isStale() {
+		return nil, inject.ErrCursor
+	}
+	var err error
+	x.t.Next, err = x.next(size)
+	return x.t, err
 }
 
 // add files one record where it belongs.
@@ -121,6 +137,7 @@ func (x *index) add(r record, at ref) {
 		x.addProgress(r, at)
 	}
 	n := x.link(r)
+	x.note(r, at, n)
 	g := x.groupOf(r, n)
 	switch r.Type {
 	case "user":
@@ -183,6 +200,9 @@ func (x *index) describe(r record) {
 // put adds a line to the message id of a group, making the message if this is
 // its first line.
 func (x *index) put(g *group, n *node, kind unitKind, id string, r record, at ref) {
+	if x.tail.messages[id] {
+		x.tail.stale = true // a part of it was read before
+	}
 	u := g.byID[id]
 	if u == nil {
 		u = &unit{kind: kind, id: id, group: g, node: n, stamp: r.Timestamp}
@@ -223,28 +243,49 @@ func (x *index) addUser(r record, at ref, n *node, g *group) {
 	case !speaks || r.Meta || isEmptyOutput(first) && isEvent(first):
 		return
 	case r.Compact:
-		if len(g.units) > 0 {
+		if len(g.units) > 0 || x.tail.on {
 			return // what it sums up is in this file
 		}
 		x.put(g, n, compactUnit, idOf(r, at), r, at)
 	case isEvent(first) || r.Origin == "task-notification" || r.PromptSource == "system":
 		x.put(g, n, eventUnit, idOf(r, at), r, at)
+	case x.isOurs(r, first):
+		n.ours = true
 	default:
 		x.put(g, n, userUnit, idOf(r, at), r, at)
-		x.prompt(r, first, g)
+		if g == x.main {
+			x.prompt(r, first, idOf(r, at))
+		}
 	}
 }
 
-// prompt notes what the first prompts say about the session.
-func (x *index) prompt(r record, s string, g *group) {
-	if g != x.main || x.t.Command != "" {
-		return
+// isOurs reports whether a user's line is nothing but a payload that cortext put
+// there: by its id, which a launch makes of its text and a fork keeps, or by its
+// shape.
+func (x *index) isOurs(r record, text string) bool {
+	if len(r.UUID) == 36 && r.UUID[14] == '8' && r.UUID == program.PayloadID(text) {
+		return true
 	}
+	if x.o.Strip == nil {
+		return false
+	}
+	rest, ok := x.o.Strip(text)
+	return ok && strings.TrimSpace(rest) == ""
+}
+
+// prompt notes what the prompts say about the session: its first command, and
+// which prompts are commands of ours.
+func (x *index) prompt(r record, s, id string) {
 	line, ok := typed(s)
 	if !ok {
 		line = s
 	}
-	if name, args, _ := strings.Cut(line, " "); isWorkspaceCommand(name) {
+	name, args, _ := strings.Cut(line, " ")
+	if !strings.HasPrefix(name, "/workspace.") {
+		return
+	}
+	x.t.Commands = append(x.t.Commands, inject.Command{PromptID: r.Prompt, Message: id, Time: schema.Time(r.Timestamp).Time()})
+	if x.t.Command == "" && isWorkspaceCommand(name) {
 		x.t.Command, x.t.Arguments = name, args
 	}
 }
@@ -290,6 +331,9 @@ func (x *index) addAssistant(r record, at ref, n *node, g *group) {
 	if g.seen(r) {
 		return
 	}
+	if n.parent != nil && n.parent.ours && text(member(r.Message, "model")) == "<synthetic>" {
+		return // the program's answer to what cortext put there
+	}
 	id := text(member(r.Message, "id"))
 	if id == "" {
 		id = idOf(r, at)
@@ -298,7 +342,7 @@ func (x *index) addAssistant(r record, at ref, n *node, g *group) {
 	for _, b := range blocks(member(r.Message, "content")) {
 		switch b.Type {
 		case "tool_use", "server_tool_use":
-			x.calls[b.ID] = true
+			x.calls[b.ID] = n.unit
 			if b.Name == "Task" || b.Name == "Agent" {
 				if p := text(member(b.Input, "prompt")); p != "" {
 					x.prompts[p] = b.ID
@@ -354,6 +398,7 @@ func (x *index) addProgress(r record, at ref) {
 	if text(member(r.Data, "type")) != "agent_progress" {
 		return
 	}
+	x.tail.stale = true // the sub-agent's first messages stand before the cursor
 	id := text(member(r.Data, "agentId"))
 	inner, err := parseRecord(member(r.Data, "message"))
 	if id == "" || err != nil {
@@ -380,6 +425,9 @@ func (x *index) finish(base string) {
 		x.main = x.order[0]
 		x.order = x.order[1:]
 		t.Parent, t.NativeID = t.NativeID, x.main.key
+	}
+	if len(x.lines) > 0 && !x.tail.on {
+		t.FirstLine = x.lines[0].uuid
 	}
 	for _, g := range x.order {
 		if call := x.prompts[x.promptOf(g)]; call != "" && x.agents[g.key] == "" {

@@ -16,7 +16,7 @@ type record struct {
 	Cwd, Branch, Permission     string
 	PromptSource, Origin        string
 	SourceAssistant             string
-	CustomTitle                 string
+	CustomTitle, Prompt         string
 	ParentToolUse               string
 	Sidechain, Meta, Compact    bool
 	Aborted                     bool
@@ -56,6 +56,8 @@ func parseRecord(raw []byte) (record, error) {
 			r.Branch = text(m.Value)
 		case "permissionMode":
 			r.Permission = text(m.Value)
+		case "promptId":
+			r.Prompt = text(m.Value)
 		case "promptSource":
 			r.PromptSource = text(m.Value)
 		case "origin":

@@ -125,7 +125,7 @@ func TestReadFails(t *testing.T) {
 	stop := errors.New("stop")
 	for n := 0; ; n++ {
 		f := &failing{bytes.NewReader(data), n}
-		tr, err := Format().Open(f, int64(len(data)), "x.jsonl", func(int64) {})
+		tr, err := Agent().Open(f, int64(len(data)), inject.Options{Name: "x.jsonl", Progress: func(int64) {}})
 		if err == nil {
 			err = tr.Each(func(string, inject.Batch) error { return nil })
 		}
@@ -167,7 +167,7 @@ func TestSubagentFiles(t *testing.T) {
 	write("s/subagents/agent-a.meta.json", `{"toolUseId":"toolu_1"}`)
 	write("s/subagents/notes.txt", "")
 	for file, want := range map[string]string{"s.jsonl": "a:toolu_1 b:", "plain": "", "none.jsonl": ""} {
-		list, err := Format().Subagents(filepath.Join(dir, file))
+		list, err := Agent().Subagents(filepath.Join(dir, file))
 		var got []string
 		for _, s := range list {
 			got = append(got, s.NativeID+":"+s.ToolCallID)

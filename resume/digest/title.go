@@ -9,10 +9,12 @@ import (
 	"cortext/schema"
 )
 
+// Untitled is the title of a conversation in which nothing was said.
+const Untitled = "untitled"
+
 const (
 	maxTitle       = 60
 	maxDescription = 200
-	untitled       = "untitled"
 	fewWords       = 4 // arguments of so many words are a prompt, whatever the command
 )
 
@@ -45,7 +47,7 @@ func Title(messages []schema.Message) string {
 	if fallback != "" {
 		return fallback
 	}
-	return untitled
+	return Untitled
 }
 
 // unquoted takes the quotation marks off arguments that stand in them as a whole.

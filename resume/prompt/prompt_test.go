@@ -51,7 +51,7 @@ func TestBuiltIn(t *testing.T) {
 		if n := strings.Count(body, "$ARGUMENTS"); n != 1 {
 			t.Errorf("%s has %d placeholders", typ, n)
 		}
-		for _, word := range []string{"`" + typ + ".md`", "cortext new " + typ + " ", "`/workspace.stop-conversation`", "do not ask again", "let's stop here", "I need to go", "about 30"} {
+		for _, word := range []string{"`" + typ + ".md`", "cortext new " + typ + " ", "`/workspace.stop-conversation`", "do not ask again", "let's stop here", "I need to go", "`cortext skip`", "about $REMIND_TURNS"} {
 			if !strings.Contains(body, word) {
 				t.Errorf("%s does not say %q", typ, word)
 			}

@@ -35,16 +35,16 @@ const exitCodes = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 a
 
 // app is what every command needs.
 type app struct {
-	in      io.Reader
-	out     io.Writer
-	errw    io.Writer
-	dir     string // -C
-	formats []inject.Format
+	in     io.Reader
+	out    io.Writer
+	errw   io.Writer
+	dir    string // -C
+	agents []inject.Agent
 }
 
 // Main runs the command line and returns the exit code.
-func Main(ctx context.Context, args []string, in io.Reader, out, errw io.Writer, formats []inject.Format) int {
-	a := &app{in: in, out: out, errw: errw, formats: formats}
+func Main(ctx context.Context, args []string, in io.Reader, out, errw io.Writer, agents []inject.Agent) int {
+	a := &app{in: in, out: out, errw: errw, agents: agents}
 	root := a.rootCommand()
 	root.SetArgs(args)
 	root.SetIn(in)
@@ -95,7 +95,7 @@ command, what was going on, and the history, within a token budget.`,
 		help(target, nil)
 	}})
 	root.AddCommand(a.initCommand(), a.newCommand(), a.importCommand(), a.listCommand(), a.showCommand(), a.resumeCommand(),
-		a.stopCommand(), a.statusCommand(), a.titleCommand(), a.currentCommand(), a.checkCommand(), a.versionCommand(), a.completionCommand())
+		a.stopCommand(), a.skipCommand(), a.hookCommand(), a.statusCommand(), a.titleCommand(), a.currentCommand(), a.checkCommand(), a.versionCommand(), a.completionCommand())
 	return root
 }
 
@@ -200,6 +200,7 @@ func hintFor(err error) string {
 	var typ *flow.TypeError
 	var ambiguous *flow.AmbiguousError
 	var missing *flow.NotFoundError
+	var hurdle *inject.HurdleError
 	switch {
 	case errors.As(err, &usage):
 		return usage.hint
@@ -213,6 +214,8 @@ func hintFor(err error) string {
 		return "cortext list shows all of them"
 	case errors.Is(err, flow.ErrNoConversation):
 		return "name one: cortext list shows all of them"
+	case errors.As(err, &hurdle):
+		return hurdle.Way
 	case errors.Is(err, fs.ErrPermission):
 		return "the folder and its files must be writable by you"
 	}
@@ -254,17 +257,22 @@ func (a *app) open(cmd *cobra.Command) (*flow.Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := flow.Open(flow.Env{
-		Dir:     dir,
-		Now:     time.Now,
-		Rand:    rand.Reader,
-		Getenv:  os.Getenv,
-		Holder:  fmt.Sprintf("%s, pid %d", cmd.CommandPath(), os.Getpid()),
-		Formats: a.formats,
-	})
+	w, err := flow.Open(a.env(cmd, dir))
 	if err != nil {
 		return nil, err
 	}
 	a.warn(w.Warnings...)
 	return w, nil
+}
+
+// env is what package flow is given of the world, as seen from dir.
+func (a *app) env(cmd *cobra.Command, dir string) flow.Env {
+	return flow.Env{
+		Dir:     dir,
+		Machine: a.machine(),
+		Now:     time.Now,
+		Rand:    rand.Reader,
+		Holder:  fmt.Sprintf("%s, pid %d", cmd.CommandPath(), os.Getpid()),
+		Agents:  a.agents,
+	}
 }

@@ -171,9 +171,11 @@ func (a *app) stopCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "stop [<id>]",
-		Short: "Pause a conversation and note where it stopped",
-		Long: `Pauses a conversation and writes its counters, its plan and a summary of where
-it stopped into session.json. Without an id it is the current conversation.`,
+		Short: "Save a conversation and pause it",
+		Long: `Captures what the agent's transcript still has, pauses the conversation and
+writes its counters, its plan and a summary of where it stopped into
+session.json. With commit: stop in .workspace/config.yaml its folder is
+committed, and nothing else. Without an id it is the current conversation.`,
 		Example: "  cortext stop \"api design\"",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, list []string) error {
@@ -186,9 +188,12 @@ it stopped into session.json. Without an id it is the current conversation.`,
 			if err != nil {
 				return err
 			}
-			stopped, err := w.Stop(e)
+			stopped, err := w.Stop(cmd.Context(), e)
 			if err != nil {
 				return err
+			}
+			for _, warning := range stopped.Warnings {
+				a.warn(warning.Error())
 			}
 			if asJSON {
 				return a.printJSON(rowOf(stopped.Entry))

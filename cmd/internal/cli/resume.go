@@ -9,26 +9,32 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/flow"
+	"cortext/inject"
 	"cortext/resume"
 	"cortext/store"
 )
 
 type resumeOptions struct {
-	flow.ResumeOptions
-	print, dryRun, list, json bool
+	flow.LaunchOptions
+	print, dryRun, list, json, latest bool
 }
 
 func (a *app) resumeCommand() *cobra.Command {
 	var o resumeOptions
 	cmd := &cobra.Command{
-		Use:   "resume [query]",
+		Use:   "resume [query] [-- arguments for the agent]",
 		Short: "Bring a conversation back",
-		Long: `Brings a conversation back: prints what an agent needs to go on, which is the
-conversation's command, the resume block and the history, within a token budget.
-The query is an id, a folder, or words of the title or the summary.`,
-		Example: "  cortext resume \"api design\" --print --budget 8000",
+		Long: `Brings a conversation back: starts the agent on the conversation's command, the
+resume block and the history, within a token budget. Nothing is sent to a model
+until you type. What follows is captured into the same conversation. The query is
+an id, a folder, or words of the title or the summary.`,
+		Example: "  cortext resume \"api design\"\n  cortext resume \"api design\" -p \"what is left to do?\"\n  cortext resume \"api design\" --print --budget 8000",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, list []string) error {
+			if at := cmd.ArgsLenAtDash(); at >= 0 {
+				list, o.Args = list[:at], list[at:]
+			}
+			o.Headless = cmd.Flags().Changed("prompt")
 			return a.runResume(cmd, strings.Join(list, " "), o)
 		},
 	}
@@ -36,6 +42,9 @@ The query is an id, a folder, or words of the title or the summary.`,
 	f.BoolVar(&o.print, "print", false, "write the whole payload to standard output; changes nothing")
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be told to the agent, and how much; changes nothing")
 	f.BoolVar(&o.list, "list", false, "list the conversations that the query matches")
+	f.BoolVarP(&o.latest, "continue", "c", false, "the conversation that was active last")
+	f.StringVarP(&o.Prompt, "prompt", "p", "", "run one turn with `TEXT`, without a terminal")
+	f.StringVar(&o.Agent, "agent", "", "the `AGENT` to go on in: claude; default: the one it was in")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	f.IntVar(&o.Budget, "budget", 0, "at most `N` tokens; default: the model's window less what the agent needs")
 	f.IntVar(&o.Last, "last", 0, "only the last `N` messages")
@@ -54,29 +63,28 @@ func (a *app) runResume(cmd *cobra.Command, query string, o resumeOptions) error
 		return err
 	}
 	defer w.Close()
-	if o.list || query == "" {
+	if o.list {
 		return a.listMatches(w, query, o)
 	}
-	e, err := w.Pick(query)
+	e, err := a.choose(w, query, o)
 	if err != nil {
 		return err
 	}
 	if !o.print && !o.dryRun {
-		return fmt.Errorf("launching an agent is not built yet: cortext resume %s --print writes what to give it", e.Session.ID)
+		return a.launch(cmd.Context(), w, e, o)
+	}
+	if n := w.Behind(e); n > 0 {
+		a.warn(fmt.Sprintf("%d transcripts of this conversation have more than is captured: cortext resume without --print captures it first, cortext stop does too", n))
+	}
+	if o.dryRun {
+		return a.dryRun(w, e, o)
 	}
 	r, err := w.Resume(e, o.ResumeOptions)
 	if err != nil {
 		return err
 	}
-	for _, d := range r.Damage {
-		a.warn(d.Error())
-	}
-	for _, warning := range r.Payload.Warnings {
-		a.warn(warning.Text)
-	}
+	a.warnResumed(r)
 	switch {
-	case o.dryRun:
-		return a.printPlan(r, o.json)
 	case o.json:
 		return a.printPayload(r.Payload)
 	case isTerminal(a.out):
@@ -87,13 +95,41 @@ func (a *app) runResume(cmd *cobra.Command, query string, o resumeOptions) error
 	return err
 }
 
-// listMatches prints what a query matches. Where none was given a person must
-// choose: that is exit code 4 unless --list asked for it.
+// choose returns the conversation that is meant, asking where that is open.
+func (a *app) choose(w *flow.Workspace, query string, o resumeOptions) (store.Entry, error) {
+	if !o.latest {
+		return a.pick(w, query)
+	}
+	if query != "" {
+		return store.Entry{}, &usageError{"--continue means the conversation that was active last: it goes without a query", ""}
+	}
+	all, err := w.Store.List()
+	if err == nil && len(all) == 0 {
+		err = flow.ErrNoConversation
+	}
+	if err != nil {
+		return store.Entry{}, err
+	}
+	return all[0], nil
+}
+
+// warnResumed tells what should be known about a payload.
+func (a *app) warnResumed(r *flow.Resumed) {
+	for _, d := range r.Damage {
+		a.warn(d.Error())
+	}
+	for _, warning := range r.Payload.Warnings {
+		a.warn(warning.Text)
+	}
+	a.warn(r.Warnings...)
+}
+
+// listMatches prints what a query matches.
 func (a *app) listMatches(w *flow.Workspace, query string, o resumeOptions) error {
 	var matches []store.Entry
 	var err error
 	if query == "" {
-		matches, err = w.Store.List()
+		matches, err = w.Listed()
 	} else {
 		var e store.Entry
 		var ambiguous *flow.AmbiguousError
@@ -105,12 +141,6 @@ func (a *app) listMatches(w *flow.Workspace, query string, o resumeOptions) erro
 	}
 	if err != nil {
 		return err
-	}
-	if !o.list {
-		if len(matches) == 0 {
-			return &flow.NotFoundError{}
-		}
-		return &flow.AmbiguousError{Candidates: matches}
 	}
 	if o.json {
 		return a.printJSON(rowsOf(matches))
@@ -157,22 +187,81 @@ func (a *app) printPayload(p *resume.Payload) error {
 	}{p.Text, p.Tokens, p.Budget, p.Strategy, p.Included, p.Summarized, leftOutOf(p), warningsOf(p), p.Estimate})
 }
 
-// printPlan says what a launch would deliver.
-func (a *app) printPlan(r *flow.Resumed, asJSON bool) error {
-	p := r.Payload
-	if asJSON {
-		return a.printJSON(struct {
-			Conversation row       `json:"conversation"`
-			Launch       any       `json:"launch"` // null until there is one
-			Bytes        int       `json:"bytes"`
-			Tokens       int       `json:"tokens"`
-			Budget       int       `json:"budget"`
-			Strategy     string    `json:"strategy"`
-			Included     int       `json:"included"`
-			LeftOut      []leftOut `json:"left_out"`
-			Warnings     []string  `json:"warnings"`
-		}{rowOf(r.Entry), nil, len(p.Text), p.Tokens, p.Budget, p.Strategy, p.Included, leftOutOf(p), warningsOf(p)})
+// plannedLaunch is a launch in resume --dry-run --json; its fields are stable.
+type plannedLaunch struct {
+	Agent      string        `json:"agent"`
+	Road       string        `json:"road"`
+	Program    string        `json:"program"`
+	Args       []string      `json:"args"`
+	Dir        string        `json:"dir"`
+	Files      []plannedFile `json:"files"`
+	StdinBytes int           `json:"stdin_bytes"`
+}
+
+type plannedFile struct {
+	Path  string `json:"path"`
+	Bytes int    `json:"bytes"`
+}
+
+// dryRun says what a launch would deliver, and how. What stands in the way of it
+// is an error, after all that can be said.
+func (a *app) dryRun(w *flow.Workspace, e store.Entry, o resumeOptions) error {
+	var launch *plannedLaunch
+	p, planErr := w.Plan(e, o.LaunchOptions)
+	var hurdle *inject.HurdleError
+	if planErr != nil && !errors.As(planErr, &hurdle) {
+		return planErr
 	}
+	var r *flow.Resumed
+	if p != nil {
+		r = p.Resumed
+		launch = &plannedLaunch{p.Agent.Name, p.Launch.Road, p.Launch.Program, p.Launch.Args, p.Dir, []plannedFile{}, len(p.Launch.Stdin)}
+		for _, f := range p.Launch.Files {
+			launch.Files = append(launch.Files, plannedFile{f.Path, len(f.Data)})
+		}
+	} else {
+		var err error
+		if r, err = w.Resume(e, o.ResumeOptions); err != nil {
+			return err
+		}
+	}
+	a.warnResumed(r)
+	if o.json {
+		q := r.Payload
+		err := a.printJSON(struct {
+			Conversation row            `json:"conversation"`
+			Launch       *plannedLaunch `json:"launch"` // null where something stands in the way
+			Bytes        int            `json:"bytes"`
+			Tokens       int            `json:"tokens"`
+			Budget       int            `json:"budget"`
+			Strategy     string         `json:"strategy"`
+			Included     int            `json:"included"`
+			LeftOut      []leftOut      `json:"left_out"`
+			Warnings     []string       `json:"warnings"`
+		}{rowOf(r.Entry), launch, len(q.Text), q.Tokens, q.Budget, q.Strategy, q.Included, leftOutOf(q), append(warningsOf(q), r.Warnings...)})
+		return errors.Join(err, planErr)
+	}
+	a.printPlan(r)
+	if launch != nil {
+		fmt.Fprintf(a.out, "agent         %s, in %s\n", launch.Agent, visible(launch.Dir))
+		fmt.Fprintf(a.out, "road          %s\n", launch.Road)
+		fmt.Fprintf(a.out, "program       %s\n", visible(launch.Program))
+		for _, arg := range launch.Args {
+			fmt.Fprintf(a.out, "argument      %s\n", oneLine(arg))
+		}
+		for _, f := range launch.Files {
+			fmt.Fprintf(a.out, "file          %s, %d bytes\n", visible(f.Path), f.Bytes)
+		}
+		if launch.StdinBytes > 0 {
+			fmt.Fprintf(a.out, "input         %d bytes\n", launch.StdinBytes)
+		}
+	}
+	return planErr
+}
+
+// printPlan says what a payload holds.
+func (a *app) printPlan(r *flow.Resumed) {
+	p := r.Payload
 	count := "tokens"
 	if p.Estimate {
 		count = "tokens of o200k_base, an estimate for this model"
@@ -190,6 +279,4 @@ func (a *app) printPlan(r *flow.Resumed, asJSON bool) error {
 		}
 		fmt.Fprintf(a.out, " (%s)\n", oneLine(l.Show))
 	}
-	fmt.Fprintf(a.out, "launch        none yet: cortext resume %s --print writes the payload\n", r.Entry.Session.ID)
-	return nil
 }

@@ -67,9 +67,9 @@ func oneLine(s string) string {
 	return visible(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\t' || r == '\r' }), " "))
 }
 
-// isTerminal reports whether w is one.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+// isTerminal reports whether a stream is one.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
@@ -88,10 +88,17 @@ func (a *app) printJSON(v any) error {
 	return enc.Encode(v)
 }
 
+// ago says when a conversation was active last.
+func ago(s *schema.Session) string {
+	if t := s.LastActive.Time(); !t.IsZero() {
+		return resume.Ago(time.Now(), t)
+	}
+	return ""
+}
+
 // table prints conversations, one a line.
 func (a *app) table(w io.Writer, entries []store.Entry) {
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	now := time.Now()
 	for _, e := range entries {
 		s := e.Session
 		status := string(s.Status)
@@ -101,11 +108,7 @@ func (a *app) table(w io.Writer, entries []store.Entry) {
 		if len(e.Damage) > 0 {
 			status += ", damaged"
 		}
-		active := ""
-		if t := s.LastActive.Time(); !t.IsZero() {
-			active = resume.Ago(now, t)
-		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%d messages\t%s\t%s\n", oneLine(strings.TrimPrefix(e.Path, "conversations/")), oneLine(status), active, s.MessageCount, oneLine(s.ConversationType), oneLine(s.DisplayTitle()))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%d messages\t%s\t%s\n", oneLine(strings.TrimPrefix(e.Path, "conversations/")), oneLine(status), ago(s), s.MessageCount, oneLine(s.ConversationType), oneLine(s.DisplayTitle()))
 	}
 	tw.Flush()
 }

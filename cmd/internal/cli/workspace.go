@@ -8,49 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cortext/cmd/internal/flow"
 	"cortext/schema"
 )
-
-func (a *app) initCommand() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "init",
-		Short: "Make a workspace of this folder",
-		Long: `Makes a workspace of this folder: .workspace/ with its settings and the prompts
-of the conversation types, and the lines in .gitattributes that let git merge
-conversations. Safe to repeat: what is there is left as it is.`,
-		Example: "  cortext init",
-		Args:    args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, err := a.folder()
-			if err != nil {
-				return err
-			}
-			created, err := flow.Init(dir)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				if created == nil {
-					created = []string{}
-				}
-				return a.printJSON(map[string]any{"workspace": dir, "created": created})
-			}
-			if len(created) == 0 {
-				fmt.Fprintf(a.out, "%s is a workspace already, nothing to do\n", visible(dir))
-				return nil
-			}
-			for _, name := range created {
-				fmt.Fprintf(a.out, "made %s\n", visible(name))
-			}
-			fmt.Fprintln(a.out, "Next: cortext new brainstorm \"a topic\", or cortext import a transcript.")
-			return nil
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was made as JSON")
-	return cmd
-}
 
 func (a *app) newCommand() *cobra.Command {
 	var asJSON bool

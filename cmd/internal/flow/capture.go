@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,7 +44,7 @@ type Imported struct {
 type Importer struct {
 	w      *Workspace
 	opts   ImportOptions
-	native map[string]string // agent and native id -> path of the conversation
+	native map[string][]part // agent and native id -> the conversations that it goes into
 	closed []store.Entry     // conversations whose sources cannot be known
 }
 
@@ -56,10 +55,10 @@ func (w *Workspace) NewImporter(opts ImportOptions) (*Importer, error) {
 			return nil, err
 		}
 	}
-	if opts.Agent != "" && !slices.ContainsFunc(w.env.Formats, func(f inject.Format) bool { return f.Agent == opts.Agent }) {
+	if opts.Agent != "" && !slices.ContainsFunc(w.env.Agents, func(a inject.Agent) bool { return a.Name == opts.Agent }) {
 		return nil, &AgentError{Agent: opts.Agent, Known: w.agents()}
 	}
-	im := &Importer{w: w, opts: opts, native: map[string]string{}}
+	im := &Importer{w: w, opts: opts, native: map[string][]part{}}
 	all, err := w.Store.List()
 	if err != nil {
 		return nil, err
@@ -69,7 +68,10 @@ func (w *Workspace) NewImporter(opts ImportOptions) (*Importer, error) {
 			im.closed = append(im.closed, e)
 		}
 		for _, src := range e.Session.Sources {
-			im.native[src.Agent+"\n"+src.NativeID] = e.Path
+			key := src.Agent + "\n" + src.NativeID
+			if im.native[key] == nil {
+				im.native[key] = partsOf(all, src.Agent, src.NativeID)
+			}
 		}
 	}
 	return im, nil
@@ -86,9 +88,9 @@ func (e *AgentError) Error() string {
 }
 
 func (w *Workspace) agents() []string {
-	names := make([]string, len(w.env.Formats))
-	for i, f := range w.env.Formats {
-		names[i] = f.Agent
+	names := make([]string, len(w.env.Agents))
+	for i, a := range w.env.Agents {
+		names[i] = a.Name
 	}
 	return names
 }
@@ -105,15 +107,15 @@ func (im *Importer) File(ctx context.Context, file string) (*Imported, error) {
 		return nil, err
 	}
 	defer f.Close()
-	format, err := im.format(f, file)
+	agent, err := im.agent(f, file)
 	if err != nil {
 		return nil, err
 	}
-	t, err := format.Open(f, size, filepath.Base(file), func(done int64) {
+	t, err := agent.Open(f, size, inject.Options{Name: filepath.Base(file), Strip: im.w.strip, Progress: func(done int64) {
 		if im.opts.Progress != nil {
 			im.opts.Progress(file, done/2, size) // the second half is the writing
 		}
-	})
+	}})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -121,16 +123,19 @@ func (im *Importer) File(ctx context.Context, file string) (*Imported, error) {
 		return nil, &InputError{file, "the transcript holds no message"}
 	}
 	out := &Imported{Agent: t.Agent, Warnings: t.Warnings}
-	subs, err := format.Subagents(file)
+	subs, err := agent.Subagents(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	c, created, err := im.target(t)
+	if err := im.w.unskip(t.Agent, t.NativeID); err != nil {
+		return nil, err
+	}
+	c, parts, created, err := im.target(t)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	defer c.Close()
-	if err := im.capture(ctx, c, t, subs, file, size, out); err != nil {
+	if err := im.capture(ctx, c, parts, t, subs, file, size, out); err != nil {
 		if created {
 			err = errors.Join(err, c.Remove())
 		}
@@ -139,7 +144,7 @@ func (im *Importer) File(ctx context.Context, file string) (*Imported, error) {
 	if err := im.describe(c, t, created, out); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	im.native[t.Agent+"\n"+t.NativeID] = c.Path()
+	im.native[t.Agent+"\n"+t.NativeID] = parts
 	return out, im.count(c, out)
 }
 
@@ -162,56 +167,61 @@ func openRegular(file string) (*os.File, int64, error) {
 	return f, st.Size(), err
 }
 
-func (im *Importer) format(f *os.File, file string) (inject.Format, error) {
-	for _, format := range im.w.env.Formats {
-		if im.opts.Agent == format.Agent {
-			return format, nil
+func (im *Importer) agent(f *os.File, file string) (inject.Agent, error) {
+	for _, agent := range im.w.env.Agents {
+		if im.opts.Agent == agent.Name {
+			return agent, nil
 		}
 		if im.opts.Agent != "" {
 			continue
 		}
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return inject.Format{}, err
+			return inject.Agent{}, err
 		}
-		if format.Detect(f) {
-			return format, nil
+		if agent.Detect(f) {
+			return agent, nil
 		}
 	}
-	return inject.Format{}, &InputError{file, fmt.Sprintf("is not a transcript of an agent that cortext reads (%s)", strings.Join(im.w.agents(), ", "))}
+	return inject.Agent{}, &InputError{file, fmt.Sprintf("is not a transcript of an agent that cortext reads (%s)", strings.Join(im.w.agents(), ", "))}
 }
 
-// target returns the conversation that a transcript goes into: the one that its
-// session is a source of, else a new one.
-func (im *Importer) target(t *inject.Transcript) (c *store.Conversation, created bool, err error) {
-	if at, ok := im.native[t.Agent+"\n"+t.NativeID]; ok {
-		c, err = im.w.Store.Conversation(at)
-		return c, false, err
+// target returns the conversation that a transcript goes into, the last one if it
+// goes through several: those that its session is a source of, else a new one.
+func (im *Importer) target(t *inject.Transcript) (c *store.Conversation, parts []part, created bool, err error) {
+	if parts := im.native[t.Agent+"\n"+t.NativeID]; len(parts) > 0 {
+		c, err = im.w.Store.Conversation(parts[len(parts)-1].Path)
+		return c, parts, false, err
 	}
-	if at, ok := im.native[t.Agent+"\n"+t.Parent]; ok && t.Parent != "" {
-		parent, err := im.w.Store.Conversation(at)
+	if above := im.native[t.Agent+"\n"+t.Parent]; len(above) > 0 && t.Parent != "" {
+		parent, err := im.w.Store.Conversation(above[0].Path)
 		if err != nil {
-			return nil, false, err
+			return nil, nil, false, err
 		}
 		defer parent.Close()
 		c, err = parent.Subagent(t.NativeID)
-		return c, false, err
+		return c, nil, false, err
 	}
 	s, doc, err := im.session(t)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	day := s.CreatedAt.Time().Format(time.DateOnly)
 	for _, e := range im.closed {
 		if strings.Contains(e.Path, "/"+day+"/") && strings.HasSuffix(e.Path, "-"+s.ConversationType+"-"+store.Slug(s.Title)) {
 			// It may be this very conversation: a second one would be worse than none.
-			return nil, false, fmt.Errorf("it may belong to a conversation that cannot be read: %w", &e.Damage[0])
+			return nil, nil, false, fmt.Errorf("it may belong to a conversation that cannot be read: %w", &e.Damage[0])
 		}
 	}
 	c, err = im.w.Store.Create(day, s.ConversationType, s.Title, s, doc)
-	if errors.Is(err, store.ErrExist) { // another process was faster
-		return c, false, nil
+	switch {
+	case errors.Is(err, store.ErrExist): // another process was faster
+		err = nil
+	case err == nil:
+		created = true
+	default:
+		return nil, nil, false, err
 	}
-	return c, err == nil, err
+	return c, []part{{Path: c.Path()}}, created, nil
 }
 
 // headMessages is how many messages are read for a title and a description.
@@ -287,15 +297,22 @@ func (im *Importer) session(t *inject.Transcript) (*schema.Session, []byte, erro
 	return s, doc, nil
 }
 
-// capture appends what the transcript holds.
-func (im *Importer) capture(ctx context.Context, c *store.Conversation, t *inject.Transcript, subs []inject.Subagent, file string, size int64, out *Imported) error {
+// capture appends what the transcript holds. Without parts it is that of a
+// sub-agent, and c its conversation.
+func (im *Importer) capture(ctx context.Context, c *store.Conversation, parts []part, t *inject.Transcript, subs []inject.Subagent, file string, size int64, out *Imported) error {
 	total, done := max(t.Messages, 1), 0
 	inline := map[string]bool{}
+	r := im.w.newRoute(parts, 0, t)
+	if len(parts) == 0 {
+		r.parts, r.open[""] = []part{{}}, c
+	} else {
+		r.open[c.Path()] = c
+	}
 	err := t.Each(func(sub string, b inject.Batch) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := im.keep(b.Blobs); err != nil {
+		if err := im.w.keep(b.Blobs); err != nil {
 			return err
 		}
 		if sub != "" {
@@ -303,24 +320,23 @@ func (im *Importer) capture(ctx context.Context, c *store.Conversation, t *injec
 				return nil // it has a file of its own, which is complete
 			}
 			inline[sub] = true
-			return im.subagent(c, t, sub, t.Calls[sub], func(sc *store.Conversation) error {
+			return im.w.subagent(c, t, sub, t.Calls[sub], func(sc *store.Conversation) error {
 				_, err := sc.Append(b.Batch)
 				return err
 			})
 		}
-		r, err := c.Append(b.Batch)
-		if err != nil {
+		before := out.Appended
+		if err := r.give(b, out.add); err != nil {
 			return err
 		}
-		out.add(r)
-		out.Skipped += len(b.Messages) - r.Appended
+		out.Skipped += len(b.Messages) - (out.Appended - before)
 		done += len(b.Messages)
 		if im.opts.Progress != nil {
 			im.opts.Progress(file, size/2+size/2*int64(done)/int64(total), size)
 		}
 		return nil
 	})
-	if err != nil {
+	if err = errors.Join(err, r.close()); err != nil {
 		return err
 	}
 	for _, s := range subs {
@@ -345,23 +361,6 @@ func (out *Imported) add(r store.Result) {
 	}
 }
 
-// keep puts the bytes of attachments where git does not see them.
-func (im *Importer) keep(blobs []inject.Blob) error {
-	for _, b := range blobs {
-		name := path.Join(".workspace/local/kept/attachments", b.SHA256[:2], b.SHA256)
-		if ok, err := im.w.Store.Exists(name); err != nil || ok {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		if err := im.w.Store.WriteFile(name, b.Data); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // subagentFile imports the transcript of a sub-agent beside its parent's.
 func (im *Importer) subagentFile(ctx context.Context, c *store.Conversation, parent *inject.Transcript, s inject.Subagent, out *Imported) error {
 	f, size, err := openRegular(s.Path)
@@ -370,12 +369,12 @@ func (im *Importer) subagentFile(ctx context.Context, c *store.Conversation, par
 		return nil
 	}
 	defer f.Close()
-	format, err := im.format(f, s.Path)
+	agent, err := im.agent(f, s.Path)
 	if err != nil {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("the transcript of sub-agent %s was left out: %v", s.NativeID, err))
 		return nil
 	}
-	t, err := format.Open(f, size, filepath.Base(s.Path), nil)
+	t, err := agent.Open(f, size, inject.Options{Name: filepath.Base(s.Path)})
 	if err != nil {
 		return err
 	}
@@ -386,49 +385,18 @@ func (im *Importer) subagentFile(ctx context.Context, c *store.Conversation, par
 	if call == "" {
 		call = parent.Calls[s.NativeID]
 	}
-	return im.subagent(c, t, s.NativeID, call, func(sc *store.Conversation) error {
+	return im.w.subagent(c, t, s.NativeID, call, func(sc *store.Conversation) error {
 		return t.Each(func(_ string, b inject.Batch) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := im.keep(b.Blobs); err != nil {
+			if err := im.w.keep(b.Blobs); err != nil {
 				return err
 			}
 			_, err := sc.Append(b.Batch)
 			return err
 		})
 	})
-}
-
-// subagent appends to the conversation of a sub-agent and ties it to its parent.
-func (im *Importer) subagent(c *store.Conversation, t *inject.Transcript, nativeID, call string, add func(*store.Conversation) error) error {
-	sc, err := c.Subagent(nativeID)
-	if err != nil {
-		return err
-	}
-	defer sc.Close()
-	if err := add(sc); err != nil {
-		return err
-	}
-	parent, _, err := c.Session()
-	if err != nil {
-		return err
-	}
-	err = sc.Edit(func(s *schema.Session) error {
-		if len(s.Sources) > 0 {
-			return nil // it was described when it was new
-		}
-		s.Sources = []schema.Source{{Agent: t.Agent, NativeID: nativeID, Version: t.Version}}
-		s.ID = schema.DerivedID(t.Agent, nativeID, s.CreatedAt.Time())
-		s.ConversationType, s.Status = "subagent", schema.Completed
-		s.AgentConfig.Agent = t.Agent
-		s.Links = &schema.Links{Parent: parent.ID, ToolCallID: call}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return sc.Settle()
 }
 
 // describe writes what only the whole conversation tells. An older conversation

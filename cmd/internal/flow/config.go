@@ -18,18 +18,63 @@ type Config struct {
 	// OneActive: at most one conversation is active; one that becomes active
 	// pauses the one before.
 	OneActive bool `yaml:"one_active"`
+
+	// Commit says when cortext commits a conversation's folder: at a stop, or
+	// never.
+	Commit string `yaml:"commit"`
+
+	// Autosave says when the agents' hooks capture: after each turn, at the pauses
+	// of a conversation, or not at all, so that only a stop does.
+	Autosave string `yaml:"autosave"`
+
+	// IdleMinutes is after how many minutes without a message an active
+	// conversation is paused; 0: never.
+	IdleMinutes int `yaml:"idle_minutes"`
+
+	// RemindTurns is after how many turns without a stop the agent asks once
+	// whether to save; 0: never.
+	RemindTurns int `yaml:"remind_turns"`
 }
 
-const defaultConfig = `# Settings of this workspace. What is not here has its default.
+// The values of Config.Commit.
+const (
+	CommitOff  = "off"
+	CommitStop = "stop"
+)
+
+// The values of Config.Autosave.
+const (
+	AutosaveTurn  = "turn"
+	AutosavePause = "pause"
+	AutosaveOff   = "off"
+)
+
+// defaultConfig is the file that init writes; commit is off or stop.
+func defaultConfig(commit string) string {
+	return `# Settings of this workspace. What is not here has its default.
 
 # At most one conversation is active: starting or resuming one pauses the other.
 one_active: true
+
+# When cortext commits a conversation's folder, and nothing else: off, or stop.
+commit: ` + commit + `
+
+# When the agents' hooks capture: turn (after each), pause (at its end, before a
+# compaction), or off (only /workspace.stop-conversation does).
+autosave: turn
+
+# An active conversation without a message for so many minutes is paused; 0: never.
+idle_minutes: 5
+
+# After so many turns without a stop the agent asks once whether to save; 0: never.
+remind_turns: 30
 `
+}
 
 // readConfig reads the settings. A name that this version does not know is
 // warned of and otherwise ignored: a newer cortext may have written it.
 func readConfig(st *store.Store) (Config, []string, error) {
-	c := Config{OneActive: true}
+	c := Config{OneActive: true, Commit: CommitOff, Autosave: AutosaveTurn, IdleMinutes: 5, RemindTurns: 30}
 	b, err := st.ReadFile(ConfigFile)
 	if errors.Is(err, store.ErrNotFound) {
 		return c, nil, nil
@@ -37,16 +82,27 @@ func readConfig(st *store.Store) (Config, []string, error) {
 	if err != nil {
 		return c, nil, err
 	}
+	fail := func(why any) (Config, []string, error) {
+		return c, nil, fmt.Errorf("%s: %v: mend the file or delete it", ConfigFile, why)
+	}
 	var names map[string]any
 	if err := yaml.Unmarshal(b, &names); err != nil {
-		return c, nil, fmt.Errorf("%s: %w: mend the file or delete it", ConfigFile, err)
+		return fail(err)
 	}
 	if err := yaml.Unmarshal(b, &c); err != nil {
-		return c, nil, fmt.Errorf("%s: %w: mend the file or delete it", ConfigFile, err)
+		return fail(err)
+	}
+	switch {
+	case c.Commit != CommitOff && c.Commit != CommitStop:
+		return fail(fmt.Sprintf("commit is %q, not off or stop", c.Commit))
+	case c.Autosave != AutosaveTurn && c.Autosave != AutosavePause && c.Autosave != AutosaveOff:
+		return fail(fmt.Sprintf("autosave is %q, not turn, pause or off", c.Autosave))
+	case c.IdleMinutes < 0 || c.RemindTurns < 0:
+		return fail("idle_minutes and remind_turns must not be negative")
 	}
 	var warnings []string
 	for name := range names {
-		if name != "one_active" {
+		if !slices.Contains([]string{"one_active", "commit", "autosave", "idle_minutes", "remind_turns"}, name) {
 			warnings = append(warnings, fmt.Sprintf("%s: unknown setting %q", ConfigFile, name))
 		}
 	}

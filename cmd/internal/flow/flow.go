@@ -21,11 +21,11 @@ import (
 // Env is what flow needs of the world around it.
 type Env struct {
 	Dir     string // where the user stands, absolute
+	Machine inject.Machine
 	Now     func() time.Time
 	Rand    io.Reader
-	Getenv  func(string) string
-	Holder  string          // what another process is told while this one holds a lock
-	Formats []inject.Format // the agents, in the order in which they are asked
+	Holder  string         // what another process is told while this one holds a lock
+	Agents  []inject.Agent // the agents, in the order in which they are asked
 }
 
 // A Workspace is an open workspace with its settings.
@@ -51,6 +51,23 @@ func Open(env Env) (*Workspace, error) {
 	if w.Config, w.Warnings, err = readConfig(st); err != nil {
 		st.Close()
 		return nil, err
+	}
+	return w, nil
+}
+
+// OpenAt opens dir as a workspace, also if it is none yet: to plan what would be
+// put into it.
+func OpenAt(env Env, dir string, isNew bool) (*Workspace, error) {
+	if !isNew {
+		return Open(env)
+	}
+	st, err := store.OpenFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	w := &Workspace{Store: st, env: env}
+	if w.Config, w.Warnings, err = readConfig(st); err != nil {
+		return nil, errors.Join(err, st.Close())
 	}
 	return w, nil
 }
@@ -130,18 +147,24 @@ func (w *Workspace) match(all []store.Entry, query string) ([]store.Entry, error
 // of CORTEXT_SESSION, else that of the agent's session the command runs in, else
 // the only active one (DESIGN: "Which conversation is meant without an id").
 func (w *Workspace) Current() (store.Entry, error) {
-	if id := w.env.Getenv("CORTEXT_SESSION"); id != "" {
+	if id := w.env.Machine.Getenv("CORTEXT_SESSION"); id != "" {
 		return w.Pick(id)
 	}
 	all, err := w.Store.List()
 	if err != nil {
 		return store.Entry{}, err
 	}
-	if id := w.env.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
-		for _, e := range all {
-			if hasSource(e.Session, "claude", id) {
-				return e, nil
-			}
+	for _, agent := range w.env.Agents {
+		id := agent.Session(w.env.Machine)
+		if id == "" {
+			continue
+		}
+		t, err := w.tieOf(agent, id, "")
+		if err != nil {
+			return store.Entry{}, err
+		}
+		if n := len(t.Parts); n > 0 {
+			return w.entry(t.Parts[n-1].Path)
 		}
 	}
 	var active []store.Entry
@@ -157,6 +180,17 @@ func (w *Workspace) Current() (store.Entry, error) {
 		return active[0], nil
 	}
 	return store.Entry{}, &AmbiguousError{Candidates: active}
+}
+
+// entry returns the conversation at a path as List gives it.
+func (w *Workspace) entry(at string) (store.Entry, error) {
+	c, err := w.Store.Conversation(at)
+	if err != nil {
+		return store.Entry{}, err
+	}
+	defer c.Close()
+	s, damage, err := c.Session()
+	return store.Entry{Path: at, Session: s, Damage: damage}, err
 }
 
 // PickOrCurrent is Pick where a query is given, else Current.

@@ -90,6 +90,8 @@ type Resumed struct {
 	Entry   store.Entry
 	Payload *resume.Payload
 	Damage  []store.Damage
+
+	Warnings []string // of a launch
 }
 
 // Resume builds the payload of a conversation. It changes nothing on disk.

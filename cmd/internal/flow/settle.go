@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -30,13 +31,117 @@ func (w *Workspace) settle(c *store.Conversation) error {
 	if err != nil {
 		return err
 	}
+	return w.digestInto(c, h, func(s *schema.Session) { s.Plan = plan })
+}
+
+// settleQuick is settle at a cost that does not grow with the conversation: what
+// was counted before is not counted again, and the plan is read anew only if it
+// was touched lately.
+func (w *Workspace) settleQuick(c *store.Conversation) error {
+	now, damage, err := c.Session()
+	if err != nil {
+		return err
+	}
+	if now.CountedBytes == 0 || len(damage) > 0 {
+		return w.settle(c)
+	}
+	h, _, err := c.History(store.Limit{Messages: summaryMessages})
+	if err != nil {
+		return err
+	}
+	plan := now.Plan
+	if slices.ContainsFunc(callsOf(h), func(t schema.Tool) bool { return digest.IsPlanTool(t.Name) }) {
+		if plan, err = planOf(c); err != nil {
+			return err
+		}
+	}
+	return w.digestInto(c, h, func(s *schema.Session) {
+		s.MessageCount, s.Tokens, s.CountedBytes, s.LastActive = now.MessageCount, now.Tokens, now.CountedBytes, now.LastActive
+		s.Plan = plan
+	})
+}
+
+// digestInto writes what the end of the conversation says about it, and for one
+// that was made before anything was said in it, what its beginning says.
+func (w *Workspace) digestInto(c *store.Conversation, h schema.History, more func(*schema.Session)) error {
 	h.Messages = brief(h.Messages)
 	summary := digest.Summary(h)
+	var head []schema.Message
+	have, _, err := c.Session()
+	if err != nil {
+		return err
+	}
+	if have.Description == "" || have.Title == digest.Untitled {
+		if head, err = headOf(c); err != nil {
+			return err
+		}
+	}
 	return c.Edit(func(s *schema.Session) error {
+		more(s)
 		s.ContextSummary = summary
-		s.Plan = plan
+		if s.Description == "" {
+			s.Description = digest.Description(head)
+		}
+		if s.Title == digest.Untitled {
+			s.Title = digest.Title(head)
+		}
+		describeAgent(s, h)
+		w.describeSources(s)
 		return nil
 	})
+}
+
+// headOf returns the first messages of a conversation.
+func headOf(c *store.Conversation) (head []schema.Message, err error) {
+	for m, err := range c.Messages() {
+		var damage *store.Damage
+		if err != nil && !errors.As(err, &damage) {
+			return nil, err
+		}
+		if err == nil {
+			head = append(head, m)
+		}
+		if len(head) == headMessages {
+			break
+		}
+	}
+	return brief(head), nil
+}
+
+// describeAgent notes the model and the tools that the conversation used last.
+func describeAgent(s *schema.Session, h schema.History) {
+	a := &s.AgentConfig
+	for _, m := range h.Messages {
+		if m.Role == schema.Assistant && m.Model != "" && m.Model != "<synthetic>" {
+			a.Model = m.Model
+		}
+		for _, call := range m.ToolCalls {
+			if call.Name != "" && !slices.Contains(a.Tools, call.Name) {
+				a.Tools = append(a.Tools, call.Name)
+			}
+		}
+	}
+}
+
+// describeSources notes what the cache knows of the sessions that a conversation
+// was captured from.
+func (w *Workspace) describeSources(s *schema.Session) {
+	for i := range s.Sources {
+		src := &s.Sources[i]
+		t, ok := w.readTie(src.Agent, src.NativeID)
+		if !ok {
+			continue
+		}
+		if t.Version != "" {
+			src.Version = t.Version
+		}
+		if t.Permission != "" && i == len(s.Sources)-1 {
+			s.AgentConfig.Modes = &schema.Modes{Permission: t.Permission, Plan: t.Permission == "plan"}
+		}
+		if s.AgentConfig.Agent == "" {
+			s.AgentConfig.Agent = src.Agent
+		}
+	}
 }
 
 // speechBytes is how much of the beginning and of the end of one message titles
@@ -69,19 +174,71 @@ func planOf(c *store.Conversation) (*schema.Plan, error) {
 	return digest.Plan(calls), nil
 }
 
-// A Stopped is what there is to say about a conversation that was stopped.
-type Stopped struct {
-	Entry   store.Entry
-	Summary string
+// captureOf reads on in every transcript of a conversation that is on this
+// machine.
+func (w *Workspace) captureOf(ctx context.Context, e store.Entry) (appended int, err error) {
+	var errs []error
+	for _, src := range e.Session.Sources {
+		for _, agent := range w.env.Agents {
+			if agent.Name != src.Agent || agent.Locate == nil {
+				continue
+			}
+			t, err := w.tieOf(agent, src.NativeID, "")
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			if file, ok := agent.Locate(w.env.Machine, src.NativeID); ok {
+				t.Transcript = file
+			}
+			n, err := w.follow(ctx, agent, src.NativeID, t)
+			appended += n
+			errs = append(errs, err)
+		}
+	}
+	return appended, errors.Join(errs...)
 }
 
-// Stop pauses a conversation and writes its counters, plan and summary.
-func (w *Workspace) Stop(e store.Entry) (*Stopped, error) {
-	c, err := w.Store.Conversation(e.Path)
+// A Stopped is what there is to say about a conversation that was stopped.
+type Stopped struct {
+	Entry     store.Entry
+	Summary   string
+	Captured  int // messages that the agents' transcripts still had
+	Committed bool
+	Warnings  []error // what did not work; the conversation is saved all the same
+}
+
+// Stop captures what the agents' transcripts still have, pauses the conversation,
+// writes its counters, plan and summary, and commits it if so configured.
+func (w *Workspace) Stop(ctx context.Context, e store.Entry) (*Stopped, error) {
+	for _, src := range e.Session.Sources {
+		if err := w.unskip(src.Agent, src.NativeID); err != nil {
+			return nil, err
+		}
+	}
+	n, captureErr := w.captureOf(ctx, e)
+	out, err := w.stop(e.Path)
+	if err != nil {
+		return nil, errors.Join(err, captureErr)
+	}
+	out.Captured = n
+	if captureErr != nil {
+		out.Warnings = append(out.Warnings, captureErr)
+	}
+	if out.Committed, err = w.commit(ctx, out.Entry); err != nil {
+		out.Warnings = append(out.Warnings, err)
+	}
+	return out, nil
+}
+
+// stop pauses the conversation at a path with what the logs say of it.
+func (w *Workspace) stop(at string) (*Stopped, error) {
+	c, err := w.Store.Conversation(at)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
+	e := store.Entry{Path: at}
 	if err := w.settle(c); err != nil {
 		return nil, err
 	}

@@ -5,7 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
+	"strconv"
 	"strings"
 
 	"cortext/resume"
@@ -21,21 +25,20 @@ const commandsDir = ".workspace/commands"
 func commandFile(typ string) string { return path.Join(commandsDir, typ+".md") }
 
 // Init makes a workspace of dir and returns the files that it made or changed.
-// What is there already is left as it is.
-func Init(dir string) (created []string, err error) {
+// What is there already is left as it is. commit is what its settings say about
+// commits.
+func Init(dir, commit string) (created []string, err error) {
 	st, created, err := store.Init(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer st.Close()
-	files := map[string]string{ConfigFile: defaultConfig}
-	order := []string{ConfigFile}
+	files := map[string]string{ConfigFile: defaultConfig(commit)}
 	for _, typ := range prompt.Types() {
 		text, _ := prompt.BuiltIn(typ)
 		files[commandFile(typ)] = text
-		order = append(order, commandFile(typ))
 	}
-	for _, name := range order {
+	for _, name := range initFiles() {
 		if ok, err := st.Exists(name); err != nil || ok {
 			if err != nil {
 				return created, err
@@ -95,13 +98,64 @@ func (w *Workspace) command(typ string) (c resume.Command, ok bool, err error) {
 	} else if err != nil {
 		return resume.Command{}, false, err
 	}
-	_, c.Body = prompt.Split(text)
+	_, c.Body = prompt.Split(w.fillSettings(text))
 	return c, true, nil
+}
+
+// remindTurns stands in a prompt for the setting remind_turns.
+const remindTurns = "$REMIND_TURNS"
+
+// fillSettings puts settings into a prompt. A line about reminders goes where
+// there are to be none.
+func (w *Workspace) fillSettings(text string) string {
+	if w.Config.RemindTurns > 0 {
+		return strings.ReplaceAll(text, remindTurns, strconv.Itoa(w.Config.RemindTurns))
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.Contains(line, remindTurns) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 // New begins a conversation: its folder with the type's markdown file, active
 // from now on. paused are the titles of the conversations that are paused by it.
 func (w *Workspace) New(typ, title string) (e store.Entry, paused []string, err error) {
+	agent, id, t := w.untied()
+	e, paused, err = w.begun(typ, title, title, func(s *schema.Session) {
+		if t != nil {
+			s.Sources = []schema.Source{{Agent: agent, NativeID: id, Version: t.Version}}
+			s.AgentConfig.Agent = agent
+		}
+	})
+	if err == nil && t != nil {
+		t.Parts = []part{{Path: e.Path}}
+		w.writeTie(agent, id, t)
+	}
+	return e, paused, err
+}
+
+// untied is the agent's session that the command was called from, if that belongs
+// to no conversation yet: one that it begins is its.
+func (w *Workspace) untied() (agent, nativeID string, t *tie) {
+	for _, a := range w.env.Agents {
+		id := a.Session(w.env.Machine)
+		if id == "" {
+			continue
+		}
+		file, _ := a.Locate(w.env.Machine, id)
+		if t, err := w.tieOf(a, id, file); err == nil && len(t.Parts) == 0 {
+			return a.Name, id, t
+		}
+	}
+	return "", "", nil
+}
+
+// begun makes a conversation that begins now; describe, if any, adds what else is
+// known of it. args are what was typed behind its command.
+func (w *Workspace) begun(typ, title, args string, describe func(*schema.Session)) (e store.Entry, paused []string, err error) {
 	if err := w.checkType(typ); err != nil {
 		return e, nil, err
 	}
@@ -123,8 +177,11 @@ func (w *Workspace) New(typ, title string) (e store.Entry, paused []string, err 
 		CreatedAt:        schema.NewTime(now),
 		LastActive:       schema.NewTime(now),
 	}
-	if err := w.describeCommand(s, "/workspace."+typ, title); err != nil {
+	if err := w.describeCommand(s, "/workspace."+typ, args); err != nil {
 		return e, nil, err
+	}
+	if describe != nil {
+		describe(s)
 	}
 	if rel, ok := w.relative(w.env.Dir); ok && rel != "." {
 		s.WorkingDir = rel
@@ -162,4 +219,30 @@ func (w *Workspace) describeCommand(s *schema.Session, command, arguments string
 	s.AgentConfig.Arguments = arguments
 	s.AgentConfig.SystemPromptHash = prompt.Hash(c.Body)
 	return nil
+}
+
+// Missing lists the files that Init would make in dir or add lines to.
+func Missing(dir string) (names []string, err error) {
+	for _, name := range initFiles() {
+		_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name)))
+		if errors.Is(err, fs.ErrNotExist) {
+			names = append(names, name)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	ok, err := store.HasAttributes(dir)
+	if err == nil && !ok {
+		names = append(names, ".gitattributes")
+	}
+	return names, err
+}
+
+// initFiles are the files that a workspace begins with, in their order.
+func initFiles() []string {
+	names := []string{ConfigFile}
+	for _, typ := range prompt.Types() {
+		names = append(names, commandFile(typ))
+	}
+	return names
 }

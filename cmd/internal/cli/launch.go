@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"cortext/cmd/internal/flow"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// pick returns the conversation that query means. Where several may be meant and
+// a person sits there, it asks: a numbered list needs no more of a terminal than
+// a line of input, and works with a screen reader.
+func (a *app) pick(w *flow.Workspace, query string) (store.Entry, error) {
+	var candidates []store.Entry
+	if query == "" {
+		all, err := w.Listed()
+		if err != nil {
+			return store.Entry{}, err
+		}
+		if len(all) == 0 {
+			return store.Entry{}, flow.ErrNoConversation
+		}
+		candidates = all
+	} else {
+		e, err := w.Pick(query)
+		var ambiguous *flow.AmbiguousError
+		if !errors.As(err, &ambiguous) {
+			return e, err
+		}
+		candidates = ambiguous.Candidates
+	}
+	if !isTerminal(a.out) || !isTerminal(a.in) {
+		return store.Entry{}, &flow.AmbiguousError{Query: query, Candidates: candidates}
+	}
+	in := bufio.NewReader(a.in)
+	for {
+		a.choices(candidates)
+		fmt.Fprintf(a.out, "Which one? (1-%d, or words; nothing to leave) ", len(candidates))
+		line, err := in.ReadString('\n')
+		line = strings.TrimSpace(line)
+		if line == "" {
+			if err != nil {
+				fmt.Fprintln(a.out)
+			}
+			return store.Entry{}, errSilent
+		}
+		var n int
+		if _, err := fmt.Sscanf(line, "%d", &n); err == nil && fmt.Sprint(n) == line && n >= 1 && n <= len(candidates) {
+			return candidates[n-1], nil
+		}
+		e, err := w.Pick(line)
+		var ambiguous *flow.AmbiguousError
+		switch {
+		case err == nil:
+			return e, nil
+		case errors.As(err, &ambiguous):
+			candidates = ambiguous.Candidates
+		default:
+			fmt.Fprintln(a.out, visible(err.Error()))
+		}
+	}
+}
+
+// choices prints a numbered list: type, title, when, status, summary.
+func (a *app) choices(entries []store.Entry) {
+	for i, e := range entries {
+		s := e.Session
+		fmt.Fprintf(a.out, "%3d  %s / %s  (%s, %s)\n", i+1, oneLine(s.ConversationType), bold(a.out, oneLine(s.DisplayTitle())), s.Status, ago(s))
+		if s.ContextSummary != "" {
+			fmt.Fprintf(a.out, "     %s\n", cut(oneLine(s.ContextSummary), 110))
+		}
+	}
+}
+
+// cut shortens a line to so many characters.
+func cut(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
+// confirmCompleted asks before a completed conversation is taken up again.
+func (a *app) confirmCompleted(e store.Entry) error {
+	if e.Session.Status != schema.Completed {
+		return nil
+	}
+	title := oneLine(e.Session.DisplayTitle())
+	if !isTerminal(a.out) || !isTerminal(a.in) {
+		return fmt.Errorf("%s is completed: cortext status %s active opens it again", title, e.Session.ID)
+	}
+	if !a.ask(fmt.Sprintf("%s is completed. Take it up again?", title)) {
+		return errSilent
+	}
+	return nil
+}
+
+// ask puts a question to the person at the terminal; no answer is no.
+func (a *app) ask(question string) bool {
+	fmt.Fprintf(a.out, "%s [y/N] ", question)
+	line, _ := bufio.NewReader(a.in).ReadString('\n')
+	line = strings.ToLower(strings.TrimSpace(line))
+	return line == "y" || line == "yes"
+}
+
+// launch takes a conversation up again in an agent.
+func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o resumeOptions) error {
+	if !o.Headless && (!isTerminal(a.in) || !isTerminal(a.out)) {
+		return &usageError{"there is no terminal for the agent", "-p TEXT runs one turn without a terminal, --print writes what the agent would be told"}
+	}
+	if err := a.confirmCompleted(e); err != nil {
+		return err
+	}
+	e, err := w.CatchUpWith(ctx, e)
+	if err != nil {
+		a.warn(err.Error())
+	}
+	p, err := w.Plan(e, o.LaunchOptions)
+	if err != nil {
+		return err
+	}
+	a.warnResumed(p.Resumed)
+	if isTerminal(a.errw) {
+		r := p.Resumed
+		fmt.Fprintf(a.errw, "%s: %d messages, %d tokens, %s\n", oneLine(e.Session.DisplayTitle()), r.Payload.Included, r.Payload.Tokens, r.Payload.Strategy)
+	}
+	after, err := w.Run(context.WithoutCancel(ctx), p, func(p *flow.Planned) error { return a.start(p, e, o.Headless) })
+	if after == nil {
+		return err
+	}
+	for _, warning := range after.Warnings {
+		a.warn(warning.Error())
+	}
+	if isTerminal(a.errw) {
+		s := after.Entry.Session
+		fmt.Fprintf(a.errw, "Saved: %s (%s, %d messages). Take it up again with: cortext resume %s\n", oneLine(s.DisplayTitle()), s.Status, s.MessageCount, s.ID)
+	}
+	return err
+}
+
+// start runs the agent to its end. What the terminal sends on Ctrl-C is the
+// agent's alone; what others send to us is passed on.
+func (a *app) start(p *flow.Planned, e store.Entry, headless bool) error {
+	cmd := exec.Command(p.Launch.Program, p.Launch.Args...)
+	cmd.Dir = p.Dir
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return name == "CORTEXT_SESSION" || slices.Contains(p.Launch.Unset, name)
+	}), "CORTEXT_SESSION="+e.Session.ID)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.in, a.out, a.errw
+	if headless {
+		cmd.Stdin = strings.NewReader(p.Launch.Stdin)
+	}
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	if err := cmd.Start(); err != nil {
+		return &flow.StartError{Err: fmt.Errorf("%s cannot be started: %w", p.Launch.Program, err)}
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				err = fmt.Errorf("%s ended with an error: %w", p.Agent.Name, err)
+			}
+			return err
+		case s := <-signals:
+			if s != os.Interrupt || headless {
+				_ = cmd.Process.Signal(s)
+			}
+		}
+	}
+}

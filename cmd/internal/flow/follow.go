@@ -1,0 +1,219 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cortext/inject"
+	"cortext/resume"
+	"cortext/resume/prompt"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// follow captures what is new in the transcript of a session that is tied to a
+// conversation. Only what was added since the last time is read, whatever the
+// length of the transcript; where that cannot be told, all of it, which changes
+// nothing that was captured before.
+func (w *Workspace) follow(ctx context.Context, agent inject.Agent, nativeID string, t *tie) (appended int, err error) {
+	if len(t.Parts) == 0 || t.Transcript == "" {
+		return 0, nil
+	}
+	f, size, err := openRegular(t.Transcript)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil // the agent has deleted it, or not written it yet; what was captured stays
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	subs, err := agent.Subagents(t.Transcript)
+	if err != nil {
+		return 0, err
+	}
+	if size != t.Read.Cursor.Size || t.Read.Cursor.Offset == 0 {
+		if appended, err = w.followMain(ctx, agent, nativeID, t, f, size, subs); err != nil {
+			return appended, fmt.Errorf("%s: %w", t.Transcript, err)
+		}
+	}
+	for _, s := range subs {
+		if err := w.followSub(ctx, agent, t, s); err != nil {
+			return appended, fmt.Errorf("%s: %w", s.Path, err)
+		}
+	}
+	w.writeTie(agent.Name, nativeID, t)
+	return appended, nil
+}
+
+func (w *Workspace) followMain(ctx context.Context, agent inject.Agent, nativeID string, t *tie, f fileAt, size int64, subs []inject.Subagent) (appended int, err error) {
+	was := t.Read.Cursor
+	tr, err := w.readOn(agent, f, size, filepath.Base(t.Transcript), was)
+	if err != nil {
+		return 0, err
+	}
+	parts, at := append([]part{}, t.Parts...), t.At
+	if tr.fromStart {
+		at = 0
+		for i := range parts {
+			parts[i].Mark = store.Mark{}
+		}
+	}
+	r := w.newRoute(parts, at, tr.Transcript)
+	err = tr.Each(func(sub string, b inject.Batch) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.keep(b.Blobs); err != nil {
+			return err
+		}
+		if sub == "" {
+			return r.give(b, func(res store.Result) { appended += res.Appended })
+		}
+		for _, s := range subs {
+			if s.NativeID == sub {
+				return nil // it has a file of its own, which is complete
+			}
+		}
+		return w.intoSub(r.parts[r.at].Path, tr.Transcript, sub, tr.Calls[sub], store.Mark{}, b.Batch, nil)
+	})
+	err = errors.Join(err, r.close())
+	if err != nil {
+		return appended, err
+	}
+	if tr.FirstLine != "" {
+		t.FirstLine = tr.FirstLine
+	}
+	t.Version, t.Permission = tr.Version, tr.Permission
+	t.Read.Cursor = tr.Next
+	if tr.fromStart || tr.Next.Offset >= was.Size {
+		t.Parts = r.parts
+	}
+	t.At = r.untilPart
+	return appended, nil
+}
+
+// A reading is a transcript that was read on, or from its start.
+type reading struct {
+	*inject.Transcript
+	fromStart bool
+}
+
+// fileAt is an open transcript.
+type fileAt interface {
+	ReadAt([]byte, int64) (int, error)
+}
+
+// readOn reads a transcript on from a cursor, or from the start if it is not what
+// it was.
+func (w *Workspace) readOn(agent inject.Agent, f fileAt, size int64, name string, from inject.Cursor) (reading, error) {
+	o := inject.Options{Name: name, From: from, Strip: w.strip}
+	t, err := agent.Open(f, size, o)
+	if errors.Is(err, inject.ErrCursor) {
+		o.From = inject.Cursor{}
+		t, err = agent.Open(f, size, o)
+	}
+	return reading{t, o.From.Offset == 0}, err
+}
+
+// followSub captures what is new in the transcript of a sub-agent.
+func (w *Workspace) followSub(ctx context.Context, agent inject.Agent, t *tie, s inject.Subagent) error {
+	f, size, err := openRegular(s.Path)
+	if err != nil {
+		return nil // empty yet, or gone
+	}
+	defer f.Close()
+	have := t.Subagents[s.NativeID]
+	if have.Cursor.Size == size {
+		return nil
+	}
+	tr, err := w.readOn(agent, f, size, filepath.Base(s.Path), have.Cursor)
+	if err != nil {
+		return err
+	}
+	since := have.Store
+	if tr.fromStart {
+		since = store.Mark{}
+	}
+	var first *store.Mark
+	err = tr.Each(func(_ string, b inject.Batch) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.keep(b.Blobs); err != nil {
+			return err
+		}
+		return w.intoSub(t.Parts[t.At].Path, tr.Transcript, s.NativeID, s.ToolCallID, since, b.Batch, func(m store.Mark) {
+			if first == nil {
+				first = &m
+			}
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if t.Subagents == nil {
+		t.Subagents = map[string]mark{}
+	}
+	now := mark{Cursor: tr.Next, Store: since}
+	if first != nil && (tr.fromStart || tr.Next.Offset >= have.Cursor.Size) {
+		now.Store = *first
+	}
+	t.Subagents[s.NativeID] = now
+	return nil
+}
+
+// intoSub appends to the conversation of a sub-agent of the conversation at path.
+func (w *Workspace) intoSub(path string, t *inject.Transcript, nativeID, call string, since store.Mark, b schema.Batch, done func(store.Mark)) error {
+	c, err := w.Store.Conversation(path)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return w.subagent(c, t, nativeID, call, func(sc *store.Conversation) error {
+		sc.Since(since)
+		_, err := sc.Append(b)
+		if err == nil && done != nil {
+			done(sc.Mark())
+		}
+		return err
+	})
+}
+
+// strip takes a payload of ours out of what an agent calls the user's words, with
+// the text of the command before it.
+func (w *Workspace) strip(text string) (rest string, ok bool) {
+	before, after, ok := resume.Cut(text)
+	if !ok {
+		return "", false
+	}
+	for _, typ := range w.types() {
+		c, known, err := w.command(typ)
+		if err != nil || !known {
+			continue
+		}
+		lead, _, _ := strings.Cut(strings.TrimSpace(c.Body), "$ARGUMENTS")
+		if i := strings.Index(before, lead); i >= 0 && strings.TrimSpace(lead) != "" {
+			before = before[:i]
+			break
+		}
+	}
+	return strings.TrimSpace(strings.TrimSpace(before) + "\n\n" + strings.TrimSpace(after)), true
+}
+
+// types are the conversation types that have a prompt: the built-in ones, and
+// those that the workspace adds.
+func (w *Workspace) types() []string {
+	types := prompt.Types()
+	for _, name := range w.Store.ListFiles(commandsDir) {
+		typ, ok := strings.CutSuffix(name, ".md")
+		if ok && validType(typ) && !slices.Contains(types, typ) {
+			types = append(types, typ)
+		}
+	}
+	return types
+}

@@ -1,0 +1,389 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"cortext/inject"
+	"cortext/resume/digest"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// Hook does what is to be done at a moment of an agent's session. say is what the
+// agent is to be told beside the prompt, empty for nothing; it is never more than
+// the agent takes whole. Of an error the agent must not learn.
+func (w *Workspace) Hook(ctx context.Context, agent inject.Agent, e inject.Event) (say string, err error) {
+	if w.skipped(agent.Name, e.NativeID) && e.Moment != inject.Prompted {
+		return "", nil
+	}
+	switch e.Moment {
+	case inject.Began:
+		return "", w.began(ctx, agent, e)
+	case inject.Prompted:
+		return w.prompted(ctx, agent, e)
+	case inject.Answered:
+		return "", w.answered(ctx, agent, e)
+	case inject.Compacting:
+		if w.Config.Autosave == AutosaveOff {
+			return "", nil
+		}
+		_, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
+		return "", err
+	case inject.Ended:
+		return "", w.ended(ctx, agent, e)
+	}
+	return "", nil
+}
+
+// capture reads on in the transcript of a session, if that is tied to a
+// conversation.
+func (w *Workspace) capture(ctx context.Context, agent inject.Agent, nativeID, transcript string) (*tie, error) {
+	t, err := w.tieOf(agent, nativeID, transcript)
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.follow(ctx, agent, nativeID, t)
+	return t, err
+}
+
+// catchUpTime bounds how long a session that begins waits for what was missed:
+// the rest is caught up the next time.
+const catchUpTime = 5 * time.Second
+
+// began ties a session that goes on after /clear to the conversation that it was
+// in, and catches up with what sessions before it left: a program that was killed
+// calls no hook.
+func (w *Workspace) began(ctx context.Context, agent inject.Agent, e inject.Event) error {
+	if e.Cleared {
+		if err := w.goOn(agent, e); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
+	defer cancel()
+	err := w.CatchUp(ctx, agent)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = nil
+	}
+	_, idleErr := w.pauseIdle(e.NativeID)
+	return errors.Join(err, idleErr)
+}
+
+// goOn ties a new session of a program to the conversation that the program was
+// in before its context was emptied, unless that was stopped meanwhile.
+func (w *Workspace) goOn(agent inject.Agent, e inject.Event) error {
+	name := clearedName(agent.Name, e.Process)
+	b, ok := w.Store.ReadCache(name)
+	at := string(b)
+	if !ok || e.Process == "" {
+		id := w.env.Machine.Getenv("CORTEXT_SESSION")
+		if id == "" {
+			return nil
+		}
+		entry, err := w.Pick(id)
+		if err != nil {
+			return nil // the conversation is gone, or another workspace's
+		}
+		at = entry.Path
+	}
+	if err := w.Store.RemoveCache(name); err != nil {
+		return err
+	}
+	t, err := w.tieOf(agent, e.NativeID, "")
+	if err != nil || len(t.Parts) > 0 {
+		return err
+	}
+	c, err := w.Store.Conversation(at)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	s, _, err := c.Session()
+	if err != nil || s.Status != schema.Active {
+		return err
+	}
+	return w.goOnIn(agent, e, t, at)
+}
+
+func clearedName(agent, process string) string {
+	return "cleared/" + agent + "/" + store.NativeName(process)
+}
+
+// goOnIn lets a session go on in a conversation, behind what is there.
+func (w *Workspace) goOnIn(agent inject.Agent, e inject.Event, t *tie, at string) error {
+	p := part{Path: at}
+	if len(t.Parts) > 0 {
+		p.From = w.from(e)
+	}
+	var err error
+	if p.After, err = w.leaf(at); err != nil {
+		return err
+	}
+	if err := w.addSource(p, schema.Source{Agent: agent.Name, NativeID: e.NativeID, Version: t.Version}); err != nil {
+		return err
+	}
+	t.Parts = append(t.Parts, p)
+	if e.Transcript != "" {
+		t.Transcript = e.Transcript
+	}
+	w.writeTie(agent.Name, e.NativeID, t)
+	return nil
+}
+
+// leaf is the id of the message that a conversation would be resumed at.
+func (w *Workspace) leaf(at string) (string, error) {
+	c, err := w.Store.Conversation(at)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	h, _, err := c.History(store.Limit{Messages: 1})
+	if err != nil || len(h.Messages) == 0 {
+		return "", err
+	}
+	return h.Messages[len(h.Messages)-1].ID, nil
+}
+
+// CatchUp captures what the sessions that the cache knows have grown by.
+func (w *Workspace) CatchUp(ctx context.Context, agent inject.Agent) error {
+	var errs []error
+	for _, name := range w.Store.ListCache("sessions/" + agent.Name) {
+		id := strings.TrimSuffix(name, ".json")
+		t, ok := w.readTie(agent.Name, id)
+		if !ok || len(t.Parts) == 0 || !t.grown() || w.skipped(agent.Name, id) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return errors.Join(append(errs, ctx.Err())...)
+		}
+		if _, err := w.follow(ctx, agent, id, t); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// answered captures a turn; a conversation that the turn stopped is settled and
+// committed now that its last answer is there.
+func (w *Workspace) answered(ctx context.Context, agent inject.Agent, e inject.Event) error {
+	name := stoppingName(agent.Name, e.NativeID)
+	at, stopping := w.Store.ReadCache(name)
+	if w.Config.Autosave != AutosaveTurn && !stopping {
+		return nil
+	}
+	if _, err := w.capture(ctx, agent, e.NativeID, e.Transcript); err != nil || !stopping {
+		return err
+	}
+	return errors.Join(w.Store.RemoveCache(name), w.finishStop(ctx, string(at)))
+}
+
+func stoppingName(agent, nativeID string) string {
+	return "stopping/" + agent + "/" + store.NativeName(nativeID)
+}
+
+// finishStop settles a conversation again, behind the answer to the command that
+// stopped it, and commits it if so configured.
+func (w *Workspace) finishStop(ctx context.Context, at string) error {
+	c, err := w.Store.Conversation(at)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := w.settle(c); err != nil {
+		return err
+	}
+	s, _, err := c.Session()
+	if err != nil {
+		return err
+	}
+	_, err = w.commit(ctx, store.Entry{Path: at, Session: s})
+	return err
+}
+
+// ended captures the rest of a session and pauses its conversation, unless the
+// program goes on with an empty context.
+func (w *Workspace) ended(ctx context.Context, agent inject.Agent, e inject.Event) error {
+	if w.Config.Autosave == AutosaveOff {
+		return nil
+	}
+	t, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
+	if err != nil || len(t.Parts) == 0 {
+		return err
+	}
+	at := t.Parts[len(t.Parts)-1].Path
+	name := stoppingName(agent.Name, e.NativeID)
+	if _, stopping := w.Store.ReadCache(name); stopping {
+		return errors.Join(w.Store.RemoveCache(name), w.finishStop(ctx, at))
+	}
+	if e.Cleared {
+		return w.Store.WriteCache(clearedName(agent.Name, e.Process), []byte(at))
+	}
+	return w.pause(at)
+}
+
+// pause ends a conversation's activity with counters and summary as they are now.
+func (w *Workspace) pause(at string) error {
+	c, err := w.Store.Conversation(at)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := w.settleQuick(c); err != nil {
+		return err
+	}
+	return c.Edit(func(s *schema.Session) error {
+		if s.Status == schema.Active {
+			s.Status = schema.Paused
+		}
+		return nil
+	})
+}
+
+// prompted carries out a /workspace command.
+func (w *Workspace) prompted(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
+	name, args, ok := workspaceCommand(e.Prompt)
+	if !ok {
+		return "", nil
+	}
+	switch name {
+	case "resume":
+		return w.resumeHere(ctx, agent, e, args)
+	case "stop-conversation":
+		return w.stopHere(ctx, agent, e)
+	case "sessions":
+		return w.sayList(agent.ReplyLimit, args == "all")
+	case "session":
+		return w.saySession(ctx, agent, e)
+	}
+	if w.checkType(name) != nil {
+		return "", nil // another's command
+	}
+	return w.begin(ctx, agent, e, name, args)
+}
+
+// workspaceCommand takes a prompt apart that is one of ours: "/workspace.plan the
+// release" is the command plan with the arguments "the release".
+func workspaceCommand(prompt string) (name, args string, ok bool) {
+	rest, ok := strings.CutPrefix(prompt, "/workspace.")
+	if !ok {
+		return "", "", false
+	}
+	end := strings.IndexAny(rest, " \t\n")
+	if end < 0 {
+		return rest, "", true
+	}
+	return rest[:end], strings.TrimSpace(rest[end:]), true
+}
+
+// begin makes the conversation that a /workspace.<type> prompt begins and ties
+// the session to it. What the session did before, if it was tied to none, goes
+// into it too.
+func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Event, typ, args string) (string, error) {
+	if err := w.unskip(agent.Name, e.NativeID); err != nil {
+		return "", err
+	}
+	t, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
+	if err != nil {
+		return "", err
+	}
+	p := part{}
+	if len(t.Parts) > 0 {
+		p.From = w.from(e)
+		if err := w.pause(t.Parts[len(t.Parts)-1].Path); err != nil {
+			return "", err
+		}
+	}
+	title := digest.Title([]schema.Message{{Role: schema.User, Content: e.Prompt}})
+	entry, _, err := w.begun(typ, title, args, func(s *schema.Session) {
+		s.Sources = []schema.Source{{Agent: agent.Name, NativeID: e.NativeID, Version: t.Version, From: p.From}}
+		s.AgentConfig.Agent = agent.Name
+	})
+	if err != nil {
+		return "", err
+	}
+	p.Path = entry.Path
+	t.Parts = append(t.Parts, p)
+	w.writeTie(agent.Name, e.NativeID, t)
+	return fmt.Sprintf("%sthis conversation is kept in %s; its document is %s. It is saved by itself after each turn.",
+		sayPrefix, entry.Path, path.Join(entry.Path, typ+".md")), nil
+}
+
+// sayPrefix begins what an agent is told, so that its commands can refer to it.
+const sayPrefix = "From cortext: "
+
+// resumeHere brings a conversation into the running session, or lists what there
+// is to choose from.
+func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject.Event, query string) (string, error) {
+	t, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
+	if err != nil {
+		return "", err
+	}
+	if query == "" {
+		return w.sayList(agent.ReplyLimit, false)
+	}
+	entry, err := w.pickNumbered(query)
+	var missing *NotFoundError
+	var ambiguous *AmbiguousError
+	switch {
+	case errors.As(err, &missing):
+		return w.sayNone(agent.ReplyLimit, missing)
+	case errors.As(err, &ambiguous):
+		return w.sayAmbiguous(agent.ReplyLimit, ambiguous)
+	case err != nil:
+		return "", err
+	}
+	if err := w.unskip(agent.Name, e.NativeID); err != nil {
+		return "", err
+	}
+	if _, err := w.captureOf(ctx, entry); err != nil {
+		return "", err
+	}
+	say, err := w.sayPayload(agent.ReplyLimit, entry)
+	if err != nil {
+		return "", err
+	}
+	if n := len(t.Parts); n == 0 || t.Parts[n-1].Path != entry.Path {
+		if n > 0 {
+			if err := w.pause(t.Parts[n-1].Path); err != nil {
+				return "", err
+			}
+		}
+		if err := w.goOnIn(agent, e, t, entry.Path); err != nil {
+			return "", err
+		}
+	}
+	_, err = w.activate(entry)
+	return say, err
+}
+
+// stopHere stops the conversation of the running session. It is committed when
+// the answer to the command is there, too.
+func (w *Workspace) stopHere(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
+	if err := w.unskip(agent.Name, e.NativeID); err != nil {
+		return "", err
+	}
+	t, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
+	if err != nil {
+		return "", err
+	}
+	if len(t.Parts) == 0 {
+		return sayPrefix + "this session belongs to no conversation: one begins with /workspace.<type>, and nothing was saved.", nil
+	}
+	at := t.Parts[len(t.Parts)-1].Path
+	stopped, err := w.stop(at)
+	if err != nil {
+		return "", err
+	}
+	if err := w.Store.WriteCache(stoppingName(agent.Name, e.NativeID), []byte(at)); err != nil {
+		return "", err
+	}
+	return sayPrefix + w.sayStopped(stopped), nil
+}

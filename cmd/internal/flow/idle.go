@@ -1,0 +1,37 @@
+package flow
+
+import (
+	"slices"
+	"time"
+
+	"cortext/schema"
+	"cortext/store"
+)
+
+// pauseIdle pauses the active conversations in which nothing has happened for
+// idle_minutes and returns them. It is called at the next contact: where nobody
+// watches, nobody else can. The conversations of the session that makes the
+// contact are not idle.
+func (w *Workspace) pauseIdle(nativeID string) (paused []store.Entry, err error) {
+	if w.Config.IdleMinutes <= 0 {
+		return nil, nil
+	}
+	all, err := w.Store.List()
+	if err != nil {
+		return nil, err
+	}
+	limit := w.env.Now().Add(-time.Duration(w.Config.IdleMinutes) * time.Minute)
+	for _, e := range all {
+		s := e.Session
+		mine := slices.ContainsFunc(s.Sources, func(src schema.Source) bool { return src.NativeID == nativeID && nativeID != "" })
+		if s.Status != schema.Active || mine || s.LastActive.Time().After(limit) {
+			continue
+		}
+		if err := w.pause(e.Path); err != nil {
+			return paused, err
+		}
+		e.Session.Status = schema.Paused
+		paused = append(paused, e)
+	}
+	return paused, nil
+}

@@ -1,0 +1,64 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"cortext/inject"
+	"cortext/resume/prompt"
+	"cortext/store"
+)
+
+// PlanInstall returns the files that an agent's slash commands and hooks need in
+// the workspace, each with what is to be done. It changes nothing.
+func (w *Workspace) PlanInstall(name string) ([]inject.Change, error) {
+	var agent inject.Agent
+	var known []string
+	for _, a := range w.env.Agents {
+		if a.Install != nil {
+			known = append(known, a.Name)
+			if a.Name == name {
+				agent = a
+			}
+		}
+	}
+	if agent.Install == nil {
+		return nil, &AgentError{Agent: name, Known: known}
+	}
+	var types []inject.Type
+	for _, typ := range w.types() {
+		text, _ := prompt.BuiltIn(typ)
+		b, err := w.Store.ReadFile(commandFile(typ))
+		switch {
+		case err == nil:
+			text = string(b)
+		case !errors.Is(err, store.ErrNotFound):
+			return nil, err
+		}
+		types = append(types, inject.Type{Name: typ, Source: w.fillSettings(text)})
+	}
+	return agent.Install(types, func(path string) (string, bool, error) {
+		b, err := w.Store.ReadFile(path)
+		if errors.Is(err, store.ErrNotFound) {
+			return "", false, nil
+		}
+		return string(b), err == nil, err
+	})
+}
+
+// Install writes what PlanInstall returned.
+func (w *Workspace) Install(changes []inject.Change) error {
+	for _, c := range changes {
+		if c.Action != inject.Create && c.Action != inject.Update {
+			continue
+		}
+		if !strings.HasPrefix(c.Path, ".") {
+			return fmt.Errorf("%q is not a file of an agent's settings", c.Path)
+		}
+		if err := w.Store.WriteFile(c.Path, []byte(c.Text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package flow
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"cortext/inject"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// A route leads the messages of a native session into the conversations that its
+// parts belong to.
+type route struct {
+	w      *Workspace
+	parts  []part
+	at     int            // the part that the next message belongs to
+	starts map[string]int // message -> the part that begins with it
+	open   map[string]*store.Conversation
+	until  string // a message; see untilPart
+	// untilPart is the part that the message until is in: where the next reading
+	// begins.
+	untilPart int
+}
+
+// newRoute prepares the capture of t, which begins in the part at.
+func (w *Workspace) newRoute(parts []part, at int, t *inject.Transcript) *route {
+	r := &route{w: w, parts: parts, at: at, starts: map[string]int{}, open: map[string]*store.Conversation{}, until: t.Next.Message, untilPart: at}
+	for i, p := range parts {
+		if id := p.startIn(t); id != "" {
+			r.starts[id] = i
+		}
+	}
+	return r
+}
+
+// timeFrom begins the From of a part whose agent gives its prompts no ids (Claude
+// Code before 2.1.197): what follows is when the prompt was submitted.
+const timeFrom = "time:"
+
+// submitted is the longest that an agent takes to write down a prompt after it
+// told the hook, and before, if its clock is coarse.
+const submitted = 2 * time.Second
+
+// startIn is the message that a part begins with, empty if it begins with the
+// session or further up than was read.
+func (p part) startIn(t *inject.Transcript) string {
+	at, byTime := strings.CutPrefix(p.From, timeFrom)
+	for _, c := range t.Commands {
+		switch {
+		case p.From == "":
+		case byTime && !c.Time.Before(schema.Time(at).Time().Add(-submitted)), c.PromptID == p.From:
+			return c.Message
+		}
+	}
+	return ""
+}
+
+// from is where the part of a session begins that a prompt begins.
+func (w *Workspace) from(e inject.Event) string {
+	if e.PromptID != "" {
+		return e.PromptID
+	}
+	return timeFrom + string(schema.NewTime(w.env.Now()))
+}
+
+// conversation opens the conversation of a part.
+func (r *route) conversation(i int) (*store.Conversation, error) {
+	p := r.parts[i]
+	if c := r.open[p.Path]; c != nil {
+		return c, nil
+	}
+	c, err := r.w.Store.Conversation(p.Path)
+	if err != nil {
+		return nil, err
+	}
+	c.Since(p.Mark)
+	r.open[p.Path] = c
+	return c, nil
+}
+
+// give appends a batch, each message to its conversation.
+func (r *route) give(b inject.Batch, done func(store.Result)) error {
+	var out schema.Batch
+	flush := func() error {
+		if len(out.Messages)+len(out.Tools) == 0 {
+			return nil
+		}
+		c, err := r.conversation(r.at)
+		if err != nil {
+			return err
+		}
+		result, err := c.Append(out)
+		out = schema.Batch{}
+		if err == nil {
+			done(result)
+		}
+		return err
+	}
+	calls, loose := callsByMessage(b)
+	for _, m := range b.Messages {
+		next, starts := r.starts[m.ID]
+		if starts && next != r.at {
+			if err := flush(); err != nil {
+				return err
+			}
+			r.at = next
+		}
+		if after := r.parts[r.at].After; after != "" && after != m.ID && (starts || m.ParentID == "") {
+			m.ParentID = after
+		}
+		if m.ID == r.until {
+			r.untilPart = r.at
+		}
+		out.Messages = append(out.Messages, m)
+		out.Tools = append(out.Tools, calls[m.ID]...)
+	}
+	out.Tools = append(out.Tools, loose...)
+	return flush()
+}
+
+// callsByMessage sorts the calls of a batch; loose are those whose message is not
+// in it.
+func callsByMessage(b inject.Batch) (calls map[string][]schema.Tool, loose []schema.Tool) {
+	calls = make(map[string][]schema.Tool, len(b.Messages))
+	for i := range b.Messages {
+		calls[b.Messages[i].ID] = nil
+	}
+	for _, t := range b.Tools {
+		if bytes.Contains(t.Input, []byte(payloadDir)) && t.Output != "" {
+			// The agent read what a resume had put there; it is not captured again.
+			t.Output = fmt.Sprintf("[the payload of a resume, %d bytes]", len(t.Output))
+		}
+		if _, ok := calls[t.MessageID]; ok {
+			calls[t.MessageID] = append(calls[t.MessageID], t)
+		} else {
+			loose = append(loose, t)
+		}
+	}
+	return calls, loose
+}
+
+// close closes the conversations and keeps how far each was written.
+func (r *route) close() error {
+	var errs []error
+	for path, c := range r.open {
+		m := c.Mark()
+		for i := range r.parts {
+			if r.parts[i].Path == path {
+				r.parts[i].Mark = m
+			}
+		}
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,237 @@
+package flow
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"cortext/inject"
+	"cortext/resume"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// What an agent is told in a running session. Titles and summaries are data: they
+// stand on one line each, without control characters.
+
+// plain puts text on one line without characters that are no text.
+func plain(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return ' '
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// Listed are the conversations in the order in which one is chosen: the last
+// active first, the completed ones last.
+func (w *Workspace) Listed() ([]store.Entry, error) {
+	all, err := w.Store.List()
+	slices.SortStableFunc(all, func(a, b store.Entry) int {
+		return boolInt(a.Session.Status == schema.Completed) - boolInt(b.Session.Status == schema.Completed)
+	})
+	return all, err
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// shownFirst is how many conversations a list in an agent has unless all are
+// asked for.
+const shownFirst = 20
+
+// sayList lists the conversations with the numbers to choose them by. What does
+// not fit is counted.
+func (w *Workspace) sayList(limit int, all bool) (string, error) {
+	entries, err := w.Listed()
+	if err != nil {
+		return "", err
+	}
+	if len(entries) == 0 {
+		return sayPrefix + "there are no conversations yet. One begins with /workspace.brainstorm, /workspace.plan and the like.", nil
+	}
+	most := shownFirst
+	if all {
+		most = len(entries)
+	}
+	return w.sayEntries("the conversations, the last active first:", entries, limit, most)
+}
+
+func (w *Workspace) sayNone(limit int, e *NotFoundError) (string, error) {
+	head := fmt.Sprintf("no conversation matches %q.", plain(e.Query))
+	if len(e.Near) == 0 {
+		return sayPrefix + head + " /workspace.resume without words lists them.", nil
+	}
+	return w.sayEntries(head+" The nearest are:", e.Near, limit, len(e.Near))
+}
+
+func (w *Workspace) sayAmbiguous(limit int, e *AmbiguousError) (string, error) {
+	return w.sayEntries(fmt.Sprintf("%q matches %d conversations:", plain(e.Query), len(e.Candidates)), e.Candidates, limit, shownFirst)
+}
+
+// sayEntries writes a numbered list and remembers it, so that a number means what
+// it meant when it was shown.
+func (w *Workspace) sayEntries(head string, entries []store.Entry, limit, most int) (string, error) {
+	const tail = "\n… and %d more: /workspace.sessions all, or /workspace.resume with words"
+	const how = "\n\nOne is taken up with /workspace.resume and its number, or words of its title."
+	var b strings.Builder
+	b.WriteString(sayPrefix + head + "\n")
+	var ids []string
+	for i, e := range entries {
+		s := e.Session
+		line := fmt.Sprintf("\n%d. %s / %s (%s, %s)", i+1, plain(s.ConversationType), plain(s.DisplayTitle()), s.Status, resume.Ago(w.env.Now(), s.LastActive.Time()))
+		if s.ContextSummary != "" {
+			line += "\n   " + plain(s.ContextSummary)
+		}
+		if i == most || b.Len()+len(line)+len(tail)+len(how)+10 > limit {
+			fmt.Fprintf(&b, tail, len(entries)-i)
+			break
+		}
+		b.WriteString(line)
+		ids = append(ids, s.ID)
+	}
+	b.WriteString(how)
+	if raw, err := json.Marshal(ids); err == nil {
+		_ = w.Store.WriteCache(listedName, raw)
+	}
+	return b.String(), nil
+}
+
+// listedName holds the ids of the conversations that were listed last.
+const listedName = "listed.json"
+
+// pickNumbered is Pick, where a number is the place in the list that was shown.
+func (w *Workspace) pickNumbered(query string) (store.Entry, error) {
+	n, err := strconv.Atoi(query)
+	if err != nil || n < 1 || strconv.Itoa(n) != query {
+		return w.Pick(query)
+	}
+	var ids []string
+	if raw, ok := w.Store.ReadCache(listedName); ok {
+		_ = json.Unmarshal(raw, &ids)
+	}
+	if n <= len(ids) && ids[n-1] != "" {
+		if e, err := w.Pick(ids[n-1]); err == nil {
+			return e, nil
+		}
+	}
+	entries, err := w.Listed()
+	if err != nil {
+		return store.Entry{}, err
+	}
+	if n > len(entries) {
+		return w.Pick(query)
+	}
+	return entries[n-1], nil
+}
+
+// sayStopped confirms a stop.
+func (w *Workspace) sayStopped(s *Stopped) string {
+	sess := s.Entry.Session
+	text := fmt.Sprintf("saved: %s (%s, %d messages), in %s.", plain(sess.DisplayTitle()), sess.Status, sess.MessageCount, s.Entry.Path)
+	if s.Summary != "" {
+		text += "\nSummary: " + plain(s.Summary)
+	}
+	if w.Config.Commit == CommitStop {
+		text += "\nIt is committed to git when this answer is complete."
+	}
+	return text + "\nTake it up again with /workspace.resume"
+}
+
+// saySession tells about the conversation of the running session.
+func (w *Workspace) saySession(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
+	t, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
+	if err != nil {
+		return "", err
+	}
+	if len(t.Parts) == 0 {
+		return sayPrefix + "this session belongs to no conversation: one begins with /workspace.<type>.", nil
+	}
+	c, err := w.Store.Conversation(t.Parts[len(t.Parts)-1].Path)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	s, _, err := c.Session()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	line := func(name, format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); text != "" {
+			fmt.Fprintf(&b, "\n%s: %s", name, plain(text))
+		}
+	}
+	line("Title", "%s", s.DisplayTitle())
+	line("Type", "%s", s.ConversationType)
+	line("Status", "%s", s.Status)
+	line("Messages", "%d", s.MessageCount)
+	line("Tokens", "%d", s.Tokens)
+	line("Began", "%s", resume.Ago(w.env.Now(), s.CreatedAt.Time()))
+	line("Last active", "%s", resume.Ago(w.env.Now(), s.LastActive.Time()))
+	line("Summary", "%s", s.ContextSummary)
+	line("Tags", "%s", strings.Join(s.Tags, ", "))
+	line("Folder", "%s", c.Path())
+	line("Id", "%s", s.ID)
+	return sayPrefix + "this session belongs to the conversation" + b.String(), nil
+}
+
+// payloadDir is where payloads lie that an agent is told to read, relative to the
+// workspace.
+const payloadDir = ".workspace/local/cache/resume/"
+
+// sayPayload hands a conversation over in a running session: its payload if that
+// fits, else what fits of it and the file that holds the whole.
+func (w *Workspace) sayPayload(limit int, e store.Entry) (string, error) {
+	r, err := w.Resume(e, ResumeOptions{})
+	if err != nil {
+		return "", err
+	}
+	intro := sayPrefix + "the conversation " + plain(e.Session.DisplayTitle()) + " is resumed here.\n\n"
+	for _, warning := range r.Payload.Warnings {
+		intro = sayPrefix + "warning: " + plain(warning.Text) + "\n" + intro
+	}
+	if len(intro)+len(r.Payload.Text) <= limit {
+		return intro + r.Payload.Text, nil
+	}
+	name := payloadDir + store.NativeName(e.Session.ID) + ".md"
+	if err := w.Store.WriteFile(name, []byte(r.Payload.Text)); err != nil {
+		return "", err
+	}
+	intro += fmt.Sprintf("The whole of it, %d tokens, is in the file %s: read that file in full, part by part, before you answer. What follows is its beginning and its end, as far as they fit here.\n\n",
+		r.Payload.Tokens, filepath.Join(w.Store.Root(), filepath.FromSlash(name)))
+	for budget := limit / 3; ; budget = budget * 4 / 5 {
+		budget = max(budget, resume.MinBudget)
+		part, err := w.Resume(e, ResumeOptions{Budget: budget})
+		if err != nil {
+			return "", err
+		}
+		if len(intro)+len(part.Payload.Text) <= limit {
+			return intro + part.Payload.Text, nil
+		}
+		if budget == resume.MinBudget {
+			return intro, nil
+		}
+	}
+}
+
+// SayFailed tells an agent that a /workspace command could not be carried out, so
+// that the user learns of it; empty for what is no such command.
+func (w *Workspace) SayFailed(e inject.Event, err error) string {
+	name, _, ok := workspaceCommand(e.Prompt)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%s/workspace.%s failed: %s. Tell the user so.", sayPrefix, plain(name), plain(err.Error()))
+}

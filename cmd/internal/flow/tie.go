@@ -1,0 +1,175 @@
+package flow
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"slices"
+
+	"cortext/inject"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// A tie is what is known about one native session: which conversations it goes
+// into, and how far its transcript was read. It lives in the cache: all of it can
+// be found again in the sources of the conversations, and by reading the
+// transcript from its beginning.
+type tie struct {
+	Transcript string `json:"transcript"`
+	FirstLine  string `json:"first_line"`
+	Version    string `json:"version"`    // of the agent
+	Permission string `json:"permission"` // the last mode
+	Parts      []part `json:"parts"`      // in the order of the session; none: it is not ours
+	At         int    `json:"at"`         // the part that the cursor stands in
+	Read       mark   `json:"read"`
+	// Subagents is how far the transcripts of sub-agents were read, by their ids.
+	Subagents map[string]mark `json:"subagents,omitempty"`
+}
+
+// A part of a native session is what belongs to one conversation.
+type part struct {
+	Path  string     `json:"path"` // of the conversation
+	From  string     `json:"from,omitempty"`
+	After string     `json:"after,omitempty"`
+	Mark  store.Mark `json:"mark"`
+}
+
+// A mark is how far a transcript was read.
+type mark struct {
+	Cursor inject.Cursor `json:"cursor"`
+	Store  store.Mark    `json:"store"` // of a sub-agent's conversation
+}
+
+func tieName(agent, nativeID string) string {
+	return "sessions/" + agent + "/" + store.NativeName(nativeID) + ".json"
+}
+
+// readTie returns what the cache knows of a session.
+func (w *Workspace) readTie(agent, nativeID string) (*tie, bool) {
+	b, ok := w.Store.ReadCache(tieName(agent, nativeID))
+	t := new(tie)
+	if !ok || json.Unmarshal(b, t) != nil || t.At < 0 || t.At > 0 && t.At >= len(t.Parts) {
+		return nil, false
+	}
+	return t, true
+}
+
+// writeTie remembers a session. A failure costs the next reader time only.
+func (w *Workspace) writeTie(agent, nativeID string, t *tie) {
+	b, err := json.Marshal(t)
+	if err == nil {
+		_ = w.Store.WriteCache(tieName(agent, nativeID), b)
+	}
+}
+
+// tieOf returns what is known of a session, from the cache or else from the
+// conversations that have it among their sources. A session that is a fork of one
+// of ours goes on in the conversation of that. A tie without parts says that the
+// session is none of ours.
+func (w *Workspace) tieOf(agent inject.Agent, nativeID, transcript string) (*tie, error) {
+	t, ok := w.readTie(agent.Name, nativeID)
+	if !ok {
+		all, err := w.Store.List()
+		if err != nil {
+			return nil, err
+		}
+		t = &tie{Parts: partsOf(all, agent.Name, nativeID)}
+		if transcript != "" && len(t.Parts) == 0 {
+			if err := w.adoptFork(agent, nativeID, transcript, t); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if transcript != "" {
+		t.Transcript = transcript
+	}
+	if !ok && (len(t.Parts) > 0 || t.FirstLine != "") {
+		w.writeTie(agent.Name, nativeID, t)
+	}
+	return t, nil
+}
+
+// partsOf lists the parts of a native session: first the one without From; the
+// order of the others only the transcript tells.
+func partsOf(all []store.Entry, agent, nativeID string) (parts []part) {
+	for _, e := range all {
+		for _, src := range e.Session.Sources {
+			if src.Agent != agent || src.NativeID != nativeID {
+				continue
+			}
+			p := part{Path: e.Path, From: src.From, After: src.After}
+			if p.From == "" {
+				parts = slices.Insert(parts, 0, p)
+			} else {
+				parts = append(parts, p)
+			}
+		}
+	}
+	return parts
+}
+
+// headBytes is how much of a transcript is read to learn its first line.
+const headBytes = 1 << 20
+
+// adoptFork ties a session whose transcript begins with the same line as that of
+// one of ours: a fork repeats the lines of the session that it was made from
+// (Claude Code 2.1.329).
+func (w *Workspace) adoptFork(agent inject.Agent, nativeID, transcript string, t *tie) error {
+	f, size, err := openRegular(transcript)
+	if err != nil {
+		return nil // it is not there yet
+	}
+	defer f.Close()
+	head, err := agent.Open(io.NewSectionReader(f, 0, min(size, headBytes)), min(size, headBytes), inject.Options{Name: transcript})
+	if err != nil || head.FirstLine == "" {
+		return err
+	}
+	t.FirstLine = head.FirstLine
+	for _, other := range w.ties(agent.Name) {
+		if other.FirstLine != head.FirstLine || len(other.Parts) == 0 {
+			continue
+		}
+		p := part{Path: other.Parts[len(other.Parts)-1].Path}
+		err := w.addSource(p, schema.Source{Agent: agent.Name, NativeID: nativeID})
+		if err == nil {
+			t.Parts = []part{p}
+		}
+		return err
+	}
+	return nil
+}
+
+// ties lists the sessions that the cache knows.
+func (w *Workspace) ties(agent string) map[string]*tie {
+	ties := map[string]*tie{}
+	for _, name := range w.Store.ListCache("sessions/" + agent) {
+		b, ok := w.Store.ReadCache("sessions/" + agent + "/" + name)
+		t := new(tie)
+		if ok && json.Unmarshal(b, t) == nil {
+			ties[name] = t
+		}
+	}
+	return ties
+}
+
+// addSource notes in a conversation that a native session goes on in it.
+func (w *Workspace) addSource(p part, src schema.Source) error {
+	src.From, src.After = p.From, p.After
+	_, err := w.edit(p.Path, func(_ *store.Conversation, s *schema.Session) error {
+		for _, have := range s.Sources {
+			if have.Agent == src.Agent && have.NativeID == src.NativeID && have.From == src.From {
+				return nil
+			}
+		}
+		s.Sources = append(s.Sources, src)
+		return nil
+	})
+	return err
+}
+
+// grown reports whether a transcript has another length than when it was read.
+func (t *tie) grown() bool {
+	info, err := os.Stat(t.Transcript)
+	return err == nil && info.Mode().IsRegular() && info.Size() != t.Read.Cursor.Size
+}

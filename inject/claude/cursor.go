@@ -1,0 +1,186 @@
+package claude
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"slices"
+
+	"cortext/inject"
+)
+
+// A hook runs after each turn and must cost the same for a transcript of 70 MB as
+// for one of 70 KB: it reads from where the last reading ended. What stands there
+// is never half a message: the cursor is put before the last one, whose lines may
+// still come, and before calls of the last turn that have no result.
+
+// maxAnchors is how many lines before the cursor are remembered: the parent of a
+// new line is nearly always one of the last few. A rewind further back is read
+// from the beginning.
+const maxAnchors = 256
+
+// hashed is how many bytes at both ends of what was read tell that it is the same.
+const hashed = 4096
+
+// A line is one record of the file, or an anchor, which has no offset.
+type line struct {
+	offset int64
+	uuid   string
+	parent *node
+	node   *node
+}
+
+// A tail is what is special about reading on from a cursor.
+type tail struct {
+	on       bool
+	stale    bool            // what is new hangs on what the cursor does not tell
+	messages map[string]bool // that were read before
+}
+
+// seek makes the index ready to read on from the cursor.
+func (x *index) seek(size int64) error {
+	c := x.o.From
+	if c.Offset > size {
+		return inject.ErrCursor
+	}
+	head, tail, err := x.hashes(c.Offset)
+	if err != nil {
+		return err
+	}
+	if head != c.Head || tail != c.Tail {
+		return inject.ErrCursor
+	}
+	x.tail.on = true
+	x.tail.messages = map[string]bool{}
+	for _, a := range c.Anchors {
+		n := x.nodeOf(a.Line)
+		n.known, n.ours = true, a.Ours
+		if a.Message != "" {
+			n.unit = &unit{id: a.Message}
+			x.tail.messages[a.Message] = true
+		}
+		x.lines = append(x.lines, line{offset: -1, uuid: a.Line, node: n})
+	}
+	return nil
+}
+
+// hashes of the first bytes, and of the last before an offset.
+func (x *index) hashes(offset int64) (head, tail string, err error) {
+	n := min(offset, hashed)
+	buf := make([]byte, n)
+	hash := func(at int64) string {
+		if _, e := x.file.ReadAt(buf, at); e != nil && e != io.EOF {
+			err = e
+		}
+		sum := sha256.Sum256(buf)
+		return hex.EncodeToString(sum[:8])
+	}
+	return hash(0), hash(offset - n), err
+}
+
+// note keeps where a line is and what it hangs on.
+func (x *index) note(r record, at ref, n *node) {
+	if r.UUID == "" {
+		return
+	}
+	if x.tail.on && n.known && !slices.ContainsFunc(x.lines, func(l line) bool { return l.offset >= 0 && l.node == n }) {
+		x.tail.stale = true // a line that was read before stands here again
+	}
+	n.known = true
+	x.lines = append(x.lines, line{offset: at.offset, uuid: r.UUID, parent: n.parent, node: n})
+}
+
+// isStale reports whether a reading from a cursor met something that hangs on
+// what was read before.
+func (x *index) isStale() bool {
+	if !x.tail.on {
+		return false
+	}
+	for _, id := range x.orphans {
+		if x.calls[id] == nil {
+			return true
+		}
+	}
+	return x.tail.stale || slices.ContainsFunc(x.lines, func(l line) bool { return l.parent != nil && !l.parent.known })
+}
+
+// next is the cursor that a later reading can go on from.
+func (x *index) next(size int64) (c inject.Cursor, err error) {
+	c.Size = size
+	if len(x.main.units) == 0 {
+		return c, nil
+	}
+	c.Offset = x.settledBefore()
+	if c.Head, c.Tail, err = x.hashes(c.Offset); err != nil {
+		return c, err
+	}
+	for _, u := range x.main.units {
+		if u.lines[0].offset >= c.Offset {
+			c.Message = u.id
+			break
+		}
+	}
+	end := len(x.lines)
+	for end > 0 && x.lines[end-1].offset >= c.Offset {
+		end--
+	}
+	for _, l := range x.lines[max(0, end-maxAnchors):end] {
+		a := inject.Anchor{Line: l.uuid, Ours: l.node.ours}
+		if u := l.node.nearest(); u != nil && (u.group == nil || u.group == x.main) {
+			a.Message = u.id
+		}
+		c.Anchors = append(c.Anchors, a)
+	}
+	return c, nil
+}
+
+// nearest is the message that a line belongs to, or that of the nearest line
+// above it.
+func (n *node) nearest() *unit {
+	if n.unit != nil {
+		return n.unit
+	}
+	for p := range ancestors(n) {
+		if p.unit != nil {
+			return p.unit
+		}
+	}
+	return nil
+}
+
+// settledBefore is the offset before which nothing will change any more.
+func (x *index) settledBefore() int64 {
+	units := x.main.units
+	ends := make(map[*unit]int64, len(units))
+	for _, u := range units {
+		for _, at := range slices.Concat(u.lines, u.files, u.loose) {
+			ends[u] = max(ends[u], at.offset)
+		}
+	}
+	open := map[*unit]bool{}
+	for id, u := range x.calls {
+		if at, ok := x.results[id]; ok {
+			ends[u] = max(ends[u], at.offset)
+		} else {
+			open[u] = true
+		}
+	}
+	offset := units[len(units)-1].lines[0].offset
+	for _, u := range slices.Backward(units) {
+		if open[u] {
+			offset = min(offset, u.lines[0].offset)
+		}
+		if u.kind == userUnit {
+			break
+		}
+	}
+	for moved := true; moved; {
+		moved = false
+		for _, u := range units {
+			if first := u.lines[0].offset; first < offset && ends[u] >= offset {
+				offset, moved = first, true
+			}
+		}
+	}
+	return offset
+}

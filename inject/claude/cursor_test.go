@@ -1,0 +1,201 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"cortext/inject"
+	"cortext/inject/claude/program"
+	"cortext/schema"
+)
+
+// merged is what a store would hold after captures of a growing transcript: by id,
+// the last record.
+type merged struct {
+	messages, tools map[string]string
+	order           map[string][]string // ids by sub-agent
+}
+
+func (m *merged) take(t *testing.T, tr *inject.Transcript) {
+	t.Helper()
+	if m.messages == nil {
+		m.messages, m.tools, m.order = map[string]string{}, map[string]string{}, map[string][]string{}
+	}
+	err := tr.Each(func(sub string, b inject.Batch) error {
+		for i := range b.Messages {
+			id := sub + "/" + b.Messages[i].ID
+			if _, ok := m.messages[id]; !ok {
+				m.order[sub] = append(m.order[sub], id)
+			}
+			m.messages[id] = string(schema.AppendMessage(nil, &b.Messages[i]))
+		}
+		for i := range b.Tools {
+			m.tools[sub+"/"+b.Tools[i].ID] = string(schema.AppendTool(nil, &b.Tools[i]))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m *merged) text() string {
+	b, _ := json.Marshal([]any{m.order, m.messages, m.tools})
+	return string(b)
+}
+
+// growing reads a transcript as hooks do while it grows: up to each of the cuts,
+// from the cursor that the reading before it left.
+func growing(t *testing.T, data []byte, name string, cuts []int) (m merged, fromStart int) {
+	t.Helper()
+	var c inject.Cursor
+	for _, cut := range cuts {
+		o := inject.Options{Name: name, From: c}
+		tr, err := open(bytes.NewReader(data), int64(cut), o)
+		if errors.Is(err, inject.ErrCursor) {
+			fromStart++
+			o.From = inject.Cursor{}
+			tr, err = open(bytes.NewReader(data), int64(cut), o)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.take(t, tr)
+		c = tr.Next
+	}
+	return m, fromStart
+}
+
+// lineEnds are the lengths at which a transcript held whole lines.
+func lineEnds(data []byte) (ends []int) {
+	at := 0
+	for line := range bytes.Lines(data) {
+		at += len(line)
+		ends = append(ends, at)
+	}
+	return ends
+}
+
+// transcripts are the fixtures, and the real ones if they are there.
+func transcripts(t *testing.T) (files []string) {
+	files, err := filepath.Glob("../../testdata/agents/claude/*/*/transcript.jsonl")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("fixtures: %v, %v", files, err)
+	}
+	if dir := os.Getenv("CORTEXT_TRANSCRIPTS"); dir != "" {
+		real, err := filepath.Glob(filepath.Join(dir, "claude", "*", "*.jsonl"))
+		if err != nil || len(real) == 0 {
+			t.Fatalf("%s holds no transcripts of Claude Code: %v", dir, err)
+		}
+		files = append(files, real...)
+	}
+	return files
+}
+
+// TestGrowing: a transcript that is read bit by bit, whereever it is cut, gives
+// what it gives when it is read as a whole.
+func TestGrowing(t *testing.T) {
+	read, again := 0, 0
+	for _, file := range transcripts(t) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Base(file)
+		ends := lineEnds(data)
+		whole, _ := growing(t, data, name, []int{len(data)})
+		step := max(1, len(ends)/40)
+		if len(data) > 1<<20 {
+			step = max(1, len(ends)/6)
+		}
+		for i := 0; i < len(ends); i += step { // cut once
+			got, n := growing(t, data, name, []int{ends[i], len(data)})
+			if got.text() != whole.text() {
+				t.Fatalf("%s cut behind line %d:\n%s\nwant\n%s", file, i+1, got.text(), whole.text())
+			}
+			read, again = read+2, again+n
+		}
+		var cuts []int
+		for i := 0; i < len(ends); i += step { // cut everywhere
+			cuts = append(cuts, ends[i])
+		}
+		got, n := growing(t, data, name, append(cuts, len(data)))
+		if got.text() != whole.text() {
+			t.Fatalf("%s read in %d steps: differs", file, len(cuts)+1)
+		}
+		read, again = read+len(cuts)+1, again+n
+	}
+	t.Logf("%d readings, %d of them from the start", read, again)
+	if again*4 > read {
+		t.Errorf("%d of %d readings had to begin at the start: the cursor is of no use", again, read)
+	}
+}
+
+// TestCursorRefused: what is not the file that was read is read from the start.
+func TestCursorRefused(t *testing.T) {
+	data, err := os.ReadFile("../../testdata/agents/claude/2.1.329/events/transcript.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := open(bytes.NewReader(data), int64(len(data)), inject.Options{Name: "x"})
+	if err != nil || tr.Next.Offset == 0 {
+		t.Fatalf("cursor %+v, %v", tr.Next, err)
+	}
+	changed := bytes.Replace(data, []byte(`"`), []byte(`'`), 1)
+	behind := append([]byte{}, data...)
+	behind[tr.Next.Offset-10] ^= 1
+	for name, d := range map[string][]byte{"shrunk": data[:tr.Next.Offset-1], "empty": nil, "another head": changed, "another tail": behind} {
+		if _, err := open(bytes.NewReader(d), int64(len(d)), inject.Options{Name: "x", From: tr.Next}); !errors.Is(err, inject.ErrCursor) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestOwnPayload: what cortext put into a session is not captured, nor is the
+// program's answer to it; what follows is, and so is a user's own talk of it.
+func TestOwnPayload(t *testing.T) {
+	r := inject.Request{Payload: "# Brainstorm\nPAYLOAD", NativeID: "s", Time: "2026-11-21T10:00:00.000Z", Dir: "/w"}
+	own := program.Transcript(r)
+	rest := `{"type":"assistant","uuid":"a","parentUuid":"` + program.PayloadID(r.Payload) + `","timestamp":"2026-11-21T10:00:01.000Z","sessionId":"s","message":{"role":"assistant","model":"<synthetic>","content":[{"type":"text","text":"No response requested."}]}}
+{"type":"user","uuid":"b","parentUuid":"a","promptId":"p","timestamp":"2026-11-21T10:00:02.000Z","sessionId":"s","message":{"role":"user","content":"<command-name>/workspace.plan</command-name><command-args>X</command-args>"}}
+{"type":"user","uuid":"c","parentUuid":"b","timestamp":"2026-11-21T10:00:03.000Z","sessionId":"s","message":{"role":"user","content":"OURS and more"}}
+{"type":"user","uuid":"d","parentUuid":"c","timestamp":"2026-11-21T10:00:04.000Z","sessionId":"s","message":{"role":"user","content":"OURS"}}
+{"type":"assistant","uuid":"e","parentUuid":"d","timestamp":"2026-11-21T10:00:05.000Z","sessionId":"s","message":{"role":"assistant","model":"m","content":"real answer"}}
+{"type":"assistant","uuid":"f","parentUuid":"e","timestamp":"2026-11-21T10:00:06.000Z","sessionId":"s","message":{"role":"assistant","model":"<synthetic>","content":"API Error"}}
+`
+	data := []byte(own + rest)
+	strip := func(s string) (string, bool) { return strings.CutPrefix(s, "OURS") }
+	for _, cut := range lineEnds(data) {
+		var m merged
+		var c inject.Cursor
+		for _, end := range []int{cut, len(data)} {
+			o := inject.Options{Name: "s.jsonl", Strip: strip, From: c}
+			tr, err := open(bytes.NewReader(data), int64(end), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.take(t, tr)
+			c = tr.Next
+			if tr.FirstLine != program.PayloadID(r.Payload) && tr.FirstLine != "" || end == len(data) && c.Offset == 0 {
+				t.Errorf("first line %q, cursor %+v", tr.FirstLine, c)
+			}
+			if o.From.Offset == 0 && end == len(data) && (len(tr.Commands) != 1 || tr.Commands[0].PromptID != "p" || tr.Commands[0].Message != "b") {
+				t.Errorf("commands %v", tr.Commands)
+			}
+		}
+		if got, want := strings.Join(m.order[""], " "), "/b /c /e /f"; got != want {
+			t.Errorf("captured %s, want %s", got, want)
+		}
+		if !strings.Contains(m.messages["/c"], `"content":" and more"`) {
+			t.Errorf("c is %s", m.messages["/c"])
+		}
+		if strings.Contains(m.messages["/b"], "parent_id") {
+			t.Errorf("the first message hangs on what was not captured: %s", m.messages["/b"])
+		}
+	}
+}

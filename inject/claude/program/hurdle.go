@@ -1,0 +1,194 @@
+package program
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"cortext/inject"
+)
+
+// config is what counts here of ~/.claude.json (FACTS section 0).
+type config struct {
+	HasCompletedOnboarding bool   `json:"hasCompletedOnboarding"`
+	PrimaryAPIKey          string `json:"primaryApiKey"`
+	CustomAPIKeyResponses  struct {
+		Approved []string `json:"approved"`
+		Rejected []string `json:"rejected"`
+	} `json:"customApiKeyResponses"`
+	MCPServers map[string]json.RawMessage `json:"mcpServers"`
+	Projects   map[string]struct {
+		HasTrustDialogAccepted bool                       `json:"hasTrustDialogAccepted"`
+		MCPServers             map[string]json.RawMessage `json:"mcpServers"`
+	} `json:"projects"`
+}
+
+// readConfig reads the program's own settings; what cannot be read is empty.
+func readConfig(m inject.Machine) config {
+	file := filepath.Join(m.Home, ".claude.json")
+	if dir := m.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		file = filepath.Join(dir, ".claude.json")
+	}
+	var c config
+	b, err := os.ReadFile(file)
+	if err == nil {
+		_ = json.Unmarshal(b, &c) // a member of another shape is as good as absent
+	}
+	return c
+}
+
+// hurdles finds what would stop the program at its start with a question, or at
+// the first message with an error.
+func hurdles(m inject.Machine, r inject.Request) error {
+	c := readConfig(m)
+	hurdle := func(what, way string) error {
+		return &inject.HurdleError{Agent: "Claude Code", What: what, Way: way}
+	}
+	if !signedIn(m, c, r.Dir) {
+		return hurdle("it is not signed in", "run claude and sign in, or set ANTHROPIC_API_KEY, then run this again")
+	}
+	if r.Headless {
+		return nil // -p asks nothing
+	}
+	if !c.HasCompletedOnboarding {
+		return hurdle("it has never been started by this user, and would ask its first-run questions", "run claude once, answer them, leave it with /exit, then run this again")
+	}
+	if key := m.Getenv("ANTHROPIC_API_KEY"); key != "" && !c.answered(key) {
+		return hurdle("it would ask whether to use the ANTHROPIC_API_KEY that is set", "run claude once and answer, or unset the variable, then run this again")
+	}
+	if !c.trusts(r.Dir) {
+		return hurdle("it has not been told to trust "+r.Dir, "run claude in that folder once and answer its question, leave it with /exit, then run this again")
+	}
+	return nil
+}
+
+// signedIn reports whether the program has credentials of any kind. Where the
+// system's keychain may hold them, it is taken to have.
+func signedIn(m inject.Machine, c config, dir string) bool {
+	for _, name := range []string{
+		"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
+		"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY",
+	} {
+		if m.Getenv(name) != "" {
+			return true
+		}
+	}
+	if c.PrimaryAPIKey != "" || runtime.GOOS == "darwin" {
+		return true
+	}
+	if _, err := os.Stat(filepath.Join(configDir(m), ".credentials.json")); err == nil {
+		return true
+	}
+	for _, file := range []string{
+		filepath.Join(configDir(m), "settings.json"), filepath.Join(dir, ".claude", "settings.json"),
+		filepath.Join(dir, ".claude", "settings.local.json"), "/etc/claude-code/managed-settings.json",
+	} {
+		if settingsSignIn(file) {
+			return true
+		}
+	}
+	return false
+}
+
+// settingsSignIn reports whether a settings file names credentials.
+func settingsSignIn(file string) bool {
+	var settings struct {
+		APIKeyHelper string            `json:"apiKeyHelper"`
+		Env          map[string]string `json:"env"`
+	}
+	b, err := os.ReadFile(file)
+	if err != nil || json.Unmarshal(b, &settings) != nil {
+		return false
+	}
+	for name := range settings.Env {
+		if strings.HasSuffix(name, "_API_KEY") || strings.HasSuffix(name, "_TOKEN") || strings.HasPrefix(name, "CLAUDE_CODE_USE_") {
+			return true
+		}
+	}
+	return settings.APIKeyHelper != ""
+}
+
+// answered reports whether the user has said yes or no to a key, which the
+// program knows by its last 20 characters.
+func (c config) answered(key string) bool {
+	end := key[max(0, len(key)-20):]
+	for _, list := range [][]string{c.CustomAPIKeyResponses.Approved, c.CustomAPIKeyResponses.Rejected} {
+		for _, known := range list {
+			if known == end {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// trusts reports whether the user trusts a folder: it or one above it, but none
+// above the git repository that it is in (2.1.329). The program knows folders by
+// their real paths.
+func (c config) trusts(dir string) bool {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	for {
+		if c.Projects[filepath.ToSlash(dir)].HasTrustDialogAccepted || c.Projects[dir].HasTrustDialogAccepted {
+			return true
+		}
+		up := filepath.Dir(dir)
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || up == dir {
+			return false
+		}
+		dir = up
+	}
+}
+
+// absent warns of MCP servers that the conversation used and this machine has no
+// entry for: their tools are called mcp__<server>__<tool>.
+func absent(m inject.Machine, r inject.Request) []string {
+	servers := map[string]bool{}
+	c := readConfig(m)
+	for name := range c.MCPServers {
+		servers[name] = true
+	}
+	for dir := r.Dir; ; dir = filepath.Dir(dir) {
+		for name := range c.Projects[dir].MCPServers {
+			servers[name] = true
+		}
+		var file struct {
+			MCPServers map[string]json.RawMessage `json:"mcpServers"`
+		}
+		if b, err := os.ReadFile(filepath.Join(dir, ".mcp.json")); err == nil && json.Unmarshal(b, &file) == nil {
+			for name := range file.MCPServers {
+				servers[name] = true
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	known := map[string]bool{}
+	for name := range servers {
+		known[toolName(name)] = true
+	}
+	var warnings []string
+	said := map[string]bool{}
+	for _, tool := range r.Tools {
+		server, ok := strings.CutPrefix(tool, "mcp__")
+		if server, _, ok2 := strings.Cut(server, "__"); ok && ok2 && !known[server] && !said[server] {
+			said[server] = true
+			warnings = append(warnings, "the conversation used tools of the MCP server "+server+", which is not set up here")
+		}
+	}
+	return warnings
+}
+
+// toolName is how a server's name stands in those of its tools.
+func toolName(server string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, server)
+}

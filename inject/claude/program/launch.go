@@ -1,0 +1,180 @@
+// Package program is Claude Code as a program: how it is started on a payload,
+// what stands in the way of that, and what its hooks say and are told.
+package program
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"cortext/inject"
+)
+
+// Launch plans the start of Claude Code on a payload. The payload is the only
+// turn of a native transcript in a temporary file; the program forks from it, so
+// that the file is only read, and nothing is sent to a model or expanded before
+// the user types (FACTS section 6, "Simplest way").
+func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
+	program, err := find(m)
+	if err != nil {
+		return nil, err
+	}
+	l := &inject.Launch{Program: program, NativeID: r.NativeID, Unset: ownVariables}
+	if err := hurdles(m, r); err != nil {
+		return nil, err
+	}
+	version, err := probe(program)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case version.atLeast(forkFile), r.Headless && version.atLeast(forkFileHeadless):
+		file := filepath.Join(r.Temp, r.NativeID+".jsonl")
+		l.Road = "a session file with the payload as one turn, forked"
+		l.Files = []inject.File{{Path: file, Data: Transcript(r)}}
+		l.Args = []string{"--resume", file, "--fork-session", "--session-id", r.NativeID}
+	case version.atLeast(resumeID):
+		file := filepath.Join(configDir(m), "projects", slug(r.Dir), r.NativeID+".jsonl")
+		l.Road = "a session with the payload as one turn, put among the program's own"
+		l.Files = []inject.File{{Path: file, Data: Transcript(r), Session: true}}
+		l.Args = []string{"--resume", r.NativeID}
+	default:
+		file := filepath.Join(r.Temp, r.NativeID+".md")
+		l.Road = "a file with the payload, which the agent is told to read"
+		l.Files = []inject.File{{Path: file, Data: r.Payload}}
+		l.NativeID = ""
+		l.Args = []string{"Read the file " + file + " in full, part by part. It is the record of a conversation of ours: continue it where it was left."}
+		l.Warnings = append(l.Warnings, fmt.Sprintf("Claude Code %s cannot be started on a session: it is told to read a file, which the model may do or not; %s or later can", version, resumeID))
+	}
+	if r.Headless {
+		l.Args = append(l.Args, "-p")
+		l.Stdin = r.Prompt
+	}
+	l.Args = append(l.Args, r.Args...)
+	l.Warnings = append(l.Warnings, absent(m, r)...)
+	return l, nil
+}
+
+// The first versions that each road was seen to work on. --help tells of none of
+// them, so that the version decides.
+var (
+	forkFile         = version{2, 1, 139} // --resume FILE --fork-session --session-id ID
+	forkFileHeadless = version{2, 0, 73}  // the same with -p
+	resumeID         = version{2, 0, 0}   // --resume ID goes on in the file of that name
+)
+
+// slug is the name of a project's folder (FACTS section 3): the real path with
+// every UTF-16 unit that is no ASCII letter or digit as a hyphen, a long one cut
+// and told apart by a hash.
+func slug(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	const most = 200
+	units := utf16.Encode([]rune(dir))
+	name := make([]byte, len(units))
+	hash := int32(0)
+	for i, u := range units {
+		hash = hash*31 + int32(u)
+		name[i] = '-'
+		if u >= '0' && u <= '9' || u >= 'A' && u <= 'Z' || u >= 'a' && u <= 'z' {
+			name[i] = byte(u)
+		}
+	}
+	if len(name) <= most {
+		return string(name)
+	}
+	return string(name[:most]) + "-" + strconv.FormatInt(max(int64(hash), -int64(hash)), 36)
+}
+
+// ownVariables are what the program gives its tools (FACTS section 4): started from
+// one of them, it would take itself for a part of the session above.
+var ownVariables = []string{
+	"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PID", "CLAUDE_CODE_ENTRYPOINT",
+	"CLAUDE_CODE_EXECPATH", "CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN",
+}
+
+// Transcript spells the payload as a session of one user turn. These members are
+// what the program needs (FACTS section 5).
+func Transcript(r inject.Request) string {
+	line := struct {
+		Parent    *string `json:"parentUuid"`
+		Sidechain bool    `json:"isSidechain"`
+		Type      string  `json:"type"`
+		UUID      string  `json:"uuid"`
+		Timestamp string  `json:"timestamp"`
+		Session   string  `json:"sessionId"`
+		Cwd       string  `json:"cwd"`
+		Message   struct {
+			Role    string `json:"role"`
+			Content string `json:"content"`
+		} `json:"message"`
+	}{Type: "user", UUID: PayloadID(r.Payload), Timestamp: r.Time, Session: r.NativeID, Cwd: r.Dir}
+	line.Message.Role, line.Message.Content = "user", r.Payload
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(line) // strings only: it cannot fail
+	return b.String()
+}
+
+// find returns the program: CORTEXT_CLAUDE, else claude on the PATH.
+func find(m inject.Machine) (string, error) {
+	name := m.Getenv("CORTEXT_CLAUDE")
+	if name == "" {
+		name = "claude"
+	}
+	program, err := exec.LookPath(name)
+	if err == nil {
+		program, err = filepath.Abs(program)
+	}
+	if err != nil {
+		return "", &inject.HurdleError{Agent: "Claude Code", What: fmt.Sprintf("the program %q is not on this machine's PATH", name),
+			Way: "install it, or name it in CORTEXT_CLAUDE; cortext resume --print writes the payload for any agent"}
+	}
+	return program, nil
+}
+
+// A version of the program.
+type version [3]int
+
+func (v version) String() string { return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]) }
+
+func (v version) atLeast(w version) bool {
+	for i := range v {
+		if v[i] != w[i] {
+			return v[i] > w[i]
+		}
+	}
+	return true
+}
+
+// probe asks the program for its version: "2.1.329 (Claude Code)".
+func probe(program string) (version, error) {
+	out, err := exec.Command(program, "--version").Output()
+	if err != nil {
+		return version{}, fmt.Errorf("%s --version: %w", program, err)
+	}
+	var v version
+	if _, err := fmt.Sscanf(string(out), "%d.%d.%d", &v[0], &v[1], &v[2]); err != nil {
+		return version{}, fmt.Errorf("%s --version says %.60q: is it Claude Code? name the right program in CORTEXT_CLAUDE", program, out)
+	}
+	return v, nil
+}
+
+// PayloadID is the id of a line that holds a payload of ours: made of its text, so
+// that the line is known again in any copy of the session, and no other line has
+// it. It is a UUID of version 8 (RFC 9562).
+func PayloadID(text string) string {
+	sum := sha256.Sum256([]byte("cortext payload\n" + text))
+	sum[6] = sum[6]&0x0f | 0x80
+	sum[8] = sum[8]&0x3f | 0x80
+	h := hex.EncodeToString(sum[:16])
+	return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
+}

@@ -1,0 +1,207 @@
+package setup
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"cortext/schema/rawjson"
+)
+
+const (
+	jsonSpace = " \t\r\n"
+	bom       = "\ufeff"
+)
+
+// document is a JSON text that is edited by splicing. Values are parts of text.
+//
+// What is put in is written as a template with "\n" and "\t", and takes on the
+// file's line ends and indentation as it is put in.
+type document struct {
+	bom   string
+	text  []byte
+	root  []byte
+	eol   string
+	unit  string // one step of indentation
+	edits []edit
+}
+
+type edit struct {
+	from, to int
+	with     string
+}
+
+// element is an element of an array or, with its name, of an object. It begins
+// at start, an object's with the name.
+type element struct {
+	name  string
+	value []byte
+	start int
+}
+
+// newDocument takes a file without any text as an empty object.
+func newDocument(file []byte) *document {
+	d := &document{eol: "\n"}
+	if i := bytes.IndexByte(file, '\n'); i > 0 && file[i-1] == '\r' {
+		d.eol = "\r\n"
+	}
+	rest, marked := bytes.CutPrefix(file, []byte(bom))
+	if marked {
+		d.bom = bom
+	}
+	if d.text = rest; len(bytes.Trim(rest, jsonSpace)) == 0 {
+		d.text = []byte("{}" + d.eol)
+	}
+	return d
+}
+
+func (d *document) parse() error {
+	var syntax *rawjson.SyntaxError
+	if err := rawjson.Valid(d.text); errors.As(err, &syntax) {
+		return d.invalid(syntax)
+	}
+	d.root, _, _ = rawjson.Next(d.text)
+	d.unit = d.step()
+	return nil
+}
+
+// step is one step of indentation: the least by which a line is indented deeper
+// than the first.
+func (d *document) step() string {
+	outer := d.indentation(d.offset(d.root))
+	step := ""
+	for line := range bytes.Lines(d.root[:len(d.root)-1]) { // its closing bracket tells nothing
+		text := bytes.TrimLeft(line, " \t")
+		space, deeper := strings.CutPrefix(string(line[:len(line)-len(text)]), outer)
+		if deeper && space != "" && (step == "" || len(space) < len(step)) && len(bytes.Trim(text, jsonSpace)) > 0 {
+			step = space
+		}
+	}
+	return cmp.Or(step, "  ")
+}
+
+// offset returns where value, a part of text, begins.
+func (d *document) offset(value []byte) int { return cap(d.text) - cap(value) }
+
+// indentation returns the space that the line of offset at begins with.
+func (d *document) indentation(at int) string {
+	line := d.text[bytes.LastIndexByte(d.text[:at], '\n')+1 : at]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
+}
+
+// elements returns what an array or an object holds; of another value, nothing.
+// There are no other errors: parse found the whole to be valid.
+func (d *document) elements(container []byte) []element {
+	var all []element
+	if container[0] == '[' {
+		values, _ := rawjson.Array(container)
+		for _, v := range values {
+			all = append(all, element{value: v, start: d.offset(v)})
+		}
+		return all
+	}
+	members, _ := rawjson.Members(container)
+	end := d.offset(container) + 1
+	for _, m := range members {
+		rest := bytes.TrimLeft(d.text[end:], jsonSpace+",")
+		all = append(all, element{m.Name, m.Value, len(d.text) - len(rest)})
+		end = d.offset(m.Value) + len(m.Value)
+	}
+	return all
+}
+
+// member returns the value of that name in object, nil if there is none or if it
+// is no object. A name that stands twice could mean either value: an error.
+func (d *document) member(object []byte, name string) (value []byte, err error) {
+	for _, e := range d.elements(object) {
+		if e.name != name {
+			continue
+		}
+		if value != nil {
+			return nil, d.invalidAt(e.start, fmt.Sprintf("%q stands twice", name))
+		}
+		value = e.value
+	}
+	return value, nil
+}
+
+// add puts items at the end of container, in the way in which it and what it
+// holds are laid out. An empty one loses the space inside.
+func (d *document) add(container []byte, items ...string) {
+	all := d.elements(container)
+	start := d.offset(container)
+	if len(all) == 0 {
+		lines := start == d.offset(d.root) || bytes.IndexByte(d.root, '\n') >= 0
+		text := indent("\n"+strings.Join(items, ",\n")) + "\n"
+		d.edits = append(d.edits, edit{start + 1, start + len(container) - 1, d.render(text, d.indentation(start), lines)})
+		return
+	}
+	last := all[len(all)-1]
+	end := d.offset(last.value) + len(last.value)
+	before := bytes.TrimRight(d.text[:last.start], jsonSpace)
+	ownLine := bytes.IndexByte(d.text[len(before):last.start], '\n') >= 0
+	between := ", "
+	if ownLine {
+		between = ",\n"
+	}
+	lines := ownLine || bytes.IndexByte(last.value, '\n') >= 0
+	text := between + strings.Join(items, between)
+	d.edits = append(d.edits, edit{end, end, d.render(text, d.indentation(last.start), lines)})
+}
+
+func (d *document) replace(value []byte, with string) {
+	start := d.offset(value)
+	d.edits = append(d.edits, edit{start, start + len(value), with})
+}
+
+// indent moves the lines of a template after its first by one step.
+func indent(template string) string { return strings.ReplaceAll(template, "\n", "\n\t") }
+
+var (
+	afterComma = regexp.MustCompile(`,\n\t*`)
+	lineBreak  = regexp.MustCompile(`\n\t*`)
+)
+
+// render turns a template into text of the file: on lines of their own, of which
+// the outermost have the indentation base, or all on one line.
+func (d *document) render(template, base string, lines bool) string {
+	if lines {
+		return strings.NewReplacer("\n", d.eol+base, "\t", d.unit).Replace(template)
+	}
+	return lineBreak.ReplaceAllString(afterComma.ReplaceAllString(template, ", "), "")
+}
+
+// apply returns the file with all edits made; no two of them overlap.
+func (d *document) apply() []byte {
+	slices.SortFunc(d.edits, func(a, b edit) int { return a.from - b.from })
+	out := []byte(d.bom)
+	at := 0
+	for _, e := range d.edits {
+		out = append(append(out, d.text[at:e.from]...), e.with...)
+		at = e.to
+	}
+	return append(out, d.text[at:]...)
+}
+
+// place returns line and column of an offset.
+func (d *document) place(at int) (line, column int) {
+	line = bytes.Count(d.text[:at], []byte("\n")) + 1
+	start := bytes.LastIndexByte(d.text[:at], '\n') + 1
+	return line, utf8.RuneCount(d.text[start:at]) + 1
+}
+
+func (d *document) invalidAt(at int, why string) error {
+	line, column := d.place(at)
+	return &InvalidError{line, column, why}
+}
+
+// shape is the error for a value that is JSON, but not what Claude Code reads.
+func (d *document) shape(value []byte, why string) error {
+	line, _ := d.place(d.offset(value))
+	return fmt.Errorf("line %d: %s", line, why)
+}

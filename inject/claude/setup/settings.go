@@ -1,0 +1,172 @@
+package setup
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"cortext/schema/rawjson"
+)
+
+// events are what cortext listens to, in the order in which they are added.
+var events = []string{"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}
+
+// wording is the shell line of a hook. Where cortext is missing, or fails, it is
+// silent and succeeds: a hook that fails is shown to the user, and one that ends
+// with status 2 stops the agent. Standard input and output are cortext's.
+const wording = "cortext hook claude EVENT 2>/dev/null || true"
+
+// earlier are the wordings that former versions wrote.
+var earlier []string
+
+// entry is a group of the event with our hook. Without a timeout of its own a
+// SessionEnd hook is cut off after about a second (FACTS section 4).
+const entry = `{
+	"hooks": [
+		{
+			"type": "command",
+			"command": %s,
+			"timeout": 30
+		}
+	]
+}`
+
+// command is a wording for one event, as a JSON string.
+func command(wording, event string) string {
+	return string(rawjson.AppendQuote(nil, strings.ReplaceAll(wording, "EVENT", event)))
+}
+
+func group(event string) string { return fmt.Sprintf(entry, command(wording, event)) }
+
+// runs reports whether a shell line is cortext's hook for the event, in whatever
+// way it is called.
+func runs(line, event string) bool {
+	return regexp.MustCompile(`cortext(\.exe)?["']? hook claude ` + event + `\b`).MatchString(line)
+}
+
+// Settings returns .claude/settings.json with cortext's hooks in it, and a line
+// for each change; have is what the file holds, if it exists. What stands there
+// stays byte for byte, and so does a hook of cortext's that the user changed.
+// Nothing to change gives have itself. A file that is not JSON is an
+// [*InvalidError].
+func Settings(have []byte, exists bool) (want []byte, changes []string, err error) {
+	if !exists {
+		have = nil
+	}
+	d := newDocument(have)
+	if err := d.parse(); err != nil {
+		return nil, nil, err
+	}
+	if changes, err = d.addHooks(); err != nil {
+		return nil, nil, err
+	}
+	if len(changes) == 0 {
+		return have, nil, nil
+	}
+	return d.apply(), changes, nil
+}
+
+func (d *document) addHooks() (changes []string, err error) {
+	if d.root[0] != '{' {
+		return nil, d.shape(d.root, "the file holds no JSON object")
+	}
+	hooks, err := d.member(d.root, "hooks")
+	if err != nil {
+		return nil, err
+	}
+	if hooks != nil && hooks[0] != '{' {
+		return nil, d.shape(hooks, `"hooks" is not an object`)
+	}
+	var missing []string // as members of hooks
+	for _, event := range events {
+		var groups []byte
+		if hooks != nil {
+			if groups, err = d.member(hooks, event); err != nil {
+				return nil, err
+			}
+		}
+		if groups == nil {
+			missing = append(missing, `"`+event+`": [`+indent("\n"+group(event))+"\n]")
+			changes = append(changes, "hook "+event)
+			continue
+		}
+		if groups[0] != '[' {
+			return nil, d.shape(groups, fmt.Sprintf("%q in \"hooks\" is not an array", event))
+		}
+		found, renewed, err := d.renew(groups, event)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			d.add(groups, group(event))
+			changes = append(changes, "hook "+event)
+		} else if renewed {
+			changes = append(changes, "hook "+event+": new wording")
+		}
+	}
+	if hooks == nil {
+		d.add(d.root, `"hooks": {`+indent("\n"+strings.Join(missing, ",\n"))+"\n}")
+	} else if len(missing) > 0 {
+		d.add(hooks, missing...)
+	}
+	return changes, nil
+}
+
+// renew looks for our hooks among the groups of an event, and puts the present
+// wording in the place of earlier ones. Entries of an unknown shape are not ours.
+func (d *document) renew(groups []byte, event string) (found, renewed bool, err error) {
+	for _, g := range d.elements(groups) {
+		entries, err := d.member(g.value, "hooks")
+		if err != nil {
+			return false, false, err
+		}
+		if entries == nil || entries[0] != '[' {
+			continue
+		}
+		for _, e := range d.elements(entries) {
+			raw, err := d.member(e.value, "command")
+			if err != nil {
+				return false, false, err
+			}
+			line, _ := rawjson.Unquote(raw) // "" for what is no string
+			if !runs(line, event) {
+				continue
+			}
+			found = true
+			if slices.ContainsFunc(earlier, func(w string) bool { return strings.ReplaceAll(w, "EVENT", event) == line }) {
+				d.replace(raw, command(wording, event))
+				renewed = true
+			}
+		}
+	}
+	return found, renewed, nil
+}
+
+// An InvalidError says where settings.json stops being JSON that can be edited.
+// Line and Column count from 1, columns in characters.
+type InvalidError struct {
+	Line, Column int
+	Why          string
+}
+
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Why)
+}
+
+// invalid tells a mistake that people make from what the parser met.
+func (d *document) invalid(e *rawjson.SyntaxError) error {
+	at, why := e.Offset, e.Msg
+	rest := d.text[at:]
+	before := bytes.TrimRight(d.text[:at], jsonSpace)
+	switch {
+	case bytes.HasPrefix(rest, []byte("//")) || bytes.HasPrefix(rest, []byte("/*")):
+		why = "this looks like a comment, which JSON does not have"
+	case len(rest) > 0 && (rest[0] == '}' || rest[0] == ']') && bytes.HasSuffix(before, []byte(",")):
+		at, why = len(before)-1, "a comma with nothing after it"
+	case len(rest) > 0 && rest[0] >= 0x80:
+		why = fmt.Sprintf("%q where JSON was expected", bytes.Runes(rest[:min(4, len(rest))])[0])
+	}
+	return d.invalidAt(at, why)
+}

@@ -1,0 +1,231 @@
+package setup
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"cortext/schema/rawjson"
+)
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return normal(string(text))
+}
+
+// TestSettings edits the files of testdata/settings, and the same files with
+// other line ends, indentation, and so on: whatever is done to the file before
+// must show in the file after.
+func TestSettings(t *testing.T) {
+	changes := map[string]string{
+		"blank-lines":  "SessionStart UserPromptSubmit Stop PreCompact SessionEnd",
+		"empty-hooks":  "SessionStart UserPromptSubmit Stop PreCompact SessionEnd",
+		"hugging":      "SessionStart UserPromptSubmit Stop PreCompact SessionEnd",
+		"one-line":     "SessionStart UserPromptSubmit Stop PreCompact SessionEnd",
+		"other-hooks":  "SessionStart UserPromptSubmit Stop PreCompact SessionEnd",
+		"some-of-ours": "UserPromptSubmit PreCompact SessionEnd",
+	}
+	indentation := regexp.MustCompile(`(?m)^( {2})+`)
+	indented := func(unit string) func(string) string {
+		return func(s string) string {
+			return indentation.ReplaceAllStringFunc(s, func(space string) string { return strings.Repeat(unit, len(space)/2) })
+		}
+	}
+	forms := map[string]func(string) string{
+		"as it is":           func(s string) string { return s },
+		"CRLF":               func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
+		"tabs":               indented("\t"),
+		"four spaces":        indented("    "),
+		"tabs and CRLF":      func(s string) string { return strings.ReplaceAll(indented("\t")(s), "\n", "\r\n") },
+		"byte order mark":    func(s string) string { return bom + s },
+		"no line end":        func(s string) string { return strings.TrimRight(s, "\n") },
+		"two lines after it": func(s string) string { return s + "\n\n" },
+		"all of it indented": func(s string) string { return regexp.MustCompile(`(?m)^(.)`).ReplaceAllString(s, "  $1") },
+	}
+	dirs, err := os.ReadDir("testdata/settings")
+	if err != nil || len(dirs) != len(changes) {
+		t.Fatalf("%d cases on disk, %d here: %v", len(dirs), len(changes), err)
+	}
+	for _, dir := range dirs {
+		before := read(t, filepath.Join("testdata/settings", dir.Name(), "have.json"))
+		after := read(t, filepath.Join("testdata/settings", dir.Name(), "want.json"))
+		for form, f := range forms {
+			name, have, want := dir.Name()+", "+form, f(before), f(after)
+			got, lines, err := Settings([]byte(have), true)
+			if err != nil || string(got) != want {
+				t.Errorf("%s: %v\n%s\nnot\n%s", name, err, got, want)
+			}
+			var hooks []string
+			for event := range strings.FieldsSeq(changes[dir.Name()]) {
+				hooks = append(hooks, "hook "+event)
+			}
+			if !slices.Equal(lines, hooks) {
+				t.Errorf("%s: changes %q", name, lines)
+			}
+			if again, lines, err := Settings(got, true); err != nil || lines != nil || !bytes.Equal(again, got) {
+				t.Errorf("%s: a second time gives %q, %v\n%s", name, lines, err, again)
+			}
+		}
+	}
+}
+
+// TestNewSettings: files that hold no setting yet.
+func TestNewSettings(t *testing.T) {
+	fresh := read(t, "testdata/settings.json")
+	crlf := strings.ReplaceAll(fresh, "\n", "\r\n")
+	for _, c := range []struct{ have, want string }{
+		{"", fresh},
+		{" \n\t", fresh},
+		{"\r\n", crlf},
+		{bom, bom + fresh},
+		{"{}\n", fresh},
+		{"{ \n\n }\n", fresh},
+		{"{}", strings.TrimSuffix(fresh, "\n")},
+		{bom + "{\r\n}\r\n", bom + crlf},
+	} {
+		got, changes, err := Settings([]byte(c.have), true)
+		if err != nil || len(changes) != len(events) || string(got) != c.want {
+			t.Errorf("%q: changes %q, %v\n%s", c.have, changes, err, got)
+		}
+	}
+	for _, have := range []string{"", "not looked at"} {
+		if got, _, err := Settings([]byte(have), false); err != nil || string(got) != fresh {
+			t.Errorf("not there: %v\n%s", err, got)
+		}
+	}
+}
+
+func TestSettingsErrors(t *testing.T) {
+	for _, c := range []struct {
+		have         string
+		line, column int // 0: JSON, but of a shape that is not edited
+		why          string
+	}{
+		{"[]", 0, 0, "line 1: the file holds no JSON object"},
+		{bom + "\n null", 0, 0, "line 2: the file holds no JSON object"},
+		{"{\n\"hooks\":\n[]}", 0, 0, `line 3: "hooks" is not an object`},
+		{`{"hooks": null}`, 0, 0, `line 1: "hooks" is not an object`},
+		{"{\"hooks\": {\n \"Stop\": {}}}", 0, 0, `line 2: "Stop" in "hooks" is not an array`},
+		{"{\n  // mine\n}", 2, 3, "this looks like a comment, which JSON does not have"},
+		{"{}\n/* mine */", 2, 1, "this looks like a comment, which JSON does not have"},
+		{"{\"a\": [1,\n ],}", 1, 9, "a comma with nothing after it"},
+		{"{\r\n\"a\": \"ö\" ,\r\n}", 2, 10, "a comma with nothing after it"},
+		{"{\"a\": “b”}", 1, 7, `'“' where JSON was expected`},
+		{"{\"a\": \xff}", 1, 7, `'�' where JSON was expected`},
+		{"{'a': 1}", 1, 2, `'\'' where a name was expected`},
+		{"{\"a\": 1", 1, 8, "the value is cut off"},
+		{bom + "{\"a\": \"ä\", \"b", 1, 12, "the string is not closed"},
+		{"{} {}", 1, 4, "more text after the value"},
+		{"{\"hooks\": {},\n \"h\\u006foks\": {}}", 2, 2, `"hooks" stands twice`},
+		{`{"hooks": {"Stop": [], "Stop": []}}`, 1, 24, `"Stop" stands twice`},
+		{`{"hooks": {"Stop": [{"hooks": [], "hooks": 1}]}}`, 1, 35, `"hooks" stands twice`},
+		{`{"hooks": {"Stop": [{"hooks": [{"command": 1, "command": "x"}]}]}}`, 1, 47, `"command" stands twice`},
+		{strings.Repeat("[", rawjson.MaxDepth+1), 1, rawjson.MaxDepth + 1, "nested deeper than 10000"},
+	} {
+		want, changes, err := Settings([]byte(c.have), true)
+		if err == nil || want != nil || changes != nil {
+			t.Errorf("%.40q: no error, or more than an error: %v", c.have, err)
+			continue
+		}
+		var invalid *InvalidError
+		if errors.As(err, &invalid) != (c.line > 0) || !strings.HasSuffix(err.Error(), c.why) {
+			t.Errorf("%.40q: %T %v", c.have, err, err)
+		} else if c.line > 0 && *invalid != (InvalidError{c.line, c.column, c.why}) {
+			t.Errorf("%.40q: %v, not line %d, column %d", c.have, err, c.line, c.column)
+		}
+	}
+}
+
+// TestEarlier: what a former version wrote is renewed, what the user made of it is
+// not.
+func TestEarlier(t *testing.T) {
+	earlier = []string{`cortext hook claude EVENT "$@" || :`, "old"}
+	defer func() { earlier = nil }()
+	full := read(t, "testdata/settings.json")
+	now := `"cortext hook claude Stop 2>/dev/null || true"`
+	old := strings.Replace(full, now, `"cortext hook claude Stop \u0022$@\" || :"`, 1)
+	if old == full {
+		t.Fatal("nothing replaced")
+	}
+	got, changes, err := Settings([]byte(old), true)
+	if err != nil || string(got) != full || !slices.Equal(changes, []string{"hook Stop: new wording"}) {
+		t.Errorf("changes %q, %v\n%s", changes, err, got)
+	}
+	for _, users := range []string{`"exec cortext hook claude Stop \"$@\" || :"`, `"cortext hook claude Stop"`} {
+		have := strings.Replace(full, now, users, 1)
+		if got, changes, err := Settings([]byte(have), true); err != nil || changes != nil || string(got) != have {
+			t.Errorf("%s: changes %q, %v\n%s", users, changes, err, got)
+		}
+	}
+	// Another event's hook, and entries of a shape of their own, are not ours.
+	for _, users := range []string{`"cortext hook claude Stopping"`, `"old"`, `["cortext hook claude Stop"]`} {
+		have := strings.Replace(full, now, users, 1)
+		if _, changes, err := Settings([]byte(have), true); err != nil || !slices.Equal(changes, []string{"hook Stop"}) {
+			t.Errorf("%s: changes %q, %v", users, changes, err)
+		}
+	}
+	for _, shape := range []string{`1`, `"cortext hook claude Stop"`, `["cortext hook claude Stop"]`, `{"hooks": {"x": {"command": "cortext hook claude Stop"}}}`, `{"hooks": null}`, `{"hooks": [1, [], {}]}`} {
+		have := `{"hooks": {"Stop": [` + shape + `]}}`
+		if got, changes, err := Settings([]byte(have), true); err != nil || !slices.Contains(changes, "hook Stop") || !strings.HasPrefix(string(got), have[:len(have)-3]+", {") {
+			t.Errorf("%s: changes %q, %v\n%s", have, changes, err, got)
+		}
+	}
+	if slices.Contains(earlier, wording) {
+		t.Error("the present wording is among the earlier ones, which never ends")
+	}
+}
+
+// TestHookLine runs the line of each event as Claude Code does, through a shell.
+func TestHookLine(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a POSIX shell")
+	}
+	bin, empty := t.TempDir(), t.TempDir()
+	script := "#!/bin/sh\nread -r line\necho \"out $* $line\"\necho noise >&2\nexit 2\n"
+	if err := os.WriteFile(filepath.Join(bin, "cortext"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	broken := t.TempDir() // there, but for another machine
+	if err := os.WriteFile(filepath.Join(broken, "cortext"), []byte("\x7fELF\x00"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for _, shell := range []string{"sh", "bash", "zsh"} {
+		shell, err := exec.LookPath(shell)
+		if err != nil {
+			continue
+		}
+		tried++
+		for _, event := range events {
+			line, _ := rawjson.Unquote([]byte(command(wording, event)))
+			for _, c := range []struct{ path, want string }{
+				{bin, "out hook claude " + event + " {\"a\": 1}\n"},
+				{empty, ""},
+				{broken, ""},
+			} {
+				var stdout, stderr bytes.Buffer
+				cmd := exec.Command(shell, "-c", line)
+				cmd.Env = []string{"PATH=" + c.path}
+				cmd.Stdin = strings.NewReader("{\"a\": 1}\n")
+				cmd.Stdout, cmd.Stderr = &stdout, &stderr
+				if err := cmd.Run(); err != nil || stdout.String() != c.want || stderr.Len() > 0 {
+					t.Errorf("%s, %s: %v, says %q and %q", shell, line, err, stdout.String(), stderr.String())
+				}
+			}
+		}
+	}
+	if tried == 0 {
+		t.Error("no shell to try it with")
+	}
+}

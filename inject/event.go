@@ -1,0 +1,27 @@
+package inject
+
+// A Moment is when an agent calls a hook.
+type Moment int
+
+// The moments that cortext acts on.
+const (
+	Other      Moment = iota // nothing to do
+	Began                    // a session began, or was taken up again
+	Prompted                 // the user typed something; the agent has not begun on it
+	Answered                 // the agent has done a turn
+	Compacting               // the agent is about to shorten its context
+	Ended                    // the session ended, or the user left it
+)
+
+// An Event is what an agent tells a hook.
+type Event struct {
+	Moment     Moment
+	NativeID   string // the session's
+	Transcript string // its file, absolute; it may not exist yet
+	Dir        string // the project's folder
+	Prompt     string // what was typed, as it was typed
+	PromptID   string // the agent's id for it; may be empty
+	Fresh      bool   // of Began: the session is a new one, not one taken up again
+	Cleared    bool   // of Began and Ended: the user emptied the context, the program goes on
+	Process    string // tells processes of the agent apart; may be empty
+}

@@ -1,0 +1,59 @@
+package resume
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Cut finds a payload of [Build] in a text, by its block and the history behind
+// it, and returns what stands before the block, which begins with the command's
+// text, and what stands behind the history. ok is false where there is none; a
+// block without a history is none, since anyone may quote one.
+//
+// What an agent was given by a resume comes back in its transcript. It must not
+// be captured again (DESIGN, section 3, rule 3).
+func Cut(text string) (before, after string, ok bool) {
+	for from := 0; ; {
+		i := strings.Index(text[from:], blockOpen)
+		if i < 0 {
+			return "", "", false
+		}
+		at := from + i
+		from = at + len(blockOpen)
+		if at > 0 && text[at-1] != '\n' {
+			continue
+		}
+		_, rest, found := strings.Cut(text[from:], blockClose+"\n")
+		if !found {
+			return "", "", false
+		}
+		if after, ok = cutHistory(rest); ok {
+			return text[:at], after, true
+		}
+	}
+}
+
+// cutHistory takes the introduction and the fence off the beginning of text.
+func cutHistory(text string) (after string, ok bool) {
+	lead, tail, _ := strings.Cut(introduction(0), "0")
+	rest, ok := strings.CutPrefix(text, lead)
+	if !ok {
+		return "", false
+	}
+	digits, rest, _ := strings.Cut(rest, " ")
+	run, err := strconv.Atoi(digits)
+	if err != nil || run < minFence || run > len(text) {
+		return "", false
+	}
+	tildes := strings.Repeat("~", run)
+	rest, ok = strings.CutPrefix(" "+rest, tail+tildes+fenceOpen)
+	if !ok {
+		return "", false
+	}
+	// No other run is as long: the first line that is nothing else closes it.
+	_, after, ok = strings.Cut("\n"+rest, "\n"+tildes+"\n")
+	if !ok && strings.HasSuffix(rest, "\n"+tildes) { // an agent may trim the end
+		return "", true
+	}
+	return after, ok
+}

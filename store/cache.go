@@ -1,0 +1,111 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"cortext/store/internal/lines"
+)
+
+// Files below .workspace/local/cache make things faster and may be deleted at
+// any time. So they are not synced, a failed write is no failure of the caller,
+// and what cannot be read is not there.
+
+// ReadCache returns a file of the cache, named relative to it; ok is false where
+// there is none that can be read.
+func (s *Store) ReadCache(name string) (b []byte, ok bool) {
+	if checkPath(name) != nil {
+		return nil, false
+	}
+	b, err := s.readRegular(cacheDir + "/" + name)
+	return b, err == nil
+}
+
+// WriteCache replaces a file of the cache. A reader sees the old content or the
+// new.
+func (s *Store) WriteCache(name string, data []byte) error {
+	if err := checkPath(name); err != nil {
+		return err
+	}
+	name = cacheDir + "/" + name
+	if err := s.makeLocal(path.Dir(name)); err != nil {
+		return err
+	}
+	temp := name + ".new" // one writer at a time is usual; another's bytes are as good
+	if err := s.root.WriteFile(temp, data, privateFileMode); err != nil {
+		return errors.Join(err, s.root.Remove(temp))
+	}
+	return s.root.Rename(temp, name)
+}
+
+// RemoveCache removes a file of the cache, if it is there.
+func (s *Store) RemoveCache(name string) error {
+	if err := checkPath(name); err != nil {
+		return err
+	}
+	err := s.root.Remove(cacheDir + "/" + name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// ListCache returns the names of the regular files in a folder of the cache,
+// sorted.
+func (s *Store) ListCache(dir string) []string {
+	if checkPath(dir) != nil {
+		return nil
+	}
+	return slices.DeleteFunc(s.ListFiles(cacheDir+"/"+dir), func(name string) bool { return strings.HasSuffix(name, ".new") })
+}
+
+// ListFiles returns the names of the regular files in a folder of the workspace,
+// sorted; none if there is no such folder.
+func (s *Store) ListFiles(dir string) []string {
+	if checkPath(dir) != nil {
+		return nil
+	}
+	entries, err := s.readDir(dir)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// RemoveFile removes a file of the workspace that is not a conversation's, and
+// makes that durable; it is no error if it is not there.
+func (s *Store) RemoveFile(name string) error {
+	if err := checkPath(name); err != nil {
+		return err
+	}
+	info, err := s.root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return notRegularFile(name, info)
+	}
+	if err := s.root.Remove(name); err != nil {
+		return explain(err)
+	}
+	return s.files.SyncDir(s.root, path.Dir(name))
+}
+
+func notRegularFile(name string, info fs.FileInfo) error {
+	return &fs.PathError{Op: "remove", Path: name, Err: errors.New("is " + lines.Kind(info.Mode()))}
+}
+
+// NativeName returns an agent's id as a file's name (FORMAT.md, "Names").
+func NativeName(id string) string { return nativeName(id) }
