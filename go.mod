@@ -15,7 +15,9 @@ require (
 
 // Test dependencies.
 require (
+	github.com/creack/pty v1.1.24 // a terminal for the agents to run in
 	github.com/dlclark/regexp2/v2 v2.5.1 // o200k_base's own pattern, to compare the splitter with
+	github.com/hinshun/vt10x v0.0.0-20220301184237-5011da428d02 // what that terminal shows: old and without a release, but it requires nothing; sieve.go mends what it misreads
 	github.com/rogpeppe/go-internal v1.16.0 // testscript: scripts that drive the program
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // validates what tests produce against the JSON Schemas
 	github.com/tiktoken-go/tokenizer v0.10.0 // the counts that ours are compared with

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"cortext/schema/tokens"
 	"cortext/store/internal/lines"
 )
 
@@ -109,3 +110,6 @@ func notRegularFile(name string, info fs.FileInfo) error {
 
 // NativeName returns an agent's id as a file's name (FORMAT.md, "Names").
 func NativeName(id string) string { return nativeName(id) }
+
+// Warm prepares in the background what the first append of a process needs.
+func (s *Store) Warm() { tokens.Warm() }

@@ -58,7 +58,7 @@ func load() *table {
 	if err != nil {
 		return t
 	}
-	defer file.Close()
+	defer file.Close() // behind the last read
 	in, ok := file.(io.ReaderAt) // as embed says; to read it whole makes a copy
 	if !ok {
 		return t
@@ -68,20 +68,35 @@ func load() *table {
 	for i := range alphabet {
 		digits[alphabet[i]] = uint32(i)
 	}
-	buf := make([]byte, 32<<10)
-	from := 0
-	for off := int64(0); ; {
-		n, _ := in.ReadAt(buf, off)
-		n = bytes.LastIndexByte(buf[:n], '\n') + 1
-		if n == 0 {
-			return t
+	// The tokens are entered while the next ones are decoded: a hook that captures
+	// one turn spends most of its time here.
+	decoded := make(chan int, 64)
+	go func() {
+		defer close(decoded)
+		buf := make([]byte, 32<<10)
+		at := 0
+		for off := int64(0); ; {
+			n, _ := in.ReadAt(buf, off)
+			n = bytes.LastIndexByte(buf[:n], '\n') + 1
+			if n == 0 {
+				return
+			}
+			off += int64(n)
+			at = decode(t.arena, at, buf[:n], &digits)
+			decoded <- at
 		}
-		off += int64(n)
-		to := decode(t.arena, from, buf[:n], &digits)
+	}()
+	from := 0
+	for to := range decoded {
 		t.enter(from, to)
 		from = to
 	}
+	return t
 }
+
+// Warm loads the table in the background, so that the first count need not wait
+// for all of it.
+func Warm() { go loaded() }
 
 // decode appends the tokens of whole lines to the arena, which is filled up to
 // at, and returns up to where it is then.

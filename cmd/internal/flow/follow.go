@@ -37,6 +37,7 @@ func (w *Workspace) follow(ctx context.Context, agent inject.Agent, nativeID str
 		return 0, err
 	}
 	if size != t.Read.Cursor.Size || t.Read.Cursor.Offset == 0 {
+		w.Store.Warm()
 		if appended, err = w.followMain(ctx, agent, nativeID, t, f, size, subs); err != nil {
 			return appended, fmt.Errorf("%s: %w", t.Transcript, err)
 		}

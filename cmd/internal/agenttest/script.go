@@ -1,0 +1,138 @@
+package agenttest
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ResumedLine marks a user text as the payload of a resumed conversation.
+const ResumedLine = "[RESUMED CONVERSATION]"
+
+// HangText is the first piece of a turn that hangs. Agents draw whole lines, so it is one.
+const HangText = "hanging\n\n"
+
+var (
+	directive = regexp.MustCompile(`(?s)@@(TOOL|THINK|SAY|BIG|SLOW|HANG)(?:\s+(.*?))?@@`)
+	reminder  = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>`)
+)
+
+// plan is one model turn.
+type plan struct {
+	think string
+	text  string
+	tool  *call
+	slow  time.Duration
+	hang  bool
+}
+
+type call struct {
+	name  string
+	input json.RawMessage
+}
+
+// planFor reads the turn to answer with out of the request's directives. A
+// request on the side is never scripted, though it may quote the user's text.
+func planFor(r Request) (plan, error) {
+	text, at := newestUserText(r.body.Messages)
+	p := plan{text: echo(text)}
+	if !r.Main() || isResumed(text) {
+		return p, nil
+	}
+	var calls []call
+	said := false
+	for _, d := range directive.FindAllStringSubmatch(text, -1) {
+		value := d[2]
+		switch d[1] {
+		case "TOOL":
+			name, input, _ := strings.Cut(value, " ")
+			if strings.TrimSpace(input) == "" {
+				input = "{}"
+			}
+			if !json.Valid([]byte(input)) {
+				return plan{}, fmt.Errorf("agenttest: input of %q is not JSON: %q", name, input)
+			}
+			calls = append(calls, call{name: name, input: json.RawMessage(input)})
+		case "THINK":
+			p.think = value
+		case "SAY":
+			p.text, said = value, true
+		case "BIG":
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 0 {
+				return plan{}, fmt.Errorf("agenttest: bytes of @@BIG@@: %q", value)
+			}
+			p.text, said = big(n), true
+		case "SLOW":
+			seconds, err := strconv.ParseFloat(value, 64)
+			if err != nil || seconds < 0 {
+				return plan{}, fmt.Errorf("agenttest: seconds of @@SLOW@@: %q", value)
+			}
+			p.slow = time.Duration(seconds * float64(time.Second))
+		case "HANG":
+			p.hang = true
+		}
+	}
+	done := 0
+	for _, m := range r.body.Messages[at:] {
+		if m.Role == "assistant" && m.calls() {
+			done++
+		}
+	}
+	switch {
+	case done < len(calls):
+		// The turns before the last call's are for calling only.
+		p.tool, p.hang = &calls[done], false
+		p.text = "I will call " + p.tool.name + "."
+	case done > 0 && !said:
+		p.text = fmt.Sprintf("All %d tool call(s) done.", done)
+	}
+	return p, nil
+}
+
+// newestUserText returns the newest text of the user's own and the index of the
+// message after it. Consecutive user messages arrive merged into one with
+// several blocks, so blocks are looked at, not messages.
+func newestUserText(all []message) (text string, after int) {
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i].Role != "user" {
+			continue
+		}
+		blocks := all[i].Content
+		for j := len(blocks) - 1; j >= 0; j-- {
+			if blocks[j].Type != "text" {
+				continue
+			}
+			own := strings.TrimSpace(reminder.ReplaceAllString(blocks[j].Text, ""))
+			if own != "" {
+				return own, i + 1
+			}
+		}
+	}
+	return "", len(all)
+}
+
+// isResumed tells whether the text holds [ResumedLine] as a line.
+func isResumed(text string) bool {
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) == ResumedLine {
+			return true
+		}
+	}
+	return false
+}
+
+// echo is the answer to a text without directives.
+func echo(text string) string {
+	runes := []rune(strings.ReplaceAll(text, "\n", " "))
+	return "ok: " + string(runes[:min(60, len(runes))])
+}
+
+// big returns n bytes of text.
+func big(n int) string {
+	const unit = "0123456789abcdef"
+	return strings.Repeat(unit, n/len(unit)+1)[:n]
+}

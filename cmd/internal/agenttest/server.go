@@ -1,0 +1,192 @@
+// Package agenttest runs the real agents in tests, against a model server of
+// our own on loopback that records every request.
+package agenttest
+
+import (
+	"compress/gzip"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Server speaks the Anthropic Messages API on a loopback port. No header is
+// kept, so no key is either.
+//
+// What it answers is scripted by directives in the text that a test gives the
+// agent. They count in the newest user text that is not the agent's own (its
+// reminders, tool results), and only there; a text that holds the line
+// [ResumedLine] is a history being resumed and is never carried out.
+//
+//	@@TOOL Name {"json":"input"}@@  call that tool; each takes one model turn, in order
+//	@@THINK text@@                  think first, if the request allows thinking
+//	@@SAY text@@                    answer with this text
+//	@@BIG bytes@@                   answer with so many bytes of text
+//	@@SLOW seconds@@                stream the answer over that long
+//	@@HANG@@                        stream [HangText], then nothing until the client goes or the server is closed
+//
+// Without one the answer is "ok: " and the first 60 characters of that text.
+type Server struct {
+	URL string // such as http://127.0.0.1:40001
+
+	http   *http.Server
+	prefix string          // random, in every id this server gives out
+	ctx    context.Context // ends with Close: what hangs stops
+	cancel context.CancelFunc
+	hung   chan struct{} // a value for each turn that has begun to hang
+
+	mu       sync.Mutex
+	requests []Request
+	ids      int
+}
+
+// maxHung is how many hanging turns can await their [Server.AwaitHang]; the
+// ones above it hang without being told of.
+const maxHung = 64
+
+// Serve starts a server; Close ends it.
+func Serve() (*Server, error) {
+	prefix := make([]byte, 8)
+	rand.Read(prefix) // never fails
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("agenttest: listen on loopback: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Server{
+		URL:    "http://" + listener.Addr().String(),
+		prefix: hex.EncodeToString(prefix),
+		ctx:    ctx,
+		cancel: cancel,
+		hung:   make(chan struct{}, maxHung),
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/messages", s.messages)
+	mux.HandleFunc("POST /v1/messages/count_tokens", s.countTokens)
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]any{"data": []any{}, "has_more": false})
+	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			return
+		}
+		writeError(w, http.StatusNotFound, "not_found_error", "agenttest: no "+r.Method+" "+r.URL.Path)
+	})
+	s.http = &http.Server{Handler: mux}
+	go s.http.Serve(listener) // returns when Close closes the listener
+	return s, nil
+}
+
+// Close ends the server and every turn that is under way. Requests stays readable.
+func (s *Server) Close() error {
+	s.cancel()
+	return s.http.Close()
+}
+
+// Requests returns the requests for a model turn so far, in order of arrival.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Main returns those of [Server.Requests] that carry the conversation itself.
+func (s *Server) Main() []Request {
+	return slices.DeleteFunc(s.Requests(), func(r Request) bool { return !r.Main() })
+}
+
+// AwaitHang waits until a turn scripted with @@HANG@@ has streamed its first
+// piece. Each such turn is told of once.
+func (s *Server) AwaitHang(ctx context.Context) error {
+	select {
+	case <-s.hung:
+		return nil
+	case <-s.ctx.Done():
+		return fmt.Errorf("agenttest: server closed before a turn hung")
+	case <-ctx.Done():
+		return fmt.Errorf("agenttest: no turn hung: %w", ctx.Err())
+	}
+}
+
+// messages answers POST /v1/messages.
+func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
+	raw, err := readBody(r)
+	if err != nil {
+		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+		return
+	}
+	req, err := parseRequest(raw)
+	if err != nil {
+		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+		return
+	}
+	s.mu.Lock()
+	s.requests = append(s.requests, req)
+	s.mu.Unlock()
+
+	p, err := planFor(req)
+	if err != nil {
+		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+		return
+	}
+	s.answer(w, r, req, p)
+}
+
+// countTokens answers POST /v1/messages/count_tokens with a guess.
+func (s *Server) countTokens(w http.ResponseWriter, r *http.Request) {
+	raw, err := readBody(r)
+	if err != nil {
+		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"input_tokens": guessTokens(len(raw))})
+}
+
+// id returns an id that no other answer of any server has.
+func (s *Server) id(kind string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ids++
+	return fmt.Sprintf("%s_%s%08d", kind, s.prefix, s.ids)
+}
+
+// readBody reads the whole body, unpacked if it came as gzip.
+func readBody(r *http.Request) ([]byte, error) {
+	body := io.Reader(r.Body)
+	if strings.EqualFold(r.Header.Get("Content-Encoding"), "gzip") {
+		z, err := gzip.NewReader(r.Body)
+		if err != nil {
+			return nil, fmt.Errorf("agenttest: gzip body: %w", err)
+		}
+		body = z
+	}
+	raw, err := io.ReadAll(body)
+	if err != nil {
+		return nil, fmt.Errorf("agenttest: read body: %w", err)
+	}
+	return raw, nil
+}
+
+// guessTokens is near enough to what a model would count for n bytes.
+func guessTokens(n int) int { return max(1, n/4) }
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v) // a client that went away is not our fault
+}
+
+// writeError answers in the shape the API gives errors.
+func writeError(w http.ResponseWriter, status int, kind, message string) {
+	writeJSON(w, status, map[string]any{
+		"type":  "error",
+		"error": map[string]any{"type": kind, "message": message},
+	})
+}

@@ -1,0 +1,178 @@
+//go:build unix
+
+package agenttest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/hinshun/vt10x"
+)
+
+// Terminal is a program in a pseudo-terminal, and the screen it draws.
+type Terminal struct {
+	cmd    *exec.Cmd
+	tty    *os.File
+	screen *screen
+	exited chan struct{} // closed when the program has been waited for
+	err    error         // of that wait
+
+	mu    sync.Mutex
+	drawn chan struct{} // closed and replaced whenever something was drawn
+	ended bool          // nothing more will be drawn
+}
+
+// Start runs the program in a terminal of that size, in a session and a process
+// group of its own. Close must be called.
+func Start(cmd *exec.Cmd, cols, rows int) (*Terminal, error) {
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
+	if err != nil {
+		return nil, fmt.Errorf("agenttest: start %s in a terminal: %w", cmd.Path, err)
+	}
+	t := &Terminal{
+		cmd:    cmd,
+		tty:    tty,
+		screen: newScreen(cols, rows, tty),
+		exited: make(chan struct{}),
+		drawn:  make(chan struct{}),
+	}
+	go func() {
+		// Reading fails once no process has the terminal open: EIO on Linux.
+		t.screen.show(tty, func() { t.announce(false) })
+		t.announce(true)
+	}()
+	go func() {
+		t.err = cmd.Wait()
+		close(t.exited)
+	}()
+	return t, nil
+}
+
+// Type writes the text as it is. Programs take text and Enter written at once
+// for a paste, so wait for the text on the screen, then press [Terminal.Key] Enter.
+func (t *Terminal) Type(text string) error {
+	if _, err := t.tty.WriteString(text); err != nil {
+		return fmt.Errorf("agenttest: type: %w", err)
+	}
+	return nil
+}
+
+// Key presses a key: Enter, Esc, Tab, S-Tab, Space, Backspace, Up, Down, Left,
+// Right, or C-a to C-z.
+func (t *Terminal) Key(name string) error {
+	t.screen.vt.Lock()
+	application := t.screen.vt.Mode()&vt10x.ModeAppCursor != 0
+	t.screen.vt.Unlock()
+	bytes, err := keyBytes(name, application)
+	if err != nil {
+		return err
+	}
+	return t.Type(bytes)
+}
+
+// WaitFor waits until the text stands in [Terminal.Screen]. If it does not
+// within that time, or the program draws no more, the error holds the screen.
+func (t *Terminal) WaitFor(text string, within time.Duration) error {
+	deadline := time.NewTimer(within)
+	defer deadline.Stop()
+	for {
+		t.mu.Lock()
+		drawn, ended := t.drawn, t.ended
+		t.mu.Unlock()
+		shown := t.Screen()
+		if strings.Contains(shown, text) {
+			return nil
+		}
+		if ended {
+			return fmt.Errorf("agenttest: the program ended without %q; its screen:\n%s", text, shown)
+		}
+		select {
+		case <-drawn:
+		case <-deadline.C:
+			return fmt.Errorf("agenttest: no %q within %v; the screen:\n%s", text, within, shown)
+		}
+	}
+}
+
+// Screen returns the text on the screen, a line for each row.
+func (t *Terminal) Screen() string { return t.screen.String() }
+
+// Wait waits until the program has exited; its error is that of [exec.Cmd.Wait].
+// What it drew last may still be on its way: see [Terminal.WaitFor].
+func (t *Terminal) Wait() error {
+	<-t.exited
+	return t.err
+}
+
+// Kill ends the program and its process group with SIGKILL and waits for the
+// program. One that has exited is left alone, with what it left running: its
+// group's id may be another's by then.
+func (t *Terminal) Kill() error {
+	select {
+	case <-t.exited:
+		return nil
+	default:
+	}
+	// The program leads its own session, so its id is its group's.
+	if err := syscall.Kill(-t.cmd.Process.Pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("agenttest: kill: %w", err)
+	}
+	<-t.exited
+	return nil
+}
+
+// Close kills the program if it still runs and gives the terminal back.
+func (t *Terminal) Close() error {
+	return errors.Join(t.Kill(), t.tty.Close())
+}
+
+// announce wakes those who wait for something on the screen.
+func (t *Terminal) announce(ended bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ended = t.ended || ended
+	close(t.drawn)
+	t.drawn = make(chan struct{})
+}
+
+// keyBytes returns what a terminal sends for the key; the arrows have another
+// form while the program has asked for application mode.
+func keyBytes(name string, application bool) (string, error) {
+	arrows := "\x1b["
+	if application {
+		arrows = "\x1bO"
+	}
+	switch name {
+	case "Enter":
+		return "\r", nil
+	case "Esc":
+		return "\x1b", nil
+	case "Tab":
+		return "\t", nil
+	case "S-Tab":
+		return "\x1b[Z", nil
+	case "Space":
+		return " ", nil
+	case "Backspace":
+		return "\x7f", nil
+	case "Up":
+		return arrows + "A", nil
+	case "Down":
+		return arrows + "B", nil
+	case "Right":
+		return arrows + "C", nil
+	case "Left":
+		return arrows + "D", nil
+	}
+	if letter, ok := strings.CutPrefix(name, "C-"); ok && len(letter) == 1 && letter[0] >= 'a' && letter[0] <= 'z' {
+		return string(letter[0] - 'a' + 1), nil
+	}
+	return "", fmt.Errorf("agenttest: no key %q", name)
+}

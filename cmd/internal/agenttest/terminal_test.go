@@ -1,0 +1,139 @@
+//go:build unix
+
+package agenttest
+
+import (
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// inTerminal runs a shell script in a terminal until the test ends.
+func inTerminal(t *testing.T, script string) *Terminal {
+	t.Helper()
+	term, err := Start(exec.Command("sh", "-c", script), 40, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { term.Close() })
+	return term
+}
+
+func waitFor(t *testing.T, term *Terminal, text string) {
+	t.Helper()
+	if err := term.WaitFor(text, patience); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func press(t *testing.T, term *Terminal, key string) {
+	t.Helper()
+	if err := term.Key(key); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTerminalTypesAndWaits(t *testing.T) {
+	term := inTerminal(t, `stty size; printf 'name? '; read -r name; echo "hello $name"; exit 3`)
+	waitFor(t, term, "6 40")
+	waitFor(t, term, "name?")
+	if err := term.Type("Anna"); err != nil {
+		t.Fatal(err)
+	}
+	press(t, term, "Enter")
+	waitFor(t, term, "hello Anna")
+	var exit *exec.ExitError
+	if err := term.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 3 {
+		t.Errorf("exited with %v", err)
+	}
+	err := term.WaitFor("never", patience)
+	if err == nil || !strings.Contains(err.Error(), "hello Anna") {
+		t.Errorf("waiting on a program that has ended: %v", err)
+	}
+}
+
+func TestTerminalControlKeys(t *testing.T) {
+	// noflsh: else C-c throws away output that is not drawn yet, "after" with it.
+	term := inTerminal(t, `stty noflsh; trap 'caught=yes' INT; echo ready; while [ -z "$caught" ]; do sleep 0.1; done; echo after; cat; echo at end`)
+	waitFor(t, term, "ready")
+	press(t, term, "C-c")
+	waitFor(t, term, "after")
+	press(t, term, "C-d")
+	waitFor(t, term, "at end")
+	if err := term.Key("Hyper"); err == nil {
+		t.Error("an unknown key was pressed")
+	}
+}
+
+func TestTerminalKill(t *testing.T) {
+	term := inTerminal(t, `trap '' HUP INT TERM; sleep 600 & echo ready; wait`)
+	waitFor(t, term, "ready")
+	if err := term.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := term.Wait(); err == nil || err.Error() != "signal: killed" {
+		t.Errorf("exited with %v", err)
+	}
+	// The background sleep had the terminal open too: that reading ends shows it is gone.
+	if err := term.WaitFor("never", patience); err == nil || !strings.Contains(err.Error(), "ended") {
+		t.Error(err)
+	}
+	if err := term.Kill(); err != nil {
+		t.Errorf("killed again: %v", err)
+	}
+}
+
+func TestTerminalAnswersPrograms(t *testing.T) {
+	term := inTerminal(t, `stty raw -echo; printf 'ab\033[6n'; head -c 6 | tr '\033' E; stty sane`)
+	waitFor(t, term, "E[1;3R")
+}
+
+func TestKeys(t *testing.T) {
+	for _, c := range []struct {
+		key         string
+		application bool
+		want        string
+	}{
+		{"Enter", false, "\r"}, {"Esc", false, "\x1b"}, {"C-a", false, "\x01"}, {"C-z", false, "\x1a"},
+		{"Up", false, "\x1b[A"}, {"Up", true, "\x1bOA"}, {"S-Tab", false, "\x1b[Z"}, {"Backspace", false, "\x7f"},
+	} {
+		if got, err := keyBytes(c.key, c.application); got != c.want || err != nil {
+			t.Errorf("%s: %q, %v", c.key, got, err)
+		}
+	}
+}
+
+// A screen reads the same however its output is cut into reads.
+func TestScreen(t *testing.T) {
+	for _, c := range []struct{ name, output, want string }{
+		{"rows", "one  \r\n\r\ntwo\r\n", "one\n\ntwo"},
+		{"moves and erases", "abcdef\x1b[3Dx\x1b[K\x1b[2;3Hy", "abcx\n  y"},
+		{"alternate screen", "shell\x1b[?1049h\x1b[Hprogram\x1b[?1049l", "shell"},
+		{"title", "\x1b]0;✳ a title\aok", "ok"},
+		{"keyboard modes", "abc\x1b[>1u\x1b[?u\x1b[<ud\x1b[>4;2me\x1b[2 qf\x1b[?2026$pg", "abcdefg"},
+		{"wide", "日本\x1b[5Gx 🎉!", "日本x 🎉!"},
+		{"no width", "e\u0301 a\ufe0f\u200db", "e ab"},
+		{"no-break space", "❯\u00a0go", "❯ go"},
+		{"box", "╭─╮\r\n│ │", "╭─╮\n│ │"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, size := range []int{1, 2, 3, 1000} {
+				s := newScreen(20, 4, io.Discard)
+				s.show(&slow{strings.NewReader(c.output), size}, func() {})
+				if got := s.String(); got != c.want {
+					t.Errorf("read by %d bytes:\n%q, want\n%q", size, got, c.want)
+				}
+			}
+		})
+	}
+}
+
+// slow reads no more than size bytes at once.
+type slow struct {
+	r    io.Reader
+	size int
+}
+
+func (s *slow) Read(p []byte) (int, error) { return s.r.Read(p[:min(s.size, len(p))]) }

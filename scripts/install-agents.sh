@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# install-agents.sh [--newest]: brings the agents that tests run, each as
+# $CORTEXT_AGENTS/AGENT/VERSION/AGENT (default ~/.cache/cortext/agents), and
+# prints a line "agent version path" for each. What is there already is only
+# asked for its version. --newest brings the newest versions beside the pinned
+# ones. Needs node and npm; npm's own settings say where packages come from.
+set -euo pipefail
+
+# agent, version, platform, package, file in it to run, sha512 as npm publishes it.
+# A package that holds nothing to run is fetched and checked all the same: the
+# agent's version is its version.
+pinned() {
+	cat <<'TABLE'
+claude 2.1.329 any          @anthropic-ai/claude-code              -      sha512-WQ7RY331gsODjOoDBbeG1fjMfKY1Ur9yxWAOI9SgdLZvqA9sAREaezXt7e3uNbHlgjVAZg1IqlJT1J7WKViEFA==
+claude 2.1.329 linux-x64    @anthropic-ai/claude-code-linux-x64    claude sha512-+n4lu1ubYAp02Y0X/MAUnxw9yY6SHHZ77F+IoW+V0wVoFuiI9opdH6gofjf14gXJCEYMTNpks7Gn1i8XZTKAWA==
+claude 2.1.329 linux-arm64  @anthropic-ai/claude-code-linux-arm64  claude sha512-IiG5umFToSCVWqB1lEsxxwIxKgxPXyZ3DRU915v8J4Bz5Q3JpslM0ew1m5yaT+lFXBPvYxmsEgi0XI68XHND0A==
+claude 2.1.329 darwin-x64   @anthropic-ai/claude-code-darwin-x64   claude sha512-6cjJiD19yxOzdnzErJ8ougFKoksK/wUvOJb6V2iCXg1rM9gGEY1I7HE8jQnvh6buAuXHtHaahfoiiISaplOxYg==
+claude 2.1.329 darwin-arm64 @anthropic-ai/claude-code-darwin-arm64 claude sha512-brgS94FOoB+ekq1gIeNpBtGAbzWxE1UEeBQWfk1KX1BStrMIxwWXriPfQLKEkFTWHpmGXv2fZxxMQJsR+5PhZw==
+TABLE
+}
+
+fail() {
+	printf 'install-agents: %s\n' "$*" >&2
+	exit 1
+}
+say() { printf 'install-agents: %s\n' "$*" >&2; }
+
+newest=no
+case "${1:-}" in
+'') ;;
+--newest) newest=yes ;;
+*) fail "usage: install-agents.sh [--newest]" ;;
+esac
+
+case "$(uname -s)-$(uname -m)" in
+Linux-x86_64) platform=linux-x64 ;;
+Linux-aarch64 | Linux-arm64) platform=linux-arm64 ;;
+Darwin-x86_64) platform=darwin-x64 ;;
+Darwin-arm64) platform=darwin-arm64 ;;
+*) fail "no agent is published for $(uname -s) on $(uname -m)" ;;
+esac
+
+if [ -n "${CORTEXT_AGENTS:-}" ]; then
+	cache=$CORTEXT_AGENTS
+elif [ -n "${XDG_CACHE_HOME:-}" ]; then
+	cache=$XDG_CACHE_HOME/cortext/agents
+else
+	cache=${HOME:?is not set, nor is CORTEXT_AGENTS}/.cache/cortext/agents
+fi
+mkdir -p "$cache"
+cache=$(cd "$cache" && pwd)
+
+# Nothing half installed is ever seen under its final name: all is made in here.
+work=$(mktemp -d "$cache/.installing.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# rows AGENT: the table's rows for this platform, of one agent or of all.
+rows() {
+	pinned | awk -v p="$platform" -v a="${1:-}" '(a == "" || $1 == a) && ($3 == "any" || $3 == p)'
+}
+
+# prints PATH VERSION: whether the program runs and says that it is that version.
+prints() {
+	local out
+	[ -x "$1" ] || return 1
+	mkdir -p "$work/home"
+	out=$(HOME=$work/home "$1" --version </dev/null 2>/dev/null) || return 1
+	case " $out " in
+	*[[:space:]]"$2"[[:space:]]*) return 0 ;;
+	*) return 1 ;;
+	esac
+}
+
+need_npm() {
+	command -v node >/dev/null || fail "node is missing: agents are packages of npm, which needs it"
+	command -v npm >/dev/null || fail "npm is missing: agents are packages of npm"
+}
+
+# view PACKAGE FIELD: what the registry says of a package.
+view() {
+	local out
+	out=$(npm view --loglevel=error "$1" "$2") || fail "npm view $1 $2 failed"
+	[ -n "$out" ] || fail "npm knows no $2 of $1"
+	printf '%s\n' "$out"
+}
+
+# fetch PACKAGE VERSION INTEGRITY FOLDER: unpacks the package into the folder if
+# its bytes are the ones with that sha512.
+fetch() {
+	local tarball got
+	say "fetching $1 $2"
+	rm -rf "$work/pack"
+	mkdir -p "$work/pack" "$4"
+	(cd "$work/pack" && npm pack --loglevel=error --ignore-scripts "$1@$2" >/dev/null) || fail "npm pack $1@$2 failed"
+	tarball=$(find "$work/pack" -name '*.tgz')
+	got=$(node -e '
+		const hash = require("crypto").createHash("sha512");
+		require("fs").createReadStream(process.argv[1])
+			.on("data", (part) => hash.update(part))
+			.on("end", () => console.log("sha512-" + hash.digest("base64")));
+	' "$tarball")
+	[ "$got" = "$3" ] || fail "$1 $2 is not what was pinned: $got instead of $3"
+	tar -xzf "$tarball" -C "$4" --strip-components=1
+	rm -rf "$work/pack"
+}
+
+# install AGENT VERSION: makes AGENT/VERSION out of the table's packages, unless
+# it is there and works.
+install() {
+	local agent=$1 version=$2 target=$cache/$1/$2 made=$work/$1-$2
+	local row_version package file integrity run=''
+	if prints "$target/$agent" "$version"; then
+		printf '%s %s %s\n' "$agent" "$version" "$target/$agent"
+		return
+	fi
+	need_npm
+	while read -r _ row_version _ package file integrity <&3; do
+		# A version that is not pinned is checked against what npm publishes now.
+		[ "$version" = "$row_version" ] || integrity=$(view "$package@$version" dist.integrity)
+		fetch "$package" "$version" "$integrity" "$made/node_modules/$package"
+		[ "$file" = - ] || run=node_modules/$package/$file
+	done 3< <(rows "$agent")
+	[ -n "$run" ] || fail "the table has nothing to run for $agent on $platform"
+	chmod +x "$made/$run"
+	ln -s "$run" "$made/$agent"
+	prints "$made/$agent" "$version" || fail "$agent does not run or does not say that it is version $version"
+	mkdir -p "$cache/$agent"
+	if [ -e "$target" ]; then # left broken, or made meanwhile by another run
+		mv "$target" "$work/replaced"
+	fi
+	mv "$made" "$target"
+	printf '%s %s %s\n' "$agent" "$version" "$target/$agent"
+}
+
+while read -r agent version _ package _ <&4; do
+	if [ "$newest" = yes ]; then
+		need_npm
+		version=$(view "$package" version)
+	fi
+	install "$agent" "$version"
+done 4< <(rows | awk '!seen[$1]++')
