@@ -21,6 +21,7 @@ type Event struct {
 	Dir        string // the project's folder
 	Prompt     string // what was typed, as it was typed
 	PromptID   string // the agent's id for it; may be empty
+	Said       string // of Answered: what the model said last; the transcript may get it a moment later
 	Fresh      bool   // of Began: the session is a new one, not one taken up again
 	Cleared    bool   // of Began and Ended: the user emptied the context, the program goes on
 	Process    string // tells processes of the agent apart; may be empty

@@ -124,6 +124,9 @@ type Transcript struct {
 	Branch      string    // of git, at the start
 	Messages    int       // in the main conversation, by id
 
+	// Said is the text of its last message from the model.
+	Said string
+
 	// Commands are the prompts that are /workspace commands, in their order.
 	Commands []Command
 

@@ -48,8 +48,8 @@ var rules = map[string]rule{
 		why:  "decides what an agent is told: pure, so that the same input gives the same bytes",
 	},
 
-	"cortext/inject": {ours: []string{"cortext/schema"}, why: "what an agent is: no store, no payload"},
-	"cortext/inject/claude/setup": {ours: []string{"cortext/resume/prompt", "cortext/schema/rawjson"}, why: "what stands in a project's .claude/: texts in, texts out"},
+	"cortext/inject":                {ours: []string{"cortext/schema"}, why: "what an agent is: no store, no payload"},
+	"cortext/inject/claude/setup":   {ours: []string{"cortext/resume/prompt", "cortext/schema/rawjson"}, why: "what stands in a project's .claude/: texts in, texts out"},
 	"cortext/inject/claude/program": {ours: []string{"cortext/inject"}, why: "one agent's program: knows no record"},
 	"cortext/inject/claude": {
 		ours: []string{"cortext/inject", "cortext/inject/claude/program", "cortext/inject/claude/setup", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson"},

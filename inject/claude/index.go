@@ -126,6 +126,9 @@ func open(f io.ReaderAt, size int64, o inject.Options) (*inject.Transcript, erro
 		return nil, inject.ErrCursor
 	}
 	var err error
+	if x.t.Said, err = x.said(); err != nil {
+		return nil, err
+	}
 	x.t.Next, err = x.next(size)
 	return x.t, err
 }
@@ -457,6 +460,29 @@ func (x *index) nativeID(base string) string {
 		}
 	}
 	return best
+}
+
+// said is the text of the last message from the model.
+func (x *index) said() (string, error) {
+	for _, u := range slices.Backward(x.main.units) {
+		if u.kind != assistantUnit {
+			continue
+		}
+		c := content{x: x, m: &schema.Message{}, batch: &inject.Batch{}, unit: u}
+		for _, at := range u.lines {
+			r, err := x.read(at)
+			if err != nil {
+				return "", err
+			}
+			for _, b := range blocks(member(r.Message, "content")) {
+				if b.Type == "text" {
+					c.addText(b.Text)
+				}
+			}
+		}
+		return strings.Join(c.texts, "\n\n"), nil
+	}
+	return "", nil
 }
 
 func sortedKeys(m map[string]int) []string {

@@ -89,7 +89,15 @@ func (w *Workspace) followMain(ctx context.Context, agent inject.Agent, nativeID
 	if tr.FirstLine != "" {
 		t.FirstLine = tr.FirstLine
 	}
-	t.Version, t.Permission = tr.Version, tr.Permission
+	if tr.Version != "" {
+		t.Version = tr.Version
+	}
+	if tr.Permission != "" {
+		t.Permission = tr.Permission
+	}
+	if tr.Said != "" {
+		t.Said = endOf(tr.Said)
+	}
 	t.Read.Cursor = tr.Next
 	if tr.fromStart || tr.Next.Offset >= was.Size {
 		t.Parts = r.parts

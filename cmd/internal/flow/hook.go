@@ -179,10 +179,43 @@ func (w *Workspace) answered(ctx context.Context, agent inject.Agent, e inject.E
 	if w.Config.Autosave != AutosaveTurn && !stopping {
 		return nil
 	}
-	if _, err := w.capture(ctx, agent, e.NativeID, e.Transcript); err != nil || !stopping {
+	if err := w.captureAnswer(ctx, agent, e); err != nil || !stopping {
 		return err
 	}
 	return errors.Join(w.Store.RemoveCache(name), w.finishStop(ctx, string(at)))
+}
+
+// An agent may call the hook a moment before the answer is in the transcript
+// (Claude Code 2.1.329, in a terminal: some 20 ms). It is waited for, but never
+// for long: what is late is captured the next time.
+const (
+	answerWait = 500 * time.Millisecond
+	answerPoll = 5 * time.Millisecond
+)
+
+// captureAnswer captures a turn with the answer that the agent has told of.
+func (w *Workspace) captureAnswer(ctx context.Context, agent inject.Agent, e inject.Event) error {
+	for waited := time.Duration(0); ; {
+		t, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
+		if err != nil || len(t.Parts) == 0 || e.Said == "" || strings.HasSuffix(t.Said, endOf(e.Said)) || strings.HasSuffix(endOf(e.Said), t.Said) {
+			return err
+		}
+		for !t.grown() {
+			if waited >= answerWait || ctx.Err() != nil {
+				return nil
+			}
+			time.Sleep(answerPoll)
+			waited += answerPoll
+		}
+	}
+}
+
+// endOf is the end of a text by which it is told from others, whatever the space
+// in it.
+func endOf(text string) string {
+	const runes = 80
+	r := []rune(strings.Join(strings.Fields(text[max(0, len(text)-8*runes):]), " "))
+	return string(r[max(0, len(r)-runes):])
 }
 
 func stoppingName(agent, nativeID string) string {

@@ -21,6 +21,7 @@ type tie struct {
 	Version    string `json:"version"`    // of the agent
 	Permission string `json:"permission"` // the last mode
 	Parts      []part `json:"parts"`      // in the order of the session; none: it is not ours
+	Said       string `json:"said"`       // the end of what the model said last
 	At         int    `json:"at"`         // the part that the cursor stands in
 	Read       mark   `json:"read"`
 	// Subagents is how far the transcripts of sub-agents were read, by their ids.

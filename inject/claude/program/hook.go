@@ -23,6 +23,7 @@ func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 		Reason     string `json:"reason"` // of SessionEnd
 		Prompt     string `json:"prompt"`
 		PromptID   string `json:"prompt_id"`
+		Said       string `json:"last_assistant_message"` // of Stop
 	}
 	if err := json.Unmarshal(input, &in); err != nil {
 		return inject.Event{}, fmt.Errorf("what the hook was given is not JSON: %w", err)
@@ -50,6 +51,7 @@ func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 		e.Moment = inject.Prompted
 	case "Stop":
 		e.Moment = inject.Answered
+		e.Said = in.Said
 	case "PreCompact":
 		e.Moment = inject.Compacting
 	case "SessionEnd":

@@ -1,0 +1,128 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"cortext/cmd/internal/agenttest"
+)
+
+// ago is the only thing in a payload that differs from one moment to the next.
+var ago = regexp.MustCompile(`(?m)^Last active: .*$`)
+
+// isPayload wants the payload that the agent sent to be what --print had written,
+// and command, block and history in it, each once and in this order.
+func (s *stage) isPayload(printed string) {
+	s.t.Helper()
+	got := s.payload()
+	if ago.ReplaceAllString(got, "") != ago.ReplaceAllString(printed, "") {
+		s.t.Errorf("the agent sent %d bytes, --print had written %d:\n%.1500s\n…\n%s", len(got), len(printed), got, got[max(0, len(got)-500):])
+	}
+	got = "\n" + got
+	at := 0
+	for _, mark := range []string{"\nThis is a brainstorming conversation", "\n[RESUMED CONVERSATION]\n", "\n[END RESUMED CONTEXT]\n", "\n~~~~ history\n"} {
+		i := strings.Index(got, mark)
+		if i < at || strings.Count(got, mark) != 1 {
+			s.t.Errorf("%q stands at %d, %d times", mark, i, strings.Count(got, mark))
+		}
+		at = i
+	}
+}
+
+// TestClaude is the whole way: begun with a command, captured by itself, stopped,
+// killed in the middle of a turn, resumed in a terminal and without one.
+func TestClaude(t *testing.T) {
+	s := newStage(t, "--commit", "stop")
+	term := s.terminal("claude", "--allowedTools", "Bash")
+	s.wait(term, "❯")
+	s.say(term, "/workspace.brainstorm API design", "● ok: # Brain")
+	s.say(term, `look @@TOOL Bash {"command":"echo from-the-tool","description":"x"}@@ @@SAY looked@@`, "● looked")
+	s.say(term, "third turn @@SAY REST it is@@", "● REST it is")
+	s.say(term, "/workspace.stop-conversation", "● ok: # Stop")
+	c := s.show("api design")
+	s.once(c, "user: /workspace.brainstorm API design", "user: look @@TOOL", "assistant: looked", "user: third turn", "assistant: REST it is")
+	if len(c.Tools) != 1 || c.Tools[0].Output != "from-the-tool" || c.Session.Status != "paused" {
+		t.Errorf("tools %v, status %s", c.Tools, c.Session.Status)
+	}
+	if !strings.Contains(s.answer(), "From cortext: saved: API design") || !strings.Contains(s.answer(), "/workspace.resume") {
+		t.Errorf("the agent was told %q", s.answer())
+	}
+	s.say(term, "fourth turn @@HANG@@", strings.TrimSpace(agenttest.HangText))
+	s.check(term.Kill())
+	_ = term.Wait()
+	if out := s.run("git", "log", "--format=%s", "-n1"); out != "cortext: brainstorm / API design (9 messages)\n" {
+		t.Errorf("committed %q", out)
+	}
+
+	term = s.terminal("cortext", "resume", "api design")
+	s.wait(term, "REST it is")
+	asked := len(s.server.Main())
+	s.wait(term, "❯")
+	printed := s.run("cortext", "resume", "api design", "--print")
+	if n := len(s.server.Main()); n != asked {
+		t.Fatal("something was sent to the model before the user typed")
+	}
+	s.say(term, "in the terminal @@SAY here I am@@", "● here I am")
+	s.isPayload(printed)
+	s.leave(term)
+	s.wait(term, "Saved: API design (paused, ")
+	s.once(s.show("api design"), "user: third turn", "assistant: REST it is", "user: fourth turn", "user: in the terminal", "assistant: here I am")
+
+	s.write(".workspace/commands/brainstorm.md", "---\ndescription: x\n---\nThis is a brainstorming conversation of another kind: $ARGUMENTS\n")
+	printed = s.run("cortext", "resume", "api design", "--print")
+	_, warned := s.try("", "cortext", "resume", "api design", "-p", "headless @@SAY of course@@")
+	if !strings.Contains(warned, "has changed since this conversation began") {
+		t.Errorf("warned of %q", warned)
+	}
+	s.isPayload(printed)
+	if !strings.Contains(s.payload(), "of another kind: API design") {
+		t.Error("the command is not the current one")
+	}
+	s.once(s.show("api design"), "user: third turn", "user: fourth turn", "user: in the terminal", "assistant: here I am", "user: headless", "assistant: of course")
+	s.run("git", "checkout", "-q", ".workspace")
+	s.clean()
+}
+
+// answer is what cortext added to the last prompt.
+func (s *stage) answer() string {
+	s.t.Helper()
+	main := s.server.Main()
+	for _, turn := range slices.Backward(main[len(main)-1].Turns()) {
+		if i := strings.LastIndex(turn.Text, "From cortext: "); i >= 0 && turn.Role == "system" {
+			return turn.Text[i:]
+		}
+	}
+	return ""
+}
+
+// TestClaudeRounds: ten times stopped and resumed, nothing is twice and nothing
+// missing.
+func TestClaudeRounds(t *testing.T) {
+	s := newStage(t)
+	s.try("/workspace.plan the release @@SAY planned@@", "claude", "-p")
+	want := []string{"user: /workspace.plan the release", "assistant: planned"}
+	for i := range 10 {
+		text := fmt.Sprintf("round-%d-begins", i)
+		s.run("cortext", "resume", "the release", "-p", text+fmt.Sprintf(` @@TOOL Bash {"command":"echo tool-%d","description":"x"}@@ @@SAY round-%d-ends@@`, i, i), "--", "--allowedTools", "Bash")
+		if i%2 == 0 {
+			s.run("cortext", "stop", "the release")
+		}
+		want = append(want, "user: "+text, fmt.Sprintf("assistant: round-%d-ends", i))
+	}
+	c := s.show("the release")
+	s.once(c, want...)
+	if len(c.Tools) != 10 || c.Session.MessageCount != 32 || len(c.Session.Sources) != 11 {
+		t.Errorf("%d tools, %d messages, %d sources", len(c.Tools), c.Session.MessageCount, len(c.Session.Sources))
+	}
+	for i, tool := range c.Tools {
+		if tool.Output != fmt.Sprintf("tool-%d", i) {
+			t.Errorf("tool %d has the output %q", i, tool.Output)
+		}
+	}
+	s.clean()
+}

@@ -1,0 +1,251 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"cortext/cmd/internal/agenttest"
+)
+
+// patience is how long a test waits for something that must come.
+const patience = 90 * time.Second
+
+// built is the program, built once for all tests that need it on the PATH of
+// another.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "cortext-test")
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "cortext"), ".").CombinedOutput()
+	if err != nil {
+		os.Stderr.Write(out)
+	}
+	return dir, err
+})
+
+// A stage is a project with cortext and the real agent, a home of their own and a
+// model server.
+type stage struct {
+	t       *testing.T
+	server  *agenttest.Server
+	home    *agenttest.Home
+	project string
+	bin     string
+	env     []string
+}
+
+// newStage makes a git repository that is a workspace with the agent's commands
+// and hooks installed, all of it committed.
+func newStage(t *testing.T, initArgs ...string) *stage {
+	t.Helper()
+	claude := agenttest.RequireClaude(t)
+	dir, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{t: t, project: filepath.Join(t.TempDir(), "project"), bin: t.TempDir()}
+	if s.project, err = filepath.EvalSymlinks(filepath.Dir(s.project)); err != nil {
+		t.Fatal(err)
+	}
+	s.project = filepath.Join(s.project, "project")
+	s.check(os.Mkdir(s.project, 0o755))
+	if s.server, err = agenttest.Serve(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.server.Close() })
+	s.home, err = agenttest.NewHome(t.TempDir(), s.server)
+	s.check(err)
+	s.check(s.home.TrustClaude(s.project))
+	s.check(os.Symlink(claude, filepath.Join(s.bin, "claude")))
+	s.check(os.Symlink(filepath.Join(dir, "cortext"), filepath.Join(s.bin, "cortext")))
+	s.env = append(slices.DeleteFunc(s.home.Env(), func(v string) bool { return strings.HasPrefix(v, "PATH=") }),
+		"PATH="+s.bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	s.run("git", "init", "-q")
+	s.write("notes.md", "some notes\n")
+	s.run("cortext", append([]string{"init", "--agent", "claude"}, initArgs...)...)
+	s.run("git", "add", "-A")
+	s.run("git", "commit", "-qm", "start")
+	return s
+}
+
+func (s *stage) check(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *stage) write(name, text string) {
+	s.t.Helper()
+	s.check(os.WriteFile(filepath.Join(s.project, name), []byte(text), 0o644))
+}
+
+// command prepares a program of the stage.
+func (s *stage) command(name string, args ...string) *exec.Cmd {
+	path := filepath.Join(s.bin, name)
+	if _, err := os.Lstat(path); err != nil {
+		path = name
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Dir, cmd.Env = s.project, s.env
+	return cmd
+}
+
+// run wants a program to succeed and returns its standard output.
+func (s *stage) run(name string, args ...string) string {
+	s.t.Helper()
+	out, _ := s.try("", name, args...)
+	return out
+}
+
+// try runs a program with the input and wants it to succeed.
+func (s *stage) try(input, name string, args ...string) (stdout, stderr string) {
+	s.t.Helper()
+	cmd := s.command(name, args...)
+	var out, errw bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &out, &errw
+	if err := cmd.Run(); err != nil {
+		s.t.Fatalf("%s %q: %v\n%s%s", name, args, err, out.String(), errw.String())
+	}
+	return out.String(), errw.String()
+}
+
+// terminal starts a program in a terminal of its own.
+func (s *stage) terminal(name string, args ...string) *agenttest.Terminal {
+	s.t.Helper()
+	term, err := agenttest.Start(s.command(name, args...), 120, 40)
+	s.check(err)
+	s.t.Cleanup(func() { term.Close() })
+	return term
+}
+
+// wait wants a text on the terminal.
+func (s *stage) wait(term *agenttest.Terminal, text string) {
+	s.t.Helper()
+	s.check(term.WaitFor(text, patience))
+}
+
+// say types a line at the agent's prompt and waits for an answer.
+func (s *stage) say(term *agenttest.Terminal, line, answer string) {
+	s.t.Helper()
+	s.check(term.Type(line))
+	s.wait(term, "❯ "+line[:min(len(line), 60)])
+	s.check(term.Key("Enter"))
+	s.wait(term, answer)
+}
+
+// leave ends the agent as a user does.
+func (s *stage) leave(term *agenttest.Terminal) {
+	s.t.Helper()
+	s.check(term.Type("/exit"))
+	s.wait(term, "❯ /exit")
+	s.check(term.Key("Enter"))
+	if err := term.Wait(); err != nil {
+		s.t.Fatalf("%v; the screen:\n%s", err, term.Screen())
+	}
+}
+
+// shown is what cortext show --json prints.
+type shown struct {
+	Session struct {
+		ID           string
+		Title        string
+		Status       string
+		MessageCount int `json:"message_count"`
+		Sources      []struct {
+			NativeID string `json:"native_id"`
+		}
+	}
+	Messages []struct {
+		ID, ParentID, Role, Content, Source string
+		ToolCalls                           []struct{ ID string } `json:"tool_calls"`
+	}
+	Tools []struct{ ID, Name, Output string }
+}
+
+func (s *stage) show(query string) (c shown) {
+	s.t.Helper()
+	s.check(json.Unmarshal([]byte(s.run("cortext", "show", query, "--json")), &c))
+	return c
+}
+
+// clean wants a workspace without damage and a work tree that changed nowhere but
+// in conversations/ and .claude/.
+func (s *stage) clean() {
+	s.t.Helper()
+	if out := s.run("cortext", "check"); out != "no damage\n" {
+		s.t.Error(out)
+	}
+	for line := range strings.Lines(s.run("git", "status", "--porcelain")) {
+		if name := strings.TrimSpace(line[2:]); !strings.HasPrefix(name, "conversations/") && !strings.HasPrefix(name, ".claude/") {
+			s.t.Errorf("git status: %s", line)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(s.project, ".workspace/local/cache/launch/*")); err != nil || len(left) > 0 {
+		s.t.Errorf("left behind: %v, %v", left, err)
+	}
+	if log, err := os.ReadFile(filepath.Join(s.project, ".workspace/local/cache/hook.log")); err == nil {
+		s.t.Errorf("a hook failed: %s", log)
+	}
+}
+
+// once wants each text ("user: go on") to begin exactly one message of a
+// conversation, in this order, and no id twice.
+func (s *stage) once(c shown, texts ...string) {
+	s.t.Helper()
+	ids := map[string]bool{}
+	var contents []string
+	for _, m := range c.Messages {
+		if ids[m.ID] {
+			s.t.Errorf("message %s stands there twice", m.ID)
+		}
+		ids[m.ID] = true
+		contents = append(contents, m.Role+": "+m.Content)
+		if strings.Contains(m.Content, agenttest.ResumedLine) || strings.Contains(m.Content, "No response requested") {
+			s.t.Errorf("what cortext put there was captured: %.200s", m.Content)
+		}
+	}
+	at := 0
+	for _, text := range texts {
+		n := 0
+		for i, content := range contents {
+			if strings.HasPrefix(content, text) {
+				if n++; i < at {
+					s.t.Errorf("%q stands too early", text)
+				}
+				at = i
+			}
+		}
+		if n != 1 {
+			s.t.Errorf("%q stands there %d times in:\n%s", text, n, strings.Join(contents, "\n"))
+		}
+	}
+}
+
+// payload returns the first user turn of the last request, which a resume put
+// there.
+func (s *stage) payload() string {
+	s.t.Helper()
+	main := s.server.Main()
+	if len(main) == 0 {
+		s.t.Fatal("nothing was sent to the model")
+	}
+	for _, turn := range main[len(main)-1].Turns() {
+		if turn.Role == "user" {
+			return turn.Text
+		}
+	}
+	s.t.Fatal("the request has no user turn")
+	return ""
+}
