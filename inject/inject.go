@@ -72,6 +72,10 @@ type Options struct {
 	// must be read from the beginning then.
 	From Cursor
 
+	// Continues says that the session goes on from one that was captured: a summary
+	// of what was before it is none of its messages.
+	Continues bool
+
 	// Strip returns what is left of a user's text without a payload that cortext
 	// itself had put there; ok is false where there is none. It may be nil.
 	Strip func(text string) (rest string, ok bool)
@@ -107,11 +111,11 @@ type Subagent struct {
 // A Transcript is a native session: what is known about it as a whole, and its
 // messages in batches. Read on from a cursor, it is what is new.
 type Transcript struct {
-	Agent     string
-	NativeID  string
-	Version   string // of the agent
-	Parent    string // native id of the session that started this one, for a sub-agent's own file
-	FirstLine string // id of its first line; a fork of the session begins with the same
+	Agent    string
+	NativeID string
+	Version  string   // of the agent
+	Parent   string   // native id of the session that started this one, for a sub-agent's own file
+	Roots    []string // ids of the lines that hang on no other; a fork of the session begins with one of them
 
 	First, Last time.Time // of its messages; zero if none has a time
 	Title       string    // what the user named the session in the agent; may be empty

@@ -119,6 +119,9 @@ func saysLess(m, stored *schema.Message) bool {
 	}
 	rest := *m // what is left must stand in stored, too
 	rest.Reasoning, rest.Blocks, rest.ToolCalls, rest.Tokens = stored.Reasoning, stored.Blocks, stored.ToolCalls, stored.Tokens
+	if stored.Source != "" {
+		rest.Source = stored.Source // a fork of a session repeats its messages
+	}
 	if a, b := m.Usage, stored.Usage; a != nil && b != nil && a.PromptTokens <= b.PromptTokens &&
 		a.CompletionTokens <= b.CompletionTokens && a.CachedTokens <= b.CachedTokens {
 		rest.Usage = b

@@ -15,6 +15,9 @@ import (
 // ago is the only thing in a payload that differs from one moment to the next.
 var ago = regexp.MustCompile(`(?m)^Last active: .*$`)
 
+// opening is the line that the history begins with.
+var opening = regexp.MustCompile(`(?m)^~{4,} history\n`)
+
 // isPayload wants the payload that the agent sent to be what --print had written,
 // and command, block and history in it, each once and in this order.
 func (s *stage) isPayload(printed string) {
@@ -23,14 +26,20 @@ func (s *stage) isPayload(printed string) {
 	if ago.ReplaceAllString(got, "") != ago.ReplaceAllString(printed, "") {
 		s.t.Errorf("the agent sent %d bytes, --print had written %d:\n%.1500s\n…\n%s", len(got), len(printed), got, got[max(0, len(got)-500):])
 	}
-	got = "\n" + got
-	at := 0
-	for _, mark := range []string{"\nThis is a brainstorming conversation", "\n[RESUMED CONVERSATION]\n", "\n[END RESUMED CONTEXT]\n", "\n~~~~ history\n"} {
-		i := strings.Index(got, mark)
-		if i < at || strings.Count(got, mark) != 1 {
-			s.t.Errorf("%q stands at %d, %d times", mark, i, strings.Count(got, mark))
+	fence := opening.FindStringIndex(got)
+	if fence == nil {
+		s.t.Fatalf("there is no history in %.1000s", got)
+	}
+	front, at := "\n"+got[:fence[0]], -1
+	for _, mark := range []string{"\nThis is a brainstorming conversation", "\n[RESUMED CONVERSATION]\n", "\n[END RESUMED CONTEXT]\n"} {
+		i := strings.Index(front, mark)
+		if i < at || strings.Count(front, mark) != 1 {
+			s.t.Errorf("%q stands at %d, %d times", mark, i, strings.Count(front, mark))
 		}
 		at = i
+	}
+	if run := strings.TrimSpace(strings.TrimSuffix(got[fence[0]:fence[1]], "history\n")); strings.Count(got, run+"\n") != 1 {
+		s.t.Errorf("the fence %s is closed %d times", run, strings.Count(got, run+"\n"))
 	}
 }
 

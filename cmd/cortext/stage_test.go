@@ -168,8 +168,8 @@ type shown struct {
 		}
 	}
 	Messages []struct {
-		ID, ParentID, Role, Content, Source string
-		ToolCalls                           []struct{ ID string } `json:"tool_calls"`
+		ID, Role, Content, Source string
+		ParentID                  string `json:"parent_id"`
 	}
 	Tools []struct{ ID, Name, Output string }
 }
@@ -212,7 +212,7 @@ func (s *stage) once(c shown, texts ...string) {
 		}
 		ids[m.ID] = true
 		contents = append(contents, m.Role+": "+m.Content)
-		if strings.Contains(m.Content, agenttest.ResumedLine) || strings.Contains(m.Content, "No response requested") {
+		if strings.Contains(m.Content, "Below, oldest first, is the record") || strings.Contains(m.Content, "No response requested") {
 			s.t.Errorf("what cortext put there was captured: %.200s", m.Content)
 		}
 	}

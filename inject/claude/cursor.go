@@ -22,6 +22,10 @@ const maxAnchors = 256
 // hashed is how many bytes at both ends of what was read tell that it is the same.
 const hashed = 4096
 
+// maxRoots bounds how many lines without a parent are remembered: the first, and
+// one for each compaction.
+const maxRoots = 100
+
 // A line is one record of the file, or an anchor, which has no offset.
 type line struct {
 	offset int64
@@ -87,6 +91,9 @@ func (x *index) note(r record, at ref, n *node) {
 		x.tail.stale = true // a line that was read before stands here again
 	}
 	n.known = true
+	if r.Parent == "" && len(x.t.Roots) < maxRoots {
+		x.t.Roots = append(x.t.Roots, r.UUID)
+	}
 	x.lines = append(x.lines, line{offset: at.offset, uuid: r.UUID, parent: n.parent, node: n})
 }
 

@@ -181,8 +181,8 @@ func TestOwnPayload(t *testing.T) {
 			}
 			m.take(t, tr)
 			c = tr.Next
-			if tr.FirstLine != program.PayloadID(r.Payload) && tr.FirstLine != "" || end == len(data) && c.Offset == 0 {
-				t.Errorf("first line %q, cursor %+v", tr.FirstLine, c)
+			if o.From.Offset == 0 && (len(tr.Roots) != 1 || tr.Roots[0] != program.PayloadID(r.Payload)) || end == len(data) && c.Offset == 0 {
+				t.Errorf("roots %q, cursor %+v", tr.Roots, c)
 			}
 			if o.From.Offset == 0 && end == len(data) && (len(tr.Commands) != 1 || tr.Commands[0].PromptID != "p" || tr.Commands[0].Message != "b") {
 				t.Errorf("commands %v", tr.Commands)

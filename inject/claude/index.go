@@ -246,8 +246,8 @@ func (x *index) addUser(r record, at ref, n *node, g *group) {
 	case !speaks || r.Meta || isEmptyOutput(first) && isEvent(first):
 		return
 	case r.Compact:
-		if len(g.units) > 0 || x.tail.on {
-			return // what it sums up is in this file
+		if len(g.units) > 0 || x.tail.on || x.o.Continues {
+			return // what it sums up is in this file, or in that of the session before
 		}
 		x.put(g, n, compactUnit, idOf(r, at), r, at)
 	case isEvent(first) || r.Origin == "task-notification" || r.PromptSource == "system":
@@ -428,9 +428,6 @@ func (x *index) finish(base string) {
 		x.main = x.order[0]
 		x.order = x.order[1:]
 		t.Parent, t.NativeID = t.NativeID, x.main.key
-	}
-	if len(x.lines) > 0 && !x.tail.on {
-		t.FirstLine = x.lines[0].uuid
 	}
 	for _, g := range x.order {
 		if call := x.prompts[x.promptOf(g)]; call != "" && x.agents[g.key] == "" {

@@ -80,6 +80,15 @@ func (t *Terminal) Key(name string) error {
 // WaitFor waits until the text stands in [Terminal.Screen]. If it does not
 // within that time, or the program draws no more, the error holds the screen.
 func (t *Terminal) WaitFor(text string, within time.Duration) error {
+	return t.await(fmt.Sprintf("%q", text), within, func(shown string) bool { return strings.Contains(shown, text) })
+}
+
+// WaitForNot waits until the text is gone from [Terminal.Screen], as WaitFor does.
+func (t *Terminal) WaitForNot(text string, within time.Duration) error {
+	return t.await(fmt.Sprintf("a screen without %q", text), within, func(shown string) bool { return !strings.Contains(shown, text) })
+}
+
+func (t *Terminal) await(what string, within time.Duration, found func(shown string) bool) error {
 	deadline := time.NewTimer(within)
 	defer deadline.Stop()
 	for {
@@ -87,16 +96,16 @@ func (t *Terminal) WaitFor(text string, within time.Duration) error {
 		drawn, ended := t.drawn, t.ended
 		t.mu.Unlock()
 		shown := t.Screen()
-		if strings.Contains(shown, text) {
+		if found(shown) {
 			return nil
 		}
 		if ended {
-			return fmt.Errorf("agenttest: the program ended without %q; its screen:\n%s", text, shown)
+			return fmt.Errorf("agenttest: the program ended without %s; its screen:\n%s", what, shown)
 		}
 		select {
 		case <-drawn:
 		case <-deadline.C:
-			return fmt.Errorf("agenttest: no %q within %v; the screen:\n%s", text, within, shown)
+			return fmt.Errorf("agenttest: no %s within %v; the screen:\n%s", what, within, shown)
 		}
 	}
 }

@@ -111,7 +111,9 @@ func (im *Importer) File(ctx context.Context, file string) (*Imported, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := agent.Open(f, size, inject.Options{Name: filepath.Base(file), Strip: im.w.strip, Progress: func(done int64) {
+	name := filepath.Base(file)
+	known := im.native[agent.Name+"\n"+strings.TrimSuffix(name, filepath.Ext(name))]
+	t, err := agent.Open(f, size, inject.Options{Name: name, Continues: continues(known), Strip: im.w.strip, Progress: func(done int64) {
 		if im.opts.Progress != nil {
 			im.opts.Progress(file, done/2, size) // the second half is the writing
 		}

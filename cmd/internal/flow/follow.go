@@ -53,7 +53,7 @@ func (w *Workspace) follow(ctx context.Context, agent inject.Agent, nativeID str
 
 func (w *Workspace) followMain(ctx context.Context, agent inject.Agent, nativeID string, t *tie, f fileAt, size int64, subs []inject.Subagent) (appended int, err error) {
 	was := t.Read.Cursor
-	tr, err := w.readOn(agent, f, size, filepath.Base(t.Transcript), was)
+	tr, err := w.readOn(agent, f, size, filepath.Base(t.Transcript), was, continues(t.Parts))
 	if err != nil {
 		return 0, err
 	}
@@ -86,8 +86,10 @@ func (w *Workspace) followMain(ctx context.Context, agent inject.Agent, nativeID
 	if err != nil {
 		return appended, err
 	}
-	if tr.FirstLine != "" {
-		t.FirstLine = tr.FirstLine
+	for _, root := range tr.Roots {
+		if !slices.Contains(t.Roots, root) {
+			t.Roots = append(t.Roots, root)
+		}
 	}
 	if tr.Version != "" {
 		t.Version = tr.Version
@@ -119,8 +121,8 @@ type fileAt interface {
 
 // readOn reads a transcript on from a cursor, or from the start if it is not what
 // it was.
-func (w *Workspace) readOn(agent inject.Agent, f fileAt, size int64, name string, from inject.Cursor) (reading, error) {
-	o := inject.Options{Name: name, From: from, Strip: w.strip}
+func (w *Workspace) readOn(agent inject.Agent, f fileAt, size int64, name string, from inject.Cursor, continues bool) (reading, error) {
+	o := inject.Options{Name: name, From: from, Continues: continues, Strip: w.strip}
 	t, err := agent.Open(f, size, o)
 	if errors.Is(err, inject.ErrCursor) {
 		o.From = inject.Cursor{}
@@ -140,7 +142,7 @@ func (w *Workspace) followSub(ctx context.Context, agent inject.Agent, t *tie, s
 	if have.Cursor.Size == size {
 		return nil
 	}
-	tr, err := w.readOn(agent, f, size, filepath.Base(s.Path), have.Cursor)
+	tr, err := w.readOn(agent, f, size, filepath.Base(s.Path), have.Cursor, false)
 	if err != nil {
 		return err
 	}

@@ -197,7 +197,7 @@ const (
 func (w *Workspace) captureAnswer(ctx context.Context, agent inject.Agent, e inject.Event) error {
 	for waited := time.Duration(0); ; {
 		t, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
-		if err != nil || len(t.Parts) == 0 || e.Said == "" || strings.HasSuffix(t.Said, endOf(e.Said)) || strings.HasSuffix(endOf(e.Said), t.Said) {
+		if err != nil || len(t.Parts) == 0 || e.Said == "" || strings.HasSuffix(t.Said, endOf(e.Said)) || t.Said != "" && strings.HasSuffix(endOf(e.Said), t.Said) {
 			return err
 		}
 		for !t.grown() {

@@ -16,14 +16,14 @@ import (
 // be found again in the sources of the conversations, and by reading the
 // transcript from its beginning.
 type tie struct {
-	Transcript string `json:"transcript"`
-	FirstLine  string `json:"first_line"`
-	Version    string `json:"version"`    // of the agent
-	Permission string `json:"permission"` // the last mode
-	Parts      []part `json:"parts"`      // in the order of the session; none: it is not ours
-	Said       string `json:"said"`       // the end of what the model said last
-	At         int    `json:"at"`         // the part that the cursor stands in
-	Read       mark   `json:"read"`
+	Transcript string   `json:"transcript"`
+	Roots      []string `json:"roots"`      // lines that a fork of it may begin with
+	Version    string   `json:"version"`    // of the agent
+	Permission string   `json:"permission"` // the last mode
+	Parts      []part   `json:"parts"`      // in the order of the session; none: it is not ours
+	Said       string   `json:"said"`       // the end of what the model said last
+	At         int      `json:"at"`         // the part that the cursor stands in
+	Read       mark     `json:"read"`
 	// Subagents is how far the transcripts of sub-agents were read, by their ids.
 	Subagents map[string]mark `json:"subagents,omitempty"`
 }
@@ -33,6 +33,7 @@ type part struct {
 	Path  string     `json:"path"` // of the conversation
 	From  string     `json:"from,omitempty"`
 	After string     `json:"after,omitempty"`
+	Fork  bool       `json:"fork,omitempty"` // the session repeats what another one of the conversation has
 	Mark  store.Mark `json:"mark"`
 }
 
@@ -85,7 +86,7 @@ func (w *Workspace) tieOf(agent inject.Agent, nativeID, transcript string) (*tie
 	if transcript != "" {
 		t.Transcript = transcript
 	}
-	if !ok && (len(t.Parts) > 0 || t.FirstLine != "") {
+	if !ok && (len(t.Parts) > 0 || len(t.Roots) > 0) {
 		w.writeTie(agent.Name, nativeID, t)
 	}
 	return t, nil
@@ -95,11 +96,11 @@ func (w *Workspace) tieOf(agent inject.Agent, nativeID, transcript string) (*tie
 // order of the others only the transcript tells.
 func partsOf(all []store.Entry, agent, nativeID string) (parts []part) {
 	for _, e := range all {
-		for _, src := range e.Session.Sources {
+		for i, src := range e.Session.Sources {
 			if src.Agent != agent || src.NativeID != nativeID {
 				continue
 			}
-			p := part{Path: e.Path, From: src.From, After: src.After}
+			p := part{Path: e.Path, From: src.From, After: src.After, Fork: i > 0 && src.From == "" && src.After == ""}
 			if p.From == "" {
 				parts = slices.Insert(parts, 0, p)
 			} else {
@@ -108,6 +109,12 @@ func partsOf(all []store.Entry, agent, nativeID string) (parts []part) {
 		}
 	}
 	return parts
+}
+
+// continues reports whether a session with these parts goes on from one that was
+// captured.
+func continues(parts []part) bool {
+	return len(parts) > 0 && (parts[0].After != "" || parts[0].Fork)
 }
 
 // headBytes is how much of a transcript is read to learn its first line.
@@ -123,15 +130,15 @@ func (w *Workspace) adoptFork(agent inject.Agent, nativeID, transcript string, t
 	}
 	defer f.Close()
 	head, err := agent.Open(io.NewSectionReader(f, 0, min(size, headBytes)), min(size, headBytes), inject.Options{Name: transcript})
-	if err != nil || head.FirstLine == "" {
+	if err != nil || len(head.Roots) == 0 {
 		return err
 	}
-	t.FirstLine = head.FirstLine
+	t.Roots = head.Roots[:1]
 	for _, other := range w.ties(agent.Name) {
-		if other.FirstLine != head.FirstLine || len(other.Parts) == 0 {
+		if len(other.Parts) == 0 || !slices.Contains(other.Roots, head.Roots[0]) {
 			continue
 		}
-		p := part{Path: other.Parts[len(other.Parts)-1].Path}
+		p := part{Path: other.Parts[len(other.Parts)-1].Path, Fork: true}
 		err := w.addSource(p, schema.Source{Agent: agent.Name, NativeID: nativeID})
 		if err == nil {
 			t.Parts = []part{p}
