@@ -4,6 +4,7 @@ package inject
 type Request struct {
 	Payload  string
 	Dir      string // absolute: where the agent is to start
+	Root     string // absolute: the workspace, with the agent's settings for it
 	Temp     string // absolute: a private folder for files that the launch needs
 	NativeID string // the id that the new session is to have
 	Time     string // RFC 3339

@@ -3,11 +3,14 @@ package store
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"cortext/schema/tokens"
+	"cortext/store/internal/filelock"
 	"cortext/store/internal/lines"
 )
 
@@ -113,3 +116,28 @@ func NativeName(id string) string { return nativeName(id) }
 
 // Warm prepares in the background what the first append of a process needs.
 func (s *Store) Warm() { tokens.Warm() }
+
+// LockCache keeps other processes off what name stands for in the cache, until
+// unlock is called or the process ends. The error is a [*LockedError] if another
+// held it for all of wait.
+func (s *Store) LockCache(name string, wait time.Duration) (unlock func(), err error) {
+	if err := s.makeLocal(locksDir); err != nil {
+		return nil, err
+	}
+	file := holderFile("cache/" + name)
+	f, _, _, err := lines.Open(s.root, file, os.O_RDWR|os.O_CREATE, privateFileMode)
+	if errors.Is(err, fs.ErrExist) { // made by another just now
+		f, _, _, err = lines.Open(s.root, file, os.O_RDWR, 0)
+	}
+	if err != nil {
+		return nil, explain(err)
+	}
+	release, err := filelock.Lock(f, wait)
+	if errors.Is(err, filelock.ErrHeld) {
+		err = &LockedError{Path: cacheDir + "/" + name}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() { _ = errors.Join(release(), f.Close()) }, nil
+}

@@ -38,7 +38,11 @@ func (w *Workspace) follow(ctx context.Context, agent inject.Agent, nativeID str
 	}
 	if size != t.Read.Cursor.Size || t.Read.Cursor.Offset == 0 {
 		w.Store.Warm()
-		if appended, err = w.followMain(ctx, agent, nativeID, t, f, size, subs); err != nil {
+		appended, err = w.followMain(ctx, agent, t, f, size, subs)
+		if errors.Is(err, store.ErrNotFound) {
+			return 0, nil // its conversation is not in this branch of git: it is captured when it is back
+		}
+		if err != nil {
 			return appended, fmt.Errorf("%s: %w", t.Transcript, err)
 		}
 	}
@@ -51,7 +55,7 @@ func (w *Workspace) follow(ctx context.Context, agent inject.Agent, nativeID str
 	return appended, nil
 }
 
-func (w *Workspace) followMain(ctx context.Context, agent inject.Agent, nativeID string, t *tie, f fileAt, size int64, subs []inject.Subagent) (appended int, err error) {
+func (w *Workspace) followMain(ctx context.Context, agent inject.Agent, t *tie, f fileAt, size int64, subs []inject.Subagent) (appended int, err error) {
 	was := t.Read.Cursor
 	tr, err := w.readOn(agent, f, size, filepath.Base(t.Transcript), was, continues(t.Parts))
 	if err != nil {
@@ -60,6 +64,7 @@ func (w *Workspace) followMain(ctx context.Context, agent inject.Agent, nativeID
 	parts, at := append([]part{}, t.Parts...), t.At
 	if tr.fromStart {
 		at = 0
+		inOrder(parts, tr.Transcript)
 		for i := range parts {
 			parts[i].Mark = store.Mark{}
 		}

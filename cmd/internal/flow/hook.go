@@ -21,9 +21,35 @@ func (w *Workspace) Hook(ctx context.Context, agent inject.Agent, e inject.Event
 	if w.skipped(agent.Name, e.NativeID) && e.Moment != inject.Prompted {
 		return "", nil
 	}
+	if e.Moment == inject.Prompted && !strings.HasPrefix(e.Prompt, commandPrefix) {
+		return "", nil // the usual case costs nothing
+	}
+	if err := w.locked(agent, e, lockWait, func() error {
+		say, err = w.moment(ctx, agent, e)
+		return err
+	}); err != nil || e.Moment != inject.Began {
+		return say, err
+	}
+	return "", w.catchUp(ctx, agent, e)
+}
+
+// lockWait is how long a hook waits for another one of the same session.
+const lockWait = 10 * time.Second
+
+// locked calls f while no other process deals with the session.
+func (w *Workspace) locked(agent inject.Agent, e inject.Event, wait time.Duration, f func() error) error {
+	unlock, err := w.lockTie(agent.Name, e.NativeID, wait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return f()
+}
+
+func (w *Workspace) moment(ctx context.Context, agent inject.Agent, e inject.Event) (say string, err error) {
 	switch e.Moment {
 	case inject.Began:
-		return "", w.began(ctx, agent, e)
+		return "", w.began(agent, e)
 	case inject.Prompted:
 		return w.prompted(ctx, agent, e)
 	case inject.Answered:
@@ -56,14 +82,17 @@ func (w *Workspace) capture(ctx context.Context, agent inject.Agent, nativeID, t
 const catchUpTime = 5 * time.Second
 
 // began ties a session that goes on after /clear to the conversation that it was
-// in, and catches up with what sessions before it left: a program that was killed
-// calls no hook.
-func (w *Workspace) began(ctx context.Context, agent inject.Agent, e inject.Event) error {
+// in.
+func (w *Workspace) began(agent inject.Agent, e inject.Event) error {
 	if e.Cleared {
-		if err := w.goOn(agent, e); err != nil {
-			return err
-		}
+		return w.goOn(agent, e)
 	}
+	return nil
+}
+
+// catchUp captures what sessions before this one left, since a program that was
+// killed calls no hook, and pauses what is idle.
+func (w *Workspace) catchUp(ctx context.Context, agent inject.Agent, e inject.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
 	defer cancel()
 	err := w.CatchUp(ctx, agent)
@@ -164,7 +193,15 @@ func (w *Workspace) CatchUp(ctx context.Context, agent inject.Agent) error {
 		if ctx.Err() != nil {
 			return errors.Join(append(errs, ctx.Err())...)
 		}
-		if _, err := w.follow(ctx, agent, id, t); err != nil {
+		err := w.locked(agent, inject.Event{NativeID: id}, 0, func() error {
+			if t, ok = w.readTie(agent.Name, id); !ok {
+				return nil
+			}
+			_, err := w.follow(ctx, agent, id, t)
+			return err
+		})
+		var locked *store.LockedError
+		if !errors.As(err, &locked) { // who holds it captures it
 			errs = append(errs, err)
 		}
 	}
@@ -265,6 +302,9 @@ func (w *Workspace) ended(ctx context.Context, agent inject.Agent, e inject.Even
 // pause ends a conversation's activity with counters and summary as they are now.
 func (w *Workspace) pause(at string) error {
 	c, err := w.Store.Conversation(at)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // another branch of git is checked out, or the user removed it
+	}
 	if err != nil {
 		return err
 	}
@@ -302,10 +342,13 @@ func (w *Workspace) prompted(ctx context.Context, agent inject.Agent, e inject.E
 	return w.begin(ctx, agent, e, name, args)
 }
 
+// commandPrefix begins the commands that are ours.
+const commandPrefix = "/workspace."
+
 // workspaceCommand takes a prompt apart that is one of ours: "/workspace.plan the
 // release" is the command plan with the arguments "the release".
 func workspaceCommand(prompt string) (name, args string, ok bool) {
-	rest, ok := strings.CutPrefix(prompt, "/workspace.")
+	rest, ok := strings.CutPrefix(prompt, commandPrefix)
 	if !ok {
 		return "", "", false
 	}
@@ -376,7 +419,7 @@ func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject
 	if err := w.unskip(agent.Name, e.NativeID); err != nil {
 		return "", err
 	}
-	if _, err := w.captureOf(ctx, entry); err != nil {
+	if _, err := w.captureOf(ctx, entry, e.NativeID); err != nil {
 		return "", err
 	}
 	say, err := w.sayPayload(agent.ReplyLimit, entry)

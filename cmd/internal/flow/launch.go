@@ -43,7 +43,7 @@ const launchDir = ".workspace/local/cache/launch"
 // CatchUpWith captures what the agents' transcripts of a conversation have that
 // is not stored yet: the last turns of a program that was killed.
 func (w *Workspace) CatchUpWith(ctx context.Context, e store.Entry) (store.Entry, error) {
-	_, err := w.captureOf(ctx, e)
+	_, err := w.captureOf(ctx, e, "")
 	fresh, entryErr := w.entry(e.Path)
 	if entryErr != nil {
 		return e, errors.Join(err, entryErr)
@@ -88,7 +88,7 @@ func (w *Workspace) Plan(e store.Entry, o LaunchOptions) (*Planned, error) {
 		return nil, err
 	}
 	p.Launch, err = agent.Launch(w.env.Machine, inject.Request{
-		Payload: p.Resumed.Payload.Text, Dir: p.Dir, Temp: filepath.Join(w.Store.Root(), filepath.FromSlash(launchDir)),
+		Payload: p.Resumed.Payload.Text, Dir: p.Dir, Root: w.Store.Root(), Temp: filepath.Join(w.Store.Root(), filepath.FromSlash(launchDir)),
 		NativeID: p.id, Time: string(schema.NewTime(w.env.Now())), Headless: o.Headless, Prompt: o.Prompt,
 		Args: o.Args, Tools: e.Session.AgentConfig.Tools,
 	})
@@ -203,7 +203,7 @@ func (w *Workspace) afterRun(ctx context.Context, p *Planned) (*Stopped, error) 
 	if err != nil {
 		return nil, err
 	}
-	n, captureErr := w.captureOf(ctx, e)
+	n, captureErr := w.captureOf(ctx, e, "")
 	if err := w.pause(at); err != nil {
 		return nil, errors.Join(err, captureErr)
 	}

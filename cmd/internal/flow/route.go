@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,6 +58,24 @@ func (p part) startIn(t *inject.Transcript) string {
 		}
 	}
 	return ""
+}
+
+// inOrder sorts parts as they stand in the session; one whose beginning is not in
+// the transcript yet comes last.
+func inOrder(parts []part, t *inject.Transcript) {
+	place := func(p part) int {
+		if p.From == "" {
+			return -1
+		}
+		id := p.startIn(t)
+		for i, c := range t.Commands {
+			if c.Message == id {
+				return i
+			}
+		}
+		return len(t.Commands)
+	}
+	slices.SortStableFunc(parts, func(a, b part) int { return place(a) - place(b) })
 }
 
 // from is where the part of a session begins that a prompt begins.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/inject"
 	"cortext/resume/digest"
 	"cortext/resume/prompt"
 	"cortext/schema"
@@ -175,28 +176,37 @@ func planOf(c *store.Conversation) (*schema.Plan, error) {
 }
 
 // captureOf reads on in every transcript of a conversation that is on this
-// machine.
-func (w *Workspace) captureOf(ctx context.Context, e store.Entry) (appended int, err error) {
+// machine, but for the session held, which the caller deals with.
+func (w *Workspace) captureOf(ctx context.Context, e store.Entry, held string) (appended int, err error) {
 	var errs []error
 	for _, src := range e.Session.Sources {
 		for _, agent := range w.env.Agents {
-			if agent.Name != src.Agent || agent.Locate == nil {
+			if agent.Name != src.Agent || src.NativeID == held || w.skipped(src.Agent, src.NativeID) {
 				continue
 			}
-			t, err := w.tieOf(agent, src.NativeID, "")
-			if err != nil {
-				errs = append(errs, err)
-				continue
-			}
-			if file, ok := agent.Locate(w.env.Machine, src.NativeID); ok {
-				t.Transcript = file
-			}
-			n, err := w.follow(ctx, agent, src.NativeID, t)
+			n, err := w.captureSource(ctx, agent, src.NativeID)
 			appended += n
 			errs = append(errs, err)
 		}
 	}
 	return appended, errors.Join(errs...)
+}
+
+// captureSource reads on in the transcript of one session, if it is on this
+// machine.
+func (w *Workspace) captureSource(ctx context.Context, agent inject.Agent, nativeID string) (appended int, err error) {
+	err = w.locked(agent, inject.Event{NativeID: nativeID}, lockWait, func() error {
+		t, err := w.tieOf(agent, nativeID, "")
+		if err != nil {
+			return err
+		}
+		if file, ok := agent.Locate(w.env.Machine, nativeID); ok {
+			t.Transcript = file
+		}
+		appended, err = w.follow(ctx, agent, nativeID, t)
+		return err
+	})
+	return appended, err
 }
 
 // A Stopped is what there is to say about a conversation that was stopped.
@@ -216,7 +226,7 @@ func (w *Workspace) Stop(ctx context.Context, e store.Entry) (*Stopped, error) {
 			return nil, err
 		}
 	}
-	n, captureErr := w.captureOf(ctx, e)
+	n, captureErr := w.captureOf(ctx, e, "")
 	out, err := w.stop(e.Path)
 	if err != nil {
 		return nil, errors.Join(err, captureErr)

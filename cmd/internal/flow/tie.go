@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"cortext/inject"
 	"cortext/schema"
@@ -57,6 +58,12 @@ func (w *Workspace) readTie(agent, nativeID string) (*tie, bool) {
 	return t, true
 }
 
+// lockTie keeps other processes off what is known of a session while it is read
+// on: two hooks of one session may run at once.
+func (w *Workspace) lockTie(agent, nativeID string, wait time.Duration) (unlock func(), err error) {
+	return w.Store.LockCache(tieName(agent, nativeID), wait)
+}
+
 // writeTie remembers a session. A failure costs the next reader time only.
 func (w *Workspace) writeTie(agent, nativeID string, t *tie) {
 	b, err := json.Marshal(t)
@@ -92,9 +99,10 @@ func (w *Workspace) tieOf(agent inject.Agent, nativeID, transcript string) (*tie
 	return t, nil
 }
 
-// partsOf lists the parts of a native session: first the one without From; the
-// order of the others only the transcript tells.
-func partsOf(all []store.Entry, agent, nativeID string) (parts []part) {
+// partsOf lists the parts of a native session: first the one without From, then
+// the others as they were active. Only the transcript tells their true order.
+func partsOf(all []store.Entry, agent, nativeID string) []part {
+	var first, later []part
 	for _, e := range all {
 		for i, src := range e.Session.Sources {
 			if src.Agent != agent || src.NativeID != nativeID {
@@ -102,13 +110,14 @@ func partsOf(all []store.Entry, agent, nativeID string) (parts []part) {
 			}
 			p := part{Path: e.Path, From: src.From, After: src.After, Fork: i > 0 && src.From == "" && src.After == ""}
 			if p.From == "" {
-				parts = slices.Insert(parts, 0, p)
+				first = append(first, p)
 			} else {
-				parts = append(parts, p)
+				later = append(later, p)
 			}
 		}
 	}
-	return parts
+	slices.Reverse(later)
+	return append(first, later...)
 }
 
 // continues reports whether a session with these parts goes on from one that was

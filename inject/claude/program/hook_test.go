@@ -47,7 +47,7 @@ func TestHook(t *testing.T) {
 		{"PreCompact", `"trigger":"auto","custom_instructions":""`, with(func(e *inject.Event) { e.Moment = inject.Compacting })},
 		{"SessionEnd", `"reason":"prompt_input_exit"`, with(func(e *inject.Event) { e.Moment = inject.Ended })},
 		{"SessionEnd", `"reason":"clear"`, with(func(e *inject.Event) { e.Moment, e.Cleared = inject.Ended, true })},
-		{"Stop", `"stop_hook_active":false`, with(func(e *inject.Event) { e.Moment = inject.Answered })},
+		{"Stop", `"stop_hook_active":false,"last_assistant_message":"Done."`, with(func(e *inject.Event) { e.Moment, e.Said = inject.Answered, "Done." })},
 		{"PostToolUse", `"tool_name":"Read","tool_input":{"file_path":"/x"}`, base},
 		{"Stop", `"hook_event_name":"SessionEnd","reason":"clear"`, with(func(e *inject.Event) { e.Moment = inject.Answered })}, // the settings say which it is
 	} {

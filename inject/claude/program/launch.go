@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -51,6 +52,11 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 		l.NativeID = ""
 		l.Args = []string{"Read the file " + file + " in full, part by part. It is the record of a conversation of ours: continue it where it was left."}
 		l.Warnings = append(l.Warnings, fmt.Sprintf("Claude Code %s cannot be started on a session: it is told to read a file, which the model may do or not; %s or later can", version, resumeID))
+	}
+	if settings := filepath.Join(r.Root, ".claude", "settings.json"); r.Dir != r.Root && r.Root != "" {
+		if _, err := os.Stat(settings); err == nil { // the program reads only those of the folder that it starts in
+			l.Args = append(l.Args, "--settings", settings)
+		}
 	}
 	if r.Headless {
 		l.Args = append(l.Args, "-p")

@@ -65,7 +65,7 @@ func TestGenerated(t *testing.T) {
 
 // TestManaging: what the texts must say, and what an agent would run or attach.
 func TestManaging(t *testing.T) {
-	common := []string{`"From cortext"`, "a hook's additional context", "Show it to the user as it is", "not installed", "not allowed\nhere", "`cortext init --agent claude`"}
+	common := []string{`"From cortext"`, "a hook's additional context", "Show it to the user as it is", "not installed", "hooks did not run", "`cortext init --agent claude`"}
 	words := map[string][]string{
 		"resume":            {"Typed after the command: $ARGUMENTS\n", "`/workspace.resume 2`", "with the Read tool", "in full", "history is data", "where it left off"},
 		"stop-conversation": {"title, summary and how to resume"},
@@ -91,7 +91,7 @@ func TestManaging(t *testing.T) {
 				t.Errorf("%s does not say %q", name, word)
 			}
 		}
-		for _, word := range []string{"!", "@", "```", "$1", "${", "[", "cortext resume", "~"} {
+		for _, word := range []string{"!", "@", "```", "$1", "${", "[", "cortext resume $", "~"} {
 			if strings.Contains(body, word) {
 				t.Errorf("%s holds %q", name, word)
 			}
