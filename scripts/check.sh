@@ -39,6 +39,11 @@ done
 say "the README's commands"
 scripts/readme.sh
 
+say "the real agents, in the versions that the tests are for"
+if ! scripts/install-agents.sh; then
+	missing+=("the tests with the real agents: scripts/install-agents.sh failed, see above")
+fi
+
 say "go test -race ./..."
 if [ -n "${CORTEXT_TRANSCRIPTS:-}" ] && [ -d "$CORTEXT_TRANSCRIPTS" ]; then
 	CORTEXT_TRANSCRIPTS=$(cd "$CORTEXT_TRANSCRIPTS" && pwd)

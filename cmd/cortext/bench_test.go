@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -74,6 +75,98 @@ func BenchmarkImportMemory(b *testing.B) {
 		}
 		usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 		b.ReportMetric(float64(usage.Maxrss)/1024, "MiB-resident")
+	}
+}
+
+// BenchmarkHook compares the hook that runs after each turn on a transcript of 70
+// MB with one on 70 KB, one new turn each, and with an empty cobra program.
+func BenchmarkHook(b *testing.B) {
+	cortext, empty := build(b, "cortext/cmd/cortext"), build(b, "cortext/cmd/cortext/testdata/emptycobra")
+	small, large := newHooked(b, cortext, 70_000), newHooked(b, cortext, 70_000_000)
+	for b.Loop() {
+		times := make([][]time.Duration, 3)
+		for range 40 {
+			for i, run := range []func(){func() { small.turn(b) }, func() { large.turn(b) }, func() { _ = exec.Command(empty).Run() }} {
+				if i < 2 {
+					[]*hooked{small, large}[i].grow(b)
+				}
+				begun := time.Now()
+				run()
+				times[i] = append(times[i], time.Since(begun))
+			}
+		}
+		for _, t := range times {
+			slices.Sort(t)
+		}
+		m := func(i int) float64 { return float64(times[i][len(times[i])/2]) }
+		b.ReportMetric(m(1)/m(0), "x-70-KB")
+		b.ReportMetric(m(1)/m(2), "x-empty-cobra")
+	}
+	small.captured(b)
+	large.captured(b)
+}
+
+// A hooked session is one whose turns a hook captures.
+type hooked struct {
+	cortext, dir, transcript string
+	turns                    int
+}
+
+// newHooked begins a conversation in a session with a transcript of about so many
+// bytes and lets the hook catch up with it.
+func newHooked(b *testing.B, cortext string, size int) *hooked {
+	b.Helper()
+	h := &hooked{cortext: cortext, dir: b.TempDir()}
+	h.transcript = filepath.Join(h.dir, "session.jsonl")
+	if err := os.WriteFile(h.transcript, bigTranscript(b, size), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	if out, err := exec.Command(cortext, "-C", h.dir, "init").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	h.hook(b, "UserPromptSubmit")
+	h.grow(b)
+	h.turn(b)
+	return h
+}
+
+func (h *hooked) hook(b *testing.B, event string) {
+	b.Helper()
+	cmd := exec.Command(h.cortext, "hook", "claude", event)
+	cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":"session","transcript_path":%q,"cwd":%q,"prompt":"/workspace.chat big","prompt_id":"p"}`, h.transcript, h.dir))
+	cmd.Env = append(os.Environ(), "CLAUDE_PROJECT_DIR=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// grow adds a turn to the transcript.
+func (h *hooked) grow(b *testing.B) {
+	b.Helper()
+	h.turns++
+	f, err := os.OpenFile(h.transcript, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	const line = `{"type":%q,"uuid":"%s-%d","parentUuid":%s,"sessionId":"session","timestamp":"2026-11-21T12:00:00.000Z","message":{"role":%[1]q,"id":"m-%[3]d","model":"m","content":"turn %[3]d of the conversation"}}` + "\n"
+	text := fmt.Sprintf(line, "user", "u", h.turns, "null") + fmt.Sprintf(line, "assistant", "a", h.turns, fmt.Sprintf(`"u-%d"`, h.turns))
+	if _, err := f.WriteString(text); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (h *hooked) turn(b *testing.B) {
+	b.Helper()
+	h.hook(b, "Stop")
+}
+
+// captured wants every turn to be in the conversation.
+func (h *hooked) captured(b *testing.B) {
+	b.Helper()
+	out, err := exec.Command(h.cortext, "-C", h.dir, "show", "big", "--json").Output()
+	if n := bytes.Count(out, []byte(`of the conversation"`)); err != nil || n != 2*h.turns {
+		b.Fatalf("%d of %d messages captured, %v", n, 2*h.turns, err)
 	}
 }
 

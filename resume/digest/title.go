@@ -126,6 +126,9 @@ func slash(content string) (name, arguments string) {
 // idle reports whether a command does no work: it steers the agent's program, or
 // the keeping of the conversation.
 func idle(name string) bool {
+	if typ, ok := strings.CutPrefix(name, "workspace."); ok {
+		return slices.Contains([]string{"context", "compact", "resume", "session", "sessions", "stop-conversation"}, typ)
+	}
 	name = name[strings.LastIndexAny(name, ".:")+1:]
 	return slices.Contains([]string{
 		"agents", "bug", "chat", "clear", "compact", "compress", "config", "context", "copy", "corgi", "cost", "doctor", "effort", "exit", "export",

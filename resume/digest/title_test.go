@@ -23,6 +23,7 @@ func TestTitle(t *testing.T) {
 		messages  []string
 	}{
 		{"a command's arguments", "API design", []string{"u: /workspace.brainstorm API design"}},
+		{"a chat's arguments", "the weekly menu", []string{"u: /workspace.chat the weekly menu"}},
 		{"arguments over lines", "API design", []string{"u: /workspace.brainstorm\n\nAPI design\n\nfor the internal services"}},
 		{"arguments in quotation marks", "API design", []string{`u: /workspace.brainstorm "API design"`}},
 		{"arguments of two in quotation marks", `"API" and "design"`, []string{`u: /workspace.brainstorm "API" and "design"`}},
