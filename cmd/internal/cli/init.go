@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -108,6 +109,9 @@ func (a *app) runInit(cmd *cobra.Command, o initOptions) error {
 		return nil
 	}
 	if len(o.agents) > 0 {
+		if _, err := exec.LookPath("cortext"); err != nil {
+			a.warn("cortext is not on your PATH, where the hooks look for it: they do nothing until it is")
+		}
 		fmt.Fprintln(a.out, "Next: commit these files, start the agent here and type /workspace.brainstorm and a topic.")
 	} else {
 		fmt.Fprintln(a.out, "Next: cortext init --agent claude, cortext new brainstorm \"a topic\", or cortext import a transcript.")

@@ -1,0 +1,112 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"cortext/cmd/internal/agenttest"
+)
+
+// inTerminal runs the program in a terminal, in a folder of its own.
+func inTerminal(t *testing.T, dir string, args ...string) *agenttest.Terminal {
+	t.Helper()
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(filepath.Join(bin, "cortext"), args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "CORTEXT_CLAUDE="+filepath.Join(dir, "nowhere"), "CORTEXT_SESSION=")
+	term, err := agenttest.Start(cmd, 120, 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { term.Close() })
+	return term
+}
+
+// answer waits for a question and types the answer.
+func answer(t *testing.T, term *agenttest.Terminal, question, text string) {
+	t.Helper()
+	if err := term.WaitFor(question, patience); err != nil {
+		t.Fatal(err)
+	}
+	if err := term.Type(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := term.Key("Enter"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestInitAsks: on a terminal init asks about commits, once.
+func TestInitAsks(t *testing.T) {
+	for reply, want := range map[string]string{"y": "commit: stop\n", "": "commit: off\n", "no": "commit: off\n"} {
+		dir := t.TempDir()
+		term := inTerminal(t, dir, "init")
+		answer(t, term, "[y/N]", reply)
+		if err := term.Wait(); err != nil {
+			t.Fatalf("%v\n%s", err, term.Screen())
+		}
+		config, err := os.ReadFile(filepath.Join(dir, ".workspace/config.yaml"))
+		if err != nil || !strings.Contains(string(config), want) {
+			t.Errorf("%q: %v\n%s", reply, err, config)
+		}
+		again := inTerminal(t, dir, "init")
+		if err := again.WaitFor("up to date", patience); err != nil || strings.Contains(again.Screen(), "[y/N]") {
+			t.Errorf("the second time: %v\n%s", err, again.Screen())
+		}
+	}
+}
+
+// TestPicker: on a terminal a person chooses by number or words; a completed
+// conversation is asked about. What stands in a title is shown, not interpreted.
+func TestPicker(t *testing.T) {
+	dir := t.TempDir()
+	must(t, "-C", dir, "init")
+	for _, title := range []string{"first topic", "second \x1b[31mtopic", "third thing"} {
+		must(t, "-C", dir, "new", "plan", title)
+	}
+	must(t, "-C", dir, "status", "third thing", "completed")
+
+	term := inTerminal(t, dir, "resume")
+	if err := term.WaitFor("Which one?", patience); err != nil {
+		t.Fatal(err)
+	}
+	screen := term.Screen()
+	order := []string{"1  plan / second ", `\x1b[31mtopic`, "2  plan / first topic", "3  plan / third thing", "(completed"}
+	at := 0
+	for _, text := range order {
+		i := strings.Index(screen, text)
+		if i < at {
+			t.Fatalf("%q stands at %d in\n%s", text, i, screen)
+		}
+		at = i
+	}
+	answer(t, term, "Which one?", "2")
+	if err := term.WaitFor("is not on this machine's PATH", patience); err != nil {
+		t.Fatal(err)
+	}
+
+	term = inTerminal(t, dir, "resume", "topic")
+	answer(t, term, "1-2, or words", "nothing like it")
+	answer(t, term, `no conversation matches "nothing like it"`, "first")
+	if err := term.WaitFor("is not on this machine's PATH", patience); err != nil {
+		t.Fatal(err)
+	}
+	term = inTerminal(t, dir, "resume", "third thing")
+	answer(t, term, "is completed. Take it up again?", "n")
+	if err := term.Wait(); err == nil || strings.Contains(term.Screen(), "PATH") {
+		t.Errorf("after a no: %v\n%s", err, term.Screen())
+	}
+	term = inTerminal(t, dir, "resume")
+	answer(t, term, "Which one?", "")
+	if err := term.Wait(); err == nil {
+		t.Error("leaving the picker is called success")
+	}
+}

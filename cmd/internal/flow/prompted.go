@@ -1,0 +1,157 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"cortext/inject"
+	"cortext/resume/digest"
+	"cortext/schema"
+)
+
+// prompted carries out a /workspace command.
+func (w *Workspace) prompted(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
+	name, args, ok := workspaceCommand(e.Prompt)
+	if !ok {
+		return "", nil
+	}
+	switch name {
+	case "resume":
+		return w.resumeHere(ctx, agent, e, args)
+	case "stop-conversation":
+		return w.stopHere(ctx, agent, e)
+	case "sessions":
+		return w.sayList(agent.ReplyLimit, args == "all")
+	case "session":
+		return w.saySession(ctx, agent, e)
+	}
+	if w.checkType(name) != nil {
+		return "", nil // another's command
+	}
+	return w.begin(ctx, agent, e, name, args)
+}
+
+// commandPrefix begins the commands that are ours.
+const commandPrefix = "/workspace."
+
+// workspaceCommand takes a prompt apart that is one of ours: "/workspace.plan the
+// release" is the command plan with the arguments "the release".
+func workspaceCommand(prompt string) (name, args string, ok bool) {
+	rest, ok := strings.CutPrefix(prompt, commandPrefix)
+	if !ok {
+		return "", "", false
+	}
+	end := strings.IndexAny(rest, " \t\n")
+	if end < 0 {
+		return rest, "", true
+	}
+	return rest[:end], strings.TrimSpace(rest[end:]), true
+}
+
+// begin makes the conversation that a /workspace.<type> prompt begins and ties
+// the session to it. What the session did before, if it was tied to none, goes
+// into it too.
+func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Event, typ, args string) (string, error) {
+	if err := w.unskip(agent.Name, e.NativeID); err != nil {
+		return "", err
+	}
+	t, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
+	if err != nil {
+		return "", err
+	}
+	p := part{}
+	if len(t.Parts) > 0 {
+		p.From = w.from(e)
+		if err := w.pause(t.Parts[len(t.Parts)-1].Path); err != nil {
+			return "", err
+		}
+	}
+	title := digest.Title([]schema.Message{{Role: schema.User, Content: e.Prompt}})
+	entry, _, err := w.begun(typ, title, args, func(s *schema.Session) {
+		s.Sources = []schema.Source{{Agent: agent.Name, NativeID: e.NativeID, Version: t.Version, From: p.From}}
+		s.AgentConfig.Agent = agent.Name
+	})
+	if err != nil {
+		return "", err
+	}
+	p.Path = entry.Path
+	t.Parts = append(t.Parts, p)
+	w.writeTie(agent.Name, e.NativeID, t)
+	return fmt.Sprintf("%sthis conversation is kept in %s; its document is %s. It is saved by itself after each turn.",
+		sayPrefix, entry.Path, path.Join(entry.Path, typ+".md")), nil
+}
+
+// sayPrefix begins what an agent is told, so that its commands can refer to it.
+const sayPrefix = "From cortext: "
+
+// resumeHere brings a conversation into the running session, or lists what there
+// is to choose from.
+func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject.Event, query string) (string, error) {
+	t, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
+	if err != nil {
+		return "", err
+	}
+	if query == "" {
+		return w.sayList(agent.ReplyLimit, false)
+	}
+	entry, err := w.pickNumbered(query)
+	var missing *NotFoundError
+	var ambiguous *AmbiguousError
+	switch {
+	case errors.As(err, &missing):
+		return w.sayNone(agent.ReplyLimit, missing)
+	case errors.As(err, &ambiguous):
+		return w.sayAmbiguous(agent.ReplyLimit, ambiguous)
+	case err != nil:
+		return "", err
+	}
+	if err := w.unskip(agent.Name, e.NativeID); err != nil {
+		return "", err
+	}
+	if _, err := w.captureOf(ctx, entry, e.NativeID); err != nil {
+		return "", err
+	}
+	say, err := w.sayPayload(agent.ReplyLimit, entry)
+	if err != nil {
+		return "", err
+	}
+	if n := len(t.Parts); n == 0 || t.Parts[n-1].Path != entry.Path {
+		if n > 0 {
+			if err := w.pause(t.Parts[n-1].Path); err != nil {
+				return "", err
+			}
+		}
+		if err := w.goOnIn(agent, e, t, entry.Path); err != nil {
+			return "", err
+		}
+	}
+	_, err = w.activate(entry)
+	return say, err
+}
+
+// stopHere stops the conversation of the running session. It is committed when
+// the answer to the command is there, too.
+func (w *Workspace) stopHere(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
+	if err := w.unskip(agent.Name, e.NativeID); err != nil {
+		return "", err
+	}
+	t, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
+	if err != nil {
+		return "", err
+	}
+	if len(t.Parts) == 0 {
+		return sayPrefix + "this session belongs to no conversation: one begins with /workspace.<type>, and nothing was saved.", nil
+	}
+	at := t.Parts[len(t.Parts)-1].Path
+	stopped, err := w.stop(at)
+	if err != nil {
+		return "", err
+	}
+	if err := w.Store.WriteCache(stoppingName(agent.Name, e.NativeID), []byte(at)); err != nil {
+		return "", err
+	}
+	return sayPrefix + w.sayStopped(stopped), nil
+}
