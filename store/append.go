@@ -121,7 +121,6 @@ func (h *hold) appendTo(l *logFile, records []record, result *Result) (written i
 	if err != nil {
 		return 0, err
 	}
-	h.c.noteFirst(l)
 	begin := l.Size()
 	defer func() {
 		if err != nil {

@@ -27,7 +27,6 @@ type Conversation struct {
 	holder    *os.File // where waiting writers read who writes
 	noSession bool     // session.json was missing when messages was opened
 	since     Mark
-	first     map[string]LogMark // by the log's name: where it ended before the first append
 }
 
 // Conversation opens the conversation in a folder, named relative to the

@@ -23,7 +23,6 @@ type logFile struct {
 	kept string // below kept/torn: what the names of bytes set aside begin with
 
 	since  LogMark           // records before it need no index; see Conversation.Since
-	before LogMark           // where the log ended when it was first used
 	places map[string]places // by id; nil before the first use
 	end    int64             // the file up to here is in places
 	mod    time.Time         // of the file when it had that length
@@ -64,11 +63,25 @@ func (l *logFile) refresh(s *Store) (aside []SetAside, err error) {
 	if err := l.index(); err != nil {
 		return aside, err
 	}
-	err = l.note(nil)
-	if first {
-		l.before = LogMark{l.end, hex.EncodeToString(l.last)}
+	return aside, l.note(nil)
+}
+
+// markBefore is the place of the first record with one of the ids; the end of the
+// log for none.
+func (l *logFile) markBefore(ids []string) (LogMark, error) {
+	offset := l.end
+	for _, id := range ids {
+		p, ok := l.places[id]
+		if !ok {
+			return LogMark{}, nil // it is not known where it is
+		}
+		offset = min(offset, p.first)
 	}
-	return aside, err
+	last := make([]byte, min(offset, lastBytes))
+	if _, err := l.ReadAt(last, offset-int64(len(last))); err != nil && !errors.Is(err, io.EOF) {
+		return LogMark{}, err
+	}
+	return LogMark{offset, hex.EncodeToString(last)}, nil
 }
 
 // holds reports whether the log still has at m what it had when m was taken.

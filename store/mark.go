@@ -1,7 +1,5 @@
 package store
 
-import "path"
-
 // A Mark is a place in the logs of a conversation. A writer that comes back for
 // what is new since its last visit, as a hook does after each turn, takes one to
 // save reading all that stands before it.
@@ -35,30 +33,23 @@ func (c *Conversation) Since(m Mark) {
 	c.since = m
 }
 
-// Mark returns where the logs ended when this value first appended to them: all
-// that it wrote stands behind it. For a log that it never wrote to, that is the
-// mark given to [Conversation.Since].
-func (c *Conversation) Mark() Mark {
+// MarkBefore returns a mark that all records with these ids stand behind, of
+// those that this value has appended or found. For a log that it did not touch it
+// is the one given to [Conversation.Since].
+func (c *Conversation) MarkBefore(messages, calls []string) (Mark, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m := c.since
-	if at, ok := c.first[messagesFile]; ok {
-		m.Messages = at
+	var err error
+	if c.messages != nil && c.messages.places != nil {
+		if m.Messages, err = c.messages.markBefore(messages); err != nil {
+			return Mark{}, err
+		}
 	}
-	if at, ok := c.first[toolsFile]; ok {
-		m.Tools = at
+	if c.tools != nil && c.tools.places != nil {
+		if m.Tools, err = c.tools.markBefore(calls); err != nil {
+			return Mark{}, err
+		}
 	}
-	return m
-}
-
-// noteFirst keeps where a log ended before this value's first append to it.
-func (c *Conversation) noteFirst(l *logFile) {
-	name := path.Base(l.name)
-	if _, ok := c.first[name]; ok {
-		return
-	}
-	if c.first == nil {
-		c.first = map[string]LogMark{}
-	}
-	c.first[name] = l.before
+	return m, nil
 }

@@ -192,6 +192,9 @@ committed, and nothing else. Without an id it is the current conversation.`,
 			if err != nil {
 				return err
 			}
+			if err := a.pauseIdle(w); err != nil {
+				return err
+			}
 			for _, warning := range stopped.Warnings {
 				a.warn(warning.Error())
 			}
@@ -200,6 +203,9 @@ committed, and nothing else. Without an id it is the current conversation.`,
 			}
 			s := stopped.Entry.Session
 			fmt.Fprintf(a.out, "Saved: %s (%s, %d messages)\n", oneLine(s.DisplayTitle()), s.Status, s.MessageCount)
+			if stopped.Committed {
+				fmt.Fprintln(a.out, "Committed to git")
+			}
 			if stopped.Summary != "" {
 				fmt.Fprintf(a.out, "Summary: %s\n", oneLine(stopped.Summary))
 			}

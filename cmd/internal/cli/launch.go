@@ -134,7 +134,10 @@ func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 		r := p.Resumed
 		fmt.Fprintf(a.errw, "%s: %d messages, %d tokens, %s\n", oneLine(e.Session.DisplayTitle()), r.Payload.Included, r.Payload.Tokens, r.Payload.Strategy)
 	}
-	after, err := w.Run(context.WithoutCancel(ctx), p, func(p *flow.Planned) error { return a.start(p, e, o.Headless) })
+	after, err := w.Run(context.WithoutCancel(ctx), p, func(p *flow.Planned) error {
+		a.sayPaused(p.Paused)
+		return a.start(p, e, o.Headless)
+	})
 	if after == nil {
 		return err
 	}
@@ -155,8 +158,8 @@ func (a *app) start(p *flow.Planned, e store.Entry, headless bool) error {
 	cmd.Dir = p.Dir
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		return name == "CORTEXT_SESSION" || slices.Contains(p.Launch.Unset, name)
-	}), "CORTEXT_SESSION="+e.Session.ID)
+		return name == flow.LaunchedFor || slices.Contains(p.Launch.Unset, name)
+	}), flow.LaunchedFor+"="+e.Session.ID)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.in, a.out, a.errw
 	if headless {
 		cmd.Stdin = strings.NewReader(p.Launch.Stdin)

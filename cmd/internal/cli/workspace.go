@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cortext/cmd/internal/flow"
 	"cortext/schema"
 )
 
@@ -32,6 +33,9 @@ projectmanage, chat, or the name of a file in .workspace/commands/.`,
 				return err
 			}
 			a.sayPaused(paused)
+			if err := a.pauseIdle(w); err != nil {
+				return err
+			}
 			if asJSON {
 				return a.printJSON(rowOf(e))
 			}
@@ -41,6 +45,15 @@ projectmanage, chat, or the name of a file in .workspace/commands/.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON")
 	return cmd
+}
+
+// pauseIdle pauses what is idle and tells of it: nobody else may have noticed.
+func (a *app) pauseIdle(w *flow.Workspace) error {
+	paused, err := w.PauseIdle("")
+	for _, e := range paused {
+		fmt.Fprintf(a.errw, "paused %q: nothing was said in it for %d minutes\n", oneLine(e.Session.DisplayTitle()), w.Config.IdleMinutes)
+	}
+	return err
 }
 
 // sayPaused tells which conversations gave way to another.

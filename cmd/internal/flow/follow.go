@@ -12,7 +12,6 @@ import (
 	"cortext/inject"
 	"cortext/resume"
 	"cortext/resume/prompt"
-	"cortext/schema"
 	"cortext/store"
 )
 
@@ -85,7 +84,10 @@ func (w *Workspace) followMain(ctx context.Context, agent inject.Agent, t *tie, 
 				return nil // it has a file of its own, which is complete
 			}
 		}
-		return w.intoSub(r.parts[r.at].Path, tr.Transcript, sub, tr.Calls[sub], store.Mark{}, b.Batch, nil)
+		return w.intoSub(r.parts[r.at].Path, tr.Transcript, sub, tr.Calls[sub], func(sc *store.Conversation) error {
+			_, err := sc.Append(b.Batch)
+			return err
+		})
 	})
 	err = errors.Join(err, r.close())
 	if err != nil {
@@ -106,9 +108,7 @@ func (w *Workspace) followMain(ctx context.Context, agent inject.Agent, t *tie, 
 		t.Said = endOf(tr.Said)
 	}
 	t.Read.Cursor = tr.Next
-	if tr.fromStart || tr.Next.Offset >= was.Size {
-		t.Parts = r.parts
-	}
+	t.Parts = r.parts
 	t.At = r.untilPart
 	return appended, nil
 }
@@ -155,19 +155,30 @@ func (w *Workspace) followSub(ctx context.Context, agent inject.Agent, t *tie, s
 	if tr.fromStart {
 		since = store.Mark{}
 	}
-	var first *store.Mark
-	err = tr.Each(func(_ string, b inject.Batch) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := w.keep(b.Blobs); err != nil {
-			return err
-		}
-		return w.intoSub(t.Parts[t.At].Path, tr.Transcript, s.NativeID, s.ToolCallID, since, b.Batch, func(m store.Mark) {
-			if first == nil {
-				first = &m
+	now := mark{Cursor: tr.Next}
+	err = w.intoSub(t.Parts[t.At].Path, tr.Transcript, s.NativeID, s.ToolCallID, func(sc *store.Conversation) error {
+		sc.Since(since)
+		again, found := ids{}, false
+		err := tr.Each(func(_ string, b inject.Batch) error {
+			if err := ctx.Err(); err != nil {
+				return err
 			}
+			if err := w.keep(b.Blobs); err != nil {
+				return err
+			}
+			calls, _ := callsByMessage(b)
+			for _, m := range b.Messages {
+				if found = found || m.ID == tr.Next.Message; found {
+					again.add(m.ID, calls[m.ID])
+				}
+			}
+			_, err := sc.Append(b.Batch)
+			return err
 		})
+		if err == nil {
+			now.Store, err = sc.MarkBefore(again.messages, again.calls)
+		}
+		return err
 	})
 	if err != nil {
 		return err
@@ -175,29 +186,19 @@ func (w *Workspace) followSub(ctx context.Context, agent inject.Agent, t *tie, s
 	if t.Subagents == nil {
 		t.Subagents = map[string]mark{}
 	}
-	now := mark{Cursor: tr.Next, Store: since}
-	if first != nil && (tr.fromStart || tr.Next.Offset >= have.Cursor.Size) {
-		now.Store = *first
-	}
 	t.Subagents[s.NativeID] = now
 	return nil
 }
 
-// intoSub appends to the conversation of a sub-agent of the conversation at path.
-func (w *Workspace) intoSub(path string, t *inject.Transcript, nativeID, call string, since store.Mark, b schema.Batch, done func(store.Mark)) error {
+// intoSub lets add append to the conversation of a sub-agent of the conversation
+// at path.
+func (w *Workspace) intoSub(path string, t *inject.Transcript, nativeID, call string, add func(*store.Conversation) error) error {
 	c, err := w.Store.Conversation(path)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	return w.subagent(c, t, nativeID, call, func(sc *store.Conversation) error {
-		sc.Since(since)
-		_, err := sc.Append(b)
-		if err == nil && done != nil {
-			done(sc.Mark())
-		}
-		return err
-	})
+	return w.subagent(c, t, nativeID, call, add)
 }
 
 // strip takes a payload of ours out of what an agent calls the user's words, with

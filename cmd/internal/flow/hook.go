@@ -93,11 +93,31 @@ func (w *Workspace) catchUp(ctx context.Context, agent inject.Agent, e inject.Ev
 	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
 	defer cancel()
 	err := w.CatchUp(ctx, agent)
+	if err == nil {
+		err = w.catchUpActive(ctx, e.NativeID)
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil
 	}
-	_, idleErr := w.pauseIdle(e.NativeID)
+	_, idleErr := w.PauseIdle(e.NativeID)
 	return errors.Join(err, idleErr)
+}
+
+// catchUpActive captures what the transcripts of active conversations have, also
+// where the cache knows nothing of them.
+func (w *Workspace) catchUpActive(ctx context.Context, held string) error {
+	all, err := w.Store.List()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range all {
+		if e.Session.Status == schema.Active {
+			_, err := w.captureOf(ctx, e, held)
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // goOn ties a new session of a program to the conversation that the program was
@@ -106,8 +126,8 @@ func (w *Workspace) goOn(agent inject.Agent, e inject.Event) error {
 	name := clearedName(agent.Name, e.Process)
 	b, ok := w.Store.ReadCache(name)
 	at := string(b)
-	if !ok || e.Process == "" {
-		id := w.env.Machine.Getenv("CORTEXT_SESSION")
+	if !ok {
+		id := w.env.Machine.Getenv(LaunchedFor)
 		if id == "" {
 			return nil
 		}
@@ -282,8 +302,11 @@ func (w *Workspace) ended(ctx context.Context, agent inject.Agent, e inject.Even
 		return nil
 	}
 	t, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
-	if err != nil || len(t.Parts) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(t.Parts) == 0 {
+		return w.Store.RemoveCache(clearedName(agent.Name, e.Process))
 	}
 	at := t.Parts[len(t.Parts)-1].Path
 	name := stoppingName(agent.Name, e.NativeID)

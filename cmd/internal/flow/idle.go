@@ -8,11 +8,11 @@ import (
 	"cortext/store"
 )
 
-// pauseIdle pauses the active conversations in which nothing has happened for
+// PauseIdle pauses the active conversations in which nothing has happened for
 // idle_minutes and returns them. It is called at the next contact: where nobody
 // watches, nobody else can. The conversations of the session that makes the
-// contact are not idle.
-func (w *Workspace) pauseIdle(nativeID string) (paused []store.Entry, err error) {
+// contact, if one does, are not idle.
+func (w *Workspace) PauseIdle(nativeID string) (paused []store.Entry, err error) {
 	if w.Config.IdleMinutes <= 0 {
 		return nil, nil
 	}

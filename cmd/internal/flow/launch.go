@@ -32,10 +32,15 @@ type Planned struct {
 	Agent   inject.Agent
 	Launch  *inject.Launch
 	Resumed *Resumed
-	Dir     string // absolute: where the agent starts
+	Dir     string   // absolute: where the agent starts
+	Paused  []string // titles of the conversations that gave way to it
 
 	id string
 }
+
+// LaunchedFor is the variable that tells the hooks of a program for which
+// conversation it was launched.
+const LaunchedFor = "CORTEXT_LAUNCHED_FOR"
 
 // launchDir is where files for a launch lie, relative to the workspace.
 const launchDir = ".workspace/local/cache/launch"
@@ -145,7 +150,7 @@ func (w *Workspace) Run(ctx context.Context, p *Planned, start func(*Planned) er
 	}
 	defer remove()
 	before := e.Session.Status
-	if _, err := w.activate(e); err != nil {
+	if p.Paused, err = w.activate(e); err != nil {
 		return nil, err
 	}
 	if p.Launch.NativeID != "" {

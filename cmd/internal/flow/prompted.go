@@ -87,6 +87,10 @@ func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Even
 // sayPrefix begins what an agent is told, so that its commands can refer to it.
 const sayPrefix = "From cortext: "
 
+// reopenWord behind a query takes up a completed conversation: nobody can be asked
+// from within a hook.
+const reopenWord = "reopen"
+
 // resumeHere brings a conversation into the running session, or lists what there
 // is to choose from.
 func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject.Event, query string) (string, error) {
@@ -97,6 +101,7 @@ func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject
 	if query == "" {
 		return w.sayList(agent.ReplyLimit, false)
 	}
+	query, reopen := strings.CutSuffix(query, " "+reopenWord)
 	entry, err := w.pickNumbered(query)
 	var missing *NotFoundError
 	var ambiguous *AmbiguousError
@@ -107,6 +112,10 @@ func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject
 		return w.sayAmbiguous(agent.ReplyLimit, ambiguous)
 	case err != nil:
 		return "", err
+	}
+	if entry.Session.Status == schema.Completed && !reopen {
+		return fmt.Sprintf("%s%s is completed. To take it up again all the same, type /workspace.resume %s %s", sayPrefix,
+			plain(entry.Session.DisplayTitle()), entry.Session.ID, reopenWord), nil
 	}
 	if err := w.unskip(agent.Name, e.NativeID); err != nil {
 		return "", err

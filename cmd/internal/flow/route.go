@@ -21,15 +21,20 @@ type route struct {
 	at     int            // the part that the next message belongs to
 	starts map[string]int // message -> the part that begins with it
 	open   map[string]*store.Conversation
-	until  string // a message; see untilPart
-	// untilPart is the part that the message until is in: where the next reading
-	// begins.
+	until  string // the message that the next reading begins with
+	// untilPart is the part that it is in.
 	untilPart int
+	// again are the records that the next reading will give again, by the
+	// conversation that they are in.
+	again map[string]*ids
 }
+
+// ids name records.
+type ids struct{ messages, calls []string }
 
 // newRoute prepares the capture of t, which begins in the part at.
 func (w *Workspace) newRoute(parts []part, at int, t *inject.Transcript) *route {
-	r := &route{w: w, parts: parts, at: at, starts: map[string]int{}, open: map[string]*store.Conversation{}, until: t.Next.Message, untilPart: at}
+	r := &route{w: w, parts: parts, at: at, starts: map[string]int{}, open: map[string]*store.Conversation{}, until: t.Next.Message, untilPart: at, again: map[string]*ids{}}
 	for i, p := range parts {
 		if id := p.startIn(t); id != "" {
 			r.starts[id] = i
@@ -133,12 +138,27 @@ func (r *route) give(b inject.Batch, done func(store.Result)) error {
 		}
 		if m.ID == r.until {
 			r.untilPart = r.at
+			r.until = ""
+		}
+		if r.until == "" {
+			at := r.parts[r.at].Path
+			if r.again[at] == nil {
+				r.again[at] = &ids{}
+			}
+			r.again[at].add(m.ID, calls[m.ID])
 		}
 		out.Messages = append(out.Messages, m)
 		out.Tools = append(out.Tools, calls[m.ID]...)
 	}
 	out.Tools = append(out.Tools, loose...)
 	return flush()
+}
+
+func (a *ids) add(message string, calls []schema.Tool) {
+	a.messages = append(a.messages, message)
+	for _, t := range calls {
+		a.calls = append(a.calls, t.ID)
+	}
 }
 
 // callsByMessage sorts the calls of a batch; loose are those whose message is not
@@ -162,17 +182,22 @@ func callsByMessage(b inject.Batch) (calls map[string][]schema.Tool, loose []sch
 	return calls, loose
 }
 
-// close closes the conversations and keeps how far each was written.
+// close closes the conversations and marks in each what the next reading needs to
+// look at.
 func (r *route) close() error {
 	var errs []error
 	for path, c := range r.open {
-		m := c.Mark()
+		again := r.again[path]
+		if again == nil {
+			again = &ids{}
+		}
+		m, err := c.MarkBefore(again.messages, again.calls)
 		for i := range r.parts {
 			if r.parts[i].Path == path {
 				r.parts[i].Mark = m
 			}
 		}
-		errs = append(errs, c.Close())
+		errs = append(errs, err, c.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -85,7 +85,7 @@ func (w *Workspace) tieOf(agent inject.Agent, nativeID, transcript string) (*tie
 		}
 		t = &tie{Parts: partsOf(all, agent.Name, nativeID)}
 		if transcript != "" && len(t.Parts) == 0 {
-			if err := w.adoptFork(agent, nativeID, transcript, t); err != nil {
+			if err := w.adoptFork(agent, nativeID, transcript, all, t); err != nil {
 				return nil, err
 			}
 		}
@@ -129,32 +129,68 @@ func continues(parts []part) bool {
 // headBytes is how much of a transcript is read to learn its first line.
 const headBytes = 1 << 20
 
-// adoptFork ties a session whose transcript begins with the same line as that of
-// one of ours: a fork repeats the lines of the session that it was made from
-// (Claude Code 2.1.329).
-func (w *Workspace) adoptFork(agent inject.Agent, nativeID, transcript string, t *tie) error {
+// adoptFork ties a session whose transcript begins with a line of one of ours: a
+// fork repeats the lines of the session that it was made from, from its beginning
+// or its last compaction (Claude Code 2.1.329).
+func (w *Workspace) adoptFork(agent inject.Agent, nativeID, transcript string, all []store.Entry, t *tie) error {
+	roots := rootsOf(agent, transcript)
+	if len(roots) == 0 {
+		return nil // nothing stands in it yet
+	}
+	t.Roots = roots[:1]
+	at := w.forkedFrom(agent, roots[0], all)
+	if at == "" {
+		return nil
+	}
+	p := part{Path: at, Fork: true}
+	err := w.addSource(p, schema.Source{Agent: agent.Name, NativeID: nativeID})
+	if err == nil {
+		t.Parts = []part{p}
+	}
+	return err
+}
+
+// rootsOf reads the beginning of a transcript for lines that hang on no other.
+func rootsOf(agent inject.Agent, transcript string) []string {
 	f, size, err := openRegular(transcript)
 	if err != nil {
-		return nil // it is not there yet
+		return nil
 	}
 	defer f.Close()
 	head, err := agent.Open(io.NewSectionReader(f, 0, min(size, headBytes)), min(size, headBytes), inject.Options{Name: transcript})
-	if err != nil || len(head.Roots) == 0 {
-		return err
+	if err != nil {
+		return nil
 	}
-	t.Roots = head.Roots[:1]
-	for _, other := range w.ties(agent.Name) {
-		if len(other.Parts) == 0 || !slices.Contains(other.Roots, head.Roots[0]) {
-			continue
+	return head.Roots
+}
+
+// maxCold is how many sessions that the cache does not know are looked at.
+const maxCold = 200
+
+// forkedFrom returns the path of the conversation that a session of ours goes into
+// which has the line root, empty if none does.
+func (w *Workspace) forkedFrom(agent inject.Agent, root string, all []store.Entry) string {
+	known := w.ties(agent.Name)
+	for _, t := range known {
+		if n := len(t.Parts); n > 0 && slices.Contains(t.Roots, root) {
+			return t.Parts[n-1].Path
 		}
-		p := part{Path: other.Parts[len(other.Parts)-1].Path, Fork: true}
-		err := w.addSource(p, schema.Source{Agent: agent.Name, NativeID: nativeID})
-		if err == nil {
-			t.Parts = []part{p}
-		}
-		return err
 	}
-	return nil
+	looked := 0
+	for _, e := range all { // the last active first
+		for _, src := range e.Session.Sources {
+			if _, ok := known[store.NativeName(src.NativeID)+".json"]; ok || src.Agent != agent.Name || looked == maxCold {
+				continue
+			}
+			if file, ok := agent.Locate(w.env.Machine, src.NativeID); ok {
+				looked++
+				if slices.Contains(rootsOf(agent, file), root) {
+					return e.Path
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // ties lists the sessions that the cache knows.
