@@ -23,9 +23,12 @@ func Cut(text string) (before, after string, ok bool) {
 		if at > 0 && text[at-1] != '\n' {
 			continue
 		}
-		_, rest, found := strings.Cut(text[from:], blockClose+"\n")
+		block, rest, found := strings.Cut(text[from:], blockClose+"\n")
 		if !found {
 			return "", "", false
+		}
+		if strings.Contains(block, "\n"+blockOpen) {
+			continue // a quotation that is not closed; each line of ours holds one text
 		}
 		if after, ok = cutHistory(rest); ok {
 			return text[:at], after, true

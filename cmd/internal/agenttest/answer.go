@@ -18,7 +18,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, req Request, p p
 		"content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": usage(req, 1),
 	}
 	stop := map[string]any{"stop_reason": "end_turn", "stop_sequence": nil}
-	if p.tool != nil {
+	if len(p.tools) > 0 {
 		stop["stop_reason"] = "tool_use"
 	}
 	w.Header().Set("Request-Id", s.id("req"))
@@ -50,10 +50,12 @@ func (s *Server) blocks(req Request, p plan) []map[string]any {
 		// A signature is base64 to the agent, which only hands it back.
 		blocks = append(blocks, map[string]any{"type": "thinking", "thinking": p.think, "signature": "YWdlbnR0ZXN0"})
 	}
-	blocks = append(blocks, map[string]any{"type": "text", "text": p.text})
-	if p.tool != nil {
+	if p.text != "" || len(p.tools) == 0 {
+		blocks = append(blocks, map[string]any{"type": "text", "text": p.text})
+	}
+	for _, c := range p.tools {
 		blocks = append(blocks, map[string]any{
-			"type": "tool_use", "id": s.id("toolu"), "name": p.tool.name, "input": p.tool.input,
+			"type": "tool_use", "id": s.id("toolu"), "name": c.name, "input": c.input,
 		})
 	}
 	return blocks
@@ -74,7 +76,7 @@ func (s *Server) stream(e *events, r *http.Request, index int, b map[string]any,
 		delta("signature_delta", "signature", b["signature"])
 	case "tool_use":
 		start(map[string]any{"type": "tool_use", "id": b["id"], "name": b["name"], "input": map[string]any{}})
-		delta("input_json_delta", "partial_json", string(p.tool.input))
+		delta("input_json_delta", "partial_json", string(b["input"].(json.RawMessage)))
 	default:
 		start(map[string]any{"type": "text", "text": ""})
 		if p.hang {

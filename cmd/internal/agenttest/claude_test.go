@@ -5,6 +5,8 @@ package agenttest
 import (
 	"context"
 	"encoding/json"
+	"flag"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,6 +66,97 @@ func TestClaudeCallsTool(t *testing.T) {
 	if last := turns[len(turns)-1]; last != (Turn{"user", "[tool_result made]"}) {
 		t.Errorf("last turn %q", last)
 	}
+}
+
+var shapeFile = flag.String("shape", "", "write what TestClaudeShape sees to this file")
+
+// TestClaudeShape: what claude records and sends in one small turn. With -shape
+// it is written down, a line for each type, member and tool, to be compared with
+// another version's: see scripts/newest-agents.sh.
+func TestClaudeShape(t *testing.T) {
+	s := serve(t)
+	s.Script("what is here?",
+		Step{Think: "Look first.", Say: "I look.", Tools: []ToolCall{{"Bash", map[string]string{"command": "ls", "description": "List files"}}}},
+		Step{Tools: []ToolCall{{"Bash", map[string]string{"command": "exit 3", "description": "Fail"}}}},
+		Step{Say: "Nothing."})
+	_, claude := claudeIn(t, s)
+	cmd := claude("-p", "what is here?", "--allowedTools", "Bash")
+	if out, err := cmd.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "Nothing." {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var home string
+	for _, v := range cmd.Env {
+		if dir, ok := strings.CutPrefix(v, "HOME="); ok {
+			home = dir
+		}
+	}
+	transcripts, err := filepath.Glob(filepath.Join(home, ".claude/projects/*/*.jsonl"))
+	if err != nil || len(transcripts) != 1 {
+		t.Fatalf("transcripts %q, %v", transcripts, err)
+	}
+	raw, err := os.ReadFile(transcripts[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for line := range strings.Lines(string(raw)) {
+		seeRecord(t, seen, []byte(line))
+	}
+	for _, r := range s.Main() {
+		for _, name := range r.Tools {
+			seen["request tool "+name] = true
+		}
+		for name := range members(t, r.Raw) {
+			seen["request member "+name] = true
+		}
+	}
+	for _, want := range []string{"record user", "record user message", "record assistant", "record assistant uuid", "content tool_use", "content tool_result", "content thinking", "request tool Bash", "request member messages"} {
+		if !seen[want] {
+			t.Errorf("there is no %s", want)
+		}
+	}
+	if *shapeFile != "" {
+		lines := strings.Join(slices.Sorted(maps.Keys(seen)), "\n") + "\n"
+		if err := os.WriteFile(*shapeFile, []byte(lines), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// seeRecord notes the type of a transcript's record, its members, and the types
+// of the blocks in its message.
+func seeRecord(t *testing.T, seen map[string]bool, line []byte) {
+	t.Helper()
+	var r struct {
+		Type, Subtype string
+		Attachment    struct{ Type string }
+		Message       struct{ Content content }
+	}
+	if err := json.Unmarshal(line, &r); err != nil {
+		t.Fatalf("%v: %s", err, line)
+	}
+	kind := "record " + r.Type
+	for _, sub := range []string{r.Subtype, r.Attachment.Type} {
+		if sub != "" {
+			kind += "/" + sub
+		}
+	}
+	seen[kind] = true
+	for name := range members(t, line) {
+		seen[kind+" "+name] = true
+	}
+	for _, b := range r.Message.Content {
+		seen["content "+b.Type] = true
+	}
+}
+
+func members(t *testing.T, object []byte) map[string]json.RawMessage {
+	t.Helper()
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(object, &m); err != nil {
+		t.Fatalf("%v: %s", err, object)
+	}
+	return m
 }
 
 // A history that a session is resumed with holds directives of its own day.

@@ -24,7 +24,7 @@ var (
 type plan struct {
 	think string
 	text  string
-	tool  *call
+	tools []call
 	slow  time.Duration
 	hang  bool
 }
@@ -76,17 +76,12 @@ func planFor(r Request) (plan, error) {
 			p.hang = true
 		}
 	}
-	done := 0
-	for _, m := range r.body.Messages[at:] {
-		if m.Role == "assistant" && m.calls() {
-			done++
-		}
-	}
+	done := callingTurns(r.body.Messages[at:])
 	switch {
 	case done < len(calls):
 		// The turns before the last call's are for calling only.
-		p.tool, p.hang = &calls[done], false
-		p.text = "I will call " + p.tool.name + "."
+		p.tools, p.hang = calls[done:done+1], false
+		p.text = "I will call " + calls[done].name + "."
 	case done > 0 && !said:
 		p.text = fmt.Sprintf("All %d tool call(s) done.", done)
 	}
@@ -113,6 +108,16 @@ func newestUserText(all []message) (text string, after int) {
 		}
 	}
 	return "", len(all)
+}
+
+// callingTurns counts the model's turns that call a tool.
+func callingTurns(list []message) (n int) {
+	for _, m := range list {
+		if m.Role == "assistant" && m.calls() {
+			n++
+		}
+	}
+	return n
 }
 
 // isResumed tells whether the text holds [ResumedLine] as a line.

@@ -39,7 +39,7 @@ func TestPlanText(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := plannedFor(t, c.messages)
-			if p.text != c.want || p.tool != nil || p.hang {
+			if p.text != c.want || len(p.tools) > 0 || p.hang {
 				t.Errorf("planned %+v, want text %q", p, c.want)
 			}
 		})
@@ -51,29 +51,29 @@ func TestPlanToolsInOrder(t *testing.T) {
 	const called = `{"role":"assistant","content":[{"type":"tool_use","name":"Bash","input":{}}]},{"role":"user","content":[{"type":"tool_result","content":"x"}]}`
 
 	first := plannedFor(t, `[`+ask+`]`)
-	if first.tool == nil || first.tool.name != "Bash" || string(first.tool.input) != `{"command":"a"}` {
+	if len(first.tools) != 1 || first.tools[0].name != "Bash" || string(first.tools[0].input) != `{"command":"a"}` {
 		t.Errorf("first turn %+v", first)
 	}
 	if first.think != "hm" || first.slow != 500*time.Millisecond {
 		t.Errorf("first turn %+v", first)
 	}
 	second := plannedFor(t, `[`+ask+`,`+called+`]`)
-	if second.tool == nil || second.tool.name != "Read" || !json.Valid(second.tool.input) {
+	if len(second.tools) != 1 || second.tools[0].name != "Read" || !json.Valid(second.tools[0].input) {
 		t.Errorf("second turn %+v", second)
 	}
 	third := plannedFor(t, `[`+ask+`,`+called+`,`+called+`]`)
-	if third.tool != nil || third.text != "All 2 tool call(s) done." {
+	if len(third.tools) > 0 || third.text != "All 2 tool call(s) done." {
 		t.Errorf("third turn %+v", third)
 	}
 }
 
 func TestPlanHangsAfterTools(t *testing.T) {
 	const ask = `{"role":"user","content":"@@TOOL Bash {}@@ @@HANG@@"}`
-	if p := plannedFor(t, `[`+ask+`]`); p.tool == nil || p.hang {
+	if p := plannedFor(t, `[`+ask+`]`); len(p.tools) == 0 || p.hang {
 		t.Errorf("first turn %+v", p)
 	}
 	p := plannedFor(t, `[`+ask+`,{"role":"assistant","content":[{"type":"tool_use","name":"Bash"}]},{"role":"user","content":[{"type":"tool_result","content":"x"}]}]`)
-	if p.tool != nil || !p.hang {
+	if len(p.tools) > 0 || !p.hang {
 		t.Errorf("second turn %+v", p)
 	}
 }

@@ -33,6 +33,7 @@ import (
 //	@@HANG@@                        stream [HangText], then nothing until the client goes or the server is closed
 //
 // Without one the answer is "ok: " and the first 60 characters of that text.
+// [Server.Script] says instead what is answered to texts that look like a person's.
 type Server struct {
 	URL string // such as http://127.0.0.1:40001
 
@@ -44,6 +45,7 @@ type Server struct {
 
 	mu       sync.Mutex
 	requests []Request
+	scripts  []script
 	ids      int
 }
 
@@ -131,7 +133,10 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 	s.requests = append(s.requests, req)
 	s.mu.Unlock()
 
-	p, err := planFor(req)
+	p, ok := s.scripted(req)
+	if !ok {
+		p, err = planFor(req)
+	}
 	if err != nil {
 		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
 		return
