@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -38,12 +39,28 @@ func (s *Store) WriteCache(name string, data []byte) error {
 	if err := s.makeLocal(path.Dir(name)); err != nil {
 		return err
 	}
-	temp := name + ".new" // one writer at a time is usual; another's bytes are as good
-	if err := s.root.WriteFile(temp, data, privateFileMode); err != nil {
-		return errors.Join(err, s.root.Remove(temp))
+	for n := 1; ; n++ { // several may write at once
+		temp := fmt.Sprintf("%s.%d-%d%s", name, os.Getpid(), n, newSuffix)
+		f, err := s.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, privateFileMode)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(data)
+		if err = errors.Join(err, f.Close()); err == nil {
+			err = s.root.Rename(temp, name)
+		}
+		if err != nil {
+			return errors.Join(err, s.root.Remove(temp))
+		}
+		return nil
 	}
-	return s.root.Rename(temp, name)
 }
+
+// newSuffix ends the names of files that are being written.
+const newSuffix = ".new"
 
 // RemoveCache removes a file of the cache, if it is there.
 func (s *Store) RemoveCache(name string) error {
@@ -63,7 +80,7 @@ func (s *Store) ListCache(dir string) []string {
 	if checkPath(dir) != nil {
 		return nil
 	}
-	return slices.DeleteFunc(s.ListFiles(cacheDir+"/"+dir), func(name string) bool { return strings.HasSuffix(name, ".new") })
+	return slices.DeleteFunc(s.ListFiles(cacheDir+"/"+dir), func(name string) bool { return strings.HasSuffix(name, newSuffix) })
 }
 
 // ListFiles returns the names of the regular files in a folder of the workspace,

@@ -21,7 +21,13 @@ const limit = 60 * time.Second
 func Commit(ctx context.Context, root, path, message string) (done bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if _, err := run(ctx, root, "add", "--", path); err != nil {
+	// New files are only announced: what the user has staged in the folder is not
+	// touched unless the commit is made.
+	fresh, err := run(ctx, root, "ls-files", "-z", "--others", "--exclude-standard", "--", path)
+	if err != nil {
+		return false, err
+	}
+	if _, err := run(ctx, root, "add", "--intent-to-add", "--", path); err != nil {
 		return false, err
 	}
 	changed, err := run(ctx, root, "status", "--porcelain", "--untracked-files=all", "--", path)
@@ -29,7 +35,10 @@ func Commit(ctx context.Context, root, path, message string) (done bool, err err
 		return false, err
 	}
 	if _, err := run(ctx, root, "commit", "--quiet", "--only", "-m", message, "--", path); err != nil {
-		_, _ = run(context.WithoutCancel(ctx), root, "reset", "--quiet", "--", path)
+		if fresh = strings.TrimRight(fresh, "\x00"); fresh != "" {
+			args := append([]string{"rm", "--cached", "--quiet", "--force", "--"}, strings.Split(fresh, "\x00")...)
+			_, _ = run(context.WithoutCancel(ctx), root, args...)
+		}
 		return false, err
 	}
 	return true, nil

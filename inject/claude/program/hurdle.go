@@ -124,13 +124,19 @@ func (c config) answered(key string) bool {
 	return false
 }
 
+// realPath is how the program knows a folder.
+func realPath(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
+}
+
 // trusts reports whether the user trusts a folder: it or one above it, but none
 // above the git repository that it is in (2.1.329). The program knows folders by
 // their real paths.
 func (c config) trusts(dir string) bool {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
+	dir = realPath(dir)
 	for {
 		if c.Projects[filepath.ToSlash(dir)].HasTrustDialogAccepted || c.Projects[dir].HasTrustDialogAccepted {
 			return true
@@ -151,7 +157,7 @@ func absent(m inject.Machine, r inject.Request) []string {
 	for name := range c.MCPServers {
 		servers[name] = true
 	}
-	for dir := r.Dir; ; dir = filepath.Dir(dir) {
+	for dir := realPath(r.Dir); ; dir = filepath.Dir(dir) {
 		for name := range c.Projects[dir].MCPServers {
 			servers[name] = true
 		}

@@ -3,6 +3,7 @@
 package program
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf16"
 
 	"cortext/inject"
@@ -79,9 +81,7 @@ var (
 // every UTF-16 unit that is no ASCII letter or digit as a hyphen, a long one cut
 // and told apart by a hash.
 func slug(dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
+	dir = realPath(dir)
 	const most = 200
 	units := utf16.Encode([]rune(dir))
 	name := make([]byte, len(units))
@@ -161,9 +161,16 @@ func (v version) atLeast(w version) bool {
 	return true
 }
 
+// probeTime bounds the wait for an answer that takes 0.2 s.
+const probeTime = 30 * time.Second
+
 // probe asks the program for its version: "2.1.329 (Claude Code)".
 func probe(program string) (version, error) {
-	out, err := exec.Command(program, "--version").Output()
+	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "--version")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
 	if err != nil {
 		return version{}, fmt.Errorf("%s --version: %w", program, err)
 	}

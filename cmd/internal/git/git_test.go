@@ -1,0 +1,242 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A repo is a repository with a user of its own.
+type repo struct {
+	t    *testing.T
+	root string
+}
+
+func newRepo(t *testing.T) *repo {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip(err)
+	}
+	for _, v := range []string{"GIT_AUTHOR", "GIT_COMMITTER"} {
+		t.Setenv(v+"_NAME", "a")
+		t.Setenv(v+"_EMAIL", "a@example.com")
+	}
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	r := &repo{t, t.TempDir()}
+	r.git("init", "--quiet")
+	return r
+}
+
+// git runs git the way a user would.
+func (r *repo) git(args ...string) string {
+	r.t.Helper()
+	cmd := exec.Command("git", append([]string{"-C", r.root}, args...)...)
+	cmd.Env = append(os.Environ(), "GIT_DIR="+filepath.Join(r.root, ".git"), "GIT_WORK_TREE="+r.root, "GIT_INDEX_FILE="+filepath.Join(r.root, ".git", "index"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("git %q: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+func (r *repo) write(name, text string) {
+	r.t.Helper()
+	file := filepath.Join(r.root, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *repo) commit(path, message string, want bool) {
+	r.t.Helper()
+	if done, err := Commit(context.Background(), r.root, path, message); err != nil || done != want {
+		r.t.Errorf("commit %q: %t, %v", path, done, err)
+	}
+}
+
+// changed are the files of the last commit.
+func (r *repo) changed() string {
+	r.t.Helper()
+	return strings.TrimSpace(r.git("show", "--name-status", "--format=", "HEAD"))
+}
+
+// state is what is staged, and what is not.
+func (r *repo) state() string {
+	r.t.Helper()
+	return r.git("diff", "--cached", "--raw") + "|" + r.git("diff", "--raw")
+}
+
+func TestCommit(t *testing.T) {
+	r := newRepo(t)
+	r.write("conv/a/x", "1")
+	r.write("conv/ab/x", "1")
+	r.commit("conv/a", "the first\n\nof all: $(x) 'q' \"q\"", true) // in a repository without a commit
+	if got := r.changed(); got != "A\tconv/a/x" {
+		t.Errorf("committed %q", got)
+	}
+	if got := r.git("log", "-1", "--format=%B"); strings.TrimSpace(got) != "the first\n\nof all: $(x) 'q' \"q\"" {
+		t.Errorf("the message is %q", got)
+	}
+	r.commit("conv/a", "again", false)
+
+	// What else is staged, changed or new stays as it is.
+	r.write("staged", "1")
+	r.git("add", "staged")
+	r.write("staged", "2")
+	r.write("conv/a/y/z", "new")
+	r.write("conv/a/x", "2")
+	r.git("add", "conv/a/x")
+	r.write("conv/a/x", "3")
+	before := r.git("diff", "--cached", "--raw", "--", "staged") + r.git("diff", "--raw", "--", "staged")
+	r.commit("conv/a", "more", true)
+	if got := r.changed(); got != "M\tconv/a/x\nA\tconv/a/y/z" {
+		t.Errorf("committed %q", got)
+	}
+	if got := r.git("show", "HEAD:conv/a/x"); got != "3" {
+		t.Errorf("committed what was staged before: %q", got)
+	}
+	if after := r.git("diff", "--cached", "--raw") + r.git("diff", "--raw"); after != before {
+		t.Errorf("the index was %q, is %q", before, after)
+	}
+	if got := r.git("status", "--porcelain"); got != "AM staged\n?? conv/ab/\n" {
+		t.Errorf("the status is %q", got)
+	}
+
+	// Deleted and ignored files.
+	r.write("conv/a/.gitignore", "*.log\n")
+	r.write("conv/a/x.log", "")
+	if err := os.Remove(filepath.Join(r.root, "conv/a/x")); err != nil {
+		t.Fatal(err)
+	}
+	r.commit("conv/a", "less", true)
+	if got := r.changed(); got != "A\tconv/a/.gitignore\nD\tconv/a/x" {
+		t.Errorf("committed %q", got)
+	}
+	r.commit("conv/a", "again", false)
+}
+
+// TestPathIsNoPattern: a path means the folder of that name, whatever is in it.
+func TestPathIsNoPattern(t *testing.T) {
+	r := newRepo(t)
+	for _, name := range []string{"c*", "[c]", ":(top)c", "-c", "c d"} {
+		r.write("cc/x", name)
+		r.write(name+"/x", name)
+		r.commit(name, "x", true)
+		if got := r.git("-c", "core.quotePath=false", "show", "--name-only", "--format=", "-z", "HEAD"); got != name+"/x\x00" {
+			t.Errorf("%q: committed %q", name, got)
+		}
+	}
+}
+
+// TestHookOfAnother: a hook of git's sets variables that point elsewhere.
+func TestHookOfAnother(t *testing.T) {
+	other := newRepo(t)
+	r := newRepo(t)
+	t.Setenv("GIT_DIR", filepath.Join(other.root, ".git"))
+	t.Setenv("GIT_WORK_TREE", other.root)
+	t.Setenv("GIT_INDEX_FILE", filepath.Join(other.root, ".git", "index"))
+	t.Setenv("GIT_PREFIX", "x/")
+	r.write("a/x", "1")
+	r.commit("a", "m", true)
+	if got := r.changed(); got != "A\ta/x" {
+		t.Errorf("committed %q", got)
+	}
+	if got := other.git("status", "--porcelain"); got != "" {
+		t.Errorf("the other repository has %q", got)
+	}
+}
+
+// TestCommitFails: the error is what git says, and the index is as before.
+func TestCommitFails(t *testing.T) {
+	r := newRepo(t)
+	r.write("a/x", "1")
+	r.commit("a", "m", true)
+	head := r.git("rev-parse", "HEAD")
+	r.write("a/x", "2")
+	r.write("a/new", "1")
+	r.write("staged", "1")
+	r.git("add", "staged")
+	before := r.state()
+	r.write(".git/hooks/pre-commit", "#!/bin/sh\necho 'no, not today' >&2\nexit 1\n")
+	done, err := Commit(context.Background(), r.root, "a", "m")
+	if done || err == nil || !strings.Contains(err.Error(), "no, not today") {
+		t.Errorf("%t, %v", done, err)
+	}
+	if got := r.state(); got != before {
+		t.Errorf("the index was %q, is %q", before, got)
+	}
+	if got := r.git("rev-parse", "HEAD"); got != head {
+		t.Error("it is committed all the same")
+	}
+	r.write(".git/index.lock", "")
+	if done, err := Commit(context.Background(), r.root, "a", "m"); done || err == nil || !strings.Contains(err.Error(), "index.lock") {
+		t.Errorf("locked: %t, %v", done, err)
+	}
+	if err := os.Remove(filepath.Join(r.root, ".git", "index.lock")); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if done, err := Commit(ctx, r.root, "a", "m"); done || !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %t, %v", done, err)
+	}
+	if done, err := Commit(context.Background(), r.root, "nowhere", "m"); done || err == nil {
+		t.Errorf("no such folder: %t, %v", done, err)
+	}
+	if got := r.state(); got != before {
+		t.Errorf("the index was %q, is %q", before, got)
+	}
+}
+
+// TestKeepsWhatWasStaged: where the commit fails, what the user had staged of the
+// folder is still staged.
+func TestKeepsWhatWasStaged(t *testing.T) {
+	r := newRepo(t)
+	r.write("a/x", "1")
+	r.commit("a", "m", true)
+	r.write("a/x", "2")
+	r.git("add", "a/x")
+	r.write("a/x", "3")
+	before := r.state()
+	r.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n")
+	if done, err := Commit(context.Background(), r.root, "a", "m"); done || err == nil {
+		t.Errorf("%t, %v", done, err)
+	}
+	if got := r.state(); got != before {
+		t.Errorf("the index was %q, is %q", before, got)
+	}
+}
+
+// TestFirstCommitFails: where nothing is committed yet, either.
+func TestFirstCommitFails(t *testing.T) {
+	r := newRepo(t)
+	r.write("a/x", "1")
+	r.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n")
+	if done, err := Commit(context.Background(), r.root, "a", "m"); done || err == nil {
+		t.Errorf("%t, %v", done, err)
+	}
+	if got := r.git("status", "--porcelain"); got != "?? a/\n" {
+		t.Errorf("the status is %q", got)
+	}
+}
+
+func TestNoRepository(t *testing.T) {
+	newRepo(t)
+	dir := t.TempDir()
+	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir))
+	if done, err := Commit(context.Background(), dir, "a", "m"); done || err == nil || !strings.Contains(err.Error(), "not a git repository") {
+		t.Errorf("%t, %v", done, err)
+	}
+	t.Setenv("PATH", dir)
+	if done, err := Commit(context.Background(), dir, "a", "m"); done || !errors.Is(err, exec.ErrNotFound) {
+		t.Errorf("without git: %t, %v", done, err)
+	}
+}
