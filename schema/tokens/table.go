@@ -58,7 +58,7 @@ func load() *table {
 	if err != nil {
 		return t
 	}
-	defer file.Close() // behind the last read
+	defer file.Close()           // behind the last read
 	in, ok := file.(io.ReaderAt) // as embed says; to read it whole makes a copy
 	if !ok {
 		return t

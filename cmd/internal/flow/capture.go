@@ -147,6 +147,9 @@ func (im *Importer) File(ctx context.Context, file string) (*Imported, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	im.native[t.Agent+"\n"+t.NativeID] = parts
+	if created { // a hook may have found that the session belongs to no conversation
+		_ = im.w.Store.RemoveCache(tieName(t.Agent, t.NativeID))
+	}
 	return out, im.count(c, out)
 }
 

@@ -204,6 +204,10 @@ func (w *Workspace) CatchUp(ctx context.Context, agent inject.Agent) error {
 	for _, name := range w.Store.ListCache("sessions/" + agent.Name) {
 		id := strings.TrimSuffix(name, ".json")
 		t, ok := w.readTie(agent.Name, id)
+		if ok && t.gone() {
+			_ = w.Store.RemoveCache(tieName(agent.Name, id))
+			continue
+		}
 		if !ok || len(t.Parts) == 0 || !t.grown() || w.skipped(agent.Name, id) {
 			continue
 		}

@@ -2,7 +2,9 @@ package flow
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"time"
@@ -219,6 +221,13 @@ func (w *Workspace) addSource(p part, src schema.Source) error {
 		return nil
 	})
 	return err
+}
+
+// gone reports whether a transcript that was read is not there any more: agents
+// delete old ones.
+func (t *tie) gone() bool {
+	_, err := os.Stat(t.Transcript)
+	return t.Read.Cursor.Size > 0 && errors.Is(err, fs.ErrNotExist)
 }
 
 // grown reports whether a transcript has another length than when it was read.
