@@ -265,6 +265,18 @@ func (a *app) open(cmd *cobra.Command) (*flow.Workspace, error) {
 	return w, nil
 }
 
+// within runs a command in the workspace that it was called in.
+func (a *app) within(run func(*cobra.Command, *flow.Workspace, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, list []string) error {
+		w, err := a.open(cmd)
+		if err != nil {
+			return err
+		}
+		defer w.Close()
+		return run(cmd, w, list)
+	}
+}
+
 // env is what package flow is given of the world, as seen from dir.
 func (a *app) env(cmd *cobra.Command, dir string) flow.Env {
 	return flow.Env{

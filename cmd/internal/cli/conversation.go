@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cortext/cmd/internal/flow"
 	"cortext/resume/find"
 	"cortext/schema"
 	"cortext/store"
@@ -19,12 +20,7 @@ func (a *app) listCommand() *cobra.Command {
 		Long:    "Lists the conversations of the workspace, the last active first.",
 		Example: "  cortext list",
 		Args:    args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			w, err := a.open(cmd)
-			if err != nil {
-				return err
-			}
-			defer w.Close()
+		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
 			all, err := w.Store.List()
 			if err != nil {
 				return err
@@ -38,7 +34,7 @@ func (a *app) listCommand() *cobra.Command {
 			}
 			a.table(a.out, all)
 			return nil
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print an array of JSON objects")
 	return cmd
@@ -112,12 +108,7 @@ func (a *app) titleCommand() *cobra.Command {
 		Long:    "Gives a conversation a title. Its folder keeps its name, since links and commits point at it.",
 		Example: "  cortext title 001-brainstorm-api-design \"API Design Discussion\"",
 		Args:    args(cobra.MinimumNArgs(2)),
-		RunE: func(cmd *cobra.Command, list []string) error {
-			w, err := a.open(cmd)
-			if err != nil {
-				return err
-			}
-			defer w.Close()
+		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {
 			e, err := w.Pick(list[0])
 			if err != nil {
 				return err
@@ -130,7 +121,7 @@ func (a *app) titleCommand() *cobra.Command {
 			}
 			fmt.Fprintf(a.out, "%s: %s\n", visible(e.Path), oneLine(e.Session.DisplayTitle()))
 			return nil
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON")
 	return cmd
@@ -146,12 +137,7 @@ CORTEXT_SESSION, else that of the agent's session the command runs in, else the
 only active one.`,
 		Example: "  cortext current",
 		Args:    args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			w, err := a.open(cmd)
-			if err != nil {
-				return err
-			}
-			defer w.Close()
+		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
 			e, err := w.Current()
 			if err != nil {
 				return err
@@ -161,7 +147,7 @@ only active one.`,
 			}
 			a.table(a.out, []store.Entry{e})
 			return nil
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON")
 	return cmd
@@ -178,12 +164,7 @@ session.json. With commit: stop in .workspace/config.yaml its folder is
 committed, and nothing else. Without an id it is the current conversation.`,
 		Example: "  cortext stop \"api design\"",
 		Args:    args(cobra.ArbitraryArgs),
-		RunE: func(cmd *cobra.Command, list []string) error {
-			w, err := a.open(cmd)
-			if err != nil {
-				return err
-			}
-			defer w.Close()
+		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {
 			e, err := w.PickOrCurrent(strings.Join(list, " "))
 			if err != nil {
 				return err
@@ -211,7 +192,7 @@ committed, and nothing else. Without an id it is the current conversation.`,
 			}
 			fmt.Fprintln(a.out, "Take it up again with /workspace.resume")
 			return nil
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON")
 	return cmd

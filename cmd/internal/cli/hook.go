@@ -107,18 +107,13 @@ captured until it is stopped with /workspace.stop-conversation, begun anew, or
 imported. Agents call it when the user does not want to save.`,
 		Example: "  cortext skip",
 		Args:    args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			w, err := a.open(cmd)
-			if err != nil {
-				return err
-			}
-			defer w.Close()
+		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
 			if err := w.Skip(); err != nil {
 				return err
 			}
 			fmt.Fprintln(a.out, "this session is not saved until you stop it with /workspace.stop-conversation")
 			return nil
-		},
+		}),
 	}
 }
 

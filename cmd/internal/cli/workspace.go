@@ -22,12 +22,7 @@ its type. The type is one of brainstorm, debug, plan, learn, meeting, review,
 projectmanage, chat, or the name of a file in .workspace/commands/.`,
 		Example: "  cortext new brainstorm \"API design\"",
 		Args:    args(cobra.MinimumNArgs(2)),
-		RunE: func(cmd *cobra.Command, list []string) error {
-			w, err := a.open(cmd)
-			if err != nil {
-				return err
-			}
-			defer w.Close()
+		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {
 			e, paused, err := w.New(list[0], strings.Join(list[1:], " "))
 			if err != nil {
 				return err
@@ -41,7 +36,7 @@ projectmanage, chat, or the name of a file in .workspace/commands/.`,
 			}
 			fmt.Fprintln(a.out, visible(e.Path))
 			return nil
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON")
 	return cmd
@@ -74,12 +69,7 @@ that is missing or cannot be read. It changes nothing. The exit code is 1 if
 there is any damage.`,
 		Example: "  cortext check",
 		Args:    args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			w, err := a.open(cmd)
-			if err != nil {
-				return err
-			}
-			defer w.Close()
+		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
 			type place struct {
 				File   string `json:"file"`
 				Line   int    `json:"line"`
@@ -105,7 +95,7 @@ there is any damage.`,
 				return errSilent
 			}
 			return nil
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the damage as JSON")
 	return cmd
