@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,9 @@ const maxHookInput = 128 << 20
 
 // hookTime bounds a hook: less than the 30 s after which the agent would end it.
 const hookTime = 25 * time.Second
+
+// hookMemory is from when on the garbage is collected all the same, in bytes.
+const hookMemory = 200 << 20
 
 func (a *app) hookCommand() *cobra.Command {
 	return &cobra.Command{
@@ -42,6 +46,9 @@ beside a /workspace command. What went wrong is in
 
 // runHook never fails, whatever it is given.
 func (a *app) runHook(cmd *cobra.Command, name, event string) {
+	// It ends before garbage is worth collecting: that would be a tenth of its time.
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(hookMemory)
 	var w *flow.Workspace
 	defer func() {
 		if v := recover(); v != nil {

@@ -129,28 +129,52 @@ func (im *Importer) File(ctx context.Context, file string) (*Imported, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	if err := im.w.unskip(t.Agent, t.NativeID); err != nil {
-		return nil, err
-	}
-	c, parts, created, err := im.target(t)
+	err = im.w.locked(agent, inject.Event{NativeID: t.NativeID}, lockWait, func() error {
+		return im.into(ctx, t, subs, file, size, out)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
+	return out, nil
+}
+
+// into captures a transcript into the conversations that it belongs to.
+func (im *Importer) into(ctx context.Context, t *inject.Transcript, subs []inject.Subagent, file string, size int64, out *Imported) error {
+	if err := im.w.unskip(t.Agent, t.NativeID); err != nil {
+		return err
+	}
+	c, parts, created, err := im.target(t)
+	if err != nil {
+		return err
+	}
 	defer c.Close()
-	if err := im.capture(ctx, c, parts, t, subs, file, size, out); err != nil {
+	r, err := im.capture(ctx, c, parts, t, subs, file, size, out)
+	if err != nil {
 		if created {
 			err = errors.Join(err, c.Remove())
 		}
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return err
 	}
 	if err := im.describe(c, t, created, out); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return err
 	}
-	im.native[t.Agent+"\n"+t.NativeID] = parts
-	if created { // a hook may have found that the session belongs to no conversation
-		_ = im.w.Store.RemoveCache(tieName(t.Agent, t.NativeID))
+	if len(parts) > 0 {
+		im.native[t.Agent+"\n"+t.NativeID] = parts
+		im.remember(t, file, r)
 	}
-	return out, im.count(c, out)
+	return im.count(c, out)
+}
+
+// remember notes how far the transcript was read: a hook of the same session goes
+// on from there.
+func (im *Importer) remember(t *inject.Transcript, file string, r *route) {
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	im.w.writeTie(t.Agent, t.NativeID, &tie{
+		Transcript: file, Roots: t.Roots, Version: t.Version, Permission: t.Permission, Said: endOf(t.Said),
+		Parts: r.parts, At: r.untilPart, Read: mark{Cursor: t.Next},
+	})
 }
 
 // openRegular opens a file that is one: a FIFO would make the open wait for a
@@ -304,9 +328,10 @@ func (im *Importer) session(t *inject.Transcript) (*schema.Session, []byte, erro
 
 // capture appends what the transcript holds. Without parts it is that of a
 // sub-agent, and c its conversation.
-func (im *Importer) capture(ctx context.Context, c *store.Conversation, parts []part, t *inject.Transcript, subs []inject.Subagent, file string, size int64, out *Imported) error {
+func (im *Importer) capture(ctx context.Context, c *store.Conversation, parts []part, t *inject.Transcript, subs []inject.Subagent, file string, size int64, out *Imported) (*route, error) {
 	total, done := max(t.Messages, 1), 0
 	inline := map[string]bool{}
+	inOrder(parts, t)
 	r := im.w.newRoute(parts, 0, t)
 	if len(parts) == 0 {
 		r.parts, r.open[""] = []part{{}}, c
@@ -342,15 +367,15 @@ func (im *Importer) capture(ctx context.Context, c *store.Conversation, parts []
 		return nil
 	})
 	if err = errors.Join(err, r.close()); err != nil {
-		return err
+		return nil, err
 	}
 	for _, s := range subs {
 		if err := im.subagentFile(ctx, c, t, s, out); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	out.Subagents = len(inline) + len(subs)
-	return nil
+	return r, nil
 }
 
 func (out *Imported) add(r store.Result) {
