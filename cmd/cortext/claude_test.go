@@ -4,6 +4,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -115,6 +117,9 @@ func TestClaudeRounds(t *testing.T) {
 	s := newStage(t)
 	s.try("/workspace.plan the release @@SAY planned@@", "claude", "-p")
 	want := []string{"user: /workspace.plan the release", "assistant: planned"}
+	// What a launch that was killed left behind goes with the next one.
+	s.check(os.MkdirAll(filepath.Join(s.project, ".workspace/local/cache/launch"), 0o700))
+	s.write(".workspace/local/cache/launch/dead.jsonl", "{}\n")
 	for i := range 10 {
 		text := fmt.Sprintf("round-%d-begins", i)
 		s.run("cortext", "resume", "the release", "-p", text+fmt.Sprintf(` @@TOOL Bash {"command":"echo tool-%d","description":"x"}@@ @@SAY round-%d-ends@@`, i, i), "--", "--allowedTools", "Bash")

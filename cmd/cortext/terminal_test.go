@@ -109,4 +109,18 @@ func TestPicker(t *testing.T) {
 	if err := term.Wait(); err == nil {
 		t.Error("leaving the picker is called success")
 	}
+
+	// Ctrl-C ends it, as it ends everything.
+	for _, args := range [][]string{{"resume"}, {"resume", "third thing"}} {
+		term = inTerminal(t, dir, args...)
+		if err := term.WaitFor("? ", patience); err != nil {
+			t.Fatal(err)
+		}
+		if err := term.Key("C-c"); err != nil {
+			t.Fatal(err)
+		}
+		if err := term.Wait(); err == nil || err.Error() != "exit status 1" {
+			t.Errorf("%q ended by Ctrl-C: %v", args, err)
+		}
+	}
 }

@@ -111,7 +111,7 @@ func TestGrowing(t *testing.T) {
 		whole, _ := growing(t, data, name, []int{len(data)})
 		step := max(1, len(ends)/40)
 		if len(data) > 1<<20 {
-			step = max(1, len(ends)/6)
+			step = max(1, len(ends)/3)
 		}
 		for i := 0; i < len(ends); i += step { // cut once
 			got, n := growing(t, data, name, []int{ends[i], len(data)})

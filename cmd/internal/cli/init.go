@@ -66,8 +66,14 @@ func (a *app) runInit(cmd *cobra.Command, o initOptions) error {
 	}
 	if isNew && o.commit == "" {
 		o.commit = flow.CommitOff
-		if isTerminal(a.in) && isTerminal(a.out) && a.ask("Commit a conversation's folder to git, and nothing else, whenever it is stopped?") {
-			o.commit = flow.CommitStop
+		if isTerminal(a.in) && isTerminal(a.out) {
+			yes, err := a.ask(cmd.Context(), "Commit a conversation's folder to git, and nothing else, whenever it is stopped?")
+			if err != nil {
+				return err
+			}
+			if yes {
+				o.commit = flow.CommitStop
+			}
 		}
 	}
 	// What cannot be done for an agent is found out before anything is written.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +19,7 @@ import (
 // pick returns the conversation that query means. Where several may be meant and
 // a person sits there, it asks: a numbered list needs no more of a terminal than
 // a line of input, and works with a screen reader.
-func (a *app) pick(w *flow.Workspace, query string) (store.Entry, error) {
+func (a *app) pick(ctx context.Context, w *flow.Workspace, query string) (store.Entry, error) {
 	var candidates []store.Entry
 	if query == "" {
 		all, err := w.Listed()
@@ -42,16 +41,14 @@ func (a *app) pick(w *flow.Workspace, query string) (store.Entry, error) {
 	if !isTerminal(a.out) || !isTerminal(a.in) {
 		return store.Entry{}, &flow.AmbiguousError{Query: query, Candidates: candidates}
 	}
-	in := bufio.NewReader(a.in)
 	for {
 		a.choices(candidates)
 		fmt.Fprintf(a.out, "Which one? (1-%d, or words; nothing to leave) ", len(candidates))
-		line, err := in.ReadString('\n')
-		line = strings.TrimSpace(line)
+		line, err := a.line(ctx)
+		if err != nil {
+			return store.Entry{}, err
+		}
 		if line == "" {
-			if err != nil {
-				fmt.Fprintln(a.out)
-			}
 			return store.Entry{}, errSilent
 		}
 		var n int
@@ -91,7 +88,7 @@ func cut(s string, most int) string {
 }
 
 // confirmCompleted asks before a completed conversation is taken up again.
-func (a *app) confirmCompleted(e store.Entry) error {
+func (a *app) confirmCompleted(ctx context.Context, e store.Entry) error {
 	if e.Session.Status != schema.Completed {
 		return nil
 	}
@@ -99,18 +96,44 @@ func (a *app) confirmCompleted(e store.Entry) error {
 	if !isTerminal(a.out) || !isTerminal(a.in) {
 		return fmt.Errorf("%s is completed: cortext status %s active opens it again", title, e.Session.ID)
 	}
-	if !a.ask(fmt.Sprintf("%s is completed. Take it up again?", title)) {
-		return errSilent
+	yes, err := a.ask(ctx, fmt.Sprintf("%s is completed. Take it up again?", title))
+	if err == nil && !yes {
+		err = errSilent
 	}
-	return nil
+	return err
 }
 
 // ask puts a question to the person at the terminal; no answer is no.
-func (a *app) ask(question string) bool {
+func (a *app) ask(ctx context.Context, question string) (bool, error) {
 	fmt.Fprintf(a.out, "%s [y/N] ", question)
-	line, _ := bufio.NewReader(a.in).ReadString('\n')
-	line = strings.ToLower(strings.TrimSpace(line))
-	return line == "y" || line == "yes"
+	line, err := a.line(ctx)
+	line = strings.ToLower(line)
+	return line == "y" || line == "yes", err
+}
+
+// line reads what the person at the terminal types, without the space around it.
+// Ctrl-C ends the wait, and the command with it.
+func (a *app) line(ctx context.Context) (string, error) {
+	typed := make(chan string, 1)
+	go func() {
+		var b [1]byte
+		var line []byte
+		for { // byte by byte: what follows is for the agent
+			n, err := a.in.Read(b[:])
+			if n == 0 && err != nil || b[0] == '\n' {
+				break
+			}
+			line = append(line, b[:n]...)
+		}
+		typed <- strings.TrimSpace(string(line))
+	}()
+	select {
+	case line := <-typed:
+		return line, nil
+	case <-ctx.Done():
+		fmt.Fprintln(a.out)
+		return "", errSilent
+	}
 }
 
 // launch takes a conversation up again in an agent.
@@ -118,7 +141,10 @@ func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 	if !o.Headless && (!isTerminal(a.in) || !isTerminal(a.out)) {
 		return &usageError{"there is no terminal for the agent", "-p TEXT runs one turn without a terminal, --print writes what the agent would be told"}
 	}
-	if err := a.confirmCompleted(e); err != nil {
+	if err := a.confirmCompleted(ctx, e); err != nil {
+		return err
+	}
+	if err := a.pauseIdle(w); err != nil {
 		return err
 	}
 	e, err := w.CatchUpWith(ctx, e)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -66,7 +67,7 @@ func (a *app) runResume(cmd *cobra.Command, query string, o resumeOptions) error
 	if o.list {
 		return a.listMatches(w, query, o)
 	}
-	e, err := a.choose(w, query, o)
+	e, err := a.choose(cmd.Context(), w, query, o)
 	if err != nil {
 		return err
 	}
@@ -96,9 +97,9 @@ func (a *app) runResume(cmd *cobra.Command, query string, o resumeOptions) error
 }
 
 // choose returns the conversation that is meant, asking where that is open.
-func (a *app) choose(w *flow.Workspace, query string, o resumeOptions) (store.Entry, error) {
+func (a *app) choose(ctx context.Context, w *flow.Workspace, query string, o resumeOptions) (store.Entry, error) {
 	if !o.latest {
-		return a.pick(w, query)
+		return a.pick(ctx, w, query)
 	}
 	if query != "" {
 		return store.Entry{}, &usageError{"--continue means the conversation that was active last: it goes without a query", ""}

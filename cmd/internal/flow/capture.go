@@ -173,7 +173,7 @@ func (im *Importer) remember(t *inject.Transcript, file string, r *route) {
 	}
 	im.w.writeTie(t.Agent, t.NativeID, &tie{
 		Transcript: file, Roots: t.Roots, Version: t.Version, Permission: t.Permission, Said: endOf(t.Said),
-		Parts: r.parts, At: r.untilPart, Read: mark{Cursor: t.Next},
+		Parts: r.parts, At: r.untilPart, Current: r.at, Read: mark{Cursor: t.Next},
 	})
 }
 
@@ -331,8 +331,7 @@ func (im *Importer) session(t *inject.Transcript) (*schema.Session, []byte, erro
 func (im *Importer) capture(ctx context.Context, c *store.Conversation, parts []part, t *inject.Transcript, subs []inject.Subagent, file string, size int64, out *Imported) (*route, error) {
 	total, done := max(t.Messages, 1), 0
 	inline := map[string]bool{}
-	inOrder(parts, t)
-	r := im.w.newRoute(parts, 0, t)
+	r := im.w.newRoute(parts, inOrder(parts, t), t)
 	if len(parts) == 0 {
 		r.parts, r.open[""] = []part{{}}, c
 	} else {

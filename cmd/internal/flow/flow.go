@@ -163,8 +163,8 @@ func (w *Workspace) Current() (store.Entry, error) {
 		if err != nil {
 			return store.Entry{}, err
 		}
-		if n := len(t.Parts); n > 0 {
-			return w.entry(t.Parts[n-1].Path)
+		if len(t.Parts) > 0 {
+			return w.entry(t.current().Path)
 		}
 	}
 	var active []store.Entry

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,13 +63,15 @@ func (w *Workspace) followMain(ctx context.Context, agent inject.Agent, t *tie, 
 	}
 	parts, at := append([]part{}, t.Parts...), t.At
 	if tr.fromStart {
-		at = 0
-		inOrder(parts, tr.Transcript)
+		at = inOrder(parts, tr.Transcript)
 		for i := range parts {
 			parts[i].Mark = store.Mark{}
 		}
 	}
 	r := w.newRoute(parts, at, tr.Transcript)
+	if r.partOf != nil && !tr.fromStart {
+		maps.Copy(r.partOf, t.PartOf)
+	}
 	err = tr.Each(func(sub string, b inject.Batch) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -108,8 +111,19 @@ func (w *Workspace) followMain(ctx context.Context, agent inject.Agent, t *tie, 
 		t.Said = endOf(tr.Said)
 	}
 	t.Read.Cursor = tr.Next
-	t.Parts = r.parts
-	t.At = r.untilPart
+	t.Parts, t.At = r.parts, r.untilPart
+	if newest := t.Parts[len(t.Parts)-1]; newest.From == "" || newest.Start != "" {
+		t.Current = r.at // all that begin have begun: a rewind may have led back
+	}
+	t.PartOf = nil
+	if r.partOf != nil {
+		t.PartOf = map[string]int{}
+		for _, a := range tr.Next.Anchors {
+			if i, ok := r.partOf[a.Message]; ok {
+				t.PartOf[a.Message] = i
+			}
+		}
+	}
 	return appended, nil
 }
 

@@ -3,6 +3,9 @@ package flow
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path"
+	"path/filepath"
 	"strings"
 
 	"cortext/inject"
@@ -38,13 +41,25 @@ func (w *Workspace) PlanInstall(name string) ([]inject.Change, error) {
 		}
 		types = append(types, inject.Type{Name: typ, Source: w.fillSettings(text)})
 	}
-	return agent.Install(types, func(path string) (string, bool, error) {
+	changes, err := agent.Install(types, func(path string) (string, bool, error) {
 		b, err := w.Store.ReadFile(path)
 		if errors.Is(err, store.ErrNotFound) {
 			return "", false, nil
 		}
 		return string(b), err == nil, err
 	})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range changes {
+		for dir := path.Dir(c.Path); dir != "."; dir = path.Dir(dir) {
+			info, err := os.Lstat(filepath.Join(w.Store.Root(), filepath.FromSlash(dir)))
+			if err == nil && !info.IsDir() {
+				return nil, fmt.Errorf("%s is no folder but a %s: cortext writes into folders of the workspace only", dir, info.Mode().Type())
+			}
+		}
+	}
+	return changes, nil
 }
 
 // Install writes what PlanInstall returned.

@@ -8,9 +8,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
-	"time"
+	"strings"
 
 	"cortext/inject"
 	"cortext/resume"
@@ -143,6 +144,11 @@ func (w *Workspace) newUUID() (string, error) {
 // stands then; it is there whenever the program ran.
 func (w *Workspace) Run(ctx context.Context, p *Planned, start func(*Planned) error) (after *Stopped, err error) {
 	e := p.Resumed.Entry
+	unlock, err := w.Store.LockCache(launchLock(p.id), lockWait)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	w.sweepLaunches()
 	remove, err := w.writeFiles(p.Launch.Files)
 	if err != nil {
@@ -266,17 +272,16 @@ func (w *Workspace) writeLaunchFile(f inject.File) error {
 	return errors.Join(err, file.Close())
 }
 
-// staleLaunch is the age from which a file of a launch is left over: one that was
-// killed could not remove it, and a program that runs has read it long ago.
-const staleLaunch = 24 * time.Hour
+// launchLock names what a launch holds while it runs.
+func launchLock(id string) string { return "launch/" + id }
 
-// sweepLaunches removes what launches left that were killed.
+// sweepLaunches removes what launches left that were killed: nobody holds them.
 func (w *Workspace) sweepLaunches() {
-	dir := filepath.Join(w.Store.Root(), filepath.FromSlash(launchDir))
 	for _, name := range w.Store.ListFiles(launchDir) {
-		info, err := os.Lstat(filepath.Join(dir, name))
-		if err == nil && w.env.Now().Sub(info.ModTime()) > staleLaunch {
+		unlock, err := w.Store.LockCache(launchLock(strings.TrimSuffix(name, path.Ext(name))), 0)
+		if err == nil {
 			_ = w.Store.RemoveFile(launchDir + "/" + name)
+			unlock()
 		}
 	}
 }

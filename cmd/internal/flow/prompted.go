@@ -14,6 +14,22 @@ import (
 
 // prompted carries out a /workspace command.
 func (w *Workspace) prompted(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
+	agent.ReplyLimit -= untoldLimit
+	say, err := w.carryOut(ctx, agent, e)
+	if say == "" || err != nil {
+		return say, err
+	}
+	if why := plain(w.Untold()); why != "" {
+		say += "\n\nThe last time: " + strings.ToValidUTF8(why[:min(len(why), untoldLimit-20)], "")
+	}
+	return say, nil
+}
+
+// untoldLimit is how many bytes of an answer are for what went wrong before.
+const untoldLimit = 400
+
+// carryOut carries out one command.
+func (w *Workspace) carryOut(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
 	name, args, ok := workspaceCommand(e.Prompt)
 	if !ok {
 		return "", nil
@@ -65,7 +81,7 @@ func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Even
 	p := part{}
 	if len(t.Parts) > 0 {
 		p.From = w.from(e)
-		if err := w.pause(t.Parts[len(t.Parts)-1].Path); err != nil {
+		if err := w.pause(t.current().Path); err != nil {
 			return "", err
 		}
 	}
@@ -78,7 +94,7 @@ func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Even
 		return "", err
 	}
 	p.Path = entry.Path
-	t.Parts = append(t.Parts, p)
+	t.add(p)
 	w.writeTie(agent.Name, e.NativeID, t)
 	return fmt.Sprintf("%sthis conversation is kept in %s; its document is %s. It is saved by itself after each turn.",
 		sayPrefix, entry.Path, path.Join(entry.Path, typ+".md")), nil
@@ -127,9 +143,9 @@ func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject
 	if err != nil {
 		return "", err
 	}
-	if n := len(t.Parts); n == 0 || t.Parts[n-1].Path != entry.Path {
+	if n := len(t.Parts); n == 0 || t.current().Path != entry.Path {
 		if n > 0 {
-			if err := w.pause(t.Parts[n-1].Path); err != nil {
+			if err := w.pause(t.current().Path); err != nil {
 				return "", err
 			}
 		}
@@ -137,6 +153,8 @@ func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject
 			return "", err
 		}
 	}
+	t.Stopped = false
+	w.writeTie(agent.Name, e.NativeID, t)
 	_, err = w.activate(entry)
 	return say, err
 }
@@ -154,11 +172,13 @@ func (w *Workspace) stopHere(ctx context.Context, agent inject.Agent, e inject.E
 	if len(t.Parts) == 0 {
 		return sayPrefix + "this session belongs to no conversation: one begins with /workspace.<type>, and nothing was saved.", nil
 	}
-	at := t.Parts[len(t.Parts)-1].Path
+	at := t.current().Path
 	stopped, err := w.stop(at)
 	if err != nil {
 		return "", err
 	}
+	t.Stopped = true
+	w.writeTie(agent.Name, e.NativeID, t)
 	if err := w.Store.WriteCache(stoppingName(agent.Name, e.NativeID), []byte(at)); err != nil {
 		return "", err
 	}

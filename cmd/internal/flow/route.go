@@ -24,6 +24,8 @@ type route struct {
 	until  string // the message that the next reading begins with
 	// untilPart is the part that it is in.
 	untilPart int
+	// partOf tells which part a message is in; nil where there is only one.
+	partOf map[string]int
 	// again are the records that the next reading will give again, by the
 	// conversation that they are in.
 	again map[string]*ids
@@ -35,13 +37,21 @@ type ids struct{ messages, calls []string }
 // newRoute prepares the capture of t, which begins in the part at.
 func (w *Workspace) newRoute(parts []part, at int, t *inject.Transcript) *route {
 	r := &route{w: w, parts: parts, at: at, starts: map[string]int{}, open: map[string]*store.Conversation{}, until: t.Next.Message, untilPart: at, again: map[string]*ids{}}
+	if len(parts) > 1 {
+		r.partOf = map[string]int{}
+	}
 	for i, p := range parts {
 		if id := p.startIn(t); id != "" {
 			r.starts[id] = i
+			r.parts[i].Start = id
 		}
 	}
 	return r
 }
+
+// messageFrom begins the From of a part that begins with a message: in a fork of a
+// session, whose prompts have other ids.
+const messageFrom = "message:"
 
 // timeFrom begins the From of a part whose agent gives its prompts no ids (Claude
 // Code before 2.1.197): what follows is when the prompt was submitted.
@@ -55,24 +65,25 @@ const submitted = 2 * time.Second
 // session or further up than was read.
 func (p part) startIn(t *inject.Transcript) string {
 	at, byTime := strings.CutPrefix(p.From, timeFrom)
+	message, byMessage := strings.CutPrefix(p.From, messageFrom)
 	for _, c := range t.Commands {
 		switch {
 		case p.From == "":
-		case byTime && !c.Time.Before(schema.Time(at).Time().Add(-submitted)), c.PromptID == p.From:
+		case byTime && !c.Time.Before(schema.Time(at).Time().Add(-submitted)), byMessage && c.Message == message, c.PromptID == p.From:
 			return c.Message
 		}
 	}
 	return ""
 }
 
-// inOrder sorts parts as they stand in the session; one whose beginning is not in
-// the transcript yet comes last.
-func inOrder(parts []part, t *inject.Transcript) {
+// inOrder sorts parts as they stand in the session and returns the one that the
+// transcript begins in. A part whose beginning is not there yet comes last.
+func inOrder(parts []part, t *inject.Transcript) int {
 	place := func(p part) int {
-		if p.From == "" {
-			return -1
-		}
 		id := p.startIn(t)
+		if p.From == "" || id == "" && strings.HasPrefix(p.From, messageFrom) {
+			return -1 // it begins further up than the transcript does
+		}
 		for i, c := range t.Commands {
 			if c.Message == id {
 				return i
@@ -81,6 +92,13 @@ func inOrder(parts []part, t *inject.Transcript) {
 		return len(t.Commands)
 	}
 	slices.SortStableFunc(parts, func(a, b part) int { return place(a) - place(b) })
+	at := 0
+	for i, p := range parts {
+		if place(p) < 0 {
+			at = i
+		}
+	}
+	return at
 }
 
 // from is where the part of a session begins that a prompt begins.
@@ -127,7 +145,13 @@ func (r *route) give(b inject.Batch, done func(store.Result)) error {
 	calls, loose := callsByMessage(b)
 	for _, m := range b.Messages {
 		next, starts := r.starts[m.ID]
-		if starts && next != r.at {
+		if !starts {
+			next = r.at
+			if above, ok := r.partOf[m.ParentID]; ok {
+				next = above // a rewind leads back into an earlier part
+			}
+		}
+		if next != r.at {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -139,6 +163,9 @@ func (r *route) give(b inject.Batch, done func(store.Result)) error {
 		if m.ID == r.until {
 			r.untilPart = r.at
 			r.until = ""
+		}
+		if r.partOf != nil {
+			r.partOf[m.ID] = r.at
 		}
 		if r.until == "" {
 			at := r.parts[r.at].Path
@@ -161,6 +188,12 @@ func (a *ids) add(message string, calls []schema.Tool) {
 	}
 }
 
+// readsFiles reports whether a tool's output is the file that its input names: the
+// agents call it Read, read and read_file.
+func readsFiles(tool string) bool {
+	return slices.Contains([]string{"read", "readfile", "readmanyfiles"}, strings.ReplaceAll(strings.ToLower(tool), "_", ""))
+}
+
 // callsByMessage sorts the calls of a batch; loose are those whose message is not
 // in it.
 func callsByMessage(b inject.Batch) (calls map[string][]schema.Tool, loose []schema.Tool) {
@@ -169,7 +202,7 @@ func callsByMessage(b inject.Batch) (calls map[string][]schema.Tool, loose []sch
 		calls[b.Messages[i].ID] = nil
 	}
 	for _, t := range b.Tools {
-		if bytes.Contains(t.Input, []byte(payloadDir)) && t.Output != "" {
+		if readsFiles(t.Name) && bytes.Contains(t.Input, []byte(payloadDir)) && t.Output != "" {
 			// The agent read what a resume had put there; it is not captured again.
 			t.Output = fmt.Sprintf("[the payload of a resume, %d bytes]", len(t.Output))
 		}

@@ -144,7 +144,7 @@ func (w *Workspace) sayStopped(s *Stopped) string {
 		text += "\nSummary: " + plain(s.Summary)
 	}
 	if w.Config.Commit == CommitStop {
-		text += "\nIt is committed to git when this answer is complete."
+		text += "\nIt will be committed to git when this answer is complete."
 	}
 	return text + "\nTake it up again with /workspace.resume"
 }
@@ -158,7 +158,7 @@ func (w *Workspace) saySession(ctx context.Context, agent inject.Agent, e inject
 	if len(t.Parts) == 0 {
 		return sayPrefix + "this session belongs to no conversation: one begins with /workspace.<type>.", nil
 	}
-	c, err := w.Store.Conversation(t.Parts[len(t.Parts)-1].Path)
+	c, err := w.Store.Conversation(t.current().Path)
 	if err != nil {
 		return "", err
 	}

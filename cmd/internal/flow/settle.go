@@ -227,6 +227,7 @@ func (w *Workspace) Stop(ctx context.Context, e store.Entry) (*Stopped, error) {
 		}
 	}
 	n, captureErr := w.captureOf(ctx, e, "")
+	w.markStopped(e)
 	out, err := w.stop(e.Path)
 	if err != nil {
 		return nil, errors.Join(err, captureErr)
@@ -239,6 +240,17 @@ func (w *Workspace) Stop(ctx context.Context, e store.Entry) (*Stopped, error) {
 		out.Warnings = append(out.Warnings, err)
 	}
 	return out, nil
+}
+
+// markStopped notes for the sessions that are in a conversation that the user has
+// stopped it.
+func (w *Workspace) markStopped(e store.Entry) {
+	for _, src := range e.Session.Sources {
+		if t, ok := w.readTie(src.Agent, src.NativeID); ok && len(t.Parts) > 0 && t.current().Path == e.Path {
+			t.Stopped = true
+			w.writeTie(src.Agent, src.NativeID, t)
+		}
+	}
 }
 
 // stop pauses the conversation at a path with what the logs say of it.

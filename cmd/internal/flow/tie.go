@@ -1,11 +1,15 @@
 package flow
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -26,9 +30,36 @@ type tie struct {
 	Parts      []part   `json:"parts"`      // in the order of the session; none: it is not ours
 	Said       string   `json:"said"`       // the end of what the model said last
 	At         int      `json:"at"`         // the part that the cursor stands in
+	Current    int      `json:"current"`    // the part that the session is in
+	Stopped    bool     `json:"stopped"`    // the user has stopped the current part's conversation
+	Seen       string   `json:"seen"`       // of a session without parts: the conversations that there were
 	Read       mark     `json:"read"`
 	// Subagents is how far the transcripts of sub-agents were read, by their ids.
 	Subagents map[string]mark `json:"subagents,omitempty"`
+	// PartOf tells for the messages that new ones may hang on which part they are
+	// in, where there are several.
+	PartOf map[string]int `json:"part_of,omitempty"`
+}
+
+// sound reports whether what the cache holds can be meant.
+func (t *tie) sound() bool {
+	n := max(len(t.Parts), 1)
+	for _, i := range t.PartOf {
+		if i < 0 || i >= n {
+			return false
+		}
+	}
+	return t.At >= 0 && t.At < n && t.Current >= 0 && t.Current < n
+}
+
+// current is the part that the session is in. There must be one.
+func (t *tie) current() part { return t.Parts[t.Current] }
+
+// add lets the session go on in another part.
+func (t *tie) add(p part) {
+	t.Parts = append(t.Parts, p)
+	t.Current = len(t.Parts) - 1
+	t.Stopped = false
 }
 
 // A part of a native session is what belongs to one conversation.
@@ -36,7 +67,8 @@ type part struct {
 	Path  string     `json:"path"` // of the conversation
 	From  string     `json:"from,omitempty"`
 	After string     `json:"after,omitempty"`
-	Fork  bool       `json:"fork,omitempty"` // the session repeats what another one of the conversation has
+	Start string     `json:"start,omitempty"` // the message that it begins with, once that was read
+	Fork  bool       `json:"fork,omitempty"`  // the session repeats what another one of the conversation has
 	Mark  store.Mark `json:"mark"`
 }
 
@@ -54,7 +86,7 @@ func tieName(agent, nativeID string) string {
 func (w *Workspace) readTie(agent, nativeID string) (*tie, bool) {
 	b, ok := w.Store.ReadCache(tieName(agent, nativeID))
 	t := new(tie)
-	if !ok || json.Unmarshal(b, t) != nil || t.At < 0 || t.At > 0 && t.At >= len(t.Parts) {
+	if !ok || json.Unmarshal(b, t) != nil || !t.sound() {
 		return nil, false
 	}
 	return t, true
@@ -80,12 +112,16 @@ func (w *Workspace) writeTie(agent, nativeID string, t *tie) {
 // session is none of ours.
 func (w *Workspace) tieOf(agent inject.Agent, nativeID, transcript string) (*tie, error) {
 	t, ok := w.readTie(agent.Name, nativeID)
+	if ok && len(t.Parts) == 0 && t.Seen != w.conversationsSeen() {
+		ok = false // its conversation may have come since, with a branch of git or a clone
+	}
 	if !ok {
 		all, err := w.Store.List()
 		if err != nil {
 			return nil, err
 		}
 		t = &tie{Parts: partsOf(all, agent.Name, nativeID)}
+		t.Current = max(len(t.Parts)-1, 0)
 		if transcript != "" && len(t.Parts) == 0 {
 			if err := w.adoptFork(agent, nativeID, transcript, all, t); err != nil {
 				return nil, err
@@ -96,6 +132,7 @@ func (w *Workspace) tieOf(agent inject.Agent, nativeID, transcript string) (*tie
 		t.Transcript = transcript
 	}
 	if !ok && (len(t.Parts) > 0 || len(t.Roots) > 0) {
+		t.Seen = w.conversationsSeen()
 		w.writeTie(agent.Name, nativeID, t)
 	}
 	return t, nil
@@ -140,16 +177,19 @@ func (w *Workspace) adoptFork(agent inject.Agent, nativeID, transcript string, a
 		return nil // nothing stands in it yet
 	}
 	t.Roots = roots[:1]
-	at := w.forkedFrom(agent, roots[0], all)
-	if at == "" {
-		return nil
+	from := w.forkedFrom(agent, roots[0], all)
+	for _, p := range from {
+		copied := part{Path: p.Path, Fork: true}
+		if len(t.Parts) > 0 {
+			copied.From = messageFrom + p.Start // a fork gives its copies other prompt ids
+		}
+		if err := w.addSource(copied, schema.Source{Agent: agent.Name, NativeID: nativeID}); err != nil {
+			return err
+		}
+		t.Parts = append(t.Parts, copied)
 	}
-	p := part{Path: at, Fork: true}
-	err := w.addSource(p, schema.Source{Agent: agent.Name, NativeID: nativeID})
-	if err == nil {
-		t.Parts = []part{p}
-	}
-	return err
+	t.Current = max(len(t.Parts)-1, 0)
+	return nil
 }
 
 // rootsOf reads the beginning of a transcript for lines that hang on no other.
@@ -169,13 +209,13 @@ func rootsOf(agent inject.Agent, transcript string) []string {
 // maxCold is how many sessions that the cache does not know are looked at.
 const maxCold = 200
 
-// forkedFrom returns the path of the conversation that a session of ours goes into
-// which has the line root, empty if none does.
-func (w *Workspace) forkedFrom(agent inject.Agent, root string, all []store.Entry) string {
+// forkedFrom returns the parts of the session of ours that has the line root, up to
+// the one that it is in; none if there is no such session.
+func (w *Workspace) forkedFrom(agent inject.Agent, root string, all []store.Entry) []part {
 	known := w.ties(agent.Name)
 	for _, t := range known {
-		if n := len(t.Parts); n > 0 && slices.Contains(t.Roots, root) {
-			return t.Parts[n-1].Path
+		if len(t.Parts) > 0 && slices.Contains(t.Roots, root) {
+			return t.Parts[:t.Current+1]
 		}
 	}
 	looked := 0
@@ -187,12 +227,26 @@ func (w *Workspace) forkedFrom(agent inject.Agent, root string, all []store.Entr
 			if file, ok := agent.Locate(w.env.Machine, src.NativeID); ok {
 				looked++
 				if slices.Contains(rootsOf(agent, file), root) {
-					return e.Path
+					return []part{{Path: e.Path}}
 				}
 			}
 		}
 	}
-	return ""
+	return nil
+}
+
+// conversationsSeen tells one state of the folders of conversations from another,
+// at the cost of a look at each day.
+func (w *Workspace) conversationsSeen() string {
+	sum := sha256.New()
+	root := filepath.Join(w.Store.Root(), "conversations")
+	days, _ := os.ReadDir(root)
+	for _, d := range days {
+		if info, err := d.Info(); err == nil {
+			fmt.Fprintf(sum, "%s %d\n", d.Name(), info.ModTime().UnixNano())
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 // ties lists the sessions that the cache knows.

@@ -131,7 +131,7 @@ func (w *Workspace) New(typ, title string) (e store.Entry, paused []string, err 
 		}
 	})
 	if err == nil && t != nil {
-		t.Parts = []part{{Path: e.Path}}
+		t.add(part{Path: e.Path})
 		w.writeTie(agent, id, t)
 	}
 	return e, paused, err

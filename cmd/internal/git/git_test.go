@@ -240,3 +240,65 @@ func TestNoRepository(t *testing.T) {
 		t.Errorf("without git: %t, %v", done, err)
 	}
 }
+
+// TestMergeInProgress: what a merge holds in the index stays there, for the commit
+// that ends it.
+func TestMergeInProgress(t *testing.T) {
+	r := newRepo(t)
+	r.write("a/log", "one\n")
+	r.write("notes", "x\n")
+	r.git("add", "-A")
+	r.git("commit", "-qm", "base")
+	r.git("branch", "other")
+	r.write("notes", "ours\n")
+	r.git("commit", "-qam", "ours")
+	r.git("checkout", "-q", "other")
+	r.write("notes", "theirs\n")
+	r.write("a/log", "one\ntwo\n")
+	r.git("commit", "-qam", "theirs")
+	r.git("checkout", "-q", "-")
+	if out, err := exec.Command("git", "-C", r.root, "merge", "other").CombinedOutput(); err == nil {
+		t.Fatalf("the merge has no conflict: %s", out)
+	}
+	before := r.git("diff", "--cached", "--stat")
+	r.write("a/log", "one\ntwo\nthree\n")
+	if _, err := Commit(context.Background(), r.root, "a", "m"); !errors.Is(err, ErrUnfinished) {
+		t.Errorf("in a merge: %v", err)
+	}
+	if after := r.git("diff", "--cached", "--stat"); after != before {
+		t.Errorf("the index was\n%sand is\n%s", before, after)
+	}
+	r.write("notes", "both\n")
+	r.git("add", "notes")
+	r.git("commit", "-qm", "merged")
+	if text := r.git("show", "HEAD:a/log"); text != "one\ntwo\n" {
+		t.Errorf("the merge has %q", text)
+	}
+	r.commit("a", "after it", true)
+}
+
+// TestHangingHook: a hook of git's that never ends is ended with git, and no lock
+// of git's is left behind.
+func TestHangingHook(t *testing.T) {
+	r := newRepo(t)
+	r.write("a/log", "one\n")
+	r.write(".git/hooks/pre-commit", "#!/bin/sh\n: > started\nsleep 600\n")
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { // cancelled once the hook runs
+		for {
+			if _, err := os.Stat(filepath.Join(r.root, "started")); err == nil {
+				cancel()
+				return
+			}
+		}
+	}()
+	if done, err := Commit(ctx, r.root, "a", "m"); done || err == nil {
+		t.Errorf("done %v, %v", done, err)
+	}
+	locks, err := filepath.Glob(filepath.Join(r.root, ".git", "*.lock"))
+	if err != nil || len(locks) > 0 {
+		t.Errorf("left behind: %v, %v", locks, err)
+	}
+	r.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 0\n")
+	r.commit("a", "again", true)
+}
