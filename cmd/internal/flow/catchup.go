@@ -3,6 +3,7 @@ package flow
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,32 +21,25 @@ const catchUpTime = 5 * time.Second
 func (w *Workspace) catchUp(ctx context.Context, agent inject.Agent, e inject.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
 	defer cancel()
-	err := w.CatchUp(ctx, agent)
-	if err == nil {
-		err = w.catchUpActive(ctx, e.NativeID)
+	errs := []error{w.CatchUp(ctx, agent)}
+	active, err := w.active()
+	errs = append(errs, err)
+	for i := range active { // the cache may know nothing of them
+		n, err := w.captureOf(ctx, active[i], e.NativeID)
+		if n > 0 && err == nil {
+			active[i], err = w.entry(active[i].Path)
+		}
+		errs = append(errs, err)
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = nil
-	}
-	_, idleErr := w.PauseIdle(e.NativeID)
-	return errors.Join(err, idleErr)
+	_, err = w.pauseIdle(active, e.NativeID)
+	errs = slices.DeleteFunc(append(errs, err), func(err error) bool { return errors.Is(err, context.DeadlineExceeded) })
+	return errors.Join(errs...)
 }
 
-// catchUpActive captures what the transcripts of active conversations have, also
-// where the cache knows nothing of them.
-func (w *Workspace) catchUpActive(ctx context.Context, held string) error {
+// active lists the conversations that are.
+func (w *Workspace) active() ([]store.Entry, error) {
 	all, err := w.Store.List()
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, e := range all {
-		if e.Session.Status == schema.Active {
-			_, err := w.captureOf(ctx, e, held)
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
+	return slices.DeleteFunc(all, func(e store.Entry) bool { return e.Session.Status != schema.Active }), err
 }
 
 // CatchUp captures what the sessions that the cache knows have grown by.

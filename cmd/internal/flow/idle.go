@@ -13,18 +13,22 @@ import (
 // watches, nobody else can. The conversations of the session that makes the
 // contact, if one does, are not idle.
 func (w *Workspace) PauseIdle(nativeID string) (paused []store.Entry, err error) {
-	if w.Config.IdleMinutes <= 0 {
-		return nil, nil
-	}
-	all, err := w.Store.List()
+	active, err := w.active()
 	if err != nil {
 		return nil, err
 	}
+	return w.pauseIdle(active, nativeID)
+}
+
+func (w *Workspace) pauseIdle(active []store.Entry, nativeID string) (paused []store.Entry, err error) {
+	if w.Config.IdleMinutes <= 0 {
+		return nil, nil
+	}
 	limit := w.env.Now().Add(-time.Duration(w.Config.IdleMinutes) * time.Minute)
-	for _, e := range all {
+	for _, e := range active {
 		s := e.Session
 		mine := slices.ContainsFunc(s.Sources, func(src schema.Source) bool { return src.NativeID == nativeID && nativeID != "" })
-		if s.Status != schema.Active || mine || s.LastActive.Time().After(limit) {
+		if mine || s.LastActive.Time().After(limit) {
 			continue
 		}
 		if err := w.pause(e.Path); err != nil {
