@@ -70,6 +70,9 @@ func (w *Workspace) followMain(ctx context.Context, agent inject.Agent, t *tie, 
 	}
 	r := w.newRoute(parts, at, tr.Transcript)
 	if r.partOf != nil && !tr.fromStart {
+		for _, anchor := range was.Anchors {
+			r.partOf[anchor.Message] = t.At // so it is where there was one part until now
+		}
 		maps.Copy(r.partOf, t.PartOf)
 	}
 	err = tr.Each(func(sub string, b inject.Batch) error {

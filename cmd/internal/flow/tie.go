@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -177,9 +179,9 @@ func (w *Workspace) adoptFork(agent inject.Agent, nativeID, transcript string, a
 		return nil // nothing stands in it yet
 	}
 	t.Roots = roots[:1]
-	from := w.forkedFrom(agent, roots[0], all)
-	for _, p := range from {
-		copied := part{Path: p.Path, Fork: true}
+	w.warmTies(agent, roots[0], all)
+	for _, p := range w.forkedFrom(agent, nativeID, roots[0], transcript) {
+		copied := part{Path: p.Path, After: p.After, Fork: true}
 		if len(t.Parts) > 0 {
 			copied.From = messageFrom + p.Start // a fork gives its copies other prompt ids
 		}
@@ -209,30 +211,73 @@ func rootsOf(agent inject.Agent, transcript string) []string {
 // maxCold is how many sessions that the cache does not know are looked at.
 const maxCold = 200
 
-// forkedFrom returns the parts of the session of ours that has the line root, up to
-// the one that it is in; none if there is no such session.
-func (w *Workspace) forkedFrom(agent inject.Agent, root string, all []store.Entry) []part {
-	known := w.ties(agent.Name)
-	for _, t := range known {
-		if len(t.Parts) > 0 && slices.Contains(t.Roots, root) {
-			return t.Parts[:t.Current+1]
-		}
-	}
+// warmTies lets the cache know the sessions that a fork which begins with the line
+// root may have been made from.
+func (w *Workspace) warmTies(agent inject.Agent, root string, all []store.Entry) {
 	looked := 0
 	for _, e := range all { // the last active first
 		for _, src := range e.Session.Sources {
-			if _, ok := known[store.NativeName(src.NativeID)+".json"]; ok || src.Agent != agent.Name || looked == maxCold {
+			if _, ok := w.readTie(agent.Name, src.NativeID); ok || src.Agent != agent.Name || looked == maxCold {
 				continue
 			}
-			if file, ok := agent.Locate(w.env.Machine, src.NativeID); ok {
-				looked++
-				if slices.Contains(rootsOf(agent, file), root) {
-					return []part{{Path: e.Path}}
-				}
+			file, ok := agent.Locate(w.env.Machine, src.NativeID)
+			if !ok {
+				continue
+			}
+			if looked++; slices.Contains(rootsOf(agent, file), root) {
+				_, _ = w.captureSource(context.Background(), agent, src.NativeID) // what fails here is said where it is captured
 			}
 		}
 	}
-	return nil
+}
+
+// forkedFrom returns the parts of the session of ours that a fork was made from, as
+// far as they have begun; none if there is no such session. Of several that
+// begin alike, since one is a fork of the other, it is the one that shares the most
+// of its last lines.
+func (w *Workspace) forkedFrom(agent inject.Agent, nativeID, root, transcript string) []part {
+	ties := w.ties(agent.Name)
+	delete(ties, store.NativeName(nativeID)+".json")
+	for name, t := range ties {
+		if len(t.Parts) == 0 || !slices.Contains(t.Roots, root) {
+			delete(ties, name)
+		}
+	}
+	if len(ties) == 0 {
+		return nil
+	}
+	lines := lastLines(agent, transcript)
+	var best *tie
+	most := -1
+	for _, name := range slices.Sorted(maps.Keys(ties)) {
+		shared := 0
+		for _, a := range ties[name].Read.Cursor.Anchors {
+			if lines[a.Line] {
+				shared++
+			}
+		}
+		if shared > most {
+			best, most = ties[name], shared
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(best.Parts), func(p part) bool { return p.From != "" && p.Start == "" })
+}
+
+// lastLines are the ids of the last lines of a transcript.
+func lastLines(agent inject.Agent, transcript string) map[string]bool {
+	lines := map[string]bool{}
+	f, size, err := openRegular(transcript)
+	if err != nil {
+		return lines
+	}
+	defer f.Close()
+	t, err := agent.Open(f, size, inject.Options{Name: transcript})
+	if err == nil {
+		for _, a := range t.Next.Anchors {
+			lines[a.Line] = true
+		}
+	}
+	return lines
 }
 
 // conversationsSeen tells one state of the folders of conversations from another,
