@@ -231,8 +231,8 @@ func (w *Workspace) warmTies(agent inject.Agent, root string, all []store.Entry)
 	}
 }
 
-// forkedFrom returns the parts of the session of ours that a fork was made from, as
-// far as they have begun; none if there is no such session. Of several that
+// forkedFrom returns the parts of the session of ours that a fork was made from, up
+// to the fork; none if there is no such session. Of several that
 // begin alike, since one is a fork of the other, it is the one that shares the most
 // of its last lines.
 func (w *Workspace) forkedFrom(agent inject.Agent, nativeID, root, transcript string) []part {
@@ -248,19 +248,21 @@ func (w *Workspace) forkedFrom(agent inject.Agent, nativeID, root, transcript st
 	}
 	lines := lastLines(agent, transcript)
 	var best *tie
-	most := -1
+	most, last := -1, 0
 	for _, name := range slices.Sorted(maps.Keys(ties)) {
-		shared := 0
-		for _, a := range ties[name].Read.Cursor.Anchors {
+		t := ties[name]
+		shared, newest := 0, 0
+		for _, a := range t.Read.Cursor.Anchors {
 			if lines[a.Line] {
 				shared++
+				newest = max(newest, t.PartOf[a.Message])
 			}
 		}
 		if shared > most {
-			best, most = ties[name], shared
+			best, most, last = t, shared, newest
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(best.Parts), func(p part) bool { return p.From != "" && p.Start == "" })
+	return best.Parts[:last+1] // what it went into later is not the fork's
 }
 
 // lastLines are the ids of the last lines of a transcript.
