@@ -39,28 +39,37 @@ done
 say "the README's commands"
 scripts/readme.sh
 
+# First what needs only Go and git, with the race detector; the agents are
+# programs of others, and the transcripts many: both run once, without it.
+say "go test -race ./..."
+alone=(env -u CORTEXT_TRANSCRIPTS CORTEXT_REQUIRE_ALL=0 CORTEXT_AGENTS=/nonexistent)
+if ! go env CGO_ENABLED | grep -q 1 || ! command -v "$(go env CC)" >/dev/null; then
+	missing+=("the race detector: it needs a C compiler")
+	"${alone[@]}" go test ./...
+else
+	"${alone[@]}" go test -race ./...
+fi
+
+say "coverage of schema, store, resume, inject (at least 90 % each)"
+"${alone[@]}" scripts/coverage.sh
+
 say "the real agents, in the versions that the tests are for"
 if ! scripts/install-agents.sh; then
 	missing+=("the tests with the real agents: scripts/install-agents.sh failed, see above")
 fi
 
-say "go test -race ./..."
+say "the real transcripts"
 if [ -n "${CORTEXT_TRANSCRIPTS:-}" ] && [ -d "$CORTEXT_TRANSCRIPTS" ]; then
 	CORTEXT_TRANSCRIPTS=$(cd "$CORTEXT_TRANSCRIPTS" && pwd)
 	export CORTEXT_TRANSCRIPTS
+	echo "$CORTEXT_TRANSCRIPTS"
 else
 	unset CORTEXT_TRANSCRIPTS
 	missing+=("the tests on real transcripts: set CORTEXT_TRANSCRIPTS to a folder of them")
 fi
-if ! go env CGO_ENABLED | grep -q 1 || ! command -v "$(go env CC)" >/dev/null; then
-	missing+=("the race detector: it needs a C compiler")
-	go test ./...
-else
-	go test -race ./...
-fi
 
-say "coverage of schema, store, resume, inject (at least 90 % each)"
-scripts/coverage.sh
+say "go test, with the real agents and transcripts"
+go test ./cmd/... ./inject/claude ./schema/tokens ./store/secrets
 
 say "kill -9 in the middle of appends (short form)"
 scripts/kill9.sh 200
