@@ -3,17 +3,46 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// binDir is a folder for the program, made for the run of the tests.
+var binDir string
+
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"cortext": main})
+	dir, err := os.MkdirTemp("", "cortext-test")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	binDir = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
 }
+
+// built builds the program once for all tests that run it and returns the folder
+// that it is in. It is what users run: without the race detector, which makes each
+// start ten times as slow.
+var built = sync.OnceValues(func() (string, error) {
+	name := "cortext"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	out, err := exec.Command("go", "build", "-o", filepath.Join(binDir, name), ".").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, out)
+	}
+	return binDir, err
+})
 
 // TestScripts runs testdata/script/*.txtar: the real program on real files with
 // real git.
@@ -22,10 +51,15 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "../../testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TESTDATA", fixtures)
+			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			for _, v := range []string{
 				"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",

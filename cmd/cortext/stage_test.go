@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,20 +18,6 @@ import (
 
 // patience is how long a test waits for something that must come.
 const patience = 90 * time.Second
-
-// built is the program, built once for all tests that need it on the PATH of
-// another.
-var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "cortext-test")
-	if err != nil {
-		return "", err
-	}
-	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "cortext"), ".").CombinedOutput()
-	if err != nil {
-		os.Stderr.Write(out)
-	}
-	return dir, err
-})
 
 // A stage is a project with cortext and the real agent, a home of their own and a
 // model server.
