@@ -85,11 +85,6 @@ func (a *app) runInit(cmd *cobra.Command, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	if isNew { // now with the prompts that the workspace holds
-		if planned, err = a.planAgents(cmd, dir, o, false); err != nil {
-			return err
-		}
-	}
 	if len(planned) > 0 {
 		w, err := flow.Open(a.env(cmd, dir))
 		if err != nil {

@@ -162,7 +162,7 @@ func (w *Workspace) Run(ctx context.Context, p *Planned, start func(*Planned) er
 	if p.Launch.NativeID != "" {
 		t := &tie{}
 		if err := w.goOnIn(p.Agent, inject.Event{NativeID: p.Launch.NativeID}, t, e.Path); err != nil {
-			return nil, err
+			return nil, errors.Join(err, w.takeBack(p, before))
 		}
 	}
 	runErr := start(p)

@@ -86,7 +86,12 @@ func tieName(agent, nativeID string) string {
 
 // readTie returns what the cache knows of a session.
 func (w *Workspace) readTie(agent, nativeID string) (*tie, bool) {
-	b, ok := w.Store.ReadCache(tieName(agent, nativeID))
+	return w.tieIn(tieName(agent, nativeID))
+}
+
+// tieIn reads a tie from a file of the cache; one that cannot be meant is none.
+func (w *Workspace) tieIn(name string) (*tie, bool) {
+	b, ok := w.Store.ReadCache(name)
 	t := new(tie)
 	if !ok || json.Unmarshal(b, t) != nil || !t.sound() {
 		return nil, false
@@ -300,9 +305,7 @@ func (w *Workspace) conversationsSeen() string {
 func (w *Workspace) ties(agent string) map[string]*tie {
 	ties := map[string]*tie{}
 	for _, name := range w.Store.ListCache("sessions/" + agent) {
-		b, ok := w.Store.ReadCache("sessions/" + agent + "/" + name)
-		t := new(tie)
-		if ok && json.Unmarshal(b, t) == nil {
+		if t, ok := w.tieIn("sessions/" + agent + "/" + name); ok {
 			ties[name] = t
 		}
 	}
