@@ -4,6 +4,7 @@
 package inject
 
 import (
+	"context"
 	"errors"
 	"io"
 	"time"
@@ -20,12 +21,29 @@ type Agent struct {
 	// is, its content says: names and endings mislead.
 	Detect func(f io.Reader) bool
 
-	// Open reads a transcript once to learn its shape.
-	Open func(f io.ReaderAt, size int64, o Options) (*Transcript, error)
+	// Transcripts lists the transcripts in a file that Detect knows, where one
+	// file may hold many; nil: the file is one.
+	Transcripts func(file string) ([]string, error)
+
+	// Stat tells one state of a transcript from another: the length of a file, or
+	// whatever is sure to change with it. The error is [fs.ErrNotExist] where it is
+	// gone.
+	Stat func(path string) (int64, error)
+
+	// Open reads a transcript once to learn its shape. It must be closed.
+	Open func(path string, o Options) (*Transcript, error)
 
 	// Subagents lists the transcripts of sub-agents that belong to the
 	// transcript at path.
 	Subagents func(path string) ([]Subagent, error)
+
+	// Sessions lists the sessions that the agent keeps on this machine, but for
+	// those of sub-agents. No store is an empty list; what could not be read is
+	// left out, and the error names it.
+	Sessions func(m Machine) ([]Native, error)
+
+	// Stores lists the folders in which something changes when a session does.
+	Stores func(m Machine) []Store
 
 	// Locate returns where the agent keeps the transcript of a session on this
 	// machine; ok is false where it has none.
@@ -53,6 +71,14 @@ type Agent struct {
 	// Launch plans how the agent is started on a payload. It changes nothing.
 	// The error is a [HurdleError] where the user has to do something first.
 	Launch func(m Machine, r Request) (*Launch, error)
+
+	// Launched finds the session that a launch began, where its id was not known
+	// before: the one that begins with the payload. nil: it is always known.
+	Launched func(m Machine, r Request) (nativeID string, ok bool)
+
+	// Discard removes a session that a launch had put among the agent's own and in
+	// which nothing was said. nil: a launch leaves none.
+	Discard func(ctx context.Context, m Machine, nativeID string) error
 }
 
 // A Machine is what an adapter needs to know of the machine that it runs on.
@@ -63,8 +89,10 @@ type Machine struct {
 
 // Options say how a transcript is read.
 type Options struct {
-	Name     string      // the file's base name
 	Progress func(int64) // called with the bytes read so far; may be nil
+
+	// Head bounds the bytes that are looked at, for the Roots alone; 0: all.
+	Head int64
 
 	// From is where an earlier reading ended; only what is behind it is read.
 	// The zero value is the beginning. The error is [ErrCursor] if the file is
@@ -86,8 +114,8 @@ var ErrCursor = errors.New("the transcript does not continue where it was left")
 
 // A Cursor is a place in a transcript that reading can go on from.
 type Cursor struct {
-	Offset  int64    `json:"offset"`  // what is before it needs not be read again
-	Size    int64    `json:"size"`    // of the file, when it was read
+	Offset  int64    `json:"offset"`  // what is before it needs not be read again; 0: nothing was read
+	Size    int64    `json:"size"`    // what Stat told when it was read
 	Head    string   `json:"head"`    // a hash of the first bytes
 	Tail    string   `json:"tail"`    // a hash of the last bytes before Offset
 	Message string   `json:"message"` // the first that will be read again
@@ -147,6 +175,33 @@ type Transcript struct {
 	// is the native id of the sub-agent that a batch belongs to, empty for the
 	// conversation itself. It may be called again.
 	Each func(emit func(sub string, b Batch) error) error
+
+	// Release closes what Each reads from; it may be nil.
+	Release func() error
+}
+
+// Close ends the use of the transcript.
+func (t *Transcript) Close() error {
+	if t.Release == nil {
+		return nil
+	}
+	return t.Release()
+}
+
+// A Native is a session as an agent keeps it.
+type Native struct {
+	NativeID string
+	Path     string    // as Open takes it
+	Dir      string    // absolute: where it was held; empty if the agent does not tell
+	Root     string    // the commit that its git repository began with, if the agent tells
+	Updated  time.Time // when it was written last
+}
+
+// A Store is a folder with transcripts in it, or so many levels below it. It need
+// not be there yet.
+type Store struct {
+	Dir   string // absolute
+	Depth int
 }
 
 // A Command is a prompt that is a /workspace command.

@@ -15,10 +15,12 @@ type Request struct {
 }
 
 // A Launch is how an agent is started: files to write, a command, and what to
-// remove afterwards, which is the files again.
+// remove afterwards, which is the files again and, if nothing was said in it, the
+// session that the import made.
 type Launch struct {
-	Road     string // the way the payload takes, for people
-	Program  string // absolute
+	Road     string   // the way the payload takes, for people
+	Program  string   // absolute
+	Import   []string // arguments for a run of the program that must come before; none: no run
 	Args     []string
 	Unset    []string // variables that the program must not inherit
 	Stdin    string   // given on standard input if Headless was asked for

@@ -49,10 +49,10 @@ var rules = map[string]rule{
 	},
 
 	"cortext/inject":                {ours: []string{"cortext/schema"}, why: "what an agent is: no store, no payload"},
-	"cortext/inject/claude/setup":   {ours: []string{"cortext/resume/prompt", "cortext/schema/rawjson"}, why: "what stands in a project's .claude/: texts in, texts out"},
+	"cortext/inject/setup":          {ours: []string{"cortext/inject", "cortext/resume/prompt", "cortext/schema/rawjson"}, why: "what stands in a project for an agent: texts in, texts out"},
 	"cortext/inject/claude/program": {ours: []string{"cortext/inject"}, why: "one agent's program: knows no record"},
 	"cortext/inject/claude": {
-		ours: []string{"cortext/inject", "cortext/inject/claude/program", "cortext/inject/claude/setup", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson"},
+		ours: []string{"cortext/inject", "cortext/inject/claude/program", "cortext/inject/setup", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson"},
 		why:  "one agent's formats; adapters do not know each other",
 	},
 

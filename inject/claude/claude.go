@@ -23,10 +23,78 @@ const Name = "claude"
 // Agent returns what cortext knows of Claude Code.
 func Agent() inject.Agent {
 	return inject.Agent{
-		Name: Name, Detect: detect, Open: open, Subagents: subagents, Install: install,
-		Locate: program.Locate, Session: program.Session, Hook: program.Hook, Reply: program.Reply,
+		Name: Name, Detect: detect, Stat: inject.StatFile, Open: open, Subagents: subagents, Install: install,
+		Sessions: sessions, Stores: program.Stores, Locate: program.Locate, Session: program.Session, Hook: program.Hook, Reply: program.Reply,
 		ReplyLimit: program.ReplyLimit, Launch: program.Launch,
 	}
+}
+
+// open reads the transcript at file.
+func open(file string, o inject.Options) (*inject.Transcript, error) {
+	f, size, err := inject.OpenFile(file)
+	if err != nil {
+		return nil, err
+	}
+	if o.Head > 0 {
+		size = min(size, o.Head)
+	}
+	t, err := read(f, size, filepath.Base(file), o)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	t.Release = f.Close
+	return t, nil
+}
+
+// sessions lists the transcripts of all projects; where one was held, its lines
+// say, since the name of a project's folder does not.
+func sessions(m inject.Machine) ([]inject.Native, error) {
+	var list []inject.Native
+	var errs []error
+	for _, file := range program.Transcripts(m) {
+		n := inject.Native{NativeID: strings.TrimSuffix(filepath.Base(file), ".jsonl"), Path: file}
+		info, err := os.Stat(file)
+		if err == nil {
+			n.Updated = info.ModTime()
+			n.Dir, err = heldIn(file)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // deleted meanwhile
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		list = append(list, n)
+	}
+	return list, errors.Join(errs...)
+}
+
+// headBytes is how much of a transcript is looked at to learn where it was held:
+// the first records may be snapshots and a prompt of any length.
+const headBytes = 256 << 10
+
+// heldIn is the folder that a session was held in, empty if its beginning does not
+// say.
+func heldIn(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	for rec, err := range jsonl.Read(io.LimitReader(f, headBytes), 0, 1) {
+		var damage *jsonl.Damage
+		if errors.As(err, &damage) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if r, err := parseRecord(rec.Raw); err == nil && r.Cwd != "" {
+			return r.Cwd, nil
+		}
+	}
+	return "", nil
 }
 
 // detectLines is how many records are looked at: the first message of a session

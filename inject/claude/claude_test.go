@@ -18,10 +18,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// read opens a transcript held in memory and gathers all that it gives.
-func read(t testing.TB, data []byte, name string) (*inject.Transcript, map[string]*schema.Batch, map[string][]byte) {
+// gather opens a transcript held in memory and gathers all that it gives.
+func gather(t testing.TB, data []byte, name string) (*inject.Transcript, map[string]*schema.Batch, map[string][]byte) {
 	t.Helper()
-	tr, err := open(bytes.NewReader(data), int64(len(data)), inject.Options{Name: name})
+	tr, err := read(bytes.NewReader(data), int64(len(data)), name, inject.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestFixtures(t *testing.T) {
 			if !detect(bytes.NewReader(data)) {
 				t.Error("not detected")
 			}
-			tr, all, blobs := read(t, data, filepath.Base(file))
+			tr, all, blobs := gather(t, data, filepath.Base(file))
 			var out bytes.Buffer
 			fmt.Fprintf(&out, "session %s of %s %s, model %s, branch %q, permission %q, dir %q\n", tr.NativeID, tr.Agent, tr.Version, tr.Model, tr.Branch, tr.Permission, tr.WorkingDir)
 			fmt.Fprintf(&out, "title %q, command %q, arguments %q, tools %q, %d messages from %s to %s\n", tr.Title, tr.Command, tr.Arguments, tr.Tools, tr.Messages, schema.NewTime(tr.First), schema.NewTime(tr.Last))
@@ -127,7 +127,7 @@ func TestSplitMessage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, full, _ := read(t, data, "x")
+	_, full, _ := gather(t, data, "x")
 	byID := map[string]schema.Message{}
 	for _, m := range full[""].Messages {
 		byID[m.ID] = m
@@ -136,7 +136,7 @@ func TestSplitMessage(t *testing.T) {
 		if data[i] != '\n' {
 			continue
 		}
-		_, part, _ := read(t, data[:i+1], "x")
+		_, part, _ := gather(t, data[:i+1], "x")
 		for j, m := range part[""].Messages {
 			whole, ok := byID[m.ID]
 			if !ok || !strings.HasPrefix(whole.Content, m.Content) || len(m.ToolCalls) > len(whole.ToolCalls) || full[""].Messages[j].ID != m.ID {
@@ -154,7 +154,7 @@ func TestDamage(t *testing.T) {
 	}
 	lines := bytes.SplitAfter(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n"))
 	lines[len(lines)-1] = append(bytes.Clone(lines[len(lines)-1]), '\n')
-	_, all, _ := read(t, whole, "x")
+	_, all, _ := gather(t, whole, "x")
 	messages, tools := len(all[""].Messages), len(all[""].Tools)
 	at := func(i int, f func([]byte) []byte) []byte {
 		out := slices.Clone(lines)
@@ -186,7 +186,7 @@ func TestDamage(t *testing.T) {
 			if !detect(bytes.NewReader(c.data)) {
 				t.Error("not detected")
 			}
-			tr, all, _ := read(t, c.data, "x")
+			tr, all, _ := gather(t, c.data, "x")
 			if got := all[""]; len(got.Messages) != c.messages || len(got.Tools) != tools {
 				t.Errorf("%d messages and %d tools, want %d and %d", len(got.Messages), len(got.Tools), c.messages, tools)
 			}
@@ -243,7 +243,7 @@ func compare(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, all, _ := read(t, data, filepath.Base(path))
+	_, all, _ := gather(t, data, filepath.Base(path))
 	texts, results := map[string]string{}, map[string]bool{}
 	var prompts, order []string
 	side := bytes.Count(data, []byte(`"isSidechain":true`)) > 0 && bytes.Count(data, []byte(`"isSidechain":false`)) == 0
@@ -333,7 +333,7 @@ func FuzzOpen(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		detect(bytes.NewReader(data))
-		_, all, _ := read(t, data, "x.jsonl")
+		_, all, _ := gather(t, data, "x.jsonl")
 		for _, b := range all {
 			seen := map[string]bool{}
 			for _, m := range b.Messages {
@@ -358,6 +358,6 @@ func BenchmarkOpen(b *testing.B) {
 	data := bytes.Repeat(line, 200)
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		read(b, data, "x")
+		gather(b, data, "x")
 	}
 }

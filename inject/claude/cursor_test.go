@@ -55,12 +55,12 @@ func growing(t *testing.T, data []byte, name string, cuts []int) (m merged, from
 	t.Helper()
 	var c inject.Cursor
 	for _, cut := range cuts {
-		o := inject.Options{Name: name, From: c}
-		tr, err := open(bytes.NewReader(data), int64(cut), o)
+		o := inject.Options{From: c}
+		tr, err := read(bytes.NewReader(data), int64(cut), name, o)
 		if errors.Is(err, inject.ErrCursor) {
 			fromStart++
 			o.From = inject.Cursor{}
-			tr, err = open(bytes.NewReader(data), int64(cut), o)
+			tr, err = read(bytes.NewReader(data), int64(cut), name, o)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -142,7 +142,7 @@ func TestCursorRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := open(bytes.NewReader(data), int64(len(data)), inject.Options{Name: "x"})
+	tr, err := read(bytes.NewReader(data), int64(len(data)), "x", inject.Options{})
 	if err != nil || tr.Next.Offset == 0 {
 		t.Fatalf("cursor %+v, %v", tr.Next, err)
 	}
@@ -150,7 +150,7 @@ func TestCursorRefused(t *testing.T) {
 	behind := append([]byte{}, data...)
 	behind[tr.Next.Offset-10] ^= 1
 	for name, d := range map[string][]byte{"shrunk": data[:tr.Next.Offset-1], "empty": nil, "another head": changed, "another tail": behind} {
-		if _, err := open(bytes.NewReader(d), int64(len(d)), inject.Options{Name: "x", From: tr.Next}); !errors.Is(err, inject.ErrCursor) {
+		if _, err := read(bytes.NewReader(d), int64(len(d)), "x", inject.Options{From: tr.Next}); !errors.Is(err, inject.ErrCursor) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -161,7 +161,7 @@ func TestCursorRefused(t *testing.T) {
 func TestOwnPayload(t *testing.T) {
 	r := inject.Request{Payload: "# Brainstorm\nPAYLOAD", NativeID: "s", Time: "2026-11-21T10:00:00.000Z", Dir: "/w"}
 	own := program.Transcript(r)
-	rest := `{"type":"assistant","uuid":"a","parentUuid":"` + program.PayloadID(r.Payload) + `","timestamp":"2026-11-21T10:00:01.000Z","sessionId":"s","message":{"role":"assistant","model":"<synthetic>","content":[{"type":"text","text":"No response requested."}]}}
+	rest := `{"type":"assistant","uuid":"a","parentUuid":"` + inject.PayloadID(r.Payload) + `","timestamp":"2026-11-21T10:00:01.000Z","sessionId":"s","message":{"role":"assistant","model":"<synthetic>","content":[{"type":"text","text":"No response requested."}]}}
 {"type":"user","uuid":"b","parentUuid":"a","promptId":"p","timestamp":"2026-11-21T10:00:02.000Z","sessionId":"s","message":{"role":"user","content":"<command-name>/workspace.plan</command-name><command-args>X</command-args>"}}
 {"type":"user","uuid":"c","parentUuid":"b","timestamp":"2026-11-21T10:00:03.000Z","sessionId":"s","message":{"role":"user","content":"OURS and more"}}
 {"type":"user","uuid":"d","parentUuid":"c","timestamp":"2026-11-21T10:00:04.000Z","sessionId":"s","message":{"role":"user","content":"OURS"}}
@@ -174,14 +174,14 @@ func TestOwnPayload(t *testing.T) {
 		var m merged
 		var c inject.Cursor
 		for _, end := range []int{cut, len(data)} {
-			o := inject.Options{Name: "s.jsonl", Strip: strip, From: c}
-			tr, err := open(bytes.NewReader(data), int64(end), o)
+			o := inject.Options{Strip: strip, From: c}
+			tr, err := read(bytes.NewReader(data), int64(end), "s.jsonl", o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			m.take(t, tr)
 			c = tr.Next
-			if o.From.Offset == 0 && (len(tr.Roots) != 1 || tr.Roots[0] != program.PayloadID(r.Payload)) || end == len(data) && c.Offset == 0 {
+			if o.From.Offset == 0 && (len(tr.Roots) != 1 || tr.Roots[0] != inject.PayloadID(r.Payload)) || end == len(data) && c.Offset == 0 {
 				t.Errorf("roots %q, cursor %+v", tr.Roots, c)
 			}
 			if o.From.Offset == 0 && end == len(data) && (len(tr.Commands) != 1 || tr.Commands[0].PromptID != "p" || tr.Commands[0].Message != "b") {

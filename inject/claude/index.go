@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -79,8 +79,8 @@ func newGroup(key string) *group {
 	return &group{key: key, byID: map[string]*unit{}, lines: map[lineKey]bool{}}
 }
 
-// Open reads a transcript once to learn its shape.
-func open(f io.ReaderAt, size int64, o inject.Options) (*inject.Transcript, error) {
+// read reads a transcript once to learn its shape; name is the file's.
+func read(f io.ReaderAt, size int64, name string, o inject.Options) (*inject.Transcript, error) {
 	x := &index{
 		file: f, o: o, nodes: map[string]*node{}, main: newGroup(""), subs: map[string]*group{},
 		results: map[string]ref{}, calls: map[string]*unit{}, prompts: map[string]string{},
@@ -118,7 +118,7 @@ func open(f io.ReaderAt, size int64, o inject.Options) (*inject.Transcript, erro
 	if o.Progress != nil {
 		o.Progress(size)
 	}
-	x.finish(strings.TrimSuffix(path.Base(o.Name), path.Ext(o.Name)))
+	x.finish(strings.TrimSuffix(name, filepath.Ext(name)))
 	if x.isStale() {
 		return nil, inject.ErrCursor
 	}

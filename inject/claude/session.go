@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"cortext/inject"
-	"cortext/inject/claude/program"
 	"cortext/schema"
 )
 
@@ -38,7 +37,7 @@ func (x *index) describe(r record) {
 // there: by its id, which a launch makes of its text and a fork keeps, or by its
 // shape.
 func (x *index) isOurs(r record, text string) bool {
-	if len(r.UUID) == 36 && r.UUID[14] == '8' && r.UUID == program.PayloadID(text) {
+	if len(r.UUID) == 36 && r.UUID[14] == '8' && r.UUID == inject.PayloadID(text) {
 		return true
 	}
 	if x.o.Strip == nil {

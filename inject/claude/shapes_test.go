@@ -92,7 +92,7 @@ func TestShapes(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tr, all, _ := read(t, []byte(c.data), "x.jsonl")
+			tr, all, _ := gather(t, []byte(c.data), "x.jsonl")
 			if b := all[""]; !c.check(b, tr) {
 				t.Errorf("messages %+v, tools %+v, warnings %q", b.Messages, b.Tools, tr.Warnings)
 			}
@@ -125,7 +125,7 @@ func TestReadFails(t *testing.T) {
 	stop := errors.New("stop")
 	for n := 0; ; n++ {
 		f := &failing{bytes.NewReader(data), n}
-		tr, err := Agent().Open(f, int64(len(data)), inject.Options{Name: "x.jsonl", Progress: func(int64) {}})
+		tr, err := read(f, int64(len(data)), "x.jsonl", inject.Options{Progress: func(int64) {}})
 		if err == nil {
 			err = tr.Each(func(string, inject.Batch) error { return nil })
 		}

@@ -61,27 +61,38 @@ func (a *app) runImport(cmd *cobra.Command, files []string, o importOptions) err
 	if err != nil {
 		return err
 	}
-	failed := 0
+	failed, tried := 0, 0
 	for _, file := range files {
-		got, err := im.File(cmd.Context(), a.file(file))
-		p.clear()
-		if errors.Is(err, context.Canceled) {
-			return errors.New("stopped: what was captured so far is kept, the same command goes on from there")
-		}
+		agent, paths, err := im.Transcripts(a.file(file))
 		if err != nil {
-			failed++
-			if len(files) == 1 {
+			if tried, failed = tried+1, failed+1; len(files) == 1 {
 				return err
 			}
 			a.report(err)
-			continue
 		}
-		if err := a.printImported(got, o.json); err != nil {
-			return err
+		for _, path := range paths {
+			got, err := im.File(cmd.Context(), agent, path)
+			p.clear()
+			tried++
+			var empty *flow.EmptyError
+			switch {
+			case errors.Is(err, context.Canceled):
+				return errors.New("stopped: what was captured so far is kept, the same command goes on from there")
+			case errors.As(err, &empty) && len(paths) > 1: // a store has sessions in which nothing was said yet
+			case err != nil && len(files) == 1 && len(paths) == 1:
+				return err
+			case err != nil:
+				failed++
+				a.report(err)
+			default:
+				if err := a.printImported(got, o.json); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	if failed > 0 {
-		return fmt.Errorf("%d of %d files were not imported", failed, len(files))
+		return fmt.Errorf("%d of %d transcripts were not imported", failed, tried)
 	}
 	return nil
 }

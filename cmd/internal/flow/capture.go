@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,6 +88,15 @@ func (e *AgentError) Error() string {
 	return fmt.Sprintf("there is no agent %q: cortext reads %s", e.Agent, strings.Join(e.Known, ", "))
 }
 
+// agent returns the agent of a name.
+func (w *Workspace) agent(name string) (inject.Agent, bool) {
+	i := slices.IndexFunc(w.env.Agents, func(a inject.Agent) bool { return a.Name == name })
+	if i < 0 {
+		return inject.Agent{}, false
+	}
+	return w.env.Agents[i], true
+}
+
 func (w *Workspace) agents() []string {
 	names := make([]string, len(w.env.Agents))
 	for i, a := range w.env.Agents {
@@ -95,51 +105,81 @@ func (w *Workspace) agents() []string {
 	return names
 }
 
-// An InputError says why a file cannot be imported.
-type InputError struct{ File, Why string }
-
-func (e *InputError) Error() string { return fmt.Sprintf("%s: %s", e.File, e.Why) }
-
-// File imports one transcript with those of its sub-agents.
-func (im *Importer) File(ctx context.Context, file string) (*Imported, error) {
-	f, size, err := openRegular(file)
+// Transcripts lists the transcripts in a file, with the agent that wrote them.
+func (im *Importer) Transcripts(file string) (agent inject.Agent, paths []string, err error) {
+	whole, _, of := strings.Cut(file, "#") // one transcript of a store of many
+	if _, err := os.Lstat(file); err == nil || !of {
+		whole, of = file, false
+	}
+	f, _, err := inject.OpenFile(whole)
 	if err != nil {
-		return nil, err
+		return agent, nil, err
 	}
 	defer f.Close()
-	agent, err := im.agent(f, file)
-	if err != nil {
-		return nil, err
+	if agent, err = im.agent(f, whole); err != nil {
+		return agent, nil, err
+	}
+	if of || agent.Transcripts == nil {
+		return agent, []string{file}, nil
+	}
+	paths, err = agent.Transcripts(whole)
+	if err == nil && len(paths) == 0 {
+		err = &inject.FileError{File: whole, Why: "holds no conversation"}
+	}
+	return agent, paths, err
+}
+
+// File imports one transcript with those of its sub-agents.
+func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (*Imported, error) {
+	size := int64(0)
+	if info, err := os.Stat(file); err == nil {
+		size = info.Size()
 	}
 	name := filepath.Base(file)
 	known := im.native[agent.Name+"\n"+strings.TrimSuffix(name, filepath.Ext(name))]
-	t, err := agent.Open(f, size, inject.Options{Name: name, Continues: continues(known), Strip: im.w.strip, Progress: func(done int64) {
+	t, err := agent.Open(file, inject.Options{Continues: continues(known), Strip: im.w.strip, Progress: func(done int64) {
 		if im.opts.Progress != nil {
 			im.opts.Progress(file, done/2, size) // the second half is the writing
 		}
 	}})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, inFile(file, err)
 	}
+	defer t.Close()
 	if t.Messages == 0 {
-		return nil, &InputError{file, "the transcript holds no message"}
+		return nil, &EmptyError{file}
 	}
 	out := &Imported{Agent: t.Agent, Warnings: t.Warnings}
 	subs, err := agent.Subagents(file)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, inFile(file, err)
 	}
 	err = im.w.locked(agent, inject.Event{NativeID: t.NativeID}, lockWait, func() error {
-		return im.into(ctx, t, subs, file, size, out)
+		return im.into(ctx, t, agent, subs, file, size, out)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, inFile(file, err)
 	}
 	return out, nil
 }
 
+// An EmptyError says that a transcript holds no message.
+type EmptyError struct{ File string }
+
+func (e *EmptyError) Error() string { return e.File + ": the transcript holds no message" }
+
+// inFile names the file that an error is about, if it does not do so itself.
+func inFile(file string, err error) error {
+	var named *inject.FileError
+	var path *fs.PathError
+	if errors.As(err, &named) || errors.As(err, &path) && path.Path == file {
+		return err
+	}
+	return fmt.Errorf("%s: %w", file, err)
+}
+
 // into captures a transcript into the conversations that it belongs to.
-func (im *Importer) into(ctx context.Context, t *inject.Transcript, subs []inject.Subagent, file string, size int64, out *Imported) error {
+func (im *Importer) into(ctx context.Context, t *inject.Transcript, agent inject.Agent, subs []inject.Subagent, file string, size int64, out *Imported) error {
 	if err := im.w.unskip(t.Agent, t.NativeID); err != nil {
 		return err
 	}
@@ -148,7 +188,7 @@ func (im *Importer) into(ctx context.Context, t *inject.Transcript, subs []injec
 		return err
 	}
 	defer c.Close()
-	r, err := im.capture(ctx, c, parts, t, subs, file, size, out)
+	r, err := im.capture(ctx, c, parts, t, agent, subs, file, size, out)
 	if err != nil {
 		if created {
 			err = errors.Join(err, c.Remove())
@@ -177,25 +217,6 @@ func (im *Importer) remember(t *inject.Transcript, file string, r *route) {
 	})
 }
 
-// openRegular opens a file that is one: a FIFO would make the open wait for a
-// writer.
-func openRegular(file string) (*os.File, int64, error) {
-	st, err := os.Stat(file)
-	if err != nil {
-		return nil, 0, err
-	}
-	switch {
-	case st.IsDir():
-		return nil, 0, &InputError{file, "is a folder: name the transcripts in it"}
-	case !st.Mode().IsRegular():
-		return nil, 0, &InputError{file, "is not a regular file"}
-	case st.Size() == 0:
-		return nil, 0, &InputError{file, "is empty"}
-	}
-	f, err := os.Open(file)
-	return f, st.Size(), err
-}
-
 func (im *Importer) agent(f *os.File, file string) (inject.Agent, error) {
 	for _, agent := range im.w.env.Agents {
 		if im.opts.Agent == agent.Name {
@@ -211,7 +232,7 @@ func (im *Importer) agent(f *os.File, file string) (inject.Agent, error) {
 			return agent, nil
 		}
 	}
-	return inject.Agent{}, &InputError{file, fmt.Sprintf("is not a transcript of an agent that cortext reads (%s)", strings.Join(im.w.agents(), ", "))}
+	return inject.Agent{}, &inject.FileError{File: file, Why: fmt.Sprintf("is not a transcript of an agent that cortext reads (%s)", strings.Join(im.w.agents(), ", "))}
 }
 
 // target returns the conversation that a transcript goes into, the last one if it
@@ -328,7 +349,7 @@ func (im *Importer) session(t *inject.Transcript) (*schema.Session, []byte, erro
 
 // capture appends what the transcript holds. Without parts it is that of a
 // sub-agent, and c its conversation.
-func (im *Importer) capture(ctx context.Context, c *store.Conversation, parts []part, t *inject.Transcript, subs []inject.Subagent, file string, size int64, out *Imported) (*route, error) {
+func (im *Importer) capture(ctx context.Context, c *store.Conversation, parts []part, t *inject.Transcript, agent inject.Agent, subs []inject.Subagent, file string, size int64, out *Imported) (*route, error) {
 	total, done := max(t.Messages, 1), 0
 	inline := map[string]bool{}
 	r := im.w.newRoute(parts, inOrder(parts, t), t)
@@ -369,7 +390,7 @@ func (im *Importer) capture(ctx context.Context, c *store.Conversation, parts []
 		return nil, err
 	}
 	for _, s := range subs {
-		if err := im.subagentFile(ctx, c, t, s, out); err != nil {
+		if err := im.subagentFile(ctx, c, t, agent, s, out); err != nil {
 			return nil, err
 		}
 	}
@@ -391,22 +412,13 @@ func (out *Imported) add(r store.Result) {
 }
 
 // subagentFile imports the transcript of a sub-agent beside its parent's.
-func (im *Importer) subagentFile(ctx context.Context, c *store.Conversation, parent *inject.Transcript, s inject.Subagent, out *Imported) error {
-	f, size, err := openRegular(s.Path)
+func (im *Importer) subagentFile(ctx context.Context, c *store.Conversation, parent *inject.Transcript, agent inject.Agent, s inject.Subagent, out *Imported) error {
+	t, err := agent.Open(s.Path, inject.Options{})
 	if err != nil {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("the transcript of sub-agent %s was left out: %v", s.NativeID, err))
 		return nil
 	}
-	defer f.Close()
-	agent, err := im.agent(f, s.Path)
-	if err != nil {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("the transcript of sub-agent %s was left out: %v", s.NativeID, err))
-		return nil
-	}
-	t, err := agent.Open(f, size, inject.Options{Name: filepath.Base(s.Path)})
-	if err != nil {
-		return err
-	}
+	defer t.Close()
 	for _, w := range t.Warnings {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("sub-agent %s: %s", s.NativeID, w))
 	}

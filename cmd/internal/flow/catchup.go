@@ -48,11 +48,11 @@ func (w *Workspace) CatchUp(ctx context.Context, agent inject.Agent) error {
 	for _, name := range w.Store.ListCache("sessions/" + agent.Name) {
 		id := strings.TrimSuffix(name, ".json")
 		t, ok := w.readTie(agent.Name, id)
-		if ok && t.gone() {
+		if ok && t.gone(agent) {
 			_ = w.Store.RemoveCache(tieName(agent.Name, id))
 			continue
 		}
-		if !ok || len(t.Parts) == 0 || !t.grown() || w.skipped(agent.Name, id) {
+		if !ok || len(t.Parts) == 0 || !t.grown(agent) || w.skipped(agent.Name, id) {
 			continue
 		}
 		if ctx.Err() != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -24,21 +23,20 @@ func (w *Workspace) follow(ctx context.Context, agent inject.Agent, nativeID str
 	if len(t.Parts) == 0 || t.Transcript == "" {
 		return 0, nil
 	}
-	f, size, err := openRegular(t.Transcript)
+	size, err := agent.Stat(t.Transcript)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil // the agent has deleted it, or not written it yet; what was captured stays
 	}
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close()
 	subs, err := agent.Subagents(t.Transcript)
 	if err != nil {
 		return 0, err
 	}
 	if size != t.Read.Cursor.Size || t.Read.Cursor.Offset == 0 {
 		w.Store.Warm()
-		appended, err = w.followMain(ctx, agent, t, f, size, subs)
+		appended, err = w.followMain(ctx, agent, t, subs)
 		if errors.Is(err, store.ErrNotFound) {
 			return 0, nil // its conversation is not in this branch of git: it is captured when it is back
 		}
@@ -55,12 +53,13 @@ func (w *Workspace) follow(ctx context.Context, agent inject.Agent, nativeID str
 	return appended, nil
 }
 
-func (w *Workspace) followMain(ctx context.Context, agent inject.Agent, t *tie, f fileAt, size int64, subs []inject.Subagent) (appended int, err error) {
+func (w *Workspace) followMain(ctx context.Context, agent inject.Agent, t *tie, subs []inject.Subagent) (appended int, err error) {
 	was := t.Read.Cursor
-	tr, err := w.readOn(agent, f, size, filepath.Base(t.Transcript), was, continues(t.Parts))
+	tr, err := w.readOn(agent, t.Transcript, was, continues(t.Parts))
 	if err != nil {
 		return 0, err
 	}
+	defer tr.Close()
 	parts, at := append([]part{}, t.Parts...), t.At
 	if tr.fromStart {
 		at = inOrder(parts, tr.Transcript)
@@ -136,38 +135,30 @@ type reading struct {
 	fromStart bool
 }
 
-// fileAt is an open transcript.
-type fileAt interface {
-	ReadAt([]byte, int64) (int, error)
-}
-
 // readOn reads a transcript on from a cursor, or from the start if it is not what
 // it was.
-func (w *Workspace) readOn(agent inject.Agent, f fileAt, size int64, name string, from inject.Cursor, continues bool) (reading, error) {
-	o := inject.Options{Name: name, From: from, Continues: continues, Strip: w.strip}
-	t, err := agent.Open(f, size, o)
+func (w *Workspace) readOn(agent inject.Agent, path string, from inject.Cursor, continues bool) (reading, error) {
+	o := inject.Options{From: from, Continues: continues, Strip: w.strip}
+	t, err := agent.Open(path, o)
 	if errors.Is(err, inject.ErrCursor) {
 		o.From = inject.Cursor{}
-		t, err = agent.Open(f, size, o)
+		t, err = agent.Open(path, o)
 	}
 	return reading{t, o.From.Offset == 0}, err
 }
 
 // followSub captures what is new in the transcript of a sub-agent.
 func (w *Workspace) followSub(ctx context.Context, agent inject.Agent, t *tie, s inject.Subagent) error {
-	f, size, err := openRegular(s.Path)
-	if err != nil {
-		return nil // empty yet, or gone
-	}
-	defer f.Close()
+	size, err := agent.Stat(s.Path)
 	have := t.Subagents[s.NativeID]
-	if have.Cursor.Size == size {
-		return nil
+	if err != nil || size == 0 || have.Cursor.Size == size {
+		return nil // gone, empty yet, or known
 	}
-	tr, err := w.readOn(agent, f, size, filepath.Base(s.Path), have.Cursor, false)
+	tr, err := w.readOn(agent, s.Path, have.Cursor, false)
 	if err != nil {
 		return err
 	}
+	defer tr.Close()
 	since := have.Store
 	if tr.fromStart {
 		since = store.Mark{}

@@ -108,7 +108,7 @@ func (w *Workspace) captureAnswer(ctx context.Context, agent inject.Agent, e inj
 		if err != nil || len(t.Parts) == 0 || e.Said == "" || t.Said == endOf(e.Said) {
 			return err
 		}
-		for ; !t.grown() && waited < answerWait; waited += answerPoll {
+		for ; !t.grown(agent) && waited < answerWait; waited += answerPoll {
 			time.Sleep(answerPoll)
 		}
 		if waited >= answerWait || ctx.Err() != nil {

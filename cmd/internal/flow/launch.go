@@ -61,8 +61,9 @@ func (w *Workspace) CatchUpWith(ctx context.Context, e store.Entry) (store.Entry
 // they were captured.
 func (w *Workspace) Behind(e store.Entry) (n int) {
 	for _, src := range e.Session.Sources {
+		agent, known := w.agent(src.Agent)
 		t, ok := w.readTie(src.Agent, src.NativeID)
-		if ok && t.grown() && !w.skipped(src.Agent, src.NativeID) {
+		if known && ok && t.grown(agent) && !w.skipped(src.Agent, src.NativeID) {
 			n++
 		}
 	}

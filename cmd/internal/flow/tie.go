@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -201,15 +200,11 @@ func (w *Workspace) adoptFork(agent inject.Agent, nativeID, transcript string, a
 
 // rootsOf reads the beginning of a transcript for lines that hang on no other.
 func rootsOf(agent inject.Agent, transcript string) []string {
-	f, size, err := openRegular(transcript)
+	head, err := agent.Open(transcript, inject.Options{Head: headBytes})
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
-	head, err := agent.Open(io.NewSectionReader(f, 0, min(size, headBytes)), min(size, headBytes), inject.Options{Name: transcript})
-	if err != nil {
-		return nil
-	}
+	defer head.Close()
 	return head.Roots
 }
 
@@ -273,16 +268,13 @@ func (w *Workspace) forkedFrom(agent inject.Agent, nativeID, root, transcript st
 // lastLines are the ids of the last lines of a transcript.
 func lastLines(agent inject.Agent, transcript string) map[string]bool {
 	lines := map[string]bool{}
-	f, size, err := openRegular(transcript)
+	t, err := agent.Open(transcript, inject.Options{})
 	if err != nil {
 		return lines
 	}
-	defer f.Close()
-	t, err := agent.Open(f, size, inject.Options{Name: transcript})
-	if err == nil {
-		for _, a := range t.Next.Anchors {
-			lines[a.Line] = true
-		}
+	defer t.Close()
+	for _, a := range t.Next.Anchors {
+		lines[a.Line] = true
 	}
 	return lines
 }
@@ -329,13 +321,13 @@ func (w *Workspace) addSource(p part, src schema.Source) error {
 
 // gone reports whether a transcript that was read is not there any more: agents
 // delete old ones.
-func (t *tie) gone() bool {
-	_, err := os.Stat(t.Transcript)
+func (t *tie) gone(agent inject.Agent) bool {
+	_, err := agent.Stat(t.Transcript)
 	return t.Read.Cursor.Size > 0 && errors.Is(err, fs.ErrNotExist)
 }
 
-// grown reports whether a transcript has another length than when it was read.
-func (t *tie) grown() bool {
-	info, err := os.Stat(t.Transcript)
-	return err == nil && info.Mode().IsRegular() && info.Size() != t.Read.Cursor.Size
+// grown reports whether a transcript is not as it was when it was read.
+func (t *tie) grown(agent inject.Agent) bool {
+	size, err := agent.Stat(t.Transcript)
+	return err == nil && size != t.Read.Cursor.Size
 }

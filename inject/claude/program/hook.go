@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -129,6 +130,20 @@ func Locate(m inject.Machine, nativeID string) (file string, ok bool) {
 		}
 	}
 	return file, newest != nil
+}
+
+// Transcripts lists the transcripts of all projects.
+func Transcripts(m inject.Machine) []string {
+	files, _ := filepath.Glob(filepath.Join(quoted(configDir(m)), "projects", "*", "*.jsonl"))
+	return slices.DeleteFunc(files, func(file string) bool {
+		return strings.HasPrefix(filepath.Base(file), "agent-") // of a sub-agent, in old versions
+	})
+}
+
+// Stores lists where the transcripts are: a folder for each project, and in it one
+// for the sub-agents of each session.
+func Stores(m inject.Machine) []inject.Store {
+	return []inject.Store{{Dir: filepath.Join(configDir(m), "projects"), Depth: 3}}
 }
 
 // quoted is a path in which filepath.Glob finds no pattern.

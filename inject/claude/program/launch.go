@@ -4,8 +4,6 @@ package program
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -121,7 +119,7 @@ func Transcript(r inject.Request) string {
 			Role    string `json:"role"`
 			Content string `json:"content"`
 		} `json:"message"`
-	}{Type: "user", UUID: PayloadID(r.Payload), Timestamp: r.Time, Session: r.NativeID, Cwd: r.Dir}
+	}{Type: "user", UUID: inject.PayloadID(r.Payload), Timestamp: r.Time, Session: r.NativeID, Cwd: r.Dir}
 	line.Message.Role, line.Message.Content = "user", r.Payload
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -179,15 +177,4 @@ func probe(program string) (version, error) {
 		return version{}, fmt.Errorf("%s --version says %.60q: is it Claude Code? name the right program in CORTEXT_CLAUDE", program, out)
 	}
 	return v, nil
-}
-
-// PayloadID is the id of a line that holds a payload of ours: made of its text, so
-// that the line is known again in any copy of the session, and no other line has
-// it. It is a UUID of version 8 (RFC 9562).
-func PayloadID(text string) string {
-	sum := sha256.Sum256([]byte("cortext payload\n" + text))
-	sum[6] = sum[6]&0x0f | 0x80
-	sum[8] = sum[8]&0x3f | 0x80
-	h := hex.EncodeToString(sum[:16])
-	return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
 }

@@ -75,7 +75,7 @@ func without(t *testing.T, value, was []byte, path string) string {
 		}
 		var left []string
 		for i, g := range groups {
-			if i < n || compact(g) != compact([]byte(group(event))) {
+			if i < n || compact(g) != compact([]byte(hooks.group(event))) {
 				left = append(left, compact(g))
 			}
 		}
@@ -91,7 +91,7 @@ func without(t *testing.T, value, was []byte, path string) string {
 func FuzzSettings(f *testing.F) {
 	f.Fuzz(func(t *testing.T, have []byte) {
 		given := bytes.Clone(have)
-		want, changes, err := Settings(have, true)
+		want, changes, err := hooks.Settings(have, true)
 		if !bytes.Equal(have, given) {
 			t.Fatal("the input was written to")
 		}
@@ -116,15 +116,15 @@ func FuzzSettings(f *testing.F) {
 		if err := rawjson.Valid(after); err != nil {
 			t.Fatalf("%v in\n%s", err, after)
 		}
-		again, none, err := Settings(want, true)
+		again, none, err := hooks.Settings(want, true)
 		if err != nil || len(none) > 0 || !bytes.Equal(again, want) {
 			t.Errorf("again %q, %v:\n%s", none, err, again)
 		}
 		if (len(changes) == 0) != bytes.Equal(have, want) {
 			t.Errorf("changes %q:\n%s", changes, want)
 		}
-		for _, event := range events {
-			hook := compact([]byte(group(event)))
+		for _, event := range hooks.Events {
+			hook := compact([]byte(hooks.group(event)))
 			n := strings.Count(compact(after), hook) - strings.Count(compact(before), hook)
 			if told := slices.Contains(changes, "hook "+event); told && n != 1 || !told && n != 0 {
 				t.Errorf("%d hooks %s came in, changes %q:\n%s", n, event, changes, after)

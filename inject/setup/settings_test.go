@@ -15,6 +15,9 @@ import (
 	"cortext/schema/rawjson"
 )
 
+// hooks are those of Claude Code.
+var hooks = Hooks{Agent: "claude", Events: []string{"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}, Timeout: 30}
+
 func read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
@@ -62,18 +65,18 @@ func TestSettings(t *testing.T) {
 		after := read(t, filepath.Join("testdata/settings", dir.Name(), "want.json"))
 		for form, f := range forms {
 			name, have, want := dir.Name()+", "+form, f(before), f(after)
-			got, lines, err := Settings([]byte(have), true)
+			got, lines, err := hooks.Settings([]byte(have), true)
 			if err != nil || string(got) != want {
 				t.Errorf("%s: %v\n%s\nnot\n%s", name, err, got, want)
 			}
-			var hooks []string
+			var added []string
 			for event := range strings.FieldsSeq(changes[dir.Name()]) {
-				hooks = append(hooks, "hook "+event)
+				added = append(added, "hook "+event)
 			}
-			if !slices.Equal(lines, hooks) {
+			if !slices.Equal(lines, added) {
 				t.Errorf("%s: changes %q", name, lines)
 			}
-			if again, lines, err := Settings(got, true); err != nil || lines != nil || !bytes.Equal(again, got) {
+			if again, lines, err := hooks.Settings(got, true); err != nil || lines != nil || !bytes.Equal(again, got) {
 				t.Errorf("%s: a second time gives %q, %v\n%s", name, lines, err, again)
 			}
 		}
@@ -94,13 +97,13 @@ func TestNewSettings(t *testing.T) {
 		{"{}", strings.TrimSuffix(fresh, "\n")},
 		{bom + "{\r\n}\r\n", bom + crlf},
 	} {
-		got, changes, err := Settings([]byte(c.have), true)
-		if err != nil || len(changes) != len(events) || string(got) != c.want {
+		got, changes, err := hooks.Settings([]byte(c.have), true)
+		if err != nil || len(changes) != len(hooks.Events) || string(got) != c.want {
 			t.Errorf("%q: changes %q, %v\n%s", c.have, changes, err, got)
 		}
 	}
 	for _, have := range []string{"", "not looked at"} {
-		if got, _, err := Settings([]byte(have), false); err != nil || string(got) != fresh {
+		if got, _, err := hooks.Settings([]byte(have), false); err != nil || string(got) != fresh {
 			t.Errorf("not there: %v\n%s", err, got)
 		}
 	}
@@ -133,7 +136,7 @@ func TestSettingsErrors(t *testing.T) {
 		{`{"hooks": {"Stop": [{"hooks": [{"command": 1, "command": "x"}]}]}}`, 1, 47, `"command" stands twice`},
 		{strings.Repeat("[", rawjson.MaxDepth+1), 1, rawjson.MaxDepth + 1, "nested deeper than 10000"},
 	} {
-		want, changes, err := Settings([]byte(c.have), true)
+		want, changes, err := hooks.Settings([]byte(c.have), true)
 		if err == nil || want != nil || changes != nil {
 			t.Errorf("%.40q: no error, or more than an error: %v", c.have, err)
 			continue
@@ -150,38 +153,38 @@ func TestSettingsErrors(t *testing.T) {
 // TestEarlier: what a former version wrote is renewed, what the user made of it is
 // not.
 func TestEarlier(t *testing.T) {
-	earlier = []string{`cortext hook claude EVENT "$@" || :`, "old"}
-	defer func() { earlier = nil }()
+	hooks := hooks
+	hooks.Earlier = []string{`cortext hook claude EVENT "$@" || :`, "old"}
 	full := read(t, "testdata/settings.json")
 	now := `"cortext hook claude Stop 2>/dev/null || true"`
 	old := strings.Replace(full, now, `"cortext hook claude Stop \u0022$@\" || :"`, 1)
 	if old == full {
 		t.Fatal("nothing replaced")
 	}
-	got, changes, err := Settings([]byte(old), true)
+	got, changes, err := hooks.Settings([]byte(old), true)
 	if err != nil || string(got) != full || !slices.Equal(changes, []string{"hook Stop: new wording"}) {
 		t.Errorf("changes %q, %v\n%s", changes, err, got)
 	}
 	for _, users := range []string{`"exec cortext hook claude Stop \"$@\" || :"`, `"cortext hook claude Stop"`} {
 		have := strings.Replace(full, now, users, 1)
-		if got, changes, err := Settings([]byte(have), true); err != nil || changes != nil || string(got) != have {
+		if got, changes, err := hooks.Settings([]byte(have), true); err != nil || changes != nil || string(got) != have {
 			t.Errorf("%s: changes %q, %v\n%s", users, changes, err, got)
 		}
 	}
 	// Another event's hook, and entries of a shape of their own, are not ours.
 	for _, users := range []string{`"cortext hook claude Stopping"`, `"old"`, `["cortext hook claude Stop"]`} {
 		have := strings.Replace(full, now, users, 1)
-		if _, changes, err := Settings([]byte(have), true); err != nil || !slices.Equal(changes, []string{"hook Stop"}) {
+		if _, changes, err := hooks.Settings([]byte(have), true); err != nil || !slices.Equal(changes, []string{"hook Stop"}) {
 			t.Errorf("%s: changes %q, %v", users, changes, err)
 		}
 	}
 	for _, shape := range []string{`1`, `"cortext hook claude Stop"`, `["cortext hook claude Stop"]`, `{"hooks": {"x": {"command": "cortext hook claude Stop"}}}`, `{"hooks": null}`, `{"hooks": [1, [], {}]}`} {
 		have := `{"hooks": {"Stop": [` + shape + `]}}`
-		if got, changes, err := Settings([]byte(have), true); err != nil || !slices.Contains(changes, "hook Stop") || !strings.HasPrefix(string(got), have[:len(have)-3]+", {") {
+		if got, changes, err := hooks.Settings([]byte(have), true); err != nil || !slices.Contains(changes, "hook Stop") || !strings.HasPrefix(string(got), have[:len(have)-3]+", {") {
 			t.Errorf("%s: changes %q, %v\n%s", have, changes, err, got)
 		}
 	}
-	if slices.Contains(earlier, wording) {
+	if slices.Contains(hooks.Earlier, hooks.wording()) {
 		t.Error("the present wording is among the earlier ones, which never ends")
 	}
 }
@@ -207,8 +210,8 @@ func TestHookLine(t *testing.T) {
 			continue
 		}
 		tried++
-		for _, event := range events {
-			line, _ := rawjson.Unquote([]byte(command(wording, event)))
+		for _, event := range hooks.Events {
+			line, _ := rawjson.Unquote([]byte(command(hooks.wording(), event)))
 			for _, c := range []struct{ path, want string }{
 				{bin, "out hook claude " + event + " {\"a\": 1}\n"},
 				{empty, ""},

@@ -7,28 +7,33 @@ import (
 	"slices"
 	"strings"
 
+	"cortext/inject"
 	"cortext/schema/rawjson"
 )
 
-// events are what cortext listens to, in the order in which they are added.
-var events = []string{"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}
+// Hooks are what an agent is to call, in the form that Claude Code and Gemini CLI
+// share: {"hooks": {EVENT: [{"hooks": [{"type": "command", "command": …}]}]}}.
+type Hooks struct {
+	Agent   string   // as cortext hook calls it
+	Events  []string // in the order in which they are added
+	Timeout int      // in the agent's unit
+	Earlier []string // the wordings that former versions wrote, with EVENT for the event's name
+}
 
 // wording is the shell line of a hook. Where cortext is missing, or fails, it is
 // silent and succeeds: a hook that fails is shown to the user, and one that ends
 // with status 2 stops the agent. Standard input and output are cortext's.
-const wording = "cortext hook claude EVENT 2>/dev/null || true"
+func (h Hooks) wording() string {
+	return "cortext hook " + h.Agent + " EVENT 2>/dev/null || true"
+}
 
-// earlier are the wordings that former versions wrote.
-var earlier []string
-
-// entry is a group of the event with our hook. Without a timeout of its own a
-// SessionEnd hook is cut off after about a second (FACTS section 4).
+// entry is a group of the event with our hook.
 const entry = `{
 	"hooks": [
 		{
 			"type": "command",
 			"command": %s,
-			"timeout": 30
+			"timeout": %d
 		}
 	]
 }`
@@ -38,20 +43,22 @@ func command(wording, event string) string {
 	return string(rawjson.AppendQuote(nil, strings.ReplaceAll(wording, "EVENT", event)))
 }
 
-func group(event string) string { return fmt.Sprintf(entry, command(wording, event)) }
+func (h Hooks) group(event string) string {
+	return fmt.Sprintf(entry, command(h.wording(), event), h.Timeout)
+}
 
 // runs reports whether a shell line is cortext's hook for the event, in whatever
 // way it is called.
-func runs(line, event string) bool {
-	return regexp.MustCompile(`cortext(\.exe)?["']? hook claude ` + event + `\b`).MatchString(line)
+func (h Hooks) runs(line, event string) bool {
+	return regexp.MustCompile(`cortext(\.exe)?["']? hook ` + h.Agent + ` ` + event + `\b`).MatchString(line)
 }
 
-// Settings returns .claude/settings.json with cortext's hooks in it, and a line
-// for each change; have is what the file holds, if it exists. What stands there
+// Settings returns a file of settings with cortext's hooks in it, and a line for
+// each change; have is what the file holds, if it exists. What stands there
 // stays byte for byte, and so does a hook of cortext's that the user changed.
 // Nothing to change gives have itself. A file that is not JSON is an
 // [*InvalidError].
-func Settings(have []byte, exists bool) (want []byte, changes []string, err error) {
+func (h Hooks) Settings(have []byte, exists bool) (want []byte, changes []string, err error) {
 	if !exists {
 		have = nil
 	}
@@ -59,7 +66,7 @@ func Settings(have []byte, exists bool) (want []byte, changes []string, err erro
 	if err := d.parse(); err != nil {
 		return nil, nil, err
 	}
-	if changes, err = d.addHooks(); err != nil {
+	if changes, err = d.addHooks(h); err != nil {
 		return nil, nil, err
 	}
 	if len(changes) == 0 {
@@ -68,7 +75,7 @@ func Settings(have []byte, exists bool) (want []byte, changes []string, err erro
 	return d.apply(), changes, nil
 }
 
-func (d *document) addHooks() (changes []string, err error) {
+func (d *document) addHooks(h Hooks) (changes []string, err error) {
 	if d.root[0] != '{' {
 		return nil, d.shape(d.root, "the file holds no JSON object")
 	}
@@ -80,7 +87,7 @@ func (d *document) addHooks() (changes []string, err error) {
 		return nil, d.shape(hooks, `"hooks" is not an object`)
 	}
 	var missing []string // as members of hooks
-	for _, event := range events {
+	for _, event := range h.Events {
 		var groups []byte
 		if hooks != nil {
 			if groups, err = d.member(hooks, event); err != nil {
@@ -88,19 +95,19 @@ func (d *document) addHooks() (changes []string, err error) {
 			}
 		}
 		if groups == nil {
-			missing = append(missing, `"`+event+`": [`+indent("\n"+group(event))+"\n]")
+			missing = append(missing, `"`+event+`": [`+indent("\n"+h.group(event))+"\n]")
 			changes = append(changes, "hook "+event)
 			continue
 		}
 		if groups[0] != '[' {
 			return nil, d.shape(groups, fmt.Sprintf("%q in \"hooks\" is not an array", event))
 		}
-		found, renewed, err := d.renew(groups, event)
+		found, renewed, err := d.renew(groups, h, event)
 		if err != nil {
 			return nil, err
 		}
 		if !found {
-			d.add(groups, group(event))
+			d.add(groups, h.group(event))
 			changes = append(changes, "hook "+event)
 		} else if renewed {
 			changes = append(changes, "hook "+event+": new wording")
@@ -114,9 +121,29 @@ func (d *document) addHooks() (changes []string, err error) {
 	return changes, nil
 }
 
+// Change is Settings as a change of the file at path.
+func (h Hooks) Change(path string, read func(path string) (text string, ok bool, err error)) (inject.Change, error) {
+	have, ok, err := read(path)
+	if err != nil {
+		return inject.Change{}, err
+	}
+	want, notes, err := h.Settings([]byte(have), ok)
+	if err != nil {
+		return inject.Change{}, fmt.Errorf("%s: %w: nothing was changed", path, err)
+	}
+	c := inject.Change{Path: path, Text: string(want), Action: inject.Update, Notes: notes}
+	switch {
+	case !ok:
+		c.Action = inject.Create
+	case len(notes) == 0:
+		c.Action = inject.Same
+	}
+	return c, nil
+}
+
 // renew looks for our hooks among the groups of an event, and puts the present
 // wording in the place of earlier ones. Entries of an unknown shape are not ours.
-func (d *document) renew(groups []byte, event string) (found, renewed bool, err error) {
+func (d *document) renew(groups []byte, h Hooks, event string) (found, renewed bool, err error) {
 	for _, g := range d.elements(groups) {
 		entries, err := d.member(g.value, "hooks")
 		if err != nil {
@@ -131,12 +158,12 @@ func (d *document) renew(groups []byte, event string) (found, renewed bool, err 
 				return false, false, err
 			}
 			line, _ := rawjson.Unquote(raw) // "" for what is no string
-			if !runs(line, event) {
+			if !h.runs(line, event) {
 				continue
 			}
 			found = true
-			if slices.ContainsFunc(earlier, func(w string) bool { return strings.ReplaceAll(w, "EVENT", event) == line }) {
-				d.replace(raw, command(wording, event))
+			if slices.ContainsFunc(h.Earlier, func(w string) bool { return strings.ReplaceAll(w, "EVENT", event) == line }) {
+				d.replace(raw, command(h.wording(), event))
 				renewed = true
 			}
 		}

@@ -1,0 +1,18 @@
+package inject
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// PayloadID is the id of a line that holds a payload of ours: made of its text, so
+// that the line is known again in any copy of the session, and no other line has
+// it. It is a UUID of version 8 (RFC 9562).
+func PayloadID(text string) string {
+	sum := sha256.Sum256([]byte("cortext payload\n" + text))
+	sum[6] = sum[6]&0x0f | 0x80
+	sum[8] = sum[8]&0x3f | 0x80
+	h := hex.EncodeToString(sum[:16])
+	return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
+}
