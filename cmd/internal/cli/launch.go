@@ -160,7 +160,7 @@ func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 		r := p.Resumed
 		fmt.Fprintf(a.errw, "%s: %d messages, %d tokens, %s\n", oneLine(e.Session.DisplayTitle()), r.Payload.Included, r.Payload.Tokens, r.Payload.Strategy)
 	}
-	after, err := w.Run(context.WithoutCancel(ctx), p, func(p *flow.Planned) error {
+	after, err := w.Run(context.WithoutCancel(ctx), p, a.prepare, func(p *flow.Planned) error {
 		a.sayPaused(p.Paused)
 		return a.start(p, e, o.Headless)
 	})
@@ -177,15 +177,32 @@ func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 	return err
 }
 
+// prepare runs the agent's program as the launch wants it before. What it prints is
+// shown only if it fails.
+func (a *app) prepare(p *flow.Planned) error {
+	cmd := exec.Command(p.Launch.Program, p.Launch.Import...)
+	cmd.Dir, cmd.Env = p.Dir, environment(p)
+	said, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s %s: %w: %s", p.Launch.Program, strings.Join(p.Launch.Import, " "), err, cut(oneLine(strings.TrimSpace(string(said))), 500))
+	}
+	return nil
+}
+
+// environment is ours without what the program must not inherit.
+func environment(p *flow.Planned) []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return name == flow.LaunchedFor || slices.Contains(p.Launch.Unset, name)
+	})
+}
+
 // start runs the agent to its end. What the terminal sends on Ctrl-C is the
 // agent's alone; what others send to us is passed on.
 func (a *app) start(p *flow.Planned, e store.Entry, headless bool) error {
 	cmd := exec.Command(p.Launch.Program, p.Launch.Args...)
 	cmd.Dir = p.Dir
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		return name == flow.LaunchedFor || slices.Contains(p.Launch.Unset, name)
-	}), flow.LaunchedFor+"="+e.Session.ID)
+	cmd.Env = append(environment(p), flow.LaunchedFor+"="+e.Session.ID)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.in, a.out, a.errw
 	if headless {
 		cmd.Stdin = strings.NewReader(p.Launch.Stdin)

@@ -193,6 +193,7 @@ type plannedLaunch struct {
 	Agent      string        `json:"agent"`
 	Road       string        `json:"road"`
 	Program    string        `json:"program"`
+	Import     []string      `json:"import"` // arguments of a run before; empty: none
 	Args       []string      `json:"args"`
 	Dir        string        `json:"dir"`
 	Files      []plannedFile `json:"files"`
@@ -216,7 +217,7 @@ func (a *app) dryRun(w *flow.Workspace, e store.Entry, o resumeOptions) error {
 	var r *flow.Resumed
 	if p != nil {
 		r = p.Resumed
-		launch = &plannedLaunch{p.Agent.Name, p.Launch.Road, p.Launch.Program, p.Launch.Args, p.Dir, []plannedFile{}, len(p.Launch.Stdin)}
+		launch = &plannedLaunch{p.Agent.Name, p.Launch.Road, p.Launch.Program, append([]string{}, p.Launch.Import...), p.Launch.Args, p.Dir, []plannedFile{}, len(p.Launch.Stdin)}
 		for _, f := range p.Launch.Files {
 			launch.Files = append(launch.Files, plannedFile{f.Path, len(f.Data)})
 		}
@@ -247,6 +248,9 @@ func (a *app) dryRun(w *flow.Workspace, e store.Entry, o resumeOptions) error {
 		fmt.Fprintf(a.out, "agent         %s, in %s\n", launch.Agent, visible(launch.Dir))
 		fmt.Fprintf(a.out, "road          %s\n", launch.Road)
 		fmt.Fprintf(a.out, "program       %s\n", visible(launch.Program))
+		if len(launch.Import) > 0 {
+			fmt.Fprintf(a.out, "before it     %s\n", oneLine(strings.Join(launch.Import, " ")))
+		}
 		for _, arg := range launch.Args {
 			fmt.Fprintf(a.out, "argument      %s\n", oneLine(arg))
 		}

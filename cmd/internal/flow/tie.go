@@ -183,6 +183,9 @@ func (w *Workspace) adoptFork(agent inject.Agent, nativeID, transcript string, a
 		return nil // nothing stands in it yet
 	}
 	t.Roots = roots[:1]
+	if at, ok := w.launchedWith(agent.Name, roots[0]); ok {
+		return w.goOnIn(agent, inject.Event{NativeID: nativeID, Transcript: transcript}, t, at)
+	}
 	w.warmTies(agent, roots[0], all)
 	for _, p := range w.forkedFrom(agent, nativeID, roots[0], transcript) {
 		copied := part{Path: p.Path, After: p.After, Fork: true}
