@@ -116,15 +116,37 @@ func (c *Conversation) Remove() error {
 		return fmt.Errorf("remove %q: %w", c.path, err)
 	}
 	defer h.release()
-	if err := c.s.root.RemoveAll(c.path); err != nil {
-		return fmt.Errorf("remove %q: %w", c.path, explain(err))
-	}
-	for _, name := range slices.Backward(c.made) {
-		_ = c.s.root.Remove(name) // the folders above, if they are empty
+	if err := c.removeAll(c.made); err != nil {
+		return err
 	}
 	above := path.Dir(c.made[0])
 	c.made = nil
-	return errors.Join(c.drop(), c.s.files.SyncDir(c.s.root, above))
+	return c.s.files.SyncDir(c.s.root, above)
+}
+
+// Delete removes the conversation with its folder, its document and all else that
+// lies in it.
+func (c *Conversation) Delete() error {
+	h, err := c.lock()
+	if err != nil {
+		return fmt.Errorf("remove %q: %w", c.path, err)
+	}
+	defer h.release()
+	if err := c.removeAll([]string{path.Dir(c.path)}); err != nil {
+		return err
+	}
+	return c.s.files.SyncDir(c.s.root, conversationsDir)
+}
+
+// removeAll removes the folder, and those above that are empty then.
+func (c *Conversation) removeAll(above []string) error {
+	if err := c.s.root.RemoveAll(c.path); err != nil {
+		return fmt.Errorf("remove %q: %w", c.path, explain(err))
+	}
+	for _, name := range slices.Backward(above) {
+		_ = c.s.root.Remove(name)
+	}
+	return c.drop()
 }
 
 // fillIn completes a new session.

@@ -71,7 +71,7 @@ func (w *Workspace) NewImporter(opts ImportOptions) (*Importer, error) {
 		for _, src := range e.Session.Sources {
 			key := src.Agent + "\n" + src.NativeID
 			if im.native[key] == nil {
-				im.native[key] = partsOf(all, src.Agent, src.NativeID)
+				im.native[key] = w.partsOf(all, src.Agent, src.NativeID)
 			}
 		}
 	}
@@ -182,6 +182,11 @@ func inFile(file string, err error) error {
 func (im *Importer) into(ctx context.Context, t *inject.Transcript, agent inject.Agent, subs []inject.Subagent, file string, size int64, out *Imported) error {
 	if err := im.w.unskip(t.Agent, t.NativeID); err != nil {
 		return err
+	}
+	if len(im.native[t.Agent+"\n"+t.NativeID]) == 0 {
+		if err := im.w.bringBack(t.Agent, t.NativeID); err != nil {
+			return err
+		}
 	}
 	c, parts, created, err := im.target(t)
 	if err != nil {

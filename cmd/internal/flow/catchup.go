@@ -52,7 +52,7 @@ func (w *Workspace) CatchUp(ctx context.Context, agent inject.Agent) error {
 			_ = w.Store.RemoveCache(tieName(agent.Name, id))
 			continue
 		}
-		if !ok || len(t.Parts) == 0 || !t.grown(agent) || w.skipped(agent.Name, id) {
+		if !ok || !t.kept() || !t.grown(agent) || w.skipped(agent.Name, id) {
 			continue
 		}
 		if ctx.Err() != nil {

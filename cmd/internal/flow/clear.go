@@ -26,7 +26,7 @@ func (w *Workspace) cleared(agent inject.Agent, e inject.Event, t *tie) error {
 	switch {
 	case w.skipped(agent.Name, e.NativeID):
 		return w.Store.WriteCache(name, []byte(skippedMark))
-	case len(t.Parts) == 0 || t.Stopped:
+	case !t.held() || t.Stopped:
 		return w.Store.WriteCache(name, nil)
 	}
 	return w.Store.WriteCache(name, []byte(t.current().Path))

@@ -163,7 +163,7 @@ func (w *Workspace) Current() (store.Entry, error) {
 		if err != nil {
 			return store.Entry{}, err
 		}
-		if len(t.Parts) > 0 {
+		if t.held() {
 			return w.entry(t.current().Path)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 // length of the transcript; where that cannot be told, all of it, which changes
 // nothing that was captured before.
 func (w *Workspace) follow(ctx context.Context, agent inject.Agent, nativeID string, t *tie) (appended int, err error) {
-	if len(t.Parts) == 0 || t.Transcript == "" {
+	if !t.kept() || t.Transcript == "" {
 		return 0, nil
 	}
 	size, err := agent.Stat(t.Transcript)
@@ -45,6 +45,9 @@ func (w *Workspace) follow(ctx context.Context, agent inject.Agent, nativeID str
 		}
 	}
 	for _, s := range subs {
+		if t.Parts[t.At].Removed {
+			break
+		}
 		if err := w.followSub(ctx, agent, t, s); err != nil {
 			return appended, fmt.Errorf("%s: %w", s.Path, err)
 		}
@@ -88,6 +91,9 @@ func (w *Workspace) followMain(ctx context.Context, agent inject.Agent, t *tie, 
 			if s.NativeID == sub {
 				return nil // it has a file of its own, which is complete
 			}
+		}
+		if r.parts[r.at].Removed {
+			return nil
 		}
 		return w.intoSub(r.parts[r.at].Path, tr.Transcript, sub, tr.Calls[sub], func(sc *store.Conversation) error {
 			_, err := sc.Append(b.Batch)

@@ -105,7 +105,7 @@ const (
 func (w *Workspace) captureAnswer(ctx context.Context, agent inject.Agent, e inject.Event) error {
 	for waited := time.Duration(0); ; waited += answerPoll {
 		t, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
-		if err != nil || len(t.Parts) == 0 || e.Said == "" || t.Said == endOf(e.Said) {
+		if err != nil || !t.kept() || e.Said == "" || t.Said == endOf(e.Said) {
 			return err
 		}
 		for ; !t.grown(agent) && waited < answerWait; waited += answerPoll {
@@ -178,7 +178,7 @@ func (w *Workspace) ended(ctx context.Context, agent inject.Agent, e inject.Even
 	if e.Cleared {
 		err = w.cleared(agent, e, t)
 	}
-	if len(t.Parts) == 0 || w.Config.Autosave == AutosaveOff {
+	if !t.held() || w.Config.Autosave == AutosaveOff {
 		return err
 	}
 	name := stoppingName(agent.Name, e.NativeID)

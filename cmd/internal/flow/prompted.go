@@ -169,7 +169,7 @@ func (w *Workspace) stopHere(ctx context.Context, agent inject.Agent, e inject.E
 	if err != nil {
 		return "", err
 	}
-	if len(t.Parts) == 0 {
+	if !t.held() {
 		return sayPrefix + "this session belongs to no conversation: one begins with /workspace.<type>, and nothing was saved.", nil
 	}
 	at := t.current().Path

@@ -128,6 +128,9 @@ func (r *route) conversation(i int) (*store.Conversation, error) {
 func (r *route) give(b inject.Batch, done func(store.Result)) error {
 	var out schema.Batch
 	flush := func() error {
+		if r.parts[r.at].Removed {
+			out = schema.Batch{}
+		}
 		if len(out.Messages)+len(out.Tools) == 0 {
 			return nil
 		}

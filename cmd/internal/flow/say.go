@@ -155,7 +155,7 @@ func (w *Workspace) saySession(ctx context.Context, agent inject.Agent, e inject
 	if err != nil {
 		return "", err
 	}
-	if len(t.Parts) == 0 {
+	if !t.held() {
 		return sayPrefix + "this session belongs to no conversation: one begins with /workspace.<type>.", nil
 	}
 	c, err := w.Store.Conversation(t.current().Path)

@@ -56,6 +56,14 @@ func (t *tie) sound() bool {
 // current is the part that the session is in. There must be one.
 func (t *tie) current() part { return t.Parts[t.Current] }
 
+// held reports whether the session is in a conversation.
+func (t *tie) held() bool { return len(t.Parts) > 0 && !t.current().Removed }
+
+// kept reports whether anything of the session belongs to a conversation.
+func (t *tie) kept() bool {
+	return slices.ContainsFunc(t.Parts, func(p part) bool { return !p.Removed })
+}
+
 // add lets the session go on in another part.
 func (t *tie) add(p part) {
 	t.Parts = append(t.Parts, p)
@@ -65,12 +73,15 @@ func (t *tie) add(p part) {
 
 // A part of a native session is what belongs to one conversation.
 type part struct {
-	Path  string     `json:"path"` // of the conversation
-	From  string     `json:"from,omitempty"`
-	After string     `json:"after,omitempty"`
-	Start string     `json:"start,omitempty"` // the message that it begins with, once that was read
-	Fork  bool       `json:"fork,omitempty"`  // the session repeats what another one of the conversation has
-	Mark  store.Mark `json:"mark"`
+	Path  string `json:"path"` // of the conversation
+	From  string `json:"from,omitempty"`
+	After string `json:"after,omitempty"`
+	Start string `json:"start,omitempty"` // the message that it begins with, once that was read
+	Fork  bool   `json:"fork,omitempty"`  // the session repeats what another one of the conversation has
+	// Removed: the user has removed the conversation, and what belongs to it is
+	// captured no more.
+	Removed bool       `json:"removed,omitempty"`
+	Mark    store.Mark `json:"mark"`
 }
 
 // A mark is how far a transcript was read.
@@ -126,7 +137,7 @@ func (w *Workspace) tieOf(agent inject.Agent, nativeID, transcript string) (*tie
 		if err != nil {
 			return nil, err
 		}
-		t = &tie{Parts: partsOf(all, agent.Name, nativeID)}
+		t = &tie{Parts: w.partsOf(all, agent.Name, nativeID)}
 		t.Current = max(len(t.Parts)-1, 0)
 		if transcript != "" && len(t.Parts) == 0 {
 			if err := w.adoptFork(agent, nativeID, transcript, all, t); err != nil {
@@ -146,7 +157,7 @@ func (w *Workspace) tieOf(agent inject.Agent, nativeID, transcript string) (*tie
 
 // partsOf lists the parts of a native session: first the one without From, then
 // the others as they were active. Only the transcript tells their true order.
-func partsOf(all []store.Entry, agent, nativeID string) []part {
+func (w *Workspace) partsOf(all []store.Entry, agent, nativeID string) []part {
 	var first, later []part
 	for _, e := range all {
 		for i, src := range e.Session.Sources {
@@ -162,6 +173,13 @@ func partsOf(all []store.Entry, agent, nativeID string) []part {
 		}
 	}
 	slices.Reverse(later)
+	for _, p := range w.removedParts(agent, nativeID) {
+		if p.From == "" {
+			first = append(first, p)
+		} else {
+			later = append(later, p)
+		}
+	}
 	return append(first, later...)
 }
 

@@ -1,0 +1,142 @@
+package flow
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cortext/cmd/internal/git"
+	"cortext/inject"
+	"cortext/store"
+)
+
+// Agents know a conversation by the absolute path that it was held in. The same
+// work tree has several: other work trees of its repository, where it lay before it
+// was moved, and other clones.
+
+// placesName holds the folders that this workspace has lain in, one a line. It
+// moves with the workspace and is not committed.
+const placesName = ".workspace/local/kept/places"
+
+// places are the folders whose conversations are this workspace's.
+type places struct {
+	root    string   // of the workspace, as it is really called
+	dirs    []string // the folders, this one first
+	commits []string // that its repository began with
+	top     bool     // the workspace is the whole work tree
+	clones  map[string]bool
+}
+
+// places finds them out; was are folders that the user names. What is needed to
+// know clones takes longer.
+func (w *Workspace) places(ctx context.Context, was []string, clones bool) *places {
+	root := realDir(w.Store.Root())
+	p := &places{root: root, dirs: append([]string{root, w.Store.Root()}, was...), clones: map[string]bool{}}
+	if top := git.Root(ctx, root); top != "" {
+		top = realDir(top)
+		rel, err := filepath.Rel(top, root)
+		if err == nil && filepath.IsLocal(rel) {
+			for _, tree := range git.Worktrees(ctx, root) {
+				p.dirs = append(p.dirs, filepath.Join(tree, rel), filepath.Join(realDir(tree), rel))
+			}
+			p.top = rel == "."
+		}
+		if clones {
+			p.commits = git.FirstCommits(ctx, root)
+		}
+	}
+	for _, dir := range w.lainIn() {
+		if _, err := os.Stat(dir); err != nil { // else it is a workspace of its own now
+			p.dirs = append(p.dirs, dir)
+		}
+	}
+	return p
+}
+
+// lainIn are the folders that this workspace has lain in.
+func (w *Workspace) lainIn() []string {
+	b, err := w.Store.ReadFile(placesName)
+	if err != nil {
+		return nil
+	}
+	return strings.Split(strings.TrimRight(string(b), "\n"), "\n")
+}
+
+// notePlace remembers where the workspace lies.
+func (w *Workspace) notePlace() error {
+	here := realDir(w.Store.Root())
+	known := w.lainIn()
+	if slices.Contains(known, here) || strings.ContainsAny(here, "\r\n") {
+		return nil
+	}
+	return w.Store.WriteFile(placesName, []byte(strings.Join(append(known, here), "\n")+"\n"))
+}
+
+// holds reports whether a session was held in one of the folders.
+func (p *places) holds(n inject.Native) bool {
+	if n.Dir == "" || !filepath.IsAbs(n.Dir) {
+		return false
+	}
+	for _, dir := range p.dirs {
+		if within(dir, n.Dir) || within(dir, realDir(n.Dir)) {
+			return p.isOurs(n.Dir)
+		}
+	}
+	return false
+}
+
+// isOurs reports whether a folder in one of ours belongs to no workspace below it.
+func (p *places) isOurs(dir string) bool {
+	found, err := store.Find(dir)
+	return err != nil || !within(p.root, realDir(found)) || realDir(found) == p.root
+}
+
+// holdsClone reports whether a session was held in another clone of the
+// repository.
+func (p *places) holdsClone(ctx context.Context, n inject.Native) bool {
+	if !p.top || len(p.commits) == 0 {
+		return false
+	}
+	if n.Root != "" {
+		return slices.Contains(p.commits, n.Root)
+	}
+	gitDir := ""
+	if info, err := os.Stat(n.Dir); err == nil && info.IsDir() {
+		gitDir = findGitDir(n.Dir)
+	}
+	if gitDir == "" {
+		return false
+	}
+	is, known := p.clones[gitDir]
+	if !known {
+		is = slices.ContainsFunc(git.FirstCommits(ctx, n.Dir), func(c string) bool { return slices.Contains(p.commits, c) })
+		p.clones[gitDir] = is
+	}
+	return is
+}
+
+// mayHold reports whether a session was held in a folder of the same name that is
+// gone: it may be where the workspace, or another's clone of it, lay before.
+func (p *places) mayHold(n inject.Native) bool {
+	if n.Dir == "" || filepath.Base(n.Dir) != filepath.Base(p.root) {
+		return false
+	}
+	_, err := os.Stat(n.Dir)
+	return err != nil
+}
+
+// within reports whether dir is top or lies in it.
+func within(top, dir string) bool {
+	rel, err := filepath.Rel(top, dir)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// realDir is a folder's path without symbolic links, where it is there.
+func realDir(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return filepath.Clean(dir)
+}

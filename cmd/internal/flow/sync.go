@@ -1,0 +1,221 @@
+package flow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"cortext/inject"
+	"cortext/schema"
+)
+
+// SyncOptions say what is looked for in the agents' stores.
+type SyncOptions struct {
+	Agents []string // names; none: all
+	Was    []string // absolute folders that the work tree was in before
+
+	// Adopt captures also what no /workspace command began.
+	Adopt bool
+
+	// Clones looks also for conversations that were held in other clones of the
+	// repository.
+	Clones bool
+
+	Progress func(agent string, done, total int)
+}
+
+// A Synced says what was found in the agents' stores.
+type Synced struct {
+	Sessions int        // of this workspace
+	New      []Imported // conversations that were not here
+	Grown    int        // sessions that had more than was captured
+	Appended int        // messages of those
+	Unsure   []inject.Native
+	Errors   []error // what could not be read or captured; the rest is
+}
+
+// Sync captures what the agents' stores on this machine have of this workspace's
+// conversations and is not here. What the user removed or does not want saved is
+// left alone.
+func (w *Workspace) Sync(ctx context.Context, o SyncOptions) (*Synced, error) {
+	for _, name := range o.Agents {
+		if _, ok := w.agent(name); !ok {
+			return nil, &AgentError{Agent: name, Known: w.agents()}
+		}
+	}
+	if err := w.notePlace(); err != nil {
+		return nil, err
+	}
+	w.CleanUp(ctx)
+	out := &Synced{}
+	at := w.places(ctx, o.Was, o.Clones)
+	all, err := w.Store.List()
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, e := range all {
+		for _, src := range e.Session.Sources {
+			known[src.Agent+"\n"+src.NativeID] = true
+		}
+	}
+	for _, agent := range w.env.Agents {
+		if agent.Sessions == nil || len(o.Agents) > 0 && !slices.Contains(o.Agents, agent.Name) {
+			continue
+		}
+		natives, err := agent.Sessions(w.env.Machine)
+		if err != nil {
+			out.Errors = append(out.Errors, err)
+		}
+		var ours []inject.Native
+		for _, n := range natives {
+			switch {
+			case at.holds(n) || o.Clones && at.holdsClone(ctx, n) || known[agent.Name+"\n"+n.NativeID]:
+				ours = append(ours, n)
+			case at.mayHold(n):
+				out.Unsure = append(out.Unsure, n)
+			}
+		}
+		out.Sessions += len(ours)
+		if err := w.syncSessions(ctx, agent, ours, o, out); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// syncSessions captures sessions, the oldest first, so that a fork comes after
+// what it was made from.
+func (w *Workspace) syncSessions(ctx context.Context, agent inject.Agent, list []inject.Native, o SyncOptions, out *Synced) error {
+	slices.SortStableFunc(list, func(a, b inject.Native) int { return a.Updated.Compare(b.Updated) })
+	seen := w.readLooked(agent.Name, o.Adopt)
+	im := &Importer{}
+	for i, n := range list {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(err, w.writeLooked(agent.Name, seen))
+		}
+		if o.Progress != nil {
+			o.Progress(agent.Name, i, len(list))
+		}
+		if !n.Updated.IsZero() && seen.Updated[n.NativeID] == n.Updated.UnixNano() {
+			continue
+		}
+		if im.w == nil {
+			fresh, err := w.NewImporter(ImportOptions{})
+			if err != nil {
+				return err
+			}
+			im = fresh
+		}
+		if err := w.rescue(ctx, im, agent, n, o.Adopt, out); err != nil {
+			if errors.Is(err, context.Canceled) {
+				return err
+			}
+			out.Errors = append(out.Errors, inFile(n.Path, err))
+			continue
+		}
+		seen.Updated[n.NativeID] = n.Updated.UnixNano()
+	}
+	return w.writeLooked(agent.Name, seen)
+}
+
+// Discover captures the conversations of this workspace that a /workspace command
+// began where no hook told of it, as in OpenCode without its plugin, and what was
+// missed of others. One that has just begun is active.
+func (w *Workspace) Discover(ctx context.Context) (*Synced, error) {
+	out, err := w.Sync(ctx, SyncOptions{})
+	if err != nil {
+		return out, err
+	}
+	recent := w.env.Now().Add(-time.Duration(max(w.Config.IdleMinutes, 1)) * time.Minute)
+	for _, got := range out.New {
+		e, err := w.entry(got.Path)
+		if err == nil && e.Session.LastActive.Time().After(recent) {
+			_, err = w.SetStatus(e, schema.Active)
+		}
+		if err != nil {
+			out.Errors = append(out.Errors, err)
+		}
+	}
+	return out, nil
+}
+
+// rescue captures one session.
+func (w *Workspace) rescue(ctx context.Context, im *Importer, agent inject.Agent, n inject.Native, adopt bool, out *Synced) error {
+	if w.skipped(agent.Name, n.NativeID) {
+		return nil
+	}
+	var t *tie
+	err := w.locked(agent, inject.Event{NativeID: n.NativeID}, lockWait, func() (err error) {
+		if t, err = w.tieOf(agent, n.NativeID, n.Path); err != nil || len(t.Parts) == 0 || !t.grown(agent) {
+			return err
+		}
+		count, err := w.follow(ctx, agent, n.NativeID, t)
+		if out.Appended += count; count > 0 {
+			out.Grown++
+		}
+		return err
+	})
+	if err != nil || len(t.Parts) > 0 {
+		return err
+	}
+	begun := false
+	if !adopt {
+		if begun, err = w.begunIn(agent, n.Path); err != nil || !begun {
+			return err
+		}
+	}
+	got, err := im.File(ctx, agent, n.Path)
+	var empty *EmptyError
+	if errors.As(err, &empty) {
+		return nil // nothing was said in it yet
+	}
+	if err != nil {
+		return err
+	}
+	out.New = append(out.New, *got)
+	return nil
+}
+
+// begunIn reports whether a transcript has a conversation that a /workspace
+// command began.
+func (w *Workspace) begunIn(agent inject.Agent, path string) (bool, error) {
+	t, err := agent.Open(path, inject.Options{Strip: w.strip})
+	if err != nil {
+		return false, err
+	}
+	defer t.Close()
+	return t.Command != "", nil
+}
+
+// looked is what the cache knows of sessions that were looked at: when each was
+// updated last. A session that has not changed since needs no second look.
+type looked struct {
+	Seen    string           `json:"seen"`    // the conversations that there were
+	Adopted bool             `json:"adopted"` // what no command began was captured too
+	Updated map[string]int64 `json:"updated"` // by native id, in nanoseconds
+}
+
+func lookedName(agent string) string { return fmt.Sprintf("looked/%s.json", agent) }
+
+func (w *Workspace) readLooked(agent string, adopt bool) looked {
+	var l looked
+	b, ok := w.Store.ReadCache(lookedName(agent))
+	if !ok || json.Unmarshal(b, &l) != nil || l.Seen != w.conversationsSeen() || adopt && !l.Adopted || l.Updated == nil {
+		l = looked{Updated: map[string]int64{}}
+	}
+	l.Adopted = adopt
+	return l
+}
+
+func (w *Workspace) writeLooked(agent string, l looked) error {
+	l.Seen = w.conversationsSeen()
+	b, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	return w.Store.WriteCache(lookedName(agent), b)
+}

@@ -1,0 +1,57 @@
+package git
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// askTime bounds a question about a repository: of one with a history of a million
+// commits the answer may be late.
+const askTime = 5 * time.Second
+
+// Worktrees returns the folders of all work trees of the repository that dir is in,
+// also those that are gone; none where there is no repository.
+func Worktrees(ctx context.Context, dir string) []string {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	out, err := run(ctx, dir, "worktree", "list", "--porcelain")
+	if err != nil {
+		return nil
+	}
+	var list []string
+	for line := range strings.Lines(out) {
+		if path, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), "worktree "); ok {
+			list = append(list, filepath.FromSlash(path))
+		}
+	}
+	return list
+}
+
+// Root returns the top folder of the work tree that dir is in, empty where there
+// is none.
+func Root(ctx context.Context, dir string) string {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	out, err := run(ctx, dir, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return ""
+	}
+	return filepath.FromSlash(strings.TrimSpace(out))
+}
+
+// FirstCommits returns the commits without a parent that the repository of dir
+// began with: two clones have them in common.
+func FirstCommits(ctx context.Context, dir string) []string {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	out, err := run(ctx, dir, "rev-list", "--max-parents=0", "HEAD")
+	if err != nil {
+		return nil
+	}
+	list := strings.Fields(out)
+	slices.Sort(list)
+	return list
+}
