@@ -56,15 +56,16 @@ var rules = map[string]rule{
 		why:  "one agent's formats; adapters do not know each other",
 	},
 
-	"cortext/cmd/internal/git": {why: "runs git; knows no conversation"},
+	"cortext/cmd/internal/git":       {why: "runs git; knows no conversation"},
+	"cortext/cmd/internal/lifecycle": {ours: []string{"cortext/store/atomicfile"}, why: "runs the workspace's own programs; knows no conversation"},
 	"cortext/cmd/internal/flow": {
-		ours: []string{"cortext/cmd/internal/git", "cortext/inject", "cortext/resume", "cortext/resume/digest", "cortext/resume/find", "cortext/resume/prompt",
+		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/inject", "cortext/resume", "cortext/resume/digest", "cortext/resume/find", "cortext/resume/prompt",
 			"cortext/schema", "cortext/store", "cortext/store/secrets"},
-		modules: []string{"go.yaml.in/yaml/v3"},
+		modules: []string{"github.com/fsnotify/fsnotify", "go.yaml.in/yaml/v3"},
 		why:     "what commands do, for the command line and for a server: no cobra, no printing, no single agent",
 	},
 	"cortext/cmd/internal/cli": {
-		ours: []string{"cortext/cmd/internal/flow", "cortext/inject", "cortext/resume", "cortext/resume/find",
+		ours: []string{"cortext/cmd/internal/flow", "cortext/cmd/internal/lifecycle", "cortext/inject", "cortext/resume", "cortext/resume/find",
 			"cortext/schema", "cortext/store"},
 		modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		why:     "arguments and printing; which agents there are, main says",

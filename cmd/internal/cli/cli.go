@@ -95,7 +95,8 @@ command, what was going on, and the history, within a token budget.`,
 		help(target, nil)
 	}})
 	root.AddCommand(a.initCommand(), a.newCommand(), a.importCommand(), a.listCommand(), a.showCommand(), a.resumeCommand(),
-		a.stopCommand(), a.skipCommand(), a.hookCommand(), a.statusCommand(), a.titleCommand(), a.currentCommand(), a.checkCommand(), a.versionCommand(), a.completionCommand())
+		a.stopCommand(), a.skipCommand(), a.removeCommand(), a.syncCommand(), a.watchCommand(), a.hookCommand(), a.happenedCommand(), a.statusCommand(), a.titleCommand(),
+		a.currentCommand(), a.trustCommand(), a.checkCommand(), a.versionCommand(), a.completionCommand())
 	return root
 }
 
@@ -272,7 +273,7 @@ func (a *app) within(run func(*cobra.Command, *flow.Workspace, []string) error) 
 		if err != nil {
 			return err
 		}
-		defer w.Close()
+		defer a.close(cmd.Context(), w)
 		return run(cmd, w, list)
 	}
 }

@@ -76,7 +76,7 @@ func (a *app) statusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer w.Close()
+			defer a.close(cmd.Context(), w)
 			e, err := w.Pick(strings.Join(query, " "))
 			if err != nil {
 				return err
@@ -138,6 +138,9 @@ only active one.`,
 		Example: "  cortext current",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
+			if err := a.discover(cmd.Context(), w); err != nil {
+				return err
+			}
 			e, err := w.Current()
 			if err != nil {
 				return err
@@ -165,6 +168,9 @@ committed, and nothing else. Without an id it is the current conversation.`,
 		Example: "  cortext stop \"api design\"",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {
+			if err := a.discover(cmd.Context(), w); err != nil {
+				return err
+			}
 			e, err := w.PickOrCurrent(strings.Join(list, " "))
 			if err != nil {
 				return err

@@ -55,6 +55,7 @@ func (a *app) runHook(cmd *cobra.Command, name, event string) {
 			logHook(w, event, fmt.Errorf("defect: %v", v))
 		}
 		if w != nil {
+			a.lifecycleLater(w)
 			_ = w.Close()
 		}
 	}()

@@ -54,7 +54,7 @@ func (a *app) runImport(cmd *cobra.Command, files []string, o importOptions) err
 	if err != nil {
 		return err
 	}
-	defer w.Close()
+	defer a.close(cmd.Context(), w)
 	p := progress{a: a, show: isTerminal(a.errw)}
 	o.Progress = p.update
 	im, err := w.NewImporter(o.ImportOptions)
@@ -99,11 +99,7 @@ func (a *app) runImport(cmd *cobra.Command, files []string, o importOptions) err
 
 func (a *app) printImported(got *flow.Imported, asJSON bool) error {
 	if asJSON {
-		line := imported{got.ID, got.Path, got.Agent, got.Messages, got.Tools, got.Appended, got.Skipped, got.Subagents, got.Warnings}
-		if line.Warnings == nil {
-			line.Warnings = []string{}
-		}
-		return a.printJSON(line)
+		return a.printJSON(importedOf(got))
 	}
 	fmt.Fprintf(a.out, "%s: %d messages (%d new), %d tool calls", visible(got.Path), got.Messages, got.Appended, got.Tools)
 	if got.Subagents > 0 {
@@ -112,6 +108,10 @@ func (a *app) printImported(got *flow.Imported, asJSON bool) error {
 	fmt.Fprintln(a.out)
 	a.warn(got.Warnings...)
 	return nil
+}
+
+func importedOf(got *flow.Imported) imported {
+	return imported{got.ID, got.Path, got.Agent, got.Messages, got.Tools, got.Appended, got.Skipped, got.Subagents, append([]string{}, got.Warnings...)}
 }
 
 // progress shows on a terminal how far a long import is.

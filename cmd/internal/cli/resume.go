@@ -63,9 +63,14 @@ func (a *app) runResume(cmd *cobra.Command, query string, o resumeOptions) error
 	if err != nil {
 		return err
 	}
-	defer w.Close()
+	defer a.close(cmd.Context(), w)
 	if o.list {
 		return a.listMatches(w, query, o)
+	}
+	if !o.print && !o.dryRun {
+		if err := a.discover(cmd.Context(), w); err != nil {
+			return err
+		}
 	}
 	e, err := a.choose(cmd.Context(), w, query, o)
 	if err != nil {

@@ -34,6 +34,33 @@ type Config struct {
 	// RemindTurns is after how many turns without a stop the agent asks once
 	// whether to save; 0: never.
 	RemindTurns int `yaml:"remind_turns"`
+
+	// AfterTool: the agents' hooks capture after each tool call too.
+	AfterTool OnOff `yaml:"after_tool"`
+
+	// DebounceMS is how long watch waits after a change for the next one, in
+	// milliseconds.
+	DebounceMS int `yaml:"debounce_ms"`
+
+	// IntervalS is how often watch looks without a change, in seconds.
+	IntervalS int `yaml:"interval_s"`
+}
+
+// OnOff is a setting that is on or off; YAML takes the words for true and false,
+// too.
+type OnOff bool
+
+// UnmarshalYAML reads on, off, true and false.
+func (o *OnOff) UnmarshalYAML(n *yaml.Node) error {
+	switch n.Value {
+	case "on", "true":
+		*o = true
+	case "off", "false":
+		*o = false
+	default:
+		return fmt.Errorf("line %d: %q is not on or off", n.Line, n.Value)
+	}
+	return nil
 }
 
 // The values of Config.Commit.
@@ -68,13 +95,22 @@ idle_minutes: 5
 
 # After so many turns without a stop the agent asks once whether to save; 0: never.
 remind_turns: 30
+
+# Whether the hooks capture after each tool call too, not only after turns: on or
+# off. cortext init --agent puts the hook for it in.
+after_tool: off
+
+# cortext watch: how long it waits after a change for the next one, in milliseconds,
+# and how often it looks without one, in seconds.
+debounce_ms: 1000
+interval_s: 60
 `
 }
 
 // readConfig reads the settings. A name that this version does not know is
 // warned of and otherwise ignored: a newer cortext may have written it.
 func readConfig(st *store.Store) (Config, []string, error) {
-	c := Config{OneActive: true, Commit: CommitOff, Autosave: AutosaveTurn, IdleMinutes: 5, RemindTurns: 30}
+	c := Config{OneActive: true, Commit: CommitOff, Autosave: AutosaveTurn, IdleMinutes: 5, RemindTurns: 30, DebounceMS: 1000, IntervalS: 60}
 	b, err := st.ReadFile(ConfigFile)
 	if errors.Is(err, store.ErrNotFound) {
 		return c, nil, nil
@@ -99,10 +135,14 @@ func readConfig(st *store.Store) (Config, []string, error) {
 		return fail(fmt.Sprintf("autosave is %q, not turn, pause or off", c.Autosave))
 	case c.IdleMinutes < 0 || c.RemindTurns < 0:
 		return fail("idle_minutes and remind_turns must not be negative")
+	case c.DebounceMS < 10 || c.DebounceMS > 60_000:
+		return fail("debounce_ms must be from 10 to 60000")
+	case c.IntervalS < 1:
+		return fail("interval_s must be at least 1")
 	}
 	var warnings []string
 	for name := range names {
-		if !slices.Contains([]string{"one_active", "commit", "autosave", "idle_minutes", "remind_turns"}, name) {
+		if !slices.Contains([]string{"one_active", "commit", "autosave", "idle_minutes", "remind_turns", "after_tool", "debounce_ms", "interval_s"}, name) {
 			warnings = append(warnings, fmt.Sprintf("%s: unknown setting %q", ConfigFile, name))
 		}
 	}

@@ -34,7 +34,8 @@ type Workspace struct {
 	Config   Config
 	Warnings []string // about the settings
 
-	env Env
+	env      Env
+	happened []Happening
 }
 
 // Open opens the workspace that env.Dir is in.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/lifecycle"
 	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
@@ -147,20 +148,25 @@ func (w *Workspace) finishStop(ctx context.Context, at string) error {
 		return err
 	}
 	if _, err = w.commit(ctx, store.Entry{Path: at, Session: s}); err != nil {
-		_ = w.Store.WriteCache(uncommittedName, []byte(err.Error()))
+		w.TellLater(err)
 	}
 	return err
 }
 
-// uncommittedName holds why a commit failed that nobody was there to be told of:
-// the next command says it.
-const uncommittedName = "uncommitted"
+// untoldName holds what went wrong, such as a commit, when nobody was there to be
+// told: the next command says it.
+const untoldName = "untold"
+
+// TellLater keeps an error for the next command to say.
+func (w *Workspace) TellLater(err error) {
+	_ = w.Store.WriteCache(untoldName, []byte(err.Error()))
+}
 
 // Untold returns, once, what went wrong when nobody could be told.
 func (w *Workspace) Untold() string {
-	b, ok := w.Store.ReadCache(uncommittedName)
+	b, ok := w.Store.ReadCache(untoldName)
 	if ok {
-		_ = w.Store.RemoveCache(uncommittedName)
+		_ = w.Store.RemoveCache(untoldName)
 	}
 	return string(b)
 }
@@ -207,6 +213,7 @@ func (w *Workspace) pause(at string) error {
 	return c.Edit(func(s *schema.Session) error {
 		if s.Status == schema.Active {
 			s.Status = schema.Paused
+			w.note(lifecycle.End, at)
 		}
 		return nil
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/lifecycle"
 	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
@@ -142,6 +143,9 @@ func (r *route) give(b inject.Batch, done func(store.Result)) error {
 		out = schema.Batch{}
 		if err == nil {
 			done(result)
+			if result.Appended > 0 {
+				r.w.note(lifecycle.Message, c.Path())
+			}
 		}
 		return err
 	}

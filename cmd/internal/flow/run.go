@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"cortext/cmd/internal/lifecycle"
 	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
@@ -117,6 +118,8 @@ func (w *Workspace) activate(e store.Entry) (paused []string, err error) {
 	if paused, err = w.SetStatus(e, schema.Active); err != nil {
 		return paused, err
 	}
+	w.note(lifecycle.Resume, e.Path)
+	w.note(lifecycle.Start, e.Path)
 	_, err = w.edit(e.Path, func(_ *store.Conversation, s *schema.Session) error {
 		if now := w.env.Now(); s.LastActive.Time().Before(now) {
 			s.LastActive = schema.NewTime(now)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/lifecycle"
 	"cortext/inject"
 	"cortext/resume/digest"
 	"cortext/resume/prompt"
@@ -276,6 +277,7 @@ func (w *Workspace) stop(at string) (*Stopped, error) {
 	if e.Session, e.Damage, err = c.Session(); err != nil {
 		return nil, err
 	}
+	w.note(lifecycle.End, at)
 	return &Stopped{Entry: e, Summary: e.Session.ContextSummary}, nil
 }
 

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"cortext/inject"
 	"cortext/schema"
+	"cortext/store"
 )
 
 // SyncOptions say what is looked for in the agents' stores.
@@ -80,6 +82,9 @@ func (w *Workspace) Sync(ctx context.Context, o SyncOptions) (*Synced, error) {
 			}
 		}
 		out.Sessions += len(ours)
+		if len(ours) == 0 {
+			continue
+		}
 		if err := w.syncSessions(ctx, agent, ours, o, out); err != nil {
 			return out, err
 		}
@@ -111,8 +116,8 @@ func (w *Workspace) syncSessions(ctx context.Context, agent inject.Agent, list [
 			im = fresh
 		}
 		if err := w.rescue(ctx, im, agent, n, o.Adopt, out); err != nil {
-			if errors.Is(err, context.Canceled) {
-				return err
+			if ctx.Err() != nil {
+				return errors.Join(ctx.Err(), w.writeLooked(agent.Name, seen))
 			}
 			out.Errors = append(out.Errors, inFile(n.Path, err))
 			continue
@@ -126,7 +131,17 @@ func (w *Workspace) syncSessions(ctx context.Context, agent inject.Agent, list [
 // began where no hook told of it, as in OpenCode without its plugin, and what was
 // missed of others. One that has just begun is active.
 func (w *Workspace) Discover(ctx context.Context) (*Synced, error) {
-	out, err := w.Sync(ctx, SyncOptions{})
+	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
+	defer cancel()
+	out, err := w.discover(ctx, SyncOptions{})
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = nil // the rest comes the next time
+	}
+	return out, err
+}
+
+func (w *Workspace) discover(ctx context.Context, o SyncOptions) (*Synced, error) {
+	out, err := w.Sync(ctx, o)
 	if err != nil {
 		return out, err
 	}
@@ -189,6 +204,15 @@ func (w *Workspace) begunIn(agent inject.Agent, path string) (bool, error) {
 	}
 	defer t.Close()
 	return t.Command != "", nil
+}
+
+// pausedTitles names conversations, for people.
+func pausedTitles(list []store.Entry) string {
+	var titles []string
+	for _, e := range list {
+		titles = append(titles, plain(e.Session.DisplayTitle()))
+	}
+	return strings.Join(titles, ", ")
 }
 
 // looked is what the cache knows of sessions that were looked at: when each was

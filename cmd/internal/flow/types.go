@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cortext/cmd/internal/lifecycle"
 	"cortext/resume"
 	"cortext/resume/find"
 	"cortext/resume/prompt"
@@ -197,7 +198,9 @@ func (w *Workspace) begun(typ, title, args string, describe func(*schema.Session
 		return e, nil, err
 	}
 	e.Path = c.Path()
-	e.Session, e.Damage, err = c.Session()
+	if e.Session, e.Damage, err = c.Session(); err == nil {
+		w.note(lifecycle.Start, e.Path)
+	}
 	return e, paused, err
 }
 

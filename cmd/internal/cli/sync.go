@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/flow"
+)
+
+type syncOptions struct {
+	flow.SyncOptions
+	json bool
+}
+
+func (a *app) syncCommand() *cobra.Command {
+	var o syncOptions
+	cmd := &cobra.Command{
+		Use:   "sync",
+		Short: "Capture what the agents' stores have and the workspace has not",
+		Long: `Finds every conversation of this workspace in the stores of all agents on this
+machine and captures what is missing, also of those that no command began: after it,
+deleting the agents' stores loses nothing. A conversation is this workspace's if it
+was held in its work tree, in another work tree or clone of the same repository, or
+where the workspace lay before it was moved. What you removed or did not want saved
+stays away.`,
+		Example: "  cortext sync",
+		Args:    args(cobra.NoArgs),
+		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
+			return a.runSync(cmd.Context(), w, o)
+		}),
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&o.Agents, "agent", nil, "look at `AGENT` only")
+	f.StringArrayVar(&o.Was, "was", nil, "the work tree was also in `DIR`, such as on another machine")
+	f.BoolVar(&o.json, "json", false, "print what was found as JSON")
+	return cmd
+}
+
+func (a *app) runSync(ctx context.Context, w *flow.Workspace, o syncOptions) error {
+	for i, dir := range o.Was {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return err
+		}
+		o.Was[i] = abs
+	}
+	o.Adopt, o.Clones = true, true
+	show := isTerminal(a.errw)
+	if show {
+		o.Progress = func(agent string, done, total int) { fmt.Fprintf(a.errw, "\r\x1b[K%s: %d of %d", agent, done, total) }
+	}
+	out, err := w.Sync(ctx, o.SyncOptions)
+	if show {
+		fmt.Fprint(a.errw, "\r\x1b[K")
+	}
+	if errors.Is(err, context.Canceled) {
+		return errors.New("stopped: what was captured so far is kept, the same command goes on from there")
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.printSynced(out, o.json); err != nil {
+		return err
+	}
+	if err := a.pauseIdle(w); err != nil {
+		return err
+	}
+	return a.syncFailed(out)
+}
+
+// printSynced says what a sync found.
+func (a *app) printSynced(out *flow.Synced, asJSON bool) error {
+	if asJSON {
+		list := []imported{}
+		for _, got := range out.New {
+			list = append(list, importedOf(&got))
+		}
+		unsure := []string{}
+		for _, n := range out.Unsure {
+			unsure = append(unsure, n.Path)
+		}
+		return a.printJSON(map[string]any{"sessions": out.Sessions, "new": list, "grown": out.Grown, "appended": out.Appended, "unsure": unsure, "errors": messages(out.Errors)})
+	}
+	for _, got := range out.New {
+		if err := a.printImported(&got, false); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(a.out, "%d sessions of this workspace: %d new, %d with more than was captured (%d messages)\n", out.Sessions, len(out.New), out.Grown, out.Appended)
+	if len(out.Unsure) > 0 {
+		dirs := map[string]int{}
+		for _, n := range out.Unsure {
+			dirs[n.Dir]++
+		}
+		for dir, n := range dirs {
+			a.warn(fmt.Sprintf("%d sessions were held in %s, which is gone: if that was this work tree, run cortext sync --was %s", n, dir, dir))
+		}
+	}
+	return nil
+}
+
+func messages(errs []error) []string {
+	list := []string{}
+	for _, err := range errs {
+		list = append(list, err.Error())
+	}
+	return list
+}
+
+// syncFailed reports what could not be captured.
+func (a *app) syncFailed(out *flow.Synced) error {
+	for _, err := range out.Errors {
+		a.report(err)
+	}
+	if n := len(out.Errors); n > 0 {
+		return fmt.Errorf("%d sessions or stores could not be read: all others were", n)
+	}
+	return nil
+}
+
+func (a *app) watchCommand() *cobra.Command {
+	var adopt bool
+	cmd := &cobra.Command{
+		Use:   "watch",
+		Short: "Capture by itself, without hooks in the agents",
+		Long: `Watches the stores of all agents and captures this workspace's conversations as
+they grow, until it is ended (Ctrl-C). It begins with what was missed, and pauses
+conversations that are idle. Those that a /workspace command began are captured; with
+--adopt all that are held in this work tree.`,
+		Example: "  cortext watch --adopt",
+		Args:    args(cobra.NoArgs),
+		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
+			failed := map[string]bool{} // each failure is told once, not at every change
+			return w.Watch(cmd.Context(), flow.WatchOptions{
+				Adopt: adopt,
+				Ready: func() { fmt.Fprintln(a.errw, "watching; Ctrl-C ends it") },
+				Done: func(out *flow.Synced, paused string) {
+					a.sayWatched(out, paused, failed)
+					a.ran(cmd.Context(), w)
+				},
+			})
+		}),
+	}
+	cmd.Flags().BoolVar(&adopt, "adopt", false, "capture also conversations that no /workspace command began")
+	return cmd
+}
+
+// sayWatched tells what a look of watch brought.
+func (a *app) sayWatched(out *flow.Synced, paused string, failed map[string]bool) {
+	for _, got := range out.New {
+		fmt.Fprintf(a.out, "new: %s, %d messages\n", visible(got.Path), got.Messages)
+	}
+	if out.Appended > 0 {
+		fmt.Fprintf(a.out, "captured %d messages\n", out.Appended)
+	}
+	if paused != "" {
+		fmt.Fprintf(a.out, "paused, since idle: %s\n", visible(paused))
+	}
+	now := map[string]bool{}
+	for _, err := range out.Errors {
+		text := err.Error()
+		if now[text] = true; !failed[text] {
+			a.report(err)
+		}
+	}
+	clear(failed)
+	for text := range now {
+		failed[text] = true
+	}
+}
+
+// discover captures the conversations that no hook has told of, before a command
+// that means one of them. What cannot be read is told.
+func (a *app) discover(ctx context.Context, w *flow.Workspace) error {
+	out, err := w.Discover(ctx)
+	if err != nil {
+		return err
+	}
+	if n := len(out.Errors); n > 0 {
+		a.warn(strings.Join(messages(out.Errors[:min(n, 3)]), "; "))
+	}
+	return nil
+}
