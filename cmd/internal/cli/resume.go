@@ -17,7 +17,7 @@ import (
 
 type resumeOptions struct {
 	flow.LaunchOptions
-	print, dryRun, list, json, latest bool
+	print, dryRun, list, json, latest, here bool
 }
 
 func (a *app) resumeCommand() *cobra.Command {
@@ -43,6 +43,7 @@ an id, a folder, or words of the title or the summary.`,
 	f.BoolVar(&o.print, "print", false, "write the whole payload to standard output; changes nothing")
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be told to the agent, and how much; changes nothing")
 	f.BoolVar(&o.list, "list", false, "list the conversations that the query matches")
+	f.BoolVar(&o.here, "here", false, "for an agent to call in its own session: bring the conversation into that; without a query, list them")
 	f.BoolVarP(&o.latest, "continue", "c", false, "the conversation that was active last")
 	f.StringVarP(&o.Prompt, "prompt", "p", "", "run one turn with `TEXT`, without a terminal")
 	f.StringVar(&o.Agent, "agent", "", "the `AGENT` to go on in: claude; default: the one it was in")
@@ -64,6 +65,9 @@ func (a *app) runResume(cmd *cobra.Command, query string, o resumeOptions) error
 		return err
 	}
 	defer a.close(cmd.Context(), w)
+	if o.here {
+		return a.resumeHere(cmd.Context(), w, query)
+	}
 	if o.list {
 		return a.listMatches(w, query, o)
 	}
@@ -97,6 +101,18 @@ func (a *app) runResume(cmd *cobra.Command, query string, o resumeOptions) error
 		_, err = io.WriteString(a.out, visible(r.Payload.Text))
 	default:
 		_, err = io.WriteString(a.out, r.Payload.Text)
+	}
+	return err
+}
+
+// resumeHere prints what the agent is to be told that called the command.
+func (a *app) resumeHere(ctx context.Context, w *flow.Workspace, query string) error {
+	if err := a.discover(ctx, w); err != nil {
+		return err
+	}
+	say, err := w.Here(ctx, query)
+	if err == nil {
+		_, err = fmt.Fprintln(a.out, say)
 	}
 	return err
 }

@@ -9,7 +9,6 @@ import (
 
 	"cortext/cmd/internal/git"
 	"cortext/inject"
-	"cortext/store"
 )
 
 // Agents know a conversation by the absolute path that it was held in. The same
@@ -74,23 +73,31 @@ func (w *Workspace) notePlace() error {
 	return w.Store.WriteFile(placesName, []byte(strings.Join(append(known, here), "\n")+"\n"))
 }
 
-// holds reports whether a session was held in one of the folders.
-func (p *places) holds(n inject.Native) bool {
+// hold reports whether a session was held in one of the folders, or in another
+// clone of the repository.
+func (p *places) hold(ctx context.Context, n inject.Native) bool {
 	if n.Dir == "" || !filepath.IsAbs(n.Dir) {
 		return false
 	}
 	for _, dir := range p.dirs {
-		if within(dir, n.Dir) || within(dir, realDir(n.Dir)) {
-			return p.isOurs(n.Dir)
+		for _, held := range []string{n.Dir, realDir(n.Dir)} {
+			if rel, err := filepath.Rel(dir, held); err == nil && filepath.IsLocal(rel) {
+				return p.isOurs(rel)
+			}
 		}
 	}
-	return false
+	return p.holdsClone(ctx, n)
 }
 
-// isOurs reports whether a folder in one of ours belongs to no workspace below it.
-func (p *places) isOurs(dir string) bool {
-	found, err := store.Find(dir)
-	return err != nil || !within(p.root, realDir(found)) || realDir(found) == p.root
+// isOurs reports whether a folder of the work tree belongs to no workspace below
+// this one.
+func (p *places) isOurs(rel string) bool {
+	for dir := filepath.Join(p.root, rel); dir != p.root; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, ".workspace")); err == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // holdsClone reports whether a session was held in another clone of the
@@ -125,12 +132,6 @@ func (p *places) mayHold(n inject.Native) bool {
 	}
 	_, err := os.Stat(n.Dir)
 	return err != nil
-}
-
-// within reports whether dir is top or lies in it.
-func within(top, dir string) bool {
-	rel, err := filepath.Rel(top, dir)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // realDir is a folder's path without symbolic links, where it is there.

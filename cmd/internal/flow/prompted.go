@@ -159,6 +159,48 @@ func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject
 	return say, err
 }
 
+// hereLimit is how many bytes the output of a command may have so that an agent's
+// shell tool surely hands all of it to the model: Gemini CLI 0.61.0 cuts out the
+// middle above 40,000 characters, OpenCode 1.18.33 above 50 KiB or 2,000 lines.
+const hereLimit = 24_000
+
+// Here is what /workspace.resume answers, for an agent that calls the command
+// itself from within its session.
+func (w *Workspace) Here(ctx context.Context, query string) (say string, err error) {
+	for _, agent := range w.env.Agents {
+		id := agent.Session(w.env.Machine)
+		if id == "" {
+			continue
+		}
+		agent.ReplyLimit = hereLimit
+		e := inject.Event{NativeID: id}
+		if file, ok := agent.Locate(w.env.Machine, id); ok {
+			e.Transcript = file
+			e.PromptID = lastCommand(agent, file)
+		}
+		err = w.locked(agent, e, lockWait, func() error {
+			say, err = w.resumeHere(ctx, agent, e, query)
+			return err
+		})
+		return say, err
+	}
+	return "", ErrNoSession
+}
+
+// lastCommand is the agent's id of the last prompt in a transcript that is one of
+// our commands, empty if there is none.
+func lastCommand(agent inject.Agent, transcript string) string {
+	t, err := agent.Open(transcript, inject.Options{})
+	if err != nil {
+		return ""
+	}
+	defer t.Close()
+	if n := len(t.Commands); n > 0 {
+		return t.Commands[n-1].PromptID
+	}
+	return ""
+}
+
 // stopHere stops the conversation of the running session. It is committed when
 // the answer to the command is there, too.
 func (w *Workspace) stopHere(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {

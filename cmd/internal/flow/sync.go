@@ -75,7 +75,7 @@ func (w *Workspace) Sync(ctx context.Context, o SyncOptions) (*Synced, error) {
 		var ours []inject.Native
 		for _, n := range natives {
 			switch {
-			case at.holds(n) || o.Clones && at.holdsClone(ctx, n) || known[agent.Name+"\n"+n.NativeID]:
+			case at.hold(ctx, n) || known[agent.Name+"\n"+n.NativeID]:
 				ours = append(ours, n)
 			case at.mayHold(n):
 				out.Unsure = append(out.Unsure, n)
