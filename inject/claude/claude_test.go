@@ -3,8 +3,6 @@ package claude
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,8 +13,6 @@ import (
 	"cortext/inject"
 	"cortext/schema"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // gather opens a transcript held in memory and gathers all that it gives.
 func gather(t testing.TB, data []byte, name string) (*inject.Transcript, map[string]*schema.Batch, map[string][]byte) {
@@ -41,83 +37,6 @@ func gather(t testing.TB, data []byte, name string) (*inject.Transcript, map[str
 		t.Fatal(err)
 	}
 	return tr, all, blobs
-}
-
-// TestFixtures reads each testdata/agents/claude/<version>/<case>/transcript.jsonl
-// and compares with want.txt beside it.
-func TestFixtures(t *testing.T) {
-	files, err := filepath.Glob("../../testdata/agents/claude/*/*/transcript.jsonl")
-	if err != nil || len(files) < 5 {
-		t.Fatalf("fixtures: %v, %v", files, err)
-	}
-	for _, file := range files {
-		dir := filepath.Dir(file)
-		t.Run(filepath.Base(filepath.Dir(dir))+"/"+filepath.Base(dir), func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !detect(bytes.NewReader(data)) {
-				t.Error("not detected")
-			}
-			tr, all, blobs := gather(t, data, filepath.Base(file))
-			var out bytes.Buffer
-			fmt.Fprintf(&out, "session %s of %s %s, model %s, branch %q, permission %q, dir %q\n", tr.NativeID, tr.Agent, tr.Version, tr.Model, tr.Branch, tr.Permission, tr.WorkingDir)
-			fmt.Fprintf(&out, "title %q, command %q, arguments %q, tools %q, %d messages from %s to %s\n", tr.Title, tr.Command, tr.Arguments, tr.Tools, tr.Messages, schema.NewTime(tr.First), schema.NewTime(tr.Last))
-			for _, w := range tr.Warnings {
-				fmt.Fprintf(&out, "warning: %s\n", w)
-			}
-			subs, err := subagents(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, s := range subs {
-				rel, _ := filepath.Rel(dir, s.Path)
-				fmt.Fprintf(&out, "file of sub-agent %s, started by %s: %s\n", s.NativeID, s.ToolCallID, filepath.ToSlash(rel))
-			}
-			for _, sub := range keys(all) {
-				fmt.Fprintf(&out, "-- conversation %q, started by %q\n", sub, tr.Calls[sub])
-				var lines []byte
-				for _, m := range all[sub].Messages {
-					lines = schema.AppendMessage(lines, &m)
-				}
-				for _, x := range all[sub].Tools {
-					lines = schema.AppendTool(lines, &x)
-				}
-				out.Write(lines)
-			}
-			for _, sha := range keys(blobs) {
-				fmt.Fprintf(&out, "blob %s %q\n", sha, blobs[sha])
-			}
-			golden(t, filepath.Join(dir, "want.txt"), out.Bytes())
-		})
-	}
-}
-
-func keys[V any](m map[string]V) []string {
-	list := make([]string, 0, len(m))
-	for k := range m {
-		list = append(list, k)
-	}
-	slices.Sort(list)
-	return list
-}
-
-func golden(t *testing.T, file string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs (go test ./inject/claude -update rewrites it):\n%s", file, got)
-	}
 }
 
 // TestSplitMessage captures a transcript cut after every line: what came early
