@@ -9,6 +9,7 @@ const (
 	Began                    // a session began, or was taken up again
 	Prompted                 // the user typed something; the agent has not begun on it
 	Answered                 // the agent has done a turn
+	Used                     // the agent has called a tool
 	Compacting               // the agent is about to shorten its context
 	Ended                    // the session ended, or the user left it
 )

@@ -66,7 +66,7 @@ type Agent struct {
 	// Install returns the files of the agent's slash commands and hooks in a
 	// project, each with what is to be done; read returns a file as it is. It
 	// changes nothing.
-	Install func(types []Type, read func(path string) (text string, ok bool, err error)) ([]Change, error)
+	Install func(o InstallOptions, read func(path string) (text string, ok bool, err error)) ([]Change, error)
 
 	// Launch plans how the agent is started on a payload. It changes nothing.
 	// The error is a [HurdleError] where the user has to do something first.
@@ -221,6 +221,13 @@ type Batch struct {
 type Blob struct {
 	SHA256 string // in hex
 	Data   []byte
+}
+
+// InstallOptions say what is put into a project for an agent.
+type InstallOptions struct {
+	Types     []Type
+	AfterTool bool // the agent calls cortext after each tool call, too
+	Plugin    bool // with a plugin, where the agent has hooks only so
 }
 
 // A Type is a type of conversation with the text of its prompt, frontmatter

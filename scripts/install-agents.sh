@@ -8,7 +8,8 @@ set -euo pipefail
 
 # agent, version, platform, package, file in it to run, sha512 as npm publishes it.
 # A package that holds nothing to run is fetched and checked all the same: the
-# agent's version is its version.
+# first one's version is the agent's. A package named with a version of its own
+# (PACKAGE@VERSION) is one the agent needs beside it, the same for the newest.
 pinned() {
 	cat <<'TABLE'
 claude 2.1.329 any          @anthropic-ai/claude-code              -      sha512-WQ7RY331gsODjOoDBbeG1fjMfKY1Ur9yxWAOI9SgdLZvqA9sAREaezXt7e3uNbHlgjVAZg1IqlJT1J7WKViEFA==
@@ -16,6 +17,17 @@ claude 2.1.329 linux-x64    @anthropic-ai/claude-code-linux-x64    claude sha512
 claude 2.1.329 linux-arm64  @anthropic-ai/claude-code-linux-arm64  claude sha512-IiG5umFToSCVWqB1lEsxxwIxKgxPXyZ3DRU915v8J4Bz5Q3JpslM0ew1m5yaT+lFXBPvYxmsEgi0XI68XHND0A==
 claude 2.1.329 darwin-x64   @anthropic-ai/claude-code-darwin-x64   claude sha512-6cjJiD19yxOzdnzErJ8ougFKoksK/wUvOJb6V2iCXg1rM9gGEY1I7HE8jQnvh6buAuXHtHaahfoiiISaplOxYg==
 claude 2.1.329 darwin-arm64 @anthropic-ai/claude-code-darwin-arm64 claude sha512-brgS94FOoB+ekq1gIeNpBtGAbzWxE1UEeBQWfk1KX1BStrMIxwWXriPfQLKEkFTWHpmGXv2fZxxMQJsR+5PhZw==
+opencode 1.18.33 any          opencode-ai           -            sha512-58P1ffLRXiAY4QeoABqUjqf6DEzm1ihpovvn9Ad+oOLbLiwK/rf88wruT9IATJ7AtNjmi8iA7pC8tN4o5y799Q==
+opencode 1.18.33 linux-x64    opencode-linux-x64    bin/opencode sha512-q/t/3p2CTxOT9y2kvjesb/LZab2+1eqlhhWA02Be6mjTtmYtNBcBsrI5yDo4Fw7ZSPBW2oyMIGMNRqiKQjiAWw==
+opencode 1.18.33 linux-arm64  opencode-linux-arm64  bin/opencode sha512-8aKOjIz6Cw3POGpvLvaByyMmfV2OCWgDdOBB9h7nqYV6rCGOzOsdQkT0OhjbAa5/JKGp28RSBEhDeMhINajs1g==
+opencode 1.18.33 darwin-x64   opencode-darwin-x64   bin/opencode sha512-2y+0nvT9SEJu4MFJbymDR0YPoJNILEZrvguG4/dvkJm1EAKE9dzwfXk9iBsiq7BI2V3dnXqcg95e5Si/MNflxw==
+opencode 1.18.33 darwin-arm64 opencode-darwin-arm64 bin/opencode sha512-rZm4Phz7eu/kVz2lynergU/LzKS/L0ofErB2fRXfaoAH528b3EnVcISZ/13dwk78FPxVhop7hWXshowT88C8Yw==
+gemini 0.61.0 any          @google/gemini-cli                  bundle/gemini.js sha512-dbQ9A0qBtFJNi6XBkHvfZ6Azpn6PNgH/P8h2MZ67RLlX8hSAVjup39CRWqdRxZv7YXIuhrFaytr8y0jKnkoxnQ==
+gemini 0.61.0 any          @lydell/node-pty@1.1.0              -                sha512-VDD8LtlMTOrPKWMXUAcB9+LTktzuunqrMwkYR1DMRBkS6LQrCt+0/Ws1o2rMml/n3guePpS7cxhHF7Nm5K4iMw==
+gemini 0.61.0 linux-x64    @lydell/node-pty-linux-x64@1.1.0    -                sha512-NcNqRTD14QT+vXcEuqSSvmWY+0+WUBn2uRE8EN0zKtDpIEr9d+YiFj16Uqds6QfcLCHfZmC+Ls7YzwTaqDnanA==
+gemini 0.61.0 linux-arm64  @lydell/node-pty-linux-arm64@1.1.0  -                sha512-yyDBmalCfHpLiQMT2zyLcqL2Fay4Xy7rIs8GH4dqKLnEviMvPGOK7LADVkKAsbsyXBSISL3Lt1m1MtxhPH6ckg==
+gemini 0.61.0 darwin-x64   @lydell/node-pty-darwin-x64@1.1.0   -                sha512-XZdvqj5FjAMjH8bdp0YfaZjur5DrCIDD1VYiE9EkkYVMDQqRUPHYV3U8BVEQVT9hYfjmpr7dNaELF2KyISWSNA==
+gemini 0.61.0 darwin-arm64 @lydell/node-pty-darwin-arm64@1.1.0 -                sha512-7kFD+owAA61qmhJCtoMbqj3Uvff3YHDiU+4on5F2vQdcMI3MuwGi7dM6MkFG/yuzpw8LF2xULpL71tOPUfxs0w==
 TABLE
 }
 
@@ -110,19 +122,27 @@ fetch() {
 # it is there and works.
 install() {
 	local agent=$1 version=$2 target=$cache/$1/$2 made=$work/$1-$2
-	local row_version package file integrity run=''
+	local row_version package wanted file integrity run=''
 	if prints "$target/$agent" "$version"; then
 		printf '%s %s %s\n' "$agent" "$version" "$target/$agent"
 		return
 	fi
 	need_npm
 	while read -r _ row_version _ package file integrity <&3; do
-		# A version that is not pinned is checked against what npm publishes now.
-		[ "$version" = "$row_version" ] || integrity=$(view "$package@$version" dist.integrity)
-		fetch "$package" "$version" "$integrity" "$made/node_modules/$package"
+		wanted=$version
+		case "$package" in
+		?*@*) wanted=${package##*@} package=${package%@*} ;;
+		*)
+			# A version that is not pinned is checked against what npm publishes now.
+			[ "$version" = "$row_version" ] || integrity=$(view "$package@$version" dist.integrity)
+			;;
+		esac
+		fetch "$package" "$wanted" "$integrity" "$made/node_modules/$package"
 		[ "$file" = - ] || run=node_modules/$package/$file
 	done 3< <(rows "$agent")
 	[ -n "$run" ] || fail "the table has nothing to run for $agent on $platform"
+	# A script names node in its first line and finds what it needs beside the file
+	# that the link leads to.
 	chmod +x "$made/$run"
 	ln -s "$run" "$made/$agent"
 	prints "$made/$agent" "$version" || fail "$agent does not run or does not say that it is version $version"

@@ -12,9 +12,23 @@ trap 'rm -rf "$work"' EXIT
 export CORTEXT_REQUIRE_ALL=1
 failed=0
 
-# tests CLAUDE PATTERN LOG: runs the tests that match, with that claude.
+# each agent, and the word for it in the names of tests
+agents='claude Claude
+opencode OpenCode
+gemini Gemini'
+
+# using LIST COMMAND...: the command with the agents of a list by install-agents.sh.
+using() (
+	while read -r agent _ path; do
+		export "CORTEXT_$(tr '[:lower:]' '[:upper:]' <<<"$agent")=$path"
+	done <"$1"
+	shift
+	"$@"
+)
+
+# tests LIST PATTERN LOG: runs the tests that match, with the agents of that list.
 tests() {
-	CORTEXT_CLAUDE=$1 go test "${packages[@]}" -run "$2" -count=1 -timeout=30m -v >"$3" 2>&1
+	using "$1" go test "${packages[@]}" -run "$2" -count=1 -timeout=60m -v >"$3" 2>&1
 }
 
 # outcome WORD LOG: the tests that ended so, without their subtests.
@@ -22,14 +36,14 @@ outcome() {
 	sed -n "s/^--- $1: \([^ ]*\) .*/\1/p" "$2" | sort -u
 }
 
-# shape CLAUDE FILE: writes down what that claude records and sends.
+# shape LIST WORD FILE: writes down what that agent of the list records and sends.
 shape() {
-	if ! CORTEXT_CLAUDE=$1 go test ./cmd/internal/agenttest -run '^TestClaudeShape$' -count=1 -shape "$2" >"$work/shape.log" 2>&1; then
+	if ! using "$1" go test ./cmd/internal/agenttest -run "^Test$2Shape\$" -count=1 -shape "$3" >"$work/shape.log" 2>&1; then
 		cat "$work/shape.log"
-		printf 'the shape of %s could not be had\n' "$1"
+		printf 'the shape of %s could not be had\n' "$2"
 		failed=1
 	fi
-	touch "$2"
+	touch "$3"
 }
 
 # listed: the lines of the input, indented, or "none".
@@ -37,36 +51,46 @@ listed() {
 	awk '{ print "  " $0 } END { if (NR == 0) print "  none" }'
 }
 
-pinned=$(scripts/install-agents.sh)
-newest=$(scripts/install-agents.sh --newest)
-read -r _ pinned_version pinned_claude < <(grep '^claude ' <<<"$pinned")
-read -r _ newest_version newest_claude < <(grep '^claude ' <<<"$newest")
-printf 'claude: pinned %s, newest %s\n' "$pinned_version" "$newest_version"
+# version AGENT LIST
+version() {
+	awk -v a="$1" '$1 == a { print $2 }' "$2"
+}
 
-if ! tests "$newest_claude" 'Claude|Workspace' "$work/newest.log"; then
+scripts/install-agents.sh >"$work/pinned"
+scripts/install-agents.sh --newest >"$work/newest"
+while read -r agent _; do
+	printf '%s: pinned %s, newest %s\n' "$agent" "$(version "$agent" "$work/pinned")" "$(version "$agent" "$work/newest")"
+done <<<"$agents"
+
+if ! tests "$work/newest" "Workspace|Handoff|$(awk '{ print $2 }' <<<"$agents" | paste -sd'|')" "$work/newest.log"; then
 	failed=1
 fi
-printf 'passed with %s: %s tests\n' "$newest_version" "$(outcome PASS "$work/newest.log" | wc -l)"
+printf 'passed with the newest: %s tests\n' "$(outcome PASS "$work/newest.log" | wc -l)"
 outcome FAIL "$work/newest.log" >"$work/broken"
 if [ $failed = 1 ]; then
-	# One that fails with the pinned version too says nothing about the newest.
+	# One that fails with the pinned versions too says nothing about the newest.
 	touch "$work/pinned.log"
 	if [ -s "$work/broken" ]; then
-		tests "$pinned_claude" "^($(paste -sd'|' "$work/broken"))\$" "$work/pinned.log" || true
+		tests "$work/pinned" "^($(paste -sd'|' "$work/broken"))\$" "$work/pinned.log" || true
 	fi
 	outcome PASS "$work/pinned.log" >"$work/works"
-	printf 'failed with %s, passed with %s:\n' "$newest_version" "$pinned_version"
+	printf 'failed with the newest, passed with the pinned:\n'
 	comm -12 "$work/broken" "$work/works" | listed
 	printf 'failed with both:\n'
 	comm -23 "$work/broken" "$work/works" | listed
-	printf 'what they said with %s:\n' "$newest_version"
+	printf 'what they said with the newest:\n'
 	grep -vE '^(=== |--- (PASS|SKIP)|PASS|ok )' "$work/newest.log" | listed
 fi
 
-shape "$pinned_claude" "$work/pinned.shape"
-shape "$newest_claude" "$work/newest.shape"
-printf 'in the transcript and the requests of one turn, only with %s:\n' "$pinned_version"
-comm -23 <(sort "$work/pinned.shape") <(sort "$work/newest.shape") | listed
-printf 'only with %s:\n' "$newest_version"
-comm -13 <(sort "$work/pinned.shape") <(sort "$work/newest.shape") | listed
+while read -r agent word <&3; do
+	old=$(version "$agent" "$work/pinned") new=$(version "$agent" "$work/newest")
+	[ "$old" != "$new" ] || continue
+	shape "$work/pinned" "$word" "$work/pinned.shape"
+	shape "$work/newest" "$word" "$work/newest.shape"
+	printf 'in the transcript and the requests of one turn, only with %s %s:\n' "$agent" "$old"
+	comm -23 <(sort "$work/pinned.shape") <(sort "$work/newest.shape") | listed
+	printf 'only with %s:\n' "$new"
+	comm -13 <(sort "$work/pinned.shape") <(sort "$work/newest.shape") | listed
+	rm "$work/pinned.shape" "$work/newest.shape"
+done 3<<<"$agents"
 exit $failed

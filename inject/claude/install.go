@@ -1,6 +1,8 @@
 package claude
 
 import (
+	"slices"
+
 	"cortext/inject"
 	"cortext/inject/setup"
 )
@@ -15,10 +17,14 @@ var form = setup.Form{Agent: Name, Spell: setup.Markdown, Path: func(name string
 
 // install returns the files of the slash commands and the hooks, which stand in the
 // settings that a project commits.
-func install(types []inject.Type, read func(string) (string, bool, error)) ([]inject.Change, error) {
-	changes, err := setup.Changes(setup.Commands(form, types), read)
+func install(o inject.InstallOptions, read func(string) (string, bool, error)) ([]inject.Change, error) {
+	changes, err := setup.Changes(setup.Commands(form, o.Types), read)
 	if err != nil {
 		return nil, err
+	}
+	hooks := hooks
+	if o.AfterTool {
+		hooks.Events = append(slices.Clone(hooks.Events), "PostToolUse")
 	}
 	settings, err := hooks.Change(".claude/settings.json", read)
 	if err != nil {

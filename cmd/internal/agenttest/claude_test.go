@@ -5,8 +5,6 @@ package agenttest
 import (
 	"context"
 	"encoding/json"
-	"flag"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,11 +66,7 @@ func TestClaudeCallsTool(t *testing.T) {
 	}
 }
 
-var shapeFile = flag.String("shape", "", "write what TestClaudeShape sees to this file")
-
-// TestClaudeShape: what claude records and sends in one small turn. With -shape
-// it is written down, a line for each type, member and tool, to be compared with
-// another version's: see scripts/newest-agents.sh.
+// TestClaudeShape: what claude records and sends in one small turn, see [shape].
 func TestClaudeShape(t *testing.T) {
 	s := serve(t)
 	s.Script("what is here?",
@@ -84,53 +78,23 @@ func TestClaudeShape(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "Nothing." {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	var home string
-	for _, v := range cmd.Env {
-		if dir, ok := strings.CutPrefix(v, "HOME="); ok {
-			home = dir
-		}
-	}
-	transcripts, err := filepath.Glob(filepath.Join(home, ".claude/projects/*/*.jsonl"))
-	if err != nil || len(transcripts) != 1 {
-		t.Fatalf("transcripts %q, %v", transcripts, err)
-	}
-	raw, err := os.ReadFile(transcripts[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]bool{}
-	for line := range strings.Lines(string(raw)) {
+	seen := shape{}
+	for line := range strings.Lines(string(only(t, filepath.Join(homeOf(cmd), ".claude/projects/*/*.jsonl")))) {
 		seeRecord(t, seen, []byte(line))
 	}
-	for _, r := range s.Main() {
-		for _, name := range r.Tools {
-			seen["request tool "+name] = true
-		}
-		for name := range members(t, r.Raw) {
-			seen["request member "+name] = true
-		}
-	}
-	for _, want := range []string{"record user", "record user message", "record assistant", "record assistant uuid", "content tool_use", "content tool_result", "content thinking", "request tool Bash", "request member messages"} {
-		if !seen[want] {
-			t.Errorf("there is no %s", want)
-		}
-	}
-	if *shapeFile != "" {
-		lines := strings.Join(slices.Sorted(maps.Keys(seen)), "\n") + "\n"
-		if err := os.WriteFile(*shapeFile, []byte(lines), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	seen.requests(t, s)
+	seen.finish(t, "record user", "record user message", "record assistant", "record assistant uuid", "content tool_use",
+		"content tool_result", "content thinking", "request tool Bash", "request member messages")
 }
 
 // seeRecord notes the type of a transcript's record, its members, and the types
 // of the blocks in its message.
-func seeRecord(t *testing.T, seen map[string]bool, line []byte) {
+func seeRecord(t *testing.T, seen shape, line []byte) {
 	t.Helper()
 	var r struct {
 		Type, Subtype string
 		Attachment    struct{ Type string }
-		Message       struct{ Content content }
+		Message       struct{ Content parts }
 	}
 	if err := json.Unmarshal(line, &r); err != nil {
 		t.Fatalf("%v: %s", err, line)
@@ -141,22 +105,10 @@ func seeRecord(t *testing.T, seen map[string]bool, line []byte) {
 			kind += "/" + sub
 		}
 	}
-	seen[kind] = true
-	for name := range members(t, line) {
-		seen[kind+" "+name] = true
-	}
+	seen.object(t, kind, line)
 	for _, b := range r.Message.Content {
 		seen["content "+b.Type] = true
 	}
-}
-
-func members(t *testing.T, object []byte) map[string]json.RawMessage {
-	t.Helper()
-	var m map[string]json.RawMessage
-	if err := json.Unmarshal(object, &m); err != nil {
-		t.Fatalf("%v: %s", err, object)
-	}
-	return m
 }
 
 // A history that a session is resumed with holds directives of its own day.
@@ -198,24 +150,16 @@ func TestClaudeInTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer term.Close()
-	submit := func(text string) {
-		t.Helper()
-		if err := term.Type(text); err != nil {
-			t.Fatal(err)
-		}
-		waitFor(t, term, "❯ "+text)
-		press(t, term, "Enter")
-	}
-	waitFor(t, term, "❯")
-	submit("first @@SAY the answer in 日本 é@@")
+	waitFor(t, term, ClaudeReady)
+	submit(t, term, "first @@SAY the answer in 日本 é@@")
 	waitFor(t, term, "● the answer in 日本 é")
-	submit("second @@HANG@@")
+	submit(t, term, "second @@HANG@@")
 	waitFor(t, term, "● "+strings.TrimSpace(HangText))
 	press(t, term, "Esc")
 	waitFor(t, term, "Interrupted")
-	submit("third @@SAY still here@@")
+	submit(t, term, "third @@SAY still here@@")
 	waitFor(t, term, "● still here")
-	submit("/exit")
+	submit(t, term, "/exit")
 	if err := term.Wait(); err != nil {
 		t.Errorf("exited with %v; the screen:\n%s", err, term.Screen())
 	}

@@ -1,10 +1,7 @@
 package agenttest
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -46,6 +43,14 @@ func NewHome(dir string, s *Server) (*Home, error) {
 	if err := os.WriteFile(filepath.Join(dir, ".gitconfig"), []byte(gitconfig), 0o600); err != nil {
 		return nil, fmt.Errorf("agenttest: home: %w", err)
 	}
+	for name, settings := range map[string]map[string]any{
+		".config/opencode/opencode.json": openCodeSettings(s.URL),
+		".gemini/settings.json":          geminiSettings(),
+	} {
+		if err := writeSettings(filepath.Join(dir, name), settings); err != nil {
+			return nil, err
+		}
+	}
 	return h, nil
 }
 
@@ -73,6 +78,16 @@ func (h *Home) Env() []string {
 		"DISABLE_TELEMETRY=1",
 		"DISABLE_ERROR_REPORTING=1",
 		"IS_SANDBOX=1",
+		// OpenCode. No registry: with a plugin it waits for npm otherwise.
+		"OPENCODE_DISABLE_MODELS_FETCH=1",
+		"OPENCODE_DISABLE_AUTOUPDATE=1",
+		"OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+		"npm_config_registry=http://127.0.0.1:9/",
+		"npm_config_fetch_retries=0",
+		// Gemini CLI.
+		"GOOGLE_GEMINI_BASE_URL=" + h.url,
+		"GEMINI_API_KEY=dummy",
+		"GEMINI_CLI_NO_RELAUNCH=1",
 	}
 }
 
@@ -84,15 +99,9 @@ func (h *Home) TrustClaude(projectDir string) error {
 		return fmt.Errorf("agenttest: trust: %w", err)
 	}
 	name := filepath.Join(h.Dir, ".claude.json")
-	settings := map[string]any{}
-	raw, err := os.ReadFile(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("agenttest: trust: %w", err)
-	}
-	if err == nil {
-		if err := json.Unmarshal(raw, &settings); err != nil {
-			return fmt.Errorf("agenttest: trust: %s: %w", name, err)
-		}
+	settings, err := readSettings(name)
+	if err != nil {
+		return err
 	}
 	settings["hasCompletedOnboarding"] = true
 	settings["theme"] = "dark"
@@ -104,14 +113,24 @@ func (h *Home) TrustClaude(projectDir string) error {
 	}
 	projects := object(settings, "projects")
 	object(projects, project)["hasTrustDialogAccepted"] = true
-	raw, err = json.MarshalIndent(settings, "", "  ")
+	return writeSettings(name, settings)
+}
+
+// TrustGemini writes what makes Gemini CLI work in dir without asking whether it
+// is trusted. Other folders stay as they are. Started there with -p and no trust,
+// it ends with exit code 55; --skip-trust is another way.
+func (h *Home) TrustGemini(dir string) error {
+	project, err := realPath(dir)
 	if err != nil {
 		return fmt.Errorf("agenttest: trust: %w", err)
 	}
-	if err := os.WriteFile(name, raw, 0o600); err != nil {
-		return fmt.Errorf("agenttest: trust: %w", err)
+	name := filepath.Join(h.Dir, ".gemini", "trustedFolders.json")
+	folders, err := readSettings(name)
+	if err != nil {
+		return err
 	}
-	return nil
+	folders[project] = "TRUST_FOLDER"
+	return writeSettings(name, folders)
 }
 
 // object returns the object at key, put there if there is none.

@@ -2,6 +2,7 @@ package agenttest
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,8 +36,13 @@ func TestHomeEnv(t *testing.T) {
 			t.Errorf("%s: %v", k, err)
 		}
 	}
-	if values["ANTHROPIC_BASE_URL"] != s.URL {
-		t.Errorf("ANTHROPIC_BASE_URL=%q", values["ANTHROPIC_BASE_URL"])
+	for _, k := range []string{"ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"} {
+		if values[k] != s.URL {
+			t.Errorf("%s=%q", k, values[k])
+		}
+	}
+	if raw, err := os.ReadFile(filepath.Join(values["XDG_CONFIG_HOME"], "opencode", "opencode.json")); !strings.Contains(string(raw), s.URL+"/v1") {
+		t.Errorf("%v: opencode's settings are %s", err, raw)
 	}
 	if _, ok := values["ANTHROPIC_AUTH_TOKEN"]; ok {
 		t.Error("the test's own environment is passed on")
@@ -109,5 +115,25 @@ func TestTrustClaude(t *testing.T) {
 	}
 	if err := h.TrustClaude(link); err == nil {
 		t.Error("broken settings were overwritten")
+	}
+}
+
+func TestTrustGemini(t *testing.T) {
+	h := newHome(t, serve(t))
+	dirs := []string{t.TempDir(), t.TempDir()}
+	want := map[string]any{}
+	for _, dir := range dirs {
+		if err := h.TrustGemini(dir); err != nil {
+			t.Fatal(err)
+		}
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[real] = "TRUST_FOLDER"
+	}
+	got, err := readSettings(filepath.Join(h.Dir, ".gemini", "trustedFolders.json"))
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("trusted %v, %v; want %v", got, err, want)
 	}
 }

@@ -5,46 +5,58 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
-// ClaudeVersion is the version of Claude Code that tests run, the one that
+// The versions of the agents that tests run, the ones that
 // scripts/install-agents.sh brings.
-const ClaudeVersion = "2.1.329"
+const (
+	ClaudeVersion   = "2.1.329" // Claude Code
+	OpenCodeVersion = "1.18.33" // OpenCode
+	GeminiVersion   = "0.61.0"  // Gemini CLI
+)
 
 // ErrNotInstalled is returned when an agent's pinned version is not there.
 var ErrNotInstalled = errors.New("agent not installed: run scripts/install-agents.sh")
 
 // Claude returns the pinned Claude Code. It is looked for where
 // scripts/install-agents.sh puts it: under $CORTEXT_AGENTS, else in the user's
-// cache folder. CORTEXT_CLAUDE names a binary to run instead, in a folder named
+// cache folder. CORTEXT_CLAUDE names a program to run instead, in a folder named
 // after its version, such as "scripts/install-agents.sh --newest" prints.
-func Claude() (path, version string, err error) {
-	path, version = os.Getenv("CORTEXT_CLAUDE"), ClaudeVersion
-	if path != "" {
-		version = filepath.Base(filepath.Dir(path))
-	} else {
-		cache, err := agentsDir()
-		if err != nil {
-			return "", "", err
-		}
-		path = filepath.Join(cache, "claude", version, "claude")
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", "", fmt.Errorf("claude %s: %w (%w)", version, ErrNotInstalled, err)
-	}
-	if !info.Mode().IsRegular() {
-		return "", "", fmt.Errorf("claude %s: %w (%s is not a file)", version, ErrNotInstalled, path)
-	}
-	return path, version, nil
-}
+func Claude() (path, version string, err error) { return installed("claude", ClaudeVersion) }
+
+// OpenCode returns the pinned OpenCode as [Claude] does, or $CORTEXT_OPENCODE.
+func OpenCode() (path, version string, err error) { return installed("opencode", OpenCodeVersion) }
+
+// Gemini returns the pinned Gemini CLI as [Claude] does, or $CORTEXT_GEMINI. It
+// is a script for node, which must be in PATH.
+func Gemini() (path, version string, err error) { return installed("gemini", GeminiVersion) }
 
 // RequireClaude returns the pinned Claude Code or skips the test; with
 // CORTEXT_REQUIRE_ALL=1 the test fails instead.
 func RequireClaude(t testing.TB) (path string) {
 	t.Helper()
 	path, _, err := Claude()
+	return require(t, path, err)
+}
+
+// RequireOpenCode returns the pinned OpenCode as [RequireClaude] does.
+func RequireOpenCode(t testing.TB) (path string) {
+	t.Helper()
+	path, _, err := OpenCode()
+	return require(t, path, err)
+}
+
+// RequireGemini returns the pinned Gemini CLI as [RequireClaude] does.
+func RequireGemini(t testing.TB) (path string) {
+	t.Helper()
+	path, _, err := Gemini()
+	return require(t, path, err)
+}
+
+func require(t testing.TB, path string, err error) string {
+	t.Helper()
 	if err == nil {
 		return path
 	}
@@ -53,6 +65,29 @@ func RequireClaude(t testing.TB) (path string) {
 	}
 	t.Skipf("NOT RUN with the real agent: %v", err)
 	return ""
+}
+
+// installed returns where the agent of that version is, or the program that the
+// variable CORTEXT_<AGENT> names and its version.
+func installed(agent, pinned string) (path, version string, err error) {
+	path, version = os.Getenv("CORTEXT_"+strings.ToUpper(agent)), pinned
+	if path != "" {
+		version = filepath.Base(filepath.Dir(path))
+	} else {
+		cache, err := agentsDir()
+		if err != nil {
+			return "", "", err
+		}
+		path = filepath.Join(cache, agent, version, agent)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", "", fmt.Errorf("%s %s: %w (%w)", agent, version, ErrNotInstalled, err)
+	}
+	if !info.Mode().IsRegular() {
+		return "", "", fmt.Errorf("%s %s: %w (%s is not a file)", agent, version, ErrNotInstalled, path)
+	}
+	return path, version, nil
 }
 
 // agentsDir is the folder that scripts/install-agents.sh installs into.

@@ -3,17 +3,31 @@ package agenttest
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 )
 
-// Request is one request for a model turn.
-type Request struct {
-	Raw   []byte   // the body as JSON, unpacked
-	Model string   // the model asked for
-	Tools []string // names of the tools offered
+// Protocol is the API that a request came by, and so the agent it came from.
+type Protocol string
 
-	body body
+// The protocols that [Server] speaks.
+const (
+	Anthropic Protocol = "anthropic" // Claude Code
+	OpenAI    Protocol = "openai"    // OpenCode
+	Google    Protocol = "google"    // Gemini CLI
+)
+
+// Request is one request for a model turn, the same whichever agent sent it.
+type Request struct {
+	Protocol Protocol
+	Raw      []byte   // the body as JSON, unpacked
+	Model    string   // the model asked for
+	Tools    []string // names of the tools offered
+
+	system   content
+	messages []message
+	stream   bool            // the answer is to be streamed
+	think    bool            // thinking is allowed
+	schema   json.RawMessage // what a JSON answer must look like, if one is asked for
 }
 
 // Turn is one message of a request, as text.
@@ -22,74 +36,43 @@ type Turn struct {
 	Text string
 }
 
-// body is what the server reads of a request.
-type body struct {
-	Model    string                `json:"model"`
-	Stream   bool                  `json:"stream"`
-	System   content               `json:"system"`
-	Messages []message             `json:"messages"`
-	Tools    []tool                `json:"tools"`
-	Thinking struct{ Type string } `json:"thinking"`
-}
-
+// message is one message. Its role is that of a [Turn].
 type message struct {
-	Role    string  `json:"role"`
-	Content content `json:"content"`
+	Role    string
+	Content content
 }
 
-type tool struct {
-	Name string `json:"name"`
-}
-
-// content is a string or a list of blocks; a string reads as one text block.
+// content is a list of blocks.
 type content []block
 
+// block is a part of a message, by the names that the Anthropic API has for it:
+// a text, a tool_use, a tool_result, or something else known by its type only.
 type block struct {
-	Type    string          `json:"type"`
-	Text    string          `json:"text"`
-	Name    string          `json:"name"`
-	Input   json.RawMessage `json:"input"`
-	Content content         `json:"content"`
-	IsError bool            `json:"is_error"`
-}
-
-func (c *content) UnmarshalJSON(raw []byte) error {
-	if len(raw) > 0 && raw[0] == '"' {
-		var text string
-		if err := json.Unmarshal(raw, &text); err != nil {
-			return err
-		}
-		*c = content{{Type: "text", Text: text}}
-		return nil
-	}
-	return json.Unmarshal(raw, (*[]block)(c))
-}
-
-func parseRequest(raw []byte) (Request, error) {
-	r := Request{Raw: raw}
-	if err := json.Unmarshal(raw, &r.body); err != nil {
-		return Request{}, fmt.Errorf("agenttest: parse request: %w", err)
-	}
-	r.Model = r.body.Model
-	for _, t := range r.body.Tools {
-		r.Tools = append(r.Tools, t.Name)
-	}
-	return r, nil
+	Type    string
+	Text    string
+	Name    string          // of the tool called
+	Input   json.RawMessage // for the tool called
+	Content content         // of a tool's answer
+	IsError bool            // of a tool's answer
 }
 
 // Main tells whether this request carries the conversation itself. An agent
-// also asks for a title or a topic on the side: those offer no tools. A request to
-// compact the conversation carries it, with tools, and so is a main one.
+// also asks on the side, for a title, a topic, a summary of an earlier session
+// or who speaks next: those requests offer no tools that could be called. A
+// request to compact the conversation is a main one of Claude Code, which offers
+// its tools in it, and one on the side of the two others, which do not.
 func (r Request) Main() bool { return len(r.Tools) > 0 }
 
 // System returns the system prompt: its blocks, one below the other. Entries of
 // role system among the messages are in [Request.Turns] instead.
-func (r Request) System() string { return r.body.System.String() }
+func (r Request) System() string { return r.system.String() }
 
 // Turns returns the conversation, one turn for each message in the order sent.
+// The answers to tools called at once are one turn of the user's, as two of the
+// protocols have it anyway.
 func (r Request) Turns() []Turn {
-	turns := make([]Turn, len(r.body.Messages))
-	for i, m := range r.body.Messages {
+	turns := make([]Turn, len(r.messages))
+	for i, m := range r.messages {
 		turns[i] = Turn{Role: m.Role, Text: m.Content.String()}
 	}
 	return turns
@@ -136,3 +119,6 @@ func (m message) calls() bool {
 	}
 	return false
 }
+
+// textBlock is a block of text.
+func textBlock(text string) block { return block{Type: "text", Text: text} }

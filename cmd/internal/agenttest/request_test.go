@@ -5,8 +5,15 @@ import (
 	"testing"
 )
 
+func wantTurns(t *testing.T, r Request, want []Turn) {
+	t.Helper()
+	if got := r.Turns(); !slices.Equal(got, want) {
+		t.Errorf("turns:\n got %q\nwant %q", got, want)
+	}
+}
+
 func TestRequestTurns(t *testing.T) {
-	r, err := parseRequest([]byte(`{"model":"m","system":[{"type":"text","text":"one"},{"type":"text","text":"two"}],
+	r, err := parseAnthropic([]byte(`{"model":"m","system":[{"type":"text","text":"one"},{"type":"text","text":"two"}],
 		"tools":[{"name":"Bash"},{"name":"Read"}],
 		"messages":[
 			{"role":"user","content":"plain"},
@@ -41,7 +48,7 @@ func TestRequestTurns(t *testing.T) {
 
 func TestRequestOnTheSide(t *testing.T) {
 	// What Claude Code sends for a session's title.
-	r, err := parseRequest([]byte(`{"model":"m","system":"name it","tools":[],
+	r, err := parseAnthropic([]byte(`{"model":"m","system":"name it","tools":[],
 		"messages":[{"role":"user","content":"<session>\n@@HANG@@\n</session>"}]}`))
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +66,7 @@ func TestRequestOnTheSide(t *testing.T) {
 
 func TestRequestIsNotJSON(t *testing.T) {
 	for _, raw := range []string{"", "{", `{"messages":[{"role":"user","content":7}]}`} {
-		if _, err := parseRequest([]byte(raw)); err == nil {
+		if _, err := parseAnthropic([]byte(raw)); err == nil {
 			t.Errorf("parsed %q", raw)
 		}
 	}

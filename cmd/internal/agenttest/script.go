@@ -17,7 +17,9 @@ const HangText = "hanging\n\n"
 
 var (
 	directive = regexp.MustCompile(`(?s)@@(TOOL|THINK|SAY|BIG|SLOW|HANG)(?:\s+(.*?))?@@`)
-	reminder  = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>`)
+	// What the agents put into a user's message: Claude Code and OpenCode the
+	// first, Gemini CLI the others.
+	reminder = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>|<session_context>.*?</session_context>|<hook_context>.*?</hook_context>`)
 )
 
 // plan is one model turn.
@@ -37,8 +39,15 @@ type call struct {
 // planFor reads the turn to answer with out of the request's directives. A
 // request on the side is never scripted, though it may quote the user's text.
 func planFor(r Request) (plan, error) {
-	text, at := newestUserText(r.body.Messages)
+	text, at := r.newestUserText()
 	p := plan{text: echo(text)}
+	if r.schema != nil {
+		raw, err := json.Marshal(leastJSON(r.schema))
+		if err != nil {
+			return plan{}, fmt.Errorf("agenttest: answer as JSON: %w", err)
+		}
+		return plan{text: string(raw)}, nil
+	}
 	if !r.Main() || isResumed(text) {
 		return p, nil
 	}
@@ -76,7 +85,7 @@ func planFor(r Request) (plan, error) {
 			p.hang = true
 		}
 	}
-	done := callingTurns(r.body.Messages[at:])
+	done := callingTurns(r.messages[at:])
 	switch {
 	case done < len(calls):
 		// The turns before the last call's are for calling only.
@@ -91,23 +100,35 @@ func planFor(r Request) (plan, error) {
 // newestUserText returns the newest text of the user's own and the index of the
 // message after it. Consecutive user messages arrive merged into one with
 // several blocks, so blocks are looked at, not messages.
-func newestUserText(all []message) (text string, after int) {
-	for i := len(all) - 1; i >= 0; i-- {
-		if all[i].Role != "user" {
+func (r Request) newestUserText() (text string, after int) {
+	for i := len(r.messages) - 1; i >= 0; i-- {
+		if r.messages[i].Role != "user" {
 			continue
 		}
-		blocks := all[i].Content
+		blocks := r.messages[i].Content
 		for j := len(blocks) - 1; j >= 0; j-- {
 			if blocks[j].Type != "text" {
 				continue
 			}
 			own := strings.TrimSpace(reminder.ReplaceAllString(blocks[j].Text, ""))
+			if r.Protocol == OpenAI {
+				own = unquote(own)
+			}
 			if own != "" {
 				return own, i + 1
 			}
 		}
 	}
-	return "", len(all)
+	return "", len(r.messages)
+}
+
+// unquote undoes what "opencode run" does to an argument that holds a space: it
+// puts quotes around it and a backslash before those in it.
+func unquote(text string) string {
+	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
+		return text
+	}
+	return strings.ReplaceAll(text[1:len(text)-1], `\"`, `"`)
 }
 
 // callingTurns counts the model's turns that call a tool.

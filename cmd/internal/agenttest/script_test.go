@@ -10,7 +10,7 @@ import (
 // plannedFor returns the plan for a main request with these messages.
 func plannedFor(t *testing.T, messages string) plan {
 	t.Helper()
-	r, err := parseRequest([]byte(`{"model":"m","tools":[{"name":"Bash"}],"messages":` + messages + `}`))
+	r, err := parseAnthropic([]byte(`{"model":"m","tools":[{"name":"Bash"}],"messages":` + messages + `}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestPlanRefusesNonsense(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := parseRequest([]byte(`{"tools":[{"name":"Bash"}],"messages":[{"role":"user","content":` + string(raw) + `}]}`))
+		r, err := parseAnthropic([]byte(`{"tools":[{"name":"Bash"}],"messages":[{"role":"user","content":` + string(raw) + `}]}`))
 		if err != nil {
 			t.Fatal(err)
 		}

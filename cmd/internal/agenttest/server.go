@@ -17,15 +17,16 @@ import (
 	"sync"
 )
 
-// Server speaks the Anthropic Messages API on a loopback port. No header is
-// kept, so no key is either.
+// Server is a model on a loopback port, by the APIs that the agents ask: the
+// Anthropic Messages API, the OpenAI chat completions and the Gemini API. No
+// header is kept, so no key is either.
 //
 // What it answers is scripted by directives in the text that a test gives the
 // agent. They count in the newest user text that is not the agent's own (its
 // reminders, tool results), and only there; a text that holds the line
 // [ResumedLine] is a history being resumed and is never carried out.
 //
-//	@@TOOL Name {"json":"input"}@@  call that tool; each takes one model turn, in order
+//	@@TOOL Name {"json":"input"}@@  call that tool, by the agent's own name for it; each takes one model turn, in order
 //	@@THINK text@@                  think first, if the request allows thinking
 //	@@SAY text@@                    answer with this text
 //	@@BIG bytes@@                   answer with so many bytes of text
@@ -69,21 +70,24 @@ func Serve() (*Server, error) {
 		cancel: cancel,
 		hung:   make(chan struct{}, maxHung),
 	}
+	s.http = &http.Server{Handler: s.routes()}
+	go s.http.Serve(listener) // returns when Close closes the listener
+	return s, nil
+}
+
+// routes returns what the server answers to. Paths that no agent is known to need
+// are not found.
+func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/messages", s.messages)
-	mux.HandleFunc("POST /v1/messages/count_tokens", s.countTokens)
+	mux.HandleFunc("POST /v1/messages", s.turns(api{parseAnthropic, s.answerAnthropic, failAnthropic}))
+	mux.HandleFunc("POST /v1/messages/count_tokens", s.countTokens("input_tokens"))
+	mux.HandleFunc("POST /v1/chat/completions", s.turns(api{parseOpenAI, s.answerOpenAI, failOpenAI}))
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]any{"data": []any{}, "has_more": false})
 	})
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodHead {
-			return
-		}
-		writeError(w, http.StatusNotFound, "not_found_error", "agenttest: no "+r.Method+" "+r.URL.Path)
-	})
-	s.http = &http.Server{Handler: mux}
-	go s.http.Serve(listener) // returns when Close closes the listener
-	return s, nil
+	mux.HandleFunc("POST /v1beta/models/{call}", s.google)
+	mux.HandleFunc("/", notFound)
+	return mux
 }
 
 // Close ends the server and every turn that is under way. Requests stays readable.
@@ -117,41 +121,91 @@ func (s *Server) AwaitHang(ctx context.Context) error {
 	}
 }
 
-// messages answers POST /v1/messages.
-func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
-	raw, err := readBody(r)
-	if err != nil {
-		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
-		return
-	}
-	req, err := parseRequest(raw)
-	if err != nil {
-		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
-		return
-	}
-	s.mu.Lock()
-	s.requests = append(s.requests, req)
-	s.mu.Unlock()
-
-	p, ok := s.scripted(req)
-	if !ok {
-		p, err = planFor(req)
-	}
-	if err != nil {
-		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
-		return
-	}
-	s.answer(w, r, req, p)
+// api is what a protocol makes of a request and of the turn to answer with.
+type api struct {
+	parse  func(raw []byte) (Request, error)
+	answer func(w http.ResponseWriter, r *http.Request, req Request, p plan)
+	fail   func(w http.ResponseWriter, message string)
 }
 
-// countTokens answers POST /v1/messages/count_tokens with a guess.
-func (s *Server) countTokens(w http.ResponseWriter, r *http.Request) {
-	raw, err := readBody(r)
-	if err != nil {
-		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+// turns answers the requests for a model turn that come by that API, and records them.
+func (s *Server) turns(a api) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		raw, err := readBody(r)
+		if err != nil {
+			a.fail(w, err.Error())
+			return
+		}
+		req, err := a.parse(raw)
+		if err != nil {
+			a.fail(w, err.Error())
+			return
+		}
+		s.mu.Lock()
+		s.requests = append(s.requests, req)
+		s.mu.Unlock()
+
+		p, err := s.planned(req)
+		if err != nil {
+			a.fail(w, err.Error())
+			return
+		}
+		a.answer(w, r, req, p)
+	}
+}
+
+// planned returns the turn to answer with: a script's, or what directives say.
+func (s *Server) planned(req Request) (plan, error) {
+	p, ok := s.scripted(req)
+	if !ok {
+		var err error
+		if p, err = planFor(req); err != nil {
+			return plan{}, err
+		}
+	}
+	if !req.think {
+		p.think = ""
+	}
+	return p, nil
+}
+
+// google answers POST /v1beta/models/MODEL:METHOD.
+func (s *Server) google(w http.ResponseWriter, r *http.Request) {
+	model, method, _ := strings.Cut(r.PathValue("call"), ":")
+	switch method {
+	case "generateContent", "streamGenerateContent":
+		s.turns(api{
+			func(raw []byte) (Request, error) { return parseGoogle(model, method, raw) },
+			s.answerGoogle, failGoogle,
+		})(w, r)
+	case "countTokens":
+		s.countTokens("totalTokens")(w, r)
+	default:
+		notFound(w, r)
+	}
+}
+
+// countTokens answers with a guess, in the member of that name.
+func (s *Server) countTokens(member string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		raw, err := readBody(r)
+		if err != nil {
+			failAnthropic(w, err.Error())
+			return
+		}
+		writeJSON(w, http.StatusOK, map[string]any{member: guessTokens(len(raw))})
+	}
+}
+
+// notFound answers what nothing else does.
+func notFound(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodHead {
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"input_tokens": guessTokens(len(raw))})
+	writeJSON(w, http.StatusNotFound, map[string]any{
+		"type":  "error",
+		"error": map[string]any{"type": "not_found_error", "message": "agenttest: no " + r.Method + " " + r.URL.Path},
+	})
 }
 
 // id returns an id that no other answer of any server has.
@@ -186,12 +240,4 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	json.NewEncoder(w).Encode(v) // a client that went away is not our fault
-}
-
-// writeError answers in the shape the API gives errors.
-func writeError(w http.ResponseWriter, status int, kind, message string) {
-	writeJSON(w, status, map[string]any{
-		"type":  "error",
-		"error": map[string]any{"type": kind, "message": message},
-	})
 }

@@ -57,11 +57,11 @@ func (s *Server) Script(to string, steps ...Step) {
 
 // scripted returns the turn that a script answers the request with.
 func (s *Server) scripted(r Request) (plan, bool) {
-	text, at := newestUserText(r.body.Messages)
+	text, at := r.newestUserText()
 	if !r.Main() || isResumed(text) {
 		return plan{}, false
 	}
-	done := callingTurns(r.body.Messages[at:])
+	done := callingTurns(r.messages[at:])
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, script := range s.scripts {

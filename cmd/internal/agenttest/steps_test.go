@@ -13,13 +13,13 @@ func turnOf(t *testing.T, s *Server, messages string) string {
 	t.Helper()
 	status, body := do(t, "POST", s.URL+"/v1/messages", `{"model":"m","thinking":{"type":"adaptive"},"tools":[{"name":"Bash"}],"messages":`+messages+`}`)
 	var m struct {
-		Content    content
+		Content    parts
 		StopReason string `json:"stop_reason"`
 	}
 	if err := json.Unmarshal([]byte(body), &m); err != nil || status != http.StatusOK {
 		t.Fatalf("%v: %d %s", err, status, body)
 	}
-	return m.Content.String() + "\n" + m.StopReason
+	return content(m.Content).String() + "\n" + m.StopReason
 }
 
 func TestScriptAnswersInSteps(t *testing.T) {

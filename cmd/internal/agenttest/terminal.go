@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unicode"
 
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
@@ -64,8 +65,51 @@ func (t *Terminal) Type(text string) error {
 	return nil
 }
 
+// Submit types a text of one line, waits until its end stands on the screen, and
+// presses Enter. A directive at its end gets a space behind it: what follows an
+// "@" is the beginning of a file's name to OpenCode and Gemini CLI, and Enter
+// would choose one.
+func (t *Terminal) Submit(text string, within time.Duration) error {
+	if strings.HasSuffix(text, "@@") {
+		text += " "
+	}
+	if err := t.Type(text); err != nil {
+		return err
+	}
+	end := []rune(squeeze(text))
+	end = end[max(0, len(end)-submitSeen):]
+	err := t.await(fmt.Sprintf("%q typed", text), within, func(shown string) bool {
+		return strings.Contains(squeeze(shown), string(end))
+	})
+	if err != nil {
+		return err
+	}
+	time.Sleep(submitPause)
+	return t.Key("Enter")
+}
+
+const (
+	// submitSeen is how much of the end of a text must be seen on the screen.
+	submitSeen = 20
+	// submitPause is more than the 30 ms after a text within which Gemini CLI
+	// takes Enter for a new line.
+	submitPause = 100 * time.Millisecond
+)
+
+// squeeze returns the text without blanks and lines of boxes, which stand in a
+// text on the screen where it is broken.
+func squeeze(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || r >= 0x2500 && r <= 0x257f {
+			return -1
+		}
+		return r
+	}, text)
+}
+
 // Key presses a key: Enter, Esc, Tab, S-Tab, Space, Backspace, Up, Down, Left,
-// Right, or C-a to C-z.
+// Right, or C-a to C-z. What is typed right behind Esc is Alt with that letter to
+// a program: wait for what Esc does first.
 func (t *Terminal) Key(name string) error {
 	t.screen.vt.Lock()
 	application := t.screen.vt.Mode()&vt10x.ModeAppCursor != 0

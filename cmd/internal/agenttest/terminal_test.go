@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -33,6 +34,44 @@ func press(t *testing.T, term *Terminal, key string) {
 	if err := term.Key(key); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func submit(t *testing.T, term *Terminal, text string) {
+	t.Helper()
+	if err := term.Submit(text, patience); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantAsked compares the newest turn of each main request, of which what the
+// agent put before the text is left out.
+func wantAsked(t *testing.T, s *Server, want ...string) {
+	t.Helper()
+	var asked []string
+	for _, r := range s.Main() {
+		turns := r.Turns()
+		lines := strings.Split(strings.TrimSpace(turns[len(turns)-1].Text), "\n")
+		asked = append(asked, lines[len(lines)-1])
+	}
+	if !slices.Equal(asked, want) {
+		t.Errorf("asked %q, want %q", asked, want)
+	}
+}
+
+func TestTerminalSubmits(t *testing.T) {
+	term := inTerminal(t, `stty -echo; echo ready; read -r line; echo "read: $line"`)
+	waitFor(t, term, "ready")
+	const text = "a text that is too long for a line of this terminal"
+	if err := term.Submit(text, submitPause); err == nil || !strings.Contains(err.Error(), "ready") {
+		t.Errorf("submitted what is not shown: %v", err)
+	}
+	press(t, term, "Enter")
+	waitFor(t, term, "read: a text")
+
+	// The terminal breaks the text in two.
+	term = inTerminal(t, `printf 'say: '; read -r line; echo "read $line"`)
+	submit(t, term, text+" @@HANG@@")
+	waitFor(t, term, "read a text")
 }
 
 func TestTerminalTypesAndWaits(t *testing.T) {

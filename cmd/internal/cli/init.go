@@ -17,6 +17,7 @@ type initOptions struct {
 	agents       []string
 	commit       string
 	dryRun, json bool
+	plugin       bool
 }
 
 func (a *app) initCommand() *cobra.Command {
@@ -35,6 +36,7 @@ you wrote or edited stays, what cortext wrote is brought up to date.`,
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&o.agents, "agent", nil, "install the slash commands and hooks of `AGENT`: claude")
+	f.BoolVar(&o.plugin, "plugin", false, "for opencode: with a plugin, so that it captures by itself; where the npm registry is out of reach, OpenCode then starts about a minute later")
 	f.StringVar(&o.commit, "commit", "", "`WHEN` cortext commits conversations: stop or off; default: off, asked on a terminal")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be changed, and change nothing")
 	f.BoolVar(&o.json, "json", false, "print what was made as JSON")
@@ -132,7 +134,7 @@ func (a *app) planAgents(cmd *cobra.Command, dir string, o initOptions, isNew bo
 	}
 	defer w.Close()
 	for _, name := range o.agents {
-		changes, err := w.PlanInstall(name)
+		changes, err := w.PlanInstall(name, o.plugin)
 		if err != nil {
 			return nil, err
 		}

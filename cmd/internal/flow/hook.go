@@ -57,6 +57,12 @@ func (w *Workspace) moment(ctx context.Context, agent inject.Agent, e inject.Eve
 		return w.prompted(ctx, agent, e)
 	case inject.Answered:
 		return "", w.answered(ctx, agent, e)
+	case inject.Used:
+		if !w.Config.AfterTool || w.Config.Autosave != AutosaveTurn {
+			return "", nil
+		}
+		_, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
+		return "", err
 	case inject.Compacting:
 		if w.Config.Autosave == AutosaveOff {
 			return "", nil

@@ -15,7 +15,7 @@ import (
 
 // PlanInstall returns the files that an agent's slash commands and hooks need in
 // the workspace, each with what is to be done. It changes nothing.
-func (w *Workspace) PlanInstall(name string) ([]inject.Change, error) {
+func (w *Workspace) PlanInstall(name string, plugin bool) ([]inject.Change, error) {
 	var agent inject.Agent
 	var known []string
 	for _, a := range w.env.Agents {
@@ -41,7 +41,8 @@ func (w *Workspace) PlanInstall(name string) ([]inject.Change, error) {
 		}
 		types = append(types, inject.Type{Name: typ, Source: w.fillSettings(text)})
 	}
-	changes, err := agent.Install(types, func(path string) (string, bool, error) {
+	o := inject.InstallOptions{Types: types, AfterTool: bool(w.Config.AfterTool), Plugin: plugin}
+	changes, err := agent.Install(o, func(path string) (string, bool, error) {
 		b, err := w.Store.ReadFile(path)
 		if errors.Is(err, store.ErrNotFound) {
 			return "", false, nil

@@ -53,6 +53,8 @@ func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 	case "Stop":
 		e.Moment = inject.Answered
 		e.Said = in.Said
+	case "PostToolUse":
+		e.Moment = inject.Used
 	case "PreCompact":
 		e.Moment = inject.Compacting
 	case "SessionEnd":
