@@ -179,7 +179,7 @@ func (w *Workspace) rescue(ctx context.Context, im *Importer, agent inject.Agent
 	}
 	begun := false
 	if !adopt {
-		if begun, err = w.begunIn(agent, n.Path); err != nil || !begun {
+		if begun, err = w.begunIn(agent, n, t); err != nil || !begun {
 			return err
 		}
 	}
@@ -195,15 +195,19 @@ func (w *Workspace) rescue(ctx context.Context, im *Importer, agent inject.Agent
 	return nil
 }
 
-// begunIn reports whether a transcript has a conversation that a /workspace
-// command began.
-func (w *Workspace) begunIn(agent inject.Agent, path string) (bool, error) {
-	t, err := agent.Open(path, inject.Options{Strip: w.strip})
+// begunIn reports whether a session that is in no conversation has a command that
+// begins one. What was looked through before is not read again.
+func (w *Workspace) begunIn(agent inject.Agent, n inject.Native, t *tie) (bool, error) {
+	tr, err := w.readOn(agent, n.Path, t.Looked, false)
 	if err != nil {
 		return false, err
 	}
-	defer t.Close()
-	return t.Command != "", nil
+	defer tr.Close()
+	if tr.Command == "" {
+		t.Transcript, t.Looked, t.Seen = n.Path, tr.Next, w.conversationsSeen()
+		w.writeTie(agent.Name, n.NativeID, t)
+	}
+	return tr.Command != "", nil
 }
 
 // pausedTitles names conversations, for people.

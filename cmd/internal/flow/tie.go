@@ -35,6 +35,8 @@ type tie struct {
 	Stopped    bool     `json:"stopped"`    // the user has stopped the current part's conversation
 	Seen       string   `json:"seen"`       // of a session without parts: the conversations that there were
 	Read       mark     `json:"read"`
+	// Looked is how far a session without parts was looked through for a command.
+	Looked inject.Cursor `json:"looked,omitzero"`
 	// Subagents is how far the transcripts of sub-agents were read, by their ids.
 	Subagents map[string]mark `json:"subagents,omitempty"`
 	// PartOf tells for the messages that new ones may hang on which part they are
