@@ -120,17 +120,21 @@ func TestTrustClaude(t *testing.T) {
 
 func TestTrustGemini(t *testing.T) {
 	h := newHome(t, serve(t))
-	dirs := []string{t.TempDir(), t.TempDir()}
+	real, other := t.TempDir(), t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(real, link); err != nil {
+		t.Skip("no symlinks here: ", err)
+	}
 	want := map[string]any{}
-	for _, dir := range dirs {
-		if err := h.TrustGemini(dir); err != nil {
+	for given, dir := range map[string]string{link: real, other: other} {
+		if err := h.TrustGemini(given); err != nil {
 			t.Fatal(err)
 		}
-		real, err := filepath.EvalSymlinks(dir)
+		dir, err := filepath.EvalSymlinks(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want[real] = "TRUST_FOLDER"
+		want[dir] = "TRUST_FOLDER"
 	}
 	got, err := readSettings(filepath.Join(h.Dir, ".gemini", "trustedFolders.json"))
 	if err != nil || !maps.Equal(got, want) {

@@ -79,6 +79,10 @@ func TestServerAnswersWhole(t *testing.T) {
 		m.Content[1].Text != "I will call Bash." || m.Content[2].Name != "Bash" || m.StopReason != "tool_use" {
 		t.Errorf("answer %s", body)
 	}
+	without := strings.Replace(ask("@@THINK hm@@", false), `"enabled"`, `"disabled"`, 1)
+	if _, body := do(t, "POST", s.URL+"/v1/messages", without); strings.Contains(body, `"thinking"`) {
+		t.Errorf("thought without leave: %s", body)
+	}
 	if !strings.HasPrefix(m.ID, "msg_") || !strings.HasPrefix(m.Content[2].ID, "toolu_") {
 		t.Errorf("ids of %s", body)
 	}
