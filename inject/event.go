@@ -21,6 +21,7 @@ type Event struct {
 	Transcript string // its file, absolute; it may not exist yet
 	Dir        string // the project's folder
 	Prompt     string // what was typed, as it was typed
+	Literal    bool   // of Prompted: the agent does not know the command, the model gets it as it was typed
 	PromptID   string // the agent's id for it; may be empty
 	Said       string // of Answered: what the model said last; the transcript may get it a moment later
 	Fresh      bool   // of Began: the session is a new one, not one taken up again

@@ -60,6 +60,9 @@ type Agent struct {
 	// prompt as it is.
 	Reply func(event, text string) []byte
 
+	// ReplyNote tells the model what the agent alters in a reply; empty: nothing.
+	ReplyNote string
+
 	// ReplyLimit is how many bytes of text surely arrive whole by Reply.
 	ReplyLimit int
 
@@ -76,8 +79,9 @@ type Agent struct {
 	// before: the one that begins with the payload. nil: it is always known.
 	Launched func(m Machine, r Request) (nativeID string, ok bool)
 
-	// Discard removes a session that a launch had put among the agent's own and in
-	// which nothing was said. nil: a launch leaves none.
+	// Discard tidies up after a launch, when the program has ended: it removes the
+	// session that the launch had put among the agent's own if nothing was said in
+	// it, and else only what would harm it. nil: a launch leaves nothing.
 	Discard func(ctx context.Context, m Machine, nativeID string) error
 }
 
@@ -228,6 +232,7 @@ type InstallOptions struct {
 	Types     []Type
 	AfterTool bool // the agent calls cortext after each tool call, too
 	Plugin    bool // with a plugin, where the agent has hooks only so
+	User      bool // also what has to stand in the user's home, with paths that begin with "~/"
 }
 
 // A Type is a type of conversation with the text of its prompt, frontmatter
@@ -236,7 +241,7 @@ type Type struct{ Name, Source string }
 
 // A Change is a file that cortext puts into a project for an agent.
 type Change struct {
-	Path   string // relative to the project, with slashes
+	Path   string // relative to the project, with slashes; with "~/" to the user's home
 	Text   string // as it is to be
 	Action Action
 	Notes  []string // what changes in it, for people

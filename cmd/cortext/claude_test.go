@@ -24,7 +24,27 @@ var opening = regexp.MustCompile(`(?m)^~{4,} history\n`)
 // and command, block and history in it, each once and in this order.
 func (s *stage) isPayload(printed string) {
 	s.t.Helper()
-	got := s.payload()
+	s.isText(s.payload(), printed)
+}
+
+// wasPayload is isPayload for the request after the first so many.
+func (s *stage) wasPayload(after int, printed string) {
+	s.t.Helper()
+	main := s.server.Main()
+	if len(main) <= after {
+		s.t.Fatal("nothing was sent to the model")
+	}
+	for _, turn := range main[after].Turns() {
+		if i := strings.Index(turn.Text, "[RESUMED CONVERSATION]"); turn.Role == "user" && i >= 0 {
+			s.isText(turn.Text, printed)
+			return
+		}
+	}
+	s.t.Fatalf("no turn holds the payload: %+v", main[after].Turns())
+}
+
+func (s *stage) isText(got, printed string) {
+	s.t.Helper()
 	if ago.ReplaceAllString(got, "") != ago.ReplaceAllString(printed, "") {
 		s.t.Errorf("the agent sent %d bytes, --print had written %d:\n%.1500s\n…\n%s", len(got), len(printed), got, got[max(0, len(got)-500):])
 	}

@@ -19,6 +19,11 @@ import (
 // patience is how long a test waits for something that must come.
 const patience = 90 * time.Second
 
+// require finds each real agent, or skips the test.
+var require = map[string]func(testing.TB) string{
+	"claude": agenttest.RequireClaude, "opencode": agenttest.RequireOpenCode, "gemini": agenttest.RequireGemini,
+}
+
 // A stage is a project with cortext and the real agent, a home of their own and a
 // model server.
 type stage struct {
@@ -30,11 +35,16 @@ type stage struct {
 	env     []string
 }
 
-// newStage makes a git repository that is a workspace with the agent's commands
+// newStage makes a git repository that is a workspace with Claude Code's commands
 // and hooks installed, all of it committed.
 func newStage(t *testing.T, initArgs ...string) *stage {
 	t.Helper()
-	claude := agenttest.RequireClaude(t)
+	return newStageFor(t, []string{"claude"}, initArgs...)
+}
+
+// newStageFor is newStage for other agents, or several.
+func newStageFor(t *testing.T, agents []string, initArgs ...string) *stage {
+	t.Helper()
 	dir, err := built()
 	if err != nil {
 		t.Fatal(err)
@@ -52,13 +62,16 @@ func newStage(t *testing.T, initArgs ...string) *stage {
 	s.home, err = agenttest.NewHome(t.TempDir(), s.server)
 	s.check(err)
 	s.check(s.home.TrustClaude(s.project))
-	s.check(os.Symlink(claude, filepath.Join(s.bin, "claude")))
+	s.check(s.home.TrustGemini(s.project))
+	for _, name := range agents {
+		s.check(os.Symlink(require[name](t), filepath.Join(s.bin, name)))
+	}
 	s.check(os.Symlink(filepath.Join(dir, "cortext"), filepath.Join(s.bin, "cortext")))
 	s.env = append(slices.DeleteFunc(s.home.Env(), func(v string) bool { return strings.HasPrefix(v, "PATH=") }),
 		"PATH="+s.bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	s.run("git", "init", "-q")
 	s.write("notes.md", "some notes\n")
-	s.run("cortext", append([]string{"init", "--agent", "claude"}, initArgs...)...)
+	s.run("cortext", append([]string{"init", "--agent", strings.Join(agents, ",")}, initArgs...)...)
 	s.run("git", "add", "-A")
 	s.run("git", "commit", "-qm", "start")
 	return s
@@ -173,7 +186,8 @@ func (s *stage) clean() {
 		s.t.Error(out)
 	}
 	for line := range strings.Lines(s.run("git", "status", "--porcelain")) {
-		if name := strings.TrimSpace(line[2:]); !strings.HasPrefix(name, "conversations/") && !strings.HasPrefix(name, ".claude/") {
+		name := strings.TrimSpace(line[2:])
+		if !slices.ContainsFunc([]string{"conversations/", ".claude/", ".opencode/", ".gemini/"}, func(dir string) bool { return strings.HasPrefix(name, dir) }) {
 			s.t.Errorf("git status: %s", line)
 		}
 	}

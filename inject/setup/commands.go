@@ -11,6 +11,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"regexp"
+	"slices"
 	"strings"
 
 	"cortext/inject"
@@ -63,6 +64,17 @@ func Commands(f Form, types []inject.Type) []File {
 		files = append(files, f.generated(name, own[name], "", ""))
 	}
 	return files
+}
+
+// Managing returns the text of a command that cortext itself carries out, without
+// its frontmatter; ok is false for any other.
+func Managing(name, agent string) (text string, ok bool) {
+	if !slices.Contains(managing, name) {
+		return "", false
+	}
+	b, _ := commands.ReadFile("commands/" + name + ".md") // embedded
+	_, body := prompt.Split(strings.ReplaceAll(string(b), "--agent AGENT", "--agent "+agent))
+	return body, true
 }
 
 // generated returns the command file that holds source, with the marker.

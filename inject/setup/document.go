@@ -24,7 +24,8 @@ const (
 // file's line ends and indentation as it is put in.
 type document struct {
 	bom   string
-	text  []byte
+	file  []byte // as it is
+	text  []byte // the same with blanks for comments, where those are allowed
 	root  []byte
 	eol   string
 	unit  string // one step of indentation
@@ -44,8 +45,9 @@ type element struct {
 	start int
 }
 
-// newDocument takes a file without any text as an empty object.
-func newDocument(file []byte) *document {
+// newDocument takes a file without any text as an empty object. Comments are
+// allowed in the JSON of some agents.
+func newDocument(file []byte, comments bool) *document {
 	d := &document{eol: "\n"}
 	if i := bytes.IndexByte(file, '\n'); i > 0 && file[i-1] == '\r' {
 		d.eol = "\r\n"
@@ -56,6 +58,10 @@ func newDocument(file []byte) *document {
 	}
 	if d.text = rest; len(bytes.Trim(rest, jsonSpace)) == 0 {
 		d.text = []byte("{}" + d.eol)
+	}
+	d.file = d.text
+	if comments {
+		d.text = withoutComments(d.text)
 	}
 	return d
 }
@@ -135,10 +141,12 @@ func (d *document) member(object []byte, name string) (value []byte, err error) 
 func (d *document) add(container []byte, items ...string) {
 	all := d.elements(container)
 	start := d.offset(container)
+	stop := start + len(container) - 1
 	if len(all) == 0 {
-		lines := start == d.offset(d.root) || bytes.IndexByte(d.root, '\n') >= 0
+		from := d.behind(start+1, stop)
+		lines := from > start+1 || start == d.offset(d.root) || bytes.IndexByte(d.root, '\n') >= 0
 		text := indent("\n"+strings.Join(items, ",\n")) + "\n"
-		d.edits = append(d.edits, edit{start + 1, start + len(container) - 1, d.render(text, d.indentation(start), lines)})
+		d.edits = append(d.edits, edit{from, stop, d.render(text, d.indentation(start), lines)})
 		return
 	}
 	last := all[len(all)-1]
@@ -146,12 +154,23 @@ func (d *document) add(container []byte, items ...string) {
 	before := bytes.TrimRight(d.text[:last.start], jsonSpace)
 	ownLine := bytes.IndexByte(d.text[len(before):last.start], '\n') >= 0
 	between := ", "
-	if ownLine {
+	at := d.behind(end, stop)
+	if ownLine = ownLine || at > end; ownLine {
 		between = ",\n"
 	}
 	lines := ownLine || bytes.IndexByte(last.value, '\n') >= 0
 	text := between + strings.Join(items, between)
-	d.edits = append(d.edits, edit{end, end, d.render(text, d.indentation(last.start), lines)})
+	if at > end {
+		d.edits = append(d.edits, edit{end, end, ","})
+		text = text[1:]
+	}
+	d.edits = append(d.edits, edit{at, at, d.render(text, d.indentation(last.start), lines)})
+}
+
+// behind returns where the comments between from and to end, where there is
+// nothing else; from, if there are none.
+func (d *document) behind(from, to int) int {
+	return from + len(bytes.TrimRight(d.file[from:to], jsonSpace))
 }
 
 func (d *document) replace(value []byte, with string) {
@@ -182,10 +201,10 @@ func (d *document) apply() []byte {
 	out := []byte(d.bom)
 	at := 0
 	for _, e := range d.edits {
-		out = append(append(out, d.text[at:e.from]...), e.with...)
+		out = append(append(out, d.file[at:e.from]...), e.with...)
 		at = e.to
 	}
-	return append(out, d.text[at:]...)
+	return append(out, d.file[at:]...)
 }
 
 // place returns line and column of an offset.
@@ -204,4 +223,41 @@ func (d *document) invalidAt(at int, why string) error {
 func (d *document) shape(value []byte, why string) error {
 	line, _ := d.place(d.offset(value))
 	return fmt.Errorf("line %d: %s", line, why)
+}
+
+// withoutComments puts blanks in the place of comments.
+func withoutComments(text []byte) []byte {
+	out := bytes.Clone(text)
+	for i := 0; i < len(out); {
+		end := i + 1
+		switch {
+		case out[i] == '"':
+			for ; end < len(out) && out[end] != '"'; end++ {
+				if out[end] == '\\' {
+					end++
+				}
+			}
+			i = end + 1
+			continue
+		case bytes.HasPrefix(out[i:], []byte("//")):
+			end = len(out)
+			if n := bytes.IndexByte(out[i:], '\n'); n >= 0 {
+				end = i + n
+			}
+		case bytes.HasPrefix(out[i:], []byte("/*")):
+			end = len(out)
+			if n := bytes.Index(out[i+2:], []byte("*/")); n >= 0 {
+				end = i + 2 + n + 2
+			}
+		default:
+			i++
+			continue
+		}
+		for ; i < end; i++ {
+			if out[i] != '\n' && out[i] != '\r' {
+				out[i] = ' '
+			}
+		}
+	}
+	return out
 }

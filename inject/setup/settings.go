@@ -18,20 +18,24 @@ type Hooks struct {
 	Events  []string // in the order in which they are added
 	Timeout int      // in the agent's unit
 	Earlier []string // the wordings that former versions wrote, with EVENT for the event's name
+
+	Before   string // what stands before cortext in the shell line
+	Name     string // what the agent shows for the hook, if it has such a member
+	Comments bool   // the file may hold comments, which stay
 }
 
 // wording is the shell line of a hook. Where cortext is missing, or fails, it is
 // silent and succeeds: a hook that fails is shown to the user, and one that ends
 // with status 2 stops the agent. Standard input and output are cortext's.
 func (h Hooks) wording() string {
-	return "cortext hook " + h.Agent + " EVENT 2>/dev/null || true"
+	return h.Before + "cortext hook " + h.Agent + " EVENT 2>/dev/null || true"
 }
 
 // entry is a group of the event with our hook.
 const entry = `{
 	"hooks": [
 		{
-			"type": "command",
+			"type": "command",%s
 			"command": %s,
 			"timeout": %d
 		}
@@ -44,7 +48,11 @@ func command(wording, event string) string {
 }
 
 func (h Hooks) group(event string) string {
-	return fmt.Sprintf(entry, command(h.wording(), event), h.Timeout)
+	name := ""
+	if h.Name != "" {
+		name = "\n\t\t\t\"name\": " + string(rawjson.AppendQuote(nil, h.Name)) + ","
+	}
+	return fmt.Sprintf(entry, name, command(h.wording(), event), h.Timeout)
 }
 
 // runs reports whether a shell line is cortext's hook for the event, in whatever
@@ -62,7 +70,7 @@ func (h Hooks) Settings(have []byte, exists bool) (want []byte, changes []string
 	if !exists {
 		have = nil
 	}
-	d := newDocument(have)
+	d := newDocument(have, h.Comments)
 	if err := d.parse(); err != nil {
 		return nil, nil, err
 	}

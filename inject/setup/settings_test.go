@@ -232,3 +232,35 @@ func TestHookLine(t *testing.T) {
 		t.Error("no shell to try it with")
 	}
 }
+
+// TestComments: comments stay where they are, and nothing is put into one.
+func TestComments(t *testing.T) {
+	h := Hooks{Agent: "gemini", Events: []string{"A"}, Timeout: 1, Before: "X=$Y ", Name: "n", Comments: true}
+	const hook = `{"hooks": [{"type": "command", "name": "n", "command": "X=$Y cortext hook gemini A 2>/dev/null || true", "timeout": 1}]}`
+	for _, c := range []struct{ have, want string }{ // but for the space between tokens
+		{"{} // end", `{"hooks": {"A": [` + hook + `]}} // end`},
+		{"{ // first\n}", "{ // first\n" + `"hooks": {"A": [` + hook + `]}}`},
+		{"{\"a\": 1 // first\n}", "{\"a\": 1, // first\n" + `"hooks": {"A": [` + hook + `]}}`},
+		{"{\"a\": 1 /* { */ }", "{\"a\": 1, /* { */\n" + `"hooks": {"A": [` + hook + `]}}`},
+		{"// top\n{\n  \"a\": \"// no /* no \\\" \", // yes \"\n  \"hooks\": {/* x */}\n}", "// top\n{\n  \"a\": \"// no /* no \\\" \", // yes \"\n  \"hooks\": {/* x */ \"A\": [" + hook + "]}\n}"},
+		{"{\"hooks\": {\"A\": [{} // mine\n,{}/**/] // too\n}}", "{\"hooks\": {\"A\": [{} // mine\n,{},/**/" + hook + "] // too\n}}"},
+		{"{\"hooks\": {\"A\": [{\"hooks\": [{\"command\": \"cortext hook gemini A\" // mine\n}]}]}}", "{\"hooks\": {\"A\": [{\"hooks\": [{\"command\": \"cortext hook gemini A\" // mine\n}]}]}}"},
+	} {
+		for _, eol := range []string{"\n", "\r\n"} {
+			have := strings.ReplaceAll(c.have, "\n", eol)
+			got, _, err := h.Settings([]byte(have), true)
+			if err != nil || strings.Join(strings.Fields(string(got)), "") != strings.Join(strings.Fields(c.want), "") {
+				t.Errorf("%s\nbecomes\n%s\nnot\n%s\n%v", have, got, c.want, err)
+				continue
+			}
+			if again, lines, err := h.Settings(got, true); err != nil || lines != nil || !bytes.Equal(again, got) {
+				t.Errorf("a second time %s\nbecomes\n%s: %v", got, again, err)
+			}
+		}
+	}
+	for _, have := range []string{"{ /* open", "{\"a\": 1, // x\n}", "{} / {}"} {
+		if got, _, err := h.Settings([]byte(have), true); err == nil {
+			t.Errorf("%s becomes %s", have, got)
+		}
+	}
+}

@@ -18,6 +18,7 @@ type initOptions struct {
 	commit       string
 	dryRun, json bool
 	plugin       bool
+	noUser       bool
 }
 
 func (a *app) initCommand() *cobra.Command {
@@ -36,6 +37,7 @@ you wrote or edited stays, what cortext wrote is brought up to date.`,
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&o.agents, "agent", nil, "install the slash commands and hooks of `AGENT`: claude")
+	f.BoolVar(&o.noUser, "no-user", false, "for gemini: leave ~/.gemini/settings.json alone; commands then work only where Gemini CLI is started at the top of the workspace")
 	f.BoolVar(&o.plugin, "plugin", false, "for opencode: with a plugin, so that it captures by itself; where the npm registry is out of reach, OpenCode then starts about a minute later")
 	f.StringVar(&o.commit, "commit", "", "`WHEN` cortext commits conversations: stop or off; default: off, asked on a terminal")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be changed, and change nothing")
@@ -134,7 +136,7 @@ func (a *app) planAgents(cmd *cobra.Command, dir string, o initOptions, isNew bo
 	}
 	defer w.Close()
 	for _, name := range o.agents {
-		changes, err := w.PlanInstall(name, o.plugin)
+		changes, err := w.PlanInstall(name, o.plugin, !o.noUser)
 		if err != nil {
 			return nil, err
 		}

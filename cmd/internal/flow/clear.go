@@ -36,6 +36,9 @@ func (w *Workspace) cleared(agent inject.Agent, e inject.Event, t *tie) error {
 // in.
 func (w *Workspace) began(agent inject.Agent, e inject.Event) error {
 	if !e.Cleared {
+		if !e.Fresh {
+			return w.begunLaunched(agent, e)
+		}
 		return nil
 	}
 	name := clearedName(agent.Name, e.Process)

@@ -3,6 +3,7 @@ package flow
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -11,11 +12,12 @@ import (
 	"cortext/inject"
 	"cortext/resume/prompt"
 	"cortext/store"
+	"cortext/store/atomicfile"
 )
 
 // PlanInstall returns the files that an agent's slash commands and hooks need in
 // the workspace, each with what is to be done. It changes nothing.
-func (w *Workspace) PlanInstall(name string, plugin bool) ([]inject.Change, error) {
+func (w *Workspace) PlanInstall(name string, plugin, user bool) ([]inject.Change, error) {
 	var agent inject.Agent
 	var known []string
 	for _, a := range w.env.Agents {
@@ -41,8 +43,11 @@ func (w *Workspace) PlanInstall(name string, plugin bool) ([]inject.Change, erro
 		}
 		types = append(types, inject.Type{Name: typ, Source: w.fillSettings(text)})
 	}
-	o := inject.InstallOptions{Types: types, AfterTool: bool(w.Config.AfterTool), Plugin: plugin}
+	o := inject.InstallOptions{Types: types, AfterTool: bool(w.Config.AfterTool), Plugin: plugin, User: user}
 	changes, err := agent.Install(o, func(path string) (string, bool, error) {
+		if at, ok := strings.CutPrefix(path, homePrefix); ok {
+			return readHome(filepath.Join(w.env.Machine.Home, filepath.FromSlash(at)))
+		}
 		b, err := w.Store.ReadFile(path)
 		if errors.Is(err, store.ErrNotFound) {
 			return "", false, nil
@@ -53,6 +58,9 @@ func (w *Workspace) PlanInstall(name string, plugin bool) ([]inject.Change, erro
 		return nil, err
 	}
 	for _, c := range changes {
+		if strings.HasPrefix(c.Path, homePrefix) {
+			continue
+		}
 		for dir := path.Dir(c.Path); dir != "."; dir = path.Dir(dir) {
 			info, err := os.Lstat(filepath.Join(w.Store.Root(), filepath.FromSlash(dir)))
 			if err == nil && !info.IsDir() {
@@ -69,6 +77,12 @@ func (w *Workspace) Install(changes []inject.Change) error {
 		if c.Action != inject.Create && c.Action != inject.Update {
 			continue
 		}
+		if at, ok := strings.CutPrefix(c.Path, homePrefix); ok {
+			if err := writeHome(filepath.Join(w.env.Machine.Home, filepath.FromSlash(at)), []byte(c.Text)); err != nil {
+				return err
+			}
+			continue
+		}
 		if !strings.HasPrefix(c.Path, ".") {
 			return fmt.Errorf("%q is not a file of an agent's settings", c.Path)
 		}
@@ -77,4 +91,38 @@ func (w *Workspace) Install(changes []inject.Change) error {
 		}
 	}
 	return nil
+}
+
+// homePrefix begins the path of a file in the user's home.
+const homePrefix = "~/"
+
+func readHome(file string) (text string, ok bool, err error) {
+	b, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false, nil
+	}
+	return string(b), err == nil, err
+}
+
+// writeHome replaces a file of the user's settings, or makes it. Where it is a
+// symbolic link, as with those who keep their settings elsewhere, it stays one.
+func writeHome(file string, data []byte) error {
+	perm := fs.FileMode(0o600)
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real
+		info, err := os.Stat(file)
+		if err != nil {
+			return err
+		}
+		perm = info.Mode().Perm()
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	dir, err := os.OpenRoot(filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return atomicfile.Write(dir, filepath.Base(file), data, perm, ".")
 }

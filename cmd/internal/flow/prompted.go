@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"cortext/inject"
+	"cortext/inject/setup"
 	"cortext/resume/digest"
 	"cortext/schema"
 )
@@ -15,14 +16,35 @@ import (
 // prompted carries out a /workspace command.
 func (w *Workspace) prompted(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
 	agent.ReplyLimit -= untoldLimit
+	lead := ""
+	if e.Literal {
+		lead = w.commandText(agent, e)
+		agent.ReplyLimit -= len(lead)
+	}
 	say, err := w.carryOut(ctx, agent, e)
 	if say == "" || err != nil {
 		return say, err
 	}
+	say = lead + say
 	if why := plain(w.Untold()); why != "" {
 		say += "\n\nThe last time: " + strings.ToValidUTF8(why[:min(len(why), untoldLimit-20)], "")
 	}
 	return say, nil
+}
+
+// commandText is the text of a command that the agent itself does not know. The
+// agent sends what was typed to the model as it is.
+func (w *Workspace) commandText(agent inject.Agent, e inject.Event) string {
+	name, args, _ := workspaceCommand(e.Prompt)
+	text, ok := setup.Managing(name, agent.Name)
+	if !ok {
+		c, known, err := w.command(name)
+		if err != nil || !known {
+			return ""
+		}
+		text = c.Body
+	}
+	return fmt.Sprintf("/workspace.%s is a command of the user's, which stands for this text:\n\n%s\n\n", name, strings.TrimSpace(strings.ReplaceAll(text, "$ARGUMENTS", args)))
 }
 
 // untoldLimit is how many bytes of an answer are for what went wrong before.
@@ -139,7 +161,7 @@ func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject
 	if _, err := w.captureOf(ctx, entry, e.NativeID); err != nil {
 		return "", err
 	}
-	say, err := w.sayPayload(agent.ReplyLimit, entry)
+	say, err := w.sayPayload(agent, entry)
 	if err != nil {
 		return "", err
 	}

@@ -101,6 +101,35 @@ func (w *Workspace) tieLaunched(agent inject.Agent, nativeID, at string) error {
 	})
 }
 
+// begunLaunched ties a session to the conversation that its program was launched
+// for, where the agent has only now chosen the session's id.
+func (w *Workspace) begunLaunched(agent inject.Agent, e inject.Event) error {
+	at := w.launchedFor()
+	if at == "" {
+		return nil
+	}
+	for _, name := range w.Store.ListFiles(launchDir) {
+		note, ok := w.readNote(name)
+		if !ok || note.Agent != agent.Name || note.NativeID != "" || note.Path != at {
+			continue
+		}
+		t, err := w.tieOf(agent, e.NativeID, "")
+		if err == nil && len(t.Parts) == 0 {
+			err = w.goOnIn(agent, e, t, at)
+		}
+		if err != nil {
+			return err
+		}
+		note.NativeID = e.NativeID
+		b, err := json.Marshal(note)
+		if err != nil {
+			return err
+		}
+		return w.Store.WriteFile(launchDir+"/"+name, b)
+	}
+	return nil
+}
+
 // launchedWith returns the conversation that the payload with an id was made for,
 // if a launch with it is noted.
 func (w *Workspace) launchedWith(agent, payload string) (at string, ok bool) {
@@ -141,7 +170,7 @@ func (w *Workspace) takeBack(n launchNote, status schema.Status) error {
 	return errors.Join(err, w.Store.RemoveCache(tieName(n.Agent, n.NativeID)))
 }
 
-// discard removes the session that a launch had put among the agent's own.
+// discard tidies up what a launch left among the agent's own sessions.
 func (w *Workspace) discard(ctx context.Context, n launchNote) error {
 	agent, ok := w.agent(n.Agent)
 	if !ok || agent.Discard == nil || n.NativeID == "" {
@@ -161,10 +190,12 @@ func (w *Workspace) afterRun(ctx context.Context, n launchNote) (*Stopped, error
 	if err := w.pause(n.Path); err != nil {
 		return nil, errors.Join(err, captureErr)
 	}
-	if captureErr == nil && n.NativeID != "" && !w.wasUsed(n) {
+	if captureErr == nil {
 		captureErr = w.discard(ctx, n)
-		if err := w.takeBack(n, schema.Paused); err != nil {
-			return nil, err
+		if n.NativeID != "" && !w.wasUsed(n) {
+			if err := w.takeBack(n, schema.Paused); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if e, err = w.entry(n.Path); err != nil {

@@ -193,7 +193,8 @@ const payloadDir = ".workspace/local/cache/resume/"
 
 // sayPayload hands a conversation over in a running session: its payload if that
 // fits, else what fits of it and the file that holds the whole.
-func (w *Workspace) sayPayload(limit int, e store.Entry) (string, error) {
+func (w *Workspace) sayPayload(agent inject.Agent, e store.Entry) (string, error) {
+	limit := agent.ReplyLimit
 	r, err := w.Resume(e, ResumeOptions{})
 	if err != nil {
 		return "", err
@@ -202,7 +203,11 @@ func (w *Workspace) sayPayload(limit int, e store.Entry) (string, error) {
 	for _, warning := range r.Payload.Warnings {
 		intro = sayPrefix + "warning: " + plain(warning.Text) + "\n" + intro
 	}
-	if len(intro)+len(r.Payload.Text) <= limit {
+	altered := agent.ReplyNote != "" && strings.ContainsAny(r.Payload.Text, "<>")
+	if altered {
+		intro += agent.ReplyNote + "\n\n"
+	}
+	if len(intro)+len(r.Payload.Text) <= limit && !altered {
 		return intro + r.Payload.Text, nil
 	}
 	name := payloadDir + store.NativeName(e.Session.ID) + ".md"

@@ -1,0 +1,95 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"cortext/cmd/internal/agenttest"
+)
+
+// A player drives one real agent without a terminal.
+type player struct {
+	name string
+	tool string   // its tool for shell commands
+	args []string // what lets it run that unasked, behind the -- of cortext resume
+
+	// begin runs a /workspace command in a new session of its own.
+	begin func(s *stage, command, arguments string) *exec.Cmd
+}
+
+// players are the three agents.
+func players() []player {
+	return []player{
+		{name: "claude", tool: "Bash", args: []string{"--allowedTools", "Bash"}, begin: func(s *stage, command, arguments string) *exec.Cmd {
+			cmd := s.command("claude", "-p", "--allowedTools", "Bash")
+			cmd.Stdin = strings.NewReader("/" + command + " " + arguments)
+			return cmd
+		}},
+		{name: "opencode", tool: "bash", begin: func(s *stage, command, arguments string) *exec.Cmd {
+			return s.command("opencode", append([]string{"run", "--command", command}, strings.Fields(arguments)...)...)
+		}},
+		{name: "gemini", tool: "run_shell_command", args: []string{"--approval-mode", "yolo"}, begin: func(s *stage, command, arguments string) *exec.Cmd {
+			return s.command("gemini", "--approval-mode", "yolo", "-p", "/"+command+" "+arguments)
+		}},
+	}
+}
+
+// calls lets the model answer a text with a call of the shell tool and then a word.
+func (s *stage) calls(to string, p player, say string) {
+	s.server.Script(to,
+		agenttest.Step{Say: "I look.", Tools: []agenttest.ToolCall{{Name: p.tool, Input: map[string]string{"command": "echo output-of-" + say, "description": "x"}}}},
+		agenttest.Step{Say: say})
+}
+
+// play runs a command and wants it to succeed.
+func (s *stage) play(cmd *exec.Cmd) {
+	s.t.Helper()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		s.t.Fatalf("%q: %v\n%s", cmd.Args, err, out)
+	}
+}
+
+// TestHandoff is every pair of agents: begun in one, stopped, gone on with in the
+// other, stopped, and gone on with in the first again, with a call of a tool in
+// each: one conversation, with everything in it once.
+func TestHandoff(t *testing.T) {
+	for _, from := range players() {
+		for _, to := range players() {
+			t.Run(from.name+" to "+to.name, func(t *testing.T) {
+				names := []string{from.name}
+				if to.name != from.name {
+					names = append(names, to.name)
+				}
+				s := newStageFor(t, names)
+				s.calls("topic-of-it", from, "begun")
+				s.play(from.begin(s, "workspace.brainstorm", "topic-of-it"))
+				s.run("cortext", "stop")
+				s.once(s.show("topic-of-it"), "user: /workspace.brainstorm topic-of-it", "assistant: begun")
+				for i, p := range []player{to, from} {
+					text, say := fmt.Sprintf("turn-%d in %s", i, p.name), fmt.Sprintf("answer-%d", i)
+					s.calls(text, p, say)
+					printed := s.run("cortext", "resume", "topic-of-it", "--agent", p.name, "--print")
+					asked := len(s.server.Main())
+					s.run("cortext", append([]string{"resume", "topic-of-it", "--agent", p.name, "-p", text, "--"}, p.args...)...)
+					s.wasPayload(asked, printed)
+					s.run("cortext", "stop", "topic-of-it")
+				}
+				c := s.show("topic-of-it")
+				s.once(c, "user: /workspace.brainstorm topic-of-it", "assistant: begun", "user: turn-0", "assistant: answer-0", "user: turn-1", "assistant: answer-1")
+				if len(c.Tools) != 3 || c.Session.MessageCount != 9 {
+					t.Errorf("%d tools, %d messages: %+v", len(c.Tools), c.Session.MessageCount, c.Messages)
+				}
+				for i, tool := range c.Tools {
+					if want := []string{"begun", "answer-0", "answer-1"}[i]; !strings.Contains(tool.Output, "output-of-"+want) {
+						t.Errorf("tool %d has the output %q", i, tool.Output)
+					}
+				}
+				s.clean()
+			})
+		}
+	}
+}

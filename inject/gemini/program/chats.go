@@ -1,0 +1,241 @@
+package program
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"cortext/inject"
+)
+
+// chats returns the session files of all projects whose names match a pattern,
+// the one that was written last first.
+func chats(m inject.Machine, pattern string) []string {
+	type chat struct {
+		file string
+		info fs.FileInfo
+	}
+	var all []chat
+	files, _ := filepath.Glob(filepath.Join(quoted(geminiDir(m)), "tmp", "*", "chats", pattern))
+	for _, f := range files {
+		if info, err := os.Lstat(f); err == nil && info.Mode().IsRegular() {
+			all = append(all, chat{f, info})
+		}
+	}
+	slices.SortFunc(all, func(a, b chat) int {
+		return cmp.Or(b.info.ModTime().Compare(a.info.ModTime()), cmp.Compare(b.file, a.file))
+	})
+	files = files[:0]
+	for _, c := range all {
+		files = append(files, c.file)
+	}
+	return files
+}
+
+// quoted is a path in which filepath.Glob finds no pattern.
+func quoted(dir string) string {
+	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(dir)
+}
+
+// How far [Launched] looks: a session that has just been begun is among the newest,
+// and what tells it stands at the beginning of one of its first lines. The first of
+// all has the payload in it, too.
+const (
+	mostChats = 200
+	mostRead  = 32 << 20
+	mostLine  = 4 << 10
+	mostHead  = 256 << 10
+)
+
+var sessionID = regexp.MustCompile(`"sessionId":\s*"([^"\\]+)"`)
+
+// Launched finds the session that a launch began: the program notes in it which
+// file it imported, and that is named by the id of the request; a command file of
+// ours names it in its text. For a request without that id it is the newest
+// session with this payload.
+func Launched(m inject.Machine, r inject.Request) (nativeID string, ok bool) {
+	needles := []string{`"id":"` + inject.PayloadID(Turn(r.Payload)) + `"`}
+	if r.NativeID != "" {
+		needles = []string{r.NativeID + `.jsonl"`, `[cortext ` + r.NativeID + `]\n`}
+	}
+	files := chats(m, "session-*.json*")
+	for _, f := range files[:min(len(files), mostChats)] {
+		head := headOf(f)
+		for _, needle := range needles {
+			if !bytes.Contains(head, []byte(needle)) {
+				continue
+			}
+			if id := sessionID.FindSubmatch(head); id != nil {
+				return string(id[1]), true
+			}
+		}
+	}
+	return "", false
+}
+
+// headOf returns the beginnings of the first lines of a file.
+func headOf(file string) []byte {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	var head []byte
+	begun := 0 // how much of the line is in head
+	lines := bufio.NewReaderSize(io.LimitReader(f, mostRead), 1<<16)
+	for len(head) < mostHead {
+		part, err := lines.ReadSlice('\n')
+		keep := part[:min(len(part), mostLine-begun)]
+		head, begun = append(head, keep...), begun+len(keep)
+		switch {
+		case err == nil:
+			begun = 0
+		case err != bufio.ErrBufferFull:
+			return head
+		}
+	}
+	return head
+}
+
+// Discard removes what a session of a launch leaves among the program's own: all
+// of it if nothing was said, else only the empty file that the program makes
+// beside the real one, with the same id. For the sake of that, its next start in
+// the project would delete both (FACTS section 3, "Data loss"; 0.61.0 does so after
+// --session-file too). To be called when the program has ended.
+func Discard(ctx context.Context, m inject.Machine, nativeID string) error {
+	short := nativeID[:min(8, len(nativeID))]
+	if short == "" || strings.ContainsAny(short, `/\*?[]`) {
+		return nil
+	}
+	var unused, empty []string
+	used := false
+	for _, f := range chats(m, "session-*-"+short+".jsonl") {
+		id, holds, err := contents(ctx, f)
+		if err != nil {
+			return err
+		}
+		switch {
+		case id != nativeID: // another one's, or unreadable
+		case holds == said:
+			used = true
+		case holds == payload:
+			unused = append(unused, f)
+		default:
+			empty = append(empty, f)
+		}
+	}
+	if !used {
+		empty = append(empty, unused...)
+	}
+	var errs []error
+	for _, f := range empty {
+		if err := os.Remove(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// What a session file holds.
+type holding int
+
+const (
+	nothing holding = iota
+	payload         // what cortext put there, and no more
+	said            // what anybody said
+)
+
+// record is a line of a session file, as far as it counts here.
+type record struct {
+	SessionID string          `json:"sessionId"`
+	ID        string          `json:"id"`
+	Type      string          `json:"type"`
+	Content   json.RawMessage `json:"content"`
+	Set       struct {
+		Messages []record `json:"messages"`
+	} `json:"$set"`
+}
+
+// contents tells what a session file holds and whose it is. What is not understood
+// counts as said.
+func contents(ctx context.Context, file string) (id string, holds holding, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", said, err
+	}
+	defer f.Close()
+	lines := bufio.NewReaderSize(f, 1<<16)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return "", said, err
+		}
+		if ctx.Err() != nil {
+			return "", said, ctx.Err()
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			var r record
+			if json.Unmarshal(line, &r) != nil {
+				return id, said, nil
+			}
+			if id == "" {
+				id = r.SessionID
+			}
+			for _, one := range append(r.Set.Messages, r) {
+				holds = max(holds, one.holds())
+			}
+		}
+		if holds == said || err == io.EOF {
+			return id, holds, nil
+		}
+	}
+}
+
+// holds tells what a message is; the program's own notes and the context that it
+// makes are nothing.
+func (r record) holds() holding {
+	if r.Type != "user" && r.Type != "gemini" {
+		return nothing
+	}
+	text, ok := textOf(r.Content)
+	if !ok || r.Type == "gemini" {
+		return said
+	}
+	if r.ID == inject.PayloadID(text) {
+		return payload
+	}
+	start := strings.TrimSpace(text)
+	if start == "" || strings.HasPrefix(start, "<session_context>") || strings.HasPrefix(start, "<hook_context>") {
+		return nothing
+	}
+	return said
+}
+
+// textOf returns the text of a content that is one; ok is false for any other.
+func textOf(content json.RawMessage) (text string, ok bool) {
+	if json.Unmarshal(content, &text) == nil {
+		return text, true
+	}
+	var parts []map[string]json.RawMessage
+	if json.Unmarshal(content, &parts) != nil {
+		return "", false
+	}
+	for _, p := range parts {
+		var t string
+		if len(p) != 1 || json.Unmarshal(p["text"], &t) != nil {
+			return "", false
+		}
+		text += t
+	}
+	return text, true
+}

@@ -1,0 +1,97 @@
+package program
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"cortext/inject"
+)
+
+// What the text of a command of ours begins and ends with: the program expands its
+// commands before anything learns of them.
+const (
+	commandMark = "<!-- cortext: /workspace."
+	typedMark   = "\n<!-- cortext: typed: -->"
+)
+
+// argumentsAt stands where a command's arguments would, which the program puts
+// behind the text: its own placeholder would alter them (FACTS section 1).
+const argumentsAt = "(what is typed after the command: it stands at the end of this text)"
+
+// Expansion is the text that the program puts in the place of /workspace.<name>,
+// so that [Hook] knows it again; body is the command's own text.
+func Expansion(name, body string) string {
+	body = strings.ReplaceAll(unexpanded(body), "$ARGUMENTS", argumentsAt)
+	return commandMark + name + " -->\n" + strings.Trim(body, "\n") + "\n" + typedMark
+}
+
+// Typed is what the user typed for a prompt: the program expands its commands
+// before it calls the hook, and puts the line that was typed, if it has arguments,
+// behind the text of a command of ours.
+func Typed(prompt string) string {
+	rest, ours := strings.CutPrefix(prompt, commandMark)
+	name, rest, closed := strings.Cut(rest, " -->\n")
+	if !ours || !closed || name == "" || strings.ContainsAny(name, " \n") {
+		return prompt
+	}
+	command := "/workspace." + name
+	if _, line, marked := strings.Cut(rest, typedMark); marked {
+		if line = strings.TrimPrefix(line, "\n\n"); isCommand(line, command) {
+			return line
+		}
+		return command
+	}
+	// Somebody edited the end of the file away.
+	if i := strings.LastIndex(rest, "\n\n"+command); i >= 0 && isCommand(rest[i+2:], command) {
+		return rest[i+2:]
+	}
+	return command
+}
+
+func isCommand(line, command string) bool {
+	rest, ok := strings.CutPrefix(line, command)
+	return ok && (rest == "" || strings.ContainsAny(rest[:1], " \t\r\n"))
+}
+
+// unexpanded breaks up what the program would expand in a command's text: "!{",
+// "@{" and "{{args}}" get a backslash, since it has no way to quote them (FACTS
+// section 1).
+func unexpanded(text string) string {
+	return strings.NewReplacer("!{", `!\{`, "@{", `@\{`, "{{args}}", `{\{args}}`).Replace(text)
+}
+
+// Command spells the payload as a command file, for versions that import no
+// session. Its first line names the launch.
+func Command(r inject.Request) string {
+	text := "[cortext " + r.NativeID + "]\n" + unexpanded(r.Payload)
+	return "description = \"Resume a conversation\"\nprompt = " + TOML(text) + "\n"
+}
+
+// TOML spells a string: on lines of its own, as it is, if it can be.
+func TOML(text string) string {
+	const quotes = "'''"
+	lines := strings.Contains(text, "\n")
+	if lines && utf8.ValidString(text) && !strings.Contains(text, quotes) && !strings.HasSuffix(text, "'") && !strings.ContainsFunc(text, control) {
+		return quotes + "\n" + text + quotes
+	}
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r != '\t' && control(r) || r == '\n' && !lines:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	if lines {
+		return `"""` + "\n" + b.String() + `"""`
+	}
+	return `"` + b.String() + `"`
+}
+
+// control reports whether TOML wants a character escaped within a text of lines.
+func control(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }

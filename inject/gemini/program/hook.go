@@ -1,0 +1,111 @@
+package program
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"cortext/inject"
+)
+
+// Hook reads what Gemini CLI gives a hook on standard input (FACTS section 4, as
+// seen on 0.61.0). event is what the settings call the hook for.
+//
+// PreCompress is not listened to: it comes before every call of the model.
+// SessionEnd comes up to three times for one end.
+func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
+	var in struct {
+		SessionID  string `json:"session_id"`
+		Transcript string `json:"transcript_path"`
+		Cwd        string `json:"cwd"`
+		Source     string `json:"source"` // of SessionStart
+		Reason     string `json:"reason"` // of SessionEnd
+		Prompt     string `json:"prompt"` // of BeforeAgent: a command is expanded in it
+	}
+	if err := json.Unmarshal(input, &in); err != nil {
+		return inject.Event{}, fmt.Errorf("what the hook was given is not JSON: %w", err)
+	}
+	if in.SessionID == "" {
+		return inject.Event{}, fmt.Errorf("what the hook was given names no session")
+	}
+	e := inject.Event{
+		NativeID:   in.SessionID,
+		Transcript: in.Transcript,
+		Dir:        m.Getenv("GEMINI_PROJECT_DIR"),
+		Process:    m.Getenv("CORTEXT_PROCESS"), // our settings set it to the id of the program's process
+	}
+	if e.Dir == "" {
+		e.Dir = in.Cwd
+	}
+	switch event {
+	case "SessionStart":
+		e.Moment = inject.Began
+		e.Fresh = in.Source != "resume"
+		e.Cleared = in.Source == "clear"
+		if !e.Fresh {
+			e.Transcript = "" // it names an empty file, which the program leaves for the real one at once
+		}
+	case "BeforeAgent":
+		e.Moment = inject.Prompted
+		e.Prompt = Typed(in.Prompt)
+		e.Literal = strings.HasPrefix(in.Prompt, "/workspace.") // started in a subfolder, which has no such command
+	case "AfterAgent": // also of a turn that the user cut short
+		e.Moment = inject.Answered
+	case "AfterTool":
+		e.Moment = inject.Used
+	case "SessionEnd":
+		e.Moment = inject.Ended
+		e.Cleared = in.Reason == "clear"
+	}
+	return e, nil
+}
+
+// ReplyLimit bounds the context that a hook adds. The program itself takes
+// 500 kB and more whole (FACTS section 2); so much the model surely heeds. "<" and
+// ">" arrive as "&lt;" and "&gt;".
+const ReplyLimit = 32_000
+
+// ReplyNote tells the model what the program alters in a reply.
+const ReplyNote = "In what follows < and > stand as entities; the file that is named here has them as they were."
+
+// Reply spells additional context: it stands behind the prompt, within
+// <hook_context>, and nothing in it is expanded or run.
+func Reply(event, text string) []byte {
+	var out struct {
+		HookSpecificOutput struct {
+			HookEventName     string `json:"hookEventName"`
+			AdditionalContext string `json:"additionalContext"`
+		} `json:"hookSpecificOutput"`
+	}
+	out.HookSpecificOutput.HookEventName = event
+	out.HookSpecificOutput.AdditionalContext = text
+	b, err := json.Marshal(out)
+	if err != nil {
+		return nil
+	}
+	return ascii(b)
+}
+
+// ascii escapes what is not ASCII: the program decodes what a hook writes chunk
+// by chunk, so that a character on the border of two is lost (0.61.0).
+func ascii(b []byte) []byte {
+	out := make([]byte, 0, len(b))
+	for _, r := range string(b) {
+		switch {
+		case r < utf8.RuneSelf:
+			out = append(out, byte(r))
+		case r > 0xffff:
+			hi, lo := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
+}
+
+// Session is the id of the session that the program gives its hooks; its tools do
+// not get it.
+func Session(m inject.Machine) string { return m.Getenv("GEMINI_SESSION_ID") }

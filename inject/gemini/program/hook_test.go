@@ -1,0 +1,106 @@
+package program
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"cortext/inject"
+)
+
+// machine is a machine with these variables and a home of its own.
+func machine(home string, env map[string]string) inject.Machine {
+	return inject.Machine{Home: home, Getenv: func(name string) string { return env[name] }}
+}
+
+// TestHook reads what Gemini CLI 0.61.0 was seen to give (FACTS section 4).
+func TestHook(t *testing.T) {
+	const common = `"session_id":"s","transcript_path":"/h/s.jsonl","cwd":"/w","timestamp":"2025-11-22T10:00:00.000Z",`
+	base := inject.Event{NativeID: "s", Transcript: "/h/s.jsonl", Dir: "/w/top", Process: "4711"}
+	with := func(f func(*inject.Event)) inject.Event {
+		e := base
+		f(&e)
+		return e
+	}
+	m := machine("/home", map[string]string{"GEMINI_PROJECT_DIR": "/w/top", "CORTEXT_PROCESS": "4711"})
+	for _, c := range []struct {
+		event, more string
+		want        inject.Event
+	}{
+		{"SessionStart", `"source":"startup"`, with(func(e *inject.Event) { e.Moment, e.Fresh = inject.Began, true })},
+		{"SessionStart", `"source":"clear"`, with(func(e *inject.Event) { e.Moment, e.Fresh, e.Cleared = inject.Began, true, true })},
+		{"SessionStart", `"source":"resume"`, with(func(e *inject.Event) { e.Moment, e.Transcript = inject.Began, "" })}, // the file is not the session's
+		{"BeforeAgent", `"prompt":"a\nb"`, with(func(e *inject.Event) { e.Moment, e.Prompt = inject.Prompted, "a\nb" })},
+		{"BeforeAgent", `"prompt":"<!-- cortext: /workspace.plan -->\nx\n<!-- cortext: typed: -->\n\n/workspace.plan a"`, with(func(e *inject.Event) {
+			e.Moment, e.Prompt = inject.Prompted, "/workspace.plan a"
+		})},
+		{"AfterAgent", `"prompt":"p","prompt_response":"aa","stop_hook_active":false`, with(func(e *inject.Event) { e.Moment = inject.Answered })},
+		{"SessionEnd", `"reason":"exit"`, with(func(e *inject.Event) { e.Moment = inject.Ended })},
+		{"SessionEnd", `"reason":"clear"`, with(func(e *inject.Event) { e.Moment, e.Cleared = inject.Ended, true })},
+		{"PreCompress", `"trigger":"auto"`, base}, // comes before every call of the model
+		{"BeforeTool", `"tool_name":"read_file","tool_input":{"file_path":"/x"}`, base},
+	} {
+		got, err := Hook(m, c.event, []byte("{"+common+c.more+"}"))
+		if err != nil || got != c.want {
+			t.Errorf("%s %s is %+v, %v\nnot %+v", c.event, c.more, got, err, c.want)
+		}
+	}
+	got, err := Hook(machine("/home", nil), "AfterAgent", []byte(`{`+common+`"x":1}`))
+	if err != nil || got.Dir != "/w" || got.Process != "" {
+		t.Errorf("without variables it is %+v, %v", got, err)
+	}
+}
+
+func TestHookRefuses(t *testing.T) {
+	for _, input := range []string{
+		"", "x", "{", "[]", "null", `"s"`, `{}`, `{"session_id":""}`, `{"session_id":7}`, `{"session_id":"s","prompt":{}}`,
+		`{"session_id":"s"}{`, strings.Repeat("[", 1_000_000), `{"session_id":"s","x":` + strings.Repeat(`{"a":`, 1_000_000),
+	} {
+		if e, err := Hook(machine("/home", nil), "BeforeAgent", []byte(input)); err == nil || e != (inject.Event{}) {
+			t.Errorf("%.40q is %+v, %v", input, e, err)
+		}
+	}
+}
+
+// TestReply: what arrives is what was said, however the bytes are cut on the way.
+func TestReply(t *testing.T) {
+	texts := []string{
+		"", "plain", "\x00\x01\x1f\x7f \"quoted\" \\ \r\n\t", "<b>&amp;</b>", "\u2028\u2029", "Übung 决定了", "👍🏽 𝄞 \U0010ffff", "\uffff\ufffd\ue000",
+		"bad \xff\xfe \xed\xa0\x80 \xf0\x9f\x91 end",
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		var b []byte
+		for range r.IntN(30) {
+			b = append(b, byte(r.IntN(256)))
+			b = utf8.AppendRune(b, rune(r.IntN(0x110000)))
+		}
+		texts = append(texts, string(b))
+	}
+	for _, text := range texts {
+		out := Reply("BeforeAgent", text)
+		for _, b := range out {
+			if b >= utf8.RuneSelf || b < ' ' {
+				t.Fatalf("the reply to %q holds %#x: %s", text, b, out)
+			}
+		}
+		var got map[string]map[string]string
+		if err := json.Unmarshal(out, &got); err != nil {
+			t.Fatalf("%q: %v: %s", text, err, out)
+		}
+		// A byte that is no UTF-8 cannot be spelled in JSON.
+		want := map[string]map[string]string{"hookSpecificOutput": {"hookEventName": "BeforeAgent", "additionalContext": string([]rune(text))}}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%q arrives as %q", text, got)
+		}
+	}
+}
+
+func TestSession(t *testing.T) {
+	if got := Session(machine("", map[string]string{"GEMINI_SESSION_ID": "s"})); got != "s" {
+		t.Errorf("the session is %q", got)
+	}
+}

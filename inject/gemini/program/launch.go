@@ -1,0 +1,223 @@
+// Package program is Gemini CLI as a program: how it is started on a payload, what
+// stands in the way of that, what its hooks say and are told, and what a launch
+// leaves among its sessions.
+package program
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"cortext/inject"
+)
+
+// Launch plans the start of Gemini CLI on a payload. The payload is the only turn
+// of a session in a temporary file, which the program imports under an id of its
+// own; nothing is sent to a model or expanded before the user types (FACTS section
+// 2, "Simplest way"). [Launched] finds the id.
+func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
+	program, err := find(m)
+	if err != nil {
+		return nil, err
+	}
+	v, err := versionOf(program)
+	if err != nil {
+		return nil, err
+	}
+	warnings, err := hurdles(m, r, v)
+	if err != nil {
+		return nil, err
+	}
+	if err := fits(r); err != nil {
+		return nil, err
+	}
+	l := &inject.Launch{Program: program, Unset: unset(m), Warnings: warnings}
+	switch {
+	case v.atLeast(sessionFile):
+		file := filepath.Join(r.Temp, r.NativeID+".jsonl")
+		l.Road = "a session file with the payload as one turn, imported"
+		l.Files = []inject.File{{Path: file, Data: Transcript(r)}}
+		l.Args = []string{"--session-file", file}
+		if r.Headless {
+			l.Args = append(l.Args, "--prompt="+r.Prompt)
+		}
+	case v.atLeast(commandFile):
+		name := "cortext-" + r.NativeID
+		l.Road = "a command file with the payload as its text, which is removed afterwards"
+		l.Files = []inject.File{{Path: filepath.Join(geminiDir(m), "commands", name+".toml"), Data: Command(r)}}
+		l.Args = []string{"--prompt-interactive", "/" + name}
+		if r.Headless {
+			l.Args = []string{strings.TrimSpace("--prompt=/" + name + " " + r.Prompt)}
+		}
+		l.Warnings = append(l.Warnings, fmt.Sprintf("Gemini CLI %s cannot be started on a session: the payload is sent to the model at once, with a backslash within !{, @{ and {{args}}; %s or later needs neither", v, sessionFile))
+	default:
+		return nil, hurdle(fmt.Sprintf("%s is version %s, which has no way to take a conversation up", program, v), "install "+sessionFile.String()+" or later")
+	}
+	l.Args = append(l.Args, r.Args...)
+	l.Warnings = append(l.Warnings, elsewhere(m, r)...)
+	l.Warnings = append(l.Warnings, absent(m, r)...)
+	return l, nil
+}
+
+// The first versions that each road was seen to work on; 0.42.0 has no
+// --session-file.
+var (
+	sessionFile = version{0, 43, 0} // --session-file FILE
+	commandFile = version{0, 10, 0} // ~/.gemini/commands/*.toml
+)
+
+// mostPrompt bounds the prompt of a headless launch, which is an argument: Linux
+// refuses one above 128 KiB. By standard input the program loses what does not
+// come at once (FACTS section 2).
+const mostPrompt = 120_000
+
+// window is the program's limit in tokens as it estimates them: a quarter of the
+// UTF-16 units of a long text. Above it the program sends nothing, says nothing and
+// ends with success (0.61.0); one turn alone it does not shorten before. spare is
+// for what it puts before the payload, and for what is typed.
+const (
+	window = 1_048_576
+	spare  = 48_576
+)
+
+// fits refuses what the program would not deliver.
+func fits(r inject.Request) error {
+	if r.Headless && len(r.Prompt) > mostPrompt {
+		return fmt.Errorf("gemini: the prompt has %d bytes, and its command line takes %d: put it into a file and name that", len(r.Prompt), mostPrompt)
+	}
+	if n := units(r.Payload) / 4; n > window-spare {
+		return hurdle(fmt.Sprintf("the payload of %d bytes is %d tokens as it counts, and of more than %d it sends nothing", len(r.Payload), n, window-spare),
+			"--budget 500000, or less")
+	}
+	return nil
+}
+
+// units counts the UTF-16 units of a text.
+func units(text string) int {
+	n := 0
+	for _, r := range text {
+		if n++; r > 0xffff {
+			n++
+		}
+	}
+	return n
+}
+
+// elsewhere warns of a start below the workspace, where the program does not look
+// for the workspace's commands and hooks.
+func elsewhere(m inject.Machine, r inject.Request) []string {
+	if r.Root == "" || r.Dir == r.Root || !exists(filepath.Join(r.Root, ".gemini", "settings.json")) {
+		return nil
+	}
+	b, err := os.ReadFile(filepath.Join(geminiDir(m), "settings.json"))
+	if err == nil && bytes.Contains(b, []byte("cortext hook gemini")) {
+		return nil // the user has the hooks everywhere
+	}
+	return []string{"Gemini CLI starts in a subfolder, where it does not see the commands and hooks in .gemini/ of the workspace: what is said is saved when it ends"}
+}
+
+// find returns the program: CORTEXT_GEMINI, else gemini on the PATH.
+func find(m inject.Machine) (string, error) {
+	name := m.Getenv("CORTEXT_GEMINI")
+	if name == "" {
+		name = "gemini"
+	}
+	program, err := exec.LookPath(name)
+	if err == nil {
+		program, err = filepath.Abs(program)
+	}
+	if err != nil {
+		return "", hurdle(fmt.Sprintf("the program %q is not on this machine's PATH", name),
+			"install it, or name it in CORTEXT_GEMINI; cortext resume --print writes the payload for any agent")
+	}
+	if needsNode(program) {
+		if _, err := exec.LookPath("node"); err != nil {
+			return "", hurdle(program+" runs on Node.js, and there is no node on this machine's PATH", "install it, or add its folder to PATH")
+		}
+	}
+	return program, nil
+}
+
+// needsNode reports whether a program is a script that node runs.
+func needsNode(program string) bool {
+	f, err := os.Open(program)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 100)
+	n, _ := f.Read(head)
+	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
+	return bytes.HasPrefix(line, []byte("#!")) && bytes.Contains(line, []byte("node"))
+}
+
+// unset are the variables that the program gives its tools and hooks (FACTS
+// section 4): started from one of them, it would hide git's settings from itself
+// too.
+func unset(m inject.Machine) []string {
+	names := []string{"GEMINI_CLI", "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR", "GEMINI_CWD", "GEMINI_PLANS_DIR", "CLAUDE_PROJECT_DIR", "CORTEXT_PROCESS"}
+	if m.Getenv("GEMINI_CLI") != "" {
+		names = append(names, "GEMINI_CLI_NO_RELAUNCH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_COUNT", "GIT_TERMINAL_PROMPT", "GIT_ASKPASS", "SSH_ASKPASS", "GH_PROMPT_DISABLED", "PAGER", "GIT_PAGER")
+	}
+	return names
+}
+
+// A version of the program.
+type version [3]int
+
+func (v version) String() string { return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]) }
+
+func (v version) atLeast(w version) bool {
+	for i := range v {
+		if v[i] != w[i] {
+			return v[i] > w[i]
+		}
+	}
+	return true
+}
+
+func parseVersion(s string) (v version, ok bool) {
+	_, err := fmt.Sscanf(s, "%d.%d.%d", &v[0], &v[1], &v[2])
+	return v, err == nil
+}
+
+// versionOf returns the program's version: that of the package that it lies in,
+// else what it says itself, which takes two seconds.
+func versionOf(program string) (version, error) {
+	var pkg struct{ Name, Version string }
+	if real, err := filepath.EvalSymlinks(program); err == nil {
+		b, err := os.ReadFile(filepath.Join(filepath.Dir(real), "..", "package.json"))
+		if err == nil && json.Unmarshal(b, &pkg) == nil && pkg.Name == "@google/gemini-cli" {
+			if v, ok := parseVersion(pkg.Version); ok {
+				return v, nil
+			}
+		}
+	}
+	return probe(program)
+}
+
+// probeTime bounds the wait for an answer that takes 2 s.
+const probeTime = 60 * time.Second
+
+// probe asks the program for its version: "0.61.0".
+func probe(program string) (version, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "--version")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	if err != nil {
+		return version{}, fmt.Errorf("%s --version: %w", program, err)
+	}
+	v, ok := parseVersion(string(out))
+	if !ok {
+		return version{}, fmt.Errorf("%s --version says %.60q: is it Gemini CLI? name the right program in CORTEXT_GEMINI", program, out)
+	}
+	return v, nil
+}

@@ -1,0 +1,105 @@
+// Package setup is what cortext puts into a project's .gemini/, and for those who
+// want it into their own: slash commands and hooks.
+package setup
+
+import (
+	"slices"
+	"strings"
+
+	"cortext/inject"
+	"cortext/inject/gemini/program"
+	"cortext/inject/setup"
+)
+
+// agent is the name of the agent in cortext's own command line.
+const agent = "gemini"
+
+// settingsFile is relative to a project, and to the user's home.
+const settingsFile = ".gemini/settings.json"
+
+// hooks are the events that cortext listens to; the timeout is in milliseconds.
+// CORTEXT_PROCESS tells processes of the program apart: $PPID of the shell that it
+// runs the hook in is its own id. The program shows the name while a hook runs, and
+// once where it warns of a project's hooks.
+var hooks = setup.Hooks{
+	Agent: agent, Events: []string{"SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd"}, Timeout: 30_000,
+	Before: "CORTEXT_PROCESS=$PPID ", Name: "cortext", Comments: true,
+}
+
+// form is that of Gemini CLI's commands: TOML, in which the marker is a comment.
+var form = setup.Form{Agent: agent, Spell: spell, Path: func(name string) string { return ".gemini/commands/workspace." + name + ".toml" }}
+
+// Install returns the files of the slash commands and the hooks of a project, and
+// with User the hooks in the user's home, each with what is to be done.
+//
+// The program looks for a project's only in the folder that it is started in. In a
+// subfolder a command goes to the model as it was typed, and the hook BeforeAgent of
+// the home sees it, so that cortext can put the command's text beside it, the right
+// one for the workspace. Command files in the home folder would not do: of two
+// commands with one name the program renames both, and neither is /workspace.<name>
+// any more (0.61.0). A hook that stands in both settings in the same words is called
+// once.
+func Install(o inject.InstallOptions, read func(path string) (text string, ok bool, err error)) ([]inject.Change, error) {
+	changes, err := setup.Changes(setup.Commands(form, o.Types), read)
+	if err != nil {
+		return nil, err
+	}
+	files := []string{settingsFile}
+	if o.User {
+		files = append(files, "~/"+settingsFile)
+	}
+	hooks := hooks
+	if o.AfterTool {
+		hooks.Events = append(slices.Clone(hooks.Events), "AfterTool")
+	}
+	for _, file := range files {
+		c, err := hooks.Change(file, read)
+		if err != nil {
+			return nil, err
+		}
+		changes = append(changes, c)
+	}
+	return changes, nil
+}
+
+// spell spells a command's file; the marker is its first line.
+func spell(name, front, body string) (before, rest string) {
+	if d := description(front); d != "" {
+		rest = "description = " + program.TOML(d) + "\n"
+	}
+	return "", rest + "prompt = " + program.TOML(program.Expansion(name, body)) + "\n"
+}
+
+// description returns the text of that name in a YAML frontmatter, on one line.
+func description(front string) string {
+	var text []string
+	within := false
+	for line := range strings.Lines(front) {
+		value, ok := strings.CutPrefix(line, "description:")
+		switch {
+		case ok:
+			within = true
+			text = append(text, strings.TrimLeft(strings.TrimSpace(value), "|>-+"))
+		case within && strings.TrimLeft(line, " \t") != line:
+			text = append(text, line)
+		default:
+			within = false
+		}
+	}
+	return unquote(strings.Join(strings.Fields(strings.Join(text, " ")), " "))
+}
+
+// unquote takes the quotes of a YAML scalar off.
+func unquote(s string) string {
+	if len(s) < 2 || s[0] != s[len(s)-1] {
+		return s
+	}
+	inner := s[1 : len(s)-1]
+	switch s[0] {
+	case '\'':
+		return strings.ReplaceAll(inner, "''", "'")
+	case '"':
+		return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(inner)
+	}
+	return s
+}
