@@ -35,10 +35,16 @@ func (s *stage) wasPayload(after int, printed string) {
 		s.t.Fatal("nothing was sent to the model")
 	}
 	for _, turn := range main[after].Turns() {
-		if i := strings.Index(turn.Text, "[RESUMED CONVERSATION]"); turn.Role == "user" && i >= 0 {
-			s.isText(turn.Text, printed)
-			return
+		if turn.Role != "user" || !strings.Contains(turn.Text, "[RESUMED CONVERSATION]") {
+			continue
 		}
+		// An agent may put its own context before it and what was typed behind, in the same turn.
+		got, want := ago.ReplaceAllString(turn.Text, ""), ago.ReplaceAllString(printed, "")
+		if strings.Count(got, want) == 1 {
+			got = want
+		}
+		s.isText(got, printed)
+		return
 	}
 	s.t.Fatalf("no turn holds the payload: %+v", main[after].Turns())
 }

@@ -67,7 +67,7 @@ func TestHandoff(t *testing.T) {
 				s := newStageFor(t, names)
 				s.calls("topic-of-it", from, "begun")
 				s.play(from.begin(s, "workspace.brainstorm", "topic-of-it"))
-				s.run("cortext", "stop")
+				s.run("cortext", "stop", "topic-of-it")
 				s.once(s.show("topic-of-it"), "user: /workspace.brainstorm topic-of-it", "assistant: begun")
 				for i, p := range []player{to, from} {
 					text, say := fmt.Sprintf("turn-%d in %s", i, p.name), fmt.Sprintf("answer-%d", i)

@@ -65,13 +65,13 @@ func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Pl
 	}
 	if len(p.Launch.Import) > 0 {
 		if err := prepare(p); err != nil {
-			return nil, errors.Join(err, w.takeBack(note, before), w.discard(ctx, note))
+			return nil, errors.Join(err, w.takeBack(note, before), w.discard(ctx, note, false))
 		}
 	}
 	runErr := start(p)
 	var unstarted *StartError
 	if errors.As(runErr, &unstarted) {
-		return nil, errors.Join(runErr, w.takeBack(note, before), w.discard(ctx, note))
+		return nil, errors.Join(runErr, w.takeBack(note, before), w.discard(ctx, note, false))
 	}
 	if note.NativeID == "" && p.Agent.Launched != nil {
 		if id, ok := p.Agent.Launched(w.env.Machine, p.request); ok {
@@ -171,12 +171,12 @@ func (w *Workspace) takeBack(n launchNote, status schema.Status) error {
 }
 
 // discard tidies up what a launch left among the agent's own sessions.
-func (w *Workspace) discard(ctx context.Context, n launchNote) error {
+func (w *Workspace) discard(ctx context.Context, n launchNote, said bool) error {
 	agent, ok := w.agent(n.Agent)
 	if !ok || agent.Discard == nil || n.NativeID == "" {
 		return nil
 	}
-	return agent.Discard(ctx, w.env.Machine, n.NativeID)
+	return agent.Discard(ctx, w.env.Machine, n.NativeID, said)
 }
 
 // afterRun captures what the program did and pauses the conversation. A session in
@@ -191,8 +191,9 @@ func (w *Workspace) afterRun(ctx context.Context, n launchNote) (*Stopped, error
 		return nil, errors.Join(err, captureErr)
 	}
 	if captureErr == nil {
-		captureErr = w.discard(ctx, n)
-		if n.NativeID != "" && !w.wasUsed(n) {
+		said := w.wasUsed(n)
+		captureErr = w.discard(ctx, n, said)
+		if n.NativeID != "" && !said {
 			if err := w.takeBack(n, schema.Paused); err != nil {
 				return nil, err
 			}

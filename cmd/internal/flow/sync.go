@@ -105,7 +105,7 @@ func (w *Workspace) syncSessions(ctx context.Context, agent inject.Agent, list [
 		if o.Progress != nil {
 			o.Progress(agent.Name, i, len(list))
 		}
-		if !n.Updated.IsZero() && seen.Updated[n.NativeID] == n.Updated.UnixNano() {
+		if !n.Updated.IsZero() && seen.Updated[n.Path] == n.Updated.UnixNano() {
 			continue
 		}
 		if im.w == nil {
@@ -122,7 +122,7 @@ func (w *Workspace) syncSessions(ctx context.Context, agent inject.Agent, list [
 			out.Errors = append(out.Errors, inFile(n.Path, err))
 			continue
 		}
-		seen.Updated[n.NativeID] = n.Updated.UnixNano()
+		seen.Updated[n.Path] = n.Updated.UnixNano()
 	}
 	return w.writeLooked(agent.Name, seen)
 }
@@ -224,7 +224,7 @@ func pausedTitles(list []store.Entry) string {
 type looked struct {
 	Seen    string           `json:"seen"`    // the conversations that there were
 	Adopted bool             `json:"adopted"` // what no command began was captured too
-	Updated map[string]int64 `json:"updated"` // by native id, in nanoseconds
+	Updated map[string]int64 `json:"updated"` // by the path of the transcript, in nanoseconds; some agents split a session over files
 }
 
 func lookedName(agent string) string { return fmt.Sprintf("looked/%s.json", agent) }

@@ -1,0 +1,296 @@
+package gemini
+
+import (
+	"path"
+	"strings"
+
+	"cortext/schema/rawjson"
+)
+
+// What a message says: the program puts more into a user's turn than was typed.
+
+// An item is a text, an attachment or a call, in the order of a message.
+type item struct {
+	text string
+	file *file
+	call []byte // a functionCall
+}
+
+// A file was given to the model with a message.
+type file struct {
+	name, mediaType string
+	data            []byte // base64, a JSON string; nil where only the text is known
+	text            string
+}
+
+// spoken is what one message holds.
+type spoken struct {
+	items    []item
+	thoughts []string
+	results  [][]byte // functionResponses
+	context  bool     // it begins with the program's own context
+	unknown  []string // kinds of parts
+}
+
+func (s *spoken) texts() (list []string) {
+	for _, i := range s.items {
+		if i.file == nil && i.call == nil {
+			list = append(list, i.text)
+		}
+	}
+	return list
+}
+
+// The marks around files that were named with @ (0.61.0: REFERENCE_CONTENT_START
+// and _END); each file follows a line of its own.
+const (
+	refStart = "--- Content from referenced files ---"
+	refEnd   = "--- End of content ---"
+	refFile  = "Content from @"
+)
+
+// userSays takes from a user's turn what was typed and what was attached. A turn
+// that holds results of tools holds their images too, which stand in toolCalls.
+func userSays(content []byte) (s spoken) {
+	list := parts(content)
+	for _, p := range list {
+		if p.response != nil {
+			s.results = append(s.results, p.response)
+		}
+	}
+	inside, name := false, ""
+	for _, p := range list {
+		switch {
+		case p.response != nil || p.thought:
+		case p.data != nil || p.file != nil:
+			if len(s.results) == 0 {
+				s.items = append(s.items, item{file: given(p, name)})
+			}
+			name = ""
+		case !p.isText:
+			if p.call == nil && p.unknown != "" {
+				s.unknown = append(s.unknown, "user part "+p.unknown)
+			}
+		case inside:
+			line := strings.TrimSpace(p.text)
+			named, isName := strings.CutPrefix(line, refFile)
+			switch {
+			case line == refEnd:
+				inside, name = false, ""
+			case isName && !strings.Contains(named, "\n"):
+				name = strings.TrimSuffix(named, ":")
+			case name != "":
+				s.items = append(s.items, item{file: &file{name: baseName(name), mediaType: "text/plain", text: p.text}})
+				name = ""
+			}
+		case strings.TrimSpace(p.text) == refStart:
+			inside = true
+		default:
+			s.addTyped(p.text)
+		}
+	}
+	return s
+}
+
+// addTyped adds a text of a user's turn without what the program put into it.
+func (s *spoken) addTyped(t string) {
+	trimmed := strings.TrimSpace(t)
+	switch {
+	case strings.HasPrefix(trimmed, "<session_context>"):
+		s.context = true
+		_, rest, ok := cutLast(trimmed, "</session_context>")
+		if t = strings.TrimLeft(rest, "\n"); !ok {
+			t = ""
+		}
+	case strings.HasPrefix(trimmed, "<hook_context>"): // it holds no "<" (FACTS section 2)
+		_, rest, ok := strings.Cut(trimmed, "</hook_context>")
+		if t = strings.TrimLeft(rest, "\n"); !ok {
+			t = ""
+		}
+	case strings.HasPrefix(trimmed, "<system_note>") && strings.HasSuffix(trimmed, "</system_note>"),
+		strings.HasPrefix(trimmed, "Here is the user's editor context as a JSON object."),
+		strings.HasPrefix(trimmed, "Here is a summary of changes in the user's editor context"):
+		return
+	case strings.HasPrefix(trimmed, "User steering update:\n<user_input>\n"), strings.HasPrefix(trimmed, "User hints:\n<user_input>\n"):
+		_, rest, _ := strings.Cut(trimmed, "<user_input>\n") // typed while the model was at work
+		t, _, _ = cutLast(rest, "\n</user_input>")
+	}
+	t, files := cutReference(t)
+	if t != "" {
+		s.items = append(s.items, item{text: t})
+	}
+	for i := range files {
+		s.items = append(s.items, item{file: &files[i]})
+	}
+}
+
+// cutLast is strings.Cut around the last sep.
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// cutReference takes the files named with @ out of a text that holds all parts of
+// a turn in one, as older versions wrote it.
+func cutReference(s string) (string, []file) {
+	i := strings.Index(s, refStart+"\n")
+	if i < 0 || i > 0 && s[i-1] != '\n' || !strings.HasPrefix(strings.TrimLeft(s[i+len(refStart):], "\n"), refFile) {
+		return s, nil
+	}
+	block, rest, found := cutLast(s[i+len(refStart):], refEnd)
+	if !found {
+		rest = ""
+	}
+	var files []file
+	for _, b := range strings.Split("\n"+block, "\n"+refFile)[1:] {
+		name, body, _ := strings.Cut(b, ":\n")
+		files = append(files, file{name: baseName(name), mediaType: "text/plain", text: strings.Trim(body, "\n")})
+	}
+	return strings.TrimSuffix(s[:i], "\n") + rest, files
+}
+
+// baseName is the last element of a path of either kind: no path of one machine.
+func baseName(name string) string {
+	if name == "" {
+		return ""
+	}
+	return path.Base(strings.ReplaceAll(name, `\`, "/"))
+}
+
+// given makes an attachment of an inlineData or fileData part.
+func given(p part, name string) *file {
+	if p.data != nil {
+		if n := text(member(p.data, "displayName")); n != "" {
+			name = n
+		}
+		return &file{name: baseName(name), mediaType: text(member(p.data, "mimeType")), data: member(p.data, "data")}
+	}
+	if uri := text(member(p.file, "fileUri")); uri != "" && name == "" {
+		name = uri
+	}
+	return &file{name: name, mediaType: text(member(p.file, "mimeType"))}
+}
+
+// modelSays takes the texts, thoughts, images and calls of a model's message.
+// Texts that follow each other are pieces of one.
+func modelSays(content []byte) (s spoken) {
+	for _, p := range parts(content) {
+		switch n := len(s.items); {
+		case p.call != nil:
+			s.items = append(s.items, item{call: p.call})
+		case p.data != nil || p.file != nil:
+			s.items = append(s.items, item{file: given(p, "")})
+		case p.isText && p.thought:
+			if p.text != binaryReceived {
+				s.thoughts = append(s.thoughts, p.text)
+			}
+		case p.isText && p.text == "":
+		case p.isText && n > 0 && s.items[n-1].text != "":
+			s.items[n-1].text += p.text
+		case p.isText:
+			s.items = append(s.items, item{text: p.text})
+		case p.unknown != "":
+			s.unknown = append(s.unknown, "gemini part "+p.unknown)
+		}
+	}
+	return s
+}
+
+// binaryReceived is what the program lets the model say when it hands it a file
+// that a tool has read (0.61.0).
+const binaryReceived = "Binary content received. Proceeding with analysis."
+
+// says is what a message of any kind says.
+func says(kind unitKind, content []byte) spoken {
+	switch kind {
+	case userUnit:
+		return userSays(content)
+	case eventUnit:
+		s := modelSays(content)
+		if t := strings.Join(s.texts(), ""); isNoiseEvent(t) {
+			return spoken{}
+		}
+		return s
+	}
+	return modelSays(content)
+}
+
+// isNoiseEvent reports whether an info, warning or error message tells nothing of
+// the conversation: what the program says of itself at its start.
+func isNoiseEvent(s string) bool {
+	for _, p := range []string{
+		"Imported session from ", "Gemini CLI update available", "Update successful!", "Automatic update ",
+		"Code Assist login required", "Waiting for authentication", "Authentication succeeded", "Conversation checkpoint ",
+		"[FileCommandLoader]", "A new version of Gemini CLI is available",
+	} {
+		if strings.HasPrefix(strings.TrimSpace(s), p) {
+			return true
+		}
+	}
+	return false
+}
+
+// cancelled are the words with which the program notes that the user cut a turn
+// short.
+func isCancelled(s string) bool {
+	return s == "Request cancelled." || s == "User cancelled the request."
+}
+
+// isEvent reports whether a user's turn is one that nobody typed: the program lets
+// the model go on, or tells it something. What is shown for such a turn is that
+// of the turn before it.
+func isEvent(texts []string, display []byte) bool {
+	for _, t := range texts {
+		switch {
+		case strings.HasPrefix(t, "System: Potential loop detected."), strings.HasPrefix(t, "[System: You "),
+			strings.HasPrefix(t, "Background execution update:\n<background_output>"):
+		case display != nil && (t == "Please continue." || t == "System: Please continue."):
+		default:
+			return false
+		}
+	}
+	return len(texts) > 0
+}
+
+// shown is the text of displayContent.
+func shown(display []byte) string {
+	var sb strings.Builder
+	for _, p := range parts(display) {
+		if p.isText {
+			sb.WriteString(p.text)
+		}
+	}
+	return sb.String()
+}
+
+// The turns that the program makes of a long history: the model's summary of it,
+// and an answer to that.
+const (
+	summaryTag = "<state_snapshot>"
+	summaryAck = "Got it. Thanks for the additional context!"
+	placeheld  = "[The previous response was interrupted before it completed.]"
+)
+
+// isSummary reports whether a user's turn is the summary of a compression. One
+// that was typed may name the tag, but does not begin with it.
+func isSummary(s string) bool {
+	s = strings.TrimSpace(s)
+	return strings.HasPrefix(s, summaryTag) || strings.HasPrefix(s, "<scratchpad>") && strings.Contains(s, summaryTag)
+}
+
+// thoughts lists the thoughts of a message as lines "subject: description".
+func thoughts(raw []byte) (lines []string) {
+	elements, _ := rawjson.Array(raw)
+	for _, e := range elements {
+		subject, description := text(member(e, "subject")), text(member(e, "description"))
+		switch {
+		case subject != "" && description != "":
+			lines = append(lines, subject+": "+description)
+		case subject+description != "":
+			lines = append(lines, subject+description)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,244 @@
+package gemini
+
+import (
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"cortext/schema/rawjson"
+)
+
+// The program keeps a context, the messages that a model is given, and tells in
+// its file how that changes: a message is added to it, a rewind cuts it, and
+// "$set.messages" puts another one in its place. What was said stays said: a new
+// context adds nothing but what stands nowhere else. Its messages may have new
+// ids, and where the history was taken over without ids (a tool that the user
+// refused, results that were masked, 0.61.0: GeminiChat.setHistory) they stand as
+// lines under new ids before it.
+
+// push puts a message at the end of the context.
+func (x *index) push(u *unit) {
+	if n := len(x.stack); n > 0 {
+		u.above = x.stack[n-1]
+	}
+	u.depth = len(x.stack)
+	x.stack = append(x.stack, u)
+}
+
+// rewind cuts the context before the message id (0.61.0: rewindTo). One that is
+// not in it empties it.
+func (x *index) rewind(id string) {
+	x.run = nil
+	keep := 0
+	if base, ok := strings.CutSuffix(id, "_response"); ok && x.byID[id] == nil && x.byID[base] != nil {
+		id, keep = base, 1 // the results of the tools that the message called
+	}
+	u := x.byID[id]
+	if a, ok := x.aliases[id]; ok {
+		u = a.unit
+	}
+	if u == nil || u.depth >= len(x.stack) || x.stack[u.depth] != u || u.depth == 0 && x.tail.on {
+		x.tail.stale = x.tail.on
+		x.stack = nil
+		return
+	}
+	x.stack = x.stack[:u.depth+keep]
+}
+
+// A turn is a message of a context.
+type turn struct {
+	r    record
+	at   ref
+	kind unitKind
+	s    spoken
+}
+
+// setContext takes a new context, the value of "$set.messages" in the line raw at
+// offset.
+func (x *index) setContext(list, raw []byte, offset int64) {
+	var turns []turn
+	var ids []string
+	elements, _ := rawjson.Array(list)
+	for _, e := range elements {
+		r, err := parseRecord(e)
+		if kind := kindOf(r); err == nil && r.ID != "" && kind != unknownUnit {
+			at := ref{offset + int64(cap(raw)-cap(e)), len(e)}
+			turns = append(turns, turn{r, at, kind, says(kind, r.Content)})
+			ids = append(ids, r.ID)
+		}
+	}
+	copies := len(ids) > 0 && slices.Equal(ids, x.run) // the lines before were written for it
+	before := len(x.units)
+	if copies {
+		before = x.byID[ids[0]].at
+	}
+	var fresh []turn
+	for i := len(turns) - 1; i >= 0; i-- {
+		t := turns[i]
+		u := x.byID[t.r.ID]
+		switch {
+		case u != nil && !copies:
+			if u.at >= 0 {
+				before = min(before, u.at)
+			}
+		case len(t.s.items) == 0: // the program's own context, results of tools
+		case isOwnTurn(turns, i):
+			if isSummary(t.s.texts()[0]) {
+				x.addRoot(t.r.ID)
+				if !x.spoken && !x.tail.on && !x.o.Continues && u == nil {
+					fresh = append(fresh, t)
+				}
+			}
+		default:
+			if v := x.original(t, &before); v != nil {
+				x.aliases[t.r.ID] = alias{v, offset}
+				if copies {
+					u.copied = true
+				}
+			} else if x.tail.on {
+				x.tail.stale = true // it may be a copy of what was before
+			} else if !copies {
+				fresh = append(fresh, t)
+			}
+		}
+	}
+	for _, t := range slices.Backward(fresh) {
+		x.message(t.r, t.at)
+	}
+	if copies {
+		x.dropCopies()
+	}
+	x.run, x.burst = nil, nil
+}
+
+// isOwnTurn reports whether a message of a context is the program's: the summary of
+// a compression, the answer to it, or what stands for an answer that was cut short.
+func isOwnTurn(turns []turn, i int) bool {
+	texts := turns[i].s.texts()
+	if len(texts) != 1 || len(turns[i].s.items) > 1 {
+		return false
+	}
+	switch turns[i].kind {
+	case userUnit:
+		return isSummary(texts[0])
+	case modelUnit:
+		return texts[0] == placeheld || texts[0] == summaryAck && i > 0 && isOwnTurn(turns, i-1)
+	}
+	return false
+}
+
+// dropCopies takes lines that were copies out of the context.
+func (x *index) dropCopies() {
+	for native, u := range x.owners {
+		if u.copied {
+			delete(x.owners, native)
+		}
+	}
+	stack := x.stack
+	x.stack = stack[:0:0]
+	for _, u := range stack {
+		if !u.copied {
+			u.depth = len(x.stack)
+			x.stack = append(x.stack, u)
+		}
+	}
+}
+
+// remember notes what a message says, to know it again in a new context.
+func (x *index) remember(u *unit, s spoken) {
+	for _, k := range keys(u.kind, s) {
+		for _, h := range k {
+			if i, ok := slices.BinarySearch(x.hashes[h], u.at); !ok {
+				x.hashes[h] = slices.Insert(x.hashes[h], i, u.at)
+			}
+		}
+	}
+}
+
+// original finds the message that a turn of a context is a copy of: the last one
+// before a place that says the same, else any. Turns of one speaker that followed
+// each other may have become one (0.61.0: coalesceConsecutiveRoles).
+func (x *index) original(t turn, before *int) *unit {
+	for _, ks := range keys(t.kind, t.s) {
+		limit, place := *before, *before
+		for _, h := range slices.Backward(ks) {
+			at := x.hashes[h]
+			i, _ := slices.BinarySearch(at, limit)
+			for i > 0 && x.units[at[i-1]].copied {
+				i--
+			}
+			if i == 0 {
+				place = -1
+				break
+			}
+			place = at[i-1]
+			limit = place + 1
+		}
+		if place >= 0 && len(ks) > 0 {
+			*before = place
+			return x.units[place]
+		}
+	}
+	return nil
+}
+
+// keys are hashes of what a message says, in one or two ways: by its parts, and
+// for a model's message, whose parts the program joins, by all its text.
+func keys(kind unitKind, s spoken) (ways [][]uint64) {
+	hash := func(what, v string) uint64 {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte{byte(kind)})
+		_, _ = h.Write([]byte(what))
+		_, _ = h.Write([]byte(v))
+		return h.Sum64()
+	}
+	var all string
+	var each, native []uint64
+	for _, i := range s.items {
+		switch {
+		case i.file != nil && i.file.data != nil:
+			each = append(each, hash("data", string(i.file.data)))
+		case i.file != nil:
+			each = append(each, hash("file", i.file.name))
+		case i.call != nil:
+			if id := text(member(i.call, "id")); id != "" {
+				native = append(native, hash("call", id))
+			}
+		default:
+			all += i.text
+			each = append(each, hash("text", recorded(kind, i.text)))
+		}
+	}
+	if kind == modelUnit && all != "" {
+		ways = append(ways, []uint64{hash("text", recorded(kind, all))})
+	}
+	if len(each) > 0 {
+		return append(ways, each)
+	}
+	if len(native) > 0 {
+		return append(ways, native)
+	}
+	return ways
+}
+
+// recorded spells a text of the model as its line does: without space around it,
+// comments and characters of no width (0.61.0: processStreamResponse).
+func recorded(kind unitKind, s string) string {
+	if kind != modelUnit {
+		return s
+	}
+	s = strings.Map(func(r rune) rune {
+		if r >= 0x200B && r <= 0x200F || r == 0xFEFF {
+			return -1
+		}
+		return r
+	}, s)
+	for {
+		before, rest, ok := strings.Cut(s, "<!--")
+		_, after, closed := strings.Cut(rest, "-->")
+		if !ok || !closed {
+			return strings.TrimSpace(s)
+		}
+		s = before + after
+	}
+}

@@ -1,0 +1,221 @@
+package gemini
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"slices"
+	"strings"
+
+	"cortext/inject"
+)
+
+// A hook runs after each turn and must cost the same for a transcript of 70 MB as
+// for one of 70 KB: it reads from where the last reading ended. The cursor is put
+// before the last message that was said, which the program may write again, and
+// before calls of the last turn that have no result.
+
+// How much is remembered of what is before a cursor: the messages that a rewind may
+// lead to, copies of messages under other ids, and calls. What hangs on more is
+// read from the beginning.
+const (
+	maxAnchors = 256
+	maxCopies  = 256
+	maxCalls   = 64
+)
+
+// The lines of anchors that are no messages.
+const (
+	copyAnchor = "copy "
+	callAnchor = "call "
+)
+
+// hashed is how many bytes at both ends of what was read tell that it is the same.
+const hashed = 4096
+
+// A tail is what is special about reading on from a cursor.
+type tail struct {
+	on    bool
+	stale bool // what is new hangs on what the cursor does not tell
+}
+
+// seek makes the index ready to read on from the cursor.
+func (x *index) seek(size int64) error {
+	c := x.o.From
+	if c.Offset > size {
+		return inject.ErrCursor
+	}
+	head, end, err := x.sums(c.Offset)
+	if err != nil {
+		return err
+	}
+	if head != c.Head || end != c.Tail {
+		return inject.ErrCursor
+	}
+	x.tail.on = true
+	for _, a := range c.Anchors {
+		if id, ok := strings.CutPrefix(a.Line, copyAnchor); ok {
+			if u := x.byID[a.Message]; u != nil {
+				x.aliases[id] = alias{unit: u, offset: -1}
+			}
+			continue
+		}
+		if id, ok := strings.CutPrefix(a.Line, callAnchor); ok {
+			x.owners[id] = &unit{id: a.Message, at: -1}
+			x.calls = append(x.calls, id)
+			continue
+		}
+		u := &unit{id: a.Line, at: -1, ours: a.Ours, speaks: a.Ours || a.Line == a.Message}
+		if len(x.stack) == 0 && a.Message != "" && a.Message != a.Line {
+			u.above = &unit{id: a.Message, at: -1, speaks: true}
+		}
+		x.byID[u.id] = u
+		x.push(u)
+		x.spoken = x.spoken || u.speaks
+	}
+	return nil
+}
+
+// sums are hashes of the first bytes, and of the last before an offset.
+func (x *index) sums(offset int64) (head, end string, err error) {
+	buf := make([]byte, min(offset, hashed))
+	hash := func(at int64) string {
+		if _, e := x.file.ReadAt(buf, at); e != nil && e != io.EOF {
+			err = e
+		}
+		sum := sha256.Sum256(buf)
+		return hex.EncodeToString(sum[:8])
+	}
+	return hash(0), hash(offset - int64(len(buf))), err
+}
+
+// isStale reports whether a reading from a cursor met something that hangs on
+// what was read before.
+func (x *index) isStale() bool {
+	return x.tail.on && (x.tail.stale || slices.ContainsFunc(x.orphans, func(id string) bool { return x.owners[id] == nil }))
+}
+
+// next is the cursor that a later reading can go on from. A document is written
+// anew as a whole: there is none in it.
+func (x *index) next(size int64) (c inject.Cursor, err error) {
+	c.Size = size
+	if x.rewritten {
+		c.Anchors = x.anchors(1<<62, nil)
+		return c, nil
+	}
+	c.Offset = x.settledBefore()
+	if c.Offset == 0 {
+		return c, nil
+	}
+	if c.Head, c.Tail, err = x.sums(c.Offset); err != nil {
+		return c, err
+	}
+	var begin *unit
+	for _, u := range x.units {
+		if u.refs[0].offset >= c.Offset {
+			begin = cmp.Or(begin, u)
+			if u.kept() {
+				c.Message = u.id
+				break
+			}
+		}
+	}
+	c.Anchors = x.anchors(c.Offset, begin)
+	return c, nil
+}
+
+// anchors are the messages of the context in which begin came, nil: the present
+// one, and what else was noted before offset.
+func (x *index) anchors(offset int64, begin *unit) (list []inject.Anchor) {
+	var last *unit
+	if begin != nil {
+		last = begin.above
+	} else if n := len(x.stack); n > 0 {
+		last = x.stack[n-1]
+	}
+	for u := last; u != nil && len(list) < maxAnchors; u = u.above {
+		list = append(list, inject.Anchor{Line: u.id, Message: u.nearest(), Ours: u.ours})
+	}
+	slices.Reverse(list)
+	var copies []string
+	for id, a := range x.aliases {
+		if a.offset < offset && a.unit.kept() {
+			copies = append(copies, id)
+		}
+	}
+	slices.SortFunc(copies, func(i, j string) int {
+		a, b := x.aliases[i], x.aliases[j]
+		return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(a.unit.at, b.unit.at), cmp.Compare(i, j))
+	})
+	for _, id := range copies[max(0, len(copies)-maxCopies):] {
+		list = append(list, inject.Anchor{Line: copyAnchor + id, Message: x.aliases[id].unit.id})
+	}
+	var made []inject.Anchor
+	for _, id := range slices.Backward(x.calls) {
+		u := x.owners[id]
+		if u != nil && len(made) < maxCalls && (u.at < 0 || u.refs[0].offset < offset) {
+			made = append(made, inject.Anchor{Line: callAnchor + id, Message: u.id})
+		}
+	}
+	slices.Reverse(made)
+	return append(list, made...)
+}
+
+// nearest is the message u, or the nearest above it.
+func (u *unit) nearest() string {
+	n := 0
+	for v := u; v != nil && n < maxClimb; v = v.above {
+		if n++; v.kept() {
+			return v.id
+		}
+	}
+	return ""
+}
+
+// settledBefore is the offset before which nothing will change any more.
+func (x *index) settledBefore() int64 {
+	var last *unit
+	for _, u := range slices.Backward(x.units) {
+		if u.kept() && u.kind != eventUnit {
+			last = u
+			break
+		}
+	}
+	if last == nil {
+		return x.o.From.Offset
+	}
+	offset := last.refs[0].offset
+	if x.burst != nil {
+		offset = min(offset, x.burst.refs[0].offset)
+	}
+	unanswered := map[*unit]bool{}
+	ends := map[*unit]int64{}
+	for id, u := range x.owners {
+		if at, ok := x.results[id]; ok && x.open[id] {
+			ends[u] = max(ends[u], at.offset)
+		} else if x.open[id] {
+			unanswered[u] = true
+		}
+	}
+	for _, u := range slices.Backward(x.units) {
+		if u.kind == userUnit && u.kept() {
+			break
+		}
+		if unanswered[u] || u.asks && len(u.loose) == 0 {
+			offset = min(offset, u.refs[0].offset)
+		}
+	}
+	for _, u := range x.units {
+		ends[u] = max(ends[u], u.refs[len(u.refs)-1].offset)
+		for _, l := range u.loose {
+			ends[u] = max(ends[u], l.at.offset)
+		}
+	}
+	for _, u := range slices.Backward(x.units) {
+		if at := u.refs[0].offset; at < offset && ends[u] >= offset {
+			offset = at
+		}
+	}
+	return offset
+}

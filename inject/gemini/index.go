@@ -1,0 +1,423 @@
+package gemini
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cortext/inject"
+	"cortext/schema"
+	"cortext/schema/jsonl"
+	"cortext/schema/rawjson"
+)
+
+// The first pass over a transcript keeps, of each message, only where it is and
+// what it hangs on; the second pass (build.go) reads one message after the other.
+
+// ref is where a message is in the file.
+type ref struct {
+	offset int64
+	size   int
+}
+
+// A unit is a message with the lines that it stands on: the program writes one
+// again when it knows more of it (FACTS section 3). Each message of the file has
+// one, since a rewind may lead to any.
+type unit struct {
+	kind  unitKind
+	id    string
+	stamp string
+	refs  []ref
+	above *unit // what was last in the context when it came
+	at    int   // its place in the file; -1: it was read before
+	depth int   // its place in the context
+	loose []loose
+
+	speaks bool // it says something
+	ours   bool // it is a payload of ours
+	copied bool // it says what another one says, for a new context
+	cut    bool // the user cut it short
+	notice bool // it is a line of the program's own
+	asks   bool // it has a call without id and result
+}
+
+// loose is a result that names no call.
+type loose struct {
+	at ref
+	n  int // which of those of its message
+}
+
+// kept reports whether the unit becomes a message.
+func (u *unit) kept() bool { return u.speaks && !u.ours && !u.copied }
+
+type index struct {
+	file    io.ReaderAt
+	release func() error
+	path    string
+	o       inject.Options
+	tail    tail
+
+	units   []*unit
+	byID    map[string]*unit
+	stack   []*unit           // the context as a rewind sees it
+	aliases map[string]alias  // ids of copies in a context
+	hashes  map[uint64][]int  // what was said -> where
+	run     []string          // ids of the messages since the last change
+	burst   *unit             // the first of copies whose context has not come yet
+	spoken  bool              // something was said
+	summary bool              // the last message was the summary of a compression
+	results map[string]ref    // call -> the message that holds its result
+	orphans []string          // calls with a result, in the order of the file
+	owners  map[string]*unit  // call -> the message that makes it
+	calls   []string          // those of owners, in their order
+	open    map[string]bool   // calls that have no result where they stand
+	agents  map[string]string // sub-agent -> call
+	unknown map[string]int
+	damage  []string
+
+	native    string
+	model     string
+	tools     []string
+	subagent  bool // it is the transcript of a sub-agent
+	rewritten bool // it is a document
+	t         *inject.Transcript
+}
+
+// An alias is a message under the id that it has in a new context.
+type alias struct {
+	unit   *unit
+	offset int64 // of the line that made it
+}
+
+func newIndex(f io.ReaderAt, path string, o inject.Options) *index {
+	return &index{
+		file: f, path: path, o: o, byID: map[string]*unit{}, aliases: map[string]alias{}, hashes: map[uint64][]int{},
+		results: map[string]ref{}, owners: map[string]*unit{}, open: map[string]bool{}, agents: map[string]string{},
+		unknown: map[string]int{}, t: &inject.Transcript{Agent: Name},
+	}
+}
+
+// lines reads a session of one record a line.
+func (x *index) lines(size int64) error {
+	from, number := int64(0), 1
+	if x.o.From.Offset > 0 {
+		if err := x.seek(size); err != nil {
+			return err
+		}
+		from, number = x.o.From.Offset, 0
+	}
+	lines := 0
+	for rec, err := range jsonl.Read(io.NewSectionReader(x.file, from, size-from), from, number) {
+		var damage *jsonl.Damage
+		if errors.As(err, &damage) {
+			if damage.Kind != jsonl.Unterminated && x.o.Head == 0 {
+				x.damage = append(x.damage, damage.Error())
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if lines++; lines%256 == 0 && x.o.Progress != nil {
+			x.o.Progress(rec.Offset)
+		}
+		if r, err := parseRecord(rec.Raw); err == nil { // jsonl yields valid objects only
+			x.add(r, ref{rec.Offset, len(rec.Raw)}, rec.Raw)
+		}
+	}
+	return nil
+}
+
+// add files one record where it belongs, in the order in which the program looks
+// (loadConversationRecord, 0.61.0).
+func (x *index) add(r record, at ref, raw []byte) {
+	switch {
+	case r.Rewind != "":
+		x.rewind(r.Rewind)
+	case r.ID != "":
+		x.message(r, at)
+	case r.Set != nil:
+		if id := text(member(r.Set, "sessionId")); id != "" {
+			x.native = first(x.native, id)
+			x.run = nil
+		}
+		if list := member(r.Set, "messages"); list != nil {
+			x.setContext(list, raw, at.offset)
+		}
+	case r.Session != "" || r.Messages != nil || r.History != nil:
+		x.native = first(x.native, r.Session)
+		x.subagent = x.subagent || r.Kind == "subagent"
+		x.run = nil
+		for _, list := range [][]byte{r.Messages, r.History} {
+			elements, _ := rawjson.Array(list)
+			for _, e := range elements {
+				x.element(e, ref{at.offset + int64(cap(raw)-cap(e)), len(e)})
+			}
+		}
+	case r.unnamed:
+		x.unknown["(no type)"]++
+	default: // a message without an id, which the program passes over
+		r.ID = fmt.Sprintf("line-at-%d", at.offset)
+		x.message(r, at)
+	}
+}
+
+// derivedID makes an id for a message that has none from its place and text.
+func derivedID(place int, raw []byte) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d\n%s", place, raw))
+	return hex.EncodeToString(sum[:16])
+}
+
+// environment is the id of the program's own first turn (deriveStableId of
+// "environment-context", 0.61.0).
+const environment = "d04923d38bb0f6017037e74183378ef4"
+
+// message files a message, or more of one that is known.
+func (x *index) message(r record, at ref) {
+	kind := kindOf(r)
+	if kind == unknownUnit {
+		x.unknown[kindName(first(r.Type, r.Role))]++
+		return
+	}
+	u := x.byID[r.ID]
+	if u == nil {
+		u = &unit{id: r.ID, stamp: r.Timestamp, at: len(x.units)}
+		x.units = append(x.units, u)
+		x.byID[r.ID] = u
+		x.push(u)
+	}
+	if u.at < 0 {
+		x.tail.stale = true // it was read before
+		return
+	}
+	u.kind, u.refs = kind, append(u.refs, at)
+	if len(x.run) == 0 || x.run[len(x.run)-1] != u.id {
+		x.run = append(x.run, u.id)
+	}
+	s := says(kind, r.Content)
+	for _, kind := range s.unknown {
+		x.unknown[kind]++
+	}
+	afterSummary := x.summary
+	x.summary = false
+	switch kind {
+	case userUnit:
+		x.addUser(r, u, s, at)
+	case modelUnit:
+		x.addModel(r, u, s, afterSummary)
+	case eventUnit:
+		x.run, x.burst = nil, nil
+		u.notice = true
+		u.speaks = u.speaks || len(s.items) > 0
+		if isCancelled(strings.Join(s.texts(), "")) {
+			x.cancel(u)
+		}
+	}
+	x.remember(u, s)
+}
+
+func (x *index) addUser(r record, u *unit, s spoken, at ref) {
+	x.addResults(s.results, u, at)
+	if s.context && r.ID != environment && len(x.units) > 1 && !x.rewritten {
+		x.burst = u
+	}
+	texts := s.texts()
+	switch {
+	case len(s.items) == 0:
+		return
+	case len(texts) > 0 && isSummary(texts[0]):
+		x.summary = true
+		if x.spoken || x.tail.on || x.o.Continues {
+			return // what it sums up is in this file, or in that of the session before
+		}
+		u.kind = eventUnit
+	case isEvent(texts, r.Display):
+		u.kind = eventUnit
+	case x.isOurs(r, s):
+		u.ours = true
+	}
+	u.speaks = true
+	x.spoken = x.spoken || u.kind == userUnit
+	if u.kind == userUnit && !u.ours && len(u.refs) == 1 {
+		x.prompt(typed(r, s, x.o.Strip), u)
+	}
+	x.root(u)
+}
+
+func (x *index) addModel(r record, u *unit, s spoken, afterSummary bool) {
+	list := calls(r, s)
+	texts := s.texts()
+	switch {
+	case afterSummary && len(list) == 0 && slices.Equal(texts, []string{summaryAck}):
+		return
+	case r.Model != "" || len(r.Content) > 0 && r.Content[0] == '"':
+		x.burst = nil // a copy has neither
+	}
+	if len(list) > 0 || len(s.items) > 0 || len(s.thoughts) > 0 || len(thoughts(r.Thoughts)) > 0 {
+		u.speaks = true
+	}
+	for _, c := range list {
+		if c.native != "" && x.owners[c.native] == nil {
+			x.owners[c.native] = u
+			x.calls = append(x.calls, c.native)
+		}
+		x.open[c.native] = c.result == nil && c.status == ""
+		u.asks = u.asks || c.native == "" && x.open[""]
+		if c.agent != "" {
+			x.agents[c.agent] = c.native
+		}
+		if c.name != "" && !slices.Contains(x.tools, c.name) {
+			x.tools = append(x.tools, c.name)
+		}
+	}
+	if r.Model != "" {
+		x.model = r.Model
+	}
+	if u.speaks {
+		x.spoken = true
+		x.root(u)
+	}
+}
+
+// addResults notes the results of tools that stand in a user's turn. They stand in
+// toolCalls too, but for checkpoints.
+func (x *index) addResults(results [][]byte, u *unit, at ref) {
+	n := 0
+	for _, p := range results {
+		if id := text(member(p, "id")); id != "" {
+			if _, ok := x.results[id]; !ok { // the first: copies in a new context may be cut
+				x.orphans = append(x.orphans, id)
+				x.results[id] = at
+			}
+			continue
+		}
+		if v := u.above; v != nil && v.at < 0 {
+			x.tail.stale = true
+		} else if v != nil && v.kind == modelUnit {
+			v.loose = append(v.loose, loose{at, n})
+		}
+		n++
+	}
+}
+
+// cancel notes that the user cut the model short before the event u.
+func (x *index) cancel(u *unit) {
+	n := 0
+	for v := u.above; v != nil && n < maxClimb; v = v.above {
+		n++
+		switch {
+		case v.kind == eventUnit || !v.speaks || v.copied:
+			continue
+		case v.at < 0:
+			x.tail.stale = true
+		case v.kind == modelUnit:
+			v.cut = true
+		}
+		return
+	}
+}
+
+// maxClimb bounds a walk over messages that say nothing.
+const maxClimb = 10_000
+
+// maxRoots bounds how many messages that hang on none are remembered: the first,
+// and one for each compression and each rewind to the beginning.
+const maxRoots = 100
+
+// root notes u if no message stands above it: a copy of the session (0.61.0:
+// --session-file keeps the ids of messages) begins with it.
+func (x *index) root(u *unit) {
+	n := 0
+	for v := u.above; v != nil; v = v.above {
+		if n++; v.speaks && v.kind != eventUnit || n == maxClimb {
+			return
+		}
+	}
+	x.addRoot(u.id)
+}
+
+func (x *index) addRoot(id string) {
+	if len(x.t.Roots) < maxRoots && !slices.Contains(x.t.Roots, id) {
+		x.t.Roots = append(x.t.Roots, id)
+	}
+}
+
+// close settles what only the whole file tells.
+func (x *index) close(size int64) error {
+	t := x.t
+	if x.burst != nil { // copies whose context has not been written yet
+		for _, u := range x.units[x.burst.at:] {
+			u.copied = true
+		}
+	}
+	t.NativeID = x.nativeID()
+	if x.subagent {
+		t.Parent = x.parentSession()
+	}
+	t.WorkingDir = heldIn(x.path)
+	t.Calls, t.Model, t.Tools = x.agents, x.model, x.tools
+	for _, u := range x.units {
+		if !u.kept() {
+			continue
+		}
+		t.Messages++
+		at := schema.Time(u.stamp).Time()
+		if at.IsZero() {
+			continue
+		}
+		if t.First.IsZero() || at.Before(t.First) {
+			t.First = at
+		}
+		if at.After(t.Last) {
+			t.Last = at
+		}
+	}
+	if x.isStale() {
+		return inject.ErrCursor
+	}
+	t.Warnings = append(t.Warnings, x.damage...)
+	for _, kind := range sortedKeys(x.unknown) {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("%d records of the unknown kind %q left out", x.unknown[kind], kind))
+	}
+	var err error
+	if t.Next, err = x.next(size); err != nil {
+		return err
+	}
+	t.Each = x.each
+	t.Said, err = x.said()
+	return err
+}
+
+// nativeID is the session's id: that of the header, else what the file is called.
+func (x *index) nativeID() string {
+	if x.native == "" && x.tail.on {
+		if h, err := peek(x.path); err == nil {
+			x.native, x.subagent = h.id, h.kind == "subagent"
+		}
+	}
+	base := filepath.Base(x.path)
+	return first(x.native, strings.TrimSuffix(base, filepath.Ext(base)))
+}
+
+// parentSession is the session that a sub-agent's transcript belongs to: its folder
+// is called by it.
+func (x *index) parentSession() string {
+	if name := filepath.Base(filepath.Dir(x.path)); name != chats { // older versions put all into one folder
+		return name
+	}
+	return ""
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,138 @@
+package gemini
+
+import (
+	"strconv"
+	"strings"
+
+	"cortext/inject"
+	"cortext/schema"
+)
+
+// An outcome is what a tool gave.
+type outcome struct {
+	name        string
+	output      string
+	failed      bool // it gave an error in place of an output
+	there       bool
+	attachments []schema.Attachment
+	blobs       []inject.Blob
+}
+
+// outcomeOf reads the result of the call native from the parts of a result: one
+// functionResponse, and the images and texts that follow it. Other calls of the
+// same turn may have theirs among them (0.61.0: updateMessagesFromHistory). n
+// counts the responses without an id, -1: the id tells.
+func outcomeOf(list []part, native string, n int) (o outcome) {
+	responses := 0
+	for _, p := range list {
+		if p.response != nil {
+			responses++
+		}
+	}
+	mine := responses == 0
+	var texts []string
+	for _, p := range list {
+		switch {
+		case p.response != nil:
+			id := text(member(p.response, "id"))
+			switch {
+			case n >= 0 && id == "":
+				mine = n == 0
+				n--
+			case n < 0 && native != "":
+				mine = id == native || id == "" || responses == 1
+			default:
+				mine = n < 0
+			}
+			if !mine {
+				continue
+			}
+			o.there, o.name = true, text(member(p.response, "name"))
+			s, failed := response(member(p.response, "response"))
+			o.failed = o.failed || failed
+			texts = append(texts, s)
+			for _, q := range parts(member(p.response, "parts")) { // Gemini 3 gives images so
+				o.attach(q)
+			}
+		case !mine:
+		case p.data != nil || p.file != nil:
+			o.there = true
+			o.attach(p)
+		case p.isText && p.text != "":
+			o.there = true
+			texts = append(texts, p.text)
+		}
+	}
+	o.output = strings.Join(texts, "\n\n")
+	return o
+}
+
+func (o *outcome) attach(p part) {
+	if p.data == nil && p.file == nil {
+		return
+	}
+	a, blobs := attachment(given(p, ""))
+	o.attachments = append(o.attachments, a)
+	o.blobs = append(o.blobs, blobs...)
+}
+
+// response is the text of a functionResponse: its output or its error, else all
+// of it.
+func response(raw []byte) (s string, failed bool) {
+	if v := member(raw, "error"); v != nil && member(raw, "output") == nil {
+		if s = text(v); s == "" {
+			s = string(v)
+		}
+		return s, true
+	}
+	if v := member(raw, "output"); len(v) > 0 {
+		if v[0] == '"' {
+			return text(v), false
+		}
+		return string(v), false
+	}
+	return string(raw), false
+}
+
+// finish writes an outcome into a tool line. The program's word on it is the
+// status; what it shows of it stands in where there is no result.
+func finish(t *schema.Tool, k call, o outcome) {
+	t.Output, t.Attachments = o.output, o.attachments
+	if !o.there && len(k.display) > 0 {
+		if t.Output = text(k.display); k.display[0] != '"' && string(k.display) != "null" {
+			t.Output = string(k.display)
+		}
+	}
+	switch {
+	case k.status == "success":
+		t.Success = new(true)
+	case k.status == "error" || k.status == "cancelled", k.status == "" && o.failed:
+		t.Success = new(false)
+		t.Error = firstLine(t.Output)
+	case k.status == "" && o.there:
+		t.Success = new(true)
+	}
+	if k.name == "run_shell_command" && t.Success != nil {
+		t.ExitCode = exitCode(t.Output)
+	}
+}
+
+// exitCode is known of shell commands: the lines behind their output name it, if
+// it is not 0 or, in older versions, always. A command that went to the background
+// or was cancelled has none.
+func exitCode(output string) *int {
+	const mark = "\nExit Code: "
+	if i := strings.LastIndex(output, mark); i >= 0 {
+		digits, _, _ := strings.Cut(output[i+len(mark):], "\n")
+		code, err := strconv.Atoi(strings.TrimSpace(digits))
+		if err != nil {
+			return nil // "(none)"
+		}
+		return &code
+	}
+	s := strings.TrimPrefix(output, "<untrusted_context>\n")
+	if !strings.HasPrefix(s, "Output: ") || strings.Contains(s, "\nSignal: ") || strings.Contains(s, "\nError: ") {
+		return nil
+	}
+	return new(int)
+}

@@ -1,0 +1,262 @@
+package gemini
+
+import (
+	"cortext/schema/rawjson"
+)
+
+// A record is a line of a session's file, or a message of a document: a header, a
+// message, or a change of what was before (FACTS section 3).
+type record struct {
+	ID, Type, Role      string
+	Timestamp, Model    string
+	Session, Hash, Kind string
+	Start               string
+	Rewind              string
+	Content, Display    []byte
+	ToolCalls, Thoughts []byte
+	Tokens, Set         []byte
+	Messages, History   []byte
+	Foreign             bool // it has the envelope of another agent
+	unnamed             bool // it has no id, type or role
+}
+
+func parseRecord(raw []byte) (record, error) {
+	members, err := rawjson.Members(raw)
+	if err != nil {
+		return record{}, err
+	}
+	var r record
+	for _, m := range members {
+		switch m.Name {
+		case "id":
+			r.ID = text(m.Value)
+		case "type":
+			r.Type = text(m.Value)
+		case "role":
+			r.Role = text(m.Value)
+		case "timestamp":
+			r.Timestamp = text(m.Value)
+		case "model":
+			r.Model = text(m.Value)
+		case "sessionId":
+			r.Session = text(m.Value)
+		case "projectHash":
+			r.Hash = text(m.Value)
+		case "kind":
+			r.Kind = text(m.Value)
+		case "startTime":
+			r.Start = text(m.Value)
+		case "$rewindTo":
+			r.Rewind = text(m.Value)
+		case "content":
+			r.Content = m.Value
+		case "parts": // of a checkpoint's turns
+			if r.Content == nil {
+				r.Content = m.Value
+			}
+		case "displayContent":
+			r.Display = m.Value
+		case "toolCalls":
+			r.ToolCalls = m.Value
+		case "thoughts":
+			r.Thoughts = m.Value
+		case "tokens":
+			r.Tokens = m.Value
+		case "$set":
+			r.Set = m.Value
+		case "messages":
+			r.Messages = m.Value
+		case "history":
+			r.History = m.Value
+		case "message", "payload", "uuid", "parentUuid":
+			r.Foreign = true
+		}
+	}
+	r.unnamed = r.ID == "" && r.Type == "" && r.Role == ""
+	return r, nil
+}
+
+type unitKind int
+
+const (
+	unknownUnit unitKind = iota
+	userUnit
+	modelUnit
+	eventUnit
+)
+
+// kindOf tells who speaks in a message. Checkpoints and some writers have a role
+// in place of a type, and "model" in place of "gemini".
+func kindOf(r record) unitKind {
+	who := r.Type
+	if who == "" {
+		who = r.Role
+	}
+	switch who {
+	case "user":
+		return userUnit
+	case "gemini", "model", "assistant":
+		return modelUnit
+	case "info", "error", "warning":
+		return eventUnit
+	}
+	return unknownUnit
+}
+
+// A part is one element of a message's content (Part of the Gemini API).
+type part struct {
+	text                       string
+	isText, thought            bool
+	call, response, data, file []byte
+	unknown                    string
+}
+
+// parts returns the content of a message: a string is one text.
+func parts(content []byte) []part {
+	if len(content) == 0 {
+		return nil
+	}
+	elements := [][]byte{content}
+	if content[0] == '[' {
+		var err error
+		if elements, err = rawjson.Array(content); err != nil {
+			return nil
+		}
+	}
+	list := make([]part, 0, len(elements))
+	for _, e := range elements {
+		if e[0] == '"' {
+			list = append(list, part{text: text(e), isText: true})
+			continue
+		}
+		members, err := rawjson.Members(e)
+		if err != nil {
+			continue
+		}
+		list = append(list, parsePart(members))
+	}
+	return list
+}
+
+func parsePart(members []rawjson.Member) (p part) {
+	known := false
+	for _, m := range members {
+		switch m.Name {
+		case "text":
+			p.text, p.isText = text(m.Value), true
+		case "thought":
+			p.thought = string(m.Value) == "true"
+		case "functionCall":
+			p.call = m.Value
+		case "functionResponse":
+			p.response = m.Value
+		case "inlineData":
+			p.data = m.Value
+		case "fileData":
+			p.file = m.Value
+		case "thoughtSignature", "videoMetadata", "type", "partMetadata", "mediaResolution":
+			known = true
+		default:
+			if p.unknown == "" {
+				p.unknown = kindName(m.Name)
+			}
+		}
+	}
+	if known || p.isText || p.call != nil || p.response != nil || p.data != nil || p.file != nil {
+		p.unknown = ""
+	}
+	return p
+}
+
+func kindName(s string) string {
+	if s == "" {
+		return "(no type)"
+	}
+	return s
+}
+
+// A call is a tool call of a message with its outcome, if there is one.
+type call struct {
+	native, name  string
+	args, result  []byte
+	display       []byte
+	status, stamp string
+	agent         string // the sub-agent that it started
+}
+
+// calls lists the tool calls of a model's message: its toolCalls, and those parts
+// of its content that these do not hold.
+func calls(r record, s spoken) []call {
+	var list []call
+	named := map[string]bool{}
+	elements, _ := rawjson.Array(r.ToolCalls)
+	for _, e := range elements {
+		members, err := rawjson.Members(e)
+		if err != nil {
+			continue
+		}
+		var c call
+		for _, m := range members {
+			switch m.Name {
+			case "id":
+				c.native = text(m.Value)
+			case "name":
+				c.name = text(m.Value)
+			case "args":
+				c.args = m.Value
+			case "result":
+				c.result = m.Value
+			case "resultDisplay":
+				c.display = m.Value
+			case "status":
+				c.status = text(m.Value)
+			case "timestamp":
+				c.stamp = text(m.Value)
+			case "agentId":
+				c.agent = text(m.Value)
+			}
+		}
+		named[c.native] = true
+		list = append(list, c)
+	}
+	for _, i := range s.items {
+		if i.call == nil {
+			continue
+		}
+		c := call{native: text(member(i.call, "id")), name: text(member(i.call, "name")), args: member(i.call, "args")}
+		if !named[c.native] && (c.native != "" || len(elements) == 0) {
+			named[c.native] = c.native != ""
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// text decodes a JSON string; anything else is the empty string.
+func text(raw []byte) string {
+	if len(raw) == 0 || raw[0] != '"' {
+		return ""
+	}
+	s, err := rawjson.Unquote(raw)
+	if err != nil {
+		return ""
+	}
+	return s
+}
+
+// member returns the value of a member of an object, nil if there is none.
+func member(object []byte, name string) []byte {
+	if len(object) == 0 || object[0] != '{' {
+		return nil
+	}
+	members, err := rawjson.Members(object)
+	if err != nil {
+		return nil
+	}
+	for _, m := range members {
+		if m.Name == name {
+			return m.Value
+		}
+	}
+	return nil
+}

@@ -1,0 +1,267 @@
+package gemini
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cortext/inject"
+	"cortext/schema/jsonl"
+	"cortext/schema/rawjson"
+)
+
+// chats is the folder of a project's sessions.
+const chats = "chats"
+
+// roots are the folders with the program's projects (0.61.0: getGlobalRuntimeDir;
+// in the sandbox of macOS it writes below .cache).
+func roots(m inject.Machine) []string {
+	home := m.Getenv("GEMINI_CLI_HOME")
+	if home == "" {
+		home = m.Home
+	}
+	return []string{filepath.Join(home, ".gemini", "tmp"), filepath.Join(home, ".cache", ".gemini", "tmp")}
+}
+
+// Stores lists the folders below which the sessions of all projects lie.
+func Stores(m inject.Machine) (list []inject.Store) {
+	for _, dir := range roots(m) {
+		list = append(list, inject.Store{Dir: dir, Depth: 2})
+	}
+	return list
+}
+
+// A session is a file of the program's with what its beginning tells.
+type session struct {
+	head
+	path string
+	info fs.FileInfo
+}
+
+// A head is what the beginning of a session's file tells.
+type head struct {
+	id, kind, start string
+	spoken          bool // it holds a message
+}
+
+// Sessions lists the sessions that the program keeps on this machine, but for those
+// of sub-agents and those in which nothing was said: each start leaves such a
+// stub, also that of a session that is taken up again, under its id.
+//
+// Where files of one id hold messages, the first is the one that the session began
+// in (see [Locate]); another is listed as well if it holds messages that the ones
+// before it do not (FACTS section 5, the race of --resume with -i).
+func Sessions(m inject.Machine) ([]inject.Native, error) {
+	byID := map[string][]session{}
+	err := files(m, "", func(s session) { byID[s.id] = append(byID[s.id], s) })
+	var list []inject.Native
+	for _, id := range sortedKeys(byID) {
+		for _, s := range distinct(byID[id]) {
+			list = append(list, inject.Native{NativeID: id, Path: s.path, Dir: heldIn(s.path), Updated: s.info.ModTime()})
+		}
+	}
+	return list, err
+}
+
+// Locate returns the file of a session: the one that it began in, if several have
+// its id, and of these one that the program goes on writing to.
+func Locate(m inject.Machine, nativeID string) (path string, ok bool) {
+	part := fileNamePart(nativeID)
+	if part == "" {
+		return "", false
+	}
+	var list []session
+	_ = files(m, part[:min(8, len(part))], func(s session) { // what cannot be read is not there
+		if s.id == nativeID {
+			list = append(list, s)
+		}
+	})
+	if len(list) == 0 {
+		return "", false
+	}
+	slices.SortFunc(list, compareSessions)
+	return list[0].path, true
+}
+
+// compareSessions puts the file first that a session began in. The program makes
+// a .jsonl of a .json, with all that is in it, when it takes it up again.
+func compareSessions(a, b session) int {
+	return cmp.Or(strings.Compare(a.start, b.start), strings.Compare(b.path, a.path))
+}
+
+// files calls f for each file of a session that holds messages; end is what its
+// name ends in, before the suffix.
+func files(m inject.Machine, end string, f func(session)) error {
+	var errs []error
+	for _, root := range roots(m) {
+		projects, err := os.ReadDir(root)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+		for _, p := range projects {
+			dir := filepath.Join(root, p.Name(), chats)
+			entries, err := os.ReadDir(dir)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) && p.IsDir() {
+				errs = append(errs, err)
+			}
+			for _, e := range entries {
+				name, ok := strings.CutPrefix(e.Name(), "session-")
+				ext := filepath.Ext(name)
+				if !ok || !e.Type().IsRegular() || ext != ".jsonl" && ext != ".json" ||
+					!strings.HasSuffix(strings.TrimSuffix(name, ext), end) {
+					continue
+				}
+				s := session{path: filepath.Join(dir, e.Name())}
+				if s.head, err = peek(s.path); err == nil {
+					s.info, err = e.Info()
+				}
+				switch {
+				case errors.Is(err, fs.ErrNotExist): // deleted meanwhile
+				case err != nil:
+					errs = append(errs, err)
+				case s.id != "" && s.spoken && s.kind != "subagent":
+					f(s)
+				}
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// distinct leaves out the files whose messages all stand in those before them.
+func distinct(list []session) (kept []session) {
+	slices.SortFunc(list, compareSessions)
+	if len(list) == 1 {
+		return list
+	}
+	seen := map[string]bool{}
+	for _, s := range list {
+		x, _, err := load(s.path, inject.Options{})
+		if err != nil {
+			continue
+		}
+		more := false
+		for _, u := range x.units {
+			if u.kept() && u.kind != eventUnit && !seen[u.id] {
+				seen[u.id], more = true, true
+			}
+		}
+		if x.release() == nil && more {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// peekBytes is how much of a document is looked at for its head.
+const peekBytes = 256 << 10
+
+// peek reads the head of a session's file, up to its first message.
+func peek(file string) (h head, err error) {
+	if _, err := inject.StatFile(file); err != nil {
+		return h, err
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return h, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	data := make([]byte, 16)
+	n, err := f.ReadAt(data, 0)
+	if err != nil && err != io.EOF {
+		return h, err
+	}
+	if isDocument(data[:n]) {
+		data, err = io.ReadAll(io.LimitReader(f, peekBytes))
+		peekDocument(data, &h)
+		return h, err
+	}
+	for rec, err := range jsonl.Read(f, 0, 1) {
+		var damage *jsonl.Damage
+		if errors.As(err, &damage) {
+			continue
+		}
+		if err != nil {
+			return h, err
+		}
+		r, err := parseRecord(rec.Raw)
+		if err != nil {
+			continue
+		}
+		switch {
+		case r.ID != "":
+			h.spoken = h.spoken || kindOf(r) == modelUnit || kindOf(r) == userUnit && len(userSays(r.Content).items) > 0
+		case r.Session != "" && h.id == "":
+			h.id, h.kind, h.start = r.Session, r.Kind, r.Start
+			h.spoken = h.spoken || holdsMessages(r.Messages)
+		}
+		if h.id != "" && h.spoken {
+			break
+		}
+	}
+	return h, nil
+}
+
+func peekDocument(data []byte, h *head) {
+	_ = walk(data, func(name string, rest []byte) bool { // it may be cut off by the bound
+		value, _, _ := rawjson.Next(rest)
+		switch name {
+		case "sessionId":
+			h.id = text(value)
+		case "kind":
+			h.kind = text(value)
+		case "startTime":
+			h.start = text(value)
+		case "messages":
+			h.spoken = len(rest) > 1 && !strings.HasPrefix(strings.TrimLeft(string(rest[1:min(len(rest), 64)]), " \t\r\n"), "]")
+		}
+		return true
+	})
+}
+
+// heldIn is the folder that a session was held in: the owner of the folder that
+// its file lies in (0.61.0: .project_root, and projects.json beside the folders).
+// Older versions named that by a hash of the path, which one of the known paths
+// may have.
+func heldIn(file string) string {
+	dir := filepath.Dir(file)
+	if filepath.Base(dir) != chats { // that of a sub-agent lies one deeper
+		dir = filepath.Dir(dir)
+	}
+	if filepath.Base(dir) != chats {
+		return ""
+	}
+	project := filepath.Dir(dir)
+	if owner, ok := readSmall(filepath.Join(project, ".project_root")); ok {
+		if owner = strings.TrimSpace(owner); filepath.IsAbs(owner) {
+			return filepath.Clean(owner)
+		}
+		return ""
+	}
+	list, _ := readSmall(filepath.Join(filepath.Dir(filepath.Dir(project)), "projects.json"))
+	members, _ := rawjson.Members(member([]byte(list), "projects"))
+	for _, m := range members {
+		sum := sha256.Sum256([]byte(m.Name))
+		if name := filepath.Base(project); filepath.IsAbs(m.Name) && (text(m.Value) == name || hex.EncodeToString(sum[:]) == name) {
+			return filepath.Clean(m.Name)
+		}
+	}
+	return ""
+}
+
+// readSmall reads a file of the program's that is never long.
+func readSmall(file string) (string, bool) {
+	size, err := inject.StatFile(file)
+	if err != nil || size > 1<<20 {
+		return "", false
+	}
+	b, err := os.ReadFile(file)
+	return string(b), err == nil
+}
