@@ -80,9 +80,9 @@ type Agent struct {
 	Launched func(m Machine, r Request) (nativeID string, ok bool)
 
 	// Discard tidies up after a launch, when the program has ended: it removes the
-	// session that the launch had put among the agent's own if nothing was said in
-	// it, and else only what would harm it. nil: a launch leaves nothing.
-	Discard func(ctx context.Context, m Machine, nativeID string) error
+	// session that the launch had put among the agent's own, or of one in which
+	// something was said only what would harm it. nil: a launch leaves nothing.
+	Discard func(ctx context.Context, m Machine, nativeID string, said bool) error
 }
 
 // A Machine is what an adapter needs to know of the machine that it runs on.

@@ -55,6 +55,19 @@ var rules = map[string]rule{
 		ours: []string{"cortext/inject", "cortext/inject/claude/program", "cortext/inject/setup", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson"},
 		why:  "one agent's formats; adapters do not know each other",
 	},
+	"cortext/inject/gemini/program": {ours: []string{"cortext/inject"}, why: "one agent's program: knows no record"},
+	"cortext/inject/gemini/setup":   {ours: []string{"cortext/inject", "cortext/inject/gemini/program", "cortext/inject/setup"}, why: "what stands in .gemini/: texts in, texts out"},
+	"cortext/inject/gemini": {
+		ours: []string{"cortext/inject", "cortext/inject/gemini/program", "cortext/inject/gemini/setup", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson"},
+		why:  "one agent's formats; adapters do not know each other",
+	},
+	"cortext/inject/opencode/program": {ours: []string{"cortext/inject", "cortext/schema/tokens"}, why: "one agent's program: knows no record"},
+	"cortext/inject/opencode/setup":   {ours: []string{"cortext/inject", "cortext/inject/setup", "cortext/resume/prompt"}, why: "what stands in .opencode/: texts in, texts out"},
+	"cortext/inject/opencode": {
+		ours:    []string{"cortext/inject", "cortext/inject/opencode/program", "cortext/inject/opencode/setup", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson"},
+		modules: []string{"modernc.org/sqlite"},
+		why:     "one agent's formats; adapters do not know each other",
+	},
 
 	"cortext/cmd/internal/git":       {why: "runs git; knows no conversation"},
 	"cortext/cmd/internal/lifecycle": {ours: []string{"cortext/store/atomicfile"}, why: "runs the workspace's own programs; knows no conversation"},
@@ -75,7 +88,7 @@ var rules = map[string]rule{
 		why:     "drives agents in tests: knows nothing of cortext",
 	},
 	"cortext/scripts/kill9": {ours: []string{"cortext/schema", "cortext/store"}, why: "tests the store's write path from outside"},
-	"cortext/cmd/cortext":   {ours: []string{"cortext/cmd/internal/cli", "cortext/inject", "cortext/inject/claude"}, why: "puts the parts together"},
+	"cortext/cmd/cortext":   {ours: []string{"cortext/cmd/internal/cli", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini", "cortext/inject/opencode"}, why: "puts the parts together"},
 }
 
 // forbidden are imports of the standard library that a package must do without.
@@ -92,9 +105,13 @@ var forbidden = map[string]map[string]string{
 		"net/http":      "conversations stay on the machine",
 		"encoding/json": "it accepts what must be refused (schema/rawjson)",
 	},
-	"cortext/inject/claude":     {"encoding/json": "it loses lone surrogates (schema/rawjson)", "os/exec": "reading runs nothing"},
+	"cortext/inject/claude":     adapterReads,
+	"cortext/inject/gemini":     adapterReads,
+	"cortext/inject/opencode":   adapterReads,
 	"cortext/cmd/internal/flow": {"os/exec": "programs are run by package git and by the command line"},
 }
+
+var adapterReads = map[string]string{"encoding/json": "it loses lone surrogates (schema/rawjson)", "os/exec": "reading runs nothing"}
 
 var pure = map[string]string{
 	"os":           "pure: what it needs is passed in",

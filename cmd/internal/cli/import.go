@@ -29,7 +29,7 @@ grown since, adds only what is new.`,
 		RunE:    func(cmd *cobra.Command, files []string) error { return a.runImport(cmd, files, o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Agent, "agent", "", "the `AGENT` that wrote the files, instead of finding out: claude")
+	f.StringVar(&o.Agent, "agent", "", "the `AGENT` that wrote the files, instead of finding out: claude, opencode, gemini")
 	f.StringVar(&o.Type, "type", "", "the `TYPE` of new conversations; default: that of the first /workspace.<type>, else chat")
 	f.StringVar(&o.Title, "title", "", "the `TITLE` of a new conversation; default: made from what was said first")
 	f.BoolVar(&o.json, "json", false, "print one JSON object for each conversation, one a line")

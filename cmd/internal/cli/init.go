@@ -36,7 +36,7 @@ you wrote or edited stays, what cortext wrote is brought up to date.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runInit(cmd, o) },
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.agents, "agent", nil, "install the slash commands and hooks of `AGENT`: claude")
+	f.StringSliceVar(&o.agents, "agent", nil, "install the slash commands and hooks of `AGENT`: claude, opencode, gemini; several with commas")
 	f.BoolVar(&o.noUser, "no-user", false, "for gemini: leave ~/.gemini/settings.json alone; commands then work only where Gemini CLI is started at the top of the workspace")
 	f.BoolVar(&o.plugin, "plugin", false, "for opencode: with a plugin, so that it captures by itself; where the npm registry is out of reach, OpenCode then starts about a minute later")
 	f.StringVar(&o.commit, "commit", "", "`WHEN` cortext commits conversations: stop or off; default: off, asked on a terminal")

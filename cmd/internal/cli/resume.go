@@ -46,7 +46,7 @@ an id, a folder, or words of the title or the summary.`,
 	f.BoolVar(&o.here, "here", false, "for an agent to call in its own session: bring the conversation into that; without a query, list them")
 	f.BoolVarP(&o.latest, "continue", "c", false, "the conversation that was active last")
 	f.StringVarP(&o.Prompt, "prompt", "p", "", "run one turn with `TEXT`, without a terminal")
-	f.StringVar(&o.Agent, "agent", "", "the `AGENT` to go on in: claude; default: the one it was in")
+	f.StringVar(&o.Agent, "agent", "", "the `AGENT` to go on in: claude, opencode, gemini; default: the one it was in")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	f.IntVar(&o.Budget, "budget", 0, "at most `N` tokens; default: the model's window less what the agent needs")
 	f.IntVar(&o.Last, "last", 0, "only the last `N` messages")

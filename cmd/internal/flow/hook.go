@@ -27,6 +27,9 @@ func (w *Workspace) Hook(ctx context.Context, agent inject.Agent, e inject.Event
 	if e.Moment == inject.Prompted && !strings.HasPrefix(e.Prompt, commandPrefix) {
 		return "", nil // the usual case costs nothing
 	}
+	if e.Transcript == "" && e.Moment != inject.Began { // not every agent tells
+		e.Transcript, _ = agent.Locate(w.env.Machine, e.NativeID)
+	}
 	if err := w.locked(agent, e, lockWait, func() error {
 		say, err = w.moment(ctx, agent, e)
 		return err
