@@ -83,8 +83,19 @@ func BenchmarkImportMemory(b *testing.B) {
 // BenchmarkHook compares the hook that runs after each turn on a transcript of 70
 // MB with one on 70 KB, one new turn each, and with an empty cobra program.
 func BenchmarkHook(b *testing.B) {
+	for _, a := range []hookedAgent{
+		{"claude", "UserPromptSubmit", "Stop", bigTranscript,
+			`{"type":%q,"uuid":"%s-%d","parentUuid":%s,"sessionId":"session","timestamp":"2026-11-21T12:00:00.000Z","message":{"role":%[1]q,"id":"m-%[3]d","model":"m","content":"turn %[3]d of the conversation"}}` + "\n", "assistant"},
+		{"gemini", "BeforeAgent", "AfterAgent", bigGeminiTranscript,
+			`{"id":"%[2]s-%[3]d","timestamp":"2026-11-21T12:00:00.000Z","type":%[1]q,"content":"turn %[3]d of the conversation"}` + "\n", "gemini"},
+	} {
+		b.Run(a.name, func(b *testing.B) { benchmarkHook(b, a) })
+	}
+}
+
+func benchmarkHook(b *testing.B, a hookedAgent) {
 	cortext, empty := build(b, "cortext/cmd/cortext"), build(b, "cortext/cmd/cortext/testdata/emptycobra")
-	small, large := newHooked(b, cortext, 70_000), newHooked(b, cortext, 70_000_000)
+	small, large := newHooked(b, cortext, a, 70_000), newHooked(b, cortext, a, 70_000_000)
 	for b.Loop() {
 		times := make([][]time.Duration, 3)
 		for range 40 {
@@ -108,25 +119,34 @@ func BenchmarkHook(b *testing.B) {
 	large.captured(b)
 }
 
+// A hookedAgent is what differs between agents whose hooks capture.
+type hookedAgent struct {
+	name, prompted, answered string
+	transcript               func(b *testing.B, size int) []byte
+	line                     string // of a message, for its role, a letter, a number and its parent
+	model                    string // the role of the model
+}
+
 // A hooked session is one whose turns a hook captures.
 type hooked struct {
+	agent                    hookedAgent
 	cortext, dir, transcript string
 	turns                    int
 }
 
 // newHooked begins a conversation in a session with a transcript of about so many
 // bytes and lets the hook catch up with it.
-func newHooked(b *testing.B, cortext string, size int) *hooked {
+func newHooked(b *testing.B, cortext string, a hookedAgent, size int) *hooked {
 	b.Helper()
-	h := &hooked{cortext: cortext, dir: b.TempDir()}
+	h := &hooked{agent: a, cortext: cortext, dir: b.TempDir()}
 	h.transcript = filepath.Join(h.dir, "session.jsonl")
-	if err := os.WriteFile(h.transcript, bigTranscript(b, size), 0o600); err != nil {
+	if err := os.WriteFile(h.transcript, a.transcript(b, size), 0o600); err != nil {
 		b.Fatal(err)
 	}
 	if out, err := exec.Command(cortext, "-C", h.dir, "init").CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
 	}
-	h.hook(b, "UserPromptSubmit")
+	h.hook(b, a.prompted)
 	h.grow(b)
 	h.turn(b)
 	return h
@@ -134,9 +154,9 @@ func newHooked(b *testing.B, cortext string, size int) *hooked {
 
 func (h *hooked) hook(b *testing.B, event string) {
 	b.Helper()
-	cmd := exec.Command(h.cortext, "hook", "claude", event)
+	cmd := exec.Command(h.cortext, "hook", h.agent.name, event)
 	cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":"session","transcript_path":%q,"cwd":%q,"prompt":"/workspace.chat big","prompt_id":"p"}`, h.transcript, h.dir))
-	cmd.Env = append(os.Environ(), "CLAUDE_PROJECT_DIR=")
+	cmd.Env = append(os.Environ(), "CLAUDE_PROJECT_DIR=", "GEMINI_PROJECT_DIR=")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
 	}
@@ -151,16 +171,20 @@ func (h *hooked) grow(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer f.Close()
-	const line = `{"type":%q,"uuid":"%s-%d","parentUuid":%s,"sessionId":"session","timestamp":"2026-11-21T12:00:00.000Z","message":{"role":%[1]q,"id":"m-%[3]d","model":"m","content":"turn %[3]d of the conversation"}}` + "\n"
-	text := fmt.Sprintf(line, "user", "u", h.turns, "null") + fmt.Sprintf(line, "assistant", "a", h.turns, fmt.Sprintf(`"u-%d"`, h.turns))
-	if _, err := f.WriteString(text); err != nil {
+	line := func(role, letter, parent string) string {
+		if h.agent.name == "gemini" { // one line hangs on the line before
+			return fmt.Sprintf(h.agent.line, role, letter, h.turns)
+		}
+		return fmt.Sprintf(h.agent.line, role, letter, h.turns, parent)
+	}
+	if _, err := f.WriteString(line("user", "u", "null") + line(h.agent.model, "a", fmt.Sprintf(`"u-%d"`, h.turns))); err != nil {
 		b.Fatal(err)
 	}
 }
 
 func (h *hooked) turn(b *testing.B) {
 	b.Helper()
-	h.hook(b, "Stop")
+	h.hook(b, h.agent.answered)
 }
 
 // captured wants every turn to be in the conversation.
@@ -186,6 +210,18 @@ func bigTranscript(b *testing.B, size int) []byte {
 			copied = bytes.ReplaceAll(copied, []byte(prefix), fmt.Appendf(nil, "%s%04d", prefix, n))
 		}
 		out.Write(copied)
+	}
+	return out.Bytes()
+}
+
+// bigGeminiTranscript is a session of Gemini CLI with turns of 2 KB.
+func bigGeminiTranscript(_ *testing.B, size int) []byte {
+	var out bytes.Buffer
+	out.WriteString(`{"sessionId":"session","projectHash":"x","startTime":"2026-11-21T10:00:00.000Z","lastUpdated":"2026-11-21T10:00:00.000Z","kind":"main"}` + "\n")
+	words := strings.Repeat("what was said once is not read again; ", 25)
+	for n := 0; out.Len() < size; n++ {
+		fmt.Fprintf(&out, `{"id":"before-%d-u","timestamp":"2026-11-21T10:00:00.000Z","type":"user","content":[{"text":"%s"}]}`+"\n", n, words)
+		fmt.Fprintf(&out, `{"id":"before-%d-a","timestamp":"2026-11-21T10:00:01.000Z","type":"gemini","content":"%s","model":"m","tokens":{"input":1,"output":1,"cached":0,"thoughts":0,"tool":0,"total":2}}`+"\n", n, words)
 	}
 	return out.Bytes()
 }
