@@ -17,7 +17,13 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := cli.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, []inject.Agent{claude.Agent(), opencode.Agent(), gemini.Agent()})
+	code := cli.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, agents())
 	stop()
 	os.Exit(code)
+}
+
+// agents are the agents that cortext works with, in the order in which they are
+// asked.
+func agents() []inject.Agent {
+	return []inject.Agent{claude.Agent(), opencode.Agent(), gemini.Agent()}
 }

@@ -15,15 +15,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"cortext/cmd/internal/cli"
-	"cortext/inject"
-	"cortext/inject/claude"
 )
 
 // cortext runs the command line in this process and returns what it prints.
 func cortext(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errw bytes.Buffer
-	code = cli.Main(context.Background(), args, strings.NewReader(""), &out, &errw, []inject.Agent{claude.Agent()})
+	code = cli.Main(context.Background(), args, strings.NewReader(""), &out, &errw, agents())
 	return out.String(), errw.String(), code
 }
 
@@ -46,7 +44,7 @@ type importLine struct {
 // transcripts returns the transcripts to test with: the fixtures, and the real
 // ones where there are any.
 func transcripts(t *testing.T) []string {
-	files, err := filepath.Glob("../../testdata/agents/claude/*/*/transcript.jsonl")
+	files, err := filepath.Glob("../../testdata/agents/*/*/*/transcript.*")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("fixtures: %v %v", files, err)
 	}
@@ -55,17 +53,50 @@ func transcripts(t *testing.T) []string {
 		t.Log("NOT RUN on real transcripts: CORTEXT_TRANSCRIPTS is not set")
 		return files
 	}
-	fixtures := len(files)
-	err = filepath.WalkDir(filepath.Join(root, "claude"), func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() && strings.Contains(d.Name(), ".json") {
+	for _, agent := range []string{"claude", "opencode", "gemini"} {
+		before := len(files)
+		err = filepath.WalkDir(filepath.Join(root, agent), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() && strings.Contains(d.Name(), ".json") {
+				files = append(files, path)
+			}
+			return err
+		})
+		if err != nil || len(files) == before {
+			t.Fatalf("no real transcripts of %s below %s: %v", agent, root, err)
+		}
+	}
+	// Among the small ones of many agents are some of ours; the others are refused.
+	err = filepath.WalkDir(filepath.Join(root, "fixtures"), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && isOurs(t, path) {
 			files = append(files, path)
 		}
 		return err
 	})
-	if err != nil || len(files) == fixtures {
-		t.Fatalf("no real transcripts below %s: %v", root, err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return files
+}
+
+// nothingSaid is a real session of Gemini CLI that holds notices only.
+const nothingSaid = "session-2025-12-06T04-38-b3585b0e.json"
+
+// isOurs reports whether an agent says that a file is its transcript.
+func isOurs(t *testing.T, path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, agent := range agents() {
+		if _, err := f.Seek(0, 0); err != nil {
+			t.Fatal(err)
+		}
+		if agent.Detect(f) {
+			return true
+		}
+	}
+	return false
 }
 
 // TestTranscripts imports every transcript twice and into two clones: the second
@@ -80,26 +111,36 @@ func TestTranscripts(t *testing.T) {
 	}
 	must(t, "-C", one, "init")
 	must(t, "-C", two, "init")
-	abs := make([]string, len(files))
-	for i, f := range files {
-		var err error
-		if abs[i], err = filepath.Abs(f); err != nil {
-			t.Fatal(err)
-		}
-	}
-	args := append([]string{"import", "--json"}, abs...)
-	first := importLines(t, must(t, append([]string{"-C", one}, args...)...))
-	again := importLines(t, must(t, append([]string{"-C", one}, args...)...))
-	must(t, append([]string{"-C", two}, args...)...)
-	if len(first) != len(files) || len(again) != len(files) {
-		t.Fatalf("%d and %d lines for %d files", len(first), len(again), len(files))
-	}
-	for i, line := range again {
-		if line.Appended != 0 || line.Messages < first[i].Messages || line.Path != first[i].Path {
-			t.Errorf("%s: the second import says %+v, the first said %+v", files[i], line, first[i])
-		}
-		if first[i].Messages == 0 {
-			t.Errorf("%s: no messages", files[i])
+	var first []importLine
+	for pass := range 2 {
+		at := 0
+		for _, f := range files {
+			file, err := filepath.Abs(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := importLines(t, must(t, "-C", one, "import", "--json", file))
+			if len(lines) == 0 && !strings.HasSuffix(f, nothingSaid) {
+				t.Errorf("%s: no conversation", f)
+			}
+			if pass == 0 {
+				first = append(first, lines...)
+				must(t, "-C", two, "import", "--json", file)
+			}
+			for i, line := range lines {
+				was := first[at+i]
+				if pass == 1 && line.Appended != 0 || line.Messages < was.Messages || line.Path != was.Path {
+					t.Errorf("%s: the second import says %+v, the first said %+v", f, line, was)
+				}
+				if line.Messages == 0 {
+					t.Errorf("%s: no messages", f)
+				}
+			}
+			if pass == 1 {
+				at += len(lines)
+			} else {
+				at = len(first)
+			}
 		}
 	}
 	sameTree(t, filepath.Join(one, "conversations"), filepath.Join(two, "conversations"))

@@ -78,7 +78,10 @@ func (a *app) runImport(cmd *cobra.Command, files []string, o importOptions) err
 			switch {
 			case errors.Is(err, context.Canceled):
 				return errors.New("stopped: what was captured so far is kept, the same command goes on from there")
-			case errors.As(err, &empty) && len(paths) > 1: // a store has sessions in which nothing was said yet
+			case errors.As(err, &empty) && o.Agent == "": // the agent began it, and nothing was said
+				if len(paths) == 1 {
+					a.warn(err.Error() + ": there is nothing to capture")
+				}
 			case err != nil && len(files) == 1 && len(paths) == 1:
 				return err
 			case err != nil:

@@ -1,0 +1,253 @@
+package opencode
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"modernc.org/sqlite"
+
+	"cortext/inject"
+)
+
+// magic begins every SQLite database.
+const magic = "SQLite format 3\x00"
+
+// headSize is how much of a file is looked at to tell what it is: the tables of a
+// database are named in its first pages.
+const headSize = 1 << 20
+
+func isDatabase(file string) bool {
+	if _, err := inject.StatFile(file); err != nil {
+		return false
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(magic))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == magic
+}
+
+// looksLikeStore reports whether a database has OpenCode's tables, or none at all
+// yet: a young one has them in its -wal.
+func looksLikeStore(head []byte) bool {
+	if len(head) > 104 && head[100] == 13 && head[103] == 0 && head[104] == 0 {
+		return true // the table of tables is a leaf without cells (SQLite file format, section 1.6)
+	}
+	for _, table := range []string{"session", "message", "part"} {
+		if !bytes.Contains(head, []byte("CREATE TABLE `"+table+"` (")) && !bytes.Contains(head, []byte(`CREATE TABLE "`+table+`" (`)) &&
+			!bytes.Contains(head, []byte("CREATE TABLE "+table+" (")) {
+			return false
+		}
+	}
+	return true
+}
+
+// A database is OpenCode's, open for reading. What is read is its state at one
+// moment, though OpenCode writes to it meanwhile.
+type database struct {
+	file    string
+	db      *sql.DB
+	tx      *sql.Tx
+	columns map[string][]string // of the tables
+	still   fs.FileInfo         // the file as it was, where nothing holds writers off
+}
+
+// openDatabase opens a database so that neither it nor a file beside it is changed
+// or made, as far as that can be: FACTS section 3, and https://sqlite.org/wal.html.
+func openDatabase(file string) (*database, error) {
+	size, err := inject.StatFile(file)
+	if err != nil {
+		return nil, err
+	}
+	if size == 0 {
+		return nil, &inject.FileError{File: file, Why: "is empty"}
+	}
+	for _, way := range ways(file) {
+		var d *database
+		if d, err = openAs(file, way); err == nil {
+			return d, nil
+		}
+	}
+	return nil, err
+}
+
+// The ways to open a database, each of which only reads.
+const (
+	// Nothing is locked: without a -wal nobody has it open, or nothing was written
+	// since. That this holds is looked at afterwards, see isWritten.
+	unlocked = "immutable=1"
+	// The index of the -wal is used as it is, and made in memory where nobody else
+	// has the database open.
+	sharing = "readonly_shm=1"
+	// The index is made as a file: there is none.
+	plain = "cache=private"
+)
+
+func ways(file string) []string {
+	there := func(suffix string) bool { _, err := os.Lstat(file + suffix); return err == nil }
+	switch {
+	case !there("-wal") && !there("-journal"):
+		return []string{unlocked, plain}
+	case there("-shm"):
+		return []string{sharing, plain}
+	}
+	return []string{plain}
+}
+
+func openAs(file, way string) (*database, error) {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.ToSlash(abs)
+	if !strings.HasPrefix(name, "/") {
+		name = "/" + name // C:/
+	}
+	still, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	address := url.URL{Scheme: "file", Path: name, RawQuery: "mode=ro&" + way +
+		"&_pragma=busy_timeout(2000)&_pragma=query_only(1)&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)"}
+	db, err := sql.Open("sqlite", address.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	d := &database{file: file, db: db}
+	if way == unlocked {
+		d.still = still
+	}
+	if d.tx, err = db.Begin(); err == nil {
+		err = d.look()
+	}
+	if err != nil {
+		d.close()
+		return nil, d.explain(err)
+	}
+	return d, nil
+}
+
+func (d *database) close() error {
+	if d.tx != nil {
+		_ = d.tx.Rollback()
+	}
+	return d.db.Close()
+}
+
+// needed are the columns that are read; what else there is does not matter. Those
+// of session are fewer in older versions.
+var needed = map[string][]string{
+	"session": {"id", "directory", "title", "version", "time_updated"},
+	"message": {"id", "session_id", "time_created", "time_updated", "data"},
+	"part":    {"id", "message_id", "session_id", "time_updated", "data"},
+}
+
+// look learns which columns there are. A view is no table of OpenCode's, and could
+// compute anything.
+func (d *database) look() error {
+	d.columns = map[string][]string{}
+	rows, err := d.tx.Query(`select m.name, c.name from sqlite_schema m, pragma_table_info(m.name) c
+		where m.type = 'table' and m.sql not like 'create virtual%' and m.name in ('session', 'message', 'part', 'session_message')`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var table, column string
+		if err := rows.Scan(&table, &column); err != nil {
+			return err
+		}
+		d.columns[table] = append(d.columns[table], column)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for _, table := range []string{"session", "message", "part"} {
+		if d.columns[table] == nil {
+			return d.fault(fmt.Sprintf("has no table %q: it is no database of OpenCode, or one of a version that keeps sessions in another way%s", table, hint))
+		}
+		for _, column := range needed[table] {
+			if !slices.Contains(d.columns[table], column) {
+				return d.fault(fmt.Sprintf("has no column %q in the table %q: this version of OpenCode keeps sessions in another way%s", column, table, hint))
+			}
+		}
+	}
+	return nil
+}
+
+const hint = "; `opencode export <session> > file.json` and an import of that file may help"
+
+func (d *database) fault(why string) error { return &inject.FileError{File: d.file, Why: why} }
+
+// has is the name of a column of session, or null where this version has none.
+func (d *database) has(column string) string {
+	if slices.Contains(d.columns["session"], column) {
+		return column
+	}
+	return "null"
+}
+
+// isWritten reports whether a database that was opened without locks is not as it
+// was: what was read may be of two states then.
+func (d *database) isWritten() bool {
+	if d.still == nil {
+		return false
+	}
+	now, err := os.Stat(d.file)
+	return err != nil || now.Size() != d.still.Size() || !now.ModTime().Equal(d.still.ModTime())
+}
+
+// maxWritten is how often a database is opened anew that is written to.
+const maxWritten = 3
+
+const whyWritten = "is written to while it is read: try again"
+
+var errWritten = errors.New("written to")
+
+// The primary result codes of SQLite that a reader meets (sqlite.org/rescode.html).
+const (
+	busy     = 5
+	locked   = 6
+	readonly = 8
+	ioError  = 10
+	corrupt  = 11
+	cantOpen = 14
+	notADB   = 26
+)
+
+// explain says in words what an error of SQLite means for the reader.
+func (d *database) explain(err error) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	why := ""
+	switch e.Code() & 0xff {
+	case busy, locked:
+		why = "is locked by another program: try again when that is done"
+	case corrupt:
+		why = "is damaged: `sqlite3 " + filepath.Base(d.file) + " .recover` saves what can be saved"
+	case notADB:
+		why = "is no SQLite database, or its beginning is damaged"
+	case cantOpen, readonly:
+		why = "cannot be opened with its -wal: copy both files to a folder that can be written, and read the copy"
+	case ioError:
+		why = "cannot be read"
+	default:
+		return fmt.Errorf("%s: %w", d.file, err)
+	}
+	return fmt.Errorf("%w (%w)", d.fault(why), err)
+}

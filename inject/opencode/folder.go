@@ -1,0 +1,184 @@
+package opencode
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cortext/inject"
+)
+
+// Before the database (1.2 and older), a session was a folder tree: its own file in
+// storage/session/<project>/, its messages in storage/message/<session>/, their
+// parts in storage/part/<message>/, or all parts in storage/part/.
+
+// A state is hashed: two that differ have nearly always different values.
+type hashed struct{ hash.Hash64 }
+
+func newState() hashed { return hashed{fnv.New64a()} }
+
+// value is never 0.
+func (h hashed) value() int64 { return int64(binary.BigEndian.Uint64(h.Sum(nil))>>1 | 1) }
+
+// maxSmall is the greatest file of a session, a message or a part, in bytes.
+const maxSmall = 64 << 20
+
+func readSmall(file string) ([]byte, error) {
+	info, err := os.Lstat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxSmall {
+		return nil, &inject.FileError{File: file, Why: "is no regular file, or too large"}
+	}
+	return os.ReadFile(file)
+}
+
+// A tree is the storage folder that a session's file lies in.
+type tree struct{ root string }
+
+func treeOf(file string) tree { return tree{filepath.Dir(filepath.Dir(filepath.Dir(file)))} }
+
+// jsonIn lists the JSON files of a folder below the tree in the order of their
+// names, which begin with the time. The id comes from a file: it must be a plain
+// name.
+func (t tree) jsonIn(kind, id string) []string {
+	if id == "." || id == ".." || strings.ContainsAny(id, `/\`) {
+		return nil
+	}
+	dir := filepath.Join(t.root, kind, id)
+	entries, err := os.ReadDir(dir) // sorted
+	if err != nil {
+		return nil
+	}
+	var files []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), ".json") {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	return files
+}
+
+// readFolder reads the session whose own file is given.
+func readFolder(file string, own []byte) (src *source, state int64, err error) {
+	src = &source{meta: parseMeta(begin(own))}
+	t := treeOf(file)
+	files := []string{file}
+	var rows []row
+	broken := 0
+	take := func(f string) []byte {
+		files = append(files, f)
+		b, e := readSmall(f)
+		if e != nil && err == nil {
+			err = e
+		}
+		if b = begin(b); len(members(b)) == 0 {
+			broken++
+			return nil
+		}
+		return b
+	}
+	loose := map[string][]piece{} // parts that lie together, by message
+	for _, f := range t.jsonIn("part", "") {
+		if b := take(f); b != nil {
+			message := text(member(b, "messageID"))
+			loose[message] = append(loose[message], piece{raw: b})
+		}
+	}
+	for _, f := range t.jsonIn("message", src.meta.ID) {
+		b := take(f)
+		if b == nil {
+			continue
+		}
+		r := row{info: b}
+		if r.id = text(member(b, "id")); r.id == "" {
+			r.id = strings.TrimSuffix(filepath.Base(f), ".json")
+		}
+		for _, f := range t.jsonIn("part", r.id) {
+			if b := take(f); b != nil {
+				r.parts = append(r.parts, piece{raw: b})
+			}
+		}
+		r.parts = append(r.parts, loose[r.id]...)
+		rows = append(rows, r)
+	}
+	slices.SortStableFunc(rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(parseInfo(a.info).Created, parseInfo(b.info).Created), cmp.Compare(a.id, b.id))
+	})
+	if broken > 0 {
+		src.warnings = append(src.warnings, fmt.Sprintf("%d files of the session are no JSON objects and were left out", broken))
+	}
+	src.inMemory(rows)
+	return src, stateOf(files), err
+}
+
+// folderFiles lists the files of a session of the older storage; ok is false where
+// the file is none.
+func folderFiles(file string) (files []string, ok bool) {
+	if filepath.Base(treeOf(file).root) != "storage" && filepath.Base(filepath.Dir(filepath.Dir(file))) != "session" {
+		return nil, false
+	}
+	b, err := readSmall(file)
+	if err != nil || kindOf(b) != oldSession {
+		return nil, false
+	}
+	t := treeOf(file)
+	files = append([]string{file}, t.jsonIn("part", "")...)
+	for _, f := range t.jsonIn("message", parseMeta(begin(b)).ID) {
+		files = append(files, f)
+		id := strings.TrimSuffix(filepath.Base(f), ".json")
+		if b, err := readSmall(f); err == nil && text(member(begin(b), "id")) != "" {
+			id = text(member(begin(b), "id"))
+		}
+		files = append(files, t.jsonIn("part", id)...)
+	}
+	return files, true
+}
+
+// subagentsOfFile lists the sessions of the older storage that one started, itself
+// or through others. An export holds none.
+func subagentsOfFile(file string) ([]inject.Subagent, error) {
+	b, err := readSmall(file)
+	if err != nil || kindOf(b) != oldSession {
+		return nil, nil
+	}
+	children := map[string][]string{} // by parent
+	ids := map[string]string{}
+	for _, f := range (tree{filepath.Dir(filepath.Dir(file))}).jsonIn(filepath.Base(filepath.Dir(file)), "") {
+		if b, err := readSmall(f); err == nil && kindOf(b) == oldSession {
+			m := parseMeta(begin(b))
+			ids[f] = m.ID
+			children[m.Parent] = append(children[m.Parent], f)
+		}
+	}
+	var list []inject.Subagent
+	seen := map[string]bool{file: true}
+	for todo := []string{file}; len(todo) > 0; todo = todo[1:] {
+		parent := parseMeta(begin(b)).ID
+		if todo[0] != file {
+			parent = ids[todo[0]]
+		}
+		if parent == "" || len(children[parent]) == 0 {
+			continue
+		}
+		calls := map[string]string{}
+		if t, err := open(todo[0], inject.Options{}); err == nil {
+			calls = t.Calls
+		}
+		for _, f := range children[parent] {
+			if !seen[f] {
+				seen[f] = true
+				list = append(list, inject.Subagent{NativeID: ids[f], Path: f, ToolCallID: calls[ids[f]]})
+				todo = append(todo, f)
+			}
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,326 @@
+package opencode
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"cortext/inject"
+	"cortext/inject/opencode/program"
+	"cortext/schema"
+)
+
+// content gathers what the parts of one message hold.
+type content struct {
+	w     *walk
+	m     *schema.Message
+	it    *item
+	texts []string
+	think []string
+}
+
+func (c *content) addText(s string) {
+	if s == "" {
+		return
+	}
+	c.texts = append(c.texts, s)
+	c.m.Blocks = append(c.m.Blocks, schema.Block{Type: schema.TextBlock, Bytes: len(s)})
+}
+
+// close joins the texts and leaves out the blocks where there is only one.
+func (c *content) close() {
+	c.m.Content = strings.Join(c.texts, "\n\n")
+	c.m.Reasoning = strings.Join(c.think, "\n\n")
+	if len(c.m.Blocks) < 2 {
+		c.m.Blocks = nil
+	}
+}
+
+// A prompt is what the parts of a user's message say about it.
+type prompt struct {
+	typed     []string // texts that the user typed, as they stand
+	synthetic []string // texts that OpenCode wrote
+	other     bool     // something else that came from the user
+	compacts  bool     // it asks for a compaction
+	overflow  bool
+	continues bool // it was written after a compaction, to go on
+}
+
+func (w *walk) prompt(parts []part) prompt {
+	var p prompt
+	for _, v := range parts {
+		switch v.Type {
+		case "text":
+			switch {
+			case v.Ignored:
+			case v.Synthetic:
+				p.synthetic = append(p.synthetic, v.Text)
+				p.continues = p.continues || v.Continues
+			default:
+				p.typed = append(p.typed, v.Text)
+			}
+		case "subtask": // a command that is done by a sub-agent
+			p.typed = append(p.typed, v.Prompt)
+		case "file", "agent", "tool", "reasoning":
+			p.other = true
+		case "compaction":
+			p.compacts, p.overflow = true, v.Overflow
+		default:
+			w.unknownPart("user", v.Type)
+		}
+	}
+	return p
+}
+
+// unknownPart counts parts of unknown kinds; the known ones that are left out add
+// nothing to a history.
+func (w *walk) unknownPart(role, typ string) {
+	switch typ {
+	case "step-start", "step-finish", "snapshot", "patch", "retry", "agent", "subtask", "compaction":
+		return
+	case "":
+		typ = "(no type)"
+	}
+	w.unknown[role+" part "+typ]++
+}
+
+// user takes what the user typed, and the files that came with it.
+func (c *content) user(parts []part) {
+	for _, v := range parts {
+		switch v.Type {
+		case "text":
+			if !v.Synthetic && !v.Ignored {
+				c.addText(c.w.typed(v.Text))
+			}
+		case "subtask":
+			c.addText(c.w.typed(v.Prompt))
+		case "file":
+			c.addFile(v)
+		case "tool":
+			c.addCall(v)
+		case "reasoning":
+			c.addReasoning(v)
+		}
+	}
+}
+
+// event takes what OpenCode wrote in the user's place.
+func (c *content) event(texts []string) {
+	for _, s := range texts {
+		if !isBookkeeping(s) {
+			c.addText(s)
+		}
+	}
+}
+
+// isBookkeeping reports whether a text that nobody typed only keeps the model going
+// (1.18.33).
+func isBookkeeping(s string) bool {
+	return strings.HasSuffix(s, "Continue if you have next steps, or stop and ask for clarification if you are unsure how to proceed.") ||
+		s == "Summarize the task tool output above and continue with your task." ||
+		strings.HasPrefix(s, "<system-reminder>")
+}
+
+// assistant takes an answer: OpenCode keeps a message for each step of a turn.
+func (c *content) assistant(i info, parts []part) {
+	for _, v := range parts {
+		switch v.Type {
+		case "text":
+			if !v.Ignored {
+				c.addText(v.Text)
+			}
+		case "reasoning":
+			c.addReasoning(v)
+		case "file":
+			c.addFile(v)
+		case "tool":
+			c.addCall(v)
+		default:
+			c.w.unknownPart("assistant", v.Type)
+		}
+	}
+	m := c.m
+	m.Model, m.Usage = i.Model, i.Usage
+	switch {
+	case i.Error == "MessageAbortedError":
+		m.FinishReason = "interrupted"
+	case i.Error != "":
+		m.FinishReason = i.Error
+	default:
+		m.FinishReason = i.Finish
+	}
+	if i.Completed > i.Created && i.Created > 0 {
+		m.DurationMS = i.Completed - i.Created
+	}
+}
+
+func (c *content) addReasoning(v part) {
+	if v.Text != "" {
+		c.think = append(c.think, v.Text)
+	}
+}
+
+func (c *content) addCall(v part) {
+	id := c.w.callID(v, c.m.ID, len(c.m.ToolCalls))
+	s := v.State
+	c.m.ToolCalls = append(c.m.ToolCalls, schema.ToolCall{ID: id, Name: v.Tool})
+	c.m.Blocks = append(c.m.Blocks, schema.Block{Type: schema.ToolCallBlock, ID: id})
+	t := schema.Tool{ID: id, MessageID: c.m.ID, Name: v.Tool, Input: schema.Raw(compact(s.Input)), Timestamp: stamp(s.Start), ExitCode: s.Exit}
+	if t.Timestamp == "" {
+		t.Timestamp = c.m.Timestamp
+	}
+	if s.End > s.Start && s.Start > 0 {
+		t.DurationMS = s.End - s.Start
+	}
+	outcome(&t, s)
+	for _, a := range s.Attachments {
+		ref, blob := c.w.attachment(a)
+		t.Attachments = append(t.Attachments, ref)
+		c.it.blobs = append(c.it.blobs, blob...)
+	}
+	if s.Session != "" && s.Session != c.w.src.meta.ID {
+		c.it.started = append(c.it.started, inject.Subagent{NativeID: s.Session, ToolCallID: id})
+	}
+	c.it.tools = append(c.it.tools, t)
+}
+
+// outcome fills in what became of a call. A command that ended with another code
+// than 0 failed, though OpenCode calls it completed. What an unfinished or failed
+// one wrote so far stands in its metadata.
+func outcome(t *schema.Tool, s state) {
+	ok := true
+	switch s.Status {
+	case "completed", "success": // success: before 1.0
+		t.Output = s.Output
+		if s.Exit != nil && *s.Exit != 0 {
+			ok = false
+			t.Error = firstLine(s.Output)
+		}
+	case "error":
+		ok = false
+		t.Output, t.Error = s.Error, firstLine(s.Error)
+		if s.Partial != "" {
+			t.Output = s.Partial + "\n\n" + s.Error
+		}
+	default: // pending, running
+		if t.Output = s.Output; t.Output == "" {
+			t.Output = s.Partial
+		}
+		return
+	}
+	t.Success = &ok
+}
+
+// maxError is the length of Tool.Error in bytes: enough to tell failures apart.
+const maxError = 200
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	s = strings.TrimSpace(s)
+	if len(s) > maxError {
+		i := maxError
+		for i > 0 && !utf8.RuneStart(s[i]) {
+			i--
+		}
+		s = s[:i]
+	}
+	return s
+}
+
+// stamp spells a time in milliseconds; what is no time is empty.
+func stamp(ms int64) schema.Time {
+	if ms <= 0 || ms >= 253402300800000 { // the year 10000
+		return ""
+	}
+	return schema.NewTime(time.UnixMilli(ms))
+}
+
+// mark begins the text of a command that cortext generated: OpenCode keeps only
+// what a command expands to.
+const mark = "<!-- cortext: /"
+
+// typedMark ends the text of a command; what was typed behind its name follows.
+const typedMark = "\n<!-- cortext: typed: -->\n"
+
+// commandOf returns what was typed where a text is one of our commands expanded.
+// In an earlier form the arguments stood in the first line, and may have had several
+// lines: that mark ends where --> ends a line.
+func commandOf(s string) (string, bool) {
+	rest, ok := strings.CutPrefix(strings.TrimLeft(s, " \t\r\n"), mark)
+	for from := 0; ok; {
+		i := strings.Index(rest[from:], "-->")
+		if i < 0 {
+			break
+		}
+		end := from + i
+		from = end + len("-->")
+		tail := rest[from:]
+		if tail != "" && tail[0] != '\n' && !strings.HasPrefix(tail, "\r\n") {
+			continue
+		}
+		command := "/" + strings.TrimRight(rest[:end], " \t\r\n")
+		if _, arguments, ok := strings.Cut(tail, typedMark); ok && !strings.ContainsAny(command, " \t\n") {
+			if arguments = strings.TrimSpace(arguments); arguments != "" {
+				command += " " + arguments
+			}
+		}
+		return command, true
+	}
+	return "", false
+}
+
+// typed is what is left of a user's text without what cortext itself put there.
+func (w *walk) typed(s string) string {
+	if line, ok := commandOf(s); ok {
+		return line
+	}
+	if w.o.Strip != nil {
+		if rest, ok := w.o.Strip(s); ok {
+			return rest
+		}
+	}
+	return s
+}
+
+// isOurs reports whether a message is nothing but a payload that cortext put
+// there: by its id, which a launch makes of its text, by the session's metadata,
+// which a fork keeps, or by its shape.
+func (w *walk) isOurs(id string, p prompt) bool {
+	if len(p.typed) == 0 || p.other {
+		return false
+	}
+	for _, s := range p.typed {
+		if program.IsPayloadMessage(id, s) || w.src.meta.Payload != "" && w.src.meta.Payload == inject.PayloadID(s) {
+			continue
+		}
+		if strings.TrimSpace(s) == "" || strings.TrimSpace(w.typed(s)) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// callID is the agent's id of a call, made unique where a model's server counts
+// from the beginning again.
+func (w *walk) callID(v part, message string, n int) string {
+	id := v.CallID
+	if id == "" {
+		if id = v.ID; id == "" {
+			id = message + "#" + strconv.Itoa(n)
+		}
+	}
+	if !w.calls[id] && (len(id) >= randomID || !w.calledBefore(id)) {
+		w.calls[id] = true
+		return id
+	}
+	unique := id + "#" + v.ID
+	for w.calls[unique] {
+		unique += "+"
+	}
+	w.calls[unique] = true
+	return unique
+}
+
+// randomID is how long an id is that no server gives twice.
+const randomID = 20

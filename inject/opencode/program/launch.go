@@ -1,0 +1,177 @@
+// Package program is OpenCode as a program: how it is started on a payload, what
+// stands in the way of that, and what its plugin says and is told.
+package program
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"cortext/inject"
+)
+
+const agentName = "OpenCode"
+
+// Launch plans the start of OpenCode on a payload. The payload is the only message
+// of a session that the program imports; it is then started on that session, and
+// nothing is sent to a model or expanded before the user types (FACTS section 2,
+// "Simplest way").
+func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
+	program, err := find(m)
+	if err != nil {
+		return nil, err
+	}
+	c := readConfig(m, r.Dir)
+	if err := hurdles(m, c); err != nil {
+		return nil, err
+	}
+	version, err := probe(program)
+	if err != nil {
+		return nil, err
+	}
+	l := &inject.Launch{Program: program, Unset: ownVariables}
+	model := chosenModel(m, c, r.Args)
+	switch {
+	case version.imports() && (!r.Headless || model != ""):
+		err = throughImport(l, r, version, model)
+	case r.Headless:
+		throughStdin(l, r)
+	default:
+		err = throughFile(l, r, version)
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.Args = append(l.Args, r.Args...)
+	l.Warnings = append(l.Warnings, tooLarge(m, c, model, r.Payload)...)
+	l.Warnings = append(l.Warnings, absent(c, r.Tools)...)
+	return l, nil
+}
+
+// throughImport lets the payload be the first message of a session of its own.
+func throughImport(l *inject.Launch, r inject.Request, v version, model string) error {
+	at, err := time.Parse(time.RFC3339, r.Time)
+	if err != nil {
+		return fmt.Errorf("the time of the launch: %w", err)
+	}
+	l.NativeID = SessionID(r.NativeID, at)
+	file := filepath.Join(r.Temp, l.NativeID+".json")
+	l.Road = "a session with the payload as one message, imported"
+	l.Files = []inject.File{{Path: file, Data: Document(r, at, v.String(), model)}}
+	l.Import = append(v.pure(), "import", file)
+	l.Args = []string{"-s", l.NativeID}
+	if r.Headless {
+		// On standard input a text arrives as it is; as an argument it may be quoted
+		// (FACTS section 1).
+		l.Args, l.Stdin = []string{"run", "-s", l.NativeID}, r.Prompt
+	}
+	return nil
+}
+
+// throughStdin puts payload and prompt into one message of a new session. It is
+// taken where the program is too old, or where it is not known which model it would
+// choose: without a terminal a session goes on with the model of its last message,
+// and has no other to fall back on (1.18.33).
+func throughStdin(l *inject.Launch, r inject.Request) {
+	l.Road = "one message on standard input, the payload and the prompt"
+	l.Args = []string{"run", "--title", title(r.Payload)}
+	l.Stdin = r.Payload + "\n\n" + r.Prompt
+}
+
+// throughFile is for versions that cannot import: on standard input the terminal
+// program cannot be used (FACTS section 2), on the command line there is no room.
+func throughFile(l *inject.Launch, r inject.Request, v version) error {
+	if !v.atLeast(promptFlag) {
+		return &inject.HurdleError{Agent: agentName, What: fmt.Sprintf("version %s cannot be started on a conversation", v),
+			Way: "run opencode upgrade, then this again; cortext resume --print writes the payload for any agent"}
+	}
+	file := filepath.Join(r.Temp, r.NativeID+".md")
+	l.Road = "a file with the payload, which the agent is told to read"
+	l.Files = []inject.File{{Path: file, Data: r.Payload}}
+	l.Args = []string{"--prompt", "Read the file " + file + " in full, part by part. It is the record of a conversation of ours: continue it where it was left."}
+	l.Warnings = append(l.Warnings, fmt.Sprintf("OpenCode %s cannot be started on a session: it is told to read a file, which the model may do or not; %s or later can", v, importAgain))
+	return nil
+}
+
+// ownVariables are what the program, or the plugin of ours in it, gives its tools
+// (FACTS section 4): started from one of them, it is no part of the session above.
+var ownVariables = []string{"OPENCODE", "OPENCODE_PID", "OPENCODE_CLIENT", SessionVariable}
+
+// find returns the program: CORTEXT_OPENCODE, else opencode on the PATH.
+func find(m inject.Machine) (string, error) {
+	name := m.Getenv("CORTEXT_OPENCODE")
+	if name == "" {
+		name = "opencode"
+	}
+	program, err := exec.LookPath(name)
+	if err == nil {
+		program, err = filepath.Abs(program)
+	}
+	if err != nil {
+		return "", &inject.HurdleError{Agent: agentName, What: fmt.Sprintf("the program %q is not on this machine's PATH", name),
+			Way: "install it, or name it in CORTEXT_OPENCODE; cortext resume --print writes the payload for any agent"}
+	}
+	return program, nil
+}
+
+// A version of the program. One that was built from its sources calls itself 0.0.0;
+// it is taken for the newest.
+type version [3]int
+
+// What each version was seen to do. --help tells of some of it, but takes as long as
+// --version.
+var (
+	promptFlag  = version{1, 0, 185} // --prompt for the terminal program
+	importFirst = version{1, 1, 11}  // import takes our document; on 1.0.185 it could not be tried
+	importGone  = version{1, 2, 0}   // the sessions moved into a database: import fails (1.2.6, 1.2.15), unless it is told the project
+	importAgain = version{1, 2, 20}  // import takes our document again
+	deletes     = version{1, 2, 6}   // session delete; not in 1.1.65
+	pureFlag    = version{1, 14, 34} // --pure; not in 1.3.2
+)
+
+func (v version) String() string { return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]) }
+
+func (v version) atLeast(w version) bool {
+	for i := range v {
+		if v[i] != w[i] {
+			return v[i] > w[i] || v == version{}
+		}
+	}
+	return true
+}
+
+// imports reports whether opencode import takes our document.
+func (v version) imports() bool {
+	return v.atLeast(importAgain) || v.atLeast(importFirst) && !v.atLeast(importGone)
+}
+
+// pure is the argument that keeps plugins out of a run that needs none: with one,
+// and npm's registry out of reach, a run takes minutes (1.18.33).
+func (v version) pure() []string {
+	if v.atLeast(pureFlag) {
+		return []string{"--pure"}
+	}
+	return nil
+}
+
+// probeTime bounds the wait for an answer that takes a second.
+const probeTime = 30 * time.Second
+
+// probe asks the program for its version: "1.18.33".
+func probe(program string) (version, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "--version")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	if err != nil {
+		return version{}, fmt.Errorf("%s --version: %w", program, err)
+	}
+	var v version
+	if _, err := fmt.Sscanf(string(out), "%d.%d.%d", &v[0], &v[1], &v[2]); err != nil {
+		return version{}, fmt.Errorf("%s --version says %.60q: is it OpenCode? name the right program in CORTEXT_OPENCODE", program, out)
+	}
+	return v, nil
+}

@@ -1,0 +1,255 @@
+package opencode
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"cortext/inject"
+	"cortext/schema"
+)
+
+// A batch goes out when it holds this many messages or this many bytes.
+const (
+	batchMessages = 256
+	batchBytes    = 1 << 20
+)
+
+// A reading is what the first pass over a session learns. Its messages are built
+// again for each use, so that they need not all be in memory.
+type reading struct {
+	src    *source
+	o      inject.Options
+	t      *inject.Transcript
+	places []placed // of the rows that were read, in their order
+	asked  int      // the last prompt among them
+	taken  int      // the first one that the user took back
+}
+
+// A placed is where a row stands, with what may hang on it.
+type placed struct {
+	place
+	anchor inject.Anchor // without a line, nothing can
+}
+
+// read learns the shape of a session.
+func read(src *source, o inject.Options) (*inject.Transcript, error) {
+	r := &reading{src: src, o: o, asked: -1, taken: -1, t: &inject.Transcript{
+		Agent: Name, NativeID: src.meta.ID, Version: src.meta.Version, Parent: src.meta.Parent,
+		WorkingDir: src.meta.Dir, Calls: map[string]string{}, Release: src.release,
+	}}
+	if o.Head > 0 {
+		return r.head()
+	}
+	w := newWalk(src, o)
+	if w.on {
+		messages, parts, err := src.before(w.from)
+		if err != nil {
+			return nil, err
+		}
+		if messages != o.From.Head || parts != o.From.Tail {
+			return nil, inject.ErrCursor
+		}
+	}
+	size := int64(0)
+	err := w.each(func(it *item) error {
+		if size += int64(it.size()); o.Progress != nil {
+			o.Progress(size)
+		}
+		r.note(w, it)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if w.on && src.meta.Revert != "" && !w.revert.on {
+		return nil, inject.ErrCursor // what was taken back begins before the cursor
+	}
+	r.finish(w)
+	r.t.Next, err = r.next()
+	return r.t, err
+}
+
+// head reads the first message alone.
+func (r *reading) head() (*inject.Transcript, error) {
+	for row, err := range r.src.rows(place{}) {
+		if err != nil {
+			return nil, err
+		}
+		r.t.Roots = []string{row.id}
+		break
+	}
+	r.t.Each = func(func(string, inject.Batch) error) error { return nil }
+	return r.t, nil
+}
+
+// note takes from an item what it says about the session as a whole.
+func (r *reading) note(w *walk, it *item) {
+	t, m := r.t, &it.message
+	if it.id != "" {
+		if len(r.places) == 0 && !w.on {
+			t.Roots = []string{it.id}
+		}
+		p := placed{place: it.place}
+		switch {
+		case it.kind == ours:
+			p.anchor = inject.Anchor{Line: m.ID, Message: m.ParentID, Ours: true}
+		case it.kind > ours:
+			p.anchor = inject.Anchor{Line: m.ID, Message: m.ID}
+		}
+		r.places = append(r.places, p)
+		if w.revert.on && r.taken < 0 {
+			r.taken = len(r.places) - 1
+		}
+	}
+	if it.kind <= ours {
+		return
+	}
+	t.Messages++
+	for _, s := range it.started {
+		if t.Calls[s.NativeID] == "" {
+			t.Calls[s.NativeID] = s.ToolCallID
+		}
+	}
+	for _, c := range m.ToolCalls {
+		if c.Name != "" && !slices.Contains(t.Tools, c.Name) {
+			t.Tools = append(t.Tools, c.Name)
+		}
+	}
+	switch at := m.Timestamp.Time(); {
+	case at.IsZero():
+	case t.First.IsZero() || at.Before(t.First):
+		t.First = at
+		fallthrough
+	default:
+		if at.After(t.Last) {
+			t.Last = at
+		}
+	}
+	switch it.kind {
+	case asked:
+		r.asked = len(r.places) - 1
+		t.Permission = it.mode
+		r.command(m)
+	case answered:
+		t.Said = m.Content
+		if m.Model != "" {
+			t.Model = m.Model
+		}
+	}
+}
+
+// command notes a prompt that is a command of ours, and the first that begins a
+// conversation: one of /workspace.<type>, not those that manage conversations.
+func (r *reading) command(m *schema.Message) {
+	name, args, _ := strings.Cut(m.Content, " ")
+	typ, ok := strings.CutPrefix(name, "/workspace.")
+	if !ok {
+		return
+	}
+	r.t.Commands = append(r.t.Commands, inject.Command{PromptID: m.ID, Message: m.ID, Time: m.Timestamp.Time()})
+	if r.t.Command == "" && typ != "" && !strings.ContainsAny(typ, "\n\t/\\") &&
+		!slices.Contains([]string{"resume", "stop-conversation", "sessions", "session"}, typ) {
+		r.t.Command, r.t.Arguments = name, args
+	}
+}
+
+// finish settles what only the whole session tells.
+func (r *reading) finish(w *walk) {
+	t := r.t
+	if t.Command == "" && !w.on && !isDefaultTitle(r.src.meta.Title) {
+		t.Title = r.src.meta.Title // the model's, if not the user's: nothing tells them apart
+	}
+	t.Warnings = r.src.warnings
+	for _, kind := range slices.Sorted(maps.Keys(w.unknown)) {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("%d records of the unknown kind %q left out", w.unknown[kind], kind))
+	}
+	if w.titled > 0 {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("%d prompts without a text: their titles stand in its place", w.titled))
+	}
+	t.Each = r.each
+}
+
+// isDefaultTitle reports whether a title is the one that OpenCode gives a session
+// before a model or the user names it (1.18.33).
+func isDefaultTitle(title string) bool {
+	for _, prefix := range []string{"New session - ", "Child session - "} {
+		if at, ok := strings.CutPrefix(title, prefix); ok {
+			_, err := time.Parse(time.RFC3339, at)
+			return err == nil
+		}
+	}
+	return false
+}
+
+// each is the second pass: it builds the messages.
+func (r *reading) each(emit func(sub string, b inject.Batch) error) error {
+	var batch inject.Batch
+	size := 0
+	flush := func() error {
+		if len(batch.Messages) == 0 {
+			return nil
+		}
+		err := emit("", batch)
+		batch, size = inject.Batch{}, 0
+		return err
+	}
+	err := newWalk(r.src, r.o).each(func(it *item) error {
+		if it.kind <= ours {
+			return nil
+		}
+		batch.Messages = append(batch.Messages, it.message)
+		batch.Tools = append(batch.Tools, it.tools...)
+		batch.Blobs = append(batch.Blobs, it.blobs...)
+		if size += it.size(); size >= batchBytes || len(batch.Messages) >= batchMessages {
+			return flush()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if r.src.check != nil {
+		if err := r.src.check(); err != nil {
+			return err
+		}
+	}
+	return flush()
+}
+
+// maxAnchors is how many messages before the cursor are remembered: what the user
+// goes back to is nearly always one of the last few.
+const maxAnchors = 64
+
+// next is the cursor that a later reading can go on from: it is put before the
+// last prompt, or before what the user took back. What stands before it and
+// changes all the same (a call of a turn that was killed, an output that OpenCode
+// forgets) is noticed, see [source].before.
+func (r *reading) next() (c inject.Cursor, err error) {
+	if len(r.places) == 0 {
+		c = r.o.From // nothing is new
+		c.Size = r.src.size
+		return c, nil
+	}
+	c.Size = r.src.size
+	at := max(r.asked, 0)
+	if r.taken >= 0 {
+		at = min(at, r.taken)
+	}
+	p := r.places[at].place
+	if p.at <= 0 {
+		return c, nil
+	}
+	c.Offset, c.Message = p.at, p.id
+	c.Head, c.Tail, err = r.src.before(p)
+	c.Anchors = slices.Clone(r.o.From.Anchors)
+	for _, p := range r.places[:at] {
+		if p.anchor.Line != "" {
+			c.Anchors = append(c.Anchors, p.anchor)
+		}
+	}
+	c.Anchors = c.Anchors[max(0, len(c.Anchors)-maxAnchors):]
+	return c, err
+}

@@ -1,0 +1,258 @@
+package opencode
+
+import (
+	"strconv"
+
+	"cortext/schema"
+	"cortext/schema/rawjson"
+)
+
+// The JSON of messages and parts is the same in all three places; in a database
+// the ids stand in columns of their own (FACTS section 3).
+
+// A row is a message with its parts, as they are kept.
+type row struct {
+	place
+	created int64 // in milliseconds; 0: the info tells
+	info    []byte
+	parts   []piece
+}
+
+// A place is where a message stands in its session: at is a time in a database,
+// else a number from 1.
+type place struct {
+	at int64
+	id string
+}
+
+type piece struct {
+	id  string
+	raw []byte
+}
+
+// info is what is known of a message without its parts.
+type info struct {
+	Role, Mode, Model  string
+	Finish, Error      string
+	Created, Completed int64  // in milliseconds
+	Summary            bool   // it sums up what was before: a compaction
+	Title              string // of a prompt in old versions, made of its text
+	Usage              *schema.Usage
+}
+
+func parseInfo(raw []byte) info {
+	var i info
+	for _, m := range members(raw) {
+		switch m.Name {
+		case "role":
+			i.Role = text(m.Value)
+		case "mode", "agent": // the same; a user's message has agent alone
+			if i.Mode == "" {
+				i.Mode = text(m.Value)
+			}
+		case "modelID":
+			i.Model = text(m.Value)
+		case "model":
+			if id := text(member(m.Value, "modelID")); id != "" && i.Model == "" {
+				i.Model = id
+			}
+		case "finish":
+			i.Finish = text(m.Value)
+		case "error":
+			i.Error = text(member(m.Value, "name"))
+		case "time":
+			i.Created, i.Completed = number(member(m.Value, "created")), number(member(m.Value, "completed"))
+		case "summary": // of a user's message it is an object
+			i.Summary = isTrue(m.Value)
+			if i.Title = text(member(m.Value, "body")); i.Title == "" {
+				i.Title = text(member(m.Value, "title"))
+			}
+		case "tokens":
+			i.Usage = usage(m.Value)
+		}
+	}
+	return i
+}
+
+// usage adds up what OpenCode counts apart: input is without what came from the
+// cache, output without reasoning.
+func usage(raw []byte) *schema.Usage {
+	n := func(object []byte, name string) int64 { return max(0, number(member(object, name))) }
+	cache := member(raw, "cache")
+	u := schema.Usage{
+		PromptTokens:     n(raw, "input") + n(cache, "read") + n(cache, "write"),
+		CompletionTokens: n(raw, "output") + n(raw, "reasoning"),
+		CachedTokens:     n(cache, "read"),
+	}
+	if u.PromptTokens+u.CompletionTokens == 0 {
+		return nil
+	}
+	return &u
+}
+
+// A part is a piece of a message.
+type part struct {
+	ID, Type            string
+	Text, Prompt        string
+	Synthetic, Ignored  bool // not typed; shown and not sent
+	Overflow, Continues bool // of compactions
+	Mime, Filename, URL string
+	Tool, CallID        string
+	State               state
+}
+
+// A state is what became of a call.
+type state struct {
+	Status        string
+	Input         []byte
+	Output, Error string
+	Start, End    int64
+	Exit          *int
+	Session       string // of the sub-agent that it started
+	Partial       string // output so far
+	Attachments   []part
+}
+
+func parsePart(p piece) part {
+	v := part{ID: p.id}
+	for _, m := range members(p.raw) {
+		switch m.Name {
+		case "id":
+			if v.ID == "" {
+				v.ID = text(m.Value)
+			}
+		case "type":
+			v.Type = text(m.Value)
+		case "text":
+			v.Text = text(m.Value)
+		case "prompt":
+			v.Prompt = text(m.Value)
+		case "synthetic":
+			v.Synthetic = isTrue(m.Value)
+		case "ignored":
+			v.Ignored = isTrue(m.Value)
+		case "overflow":
+			v.Overflow = isTrue(m.Value)
+		case "metadata":
+			v.Continues = isTrue(member(m.Value, "compaction_continue"))
+		case "mime":
+			v.Mime = text(m.Value)
+		case "filename":
+			v.Filename = text(m.Value)
+		case "url":
+			v.URL = text(m.Value)
+		case "tool":
+			v.Tool = text(m.Value)
+		case "callID":
+			v.CallID = text(m.Value)
+		case "state":
+			v.State = parseState(m.Value)
+		}
+	}
+	return v
+}
+
+func parseState(raw []byte) state {
+	var s state
+	for _, m := range members(raw) {
+		switch m.Name {
+		case "status":
+			s.Status = text(m.Value)
+		case "input":
+			s.Input = m.Value
+		case "output":
+			s.Output = textOrRaw(m.Value)
+		case "error":
+			s.Error = textOrRaw(m.Value)
+		case "time":
+			s.Start, s.End = number(member(m.Value, "start")), number(member(m.Value, "end"))
+		case "metadata":
+			s.Session, s.Partial = text(member(m.Value, "sessionId")), text(member(m.Value, "output"))
+			if code, err := strconv.Atoi(string(member(m.Value, "exit"))); err == nil {
+				s.Exit = &code
+			}
+		case "attachments":
+			list, _ := rawjson.Array(m.Value)
+			for _, a := range list {
+				s.Attachments = append(s.Attachments, parsePart(piece{raw: a}))
+			}
+		}
+	}
+	return s
+}
+
+// compact leaves out the space between the parts of a value, which an export has
+// and the database has not: a call is the same in both.
+func compact(raw []byte) []byte {
+	out := make([]byte, 0, len(raw))
+	quoted := false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case c == '\\' && quoted && i+1 < len(raw):
+			out = append(out, c, raw[i+1])
+			i++
+			continue
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ' ' || c == '\n' || c == '\t' || c == '\r'):
+			continue
+		}
+		out = append(out, raw[i])
+	}
+	return out
+}
+
+func members(object []byte) []rawjson.Member {
+	if len(object) == 0 || object[0] != '{' {
+		return nil
+	}
+	list, err := rawjson.Members(object)
+	if err != nil {
+		return nil
+	}
+	return list
+}
+
+// member returns the value of a member of an object, nil if there is none.
+func member(object []byte, name string) []byte {
+	for _, m := range members(object) {
+		if m.Name == name {
+			return m.Value
+		}
+	}
+	return nil
+}
+
+// text decodes a JSON string; anything else is the empty string.
+func text(raw []byte) string {
+	if len(raw) == 0 || raw[0] != '"' {
+		return ""
+	}
+	s, err := rawjson.Unquote(raw)
+	if err != nil {
+		return ""
+	}
+	return s
+}
+
+// textOrRaw is text, but for what is no string: that is given as it stands.
+func textOrRaw(raw []byte) string {
+	if len(raw) > 0 && raw[0] != '"' && string(raw) != "null" {
+		return string(raw)
+	}
+	return text(raw)
+}
+
+func isTrue(raw []byte) bool { return string(raw) == "true" }
+
+// number decodes a JSON number; what is none, or too great, is 0.
+func number(raw []byte) int64 {
+	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
+		return n
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || f < -1e18 || f > 1e18 {
+		return 0
+	}
+	return int64(f)
+}

@@ -1,0 +1,309 @@
+package opencode
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"time"
+
+	"cortext/inject"
+)
+
+// Each query finds its rows by the session's id, for which there are indexes
+// (1.18.33): it costs what the session holds, whatever else is in the database.
+
+// session reads one session.
+func (d *database) session(id string, o inject.Options) (*inject.Transcript, error) {
+	src := &source{rows: func(from place) iter.Seq2[row, error] { return d.rows(id, from) }}
+	src.before = func(p place) (string, string, error) { return d.before(id, p) }
+	src.calls = func(p place) (map[string]bool, error) { return d.calls(id, p) }
+	src.release = d.close
+	src.check = func() error {
+		if d.isWritten() {
+			return d.fault(whyWritten)
+		}
+		return nil
+	}
+	var err error
+	if src.meta, err = d.meta(id); err != nil {
+		return nil, err
+	}
+	if o.Head == 0 {
+		if src.size, err = d.state(id); err != nil {
+			return nil, err
+		}
+		if o.From.Offset == 0 {
+			if src.warnings, err = d.warnings(id); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return read(src, o)
+}
+
+func (d *database) meta(id string) (meta, error) {
+	m := meta{ID: id}
+	var parent, version, title, dir, revert, metadata sql.NullString
+	err := d.tx.QueryRow(`select `+d.has("parent_id")+`, version, title, directory, `+d.has("revert")+`, `+d.has("metadata")+` from session where id = ?`, id).
+		Scan(&parent, &version, &title, &dir, &revert, &metadata)
+	if errors.Is(err, sql.ErrNoRows) {
+		return m, fmt.Errorf("%s: session %s: %w", d.file, id, fs.ErrNotExist)
+	}
+	if err != nil {
+		return m, d.explain(err)
+	}
+	m.Parent, m.Version, m.Title, m.Dir = parent.String, version.String, title.String, dir.String
+	m.setRevert([]byte(revert.String))
+	m.setPayload([]byte(metadata.String))
+	return m, nil
+}
+
+// rows yields the messages of a session from a place on, in the order in which
+// OpenCode shows them: by time, then id.
+func (d *database) rows(id string, from place) iter.Seq2[row, error] {
+	return func(yield func(row, error) bool) {
+		messages, err := d.tx.Query(`select id, time_created, data from message
+			where session_id = ? and (time_created, id) >= (?, ?) order by time_created, id`, id, from.at, from.id)
+		if err != nil {
+			yield(row{}, d.explain(err))
+			return
+		}
+		defer messages.Close()
+		parts, err := d.tx.Prepare(`select id, data from part where message_id = ? order by id`)
+		if err != nil {
+			yield(row{}, d.explain(err))
+			return
+		}
+		defer parts.Close()
+		for messages.Next() {
+			var r row
+			err := messages.Scan(&r.id, &r.at, &r.info)
+			if r.created = r.at; err == nil {
+				r.parts, err = partsOf(parts, r.id)
+			}
+			if err != nil {
+				yield(row{}, d.explain(err))
+				return
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
+		if err := messages.Err(); err != nil {
+			yield(row{}, d.explain(err))
+		}
+	}
+}
+
+func partsOf(query *sql.Stmt, message string) ([]piece, error) {
+	rows, err := query.Query(message)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []piece
+	for rows.Next() {
+		var p piece
+		if err := rows.Scan(&p.id, &p.raw); err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	return list, rows.Err()
+}
+
+// earlierMessages selects what stands before a place.
+const earlierMessages = `from message where session_id = ?1 and (time_created, id) < (?2, ?3)`
+
+// sums add up what changes whenever a row does, without reading its text. The times
+// are cut so that their sum stays exact.
+const sums = `select count(*), total(time_updated & 4294967295), max(time_updated), total(octet_length(data)), max(id) `
+
+// before tells what stands before a place, by number, times and lengths.
+func (d *database) before(id string, p place) (messages, parts string, err error) {
+	if messages, err = d.sum(sums+earlierMessages, id, p.at, p.id); err == nil {
+		parts, err = d.sum(sums+`from part where session_id = ?1 and message_id in (select id `+earlierMessages+`)`, id, p.at, p.id)
+	}
+	return messages, parts, err
+}
+
+func (d *database) sum(query string, args ...any) (string, error) {
+	var count int64
+	var times, newest, bytes, last any
+	if err := d.tx.QueryRow(query, args...).Scan(&count, &times, &newest, &bytes, &last); err != nil {
+		return "", d.explain(err)
+	}
+	h := newState()
+	fmt.Fprintln(h, count, times, newest, bytes, last)
+	return fmt.Sprintf("%d-%x", count, h.value()), nil
+}
+
+// state changes whenever something of the session does.
+func (d *database) state(id string) (int64, error) {
+	var updated, title, revert any
+	err := d.tx.QueryRow(`select time_updated, title, `+d.has("revert")+` from session where id = ?`, id).Scan(&updated, &title, &revert)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("%s: session %s: %w", d.file, id, fs.ErrNotExist)
+	}
+	if err != nil {
+		return 0, d.explain(err)
+	}
+	h := newState()
+	fmt.Fprintln(h, updated, title, revert)
+	for _, table := range []string{"message", "part"} {
+		s, err := d.sum(sums+`from `+table+` where session_id = ?`, id)
+		if err != nil {
+			return 0, err
+		}
+		fmt.Fprintln(h, s)
+	}
+	return h.value(), nil
+}
+
+// calls returns the ids of the calls before a place.
+func (d *database) calls(id string, p place) (map[string]bool, error) {
+	rows, err := d.tx.Query(`select data from part where session_id = ?1 and instr(data, '"callID"') and message_id in (select id `+earlierMessages+`)`, id, p.at, p.id)
+	if err != nil {
+		return nil, d.explain(err)
+	}
+	defer rows.Close()
+	ids := map[string]bool{}
+	for rows.Next() {
+		var raw []byte
+		if err := rows.Scan(&raw); err != nil {
+			return nil, d.explain(err)
+		}
+		ids[text(member(raw, "callID"))] = true
+	}
+	if err := rows.Err(); err != nil {
+		return nil, d.explain(err)
+	}
+	return ids, nil
+}
+
+// warnings names what is in the database and was not read.
+func (d *database) warnings(id string) (list []string, err error) {
+	var lost, messages, later int
+	err = d.tx.QueryRow(`select count(*) from part where session_id = ?1 and message_id not in (select id from message where session_id = ?1)`, id).Scan(&lost)
+	if err == nil && lost > 0 {
+		list = append(list, fmt.Sprintf("%d parts of messages that are not there left out", lost))
+	}
+	if err == nil && d.columns["session_message"] != nil {
+		err = d.tx.QueryRow(`select (select count(*) from message where session_id = ?1), (select count(*) from session_message where session_id = ?1)`, id).Scan(&messages, &later)
+		if messages == 0 && later > 0 {
+			list = append(list, fmt.Sprintf("%d records of the unknown kind %q left out", later, "session_message"))
+		}
+	}
+	if err != nil {
+		return nil, d.explain(err)
+	}
+	return list, nil
+}
+
+// subagents lists the sessions that one started, itself or through others.
+func (d *database) subagents(id string) (list []inject.Subagent, err error) {
+	if d.has("parent_id") == "null" {
+		return nil, nil
+	}
+	seen := map[string]bool{id: true}
+	for todo := []string{id}; len(todo) > 0; todo = todo[1:] {
+		children, err := d.strings(`select id from session where parent_id = ? order by time_updated, id`, todo[0])
+		if err != nil {
+			return nil, err
+		}
+		if len(children) == 0 {
+			continue
+		}
+		calls, err := d.started(todo[0])
+		if err != nil {
+			return nil, err
+		}
+		for _, child := range children {
+			if !seen[child] {
+				seen[child] = true
+				list = append(list, inject.Subagent{NativeID: child, Path: d.file + "#" + child, ToolCallID: calls[child]})
+				todo = append(todo, child)
+			}
+		}
+	}
+	return list, nil
+}
+
+// started returns the calls of a session that started others, by the session
+// started. Where an id may have been given twice, all calls are looked at.
+func (d *database) started(id string) (map[string]string, error) {
+	rows, err := d.tx.Query(`select id, data from part where session_id = ? and instr(data, '"sessionId"') order by message_id, id`, id)
+	if err != nil {
+		return nil, d.explain(err)
+	}
+	defer rows.Close()
+	calls, sure := map[string]string{}, true
+	for rows.Next() {
+		var p piece
+		if err := rows.Scan(&p.id, &p.raw); err != nil {
+			return nil, d.explain(err)
+		}
+		v := parsePart(p)
+		if child := v.State.Session; child != "" && calls[child] == "" {
+			calls[child] = v.CallID
+			sure = sure && len(v.CallID) >= randomID
+		}
+	}
+	if err := rows.Err(); err != nil || sure {
+		return calls, d.explain(err)
+	}
+	clear(calls)
+	err = newWalk(&source{meta: meta{ID: id}, rows: func(from place) iter.Seq2[row, error] { return d.rows(id, from) }}, inject.Options{}).each(func(it *item) error {
+		for _, s := range it.started {
+			if calls[s.NativeID] == "" {
+				calls[s.NativeID] = s.ToolCallID
+			}
+		}
+		return nil
+	})
+	return calls, err
+}
+
+func (d *database) strings(query string, args ...any) ([]string, error) {
+	rows, err := d.tx.Query(query, args...)
+	if err != nil {
+		return nil, d.explain(err)
+	}
+	defer rows.Close()
+	var list []string
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			return nil, d.explain(err)
+		}
+		list = append(list, s)
+	}
+	return list, d.explain(rows.Err())
+}
+
+// roots lists the sessions that no other one started, archived ones too.
+func (d *database) roots() ([]inject.Native, error) {
+	rows, err := d.tx.Query(`select id, directory, ` + d.has("project_id") + `, time_updated from session
+		where coalesce(` + d.has("parent_id") + `, '') = '' order by time_updated, id`)
+	if err != nil {
+		return nil, d.explain(err)
+	}
+	defer rows.Close()
+	var list []inject.Native
+	for rows.Next() {
+		var n inject.Native
+		var dir, project sql.NullString
+		var updated int64
+		if err := rows.Scan(&n.NativeID, &dir, &project, &updated); err != nil {
+			return nil, d.explain(err)
+		}
+		n.Path, n.Dir, n.Updated = d.file+"#"+n.NativeID, dir.String, time.UnixMilli(updated).UTC()
+		if isCommit(project.String) {
+			n.Root = project.String
+		}
+		list = append(list, n)
+	}
+	return list, d.explain(rows.Err())
+}

@@ -1,0 +1,131 @@
+// Package setup is what cortext puts into a project's .opencode/: the slash
+// commands, and for those who want it a plugin.
+package setup
+
+import (
+	"embed"
+	"regexp"
+	"strings"
+
+	"cortext/inject"
+	"cortext/inject/setup"
+	"cortext/resume/prompt"
+)
+
+// agent is the name of the agent in cortext's own command line.
+const agent = "opencode"
+
+// form is that of OpenCode's commands: markdown with frontmatter, in which the marker
+// is a comment.
+var form = setup.Form{Agent: agent, Spell: spell, Path: func(name string) string { return ".opencode/commands/workspace." + name + ".md" }}
+
+// Install returns the files of the slash commands and, if it is asked for or there
+// already, of the plugin, each with what is to be done.
+func Install(o inject.InstallOptions, read func(path string) (text string, ok bool, err error)) ([]inject.Change, error) {
+	changes, err := setup.Changes(setup.Commands(form, o.Types), read)
+	if err != nil {
+		return nil, err
+	}
+	want := Plugin(o.AfterTool)
+	have, ok, err := read(want.Path)
+	if err != nil {
+		return nil, err
+	}
+	if o.Plugin || ok && setup.Owned(have) {
+		changes = append(changes, setup.Change(have, ok, want))
+	}
+	return changes, nil
+}
+
+//go:embed commands
+var commands embed.FS
+
+// argumentsAt stands where a command's arguments would. A placeholder would alter
+// them, and run twice what is to be run once; without one the program puts them
+// behind the text as they were typed (1.18.33).
+const argumentsAt = "(what is typed after the command: it stands at the end of this text)"
+
+// typedMark ends the text; what was typed follows.
+const typedMark = "<!-- cortext: typed: -->"
+
+// spell spells a command's file. Its first line and its last tell the reader of the
+// session what was typed: the program keeps of a command only what it expands to
+// (FACTS section 1).
+//
+// The managing commands have texts of their own here. Without the plugin nobody
+// carries them out but the model, which calls cortext with its bash tool; a text that
+// calls cortext by itself (!`…`) could not tell it the session, and would hand a
+// shell what the user typed.
+func spell(name, front, body string) (before, rest string) {
+	if own, err := commands.ReadFile("commands/" + name + ".md"); err == nil {
+		front, body = prompt.Split(string(own))
+	}
+	body = strings.ReplaceAll(strings.ReplaceAll(body, placeholder, argumentsAt), typedMark, "<!-- cortext:"+mark+" typed: -->")
+	return "---\n", usable(front) + "---\n<!-- cortext: /workspace." + name + " -->\n" + strings.TrimRight(Unexpanded(body), "\n") + "\n\n" + typedMark + "\n"
+}
+
+// model matches a line of frontmatter that names a model.
+var model = regexp.MustCompile(`^model[ \t]*:`)
+
+// usable is the frontmatter without a model that another agent knows by that name:
+// OpenCode's are called <provider>/<model>, and a command with another does not run.
+func usable(front string) string {
+	var b strings.Builder
+	for line := range strings.Lines(front) {
+		if !model.MatchString(line) || strings.Contains(line, "/") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// mark breaks up what the program would act on: it stands as $_1, !_`cmd` and _@name.
+const mark = "_"
+
+const placeholder = "$ARGUMENTS"
+
+// Unexpanded breaks up what the program would act on in a command's text, since it has
+// no way to quote it (1.18.33): $1 and the like, the arguments by number; !`cmd`,
+// which it runs; @name, a file that it attaches or an agent that it calls. $ARGUMENTS
+// stays; what stands there may begin with a backtick, end with "!", or be nothing.
+func Unexpanded(text string) string {
+	var b strings.Builder
+	for i := range len(text) {
+		c, before, after := text[i], text[:i], text[i+1:]
+		filled := strings.HasSuffix(before, placeholder)
+		if c == '`' && filled || c == '@' && (filled || !isWord(before)) && isName(after) {
+			b.WriteString(mark)
+		}
+		b.WriteByte(c)
+		if c == '$' && after != "" && after[0] >= '0' && after[0] <= '9' || c == '!' && (strings.HasPrefix(after, "`") || strings.HasPrefix(after, placeholder)) {
+			b.WriteString(mark)
+		}
+	}
+	return b.String()
+}
+
+// isWord reports whether an @ behind this text means nothing to the program.
+func isWord(before string) bool {
+	if before == "" {
+		return false
+	}
+	c := before[len(before)-1]
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '`'
+}
+
+// isName reports whether the text behind an @ begins with a name.
+func isName(after string) bool {
+	return after != "" && !strings.ContainsRune(" \t\r\n`,", rune(after[0]))
+}
+
+//go:embed plugin/cortext.js
+var plugin string
+
+// Plugin is the file of the plugin. What it tells cortext, program.Hook reads.
+func Plugin(afterTool bool) setup.File {
+	text := plugin
+	if afterTool {
+		text = strings.Replace(text, "const AFTER_TOOL = false", "const AFTER_TOOL = true", 1)
+	}
+	return setup.StampedScript(".opencode/plugins/cortext.js", text)
+}
