@@ -16,6 +16,7 @@ import (
 	"cortext/inject"
 	"cortext/inject/claude"
 	"cortext/inject/gemini"
+	"cortext/inject/opencode"
 	"cortext/schema"
 )
 
@@ -24,7 +25,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // agents are all adapters: each has to do what is tested here. A new one is added
 // here and in main.
 func agents() []inject.Agent {
-	return []inject.Agent{claude.Agent(), gemini.Agent()}
+	return []inject.Agent{claude.Agent(), opencode.Agent(), gemini.Agent()}
 }
 
 // fixtures are testdata/agents/<agent>/<version>/<case>/transcript.*: adding a

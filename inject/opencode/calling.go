@@ -30,7 +30,3 @@ func calling(file string) string {
 	}
 	return found[0]
 }
-
-// youngest is how many parts are looked at for a running call; other sessions may
-// write at the same time.
-const youngest = 500

@@ -283,6 +283,30 @@ func (d *database) strings(query string, args ...any) ([]string, error) {
 	return list, d.explain(rows.Err())
 }
 
+// youngest is how many parts are looked at for what is going on at this moment.
+const youngest = 500
+
+// recent tells when the parts that were made last were updated, in milliseconds, by
+// session: a turn writes them long before it touches its session's row again
+// (1.18.33). Ids ascend in time.
+func (d *database) recent() (map[string]int64, error) {
+	rows, err := d.tx.Query(`select session_id, max(time_updated) from (select session_id, time_updated from part order by id desc limit ?) group by session_id`, youngest)
+	if err != nil {
+		return nil, d.explain(err)
+	}
+	defer rows.Close()
+	at := map[string]int64{}
+	for rows.Next() {
+		var id string
+		var updated int64
+		if err := rows.Scan(&id, &updated); err != nil {
+			return nil, d.explain(err)
+		}
+		at[id] = updated
+	}
+	return at, d.explain(rows.Err())
+}
+
 // roots lists the sessions that no other one started, archived ones too.
 func (d *database) roots() ([]inject.Native, error) {
 	rows, err := d.tx.Query(`select id, directory, ` + d.has("project_id") + `, time_updated from session
@@ -291,6 +315,10 @@ func (d *database) roots() ([]inject.Native, error) {
 		return nil, d.explain(err)
 	}
 	defer rows.Close()
+	recent, err := d.recent()
+	if err != nil {
+		return nil, err
+	}
 	var list []inject.Native
 	for rows.Next() {
 		var n inject.Native
@@ -299,7 +327,7 @@ func (d *database) roots() ([]inject.Native, error) {
 		if err := rows.Scan(&n.NativeID, &dir, &project, &updated); err != nil {
 			return nil, d.explain(err)
 		}
-		n.Path, n.Dir, n.Updated = d.file+"#"+n.NativeID, dir.String, time.UnixMilli(updated).UTC()
+		n.Path, n.Dir, n.Updated = d.file+"#"+n.NativeID, dir.String, time.UnixMilli(max(updated, recent[n.NativeID])).UTC()
 		if isCommit(project.String) {
 			n.Root = project.String
 		}
