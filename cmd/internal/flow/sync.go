@@ -26,6 +26,10 @@ type SyncOptions struct {
 	// repository.
 	Clones bool
 
+	// Until leaves out sessions in which something happened after it; the zero time
+	// leaves out none.
+	Until time.Time
+
 	Progress func(agent string, done, total int)
 }
 
@@ -105,7 +109,7 @@ func (w *Workspace) syncSessions(ctx context.Context, agent inject.Agent, list [
 		if o.Progress != nil {
 			o.Progress(agent.Name, i, len(list))
 		}
-		if !n.Updated.IsZero() && seen.Updated[n.Path] == n.Updated.UnixNano() {
+		if !n.Updated.IsZero() && seen.Updated[n.Path] == n.Updated.UnixNano() || !o.Until.IsZero() && n.Updated.After(o.Until) {
 			continue
 		}
 		if im.w == nil {

@@ -126,11 +126,19 @@ func (v *watcher) take() (names []string) {
 	return names
 }
 
-// look captures what is new, and pauses what is idle.
+// look captures what is new, and pauses what is idle. With autosave: pause only what
+// is idle is captured, with off nothing.
 func (v *watcher) look(ctx context.Context, agents []string) error {
-	out, err := v.w.discover(ctx, SyncOptions{Agents: agents, Adopt: v.o.Adopt})
-	if err != nil {
-		return err
+	out, o := &Synced{}, SyncOptions{Agents: agents, Adopt: v.o.Adopt}
+	c := v.w.Config
+	if c.Autosave == AutosavePause {
+		o.Until = v.w.env.Now().Add(-time.Duration(c.IdleMinutes) * time.Minute)
+	}
+	if c.Autosave != AutosaveOff {
+		var err error
+		if out, err = v.w.discover(ctx, o); err != nil {
+			return err
+		}
 	}
 	paused, err := v.w.PauseIdle("")
 	if err != nil {
