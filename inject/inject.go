@@ -71,6 +71,10 @@ type Agent struct {
 	// changes nothing.
 	Install func(o InstallOptions, read func(path string) (text string, ok bool, err error)) ([]Change, error)
 
+	// Window is the context window, in tokens, of the model that the agent would
+	// use in a folder with more arguments; 0, or nil: not known.
+	Window func(m Machine, dir string, args []string) int
+
 	// Launch plans how the agent is started on a payload. It changes nothing.
 	// The error is a [HurdleError] where the user has to do something first.
 	Launch func(m Machine, r Request) (*Launch, error)

@@ -17,11 +17,14 @@ const agentAllowance = 15_000
 
 // DefaultBudget is the model's context window less the agent's own prompt and
 // tools, less a quarter of the window for the answer; in tokens, at least
-// [MinBudget].
-func DefaultBudget(s *schema.Session) int {
-	window := defaultWindow
-	if p := s.AgentConfig.Provider; p != nil && p.ContextWindow > 0 {
-		window = p.ContextWindow
+// [MinBudget]. window is that of the model that the conversation goes on with; 0:
+// not known, the one that it had counts.
+func DefaultBudget(s *schema.Session, window int) int {
+	if window <= 0 {
+		window = defaultWindow
+		if p := s.AgentConfig.Provider; p != nil && p.ContextWindow > 0 {
+			window = p.ContextWindow
+		}
 	}
 	return max(window-agentAllowance-window/4, MinBudget)
 }

@@ -29,6 +29,7 @@ var ErrBudget = errors.New("the budget is too small")
 type Options struct {
 	Now     time.Time // what "ago" in the block counts from
 	Budget  int       // tokens that the payload may have; 0: DefaultBudget
+	Window  int       // tokens that the model takes, for DefaultBudget; 0: not known
 	Last    int       // only the last so many messages; 0: all
 	Command Command   // the conversation's command as it stands now
 }
@@ -81,7 +82,7 @@ type Warning struct {
 func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 	p := &Payload{Budget: o.Budget, Warnings: warnings(s, o.Command), Estimate: estimated(s)}
 	if p.Budget == 0 {
-		p.Budget = DefaultBudget(s)
+		p.Budget = DefaultBudget(s, o.Window)
 	}
 	if p.Budget < MinBudget {
 		return nil, fmt.Errorf("%w: %d tokens, at least %d are needed", ErrBudget, p.Budget, MinBudget)

@@ -152,7 +152,7 @@ func TestBudget(t *testing.T) {
 	}
 	for window, want := range map[int]int{0: 135_000, 1_000_000: 735_000, 32_768: 9_576, 4_096: MinBudget, -1: 135_000} {
 		s.AgentConfig.Provider = &schema.Provider{ContextWindow: window}
-		if got := DefaultBudget(s); got != want {
+		if got := DefaultBudget(s, 0); got != want {
 			t.Errorf("window %d: budget %d, %d expected", window, got, want)
 		}
 	}

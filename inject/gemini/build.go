@@ -205,7 +205,7 @@ func (c *content) user(r record) {
 					t = rest
 				}
 			}
-			c.addText(t)
+			c.addText(asTyped(r, t))
 		}
 	}
 }

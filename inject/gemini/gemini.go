@@ -29,7 +29,7 @@ func Agent() inject.Agent {
 		Name: Name, Detect: detect, Stat: inject.StatFile, Open: open, Subagents: subagents,
 		Sessions: Sessions, Stores: Stores, Locate: Locate, Install: setup.Install,
 		Session: program.Session, Hook: program.Hook, Reply: program.Reply, ReplyNote: program.ReplyNote, ReplyLimit: program.ReplyLimit,
-		Launch: program.Launch, Launched: program.Launched, Discard: discard,
+		Window: program.Window, Launch: program.Launch, Launched: program.Launched, Discard: discard,
 	}
 }
 

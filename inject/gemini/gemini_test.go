@@ -169,6 +169,8 @@ func TestUserTurns(t *testing.T) {
 		`"see\n--- Content from referenced files ---\nContent from @a.md:\nx\n--- End of content ---\nmore"`: "see\nmore",
 		`"see\n--- Content from referenced files ---\nContent from @a.md:\nx"`:                               "see",
 		`"what is --- Content from referenced files ---\n?"`:                                                 "what is --- Content from referenced files ---\n?",
+		`[{"text":"@a.md bob @x.org"}],"displayContent":[{"text":"@a.md bob@x.org"}]`:                        "@a.md bob@x.org",
+		`[{"text":"@a.md bob @x.org"}],"displayContent":[{"text":"short"}]`:                                  "@a.md bob @x.org",
 		`"<state_snapshot> is what?"`: "",
 		`"what is <state_snapshot>?"`: "what is <state_snapshot>?",
 		`"Please continue."`:          "Please continue.",

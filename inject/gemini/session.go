@@ -50,11 +50,23 @@ func typed(r record, s spoken, strip func(string) (string, bool)) string {
 			}
 		}
 		if strings.TrimSpace(t) != "" {
-			return t
+			return asTyped(r, t)
 		}
 	}
 	return ""
 }
+
+// asTyped is a text of a user's turn as it was typed: in a turn that names a file
+// the program puts a space before each other "@" (FACTS section 2), and it shows
+// the turn as it was.
+func asTyped(r record, text string) string {
+	if line := shown(r.Display); line != text && blankless(line) == blankless(text) {
+		return line
+	}
+	return text
+}
+
+func blankless(s string) string { return strings.Join(strings.Fields(s), "") }
 
 // commandLine is the slash command that a turn was typed as, if it was. A payload
 // that came by such a command is none that the user typed.

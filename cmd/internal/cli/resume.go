@@ -89,6 +89,7 @@ func (a *app) runResume(cmd *cobra.Command, query string, o resumeOptions) error
 	if o.dryRun {
 		return a.dryRun(w, e, o)
 	}
+	o.Window = w.Window(e, o.LaunchOptions)
 	r, err := w.Resume(e, o.ResumeOptions)
 	if err != nil {
 		return err
@@ -244,6 +245,7 @@ func (a *app) dryRun(w *flow.Workspace, e store.Entry, o resumeOptions) error {
 		}
 	} else {
 		var err error
+		o.Window = w.Window(e, o.LaunchOptions)
 		if r, err = w.Resume(e, o.ResumeOptions); err != nil {
 			return err
 		}

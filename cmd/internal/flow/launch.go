@@ -76,6 +76,7 @@ func (w *Workspace) Plan(e store.Entry, o LaunchOptions) (*Planned, error) {
 		return nil, err
 	}
 	p := &Planned{Agent: agent, Dir: w.Store.Root()}
+	o.Window = w.window(agent, o.Args)
 	if p.Resumed, err = w.Resume(e, o.ResumeOptions); err != nil {
 		return nil, err
 	}
@@ -102,11 +103,28 @@ func (w *Workspace) Plan(e store.Entry, o LaunchOptions) (*Planned, error) {
 		return nil, err
 	}
 	p.Resumed.Warnings = append(p.Resumed.Warnings, p.Launch.Warnings...)
-	if o.Budget > resume.DefaultBudget(e.Session) && p.Resumed.Payload.Tokens > resume.DefaultBudget(e.Session) {
+	if room := resume.DefaultBudget(e.Session, o.Window); o.Budget > room && p.Resumed.Payload.Tokens > room {
 		p.Resumed.Warnings = append(p.Resumed.Warnings, fmt.Sprintf("the payload has %d tokens, more than the %d that the model's context window is taken to have room for: the agent or its model may refuse it",
-			p.Resumed.Payload.Tokens, resume.DefaultBudget(e.Session)))
+			p.Resumed.Payload.Tokens, room))
 	}
 	return p, nil
+}
+
+// Window is the context window of the model that a conversation would go on with in
+// an agent, empty for the one that it was in; 0 if that is not known.
+func (w *Workspace) Window(e store.Entry, o LaunchOptions) int {
+	agent, err := w.launchable(e, o.Agent)
+	if err != nil {
+		return 0
+	}
+	return w.window(agent, o.Args)
+}
+
+func (w *Workspace) window(agent inject.Agent, args []string) int {
+	if agent.Window == nil {
+		return 0
+	}
+	return agent.Window(w.env.Machine, w.Store.Root(), args)
 }
 
 // launchable returns the agent that a conversation is to be taken up in.

@@ -83,6 +83,7 @@ func collect[R any](records func(func(R, error) bool), damage *[]store.Damage, i
 type ResumeOptions struct {
 	Budget int // tokens; 0: the model's window less what the agent needs
 	Last   int // messages; 0: all
+	Window int // tokens that the model takes; 0: not known
 }
 
 // A Resumed is a payload with the conversation it belongs to.
@@ -107,7 +108,7 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 	}
 	budget := o.Budget
 	if budget == 0 {
-		budget = resume.DefaultBudget(s)
+		budget = resume.DefaultBudget(s, o.Window)
 	}
 	h, more, err := c.History(store.Limit{Messages: o.Last, Tokens: budget})
 	if err != nil {
@@ -131,7 +132,7 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := resume.Build(s, h, resume.Options{Now: w.env.Now(), Budget: o.Budget, Last: o.Last, Command: command})
+	p, err := resume.Build(s, h, resume.Options{Now: w.env.Now(), Budget: o.Budget, Window: o.Window, Last: o.Last, Command: command})
 	if err != nil {
 		return nil, err
 	}

@@ -195,7 +195,7 @@ const payloadDir = ".workspace/local/cache/resume/"
 // fits, else what fits of it and the file that holds the whole.
 func (w *Workspace) sayPayload(agent inject.Agent, e store.Entry) (string, error) {
 	limit := agent.ReplyLimit
-	r, err := w.Resume(e, ResumeOptions{})
+	r, err := w.Resume(e, ResumeOptions{Window: w.window(agent, nil)})
 	if err != nil {
 		return "", err
 	}

@@ -95,21 +95,32 @@ const overhead = 12_000
 // The program sends it all the same; where the model refuses, so does each turn
 // after, and the program's own summary of it (1.18.33).
 func tooLarge(m inject.Machine, c config, model, payload string) []string {
-	providerID, modelID, _ := strings.Cut(model, "/")
-	limit := c.Providers[providerID].Models[modelID].Limit
-	if limit.Context == 0 {
-		limit = knownModels(m)[providerID].Models[modelID].Limit
-	}
-	if limit.Context <= 0 || len(payload) < limit.Context { // a token is a byte at least
+	context := windowOf(m, c, model)
+	if context <= 0 || len(payload) < context { // a token is a byte at least
 		return nil
 	}
-	if need := tokens.Count(payload) + overhead; need > limit.Context {
-		fits := (limit.Context - overhead) * 3 / 4
-		warning := fmt.Sprintf("with the payload the model %s gets some %d tokens, of %d that it takes: OpenCode will shorten it, or fail", model, need, limit.Context)
+	if need := tokens.Count(payload) + overhead; need > context {
+		fits := (context - overhead) * 3 / 4
+		warning := fmt.Sprintf("with the payload the model %s gets some %d tokens, of %d that it takes: OpenCode will shorten it, or fail", model, need, context)
 		if fits >= 200 {
 			warning += fmt.Sprintf("; --budget %d fits", fits)
 		}
 		return []string{warning}
 	}
 	return nil
+}
+
+// Window is the context window, in tokens, of the model that the program would take
+// for a new session in a folder; 0 where that cannot be told.
+func Window(m inject.Machine, dir string, args []string) int {
+	c := readConfig(m, dir)
+	return windowOf(m, c, chosenModel(m, c, args))
+}
+
+func windowOf(m inject.Machine, c config, model string) int {
+	providerID, modelID, _ := strings.Cut(model, "/")
+	if n := c.Providers[providerID].Models[modelID].Limit.Context; n != 0 {
+		return n
+	}
+	return knownModels(m)[providerID].Models[modelID].Limit.Context
 }
