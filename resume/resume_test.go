@@ -156,6 +156,11 @@ func TestBudget(t *testing.T) {
 			t.Errorf("window %d: budget %d, %d expected", window, got, want)
 		}
 	}
+	// The model that it goes on with counts, not the one that it had.
+	o.Window = 1_000_000
+	if p := mustBuild(t, s, h, o); p.Budget != 735_000 {
+		t.Errorf("in a larger model the budget is %d", p.Budget)
+	}
 }
 
 // TestRecentTurns: what is kept is the longest tail of whole turns, to the token.
