@@ -212,13 +212,6 @@ type Store struct {
 	Depth int
 }
 
-// A Command is a prompt that is a /workspace command.
-type Command struct {
-	PromptID string // the agent's id for it; empty in old versions
-	Message  string // the message that holds it
-	Time     time.Time
-}
-
 // A Batch is a part of a conversation with the bytes of its attachments.
 type Batch struct {
 	schema.Batch

@@ -7,10 +7,10 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"cortext/inject"
 	"cortext/schema"
+	"cortext/schema/rawjson"
 )
 
 // A batch goes out when it holds this many messages or this many bytes.
@@ -151,10 +151,10 @@ func (c *content) close() {
 
 // user takes a line of a user message: what was typed, as it was typed.
 func (c *content) user(r record) {
-	list := blocks(member(r.Message, "content"))
+	list := blocks(rawjson.Get(r.Message, "content"))
 	switch r.Type {
 	case "attachment": // queued_command
-		list = blocks(member(r.Attachment, "prompt"))
+		list = blocks(rawjson.Get(r.Attachment, "prompt"))
 	case "system": // local_command
 		list = blocks(r.Content)
 	}
@@ -179,7 +179,7 @@ func (c *content) user(r record) {
 // assistant takes one line of an API message: a line holds one block, the usage
 // of the whole message is repeated on each (FACTS section 3).
 func (c *content) assistant(r record) error {
-	for _, b := range blocks(member(r.Message, "content")) {
+	for _, b := range blocks(rawjson.Get(r.Message, "content")) {
 		switch b.Type {
 		case "text":
 			c.addText(b.Text)
@@ -196,14 +196,14 @@ func (c *content) assistant(r record) error {
 		}
 	}
 	m := c.m
-	m.Model = text(member(r.Message, "model"))
-	if reason := text(member(r.Message, "stop_reason")); reason != "" {
+	m.Model = rawjson.String(rawjson.Get(r.Message, "model"))
+	if reason := rawjson.String(rawjson.Get(r.Message, "stop_reason")); reason != "" {
 		m.FinishReason = reason
 	}
 	if r.Aborted {
 		m.FinishReason = "interrupted"
 	}
-	if u := member(r.Message, "usage"); u != nil {
+	if u := rawjson.Get(r.Message, "usage"); u != nil {
 		m.Usage = usage(u)
 	}
 	return nil
@@ -211,7 +211,7 @@ func (c *content) assistant(r record) error {
 
 func usage(raw []byte) *schema.Usage {
 	n := func(name string) int64 {
-		v, err := strconv.ParseInt(string(member(raw, name)), 10, 64)
+		v, err := strconv.ParseInt(string(rawjson.Get(raw, name)), 10, 64)
 		if err != nil || v < 0 {
 			return 0
 		}
@@ -291,7 +291,7 @@ func (x *index) outcome(t *schema.Tool, id string, at ref, batch *inject.Batch) 
 	if err != nil {
 		return err
 	}
-	for _, b := range blocks(member(r.Message, "content")) {
+	for _, b := range blocks(rawjson.Get(r.Message, "content")) {
 		if b.ToolUseID != id || b.Type != "tool_result" && !strings.HasSuffix(b.Type, "_tool_result") {
 			continue
 		}
@@ -315,7 +315,7 @@ func (x *index) outcome(t *schema.Tool, id string, at ref, batch *inject.Batch) 
 		ok := !b.IsError
 		t.Success = &ok
 		if !ok {
-			t.Error = firstLine(t.Output)
+			t.Error = inject.Failure(unmarked(t.Output))
 		}
 		t.ExitCode = exitCode(t.Output, ok, r.ToolUseResult)
 		t.DurationMS = duration(r.ToolUseResult)
@@ -324,21 +324,11 @@ func (x *index) outcome(t *schema.Tool, id string, at ref, batch *inject.Batch) 
 	return nil
 }
 
-// maxError is the length of Tool.Error in bytes: enough to tell failures apart.
-const maxError = 200
-
-func firstLine(s string) string {
+// unmarked is a failure without the tag that the agent puts around some.
+func unmarked(s string) string {
 	s = strings.TrimPrefix(strings.TrimSpace(s), "<tool_use_error>")
 	s, _, _ = strings.Cut(s, "\n")
-	s = strings.TrimSuffix(strings.TrimSpace(s), "</tool_use_error>")
-	if len(s) > maxError {
-		i := maxError
-		for i > 0 && !utf8.RuneStart(s[i]) {
-			i--
-		}
-		s = s[:i]
-	}
-	return s
+	return strings.TrimSuffix(strings.TrimSpace(s), "</tool_use_error>")
 }
 
 // exitCode is known of shell commands: a failed one's output begins with "Exit
@@ -353,7 +343,7 @@ func exitCode(output string, ok bool, result []byte) *int {
 			return nil
 		}
 		code = n
-	case ok && member(result, "stdout") != nil && !isTrue(member(result, "interrupted")) && member(result, "backgroundTaskId") == nil:
+	case ok && rawjson.Get(result, "stdout") != nil && !isTrue(rawjson.Get(result, "interrupted")) && rawjson.Get(result, "backgroundTaskId") == nil:
 	default:
 		return nil
 	}
@@ -363,7 +353,7 @@ func exitCode(output string, ok bool, result []byte) *int {
 // duration is what the tool itself reported, in milliseconds.
 func duration(result []byte) int64 {
 	for _, name := range []string{"durationMs", "totalDurationMs"} {
-		if ms, err := strconv.ParseFloat(string(member(result, name)), 64); err == nil && ms > 0 && ms < 1e12 {
+		if ms, err := strconv.ParseFloat(string(rawjson.Get(result, name)), 64); err == nil && ms > 0 && ms < 1e12 {
 			return int64(ms)
 		}
 	}
@@ -380,10 +370,10 @@ func (c *content) addAttachment(b block) {
 // attachment makes a reference of an image or document block; its bytes leave
 // the log.
 func attachment(b block) (schema.Attachment, []inject.Blob) {
-	a := schema.Attachment{MediaType: text(member(b.Source, "media_type")), Name: b.Title}
-	data := text(member(b.Source, "data"))
+	a := schema.Attachment{MediaType: rawjson.String(rawjson.Get(b.Source, "media_type")), Name: b.Title}
+	data := rawjson.String(rawjson.Get(b.Source, "data"))
 	if data == "" {
-		if url := text(member(b.Source, "url")); url != "" && a.Name == "" {
+		if url := rawjson.String(rawjson.Get(b.Source, "url")); url != "" && a.Name == "" {
 			a.Name = url
 		}
 		return a, nil
@@ -400,14 +390,14 @@ func attachment(b block) (schema.Attachment, []inject.Blob) {
 // file adds a reference to a file that the user named with @. Its text is not
 // kept: it is in the work tree, and the model's view of it may hold secrets.
 func (c *content) file(r record) {
-	name := text(member(r.Attachment, "displayPath"))
+	name := rawjson.String(rawjson.Get(r.Attachment, "displayPath"))
 	if name == "" {
-		name = text(member(r.Attachment, "filename"))
+		name = rawjson.String(rawjson.Get(r.Attachment, "filename"))
 	}
 	if name = strings.ReplaceAll(name, `\`, "/"); path.IsAbs(name) || strings.Contains(name, ":/") {
 		name = path.Base(name) // no path of one machine
 	}
-	body := text(member(member(member(r.Attachment, "content"), "file"), "content"))
+	body := rawjson.String(rawjson.Get(rawjson.Get(rawjson.Get(r.Attachment, "content"), "file"), "content"))
 	a := schema.Attachment{MediaType: "text/plain", Name: name}
 	if body != "" {
 		a.Bytes = int64(len(body))

@@ -15,6 +15,7 @@ import (
 	"cortext/inject"
 	"cortext/inject/claude/program"
 	"cortext/schema/jsonl"
+	"cortext/schema/rawjson"
 )
 
 // Name is what session.json calls the agent.
@@ -114,7 +115,7 @@ func detect(f io.Reader) bool {
 			continue
 		}
 		r, err := parseRecord(rec.Raw)
-		if err == nil && (r.Type == "user" || r.Type == "assistant") && member(r.Message, "content") != nil {
+		if err == nil && (r.Type == "user" || r.Type == "assistant") && rawjson.Get(r.Message, "content") != nil {
 			return true
 		}
 		if n++; n == detectLines {
@@ -155,5 +156,5 @@ func startedBy(file string) string {
 	if err != nil || len(b) > 1<<20 {
 		return ""
 	}
-	return text(member(b, "toolUseId"))
+	return rawjson.String(rawjson.Get(b, "toolUseId"))
 }

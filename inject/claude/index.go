@@ -10,6 +10,7 @@ import (
 
 	"cortext/inject"
 	"cortext/schema/jsonl"
+	"cortext/schema/rawjson"
 )
 
 // The first pass over a transcript keeps, of each line, only where it is and how
@@ -149,7 +150,7 @@ func (x *index) add(r record, at ref) {
 	case "system":
 		if !isNoiseSystem(r.Subtype) {
 			x.unknown["system/"+r.Subtype]++
-		} else if r.Subtype == "local_command" && !isEmptyOutput(text(r.Content)) {
+		} else if r.Subtype == "local_command" && !isEmptyOutput(rawjson.String(r.Content)) {
 			x.put(g, n, eventUnit, idOf(r, at), r, at)
 		}
 	default:
@@ -195,7 +196,7 @@ func (x *index) addUser(r record, at ref, n *node, g *group) {
 	if g.seen(r) {
 		return
 	}
-	content := member(r.Message, "content")
+	content := rawjson.Get(r.Message, "content")
 	if len(content) == 0 || content[0] != '"' && content[0] != '[' {
 		x.unknown["user without content"]++
 		return
@@ -244,7 +245,7 @@ func (x *index) addResult(r record, b block, at ref, n *node) {
 			x.orphans = append(x.orphans, b.ToolUseID)
 		}
 		x.results[b.ToolUseID] = at
-		if id := text(member(r.ToolUseResult, "agentId")); id != "" {
+		if id := rawjson.String(rawjson.Get(r.ToolUseResult, "agentId")); id != "" {
 			x.agents[id] = b.ToolUseID
 		}
 		return
@@ -268,20 +269,20 @@ func (x *index) addAssistant(r record, at ref, n *node, g *group) {
 	if g.seen(r) {
 		return
 	}
-	if n.parent != nil && n.parent.ours && text(member(r.Message, "model")) == "<synthetic>" {
+	if n.parent != nil && n.parent.ours && rawjson.String(rawjson.Get(r.Message, "model")) == "<synthetic>" {
 		return // the program's answer to what cortext put there
 	}
-	id := text(member(r.Message, "id"))
+	id := rawjson.String(rawjson.Get(r.Message, "id"))
 	if id == "" {
 		id = idOf(r, at)
 	}
 	x.put(g, n, assistantUnit, id, r, at)
-	for _, b := range blocks(member(r.Message, "content")) {
+	for _, b := range blocks(rawjson.Get(r.Message, "content")) {
 		switch b.Type {
 		case "tool_use", "server_tool_use":
 			x.calls[b.ID] = n.unit
 			if b.Name == "Task" || b.Name == "Agent" {
-				if p := text(member(b.Input, "prompt")); p != "" {
+				if p := rawjson.String(rawjson.Get(b.Input, "prompt")); p != "" {
 					x.prompts[p] = b.ID
 				}
 			}
@@ -297,7 +298,7 @@ func (x *index) addAssistant(r record, at ref, n *node, g *group) {
 			}
 		}
 	}
-	if model := text(member(r.Message, "model")); model != "" && model != "<synthetic>" {
+	if model := rawjson.String(rawjson.Get(r.Message, "model")); model != "" && model != "<synthetic>" {
 		g.model = model
 	}
 }
@@ -305,13 +306,13 @@ func (x *index) addAssistant(r record, at ref, n *node, g *group) {
 // addAttachment takes what users typed while the agent was at work, and
 // references to the files that they named; the rest is noise.
 func (x *index) addAttachment(r record, at ref, n *node, g *group) {
-	switch typ := text(member(r.Attachment, "type")); typ {
+	switch typ := rawjson.String(rawjson.Get(r.Attachment, "type")); typ {
 	case "queued_command":
-		if g.seen(r) || isTrue(member(r.Attachment, "isMeta")) {
+		if g.seen(r) || isTrue(rawjson.Get(r.Attachment, "isMeta")) {
 			return
 		}
 		kind := userUnit
-		if text(member(r.Attachment, "commandMode")) == "task-notification" {
+		if rawjson.String(rawjson.Get(r.Attachment, "commandMode")) == "task-notification" {
 			kind = eventUnit
 		}
 		x.put(g, n, kind, idOf(r, at), r, at)
@@ -332,12 +333,12 @@ func (x *index) addAttachment(r record, at ref, n *node, g *group) {
 // addProgress takes the messages of a sub-agent from the parent's progress
 // records: where the sub-agent has no file of its own they are all there is.
 func (x *index) addProgress(r record, at ref) {
-	if text(member(r.Data, "type")) != "agent_progress" {
+	if rawjson.String(rawjson.Get(r.Data, "type")) != "agent_progress" {
 		return
 	}
 	x.tail.stale = true // the sub-agent's first messages stand before the cursor
-	id := text(member(r.Data, "agentId"))
-	inner, err := parseRecord(member(r.Data, "message"))
+	id := rawjson.String(rawjson.Get(r.Data, "agentId"))
+	inner, err := parseRecord(rawjson.Get(r.Data, "message"))
 	if id == "" || err != nil {
 		return
 	}
@@ -389,5 +390,5 @@ func (x *index) read(at ref) (record, error) {
 	if err != nil || r.Type != "progress" {
 		return r, err
 	}
-	return parseRecord(member(r.Data, "message"))
+	return parseRecord(rawjson.Get(r.Data, "message"))
 }

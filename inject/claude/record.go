@@ -33,41 +33,41 @@ func parseRecord(raw []byte) (record, error) {
 	for _, m := range members {
 		switch m.Name {
 		case "type":
-			r.Type = text(m.Value)
+			r.Type = rawjson.String(m.Value)
 		case "subtype":
-			r.Subtype = text(m.Value)
+			r.Subtype = rawjson.String(m.Value)
 		case "uuid":
-			r.UUID = text(m.Value)
+			r.UUID = rawjson.String(m.Value)
 		case "parentUuid":
-			r.Parent = text(m.Value)
+			r.Parent = rawjson.String(m.Value)
 		case "logicalParentUuid":
-			r.LogicalParent = text(m.Value)
+			r.LogicalParent = rawjson.String(m.Value)
 		case "sessionId":
-			r.Session = text(m.Value)
+			r.Session = rawjson.String(m.Value)
 		case "agentId":
-			r.AgentID = text(m.Value)
+			r.AgentID = rawjson.String(m.Value)
 		case "timestamp":
-			r.Timestamp = text(m.Value)
+			r.Timestamp = rawjson.String(m.Value)
 		case "version":
-			r.Version = text(m.Value)
+			r.Version = rawjson.String(m.Value)
 		case "cwd":
-			r.Cwd = text(m.Value)
+			r.Cwd = rawjson.String(m.Value)
 		case "gitBranch":
-			r.Branch = text(m.Value)
+			r.Branch = rawjson.String(m.Value)
 		case "permissionMode":
-			r.Permission = text(m.Value)
+			r.Permission = rawjson.String(m.Value)
 		case "promptId":
-			r.Prompt = text(m.Value)
+			r.Prompt = rawjson.String(m.Value)
 		case "promptSource":
-			r.PromptSource = text(m.Value)
+			r.PromptSource = rawjson.String(m.Value)
 		case "origin":
-			r.Origin = text(member(m.Value, "kind"))
+			r.Origin = rawjson.String(rawjson.Get(m.Value, "kind"))
 		case "sourceToolAssistantUUID":
-			r.SourceAssistant = text(m.Value)
+			r.SourceAssistant = rawjson.String(m.Value)
 		case "customTitle":
-			r.CustomTitle = text(m.Value)
+			r.CustomTitle = rawjson.String(m.Value)
 		case "parentToolUseID":
-			r.ParentToolUse = text(m.Value)
+			r.ParentToolUse = rawjson.String(m.Value)
 		case "isSidechain":
 			r.Sidechain = isTrue(m.Value)
 		case "isMeta":
@@ -109,7 +109,7 @@ func blocks(content []byte) []block {
 		return nil
 	}
 	if content[0] == '"' {
-		return []block{{Type: "text", Text: text(content)}}
+		return []block{{Type: "text", Text: rawjson.String(content)}}
 	}
 	elements, err := rawjson.Array(content)
 	if err != nil {
@@ -118,7 +118,7 @@ func blocks(content []byte) []block {
 	list := make([]block, 0, len(elements))
 	for _, e := range elements {
 		if e[0] == '"' {
-			list = append(list, block{Type: "text", Text: text(e), raw: e})
+			list = append(list, block{Type: "text", Text: rawjson.String(e), raw: e})
 			continue
 		}
 		members, err := rawjson.Members(e)
@@ -129,17 +129,17 @@ func blocks(content []byte) []block {
 		for _, m := range members {
 			switch m.Name {
 			case "type":
-				b.Type = text(m.Value)
+				b.Type = rawjson.String(m.Value)
 			case "text":
-				b.Text = text(m.Value)
+				b.Text = rawjson.String(m.Value)
 			case "thinking":
-				b.Thinking = text(m.Value)
+				b.Thinking = rawjson.String(m.Value)
 			case "id":
-				b.ID = text(m.Value)
+				b.ID = rawjson.String(m.Value)
 			case "name":
-				b.Name = text(m.Value)
+				b.Name = rawjson.String(m.Value)
 			case "tool_use_id":
-				b.ToolUseID = text(m.Value)
+				b.ToolUseID = rawjson.String(m.Value)
 			case "input":
 				b.Input = m.Value
 			case "content":
@@ -149,7 +149,7 @@ func blocks(content []byte) []block {
 			case "is_error":
 				b.IsError = isTrue(m.Value)
 			case "title":
-				b.Title = text(m.Value)
+				b.Title = rawjson.String(m.Value)
 			}
 		}
 		list = append(list, b)
@@ -157,36 +157,7 @@ func blocks(content []byte) []block {
 	return list
 }
 
-// text decodes a JSON string; anything else is the empty string.
-func text(raw []byte) string {
-	if len(raw) == 0 || raw[0] != '"' {
-		return ""
-	}
-	s, err := rawjson.Unquote(raw)
-	if err != nil {
-		return ""
-	}
-	return s
-}
-
 func isTrue(raw []byte) bool { return string(raw) == "true" }
-
-// member returns the value of a member of an object, nil if there is none.
-func member(object []byte, name string) []byte {
-	if len(object) == 0 || object[0] != '{' {
-		return nil
-	}
-	members, err := rawjson.Members(object)
-	if err != nil {
-		return nil
-	}
-	for _, m := range members {
-		if m.Name == name {
-			return m.Value
-		}
-	}
-	return nil
-}
 
 // tagged returns what stands between <tag> and </tag> in s.
 func tagged(s, tag string) (string, bool) {

@@ -7,6 +7,7 @@ import (
 
 	"cortext/inject"
 	"cortext/schema"
+	"cortext/schema/rawjson"
 )
 
 // What the transcript says about the session as a whole.
@@ -54,24 +55,7 @@ func (x *index) prompt(r record, s, id string) {
 	if !ok {
 		line = s
 	}
-	name, args, _ := strings.Cut(line, " ")
-	if !strings.HasPrefix(name, "/workspace.") {
-		return
-	}
-	x.t.Commands = append(x.t.Commands, inject.Command{PromptID: r.Prompt, Message: id, Time: schema.Time(r.Timestamp).Time()})
-	if x.t.Command == "" && isWorkspaceCommand(name) {
-		x.t.Command, x.t.Arguments = name, args
-	}
-}
-
-// isWorkspaceCommand reports whether a command begins a conversation: one of
-// /workspace.<type>, not those that manage conversations.
-func isWorkspaceCommand(name string) bool {
-	typ, ok := strings.CutPrefix(name, "/workspace.")
-	if !ok || typ == "" || strings.ContainsAny(typ, "\n\t/\\") {
-		return false
-	}
-	return !slices.Contains([]string{"resume", "stop-conversation", "sessions", "session"}, typ)
+	x.t.Prompted(line, inject.Command{PromptID: r.Prompt, Message: id, Time: schema.Time(r.Timestamp).Time()})
 }
 
 // nativeID is the session's id: the one that the file is named by, else the one
@@ -101,7 +85,7 @@ func (x *index) said() (string, error) {
 			if err != nil {
 				return "", err
 			}
-			for _, b := range blocks(member(r.Message, "content")) {
+			for _, b := range blocks(rawjson.Get(r.Message, "content")) {
 				if b.Type == "text" {
 					c.addText(b.Text)
 				}
@@ -130,7 +114,7 @@ func (x *index) promptOf(g *group) string {
 	if err != nil {
 		return ""
 	}
-	for _, b := range blocks(member(r.Message, "content")) {
+	for _, b := range blocks(rawjson.Get(r.Message, "content")) {
 		if b.Type == "text" {
 			return b.Text
 		}

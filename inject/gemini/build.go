@@ -9,10 +9,10 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"cortext/inject"
 	"cortext/schema"
+	"cortext/schema/rawjson"
 )
 
 // A batch goes out when it holds this many messages or this many bytes.
@@ -254,7 +254,7 @@ func (c *content) model(r record) error {
 
 func usage(raw []byte) *schema.Usage {
 	n := func(name string) int64 {
-		v, err := strconv.ParseInt(string(member(raw, name)), 10, 64)
+		v, err := strconv.ParseInt(string(rawjson.Get(raw, name)), 10, 64)
 		if err != nil || v < 0 {
 			return 0
 		}
@@ -358,7 +358,7 @@ func attachment(f *file) (schema.Attachment, []inject.Blob) {
 		}
 		return a, nil
 	}
-	data := []byte(text(f.data))
+	data := []byte(rawjson.String(f.data))
 	if raw, err := base64.StdEncoding.DecodeString(string(data)); err == nil {
 		data = raw
 	} else if raw, err := base64.RawURLEncoding.DecodeString(string(bytes.TrimRight(data, "="))); err == nil {
@@ -374,20 +374,4 @@ func attachment(f *file) (schema.Attachment, []inject.Blob) {
 func sha256Hex(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
-}
-
-// maxError is the length of Tool.Error in bytes: enough to tell failures apart.
-const maxError = 200
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	s = strings.TrimSpace(s)
-	if len(s) > maxError {
-		i := maxError
-		for i > 0 && !utf8.RuneStart(s[i]) {
-			i--
-		}
-		s = s[:i]
-	}
-	return s
 }

@@ -162,15 +162,15 @@ func baseName(name string) string {
 // given makes an attachment of an inlineData or fileData part.
 func given(p part, name string) *file {
 	if p.data != nil {
-		if n := text(member(p.data, "displayName")); n != "" {
+		if n := rawjson.String(rawjson.Get(p.data, "displayName")); n != "" {
 			name = n
 		}
-		return &file{name: baseName(name), mediaType: text(member(p.data, "mimeType")), data: member(p.data, "data")}
+		return &file{name: baseName(name), mediaType: rawjson.String(rawjson.Get(p.data, "mimeType")), data: rawjson.Get(p.data, "data")}
 	}
-	if uri := text(member(p.file, "fileUri")); uri != "" && name == "" {
+	if uri := rawjson.String(rawjson.Get(p.file, "fileUri")); uri != "" && name == "" {
 		name = uri
 	}
-	return &file{name: name, mediaType: text(member(p.file, "mimeType"))}
+	return &file{name: name, mediaType: rawjson.String(rawjson.Get(p.file, "mimeType"))}
 }
 
 // modelSays takes the texts, thoughts, images and calls of a model's message.
@@ -284,7 +284,7 @@ func isSummary(s string) bool {
 func thoughts(raw []byte) (lines []string) {
 	elements, _ := rawjson.Array(raw)
 	for _, e := range elements {
-		subject, description := text(member(e, "subject")), text(member(e, "description"))
+		subject, description := rawjson.String(rawjson.Get(e, "subject")), rawjson.String(rawjson.Get(e, "description"))
 		switch {
 		case subject != "" && description != "":
 			lines = append(lines, subject+": "+description)

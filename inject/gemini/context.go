@@ -201,7 +201,7 @@ func keys(kind unitKind, s spoken) (ways [][]uint64) {
 		case i.file != nil:
 			each = append(each, hash("file", i.file.name))
 		case i.call != nil:
-			if id := text(member(i.call, "id")); id != "" {
+			if id := rawjson.String(rawjson.Get(i.call, "id")); id != "" {
 				native = append(native, hash("call", id))
 			}
 		default:

@@ -39,7 +39,7 @@ func walk(data []byte, f func(name string, rest []byte) (skip bool)) error {
 		if rest = bytes.TrimLeft(rest[1:], " \t\r\n"); len(rest) == 0 {
 			return io.ErrUnexpectedEOF
 		}
-		if !f(text(name), rest) {
+		if !f(rawjson.String(name), rest) {
 			return nil
 		}
 		if _, b, err = rawjson.Next(rest); err != nil {
@@ -82,9 +82,9 @@ func (x *index) document(data []byte, cut bool) {
 		value := func() []byte { v, _, _ := rawjson.Next(rest); return v }
 		switch name {
 		case "sessionId":
-			x.native = first(x.native, text(value()))
+			x.native = first(x.native, rawjson.String(value()))
 		case "kind":
-			x.subagent = text(value()) == "subagent"
+			x.subagent = rawjson.String(value()) == "subagent"
 		case "messages", "history":
 			broken = elements(rest, func(e []byte) bool {
 				x.element(e, ref{int64(cap(data) - cap(e)), len(e)})
@@ -145,7 +145,7 @@ func holdsMessages(array []byte) (ok bool) {
 // holdsTurns reports whether an array begins with a turn of the Gemini API.
 func holdsTurns(array []byte) (ok bool) {
 	_ = elements(array, func(e []byte) bool {
-		ok = text(member(e, "role")) != "" && len(member(e, "parts")) > 0 && member(e, "parts")[0] == '['
+		ok = rawjson.String(rawjson.Get(e, "role")) != "" && len(rawjson.Get(e, "parts")) > 0 && rawjson.Get(e, "parts")[0] == '['
 		return false
 	})
 	return ok

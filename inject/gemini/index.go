@@ -142,11 +142,11 @@ func (x *index) add(r record, at ref, raw []byte) {
 	case r.ID != "":
 		x.message(r, at)
 	case r.Set != nil:
-		if id := text(member(r.Set, "sessionId")); id != "" {
+		if id := rawjson.String(rawjson.Get(r.Set, "sessionId")); id != "" {
 			x.native = first(x.native, id)
 			x.run = nil
 		}
-		if list := member(r.Set, "messages"); list != nil {
+		if list := rawjson.Get(r.Set, "messages"); list != nil {
 			x.setContext(list, raw, at.offset)
 		}
 	case r.Session != "" || r.Messages != nil || r.History != nil:
@@ -289,7 +289,7 @@ func (x *index) addModel(r record, u *unit, s spoken, afterSummary bool) {
 func (x *index) addResults(results [][]byte, u *unit, at ref) {
 	n := 0
 	for _, p := range results {
-		if id := text(member(p, "id")); id != "" {
+		if id := rawjson.String(rawjson.Get(p, "id")); id != "" {
 			if _, ok := x.results[id]; !ok { // the first: copies in a new context may be cut
 				x.orphans = append(x.orphans, id)
 				x.results[id] = at

@@ -6,6 +6,7 @@ import (
 
 	"cortext/inject"
 	"cortext/schema"
+	"cortext/schema/rawjson"
 )
 
 // An outcome is what a tool gave.
@@ -34,7 +35,7 @@ func outcomeOf(list []part, native string, n int) (o outcome) {
 	for _, p := range list {
 		switch {
 		case p.response != nil:
-			id := text(member(p.response, "id"))
+			id := rawjson.String(rawjson.Get(p.response, "id"))
 			switch {
 			case n >= 0 && id == "":
 				mine = n == 0
@@ -47,11 +48,11 @@ func outcomeOf(list []part, native string, n int) (o outcome) {
 			if !mine {
 				continue
 			}
-			o.there, o.name = true, text(member(p.response, "name"))
-			s, failed := response(member(p.response, "response"))
+			o.there, o.name = true, rawjson.String(rawjson.Get(p.response, "name"))
+			s, failed := response(rawjson.Get(p.response, "response"))
 			o.failed = o.failed || failed
 			texts = append(texts, s)
-			for _, q := range parts(member(p.response, "parts")) { // Gemini 3 gives images so
+			for _, q := range parts(rawjson.Get(p.response, "parts")) { // Gemini 3 gives images so
 				o.attach(q)
 			}
 		case !mine:
@@ -79,15 +80,15 @@ func (o *outcome) attach(p part) {
 // response is the text of a functionResponse: its output or its error, else all
 // of it.
 func response(raw []byte) (s string, failed bool) {
-	if v := member(raw, "error"); v != nil && member(raw, "output") == nil {
-		if s = text(v); s == "" {
+	if v := rawjson.Get(raw, "error"); v != nil && rawjson.Get(raw, "output") == nil {
+		if s = rawjson.String(v); s == "" {
 			s = string(v)
 		}
 		return s, true
 	}
-	if v := member(raw, "output"); len(v) > 0 {
+	if v := rawjson.Get(raw, "output"); len(v) > 0 {
 		if v[0] == '"' {
-			return text(v), false
+			return rawjson.String(v), false
 		}
 		return string(v), false
 	}
@@ -99,7 +100,7 @@ func response(raw []byte) (s string, failed bool) {
 func finish(t *schema.Tool, k call, o outcome) {
 	t.Output, t.Attachments = o.output, o.attachments
 	if !o.there && len(k.display) > 0 {
-		if t.Output = text(k.display); k.display[0] != '"' && string(k.display) != "null" {
+		if t.Output = rawjson.String(k.display); k.display[0] != '"' && string(k.display) != "null" {
 			t.Output = string(k.display)
 		}
 	}
@@ -108,7 +109,7 @@ func finish(t *schema.Tool, k call, o outcome) {
 		t.Success = new(true)
 	case k.status == "error" || k.status == "cancelled", k.status == "" && o.failed:
 		t.Success = new(false)
-		t.Error = firstLine(t.Output)
+		t.Error = inject.Failure(t.Output)
 	case k.status == "" && o.there:
 		t.Success = new(true)
 	}

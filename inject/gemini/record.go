@@ -29,25 +29,25 @@ func parseRecord(raw []byte) (record, error) {
 	for _, m := range members {
 		switch m.Name {
 		case "id":
-			r.ID = text(m.Value)
+			r.ID = rawjson.String(m.Value)
 		case "type":
-			r.Type = text(m.Value)
+			r.Type = rawjson.String(m.Value)
 		case "role":
-			r.Role = text(m.Value)
+			r.Role = rawjson.String(m.Value)
 		case "timestamp":
-			r.Timestamp = text(m.Value)
+			r.Timestamp = rawjson.String(m.Value)
 		case "model":
-			r.Model = text(m.Value)
+			r.Model = rawjson.String(m.Value)
 		case "sessionId":
-			r.Session = text(m.Value)
+			r.Session = rawjson.String(m.Value)
 		case "projectHash":
-			r.Hash = text(m.Value)
+			r.Hash = rawjson.String(m.Value)
 		case "kind":
-			r.Kind = text(m.Value)
+			r.Kind = rawjson.String(m.Value)
 		case "startTime":
-			r.Start = text(m.Value)
+			r.Start = rawjson.String(m.Value)
 		case "$rewindTo":
-			r.Rewind = text(m.Value)
+			r.Rewind = rawjson.String(m.Value)
 		case "content":
 			r.Content = m.Value
 		case "parts": // of a checkpoint's turns
@@ -126,7 +126,7 @@ func parts(content []byte) []part {
 	list := make([]part, 0, len(elements))
 	for _, e := range elements {
 		if e[0] == '"' {
-			list = append(list, part{text: text(e), isText: true})
+			list = append(list, part{text: rawjson.String(e), isText: true})
 			continue
 		}
 		members, err := rawjson.Members(e)
@@ -143,7 +143,7 @@ func parsePart(members []rawjson.Member) (p part) {
 	for _, m := range members {
 		switch m.Name {
 		case "text":
-			p.text, p.isText = text(m.Value), true
+			p.text, p.isText = rawjson.String(m.Value), true
 		case "thought":
 			p.thought = string(m.Value) == "true"
 		case "functionCall":
@@ -199,9 +199,9 @@ func calls(r record, s spoken) []call {
 		for _, m := range members {
 			switch m.Name {
 			case "id":
-				c.native = text(m.Value)
+				c.native = rawjson.String(m.Value)
 			case "name":
-				c.name = text(m.Value)
+				c.name = rawjson.String(m.Value)
 			case "args":
 				c.args = m.Value
 			case "result":
@@ -209,11 +209,11 @@ func calls(r record, s spoken) []call {
 			case "resultDisplay":
 				c.display = m.Value
 			case "status":
-				c.status = text(m.Value)
+				c.status = rawjson.String(m.Value)
 			case "timestamp":
-				c.stamp = text(m.Value)
+				c.stamp = rawjson.String(m.Value)
 			case "agentId":
-				c.agent = text(m.Value)
+				c.agent = rawjson.String(m.Value)
 			}
 		}
 		named[c.native] = true
@@ -223,40 +223,11 @@ func calls(r record, s spoken) []call {
 		if i.call == nil {
 			continue
 		}
-		c := call{native: text(member(i.call, "id")), name: text(member(i.call, "name")), args: member(i.call, "args")}
+		c := call{native: rawjson.String(rawjson.Get(i.call, "id")), name: rawjson.String(rawjson.Get(i.call, "name")), args: rawjson.Get(i.call, "args")}
 		if !named[c.native] && (c.native != "" || len(elements) == 0) {
 			named[c.native] = c.native != ""
 			list = append(list, c)
 		}
 	}
 	return list
-}
-
-// text decodes a JSON string; anything else is the empty string.
-func text(raw []byte) string {
-	if len(raw) == 0 || raw[0] != '"' {
-		return ""
-	}
-	s, err := rawjson.Unquote(raw)
-	if err != nil {
-		return ""
-	}
-	return s
-}
-
-// member returns the value of a member of an object, nil if there is none.
-func member(object []byte, name string) []byte {
-	if len(object) == 0 || object[0] != '{' {
-		return nil
-	}
-	members, err := rawjson.Members(object)
-	if err != nil {
-		return nil
-	}
-	for _, m := range members {
-		if m.Name == name {
-			return m.Value
-		}
-	}
-	return nil
 }

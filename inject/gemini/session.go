@@ -92,24 +92,7 @@ func commandLine(r record, s spoken, strip func(string) (string, bool)) (string,
 // prompt notes what the prompts say about the session: its first command, and
 // which prompts are commands of ours.
 func (x *index) prompt(line string, u *unit) {
-	name, args, _ := strings.Cut(line, " ")
-	if !strings.HasPrefix(name, "/workspace.") {
-		return
-	}
-	x.t.Commands = append(x.t.Commands, inject.Command{PromptID: u.id, Message: u.id, Time: schema.Time(u.stamp).Time()})
-	if x.t.Command == "" && isWorkspaceCommand(name) {
-		x.t.Command, x.t.Arguments = name, args
-	}
-}
-
-// isWorkspaceCommand reports whether a command begins a conversation: one of
-// /workspace.<type>, not those that manage conversations.
-func isWorkspaceCommand(name string) bool {
-	typ, ok := strings.CutPrefix(name, "/workspace.")
-	if !ok || typ == "" || strings.ContainsAny(typ, "\n\t/\\") {
-		return false
-	}
-	return !slices.Contains([]string{"resume", "stop-conversation", "sessions", "session"}, typ)
+	x.t.Prompted(line, inject.Command{PromptID: u.id, Message: u.id, Time: schema.Time(u.stamp).Time()})
 }
 
 // said is the text of the last message from the model.

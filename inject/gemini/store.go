@@ -214,11 +214,11 @@ func peekDocument(data []byte, h *head) {
 		value, _, _ := rawjson.Next(rest)
 		switch name {
 		case "sessionId":
-			h.id = text(value)
+			h.id = rawjson.String(value)
 		case "kind":
-			h.kind = text(value)
+			h.kind = rawjson.String(value)
 		case "startTime":
-			h.start = text(value)
+			h.start = rawjson.String(value)
 		case "messages":
 			h.spoken = len(rest) > 1 && !strings.HasPrefix(strings.TrimLeft(string(rest[1:min(len(rest), 64)]), " \t\r\n"), "]")
 		}
@@ -246,10 +246,10 @@ func heldIn(file string) string {
 		return ""
 	}
 	list, _ := readSmall(filepath.Join(filepath.Dir(filepath.Dir(project)), "projects.json"))
-	members, _ := rawjson.Members(member([]byte(list), "projects"))
+	members, _ := rawjson.Members(rawjson.Get([]byte(list), "projects"))
 	for _, m := range members {
 		sum := sha256.Sum256([]byte(m.Name))
-		if name := filepath.Base(project); filepath.IsAbs(m.Name) && (text(m.Value) == name || hex.EncodeToString(sum[:]) == name) {
+		if name := filepath.Base(project); filepath.IsAbs(m.Name) && (rawjson.String(m.Value) == name || hex.EncodeToString(sum[:]) == name) {
 			return filepath.Clean(m.Name)
 		}
 	}

@@ -53,19 +53,19 @@ func kindOf(b []byte) docKind {
 	top, _ := loose(begin(b))
 	if list := top.value("messages"); len(list) > 0 && list[0] == '[' {
 		first, _, _ := looseArray(list)
-		id := text(member(top.value("info"), "id"))
+		id := rawjson.String(rawjson.Get(top.value("info"), "id"))
 		if len(first) == 0 {
 			if id != "" && len(top.value("info")) > 0 {
 				return export
 			}
 			return noDocument
 		}
-		if info := member(first[0], "info"); text(member(info, "role")) != "" && member(first[0], "parts") != nil {
+		if info := rawjson.Get(first[0], "info"); rawjson.String(rawjson.Get(info, "role")) != "" && rawjson.Get(first[0], "parts") != nil {
 			return export
 		}
 		return noDocument
 	}
-	if text(top.value("id")) != "" && text(top.value("projectID")) != "" && number(member(top.value("time"), "created")) > 0 {
+	if rawjson.String(top.value("id")) != "" && rawjson.String(top.value("projectID")) != "" && number(rawjson.Get(top.value("time"), "created")) > 0 {
 		return oldSession
 	}
 	return noDocument
@@ -151,13 +151,13 @@ func readExport(b []byte, head bool) *source {
 	for _, e := range elements {
 		m, _ := loose(e)
 		r := row{info: m.value("info")}
-		r.id = text(member(r.info, "id"))
+		r.id = rawjson.String(rawjson.Get(r.info, "id"))
 		parts, _, _ := looseArray(m.value("parts"))
 		for _, p := range parts {
 			r.parts = append(r.parts, piece{raw: p})
 		}
 		if src.meta.ID == "" {
-			src.meta.ID = text(member(r.info, "sessionID"))
+			src.meta.ID = rawjson.String(rawjson.Get(r.info, "sessionID"))
 		}
 		rows = append(rows, r)
 	}
@@ -173,15 +173,15 @@ func parseMeta(raw []byte) meta {
 	for _, v := range members(raw) {
 		switch v.Name {
 		case "id":
-			m.ID = text(v.Value)
+			m.ID = rawjson.String(v.Value)
 		case "parentID":
-			m.Parent = text(v.Value)
+			m.Parent = rawjson.String(v.Value)
 		case "version":
-			m.Version = text(v.Value)
+			m.Version = rawjson.String(v.Value)
 		case "title":
-			m.Title = text(v.Value)
+			m.Title = rawjson.String(v.Value)
 		case "directory":
-			m.Dir = text(v.Value)
+			m.Dir = rawjson.String(v.Value)
 		case "revert":
 			m.setRevert(v.Value)
 		case "metadata":
@@ -192,11 +192,13 @@ func parseMeta(raw []byte) meta {
 }
 
 func (m *meta) setRevert(raw []byte) {
-	m.Revert, m.RevertPart = text(member(raw, "messageID")), text(member(raw, "partID"))
+	m.Revert, m.RevertPart = rawjson.String(rawjson.Get(raw, "messageID")), rawjson.String(rawjson.Get(raw, "partID"))
 }
 
 // setPayload takes what a launch notes in a session (program.Document).
-func (m *meta) setPayload(raw []byte) { m.Payload = text(member(member(raw, "cortext"), "payload")) }
+func (m *meta) setPayload(raw []byte) {
+	m.Payload = rawjson.String(rawjson.Get(rawjson.Get(raw, "cortext"), "payload"))
+}
 
 // inMemory makes rows that are all in memory the source's.
 func (s *source) inMemory(rows []row) {
@@ -229,7 +231,7 @@ func (s *source) inMemory(rows []row) {
 		ids := map[string]bool{}
 		for _, r := range rows[:p.at-1] {
 			for _, v := range r.parts {
-				ids[text(member(v.raw, "callID"))] = true
+				ids[rawjson.String(rawjson.Get(v.raw, "callID"))] = true
 			}
 		}
 		return ids, nil
@@ -263,9 +265,9 @@ func loose(b []byte) (o object, cut bool) {
 		after = bytes.TrimLeft(after[1:], " \t\r\n")
 		value, next, err := rawjson.Next(after)
 		if err != nil {
-			return append(o, rawjson.Member{Name: text(name), Value: after}), true
+			return append(o, rawjson.Member{Name: rawjson.String(name), Value: after}), true
 		}
-		o = append(o, rawjson.Member{Name: text(name), Value: value})
+		o = append(o, rawjson.Member{Name: rawjson.String(name), Value: value})
 		if rest, ok = bytes.CutPrefix(next, []byte(",")); !ok {
 			return o, !strings.HasPrefix(string(next), "}")
 		}

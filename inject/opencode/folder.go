@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"cortext/inject"
+	"cortext/schema/rawjson"
 )
 
 // Before the database (1.2 and older), a session was a folder tree: its own file in
@@ -88,7 +89,7 @@ func readFolder(file string, own []byte) (src *source, state int64, err error) {
 	loose := map[string][]piece{} // parts that lie together, by message
 	for _, f := range t.jsonIn("part", "") {
 		if b := take(f); b != nil {
-			message := text(member(b, "messageID"))
+			message := rawjson.String(rawjson.Get(b, "messageID"))
 			loose[message] = append(loose[message], piece{raw: b})
 		}
 	}
@@ -98,7 +99,7 @@ func readFolder(file string, own []byte) (src *source, state int64, err error) {
 			continue
 		}
 		r := row{info: b}
-		if r.id = text(member(b, "id")); r.id == "" {
+		if r.id = rawjson.String(rawjson.Get(b, "id")); r.id == "" {
 			r.id = strings.TrimSuffix(filepath.Base(f), ".json")
 		}
 		for _, f := range t.jsonIn("part", r.id) {
@@ -134,8 +135,8 @@ func folderFiles(file string) (files []string, ok bool) {
 	for _, f := range t.jsonIn("message", parseMeta(begin(b)).ID) {
 		files = append(files, f)
 		id := strings.TrimSuffix(filepath.Base(f), ".json")
-		if b, err := readSmall(f); err == nil && text(member(begin(b), "id")) != "" {
-			id = text(member(begin(b), "id"))
+		if b, err := readSmall(f); err == nil && rawjson.String(rawjson.Get(begin(b), "id")) != "" {
+			id = rawjson.String(rawjson.Get(begin(b), "id"))
 		}
 		files = append(files, t.jsonIn("part", id)...)
 	}

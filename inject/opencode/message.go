@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"cortext/inject"
 	"cortext/inject/opencode/program"
@@ -195,11 +194,11 @@ func outcome(t *schema.Tool, s state) {
 		t.Output = s.Output
 		if s.Exit != nil && *s.Exit != 0 {
 			ok = false
-			t.Error = firstLine(s.Output)
+			t.Error = inject.Failure(s.Output)
 		}
 	case "error":
 		ok = false
-		t.Output, t.Error = s.Error, firstLine(s.Error)
+		t.Output, t.Error = s.Error, inject.Failure(s.Error)
 		if s.Partial != "" {
 			t.Output = s.Partial + "\n\n" + s.Error
 		}
@@ -210,22 +209,6 @@ func outcome(t *schema.Tool, s state) {
 		return
 	}
 	t.Success = &ok
-}
-
-// maxError is the length of Tool.Error in bytes: enough to tell failures apart.
-const maxError = 200
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	s = strings.TrimSpace(s)
-	if len(s) > maxError {
-		i := maxError
-		for i > 0 && !utf8.RuneStart(s[i]) {
-			i--
-		}
-		s = s[:i]
-	}
-	return s
 }
 
 // stamp spells a time in milliseconds; what is no time is empty.

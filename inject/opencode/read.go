@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"cortext/inject"
-	"cortext/schema"
 )
 
 // A batch goes out when it holds this many messages or this many bytes.
@@ -132,27 +131,12 @@ func (r *reading) note(w *walk, it *item) {
 	case asked:
 		r.asked = len(r.places) - 1
 		t.Permission = it.mode
-		r.command(m)
+		r.t.Prompted(m.Content, inject.Command{PromptID: m.ID, Message: m.ID, Time: m.Timestamp.Time()})
 	case answered:
 		t.Said = m.Content
 		if m.Model != "" {
 			t.Model = m.Model
 		}
-	}
-}
-
-// command notes a prompt that is a command of ours, and the first that begins a
-// conversation: one of /workspace.<type>, not those that manage conversations.
-func (r *reading) command(m *schema.Message) {
-	name, args, _ := strings.Cut(m.Content, " ")
-	typ, ok := strings.CutPrefix(name, "/workspace.")
-	if !ok {
-		return
-	}
-	r.t.Commands = append(r.t.Commands, inject.Command{PromptID: m.ID, Message: m.ID, Time: m.Timestamp.Time()})
-	if r.t.Command == "" && typ != "" && !strings.ContainsAny(typ, "\n\t/\\") &&
-		!slices.Contains([]string{"resume", "stop-conversation", "sessions", "session"}, typ) {
-		r.t.Command, r.t.Arguments = name, args
 	}
 }
 

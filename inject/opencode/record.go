@@ -45,27 +45,27 @@ func parseInfo(raw []byte) info {
 	for _, m := range members(raw) {
 		switch m.Name {
 		case "role":
-			i.Role = text(m.Value)
+			i.Role = rawjson.String(m.Value)
 		case "mode", "agent": // the same; a user's message has agent alone
 			if i.Mode == "" {
-				i.Mode = text(m.Value)
+				i.Mode = rawjson.String(m.Value)
 			}
 		case "modelID":
-			i.Model = text(m.Value)
+			i.Model = rawjson.String(m.Value)
 		case "model":
-			if id := text(member(m.Value, "modelID")); id != "" && i.Model == "" {
+			if id := rawjson.String(rawjson.Get(m.Value, "modelID")); id != "" && i.Model == "" {
 				i.Model = id
 			}
 		case "finish":
-			i.Finish = text(m.Value)
+			i.Finish = rawjson.String(m.Value)
 		case "error":
-			i.Error = text(member(m.Value, "name"))
+			i.Error = rawjson.String(rawjson.Get(m.Value, "name"))
 		case "time":
-			i.Created, i.Completed = number(member(m.Value, "created")), number(member(m.Value, "completed"))
+			i.Created, i.Completed = number(rawjson.Get(m.Value, "created")), number(rawjson.Get(m.Value, "completed"))
 		case "summary": // of a user's message it is an object
 			i.Summary = isTrue(m.Value)
-			if i.Title = text(member(m.Value, "body")); i.Title == "" {
-				i.Title = text(member(m.Value, "title"))
+			if i.Title = rawjson.String(rawjson.Get(m.Value, "body")); i.Title == "" {
+				i.Title = rawjson.String(rawjson.Get(m.Value, "title"))
 			}
 		case "tokens":
 			i.Usage = usage(m.Value)
@@ -77,8 +77,8 @@ func parseInfo(raw []byte) info {
 // usage adds up what OpenCode counts apart: input is without what came from the
 // cache, output without reasoning.
 func usage(raw []byte) *schema.Usage {
-	n := func(object []byte, name string) int64 { return max(0, number(member(object, name))) }
-	cache := member(raw, "cache")
+	n := func(object []byte, name string) int64 { return max(0, number(rawjson.Get(object, name))) }
+	cache := rawjson.Get(raw, "cache")
 	u := schema.Usage{
 		PromptTokens:     n(raw, "input") + n(cache, "read") + n(cache, "write"),
 		CompletionTokens: n(raw, "output") + n(raw, "reasoning"),
@@ -119,14 +119,14 @@ func parsePart(p piece) part {
 		switch m.Name {
 		case "id":
 			if v.ID == "" {
-				v.ID = text(m.Value)
+				v.ID = rawjson.String(m.Value)
 			}
 		case "type":
-			v.Type = text(m.Value)
+			v.Type = rawjson.String(m.Value)
 		case "text":
-			v.Text = text(m.Value)
+			v.Text = rawjson.String(m.Value)
 		case "prompt":
-			v.Prompt = text(m.Value)
+			v.Prompt = rawjson.String(m.Value)
 		case "synthetic":
 			v.Synthetic = isTrue(m.Value)
 		case "ignored":
@@ -134,17 +134,17 @@ func parsePart(p piece) part {
 		case "overflow":
 			v.Overflow = isTrue(m.Value)
 		case "metadata":
-			v.Continues = isTrue(member(m.Value, "compaction_continue"))
+			v.Continues = isTrue(rawjson.Get(m.Value, "compaction_continue"))
 		case "mime":
-			v.Mime = text(m.Value)
+			v.Mime = rawjson.String(m.Value)
 		case "filename":
-			v.Filename = text(m.Value)
+			v.Filename = rawjson.String(m.Value)
 		case "url":
-			v.URL = text(m.Value)
+			v.URL = rawjson.String(m.Value)
 		case "tool":
-			v.Tool = text(m.Value)
+			v.Tool = rawjson.String(m.Value)
 		case "callID":
-			v.CallID = text(m.Value)
+			v.CallID = rawjson.String(m.Value)
 		case "state":
 			v.State = parseState(m.Value)
 		}
@@ -157,7 +157,7 @@ func parseState(raw []byte) state {
 	for _, m := range members(raw) {
 		switch m.Name {
 		case "status":
-			s.Status = text(m.Value)
+			s.Status = rawjson.String(m.Value)
 		case "input":
 			s.Input = m.Value
 		case "output":
@@ -165,10 +165,10 @@ func parseState(raw []byte) state {
 		case "error":
 			s.Error = textOrRaw(m.Value)
 		case "time":
-			s.Start, s.End = number(member(m.Value, "start")), number(member(m.Value, "end"))
+			s.Start, s.End = number(rawjson.Get(m.Value, "start")), number(rawjson.Get(m.Value, "end"))
 		case "metadata":
-			s.Session, s.Partial = text(member(m.Value, "sessionId")), text(member(m.Value, "output"))
-			if code, err := strconv.Atoi(string(member(m.Value, "exit"))); err == nil {
+			s.Session, s.Partial = rawjson.String(rawjson.Get(m.Value, "sessionId")), rawjson.String(rawjson.Get(m.Value, "output"))
+			if code, err := strconv.Atoi(string(rawjson.Get(m.Value, "exit"))); err == nil {
 				s.Exit = &code
 			}
 		case "attachments":
@@ -213,34 +213,12 @@ func members(object []byte) []rawjson.Member {
 	return list
 }
 
-// member returns the value of a member of an object, nil if there is none.
-func member(object []byte, name string) []byte {
-	for _, m := range members(object) {
-		if m.Name == name {
-			return m.Value
-		}
-	}
-	return nil
-}
-
-// text decodes a JSON string; anything else is the empty string.
-func text(raw []byte) string {
-	if len(raw) == 0 || raw[0] != '"' {
-		return ""
-	}
-	s, err := rawjson.Unquote(raw)
-	if err != nil {
-		return ""
-	}
-	return s
-}
-
 // textOrRaw is text, but for what is no string: that is given as it stands.
 func textOrRaw(raw []byte) string {
 	if len(raw) > 0 && raw[0] != '"' && string(raw) != "null" {
 		return string(raw)
 	}
-	return text(raw)
+	return rawjson.String(raw)
 }
 
 func isTrue(raw []byte) bool { return string(raw) == "true" }

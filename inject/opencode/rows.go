@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cortext/inject"
+	"cortext/schema/rawjson"
 )
 
 // Each query finds its rows by the session's id, for which there are indexes
@@ -175,7 +176,7 @@ func (d *database) calls(id string, p place) (map[string]bool, error) {
 		if err := rows.Scan(&raw); err != nil {
 			return nil, d.explain(err)
 		}
-		ids[text(member(raw, "callID"))] = true
+		ids[rawjson.String(rawjson.Get(raw, "callID"))] = true
 	}
 	if err := rows.Err(); err != nil {
 		return nil, d.explain(err)

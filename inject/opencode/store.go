@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cortext/inject"
+	"cortext/schema/rawjson"
 )
 
 // dataDir is where OpenCode keeps its data: the same on every system (1.18.33).
@@ -88,14 +89,14 @@ func oldSessions(m inject.Machine) (list []inject.Native) {
 			continue
 		}
 		own := begin(b)
-		n := inject.Native{NativeID: text(member(own, "id")), Path: file, Dir: text(member(own, "directory"))}
-		if text(member(own, "parentID")) != "" {
+		n := inject.Native{NativeID: rawjson.String(rawjson.Get(own, "id")), Path: file, Dir: rawjson.String(rawjson.Get(own, "directory"))}
+		if rawjson.String(rawjson.Get(own, "parentID")) != "" {
 			continue
 		}
-		if project := text(member(own, "projectID")); isCommit(project) {
+		if project := rawjson.String(rawjson.Get(own, "projectID")); isCommit(project) {
 			n.Root = project
 		}
-		n.Updated = time.UnixMilli(number(member(member(own, "time"), "updated"))).UTC()
+		n.Updated = time.UnixMilli(number(rawjson.Get(rawjson.Get(own, "time"), "updated"))).UTC()
 		list = append(list, n)
 	}
 	return list

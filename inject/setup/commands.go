@@ -32,11 +32,10 @@ type Form struct {
 // File is a file of a project; Path is relative to the project and has slashes.
 type File struct{ Path, Text string }
 
-// managing are the commands that cortext itself carries out: what it answers
-// reaches the model beside the prompt, and the files only tell it what to do with
+// The texts of the commands that cortext itself carries out: what it answers
+// reaches the model beside the prompt, and the texts only tell it what to do with
 // that.
-var managing = []string{"resume", "stop-conversation", "sessions", "session"}
-
+//
 //go:embed commands
 var commands embed.FS
 
@@ -47,8 +46,8 @@ var plainName = regexp.MustCompile(`^[a-z0-9-]+$`)
 // order given, then the managing commands. A type whose name is not made of
 // a-z, 0-9 and "-", or is that of a managing command, gets no file.
 func Commands(f Form, types []inject.Type) []File {
-	own := make(map[string]string, len(managing))
-	for _, name := range managing {
+	own := map[string]string{}
+	for _, name := range inject.Managing() {
 		text, _ := commands.ReadFile("commands/" + name + ".md") // embedded: a test sees one that is missing
 		own[name] = strings.ReplaceAll(string(text), "--agent AGENT", "--agent "+f.Agent)
 	}
@@ -60,7 +59,7 @@ func Commands(f Form, types []inject.Type) []File {
 		files = append(files, f.generated(t.Name, t.Source,
 			"from .workspace/commands/"+t.Name+".md ", "; edit that file, then run cortext init --agent "+f.Agent))
 	}
-	for _, name := range managing {
+	for _, name := range inject.Managing() {
 		files = append(files, f.generated(name, own[name], "", ""))
 	}
 	return files
@@ -69,7 +68,7 @@ func Commands(f Form, types []inject.Type) []File {
 // Managing returns the text of a command that cortext itself carries out, without
 // its frontmatter; ok is false for any other.
 func Managing(name, agent string) (text string, ok bool) {
-	if !slices.Contains(managing, name) {
+	if !slices.Contains(inject.Managing(), name) {
 		return "", false
 	}
 	b, _ := commands.ReadFile("commands/" + name + ".md") // embedded

@@ -180,13 +180,13 @@ func asked(c schema.Tool) string {
 type toolQuestion struct{ text, header string }
 
 func questions(c schema.Tool) []toolQuestion {
-	list, err := rawjson.Array(member(c.Input, "questions"))
+	list, err := rawjson.Array(rawjson.Get(c.Input, "questions"))
 	if err != nil {
 		return nil
 	}
 	var all []toolQuestion
 	for _, e := range list {
-		if q := (toolQuestion{text: textMember(e, "question"), header: plain(textMember(e, "header")).text}); q.text != "" {
+		if q := (toolQuestion{text: rawjson.String(rawjson.Get(e, "question")), header: plain(rawjson.String(rawjson.Get(e, "header"))).text}); q.text != "" {
 			all = append(all, q)
 		}
 	}
@@ -195,7 +195,7 @@ func questions(c schema.Tool) []toolQuestion {
 
 // planTitle is the first line of a plan.
 func planTitle(c schema.Tool) string {
-	list := sentences(textMember(c.Input, "plan"))
+	list := sentences(rawjson.String(rawjson.Get(c.Input, "plan")))
 	if len(list) == 0 {
 		return ""
 	}

@@ -112,18 +112,18 @@ type todoList struct{ entries []todo }
 
 // replace takes the list that t writes as a whole.
 func (l *todoList) replace(t schema.Tool) {
-	list, err := rawjson.Array(member(t.Input, "todos"))
+	list, err := rawjson.Array(rawjson.Get(t.Input, "todos"))
 	if err != nil {
 		return
 	}
 	var entries []todo
 	for _, e := range list {
-		content := step(textMember(e, "content"))
+		content := step(rawjson.String(rawjson.Get(e, "content")))
 		if content == "" {
-			content = step(textMember(e, "description"))
+			content = step(rawjson.String(rawjson.Get(e, "description")))
 		}
 		if content != "" {
-			entries = append(entries, todo{content: content, status: status(textMember(e, "status"))})
+			entries = append(entries, todo{content: content, status: status(rawjson.String(rawjson.Get(e, "status")))})
 		}
 	}
 	if len(entries) > 0 || len(list) == 0 {
@@ -135,9 +135,9 @@ func (l *todoList) replace(t schema.Tool) {
 // successfully". A number that is taken belongs to a new list: each session of
 // the agent begins at 1.
 func (l *todoList) create(t schema.Tool) {
-	content := step(textMember(t.Input, "subject"))
+	content := step(rawjson.String(rawjson.Get(t.Input, "subject")))
 	if content == "" {
-		if content = step(textMember(t.Input, "description")); content == "" {
+		if content = step(rawjson.String(rawjson.Get(t.Input, "description"))); content == "" {
 			return
 		}
 	}
@@ -174,16 +174,16 @@ func taskNumber(output string) string {
 }
 
 func (l *todoList) update(t schema.Tool) {
-	id := textMember(t.Input, "taskId")
+	id := rawjson.String(rawjson.Get(t.Input, "taskId"))
 	if id == "" {
-		id = string(member(t.Input, "taskId")) // as a number
+		id = string(rawjson.Get(t.Input, "taskId")) // as a number
 	}
 	for i := range l.entries {
 		if e := &l.entries[i]; e.id != "" && e.id == strings.TrimPrefix(id, "#") {
-			if s := textMember(t.Input, "status"); s != "" {
+			if s := rawjson.String(rawjson.Get(t.Input, "status")); s != "" {
 				e.status = status(s)
 			}
-			if s := step(textMember(t.Input, "subject")); s != "" {
+			if s := step(rawjson.String(rawjson.Get(t.Input, "subject"))); s != "" {
 				e.content = s
 			}
 		}
@@ -192,27 +192,3 @@ func (l *todoList) update(t schema.Tool) {
 
 // step makes what an agent calls a step one short line.
 func step(s string) string { return cut(oneLine(s), maxStep) }
-
-// member returns the value of a member of the object raw, nil if there is none.
-func member(raw []byte, name string) []byte {
-	members, err := rawjson.Members(raw)
-	if err != nil {
-		return nil
-	}
-	for _, m := range members {
-		if m.Name == name {
-			return m.Value
-		}
-	}
-	return nil
-}
-
-// textMember returns the string that stands in a member of the object raw, "" if there
-// is none.
-func textMember(raw []byte, name string) string {
-	s, err := rawjson.Unquote(member(raw, name))
-	if err != nil {
-		return ""
-	}
-	return s
-}

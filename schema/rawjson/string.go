@@ -167,3 +167,15 @@ func surrogate(s string) (rune, bool) {
 // Text returns s with what is not UTF-8 (lone surrogates included) replaced by
 // U+FFFD, for places that must be plain text.
 func Text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+// String decodes a JSON string; anything else is the empty string.
+func String(raw []byte) string {
+	if len(raw) == 0 || raw[0] != '"' {
+		return ""
+	}
+	s, err := Unquote(raw)
+	if err != nil {
+		return ""
+	}
+	return s
+}

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"cortext/inject"
 )
@@ -71,40 +69,7 @@ const ReplyLimit = 9_900
 
 // Reply spells additional context. It reaches the model as it is: nothing in it
 // is expanded or run.
-func Reply(event, text string) []byte {
-	var out struct {
-		HookSpecificOutput struct {
-			HookEventName     string `json:"hookEventName"`
-			AdditionalContext string `json:"additionalContext"`
-		} `json:"hookSpecificOutput"`
-	}
-	out.HookSpecificOutput.HookEventName = event
-	out.HookSpecificOutput.AdditionalContext = text
-	b, err := json.Marshal(out)
-	if err != nil {
-		return nil
-	}
-	return ascii(b)
-}
-
-// ascii escapes what is not ASCII: the program splits what a hook writes into
-// chunks and decodes each alone, so that a character on the border is lost
-// (2.1.329).
-func ascii(b []byte) []byte {
-	out := make([]byte, 0, len(b))
-	for _, r := range string(b) {
-		switch {
-		case r < utf8.RuneSelf:
-			out = append(out, byte(r))
-		case r > 0xffff:
-			hi, lo := utf16.EncodeRune(r)
-			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
-		}
-	}
-	return out
-}
+func Reply(event, text string) []byte { return inject.AdditionalContext(event, text) }
 
 // Session is the id of the session that the program gives its tools and hooks.
 func Session(m inject.Machine) string { return m.Getenv("CLAUDE_CODE_SESSION_ID") }

@@ -48,7 +48,8 @@ func TestHook(t *testing.T) {
 		{"SessionEnd", `"reason":"prompt_input_exit"`, with(func(e *inject.Event) { e.Moment = inject.Ended })},
 		{"SessionEnd", `"reason":"clear"`, with(func(e *inject.Event) { e.Moment, e.Cleared = inject.Ended, true })},
 		{"Stop", `"stop_hook_active":false,"last_assistant_message":"Done."`, with(func(e *inject.Event) { e.Moment, e.Said = inject.Answered, "Done." })},
-		{"PostToolUse", `"tool_name":"Read","tool_input":{"file_path":"/x"}`, base},
+		{"PostToolUse", `"tool_name":"Read","tool_input":{"file_path":"/x"}`, with(func(e *inject.Event) { e.Moment = inject.Used })},
+		{"Notification", `"message":"x"`, base},
 		{"Stop", `"hook_event_name":"SessionEnd","reason":"clear"`, with(func(e *inject.Event) { e.Moment = inject.Answered })}, // the settings say which it is
 	} {
 		got, err := Hook(m, c.event, []byte("{"+common+c.more+"}"))

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"cortext/inject"
 )
@@ -72,39 +70,7 @@ const ReplyNote = "In what follows < and > stand as entities; the file that is n
 
 // Reply spells additional context: it stands behind the prompt, within
 // <hook_context>, and nothing in it is expanded or run.
-func Reply(event, text string) []byte {
-	var out struct {
-		HookSpecificOutput struct {
-			HookEventName     string `json:"hookEventName"`
-			AdditionalContext string `json:"additionalContext"`
-		} `json:"hookSpecificOutput"`
-	}
-	out.HookSpecificOutput.HookEventName = event
-	out.HookSpecificOutput.AdditionalContext = text
-	b, err := json.Marshal(out)
-	if err != nil {
-		return nil
-	}
-	return ascii(b)
-}
-
-// ascii escapes what is not ASCII: the program decodes what a hook writes chunk
-// by chunk, so that a character on the border of two is lost (0.61.0).
-func ascii(b []byte) []byte {
-	out := make([]byte, 0, len(b))
-	for _, r := range string(b) {
-		switch {
-		case r < utf8.RuneSelf:
-			out = append(out, byte(r))
-		case r > 0xffff:
-			hi, lo := utf16.EncodeRune(r)
-			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
-		}
-	}
-	return out
-}
+func Reply(event, text string) []byte { return inject.AdditionalContext(event, text) }
 
 // Session is the id of the session that the program gives its hooks; its tools do
 // not get it.
