@@ -191,7 +191,10 @@ func (w *Workspace) afterRun(ctx context.Context, n launchNote) (*Stopped, error
 		return nil, errors.Join(err, captureErr)
 	}
 	if captureErr == nil {
-		said := w.wasUsed(n)
+		said, err := w.wasUsed(n)
+		if err != nil {
+			return nil, err
+		}
 		captureErr = w.discard(ctx, n, said)
 		if n.NativeID != "" && !said {
 			if err := w.takeBack(n, schema.Paused); err != nil {
@@ -209,10 +212,24 @@ func (w *Workspace) afterRun(ctx context.Context, n launchNote) (*Stopped, error
 	return out, nil
 }
 
-// wasUsed reports whether something of a launched session was captured.
-func (w *Workspace) wasUsed(n launchNote) bool {
-	t, ok := w.readTie(n.Agent, n.NativeID)
-	return ok && t.Read.Cursor.Offset > 0
+// wasUsed reports whether something of a launched session was captured. How far it
+// was read does not tell: it begins with the payload.
+func (w *Workspace) wasUsed(n launchNote) (bool, error) {
+	c, err := w.Store.Conversation(n.Path)
+	if err != nil {
+		return false, err
+	}
+	defer c.Close()
+	for m, err := range c.Messages() {
+		var damage *store.Damage
+		if err != nil && !errors.As(err, &damage) {
+			return false, err
+		}
+		if err == nil && m.Source == n.NativeID {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // writeNote returns the file of a note.

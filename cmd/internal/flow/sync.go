@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"cortext/inject"
@@ -58,16 +59,7 @@ func (w *Workspace) Sync(ctx context.Context, o SyncOptions) (*Synced, error) {
 	w.CleanUp(ctx)
 	out := &Synced{}
 	at := w.places(ctx, o.Was, o.Clones)
-	all, err := w.Store.List()
-	if err != nil {
-		return nil, err
-	}
-	known := map[string]bool{}
-	for _, e := range all {
-		for _, src := range e.Session.Sources {
-			known[src.Agent+"\n"+src.NativeID] = true
-		}
-	}
+	known := sync.OnceValues(w.sources) // most often the folder tells
 	for _, agent := range w.env.Agents {
 		if agent.Sessions == nil || len(o.Agents) > 0 && !slices.Contains(o.Agents, agent.Name) {
 			continue
@@ -78,8 +70,15 @@ func (w *Workspace) Sync(ctx context.Context, o SyncOptions) (*Synced, error) {
 		}
 		var ours []inject.Native
 		for _, n := range natives {
+			if at.hold(ctx, n) {
+				ours = append(ours, n)
+				continue
+			}
+			ids, err := known()
 			switch {
-			case at.hold(ctx, n) || known[agent.Name+"\n"+n.NativeID]:
+			case err != nil:
+				return nil, err
+			case ids[agent.Name+"\n"+n.NativeID]:
 				ours = append(ours, n)
 			case at.mayHold(n):
 				out.Unsure = append(out.Unsure, n)
@@ -94,6 +93,22 @@ func (w *Workspace) Sync(ctx context.Context, o SyncOptions) (*Synced, error) {
 		}
 	}
 	return out, nil
+}
+
+// sources are the sessions that the conversations were captured from, each as its
+// agent, a line end, and its id.
+func (w *Workspace) sources() (map[string]bool, error) {
+	all, err := w.Store.List()
+	if err != nil {
+		return nil, err
+	}
+	ids := map[string]bool{}
+	for _, e := range all {
+		for _, src := range e.Session.Sources {
+			ids[src.Agent+"\n"+src.NativeID] = true
+		}
+	}
+	return ids, nil
 }
 
 // syncSessions captures sessions, the oldest first, so that a fork comes after
@@ -111,13 +126,6 @@ func (w *Workspace) syncSessions(ctx context.Context, agent inject.Agent, list [
 		}
 		if !n.Updated.IsZero() && seen.Updated[n.Path] == n.Updated.UnixNano() || !o.Until.IsZero() && n.Updated.After(o.Until) {
 			continue
-		}
-		if im.w == nil {
-			fresh, err := w.NewImporter(ImportOptions{})
-			if err != nil {
-				return err
-			}
-			im = fresh
 		}
 		if err := w.rescue(ctx, im, agent, n, o.Adopt, out); err != nil {
 			if ctx.Err() != nil {
@@ -186,6 +194,13 @@ func (w *Workspace) rescue(ctx context.Context, im *Importer, agent inject.Agent
 		if begun, err = w.begunIn(agent, n, t); err != nil || !begun {
 			return err
 		}
+	}
+	if im.w == nil {
+		fresh, err := w.NewImporter(ImportOptions{})
+		if err != nil {
+			return err
+		}
+		*im = *fresh
 	}
 	got, err := im.File(ctx, agent, n.Path)
 	var empty *EmptyError

@@ -57,7 +57,7 @@ func throughImport(l *inject.Launch, r inject.Request, v version, model string) 
 		return fmt.Errorf("the time of the launch: %w", err)
 	}
 	l.NativeID = SessionID(r.NativeID, at)
-	file := filepath.Join(r.Temp, l.NativeID+".json")
+	file := filepath.Join(r.Temp, r.NativeID+".json") // by that name it is known while the launch runs
 	l.Road = "a session with the payload as one message, imported"
 	l.Files = []inject.File{{Path: file, Data: Document(r, at, v.String(), model)}}
 	l.Import = append(v.pure(), "import", file)

@@ -150,7 +150,7 @@ func (s *stage) checkRoad(t *testing.T, v string, l *inject.Launch, road, model 
 	stdin, warnings := "", 0
 	switch road {
 	case "imported", "imported, with plugins":
-		file := filepath.Join(r.Temp, id+".json")
+		file := filepath.Join(r.Temp, r.NativeID+".json")
 		if before = []string{"import", file}; road == "imported" {
 			before = []string{"--pure", "import", file}
 		}
