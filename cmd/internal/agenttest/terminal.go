@@ -164,9 +164,9 @@ func (t *Terminal) Wait() error {
 	return t.err
 }
 
-// Kill ends the program and its process group with SIGKILL and waits for the
-// program. One that has exited is left alone, with what it left running: its
-// group's id may be another's by then.
+// Kill ends the program and its process group with SIGKILL and waits for them. One
+// that has exited is left alone, with what it left running: its group's id may be
+// another's by then.
 func (t *Terminal) Kill() error {
 	select {
 	case <-t.exited:
@@ -178,8 +178,20 @@ func (t *Terminal) Kill() error {
 		return fmt.Errorf("agenttest: kill: %w", err)
 	}
 	<-t.exited
+	for range killPolls { // the others of the group are not ours to wait for
+		if syscall.Kill(-t.cmd.Process.Pid, 0) != nil {
+			break
+		}
+		time.Sleep(killPoll)
+	}
 	return nil
 }
+
+// How long Kill waits for the rest of a group. Where nobody reaps it, it stays.
+const (
+	killPolls = 200
+	killPoll  = 10 * time.Millisecond
+)
 
 // Close kills the program if it still runs and gives the terminal back.
 func (t *Terminal) Close() error {

@@ -213,6 +213,7 @@ func (a *app) start(p *flow.Planned, e store.Entry, headless bool) error {
 	if err := cmd.Start(); err != nil {
 		return &flow.StartError{Err: fmt.Errorf("%s cannot be started: %w", p.Launch.Program, err)}
 	}
+	p.Started(cmd.Process.Pid)
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	for {

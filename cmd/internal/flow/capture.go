@@ -47,6 +47,7 @@ type Importer struct {
 	opts   ImportOptions
 	native map[string][]part // agent and native id -> the conversations that it goes into
 	closed []store.Entry     // conversations whose sources cannot be known
+	seen   string            // the conversations that there were
 }
 
 // NewImporter reads which native sessions the workspace holds already.
@@ -59,8 +60,8 @@ func (w *Workspace) NewImporter(opts ImportOptions) (*Importer, error) {
 	if opts.Agent != "" && !slices.ContainsFunc(w.env.Agents, func(a inject.Agent) bool { return a.Name == opts.Agent }) {
 		return nil, &AgentError{Agent: opts.Agent, Known: w.agents()}
 	}
-	im := &Importer{w: w, opts: opts, native: map[string][]part{}}
-	all, err := w.Store.List()
+	im := &Importer{w: w, opts: opts, native: map[string][]part{}, seen: w.conversationsSeen()}
+	all, err := w.entries()
 	if err != nil {
 		return nil, err
 	}
@@ -183,12 +184,11 @@ func (im *Importer) into(ctx context.Context, t *inject.Transcript, agent inject
 	if err := im.w.unskip(t.Agent, t.NativeID); err != nil {
 		return err
 	}
-	if len(im.native[t.Agent+"\n"+t.NativeID]) == 0 {
-		if err := im.w.bringBack(t.Agent, t.NativeID); err != nil {
-			return err
-		}
+	parts, err := im.parts(t)
+	if err != nil {
+		return err
 	}
-	c, parts, created, err := im.target(t)
+	c, parts, created, err := im.target(t, parts)
 	if err != nil {
 		return err
 	}
@@ -212,14 +212,49 @@ func (im *Importer) into(ctx context.Context, t *inject.Transcript, agent inject
 
 // remember notes how far the transcript was read: a hook of the same session goes
 // on from there.
-func (im *Importer) remember(t *inject.Transcript, file string, r *route) {
+func (im *Importer) remember(tr *inject.Transcript, file string, r *route) {
 	if abs, err := filepath.Abs(file); err == nil {
 		file = abs
 	}
-	im.w.writeTie(t.Agent, t.NativeID, &tie{
-		Transcript: file, Roots: t.Roots, Version: t.Version, Permission: t.Permission, Said: endOf(t.Said),
-		Parts: r.parts, At: r.untilPart, Current: r.at, Read: mark{Cursor: t.Next},
-	})
+	t, ok := im.w.readTie(tr.Agent, tr.NativeID)
+	if !ok {
+		t = &tie{}
+	}
+	t.Transcript = file
+	t.took(tr, r)
+	im.w.writeTie(tr.Agent, tr.NativeID, t)
+	im.seen = im.w.conversationsSeen()
+}
+
+// parts are the conversations that a session goes into, as they are now that no
+// other process deals with it. Those that were removed come back: the user has named
+// the transcript.
+func (im *Importer) parts(t *inject.Transcript) ([]part, error) {
+	removed := im.w.removedParts(t.Agent, t.NativeID)
+	if err := im.w.bringBack(t.Agent, t.NativeID); err != nil {
+		return nil, err
+	}
+	key := t.Agent + "\n" + t.NativeID
+	parts := im.native[key]
+	if known, ok := im.w.readTie(t.Agent, t.NativeID); ok && known.complete() {
+		parts = known.Parts
+	} else if len(removed) > 0 || im.seen != im.w.conversationsSeen() {
+		all, err := im.w.entries()
+		if err != nil {
+			return nil, err
+		}
+		parts = im.w.partsOf(all, t.Agent, t.NativeID)
+	}
+	begins := func(p part) bool { return p.From == "" }
+	if slices.ContainsFunc(removed, begins) && len(parts) > 0 && !slices.ContainsFunc(parts, begins) {
+		c, _, err := im.create(t)
+		if err != nil {
+			return nil, err
+		}
+		parts = append([]part{{Path: c.Path()}}, parts...)
+		return parts, errors.Join(im.describe(c, t, true, nil), c.Close())
+	}
+	return parts, nil
 }
 
 func (im *Importer) agent(f *os.File, file string) (inject.Agent, error) {
@@ -242,8 +277,8 @@ func (im *Importer) agent(f *os.File, file string) (inject.Agent, error) {
 
 // target returns the conversation that a transcript goes into, the last one if it
 // goes through several: those that its session is a source of, else a new one.
-func (im *Importer) target(t *inject.Transcript) (c *store.Conversation, parts []part, created bool, err error) {
-	if parts := im.native[t.Agent+"\n"+t.NativeID]; len(parts) > 0 {
+func (im *Importer) target(t *inject.Transcript, parts []part) (c *store.Conversation, all []part, created bool, err error) {
+	if len(parts) > 0 {
 		c, err = im.w.Store.Conversation(parts[len(parts)-1].Path)
 		return c, parts, false, err
 	}
@@ -256,27 +291,31 @@ func (im *Importer) target(t *inject.Transcript) (c *store.Conversation, parts [
 		c, err = parent.Subagent(t.NativeID)
 		return c, nil, false, err
 	}
+	if c, created, err = im.create(t); err != nil {
+		return nil, nil, false, err
+	}
+	return c, []part{{Path: c.Path()}}, created, nil
+}
+
+// create makes the conversation of a transcript; created is false if another
+// process was faster.
+func (im *Importer) create(t *inject.Transcript) (c *store.Conversation, created bool, err error) {
 	s, doc, err := im.session(t)
 	if err != nil {
-		return nil, nil, false, err
+		return nil, false, err
 	}
 	day := s.CreatedAt.Time().Format(time.DateOnly)
 	for _, e := range im.closed {
 		if strings.Contains(e.Path, "/"+day+"/") && strings.HasSuffix(e.Path, "-"+s.ConversationType+"-"+store.Slug(s.Title)) {
 			// It may be this very conversation: a second one would be worse than none.
-			return nil, nil, false, fmt.Errorf("it may belong to a conversation that cannot be read: %w", &e.Damage[0])
+			return nil, false, fmt.Errorf("it may belong to a conversation that cannot be read: %w", &e.Damage[0])
 		}
 	}
 	c, err = im.w.Store.Create(day, s.ConversationType, s.Title, s, doc)
-	switch {
-	case errors.Is(err, store.ErrExist): // another process was faster
-		err = nil
-	case err == nil:
-		created = true
-	default:
-		return nil, nil, false, err
+	if errors.Is(err, store.ErrExist) {
+		return c, false, nil
 	}
-	return c, []part{{Path: c.Path()}}, created, nil
+	return c, err == nil, err
 }
 
 // headMessages is how many messages are read for a title and a description.
@@ -455,6 +494,9 @@ func (im *Importer) describe(c *store.Conversation, t *inject.Transcript, create
 	}
 	if len(damage) > 0 {
 		for _, d := range damage {
+			if out == nil {
+				break
+			}
 			out.Warnings = append(out.Warnings, d.Error()+": made anew from what is left")
 		}
 		if err := im.w.settle(c); err != nil {

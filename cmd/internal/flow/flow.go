@@ -36,6 +36,7 @@ type Workspace struct {
 
 	env      Env
 	happened []Happening
+	syncing  *syncing // while many sessions are looked at
 }
 
 // Open opens the workspace that env.Dir is in.

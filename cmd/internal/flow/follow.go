@@ -104,6 +104,12 @@ func (w *Workspace) followMain(ctx context.Context, agent inject.Agent, t *tie, 
 	if err != nil {
 		return appended, err
 	}
+	t.took(tr.Transcript, r)
+	return appended, nil
+}
+
+// took notes what a reading of the transcript has told, and how far it went.
+func (t *tie) took(tr *inject.Transcript, r *route) {
 	for _, root := range tr.Roots {
 		if !slices.Contains(t.Roots, root) {
 			t.Roots = append(t.Roots, root)
@@ -132,7 +138,6 @@ func (w *Workspace) followMain(ctx context.Context, agent inject.Agent, t *tie, 
 			}
 		}
 	}
-	return appended, nil
 }
 
 // A reading is a transcript that was read on, or from its start.

@@ -34,6 +34,9 @@ type Planned struct {
 	Dir     string   // absolute: where the agent starts
 	Paused  []string // titles of the conversations that gave way to it
 
+	// Started is to be told the id of the agent's process.
+	Started func(pid int)
+
 	id      string
 	request inject.Request
 }

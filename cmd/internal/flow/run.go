@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -26,6 +27,16 @@ type launchNote struct {
 	NativeID string `json:"native_id,omitempty"` // empty: the agent chooses it
 	Payload  string `json:"payload"`             // the id of the line with the payload
 	Path     string `json:"path"`                // of the conversation
+	Status   string `json:"status"`              // of the conversation, before
+	PID      int    `json:"pid,omitempty"`       // of the agent, once it runs
+	Files    []left `json:"files,omitempty"`     // that were written elsewhere
+}
+
+// A left is a file of a launch that lies outside the workspace.
+type left struct {
+	Path    string `json:"path"`
+	Bytes   int64  `json:"bytes"`
+	Session bool   `json:"session,omitempty"` // it stays if the agent went on in it
 }
 
 // noteEnd is the ending of a note's name.
@@ -44,16 +55,31 @@ func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Pl
 	}
 	defer unlock()
 	w.CleanUp(ctx)
-	note := launchNote{Agent: p.Agent.Name, NativeID: p.Launch.NativeID, Payload: inject.PayloadID(p.Resumed.Payload.Text), Path: e.Path}
-	noted, err := w.writeNote(p.id, note)
-	if err != nil {
+	note := launchNote{
+		Agent: p.Agent.Name, NativeID: p.Launch.NativeID, Payload: inject.PayloadID(p.Resumed.Payload.Text),
+		Path: e.Path, Status: string(e.Session.Status),
+	}
+	for _, f := range p.Launch.Files {
+		if _, ok := w.relative(f.Path); !ok {
+			note.Files = append(note.Files, left{f.Path, int64(len(f.Data)), f.Session})
+		}
+	}
+	// The note comes first and goes last: what is written is always known.
+	if err := w.writeNote(p.id, note); err != nil {
 		return nil, err
 	}
-	remove, err := w.writeFiles(append(p.Launch.Files, noted))
+	defer func() { _ = w.Store.RemoveFile(noteName(p.id)) }()
+	remove, err := w.writeFiles(p.Launch.Files)
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
+	p.Started = func(pid int) {
+		if now, ok := w.readNote(p.id + noteEnd); ok { // a hook may have told the session's id
+			now.PID = pid
+			_ = w.writeNote(p.id, now)
+		}
+	}
 	before := e.Session.Status
 	if p.Paused, err = w.activate(e); err != nil {
 		return nil, err
@@ -121,11 +147,7 @@ func (w *Workspace) begunLaunched(agent inject.Agent, e inject.Event) error {
 			return err
 		}
 		note.NativeID = e.NativeID
-		b, err := json.Marshal(note)
-		if err != nil {
-			return err
-		}
-		return w.Store.WriteFile(launchDir+"/"+name, b)
+		return w.writeNote(strings.TrimSuffix(name, noteEnd), note)
 	}
 	return nil
 }
@@ -197,7 +219,11 @@ func (w *Workspace) afterRun(ctx context.Context, n launchNote) (*Stopped, error
 		}
 		captureErr = w.discard(ctx, n, said)
 		if n.NativeID != "" && !said {
-			if err := w.takeBack(n, schema.Paused); err != nil {
+			status := schema.Paused
+			if n.Status == string(schema.Completed) {
+				status = schema.Completed
+			}
+			if err := w.takeBack(n, status); err != nil {
 				return nil, err
 			}
 		}
@@ -232,10 +258,14 @@ func (w *Workspace) wasUsed(n launchNote) (bool, error) {
 	return false, nil
 }
 
-// writeNote returns the file of a note.
-func (w *Workspace) writeNote(id string, n launchNote) (inject.File, error) {
+func noteName(id string) string { return launchDir + "/" + id + noteEnd }
+
+func (w *Workspace) writeNote(id string, n launchNote) error {
 	b, err := json.Marshal(n)
-	return inject.File{Path: filepath.Join(w.Store.Root(), filepath.FromSlash(launchDir), id+noteEnd), Data: string(b)}, err
+	if err != nil {
+		return err
+	}
+	return w.Store.WriteFile(noteName(id), b)
 }
 
 func (w *Workspace) readNote(name string) (n launchNote, ok bool) {
@@ -280,33 +310,72 @@ func (w *Workspace) writeLaunchFile(f inject.File) error {
 		return err
 	}
 	_, err = file.WriteString(f.Data)
-	return errors.Join(err, file.Close())
+	if err = errors.Join(err, file.Close()); err != nil {
+		_ = os.Remove(f.Path)
+	}
+	return err
 }
 
 // launchLock names what a launch holds while it runs.
 func launchLock(id string) string { return "launch/" + id }
 
-// CleanUp removes what launches left that were killed: nobody holds them. What was
-// said in their sessions is captured first.
-func (w *Workspace) CleanUp(ctx context.Context) {
-	for _, name := range w.Store.ListFiles(launchDir) {
-		unlock, err := w.Store.LockCache(launchLock(strings.TrimSuffix(name, path.Ext(name))), 0)
+// CleanUp removes what launches left that were killed: nobody holds them, and their
+// agents do not run any more. What was said in their sessions is captured first.
+// What could not be removed stays noted for the next time; the errors tell of it.
+func (w *Workspace) CleanUp(ctx context.Context) (failed []error) {
+	names := w.Store.ListFiles(launchDir)
+	slices.SortStableFunc(names, func(a, b string) int { // a note goes when all else is gone
+		return boolInt(strings.HasSuffix(a, noteEnd)) - boolInt(strings.HasSuffix(b, noteEnd))
+	})
+	for _, name := range names {
+		id := strings.TrimSuffix(name, path.Ext(name))
+		unlock, err := w.Store.LockCache(launchLock(id), 0)
 		if err != nil {
 			continue
 		}
-		note, ok := w.readNote(name)
-		if !ok || note.NativeID == "" || w.afterKill(ctx, note) == nil {
+		note, ok := w.readNote(id + noteEnd)
+		switch {
+		case ok && note.PID > 0 && runs(note.PID):
+		case ok && name == id+noteEnd:
+			if err := w.afterKill(ctx, id, note); err != nil {
+				failed = append(failed, fmt.Errorf("cleaning up after a launch of %s that was killed: %w", note.Agent, err))
+			} else {
+				_ = w.Store.RemoveFile(noteName(id))
+			}
+		default:
 			_ = w.Store.RemoveFile(launchDir + "/" + name)
 		}
 		unlock()
 	}
+	return failed
 }
 
 // afterKill does for a launch that was killed what it would have done itself.
-func (w *Workspace) afterKill(ctx context.Context, n launchNote) error {
-	_, err := w.afterRun(ctx, n)
+func (w *Workspace) afterKill(ctx context.Context, id string, n launchNote) error {
+	agent, ok := w.agent(n.Agent)
+	if !ok {
+		return nil
+	}
+	if n.NativeID == "" && agent.Launched != nil {
+		if native, ok := agent.Launched(w.env.Machine, inject.Request{NativeID: id, Root: w.Store.Root(), Dir: w.Store.Root()}); ok {
+			n.NativeID = native
+			if err := w.tieLaunched(agent, native, n.Path); err != nil && !errors.Is(err, store.ErrNotFound) {
+				return err
+			}
+		}
+	}
+	out, err := w.afterRun(ctx, n)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil // its conversation is gone
+		err = nil // its conversation is gone
+	}
+	if out != nil {
+		err = errors.Join(append(out.Warnings, err)...)
+	}
+	for _, f := range n.Files {
+		info, statErr := os.Lstat(f.Path)
+		if statErr == nil && info.Mode().IsRegular() && (!f.Session || info.Size() == f.Bytes) {
+			err = errors.Join(err, os.Remove(f.Path))
+		}
 	}
 	return err
 }

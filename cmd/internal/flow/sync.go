@@ -53,11 +53,11 @@ func (w *Workspace) Sync(ctx context.Context, o SyncOptions) (*Synced, error) {
 			return nil, &AgentError{Agent: name, Known: w.agents()}
 		}
 	}
-	if err := w.notePlace(); err != nil {
-		return nil, err
-	}
-	w.CleanUp(ctx)
 	out := &Synced{}
+	if err := w.notePlace(); err != nil {
+		out.Errors = append(out.Errors, err)
+	}
+	out.Errors = append(out.Errors, w.CleanUp(context.WithoutCancel(ctx))...)
 	at := w.places(ctx, o.Was, o.Clones)
 	known := sync.OnceValues(w.sources) // most often the folder tells
 	for _, agent := range w.env.Agents {
@@ -119,7 +119,8 @@ func (w *Workspace) syncSessions(ctx context.Context, agent inject.Agent, list [
 	im := &Importer{}
 	for i, n := range list {
 		if err := ctx.Err(); err != nil {
-			return errors.Join(err, w.writeLooked(agent.Name, seen))
+			w.writeLooked(agent.Name, seen)
+			return err
 		}
 		if o.Progress != nil {
 			o.Progress(agent.Name, i, len(list))
@@ -129,14 +130,16 @@ func (w *Workspace) syncSessions(ctx context.Context, agent inject.Agent, list [
 		}
 		if err := w.rescue(ctx, im, agent, n, o.Adopt, out); err != nil {
 			if ctx.Err() != nil {
-				return errors.Join(ctx.Err(), w.writeLooked(agent.Name, seen))
+				w.writeLooked(agent.Name, seen)
+				return ctx.Err()
 			}
-			out.Errors = append(out.Errors, inFile(n.Path, err))
+			out.Errors = append(out.Errors, err)
 			continue
 		}
 		seen.Updated[n.Path] = n.Updated.UnixNano()
 	}
-	return w.writeLooked(agent.Name, seen)
+	w.writeLooked(agent.Name, seen)
+	return nil
 }
 
 // Discover captures the conversations of this workspace that a /workspace command
@@ -258,11 +261,58 @@ func (w *Workspace) readLooked(agent string, adopt bool) looked {
 	return l
 }
 
-func (w *Workspace) writeLooked(agent string, l looked) error {
+// writeLooked remembers what was looked at. A failure costs the next look time only.
+func (w *Workspace) writeLooked(agent string, l looked) {
 	l.Seen = w.conversationsSeen()
-	b, err := json.Marshal(l)
-	if err != nil {
-		return err
+	if b, err := json.Marshal(l); err == nil {
+		_ = w.Store.WriteCache(lookedName(agent), b)
 	}
-	return w.Store.WriteCache(lookedName(agent), b)
+}
+
+// syncing is what is known while many sessions are looked at, so that it is not
+// found out for each of them again.
+type syncing struct {
+	all   []store.Entry              // the conversations that there were
+	roots map[string]map[string]bool // by agent: the lines that sessions of ours begin with
+}
+
+// entries are the conversations; while many sessions are looked at, those that
+// there were at first: what has come since is in the cache.
+func (w *Workspace) entries() ([]store.Entry, error) {
+	if w.syncing != nil {
+		return w.syncing.all, nil
+	}
+	return w.Store.List()
+}
+
+// mayBeFork reports whether a session that begins with the line root may be a fork
+// of one of ours. It is sure of the contrary only while many are looked at.
+func (w *Workspace) mayBeFork(agent inject.Agent, root string) bool {
+	if w.syncing == nil {
+		return true
+	}
+	known := w.syncing.roots[agent.Name]
+	if known == nil {
+		known = map[string]bool{}
+		for _, t := range w.ties(agent.Name) {
+			for _, root := range t.Roots {
+				known[root] = known[root] || len(t.Parts) > 0
+			}
+		}
+		for _, e := range w.syncing.all {
+			for _, src := range e.Session.Sources {
+				if _, ok := w.readTie(agent.Name, src.NativeID); !ok && src.Agent == agent.Name {
+					for _, root := range w.rootsOfSource(agent.Name, src.NativeID) {
+						known[root] = true
+					}
+				}
+			}
+		}
+		w.syncing.roots[agent.Name] = known
+	}
+	if known[root] {
+		return true
+	}
+	known[root] = true // the next that begins so may be a fork of this one
+	return false
 }

@@ -66,6 +66,12 @@ func (t *tie) kept() bool {
 	return slices.ContainsFunc(t.Parts, func(p part) bool { return !p.Removed })
 }
 
+// complete reports whether all of the session belongs to conversations that are
+// there.
+func (t *tie) complete() bool {
+	return len(t.Parts) > 0 && !slices.ContainsFunc(t.Parts, func(p part) bool { return p.Removed })
+}
+
 // add lets the session go on in another part.
 func (t *tie) add(p part) {
 	t.Parts = append(t.Parts, p)
@@ -131,11 +137,11 @@ func (w *Workspace) writeTie(agent, nativeID string, t *tie) {
 // session is none of ours.
 func (w *Workspace) tieOf(agent inject.Agent, nativeID, transcript string) (*tie, error) {
 	t, ok := w.readTie(agent.Name, nativeID)
-	if ok && len(t.Parts) == 0 && t.Seen != w.conversationsSeen() {
+	if ok && !t.complete() && t.Seen != w.conversationsSeen() {
 		ok = false // its conversation may have come since, with a branch of git or a clone
 	}
 	if !ok {
-		all, err := w.Store.List()
+		all, err := w.entries()
 		if err != nil {
 			return nil, err
 		}
@@ -176,6 +182,9 @@ func (w *Workspace) partsOf(all []store.Entry, agent, nativeID string) []part {
 	}
 	slices.Reverse(later)
 	for _, p := range w.removedParts(agent, nativeID) {
+		if slices.ContainsFunc(slices.Concat(first, later), func(live part) bool { return live.From == p.From && live.After == p.After }) {
+			continue // it is back, with a branch of git
+		}
 		if p.From == "" {
 			first = append(first, p)
 		} else {
@@ -205,6 +214,13 @@ func (w *Workspace) adoptFork(agent inject.Agent, nativeID, transcript string, a
 	t.Roots = roots[:1]
 	if at, ok := w.launchedWith(agent.Name, roots[0]); ok {
 		return w.goOnIn(agent, inject.Event{NativeID: nativeID, Transcript: transcript}, t, at)
+	}
+	if w.forkOfRemoved(agent, roots[0]) {
+		t.Parts = []part{{Removed: true}}
+		return nil
+	}
+	if !w.mayBeFork(agent, roots[0]) {
+		return nil
 	}
 	w.warmTies(agent, roots[0], all)
 	for _, p := range w.forkedFrom(agent, nativeID, roots[0], transcript) {
@@ -349,8 +365,19 @@ func (t *tie) gone(agent inject.Agent) bool {
 	return t.Read.Cursor.Size > 0 && errors.Is(err, fs.ErrNotExist)
 }
 
-// grown reports whether a transcript is not as it was when it was read.
+// grown reports whether a transcript, or that of a sub-agent, is not as it was when
+// it was read.
 func (t *tie) grown(agent inject.Agent) bool {
 	size, err := agent.Stat(t.Transcript)
-	return err == nil && size != t.Read.Cursor.Size
+	if err != nil {
+		return false
+	}
+	if size != t.Read.Cursor.Size {
+		return true
+	}
+	subs, err := agent.Subagents(t.Transcript)
+	return err == nil && slices.ContainsFunc(subs, func(s inject.Subagent) bool {
+		size, err := agent.Stat(s.Path)
+		return err == nil && size > 0 && size != t.Subagents[s.NativeID].Cursor.Size
+	})
 }
