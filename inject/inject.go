@@ -85,7 +85,8 @@ type Agent struct {
 
 	// Discard tidies up after a launch, when the program has ended: it removes the
 	// session that the launch had put among the agent's own, or of one in which
-	// something was said only what would harm it. nil: a launch leaves nothing.
+	// something was said only what would harm it. It is called so also when a session
+	// is taken up again, by the agent's hook. nil: a launch leaves nothing.
 	Discard func(ctx context.Context, m Machine, nativeID string, said bool) error
 }
 

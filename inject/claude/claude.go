@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"cortext/inject"
 	"cortext/inject/claude/program"
@@ -56,7 +57,7 @@ func sessions(m inject.Machine) ([]inject.Native, error) {
 		n := inject.Native{NativeID: strings.TrimSuffix(filepath.Base(file), ".jsonl"), Path: file}
 		info, err := os.Stat(file)
 		if err == nil {
-			n.Updated = info.ModTime()
+			n.Updated = lastWritten(file, info.ModTime())
 			n.Dir, err = heldIn(file)
 		}
 		if errors.Is(err, fs.ErrNotExist) {
@@ -69,6 +70,20 @@ func sessions(m inject.Machine) ([]inject.Native, error) {
 		list = append(list, n)
 	}
 	return list, errors.Join(errs...)
+}
+
+// lastWritten is when a session was written last, or one of its sub-agents.
+func lastWritten(file string, at time.Time) time.Time {
+	list, err := subagents(file)
+	if err != nil {
+		return at
+	}
+	for _, s := range list {
+		if info, err := os.Stat(s.Path); err == nil && info.ModTime().After(at) {
+			at = info.ModTime()
+		}
+	}
+	return at
 }
 
 // headBytes is how much of a transcript is looked at to learn where it was held:

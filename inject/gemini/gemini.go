@@ -6,7 +6,6 @@ package gemini
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -29,14 +28,8 @@ func Agent() inject.Agent {
 		Name: Name, Detect: detect, Stat: inject.StatFile, Open: open, Subagents: subagents,
 		Sessions: Sessions, Stores: Stores, Locate: Locate, Install: setup.Install,
 		Session: program.Session, Hook: program.Hook, Reply: program.Reply, ReplyNote: program.ReplyNote, ReplyLimit: program.ReplyLimit,
-		Window: program.Window, Launch: program.Launch, Launched: program.Launched, Discard: discard,
+		Window: program.Window, Launch: program.Launch, Launched: program.Launched, Discard: program.Discard,
 	}
-}
-
-// discard removes what a launch left. The program itself would delete a session for
-// the sake of what lies beside it, whether something was said in it or not.
-func discard(ctx context.Context, m inject.Machine, nativeID string, _ bool) error {
-	return program.Discard(ctx, m, nativeID)
 }
 
 // How much of a file is looked at to say whether it is ours.

@@ -291,7 +291,9 @@ const youngest = 500
 // session: a turn writes them long before it touches its session's row again
 // (1.18.33). Ids ascend in time.
 func (d *database) recent() (map[string]int64, error) {
-	rows, err := d.tx.Query(`select session_id, max(time_updated) from (select session_id, time_updated from part order by id desc limit ?) group by session_id`, youngest)
+	// What a child writes is its parent's.
+	root := `coalesce(nullif((select ` + d.has("parent_id") + ` from session where id = session_id), ''), session_id)`
+	rows, err := d.tx.Query(`select `+root+`, max(time_updated) from (select session_id, time_updated from part order by id desc limit ?) group by 1`, youngest)
 	if err != nil {
 		return nil, d.explain(err)
 	}

@@ -168,7 +168,7 @@ committed, and nothing else. Without an id it is the current conversation.`,
 		Example: "  cortext stop \"api design\"",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {
-			if err := a.discover(cmd.Context(), w); err != nil {
+			if err := a.discoverAll(cmd.Context(), w); err != nil {
 				return err
 			}
 			e, err := w.PickOrCurrent(strings.Join(list, " "))

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/user"
+	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -125,8 +127,17 @@ imported. Agents call it when the user does not want to save.`,
 	}
 }
 
+// nowhere is the home of a user without one: nothing is found there.
+var nowhere = filepath.Join(string(filepath.Separator), "nonexistent")
+
 // machine is the one that the program runs on.
 func (a *app) machine() inject.Machine {
-	home, _ := os.UserHomeDir() // without one nothing of an agent is found
+	home, _ := os.UserHomeDir()
+	if !filepath.IsAbs(home) { // HOME is not set: what lies in the work tree is no home
+		home = nowhere
+		if u, err := user.Current(); err == nil && filepath.IsAbs(u.HomeDir) {
+			home = u.HomeDir
+		}
+	}
 	return inject.Machine{Home: home, Getenv: os.Getenv}
 }

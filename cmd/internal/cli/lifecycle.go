@@ -26,13 +26,17 @@ func (a *app) close(ctx context.Context, w *flow.Workspace) {
 // ran runs what the workspace wants run for what has happened.
 func (a *app) ran(ctx context.Context, w *flow.Workspace) {
 	happened := w.Happened()
-	if len(happened) == 0 || !a.allowed(w, true) {
+	if len(happened) == 0 || inLifecycle() || !a.allowed(w, true) {
 		return
 	}
-	for _, err := range runLifecycle(ctx, w, happened) {
-		a.warn(err.Error())
+	for _, err := range a.runLifecycle(ctx, w, happened) {
+		a.warn(oneLine(err.Error()))
 	}
 }
+
+// inLifecycle reports whether a program of the workspace has called us: what happens
+// then starts no program again.
+func inLifecycle() bool { return os.Getenv("CORTEXT_EVENT") != "" }
 
 // register is where this user's word on workspaces is kept.
 func (a *app) register() lifecycle.Register {
@@ -56,7 +60,7 @@ func (a *app) allowed(w *flow.Workspace, tell bool) bool {
 	return yes && err == nil
 }
 
-func runLifecycle(ctx context.Context, w *flow.Workspace, happened []flow.Happening) (failed []error) {
+func (a *app) runLifecycle(ctx context.Context, w *flow.Workspace, happened []flow.Happening) (failed []error) {
 	for _, h := range happened {
 		id, err := w.ConversationID(h.Path)
 		if err != nil {
@@ -64,7 +68,7 @@ func runLifecycle(ctx context.Context, w *flow.Workspace, happened []flow.Happen
 			continue
 		}
 		folder := filepath.Join(w.Store.Root(), filepath.FromSlash(h.Path))
-		failed = append(failed, lifecycle.Run(ctx, w.Store.Root(), lifecycle.Event{Event: h.Event, Session: id, Folder: folder})...)
+		failed = append(failed, lifecycle.Run(ctx, a.register(), w.Store.Root(), lifecycle.Event{Event: h.Event, Session: id, Folder: folder})...)
 	}
 	return failed
 }
@@ -73,7 +77,7 @@ func runLifecycle(ctx context.Context, w *flow.Workspace, happened []flow.Happen
 // that waits for its hook does not wait for them.
 func (a *app) lifecycleLater(w *flow.Workspace) {
 	happened := w.Happened()
-	if len(happened) == 0 || !a.allowed(w, false) {
+	if len(happened) == 0 || inLifecycle() || !a.allowed(w, false) {
 		return
 	}
 	self, err := os.Executable()
@@ -104,9 +108,6 @@ func (a *app) happenedCommand() *cobra.Command {
 		Example: "  cortext happened session-end=conversations/2025-11-22/001-brainstorm-api-design",
 		Hidden:  true,
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {
-			if !a.allowed(w, true) {
-				return nil
-			}
 			unlock, err := w.Store.LockCache("happened", turnWait)
 			if err != nil {
 				return err
@@ -118,7 +119,7 @@ func (a *app) happenedCommand() *cobra.Command {
 					happened = append(happened, flow.Happening{Event: event, Path: path})
 				}
 			}
-			if err := errors.Join(runLifecycle(cmd.Context(), w, happened)...); err != nil {
+			if err := errors.Join(a.runLifecycle(cmd.Context(), w, happened)...); err != nil {
 				logHook(w, "lifecycle", err)
 				w.TellLater(err)
 			}
@@ -150,6 +151,10 @@ are now: a changed or new one has to be allowed again. Nothing runs before.`,
 
 func (a *app) runTrust(ctx context.Context, w *flow.Workspace, yes, revoke, asJSON bool) error {
 	root := w.Store.Root()
+	print, err := lifecycle.Fingerprint(root) // of what is shown, not of what is there at the answer
+	if err != nil {
+		return err
+	}
 	list, err := lifecycle.Programs(root)
 	if err != nil {
 		return err
@@ -163,7 +168,7 @@ func (a *app) runTrust(ctx context.Context, w *flow.Workspace, yes, revoke, asJS
 		return a.printJSON(map[string]any{"programs": append([]string{}, list...), "allowed": allowed})
 	case revoke:
 		fmt.Fprintln(a.out, "nothing in "+lifecycle.Dir+" runs here any more")
-		return a.register().Allow(root, false)
+		return a.register().Allow(root, "")
 	case len(list) == 0:
 		fmt.Fprintln(a.out, "there are no programs in "+lifecycle.Dir)
 		return nil
@@ -188,5 +193,5 @@ func (a *app) runTrust(ctx context.Context, w *flow.Workspace, yes, revoke, asJS
 		return nil
 	}
 	fmt.Fprintln(a.out, "They run from now on, as they are now.")
-	return a.register().Allow(root, true)
+	return a.register().Allow(root, print)
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -97,8 +99,8 @@ func (a *app) printSynced(out *flow.Synced, asJSON bool) error {
 		for _, n := range out.Unsure {
 			dirs[n.Dir]++
 		}
-		for dir, n := range dirs {
-			a.warn(fmt.Sprintf("%d sessions were held in %s, which is gone: if that was this work tree, run cortext sync --was %s", n, dir, dir))
+		for _, dir := range slices.Sorted(maps.Keys(dirs)) {
+			a.warn(fmt.Sprintf("%d sessions were held in %s, which is gone: if that was this work tree, run cortext sync --was '%s'", dirs[dir], dir, strings.ReplaceAll(dir, "'", `'\''`)))
 		}
 	}
 	return nil
@@ -118,7 +120,7 @@ func (a *app) syncFailed(out *flow.Synced) error {
 		a.report(err)
 	}
 	if n := len(out.Errors); n > 0 {
-		return fmt.Errorf("%d sessions or stores could not be read: all others were", n)
+		return fmt.Errorf("%d things went wrong, see above: all else was captured", n)
 	}
 	return nil
 }
@@ -141,7 +143,7 @@ conversations that are idle. Those that a /workspace command began are captured;
 				Ready: func() { fmt.Fprintln(a.errw, "watching; Ctrl-C ends it") },
 				Done: func(out *flow.Synced, paused string) {
 					a.sayWatched(out, paused, failed)
-					a.ran(cmd.Context(), w)
+					a.lifecycleLater(w)
 				},
 			})
 		}),
@@ -177,6 +179,14 @@ func (a *app) sayWatched(out *flow.Synced, paused string, failed map[string]bool
 // discover captures the conversations that no hook has told of, before a command
 // that means one of them. What cannot be read is told.
 func (a *app) discover(ctx context.Context, w *flow.Workspace) error {
+	if w.Config.Autosave == flow.AutosaveOff {
+		return nil // only a stop captures
+	}
+	return a.discoverAll(ctx, w)
+}
+
+// discoverAll is discover whatever the settings say.
+func (a *app) discoverAll(ctx context.Context, w *flow.Workspace) error {
 	out, err := w.Discover(ctx)
 	if err != nil {
 		return err

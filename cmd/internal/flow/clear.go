@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"context"
 	"errors"
 
 	"cortext/inject"
@@ -33,13 +34,17 @@ func (w *Workspace) cleared(agent inject.Agent, e inject.Event, t *tie) error {
 }
 
 // began ties a session that goes on after /clear to the conversation that it was
-// in.
-func (w *Workspace) began(agent inject.Agent, e inject.Event) error {
+// in. One that is taken up again is rid of what would harm it.
+func (w *Workspace) began(ctx context.Context, agent inject.Agent, e inject.Event) error {
 	if !e.Cleared {
-		if !e.Fresh {
-			return w.begunLaunched(agent, e)
+		if e.Fresh {
+			return nil
 		}
-		return nil
+		err := w.begunLaunched(agent, e)
+		if agent.Discard != nil {
+			err = errors.Join(err, agent.Discard(ctx, w.env.Machine, e.NativeID, true))
+		}
+		return err
 	}
 	name := clearedName(agent.Name, e.Process)
 	b, ok := w.Store.ReadCache(name)

@@ -55,7 +55,7 @@ func (w *Workspace) locked(agent inject.Agent, e inject.Event, wait time.Duratio
 func (w *Workspace) moment(ctx context.Context, agent inject.Agent, e inject.Event) (say string, err error) {
 	switch e.Moment {
 	case inject.Began:
-		return "", w.began(agent, e)
+		return "", w.began(ctx, agent, e)
 	case inject.Prompted:
 		return w.prompted(ctx, agent, e)
 	case inject.Answered:

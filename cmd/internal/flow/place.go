@@ -21,18 +21,21 @@ const placesName = ".workspace/local/kept/places"
 
 // places are the folders whose conversations are this workspace's.
 type places struct {
-	root    string   // of the workspace, as it is really called
-	dirs    []string // the folders, this one first
-	commits []string // that its repository began with
-	top     bool     // the workspace is the whole work tree
-	clones  map[string]bool
+	root    string            // of the workspace, as it is really called
+	dirs    []string          // the folders, this one first
+	commits []string          // that its repository began with
+	rel     string            // the workspace, in its work tree
+	clones  map[string]string // by their .git: the top of a clone of our repository, else empty
 }
 
 // places finds them out; was are folders that the user names. What is needed to
 // know clones takes longer.
 func (w *Workspace) places(ctx context.Context, was []string, clones bool) *places {
 	root := realDir(w.Store.Root())
-	p := &places{root: root, dirs: append([]string{root, w.Store.Root()}, was...), clones: map[string]bool{}}
+	for i, dir := range was {
+		was[i] = realDir(dir)
+	}
+	p := &places{root: root, dirs: append([]string{root, w.Store.Root()}, was...), clones: map[string]string{}}
 	if top := git.Root(ctx, root); top != "" {
 		top = realDir(top)
 		rel, err := filepath.Rel(top, root)
@@ -40,14 +43,14 @@ func (w *Workspace) places(ctx context.Context, was []string, clones bool) *plac
 			for _, tree := range git.Worktrees(ctx, root) {
 				p.dirs = append(p.dirs, filepath.Join(tree, rel), filepath.Join(realDir(tree), rel))
 			}
-			p.top = rel == "."
+			p.rel = rel
 		}
 		if clones {
 			p.commits = git.FirstCommits(ctx, root)
 		}
 	}
 	for _, dir := range w.lainIn() {
-		if _, err := os.Stat(dir); err != nil { // else it is a workspace of its own now
+		if _, err := os.Stat(filepath.Join(dir, ".workspace")); err != nil { // else it is a workspace of its own now
 			p.dirs = append(p.dirs, dir)
 		}
 	}
@@ -79,21 +82,25 @@ func (p *places) hold(ctx context.Context, n inject.Native) bool {
 	if n.Dir == "" || !filepath.IsAbs(n.Dir) {
 		return false
 	}
+	best, at := "", "" // a work tree may lie within another
 	for _, dir := range p.dirs {
 		for _, held := range []string{n.Dir, realDir(n.Dir)} {
-			if rel, err := filepath.Rel(dir, held); err == nil && filepath.IsLocal(rel) {
-				return p.isOurs(rel)
+			if rel, err := filepath.Rel(dir, held); err == nil && filepath.IsLocal(rel) && len(dir) > len(best) {
+				best, at = dir, rel
 			}
 		}
+	}
+	if best != "" {
+		return isOurs(p.root, at)
 	}
 	return p.holdsClone(ctx, n)
 }
 
-// isOurs reports whether a folder of the work tree belongs to no workspace below
-// this one.
-func (p *places) isOurs(rel string) bool {
-	for dir := filepath.Join(p.root, rel); dir != p.root; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, ".workspace")); err == nil {
+// isOurs reports whether a folder of a work tree belongs to no workspace below its
+// top.
+func isOurs(top, rel string) bool {
+	for ; rel != "."; rel = filepath.Dir(rel) {
+		if _, err := os.Stat(filepath.Join(top, rel, ".workspace")); err == nil {
 			return false
 		}
 	}
@@ -101,27 +108,31 @@ func (p *places) isOurs(rel string) bool {
 }
 
 // holdsClone reports whether a session was held in another clone of the
-// repository.
+// repository, in the folder that is the workspace there.
 func (p *places) holdsClone(ctx context.Context, n inject.Native) bool {
-	if !p.top || len(p.commits) == 0 {
+	if len(p.commits) == 0 {
 		return false
 	}
-	if n.Root != "" {
-		return slices.Contains(p.commits, n.Root)
+	if info, err := os.Stat(n.Dir); err != nil || !info.IsDir() {
+		return p.rel == "." && n.Root != "" && slices.Contains(p.commits, n.Root)
 	}
-	gitDir := ""
-	if info, err := os.Stat(n.Dir); err == nil && info.IsDir() {
-		gitDir = findGitDir(n.Dir)
-	}
+	gitDir := findGitDir(n.Dir)
 	if gitDir == "" {
 		return false
 	}
-	is, known := p.clones[gitDir]
+	top, known := p.clones[gitDir]
 	if !known {
-		is = slices.ContainsFunc(git.FirstCommits(ctx, n.Dir), func(c string) bool { return slices.Contains(p.commits, c) })
-		p.clones[gitDir] = is
+		if slices.ContainsFunc(git.FirstCommits(ctx, n.Dir), func(c string) bool { return slices.Contains(p.commits, c) }) {
+			top = realDir(git.Root(ctx, n.Dir))
+		}
+		p.clones[gitDir] = top
 	}
-	return is
+	if top == "" {
+		return false
+	}
+	workspace := filepath.Join(top, p.rel)
+	rel, err := filepath.Rel(workspace, realDir(n.Dir))
+	return err == nil && filepath.IsLocal(rel) && isOurs(workspace, rel)
 }
 
 // mayHold reports whether a session was held in a folder of the same name that is

@@ -247,10 +247,15 @@ func (w *Workspace) Stop(ctx context.Context, e store.Entry) (*Stopped, error) {
 // stopped it.
 func (w *Workspace) markStopped(e store.Entry) {
 	for _, src := range e.Session.Sources {
+		unlock, err := w.lockTie(src.Agent, src.NativeID, lockWait)
+		if err != nil {
+			continue
+		}
 		if t, ok := w.readTie(src.Agent, src.NativeID); ok && len(t.Parts) > 0 && t.current().Path == e.Path {
 			t.Stopped = true
 			w.writeTie(src.Agent, src.NativeID, t)
 		}
+		unlock()
 	}
 }
 
@@ -268,6 +273,7 @@ func (w *Workspace) stop(at string) (*Stopped, error) {
 	err = c.Edit(func(s *schema.Session) error {
 		if s.Status == schema.Active {
 			s.Status = schema.Paused
+			w.note(lifecycle.End, at)
 		}
 		return nil
 	})
@@ -277,7 +283,6 @@ func (w *Workspace) stop(at string) (*Stopped, error) {
 	if e.Session, e.Damage, err = c.Session(); err != nil {
 		return nil, err
 	}
-	w.note(lifecycle.End, at)
 	return &Stopped{Entry: e, Summary: e.Session.ContextSummary}, nil
 }
 

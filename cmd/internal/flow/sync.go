@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -230,15 +229,6 @@ func (w *Workspace) begunIn(agent inject.Agent, n inject.Native, t *tie) (bool, 
 		w.writeTie(agent.Name, n.NativeID, t)
 	}
 	return tr.Command != "", nil
-}
-
-// pausedTitles names conversations, for people.
-func pausedTitles(list []store.Entry) string {
-	var titles []string
-	for _, e := range list {
-		titles = append(titles, plain(e.Session.DisplayTitle()))
-	}
-	return strings.Join(titles, ", ")
 }
 
 // looked is what the cache knows of sessions that were looked at: when each was

@@ -3,15 +3,18 @@ package flow
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 
 	"cortext/inject"
+	"cortext/store"
 )
 
 // WatchOptions say how the agents' stores are watched.
@@ -52,6 +55,7 @@ type watcher struct {
 	o      WatchOptions
 	notify *fsnotify.Watcher
 	dirty  map[string]bool // agents in whose stores something changed
+	unseen error           // why a folder cannot be watched
 }
 
 func (v *watcher) run(ctx context.Context) error {
@@ -135,10 +139,22 @@ func (v *watcher) look(ctx context.Context, agents []string) error {
 		o.Until = v.w.env.Now().Add(-time.Duration(c.IdleMinutes) * time.Minute)
 	}
 	if c.Autosave != AutosaveOff {
-		var err error
-		if out, err = v.w.discover(ctx, o); err != nil {
-			return err
+		got, err := v.w.discover(ctx, o)
+		if got != nil {
+			out = got
 		}
+		if ctx.Err() != nil {
+			for _, name := range agents { // they were not looked at to the end
+				v.dirty[name] = true
+			}
+			return ctx.Err()
+		}
+		if err != nil {
+			out.Errors = append(out.Errors, err)
+		}
+	}
+	if v.unseen != nil {
+		out.Errors = append(out.Errors, v.unseen)
 	}
 	paused, err := v.w.PauseIdle("")
 	if err != nil {
@@ -198,9 +214,9 @@ func (v *watcher) watch(s inject.Store) {
 			if dir == s.Dir {
 				v.add(dir, s.Depth)
 			}
-			_ = v.notify.Add(dir) // what cannot be watched is looked at by and by
+			v.see(dir)
 			if up := filepath.Dir(dir); dir == s.Dir {
-				_ = v.notify.Add(up) // it may be deleted and made again
+				v.see(up) // it may be deleted and made again
 			}
 			return
 		}
@@ -212,11 +228,11 @@ func (v *watcher) watch(s inject.Store) {
 
 // add watches a folder and those so many levels below it.
 func (v *watcher) add(dir string, depth int) {
-	info, err := os.Lstat(dir)
+	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() {
 		return
 	}
-	_ = v.notify.Add(dir)
+	v.see(dir)
 	if depth <= 0 {
 		return
 	}
@@ -225,9 +241,17 @@ func (v *watcher) add(dir string, depth int) {
 		return
 	}
 	for _, e := range entries {
-		if e.IsDir() {
+		if e.IsDir() || e.Type()&fs.ModeSymlink != 0 {
 			v.add(filepath.Join(dir, e.Name()), depth-1)
 		}
+	}
+}
+
+// see watches one folder. What cannot be watched is looked at by and by.
+func (v *watcher) see(dir string) {
+	if err := v.notify.Add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) && v.unseen == nil {
+		v.unseen = fmt.Errorf("%s and perhaps more cannot be watched, and are looked at every %d s only: %w (on Linux, fs.inotify.max_user_watches bounds how many can)",
+			dir, v.w.Config.IntervalS, err)
 	}
 }
 
@@ -246,4 +270,13 @@ func depthIn(top, path string) int {
 		n++
 	}
 	return n
+}
+
+// pausedTitles names conversations, for people.
+func pausedTitles(list []store.Entry) string {
+	var titles []string
+	for _, e := range list {
+		titles = append(titles, plain(e.Session.DisplayTitle()))
+	}
+	return strings.Join(titles, ", ")
 }

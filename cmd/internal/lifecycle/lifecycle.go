@@ -43,6 +43,9 @@ type Event struct {
 	Folder  string `json:"folder"`  // absolute
 }
 
+// ErrNotAllowed says that the user has not allowed the programs as they are.
+var ErrNotAllowed = errors.New("the programs in " + Dir + " are not allowed to run as they are")
+
 // Limit is how long one program may run before it is ended.
 const Limit = 10 * time.Second
 
@@ -56,7 +59,7 @@ func Programs(root string) ([]string, error) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s/%s.d: %w", Dir, event, err)
 		}
 		for _, e := range entries {
 			info, err := os.Stat(filepath.Join(root, filepath.FromSlash(Dir), event+".d", e.Name()))
@@ -76,27 +79,40 @@ func runnable(name string, info fs.FileInfo) bool {
 	return runtime.GOOS == "windows" || info.Mode()&0o111 != 0
 }
 
-// Fingerprint tells the programs of a workspace from changed ones: their names and
-// contents. It is empty where there are none.
+// Fingerprint tells the programs of a workspace from changed ones: by the names and
+// contents of all files in [Dir], since a program may read those beside it. It is
+// empty where there are no programs.
 func Fingerprint(root string) (string, error) {
 	list, err := Programs(root)
 	if err != nil || len(list) == 0 {
 		return "", err
 	}
+	dir := filepath.Join(root, filepath.FromSlash(Dir))
 	sum := sha256.New()
-	for _, name := range list {
-		b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(Dir), filepath.FromSlash(name)))
-		if err != nil {
-			return "", err
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
 		}
-		fmt.Fprintf(sum, "%s\n%x\n", name, sha256.Sum256(b))
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			fmt.Fprintf(sum, "%q is no file\n", path) // a dangling link, a pipe
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		fmt.Fprintf(sum, "%q %o %x\n", filepath.ToSlash(rel), info.Mode().Perm()&0o111, sha256.Sum256(b))
+		return err
+	})
+	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// Run runs the programs of the event, one after the other, and returns what went
-// wrong with each: it is told, and stops nothing.
-func Run(ctx context.Context, root string, e Event) (failed []error) {
+// Run runs the programs of the event, one after the other, as long as the user
+// allows them as they are, and returns what went wrong with each: it is told, and
+// stops nothing.
+func Run(ctx context.Context, r Register, root string, e Event) (failed []error) {
 	list, err := Programs(root)
 	if err != nil {
 		return []error{err}
@@ -108,6 +124,9 @@ func Run(ctx context.Context, root string, e Event) (failed []error) {
 	for _, name := range list {
 		if !strings.HasPrefix(name, e.Event+".d/") {
 			continue
+		}
+		if yes, _, err := r.Allows(root); err != nil || !yes {
+			return append(failed, errors.Join(ErrNotAllowed, err))
 		}
 		if err := run(ctx, root, name, e, input); err != nil {
 			failed = append(failed, fmt.Errorf("%s/%s: %w", Dir, name, err))
@@ -131,7 +150,9 @@ func run(ctx context.Context, root, name string, e Event, input []byte) error {
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	switch {
-	case ctx.Err() != nil:
+	case errors.Is(err, exec.ErrWaitDelay):
+		return nil // it has ended well, what it started goes on
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("was still running after %v and has been ended", Limit)
 	case err != nil && len(said) > 0:
 		return fmt.Errorf("%w: %s", err, strings.TrimSpace(strings.ToValidUTF8(string(said), "?")))

@@ -4,6 +4,7 @@ package lifecycle
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,7 +39,18 @@ func TestRun(t *testing.T) {
 	}
 	put(t, root, "session-start.d/other", "#!/bin/sh\necho other >>"+out+"\n", 0o755)
 	e := Event{Event: End, Session: "01ABC", Folder: "/w/x"}
-	failed := Run(t.Context(), root, e)
+	r := RegisterIn(t.TempDir())
+	if failed := Run(t.Context(), r, root, e); len(failed) != 1 || !errors.Is(failed[0], ErrNotAllowed) {
+		t.Errorf("not allowed: %v", failed)
+	}
+	print, err := Fingerprint(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Allow(root, print); err != nil {
+		t.Fatal(err)
+	}
+	failed := Run(t.Context(), r, root, e)
 	if len(failed) != 1 || !strings.Contains(failed[0].Error(), "10-first: exit status 3: broken") {
 		t.Errorf("failed: %v", failed)
 	}
@@ -71,7 +83,14 @@ func TestAllows(t *testing.T) {
 	is(false, true)
 	allow := func(yes bool) {
 		t.Helper()
-		if err := r.Allow(root, yes); err != nil {
+		print := ""
+		if yes {
+			var err error
+			if print, err = Fingerprint(root); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.Allow(root, print); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -84,6 +103,9 @@ func TestAllows(t *testing.T) {
 	put(t, root, "session-message.d/b", "#!/bin/sh\n", 0o755)
 	is(false, true)
 	allow(true)
+	put(t, root, "lib.sh", "true\n", 0o644) // a program may read it
+	is(false, true)
+	allow(true)
 	allow(false)
 	is(false, true)
 	if info, err := os.Stat(r.File); err != nil || info.Mode().Perm() != 0o600 {
@@ -94,5 +116,14 @@ func TestAllows(t *testing.T) {
 	}
 	if _, _, err := r.Allows(root); err == nil || !strings.Contains(err.Error(), r.File) {
 		t.Errorf("a damaged register: %v", err)
+	}
+}
+
+// TestNoHome: a register that lies in the work tree is nobody's word.
+func TestNoHome(t *testing.T) {
+	root := t.TempDir()
+	put(t, root, "session-end.d/a", "#!/bin/sh\n", 0o755)
+	if yes, _, err := (RegisterIn(".local/state")).Allows(root); yes || err == nil {
+		t.Errorf("allowed %t, %v", yes, err)
 	}
 }

@@ -17,7 +17,8 @@ import (
 type Register struct{ File string }
 
 // RegisterIn returns the register in a folder for state, $XDG_STATE_HOME or
-// ~/.local/state.
+// ~/.local/state. It must be absolute: a file in the work tree is no word of the
+// user's.
 func RegisterIn(state string) Register {
 	return Register{filepath.Join(state, "cortext", "trusted.json")}
 }
@@ -26,6 +27,9 @@ func RegisterIn(state string) Register {
 type allowed map[string]string
 
 func (r Register) read() (allowed, error) {
+	if !filepath.IsAbs(r.File) {
+		return nil, fmt.Errorf("where this user's settings lie is not known: set HOME")
+	}
 	b, err := os.ReadFile(r.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		return allowed{}, nil
@@ -51,19 +55,15 @@ func (r Register) Allows(root string) (yes, any bool, err error) {
 	return err == nil && list[root] == print, true, err
 }
 
-// Allow notes that the programs of a workspace may run as they are now, or with
-// yes false that none may.
-func (r Register) Allow(root string, yes bool) error {
+// Allow notes that the programs of a workspace may run as long as they have that
+// fingerprint; with an empty one none may.
+func (r Register) Allow(root, print string) error {
 	list, err := r.read()
 	if err != nil {
 		return err
 	}
 	delete(list, root)
-	if yes {
-		print, err := Fingerprint(root)
-		if err != nil {
-			return err
-		}
+	if print != "" {
 		list[root] = print
 	}
 	b, err := json.MarshalIndent(list, "", "  ")

@@ -107,18 +107,21 @@ func headOf(file string) []byte {
 	return head
 }
 
-// Discard removes what a session of a launch leaves among the program's own: all
-// of it if nothing was said, else only the empty file that the program makes
-// beside the real one, with the same id. For the sake of that, its next start in
-// the project would delete both (FACTS section 3, "Data loss"; 0.61.0 does so after
-// --session-file too). To be called when the program has ended.
-func Discard(ctx context.Context, m inject.Machine, nativeID string) error {
+// Discard removes what harms a session: an empty file that the program makes beside
+// the real one, with the same id, when it takes a session up. For the sake of that,
+// its next start in the project would delete both (FACTS section 3, "Data loss";
+// 0.61.0 does so after --session-file too). The program writes no more to it once
+// the hook SessionStart is called.
+//
+// Unless used, which says that somebody goes on in the session, all of it goes if
+// nothing was said in it: the program must have ended.
+func Discard(ctx context.Context, m inject.Machine, nativeID string, used bool) error {
 	short := nativeID[:min(8, len(nativeID))]
 	if short == "" || strings.ContainsAny(short, `/\*?[]`) {
 		return nil
 	}
 	var unused, empty []string
-	used := false
+	spoken := false
 	for _, f := range chats(m, "session-*-"+short+".jsonl") {
 		id, holds, err := contents(ctx, f)
 		if err != nil {
@@ -127,14 +130,17 @@ func Discard(ctx context.Context, m inject.Machine, nativeID string) error {
 		switch {
 		case id != nativeID: // another one's, or unreadable
 		case holds == said:
-			used = true
+			spoken = true
 		case holds == payload:
 			unused = append(unused, f)
 		default:
 			empty = append(empty, f)
 		}
 	}
-	if !used {
+	switch {
+	case used && !spoken && len(unused) == 0:
+		empty = nil // it is the session itself
+	case !used && !spoken:
 		empty = append(empty, unused...)
 	}
 	var errs []error

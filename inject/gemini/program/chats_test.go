@@ -85,6 +85,7 @@ func TestDiscard(t *testing.T) {
 	const real, empty = "session-1795301122836-f567a092.jsonl", "session-2026-11-21T22-45-f567a092.jsonl"
 	for _, c := range []struct {
 		name, real, empty string
+		used              bool
 		want              []string // what stays
 	}{
 		{name: "unused", real: own, empty: stub(id)},
@@ -98,6 +99,9 @@ func TestDiscard(t *testing.T) {
 		{name: "another's", real: strings.ReplaceAll(own, id, "f567a092-other"), empty: stub(id), want: []string{real}},
 		{name: "no header", real: user(""), empty: stub(id), want: []string{real}},
 		{name: "alone", real: own + user("go on"), want: []string{real}},
+		{name: "just begun", real: own, empty: stub(id), used: true, want: []string{real}},
+		{name: "gone on with", real: own + user("go on"), empty: stub(id), used: true, want: []string{real}},
+		{name: "nothing but empty", real: stub(id), used: true, want: []string{real}},
 		{name: "two unused", real: own, empty: own},
 		{name: "one of two used", real: own + user("go on"), empty: own, want: []string{real, empty}},
 	} {
@@ -109,11 +113,11 @@ func TestDiscard(t *testing.T) {
 			other := s.chat(t, "work", "session-2026-11-21T22-45-00000000.jsonl", stub("00000000-1"), 0)
 			ctx, cancel := context.WithCancel(context.Background())
 			cancel()
-			if err := Discard(ctx, s.machine(), id); !errors.Is(err, context.Canceled) {
+			if err := Discard(ctx, s.machine(), id, false); !errors.Is(err, context.Canceled) {
 				t.Errorf("cancelled, it ends with %v", err)
 			}
 			for range 2 { // there is nothing to do the second time
-				if err := Discard(context.Background(), s.machine(), id); err != nil {
+				if err := Discard(context.Background(), s.machine(), id, c.used); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -136,7 +140,7 @@ func TestDiscard(t *testing.T) {
 		})
 	}
 	for _, id := range []string{"", "*", "../../x", "[f]567a092"} {
-		if err := Discard(context.Background(), s.machine(), id); err != nil {
+		if err := Discard(context.Background(), s.machine(), id, false); err != nil {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
