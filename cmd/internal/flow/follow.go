@@ -45,9 +45,6 @@ func (w *Workspace) follow(ctx context.Context, agent inject.Agent, nativeID str
 		}
 	}
 	for _, s := range subs {
-		if t.Parts[t.At].Removed {
-			break
-		}
 		if err := w.followSub(ctx, agent, t, s); err != nil {
 			return appended, fmt.Errorf("%s: %w", s.Path, err)
 		}
@@ -165,6 +162,10 @@ func (w *Workspace) followSub(ctx context.Context, agent inject.Agent, t *tie, s
 	if err != nil || size == 0 || have.Cursor.Size == size {
 		return nil // gone, empty yet, or known
 	}
+	at, ok, err := w.partOfCall(t.Parts, t.At, s.ToolCallID)
+	if err != nil || !ok {
+		return err
+	}
 	tr, err := w.readOn(agent, s.Path, have.Cursor, false)
 	if err != nil {
 		return err
@@ -175,7 +176,7 @@ func (w *Workspace) followSub(ctx context.Context, agent inject.Agent, t *tie, s
 		since = store.Mark{}
 	}
 	now := mark{Cursor: tr.Next}
-	err = w.intoSub(t.Parts[t.At].Path, tr.Transcript, s.NativeID, s.ToolCallID, func(sc *store.Conversation) error {
+	err = w.intoSub(t.Parts[at].Path, tr.Transcript, s.NativeID, s.ToolCallID, func(sc *store.Conversation) error {
 		sc.Since(since)
 		again, found := ids{}, false
 		err := tr.Each(func(_ string, b inject.Batch) error {
@@ -207,6 +208,41 @@ func (w *Workspace) followSub(ctx context.Context, agent inject.Agent, t *tie, s
 	}
 	t.Subagents[s.NativeID] = now
 	return nil
+}
+
+// partOfCall returns the part of a session that the call which started a sub-agent
+// belongs to; at where that is not known. ok is false if that part was removed.
+func (w *Workspace) partOfCall(parts []part, at int, call string) (i int, ok bool, err error) {
+	removed := false
+	for i, p := range parts {
+		if removed = removed || p.Removed; p.Removed || len(parts) == 1 || call == "" {
+			continue
+		}
+		has, err := w.hasCall(p.Path, call)
+		if err != nil || has {
+			return i, has, err
+		}
+	}
+	return at, !parts[at].Removed && (!removed || call == ""), nil
+}
+
+// hasCall reports whether a conversation has a call of a tool.
+func (w *Workspace) hasCall(path, call string) (bool, error) {
+	c, err := w.Store.Conversation(path)
+	if err != nil {
+		return false, err
+	}
+	defer c.Close()
+	for t, err := range c.Tools() {
+		var damage *store.Damage
+		if err != nil && !errors.As(err, &damage) {
+			return false, err
+		}
+		if err == nil && t.ID == call {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // intoSub lets add append to the conversation of a sub-agent of the conversation
