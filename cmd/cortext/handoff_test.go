@@ -60,6 +60,7 @@ func TestHandoff(t *testing.T) {
 	for _, from := range players() {
 		for _, to := range players() {
 			t.Run(from.name+" to "+to.name, func(t *testing.T) {
+				t.Parallel()
 				names := []string{from.name}
 				if to.name != from.name {
 					names = append(names, to.name)

@@ -78,13 +78,27 @@ func unfinished(ctx context.Context, root string) (bool, error) {
 // the one at root: they are set where a hook of git's calls us.
 var elsewhere = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"}
 
+// hidden are the variables with which Gemini CLI hides the user's configuration of
+// git from the commands that its shell tool runs (0.61.0): with them nobody could
+// commit, and the user's own hooks of git would not run.
+var hidden = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_COUNT"}
+
+// environment is ours without what would lead git astray.
+func environment() []string {
+	unset := elsewhere
+	if os.Getenv("GEMINI_CLI") != "" && os.Getenv("GIT_CONFIG_GLOBAL") == os.DevNull {
+		unset = slices.Concat(elsewhere, hidden)
+	}
+	return slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains(unset, name)
+	})
+}
+
 // run runs git. It never asks.
 func run(ctx context.Context, root string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", root, "--literal-pathspecs"}, args...)...)
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		return slices.Contains(elsewhere, name)
-	}), "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "LC_ALL=C")
+	cmd.Env = append(environment(), "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "LC_ALL=C")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	inGroup(cmd)

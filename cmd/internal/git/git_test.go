@@ -302,3 +302,35 @@ func TestHangingHook(t *testing.T) {
 	r.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 0\n")
 	r.commit("a", "again", true)
 }
+
+// TestHiddenConfiguration: where Gemini CLI calls us the user's configuration of git
+// counts all the same; who hides it otherwise means it.
+func TestHiddenConfiguration(t *testing.T) {
+	r := newRepo(t)
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", home)
+	for _, v := range []string{"GIT_AUTHOR", "GIT_COMMITTER"} {
+		for _, end := range []string{"_NAME", "_EMAIL"} {
+			t.Setenv(v+end, "")
+			if err := os.Unsetenv(v + end); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[user]\n\tname = The User\n\temail = u@example.com\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GIT_CONFIG_COUNT", "1")
+	t.Setenv("GIT_CONFIG_KEY_0", "user.useConfigOnly")
+	t.Setenv("GIT_CONFIG_VALUE_0", "true")
+	r.write("a/log", "one\n")
+	if done, err := Commit(context.Background(), r.root, "a", "m"); done || err == nil {
+		t.Fatalf("hidden by the user: %v, %v", done, err)
+	}
+	t.Setenv("GEMINI_CLI", "1")
+	r.commit("a", "m", true)
+	if name := r.git("log", "--format=%an"); name != "The User\n" {
+		t.Errorf("committed by %q", name)
+	}
+}

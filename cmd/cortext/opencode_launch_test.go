@@ -1,0 +1,153 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"cortext/cmd/internal/agenttest"
+)
+
+// stored lists the sessions that OpenCode itself has, by their titles.
+func (s *stage) stored() (titles []string) {
+	s.t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(s.home.Dir, ".local/share/opencode/opencode.db")+"?mode=ro&_pragma=busy_timeout(2000)")
+	s.check(err)
+	defer db.Close()
+	rows, err := db.Query("select title from session")
+	s.check(err)
+	defer rows.Close()
+	for rows.Next() {
+		var title string
+		s.check(rows.Scan(&title))
+		titles = append(titles, title)
+	}
+	s.check(rows.Err())
+	return titles
+}
+
+// unused wants nothing to be left of a launch in which nothing was said.
+func (s *stage) unused(title string) {
+	s.t.Helper()
+	if list := s.stored(); len(list) > 0 {
+		s.t.Errorf("OpenCode has the sessions %q", list)
+	}
+	if c := s.show(title); c.Session.Status != "paused" || len(c.Session.Sources) != 1 {
+		s.t.Errorf("status %s, sources %v", c.Session.Status, c.Session.Sources)
+	}
+	s.clean()
+}
+
+// background starts a program; end ends it with SIGTERM and returns what it printed.
+func (s *stage) background(ready, name string, args ...string) (end func() string) {
+	s.t.Helper()
+	out := filepath.Join(s.t.TempDir(), "out")
+	f, err := os.Create(out)
+	s.check(err)
+	defer f.Close()
+	cmd := s.command(name, args...)
+	cmd.Stdout, cmd.Stderr = f, f
+	s.check(cmd.Start())
+	s.t.Cleanup(func() { cmd.Process.Kill() })
+	printed := func() string {
+		raw, err := os.ReadFile(out)
+		s.check(err)
+		return string(raw)
+	}
+	for end := time.Now().Add(patience); !strings.Contains(printed(), ready); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("%s says %q", name, printed())
+		}
+	}
+	return func() string {
+		s.t.Helper()
+		s.check(cmd.Process.Signal(syscall.SIGTERM))
+		defer time.AfterFunc(patience, func() { cmd.Process.Kill() }).Stop()
+		if err := cmd.Wait(); err != nil {
+			s.t.Errorf("%s: %v\n%s", name, err, printed())
+		}
+		return printed()
+	}
+}
+
+// hung waits until a turn hangs.
+func (s *stage) hung() {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	s.check(s.server.AwaitHang(ctx))
+}
+
+// TestOpenCodeLaunch: a launch that is never used leaves nothing, also when all was
+// killed; one that is used is captured by watch as it goes on, and after kill -9 and
+// the loss of OpenCode's database.
+func TestOpenCodeLaunch(t *testing.T) {
+	s := newStageFor(t, []string{"opencode"})
+	s.history("small", 10_000, hostileToOpenCode)
+	launch := func() *agenttest.Terminal {
+		term := s.terminal("cortext", "resume", "small", "--agent", "opencode")
+		s.wait(term, agenttest.OpenCodeReady)
+		return term
+	}
+	term := launch()
+	s.exit(term)
+	s.unused("small")
+	term = launch()
+	s.check(term.Kill())
+	if n := len(s.stored()); n != 1 {
+		t.Fatalf("OpenCode has %d sessions", n)
+	}
+	s.run("cortext", "sync")
+	s.unused("small")
+	if n := len(s.server.Requests()); n != 0 {
+		t.Errorf("%d requests were sent before the user typed", n)
+	}
+
+	end := s.background("watching", "cortext", "watch")
+	printed := s.run("cortext", "resume", "small", "--print")
+	s.answers("in the terminal", "here-i-am")
+	s.answers("made again", "done-at-last")
+	term = launch()
+	s.enter(term, "in the terminal, @notes.md", "here-i-am")
+	s.wasPayload(0, printed)
+	s.untouched()
+	want := []string{"user: turn 0:", "user: in the terminal", "assistant: here-i-am"}
+	s.once(s.kept("small", "here-i-am"), want...)
+	if c := s.show("small"); c.Session.Status != "active" || len(c.Session.Sources) != 2 {
+		t.Errorf("status %s, sources %v", c.Session.Status, c.Session.Sources)
+	}
+	s.check(term.Submit("never answered @@HANG@@", patience))
+	s.hung()
+	s.wait(term, strings.TrimSpace(agenttest.HangText))
+	s.check(term.Kill())
+	s.run("cortext", "sync")
+	want = append(want, "user: never answered")
+	s.once(s.show("small"), want...)
+	s.clean()
+	if list := s.stored(); len(list) != 1 || !strings.HasSuffix(list[0], "small") {
+		t.Errorf("OpenCode has the sessions %q", list)
+	}
+
+	// Its data deleted while nothing runs, a new session makes it again.
+	s.check(os.RemoveAll(filepath.Join(s.home.Dir, ".local/share/opencode")))
+	s.run("cortext", "resume", "small", "--agent", "opencode", "-p", "made again")
+	want = append(want, "user: made again", "assistant: done-at-last")
+	s.once(s.show("small"), want...)
+	s.answers("seen by watch", "indeed")
+	s.play(s.command("opencode", "run", "--command", "workspace.chat", "seen", "by", "watch"))
+	for end := time.Now().Add(patience); !strings.Contains(s.run("cortext", "list"), "seen by watch") && time.Now().Before(end); {
+		time.Sleep(50 * time.Millisecond)
+	}
+	s.once(s.kept("seen by watch", "indeed"), "user: /workspace.chat seen by watch", "assistant: indeed")
+	if out := end(); strings.Contains(out, "error") || !strings.Contains(out, "captured 2 messages") {
+		t.Errorf("watch said %s", out)
+	}
+	s.clean()
+}
