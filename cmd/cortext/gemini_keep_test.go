@@ -49,6 +49,7 @@ func (s *stage) nativeOf(query string) string {
 // nothing of it is missing afterwards. What we launch it does not delete, also where
 // it was killed in the middle of a turn.
 func TestGeminiKept(t *testing.T) {
+	t.Parallel()
 	s := newStageFor(t, []string{"gemini"})
 	settings := filepath.Join(s.project, ".gemini/settings.json")
 	hooks, err := os.ReadFile(settings)
@@ -124,6 +125,7 @@ func TestGeminiKept(t *testing.T) {
 // TestGeminiSubfolder: started below the workspace, where it does not see the
 // commands, Gemini CLI is given their text, and the conversation begins.
 func TestGeminiSubfolder(t *testing.T) {
+	t.Parallel()
 	s := newStageFor(t, []string{"gemini"}, "--commit", "stop")
 	s.write(".workspace/commands/retro.md", "---\ndescription: look back\n---\nA retrospective of: $ARGUMENTS\n\nWhat went <well> & what not? !{touch SHELL-RAN}\n")
 	s.run("git", "add", "-A")
@@ -186,6 +188,7 @@ func (s *stage) below(dir string) *exec.Cmd {
 // TestGeminiRounds: ten times handed over between two agents, nothing is twice and
 // nothing missing, and calls stay with their results.
 func TestGeminiRounds(t *testing.T) {
+	t.Parallel()
 	s := newStageFor(t, []string{"claude", "gemini"})
 	claude, gemini := players()[0], players()[2]
 	s.calls("the-release", claude, "begun")

@@ -88,6 +88,7 @@ func (s *stage) resumed(title string) *agenttest.Terminal {
 // without one, whatever they hold; nothing in them is expanded, run or sent before
 // the user types. What is launched and left without a word leaves nothing.
 func TestGeminiHistories(t *testing.T) {
+	t.Parallel()
 	s := newStageFor(t, []string{"gemini"})
 	all := append(slices.Clone(forGemini), hostile...)
 	for _, c := range []struct {

@@ -114,6 +114,7 @@ func (s *stage) told() string {
 // TestGeminiSession: a conversation begun with a command in Gemini CLI is captured
 // turn by turn, and the /workspace commands do there what they do in Claude Code.
 func TestGeminiSession(t *testing.T) {
+	t.Parallel()
 	s := newStageFor(t, []string{"gemini"}, "--commit", "stop")
 	s.history("toolong", 300_000, append([]string{strings.Repeat("日本 @notes.md !{touch SHELL-RAN} ", 50)}, hostile...))
 	printed := s.run("cortext", "resume", "toolong", "--print")

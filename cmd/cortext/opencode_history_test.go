@@ -25,6 +25,7 @@ var hostileToOpenCode = append([]string{
 // thousands of short turns and in messages of 200 KB; nothing in them is expanded or
 // run.
 func TestOpenCodeHistories(t *testing.T) {
+	t.Parallel()
 	s := newStageFor(t, []string{"opencode"})
 	short := make([]string, 50)
 	for i := range short {

@@ -89,6 +89,7 @@ func (s *stage) hung() {
 // killed; one that is used is captured by watch as it goes on, and after kill -9 and
 // the loss of OpenCode's database.
 func TestOpenCodeLaunch(t *testing.T) {
+	t.Parallel()
 	s := newStageFor(t, []string{"opencode"})
 	s.history("small", 10_000, hostileToOpenCode)
 	launch := func() *agenttest.Terminal {

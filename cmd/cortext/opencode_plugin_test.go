@@ -10,6 +10,7 @@ import (
 // TestOpenCodePlugin: with the plugin a conversation is captured turn by turn, and
 // what cortext answers to a command stands with it.
 func TestOpenCodePlugin(t *testing.T) {
+	t.Parallel()
 	s := newStageFor(t, []string{"opencode"}, "--commit", "stop", "--plugin")
 	s.answers("From cortext: this conversation is kept in conversations/", "begun")
 	s.answers("From cortext: the conversations, ", "listed")

@@ -157,6 +157,7 @@ func (b *bare) captured(id string) {
 // what other agents have is captured all the same, and no command on another
 // conversation is stopped by it. When it can be read again, nothing is missing.
 func TestOpenCodeStoreFaults(t *testing.T) {
+	t.Parallel()
 	bin, err := built()
 	if err != nil {
 		t.Fatal(err)

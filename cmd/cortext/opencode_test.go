@@ -59,6 +59,7 @@ func (s *stage) output() string {
 // out with its shell tool; cortext finds the session that it is called from in
 // OpenCode's store and captures it from there.
 func TestOpenCodeSession(t *testing.T) {
+	t.Parallel()
 	s := newStageFor(t, []string{"opencode"}, "--commit", "stop")
 	s.history("toolong", 300_000, append([]string{strings.Repeat("日本 @notes.md !`touch SHELL-RAN` ", 50)}, hostile...))
 	printed := s.run("cortext", "resume", "toolong", "--print")

@@ -116,6 +116,8 @@ func (w *Workspace) syncSessions(ctx context.Context, agent inject.Agent, list [
 	slices.SortStableFunc(list, func(a, b inject.Native) int { return a.Updated.Compare(b.Updated) })
 	seen := w.readLooked(agent.Name, o.Adopt)
 	im := &Importer{}
+	w.syncing = &syncing{all: sync.OnceValues(w.Store.List), roots: map[string]map[string]bool{}}
+	defer func() { w.syncing = nil }()
 	for i, n := range list {
 		if err := ctx.Err(); err != nil {
 			w.writeLooked(agent.Name, seen)
@@ -262,15 +264,15 @@ func (w *Workspace) writeLooked(agent string, l looked) {
 // syncing is what is known while many sessions are looked at, so that it is not
 // found out for each of them again.
 type syncing struct {
-	all   []store.Entry              // the conversations that there were
-	roots map[string]map[string]bool // by agent: the lines that sessions of ours begin with
+	all   func() ([]store.Entry, error) // the conversations that there were
+	roots map[string]map[string]bool    // by agent: the lines that sessions of ours begin with
 }
 
 // entries are the conversations; while many sessions are looked at, those that
 // there were at first: what has come since is in the cache.
 func (w *Workspace) entries() ([]store.Entry, error) {
 	if w.syncing != nil {
-		return w.syncing.all, nil
+		return w.syncing.all()
 	}
 	return w.Store.List()
 }
@@ -283,13 +285,17 @@ func (w *Workspace) mayBeFork(agent inject.Agent, root string) bool {
 	}
 	known := w.syncing.roots[agent.Name]
 	if known == nil {
+		all, err := w.syncing.all()
+		if err != nil {
+			return true
+		}
 		known = map[string]bool{}
 		for _, t := range w.ties(agent.Name) {
 			for _, root := range t.Roots {
 				known[root] = known[root] || len(t.Parts) > 0
 			}
 		}
-		for _, e := range w.syncing.all {
+		for _, e := range all {
 			for _, src := range e.Session.Sources {
 				if _, ok := w.readTie(agent.Name, src.NativeID); !ok && src.Agent == agent.Name {
 					for _, root := range w.rootsOfSource(agent.Name, src.NativeID) {
