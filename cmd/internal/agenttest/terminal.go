@@ -92,8 +92,9 @@ const (
 	// submitSeen is how much of the end of a text must be seen on the screen.
 	submitSeen = 20
 	// submitPause is more than the 30 ms after a text within which Gemini CLI
-	// takes Enter for a new line.
-	submitPause = 100 * time.Millisecond
+	// takes Enter for a new line; on a busy machine it was seen to submit what it
+	// had shown 100 ms before without its last letter.
+	submitPause = 500 * time.Millisecond
 )
 
 // squeeze returns the text without blanks and lines of boxes, which stand in a
