@@ -26,6 +26,7 @@ type places struct {
 	commits []string          // that its repository began with
 	rel     string            // the workspace, in its work tree
 	clones  map[string]string // by their .git: the top of a clone of our repository, else empty
+	held    map[string]bool   // by folder and commit, what hold has found out
 }
 
 // places finds them out; was are folders that the user names. What is needed to
@@ -35,7 +36,7 @@ func (w *Workspace) places(ctx context.Context, was []string, clones bool) *plac
 	for i, dir := range was {
 		was[i] = realDir(dir)
 	}
-	p := &places{root: root, dirs: append([]string{root, w.Store.Root()}, was...), clones: map[string]string{}}
+	p := &places{root: root, dirs: append([]string{root, w.Store.Root()}, was...), clones: map[string]string{}, held: map[string]bool{}}
 	if top := git.Root(ctx, root); top != "" {
 		top = realDir(top)
 		rel, err := filepath.Rel(top, root)
@@ -82,9 +83,20 @@ func (p *places) hold(ctx context.Context, n inject.Native) bool {
 	if n.Dir == "" || !filepath.IsAbs(n.Dir) {
 		return false
 	}
+	in := n.Dir + "\n" + n.Root // a folder has many sessions
+	is, known := p.held[in]
+	if !known {
+		is = p.holds(ctx, n)
+		p.held[in] = is
+	}
+	return is
+}
+
+func (p *places) holds(ctx context.Context, n inject.Native) bool {
 	best, at := "", "" // a work tree may lie within another
+	names := []string{n.Dir, realDir(n.Dir)}
 	for _, dir := range p.dirs {
-		for _, held := range []string{n.Dir, realDir(n.Dir)} {
+		for _, held := range names {
 			if rel, err := filepath.Rel(dir, held); err == nil && filepath.IsLocal(rel) && len(dir) > len(best) {
 				best, at = dir, rel
 			}
