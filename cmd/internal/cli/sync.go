@@ -120,7 +120,7 @@ func (a *app) syncFailed(out *flow.Synced) error {
 		a.report(err)
 	}
 	if n := len(out.Errors); n > 0 {
-		return fmt.Errorf("%d things went wrong, see above: all else was captured", n)
+		return fmt.Errorf("not everything was captured, see above (%d): all else was", n)
 	}
 	return nil
 }
