@@ -35,12 +35,12 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 		return nil, err
 	}
 	switch {
-	case version.atLeast(forkFile), r.Headless && version.atLeast(forkFileHeadless):
+	case version.AtLeast(forkFile), r.Headless && version.AtLeast(forkFileHeadless):
 		file := filepath.Join(r.Temp, r.NativeID+".jsonl")
 		l.Road = "a session file with the payload as one turn, forked"
 		l.Files = []inject.File{{Path: file, Data: Transcript(r)}}
 		l.Args = []string{"--resume", file, "--fork-session", "--session-id", r.NativeID}
-	case version.atLeast(resumeID):
+	case version.AtLeast(resumeID):
 		file := filepath.Join(configDir(m), "projects", slug(r.Dir), r.NativeID+".jsonl")
 		l.Road = "a session with the payload as one turn, put among the program's own"
 		l.Files = []inject.File{{Path: file, Data: Transcript(r), Session: true}}
@@ -145,19 +145,8 @@ func find(m inject.Machine) (string, error) {
 	return program, nil
 }
 
-// A version of the program.
-type version [3]int
-
-func (v version) String() string { return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]) }
-
-func (v version) atLeast(w version) bool {
-	for i := range v {
-		if v[i] != w[i] {
-			return v[i] > w[i]
-		}
-	}
-	return true
-}
+// version is that of the program.
+type version = inject.Version
 
 // probeTime bounds the wait for an answer that takes 0.2 s.
 const probeTime = 30 * time.Second

@@ -53,7 +53,7 @@ func trust(m inject.Machine, r inject.Request, v version) (trusted, known bool, 
 	if m.Getenv("GEMINI_CLI_TRUST_WORKSPACE") == "true" || slices.Contains(r.Args, "--skip-trust") {
 		return true, true, nil
 	}
-	enabled := v.atLeast(trustDefault)
+	enabled := v.AtLeast(trustDefault)
 	for _, s := range []settings{userSettings(m), systemSettings(m)} { // a project's own have no say
 		if e := s.Security.FolderTrust.Enabled; e != nil {
 			enabled = *e

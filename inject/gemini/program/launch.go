@@ -39,7 +39,7 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	}
 	l := &inject.Launch{Program: program, Unset: unset(m), Warnings: warnings}
 	switch {
-	case v.atLeast(sessionFile):
+	case v.AtLeast(sessionFile):
 		file := filepath.Join(r.Temp, r.NativeID+".jsonl")
 		l.Road = "a session file with the payload as one turn, imported"
 		l.Files = []inject.File{{Path: file, Data: Transcript(r)}}
@@ -47,7 +47,7 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 		if r.Headless {
 			l.Args = append(l.Args, "--prompt="+r.Prompt)
 		}
-	case v.atLeast(commandFile):
+	case v.AtLeast(commandFile):
 		name := "cortext-" + r.NativeID
 		l.Road = "a command file with the payload as its text, which is removed afterwards"
 		l.Files = []inject.File{{Path: filepath.Join(geminiDir(m), "commands", name+".toml"), Data: Command(r)}}
@@ -172,19 +172,8 @@ func unset(m inject.Machine) []string {
 	return names
 }
 
-// A version of the program.
-type version [3]int
-
-func (v version) String() string { return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]) }
-
-func (v version) atLeast(w version) bool {
-	for i := range v {
-		if v[i] != w[i] {
-			return v[i] > w[i]
-		}
-	}
-	return true
-}
+// version is that of the program.
+type version = inject.Version
 
 func parseVersion(s string) (v version, ok bool) {
 	_, err := fmt.Sscanf(s, "%d.%d.%d", &v[0], &v[1], &v[2])

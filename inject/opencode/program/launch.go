@@ -131,15 +131,10 @@ var (
 	pureFlag    = version{1, 14, 34} // --pure; not in 1.3.2
 )
 
-func (v version) String() string { return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]) }
+func (v version) String() string { return inject.Version(v).String() }
 
 func (v version) atLeast(w version) bool {
-	for i := range v {
-		if v[i] != w[i] {
-			return v[i] > w[i] || v == version{}
-		}
-	}
-	return true
+	return v == version{} || inject.Version(v).AtLeast(inject.Version(w))
 }
 
 // imports reports whether opencode import takes our document.
