@@ -11,7 +11,7 @@ if [ -z "${HOME:-}" ]; then
 	export HOME
 fi
 missing=()
-say() { printf '\n== %s\n' "$*"; }
+say() { printf '\n== %s (after %d s)\n' "$*" "$SECONDS"; }
 
 say "formatting"
 unformatted=$(gofmt -l $(git ls-files '*.go'))

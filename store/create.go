@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -81,7 +80,9 @@ func (s *Store) Create(day, typ, slugOf string, sess *schema.Session, doc []byte
 	return c, nil
 }
 
-// withID returns the conversation below dir with an id, nil if there is none.
+// withID returns the conversation below dir with an id, nil if there is none. The
+// ids of folders that were looked at before are remembered: an import makes
+// thousands in a day.
 func (s *Store) withID(dir, id string) *Conversation {
 	entries, err := s.readDir(dir)
 	if err != nil {
@@ -93,13 +94,21 @@ func (s *Store) withID(dir, id string) *Conversation {
 		}
 		name := dir + "/" + e.Name()
 		c := &Conversation{s: s, path: name, dir: name + "/" + sessionDir}
-		raw, err := s.readRegular(c.file(sessionFile))
-		if err != nil || !bytes.Contains(raw, []byte(id)) {
+		if have, ok := s.ids.Load(name); ok && have != id {
 			continue
 		}
-		if sess, err := schema.ParseSession(raw); err == nil && sess.ID == id {
+		raw, err := s.readRegular(c.file(sessionFile))
+		if err != nil {
+			continue
+		}
+		sess, err := schema.ParseSession(raw)
+		if err != nil {
+			continue
+		}
+		if sess.ID == id {
 			return c
 		}
+		s.ids.Store(name, sess.ID)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -35,8 +36,10 @@ func (s *Store) ReadFile(name string) ([]byte, error) {
 }
 
 // readRegular reads a regular file of bounded size.
-func (s *Store) readRegular(name string) ([]byte, error) {
-	f, info, _, err := lines.Open(s.root, name, os.O_RDONLY, 0)
+func (s *Store) readRegular(name string) ([]byte, error) { return readRegular(s.root, name) }
+
+func readRegular(root *os.Root, name string) ([]byte, error) {
+	f, info, _, err := lines.Open(root, name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -44,11 +47,12 @@ func (s *Store) readRegular(name string) ([]byte, error) {
 	if info.Size() > maxFile {
 		return nil, fmt.Errorf("%q has %d bytes: %w", name, info.Size(), errTooLarge)
 	}
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(b) > maxFile {
+	b := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead)) // read at once
+	n, err := b.ReadFrom(io.LimitReader(f, maxFile+1))
+	if err == nil && n > maxFile {
 		err = fmt.Errorf("%q: %w", name, errTooLarge)
 	}
-	return b, err
+	return b.Bytes(), err
 }
 
 // WriteFile replaces a file of the workspace atomically, or makes it with the

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"os"
+	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -29,13 +31,23 @@ func (s *Store) List() ([]Entry, error) {
 	if err != nil {
 		return nil, explain(err)
 	}
+	days := map[string]*os.Root{} // opened once: in a list of a thousand, walking paths is most of the time
+	for _, name := range folders {
+		day := path.Dir(name)
+		if _, ok := days[day]; ok {
+			continue
+		}
+		if days[day], err = s.root.OpenRoot(day); err == nil {
+			defer days[day].Close()
+		}
+	}
 	entries := make([]Entry, len(folders))
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(folders)); i = next.Add(1) - 1 {
-				entries[i] = s.entry(folders[i])
+				entries[i] = s.entry(days[path.Dir(folders[i])], folders[i])
 			}
 		})
 	}
@@ -81,14 +93,44 @@ func (s *Store) folders() (folders []string, damage []Damage, err error) {
 	return folders, damage, nil
 }
 
-// entry describes the conversation in a folder.
-func (s *Store) entry(name string) Entry {
+// entry describes the conversation in a folder; day is the folder above it, nil if
+// that could not be opened.
+func (s *Store) entry(day *os.Root, name string) Entry {
 	c := &Conversation{s: s, path: name, dir: name + "/" + sessionDir}
+	if sess := c.healthy(day); sess != nil {
+		return Entry{name, sess, nil}
+	}
 	sess, damage, err := c.Session()
 	if err == nil {
 		return Entry{name, sess, damage}
 	}
 	return Entry{name, c.fromName(), []Damage{c.unreadable(err)}}
+}
+
+// healthy returns what Session does where session.json is whole and nothing was
+// appended since, else nil.
+func (c *Conversation) healthy(day *os.Root) *schema.Session {
+	if day == nil {
+		return nil
+	}
+	dir, err := day.OpenRoot(path.Base(c.path) + "/" + sessionDir)
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	raw, err := readRegular(dir, sessionFile)
+	if err != nil {
+		return nil
+	}
+	sess, err := schema.ParseSession(raw)
+	if err != nil {
+		return nil
+	}
+	if log, err := dir.Lstat(messagesFile); err != nil || log.Size() != sess.CountedBytes {
+		return nil
+	}
+	c.complete(sess)
+	return sess
 }
 
 // unreadable describes why session.json cannot be read at all.

@@ -27,6 +27,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"cortext/store/atomicfile"
@@ -61,6 +62,7 @@ type Store struct {
 	redactor *secrets.Redactor
 	files    atomicfile.Calls
 	logs     lines.Calls
+	ids      sync.Map // of conversations, by folder, where they were read
 }
 
 // Find returns the workspace that dir is in: dir itself or the nearest folder

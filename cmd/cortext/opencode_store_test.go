@@ -284,9 +284,6 @@ func BenchmarkOpenCode(b *testing.B) {
 	cortext := build(b, "cortext/cmd/cortext")
 	for _, stores := range []struct{ name, dir string }{{"elsewhere", "/home/dev/shop"}, {"here", ""}} {
 		b.Run(stores.name, func(b *testing.B) {
-			if stores.dir == "" && os.Getenv("CORTEXT_BENCH_BIG") == "" {
-				b.Skip("NOT RUN: to make a workspace of 1,000 conversations takes minutes; CORTEXT_BENCH_BIG=1 does")
-			}
 			one, many := newBare(b, cortext, 1, stores.dir), newBare(b, cortext, 1000, stores.dir)
 			title := map[*bare]string{}
 			for _, w := range []*bare{one, many} {

@@ -41,7 +41,7 @@ type Member struct {
 // how a reader gets at both.
 func Next(b []byte) (value, rest []byte, err error) {
 	start := skipSpace(b, 0)
-	end, err := skipValue(b, start)
+	end, err := skipValue(b, start, 0)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -61,20 +61,22 @@ func Valid(b []byte) error {
 // Members returns the members of the object b in their order, duplicates
 // included. The values are parts of b.
 func Members(b []byte) ([]Member, error) {
-	if err := Valid(b); err != nil {
+	var members []Member
+	var name string
+	err := whole(b, '{', func(quoted []byte, _ int) (err error) {
+		name, err = Unquote(quoted)
+		return err
+	}, func(i int) (int, error) {
+		end, err := skipValue(b, i, 1)
+		if err == nil {
+			members = append(members, Member{name, b[i:end]})
+		}
+		return end, err
+	})
+	if err != nil {
 		return nil, err
 	}
-	i := skipSpace(b, 0)
-	if b[i] != '{' {
-		return nil, fail(i, "an object was expected")
-	}
-	var members []Member
-	err := elements(b, i, func(name []byte, value []byte) error {
-		s, err := Unquote(name)
-		members = append(members, Member{s, value})
-		return err
-	})
-	return members, err
+	return members, nil
 }
 
 // Object is Members with two refusals: a name that stands twice, since two
@@ -139,97 +141,118 @@ func Get(object []byte, name string) []byte {
 
 // Array returns the elements of the array b. They are parts of b.
 func Array(b []byte) ([][]byte, error) {
-	if err := Valid(b); err != nil {
+	var values [][]byte
+	err := whole(b, '[', nil, func(i int) (int, error) {
+		end, err := skipValue(b, i, 1)
+		if err == nil {
+			values = append(values, b[i:end])
+		}
+		return end, err
+	})
+	if err != nil {
 		return nil, err
 	}
+	return values, nil
+}
+
+// whole is elements for b as a whole, which must be one value of the kind that
+// opens with open.
+func whole(b []byte, open byte, name func(quoted []byte, at int) error, value func(i int) (int, error)) error {
 	i := skipSpace(b, 0)
-	if b[i] != '[' {
-		return nil, fail(i, "an array was expected")
+	if i == len(b) || b[i] != open {
+		if err := Valid(b); err != nil {
+			return err
+		}
+		return fail(i, "%s was expected", map[byte]string{'{': "an object", '[': "an array"}[open])
 	}
-	var values [][]byte
-	err := elements(b, i, func(_, value []byte) error {
-		values = append(values, value)
-		return nil
-	})
-	return values, err
+	end, err := elements(b, i, name, value)
+	if err != nil {
+		return err
+	}
+	if end = skipSpace(b, end); end < len(b) {
+		return fail(end, "more text after the value")
+	}
+	return nil
 }
 
 // Strict refuses what a control file may not hold at any depth: duplicate names,
 // invalid UTF-8, lone surrogates.
 func Strict(b []byte) error {
-	if err := Valid(b); err != nil {
+	end, err := strict(b, skipSpace(b, 0), 0)
+	if err != nil {
 		return err
 	}
-	_, err := strict(b, skipSpace(b, 0))
-	return err
+	if end = skipSpace(b, end); end < len(b) {
+		return fail(end, "more text after the value")
+	}
+	return nil
 }
 
-// strict checks the valid value that begins at b[i] in one pass and returns its
-// end.
-func strict(b []byte, i int) (int, error) {
-	c := b[i]
-	if c != '{' && c != '[' {
-		end, err := skipValue(b, i)
-		if err == nil && c == '"' {
+// strict checks the value that begins at b[i], depth levels below the top, in one
+// pass and returns its end.
+func strict(b []byte, i, depth int) (int, error) {
+	if i == len(b) || b[i] != '{' && b[i] != '[' {
+		end, err := skipValue(b, i, depth)
+		if err == nil && b[i] == '"' {
 			if s, _ := Unquote(b[i:end]); !utf8.ValidString(s) {
 				err = fail(i, "text is not valid UTF-8")
 			}
 		}
 		return end, err
 	}
-	var seen names
-	for i = skipSpace(b, i+1); b[i] != c+2; {
-		if c == '{' {
-			end, err := skipString(b, i)
-			if err != nil {
-				return 0, err
-			}
-			name, _ := Unquote(b[i:end])
-			if err := seen.add(name, i); err != nil {
-				return 0, err
-			}
-			i = skipSpace(b, skipSpace(b, end)+1)
-		}
-		end, err := strict(b, i)
-		if err != nil {
-			return 0, err
-		}
-		if i = skipSpace(b, end); b[i] == ',' {
-			i = skipSpace(b, i+1)
-		}
+	if depth == MaxDepth {
+		return 0, fail(i, "nested deeper than %d", MaxDepth)
 	}
-	return i + 1, nil
+	var seen names
+	return elements(b, i, func(quoted []byte, at int) error {
+		name, _ := Unquote(quoted)
+		return seen.add(name, at)
+	}, func(i int) (int, error) { return strict(b, i, depth+1) })
 }
 
 // offset returns where part, a slice of whole, begins in it.
 func offset(whole, part []byte) int { return cap(whole) - cap(part) }
 
-// elements calls f for each element of the valid array or object that begins at
-// b[i]; name is nil in an array.
-func elements(b []byte, i int, f func(name, value []byte) error) error {
-	object := b[i] == '{'
-	for i = skipSpace(b, i+1); b[i] != '}' && b[i] != ']'; {
-		var name []byte
-		if object {
-			end, err := skipString(b, i)
-			if err != nil {
-				return err
-			}
-			name = b[i:end]
-			i = skipSpace(b, skipSpace(b, end)+1)
-		}
-		end, err := skipValue(b, i)
-		if err != nil {
-			return err
-		}
-		if err := f(name, b[i:end]); err != nil {
-			return err
-		}
-		if i = skipSpace(b, end); b[i] == ',' {
-			i = skipSpace(b, i+1)
-		}
+// elements goes through the array or object that begins at b[i] and returns its
+// end. It calls name for the name of each member, in its quotation marks, and
+// value for where each value begins, which returns where it ends.
+func elements(b []byte, i int, name func(quoted []byte, at int) error, value func(i int) (end int, err error)) (int, error) {
+	last := b[i] + 2 // '{'+2 is '}', '['+2 is ']'
+	if i = skipSpace(b, i+1); i < len(b) && b[i] == last {
+		return i + 1, nil
 	}
-	return nil
+	for {
+		if last == '}' {
+			end, next, err := skipName(b, i)
+			if err == nil {
+				err = name(b[i:end], i)
+			}
+			if err != nil {
+				return 0, err
+			}
+			i = next
+		}
+		end, err := value(i)
+		if err != nil {
+			return 0, err
+		}
+		if i = skipSpace(b, end); i >= len(b) {
+			return 0, errCut(i)
+		}
+		if b[i] == last {
+			return i + 1, nil
+		}
+		if b[i] != ',' {
+			return 0, errComma(b, i, last)
+		}
+		i = skipSpace(b, i+1)
+	}
+}
+
+func errCut(i int) error { return fail(i, "the value is cut off") }
+
+func errComma(b []byte, i int, last byte) error {
+	return fail(i, "%q where a comma or %q was expected", b[i], last)
 }
 
 func skipSpace(b []byte, i int) int {
@@ -239,27 +262,27 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipValue returns the end of the value that begins at b[i]. It keeps its own
-// stack, so that depth costs a byte and no call.
-func skipValue(b []byte, i int) (int, error) {
+// skipValue returns the end of the value that begins at b[i], depth levels below
+// the top. It keeps its own stack, so that depth costs a byte and no call.
+func skipValue(b []byte, i, depth int) (int, error) {
 	var open []byte // the closing bracket of each open array or object
 	for {
 		if i >= len(b) {
-			return 0, fail(i, "the value is cut off")
+			return 0, errCut(i)
 		}
 		var err error
 		switch c := b[i]; {
 		case c == '{' || c == '[':
-			if len(open) == MaxDepth {
+			if depth+len(open) == MaxDepth {
 				return 0, fail(i, "nested deeper than %d", MaxDepth)
 			}
-			open = append(open, c+2) // '{'+2 is '}', '['+2 is ']'
+			open = append(open, c+2)
 			i = skipSpace(b, i+1)
 			if i < len(b) && b[i] == c+2 {
 				break // empty: closed below
 			}
 			if c == '{' {
-				if i, err = skipName(b, i); err != nil {
+				if _, i, err = skipName(b, i); err != nil {
 					return 0, err
 				}
 			}
@@ -280,7 +303,7 @@ func skipValue(b []byte, i int) (int, error) {
 			}
 			i = skipSpace(b, i)
 			if i >= len(b) {
-				return 0, fail(i, "the value is cut off")
+				return 0, errCut(i)
 			}
 			last := open[len(open)-1]
 			if b[i] == last {
@@ -289,10 +312,10 @@ func skipValue(b []byte, i int) (int, error) {
 				continue
 			}
 			if b[i] != ',' {
-				return 0, fail(i, "%q where a comma or %q was expected", b[i], last)
+				return 0, errComma(b, i, last)
 			}
 			if i = skipSpace(b, i+1); last == '}' {
-				if i, err = skipName(b, i); err != nil {
+				if _, i, err = skipName(b, i); err != nil {
 					return 0, err
 				}
 			}
@@ -301,21 +324,22 @@ func skipValue(b []byte, i int) (int, error) {
 	}
 }
 
-func skipName(b []byte, i int) (int, error) {
+// skipName returns the end of the name that begins at b[i], and where its value
+// begins.
+func skipName(b []byte, i int) (end, next int, err error) {
 	if i >= len(b) {
-		return 0, fail(i, "the value is cut off")
+		return 0, 0, errCut(i)
 	}
 	if b[i] != '"' {
-		return 0, fail(i, "%q where a name was expected", b[i])
+		return 0, 0, fail(i, "%q where a name was expected", b[i])
 	}
-	i, err := skipString(b, i)
-	if err != nil {
-		return 0, err
+	if end, err = skipString(b, i); err != nil {
+		return 0, 0, err
 	}
-	if i = skipSpace(b, i); i >= len(b) || b[i] != ':' {
-		return 0, fail(i, "a colon was expected")
+	if i = skipSpace(b, end); i >= len(b) || b[i] != ':' {
+		return 0, 0, fail(i, "a colon was expected")
 	}
-	return skipSpace(b, i+1), nil
+	return end, skipSpace(b, i+1), nil
 }
 
 func skipString(b []byte, i int) (int, error) {

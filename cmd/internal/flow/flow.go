@@ -105,22 +105,6 @@ var ErrNoConversation = errors.New("no conversation is active")
 // nearest is how many conversations are named where nothing matched.
 const nearest = 3
 
-// Pick returns the conversation that query means.
-func (w *Workspace) Pick(query string) (store.Entry, error) {
-	all, err := w.Store.List()
-	if err != nil {
-		return store.Entry{}, err
-	}
-	hits, err := w.match(all, query)
-	if err != nil {
-		return store.Entry{}, err
-	}
-	if len(hits) > 1 {
-		return store.Entry{}, &AmbiguousError{Query: query, Candidates: hits}
-	}
-	return hits[0], nil
-}
-
 // match returns what query means, at least one.
 func (w *Workspace) match(all []store.Entry, query string) ([]store.Entry, error) {
 	items := make([]find.Item, len(all))
@@ -152,10 +136,6 @@ func (w *Workspace) Current() (store.Entry, error) {
 	if id := w.env.Machine.Getenv("CORTEXT_SESSION"); id != "" {
 		return w.Pick(id)
 	}
-	all, err := w.Store.List()
-	if err != nil {
-		return store.Entry{}, err
-	}
 	for _, agent := range w.env.Agents {
 		id := agent.Session(w.env.Machine)
 		if id == "" {
@@ -169,11 +149,9 @@ func (w *Workspace) Current() (store.Entry, error) {
 			return w.entry(t.current().Path)
 		}
 	}
-	var active []store.Entry
-	for _, e := range all {
-		if e.Session.Status == schema.Active {
-			active = append(active, e)
-		}
+	active, err := w.active()
+	if err != nil {
+		return store.Entry{}, err
 	}
 	switch len(active) {
 	case 0:

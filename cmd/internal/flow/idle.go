@@ -8,16 +8,33 @@ import (
 	"cortext/store"
 )
 
+// idleCheck is how often all conversations are read for those that are idle: a
+// turn that is captured from a store of thousands must not cost that each time.
+const idleCheck = time.Minute
+
+// idleFile is the file of the cache with the time of the last such look.
+const idleFile = "idle"
+
 // PauseIdle pauses the active conversations in which nothing has happened for
-// idle_minutes and returns them. It is called at the next contact: where nobody
-// watches, nobody else can. The conversations of the session that makes the
-// contact, if one does, are not idle.
+// idle_minutes and returns them; it looks for them once a minute at most. It is
+// called at the next contact: where nobody watches, nobody else can. The
+// conversations of the session that makes the contact, if one does, are not idle.
 func (w *Workspace) PauseIdle(nativeID string) (paused []store.Entry, err error) {
+	now := w.env.Now()
+	if b, ok := w.Store.ReadCache(idleFile); ok {
+		last, err := time.Parse(time.RFC3339Nano, string(b))
+		if since := now.Sub(last); err == nil && since >= 0 && since < idleCheck {
+			return nil, nil
+		}
+	}
 	active, err := w.active()
 	if err != nil {
 		return nil, err
 	}
-	return w.pauseIdle(active, nativeID)
+	if paused, err = w.pauseIdle(active, nativeID); err == nil {
+		_ = w.Store.WriteCache(idleFile, []byte(now.Format(time.RFC3339Nano)))
+	}
+	return paused, err
 }
 
 func (w *Workspace) pauseIdle(active []store.Entry, nativeID string) (paused []store.Entry, err error) {

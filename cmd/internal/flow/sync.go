@@ -114,7 +114,7 @@ func (w *Workspace) sources() (map[string]bool, error) {
 // what it was made from.
 func (w *Workspace) syncSessions(ctx context.Context, agent inject.Agent, list []inject.Native, o SyncOptions, out *Synced) error {
 	slices.SortStableFunc(list, func(a, b inject.Native) int { return a.Updated.Compare(b.Updated) })
-	seen := w.readLooked(agent.Name, o.Adopt)
+	seen := w.readLooked(agent.Name)
 	im := &Importer{}
 	w.syncing = &syncing{all: sync.OnceValues(w.Store.List), roots: map[string]map[string]bool{}}
 	defer func() { w.syncing = nil }()
@@ -126,10 +126,11 @@ func (w *Workspace) syncSessions(ctx context.Context, agent inject.Agent, list [
 		if o.Progress != nil {
 			o.Progress(agent.Name, i, len(list))
 		}
-		if !n.Updated.IsZero() && seen.Updated[n.Path] == n.Updated.UnixNano() || !o.Until.IsZero() && n.Updated.After(o.Until) {
+		if seen.has(n, o.Adopt) || !o.Until.IsZero() && n.Updated.After(o.Until) {
 			continue
 		}
-		if err := w.rescue(ctx, im, agent, n, o.Adopt, out); err != nil {
+		ours, err := w.rescue(ctx, im, agent, n, o.Adopt, out)
+		if err != nil {
 			if ctx.Err() != nil {
 				w.writeLooked(agent.Name, seen)
 				return ctx.Err()
@@ -137,7 +138,7 @@ func (w *Workspace) syncSessions(ctx context.Context, agent inject.Agent, list [
 			out.Errors = append(out.Errors, err)
 			continue
 		}
-		seen.Updated[n.Path] = n.Updated.UnixNano()
+		seen.add(n, ours)
 	}
 	w.writeLooked(agent.Name, seen)
 	return nil
@@ -174,13 +175,14 @@ func (w *Workspace) discover(ctx context.Context, o SyncOptions) (*Synced, error
 	return out, nil
 }
 
-// rescue captures one session.
-func (w *Workspace) rescue(ctx context.Context, im *Importer, agent inject.Agent, n inject.Native, adopt bool, out *Synced) error {
+// rescue captures one session. It is not ours where no command began it and it is
+// not to be adopted.
+func (w *Workspace) rescue(ctx context.Context, im *Importer, agent inject.Agent, n inject.Native, adopt bool, out *Synced) (ours bool, err error) {
 	if w.skipped(agent.Name, n.NativeID) {
-		return nil
+		return true, nil
 	}
 	var t *tie
-	err := w.locked(agent, inject.Event{NativeID: n.NativeID}, lockWait, func() (err error) {
+	err = w.locked(agent, inject.Event{NativeID: n.NativeID}, lockWait, func() (err error) {
 		if t, err = w.tieOf(agent, n.NativeID, n.Path); err != nil || len(t.Parts) == 0 || !t.grown(agent) {
 			return err
 		}
@@ -191,31 +193,30 @@ func (w *Workspace) rescue(ctx context.Context, im *Importer, agent inject.Agent
 		return err
 	})
 	if err != nil || len(t.Parts) > 0 {
-		return err
+		return true, err
 	}
-	begun := false
 	if !adopt {
-		if begun, err = w.begunIn(agent, n, t); err != nil || !begun {
-			return err
+		if begun, err := w.begunIn(agent, n, t); err != nil || !begun {
+			return false, err
 		}
 	}
 	if im.w == nil {
 		fresh, err := w.NewImporter(ImportOptions{})
 		if err != nil {
-			return err
+			return true, err
 		}
 		*im = *fresh
 	}
 	got, err := im.File(ctx, agent, n.Path)
 	var empty *EmptyError
 	if errors.As(err, &empty) {
-		return nil // nothing was said in it yet
+		return true, nil // nothing was said in it yet
 	}
 	if err != nil {
-		return err
+		return true, err
 	}
 	out.New = append(out.New, *got)
-	return nil
+	return true, nil
 }
 
 // begunIn reports whether a session that is in no conversation has a command that
@@ -237,20 +238,31 @@ func (w *Workspace) begunIn(agent inject.Agent, n inject.Native, t *tie) (bool, 
 // updated last. A session that has not changed since needs no second look.
 type looked struct {
 	Seen    string           `json:"seen"`    // the conversations that there were
-	Adopted bool             `json:"adopted"` // what no command began was captured too
 	Updated map[string]int64 `json:"updated"` // by the path of the transcript, in nanoseconds; some agents split a session over files
+	Left    map[string]bool  `json:"left"`    // by the path: no command began it, who adopts looks again
 }
 
 func lookedName(agent string) string { return fmt.Sprintf("looked/%s.json", agent) }
 
-func (w *Workspace) readLooked(agent string, adopt bool) looked {
+func (w *Workspace) readLooked(agent string) looked {
 	var l looked
 	b, ok := w.Store.ReadCache(lookedName(agent))
-	if !ok || json.Unmarshal(b, &l) != nil || l.Seen != w.conversationsSeen() || adopt && !l.Adopted || l.Updated == nil {
-		l = looked{Updated: map[string]int64{}}
+	if !ok || json.Unmarshal(b, &l) != nil || l.Seen != w.conversationsSeen() || l.Updated == nil || l.Left == nil {
+		l = looked{Updated: map[string]int64{}, Left: map[string]bool{}}
 	}
-	l.Adopted = adopt
 	return l
+}
+
+func (l *looked) has(n inject.Native, adopt bool) bool {
+	return !n.Updated.IsZero() && l.Updated[n.Path] == n.Updated.UnixNano() && !(adopt && l.Left[n.Path])
+}
+
+func (l *looked) add(n inject.Native, ours bool) {
+	l.Updated[n.Path] = n.Updated.UnixNano()
+	delete(l.Left, n.Path)
+	if !ours {
+		l.Left[n.Path] = true
+	}
 }
 
 // writeLooked remembers what was looked at. A failure costs the next look time only.
