@@ -184,35 +184,3 @@ func (s *stage) below(dir string) *exec.Cmd {
 	cmd.Dir = dir
 	return cmd
 }
-
-// TestGeminiRounds: ten times handed over between two agents, nothing is twice and
-// nothing missing, and calls stay with their results.
-func TestGeminiRounds(t *testing.T) {
-	t.Parallel()
-	s := newStageFor(t, []string{"claude", "gemini"})
-	claude, gemini := players()[0], players()[2]
-	s.calls("the-release", claude, "begun")
-	s.play(claude.begin(s, "workspace.plan", "the-release"))
-	want := []string{"user: /workspace.plan the-release", "assistant: begun"}
-	for i := range 10 {
-		p := []player{gemini, claude}[i%2]
-		text, say := fmt.Sprintf("round-%d-begins", i), fmt.Sprintf("round-%d-ends", i)
-		s.calls(text, p, say)
-		s.run("cortext", append([]string{"resume", "the-release", "--agent", p.name, "-p", text, "--"}, p.args...)...)
-		if i%3 == 0 {
-			s.run("cortext", "stop", "the-release")
-		}
-		want = append(want, "user: "+text, "assistant: "+say)
-	}
-	c := s.show("the-release")
-	s.once(c, want...)
-	if len(c.Tools) != 11 || c.Session.MessageCount != 33 || len(c.Session.Sources) != 11 {
-		t.Errorf("%d tools, %d messages, %d sources", len(c.Tools), c.Session.MessageCount, len(c.Session.Sources))
-	}
-	for i, tool := range c.Tools {
-		if say := strings.TrimPrefix(want[2*i+1], "assistant: "); !strings.Contains(tool.Output, "output-of-"+say) {
-			t.Errorf("tool %d has the output %q", i, tool.Output)
-		}
-	}
-	s.clean()
-}

@@ -4,7 +4,9 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -93,4 +95,39 @@ func TestHandoff(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestRounds: ten times handed over among the three agents, nothing is twice and
+// nothing missing, and calls stay with their results.
+func TestRounds(t *testing.T) {
+	t.Parallel()
+	s := newStageFor(t, []string{"claude", "opencode", "gemini"})
+	claude, opencode, gemini := players()[0], players()[1], players()[2]
+	s.calls("the-release", claude, "begun")
+	s.play(claude.begin(s, "workspace.plan", "the-release"))
+	want := []string{"user: /workspace.plan the-release", "assistant: begun"}
+	// What a launch that was killed left behind goes with the next one.
+	s.check(os.MkdirAll(filepath.Join(s.project, ".workspace/local/cache/launch"), 0o700))
+	s.write(".workspace/local/cache/launch/dead.jsonl", "{}\n")
+	for i, p := range []player{gemini, opencode, claude, claude, opencode, opencode, gemini, gemini, claude, opencode} {
+		text, say := fmt.Sprintf("round-%d-begins", i), fmt.Sprintf("round-%d-ends", i)
+		s.calls(text, p, say)
+		s.run("cortext", append([]string{"resume", "the-release", "--agent", p.name, "-p", text, "--"}, p.args...)...)
+		if i%3 == 0 {
+			s.run("cortext", "stop", "the-release")
+		}
+		want = append(want, "user: "+text, "assistant: "+say)
+	}
+	s.run("cortext", "sync")
+	c := s.show("the-release")
+	s.once(c, want...)
+	if len(c.Tools) != 11 || c.Session.MessageCount != 33 || len(c.Session.Sources) != 11 {
+		t.Errorf("%d tools, %d messages, %d sources", len(c.Tools), c.Session.MessageCount, len(c.Session.Sources))
+	}
+	for i, tool := range c.Tools {
+		if say := strings.TrimPrefix(want[2*i+1], "assistant: "); !strings.Contains(tool.Output, "output-of-"+say) {
+			t.Errorf("tool %d has the output %q", i, tool.Output)
+		}
+	}
+	s.clean()
 }
