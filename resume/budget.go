@@ -1,49 +1,97 @@
 package resume
 
 import (
-	"strings"
+	"cmp"
 
+	"cortext/resume/model"
 	"cortext/schema"
 )
 
-// defaultWindow is the context window, in tokens, of a model that does not say
-// its own: what the current models of the three agents have at least.
+// defaultWindow is the context window, in tokens, of a model that nothing is known
+// of: what the current models of the three agents have at least.
 const defaultWindow = 200_000
 
-// agentAllowance is set aside for the agent's own system prompt and tool
-// definitions: an empty session of Claude Code 2.1.329 was measured to send
-// 14,431 input tokens.
-const agentAllowance = 15_000
-
-// DefaultBudget is the model's context window less the agent's own prompt and
-// tools, less a quarter of the window for the answer; in tokens, at least
-// [MinBudget]. window is that of the model that the conversation goes on with; 0:
-// not known, the one that it had counts.
-func DefaultBudget(s *schema.Session, window int) int {
-	if window <= 0 {
-		window = defaultWindow
-		if p := s.AgentConfig.Provider; p != nil && p.ContextWindow > 0 {
-			window = p.ContextWindow
-		}
+// allowance is what an agent sends beside a conversation, in the vendor's tokens:
+// its own prompt and tools, and what the user has set up for all sessions. It is
+// taken from the first requests of real conversations. An agent that was not
+// measured gets the largest.
+func allowance(agent string) int {
+	switch agent {
+	case "gemini":
+		return 16_000 // 6,700 to 15,500 (7 conversations)
+	case "opencode":
+		return 17_000 // 15,300 to 16,200 (5 conversations with OpenCode 1.2.5)
 	}
-	return max(window-agentAllowance-window/4, MinBudget)
+	// Claude Code: 12 of 15 sent 25,300 to 28,100, those with many more tools
+	// 44,000; an empty session of 2.1.329 sends 14,431.
+	return 30_000
 }
 
-// estimated reports whether the model of the conversation may count tokens in
-// another way than o200k_base: all but OpenAI's from GPT-4o on.
-func estimated(s *schema.Session) bool {
-	model := s.AgentConfig.Model
-	if model == "" && s.AgentConfig.Provider != nil {
-		model = s.AgentConfig.Provider.Model
+// geminiModel stands for the models that Gemini CLI chooses from by itself: it
+// runs no others, and those are alike in what counts here.
+const geminiModel = "gemini-3-pro"
+
+// A Budget is the room that a payload has, and what that follows from.
+type Budget struct {
+	Tokens    int     // of o200k_base
+	Window    int     // of the model, in its vendor's tokens
+	Allowance int     // of Window, for the agent's own prompt and tools
+	Model     string  // the model that is known; empty: none is
+	Exact     bool    // the model counts in o200k_base
+	Factor    float64 // the vendor's tokens for one of o200k_base; 1 if Exact
+}
+
+// BudgetOf is the room for a conversation in the model and the agent that it goes
+// on with: the context window less a quarter for the answer, less what the agent
+// sends itself, divided by the factor of the vendor's tokens; at least [MinBudget].
+//
+// The window is o.Window, else that of o.Model, else that of the model that the
+// conversation had, if it goes on in the same agent, else 200,000.
+func BudgetOf(s *schema.Session, o Options) Budget {
+	agent := cmp.Or(o.Agent, s.AgentConfig.Agent)
+	name, had := o.Model, modelOf(s)
+	stays := agent == s.AgentConfig.Agent && (name == "" || name == had)
+	if stays {
+		name = had
 	}
-	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
-	if model == "gpt-4" || strings.HasPrefix(model, "gpt-4-") || strings.HasPrefix(model, "gpt-3") {
-		return true
+	b := Budget{Window: o.Window, Allowance: allowance(agent), Factor: model.UnknownFactor}
+	m, known := model.Lookup(name)
+	if known {
+		b.Model = name
+	} else if agent == "gemini" {
+		m, known = model.Lookup(geminiModel)
 	}
-	for _, exact := range []string{"gpt-", "chatgpt-", "codex-", "o1", "o3", "o4"} {
-		if strings.HasPrefix(model, exact) {
-			return false
-		}
+	if known {
+		b.Exact, b.Factor = m.Exact, m.Factor
 	}
-	return true
+	if p := s.AgentConfig.Provider; b.Window <= 0 && stays && p != nil {
+		b.Window = p.ContextWindow
+	}
+	if b.Window <= 0 && known {
+		b.Window = m.In(agent)
+	}
+	if b.Window <= 0 {
+		b.Window = defaultWindow
+	}
+	request := b.Window - b.Window/4
+	if known && m.Input < m.Window && b.Window <= m.Window {
+		request = min(request, m.Input)
+	}
+	room := float64(max(request-b.Allowance, 0))
+	b.Tokens = max(int(room/b.Factor), MinBudget)
+	return b
+}
+
+// DefaultBudget is [BudgetOf] where nothing is known of what the conversation goes
+// on with but the window, in tokens; 0: nor that.
+func DefaultBudget(s *schema.Session, window int) int {
+	return BudgetOf(s, Options{Window: window}).Tokens
+}
+
+// modelOf is the name of the model that a conversation had last.
+func modelOf(s *schema.Session) string {
+	if s.AgentConfig.Model == "" && s.AgentConfig.Provider != nil {
+		return s.AgentConfig.Provider.Model
+	}
+	return s.AgentConfig.Model
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"cortext/schema"
 	"cortext/schema/tokens"
@@ -159,7 +158,7 @@ func TestAdditive(t *testing.T) {
 		run := max(found[0].run, longestRun(hd.text(nil)), minFence-1) + 1
 		block := hd
 		block.command = ""
-		front := block.text(nil) + "\n" + introduction(run)
+		front := block.text(nil) + "\n" + introduction(run, "")
 		sum := tokens.Count(hd.command) + tokens.Count(front) + fencedTokens(run, found[0])
 		if n := tokens.Count(hd.command + front + fenced(run, rendered)); n != sum {
 			t.Errorf("%q: %d tokens, the parts have %d", text, n, sum)
@@ -172,9 +171,11 @@ func TestAdditive(t *testing.T) {
 func TestManyMessages(t *testing.T) {
 	s, h, o := long(50_000)
 	o.Budget = 20_000
-	start := time.Now()
+	if p := mustBuild(t, s, h, o); p.Tokens < 19_000 || p.Strategy != Ranked {
+		t.Errorf("%s, %d tokens", p.Strategy, p.Tokens)
+	}
+	o.Strategy = RecentTurns
 	p := mustBuild(t, s, h, o)
-	t.Logf("%d messages, %d tokens in %v", p.Included, p.Tokens, time.Since(start))
 	if p.Tokens < 19_900 || p.Strategy != RecentTurns {
 		t.Errorf("%s, %d tokens", p.Strategy, p.Tokens)
 	}
@@ -184,6 +185,10 @@ func TestManyMessages(t *testing.T) {
 	}
 	h.Messages[len(h.Messages)-1].Content = strings.Repeat("~", 10_000_000)
 	if p := mustBuild(t, s, h, o); p.Included != 0 {
+		t.Errorf("%d messages beside one of 10 MB", p.Included)
+	}
+	o.Strategy = Ranked
+	if p := mustBuild(t, s, h, o); p.Included < 100 || strings.Contains(p.Text, strings.Repeat("~", 100)) {
 		t.Errorf("%d messages beside one of 10 MB", p.Included)
 	}
 }

@@ -38,7 +38,7 @@ func Cut(text string) (before, after string, ok bool) {
 
 // cutHistory takes the introduction and the fence off the beginning of text.
 func cutHistory(text string) (after string, ok bool) {
-	lead, tail, _ := strings.Cut(introduction(0), "0")
+	lead, tail, _ := strings.Cut(strings.TrimSuffix(introduction(0, ""), "\n"), "0")
 	rest, ok := strings.CutPrefix(text, lead)
 	if !ok {
 		return "", false
@@ -49,7 +49,10 @@ func cutHistory(text string) (after string, ok bool) {
 		return "", false
 	}
 	tildes := strings.Repeat("~", run)
-	rest, ok = strings.CutPrefix(" "+rest, tail+tildes+fenceOpen)
+	if rest, ok = strings.CutPrefix(" "+rest, tail); !ok {
+		return "", false
+	}
+	rest, ok = strings.CutPrefix(strings.TrimPrefix(rest, inPieces), "\n"+tildes+fenceOpen)
 	if !ok {
 		return "", false
 	}

@@ -3,19 +3,23 @@ package resume
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
+	"cortext/resume/rank"
 	"cortext/schema"
 	"cortext/schema/rawjson"
 	"cortext/schema/tokens"
 )
 
-// randomSession has fields of all lengths from nothing to far beyond any budget.
+// randomSession has fields of all lengths from nothing to far beyond any budget, or
+// only short ones.
 func randomSession(r *rand.Rand) *schema.Session {
-	size := func() int { return []int{0, 1, 4, 30, 4000}[r.IntN(5)] }
+	kinds := 3 + 2*r.IntN(2)
+	size := func() int { return []int{0, 1, 4, 30, 4000}[r.IntN(kinds)] }
 	s := &schema.Session{
 		ConversationID:   noise(r, size()),
 		ConversationType: noise(r, size()),
@@ -123,6 +127,9 @@ func checkPayload(s *schema.Session, h schema.History, o Options, p *Payload) er
 	if err := checkFence(p.Text, ps); err != nil {
 		return err
 	}
+	if p.Strategy == Ranked || p.Strategy == MinimalState && strings.HasSuffix(ps.introduction, inPieces) {
+		return checkPieces(h, p, ps)
+	}
 	if ps.messages() != p.Included {
 		return fmt.Errorf("%d messages in the fence, %d included", ps.messages(), p.Included)
 	}
@@ -152,6 +159,56 @@ func checkPayload(s *schema.Session, h schema.History, o Options, p *Payload) er
 		return err
 	}
 	return checkTexts(h.Messages[len(h.Messages)-p.Included:], ps.sections)
+}
+
+// checkPieces fails unless the payload tells pieces of the messages as they stand
+// there, in their order, and counts them rightly.
+func checkPieces(h schema.History, p *Payload, ps parsed) error {
+	told := map[int]bool{}
+	left := 0
+	for _, l := range p.LeftOut {
+		if l.What == "messages" {
+			left = l.Count
+		}
+	}
+	own := newHistory(h)
+	last, at := 0, 0
+	var items []item
+	for _, s := range ps.sections {
+		word, heading, _ := strings.Cut(s.heading, " ")
+		n, err := strconv.Atoi(word)
+		if err != nil || n < last || n <= h.Earlier || n > h.Earlier+len(h.Messages) {
+			return fmt.Errorf("heading %q after message %d of %d and %d", s.heading, last, h.Earlier, len(h.Messages))
+		}
+		if n != last {
+			items, at = own.items(&h.Messages[n-h.Earlier-1], false), 0
+		}
+		last, told[n] = n, true
+		for at < len(items) && (items[at].heading != " "+heading || !holds(string(items[at].section()), s.text)) {
+			at++
+		}
+		if at == len(items) {
+			return fmt.Errorf("message %d has no part %q with %q", n, heading, s.text)
+		}
+		at++
+	}
+	if len(told) != p.Included || p.Included+left != len(h.Messages)+h.Earlier {
+		return fmt.Errorf("%d told, %d included and %d left out of %d", len(told), p.Included, left, len(h.Messages)+h.Earlier)
+	}
+	return nil
+}
+
+// holds reports whether the pieces of told stand in whole, in their order.
+func holds(whole, told string) bool {
+	for _, piece := range strings.Split(told, rank.Gap) {
+		piece = strings.Trim(piece, "\n")
+		i := strings.Index(whole, piece)
+		if i < 0 {
+			return false
+		}
+		whole = whole[i+len(piece):]
+	}
+	return true
 }
 
 // checkTurns fails for a history that begins inside a turn although a whole turn
@@ -224,17 +281,18 @@ func TestEveryPayload(t *testing.T) {
 	for seed := range rounds {
 		r := rand.New(rand.NewPCG(uint64(seed), 7))
 		s := randomSession(r)
-		h := randomHistory(r, []int{0, 3, 20, 150}[r.IntN(4)])
-		o := Options{Now: noon, Budget: MinBudget + r.IntN(1<<uint(1+r.IntN(16)))}
-		if r.IntN(3) == 0 {
+		h := randomHistory(r, []int{0, 3, 20, 150, 150}[r.IntN(5)])
+		o := Options{Now: noon, Budget: MinBudget + r.IntN(1<<uint(4+r.IntN(13)))}
+		if r.IntN(5) == 0 {
 			o.Budget = MinBudget
 		}
 		if r.IntN(4) == 0 {
 			o.Last = r.IntN(50)
 		}
 		if r.IntN(4) > 0 {
-			o.Command = Command{Name: "/workspace." + noise(r, 3), File: ".workspace/commands/" + noise(r, 3) + ".md", Body: noise(r, []int{1, 30, 3000}[r.IntN(3)]), BuiltIn: r.IntN(4) == 0}
+			o.Command = Command{Name: "/workspace." + noise(r, 3), File: ".workspace/commands/" + noise(r, 3) + ".md", Body: noise(r, []int{1, 30, 3000}[r.IntN(2+r.IntN(2))]), BuiltIn: r.IntN(4) == 0}
 		}
+		o.Strategy = []string{"", Ranked, RecentTurns}[r.IntN(3)]
 		p, err := Build(s, h, o)
 		if err == nil {
 			err = checkPayload(s, h, o, p)
@@ -244,7 +302,7 @@ func TestEveryPayload(t *testing.T) {
 		}
 		counts[p.Strategy]++
 	}
-	for _, strategy := range []string{FullHistory, RecentTurns, MinimalState} {
+	for _, strategy := range []string{FullHistory, Ranked, RecentTurns, MinimalState} {
 		if counts[strategy] < rounds/20 {
 			t.Errorf("%s came up %d times of %d: the rounds do not test it", strategy, counts[strategy], rounds)
 		}

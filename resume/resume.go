@@ -27,11 +27,16 @@ var ErrBudget = errors.New("the budget is too small")
 
 // Options say how much is told, and as of when.
 type Options struct {
-	Now     time.Time // what "ago" in the block counts from
-	Budget  int       // tokens that the payload may have; 0: DefaultBudget
-	Window  int       // tokens that the model takes, for DefaultBudget; 0: not known
-	Last    int       // only the last so many messages; 0: all
-	Command Command   // the conversation's command as it stands now
+	Now    time.Time // what "ago" in the block counts from
+	Budget int       // tokens that the payload may have; 0: BudgetOf
+	Window int       // tokens that the model takes, for BudgetOf; 0: not known
+	Model  string    // that the conversation goes on with; empty: not known
+	Agent  string    // that the conversation goes on in; empty: the one that it was in
+	Last   int       // only the last so many messages; 0: all
+
+	// Strategy is how a history that does not fit is made to; empty: Ranked.
+	Strategy string
+	Command  Command // the conversation's command as it stands now
 }
 
 // A Command is the prompt that began the conversation, as it stands now. The
@@ -53,15 +58,20 @@ type Payload struct {
 	Summarized int       // messages that only the summary in Text covers
 	LeftOut    []LeftOut // what is not in Text
 	Warnings   []Warning // none of them changes Text
-	Estimate   bool      // the conversation's model may count tokens differently
+	Estimate   bool      // the model that it is for counts tokens in another way
+	Factor     float64   // that model's tokens for each of Tokens, at most about so many
 }
 
 // The strategies that [Build] chooses from.
 const (
 	FullHistory  = "full-history"  // everything fits
+	Ranked       = "ranked"        // the end, and of what came before the pieces that the next turns are likely to need
 	RecentTurns  = "recent-turns"  // the longest run of whole turns at the end that fits, or the end of the last turn
 	MinimalState = "minimal-state" // command or block had to be shortened
 )
+
+// Strategies are the names that Options.Strategy may have.
+func Strategies() []string { return []string{Ranked, RecentTurns} }
 
 // A LeftOut is one thing of the conversation that the payload does not hold.
 type LeftOut struct {
@@ -80,9 +90,10 @@ type Warning struct {
 // Build makes the payload of s, whose messages are h. The only error is
 // [ErrBudget].
 func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
-	p := &Payload{Budget: o.Budget, Warnings: warnings(s, o.Command), Estimate: estimated(s)}
+	room := BudgetOf(s, o)
+	p := &Payload{Budget: o.Budget, Warnings: warnings(s, o.Command), Estimate: !room.Exact, Factor: room.Factor}
 	if p.Budget == 0 {
-		p.Budget = DefaultBudget(s, o.Window)
+		p.Budget = room.Tokens
 	}
 	if p.Budget < MinBudget {
 		return nil, fmt.Errorf("%w: %d tokens, at least %d are needed", ErrBudget, p.Budget, MinBudget)
@@ -98,19 +109,27 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 		hd.shrink(o.Command, s, nothing, p.Budget)
 	}
 	t := b.choose(hd, p.Budget, o.Last)
+	p.LeftOut, p.Strategy = b.leftOut(t.tail), RecentTurns
+	wanted := len(h.Messages)
+	if o.Last > 0 {
+		wanted = min(wanted, o.Last)
+	}
+	if h.Earlier == 0 && t.start == 0 {
+		p.Strategy = FullHistory
+	}
+	if t.start > len(h.Messages)-wanted && o.Strategy != RecentTurns {
+		if pieces, left, ok := b.ranked(hd, p.Budget, o.Last); ok {
+			t, p.LeftOut, p.Strategy = pieces, left, Ranked
+		}
+	}
+	if short {
+		p.Strategy = MinimalState
+	}
 	p.Text, p.Tokens = t.text, t.count
-	p.LeftOut = append(b.leftOut(t.tail), hd.cut...)
+	p.LeftOut = append(p.LeftOut, hd.cut...)
 	p.Included = len(h.Messages) - t.start
 	if strings.Trim(hd.summary, "…") != "" {
 		p.Summarized = h.Earlier + t.start
-	}
-	switch {
-	case short:
-		p.Strategy = MinimalState
-	case h.Earlier == 0 && t.start == 0:
-		p.Strategy = FullHistory
-	default:
-		p.Strategy = RecentTurns
 	}
 	return p, nil
 }
@@ -147,7 +166,7 @@ func (b *builder) choose(hd head, budget, last int) choice {
 	found, rendered := b.h.tails(last, budget-commandTokens-tokens.Count(block.text(nil)))
 	for _, t := range found {
 		run := max(longest, t.run, minFence-1) + 1
-		front := block.text(b.leftOut(t)) + "\n" + introduction(run)
+		front := block.text(b.leftOut(t)) + "\n" + introduction(run, "")
 		if commandTokens+tokens.Count(front)+fencedTokens(run, t) > budget {
 			continue
 		}

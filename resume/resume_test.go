@@ -1,7 +1,6 @@
 package resume
 
 import (
-	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -138,34 +137,10 @@ Review the conversation history and pick up naturally.
 	}
 }
 
-func TestBudget(t *testing.T) {
-	s, h, o := brainstorm()
-	for _, budget := range []int{-1, 1, MinBudget - 1} {
-		o.Budget = budget
-		if _, err := Build(s, h, o); !errors.Is(err, ErrBudget) {
-			t.Errorf("budget %d: error %v", budget, err)
-		}
-	}
-	o.Budget = 0
-	if p := mustBuild(t, s, h, o); p.Budget != 200_000-15_000-50_000 || p.Strategy != FullHistory {
-		t.Errorf("budget 0 became %d, strategy %s", p.Budget, p.Strategy)
-	}
-	for window, want := range map[int]int{0: 135_000, 1_000_000: 735_000, 32_768: 9_576, 4_096: MinBudget, -1: 135_000} {
-		s.AgentConfig.Provider = &schema.Provider{ContextWindow: window}
-		if got := DefaultBudget(s, 0); got != want {
-			t.Errorf("window %d: budget %d, %d expected", window, got, want)
-		}
-	}
-	// The model that it goes on with counts, not the one that it had.
-	o.Window = 1_000_000
-	if p := mustBuild(t, s, h, o); p.Budget != 735_000 {
-		t.Errorf("in a larger model the budget is %d", p.Budget)
-	}
-}
-
 // TestRecentTurns: what is kept is the longest tail of whole turns, to the token.
 func TestRecentTurns(t *testing.T) {
 	s, h, o := long(200)
+	o.Strategy = RecentTurns
 	all := mustBuild(t, s, h, Options{Now: noon, Budget: 100_000})
 	if all.Strategy != FullHistory || all.Included != 400 || len(all.LeftOut) != 0 {
 		t.Fatalf("%s, %d included, left out %v", all.Strategy, all.Included, all.LeftOut)
@@ -297,18 +272,6 @@ func TestWarnings(t *testing.T) {
 	o.Command = Command{Name: "/workspace.x"}
 	if p := mustBuild(t, s, h, o); !strings.Contains(p.Warnings[0].Text, "/workspace.x") {
 		t.Errorf("%+v", p.Warnings)
-	}
-}
-
-func TestEstimate(t *testing.T) {
-	for model, want := range map[string]bool{
-		"": true, "claude-sonnet-4-5": true, "gemini-2.5-pro": true, "gpt-4": true, "gpt-4-turbo": true, "gpt-3.5-turbo": true,
-		"gpt-4o": false, "openai/gpt-5.1": false, "GPT-4.1-mini": false, "o3": false, "o4-mini": false, "codex-mini-latest": false, "opus": true,
-	} {
-		s := &schema.Session{AgentConfig: schema.AgentConfig{Provider: &schema.Provider{Model: model}}}
-		if got := mustBuild(t, s, schema.History{}, Options{}).Estimate; got != want {
-			t.Errorf("%q: %v", model, got)
-		}
 	}
 }
 

@@ -43,8 +43,10 @@ var rules = map[string]rule{
 	"cortext/resume/prompt": {why: "texts: no file, no clock"},
 	"cortext/resume/find":   {modules: []string{"github.com/sahilm/fuzzy"}, why: "picks from a list that it is given"},
 	"cortext/resume/digest": {ours: []string{"cortext/schema", "cortext/schema/rawjson"}, why: "reads records, writes words"},
+	"cortext/resume/model":  {why: "a table of names: no record"},
+	"cortext/resume/rank":   {ours: []string{"cortext/schema/tokens"}, why: "chooses from texts, whatever they are of"},
 	"cortext/resume": {
-		ours: []string{"cortext/schema", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/resume/prompt"},
+		ours: []string{"cortext/schema", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/resume/model", "cortext/resume/prompt", "cortext/resume/rank"},
 		why:  "decides what an agent is told: pure, so that the same input gives the same bytes",
 	},
 
@@ -99,7 +101,9 @@ var forbidden = map[string]map[string]string{
 	"cortext/resume":         pure,
 	"cortext/resume/find":    pure,
 	"cortext/resume/digest":  recordBytes,
+	"cortext/resume/model":   pure,
 	"cortext/resume/prompt":  pure,
+	"cortext/resume/rank":    pure,
 	"cortext/store": {
 		"os/exec":       "nothing that stands in a workspace is executed",
 		"net/http":      "conversations stay on the machine",

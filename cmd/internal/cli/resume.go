@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,6 +50,7 @@ an id, a folder, or words of the title or the summary.`,
 	f.StringVar(&o.Agent, "agent", "", "the `AGENT` to go on in: claude, opencode, gemini; default: the one it was in")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	f.IntVar(&o.Budget, "budget", 0, "at most `N` tokens; default: the model's window less what the agent needs")
+	f.StringVar(&o.Strategy, "strategy", "", "how a history that does not fit is told: `NAME` is one of "+strings.Join(resume.Strategies(), ", ")+"; default: ranked")
 	f.IntVar(&o.Last, "last", 0, "only the last `N` messages")
 	return cmd
 }
@@ -59,6 +61,9 @@ func (a *app) runResume(cmd *cobra.Command, query string, o resumeOptions) error
 	}
 	if cmd.Flags().Changed("budget") && o.Budget < resume.MinBudget {
 		return &usageError{fmt.Sprintf("--budget %d is too small: %d tokens hold the least there is to say", o.Budget, resume.MinBudget), ""}
+	}
+	if o.Strategy != "" && !slices.Contains(resume.Strategies(), o.Strategy) {
+		return &usageError{fmt.Sprintf("--strategy %q is none of %s", o.Strategy, strings.Join(resume.Strategies(), ", ")), ""}
 	}
 	w, err := a.open(cmd)
 	if err != nil {
@@ -89,7 +94,7 @@ func (a *app) runResume(cmd *cobra.Command, query string, o resumeOptions) error
 	if o.dryRun {
 		return a.dryRun(w, e, o)
 	}
-	o.Window = w.Window(e, o.LaunchOptions)
+	o.ResumeOptions = w.Target(e, o.LaunchOptions)
 	r, err := w.Resume(e, o.ResumeOptions)
 	if err != nil {
 		return err
@@ -245,7 +250,7 @@ func (a *app) dryRun(w *flow.Workspace, e store.Entry, o resumeOptions) error {
 		}
 	} else {
 		var err error
-		o.Window = w.Window(e, o.LaunchOptions)
+		o.ResumeOptions = w.Target(e, o.LaunchOptions)
 		if r, err = w.Resume(e, o.ResumeOptions); err != nil {
 			return err
 		}

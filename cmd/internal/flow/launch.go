@@ -79,7 +79,7 @@ func (w *Workspace) Plan(e store.Entry, o LaunchOptions) (*Planned, error) {
 		return nil, err
 	}
 	p := &Planned{Agent: agent, Dir: w.Store.Root()}
-	o.Window = w.window(agent, o.Args)
+	o.For, o.Window = agent.Name, w.window(agent, o.Args)
 	if p.Resumed, err = w.Resume(e, o.ResumeOptions); err != nil {
 		return nil, err
 	}
@@ -106,21 +106,20 @@ func (w *Workspace) Plan(e store.Entry, o LaunchOptions) (*Planned, error) {
 		return nil, err
 	}
 	p.Resumed.Warnings = append(p.Resumed.Warnings, p.Launch.Warnings...)
-	if room := resume.DefaultBudget(e.Session, o.Window); o.Budget > room && p.Resumed.Payload.Tokens > room {
+	if room := resume.BudgetOf(e.Session, resume.Options{Agent: o.For, Window: o.Window}).Tokens; o.Budget > room && p.Resumed.Payload.Tokens > room {
 		p.Resumed.Warnings = append(p.Resumed.Warnings, fmt.Sprintf("the payload has %d tokens, more than the %d that the model's context window is taken to have room for: the agent or its model may refuse it",
 			p.Resumed.Payload.Tokens, room))
 	}
 	return p, nil
 }
 
-// Window is the context window of the model that a conversation would go on with in
-// an agent, empty for the one that it was in; 0 if that is not known.
-func (w *Workspace) Window(e store.Entry, o LaunchOptions) int {
-	agent, err := w.launchable(e, o.Agent)
-	if err != nil {
-		return 0
+// Target completes what is told by whom it is told: the agent that a conversation
+// would go on in, and the context window of its model, as far as they are known.
+func (w *Workspace) Target(e store.Entry, o LaunchOptions) ResumeOptions {
+	if agent, err := w.launchable(e, o.Agent); err == nil {
+		o.For, o.Window = agent.Name, w.window(agent, o.Args)
 	}
-	return w.window(agent, o.Args)
+	return o.ResumeOptions
 }
 
 func (w *Workspace) window(agent inject.Agent, args []string) int {

@@ -81,10 +81,16 @@ func collect[R any](records func(func(R, error) bool), damage *[]store.Damage, i
 
 // ResumeOptions say how much an agent is told.
 type ResumeOptions struct {
-	Budget int // tokens; 0: the model's window less what the agent needs
-	Last   int // messages; 0: all
-	Window int // tokens that the model takes; 0: not known
+	Budget   int    // tokens; 0: the model's window less what the agent needs
+	Last     int    // messages; 0: all
+	Strategy string // empty: the one that fits best
+	For      string // the agent that is told; empty: that of the conversation
+	Window   int    // tokens that the model takes; 0: not known
 }
+
+// readTokens is how much of the end of a conversation is read, in tokens, for a
+// budget that is smaller: what of it is worth telling is chosen from so much.
+const readTokens = 400_000
 
 // A Resumed is a payload with the conversation it belongs to.
 type Resumed struct {
@@ -106,11 +112,12 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 	if err != nil {
 		return nil, err
 	}
+	opts := resume.Options{Now: w.env.Now(), Budget: o.Budget, Agent: o.For, Window: o.Window, Last: o.Last, Strategy: o.Strategy}
 	budget := o.Budget
 	if budget == 0 {
-		budget = resume.DefaultBudget(s, o.Window)
+		budget = resume.BudgetOf(s, opts).Tokens
 	}
-	h, more, err := c.History(store.Limit{Messages: o.Last, Tokens: budget})
+	h, more, err := c.History(store.Limit{Messages: o.Last, Tokens: max(budget, readTokens)})
 	if err != nil {
 		return nil, err
 	}
@@ -128,11 +135,10 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 			s.Plan = plan
 		}
 	}
-	command, _, err := w.command(s.ConversationType)
-	if err != nil {
+	if opts.Command, _, err = w.command(s.ConversationType); err != nil {
 		return nil, err
 	}
-	p, err := resume.Build(s, h, resume.Options{Now: w.env.Now(), Budget: o.Budget, Window: o.Window, Last: o.Last, Command: command})
+	p, err := resume.Build(s, h, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -195,7 +195,7 @@ const payloadDir = ".workspace/local/cache/resume/"
 // fits, else what fits of it and the file that holds the whole.
 func (w *Workspace) sayPayload(agent inject.Agent, e store.Entry) (string, error) {
 	limit := agent.ReplyLimit
-	r, err := w.Resume(e, ResumeOptions{Window: w.window(agent, nil)})
+	r, err := w.Resume(e, ResumeOptions{For: agent.Name, Window: w.window(agent, nil)})
 	if err != nil {
 		return "", err
 	}
@@ -214,7 +214,7 @@ func (w *Workspace) sayPayload(agent inject.Agent, e store.Entry) (string, error
 	if err := w.Store.WriteFile(name, []byte(r.Payload.Text)); err != nil {
 		return "", err
 	}
-	intro += fmt.Sprintf("The whole of it, %d tokens, is in the file %s: read that file in full, part by part, before you answer. What follows is its beginning and its end, as far as they fit here.\n\n",
+	intro += fmt.Sprintf("The whole of it, %d tokens, is in the file %s: read that file in full, part by part, before you answer. What follows is as much of it as fits here.\n\n",
 		r.Payload.Tokens, filepath.Join(w.Store.Root(), filepath.FromSlash(name)))
 	for budget := limit / 3; ; budget = budget * 4 / 5 {
 		budget = max(budget, resume.MinBudget)

@@ -1,0 +1,113 @@
+package resume
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"cortext/resume/model"
+	"cortext/schema"
+)
+
+func TestBudget(t *testing.T) {
+	s, h, o := brainstorm()
+	for _, budget := range []int{-1, 1, MinBudget - 1} {
+		o.Budget = budget
+		if _, err := Build(s, h, o); !errors.Is(err, ErrBudget) {
+			t.Errorf("budget %d: error %v", budget, err)
+		}
+	}
+	o.Budget = 0
+	if p := mustBuild(t, s, h, o); p.Budget != 100_000 || p.Strategy != FullHistory || !p.Estimate || p.Factor != 1.2 {
+		t.Errorf("budget 0 became %d, strategy %s, factor %g", p.Budget, p.Strategy, p.Factor)
+	}
+	o.Window = 1_000_000
+	if p := mustBuild(t, s, h, o); p.Budget != 600_000 {
+		t.Errorf("in a larger window the budget is %d", p.Budget)
+	}
+	o.Window, o.Model, o.Agent = 0, "openai/gpt-5.3-codex", "opencode"
+	if p := mustBuild(t, s, h, o); p.Budget != 255_000 || p.Estimate || p.Factor != 1 {
+		t.Errorf("in another model the budget is %d, factor %g", p.Budget, p.Factor)
+	}
+}
+
+// TestBudgetOf: which window, allowance and factor count.
+func TestBudgetOf(t *testing.T) {
+	claude := &schema.Session{AgentConfig: schema.AgentConfig{Agent: "claude", Model: "claude-opus-4-5-20251101"}}
+	own := &schema.Session{AgentConfig: schema.AgentConfig{Agent: "opencode", Provider: &schema.Provider{Model: "qwen3-coder:30b", ContextWindow: 65_536}}}
+	large := &schema.Session{AgentConfig: schema.AgentConfig{Agent: "opencode", Model: "claude-opus-4-6"}}
+	for _, c := range []struct {
+		name   string
+		s      *schema.Session
+		o      Options
+		window int
+		factor float64
+		want   int // tokens of o200k_base
+	}{
+		{"the model that it had", claude, Options{}, 200_000, 1.2, 100_000},
+		{"the same, named", claude, Options{Agent: "claude", Model: "claude-opus-4-5"}, 200_000, 1.2, 100_000},
+		{"a window that is given", claude, Options{Window: 400_000}, 400_000, 1.2, 225_000},
+		{"the model that it goes on with", claude, Options{Model: "claude-opus-5-5"}, 1_000_000, 1.6, 450_000},
+		{"with a window as well", claude, Options{Model: "claude-opus-5-5", Window: 200_000}, 200_000, 1.6, 75_000},
+		{"less in Claude Code", claude, Options{Model: "claude-opus-4-6"}, 200_000, 1.2, 100_000},
+		{"unless it is asked for", claude, Options{Model: "claude-opus-4-6[1m]"}, 1_000_000, 1.2, 600_000},
+		{"nor in OpenCode", large, Options{}, 1_000_000, 1.2, 610_833},
+		{"its own model, in another agent", large, Options{Agent: "claude"}, 200_000, 1.6, 75_000},
+		{"Gemini CLI, whatever its model", claude, Options{Agent: "gemini"}, 1_048_576, 1.3, 592_640},
+		{"another agent, a window, no model", claude, Options{Agent: "opencode", Window: 128_000}, 128_000, 1.6, 49_375},
+		{"a request that may have less than the window", claude, Options{Agent: "opencode", Model: "gpt-5.2"}, 400_000, 1, 255_000},
+		{"of a window that is smaller yet", claude, Options{Agent: "opencode", Model: "gpt-5.2", Window: 128_000}, 128_000, 1, 79_000},
+		{"the provider's window", own, Options{}, 65_536, 1.15, 27_958},
+		{"not for another model", own, Options{Model: "gpt-4o"}, 128_000, 1, 79_000},
+		{"a model that is not known", claude, Options{Model: "model-of-tomorrow"}, 200_000, 1.6, 75_000},
+		{"nothing known", &schema.Session{}, Options{}, 200_000, 1.6, 75_000},
+		{"no room", claude, Options{Window: 32_768}, 32_768, 1.2, MinBudget},
+	} {
+		b := BudgetOf(c.s, c.o)
+		if b.Window != c.window || b.Factor != c.factor || b.Tokens != c.want || b.Exact != (c.factor == 1) {
+			t.Errorf("%s: %+v; window %d, factor %g, tokens %d expected", c.name, b, c.window, c.factor, c.want)
+		}
+	}
+	if got := DefaultBudget(claude, 400_000); got != 225_000 {
+		t.Errorf("DefaultBudget: %d", got)
+	}
+}
+
+// TestBudgetFits: counted by the vendor, payload, allowance and answer are no more
+// than the window, unless not even [MinBudget] is.
+func TestBudgetFits(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	models := []string{"", "claude-opus-5", "claude-sonnet-4-5[1m]", "gpt-5", "gpt-5.4", "gemini-3-pro-preview", "llama3.1:8b", "x"}
+	agents := []string{"", "claude", "opencode", "gemini", "other"}
+	windows := []int{math.MinInt, -1, 0, 1, 4_096, 100_000, 3_000_000, math.MaxInt}
+	for range 5_000 {
+		s := &schema.Session{AgentConfig: schema.AgentConfig{Agent: agents[r.IntN(len(agents))], Model: models[r.IntN(len(models))]}}
+		if r.IntN(2) == 0 {
+			s.AgentConfig.Provider = &schema.Provider{ContextWindow: windows[r.IntN(len(windows))]}
+		}
+		o := Options{Window: windows[r.IntN(len(windows))], Model: models[r.IntN(len(models))], Agent: agents[r.IntN(len(agents))]}
+		b := BudgetOf(s, o)
+		most := float64(b.Window)*0.75*(1+1e-9) + 1
+		if need := float64(b.Tokens)*b.Factor + float64(b.Allowance); b.Tokens < MinBudget || b.Tokens > MinBudget && need > most {
+			t.Fatalf("%+v of %+v, %+v: %g needed of %g", b, s.AgentConfig, o, need, most)
+		}
+	}
+}
+
+func TestEstimate(t *testing.T) {
+	for name, want := range map[string]bool{
+		"": true, "claude-sonnet-4-5": true, "gemini-2.5-pro": true, "gpt-4": true, "gpt-4-turbo": true, "gpt-3.5-turbo": true,
+		"gpt-4o": false, "openai/gpt-5.1": false, "GPT-4.1-mini": false, "o3": false, "o4-mini": false, "codex-mini-latest": false, "opus": true,
+		"gpt-5.5": true, // not said, nor measured
+	} {
+		s := &schema.Session{AgentConfig: schema.AgentConfig{Provider: &schema.Provider{Model: name}}}
+		p := mustBuild(t, s, schema.History{}, Options{})
+		if p.Estimate != want || p.Estimate != (p.Factor > 1) {
+			t.Errorf("%q: %v, factor %g", name, p.Estimate, p.Factor)
+		}
+		if name == "" && p.Factor != model.UnknownFactor {
+			t.Errorf("no model: factor %g", p.Factor)
+		}
+	}
+}

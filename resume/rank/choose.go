@@ -1,0 +1,372 @@
+package rank
+
+import (
+	"container/heap"
+	"strings"
+
+	"cortext/schema/tokens"
+)
+
+const (
+	gapTokens  = 2   // of a line with a Gap
+	callShown  = 200 // bytes of a call's input that are told at the end
+	callOpened = 80  // bytes of it that stand with anything that is told of the call
+)
+
+// Choose returns what is told of each section. The tokens are about those that
+// were allowed: the caller counts, and asks for less if it must.
+func (h *History) Choose(o Options) []Told {
+	c := &chooser{History: h, Options: o, open: make([]bool, len(h.sections)), known: make([]bool, len(h.names)), from: len(h.sections)}
+	for i := range h.texts {
+		for j := range h.texts[i].segments {
+			h.texts[i].segments[j].shown = false
+		}
+	}
+	for _, k := range o.Known {
+		names(k, c.tell)
+	}
+	c.recent()
+	c.older()
+	c.fill()
+	return c.told()
+}
+
+type chooser struct {
+	*History
+	Options
+	open   []bool // something of the section is told
+	known  []bool // the name is told
+	used   int    // tokens
+	before int    // of these, in sections before from
+	from   int    // the first section of the end
+}
+
+// tell notes that a name is told, with what stands in it.
+func (c *chooser) tell(text string) {
+	within(text, func(part string) {
+		if id, ok := c.ids[part]; ok {
+			c.known[id] = true
+		}
+	})
+}
+
+// gain is what telling segment j of text i is worth now.
+func (c *chooser) gain(i, j int) int64 {
+	t := &c.texts[i]
+	g := c.worth(&t.segments[j])
+	if g > 0 && !c.open[t.section] {
+		if k := c.first[t.section]; c.texts[k].Kind == Call {
+			for l := range c.lead(k) {
+				if k != i || l != j {
+					g += c.worth(&c.texts[k].segments[l])
+				}
+			}
+		}
+	}
+	return g
+}
+
+// worth is what the names of a segment are worth that are not told yet.
+func (c *chooser) worth(s *segment) (sum int64) {
+	for _, id := range s.names {
+		if !c.known[id] {
+			sum += c.names[id].worth
+		}
+	}
+	return sum
+}
+
+// cost is how many tokens it takes to tell segment j of text i now.
+func (c *chooser) cost(i, j int) int {
+	t := &c.texts[i]
+	n := t.count(j)
+	if j > 0 && !t.segments[j-1].shown {
+		n += gapTokens
+	}
+	if j+1 < len(t.segments) && t.segments[j+1].shown {
+		n -= gapTokens // the gap after it is closed
+	}
+	if !c.open[t.section] {
+		n += c.opening(t.section, i, j)
+	}
+	return max(n, 1)
+}
+
+// count returns the tokens of a segment.
+func (t *text) count(j int) int {
+	s := &t.segments[j]
+	if s.tokens == 0 {
+		s.tokens = max(tokens.Count(t.Text[s.from:s.to]), 1)
+	}
+	return s.tokens
+}
+
+// opening is what it takes to begin telling of a section with segment j of text i:
+// the heading, and for a call the beginning of its input.
+func (c *chooser) opening(section, i, j int) int {
+	n := c.sections[section].Heading
+	if k := c.first[section]; c.texts[k].Kind == Call {
+		for l := range c.lead(k) {
+			if k != i || l != j {
+				n += c.texts[k].count(l)
+			}
+		}
+	}
+	return n
+}
+
+// lead returns how many segments of a call's input always stand with it.
+func (c *chooser) lead(k int) int {
+	return c.texts[k].upTo(callOpened)
+}
+
+// upTo returns how many segments lie within so many bytes, at least one.
+func (t *text) upTo(size int) int {
+	n := 0
+	for n < len(t.segments) && (n == 0 || t.segments[n].to <= size) {
+		n++
+	}
+	return n
+}
+
+// show tells a segment.
+func (c *chooser) show(i, j int) {
+	t := &c.texts[i]
+	if t.segments[j].shown {
+		return
+	}
+	n := c.cost(i, j)
+	c.used += n
+	if t.section < c.from {
+		c.before += n
+	}
+	if !c.open[t.section] {
+		c.open[t.section] = true
+		if k := c.first[t.section]; c.texts[k].Kind == Call {
+			for l := range c.lead(k) {
+				c.mark(k, l)
+			}
+		}
+	}
+	c.mark(i, j)
+}
+
+func (c *chooser) mark(i, j int) {
+	s := &c.texts[i].segments[j]
+	s.shown = true
+	for _, id := range s.names {
+		c.known[id] = true
+	}
+}
+
+// recent tells the end: what was said as it was said, of each call the beginning
+// of its input. A section that is too long for what is left is told from its end,
+// since that is what the next one answers.
+func (c *chooser) recent() {
+	for i := len(c.sections) - 1; i >= 0 && c.used < c.Recent; i-- {
+		c.from = i
+		if !c.verbatim(i, c.Recent) {
+			return
+		}
+	}
+}
+
+// verbatim tells a section as it was said, but for the outcome of a call, unless
+// the limit of tokens is reached; it reports whether it was not.
+func (c *chooser) verbatim(section, limit int) bool {
+	for i := c.first[section+1] - 1; i >= c.first[section]; i-- {
+		t := &c.texts[i]
+		if t.Kind == Result {
+			continue
+		}
+		last := len(t.segments)
+		if t.Kind == Call || t.Kind == System {
+			last = t.upTo(callShown)
+		}
+		for j := last - 1; j >= 0; j-- {
+			if !t.segments[j].shown && c.used+c.cost(i, j) > limit {
+				return false
+			}
+			c.show(i, j)
+		}
+	}
+	return true
+}
+
+// older tells the segments that are worth most for their tokens.
+func (c *chooser) older() {
+	var q queue
+	for i := range c.texts {
+		q = c.offer(q, i, 0, len(c.texts[i].segments))
+	}
+	heap.Init(&q)
+	for q.Len() > 0 {
+		top := heap.Pop(&q).(candidate)
+		t := &c.texts[top.text]
+		s := &t.segments[top.segment]
+		if s.shown {
+			continue
+		}
+		gain, cost := c.gain(top.text, top.segment), c.cost(top.text, top.segment)
+		if gain <= 0 {
+			continue
+		}
+		if gain*int64(top.cost) < top.gain*int64(cost) { // it has become worth less
+			top.gain, top.cost = gain, cost
+			heap.Push(&q, top)
+			continue
+		}
+		if c.used+cost > c.Tokens || t.section < c.from && c.before+cost > c.Older {
+			continue
+		}
+		opened := !c.open[t.section]
+		c.show(top.text, top.segment)
+		// What stands beside it has become cheaper.
+		from, to := top.text, top.text+1
+		if opened {
+			from, to = c.first[t.section], c.first[t.section+1]
+		}
+		for i := from; i < to; i++ {
+			a, b := 0, len(c.texts[i].segments)
+			if !opened {
+				a, b = max(top.segment-1, 0), min(top.segment+2, b)
+			}
+			for _, again := range c.offer(nil, i, a, b) {
+				heap.Push(&q, again)
+			}
+		}
+	}
+}
+
+// offer adds the segments from a to b of a text to those that may be told.
+func (c *chooser) offer(q queue, i, a, b int) queue {
+	t := &c.texts[i]
+	for j := a; j < b; j++ {
+		if s := &t.segments[j]; !s.shown {
+			if gain := c.gain(i, j); gain > 0 {
+				q = append(q, candidate{gain, c.cost(i, j), i, j})
+			}
+		}
+	}
+	return q
+}
+
+// fill spends what is left on the end: what was said before, then the outcomes.
+func (c *chooser) fill() {
+	for i := min(c.from, len(c.sections)-1); i >= 0; i-- {
+		c.from = i
+		if !c.verbatim(i, c.Tokens) {
+			break
+		}
+	}
+	for i := len(c.texts) - 1; i >= c.first[c.from]; i-- {
+		for j := range c.texts[i].segments {
+			if !c.texts[i].segments[j].shown && c.used+c.cost(i, j) > c.Tokens {
+				return
+			}
+			c.show(i, j)
+		}
+	}
+}
+
+// told spells the choice.
+func (c *chooser) told() []Told {
+	out := make([]Told, len(c.sections))
+	for i := range c.sections {
+		d := &out[i]
+		d.Whole, d.Recent = c.open[i] || c.empty(i), c.open[i] && i >= c.from
+		if !c.open[i] {
+			continue
+		}
+		var b strings.Builder
+		for k := c.first[i]; k < c.first[i+1]; k++ {
+			d.Whole = c.texts[k].spell(&b) && d.Whole
+		}
+		d.Text = b.String()
+	}
+	return out
+}
+
+// empty reports whether there is nothing to tell of a section.
+func (c *chooser) empty(section int) bool {
+	for _, p := range c.sections[section].Parts {
+		if p.Text != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// spell writes what is told of a text, on lines of its own, and reports whether
+// that is all of it.
+func (t *text) spell(b *strings.Builder) (whole bool) {
+	if t.Text == "" {
+		return true
+	}
+	whole = true
+	line := true // at the beginning of a line
+	gap := false // something was left out since the last segment
+	for j := range t.segments {
+		s := &t.segments[j]
+		if !s.shown {
+			gap, whole = true, false
+			continue
+		}
+		starts := s.from == 0 || t.Text[s.from-1] == '\n'
+		if gap {
+			if !line {
+				b.WriteString(Gap)
+				if starts || t.Kind != Call {
+					b.WriteByte('\n')
+				}
+			} else if starts {
+				b.WriteString(Gap + "\n")
+			}
+			if !starts && (line || t.Kind != Call) {
+				b.WriteString(Gap)
+			}
+			gap = false
+		}
+		b.WriteString(t.Text[s.from:s.to])
+		line = t.Text[s.to-1] == '\n'
+	}
+	if gap {
+		b.WriteString(Gap)
+		line = false
+	}
+	if !line {
+		b.WriteByte('\n')
+	}
+	return whole
+}
+
+// A candidate is a segment that may be told.
+type candidate struct {
+	gain          int64 // what it was worth when it came, which is what it is worth at most
+	cost          int   // in tokens
+	text, segment int
+}
+
+// A queue has the candidate that is worth most first; of equals the later, then
+// the earlier in its text.
+type queue []candidate
+
+func (q queue) Len() int { return len(q) }
+func (q queue) Less(i, j int) bool {
+	a, b := q[i], q[j]
+	switch x, y := a.gain*int64(b.cost), b.gain*int64(a.cost); {
+	case x != y:
+		return x > y
+	case a.text != b.text:
+		return a.text > b.text
+	}
+	return a.segment < b.segment
+}
+func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(x any)   { *q = append(*q, x.(candidate)) }
+func (q *queue) Pop() any {
+	old := *q
+	x := old[len(old)-1]
+	*q = old[:len(old)-1]
+	return x
+}

@@ -1,0 +1,149 @@
+// Package rank chooses what of a history is told where not all of it fits: the
+// end as it was said, and of what came before the pieces whose names the next
+// turns are most likely to use.
+//
+// It is pure and deterministic, and knows nothing of how a history is spelled: who
+// calls it gives the sections with their headings, and gets back the text of each.
+package rank
+
+import "slices"
+
+// A Kind says what a part is.
+type Kind uint8
+
+// The kinds of parts.
+const (
+	User      Kind = iota // what the user typed
+	Assistant             // what the agent said
+	System                // an event that nobody typed
+	Call                  // the input of a tool call
+	Result                // its outcome
+)
+
+// A Part is one text of a section.
+type Part struct {
+	Kind Kind
+	Text string
+}
+
+// A Section is what stands under one heading: a message's text, or a call with its
+// outcome.
+type Section struct {
+	Heading int // tokens that its heading takes
+	Parts   []Part
+}
+
+// Options bound a choice.
+type Options struct {
+	Tokens int      // that the sections may have, headings included
+	Older  int      // of these, those that are spent before the end that is told as it was said
+	Recent int      // tokens of that end that are told before anything is chosen
+	Known  []string // texts that are told anyway
+}
+
+// A History is a list of sections that was read once and can be chosen from again
+// and again, by one goroutine.
+type History struct {
+	sections []Section
+	texts    []text
+	first    []int // index in texts of the first text of each section, and one more at the end
+	names    []name
+	ids      map[string]int32
+}
+
+// A text is a part with its segments.
+type text struct {
+	Part
+	section  int
+	segments []segment
+}
+
+// A name is one that the history contains.
+type name struct {
+	text   string
+	worth  int64
+	within []int32 // the names that stand in it, itself included
+}
+
+// Read splits the sections and finds what their names are worth.
+func Read(sections []Section) *History {
+	h := &History{sections: sections, ids: map[string]int32{}}
+	for i, s := range sections {
+		h.first = append(h.first, len(h.texts))
+		for _, p := range s.Parts {
+			h.texts = append(h.texts, text{Part: p, section: i, segments: split(p.Text)})
+		}
+	}
+	h.first = append(h.first, len(h.texts))
+	stats := h.stats()
+	for id := range h.names {
+		n := &h.names[id]
+		n.worth = stats[id].worth(len(h.texts), n.text)
+		within(n.text, func(part string) {
+			if in, ok := h.ids[part]; ok && !slices.Contains(n.within, in) {
+				n.within = append(n.within, in)
+			}
+		})
+	}
+	for i := range h.texts {
+		for j := range h.texts[i].segments {
+			s := &h.texts[i].segments[j]
+			for _, id := range slices.Clone(s.names) { // what stands in its names is told by it, too
+				for _, in := range h.names[id].within {
+					if !slices.Contains(s.names, in) {
+						s.names = append(s.names, in)
+					}
+				}
+			}
+		}
+	}
+	return h
+}
+
+// stats finds the names and where each stands.
+func (h *History) stats() []stat {
+	var stats []stat
+	var here []int32
+	for i := range h.texts {
+		t := &h.texts[i]
+		here = here[:0]
+		for j := range t.segments {
+			s := &t.segments[j]
+			names(t.Text[s.from:s.to], func(n string) {
+				id, ok := h.ids[n]
+				if !ok {
+					id = int32(len(stats))
+					h.ids[n] = id
+					stats = append(stats, stat{first: i, part: -1})
+					h.names = append(h.names, name{text: n})
+				}
+				if !slices.Contains(s.names, id) {
+					s.names = append(s.names, id)
+				}
+				if st := &stats[id]; st.part != i {
+					st.part, st.last = i, i
+					st.parts++
+					st.kinds |= 1 << t.Kind
+					here = append(here, id)
+				}
+			})
+		}
+		for _, id := range here {
+			if st := &stats[id]; st.fewest == 0 || len(here) < st.fewest {
+				st.fewest = len(here)
+			}
+		}
+	}
+	return stats
+}
+
+// A Told is what is told of a section.
+type Told struct {
+	Text   string // of its parts, each on lines of its own, with Gap where something was left out; "": nothing
+	Whole  bool
+	Recent bool     // it belongs to the end
+	Names  []string // the names that earned a place, the worthiest first; at most a few
+}
+
+// Gap marks where something was left out.
+const Gap = "…"
