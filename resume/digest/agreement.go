@@ -2,6 +2,7 @@ package digest
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,13 +19,7 @@ func agreed(prompt string, before turn) string {
 	if word == "" {
 		return ""
 	}
-	proposal := ""
-	for _, r := range slices.Backward(before.replies) {
-		if r.text != "" {
-			proposal = r.text
-			break
-		}
-	}
+	proposal := before.spoken()
 	if proposal == "" {
 		return ""
 	}
@@ -130,27 +125,27 @@ func vague(p string) bool {
 	return strings.Count(p, " ") < 4 && has(strings.ToLower(p), "this", "that", "it", "these", "those", "them", "the change", "the changes", "the fix", "the plan", "so", "das", "es", "eso", "ça")
 }
 
-// chosen returns what the user chose where a tool asked: the answers to Claude
-// Code's AskUserQuestion, or the plan that was approved.
+// chosen returns what the user chose where a tool asked: the answers to its
+// questions, or the plan that was approved.
 func chosen(c schema.Tool) string {
 	if c.Success == nil || !*c.Success {
 		return ""
 	}
-	switch c.Name {
-	case "AskUserQuestion":
+	switch kindOf(c.Name) {
+	case asks:
 		var answers []string
-		for _, q := range questions(c) {
-			if _, after, ok := strings.Cut(c.Output, `"`+q.text+`"="`); ok {
-				answer, _, _ := strings.Cut(after, `"`)
-				answer = strings.TrimSuffix(plain(answer).text, " (Recommended)")
-				if q.header != "" {
-					answer = q.header + ": " + answer
-				}
-				answers = append(answers, answer)
+		for i, q := range questions(c) {
+			answer := strings.TrimSuffix(plain(answerTo(c.Output, i, q)).text, " (Recommended)")
+			if answer == "" || answer == "Unanswered" {
+				continue
 			}
+			if q.header != "" {
+				answer = q.header + ": " + answer
+			}
+			answers = append(answers, answer)
 		}
 		return strings.Join(answers, "; ")
-	case "ExitPlanMode", "exit_plan_mode":
+	case plans:
 		if plan := planTitle(c); plan != "" {
 			return "plan approved, " + plan
 		}
@@ -158,23 +153,38 @@ func chosen(c schema.Tool) string {
 	return ""
 }
 
-// asked returns the question that a call puts to the user and that has got no
-// answer.
-func asked(c schema.Tool) string {
-	if c.Success != nil && *c.Success {
+// answerTo finds the answer to question i in what a tool put out: Claude Code and
+// OpenCode write "question"="answer", Gemini CLI an object of answers by number.
+func answerTo(output string, i int, q toolQuestion) string {
+	if len(output) > maxRead {
 		return ""
 	}
-	switch c.Name {
-	case "AskUserQuestion":
-		if all := questions(c); len(all) > 0 {
-			return plain(all[0].text).text
+	if _, after, ok := strings.Cut(output, `"`+q.text+`"="`); ok {
+		answer, _, _ := strings.Cut(after, `"`)
+		return answer
+	}
+	return rawjson.String(rawjson.Get(rawjson.Get([]byte(output), "answers"), strconv.Itoa(i)))
+}
+
+// asked returns the questions that a call puts to the user and that have got no
+// answer.
+func asked(c schema.Tool) (open []string) {
+	if c.Success != nil && *c.Success {
+		return nil
+	}
+	switch kindOf(c.Name) {
+	case asks:
+		for _, q := range questions(c) {
+			if text := plain(q.text).text; text != "" && len(open) < maxQuestions {
+				open = append(open, limit(text))
+			}
 		}
-	case "ExitPlanMode", "exit_plan_mode":
+	case plans:
 		if plan := planTitle(c); plan != "" {
-			return "go ahead with the plan “" + plan + "”?"
+			open = append(open, "go ahead with the plan “"+plan+"”?")
 		}
 	}
-	return ""
+	return open
 }
 
 type toolQuestion struct{ text, header string }

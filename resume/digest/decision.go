@@ -1,48 +1,23 @@
 package digest
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode"
 )
 
-// maxTurns is how many turns back a decision is looked for.
+// maxTurns is for how many turns a decision is told of in a summary.
 const maxTurns = 200
 
-// decision returns what was decided last, by whoever said so: the user in plain
-// words, by choosing among what the agent offered, or by agreeing to what it
-// proposed; or the agent where it says that something is settled.
-func decision(all []turn) string {
-	all = all[max(0, len(all)-maxTurns):]
-	for i, t := range slices.Backward(all) {
-		for _, r := range slices.Backward(t.replies) {
-			for _, c := range slices.Backward(r.calls) {
-				if d := chosen(c); d != "" {
-					return d
-				}
-			}
-			cues := agentCues()
-			if r.midWork {
-				cues = slices.DeleteFunc(cues, func(c cue) bool { return !strings.Contains(c.phrase, "deci") && !strings.Contains(c.phrase, "agreed") })
-			}
-			if d := lastDecision(r.text, cues); d != "" {
-				return d
-			}
-		}
-		if name, _ := slash(t.prompt); name != "" {
-			continue
-		}
-		if d := lastDecision(t.prompt, userCues()); d != "" {
-			return d
-		}
-		if i == 0 {
-			break
-		}
-		if d := agreed(t.prompt, all[i-1]); d != "" {
-			return d
-		}
+// replyCues are the phrases that decide in a reply: where the agent goes on with
+// its work its choices are small, and only what it calls a decision is one.
+func replyCues(midWork bool) []cue {
+	cues := agentCues()
+	if midWork {
+		cues = slices.DeleteFunc(cues, func(c cue) bool { return !strings.Contains(c.phrase, "deci") && !strings.Contains(c.phrase, "agreed") })
 	}
-	return ""
+	return cues
 }
 
 // A cue is a phrase after which a decision stands.
@@ -87,20 +62,59 @@ func userCues() []cue {
 	}...)
 }
 
-// lastDecision returns the last decision that text tells of.
-func lastDecision(text string, cues []cue) string {
-	for _, s := range slices.Backward(sentences(text)) {
+// mayRule reports whether a reply can hold a decision, at a small part of the cost
+// of reading it: each of [agentCues], and each heading of decisions, has one of
+// these in it.
+func mayRule(text string) bool {
+	folded := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case 'A' <= c && c <= 'Z':
+			c += 'a' - 'A'
+		case c == '*' || c == '_' || c == '~' || c == '[':
+			continue
+		case c == ' ' || c == '\n' || c == '\t' || c == '\r':
+			if c = ' '; len(folded) > 0 && folded[len(folded)-1] == ' ' {
+				continue
+			}
+		}
+		folded = append(folded, c)
+	}
+	for _, part := range stems() {
+		if bytes.Contains(folded, []byte(part)) {
+			return true
+		}
+	}
+	return false
+}
+
+func stems() []string {
+	return []string{"deci", "agreed", "go with", "going with", "went with", "settl", "opted", "opting", "chose", "picked", "stick", "ll use", "will use", "leaning",
+		"entsch", "wir nehmen", "wir haben uns", "beschlossen", "vamos con", "déci", "决定"}
+}
+
+// A ruling is a decision that a text tells of, and the sentence that tells it.
+type ruling struct{ decision, sentence string }
+
+// rulings returns the decisions that a text tells of.
+func rulings(text []sentence, cues []cue) []ruling {
+	var all []ruling
+	for _, s := range text {
 		if s.heading || s.question() {
 			continue
 		}
+		d := ""
 		if begins(s.under, "decision", "decisions", "decided", "entscheidung", "entscheidungen", "decisión", "décision", "决定") != "" && !s.unclosed && !refused(s.mask) {
-			return tidy(s.text)
+			d = tidy(s.text)
+		} else {
+			d = decided(s, cues)
 		}
-		if d := decided(s, cues); d != "" {
-			return d
+		if d != "" {
+			all = append(all, ruling{d, s.text})
 		}
 	}
-	return ""
+	return all
 }
 
 // decided returns what s decides, "" if nothing.

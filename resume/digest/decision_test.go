@@ -6,6 +6,13 @@ import (
 	"cortext/schema"
 )
 
+// stateOf is the state of a conversation that is at hand as a whole.
+func stateOf(h schema.History) *State {
+	s := new(State)
+	s.Add(h)
+	return s
+}
+
 func TestDecision(t *testing.T) {
 	for _, tc := range []struct {
 		why, want string
@@ -80,7 +87,7 @@ func TestDecision(t *testing.T) {
 		{"an option by letter", "Rewrite the importer", []string{"u: options?", "a: a) Keep it\nb) Rewrite the importer", "u: b"}},
 		{"an option that is not there", "", []string{"u: options?", "a: 1. Keep it\n2. Rewrite it", "u: 7"}},
 	} {
-		if got := decision(turns(schema.History{Messages: talk(tc.messages...)})); got != tc.want {
+		if got := stateOf(schema.History{Messages: talk(tc.messages...)}).Fold.Decided; got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.why, got, tc.want)
 		}
 	}
@@ -94,7 +101,7 @@ func TestDecisionInTheMiddle(t *testing.T) {
 	} {
 		messages := talk("u: Plan it", "a: "+said, "a: Hm.")
 		messages[1].ToolCalls = []schema.ToolCall{{ID: "c", Name: "Bash"}}
-		if got := decision(turns(schema.History{Messages: messages})); got != want {
+		if got := stateOf(schema.History{Messages: messages}).Fold.Decided; got != want {
 			t.Errorf("%q: %q, want %q", said, got, want)
 		}
 	}
@@ -140,11 +147,11 @@ func TestDecisionByTool(t *testing.T) {
 	} {
 		m, tool := call(tc.name, tc.input, tc.output, tc.success)
 		h := schema.History{Messages: append(talk("u: Plan it"), m), Tools: map[string]schema.Tool{tool.ID: tool}}
-		all := turns(h)
-		if got := decision(all); got != tc.decision {
+		s := stateOf(h)
+		if got := s.Fold.Decided; got != tc.decision {
 			t.Errorf("%s: decided %q, want %q", tc.why, got, tc.decision)
 		}
-		if got := openQuestion(all[len(all)-1]); got != tc.open {
+		if got := openQuestion(s.Fold.Last); got != tc.open {
 			t.Errorf("%s: open %q, want %q", tc.why, got, tc.open)
 		}
 	}

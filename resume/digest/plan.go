@@ -23,22 +23,17 @@ const maxStep = 300
 func Plan(tools []schema.Tool) *schema.Plan {
 	var l todoList
 	for _, t := range latest(tools) {
-		if t.Success != nil && !*t.Success {
-			continue
-		}
-		switch listTool(t.Name) {
-		case "todowrite", "writetodos":
-			l.replace(t)
-		case "taskcreate":
-			l.create(t)
-		case "taskupdate":
-			l.update(t)
-		}
+		l.apply(t)
 	}
+	return l.plan()
+}
+
+// plan returns the list as it stands, nil if nothing is on it.
+func (l todoList) plan() *schema.Plan {
 	p := new(schema.Plan)
-	for _, e := range l.entries {
-		if e.status != dropped {
-			p.Steps = append(p.Steps, schema.Step{Content: e.content, Status: e.status})
+	for _, e := range l {
+		if e.Status != dropped {
+			p.Steps = append(p.Steps, schema.Step{Content: e.Content, Status: e.Status})
 		}
 	}
 	if len(p.Steps) == 0 {
@@ -53,13 +48,13 @@ func Plan(tools []schema.Tool) *schema.Plan {
 	return p
 }
 
-// listTool spells the name of a tool as all agents would.
-func listTool(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "") }
+// spelled spells the name of a tool as all agents would.
+func spelled(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "") }
 
 // IsPlanTool reports whether [Plan] looks at the calls of a tool, so that a
 // caller need not hold the others.
 func IsPlanTool(name string) bool {
-	switch listTool(name) {
+	switch spelled(name) {
 	case "todowrite", "writetodos", "taskcreate", "taskupdate":
 		return true
 	}
@@ -104,11 +99,31 @@ func status(word string) string {
 }
 
 type todo struct {
-	id              string // of a task; "" in a list that is written as a whole
-	content, status string
+	ID      string `json:"id,omitempty"` // of a task; "" in a list that is written as a whole
+	Content string `json:"content"`
+	Status  string `json:"status"`
 }
 
-type todoList struct{ entries []todo }
+// maxSteps is the most entries of a list: nobody works off more.
+const maxSteps = 500
+
+type todoList []todo
+
+// apply does what a call did to the list.
+func (l *todoList) apply(t schema.Tool) {
+	if t.Success != nil && !*t.Success {
+		return
+	}
+	switch spelled(t.Name) {
+	case "todowrite", "writetodos":
+		l.replace(t)
+	case "taskcreate":
+		l.create(t)
+	case "taskupdate":
+		l.update(t)
+	}
+	*l = (*l)[:min(len(*l), maxSteps)]
+}
 
 // replace takes the list that t writes as a whole.
 func (l *todoList) replace(t schema.Tool) {
@@ -123,11 +138,11 @@ func (l *todoList) replace(t schema.Tool) {
 			content = step(rawjson.String(rawjson.Get(e, "description")))
 		}
 		if content != "" {
-			entries = append(entries, todo{content: content, status: status(rawjson.String(rawjson.Get(e, "status")))})
+			entries = append(entries, todo{Content: content, Status: status(rawjson.String(rawjson.Get(e, "status")))})
 		}
 	}
 	if len(entries) > 0 || len(list) == 0 {
-		l.entries = entries
+		*l = entries
 	}
 }
 
@@ -141,35 +156,39 @@ func (l *todoList) create(t schema.Tool) {
 			return
 		}
 	}
-	if len(l.entries) > 0 && l.entries[0].id == "" {
-		l.entries = nil
+	if len(*l) > 0 && (*l)[0].ID == "" {
+		*l = nil
 	}
 	id := taskNumber(t.Output)
 	if id == "" {
 		id = l.free()
 	}
-	if slices.ContainsFunc(l.entries, func(e todo) bool { return e.id == id }) {
-		l.entries = nil
+	if slices.ContainsFunc(*l, func(e todo) bool { return e.ID == id }) {
+		*l = nil
 	}
-	l.entries = append(l.entries, todo{id: id, content: content, status: pendingStep})
+	*l = append(*l, todo{ID: id, Content: content, Status: pendingStep})
 }
 
 // free returns the number that the next task gets.
 func (l *todoList) free() string {
 	last := 0
-	for _, e := range l.entries {
-		if n, err := strconv.Atoi(e.id); err == nil {
+	for _, e := range *l {
+		if n, err := strconv.Atoi(e.ID); err == nil {
 			last = max(last, n)
 		}
 	}
 	return strconv.Itoa(last + 1)
 }
 
+// maxNumber is the most digits of a task's number.
+const maxNumber = 18
+
 func taskNumber(output string) string {
 	_, rest, ok := strings.Cut(output, "Task #")
 	if !ok {
 		return ""
 	}
+	rest = rest[:min(len(rest), maxNumber)]
 	return rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
 }
 
@@ -178,13 +197,13 @@ func (l *todoList) update(t schema.Tool) {
 	if id == "" {
 		id = string(rawjson.Get(t.Input, "taskId")) // as a number
 	}
-	for i := range l.entries {
-		if e := &l.entries[i]; e.id != "" && e.id == strings.TrimPrefix(id, "#") {
+	for i := range *l {
+		if e := &(*l)[i]; e.ID != "" && e.ID == strings.TrimPrefix(id, "#") {
 			if s := rawjson.String(rawjson.Get(t.Input, "status")); s != "" {
-				e.status = status(s)
+				e.Status = status(s)
 			}
 			if s := step(rawjson.String(rawjson.Get(t.Input, "subject"))); s != "" {
-				e.content = s
+				e.Content = s
 			}
 		}
 	}

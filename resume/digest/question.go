@@ -2,37 +2,17 @@ package digest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// openQuestion returns what the agent asked in the last turn, which the user has
-// not answered.
+// openQuestion returns what the agent asked last in a turn, "" if nothing that
+// waits for the user.
 func openQuestion(t turn) string {
-	text := ""
-	for i, r := range t.replies {
-		for _, c := range r.calls {
-			if q := asked(c); q != "" && i == len(t.replies)-1 {
-				return q
-			}
-		}
-		text = r.text
-		if r.midWork {
-			text = "" // it asked itself, and went on
-		}
+	if len(t.Asked) > 0 {
+		return t.Asked[0]
 	}
-	var open []sentence
-	after := 0 // sentences since the last question
-	for _, s := range sentences(text) {
-		switch {
-		case s.question() && !rhetorical(s):
-			open = append(open, s)
-			after = 0
-		case !s.heading && !s.item && len(open) > 0 && !idleTalk(s):
-			if after++; after > 2 {
-				open = nil // the agent went on: it was no question to the user
-			}
-		}
-	}
+	open := openSentences(t)
 	if len(open) == 0 {
 		return ""
 	}
@@ -45,6 +25,47 @@ func openQuestion(t turn) string {
 		q = fmt.Sprintf("%s (and %d more)", open[len(open)-n].text, n-1)
 	}
 	return q
+}
+
+// openSentences are the questions that the last reply of a turn puts to the user.
+func openSentences(t turn) (open []sentence) {
+	if t.Calls {
+		return nil // it asked itself, and went on
+	}
+	after := 0 // sentences since the last question
+	for _, s := range sentences(t.final()) {
+		switch {
+		case s.question() && !rhetorical(s):
+			open = append(open, s)
+			after = 0
+		case !s.heading && !s.item && len(open) > 0 && !idleTalk(s):
+			if after++; after > 2 {
+				open = nil // the agent went on: it was no question to the user
+			}
+		}
+	}
+	return open
+}
+
+// waiting returns all questions that wait for the user.
+func (s *State) waiting() []Note {
+	t := &s.Fold.Last
+	asked := t.Asked
+	if len(asked) == 0 {
+		open := openSentences(*t)
+		for i, q := range open {
+			if i == 0 || !bareQuestion(q) {
+				asked = append(asked, q.text)
+			}
+		}
+	}
+	all := slices.Clone(s.Fold.Carried)
+	for _, q := range asked {
+		n := Note{Text: limit(q), Message: t.Message, N: t.N}
+		all = slices.DeleteFunc(all, func(o Note) bool { return o.Text == n.Text })
+		all = append(all, n)
+	}
+	return bounded(all, maxQuestions)
 }
 
 // bareQuestion reports whether s asks about what was asked before: "What do you

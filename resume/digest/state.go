@@ -5,363 +5,248 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"cortext/schema"
 )
 
-// state tells in at most room runes what the agent did last.
-func state(t, before turn, room int) string {
-	var text, note, doing string // note is what was said of work in the background
-	midWork := false
-	for _, r := range t.replies {
-		switch {
-		case r.aside && text != "" && !midWork:
-			if !r.midWork {
-				note = r.text
-			}
-			continue
-		case r.text != "":
-			text, note = r.text, ""
-		}
-		midWork = r.midWork || r.text == ""
-	}
-	if note != "" && worth(note) > worth(text) {
-		text = note
-	}
-	switch {
-	case t.failure != "":
-		return ending(cut("Stopped by an error: "+t.failure, room-1))
-	case len(t.replies) == 0 && !t.interrupted:
-		if asked := gist(t.prompt); asked != "" {
-			return waiting(asked, room)
-		}
-		return ""
-	case text == "" && !t.interrupted && gist(t.prompt) != "":
-		return waiting(gist(t.prompt), room)
-	case t.interrupted:
-		doing = "Interrupted while "
-	case midWork:
-		doing = "Stopped while "
-	}
-	if doing == "" {
-		return finished(t, before, text, room)
-	}
-	if work := underway(text); work != "" {
-		return ending(cut(doing+work, room-1))
-	}
-	if asked := gist(t.prompt); asked != "" {
-		return ending(cut(doing+"working on: "+asked, room-1))
-	}
-	return strings.TrimSuffix(doing, " while ") + "."
+// StateVersion is the version of the [State] that this build makes: a state that
+// was kept under another is made anew.
+const StateVersion = 1
+
+// The most of each kind that a state holds; what falls out is the oldest.
+const (
+	maxFiles     = 200
+	maxCommands  = 100
+	maxErrors    = 40
+	maxDecisions = 80
+	maxQuestions = 20
+	maxSeen      = 200
+)
+
+// maxText is the most bytes of a text in a state.
+const maxText = 300
+
+// A Note is something that was said or that happened, on one line.
+type Note struct {
+	Text    string      `json:"text"`
+	By      schema.Role `json:"by,omitempty"`  // of a decision: who said it
+	Key     string      `json:"key,omitempty"` // of an error: what has to succeed to settle it
+	Message string      `json:"message,omitempty"`
+	N       int         `json:"n,omitempty"` // of the message in the conversation, from 1
 }
 
-func waiting(asked string, room int) string {
-	return ending(cut("Waiting for an answer to: "+asked, min(room-1, maxWaiting)))
+// A File is a file that the agent changed, by the path that it wrote.
+type File struct {
+	Path    string `json:"path"`
+	Action  string `json:"action"`
+	Message string `json:"message,omitempty"`
+	N       int    `json:"n"` // of the message that touched it last
+	Times   int    `json:"times"`
 }
 
-// maxWaiting is the most runes that a prompt without an answer takes.
-const maxWaiting = 220
+// The actions of a file: one that was created and then modified is created.
+const (
+	Created  = "created"
+	Modified = "modified"
+	Deleted  = "deleted"
+)
 
-// gist is what a prompt asks for, on one line.
-func gist(prompt string) string {
-	if name, arguments := slash(prompt); name != "" {
-		if arguments == "" {
-			return "/" + name
-		}
-		prompt = arguments
-	}
-	units := sentences(prompt)
-	for len(units) > 1 && (leadIn(units[0]) || saysNothing(units[0].text)) {
-		units = units[1:]
-	}
-	if len(units) == 0 {
-		return oneLine(prompt[:min(len(prompt), maxRead)])
-	}
-	if whole := oneLine(prompt); len(units) <= 3 && utf8.RuneCountInString(whole) <= maxAsked {
-		return whole
-	}
-	// A question says best what is awaited.
-	for _, u := range slices.Backward(units) {
-		if u.question() {
-			return u.text
-		}
-	}
-	return strings.TrimRight(units[0].text, ".: ")
+// A Command is a shell command that did more than look, or one of the last turn
+// that could not look. Of runs of the same line the last counts.
+type Command struct {
+	Line     string `json:"line"`
+	Looks    bool   `json:"looks,omitempty"`
+	Outcome  string `json:"outcome"`
+	ExitCode *int   `json:"exit_code,omitempty"`
+	Message  string `json:"message,omitempty"`
+	N        int    `json:"n"`
 }
 
-// underway returns what the agent said last that it was about to do, as "running
-// the tests"; "" if it said nothing of the kind.
-func underway(text string) string {
-	for _, s := range slices.Backward(sentences(text)) {
-		if s.question() || s.heading || has(s.mask, "let me know") {
-			continue
-		}
-		l := s.line
-		if verb := intention(l.mask); verb >= 0 {
-			rest := l.slice(verb, len(l.text)).text
-			verb, object, _ := strings.Cut(rest, " ")
-			if verb == "" || strings.ContainsFunc(verb, func(r rune) bool { return !unicode.IsLetter(r) }) {
-				continue
-			}
-			return strings.TrimRight(strings.TrimSpace(gerund(strings.ToLower(verb))+" "+alsoDoing(object)), ".:… ")
-		}
-		if verb, _, _ := strings.Cut(l.mask, " "); strings.HasSuffix(verb, "ing") && len(verb) > 5 && !slices.Contains([]string{"everything", "nothing", "something", "anything"}, verb) {
-			r, n := utf8.DecodeRuneInString(l.text)
-			return strings.TrimRight(string(unicode.ToLower(r))+l.text[n:], ".:… ")
-		}
-	}
-	return ""
+// The outcomes of a command.
+const (
+	OK       = "ok"
+	Failed   = "failed"
+	NoResult = "no result" // it was cut short, or runs in the background
+	Refused  = "refused"   // by the user
+)
+
+// A State is what a person would note of a conversation to go on with it. The
+// zero State is that of a conversation in which nothing was said.
+//
+// It is kept as JSON and extended by what is new. It depends on the messages
+// only, not on how many of them one Add was given.
+type State struct {
+	Version   int          `json:"version"`  // [StateVersion] of the build that made it
+	Messages  int          `json:"messages"` // that are in it
+	Task      Note         `json:"task"`     // what the user asked for first
+	Files     []File       `json:"files,omitempty"`
+	Commands  []Command    `json:"commands,omitempty"`
+	Errors    []Note       `json:"errors,omitempty"`    // failures that no later success settled
+	Decisions []Note       `json:"decisions,omitempty"` // also what the user forbade and demanded
+	Questions []Note       `json:"questions,omitempty"` // that wait for the user
+	Plan      *schema.Plan `json:"plan,omitempty"`
+	LastUser  Note         `json:"last_user"`
+	Status    string       `json:"status,omitempty"` // where the work stands; "" if nothing was said
+	Fold      fold         `json:"fold"`             // what Add goes on from; of no use to a reader
 }
 
-// alsoDoing puts a second verb into the form of the first: "the code and fix it"
-// becomes "the code and fixing it".
-func alsoDoing(object string) string {
-	before, after, ok := strings.Cut(object, " and ")
-	verb, rest, _ := strings.Cut(after, " ")
-	if !ok || !slices.Contains([]string{"add", "apply", "build", "check", "clean", "commit", "create", "delete", "fix", "find", "get", "implement", "install", "make", "move", "push", "read", "remove", "rerun",
-		"rename", "replace", "report", "restart", "review", "run", "see", "start", "try", "update", "use", "verify", "write"}, verb) {
-		return object
-	}
-	return strings.TrimSpace(before + " and " + gerund(verb) + " " + rest)
+// fold is what the next message may refer to.
+type fold struct {
+	Turns     int      `json:"turns,omitempty"` // that do not only take leave
+	Last      turn     `json:"last"`            // the last of them
+	Before    turn     `json:"before"`
+	Closed    bool     `json:"closed,omitempty"`     // the user has taken leave since
+	Noticed   bool     `json:"noticed,omitempty"`    // the agent was told of work in the background
+	Decided   string   `json:"decided,omitempty"`    // the last decision in a few words
+	DecidedIn int      `json:"decided_in,omitempty"` // its turn
+	Carried   []Note   `json:"carried,omitempty"`    // questions of earlier turns that are still open
+	Todos     todoList `json:"todos,omitempty"`
+	Seen      []string `json:"seen,omitempty"` // files that were read, the latest last
 }
 
-// intention returns where in a mask the verb of a stated intention stands ("now
-// let me run the tests": at run), -1 if the sentence is none.
-func intention(mask string) int {
-	at := 0
-	skip := func(words ...string) bool {
-		w := begins(mask[at:], words...)
-		if w == "" {
-			return false
-		}
-		at += len(w)
-		at += len(mask[at:]) - len(strings.TrimLeft(mask[at:], " ,—–-:!."))
-		return true
-	}
-	for skip("now", "next", "first", "then", "so", "ok", "okay", "good", "great", "perfect", "also", "and", "but", "finally", "alright", "right", "sure", "yes") {
-	}
-	if !skip("let me", "i'll", "i will", "i'm going to", "i am going to", "i'm about to", "let's", "lets", "we'll", "we will", "i need to", "i should", "i want to", "time to") {
-		return -1
-	}
-	for skip("now", "also", "first", "quickly", "just", "then", "go ahead and", "try to", "proceed to", "continue to", "need to", "help you", "start by", "begin by") {
-	}
-	if at >= len(mask) {
-		return -1
-	}
-	return at
-}
-
-// gerund returns the -ing form of an English verb.
-func gerund(verb string) string {
-	switch {
-	case strings.HasSuffix(verb, "ing") && len(verb) > 4 && verb != "bring":
-		return verb
-	case strings.HasSuffix(verb, "ie"):
-		return verb[:len(verb)-2] + "ying"
-	case strings.HasSuffix(verb, "e") && !strings.HasSuffix(verb, "ee") && !strings.HasSuffix(verb, "oe") && verb != "be":
-		return verb[:len(verb)-1] + "ing"
-	case slices.Contains([]string{"run", "get", "set", "put", "cut", "stop", "plan", "commit", "swap", "split", "map", "drop", "strip", "grep", "debug",
-		"tag", "log", "ship", "skip", "wrap", "step", "submit", "rerun", "reset", "scan", "spin", "begin", "dig", "trim", "plot", "pin", "fit", "let", "refer", "transfer"}, verb):
-		return verb + verb[len(verb)-1:] + "ing"
-	}
-	return verb + "ing"
-}
-
-// finished tells what the agent's last answer comes to: its most telling
-// sentences, as many as fit, in their order.
-func finished(t, before turn, answer string, room int) string {
-	const label = "Last: "
-	room -= len(label)
-	asked := gist(t.prompt)
-	units := sentences(answer)
-	ranks := rank(units)
-	said := pick(units, ranks, min(room, enough))
-	switch {
-	case said == "" && asked == "":
-		return ""
-	case said == "":
-		return cut(label+"answered: "+asked, room+len(label))
-	case room < roomForBoth || asked == "":
-	case strings.HasSuffix(asked, "?") && utf8.RuneCountInString(asked) <= maxAsked && slices.Max(ranks) < plainEnough:
-		said = "“" + asked + "” " + said
-	case strings.Count(t.prompt, " ") < fewWords && utf8.RuneCountInString(said) < tooShort && len(before.replies) > 0:
-		// "Pushed.", after "push": what was pushed, the answer before says.
-		earlier := sentences(before.replies[len(before.replies)-1].text)
-		if ranks := rank(earlier); len(ranks) > 0 && slices.Max(ranks) >= plainEnough {
-			best := spoken(earlier, slices.Index(ranks, slices.Max(ranks)))
-			if utf8.RuneCountInString(best)+utf8.RuneCountInString(said) < room {
-				said = best + " " + said
-			}
-		}
-	case strings.Count(said, " ") < bareWords:
-		said = "“" + cut(asked, maxAsked) + "” " + said
-	}
-	return label + cut(said, room)
-}
-
-// worth rates an answer by its most telling sentence.
-func worth(answer string) int {
-	ranks := rank(sentences(answer))
-	if len(ranks) == 0 {
-		return never
-	}
-	return slices.Max(ranks)
-}
-
-// pick returns the sentences of the highest ranks in their order, in about room
-// runes: at least the first of them, at most three.
-func pick(units []sentence, ranks []int, room int) string {
-	var order []int
-	for i := range units {
-		if ranks[i] > never {
-			order = append(order, i)
+// Add takes the next whole turns of the conversation into the state: a call
+// counts with the outcome that it has in h.Tools, and is not looked at again.
+//
+// Add changes what the slices of s hold, so a copy that is to stay as it is has
+// to be made through JSON.
+func (s *State) Add(h schema.History) {
+	s.Version = StateVersion
+	for i := range h.Messages {
+		m := &h.Messages[i]
+		s.Messages++
+		switch m.Role {
+		case schema.User:
+			s.prompted(m)
+		case schema.Assistant:
+			s.replied(m, h.Tools)
+		case schema.System:
+			s.happened(m)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return ranks[b] - ranks[a] })
-	var picked []int
-	used := 0
-	for n, i := range order {
-		length := utf8.RuneCountInString(spoken(units, i)) + 1
-		adds := ranks[i] >= worthMore || ranks[i] >= 0 && used < tooShort && length < maxFiller
-		if n > 0 && (used+length > room || !adds || len(picked) == 3) {
-			continue
-		}
-		picked = append(picked, i)
-		used += length
-	}
-	slices.Sort(picked)
+	s.Questions = s.waiting()
+	s.Plan = s.Fold.Todos.plan()
+	s.normal()
+	s.Status = limit(standing(s.Fold.Last, s.Fold.Before, maxSummary))
+}
+
+// Summary says in at most 300 runes on one line where the conversation stopped:
+// the last decision, the question that waits for the user, the last state of the
+// work, as far as there are such; "" where nothing was said.
+func (s *State) Summary() string {
+	f := &s.Fold
 	var parts []string
-	for _, i := range picked {
-		parts = append(parts, spoken(units, i))
+	if f.Decided != "" && f.Turns-f.DecidedIn < maxTurns {
+		parts = append(parts, "Decided: "+f.Decided)
+	}
+	if q := openQuestion(f.Last); q != "" {
+		parts = append(parts, "Open: "+cut(q, maxOpen))
+	}
+	room := maxSummary
+	for i, p := range parts {
+		if !strings.HasSuffix(p, "?") && !strings.HasSuffix(p, "…") {
+			parts[i] = p + "."
+		}
+		room -= utf8.RuneCountInString(parts[i]) + 1
+	}
+	if s := standing(f.Last, f.Before, room); s != "" {
+		parts = append(parts, s)
 	}
 	return strings.Join(parts, " ")
 }
 
-const (
-	maxAsked    = 80  // a longer question is not repeated before its answer
-	plainEnough = 8   // the rank of a sentence that can be understood without the question
-	roomForBoth = 160 // what a question and its answer need
-	bareWords   = 2   // words that say nothing without what was asked: "Updated."
-	tooShort    = 80  // runes up to which any sentence is better than none
-	maxFiller   = 180 // runes of such a sentence
-	enough      = 240 // runes after which no sentence is added
-	worthMore   = 3   // the least rank of a sentence that is added
-)
-
-// spoken returns sentence i; one that announces a list, with its first item.
-func spoken(units []sentence, i int) string {
-	s := units[i].text
-	if units[i].unclosed && i+1 < len(units) && units[i+1].item && !units[i+1].unclosed {
-		return ending(strings.TrimRight(s, ": ") + ": " + units[i+1].text)
-	}
-	return ending(s)
+// note is a note of the message m, which was added last.
+func (s *State) note(text string, m *schema.Message) Note {
+	return Note{Text: limit(text), Message: identity(m), N: s.Messages}
 }
 
-// rank rates each sentence of an answer by how much it says about where the work
-// stands, and by its place: the first and the last say more than others.
-func rank(units []sentence) []int {
-	ranks := make([]int, len(units))
-	first, last := -1, -1
-	for i, s := range units {
-		if ranks[i] = telling(s); ranks[i] == never {
+// decide notes what was decided; what was decided before in the same words is
+// moved to the end.
+func (s *State) decide(text string, by schema.Role, m *schema.Message) {
+	n := s.note(text, m)
+	if n.Text == "" {
+		return
+	}
+	n.By = by
+	s.Decisions = slices.DeleteFunc(s.Decisions, func(d Note) bool { return d.Text == n.Text && d.By == by })
+	s.Decisions = append(s.Decisions, n)
+	if len(s.Decisions) > maxDecisions {
+		out := max(0, slices.IndexFunc(s.Decisions, func(d Note) bool { return d.By == schema.Assistant }))
+		s.Decisions = slices.Delete(s.Decisions, out, out+1)
+	}
+}
+
+// bounded returns the last n of list.
+func bounded[T any](list []T, n int) []T {
+	if len(list) > n {
+		list = slices.Delete(list, 0, len(list)-n)
+	}
+	return list
+}
+
+// identity is the id of m, cut to what a state may hold.
+func identity(m *schema.Message) string { return path(m.ID) }
+
+// limit cuts a line to maxText bytes.
+func limit(s string) string {
+	const mark = "…"
+	if len(s) <= maxText {
+		return s
+	}
+	end := maxText - len(mark)
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return strings.TrimRightFunc(s[:end], unicode.IsSpace) + mark
+}
+
+// endBytes is how much of the beginning and of the end of a text is looked at: a
+// pasted log of 100 MB says no more.
+const endBytes = 32 << 10
+
+// ends returns s without its middle, if it is long.
+func ends(s string) string {
+	if len(s) <= 2*endBytes {
+		return s
+	}
+	return strings.ToValidUTF8(s[:endBytes], "") + "\n…\n" + strings.ToValidUTF8(s[len(s)-endBytes:], "")
+}
+
+// brief is a prompt on one line: all of it if it is short, else its first
+// sentences.
+func brief(prompt string) string {
+	whole := oneLine(dropBlocks(prompt))
+	if len(whole) <= maxText {
+		return whole
+	}
+	said := ""
+	for _, u := range sentences(prompt) {
+		if next := strings.TrimSpace(said + " " + u.text); len(next) <= maxText || said == "" {
+			said = next
 			continue
 		}
-		if s.heading || intention(s.mask) >= 0 {
-			continue
-		}
-		if first < 0 {
-			first = i
-		}
-		last = i
+		break
 	}
-	if headings := slices.IndexFunc(units, func(s sentence) bool { return s.heading }); headings >= 0 && slices.Max(ranks) < worthMore &&
-		strings.Count(units[headings].text, " ") >= 2 {
-		ranks[headings] = plainEnough // a report: its title says what it is
+	if said == "" {
+		return limit(whole)
 	}
-	if first >= 0 {
-		ranks[first] += 4
-		if !units[last].item && last != first {
-			ranks[last] += 2
-		}
-	}
-	return ranks
+	return limit(said)
 }
 
-// ending gives a sentence a full stop if it has no end of its own.
-func ending(s string) string {
-	s = strings.TrimRight(s, ":,; ")
-	if r, _ := utf8.DecodeLastRuneInString(s); unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(")]\"'`", r) {
-		return s + "."
-	}
-	return s
+// normal makes lists that are empty none, as they are when read from JSON.
+func (s *State) normal() {
+	none(&s.Files)
+	none(&s.Commands)
+	none(&s.Errors)
+	none(&s.Decisions)
+	none(&s.Questions)
+	none(&s.Fold.Carried)
+	none(&s.Fold.Seen)
+	none((*[]todo)(&s.Fold.Todos))
+	none(&s.Fold.Last.Asked)
 }
 
-// never is the score of what tells nothing about the work.
-const never = -100
-
-// telling rates how much a sentence of the last answer says about where the work
-// stands.
-func telling(s sentence) int {
-	switch {
-	case s.question() || idleTalk(s):
-		return never
-	case intention(s.mask) >= 0:
-		return -20
+func none[T any](list *[]T) {
+	if len(*list) == 0 {
+		*list = nil
 	}
-	if strings.HasSuffix(strings.TrimRight(s.mask, "."), " and") {
-		return never // a part of a list
-	}
-	score := 0
-	for _, w := range []string{"done", "fixed", "added", "implemented", "created", "updated", "wrote", "written", "pushed", "committed", "merged", "removed",
-		"renamed", "refactored", "resolved", "complete", "completed", "finished", "pass", "passes", "passed", "passing", "green", "works", "working", "verified", "ready",
-		"shipped", "deployed", "installed", "moved", "changed", "replaced", "rewrote", "reviewed", "confirmed", "cleaned", "clean", "built", "set up", "succeeded",
-		"erledigt", "fertig", "behoben", "hinzugefügt", "listo", "hecho", "corregido", "terminé", "corrigé", "ajouté", "完成", "已", "修复"} {
-		if has(s.mask, w) {
-			score += 3
-		}
-	}
-	for _, w := range []string{"failing", "fails", "failed", "blocked", "remaining", "remains", "still", "todo", "next step", "not yet", "missing", "left to do", "tests",
-		"broken", "root cause", "the problem", "the issue", "the bug", "recommend", "recommendation", "recommended", "fehlt", "offen", "pendiente", "失败"} {
-		if has(s.mask, w) {
-			score += 2
-		}
-	}
-	score = min(score, 7)
-	words := strings.Count(s.mask, " ") + 1
-	switch {
-	case s.heading && score == 0:
-		return never // "Summary", "Changes", "Files"
-	case s.item || s.heading:
-		score -= 3
-	case words < 3 && utf8.RuneCountInString(s.text) < 12:
-		score -= 4
-	case words > 45:
-		score -= 2
-	}
-	if s.unclosed {
-		score -= 2
-	}
-	if begins(s.mask, "yes", "no", "absolutely", "it", "this", "these", "that", "they") != "" {
-		score -= 2
-	}
-	if has(s.under, "summary", "status", "result", "conclusion", "verdict", "next steps") {
-		score++
-	}
-	return score
-}
-
-// idleTalk reports whether a sentence keeps the conversation going and says
-// nothing by itself: an exclamation, an announcement, an offer.
-func idleTalk(s sentence) bool {
-	if s.unclosed && has(s.mask, "here's", "here is", "here are", "the following", "as follows", "below") {
-		return true
-	}
-	if has(s.mask, "all the information", "information needed", "information i need", "comprehensive understanding", "comprehensive picture", "full picture", "let me know", "feel free", "if you want", "if you'd like", "if you would like", "happy to", "glad to", "i can also", "you're welcome",
-		"sag bescheid", "wenn du möchtest", "avísame", "si quieres", "si tu veux", "n'hésite pas", "如果你需要", "如果需要") {
-		return true
-	}
-	switch strings.TrimRight(s.mask, "!.: ") {
-	case "perfect", "great", "good", "excellent", "sure", "of course", "absolutely", "yes", "no", "ok", "okay", "got it", "understood", "great question",
-		"good question", "good catch", "good point", "good points", "you're right", "you're absolutely right", "i see", "nice", "thanks", "certainly", "summary", "great idea", "exactly", "right":
-		return true
-	}
-	return false
 }

@@ -184,12 +184,11 @@ func TestOpenQuestion(t *testing.T) {
 		{"to itself", "", "Wait, is the path right? Maybe I should check that?"},
 	} {
 		messages := talk("u: Upgrade the clusters", "a: "+tc.answer)
-		all := turns(schema.History{Messages: messages})
-		if got := openQuestion(all[len(all)-1]); got != tc.want {
+		if got := openQuestion(stateOf(schema.History{Messages: messages}).Fold.Last); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.why, got, tc.want)
 		}
-		answered := turns(schema.History{Messages: append(messages, talk("u: fine", "a: Done.")...)})
-		if got := openQuestion(answered[len(answered)-1]); got != "" {
+		answered := stateOf(schema.History{Messages: append(messages, talk("u: fine", "a: Done.")...)})
+		if got := openQuestion(answered.Fold.Last); got != "" {
 			t.Errorf("%s: open after an answer: %q", tc.why, got)
 		}
 	}

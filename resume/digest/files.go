@@ -1,0 +1,177 @@
+package digest
+
+import (
+	"slices"
+	"strings"
+
+	"cortext/schema"
+	"cortext/schema/rawjson"
+)
+
+// changed takes in a call that writes files.
+func (s *State) changed(k kind, t schema.Tool, result string, m *schema.Message) {
+	if k == patches {
+		s.patched(t, result, m)
+		return
+	}
+	at := text(t.Input, "file_path", "filePath", "notebook_path", "absolute_path", "path")
+	if at == "" {
+		return
+	}
+	s.result(fileKey+at, at, t, result, m)
+	if result != OK {
+		return
+	}
+	says := says(t.Output)
+	old := rawjson.Get(t.Input, "old_string")
+	if old == nil {
+		old = rawjson.Get(t.Input, "oldString")
+	}
+	if says == "" && !s.knows(at) && (k == writes || string(old) == `""`) {
+		says = Created
+	}
+	if says == "" {
+		says = Modified
+	}
+	s.touch(at, says, m)
+}
+
+// fileKey begins the key of a failure to change a file.
+const fileKey = "file "
+
+// says returns what a tool says it did to a file, "" if it leaves that open.
+func says(output string) string {
+	switch {
+	case strings.HasPrefix(output, "File created"), strings.HasPrefix(output, "Successfully created"), strings.HasPrefix(output, "Created new file"):
+		return Created
+	case strings.HasPrefix(output, "The file "), strings.HasPrefix(output, "Successfully overwrote"), strings.HasPrefix(output, "Successfully modified"):
+		return Modified
+	}
+	return ""
+}
+
+// patched takes in a patch of OpenCode's: "*** Add File: a" and the like.
+func (s *State) patched(t schema.Tool, result string, m *schema.Message) {
+	last := ""
+	for l := range strings.Lines(rawjson.String(rawjson.Get(t.Input, "patchText"))) {
+		rest, ok := strings.CutPrefix(l, "*** ")
+		if !ok {
+			continue
+		}
+		verb, name, _ := strings.Cut(rest, ": ")
+		if name = path(name); name == "" {
+			continue
+		}
+		switch verb {
+		case "Add File", "Update File", "Delete File":
+			s.result(fileKey+name, name, t, result, m)
+		case "Move to":
+		default:
+			continue
+		}
+		if result != OK {
+			continue
+		}
+		switch verb {
+		case "Add File":
+			s.touch(name, Created, m)
+		case "Update File":
+			s.touch(name, Modified, m)
+		case "Delete File":
+			s.touch(name, Deleted, m)
+		case "Move to":
+			if last != "" {
+				s.touch(last, Deleted, m)
+			}
+			s.touch(name, Created, m)
+		}
+		last = name
+	}
+}
+
+// touch notes what m did to the file at a path.
+func (s *State) touch(at, action string, m *schema.Message) {
+	f := File{Path: at}
+	if i := slices.IndexFunc(s.Files, func(f File) bool { return f.Path == at }); i >= 0 {
+		f = s.Files[i]
+		s.Files = slices.Delete(s.Files, i, i+1)
+	}
+	if action != Modified || f.Action != Created {
+		f.Action = action
+	}
+	f.Message, f.N = identity(m), s.Messages
+	f.Times++
+	s.Files = bounded(append(s.Files, f), maxFiles)
+	if action == Deleted {
+		s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool { return e.Key == limit(fileKey+at) })
+	}
+}
+
+// knows reports whether the file at a path was there when it was last heard of.
+func (s *State) knows(at string) bool {
+	if i := slices.IndexFunc(s.Files, func(f File) bool { return f.Path == at }); i >= 0 {
+		return s.Files[i].Action != Deleted
+	}
+	return slices.Contains(s.Fold.Seen, at)
+}
+
+// saw notes the files that a call read.
+func (s *State) saw(input schema.Raw) {
+	names := []string{text(input, "file_path", "filePath", "absolute_path", "path", "notebook_path")}
+	for _, list := range []string{"paths", "include"} { // of Gemini CLI's read_many_files
+		if values, err := rawjson.Array(rawjson.Get(input, list)); err == nil {
+			for _, v := range values[:min(len(values), maxSeen)] {
+				names = append(names, path(leading(v)))
+			}
+		}
+	}
+	for _, at := range names {
+		if at != "" {
+			s.Fold.Seen = slices.DeleteFunc(s.Fold.Seen, func(p string) bool { return p == at })
+			s.Fold.Seen = bounded(append(s.Fold.Seen, at), maxSeen)
+		}
+	}
+}
+
+// did takes in what a shell command did to a path. A folder goes with the files
+// that are known in it.
+func (s *State) did(d deed, m *schema.Message) {
+	at := path(d.path)
+	if at == "" {
+		return
+	}
+	if d.action == Deleted {
+		at = s.known(at)
+		dir := strings.TrimSuffix(at, "/") + "/"
+		for _, f := range slices.Clone(s.Files) {
+			if strings.HasPrefix(f.Path, dir) && f.Action != Deleted {
+				s.touch(f.Path, Deleted, m)
+			}
+		}
+	}
+	s.touch(at, d.action, m)
+}
+
+// known is the one file that a path of a shell command can mean: tools name files
+// by whole paths, commands by those below the folder that they run in.
+func (s *State) known(at string) string {
+	rel := strings.TrimPrefix(at, "./")
+	if strings.HasPrefix(rel, "/") || !strings.Contains(rel, "/") {
+		return at
+	}
+	found := ""
+	for _, f := range s.Files {
+		switch {
+		case f.Path == at, f.Path == rel:
+			return f.Path
+		case strings.HasSuffix(f.Path, "/"+rel) && found != "":
+			return at
+		case strings.HasSuffix(f.Path, "/"+rel):
+			found = f.Path
+		}
+	}
+	if found != "" {
+		return found
+	}
+	return at
+}

@@ -1,0 +1,84 @@
+package digest
+
+import (
+	"slices"
+	"strings"
+)
+
+// A purpose is what a simple command is for: "git push", "go test", and what it
+// is told to do that to.
+type purpose struct {
+	program, does string
+	of            []string
+	part          bool // a flag picks some of it: -run
+}
+
+// purposes takes the core of a script apart.
+func purposes(core string) (all []purpose) {
+	for part := range strings.SplitSeq(core, " && ") {
+		words := strings.Fields(part)
+		if len(words) == 0 {
+			continue
+		}
+		p := purpose{program: base(words[0])}
+		for _, w := range words[1:] {
+			switch {
+			case w[0] == '-':
+				flag, _, _ := strings.Cut(strings.TrimLeft(w, "-"), "=")
+				p.part = p.part || slices.Contains([]string{"run", "k", "t", "only", "grep", "filter", "testNamePattern"}, flag)
+			case w == "run" && p.does == "" && len(p.of) == 0:
+			case p.does == "" && len(p.of) == 0 && verb(w):
+				p.does = w
+			default:
+				p.of = append(p.of, w)
+			}
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// verb reports whether the first word behind a program says what it is to do.
+func verb(w string) bool {
+	return !strings.ContainsFunc(w, func(r rune) bool { return (r < 'a' || r > 'z') && r != '-' && r != ':' && r != '_' })
+}
+
+// settles reports whether success of the one settles a failure of the other: the
+// same done to the same, to all of it, or with what was missing. Of a chain its
+// end is what it was for.
+func settles(success, failure string) bool {
+	if success == failure {
+		return true
+	}
+	failed := purposes(failure)
+	if len(failed) == 0 {
+		return false
+	}
+	f := failed[len(failed)-1]
+	return slices.ContainsFunc(purposes(success), func(s purpose) bool {
+		switch {
+		case s.tests() && f.tests() && !s.part && !slices.ContainsFunc(s.of, func(w string) bool { return strings.Trim(w, "./") != "" }):
+			return true // all tests
+		case s.program != f.program:
+			return false
+		case s.program == "git" && slices.Contains([]string{"commit", "push"}, s.does):
+			return slices.Contains([]string{"merge", "rebase", "pull", "cherry-pick", "commit", s.does}, f.does)
+		case s.does != f.does || s.part && !f.part:
+			return false
+		}
+		return within(s.of, f.of) || within(f.of, s.of)
+	})
+}
+
+// tests reports whether a command runs tests.
+func (p purpose) tests() bool {
+	words := strings.FieldsFunc(p.program+" "+p.does, func(r rune) bool { return !wordRune(r) })
+	return slices.ContainsFunc(words, func(w string) bool {
+		return slices.Contains([]string{"test", "tests", "pytest", "jest", "vitest", "rspec", "phpunit", "ctest", "nextest"}, w)
+	})
+}
+
+// within reports whether all of a is in b.
+func within(a, b []string) bool {
+	return !slices.ContainsFunc(a, func(w string) bool { return !slices.Contains(b, w) })
+}

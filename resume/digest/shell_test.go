@@ -1,0 +1,89 @@
+package digest
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestShell says of lines for the shell what they do (their core), in brackets
+// whether they are plain, piped, and write, and what they do to which paths.
+func TestShell(t *testing.T) {
+	for source, want := range map[string]string{
+		"ls -la && cat a | head":                      " [piped]",
+		"cd x && go test ./... 2>&1 | tail -5":        "go test ./... [piped]",
+		"FOO=1 BAR=\"a b\" sudo make -j2 all":         "make -j2 all [plain]",
+		"rm a 'b c' \"d\" && git rm -f e && unlink f": "rm a b c d && git rm -f e && unlink f [plain] -a -b c -d -e -f",
+		"rm -- -a":                "rm -- -a [plain] --a",
+		"git rm --cached a; rm b": "git rm --cached a && rm b []",
+		"git rm --cached a && mv -t d a && rm -n x": "git rm --cached a && mv -t d a && rm -n x [plain]",
+		"cd x && rm a":   "rm a [plain]",
+		"rm *.o":         "rm *.o []",
+		"rm $(ls)":       "rm $(ls) []",
+		"rm \"$HOME/a\"": "rm $HOME/a []",
+		"rm a > log":     "rm a [writes]",
+		"rm a \\\n b":    "rm a b []",
+		"mv a b && mv c.go d/ && mv e f g && mv h.go dir": "mv a b && mv c.go d/ && mv e f g && mv h.go dir [plain] -a +b -c.go +d/c.go -e +g/e -f +g/f -h.go",
+		"mv a":                                  "mv a [plain]",
+		"mv a .":                                "mv a . [plain] -a",
+		"cat > a <<'EOF'\nrm x && y\nEOF\nmake": "make [writes]",
+		"cat <<EOF\nrm x":                       " []",
+		"echo a >> b; (make) & wait":            "make [writes]",
+		"for f in a b; do rm \"$f\"; done":      "rm $f []",
+		"find . -name x -delete":                "find . -name x -delete [plain]",
+		"find . -name x | xargs grep y":         " [piped]",
+		"find . | xargs -n1 rm":                 "xargs -n1 rm [piped]",
+		"sed -n 1p a && sed -i s/a/b/ a":        "sed -i s/a/b/ a [plain]",
+		"git -C x -c a=b log --oneline && git --no-pager diff":         " [plain]",
+		"git branch -a && git branch new && git tag && git":            "git branch new [plain]",
+		"git stash && git stash list && git remote -v":                 "git stash [plain]",
+		"gh pr view 3 && gh pr create && gh api x && gh api -X POST y": "gh pr create && gh api -X POST y [plain]",
+		"curl -s x && curl -sX POST x && curl -o a x":                  "curl -sX POST x && curl -o a x [plain]",
+		"ssh h 'ls /x | head' && ssh h 'rm x' && ssh h":                "ssh h rm x && ssh h [plain]",
+		"pacman -Qs x && pacman -S x && npm --version":                 "pacman -S x [plain]",
+		"command -v jq && systemctl --user status x":                   " [plain]",
+		"command make # and so on":                                     "make []",
+		"make &> log":                                                  "make [writes]",
+		"2>/dev/null make 3>&1":                                        "make []",
+		"echo \"$(cat <<'E'\n)\nE\n)\"; rm a":                          "rm a []",
+		"'unclosed":                                                    "unclosed [plain]",
+		"Get-ChildItem x; Remove-Item y":                               "Remove-Item y []",
+		"":                                                             " [plain]",
+	} {
+		s := parse(source)
+		got := s.core() + " ["
+		for _, f := range []struct {
+			name string
+			is   bool
+		}{{"plain", s.plain}, {"piped", s.piped}, {"writes", s.writes}} {
+			if f.is {
+				got += f.name + " "
+			}
+		}
+		got = strings.TrimRight(got, " ") + "]"
+		if s.plain {
+			for _, d := range s.deeds() {
+				got += map[string]string{Deleted: " -", Created: " +"}[d.action] + d.path
+			}
+		}
+		if got != want {
+			t.Errorf("%q:\n got %q\nwant %q", source, got, want)
+		}
+	}
+}
+
+func TestSettles(t *testing.T) {
+	for _, tc := range []struct {
+		success, failure string
+		want             bool
+	}{
+		{"make", "make", true}, {"make all", "make", false}, {"make", "make all", false}, {"git push -u origin x", "git push", true}, {"git push", "git pull --rebase && git push", true},
+		{"git commit -m b", "git add a && git commit -m a", true}, {"git commit -m b", "git merge origin/main", true}, {"git status", "git push", false}, {"git push", "git commit -m a", true},
+		{"go test ./...", "go test ./a", true}, {"go test ./a", "go test ./...", false}, {"go test ./a -run X", "go test ./a", false}, {"go test -race ./a", "go test ./a -run X -v", true},
+		{"mise run test", "go test ./a -run X", true}, {"npm test", "npm run test -- a", true}, {"npm run build", "npm run test", false}, {"cargo build", "", false}, {"", "make", false},
+		{"mix test test/a.exs", "mix test test/b.exs", false}, {"curl a", "curl b", false}, {"go build ./... && go test ./...", "go test ./b", true},
+	} {
+		if got := settles(tc.success, tc.failure); got != tc.want {
+			t.Errorf("%q settles %q: %v", tc.success, tc.failure, got)
+		}
+	}
+}

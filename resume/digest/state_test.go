@@ -1,0 +1,501 @@
+package digest
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"cortext/schema"
+)
+
+var rewrite = flag.Bool("update", false, "rewrite the golden files")
+
+// A teller makes a history from lines: "u: …", "a: …", "s: …", and calls of the
+// last message of the agent, "t: Tool {input} -> outcome | output", the outcome
+// being ok, no (failed), ? (none) or an exit code.
+type teller struct {
+	h schema.History
+	n int
+}
+
+func tell(lines ...string) schema.History {
+	t := teller{h: schema.History{Tools: map[string]schema.Tool{}}}
+	for _, l := range lines {
+		t.line(l)
+	}
+	return t.h
+}
+
+func (t *teller) line(l string) {
+	rest, ok := strings.CutPrefix(l, "t: ")
+	if !ok {
+		t.n++
+		m := talk(l)[0]
+		m.ID = fmt.Sprint("m", t.n)
+		t.h.Messages = append(t.h.Messages, m)
+		return
+	}
+	call, rest, _ := strings.Cut(rest, " -> ")
+	result, output, _ := strings.Cut(rest, " | ")
+	name, input, _ := strings.Cut(call, " ")
+	if len(t.h.Messages) == 0 || t.h.Messages[len(t.h.Messages)-1].Role != schema.Assistant {
+		t.line("a: ")
+	}
+	m := &t.h.Messages[len(t.h.Messages)-1]
+	x := schema.Tool{ID: fmt.Sprint("c", len(t.h.Tools)), MessageID: m.ID, Name: name, Input: schema.Raw(input), Output: output}
+	var code int
+	switch result {
+	case "ok":
+		x.Success = yes()
+	case "no":
+		x.Success = no()
+	case "?":
+	default:
+		if _, err := fmt.Sscan(result, &code); err != nil {
+			panic(l)
+		}
+		x.ExitCode, x.Success = &code, yes()
+		*x.Success = code == 0
+	}
+	m.ToolCalls = append(m.ToolCalls, schema.ToolCall{ID: x.ID, Name: name})
+	t.h.Tools[x.ID] = x
+}
+
+// sh is a call of a shell as tell reads it.
+func sh(command, result, output string) string {
+	b, _ := json.Marshal(map[string]string{"command": command})
+	return "t: Bash " + string(b) + " -> " + result + " | " + output
+}
+
+// describe writes a state for a person.
+func describe(s *State) string {
+	var sb strings.Builder
+	fmt.Fprintf(&sb, "version %d, %d messages\n", s.Version, s.Messages)
+	note := func(what string, n Note) {
+		if n.Text != "" {
+			fmt.Fprintf(&sb, "%s %d %s%s: %s\n", what, n.N, n.Message, strings.Replace(" by "+string(n.By), " by ", " ", 1), n.Text)
+		}
+	}
+	note("task", s.Task)
+	for _, f := range s.Files {
+		fmt.Fprintf(&sb, "%s %d %s x%d: %s\n", f.Action, f.N, f.Message, f.Times, f.Path)
+	}
+	for _, c := range s.Commands {
+		code := ""
+		if c.ExitCode != nil {
+			code = fmt.Sprintf(" (%d)", *c.ExitCode)
+		}
+		fmt.Fprintf(&sb, "%s%s %d %s: %s\n", c.Outcome, code, c.N, c.Message, c.Line)
+	}
+	for _, list := range []struct {
+		what  string
+		notes []Note
+	}{{"error", s.Errors}, {"decision", s.Decisions}, {"question", s.Questions}} {
+		for _, n := range list.notes {
+			note(list.what, n)
+		}
+	}
+	fmt.Fprintf(&sb, "plan %s\n", show(s.Plan))
+	note("last user", s.LastUser)
+	fmt.Fprintf(&sb, "status %s\nsummary %s\n", s.Status, s.Summary())
+	return sb.String()
+}
+
+// TestState compares the states of a few conversations, one for each agent, with
+// testdata/states.golden.
+func TestState(t *testing.T) {
+	var out strings.Builder
+	for _, c := range []struct {
+		name  string
+		lines []string
+	}{
+		{"nothing", nil},
+		{"Claude Code", []string{
+			"u: hello", "a: Hello! What is it?",
+			"u: /clear",
+			"u: /workspace.plan \"Retry uploads. Never retry a 4xx. It never ends at the moment.\"",
+			"a: I'll look.", `t: Read {"file_path":"/p/upload.go"} -> ok | package p`, `t: Grep {"pattern":"retry"} -> ok | `,
+			`t: Read {"file_path":"/p/gone.go"} -> no | File does not exist.`,
+			`t: AskUserQuestion {"questions":[{"question":"How many times?","header":"Retries"},{"question":"Log it?","header":"Log"}]} -> ok | User has answered your questions: "How many times?"="3 (Recommended)", "Log it?"="No".`,
+			`t: TodoWrite {"todos":[{"content":"write it","status":"in_progress"},{"content":"test it","status":"pending"}]} -> ok | `,
+			"a: We decided on a backoff of two seconds. Now I write it.",
+			`t: Edit {"file_path":"/p/upload.go","old_string":"a","new_string":"b"} -> no | <tool_use_error>String to replace not found in file.</tool_use_error>`,
+			`t: Edit {"file_path":"/p/upload.go","old_string":"a","new_string":"c"} -> ok | The file /p/upload.go has been updated.`,
+			`t: Write {"content":"x","file_path":"/p/retry.go"} -> ok | File created successfully at: /p/retry.go`,
+			`t: MultiEdit {"file_path":"/p/retry.go","edits":[]} -> ok | Applied 2 edits`,
+			`t: NotebookEdit {"notebook_path":"/p/n.ipynb","new_source":""} -> ok | Updated cell`,
+			sh("cd /p && go test ./... 2>&1 | tail -20", "0", "--- FAIL: TestUpload (0.1s)\nFAIL"),
+			sh("git status && ls -la | head", "0", ""), sh("ls nowhere", "2", "ls: nowhere: No such file or directory"),
+			sh("grep -rn retry . | wc -l", "1", ""),
+			sh("go vet ./...", "1", "Exit code 1\n# p\n./retry.go:3:2: undefined: x"),
+			sh("rm /p/old.go && git rm -q /p/older.go", "0", ""),
+			sh("rm -rf /p/*.tmp", "0", ""),
+			sh("npm start", "ok", "Command running in background with ID: b1"),
+			sh("git push --force", "no", "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nnot before the review"),
+			"a: One test fails. Should I skip it?\n\nOr shall I raise the timeout?",
+			"u: What takes so long?", "a: The backoff. Then which one?",
+			"u: no, keep both and make the test use a fake clock instead of sleeping", "a: ",
+			sh("go test -run TestUpload ./...", "0", "ok"), sh("go test ./...", "0", "ok"),
+			`t: Write {"content":"x","file_path":"/p/retry.go"} -> ok | The file /p/retry.go has been updated.`,
+			"a: All tests pass. Should it be documented?",
+			"u: /exit", "a: Shall I save?", sh("cortext stop", "0", "")}},
+		{"OpenCode", []string{
+			"u: Please add a cache to the client. Use sync.Map instead of a mutex. I don't know where. Don't touch the server!",
+			`t: read {"filePath":"/p/a.go"} -> ok | a`, `t: write {"filePath":"/p/a.go","content":"x"} -> ok | Wrote file successfully.`,
+			`t: write {"filePath":"/p/b.go","content":"x"} -> ok | Wrote file successfully.`,
+			`t: write {"filePath":"/p/b.go","content":"y"} -> ok | Wrote file successfully.`,
+			`t: apply_patch {"patchText":"*** Begin Patch\n*** Update File: c.go\n*** Move to: d.go\n@@\n-a\n*** Add File: e.go\n+x\n*** Delete File: /p/b.go\n*** Whatever: f\n*** End Patch"} -> ok | Success.`,
+			`t: edit {"filePath":"/p/g.go","oldString":"","newString":"x"} -> ok | Edit applied successfully.`,
+			`t: bash {"command":"make","description":"builds"} -> 2 | cc: x.c\nx.c:1: error: no`,
+			`t: bash {"command":"git commit -m \"one\""} -> 1 | hook failed`,
+			`t: bash {"command":"git commit -m \"two\""} -> 0 | `,
+			`t: bash {"command":"mv /p/x/a.go x/b.go && mv x/b.go done/ && mv one two three/ && mv name.go dir"} -> 0 | `,
+			`t: bash {"command":"rm x/y/deep.go"} -> ? | `,
+			`t: mcp_deploy {"to":"staging"} -> no | Error: no such host`, `t: task {"description":"x"} -> no | Tool execution aborted`,
+			`t: todowrite {"todos":[{"content":"a","status":"completed"}]} -> ok | []`,
+			`t: question {"questions":[{"question":"Deploy it?","header":"Deploy"},{"question":"Now?"}]} -> no | dismissed`}},
+		{"Gemini CLI", []string{
+			"u: fix the icon", `t: write_file {"content":"x","file_path":"/p/i.svg"} -> ok | Successfully created and wrote to new file: /p/i.svg.`,
+			`t: replace {"file_path":"/p/i.svg","old_string":"x","new_string":"y"} -> ok | Successfully modified file: /p/i.svg (1 replacements).`,
+			`t: replace {"file_path":"/p/new.svg","old_string":"","new_string":"y"} -> ok | Created new file: /p/new.svg with provided content.`,
+			`t: read_many_files {"include":["a.txt","b.txt"]} -> ok | `, `t: write_file {"file_path":"b.txt"} -> ok | `,
+			`t: run_shell_command {"command":"ssh root@host 'cat /etc/passwd | head'"} -> 0 | `,
+			`t: run_shell_command {"command":"ssh root@host 'reboot now'"} -> ok | Output: (empty)\nError: (none)`,
+			`t: run_shell_command {"command":"curl -s https://example.org/x"} -> 0 | `, `t: run_shell_command {"command":"curl -o x https://example.org/x"} -> 22 | Output: curl: (22) error: 404`,
+			`t: run_shell_command {"command":"sudo dd of=/dev/sda"} -> no | [Operation Cancelled] Reason: User denied execution.`,
+			`t: write_todos {"todos":[{"description":"draw","status":"cancelled"},{"description":"paint","status":"pending"}]} -> ok | `,
+			`t: ask_user {"questions":[{"question":"Which colour?","header":"Colour"}]} -> ok | {"answers":{"0":"red"}}`,
+			"s: Request cancelled."}},
+		{"an error that comes back", []string{
+			"u: Fix it", sh("make", "2", "error: a"), sh("make", "0", ""), sh("make", "2", "error: b"), sh("cargo build", "101", "error[E1]: c"),
+			`t: Write {"file_path":"a"} -> no | EACCES: permission denied`, sh("rm a", "0", "")}},
+		{"a folder that is deleted", []string{
+			"u: Clean up", `t: Write {"file_path":"/p/old/a.go"} -> ok | `, `t: Write {"file_path":"/p/old/b/c.go"} -> ok | `, `t: Write {"file_path":"/p/older.go"} -> ok | `,
+			sh("rm -r p/old/b", "0", ""), sh("rm -r /p/old", "0", ""), `t: Write {"file_path":"/p/old/a.go"} -> ok | `}},
+	} {
+		fmt.Fprintf(&out, "== %s\n%s\n", c.name, describe(stateOf(tell(c.lines...))))
+	}
+	golden(t, "testdata/states.golden", out.String())
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (go test ./resume/digest -update rewrites it):\n%s", file, got)
+	}
+}
+
+// pieces cuts a history where users speak, at random.
+func pieces(h schema.History, random *rand.Rand) []schema.History {
+	var all []schema.History
+	from := 0
+	for i := 1; i <= len(h.Messages); i++ {
+		if i < len(h.Messages) && (h.Messages[i].Role != schema.User || random.IntN(3) == 0) {
+			continue
+		}
+		p := schema.History{Messages: h.Messages[from:i], Tools: map[string]schema.Tool{}}
+		for _, m := range p.Messages {
+			for _, c := range m.ToolCalls {
+				if x, ok := h.Tools[c.ID]; ok {
+					p.Tools[c.ID] = x
+				}
+			}
+		}
+		all = append(all, p)
+		from = i
+	}
+	return all
+}
+
+// samePieces fails unless a history gives the same state in pieces, with a trip
+// through JSON between them.
+func samePieces(t *testing.T, h schema.History, random *rand.Rand) {
+	t.Helper()
+	whole, parts := new(State), new(State)
+	whole.Add(h)
+	for _, p := range pieces(h, random) {
+		parts.Add(p)
+		b, err := json.Marshal(parts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := new(State)
+		if err := json.Unmarshal(b, again); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(parts, again) {
+			t.Fatalf("through JSON:\n%+v\n%+v", parts, again)
+		}
+		parts = again
+	}
+	if len(h.Messages) == 0 {
+		parts.Add(h)
+	}
+	if !reflect.DeepEqual(whole, parts) {
+		t.Fatalf("at once:\n%s\nin pieces:\n%s\n%+v\n%+v", describe(whole), describe(parts), whole.Fold, parts.Fold)
+	}
+	if whole.Summary() != parts.Summary() {
+		t.Fatalf("%q, %q", whole.Summary(), parts.Summary())
+	}
+}
+
+// checkState fails if a state is larger than it may be, or holds what a terminal
+// would obey.
+func checkState(t *testing.T, s *State) {
+	t.Helper()
+	for what, n := range map[string][2]int{"files": {len(s.Files), maxFiles}, "commands": {len(s.Commands), maxCommands}, "errors": {len(s.Errors), maxErrors},
+		"decisions": {len(s.Decisions), maxDecisions}, "questions": {len(s.Questions), maxQuestions}, "seen": {len(s.Fold.Seen), maxSeen}, "asked": {len(s.Fold.Last.Asked), maxQuestions}, "steps": {len(s.Fold.Todos), maxSteps}} {
+		if n[0] > n[1] {
+			t.Fatalf("%d %s", n[0], what)
+		}
+	}
+	texts := []string{s.Task.Text, s.LastUser.Text, s.Status}
+	for _, list := range [][]Note{s.Errors, s.Decisions, s.Questions, s.Fold.Carried} {
+		for _, n := range list {
+			texts = append(texts, n.Text, n.Message)
+			if n.Text == "" || n.N < 1 || n.N > s.Messages || len(n.Key) > maxText || !utf8.ValidString(n.Key) {
+				t.Fatalf("%+v of %d messages", n, s.Messages)
+			}
+		}
+	}
+	for _, f := range s.Files {
+		texts = append(texts, f.Path, f.Message)
+		if f.Path == "" || f.Times < 1 || f.N < 1 || f.N > s.Messages || f.Action != Created && f.Action != Modified && f.Action != Deleted {
+			t.Fatalf("%+v", f)
+		}
+	}
+	for _, c := range s.Commands {
+		texts = append(texts, c.Line, c.Message)
+	}
+	texts = append(texts, s.Fold.Seen...)
+	if s.Fold.Before.Prompt != "" {
+		t.Fatal("the prompt of the turn before is kept, which nothing looks at")
+	}
+	for _, x := range texts {
+		if len(x) > maxText || !utf8.ValidString(x) || strings.ContainsFunc(x, unicode.IsControl) {
+			t.Fatalf("%d bytes: %q", len(x), x)
+		}
+	}
+	for _, x := range []string{s.Fold.Last.Prompt, s.Fold.Last.Text, s.Fold.Last.Aside, s.Fold.Last.Note, s.Fold.Before.Text} {
+		if len(x) > 2*endBytes+len("\n…\n") {
+			t.Fatalf("%d bytes of speech", len(x))
+		}
+	}
+	checkLine(t, "summary", s.Summary(), maxSummary)
+}
+
+// TestPieces makes conversations of a few messages and calls that touch each
+// other, and cuts them where users speak.
+func TestPieces(t *testing.T) {
+	lines := []string{
+		"u: Fix the upload. Never retry a 4xx.", "u: yes", "u: /exit", "u: why?", "u: /workspace.plan never use globals", "u: ", "u: !ls", "u: no, in the other file please", "u: thanks", "u: let's go with B",
+		"a: Shall I split the file in two?", "a: We decided on REST. Which one, A or B?", "a: Fixed it, and all tests pass.", "a: API Error: 500", "a: No response requested.", "a: ", "a: Let me run the tests:",
+		"s: [Request interrupted by user]", "s: <task-notification>", "u: [Request interrupted by user]",
+		`t: Read {"file_path":"a.go"} -> ok | `, `t: Read {"file_path":"b.go"} -> no | File does not exist.`, `t: Write {"file_path":"a.go"} -> ok | `, `t: Write {"file_path":"b.go"} -> no | EACCES`, `t: write {"filePath":"b.go"} -> ok | `,
+		sh("rm a.go", "0", ""), sh("mv a.go c.go", "0", ""), sh("make", "2", "error: x"), sh("make", "0", ""), sh("cat a.go", "1", "No such file"), sh("git commit -m a", "1", "no"), sh("git push", "0", ""),
+		`t: TaskCreate {"subject":"a"} -> ok | Task #1 created`, `t: TaskUpdate {"taskId":"1","status":"completed"} -> ok | `, `t: TodoWrite {"todos":[]} -> ok | `,
+		`t: AskUserQuestion {"questions":[{"question":"Which?"},{"question":"When?"}]} -> no | x`, `t: ExitPlanMode {"plan":"# Move it"} -> ok | `, `t: mcp_x {} -> no | Error: y`, `t: mcp_x {} -> ok | `,
+	}
+	random := rand.New(rand.NewPCG(5, 8))
+	for range 800 {
+		var talk []string
+		for range random.IntN(40) {
+			talk = append(talk, lines[random.IntN(len(lines))])
+		}
+		h := tell(talk...)
+		for i := range h.Messages {
+			if random.IntN(20) == 0 {
+				h.Messages[i].FinishReason = "interrupted"
+			}
+		}
+		samePieces(t, h, random)
+		checkState(t, stateOf(h))
+	}
+}
+
+// TestStateBounds gives more of everything than a state holds: what stays is the
+// latest, and of decisions those of the user before those of the agent.
+func TestStateBounds(t *testing.T) {
+	long := strings.Repeat("lang ü ", 100)
+	var lines []string
+	for i := range 300 {
+		lines = append(lines, fmt.Sprintf("u: Never do number %d, %s", i, long), fmt.Sprintf("a: We decided on way %d, %s. What of %d?", i, long, i), fmt.Sprintf(`t: Write {"file_path":"/p/%d/%s"} -> ok | `, i, long), fmt.Sprintf(`t: Read {"file_path":"/q/%d/%s"} -> ok | `, i, long),
+			sh(fmt.Sprintf("make %d %s", i, long), "2", "error: "+long), fmt.Sprintf(`t: AskUserQuestion {"questions":[{"question":"%d %s?"}]} -> no | `, i, long), fmt.Sprintf(`t: TaskCreate {"subject":"%d %s"} -> ok | `, i, long), fmt.Sprintf(`t: TaskCreate {"subject":"%d"} -> ok | `, i))
+	}
+	s := stateOf(tell(lines...))
+	checkState(t, s)
+	if len(s.Files) != maxFiles || len(s.Commands) != maxCommands || len(s.Errors) != maxErrors || len(s.Decisions) != maxDecisions || len(s.Fold.Seen) != maxSeen || len(s.Fold.Todos) != maxSteps {
+		t.Errorf("%d files, %d commands, %d errors, %d decisions, %d seen, %d steps", len(s.Files), len(s.Commands), len(s.Errors), len(s.Decisions), len(s.Fold.Seen), len(s.Fold.Todos))
+	}
+	for i, d := range s.Decisions {
+		if want := fmt.Sprintf("Never do number %d, lang", 300-maxDecisions+i); d.By != schema.User || !strings.HasPrefix(d.Text, want) || len(d.Text) < maxText-10 {
+			t.Fatalf("decision %d: %q by %s", i, d.Text, d.By)
+		}
+	}
+	if f := s.Files[maxFiles-1]; !strings.HasPrefix(f.Path, "/p/299/") || f.N != 600 {
+		t.Errorf("the last file is %+v", f)
+	}
+	many := stateOf(tell("u: Do it", "t: AskUserQuestion {\"questions\":["+strings.Repeat(`{"question":"a"},`, 50)+`{"question":"b"}]} -> no | `, "a: Well:"+strings.Repeat("\n\n- What?\n- Where is it, then?", 50)))
+	checkState(t, many)
+}
+
+// TestStateLarge does not look through all of what is large: neither end of the
+// middle is found, both ends are.
+func TestStateLarge(t *testing.T) {
+	filler := strings.Repeat("word ", 1<<20)
+	h := tell("u: Fix the upload. Never retry.\n\n"+filler+"\n\nAlways hide in the middle of it.\n\n"+filler+"\n\nDo not push.",
+		"a: We decided on REST.\n\n"+filler+"\n\nWe decided on SOAP.\n\n"+filler+"\n\nWe agreed on JSON.", sh("make "+filler+"; rm a.go", "0", ""), sh("make", "2", filler+"\nerror: in the middle\n"+filler+"\nerror: at the end"))
+	s := stateOf(h)
+	checkState(t, s)
+	got := describe(s)
+	for text, want := range map[string]bool{"Never retry.": true, "Do not push.": true, "hide": false, "on REST": true, "on JSON": true, "SOAP": false, "at the end": true, "error: in": false, "Fix the upload": true} {
+		if strings.Contains(got, text) != want {
+			t.Errorf("%q: %v\n%s", text, !want, got)
+		}
+	}
+	if leading([]byte(`7`+strings.Repeat("0", 2*endBytes))) != "" {
+		t.Error("a number is no text")
+	}
+	for _, unit := range []string{`\u00fc`, `\n`, `ü`, `\ud83d\ude00`, `x`} {
+		for shift := range 7 {
+			got := leading([]byte(`"` + strings.Repeat("a", shift) + strings.Repeat(unit, endBytes) + `"`))
+			if len(got) < endBytes/6-8 || len(got) > endBytes {
+				t.Errorf("%s after %d: %d bytes", unit, shift, len(got))
+			}
+		}
+	}
+}
+
+func asciiUpper(r rune) rune {
+	if 'a' <= r && r <= 'z' {
+		r -= 'a' - 'A'
+	}
+	return r
+}
+
+// Each phrase that decides is found by the look that goes before reading.
+func TestMayRule(t *testing.T) {
+	for _, c := range agentCues() {
+		if text := "So **" + c.phrase + "** x."; !mayRule(strings.ReplaceAll(text, " ", "\n ")) || !mayRule(strings.Map(asciiUpper, text)) {
+			t.Errorf("%q is passed over", text)
+		}
+	}
+	for _, heading := range []string{"Decision", "Decisions", "Decided", "Entscheidung", "Entscheidungen", "Decisión", "Décision", "决定"} {
+		if !mayRule("# " + heading + "\n\nREST.") {
+			t.Errorf("%q is passed over", heading)
+		}
+	}
+}
+
+// TestStateParts looks for one line in a state, or that it is not there ("-").
+func TestStateParts(t *testing.T) {
+	for _, tc := range []struct {
+		why, want string
+		lines     []string
+	}{
+		{"a failure that names itself nowhere", "error 2 m2 : make: something odd", []string{"u: Do it", sh("make", "3", "Exit code 3\n\nsomething odd\nand more")}},
+		{"a failure without output", "error 2 m2 : make: failed", []string{"u: Do it", sh("make", "3", "Exit code 3")}},
+		{"no errors at all", "error 2 m2 : make: fatal: x", []string{"u: Do it", sh("make", "3", "0 errors, no error\nfatal: x")}},
+		{"a pipe that hides a failure", "failed (0) 2 m2: make | tail", []string{"u: Do it", sh("make | tail", "0", "error: x")}},
+		{"output that looks like one", "ok (0) 2 m2: make", []string{"u: Do it", sh("make", "0", "error: x")}},
+		{"what Gemini CLI writes of none", "ok (0) 2 m2: make | tail", []string{"u: Do it", sh("make | tail", "0", "Output: x\nError: (none)")}},
+		{"nothing found", "-grep", []string{"u: Do it", sh("grep -rn x .", "1", "")}},
+		{"nowhere to look", "failed (1) 2 m2: ls x", []string{"u: Do it", sh("ls x", "1", "ls: x: No such file or directory")}},
+		{"what could not be looked at before", "-failed", []string{"u: Do it", sh("ls x", "1", "ls: x: No such file or directory"), "u: Go on"}},
+		{"a look that succeeded later", "-error", []string{"u: Do it", sh("ls x", "1", "No such file"), sh("ls x", "0", "")}},
+		{"two that a path may mean", "deleted 2 m2 x1: x/a", []string{"u: Do it", `t: Write {"file_path":"/p/x/a"} -> ok | `, `t: Write {"file_path":"/q/x/a"} -> ok | `, sh("rm x/a", "0", "")}},
+		{"one that a path may mean", "deleted 2 m2 x2: /p/x/a", []string{"u: Do it", `t: Write {"file_path":"/p/x/a"} -> ok | `, sh("rm ./x/a", "0", "")}},
+		{"a name alone", "deleted 2 m2 x1: a", []string{"u: Do it", `t: Write {"file_path":"/p/a"} -> ok | `, sh("rm a", "0", "")}},
+		{"deletion that failed", "-deleted", []string{"u: Do it", sh("rm a", "1", "rm: a: Permission denied")}},
+		{"a write without a path", "-error", []string{"u: Do it", `t: Write {"content":"x"} -> no | no path`}},
+		{"the same command again", "ok (0) 2 m2: make", []string{"u: Do it", sh("make", "2", ""), sh("make", "0", "")}},
+		{"a call without a result", "-error", []string{"u: Do it", `t: Write {"file_path":"a"} -> ? | `}},
+		{"an answer that is none", "-decision", []string{"u: Do it", `t: question {"questions":[{"question":"Which?"}]} -> ok | User has answered your questions: "Which?"="Unanswered".`}},
+		{"a later answer", "decision 2 m2 user: b", []string{"u: Do it", `t: question {"questions":[{"question":"Which?"},{"question":"And then?"}]} -> ok | "Which?"="Unanswered", "And then?"="b"`}},
+		{"an answer too long to look for", "-decision", []string{"u: Do it", `t: question {"questions":[{"question":"Which?"}]} -> ok | "Which?"="b"` + strings.Repeat(" ", maxRead)}},
+		{"feedback of OpenCode's user", "decision 2 m2 user: use the other one", []string{"u: Do it", `t: bash {"command":"make"} -> no | The user rejected permission to use this specific tool call with the following feedback: use the other one`}},
+		{"a command without a line", "-ok", []string{"u: Do it", sh("  ", "0", "")}},
+		{"a bare command", "-task", []string{"u: /review", "u: hello", "u: "}},
+		{"a bare command is said", "last user 1 m1 : /review", []string{"u: /review"}},
+		{"a long prompt", "task 1 m1 : It is slow. Make it fast. " + strings.TrimSpace(strings.Repeat("Very fast. ", 20)), []string{"u: It is slow.\n\n```\n" + strings.Repeat("code\n", 50) + "```\nMake it fast. " + strings.Repeat("Very fast. ", 20) + strings.Repeat("x", 300)}},
+		{"nothing but code", "task 1 m1 : ``` " + strings.Repeat("code ", 50), []string{"u: ```\n" + strings.Repeat("code\n", 100) + "```"}},
+		{"a decision twice", "decision 3 m3 user: Never do that.", []string{"u: Never do that.", "a: Fine.", "u: Never do that."}},
+		{"the agent's farewell decides nothing", "-decision", []string{"u: bye", "a: We decided on REST."}},
+		{"a decision of 200 turns ago", "-Decided", append([]string{"u: let's go with REST"}, strings.Split(strings.Repeat("u: go on please,a: Done.,", 200), ",")[:400]...)},
+		{"a decision of 199 turns ago", "summary Decided: REST.", append([]string{"u: let's go with REST"}, strings.Split(strings.Repeat("u: go on please,a: Done.,", 199), ",")[:398]...)},
+	} {
+		got := describe(stateOf(tell(tc.lines...)))
+		want, not := strings.CutPrefix(tc.want, "-")
+		if not == strings.Contains(got, "\n"+want) || not && strings.Contains(got, want) {
+			t.Errorf("%s: want %q in\n%s", tc.why, tc.want, got)
+		}
+	}
+}
+
+// TestAskedBack: a question stays open while the user only asks back.
+func TestAskedBack(t *testing.T) {
+	var got []string
+	s := stateOf(tell("u: Which database?", "a: Postgres or SQLite?", "u: What does SQLite cost?", "a: Nothing. Postgres or SQLite?", "u: And the other? Who runs it?", "a: You do. Is that all right with you?"))
+	for _, q := range s.Questions {
+		got = append(got, fmt.Sprint(q.N, " ", q.Text))
+	}
+	if want := "4 Postgres or SQLite?|6 Is that all right with you?"; strings.Join(got, "|") != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	s.Add(tell("u: SQLite it is"))
+	if s.Questions != nil {
+		t.Errorf("open after an answer: %v", s.Questions)
+	}
+}
+
+func FuzzState(f *testing.F) {
+	f.Add("uFix it, never push.\x01tBash\x02{\"command\":\"cd x && rm 'a b' && mv c d/\"}\x02\x020\x01aDone. Push?\x01uno, not that one here")
+	f.Add("tapply_patch\x02{\"patchText\":\"*** Add File: \xff\\n*** Move to: b\\n*** Delete File: b\"}\x02ok\x021\x01s[Request interrupted by user]\x01ttask_create\x02{\"subject\":\"\\ud800\"}\x02Task #7\x021")
+	f.Add("tbash\x02{\"command\":\"cat <<'E' > x; $(( a # b\\nE\\nssh h \\\"ls; ssh g 'rm x'\\\" 2>&1 | tail \\\\\"}\x02--- FAIL\x020\x01tquestion\x02{\"questions\":[{\"question\":\"a\"}]}\x02\"a\"=\"b\x020\x01u\x1b[0m/x y")
+	f.Add("treplace\x02{\"file_path\":\"\\u001b[2J\\n../a\",\"old_string\":\"\"}\x02Created new file\x020\x01twrite\x02{\"path\":\"  \"}\x02\x021\x01task_user\x02{}\x02{\"answers\":{\"0\":\"\"}}\x020")
+	f.Fuzz(func(t *testing.T, conversation string) {
+		h := schema.History{Tools: map[string]schema.Tool{}}
+		for i, part := range strings.Split(conversation, "\x01") {
+			if part == "" {
+				continue
+			}
+			m := schema.Message{ID: part[:len(part)/2], Role: schema.System, Content: part[1:]}
+			switch part[0] {
+			case 'u':
+				m.Role = schema.User
+			case 'a':
+				m.Role = schema.Assistant
+			case 't':
+				fields := append(strings.Split(part[1:], "\x02"), "", "", "")
+				x := schema.Tool{ID: fmt.Sprint(i), Name: fields[0], Input: schema.Raw(fields[1]), Output: fields[2], Success: yes()}
+				if fields[3] != "" {
+					code := int(fields[3][0] - '0')
+					x.ExitCode = &code
+					*x.Success = code == 0
+				}
+				m.Role, m.Content, m.ToolCalls = schema.Assistant, "", []schema.ToolCall{{ID: x.ID, Name: x.Name}}
+				h.Tools[x.ID] = x
+			}
+			h.Messages = append(h.Messages, m)
+		}
+		samePieces(t, h, rand.New(rand.NewPCG(1, uint64(len(conversation)))))
+		checkState(t, stateOf(h))
+	})
+}
