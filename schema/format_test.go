@@ -14,7 +14,6 @@ import (
 
 	"cortext/schema"
 	"cortext/schema/jsonl"
-	"cortext/schema/rawjson"
 	"cortext/schema/tokens"
 )
 
@@ -86,12 +85,11 @@ func spell(kind string, b []byte) ([]byte, error) {
 		c, err := schema.ParseTool(b)
 		return schema.AppendTool(nil, &c), err
 	}
-	// Summaries are flat: encoding/json spells them as the format does.
-	var out bytes.Buffer
-	if err := json.Indent(&out, bytes.TrimSpace(b), "", "  "); err != nil {
+	s, err := schema.ParseSummary(b)
+	if err != nil {
 		return nil, err
 	}
-	return append(out.Bytes(), '\n'), rawjson.Strict(b)
+	return s.Marshal()
 }
 
 func TestFormatSamples(t *testing.T) {
@@ -242,6 +240,61 @@ func TestFormatNumbers(t *testing.T) {
 	}
 }
 
+// The sample of a summary is of the messages and calls in the other samples.
+func TestFormatSummaryNumbers(t *testing.T) {
+	var msgs []schema.Message
+	var calls []schema.Tool
+	var s *schema.Summary
+	all, _ := samples(t)
+	for _, sample := range all {
+		switch sample.kind {
+		case "jsonl messages":
+			for r := range jsonl.Read(bytes.NewReader(sample.text), 0, 1) {
+				m, err := schema.ParseMessage(r.Raw)
+				if err != nil {
+					t.Fatal(err)
+				}
+				msgs = append(msgs, m)
+			}
+		case "jsonl tools":
+			for r := range jsonl.Read(bytes.NewReader(sample.text), 0, 1) {
+				c, err := schema.ParseTool(r.Raw)
+				if err != nil {
+					t.Fatal(err)
+				}
+				calls = slices.DeleteFunc(calls, func(old schema.Tool) bool { return old.ID == c.ID })
+				calls = append(calls, c)
+			}
+		case "json summary":
+			var err error
+			if s, err = schema.ParseSummary(sample.text); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	from := slices.IndexFunc(msgs, func(m schema.Message) bool { return m.ID == s.First })
+	to := slices.IndexFunc(msgs, func(m schema.Message) bool { return m.ID == s.Last })
+	if from < 0 || to < from || to-from+1 != s.MessageCount {
+		t.Fatalf("the range is %s to %s, %d messages: found at %d and %d", s.First, s.Last, s.MessageCount, from, to)
+	}
+	msgs = msgs[from : to+1]
+	total := int64(0)
+	for _, m := range msgs {
+		total += int64(m.Tokens)
+		for _, c := range calls {
+			if c.MessageID == m.ID {
+				total += int64(c.Tokens)
+			}
+		}
+	}
+	if s.SourceTokens != total || s.Tokens != tokens.Count(s.Content) {
+		t.Errorf("tokens are %d of %d, want %d of %d", s.Tokens, s.SourceTokens, tokens.Count(s.Content), total)
+	}
+	if want := schema.MembersHash(msgs); s.Members != want {
+		t.Errorf("members are %s, want %s", s.Members, want)
+	}
+}
+
 // Each field of a record is in the specification, and in its JSON Schema with
 // the right type; the schema has no other.
 func TestFormatNames(t *testing.T) {
@@ -253,6 +306,7 @@ func TestFormatNames(t *testing.T) {
 		{"session", schema.Session{}},
 		{"message", schema.Message{}},
 		{"tool", schema.Tool{}},
+		{"summary", schema.Summary{}},
 	} {
 		b, err := os.ReadFile(c.name + ".schema.json")
 		if err != nil {
@@ -359,6 +413,9 @@ func TestSchemasRefuse(t *testing.T) {
 		{"tool", `{"id":"a","success":"yes"}`},
 		{"tool", `{"id":"a","exit_code":0.5}`},
 		{"summary", `{"version":"1.1","first":"a","last":"b"}`},
+		{"summary", `{"version":"1.1","first":"a","last":"b","message_count":2,"created_at":"2025-11-22T10:31:10.000Z","content":"","tokens":0,"method":"x"}`},
+		{"summary", `{"version":"1.1","first":"a","last":"b","message_count":2,"created_at":"2025-11-22T10:31:10.000Z","content":"x","tokens":1,"method":"x","ratio":"0.1"}`},
+		{"summary", `{"version":"1.1","first":"a","last":"b","message_count":2,"created_at":"2025-11-22T10:31:10.000Z","content":"x","tokens":1,"method":"x","members":"sha256:abc"}`},
 	} {
 		if err := conforms(compile(t, c.kind), []byte(c.text)); err == nil {
 			t.Errorf("%s.schema.json takes %s", c.kind, c.text)
@@ -370,6 +427,7 @@ func TestSchemasRefuse(t *testing.T) {
 		{"message", `{"id":"a","sealed":"x"}`},
 		{"tool", `{"id":"a","input":null,"new":1}`},
 		{"tool", `{"id":"a","exit_code":-1}`},
+		{"summary", `{"version":"1.9","first":"a","last":"b","message_count":2,"created_at":"2025-11-22T10:31:10Z","content":"x","tokens":0,"method":"x","new":[]}`},
 	} {
 		if err := conforms(compile(t, c.kind), []byte(c.text)); err != nil {
 			t.Errorf("%s.schema.json refuses %s: %v", c.kind, c.text, err)

@@ -1,0 +1,141 @@
+package summarize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"cortext/resume/summary"
+)
+
+// An Agent is the user's own agent as a program that reads a prompt from its standard
+// input and prints the answer. [AgentFor] knows how each is to be started.
+type Agent struct {
+	Program string   // absolute
+	Args    []string // fixed: the prompt is never on the command line
+	Dir     string   // where the temporary folder is made that it starts in; empty: the system's
+	Env     []string // nil: that of this process
+
+	files []file // it finds these in the folder, or beside it
+}
+
+// A file is what an agent is told by a file of its own; its name is relative to the
+// folder that the agent starts in, with slashes.
+type file struct{ name, data string }
+
+// waitDelay is how long what an agent leaves running may hold its output open.
+const waitDelay = time.Second
+
+var errTooLong = fmt.Errorf("the answer has more than %d bytes", maxAnswer)
+
+// Summarize asks for a summary; how long it should be, the prompt says. How long that
+// may take, ctx says: then the program and all that it has started are killed. It
+// starts in an empty folder of its own, so that it reads no file of a project. What
+// is no summary is an error of [summary.Check].
+func (a Agent) Summarize(ctx context.Context, prompt string, _ int) (Result, error) {
+	name := filepath.Base(a.Program)
+	text, err := a.run(ctx, prompt)
+	if err != nil {
+		return Result{}, fmt.Errorf("%s: %w", name, err)
+	}
+	if text, err = summary.Check(unmarked(withoutEscapes(text))); err != nil {
+		return Result{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return Result{Text: text}, nil
+}
+
+// An agent takes @path in a prompt for a file that it is to read, also one that lies
+// elsewhere, and also where it has no tools (Claude Code 2.1.329). Not after a
+// backslash, which stands before each @ of a prompt (Gemini CLI 0.61.0 the same).
+func marked(prompt string) string   { return strings.ReplaceAll(prompt, "@", `\@`) }
+func unmarked(answer string) string { return strings.ReplaceAll(answer, `\@`, "@") }
+
+// run starts the program and returns what it prints.
+func (a Agent) run(ctx context.Context, prompt string) (string, error) {
+	base, err := os.MkdirTemp(a.Dir, "cortext-summary-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(base)
+	dir := filepath.Join(base, "empty")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return "", err
+	}
+	for _, f := range a.files {
+		path := filepath.Join(dir, filepath.FromSlash(f.name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(path, []byte(f.data), 0o600); err != nil {
+			return "", err
+		}
+	}
+	// A file, since Gemini CLI gives up a pipe that has nothing to read at once.
+	input := filepath.Join(base, "prompt")
+	if err := os.WriteFile(input, []byte(marked(prompt)), 0o600); err != nil {
+		return "", err
+	}
+	stdin, err := os.Open(input)
+	if err != nil {
+		return "", err
+	}
+	defer stdin.Close()
+
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	answer := bounded{most: maxAnswer, over: func() { cancel(errTooLong) }}
+	complaint := bounded{most: 64 << 10, over: func() {}}
+	cmd := exec.CommandContext(ctx, a.Program, a.Args...)
+	env := a.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	// OpenCode believes PWD more than the system (1.18.33).
+	cmd.Dir, cmd.Env = dir, append(slices.Clone(env), "PWD="+dir)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &answer, &complaint
+	inGroup(cmd)
+	cmd.WaitDelay = waitDelay
+	err = cmd.Run()
+	endGroup(cmd)
+	exit := (*exec.ExitError)(nil)
+	switch {
+	case errors.Is(context.Cause(ctx), errTooLong):
+		return "", errTooLong
+	case ctx.Err() != nil && err != nil:
+		return "", ctx.Err()
+	case errors.Is(err, exec.ErrWaitDelay): // it has ended well
+	case errors.As(err, &exit):
+		text := strings.TrimSpace(string(complaint.text))
+		if text == "" {
+			text = string(answer.text)
+		}
+		text = said(strings.Join(strings.Fields(text), " ")) // OpenCode says it over many lines
+		return "", fmt.Errorf("%w: %s", err, text)
+	case err != nil:
+		return "", err
+	}
+	return string(answer.text), nil
+}
+
+// A bounded keeps the first bytes of what is written to it, and calls over for each
+// write beyond them.
+type bounded struct {
+	text []byte
+	most int
+	over func()
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	keep := min(len(p), b.most-len(b.text))
+	b.text = append(b.text, p[:keep]...)
+	if keep < len(p) {
+		b.over()
+	}
+	return len(p), nil
+}

@@ -1,0 +1,195 @@
+package summarize
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"cortext/resume/summary"
+)
+
+// An OpenAI is a model behind an endpoint that speaks as OpenAI's chat completions
+// do, at home or elsewhere.
+type OpenAI struct {
+	BaseURL string       // with or without /v1 or a slash at the end: http://localhost:11434
+	Model   string       // the endpoint's name for it
+	Key     string       // empty for none; never sent in the clear but to this machine
+	Client  *http.Client // nil: one of ours
+}
+
+// moreTokens is how many times the tokens of a summary the model may spend: its own
+// may be smaller than those that are counted here, and a summary that is a little
+// long can be condensed, one that is cut off cannot be used.
+const moreTokens = 2
+
+type completionRequest struct {
+	Model       string              `json:"model,omitempty"`
+	Messages    []completionMessage `json:"messages"`
+	MaxTokens   int                 `json:"max_tokens"`
+	Temperature int                 `json:"temperature"`
+	Stream      bool                `json:"stream"`
+}
+
+type completionMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+	Refusal string `json:"refusal,omitempty"`
+}
+
+type completion struct {
+	Model   string `json:"model"`
+	Choices []struct {
+		Message      completionMessage `json:"message"`
+		FinishReason string            `json:"finish_reason"`
+	} `json:"choices"`
+}
+
+// Summarize asks for a summary of about maxTokens tokens, in one POST. How long that
+// may take, ctx says. An error names the host and what it said, and never the key; what
+// is no summary is an error of [summary.Check].
+func (o OpenAI) Summarize(ctx context.Context, prompt string, maxTokens int) (Result, error) {
+	u, err := o.endpoint()
+	if err != nil {
+		return Result{}, err
+	}
+	body, err := json.Marshal(completionRequest{
+		Model: o.Model, MaxTokens: maxTokens * moreTokens,
+		Messages: []completionMessage{{Role: "user", Content: prompt}},
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return Result{}, fmt.Errorf("%s: no request can be made", u.Host) // what is wrong may hold what is secret
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if o.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+o.Key)
+	}
+	resp, err := o.client().Do(req)
+	if err != nil {
+		if e := (*url.Error)(nil); errors.As(err, &e) {
+			err = e.Err // without the address, which may hold a key
+		}
+		return Result{}, fmt.Errorf("%s: %w", u.Host, err)
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	switch {
+	case resp.StatusCode/100 != 2:
+		return Result{}, fmt.Errorf("%s: %s%s", u.Host, o.hide(said(resp.Status)), o.complaint(resp, answer))
+	case err != nil && ctx.Err() != nil:
+		return Result{}, fmt.Errorf("%s: %w", u.Host, ctx.Err())
+	case err != nil:
+		return Result{}, fmt.Errorf("%s: %w: %w", u.Host, summary.ErrCut, err)
+	case len(answer) > maxAnswer:
+		return Result{}, fmt.Errorf("%s: the answer has more than %d bytes", u.Host, maxAnswer)
+	}
+	r, err := o.result(answer)
+	if err != nil {
+		return Result{}, fmt.Errorf("%s: %w", u.Host, err)
+	}
+	return r, nil
+}
+
+// result is what stands in a completion.
+func (o OpenAI) result(answer []byte) (Result, error) {
+	var c completion
+	if err := json.Unmarshal(answer, &c); err != nil {
+		return Result{}, fmt.Errorf("the answer is no completion: %s", o.hide(said(string(answer))))
+	}
+	if len(c.Choices) == 0 {
+		return Result{}, fmt.Errorf("%w: it has no choices", summary.ErrEmpty)
+	}
+	choice := c.Choices[0]
+	switch {
+	case choice.FinishReason == "length":
+		return Result{}, fmt.Errorf("%w: it has as many tokens as it may", summary.ErrCut)
+	case choice.FinishReason == "content_filter" || choice.Message.Refusal != "":
+		return Result{}, fmt.Errorf("%w: %s", summary.ErrRefused, o.hide(said(choice.FinishReason+" "+choice.Message.Refusal)))
+	}
+	text, err := summary.Check(choice.Message.Content)
+	if err != nil {
+		return Result{}, err
+	}
+	if c.Model == "" {
+		c.Model = o.Model
+	}
+	return Result{Text: text, Model: c.Model}, nil
+}
+
+// endpoint is where the request goes. A base that is a host alone has /v1 in
+// between, as all of them have it.
+func (o OpenAI) endpoint() (*url.URL, error) {
+	u, err := url.Parse(o.BaseURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, errors.New("the endpoint's address is not of the form http://host:port/v1") // it may hold a key
+	}
+	if u.Scheme == "http" && (o.Key != "" || u.User != nil) && !loopback(u.Hostname()) {
+		return nil, fmt.Errorf("%s: a key is not sent over http, which anybody on the way can read: use https", u.Host)
+	}
+	u.Fragment = ""
+	if strings.HasSuffix(u.Path, "/chat/completions") {
+		return u, nil
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		u = u.JoinPath("v1")
+	}
+	return u.JoinPath("chat", "completions"), nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// client follows no redirect: the one that would be right gives the prompt and the
+// key to nobody else, and then the address can as well be set right.
+func (o OpenAI) client() *http.Client {
+	c := http.Client{}
+	if o.Client != nil {
+		c = *o.Client
+	}
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &c
+}
+
+// complaint is what an endpoint says of an error: the message in it, else its first
+// line; of a redirect, the host that it leads to.
+func (o OpenAI) complaint(resp *http.Response, body []byte) string {
+	text := string(body)
+	if u, err := resp.Location(); err == nil {
+		text = "it redirects to " + u.Host
+	}
+	var e struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(body, &e) == nil && len(e.Error) > 0 {
+		var message struct {
+			Message string `json:"message"`
+		}
+		if json.Unmarshal(e.Error, &text) != nil && json.Unmarshal(e.Error, &message) == nil {
+			text = message.Message
+		}
+	}
+	if text = o.hide(said(text)); text == "" {
+		return ""
+	}
+	return ": " + text
+}
+
+// hide takes the key out of what somebody else says.
+func (o OpenAI) hide(s string) string {
+	if o.Key == "" {
+		return s
+	}
+	return strings.ReplaceAll(s, o.Key, "[key]")
+}

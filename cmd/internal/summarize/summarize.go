@@ -1,0 +1,59 @@
+// Package summarize asks a model to sum up: one behind an OpenAI-compatible
+// endpoint, or the user's own agent, started headless. It knows no conversation: it
+// is given a prompt and returns what was answered.
+package summarize
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Result is what a model answered: a summary by [summary.Check], perhaps longer than
+// asked.
+type Result struct {
+	Text  string
+	Model string // empty where nobody says
+}
+
+// maxAnswer bounds what is read of an answer, in bytes: a summary has a few thousand.
+const maxAnswer = 1 << 20
+
+// maxSaid is how much of what another program said is told in an error, in bytes.
+const maxSaid = 200
+
+// said is the first line of text that says anything, for an error: cut, and without
+// what a terminal would obey.
+func said(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r != '\n' && (unicode.IsControl(r) || r == utf8.RuneError) {
+			return -1
+		}
+		return r
+	}, withoutEscapes(text))
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if len(line) > maxSaid {
+		i := maxSaid
+		for i > 0 && !utf8.RuneStart(line[i]) {
+			i--
+		}
+		line = line[:i] + "…"
+	}
+	return strings.TrimSpace(line)
+}
+
+// withoutEscapes leaves out the sequences that colour text on a terminal.
+func withoutEscapes(s string) string {
+	var b strings.Builder
+	for {
+		before, after, ok := strings.Cut(s, "\x1b[")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		s = strings.TrimLeft(after, "0123456789;?")
+		if s != "" {
+			s = s[1:]
+		}
+	}
+}

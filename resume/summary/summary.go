@@ -1,0 +1,123 @@
+// Package summary decides which ranges of a conversation are summed up, what a
+// model is told to do that, and what of its answer is kept. It asks no model:
+// what is written here is the same for each of them, and what does without one.
+package summary
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"cortext/schema"
+	"cortext/schema/rawjson"
+	"cortext/schema/tokens"
+)
+
+// Options say what is summed up. A field that is not above 0 has its default.
+type Options struct {
+	Threshold     int // a conversation of at most so many messages is left alone; 50
+	Keep          int // so many messages at the end are not summed up; 20
+	RangeMessages int // about how many messages one summary covers; 50
+	SourceBytes   int // at most so much text of a range is given to a model; 200 KB
+}
+
+func (o Options) withDefaults() Options {
+	for _, f := range []struct {
+		v    *int
+		want int
+	}{{&o.Threshold, 50}, {&o.Keep, 20}, {&o.RangeMessages, 50}, {&o.SourceBytes, 200_000}} {
+		if *f.v <= 0 {
+			*f.v = f.want
+		}
+	}
+	return o
+}
+
+// A Range is a run of the messages of a history, by their indexes: from Start up
+// to but not including End.
+type Range struct {
+	Start, End int
+	Open       bool // it will take in more messages: a summary of it is soon too short
+}
+
+// New makes the record of a summary of r that was made at the given time: method is
+// one of the schema's words, model who wrote it, or empty. Content that has more
+// than maxTokens is condensed. nil if nothing is left of it, or if r is no range of
+// h that can be named.
+func New(h schema.History, r Range, content, method, model string, maxTokens int, at time.Time) *schema.Summary {
+	if r.Start < 0 || r.End > len(h.Messages) || r.Start >= r.End {
+		return nil
+	}
+	content = Condense(rawjson.Text(content), maxTokens)
+	msgs := h.Messages[r.Start:r.End]
+	last := len(msgs) - 1
+	for last > 0 && msgs[last].ID == "" {
+		last--
+	}
+	if content == "" || msgs[0].ID == "" {
+		return nil
+	}
+	return &schema.Summary{
+		Version: schema.Version, First: msgs[0].ID, Last: msgs[last].ID, MessageCount: len(msgs), CreatedAt: schema.NewTime(at),
+		Content: content, Tokens: tokens.Count(content), Method: method, Model: rawjson.Text(model),
+		SourceTokens: sourceTokens(h, msgs), Members: schema.MembersHash(msgs),
+	}
+}
+
+// sourceTokens is how many tokens messages and their calls have, as the log says.
+func sourceTokens(h schema.History, msgs []schema.Message) int64 {
+	sum := int64(0)
+	for i := range msgs {
+		sum += int64(max(msgs[i].Tokens, 0))
+		for _, c := range calls(h, &msgs[i]) {
+			sum += int64(max(c.Tokens, 0))
+		}
+	}
+	return sum
+}
+
+// calls are those that a message names, each once, in their order. One that is not
+// in the log has its name alone.
+func calls(h schema.History, m *schema.Message) []schema.Tool {
+	var list []schema.Tool
+	for i, c := range m.ToolCalls {
+		if slices.ContainsFunc(m.ToolCalls[:i], func(b schema.ToolCall) bool { return b.ID == c.ID }) {
+			continue
+		}
+		t, ok := h.Tools[c.ID]
+		if !ok || t.Name == "" {
+			t.Name = c.Name
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// Valid returns the range of h that s sums up; ok is false if its messages, their
+// order or number are no longer what they were.
+func Valid(s *schema.Summary, h schema.History) (r Range, ok bool) {
+	if s == nil || s.First == "" || s.Last == "" || s.Members == "" {
+		return Range{}, false
+	}
+	first := slices.IndexFunc(h.Messages, func(m schema.Message) bool { return m.ID == s.First })
+	if first < 0 || s.MessageCount < 1 || s.MessageCount > len(h.Messages)-first {
+		return Range{}, false
+	}
+	r = Range{Start: first, End: first + s.MessageCount}
+	if r.End < len(h.Messages) && h.Messages[r.End].ID == "" {
+		return Range{}, false // a line without id is of the range before it
+	}
+	last := r.End - 1
+	for last > first && h.Messages[last].ID == "" {
+		last--
+	}
+	if h.Messages[last].ID != s.Last || schema.MembersHash(h.Messages[first:r.End]) != s.Members {
+		return Range{}, false
+	}
+	return r, true
+}
+
+// oneLine returns s on one line, with what is not UTF-8 replaced.
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(rawjson.Text(s)), " ")
+}

@@ -1,0 +1,152 @@
+package summary
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"cortext/schema"
+	"cortext/schema/rawjson"
+)
+
+// maxCall is how much of a call's input, and of its output, a model is given, in
+// characters.
+const maxCall = 200
+
+// Text is what a model is given of a range: each message as its role and what was
+// said, each call on a line of its own. It has at most [Options.SourceBytes] bytes:
+// the middle of the longest messages is left out, where that is not enough of the
+// whole, and the place is marked.
+func Text(h schema.History, r Range, o Options) string {
+	o = o.withDefaults()
+	var parts []string
+	for i := max(r.Start, 0); i < min(r.End, len(h.Messages)); i++ {
+		parts = append(parts, messageText(h, &h.Messages[i]))
+	}
+	const joint = "\n\n"
+	most := longestPart(parts, o.SourceBytes-len(parts)*len(joint))
+	for i := range parts {
+		parts[i] = withoutMiddle(parts[i], most)
+	}
+	return withoutMiddle(strings.Join(parts, joint), o.SourceBytes)
+}
+
+// longestPart is the length to which the longest of parts must be cut so that all of
+// them together have at most total bytes, but not less than a call has.
+func longestPart(parts []string, total int) int {
+	longest, sum := 0, 0
+	for _, p := range parts {
+		longest, sum = max(longest, len(p)), sum+len(p)
+	}
+	if sum <= total {
+		return longest
+	}
+	low, high := 3*maxCall, max(longest, 3*maxCall)
+	for low < high {
+		mid := (low + high + 1) / 2
+		sum := 0
+		for _, p := range parts {
+			sum += min(len(p), mid)
+		}
+		if sum <= total {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	return low
+}
+
+// withoutMiddle returns s with its middle left out and marked, so that it has at most
+// the given number of bytes.
+func withoutMiddle(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	const mark = "\n[… %d bytes left out …]\n"
+	room := max(most-len(fmt.Sprintf(mark, len(s))), 0)
+	head, tail := room-room/2, len(s)-room/2
+	for head > 0 && !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	if out := s[:head] + fmt.Sprintf(mark, tail-head) + s[tail:]; len(out) <= most {
+		return out
+	}
+	return ""
+}
+
+func messageText(h schema.History, m *schema.Message) string {
+	var b strings.Builder
+	switch m.Role {
+	case schema.User, schema.Assistant, schema.System:
+		b.WriteString(string(m.Role))
+	default:
+		b.WriteString("unknown")
+	}
+	b.WriteString(": ")
+	if m.Sealed != "" {
+		return b.String() + "[sealed]"
+	}
+	b.WriteString(strings.TrimSpace(rawjson.Text(m.Content)))
+	for i := range m.Attachments {
+		fmt.Fprintf(&b, "\n[attachment %s]", first(oneLine(m.Attachments[i].MediaType+" "+m.Attachments[i].Name)))
+	}
+	for _, c := range calls(h, m) {
+		b.WriteString("\n" + callText(&c))
+	}
+	return b.String()
+}
+
+// callText tells of a call on one line.
+func callText(c *schema.Tool) string {
+	name := first(oneLine(c.Name))
+	if c.Sealed != "" {
+		return "[tool " + name + " sealed]"
+	}
+	outcome := "no result"
+	if c.Success != nil {
+		if outcome = "failed"; *c.Success {
+			outcome = "ok"
+		}
+	}
+	if c.ExitCode != nil && *c.ExitCode != 0 {
+		outcome += fmt.Sprintf(", exit code %d", *c.ExitCode)
+	}
+	text := "[tool " + name + " " + outcome
+	if input := first(oneLine(compact(c.Input))); input != "" {
+		text += ": " + input
+	}
+	output := c.Output
+	if c.Error != "" && !strings.Contains(output, c.Error) {
+		output = c.Error + " " + output
+	}
+	if output = first(oneLine(output[:min(len(output), 64*maxCall)])); output != "" {
+		text += " … " + output
+	}
+	return text + "]"
+}
+
+// compact returns JSON without space between its parts.
+func compact(raw schema.Raw) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+// first returns the first characters of s.
+func first(s string) string {
+	n := 0
+	for i := range s {
+		if n++; n > maxCall {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}

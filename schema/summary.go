@@ -1,0 +1,168 @@
+package schema
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"cortext/schema/rawjson"
+)
+
+// A Summary is a file of summaries/: in few words what a range of messages holds
+// (FORMAT.md, "Summaries").
+type Summary struct {
+	Version      string `json:"version"`
+	First        string `json:"first"` // ids of the range's first and last message
+	Last         string `json:"last"`
+	MessageCount int    `json:"message_count"`
+	CreatedAt    Time   `json:"created_at"`
+	Content      string `json:"content"`
+	Tokens       int    `json:"tokens" codec:"keep"` // o200k_base, of Content
+	Method       string `json:"method"`
+	SourceTokens int64  `json:"source_tokens"` // of the messages and their calls
+	Ratio        Raw    `json:"ratio"`         // Tokens / SourceTokens: what is set here is not believed
+	Members      string `json:"members"`       // [MembersHash] of the range
+	Model        string `json:"model"`
+
+	Unknown []rawjson.Member
+}
+
+// The methods that cortext writes: what made a summary.
+const (
+	Extracted  = "extract" // sentences of the messages
+	FromAgent  = "agent"   // an agent of the user's
+	FromOpenAI = "openai"  // an OpenAI-compatible endpoint
+)
+
+// ParseSummary decodes a file of summaries/. As in [ParseSession] the version is
+// judged first.
+func ParseSummary(b []byte) (*Summary, error) {
+	var v struct {
+		Version string `json:"version"`
+	}
+	if err := decode(b, &v); err != nil {
+		return nil, err
+	}
+	if err := checkVersion(v.Version); err != nil {
+		return nil, err
+	}
+	if err := rawjson.Strict(b); err != nil {
+		return nil, err
+	}
+	if err := exactNames(b, reflect.TypeFor[Summary]()); err != nil {
+		return nil, err
+	}
+	s := new(Summary)
+	if err := decode(b, s); err != nil {
+		return nil, err
+	}
+	if len(s.Ratio) > 0 && s.Ratio[0] != '-' && (s.Ratio[0] < '0' || s.Ratio[0] > '9') {
+		return nil, fmt.Errorf("field %q: %.40q is not a number", "ratio", s.Ratio)
+	}
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	s.Ratio = ratio(s.Tokens, s.SourceTokens)
+	return s, nil
+}
+
+// Marshal spells s as its file, one member a line, or says why s is not a valid
+// summary. The ratio is that of the counts.
+func (s *Summary) Marshal() ([]byte, error) {
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	with := *s
+	with.Ratio = ratio(s.Tokens, s.SourceTokens)
+	b := append(encodeStruct(nil, reflect.ValueOf(&with).Elem(), layout{indent: "  "}), '\n')
+	if err := rawjson.Strict(b); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+func (s *Summary) validate() error {
+	if err := checkVersion(s.Version); err != nil {
+		return err
+	}
+	switch {
+	case s.First == "" || s.Last == "":
+		return errors.New("a summary names no first or no last message")
+	case s.MessageCount < 1:
+		return errors.New("a summary of no messages")
+	case s.CreatedAt.Time().IsZero():
+		return fmt.Errorf("%.40q is not a time in RFC 3339", s.CreatedAt)
+	case s.Content == "":
+		return errors.New("a summary without content")
+	case s.Method == "":
+		return errors.New("a summary without a method")
+	case s.Tokens < 0 || s.SourceTokens < 0:
+		return errors.New("a counter is negative")
+	}
+	if s.Members != "" {
+		digits, ok := strings.CutPrefix(s.Members, hashPrefix)
+		if !ok || len(digits) != 2*sha256.Size || strings.Trim(digits, "0123456789abcdef") != "" {
+			return fmt.Errorf("members %.80q is not of the form %s and a SHA-256 in hex", s.Members, hashPrefix)
+		}
+	}
+	return nil
+}
+
+// ratio spells tokens / source with at most four decimals, in the one way there is:
+// none at the end that is 0. It is absent where nothing is known of the source.
+func ratio(tokens int, source int64) Raw {
+	if source <= 0 {
+		return nil
+	}
+	s := strconv.FormatFloat(float64(tokens)/float64(source), 'f', 4, 64)
+	return Raw(strings.TrimSuffix(strings.TrimRight(s, "0"), "."))
+}
+
+// FileName is the name of the summary's file in summaries/.
+func (s *Summary) FileName() string {
+	return idName(s.First) + "-" + idName(s.Last) + ".json"
+}
+
+const hashPrefix = "sha256:"
+
+// MembersHash is the hash of a range of messages, by which a summary of it knows
+// whether the range is still the same (FORMAT.md, "Summaries").
+func MembersHash(msgs []Message) string {
+	sum := sha256.New()
+	var line []byte
+	for i := range msgs {
+		line = append(line[:0], msgs[i].ID...)
+		if msgs[i].Rev > 0 {
+			line = strconv.AppendInt(append(line, '@'), int64(msgs[i].Rev), 10)
+		}
+		sum.Write(append(line, '\n'))
+	}
+	return hashPrefix + hex.EncodeToString(sum.Sum(nil))
+}
+
+// idName is an id as part of a file's name (FORMAT.md, "Names").
+func idName(id string) string {
+	safe := id != "" && len(id) <= 100 && id[0] != '.' && id[len(id)-1] != '.' && !reservedName(id)
+	for _, c := range []byte(id) {
+		safe = safe && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.')
+	}
+	if safe {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return "sha256-" + hex.EncodeToString(sum[:16])
+}
+
+// reservedName reports whether Windows takes a name for a device.
+func reservedName(name string) bool {
+	name, _, _ = strings.Cut(strings.ToLower(name), ".")
+	switch name {
+	case "con", "prn", "aux", "nul":
+		return true
+	}
+	return len(name) == 4 && (name[:3] == "com" || name[:3] == "lpt") && name[3] >= '0' && name[3] <= '9'
+}

@@ -1,0 +1,171 @@
+package schema_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"cortext/schema"
+	"cortext/schema/rawjson"
+	"cortext/store"
+)
+
+func summaryOf(content string, tokens int, source int64) *schema.Summary {
+	return &schema.Summary{Version: schema.Version, First: "a", Last: "b", MessageCount: 2, CreatedAt: "2025-11-22T10:31:10.000Z",
+		Content: content, Tokens: tokens, Method: schema.Extracted, SourceTokens: source}
+}
+
+func TestSummaryRatio(t *testing.T) {
+	for _, c := range []struct {
+		tokens int
+		source int64
+		want   string
+	}{
+		{9, 61, "0.1475"}, {1, 4, "0.25"}, {500, 500, "1"}, {30, 3, "10"}, {1, 100_000, "0"}, {2, 3, "0.6667"}, {0, 5, "0"}, {7, 0, ""},
+	} {
+		s := summaryOf("x", c.tokens, c.source)
+		s.Ratio = schema.Raw("77")
+		b, err := s.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "\n  \"ratio\": " + c.want + "\n"
+		if c.want == "" && bytes.Contains(b, []byte("ratio")) || c.want != "" && !bytes.Contains(b, []byte(want)) {
+			t.Errorf("%d of %d: want ratio %q in\n%s", c.tokens, c.source, c.want, b)
+		}
+		if string(s.Ratio) != "77" {
+			t.Errorf("Marshal changed its summary: %s", s.Ratio)
+		}
+		if again, err := schema.ParseSummary(b); err != nil || string(again.Ratio) != c.want {
+			t.Errorf("%d of %d: read back as %+v, %v", c.tokens, c.source, again, err)
+		}
+	}
+}
+
+// What is no valid summary is neither read nor written, and a newer version is
+// named as that whatever else is in the file.
+func TestSummaryRefused(t *testing.T) {
+	const good = `{"version":"1.1","first":"a","last":"b","message_count":2,"created_at":"2025-11-22T10:31:10Z","content":"x","tokens":1,"method":"m"}`
+	if _, err := schema.ParseSummary([]byte(good)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ old, new string }{
+		{`"first":"a",`, ``},
+		{`"last":"b"`, `"last":""`},
+		{`"message_count":2`, `"message_count":0`},
+		{`"message_count":2`, `"message_count":2.5`},
+		{`"2025-11-22T10:31:10Z"`, `"yesterday"`},
+		{`"content":"x"`, `"content":""`},
+		{`"content":"x"`, `"content":"\ud800"`},
+		{`"content":"x"`, `"content":"x","content":"y"`},
+		{`"content":"x"`, `"Content":"x"`},
+		{`"tokens":1`, `"tokens":-1`},
+		{`"tokens":1`, `"tokens":1,"source_tokens":-1`},
+		{`"tokens":1`, `"tokens":1,"ratio":"0.5"`},
+		{`"tokens":1`, `"tokens":1,"ratio":{}`},
+		{`"method":"m"`, `"method":""`},
+		{`"method":"m"`, `"method":"m","members":"sha256:12"`},
+		{`"method":"m"`, `"method":"m","members":"` + strings.Repeat("0", 71) + `"`},
+		{`"method":"m"`, `"method":"m","members":"sha256:` + strings.Repeat("G", 64) + `"`},
+		{`"version":"1.1"`, `"version":"one"`},
+		{`"version":"1.1",`, ``},
+		{`{`, `[{`},
+	} {
+		in := strings.Replace(good, c.old, c.new, 1)
+		if in == good {
+			t.Fatalf("%q is not in the sample", c.old)
+		}
+		var newer *schema.VersionError
+		if s, err := schema.ParseSummary([]byte(in)); err == nil || s != nil || errors.As(err, &newer) {
+			t.Errorf("%s\nis read as %+v, %v", in, s, err)
+		}
+	}
+	var newer *schema.VersionError
+	if _, err := schema.ParseSummary([]byte(`{"version":"2.0","first":1}`)); !errors.As(err, &newer) {
+		t.Errorf("a newer version: %v", err)
+	}
+	for _, s := range []*schema.Summary{{}, summaryOf("", 1, 0), summaryOf("\xed\xa0\x80", 1, 0)} {
+		if b, err := s.Marshal(); err == nil || b != nil {
+			t.Errorf("%+v is written as\n%s", s, b)
+		}
+	}
+}
+
+func TestSummaryMembers(t *testing.T) {
+	msgs := []schema.Message{{ID: "m1"}, {ID: "m2", Rev: 3, Content: "x"}, {}, {ID: "m4"}}
+	want := fmt.Sprintf("sha256:%x", sha256.Sum256([]byte("m1\nm2@3\n\nm4\n")))
+	if got := schema.MembersHash(msgs); got != want {
+		t.Errorf("hash is %s, want %s", got, want)
+	}
+	seen := map[string]bool{want: true}
+	for i, change := range []func(){
+		func() { msgs[3].Rev = 1 },
+		func() { msgs[1].ID = "m3" },
+		func() { msgs[0], msgs[1] = msgs[1], msgs[0] },
+		func() { msgs = msgs[:3] },
+		func() { msgs = msgs[:2] },
+	} {
+		change()
+		if got := schema.MembersHash(msgs); seen[got] {
+			t.Errorf("change %d is not in the hash", i)
+		} else {
+			seen[got] = true
+		}
+	}
+}
+
+// The file's name is safe whatever the ids are, and made of the names that the
+// store has for them.
+func TestSummaryFileName(t *testing.T) {
+	for _, id := range []string{"m1", "5f3d7f2e-8d1c-4c1e-9a53-0123456789ab", "", ".", "..", "a/b", `a\b`, "../../x", "-x", "trailing.", "nul", "Com1.txt", "com", "lpt10",
+		"a b", "ä", "a\x00\n", strings.Repeat("x", 100), strings.Repeat("x", 101)} {
+		s := schema.Summary{First: id, Last: "z"}
+		if got, want := s.FileName(), store.NativeName(id)+"-z.json"; got != want {
+			t.Errorf("%q: the file is %q, want %q", id, got, want)
+		}
+		s = schema.Summary{First: "z", Last: id}
+		if got := s.FileName(); len(got) > 255 || strings.ContainsAny(got, "/\\\x00\n ") {
+			t.Errorf("%q: the file is %q", id, got)
+		}
+	}
+}
+
+func FuzzSummary(f *testing.F) {
+	all, err := summaryOf("Two; a \"diagram\".", 9, 61).Marshal()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(all)
+	f.Add([]byte(`{"version":"1.9","first":"a","last":"b","message_count":2,"created_at":"2025-11-22T10:31:10Z","content":"x","tokens":1,"method":"m","source_tokens":3,"ratio":9e9,"x":{"y": [1, null]}}`))
+	f.Add([]byte(`{"version":"1.1","first":"\u0000","last":"/","message_count":1,"created_at":"2025-11-22T10:31:10Z","content":"\ud83d\ude00","method":"m","ratio":-1,"members":null,"model":"m"}`))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		s, err := schema.ParseSummary(in)
+		if err != nil {
+			if s != nil {
+				t.Fatalf("a half summary came with %v", err)
+			}
+			return
+		}
+		out, err := s.Marshal()
+		if err != nil {
+			t.Fatalf("read and not written: %v", err)
+		}
+		again, err := schema.ParseSummary(out)
+		if err != nil {
+			t.Fatalf("written and not read: %v\n%s", err, out)
+		}
+		if !reflect.DeepEqual(s, again) {
+			t.Fatalf("read\n%+v\nand after writing\n%+v", s, again)
+		}
+		if err := rawjson.Strict(out); err != nil {
+			t.Fatal(err)
+		}
+		if name := s.FileName(); len(name) > 255 || strings.ContainsAny(name, "/\\\x00:*?\"<>|") {
+			t.Fatalf("file name %q", name)
+		}
+	})
+}
