@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"cortext/resume/digest"
 	"cortext/resume/rank"
 	"cortext/schema"
 	"cortext/schema/rawjson"
@@ -127,7 +128,7 @@ func checkPayload(s *schema.Session, h schema.History, o Options, p *Payload) er
 	if err := checkFence(p.Text, ps); err != nil {
 		return err
 	}
-	if p.Strategy == Ranked || p.Strategy == MinimalState && strings.HasSuffix(ps.introduction, inPieces) {
+	if strings.HasSuffix(ps.introduction, inPieces) {
 		return checkPieces(h, p, ps)
 	}
 	if ps.messages() != p.Included {
@@ -175,6 +176,9 @@ func checkPieces(h schema.History, p *Payload, ps parsed) error {
 	last, at := 0, 0
 	var items []item
 	for _, s := range ps.sections {
+		if (s.heading == strings.TrimSpace(stateHeading) || strings.HasPrefix(s.heading, "summary of messages ")) && last == 0 {
+			continue
+		}
 		word, heading, _ := strings.Cut(s.heading, " ")
 		n, err := strconv.Atoi(word)
 		if err != nil || n < last || n <= h.Earlier || n > h.Earlier+len(h.Messages) {
@@ -273,7 +277,7 @@ func checkTexts(messages []schema.Message, sections []parsedSection) error {
 }
 
 func TestEveryPayload(t *testing.T) {
-	rounds := 300
+	rounds := 500
 	if testing.Short() {
 		rounds = 120
 	}
@@ -281,8 +285,8 @@ func TestEveryPayload(t *testing.T) {
 	for seed := range rounds {
 		r := rand.New(rand.NewPCG(uint64(seed), 7))
 		s := randomSession(r)
-		h := randomHistory(r, []int{0, 3, 20, 150, 150}[r.IntN(5)])
-		o := Options{Now: noon, Budget: MinBudget + r.IntN(1<<uint(4+r.IntN(13)))}
+		h := randomHistory(r, []int{0, 3, 20, 150, 300, 300}[r.IntN(6)])
+		o := Options{Now: noon, Budget: MinBudget + r.IntN(1<<uint(6+r.IntN(10)))}
 		if r.IntN(5) == 0 {
 			o.Budget = MinBudget
 		}
@@ -292,7 +296,11 @@ func TestEveryPayload(t *testing.T) {
 		if r.IntN(4) > 0 {
 			o.Command = Command{Name: "/workspace." + noise(r, 3), File: ".workspace/commands/" + noise(r, 3) + ".md", Body: noise(r, []int{1, 30, 3000}[r.IntN(2+r.IntN(2))]), BuiltIn: r.IntN(4) == 0}
 		}
-		o.Strategy = []string{"", Ranked, RecentTurns}[r.IntN(3)]
+		o.Strategy = append(Strategies(), "", Ranked)[r.IntN(7)]
+		if r.IntN(2) == 0 {
+			o.State = new(digest.State)
+			o.State.Add(h)
+		}
 		p, err := Build(s, h, o)
 		if err == nil {
 			err = checkPayload(s, h, o, p)
@@ -302,8 +310,8 @@ func TestEveryPayload(t *testing.T) {
 		}
 		counts[p.Strategy]++
 	}
-	for _, strategy := range []string{FullHistory, Ranked, RecentTurns, MinimalState} {
-		if counts[strategy] < rounds/20 {
+	for _, strategy := range []string{FullHistory, Ranked, PrunedTools, RecentPlus, RecentTurns, MinimalState} {
+		if counts[strategy] < rounds/50 {
 			t.Errorf("%s came up %d times of %d: the rounds do not test it", strategy, counts[strategy], rounds)
 		}
 	}

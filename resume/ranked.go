@@ -3,6 +3,7 @@ package resume
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"cortext/resume/rank"
@@ -10,7 +11,7 @@ import (
 )
 
 // inPieces says how a history is to be read that is told in pieces.
-const inPieces = " It is told in pieces: each heading has the number of its message, and " + rank.Gap + " stands where something was left out."
+const inPieces = " It is told in pieces: each heading has the number of its message, notes under state those of theirs, and " + rank.Gap + " stands where something was left out."
 
 // The shares of a payload in percent: what is told of the end before anything is
 // chosen, and what the end has at least in all.
@@ -35,11 +36,11 @@ const longestTold = 64
 // fenceTokens is about how many a run of tildes has.
 const fenceTokens = 2
 
-// rank reads the messages from first on.
-func (b *builder) rank(first int) *ranking {
+// rank reads the messages from first to end.
+func (b *builder) rank(first, end int) *ranking {
 	r := &ranking{lacking: map[int]bool{}}
 	var sections []rank.Section
-	for i := first; i < len(b.h.messages); i++ {
+	for i := first; i < end; i++ {
 		for _, it := range b.h.items(&b.h.messages[i], false) {
 			heading := fmt.Sprintf(" %d%s\n", b.earlier+i+1, it.heading)
 			section := rank.Section{Heading: tokens.Count(heading) + fenceTokens}
@@ -99,46 +100,89 @@ func (b *builder) spell(r *ranking, told []rank.Told, run int) piecewise {
 	return out
 }
 
-// ranked tells the end of the history as it was said, and of what came before the
-// pieces that the next turns are most likely to need. It reports whether there was
-// room for anything.
+// ranked tells the state, the end of the history as it was said, and of what came
+// before the pieces that the next turns are most likely to need.
 func (b *builder) ranked(hd head, budget, last int) (choice, []LeftOut, bool) {
 	first := 0
 	if last > 0 {
 		first = max(len(b.h.messages)-last, 0)
 	}
-	r := b.rank(first)
-	command := hd.commandText()
-	block := hd
-	block.command, block.reference = "", ""
-	for allowed := budget; allowed > leastPieces; {
-		run := max(r.run, longestRun(command+block.text(nil)), minFence-1) + 1
-		fence := strings.Repeat("~", run)
-		front := func(left []LeftOut) string {
-			return command + block.text(left) + "\n" + introduction(run, inPieces) + fence + fenceOpen
-		}
-		left := b.leftOutPieces(piecewise{nothing: len(b.h.messages), partly: len(b.h.messages)})
-		room := allowed - tokens.Count(front(left)+fence+fenceClose)
-		if room < leastPieces {
-			break
-		}
-		told := r.Choose(rank.Options{
+	r := b.rank(first, len(b.h.messages))
+	state := tellState(b.state, min(budget*stateShare/100, stateMost))
+	size := tokens.Count(stateHeading+state) + fenceTokens
+	known := []string{hd.text(nil), state}
+	return b.tell(hd, budget, func(room int) ([]section, []rank.Told) {
+		room -= size
+		return led(stateHeading, state), r.Choose(rank.Options{
 			Tokens: room,
 			Older:  max(room-budget*endLeast/100, 0),
 			Recent: min(budget*endFirst/100, room),
-			Known:  []string{command, block.text(nil)},
+			Known:  known,
 		})
-		p := b.spell(r, told, run)
-		left = b.leftOutPieces(p)
-		text := front(left) + p.body + fence + fenceClose
-		count := tokens.Count(text)
-		if count <= budget {
-			return choice{tail{start: p.nothing}, text, count}, left, p.body != ""
-		}
-		allowed -= count - budget + 2
-	}
-	return choice{}, nil, false
+	}, r)
 }
+
+// led is a section before the history, none where there is no text.
+func led(heading, text string) []section {
+	if text == "" {
+		return nil
+	}
+	return []section{section(heading + text)}
+}
+
+// tell spells a payload whose history is told in pieces: choose gives what stands
+// before it and the pieces for so many tokens. ok is false where there is no room.
+func (b *builder) tell(hd head, budget int, choose func(room int) (lead []section, told []rank.Told), r *ranking) (c choice, left []LeftOut, ok bool) {
+	command := hd.commandText()
+	block := hd
+	block.command, block.reference = "", ""
+	for allowed, more := budget, roomTries; ; {
+		run := max(r.run, longestRun(command+block.text(nil)), minFence-1) + 1
+		front := func(left []LeftOut) string {
+			return command + block.text(left) + "\n" + introduction(run, inPieces) + strings.Repeat("~", run) + fenceOpen
+		}
+		most := b.leftOutPieces(piecewise{nothing: len(b.h.messages), partly: len(b.h.messages)})
+		end := strings.Repeat("~", run) + fenceClose
+		room := allowed - tokens.Count(front(most)+end)
+		if room < leastPieces {
+			return c, left, ok
+		}
+		lead, told := choose(room)
+		for _, s := range lead {
+			run = max(run, longestRun(string(s))+1)
+		}
+		p := b.spell(r, told, run)
+		for _, s := range slices.Backward(lead) {
+			p.body = strings.Repeat("~", run) + string(s) + p.body
+		}
+		out := b.leftOutPieces(p)
+		text := front(out) + p.body + strings.Repeat("~", run) + fenceClose
+		count := tokens.Count(text)
+		switch {
+		case count > budget && ok:
+			return c, left, ok
+		case count > budget:
+			allowed -= count - budget + 2
+			continue
+		case p.body != "" && count >= c.count:
+			c, left, ok = choice{tail{start: p.nothing}, text, count}, out, true
+		}
+		if more--; more == 0 || (budget-count)*100 < budget {
+			return c, left, ok
+		}
+		allowed += budget - count
+	}
+}
+
+// roomTries is how often the pieces are chosen for room that was left: what they
+// take is known only when they stand together.
+const roomTries = 3
+
+// The most that the state may take: of a payload in percent, and in tokens.
+const (
+	stateShare = 7
+	stateMost  = 1500
+)
 
 // leastPieces is the room, in tokens, in which a history is told in pieces.
 const leastPieces = 40

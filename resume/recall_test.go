@@ -17,6 +17,7 @@ import (
 	"cortext/inject/gemini"
 	"cortext/inject/opencode"
 	"cortext/resume"
+	"cortext/resume/digest"
 	"cortext/schema"
 	"cortext/schema/tokens"
 )
@@ -299,7 +300,9 @@ type payloadOf func(tb testing.TB, s *schema.Session, h schema.History, all []sa
 // built is the payload of a strategy.
 func built(strategy string) payloadOf {
 	return func(tb testing.TB, s *schema.Session, h schema.History, _ []said, budget int) string {
-		p, err := resume.Build(s, h, resume.Options{Now: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC), Budget: budget, Strategy: strategy})
+		st := new(digest.State)
+		st.Add(h)
+		p, err := resume.Build(s, h, resume.Options{State: st, Now: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC), Budget: budget, Strategy: strategy})
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -335,7 +338,7 @@ func tail(results bool) payloadOf {
 // "no-results" those of simple payloads.
 func BenchmarkRecall(b *testing.B) {
 	all := transcripts(b)
-	payloads := map[string]payloadOf{"ranked": built(""), "recent-turns": built(resume.RecentTurns), "tail": tail(true), "no-results": tail(false)}
+	payloads := map[string]payloadOf{"ranked": built(""), "recent-turns": built(resume.RecentTurns), "pruned-tools": built(resume.PrunedTools), "recent-plus-summary": built(resume.RecentPlus), "minimal-state": built(resume.MinimalState), "tail": tail(true), "no-results": tail(false)}
 	for _, budget := range []int{2000, 8000, 32000} {
 		b.Run(fmt.Sprint(budget), func(b *testing.B) {
 			for b.Loop() {

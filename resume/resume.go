@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/resume/digest"
 	"cortext/resume/prompt"
 	"cortext/schema"
 	"cortext/schema/tokens"
@@ -33,6 +34,13 @@ type Options struct {
 	Model  string    // that the conversation goes on with; empty: not known
 	Agent  string    // that the conversation goes on in; empty: the one that it was in
 	Last   int       // only the last so many messages; 0: all
+
+	// State is what the conversation is about, nil if that is not known.
+	State *digest.State
+
+	// Summaries are those that were made of ranges of the messages; what does not hold
+	// any more is not told.
+	Summaries []*schema.Summary
 
 	// Strategy is how a history that does not fit is made to; empty: Ranked.
 	Strategy string
@@ -62,16 +70,30 @@ type Payload struct {
 	Factor     float64   // that model's tokens for each of Tokens, at most about so many
 }
 
-// The strategies that [Build] chooses from.
+// The strategies by which a history is told.
 const (
-	FullHistory  = "full-history"  // everything fits
-	Ranked       = "ranked"        // the end, and of what came before the pieces that the next turns are likely to need
-	RecentTurns  = "recent-turns"  // the longest run of whole turns at the end that fits, or the end of the last turn
-	MinimalState = "minimal-state" // command or block had to be shortened
+	FullHistory  = "full-history" // all of it
+	Ranked       = "ranked"       // the end, and of what came before the pieces that the next turns are likely to need
+	RecentTurns  = "recent-turns" // the longest run of whole turns at the end that fits, or the end of the last turn
+	PrunedTools  = "pruned-tools" // the same with the outputs of tools cut
+	RecentPlus   = "recent-plus-summary"
+	MinimalState = "minimal-state" // the state and the last message of the user; command and block shortened if need be
 )
 
+// A strategy tells a history that does not fit in at most budget tokens, beside a
+// head that does; of the last messages only, if last is not zero. ok is false
+// where it has nothing to tell.
+type strategy func(b *builder, hd head, budget, last int) (c choice, left []LeftOut, ok bool)
+
+// strategies are those that are not tried anyway.
+func strategies() map[string]strategy {
+	return map[string]strategy{Ranked: (*builder).ranked, PrunedTools: (*builder).prunedTools, RecentPlus: (*builder).recentPlusSummary, MinimalState: (*builder).minimalState}
+}
+
 // Strategies are the names that Options.Strategy may have.
-func Strategies() []string { return []string{Ranked, RecentTurns} }
+func Strategies() []string {
+	return []string{Ranked, PrunedTools, RecentPlus, RecentTurns, MinimalState}
+}
 
 // A LeftOut is one thing of the conversation that the payload does not hold.
 type LeftOut struct {
@@ -98,7 +120,7 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 	if p.Budget < MinBudget {
 		return nil, fmt.Errorf("%w: %d tokens, at least %d are needed", ErrBudget, p.Budget, MinBudget)
 	}
-	b := builder{h: newHistory(h), session: s, earlier: h.Earlier, aside: h.Aside}
+	b := builder{h: newHistory(h), session: s, state: o.State, summaries: o.Summaries, earlier: h.Earlier, aside: h.Aside}
 	for i := range h.Messages {
 		b.total += b.h.stored(&h.Messages[i])
 	}
@@ -117,9 +139,12 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 	if h.Earlier == 0 && t.start == 0 {
 		p.Strategy = FullHistory
 	}
-	if t.start > len(h.Messages)-wanted && o.Strategy != RecentTurns {
-		if pieces, left, ok := b.ranked(hd, p.Budget, o.Last); ok {
-			t, p.LeftOut, p.Strategy = pieces, left, Ranked
+	if t.start > len(h.Messages)-wanted || o.Strategy == MinimalState {
+		name := cmp.Or(o.Strategy, Ranked)
+		if tell := strategies()[name]; tell != nil {
+			if other, left, ok := tell(&b, hd, p.Budget, o.Last); ok {
+				t, p.LeftOut, p.Strategy = other, left, name
+			}
 		}
 	}
 	if short {
@@ -137,7 +162,10 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 // A builder finds the longest tail that fits beside a head.
 type builder struct {
 	session        *schema.Session
+	state          *digest.State // nil: not known
 	h              *history
+	full           *history // where h is pruned: as it was
+	summaries      []*schema.Summary
 	earlier, aside int
 	total          int // tokens of all messages of h, about
 }
@@ -187,6 +215,9 @@ func (b *builder) leftOut(t tail) []LeftOut {
 	}
 	if b.aside > 0 {
 		left = append(left, LeftOut{"messages on branches that were left", b.aside, 0, commandLine(b.session, "show", "")})
+	}
+	if n := b.cutOutputs(t.start); n > 0 {
+		left = append(left, LeftOut{"parts of outputs", n, 0, commandLine(b.session, "show", "")})
 	}
 	if t.reasoning > 0 {
 		left = append(left, LeftOut{"passages of reasoning", t.reasoning, t.thought, commandLine(b.session, "show", " --reasoning")})

@@ -12,6 +12,8 @@ import (
 type Limit struct {
 	Messages int // the last so many
 	Tokens   int // back to the message with which these, calls included, are exceeded
+
+	After string // the messages that follow the one with this id; where there is none, it does not bound
 }
 
 // History returns the messages of the branch that is resumed, in their order,
@@ -29,7 +31,7 @@ func (c *Conversation) History(limit Limit) (schema.History, []Damage, error) {
 	if err := c.checkVersion(); err != nil {
 		return schema.History{}, nil, err
 	}
-	if limit.Messages > 0 || limit.Tokens > 0 {
+	if limit != (Limit{}) {
 		h, damage, ok, err := c.tail(limit)
 		if err != nil || ok {
 			return h, damage, err
@@ -90,6 +92,9 @@ func cut(h *schema.History, limit Limit) {
 	from := len(h.Messages)
 	for b := (budget{limit: limit}); from > 0 && !b.spent; from-- {
 		m := &h.Messages[from-1]
+		if b.reached(m) {
+			break
+		}
 		b.take(m, func(id string) *schema.Tool {
 			if t, ok := h.Tools[id]; ok {
 				return &t
@@ -121,6 +126,10 @@ type budget struct {
 	tokens   int
 	spent    bool
 }
+
+// reached reports whether m is the message that the limit leaves out with all
+// before it.
+func (b *budget) reached(m *schema.Message) bool { return b.limit.After != "" && m.ID == b.limit.After }
 
 // take counts a message with its calls.
 func (b *budget) take(m *schema.Message, tool func(id string) *schema.Tool) {

@@ -111,6 +111,7 @@ func (t *tailReader) read(f *os.File, size int64) error {
 			continue
 		}
 		t.start = rec.Offset
+		t.spent = t.spent || t.reached(&m)
 		done := t.spent // what was read last belongs to m: is that in the thread?
 		if err := t.add(m); err != nil {
 			return err

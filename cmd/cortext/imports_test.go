@@ -45,9 +45,14 @@ var rules = map[string]rule{
 	"cortext/resume/digest": {ours: []string{"cortext/schema", "cortext/schema/rawjson"}, why: "reads records, writes words"},
 	"cortext/resume/model":  {why: "a table of names: no record"},
 	"cortext/resume/rank":   {ours: []string{"cortext/schema/tokens"}, why: "chooses from texts, whatever they are of"},
+	"cortext/resume/summary": {
+		ours: []string{"cortext/schema", "cortext/schema/rawjson", "cortext/schema/tokens"},
+		why:  "what is summed up, and what of an answer is kept: asks no model",
+	},
 	"cortext/resume": {
-		ours: []string{"cortext/schema", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/resume/model", "cortext/resume/prompt", "cortext/resume/rank"},
-		why:  "decides what an agent is told: pure, so that the same input gives the same bytes",
+		ours: []string{"cortext/schema", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/resume/digest", "cortext/resume/model", "cortext/resume/prompt",
+			"cortext/resume/rank", "cortext/resume/summary"},
+		why: "decides what an agent is told: pure, so that the same input gives the same bytes",
 	},
 
 	"cortext/inject":                {ours: []string{"cortext/schema"}, why: "what an agent is: no store, no payload"},
@@ -72,6 +77,7 @@ var rules = map[string]rule{
 	},
 
 	"cortext/cmd/internal/git":       {why: "runs git; knows no conversation"},
+	"cortext/cmd/internal/summarize": {ours: []string{"cortext/resume/summary"}, why: "asks a model; knows no conversation"},
 	"cortext/cmd/internal/lifecycle": {ours: []string{"cortext/store/atomicfile"}, why: "runs the workspace's own programs; knows no conversation"},
 	"cortext/cmd/internal/flow": {
 		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/inject", "cortext/inject/setup", "cortext/resume", "cortext/resume/digest", "cortext/resume/find", "cortext/resume/prompt",
@@ -103,6 +109,7 @@ var forbidden = map[string]map[string]string{
 	"cortext/resume/digest":  recordBytes,
 	"cortext/resume/model":   pure,
 	"cortext/resume/prompt":  pure,
+	"cortext/resume/summary": pure,
 	"cortext/resume/rank":    pure,
 	"cortext/store": {
 		"os/exec":       "nothing that stands in a workspace is executed",

@@ -38,13 +38,17 @@ beside a /workspace command. What went wrong is in
 		Example: "  echo '{\"session_id\":\"…\",\"transcript_path\":\"…\",\"cwd\":\"…\"}' | cortext hook claude Stop",
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, list []string) error {
-			if len(list) == 2 {
+			if len(list) == 2 && a.machine().Getenv(hooksVar) != "off" {
 				a.runHook(cmd, list[0], list[1])
 			}
 			return nil // also for a call that makes no sense: the agent must go on
 		},
 	}
 }
+
+// hooksVar is the variable that keeps the hooks still, as in an agent that cortext
+// itself runs to sum something up.
+const hooksVar = "CORTEXT_HOOKS"
 
 // runHook never fails, whatever it is given.
 func (a *app) runHook(cmd *cobra.Command, name, event string) {

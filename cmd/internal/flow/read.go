@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"cortext/resume"
-	"cortext/resume/digest"
 	"cortext/schema"
 	"cortext/store"
 )
@@ -125,14 +124,15 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 	if err != nil {
 		return nil, err
 	}
+	if opts.State, err = w.stateOf(c); err != nil {
+		return nil, err
+	}
 	if first := s.Version == "1.0"; s.ContextSummary == "" || !settled && !first {
 		// The logs have grown since session.json was written; the first Cortext
 		// did not say when that was, its word is taken.
-		short := h
-		short.Messages = brief(h.Messages)
-		s.ContextSummary = digest.Summary(short)
-		if plan := digest.Plan(callsOf(h)); plan != nil {
-			s.Plan = plan
+		s.ContextSummary = opts.State.Summary()
+		if opts.State.Plan != nil {
+			s.Plan = opts.State.Plan
 		}
 	}
 	if opts.Command, _, err = w.command(s.ConversationType); err != nil {

@@ -67,7 +67,10 @@ func (w *Workspace) settleQuick(c *store.Conversation) error {
 // that was made before anything was said in it, what its beginning says.
 func (w *Workspace) digestInto(c *store.Conversation, h schema.History, more func(*schema.Session)) error {
 	h.Messages = brief(h.Messages)
-	summary := digest.Summary(h)
+	state, err := w.stateOf(c)
+	if err != nil {
+		return err
+	}
 	var head []schema.Message
 	have, _, err := c.Session()
 	if err != nil {
@@ -80,7 +83,7 @@ func (w *Workspace) digestInto(c *store.Conversation, h schema.History, more fun
 	}
 	return c.Edit(func(s *schema.Session) error {
 		more(s)
-		s.ContextSummary = summary
+		s.ContextSummary = state.Summary()
 		if s.Description == "" {
 			s.Description = digest.Description(head)
 		}

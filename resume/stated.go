@@ -1,0 +1,164 @@
+package resume
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cortext/resume/digest"
+	"cortext/resume/rank"
+	"cortext/schema"
+	"cortext/schema/tokens"
+)
+
+// stateHeading stands over the state in the fence.
+const stateHeading = " state\n"
+
+// A fact is a line of the state. The lines are told in the order of their groups;
+// where not all fit, those of the lowest rank are.
+type fact struct {
+	group factGroup
+	text  string
+	n     int // of its message
+	rank  int
+}
+
+// A factGroup is a kind of facts, in the order in which they are told.
+type factGroup int
+
+const (
+	taskFacts factGroup = iota
+	decisionFacts
+	fileFacts
+	commandFacts
+	errorFacts
+	questionFacts
+	statusFacts
+	groups
+)
+
+// title is the line over a group; one that is empty has none.
+func (g factGroup) title() string {
+	return [groups]string{
+		decisionFacts: "Decisions and demands:",
+		fileFacts:     "Files changed:",
+		commandFacts:  "Commands run:",
+		errorFacts:    "Errors not resolved:",
+		questionFacts: "Open questions:",
+	}[g]
+}
+
+// facts spells the state, each fact with the number of the message that it is
+// from, in the order of their ranks.
+func facts(st *digest.State) []fact {
+	var all []fact
+	// In each group the latest are worth most; first and step say how the groups mix.
+	add := func(g factGroup, first, step int, facts ...fact) {
+		for i, f := range facts {
+			f.group, f.rank = g, first+step*(len(facts)-1-i)
+			all = append(all, f)
+		}
+	}
+	notes := func(prefix string, notes ...digest.Note) (facts []fact) {
+		for _, n := range notes {
+			if n.Text != "" {
+				facts = append(facts, fact{text: prefix + oneLine(n.Text) + source(n.N, n.By), n: n.N})
+			}
+		}
+		return facts
+	}
+	var users, agents []digest.Note
+	for _, d := range st.Decisions {
+		if d.By == schema.User {
+			users = append(users, d)
+		} else {
+			agents = append(agents, d)
+		}
+	}
+	var files, commands []fact
+	for _, f := range st.Files {
+		files = append(files, fact{text: fmt.Sprintf("- %s %s%s", f.Action, oneLine(f.Path), source(f.N, "")), n: f.N})
+	}
+	for _, c := range st.Commands {
+		outcome := c.Outcome
+		if c.ExitCode != nil && *c.ExitCode != 0 {
+			outcome = fmt.Sprintf("%s, exit code %d", outcome, *c.ExitCode)
+		}
+		commands = append(commands, fact{text: fmt.Sprintf("- %s: %s%s", outcome, oneLine(c.Line), source(c.N, "")), n: c.N})
+	}
+	add(taskFacts, 0, 1, notes("Task: ", st.Task)...)
+	add(statusFacts, 1, 1, notes("Status: ", digest.Note{Text: st.Status})...)
+	add(questionFacts, 2, 6, notes("- ", st.Questions...)...)
+	add(errorFacts, 3, 6, notes("- ", st.Errors...)...)
+	add(decisionFacts, 4, 3, notes("- ", users...)...)
+	add(fileFacts, 5, 2, files...)
+	add(commandFacts, 7, 4, commands...)
+	add(decisionFacts, 8, 6, notes("- ", agents...)...)
+	slices.SortStableFunc(all, func(a, b fact) int { return a.rank - b.rank })
+	return all
+}
+
+// source says what message something is from, and of a decision who said it.
+func source(n int, by schema.Role) string {
+	switch {
+	case n > 0 && by != "":
+		return fmt.Sprintf(" (%s, %d)", role(by), n)
+	case n > 0:
+		return fmt.Sprintf(" (%d)", n)
+	}
+	return ""
+}
+
+// tellState spells as much of a state as has at most limit tokens; "" if nothing
+// fits.
+func tellState(st *digest.State, limit int) string {
+	if st == nil {
+		return ""
+	}
+	var told []fact
+	titled := [groups]bool{}
+	for _, f := range facts(st) {
+		n := tokens.Count(f.text) + 1
+		if title := f.group.title(); title != "" && !titled[f.group] {
+			n += tokens.Count(title) + 1
+		}
+		if n > limit {
+			continue
+		}
+		limit -= n
+		titled[f.group] = true
+		told = append(told, f)
+	}
+	slices.SortStableFunc(told, func(a, b fact) int {
+		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.n, b.n))
+	})
+	var b strings.Builder
+	for i, f := range told {
+		if title := f.group.title(); title != "" && (i == 0 || told[i-1].group != f.group) {
+			b.WriteString(title + "\n")
+		}
+		b.WriteString(f.text + "\n")
+	}
+	return b.String()
+}
+
+// minimalState tells the state and the last message of the user.
+func (b *builder) minimalState(hd head, budget, _ int) (choice, []LeftOut, bool) {
+	r := &ranking{lacking: map[int]bool{}}
+	for i := len(b.h.messages) - 1; i >= 0 && r.History == nil; i-- {
+		if b.h.messages[i].Role == schema.User {
+			r = b.rank(i, i+1)
+		}
+	}
+	return b.tell(hd, budget, func(room int) ([]section, []rank.Told) {
+		lead := led(stateHeading, tellState(b.state, room*2/3))
+		if r.History == nil {
+			return lead, nil
+		}
+		for _, s := range lead {
+			room -= tokens.Count(string(s)) + fenceTokens
+		}
+		return lead, r.Choose(rank.Options{Tokens: max(room, 0), Recent: max(room, 0)})
+	}, r)
+}
