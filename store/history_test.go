@@ -139,6 +139,9 @@ func TestTailIsTheEndOfAll(t *testing.T) {
 		}
 		for range 6 {
 			limit := Limit{Messages: g.r.IntN(12), Tokens: g.r.IntN(60)}
+			if len(h.ids) > 0 && g.r.IntN(2) == 0 {
+				limit = Limit{Tokens: g.r.IntN(2) * 100, After: h.ids[g.r.IntN(len(h.ids))]}
+			}
 			got, gotDamage, err := c.History(limit)
 			if err != nil || gotDamage != nil {
 				t.Fatal(gotDamage, err)
@@ -218,6 +221,10 @@ func TestLimits(t *testing.T) {
 		{Limit{Tokens: 1 << 40}, 10},
 		{Limit{Messages: 2, Tokens: 1 << 40}, 2},
 		{Limit{Messages: 9, Tokens: 1}, 1},
+		{Limit{After: "m6"}, 3},
+		{Limit{After: "m6", Messages: 2}, 2},
+		{Limit{After: "m1", Tokens: per}, 1},
+		{Limit{After: "none"}, 10},
 	} {
 		for _, read := range []func(Limit) (schema.History, []Damage, error){c.History, c.whole} {
 			h, _, err := read(tt.limit)
