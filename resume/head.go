@@ -7,6 +7,7 @@ import (
 	"cortext/resume/prompt"
 	"cortext/schema"
 	"cortext/schema/rawjson"
+	"cortext/schema/tokens"
 )
 
 // A head is what stands before the history: the command's text and the block.
@@ -99,6 +100,17 @@ func (hd *head) text(left []LeftOut) string {
 	b.WriteString("\nPrevious context is loaded. The user expects you to continue where you left off.\n" +
 		"Review the conversation history and pick up naturally." + blockClose)
 	return b.String()
+}
+
+// parts describes the head.
+func (hd *head) parts() []Part {
+	var parts []Part
+	if text := hd.commandText(); text != "" {
+		parts = append(parts, Part{What: "command", Tokens: tokens.Count(text), Whole: hd.reference == "", Why: "the conversation began with it"})
+	}
+	block := *hd
+	block.command, block.reference = "", ""
+	return append(parts, Part{What: "block", Tokens: tokens.Count(block.text(nil)), Whole: len(hd.cut) == 0, Why: "says what is resumed"})
 }
 
 // A telling is how much is said about what was left out.

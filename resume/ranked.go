@@ -72,6 +72,7 @@ type piecewise struct {
 	body    string // without the fence around it
 	partly  int    // messages of which something is told and something not
 	nothing int    // messages of which nothing is told
+	parts   []Part
 }
 
 // spell puts the headings over what is told.
@@ -88,6 +89,12 @@ func (b *builder) spell(r *ranking, told []rank.Told, run int) piecewise {
 		if t.Text != "" {
 			shown[m] = true
 			text.WriteString(fence + r.headings[i] + t.Text)
+			p := Part{What: strings.TrimSpace(r.headings[i]), Message: b.earlier + m + 1, Tokens: tokens.Count(r.headings[i]+t.Text) + fenceTokens, Whole: t.Whole}
+			_, p.What, _ = strings.Cut(p.What, " ")
+			if p.Why = "names " + strings.Join(t.Names, ", "); t.Recent {
+				p.Why = "the end"
+			}
+			out.parts = append(out.parts, p)
 		}
 	}
 	for m := range shown {
@@ -165,7 +172,12 @@ func (b *builder) tell(hd head, budget int, choose func(room int) (lead []sectio
 			allowed -= count - budget + 2
 			continue
 		case p.body != "" && count >= c.count:
-			c, left, ok = choice{tail{start: p.nothing}, text, count}, out, true
+			var parts []Part
+			for _, s := range lead {
+				what, _, _ := strings.Cut(strings.TrimSpace(string(s)), "\n")
+				parts = append(parts, Part{What: what, Tokens: tokens.Count(string(s)) + fenceTokens, Whole: true, Why: "stands for what is left out"})
+			}
+			c, left, ok = choice{tail{start: p.nothing}, text, count, append(parts, p.parts...)}, out, true
 		}
 		if more--; more == 0 || (budget-count)*100 < budget {
 			return c, left, ok
@@ -195,7 +207,7 @@ func (b *builder) leftOutPieces(p piecewise) []LeftOut {
 		left = append(left, LeftOut{"messages", n, 0, show})
 	}
 	if p.partly > 0 {
-		left = append(left, LeftOut{"parts of messages", p.partly, 0, show})
+		left = append(left, LeftOut{"parts of messages", p.partly, 0, commandLine(b.session, "show", " --message N")})
 	}
 	if b.aside > 0 {
 		left = append(left, LeftOut{"messages on branches that were left", b.aside, 0, show})

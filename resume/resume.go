@@ -64,6 +64,7 @@ type Payload struct {
 	Strategy   string
 	Included   int       // messages of the history that are in Text
 	Summarized int       // messages that only the summary in Text covers
+	Parts      []Part    // what is in Text, in its order
 	LeftOut    []LeftOut // what is not in Text
 	Warnings   []Warning // none of them changes Text
 	Estimate   bool      // the model that it is for counts tokens in another way
@@ -93,6 +94,15 @@ func strategies() map[string]strategy {
 // Strategies are the names that Options.Strategy may have.
 func Strategies() []string {
 	return []string{Ranked, PrunedTools, RecentPlus, RecentTurns, MinimalState}
+}
+
+// A Part is one thing of the conversation that the payload holds.
+type Part struct {
+	What    string // command, block, state, or who speaks: "assistant", "tool Bash ok"
+	Message int    // the number of the message in the conversation, from 1; 0: it is of none, or of several
+	Tokens  int    // that it takes, about
+	Whole   bool   // nothing of it is left out
+	Why     string // why it is there
 }
 
 // A LeftOut is one thing of the conversation that the payload does not hold.
@@ -151,6 +161,7 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 		p.Strategy = MinimalState
 	}
 	p.Text, p.Tokens = t.text, t.count
+	p.Parts = append(hd.parts(), t.parts...)
 	p.LeftOut = append(p.LeftOut, hd.cut...)
 	p.Included = len(h.Messages) - t.start
 	if strings.Trim(hd.summary, "…") != "" {
@@ -175,6 +186,7 @@ type choice struct {
 	tail
 	text  string
 	count int
+	parts []Part // of the history
 }
 
 // choose returns the longest tail that fits the budget beside hd, which is known
@@ -200,11 +212,29 @@ func (b *builder) choose(hd head, budget, last int) choice {
 		}
 		text := command + front + fenced(run, rendered[:n-t.start])
 		if count := tokens.Count(text); count <= budget {
-			return choice{t, text, count}
+			return choice{t, text, count, b.tailParts(t, rendered)}
 		}
 	}
 	text := command + block.text(b.leftOut(none))
-	return choice{none, text, tokens.Count(text)}
+	return choice{none, text, tokens.Count(text), nil}
+}
+
+// tailParts describes the messages of a tail, whose sections are rendered from the
+// end on.
+func (b *builder) tailParts(t tail, rendered [][]section) []Part {
+	var parts []Part
+	for i := t.start; i < len(b.h.messages); i++ {
+		for _, s := range rendered[len(b.h.messages)-1-i] {
+			what, _, _ := strings.Cut(strings.TrimSpace(string(s)), "\n")
+			parts = append(parts, Part{what, b.earlier + i + 1, tokens.Count(string(s)) + fenceTokens, true, "the end"})
+		}
+	}
+	if t.start == 0 && b.earlier == 0 {
+		for i := range parts {
+			parts[i].Why = "everything fits"
+		}
+	}
+	return parts
 }
 
 // leftOut lists what of the conversation is not in t.

@@ -1,7 +1,9 @@
 package rank
 
 import (
+	"cmp"
 	"container/heap"
+	"slices"
 	"strings"
 
 	"cortext/schema/tokens"
@@ -16,7 +18,7 @@ const (
 // Choose returns what is told of each section. The tokens are about those that
 // were allowed: the caller counts, and asks for less if it must.
 func (h *History) Choose(o Options) []Told {
-	c := &chooser{History: h, Options: o, open: make([]bool, len(h.sections)), known: make([]bool, len(h.names)), from: len(h.sections)}
+	c := &chooser{History: h, Options: o, open: make([]bool, len(h.sections)), known: make([]bool, len(h.names)), earned: map[int][]string{}, from: len(h.sections)}
 	for i := range h.texts {
 		for j := range h.texts[i].segments {
 			h.texts[i].segments[j].shown = false
@@ -34,11 +36,12 @@ func (h *History) Choose(o Options) []Told {
 type chooser struct {
 	*History
 	Options
-	open   []bool // something of the section is told
-	known  []bool // the name is told
-	used   int    // tokens
-	before int    // of these, in sections before from
-	from   int    // the first section of the end
+	open   []bool           // something of the section is told
+	earned map[int][]string // by section: names for which it is told
+	known  []bool           // the name is told
+	used   int              // tokens
+	before int              // of these, in sections before from
+	from   int              // the first section of the end
 }
 
 // tell notes that a name is told, with what stands in it.
@@ -220,6 +223,7 @@ func (c *chooser) older() {
 			continue
 		}
 		opened := !c.open[t.section]
+		c.earn(t.section, s)
 		c.show(top.text, top.segment)
 		// What stands beside it has become cheaper.
 		from, to := top.text, top.text+1
@@ -235,6 +239,25 @@ func (c *chooser) older() {
 				heap.Push(&q, again)
 			}
 		}
+	}
+}
+
+// reasons is how many names are kept that earned a section its place.
+const reasons = 5
+
+// earn notes the names for which a segment is told.
+func (c *chooser) earn(section int, s *segment) {
+	var fresh []int32
+	for _, id := range s.names {
+		if !c.known[id] && c.names[id].worth > 0 {
+			fresh = append(fresh, id)
+		}
+	}
+	slices.SortFunc(fresh, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(c.names[b].worth, c.names[a].worth), cmp.Compare(c.names[a].text, c.names[b].text))
+	})
+	for _, id := range fresh[:min(len(fresh), max(0, reasons-len(c.earned[section])))] {
+		c.earned[section] = append(c.earned[section], c.names[id].text)
 	}
 }
 
@@ -282,7 +305,7 @@ func (c *chooser) told() []Told {
 		for k := c.first[i]; k < c.first[i+1]; k++ {
 			d.Whole = c.texts[k].spell(&b) && d.Whole
 		}
-		d.Text = b.String()
+		d.Text, d.Names = b.String(), c.earned[i]
 	}
 	return out
 }

@@ -142,7 +142,7 @@ type Told struct {
 	Text   string // of its parts, each on lines of its own, with Gap where something was left out; "": nothing
 	Whole  bool
 	Recent bool     // it belongs to the end
-	Names  []string // the names that earned a place, the worthiest first; at most a few
+	Names  []string // names for which it is told, a few; none for what is told as the end
 }
 
 // Gap marks where something was left out.

@@ -94,7 +94,7 @@ command, what was going on, and the history, within a token budget.`,
 		}
 		help(target, nil)
 	}})
-	root.AddCommand(a.initCommand(), a.newCommand(), a.importCommand(), a.listCommand(), a.showCommand(), a.resumeCommand(),
+	root.AddCommand(a.initCommand(), a.newCommand(), a.importCommand(), a.listCommand(), a.showCommand(), a.resumeCommand(), a.contextCommand(),
 		a.stopCommand(), a.skipCommand(), a.removeCommand(), a.syncCommand(), a.watchCommand(), a.hookCommand(), a.happenedCommand(), a.statusCommand(), a.titleCommand(),
 		a.currentCommand(), a.trustCommand(), a.checkCommand(), a.versionCommand(), a.completionCommand())
 	return root

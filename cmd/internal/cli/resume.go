@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"cortext/cmd/internal/flow"
 	"cortext/inject"
@@ -19,6 +22,7 @@ import (
 type resumeOptions struct {
 	flow.LaunchOptions
 	print, dryRun, list, json, latest, here bool
+	since                                   string
 }
 
 func (a *app) resumeCommand() *cobra.Command {
@@ -49,21 +53,62 @@ an id, a folder, or words of the title or the summary.`,
 	f.StringVarP(&o.Prompt, "prompt", "p", "", "run one turn with `TEXT`, without a terminal")
 	f.StringVar(&o.Agent, "agent", "", "the `AGENT` to go on in: claude, opencode, gemini; default: the one it was in")
 	f.BoolVar(&o.json, "json", false, "print JSON")
-	f.IntVar(&o.Budget, "budget", 0, "at most `N` tokens; default: the model's window less what the agent needs")
-	f.StringVar(&o.Strategy, "strategy", "", "how a history that does not fit is told: `NAME` is one of "+strings.Join(resume.Strategies(), ", ")+"; default: ranked")
-	f.IntVar(&o.Last, "last", 0, "only the last `N` messages")
+	o.flags(f)
 	return cmd
 }
 
-func (a *app) runResume(cmd *cobra.Command, query string, o resumeOptions) error {
-	if o.Last < 0 {
+// flags are those that say how much is told.
+func (o *resumeOptions) flags(f *pflag.FlagSet) {
+	f.IntVar(&o.Budget, "budget", 0, "at most `N` tokens; default: the model's window less what the agent needs")
+	f.IntVar(&o.Window, "window", 0, "the context window of the model, `N` tokens; default: what is known of it")
+	f.StringVar(&o.Strategy, "strategy", "", "how a history that does not fit is told: `NAME` is one of "+strings.Join(resume.Strategies(), ", ")+"; default: ranked")
+	f.IntVar(&o.Last, "last", 0, "only the last `N` messages")
+	f.StringVar(&o.since, "since", "", "only messages since `WHEN`: 2h, 3d, 2025-11-22, or a time in RFC 3339")
+}
+
+// check refuses flags that mean nothing.
+func (o *resumeOptions) check(cmd *cobra.Command) error {
+	switch {
+	case o.Last < 0:
 		return &usageError{"--last must not be negative", ""}
-	}
-	if cmd.Flags().Changed("budget") && o.Budget < resume.MinBudget {
+	case o.Window < 0:
+		return &usageError{"--window must not be negative", ""}
+	case cmd.Flags().Changed("budget") && o.Budget < resume.MinBudget:
 		return &usageError{fmt.Sprintf("--budget %d is too small: %d tokens hold the least there is to say", o.Budget, resume.MinBudget), ""}
-	}
-	if o.Strategy != "" && !slices.Contains(resume.Strategies(), o.Strategy) {
+	case o.Strategy != "" && !slices.Contains(resume.Strategies(), o.Strategy):
 		return &usageError{fmt.Sprintf("--strategy %q is none of %s", o.Strategy, strings.Join(resume.Strategies(), ", ")), ""}
+	}
+	if o.since == "" {
+		return nil
+	}
+	at, err := parseSince(o.since, time.Now())
+	if err != nil {
+		return err
+	}
+	o.Since = at
+	return nil
+}
+
+// parseSince reads a moment in the past: so many minutes, hours, days or weeks ago,
+// a day, or a time.
+func parseSince(text string, now time.Time) (time.Time, error) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return at, nil
+		}
+	}
+	if n, err := strconv.Atoi(text[:len(text)-1]); err == nil && n > 0 && n < 100_000 {
+		unit, ok := map[byte]time.Duration{'m': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}[text[len(text)-1]]
+		if ok {
+			return now.Add(-time.Duration(n) * unit), nil
+		}
+	}
+	return time.Time{}, &usageError{fmt.Sprintf("--since %q is not of the form 2h, 3d, 2025-11-22 or 2025-11-22T10:00:00Z", text), ""}
+}
+
+func (a *app) runResume(cmd *cobra.Command, query string, o resumeOptions) error {
+	if err := o.check(cmd); err != nil {
+		return err
 	}
 	w, err := a.open(cmd)
 	if err != nil {
@@ -302,7 +347,11 @@ func (a *app) printPlan(r *flow.Resumed) {
 	fmt.Fprintf(a.out, "conversation  %s (%s)\n", oneLine(r.Entry.Session.DisplayTitle()), oneLine(r.Entry.Path))
 	fmt.Fprintf(a.out, "payload       %d bytes, %d %s, budget %d\n", len(p.Text), p.Tokens, count, p.Budget)
 	fmt.Fprintf(a.out, "strategy      %s, %d messages\n", p.Strategy, p.Included)
-	for _, l := range p.LeftOut {
+	a.printLeftOut(p.LeftOut)
+}
+
+func (a *app) printLeftOut(left []resume.LeftOut) {
+	for _, l := range left {
 		fmt.Fprintf(a.out, "left out      %s", oneLine(l.What))
 		if l.Count > 0 {
 			fmt.Fprintf(a.out, ": %d", l.Count)

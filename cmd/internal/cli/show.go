@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 func (a *app) showCommand() *cobra.Command {
 	var asJSON, reasoning bool
 	var last int
+	var message string
 	cmd := &cobra.Command{
 		Use:     "show <id>",
 		Short:   "Show a conversation",
@@ -34,7 +36,11 @@ func (a *app) showCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			shown, err := w.Show(e, last)
+			first, end, err := messageRange(message)
+			if err != nil {
+				return err
+			}
+			shown, err := w.Show(e, flow.ShowOptions{Last: last, First: first, End: end})
 			if err != nil {
 				return err
 			}
@@ -49,8 +55,26 @@ func (a *app) showCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print {\"session\":…,\"messages\":[…],\"tools\":[…]}")
 	cmd.Flags().BoolVar(&reasoning, "reasoning", false, "also what the model thought before it spoke")
+	cmd.Flags().StringVar(&message, "message", "", "only message `N`, or N-M, of the branch that would be resumed, as a payload numbers them")
 	cmd.Flags().IntVar(&last, "last", 0, "only the last `N` messages of the branch that would be resumed")
 	return cmd
+}
+
+// messageRange reads 12 or 12-15; zeros stand for all.
+func messageRange(text string) (first, end int, err error) {
+	if text == "" {
+		return 0, 0, nil
+	}
+	from, to, ok := strings.Cut(text, "-")
+	if !ok {
+		to = from
+	}
+	first, err = strconv.Atoi(from)
+	end, endErr := strconv.Atoi(to)
+	if err != nil || endErr != nil || first < 1 || end < first {
+		return 0, 0, &usageError{fmt.Sprintf("--message %q is not of the form 12 or 12-15", text), ""}
+	}
+	return first, end, nil
 }
 
 // showJSON prints the records as they are stored.

@@ -44,6 +44,10 @@ type Config struct {
 
 	// IntervalS is how often watch looks without a change, in seconds.
 	IntervalS int `yaml:"interval_s"`
+
+	// ContextWindow is that of the model that conversations go on with, in tokens; 0:
+	// what is known of it.
+	ContextWindow int `yaml:"context_window"`
 }
 
 // OnOff is a setting that is on or off; YAML takes the words for true and false,
@@ -104,6 +108,10 @@ after_tool: off
 # and how often it looks without one, in seconds.
 debounce_ms: 1000
 interval_s: 60
+
+# The context window of the model that conversations are resumed with, in tokens; 0:
+# what cortext knows of the model.
+context_window: 0
 `
 }
 
@@ -133,6 +141,8 @@ func readConfig(st *store.Store) (Config, []string, error) {
 		return fail(fmt.Sprintf("commit is %q, not off or stop", c.Commit))
 	case c.Autosave != AutosaveTurn && c.Autosave != AutosavePause && c.Autosave != AutosaveOff:
 		return fail(fmt.Sprintf("autosave is %q, not turn, pause or off", c.Autosave))
+	case c.ContextWindow < 0:
+		return fail("context_window must not be negative")
 	case c.IdleMinutes < 0 || c.RemindTurns < 0:
 		return fail("idle_minutes and remind_turns must not be negative")
 	case c.DebounceMS < 10 || c.DebounceMS > 60_000:

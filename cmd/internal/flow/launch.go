@@ -79,7 +79,7 @@ func (w *Workspace) Plan(e store.Entry, o LaunchOptions) (*Planned, error) {
 		return nil, err
 	}
 	p := &Planned{Agent: agent, Dir: w.Store.Root()}
-	o.For, o.Window = agent.Name, w.window(agent, o.Args)
+	o.ResumeOptions = w.target(agent, o)
 	if p.Resumed, err = w.Resume(e, o.ResumeOptions); err != nil {
 		return nil, err
 	}
@@ -117,7 +117,18 @@ func (w *Workspace) Plan(e store.Entry, o LaunchOptions) (*Planned, error) {
 // would go on in, and the context window of its model, as far as they are known.
 func (w *Workspace) Target(e store.Entry, o LaunchOptions) ResumeOptions {
 	if agent, err := w.launchable(e, o.Agent); err == nil {
-		o.For, o.Window = agent.Name, w.window(agent, o.Args)
+		return w.target(agent, o)
+	}
+	return o.ResumeOptions
+}
+
+func (w *Workspace) target(agent inject.Agent, o LaunchOptions) ResumeOptions {
+	o.For = agent.Name
+	if o.Window == 0 {
+		o.Window = w.Config.ContextWindow
+	}
+	if o.Window == 0 {
+		o.Window = w.window(agent, o.Args)
 	}
 	return o.ResumeOptions
 }

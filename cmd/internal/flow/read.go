@@ -2,6 +2,8 @@ package flow
 
 import (
 	"errors"
+	"fmt"
+	"time"
 
 	"cortext/resume"
 	"cortext/schema"
@@ -16,8 +18,22 @@ type Shown struct {
 	Damage   []store.Damage
 }
 
-// Show reads a conversation, or its last messages if last is not zero.
-func (w *Workspace) Show(e store.Entry, last int) (*Shown, error) {
+// ShowOptions say which messages of the branch that would be resumed are shown; the
+// zero value is every message, those of branches that were left too.
+type ShowOptions struct {
+	Last       int // the last so many
+	First, End int // those with these numbers and between them, from 1
+}
+
+// A NumberError says that a conversation has no message of a number.
+type NumberError struct{ Number, Messages int }
+
+func (e *NumberError) Error() string {
+	return fmt.Sprintf("there is no message %d: the conversation has %d", e.Number, e.Messages)
+}
+
+// Show reads a conversation.
+func (w *Workspace) Show(e store.Entry, o ShowOptions) (*Shown, error) {
 	c, err := w.Store.Conversation(e.Path)
 	if err != nil {
 		return nil, err
@@ -27,19 +43,18 @@ func (w *Workspace) Show(e store.Entry, last int) (*Shown, error) {
 	if out.Entry.Session, out.Damage, err = c.Session(); err != nil {
 		return nil, err
 	}
-	if last > 0 {
-		h, damage, err := c.History(store.Limit{Messages: last})
+	if o != (ShowOptions{}) {
+		h, damage, err := c.History(store.Limit{Messages: o.Last})
 		if err != nil {
 			return nil, err
 		}
-		out.Messages, out.Damage = h.Messages, append(out.Damage, damage...)
-		for _, m := range h.Messages {
-			for _, call := range m.ToolCalls {
-				if t, ok := h.Tools[call.ID]; ok {
-					out.Tools = append(out.Tools, t)
-				}
+		if o.First > 0 {
+			if o.First > len(h.Messages) {
+				return nil, &NumberError{o.First, len(h.Messages)}
 			}
+			h.Messages = h.Messages[o.First-1 : min(o.End, len(h.Messages))]
 		}
+		out.Messages, out.Damage, out.Tools = h.Messages, append(out.Damage, damage...), callsOf(h)
 		return out, nil
 	}
 	messages, err := collect(c.Messages(), &out.Damage, func(m *schema.Message) (string, int) { return m.ID, m.Rev })
@@ -80,11 +95,12 @@ func collect[R any](records func(func(R, error) bool), damage *[]store.Damage, i
 
 // ResumeOptions say how much an agent is told.
 type ResumeOptions struct {
-	Budget   int    // tokens; 0: the model's window less what the agent needs
-	Last     int    // messages; 0: all
-	Strategy string // empty: the one that fits best
-	For      string // the agent that is told; empty: that of the conversation
-	Window   int    // tokens that the model takes; 0: not known
+	Budget   int       // tokens; 0: the model's window less what the agent needs
+	Last     int       // messages; 0: all
+	Since    time.Time // only messages that are not older; the zero time: all
+	Strategy string    // empty: the one that fits best
+	For      string    // the agent that is told; empty: that of the conversation
+	Window   int       // tokens that the model takes; 0: not known
 }
 
 // readTokens is how much of the end of a conversation is read, in tokens, for a
@@ -135,6 +151,14 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 			s.Plan = opts.State.Plan
 		}
 	}
+	if !o.Since.IsZero() {
+		if opts.Last = since(h.Messages, o.Since); opts.Last == 0 {
+			return nil, fmt.Errorf("nothing was said since %s: the last message is of %s", o.Since.UTC().Format(time.RFC3339), s.LastActive)
+		}
+		if o.Last > 0 {
+			opts.Last = min(opts.Last, o.Last)
+		}
+	}
 	if opts.Command, _, err = w.command(s.ConversationType); err != nil {
 		return nil, err
 	}
@@ -144,6 +168,17 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 	}
 	e.Session = s
 	return &Resumed{Entry: e, Payload: p, Damage: append(damage, more...)}, nil
+}
+
+// since counts the messages at the end from the first on that is not older than a
+// moment.
+func since(messages []schema.Message, at time.Time) int {
+	for i := range messages {
+		if t := messages[i].Timestamp.Time(); !t.IsZero() && !t.Before(at) {
+			return len(messages) - i
+		}
+	}
+	return 0
 }
 
 // callsOf lists the calls of a history in their order.

@@ -94,6 +94,7 @@ func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Pl
 			return nil, errors.Join(err, w.takeBack(note, before), w.discard(ctx, note, false))
 		}
 	}
+	w.noteSent(e.Path, p.Agent.Name, p.Resumed.Payload)
 	runErr := start(p)
 	var unstarted *StartError
 	if errors.As(runErr, &unstarted) {

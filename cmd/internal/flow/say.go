@@ -195,7 +195,7 @@ const payloadDir = ".workspace/local/cache/resume/"
 // fits, else what fits of it and the file that holds the whole.
 func (w *Workspace) sayPayload(agent inject.Agent, e store.Entry) (string, error) {
 	limit := agent.ReplyLimit
-	r, err := w.Resume(e, ResumeOptions{For: agent.Name, Window: w.window(agent, nil)})
+	r, err := w.Resume(e, w.target(agent, LaunchOptions{}))
 	if err != nil {
 		return "", err
 	}
@@ -207,6 +207,7 @@ func (w *Workspace) sayPayload(agent inject.Agent, e store.Entry) (string, error
 	if altered {
 		intro += agent.ReplyNote + "\n\n"
 	}
+	w.noteSent(e.Path, agent.Name, r.Payload)
 	if len(intro)+len(r.Payload.Text) <= limit && !altered {
 		return intro + r.Payload.Text, nil
 	}

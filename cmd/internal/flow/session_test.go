@@ -280,7 +280,7 @@ func (w *world) verify() {
 	}
 	got := map[string]string{}
 	for _, e := range all {
-		shown, err := ws.Show(e, 0)
+		shown, err := ws.Show(e, ShowOptions{})
 		if err != nil || len(shown.Damage) > 0 {
 			w.fail("%s: %v, %v", e.Path, err, shown.Damage)
 		}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/flow"
+	"cortext/resume"
+)
+
+func (a *app) contextCommand() *cobra.Command {
+	var o resumeOptions
+	var sent bool
+	cmd := &cobra.Command{
+		Use:   "context <id>",
+		Short: "Show what an agent would be told, part by part",
+		Long: `Shows what cortext resume would tell an agent of a conversation, part by part: how
+many tokens each takes and why it is in; then what is left out, with the command that
+shows it. With --sent it is what was told the last time. It changes nothing.`,
+		Example: "  cortext context \"api design\" --budget 2000",
+		Args:    args(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, list []string) error {
+			if err := o.check(cmd); err != nil {
+				return err
+			}
+			w, err := a.open(cmd)
+			if err != nil {
+				return err
+			}
+			defer w.Close()
+			e, err := w.Pick(strings.Join(list, " "))
+			if err != nil {
+				return err
+			}
+			if sent {
+				s, err := w.LastSent(e)
+				if err != nil {
+					return err
+				}
+				if !o.json {
+					fmt.Fprintf(a.out, "told to %s at %s\n", oneLine(s.Agent), s.At)
+				}
+				return a.printContext(s, o.json)
+			}
+			o.ResumeOptions = w.Target(e, o.LaunchOptions)
+			r, err := w.Resume(e, o.ResumeOptions)
+			if err != nil {
+				return err
+			}
+			a.warnResumed(r)
+			p := r.Payload
+			return a.printContext(&flow.Sent{Agent: o.For, Strategy: p.Strategy, Tokens: p.Tokens, Budget: p.Budget, Parts: p.Parts, LeftOut: p.LeftOut}, o.json)
+		},
+	}
+	f := cmd.Flags()
+	o.flags(f)
+	f.StringVar(&o.Agent, "agent", "", "as for the `AGENT`: claude, opencode, gemini; default: the one it was in")
+	f.BoolVar(&sent, "sent", false, "what was told the last time")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+	return cmd
+}
+
+// contextPart is an entry of parts in context --json.
+type contextPart struct {
+	What    string `json:"what"`
+	Message int    `json:"message"`
+	Tokens  int    `json:"tokens"`
+	Whole   bool   `json:"whole"`
+	Why     string `json:"why"`
+}
+
+// printContext prints the parts of a payload, runs of whole messages on one line.
+func (a *app) printContext(s *flow.Sent, asJSON bool) error {
+	if asJSON {
+		parts := make([]contextPart, len(s.Parts))
+		for i, p := range s.Parts {
+			parts[i] = contextPart(p)
+		}
+		return a.printJSON(map[string]any{"at": s.At, "agent": s.Agent, "strategy": s.Strategy, "tokens": s.Tokens, "budget": s.Budget,
+			"parts": parts, "left_out": leftOutOf(&resume.Payload{LeftOut: s.LeftOut})})
+	}
+	fmt.Fprintf(a.out, "%d of %d tokens, %s\n\n", s.Tokens, s.Budget, s.Strategy)
+	fmt.Fprintf(a.out, "%8s  %-9s  %-32s  %s\n", "tokens", "message", "what", "why")
+	for i := 0; i < len(s.Parts); {
+		n := run(s.Parts[i:])
+		printPart(a.out, s.Parts[i:i+n])
+		i += n
+	}
+	if len(s.LeftOut) > 0 {
+		fmt.Fprintln(a.out)
+	}
+	a.printLeftOut(s.LeftOut)
+	return nil
+}
+
+// run is how many parts at the beginning of list are told on one line: those of
+// whole messages of the end, if they are many.
+func run(list []resume.Part) int {
+	const many = 4
+	n := 0
+	for n < len(list) && list[n].Message > 0 && list[n].Whole && list[n].Why == list[0].Why {
+		n++
+	}
+	if n < many {
+		return 1
+	}
+	return n
+}
+
+func printPart(w io.Writer, parts []resume.Part) {
+	first, last, tokens := parts[0], parts[len(parts)-1], 0
+	for _, p := range parts {
+		tokens += p.Tokens
+	}
+	message, what := "", oneLine(first.What)
+	if first.Message > 0 {
+		message = fmt.Sprint(first.Message)
+	}
+	if len(parts) > 1 {
+		message, what = fmt.Sprintf("%d–%d", first.Message, last.Message), "whole messages"
+	} else if !first.Whole {
+		what += ", in part"
+	}
+	fmt.Fprintf(w, "%8d  %-9s  %-32s  %s\n", tokens, message, what, oneLine(first.Why))
+}

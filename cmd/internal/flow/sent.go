@@ -1,0 +1,49 @@
+package flow
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"cortext/resume"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// A Sent is what was told to an agent of a conversation, as the cache remembers it.
+type Sent struct {
+	At       schema.Time      `json:"at"`
+	Agent    string           `json:"agent"`
+	Strategy string           `json:"strategy"`
+	Tokens   int              `json:"tokens"`
+	Budget   int              `json:"budget"`
+	Parts    []resume.Part    `json:"parts"`
+	LeftOut  []resume.LeftOut `json:"left_out"`
+}
+
+// ErrNotSent is returned where nothing is known of what was told last.
+var ErrNotSent = errors.New("nothing is known of what was told last: the conversation was not resumed on this machine, or the cache was deleted")
+
+func sentName(path string) string { return "sent/" + store.NativeName(path) + ".json" }
+
+// noteSent remembers what an agent was told. A failure costs that knowledge only.
+func (w *Workspace) noteSent(path, agent string, p *resume.Payload) {
+	b, err := json.Marshal(Sent{schema.NewTime(w.env.Now()), agent, p.Strategy, p.Tokens, p.Budget, p.Parts, p.LeftOut})
+	if err == nil {
+		_ = w.Store.WriteCache(sentName(path), b)
+	}
+}
+
+// LastSent returns what an agent was told last of a conversation, [ErrNotSent] if
+// that is not known.
+func (w *Workspace) LastSent(e store.Entry) (*Sent, error) {
+	b, ok := w.Store.ReadCache(sentName(e.Path))
+	if !ok {
+		return nil, ErrNotSent
+	}
+	s := new(Sent)
+	if err := json.Unmarshal(b, s); err != nil {
+		return nil, fmt.Errorf("%w (%v)", ErrNotSent, err)
+	}
+	return s, nil
+}
