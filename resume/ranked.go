@@ -207,7 +207,7 @@ func (b *builder) leftOutPieces(p piecewise) []LeftOut {
 		left = append(left, LeftOut{"messages", n, 0, show})
 	}
 	if p.partly > 0 {
-		left = append(left, LeftOut{"parts of messages", p.partly, 0, commandLine(b.session, "show", " --message N")})
+		left = append(left, LeftOut{PartsOfMessages, p.partly, 0, commandLine(b.session, "show", " --message N")})
 	}
 	if b.aside > 0 {
 		left = append(left, LeftOut{"messages on branches that were left", b.aside, 0, show})

@@ -113,6 +113,10 @@ type LeftOut struct {
 	Show   string // the command line that shows it
 }
 
+// PartsOfMessages is the What of messages that are told in part; the count is that of
+// the messages.
+const PartsOfMessages = "parts of messages"
+
 // A Warning is something the user should know before going on.
 type Warning struct {
 	Code string // "prompt-drift", "command-missing"

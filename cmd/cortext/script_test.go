@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -74,6 +75,7 @@ func TestScripts(t *testing.T) {
 			"lines":    lines,
 			"truncate": truncate,
 			"exits":    exits,
+			"turns":    writeTurns,
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "root" { // the modes of files do not bind root
@@ -106,6 +108,27 @@ func truncate(ts *testscript.TestScript, neg bool, args []string) {
 	cut, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	ts.Check(os.WriteFile(name, []byte(text[:len(text)-cut]), 0o600))
+}
+
+// turns FILE N writes a transcript of Claude Code with so many turns, an hour apart.
+func writeTurns(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 || neg {
+		ts.Fatalf("usage: turns file n")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	var b strings.Builder
+	at, parent := time.Date(2025, 11, 1, 0, 0, 0, 0, time.UTC), "null"
+	for i := 1; i <= n; i++ {
+		line := func(role, id, text string) {
+			at = at.Add(30 * time.Minute)
+			fmt.Fprintf(&b, `{"type":%q,"uuid":%q,"parentUuid":%s,"sessionId":"turns","timestamp":%q,"message":{"role":%[1]q,"id":"m-%[2]s","model":"m","content":%[5]q}}`+"\n", role, id, parent, at.Format(time.RFC3339), text)
+			parent = strconv.Quote(id)
+		}
+		line("user", fmt.Sprintf("u-%d", i), fmt.Sprintf("Please change handler%d in cmd/serve/file_%d.go.", i, i))
+		line("assistant", fmt.Sprintf("a-%d", i), fmt.Sprintf("I changed handler%d in cmd/serve/file_%d.go and ran the tests of its package. They passed, and nothing else uses it.", i, i))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o600))
 }
 
 // exits CODE cortext ARGS… wants that exit code.

@@ -254,10 +254,16 @@ func (c *chooser) earn(section int, s *segment) {
 		}
 	}
 	slices.SortFunc(fresh, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(c.names[b].worth, c.names[a].worth), cmp.Compare(c.names[a].text, c.names[b].text))
+		return cmp.Or(cmp.Compare(len(c.names[b].within), len(c.names[a].within)), cmp.Compare(c.names[b].worth, c.names[a].worth), cmp.Compare(c.names[a].text, c.names[b].text))
 	})
-	for _, id := range fresh[:min(len(fresh), max(0, reasons-len(c.earned[section])))] {
-		c.earned[section] = append(c.earned[section], c.names[id].text)
+	for _, id := range fresh {
+		text, list := c.names[id].text, c.earned[section]
+		if len(list) == reasons {
+			return
+		}
+		if !slices.ContainsFunc(list, func(longer string) bool { return strings.Contains(longer, text) }) {
+			c.earned[section] = append(list, text)
+		}
 	}
 }
 

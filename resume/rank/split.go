@@ -11,7 +11,6 @@ type segment struct {
 	from, to int  // bytes of the text; the newline of its line is in it
 	tokens   int  // about so many; 0: not counted yet
 	shown    bool // it is told
-	forced   bool // whatever its names are worth
 	names    []int32
 }
 

@@ -94,7 +94,7 @@ command, what was going on, and the history, within a token budget.`,
 		}
 		help(target, nil)
 	}})
-	root.AddCommand(a.initCommand(), a.newCommand(), a.importCommand(), a.listCommand(), a.showCommand(), a.resumeCommand(), a.contextCommand(),
+	root.AddCommand(a.initCommand(), a.newCommand(), a.importCommand(), a.listCommand(), a.showCommand(), a.resumeCommand(), a.contextCommand(), a.compactCommand(),
 		a.stopCommand(), a.skipCommand(), a.removeCommand(), a.syncCommand(), a.watchCommand(), a.hookCommand(), a.happenedCommand(), a.statusCommand(), a.titleCommand(),
 		a.currentCommand(), a.trustCommand(), a.checkCommand(), a.versionCommand(), a.completionCommand())
 	return root
@@ -161,11 +161,12 @@ func exitCode(err error) int {
 	var agent *flow.AgentError
 	var title *flow.TitleError
 	var missing *flow.NotFoundError
+	var number *flow.NumberError
 	var ambiguous *flow.AmbiguousError
 	switch {
 	case errors.As(err, &usage), errors.As(err, &typ), errors.As(err, &agent), errors.As(err, &title), errors.Is(err, resume.ErrBudget):
 		return exitUsage
-	case errors.As(err, &missing), errors.Is(err, flow.ErrNoConversation):
+	case errors.As(err, &missing), errors.As(err, &number), errors.Is(err, flow.ErrNoConversation):
 		return exitNotFound
 	case errors.As(err, &ambiguous):
 		return exitAmbiguous

@@ -55,8 +55,8 @@ shows it. With --sent it is what was told the last time. It changes nothing.`,
 			return a.printContext(&flow.Sent{Agent: o.For, Strategy: p.Strategy, Tokens: p.Tokens, Budget: p.Budget, Parts: p.Parts, LeftOut: p.LeftOut}, o.json)
 		},
 	}
+	o.flags(cmd)
 	f := cmd.Flags()
-	o.flags(f)
 	f.StringVar(&o.Agent, "agent", "", "as for the `AGENT`: claude, opencode, gemini; default: the one it was in")
 	f.BoolVar(&sent, "sent", false, "what was told the last time")
 	f.BoolVar(&o.json, "json", false, "print JSON")

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"cortext/cmd/internal/flow"
 	"cortext/inject"
@@ -53,12 +52,13 @@ an id, a folder, or words of the title or the summary.`,
 	f.StringVarP(&o.Prompt, "prompt", "p", "", "run one turn with `TEXT`, without a terminal")
 	f.StringVar(&o.Agent, "agent", "", "the `AGENT` to go on in: claude, opencode, gemini; default: the one it was in")
 	f.BoolVar(&o.json, "json", false, "print JSON")
-	o.flags(f)
+	o.flags(cmd)
 	return cmd
 }
 
 // flags are those that say how much is told.
-func (o *resumeOptions) flags(f *pflag.FlagSet) {
+func (o *resumeOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.IntVar(&o.Budget, "budget", 0, "at most `N` tokens; default: the model's window less what the agent needs")
 	f.IntVar(&o.Window, "window", 0, "the context window of the model, `N` tokens; default: what is known of it")
 	f.StringVar(&o.Strategy, "strategy", "", "how a history that does not fit is told: `NAME` is one of "+strings.Join(resume.Strategies(), ", ")+"; default: ranked")

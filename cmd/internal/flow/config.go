@@ -48,6 +48,18 @@ type Config struct {
 	// ContextWindow is that of the model that conversations go on with, in tokens; 0:
 	// what is known of it.
 	ContextWindow int `yaml:"context_window"`
+
+	// Summarizer makes the summaries of old messages: extractive, agent, openai or
+	// off.
+	Summarizer string `yaml:"summarizer"`
+
+	// SummarizeAfter is how many messages a conversation has before the old ones are
+	// summed up, KeepMessages how many at its end are not.
+	SummarizeAfter int `yaml:"summarize_after"`
+	KeepMessages   int `yaml:"keep_messages"`
+
+	// SummaryMaxTokens is the most that a summary may have.
+	SummaryMaxTokens int `yaml:"summary_max_tokens"`
 }
 
 // OnOff is a setting that is on or off; YAML takes the words for true and false,
@@ -112,13 +124,23 @@ interval_s: 60
 # The context window of the model that conversations are resumed with, in tokens; 0:
 # what cortext knows of the model.
 context_window: 0
+
+# Who sums up old messages, at a stop and for cortext compact --apply: extractive
+# (without a model), agent (the agent of the conversation, headless), openai (the
+# endpoint that CORTEXT_OPENAI_URL and CORTEXT_OPENAI_MODEL name), or off. It is done in
+# conversations of more than summarize_after messages, but for the last keep_messages,
+# in at most summary_max_tokens tokens for each fifty.
+summarizer: extractive
+summarize_after: 50
+keep_messages: 20
+summary_max_tokens: 500
 `
 }
 
 // readConfig reads the settings. A name that this version does not know is
 // warned of and otherwise ignored: a newer cortext may have written it.
 func readConfig(st *store.Store) (Config, []string, error) {
-	c := Config{OneActive: true, Commit: CommitOff, Autosave: AutosaveTurn, IdleMinutes: 5, RemindTurns: 30, DebounceMS: 1000, IntervalS: 60}
+	c := Config{OneActive: true, Commit: CommitOff, Autosave: AutosaveTurn, IdleMinutes: 5, RemindTurns: 30, DebounceMS: 1000, IntervalS: 60, Summarizer: Extractive, SummarizeAfter: 50, KeepMessages: 20, SummaryMaxTokens: 500}
 	b, err := st.ReadFile(ConfigFile)
 	if errors.Is(err, store.ErrNotFound) {
 		return c, nil, nil
@@ -141,6 +163,10 @@ func readConfig(st *store.Store) (Config, []string, error) {
 		return fail(fmt.Sprintf("commit is %q, not off or stop", c.Commit))
 	case c.Autosave != AutosaveTurn && c.Autosave != AutosavePause && c.Autosave != AutosaveOff:
 		return fail(fmt.Sprintf("autosave is %q, not turn, pause or off", c.Autosave))
+	case !slices.Contains([]string{Extractive, ByAgent, ByOpenAI, SummarizerOff}, c.Summarizer):
+		return fail(fmt.Sprintf("summarizer is %q, not extractive, agent, openai or off", c.Summarizer))
+	case c.SummarizeAfter < 1 || c.KeepMessages < 1 || c.SummaryMaxTokens < 20:
+		return fail("summarize_after and keep_messages must be at least 1, summary_max_tokens at least 20")
 	case c.ContextWindow < 0:
 		return fail("context_window must not be negative")
 	case c.IdleMinutes < 0 || c.RemindTurns < 0:
@@ -152,7 +178,8 @@ func readConfig(st *store.Store) (Config, []string, error) {
 	}
 	var warnings []string
 	for name := range names {
-		if !slices.Contains([]string{"one_active", "commit", "autosave", "idle_minutes", "remind_turns", "after_tool", "debounce_ms", "interval_s"}, name) {
+		if !slices.Contains([]string{"one_active", "commit", "autosave", "idle_minutes", "remind_turns", "after_tool", "debounce_ms", "interval_s",
+			"context_window", "summarizer", "summarize_after", "keep_messages", "summary_max_tokens"}, name) {
 			warnings = append(warnings, fmt.Sprintf("%s: unknown setting %q", ConfigFile, name))
 		}
 	}

@@ -151,6 +151,9 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 			s.Plan = opts.State.Plan
 		}
 	}
+	if o.Strategy == resume.RecentPlus {
+		opts.Summaries = w.summariesOf(c)
+	}
 	if !o.Since.IsZero() {
 		if opts.Last = since(h.Messages, o.Since); opts.Last == 0 {
 			return nil, fmt.Errorf("nothing was said since %s: the last message is of %s", o.Since.UTC().Format(time.RFC3339), s.LastActive)

@@ -240,10 +240,24 @@ func (w *Workspace) Stop(ctx context.Context, e store.Entry) (*Stopped, error) {
 	if captureErr != nil {
 		out.Warnings = append(out.Warnings, captureErr)
 	}
+	out.Warnings = append(out.Warnings, w.sumUpOld(ctx, out.Entry)...)
 	if out.Committed, err = w.commit(ctx, out.Entry); err != nil {
 		out.Warnings = append(out.Warnings, err)
 	}
 	return out, nil
+}
+
+// sumUpOld makes the summaries that are missing. One that fails is tried again at the
+// next stop; the messages stay as they are.
+func (w *Workspace) sumUpOld(ctx context.Context, e store.Entry) []error {
+	if s := e.Session; w.Config.Summarizer == SummarizerOff || s.MessageCount <= w.Config.SummarizeAfter || s.Tokens > stateTokens {
+		return nil // of a conversation that is too long to be read at each stop, cortext compact makes them
+	}
+	out, err := w.Compact(ctx, e, MakeClosed)
+	if err != nil {
+		return []error{err}
+	}
+	return out.Failed
 }
 
 // markStopped notes for the sessions that are in a conversation that the user has

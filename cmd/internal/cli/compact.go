@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/flow"
+	"cortext/resume"
+)
+
+// compactBudgets are those that compact tells of, beside the default.
+func compactBudgets() []int { return []int{2_000, 8_000, 32_000, 0} }
+
+func (a *app) compactCommand() *cobra.Command {
+	var apply, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "compact <id>",
+		Short: "Say what each budget would do, and sum up old messages",
+		Long: `Says what would be told of a conversation within several budgets, and which ranges
+of old messages summaries stand for. It changes nothing. With --apply the summaries
+that are missing are made, by what the setting summarizer says: extractive (without a
+model), agent (the agent the conversation was held in) or openai (an endpoint that the
+environment names). The messages themselves are never touched.`,
+		Example: "  cortext compact \"api design\" --apply",
+		Args:    args(cobra.MinimumNArgs(1)),
+		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {
+			e, err := w.Pick(strings.Join(list, " "))
+			if err != nil {
+				return err
+			}
+			making := flow.MakeNone
+			if apply {
+				making = flow.MakeAll
+			}
+			out, err := w.Compact(cmd.Context(), e, making)
+			if err != nil {
+				return err
+			}
+			payloads, err := w.Budgets(e, w.Target(e, flow.LaunchOptions{}), compactBudgets()...)
+			if err != nil {
+				return err
+			}
+			for _, err := range out.Failed {
+				a.report(err)
+			}
+			if err := a.printCompacted(out, payloads, asJSON); err != nil {
+				return err
+			}
+			if len(out.Failed) > 0 {
+				return errSilent
+			}
+			return nil
+		}),
+	}
+	cmd.Flags().BoolVar(&apply, "apply", false, "make the summaries that are missing")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (a *app) printCompacted(out *flow.Compacted, payloads []*resume.Payload, asJSON bool) error {
+	type budget struct {
+		Budget   int    `json:"budget"`
+		Tokens   int    `json:"tokens"`
+		Strategy string `json:"strategy"`
+		Included int    `json:"included"`
+		Partly   int    `json:"partly"`
+	}
+	type span struct {
+		First        int    `json:"first"`
+		Last         int    `json:"last"`
+		SourceTokens int64  `json:"source_tokens"`
+		Tokens       int    `json:"tokens"`
+		Method       string `json:"method"`
+		Made         bool   `json:"made"`
+	}
+	budgets, spans := []budget{}, []span{}
+	for _, p := range payloads {
+		b := budget{Budget: p.Budget, Tokens: p.Tokens, Strategy: p.Strategy, Included: p.Included}
+		for _, l := range p.LeftOut {
+			if l.What == resume.PartsOfMessages {
+				b.Partly = l.Count
+			}
+		}
+		budgets = append(budgets, b)
+	}
+	for _, r := range out.Ranges {
+		spans = append(spans, span(r))
+	}
+	if asJSON {
+		return a.printJSON(map[string]any{"messages": out.Messages, "budgets": budgets, "summaries": spans})
+	}
+	fmt.Fprintf(a.out, "%d messages\n\n%9s  %8s  %-20s  %s\n", out.Messages, "budget", "tokens", "strategy", "messages told")
+	for _, b := range budgets {
+		fmt.Fprintf(a.out, "%9d  %8d  %-20s  %d", b.Budget, b.Tokens, b.Strategy, b.Included)
+		if b.Partly > 0 {
+			fmt.Fprintf(a.out, ", %d of them in part", b.Partly)
+		}
+		fmt.Fprintln(a.out)
+	}
+	if len(spans) == 0 {
+		fmt.Fprintln(a.out, "\nno range is to be summed up: the conversation is short")
+		return nil
+	}
+	fmt.Fprintln(a.out, "\nsummaries, for --strategy recent-plus-summary:")
+	for _, s := range spans {
+		switch {
+		case s.Tokens == 0:
+			fmt.Fprintf(a.out, "  messages %d to %d: none yet\n", s.First, s.Last)
+		default:
+			fmt.Fprintf(a.out, "  messages %d to %d: %d tokens for %d (%s)\n", s.First, s.Last, s.Tokens, s.SourceTokens, oneLine(s.Method))
+		}
+	}
+	return nil
+}
