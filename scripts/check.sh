@@ -73,7 +73,7 @@ fi
 
 say "go test, with the real agents and transcripts"
 # The agents wait more than they compute: three at a time do not slow each other.
-go test -timeout 30m -parallel 3 ./cmd/... ./inject/claude ./schema/tokens ./store/secrets
+go test -timeout 30m -parallel 3 ./cmd/... ./inject/claude ./resume/model ./resume/rank ./schema/tokens ./store/secrets
 
 say "kill -9 in the middle of appends (short form)"
 scripts/kill9.sh 200

@@ -44,6 +44,7 @@ var rules = map[string]rule{
 	"cortext/resume/find":   {modules: []string{"github.com/sahilm/fuzzy"}, why: "picks from a list that it is given"},
 	"cortext/resume/digest": {ours: []string{"cortext/schema", "cortext/schema/rawjson"}, why: "reads records, writes words"},
 	"cortext/resume/model":  {why: "a table of names: no record"},
+	"cortext/resume/recall": {why: "measures payloads, for tests: by means of its own"},
 	"cortext/resume/rank":   {ours: []string{"cortext/schema/tokens"}, why: "chooses from texts, whatever they are of"},
 	"cortext/resume/summary": {
 		ours: []string{"cortext/schema", "cortext/schema/rawjson", "cortext/schema/tokens"},
@@ -111,6 +112,7 @@ var forbidden = map[string]map[string]string{
 	"cortext/resume/prompt":  pure,
 	"cortext/resume/summary": pure,
 	"cortext/resume/rank":    pure,
+	"cortext/resume/recall":  pure,
 	"cortext/store": {
 		"os/exec":       "nothing that stands in a workspace is executed",
 		"net/http":      "conversations stay on the machine",

@@ -52,7 +52,7 @@ shows it. With --sent it is what was told the last time. It changes nothing.`,
 			}
 			a.warnResumed(r)
 			p := r.Payload
-			return a.printContext(&flow.Sent{Agent: o.For, Strategy: p.Strategy, Tokens: p.Tokens, Budget: p.Budget, Parts: p.Parts, LeftOut: p.LeftOut}, o.json)
+			return a.printContext(&flow.Sent{Agent: o.For, Strategy: p.Strategy, Tokens: p.Tokens, Budget: p.Budget, Factor: p.Factor, Parts: p.Parts, LeftOut: p.LeftOut}, o.json)
 		},
 	}
 	o.flags(cmd)
@@ -79,10 +79,10 @@ func (a *app) printContext(s *flow.Sent, asJSON bool) error {
 		for i, p := range s.Parts {
 			parts[i] = contextPart(p)
 		}
-		return a.printJSON(map[string]any{"at": s.At, "agent": s.Agent, "strategy": s.Strategy, "tokens": s.Tokens, "budget": s.Budget,
+		return a.printJSON(map[string]any{"at": s.At, "agent": s.Agent, "strategy": s.Strategy, "tokens": s.Tokens, "budget": s.Budget, "factor": s.Factor,
 			"parts": parts, "left_out": leftOutOf(&resume.Payload{LeftOut: s.LeftOut})})
 	}
-	fmt.Fprintf(a.out, "%d of %d tokens, %s\n\n", s.Tokens, s.Budget, s.Strategy)
+	fmt.Fprintf(a.out, "%d of %d tokens%s, %s\n\n", s.Tokens, s.Budget, estimate(s.Factor), s.Strategy)
 	fmt.Fprintf(a.out, "%8s  %-9s  %-32s  %s\n", "tokens", "message", "what", "why")
 	for i := 0; i < len(s.Parts); {
 		n := run(s.Parts[i:])

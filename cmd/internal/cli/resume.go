@@ -257,7 +257,8 @@ func (a *app) printPayload(p *resume.Payload) error {
 		LeftOut    []leftOut `json:"left_out"`
 		Warnings   []string  `json:"warnings"`
 		Estimate   bool      `json:"estimate"`
-	}{p.Text, p.Tokens, p.Budget, p.Strategy, p.Included, p.Summarized, leftOutOf(p), warningsOf(p), p.Estimate})
+		Factor     float64   `json:"factor"`
+	}{p.Text, p.Tokens, p.Budget, p.Strategy, p.Included, p.Summarized, leftOutOf(p), warningsOf(p), p.Estimate, p.Factor})
 }
 
 // plannedLaunch is a launch in resume --dry-run --json; its fields are stable.
@@ -337,15 +338,20 @@ func (a *app) dryRun(w *flow.Workspace, e store.Entry, o resumeOptions) error {
 	return planErr
 }
 
+// estimate says how a count of o200k_base relates to what the model counts itself,
+// nothing where they are the same.
+func estimate(factor float64) string {
+	if factor == 0 || factor == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" of o200k_base (this model counts up to %.2g times as many)", factor)
+}
+
 // printPlan says what a payload holds.
 func (a *app) printPlan(r *flow.Resumed) {
 	p := r.Payload
-	count := "tokens"
-	if p.Estimate {
-		count = "tokens of o200k_base, an estimate for this model"
-	}
 	fmt.Fprintf(a.out, "conversation  %s (%s)\n", oneLine(r.Entry.Session.DisplayTitle()), oneLine(r.Entry.Path))
-	fmt.Fprintf(a.out, "payload       %d bytes, %d %s, budget %d\n", len(p.Text), p.Tokens, count, p.Budget)
+	fmt.Fprintf(a.out, "payload       %d bytes, %d tokens%s, budget %d\n", len(p.Text), p.Tokens, estimate(p.Factor), p.Budget)
 	fmt.Fprintf(a.out, "strategy      %s, %d messages\n", p.Strategy, p.Included)
 	a.printLeftOut(p.LeftOut)
 }

@@ -17,6 +17,7 @@ type Sent struct {
 	Strategy string           `json:"strategy"`
 	Tokens   int              `json:"tokens"`
 	Budget   int              `json:"budget"`
+	Factor   float64          `json:"factor"` // the model's own tokens for each of Tokens
 	Parts    []resume.Part    `json:"parts"`
 	LeftOut  []resume.LeftOut `json:"left_out"`
 }
@@ -28,7 +29,7 @@ func sentName(path string) string { return "sent/" + store.NativeName(path) + ".
 
 // noteSent remembers what an agent was told. A failure costs that knowledge only.
 func (w *Workspace) noteSent(path, agent string, p *resume.Payload) {
-	b, err := json.Marshal(Sent{schema.NewTime(w.env.Now()), agent, p.Strategy, p.Tokens, p.Budget, p.Parts, p.LeftOut})
+	b, err := json.Marshal(Sent{schema.NewTime(w.env.Now()), agent, p.Strategy, p.Tokens, p.Budget, p.Factor, p.Parts, p.LeftOut})
 	if err == nil {
 		_ = w.Store.WriteCache(sentName(path), b)
 	}

@@ -1,0 +1,170 @@
+package rank
+
+import (
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"cortext/resume/recall"
+)
+
+var fit = flag.Bool("fit", false, "print the weights that the real transcripts give")
+
+// features are what the worth of a name is judged by, in the order of weights.
+const features = 11
+
+func featuresOf(s *stat, n int, name string) [features]float64 {
+	has := func(b bool) float64 {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	return [features]float64{
+		1, math.Log(float64(n - s.last)), math.Log(float64(n - s.first)), math.Log(float64(s.parts)), math.Log(float64(1 + s.fewest)), math.Log(float64(len(name))),
+		has(s.kinds.has(User)), has(s.kinds.has(Assistant)), has(s.kinds.has(Call)), has(s.kinds == 1<<Result), has(isPath(name)),
+	}
+}
+
+// An example is a name in a history that was cut: was it used in what followed?
+type example struct {
+	x    [features]float64
+	y, w float64
+}
+
+// TestWeights fits the weights again, and wants those in the code to be about these.
+func TestWeights(t *testing.T) {
+	root := os.Getenv("CORTEXT_TRANSCRIPTS")
+	if root == "" {
+		t.Skip("NOT RUN: CORTEXT_TRANSCRIPTS is not set")
+	}
+	var all []example
+	for _, pattern := range recall.Patterns() {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, files, err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tr := recall.Read(file, data); tr != nil {
+				all = append(all, examples(tr.Said)...)
+			}
+		}
+	}
+	got := regress(all)
+	have := [features]float64{weights.bias, weights.age, weights.span, weights.parts, weights.fewest, weights.length,
+		weights.user, weights.assistant, weights.call, weights.resultOnly, weights.path}
+	if *fit {
+		t.Logf("%d examples: %.2f", len(all), got)
+	}
+	for i := range got {
+		if math.Abs(got[i]-have[i]) > 0.02 {
+			t.Errorf("weight %d is %.2f, the transcripts give %.2f (-fit prints all)", i, have[i], got[i])
+		}
+	}
+}
+
+// examples cuts a conversation at turns of the user and in between, at most 14 times.
+func examples(said []recall.Said) (all []example) {
+	var cuts []int
+	for i := 22; i < len(said)-recall.Window/2; i++ {
+		if said[i].Kind == "user" && len(said[i].Text) > 3 || i%23 == 0 {
+			cuts = append(cuts, i)
+		}
+	}
+	for len(cuts) > 14 {
+		for i := range (len(cuts) + 1) / 2 {
+			cuts[i] = cuts[2*i]
+		}
+		cuts = cuts[:(len(cuts)+1)/2]
+	}
+	kinds := map[string]Kind{"user": User, "assistant": Assistant, "call": Call, "result": Result}
+	for _, cut := range cuts {
+		need := recall.Future(said, cut)
+		if len(need) < 5 {
+			continue
+		}
+		h := &History{ids: map[string]int32{}}
+		for _, s := range said[:cut] {
+			h.texts = append(h.texts, text{Part: Part{kinds[s.Kind], s.Text}, segments: split(s.Text)})
+		}
+		total := 0.0
+		for _, w := range need {
+			total += w
+		}
+		for id, s := range h.stats() {
+			e := example{x: featuresOf(&s, cut, h.names[id].text), w: 20 * math.Log(1+float64(cut)/float64(s.parts)) / total}
+			if need[h.names[id].text] > 0 {
+				e.y = 1
+			}
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// regress is a logistic regression with weighted examples, by Newton's method.
+func regress(all []example) (b [features]float64) {
+	for range 25 {
+		var g [features]float64
+		var h [features][features]float64
+		for _, e := range all {
+			z := 0.0
+			for k := range b {
+				z += b[k] * e.x[k]
+			}
+			p := 1 / (1 + math.Exp(-z))
+			for k := range b {
+				g[k] += e.w * (e.y - p) * e.x[k]
+				for l := range b {
+					h[k][l] += e.w * p * (1 - p) * e.x[k] * e.x[l]
+				}
+			}
+		}
+		for k := range b { // a little towards zero, so that there is one solution
+			g[k] -= 0.5 * b[k]
+			h[k][k] += 0.5
+		}
+		step := 0.0
+		for k, d := range solve(h, g) {
+			b[k] += d
+			step += math.Abs(d)
+		}
+		if step < 1e-6 {
+			break
+		}
+	}
+	return b
+}
+
+// solve returns x with a·x = v.
+func solve(a [features][features]float64, v [features]float64) [features]float64 {
+	for c := range v {
+		best := c
+		for r := c; r < features; r++ {
+			if math.Abs(a[r][c]) > math.Abs(a[best][c]) {
+				best = r
+			}
+		}
+		a[c], a[best], v[c], v[best] = a[best], a[c], v[best], v[c]
+		for r := c + 1; r < features; r++ {
+			f := a[r][c] / a[c][c]
+			for k := c; k < features; k++ {
+				a[r][k] -= f * a[c][k]
+			}
+			v[r] -= f * v[c]
+		}
+	}
+	for c := features - 1; c >= 0; c-- {
+		for k := c + 1; k < features; k++ {
+			v[c] -= a[c][k] * v[k]
+		}
+		v[c] /= a[c][c]
+	}
+	return v
+}
