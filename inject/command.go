@@ -16,7 +16,9 @@ type Command struct {
 
 // Managing returns the names of the /workspace commands that manage conversations
 // and begin none: cortext itself carries them out.
-func Managing() []string { return []string{"resume", "stop-conversation", "sessions", "session"} }
+func Managing() []string {
+	return []string{"resume", "stop-conversation", "sessions", "session", "context", "compact"}
+}
 
 // Prompted notes a prompt as it was typed: whether it is a /workspace command, and
 // the first one that begins a conversation.

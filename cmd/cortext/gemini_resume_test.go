@@ -99,11 +99,16 @@ func TestGeminiHistories(t *testing.T) {
 	}{
 		{"small", 10_000, all, false},
 		{"half", 700_000, append([]string{strings.Repeat("a line of a pasted log 🙂 @notes.md\n", 6_000)}, all...), false},
+		{"pieces", 300_000, all, true},
 		{"large", 2_500_000, all, true}, // of thousands of turns
 	} {
 		s.geminiHistory(c.title, c.size, c.texts)
 		before, files := s.show(c.title), s.chats()
 		resume := []string{"resume", c.title, "--agent", "gemini", "--budget", "3000000"}
+		pieces := c.title == "pieces"
+		if pieces {
+			resume[len(resume)-1] = "8000"
+		}
 		print := func() string { return s.run("cortext", append(resume, "--print")...) }
 		asked := len(s.server.Main())
 		if c.title == "small" {
@@ -133,11 +138,11 @@ func TestGeminiHistories(t *testing.T) {
 		if n := len(s.chats()); n != len(files)+1 {
 			t.Errorf("%s: sessions: %v", c.title, s.chats())
 		}
-		if len(printed) < c.size/3 {
+		if !pieces && len(printed) < c.size/3 || pieces != strings.Contains(printed, " It is told in pieces:") {
 			t.Errorf("%s: the payload has %d bytes", c.title, len(printed))
 		}
 		for _, text := range c.texts {
-			if !strings.Contains(text, "\n") && !strings.Contains(printed, text) {
+			if !pieces && !strings.Contains(text, "\n") && !strings.Contains(printed, text) {
 				t.Errorf("%s: the payload lacks %.100q", c.title, text)
 			}
 		}

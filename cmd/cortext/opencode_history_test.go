@@ -38,12 +38,16 @@ func TestOpenCodeHistories(t *testing.T) {
 		texts []string
 	}{
 		{"thousands", 1_000_000, short},
+		{"pieces", 300_000, append([]string{log}, hostileToOpenCode...)},
 		{"large", 2_000_000, append([]string{log}, hostileToOpenCode...)},
 	} {
 		s.history(c.title, c.size, c.texts)
 		args := []string{"resume", c.title, "--agent", "opencode", "--budget", "3000000"}
+		if c.title == "pieces" {
+			args[len(args)-1] = "8000"
+		}
 		printed := s.run("cortext", append(args, "--print")...)
-		if len(printed) < c.size/6 {
+		if pieces := strings.Contains(printed, " It is told in pieces:"); pieces != (c.title == "pieces") || !pieces && len(printed) < c.size/6 {
 			t.Fatalf("%s: the payload has %d bytes", c.title, len(printed))
 		}
 		asked := len(s.server.Main())

@@ -27,7 +27,7 @@ func TestCommands(t *testing.T) {
 	for _, name := range []string{"session", "resume", "", "../x", "a b", "a\nb", "Chat"} {
 		types = append(types, inject.Type{Name: name, Source: "---\nforeign: yes\n---\nforeign\n"}) // none of these gets a file
 	}
-	want = append(want, "resume", "stop-conversation", "sessions", "session")
+	want = append(want, "resume", "stop-conversation", "sessions", "session", "context", "compact")
 	var got []string
 	for _, f := range Commands(form, types) {
 		name := strings.TrimSuffix(strings.TrimPrefix(f.Path, ".claude/commands/workspace."), ".md")
@@ -75,8 +75,10 @@ func TestManaging(t *testing.T) {
 		"stop-conversation": {"title, summary and how to resume"},
 		"sessions":          {"Typed after the command: $ARGUMENTS\n", "with your file-reading tool"},
 		"session":           {"Typed after the command: $ARGUMENTS\n"},
+		"context":           {"Typed after the command: $ARGUMENTS\n", "`cortext context <id>`"},
+		"compact":           {"Typed after the command: $ARGUMENTS\n", "`cortext compact <id>`", "`--apply`"},
 	}
-	hints := map[string]string{"resume": "[number or words]", "sessions": "[all]", "session": "[info]"}
+	hints := map[string]string{"resume": "[number or words]", "sessions": "[all]", "session": "[info]", "context": "[tokens]", "compact": "[apply]"}
 	for _, f := range Commands(form, nil) {
 		name := strings.TrimSuffix(strings.TrimPrefix(f.Path, ".claude/commands/workspace."), ".md")
 		front, body := prompt.Split(f.Text)

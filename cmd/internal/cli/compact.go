@@ -10,9 +10,6 @@ import (
 	"cortext/resume"
 )
 
-// compactBudgets are those that compact tells of, beside the default.
-func compactBudgets() []int { return []int{2_000, 8_000, 32_000, 0} }
-
 func (a *app) compactCommand() *cobra.Command {
 	var apply, asJSON bool
 	cmd := &cobra.Command{
@@ -38,7 +35,7 @@ environment names). The messages themselves are never touched.`,
 			if err != nil {
 				return err
 			}
-			payloads, err := w.Budgets(e, w.Target(e, flow.LaunchOptions{}), compactBudgets()...)
+			payloads, err := w.Budgets(e, w.Target(e, flow.LaunchOptions{}), flow.CompactBudgets()...)
 			if err != nil {
 				return err
 			}

@@ -65,6 +65,10 @@ func (w *Workspace) carryOut(ctx context.Context, agent inject.Agent, e inject.E
 		return w.sayList(agent.ReplyLimit, args == "all")
 	case "session":
 		return w.saySession(ctx, agent, e)
+	case "context":
+		return w.sayContext(ctx, agent, e, args)
+	case "compact":
+		return w.sayCompact(ctx, agent, e, args)
 	}
 	if w.checkType(name) != nil {
 		return "", nil // another's command

@@ -151,22 +151,11 @@ func (w *Workspace) sayStopped(s *Stopped) string {
 
 // saySession tells about the conversation of the running session.
 func (w *Workspace) saySession(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
-	t, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
-	if err != nil {
-		return "", err
+	entry, said, err := w.here(ctx, agent, e)
+	if said != "" || err != nil {
+		return said, err
 	}
-	if !t.held() {
-		return sayPrefix + "this session belongs to no conversation: one begins with /workspace.<type>.", nil
-	}
-	c, err := w.Store.Conversation(t.current().Path)
-	if err != nil {
-		return "", err
-	}
-	defer c.Close()
-	s, _, err := c.Session()
-	if err != nil {
-		return "", err
-	}
+	s := entry.Session
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); text != "" {
@@ -182,7 +171,7 @@ func (w *Workspace) saySession(ctx context.Context, agent inject.Agent, e inject
 	line("Last active", "%s", resume.Ago(w.env.Now(), s.LastActive.Time()))
 	line("Summary", "%s", s.ContextSummary)
 	line("Tags", "%s", strings.Join(s.Tags, ", "))
-	line("Folder", "%s", c.Path())
+	line("Folder", "%s", entry.Path)
 	line("Id", "%s", s.ID)
 	return sayPrefix + "this session belongs to the conversation" + b.String(), nil
 }

@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,15 +21,22 @@ import (
 const key = "sk-test-0123456789"
 
 // endpoint serves what answer does for each request, and counts them.
-func endpoint(t *testing.T, answer http.HandlerFunc) (base string, requests *[]string) {
+func endpoint(t *testing.T, answer http.HandlerFunc) (base string, requests func() []string) {
 	t.Helper()
-	requests = new([]string)
+	var mu sync.Mutex
+	var list []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		*requests = append(*requests, r.Method+" "+r.URL.RequestURI())
+		mu.Lock()
+		list = append(list, r.Method+" "+r.URL.RequestURI())
+		mu.Unlock()
 		answer(w, r)
 	}))
 	t.Cleanup(s.Close)
-	return s.URL, requests
+	return s.URL, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(list)
+	}
 }
 
 // says answers with a completion.
@@ -74,8 +83,8 @@ func TestOpenAIAsks(t *testing.T) {
 	if header.Get("Authorization") != "Bearer "+key || header.Get("Content-Type") != "application/json" {
 		t.Errorf("header %v", header)
 	}
-	if fmt.Sprint(*requests) != "[POST /v1/chat/completions]" {
-		t.Errorf("requests %v", *requests)
+	if fmt.Sprint(requests()) != "[POST /v1/chat/completions]" {
+		t.Errorf("requests %v", requests())
 	}
 }
 
@@ -180,12 +189,12 @@ func TestOpenAIFails(t *testing.T) {
 		if strings.Contains(text, key) || strings.ContainsAny(text, "\n\x1b\x07") || len(text) > 400 {
 			t.Errorf("%s: %q", c.name, text)
 		}
-		if len(*requests) != 1 {
-			t.Errorf("%s: %d requests", c.name, len(*requests))
+		if len(requests()) != 1 {
+			t.Errorf("%s: %d requests", c.name, len(requests()))
 		}
 	}
-	if len(*away) > 0 {
-		t.Errorf("a redirect was followed: %v", *away)
+	if len(away()) > 0 {
+		t.Errorf("a redirect was followed: %v", away())
 	}
 }
 

@@ -54,7 +54,7 @@ const pluginPath = ".opencode/plugins/cortext.js"
 func TestInstall(t *testing.T) {
 	p := project{}
 	done := p.install(t, inject.InstallOptions{Types: builtIn()})
-	names := append(prompt.Types(), "resume", "stop-conversation", "sessions", "session")
+	names := append(prompt.Types(), "resume", "stop-conversation", "sessions", "session", "context", "compact")
 	for _, name := range names {
 		path := ".opencode/commands/workspace." + name + ".md"
 		front, body := prompt.Split(p[path])

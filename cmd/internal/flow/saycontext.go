@@ -1,0 +1,131 @@
+package flow
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"cortext/inject"
+	"cortext/resume"
+	"cortext/store"
+)
+
+// here returns the conversation of the running session; said tells the agent that
+// there is none.
+func (w *Workspace) here(ctx context.Context, agent inject.Agent, e inject.Event) (entry store.Entry, said string, err error) {
+	t, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
+	if err != nil {
+		return store.Entry{}, "", err
+	}
+	if !t.held() {
+		return store.Entry{}, sayPrefix + "this session belongs to no conversation: one begins with /workspace.<type>.", nil
+	}
+	entry, err = w.entry(t.current().Path)
+	return entry, "", err
+}
+
+// sayContext tells what a resume of the session's conversation would tell, and what
+// was told last. args may be a budget.
+func (w *Workspace) sayContext(ctx context.Context, agent inject.Agent, e inject.Event, args string) (string, error) {
+	entry, said, err := w.here(ctx, agent, e)
+	if said != "" || err != nil {
+		return said, err
+	}
+	o := w.target(agent, LaunchOptions{})
+	if args != "" {
+		if o.Budget, err = strconv.Atoi(args); err != nil || o.Budget < resume.MinBudget {
+			return sayPrefix + fmt.Sprintf("%q is no budget: a number of tokens from %d on.", plain(args), resume.MinBudget), nil
+		}
+	}
+	r, err := w.Resume(entry, o)
+	if err != nil {
+		return "", err
+	}
+	p := r.Payload
+	var b strings.Builder
+	fmt.Fprintf(&b, "%sa resume would tell %d of %d tokens, %s:", sayPrefix, p.Tokens, p.Budget, p.Strategy)
+	for _, l := range contextLines(p.Parts) {
+		b.WriteString("\n- " + l)
+	}
+	for _, l := range p.LeftOut {
+		fmt.Fprintf(&b, "\nLeft out: %s", plain(l.What))
+		if l.Count > 0 {
+			fmt.Fprintf(&b, ", %d", l.Count)
+		}
+		fmt.Fprintf(&b, " (%s)", plain(l.Show))
+	}
+	if s, err := w.LastSent(entry); err == nil {
+		fmt.Fprintf(&b, "\nTold last: %d tokens to %s at %s, %s.", s.Tokens, plain(s.Agent), s.At, plain(s.Strategy))
+	}
+	fmt.Fprintf(&b, "\nEach part: cortext context %s", entry.Session.ID)
+	return b.String(), nil
+}
+
+// contextLines sums the parts of a payload up, those of messages by why they are in.
+func contextLines(parts []resume.Part) (lines []string) {
+	var end, before, endMessages, beforeMessages, last int
+	for _, p := range parts {
+		switch {
+		case p.Message == 0:
+			lines = append(lines, fmt.Sprintf("%s: %d tokens", plain(p.What), p.Tokens))
+			continue
+		case strings.HasPrefix(p.Why, "names "):
+			if before += p.Tokens; p.Message != last {
+				beforeMessages++
+			}
+		default:
+			if end += p.Tokens; p.Message != last {
+				endMessages++
+			}
+		}
+		last = p.Message
+	}
+	if before > 0 {
+		lines = append(lines, fmt.Sprintf("pieces of %d earlier messages: %d tokens", beforeMessages, before))
+	}
+	if end > 0 {
+		lines = append(lines, fmt.Sprintf("the last %d messages: %d tokens", endMessages, end))
+	}
+	return lines
+}
+
+// CompactBudgets are the budgets that a compaction is told for; 0 is the default.
+func CompactBudgets() []int { return []int{2_000, 8_000, 32_000, 0} }
+
+// sayCompact tells what each budget would do to the session's conversation, and
+// makes the summaries that are missing if args asks for it.
+func (w *Workspace) sayCompact(ctx context.Context, agent inject.Agent, e inject.Event, args string) (string, error) {
+	entry, said, err := w.here(ctx, agent, e)
+	if said != "" || err != nil {
+		return said, err
+	}
+	making := MakeNone
+	if args == "apply" || args == "--apply" {
+		making = MakeAll
+	}
+	out, err := w.Compact(ctx, entry, making)
+	if err != nil {
+		return "", err
+	}
+	payloads, err := w.Budgets(entry, w.target(agent, LaunchOptions{}), CompactBudgets()...)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%sof the %d messages of this conversation a resume would tell:", sayPrefix, out.Messages)
+	for _, p := range payloads {
+		fmt.Fprintf(&b, "\n- in %d tokens: %d messages, %s", p.Budget, p.Included, p.Strategy)
+	}
+	for _, r := range out.Ranges {
+		if r.Tokens == 0 {
+			fmt.Fprintf(&b, "\nNo summary yet: messages %d to %d; /workspace.compact apply makes it", r.First, r.Last)
+		} else {
+			fmt.Fprintf(&b, "\nSummary of messages %d to %d: %d tokens for %d", r.First, r.Last, r.Tokens, r.SourceTokens)
+		}
+	}
+	for _, err := range out.Failed {
+		fmt.Fprintf(&b, "\nFailed: %s", plain(err.Error()))
+	}
+	return b.String(), nil
+}
