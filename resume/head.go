@@ -2,6 +2,7 @@ package resume
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"cortext/resume/prompt"
@@ -110,7 +111,8 @@ func (hd *head) parts() []Part {
 	}
 	block := *hd
 	block.command, block.reference = "", ""
-	return append(parts, Part{What: "block", Tokens: tokens.Count(block.text(nil)), Whole: len(hd.cut) == 0, Why: "says what is resumed"})
+	whole := !slices.ContainsFunc(hd.cut, func(l LeftOut) bool { return l.What != theCommand })
+	return append(parts, Part{What: "block", Tokens: tokens.Count(block.text(nil)), Whole: whole, Why: "says what is resumed"})
 }
 
 // A telling is how much is said about what was left out.

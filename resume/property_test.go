@@ -3,6 +3,7 @@ package resume
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -150,7 +151,7 @@ func checkPayload(s *schema.Session, h schema.History, o Options, p *Payload) er
 		return fmt.Errorf("left out %+v, but the block is %q", p.LeftOut, ps.block)
 	}
 	body := strings.ReplaceAll(strings.ReplaceAll(o.Command.Body, "\r\n", "\n"), "$ARGUMENTS", defuse(rawjson.Text(s.AgentConfig.Arguments)))
-	if body = strings.Trim(rawjson.Text(body), " \t\r\n"); p.Strategy != MinimalState && !strings.HasPrefix(strings.TrimLeft(ps.command, "\n \t\r"), body) {
+	if body = strings.Trim(rawjson.Text(body), " \t\r\n"); p.Strategy != MinimalState && !referred(p) && !strings.HasPrefix(strings.TrimLeft(ps.command, "\n \t\r"), body) {
 		return fmt.Errorf("%s without the command: %q", p.Strategy, ps.command)
 	}
 	if full := p.Included == len(h.Messages)+h.Earlier; p.Strategy != MinimalState && full != (p.Strategy == FullHistory) {
@@ -160,6 +161,12 @@ func checkPayload(s *schema.Session, h schema.History, o Options, p *Payload) er
 		return err
 	}
 	return checkTexts(h.Messages[len(h.Messages)-p.Included:], ps.sections)
+}
+
+// referred reports whether a reference stands for the command's text, which must be
+// said, and only where the history had to be cut.
+func referred(p *Payload) bool {
+	return p.Strategy != FullHistory && slices.ContainsFunc(p.LeftOut, func(l LeftOut) bool { return l.What == theCommand })
 }
 
 // checkPieces fails unless the payload tells pieces of the messages as they stand

@@ -93,12 +93,16 @@ func history(tb testing.TB, t *recall.Transcript, at int) schema.History {
 // A payloadOf makes a payload of a history in at most so many tokens.
 type payloadOf func(tb testing.TB, s *schema.Session, h schema.History, all []recall.Said, budget int) string
 
+// chat is a command of the length of cortext's own, as an imported conversation has
+// it: its text counts.
+var chat = resume.Command{Name: "/workspace.chat", File: ".workspace/commands/chat.md", Body: strings.Repeat("Keep the document of this conversation up to date while you talk. ", 23)}
+
 // built is the payload of a strategy.
 func built(strategy string) payloadOf {
 	return func(tb testing.TB, s *schema.Session, h schema.History, _ []recall.Said, budget int) string {
 		st := new(digest.State)
 		st.Add(h)
-		p, err := resume.Build(s, h, resume.Options{State: st, Now: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC), Budget: budget, Strategy: strategy})
+		p, err := resume.Build(s, h, resume.Options{State: st, Command: chat, Now: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC), Budget: budget, Strategy: strategy})
 		if err != nil {
 			tb.Fatal(err)
 		}

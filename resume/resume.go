@@ -156,8 +156,12 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 	if t.start > len(h.Messages)-wanted || o.Strategy == MinimalState {
 		name := cmp.Or(o.Strategy, Ranked)
 		if tell := strategies()[name]; tell != nil {
-			if other, left, ok := tell(&b, hd, p.Budget, o.Last); ok {
-				t, p.LeftOut, p.Strategy = other, left, name
+			less := hd
+			if !short && longer(hd.command, p.Budget/commandShare) {
+				(&shrinking{&less, nothing, p.Budget}).referTo(o.Command, s)
+			}
+			if other, left, ok := tell(&b, less, p.Budget, o.Last); ok {
+				t, p.LeftOut, p.Strategy, hd = other, left, name, less
 			}
 		}
 	}
@@ -173,6 +177,11 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 	}
 	return p, nil
 }
+
+// commandShare is the part of a budget that the command's text may take where the
+// history has to be cut: a larger one would tell of the work too little, and the
+// agent can read the file.
+const commandShare = 8
 
 // A builder finds the longest tail that fits beside a head.
 type builder struct {

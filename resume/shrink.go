@@ -101,10 +101,16 @@ func (k *shrinking) squeeze(part *string, least int, what string) {
 // nameless stands for a command that is too long to name.
 const nameless = "The command that began this conversation does not fit here."
 
-// refer puts a reference to the command's file in the place of its text, unless
-// the text is no longer than that.
+// refer puts a reference to the command's file in the place of its text if the head
+// does not fit, unless the text is no longer than that.
 func (k *shrinking) refer(c Command, s *schema.Session) {
-	if k.command == "" || k.over() <= 0 {
+	if k.over() > 0 {
+		k.referTo(c, s)
+	}
+}
+
+func (k *shrinking) referTo(c Command, s *schema.Session) {
+	if k.command == "" {
 		return
 	}
 	file, name := oneLine(c.File), oneLine(c.Name)

@@ -80,6 +80,55 @@ func BenchmarkImportMemory(b *testing.B) {
 	}
 }
 
+// BenchmarkResume compares a payload of 8,000 tokens of a conversation of 50 MB, or of
+// 1 GB if CORTEXT_BENCH_BIG is set, with that of one of 1 MB that ends alike.
+func BenchmarkResume(b *testing.B) {
+	cortext := build(b, "cortext/cmd/cortext")
+	sizes := []int{1 << 20, 50 << 20}
+	if os.Getenv("CORTEXT_BENCH_BIG") != "" {
+		sizes[1] = 1 << 30
+	}
+	var commands [][]string
+	for _, size := range sizes {
+		dir := b.TempDir()
+		transcript := filepath.Join(dir, "long.jsonl")
+		if err := os.WriteFile(transcript, longTranscript(size), 0o600); err != nil {
+			b.Fatal(err)
+		}
+		for _, args := range [][]string{{"init"}, {"import", transcript, "--title", "long"}, {"resume", "long", "--print"}} {
+			if out, err := exec.Command(cortext, append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
+				b.Fatalf("%v\n%s", err, out)
+			}
+		}
+		commands = append(commands, []string{cortext, "-C", dir, "resume", "long", "--print", "--budget", "8000"})
+	}
+	for b.Loop() {
+		m := median(b, 15, commands...)
+		b.ReportMetric(float64(m[1])/float64(m[0]), "x-1-MB")
+		b.ReportMetric(float64(m[0].Milliseconds()), "ms-1-MB")
+	}
+}
+
+// longTranscript is a session of Claude Code of about so many bytes, in which each
+// turn follows the one before.
+func longTranscript(size int) []byte {
+	var out bytes.Buffer
+	at, parent := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), "null"
+	said := strings.Repeat("The server answers with a body that the client reads in parseHeader. ", 20)
+	for n := 0; out.Len() < size; n++ {
+		for _, line := range []struct{ role, id, text string }{
+			{"user", fmt.Sprintf("u-%d", n), fmt.Sprintf("turn %d: please change cmd/serve/file_%d.go", n, n%97)},
+			{"assistant", fmt.Sprintf("a-%d", n), fmt.Sprintf("I changed handler_%d in cmd/serve/file_%d.go. %s", n%89, n%97, said)},
+		} {
+			at = at.Add(time.Second)
+			fmt.Fprintf(&out, `{"type":%q,"uuid":%q,"parentUuid":%s,"sessionId":"long","timestamp":%q,"message":{"role":%[1]q,"id":"m-%[2]s","model":"m","content":%[5]q}}`+"\n",
+				line.role, line.id, parent, at.Format(time.RFC3339), line.text)
+			parent = fmt.Sprintf("%q", line.id)
+		}
+	}
+	return out.Bytes()
+}
+
 // BenchmarkHook compares the hook that runs after each turn on a transcript of 70
 // MB with one on 70 KB, one new turn each, and with an empty cobra program.
 func BenchmarkHook(b *testing.B) {

@@ -142,7 +142,11 @@ func pieces(s Section, told string) error {
 
 // TestChoose holds every choice to its bounds.
 func TestChoose(t *testing.T) {
-	for seed := range uint64(200) {
+	rounds := uint64(200)
+	if testing.Short() {
+		rounds = 40
+	}
+	for seed := range rounds {
 		r := rand.New(rand.NewPCG(seed, 5))
 		all := sections(r, r.IntN(40))
 		h := Read(all)
