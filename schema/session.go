@@ -155,29 +155,35 @@ type Links struct {
 // ParseSession decodes session.json. The version is judged before anything
 // else, so that a newer file is never called broken.
 func ParseSession(b []byte) (*Session, error) {
-	var v struct {
-		Version string `json:"version"`
-	}
-	if err := decode(b, &v); err != nil {
-		return nil, err
-	}
-	if err := checkVersion(v.Version); err != nil {
-		return nil, err
-	}
-	if err := rawjson.Strict(b); err != nil {
-		return nil, err
-	}
-	if err := exactNames(b, reflect.TypeFor[Session]()); err != nil {
-		return nil, err
-	}
 	s := new(Session)
-	if err := decode(b, s); err != nil {
+	if err := decodeFile(b, s); err != nil {
 		return nil, err
 	}
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// decodeFile fills the struct v from a file that is one object with a version, which
+// is judged first; names, texts and their spelling must be what the format says.
+func decodeFile(b []byte, v any) error {
+	var head struct {
+		Version string `json:"version"`
+	}
+	if err := decode(b, &head); err != nil {
+		return err
+	}
+	if err := checkVersion(head.Version); err != nil {
+		return err
+	}
+	if err := rawjson.Strict(b); err != nil {
+		return err
+	}
+	if err := exactNames(b, reflect.TypeOf(v).Elem()); err != nil {
+		return err
+	}
+	return decode(b, v)
 }
 
 func checkVersion(v string) error {

@@ -41,23 +41,8 @@ const (
 // ParseSummary decodes a file of summaries/. As in [ParseSession] the version is
 // judged first.
 func ParseSummary(b []byte) (*Summary, error) {
-	var v struct {
-		Version string `json:"version"`
-	}
-	if err := decode(b, &v); err != nil {
-		return nil, err
-	}
-	if err := checkVersion(v.Version); err != nil {
-		return nil, err
-	}
-	if err := rawjson.Strict(b); err != nil {
-		return nil, err
-	}
-	if err := exactNames(b, reflect.TypeFor[Summary]()); err != nil {
-		return nil, err
-	}
 	s := new(Summary)
-	if err := decode(b, s); err != nil {
+	if err := decodeFile(b, s); err != nil {
 		return nil, err
 	}
 	if len(s.Ratio) > 0 && s.Ratio[0] != '-' && (s.Ratio[0] < '0' || s.Ratio[0] > '9') {

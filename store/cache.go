@@ -29,12 +29,6 @@ func (s *Store) ReadCache(name string) (b []byte, ok bool) {
 	return b, err == nil
 }
 
-// HasCache reports whether there is a cache: what only reads makes none.
-func (s *Store) HasCache() bool {
-	info, err := s.root.Lstat(cacheDir)
-	return err == nil && info.IsDir()
-}
-
 // WriteCache replaces a file of the cache. A reader sees the old content or the
 // new.
 func (s *Store) WriteCache(name string, data []byte) error {

@@ -9,8 +9,7 @@ import (
 
 // Pick returns the conversation that query means.
 func (w *Workspace) Pick(query string) (store.Entry, error) {
-	seen := w.conversationsSeen()
-	if e, ok := w.byID(seen, query); ok {
+	if e, ok := w.byID(query); ok {
 		return e, nil
 	}
 	all, err := w.Store.List()
@@ -24,7 +23,6 @@ func (w *Workspace) Pick(query string) (store.Entry, error) {
 	if len(hits) > 1 {
 		return store.Entry{}, &AmbiguousError{Query: query, Candidates: hits}
 	}
-	w.writeIDs(seen, all)
 	return hits[0], nil
 }
 
@@ -38,26 +36,36 @@ type idIndex struct {
 	Path map[string]string `json:"path"` // by id, in lower case; empty where two have it
 }
 
-// byID returns the conversation with an id, if the cache is of the conversations
-// that were seen.
-func (w *Workspace) byID(seen, id string) (store.Entry, bool) {
-	id = strings.ToLower(id)
-	var known idIndex
+// readIDs returns the ids that the cache has, if it is of the conversations that
+// there are.
+func (w *Workspace) readIDs() (known idIndex, ok bool) {
 	b, ok := w.Store.ReadCache(idsFile)
-	if !ok || json.Unmarshal(b, &known) != nil || known.Seen != seen || known.Path[id] == "" {
+	return known, ok && json.Unmarshal(b, &known) == nil && known.Seen == w.conversationsSeen()
+}
+
+// byID returns the conversation with an id, if the cache knows it.
+func (w *Workspace) byID(id string) (store.Entry, bool) {
+	id = strings.ToLower(id)
+	known, ok := w.readIDs()
+	if !ok || known.Path[id] == "" {
 		return store.Entry{}, false
 	}
 	e, err := w.entry(known.Path[id])
 	return e, err == nil && strings.EqualFold(e.Session.ID, id)
 }
 
-// writeIDs remembers the ids, unless that were all that reading leaves behind. A
-// failure costs the next look time only.
-func (w *Workspace) writeIDs(seen string, all []store.Entry) {
-	if !w.Store.HasCache() {
+// keepIDs remembers the ids, for who looks for one next. It is called where capture
+// writes anyway: reading leaves nothing behind. A failure costs the next look time
+// only.
+func (w *Workspace) keepIDs() {
+	if _, ok := w.readIDs(); ok {
 		return
 	}
-	known := idIndex{Seen: seen, Path: map[string]string{}}
+	known := idIndex{Seen: w.conversationsSeen(), Path: map[string]string{}}
+	all, err := w.Store.List()
+	if err != nil || len(all) == 0 {
+		return
+	}
 	for _, e := range all {
 		id := strings.ToLower(e.Session.ID)
 		if _, twice := known.Path[id]; twice {

@@ -140,7 +140,7 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opts.State, err = w.stateOf(c); err != nil {
+	if opts.State, err = w.stateOf(c, false); err != nil {
 		return nil, err
 	}
 	if first := s.Version == "1.0"; s.ContextSummary == "" || !settled && !first {

@@ -67,7 +67,7 @@ func (w *Workspace) settleQuick(c *store.Conversation) error {
 // that was made before anything was said in it, what its beginning says.
 func (w *Workspace) digestInto(c *store.Conversation, h schema.History, more func(*schema.Session)) error {
 	h.Messages = brief(h.Messages)
-	state, err := w.stateOf(c)
+	state, err := w.stateOf(c, true)
 	if err != nil {
 		return err
 	}

@@ -25,8 +25,9 @@ func stateName(c *store.Conversation) string {
 const stateTokens = 1_600_000
 
 // stateOf returns the state of a conversation: what the cache has of it, extended
-// by what is new. A failure to keep it costs the next reader time only.
-func (w *Workspace) stateOf(c *store.Conversation) (*digest.State, error) {
+// by what is new. keep puts that into the cache, which only who writes may do; a
+// failure costs the next reader time only.
+func (w *Workspace) stateOf(c *store.Conversation, keep bool) (*digest.State, error) {
 	var kept keptState
 	b, ok := w.Store.ReadCache(stateName(c))
 	if !ok || json.Unmarshal(b, &kept) != nil || kept.State.Version != digest.StateVersion || kept.Last == "" {
@@ -50,15 +51,13 @@ func (w *Workspace) stateOf(c *store.Conversation) (*digest.State, error) {
 	done, rest := h, h
 	turn := lastTurn(h.Messages)
 	done.Messages, rest.Messages = h.Messages[:turn], h.Messages[turn:]
-	if len(done.Messages) > 0 && w.Store.HasCache() {
-		kept.State.Add(done)
+	kept.State.Add(done)
+	if keep && turn > 0 {
 		kept.Last = done.Messages[turn-1].ID
 		if b, err = json.Marshal(kept); err != nil {
 			return nil, fmt.Errorf("the state of %q: %w", c.Path(), err)
 		}
 		_ = w.Store.WriteCache(stateName(c), b)
-	} else {
-		kept.State.Add(done)
 	}
 	kept.State.Add(rest)
 	return &kept.State, nil

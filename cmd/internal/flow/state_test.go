@@ -68,7 +68,7 @@ func TestStateIsExtended(t *testing.T) {
 
 func stateText(t *testing.T, w *Workspace, c *store.Conversation) string {
 	t.Helper()
-	s, err := w.stateOf(c)
+	s, err := w.stateOf(c, true)
 	if err != nil {
 		t.Fatal(err)
 	}

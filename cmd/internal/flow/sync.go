@@ -91,6 +91,9 @@ func (w *Workspace) Sync(ctx context.Context, o SyncOptions) (*Synced, error) {
 			return out, err
 		}
 	}
+	if out.Sessions > 0 {
+		w.keepIDs()
+	}
 	return out, nil
 }
 
