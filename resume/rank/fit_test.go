@@ -12,22 +12,6 @@ import (
 
 var fit = flag.Bool("fit", false, "print the weights that the real transcripts give")
 
-// features are what the worth of a name is judged by, in the order of weights.
-const features = 11
-
-func featuresOf(s *stat, n int, name string) [features]float64 {
-	has := func(b bool) float64 {
-		if b {
-			return 1
-		}
-		return 0
-	}
-	return [features]float64{
-		1, math.Log(float64(n - s.last)), math.Log(float64(n - s.first)), math.Log(float64(s.parts)), math.Log(float64(1 + s.fewest)), math.Log(float64(len(name))),
-		has(s.kinds.has(User)), has(s.kinds.has(Assistant)), has(s.kinds.has(Call)), has(s.kinds == 1<<Result), has(isPath(name)),
-	}
-}
-
 // An example is a name in a history that was cut: was it used in what followed?
 type example struct {
 	x    [features]float64
@@ -57,14 +41,12 @@ func TestWeights(t *testing.T) {
 		}
 	}
 	got := regress(all)
-	have := [features]float64{weights.bias, weights.age, weights.span, weights.parts, weights.fewest, weights.length,
-		weights.user, weights.assistant, weights.call, weights.resultOnly, weights.path}
 	if *fit {
 		t.Logf("%d examples: %.2f", len(all), got)
 	}
 	for i := range got {
-		if math.Abs(got[i]-have[i]) > 0.02 {
-			t.Errorf("weight %d is %.2f, the transcripts give %.2f (-fit prints all)", i, have[i], got[i])
+		if math.Abs(got[i]-weights[i]) > 0.02 {
+			t.Errorf("weight %d is %.2f, the transcripts give %.2f (-fit prints all)", i, weights[i], got[i])
 		}
 	}
 }
@@ -98,7 +80,7 @@ func examples(said []recall.Said) (all []example) {
 			total += w
 		}
 		for id, s := range h.stats() {
-			e := example{x: featuresOf(&s, cut, h.names[id].text), w: 20 * math.Log(1+float64(cut)/float64(s.parts)) / total}
+			e := example{x: s.features(cut, h.names[id].text), w: 20 * s.rare(cut) / total}
 			if need[h.names[id].text] > 0 {
 				e.y = 1
 			}

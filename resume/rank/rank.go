@@ -103,10 +103,10 @@ func Read(sections []Section) *History {
 // stats finds the names and where each stands.
 func (h *History) stats() []stat {
 	var stats []stat
-	var here []int32
+	of := make([][]int32, len(h.texts)) // the names in each text
 	for i := range h.texts {
 		t := &h.texts[i]
-		here = here[:0]
+		var here []int32
 		for j := range t.segments {
 			s := &t.segments[j]
 			names(t.Text[s.from:s.to], func(n string) {
@@ -124,6 +124,9 @@ func (h *History) stats() []stat {
 					st.part, st.last = i, i
 					st.parts++
 					st.kinds |= 1 << t.Kind
+					if t.Kind == Call {
+						st.calls++
+					}
 					here = append(here, id)
 				}
 			})
@@ -133,7 +136,9 @@ func (h *History) stats() []stat {
 				st.fewest = len(here)
 			}
 		}
+		of[i] = here
 	}
+	inUse(stats, of)
 	return stats
 }
 

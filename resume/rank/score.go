@@ -10,11 +10,49 @@ import "math"
 // A stat is where a name stood.
 type stat struct {
 	parts       int // that contain it
+	calls       int // of these, the inputs of calls
 	first, last int // the first and the last of these
 	fewest      int // names in the one of these that has the fewest
 	kinds       kindSet
-	part        int // the last part that was counted
+	inUse       float64 // how much of one of these is still in use, at most
+	part        int     // the last part that was counted
 }
+
+// lately is how many parts at the end say what is still in use.
+const lately = 40
+
+// inUse finds how much of each part is still in use: the share that the names have
+// which other parts of the end contain, too, each by how rare it is. A file that is
+// still worked on is likely to be needed where it was not named yet.
+func inUse(stats []stat, of [][]int32) {
+	late := make([]int, len(stats)) // how many parts of the end contain the name
+	for _, names := range of[max(len(of)-lately, 0):] {
+		for _, id := range names {
+			late[id]++
+		}
+	}
+	for i, names := range of {
+		self := 0
+		if i >= len(of)-lately {
+			self = 1
+		}
+		used, all := 0.0, 5.0 // so that one name alone says little
+		for _, id := range names {
+			rare := stats[id].rare(len(of))
+			all += rare
+			if late[id] > self {
+				used += rare
+			}
+		}
+		for _, id := range names {
+			stats[id].inUse = max(stats[id].inUse, used/all)
+		}
+	}
+}
+
+// rare is how much would be missed without the name, when n parts were said: one
+// that stands everywhere tells little.
+func (s *stat) rare(n int) float64 { return math.Log(1 + float64(n)/float64(s.parts)) }
 
 // A kindSet is a set of kinds of parts.
 type kindSet uint8
@@ -22,33 +60,30 @@ type kindSet uint8
 func (s kindSet) has(k Kind) bool { return s&(1<<k) != 0 }
 
 // worth is what it is worth to tell a name, when n parts were said: how likely the
-// next turns use it, by how much they would miss it. A name that stands everywhere
-// tells little. It is in millionths, so that the last bits of floating point, in
-// which machines differ, decide nothing.
+// next turns use it, by how much they would miss it. It is in millionths, so that
+// the last bits of floating point, in which machines differ, decide nothing.
 func (s *stat) worth(n int, name string) int64 {
-	z := weights.bias +
-		weights.age*math.Log(float64(n-s.last)) +
-		weights.span*math.Log(float64(n-s.first)) +
-		weights.parts*math.Log(float64(s.parts)) +
-		weights.fewest*math.Log(float64(1+s.fewest)) +
-		weights.length*math.Log(float64(len(name)))
-	if s.kinds.has(User) {
-		z += weights.user
-	}
-	if s.kinds.has(Assistant) {
-		z += weights.assistant
-	}
-	if s.kinds.has(Call) {
-		z += weights.call
-	}
-	if s.kinds == 1<<Result {
-		z += weights.resultOnly
-	}
-	if isPath(name) {
-		z += weights.path
+	z := 0.0
+	for i, x := range s.features(n, name) {
+		z += weights[i] * x
 	}
 	p := 1 / (1 + math.Exp(-z))
-	return int64(math.Round(1e6 * p * math.Log(1+float64(n)/float64(s.parts))))
+	return int64(math.Round(1e6 * p * s.rare(n)))
+}
+
+// features are what a name is judged by, in the order of weights.
+func (s *stat) features(n int, name string) [features]float64 {
+	age := math.Log(float64(n - s.last))
+	x := [features]float64{1, age, math.Log(float64(n - s.first)), math.Log(float64(1 + s.fewest)), math.Log(float64(1 + s.calls)), math.Log(0.05 + min(s.inUse, 0.5))}
+	for i, has := range []bool{s.kinds.has(User), s.kinds.has(Assistant), s.kinds.has(Call), s.kinds.has(Call) && isPath(name), s.kinds == 1<<Result} {
+		if has {
+			x[6+i] = 1
+		}
+	}
+	if s.kinds == 1<<Result {
+		x[11] = age
+	}
+	return x
 }
 
 func isPath(name string) bool {
@@ -65,10 +100,19 @@ func isPath(name string) bool {
 //	CORTEXT_TRANSCRIPTS=… go test ./resume/rank -run=TestWeights -v -fit
 //
 // prints them.
-var weights = struct {
-	bias, age, span, parts, fewest, length  float64
-	user, assistant, call, resultOnly, path float64
-}{
-	bias: 1.05, age: -0.47, span: -0.27, parts: 0.43, fewest: -0.57, length: -0.20,
-	user: 0.50, assistant: -0.32, call: 0.70, resultOnly: -0.58, path: -0.12,
+var weights = [features]float64{
+	0:  1.00,  // for every name
+	1:  -0.46, // how long ago it was named last, as a logarithm
+	2:  -0.28, // and first
+	3:  -0.50, // names beside it, where they were fewest
+	4:  0.80,  // calls that it was given to
+	5:  0.52,  // how much of what it stood in is still in use
+	6:  0.57,  // the user named it
+	7:  -0.17, // the agent named it
+	8:  0.27,  // it was given to a call
+	9:  -0.36, // and is a path
+	10: -1.08, // only outcomes of calls have it
+	11: 0.23,  // and how long ago
 }
+
+const features = 12
