@@ -2,8 +2,6 @@ package resume
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"cortext/resume/rank"
@@ -11,14 +9,18 @@ import (
 )
 
 // inPieces says how a history is to be read that is told in pieces.
-const inPieces = " It is told in pieces: each heading has the number of its message, notes under state those of theirs, and " + rank.Gap + " stands where something was left out."
+const inPieces = " It is told in pieces: a heading begins with the number of its message, notes under state end with that of theirs, " + rank.Gap + " marks what was left out."
 
 // The shares of a payload in percent: what is told of the end before anything is
 // chosen, and what the end has at least in all.
 const (
-	endFirst = 25
+	endFirst = 33
 	endLeast = 41
 )
+
+// askedShare is the part of a budget that what the user said has before anything
+// else: who goes on must know what was asked for.
+const askedShare = 16
 
 // A ranking is the sections of a history, made ready to choose from.
 type ranking struct {
@@ -26,14 +28,13 @@ type ranking struct {
 	headings []string
 	message  []int        // by section: the index of its message
 	lacking  map[int]bool // messages that have a part which is never told
-	run      int          // the longest run of tildes in any
 }
 
 // longestTold is the longest run of tildes in a text that is told in pieces: a
 // longer one would make each heading as long.
 const longestTold = 64
 
-// fenceTokens is about how many a run of tildes has.
+// fenceTokens is how many a run of tildes has, about: as long as most are.
 const fenceTokens = 2
 
 // rank reads the messages from first to end.
@@ -57,7 +58,6 @@ func (b *builder) rank(first, end int) *ranking {
 				r.lacking[i] = true
 				continue
 			}
-			r.run = max(r.run, run)
 			r.headings = append(r.headings, heading)
 			r.message = append(r.message, i)
 			sections = append(sections, section)
@@ -69,64 +69,92 @@ func (b *builder) rank(first, end int) *ranking {
 
 // A piecewise is a history that is told in pieces.
 type piecewise struct {
-	body    string // without the fence around it
-	partly  int    // messages of which something is told and something not
-	nothing int    // messages of which nothing is told
+	body    string // without the lines that open and close the fence
+	run     int    // of tildes in the fence
+	told    []bool // by message: something of it is told
+	lacking []bool // by message: something of it is not
 	parts   []Part
 }
 
-// spell puts the headings over what is told.
-func (b *builder) spell(r *ranking, told []rank.Told, run int) piecewise {
-	var out piecewise
+// spell puts the headings over what is told, in a fence of at least run tildes.
+func (b *builder) spell(r *ranking, lead []section, told []rank.Told, run int) piecewise {
+	out := piecewise{run: run, told: make([]bool, len(b.h.messages)), lacking: make([]bool, len(b.h.messages))}
+	for _, s := range lead {
+		out.run = max(out.run, longestRun(string(s))+1)
+	}
+	for i, t := range told {
+		if t.Text != "" {
+			out.run = max(out.run, longestRun(r.headings[i])+1, longestRun(t.Text)+1)
+		}
+	}
+	fence := strings.Repeat("~", out.run)
 	var text strings.Builder
-	fence := strings.Repeat("~", run)
-	shown, lacking := map[int]bool{}, maps.Clone(r.lacking)
+	write := func(p Part, s string) {
+		p.Tokens = tokens.Count(fence + s)
+		out.parts = append(out.parts, p)
+		text.WriteString(fence + s)
+	}
+	for _, s := range lead {
+		what, _, _ := strings.Cut(strings.TrimSpace(string(s)), "\n")
+		write(Part{What: what, Whole: true, Why: "stands for what is left out"}, string(s))
+	}
+	for m := range r.lacking {
+		out.lacking[m] = true
+	}
 	for i, t := range told {
 		m := r.message[i]
-		if !t.Whole {
-			lacking[m] = true
+		out.lacking[m] = out.lacking[m] || !t.Whole
+		if t.Text == "" {
+			continue
 		}
-		if t.Text != "" {
-			shown[m] = true
-			text.WriteString(fence + r.headings[i] + t.Text)
-			p := Part{What: strings.TrimSpace(r.headings[i]), Message: b.earlier + m + 1, Tokens: tokens.Count(r.headings[i]+t.Text) + fenceTokens, Whole: t.Whole}
-			_, p.What, _ = strings.Cut(p.What, " ")
-			if p.Why = "names " + strings.Join(t.Names, ", "); t.Recent {
-				p.Why = "the end"
-			}
-			out.parts = append(out.parts, p)
+		out.told[m] = true
+		p := Part{Message: b.earlier + m + 1, Whole: t.Whole, Why: "names " + strings.Join(t.Names, ", ")}
+		_, p.What, _ = strings.Cut(strings.TrimSpace(r.headings[i]), " ")
+		switch {
+		case t.Recent:
+			p.Why = "the end"
+		case len(t.Names) == 0:
+			p.Why = "the user said it"
 		}
+		write(p, r.headings[i]+t.Text)
 	}
-	for m := range shown {
-		if lacking[m] {
-			out.partly++
-		}
-	}
-	out.nothing = len(b.h.messages) - len(shown)
 	out.body = text.String()
 	return out
 }
 
-// ranked tells the state, the end of the history as it was said, and of what came
-// before the pieces that the next turns are most likely to need.
+// ranked tells the state, what the user asked for, the end of the history as it was
+// said, and of what came before the pieces that the next turns are most likely to
+// need.
 func (b *builder) ranked(hd head, budget, last int) (choice, []LeftOut, bool) {
 	first := 0
 	if last > 0 {
 		first = max(len(b.h.messages)-last, 0)
 	}
 	r := b.rank(first, len(b.h.messages))
-	state := tellState(b.state, min(budget*stateShare/100, stateMost))
-	size := tokens.Count(stateHeading+state) + fenceTokens
-	known := []string{hd.text(nil), state}
+	lead := led(stateHeading, tellState(b.state, min(budget*stateShare/100, stateMost), hd.summary != ""))
+	size := sectionTokens(lead)
+	known := []string{hd.text(nil)}
+	for _, s := range lead {
+		known = append(known, string(s))
+	}
 	return b.tell(hd, budget, func(room int) ([]section, []rank.Told) {
 		room -= size
-		return led(stateHeading, state), r.Choose(rank.Options{
+		return lead, r.Choose(rank.Options{
 			Tokens: room,
 			Older:  max(room-budget*endLeast/100, 0),
 			Recent: min(budget*endFirst/100, room),
+			Asked:  min(budget/askedShare, room),
 			Known:  known,
 		})
 	}, r)
+}
+
+// sectionTokens is how many tokens sections have, about.
+func sectionTokens(all []section) (n int) {
+	for _, s := range all {
+		n += tokens.Count(string(s)) + fenceTokens
+	}
+	return n
 }
 
 // led is a section before the history, none where there is no text.
@@ -143,27 +171,22 @@ func (b *builder) tell(hd head, budget int, choose func(room int) (lead []sectio
 	command := hd.commandText()
 	block := hd
 	block.command, block.reference = "", ""
+	least := max(longestRun(command+block.text(nil)), minFence-1) + 1
+	most := b.leftOutPieces(piecewise{told: make([]bool, len(b.h.messages)), lacking: make([]bool, len(b.h.messages))})
+	spell := func(left []LeftOut, run int, body string) string {
+		fence := strings.Repeat("~", run)
+		return command + block.text(left) + "\n" + introduction(run, inPieces) + fence + fenceOpen + body + fence + fenceClose
+	}
+	around := tokens.Count(spell(most, least, ""))
 	for allowed, more := budget, roomTries; ; {
-		run := max(r.run, longestRun(command+block.text(nil)), minFence-1) + 1
-		front := func(left []LeftOut) string {
-			return command + block.text(left) + "\n" + introduction(run, inPieces) + strings.Repeat("~", run) + fenceOpen
-		}
-		most := b.leftOutPieces(piecewise{nothing: len(b.h.messages), partly: len(b.h.messages)})
-		end := strings.Repeat("~", run) + fenceClose
-		room := allowed - tokens.Count(front(most)+end)
+		room := allowed - around
 		if room < leastPieces {
 			return c, left, ok
 		}
 		lead, told := choose(room)
-		for _, s := range lead {
-			run = max(run, longestRun(string(s))+1)
-		}
-		p := b.spell(r, told, run)
-		for _, s := range slices.Backward(lead) {
-			p.body = strings.Repeat("~", run) + string(s) + p.body
-		}
+		p := b.spell(r, lead, told, least)
 		out := b.leftOutPieces(p)
-		text := front(out) + p.body + strings.Repeat("~", run) + fenceClose
+		text := spell(out, p.run, p.body)
 		count := tokens.Count(text)
 		switch {
 		case count > budget && ok:
@@ -172,12 +195,13 @@ func (b *builder) tell(hd head, budget int, choose func(room int) (lead []sectio
 			allowed -= count - budget + 2
 			continue
 		case p.body != "" && count >= c.count:
-			var parts []Part
-			for _, s := range lead {
-				what, _, _ := strings.Cut(strings.TrimSpace(string(s)), "\n")
-				parts = append(parts, Part{What: what, Tokens: tokens.Count(string(s)) + fenceTokens, Whole: true, Why: "stands for what is left out"})
+			nothing := 0
+			for _, told := range p.told {
+				if !told {
+					nothing++
+				}
 			}
-			c, left, ok = choice{tail{start: p.nothing}, text, count, append(parts, p.parts...)}, out, true
+			c, left, ok = choice{tail{start: nothing}, text, count, p.parts}, out, true
 		}
 		if more--; more == 0 || (budget-count)*100 < budget {
 			return c, left, ok
@@ -199,18 +223,39 @@ const (
 // leastPieces is the room, in tokens, in which a history is told in pieces.
 const leastPieces = 40
 
-// leftOutPieces lists what is not told where the history is told in pieces.
+// leftOutPieces lists what is not told where the history is told in pieces, with the
+// commands that show the longest run of messages of which nothing is told, or its
+// end, and the last message of which something is not.
 func (b *builder) leftOutPieces(p piecewise) []LeftOut {
 	var left []LeftOut
-	show := commandLine(b.session, "show", "")
-	if n := b.earlier + p.nothing; n > 0 {
-		left = append(left, LeftOut{"messages", n, 0, show})
+	nothing, partly, lastPart := b.earlier, 0, 0
+	from, to, start := 0, b.earlier, b.earlier // a range of messages, and where the run began that is looked at
+	for i := range p.told {
+		switch {
+		case !p.told[i]:
+			nothing++
+			if end := b.earlier + i + 1; end-start > to-from {
+				from, to = start, end
+			}
+			continue
+		case p.lacking[i]:
+			partly, lastPart = partly+1, b.earlier+i+1
+		}
+		start = b.earlier + i + 1
 	}
-	if p.partly > 0 {
-		left = append(left, LeftOut{PartsOfMessages, p.partly, 0, commandLine(b.session, "show", " --message N")})
+	if nothing > 0 {
+		from = max(from, to-shownAtOnce)
+		left = append(left, LeftOut{"messages", nothing, 0, commandLine(b.session, "show", fmt.Sprintf(" --message %d-%d", from+1, to))})
+	}
+	if partly > 0 {
+		left = append(left, LeftOut{PartsOfMessages, partly, 0, commandLine(b.session, "show", fmt.Sprintf(" --message %d", lastPart))})
 	}
 	if b.aside > 0 {
-		left = append(left, LeftOut{"messages on branches that were left", b.aside, 0, show})
+		left = append(left, LeftOut{"messages on branches that were left", b.aside, 0, commandLine(b.session, "show", "")})
 	}
 	return left
 }
+
+// shownAtOnce is how many messages a command shows that an agent is told of: all
+// that was left out would fill the window that was saved.
+const shownAtOnce = 20

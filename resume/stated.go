@@ -111,14 +111,17 @@ func source(n int, by schema.Role) string {
 }
 
 // tellState spells as much of a state as has at most limit tokens; "" if nothing
-// fits.
-func tellState(st *digest.State, limit int) string {
+// fits. Where a summary stands in the block, that tells the status.
+func tellState(st *digest.State, limit int, summed bool) string {
 	if st == nil {
 		return ""
 	}
 	var told []fact
 	titled := [groups]bool{}
 	for _, f := range facts(st) {
+		if f.group == statusFacts && summed {
+			continue
+		}
 		n := tokens.Count(f.text) + 1
 		if title := f.group.title(); title != "" && !titled[f.group] {
 			n += tokens.Count(title) + 1
@@ -152,13 +155,11 @@ func (b *builder) minimalState(hd head, budget, _ int) (choice, []LeftOut, bool)
 		}
 	}
 	return b.tell(hd, budget, func(room int) ([]section, []rank.Told) {
-		lead := led(stateHeading, tellState(b.state, room*2/3))
+		lead := led(stateHeading, tellState(b.state, room*2/3, hd.summary != ""))
 		if r.History == nil {
 			return lead, nil
 		}
-		for _, s := range lead {
-			room -= tokens.Count(string(s)) + fenceTokens
-		}
-		return lead, r.Choose(rank.Options{Tokens: max(room, 0), Recent: max(room, 0)})
+		room = max(room-sectionTokens(lead), 0)
+		return lead, r.Choose(rank.Options{Tokens: room, Asked: 2 * room})
 	}, r)
 }

@@ -1,7 +1,9 @@
 package resume
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cortext/resume/rank"
@@ -16,9 +18,10 @@ import (
 const summaryShare = 40
 
 // Where nothing else was said: the messages at the end that are not summed up, and
-// the most tokens of a summary (seed 002, 4.5).
+// the most messages of a range and tokens of its summary (seed 002, 4.5).
 const (
 	keptMessages  = 20
+	summedAtOnce  = 50
 	summaryTokens = 500
 )
 
@@ -28,33 +31,40 @@ type recap struct {
 	text string
 }
 
-// recaps sums up all but the last messages: by the summaries that were made of a
-// range and still hold, else by what stands in it.
+// recaps sums up all but the last messages: by the summaries that were made and
+// still hold, and what lies between these by what stands in it.
 func (b *builder) recaps(first int) []recap {
 	h := schema.History{Messages: b.h.messages, Tools: b.h.tools}
-	ranges := summary.Plan(h, summary.Options{})
-	if n := len(h.Messages) - keptMessages; len(ranges) == 0 && n > 0 {
-		ranges = []summary.Range{{Start: 0, End: n}}
-	}
-	made := map[summary.Range]string{}
+	var made []recap
 	for _, s := range b.summaries {
-		if r, ok := summary.Valid(s, h); ok {
-			made[summary.Range{Start: r.Start, End: r.End}] = rawjson.Text(s.Content)
+		if r, ok := summary.Valid(s, h); ok && r.End <= len(h.Messages)-keptMessages {
+			made = append(made, recap{r, rawjson.Text(s.Content)})
 		}
 	}
+	slices.SortFunc(made, func(a, b recap) int { // of those that begin alike the longest
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.text, b.text))
+	})
 	var out []recap
-	for _, r := range ranges {
-		if r.End <= first {
-			continue
-		}
-		text, ok := made[summary.Range{Start: r.Start, End: r.End}]
-		if !ok {
-			text = summary.Extract(h, r, summaryTokens)
-		}
-		if text != "" {
-			out = append(out, recap{r, text})
+	add := func(r recap) {
+		if r.End > first && r.text != "" {
+			out = append(out, r)
 		}
 	}
+	at := 0
+	between := func(end int) {
+		for ; at < end; at = min(at+summedAtOnce, end) {
+			r := summary.Range{Start: at, End: min(at+summedAtOnce, end)}
+			add(recap{r, summary.Extract(h, r, summaryTokens)})
+		}
+	}
+	for _, r := range made {
+		if r.Start >= at {
+			between(r.Start)
+			add(r)
+			at = r.End
+		}
+	}
+	between(max(at, len(h.Messages)-keptMessages))
 	return out
 }
 
@@ -86,10 +96,7 @@ func (b *builder) recentPlusSummary(hd head, budget, last int) (choice, []LeftOu
 				lead = append(lead, led(heading, strings.TrimRight(text, "\n")+"\n")...)
 			}
 		}
-		for _, s := range lead {
-			room -= tokens.Count(string(s)) + fenceTokens
-		}
-		room = max(room, 0)
+		room = max(room-sectionTokens(lead), 0)
 		return lead, r.Choose(rank.Options{Tokens: room, Recent: room * 3 / 4})
 	}, r)
 }

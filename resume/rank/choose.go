@@ -18,7 +18,7 @@ const (
 // Choose returns what is told of each section. The tokens are about those that
 // were allowed: the caller counts, and asks for less if it must.
 func (h *History) Choose(o Options) []Told {
-	c := &chooser{History: h, Options: o, open: make([]bool, len(h.sections)), known: make([]bool, len(h.names)), earned: map[int][]string{}, from: len(h.sections)}
+	c := &chooser{History: h, Options: o, open: make([]bool, len(h.sections)), known: make([]bool, len(h.names)), earned: map[int][]string{}, spent: make([]int, len(h.sections)), from: len(h.sections)}
 	for i := range h.texts {
 		for j := range h.texts[i].segments {
 			h.texts[i].segments[j].shown = false
@@ -27,6 +27,7 @@ func (h *History) Choose(o Options) []Told {
 	for _, k := range o.Known {
 		names(k, c.tell)
 	}
+	c.asked()
 	c.recent()
 	c.older()
 	c.fill()
@@ -40,6 +41,7 @@ type chooser struct {
 	earned map[int][]string // by section: names for which it is told
 	known  []bool           // the name is told
 	used   int              // tokens
+	spent  []int            // of these, by section
 	before int              // of these, in sections before from
 	from   int              // the first section of the end
 }
@@ -140,6 +142,7 @@ func (c *chooser) show(i, j int) {
 	}
 	n := c.cost(i, j)
 	c.used += n
+	c.spent[t.section] += n
 	if t.section < c.from {
 		c.before += n
 	}
@@ -162,13 +165,68 @@ func (c *chooser) mark(i, j int) {
 	}
 }
 
-// recent tells the end: what was said as it was said, of each call the beginning
-// of its input. A section that is too long for what is left is told from its end,
-// since that is what the next one answers.
+// asked tells what the user said, of the latest most: each text has at most half of
+// what is left for all, from its beginning.
+func (c *chooser) asked() {
+	for i := len(c.texts) - 1; i >= 0 && c.used < c.Asked; i-- {
+		if c.texts[i].Kind == User {
+			c.begin(i, c.used+(c.Asked-c.used+1)/2)
+		}
+	}
+}
+
+// begin tells a text from its beginning, until the limit of tokens is reached.
+func (c *chooser) begin(i, limit int) {
+	for j := range c.texts[i].segments {
+		if !c.shown(i, j, limit) {
+			return
+		}
+	}
+}
+
+// shown tells a segment unless that takes more than the limit; it reports whether it
+// is told.
+func (c *chooser) shown(i, j, limit int) bool {
+	if !c.texts[i].segments[j].shown && c.used+c.cost(i, j) > limit {
+		return false
+	}
+	c.show(i, j)
+	return true
+}
+
+// recent tells the end: what was said as it was said, of the last call as much as
+// there is room for, of those before it less and less, but the beginning of the
+// input. A section that is too long for what is left is told from its end, since
+// that is what the next one answers.
 func (c *chooser) recent() {
-	for i := len(c.sections) - 1; i >= 0 && c.used < c.Recent; i-- {
+	limit := c.used + c.Recent
+	room := c.Recent / lastCall
+	for i := len(c.sections) - 1; i >= 0 && c.used < limit; i-- {
 		c.from = i
-		if !c.verbatim(i, c.Recent) {
+		if k := c.first[i]; k < c.first[i+1] && c.texts[k].Kind == Call {
+			for ; k < c.first[i+1]; k++ {
+				c.ends(k, min(c.used+room, limit))
+			}
+			room /= 2
+		}
+		if !c.verbatim(i, limit) {
+			break
+		}
+	}
+	c.before = 0
+	for _, n := range c.spent[:c.from] {
+		c.before += n
+	}
+}
+
+// lastCall is what part of the end the last call's input may take, and its outcome;
+// those of the call before half of that, and so on.
+const lastCall = 8
+
+// ends tells a text from both its ends, until the limit of tokens is reached.
+func (c *chooser) ends(i, limit int) {
+	for a, b := 0, len(c.texts[i].segments)-1; a <= b; a, b = a+1, b-1 {
+		if !c.shown(i, a, limit) || !c.shown(i, b, limit) {
 			return
 		}
 	}
@@ -187,10 +245,9 @@ func (c *chooser) verbatim(section, limit int) bool {
 			last = t.upTo(callShown)
 		}
 		for j := last - 1; j >= 0; j-- {
-			if !t.segments[j].shown && c.used+c.cost(i, j) > limit {
+			if !c.shown(i, j, limit) {
 				return false
 			}
-			c.show(i, j)
 		}
 	}
 	return true
@@ -290,10 +347,9 @@ func (c *chooser) fill() {
 	}
 	for i := len(c.texts) - 1; i >= c.first[c.from]; i-- {
 		for j := range c.texts[i].segments {
-			if !c.texts[i].segments[j].shown && c.used+c.cost(i, j) > c.Tokens {
+			if !c.shown(i, j, c.Tokens) {
 				return
 			}
-			c.show(i, j)
 		}
 	}
 }
@@ -327,8 +383,9 @@ func (c *chooser) empty(section int) bool {
 }
 
 // spell writes what is told of a text, on lines of its own, and reports whether
-// that is all of it.
+// that is all of it. A gap where the text before it ended in one is not marked twice.
 func (t *text) spell(b *strings.Builder) (whole bool) {
+	marked := strings.HasSuffix(b.String(), Gap+"\n")
 	if t.Text == "" {
 		return true
 	}
@@ -343,23 +400,18 @@ func (t *text) spell(b *strings.Builder) (whole bool) {
 		}
 		starts := s.from == 0 || t.Text[s.from-1] == '\n'
 		if gap {
-			if !line {
+			if !line || !marked {
 				b.WriteString(Gap)
-				if starts || t.Kind != Call {
+				if starts {
 					b.WriteByte('\n')
 				}
-			} else if starts {
-				b.WriteString(Gap + "\n")
-			}
-			if !starts && (line || t.Kind != Call) {
-				b.WriteString(Gap)
 			}
 			gap = false
 		}
 		b.WriteString(t.Text[s.from:s.to])
-		line = t.Text[s.to-1] == '\n'
+		line, marked = t.Text[s.to-1] == '\n', false
 	}
-	if gap {
+	if gap && (!line || !marked) {
 		b.WriteString(Gap)
 		line = false
 	}

@@ -38,6 +38,7 @@ type Options struct {
 	Tokens int      // that the sections may have, headings included
 	Older  int      // of these, those that are spent before the end that is told as it was said
 	Recent int      // tokens of that end that are told before anything is chosen
+	Asked  int      // tokens of what the user said that are told before that, of the latest most
 	Known  []string // texts that are told anyway
 }
 
