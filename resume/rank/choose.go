@@ -221,7 +221,7 @@ func (c *chooser) recent() {
 
 // lastCall is what part of the end the last call's input may take, and its outcome;
 // those of the call before half of that, and so on.
-const lastCall = 8
+const lastCall = 6
 
 // ends tells a text from both its ends, until the limit of tokens is reached.
 func (c *chooser) ends(i, limit int) {

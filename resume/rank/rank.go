@@ -72,7 +72,7 @@ func Read(sections []Section) *History {
 	for i, s := range sections {
 		h.first = append(h.first, len(h.texts))
 		for _, p := range s.Parts {
-			h.texts = append(h.texts, text{Part: p, section: i, segments: split(p.Text)})
+			h.texts = append(h.texts, text{Part: p, section: i, segments: split(p.Text, p.Kind)})
 		}
 	}
 	h.first = append(h.first, len(h.texts))

@@ -107,11 +107,11 @@ func TestSplit(t *testing.T) {
 	for range 500 {
 		s := strings.ToValidUTF8(some(r, r.IntN(200)), "?")
 		at := 0
-		for _, seg := range split(s) {
+		for _, seg := range split(s, Kind(r.IntN(5))) {
 			if seg.from != at || seg.to <= seg.from || !utf8.ValidString(s[seg.from:seg.to]) {
 				t.Fatalf("%q from %d to %d after %d", s, seg.from, seg.to, at)
 			}
-			if i := strings.IndexByte(s[seg.from:seg.to], '\n'); i >= 0 && i != seg.to-seg.from-1 || seg.to-seg.from > 2*segmentBytes+utf8.UTFMax {
+			if i := strings.IndexByte(s[seg.from:seg.to], '\n'); i >= 0 && i != seg.to-seg.from-1 || seg.to-seg.from > speechBytes+longestCut+utf8.UTFMax {
 				t.Errorf("segment %q", s[seg.from:seg.to])
 			}
 			at = seg.to

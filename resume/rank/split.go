@@ -14,12 +14,22 @@ type segment struct {
 	names    []int32
 }
 
-// segmentBytes is how long a segment is, about. Shorter ones tell more names in the
-// same room, longer ones are easier to read.
-const segmentBytes = 96
+// How long a segment is at most, about. Shorter ones tell more names in the same
+// room, longer ones are easier to read: what was said in sentences.
+const (
+	segmentBytes = 50
+	speechBytes  = 120
+)
 
-// split cuts text into segments.
-func split(text string) []segment {
+// longestCut is how many bytes a segment may have more, so that no name is cut.
+const longestCut = 160
+
+// split cuts a text of a kind into segments.
+func split(text string, kind Kind) []segment {
+	most := segmentBytes
+	if kind == User || kind == Assistant {
+		most = speechBytes
+	}
 	var out []segment
 	for at := 0; at < len(text); {
 		end := len(text)
@@ -27,7 +37,7 @@ func split(text string) []segment {
 			end = at + i + 1
 		}
 		for at < end {
-			n := cutAt(text[at:end])
+			n := cutAt(text[at:end], most, kind == Call)
 			out = append(out, segment{from: at, to: at + n})
 			at += n
 		}
@@ -35,12 +45,14 @@ func split(text string) []segment {
 	return out
 }
 
-// cutAt returns the length of the first segment of a line.
-func cutAt(line string) int {
-	const least, most = segmentBytes / 2, segmentBytes
-	// Text in JSON has its line ends as escapes.
-	if i := strings.Index(line[:min(len(line), most+most/4)], `\n`); i > 0 {
-		return i
+// cutAt returns the length of the first segment of a line, at most about most bytes.
+// The input of a call is JSON, in which line ends are escapes.
+func cutAt(line string, most int, input bool) int {
+	least := most / 2
+	if input {
+		if i := strings.Index(line[:min(len(line), most+most/4)], `\n`); i > 0 {
+			return i
+		}
 	}
 	if len(line) <= most+most/4 {
 		return len(line)
@@ -56,7 +68,7 @@ func cutAt(line string) int {
 		}
 	}
 	at := most
-	for at < len(line) && at < 2*most && nameClass[line[at]] != 0 {
+	for at < len(line) && at < most+longestCut && nameClass[line[at]] != 0 {
 		at++
 	}
 	for at < len(line) && !utf8.RuneStart(line[at]) {
