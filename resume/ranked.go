@@ -229,11 +229,13 @@ const leastPieces = 40
 func (b *builder) leftOutPieces(p piecewise) []LeftOut {
 	var left []LeftOut
 	nothing, partly, lastPart := b.earlier, 0, 0
+	size := 0 // tokens of what is not told, about
 	from, to, start := 0, b.earlier, b.earlier // a range of messages, and where the run began that is looked at
 	for i := range p.told {
 		switch {
 		case !p.told[i]:
 			nothing++
+			size += b.h.stored(&b.h.messages[i])
 			if end := b.earlier + i + 1; end-start > to-from {
 				from, to = start, end
 			}
@@ -245,7 +247,10 @@ func (b *builder) leftOutPieces(p piecewise) []LeftOut {
 	}
 	if nothing > 0 {
 		from = max(from, to-shownAtOnce)
-		left = append(left, LeftOut{"messages", nothing, 0, commandLine(b.session, "show", fmt.Sprintf(" --message %d-%d", from+1, to))})
+		if b.earlier > 0 {
+			size = 0 // those that were not read are not counted
+		}
+		left = append(left, LeftOut{"messages", nothing, size, commandLine(b.session, "show", fmt.Sprintf(" --message %d-%d", from+1, to))})
 	}
 	if partly > 0 {
 		left = append(left, LeftOut{PartsOfMessages, partly, 0, commandLine(b.session, "show", fmt.Sprintf(" --message %d", lastPart))})

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,9 @@ const MinBudget = 200
 
 // ErrBudget is returned, wrapped, for a budget below [MinBudget].
 var ErrBudget = errors.New("the budget is too small")
+
+// ErrStrategy is returned, wrapped, for a strategy that does not exist.
+var ErrStrategy = errors.New("no such strategy")
 
 // Options say how much is told, and as of when.
 type Options struct {
@@ -42,7 +46,8 @@ type Options struct {
 	// any more is not told.
 	Summaries []*schema.Summary
 
-	// Strategy is how a history that does not fit is made to; empty: Ranked.
+	// Strategy is how a history that does not fit is made to; empty and FullHistory:
+	// Ranked.
 	Strategy string
 	Command  Command // the conversation's command as it stands now
 }
@@ -93,7 +98,7 @@ func strategies() map[string]strategy {
 
 // Strategies are the names that Options.Strategy may have.
 func Strategies() []string {
-	return []string{Ranked, PrunedTools, RecentPlus, RecentTurns, MinimalState}
+	return []string{FullHistory, Ranked, PrunedTools, RecentPlus, RecentTurns, MinimalState}
 }
 
 // A Part is one thing of the conversation that the payload holds.
@@ -119,20 +124,24 @@ const PartsOfMessages = "parts of messages"
 
 // A Warning is something the user should know before going on.
 type Warning struct {
-	Code string // "prompt-drift", "command-missing"
+	Code string // "prompt-drift", "command-missing", "strategy"
 	Text string
 }
 
-// Build makes the payload of s, whose messages are h. The only error is
-// [ErrBudget].
+// Build makes the payload of s, whose messages are h. The errors are [ErrBudget] and
+// [ErrStrategy].
 func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 	room := BudgetOf(s, o)
 	p := &Payload{Budget: o.Budget, Warnings: warnings(s, o.Command), Estimate: !room.Exact, Factor: room.Factor}
 	if p.Budget == 0 {
 		p.Budget = room.Tokens
+		p.Warnings = append(p.Warnings, room.warnings(cmp.Or(o.Agent, s.AgentConfig.Agent))...)
 	}
 	if p.Budget < MinBudget {
 		return nil, fmt.Errorf("%w: %d tokens, at least %d are needed", ErrBudget, p.Budget, MinBudget)
+	}
+	if o.Strategy != "" && !slices.Contains(Strategies(), o.Strategy) {
+		return nil, fmt.Errorf("%w: %s; there are %s", ErrStrategy, o.Strategy, strings.Join(Strategies(), ", "))
 	}
 	b := builder{h: newHistory(h), session: s, state: o.State, summaries: o.Summaries, earlier: h.Earlier, aside: h.Aside}
 	for i := range h.Messages {
@@ -140,36 +149,58 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 	}
 	hd := newHead(s, h, o)
 	nothing := b.leftOut(tail{start: len(h.Messages)})
-	short := longer(hd.text(nothing), p.Budget)
-	if short {
-		hd.shrink(o.Command, s, nothing, p.Budget)
-	}
-	t := b.choose(hd, p.Budget, o.Last)
-	p.LeftOut, p.Strategy = b.leftOut(t.tail), RecentTurns
 	wanted := len(h.Messages)
 	if o.Last > 0 {
 		wanted = min(wanted, o.Last)
 	}
+	whole := hd
+	t := b.choose(hd, p.Budget, o.Last)
+	if t.count > p.Budget || t.start > len(h.Messages)-wanted || o.Strategy == MinimalState {
+		if len(h.Messages) > 0 {
+			hd.limit(o.Command, s, nothing, p.Budget)
+		}
+		if longer(hd.text(nothing), p.Budget) {
+			hd.shrink(o.Command, s, nothing, p.Budget)
+		}
+		t = b.choose(hd, p.Budget, o.Last)
+	}
+	p.LeftOut, p.Strategy = b.leftOut(t.tail), RecentTurns
 	if h.Earlier == 0 && t.start == 0 {
 		p.Strategy = FullHistory
 	}
 	if t.start > len(h.Messages)-wanted || o.Strategy == MinimalState {
-		name := cmp.Or(o.Strategy, Ranked)
-		if tell := strategies()[name]; tell != nil {
-			less := hd
-			if !short && longer(hd.command, p.Budget/commandShare) {
-				(&shrinking{&less, nothing, p.Budget}).referTo(o.Command, s)
+		for _, name := range inTurn(o.Strategy, p.Budget) {
+			if name == RecentTurns && t.start < len(h.Messages) {
+				break
 			}
-			if other, left, ok := tell(&b, less, p.Budget, o.Last); ok {
-				t, p.LeftOut, p.Strategy, hd = other, left, name, less
+			tell := strategies()[name]
+			if tell == nil {
+				continue
+			}
+			if other, left, ok := tell(&b, hd, p.Budget, o.Last); ok {
+				t, p.LeftOut, p.Strategy = other, left, name
+				break
 			}
 		}
-	}
-	if short {
-		p.Strategy = MinimalState
+		tails := o.Strategy == RecentTurns || o.Strategy == PrunedTools
+		if len(h.Messages) > 0 && (len(t.parts) == 0 || !tails && p.Budget < leastFenced || t.start == len(h.Messages) && p.Budget < 2*leastFenced) {
+			hd, t = b.brief(whole, o.Command, p.Budget)
+			p.LeftOut, p.Strategy = nothing, MinimalState
+		}
+		if o.Strategy != "" && p.Strategy != o.Strategy {
+			p.Warnings = append(p.Warnings, Warning{"strategy", fmt.Sprintf("%s has no room for a message in %d tokens: %s is used", o.Strategy, p.Budget, p.Strategy)})
+		}
 	}
 	p.Text, p.Tokens = t.text, t.count
-	p.Parts = append(hd.parts(), t.parts...)
+	p.Parts = hd.parts(p.LeftOut)
+	rest := p.Tokens
+	for _, part := range append(p.Parts, t.parts...) {
+		rest -= part.Tokens
+	}
+	if len(t.parts) > 0 {
+		p.Parts = append(p.Parts, Part{What: "introduction", Tokens: rest, Whole: true, Why: "says how to read the history"})
+	}
+	p.Parts = append(p.Parts, t.parts...)
 	p.LeftOut = append(p.LeftOut, hd.cut...)
 	p.Included = len(h.Messages) - t.start
 	if strings.Trim(hd.summary, "…") != "" {
@@ -178,10 +209,20 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 	return p, nil
 }
 
-// commandShare is the part of a budget that the command's text may take where the
-// history has to be cut: a larger one would tell of the work too little, and the
-// agent can read the file.
-const commandShare = 8
+// inTurn are the strategies that are tried where one was asked for, or none: what
+// was asked for, else what tells most, else what always fits.
+func inTurn(asked string, budget int) []string {
+	switch {
+	case asked != "" && asked != FullHistory:
+		return []string{asked, Ranked, MinimalState}
+	case budget < rankedFrom:
+		return []string{MinimalState}
+	}
+	return []string{Ranked, MinimalState}
+}
+
+// rankedFrom is the budget, in tokens, below which pieces say less than the state.
+const rankedFrom = 500
 
 // A builder finds the longest tail that fits beside a head.
 type builder struct {
@@ -202,44 +243,15 @@ type choice struct {
 	parts []Part // of the history
 }
 
-// choose returns the longest tail that fits the budget beside hd, which is known
-// to fit without a history.
-//
-// The sums that it compares are exact, because the parts that it counts alone
-// meet where no token can reach over: at a newline before a bracket or a run of
-// tildes, and at the space behind such a run. The text is counted all the same.
-func (b *builder) choose(hd head, budget, last int) choice {
-	n := len(b.h.messages)
-	none := tail{start: n}
-	command := hd.commandText()
-	block := hd
-	block.command, block.reference = "", ""
-	commandTokens := tokens.Count(command)
-	longest := longestRun(command + block.text(b.leftOut(none)))
-	found, rendered := b.h.tails(last, budget-commandTokens-tokens.Count(block.text(nil)))
-	for _, t := range found {
-		run := max(longest, t.run, minFence-1) + 1
-		front := block.text(b.leftOut(t)) + "\n" + introduction(run, "")
-		if commandTokens+tokens.Count(front)+fencedTokens(run, t) > budget {
-			continue
-		}
-		text := command + front + fenced(run, rendered[:n-t.start])
-		if count := tokens.Count(text); count <= budget {
-			return choice{t, text, count, b.tailParts(t, rendered)}
-		}
-	}
-	text := command + block.text(b.leftOut(none))
-	return choice{none, text, tokens.Count(text), nil}
-}
-
 // tailParts describes the messages of a tail, whose sections are rendered from the
 // end on.
-func (b *builder) tailParts(t tail, rendered [][]section) []Part {
+func (b *builder) tailParts(t tail, rendered [][]section, run int) []Part {
+	fence := strings.Repeat("~", run)
 	var parts []Part
 	for i := t.start; i < len(b.h.messages); i++ {
 		for _, s := range rendered[len(b.h.messages)-1-i] {
 			what, _, _ := strings.Cut(strings.TrimSpace(string(s)), "\n")
-			parts = append(parts, Part{what, b.earlier + i + 1, tokens.Count(string(s)) + fenceTokens, true, "the end"})
+			parts = append(parts, Part{what, b.earlier + i + 1, tokens.Count(fence + string(s)), true, "the end"})
 		}
 	}
 	if t.start == 0 && b.earlier == 0 {

@@ -11,8 +11,8 @@ import (
 )
 
 // Check yields all damage of the workspace: what stands in a log and is no whole
-// record, a session.json that is missing or cannot be read, what is no regular
-// file. It changes nothing.
+// record, a session.json that is missing or cannot be read, a summary that is passed
+// over, what is no regular file. It changes nothing.
 //
 // What a merge or a clone leaves is no damage: doubled, swapped and unknown
 // lines, branches, line ends of either kind, stale counters, git's file modes, a
@@ -69,6 +69,9 @@ func (c *Conversation) check(yield func(Damage) bool) bool {
 		if err != nil && !yieldError(yield, c.file(messagesFile), err) {
 			return false
 		}
+	}
+	if !c.checkSummaries(yield) {
+		return false
 	}
 	dir := c.file(subagentsDir)
 	entries, err := c.s.readDir(dir)

@@ -122,6 +122,9 @@ var faultCases = []struct {
 		}
 		return err
 	}},
+	{"write a summary", func(t *testing.T, c *Conversation) {
+		writeSummary(t, c, summaryOf("m0", "m1", "It was done."))
+	}, func(c *Conversation) error { return c.WriteSummary(summaryOf("m0", "m3", "All of it was done.")) }},
 	{"write a file", nil, func(c *Conversation) error { return c.s.WriteFile("conversations/new/x/notes.md", []byte("x")) }},
 }
 

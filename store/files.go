@@ -57,12 +57,13 @@ func readRegular(root *os.Root, name string) ([]byte, error) {
 
 // WriteFile replaces a file of the workspace atomically, or makes it with the
 // folders above it. The files of a conversation that cortext itself keeps are
-// not written this way: see [Conversation.Append] and [Conversation.Edit].
+// not written this way: see [Conversation.Append], [Conversation.Edit] and
+// [Conversation.WriteSummary].
 func (s *Store) WriteFile(name string, data []byte) error {
 	if err := checkPath(name); err != nil {
 		return err
 	}
-	if slices.Contains([]string{sessionFile, messagesFile, toolsFile}, path.Base(name)) &&
+	if isSummary(name) || slices.Contains([]string{sessionFile, messagesFile, toolsFile}, path.Base(name)) &&
 		slices.Contains(strings.Split(name, "/"), sessionDir) {
 		return fmt.Errorf("%q is kept by cortext and not written as a whole", name)
 	}

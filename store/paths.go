@@ -29,6 +29,7 @@ const (
 	messagesFile = "messages.jsonl"
 	toolsFile    = "tools.jsonl"
 	subagentsDir = "subagents"
+	summariesDir = "summaries"
 )
 
 // The modes of what is private: conversations, backups, bytes set aside.

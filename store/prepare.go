@@ -89,6 +89,28 @@ func (s *Store) prepareSession(sess *schema.Session) error {
 	return nil
 }
 
+// prepareSummary returns a summary as it is stored. It shares nothing with sum that is
+// changed.
+func (s *Store) prepareSummary(sum *schema.Summary) (*schema.Summary, error) {
+	r := redaction{s.redactor, nil, nil}
+	ready := *sum
+	r.text(&ready.Content)
+	r.text(&ready.Model)
+	r.unknown(&ready.Unknown)
+	if r.err != nil {
+		return nil, fmt.Errorf("summary of %q: %w", sum.First, r.err)
+	}
+	ready.Tokens = tokens.Count(ready.Content)
+	return &ready, nil
+}
+
+// Redact returns text as it would be stored: its secrets replaced.
+func (s *Store) Redact(text string) (string, error) {
+	r := redaction{s.redactor, nil, nil}
+	r.text(&text)
+	return text, r.err
+}
+
 // redaction replaces the secrets of one record. The first error stays.
 type redaction struct {
 	redactor *secrets.Redactor

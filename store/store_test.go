@@ -100,10 +100,10 @@ func TestInitRefusals(t *testing.T) {
 func TestFiles(t *testing.T) {
 	s := newTestStore(t)
 	for name, mode := range map[string]os.FileMode{
-		".workspace/config.yaml":                                     0o644,
-		".workspace/commands/debug.md":                               0o644,
-		"conversations/2025-11-22/001-x/.session/summaries/1-9.json": 0o600,
-		".workspace/local/kept/attachments/ab/abcd":                  0o600,
+		".workspace/config.yaml":                                 0o644,
+		".workspace/commands/debug.md":                           0o644,
+		"conversations/2025-11-22/001-x/.session/other/1-9.json": 0o600,
+		".workspace/local/kept/attachments/ab/abcd":              0o600,
 	} {
 		if ok, err := s.Exists(name); ok || err != nil {
 			t.Errorf("%s exists before: %v, %v", name, ok, err)
@@ -134,7 +134,7 @@ func TestFiles(t *testing.T) {
 		t.Errorf("a rewrite made the mode %v", info.Mode())
 	}
 	for _, name := range []string{"", ".", "..", "../x", "/etc/passwd", "a/../b", `a\b`, "a\x00b",
-		"conversations/d/n/.session/messages.jsonl", "conversations/d/n/.session/subagents/x/session.json"} {
+		"conversations/d/n/.session/messages.jsonl", "conversations/d/n/.session/subagents/x/session.json", "conversations/d/n/.session/summaries/1-9.json"} {
 		if err := s.WriteFile(name, nil); err == nil {
 			t.Errorf("%q was written", name)
 		}

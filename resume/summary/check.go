@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"cortext/schema/rawjson"
 )
 
 // The errors of [Check], for what is no summary. Whoever asks a model returns them
@@ -16,10 +19,10 @@ var (
 )
 
 // Check returns the summary in what a model answered: without the thoughts that some
-// models put before it, and without space around it. The error is one of [ErrEmpty],
-// [ErrRefused] and [ErrCut].
+// models put before it, without control characters, and without space around it. The
+// error is one of [ErrEmpty], [ErrRefused] and [ErrCut].
 func Check(answer string) (string, error) {
-	answer = strings.TrimSpace(answer)
+	answer = strings.TrimSpace(plain(answer))
 	for _, tag := range []string{"think", "thinking"} {
 		if rest, ok := strings.CutPrefix(answer, "<"+tag+">"); ok {
 			_, rest, ok = strings.Cut(rest, "</"+tag+">")
@@ -39,6 +42,25 @@ func Check(answer string) (string, error) {
 	}
 	return answer, nil
 }
+
+// plain leaves out what a terminal or an editor obeys instead of showing it: control
+// characters but for line breaks and tabs, and those that turn the direction of
+// writing. What is not UTF-8 is replaced.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r == '\u2028' || r == '\u2029': // separators of lines and paragraphs
+			return '\n'
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, lineEnds.Replace(rawjson.Text(text)))
+}
+
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // refusal reports whether an answer begins as one does that declines. The same words
 // later on are what somebody said in the conversation.

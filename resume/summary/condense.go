@@ -49,20 +49,25 @@ func Extract(h schema.History, r Range, maxTokens int) string {
 		if m.Sealed != "" || m.Role != schema.User && m.Role != schema.Assistant {
 			continue
 		}
-		for _, s := range sentences(bounded(rawjson.Text(m.Content))) {
+		said := sentences(bounded(rawjson.Text(m.Content)))
+		short := len(said) > 0 && said[len(said)-1].par < shortMessage
+		for j, s := range said {
 			w := weight(s)
-			if m.Role == schema.User {
-				w += 2
-				if !began {
-					w, began = w+ofCourse, true // the task
-				}
+			task := m.Role == schema.User && !began && prose(s.text)
+			switch {
+			case task:
+				w, began = w+2+ofCourse, true
+			case m.Role == schema.User && (s.par <= said[0].par+1 || short && !s.heading):
+				w += 2 // also without the end of a sentence: people type so, and a plan has its name there
+			case m.Role == schema.User && !endsSentence(s.text), !standsAlone(s, w), m.Role == schema.Assistant && asks(s.text):
+				continue
 			}
 			if seen[s.text] || w < 2 || !prose(s.text) || !endsSentence(s.text) && m.Role != schema.User {
 				continue
 			}
 			seen[s.text] = true
-			s.par, s.message = s.par+par, i
-			all, weights = append(all, s), append(weights, w)
+			said[j].par, said[j].message = s.par+par, i
+			all, weights = append(all, said[j]), append(weights, w)
 		}
 		if len(all) > 0 {
 			par = all[len(all)-1].par + 1
@@ -73,6 +78,29 @@ func Extract(h schema.History, r Range, maxTokens int) string {
 	}
 	return choose(all, weights, maxTokens, max(maxTokens/3, minShare))
 }
+
+// shortMessage is the number of paragraphs below which a user's message was typed, and
+// not pasted: then each line of it counts, and not only what is a sentence.
+const shortMessage = 12
+
+// standsAlone reports whether a sentence says something to who does not see those
+// around it. A heading does not, nor an exclamation ("There it is!"), nor an item of a
+// list that is a step ("4. Commit and push.") and not a finding.
+func standsAlone(s sentence, w int) bool {
+	const few, some = 5, 7
+	n := words(s.text)
+	switch {
+	case s.heading:
+		return false
+	case s.item:
+		return n >= some && w >= 6 // each is the first and the last of its paragraph
+	}
+	return n > few || n == few && w >= 4
+}
+
+// asks reports whether an agent's sentence is a question: what it offers to do next is
+// said by whether the user wants it.
+func asks(s string) bool { return strings.HasSuffix(strings.TrimRight(s, closers), "?") }
 
 // ofCourse is the weight of what no extract is without, if it fits.
 const ofCourse = 10
@@ -104,7 +132,7 @@ func choose(all []sentence, weights []int, maxTokens, share int) string {
 		order = append(order, i)
 	}
 	// Weight by length, where a short sentence is not better for being short.
-	const base = 12
+	const base = 20
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Compare(weights[b]*(base+sizes[a]), weights[a]*(base+sizes[b]))
 	})
@@ -178,8 +206,8 @@ func weight(s sentence) int {
 			w += c.weight
 		}
 	}
-	for _, p := range []string{"let me ", "now let me ", "let's ", "now i ", "i'll ", "i will "} {
-		if strings.HasPrefix(lower, p) {
+	for _, p := range []string{"let me ", "let's ", "now ", "i'll ", "i will ", "i need to ", "i should ", "wait, ", "actually, ", "okay, ", "ok, ", "good, ", "good - ", "looks like "} {
+		if strings.HasPrefix(lower, p) || p == "i'll " && strings.Contains(lower, " i'll ") {
 			w -= 3 // what is about to be done is told again when it is done
 		}
 	}
@@ -197,18 +225,26 @@ func weight(s sentence) int {
 
 // prose reports whether most of s is words, unlike a line of a log or of code.
 func prose(s string) bool {
-	words, others := 0, 0
+	n, others := 0, 0
 	for word := range strings.FieldsSeq(s) {
 		word = strings.Trim(word, ".,;:!?()\"'*`“”’")
 		if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
 			return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\'' && r != '’' && r != '-'
 		}) {
-			words += 1 + len(word)/24 // some scripts have no spaces
+			n += words(word)
 		} else {
 			others++
 		}
 	}
-	return words >= 3 && words > others
+	return n >= 3 && n > others
+}
+
+// words counts the words of a text; some scripts have no spaces between them.
+func words(s string) (n int) {
+	for word := range strings.FieldsSeq(s) {
+		n += 1 + len(word)/24
+	}
+	return n
 }
 
 // wordIn reports whether a word of s begins with prefix.

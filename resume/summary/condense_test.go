@@ -146,6 +146,57 @@ func TestExtract(t *testing.T) {
 	}
 }
 
+// What says nothing to who does not see what stood around it is not extracted.
+func TestExtractChoice(t *testing.T) {
+	const plan = `Implement the following plan:
+
+# Fix three bugs in store.go
+
+## Background
+
+The hook never fires because of a wrong path in store.go.
+
+### Step 1: Write failing tests that must fail
+
+- No shadow branch
+- **Expected: FAILS** (early return)
+
+### Step 2: Make the failing tests pass
+1. Call the method
+2. Save the state next
+3. Reload the state next
+
+**Step 3: Verify that all tests must pass**
+
+Never touch the database that must be kept.
+`
+	const answer = `There it is! An integration test failed. I see the error. Why did the error in hook.go never occur?
+
+## What was changed and fixed
+
+1. Commit and push the state of the branch.
+2. Fixed the error in ` + "`store/path.go`" + ` because the path was relative.
+
+The error in ` + "`hook.go`" + ` was fixed by resolving the path first. Shall I go on with the remaining error in main.go?
+`
+	h := schema.History{Messages: []schema.Message{
+		{ID: "1", Role: schema.User, Content: plan}, {ID: "2", Role: schema.Assistant, Content: answer},
+		{ID: "3", Role: schema.User, Content: "1. rename it, since the next error is there\n2. is it fixed?"},
+		{ID: "4", Role: schema.Assistant, Content: "It is done."},
+	}}
+	want := `Implement the following plan:
+# Fix three bugs in store.go
+The hook never fires because of a wrong path in store.go.
+Never touch the database that must be kept.
+2. Fixed the error in ` + "`store/path.go`" + ` because the path was relative.
+The error in ` + "`hook.go`" + ` was fixed by resolving the path first.
+1. rename it, since the next error is there
+2. is it fixed?`
+	if got := Extract(h, Range{End: 4}, 500); got != want {
+		t.Errorf("extracted\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		answer, want string
@@ -159,6 +210,8 @@ func TestCheck(t *testing.T) {
 		{"**It was done.**", "**It was done.**", nil},
 		{"<think>I'm sorry, what?</think>\n\nIt was done.", "It was done.", nil},
 		{"The user said: I can't do this. It was done.", "The user said: I can't do this. It was done.", nil},
+		{"\x1b[It was\r\ndone\u202e.", "[It was\ndone.", nil},
+		{"\x00I'm sorry, but no.", "", ErrRefused},
 		{"", "", ErrEmpty},
 		{" \n\t", "", ErrEmpty},
 		{"<think>It was done.</think> ", "", ErrEmpty},

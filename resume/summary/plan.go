@@ -2,19 +2,16 @@ package summary
 
 import "cortext/schema"
 
-// longTurn is how many ranges a turn must be longer than to be split.
-const longTurn = 4
-
 // Plan returns the ranges of h that are to be summed up, in their order and without
-// gaps: from the first message up to the last [Options.Keep] or somewhat more, since
-// a range is made of whole turns. None if there are no more messages than the
-// threshold, or if h was not read from its beginning.
+// gaps, from the first message up to the last [Options.Keep]. None if there are no
+// more messages than the threshold, or if h was not read from its beginning.
 //
 // A range is closed at the first turn that begins after [Options.RangeMessages]
 // messages, counted from the conversation's beginning, so that new messages never
-// move its borders; the last one may still be open. A turn alone is split only if it
-// is longer than four ranges. Messages before the first one with an id are in no
-// range: nothing could name it.
+// move its borders; in a turn that alone is longer, after just so many. The last one
+// may still be open: it ends with a turn, unless that leaves more than Keep messages
+// between it and those that are kept. Messages before the first one with an id are in
+// no range: nothing could name it.
 func Plan(h schema.History, o Options) []Range {
 	o = o.withDefaults()
 	msgs := h.Messages
@@ -26,26 +23,24 @@ func Plan(h schema.History, o Options) []Range {
 		start++
 	}
 	end := len(msgs) - o.Keep
+	for end > start && msgs[end].ID == "" {
+		end-- // a line without id is of the range before it
+	}
 	var ranges []Range
 	border := start // the last place up to end where a range may end
 	cut := func(at int) {
-		if at > start {
-			ranges = append(ranges, Range{Start: start, End: at})
-			start = at
-		}
+		ranges = append(ranges, Range{Start: start, End: at})
+		start, border = at, at
 	}
 	for at := start; at < end; {
 		next := nextTurn(msgs, at)
-		if next-at > longTurn*o.RangeMessages {
-			// It begins a range and is split as it grows, so that what was made of
-			// its beginning stays.
-			cut(at)
+		if next-at > o.RangeMessages {
+			// It is split as it grows, so that what was made of its beginning stays.
 			for {
 				piece := withFollowers(msgs, start+o.RangeMessages)
 				if piece > end || piece >= next {
 					break
 				}
-				border = piece
 				cut(piece)
 			}
 		}
@@ -55,6 +50,9 @@ func Plan(h schema.History, o Options) []Range {
 		if at, border = next, next; at-start >= o.RangeMessages {
 			cut(at)
 		}
+	}
+	if end-border > o.Keep {
+		border = end
 	}
 	if border > start {
 		ranges = append(ranges, Range{Start: start, End: border, Open: true})

@@ -14,6 +14,8 @@ type sentence struct {
 	par     int  // the paragraph that it stands in, from 0
 	first   bool // of its paragraph
 	last    bool
+	item    bool // of an item of a list
+	heading bool
 }
 
 // sentences takes a text apart. Code in a fence and tables are no sentences; an item
@@ -33,6 +35,9 @@ func sentences(text string) []sentence {
 		}
 		if len(all) > from {
 			all[from].first, all[len(all)-1].last = true, true
+			for i := range all[from:] {
+				all[from+i].item, all[from+i].heading = item(lines[0]), heading(lines)
+			}
 			par++
 		}
 		lines = lines[:0]
@@ -43,17 +48,24 @@ func sentences(text string) []sentence {
 			flush()
 			continue
 		}
-		heading := strings.HasPrefix(l, "#")
-		if heading || item(l) {
+		alone := strings.HasPrefix(l, "#")
+		if alone || item(l) {
 			flush()
 		}
 		lines = append(lines, l)
-		if heading {
+		if alone {
 			flush()
 		}
 	}
 	flush()
 	return all
+}
+
+// heading reports whether a paragraph is one: marked so, or a line all in bold.
+func heading(lines []string) bool {
+	l := strings.TrimRight(lines[0], ": ")
+	bold := strings.HasPrefix(l, "**") && strings.HasSuffix(l, "**") && strings.Count(l, "**") == 2
+	return strings.HasPrefix(l, "#") || bold && len(lines) == 1
 }
 
 // withoutCode leaves out the blocks of code that are closed.

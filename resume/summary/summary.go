@@ -40,28 +40,50 @@ type Range struct {
 	Open       bool // it will take in more messages: a summary of it is soon too short
 }
 
-// New makes the record of a summary of r that was made at the given time: method is
-// one of the schema's words, model who wrote it, or empty. Content that has more
-// than maxTokens is condensed. nil if nothing is left of it, or if r is no range of
-// h that can be named.
+// New makes the record of a summary of r: method is one of the schema's words, model
+// who wrote it, or empty. Content that has more than maxTokens is condensed. Its date
+// is at, or if that is the zero time, that of the last message: then the same messages
+// make the same bytes in every clone. nil if nothing is left of it, or if r is no
+// range of h that can be named.
 func New(h schema.History, r Range, content, method, model string, maxTokens int, at time.Time) *schema.Summary {
-	if r.Start < 0 || r.End > len(h.Messages) || r.Start >= r.End {
+	first, last := Ends(h, r)
+	content = Condense(plain(content), maxTokens)
+	if content == "" || first == "" {
 		return nil
 	}
-	content = Condense(rawjson.Text(content), maxTokens)
 	msgs := h.Messages[r.Start:r.End]
-	last := len(msgs) - 1
-	for last > 0 && msgs[last].ID == "" {
-		last--
-	}
-	if content == "" || msgs[0].ID == "" {
-		return nil
+	if at.IsZero() {
+		at = lastTime(msgs)
 	}
 	return &schema.Summary{
-		Version: schema.Version, First: msgs[0].ID, Last: msgs[last].ID, MessageCount: len(msgs), CreatedAt: schema.NewTime(at),
-		Content: content, Tokens: tokens.Count(content), Method: method, Model: rawjson.Text(model),
+		Version: schema.Version, First: first, Last: last, MessageCount: len(msgs), CreatedAt: schema.NewTime(at),
+		Content: content, Tokens: tokens.Count(content), Method: method, Model: oneLine(plain(model)),
 		SourceTokens: sourceTokens(h, msgs), Members: schema.MembersHash(msgs),
 	}
+}
+
+// Ends returns the ids by which a summary names its range; empty if r is no range of
+// h that can be named.
+func Ends(h schema.History, r Range) (first, last string) {
+	if r.Start < 0 || r.End > len(h.Messages) || r.Start >= r.End || h.Messages[r.Start].ID == "" {
+		return "", ""
+	}
+	at := r.End - 1
+	for h.Messages[at].ID == "" {
+		at--
+	}
+	return h.Messages[r.Start].ID, h.Messages[at].ID
+}
+
+// lastTime is that of the last message that has one, else the beginning of 1970, as
+// for a conversation without any.
+func lastTime(msgs []schema.Message) time.Time {
+	for _, m := range slices.Backward(msgs) {
+		if t := m.Timestamp.Time(); !t.IsZero() {
+			return t
+		}
+	}
+	return time.Unix(0, 0)
 }
 
 // sourceTokens is how many tokens messages and their calls have, as the log says.

@@ -52,10 +52,10 @@ func TestPlan(t *testing.T) {
 		{"the middle of a turn is kept", upTo(pairs(56), 55), Options{}, "[{0 34 true}]"},
 		{"two ranges", pairs(120), Options{}, "[{0 50 false} {50 100 false}]"},
 		{"turns are whole", talk(30, 30, 30, 30), Options{}, "[{0 60 false} {60 90 true}]"},
-		{"one turn", talk(150), Options{}, "[]"},
-		{"one turn of four ranges", talk(200), Options{}, "[]"},
-		{"one turn of more", talk(201), Options{}, "[{0 50 false} {50 100 false} {100 150 false}]"},
-		{"a long turn in the middle", talk(10, 230, 2, 40), Options{}, "[{0 10 false} {10 60 false} {60 110 false} {110 160 false} {160 210 false} {210 242 true}]"},
+		{"one turn", talk(53), Options{}, "[{0 33 true}]"},
+		{"one long turn", talk(150), Options{}, "[{0 50 false} {50 100 false} {100 130 true}]"},
+		{"a short turn and a long one", talk(2, 51), Options{}, "[{0 33 true}]"},
+		{"a long turn in the middle", talk(10, 230, 2, 40), Options{}, "[{0 50 false} {50 100 false} {100 150 false} {150 200 false} {200 242 true}]"},
 		{"a turn that is pieces to the end", talk(250, 40), Options{}, "[{0 50 false} {50 100 false} {100 150 false} {150 200 false} {200 250 false}]"},
 		{"other numbers", pairs(20), Options{Threshold: 5, Keep: 3, RangeMessages: 7}, "[{0 8 false} {8 16 false}]"},
 	} {
@@ -92,9 +92,9 @@ func randomTalk(r *rand.Rand, messages int) schema.History {
 	return h
 }
 
-// Over random histories and numbers: the ranges are whole turns, follow each other
-// from the first message with an id, reach as far as whole turns do, and stay the
-// same whatever is appended.
+// Over random histories and numbers: the ranges are whole turns but for long ones,
+// follow each other from the first message with an id, leave no more than Keep
+// messages beside those that are kept, and stay the same once they are closed.
 func TestPlanProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 120 {
@@ -109,7 +109,7 @@ func TestPlanProperties(t *testing.T) {
 			}
 			for i, old := range before {
 				switch {
-				case i >= len(ranges), ranges[i].Start != old.Start, ranges[i].End < old.End, !old.Open && ranges[i] != old:
+				case i >= len(ranges), ranges[i].Start != old.Start, ranges[i].Open && ranges[i].End < old.End, !old.Open && ranges[i] != old:
 					t.Fatalf("%d messages, %+v: range %d was %v\n%v", n, o, i, old, ranges)
 				}
 			}
@@ -162,14 +162,14 @@ func checkPlan(h schema.History, o Options, ranges []Range) error {
 		}
 		at = r.End
 		from, to := turn(at)
-		long := to-from > longTurn*o.RangeMessages
-		if from != at && !long || h.Messages[at].ID == "" {
+		long := to-from > o.RangeMessages
+		if from != at && !long && !r.Open || at < n && h.Messages[at].ID == "" {
 			return fmt.Errorf("range %d ends in a turn", i)
 		}
 		if r.Open && i < len(ranges)-1 {
 			return fmt.Errorf("range %d is open", i)
 		}
-		if !r.Open && r.End-r.Start < o.RangeMessages && !long {
+		if !r.Open && r.End-r.Start < o.RangeMessages {
 			return fmt.Errorf("range %d is short", i)
 		}
 	}
@@ -178,11 +178,20 @@ func checkPlan(h schema.History, o Options, ranges []Range) error {
 			return fmt.Errorf("the turn before %d is in no range", s)
 		}
 	}
-	if from, to := turn(at); to-from > longTurn*o.RangeMessages && from <= n-o.Keep {
-		piece := withFollowers(h.Messages, max(at, from)+o.RangeMessages)
-		if from > at || piece <= n-o.Keep && piece < to {
-			return fmt.Errorf("the long turn of %d to %d could be split at %d", from, to, piece)
+	if from, to := turn(at); to-from > o.RangeMessages && from <= n-o.Keep {
+		if from = at; len(ranges) > 0 && ranges[len(ranges)-1].Open {
+			from = ranges[len(ranges)-1].Start
 		}
+		if piece := withFollowers(h.Messages, from+o.RangeMessages); piece <= n-o.Keep && piece < to {
+			return fmt.Errorf("the long turn up to %d could be split at %d", to, piece)
+		}
+	}
+	end := n - o.Keep // a line without id is of the range before it
+	for end > begin && h.Messages[end].ID == "" {
+		end--
+	}
+	if end-at > o.Keep {
+		return fmt.Errorf("%d messages before those that are kept are in no range", end-at)
 	}
 	return nil
 }
@@ -270,5 +279,26 @@ func TestNew(t *testing.T) {
 	}
 	if s := New(h, Range{End: 2}, " ", schema.FromAgent, "", 50, noon); s != nil {
 		t.Errorf("a summary without content: %+v", s)
+	}
+	s = New(h, Range{End: 2}, "\x1b]0;x\aIt\x00 was\r\ndone\u202e,\ttoo\u2028\u2066now\u009b. 👩‍💻\xff.", schema.FromAgent, "a\x1b\nb\u202e", 50, noon)
+	if s.Content != "]0;xIt was\ndone,\ttoo\nnow. 👩‍💻\uFFFD." || s.Model != "a b" {
+		t.Errorf("with control characters: %q, %q", s.Content, s.Model)
+	}
+
+	// Without a date it has that of its last message that has one.
+	for _, c := range []struct {
+		times []schema.Time
+		want  schema.Time
+	}{
+		{[]schema.Time{"2025-11-22T10:00:00+02:00", "2025-11-22T11:00:00.5+02:00"}, "2025-11-22T09:00:00.500Z"},
+		{[]schema.Time{"2025-11-22T10:00:00Z", "soon"}, "2025-11-22T10:00:00.000Z"},
+		{[]schema.Time{"", ""}, "1970-01-01T00:00:00.000Z"},
+	} {
+		h := pairs(4)
+		h.Messages[1].Timestamp, h.Messages[2].Timestamp, h.Messages[3].Timestamp = c.times[0], c.times[1], schema.NewTime(noon)
+		s := New(h, Range{End: 3}, "It was done.", schema.Extracted, "", 50, time.Time{})
+		if _, err := s.Marshal(); err != nil || s.CreatedAt != c.want {
+			t.Errorf("%v: made at %s, want %s; %v", c.times, s.CreatedAt, c.want, err)
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -27,15 +29,23 @@ environment names). The messages themselves are never touched.`,
 			if err != nil {
 				return err
 			}
-			making := flow.MakeNone
-			if apply {
-				making = flow.MakeAll
+			done := a.showSumming(w)
+			out, err := w.Compact(cmd.Context(), e, apply)
+			done()
+			if errors.Is(err, context.Canceled) {
+				return errors.New("stopped: the summaries that were made are kept, the same command goes on from there")
 			}
-			out, err := w.Compact(cmd.Context(), e, making)
 			if err != nil {
 				return err
 			}
-			payloads, err := w.Budgets(e, w.Target(e, flow.LaunchOptions{}), flow.CompactBudgets()...)
+			for _, d := range out.Damage {
+				a.warn(d.Error())
+			}
+			target, err := w.Target(e, flow.LaunchOptions{})
+			if err != nil {
+				return err
+			}
+			payloads, err := w.Budgets(e, target, flow.CompactBudgets()...)
 			if err != nil {
 				return err
 			}
@@ -56,6 +66,17 @@ environment names). The messages themselves are never touched.`,
 	return cmd
 }
 
+// showSumming shows on a terminal what a model is asked for; done takes that away.
+func (a *app) showSumming(w *flow.Workspace) (done func()) {
+	if !isTerminal(a.errw) {
+		return func() {}
+	}
+	w.Summing = func(first, last, of int) {
+		fmt.Fprintf(a.errw, "\r\x1b[Ksumming up messages %d to %d of %d", first, last, of)
+	}
+	return func() { fmt.Fprint(a.errw, "\r\x1b[K") }
+}
+
 func (a *app) printCompacted(out *flow.Compacted, payloads []*resume.Payload, asJSON bool) error {
 	type budget struct {
 		Budget   int    `json:"budget"`
@@ -71,6 +92,7 @@ func (a *app) printCompacted(out *flow.Compacted, payloads []*resume.Payload, as
 		Tokens       int    `json:"tokens"`
 		Method       string `json:"method"`
 		Made         bool   `json:"made"`
+		Why          string `json:"why"`
 	}
 	budgets, spans := []budget{}, []span{}
 	for _, p := range payloads {
@@ -103,6 +125,8 @@ func (a *app) printCompacted(out *flow.Compacted, payloads []*resume.Payload, as
 	fmt.Fprintln(a.out, "\nsummaries, for --strategy recent-plus-summary:")
 	for _, s := range spans {
 		switch {
+		case s.Why != "":
+			fmt.Fprintf(a.out, "  messages %d to %d: none (%s)\n", s.First, s.Last, oneLine(s.Why))
 		case s.Tokens == 0:
 			fmt.Fprintf(a.out, "  messages %d to %d: none yet\n", s.First, s.Last)
 		default:

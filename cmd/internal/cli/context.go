@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,6 +27,9 @@ shows it. With --sent it is what was told the last time. It changes nothing.`,
 			if err := o.check(cmd); err != nil {
 				return err
 			}
+			if sent && slices.ContainsFunc([]string{"budget", "window", "strategy", "last", "since", "agent"}, cmd.Flags().Changed) {
+				return &usageError{"--sent is what was told: it goes without flags that say what would be", ""}
+			}
 			w, err := a.open(cmd)
 			if err != nil {
 				return err
@@ -45,7 +49,9 @@ shows it. With --sent it is what was told the last time. It changes nothing.`,
 				}
 				return a.printContext(s, o.json)
 			}
-			o.ResumeOptions = w.Target(e, o.LaunchOptions)
+			if o.ResumeOptions, err = w.Target(e, o.LaunchOptions); err != nil {
+				return err
+			}
 			r, err := w.Resume(e, o.ResumeOptions)
 			if err != nil {
 				return err

@@ -175,7 +175,9 @@ committed, and nothing else. Without an id it is the current conversation.`,
 			if err != nil {
 				return err
 			}
+			done := a.showSumming(w)
 			stopped, err := w.Stop(cmd.Context(), e)
+			done()
 			if err != nil {
 				return err
 			}

@@ -139,7 +139,9 @@ func (a *app) runResume(cmd *cobra.Command, query string, o resumeOptions) error
 	if o.dryRun {
 		return a.dryRun(w, e, o)
 	}
-	o.ResumeOptions = w.Target(e, o.LaunchOptions)
+	if o.ResumeOptions, err = w.Target(e, o.LaunchOptions); err != nil {
+		return err
+	}
 	r, err := w.Resume(e, o.ResumeOptions)
 	if err != nil {
 		return err
@@ -296,7 +298,9 @@ func (a *app) dryRun(w *flow.Workspace, e store.Entry, o resumeOptions) error {
 		}
 	} else {
 		var err error
-		o.ResumeOptions = w.Target(e, o.LaunchOptions)
+		if o.ResumeOptions, err = w.Target(e, o.LaunchOptions); err != nil {
+			return err
+		}
 		if r, err = w.Resume(e, o.ResumeOptions); err != nil {
 			return err
 		}

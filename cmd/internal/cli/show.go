@@ -27,6 +27,9 @@ func (a *app) showCommand() *cobra.Command {
 			if last < 0 {
 				return &usageError{"--last must not be negative", ""}
 			}
+			if message != "" && last > 0 {
+				return &usageError{"--message and --last say two different things", ""}
+			}
 			w, err := a.open(cmd)
 			if err != nil {
 				return err

@@ -284,7 +284,8 @@ func (im *Importer) capture(ctx context.Context, c *store.Conversation, parts []
 				return nil, err
 			}
 		}
-		err := im.subagentFile(ctx, into, t, agent, s, out)
+		read, err := im.subagentFile(ctx, into, t, agent, s, out)
+		r.subagents[s.NativeID] = mark{Cursor: read}
 		if into != c {
 			err = errors.Join(err, into.Close())
 		}
@@ -309,19 +310,20 @@ func (out *Imported) add(r store.Result) {
 	}
 }
 
-// subagentFile imports the transcript of a sub-agent beside its parent's.
-func (im *Importer) subagentFile(ctx context.Context, c *store.Conversation, parent *inject.Transcript, agent inject.Agent, s inject.Subagent, out *Imported) error {
+// subagentFile imports the transcript of a sub-agent beside its parent's; it returns
+// how far that was read.
+func (im *Importer) subagentFile(ctx context.Context, c *store.Conversation, parent *inject.Transcript, agent inject.Agent, s inject.Subagent, out *Imported) (inject.Cursor, error) {
 	t, err := agent.Open(s.Path, inject.Options{})
 	if err != nil {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("the transcript of sub-agent %s was left out: %v", s.NativeID, err))
-		return nil
+		return inject.Cursor{}, nil
 	}
 	defer t.Close()
 	for _, w := range t.Warnings {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("sub-agent %s: %s", s.NativeID, w))
 	}
 	call := cmp.Or(s.ToolCallID, parent.Calls[s.NativeID])
-	return im.w.subagent(c, t, s.NativeID, call, func(sc *store.Conversation) error {
+	return t.Next, im.w.subagent(c, t, s.NativeID, call, func(sc *store.Conversation) error {
 		return t.Each(func(_ string, b inject.Batch) error {
 			if err := ctx.Err(); err != nil {
 				return err

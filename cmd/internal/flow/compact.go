@@ -1,11 +1,13 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"cortext/cmd/internal/summarize"
@@ -35,28 +37,12 @@ const (
 // summaryTime bounds how long one summary may take.
 const summaryTime = 2 * time.Minute
 
-// summariesOf reads the summaries of a conversation; what cannot be read is none.
-func (w *Workspace) summariesOf(c *store.Conversation) (list []*schema.Summary) {
-	dir := summariesDir(c)
-	for _, name := range w.Store.ListFiles(dir) {
-		b, err := w.Store.ReadFile(path.Join(dir, name))
-		if err != nil {
-			continue
-		}
-		if s, err := schema.ParseSummary(b); err == nil {
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
-func summariesDir(c *store.Conversation) string { return path.Join(c.Path(), ".session/summaries") }
-
 // A Compacted says what of a conversation is, or would be, told by summaries.
 type Compacted struct {
 	Messages int
 	Ranges   []CompactRange
-	Failed   []error // the messages of those ranges stay as they are
+	Failed   []error        // the messages of those ranges stay as they are
+	Damage   []store.Damage // of the conversation and its summaries
 }
 
 // A CompactRange is a range of messages that a summary stands for.
@@ -66,87 +52,164 @@ type CompactRange struct {
 	Tokens       int    // of the summary; 0: there is none yet
 	Method       string // what made it; empty: there is none yet
 	Made         bool   // just now
+	Why          string // there is none, where more is to be said than that nobody has made it
 }
 
-// What Compact makes.
-type Making int
-
-const (
-	MakeNone   Making = iota
-	MakeClosed        // summaries of ranges that do not grow any more
-	MakeAll           // of the last range too, unless a model would be asked for it again and again
-)
-
-// Compact lists the ranges of a conversation that summaries stand for, and makes
-// those that are missing, by the configured summarizer.
-func (w *Workspace) Compact(ctx context.Context, e store.Entry, making Making) (*Compacted, error) {
+// Compact lists the ranges of a conversation that summaries stand for. With apply it
+// makes those that are missing, by the configured summarizer; a model is not asked
+// for the last range while that still grows.
+func (w *Workspace) Compact(ctx context.Context, e store.Entry, apply bool) (*Compacted, error) {
 	c, err := w.Store.Conversation(e.Path)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	return w.compact(ctx, c, e.Session, making)
+	return w.compact(ctx, c, apply)
 }
 
-func (w *Workspace) compact(ctx context.Context, c *store.Conversation, s *schema.Session, making Making) (*Compacted, error) {
-	h, _, err := c.History(store.Limit{})
+func (w *Workspace) compact(ctx context.Context, c *store.Conversation, apply bool) (*Compacted, error) {
+	s, damage, err := c.Session()
 	if err != nil {
 		return nil, err
 	}
-	out := &Compacted{Messages: len(h.Messages)}
-	have := w.summariesOf(c)
+	h, more, err := c.History(store.Limit{})
+	if err != nil {
+		return nil, err
+	}
+	have, broken := c.Summaries()
+	out := &Compacted{Messages: len(h.Messages), Damage: slices.Concat(damage, more, broken)}
+	m := maker{w: w, conversation: c, history: h, session: s, broken: broken}
 	for _, r := range summary.Plan(h, summary.Options{Threshold: w.Config.SummarizeAfter, Keep: w.Config.KeepMessages}) {
 		at := CompactRange{First: r.Start + 1, Last: r.End}
 		found := slices.IndexFunc(have, func(s *schema.Summary) bool {
 			v, ok := summary.Valid(s, h)
 			return ok && v.Start == r.Start && v.End == r.End
 		})
-		var made *schema.Summary
+		var sum *schema.Summary
 		switch {
 		case found >= 0:
-			made = have[found]
-		case making == MakeClosed && !r.Open, making == MakeAll && (!r.Open || w.Config.Summarizer == Extractive):
-			if made, err = w.sumUp(ctx, h, r, s); err == nil && made != nil {
-				err = w.writeSummary(c, made, have)
-				at.Made = err == nil
-			}
-			if ctx.Err() != nil {
+			sum = have[found]
+		case r.Open && (w.Config.Summarizer == ByAgent || w.Config.Summarizer == ByOpenAI):
+			at.Why = "it still grows, and no model is asked before it is complete"
+		case apply:
+			if sum, err = m.make(ctx, r); ctx.Err() != nil {
 				return out, ctx.Err()
 			}
+			at.Made = sum != nil
 			if err != nil {
-				out.Failed = append(out.Failed, fmt.Errorf("no summary of messages %d to %d: %w", at.First, at.Last, err))
-				made = nil
+				at.Why = err.Error()
+			} else if sum == nil {
+				at.Why = "nothing in it is a sentence that says something"
 			}
 		}
-		if made != nil {
-			at.SourceTokens, at.Tokens, at.Method = made.SourceTokens, made.Tokens, made.Method
+		if sum != nil {
+			at.SourceTokens, at.Tokens, at.Method = sum.SourceTokens, sum.Tokens, sum.Method
 		}
 		out.Ranges = append(out.Ranges, at)
 	}
+	out.Failed = m.failed()
 	return out, nil
 }
 
-// sumUp makes a summary of a range.
-func (w *Workspace) sumUp(ctx context.Context, h schema.History, r summary.Range, s *schema.Session) (*schema.Summary, error) {
-	most, now := w.Config.SummaryMaxTokens, w.env.Now()
-	switch w.Config.Summarizer {
-	case SummarizerOff:
-		return nil, errors.New("the setting summarizer is off")
-	case Extractive:
-		return summary.New(h, r, summary.Extract(h, r, most), schema.Extracted, "", most, now), nil
+// A maker makes the summaries of one conversation that are missing.
+type maker struct {
+	w            *Workspace
+	conversation *store.Conversation
+	history      schema.History
+	session      *schema.Session
+	broken       []store.Damage
+
+	errs  []error
+	over  error // the last of errs: nobody is asked any more
+	spare int   // ranges after it that nobody was asked for
+}
+
+var errNotAsked = errors.New("not tried after that failure")
+
+// make makes and writes the summary of a range; nil if there is nothing to say of it.
+func (m *maker) make(ctx context.Context, r summary.Range) (*schema.Summary, error) {
+	if m.over != nil {
+		m.spare++
+		return nil, errNotAsked
 	}
-	ctx, cancel := context.WithTimeout(ctx, summaryTime)
-	defer cancel()
-	by, method, err := w.summarizer(s)
+	sum, err := m.sumUp(ctx, r)
+	if err == nil && sum != nil {
+		err = m.conversation.WriteSummary(sum)
+	}
 	if err != nil {
+		m.errs = append(m.errs, fmt.Errorf("no summary of messages %d to %d: %w", r.Start+1, r.End, err))
+		if summarize.Away(err) || errors.As(err, new(*settingError)) {
+			m.over = err
+		}
 		return nil, err
 	}
+	return sum, nil
+}
+
+// failed tells the failures; of the last that none was asked for after it.
+func (m *maker) failed() []error {
+	if m.spare == 0 {
+		return m.errs
+	}
+	ranges := "one more range"
+	if m.spare > 1 {
+		ranges = fmt.Sprintf("%d more ranges", m.spare)
+	}
+	last := len(m.errs) - 1
+	return append(m.errs[:last:last], fmt.Errorf("%w; %s not tried", m.errs[last], ranges))
+}
+
+// sumUp makes the summary of a range.
+func (m *maker) sumUp(ctx context.Context, r summary.Range) (*schema.Summary, error) {
+	w, h, most := m.w, m.history, m.w.Config.SummaryMaxTokens
+	if err := m.stands(r); err != nil {
+		return nil, err
+	}
+	if w.Config.Summarizer == Extractive {
+		return summary.New(h, r, summary.Extract(h, r, most), schema.Extracted, "", most, time.Time{}), nil
+	}
+	by, method, err := w.summarizer(m.session)
+	if err != nil {
+		return nil, &settingError{err}
+	}
+	if w.Summing != nil {
+		w.Summing(r.Start+1, r.End, len(h.Messages))
+	}
+	wait := cmp.Or(w.summaryWait, summaryTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, wait, fmt.Errorf("no answer within %g minutes", wait.Minutes()))
+	defer cancel()
 	got, err := by.Summarize(ctx, summary.Prompt(summary.Text(h, r, summary.Options{}), most), most)
 	if err != nil {
 		return nil, err
 	}
-	return summary.New(h, r, got.Text, method, got.Model, most, now), nil
+	text, err := w.Store.Redact(got.Text) // before it is condensed to what it may have
+	if err != nil {
+		return nil, err
+	}
+	sum := summary.New(h, r, text, method, got.Model, most, w.env.Now())
+	if sum == nil {
+		return nil, fmt.Errorf("no sentence of the answer has at most the %d tokens of summary_max_tokens", most)
+	}
+	return sum, nil
 }
+
+// stands says what stands where the summary of a range would be written, and is not
+// to be replaced: nobody is asked for it then.
+func (m *maker) stands(r summary.Range) error {
+	s := schema.Summary{}
+	s.First, s.Last = summary.Ends(m.history, r)
+	for i := range m.broken {
+		if d := &m.broken[i]; path.Base(d.File) == s.FileName() && (d.Kind == store.Newer || d.Kind == store.NotRegular) {
+			return d
+		}
+	}
+	return nil
+}
+
+// A settingError is one that no other range would fare better with.
+type settingError struct{ err error }
+
+func (e *settingError) Error() string { return e.err.Error() }
 
 // A summarizer asks a model for a summary.
 type summarizer interface {
@@ -156,8 +219,13 @@ type summarizer interface {
 // summarizer returns the one that is configured, and the word for it in the format.
 func (w *Workspace) summarizer(s *schema.Session) (summarizer, string, error) {
 	env := w.env.Machine.Getenv
-	if w.Config.Summarizer == ByAgent {
-		a, err := summarize.AgentFor(s.AgentConfig.Agent, "")
+	switch w.Config.Summarizer {
+	case SummarizerOff:
+		return nil, "", errors.New("the setting summarizer is off")
+	case ByAgent:
+		// The agent's program as a launch would find it.
+		name := s.AgentConfig.Agent
+		a, err := summarize.AgentFor(name, env("CORTEXT_"+strings.ToUpper(name)))
 		return a, schema.FromAgent, err
 	}
 	o := summarize.OpenAI{BaseURL: env(openAIURLVar), Model: env(openAIModelVar), Key: env(openAIKeyVar)}
@@ -167,37 +235,28 @@ func (w *Workspace) summarizer(s *schema.Session) (summarizer, string, error) {
 	return o, schema.FromOpenAI, nil
 }
 
-// writeSummary writes a summary and removes those of the same range when it was
-// shorter.
-func (w *Workspace) writeSummary(c *store.Conversation, s *schema.Summary, have []*schema.Summary) error {
-	b, err := s.Marshal()
-	if err != nil {
-		return err
-	}
-	if err := w.Store.WriteFile(path.Join(summariesDir(c), s.FileName()), b); err != nil {
-		return err
-	}
-	for _, old := range have {
-		if old.First == s.First && old.FileName() != s.FileName() {
-			if err := w.Store.RemoveFile(path.Join(summariesDir(c), old.FileName())); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // Budgets says what each budget would do to a conversation: the payload of the
-// strategy that would be taken, without its text.
+// strategy that would be taken, and if that leaves something out, of
+// recent-plus-summary after it, without their texts.
 func (w *Workspace) Budgets(e store.Entry, o ResumeOptions, budgets ...int) ([]*resume.Payload, error) {
 	var list []*resume.Payload
-	for _, o.Budget = range budgets {
-		r, err := w.Resume(e, o)
-		if err != nil {
-			return nil, err
+	for _, budget := range budgets {
+		for _, strategy := range []string{o.Strategy, resume.RecentPlus} {
+			o := o
+			o.Budget, o.Strategy = budget, strategy
+			r, err := w.Resume(e, o)
+			if err != nil {
+				return nil, err
+			}
+			p := r.Payload
+			p.Text = ""
+			if n := len(list); n == 0 || list[n-1].Budget != p.Budget || list[n-1].Strategy != p.Strategy {
+				list = append(list, p)
+			}
+			if p.Strategy == resume.FullHistory {
+				break
+			}
 		}
-		r.Payload.Text = ""
-		list = append(list, r.Payload)
 	}
 	return list, nil
 }

@@ -129,7 +129,8 @@ context_window: 0
 # (without a model), agent (the agent of the conversation, headless), openai (the
 # endpoint that CORTEXT_OPENAI_URL and CORTEXT_OPENAI_MODEL name), or off. It is done in
 # conversations of more than summarize_after messages, but for the last keep_messages,
-# in at most summary_max_tokens tokens for each fifty.
+# about fifty at a time, in at most summary_max_tokens tokens each. What is left of less
+# than fifty is summed up too, but not by a model, which would be asked for it again.
 summarizer: extractive
 summarize_after: 50
 keep_messages: 20

@@ -34,9 +34,15 @@ type Workspace struct {
 	Config   Config
 	Warnings []string // about the settings
 
+	// Summing, if it is set, is told of which messages, and how many there are, a
+	// model is asked for a summary, before it is.
+	Summing func(first, last, of int)
+
 	env      Env
 	happened []Happening
 	syncing  *syncing // while many sessions are looked at
+
+	summaryWait time.Duration // how long one summary may take; 0: summaryTime
 }
 
 // Open opens the workspace that env.Dir is in.

@@ -115,11 +115,15 @@ func (w *Workspace) Plan(e store.Entry, o LaunchOptions) (*Planned, error) {
 
 // Target completes what is told by whom it is told: the agent that a conversation
 // would go on in, and the context window of its model, as far as they are known.
-func (w *Workspace) Target(e store.Entry, o LaunchOptions) ResumeOptions {
-	if agent, err := w.launchable(e, o.Agent); err == nil {
-		return w.target(agent, o)
+func (w *Workspace) Target(e store.Entry, o LaunchOptions) (ResumeOptions, error) {
+	agent, err := w.launchable(e, o.Agent)
+	switch {
+	case err == nil:
+		return w.target(agent, o), nil
+	case o.Agent != "":
+		return o.ResumeOptions, err
 	}
-	return o.ResumeOptions
+	return o.ResumeOptions, nil
 }
 
 func (w *Workspace) target(agent inject.Agent, o LaunchOptions) ResumeOptions {

@@ -152,7 +152,7 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 		}
 	}
 	if o.Strategy == resume.RecentPlus {
-		opts.Summaries = w.summariesOf(c)
+		opts.Summaries, _ = c.Summaries()
 	}
 	if !o.Since.IsZero() {
 		if opts.Last = since(h.Messages, o.Since); opts.Last == 0 {

@@ -30,6 +30,8 @@ type route struct {
 	// again are the records that the next reading will give again, by the
 	// conversation that they are in.
 	again map[string]*ids
+	// subagents is how far the transcripts of sub-agents were read.
+	subagents map[string]mark
 }
 
 // ids name records.
@@ -37,7 +39,7 @@ type ids struct{ messages, calls []string }
 
 // newRoute prepares the capture of t, which begins in the part at.
 func (w *Workspace) newRoute(parts []part, at int, t *inject.Transcript) *route {
-	r := &route{w: w, parts: parts, at: at, starts: map[string]int{}, open: map[string]*store.Conversation{}, until: t.Next.Message, untilPart: at, again: map[string]*ids{}}
+	r := &route{w: w, parts: parts, at: at, starts: map[string]int{}, open: map[string]*store.Conversation{}, until: t.Next.Message, untilPart: at, again: map[string]*ids{}, subagents: map[string]mark{}}
 	if len(parts) > 1 {
 		r.partOf = map[string]int{}
 	}

@@ -100,11 +100,7 @@ func (w *Workspace) sayCompact(ctx context.Context, agent inject.Agent, e inject
 	if said != "" || err != nil {
 		return said, err
 	}
-	making := MakeNone
-	if args == "apply" || args == "--apply" {
-		making = MakeAll
-	}
-	out, err := w.Compact(ctx, entry, making)
+	out, err := w.Compact(ctx, entry, args == "apply" || args == "--apply")
 	if err != nil {
 		return "", err
 	}
@@ -118,14 +114,14 @@ func (w *Workspace) sayCompact(ctx context.Context, agent inject.Agent, e inject
 		fmt.Fprintf(&b, "\n- in %d tokens: %d messages, %s", p.Budget, p.Included, p.Strategy)
 	}
 	for _, r := range out.Ranges {
-		if r.Tokens == 0 {
+		switch {
+		case r.Why != "":
+			fmt.Fprintf(&b, "\nNo summary of messages %d to %d: %s", r.First, r.Last, plain(r.Why))
+		case r.Tokens == 0:
 			fmt.Fprintf(&b, "\nNo summary yet: messages %d to %d; /workspace.compact apply makes it", r.First, r.Last)
-		} else {
+		default:
 			fmt.Fprintf(&b, "\nSummary of messages %d to %d: %d tokens for %d", r.First, r.Last, r.Tokens, r.SourceTokens)
 		}
-	}
-	for _, err := range out.Failed {
-		fmt.Fprintf(&b, "\nFailed: %s", plain(err.Error()))
 	}
 	return b.String(), nil
 }

@@ -253,7 +253,7 @@ func (w *Workspace) sumUpOld(ctx context.Context, e store.Entry) []error {
 	if s := e.Session; w.Config.Summarizer == SummarizerOff || s.MessageCount <= w.Config.SummarizeAfter || s.Tokens > stateTokens {
 		return nil // of a conversation that is too long to be read at each stop, cortext compact makes them
 	}
-	out, err := w.Compact(ctx, e, MakeClosed)
+	out, err := w.Compact(ctx, e, true)
 	if err != nil {
 		return []error{err}
 	}

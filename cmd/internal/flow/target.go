@@ -144,6 +144,7 @@ func (im *Importer) remember(tr *inject.Transcript, file string, r *route) {
 	}
 	t.Transcript = file
 	t.took(tr, r)
+	t.Subagents = r.subagents
 	im.w.writeTie(tr.Agent, tr.NativeID, t)
 	im.seen = im.w.conversationsSeen()
 }

@@ -35,8 +35,8 @@ const waitDelay = time.Second
 var errTooLong = fmt.Errorf("the answer has more than %d bytes", maxAnswer)
 
 // Summarize asks for a summary; how long it should be, the prompt says. How long that
-// may take, ctx says: then the program and all that it has started are killed. It
-// starts in an empty folder of its own, so that it reads no file of a project. What
+// may take, ctx says, and by its cause what the error is: then the program and all that
+// it has started are killed. It starts in an empty folder of its own, so that it reads no file of a project. What
 // is no summary is an error of [summary.Check].
 func (a Agent) Summarize(ctx context.Context, prompt string, _ int) (Result, error) {
 	name := filepath.Base(a.Program)
@@ -108,7 +108,7 @@ func (a Agent) run(ctx context.Context, prompt string) (string, error) {
 	case errors.Is(context.Cause(ctx), errTooLong):
 		return "", errTooLong
 	case ctx.Err() != nil && err != nil:
-		return "", ctx.Err()
+		return "", &awayError{context.Cause(ctx)}
 	case errors.Is(err, exec.ErrWaitDelay): // it has ended well
 	case errors.As(err, &exit):
 		text := strings.TrimSpace(string(complaint.text))
@@ -116,11 +116,25 @@ func (a Agent) run(ctx context.Context, prompt string) (string, error) {
 			text = string(answer.text)
 		}
 		text = said(strings.Join(strings.Fields(text), " ")) // OpenCode says it over many lines
-		return "", fmt.Errorf("%w: %s", err, text)
-	case err != nil:
+		if err = fmt.Errorf("%w: %s", err, text); signIn(text) {
+			err = &awayError{err}
+		}
 		return "", err
+	case err != nil:
+		return "", &awayError{err}
 	}
 	return string(answer.text), nil
+}
+
+// signIn reports whether an agent's complaint is that it is not signed in.
+func signIn(text string) bool {
+	text = strings.ToLower(text)
+	for _, word := range []string{"login", "log in", "logged in", "sign in", "signed in", "api key", "api_key", "unauthorized", "authentication", "auth method"} {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // A bounded keeps the first bytes of what is written to it, and calls over for each

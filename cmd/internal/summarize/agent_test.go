@@ -95,6 +95,9 @@ func TestAgentFails(t *testing.T) {
 	} {
 		a, dir := stand(t, c.script)
 		r, err := a.Summarize(t.Context(), "x", 500)
+		if away := strings.Contains(c.says, "signed in"); Away(err) != away {
+			t.Errorf("%s: who asks again is told the same: %v; want %v", c.name, !away, away)
+		}
 		if err == nil || r != (Result{}) || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %+v, %v", c.name, r, err)
 		}
@@ -104,7 +107,7 @@ func TestAgentFails(t *testing.T) {
 		"no program": {Program: filepath.Join(t.TempDir(), "agent")},
 		"no folder":  {Program: script(t, "agent", "echo It was done."), Dir: filepath.Join(t.TempDir(), "none")},
 	} {
-		if _, err := a.Summarize(t.Context(), "x", 500); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := a.Summarize(t.Context(), "x", 500); !errors.Is(err, fs.ErrNotExist) || Away(err) != (name == "no program") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -153,9 +156,10 @@ func TestAgentTimeout(t *testing.T) {
 	leftNothing(t, dir)
 
 	a, _ = stand(t, `sleep 1000`)
-	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
+	late := errors.New("it takes too long")
+	ctx, cancel = context.WithTimeoutCause(t.Context(), 50*time.Millisecond, late)
 	defer cancel()
-	if _, err := a.Summarize(ctx, "x", 500); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := a.Summarize(ctx, "x", 500); !errors.Is(err, late) || !Away(err) {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -52,12 +52,13 @@ type completion struct {
 }
 
 // Summarize asks for a summary of about maxTokens tokens, in one POST. How long that
-// may take, ctx says. An error names the host and what it said, and never the key; what
-// is no summary is an error of [summary.Check].
+// may take, ctx says, and by its cause what the error is then. An error names the host
+// and what it said, and never the key; what is no summary is an error of
+// [summary.Check].
 func (o OpenAI) Summarize(ctx context.Context, prompt string, maxTokens int) (Result, error) {
 	u, err := o.endpoint()
 	if err != nil {
-		return Result{}, err
+		return Result{}, &awayError{err}
 	}
 	body, err := json.Marshal(completionRequest{
 		Model: o.Model, MaxTokens: maxTokens * moreTokens,
@@ -79,15 +80,17 @@ func (o OpenAI) Summarize(ctx context.Context, prompt string, maxTokens int) (Re
 		if e := (*url.Error)(nil); errors.As(err, &e) {
 			err = e.Err // without the address, which may hold a key
 		}
-		return Result{}, fmt.Errorf("%s: %w", u.Host, err)
+		return Result{}, &awayError{fmt.Errorf("%s: %w", u.Host, err)}
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
+	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
+		return Result{}, &awayError{fmt.Errorf("%s: %s%s", u.Host, o.hide(said(resp.Status)), o.complaint(resp, answer))}
 	case resp.StatusCode/100 != 2:
 		return Result{}, fmt.Errorf("%s: %s%s", u.Host, o.hide(said(resp.Status)), o.complaint(resp, answer))
 	case err != nil && ctx.Err() != nil:
-		return Result{}, fmt.Errorf("%s: %w", u.Host, ctx.Err())
+		return Result{}, &awayError{fmt.Errorf("%s: %w", u.Host, context.Cause(ctx))}
 	case err != nil:
 		return Result{}, fmt.Errorf("%s: %w: %w", u.Host, summary.ErrCut, err)
 	case len(answer) > maxAnswer:
@@ -116,14 +119,14 @@ func (o OpenAI) result(answer []byte) (Result, error) {
 	case choice.FinishReason == "content_filter" || choice.Message.Refusal != "":
 		return Result{}, fmt.Errorf("%w: %s", summary.ErrRefused, o.hide(said(choice.FinishReason+" "+choice.Message.Refusal)))
 	}
-	text, err := summary.Check(choice.Message.Content)
+	text, err := summary.Check(withoutEscapes(choice.Message.Content))
 	if err != nil {
 		return Result{}, err
 	}
 	if c.Model == "" {
 		c.Model = o.Model
 	}
-	return Result{Text: text, Model: c.Model}, nil
+	return Result{Text: text, Model: o.hide(said(c.Model))}, nil
 }
 
 // endpoint is where the request goes. A base that is a host alone has /v1 in

@@ -66,7 +66,7 @@ func TestOpenAIAsks(t *testing.T) {
 		if err := json.NewDecoder(r.Body).Decode(&got); err != nil {
 			t.Error(err)
 		}
-		says(" It was done.\n", "stop")(w, r)
+		says(" \x1b[1mIt was\x1b[0m done\x00.\u202e\r\n", "stop")(w, r)
 	})
 	r, err := OpenAI{BaseURL: base, Model: "small", Key: key}.Summarize(t.Context(), prompt, 500)
 	if err != nil || r != (Result{Text: "It was done.", Model: "served"}) {
@@ -110,7 +110,7 @@ func TestOpenAIAddress(t *testing.T) {
 	} {
 		// No name is looked up, no request made.
 		o.Client = &http.Client{Transport: refuse{t}}
-		if _, err := o.Summarize(t.Context(), "x", 1); err == nil || strings.Contains(err.Error(), key) {
+		if _, err := o.Summarize(t.Context(), "x", 1); err == nil || !Away(err) || strings.Contains(err.Error(), key) {
 			t.Errorf("%q: %v", o.BaseURL, err)
 		}
 	}
@@ -192,6 +192,9 @@ func TestOpenAIFails(t *testing.T) {
 		if len(requests()) != 1 {
 			t.Errorf("%s: %d requests", c.name, len(requests()))
 		}
+		if away := c.name == "no right" || c.name == "no answer at all"; Away(err) != away {
+			t.Errorf("%s: who asks again is told the same: %v; want %v", c.name, !away, away)
+		}
 	}
 	if len(away()) > 0 {
 		t.Errorf("a redirect was followed: %v", away())
@@ -226,10 +229,11 @@ func TestOpenAITimeout(t *testing.T) {
 			close(begun)
 			<-r.Context().Done()
 		})
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		late := errors.New("it takes too long")
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, late)
 		_, err := OpenAI{BaseURL: base, Key: key}.Summarize(ctx, "x", 50)
 		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), key) {
+		if u, _ := url.Parse(base); err == nil || !errors.Is(err, late) || err.Error() != u.Host+": it takes too long" || !Away(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 		<-begun

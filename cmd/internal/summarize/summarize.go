@@ -4,6 +4,7 @@
 package summarize
 
 import (
+	"errors"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,6 +16,15 @@ type Result struct {
 	Text  string
 	Model string // empty where nobody says
 }
+
+// Away reports whether an error of a Summarize says that nobody answers, or that we are
+// not let in: who asks again at once is told the same.
+func Away(err error) bool { return errors.As(err, new(*awayError)) }
+
+type awayError struct{ err error }
+
+func (e *awayError) Error() string { return e.err.Error() }
+func (e *awayError) Unwrap() error { return e.err }
 
 // maxAnswer bounds what is read of an answer, in bytes: a summary has a few thousand.
 const maxAnswer = 1 << 20

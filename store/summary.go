@@ -1,0 +1,162 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"cortext/schema"
+	"cortext/schema/jsonl"
+	"cortext/schema/tokens"
+	"cortext/store/internal/lines"
+)
+
+// summarySuffix ends the names of the files in summaries/; others are not looked at.
+const summarySuffix = ".json"
+
+// Summaries returns the summaries of the conversation in the order of their files'
+// names, and what is wrong with those that are passed over. Nothing is lost with
+// them: a summary can be made again. The tokens are counted, since who edits a file
+// does not.
+func (c *Conversation) Summaries() (list []*schema.Summary, damage []Damage) {
+	dir := c.file(summariesDir)
+	entries, err := c.s.readDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, []Damage{damagedSummary(dir, NotRegular, err.Error())}
+	}
+	for _, e := range entries {
+		name := dir + "/" + e.Name()
+		if !strings.HasSuffix(name, summarySuffix) {
+			continue
+		}
+		s, d := c.s.readSummary(name)
+		if d != nil {
+			damage = append(damage, *d)
+			continue
+		}
+		s.Tokens = tokens.Count(s.Content)
+		list = append(list, s)
+	}
+	return list, damage
+}
+
+// readSummary returns one of them, or what is wrong with it.
+func (s *Store) readSummary(name string) (*schema.Summary, *Damage) {
+	damaged := func(kind jsonl.Kind, detail string) (*schema.Summary, *Damage) {
+		d := damagedSummary(name, kind, detail)
+		return nil, &d
+	}
+	raw, err := s.readRegular(name)
+	switch {
+	case errors.Is(err, lines.ErrNotRegular):
+		return damaged(NotRegular, err.Error())
+	case err != nil:
+		return damaged(Unreadable, err.Error())
+	}
+	sum, err := schema.ParseSummary(raw)
+	var newer *schema.VersionError
+	switch i := conflictStart(raw); {
+	case err == nil:
+		return sum, nil
+	case errors.As(err, &newer):
+		return nil, &Damage{name, jsonl.Damage{Kind: Newer, Detail: err.Error()}}
+	case i >= 0:
+		sum, d := damaged(jsonl.Conflict, "")
+		d.Offset, d.Line = int64(i), 1+bytes.Count(raw[:i], []byte("\n"))
+		return sum, d
+	case len(raw) == 0:
+		return damaged(Unreadable, "the file is empty")
+	}
+	return damaged(Unreadable, err.Error())
+}
+
+// damagedSummary says that nothing is lost, too.
+func damagedSummary(name string, kind jsonl.Kind, detail string) Damage {
+	if detail != "" {
+		detail += ": "
+	}
+	way := "delete it, or cortext compact --apply makes it again"
+	if kind == NotRegular {
+		way = "delete it, then cortext compact --apply makes one"
+	}
+	return Damage{name, jsonl.Damage{Kind: kind, Detail: detail + "nothing is lost; " + way}}
+}
+
+// WriteSummary writes a summary, with its secrets replaced and its tokens counted, and
+// removes those that begin where it does and end elsewhere: the range has grown. One
+// that stands there and that a later cortext wrote is not replaced; the error is a
+// [*schema.VersionError].
+func (c *Conversation) WriteSummary(sum *schema.Summary) error {
+	h, err := c.lock()
+	if err != nil {
+		return fmt.Errorf("write a summary of %q: %w", c.path, err)
+	}
+	defer h.release()
+	if err := h.writeSummary(sum); err != nil {
+		h.undo()
+		return fmt.Errorf("write a summary of %q: %w", c.path, err)
+	}
+	return nil
+}
+
+func (h *hold) writeSummary(sum *schema.Summary) error {
+	c := h.c
+	ready, err := c.s.prepareSummary(sum)
+	if err != nil {
+		return err
+	}
+	b, err := ready.Marshal()
+	if err != nil {
+		return err
+	}
+	dir := c.file(summariesDir)
+	name := dir + "/" + ready.FileName()
+	old, err := c.s.readRegular(name)
+	if err == nil {
+		_, err := schema.ParseSummary(old)
+		if newer := (*schema.VersionError)(nil); errors.As(err, &newer) {
+			return fmt.Errorf("%q: %w", name, err)
+		}
+	}
+	if _, err := c.s.makeDirs(dir); err != nil {
+		return explain(err)
+	}
+	if !bytes.Equal(b, old) {
+		if err := c.s.replace(name, b, privateFileMode); err != nil {
+			return err
+		}
+	}
+	have, _ := c.Summaries()
+	for _, s := range have {
+		if s.First == ready.First && s.FileName() != ready.FileName() {
+			if err := c.s.RemoveFile(dir + "/" + s.FileName()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkSummaries yields what is wrong with the summaries; false once yield has
+// returned it.
+func (c *Conversation) checkSummaries(yield func(Damage) bool) bool {
+	_, damage := c.Summaries()
+	for _, d := range damage {
+		if !yield(d) {
+			return false
+		}
+	}
+	return true
+}
+
+// isSummary reports whether a path is that of a file in summaries/.
+func isSummary(name string) bool {
+	dir := path.Dir(name)
+	return path.Base(dir) == summariesDir && path.Base(path.Dir(dir)) == sessionDir
+}
