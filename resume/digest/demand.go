@@ -3,6 +3,8 @@ package digest
 import (
 	"slices"
 	"strings"
+
+	"cortext/schema"
 )
 
 // demand reports whether a sentence of the user's forbids something or demands
@@ -59,10 +61,60 @@ func demand(s sentence) bool {
 }
 
 // corrects reports whether a prompt that begins with s says that it is to be
-// otherwise: "no, in the other file".
-func corrects(s sentence) bool {
-	return begins(s.mask, "no", "nope", "nein", "non") != "" && !s.item && !s.question() && strings.Count(s.mask, " ") > 2 &&
-		begins(s.mask, "no idea", "no worries", "no problem", "no need", "no rush") == ""
+// otherwise: "no, in the other file". One that only tells what is not so, "nope, it
+// does not work", says nothing of how it is to be, unless it asks for that.
+func corrects(prompt []sentence) bool {
+	if len(prompt) == 0 {
+		return false
+	}
+	s := prompt[0]
+	if begins(s.mask, "no", "nope", "nein", "non") == "" || s.item || s.question() || strings.Count(s.mask, " ") <= 2 ||
+		begins(s.mask, "no idea", "no worries", "no problem", "no need", "no rush") != "" {
+		return false
+	}
+	if slices.ContainsFunc(prompt, func(u sentence) bool { return has(u.mask, "please", "bitte") || demand(u) }) {
+		return true
+	}
+	return !has(s.mask, "is", "isn't", "it's", "that's", "thats", "are", "was", "does", "doesn't", "doesnt", "did", "didn't", "don't", "still", "not working", "works", "just", "only", "i think", "i mean", "ist", "geht", "es", "est")
+}
+
+// withdrawn drops what the user has forbidden and orders now: "do not push", and
+// then "commit and push".
+func (s *State) withdrawn(prompt string) {
+	const longest = 200 // bytes of an order, as against what a document says
+	if len(prompt) > longest {
+		return
+	}
+	units := sentences(prompt)
+	s.Decisions = slices.DeleteFunc(s.Decisions, func(d Note) bool {
+		what := forbidden(d)
+		return len(what) > 0 && slices.ContainsFunc(units, func(u sentence) bool { return orders(u, what) })
+	})
+}
+
+// forbidden are the words of what a demand of the user's forbids, the verb first.
+func forbidden(d Note) []string {
+	mask := strings.ToLower(d.Text)
+	if d.By != schema.User {
+		return nil
+	}
+	for _, p := range []string{"do not", "don't", "dont", "never", "please don't", "please do not"} {
+		if rest, ok := strings.CutPrefix(mask, p+" "); ok {
+			return slices.DeleteFunc(strings.FieldsFunc(rest, func(r rune) bool { return !wordRune(r) }), func(w string) bool {
+				return slices.Contains([]string{"the", "a", "an", "any", "it", "this", "that", "yet", "now", "anything"}, w)
+			})
+		}
+	}
+	return nil
+}
+
+// orders reports whether a sentence wants done what these words say, the verb first.
+func orders(s sentence, what []string) bool {
+	at := find(s.mask, what[0])
+	if at < 0 || s.question() || !clauseStart(s.mask[:at]) || what[0] == "do" || has(s.mask, "not", "don't", "dont", "never", "before", "without") {
+		return false
+	}
+	return !slices.ContainsFunc(what, func(w string) bool { return !has(s.mask, w) })
 }
 
 // demanding are the words before which a demand may stand in a clause.

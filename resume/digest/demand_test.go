@@ -14,8 +14,8 @@ func TestDemand(t *testing.T) {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
-	for text, want := range map[string]bool{"no, in the other file please": true, "No": false, "no idea what that is": false, "no, is it the other one?": false, "nope the app doesn't work": true, "now the other one, please": false} {
-		if got := corrects(sentences(text)[0]); got != want {
+	for text, want := range map[string]bool{"no, in the other file please": true, "No": false, "no idea what that is": false, "no, is it the other one?": false, "nope the app doesn't work": false, "nope, just the SSH preamble": false, "no, thats not an icon. please find the proper one": true, "No I think this is fine and has too much risk.": false, "no, keep both and use a fake clock": true, "now the other one, please": false} {
+		if got := corrects(sentences(text)); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

@@ -18,6 +18,7 @@ func (s *State) changed(k kind, t schema.Tool, result string, m *schema.Message)
 	if at == "" {
 		return
 	}
+	at = named(at, t.Output)
 	s.result(fileKey+at, at, t, result, m)
 	if result != OK {
 		return
@@ -36,8 +37,38 @@ func (s *State) changed(k kind, t schema.Tool, result string, m *schema.Message)
 	s.touch(at, says, m)
 }
 
-// fileKey begins the key of a failure to change a file.
-const fileKey = "file "
+// named is the whole path of a file in what Gemini CLI says that it wrote to, where
+// it was told a path below the folder that it works in; else the path as it is.
+func named(at, output string) string {
+	line, _, _ := strings.Cut(output[:min(len(output), 2*maxText)], "\n")
+	if _, whole, ok := strings.Cut(line, ": "); ok && !absolute(at) {
+		whole, _, _ = strings.Cut(whole, " (")
+		whole, _, _ = strings.Cut(whole, " with provided content")
+		if whole = path(strings.TrimSuffix(whole, ".")); absolute(whole) && sameFile(whole, at) {
+			return whole
+		}
+	}
+	return at
+}
+
+// absolute reports whether a path is whole.
+func absolute(at string) bool {
+	return strings.HasPrefix(at, "/") || len(at) > 2 && at[1] == ':' && (at[2] == '\\' || at[2] == '/')
+}
+
+// sameFile reports whether two paths may name one file: they are equal, or one is
+// the end of the other, which is whole.
+func sameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	if absolute(a) {
+		a, b = b, a
+	}
+	a, b = strings.ReplaceAll(a, `\`, "/"), strings.ReplaceAll(b, `\`, "/")
+	a = strings.TrimPrefix(strings.TrimPrefix(a, "./"), "~/")
+	return a != "" && !absolute(a) && absolute(b) && strings.HasSuffix(b, "/"+a)
+}
 
 // says returns what a tool says it did to a file, "" if it leaves that open.
 func says(output string) string {
@@ -92,24 +123,52 @@ func (s *State) patched(t schema.Tool, result string, m *schema.Message) {
 // touch notes what m did to the file at a path.
 func (s *State) touch(at, action string, m *schema.Message) {
 	f := File{Path: at}
-	if i := slices.IndexFunc(s.Files, func(f File) bool { return f.Path == at }); i >= 0 {
+	if i := s.file(at); i >= 0 {
 		f = s.Files[i]
 		s.Files = slices.Delete(s.Files, i, i+1)
 	}
-	if action != Modified || f.Action != Created {
+	if absolute(at) {
+		f.Path = at
+	}
+	if f.Action == "" || f.Action == Deleted || action == Deleted {
 		f.Action = action
 	}
 	f.Message, f.N = identity(m), s.Messages
 	f.Times++
 	s.Files = bounded(append(s.Files, f), maxFiles)
 	if action == Deleted {
-		s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool { return e.Key == limit(fileKey+at) })
+		s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool { return settled(e.Key, shortKey(fileKey+at)) })
 	}
 }
 
+// file returns where the file at a path is in s.Files, -1 if it is not there.
+// Tools and commands name a file by its whole path or by the one below the folder
+// that they work in. That may be one of two files: then it is neither. Nor is a name
+// alone joined, which may be of any folder.
+func (s *State) file(at string) int {
+	found := -1
+	for i, f := range s.Files {
+		switch {
+		case f.Path == at:
+			return i
+		case !sameFile(f.Path, at), absolute(f.Path) && bareName(at), absolute(at) && bareName(f.Path):
+		case found >= 0:
+			found = len(s.Files)
+		default:
+			found = i
+		}
+	}
+	if found == len(s.Files) {
+		return -1
+	}
+	return found
+}
+
+func bareName(at string) bool { return !strings.Contains(strings.TrimPrefix(at, "./"), "/") }
+
 // knows reports whether the file at a path was there when it was last heard of.
 func (s *State) knows(at string) bool {
-	if i := slices.IndexFunc(s.Files, func(f File) bool { return f.Path == at }); i >= 0 {
+	if i := s.file(at); i >= 0 {
 		return s.Files[i].Action != Deleted
 	}
 	return slices.Contains(s.Fold.Seen, at)
@@ -152,26 +211,10 @@ func (s *State) did(d deed, m *schema.Message) {
 	s.touch(at, d.action, m)
 }
 
-// known is the one file that a path of a shell command can mean: tools name files
-// by whole paths, commands by those below the folder that they run in.
+// known is the path under which a file is known, else the path as it is.
 func (s *State) known(at string) string {
-	rel := strings.TrimPrefix(at, "./")
-	if strings.HasPrefix(rel, "/") || !strings.Contains(rel, "/") {
-		return at
-	}
-	found := ""
-	for _, f := range s.Files {
-		switch {
-		case f.Path == at, f.Path == rel:
-			return f.Path
-		case strings.HasSuffix(f.Path, "/"+rel) && found != "":
-			return at
-		case strings.HasSuffix(f.Path, "/"+rel):
-			found = f.Path
-		}
-	}
-	if found != "" {
-		return found
+	if i := s.file(at); i >= 0 {
+		return s.Files[i].Path
 	}
 	return at
 }

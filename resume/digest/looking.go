@@ -62,13 +62,7 @@ func lookingVerb(w string) bool {
 
 // gitLooks reports whether git, called with args, changes nothing.
 func gitLooks(args []string) bool {
-	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		if args[0] == "-C" || args[0] == "-c" {
-			args = args[1:]
-		}
-		args = args[min(1, len(args)):]
-	}
-	if len(args) == 0 {
+	if args = gitVerb(args); len(args) == 0 {
 		return true
 	}
 	rest := args[1:]
@@ -84,4 +78,15 @@ func gitLooks(args []string) bool {
 		return len(rest) == 0 && args[0] != "stash" || len(rest) > 0 && slices.Contains([]string{"-v", "show", "list", "get-url", "--get", "--list", "-l", "status", "get"}, rest[0])
 	}
 	return false
+}
+
+// gitVerb leaves out what stands before the verb of git: -C and a folder.
+func gitVerb(args []string) []string {
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		if args[0] == "-C" || args[0] == "-c" {
+			args = args[1:]
+		}
+		args = args[min(1, len(args)):]
+	}
+	return args
 }

@@ -129,8 +129,17 @@ func (p *plainer) code(rest string) {
 const maxQuotation = 400
 
 func (p *plainer) quotation(rest string, open rune, n int) {
-	end := strings.IndexAny(rest[n:], closing(open))
-	if end < 0 || end > maxQuotation {
+	end := -1
+	for _, mark := range closing(open) {
+		within := rest[n:min(len(rest), n+maxQuotation)]
+		if end >= 0 {
+			within = within[:end]
+		}
+		if at := strings.IndexRune(within, mark); at >= 0 {
+			end = at
+		}
+	}
+	if end < 0 {
 		p.at += n - 1
 		p.put(open)
 		return
@@ -182,8 +191,12 @@ func (p *plainer) emphasis(rest string, mark byte) {
 	}
 }
 
+// maxLink is the length of the longest link that is read as one.
+const maxLink = 4 << 10
+
 // link reads [words](address) at the start of s.
 func link(s string) (words string, end int, ok bool) {
+	s = s[:min(len(s), maxLink)]
 	middle := strings.Index(s, "](")
 	if middle < 0 || strings.ContainsAny(s[1:middle], "[]") {
 		return "", 0, false
@@ -195,12 +208,15 @@ func link(s string) (words string, end int, ok bool) {
 	return s[1:middle], middle + address + 1, true
 }
 
+// maxTag is the length of the longest tag that is read as one.
+const maxTag = 200
+
 // htmlTag returns the length of the tag at the start of s if it is one that is
 // written in Markdown, or closes one; 0 otherwise, since <string> may be meant as
 // it stands.
 func htmlTag(s string) int {
-	end := strings.IndexByte(s, '>')
-	if end < 0 || end > 200 {
+	end := strings.IndexByte(s[:min(len(s), maxTag)], '>')
+	if end < 0 {
 		return 0
 	}
 	if strings.HasPrefix(s, "</") && !strings.Contains(s[:end], " ") {

@@ -15,13 +15,29 @@ type purpose struct {
 
 // purposes takes the core of a script apart.
 func purposes(core string) (all []purpose) {
-	for part := range strings.SplitSeq(core, " && ") {
+	for part := range strings.SplitSeq(core, chained) {
 		words := strings.Fields(part)
 		if len(words) == 0 {
 			continue
 		}
 		p := purpose{program: base(words[0])}
-		for _, w := range words[1:] {
+		words = words[1:]
+		if p.program == "git" {
+			words = gitVerb(words)
+		}
+		if interpreter(p.program) {
+			for len(words) > 0 && words[0][0] == '-' && !slices.Contains([]string{"-", "-c", "-e"}, words[0]) {
+				words = words[1:]
+			}
+			switch {
+			case len(words) == 0:
+			case words[0][0] == '-': // a few lines that are written for this once
+				p.program, words = p.program+" "+words[0], nil
+			case strings.Contains(base(words[0]), "."):
+				p.program, words = base(words[0]), words[1:]
+			}
+		}
+		for _, w := range words {
 			switch {
 			case w[0] == '-':
 				flag, _, _ := strings.Cut(strings.TrimLeft(w, "-"), "=")
@@ -36,6 +52,22 @@ func purposes(core string) (all []purpose) {
 		all = append(all, p)
 	}
 	return all
+}
+
+// interpreter reports whether a program runs what another file, or its command
+// line, says.
+func interpreter(name string) bool {
+	return slices.Contains([]string{"python", "python3", "node", "bun", "deno", "ruby", "perl", "php", "sh", "bash", "zsh", "pwsh", "powershell"}, name)
+}
+
+// sameProgram reports whether one of the commands that succeeded is of the program
+// that a chain which failed was for, and told to do the same.
+func sameProgram(done []purpose, failure string) bool {
+	failed := purposes(failure)
+	return len(failed) > 0 && slices.ContainsFunc(done, func(p purpose) bool {
+		f := failed[len(failed)-1]
+		return p.program == f.program && p.does == f.does
+	})
 }
 
 // verb reports whether the first word behind a program says what it is to do.
@@ -62,7 +94,7 @@ func settles(success, failure string) bool {
 		case s.program != f.program:
 			return false
 		case s.program == "git" && slices.Contains([]string{"commit", "push"}, s.does):
-			return slices.Contains([]string{"merge", "rebase", "pull", "cherry-pick", "commit", s.does}, f.does)
+			return slices.Contains([]string{"merge", "rebase", "pull", "cherry-pick", "add", "commit", s.does}, f.does)
 		case s.does != f.does || s.part && !f.part:
 			return false
 		}

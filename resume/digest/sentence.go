@@ -85,30 +85,61 @@ func fenceMark(l string) string {
 // names as no HTML has.
 func dropBlocks(s string) string {
 	var sb strings.Builder
+	closed := closings(s)
+	at := 0 // what stands before it is done with
 	for {
-		at := strings.IndexByte(s, '<')
-		if at < 0 {
+		open := strings.IndexByte(s[at:], '<')
+		if open < 0 {
 			break
 		}
-		n := 1
-		for n < len(s)-at && (s[at+n] >= 'a' && s[at+n] <= 'z' || s[at+n] == '-' || s[at+n] == '_') {
-			n++
+		open += at
+		n := open + 1 + tagName(s[open+1:])
+		name := s[open+1 : n]
+		end := -1
+		if strings.ContainsAny(name, "-_") && strings.Trim(name, "-_") == name {
+			end = strings.IndexByte(s[n:min(len(s), n+maxBlockTag)], '>')
 		}
-		name := s[at+1 : at+n]
-		end := strings.IndexByte(s[at:], '>')
-		if end < 0 || !strings.ContainsAny(name, "-_") || strings.Trim(name, "-_") != name {
-			sb.WriteString(s[:at+1])
-			s = s[at+1:]
+		if end < 0 {
+			sb.WriteString(s[at : open+1])
+			at = open + 1
 			continue
 		}
-		sb.WriteString(s[:at])
-		s = s[at+end+1:]
-		if _, after, ok := strings.Cut(s, "</"+name+">"); ok {
-			s = after
+		sb.WriteString(s[at:open])
+		at = n + end + 1
+		if last := "</" + name + ">"; closed[name] >= at {
+			at += strings.Index(s[at:], last) + len(last)
 		}
 	}
-	sb.WriteString(s)
+	sb.WriteString(s[at:])
 	return sb.String()
+}
+
+// maxBlockTag is the length of the longest tag, behind its name, that may begin
+// what a program put around a prompt.
+const maxBlockTag = 1 << 10
+
+// closings says where the last </name> of each name stands.
+func closings(s string) map[string]int {
+	last := map[string]int{}
+	for at := 0; ; {
+		i := strings.Index(s[at:], "</")
+		if i < 0 {
+			return last
+		}
+		at += i + len("</")
+		if n := at + tagName(s[at:]); n < len(s) && s[n] == '>' {
+			last[s[at:n]] = at - len("</")
+		}
+	}
+}
+
+// tagName is the length of the name that s begins with.
+func tagName(s string) int {
+	n := 0
+	for n < len(s) && (s[n] >= 'a' && s[n] <= 'z' || s[n] == '-' || s[n] == '_') {
+		n++
+	}
+	return n
 }
 
 // noise reports whether a line is no prose: output, code, a table, a quotation.

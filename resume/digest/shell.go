@@ -21,27 +21,35 @@ func (s *State) ran(t schema.Tool, result string, m *schema.Message) {
 	if result == OK && script.piped && masked(t.Output) {
 		result = Failed // the exit code is the last program's, which only cut the output
 	}
-	core := script.core()
-	key := commandKey + core
-	if whole && script.looks() {
-		if key = lookKey + line; result != Failed || found(t) {
-			s.result(key, line, t, OK, m)
-			return
-		}
+	if result == OK {
+		s.worked(script.core(false))
 	}
-	s.result(key, line, t, result, m)
-	c := Command{Line: line, Looks: strings.HasPrefix(key, lookKey), Outcome: result, ExitCode: t.ExitCode, Message: identity(m), N: s.Messages}
+	looks := whole && script.looks()
+	if looks && (result != Failed || found(t)) {
+		return
+	}
+	if !looks { // what is not there to look at is no error
+		s.result(script.key(), line, t, result, m)
+	}
+	c := Command{Line: line, Looks: looks, Outcome: result, ExitCode: t.ExitCode, Message: identity(m), N: s.Messages}
 	s.Commands = slices.DeleteFunc(s.Commands, func(o Command) bool { return o.Line == line })
 	s.Commands = bounded(append(s.Commands, c), maxCommands)
-	if result == OK && whole && script.plain {
-		for _, d := range script.deeds() {
-			s.did(d, m)
-		}
+	if result == OK && whole {
+		s.moved(script, t, m)
 	}
 }
 
-// commandKey begins the key of a failed command.
-const commandKey = "command "
+// key is that of the script's failure. One that ends in writing a text into a file
+// is for that file, whatever writes it.
+func (s script) key() string {
+	if n := len(s.commands) - 1; n >= 0 && s.into[n] != "" && slices.Contains([]string{"cat", "echo", "printf"}, s.commands[n][0]) {
+		return fileKey + path(s.into[n])
+	}
+	if core := s.core(true); core != "" {
+		return commandKey + core
+	}
+	return commandKey + s.core(false)
+}
 
 // found reports whether what failed by its exit code only tells that nothing was
 // found, or that there is a difference.
@@ -68,7 +76,9 @@ func masked(output string) bool {
 // A script is a line for the shell, taken apart as far as its meaning is plain.
 type script struct {
 	commands [][]string // the words of each simple command
-	plain    bool       // nothing but words, quoted words and &&: what the words name is what is meant
+	literal  []bool     // of each: it is run, and what its words name is what is meant
+	into     []string   // of each: the file that it writes into by redirection
+	chain    bool       // one command after the other as long as they succeed
 	piped    bool
 	writes   bool // into a file, by redirection
 }
@@ -76,7 +86,7 @@ type script struct {
 // parse takes a line for the shell apart. It need not understand all of it, and
 // says where it does not.
 func parse(source string) script {
-	p := parser{src: source, script: script{plain: true}}
+	p := parser{src: strings.TrimSpace(source), script: script{chain: true}, plain: true}
 	for p.at < len(p.src) {
 		p.step()
 	}
@@ -92,6 +102,11 @@ type parser struct {
 	word  []byte
 	begun bool   // a word, which may be empty
 	until string // the line that ends a document in the text
+
+	plain  bool   // the words of the command are what they seem
+	target string // of the command
+	unsure bool   // the commands up to the end of the list may not be run, or are told of by others
+	depth  int    // of what is run under a condition, or again, or elsewhere
 }
 
 func (p *parser) step() {
@@ -102,8 +117,9 @@ func (p *parser) step() {
 	case ' ', '\t', '\r':
 		p.space()
 	case '\n':
+		p.chain = p.chain && len(p.commands) == 0 && len(p.words) == 0 && !p.begun
 		p.end()
-		p.plain = false
+		p.unsure = false
 		p.skipDocument()
 	case '\'', '"':
 		p.quoted(c)
@@ -115,25 +131,8 @@ func (p *parser) step() {
 			}
 			p.at++
 		}
-	case '&':
-		switch {
-		case next('&'):
-			p.at++
-		case next('>'):
-			p.plain = false
-			return
-		default:
-			p.plain = false
-		}
-		p.end()
-	case '|', ';', '(', ')':
-		p.plain = false
-		if c == '|' && next('|') {
-			p.at++
-		} else if c == '|' {
-			p.piped = true
-		}
-		p.end()
+	case '&', '|', ';', '(', ')':
+		p.operator(c)
 	case '>', '<':
 		p.redirect(c)
 	case '#':
@@ -141,7 +140,6 @@ func (p *parser) step() {
 			p.put(c)
 			return
 		}
-		p.plain = false
 		if i := strings.IndexByte(p.src[p.at:], '\n'); i >= 0 {
 			p.at += i
 		} else {
@@ -155,6 +153,38 @@ func (p *parser) step() {
 		}
 	default:
 		p.put(c)
+	}
+}
+
+// operator reads what stands between commands, and begins with c.
+func (p *parser) operator(c byte) {
+	next := p.at < len(p.src) && p.src[p.at] == c
+	switch {
+	case c == '&' && next:
+		p.at++
+		p.end()
+		return
+	case c == '&' && p.at < len(p.src) && p.src[p.at] == '>': // &> file
+		return
+	case c == '|' && !next:
+		p.piped, p.plain = true, false
+	case c == '&':
+		p.plain = false
+	}
+	if next {
+		p.at++
+	}
+	p.chain = false
+	p.end()
+	switch c {
+	case '(':
+		p.depth++
+	case ')':
+		p.depth = max(p.depth-1, 0)
+	case '|': // what follows depends on what went before
+		p.unsure = true
+	default:
+		p.unsure = false
 	}
 }
 
@@ -172,9 +202,18 @@ func (p *parser) space() {
 func (p *parser) end() {
 	p.space()
 	if len(p.words) > 0 {
+		switch p.words[0] {
+		case "for", "while", "until", "if", "case", "{", "function":
+			p.depth++
+			p.chain = false
+		case "done", "fi", "esac", "}":
+			p.depth = max(p.depth-1, 0)
+		}
 		p.commands = append(p.commands, p.words)
+		p.literal = append(p.literal, p.plain && !p.unsure && p.depth == 0)
+		p.into = append(p.into, p.target)
 	}
-	p.words = nil
+	p.words, p.plain, p.target = nil, true, ""
 }
 
 func (p *parser) quoted(mark byte) {
@@ -217,7 +256,6 @@ func (p *parser) substitution() {
 
 // redirect reads what follows > or <.
 func (p *parser) redirect(c byte) {
-	p.plain = false
 	if strings.Trim(string(p.word), "0123456789") == "" {
 		p.word, p.begun = nil, false // the number of a file: 2>
 	}
@@ -238,7 +276,7 @@ func (p *parser) redirect(c byte) {
 	case document:
 		p.until = target
 	case c == '>' && target != "/dev/null" && strings.Trim(target, "0123456789") != "":
-		p.writes = true
+		p.writes, p.target = true, target
 	}
 }
 
@@ -257,20 +295,24 @@ func (p *parser) skipDocument() {
 	p.until = ""
 }
 
-// core is what a script does, without what only looks or goes somewhere: "" if
-// that is all of it.
-func (s script) core() string {
+// chained stands between the commands of a core.
+const chained = " && "
+
+// core is what a script does, as a chain of commands; with deeds, only what does
+// more than look or go somewhere: "" if there is none.
+func (s script) core(deeds bool) string {
 	var parts []string
 	for _, words := range s.commands {
-		if words = program(words); len(words) > 0 && !looking(words) {
-			parts = append(parts, oneLine(strings.Join(words, " ")))
+		if words = program(words); len(words) > 0 && !(deeds && looking(words)) {
+			part := strings.ReplaceAll(strings.Join(words, " "), chained, " ; ") // of another shell
+			parts = append(parts, oneLine(part))
 		}
 	}
-	return strings.Join(parts, " && ")
+	return strings.Join(parts, chained)
 }
 
 // looks reports whether a script changes nothing.
-func (s script) looks() bool { return s.core() == "" && !s.writes }
+func (s script) looks() bool { return s.core(true) == "" && !s.writes }
 
 // program leaves out what stands before the name of a program.
 func program(words []string) []string {
@@ -286,79 +328,4 @@ func program(words []string) []string {
 		words = words[1:]
 	}
 	return words
-}
-
-// A deed is what a shell command did to a path.
-type deed struct{ path, action string }
-
-// deeds returns what a plain script that succeeded did away with, and what came
-// to be by moving.
-func (s script) deeds() (all []deed) {
-	for _, words := range s.commands {
-		if words = program(words); len(words) == 0 {
-			continue
-		}
-		if words[0] == "cd" || words[0] == "pushd" {
-			return nil // the paths behind it are another folder's
-		}
-		if words[0] == "git" {
-			words = words[1:]
-		}
-		if len(words) == 0 || !slices.Contains([]string{"rm", "unlink", "mv"}, words[0]) {
-			continue
-		}
-		paths, flags := operands(words[1:])
-		if slices.ContainsFunc(flags, func(f string) bool {
-			return strings.HasPrefix(f, "--") && f != "--force" && f != "--recursive" || f == "-n" || strings.HasPrefix(f, "-t")
-		}) {
-			continue
-		}
-		if words[0] == "mv" {
-			all = append(all, moves(paths)...)
-			continue
-		}
-		for _, p := range paths {
-			all = append(all, deed{p, Deleted})
-		}
-	}
-	return all
-}
-
-func operands(words []string) (paths, flags []string) {
-	for i, w := range words {
-		if w == "--" {
-			return append(paths, words[i+1:]...), flags
-		}
-		if len(w) > 1 && w[0] == '-' {
-			flags = append(flags, w)
-		} else {
-			paths = append(paths, w)
-		}
-	}
-	return paths, flags
-}
-
-// moves returns what moving all but the last of paths to the last one does;
-// where that may be a folder or not, it does not say what came to be.
-func moves(paths []string) (all []deed) {
-	if len(paths) < 2 {
-		return nil
-	}
-	to := paths[len(paths)-1]
-	for _, from := range paths[:len(paths)-1] {
-		all = append(all, deed{from, Deleted})
-		switch {
-		case len(paths) > 2 || strings.HasSuffix(to, "/"):
-			all = append(all, deed{strings.TrimSuffix(to, "/") + "/" + base(from), Created})
-		case to == "." || to == ".." || strings.Contains(base(from), ".") && !strings.Contains(base(to), "."):
-		default:
-			all = append(all, deed{to, Created})
-		}
-	}
-	return all
-}
-
-func base(path string) string {
-	path = strings.TrimRight(path, "/")
-	return path[strings.LastIndexByte(path, '/')+1:]
 }

@@ -6,64 +6,69 @@ import (
 )
 
 // TestShell says of lines for the shell what they do (their core), in brackets
-// whether they are plain, piped, and write, and what they do to which paths.
+// whether they are a chain, piped, and write, and what they do to which paths.
 func TestShell(t *testing.T) {
 	for source, want := range map[string]string{
 		"ls -la && cat a | head":                      " [piped]",
 		"cd x && go test ./... 2>&1 | tail -5":        "go test ./... [piped]",
-		"FOO=1 BAR=\"a b\" sudo make -j2 all":         "make -j2 all [plain]",
-		"rm a 'b c' \"d\" && git rm -f e && unlink f": "rm a b c d && git rm -f e && unlink f [plain] -a -b c -d -e -f",
-		"rm -- -a":                "rm -- -a [plain] --a",
-		"git rm --cached a; rm b": "git rm --cached a && rm b []",
-		"git rm --cached a && mv -t d a && rm -n x": "git rm --cached a && mv -t d a && rm -n x [plain]",
-		"cd x && rm a":   "rm a [plain]",
-		"rm *.o":         "rm *.o []",
-		"rm $(ls)":       "rm $(ls) []",
-		"rm \"$HOME/a\"": "rm $HOME/a []",
-		"rm a > log":     "rm a [writes]",
-		"rm a \\\n b":    "rm a b []",
-		"mv a b && mv c.go d/ && mv e f g && mv h.go dir": "mv a b && mv c.go d/ && mv e f g && mv h.go dir [plain] -a +b -c.go +d/c.go -e +g/e -f +g/f -h.go",
-		"mv a":                                  "mv a [plain]",
-		"mv a .":                                "mv a . [plain] -a",
+		"FOO=1 BAR=\"a b\" sudo make -j2 all":         "make -j2 all [chain]",
+		"rm a 'b c' \"d\" && git rm -f e && unlink f": "rm a b c d && git rm -f e && unlink f [chain] -a -b c -d -e -f",
+		"rm -- -a":                "rm -- -a [chain] --a",
+		"git rm --cached a; rm b": "git rm --cached a && rm b [] -b",
+		"git rm --cached a && mv -t d a && rm -n x": "git rm --cached a && mv -t d a && rm -n x [chain]",
+		"cd x && rm a":   "rm a [chain]",
+		"rm *.o":         "rm *.o [chain]",
+		"rm $(ls)":       "rm $(ls) [chain]",
+		"rm \"$HOME/a\"": "rm $HOME/a [chain]",
+		"rm a > log":     "rm a [chain writes] -a",
+		"rm a \\\n b":    "rm a b [chain]",
+		"mv a b && mv c.go d/ && mv e f g && mv h.go dir": "mv a b && mv c.go d/ && mv e f g && mv h.go dir [chain] -a +b -c.go +d/c.go -e +g/e -f +g/f -h.go",
+		"mv a":                                  "mv a [chain]",
+		"mv a .":                                "mv a . [chain] -a",
 		"cat > a <<'EOF'\nrm x && y\nEOF\nmake": "make [writes]",
 		"cat <<EOF\nrm x":                       " []",
 		"echo a >> b; (make) & wait":            "make [writes]",
 		"for f in a b; do rm \"$f\"; done":      "rm $f []",
-		"find . -name x -delete":                "find . -name x -delete [plain]",
+		"find . -name x -delete":                "find . -name x -delete [chain]",
 		"find . -name x | xargs grep y":         " [piped]",
 		"find . | xargs -n1 rm":                 "xargs -n1 rm [piped]",
-		"sed -n 1p a && sed -i s/a/b/ a":        "sed -i s/a/b/ a [plain]",
-		"git -C x -c a=b log --oneline && git --no-pager diff":         " [plain]",
-		"git branch -a && git branch new && git tag && git":            "git branch new [plain]",
-		"git stash && git stash list && git remote -v":                 "git stash [plain]",
-		"gh pr view 3 && gh pr create && gh api x && gh api -X POST y": "gh pr create && gh api -X POST y [plain]",
-		"curl -s x && curl -sX POST x && curl -o a x":                  "curl -sX POST x && curl -o a x [plain]",
-		"ssh h 'ls /x | head' && ssh h 'rm x' && ssh h":                "ssh h rm x && ssh h [plain]",
-		"pacman -Qs x && pacman -S x && npm --version":                 "pacman -S x [plain]",
-		"command -v jq && systemctl --user status x":                   " [plain]",
-		"command make # and so on":                                     "make []",
-		"make &> log":                                                  "make [writes]",
-		"2>/dev/null make 3>&1":                                        "make []",
-		"echo \"$(cat <<'E'\n)\nE\n)\"; rm a":                          "rm a []",
-		"'unclosed":                                                    "unclosed [plain]",
+		"sed -n 1p a && sed -i s/a/b/ a":        "sed -i s/a/b/ a [chain]",
+		"git -C x -c a=b log --oneline && git --no-pager diff":         " [chain]",
+		"git branch -a && git branch new && git tag && git":            "git branch new [chain]",
+		"git stash && git stash list && git remote -v":                 "git stash [chain]",
+		"gh pr view 3 && gh pr create && gh api x && gh api -X POST y": "gh pr create && gh api -X POST y [chain]",
+		"curl -s x && curl -sX POST x && curl -o a x":                  "curl -sX POST x && curl -o a x [chain]",
+		"ssh h 'ls /x | head' && ssh h 'rm x' && ssh h":                "ssh h rm x && ssh h [chain]",
+		"pacman -Qs x && pacman -S x && npm --version":                 "pacman -S x [chain]",
+		"command -v jq && systemctl --user status x":                   " [chain]",
+		"command make # and so on":                                     "make [chain]",
+		"make &> log":                                                  "make [chain writes]",
+		"2>/dev/null make 3>&1":                                        "make [chain]",
+		"echo \"$(cat <<'E'\n)\nE\n)\"; rm a":                          "rm a [] -a",
+		"'unclosed":                                                    "unclosed [chain]",
 		"Get-ChildItem x; Remove-Item y":                               "Remove-Item y []",
-		"":                                                             " [plain]",
+		"mv a b 2>/dev/null || true; rm c":                             "mv a b && rm c [] -a +b -c",
+		"if [ -f a ]; then rm a; fi; rm b":                             "rm a && rm b [] -b",
+		"make || rm a && rm b; rm c | cat":                             "make && rm a && rm b && rm c [piped]",
+		"(rm a; rm b) && rm c\nrm d & rm e":                            "rm a && rm b && rm c && rm d && rm e [] -c -e",
+		"cd /p/ && rm x/a ./b && cd c && mv /d e":                      "rm x/a ./b && mv /d e [chain] -/p/x/a -/p/b -/d +/p/c/e",
+		"cd $HOME && rm a":                                             "rm a [chain]",
+		"rm a\n":                                                       "rm a [chain] -a",
+		"":                                                             " [chain]",
 	} {
 		s := parse(source)
-		got := s.core() + " ["
+		got := s.core(true) + " ["
 		for _, f := range []struct {
 			name string
 			is   bool
-		}{{"plain", s.plain}, {"piped", s.piped}, {"writes", s.writes}} {
+		}{{"chain", s.chain}, {"piped", s.piped}, {"writes", s.writes}} {
 			if f.is {
 				got += f.name + " "
 			}
 		}
 		got = strings.TrimRight(got, " ") + "]"
-		if s.plain {
-			for _, d := range s.deeds() {
-				got += map[string]string{Deleted: " -", Created: " +"}[d.action] + d.path
-			}
+		for _, d := range s.deeds() {
+			got += map[string]string{Deleted: " -", Created: " +"}[d.action] + d.path
 		}
 		if got != want {
 			t.Errorf("%q:\n got %q\nwant %q", source, got, want)

@@ -10,6 +10,7 @@ import (
 // A turn is what the user asked and what the agent made of it.
 type turn struct {
 	Prompt      string   `json:"prompt,omitempty"`   // as typed; "" where the conversation begins with the agent
+	Goal        string   `json:"goal,omitempty"`     // what the prompt, "go on", goes on with
 	Answered    bool     `json:"answered,omitempty"` // the agent said or did something
 	Text        string   `json:"text,omitempty"`     // what it said last of its work
 	Aside       string   `json:"aside,omitempty"`    // what it said since of something that ended in the background
@@ -22,6 +23,14 @@ type turn struct {
 	N           int      `json:"n,omitempty"`
 	Interrupted bool     `json:"interrupted,omitempty"`
 	Failure     string   `json:"failure,omitempty"` // the error that ended it, on one line
+}
+
+// asks is what a turn is about, on one line.
+func (t *turn) asks() string {
+	if t.Goal != "" {
+		return gist(t.Goal)
+	}
+	return gist(t.Prompt)
 }
 
 // spoken is the last that the agent said.
@@ -89,12 +98,19 @@ func (s *State) prompted(m *schema.Message) {
 		s.interrupt(true)
 		return
 	}
-	if text == "" || shellLine(text) {
+	if text == "" {
+		return
+	}
+	if shellLine(text) {
+		s.withdrawn(text[1:])
 		return
 	}
 	name, arguments := slash(text)
 	if f.Closed = name != "" && idle(name) || name == "" && farewell(bare(text)); f.Closed {
 		return
+	}
+	if oneLine(dropBlocks(text)) == "" {
+		return // what a program tells the agent of its own accord
 	}
 	if units := sentences(text); len(units) > 0 && !slices.ContainsFunc(units, func(u sentence) bool { return !u.question() }) {
 		f.Carried = s.waiting() // the user asks back
@@ -104,19 +120,26 @@ func (s *State) prompted(m *schema.Message) {
 	f.Turns++
 	f.Before = turn{Answered: f.Last.Answered, Text: f.Last.spoken(), Silent: f.Last.Silent}
 	f.Last = turn{Prompt: text}
-	s.passOver()
+	s.Commands = slices.DeleteFunc(s.Commands, func(c Command) bool { return c.Looks })
 
 	s.LastUser = s.note(brief(text), m)
-	said := text
+	said, filled := text, false
 	if name != "" {
 		said = unquoted(arguments)
+	} else {
+		said, filled = typed(text)
 	}
-	if s.Task.N == 0 && !saysNothing(said) {
-		if task := brief(said); task != "" {
-			s.Task = s.note(task, m)
-		}
+	s.tasked(text, said, m)
+	if name == "" && goesOn(text) {
+		f.Last.Goal = s.Request.Text
+	} else {
+		s.movedOn()
+		s.withdrawn(said)
 	}
-	s.demanded(said, name != "", m)
+	s.requested(said, m)
+	if said != text || !filled {
+		s.demanded(said, name != "" || filled, m)
+	}
 }
 
 // demanded notes what a prompt decides, forbids and demands. The arguments of a
@@ -138,7 +161,7 @@ func (s *State) demanded(said string, command bool, m *schema.Message) {
 		}
 	}
 	noted := 0
-	if len(units) > 0 && corrects(units[0]) {
+	if corrects(units) {
 		s.decide(brief(said), schema.User, m)
 		units = nil
 	}

@@ -18,12 +18,12 @@ func standing(t, before turn, room int) string {
 	case t.Failure != "":
 		return ending(cut("Stopped by an error: "+t.Failure, room-1))
 	case !t.Answered && !t.Interrupted:
-		if asked := gist(t.Prompt); asked != "" {
+		if asked := t.asks(); asked != "" {
 			return waiting(asked, room)
 		}
 		return ""
-	case text == "" && !t.Interrupted && gist(t.Prompt) != "":
-		return waiting(gist(t.Prompt), room)
+	case text == "" && !t.Interrupted && t.asks() != "":
+		return waiting(t.asks(), room)
 	case t.Interrupted:
 		doing = "Interrupted while "
 	case t.MidWork:
@@ -35,7 +35,7 @@ func standing(t, before turn, room int) string {
 	if work := underway(text); work != "" {
 		return ending(cut(doing+work, room-1))
 	}
-	if asked := gist(t.Prompt); asked != "" {
+	if asked := t.asks(); asked != "" {
 		return ending(cut(doing+"working on: "+asked, room-1))
 	}
 	return strings.TrimSuffix(doing, " while ") + "."

@@ -11,7 +11,7 @@ import (
 
 // StateVersion is the version of the [State] that this build makes: a state that
 // was kept under another is made anew.
-const StateVersion = 1
+const StateVersion = 2
 
 // The most of each kind that a state holds; what falls out is the oldest.
 const (
@@ -29,8 +29,9 @@ const maxText = 300
 // A Note is something that was said or that happened, on one line.
 type Note struct {
 	Text    string      `json:"text"`
-	By      schema.Role `json:"by,omitempty"`  // of a decision: who said it
-	Key     string      `json:"key,omitempty"` // of an error: what has to succeed to settle it
+	By      schema.Role `json:"by,omitempty"`    // of a decision: who said it
+	Key     string      `json:"key,omitempty"`   // of an error: what has to succeed to settle it
+	Later   bool        `json:"later,omitempty"` // of an error: its program has succeeded since, at something else
 	Message string      `json:"message,omitempty"`
 	N       int         `json:"n,omitempty"` // of the message in the conversation, from 1
 }
@@ -44,7 +45,8 @@ type File struct {
 	Times   int    `json:"times"`
 }
 
-// The actions of a file: one that was created and then modified is created.
+// The actions of a file: one that was created and then modified is created, one
+// that was modified and then written anew is modified.
 const (
 	Created  = "created"
 	Modified = "modified"
@@ -79,13 +81,14 @@ type State struct {
 	Version   int          `json:"version"`  // [StateVersion] of the build that made it
 	Messages  int          `json:"messages"` // that are in it
 	Task      Note         `json:"task"`     // what the user asked for first
+	Request   Note         `json:"request"`  // what the user asked for last; up to [MaxRequest] bytes
 	Files     []File       `json:"files,omitempty"`
 	Commands  []Command    `json:"commands,omitempty"`
 	Errors    []Note       `json:"errors,omitempty"`    // failures that no later success settled
 	Decisions []Note       `json:"decisions,omitempty"` // also what the user forbade and demanded
 	Questions []Note       `json:"questions,omitempty"` // that wait for the user
 	Plan      *schema.Plan `json:"plan,omitempty"`
-	LastUser  Note         `json:"last_user"`
+	LastUser  Note         `json:"last_user"`        // the last message of the user that takes no leave; it may ask for nothing ("yes")
 	Status    string       `json:"status,omitempty"` // where the work stands; "" if nothing was said
 	Fold      fold         `json:"fold"`             // what Add goes on from; of no use to a reader
 }
@@ -95,6 +98,8 @@ type fold struct {
 	Turns     int      `json:"turns,omitempty"` // that do not only take leave
 	Last      turn     `json:"last"`            // the last of them
 	Before    turn     `json:"before"`
+	Asked     int      `json:"asked,omitempty"`      // the message in which the user asked for something else than before
+	Vague     bool     `json:"vague,omitempty"`      // the task is one word, or what a template says
 	Closed    bool     `json:"closed,omitempty"`     // the user has taken leave since
 	Noticed   bool     `json:"noticed,omitempty"`    // the agent was told of work in the background
 	Decided   string   `json:"decided,omitempty"`    // the last decision in a few words
@@ -187,12 +192,15 @@ func bounded[T any](list []T, n int) []T {
 func identity(m *schema.Message) string { return path(m.ID) }
 
 // limit cuts a line to maxText bytes.
-func limit(s string) string {
+func limit(s string) string { return limitTo(s, maxText) }
+
+// limitTo cuts a line to n bytes.
+func limitTo(s string, n int) string {
 	const mark = "…"
-	if len(s) <= maxText {
+	if len(s) <= n {
 		return s
 	}
-	end := maxText - len(mark)
+	end := n - len(mark)
 	for end > 0 && !utf8.RuneStart(s[end]) {
 		end--
 	}

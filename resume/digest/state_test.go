@@ -2,10 +2,8 @@ package digest
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -14,99 +12,6 @@ import (
 
 	"cortext/schema"
 )
-
-var rewrite = flag.Bool("update", false, "rewrite the golden files")
-
-// A teller makes a history from lines: "u: …", "a: …", "s: …", and calls of the
-// last message of the agent, "t: Tool {input} -> outcome | output", the outcome
-// being ok, no (failed), ? (none) or an exit code.
-type teller struct {
-	h schema.History
-	n int
-}
-
-func tell(lines ...string) schema.History {
-	t := teller{h: schema.History{Tools: map[string]schema.Tool{}}}
-	for _, l := range lines {
-		t.line(l)
-	}
-	return t.h
-}
-
-func (t *teller) line(l string) {
-	rest, ok := strings.CutPrefix(l, "t: ")
-	if !ok {
-		t.n++
-		m := talk(l)[0]
-		m.ID = fmt.Sprint("m", t.n)
-		t.h.Messages = append(t.h.Messages, m)
-		return
-	}
-	call, rest, _ := strings.Cut(rest, " -> ")
-	result, output, _ := strings.Cut(rest, " | ")
-	name, input, _ := strings.Cut(call, " ")
-	if len(t.h.Messages) == 0 || t.h.Messages[len(t.h.Messages)-1].Role != schema.Assistant {
-		t.line("a: ")
-	}
-	m := &t.h.Messages[len(t.h.Messages)-1]
-	x := schema.Tool{ID: fmt.Sprint("c", len(t.h.Tools)), MessageID: m.ID, Name: name, Input: schema.Raw(input), Output: output}
-	var code int
-	switch result {
-	case "ok":
-		x.Success = yes()
-	case "no":
-		x.Success = no()
-	case "?":
-	default:
-		if _, err := fmt.Sscan(result, &code); err != nil {
-			panic(l)
-		}
-		x.ExitCode, x.Success = &code, yes()
-		*x.Success = code == 0
-	}
-	m.ToolCalls = append(m.ToolCalls, schema.ToolCall{ID: x.ID, Name: name})
-	t.h.Tools[x.ID] = x
-}
-
-// sh is a call of a shell as tell reads it.
-func sh(command, result, output string) string {
-	b, _ := json.Marshal(map[string]string{"command": command})
-	return "t: Bash " + string(b) + " -> " + result + " | " + output
-}
-
-// describe writes a state for a person.
-func describe(s *State) string {
-	var sb strings.Builder
-	fmt.Fprintf(&sb, "version %d, %d messages\n", s.Version, s.Messages)
-	note := func(what string, n Note) {
-		if n.Text != "" {
-			fmt.Fprintf(&sb, "%s %d %s%s: %s\n", what, n.N, n.Message, strings.Replace(" by "+string(n.By), " by ", " ", 1), n.Text)
-		}
-	}
-	note("task", s.Task)
-	for _, f := range s.Files {
-		fmt.Fprintf(&sb, "%s %d %s x%d: %s\n", f.Action, f.N, f.Message, f.Times, f.Path)
-	}
-	for _, c := range s.Commands {
-		code := ""
-		if c.ExitCode != nil {
-			code = fmt.Sprintf(" (%d)", *c.ExitCode)
-		}
-		fmt.Fprintf(&sb, "%s%s %d %s: %s\n", c.Outcome, code, c.N, c.Message, c.Line)
-	}
-	for _, list := range []struct {
-		what  string
-		notes []Note
-	}{{"error", s.Errors}, {"decision", s.Decisions}, {"question", s.Questions}} {
-		for _, n := range list.notes {
-			note(list.what, n)
-		}
-	}
-	fmt.Fprintf(&sb, "plan %s\n", show(s.Plan))
-	note("last user", s.LastUser)
-	fmt.Fprintf(&sb, "status %s\nsummary %s\n", s.Status, s.Summary())
-	return sb.String()
-}
 
 // TestState compares the states of a few conversations, one for each agent, with
 // testdata/states.golden.
@@ -138,7 +43,8 @@ func TestState(t *testing.T) {
 			sh("rm /p/old.go && git rm -q /p/older.go", "0", ""),
 			sh("rm -rf /p/*.tmp", "0", ""),
 			sh("npm start", "ok", "Command running in background with ID: b1"),
-			sh("git push --force", "no", "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nnot before the review"),
+			sh("git push --force", "no", refusedByUser+"To tell you how to proceed, the user said:\nnot before the review"),
+			`t: Edit {"file_path":"/p/upload.go","old_string":"c","new_string":"d"} -> no | ` + refusedByUser + "To tell you how to proceed, the user said:\nnot in there, in retry.go please\n\nNote: The user's next message may contain a correction.",
 			"a: One test fails. Should I skip it?\n\nOr shall I raise the timeout?",
 			"u: What takes so long?", "a: The backoff. Then which one?",
 			"u: no, keep both and make the test use a fake clock instead of sleeping", "a: ",
@@ -183,23 +89,6 @@ func TestState(t *testing.T) {
 		fmt.Fprintf(&out, "== %s\n%s\n", c.name, describe(stateOf(tell(c.lines...))))
 	}
 	golden(t, "testdata/states.golden", out.String())
-}
-
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs (go test ./resume/digest -update rewrites it):\n%s", file, got)
-	}
 }
 
 // pieces cuts a history where users speak, at random.
@@ -265,6 +154,9 @@ func checkState(t *testing.T, s *State) {
 		if n[0] > n[1] {
 			t.Fatalf("%d %s", n[0], what)
 		}
+	}
+	if r := s.Request.Text; len(r) > MaxRequest || !utf8.ValidString(r) || strings.ContainsFunc(r, unicode.IsControl) || len(s.Fold.Last.Goal) > MaxRequest || s.Fold.Asked > s.Messages {
+		t.Fatalf("%d bytes: %q", len(r), r)
 	}
 	texts := []string{s.Task.Text, s.LastUser.Text, s.Status}
 	for _, list := range [][]Note{s.Errors, s.Decisions, s.Questions, s.Fold.Carried} {
@@ -400,51 +292,6 @@ func TestMayRule(t *testing.T) {
 	for _, heading := range []string{"Decision", "Decisions", "Decided", "Entscheidung", "Entscheidungen", "Decisión", "Décision", "决定"} {
 		if !mayRule("# " + heading + "\n\nREST.") {
 			t.Errorf("%q is passed over", heading)
-		}
-	}
-}
-
-// TestStateParts looks for one line in a state, or that it is not there ("-").
-func TestStateParts(t *testing.T) {
-	for _, tc := range []struct {
-		why, want string
-		lines     []string
-	}{
-		{"a failure that names itself nowhere", "error 2 m2 : make: something odd", []string{"u: Do it", sh("make", "3", "Exit code 3\n\nsomething odd\nand more")}},
-		{"a failure without output", "error 2 m2 : make: failed", []string{"u: Do it", sh("make", "3", "Exit code 3")}},
-		{"no errors at all", "error 2 m2 : make: fatal: x", []string{"u: Do it", sh("make", "3", "0 errors, no error\nfatal: x")}},
-		{"a pipe that hides a failure", "failed (0) 2 m2: make | tail", []string{"u: Do it", sh("make | tail", "0", "error: x")}},
-		{"output that looks like one", "ok (0) 2 m2: make", []string{"u: Do it", sh("make", "0", "error: x")}},
-		{"what Gemini CLI writes of none", "ok (0) 2 m2: make | tail", []string{"u: Do it", sh("make | tail", "0", "Output: x\nError: (none)")}},
-		{"nothing found", "-grep", []string{"u: Do it", sh("grep -rn x .", "1", "")}},
-		{"nowhere to look", "failed (1) 2 m2: ls x", []string{"u: Do it", sh("ls x", "1", "ls: x: No such file or directory")}},
-		{"what could not be looked at before", "-failed", []string{"u: Do it", sh("ls x", "1", "ls: x: No such file or directory"), "u: Go on"}},
-		{"a look that succeeded later", "-error", []string{"u: Do it", sh("ls x", "1", "No such file"), sh("ls x", "0", "")}},
-		{"two that a path may mean", "deleted 2 m2 x1: x/a", []string{"u: Do it", `t: Write {"file_path":"/p/x/a"} -> ok | `, `t: Write {"file_path":"/q/x/a"} -> ok | `, sh("rm x/a", "0", "")}},
-		{"one that a path may mean", "deleted 2 m2 x2: /p/x/a", []string{"u: Do it", `t: Write {"file_path":"/p/x/a"} -> ok | `, sh("rm ./x/a", "0", "")}},
-		{"a name alone", "deleted 2 m2 x1: a", []string{"u: Do it", `t: Write {"file_path":"/p/a"} -> ok | `, sh("rm a", "0", "")}},
-		{"deletion that failed", "-deleted", []string{"u: Do it", sh("rm a", "1", "rm: a: Permission denied")}},
-		{"a write without a path", "-error", []string{"u: Do it", `t: Write {"content":"x"} -> no | no path`}},
-		{"the same command again", "ok (0) 2 m2: make", []string{"u: Do it", sh("make", "2", ""), sh("make", "0", "")}},
-		{"a call without a result", "-error", []string{"u: Do it", `t: Write {"file_path":"a"} -> ? | `}},
-		{"an answer that is none", "-decision", []string{"u: Do it", `t: question {"questions":[{"question":"Which?"}]} -> ok | User has answered your questions: "Which?"="Unanswered".`}},
-		{"a later answer", "decision 2 m2 user: b", []string{"u: Do it", `t: question {"questions":[{"question":"Which?"},{"question":"And then?"}]} -> ok | "Which?"="Unanswered", "And then?"="b"`}},
-		{"an answer too long to look for", "-decision", []string{"u: Do it", `t: question {"questions":[{"question":"Which?"}]} -> ok | "Which?"="b"` + strings.Repeat(" ", maxRead)}},
-		{"feedback of OpenCode's user", "decision 2 m2 user: use the other one", []string{"u: Do it", `t: bash {"command":"make"} -> no | The user rejected permission to use this specific tool call with the following feedback: use the other one`}},
-		{"a command without a line", "-ok", []string{"u: Do it", sh("  ", "0", "")}},
-		{"a bare command", "-task", []string{"u: /review", "u: hello", "u: "}},
-		{"a bare command is said", "last user 1 m1 : /review", []string{"u: /review"}},
-		{"a long prompt", "task 1 m1 : It is slow. Make it fast. " + strings.TrimSpace(strings.Repeat("Very fast. ", 20)), []string{"u: It is slow.\n\n```\n" + strings.Repeat("code\n", 50) + "```\nMake it fast. " + strings.Repeat("Very fast. ", 20) + strings.Repeat("x", 300)}},
-		{"nothing but code", "task 1 m1 : ``` " + strings.Repeat("code ", 50), []string{"u: ```\n" + strings.Repeat("code\n", 100) + "```"}},
-		{"a decision twice", "decision 3 m3 user: Never do that.", []string{"u: Never do that.", "a: Fine.", "u: Never do that."}},
-		{"the agent's farewell decides nothing", "-decision", []string{"u: bye", "a: We decided on REST."}},
-		{"a decision of 200 turns ago", "-Decided", append([]string{"u: let's go with REST"}, strings.Split(strings.Repeat("u: go on please,a: Done.,", 200), ",")[:400]...)},
-		{"a decision of 199 turns ago", "summary Decided: REST.", append([]string{"u: let's go with REST"}, strings.Split(strings.Repeat("u: go on please,a: Done.,", 199), ",")[:398]...)},
-	} {
-		got := describe(stateOf(tell(tc.lines...)))
-		want, not := strings.CutPrefix(tc.want, "-")
-		if not == strings.Contains(got, "\n"+want) || not && strings.Contains(got, want) {
-			t.Errorf("%s: want %q in\n%s", tc.why, tc.want, got)
 		}
 	}
 }

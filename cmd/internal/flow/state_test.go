@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,6 +66,118 @@ func TestStateIsExtended(t *testing.T) {
 			}
 		}
 		c.Close()
+	}
+}
+
+// TestStateIsToldAnew: what is in the state that is kept and is told anew after the
+// next turn began, the outcome of a call, a longer answer, a call that was not known,
+// is not lost.
+func TestStateIsToldAnew(t *testing.T) {
+	failed, code := false, 2
+	at := time.Date(2025, 11, 22, 10, 0, 0, 0, time.UTC)
+	message := func(n int, role schema.Role, text string) schema.Message {
+		m := schema.Message{ID: fmt.Sprint("m", n), Role: role, Timestamp: schema.NewTime(at.Add(time.Duration(n) * time.Second)), Content: text}
+		if n > 1 {
+			m.ParentID = fmt.Sprint("m", n-1)
+		}
+		return m
+	}
+	answer := message(2, schema.Assistant, "Building.")
+	answer.ToolCalls = []schema.ToolCall{{ID: "c1", Name: "Bash"}, {ID: "c2", Name: "Write"}}
+	pending := schema.Tool{ID: "c1", MessageID: "m2", Name: "Bash", Input: schema.Raw(`{"command":"make all"}`)}
+	done := pending
+	done.Success, done.ExitCode, done.Output = &failed, &code, "make: *** [all] Error 2"
+	longer := answer
+	longer.Content = "Building. I decided to use bolt."
+	for name, tc := range map[string]struct {
+		batch schema.Batch
+		want  string
+	}{
+		"the outcome of a call":   {schema.Batch{Tools: []schema.Tool{done}}, "[all] Error 2"},
+		"a longer answer":         {schema.Batch{Messages: []schema.Message{longer}}, "I decided to use bolt."},
+		"both":                    {schema.Batch{Messages: []schema.Message{longer}, Tools: []schema.Tool{done}}, "I decided to use bolt."},
+		"a call not known before": {schema.Batch{Tools: []schema.Tool{{ID: "c2", MessageID: "m2", Name: "Write", Input: schema.Raw(`{"file_path":"late.go"}`), Success: new(true)}}}, "late.go"},
+		"nothing that matters":    {schema.Batch{Messages: []schema.Message{message(5, schema.Assistant, "The docs are fine.")}}, "The docs are fine."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, 1).open()
+			defer w.Close()
+			c, err := w.Store.Create("2025-11-22", "chat", "x", &schema.Session{ConversationType: "chat", Title: "x"}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if _, err := c.Append(schema.Batch{Messages: []schema.Message{message(1, schema.User, "please build it"), answer, message(3, schema.User, "and what about the docs"), message(4, schema.Assistant, "I will look.")}, Tools: []schema.Tool{pending}}); err != nil {
+				t.Fatal(err)
+			}
+			if before := stateText(t, w, c); strings.Contains(before, tc.want) {
+				t.Fatal(before)
+			}
+			if _, err := c.Append(tc.batch); err != nil {
+				t.Fatal(err)
+			}
+			looked, err := w.stateOf(c, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			extended := stateText(t, w, c)
+			if b, _ := json.MarshalIndent(looked, "", " "); string(b) != extended || !strings.Contains(extended, tc.want) {
+				t.Fatalf("who only looks sees\n%s\nand who keeps it\n%s", b, extended)
+			}
+			if err := w.Store.RemoveCache(stateName(c)); err != nil {
+				t.Fatal(err)
+			}
+			if whole := stateText(t, w, c); extended != whole {
+				t.Fatalf("extended it is\n%s\nand as a whole\n%s", extended, whole)
+			}
+		})
+	}
+}
+
+// TestStateOfOtherLogs: a state that was kept of logs that are not as they were, as
+// after a merge, is made anew; what cannot be read is no reason to wait.
+func TestStateOfOtherLogs(t *testing.T) {
+	w := newWorld(t, 1).open()
+	defer w.Close()
+	c, err := w.Store.Create("2025-11-22", "chat", "x", &schema.Session{ConversationType: "chat", Title: "x"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var b schema.Batch
+	for i, text := range []string{"Never use REST.", "Fine.", "Use bolt instead of SQLite.", "Done."} {
+		m := schema.Message{ID: fmt.Sprint("m", i), Role: []schema.Role{schema.User, schema.Assistant}[i%2], Content: text}
+		if i > 0 {
+			m.ParentID = fmt.Sprint("m", i-1)
+		}
+		b.Messages = append(b.Messages, m)
+	}
+	if _, err := c.Append(b); err != nil {
+		t.Fatal(err)
+	}
+	stateText(t, w, c)
+	log := filepath.Join(w.Store.Root(), filepath.FromSlash(c.Path()), ".session", "messages.jsonl")
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, other := range map[string]string{"merged": strings.Replace(string(text), "Never use REST.", "Never use SOAP, not for this.", 1), "shorter": strings.Replace(string(text), "Never use REST.", "No SOAP. Never.", 1)} {
+		stateText(t, w, c)
+		if err := os.WriteFile(log, []byte(other), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := stateText(t, w, c); what == "merged" && (!strings.Contains(got, "SOAP") || strings.Contains(got, "REST")) {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+	if err := os.Remove(log); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(log, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if whole := w.appended(c, messagesLog, store.LogMark{}, func([]byte) {}); whole {
+		t.Error("a folder was read as a log")
 	}
 }
 

@@ -1,0 +1,29 @@
+package digest
+
+import "testing"
+
+// TestFiles: a file is one file, by whatever path it is named.
+func TestFiles(t *testing.T) {
+	write := func(at, says string) string { return `t: write_file {"file_path":"` + at + `"} -> ok | ` + says }
+	checkParts(t, []part{
+		{"a path of Gemini CLI", "created 2 m2 x1: /home/u/a.md", []string{"u: Do it", write("a.md", "Successfully created and wrote to new file: /home/u/a.md.")}},
+		{"and then the whole one", "created 2 m2 x2: /home/u/w/a.md", []string{"u: Do it", write("w/a.md", "Successfully created and wrote to new file: /home/u/w/a.md."), `t: replace {"file_path":"/home/u/w/a.md"} -> ok | Successfully modified file: /home/u/w/a.md (1 replacements).`}},
+		{"another file's path in the output", "created 2 m2 x1: a.md", []string{"u: Do it", write("a.md", "Successfully created and wrote to new file: /home/u/b.md.")}},
+		{"below and whole", "created 2 m2 x2: /p/w/a.go", []string{"u: Do it", `t: Write {"file_path":"w/a.go"} -> ok | `, `t: Edit {"file_path":"/p/w/a.go"} -> ok | `}},
+		{"whole and below", "created 2 m2 x2: /p/w/a.go", []string{"u: Do it", `t: Write {"file_path":"/p/w/a.go"} -> ok | `, `t: Edit {"file_path":"./w/a.go"} -> ok | `}},
+		{"of Windows", `created 2 m2 x2: C:\p\w\a.go`, []string{"u: Do it", `t: Write {"file_path":"C:\\p\\w\\a.go"} -> ok | `, `t: Edit {"file_path":"w/a.go"} -> ok | `}},
+		{"a name alone", "modified 2 m2 x1: a.go", []string{"u: Do it", `t: Write {"file_path":"/p/w/a.go"} -> ok | `, `t: Edit {"file_path":"a.go"} -> ok | `}},
+		{"one of two", "modified 2 m2 x1: w/a.go", []string{"u: Do it", `t: Write {"file_path":"/p/w/a.go"} -> ok | `, `t: Write {"file_path":"/q/w/a.go"} -> ok | `, `t: Edit {"file_path":"w/a.go"} -> ok | `}},
+		{"written after it was changed", "modified 2 m2 x2: /p/a.go", []string{"u: Do it", `t: Edit {"file_path":"/p/a.go"} -> ok | `, `t: Write {"file_path":"/p/a.go"} -> ok | File created successfully at: /p/a.go`}},
+		{"written after it was deleted", "created 2 m2 x3: /p/a.go", []string{"u: Do it", `t: Edit {"file_path":"/p/a.go"} -> ok | `, sh("rm /p/a.go", "0", ""), `t: Write {"file_path":"/p/a.go"} -> ok | `}},
+
+		{"moved, and who minds", "deleted 2 m2 x2: /p/w/a.go", []string{"u: Do it", `t: Write {"file_path":"/p/w/a.go"} -> ok | `, sh("mv w/a.go w/b.go 2>/dev/null || true", "0", "")}},
+		{"to there", "created 2 m2 x1: w/b.go", []string{"u: Do it", `t: Write {"file_path":"/p/w/a.go"} -> ok | `, sh("mv w/a.go w/b.go 2>/dev/null || true", "0", "")}},
+		{"removed, then something", "deleted 2 m2 x2: /p/w/a.go", []string{"u: Do it", `t: Write {"file_path":"/p/w/a.go"} -> ok | `, sh("rm -f w/a.go; ls", "0", "")}},
+		{"removed with its folder", "deleted 2 m2 x2: /p/w/a.go", []string{"u: Do it", `t: Write {"file_path":"/p/w/a.go"} -> ok | `, sh("rm -rf /p/w 2>/dev/null; ls", "0", "")}},
+		{"removed where the command went", "deleted 2 m2 x2: /p/w/a.go", []string{"u: Do it", `t: Write {"file_path":"/p/w/a.go"} -> ok | `, sh("cd /p/w && rm a.go", "0", "")}},
+		{"not known, and who minds", "-deleted", []string{"u: Do it", sh("rm -f b.go; ls", "0", ""), sh("mv c d || true", "0", "")}},
+		{"not removed", "-deleted", []string{"u: Do it", `t: Write {"file_path":"/p/w/a.go"} -> ok | `, sh("rm w/a.go; ls", "0", "rm: w/a.go: Permission denied")}},
+		{"only perhaps removed", "-deleted", []string{"u: Do it", `t: Write {"file_path":"/p/w/a.go"} -> ok | `, sh("test -f x && make || rm w/a.go", "0", "")}},
+	})
+}

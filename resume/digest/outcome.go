@@ -1,0 +1,63 @@
+package digest
+
+import (
+	"slices"
+	"strings"
+
+	"cortext/schema"
+)
+
+// outcome says how a call ended. What a call put out may be foreign, a page of the
+// web or what a command printed, so that only whole sentences of the agents count,
+// and none of a call that has an exit code: it ran.
+func outcome(t schema.Tool) string {
+	switch {
+	case t.ExitCode != nil && *t.ExitCode != 0:
+		return Failed
+	case t.Success != nil && !*t.Success && rejected(t):
+		return Refused
+	case t.Success == nil, aborted(t): // whatever the agent calls that
+		return NoResult
+	case !*t.Success:
+		return Failed
+	}
+	return OK
+}
+
+// refusedByUser begins what Claude Code puts out for a call that the user did not let
+// happen.
+const refusedByUser = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "
+
+// rejected reports whether the user, or the rules that the user made, did not let
+// a call happen, as Claude Code, OpenCode and Gemini CLI say it.
+func rejected(t schema.Tool) bool {
+	return begin(t, refusedByUser, "The user doesn't want to take this action right now. STOP what you are doing and wait for the user to tell you how to proceed.", "Permission to use "+t.Name+" ",
+		"The user rejected permission to use this specific tool call", "[Operation Cancelled] Reason: User ")
+}
+
+// aborted reports whether a call was cut short, went to the background, or never
+// began.
+func aborted(t schema.Tool) bool {
+	return begin(t, "Tool execution aborted", "Sibling tool call errored", "[Request interrupted by user") ||
+		kindOf(t.Name) == runs && begin(t, "Command running in background with ID: ", "Command was manually backgrounded by user with ID: ", "Command was automatically cancelled because ", "Command was cancelled by user", "Command rejected because ")
+}
+
+func begin(t schema.Tool, phrases ...string) bool {
+	output := strings.TrimPrefix(t.Output, "Error: ")
+	return t.ExitCode == nil && slices.ContainsFunc(phrases, func(p string) bool { return strings.HasPrefix(output, p) })
+}
+
+// refusal is what the user said when refusing a call, as Claude Code hands it on.
+// It is believed only of its own tools that hand on no foreign text when they
+// fail: a page or a command could say the same.
+func refusal(t schema.Tool) string {
+	if outcome(t) != Refused || !slices.Contains([]string{"Write", "Edit", "MultiEdit", "NotebookEdit", "ExitPlanMode", "AskUserQuestion"}, t.Name) {
+		return ""
+	}
+	words, ok := strings.CutPrefix(ends(t.Output), refusedByUser+"To tell you how to proceed, the user said:\n")
+	if !ok {
+		return ""
+	}
+	words, _, _ = strings.Cut(words, "\n\nNote: The user's next message")
+	return words
+}
