@@ -2,6 +2,7 @@ package resume
 
 import (
 	"cmp"
+	"fmt"
 
 	"cortext/resume/model"
 	"cortext/schema"
@@ -39,7 +40,12 @@ type Budget struct {
 	Model     string  // the model that is known; empty: none is
 	Exact     bool    // the model counts in o200k_base
 	Factor    float64 // the vendor's tokens for one of o200k_base; 1 if Exact
+	Short     bool    // Window leaves less than a conversation can be told well in
 }
+
+// leastUseful is the smallest budget, in tokens, that is worth no warning: the
+// smallest that recall is measured at.
+const leastUseful = 2000
 
 // BudgetOf is the room for a conversation in the model and the agent that it goes
 // on with: the context window less a quarter for the answer, less what the agent
@@ -79,13 +85,21 @@ func BudgetOf(s *schema.Session, o Options) Budget {
 	}
 	room := float64(max(request-b.Allowance, 0))
 	b.Tokens = max(int(room/b.Factor), MinBudget)
+	b.Short = b.Tokens < leastUseful
 	return b
 }
 
-// DefaultBudget is [BudgetOf] where nothing is known of what the conversation goes
-// on with but the window, in tokens; 0: nor that.
-func DefaultBudget(s *schema.Session, window int) int {
-	return BudgetOf(s, Options{Window: window}).Tokens
+// warnings say that the window is too small for agent.
+func (b Budget) warnings(agent string) []Warning {
+	if !b.Short {
+		return nil
+	}
+	room := "no room"
+	if b.Tokens > MinBudget {
+		room = fmt.Sprintf("room for only %d", b.Tokens)
+	}
+	return []Warning{{"window", fmt.Sprintf("a window of %d tokens leaves %s beside the %d that %s itself sends and a quarter for the answer; --budget says otherwise",
+		b.Window, room, b.Allowance, cmp.Or(oneLine(agent), "the agent"))}}
 }
 
 // modelOf is the name of the model that a conversation had last.

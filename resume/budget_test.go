@@ -69,8 +69,30 @@ func TestBudgetOf(t *testing.T) {
 			t.Errorf("%s: %+v; window %d, factor %g, tokens %d expected", c.name, b, c.window, c.factor, c.want)
 		}
 	}
-	if got := DefaultBudget(claude, 400_000); got != 225_000 {
-		t.Errorf("DefaultBudget: %d", got)
+}
+
+// TestSmallWindow: a window that the agent fills by itself is no budget that nobody
+// asked for without a word.
+func TestSmallWindow(t *testing.T) {
+	s, h, o := brainstorm()
+	for _, c := range []struct {
+		window, budget int
+		agent, want    string
+	}{
+		{40_000, 0, "", "a window of 40000 tokens leaves no room beside the 30000 that claude itself sends and a quarter for the answer; --budget says otherwise"},
+		{41_000, 0, "claude", "a window of 41000 tokens leaves room for only 625 beside the 30000 that claude itself sends and a quarter for the answer; --budget says otherwise"},
+		{22_000, 0, "opencode", "a window of 22000 tokens leaves no room beside the 17000 that opencode itself sends and a quarter for the answer; --budget says otherwise"},
+		{43_300, 0, "", ""},
+		{40_000, 5000, "", ""},
+	} {
+		o.Window, o.Budget, o.Agent = c.window, c.budget, c.agent
+		got := ""
+		for _, w := range mustBuild(t, s, h, o).Warnings {
+			got += w.Text
+		}
+		if got != c.want {
+			t.Errorf("a window of %d and a budget of %d in %q: %q", c.window, c.budget, c.agent, got)
+		}
 	}
 }
 

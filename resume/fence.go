@@ -199,10 +199,16 @@ func (h *history) call(p part) item {
 	return it
 }
 
+// longestName is the longest name of a tool in bytes: a longer one is cut.
+const longestName = 200
+
 // toolName spells the name of a tool as one word: what is not one is quoted.
 func toolName(name string) string {
 	plain := func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_-.:/", r)
+	}
+	if len(name) > longestName {
+		return strconv.Quote(oneLine(before(name, longestName)) + "…")
 	}
 	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
 		return strconv.Quote(oneLine(name))

@@ -154,8 +154,9 @@ func TestAdditive(t *testing.T) {
 		h.Messages[3].Content = text + " " + text
 		o.Command.Body = text + " $ARGUMENTS " + text
 		hd := newHead(s, h, o)
-		found, rendered := newHistory(h).tails(0, 100_000)
-		run := max(found[0].run, longestRun(hd.text(nil)), minFence-1) + 1
+		outside := longestRun(hd.text(nil))
+		found, _, rendered := newHistory(h).tails(0, 100_000, outside)
+		run := fenceRun(outside, found[0].run)
 		block := hd
 		block.command = ""
 		front := block.text(nil) + "\n" + introduction(run, "")
@@ -179,16 +180,12 @@ func TestManyMessages(t *testing.T) {
 	if p.Tokens < 19_900 || p.Strategy != RecentTurns {
 		t.Errorf("%s, %d tokens", p.Strategy, p.Tokens)
 	}
-	_, rendered := newHistory(h).tails(0, o.Budget)
+	_, _, rendered := newHistory(h).tails(0, o.Budget, 0)
 	if len(rendered) > 2*p.Included {
 		t.Errorf("%d messages were rendered for %d", len(rendered), p.Included)
 	}
 	h.Messages[len(h.Messages)-1].Content = strings.Repeat("~", 10_000_000)
-	if p := mustBuild(t, s, h, o); p.Included != 0 {
-		t.Errorf("%d messages beside one of 10 MB", p.Included)
-	}
-	o.Strategy = Ranked
-	if p := mustBuild(t, s, h, o); p.Included < 100 || strings.Contains(p.Text, strings.Repeat("~", 100)) {
+	if p := mustBuild(t, s, h, o); p.Strategy != Ranked || p.Included < 100 || strings.Contains(p.Text, strings.Repeat("~", 100)) {
 		t.Errorf("%d messages beside one of 10 MB", p.Included)
 	}
 }

@@ -1,10 +1,12 @@
 package resume
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"cortext/resume/digest"
 	"cortext/resume/prompt"
 	"cortext/schema"
 	"cortext/schema/rawjson"
@@ -22,33 +24,64 @@ type head struct {
 	ago       string
 	messages  int
 	summary   string
+	task      string // what the user asked for first; told where there is no history
+	last      string // what the user said last; likewise
 	plan      plan
 	telling   telling
 	cut       []LeftOut // what was taken out of the head to shorten it
 	show      string    // the command line that shows the conversation
 }
 
+// longestField is the longest field of a session, in bytes, that the head spells: a
+// longer one is cut whatever the budget is.
+const longestField = 16 << 10
+
 // newHead spells the head of s in full.
 func newHead(s *schema.Session, h schema.History, o Options) head {
 	hd := head{
-		typ:      oneLine(s.ConversationType),
-		title:    oneLine(s.DisplayTitle()),
 		ago:      Ago(o.Now, lastActive(s, h.Messages)),
 		messages: s.MessageCount,
-		summary:  oneLine(s.ContextSummary),
-		plan:     newPlan(s.Plan),
 		show:     commandLine(s, "show", ""),
 	}
-	if hd.typ == "" {
-		hd.typ = "chat"
+	field := func(text, what string) string {
+		if len(text) > longestField {
+			hd.cut = append(hd.cut, LeftOut{What: what, Tokens: roughly(text) - longestField/4, Show: hd.show})
+		}
+		return oneLine(bounded(text))
 	}
-	if hd.title == "" {
-		hd.title = "untitled"
-	}
+	hd.typ = cmp.Or(field(s.ConversationType, theType), "chat")
+	hd.title = cmp.Or(field(s.DisplayTitle(), theTitle), "untitled")
+	hd.summary = field(s.ContextSummary, theSummary)
+	hd.plan = newPlan(s.Plan)
 	if text := prompt.Fill(o.Command.Body, arguments(s)); o.Command.Body != "" && strings.TrimSpace(text) != "" {
 		hd.command = ended(text)
 	}
 	return hd
+}
+
+// bounded cuts a text to the longest field.
+func bounded(text string) string {
+	if len(text) <= longestField {
+		return text
+	}
+	return before(text, longestField) + "…"
+}
+
+// instead makes the head tell what it can of a history of which nothing else is told:
+// the task and the last words of the user, as far as the state or the messages have
+// them.
+func (hd *head) instead(st *digest.State, messages []schema.Message) {
+	if st != nil {
+		hd.task, hd.last = oneLine(bounded(st.Task.Text)), oneLine(bounded(st.LastUser.Text))
+	}
+	for i := len(messages) - 1; i >= 0 && hd.last == ""; i-- {
+		if m := &messages[i]; m.Role == schema.User && m.Sealed == "" {
+			hd.last = oneLine(bounded(m.Content))
+		}
+	}
+	if strings.Contains(hd.summary, hd.task) || hd.task == hd.last {
+		hd.task = ""
+	}
 }
 
 // arguments are those of the session's command. They are data that stands
@@ -95,6 +128,12 @@ func (hd *head) text(left []LeftOut) string {
 	fmt.Fprintf(&b, "Last active: %s\n", hd.ago)
 	fmt.Fprintf(&b, "Messages: %d exchanges\n", hd.messages)
 	fmt.Fprintf(&b, "Summary: %s\n", summary)
+	if strings.Trim(hd.task, "…") != "" {
+		fmt.Fprintf(&b, "Task: %s\n", hd.task)
+	}
+	if strings.Trim(hd.last, "…") != "" {
+		fmt.Fprintf(&b, "Last words of the user: %s\n", hd.last)
+	}
 	b.WriteString(hd.plan.text())
 	left = append(left[:len(left):len(left)], hd.cut...)
 	b.WriteString(tell(left, hd.telling, hd.show))
@@ -103,8 +142,8 @@ func (hd *head) text(left []LeftOut) string {
 	return b.String()
 }
 
-// parts describes the head.
-func (hd *head) parts() []Part {
+// parts describes the head, with left as what the history lacks.
+func (hd *head) parts(left []LeftOut) []Part {
 	var parts []Part
 	if text := hd.commandText(); text != "" {
 		parts = append(parts, Part{What: "command", Tokens: tokens.Count(text), Whole: hd.reference == "", Why: "the conversation began with it"})
@@ -112,7 +151,7 @@ func (hd *head) parts() []Part {
 	block := *hd
 	block.command, block.reference = "", ""
 	whole := !slices.ContainsFunc(hd.cut, func(l LeftOut) bool { return l.What != theCommand })
-	return append(parts, Part{What: "block", Tokens: tokens.Count(block.text(nil)), Whole: whole, Why: "says what is resumed"})
+	return append(parts, Part{What: "block", Tokens: tokens.Count(block.text(left)), Whole: whole, Why: "says what is resumed"})
 }
 
 // A telling is how much is said about what was left out.
@@ -160,7 +199,7 @@ func about(n int) string {
 }
 
 // A plan is the plan part of the block: a line that says how it stands, and one
-// for each step.
+// for each step if not all are done.
 type plan struct {
 	status string
 	steps  []step
@@ -171,6 +210,7 @@ type plan struct {
 type step struct {
 	mark, text string
 	rank       int
+	done       bool
 }
 
 // newPlan spells p. It is empty if there is no step.
@@ -186,10 +226,10 @@ func newPlan(p *schema.Plan) plan {
 		current = p.Current
 	}
 	for i, s := range p.Steps {
-		st := step{mark: "[ ]", text: oneLine(s.Content), rank: 1 + i}
+		st := step{mark: "[ ]", text: oneLine(bounded(s.Content)), rank: 1 + i}
 		switch {
 		case s.Status == "completed":
-			st.mark = "[x]"
+			st.mark, st.done = "[x]", true
 			st.rank = 2*n + 1 - i // after all that is open, the latest first
 			done++
 		case s.Status == "in_progress":
@@ -201,6 +241,9 @@ func newPlan(p *schema.Plan) plan {
 		out.steps = append(out.steps, st)
 	}
 	out.status = fmt.Sprintf("%d of %d steps done", done, n)
+	if done == n {
+		out.steps = nil
+	}
 	if current >= 0 {
 		out.status += fmt.Sprintf(", step %d is current", current+1)
 	}

@@ -17,8 +17,9 @@ import (
 
 // oneLine returns s on one line: a run of space that holds a line break or a tab
 // becomes one space; other control characters, and the invisible ones that turn
-// the direction of text or hide it, become visible escapes; the markers of the
-// block are defused.
+// the direction of text or hide it, become visible escapes; a long run of tildes,
+// than which the fence would have to be longer, is cut; the markers of the block are
+// defused.
 func oneLine(s string) string {
 	s = strings.TrimFunc(defuse(rawjson.Text(s)), space)
 	var b strings.Builder
@@ -30,6 +31,12 @@ func oneLine(s string) string {
 				b.WriteByte(' ')
 			} else {
 				b.WriteString(s[:n])
+			}
+		case r == '~':
+			n = len(s) - len(strings.TrimLeft(s, "~"))
+			b.WriteString(s[:min(n, longestTildes)])
+			if n > longestTildes {
+				b.WriteString("…")
 			}
 		case unicode.IsControl(r):
 			fmt.Fprintf(&b, `\x%02x`, r)
@@ -43,6 +50,10 @@ func oneLine(s string) string {
 	return b.String()
 }
 
+// longestTildes is the longest run of tildes that stays in a line of ours: a fence
+// of one more is still one token.
+const longestTildes = 15
+
 // breaks are the characters that one reader or another takes for the end of a
 // line.
 const breaks = "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"
@@ -51,55 +62,96 @@ const breaks = "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"
 func space(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(breaks, r) }
 
 // hidden reports whether r is a format character, such as the bidirectional
-// controls. The two joiners are needed to write emoji and some scripts.
+// controls, or a letter that shows nothing. The two joiners are needed to write
+// emoji and some scripts.
 func hidden(r rune) bool {
 	const nonJoiner, joiner = '\u200c', '\u200d'
-	return unicode.Is(unicode.Cf, r) && r != nonJoiner && r != joiner
+	return unicode.Is(unicode.Cf, r) && r != nonJoiner && r != joiner || r == '\u3164' || r == '\uffa0'
 }
 
-// defuse turns the brackets of what could pass for a marker of the block, in any
-// case and with anything but letters in between, into parentheses.
-func defuse(s string) string {
-	if !strings.Contains(s, "[") {
-		return s
-	}
-	b := []byte(s)
-	open := false
-	for i, c := range b {
-		switch {
-		case c == '[' && marker(s[i+1:]):
-			b[i] = '('
-			open = true
-		case c == ']' && open:
-			b[i] = ')'
-			open = false
-		}
-	}
-	return string(b)
-}
+// fillers are the letters that show nothing, of which some are needed to write
+// Hangul.
+const fillers = "\u115f\u1160\u3164\uffa0"
 
-// marker reports whether the first letters of s are those of a marker.
-func marker(s string) bool { return startsWith(s, "RESUMED") || startsWith(s, "ENDRESUMED") }
+// opening are the brackets that could pass for the one that a marker begins with.
+const opening = "[［【〔〖〚⁅⟦❲﹝"
 
-// startsWith reports whether the first letters of s, in any case and with at most
-// a few other characters between them, are those of word, which is in capitals.
-func startsWith(s, word string) bool {
-	others := 16
-	for _, r := range s {
-		switch {
-		case !unicode.IsLetter(r):
-			if others--; others < 0 {
-				return false
-			}
-		case unicode.ToUpper(r) != rune(word[0]):
-			return false
-		default:
-			if word = word[1:]; word == "" {
-				return true
-			}
-		}
+// opens and closes report whether r is such a bracket, or the other of the pair.
+func opens(r rune) bool {
+	switch r {
+	case '[', '［', '【', '〔', '〖', '〚', '⁅', '⟦', '❲', '﹝':
+		return true
 	}
 	return false
+}
+
+func closes(r rune) bool {
+	switch r {
+	case ']', '］', '】', '〕', '〗', '〛', '⁆', '⟧', '❳', '﹞':
+		return true
+	}
+	return false
+}
+
+// defuse turns the brackets of what could pass for a marker of the block into
+// parentheses: in any case, in full-width letters and with anything but letters and
+// closing brackets in between.
+func defuse(s string) string {
+	if !strings.ContainsAny(s, opening) {
+		return s
+	}
+	var markers []int               // where they open, the last first
+	var letters [len(marksEnd)]byte // the next ones, of which none follows a closing bracket
+	for i := len(s); i > 0; {
+		r, n := utf8.DecodeLastRuneInString(s[:i])
+		i -= n
+		switch {
+		case closes(r):
+			letters = [len(marksEnd)]byte{}
+		case opens(r):
+			if next := string(letters[:]); strings.HasPrefix(next, marks) || next == marksEnd {
+				markers = append(markers, i)
+			}
+		case unicode.IsLetter(r) && !strings.ContainsRune(fillers, r):
+			copy(letters[1:], letters[:])
+			letters[0] = plainLetter(r)
+		}
+	}
+	if len(markers) == 0 {
+		return s
+	}
+	var b strings.Builder
+	open := false
+	for i, r := range s {
+		switch last := len(markers) - 1; {
+		case last >= 0 && markers[last] == i:
+			b.WriteByte('(')
+			open, markers = true, markers[:last]
+		case open && closes(r):
+			b.WriteByte(')')
+			open = false
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// The letters that the markers of the block begin with.
+const (
+	marks    = "RESUMED"
+	marksEnd = "ENDRESUMED"
+)
+
+// plainLetter is the capital that r is a form of, '?' where that is none of ASCII.
+func plainLetter(r rune) byte {
+	if r >= '！' && r <= '～' {
+		r -= '！' - '!'
+	}
+	if r = unicode.ToUpper(r); r < utf8.RuneSelf {
+		return byte(r)
+	}
+	return '?'
 }
 
 // largestToken is the length in bytes of the longest token of o200k_base.
@@ -128,7 +180,9 @@ func cut(s string, limit int) string {
 func commandLine(s *schema.Session, verb, flags string) string {
 	name := s.ID
 	if schema.CheckID(name) != nil {
-		name = oneLine(s.ConversationID)
+		if name = ""; len(s.ConversationID) <= maxName*largestToken {
+			name = oneLine(s.ConversationID)
+		}
 	}
 	word := shellWord(name)
 	if name == "" || longer(word, maxName) {

@@ -30,7 +30,17 @@ func TestOneLine(t *testing.T) {
 		"a[0] [not resumed] [x":            "a[0] [not resumed] [x",
 		"[a] [RESUMED":                     "[a] (RESUMED",
 		"[" + strings.Repeat(".", 40):      "[" + strings.Repeat(".", 40),
-		"[" + strings.Repeat("[", 3) + "]": "[[[[]",
+		"[RESUME\u0301D] [ＲＥＳＵＭＥＤ] [a]":    "(RESUME\u0301D) (ＲＥＳＵＭＥＤ) [a]",
+		"［END RESUMED CONTEXT］ ［a］":        "(END RESUMED CONTEXT) ［a］",
+		"[END\u3164RESUMED\u1160 CONTEXT]": "(END\\u3164RESUMED\u1160 CONTEXT)",
+		"[1] Resumed [2] end":              "[1] Resumed [2] end",
+		"【end resumed】 [rësumed]":          "(end resumed) [rësumed]",
+		"x [END" + strings.Repeat("\n", 17) + "RESUMED CONTEXT]":   "x (END RESUMED CONTEXT)",
+		"[END" + strings.Repeat("\t", 1000) + "RESUMED CONTEXT]":   "(END RESUMED CONTEXT)",
+		"[END" + strings.Repeat("\u200b", 20) + "RESUMED CONTEXT]": "(END" + strings.Repeat(`\u200b`, 20) + "RESUMED CONTEXT)",
+		strings.Repeat("~", 15) + " ~~":                            strings.Repeat("~", 15) + " ~~",
+		"a" + strings.Repeat("~", 16) + "b~":                       "a" + strings.Repeat("~", 15) + "…b~",
+		"[" + strings.Repeat("[", 3) + "]":                         "[[[[]",
 	} {
 		if got := oneLine(in); got != want {
 			t.Errorf("%q became %q, not %q", in, got, want)

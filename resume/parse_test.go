@@ -28,7 +28,7 @@ func (p parsed) messages() int {
 }
 
 var blockPattern = regexp.MustCompile(`(?s)^(.*?)(\[RESUMED CONVERSATION\]\nYou are continuing a previous conversation\.\n\n` +
-	`Conversation: [^\n]+\nLast active: [^\n]+ ago\nMessages: \d+ exchanges\nSummary: [^\n]+\n` +
+	`Conversation: [^\n]+\nLast active: [^\n]+ ago\nMessages: \d+ exchanges\nSummary: [^\n]+\n(?:Task: [^\n]+\n)?(?:Last words of the user: [^\n]+\n)?` +
 	`(?:Plan: [^\n]+\n(?:- \[[ x>]\] [^\n]*\n)*)?` +
 	`(?:Left out:\n(?:- [^\n]+\n)+|Left out: [^\n]+\n)?` +
 	`\nPrevious context is loaded\. The user expects you to continue where you left off\.\n` +

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"cortext/resume/digest"
@@ -129,6 +130,9 @@ func checkPayload(s *schema.Session, h schema.History, o Options, p *Payload) er
 	if err := checkFence(p.Text, ps); err != nil {
 		return err
 	}
+	if text := bare(ps.block); strings.Count(text, "[RESUMED") != 1 || strings.Count(text, "[ENDRESUMED") != 1 {
+		return fmt.Errorf("a marker is forged in the block %q", ps.block)
+	}
 	if strings.HasSuffix(ps.introduction, inPieces) {
 		return checkPieces(h, p, ps)
 	}
@@ -157,16 +161,30 @@ func checkPayload(s *schema.Session, h schema.History, o Options, p *Payload) er
 	if full := p.Included == len(h.Messages)+h.Earlier; p.Strategy != MinimalState && full != (p.Strategy == FullHistory) {
 		return fmt.Errorf("%s with %d of %d", p.Strategy, p.Included, len(h.Messages)+h.Earlier)
 	}
-	if err := checkTurns(h.Messages, p.Included, o.Last); err != nil {
+	if err := checkTurns(h.Messages, p.Included, o, ps); err != nil {
 		return err
 	}
 	return checkTexts(h.Messages[len(h.Messages)-p.Included:], ps.sections)
 }
 
 // referred reports whether a reference stands for the command's text, which must be
-// said, and only where the history had to be cut.
+// said.
 func referred(p *Payload) bool {
-	return p.Strategy != FullHistory && slices.ContainsFunc(p.LeftOut, func(l LeftOut) bool { return l.What == theCommand })
+	return slices.ContainsFunc(p.LeftOut, func(l LeftOut) bool { return l.What == theCommand })
+}
+
+// bare is text as one may read it who is not exact: without what shows nothing or
+// separates, in capitals of normal width.
+func bare(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '！' && r <= '～' {
+			r -= '！' - '!'
+		}
+		if unicode.IsSpace(r) || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.M) || strings.ContainsRune("\u115f\u1160\u3164\uffa0", r) {
+			return -1
+		}
+		return unicode.ToUpper(r)
+	}, text)
 }
 
 // checkPieces fails unless the payload tells pieces of the messages as they stand
@@ -222,22 +240,45 @@ func holds(whole, told string) bool {
 	return true
 }
 
-// checkTurns fails for a history that begins inside a turn although a whole turn
-// is in it.
-func checkTurns(messages []schema.Message, included, last int) error {
-	if included == 0 || included == last || included == len(messages) {
+// checkTurns fails for a history that begins inside a turn although the whole turns
+// in it take more than half of the room.
+func checkTurns(messages []schema.Message, included int, o Options, ps parsed) error {
+	if included == 0 || included == o.Last || included == len(messages) {
 		return nil
 	}
 	told := messages[len(messages)-included:]
 	if told[0].Role == schema.User {
 		return nil
 	}
+	room := o.Budget - tokens.Count(ps.command+ps.block)
 	for i := range told {
-		if told[i].Role == schema.User {
-			return fmt.Errorf("the history begins inside the turn before the one of %s", told[i].ID)
+		if told[i].Role != schema.User {
+			continue
 		}
+		whole := 0
+		for _, s := range ps.sections[len(ps.sections)-sectionsFrom(i, ps):] {
+			whole += tokens.Count("~~~~ " + s.heading + "\n" + s.text + "\n")
+		}
+		if whole > room/2 {
+			return fmt.Errorf("the history begins inside the turn before the one of %s, which has %d tokens of %d", told[i].ID, whole, room)
+		}
+		return nil
 	}
 	return nil
+}
+
+// sectionsFrom counts the sections of the messages from the i-th that is told on.
+func sectionsFrom(i int, ps parsed) int {
+	at := -1
+	for n, s := range ps.sections {
+		if !strings.HasPrefix(s.heading, "tool ") && !strings.HasSuffix(s.heading, " continued") {
+			at++
+		}
+		if at == i {
+			return len(ps.sections) - n
+		}
+	}
+	return 0
 }
 
 // checkTexts compares what was said with what the fence says was said.

@@ -28,41 +28,88 @@ func (h *history) pruned() *history {
 	return &out
 }
 
-// The rules of seed 001 per kind of tool.
+// The rules of seed 001 per kind of tool. A line may be as long as a file: what is
+// kept of a file is bounded in bytes as well.
 const (
-	previewLines  = 10 // of a file, at each end
+	previewLines  = 10   // of a file, at each end
+	previewBytes  = 1000 // at each end
 	commandBytes  = 1000
 	commandShown  = 400 // bytes at each end
 	searchBytes   = 800
 	searchedShown = 600
 )
 
-// pruneOutput cuts the output of a call by the kind of its tool, as the three
-// agents name them.
+// pruneOutput cuts the output of a call by the kind of its tool.
 func pruneOutput(name, output string) string {
-	switch strings.ToLower(name) {
-	case "read", "read_file", "read_many_files", "notebookread", "webfetch", "web_fetch":
-		lines := strings.SplitAfter(output, "\n")
-		if len(lines) <= 2*previewLines {
-			return output
-		}
-		return fmt.Sprintf("[file: %d lines]\n%s[… %d lines left out …]\n%s", len(lines),
-			strings.Join(lines[:previewLines], ""), len(lines)-2*previewLines, strings.Join(lines[len(lines)-previewLines:], ""))
-	case "bash", "run_shell_command", "execute_bash", "shell", "bashoutput":
+	switch outputOf(name) {
+	case "file":
+		return pruneFile(output)
+	case "command":
 		if len(output) <= commandBytes {
 			return output
 		}
 		return fmt.Sprintf("[output: %d bytes]\n%s\n…\n%s", len(output), before(output, commandShown), after(output, commandShown))
-	case "grep", "glob", "search", "grep_search", "search_file_content", "ls", "list", "list_directory", "websearch", "google_web_search":
+	case "search":
 		if len(output) <= searchBytes {
 			return output
 		}
-		return fmt.Sprintf("[search: %d lines]\n%s…", strings.Count(output, "\n")+1, before(output, searchedShown))
+		return fmt.Sprintf("[search: %d lines]\n%s…", countLines(output), before(output, searchedShown))
 	}
 	if len(output) <= searchBytes {
 		return output
 	}
 	return fmt.Sprintf("[output: %d bytes]\n%s…", len(output), before(output, searchedShown))
+}
+
+// outputOf says what a tool gives back: a file, the output of a command or what a
+// search found. It knows the tools of Claude Code, OpenCode and Gemini CLI, as they
+// are spelled and without capitals and underscores.
+func outputOf(name string) string {
+	switch strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(before(name, longestName))) {
+	case "read", "readfile", "readmanyfiles", "notebookread", "webfetch", "readmcpresourcetool", "getinternaldocs", "skill", "activateskill":
+		return "file"
+	case "bash", "bashoutput", "shell", "executebash", "runshellcommand", "taskoutput", "agentoutputtool", "monitor":
+		return "command"
+	case "grep", "glob", "ls", "list", "lsp", "search", "codesearch", "toolsearch", "grepsearch", "searchfilecontent", "listdirectory",
+		"websearch", "googlewebsearch", "tasklist", "todoread", "listmcpresourcestool":
+		return "search"
+	}
+	return ""
+}
+
+// pruneFile keeps the first and the last lines of a file.
+func pruneFile(text string) string {
+	n := countLines(text)
+	if n <= 2*previewLines {
+		if len(text) <= 2*previewBytes {
+			return text
+		}
+		return fmt.Sprintf("[file: %d bytes]\n%s…\n…%s", len(text), before(text, previewBytes), after(text, previewBytes))
+	}
+	end, start := 0, len(strings.TrimSuffix(text, "\n"))
+	for i := range previewLines {
+		end += strings.IndexByte(text[end:], '\n') + 1
+		if start = strings.LastIndexByte(text[:start], '\n'); i == previewLines-1 {
+			start++
+		}
+	}
+	head, tail := text[:end], text[start:]
+	if len(head) > previewBytes {
+		head = before(head, previewBytes) + "…\n"
+	}
+	if len(tail) > previewBytes {
+		tail = "…" + after(tail, previewBytes)
+	}
+	return fmt.Sprintf("[file: %d lines]\n%s[… %d lines left out …]\n%s", n, head, n-2*previewLines, tail)
+}
+
+// countLines counts the lines of text, of which the last may lack its end.
+func countLines(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
 }
 
 // before and after return at most n bytes of an end of s, whole characters.

@@ -2,9 +2,11 @@ package resume
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"cortext/resume/rank"
+	"cortext/schema"
 	"cortext/schema/tokens"
 )
 
@@ -131,7 +133,11 @@ func (b *builder) ranked(hd head, budget, last int) (choice, []LeftOut, bool) {
 		first = max(len(b.h.messages)-last, 0)
 	}
 	r := b.rank(first, len(b.h.messages))
-	lead := led(stateHeading, tellState(b.state, min(budget*stateShare/100, stateMost), hd.summary != ""))
+	request, elsewhere := b.request(r), hd.tells()
+	if request > 0 {
+		elsewhere = append(elsewhere, requestFacts)
+	}
+	lead := led(stateHeading, tellState(b.state, min(budget*stateShare/100, stateMost), elsewhere...))
 	size := sectionTokens(lead)
 	known := []string{hd.text(nil)}
 	for _, s := range lead {
@@ -144,9 +150,21 @@ func (b *builder) ranked(hd head, budget, last int) (choice, []LeftOut, bool) {
 			Older:  max(room-budget*endLeast/100, 0),
 			Recent: min(budget*endFirst/100, room),
 			Asked:  min(budget/askedShare, room),
+			First:  request,
 			Known:  known,
 		})
 	}, r)
+}
+
+// request is the section, from 1, in which the user asked for what is being done; 0
+// if that is not known.
+func (b *builder) request(r *ranking) int {
+	if b.state == nil || b.state.Request.N == 0 {
+		return 0
+	}
+	return 1 + slices.IndexFunc(r.message, func(i int) bool {
+		return b.earlier+i+1 == b.state.Request.N && b.h.messages[i].Role == schema.User
+	})
 }
 
 // sectionTokens is how many tokens sections have, about.
@@ -229,7 +247,7 @@ const leastPieces = 40
 func (b *builder) leftOutPieces(p piecewise) []LeftOut {
 	var left []LeftOut
 	nothing, partly, lastPart := b.earlier, 0, 0
-	size := 0 // tokens of what is not told, about
+	size := 0                                  // tokens of what is not told, about
 	from, to, start := 0, b.earlier, b.earlier // a range of messages, and where the run began that is looked at
 	for i := range p.told {
 		switch {

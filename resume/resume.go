@@ -46,6 +46,9 @@ type Options struct {
 	// any more is not told.
 	Summaries []*schema.Summary
 
+	// Keep is how many messages at the end RecentPlus does not sum up; 0: 20.
+	Keep int
+
 	// Strategy is how a history that does not fit is made to; empty and FullHistory:
 	// Ranked.
 	Strategy string
@@ -143,7 +146,7 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 	if o.Strategy != "" && !slices.Contains(Strategies(), o.Strategy) {
 		return nil, fmt.Errorf("%w: %s; there are %s", ErrStrategy, o.Strategy, strings.Join(Strategies(), ", "))
 	}
-	b := builder{h: newHistory(h), session: s, state: o.State, summaries: o.Summaries, earlier: h.Earlier, aside: h.Aside}
+	b := builder{h: newHistory(h), session: s, state: o.State, summaries: o.Summaries, keep: cmp.Or(o.Keep, keptMessages), earlier: h.Earlier, aside: h.Aside}
 	for i := range h.Messages {
 		b.total += b.h.stored(&h.Messages[i])
 	}
@@ -231,6 +234,7 @@ type builder struct {
 	h              *history
 	full           *history // where h is pruned: as it was
 	summaries      []*schema.Summary
+	keep           int // messages at the end that are not summed up
 	earlier, aside int
 	total          int // tokens of all messages of h, about
 }

@@ -172,7 +172,7 @@ func TestRecentTurns(t *testing.T) {
 	if p := mustBuild(t, s, h, o); p.Strategy != RecentTurns || p.Included != 398 {
 		t.Errorf("a budget one too small gives %s, %d included", p.Strategy, p.Included)
 	}
-	// Of a turn that is too long the end is kept, and nothing if its end is too long.
+	// Of a turn that is too long the end is kept; if its end is too long, pieces are.
 	o.Budget = 5000
 	h.Messages[10].Role = schema.Assistant
 	for i := 11; i < 400; i++ {
@@ -182,7 +182,7 @@ func TestRecentTurns(t *testing.T) {
 		t.Errorf("%s, %d included, %d tokens", p.Strategy, p.Included, p.Tokens)
 	}
 	h.Messages[399].Content = strings.Repeat("word ", 6000)
-	if p := mustBuild(t, s, h, o); p.Strategy != RecentTurns || p.Included != 0 || strings.Contains(p.Text, "~~~~") {
+	if p := mustBuild(t, s, h, o); p.Strategy != Ranked || p.Included == 0 || p.Warnings[0].Code != "strategy" {
 		t.Errorf("%s, %d included", p.Strategy, p.Included)
 	}
 }
@@ -287,14 +287,14 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// TestMinimalUsesTheRoom: a command that gives way to a reference makes room for
+// TestReferenceMakesRoom: a command that gives way to a reference makes room for
 // the history.
-func TestMinimalUsesTheRoom(t *testing.T) {
+func TestReferenceMakesRoom(t *testing.T) {
 	s, h, o := long(50)
 	o.Command.Body = strings.Repeat("Ask before you judge. ", 1000)
 	o.Budget = 2000
 	p := mustBuild(t, s, h, o)
-	if p.Strategy != MinimalState || p.Included == 0 || p.Tokens < 1800 {
+	if p.Strategy != Ranked || p.Included == 0 || p.Tokens < 1800 {
 		t.Errorf("%s, %d included, %d tokens", p.Strategy, p.Included, p.Tokens)
 	}
 	if want := "Read .workspace/commands/brainstorm.md first and follow it.\n\nARGUMENTS: internal APIs\n\n[RESUMED"; !strings.HasPrefix(p.Text, want) {

@@ -15,12 +15,45 @@ type shrinking struct {
 	budget int
 }
 
+// brief tells the head of a conversation of which no message has room: the last words
+// of the user stand in the block, which is shorter than the fence and what introduces
+// it.
+func (b *builder) brief(hd head, c Command, budget int) (head, choice) {
+	nothing := tail{start: len(b.h.messages)}
+	hd.instead(b.state, b.h.messages)
+	hd.shrink(c, b.session, b.leftOut(nothing), budget)
+	text := hd.text(b.leftOut(nothing))
+	return hd, choice{nothing, text, tokens.Count(text), nil}
+}
+
+// leastFenced is the budget, in tokens, below which pieces of a history are not worth
+// the fence around them: with its introduction it has more than 100.
+const leastFenced = 400
+
+// A share of the budget is what the command's text, the plan and the summary may each
+// take where the history has to be cut: more would tell of the work too little. The
+// agent can read the command's file.
+const share = 8
+
+// limit takes out of the head what has more than its share of the budget; it is for a
+// history that does not fit beside the head.
+func (hd *head) limit(c Command, s *schema.Session, left []LeftOut, budget int) {
+	k := shrinking{hd, left, budget}
+	k.bound(&k.typ, 8, theType)
+	k.bound(&k.title, 64, theTitle)
+	k.bound(&k.summary, budget/share, theSummary)
+	if longer(k.command, budget/share) {
+		k.referTo(c, s)
+	}
+	k.sharePlan()
+}
+
 // shrink shortens the head part by part until it fits the budget together with
 // the word of what the history lacks. What is longer than anything real goes
 // first; then the command's text becomes a reference to its file, and the list of
-// what was left out one line; then the arguments, the plan, the summary and the
-// title are cut, each by as little as helps. What is left in the end fits
-// [MinBudget].
+// what was left out one line; then the arguments, the words of the user, the plan,
+// the summary and the title are cut, each by as little as helps. What is left in the
+// end fits [MinBudget].
 func (hd *head) shrink(c Command, s *schema.Session, left []LeftOut, budget int) {
 	k := shrinking{hd, left, budget}
 	k.bound(&k.typ, 8, theType)
@@ -28,15 +61,24 @@ func (hd *head) shrink(c Command, s *schema.Session, left []LeftOut, budget int)
 	k.refer(c, s)
 	k.say(asLine)
 	k.squeeze(&k.args, 16, theArguments)
-	k.dropSteps()
+	k.squeeze(&k.last, 64, theWords)
+	k.squeeze(&k.task, 40, theWords)
+	if k.last != "" {
+		k.squeeze(&k.summary, max(budget/share, 24), theSummary)
+	}
+	k.dropSteps(k.over)
 	k.squeeze(&k.summary, 24, theSummary)
 	k.squeeze(&k.title, 12, theTitle)
+	k.squeeze(&k.last, 24, theWords)
+	k.squeeze(&k.task, 16, theWords)
+	k.say(asSum)
 	k.squeeze(&k.summary, 0, theSummary)
 	k.squeeze(&k.args, 0, theArguments)
-	k.say(asSum)
 	if k.over() > 0 {
 		k.plan.status = ""
 	}
+	k.squeeze(&k.task, 0, theWords)
+	k.squeeze(&k.last, 0, theWords)
 	k.squeeze(&k.title, 0, theTitle)
 }
 
@@ -55,6 +97,7 @@ const (
 	theArguments = "part of the arguments"
 	theCommand   = "the command's text"
 	theSteps     = "steps of the plan"
+	theWords     = "" // not listed: they are of a message, which is
 )
 
 // over is by how many tokens the head is too long; it fits if that is not more
@@ -63,6 +106,9 @@ func (k *shrinking) over() int { return tokens.Count(k.text(k.left)) - k.budget 
 
 // note returns the entry for what was taken out of the head, to be filled in.
 func (k *shrinking) note(what, show string) *LeftOut {
+	if what == theWords {
+		return new(LeftOut)
+	}
 	for i := range k.cut {
 		if k.cut[i].What == what {
 			return &k.cut[i]
@@ -130,10 +176,29 @@ func (k *shrinking) referTo(c Command, s *schema.Session) {
 	k.note(theCommand, show).Tokens = max(roughly(k.command)-roughly(k.args), 1)
 }
 
-// dropSteps keeps the steps of the plan that fit: the current one, then those
-// that are open in their order, then those that are done, the latest first.
-func (k *shrinking) dropSteps() {
-	if len(k.plan.steps) == 0 || k.over() <= 0 {
+// sharePlan leaves of a plan that has more than its share the steps that are open,
+// as far as they fit it: those that are done are in the count of them.
+func (k *shrinking) sharePlan() {
+	excess := func() int { return tokens.Count(k.plan.text()) - k.budget/share }
+	if excess() <= 0 {
+		return
+	}
+	note := k.note(theSteps, k.show)
+	k.plan.steps = slices.DeleteFunc(slices.Clone(k.plan.steps), func(st step) bool {
+		if st.done {
+			note.Count++
+			note.Tokens += tokens.Count(st.line())
+		}
+		return st.done
+	})
+	k.dropSteps(excess)
+}
+
+// dropSteps keeps the steps of the plan that fit, which excess says by how many tokens
+// they do not: the current one, then those that are open in their order, then those
+// that are done, the latest first.
+func (k *shrinking) dropSteps(excess func() int) {
+	if len(k.plan.steps) == 0 || excess() <= 0 {
 		return
 	}
 	const longest = 40 // tokens of the text of a step that stays
@@ -149,17 +214,18 @@ func (k *shrinking) dropSteps() {
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(all[a].rank, all[b].rank) })
 	note := k.note(theSteps, k.show)
+	noted := *note
 	keep := func(n int) {
 		kept := slices.Sorted(slices.Values(order[:n]))
 		k.plan.steps = nil
-		note.Count, note.Tokens = len(all)-n, whole
+		note.Count, note.Tokens = noted.Count+len(all)-n, noted.Tokens+whole
 		for _, i := range kept {
 			k.plan.steps = append(k.plan.steps, short[i])
 			note.Tokens -= tokens.Count(short[i].line())
 		}
 	}
 	keep(0)
-	room := -k.over()
+	room := -excess()
 	n := 0
 	for n < len(all) {
 		if room -= tokens.Count(short[order[n]].line()); room < 0 {
@@ -167,7 +233,7 @@ func (k *shrinking) dropSteps() {
 		}
 		n++
 	}
-	for keep(n); n > 0 && k.over() > 0; keep(n) {
+	for keep(n); n > 0 && excess() > 0; keep(n) {
 		n--
 	}
 }

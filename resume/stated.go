@@ -29,6 +29,7 @@ type factGroup int
 
 const (
 	taskFacts factGroup = iota
+	requestFacts
 	decisionFacts
 	fileFacts
 	commandFacts
@@ -87,7 +88,16 @@ func facts(st *digest.State) []fact {
 		}
 		commands = append(commands, fact{text: fmt.Sprintf("- %s: %s%s", outcome, oneLine(c.Line), source(c.N, "")), n: c.N})
 	}
-	add(taskFacts, 0, 1, notes("Task: ", st.Task)...)
+	if st.Request.N > st.Task.N { // the task has moved on
+		began := st.Task
+		if len(began.Text) > beganBytes {
+			began.Text = before(began.Text, beganBytes) + "…"
+		}
+		add(taskFacts, 1, 0, notes("Began with: ", began)...)
+		add(requestFacts, 0, 0, notes("Asked last: ", st.Request)...)
+	} else {
+		add(taskFacts, 0, 1, notes("Task: ", st.Task)...)
+	}
 	add(statusFacts, 1, 1, notes("Status: ", digest.Note{Text: st.Status})...)
 	add(questionFacts, 2, 6, notes("- ", st.Questions...)...)
 	add(errorFacts, 3, 6, notes("- ", st.Errors...)...)
@@ -110,16 +120,20 @@ func source(n int, by schema.Role) string {
 	return ""
 }
 
-// tellState spells as much of a state as has at most limit tokens; "" if nothing
-// fits. Where a summary stands in the block, that tells the status.
-func tellState(st *digest.State, limit int, summed bool) string {
+// beganBytes is how much is told of what a conversation began with, where it has moved
+// on.
+const beganBytes = 120
+
+// tellState spells as much of a state as has at most limit tokens, but for the groups
+// that are told elsewhere; "" if nothing fits.
+func tellState(st *digest.State, limit int, elsewhere ...factGroup) string {
 	if st == nil {
 		return ""
 	}
 	var told []fact
 	titled := [groups]bool{}
 	for _, f := range facts(st) {
-		if f.group == statusFacts && summed {
+		if slices.Contains(elsewhere, f.group) {
 			continue
 		}
 		n := tokens.Count(f.text) + 1
@@ -149,17 +163,40 @@ func tellState(st *digest.State, limit int, summed bool) string {
 // minimalState tells the state and the last message of the user.
 func (b *builder) minimalState(hd head, budget, _ int) (choice, []LeftOut, bool) {
 	r := &ranking{lacking: map[int]bool{}}
-	for i := len(b.h.messages) - 1; i >= 0 && r.History == nil; i-- {
-		if b.h.messages[i].Role == schema.User {
-			r = b.rank(i, i+1)
-		}
+	if i := b.lastSaid(); i >= 0 {
+		r = b.rank(i, i+1)
 	}
+	elsewhere := hd.tells()
 	return b.tell(hd, budget, func(room int) ([]section, []rank.Told) {
-		lead := led(stateHeading, tellState(b.state, room*2/3, hd.summary != ""))
 		if r.History == nil {
-			return lead, nil
+			return led(stateHeading, tellState(b.state, room, elsewhere...)), nil
 		}
+		lead := led(stateHeading, tellState(b.state, room*2/3, elsewhere...))
 		room = max(room-sectionTokens(lead), 0)
 		return lead, r.Choose(rank.Options{Tokens: room, Asked: 2 * room})
 	}, r)
+}
+
+// tells are the groups of facts that the block tells.
+func (hd *head) tells() []factGroup {
+	if hd.summary == "" {
+		return nil
+	}
+	return []factGroup{statusFacts}
+}
+
+// lastSaid is the index of the last message of the user, but for one that only takes
+// leave; -1 if there is none.
+func (b *builder) lastSaid() int {
+	last := -1
+	for i := len(b.h.messages) - 1; i >= 0; i-- {
+		if b.h.messages[i].Role != schema.User {
+			continue
+		}
+		if b.state == nil || b.state.LastUser.N == 0 || b.earlier+i+1 == b.state.LastUser.N {
+			return i
+		}
+		last = max(last, i)
+	}
+	return last
 }

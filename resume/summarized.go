@@ -20,7 +20,7 @@ const summaryShare = 40
 // Where nothing else was said: the messages at the end that are not summed up, and
 // the most messages of a range and tokens of its summary (seed 002, 4.5).
 const (
-	keptMessages  = 20
+	keptMessages  = 20 // if Options.Keep does not say
 	summedAtOnce  = 50
 	summaryTokens = 500
 )
@@ -37,7 +37,7 @@ func (b *builder) recaps(first int) []recap {
 	h := schema.History{Messages: b.h.messages, Tools: b.h.tools}
 	var made []recap
 	for _, s := range b.summaries {
-		if r, ok := summary.Valid(s, h); ok && r.End <= len(h.Messages)-keptMessages {
+		if r, ok := summary.Valid(s, h); ok && r.End <= len(h.Messages)-b.keep {
 			made = append(made, recap{r, rawjson.Text(s.Content)})
 		}
 	}
@@ -64,7 +64,7 @@ func (b *builder) recaps(first int) []recap {
 			at = r.End
 		}
 	}
-	between(max(at, len(h.Messages)-keptMessages))
+	between(max(at, len(h.Messages)-b.keep))
 	return out
 }
 

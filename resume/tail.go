@@ -20,26 +20,27 @@ type tail struct {
 	thought   int // tokens of that reasoning, about
 }
 
-// tails returns the tails that may be told, the longest first, of at most limit
-// tokens: each begins at a turn, or where last has the history begin, or inside
-// the last turn, for an agent may work for hours in one turn and no other may
-// fit. rendered are the sections of the messages that they need, from the end on.
-func (h *history) tails(last, limit int) (found []tail, rendered [][]section) {
+// tails returns the tails that may be told, the longest first, of about limit
+// tokens in a fence whose run is longer than outside, the longest that stands before
+// it: whole are those that begin at a turn, or where last has the history begin,
+// within those that begin inside a turn. rendered are the sections of the messages
+// that they need, from the end on.
+func (h *history) tails(last, limit, outside int) (whole, within []tail, rendered [][]section) {
 	n := len(h.messages)
 	first := 0
 	if last > 0 {
 		first = max(n-last, 0)
 	}
 	t := tail{start: n}
-	turn := false // a whole turn has been found
+	run, each := 0, 0 // of the fence, and its tokens
+messages:
 	for i := n - 1; i >= first; i-- {
 		m := &h.messages[i]
 		ss := h.sections(m)
 		t.sections += len(ss)
 		for _, s := range ss {
-			if t.tokens+t.sections+len(s)/largestToken > limit {
-				slices.Reverse(found)
-				return found, rendered
+			if t.tokens+t.sections+len(s)/largestToken > limit { // whatever the run of the fence
+				break messages
 			}
 			t.tokens += tokens.Count(string(s))
 			t.run = max(t.run, longestRun(string(s)))
@@ -51,13 +52,67 @@ func (h *history) tails(last, limit int) (found []tail, rendered [][]section) {
 			t.reasoning++
 			t.thought += roughly(m.Reasoning)
 		}
-		if i == first || m.Role == schema.User || !turn {
-			found = append(found, t)
+		if r := fenceRun(outside, t.run); r != run {
+			run, each = r, tokens.Count(strings.Repeat("~", r))
 		}
-		turn = turn || m.Role == schema.User
+		switch {
+		case t.tokens+t.sections*each > limit: // a longer run may have fewer tokens: the next may fit
+		case i == first || m.Role == schema.User:
+			whole = append(whole, t)
+		default:
+			within = append(within, t)
+		}
 	}
-	slices.Reverse(found)
-	return found, rendered
+	slices.Reverse(whole)
+	slices.Reverse(within)
+	return whole, within, rendered
+}
+
+// fenceRun is the run of a fence around texts whose longest run is inside, where the
+// longest before it is outside.
+func fenceRun(outside, inside int) int { return max(outside, inside, minFence-1) + 1 }
+
+// choose returns the longest tail of whole turns that fits the budget beside hd,
+// which is known to fit without a history, or where that takes less than half of the
+// room, the longest tail.
+//
+// The sums that it compares are exact, because the parts that it counts alone
+// meet where no token can reach over: at a newline before a bracket or a run of
+// tildes, and at the space behind such a run. The text is counted all the same.
+func (b *builder) choose(hd head, budget, last int) choice {
+	n := len(b.h.messages)
+	none := tail{start: n}
+	command := hd.commandText()
+	block := hd
+	block.command, block.reference = "", ""
+	commandTokens := tokens.Count(command)
+	text := command + block.text(b.leftOut(none))
+	outside := longestRun(text)
+	best := choice{none, text, tokens.Count(text), nil}
+	room := budget - best.count
+	whole, within, rendered := b.h.tails(last, budget-commandTokens-tokens.Count(block.text(nil)), outside)
+	try := func(tails []tail) {
+		for _, t := range tails {
+			if t.start >= best.start {
+				return
+			}
+			run := fenceRun(outside, t.run)
+			front := block.text(b.leftOut(t)) + "\n" + introduction(run, "")
+			if commandTokens+tokens.Count(front)+fencedTokens(run, t) > budget {
+				continue
+			}
+			text := command + front + fenced(run, rendered[:n-t.start])
+			if count := tokens.Count(text); count <= budget {
+				best = choice{t, text, count, b.tailParts(t, rendered, run)}
+				return
+			}
+		}
+	}
+	try(whole)
+	if taken := best.count - (budget - room); taken < room/2 {
+		try(within)
+	}
+	return best
 }
 
 // fenced spells the fence with the last messages in it, whose sections are

@@ -31,12 +31,6 @@ say "staticcheck"
 # Pinned, and run as a tool of its own, so that it is no requirement of the module.
 go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
-say "builds for other systems"
-# Without optimization, which changes nothing about whether it builds and halves the time.
-for os in darwin windows; do
-	GOOS=$os CGO_ENABLED=0 go build -gcflags='all=-N -l' -o /dev/null ./cmd/cortext
-done
-
 say "the README's commands"
 scripts/readme.sh
 
@@ -56,6 +50,15 @@ fi
 say "coverage of schema, store, resume, inject (at least 90 % each)"
 "${alone[@]}" scripts/coverage.sh
 
+# Meanwhile, behind everything else, since the agents wait more than they compute.
+# Without optimization, which changes nothing about whether it builds and halves the time.
+builds=$(mktemp)
+for os in darwin windows; do
+	GOOS=$os CGO_ENABLED=0 nice -n 19 go build -gcflags='all=-N -l' -o /dev/null ./cmd/cortext || exit 1
+done >"$builds" 2>&1 &
+building=$!
+trap 'kill "$building" 2>/dev/null || :; rm -f "$builds"' EXIT
+
 say "the real agents, in the versions that the tests are for"
 if ! scripts/install-agents.sh; then
 	missing+=("the tests with the real agents: scripts/install-agents.sh failed, see above")
@@ -74,6 +77,12 @@ fi
 say "go test, with the real agents and transcripts"
 # The agents wait more than they compute: three at a time do not slow each other.
 go test -timeout 30m -parallel 3 ./cmd/... ./inject/claude ./resume/model ./resume/rank ./schema/tokens ./store/secrets
+
+say "builds for other systems"
+wait "$building" || {
+	cat "$builds"
+	exit 1
+}
 
 say "kill -9 in the middle of appends (short form)"
 scripts/kill9.sh 200

@@ -168,10 +168,18 @@ func (c *chooser) mark(i, j int) {
 // asked tells what the user said, of the latest most: each text has at most half of
 // what is left for all, from its beginning.
 func (c *chooser) asked() {
-	for i := len(c.texts) - 1; i >= 0 && c.used < c.Asked; i-- {
-		if c.texts[i].Kind == User {
+	half := func(i int) {
+		if c.texts[i].Kind == User && c.used < c.Asked {
 			c.begin(i, c.used+(c.Asked-c.used+1)/2)
 		}
+	}
+	if c.First > 0 {
+		for i := c.first[c.First-1]; i < c.first[c.First]; i++ {
+			half(i)
+		}
+	}
+	for i := range slices.Backward(c.texts) {
+		half(i)
 	}
 }
 

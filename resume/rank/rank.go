@@ -38,7 +38,8 @@ type Options struct {
 	Tokens int      // that the sections may have, headings included
 	Older  int      // of these, those that are spent before the end that is told as it was said
 	Recent int      // tokens of that end that are told before anything is chosen
-	Asked  int      // tokens of what the user said that are told before that, of the latest most
+	Asked  int      // tokens of what the user said that are told before that, of First and of the latest most
+	First  int      // the section of the user's that comes before all others, from 1; 0: the last
 	Known  []string // texts that are told anyway
 }
 

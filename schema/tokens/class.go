@@ -41,8 +41,8 @@ var asciiClasses = [256]uint8{
 	lower, lower, lower, other, other, other, other, other,
 }
 
-// classified gives the class of the characters in a Unicode range table. A
-// character in none of the tables is other.
+// classified gives the class of the characters in a range table of the Go
+// library. A character in neither these tables nor [assigned] is other.
 var classified = [...]struct {
 	ranges *unicode.RangeTable
 	class  uint8
@@ -64,9 +64,7 @@ type wideClasses [0x20000]uint8
 // wide returns the table, which the first call makes.
 var wide = sync.OnceValue(newWideClasses)
 
-// newWideClasses fills the table from the Unicode tables of the Go library.
-// tiktoken has those of the Rust regex crate: the two can differ in characters
-// that only the newer of their Unicode versions assigns.
+// newWideClasses fills the table as tiktoken has it.
 func newWideClasses() *wideClasses {
 	w := new(wideClasses)
 	for r := range w {
@@ -79,6 +77,9 @@ func newWideClasses() *wideClasses {
 		for _, r := range c.ranges.R32 {
 			w.fill(r.Lo, r.Hi, r.Stride, c.class)
 		}
+	}
+	for _, a := range assigned {
+		w.fill(uint32(a.lo), uint32(a.hi), 1, a.class)
 	}
 	return w
 }
@@ -93,6 +94,11 @@ func (w *wideClasses) fill(lo, hi, stride uint32, class uint8) {
 func (w *wideClasses) of(r rune) uint8 {
 	if int(r) < len(w) {
 		return w[r]
+	}
+	for _, a := range assigned {
+		if a.lo <= r && r <= a.hi {
+			return a.class
+		}
 	}
 	for _, c := range classified {
 		if unicode.Is(c.ranges, r) {

@@ -14,16 +14,6 @@ func Prefix(text string, limit int) string {
 	return text[:inOriginal(text, valid, t.prefixEnd(valid, limit, c))]
 }
 
-// Suffix returns as much of the end of text as makes at most limit tokens, in
-// the manner of [Prefix].
-func Suffix(text string, limit int) string {
-	t := loaded()
-	c := t.caches.Get().(*cache)
-	defer t.caches.Put(c)
-	valid := repaired(text)
-	return text[inOriginal(text, valid, t.suffixStart(valid, limit, c)):]
-}
-
 // inOriginal returns the index into text for index i into valid, its repaired
 // form.
 func inOriginal(text, valid string, i int) int {
@@ -53,7 +43,7 @@ func (t *table) prefixEnd(text string, limit int, c *cache) int {
 		}
 		// Two pieces of white space can become one when the text ends behind
 		// them, so the sum of the pieces is not enough to go by.
-		within, _ := t.cut(text[end:next], left)
+		within := t.cut(text[end:next], left)
 		for _, e := range [...]int{end + within, end, before} {
 			if t.total(text[:e], c) <= limit {
 				return e
@@ -64,57 +54,21 @@ func (t *table) prefixEnd(text string, limit int, c *cache) int {
 	return end
 }
 
-func (t *table) suffixStart(text string, limit int, c *cache) int {
-	limit = max(limit, 0)
-	start := 0
-	if limit < len(text)/maxToken {
-		start = len(text) - limit*maxToken // nothing longer can fit
-		for start < len(text) && !utf8.RuneStart(text[start]) {
-			start++
-		}
-	}
-	// The pieces from one of them on are those of the text that starts there.
-	sum := t.total(text[start:], c)
-	before := start
-	for sum > limit {
-		before = start
-		start += pieceLen(text[before:])
-		sum -= t.count(text[before:start], c)
-	}
-	long := text[before:start]
-	if len(long) <= shortPiece {
-		return start
-	}
-	_, within := t.cut(long, t.count(long, c)-(limit-sum))
-	if t.total(text[before+within:], c) <= limit {
-		return before + within
-	}
-	return start
-}
-
 // cut returns where the given number of tokens end in piece, as the last place
-// between two characters not after that and the first not before it. They are
-// the ends of the piece if it has no more than shortPiece bytes.
+// between two characters not after that; 0 if it has no more than shortPiece bytes.
 //
-// The tokens up to such a place are those of the text up to it, and likewise
-// for those after it: no merge went across, so leaving out what is on the
-// other side changes none.
-func (t *table) cut(piece string, tokens int) (last, first int) {
+// The tokens up to such a place are those of the text up to it: no merge went
+// across, so leaving out what is on the other side changes none.
+func (t *table) cut(piece string, tokens int) (last int) {
 	if len(piece) <= shortPiece {
-		return 0, len(piece)
+		return 0
 	}
 	parts := t.merge(piece)
-	for i := 0; i < len(piece); i = int(parts[i].next) {
+	for i := 0; i < len(piece) && tokens >= 0; i = int(parts[i].next) {
 		if utf8.RuneStart(piece[i]) {
-			if tokens <= 0 {
-				if tokens == 0 {
-					last = i
-				}
-				return last, i
-			}
 			last = i
 		}
 		tokens--
 	}
-	return last, len(piece)
+	return last
 }

@@ -2,8 +2,20 @@ package tokens
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
+
+// newer reports whether the tables of the Go library, which the reference goes by,
+// lack r.
+func newer(r rune) bool {
+	for _, a := range assigned {
+		if a.lo <= r && r <= a.hi {
+			return true
+		}
+	}
+	return false
+}
 
 func FuzzCount(f *testing.F) {
 	for _, text := range slices.Concat(tricky, invalid, long(100)) {
@@ -11,6 +23,9 @@ func FuzzCount(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		text = text[:min(len(text), 1000)] // naiveCount takes the square of it
+		if strings.ContainsFunc(text, newer) {
+			return
+		}
 		if got, want := pieces(text), referencePieces(t, text); repaired(text) == text && !slices.Equal(got, want) {
 			t.Errorf("%q splits into\n%q, want\n%q", text, got, want)
 		}
@@ -24,5 +39,5 @@ func FuzzCuts(f *testing.F) {
 	for i, text := range slices.Concat(tricky, invalid, long(100)) {
 		f.Add(text, i)
 	}
-	f.Fuzz(checkCuts)
+	f.Fuzz(checkCut)
 }

@@ -1,6 +1,9 @@
 package tokens
 
 import (
+	"fmt"
+	"hash/fnv"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -79,6 +82,9 @@ func TestClasses(t *testing.T) {
 		if !unicode.In(r, unicode.White_Space, unicode.L, unicode.N) {
 			want |= other
 		}
+		if newer(r) {
+			continue // TestCodePoints
+		}
 		s := string(r)
 		if c, n := classAt(s, 0); c != want || n != len(s) {
 			t.Errorf("%U is of class %b in %d bytes, want %b in %d", r, c, n, want, len(s))
@@ -86,5 +92,41 @@ func TestClasses(t *testing.T) {
 	}
 	if c, n := classAt("a", 1); c != 0 || n != 0 {
 		t.Errorf("the end is of class %b in %d bytes", c, n)
+	}
+}
+
+// TestCodePoints compares every code point, in the texts that tell the classes
+// apart, with what tiktoken itself counted (testdata/codepoints.js).
+func TestCodePoints(t *testing.T) {
+	if raceDetector {
+		t.Skip("too slow under the race detector")
+	}
+	golden, err := os.ReadFile("testdata/codepoints.golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Fields(string(golden))
+	last := rune(unicode.MaxRune)
+	if testing.Short() {
+		last = 0x3ffff // what is assigned, but for tags and variations
+	}
+	for first := rune(0); first <= last; first += 0x1000 {
+		sum := fnv.New32a()
+		for r := first; r < first+0x1000; r++ {
+			if r >= 0xd800 && r < 0xe000 {
+				continue // has no UTF-8
+			}
+			c := string(r)
+			for _, text := range [...]string{c, c + "\r\n\r\n//", "a" + c, "1" + c, c + c, c + "The", " " + c + "'s", c + "1234"} {
+				sum.Write([]byte{byte(Count(text))})
+			}
+		}
+		if len(want) < 2 || want[0] != fmt.Sprintf("%x", first) {
+			t.Fatalf("the golden file lacks %x", first)
+		}
+		if got := fmt.Sprintf("%x", sum.Sum32()); got != want[1] {
+			t.Errorf("the counts of %U to %U are not those of tiktoken", first, first+0xfff)
+		}
+		want = want[2:]
 	}
 }

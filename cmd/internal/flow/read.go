@@ -107,6 +107,10 @@ type ResumeOptions struct {
 // budget that is smaller: what of it is worth telling is chosen from so much.
 const readTokens = 400_000
 
+// summedTokens is the same where summaries stand for messages: one holds only while
+// its messages are as they were.
+const summedTokens = 10 * readTokens
+
 // A Resumed is a payload with the conversation it belongs to.
 type Resumed struct {
 	Entry   store.Entry
@@ -127,12 +131,16 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := resume.Options{Now: w.env.Now(), Budget: o.Budget, Agent: o.For, Window: o.Window, Last: o.Last, Strategy: o.Strategy}
+	opts := resume.Options{Now: w.env.Now(), Budget: o.Budget, Agent: o.For, Window: o.Window, Last: o.Last, Strategy: o.Strategy, Keep: w.Config.KeepMessages}
 	budget := o.Budget
 	if budget == 0 {
 		budget = resume.BudgetOf(s, opts).Tokens
 	}
-	h, more, err := c.History(store.Limit{Messages: o.Last, Tokens: max(budget, readTokens)})
+	read := max(budget, readTokens)
+	if o.Strategy == resume.RecentPlus {
+		read = max(budget, summedTokens)
+	}
+	h, more, err := c.History(store.Limit{Messages: o.Last, Tokens: read})
 	if err != nil {
 		return nil, err
 	}

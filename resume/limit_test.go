@@ -1,0 +1,198 @@
+package resume
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"cortext/resume/digest"
+	"cortext/schema"
+	"cortext/schema/tokens"
+)
+
+// planOf has steps of about 30 tokens, of which the first are done.
+func planOf(steps, done int) *schema.Plan {
+	p := &schema.Plan{Current: done}
+	for i := range steps {
+		status := "completed"
+		if i >= done {
+			status = "pending"
+		}
+		p.Steps = append(p.Steps, schema.Step{Status: status, Content: fmt.Sprintf("Step %d: rework the handler in internal/api/handler_%d.go so that it returns typed errors and add a table test for each of its exits", i, i)})
+	}
+	return p
+}
+
+// blockTokens is what the block of a payload takes.
+func blockTokens(t *testing.T, p *Payload) int {
+	t.Helper()
+	return tokens.Count(mustParse(t, p.Text).block)
+}
+
+// TestShares: a plan and a summary that are long leave room for the history, whatever
+// the strategy.
+func TestShares(t *testing.T) {
+	for _, strategy := range append(Strategies(), "") {
+		s, h, o := long(300)
+		o.Budget, o.Strategy = 2000, strategy
+		s.Plan = nil
+		without := mustBuild(t, s, h, o)
+		s.Plan = planOf(60, 60)
+		p := mustBuild(t, s, h, o)
+		if !strings.Contains(p.Text, "\nPlan: 60 of 60 steps done\nLeft out:") || p.Included < without.Included*4/5 {
+			t.Errorf("%q: a finished plan leaves %d messages of %d", strategy, p.Included, without.Included)
+		}
+		s.Plan = planOf(60, 30)
+		s.ContextSummary = strings.Repeat("REST is simpler, GraphQL is richer. ", 100)
+		p = mustBuild(t, s, h, o)
+		if n := blockTokens(t, p); n > 2000*2/share+200 || p.Included < without.Included/2 {
+			t.Errorf("%q: a block of %d tokens leaves %d messages of %d", strategy, n, p.Included, without.Included)
+		}
+		if !strings.Contains(p.Text, "\nPlan: 30 of 60 steps done, step 31 is current\n- [ ] Step 30: ") || strings.Contains(p.Text, "\n- [x]") {
+			t.Errorf("%q: what is open is not told before what is done:\n%s", strategy, p.Text)
+		}
+		for _, want := range []string{theSteps, theSummary} {
+			if !slices.ContainsFunc(p.LeftOut, func(l LeftOut) bool { return l.What == want && l.Tokens > 100 }) {
+				t.Errorf("%q: left out %+v", strategy, p.LeftOut)
+			}
+		}
+	}
+	s, h, o := brainstorm() // all fits
+	s.Plan = planOf(20, 10)
+	o.Budget = 2000
+	if p := mustBuild(t, s, h, o); p.Strategy != FullHistory || strings.Count(p.Text, "\n- [x]") != 10 {
+		t.Errorf("%s:\n%s", p.Strategy, p.Text)
+	}
+	s.Plan = planOf(5, 5)
+	if p := mustBuild(t, s, h, o); !strings.Contains(p.Text, "\nPlan: 5 of 5 steps done") || strings.Contains(p.Text, "- [x]") {
+		t.Errorf("a finished plan:\n%s", p.Text)
+	}
+}
+
+// TestSmallBudgets: in any budget the task and the last words of the user are told.
+func TestSmallBudgets(t *testing.T) {
+	s, h, o := long(300)
+	s.Plan = planOf(5, 2)
+	s.ContextSummary = strings.Repeat("The reader is done, the index still skips damaged lines. ", 5)
+	h.Messages[0].Content = "Make the parser tolerate damaged lines and report each with its place in the file."
+	h.Messages = append(h.Messages, schema.Message{ID: "u", Role: schema.User, Content: "Now rename the option --strict to --fail-on-damage in cmd/check.go.\n\n" + strings.Repeat("It is used there. ", 100)})
+	o.State = new(digest.State)
+	o.State.Add(h)
+	for _, strategy := range append(Strategies(), "") {
+		o.Strategy = strategy
+		for budget := MinBudget; budget < leastFenced; budget += 7 {
+			o.Budget = budget
+			p := mustBuild(t, s, h, o)
+			if !strings.Contains(p.Text, "Now rename the option --strict") {
+				t.Errorf("%q, budget %d: the last words of the user are missing:\n%s", strategy, budget, p.Text)
+			}
+			if !strings.Contains(p.Text, "Task: Make the parser tolerate") {
+				t.Errorf("%q, budget %d: the task is missing:\n%s", strategy, budget, p.Text)
+			}
+			if err := checkPayload(s, h, o, p); err != nil {
+				t.Errorf("%q, budget %d: %v", strategy, budget, err)
+			}
+		}
+	}
+	o.Strategy = ""
+	for budget := leastFenced; budget < 2*leastFenced; budget += 31 { // no payload that tells of no message
+		o.Budget = budget
+		if p := mustBuild(t, s, h, o); p.Included == 0 && !strings.Contains(p.Text, "\nLast words of the user: Now rename") {
+			t.Errorf("budget %d:\n%s", budget, p.Text)
+		}
+	}
+	// Without a state, with nothing but the words of others, and with one message.
+	o.State, o.Budget = nil, MinBudget
+	if p := mustBuild(t, s, h, o); !strings.Contains(p.Text, "\nLast words of the user: Now rename") {
+		t.Errorf("without a state:\n%s", p.Text)
+	}
+	for i := range h.Messages {
+		h.Messages[i].Role = schema.Assistant
+	}
+	if p := mustBuild(t, s, h, o); strings.Contains(p.Text, "Last words") {
+		t.Errorf("no user:\n%s", p.Text)
+	}
+}
+
+// TestTildes: a long run of tildes makes neither the headings so long that little is
+// told, nor choosing a tail slow.
+func TestTildes(t *testing.T) {
+	run := strings.Repeat("~", 2000)
+	for what, make := range map[string]func(*schema.Session){
+		"title":   func(s *schema.Session) { s.Title = "t " + run },
+		"summary": func(s *schema.Session) { s.ContextSummary = "x " + run },
+		"plan":    func(s *schema.Session) { s.Plan.Steps[0].Content = run },
+	} {
+		for _, strategy := range []string{Ranked, RecentTurns} {
+			s, h, o := long(300)
+			o.Budget, o.Strategy = 8000, strategy
+			want := mustBuild(t, s, h, o).Included
+			make(s)
+			if p := mustBuild(t, s, h, o); p.Included < want*9/10 {
+				t.Errorf("%s, %s: %d messages, %d without", what, strategy, p.Included, want)
+			}
+		}
+	}
+	_, h, _ := long(5000)
+	for _, n := range []int{80, 2000} {
+		last := &h.Messages[len(h.Messages)-1]
+		last.Content = "x " + strings.Repeat("~", n)
+		const limit = 100_000
+		for _, outside := range []int{0, 3000} {
+			whole, within, _ := newHistory(h).tails(0, limit, outside)
+			if size := fencedTokens(fenceRun(outside, n), whole[0]); size > limit+200 || len(within) == 0 {
+				t.Errorf("%d and %d tildes: the first of %d tails has %d tokens", n, outside, len(whole), size)
+			}
+		}
+	}
+}
+
+// TestShortLastTurn: where the last turn is a line and the one before does not fit,
+// the end of that is told.
+func TestShortLastTurn(t *testing.T) {
+	s, h, o := long(100)
+	for i := 20; i < 199; i++ {
+		h.Messages[i].Role = schema.Assistant
+	}
+	h.Messages[199].Role, h.Messages[199].Content = schema.User, "[Request interrupted by user]"
+	for _, strategy := range []string{RecentTurns, PrunedTools} {
+		o.Budget, o.Strategy = 2000, strategy
+		if p := mustBuild(t, s, h, o); p.Strategy != strategy || p.Tokens < 1900 {
+			t.Errorf("%s: %d messages, %d tokens", p.Strategy, p.Included, p.Tokens)
+		}
+		// A turn that takes more than half of the room stands alone.
+		h.Messages[170].Role = schema.User
+		if p := mustBuild(t, s, h, o); p.Included != 30 {
+			t.Errorf("%s: %d messages, %d tokens", p.Strategy, p.Included, p.Tokens)
+		}
+		h.Messages[170].Role = schema.Assistant
+	}
+}
+
+// TestHugeNames: neither the name of a tool nor a field of the session makes a
+// heading or the block as long as they are.
+func TestHugeNames(t *testing.T) {
+	s, h, o := brainstorm()
+	huge := strings.Repeat("日", 1<<20)
+	c := h.Tools["c1"]
+	c.Name = huge
+	h.Tools["c1"] = c
+	for _, ss := range newHistory(h).sections(&h.Messages[1]) {
+		if heading, _, _ := strings.Cut(string(ss), "\n"); len(heading) > 300 {
+			t.Errorf("a heading of %d bytes", len(heading))
+		}
+	}
+	s.Title, s.ContextSummary, s.ConversationType = huge, huge, huge
+	s.Plan.Steps[0].Content = huge
+	o.Budget = 500_000
+	p := mustBuild(t, s, h, o)
+	if n := len(p.Text); n > 5*longestField {
+		t.Errorf("a payload of %d bytes", n)
+	}
+	for _, want := range []string{theTitle, theSummary, theType} {
+		if !slices.ContainsFunc(p.LeftOut, func(l LeftOut) bool { return l.What == want && l.Tokens > 500_000 }) {
+			t.Errorf("left out %+v", p.LeftOut)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package resume
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"cortext/resume/summary"
+	"cortext/schema"
+)
+
+// TestSummariesOfWhatWasRead: a summary is told where its messages were read, be it
+// not from the first one on; what lies before and behind is told by what stands in it.
+func TestSummariesOfWhatWasRead(t *testing.T) {
+	s, h, o := long(100)
+	for i := range h.Messages {
+		h.Messages[i].ID = fmt.Sprintf("m%d", i+1)
+	}
+	for i, r := range []summary.Range{{Start: 0, End: 50}, {Start: 50, End: 100}, {Start: 120, End: 170}} {
+		text := fmt.Sprintf("The summary number%d of three was made of it.", i+1)
+		o.Summaries = append(o.Summaries, summary.New(h, r, text, schema.Extracted, "", 500, noon))
+	}
+	o.Budget, o.Strategy = 4000, RecentPlus
+	for _, c := range []struct {
+		earlier, keep int
+		want, not     []string
+	}{
+		{0, 0, []string{"number1", "number2", "number3", "messages 1 to 50", "messages 51 to 100", "messages 101 to 120", "messages 121 to 170", "messages 171 to 180"}, nil},
+		{10, 0, []string{"number2", "number3", "messages 11 to 50"}, []string{"number1"}},
+		{60, 0, []string{"number3", "messages 61 to 110", "messages 111 to 120"}, []string{"number1", "number2"}},
+		{0, 60, []string{"number1", "number2", "messages 101 to 140"}, []string{"number3", "messages 141"}},
+	} {
+		part := h
+		part.Messages, part.Earlier = h.Messages[c.earlier:], c.earlier
+		o.Keep = c.keep
+		p := mustBuild(t, s, part, o)
+		for _, want := range c.want {
+			if !strings.Contains(p.Text, want) {
+				t.Errorf("earlier %d, keep %d: no %q", c.earlier, c.keep, want)
+			}
+		}
+		for _, not := range c.not {
+			if strings.Contains(p.Text, not) {
+				t.Errorf("earlier %d, keep %d: %q", c.earlier, c.keep, not)
+			}
+		}
+	}
+}
