@@ -158,7 +158,7 @@ func checkPayload(s *schema.Session, h schema.History, o Options, p *Payload) er
 	if body = strings.Trim(rawjson.Text(body), " \t\r\n"); p.Strategy != MinimalState && !referred(p) && !strings.HasPrefix(strings.TrimLeft(ps.command, "\n \t\r"), body) {
 		return fmt.Errorf("%s without the command: %q", p.Strategy, ps.command)
 	}
-	if full := p.Included == len(h.Messages)+h.Earlier; p.Strategy != MinimalState && full != (p.Strategy == FullHistory) {
+	if full := p.Included == len(h.Messages)+h.Earlier; p.Strategy == FullHistory && !full || full && p.Strategy != FullHistory && len(p.LeftOut) == 0 {
 		return fmt.Errorf("%s with %d of %d", p.Strategy, p.Included, len(h.Messages)+h.Earlier)
 	}
 	if err := checkTurns(h.Messages, p.Included, o, ps); err != nil {

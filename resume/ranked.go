@@ -189,8 +189,8 @@ func (b *builder) tell(hd head, budget int, choose func(room int) (lead []sectio
 	command := hd.commandText()
 	block := hd
 	block.command, block.reference = "", ""
-	least := max(longestRun(command+block.text(nil)), minFence-1) + 1
 	most := b.leftOutPieces(piecewise{told: make([]bool, len(b.h.messages)), lacking: make([]bool, len(b.h.messages))})
+	least := max(longestRun(command+block.text(most)), minFence-1) + 1
 	spell := func(left []LeftOut, run int, body string) string {
 		fence := strings.Repeat("~", run)
 		return command + block.text(left) + "\n" + introduction(run, inPieces) + fence + fenceOpen + body + fence + fenceClose

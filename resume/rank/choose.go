@@ -12,7 +12,7 @@ import (
 const (
 	gapTokens  = 2   // of a line with a Gap
 	callShown  = 200 // bytes of a call's input that are told at the end
-	callOpened = 80  // bytes of it that stand with anything that is told of the call
+	callOpened = 60  // bytes of it that stand with anything that is told of the call
 )
 
 // Choose returns what is told of each section. The tokens are about those that
