@@ -109,7 +109,7 @@ func ratio(tokens int, source int64) Raw {
 
 // FileName is the name of the summary's file in summaries/.
 func (s *Summary) FileName() string {
-	return idName(s.First) + "-" + idName(s.Last) + ".json"
+	return PathElement(s.First) + "-" + PathElement(s.Last) + ".json"
 }
 
 const hashPrefix = "sha256:"
@@ -127,27 +127,4 @@ func MembersHash(msgs []Message) string {
 		sum.Write(append(line, '\n'))
 	}
 	return hashPrefix + hex.EncodeToString(sum.Sum(nil))
-}
-
-// idName is an id as part of a file's name (FORMAT.md, "Names").
-func idName(id string) string {
-	safe := id != "" && len(id) <= 100 && id[0] != '.' && id[len(id)-1] != '.' && !reservedName(id)
-	for _, c := range []byte(id) {
-		safe = safe && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.')
-	}
-	if safe {
-		return id
-	}
-	sum := sha256.Sum256([]byte(id))
-	return "sha256-" + hex.EncodeToString(sum[:16])
-}
-
-// reservedName reports whether Windows takes a name for a device.
-func reservedName(name string) bool {
-	name, _, _ = strings.Cut(strings.ToLower(name), ".")
-	switch name {
-	case "con", "prn", "aux", "nul":
-		return true
-	}
-	return len(name) == 4 && (name[:3] == "com" || name[:3] == "lpt") && name[3] >= '0' && name[3] <= '9'
 }

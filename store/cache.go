@@ -128,9 +128,6 @@ func notRegularFile(name string, info fs.FileInfo) error {
 	return &fs.PathError{Op: "remove", Path: name, Err: errors.New("is " + lines.Kind(info.Mode()))}
 }
 
-// NativeName returns an agent's id as a file's name (FORMAT.md, "Names").
-func NativeName(id string) string { return nativeName(id) }
-
 // Warm prepares in the background what the first append of a process needs.
 func (s *Store) Warm() { tokens.Warm() }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"cortext/schema"
 )
 
 func TestCache(t *testing.T) {
@@ -90,7 +92,7 @@ func TestCacheNames(t *testing.T) {
 	wantSame(t, filepath.Dir(s.dir), before)
 	// What an agent calls its session becomes one name.
 	for _, id := range []string{"", ".", "..", "../../x", "a/b", `a\b`, "a\x00", "CON", "x.", "\xff", "ü", "a b", strings.Repeat("x", 300)} {
-		name := NativeName(id)
+		name := schema.PathElement(id)
 		if checkPath(name) != nil || strings.ContainsAny(name, "/\\") || len(name) > 100 {
 			t.Errorf("%.20q becomes %q", id, name)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"cortext/schema"
 	"cortext/store/internal/lines"
 )
 
@@ -88,7 +89,7 @@ func (c *Conversation) isSub() bool { return c.path == c.dir }
 // Subagent returns the conversation of a sub-agent by the agent's id for it. It
 // need not exist: the first Append makes it.
 func (c *Conversation) Subagent(nativeID string) (*Conversation, error) {
-	dir := c.file(subagentsDir + "/" + nativeName(nativeID))
+	dir := c.file(subagentsDir + "/" + schema.PathElement(nativeID))
 	for _, dir := range []string{c.dir, path.Dir(dir), dir} {
 		info, err := c.s.root.Lstat(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

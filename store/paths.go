@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"cortext/schema"
 	"cortext/store/internal/lines"
 )
 
@@ -149,7 +150,7 @@ func Slug(title string) string {
 	if slug == "" {
 		return "untitled"
 	}
-	if reservedName(slug) {
+	if schema.ReservedName(slug) {
 		slug += "-0"
 	}
 	return slug
@@ -169,30 +170,6 @@ func plainLetter(r rune) rune {
 		}
 	}
 	return r
-}
-
-// reservedName reports whether Windows takes a name for a device. filepath.IsLocal
-// knows these on Windows only, and folders travel.
-func reservedName(name string) bool {
-	name, _, _ = strings.Cut(strings.ToLower(name), ".")
-	switch name {
-	case "con", "prn", "aux", "nul":
-		return true
-	}
-	return len(name) == 4 && (name[:3] == "com" || name[:3] == "lpt") && name[3] >= '0' && name[3] <= '9'
-}
-
-// nativeName makes one safe path element of an agent's id for a sub-agent: the id
-// itself where it is one, else a hash of it.
-func nativeName(id string) string {
-	safe := id != "" && len(id) <= 100 && id[0] != '.' && id[len(id)-1] != '.' && !reservedName(id)
-	for _, c := range []byte(id) {
-		safe = safe && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.')
-	}
-	if safe {
-		return id
-	}
-	return "sha256-" + digest([]byte(id))
 }
 
 // digest is a short name for bytes: 32 hex digits of their SHA-256.

@@ -15,7 +15,7 @@ import (
 // clearedName is the file that tells the new session of a program where the one
 // before it was.
 func clearedName(agent, process string) string {
-	return "cleared/" + agent + "/" + store.NativeName(process)
+	return "cleared/" + agent + "/" + schema.PathElement(process)
 }
 
 // skippedMark stands in that file for a session that is not to be saved.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -105,11 +106,11 @@ func (k *compacting) files() map[string]string {
 }
 
 // endpoint answers as a model's endpoint does, and counts how often it is asked.
-func endpoint(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) (env map[string]string, asked *int) {
+func endpoint(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) (env map[string]string, asked *atomic.Int32) {
 	t.Helper()
-	asked = new(int)
+	asked = new(atomic.Int32)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		*asked++ // one after the other
+		asked.Add(1)
 		_, _ = io.Copy(io.Discard, r.Body)
 		answer(w, r)
 	}))
@@ -132,8 +133,8 @@ func TestCompactAnswer(t *testing.T) {
 	var progress []string
 	k.Summing = func(first, last, of int) { progress = append(progress, fmt.Sprint(first, last, of)) }
 	out := k.compacted(true)
-	if len(out.Failed) > 0 || *asked != 3 || len(out.Ranges) != 4 || out.Ranges[3].Tokens != 0 || !strings.Contains(out.Ranges[3].Why, "still grows") || !out.Ranges[0].Made {
-		t.Errorf("asked %d times: %+v", *asked, out)
+	if len(out.Failed) > 0 || asked.Load() != 3 || len(out.Ranges) != 4 || out.Ranges[3].Tokens != 0 || !strings.Contains(out.Ranges[3].Why, "still grows") || !out.Ranges[0].Made {
+		t.Errorf("asked %d times: %+v", asked.Load(), out)
 	}
 	if got := fmt.Sprint(progress); got != "[1 50 180 51 100 180 101 150 180]" {
 		t.Errorf("progress %s", got)
@@ -145,8 +146,8 @@ func TestCompactAnswer(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
 	}
-	if again := k.compacted(true); len(files) != 3 || *asked != 3 || again.Ranges[0].Made || again.Ranges[0].Tokens == 0 {
-		t.Errorf("%d files; asked %d times: %+v", len(files), *asked, again)
+	if again := k.compacted(true); len(files) != 3 || asked.Load() != 3 || again.Ranges[0].Made || again.Ranges[0].Tokens == 0 {
+		t.Errorf("%d files; asked %d times: %+v", len(files), asked.Load(), again)
 	}
 }
 
@@ -179,7 +180,7 @@ func TestCompactFails(t *testing.T) {
 		{name: "a sentence that is too long", answer: answering(strings.Repeat("word ", 2000) + "end."), asked: 3, failed: 3, says: "no sentence of the answer"},
 		{name: "broken", answer: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, asked: 3, failed: 3, says: "500"},
 	} {
-		env, asked := c.env, new(int)
+		env, asked := c.env, new(atomic.Int32)
 		if env == nil {
 			env, asked = endpoint(t, c.answer)
 		}
@@ -192,8 +193,8 @@ func TestCompactFails(t *testing.T) {
 			k.summaryWait = 0
 		}
 		out := k.compacted(true)
-		if *asked != c.asked || len(out.Failed) != c.failed || !strings.Contains(out.Failed[0].Error(), c.says) || strings.Contains(out.Failed[0].Error(), "deadline") {
-			t.Errorf("%s: asked %d times: %v", c.name, *asked, out.Failed)
+		if int(asked.Load()) != c.asked || len(out.Failed) != c.failed || !strings.Contains(out.Failed[0].Error(), c.says) || strings.Contains(out.Failed[0].Error(), "deadline") {
+			t.Errorf("%s: asked %d times: %v", c.name, asked.Load(), out.Failed)
 		}
 		for _, r := range out.Ranges {
 			if r.Tokens != 0 || r.Made || r.Why == "" {
@@ -209,8 +210,8 @@ func TestCompactFails(t *testing.T) {
 	k := newCompacting(t, "summarizer: openai", env)
 	ctx, cancel := context.WithCancel(context.Background())
 	k.Summing = func(int, int, int) { cancel() }
-	if _, err := k.Compact(ctx, k.entry, true); err != context.Canceled || *asked > 0 {
-		t.Errorf("%v, asked %d times", err, *asked)
+	if _, err := k.Compact(ctx, k.entry, true); err != context.Canceled || asked.Load() > 0 {
+		t.Errorf("%v, asked %d times", err, asked.Load())
 	}
 }
 
@@ -268,12 +269,12 @@ func TestCompactStands(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out := k.compacted(false); len(out.Damage) != 3 || len(out.Failed) > 0 || *asked != 3 {
+	if out := k.compacted(false); len(out.Damage) != 3 || len(out.Failed) > 0 || asked.Load() != 3 {
 		t.Errorf("%+v", out)
 	}
 	out := k.compacted(true)
-	if len(out.Failed) != 1 || !strings.Contains(out.Failed[0].Error(), "m0-m49.json") || !strings.Contains(out.Failed[0].Error(), "99.0") || *asked != 5 {
-		t.Errorf("asked %d times: %+v", *asked, out)
+	if len(out.Failed) != 1 || !strings.Contains(out.Failed[0].Error(), "m0-m49.json") || !strings.Contains(out.Failed[0].Error(), "99.0") || asked.Load() != 5 {
+		t.Errorf("asked %d times: %+v", asked.Load(), out)
 	}
 	if files := k.files(); files["m0-m49.json"] != newer || !strings.Contains(files["m50-m99.json"], "It was done.") {
 		t.Errorf("files %v", files)

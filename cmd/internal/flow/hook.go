@@ -138,7 +138,7 @@ func endOf(text string) string {
 }
 
 func stoppingName(agent, nativeID string) string {
-	return "stopping/" + agent + "/" + store.NativeName(nativeID)
+	return "stopping/" + agent + "/" + schema.PathElement(nativeID)
 }
 
 // finishStop settles a conversation again, behind the answer to the command that

@@ -26,7 +26,7 @@ type tombstone struct {
 const removedDir = ".workspace/local/kept/removed/"
 
 func tombstoneName(agent, nativeID string) string {
-	return removedDir + agent + "/" + store.NativeName(nativeID) + ".json"
+	return removedDir + agent + "/" + schema.PathElement(nativeID) + ".json"
 }
 
 // Remove removes a conversation with its folder. What the agents' transcripts have

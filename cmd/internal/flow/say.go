@@ -200,7 +200,7 @@ func (w *Workspace) sayPayload(agent inject.Agent, e store.Entry) (string, error
 	if len(intro)+len(r.Payload.Text) <= limit && !altered {
 		return intro + r.Payload.Text, nil
 	}
-	name := payloadDir + store.NativeName(e.Session.ID) + ".md"
+	name := payloadDir + schema.PathElement(e.Session.ID) + ".md"
 	if err := w.Store.WriteFile(name, []byte(r.Payload.Text)); err != nil {
 		return "", err
 	}

@@ -25,7 +25,7 @@ type Sent struct {
 // ErrNotSent is returned where nothing is known of what was told last.
 var ErrNotSent = errors.New("nothing is known of what was told last: the conversation was not resumed on this machine, or the cache was deleted")
 
-func sentName(path string) string { return "sent/" + store.NativeName(path) + ".json" }
+func sentName(path string) string { return "sent/" + schema.PathElement(path) + ".json" }
 
 // noteSent remembers what an agent was told. A failure costs that knowledge only.
 func (w *Workspace) noteSent(path, agent string, p *resume.Payload) {

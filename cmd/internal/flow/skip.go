@@ -3,7 +3,7 @@ package flow
 import (
 	"errors"
 
-	"cortext/store"
+	"cortext/schema"
 )
 
 // A session that the user does not want saved is left alone until it is stopped
@@ -11,7 +11,7 @@ import (
 // cache.
 
 func skipName(agent, nativeID string) string {
-	return ".workspace/local/kept/skipped/" + agent + "/" + store.NativeName(nativeID)
+	return ".workspace/local/kept/skipped/" + agent + "/" + schema.PathElement(nativeID)
 }
 
 // ErrNoSession says that a command was not called from within an agent's session.

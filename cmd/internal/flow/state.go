@@ -27,7 +27,7 @@ type keptState struct {
 }
 
 func stateName(c *store.Conversation) string {
-	return "state/" + store.NativeName(c.Path()) + ".json"
+	return "state/" + schema.PathElement(c.Path()) + ".json"
 }
 
 // stateTokens is how much of the end of a conversation a state is made of that was

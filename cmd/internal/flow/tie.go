@@ -99,7 +99,7 @@ type mark struct {
 }
 
 func tieName(agent, nativeID string) string {
-	return "sessions/" + agent + "/" + store.NativeName(nativeID) + ".json"
+	return "sessions/" + agent + "/" + schema.PathElement(nativeID) + ".json"
 }
 
 // readTie returns what the cache knows of a session.
@@ -276,7 +276,7 @@ func (w *Workspace) warmTies(agent inject.Agent, root string, all []store.Entry)
 // of its last lines.
 func (w *Workspace) forkedFrom(agent inject.Agent, nativeID, root, transcript string) []part {
 	ties := w.ties(agent.Name)
-	delete(ties, store.NativeName(nativeID)+".json")
+	delete(ties, schema.PathElement(nativeID)+".json")
 	for name, t := range ties {
 		if len(t.Parts) == 0 || !slices.Contains(t.Roots, root) {
 			delete(ties, name)
