@@ -115,8 +115,10 @@ func (b *builder) spell(r *ranking, lead []section, told []rank.Told, run int) p
 		switch {
 		case t.Recent:
 			p.Why = "the end"
-		case len(t.Names) == 0:
+		case len(t.Names) == 0 && b.h.messages[m].Role == schema.User:
 			p.Why = "the user said it"
+		case len(t.Names) == 0:
+			p.Why = "it names what may be needed"
 		}
 		write(p, r.headings[i]+t.Text)
 	}

@@ -288,7 +288,7 @@ func (c *chooser) older() {
 			continue
 		}
 		opened := !c.open[t.section]
-		c.earn(t.section, s)
+		c.earn(t, s)
 		c.show(top.text, top.segment)
 		// What stands beside it has become cheaper.
 		from, to := top.text, top.text+1
@@ -311,10 +311,11 @@ func (c *chooser) older() {
 const reasons = 5
 
 // earn notes the names for which a segment is told.
-func (c *chooser) earn(section int, s *segment) {
+func (c *chooser) earn(t *text, s *segment) {
 	var fresh []int32
 	for _, id := range s.names {
-		if !c.known[id] && c.names[id].worth > 0 {
+		escaped := t.Kind == Call && strings.Contains(t.Text[s.from:s.to], `\`+c.names[id].text) // the n of a \n is no part of a name
+		if !c.known[id] && c.names[id].worth > 0 && !escaped {
 			fresh = append(fresh, id)
 		}
 	}
@@ -322,12 +323,12 @@ func (c *chooser) earn(section int, s *segment) {
 		return cmp.Or(cmp.Compare(len(c.names[b].within), len(c.names[a].within)), cmp.Compare(c.names[b].worth, c.names[a].worth), cmp.Compare(c.names[a].text, c.names[b].text))
 	})
 	for _, id := range fresh {
-		text, list := c.names[id].text, c.earned[section]
+		text, list := c.names[id].text, c.earned[t.section]
 		if len(list) == reasons {
 			return
 		}
 		if !slices.ContainsFunc(list, func(longer string) bool { return strings.Contains(longer, text) }) {
-			c.earned[section] = append(list, text)
+			c.earned[t.section] = append(list, text)
 		}
 	}
 }
