@@ -170,7 +170,11 @@ func TestAdditive(t *testing.T) {
 // TestManyMessages: of a hundred thousand messages only those are rendered that
 // can be told.
 func TestManyMessages(t *testing.T) {
-	s, h, o := long(50_000)
+	n := 50_000
+	if testing.Short() {
+		n = 10_000
+	}
+	s, h, o := long(n)
 	o.Budget = 20_000
 	if p := mustBuild(t, s, h, o); p.Tokens < 19_000 || p.Strategy != Ranked {
 		t.Errorf("%s, %d tokens", p.Strategy, p.Tokens)

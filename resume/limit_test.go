@@ -79,9 +79,13 @@ func TestSmallBudgets(t *testing.T) {
 	h.Messages = append(h.Messages, schema.Message{ID: "u", Role: schema.User, Content: "Now rename the option --strict to --fail-on-damage in cmd/check.go.\n\n" + strings.Repeat("It is used there. ", 100)})
 	o.State = new(digest.State)
 	o.State.Add(h)
+	step := 7
+	if testing.Short() {
+		step = 50
+	}
 	for _, strategy := range append(Strategies(), "") {
 		o.Strategy = strategy
-		for budget := MinBudget; budget < leastFenced; budget += 7 {
+		for budget := MinBudget; budget < leastFenced; budget += step {
 			o.Budget = budget
 			p := mustBuild(t, s, h, o)
 			if !strings.Contains(p.Text, "Now rename the option --strict") {

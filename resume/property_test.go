@@ -327,7 +327,7 @@ func checkTexts(messages []schema.Message, sections []parsedSection) error {
 func TestEveryPayload(t *testing.T) {
 	rounds := 500
 	if testing.Short() {
-		rounds = 120
+		rounds = 60
 	}
 	counts := map[string]int{}
 	for seed := range rounds {
