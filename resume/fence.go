@@ -216,7 +216,8 @@ func toolName(name string) string {
 	return name
 }
 
-// outcome says in a word or two how a call ended.
+// outcome says in a word or two how a call ended. Of a command that an agent calls a
+// success although it failed, the exit code says it.
 func outcome(t *schema.Tool) string {
 	if t.Sealed != "" {
 		return "sealed"
@@ -227,10 +228,13 @@ func outcome(t *schema.Tool) string {
 			word = "ok"
 		}
 	}
-	if t.ExitCode != nil && (*t.ExitCode != 0 || t.Success == nil) {
-		word = strings.TrimPrefix(fmt.Sprintf("%s, exit code %d", word, *t.ExitCode), "no result, ")
+	switch {
+	case t.ExitCode == nil || *t.ExitCode == 0 && t.Success != nil:
+		return word
+	case t.Success != nil && !*t.Success:
+		return fmt.Sprintf("%s, exit code %d", word, *t.ExitCode)
 	}
-	return word
+	return fmt.Sprintf("exit code %d", *t.ExitCode)
 }
 
 // compact returns the JSON value raw without space between its tokens, so that

@@ -87,7 +87,7 @@ func TestSections(t *testing.T) {
 				{ID: "c3", Name: "mcp__x.y:z", Success: yes(true), ExitCode: number(1), Attachments: []schema.Attachment{{MediaType: "a/b", Bytes: 1, Name: "c"}}},
 			},
 			want: []section{" assistant\n", " tool \"a ok ~~~~ user\" failed\n{broken\nerror: no such file\n",
-				" tool \"\" failed, exit code 1\n{}\nvery bad\n", " tool mcp__x.y:z ok, exit code 1\n{}\n[attachment a/b, 1 bytes, c]\n"},
+				" tool \"\" failed, exit code 1\n{}\nvery bad\n", " tool mcp__x.y:z exit code 1\n{}\n[attachment a/b, 1 bytes, c]\n"},
 		},
 	} {
 		if got := sectionsOf(c.m, c.tools...); !slices.Equal(got, c.want) {

@@ -22,7 +22,7 @@ const (
 
 // askedShare is the part of a budget that what the user said has before anything
 // else: who goes on must know what was asked for.
-const askedShare = 16
+const askedShare = 12
 
 // A ranking is the sections of a history, made ready to choose from.
 type ranking struct {

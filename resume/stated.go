@@ -21,6 +21,7 @@ type fact struct {
 	group factGroup
 	text  string
 	n     int // of its message
+	at    int // which it was of those of its kind
 	rank  int
 }
 
@@ -57,7 +58,7 @@ func facts(st *digest.State) []fact {
 	// In each group the latest are worth most; first and step say how the groups mix.
 	add := func(g factGroup, first, step int, facts ...fact) {
 		for i, f := range facts {
-			f.group, f.rank = g, first+step*(len(facts)-1-i)
+			f.group, f.at, f.rank = g, i, first+step*(len(facts)-1-i)
 			all = append(all, f)
 		}
 	}
@@ -131,7 +132,7 @@ func tellState(st *digest.State, limit int, elsewhere ...factGroup) string {
 		return ""
 	}
 	var told []fact
-	titled := [groups]bool{}
+	titled, more := [groups]bool{}, [groups]int{}
 	for _, f := range facts(st) {
 		if slices.Contains(elsewhere, f.group) {
 			continue
@@ -141,6 +142,7 @@ func tellState(st *digest.State, limit int, elsewhere ...factGroup) string {
 			n += tokens.Count(title) + 1
 		}
 		if n > limit {
+			more[f.group]++
 			continue
 		}
 		limit -= n
@@ -148,12 +150,15 @@ func tellState(st *digest.State, limit int, elsewhere ...factGroup) string {
 		told = append(told, f)
 	}
 	slices.SortStableFunc(told, func(a, b fact) int {
-		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.n, b.n))
+		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.n, b.n), cmp.Compare(a.at, b.at))
 	})
 	var b strings.Builder
 	for i, f := range told {
 		if title := f.group.title(); title != "" && (i == 0 || told[i-1].group != f.group) {
 			b.WriteString(title + "\n")
+			if n := more[f.group]; n > 0 {
+				fmt.Fprintf(&b, "- %s %d more\n", rank.Gap, n)
+			}
 		}
 		b.WriteString(f.text + "\n")
 	}

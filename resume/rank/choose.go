@@ -18,7 +18,7 @@ const (
 // Choose returns what is told of each section. The tokens are about those that
 // were allowed: the caller counts, and asks for less if it must.
 func (h *History) Choose(o Options) []Told {
-	c := &chooser{History: h, Options: o, open: make([]bool, len(h.sections)), known: make([]bool, len(h.names)), earned: map[int][]string{}, spent: make([]int, len(h.sections)), from: len(h.sections)}
+	c := &chooser{History: h, Options: o, open: make([]bool, len(h.sections)), known: make([]bool, len(h.names)), earned: map[int][]string{}, spent: make([]int, len(h.sections)), chosen: make([]int, len(h.texts)), from: len(h.sections)}
 	for i := range h.texts {
 		for j := range h.texts[i].segments {
 			h.texts[i].segments[j].shown = false
@@ -41,6 +41,7 @@ type chooser struct {
 	earned map[int][]string // by section: names for which it is told
 	known  []bool           // the name is told
 	used   int              // tokens
+	chosen []int            // of these, by text, those that were spent on its worth
 	spent  []int            // of these, by section
 	before int              // of these, in sections before from
 	from   int              // the first section of the end
@@ -165,21 +166,17 @@ func (c *chooser) mark(i, j int) {
 	}
 }
 
-// asked tells what the user said, of the latest most: each text has at most half of
-// what is left for all, from its beginning.
+// asked tells what the user said, from the beginning of each text: three quarters of
+// the room may go to what was asked for, then each has at most half of what is left,
+// the latest first.
 func (c *chooser) asked() {
-	half := func(i int) {
+	if c.First > 0 {
+		c.begin(c.first[c.First-1], c.Asked*3/4)
+	}
+	for i := range slices.Backward(c.texts) {
 		if c.texts[i].Kind == User && c.used < c.Asked {
 			c.begin(i, c.used+(c.Asked-c.used+1)/2)
 		}
-	}
-	if c.First > 0 {
-		for i := c.first[c.First-1]; i < c.first[c.First]; i++ {
-			half(i)
-		}
-	}
-	for i := range slices.Backward(c.texts) {
-		half(i)
 	}
 }
 
@@ -261,6 +258,14 @@ func (c *chooser) verbatim(section, limit int) bool {
 	return true
 }
 
+// mostOfText is what part of all one text may have of what is chosen by worth, and
+// leastOfText how many tokens it may have anyway: a listing of a thousand files is not
+// to take what is left of a large budget.
+const (
+	mostOfText  = 20
+	leastOfText = 1500
+)
+
 // older tells the segments that are worth most for their tokens.
 func (c *chooser) older() {
 	var q queue
@@ -268,6 +273,7 @@ func (c *chooser) older() {
 		q = c.offer(q, i, 0, len(c.texts[i].segments))
 	}
 	heap.Init(&q)
+	most := max(c.Tokens/mostOfText, leastOfText)
 	for q.Len() > 0 {
 		top := heap.Pop(&q).(candidate)
 		t := &c.texts[top.text]
@@ -284,9 +290,10 @@ func (c *chooser) older() {
 			heap.Push(&q, top)
 			continue
 		}
-		if c.used+cost > c.Tokens || t.section < c.from && c.before+cost > c.Older {
+		if c.used+cost > c.Tokens || t.section < c.from && c.before+cost > c.Older || c.chosen[top.text]+cost > most {
 			continue
 		}
+		c.chosen[top.text] += cost
 		opened := !c.open[t.section]
 		c.earn(t, s)
 		c.show(top.text, top.segment)

@@ -136,10 +136,14 @@ const (
 // sentenceEnd returns where the first sentence of s ends, which has one space between
 // any two words.
 func sentenceEnd(s string) int {
+	code := false // between backticks
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		after := i + n
-		if !strings.ContainsRune(ends, r) {
+		if r == '`' {
+			code = !code && strings.Contains(s[after:], "`")
+		}
+		if code || !strings.ContainsRune(ends, r) {
 			i = after
 			continue
 		}
