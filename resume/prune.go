@@ -132,6 +132,14 @@ func (b *builder) prunedTools(hd head, budget, last int) (choice, []LeftOut, boo
 	p := *b
 	p.h, p.full = b.h.pruned(), b.h
 	t := p.choose(hd, budget, last)
+	t.stored = 0 // as total counts it
+	for i := t.start; i < len(b.h.messages); i++ {
+		t.stored += b.h.stored(&b.h.messages[i])
+	}
+	for i := range t.parts {
+		part := &t.parts[i]
+		part.Whole = !strings.HasPrefix(part.What, strings.TrimSpace(toolHeading)+" ") || p.cutIn(part.Message-b.earlier-1) == 0
+	}
 	return t, p.leftOut(t.tail), t.start < len(b.h.messages)
 }
 
@@ -141,11 +149,17 @@ func (b *builder) cutOutputs(start int) (n int) {
 		return 0
 	}
 	for i := start; i < len(b.h.messages); i++ {
-		m := &b.h.messages[i]
-		for _, p := range parts(m, b.h.extra[m.ID]) {
-			if p.call != "" && b.h.tools[p.call].Output != b.full.tools[p.call].Output {
-				n++
-			}
+		n += b.cutIn(i)
+	}
+	return n
+}
+
+// cutIn counts the outputs of a message that were pruned.
+func (b *builder) cutIn(i int) (n int) {
+	m := &b.h.messages[i]
+	for _, p := range parts(m, b.h.extra[m.ID]) {
+		if p.call != "" && b.h.tools[p.call].Output != b.full.tools[p.call].Output {
+			n++
 		}
 	}
 	return n

@@ -2,7 +2,6 @@ package resume
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"cortext/resume/rank"
@@ -17,7 +16,7 @@ const inPieces = " It is told in pieces: a heading begins with the number of its
 // chosen, and what the end has at least in all.
 const (
 	endFirst = 33
-	endLeast = 41
+	endLeast = 42
 )
 
 // askedShare is the part of a budget that what the user said has before anything
@@ -29,7 +28,8 @@ type ranking struct {
 	*rank.History
 	headings []string
 	message  []int        // by section: the index of its message
-	lacking  map[int]bool // messages that have a part which is never told
+	untold   []int        // messages that have a section which is never told
+	lacking  map[int]bool // sections that have a part which is never told
 }
 
 // longestTold is the longest run of tildes in a text that is told in pieces: a
@@ -37,7 +37,7 @@ type ranking struct {
 const longestTold = 64
 
 // fenceTokens is how many a run of tildes has, about: as long as most are.
-const fenceTokens = 2
+const fenceTokens = 1
 
 // rank reads the messages from first to end.
 func (b *builder) rank(first, end int) *ranking {
@@ -53,11 +53,13 @@ func (b *builder) rank(first, end int) *ranking {
 					run = max(run, n)
 					section.Parts = append(section.Parts, p)
 				} else {
-					r.lacking[i] = true
+					r.lacking[len(sections)] = true
+					section.Parts = append(section.Parts, rank.Part{Kind: p.Kind, Text: rank.Gap})
 				}
 			}
 			if run > longestTold {
-				r.lacking[i] = true
+				r.untold = append(r.untold, i)
+				delete(r.lacking, len(sections))
 				continue
 			}
 			r.headings = append(r.headings, heading)
@@ -100,17 +102,17 @@ func (b *builder) spell(r *ranking, lead []section, told []rank.Told, run int) p
 		what, _, _ := strings.Cut(strings.TrimSpace(string(s)), "\n")
 		write(Part{What: what, Whole: true, Why: "stands for what is left out"}, string(s))
 	}
-	for m := range r.lacking {
+	for _, m := range r.untold {
 		out.lacking[m] = true
 	}
 	for i, t := range told {
-		m := r.message[i]
-		out.lacking[m] = out.lacking[m] || !t.Whole
+		m, whole := r.message[i], t.Whole && !r.lacking[i]
+		out.lacking[m] = out.lacking[m] || !whole
 		if t.Text == "" {
 			continue
 		}
 		out.told[m] = true
-		p := Part{Message: b.earlier + m + 1, Whole: t.Whole, Why: "names " + strings.Join(t.Names, ", ")}
+		p := Part{Message: b.earlier + m + 1, Whole: whole, Why: "names " + strings.Join(t.Names, ", ")}
 		_, p.What, _ = strings.Cut(strings.TrimSpace(r.headings[i]), " ")
 		switch {
 		case t.Recent:
@@ -135,38 +137,50 @@ func (b *builder) ranked(hd head, budget, last int) (choice, []LeftOut, bool) {
 		first = max(len(b.h.messages)-last, 0)
 	}
 	r := b.rank(first, len(b.h.messages))
-	request, elsewhere := b.request(r), hd.tells()
-	if request > 0 {
-		elsewhere = append(elsewhere, requestFacts)
+	request, it := b.request(r)
+	state := func(elsewhere ...factGroup) []section {
+		return led(stateHeading, tellState(b.state, min(budget*stateShare/100, stateMost), append(elsewhere, hd.tells()...)...))
 	}
-	lead := led(stateHeading, tellState(b.state, min(budget*stateShare/100, stateMost), elsewhere...))
-	size := sectionTokens(lead)
-	known := []string{hd.text(nil)}
-	for _, s := range lead {
-		known = append(known, string(s))
-	}
-	return b.tell(hd, budget, func(room int) ([]section, []rank.Told) {
-		room -= size
-		return lead, r.Choose(rank.Options{
+	choose := func(room, allowed int, lead []section) []rank.Told {
+		room -= sectionTokens(lead)
+		known := []string{hd.text(nil)}
+		for _, s := range lead {
+			known = append(known, string(s))
+		}
+		return r.Choose(rank.Options{
 			Tokens: room,
-			Older:  max(room-budget*endLeast/100, 0),
+			Older:  max(room-max(budget, allowed)*endLeast/100, 0),
 			Recent: min(budget*endFirst/100, room),
 			Asked:  min(budget/askedShare, room),
 			First:  request,
 			Known:  known,
 		})
+	}
+	return b.tell(hd, budget, func(room, allowed int) ([]section, []rank.Told) {
+		if it {
+			lead := state(requestFacts)
+			if told := choose(room, allowed, lead); told[request-1].Text != "" {
+				return lead, told
+			}
+		}
+		lead := state()
+		return lead, choose(room, allowed, lead)
 	}, r)
 }
 
-// request is the section, from 1, in which the user asked for what is being done; 0
-// if that is not known.
-func (b *builder) request(r *ranking) int {
+// request is the section, from 1, in which the user asked for what is being done, or
+// of what was asked with a tool the last before it; 0 if that is not known. told
+// reports whether it is the request itself.
+func (b *builder) request(r *ranking) (section int, told bool) {
 	if b.state == nil || b.state.Request.N == 0 {
-		return 0
+		return 0, false
 	}
-	return 1 + slices.IndexFunc(r.message, func(i int) bool {
-		return b.earlier+i+1 == b.state.Request.N && b.h.messages[i].Role == schema.User
-	})
+	for k, i := range r.message {
+		if n := b.earlier + i + 1; n <= b.state.Request.N && b.h.messages[i].Role == schema.User && !r.lacking[k] {
+			section, told = k+1, n == b.state.Request.N
+		}
+	}
+	return section, told
 }
 
 // sectionTokens is how many tokens sections have, about.
@@ -186,8 +200,8 @@ func led(heading, text string) []section {
 }
 
 // tell spells a payload whose history is told in pieces: choose gives what stands
-// before it and the pieces for so many tokens. ok is false where there is no room.
-func (b *builder) tell(hd head, budget int, choose func(room int) (lead []section, told []rank.Told), r *ranking) (c choice, left []LeftOut, ok bool) {
+// before it and the pieces, for room tokens of the allowed ones. ok is false where there is no room.
+func (b *builder) tell(hd head, budget int, choose func(room, allowed int) (lead []section, told []rank.Told), r *ranking) (c choice, left []LeftOut, ok bool) {
 	command := hd.commandText()
 	block := hd
 	block.command, block.reference = "", ""
@@ -203,7 +217,7 @@ func (b *builder) tell(hd head, budget int, choose func(room int) (lead []sectio
 		if room < leastPieces {
 			return c, left, ok
 		}
-		lead, told := choose(room)
+		lead, told := choose(room, allowed)
 		p := b.spell(r, lead, told, least)
 		out := b.leftOutPieces(p)
 		text := spell(out, p.run, p.body)
@@ -249,8 +263,8 @@ const leastPieces = 40
 func (b *builder) leftOutPieces(p piecewise) []LeftOut {
 	var left []LeftOut
 	nothing, partly, lastPart := b.earlier, 0, 0
-	size := 0                                  // tokens of what is not told, about
-	from, to, start := 0, b.earlier, b.earlier // a range of messages, and where the run began that is looked at
+	size := 0                          // tokens of what is not told, about
+	from, to, start := 0, b.earlier, 0 // a range of messages, and where the run began that is looked at
 	for i := range p.told {
 		switch {
 		case !p.told[i]:

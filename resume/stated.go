@@ -172,10 +172,10 @@ func (b *builder) minimalState(hd head, budget, _ int) (choice, []LeftOut, bool)
 		r = b.rank(i, i+1)
 	}
 	elsewhere := hd.tells()
-	if b.request(r) > 0 {
+	if _, told := b.request(r); told {
 		elsewhere = append(elsewhere, requestFacts)
 	}
-	return b.tell(hd, budget, func(room int) ([]section, []rank.Told) {
+	return b.tell(hd, budget, func(room, _ int) ([]section, []rank.Told) {
 		if r.History == nil {
 			return led(stateHeading, tellState(b.state, room, elsewhere...)), nil
 		}

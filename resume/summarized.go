@@ -83,7 +83,7 @@ func (b *builder) recentPlusSummary(hd head, budget, last int) (choice, []LeftOu
 		return choice{}, nil, false
 	}
 	r := b.rank(first, len(b.h.messages))
-	return b.tell(hd, budget, func(room int) ([]section, []rank.Told) {
+	return b.tell(hd, budget, func(room, _ int) ([]section, []rank.Told) {
 		var lead []section
 		most := room * summaryShare / 100
 		for _, r := range recaps {

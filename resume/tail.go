@@ -149,7 +149,9 @@ func extraCalls(h schema.History) map[string][]string {
 			named[c.ID] = true
 		}
 		for _, b := range h.Messages[i].Blocks {
-			named[b.ID] = true
+			if b.Type == schema.ToolCallBlock {
+				named[b.ID] = true
+			}
 		}
 	}
 	extra := map[string][]string{}

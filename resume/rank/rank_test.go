@@ -122,6 +122,19 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// TestSplitInput: the line ends of a text in JSON end segments, each of them, and what
+// is escaped is not cut.
+func TestSplitInput(t *testing.T) {
+	text := `{"content":"one\nthe second\nC:\\new and more\n"}`
+	var got []string
+	for _, s := range split(text, Call) {
+		got = append(got, text[s.from:s.to])
+	}
+	if want := []string{`{"content":"one`, `\nthe second`, `\nC:\\new and more`, `\n"}`}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
 // pieces wants what is told to be pieces of a section in their order.
 func pieces(s Section, told string) error {
 	var whole strings.Builder

@@ -50,7 +50,7 @@ func split(text string, kind Kind) []segment {
 func cutAt(line string, most int, input bool) int {
 	least := most / 2
 	if input {
-		if i := strings.Index(line[:min(len(line), most+most/4)], `\n`); i > 0 {
+		if i := lineEnd(line[:min(len(line), most+most/4)]); i > 0 {
 			return i
 		}
 	}
@@ -75,4 +75,18 @@ func cutAt(line string, most int, input bool) int {
 		at++
 	}
 	return at
+}
+
+// lineEnd is where the next line of a text in JSON ends, behind its first byte; -1 if
+// it does not.
+func lineEnd(text string) int {
+	for i := 0; i+1 < len(text); i++ {
+		if text[i] == '\\' {
+			if text[i+1] == 'n' && i > 0 {
+				return i
+			}
+			i++ // what is escaped, be it a backslash
+		}
+	}
+	return -1
 }
