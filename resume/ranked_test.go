@@ -59,18 +59,21 @@ func TestInputThatIsNeverTold(t *testing.T) {
 // TestShareOfTheEnd: at least 40 % of what is told in pieces is the end, be the
 // messages short or long.
 func TestShareOfTheEnd(t *testing.T) {
-	for name, content := range map[string]func(i int) string{
-		"short":  func(i int) string { return fmt.Sprintf("ok, file%d.go", i) },
-		"medium": func(i int) string { return strings.Repeat(fmt.Sprintf("Look at cmd/file%d.go, please. ", i), 1+i%9) },
-		"long": func(i int) string {
-			return strings.Repeat(fmt.Sprintf("See name_%d in file%d.go for it.\n", i, i), 150)
-		},
+	for name, tc := range map[string]struct {
+		turns   int
+		content func(i int) string
+	}{
+		"short":  {1200, func(i int) string { return fmt.Sprintf("ok, file%d.go", i) }},
+		"medium": {300, func(i int) string { return strings.Repeat(fmt.Sprintf("Look at cmd/file%d.go, please. ", i), 1+i%9) }},
+		"long": {25, func(i int) string {
+			return strings.Repeat(fmt.Sprintf("See name_%d in file%d.go for it.\n", i, i), 70)
+		}},
 	} {
-		s, h, o := long(1500)
+		s, h, o := long(tc.turns)
 		for i := range h.Messages {
-			h.Messages[i].Content = content(i)
+			h.Messages[i].Content = tc.content(i)
 		}
-		for _, o.Budget = range []int{2000, 8000, 32000} {
+		for _, o.Budget = range []int{2000, 8000, 24000} {
 			p := mustBuild(t, s, h, o)
 			end := 0
 			for _, part := range p.Parts {

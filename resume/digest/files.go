@@ -208,6 +208,12 @@ func (s *State) did(d deed, m *schema.Message) {
 			}
 		}
 	}
+	if d.action == written {
+		d.action = Created
+		if s.knows(at) {
+			d.action = Modified
+		}
+	}
 	s.touch(at, d.action, m)
 }
 

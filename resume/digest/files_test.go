@@ -25,5 +25,13 @@ func TestFiles(t *testing.T) {
 		{"not known, and who minds", "-deleted", []string{"u: Do it", sh("rm -f b.go; ls", "0", ""), sh("mv c d || true", "0", "")}},
 		{"not removed", "-deleted", []string{"u: Do it", `t: Write {"file_path":"/p/w/a.go"} -> ok | `, sh("rm w/a.go; ls", "0", "rm: w/a.go: Permission denied")}},
 		{"only perhaps removed", "-deleted", []string{"u: Do it", `t: Write {"file_path":"/p/w/a.go"} -> ok | `, sh("test -f x && make || rm w/a.go", "0", "")}},
+
+		{"written by the shell", "created 2 m2 x1: w/a.go", []string{"u: Do it", sh("mkdir -p w\ncat > w/a.go <<'EOF'\npackage a\nEOF\ngo vet ./w", "0", "")}},
+		{"written anew", "modified 2 m2 x1: /p/w/a.go", []string{"u: Do it", `t: Read {"file_path":"/p/w/a.go"} -> ok | `, sh("cat > /p/w/a.go <<'EOF'\nx\nEOF", "0", "")}},
+		{"added to", "modified 2 m2 x1: .gitignore", []string{"u: Do it", sh("echo '*.o' >> .gitignore; git status", "0", "")}},
+		{"changed in place", "modified 2 m2 x1: w/a.go", []string{"u: Do it", sh("sed -i 's/a/b/' w/a.go; ls", "0", "")}},
+		{"copied", "created 2 m2 x1: w/b.go", []string{"u: Do it", sh("cp w/a.go w/b.go && ls", "0", "")}},
+		{"not written", "-created", []string{"u: Do it", sh("cat > w/a.go <<'EOF'\nx\nEOF\nls", "0", "bash: w/a.go: No such file or directory")}},
+		{"what a program said is no work", "-created", []string{"u: Do it", sh("make > build.log && echo $x > $y", "0", "")}},
 	})
 }

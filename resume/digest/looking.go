@@ -25,7 +25,7 @@ func looking(words []string) bool {
 			return a == "-delete" || strings.HasPrefix(a, "-exec") || strings.HasPrefix(a, "-ok")
 		})
 	case "sed":
-		return !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-i") || strings.HasPrefix(a, "--in-place") })
+		return !slices.ContainsFunc(args, func(a string) bool { return inPlaceAt(a) >= 0 })
 	case "xargs":
 		rest := slices.IndexFunc(args, func(a string) bool { return a != "" && a[0] != '-' && strings.Trim(a, "0123456789{}") != "" })
 		return rest < 0 || looking(args[rest:])

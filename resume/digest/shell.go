@@ -35,15 +35,15 @@ func (s *State) ran(t schema.Tool, result string, m *schema.Message) {
 	s.Commands = slices.DeleteFunc(s.Commands, func(o Command) bool { return o.Line == line })
 	s.Commands = bounded(append(s.Commands, c), maxCommands)
 	if result == OK && whole {
-		s.moved(script, t, m)
+		s.done(script, t, m)
 	}
 }
 
 // key is that of the script's failure. One that ends in writing a text into a file
 // is for that file, whatever writes it.
 func (s script) key() string {
-	if n := len(s.commands) - 1; n >= 0 && s.into[n] != "" && slices.Contains([]string{"cat", "echo", "printf"}, s.commands[n][0]) {
-		return fileKey + path(s.into[n])
+	if n := len(s.commands) - 1; n >= 0 && s.commands[n].into != "" && s.commands[n].spells() {
+		return fileKey + path(s.commands[n].into)
 	}
 	if core := s.core(true); core != "" {
 		return commandKey + core
@@ -75,18 +75,28 @@ func masked(output string) bool {
 
 // A script is a line for the shell, taken apart as far as its meaning is plain.
 type script struct {
-	commands [][]string // the words of each simple command
-	literal  []bool     // of each: it is run, and what its words name is what is meant
-	into     []string   // of each: the file that it writes into by redirection
-	chain    bool       // one command after the other as long as they succeed
+	commands []command
+	chain    bool // one command after the other as long as they succeed
 	piped    bool
 	writes   bool // into a file, by redirection
 }
 
+// A command is a simple command of a script.
+type command struct {
+	words []string
+	run   bool   // as often as the script is
+	plain bool   // what its words name is what is meant
+	into  string // the file that it writes into by redirection
+	adds  bool   // to the end of that file
+}
+
+// spells reports whether a command only says what its words or its input say.
+func (c command) spells() bool { return slices.Contains([]string{"cat", "echo", "printf"}, c.words[0]) }
+
 // parse takes a line for the shell apart. It need not understand all of it, and
 // says where it does not.
 func parse(source string) script {
-	p := parser{src: strings.TrimSpace(source), script: script{chain: true}, plain: true}
+	p := parser{src: strings.TrimSpace(source), script: script{chain: true}, command: command{plain: true}}
 	for p.at < len(p.src) {
 		p.step()
 	}
@@ -96,15 +106,12 @@ func parse(source string) script {
 
 type parser struct {
 	script
-	src   string
-	at    int
-	words []string
-	word  []byte
-	begun bool   // a word, which may be empty
-	until string // the line that ends a document in the text
-
-	plain  bool   // the words of the command are what they seem
-	target string // of the command
+	command
+	src    string
+	at     int
+	word   []byte
+	begun  bool   // a word, which may be empty
+	until  string // the line that ends a document in the text
 	unsure bool   // the commands up to the end of the list may not be run, or are told of by others
 	depth  int    // of what is run under a condition, or again, or elsewhere
 }
@@ -209,11 +216,10 @@ func (p *parser) end() {
 		case "done", "fi", "esac", "}":
 			p.depth = max(p.depth-1, 0)
 		}
-		p.commands = append(p.commands, p.words)
-		p.literal = append(p.literal, p.plain && !p.unsure && p.depth == 0)
-		p.into = append(p.into, p.target)
+		p.run = !p.unsure && p.depth == 0
+		p.commands = append(p.commands, p.command)
 	}
-	p.words, p.plain, p.target = nil, true, ""
+	p.command = command{plain: true}
 }
 
 func (p *parser) quoted(mark byte) {
@@ -260,9 +266,8 @@ func (p *parser) redirect(c byte) {
 		p.word, p.begun = nil, false // the number of a file: 2>
 	}
 	p.space()
-	document := false
+	twice := strings.HasPrefix(p.src[p.at:], string(c)) && !strings.HasPrefix(p.src[p.at:], "<<") // <<< is no document
 	for p.at < len(p.src) && strings.IndexByte("<>&-|", p.src[p.at]) >= 0 {
-		document = document || c == '<' && p.src[p.at] == '<'
 		p.at++
 	}
 	rest := strings.TrimLeft(p.src[p.at:], " \t")
@@ -270,13 +275,18 @@ func (p *parser) redirect(c byte) {
 	if n < 0 {
 		n = len(rest)
 	}
+	if q := rest[:min(n, 1)]; q == "'" || q == `"` {
+		if i := strings.Index(rest[1:], q); i >= 0 {
+			n = i + 2
+		}
+	}
 	target := strings.Trim(rest[:n], `'"\`)
 	p.at = len(p.src) - len(rest) + n
 	switch {
-	case document:
+	case twice && c == '<':
 		p.until = target
 	case c == '>' && target != "/dev/null" && strings.Trim(target, "0123456789") != "":
-		p.writes, p.target = true, target
+		p.writes, p.into, p.adds = true, target, twice
 	}
 }
 
@@ -302,8 +312,8 @@ const chained = " && "
 // more than look or go somewhere: "" if there is none.
 func (s script) core(deeds bool) string {
 	var parts []string
-	for _, words := range s.commands {
-		if words = program(words); len(words) > 0 && !(deeds && looking(words)) {
+	for _, c := range s.commands {
+		if words := program(c.words); len(words) > 0 && !(deeds && looking(words)) {
 			part := strings.ReplaceAll(strings.Join(words, " "), chained, " ; ") // of another shell
 			parts = append(parts, oneLine(part))
 		}

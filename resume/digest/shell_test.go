@@ -25,14 +25,20 @@ func TestShell(t *testing.T) {
 		"mv a b && mv c.go d/ && mv e f g && mv h.go dir": "mv a b && mv c.go d/ && mv e f g && mv h.go dir [chain] -a +b -c.go +d/c.go -e +g/e -f +g/f -h.go",
 		"mv a":                                  "mv a [chain]",
 		"mv a .":                                "mv a . [chain] -a",
-		"cat > a <<'EOF'\nrm x && y\nEOF\nmake": "make [writes]",
+		"cat > a <<'EOF'\nrm x && y\nEOF\nmake": "make [writes] +a",
 		"cat <<EOF\nrm x":                       " []",
-		"echo a >> b; (make) & wait":            "make [writes]",
+		"echo a >> b; (make) & wait":            "make [writes] *b",
 		"for f in a b; do rm \"$f\"; done":      "rm $f []",
 		"find . -name x -delete":                "find . -name x -delete [chain]",
 		"find . -name x | xargs grep y":         " [piped]",
 		"find . | xargs -n1 rm":                 "xargs -n1 rm [piped]",
-		"sed -n 1p a && sed -i s/a/b/ a":        "sed -i s/a/b/ a [chain]",
+		"sed -n 1p a && sed -i s/a/b/ a":        "sed -i s/a/b/ a [chain] *a",
+		"sed -i.bak -e s/a/b/ -e 's/c*/d/' a b; sed -i '' s/a/b/ c && sed -Ei s/a/b/ \"d e\" && sed -n -i p $f":           "sed -i.bak -e s/a/b/ -e s/c*/d/ a b && sed -i s/a/b/ c && sed -Ei s/a/b/ d e && sed -n -i p $f [] *a *b *c *d e",
+		"perl -pi -e 's/a/b/' c && perl -i -pe s/a/b/ d && perl -0pi -e s/a/b/ e && perl -e 1 x && sed --in-place=.o p f": "perl -pi -e s/a/b/ c && perl -i -pe s/a/b/ d && perl -0pi -e s/a/b/ e && perl -e 1 x && sed --in-place=.o p f [chain] *c *d *e *f",
+		"cp a b && cp -r c d && cp e f g && cp -p h dir/":                                                                 "cp a b && cp -r c d && cp e f g && cp -p h dir/ [chain] +b +g/e +g/f +dir/h",
+		"cd /p && cat > 'a b' <<E && echo \"$x\" >> c\nx\nE\nprintf x >$d; echo 2>/dev/stderr >\"e\"f; ls > g":            " [writes] +/p/a b */p/c +/p/e",
+		"cat <<< 'a' > b\nrm c": "rm c [writes] +b -c",
+		"if x; then echo a > b; fi; echo c | cat > d; x || echo e > f": "x && x [piped writes]",
 		"git -C x -c a=b log --oneline && git --no-pager diff":         " [chain]",
 		"git branch -a && git branch new && git tag && git":            "git branch new [chain]",
 		"git stash && git stash list && git remote -v":                 "git stash [chain]",
@@ -68,7 +74,7 @@ func TestShell(t *testing.T) {
 		}
 		got = strings.TrimRight(got, " ") + "]"
 		for _, d := range s.deeds() {
-			got += map[string]string{Deleted: " -", Created: " +"}[d.action] + d.path
+			got += map[string]string{Deleted: " -", written: " +", Modified: " *"}[d.action] + d.path
 		}
 		if got != want {
 			t.Errorf("%q:\n got %q\nwant %q", source, got, want)
