@@ -235,7 +235,7 @@ func (b *builder) tell(hd head, budget int, choose func(room, allowed int) (lead
 					nothing++
 				}
 			}
-			c, left, ok = choice{tail{start: nothing}, text, count, p.parts}, out, true
+			c, left, ok = choice{tail: tail{start: nothing}, text: text, count: count, parts: p.parts}, out, true
 		}
 		if more--; more == 0 || (budget-count)*100 < budget {
 			return c, left, ok

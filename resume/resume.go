@@ -71,7 +71,7 @@ type Payload struct {
 	Budget     int // the budget that held: never less than Tokens
 	Strategy   string
 	Included   int       // messages of the history that are in Text
-	Summarized int       // messages that only the summary in Text covers
+	Summarized int       // messages that only a summary in Text covers
 	Parts      []Part    // what is in Text, in its order
 	LeftOut    []LeftOut // what is not in Text
 	Warnings   []Warning // none of them changes Text
@@ -208,6 +208,8 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 	p.Included = len(h.Messages) - t.start
 	if strings.Trim(hd.summary, "…") != "" {
 		p.Summarized = h.Earlier + t.start
+	} else {
+		p.Summarized = t.summarized
 	}
 	return p, nil
 }
@@ -242,9 +244,10 @@ type builder struct {
 // A choice is a tail with the payload that holds it.
 type choice struct {
 	tail
-	text  string
-	count int
-	parts []Part // of the history
+	text       string
+	count      int
+	parts      []Part // of the history
+	summarized int    // messages that only summaries among these cover
 }
 
 // tailParts describes the messages of a tail, whose sections are rendered from the

@@ -23,7 +23,7 @@ func (b *builder) brief(hd head, c Command, budget int) (head, choice) {
 	hd.instead(b.state, b.h.messages)
 	hd.shrink(c, b.session, b.leftOut(nothing), budget)
 	text := hd.text(b.leftOut(nothing))
-	return hd, choice{nothing, text, tokens.Count(text), nil}
+	return hd, choice{tail: nothing, text: text, count: tokens.Count(text)}
 }
 
 // leastFenced is the budget, in tokens, below which pieces of a history are not worth

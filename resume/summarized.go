@@ -68,35 +68,52 @@ func (b *builder) recaps(first int) []recap {
 	return out
 }
 
-// recentPlusSummary tells summaries of all but the last messages, and these.
+// recentPlusSummary tells the end of the history as it was said, and summaries of what
+// comes before.
 func (b *builder) recentPlusSummary(hd head, budget, last int) (choice, []LeftOut, bool) {
 	first := 0
 	if last > 0 {
 		first = max(len(b.h.messages)-last, 0)
 	}
 	recaps := b.recaps(first)
-	size := 0
-	for _, r := range recaps {
-		size += tokens.Count(r.text)
-	}
 	if len(recaps) == 0 {
 		return choice{}, nil, false
 	}
 	r := b.rank(first, len(b.h.messages))
-	return b.tell(hd, budget, func(room, _ int) ([]section, []rank.Told) {
-		var lead []section
-		most := room * summaryShare / 100
-		for _, r := range recaps {
-			text := r.text
-			if size > most {
-				text = summary.Condense(text, most*tokens.Count(text)/size)
-			}
-			heading := fmt.Sprintf(" summary of messages %d to %d\n", b.earlier+r.Start+1, b.earlier+r.End)
-			if text != "" {
-				lead = append(lead, led(heading, strings.TrimRight(text, "\n")+"\n")...)
-			}
+	c, left, ok := b.tell(hd, budget, func(room, _ int) ([]section, []rank.Told) {
+		choose := func(room int) []rank.Told {
+			return r.Choose(rank.Options{Tokens: room, Recent: room * 3 / 4})
 		}
-		room = max(room-sectionTokens(lead), 0)
-		return lead, r.Choose(rank.Options{Tokens: room, Recent: room * 3 / 4})
+		most := room * summaryShare / 100
+		told := choose(room - most)
+		start := slices.IndexFunc(told, func(t rank.Told) bool { return t.Text != "" })
+		needed := slices.DeleteFunc(slices.Clone(recaps), func(c recap) bool { return start >= 0 && c.Start >= r.message[start] })
+		lead := b.tellRecaps(needed, most)
+		return lead, choose(max(room-sectionTokens(lead), 0))
 	}, r)
+	if i := slices.IndexFunc(c.parts, func(p Part) bool { return p.Message > 0 }); ok && i >= 0 {
+		for _, r := range recaps {
+			c.summarized += max(min(r.End, c.parts[i].Message-b.earlier-1)-r.Start, 0)
+		}
+	}
+	return c, left, ok
+}
+
+// tellRecaps tells recaps in most tokens, about.
+func (b *builder) tellRecaps(recaps []recap, most int) (lead []section) {
+	size := 0
+	for _, r := range recaps {
+		size += tokens.Count(r.text)
+	}
+	for _, r := range recaps {
+		text := r.text
+		if size > most {
+			text = summary.Condense(text, most*tokens.Count(text)/size)
+		}
+		heading := fmt.Sprintf(" summary of messages %d to %d\n", b.earlier+r.Start+1, b.earlier+r.End)
+		if text != "" {
+			lead = append(lead, led(heading, strings.TrimRight(text, "\n")+"\n")...)
+		}
+	}
+	return lead
 }

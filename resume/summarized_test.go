@@ -10,7 +10,8 @@ import (
 )
 
 // TestSummariesOfWhatWasRead: a summary is told where its messages were read, be it
-// not from the first one on; what lies before and behind is told by what stands in it.
+// not from the first one on; what lies before and behind is told by what stands in it,
+// and what is told as it was said by no summary.
 func TestSummariesOfWhatWasRead(t *testing.T) {
 	s, h, o := long(100)
 	for i := range h.Messages {
@@ -25,7 +26,7 @@ func TestSummariesOfWhatWasRead(t *testing.T) {
 		earlier, keep int
 		want, not     []string
 	}{
-		{0, 0, []string{"number1", "number2", "number3", "messages 1 to 50", "messages 51 to 100", "messages 101 to 120", "messages 121 to 170", "messages 171 to 180"}, nil},
+		{0, 0, []string{"number1", "number2", "number3", "messages 1 to 50", "messages 51 to 100", "messages 101 to 120", "messages 121 to 170", "\n~~~~ 171 user\n"}, []string{"messages 171"}},
 		{10, 0, []string{"number2", "number3", "messages 11 to 50"}, []string{"number1"}},
 		{60, 0, []string{"number3", "messages 61 to 110", "messages 111 to 120"}, []string{"number1", "number2"}},
 		{0, 60, []string{"number1", "number2", "messages 101 to 140"}, []string{"number3", "messages 141"}},
@@ -44,5 +45,17 @@ func TestSummariesOfWhatWasRead(t *testing.T) {
 				t.Errorf("earlier %d, keep %d: %q", c.earlier, c.keep, not)
 			}
 		}
+	}
+	s.ContextSummary = ""
+	o.Keep, o.Budget = 0, 3000
+	p := mustBuild(t, s, h, o)
+	first := 0
+	for _, part := range p.Parts {
+		if first == 0 {
+			first = part.Message
+		}
+	}
+	if first < 100 || p.Summarized != first-1 {
+		t.Errorf("%d summarized, told from %d on", p.Summarized, first)
 	}
 }

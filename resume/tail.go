@@ -88,7 +88,7 @@ func (b *builder) choose(hd head, budget, last int) choice {
 	commandTokens := tokens.Count(command)
 	text := command + block.text(b.leftOut(none))
 	outside := longestRun(text)
-	best := choice{none, text, tokens.Count(text), nil}
+	best := choice{tail: none, text: text, count: tokens.Count(text)}
 	room := budget - best.count
 	whole, within, rendered := b.h.tails(last, budget-commandTokens-tokens.Count(block.text(nil)), outside)
 	try := func(tails []tail) {
@@ -103,7 +103,7 @@ func (b *builder) choose(hd head, budget, last int) choice {
 			}
 			text := command + front + fenced(run, rendered[:n-t.start])
 			if count := tokens.Count(text); count <= budget {
-				best = choice{t, text, count, b.tailParts(t, rendered, run)}
+				best = choice{tail: t, text: text, count: count, parts: b.tailParts(t, rendered, run)}
 				return
 			}
 		}
