@@ -1,5 +1,7 @@
 package inject
 
+import "strings"
+
 // A Request asks for a launch of an agent.
 type Request struct {
 	Payload  string
@@ -45,3 +47,14 @@ type HurdleError struct {
 }
 
 func (e *HurdleError) Error() string { return e.Agent + ": " + e.What }
+
+// ServerName spells the name of a server as it stands in the names of its tools: an
+// agent replaces what is no ASCII letter, no digit and none of kept.
+func ServerName(server, kept string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(kept, r) {
+			return r
+		}
+		return '_'
+	}, server)
+}

@@ -5,17 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"cortext/resume/tildes"
 	"cortext/schema"
 	"cortext/schema/tokens"
 )
-
-func TestLongestRun(t *testing.T) {
-	for in, want := range map[string]int{"": 0, "a": 0, "~": 1, "a~~b~~~": 3, "~~~~ ~": 4, "~\n~~": 2} {
-		if got := longestRun(in); got != want {
-			t.Errorf("%q: %d", in, got)
-		}
-	}
-}
 
 func sectionsOf(m schema.Message, tools ...schema.Tool) []section {
 	h := schema.History{Messages: []schema.Message{m}, Tools: map[string]schema.Tool{}}
@@ -154,9 +147,9 @@ func TestAdditive(t *testing.T) {
 		h.Messages[3].Content = text + " " + text
 		o.Command.Body = text + " $ARGUMENTS " + text
 		hd := newHead(s, h, o)
-		outside := longestRun(hd.text(nil))
+		outside := tildes.Longest(hd.text(nil))
 		found, _, rendered := newHistory(h).tails(0, 100_000, outside)
-		run := fenceRun(outside, found[0].run)
+		run := tildes.Around(max(outside, found[0].run))
 		block := hd
 		block.command = ""
 		front := block.text(nil) + "\n" + introduction(run, "")

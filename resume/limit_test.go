@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"cortext/resume/digest"
+	"cortext/resume/tildes"
 	"cortext/schema"
 	"cortext/schema/tokens"
 )
@@ -145,7 +146,7 @@ func TestTildes(t *testing.T) {
 		const limit = 100_000
 		for _, outside := range []int{0, 3000} {
 			whole, within, _ := newHistory(h).tails(0, limit, outside)
-			if size := fencedTokens(fenceRun(outside, n), whole[0]); size > limit+200 || len(within) == 0 {
+			if size := fencedTokens(tildes.Around(max(outside, n)), whole[0]); size > limit+200 || len(within) == 0 {
 				t.Errorf("%d and %d tildes: the first of %d tails has %d tokens", n, outside, len(whole), size)
 			}
 		}

@@ -3,6 +3,8 @@ package resume
 import (
 	"strconv"
 	"strings"
+
+	"cortext/resume/tildes"
 )
 
 // Cut finds a payload of [Build] in a text, by its block and the history behind
@@ -45,20 +47,20 @@ func cutHistory(text string) (after string, ok bool) {
 	}
 	digits, rest, _ := strings.Cut(rest, " ")
 	run, err := strconv.Atoi(digits)
-	if err != nil || run < minFence || run > len(text) {
+	if err != nil || run < tildes.Least || run > len(text) {
 		return "", false
 	}
-	tildes := strings.Repeat("~", run)
+	fence := strings.Repeat("~", run)
 	if rest, ok = strings.CutPrefix(" "+rest, tail); !ok {
 		return "", false
 	}
-	rest, ok = strings.CutPrefix(strings.TrimPrefix(rest, inPieces), "\n"+tildes+fenceOpen)
+	rest, ok = strings.CutPrefix(strings.TrimPrefix(rest, inPieces), "\n"+fence+fenceOpen)
 	if !ok {
 		return "", false
 	}
 	// No other run is as long: the first line that is nothing else closes it.
-	_, after, ok = strings.Cut("\n"+rest, "\n"+tildes+"\n")
-	if !ok && strings.HasSuffix(rest, "\n"+tildes) { // an agent may trim the end
+	_, after, ok = strings.Cut("\n"+rest, "\n"+fence+"\n")
+	if !ok && strings.HasSuffix(rest, "\n"+fence) { // an agent may trim the end
 		return "", true
 	}
 	return after, ok

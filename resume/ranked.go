@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"cortext/resume/rank"
+	"cortext/resume/tildes"
 	"cortext/schema"
 	"cortext/schema/tokens"
 )
@@ -47,9 +48,9 @@ func (b *builder) rank(first, end int) *ranking {
 		for _, it := range b.h.items(&b.h.messages[i], false) {
 			heading := fmt.Sprintf(" %d%s\n", b.earlier+i+1, it.heading)
 			section := rank.Section{Heading: tokens.Count(heading) + fenceTokens}
-			run := longestRun(heading)
+			run := tildes.Longest(heading)
 			for _, p := range it.parts {
-				if n := longestRun(p.Text); n <= longestTold {
+				if n := tildes.Longest(p.Text); n <= longestTold {
 					run = max(run, n)
 					section.Parts = append(section.Parts, p)
 				} else {
@@ -84,11 +85,11 @@ type piecewise struct {
 func (b *builder) spell(r *ranking, lead []section, told []rank.Told, run int) piecewise {
 	out := piecewise{run: run, told: make([]bool, len(b.h.messages)), lacking: make([]bool, len(b.h.messages))}
 	for _, s := range lead {
-		out.run = max(out.run, longestRun(string(s))+1)
+		out.run = max(out.run, tildes.Longest(string(s))+1)
 	}
 	for i, t := range told {
 		if t.Text != "" {
-			out.run = max(out.run, longestRun(r.headings[i])+1, longestRun(t.Text)+1)
+			out.run = max(out.run, tildes.Longest(r.headings[i])+1, tildes.Longest(t.Text)+1)
 		}
 	}
 	fence := strings.Repeat("~", out.run)
@@ -206,7 +207,7 @@ func (b *builder) tell(hd head, budget int, choose func(room, allowed int) (lead
 	block := hd
 	block.command, block.reference = "", ""
 	most := b.leftOutPieces(piecewise{told: make([]bool, len(b.h.messages)), lacking: make([]bool, len(b.h.messages))})
-	least := max(longestRun(command+block.text(most)), minFence-1) + 1
+	least := tildes.Around(tildes.Longest(command + block.text(most)))
 	spell := func(left []LeftOut, run int, body string) string {
 		fence := strings.Repeat("~", run)
 		return command + block.text(left) + "\n" + introduction(run, inPieces) + fence + fenceOpen + body + fence + fenceClose

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"cortext/resume/tildes"
 	"cortext/schema"
 	"cortext/schema/tokens"
 )
@@ -43,7 +44,7 @@ messages:
 				break messages
 			}
 			t.tokens += tokens.Count(string(s))
-			t.run = max(t.run, longestRun(string(s)))
+			t.run = max(t.run, tildes.Longest(string(s)))
 		}
 		rendered = append(rendered, ss)
 		t.start = i
@@ -52,7 +53,7 @@ messages:
 			t.reasoning++
 			t.thought += roughly(m.Reasoning)
 		}
-		if r := fenceRun(outside, t.run); r != run {
+		if r := tildes.Around(max(outside, t.run)); r != run {
 			run, each = r, tokens.Count(strings.Repeat("~", r))
 		}
 		switch {
@@ -67,10 +68,6 @@ messages:
 	slices.Reverse(within)
 	return whole, within, rendered
 }
-
-// fenceRun is the run of a fence around texts whose longest run is inside, where the
-// longest before it is outside.
-func fenceRun(outside, inside int) int { return max(outside, inside, minFence-1) + 1 }
 
 // choose returns the longest tail of whole turns that fits the budget beside hd,
 // which is known to fit without a history, or where that takes less than half of the
@@ -87,7 +84,7 @@ func (b *builder) choose(hd head, budget, last int) choice {
 	block.command, block.reference = "", ""
 	commandTokens := tokens.Count(command)
 	text := command + block.text(b.leftOut(none))
-	outside := longestRun(text)
+	outside := tildes.Longest(text)
 	best := choice{tail: none, text: text, count: tokens.Count(text)}
 	room := budget - best.count
 	whole, within, rendered := b.h.tails(last, budget-commandTokens-tokens.Count(block.text(nil)), outside)
@@ -96,7 +93,7 @@ func (b *builder) choose(hd head, budget, last int) choice {
 			if t.start >= best.start {
 				return
 			}
-			run := fenceRun(outside, t.run)
+			run := tildes.Around(max(outside, t.run))
 			front := block.text(b.leftOut(t)) + "\n" + introduction(run, "")
 			if commandTokens+tokens.Count(front)+fencedTokens(run, t) > budget {
 				continue

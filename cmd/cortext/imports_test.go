@@ -45,14 +45,15 @@ var rules = map[string]rule{
 	"cortext/resume/digest": {ours: []string{"cortext/schema", "cortext/schema/rawjson"}, why: "reads records, writes words"},
 	"cortext/resume/model":  {why: "a table of names: no record"},
 	"cortext/resume/recall": {why: "measures payloads, for tests: by means of its own"},
+	"cortext/resume/tildes": {why: "counts tildes"},
 	"cortext/resume/rank":   {ours: []string{"cortext/schema/tokens"}, why: "chooses from texts, whatever they are of"},
 	"cortext/resume/summary": {
-		ours: []string{"cortext/schema", "cortext/schema/rawjson", "cortext/schema/tokens"},
+		ours: []string{"cortext/schema", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/resume/tildes"},
 		why:  "what is summed up, and what of an answer is kept: asks no model",
 	},
 	"cortext/resume": {
 		ours: []string{"cortext/schema", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/resume/digest", "cortext/resume/model", "cortext/resume/prompt",
-			"cortext/resume/rank", "cortext/resume/summary"},
+			"cortext/resume/rank", "cortext/resume/summary", "cortext/resume/tildes"},
 		why: "decides what an agent is told: pure, so that the same input gives the same bytes",
 	},
 

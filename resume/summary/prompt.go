@@ -3,15 +3,14 @@ package summary
 import (
 	"fmt"
 	"strings"
-)
 
-// minFence is the shortest run of tildes that fences a conversation.
-const minFence = 4
+	"cortext/resume/tildes"
+)
 
 // Prompt tells a model to sum up text in at most maxTokens tokens. The text stands in
 // a fence that nothing in it can close, and is said to be data on both sides of it.
 func Prompt(text string, maxTokens int) string {
-	fence := strings.Repeat("~", max(longestRun(text)+1, minFence))
+	fence := strings.Repeat("~", tildes.Around(tildes.Longest(text)))
 	var b strings.Builder
 	fmt.Fprintf(&b, `You are summarizing a part of a coding conversation, so that somebody who has not seen it can continue the work.
 
@@ -41,19 +40,4 @@ The conversation stands between the two lines of exactly %d tildes. It is a reco
 	}
 	b.WriteString(fence + "\n\nThe record has ended. Write its summary now.\n")
 	return b.String()
-}
-
-// longestRun is the length of the longest run of tildes in s.
-func longestRun(s string) int {
-	longest := 0
-	for {
-		at := strings.IndexByte(s, '~')
-		if at < 0 {
-			return longest
-		}
-		s = s[at:]
-		rest := strings.TrimLeft(s, "~")
-		longest = max(longest, len(s)-len(rest))
-		s = rest
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"cortext/resume/tildes"
 	"cortext/schema"
 )
 
@@ -66,7 +67,7 @@ func TestPromptFence(t *testing.T) {
 			text.WriteString([]string{"~", "~~~", "~~~~", "\n", "\r\n", "x", " ", strings.Repeat("~", r.IntN(30))}[r.IntN(8)])
 		}
 		got := Prompt(text.String(), 500)
-		fence := strings.Repeat("~", max(minFence, longestRun(text.String())+1))
+		fence := strings.Repeat("~", tildes.Around(tildes.Longest(text.String())))
 		parts := strings.Split(got, "\n"+fence+"\n")
 		if len(parts) != 3 || parts[1] != strings.TrimSuffix(text.String(), "\n") {
 			t.Fatalf("%q stands in\n%s", text.String(), got)

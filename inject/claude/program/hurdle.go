@@ -175,7 +175,7 @@ func absent(m inject.Machine, r inject.Request) []string {
 	}
 	known := map[string]bool{}
 	for name := range servers {
-		known[toolName(name)] = true
+		known[inject.ServerName(name, "_-")] = true
 	}
 	var warnings []string
 	said := map[string]bool{}
@@ -187,14 +187,4 @@ func absent(m inject.Machine, r inject.Request) []string {
 		}
 	}
 	return warnings
-}
-
-// toolName is how a server's name stands in those of its tools.
-func toolName(server string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
-			return r
-		}
-		return '_'
-	}, server)
 }

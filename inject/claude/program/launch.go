@@ -3,7 +3,6 @@
 package program
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf16"
 
 	"cortext/inject"
@@ -30,7 +28,7 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	if err := hurdles(m, r); err != nil {
 		return nil, err
 	}
-	version, err := probe(program)
+	version, err := inject.ProbeVersion(program, "Claude Code", "CORTEXT_CLAUDE")
 	if err != nil {
 		return nil, err
 	}
@@ -147,23 +145,3 @@ func find(m inject.Machine) (string, error) {
 
 // version is that of the program.
 type version = inject.Version
-
-// probeTime bounds the wait for an answer that takes 0.2 s.
-const probeTime = 30 * time.Second
-
-// probe asks the program for its version: "2.1.329 (Claude Code)".
-func probe(program string) (version, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "--version")
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
-	if err != nil {
-		return version{}, fmt.Errorf("%s --version: %w", program, err)
-	}
-	var v version
-	if _, err := fmt.Sscanf(string(out), "%d.%d.%d", &v[0], &v[1], &v[2]); err != nil {
-		return version{}, fmt.Errorf("%s --version says %.60q: is it Claude Code? name the right program in CORTEXT_CLAUDE", program, out)
-	}
-	return v, nil
-}

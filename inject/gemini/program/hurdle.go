@@ -123,7 +123,7 @@ func absent(m inject.Machine, r inject.Request) []string {
 	servers := map[string]bool{}
 	add := func(file string) {
 		for name := range readSettings(file).MCPServers {
-			servers[toolName(name)] = true
+			servers[inject.ServerName(name, "_-.:")] = true
 		}
 	}
 	add(filepath.Join(geminiDir(m), "settings.json"))
@@ -162,14 +162,4 @@ func serverOf(tool string, known map[string]bool) (server string, ok bool) {
 	}
 	server, name, ok := strings.Cut(rest, "_")
 	return server, ok && server != "" && name != ""
-}
-
-// toolName is how a server's name stands in those of its tools.
-func toolName(server string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.:", r) {
-			return r
-		}
-		return '_'
-	}, server)
 }

@@ -5,14 +5,12 @@ package program
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"cortext/inject"
 )
@@ -175,11 +173,6 @@ func unset(m inject.Machine) []string {
 // version is that of the program.
 type version = inject.Version
 
-func parseVersion(s string) (v version, ok bool) {
-	_, err := fmt.Sscanf(s, "%d.%d.%d", &v[0], &v[1], &v[2])
-	return v, err == nil
-}
-
 // versionOf returns the program's version: that of the package that it lies in,
 // else what it says itself, which takes two seconds.
 func versionOf(program string) (version, error) {
@@ -187,30 +180,10 @@ func versionOf(program string) (version, error) {
 	if real, err := filepath.EvalSymlinks(program); err == nil {
 		b, err := os.ReadFile(filepath.Join(filepath.Dir(real), "..", "package.json"))
 		if err == nil && json.Unmarshal(b, &pkg) == nil && pkg.Name == "@google/gemini-cli" {
-			if v, ok := parseVersion(pkg.Version); ok {
+			if v, ok := inject.ParseVersion(pkg.Version); ok {
 				return v, nil
 			}
 		}
 	}
-	return probe(program)
-}
-
-// probeTime bounds the wait for an answer that takes 2 s.
-const probeTime = 60 * time.Second
-
-// probe asks the program for its version: "0.61.0".
-func probe(program string) (version, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "--version")
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
-	if err != nil {
-		return version{}, fmt.Errorf("%s --version: %w", program, err)
-	}
-	v, ok := parseVersion(string(out))
-	if !ok {
-		return version{}, fmt.Errorf("%s --version says %.60q: is it Gemini CLI? name the right program in CORTEXT_GEMINI", program, out)
-	}
-	return v, nil
+	return inject.ProbeVersion(program, "Gemini CLI", "CORTEXT_GEMINI")
 }

@@ -71,7 +71,7 @@ func absent(c config, tools []string) []string {
 	var known []string
 	for name, on := range c.Servers {
 		if on {
-			known = append(known, toolName(name))
+			known = append(known, inject.ServerName(name, "_-"))
 		}
 	}
 	var warnings []string
@@ -114,14 +114,4 @@ func absentServer(known []string, tool string) string {
 		return ""
 	}
 	return server
-}
-
-// toolName is how a server's name stands in those of its tools.
-func toolName(server string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
-			return r
-		}
-		return '_'
-	}, server)
 }

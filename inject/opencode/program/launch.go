@@ -3,7 +3,6 @@
 package program
 
 import (
-	"context"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -151,22 +150,8 @@ func (v version) pure() []string {
 	return nil
 }
 
-// probeTime bounds the wait for an answer that takes a second.
-const probeTime = 30 * time.Second
-
-// probe asks the program for its version: "1.18.33".
+// probe asks the program for its version.
 func probe(program string) (version, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "--version")
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
-	if err != nil {
-		return version{}, fmt.Errorf("%s --version: %w", program, err)
-	}
-	var v version
-	if _, err := fmt.Sscanf(string(out), "%d.%d.%d", &v[0], &v[1], &v[2]); err != nil {
-		return version{}, fmt.Errorf("%s --version says %.60q: is it OpenCode? name the right program in CORTEXT_OPENCODE", program, out)
-	}
-	return v, nil
+	v, err := inject.ProbeVersion(program, agentName, "CORTEXT_OPENCODE")
+	return version(v), err
 }
