@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"cortext/resume/digest"
 	"cortext/resume/rank"
 	"cortext/schema"
 	"cortext/schema/rawjson"
@@ -173,9 +174,11 @@ func (h *history) call(p part) item {
 		for i := range t.Attachments {
 			out = append(out, reference(&t.Attachments[i]))
 		}
-		it.parts = []rank.Part{{Kind: rank.Call, Text: compact(t.Input)}}
+		input := compact(t.Input)
+		it.parts = []rank.Part{{Kind: rank.Call, Text: input, Aside: replaced(input)}}
 		if len(out) > 0 {
-			it.parts = append(it.parts, rank.Part{Kind: rank.Result, Text: strings.Join(out, "\n")})
+			text := strings.Join(out, "\n")
+			it.parts = append(it.parts, rank.Part{Kind: rank.Result, Text: text, Aside: envelope(text), Key: complaint(&t, text)})
 		}
 	}
 	return it
@@ -204,12 +207,7 @@ func outcome(t *schema.Tool) string {
 	if t.Sealed != "" {
 		return "sealed"
 	}
-	word := "no result"
-	if t.Success != nil {
-		if word = "failed"; *t.Success {
-			word = "ok"
-		}
-	}
+	word := digest.Outcome(*t)
 	switch {
 	case t.ExitCode == nil || *t.ExitCode == 0 && t.Success != nil:
 		return word
@@ -238,7 +236,10 @@ func reference(a *schema.Attachment) string {
 	if media == "" {
 		media = "of unknown type"
 	}
-	text := fmt.Sprintf("[attachment %s, %d bytes", media, a.Bytes)
+	text := "[attachment " + media
+	if a.Bytes > 0 { // OpenCode names files of which it does not say how long they are
+		text += fmt.Sprintf(", %d bytes", a.Bytes)
+	}
 	if name := oneLine(a.Name); name != "" {
 		text += ", " + name
 	}

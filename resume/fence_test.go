@@ -51,7 +51,7 @@ func TestSections(t *testing.T) {
 		"blocks that are wrong": {
 			m: schema.Message{Role: schema.User, Content: "日本語 text", Blocks: []schema.Block{text(4), call(""), text(7), attachment(7)},
 				Attachments: []schema.Attachment{{Name: "a\nb"}}},
-			want: []section{" user\n日本語 text\n\n[attachment of unknown type, 0 bytes, a b]\n"},
+			want: []section{" user\n日本語 text\n\n[attachment of unknown type, a b]\n"},
 		},
 		"blocks that leave text out": {
 			m:    schema.Message{Role: schema.User, Content: "one two", Blocks: []schema.Block{text(3), call("c1")}, ToolCalls: []schema.ToolCall{{ID: "c1", Name: "Read"}}},

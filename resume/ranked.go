@@ -20,6 +20,11 @@ const (
 	endLeast = 42
 )
 
+// keysFrom is the budget, in tokens, from which on the line that says what went wrong
+// is told of each failed call of which anything is told. The state tells those that
+// were not resolved; with less room, names that may be needed come before the others.
+const keysFrom = 4000
+
 // askedShare is the part of a budget that what the user said has before anything
 // else: who goes on must know what was asked for.
 const askedShare = 12
@@ -155,6 +160,7 @@ func (b *builder) ranked(hd head, budget, last int) (choice, []LeftOut, bool) {
 			Asked:  min(budget/askedShare, room),
 			First:  request,
 			Known:  known,
+			Keys:   budget >= keysFrom,
 		})
 	}
 	return b.tell(hd, budget, func(room, allowed int) ([]section, []rank.Told) {

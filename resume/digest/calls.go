@@ -64,7 +64,7 @@ func (s *State) called(t schema.Tool, m *schema.Message) {
 		s.Fold.Last.Asked = s.Fold.Last.Asked[:min(len(s.Fold.Last.Asked), maxQuestions)]
 	}
 	s.Fold.Todos.apply(t)
-	result := outcome(t)
+	result := Outcome(t)
 	if words := refusal(t); words != "" {
 		s.decide(brief(words), schema.User, m)
 		s.requested(words, m)

@@ -45,7 +45,7 @@ func (s script) deeds() (all []deed) {
 		}
 		return p
 	}
-	for _, c := range s.commands {
+	for i, c := range s.commands {
 		words := program(c.words)
 		if len(words) == 0 {
 			continue
@@ -62,6 +62,17 @@ func (s script) deeds() (all []deed) {
 				d.action = Modified
 			}
 			all = append(all, d)
+		}
+		if c.fed && c.plain && words[0] == "tee" && s.commands[i-1].spells() {
+			d := deed{action: written}
+			paths, flags := operands(words[1:])
+			if len(flags) > 0 { // -a
+				d.action = Modified
+			}
+			for _, p := range paths {
+				d.path = in(p)
+				all = append(all, d)
+			}
 		}
 		if !c.run || !c.plain {
 			continue

@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -23,7 +24,8 @@ func (s *State) result(key, what string, t schema.Tool, result string, m *schema
 	}
 	s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool { return e.Key == key || result == OK && settled(e.Key, key) })
 	if result == Failed {
-		n := s.note(cut(what, maxWhat)+": "+complaint(t), m)
+		heading, line := complaint(t)
+		n := s.note(cut(what, maxWhat)+": "+strings.TrimSpace(heading+" "+cmp.Or(line, Failed)), m)
 		n.Key = key
 		s.Errors = bounded(append(s.Errors, n), maxErrors)
 	}
@@ -80,13 +82,24 @@ func (s *State) movedOn() {
 	s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool { return e.Later })
 }
 
-// complaint is the line of a failed call's output that says best what is wrong.
-func complaint(t schema.Tool) string {
+// Complaint is the line of a failed call's output that says best what is wrong, "" if
+// the call did not fail or its output does not say.
+func Complaint(t schema.Tool) string {
+	if Outcome(t) != Failed {
+		return ""
+	}
+	_, line := complaint(t)
+	return line
+}
+
+// complaint is the line of a failed call's output that says best what is wrong, with
+// the line that it stands under, if that is needed to understand it.
+func complaint(t schema.Tool) (heading, line string) {
 	own := map[string]bool{} // what the shell repeats of the command
 	for l := range strings.Lines(leading(rawjson.Get(t.Input, "command"))) {
 		own[strings.TrimSpace(l)] = true
 	}
-	first, heading := "", ""
+	first := ""
 	for l := range strings.Lines(ends(t.Output)) {
 		l = strings.TrimPrefix(strings.TrimSpace(l), "<tool_use_error>")
 		l = oneLine(strings.TrimSuffix(strings.TrimPrefix(l, "Output: "), "</tool_use_error>"))
@@ -97,12 +110,13 @@ func complaint(t schema.Tool) string {
 			continue
 		}
 		if heading != "" {
-			return heading + " " + l
+			return heading, l
 		}
 		if complains(strings.ToLower(l)) {
-			if heading = l; !strings.HasSuffix(l, ":") {
-				return l
+			if !strings.HasSuffix(l, ":") {
+				return "", l
 			}
+			heading = l
 		}
 		if first == "" {
 			first = l
@@ -110,10 +124,10 @@ func complaint(t schema.Tool) string {
 	}
 	for _, l := range []string{heading, first, oneLine(t.Error)} {
 		if l != "" && !strings.HasPrefix(l, "Exit code ") && !warns(l) {
-			return l
+			return "", l
 		}
 	}
-	return Failed
+	return "", ""
 }
 
 // warns reports whether a line of output only warns, as ssh does of old servers.

@@ -5,9 +5,24 @@ import (
 	"strings"
 
 	"cortext/schema"
+	"cortext/schema/rawjson"
 )
 
-// outcome says how a call ended. What a call put out may be foreign, a page of the
+// Outcome says how a call ended: [OK], [Failed], [Refused] or [NoResult]. Where the
+// exit code is that of a program which only cut what one before it put out, what that
+// one says counts.
+func Outcome(t schema.Tool) string {
+	result := outcome(t)
+	if result != OK || kindOf(t.Name) != runs || !masked(t.Output) {
+		return result
+	}
+	if script := parse(leading(rawjson.Get(t.Input, "command"))); script.piped && !script.looks() {
+		return Failed
+	}
+	return result
+}
+
+// outcome says how an agent says a call ended. What a call put out may be foreign, a page of the
 // web or what a command printed, so that only whole sentences of the agents count,
 // and none of a call that has an exit code: it ran.
 func outcome(t schema.Tool) string {

@@ -12,15 +12,15 @@ import (
 func (s *State) ran(t schema.Tool, result string, m *schema.Message) {
 	raw := rawjson.Get(t.Input, "command")
 	source := leading(raw)
-	line := limit(oneLine(source))
+	line := limitMiddle(oneLine(source))
+	if strings.Contains(source, "\n") { // a document is known by what it begins with
+		line = limit(oneLine(source))
+	}
 	if line == "" {
 		return
 	}
 	script := parse(source)
 	whole := len(raw) <= endBytes
-	if result == OK && script.piped && masked(t.Output) {
-		result = Failed // the exit code is the last program's, which only cut the output
-	}
 	if result == OK {
 		s.worked(script.core(false))
 	}
@@ -84,7 +84,8 @@ type script struct {
 // A command is a simple command of a script.
 type command struct {
 	words []string
-	run   bool   // as often as the script is
+	run   bool   // whenever the script is
+	fed   bool   // by the command before, which is run whenever the script is
 	plain bool   // what its words name is what is meant
 	into  string // the file that it writes into by redirection
 	adds  bool   // to the end of that file
@@ -113,6 +114,7 @@ type parser struct {
 	begun  bool   // a word, which may be empty
 	until  string // the line that ends a document in the text
 	unsure bool   // the commands up to the end of the list may not be run, or are told of by others
+	feeds  bool   // the command before is fed into this one, and is run
 	depth  int    // of what is run under a condition, or again, or elsewhere
 }
 
@@ -175,6 +177,7 @@ func (p *parser) operator(c byte) {
 		return
 	case c == '|' && !next:
 		p.piped, p.plain = true, false
+		defer func(feeds bool) { p.feeds = feeds }(!p.unsure && p.depth == 0)
 	case c == '&':
 		p.plain = false
 	}
@@ -188,8 +191,8 @@ func (p *parser) operator(c byte) {
 		p.depth++
 	case ')':
 		p.depth = max(p.depth-1, 0)
-	case '|': // what follows depends on what went before
-		p.unsure = true
+	case '|': // what follows || depends on what went before
+		p.unsure = p.unsure || next
 	default:
 		p.unsure = false
 	}
@@ -216,7 +219,8 @@ func (p *parser) end() {
 		case "done", "fi", "esac", "}":
 			p.depth = max(p.depth-1, 0)
 		}
-		p.run = !p.unsure && p.depth == 0
+		p.fed, p.feeds = p.feeds, false
+		p.run = !p.unsure && p.depth == 0 && !p.fed
 		p.commands = append(p.commands, p.command)
 	}
 	p.command = command{plain: true}

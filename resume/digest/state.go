@@ -207,6 +207,19 @@ func limitTo(s string, n int) string {
 	return strings.TrimRightFunc(s[:end], unicode.IsSpace) + mark
 }
 
+// limitMiddle cuts a line to maxText bytes and keeps its end: a command tells there
+// what it writes to.
+func limitMiddle(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	start := len(s) - maxText/3
+	for start < len(s) && !utf8.RuneStart(s[start]) {
+		start++
+	}
+	return limitTo(s, maxText-(len(s)-start)) + s[start:]
+}
+
 // endBytes is how much of the beginning and of the end of a text is looked at: a
 // pasted log of 100 MB says no more.
 const endBytes = 32 << 10

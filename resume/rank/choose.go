@@ -60,12 +60,13 @@ func (c *chooser) tell(text string) {
 func (c *chooser) gain(i, j int) int64 {
 	t := &c.texts[i]
 	g := c.worth(&t.segments[j])
+	if t.segments[j].aside {
+		return 0
+	}
 	if g > 0 && !c.open[t.section] {
-		if k := c.first[t.section]; c.texts[k].Kind == Call {
-			for l := range c.lead(k) {
-				if k != i || l != j {
-					g += c.worth(&c.texts[k].segments[l])
-				}
+		for _, p := range c.opening(t.section) {
+			if p.text != i || p.segment != j {
+				g += c.worth(&c.texts[p.text].segments[p.segment])
 			}
 		}
 	}
@@ -93,7 +94,12 @@ func (c *chooser) cost(i, j int) int {
 		n -= gapTokens // the gap after it is closed
 	}
 	if !c.open[t.section] {
-		n += c.opening(t.section, i, j)
+		n += c.sections[t.section].Heading
+		for _, p := range c.opening(t.section) {
+			if p.text != i || p.segment != j {
+				n += c.texts[p.text].count(p.segment)
+			}
+		}
 	}
 	return max(n, 1)
 }
@@ -107,30 +113,24 @@ func (t *text) count(j int) int {
 	return s.tokens
 }
 
-// opening is what it takes to begin telling of a section with segment j of text i:
-// the heading, and for a call the beginning of its input.
-func (c *chooser) opening(section, i, j int) int {
-	n := c.sections[section].Heading
-	if k := c.first[section]; c.texts[k].Kind == Call {
-		for l := range c.lead(k) {
-			if k != i || l != j {
-				n += c.texts[k].count(l)
+// opening is what stands with anything that is told of a section.
+func (c *chooser) opening(section int) []place {
+	if c.Keys {
+		return c.keys[section]
+	}
+	return c.lead[section]
+}
+
+// upTo returns how many segments lie within so many bytes, at least one; those aside
+// do not count.
+func (t *text) upTo(size int) int {
+	n, bytes := 0, 0
+	for ; n < len(t.segments); n++ {
+		if s := &t.segments[n]; !s.aside {
+			if bytes += s.to - s.from; n > 0 && bytes > size {
+				break
 			}
 		}
-	}
-	return n
-}
-
-// lead returns how many segments of a call's input always stand with it.
-func (c *chooser) lead(k int) int {
-	return c.texts[k].upTo(callOpened)
-}
-
-// upTo returns how many segments lie within so many bytes, at least one.
-func (t *text) upTo(size int) int {
-	n := 0
-	for n < len(t.segments) && (n == 0 || t.segments[n].to <= size) {
-		n++
 	}
 	return n
 }
@@ -149,10 +149,8 @@ func (c *chooser) show(i, j int) {
 	}
 	if !c.open[t.section] {
 		c.open[t.section] = true
-		if k := c.first[t.section]; c.texts[k].Kind == Call {
-			for l := range c.lead(k) {
-				c.mark(k, l)
-			}
+		for _, p := range c.opening(t.section) {
+			c.mark(p.text, p.segment)
 		}
 	}
 	c.mark(i, j)
@@ -189,9 +187,12 @@ func (c *chooser) begin(i, limit int) {
 	}
 }
 
-// shown tells a segment unless that takes more than the limit; it reports whether it
-// is told.
+// shown tells a segment, unless it is aside or that takes more than the limit, which
+// it reports.
 func (c *chooser) shown(i, j, limit int) bool {
+	if c.texts[i].segments[j].aside {
+		return true
+	}
 	if !c.texts[i].segments[j].shown && c.used+c.cost(i, j) > limit {
 		return false
 	}
@@ -266,6 +267,8 @@ const (
 	leastOfText = 1500
 )
 
+func (c *chooser) mostOfText() int { return max(c.Tokens/mostOfText, leastOfText) }
+
 // older tells the segments that are worth most for their tokens.
 func (c *chooser) older() {
 	var q queue
@@ -273,7 +276,7 @@ func (c *chooser) older() {
 		q = c.offer(q, i, 0, len(c.texts[i].segments))
 	}
 	heap.Init(&q)
-	most := max(c.Tokens/mostOfText, leastOfText)
+	most := c.mostOfText()
 	for q.Len() > 0 {
 		top := heap.Pop(&q).(candidate)
 		t := &c.texts[top.text]
@@ -362,9 +365,28 @@ func (c *chooser) fill() {
 		}
 	}
 	for i := len(c.texts) - 1; i >= c.first[c.from]; i-- {
+		c.begin(i, min(c.used+c.mostOfText(), c.Tokens))
+	}
+	for i := len(c.texts) - 1; i >= c.first[c.from]; i-- {
+		c.begin(i, c.Tokens)
+	}
+	for i := len(c.texts) - 1; i >= c.first[c.from]; i-- {
 		for j := range c.texts[i].segments {
-			if !c.shown(i, j, c.Tokens) {
-				return
+			if s := &c.texts[i].segments[j]; s.aside && !s.shown && c.used+c.cost(i, j) <= c.Tokens {
+				c.show(i, j)
+			}
+		}
+	}
+	c.close()
+}
+
+// close tells what takes no more room than the gap that stands for it.
+func (c *chooser) close() {
+	for i := range c.texts {
+		t := &c.texts[i]
+		for j := range t.segments {
+			if s := &t.segments[j]; !s.shown && j > 0 && t.segments[j-1].shown && (j+1 == len(t.segments) || t.segments[j+1].shown) && t.count(j) <= gapTokens {
+				c.show(i, j)
 			}
 		}
 	}
@@ -416,7 +438,7 @@ func (t *text) spell(b *strings.Builder) (whole bool) {
 		}
 		starts := s.from == 0 || t.Text[s.from-1] == '\n'
 		if gap {
-			if !line || !marked {
+			if !line || !marked || !starts {
 				b.WriteString(Gap)
 				if starts {
 					b.WriteByte('\n')

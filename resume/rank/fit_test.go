@@ -73,7 +73,7 @@ func examples(said []recall.Said) (all []example) {
 		}
 		h := &History{ids: map[string]int32{}}
 		for _, s := range said[:cut] {
-			h.texts = append(h.texts, text{Part: Part{kinds[s.Kind], s.Text}, segments: split(s.Text, kinds[s.Kind])})
+			h.texts = append(h.texts, text{Part: Part{Kind: kinds[s.Kind], Text: s.Text}, segments: split(s.Text, kinds[s.Kind])})
 		}
 		total := 0.0
 		for _, w := range need {

@@ -22,9 +22,14 @@ const (
 
 // A Part is one text of a section.
 type Part struct {
-	Kind Kind
-	Text string
+	Kind  Kind
+	Text  string
+	Aside []Span // of Text, in order: told only where there is room for all else
+	Key   Span   // of Text: told with anything of its section, if Options.Keys says so
 }
+
+// A Span is the bytes of a text from From to before To; none if they are equal.
+type Span struct{ From, To int }
 
 // A Section is what stands under one heading: a message's text, or a call with its
 // outcome.
@@ -41,6 +46,7 @@ type Options struct {
 	Asked  int      // tokens of what the user said that are told before that, of First and of the latest most
 	First  int      // the section of the user's that comes before all others, from 1; 0: the last
 	Known  []string // texts that are told anyway
+	Keys   bool     // the keys are told
 }
 
 // A History is a list of sections that was read once and can be chosen from again
@@ -48,7 +54,9 @@ type Options struct {
 type History struct {
 	sections []Section
 	texts    []text
-	first    []int // index in texts of the first text of each section, and one more at the end
+	first    []int     // index in texts of the first text of each section, and one more at the end
+	lead     [][]place // by section: the beginning of a call's input, which stands with anything that is told of it
+	keys     [][]place // by section: these and the keys
 	names    []name
 	ids      map[string]int32
 }
@@ -58,6 +66,29 @@ type text struct {
 	Part
 	section  int
 	segments []segment
+}
+
+// A place is that of a segment.
+type place struct{ text, segment int }
+
+// places finds the beginning of a call's input, and the keys of a section.
+func (h *History) places(section int) (lead, keys []place) {
+	for k := h.first[section]; k < h.first[section+1]; k++ {
+		t, n := &h.texts[k], 0
+		if k == h.first[section] && t.Kind == Call {
+			n = t.upTo(callOpened)
+		}
+		for j, s := range t.segments {
+			switch {
+			case s.aside:
+			case j < n:
+				lead = append(lead, place{k, j})
+			case s.key:
+				keys = append(keys, place{k, j})
+			}
+		}
+	}
+	return lead, keys
 }
 
 // A name is one that the history contains.
@@ -73,10 +104,14 @@ func Read(sections []Section) *History {
 	for i, s := range sections {
 		h.first = append(h.first, len(h.texts))
 		for _, p := range s.Parts {
-			h.texts = append(h.texts, text{Part: p, section: i, segments: split(p.Text, p.Kind)})
+			h.texts = append(h.texts, text{Part: p, section: i, segments: segmentsOf(p)})
 		}
 	}
 	h.first = append(h.first, len(h.texts))
+	for i := range sections {
+		lead, keys := h.places(i)
+		h.lead, h.keys = append(h.lead, lead), append(h.keys, slices.Concat(lead, keys))
+	}
 	stats := h.stats()
 	for id := range h.names {
 		n := &h.names[id]

@@ -36,13 +36,13 @@ func sections(r *rand.Rand, n int) []Section {
 		s := Section{Heading: 1 + r.IntN(8)}
 		switch kind := Kind(r.IntN(4)); kind {
 		case Call:
-			s.Parts = append(s.Parts, Part{Call, strings.ReplaceAll(some(r, r.IntN(60)), "\n", " ")})
+			s.Parts = append(s.Parts, Part{Kind: Call, Text: strings.ReplaceAll(some(r, r.IntN(60)), "\n", " ")})
 			if r.IntN(4) > 0 {
-				s.Parts = append(s.Parts, Part{Result, some(r, r.IntN(400))})
+				s.Parts = append(s.Parts, Part{Kind: Result, Text: some(r, r.IntN(400))})
 			}
 		default:
 			if r.IntN(8) > 0 {
-				s.Parts = append(s.Parts, Part{kind, some(r, r.IntN(100))})
+				s.Parts = append(s.Parts, Part{Kind: kind, Text: some(r, r.IntN(100))})
 			}
 		}
 		all = append(all, s)
@@ -237,9 +237,9 @@ func TestPrefers(t *testing.T) {
 	for i := range 300 {
 		fmt.Fprintf(&list, "vendor/some/dependency/file_%d.go\n", i)
 	}
-	all := []Section{{6, []Part{{User, "please look at cmd/serve/main.go"}}}, {6, []Part{{Call, `{"command":"find ."}`}, {Result, list.String()}}}}
+	all := []Section{{6, []Part{{Kind: User, Text: "please look at cmd/serve/main.go"}}}, {6, []Part{{Kind: Call, Text: `{"command":"find ."}`}, {Kind: Result, Text: list.String()}}}}
 	for i := range 30 {
-		all = append(all, Section{6, []Part{{Assistant, fmt.Sprintf("step %d of nothing in particular", i)}}})
+		all = append(all, Section{6, []Part{{Kind: Assistant, Text: fmt.Sprintf("step %d of nothing in particular", i)}}})
 	}
 	told := Read(all).Choose(Options{Tokens: 120, Older: 60, Recent: 40})
 	if !strings.Contains(told[0].Text, "cmd/serve/main.go") {
@@ -253,7 +253,7 @@ func TestPrefers(t *testing.T) {
 func FuzzChoose(f *testing.F) {
 	f.Add("look at cmd/serve/main.go", `{"file_path":"a/b.go"}`, "1: x_y\n2: …\n", 100, 40)
 	f.Fuzz(func(t *testing.T, said, input, output string, budget, recent int) {
-		all := []Section{{5, []Part{{User, said}}}, {5, []Part{{Call, input}, {Result, output}}}, {5, []Part{{Assistant, output + said}}}}
+		all := []Section{{5, []Part{{Kind: User, Text: said}}}, {5, []Part{{Kind: Call, Text: input}, {Kind: Result, Text: output}}}, {5, []Part{{Kind: Assistant, Text: output + said}}}}
 		told := Read(all).Choose(Options{Tokens: budget, Recent: recent, Older: budget / 2})
 		for i, d := range told {
 			if err := pieces(all[i], d.Text); err != nil {

@@ -11,6 +11,8 @@ type segment struct {
 	from, to int  // bytes of the text; the newline of its line is in it
 	tokens   int  // about so many; 0: not counted yet
 	shown    bool // it is told
+	aside    bool // it is told only where there is room for all else
+	key      bool // it is told with anything of its section
 	names    []int32
 }
 
@@ -23,6 +25,26 @@ const (
 
 // longestCut is how many bytes a segment may have more, so that no name is cut.
 const longestCut = 160
+
+// segmentsOf cuts a part into segments, each of which lies in one of its spans or in
+// none.
+func segmentsOf(p Part) []segment {
+	var out []segment
+	at := 0
+	add := func(to int, aside bool) {
+		for _, s := range split(p.Text[at:to], p.Kind) {
+			from, to := at+s.from, at+s.to
+			out = append(out, segment{from: from, to: to, aside: aside, key: from < p.Key.To && to > p.Key.From})
+		}
+		at = to
+	}
+	for _, s := range p.Aside {
+		add(s.From, false)
+		add(s.To, true)
+	}
+	add(len(p.Text), false)
+	return out
+}
 
 // split cuts a text of a kind into segments.
 func split(text string, kind Kind) []segment {

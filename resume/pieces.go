@@ -1,0 +1,89 @@
+package resume
+
+import (
+	"slices"
+	"strings"
+
+	"cortext/resume/digest"
+	"cortext/resume/rank"
+	"cortext/schema"
+)
+
+// What of a call is told first and last where it is told in pieces.
+
+// leastReplaced is how many bytes of a text that an edit replaced are told like all
+// others.
+const leastReplaced = 80
+
+// replaced finds in the input of a call the texts that an edit took away: what it made
+// of them says more. Within a text quotes are escaped, so that nothing in one looks
+// like the name of a field.
+func replaced(input string) (spans []rank.Span) {
+	at := 0
+	for {
+		from, name := len(input), ""
+		for _, n := range []string{`"old_string":"`, `"oldString":"`} { // Claude Code and Gemini CLI, OpenCode
+			if i := strings.Index(input[at:], n); i >= 0 && at+i < from {
+				from, name = at+i, n
+			}
+		}
+		if name == "" {
+			return spans
+		}
+		from += len(name)
+		if at = from + stringEnd(input[from:]); at-from > leastReplaced {
+			spans = append(spans, rank.Span{From: from, To: at})
+		}
+	}
+}
+
+// stringEnd is where a JSON string ends of which the opening quote was read.
+func stringEnd(s string) int {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return len(s)
+}
+
+// envelope finds the lines that Gemini CLI puts around the output of a command and that
+// say nothing: the command again, and what there was none of.
+func envelope(output string) (spans []rank.Span) {
+	if !strings.HasPrefix(output, "Command: ") {
+		return nil
+	}
+	if i := strings.Index(output, "\nOutput: "); i >= 0 && strings.Contains(output[:i], "\nDirectory: ") {
+		spans = append(spans, rank.Span{To: i + 1})
+	}
+	end := len(output)
+	for end > 0 {
+		from := strings.LastIndexByte(output[:end-1], '\n') + 1
+		name, value, _ := strings.Cut(strings.TrimRight(output[from:end], "\n"), ": ")
+		none := slices.Contains([]string{"Error", "Signal", "Background PIDs"}, name) && (value == "(none)" || value == "0") || name == "Exit Code" && value == "0" || name == "Process Group PGID"
+		if !none || len(spans) > 0 && from < spans[0].To {
+			break
+		}
+		end = from
+	}
+	if end < len(output) {
+		spans = append(spans, rank.Span{From: end, To: len(output)})
+	}
+	return spans
+}
+
+// longestKey is how many bytes of the line that says what went wrong are always told.
+const longestKey = 120
+
+// complaint finds the line in the output of a failed call that says what went wrong.
+func complaint(t *schema.Tool, output string) rank.Span {
+	line := digest.Complaint(*t)
+	from := strings.Index(output, line)
+	if line == "" || from < 0 {
+		return rank.Span{}
+	}
+	return rank.Span{From: from, To: from + min(len(line), longestKey)}
+}
