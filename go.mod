@@ -13,6 +13,7 @@ require (
 	golang.org/x/sys v0.49.0 // flock and fdatasync on files that os.Root opened
 	golang.org/x/term v0.47.0 // whether the output is a terminal
 	modernc.org/sqlite v1.60.1 // OpenCode's database, read only; pure Go, so that there is one binary for each system
+	mvdan.cc/sh/v3 v3.14.1 // what a command for the shell does to files: only the parser
 )
 
 // Test dependencies.

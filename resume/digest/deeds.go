@@ -2,6 +2,7 @@ package digest
 
 import (
 	"cmp"
+	slashed "path"
 	"slices"
 	"strings"
 
@@ -22,12 +23,12 @@ const written = "written"
 func (s *State) done(script script, t schema.Tool, m *schema.Message) {
 	all := script.deeds()
 	if !script.chain {
-		out := ends(t.Output)
-		failed := slices.ContainsFunc([]string{"rm: ", "mv: ", "cp: ", "sed: ", "No such file or directory", "ermission denied", "Read-only file system", "Is a directory"}, func(p string) bool { return strings.Contains(out, p) })
+		if complained(ends(t.Output)) {
+			return
+		}
 		all = slices.DeleteFunc(all, func(d deed) bool {
 			from := path(cmp.Or(d.from, d.path))
-			known := s.knows(from) || slices.ContainsFunc(s.Files, func(f File) bool { return strings.HasPrefix(f.Path, strings.TrimSuffix(from, "/")+"/") })
-			return failed || !known && (d.action == Deleted || d.from != "")
+			return (d.action == Deleted || d.from != "") && !s.knows(from) && !s.folder(from)
 		})
 	}
 	for _, d := range all {
@@ -35,55 +36,95 @@ func (s *State) done(script script, t schema.Tool, m *schema.Message) {
 	}
 }
 
+// complained reports whether a command that changes files says in the output that it
+// could not.
+func complained(output string) bool {
+	for l := range strings.Lines(output) {
+		l = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(l), "Output: "), "Error: ")
+		if i := strings.Index(l, ": line "); i > 0 && !strings.Contains(l[:i], " ") { // bash: line 3: a: No such file
+			return true
+		}
+		for _, p := range []string{"rm: ", "mv: ", "cp: ", "sed: ", "cd: ", "mkdir: ", "touch: ", "tee: "} {
+			if strings.HasPrefix(l, p) {
+				return true
+			}
+		}
+		for _, end := range []string{": No such file or directory", ": Permission denied", ": permission denied", ": Read-only file system", ": Is a directory", ": Not a directory"} {
+			if strings.HasSuffix(l, end) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // deeds returns what a script writes, does away with, and what comes to be by moving
 // and copying, as far as it is plain.
 func (s script) deeds() (all []deed) {
 	dir := ""
 	in := func(p string) string {
-		if dir != "" && !absolute(p) && p != "." && p != ".." {
-			return dir + "/" + strings.TrimPrefix(p, "./")
+		if dir != "" && !absolute(p) {
+			p = dir + "/" + p
 		}
-		return p
+		if strings.HasSuffix(p, "/") {
+			return clean(p) + "/" // a folder
+		}
+		return clean(p)
 	}
+	var wrote []string // by this script, into files of their own
+	away := false      // a shell of its own went somewhere
 	for i, c := range s.commands {
+		if away = away && c.apart; away {
+			continue
+		}
 		words := program(c.words)
 		if len(words) == 0 {
 			continue
 		}
-		if words[0] == "cd" || words[0] == "pushd" {
-			if dir = folder(dir, words[1:]); dir == "" || !c.run || !c.plain {
+		plain := c.plain[len(c.plain)-len(words):]
+		switch words[0] {
+		case "cd", "pushd", "popd":
+			if c.apart {
+				away = true
+				continue
+			}
+			if dir = folder(dir, words); dir == "" || !c.run || slices.Contains(plain, false) {
 				return all // the paths behind it are of a folder that is not known
 			}
 			continue
 		}
-		if c.run && c.into != "" && c.spells() && !strings.ContainsAny(c.into, "$`*?[~{") && !strings.HasPrefix(c.into, "/dev/") {
-			d := deed{path: in(c.into), action: written}
-			if c.adds {
-				d.action = Modified
+		var done []deed
+		for _, t := range c.into {
+			if !c.run || !t.plain {
+				continue
 			}
-			all = append(all, d)
+			wrote = append(wrote, in(t.path))
+			if c.spells() {
+				done = append(done, write(t.path, t.adds))
+			}
 		}
-		if c.fed && c.plain && words[0] == "tee" && s.commands[i-1].spells() {
-			d := deed{action: written}
+		switch {
+		case c.fed && words[0] == "tee":
 			paths, flags := operands(words[1:])
-			if len(flags) > 0 { // -a
-				d.action = Modified
+			for _, p := range sure(paths, words, plain) {
+				done = append(done, write(p, len(flags) > 0))
 			}
-			for _, p := range paths {
-				d.path = in(p)
-				all = append(all, d)
-			}
+		case c.run:
+			done = append(done, doneBy(words, plain)...)
 		}
-		if !c.run || !c.plain {
-			continue
-		}
-		if words[0] == "git" {
-			words = words[1:]
-		}
-		for _, d := range deeds(words) {
+		for _, d := range done {
 			d.path = in(d.path)
 			if d.from != "" {
 				d.from = in(d.from)
+			}
+			if slices.Contains(wrote, cmp.Or(d.from, d.path)) && words[0] == "mv" { // a filter: f x > y && mv y x
+				if d.action == Deleted {
+					continue
+				}
+				if s.read(d.path, in, i) {
+					d.action = Modified
+				}
+				d.from = ""
 			}
 			all = append(all, d)
 		}
@@ -91,38 +132,62 @@ func (s script) deeds() (all []deed) {
 	return all
 }
 
-// deeds returns what a command does.
-func deeds(words []string) (all []deed) {
-	if len(words) == 0 {
-		return nil
+// read reports whether one of the first commands of a script has a file among its words.
+func (s script) read(at string, in func(string) string, first int) bool {
+	return slices.ContainsFunc(s.commands[:first], func(c command) bool {
+		return slices.ContainsFunc(c.words, func(w string) bool { return in(w) == at })
+	})
+}
+
+// write is the deed of writing into a file.
+func write(at string, adds bool) deed {
+	if adds {
+		return deed{path: at, action: Modified}
+	}
+	return deed{path: at, action: written}
+}
+
+// clean is the shortest path that names the same, of one with slashes.
+func clean(at string) string {
+	if strings.Contains(at, `\`) {
+		return at
+	}
+	return slashed.Clean(at)
+}
+
+// sure returns those of paths that are what they say: words, of which plain tells it.
+func sure(paths, words []string, plain []bool) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !plain[slices.Index(words, p)] })
+}
+
+// doneBy returns what a command does.
+func doneBy(words []string, plain []bool) (all []deed) {
+	if words[0] == "git" && len(words) > 1 {
+		words, plain = words[1:], plain[1:]
+	}
+	if words[0] == "sed" || words[0] == "perl" {
+		for _, p := range sure(inPlace(words), words, plain) {
+			all = append(all, deed{path: p, action: Modified})
+		}
+		return all
 	}
 	paths, flags := operands(words[1:])
-	has := func(f ...string) bool {
-		return slices.ContainsFunc(flags, func(g string) bool { return slices.Contains(f, g) })
-	}
-	long := slices.ContainsFunc(flags, func(f string) bool {
-		return strings.HasPrefix(f, "--") && f != "--force" && f != "--recursive"
-	})
-	target := slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, "-t") })
-	switch words[0] {
-	case "rm", "unlink":
-		if long || has("-n") {
+	for _, f := range flags {
+		if strings.HasPrefix(f, "--") && f != "--force" && f != "--recursive" || f == "-n" || strings.HasPrefix(f, "-t") {
 			return nil
 		}
-		for _, p := range paths {
+		if words[0] == "cp" && strings.ContainsAny(f, "rRa") {
+			return nil
+		}
+	}
+	switch words[0] {
+	case "rm", "unlink":
+		for _, p := range sure(paths, words, plain) {
 			all = append(all, deed{path: p, action: Deleted})
 		}
-	case "mv":
-		if !long && !target && !has("-n") {
-			all = moves(paths, true)
-		}
-	case "cp":
-		if !long && !target && !has("-n") && !slices.ContainsFunc(flags, func(f string) bool { return strings.ContainsAny(f, "rRa") }) {
-			all = moves(paths, false)
-		}
-	case "sed", "perl":
-		for _, p := range inPlace(words) {
-			all = append(all, deed{path: p, action: Modified})
+	case "mv", "cp":
+		if !slices.Contains(plain, false) {
+			all = moves(paths, words[0] == "mv")
 		}
 	}
 	return all
@@ -130,53 +195,63 @@ func deeds(words []string) (all []deed) {
 
 // inPlace returns the files that sed or perl changes: none without -i.
 func inPlace(words []string) (paths []string) {
-	in, script := false, words[0] == "sed" // the script is yet to come
+	in, script := false, true // the script is yet to come
 	for i := 1; i < len(words); i++ {
 		w := words[i]
-		k := inPlaceAt(w)
-		in = in || k >= 0
+		if w == "" || w[0] != '-' || w == "-" {
+			if w != "" { // that of BSD's sed: no copy
+				paths = append(paths, w)
+			}
+			continue
+		}
+		in = in || inPlaceFlag(w)
+		at := strings.IndexAny(w, "eEf") // the script follows, here or in the next word
+		if words[0] == "sed" {
+			at = strings.IndexAny(w, "ief") // -i: the ending of a copy
+		}
 		switch {
-		case strings.HasPrefix(w, "--"), w == "": // of the sed of BSD: no copy
-		case w[0] == '-' && len(w) > 1:
-			if k >= 0 && words[0] == "sed" {
-				w = w[:k] // what follows is the ending of a copy
-			}
-			if strings.HasSuffix(w, "e") || w == "-f" {
-				script = false
-				i++
-			}
-		case script:
+		case w == "--expression", w == "--file":
 			script = false
+			i++
+		case w == "-I":
+			i++ // perl's folder
+		case strings.HasPrefix(w, "--expression="), strings.HasPrefix(w, "--file="):
+			script = false
+		case strings.HasPrefix(w, "--"), at < 0, w[at] == 'i':
+		case at == len(w)-1:
+			script = false
+			i++
 		default:
-			paths = append(paths, w)
+			script = false
 		}
 	}
-	if !in {
+	if script && len(paths) > 0 {
+		if words[0] == "sed" && strings.HasPrefix(paths[0], ".") && len(paths) > 2 { // of BSD's: -i .bak
+			paths = paths[1:]
+		}
+		paths = paths[1:]
+	}
+	if !in || words[0] == "perl" && script {
 		return nil
 	}
 	return paths
 }
 
-// inPlaceAt is where a flag of sed or perl says that files are changed, -1 if it does
-// not.
-func inPlaceAt(flag string) int {
+// inPlaceFlag reports whether a flag of sed or perl says that files are changed.
+func inPlaceFlag(flag string) bool {
 	k := strings.IndexByte(flag, 'i')
-	if strings.HasPrefix(flag, "--in-place") || k > 0 && flag[0] == '-' && strings.Trim(flag[1:k], "nErsuzlpw0") == "" {
-		return k
-	}
-	return -1
+	return strings.HasPrefix(flag, "--in-place") || k > 0 && flag[0] == '-' && strings.Trim(flag[1:k], "nErsuzlpw01234567") == ""
 }
 
 // folder is where cd goes from dir, "" if that is not known.
-func folder(dir string, args []string) string {
-	if len(args) != 1 || args[0] == "-" || strings.HasPrefix(args[0], "..") || dir == "" && !absolute(args[0]) {
+func folder(dir string, words []string) string {
+	if len(words) != 2 || words[1] == "-" || dir == "" && !absolute(words[1]) {
 		return ""
 	}
-	to := strings.TrimRight(args[0], "/")
-	if absolute(args[0]) {
-		return to
+	if absolute(words[1]) {
+		return clean(words[1])
 	}
-	return dir + "/" + strings.TrimPrefix(to, "./")
+	return clean(dir + "/" + words[1])
 }
 
 func operands(words []string) (paths, flags []string) {
@@ -207,7 +282,7 @@ func moves(paths []string, away bool) (all []deed) {
 		switch {
 		case len(paths) > 2 || strings.HasSuffix(to, "/"):
 			all = append(all, deed{strings.TrimSuffix(to, "/") + "/" + base(from), written, from})
-		case to == "." || to == ".." || strings.Contains(base(from), ".") && !strings.Contains(base(to), "."):
+		case to == "." || to == ".." || strings.Contains(base(from), ".") && !strings.Contains(base(to), ".") || strings.HasPrefix(base(to), ".") && !strings.HasPrefix(base(from), ".") || strings.HasSuffix(to, ".d"):
 		default:
 			all = append(all, deed{to, written, from})
 		}

@@ -171,7 +171,19 @@ func (s *State) knows(at string) bool {
 	if i := s.file(at); i >= 0 {
 		return s.Files[i].Action != Deleted
 	}
-	return slices.Contains(s.Fold.Seen, at)
+	return slices.ContainsFunc(s.Fold.Seen, func(p string) bool { return p == at || !bareName(at) && sameFile(p, at) })
+}
+
+// folder reports whether a path is that of a folder of files that are known.
+func (s *State) folder(at string) bool {
+	dir := strings.TrimSuffix(at, "/") + "/"
+	return slices.ContainsFunc(s.Files, func(f File) bool { return strings.HasPrefix(f.Path, dir) })
+}
+
+// seen notes that there is a file.
+func (s *State) seen(at string) {
+	s.Fold.Seen = slices.DeleteFunc(s.Fold.Seen, func(p string) bool { return p == at })
+	s.Fold.Seen = bounded(append(s.Fold.Seen, at), maxSeen)
 }
 
 // saw notes the files that a call read.
@@ -186,8 +198,7 @@ func (s *State) saw(input schema.Raw) {
 	}
 	for _, at := range names {
 		if at != "" {
-			s.Fold.Seen = slices.DeleteFunc(s.Fold.Seen, func(p string) bool { return p == at })
-			s.Fold.Seen = bounded(append(s.Fold.Seen, at), maxSeen)
+			s.seen(at)
 		}
 	}
 }
@@ -196,8 +207,19 @@ func (s *State) saw(input schema.Raw) {
 // that are known in it.
 func (s *State) did(d deed, m *schema.Message) {
 	at := path(d.path)
-	if at == "" {
+	if d.from != "" && s.folder(at) {
+		at = strings.TrimSuffix(at, "/") + "/" + base(d.from)
+	}
+	if at = strings.TrimSuffix(at, "/"); at == "" {
 		return
+	}
+	if d.from != "" {
+		s.seen(path(d.from))
+	}
+	if d.action == Modified {
+		if i := s.file(at); i >= 0 && s.Files[i].Action == Deleted { // echo a >> b
+			d.action = Created
+		}
 	}
 	if d.action == Deleted {
 		at = s.known(at)

@@ -20,12 +20,14 @@ func looking(words []string) bool {
 		"diff", "cmp", "comm", "xxd", "od", "hexdump", "strings", "sleep", "wait", "true", "false", "test", "export", "set", "unset", "basename", "dirname", "realpath", "readlink", "md5sum", "sha1sum", "sha256sum", "shasum",
 		"man", "history", "lsblk", "lscpu", "lspci", "lsusb", "dig", "nslookup", "ping", "journalctl", "dmesg", "logread", "netstat", "ss", "ifconfig", "getent", "for", "in", "done", "fi", "case", "esac", "exit", "return", "break", "continue":
 		return true
+	case "rm", "rmdir", "unlink", "mv", "cp", "mkdir", "touch", "ln", "tee", "chmod", "chown", "install", "rsync", "make", "sh", "bash", "zsh", "python", "python3", "node":
+		return false // whatever a file is called
 	case "find":
 		return !slices.ContainsFunc(args, func(a string) bool {
 			return a == "-delete" || strings.HasPrefix(a, "-exec") || strings.HasPrefix(a, "-ok")
 		})
 	case "sed":
-		return !slices.ContainsFunc(args, func(a string) bool { return inPlaceAt(a) >= 0 })
+		return !slices.ContainsFunc(args, inPlaceFlag)
 	case "xargs":
 		rest := slices.IndexFunc(args, func(a string) bool { return a != "" && a[0] != '-' && strings.Trim(a, "0123456789{}") != "" })
 		return rest < 0 || looking(args[rest:])
