@@ -15,7 +15,7 @@ const keptWhole = 6
 // the kind of their tool.
 func (h *history) pruned() *history {
 	out := *h
-	out.tools = maps.Clone(h.tools)
+	out.tools, out.uncut = maps.Clone(h.tools), h.tools
 	for i := range max(len(h.messages)-keptWhole, 0) {
 		m := &h.messages[i]
 		for _, p := range parts(m, h.extra[m.ID]) {
@@ -130,37 +130,43 @@ func after(s string, n int) string {
 // prunedTools tells the longest tail that fits once the outputs of tools are cut.
 func (b *builder) prunedTools(hd head, budget, last int) (choice, []LeftOut, bool) {
 	p := *b
-	p.h, p.full = b.h.pruned(), b.h
+	p.h = b.h.pruned()
 	t := p.choose(hd, budget, last)
-	t.stored = 0 // as total counts it
-	for i := t.start; i < len(b.h.messages); i++ {
-		t.stored += b.h.stored(&b.h.messages[i])
-	}
+	message, calls := 0, []bool(nil)
 	for i := range t.parts {
 		part := &t.parts[i]
-		part.Whole = !strings.HasPrefix(part.What, strings.TrimSpace(toolHeading)+" ") || p.cutIn(part.Message-b.earlier-1) == 0
+		if part.Message != message {
+			message, calls = part.Message, p.h.cutIn(part.Message-b.earlier-1)
+		}
+		if strings.HasPrefix(part.What, strings.TrimSpace(toolHeading)+" ") && len(calls) > 0 {
+			part.Whole, calls = !calls[0], calls[1:]
+		}
 	}
 	return t, p.leftOut(t.tail), t.start < len(b.h.messages)
 }
 
 // cutOutputs counts the outputs from a message on that were pruned.
 func (b *builder) cutOutputs(start int) (n int) {
-	if b.full == nil {
-		return 0
-	}
 	for i := start; i < len(b.h.messages); i++ {
-		n += b.cutIn(i)
+		for _, cut := range b.h.cutIn(i) {
+			if cut {
+				n++
+			}
+		}
 	}
 	return n
 }
 
-// cutIn counts the outputs of a message that were pruned.
-func (b *builder) cutIn(i int) (n int) {
-	m := &b.h.messages[i]
-	for _, p := range parts(m, b.h.extra[m.ID]) {
-		if p.call != "" && b.h.tools[p.call].Output != b.full.tools[p.call].Output {
-			n++
+// cutIn reports of each call of a message whether its output was pruned.
+func (h *history) cutIn(i int) (calls []bool) {
+	if h.uncut == nil {
+		return nil
+	}
+	m := &h.messages[i]
+	for _, p := range parts(m, h.extra[m.ID]) {
+		if p.call != "" {
+			calls = append(calls, h.tools[p.call].Output != h.uncut[p.call].Output)
 		}
 	}
-	return n
+	return calls
 }

@@ -106,7 +106,8 @@ func (b *builder) spell(r *ranking, lead []section, told []rank.Told, run int) p
 	}
 	for _, s := range lead {
 		what, _, _ := strings.Cut(strings.TrimSpace(string(s)), "\n")
-		write(Part{What: what, Whole: true, Why: "stands for what is left out"}, string(s))
+		whole := !strings.Contains(string(s), "\n- "+rank.Gap+" ") // "… 3 more"
+		write(Part{What: what, Whole: whole, Why: "stands for what is left out"}, string(s))
 	}
 	for _, m := range r.untold {
 		out.lacking[m] = true
@@ -143,51 +144,71 @@ func (b *builder) ranked(hd head, budget, last int) (choice, []LeftOut, bool) {
 		first = max(len(b.h.messages)-last, 0)
 	}
 	r := b.rank(first, len(b.h.messages))
-	request, it := b.request(r)
-	state := func(elsewhere ...factGroup) []section {
-		return led(stateHeading, tellState(b.state, min(budget*stateShare/100, stateMost), append(elsewhere, hd.tells()...)...))
-	}
-	choose := func(room, allowed int, lead []section) []rank.Told {
-		room -= sectionTokens(lead)
-		known := []string{hd.text(nil)}
-		for _, s := range lead {
-			known = append(known, string(s))
-		}
-		return r.Choose(rank.Options{
-			Tokens: room,
-			Older:  max(room-max(budget, allowed)*endLeast/100, 0),
-			Recent: min(budget*endFirst/100, room),
-			Asked:  min(budget/askedShare, room),
-			First:  request,
-			Known:  known,
-			Keys:   budget >= keysFrom,
-		})
-	}
 	return b.tell(hd, budget, func(room, allowed int) ([]section, []rank.Told) {
-		if it {
-			lead := state(requestFacts)
-			if told := choose(room, allowed, lead); told[request-1].Text != "" {
-				return lead, told
+		return b.withRequest(r, func(request int, elsewhere ...factGroup) ([]section, []rank.Told) {
+			limit := min(budget*stateShare/100, stateMost)
+			if len(elsewhere) == 0 { // it has to be told here
+				limit = max(limit, min(budget*requestShare/100, limit+b.requestTokens()))
 			}
-		}
-		lead := state()
-		return lead, choose(room, allowed, lead)
+			lead := led(stateHeading, tellState(b.state, limit, append(elsewhere, hd.tells()...)...))
+			room := room - sectionTokens(lead)
+			known := []string{hd.text(nil)}
+			for _, s := range lead {
+				known = append(known, string(s))
+			}
+			return lead, r.Choose(rank.Options{
+				Tokens: room,
+				Older:  max(room-max(budget, allowed)*endLeast/100, 0),
+				Recent: min(budget*endFirst/100, room),
+				Asked:  min(budget/askedShare, room),
+				First:  request,
+				Known:  known,
+				Keys:   budget >= keysFrom,
+			})
+		})
 	}, r)
 }
 
+// requestTokens is how many tokens the note of the request has, about.
+func (b *builder) requestTokens() int {
+	if b.state == nil {
+		return 0
+	}
+	return tokens.Count(askedLast + b.state.Request.Text)
+}
+
+// requestShare is the most that the state may take of a payload, in percent, so that
+// it holds what the user asked for last.
+const requestShare = 20
+
+// withRequest chooses so that what the user asked for last is told: in pieces, as it
+// was said, or where these leave out of it what the state's note has, in the state.
+// choose gets the section of the request, from 1, and what the state need not tell.
+func (b *builder) withRequest(r *ranking, choose func(request int, elsewhere ...factGroup) ([]section, []rank.Told)) ([]section, []rank.Told) {
+	request, it := b.request(r)
+	if it {
+		lead, told := choose(request, requestFacts)
+		begins, _, _ := strings.Cut(told[request-1].Text, rank.Gap)
+		if told[request-1].Whole || len(begins) > len(b.state.Request.Text) {
+			return lead, told
+		}
+	}
+	return choose(request)
+}
+
 // request is the section, from 1, in which the user asked for what is being done, or
-// of what was asked with a tool the last before it; 0 if that is not known. told
+// of what was asked with a tool the last before it; 0 if that is not known. it
 // reports whether it is the request itself.
-func (b *builder) request(r *ranking) (section int, told bool) {
+func (b *builder) request(r *ranking) (section int, it bool) {
 	if b.state == nil || b.state.Request.N == 0 {
 		return 0, false
 	}
 	for k, i := range r.message {
 		if n := b.earlier + i + 1; n <= b.state.Request.N && b.h.messages[i].Role == schema.User && !r.lacking[k] {
-			section, told = k+1, n == b.state.Request.N
+			section, it = k+1, n == b.state.Request.N
 		}
 	}
-	return section, told
+	return section, it
 }
 
 // sectionTokens is how many tokens sections have, about.

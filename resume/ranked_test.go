@@ -10,28 +10,35 @@ import (
 )
 
 // TestRequestIsTold: what the user asked for last is told as it was said or as a note,
-// however small the budget and whatever it begins with.
+// however small the budget and whatever it begins with, if the words are few and the
+// agent has said much since.
 func TestRequestIsTold(t *testing.T) {
-	for name, request := range map[string]string{
-		"a sentence":      "Now make the reader of damaged lines report each of them with its place, but never stop at one, and write down in FORMAT.md what it does then.",
-		"hex":             strings.Repeat("0a1b2c3d", 18) + " is the hash that is wrong, find out why",
-		"a separator":     strings.Repeat("~", 70) + "\nNow rename the option, please, it is called strict",
-		"a long first":    "See https://example.org/" + strings.Repeat("path/", 40) + " and do the same here",
-		"another writing": strings.Repeat("读取损坏的行时请报告它们的位置。", 12),
+	for name, tc := range map[string]struct{ request, words string }{
+		"a sentence":      {"Now make the reader of damaged lines report each of them with its place, but never stop at one, and write down in FORMAT.md what it does then.", "Now make the reader"},
+		"hex":             {strings.Repeat("0a1b2c3d", 18) + " is the hash that is wrong, find out why", "0a1b2c3d"},
+		"a separator":     {strings.Repeat("~", 70) + "\nNow rename the option, please, it is called strict", "Now rename the option"},
+		"a long first":    {"See https://example.org/" + strings.Repeat("path/", 40) + " and do the same here", "See https://example.org/"},
+		"an error first":  {"TypeError: Cannot read properties of undefined (reading 'map') (https://example.org/static/js/react-dom.development.js:15486:18)\nfix it, but keep the table as it is", "fix it, but keep the table"},
+		"another writing": {strings.Repeat("读取损坏的行时请报告它们的位置。", 12), "读取损坏的行时请报告它们的位置"},
 	} {
 		s, h, o := long(60)
-		h.Messages[60].Content = request
+		h.Messages[60].Content = tc.request
+		for i := 61; i < len(h.Messages); i++ {
+			h.Messages[i].Role = schema.Assistant
+		}
 		o.State = new(digest.State)
 		o.State.Add(h)
-		if o.State.Request.Text == "" {
-			t.Fatalf("%s: no request", name)
+		if o.State.Request.N != 61 || o.State.Request.Text == "" {
+			t.Fatalf("%s: request %+v", name, o.State.Request)
 		}
-		o.State.Request.N = 61
-		for _, budget := range []int{500, 600, 800, 1000, 2000, 3000} {
-			o.Budget = budget
-			p := mustBuild(t, s, h, o)
-			if noted := strings.Contains(p.Text, "Asked last: "); p.Strategy == Ranked && !noted && !strings.Contains(p.Text, "\n~~~~ 61 user\n"+request[:20]) {
-				t.Errorf("%s, budget %d: it is told nowhere:\n%s", name, budget, p.Text)
+		for _, strategy := range []string{"", RecentPlus, MinimalState} {
+			for _, budget := range []int{500, 600, 800, 1000, 2000, 3000} {
+				o.Budget, o.Strategy = budget, strategy
+				p := mustBuild(t, s, h, o)
+				_, history, _ := strings.Cut(p.Text, fenceOpen)
+				if !strings.Contains(history, tc.words) {
+					t.Errorf("%s, %s of %d: it is told nowhere:\n%s", name, p.Strategy, budget, p.Text)
+				}
 			}
 		}
 	}

@@ -234,7 +234,6 @@ type builder struct {
 	session        *schema.Session
 	state          *digest.State // nil: not known
 	h              *history
-	full           *history // where h is pruned: as it was
 	summaries      []*schema.Summary
 	keep           int // messages at the end that are not summed up
 	earlier, aside int

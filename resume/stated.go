@@ -40,6 +40,16 @@ const (
 	groups
 )
 
+// allBut are all groups but one.
+func allBut(one factGroup) (all []factGroup) {
+	for g := range groups {
+		if g != one {
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
 // title is the line over a group; one that is empty has none.
 func (g factGroup) title() string {
 	return [groups]string{
@@ -95,7 +105,7 @@ func facts(st *digest.State) []fact {
 			began.Text = before(began.Text, beganBytes) + "…"
 		}
 		add(taskFacts, 1, 0, notes("Began with: ", began)...)
-		add(requestFacts, 0, 0, notes("Asked last: ", st.Request)...)
+		add(requestFacts, 0, 0, notes(askedLast, st.Request)...)
 	} else {
 		add(taskFacts, 0, 1, notes("Task: ", st.Task)...)
 	}
@@ -109,6 +119,9 @@ func facts(st *digest.State) []fact {
 	slices.SortStableFunc(all, func(a, b fact) int { return a.rank - b.rank })
 	return all
 }
+
+// askedLast stands before the request at hand in the state.
+const askedLast = "Asked last: "
 
 // source says what message something is from, and of a decision who said it.
 func source(n int, by schema.Role) string {
@@ -141,7 +154,11 @@ func tellState(st *digest.State, limit int, elsewhere ...factGroup) string {
 		if title := f.group.title(); title != "" && !titled[f.group] {
 			n += tokens.Count(title) + 1
 		}
-		if n > limit {
+		if n > limit && f.group == requestFacts {
+			f.text = cutTo(f.text, limit-1)
+			n = tokens.Count(f.text) + 1
+		}
+		if n > limit || f.text == "" {
 			more[f.group]++
 			continue
 		}
@@ -165,23 +182,34 @@ func tellState(st *digest.State, limit int, elsewhere ...factGroup) string {
 	return b.String()
 }
 
+// leastRequest is how many bytes of a request say something.
+const leastRequest = 40
+
+// cutTo cuts a line to limit tokens, with a mark; "" if that leaves next to nothing.
+func cutTo(line string, limit int) string {
+	for n := len(line); n > leastRequest; n = n * 7 / 8 {
+		if cut := before(line, n) + rank.Gap; tokens.Count(cut) <= limit {
+			return cut
+		}
+	}
+	return ""
+}
+
 // minimalState tells the state and the last message of the user.
 func (b *builder) minimalState(hd head, budget, _ int) (choice, []LeftOut, bool) {
 	r := &ranking{lacking: map[int]bool{}}
 	if i := b.lastSaid(); i >= 0 {
 		r = b.rank(i, i+1)
 	}
-	elsewhere := hd.tells()
-	if _, told := b.request(r); told {
-		elsewhere = append(elsewhere, requestFacts)
-	}
 	return b.tell(hd, budget, func(room, _ int) ([]section, []rank.Told) {
 		if r.History == nil {
-			return led(stateHeading, tellState(b.state, room, elsewhere...)), nil
+			return led(stateHeading, tellState(b.state, room, hd.tells()...)), nil
 		}
-		lead := led(stateHeading, tellState(b.state, room*2/3, elsewhere...))
-		room = max(room-sectionTokens(lead), 0)
-		return lead, r.Choose(rank.Options{Tokens: room, Asked: 2 * room})
+		return b.withRequest(r, func(_ int, elsewhere ...factGroup) ([]section, []rank.Told) {
+			lead := led(stateHeading, tellState(b.state, room*2/3, append(elsewhere, hd.tells()...)...))
+			room := max(room-sectionTokens(lead), 0)
+			return lead, r.Choose(rank.Options{Tokens: room, Asked: 2 * room})
+		})
 	}, r)
 }
 

@@ -81,39 +81,97 @@ func (b *builder) recentPlusSummary(hd head, budget, last int) (choice, []LeftOu
 	}
 	r := b.rank(first, len(b.h.messages))
 	c, left, ok := b.tell(hd, budget, func(room, _ int) ([]section, []rank.Told) {
-		choose := func(room int) []rank.Told {
-			return r.Choose(rank.Options{Tokens: room, Recent: room * 3 / 4})
-		}
 		most := room * summaryShare / 100
-		told := choose(room - most)
-		start := slices.IndexFunc(told, func(t rank.Told) bool { return t.Text != "" })
-		needed := slices.DeleteFunc(slices.Clone(recaps), func(c recap) bool { return start >= 0 && c.Start >= r.message[start] })
-		lead := b.tellRecaps(needed, most)
-		return lead, choose(max(room-sectionTokens(lead), 0))
+		return b.withRequest(r, func(request int, elsewhere ...factGroup) (lead []section, told []rank.Told) {
+			if len(elsewhere) == 0 {
+				lead = led(stateHeading, tellState(b.state, room*requestShare/100, allBut(requestFacts)...))
+			}
+			room, state := room-sectionTokens(lead), lead
+			// What is told as it was said needs no summary, and without that more is told.
+			for needed := recaps; ; {
+				lead = append(slices.Clone(state), b.tellRecaps(needed, most)...)
+				rest := max(room-sectionTokens(lead)+sectionTokens(state), 0)
+				told = r.Choose(rank.Options{Tokens: rest, Recent: rest * 3 / 4, Asked: rest / askedShare, First: request})
+				start := slices.IndexFunc(told, func(t rank.Told) bool { return t.Recent && t.Text != "" })
+				n := len(needed)
+				if start >= 0 {
+					needed = slices.DeleteFunc(slices.Clone(needed), func(c recap) bool { return c.Start >= r.message[start] })
+				}
+				if len(needed) == n {
+					return lead, told
+				}
+			}
+		})
 	}, r)
-	if i := slices.IndexFunc(c.parts, func(p Part) bool { return p.Message > 0 }); ok && i >= 0 {
-		for _, r := range recaps {
-			c.summarized += max(min(r.End, c.parts[i].Message-b.earlier-1)-r.Start, 0)
-		}
-	}
-	return c, left, ok
+	c.summarized = b.summarized(c.parts)
+	return c, left, ok && c.summarized > 0
 }
 
-// tellRecaps tells recaps in most tokens, about.
+// summarized counts the messages that parts tell only summaries of.
+func (b *builder) summarized(parts []Part) (n int) {
+	told := map[int]bool{}
+	for _, p := range parts {
+		told[p.Message] = true
+	}
+	for _, p := range parts {
+		var from, to int
+		if _, err := fmt.Sscanf(" "+p.What+"\n", recapHeading, &from, &to); err != nil {
+			continue
+		}
+		for i := from; i <= to; i++ {
+			if !told[i] {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// recapHeading stands over the summary of a range of messages.
+const recapHeading = " summary of messages %d to %d\n"
+
+// leastRecap is the room, in tokens, that a summary must have: with less for each,
+// neighbours are told as one.
+const leastRecap = 80
+
+// tellRecaps tells recaps in most tokens, about: those that need no more than their
+// share as they are, the others condensed.
 func (b *builder) tellRecaps(recaps []recap, most int) (lead []section) {
-	size := 0
+	recaps = joined(recaps, max(most/leastRecap, 1))
+	share := most / max(len(recaps), 1)
+	short, long := 0, 0
 	for _, r := range recaps {
-		size += tokens.Count(r.text)
+		if n := tokens.Count(r.text); n <= share {
+			short += n
+		} else {
+			long += n
+		}
 	}
 	for _, r := range recaps {
 		text := r.text
-		if size > most {
-			text = summary.Condense(text, most*tokens.Count(text)/size)
+		if n := tokens.Count(text); n > share {
+			text = summary.Condense(text, (most-short)*n/long)
 		}
-		heading := fmt.Sprintf(" summary of messages %d to %d\n", b.earlier+r.Start+1, b.earlier+r.End)
 		if text != "" {
-			lead = append(lead, led(heading, strings.TrimRight(text, "\n")+"\n")...)
+			lead = append(lead, led(fmt.Sprintf(recapHeading, b.earlier+r.Start+1, b.earlier+r.End), strings.TrimRight(text, "\n")+"\n")...)
 		}
 	}
 	return lead
+}
+
+// joined makes at most n recaps of all, each of about as many.
+func joined(all []recap, n int) (out []recap) {
+	for k := range n {
+		from, to := k*len(all)/n, (k+1)*len(all)/n
+		if from == to {
+			continue
+		}
+		r := all[from]
+		for _, next := range all[from+1 : to] {
+			r.End = next.End
+			r.text = strings.TrimRight(r.text, "\n") + "\n\n" + next.text
+		}
+		out = append(out, r)
+	}
+	return out
 }

@@ -21,7 +21,7 @@ func TestSummariesOfWhatWasRead(t *testing.T) {
 		text := fmt.Sprintf("The summary number%d of three was made of it.", i+1)
 		o.Summaries = append(o.Summaries, summary.New(h, r, text, schema.Extracted, "", 500, noon))
 	}
-	o.Budget, o.Strategy = 4000, RecentPlus
+	o.Budget, o.Strategy = 2200, RecentPlus
 	for _, c := range []struct {
 		earlier, keep int
 		want, not     []string

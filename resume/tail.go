@@ -168,10 +168,13 @@ func extraCalls(h schema.History) map[string][]string {
 // stored is about how many tokens m and its calls have, by what the log says, so
 // that what is not told need not be counted.
 func (h *history) stored(m *schema.Message) int {
-	n := believed(m.Tokens, m.Content)
+	n, tools := believed(m.Tokens, m.Content), h.tools
+	if h.uncut != nil {
+		tools = h.uncut
+	}
 	for _, p := range parts(m, h.extra[m.ID]) {
 		if p.call != "" {
-			t := h.tools[p.call]
+			t := tools[p.call]
 			n += believed(t.Tokens, string(t.Input), t.Output)
 		}
 	}

@@ -168,7 +168,7 @@ func (c *chooser) mark(i, j int) {
 // the room may go to what was asked for, then each has at most half of what is left,
 // the latest first.
 func (c *chooser) asked() {
-	if c.First > 0 {
+	if c.First > 0 && c.first[c.First-1] < c.first[c.First] {
 		c.begin(c.first[c.First-1], c.Asked*3/4)
 	}
 	for i := range slices.Backward(c.texts) {
