@@ -1,8 +1,11 @@
 package resume
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"cortext/schema"
 )
 
 func TestPruneOutput(t *testing.T) {
@@ -30,5 +33,40 @@ func TestPruneOutput(t *testing.T) {
 				t.Errorf("%s: %d bytes are kept", name, len(got))
 			}
 		}
+	}
+}
+
+// TestPrunedCounts: what is said to be left out is what was left out, in the text and
+// beside it, and of two calls of a message the one that was cut is not whole.
+func TestPrunedCounts(t *testing.T) {
+	s, h, o := long(60)
+	h.Tools = map[string]schema.Tool{}
+	for i := 1; i < len(h.Messages); i += 2 {
+		m := &h.Messages[i]
+		for k, output := range []string{strings.Repeat(fmt.Sprintf("line of file %d\n", i), 120), "short"} {
+			id := fmt.Sprintf("c%d-%d", i, k)
+			m.ToolCalls = append(m.ToolCalls, schema.ToolCall{ID: id, Name: "Read"})
+			h.Tools[id] = schema.Tool{ID: id, MessageID: m.ID, Name: "Read", Input: schema.Raw(`{"file_path":"a"}`), Output: output}
+		}
+	}
+	o.Budget, o.Strategy = 5000, PrunedTools
+	p := mustBuild(t, s, h, o)
+	if p.Strategy != PrunedTools || len(p.LeftOut) == 0 || p.LeftOut[0].Tokens == 0 || !strings.Contains(p.Text, fmt.Sprintf("messages: %d (about %d tokens)", p.LeftOut[0].Count, p.LeftOut[0].Tokens)) {
+		t.Errorf("%s: %+v in\n%s", p.Strategy, p.LeftOut, p.Text)
+	}
+	cut, whole := 0, 0
+	for i, part := range p.Parts {
+		if part.Message == 0 || part.Message > 120-keptWhole || !strings.HasPrefix(part.What, "tool Read") {
+			continue
+		}
+		if second := p.Parts[i-1].What == part.What && p.Parts[i-1].Message == part.Message; second != part.Whole {
+			t.Errorf("%+v", part)
+		}
+		if cut++; part.Whole {
+			whole++
+		}
+	}
+	if cut == 0 || whole == 0 {
+		t.Errorf("%d cut, %d whole", cut, whole)
 	}
 }

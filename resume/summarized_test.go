@@ -59,3 +59,34 @@ func TestSummariesOfWhatWasRead(t *testing.T) {
 		t.Errorf("%d summarized, told from %d on", p.Summarized, first)
 	}
 }
+
+// TestManySummaries: where there is room for few words on each range, neighbours are
+// summed up together, and what is counted as summed up is.
+func TestManySummaries(t *testing.T) {
+	s, h, o := long(900)
+	for i := range h.Messages {
+		h.Messages[i].Content = fmt.Sprintf("We decided that file%d.go keeps the reader, because the test of part %d failed with code %d.", i, i, i%7)
+	}
+	s.ContextSummary, o.Strategy = "", RecentPlus
+	for _, budget := range []int{800, 1500, 4000, 8000} {
+		o.Budget = budget
+		p := mustBuild(t, s, h, o)
+		told, covered := map[int]bool{}, 0
+		for _, part := range p.Parts {
+			told[part.Message] = true
+		}
+		for _, l := range strings.Split(p.Text, "\n") {
+			var from, to int
+			if n, _ := fmt.Sscanf(l, "~~~~ summary of messages %d to %d", &from, &to); n == 2 {
+				for i := from; i <= to; i++ {
+					if !told[i] {
+						covered++
+					}
+				}
+			}
+		}
+		if p.Strategy != RecentPlus || covered == 0 || p.Summarized != covered {
+			t.Errorf("budget %d, %s: %d summarized, %d covered", budget, p.Strategy, p.Summarized, covered)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package resume
+
+import (
+	"strings"
+	"testing"
+
+	"cortext/resume/rank"
+	"cortext/schema"
+)
+
+// marked puts marks around spans of a text.
+func marked(text string, spans ...rank.Span) string {
+	var b strings.Builder
+	at := 0
+	for _, s := range spans {
+		if s.From < s.To {
+			b.WriteString(text[at:s.From] + "«" + text[s.From:s.To] + "»")
+			at = s.To
+		}
+	}
+	return b.String() + text[at:]
+}
+
+var unmarked = strings.NewReplacer("«", "", "»", "")
+
+// TestReplaced: what an edit took away is found, unless it is short, and nothing that
+// only looks like it.
+func TestReplaced(t *testing.T) {
+	long := strings.Repeat("old ", 30)
+	for _, text := range []string{
+		`{"file_path":"a","old_string":"«` + long + `\"x\\»","new_string":"y"}`,
+		`{"filePath":"a","oldString":"«` + long + `»","newString":"y"}`,
+		`{"edits":[{"old_string":"«` + long + `»","new_string":"y"},{"old_string":"short"},{"old_string":"«` + long + `»"}]}`,
+		`{"content":"{\"old_string\":\"` + long + `\"}"}`,
+		`{"old_string":"«` + long + `»`,
+		`{"file_path":"a"}`,
+	} {
+		bare := unmarked.Replace(text)
+		if got := marked(bare, replaced(bare)...); got != text {
+			t.Errorf("got %s\nwant %s", got, text)
+		}
+	}
+}
+
+// TestEnvelope: of what Gemini CLI puts around an output, what says nothing.
+func TestEnvelope(t *testing.T) {
+	for _, text := range []string{
+		"«Command: ls\nDirectory: (root)\n»Output: a\nb\n«Error: (none)\nExit Code: 0\nSignal: 0\nBackground PIDs: (none)\nProcess Group PGID: 7»",
+		"«Command: ls\nwc\nDirectory: x\n»Output: a\nError: no\nExit Code: 1\n«Signal: (none)»",
+		"«Command: ls\nDirectory: (root)\n»Output: Error: (none)\n«Error: (none)»",
+		"Command: ls\n«Exit Code: 0\n»",
+		"Command: ls\nDirectory: x\n«Error: (none)\n»",
+		"total 0\nError: (none)",
+		"Command: ",
+	} {
+		bare := unmarked.Replace(text)
+		if got := marked(bare, envelope(bare)...); got != text {
+			t.Errorf("got %q\nwant %q", got, text)
+		}
+	}
+}
+
+// TestComplaintIsTold: of a call that failed, the line that says why is told with
+// anything of it; and of an edit what it made, not what it took away.
+func TestComplaintIsTold(t *testing.T) {
+	s, h, o := long(100)
+	no := false
+	call := func(i int, id, name, input, output string, ok *bool) {
+		m := &h.Messages[i]
+		m.Role, m.Content, m.ToolCalls = schema.Assistant, "", []schema.ToolCall{{ID: id, Name: name}}
+		if h.Tools == nil {
+			h.Tools = map[string]schema.Tool{}
+		}
+		h.Tools[id] = schema.Tool{ID: id, MessageID: m.ID, Name: name, Input: schema.Raw(input), Output: output, Success: ok}
+	}
+	noise := strings.Repeat("=== RUN nothing of interest\n--- PASS nothing\n", 200)
+	yes := true
+	call(101, "c1", "Bash", `{"command":"go test ./store/append.go"}`, noise+"append_test.go:6:2: encoding/json imported and not used, undefined: reader\n"+noise, &no)
+	call(103, "c2", "Edit", `{"file_path":"/p/store/append.go","old_string":"`+strings.Repeat("the old text of it\\n", 60)+`","new_string":"func appendLines() {}\\n"}`, "ok", &yes)
+	for i := 105; i < len(h.Messages); i += 2 { // the file is worked on
+		h.Messages[i].Content = "I go on with store/append.go and appendLines."
+	}
+	o.Budget = 5000
+	p := mustBuild(t, s, h, o)
+	for _, want := range []string{"tool Bash failed\n", "\nappend_test.go:6:2: encoding/json imported and not used", `"old_string":"…","new_string":"func appendLines() {}`} {
+		if !strings.Contains(p.Text, want) {
+			t.Errorf("no %q in\n%s", want, p.Text)
+		}
+	}
+	if strings.Contains(p.Text, "the old text") {
+		t.Error("what the edit took away is told")
+	}
+}
