@@ -180,7 +180,11 @@ func asked(c schema.Tool) (open []string) {
 			}
 		}
 	case plans:
-		if plan := planTitle(c); plan != "" {
+		switch plan := planTitle(c); {
+		case plan == "":
+		case outcome(c) == Refused:
+			open = append(open, "the plan “"+plan+"” was refused: what to do instead?")
+		default:
 			open = append(open, "go ahead with the plan “"+plan+"”?")
 		}
 	}

@@ -141,7 +141,8 @@ func TestDecisionByTool(t *testing.T) {
 		{"empty questions", "AskUserQuestion", `{"questions":[{"question":""},3]}`, "", nil, "", ""},
 		{"not JSON", "AskUserQuestion", `{`, "x", yes(), "", ""},
 		{"plan approved", "ExitPlanMode", `{"plan":"# Plan: Move the cache\n\n1. Copy"}`, "User has approved your plan.", yes(), "plan approved, Move the cache", ""},
-		{"plan refused", "ExitPlanMode", `{"plan":"# Move the cache"}`, refusedByUser, no(), "", "go ahead with the plan “Move the cache”?"},
+		{"plan refused", "ExitPlanMode", `{"plan":"# Move the cache"}`, refusedByUser, no(), "", "the plan “Move the cache” was refused: what to do instead?"},
+		{"plan not answered", "ExitPlanMode", `{"plan":"# Move the cache"}`, "", nil, "", "go ahead with the plan “Move the cache”?"},
 		{"empty plan", "ExitPlanMode", `{}`, "User has approved exiting plan mode.", yes(), "", ""},
 		{"another tool", "Bash", `{"command":"echo we decided to use REST"}`, "we decided to use REST", yes(), "", ""},
 	} {

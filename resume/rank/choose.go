@@ -246,6 +246,9 @@ func (c *chooser) verbatim(section, limit int) bool {
 		if t.Kind == Result {
 			continue
 		}
+		if t.Kind == Assistant && len(t.segments) > 0 && !c.shown(i, 0, limit) { // what it begins with says what it is about
+			return false
+		}
 		last := len(t.segments)
 		if t.Kind == Call || t.Kind == System {
 			last = t.upTo(callShown)

@@ -277,3 +277,19 @@ func BenchmarkRead(b *testing.B) {
 		Read(all).Choose(Options{Tokens: 8000, Older: 4000, Recent: 2000})
 	}
 }
+
+// TestNameless: what nobody repeats is worth nothing, and looks like no version, address
+// or commit.
+func TestNameless(t *testing.T) {
+	for name, want := range map[string]bool{
+		"428l-7.5": true, "7.4a5l8": true, "10.5c1-2": true, "sha512-Kq8pdjHJ7XSaOl5Z3Xv9G4oUuTzNJSPQqs0oFWyRFFOBnXW7M2qTOmHhqYDBsYHEyS1Xo1KnJ3yVZ9qHKuTeQ": true,
+		"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855": true,
+		"v1.2.3": false, "1.18.33": false, "192.168.8.1": false, "2025-11-22": false, "1.0.0-rc1": false, "1.5x": false, "go1.26.8": false, "node-20.11.1": false, "a1b2c3d": false,
+		"8906b57c0ffee0000000000000000000000000ab": false, "3d.go": false, "h264.mp4": false, "1.2.3b4": false,
+		"docs/external/moonrepo/docs__guides__intro.ext.md": false, "01kdhg6zb1a5vejjs3h72yzm5p": false, "github.com/alecthomas/participle/v2/lexer/stateful_2024.go": false,
+	} {
+		if got := nameless(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

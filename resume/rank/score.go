@@ -63,6 +63,9 @@ func (s kindSet) has(k Kind) bool { return s&(1<<k) != 0 }
 // next turns use it, by how much they would miss it. It is in millionths, so that
 // the last bits of floating point, in which machines differ, decide nothing.
 func (s *stat) worth(n int, name string) int64 {
+	if nameless(name) {
+		return 0
+	}
 	z := 0.0
 	for i, x := range s.features(n, name) {
 		z += weights[i] * x
@@ -85,6 +88,43 @@ func (s *stat) features(n int, name string) [features]float64 {
 	}
 	return x
 }
+
+// nameless reports whether what has the shape of a name is the name of nothing: a
+// checksum in full, or numbers of a drawing ("428l-7.5", a path in SVG). Nobody repeats
+// them; where they stand, they stand in hundreds.
+func nameless(name string) bool {
+	count := map[rune]int{}
+	kind := func(c byte) rune {
+		switch {
+		case c >= '0' && c <= '9':
+			return '0'
+		case c >= 'a' && c <= 'z':
+			return 'a'
+		case c >= 'A' && c <= 'Z':
+			return 'A'
+		}
+		return rune(c)
+	}
+	drawn := 0 // letters alone between digits
+	for i := range len(name) {
+		count[kind(name[i])]++
+		if k := kind(name[i]); (k == 'a' || k == 'A') && i > 0 && kind(name[i-1]) == '0' && (i+1 == len(name) || kind(name[i+1]) != 'a' && kind(name[i+1]) != 'A') {
+			drawn++
+		}
+	}
+	letters := count['a'] + count['A']
+	switch {
+	case len(name) > longestName:
+		return count['0'] > len(name)/4 || count['0'] > len(name)/12 && min(count['a'], count['A']) > len(name)/6
+	case count['.'] == 0 || drawn == 0:
+		return false
+	}
+	return drawn == letters && (letters > 1 || count['-'] > 0)
+}
+
+// longestName is how many bytes the name of a thing may have that is no path and looks
+// as if it was drawn by lot: the sum of a commit has 40.
+const longestName = 40
 
 func isPath(name string) bool {
 	for i := range len(name) {
