@@ -16,7 +16,7 @@ const inPieces = " It is told in pieces: a heading begins with the number of its
 // The shares of a payload in percent: what is told of the end before anything is
 // chosen, and what the end has at least in all.
 const (
-	endFirst = 33
+	endFirst = 30
 	endLeast = 42
 )
 
@@ -27,7 +27,7 @@ const keysFrom = 4000
 
 // askedShare is the part of a budget that what the user said has before anything
 // else: who goes on must know what was asked for.
-const askedShare = 12
+const askedShare = 14
 
 // A ranking is the sections of a history, made ready to choose from.
 type ranking struct {
@@ -179,7 +179,7 @@ func (b *builder) requestTokens() int {
 
 // requestShare is the most that the state may take of a payload, in percent, so that
 // it holds what the user asked for last.
-const requestShare = 20
+const requestShare = 15
 
 // withRequest chooses so that what the user asked for last is told: in pieces, as it
 // was said, or where these leave out of it what the state's note has, in the state.

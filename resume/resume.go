@@ -191,7 +191,11 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 			p.LeftOut, p.Strategy = nothing, MinimalState
 		}
 		if o.Strategy != "" && p.Strategy != o.Strategy {
-			p.Warnings = append(p.Warnings, Warning{"strategy", fmt.Sprintf("%s has no room in %d tokens: %s is used", o.Strategy, p.Budget, p.Strategy)})
+			why := "has no room"
+			if o.Strategy == RecentPlus {
+				why = "has no room, or nothing to sum up,"
+			}
+			p.Warnings = append(p.Warnings, Warning{"strategy", fmt.Sprintf("%s %s in %d tokens: %s is used", o.Strategy, why, p.Budget, p.Strategy)})
 		}
 	}
 	p.Text, p.Tokens = t.text, t.count

@@ -82,10 +82,11 @@ func facts(st *digest.State) []fact {
 	}
 	var users, agents []digest.Note
 	for _, d := range st.Decisions {
-		if d.By == schema.User {
-			users = append(users, d)
-		} else {
+		switch {
+		case d.By != schema.User:
 			agents = append(agents, d)
+		case !strings.Contains(st.Request.Text, d.Text): // else it is told as what was asked for
+			users = append(users, d)
 		}
 	}
 	var files, commands []fact
