@@ -47,18 +47,6 @@ else
 	"${alone[@]}" go test -race -short ./...
 fi
 
-say "coverage of schema, store, resume, inject (at least 90 % each)"
-"${alone[@]}" scripts/coverage.sh
-
-# Meanwhile, behind everything else, since the agents wait more than they compute.
-# Without optimization, which changes nothing about whether it builds and halves the time.
-builds=$(mktemp)
-for os in darwin windows; do
-	GOOS=$os CGO_ENABLED=0 nice -n 19 go build -gcflags='all=-N -l' -o /dev/null ./cmd/cortext || exit 1
-done >"$builds" 2>&1 &
-building=$!
-trap 'kill "$building" 2>/dev/null || :; rm -f "$builds"' EXIT
-
 say "the real agents, in the versions that the tests are for"
 if ! scripts/install-agents.sh; then
 	missing+=("the tests with the real agents: scripts/install-agents.sh failed, see above")
@@ -74,21 +62,41 @@ else
 	missing+=("the tests on real transcripts: set CORTEXT_TRANSCRIPTS to a folder of them")
 fi
 
+# What takes time and no terminal runs behind the agents, since these wait more than
+# they compute. No benchmark asserts a time: that each runs is what is looked at here.
+# The builds are without optimization, which changes nothing about whether they build.
+behind() {
+	echo "-- coverage of schema, store, resume, inject (at least 90 % each)"
+	nice -n 19 "${alone[@]}" scripts/coverage.sh || return 1
+	for os in darwin windows; do
+		echo "-- build for $os"
+		GOOS=$os CGO_ENABLED=0 nice -n 19 go build -gcflags='all=-N -l' -o /dev/null ./cmd/cortext || return 1
+	done
+	echo "-- benchmarks, once each"
+	if ! nice -n 19 go test -run='^$' -bench=. -benchtime=1x ./... >"$results/benchmarks" 2>&1; then
+		cat "$results/benchmarks"
+		return 1
+	fi
+	grep '^Benchmark' "$results/benchmarks"
+}
+results=$(mktemp -d)
+behind >"$results/behind" 2>&1 &
+running=$!
+trap 'kill "$running" 2>/dev/null || :; rm -rf "$results"' EXIT
+
 say "go test, with the real agents and transcripts"
 # The agents wait more than they compute: three at a time do not slow each other.
 go test -timeout 30m -parallel 3 ./cmd/... ./inject/claude ./resume/model ./resume/rank ./schema/tokens ./store/secrets
 
-say "builds for other systems"
-wait "$building" || {
-	cat "$builds"
-	exit 1
-}
-
 say "kill -9 in the middle of appends (short form)"
 scripts/kill9.sh 200
 
-say "benchmarks, once each"
-go test -run='^$' -bench=. -benchtime=1x ./... | grep -E '^Benchmark|^FAIL|panic' || exit 1
+say "coverage, builds for other systems, benchmarks"
+if ! wait "$running"; then
+	cat "$results/behind"
+	exit 1
+fi
+cat "$results/behind"
 
 say "go vet's sister govulncheck"
 echo "NOT RUN: govulncheck (its database is fetched from the network; run it where that is allowed)"

@@ -4,10 +4,14 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 profile=$(mktemp)
-trap 'rm -f "$profile"' EXIT
+tests=$(mktemp)
+trap 'rm -f "$profile" "$tests"' EXIT
 failed=0
 for pkg in schema store resume inject; do
-	go test -coverpkg="./$pkg/..." -coverprofile="$profile" "./$pkg/..." >/dev/null
+	go test -coverpkg="./$pkg/..." -coverprofile="$profile" "./$pkg/..." >"$tests" 2>&1 || {
+		cat "$tests"
+		exit 1
+	}
 	percent=$(go tool cover -func="$profile" | awk '/^total:/ {print $3}')
 	printf '%-7s %s\n' "$pkg" "$percent"
 	if awk -v p="${percent%\%}" 'BEGIN {exit !(p < 90)}'; then
