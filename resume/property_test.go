@@ -327,7 +327,7 @@ func checkTexts(messages []schema.Message, sections []parsedSection) error {
 func TestEveryPayload(t *testing.T) {
 	rounds := 500
 	if testing.Short() {
-		rounds = 60
+		rounds = 30
 	}
 	counts := map[string]int{}
 	for seed := range rounds {
@@ -378,7 +378,7 @@ func spelled(text string) string {
 // TestSmallestBudget: everything at once is as long as it can get.
 func TestSmallestBudget(t *testing.T) {
 	for i, filler := range append([]string{"a", "word ", "1", "x1", "[x", "\x01", "日", "🜁", "\\", "'"}, hostile...) {
-		if testing.Short() && i >= 10 && i%4 > 0 {
+		if testing.Short() && i >= 10 && i%8 > 0 {
 			continue
 		}
 		huge := strings.Repeat(filler, 250)

@@ -155,7 +155,7 @@ func TestEveryByteSpoilt(t *testing.T) {
 	ids := []string{"m0", "m1", "m2", "m3"}
 	for _, spoil := range []byte{0, '\n', 0xFF} {
 		for n := range content {
-			if content[n] == spoil {
+			if content[n] == spoil || testing.Short() && n%4 > 0 && content[n] != '\n' {
 				continue
 			}
 			b := bytes.Clone(content)

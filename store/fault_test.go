@@ -137,7 +137,11 @@ func TestFaults(t *testing.T) {
 	runs := 0
 	for _, tt := range faultCases {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, mode := range []faults{{}, {half: true}, {stuck: true}, {stuck: true, half: true}} {
+			modes := []faults{{}, {half: true}, {stuck: true}, {stuck: true, half: true}}
+			if testing.Short() {
+				modes = []faults{{half: true}, {stuck: true}}
+			}
+			for _, mode := range modes {
 				for n := 1; ; n++ {
 					s := newTestStore(t)
 					c := create(t, s)

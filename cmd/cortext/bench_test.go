@@ -130,7 +130,8 @@ func longTranscript(size int) []byte {
 }
 
 // BenchmarkHook compares the hook that runs after each turn on a transcript of 70
-// MB with one on 70 KB, one new turn each, and with an empty cobra program.
+// MB with one on 70 KB, one new turn each, and with an empty cobra program. With
+// -short it is 7 MB.
 func BenchmarkHook(b *testing.B) {
 	for _, a := range []hookedAgent{
 		{"claude", "UserPromptSubmit", "Stop", bigTranscript,
@@ -144,7 +145,11 @@ func BenchmarkHook(b *testing.B) {
 
 func benchmarkHook(b *testing.B, a hookedAgent) {
 	cortext, empty := build(b, "cortext/cmd/cortext"), build(b, "cortext/cmd/cortext/testdata/emptycobra")
-	small, large := newHooked(b, cortext, a, 70_000), newHooked(b, cortext, a, 70_000_000)
+	size := 70_000_000
+	if testing.Short() {
+		size /= 10
+	}
+	small, large := newHooked(b, cortext, a, 70_000), newHooked(b, cortext, a, size)
 	for b.Loop() {
 		times := make([][]time.Duration, 3)
 		for range 40 {

@@ -279,12 +279,16 @@ func (c *claudeSession) captured() {
 
 // BenchmarkOpenCode compares the capture of one new turn from a store of 1,000
 // conversations with that from a store of one: the others were held elsewhere, or
-// are all in this workspace.
+// are all in this workspace. With -short there are 100.
 func BenchmarkOpenCode(b *testing.B) {
 	cortext := build(b, "cortext/cmd/cortext")
 	for _, stores := range []struct{ name, dir string }{{"elsewhere", "/home/dev/shop"}, {"here", ""}} {
 		b.Run(stores.name, func(b *testing.B) {
-			one, many := newBare(b, cortext, 1, stores.dir), newBare(b, cortext, 1000, stores.dir)
+			others := 1000
+			if testing.Short() {
+				others = 100
+			}
+			one, many := newBare(b, cortext, 1, stores.dir), newBare(b, cortext, others, stores.dir)
 			title := map[*bare]string{}
 			for _, w := range []*bare{one, many} {
 				w.run("sync")

@@ -80,7 +80,11 @@ func TestDamaged(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	read := 0
 	for _, seed := range seeds(t) {
-		for range 150 {
+		rounds := 150
+		if testing.Short() {
+			rounds = 30
+		}
+		for range rounds {
 			data := bytes.Clone(seed)
 			for range 1 + rnd.IntN(8) {
 				at := rnd.IntN(len(data))

@@ -120,6 +120,9 @@ func TestGrowing(t *testing.T) {
 		steps := 0
 		grow(d, func(docMessage, map[string]any) {}, func(int) { steps++ })
 		every := max(1, steps/30)
+		if testing.Short() {
+			every = max(1, steps/8)
+		}
 
 		s := newStore(t, false)
 		s.session("ses_1", "")

@@ -35,7 +35,11 @@ func randomText(r *rand.Rand) (text string, in []string) {
 // Condense never exceeds, and gives whole sentences in their order.
 func TestCondenseProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	for range 1500 {
+	rounds := 1500
+	if testing.Short() {
+		rounds = 200
+	}
+	for range rounds {
 		text, in := randomText(r)
 		limit := r.IntN(300)
 		got := Condense(text, limit)

@@ -97,7 +97,11 @@ func randomTalk(r *rand.Rand, messages int) schema.History {
 // messages beside those that are kept, and stay the same once they are closed.
 func TestPlanProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 120 {
+	rounds := 120
+	if testing.Short() {
+		rounds = 20
+	}
+	for range rounds {
 		h := randomTalk(r, r.IntN(150))
 		o := Options{Threshold: 1 + r.IntN(20), Keep: 1 + r.IntN(12), RangeMessages: 1 + r.IntN(9)}
 		var before []Range

@@ -105,7 +105,7 @@ func TestNestedJSON(t *testing.T) {
 	r := New()
 	rounds := 2000
 	if testing.Short() {
-		rounds = 300
+		rounds = 60
 	}
 	for seed := range uint64(rounds) {
 		n := nester{maker: newMaker(seed), pieces: []string{
