@@ -34,19 +34,6 @@ go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 say "the README's commands"
 scripts/readme.sh
 
-# First what needs only Go and git, with the race detector; the agents are
-# programs of others, and the transcripts many: both run once, without it. -short
-# takes fewer rounds of the random tests, which run in one goroutine; all of them
-# are run for the coverage.
-say "go test -race -short ./..."
-alone=(env -u CORTEXT_TRANSCRIPTS CORTEXT_REQUIRE_ALL=0 CORTEXT_AGENTS=/nonexistent)
-if ! go env CGO_ENABLED | grep -q 1 || ! command -v "$(go env CC)" >/dev/null; then
-	missing+=("the race detector: it needs a C compiler")
-	"${alone[@]}" go test -short ./...
-else
-	"${alone[@]}" go test -race -short ./...
-fi
-
 say "the real agents, in the versions that the tests are for"
 if ! scripts/install-agents.sh; then
 	missing+=("the tests with the real agents: scripts/install-agents.sh failed, see above")
@@ -62,10 +49,11 @@ else
 	missing+=("the tests on real transcripts: set CORTEXT_TRANSCRIPTS to a folder of them")
 fi
 
-# What takes time and no terminal runs behind the agents, since these wait more than
-# they compute. No benchmark asserts a time: that each runs is what is looked at here,
+# What needs no terminal runs behind all that follows, so that no processor waits at the
+# end of a long test. No benchmark asserts a time: that each runs is what is looked at here,
 # and -short makes what two of them prepare ten times smaller.
 # The builds are without optimization, which changes nothing about whether they build.
+alone=(env -u CORTEXT_TRANSCRIPTS CORTEXT_REQUIRE_ALL=0 CORTEXT_AGENTS=/nonexistent)
 behind() {
 	echo "-- coverage of schema, store, resume, inject (at least 90 % each)"
 	nice "${alone[@]}" scripts/coverage.sh || return 1
@@ -85,9 +73,23 @@ behind >"$results/behind" 2>&1 &
 running=$!
 trap 'kill "$running" 2>/dev/null || :; rm -rf "$results"' EXIT
 
+# First what needs only Go and git, with the race detector; the agents are
+# programs of others, and the transcripts many: both run once, without it. -short
+# takes fewer rounds of the random tests, which run in one goroutine; all of them
+# are run for the coverage.
+say "go test -race -short ./..."
+if ! go env CGO_ENABLED | grep -q 1 || ! command -v "$(go env CC)" >/dev/null; then
+	missing+=("the race detector: it needs a C compiler")
+	"${alone[@]}" go test -short ./...
+else
+	"${alone[@]}" go test -race -short ./...
+fi
+
 say "go test, with the real agents and transcripts"
-# The agents wait more than they compute: three at a time do not slow each other.
-go test -timeout 30m -parallel 3 ./cmd/... ./inject/claude ./resume/model ./resume/rank ./schema/tokens ./store/secrets
+# The packages that ask for them; of what is random a few rounds, as above.
+asking=$(git grep -lE 'CORTEXT_TRANSCRIPTS|agenttest' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,')
+# shellcheck disable=SC2086 # a package is a word
+go test -short -timeout 30m -parallel 3 $asking
 
 say "kill -9 in the middle of appends (short form)"
 scripts/kill9.sh 200

@@ -156,7 +156,7 @@ func TestGeminiSubfolder(t *testing.T) {
 	}
 	s.once(s.kept("topic", "ok: /workspace.brain"), "user: /workspace.brainstorm topic")
 	s.server.Script("stop it",
-		agenttest.Step{Tools: []agenttest.ToolCall{{Name: "run_shell_command", Input: map[string]string{"command": "cortext stop; git config user.name", "description": "x"}}}},
+		agenttest.Step{Tools: []agenttest.ToolCall{{Name: "run_shell_command", Input: map[string]string{"command": "cortext stop; git config user.name; sleep 0.5", "description": "x"}}}},
 		agenttest.Step{Say: "it is stopped"})
 	s.ask(term, "stop it", "it is stopped")
 	c = s.kept("topic", "it is stopped")

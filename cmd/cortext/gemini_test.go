@@ -118,8 +118,10 @@ func TestGeminiSession(t *testing.T) {
 	s := newStageFor(t, []string{"gemini"}, "--commit", "stop")
 	s.history("toolong", 300_000, append([]string{strings.Repeat("日本 @notes.md !{touch SHELL-RAN} ", 50)}, hostile...))
 	printed := s.run("cortext", "resume", "toolong", "--print")
+	// On a busy machine Gemini CLI 0.61.0 may give the model nothing of what a command
+	// printed that ended at once: "Output: (empty)". So the command takes a moment.
 	s.server.Script("look around",
-		agenttest.Step{Say: "I look.", Tools: []agenttest.ToolCall{{Name: "run_shell_command", Input: map[string]string{"command": "echo from-the-tool", "description": "x"}}}},
+		agenttest.Step{Say: "I look.", Tools: []agenttest.ToolCall{{Name: "run_shell_command", Input: map[string]string{"command": "echo from-the-tool; sleep 0.5", "description": "x"}}}},
 		agenttest.Step{Say: "looked"})
 	for _, line := range [][2]string{
 		{"brainstorm API  design", "begun"}, {"workspace.sessions -->", "listed"}, {"resume toolong", "taken up"}, {"now in the long one", "longer"}, {"resume api design", "back"},

@@ -43,7 +43,7 @@ func players() []player {
 // calls lets the model answer a text with a call of the shell tool and then a word.
 func (s *stage) calls(to string, p player, say string) {
 	s.server.Script(to,
-		agenttest.Step{Say: "I look.", Tools: []agenttest.ToolCall{{Name: p.tool, Input: map[string]string{"command": "echo output-of-" + say, "description": "x"}}}},
+		agenttest.Step{Say: "I look.", Tools: []agenttest.ToolCall{{Name: p.tool, Input: map[string]string{"command": "echo output-of-" + say + "; sleep 0.5", "description": "x"}}}},
 		agenttest.Step{Say: say})
 }
 

@@ -120,7 +120,7 @@ func TestGrowing(t *testing.T) {
 		steps := 0
 		grow(d, func(docMessage, map[string]any) {}, func(int) { steps++ })
 		every := max(1, steps/30)
-		if testing.Short() {
+		if testing.Short() && os.Getenv("CORTEXT_TRANSCRIPTS") == "" {
 			every = max(1, steps/8)
 		}
 

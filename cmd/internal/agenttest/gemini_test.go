@@ -30,7 +30,7 @@ func geminiIn(t *testing.T, s *Server) (project string, command func(args ...str
 func TestGeminiCallsTool(t *testing.T) {
 	s := serve(t)
 	project, gemini := geminiIn(t, s)
-	const text = `make it @@THINK **Plan** hm@@ @@TOOL run_shell_command {"command":"echo made > file; cat file"}@@`
+	const text = `make it @@THINK **Plan** hm@@ @@TOOL run_shell_command {"command":"echo made > file; cat file; sleep 0.5"}@@`
 	out, err := gemini("-p", text, "--approval-mode", "yolo").Output()
 	if err != nil || !strings.HasSuffix(strings.TrimSpace(string(out)), "All 1 tool call(s) done.") {
 		t.Fatalf("%v\n%s", err, out)
@@ -46,7 +46,7 @@ func TestGeminiCallsTool(t *testing.T) {
 	if len(turns) != 3 || !strings.HasPrefix(turns[0].Text, "<session_context>") || !strings.HasSuffix(turns[0].Text, "\n"+text) {
 		t.Fatalf("turns %q", turns)
 	}
-	if want := (Turn{"assistant", "I will call run_shell_command.\n" + `[tool_use run_shell_command {"command":"echo made > file; cat file"}]`}); turns[1] != want {
+	if want := (Turn{"assistant", "I will call run_shell_command.\n" + `[tool_use run_shell_command {"command":"echo made > file; cat file; sleep 0.5"}]`}); turns[1] != want {
 		t.Errorf("turn %q, want %q", turns[1], want)
 	}
 	if !strings.HasPrefix(turns[2].Text, "[tool_result ") || !strings.Contains(turns[2].Text, "Output: made\n") {
