@@ -13,6 +13,11 @@ fi
 missing=()
 say() { printf '\n== %s (after %d s)\n' "$*" "$SECONDS"; }
 
+results=$(mktemp -d)
+trap 'kill $(jobs -pr) 2>/dev/null || :; rm -rf "$results"' EXIT
+scripts/install-agents.sh >"$results/agents" 2>&1 & # waits for the network
+installing=$!
+
 say "formatting"
 unformatted=$(gofmt -l $(git ls-files '*.go'))
 if [ -n "$unformatted" ]; then
@@ -35,9 +40,10 @@ say "the README's commands"
 scripts/readme.sh
 
 say "the real agents, in the versions that the tests are for"
-if ! scripts/install-agents.sh; then
-	missing+=("the tests with the real agents: scripts/install-agents.sh failed, see above")
+if ! wait "$installing"; then
+	missing+=("the tests with the real agents: scripts/install-agents.sh failed, see below")
 fi
+cat "$results/agents"
 
 say "the real transcripts"
 if [ -n "${CORTEXT_TRANSCRIPTS:-}" ] && [ -d "$CORTEXT_TRANSCRIPTS" ]; then
@@ -61,6 +67,8 @@ behind() {
 		echo "-- build for $os"
 		GOOS=$os CGO_ENABLED=0 nice go build -gcflags='all=-N -l' -o /dev/null ./cmd/cortext || return 1
 	done
+	echo "-- kill -9 in the middle of appends (short form)"
+	scripts/kill9.sh 200 || return 1
 	echo "-- benchmarks, once each"
 	if ! nice go test -short -run='^$' -bench=. -benchtime=1x ./... >"$results/benchmarks" 2>&1; then
 		cat "$results/benchmarks"
@@ -68,10 +76,8 @@ behind() {
 	fi
 	grep '^Benchmark' "$results/benchmarks"
 }
-results=$(mktemp -d)
 behind >"$results/behind" 2>&1 &
 running=$!
-trap 'kill "$running" 2>/dev/null || :; rm -rf "$results"' EXIT
 
 # First what needs only Go and git, with the race detector; the agents are
 # programs of others, and the transcripts many: both run once, without it. -short
@@ -86,15 +92,13 @@ else
 fi
 
 say "go test, with the real agents and transcripts"
-# The packages that ask for them; of what is random a few rounds, as above.
+# The packages that ask for them; of what is random a few rounds, as above. The scripts
+# ask for neither.
 asking=$(git grep -lE 'CORTEXT_TRANSCRIPTS|agenttest' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 # shellcheck disable=SC2086 # a package is a word
-go test -short -timeout 30m -parallel 3 $asking
+go test -short -timeout 30m -parallel 3 -skip '^TestScripts$' $asking
 
-say "kill -9 in the middle of appends (short form)"
-scripts/kill9.sh 200
-
-say "coverage, builds for other systems, benchmarks"
+say "coverage, builds for other systems, kill -9, benchmarks"
 if ! wait "$running"; then
 	cat "$results/behind"
 	exit 1
