@@ -182,7 +182,7 @@ func asked(c schema.Tool) (open []string) {
 	case plans:
 		switch plan := planTitle(c); {
 		case plan == "":
-		case outcome(c) == Refused:
+		case Outcome(c) == Refused:
 			open = append(open, "the plan “"+plan+"” was refused: what to do instead?")
 		default:
 			open = append(open, "go ahead with the plan “"+plan+"”?")

@@ -24,7 +24,7 @@ func TestErrors(t *testing.T) {
 		{"another deed of the program", "error 2 m2 : git push: error: x", []string{"u: Do it", sh("git push", "1", "error: x"), "u: now the other one", sh("git -C /p add a", "0", "")}},
 		{"another tool", "error 2 m2 : deploy: x", []string{"u: Do it", "t: deploy {} -> no | x", "u: now the other one", "t: test {} -> ok | "}},
 
-		{"a file that another tool wrote then", "-error", []string{"u: Do it", sh("mkdir -p ~/a && cat <<E > ~/a/b.desktop\nx\nE", "2", "syntax error"), `t: write_file {"file_path":"/home/u/a/b.desktop"} -> ok | Successfully created and wrote to new file: /home/u/a/b.desktop.`}},
+		{"a file that another tool wrote then", "-error", []string{"u: Do it", sh("mkdir -p ~/a && cat <<E > ~/a/b.desktop\nx\nE", "2", "syntax error"), `t: write_file {"file_path":"/home/dev/a/b.desktop"} -> ok | Successfully created and wrote to new file: /home/dev/a/b.desktop.`}},
 		{"a file that a command wrote then", "-error", []string{"u: Do it", `t: Write {"file_path":"/p/a/b"} -> no | EACCES`, sh("cat > a/b <<E\nx\nE", "0", "")}},
 		{"another file than that", "error 2 m2 : /p/a/b: EACCES", []string{"u: Do it", `t: Write {"file_path":"/p/a/b"} -> no | EACCES`, sh("cat > c/b <<E\nx\nE", "0", "")}},
 		{"a look that was to be kept", "-error", []string{"u: Do it", sh("ssh h list > a/x", "1", "a/x: No such file or directory"), sh("ssh h list > b/x", "0", "")}},

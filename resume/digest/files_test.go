@@ -6,9 +6,9 @@ import "testing"
 func TestFiles(t *testing.T) {
 	write := func(at, says string) string { return `t: write_file {"file_path":"` + at + `"} -> ok | ` + says }
 	checkParts(t, []part{
-		{"a path of Gemini CLI", "created 2 m2 x1: /home/u/a.md", []string{"u: Do it", write("a.md", "Successfully created and wrote to new file: /home/u/a.md.")}},
-		{"and then the whole one", "created 2 m2 x2: /home/u/w/a.md", []string{"u: Do it", write("w/a.md", "Successfully created and wrote to new file: /home/u/w/a.md."), `t: replace {"file_path":"/home/u/w/a.md"} -> ok | Successfully modified file: /home/u/w/a.md (1 replacements).`}},
-		{"another file's path in the output", "created 2 m2 x1: a.md", []string{"u: Do it", write("a.md", "Successfully created and wrote to new file: /home/u/b.md.")}},
+		{"a path of Gemini CLI", "created 2 m2 x1: /home/dev/a.md", []string{"u: Do it", write("a.md", "Successfully created and wrote to new file: /home/dev/a.md.")}},
+		{"and then the whole one", "created 2 m2 x2: /home/dev/w/a.md", []string{"u: Do it", write("w/a.md", "Successfully created and wrote to new file: /home/dev/w/a.md."), `t: replace {"file_path":"/home/dev/w/a.md"} -> ok | Successfully modified file: /home/dev/w/a.md (1 replacements).`}},
+		{"another file's path in the output", "created 2 m2 x1: a.md", []string{"u: Do it", write("a.md", "Successfully created and wrote to new file: /home/dev/b.md.")}},
 		{"below and whole", "created 2 m2 x2: /p/w/a.go", []string{"u: Do it", `t: Write {"file_path":"w/a.go"} -> ok | `, `t: Edit {"file_path":"/p/w/a.go"} -> ok | `}},
 		{"whole and below", "created 2 m2 x2: /p/w/a.go", []string{"u: Do it", `t: Write {"file_path":"/p/w/a.go"} -> ok | `, `t: Edit {"file_path":"./w/a.go"} -> ok | `}},
 		{"of Windows", `created 2 m2 x2: C:\p\w\a.go`, []string{"u: Do it", `t: Write {"file_path":"C:\\p\\w\\a.go"} -> ok | `, `t: Edit {"file_path":"w/a.go"} -> ok | `}},

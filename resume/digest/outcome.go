@@ -12,7 +12,7 @@ import (
 // exit code is that of a program which only cut what one before it put out, what that
 // one says counts.
 func Outcome(t schema.Tool) string {
-	result := outcome(t)
+	result := reported(t)
 	if result != OK || kindOf(t.Name) != runs || !masked(t.Output) {
 		return result
 	}
@@ -22,10 +22,10 @@ func Outcome(t schema.Tool) string {
 	return result
 }
 
-// outcome says how an agent says a call ended. What a call put out may be foreign, a page of the
-// web or what a command printed, so that only whole sentences of the agents count,
-// and none of a call that has an exit code: it ran.
-func outcome(t schema.Tool) string {
+// reported is how a call ended by what its agent says. What a call put out may be
+// foreign, a page of the web or what a command printed, so that only whole sentences
+// of the agents count, and none of a call that has an exit code: it ran.
+func reported(t schema.Tool) string {
 	switch {
 	case t.ExitCode != nil && *t.ExitCode != 0:
 		return Failed
@@ -66,7 +66,7 @@ func begin(t schema.Tool, phrases ...string) bool {
 // It is believed only of its own tools that hand on no foreign text when they
 // fail: a page or a command could say the same.
 func refusal(t schema.Tool) string {
-	if outcome(t) != Refused || !slices.Contains([]string{"Write", "Edit", "MultiEdit", "NotebookEdit", "ExitPlanMode", "AskUserQuestion"}, t.Name) {
+	if Outcome(t) != Refused || !slices.Contains([]string{"Write", "Edit", "MultiEdit", "NotebookEdit", "ExitPlanMode", "AskUserQuestion"}, t.Name) {
 		return ""
 	}
 	words, ok := strings.CutPrefix(ends(t.Output), refusedByUser+"To tell you how to proceed, the user said:\n")

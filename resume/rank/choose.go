@@ -59,10 +59,10 @@ func (c *chooser) tell(text string) {
 // gain is what telling segment j of text i is worth now.
 func (c *chooser) gain(i, j int) int64 {
 	t := &c.texts[i]
-	g := c.worth(&t.segments[j])
 	if t.segments[j].aside {
 		return 0
 	}
+	g := c.worth(&t.segments[j])
 	if g > 0 && !c.open[t.section] {
 		for _, p := range c.opening(t.section) {
 			if p.text != i || p.segment != j {

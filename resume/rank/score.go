@@ -93,8 +93,8 @@ func (s *stat) features(n int, name string) [features]float64 {
 // checksum in full, or numbers of a drawing ("428l-7.5", a path in SVG). Nobody repeats
 // them; where they stand, they stand in hundreds.
 func nameless(name string) bool {
-	count := map[rune]int{}
-	kind := func(c byte) rune {
+	var count [256]int
+	kind := func(c byte) byte {
 		switch {
 		case c >= '0' && c <= '9':
 			return '0'
@@ -103,7 +103,7 @@ func nameless(name string) bool {
 		case c >= 'A' && c <= 'Z':
 			return 'A'
 		}
-		return rune(c)
+		return c
 	}
 	drawn := 0 // letters alone between digits
 	for i := range len(name) {
