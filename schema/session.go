@@ -73,6 +73,7 @@ type Session struct {
 	Links            *Links      `json:"links"`
 
 	Unknown []rawjson.Member
+	Repair Repair
 }
 
 // AgentConfig is what made the conversation possible.
@@ -155,7 +156,7 @@ type Links struct {
 // ParseSession decodes session.json. The version is judged before anything
 // else, so that a newer file is never called broken.
 func ParseSession(b []byte) (*Session, error) {
-	s := new(Session)
+	s := &Session{Repair: Repair{Conflict: -1}}
 	if err := decodeFile(b, s); err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	if _, err := c.Append(thread(2, 3)); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "permission to write") {
 		t.Errorf("append: %v", err)
 	}
-	if _, err := s.Create(day, "plan", "x", &schema.Session{}, nil); !errors.Is(err, fs.ErrPermission) {
+	if _, err := s.Create("plan", "x", &schema.Session{}, nil); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("create: %v", err)
 	}
 	if ids, _, _ := history(t, c, Limit{}); len(ids) != 2 {

@@ -88,7 +88,7 @@ func newConversation(tb testing.TB, dir string) *Conversation {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { s.Close() })
-	c, err := s.Create("2025-11-22", "brainstorm", "API design", &schema.Session{Title: "API design"}, []byte("# API design\n"))
+	c, err := s.Create("brainstorm", "API design", &schema.Session{Title: "API design"}, []byte("# API design\n"))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func BenchmarkAppendAgain(b *testing.B) {
 func BenchmarkList(b *testing.B) {
 	s := newTestStore(b)
 	for n := range 1000 {
-		c, err := s.Create(fmt.Sprintf("2025-11-%02d", 1+n%28), "plan", fmt.Sprint("n", n), &schema.Session{Title: "x"}, nil)
+		c, err := s.Create("plan", fmt.Sprint("n", n), &schema.Session{Title: "x"}, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"cortext/schema/tokens"
-	"cortext/store/internal/filelock"
+	"cortext/store/filelock"
 	"cortext/store/internal/lines"
 )
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,36 +19,57 @@ import (
 // to.
 type Conversation struct {
 	s    *Store
-	path string   // the folder
-	dir  string   // where its session.json and logs are
-	made []string // what Create made for it, from the top
+	path string   // its folder in the work tree, or what it is called below that of its parent
+	base string   // the folder that path is written below: "" for the workspace itself
+	dir  string   // where its session.json and logs are written
+	more []string // other folders with records of it, which are read too
 
-	mu        sync.Mutex // of what follows
-	messages  *logFile   // nil until something is written
-	tools     *logFile
-	holder    *os.File // where waiting writers read who writes
-	noSession bool     // session.json was missing when messages was opened
-	since     Mark
+	mu       sync.Mutex // of what follows
+	messages *logFile   // nil until something is written
+	tools    *logFile
+	holder   *os.File // where waiting writers read who writes
 }
 
 // Conversation opens the conversation in a folder, named relative to the
-// workspace: conversations/2025-11-22/001-brainstorm-api-design. The error is
+// workspace: conversations/2025-11-22/1030-brainstorm-api-design-hv37. The error is
 // [ErrNotFound] if there is none. One whose .session/ is missing is opened too.
+// What waits for it below .workspace/local/kept is read as a part of it, and the
+// next write moves that into its logs.
 func (s *Store) Conversation(name string) (*Conversation, error) {
-	if err := checkPath(name); err != nil {
+	if err := checkConversationPath(name); err != nil {
 		return nil, err
 	}
-	if parts := strings.Split(name, "/"); len(parts) != 3 || parts[0] != conversationsDir {
-		return nil, fmt.Errorf("%q is not of the form %s/<day>/<folder>: %w", name, conversationsDir, ErrNotFound)
-	}
-	c := &Conversation{s: s, path: name, dir: name + "/" + sessionDir}
+	c := s.conversation(name)
 	if err := s.checkFolder(name); err != nil {
 		return nil, err
 	}
 	if info, err := s.root.Lstat(c.dir); err == nil && !info.IsDir() {
 		return nil, notFolder(c.dir, info)
 	}
+	c.addMore(waitingDir + "/" + c.dir)
 	return c, nil
+}
+
+// conversation is the value for a folder in the work tree; nothing is looked at.
+func (s *Store) conversation(name string) *Conversation {
+	return &Conversation{s: s, path: name, dir: name + "/" + sessionDir}
+}
+
+// addMore lets another folder be read, if it is there.
+func (c *Conversation) addMore(dir string) {
+	if info, err := c.s.root.Lstat(dir); err == nil && info.IsDir() {
+		c.more = append(c.more, dir)
+	}
+}
+
+func checkConversationPath(name string) error {
+	if err := checkPath(name); err != nil {
+		return err
+	}
+	if parts := strings.Split(name, "/"); len(parts) != 3 || parts[0] != conversationsDir {
+		return fmt.Errorf("%q is not of the form %s/<day>/<folder>: %w", name, conversationsDir, ErrNotFound)
+	}
+	return nil
 }
 
 // checkFolder returns [ErrNotFound] unless there is a conversation's folder of
@@ -84,7 +106,7 @@ func (c *Conversation) conversation() string {
 }
 
 // isSub reports whether this is the conversation of a sub-agent.
-func (c *Conversation) isSub() bool { return c.path == c.dir }
+func (c *Conversation) isSub() bool { return strings.Count(c.path, "/") > 2 }
 
 // Subagent returns the conversation of a sub-agent by the agent's id for it. It
 // need not exist: the first Append makes it.
@@ -99,23 +121,32 @@ func (c *Conversation) Subagent(nativeID string) (*Conversation, error) {
 			return nil, notFolder(dir, info)
 		}
 	}
-	return &Conversation{s: c.s, path: dir, dir: dir}, nil
+	sub := &Conversation{s: c.s, path: strings.TrimPrefix(dir, c.base+"/"), base: c.base, dir: dir}
+	for _, more := range c.more {
+		sub.addMore(more + "/" + subagentsDir + "/" + schema.PathElement(nativeID))
+	}
+	return sub, nil
 }
 
 // Subagents returns the names of the sub-agents' conversations, sorted: each is
 // the id for [Conversation.Subagent].
-func (c *Conversation) Subagents() ([]string, error) {
-	entries, err := c.s.readDir(c.file(subagentsDir))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var names []string
-	for _, e := range entries {
-		if e.IsDir() {
-			names = append(names, e.Name())
+func (c *Conversation) Subagents() (names []string, err error) {
+	for _, dir := range append([]string{c.dir}, c.more...) {
+		entries, err := c.s.readDir(dir + "/" + subagentsDir)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return names, err
+		}
+		for _, e := range entries {
+			if e.IsDir() {
+				names = append(names, e.Name())
+			}
 		}
 	}
-	return names, err
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }
 
 // readDir returns the entries of a folder of the workspace, sorted by name.

@@ -16,6 +16,9 @@ import (
 // where they were taken at the present length of messages.jsonl; else what is
 // behind that length is counted, or, if no line ends there, everything.
 func (c *Conversation) countRest(s *schema.Session) error {
+	if len(c.more) > 0 {
+		return c.recount(s)
+	}
 	if info, err := c.s.root.Lstat(c.file(messagesFile)); err == nil && info.Size() == s.CountedBytes {
 		return nil // the usual case costs no open
 	}
@@ -29,7 +32,7 @@ func (c *Conversation) countRest(s *schema.Session) error {
 		return nil
 	}
 	if from == 0 || !endsLine(f, from, size) {
-		return c.recountFrom(s, f, size)
+		return c.recount(s)
 	}
 	var rest tally
 	calls := map[string]bool{}
@@ -58,17 +61,19 @@ func (c *Conversation) countRest(s *schema.Session) error {
 // recount takes the counters of s from the logs alone.
 func (c *Conversation) recount(s *schema.Session) error {
 	f, size, err := c.openForReading(messagesFile)
-	if f == nil {
+	if f == nil && (err != nil || len(c.more) == 0) {
 		return err
 	}
-	defer f.Close()
-	return c.recountFrom(s, f, size)
-}
-
-func (c *Conversation) recountFrom(s *schema.Session, f *os.File, size int64) error {
-	var all tally
-	if err := eachMessage(f, 0, size, all.message); err != nil {
+	if err := closeFile(&f); err != nil {
 		return err
+	}
+	var all tally
+	for m, err := range c.Messages() {
+		if err == nil {
+			all.message(&m)
+		} else if !isDamage(err) {
+			return err
+		}
 	}
 	for t, err := range c.Tools() {
 		if err == nil {

@@ -116,7 +116,7 @@ var faultCases = []struct {
 	}},
 	{"settle", nil, (*Conversation).Settle},
 	{"create", nil, func(c *Conversation) error {
-		c2, err := c.s.Create(day, "plan", "Second", &schema.Session{Title: "Second"}, []byte("# Second\n"))
+		c2, err := c.s.Create("plan", "Second", &schema.Session{Title: "Second"}, []byte("# Second\n"))
 		if err == nil {
 			err = c2.Close()
 		}
@@ -288,7 +288,7 @@ func TestFailedCreateLeavesNothing(t *testing.T) {
 		delete(before, "conversations")
 		f := faults{fail: n, stuck: true}
 		f.install(s)
-		c, err := s.Create(day, "plan", "x", &schema.Session{}, []byte("x"))
+		c, err := s.Create("plan", "x", &schema.Session{}, []byte("x"))
 		if len(f.seen) < n {
 			if err != nil || path.Base(c.Path()) != "001-plan-x" {
 				t.Errorf("%v, %v", c.Path(), err)

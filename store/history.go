@@ -28,10 +28,10 @@ type Limit struct {
 //
 // The error is a [*schema.VersionError] if a later cortext wrote it.
 func (c *Conversation) History(limit Limit) (schema.History, []Damage, error) {
-	if err := c.checkVersion(); err != nil {
+	if _, err := c.load(); err != nil {
 		return schema.History{}, nil, err
 	}
-	if limit != (Limit{}) {
+	if limit != (Limit{}) && len(c.more) == 0 {
 		h, damage, ok, err := c.tail(limit)
 		if err != nil || ok {
 			return h, damage, err

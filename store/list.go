@@ -21,6 +21,9 @@ type Entry struct {
 	Path    string          // of its folder, relative to the workspace, with slashes
 	Session *schema.Session // never nil: rebuilt as far as possible where it cannot be read
 	Damage  []Damage        // of session.json; the logs are not looked at
+
+	Waiting bool     // its folder is not in the work tree: what is known of it waits
+	Twins   []string // other folders of the same conversation, which hold a part of it
 }
 
 // List returns all conversations, the one that was active last first. Each folder
@@ -52,6 +55,7 @@ func (s *Store) List() ([]Entry, error) {
 		})
 	}
 	group.Wait()
+	entries = s.withWaiting(withoutTwins(entries))
 	slices.SortFunc(entries, func(a, b Entry) int {
 		return cmp.Or(b.Session.LastActive.Time().Compare(a.Session.LastActive.Time()), strings.Compare(b.Path, a.Path))
 	})
@@ -61,7 +65,11 @@ func (s *Store) List() ([]Entry, error) {
 // folders returns the folders of the conversations, by name, and what stands
 // where one should and is none.
 func (s *Store) folders() (folders []string, damage []Damage, err error) {
-	days, err := s.readDir(conversationsDir)
+	return s.foldersIn(conversationsDir)
+}
+
+func (s *Store) foldersIn(top string) (folders []string, damage []Damage, err error) {
+	days, err := s.readDir(top)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
@@ -75,10 +83,10 @@ func (s *Store) folders() (folders []string, damage []Damage, err error) {
 		return e.IsDir() && !strings.HasPrefix(e.Name(), ".")
 	}
 	for _, day := range days {
-		if !keep(conversationsDir, day) {
+		if !keep(top, day) {
 			continue
 		}
-		dir := conversationsDir + "/" + day.Name()
+		dir := top + "/" + day.Name()
 		entries, err := s.readDir(dir)
 		if err != nil {
 			damage = append(damage, Damage{dir, jsonl.Damage{Kind: Unreadable, Detail: err.Error()}})
@@ -96,15 +104,15 @@ func (s *Store) folders() (folders []string, damage []Damage, err error) {
 // entry describes the conversation in a folder; day is the folder above it, nil if
 // that could not be opened.
 func (s *Store) entry(day *os.Root, name string) Entry {
-	c := &Conversation{s: s, path: name, dir: name + "/" + sessionDir}
+	c := s.conversation(name)
 	if sess := c.healthy(day); sess != nil {
-		return Entry{name, sess, nil}
+		return Entry{Path: name, Session: sess}
 	}
 	sess, damage, err := c.Session()
 	if err == nil {
-		return Entry{name, sess, damage}
+		return Entry{Path: name, Session: sess, Damage: damage}
 	}
-	return Entry{name, c.fromName(), []Damage{c.unreadable(err)}}
+	return Entry{Path: name, Session: c.fromName(), Damage: []Damage{c.unreadable(err)}}
 }
 
 // healthy returns what Session does where session.json is whole and nothing was
@@ -118,12 +126,12 @@ func (c *Conversation) healthy(day *os.Root) *schema.Session {
 		return nil
 	}
 	defer dir.Close()
-	raw, err := readRegular(dir, sessionFile)
+	raw, err := c.s.readSessionIn(dir, c.file(sessionFile))
 	if err != nil {
 		return nil
 	}
 	sess, err := schema.ParseSession(raw)
-	if err != nil {
+	if err != nil || sess.Repair.Conflict >= 0 {
 		return nil
 	}
 	if log, err := dir.Lstat(messagesFile); err != nil || log.Size() != sess.CountedBytes {
@@ -131,6 +139,53 @@ func (c *Conversation) healthy(day *os.Root) *schema.Session {
 	}
 	c.complete(sess)
 	return sess
+}
+
+// withoutTwins shows a conversation that is in two folders once, in the one whose
+// name sorts first, in every clone.
+func withoutTwins(entries []Entry) []Entry {
+	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
+	at := map[string]int{}
+	list := entries[:0]
+	for _, e := range entries {
+		key := schema.IDKey(e.Session.ID)
+		if i, ok := at[key]; ok && len(e.Damage) == 0 {
+			list[i].Twins = append(list[i].Twins, e.Path)
+			continue
+		}
+		at[key] = len(list)
+		list = append(list, e)
+	}
+	return list
+}
+
+// withWaiting takes what waits into account: of conversations in the work tree, and
+// those that are not in it.
+func (s *Store) withWaiting(entries []Entry) []Entry {
+	waiting := s.WaitingPaths()
+	if len(waiting) == 0 {
+		return entries
+	}
+	at := map[string]int{}
+	for i, e := range entries {
+		at[e.Path] = i
+	}
+	for _, name := range waiting {
+		i, here := at[name]
+		c, err := s.Waiting(name)
+		if err != nil {
+			continue
+		}
+		sess, damage, err := c.Session()
+		switch {
+		case err != nil:
+		case here:
+			entries[i].Session = sess
+		default:
+			entries = append(entries, Entry{Path: name, Session: sess, Damage: damage, Waiting: true})
+		}
+	}
+	return entries
 }
 
 // unreadable describes why session.json cannot be read at all.

@@ -15,7 +15,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"cortext/store/internal/filelock"
+	"cortext/schema"
+	"cortext/store/filelock"
 	"cortext/store/internal/lines"
 )
 
@@ -34,38 +35,31 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%q is being written by %s: run it again when that is done", e.Path, holder)
 }
 
-// A hold is the right to write to a conversation: the lock of its messages.jsonl.
-// The conversation's mutex is held with it.
-type hold struct {
-	c      *Conversation
-	made   []string // folders and files that taking the lock made, from the top
-	unlock func() error
-}
-
 // lock waits for the right to write. The lock is on messages.jsonl itself, which
 // is made if it is missing; git replaces files, so once the lock is there the
-// name must still lead to the file that is locked.
-func (c *Conversation) lock() (*hold, error) {
+// name must still lead to the file that is locked. The conversation's mutex is
+// held with it.
+func (c *Conversation) lock() (*Tx, error) {
 	c.mu.Lock()
-	h := &hold{c: c}
-	if err := h.take(); err != nil {
-		h.undo()
-		h.release()
+	tx := &Tx{c: c}
+	if err := tx.take(); err != nil {
+		tx.undo()
+		tx.release()
 		return nil, explain(err)
 	}
-	return h, nil
+	return tx, nil
 }
 
-// lockTries bounds how often a lock is taken anew because the file was replaced
+// lockTries bounds how often a lock is taken again because the file was replaced
 // meanwhile.
 const lockTries = 100
 
-func (h *hold) take() error {
-	c := h.c
+func (tx *Tx) take() error {
+	c := tx.c
 	deadline := time.Now().Add(c.s.opts.LockWait)
 	for range lockTries {
 		if c.messages == nil {
-			err := h.open()
+			err := tx.open()
 			if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 				continue // another made or removed it meanwhile
 			}
@@ -82,7 +76,7 @@ func (h *hold) take() error {
 		}
 		info, err := c.s.look(c.file(messagesFile), c.messages)
 		if err == nil && c.messages.Is(info) {
-			h.unlock = unlock
+			tx.unlock = unlock
 			c.sayHolder()
 			return fixMode(c.messages.File.File(), info, privateFileMode)
 		}
@@ -107,19 +101,26 @@ func (s *Store) look(name string, hoped *logFile) (fs.FileInfo, error) {
 	return s.root.Lstat(name)
 }
 
-// open opens messages.jsonl, making it and .session/ if they are missing. A folder
-// of a conversation that is gone is not made again.
-func (h *hold) open() error {
-	c := h.c
-	if err := c.s.checkFolder(c.conversation()); err != nil {
+// open opens messages.jsonl, making it and .session/ if they are missing. The folder
+// of a conversation in the work tree that is gone is not made again.
+func (tx *Tx) open() error {
+	c := tx.c
+	if c.base == "" {
+		if err := c.s.checkFolder(c.conversation()); err != nil {
+			return err
+		}
+	} else if err := c.s.makeLocal(c.base); err != nil {
 		return err
 	}
 	made, err := c.s.makeDirs(c.dir)
-	h.made = append(h.made, made...)
+	tx.made = append(tx.made, made...)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(c.checkVersion(), h.fixDirMode()); err != nil {
+	if _, err := c.load(); errors.As(err, new(*schema.VersionError)) {
+		return err // before anything is made in it
+	}
+	if err := tx.fixDirMode(); err != nil {
 		return err
 	}
 	l, created, err := c.openLog(messagesFile)
@@ -127,11 +128,10 @@ func (h *hold) open() error {
 		return err
 	}
 	if created {
-		h.made = append(h.made, c.file(messagesFile))
+		tx.made = append(tx.made, c.file(messagesFile))
 	}
 	c.messages = l
-	c.noSession, err = c.s.missing(c.file(sessionFile))
-	return err
+	return nil
 }
 
 // openLog opens a log for writing and makes its name durable if it is new.
@@ -145,12 +145,12 @@ func (c *Conversation) openLog(name string) (l *logFile, created bool, err error
 			return nil, false, errors.Join(err, f.Close(), c.s.root.Remove(c.file(name)))
 		}
 	}
-	return &logFile{File: f, name: c.file(name), kept: c.path + "/" + name, since: c.since.of(name)}, created, nil
+	return &logFile{File: f, name: c.file(name), kept: c.path + "/" + name}, created, nil
 }
 
 // fixDirMode gives the folder the mode of what is private: a clone has git's.
-func (h *hold) fixDirMode() error {
-	c := h.c
+func (tx *Tx) fixDirMode() error {
+	c := tx.c
 	info, err := c.s.root.Lstat(c.dir)
 	if err != nil || info.Mode().Perm() == privateDirMode {
 		return err
@@ -176,28 +176,28 @@ func fixMode(f *os.File, info fs.FileInfo, mode fs.FileMode) error {
 }
 
 // release gives the right to write back.
-func (h *hold) release() {
-	if h.unlock != nil && h.c.messages != nil {
-		if h.unlock() != nil {
-			_ = h.c.drop() // closing the file ends the lock
+func (tx *Tx) release() {
+	if tx.unlock != nil && tx.c.messages != nil {
+		if tx.unlock() != nil {
+			_ = tx.c.drop() // closing the file ends the lock
 		}
 	}
-	h.c.mu.Unlock()
+	tx.c.mu.Unlock()
 }
 
 // undo removes what was made under the lock, where nothing came of it: files that
 // are empty, folders that are. Without the lock another may be writing to the log.
-func (h *hold) undo() {
-	for _, name := range slices.Backward(h.made) {
-		info, err := h.c.s.root.Lstat(name)
-		if err != nil || info.Mode().IsRegular() && (h.unlock == nil || info.Size() > 0) {
+func (tx *Tx) undo() {
+	for _, name := range slices.Backward(tx.made) {
+		info, err := tx.c.s.root.Lstat(name)
+		if err != nil || info.Mode().IsRegular() && (tx.unlock == nil || info.Size() > 0) {
 			break
 		}
-		if h.c.s.root.Remove(name) != nil {
+		if tx.c.s.root.Remove(name) != nil {
 			break
 		}
 	}
-	h.made = nil
+	tx.made = nil
 }
 
 func holderFile(name string) string { return locksDir + "/" + digest([]byte(name)) }

@@ -3,7 +3,6 @@ package store
 import (
 	"bufio"
 	"bytes"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +21,7 @@ type logFile struct {
 	name string // relative to the workspace
 	kept string // below kept/torn: what the names of bytes set aside begin with
 
-	since  LogMark           // records before it need no index; see Conversation.Since
+	since  int64             // records before it need no index; see Conversation.BeginAt
 	places map[string]places // by id; nil before the first use
 	end    int64             // the file up to here is in places
 	mod    time.Time         // of the file when it had that length
@@ -56,42 +55,14 @@ func (l *logFile) refresh(s *Store) (aside []SetAside, err error) {
 	first := l.places == nil
 	if first || !l.continues() {
 		l.places, l.end = map[string]places{}, 0
-		if first && l.holds(l.since) {
-			l.end = l.since.Size
+		if first {
+			l.end = min(l.since, l.Size())
 		}
 	}
 	if err := l.index(); err != nil {
 		return aside, err
 	}
 	return aside, l.note(nil)
-}
-
-// markBefore is the place of the first record with one of the ids; the end of the
-// log for none.
-func (l *logFile) markBefore(ids []string) (LogMark, error) {
-	offset := l.end
-	for _, id := range ids {
-		p, ok := l.places[id]
-		if !ok {
-			return LogMark{}, nil // it is not known where it is
-		}
-		offset = min(offset, p.first)
-	}
-	last := make([]byte, min(offset, lastBytes))
-	if _, err := l.ReadAt(last, offset-int64(len(last))); err != nil && !errors.Is(err, io.EOF) {
-		return LogMark{}, err
-	}
-	return LogMark{offset, hex.EncodeToString(last)}, nil
-}
-
-// holds reports whether the log still has at m what it had when m was taken.
-func (l *logFile) holds(m LogMark) bool {
-	if m.Size <= 0 || m.Size > l.Size() {
-		return false
-	}
-	now := make([]byte, min(m.Size, lastBytes))
-	_, err := l.ReadAt(now, m.Size-int64(len(now)))
-	return err == nil && hex.EncodeToString(now) == m.Last
 }
 
 // index notes where the records behind the indexed part stand. A line that looks

@@ -23,6 +23,7 @@ const (
 	tmpDir           = cacheDir + "/tmp"
 	locksDir         = cacheDir + "/locks"
 	keptDir          = localDir + "/kept"
+	waitingDir       = keptDir + "/waiting" // what could not be put into the work tree
 	conversationsDir = "conversations"
 
 	sessionDir   = ".session"

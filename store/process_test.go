@@ -40,14 +40,14 @@ func play(role string, args []string) error {
 	}
 	defer s.Close()
 	if role == "create" {
-		c, err := s.Create(day, "plan", "captured", &schema.Session{ID: strings.Repeat("1", 26)}, nil)
+		c, err := s.Create("plan", "captured", &schema.Session{ID: strings.Repeat("1", 26)}, nil)
 		if err == nil {
 			fmt.Println(c.Path())
 		} else if !errors.Is(err, ErrExist) {
 			return err
 		}
 		for range 10 {
-			c, err := s.Create(day, "plan", "same", &schema.Session{}, nil)
+			c, err := s.Create("plan", "same", &schema.Session{}, nil)
 			if err != nil {
 				return err
 			}
@@ -171,7 +171,7 @@ func TestLockedByAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unlock()
-	_, err = s.Create(day, "plan", "x", &schema.Session{}, nil)
+	_, err = s.Create("plan", "x", &schema.Session{}, nil)
 	var locked *LockedError
 	if !errors.As(err, &locked) || locked.Holder != "a test" || locked.Path != conversationsDir {
 		t.Errorf("create: %v", err)

@@ -26,9 +26,20 @@ func (c *Conversation) Tools() iter.Seq2[schema.Tool, error] {
 
 func readLog[R any](c *Conversation, name string, parse func([]byte) (R, error)) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
+		for _, dir := range append([]string{c.dir}, c.more...) {
+			for r, err := range readLogFile(c.s, dir+"/"+name, parse) {
+				if !yield(r, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func readLogFile[R any](s *Store, name string, parse func([]byte) (R, error)) iter.Seq2[R, error] {
+	return func(yield func(R, error) bool) {
 		var none R
-		name := c.file(name)
-		f, info, _, err := lines.Open(c.s.root, name, os.O_RDONLY, 0)
+		f, info, _, err := lines.Open(s.root, name, os.O_RDONLY, 0)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return

@@ -11,17 +11,15 @@ import (
 )
 
 // rebuild makes the session of a conversation whose session.json is missing or
-// broken; raw is what it holds, if anything. In this order it takes a side of a
-// merge conflict, the backup, the logs with the folder's name.
-func (c *Conversation) rebuild(raw []byte) (*schema.Session, error) {
-	if sess := resolveConflict(raw); sess != nil {
-		c.complete(sess)
-		return sess, nil
-	}
-	if old, err := c.s.readRegular(c.backupFile()); err == nil {
-		if sess, err := schema.ParseSession(old); err == nil {
-			c.complete(sess)
-			return sess, nil
+// broken: from the backup, else from the logs with the folder's name.
+func (c *Conversation) rebuild() (*schema.Session, error) {
+	if c.base == "" {
+		if old, err := c.s.readRegular(c.backupFile()); err == nil {
+			if sess, err := schema.ParseSession(old); err == nil {
+				sess.CountedBytes = 0 // of a log that may have been replaced since
+				c.complete(sess)
+				return sess, nil
+			}
 		}
 	}
 	return c.fromLogs()
@@ -113,43 +111,4 @@ func conflictStart(raw []byte) int {
 		return -1
 	}
 	return i + 1
-}
-
-// resolveConflict returns the session on the side of a merge conflict that can be
-// read, the one that was active last where both can; nil if neither can or there
-// is no conflict.
-func resolveConflict(raw []byte) *schema.Session {
-	if conflictStart(raw) < 0 {
-		return nil
-	}
-	var best *schema.Session
-	for side := range 2 {
-		sess, err := schema.ParseSession(conflictSide(raw, side))
-		if err == nil && (best == nil || sess.LastActive.Time().After(best.LastActive.Time())) {
-			best = sess
-		}
-	}
-	return best
-}
-
-// conflictSide returns the file as one side of the merge had it: 0 ours, 1 theirs.
-func conflictSide(raw []byte, side int) []byte {
-	const both, ours, base, theirs = -1, 0, 2, 1
-	var out []byte
-	at := both
-	for line := range bytes.Lines(raw) {
-		switch {
-		case bytes.HasPrefix(line, []byte("<<<<<<< ")):
-			at = ours
-		case at != both && bytes.HasPrefix(line, []byte("||||||| ")):
-			at = base
-		case at != both && bytes.HasPrefix(line, []byte("=======")):
-			at = theirs
-		case at != both && bytes.HasPrefix(line, []byte(">>>>>>> ")):
-			at = both
-		case at == both || at == side:
-			out = append(out, line...)
-		}
-	}
-	return out
 }

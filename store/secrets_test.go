@@ -20,7 +20,7 @@ func TestSecretsNeverReachTheDisk(t *testing.T) {
 		Metadata:    schema.Raw(`{"key":"` + secret + `"}`),
 		Tags:        []string{"ok", secret},
 	}
-	c, err := s.Create(day, "debug", "key "+secret, sess, []byte("# "+secret+"\n"))
+	c, err := s.Create("debug", "key "+secret, sess, []byte("# "+secret+"\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"cortext/store/atomicfile"
@@ -62,7 +63,9 @@ type Store struct {
 	redactor *secrets.Redactor
 	files    atomicfile.Calls
 	logs     lines.Calls
-	ids      sync.Map // of conversations, by folder, where they were read
+
+	sessions        sync.Map // session.json as it was read, by path
+	rememberedCount atomic.Int64
 }
 
 // Find returns the workspace that dir is in: dir itself or the nearest folder

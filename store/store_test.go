@@ -193,7 +193,7 @@ func TestConversationPaths(t *testing.T) {
 func TestCreate(t *testing.T) {
 	s := newTestStore(t)
 	sess := &schema.Session{Title: "API Design"}
-	c, err := s.Create(day, "brainstorm", "API Design", sess, []byte("# API Design\n"))
+	c, err := s.Create("brainstorm", "API Design", sess, []byte("# API Design\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestCreate(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(s.dir, "conversations", day, "1041-plan-x"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	c2, err := s.Create(day, "debug", "x", &schema.Session{}, nil)
+	c2, err := s.Create("debug", "x", &schema.Session{}, nil)
 	if err != nil || c2.Path() != "conversations/2025-11-22/1042-debug-x" {
 		t.Errorf("%v, %v", c2.Path(), err)
 	}
@@ -236,7 +236,7 @@ func TestCreate(t *testing.T) {
 		t.Error("a markdown file without content was made")
 	}
 	// The id of a native session is there once.
-	again, err := s.Create(day, "brainstorm", "Another title", &schema.Session{ID: sess.ID}, nil)
+	again, err := s.Create("brainstorm", "Another title", &schema.Session{ID: sess.ID}, nil)
 	if !errors.Is(err, ErrExist) || again == nil || again.Path() != c.Path() {
 		t.Errorf("the same id: %v, %v", again, err)
 	}

@@ -93,20 +93,20 @@ func damagedSummary(name string, kind jsonl.Kind, detail string) Damage {
 // that stands there and that a later cortext wrote is not replaced; the error is a
 // [*schema.VersionError].
 func (c *Conversation) WriteSummary(sum *schema.Summary) error {
-	h, err := c.lock()
+	tx, err := c.Begin()
 	if err != nil {
 		return fmt.Errorf("write a summary of %q: %w", c.path, err)
 	}
-	defer h.release()
-	if err := h.writeSummary(sum); err != nil {
-		h.undo()
+	defer tx.release()
+	if err := tx.writeSummary(sum); err != nil {
+		tx.undo()
 		return fmt.Errorf("write a summary of %q: %w", c.path, err)
 	}
 	return nil
 }
 
-func (h *hold) writeSummary(sum *schema.Summary) error {
-	c := h.c
+func (tx *Tx) writeSummary(sum *schema.Summary) error {
+	c := tx.c
 	ready, err := c.s.prepareSummary(sum)
 	if err != nil {
 		return err

@@ -64,7 +64,7 @@ func unsynced(tb testing.TB, dir string) *Store {
 // create makes a conversation about API design.
 func create(tb testing.TB, s *Store) *Conversation {
 	tb.Helper()
-	c, err := s.Create(day, "brainstorm", "API Design", &schema.Session{Title: "API Design"}, []byte("# API Design\n"))
+	c, err := s.Create("brainstorm", "API Design", &schema.Session{Title: "API Design"}, []byte("# API Design\n"))
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -30,12 +30,12 @@ var rules = map[string]rule{
 	"cortext/schema":         {ours: []string{"cortext/schema/rawjson"}, why: "records and their bytes: pure, the ground that all else stands on"},
 
 	"cortext/store/atomicfile":        {modules: []string{"github.com/google/renameio/v2"}, why: "replaces one file; knows no record"},
-	"cortext/store/internal/filelock": {modules: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}, why: "locks a file that is open; knows no record"},
+	"cortext/store/filelock": {modules: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}, why: "locks a file that is open; knows no record"},
 	"cortext/store/internal/lines":    {ours: []string{"cortext/store/atomicfile"}, modules: []string{"golang.org/x/sys/unix"}, why: "appends lines; knows no record"},
 	"cortext/store/secrets":           {ours: []string{"cortext/schema/rawjson"}, why: "replaces secrets in text and JSON; knows no record"},
 	"cortext/store": {
 		ours: []string{"cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/store/atomicfile",
-			"cortext/store/internal/filelock", "cortext/store/internal/lines", "cortext/store/secrets"},
+			"cortext/store/filelock", "cortext/store/internal/lines", "cortext/store/secrets"},
 		modules: []string{"golang.org/x/sys/unix"},
 		why:     "files only: no agent, no payload, no command line",
 	},

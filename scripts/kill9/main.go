@@ -156,7 +156,7 @@ func run(kills, writers int, seed uint64) error {
 }
 
 func begin(st *store.Store) (path string, err error) {
-	c, err := st.Create("2025-11-22", "chat", "kill 9", &schema.Session{
+	c, err := st.Create("chat", "kill 9", &schema.Session{
 		Version: schema.Version, ID: schema.NewID(time.Now(), [10]byte{}), ConversationType: "chat", Status: schema.Active,
 	}, nil)
 	if err != nil {

@@ -106,6 +106,10 @@ func (c Calls) Replace(root *os.Root, name string, data []byte, perm fs.FileMode
 	return c.SyncDir(root, path.Dir(name))
 }
 
+// RenameIn gives a file or folder of root another name; [Calls.SyncDir] of the folders
+// makes that durable.
+func (c Calls) RenameIn(root *os.Root, from, to string) error { return c.rename(root, from, to) }
+
 // SyncDir makes the names in a directory of root durable: what was created,
 // renamed or removed there.
 func SyncDir(root *os.Root, name string) error { return Calls{}.SyncDir(root, name) }

@@ -49,7 +49,7 @@ func newCompacting(t *testing.T, config string, env map[string]string) *compacti
 	t.Cleanup(func() { w.Close() })
 	s := &schema.Session{ConversationType: "chat", Title: "x"}
 	s.AgentConfig.Agent = "claude"
-	c, err := w.Store.Create("2025-11-22", "chat", "x", s, nil)
+	c, err := w.Store.Create("chat", "x", s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

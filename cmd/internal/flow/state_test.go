@@ -24,7 +24,7 @@ func TestStateIsExtended(t *testing.T) {
 	texts := []string{"Never touch the database.", "Let's go with REST.", "Should I go on?", "yes", "please change cmd/serve/main.go", "I have decided to use SQLite."}
 	for range 20 {
 		s := &schema.Session{ConversationType: "chat", Title: "x"}
-		c, err := w.Store.Create("2025-11-22", "chat", "x", s, nil)
+		c, err := w.Store.Create("chat", "x", s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestStateIsToldAnew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, 1).open()
 			defer w.Close()
-			c, err := w.Store.Create("2025-11-22", "chat", "x", &schema.Session{ConversationType: "chat", Title: "x"}, nil)
+			c, err := w.Store.Create("chat", "x", &schema.Session{ConversationType: "chat", Title: "x"}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +139,7 @@ func TestStateIsToldAnew(t *testing.T) {
 func TestStateOfOtherLogs(t *testing.T) {
 	w := newWorld(t, 1).open()
 	defer w.Close()
-	c, err := w.Store.Create("2025-11-22", "chat", "x", &schema.Session{ConversationType: "chat", Title: "x"}, nil)
+	c, err := w.Store.Create("chat", "x", &schema.Session{ConversationType: "chat", Title: "x"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

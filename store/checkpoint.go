@@ -1,0 +1,183 @@
+package store
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// A Checkpoint says how far a writer has delivered its records into the logs of a
+// conversation, so that its next visit reads only what is new. It is a hint: git
+// replaces logs, so a checkpoint counts only while [Conversation.Confirms] says so.
+type Checkpoint struct {
+	Messages LogCheckpoint `json:"messages,omitzero"`
+	Tools    LogCheckpoint `json:"tools,omitzero"`
+}
+
+// A LogCheckpoint names the last record of a log and its position. The zero value
+// is an empty or missing log.
+type LogCheckpoint struct {
+	End   int64  `json:"end"`   // the offset behind the record
+	Sum   string `json:"sum"`   // hash of the bytes before End, which name the record
+	File  uint64 `json:"file"`  // inode number of the log, 0 where the system has none
+	Since int64  `json:"since"` // no record that the next visit brings again is before it
+}
+
+// ErrCheckpoint is returned when the logs do not confirm a checkpoint: the caller
+// delivers everything again, which appends only what is missing.
+var ErrCheckpoint = errors.New("the logs do not hold what the checkpoint names")
+
+// sumBytes is how much of a log before a checkpoint is compared. It covers the
+// last record and usually several before it, at the cost of one small read.
+const sumBytes = 4 << 10
+
+// Confirms reports whether the record that cp names is at the position it names,
+// in both logs. The cost does not depend on their length.
+//
+// git writes a new file where it changes a log, so a log with another inode is not
+// trusted even if it fits: its earlier lines may differ.
+func (c *Conversation) Confirms(cp Checkpoint) bool {
+	for name, at := range map[string]LogCheckpoint{messagesFile: cp.Messages, toolsFile: cp.Tools} {
+		if at == (LogCheckpoint{}) {
+			continue
+		}
+		f, size, err := c.openForReading(name)
+		if f == nil || err != nil {
+			return false
+		}
+		ok := size >= at.End && at.confirmedBy(f)
+		if err := f.Close(); err != nil || !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Unchanged is a cheaper, weaker [Conversation.Confirms]: it looks at the length and
+// the inode of messages.jsonl and reads nothing.
+func (c *Conversation) Unchanged(cp Checkpoint) bool {
+	info, err := c.s.root.Lstat(c.file(messagesFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return cp.Messages == (LogCheckpoint{})
+	}
+	return err == nil && info.Size() >= cp.Messages.End && inode(info) == cp.Messages.File
+}
+
+func (at LogCheckpoint) confirmedBy(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || inode(info) != at.File || at.Since > at.End {
+		return false
+	}
+	sum, err := sumBefore(f, at.End)
+	return err == nil && sum == at.Sum
+}
+
+// sumBefore hashes the last bytes of a log before an offset.
+func sumBefore(r io.ReaderAt, end int64) (string, error) {
+	last := make([]byte, min(max(end, 0), sumBytes))
+	if _, err := r.ReadAt(last, end-int64(len(last))); err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	sum := sha256.Sum256(last)
+	return hex.EncodeToString(sum[:12]), nil
+}
+
+// checkpoint names the last record of the log. again are the ids that the next
+// visit brings again.
+func (l *logFile) checkpoint(again []string) (LogCheckpoint, error) {
+	info, err := l.Refresh()
+	if err != nil {
+		return LogCheckpoint{}, err
+	}
+	at := LogCheckpoint{End: l.end, File: inode(info), Since: l.end}
+	for _, id := range again {
+		p, ok := l.places[id]
+		if !ok {
+			p.first = 0 // its place is not known: everything is looked at
+		}
+		at.Since = min(at.Since, p.first)
+	}
+	at.Sum, err = sumBefore(l, at.End)
+	return at, err
+}
+
+// Checkpoint names where the logs end now. messages and calls are the records that
+// the next visit brings again. It must follow a [Tx.Flush]. A log that the
+// transaction did not touch keeps its part of the checkpoint that [Conversation.BeginAt] was given.
+func (tx *Tx) Checkpoint(messages, calls []string) (cp Checkpoint, err error) {
+	cp = tx.since
+	c := tx.c
+	if c.messages.places != nil {
+		if cp.Messages, err = c.messages.checkpoint(messages); err != nil {
+			return Checkpoint{}, err
+		}
+	}
+	if c.tools != nil && c.tools.places != nil {
+		if cp.Tools, err = c.tools.checkpoint(calls); err != nil {
+			return Checkpoint{}, err
+		}
+	}
+	return cp, nil
+}
+
+// CheckpointNow names where the logs end, for a reader that comes back for what
+// was added since.
+func (c *Conversation) CheckpointNow() (cp Checkpoint, err error) {
+	for name, at := range map[string]*LogCheckpoint{messagesFile: &cp.Messages, toolsFile: &cp.Tools} {
+		f, size, err := c.openForReading(name)
+		if err != nil {
+			return Checkpoint{}, err
+		}
+		if f == nil {
+			continue
+		}
+		info, err := f.Stat()
+		if err == nil {
+			*at = LogCheckpoint{End: size, File: inode(info), Since: size}
+			at.Sum, err = sumBefore(f, size)
+		}
+		if err = errors.Join(err, f.Close()); err != nil {
+			return Checkpoint{}, err
+		}
+	}
+	return cp, nil
+}
+
+// Since calls message and call with each line that was added to the logs after cp
+// was taken. ok is false if the logs do not confirm cp.
+func (c *Conversation) Since(cp Checkpoint, message, call func(line []byte)) (ok bool, err error) {
+	if len(c.more) > 0 || !c.Confirms(cp) {
+		return false, nil
+	}
+	for _, log := range []struct {
+		name string
+		from int64
+		f    func([]byte)
+	}{{messagesFile, cp.Messages.End, message}, {toolsFile, cp.Tools.End, call}} {
+		f, size, err := c.openForReading(log.name)
+		if err != nil {
+			return false, err
+		}
+		if f == nil {
+			continue
+		}
+		in := bufio.NewReader(io.NewSectionReader(f, log.from, size-log.from))
+		for err == nil {
+			var line []byte
+			if line, err = in.ReadBytes('\n'); err == nil { // a line without an end does not count yet
+				log.f(line)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		if err = errors.Join(err, f.Close()); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
