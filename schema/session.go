@@ -73,7 +73,7 @@ type Session struct {
 	Links            *Links      `json:"links"`
 
 	Unknown []rawjson.Member
-	Repair Repair
+	Repair  Repair
 }
 
 // AgentConfig is what made the conversation possible.

@@ -318,7 +318,7 @@ func (c *Conversation) Delete() error {
 
 // removeAll removes the folder, and those above that are empty then.
 func (c *Conversation) removeAll(above []string) error {
-	if err := c.s.root.RemoveAll(c.path); err != nil {
+	if err := c.s.root.RemoveAll(within(c.base, c.path)); err != nil {
 		return fmt.Errorf("remove %q: %w", c.path, explain(err))
 	}
 	for _, dir := range c.more {

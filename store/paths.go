@@ -24,6 +24,7 @@ const (
 	locksDir         = cacheDir + "/locks"
 	keptDir          = localDir + "/kept"
 	waitingDir       = keptDir + "/waiting" // what could not be put into the work tree
+	takenDir         = keptDir + "/taken"   // what git took from it
 	conversationsDir = "conversations"
 
 	sessionDir   = ".session"

@@ -8,6 +8,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"cortext/schema"
 	"cortext/schema/jsonl"
@@ -95,6 +96,15 @@ func (tx *Tx) Session() (*schema.Session, []Damage, error) {
 
 // Written reports whether there is a session.json.
 func (tx *Tx) Written() bool { return tx.stored.raw != nil }
+
+// WrittenAt is when session.json was last replaced; the zero time if there is none.
+func (tx *Tx) WrittenAt() time.Time {
+	info, err := tx.c.s.root.Lstat(tx.c.file(sessionFile))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
 
 // Append collects what is to be added. Secrets are replaced and tokens counted
 // here; nothing is written before [Tx.Flush].
@@ -271,6 +281,23 @@ func (tx *Tx) Count() error {
 		return tx.c.recount(s)
 	}
 	return tx.c.countRest(s)
+}
+
+// FirstTime is when the first message was; empty if none has a time. Before a
+// [Tx.Flush] it looks at what is collected, too.
+func (tx *Tx) FirstTime() (first schema.Time, err error) {
+	if err := tx.Flush(); err != nil {
+		return "", err
+	}
+	for m, err := range tx.c.Messages() {
+		if err != nil && !isDamage(err) {
+			return "", err
+		}
+		if err == nil && m.Timestamp != "" && (first == "" || m.Timestamp.Time().Before(first.Time())) {
+			first = m.Timestamp
+		}
+	}
+	return first, nil
 }
 
 // Settle writes the counters of session.json afresh from the logs: messages,

@@ -33,6 +33,51 @@ func (s *Store) Waiting(name string) (*Conversation, error) {
 // in the work tree.
 func (c *Conversation) IsWaiting() bool { return c.base == waitingDir }
 
+// Taken returns where records are kept that git took from a conversation's logs and
+// that nobody has asked back. Readers do not see them; see [Conversation.TakeBack].
+func (s *Store) Taken(name string) (*Conversation, error) {
+	if err := checkConversationPath(name); err != nil {
+		return nil, err
+	}
+	c := s.conversation(name)
+	c.base, c.dir = takenDir, within(takenDir, c.dir)
+	return c, nil
+}
+
+// TakeBack lets the next write put what git took back into the logs.
+func (c *Conversation) TakeBack() {
+	if c.base == "" {
+		c.addMore(within(takenDir, c.dir))
+	}
+}
+
+// HasMore reports whether the next write moves records into the logs that wait.
+func (c *Conversation) HasMore() bool { return len(c.more) > 0 && c.base == "" }
+
+// LogsAbsent reports whether session.json or messages.jsonl is missing: the folder
+// is new to cortext, or git or somebody took them.
+func (c *Conversation) LogsAbsent() bool {
+	for _, name := range []string{sessionFile, messagesFile} {
+		if missing, err := c.s.missing(c.file(name)); missing || err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// MessageIDs returns the ids of the messages in the logs.
+func (c *Conversation) MessageIDs() (map[string]bool, error) {
+	ids := map[string]bool{}
+	for m, err := range c.Messages() {
+		if err == nil {
+			ids[m.ID] = true
+		} else if !isDamage(err) {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
 // WaitingPaths lists the conversations for which something waits, sorted.
 func (s *Store) WaitingPaths() (names []string) {
 	folders, _, err := s.foldersIn(waitingDir + "/" + conversationsDir)
@@ -196,7 +241,10 @@ func (c *Conversation) absorbSubagents(dir string) error {
 // leave removes a folder whose records were moved. One with lines that cannot be
 // read is kept aside as it is.
 func (s *Store) leave(dir string, damaged bool) error {
-	if !strings.HasPrefix(dir, waitingDir+"/") {
+	top := waitingDir
+	if strings.HasPrefix(dir, takenDir+"/") {
+		top = takenDir
+	} else if !strings.HasPrefix(dir, waitingDir+"/") {
 		return nil
 	}
 	if damaged {
@@ -210,7 +258,7 @@ func (s *Store) leave(dir string, damaged bool) error {
 	if err := s.root.RemoveAll(dir); err != nil {
 		return explain(err)
 	}
-	for up := path.Dir(dir); up != waitingDir && strings.HasPrefix(up, waitingDir); up = path.Dir(up) {
+	for up := path.Dir(dir); up != top && strings.HasPrefix(up, top); up = path.Dir(up) {
 		if s.root.Remove(up) != nil {
 			break
 		}

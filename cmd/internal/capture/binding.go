@@ -1,0 +1,336 @@
+package capture
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"slices"
+	"time"
+
+	"cortext/cmd/internal/registry"
+	"cortext/inject"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// A Binding is what is known about one native session: which conversations it goes
+// into, and how far it was captured. The cache holds it. Its segments can be found
+// again in the user's registry and in the sources of the conversations, and all else
+// by reading the transcript from its beginning.
+type Binding struct {
+	Transcript string    `json:"transcript"`
+	Roots      []string  `json:"roots"`      // lines that a fork of the session may begin with
+	Version    string    `json:"version"`    // of the agent
+	Permission string    `json:"permission"` // the last mode
+	Segments   []Segment `json:"segments"`   // in the order of the session; none: it is not ours
+	Said       string    `json:"said"`       // hash of the end of what the model said last
+	At         int       `json:"at"`         // the segment that the cursor is in
+	Current    int       `json:"current"`    // the segment that the session is in
+	Stopped    bool      `json:"stopped"`    // the user has stopped the current conversation
+	Seen       string    `json:"seen"`       // the conversations that there were when the binding was made
+
+	Cursor inject.Cursor `json:"cursor"`
+	// Looked is how far a session without segments was searched for a command.
+	Looked inject.Cursor `json:"looked,omitzero"`
+	// Subagents says how far the sub-agents' own transcripts were captured, by id.
+	Subagents map[string]subCursor `json:"subagents,omitempty"`
+	// SegmentOf tells, for the messages that new ones may follow, which segment they
+	// are in, if there are several.
+	SegmentOf map[string]int `json:"segment_of,omitempty"`
+}
+
+// A Segment is the part of a native session that belongs to one conversation.
+type Segment struct {
+	registry.Segment
+	Start   string `json:"start,omitempty"` // the message that it begins with, once that was read
+	Removed bool   `json:"removed,omitempty"`
+
+	Tree    store.Checkpoint `json:"tree,omitzero"`    // in the work tree's logs
+	Waiting store.Checkpoint `json:"waiting,omitzero"` // in the logs that wait
+	Whole   bool             `json:"whole,omitempty"`  // what waits is all of the segment
+}
+
+// A subCursor says how far a sub-agent's transcript was captured.
+type subCursor struct {
+	Cursor     inject.Cursor    `json:"cursor"`
+	Checkpoint store.Checkpoint `json:"checkpoint"`
+	Waiting    bool             `json:"waiting,omitempty"` // it was delivered to where records wait
+}
+
+// sound reports whether the binding can be meant: the cache may hold anything.
+func (b *Binding) sound() bool {
+	n := max(len(b.Segments), 1)
+	for _, i := range b.SegmentOf {
+		if i < 0 || i >= n {
+			return false
+		}
+	}
+	return b.At >= 0 && b.At < n && b.Current >= 0 && b.Current < n
+}
+
+// CurrentSegment is the segment that the session is in. There must be one.
+func (b *Binding) CurrentSegment() Segment { return b.Segments[b.Current] }
+
+// Bound reports whether the session is in a conversation now.
+func (b *Binding) Bound() bool { return len(b.Segments) > 0 && !b.CurrentSegment().Removed }
+
+// Captured reports whether anything of the session belongs to a conversation.
+func (b *Binding) Captured() bool {
+	return slices.ContainsFunc(b.Segments, func(s Segment) bool { return !s.Removed })
+}
+
+// Add lets the session continue in another segment.
+func (b *Binding) Add(s Segment) {
+	b.Segments = append(b.Segments, s)
+	b.Current = len(b.Segments) - 1
+	b.Stopped = false
+}
+
+func bindingName(agent, nativeID string) string {
+	return "bindings/" + agent + "/" + schema.PathElement(nativeID) + ".json"
+}
+
+// cached returns the binding that the cache has; one that cannot be meant is none.
+func (c *Capture) cached(agent, nativeID string) (*Binding, bool) {
+	return c.cachedAt(bindingName(agent, nativeID))
+}
+
+func (c *Capture) cachedAt(name string) (*Binding, bool) {
+	raw, ok := c.Store.ReadCache(name)
+	b := new(Binding)
+	if !ok || json.Unmarshal(raw, b) != nil || !b.sound() {
+		return nil, false
+	}
+	return b, true
+}
+
+// LockWait is how long a command waits for another that deals with the same session.
+const LockWait = 10 * time.Second
+
+// Lock keeps other processes off a native session: two hooks of one may run at once.
+func (c *Capture) Lock(agent, nativeID string, wait time.Duration) (unlock func(), err error) {
+	return c.Store.LockCache(bindingName(agent, nativeID), wait)
+}
+
+// Locked calls f while no other process deals with the session.
+func (c *Capture) Locked(agent, nativeID string, f func() error) error {
+	unlock, err := c.Lock(agent, nativeID, LockWait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return f()
+}
+
+// Save remembers a binding: its segments for the user, in the registry, and all of
+// it in the cache, where a failure costs the next reader time only.
+func (c *Capture) Save(agent, nativeID string, b *Binding) error {
+	err := c.register(agent, nativeID, b)
+	c.saveCursor(agent, nativeID, b)
+	return err
+}
+
+// saveCursor is Save where no segment has changed.
+func (c *Capture) saveCursor(agent, nativeID string, b *Binding) {
+	if raw, err := json.Marshal(b); err == nil {
+		_ = c.Store.WriteCache(bindingName(agent, nativeID), raw)
+	}
+}
+
+func (c *Capture) register(agent, nativeID string, b *Binding) error {
+	var live []registry.Segment
+	for _, s := range b.Segments {
+		if !s.Removed {
+			live = append(live, s.Segment)
+		}
+	}
+	known, err := c.Registry.Session(agent, nativeID)
+	if err != nil || len(live) == 0 || slices.Equal(known.In(c.Place()), live) {
+		return err
+	}
+	return c.Registry.Update(agent, nativeID, func(s *registry.Session) { s.Bind(c.Place(), live) })
+}
+
+// Forgotten drops what the cache knows about a session.
+func (c *Capture) Forgotten(agent, nativeID string) error {
+	return c.Store.RemoveCache(bindingName(agent, nativeID))
+}
+
+// Bind returns the binding of a session. Which segments it has, the registry says,
+// and if that knows nothing, the sources of the conversations. A session that is a
+// fork of one of ours continues in the conversation of that. A binding without
+// segments says that the session is not ours.
+func (c *Capture) Bind(agent inject.Agent, nativeID, transcript string) (*Binding, error) {
+	known, err := c.Registry.Session(agent.Name, nativeID)
+	if err != nil {
+		return nil, err
+	}
+	b, ok := c.cached(agent.Name, nativeID)
+	registered := known.In(c.Place())
+	switch {
+	case ok && len(registered) > 0 && b.has(registered):
+	case ok && len(registered) == 0 && len(known.Removed) == 0 && b.Seen == c.seen():
+	default:
+		if b, err = c.rebind(agent, nativeID, transcript, b); err != nil {
+			return nil, err
+		}
+	}
+	if transcript != "" {
+		b.Transcript = transcript
+	}
+	return b, nil
+}
+
+// has reports whether the segments that are not removed are these.
+func (b *Binding) has(registered []registry.Segment) bool {
+	var live []registry.Segment
+	for _, s := range b.Segments {
+		if !s.Removed {
+			live = append(live, s.Segment)
+		}
+	}
+	return slices.Equal(live, registered)
+}
+
+// rebind finds the segments of a session again. What the cache had is kept where it
+// fits: cursors and checkpoints prove themselves.
+func (c *Capture) rebind(agent inject.Agent, nativeID, transcript string, old *Binding) (*Binding, error) {
+	all, err := c.entries()
+	if err != nil {
+		return nil, err
+	}
+	segments, err := c.segmentsOf(all, agent.Name, nativeID)
+	if err != nil {
+		return nil, err
+	}
+	b := &Binding{Segments: segments, Seen: c.seen()}
+	if old != nil {
+		b.Transcript, b.Roots, b.Version, b.Permission = old.Transcript, old.Roots, old.Version, old.Permission
+		if old.Segments == nil {
+			b.Looked = old.Looked
+		}
+	}
+	b.Current = max(len(b.Segments)-1, 0)
+	if transcript != "" && len(b.Segments) == 0 {
+		if err := c.adoptFork(agent, nativeID, transcript, all, b); err != nil {
+			return nil, err
+		}
+	}
+	if len(b.Segments) > 0 || len(b.Roots) > 0 {
+		return b, c.Save(agent.Name, nativeID, b)
+	}
+	return b, nil
+}
+
+// segmentsOf lists the segments of a native session: first the one that begins with
+// it, then the others. The transcript alone tells their order for sure.
+func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segment, error) {
+	var list []Segment
+	known, err := c.Registry.Session(agent, nativeID)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range known.In(c.Place()) {
+		list = append(list, Segment{Segment: r})
+	}
+	for _, e := range slices.Backward(all) { // the last active comes last
+		for i, src := range e.Session.Sources {
+			if src.Agent != agent || src.NativeID != nativeID {
+				continue
+			}
+			s := Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID, From: src.From, After: src.After, Fork: i > 0 && src.From == "" && src.After == ""}}
+			at := slices.IndexFunc(list, func(have Segment) bool { return have.From == s.From })
+			if at < 0 {
+				list = append(list, s)
+			} else if schema.SameConversation(list[at].ID, s.ID) {
+				list[at] = s // by the folder that it has here
+			}
+		}
+	}
+	gone, err := c.RemovedSegments(agent, nativeID)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range gone {
+		if at := slices.IndexFunc(list, func(have Segment) bool { return have.From == r.From }); at >= 0 {
+			list[at].Removed = true // its folder is another machine's, or of another branch
+		} else {
+			list = append(list, Segment{Segment: r, Removed: true})
+		}
+	}
+	first := slices.IndexFunc(list, func(s Segment) bool { return s.From == "" })
+	if first > 0 {
+		s := list[first]
+		list = slices.Insert(slices.Delete(list, first, first+1), 0, s)
+	}
+	return list, nil
+}
+
+// continues reports whether a session with these segments goes on from one that was
+// captured.
+func continues(segments []Segment) bool {
+	return len(segments) > 0 && (segments[0].After != "" || segments[0].Fork)
+}
+
+// seen is [workspace.Workspace.Seen]; while many sessions are looked at, as it was
+// at first.
+func (c *Capture) seen() string {
+	if c.scan != nil {
+		return c.scan.seen
+	}
+	return c.Seen()
+}
+
+// bindings lists what the cache knows.
+func (c *Capture) bindings(agent string) map[string]*Binding {
+	list := map[string]*Binding{}
+	for _, name := range c.Store.ListCache("bindings/" + agent) {
+		if b, ok := c.cachedAt("bindings/" + agent + "/" + name); ok {
+			list[name] = b
+		}
+	}
+	return list
+}
+
+// addSource notes in a conversation that a native session continues in it.
+func (c *Capture) addSource(s Segment, src schema.Source) error {
+	src.From, src.After = s.From, s.After
+	conv, err := c.Conversation(s.Path)
+	if err != nil {
+		return err
+	}
+	defer conv.Close()
+	return conv.Edit(func(sess *schema.Session) error {
+		for _, have := range sess.Sources {
+			if have.Agent == src.Agent && have.NativeID == src.NativeID && have.From == src.From {
+				return nil
+			}
+		}
+		sess.Sources = append(sess.Sources, src)
+		return nil
+	})
+}
+
+// gone reports whether a transcript that was read is not there any more: agents
+// delete old ones.
+func (b *Binding) gone(agent inject.Agent) bool {
+	_, err := agent.Stat(b.Transcript)
+	return b.Cursor.Size > 0 && errors.Is(err, fs.ErrNotExist)
+}
+
+// Grown reports whether a transcript, or that of a sub-agent, is not as it was when
+// it was read.
+func (b *Binding) Grown(agent inject.Agent) bool {
+	size, err := agent.Stat(b.Transcript)
+	if err != nil {
+		return false
+	}
+	if size != b.Cursor.Size {
+		return true
+	}
+	subs, err := agent.Subagents(b.Transcript)
+	return err == nil && slices.ContainsFunc(subs, func(s inject.Subagent) bool {
+		size, err := agent.Stat(s.Path)
+		return err == nil && size > 0 && size != b.Subagents[s.NativeID].Cursor.Size
+	})
+}

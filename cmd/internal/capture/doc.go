@@ -1,0 +1,45 @@
+// Package capture brings the agents' native sessions into the conversations of a
+// workspace.
+//
+// # Terms
+//
+// A native session is an agent's own record of a conversation, and a transcript is
+// where the agent keeps it. A [Binding] says which conversations a native session
+// goes into: each has a [Segment] of it. A cursor is how far a transcript was read; a
+// checkpoint is how far what was read was delivered into the logs of a conversation.
+//
+// # What is trusted
+//
+// Bindings with their cursors and checkpoints are in the cache, and git replaces logs
+// at any time. So a cursor counts only while the logs confirm the checkpoint beside
+// it, which costs one small read. If they do not, the transcript is read again from
+// its beginning, and the logs get the records that they miss, each once, by id. The
+// same loop, [Capture.Ingest], serves a hook, an import, sync, watch and sub-agents.
+//
+// # Where records go
+//
+// Into the logs in the work tree, if the conversation's folder is there. If it is
+// not (another branch is checked out, the folder was cleaned away), or git is in the
+// middle of a merge, they wait below .workspace/local/kept, so that git never
+// refuses a command because of a file that nobody asked for. They move into the logs
+// when the folder is back, or when a command puts the conversation back.
+//
+// # Write order
+//
+// Attachments first, then tool calls, messages, session.json, and the binding last:
+// a kill at any moment leaves a binding that says too little, never too much.
+package capture
+
+import (
+	"cortext/cmd/internal/workspace"
+)
+
+// A Capture fills the conversations of one workspace.
+type Capture struct {
+	*workspace.Workspace
+
+	scan *scan // what is known while many sessions are looked at
+}
+
+// New returns the capture of a workspace.
+func New(w *workspace.Workspace) *Capture { return &Capture{Workspace: w} }

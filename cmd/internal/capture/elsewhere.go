@@ -1,0 +1,93 @@
+package capture
+
+import (
+	"context"
+	"path"
+	"path/filepath"
+
+	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/registry"
+	"cortext/inject"
+	"cortext/schema"
+)
+
+// elsewhere reports whether none of a session's conversations is in this work tree.
+func (c *Capture) elsewhere(b *Binding) bool {
+	for i := range b.Segments {
+		if b.Segments[i].Removed {
+			continue
+		}
+		conv, err := c.findFolder(&b.Segments[i])
+		if err != nil || conv != nil {
+			if conv != nil {
+				_ = conv.Close()
+			}
+			return false
+		}
+	}
+	return true
+}
+
+// ownsSession reports whether a session was held in this very work tree.
+func (c *Capture) ownsSession(n inject.Native) bool {
+	rel, err := filepath.Rel(c.Place().Workspace, n.Dir)
+	return n.Dir == "" || err == nil && filepath.IsLocal(rel)
+}
+
+// inGit returns the segment that a session has according to a branch that is not
+// checked out, so that it is not captured into a second conversation.
+func (c *Capture) inGit(agent, nativeID string) (Segment, bool) {
+	if c.scan == nil || c.scan.inGit == nil {
+		return Segment{}, false
+	}
+	e, ok := c.scan.inGit()[agent+"\n"+nativeID]
+	if !ok {
+		return Segment{}, false
+	}
+	for _, src := range e.session.Sources {
+		if src.Agent == agent && src.NativeID == nativeID {
+			return Segment{Segment: registry.Segment{Path: e.path, ID: e.session.ID, From: src.From, After: src.After}}, true
+		}
+	}
+	return Segment{}, false
+}
+
+// An inBranch is a conversation as a branch has it.
+type inBranch struct {
+	path    string
+	session *schema.Session
+}
+
+// sourcesInGit finds the conversations of all branches by their sources. What cannot
+// be read in time is not known.
+func (c *Capture) sourcesInGit(ctx context.Context) map[string]inBranch {
+	found := map[string]inBranch{}
+	_ = git.Versions(ctx, c.Store.Root(), "conversations", ".session/session.json", func(v git.Version) error {
+		s, err := schema.ParseSession(v.Content)
+		if err != nil {
+			return nil // another version may be whole
+		}
+		for _, src := range s.Sources {
+			key := src.Agent + "\n" + src.NativeID
+			if _, ok := found[key]; !ok {
+				found[key] = inBranch{path.Dir(path.Dir(v.Path)), s}
+			}
+		}
+		return nil
+	})
+	return found
+}
+
+// branchOf returns the session.json that a branch has of a conversation.
+func (c *Capture) branchOf(id string) (*schema.Session, bool) {
+	if c.scan == nil || c.scan.inGit == nil {
+		return nil, false
+	}
+	for _, e := range c.scan.inGit() {
+		if schema.SameConversation(e.session.ID, id) {
+			s := *e.session
+			return &s, true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,220 @@
+package capture
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"cortext/cmd/internal/registry"
+	"cortext/inject"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// headBytes is how much of a transcript is read to learn its first line.
+const headBytes = 1 << 20
+
+// adoptFork binds a session whose transcript begins with a line of one of ours: a
+// fork repeats the lines of the session that it was made from, from its beginning
+// or its last compaction (Claude Code 2.1.329).
+func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, all []store.Entry, b *Binding) error {
+	roots := RootsOf(agent, transcript)
+	if len(roots) == 0 {
+		return nil // nothing is in it yet
+	}
+	b.Roots = roots[:1]
+	if path, ok := c.LaunchedWith(agent.Name, roots[0]); ok {
+		return c.ContinueIn(agent, inject.Event{NativeID: nativeID, Transcript: transcript}, b, path)
+	}
+	if c.ForkOfRemoved(agent.Name, roots[0]) {
+		b.Segments = []Segment{{Removed: true}}
+		return nil
+	}
+	if !c.mayBeFork(agent, roots[0]) {
+		return nil
+	}
+	c.warmBindings(agent, roots[0], all)
+	for _, s := range c.forkedFrom(agent, nativeID, roots[0], transcript) {
+		copied := Segment{Segment: registry.Segment{Path: s.Path, ID: s.ID, After: s.After, Fork: true}}
+		if len(b.Segments) > 0 {
+			copied.From = messageFrom + s.Start // a fork gives its copies other prompt ids
+		}
+		if err := c.addSource(copied, schema.Source{Agent: agent.Name, NativeID: nativeID}); err != nil {
+			return err
+		}
+		b.Segments = append(b.Segments, copied)
+	}
+	b.Current = max(len(b.Segments)-1, 0)
+	return nil
+}
+
+// ContinueIn lets a session continue in a conversation, after its last message.
+func (c *Capture) ContinueIn(agent inject.Agent, e inject.Event, b *Binding, path string) error {
+	s := Segment{Segment: registry.Segment{Path: path}}
+	if len(b.Segments) > 0 {
+		s.From = c.From(e)
+	}
+	entry, err := c.Entry(path)
+	if err != nil {
+		return err
+	}
+	s.ID = entry.Session.ID
+	if s.After, err = c.leaf(path); err != nil {
+		return err
+	}
+	if err := c.addSource(s, schema.Source{Agent: agent.Name, NativeID: e.NativeID, Version: b.Version}); err != nil {
+		return err
+	}
+	b.Add(s)
+	if e.Transcript != "" {
+		b.Transcript = e.Transcript
+	}
+	return c.Save(agent.Name, e.NativeID, b)
+}
+
+// leaf is the id of the message that a conversation would be resumed at.
+func (c *Capture) leaf(path string) (string, error) {
+	conv, err := c.Conversation(path)
+	if err != nil {
+		return "", err
+	}
+	defer conv.Close()
+	h, _, err := conv.History(store.Limit{Messages: 1})
+	if err != nil || len(h.Messages) == 0 {
+		return "", err
+	}
+	return h.Messages[len(h.Messages)-1].ID, nil
+}
+
+// RootsOf reads the beginning of a transcript for lines that follow no other.
+func RootsOf(agent inject.Agent, transcript string) []string {
+	head, err := agent.Open(transcript, inject.Options{Head: headBytes})
+	if err != nil {
+		return nil
+	}
+	defer head.Close()
+	return head.Roots
+}
+
+// rootsOfSource are the lines that a fork of a session may begin with.
+func (c *Capture) rootsOfSource(name, nativeID string) []string {
+	if b, ok := c.cached(name, nativeID); ok && len(b.Roots) > 0 {
+		return b.Roots
+	}
+	agent, ok := c.Agent(name)
+	if !ok {
+		return nil
+	}
+	file, ok := agent.Locate(c.Env.Machine, nativeID)
+	if !ok {
+		return nil
+	}
+	return RootsOf(agent, file)
+}
+
+// maxCold is how many sessions that the cache does not know are looked at.
+const maxCold = 200
+
+// warmBindings lets the cache know the sessions that a fork which begins with the
+// line root may have been made from.
+func (c *Capture) warmBindings(agent inject.Agent, root string, all []store.Entry) {
+	looked := 0
+	for _, e := range all { // the last active first
+		for _, src := range e.Session.Sources {
+			if _, ok := c.cached(agent.Name, src.NativeID); ok || src.Agent != agent.Name || looked == maxCold {
+				continue
+			}
+			file, ok := agent.Locate(c.Env.Machine, src.NativeID)
+			if !ok {
+				continue
+			}
+			if looked++; slices.Contains(RootsOf(agent, file), root) {
+				_, _ = c.Source(context.Background(), agent, src.NativeID, Options{}) // what fails here is reported where it is captured
+			}
+		}
+	}
+}
+
+// forkedFrom returns the segments of the session of ours that a fork was made from,
+// up to the fork; none if there is no such session. Of several that begin alike,
+// since one is a fork of the other, it is the one that shares the most of its last
+// lines.
+func (c *Capture) forkedFrom(agent inject.Agent, nativeID, root, transcript string) []Segment {
+	known := c.bindings(agent.Name)
+	delete(known, schema.PathElement(nativeID)+".json")
+	for name, b := range known {
+		if len(b.Segments) == 0 || !slices.Contains(b.Roots, root) {
+			delete(known, name)
+		}
+	}
+	if len(known) == 0 {
+		return nil
+	}
+	lines := lastLines(agent, transcript)
+	var best *Binding
+	most, last := -1, 0
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		b := known[name]
+		shared, newest := 0, 0
+		for _, a := range b.Cursor.Anchors {
+			if lines[a.Line] {
+				shared++
+				newest = max(newest, b.SegmentOf[a.Message])
+			}
+		}
+		if shared > most {
+			best, most, last = b, shared, newest
+		}
+	}
+	return best.Segments[:last+1] // what it went into later is not the fork's
+}
+
+// lastLines are the ids of the last lines of a transcript.
+func lastLines(agent inject.Agent, transcript string) map[string]bool {
+	lines := map[string]bool{}
+	t, err := agent.Open(transcript, inject.Options{})
+	if err != nil {
+		return lines
+	}
+	defer t.Close()
+	for _, a := range t.Next.Anchors {
+		lines[a.Line] = true
+	}
+	return lines
+}
+
+// mayBeFork reports whether a session that begins with the line root may be a fork
+// of one of ours. It is sure of the contrary only while many are looked at.
+func (c *Capture) mayBeFork(agent inject.Agent, root string) bool {
+	if c.scan == nil {
+		return true
+	}
+	known := c.scan.roots[agent.Name]
+	if known == nil {
+		all, err := c.scan.all()
+		if err != nil {
+			return true
+		}
+		known = map[string]bool{}
+		for _, b := range c.bindings(agent.Name) {
+			for _, root := range b.Roots {
+				known[root] = known[root] || len(b.Segments) > 0
+			}
+		}
+		for _, e := range all {
+			for _, src := range e.Session.Sources {
+				if _, ok := c.cached(agent.Name, src.NativeID); !ok && src.Agent == agent.Name {
+					for _, root := range c.rootsOfSource(agent.Name, src.NativeID) {
+						known[root] = true
+					}
+				}
+			}
+		}
+		c.scan.roots[agent.Name] = known
+	}
+	if known[root] {
+		return true
+	}
+	known[root] = true // the next that begins so may be a fork of this one
+	return false
+}

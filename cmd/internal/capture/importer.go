@@ -1,0 +1,468 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/workspace"
+	"cortext/inject"
+	"cortext/resume/digest"
+	"cortext/resume/prompt"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// ImportOptions say how transcripts are imported.
+type ImportOptions struct {
+	Agent    string // the format; empty: found out from the content
+	Type     string // of new conversations; empty: that of the first /workspace command, else chat
+	Title    string // of new conversations; empty: made from the messages
+	Progress func(file string, done, total int64)
+}
+
+// An Imported says what an import did with one transcript.
+type Imported struct {
+	ID        string
+	Path      string // of the conversation, relative to the workspace
+	Agent     string
+	Messages  int // of the conversation now
+	Tools     int // of the conversation now
+	Appended  int // messages of this run that were new
+	Skipped   int // messages of this run that were there already
+	Subagents int // conversations of sub-agents that came with it
+	Warnings  []string
+}
+
+// An Importer captures transcripts that are named: an import is an ingest from the
+// beginning, into a new conversation if the session has none.
+type Importer struct {
+	c      *Capture
+	opts   ImportOptions
+	closed []store.Entry // conversations whose sources cannot be known
+}
+
+// An AgentError says that there is no such agent.
+type AgentError struct {
+	Agent string
+	Known []string
+}
+
+func (e *AgentError) Error() string {
+	return fmt.Sprintf("there is no agent %q: cortext reads %s", e.Agent, strings.Join(e.Known, ", "))
+}
+
+// An EmptyError says that a transcript holds no message.
+type EmptyError struct{ File string }
+
+func (e *EmptyError) Error() string { return e.File + ": the transcript holds no message" }
+
+// NewImporter checks the options.
+func (c *Capture) NewImporter(opts ImportOptions) (*Importer, error) {
+	if opts.Type != "" {
+		if err := c.CheckType(opts.Type); err != nil {
+			return nil, err
+		}
+	}
+	if _, ok := c.Agent(opts.Agent); opts.Agent != "" && !ok {
+		return nil, &AgentError{Agent: opts.Agent, Known: c.AgentNames()}
+	}
+	im := &Importer{c: c, opts: opts}
+	all, err := c.entries()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range all {
+		if slices.ContainsFunc(e.Damage, func(d store.Damage) bool { return d.Kind == store.Newer || d.Kind == store.NotRegular }) {
+			im.closed = append(im.closed, e)
+		}
+	}
+	if c.scan == nil { // so that each file does not read all conversations
+		c.scan = &scan{all: func() ([]store.Entry, error) { return all, nil }, seen: c.Seen(), roots: map[string]map[string]bool{}}
+	}
+	return im, nil
+}
+
+// Transcripts lists the transcripts in a file, with the agent that wrote them.
+func (im *Importer) Transcripts(file string) (agent inject.Agent, paths []string, err error) {
+	whole, _, of := strings.Cut(file, "#") // one transcript of a store of many
+	if _, err := os.Lstat(file); err == nil || !of {
+		whole, of = file, false
+	}
+	f, _, err := inject.OpenFile(whole)
+	if err != nil {
+		return agent, nil, err
+	}
+	defer f.Close()
+	if agent, err = im.detect(f, whole); err != nil {
+		return agent, nil, err
+	}
+	if of || agent.Transcripts == nil {
+		return agent, []string{file}, nil
+	}
+	paths, err = agent.Transcripts(whole)
+	if err == nil && len(paths) == 0 {
+		err = &inject.FileError{File: whole, Why: "holds no conversation"}
+	}
+	return agent, paths, err
+}
+
+func (im *Importer) detect(f *os.File, file string) (inject.Agent, error) {
+	for _, agent := range im.c.Env.Agents {
+		if im.opts.Agent == agent.Name {
+			return agent, nil
+		}
+		if im.opts.Agent != "" {
+			continue
+		}
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return inject.Agent{}, err
+		}
+		if agent.Detect(f) {
+			return agent, nil
+		}
+	}
+	return inject.Agent{}, &inject.FileError{File: file, Why: fmt.Sprintf("is not a transcript of an agent that cortext reads (%s)", strings.Join(im.c.AgentNames(), ", "))}
+}
+
+// File imports one transcript with those of its sub-agents. The user has named it:
+// a session that was skipped or removed is captured again.
+func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (*Imported, error) {
+	return im.file(ctx, agent, file, func(nativeID string) error {
+		return errors.Join(im.c.Unskip(agent.Name, nativeID), im.c.BringBack(ctx, agent.Name, nativeID))
+	})
+}
+
+func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, asked func(nativeID string) error) (*Imported, error) {
+	size := int64(0)
+	if info, err := os.Stat(file); err == nil {
+		size = info.Size()
+	}
+	progress := func(done int64) {
+		if im.opts.Progress != nil {
+			im.opts.Progress(file, done, size)
+		}
+	}
+	t, err := agent.Open(file, inject.Options{Strip: im.c.Strip, Progress: func(done int64) { progress(done / 2) }}) // the second half is the writing
+	if err != nil {
+		return nil, inFile(file, err)
+	}
+	defer t.Close()
+	if t.Messages == 0 {
+		return nil, &EmptyError{file}
+	}
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	out := &Imported{Agent: t.Agent, Warnings: t.Warnings}
+	err = im.c.Locked(agent.Name, t.NativeID, func() error {
+		if err := asked(t.NativeID); err != nil {
+			return err
+		}
+		o := Options{Mode: PutBack, SessionJSON: ByCaller, progress: func(done int) {
+			progress(size/2 + size/2*int64(done)/int64(max(t.Messages, 1)))
+		}}
+		return im.into(ctx, agent, t, file, o, out)
+	})
+	if err != nil {
+		return nil, inFile(file, err)
+	}
+	return out, nil
+}
+
+// inFile names the file that an error is about, if it does not do so itself.
+func inFile(file string, err error) error {
+	var named *inject.FileError
+	var path *fs.PathError
+	if errors.As(err, &named) || errors.As(err, &path) && path.Path == file || strings.Contains(err.Error(), file) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", file, err)
+}
+
+// into captures a transcript into the conversations that it belongs to.
+func (im *Importer) into(ctx context.Context, agent inject.Agent, t *inject.Transcript, file string, o Options, out *Imported) error {
+	if t.Parent != "" {
+		if parent, err := im.parentOf(agent, t); err != nil || parent != nil {
+			return errors.Join(err, im.subagent(ctx, parent, t, out))
+		}
+	}
+	b, err := im.c.Bind(agent, t.NativeID, file)
+	if err != nil {
+		return err
+	}
+	var fresh *store.Conversation
+	if !slices.ContainsFunc(b.Segments, func(s Segment) bool { return s.From == "" }) {
+		if fresh, err = im.stage(t); err != nil {
+			return err
+		}
+		defer func() { fresh.Discard(); fresh.Close() }()
+		s, _, err := fresh.Session()
+		if err != nil {
+			return err
+		}
+		b.Segments = slices.Insert(b.Segments, 0, Segment{Segment: registry.Segment{Path: fresh.Path(), ID: s.ID}})
+		b.Current = len(b.Segments) - 1
+		b.Cursor = inject.Cursor{}
+	}
+	done, err := im.c.ingestInto(ctx, agent, t.NativeID, b, fresh, o)
+	if err != nil {
+		return err
+	}
+	out.Appended, out.Skipped, out.Subagents = done.Appended, max(t.Messages-done.Appended, 0), done.Subagents
+	out.addWarnings(done)
+	conv, err := im.c.Conversation(b.CurrentSegment().Path)
+	if err != nil {
+		return err
+	}
+	defer conv.Close()
+	if err := im.repair(conv, out); err != nil {
+		return err
+	}
+	return im.count(conv, out)
+}
+
+// ingestInto is Ingest, with a conversation that is not published yet as the home of
+// the first segment. It is published with all that was captured.
+func (c *Capture) ingestInto(ctx context.Context, agent inject.Agent, nativeID string, b *Binding, fresh *store.Conversation, o Options) (out Ingested, err error) {
+	if fresh == nil {
+		return c.Ingest(ctx, agent, nativeID, b, o)
+	}
+	subs, err := agent.Subagents(b.Transcript)
+	if err != nil {
+		return out, err
+	}
+	segments := slices.Clone(b.Segments)
+	rest, err := c.homesOf(ctx, segments[1:], o.Mode)
+	if err != nil {
+		return out, err
+	}
+	defer closeHomes(rest)
+	homes := append([]*home{{segment: &segments[0], conv: fresh, tree: fresh}}, rest...)
+	in := &reading{segments, homes, subs, inject.Cursor{}, o, &out}
+	ingestErr := c.ingestMain(ctx, agent, nativeID, b, in)
+	if ingestErr == nil {
+		for _, s := range subs {
+			ingestErr = errors.Join(ingestErr, c.ingestSubagent(ctx, agent, b, rehome(in.homes, b.Segments), s))
+		}
+	}
+	if ingestErr != nil && ctx.Err() == nil {
+		return out, ingestErr
+	}
+	if _, err := c.Finish(fresh, workspace.Finishing{Recount: true, Describe: c.describeSources(agent.Name, nativeID, b)}); err != nil {
+		return out, errors.Join(ingestErr, err)
+	}
+	if err := c.Publish(fresh); errors.Is(err, store.ErrExist) {
+		b.Cursor, b.Subagents = inject.Cursor{}, nil // another process was faster: into its conversation
+		b.Segments[0].Tree = store.Checkpoint{}
+		if err := c.Save(agent.Name, nativeID, b); err != nil {
+			return out, err
+		}
+		return c.Ingest(ctx, agent, nativeID, b, o)
+	} else if err != nil {
+		return out, err
+	}
+	b.Segments[0].Path = fresh.Path()
+	return out, errors.Join(ingestErr, c.Save(agent.Name, nativeID, b))
+}
+
+func (out *Imported) addWarnings(done Ingested) {
+	for _, s := range done.SetAside {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%s: a torn tail of %d bytes is set aside in %s", s.File, s.Bytes, s.Kept))
+	}
+	for _, why := range done.Waiting {
+		out.Warnings = append(out.Warnings, "messages wait in .workspace/local/kept: "+why)
+	}
+	if len(done.Redacted) > 0 {
+		out.Warnings = append(out.Warnings, "secrets replaced: "+describeCounts(done.Redacted))
+	}
+}
+
+// stage makes the conversation of a transcript, to be published when it is complete.
+func (im *Importer) stage(t *inject.Transcript) (*store.Conversation, error) {
+	s, words, err := im.session(t)
+	if err != nil {
+		return nil, err
+	}
+	path := store.FolderName(s, s.ConversationType, words)
+	for _, e := range im.closed {
+		if e.Path == path || strings.Contains(e.Path, "/"+s.CreatedAt.Time().UTC().Format(time.DateOnly)+"/") && strings.HasSuffix(e.Path, "-"+s.ConversationType+"-"+store.Slug(s.Title)) {
+			// It may be this very conversation: a second one would be worse than none.
+			return nil, fmt.Errorf("it may belong to a conversation that cannot be read: %w", &e.Damage[0])
+		}
+	}
+	doc := []byte(prompt.Document(s.ConversationType, s.Title, s.CreatedAt.Time().UTC().Format(time.DateOnly)))
+	return im.c.Store.Stage(s.ConversationType, words, s, doc)
+}
+
+// headMessages is how many messages are read for a title and a description.
+const headMessages = 40
+
+var errEnough = errors.New("enough")
+
+// session makes the metadata of a new conversation from its transcript, and the
+// words of its folder's name. Nothing in it depends on the clone or the time of the
+// import, so that two clones that import the same file make the same bytes.
+func (im *Importer) session(t *inject.Transcript) (s *schema.Session, words string, err error) {
+	var head []schema.Message
+	err = t.Each(func(sub string, b inject.Batch) error {
+		if sub == "" {
+			head = append(head, workspace.Shorten(b.Messages)...)
+		}
+		if len(head) >= headMessages {
+			return errEnough
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, "", err
+	}
+	typ := im.opts.Type
+	if typ == "" {
+		typ = strings.TrimPrefix(t.Command, "/workspace.")
+		if !workspace.ValidType(typ) {
+			typ = "chat"
+		}
+	}
+	title := im.opts.Title
+	if title == "" {
+		title = t.Title
+	}
+	if title == "" {
+		title = digest.Title(head)
+	}
+	s = &schema.Session{
+		Version:          schema.Version,
+		ID:               schema.DerivedID(t.Agent, t.NativeID, t.First),
+		ConversationType: typ,
+		Title:            title,
+		Description:      digest.Description(head),
+		Status:           schema.Paused, // its agent's end; only the user completes it
+		CreatedAt:        schema.NewTime(t.First),
+		LastActive:       schema.NewTime(t.Last),
+		Sources:          []schema.Source{{Agent: t.Agent, NativeID: t.NativeID, Version: t.Version}},
+	}
+	if t.First.IsZero() { // no message has a time
+		s.CreatedAt = schema.NewTime(time.Unix(0, 0))
+	}
+	if t.Branch != "" {
+		s.Git = &schema.Git{Branch: t.Branch}
+	}
+	if rel, ok := im.c.Relative(t.WorkingDir); ok && t.WorkingDir != "" && rel != "." {
+		s.WorkingDir = rel
+	}
+	s.AgentConfig.Agent = t.Agent
+	s.AgentConfig.Model = t.Model
+	s.AgentConfig.Tools = t.Tools
+	if t.Permission != "" {
+		s.AgentConfig.Modes = &schema.Modes{Permission: t.Permission, Plan: t.Permission == "plan"}
+	}
+	command, arguments := t.Command, t.Arguments
+	if command == "" || im.opts.Type != "" {
+		command = "/workspace." + typ
+	}
+	return s, FirstWords(head), im.c.DescribeCommand(s, command, arguments)
+}
+
+// FirstWords are the words of a folder's name: those of the first prompt, which a
+// hook knows before anything else is.
+func FirstWords(head []schema.Message) string {
+	for _, m := range head {
+		if m.Role == schema.User && strings.TrimSpace(m.Content) != "" {
+			return digest.Title([]schema.Message{{Role: schema.User, Content: m.Content}})
+		}
+	}
+	return digest.Untitled
+}
+
+// parentOf returns the conversation of the session that started a sub-agent, nil if
+// that is not one of ours.
+func (im *Importer) parentOf(agent inject.Agent, t *inject.Transcript) (*store.Conversation, error) {
+	b, err := im.c.Bind(agent, t.Parent, "")
+	if err != nil || !b.Captured() {
+		return nil, err
+	}
+	conv, err := im.c.Conversation(b.Segments[0].Path)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	return conv, err
+}
+
+// subagent imports the transcript of a sub-agent into its parent's conversation.
+func (im *Importer) subagent(ctx context.Context, parent *store.Conversation, t *inject.Transcript, out *Imported) error {
+	if parent == nil {
+		return nil
+	}
+	defer parent.Close()
+	sc, err := parent.Subagent(t.NativeID)
+	if err != nil {
+		return err
+	}
+	defer sc.Close()
+	r, err := im.c.appendSubagent(sc, subagentOf{parent, t, t.NativeID, ""}, func(tx *store.Tx) error {
+		return im.c.pump(ctx, t, func(_ string, b inject.Batch) error { return tx.Append(b.Batch) }, nil)
+	})
+	if err != nil {
+		return err
+	}
+	out.Appended, out.Skipped = r.Appended, max(t.Messages-r.Appended, 0)
+	return im.count(sc, out)
+}
+
+// repair writes a session.json that was missing or damaged again.
+func (im *Importer) repair(conv *store.Conversation, out *Imported) error {
+	_, damage, err := conv.Session()
+	if err != nil || len(damage) == 0 {
+		return err
+	}
+	for _, d := range damage {
+		out.Warnings = append(out.Warnings, d.Error()+": made again from what is left")
+	}
+	_, err = im.c.Finish(conv, workspace.Finishing{Recount: true})
+	return err
+}
+
+// count fills in the totals.
+func (im *Importer) count(conv *store.Conversation, out *Imported) error {
+	s, _, err := conv.Session()
+	if err != nil {
+		return err
+	}
+	out.ID, out.Path, out.Messages = s.ID, conv.Path(), s.MessageCount
+	seen := map[string]bool{}
+	for t, err := range conv.Tools() {
+		if err == nil {
+			seen[t.ID] = true
+		} else {
+			out.Warnings = append(out.Warnings, err.Error())
+		}
+	}
+	out.Tools = len(seen)
+	for _, err := range conv.Messages() {
+		if err != nil {
+			out.Warnings = append(out.Warnings, err.Error())
+		}
+	}
+	return nil
+}
+
+func describeCounts(counts map[string]int) string {
+	rules := make([]string, 0, len(counts))
+	for rule := range counts {
+		rules = append(rules, rule)
+	}
+	slices.Sort(rules)
+	for i, rule := range rules {
+		rules[i] = fmt.Sprintf("%d %s", counts[rule], rule)
+	}
+	return strings.Join(rules, ", ")
+}

@@ -1,0 +1,333 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"cortext/inject"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// SessionJSON says when session.json is written with records.
+type SessionJSON int
+
+// Its values.
+const (
+	// WhenDue: at the first answered turn, then at most every interval_s.
+	WhenDue SessionJSON = iota
+	// ByCaller: the caller finishes the conversation itself afterwards.
+	ByCaller
+)
+
+// Options say how a session is captured.
+type Options struct {
+	Mode        Mode
+	SessionJSON SessionJSON
+
+	describe func(*schema.Session)
+	progress func(messages int)
+}
+
+// Ingested says what a capture did.
+type Ingested struct {
+	store.Result
+	Skipped   int      // messages that were there already
+	Subagents int      // sub-agents' conversations in the transcript
+	Waiting   []string // why records wait, by conversation
+	Taken     int      // messages that git took from the work tree, and that are kept aside
+	Warnings  []string
+}
+
+// Ingest captures what is new in a session's transcript. Only what was added since
+// the last time is read, whatever the length of the transcript; if the logs do not
+// confirm that they have the rest, all of it, which appends what they miss. The
+// caller holds the session's lock.
+func (c *Capture) Ingest(ctx context.Context, agent inject.Agent, nativeID string, b *Binding, o Options) (out Ingested, err error) {
+	if !b.Captured() {
+		return out, nil
+	}
+	o.describe = c.describeSources(agent.Name, nativeID, b)
+	for range 3 { // a log may be replaced while the transcript is read
+		out, err = c.ingest(ctx, agent, nativeID, b, o)
+		if !errors.Is(err, store.ErrCheckpoint) {
+			break
+		}
+		for i := range b.Segments {
+			b.Segments[i].Tree, b.Segments[i].Waiting, b.Segments[i].Whole = store.Checkpoint{}, store.Checkpoint{}, false
+		}
+		b.Cursor, b.Subagents = inject.Cursor{}, nil
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		return out, nil // its folder went away just now
+	}
+	return out, err
+}
+
+func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID string, b *Binding, o Options) (out Ingested, err error) {
+	segments := slices.Clone(b.Segments)
+	homes, err := c.homesOf(ctx, segments, o.Mode)
+	if err != nil {
+		return out, err
+	}
+	defer closeHomes(homes)
+	for _, h := range homes {
+		if h.waiting {
+			out.Waiting = append(out.Waiting, h.segment.Path+": "+h.why)
+		} else if h.conv != nil && h.conv.HasMore() {
+			if err := h.conv.Update(func(*store.Tx, *schema.Session) error { return nil }); err != nil {
+				return out, err
+			}
+		}
+	}
+	if b.Transcript == "" {
+		return out, nil
+	}
+	size, err := agent.Stat(b.Transcript)
+	if errors.Is(err, fs.ErrNotExist) {
+		return out, nil // the agent has deleted it, or not written it yet; what was captured stays
+	}
+	if err != nil {
+		return out, err
+	}
+	subs, err := agent.Subagents(b.Transcript)
+	if err != nil {
+		return out, err
+	}
+	from := b.Cursor
+	grown := from.Offset > 0 && size != from.Size
+	for _, h := range homes {
+		if h.conv == nil || from.Offset > 0 && h.confirmed() {
+			continue
+		}
+		from = inject.Cursor{}
+		if o.Mode == Unasked && !grown && !h.waiting {
+			if err := c.setAside(h); err != nil {
+				return out, err
+			}
+		}
+	}
+	if again := from.Offset == 0; again || size != from.Size {
+		c.Store.Warm()
+		if err := c.ingestMain(ctx, agent, nativeID, b, &reading{segments, homes, subs, from, o, &out}); err != nil {
+			return out, fmt.Errorf("%s: %w", b.Transcript, err)
+		}
+		if again {
+			b.Subagents = nil
+		}
+		homes = rehome(homes, b.Segments)
+	}
+	for _, s := range subs {
+		if err := c.ingestSubagent(ctx, agent, b, homes, s); err != nil {
+			return out, fmt.Errorf("%s: %w", s.Path, err)
+		}
+	}
+	c.saveCursor(agent.Name, nativeID, b)
+	return out, nil
+}
+
+// rehome orders homes as the segments are now.
+func rehome(homes []*home, segments []Segment) []*home {
+	ordered := make([]*home, len(segments))
+	for i := range segments {
+		for _, h := range homes {
+			if h.segment.From == segments[i].From && h.segment.Path == segments[i].Path {
+				ordered[i] = h
+			}
+		}
+	}
+	return ordered
+}
+
+// A reading is one pass over a transcript.
+type reading struct {
+	segments []Segment
+	homes    []*home
+	subs     []inject.Subagent
+	from     inject.Cursor
+	o        Options
+	out      *Ingested
+}
+
+// ingestMain captures the session's own messages, and those of sub-agents that have
+// no transcript of their own.
+func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID string, b *Binding, in *reading) error {
+	t, again, err := c.readOn(agent, b.Transcript, in.from, continues(in.segments))
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	r, err := c.routerFor(t, b, in, again)
+	if err != nil {
+		return err
+	}
+	defer r.abandon()
+	in.out.Warnings = append(in.out.Warnings, t.Warnings...)
+	inline := map[string]bool{}
+	err = c.pump(ctx, t, func(sub string, batch inject.Batch) error {
+		if sub == "" {
+			return r.give(batch)
+		}
+		if slices.ContainsFunc(in.subs, func(s inject.Subagent) bool { return s.NativeID == sub }) || r.segments[r.at].Removed {
+			return nil // it has a transcript of its own, which is complete
+		}
+		inline[sub] = true
+		sc, err := r.homes[r.at].conv.Subagent(sub)
+		if err != nil {
+			return err
+		}
+		defer sc.Close()
+		_, err = c.appendSubagent(sc, subagentOf{r.homes[r.at].conv, t, sub, t.Calls[sub]}, func(tx *store.Tx) error { return tx.Append(batch.Batch) })
+		return err
+	}, in.o.progress)
+	if err != nil {
+		return err
+	}
+	if err := r.finish(in.o); err != nil {
+		return err
+	}
+	if complete, err := r.complete(); err != nil || !complete {
+		in.out.Taken = r.result.Appended
+		return err
+	}
+	in.out.Result = r.result
+	in.out.Subagents = len(inline) + len(in.subs)
+	b.took(t, r)
+	return c.register(agent.Name, nativeID, b)
+}
+
+// complete reports whether the logs have everything now: not if git took records that
+// nobody asked back. Where they turned out to have everything, their checkpoint is
+// taken, and so it is for a work tree beside which records wait.
+func (r *router) complete() (bool, error) {
+	if r.result.Appended > 0 && slices.ContainsFunc(r.homes, func(h *home) bool { return h.taken }) {
+		return false, nil
+	}
+	for i, h := range r.homes {
+		if h.tree == nil || h.have == nil {
+			continue
+		}
+		cp, err := h.tree.CheckpointNow()
+		if err != nil {
+			return false, err
+		}
+		h.segment.Tree = cp
+		r.segments[i] = *h.segment
+	}
+	return true, nil
+}
+
+// routerFor prepares the delivery of a transcript.
+func (c *Capture) routerFor(t *inject.Transcript, b *Binding, in *reading, again bool) (*router, error) {
+	at := b.At
+	if again {
+		at = inOrder(in.segments, t)
+		in.homes = rehome(in.homes, in.segments)
+	}
+	for i := range in.homes {
+		in.homes[i].segment = &in.segments[i]
+	}
+	r := c.newRouter(in.segments, in.homes, at, t)
+	r.again = again
+	if r.segmentOf != nil && !again {
+		for _, anchor := range in.from.Anchors {
+			r.segmentOf[anchor.Message] = b.At // so it is if there was one segment until now
+		}
+		maps.Copy(r.segmentOf, b.SegmentOf)
+	}
+	return r, nil
+}
+
+// pump is the loop of every capture: batch by batch from a transcript, attachments
+// first.
+func (c *Capture) pump(ctx context.Context, t *inject.Transcript, deliver func(sub string, b inject.Batch) error, progress func(int)) error {
+	done := 0
+	return t.Each(func(sub string, b inject.Batch) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := c.keepAttachments(b.Blobs); err != nil {
+			return err
+		}
+		if err := deliver(sub, b); err != nil {
+			return err
+		}
+		if done += len(b.Messages); progress != nil {
+			progress(done)
+		}
+		return nil
+	})
+}
+
+// readOn opens a transcript from a cursor on, or from its beginning if it is not
+// what it was; again says so.
+func (c *Capture) readOn(agent inject.Agent, path string, from inject.Cursor, continues bool) (t *inject.Transcript, again bool, err error) {
+	o := inject.Options{From: from, Continues: continues, Strip: c.Strip}
+	t, err = agent.Open(path, o)
+	if errors.Is(err, inject.ErrCursor) {
+		o.From = inject.Cursor{}
+		t, err = agent.Open(path, o)
+	}
+	return t, o.From.Offset == 0, err
+}
+
+// took notes what a reading of the transcript found, and how far it went.
+func (b *Binding) took(t *inject.Transcript, r *router) {
+	for _, root := range t.Roots {
+		if !slices.Contains(b.Roots, root) {
+			b.Roots = append(b.Roots, root)
+		}
+	}
+	if t.Version != "" {
+		b.Version = t.Version
+	}
+	if t.Permission != "" {
+		b.Permission = t.Permission
+	}
+	if t.Said != "" {
+		b.Said = EndOf(t.Said)
+	}
+	b.Cursor = t.Next
+	b.Segments, b.At = r.segments, r.untilAt
+	if newest := b.Segments[len(b.Segments)-1]; newest.From == "" || newest.Start != "" {
+		b.Current = r.at // all segments have begun: a rewind may have led back
+	}
+	b.SegmentOf = nil
+	if r.segmentOf != nil {
+		b.SegmentOf = map[string]int{}
+		for _, a := range t.Next.Anchors {
+			if i, ok := r.segmentOf[a.Message]; ok {
+				b.SegmentOf[a.Message] = i
+			}
+		}
+	}
+}
+
+// describeSources notes what the binding knows of the session among the sources.
+func (c *Capture) describeSources(agent, nativeID string, b *Binding) func(*schema.Session) {
+	return func(s *schema.Session) {
+		for i := range s.Sources {
+			src := &s.Sources[i]
+			known := b
+			if src.Agent != agent || src.NativeID != nativeID {
+				var ok bool
+				if known, ok = c.cached(src.Agent, src.NativeID); !ok {
+					continue
+				}
+			}
+			if known.Version != "" {
+				src.Version = known.Version
+			}
+			if known.Permission != "" && i == len(s.Sources)-1 {
+				s.AgentConfig.Modes = &schema.Modes{Permission: known.Permission, Plan: known.Permission == "plan"}
+			}
+			if s.AgentConfig.Agent == "" {
+				s.AgentConfig.Agent = src.Agent
+			}
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package capture
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cortext/cmd/internal/git"
+	"cortext/inject"
+)
+
+// Agents know a session by the absolute path that it was held in. One workspace has
+// several: other work trees of its repository, where it was before it was moved, and
+// other clones.
+
+// rootsName holds the folders that this workspace has been in, one a line. It
+// moves with the workspace and is not committed.
+const rootsName = ".workspace/local/kept/places"
+
+// roots are the folders whose sessions belong to this workspace.
+type roots struct {
+	root    string            // of the workspace, as it is really called
+	dirs    []string          // the folders, this one first
+	commits []string          // that its repository began with
+	rel     string            // the workspace, in its work tree
+	clones  map[string]string // by their .git: the top of a clone of our repository, else empty
+	held    map[string]bool   // by folder and commit: what contains has found out
+}
+
+// findRoots returns the folders whose sessions belong to this workspace, with those
+// that the user names. Detecting clones runs git and is slow.
+func (c *Capture) findRoots(ctx context.Context, was []string, clones bool) *roots {
+	root := realDir(c.Store.Root())
+	for i, dir := range was {
+		was[i] = realDir(dir)
+	}
+	p := &roots{root: root, dirs: append([]string{root, c.Store.Root()}, was...), clones: map[string]string{}, held: map[string]bool{}}
+	if top := git.Root(ctx, root); top != "" {
+		top = realDir(top)
+		rel, err := filepath.Rel(top, root)
+		if err == nil && filepath.IsLocal(rel) {
+			for _, tree := range git.Worktrees(ctx, root) {
+				p.dirs = append(p.dirs, filepath.Join(tree, rel), filepath.Join(realDir(tree), rel))
+			}
+			p.rel = rel
+		}
+		if clones {
+			p.commits = git.FirstCommits(ctx, root)
+		}
+	}
+	for _, dir := range c.previousRoots() {
+		if _, err := os.Stat(filepath.Join(dir, ".workspace")); err != nil { // else it is a workspace of its own now
+			p.dirs = append(p.dirs, dir)
+		}
+	}
+	return p
+}
+
+// previousRoots returns the folders that this workspace has been in.
+func (c *Capture) previousRoots() []string {
+	b, err := c.Store.ReadFile(rootsName)
+	if err != nil {
+		return nil
+	}
+	return strings.Split(strings.TrimRight(string(b), "\n"), "\n")
+}
+
+// noteRoot remembers where the workspace lies.
+func (c *Capture) noteRoot() error {
+	here := realDir(c.Store.Root())
+	known := c.previousRoots()
+	if slices.Contains(known, here) || strings.ContainsAny(here, "\r\n") {
+		return nil
+	}
+	return c.Store.WriteFile(rootsName, []byte(strings.Join(append(known, here), "\n")+"\n"))
+}
+
+// contains reports whether a session was held in one of the folders, or in another
+// clone of the repository.
+func (p *roots) contains(ctx context.Context, n inject.Native) bool {
+	if n.Dir == "" || !filepath.IsAbs(n.Dir) {
+		return false
+	}
+	in := n.Dir + "\n" + n.Root // a folder has many sessions
+	is, known := p.held[in]
+	if !known {
+		is = p.holds(ctx, n)
+		p.held[in] = is
+	}
+	return is
+}
+
+func (p *roots) holds(ctx context.Context, n inject.Native) bool {
+	best, at := "", "" // a work tree may lie within another
+	names := []string{n.Dir, realDir(n.Dir)}
+	for _, dir := range p.dirs {
+		for _, held := range names {
+			if rel, err := filepath.Rel(dir, held); err == nil && filepath.IsLocal(rel) && len(dir) > len(best) {
+				best, at = dir, rel
+			}
+		}
+	}
+	if best != "" {
+		return isOurs(p.root, at)
+	}
+	return p.holdsClone(ctx, n)
+}
+
+// isOurs reports whether a folder of a work tree belongs to no workspace below its
+// top.
+func isOurs(top, rel string) bool {
+	for ; rel != "."; rel = filepath.Dir(rel) {
+		if _, err := os.Stat(filepath.Join(top, rel, ".workspace")); err == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// holdsClone reports whether a session was held in another clone of the
+// repository, in the folder that is the workspace there.
+func (p *roots) holdsClone(ctx context.Context, n inject.Native) bool {
+	if len(p.commits) == 0 {
+		return false
+	}
+	if info, err := os.Stat(n.Dir); err != nil || !info.IsDir() {
+		return p.rel == "." && n.Root != "" && slices.Contains(p.commits, n.Root)
+	}
+	gitDir := git.Dir(n.Dir)
+	if gitDir == "" {
+		return false
+	}
+	top, known := p.clones[gitDir]
+	if !known {
+		if slices.ContainsFunc(git.FirstCommits(ctx, n.Dir), func(c string) bool { return slices.Contains(p.commits, c) }) {
+			top = realDir(git.Root(ctx, n.Dir))
+		}
+		p.clones[gitDir] = top
+	}
+	if top == "" {
+		return false
+	}
+	workspace := filepath.Join(top, p.rel)
+	rel, err := filepath.Rel(workspace, realDir(n.Dir))
+	return err == nil && filepath.IsLocal(rel) && isOurs(workspace, rel)
+}
+
+// mayContain reports whether a session was held in a folder of the same name that is
+// gone: it may be where the workspace, or another's clone of it, lay before.
+func (p *roots) mayContain(n inject.Native) bool {
+	if n.Dir == "" || filepath.Base(n.Dir) != filepath.Base(p.root) {
+		return false
+	}
+	_, err := os.Stat(n.Dir)
+	return err != nil
+}
+
+// realDir is a folder's path without symbolic links, where it is there.
+func realDir(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return filepath.Clean(dir)
+}

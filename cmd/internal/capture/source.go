@@ -1,0 +1,158 @@
+package capture
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"cortext/inject"
+	"cortext/store"
+)
+
+// Session captures what is new of a session that a hook tells of. The caller holds
+// the session's lock.
+func (c *Capture) Session(ctx context.Context, agent inject.Agent, nativeID, transcript string) (*Binding, error) {
+	b, err := c.Bind(agent, nativeID, transcript)
+	if err != nil {
+		return nil, err
+	}
+	_, err = c.Ingest(ctx, agent, nativeID, b, Options{Mode: OwnTurn})
+	return b, err
+}
+
+// An agent may call the hook a moment before the answer is in the transcript
+// (Claude Code 2.1.329, in a terminal: some 20 ms). It is waited for, but never
+// for long: what is late is captured the next time.
+const (
+	answerWait = 500 * time.Millisecond
+	answerPoll = 5 * time.Millisecond
+)
+
+// Answer captures a turn with the answer that the agent has told of.
+func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event) (*Binding, error) {
+	for waited := time.Duration(0); ; waited += answerPoll {
+		b, err := c.Session(ctx, agent, e.NativeID, e.Transcript)
+		if err != nil || !b.Captured() || e.Said == "" || b.Said == EndOf(e.Said) {
+			return b, err
+		}
+		for ; !b.Grown(agent) && waited < answerWait; waited += answerPoll {
+			time.Sleep(answerPoll)
+		}
+		if waited >= answerWait || ctx.Err() != nil {
+			return b, nil
+		}
+		time.Sleep(answerPoll)
+	}
+}
+
+// EndOf is a hash of the end of a text, by which it is known again, whatever the
+// space in it. The text itself may hold a secret.
+func EndOf(text string) string {
+	const runes = 80
+	r := []rune(strings.Join(strings.Fields(text[max(0, len(text)-8*runes):]), " "))
+	sum := sha256.Sum256([]byte(string(r[max(0, len(r)-runes):])))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Source captures what is new in the transcript of one session, if it is on this
+// machine.
+func (c *Capture) Source(ctx context.Context, agent inject.Agent, nativeID string, o Options) (appended int, err error) {
+	err = c.Locked(agent.Name, nativeID, func() error {
+		b, err := c.Bind(agent, nativeID, "")
+		if err != nil {
+			return err
+		}
+		if file, ok := agent.Locate(c.Env.Machine, nativeID); ok {
+			b.Transcript = file
+		}
+		out, err := c.Ingest(ctx, agent, nativeID, b, o)
+		appended = out.Appended
+		return err
+	})
+	return appended, err
+}
+
+// Sources captures what is new in every transcript of a conversation that is on
+// this machine, except that of the session held, which the caller deals with.
+func (c *Capture) Sources(ctx context.Context, e store.Entry, held string, o Options) (appended int, err error) {
+	var errs []error
+	if o.Mode == PutBack && e.Waiting && c.GitOperation() == "" {
+		conv, err := c.Store.PutBack(e.Path)
+		if err != nil {
+			return 0, err
+		}
+		errs = append(errs, conv.Close())
+	}
+	done := map[string]bool{}
+	for _, src := range e.Session.Sources {
+		agent, ok := c.Agent(src.Agent)
+		key := src.Agent + "\n" + src.NativeID
+		if !ok || done[key] || src.NativeID == held || c.Skipped(src.Agent, src.NativeID) {
+			continue
+		}
+		done[key] = true
+		n, err := c.Source(ctx, agent, src.NativeID, o)
+		appended += n
+		errs = append(errs, err)
+	}
+	return appended, errors.Join(errs...)
+}
+
+// catchUpTime bounds how long a session that begins waits for what was missed:
+// the rest is caught up the next time.
+const catchUpTime = 5 * time.Second
+
+// CatchUp captures what sessions before this one left, since a program that was
+// killed calls no hook, and pauses what is idle.
+func (c *Capture) CatchUp(ctx context.Context, agent inject.Agent, e inject.Event) error {
+	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
+	defer cancel()
+	errs := []error{c.catchUpKnown(ctx, agent)}
+	active, err := c.Active()
+	errs = append(errs, err)
+	for i := range active { // the cache may know nothing of them
+		n, err := c.Sources(ctx, active[i], e.NativeID, Options{})
+		if n > 0 && err == nil {
+			active[i], err = c.Entry(active[i].Path)
+		}
+		errs = append(errs, err)
+	}
+	_, err = c.PauseIdleOf(active, e.NativeID)
+	errs = slices.DeleteFunc(append(errs, err), func(err error) bool { return errors.Is(err, context.DeadlineExceeded) })
+	return errors.Join(errs...)
+}
+
+// catchUpKnown captures what the sessions that the cache knows have grown by.
+func (c *Capture) catchUpKnown(ctx context.Context, agent inject.Agent) error {
+	var errs []error
+	for _, name := range c.Store.ListCache("bindings/" + agent.Name) {
+		id := strings.TrimSuffix(name, ".json")
+		b, ok := c.cached(agent.Name, id)
+		if ok && b.gone(agent) {
+			_ = c.Forgotten(agent.Name, id)
+			continue
+		}
+		if !ok || !b.Captured() || !b.Grown(agent) || c.Skipped(agent.Name, id) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return errors.Join(append(errs, ctx.Err())...)
+		}
+		unlock, err := c.Lock(agent.Name, id, 0)
+		if locked := (*store.LockedError)(nil); errors.As(err, &locked) {
+			continue // who holds it captures it
+		}
+		if err == nil {
+			if b, err = c.Bind(agent, id, ""); err == nil {
+				_, err = c.Ingest(ctx, agent, id, b, Options{})
+			}
+			unlock()
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,179 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"cortext/inject"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// A subagentOf says whose sub-agent a conversation is of.
+type subagentOf struct {
+	parent     *store.Conversation
+	transcript *inject.Transcript
+	nativeID   string
+	call       string // of the parent that started it
+}
+
+// appendSubagent appends to the conversation of a sub-agent and, the first time,
+// describes it.
+func (c *Capture) appendSubagent(sc *store.Conversation, of subagentOf, add func(*store.Tx) error) (r store.Result, err error) {
+	tx, err := sc.Begin()
+	if err != nil {
+		return r, err
+	}
+	if err := c.fillSubagent(tx, of, add); err != nil {
+		tx.Rollback()
+		return r, err
+	}
+	err = tx.Commit()
+	return tx.Result(), err
+}
+
+func (c *Capture) fillSubagent(tx *store.Tx, of subagentOf, add func(*store.Tx) error) error {
+	if err := add(tx); err != nil {
+		return err
+	}
+	s, _, err := tx.Session()
+	if err != nil || len(s.Sources) > 0 {
+		return err
+	}
+	if err := tx.Recount(); err != nil { // when it began
+		return err
+	}
+	parent, _, err := of.parent.Session()
+	if err != nil {
+		return err
+	}
+	began, err := tx.FirstTime()
+	if err != nil {
+		return err
+	}
+	if began != "" {
+		s.CreatedAt = began
+	}
+	s.Sources = []schema.Source{{Agent: of.transcript.Agent, NativeID: of.nativeID, Version: of.transcript.Version}}
+	s.ID = schema.DerivedID(of.transcript.Agent, of.nativeID, s.CreatedAt.Time())
+	s.ConversationType, s.Status = "subagent", schema.Completed
+	s.AgentConfig.Agent = of.transcript.Agent
+	s.Links = &schema.Links{Parent: parent.ID, ToolCallID: of.call}
+	return nil
+}
+
+// ingestSubagent captures what is new in a sub-agent's own transcript.
+func (c *Capture) ingestSubagent(ctx context.Context, agent inject.Agent, b *Binding, homes []*home, s inject.Subagent) error {
+	size, err := agent.Stat(s.Path)
+	if err != nil || size == 0 {
+		return nil // gone, or empty yet
+	}
+	at, ok, err := segmentOfCall(b, homes, s.ToolCallID)
+	if err != nil || !ok {
+		return err
+	}
+	h := homes[at]
+	if h == nil || h.conv == nil {
+		return nil
+	}
+	sc, err := h.conv.Subagent(s.NativeID)
+	if err != nil {
+		return err
+	}
+	defer sc.Close()
+	have := b.Subagents[s.NativeID]
+	away := h.waiting || h.taken
+	confirmed := have.Waiting == away && sc.Unchanged(have.Checkpoint)
+	if confirmed && size == have.Cursor.Size {
+		return nil
+	}
+	if !confirmed || !sc.Confirms(have.Checkpoint) {
+		have = subCursor{}
+	}
+	t, again, err := c.readOn(agent, s.Path, have.Cursor, false)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	if again {
+		have.Checkpoint = store.Checkpoint{}
+	}
+	tx, err := sc.BeginAt(have.Checkpoint)
+	if err != nil {
+		return err
+	}
+	cp, err := c.deliverSubagent(ctx, tx, subagentOf{h.conv, t, s.NativeID, s.ToolCallID})
+	if err != nil {
+		tx.Rollback()
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	if b.Subagents == nil {
+		b.Subagents = map[string]subCursor{}
+	}
+	b.Subagents[s.NativeID] = subCursor{t.Next, cp, away}
+	return nil
+}
+
+// deliverSubagent is the loop over a sub-agent's transcript.
+func (c *Capture) deliverSubagent(ctx context.Context, tx *store.Tx, of subagentOf) (cp store.Checkpoint, err error) {
+	bring, found := ids{}, false
+	err = c.fillSubagent(tx, of, func(tx *store.Tx) error {
+		return c.pump(ctx, of.transcript, func(_ string, b inject.Batch) error {
+			calls, _ := callsByMessage(b)
+			for _, m := range b.Messages {
+				if found = found || m.ID == of.transcript.Next.Message; found {
+					bring.add(m.ID, calls[m.ID])
+				}
+			}
+			if err := tx.Append(b.Batch); err != nil {
+				return err
+			}
+			if tx.Size() > flushAt {
+				return tx.Flush()
+			}
+			return nil
+		}, nil)
+	})
+	if err == nil {
+		err = tx.Flush()
+	}
+	if err != nil {
+		return cp, err
+	}
+	return tx.Checkpoint(bring.messages, bring.calls)
+}
+
+// segmentOfCall returns the segment of a session that the call which started a
+// sub-agent belongs to; the one that the cursor is in if that is not known. ok is
+// false if that segment was removed.
+func segmentOfCall(b *Binding, homes []*home, call string) (at int, ok bool, err error) {
+	removed := false
+	for i, s := range b.Segments {
+		if removed = removed || s.Removed; s.Removed || len(b.Segments) == 1 || call == "" {
+			continue
+		}
+		has, err := hasCall(homes[i].conv, call)
+		if err != nil || has {
+			return i, has, err
+		}
+	}
+	return b.At, !b.Segments[b.At].Removed && (!removed || call == ""), nil
+}
+
+// hasCall reports whether a conversation has a tool call.
+func hasCall(conv *store.Conversation, call string) (bool, error) {
+	for t, err := range conv.Tools() {
+		var damage *store.Damage
+		if err != nil && !errors.As(err, &damage) {
+			return false, fmt.Errorf("look for call %q: %w", call, err)
+		}
+		if err == nil && t.ID == call {
+			return true, nil
+		}
+	}
+	return false, nil
+}

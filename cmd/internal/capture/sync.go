@@ -1,0 +1,346 @@
+package capture
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"cortext/inject"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// SyncOptions say what is looked for in the agents' stores.
+type SyncOptions struct {
+	Agents []string // names; none: all
+	Was    []string // absolute folders that the work tree was in before
+
+	// Adopt captures also what no /workspace command began.
+	Adopt bool
+
+	// Clones looks also for sessions that were held in other clones of the
+	// repository.
+	Clones bool
+
+	// Restore puts back what git took from the work tree.
+	Restore bool
+
+	// Until leaves out sessions in which something happened after it; the zero time
+	// leaves out none.
+	Until time.Time
+
+	Progress func(agent string, done, total int)
+}
+
+func (o SyncOptions) mode() Mode {
+	if o.Restore {
+		return PutBack
+	}
+	return Unasked
+}
+
+// A SyncResult says what was found in the agents' stores.
+type SyncResult struct {
+	Sessions  int        // of this workspace
+	New       []Imported // conversations that were not here
+	Grown     int        // sessions that had more than was captured
+	Appended  int        // messages of those
+	Elsewhere int        // sessions of conversations that are not in this work tree
+	Taken     int        // messages that git took from the work tree
+	Unsure    []inject.Native
+	Errors    []error // what could not be read or captured; the rest is
+}
+
+// A scan is what is known while many sessions are looked at, so that it is not
+// found out for each of them again.
+type scan struct {
+	all   func() ([]store.Entry, error) // the conversations that there were
+	seen  string
+	roots map[string]map[string]bool // by agent: the lines that sessions of ours begin with
+	inGit func() map[string]inBranch
+}
+
+// entries are the conversations; while many sessions are looked at, those that
+// there were at first: what has come since is in the cache.
+func (c *Capture) entries() ([]store.Entry, error) {
+	if c.scan != nil {
+		return c.scan.all()
+	}
+	return c.Store.List()
+}
+
+// Sync captures what the agents' stores on this machine have of this workspace's
+// sessions and is not here. What the user removed or skipped is left alone, and
+// unless it is asked to, nothing that git took from the work tree is put back.
+func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) {
+	for _, name := range o.Agents {
+		if _, ok := c.Agent(name); !ok {
+			return nil, &AgentError{Agent: name, Known: c.AgentNames()}
+		}
+	}
+	out := &SyncResult{}
+	if err := c.noteRoot(); err != nil {
+		out.Errors = append(out.Errors, err)
+	}
+	at := c.findRoots(ctx, o.Was, o.Clones)
+	if o.Clones {
+		c.PlaceWithCommits(ctx)
+	}
+	known := sync.OnceValues(c.sources) // most often the folder tells
+	for _, agent := range c.Env.Agents {
+		if agent.Sessions == nil || len(o.Agents) > 0 && !slices.Contains(o.Agents, agent.Name) {
+			continue
+		}
+		natives, err := agent.Sessions(c.Env.Machine)
+		if err != nil {
+			out.Errors = append(out.Errors, err)
+		}
+		var ours []inject.Native
+		for _, n := range natives {
+			if at.contains(ctx, n) {
+				ours = append(ours, n)
+				continue
+			}
+			ids, err := known()
+			switch {
+			case err != nil:
+				return nil, err
+			case ids[agent.Name+"\n"+n.NativeID]:
+				ours = append(ours, n)
+			case at.mayContain(n):
+				out.Unsure = append(out.Unsure, n)
+			}
+		}
+		out.Sessions += len(ours)
+		if len(ours) == 0 {
+			continue
+		}
+		if err := c.syncSessions(ctx, agent, ours, o, out); err != nil {
+			return out, err
+		}
+	}
+	if err := c.settleWaiting(o, out); err != nil {
+		out.Errors = append(out.Errors, err)
+	}
+	if out.Sessions > 0 {
+		c.KeepIDs()
+	}
+	return out, nil
+}
+
+// settleWaiting moves what waits into the logs whose folders are back, and with
+// Restore all of it.
+func (c *Capture) settleWaiting(o SyncOptions, out *SyncResult) error {
+	if c.GitOperation() != "" {
+		return nil
+	}
+	var errs []error
+	for _, path := range c.Store.WaitingPaths() {
+		conv, err := c.Store.Conversation(path)
+		if errors.Is(err, store.ErrNotFound) && o.Restore {
+			conv, err = c.Store.PutBack(path)
+		}
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err == nil {
+			err = conv.Update(func(*store.Tx, *schema.Session) error { return nil })
+			err = errors.Join(err, conv.Close())
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// sources are the sessions that the conversations were captured from, each as its
+// agent, a line end, and its id.
+func (c *Capture) sources() (map[string]bool, error) {
+	all, err := c.Store.List()
+	if err != nil {
+		return nil, err
+	}
+	ids := map[string]bool{}
+	for _, e := range all {
+		for _, src := range e.Session.Sources {
+			ids[src.Agent+"\n"+src.NativeID] = true
+		}
+	}
+	return ids, nil
+}
+
+// syncSessions captures sessions, the oldest first, so that a fork comes after
+// what it was made from.
+func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []inject.Native, o SyncOptions, out *SyncResult) error {
+	slices.SortStableFunc(list, func(a, b inject.Native) int { return a.Updated.Compare(b.Updated) })
+	seen := c.readScanned(agent.Name)
+	c.scan = &scan{all: sync.OnceValues(c.Store.List), seen: c.Seen(), roots: map[string]map[string]bool{}, inGit: sync.OnceValue(func() map[string]inBranch { return c.sourcesInGit(ctx) })}
+	defer func() { c.scan = nil }()
+	for i, n := range list {
+		if err := ctx.Err(); err != nil {
+			c.writeScanned(agent.Name, seen)
+			return err
+		}
+		if o.Progress != nil {
+			o.Progress(agent.Name, i, len(list))
+		}
+		if !o.Restore && seen.has(n, o.Adopt) || !o.Until.IsZero() && n.Updated.After(o.Until) {
+			continue
+		}
+		ours, err := c.syncSession(ctx, agent, n, o, out)
+		if err != nil {
+			if ctx.Err() != nil {
+				c.writeScanned(agent.Name, seen)
+				return ctx.Err()
+			}
+			out.Errors = append(out.Errors, err)
+			continue
+		}
+		seen.add(n, ours)
+	}
+	c.writeScanned(agent.Name, seen)
+	return nil
+}
+
+// syncSession captures one session. It is not ours if no command began it and it is
+// not to be adopted.
+func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.Native, o SyncOptions, out *SyncResult) (ours bool, err error) {
+	if c.Skipped(agent.Name, n.NativeID) {
+		return true, nil
+	}
+	var b *Binding
+	err = c.Locked(agent.Name, n.NativeID, func() (err error) {
+		if b, err = c.Bind(agent, n.NativeID, n.Path); err != nil {
+			return err
+		}
+		if len(b.Segments) == 0 {
+			if s, ok := c.inGit(agent.Name, n.NativeID); ok {
+				b.Segments = []Segment{s}
+			}
+		}
+		if len(b.Segments) == 0 {
+			return nil
+		}
+		if c.elsewhere(b) && o.mode() == Unasked && !c.ownsSession(n) {
+			out.Elsewhere++
+			return nil // another work tree has it
+		}
+		got, err := c.Ingest(ctx, agent, n.NativeID, b, Options{Mode: o.mode()})
+		if out.Appended += got.Appended; got.Appended > 0 {
+			out.Grown++
+		}
+		out.Taken += got.Taken
+		return err
+	})
+	if err != nil || len(b.Segments) > 0 {
+		return true, err
+	}
+	if !o.Adopt {
+		if begun, err := c.hasStartCommand(agent, n, b); err != nil || !begun {
+			return false, err
+		}
+	}
+	im, err := c.NewImporter(ImportOptions{})
+	if err != nil {
+		return true, err
+	}
+	got, err := im.file(ctx, agent, n.Path, func(string) error { return nil })
+	var empty *EmptyError
+	if errors.As(err, &empty) {
+		return true, nil // nothing was said in it yet
+	}
+	if err != nil {
+		return true, err
+	}
+	out.New = append(out.New, *got)
+	return true, nil
+}
+
+// hasStartCommand reports whether a session that is in no conversation has a command
+// that begins one. What was searched before is not read again.
+func (c *Capture) hasStartCommand(agent inject.Agent, n inject.Native, b *Binding) (bool, error) {
+	t, _, err := c.readOn(agent, n.Path, b.Looked, false)
+	if err != nil {
+		return false, err
+	}
+	defer t.Close()
+	if t.Command == "" {
+		b.Transcript, b.Looked, b.Seen = n.Path, t.Next, c.seen()
+		c.saveCursor(agent.Name, n.NativeID, b)
+	}
+	return t.Command != "", nil
+}
+
+// Discover captures the sessions of this workspace that a /workspace command began
+// where no hook told of it, as in OpenCode without its plugin, and what was missed of
+// others. A conversation that has just begun is active.
+func (c *Capture) Discover(ctx context.Context) (*SyncResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
+	defer cancel()
+	out, err := c.DiscoverAll(ctx, SyncOptions{})
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = nil // the rest comes the next time
+	}
+	return out, err
+}
+
+// DiscoverAll is Discover with options and without a limit of time.
+func (c *Capture) DiscoverAll(ctx context.Context, o SyncOptions) (*SyncResult, error) {
+	out, err := c.Sync(ctx, o)
+	if err != nil {
+		return out, err
+	}
+	recent := c.Env.Now().Add(-time.Duration(max(c.Config.IdleMinutes, 1)) * time.Minute)
+	for _, got := range out.New {
+		e, err := c.Entry(got.Path)
+		if err == nil && e.Session.LastActive.Time().After(recent) {
+			_, err = c.SetStatus(e, schema.Active)
+		}
+		if err != nil {
+			out.Errors = append(out.Errors, err)
+		}
+	}
+	return out, nil
+}
+
+// scanned is what the cache knows of sessions that were looked at: when each was
+// updated last. A session that has not changed since needs no second look.
+type scanned struct {
+	Seen    string           `json:"seen"`    // the conversations that there were
+	Updated map[string]int64 `json:"updated"` // by the path of the transcript, in nanoseconds; some agents split a session over files
+	Left    map[string]bool  `json:"left"`    // by the path: no command began it, who adopts looks again
+}
+
+func scannedName(agent string) string { return fmt.Sprintf("scanned/%s.json", agent) }
+
+func (c *Capture) readScanned(agent string) scanned {
+	var l scanned
+	b, ok := c.Store.ReadCache(scannedName(agent))
+	if !ok || json.Unmarshal(b, &l) != nil || l.Seen != c.Seen() || l.Updated == nil || l.Left == nil {
+		l = scanned{Updated: map[string]int64{}, Left: map[string]bool{}}
+	}
+	return l
+}
+
+func (l *scanned) has(n inject.Native, adopt bool) bool {
+	return !n.Updated.IsZero() && l.Updated[n.Path] == n.Updated.UnixNano() && !(adopt && l.Left[n.Path])
+}
+
+func (l *scanned) add(n inject.Native, ours bool) {
+	l.Updated[n.Path] = n.Updated.UnixNano()
+	delete(l.Left, n.Path)
+	if !ours {
+		l.Left[n.Path] = true
+	}
+}
+
+// writeScanned remembers what was looked at. A failure costs the next look time only.
+func (c *Capture) writeScanned(agent string, l scanned) {
+	l.Seen = c.Seen()
+	if b, err := json.Marshal(l); err == nil {
+		_ = c.Store.WriteCache(scannedName(agent), b)
+	}
+}

@@ -1,0 +1,283 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"cortext/cmd/internal/workspace"
+	"cortext/inject"
+	"cortext/store"
+)
+
+// WatchOptions say how the agents' stores are watched.
+type WatchOptions struct {
+	Adopt bool                      // capture also what no /workspace command began
+	Done  func(*SyncResult, string) // called after each look that found something; with the pauses of the idle
+	Ready func()                    // called once the stores are watched and what was missed is captured
+}
+
+// patience bounds how long a change waits while others follow it, in debounces.
+const patience = 5
+
+// lastLook bounds the look at what changed shortly before the end.
+const lastLook = 5 * time.Second
+
+// Watch captures what changes in the agents' stores until ctx ends, beginning with
+// what was missed. It keeps working if a store is deleted and recreated.
+func (c *Capture) Watch(ctx context.Context, o WatchOptions) error {
+	notify, err := fsnotify.NewWatcher()
+	if err != nil {
+		return err
+	}
+	defer notify.Close()
+	v := &watcher{c: c, o: o, notify: notify, dirty: map[string]bool{}}
+	v.addStores()
+	if err := v.look(ctx, nil); err != nil {
+		return v.ended(ctx, err)
+	}
+	if o.Ready != nil {
+		o.Ready()
+	}
+	return v.ended(ctx, v.run(ctx))
+}
+
+// A watcher is the state of a Watch.
+type watcher struct {
+	c      *Capture
+	o      WatchOptions
+	notify *fsnotify.Watcher
+	dirty  map[string]bool // agents in whose stores something changed
+	unseen error           // why a folder cannot be watched
+}
+
+func (v *watcher) run(ctx context.Context) error {
+	debounce := time.Duration(v.c.Config.DebounceMS) * time.Millisecond
+	tick := time.NewTicker(time.Duration(v.c.Config.IntervalS) * time.Second)
+	defer tick.Stop()
+	fire := time.NewTimer(time.Hour)
+	fire.Stop()
+	var since time.Time // of the first change that was not looked at
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case e, ok := <-v.notify.Events:
+			if !ok {
+				return errors.New("watching the agents' stores ended")
+			}
+			if !v.changed(e) {
+				continue
+			}
+			if now := time.Now(); since.IsZero() {
+				since = now
+				fire.Reset(debounce)
+			} else if now.Sub(since) < patience*debounce {
+				fire.Reset(debounce)
+			}
+		case err, ok := <-v.notify.Errors:
+			if !ok {
+				return errors.New("watching the agents' stores ended")
+			}
+			if !errors.Is(err, fsnotify.ErrEventOverflow) {
+				return err
+			}
+			fire.Reset(debounce) // something changed, who knows what
+			for _, agent := range v.c.Env.Agents {
+				v.dirty[agent.Name] = true
+			}
+		case <-fire.C:
+			since = time.Time{}
+			if err := v.look(ctx, v.take()); err != nil {
+				return err
+			}
+		case <-tick.C:
+			v.addStores()
+			if err := v.look(ctx, nil); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// ended captures what was not looked at yet when ctx ended, which is no error.
+func (v *watcher) ended(ctx context.Context, err error) error {
+	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
+		return err
+	}
+	if len(v.dirty) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+	defer cancel()
+	return v.look(ctx, v.take())
+}
+
+// take returns the agents in whose stores something changed, and forgets them.
+func (v *watcher) take() (names []string) {
+	for name := range v.dirty {
+		names = append(names, name)
+	}
+	clear(v.dirty)
+	slices.Sort(names)
+	return names
+}
+
+// look captures what is new, and pauses what is idle. With autosave: pause only what
+// is idle is captured, with off nothing.
+func (v *watcher) look(ctx context.Context, agents []string) error {
+	out, o := &SyncResult{}, SyncOptions{Agents: agents, Adopt: v.o.Adopt}
+	config := v.c.Config
+	if config.Autosave == workspace.AutosavePause {
+		o.Until = v.c.Env.Now().Add(-time.Duration(config.IdleMinutes) * time.Minute)
+	}
+	if config.Autosave != workspace.AutosaveOff {
+		got, err := v.c.DiscoverAll(ctx, o)
+		if got != nil {
+			out = got
+		}
+		if ctx.Err() != nil {
+			for _, name := range agents { // they were not looked at to the end
+				v.dirty[name] = true
+			}
+			return ctx.Err()
+		}
+		if err != nil {
+			out.Errors = append(out.Errors, err)
+		}
+	}
+	if v.unseen != nil {
+		out.Errors = append(out.Errors, v.unseen)
+	}
+	paused, err := v.c.PauseIdle("")
+	if err != nil {
+		out.Errors = append(out.Errors, err)
+	}
+	if v.o.Done != nil {
+		v.o.Done(out, pausedTitles(paused))
+	}
+	return nil
+}
+
+// changed notes whose store an event is about; new folders are watched too.
+func (v *watcher) changed(e fsnotify.Event) (ours bool) {
+	for _, agent := range v.c.Env.Agents {
+		for _, s := range v.stores(agent) {
+			depth := depthIn(s.Dir, e.Name)
+			if depth < 0 {
+				if depthIn(e.Name, s.Dir) >= 0 { // a folder above the store came or went
+					v.watch(s)
+					v.dirty[agent.Name], ours = true, true
+				}
+				continue
+			}
+			if e.Has(fsnotify.Create) {
+				v.add(e.Name, s.Depth-depth)
+			}
+			if depth == 0 && (e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)) {
+				v.watch(s)
+			}
+			v.dirty[agent.Name], ours = true, true
+		}
+	}
+	return ours
+}
+
+func (v *watcher) stores(agent inject.Agent) []inject.Store {
+	if agent.Stores == nil {
+		return nil
+	}
+	return agent.Stores(v.c.Env.Machine)
+}
+
+// addStores watches the stores of all agents.
+func (v *watcher) addStores() {
+	for _, agent := range v.c.Env.Agents {
+		for _, s := range v.stores(agent) {
+			v.watch(s)
+		}
+	}
+}
+
+// watch watches a store, or where that is not there the nearest folder above it,
+// in which it will come.
+func (v *watcher) watch(s inject.Store) {
+	for dir := s.Dir; ; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			if dir == s.Dir {
+				v.add(dir, s.Depth)
+			}
+			v.see(dir)
+			if up := filepath.Dir(dir); dir == s.Dir {
+				v.see(up) // it may be deleted and made again
+			}
+			return
+		}
+		if dir == filepath.Dir(dir) {
+			return
+		}
+	}
+}
+
+// add watches a folder and those so many levels below it.
+func (v *watcher) add(dir string, depth int) {
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() {
+		return
+	}
+	v.see(dir)
+	if depth <= 0 {
+		return
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	for _, e := range entries {
+		if e.IsDir() || e.Type()&fs.ModeSymlink != 0 {
+			v.add(filepath.Join(dir, e.Name()), depth-1)
+		}
+	}
+}
+
+// see watches one folder. What cannot be watched is looked at by and by.
+func (v *watcher) see(dir string) {
+	if err := v.notify.Add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) && v.unseen == nil {
+		v.unseen = fmt.Errorf("%s and perhaps more cannot be watched, and are looked at every %d s only: %w (on Linux, fs.inotify.max_user_watches bounds how many can)",
+			dir, v.c.Config.IntervalS, err)
+	}
+}
+
+// depthIn is how many levels below top a path lies, 0 for top itself, less than 0
+// if it does not lie there.
+func depthIn(top, path string) int {
+	rel, err := filepath.Rel(top, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return -1
+	}
+	if rel == "." {
+		return 0
+	}
+	n := 1
+	for dir := filepath.Dir(rel); dir != "."; dir = filepath.Dir(dir) {
+		n++
+	}
+	return n
+}
+
+// pausedTitles names conversations, for people.
+func pausedTitles(list []store.Entry) string {
+	var titles []string
+	for _, e := range list {
+		titles = append(titles, workspace.Plain(e.Session.DisplayTitle()))
+	}
+	return strings.Join(titles, ", ")
+}

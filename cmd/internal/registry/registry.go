@@ -1,0 +1,196 @@
+// Package registry remembers, for this user on this machine, what became of the
+// agents' native sessions: which conversation each belongs to, which the user does
+// not want saved, and which belonged to a conversation that the user removed.
+//
+// It outlives what git does to a work tree, and holds in every work tree and clone
+// on the machine. It contains ids and paths, never content.
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"cortext/schema"
+	"cortext/store/atomicfile"
+	"cortext/store/filelock"
+)
+
+// A Registry is a folder: cortext below $XDG_STATE_HOME or ~/.local/state.
+type Registry struct{ dir string }
+
+// In returns the registry below a folder for state.
+func In(state string) Registry { return Registry{filepath.Join(state, "cortext")} }
+
+// A Place tells workspaces apart, and the work trees and clones of one repository
+// together.
+type Place struct {
+	Workspace  string   `json:"workspace"`            // absolute path of its folder
+	Repository string   `json:"repository,omitempty"` // absolute path of git's common folder; work trees share it
+	Within     string   `json:"within,omitempty"`     // the workspace, relative to the top of its work tree
+	Commits    []string `json:"commits,omitempty"`    // that the repository began with, where they are known; clones share them
+}
+
+// Same reports whether two places are the same workspace, or that of another work
+// tree or clone of the same repository.
+func (p Place) Same(o Place) bool {
+	if p.Workspace == o.Workspace {
+		return true
+	}
+	if p.Within != o.Within {
+		return false
+	}
+	return p.Repository != "" && p.Repository == o.Repository ||
+		slices.ContainsFunc(p.Commits, func(c string) bool { return slices.Contains(o.Commits, c) })
+}
+
+// A Session is what is known about one native session.
+type Session struct {
+	Skipped  bool      `json:"skipped,omitempty"` // the user does not want it saved, anywhere
+	Bindings []Binding `json:"bindings,omitempty"`
+	Removed  []Removal `json:"removed,omitempty"`
+}
+
+// A Binding says which conversations of a workspace a native session goes into.
+type Binding struct {
+	Place
+	Segments []Segment `json:"segments"`
+}
+
+// A Segment is the part of a native session that belongs to one conversation.
+type Segment struct {
+	Path  string `json:"path"`            // of the conversation, relative to the workspace
+	ID    string `json:"id"`              // of the conversation
+	From  string `json:"from,omitempty"`  // the prompt that it begins with; empty: the session's beginning
+	After string `json:"after,omitempty"` // the message that its first one follows
+	Fork  bool   `json:"fork,omitempty"`  // it repeats what another session of the conversation has
+}
+
+// A Removal is a segment whose conversation the user removed.
+type Removal struct {
+	Place
+	Segment
+	Roots []string `json:"roots,omitempty"` // lines that a fork of the session may begin with
+}
+
+// In returns the segments that a session has in a place.
+func (s *Session) In(p Place) []Segment {
+	for _, b := range s.Bindings {
+		if b.Same(p) {
+			return b.Segments
+		}
+	}
+	return nil
+}
+
+// RemovedIn returns what was removed in a place.
+func (s *Session) RemovedIn(p Place) (list []Removal) {
+	for _, r := range s.Removed {
+		if r.Same(p) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// Bind notes the segments that a session has in a place, instead of those before.
+func (s *Session) Bind(p Place, segments []Segment) {
+	for i := range s.Bindings {
+		if s.Bindings[i].Same(p) {
+			s.Bindings[i] = Binding{p, segments}
+			return
+		}
+	}
+	s.Bindings = append(s.Bindings, Binding{p, segments})
+}
+
+func (r Registry) folder(agent string) string { return filepath.Join(r.dir, "sessions", agent) }
+
+func (r Registry) file(agent, nativeID string) string {
+	return filepath.Join(r.folder(agent), schema.PathElement(nativeID)+".json")
+}
+
+// Session returns what is known about a session; the zero value if that is nothing.
+// A file that cannot be read is an error: it may hold the user's word.
+func (r Registry) Session(agent, nativeID string) (s Session, err error) {
+	b, err := os.ReadFile(r.file(agent, nativeID))
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &s)
+	}
+	if err != nil {
+		return s, fmt.Errorf("%s: %w: mend the file or delete it", r.file(agent, nativeID), err)
+	}
+	return s, nil
+}
+
+// Sessions calls f with every session of an agent that is known.
+func (r Registry) Sessions(agent string, f func(nativeName string, s Session)) error {
+	entries, err := os.ReadDir(r.folder(agent))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(r.folder(agent), e.Name()))
+		var s Session
+		if err == nil && json.Unmarshal(b, &s) == nil {
+			f(name, s)
+		}
+	}
+	return err
+}
+
+// lockWait is how long a writer waits for another.
+const lockWait = 5 * time.Second
+
+// Update changes what is known about a session. Nothing is written if f changes
+// nothing. Several processes may do so at once.
+func (r Registry) Update(agent, nativeID string, f func(*Session)) error {
+	if !filepath.IsAbs(r.dir) {
+		return errors.New("where this user's state lies is not known: set HOME")
+	}
+	if err := os.MkdirAll(r.folder(agent), 0o700); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(filepath.Join(r.dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	unlock, err := filelock.Lock(lock, lockWait)
+	if err != nil {
+		return fmt.Errorf("%s: %w", lock.Name(), err)
+	}
+	defer func() { _ = unlock() }()
+	s, err := r.Session(agent, nativeID)
+	if err != nil {
+		return err
+	}
+	before, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	f(&s)
+	after, err := json.Marshal(s)
+	if err != nil || string(before) == string(after) {
+		return err
+	}
+	root, err := os.OpenRoot(r.folder(agent))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return atomicfile.Write(root, filepath.Base(r.file(agent, nativeID)), append(after, '\n'), 0o600, ".")
+}

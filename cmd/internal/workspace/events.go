@@ -1,0 +1,40 @@
+package workspace
+
+import "slices"
+
+// An Event is something that happened to a conversation, for which the workspace's
+// own programs run. The command runs them after everything is saved.
+type Event struct {
+	Name string // of package lifecycle: session-start and so on
+	Path string // of the conversation
+
+	// Of session-message: the last message that was captured, and how many were.
+	MessageID, Role string
+	Count           int
+}
+
+// Note remembers an event; the same one twice is once.
+func (w *Workspace) Note(name, path string) {
+	w.NoteMessages(Event{Name: name, Path: path})
+}
+
+// NoteMessages remembers an event about messages; several about one conversation
+// become one, which counts them all and names the last.
+func (w *Workspace) NoteMessages(e Event) {
+	i := slices.IndexFunc(w.events, func(have Event) bool { return have.Name == e.Name && have.Path == e.Path })
+	if i < 0 {
+		w.events = append(w.events, e)
+		return
+	}
+	w.events[i].Count += e.Count
+	if e.MessageID != "" {
+		w.events[i].MessageID, w.events[i].Role = e.MessageID, e.Role
+	}
+}
+
+// TakeEvents returns what has happened since it was last called.
+func (w *Workspace) TakeEvents() []Event {
+	list := w.events
+	w.events = nil
+	return list
+}

@@ -1,0 +1,208 @@
+package workspace
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"cortext/resume/digest"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// summaryMessages is how many messages from the end a summary is made of: what
+// is further back is not where things stopped.
+const summaryMessages = 400
+
+// Finishing says what is written into session.json at the end of a turn, at a pause
+// or at a stop.
+type Finishing struct {
+	Pause    bool // an active conversation becomes paused
+	Recount  bool // the counters are taken from the whole logs, not from what is new
+	Describe func(*schema.Session)
+}
+
+// Finish writes what the logs say about a conversation into session.json: counters,
+// plan, summary, model and tools, and its status, in one transaction.
+func (w *Workspace) Finish(c *store.Conversation, f Finishing) (*schema.Session, error) {
+	tx, err := c.Begin()
+	if err != nil {
+		return nil, err
+	}
+	if err := w.FinishIn(tx, c, f); err != nil {
+		tx.Rollback()
+		return nil, err
+	}
+	if err := tx.Commit(); err != nil {
+		return nil, err
+	}
+	s, _, err := c.Session()
+	return s, err
+}
+
+// FinishIn is Finish within a transaction, which the caller commits.
+func (w *Workspace) FinishIn(tx *store.Tx, c *store.Conversation, f Finishing) error {
+	s, damage, err := tx.Session()
+	if err != nil {
+		return err
+	}
+	if err := tx.Flush(); err != nil {
+		return err
+	}
+	written := summaryIsCurrent(s, c)
+	count := tx.Count
+	if f.Recount || s.Usage == nil {
+		count = tx.Recount
+	}
+	if err := count(); err != nil {
+		return err
+	}
+	h, _, err := c.History(store.Limit{Messages: summaryMessages})
+	if err != nil {
+		return err
+	}
+	touched := slices.ContainsFunc(CallsOf(h), func(t schema.Tool) bool { return digest.IsPlanTool(t.Name) })
+	if touched || f.Recount || len(damage) > 0 {
+		if s.Plan, err = planOf(c); err != nil {
+			return err
+		}
+	}
+	if !written {
+		state, err := w.Notes(c, KeepNotes)
+		if err != nil {
+			return err
+		}
+		s.ContextSummary = state.Summary()
+	}
+	if s.Description == "" || s.Title == digest.Untitled {
+		head, err := headOf(c)
+		if err != nil {
+			return err
+		}
+		if s.Description == "" {
+			s.Description = digest.Description(head)
+		}
+		if s.Title == digest.Untitled {
+			s.Title = digest.Title(head)
+		}
+	}
+	describeAgent(s, h)
+	if f.Describe != nil {
+		f.Describe(s)
+	}
+	if f.Pause && s.Status == schema.Active {
+		w.setStatus(c.Path(), s, schema.Paused)
+	}
+	return nil
+}
+
+// summaryIsCurrent reports whether no message was added since the summary was
+// written: what a person or the first Cortext wrote stays until then.
+func summaryIsCurrent(s *schema.Session, c *store.Conversation) bool {
+	if s.ContextSummary == "" {
+		return false
+	}
+	if s.CountedBytes > 0 {
+		current, err := c.Settled()
+		return err == nil && current
+	}
+	// The first Cortext counted no bytes, and its messages have no ids.
+	for m, err := range c.Messages() {
+		if err == nil && m.ID != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// headMessages is how many messages are read for a title and a description.
+const headMessages = 40
+
+// headOf returns the first messages of a conversation.
+func headOf(c *store.Conversation) (head []schema.Message, err error) {
+	for m, err := range c.Messages() {
+		var damage *store.Damage
+		if err != nil && !errors.As(err, &damage) {
+			return nil, err
+		}
+		if err == nil {
+			head = append(head, m)
+		}
+		if len(head) == headMessages {
+			break
+		}
+	}
+	return Shorten(head), nil
+}
+
+// describeAgent notes the model and the tools that the conversation used last.
+func describeAgent(s *schema.Session, h schema.History) {
+	a := &s.AgentConfig
+	for _, m := range h.Messages {
+		if m.Role == schema.Assistant && m.Model != "" && m.Model != "<synthetic>" {
+			a.Model = m.Model
+		}
+		for _, call := range m.ToolCalls {
+			if call.Name != "" && !slices.Contains(a.Tools, call.Name) {
+				a.Tools = append(a.Tools, call.Name)
+			}
+		}
+	}
+}
+
+// speechBytes is how much of the beginning and of the end of one message titles
+// and summaries are made of: a pasted log of 100 MB says no more.
+const speechBytes = 32 << 10
+
+// Shorten returns the messages with their contents cut to what titles and summaries
+// look at.
+func Shorten(messages []schema.Message) []schema.Message {
+	out := slices.Clone(messages)
+	for i := range out {
+		if c := out[i].Content; len(c) > 2*speechBytes {
+			out[i].Content = strings.ToValidUTF8(c[:speechBytes], "") + "\n…\n" + strings.ToValidUTF8(c[len(c)-speechBytes:], "")
+		}
+	}
+	return out
+}
+
+// CallsOf lists the calls of a history in their order.
+func CallsOf(h schema.History) []schema.Tool {
+	var calls []schema.Tool
+	for _, m := range h.Messages {
+		for _, call := range m.ToolCalls {
+			if t, ok := h.Tools[call.ID]; ok {
+				calls = append(calls, t)
+			}
+		}
+	}
+	return calls
+}
+
+// planOf reads the todo list as it was last.
+func planOf(c *store.Conversation) (*schema.Plan, error) {
+	var calls []schema.Tool
+	for t, err := range c.Tools() {
+		var damage *store.Damage
+		if err != nil && !errors.As(err, &damage) {
+			return nil, err
+		}
+		if err == nil && digest.IsPlanTool(t.Name) {
+			calls = append(calls, t)
+		}
+	}
+	return digest.Plan(calls), nil
+}
+
+// TurnDue reports whether session.json is to be written with a turn: if it has no
+// counters yet, or if it was written interval_s ago.
+func (w *Workspace) TurnDue(tx *store.Tx) bool {
+	s, damage, err := tx.Session()
+	if err != nil {
+		return false
+	}
+	age := time.Duration(w.Config.IntervalS) * time.Second
+	return !tx.Written() || len(damage) > 0 || s.MessageCount == 0 || s.AgentConfig.Model == "" ||
+		w.Env.Now().Sub(tx.WrittenAt()) >= age
+}

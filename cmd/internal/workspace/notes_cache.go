@@ -1,0 +1,113 @@
+package workspace
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"cortext/resume/digest"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// cachedNotes is what the cache has of the notes on a conversation: those on all
+// turns but the last, which may still grow. It may be deleted at any time.
+type cachedNotes struct {
+	Last  string           `json:"last"` // id of the last message that is in it
+	Logs  store.Checkpoint `json:"logs"` // what was looked at
+	State digest.State     `json:"state"`
+}
+
+func notesName(c *store.Conversation) string {
+	return "state/" + schema.PathElement(c.Path()) + ".json"
+}
+
+// NotesTokens is how much of the end of a conversation notes are made of if the
+// cache has none: one that was captured turn by turn has them from its beginning on.
+const NotesTokens = 1_600_000
+
+// NotesUse says whether notes are put into the cache.
+type NotesUse int
+
+// Only who writes anyway keeps notes: reading leaves nothing behind.
+const (
+	ReadNotes NotesUse = iota
+	KeepNotes
+)
+
+// Notes returns the notes on a conversation: what the cache has, extended by what is
+// new. A failure to keep them costs the next reader time only.
+func (w *Workspace) Notes(c *store.Conversation, use NotesUse) (*digest.State, error) {
+	var kept cachedNotes
+	b, ok := w.Store.ReadCache(notesName(c))
+	if !ok || json.Unmarshal(b, &kept) != nil || kept.State.Version != digest.StateVersion || kept.Last == "" {
+		kept = cachedNotes{}
+	}
+	logs, err := c.CheckpointNow() // before they are read: what is appended meanwhile is looked at the next time
+	if err != nil {
+		return nil, err
+	}
+	h, _, err := c.History(store.Limit{After: kept.Last, Tokens: NotesTokens})
+	if err != nil {
+		return nil, err
+	}
+	// Another branch, or more than that; or what is in the notes has changed.
+	if kept.Last != "" && (len(h.Messages) > 0 && h.Messages[0].ParentID != kept.Last || revised(c, kept.Logs, h)) {
+		kept = cachedNotes{}
+		if h, _, err = c.History(store.Limit{Tokens: NotesTokens}); err != nil {
+			return nil, err
+		}
+	}
+	if kept.Last == "" {
+		kept.State.Messages = h.Earlier
+	}
+	h.Messages = Shorten(h.Messages)
+	done, rest := h, h
+	turn := lastTurn(h.Messages)
+	done.Messages, rest.Messages = h.Messages[:turn], h.Messages[turn:]
+	kept.State.Add(done)
+	if use == KeepNotes && (turn > 0 || kept.Last != "" && kept.Logs != logs) {
+		if turn > 0 {
+			kept.Last = done.Messages[turn-1].ID
+		}
+		kept.Logs = logs
+		if b, err = json.Marshal(kept); err != nil {
+			return nil, fmt.Errorf("the state of %q: %w", c.Path(), err)
+		}
+		_ = w.Store.WriteCache(notesName(c), b)
+	}
+	kept.State.Add(rest)
+	return &kept.State, nil
+}
+
+// lastTurn is the index of the message that the last turn begins with.
+func lastTurn(messages []schema.Message) int {
+	for i := len(messages) - 1; i > 0; i-- {
+		if messages[i].Role == schema.User {
+			return i
+		}
+	}
+	return 0
+}
+
+// revised reports whether, since notes were kept, the logs got a line of a message
+// that is in them or of a call that such a message made: notes take each in once. h
+// is what is not in them. If the logs are not as they were, it is taken for granted.
+func revised(c *store.Conversation, since store.Checkpoint, h schema.History) bool {
+	open, calls := map[string]bool{"": true}, map[string]bool{}
+	for _, m := range h.Messages {
+		open[m.ID] = true
+		for _, call := range m.ToolCalls {
+			calls[call.ID] = true
+		}
+	}
+	again := false
+	ok, err := c.Since(since, func(line []byte) {
+		m, err := schema.ParseMessage(bytes.TrimSpace(line))
+		again = again || err == nil && !open[m.ID]
+	}, func(line []byte) {
+		t, err := schema.ParseTool(bytes.TrimSpace(line))
+		again = again || err == nil && !calls[t.ID]
+	})
+	return again || !ok || err != nil
+}

@@ -1,0 +1,179 @@
+package workspace
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"cortext/cmd/internal/lifecycle"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// edit changes the metadata of a conversation and returns it as it is then.
+func (w *Workspace) edit(path string, f func(*schema.Session) error) (*schema.Session, error) {
+	c, err := w.Conversation(path)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	if err := c.Edit(f); err != nil {
+		return nil, err
+	}
+	s, _, err := c.Session()
+	return s, err
+}
+
+// SetTitle changes the title of a conversation; its folder keeps its name, since
+// links and commits point at it.
+func (w *Workspace) SetTitle(e store.Entry, title string) (*schema.Session, error) {
+	title, err := cleanTitle(title)
+	if err != nil {
+		return nil, err
+	}
+	return w.edit(e.Path, func(s *schema.Session) error {
+		s.Title = title
+		return nil
+	})
+}
+
+// SetStatus changes the status of a conversation. If one conversation at a time is
+// active (one_active), the others that are become paused; their titles are returned.
+func (w *Workspace) SetStatus(e store.Entry, status schema.Status) (paused []string, err error) {
+	if status == schema.Active {
+		if paused, err = w.pauseOthers(e.Path); err != nil {
+			return nil, err
+		}
+	}
+	_, err = w.edit(e.Path, func(s *schema.Session) error {
+		w.setStatus(e.Path, s, status)
+		return nil
+	})
+	return paused, err
+}
+
+// setStatus sets the status of a session and notes the end of an active one.
+func (w *Workspace) setStatus(path string, s *schema.Session, status schema.Status) {
+	if s.Status == schema.Active && status != schema.Active || status == schema.Completed && s.Status != status {
+		w.Note(lifecycle.End, path)
+	}
+	s.Status = status
+}
+
+// Activate makes a conversation the active one, as of now.
+func (w *Workspace) Activate(e store.Entry) (paused []string, err error) {
+	if paused, err = w.pauseOthers(e.Path); err != nil {
+		return paused, err
+	}
+	_, err = w.edit(e.Path, func(s *schema.Session) error {
+		s.Status = schema.Active
+		if now := w.Env.Now(); s.LastActive.Time().Before(now) {
+			s.LastActive = schema.NewTime(now)
+		}
+		return nil
+	})
+	if err == nil {
+		w.Note(lifecycle.Resume, e.Path)
+		w.Note(lifecycle.Start, e.Path)
+	}
+	return paused, err
+}
+
+func (w *Workspace) pauseOthers(path string) (paused []string, err error) {
+	if !w.Config.OneActive {
+		return nil, nil
+	}
+	active, err := w.Active()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range active {
+		if e.Path == path {
+			continue
+		}
+		if _, err := w.edit(e.Path, func(s *schema.Session) error {
+			w.setStatus(e.Path, s, schema.Paused)
+			return nil
+		}); err != nil {
+			return paused, err
+		}
+		paused = append(paused, e.Session.DisplayTitle())
+	}
+	return paused, nil
+}
+
+// Active lists the conversations that are active.
+func (w *Workspace) Active() ([]store.Entry, error) {
+	all, err := w.Store.List()
+	return slices.DeleteFunc(all, func(e store.Entry) bool { return e.Session.Status != schema.Active || unwritable(e) }), err
+}
+
+// unwritable reports whether a conversation cannot be changed by this version.
+func unwritable(e store.Entry) bool {
+	return slices.ContainsFunc(e.Damage, func(d store.Damage) bool { return d.Kind == store.Newer || d.Kind == store.NotRegular })
+}
+
+// idleCheck is how often all conversations are read for those that are idle: a
+// turn that is captured among thousands must not cost that each time.
+const idleCheck = time.Minute
+
+// idleFile is the file of the cache with the time of the last such look.
+const idleFile = "idle"
+
+// PauseIdle pauses the active conversations in which nothing has happened for
+// idle_minutes and returns them; it looks for them once a minute at most. Commands
+// call it, since nobody else can where nothing watches. The conversations of the
+// native session that calls, if one does, are not idle.
+func (w *Workspace) PauseIdle(nativeID string) (paused []store.Entry, err error) {
+	now := w.Env.Now()
+	if b, ok := w.Store.ReadCache(idleFile); ok {
+		last, err := time.Parse(time.RFC3339Nano, string(b))
+		if since := now.Sub(last); err == nil && since >= 0 && since < idleCheck {
+			return nil, nil
+		}
+	}
+	active, err := w.Active()
+	if err != nil {
+		return nil, err
+	}
+	if paused, err = w.PauseIdleOf(active, nativeID); err == nil {
+		_ = w.Store.WriteCache(idleFile, []byte(now.Format(time.RFC3339Nano)))
+	}
+	return paused, err
+}
+
+// PauseIdleOf is PauseIdle for some conversations, at any time.
+func (w *Workspace) PauseIdleOf(active []store.Entry, nativeID string) (paused []store.Entry, err error) {
+	if w.Config.IdleMinutes <= 0 {
+		return nil, nil
+	}
+	limit := w.Env.Now().Add(-time.Duration(w.Config.IdleMinutes) * time.Minute)
+	for _, e := range active {
+		s := e.Session
+		mine := slices.ContainsFunc(s.Sources, func(src schema.Source) bool { return src.NativeID == nativeID && nativeID != "" })
+		if mine || s.LastActive.Time().After(limit) {
+			continue
+		}
+		if err := w.Pause(e.Path); err != nil {
+			return paused, err
+		}
+		e.Session.Status = schema.Paused
+		paused = append(paused, e)
+	}
+	return paused, nil
+}
+
+// Pause ends the activity of a conversation, with counters and summary as they are
+// now. One that is not in this work tree is left alone.
+func (w *Workspace) Pause(path string) error {
+	c, err := w.Conversation(path)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // another branch is checked out, or the user removed it
+	}
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_, err = w.Finish(c, Finishing{Pause: true})
+	return err
+}

@@ -1,0 +1,176 @@
+// Package workspace is an open workspace: its settings, its prompts and its
+// conversations, and what the user decides about them. It prints nothing and knows
+// no transcript; package capture fills conversations, package flow does the rest.
+package workspace
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/registry"
+	"cortext/inject"
+	"cortext/store"
+)
+
+// Env is the world around a workspace.
+type Env struct {
+	Dir     string // where the user is, absolute
+	Machine inject.Machine
+	Now     func() time.Time
+	Rand    io.Reader
+	Holder  string         // who this is, for a process that waits for one of its locks
+	Agents  []inject.Agent // in the order in which they are asked
+}
+
+// A Workspace is an open workspace. It belongs to one goroutine.
+type Workspace struct {
+	Store    *store.Store
+	Config   Config
+	Warnings []string // about the settings
+	Registry registry.Registry
+	Env      Env
+
+	events []Event
+	place  *registry.Place
+}
+
+// Open opens the workspace that env.Dir is in. The error is [store.ErrNoWorkspace]
+// if it is in none.
+func Open(env Env) (*Workspace, error) {
+	root, err := store.Find(env.Dir)
+	if err != nil {
+		return nil, err
+	}
+	st, err := store.Open(root, store.Options{Now: env.Now, Rand: env.Rand, Holder: env.Holder})
+	if err != nil {
+		return nil, err
+	}
+	return with(env, st), nil
+}
+
+// OpenNew opens a folder that is to become a workspace, to plan what is put into it.
+func OpenNew(env Env, dir string) (*Workspace, error) {
+	st, err := store.OpenFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	return with(env, st), nil
+}
+
+func with(env Env, st *store.Store) *Workspace {
+	w := &Workspace{Store: st, Env: env, Registry: registry.In(StateDir(env.Machine))}
+	w.Config, w.Warnings = ReadConfig(st)
+	return w
+}
+
+// StateDir is the folder for what programs remember about their user:
+// $XDG_STATE_HOME, or ~/.local/state. A relative one would be in the work tree.
+func StateDir(m inject.Machine) string {
+	if dir := m.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(m.Home, ".local", "state")
+}
+
+// Close releases the workspace.
+func (w *Workspace) Close() error { return w.Store.Close() }
+
+// Agent returns the agent of a name.
+func (w *Workspace) Agent(name string) (inject.Agent, bool) {
+	i := slices.IndexFunc(w.Env.Agents, func(a inject.Agent) bool { return a.Name == name })
+	if i < 0 {
+		return inject.Agent{}, false
+	}
+	return w.Env.Agents[i], true
+}
+
+// AgentNames lists the agents.
+func (w *Workspace) AgentNames() []string {
+	names := make([]string, len(w.Env.Agents))
+	for i, a := range w.Env.Agents {
+		names[i] = a.Name
+	}
+	return names
+}
+
+// Relative returns dir relative to the workspace with slashes; ok is false where
+// dir is not in it.
+func (w *Workspace) Relative(dir string) (rel string, ok bool) {
+	rel, err := filepath.Rel(w.Store.Root(), dir)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(os.PathSeparator)) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}
+
+// GitOperation names the operation that git is in the middle of in this work tree,
+// such as "merge"; empty for none. Until it ends nothing is written to the work tree.
+func (w *Workspace) GitOperation() string { return git.Operation(w.Store.Root()) }
+
+// Conversation opens a conversation for writing: in the work tree if its folder is
+// there and git is not in the middle of an operation, else where records wait. The
+// error is [store.ErrNotFound] if nothing is known of it in this work tree.
+func (w *Workspace) Conversation(path string) (*store.Conversation, error) {
+	c, err := w.Store.Conversation(path)
+	switch {
+	case err == nil && w.GitOperation() == "":
+		return c, nil
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		return nil, err
+	case err != nil && !slices.Contains(w.Store.WaitingPaths(), path):
+		return nil, err
+	}
+	return w.Store.Waiting(path)
+}
+
+// Place tells this workspace from others, from files only: git is not run.
+func (w *Workspace) Place() registry.Place {
+	if w.place == nil {
+		w.place = &registry.Place{Workspace: realDir(w.Store.Root())}
+		if common := git.CommonDir(w.Store.Root()); common != "" {
+			w.place.Repository = realDir(common)
+			w.place.Within = withinTree(w.place.Workspace)
+		}
+	}
+	return *w.place
+}
+
+// PlaceWithCommits is [Workspace.Place] with the first commits of the repository,
+// by which clones are known. It runs git.
+func (w *Workspace) PlaceWithCommits(ctx context.Context) registry.Place {
+	if w.Place().Repository != "" && w.place.Commits == nil {
+		w.place.Commits = git.FirstCommits(ctx, w.Store.Root())
+	}
+	return *w.place
+}
+
+// withinTree is the path of a workspace below the folder that has .git.
+func withinTree(root string) string {
+	for dir := root; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			rel, err := filepath.Rel(dir, root)
+			if err != nil {
+				return ""
+			}
+			return filepath.ToSlash(rel)
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
+
+// realDir is a folder's path without symbolic links, if it exists.
+func realDir(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return filepath.Clean(dir)
+}
