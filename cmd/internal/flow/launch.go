@@ -177,7 +177,7 @@ func (w *Workspace) Target(e store.Entry, o LaunchOptions) (ResumeOptions, error
 func (w *Workspace) target(agent inject.Agent, e store.Entry, o LaunchOptions) (ResumeOptions, error) {
 	dir, _, err := w.startDir(e)
 	if err != nil {
-		return o.ResumeOptions, err
+		dir = w.Store.Root() // a launch will say what is wrong; to write the payload, nothing is started
 	}
 	o.For = agent.Name
 	r := inject.Request{Dir: dir, Root: w.Store.Root(), Args: o.Args}
