@@ -203,6 +203,33 @@ func TestWhole(t *testing.T) {
 	}
 }
 
+// TestProvider: OpenCode alone writes down where a model runs, and what is told of
+// it is that of the last answer.
+func TestProvider(t *testing.T) {
+	for _, agent := range agents() {
+		named := 0
+		for _, file := range fixtures(t, agent.Name) {
+			for _, path := range transcripts(t, agent, file) {
+				tr, _, _ := read(t, agent, path, inject.Options{})
+				p := tr.Provider
+				switch {
+				case p == nil:
+				case p.Type == "" || p.Model != tr.Model || p.ContextWindow != 0 || p.BaseURL != "":
+					t.Errorf("%s: model %q, provider %+v", path, tr.Model, *p)
+				default:
+					named++
+				}
+				if agent.Name == "opencode" && tr.Model == "gpt-5.3-codex" && (p == nil || p.Type != "openai") {
+					t.Errorf("%s: provider %+v", path, p)
+				}
+			}
+		}
+		if want := agent.Name == "opencode"; want != (named > 0) {
+			t.Errorf("%s: %d transcripts name a provider", agent.Name, named)
+		}
+	}
+}
+
 // TestDetect: each agent knows its own transcripts, and no other's.
 func TestDetect(t *testing.T) {
 	for _, owner := range agents() {

@@ -71,9 +71,14 @@ type Agent struct {
 	// changes nothing.
 	Install func(o InstallOptions, read func(path string) (text string, ok bool, err error)) ([]Change, error)
 
-	// Window is the context window, in tokens, of the model that the agent would
-	// use in a folder with more arguments; 0, or nil: not known.
-	Window func(m Machine, dir string, args []string) int
+	// Model is the name of the model that the agent would use for a launch, of
+	// which only Dir, Root and Args count: the one its arguments name, else its
+	// environment or settings. Empty, or nil: they name none.
+	Model func(m Machine, r Request) string
+
+	// Window is the context window, in tokens, that the agent's files on this
+	// machine give a model; 0, or nil: they do not say.
+	Window func(m Machine, r Request, model string) int
 
 	// Launch plans how the agent is started on a payload. It changes nothing.
 	// The error is a [HurdleError] where the user has to do something first.
@@ -154,16 +159,17 @@ type Transcript struct {
 	Parent   string   // native id of the session that started this one, for a sub-agent's own file
 	Roots    []string // ids of the lines that hang on no other; a fork of the session begins with one of them
 
-	First, Last time.Time // of its messages; zero if none has a time
-	Title       string    // what the user named the session in the agent; may be empty
-	Command     string    // its first /workspace.<type> command, may be empty
-	Arguments   string    // of Command, as typed
-	Model       string    // the last one that answered
-	Tools       []string  // names of the tools used, in the order of their first use
-	Permission  string    // the last permission mode
-	WorkingDir  string    // absolute, of the machine it was recorded on
-	Branch      string    // of git, at the start
-	Messages    int       // in the main conversation, by id
+	First, Last time.Time        // of its messages; zero if none has a time
+	Title       string           // what the user named the session in the agent; may be empty
+	Command     string           // its first /workspace.<type> command, may be empty
+	Arguments   string           // of Command, as typed
+	Model       string           // the last one that answered
+	Provider    *schema.Provider // of Model; nil where the transcript does not name it
+	Tools       []string         // names of the tools used, in the order of their first use
+	Permission  string           // the last permission mode
+	WorkingDir  string           // absolute, of the machine it was recorded on
+	Branch      string           // of git, at the start
+	Messages    int              // in the main conversation, by id
 
 	// Said is the text of its last message from the model.
 	Said string

@@ -52,13 +52,13 @@ const leastUseful = 2000
 // sends itself, divided by the factor of the vendor's tokens; at least [MinBudget].
 //
 // The window is o.Window, else that of o.Model, else that of the model that the
-// conversation had, if it goes on in the same agent, else 200,000.
+// conversation had, if it was held in that agent alone, else 200,000. What the
+// conversation had in another agent does not count.
 func BudgetOf(s *schema.Session, o Options) Budget {
 	agent := cmp.Or(o.Agent, s.AgentConfig.Agent)
-	name, had := o.Model, modelOf(s)
-	stays := agent == s.AgentConfig.Agent && (name == "" || name == had)
-	if stays {
-		name = had
+	name := o.Model
+	if name == "" && heldIn(s, agent) {
+		name = modelOf(s)
 	}
 	b := Budget{Window: o.Window, Allowance: allowance(agent), Factor: model.UnknownFactor}
 	m, known := model.Lookup(name)
@@ -70,7 +70,7 @@ func BudgetOf(s *schema.Session, o Options) Budget {
 	if known {
 		b.Exact, b.Factor = m.Exact, m.Factor
 	}
-	if p := s.AgentConfig.Provider; b.Window <= 0 && stays && p != nil {
+	if p := s.AgentConfig.Provider; b.Window <= 0 && p != nil && heldIn(s, agent) && name == modelOf(s) {
 		b.Window = p.ContextWindow
 	}
 	if b.Window <= 0 && known {
@@ -100,6 +100,17 @@ func (b Budget) warnings(agent string) []Warning {
 	}
 	return []Warning{{"window", fmt.Sprintf("a window of %d tokens leaves %s beside the %d that %s itself sends and a quarter for the answer; --budget says otherwise",
 		b.Window, room, b.Allowance, cmp.Or(oneLine(agent), "the agent"))}}
+}
+
+// heldIn reports whether all of a conversation was held in an agent: only then what
+// session.json says of its model holds for that agent.
+func heldIn(s *schema.Session, agent string) bool {
+	for _, src := range s.Sources {
+		if src.Agent != agent {
+			return false
+		}
+	}
+	return s.AgentConfig.Agent == agent
 }
 
 // modelOf is the name of the model that a conversation had last.

@@ -37,6 +37,11 @@ func TestBudgetOf(t *testing.T) {
 	claude := &schema.Session{AgentConfig: schema.AgentConfig{Agent: "claude", Model: "claude-opus-4-5-20251101"}}
 	own := &schema.Session{AgentConfig: schema.AgentConfig{Agent: "opencode", Provider: &schema.Provider{Model: "qwen3-coder:30b", ContextWindow: 65_536}}}
 	large := &schema.Session{AgentConfig: schema.AgentConfig{Agent: "opencode", Model: "claude-opus-4-6"}}
+	// It began in Claude Code, and a turn in OpenCode or Gemini CLI was the last.
+	both := []schema.Source{{Agent: "claude", NativeID: "1"}, {Agent: "gemini", NativeID: "2"}}
+	mixed := &schema.Session{AgentConfig: schema.AgentConfig{Agent: "claude", Model: "gemini-3-pro-preview"}, Sources: both}
+	served := &schema.Session{AgentConfig: schema.AgentConfig{Agent: "claude", Provider: &schema.Provider{Model: "qwen3-coder:30b", ContextWindow: 65_536}}, Sources: both}
+	one := &schema.Session{AgentConfig: schema.AgentConfig{Agent: "claude", Model: "claude-opus-4-5"}, Sources: both[:1]}
 	for _, c := range []struct {
 		name   string
 		s      *schema.Session
@@ -61,6 +66,12 @@ func TestBudgetOf(t *testing.T) {
 		{"the provider's window", own, Options{}, 65_536, 1.15, 27_958},
 		{"not for another model", own, Options{Model: "gpt-4o"}, 128_000, 1, 79_000},
 		{"a model that is not known", claude, Options{Model: "model-of-tomorrow"}, 200_000, 1.6, 75_000},
+		{"another agent's last model", mixed, Options{}, 200_000, 1.6, 75_000},
+		{"nor is it another agent's, if it is known", mixed, Options{Agent: "claude", Model: "claude-haiku-4-5"}, 200_000, 1.2, 100_000},
+		{"another agent's provider", served, Options{}, 200_000, 1.6, 75_000},
+		{"of a model of the same name neither", served, Options{Model: "qwen3-coder:30b"}, 262_144, 1.15, 144_876},
+		{"one agent alone", one, Options{Agent: "claude"}, 200_000, 1.2, 100_000},
+		{"an agent that was not there", one, Options{Agent: "opencode"}, 200_000, 1.6, 83_125},
 		{"nothing known", &schema.Session{}, Options{}, 200_000, 1.6, 75_000},
 		{"no room", claude, Options{Window: 32_768}, 32_768, 1.2, MinBudget},
 	} {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cortext/inject"
+	"cortext/schema"
 )
 
 // A batch goes out when it holds this many messages or this many bytes.
@@ -135,7 +136,10 @@ func (r *reading) note(w *walk, it *item) {
 	case answered:
 		t.Said = m.Content
 		if m.Model != "" {
-			t.Model = m.Model
+			t.Model, t.Provider = m.Model, nil
+			if it.runsAt != "" {
+				t.Provider = &schema.Provider{Type: it.runsAt, Model: m.Model}
+			}
 		}
 	}
 }

@@ -32,7 +32,8 @@ type piece struct {
 
 // info is what is known of a message without its parts.
 type info struct {
-	Role, Mode, Model  string
+	Role, Mode         string
+	Model, Provider    string
 	Finish, Error      string
 	Created, Completed int64  // in milliseconds
 	Summary            bool   // it sums up what was before: a compaction
@@ -50,6 +51,8 @@ func parseInfo(raw []byte) info {
 			if i.Mode == "" {
 				i.Mode = rawjson.String(m.Value)
 			}
+		case "providerID":
+			i.Provider = rawjson.String(m.Value)
 		case "modelID":
 			i.Model = rawjson.String(m.Value)
 		case "model":

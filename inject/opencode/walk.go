@@ -58,6 +58,7 @@ type item struct {
 	blobs   []inject.Blob
 	started []inject.Subagent // sub-agents, with the calls
 	mode    string
+	runsAt  string // the provider of the model that answered
 }
 
 func (it *item) size() int {
@@ -146,7 +147,7 @@ func (w *walk) take(r row) *item {
 	for n, p := range r.parts {
 		parts[n] = parsePart(p)
 	}
-	it := &item{place: r.place, mode: i.Mode, message: schema.Message{ID: r.id, ParentID: w.parent, Timestamp: stamp(i.Created), Source: w.src.meta.ID}}
+	it := &item{place: r.place, mode: i.Mode, runsAt: i.Provider, message: schema.Message{ID: r.id, ParentID: w.parent, Timestamp: stamp(i.Created), Source: w.src.meta.ID}}
 	w.reverted(r.id, i, false)
 	c := content{w: w, m: &it.message, it: it}
 	switch i.Role {

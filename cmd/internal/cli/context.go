@@ -63,7 +63,7 @@ shows it. With --sent it is what was told the last time. It changes nothing.`,
 	}
 	o.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.Agent, "agent", "", "as for the `AGENT`: claude, opencode, gemini; default: the one it was in")
+	f.StringVar(&o.Agent, "agent", "", "as for the `AGENT`: claude, opencode, gemini; default: the one used last")
 	f.BoolVar(&sent, "sent", false, "what was told the last time")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	return cmd

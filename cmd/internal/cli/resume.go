@@ -50,7 +50,7 @@ an id, a folder, or words of the title or the summary.`,
 	f.BoolVar(&o.here, "here", false, "for an agent to call in its own session: bring the conversation into that; without a query, list them")
 	f.BoolVarP(&o.latest, "continue", "c", false, "the conversation that was active last")
 	f.StringVarP(&o.Prompt, "prompt", "p", "", "run one turn with `TEXT`, without a terminal")
-	f.StringVar(&o.Agent, "agent", "", "the `AGENT` to go on in: claude, opencode, gemini; default: the one it was in")
+	f.StringVar(&o.Agent, "agent", "", "the `AGENT` to go on in: claude, opencode, gemini; default: the one used last")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	o.flags(cmd)
 	return cmd

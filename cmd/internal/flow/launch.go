@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"cortext/inject"
 	"cortext/resume"
@@ -20,7 +20,7 @@ import (
 // LaunchOptions say how a conversation is taken up again in an agent.
 type LaunchOptions struct {
 	ResumeOptions
-	Agent    string // empty: that of the conversation, if it can be launched, else the first
+	Agent    string // empty: the one used last, if it can be launched, else the first
 	Headless bool   // one turn with Prompt instead of a terminal
 	Prompt   string
 	Args     []string // more arguments for the agent
@@ -78,21 +78,19 @@ func (w *Workspace) Plan(e store.Entry, o LaunchOptions) (*Planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Planned{Agent: agent, Dir: w.Store.Root()}
-	o.ResumeOptions = w.target(agent, o)
+	p := &Planned{Agent: agent}
+	if o.ResumeOptions, err = w.target(agent, e, o); err != nil {
+		return nil, err
+	}
 	if p.Resumed, err = w.Resume(e, o.ResumeOptions); err != nil {
 		return nil, err
 	}
-	if dir := e.Session.WorkingDir; dir != "" {
-		at := filepath.Join(w.Store.Root(), filepath.FromSlash(dir))
-		switch info, err := os.Stat(at); {
-		case !filepath.IsLocal(filepath.FromSlash(dir)) || err == nil && !info.IsDir() || errors.Is(err, fs.ErrNotExist):
-			p.Resumed.Warnings = append(p.Resumed.Warnings, fmt.Sprintf("the folder %s is gone: the agent starts in the workspace", plain(dir)))
-		case err != nil:
-			return nil, err
-		default:
-			p.Dir = at
-		}
+	var warning string
+	if p.Dir, warning, err = w.startDir(e); err != nil {
+		return nil, err
+	}
+	if warning != "" {
+		p.Resumed.Warnings = append(p.Resumed.Warnings, warning)
 	}
 	if p.id, err = w.newUUID(); err != nil {
 		return nil, err
@@ -103,48 +101,105 @@ func (w *Workspace) Plan(e store.Entry, o LaunchOptions) (*Planned, error) {
 		Args: o.Args, Tools: e.Session.AgentConfig.Tools,
 	}
 	if p.Launch, err = agent.Launch(w.env.Machine, p.request); err != nil {
-		return nil, err
+		return nil, w.orAnother(err, agent, o)
 	}
 	p.Resumed.Warnings = append(p.Resumed.Warnings, p.Launch.Warnings...)
-	if room := resume.BudgetOf(e.Session, resume.Options{Agent: o.For, Window: o.Window}).Tokens; o.Budget > room && p.Resumed.Payload.Tokens > room {
+	if room := resume.BudgetOf(e.Session, resume.Options{Agent: o.For, Model: o.Model, Window: o.Window}).Tokens; o.Budget > room && p.Resumed.Payload.Tokens > room {
 		p.Resumed.Warnings = append(p.Resumed.Warnings, fmt.Sprintf("the payload has %d tokens, more than the %d that the model's context window is taken to have room for: the agent or its model may refuse it",
 			p.Resumed.Payload.Tokens, room))
 	}
 	return p, nil
 }
 
+// startDir is the folder that an agent is started in: the one that the conversation
+// was held in, if it is in the workspace, else the workspace, with a warning.
+func (w *Workspace) startDir(e store.Entry) (dir, warning string, err error) {
+	root, name := w.Store.Root(), filepath.FromSlash(e.Session.WorkingDir)
+	if name == "" {
+		return root, "", nil
+	}
+	at := filepath.Join(root, name)
+	info, err := os.Stat(at)
+	switch {
+	case !filepath.IsLocal(name) || err == nil && !info.IsDir() || errors.Is(err, fs.ErrNotExist):
+		return root, fmt.Sprintf("the folder %s is gone: the agent starts in the workspace", plain(e.Session.WorkingDir)), nil
+	case err != nil:
+		return "", "", err
+	}
+	real, err := filepath.EvalSymlinks(at)
+	if err != nil {
+		return "", "", err
+	}
+	realRoot, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return "", "", err
+	}
+	if rel, err := filepath.Rel(realRoot, real); err != nil || !filepath.IsLocal(rel) {
+		return root, fmt.Sprintf("the folder %s leads out of the workspace through a link: the agent starts in the workspace", plain(e.Session.WorkingDir)), nil
+	}
+	return at, "", nil
+}
+
+// orAnother names --agent to a user who did not choose the agent that cannot be
+// started.
+func (w *Workspace) orAnother(err error, agent inject.Agent, o LaunchOptions) error {
+	var hurdle *inject.HurdleError
+	if o.Agent != "" || !errors.As(err, &hurdle) {
+		return err
+	}
+	var others []string
+	for _, a := range w.env.Agents {
+		if a.Launch != nil && a.Name != agent.Name {
+			others = append(others, "--agent "+a.Name)
+		}
+	}
+	if len(others) == 0 {
+		return err
+	}
+	return &inject.HurdleError{Agent: hurdle.Agent, What: hurdle.What, Way: hurdle.Way + "; " + strings.Join(others, " or ") + " continues in another agent"}
+}
+
 // Target completes what is told by whom it is told: the agent that a conversation
-// would go on in, and the context window of its model, as far as they are known.
+// would go on in, its model and the context window of that, as far as they are known.
 func (w *Workspace) Target(e store.Entry, o LaunchOptions) (ResumeOptions, error) {
 	agent, err := w.launchable(e, o.Agent)
 	switch {
 	case err == nil:
-		return w.target(agent, o), nil
-	case o.Agent != "":
-		return o.ResumeOptions, err
+		return w.target(agent, e, o)
+	case o.Agent == "" && errors.As(err, new(*AgentError)):
+		return o.ResumeOptions, nil
+	}
+	return o.ResumeOptions, err
+}
+
+// target completes o for an agent: the model is the one that its arguments or its
+// settings name, else the one that it used last in the conversation.
+func (w *Workspace) target(agent inject.Agent, e store.Entry, o LaunchOptions) (ResumeOptions, error) {
+	dir, _, err := w.startDir(e)
+	if err != nil {
+		dir = w.Store.Root() // a launch will say what is wrong; to write the payload, nothing is started
+	}
+	o.For = agent.Name
+	r := inject.Request{Dir: dir, Root: w.Store.Root(), Args: o.Args}
+	if agent.Model != nil {
+		o.Model = agent.Model(w.env.Machine, r)
+	}
+	if o.Model == "" {
+		if o.Model, err = w.lastModel(e, agent); err != nil {
+			return o.ResumeOptions, err
+		}
+	}
+	if o.Window == 0 {
+		o.Window = w.Config.ContextWindow
+	}
+	if o.Window == 0 && o.Model != "" && agent.Window != nil {
+		o.Window = agent.Window(w.env.Machine, r, o.Model)
 	}
 	return o.ResumeOptions, nil
 }
 
-func (w *Workspace) target(agent inject.Agent, o LaunchOptions) ResumeOptions {
-	o.For = agent.Name
-	if o.Window == 0 {
-		o.Window = w.Config.ContextWindow
-	}
-	if o.Window == 0 {
-		o.Window = w.window(agent, o.Args)
-	}
-	return o.ResumeOptions
-}
-
-func (w *Workspace) window(agent inject.Agent, args []string) int {
-	if agent.Window == nil {
-		return 0
-	}
-	return agent.Window(w.env.Machine, w.Store.Root(), args)
-}
-
-// launchable returns the agent that a conversation is to be taken up in.
+// launchable returns the agent that a conversation is to be taken up in: the one
+// that is named, else the one used last.
 func (w *Workspace) launchable(e store.Entry, name string) (inject.Agent, error) {
 	var can []inject.Agent
 	var names []string
@@ -154,7 +209,13 @@ func (w *Workspace) launchable(e store.Entry, name string) (inject.Agent, error)
 			names = append(names, a.Name)
 		}
 	}
-	want := cmp.Or(name, e.Session.AgentConfig.Agent)
+	want := name
+	if want == "" && len(can) > 0 {
+		var err error
+		if want, err = w.lastAgent(e); err != nil {
+			return inject.Agent{}, err
+		}
+	}
 	i := slices.Index(names, want)
 	if i < 0 && name != "" || len(can) == 0 {
 		return inject.Agent{}, &AgentError{Agent: name, Known: names}

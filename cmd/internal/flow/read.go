@@ -99,7 +99,8 @@ type ResumeOptions struct {
 	Last     int       // messages; 0: all
 	Since    time.Time // only messages that are not older; the zero time: all
 	Strategy string    // empty: the one that fits best
-	For      string    // the agent that is told; empty: that of the conversation
+	For      string    // the agent that is told; empty: the one that the conversation began in
+	Model    string    // the model that is told; empty: not known
 	Window   int       // tokens that the model takes; 0: not known
 }
 
@@ -131,7 +132,7 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := resume.Options{Now: w.env.Now(), Budget: o.Budget, Agent: o.For, Window: o.Window, Last: o.Last, Strategy: o.Strategy, Keep: w.Config.KeepMessages}
+	opts := resume.Options{Now: w.env.Now(), Budget: o.Budget, Agent: o.For, Model: o.Model, Window: o.Window, Last: o.Last, Strategy: o.Strategy, Keep: w.Config.KeepMessages}
 	budget := o.Budget
 	if budget == 0 {
 		budget = resume.BudgetOf(s, opts).Tokens

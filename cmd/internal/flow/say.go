@@ -184,7 +184,11 @@ const payloadDir = ".workspace/local/cache/resume/"
 // fits, else what fits of it and the file that holds the whole.
 func (w *Workspace) sayPayload(agent inject.Agent, e store.Entry) (string, error) {
 	limit := agent.ReplyLimit
-	r, err := w.Resume(e, w.target(agent, LaunchOptions{}))
+	o, err := w.target(agent, e, LaunchOptions{})
+	if err != nil {
+		return "", err
+	}
+	r, err := w.Resume(e, o)
 	if err != nil {
 		return "", err
 	}

@@ -32,7 +32,10 @@ func (w *Workspace) sayContext(ctx context.Context, agent inject.Agent, e inject
 	if said != "" || err != nil {
 		return said, err
 	}
-	o := w.target(agent, LaunchOptions{})
+	o, err := w.target(agent, entry, LaunchOptions{})
+	if err != nil {
+		return "", err
+	}
 	if args != "" {
 		if o.Budget, err = strconv.Atoi(args); err != nil || o.Budget < resume.MinBudget {
 			return sayPrefix + fmt.Sprintf("%q is no budget: a number of tokens from %d on.", plain(args), resume.MinBudget), nil
@@ -104,7 +107,11 @@ func (w *Workspace) sayCompact(ctx context.Context, agent inject.Agent, e inject
 	if err != nil {
 		return "", err
 	}
-	payloads, err := w.Budgets(entry, w.target(agent, LaunchOptions{}), CompactBudgets()...)
+	o, err := w.target(agent, entry, LaunchOptions{})
+	if err != nil {
+		return "", err
+	}
+	payloads, err := w.Budgets(entry, o, CompactBudgets()...)
 	if err != nil {
 		return "", err
 	}

@@ -84,10 +84,6 @@ const (
 	spare  = 48_576
 )
 
-// Window is the context window of the models that the program uses (FACTS section
-// 2).
-func Window(inject.Machine, string, []string) int { return window }
-
 // fits refuses what the program would not deliver.
 func fits(r inject.Request) error {
 	if r.Headless && len(r.Prompt) > mostPrompt {

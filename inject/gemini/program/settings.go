@@ -31,6 +31,7 @@ type settings struct {
 		} `json:"folderTrust"`
 	} `json:"security"`
 	SelectedAuthType string                     `json:"selectedAuthType"` // before there was security.auth
+	Model            json.RawMessage            `json:"model"`            // {"name": …}, before that the name itself
 	MCPServers       map[string]json.RawMessage `json:"mcpServers"`
 }
 
@@ -59,6 +60,18 @@ func systemSettings(m inject.Machine) settings {
 		file = "/etc/gemini-cli/settings.json"
 		if runtime.GOOS == "darwin" {
 			file = "/Library/Application Support/GeminiCli/settings.json"
+		}
+	}
+	return readSettings(file)
+}
+
+// systemDefaults are weaker than all others.
+func systemDefaults(m inject.Machine) settings {
+	file := m.Getenv("GEMINI_CLI_SYSTEM_DEFAULTS_PATH")
+	if file == "" {
+		file = "/etc/gemini-cli/system-defaults.json"
+		if runtime.GOOS == "darwin" {
+			file = "/Library/Application Support/GeminiCli/system-defaults.json"
 		}
 	}
 	return readSettings(file)

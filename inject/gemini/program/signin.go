@@ -22,7 +22,7 @@ func signIn(m inject.Machine, r inject.Request, trusted bool) error {
 	if kind == "" && r.Headless {
 		kind = typeFromEnv(m)
 	}
-	has := func(name string) bool { return m.Getenv(name) != "" || inEnvFile(m, r.Dir, trusted, name) }
+	has := func(name string) bool { return m.Getenv(name) != "" || fromEnvFile(m, r.Dir, trusted, name) != "" }
 	switch kind {
 	case "":
 		if !r.Headless && m.Getenv("GEMINI_API_KEY") != "" {
@@ -91,16 +91,16 @@ func keyStored(m inject.Machine) bool {
 	return runtime.GOOS != "linux" || m.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" || exists(filepath.Join(geminiDir(m), "gemini-credentials.json"))
 }
 
-// inEnvFile reports whether the .env file that the program reads sets a variable:
-// the nearest at or above the folder, else that of the home folder.
-func inEnvFile(m inject.Machine, dir string, trusted bool, name string) bool {
+// fromEnvFile is what the .env file that the program reads sets a variable to: the
+// nearest at or above the folder, else that of the home folder.
+func fromEnvFile(m inject.Machine, dir string, trusted bool, name string) string {
 	dir = realPath(dir)
 	for {
 		if file := filepath.Join(dir, ".gemini", ".env"); trusted && exists(file) {
-			return sets(file, name)
+			return valueIn(file, name)
 		}
 		if file := filepath.Join(dir, ".env"); exists(file) {
-			return sets(file, name)
+			return valueIn(file, name)
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
@@ -109,26 +109,26 @@ func inEnvFile(m inject.Machine, dir string, trusted bool, name string) bool {
 		dir = up
 	}
 	if file := filepath.Join(geminiDir(m), ".env"); trusted && exists(file) {
-		return sets(file, name)
+		return valueIn(file, name)
 	}
-	return sets(filepath.Join(filepath.Dir(geminiDir(m)), ".env"), name)
+	return valueIn(filepath.Join(filepath.Dir(geminiDir(m)), ".env"), name)
 }
 
-// sets reports whether an .env file has a line NAME=something.
-func sets(file, name string) bool {
+// valueIn is what a line NAME=something of an .env file gives a variable.
+func valueIn(file, name string) string {
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return false
+		return ""
 	}
 	lines := bufio.NewScanner(bytes.NewReader(b))
 	for lines.Scan() {
 		line := strings.TrimPrefix(strings.TrimSpace(lines.Text()), "export ")
 		key, value, ok := strings.Cut(line, "=")
-		if ok && strings.TrimSpace(key) == name && strings.Trim(value, " \t\"'") != "" {
-			return true
+		if value = strings.Trim(value, " \t\"'"); ok && strings.TrimSpace(key) == name && value != "" {
+			return value
 		}
 	}
-	return false
+	return ""
 }
 
 func exists(file string) bool {

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -15,13 +16,20 @@ import (
 // config is what counts here of the program's settings, from all their places.
 type config struct {
 	Model     string
-	Enabled   []string // the only providers that may be used; nil: all
+	Agent     string                   // the agent that a session begins with
+	Agents    map[string]agentSettings // by name
+	Enabled   []string                 // the only providers that may be used; nil: all
 	Disabled  []string
 	Providers map[string]provider
 	Servers   map[string]bool // MCP servers, and whether they are switched on
 	Plugins   bool            // a plugin is named, which may sign in by itself
 
 	broken string // the first file that is not JSON with comments
+}
+
+// agentSettings are those of one of the program's agents, such as build and plan.
+type agentSettings struct {
+	Model string `json:"model"`
 }
 
 type provider struct {
@@ -34,7 +42,7 @@ type provider struct {
 // readConfig reads the program's settings as they count in a folder, those that win
 // last (1.18.33; settings from the network and from an organisation are not known).
 func readConfig(m inject.Machine, dir string) config {
-	c := config{Providers: map[string]provider{}, Servers: map[string]bool{}}
+	c := config{Agents: map[string]agentSettings{}, Providers: map[string]provider{}, Servers: map[string]bool{}}
 	user := filepath.Join(baseDir(m, "XDG_CONFIG_HOME", ".config"), "opencode")
 	for _, name := range []string{"config.json", "opencode.json", "opencode.jsonc"} {
 		c.read(m, filepath.Join(user, name))
@@ -122,10 +130,12 @@ func (c *config) add(m inject.Machine, file, text string) {
 		return
 	}
 	var f struct {
-		Model    string              `json:"model"`
-		Enabled  []string            `json:"enabled_providers"`
-		Disabled []string            `json:"disabled_providers"`
-		Provider map[string]provider `json:"provider"`
+		Model    string                   `json:"model"`
+		Agent    string                   `json:"default_agent"`
+		Agents   map[string]agentSettings `json:"agent"`
+		Enabled  []string                 `json:"enabled_providers"`
+		Disabled []string                 `json:"disabled_providers"`
+		Provider map[string]provider      `json:"provider"`
 		MCP      map[string]struct {
 			Enabled *bool `json:"enabled"`
 		} `json:"mcp"`
@@ -134,6 +144,12 @@ func (c *config) add(m inject.Machine, file, text string) {
 	_ = json.Unmarshal(plain, &f) // a member of another shape is as good as absent
 	if f.Model != "" {
 		c.Model = f.Model
+	}
+	c.Agent = cmp.Or(f.Agent, c.Agent)
+	for name, a := range f.Agents {
+		if a.Model != "" {
+			c.Agents[name] = a
+		}
 	}
 	if f.Enabled != nil {
 		c.Enabled = f.Enabled

@@ -158,6 +158,45 @@ func TestChosenModel(t *testing.T) {
 	want("a/b", "--model=a/b")
 	want("a/b", "-m=a/b", "-m")
 	want("own/model", "-m")
+	s.project(t, `{"model":"own/model","agent":{"plan":{"model":"own/planner"},"build":{"model":"own/builder"}}}`)
+	want("own/planner", "--agent", "plan")
+	want("own/builder")
+	want("own/model", "--agent", "other")
+	want("a/b", "-m", "a/b")
+	s.project(t, `{"model":"own/model","default_agent":"plan","agent":{"plan":{"model":"own/planner"}}}`)
+	want("own/planner")
+	want("own/model", "--agent", "build")
+}
+
+// TestWindow: of a model without its provider, it is the smallest that a provider
+// gives which can be used.
+func TestWindow(t *testing.T) {
+	s := newStage(t, "echo 1.18.33")
+	want := func(want int, model string) {
+		t.Helper()
+		if got := Window(machine(s.home, s.env), s.request, model); got != want {
+			t.Errorf("%s: %d, not %d", model, got, want)
+		}
+	}
+	want(0, "")
+	want(0, "acme/m")
+	s.write(t, filepath.Join(s.home, ".cache/opencode/models.json"), `{
+		"acme":{"env":["ACME_KEY"],"models":{"m":{"limit":{"context":200000}}}},
+		"cheap":{"env":["CHEAP_KEY"],"models":{"m":{"limit":{"context":8000}},"x/y":{"limit":{"context":5000}}}}}`)
+	want(200_000, "acme/m")
+	want(8_000, "cheap/m")
+	want(0, "m") // nobody is signed in to either
+	s.env["ACME_KEY"] = "k"
+	want(200_000, "m")
+	s.env["CHEAP_KEY"] = "k"
+	want(8_000, "m")
+	want(5_000, "x/y")
+	want(5_000, "cheap/x/y")
+	s.project(t, `{"disabled_providers":["cheap"],"provider":{"own":{"models":{"m":{"limit":{"context":65536}}}}}}`)
+	want(65_536, "own/m")
+	want(65_536, "m")
+	want(0, "x/y")
+	want(0, "")
 }
 
 // TestTooLarge: the warning names a budget that fits, and comes only where the size

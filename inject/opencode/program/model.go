@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,21 +15,12 @@ import (
 )
 
 // chosenModel is the model that the program would take for a new session,
-// "provider/model": of its arguments, of the settings, or the one used last
-// (1.18.33). It is empty where that cannot be told.
+// "provider/model": of its arguments, of the settings, its agent's before others, or
+// the one used last (1.18.33). It is empty where that cannot be told.
 func chosenModel(m inject.Machine, c config, args []string) string {
-	for i, arg := range args {
-		for _, flag := range []string{"--model=", "-m="} {
-			if name, ok := strings.CutPrefix(arg, flag); ok {
-				return name
-			}
-		}
-		if (arg == "-m" || arg == "--model") && i+1 < len(args) {
-			return args[i+1]
-		}
-	}
-	if c.Model != "" {
-		return c.Model
+	agent := cmp.Or(inject.Flag(args, "--agent"), c.Agent, "build")
+	if name := cmp.Or(inject.Flag(args, "--model", "-m"), c.Agents[agent].Model, c.Model); name != "" {
+		return name
 	}
 	var state struct {
 		Recent []struct{ ProviderID, ModelID string } `json:"recent"`
@@ -110,11 +102,31 @@ func tooLarge(m inject.Machine, c config, model, payload string) []string {
 	return nil
 }
 
-// Window is the context window, in tokens, of the model that the program would take
-// for a new session in a folder; 0 where that cannot be told.
-func Window(m inject.Machine, dir string, args []string) int {
-	c := readConfig(m, dir)
-	return windowOf(m, c, chosenModel(m, c, args))
+// Model is the model that the program would take for a new session,
+// "provider/model"; empty where that cannot be told.
+func Model(m inject.Machine, r inject.Request) string {
+	return chosenModel(m, readConfig(m, r.Dir), r.Args)
+}
+
+// Window is the context window, in tokens, that the settings or the list of known
+// models give a model, "provider/model"; 0 where they do not say. Of a model without
+// its provider, as transcripts have it, it is the smallest that a provider gives
+// which can be used here.
+func Window(m inject.Machine, r inject.Request, model string) int {
+	c := readConfig(m, r.Dir)
+	if n := windowOf(m, c, model); n > 0 {
+		return n
+	}
+	least := 0
+	known := knownModels(m)
+	for _, providers := range []map[string]provider{c.Providers, known} {
+		for name := range providers {
+			if n := windowOf(m, c, name+"/"+model); n > 0 && (least == 0 || n < least) && c.allowed(name) && available(m, c, name, model) {
+				least = n
+			}
+		}
+	}
+	return least
 }
 
 func windowOf(m inject.Machine, c config, model string) int {
