@@ -27,6 +27,8 @@ type Binding struct {
 	At         int       `json:"at"`         // the segment that the cursor is in
 	Current    int       `json:"current"`    // the segment that the session is in
 	Stopped    bool      `json:"stopped"`    // the user has stopped the current conversation
+	Turns      int       `json:"turns"`      // answered since the last stop
+	Reminded   bool      `json:"reminded"`   // of stopping, since then
 	Seen       string    `json:"seen"`       // the conversations that there were when the binding was made
 
 	Cursor inject.Cursor `json:"cursor"`
@@ -149,6 +151,22 @@ func (c *Capture) register(agent, nativeID string, b *Binding) error {
 		return err
 	}
 	return c.Registry.Update(agent, nativeID, func(s *registry.Session) { s.Bind(c.Place(), live) })
+}
+
+// Release undoes the binding of a session to a conversation, if nothing was said.
+func (c *Capture) Release(agent, nativeID, path string) error {
+	err := c.Registry.Update(agent, nativeID, func(s *registry.Session) {
+		s.Bindings = slices.DeleteFunc(s.Bindings, func(b registry.Binding) bool {
+			return b.Same(c.Place()) && len(b.Segments) == 1 && b.Segments[0].Path == path
+		})
+	})
+	return errors.Join(err, c.Forgotten(agent, nativeID))
+}
+
+// Behindhand reports whether a session's transcript has grown since it was captured.
+func (c *Capture) Behindhand(agent inject.Agent, nativeID string) bool {
+	b, ok := c.cached(agent.Name, nativeID)
+	return ok && b.Grown(agent)
 }
 
 // Forgotten drops what the cache knows about a session.

@@ -96,8 +96,8 @@ func RootsOf(agent inject.Agent, transcript string) []string {
 	return head.Roots
 }
 
-// rootsOfSource are the lines that a fork of a session may begin with.
-func (c *Capture) rootsOfSource(name, nativeID string) []string {
+// RootsOfSource are the lines that a fork of a session may begin with.
+func (c *Capture) RootsOfSource(name, nativeID string) []string {
 	if b, ok := c.cached(name, nativeID); ok && len(b.Roots) > 0 {
 		return b.Roots
 	}
@@ -204,7 +204,7 @@ func (c *Capture) mayBeFork(agent inject.Agent, root string) bool {
 		for _, e := range all {
 			for _, src := range e.Session.Sources {
 				if _, ok := c.cached(agent.Name, src.NativeID); !ok && src.Agent == agent.Name {
-					for _, root := range c.rootsOfSource(agent.Name, src.NativeID) {
+					for _, root := range c.RootsOfSource(agent.Name, src.NativeID) {
 						known[root] = true
 					}
 				}

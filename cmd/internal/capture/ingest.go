@@ -307,6 +307,9 @@ func (b *Binding) took(t *inject.Transcript, r *router) {
 	}
 }
 
+// DescribeSources notes what the cache knows of the sessions among the sources.
+func (c *Capture) DescribeSources(s *schema.Session) { c.describeSources("", "", nil)(s) }
+
 // describeSources notes what the binding knows of the session among the sources.
 func (c *Capture) describeSources(agent, nativeID string, b *Binding) func(*schema.Session) {
 	return func(s *schema.Session) {

@@ -11,18 +11,11 @@ import (
 	"time"
 
 	"cortext/cmd/internal/summarize"
+	"cortext/cmd/internal/workspace"
 	"cortext/resume"
 	"cortext/resume/summary"
 	"cortext/schema"
 	"cortext/store"
-)
-
-// The values of Config.Summarizer.
-const (
-	Extractive    = "extractive" // what stands in the messages, without a model
-	ByAgent       = "agent"      // the agent that the conversation was held in, headless
-	ByOpenAI      = "openai"     // an endpoint that speaks OpenAI's protocol
-	SummarizerOff = "off"
 )
 
 // The variables that say where an OpenAI-compatible endpoint is. They are not
@@ -59,7 +52,7 @@ type CompactRange struct {
 // makes those that are missing, by the configured summarizer; a model is not asked
 // for the last range while that still grows.
 func (w *Workspace) Compact(ctx context.Context, e store.Entry, apply bool) (*Compacted, error) {
-	c, err := w.Store.Conversation(e.Path)
+	c, err := w.Open(e)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +82,7 @@ func (w *Workspace) compact(ctx context.Context, c *store.Conversation, apply bo
 		switch {
 		case found >= 0:
 			sum = have[found]
-		case r.Open && (w.Config.Summarizer == ByAgent || w.Config.Summarizer == ByOpenAI):
+		case r.Open && (w.Config.Summarizer == workspace.SummarizerAgent || w.Config.Summarizer == workspace.SummarizerOpenAI):
 			at.Why = "it still grows, and no model is asked before it is complete"
 		case apply:
 			if sum, err = m.make(ctx, r); ctx.Err() != nil {
@@ -165,7 +158,7 @@ func (m *maker) sumUp(ctx context.Context, r summary.Range) (*schema.Summary, er
 	if err := m.stands(r); err != nil {
 		return nil, err
 	}
-	if w.Config.Summarizer == Extractive {
+	if w.Config.Summarizer == workspace.SummarizerExtractive {
 		return summary.New(h, r, summary.Extract(h, r, most), schema.Extracted, "", most, time.Time{}), nil
 	}
 	by, method, err := w.summarizer(m.session)
@@ -186,7 +179,7 @@ func (m *maker) sumUp(ctx context.Context, r summary.Range) (*schema.Summary, er
 	if err != nil {
 		return nil, err
 	}
-	sum := summary.New(h, r, text, method, got.Model, most, w.env.Now())
+	sum := summary.New(h, r, text, method, got.Model, most, w.Env.Now())
 	if sum == nil {
 		return nil, fmt.Errorf("no sentence of the answer has at most the %d tokens of summary_max_tokens", most)
 	}
@@ -218,11 +211,11 @@ type summarizer interface {
 
 // summarizer returns the one that is configured, and the word for it in the format.
 func (w *Workspace) summarizer(s *schema.Session) (summarizer, string, error) {
-	env := w.env.Machine.Getenv
+	env := w.Env.Machine.Getenv
 	switch w.Config.Summarizer {
-	case SummarizerOff:
+	case workspace.SummarizerOff:
 		return nil, "", errors.New("the setting summarizer is off")
-	case ByAgent:
+	case workspace.SummarizerAgent:
 		// The agent's program as a launch would find it.
 		name := s.AgentConfig.Agent
 		a, err := summarize.AgentFor(name, env("CORTEXT_"+strings.ToUpper(name)))

@@ -1,185 +1,91 @@
-// Package flow holds what the commands do, as plain functions: it is where the
-// store, the agents' transcripts and the resume engine meet. Nothing here prints
-// or exits, so that a server could call it as the command line does.
+// Package flow holds what the commands do in an agent and with one, as plain
+// functions: it is where capture, the workspace and the resume engine meet. Nothing
+// here prints or exits, so that a server could call it as the command line does.
 package flow
 
 import (
+	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
-	"cortext/inject"
-	"cortext/resume/find"
+	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/lifecycle"
+	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/workspace"
+	"cortext/resume/prompt"
 	"cortext/schema"
 	"cortext/store"
 )
 
-// Env is what flow needs of the world around it.
-type Env struct {
-	Dir     string // where the user stands, absolute
-	Machine inject.Machine
-	Now     func() time.Time
-	Rand    io.Reader
-	Holder  string         // what another process is told while this one holds a lock
-	Agents  []inject.Agent // the agents, in the order in which they are asked
-}
-
 // A Workspace is an open workspace with its settings.
 type Workspace struct {
-	Store    *store.Store
-	Config   Config
-	Warnings []string // about the settings
+	*capture.Capture
 
-	// Summing, if it is set, is told of which messages, and how many there are, a
-	// model is asked for a summary, before it is.
+	// Summing, if it is set, is called before each request to a model with the first,
+	// last and total message number.
 	Summing func(first, last, of int)
-
-	env      Env
-	happened []Happening
-	syncing  *syncing // while many sessions are looked at
 
 	summaryWait time.Duration // how long one summary may take; 0: summaryTime
 }
 
 // Open opens the workspace that env.Dir is in.
-func Open(env Env) (*Workspace, error) {
-	root, err := store.Find(env.Dir)
+func Open(env workspace.Env) (*Workspace, error) {
+	w, err := workspace.Open(env)
 	if err != nil {
 		return nil, err
 	}
-	st, err := store.Open(root, store.Options{Now: env.Now, Rand: env.Rand, Holder: env.Holder})
-	if err != nil {
-		return nil, err
-	}
-	w := &Workspace{Store: st, env: env}
-	if w.Config, w.Warnings, err = readConfig(st); err != nil {
-		st.Close()
-		return nil, err
-	}
-	return w, nil
+	return &Workspace{Capture: capture.New(w)}, nil
 }
 
 // OpenAt opens dir as a workspace, also if it is none yet: to plan what would be
 // put into it.
-func OpenAt(env Env, dir string, isNew bool) (*Workspace, error) {
+func OpenAt(env workspace.Env, dir string, isNew bool) (*Workspace, error) {
 	if !isNew {
 		return Open(env)
 	}
-	st, err := store.OpenFolder(dir)
+	w, err := workspace.OpenNew(env, dir)
 	if err != nil {
 		return nil, err
 	}
-	w := &Workspace{Store: st, env: env}
-	if w.Config, w.Warnings, err = readConfig(st); err != nil {
-		return nil, errors.Join(err, st.Close())
-	}
-	return w, nil
-}
-
-// Close releases the workspace.
-func (w *Workspace) Close() error { return w.Store.Close() }
-
-// A NotFoundError says that no conversation is meant by a query.
-type NotFoundError struct {
-	Query string
-	Near  []store.Entry // what may have been meant, best first
-}
-
-func (e *NotFoundError) Error() string { return fmt.Sprintf("no conversation matches %q", e.Query) }
-
-// An AmbiguousError says that several conversations may be meant.
-type AmbiguousError struct {
-	Query      string // empty: none was named
-	Candidates []store.Entry
-}
-
-func (e *AmbiguousError) Error() string {
-	if e.Query == "" {
-		return fmt.Sprintf("which conversation is meant? there are %d", len(e.Candidates))
-	}
-	return fmt.Sprintf("%q matches %d conversations", e.Query, len(e.Candidates))
-}
-
-// ErrNoConversation is returned where a command means the current conversation
-// and there is none.
-var ErrNoConversation = errors.New("no conversation is active")
-
-// nearest is how many conversations are named where nothing matched.
-const nearest = 3
-
-// match returns what query means, at least one.
-func (w *Workspace) match(all []store.Entry, query string) ([]store.Entry, error) {
-	items := make([]find.Item, len(all))
-	for i, e := range all {
-		items[i] = find.Item{
-			ID:      e.Session.ID,
-			Folder:  strings.TrimPrefix(e.Path, "conversations/"),
-			Title:   e.Session.DisplayTitle(),
-			Summary: e.Session.ContextSummary,
-		}
-	}
-	take := func(at []int) []store.Entry {
-		list := make([]store.Entry, len(at))
-		for i, n := range at {
-			list[i] = all[n]
-		}
-		return list
-	}
-	if hits := find.Match(items, query); len(hits) > 0 {
-		return take(hits), nil
-	}
-	return nil, &NotFoundError{Query: query, Near: take(find.Nearest(items, query, nearest))}
+	return &Workspace{Capture: capture.New(w)}, nil
 }
 
 // Current returns the conversation that a command means which names none: that
 // of CORTEXT_SESSION, else that of the agent's session the command runs in, else
-// the only active one (DESIGN: "Which conversation is meant without an id").
+// the only active one.
 func (w *Workspace) Current() (store.Entry, error) {
-	if id := w.env.Machine.Getenv("CORTEXT_SESSION"); id != "" {
+	if id := w.Env.Machine.Getenv("CORTEXT_SESSION"); id != "" {
 		return w.Pick(id)
 	}
-	for _, agent := range w.env.Agents {
-		id := agent.Session(w.env.Machine)
+	for _, agent := range w.Env.Agents {
+		id := agent.Session(w.Env.Machine)
 		if id == "" {
 			continue
 		}
-		t, err := w.tieOf(agent, id, "")
+		b, err := w.Bind(agent, id, "")
 		if err != nil {
 			return store.Entry{}, err
 		}
-		if t.held() {
-			return w.entry(t.current().Path)
+		if b.Bound() {
+			return w.Entry(b.CurrentSegment().Path)
 		}
 	}
-	active, err := w.active()
+	active, err := w.Active()
 	if err != nil {
 		return store.Entry{}, err
 	}
 	switch len(active) {
 	case 0:
-		return store.Entry{}, ErrNoConversation
+		return store.Entry{}, workspace.ErrNoConversation
 	case 1:
 		return active[0], nil
 	}
-	return store.Entry{}, &AmbiguousError{Candidates: active}
+	return store.Entry{}, &workspace.AmbiguousError{Candidates: active}
 }
 
-// entry returns the conversation at a path as List gives it.
-func (w *Workspace) entry(at string) (store.Entry, error) {
-	c, err := w.Store.Conversation(at)
-	if err != nil {
-		return store.Entry{}, err
-	}
-	defer c.Close()
-	s, damage, err := c.Session()
-	return store.Entry{Path: at, Session: s, Damage: damage}, err
-}
-
-// PickOrCurrent is Pick where a query is given, else Current.
+// PickOrCurrent is Pick if a query is given, else Current.
 func (w *Workspace) PickOrCurrent(query string) (store.Entry, error) {
 	if query != "" {
 		return w.Pick(query)
@@ -187,108 +93,171 @@ func (w *Workspace) PickOrCurrent(query string) (store.Entry, error) {
 	return w.Current()
 }
 
-func hasSource(s *schema.Session, agent, nativeID string) bool {
-	for _, src := range s.Sources {
-		if src.Agent == agent && src.NativeID == nativeID {
-			return true
-		}
+// New begins a conversation: its folder with the type's document, active from now
+// on. paused are the titles of the conversations that are paused by it.
+func (w *Workspace) New(typ, title string) (e store.Entry, paused []string, err error) {
+	begin := workspace.Beginning{Type: typ, Title: title, Arguments: title}
+	agent, id, b := w.unbound()
+	if b != nil {
+		begin.Source = &schema.Source{Agent: agent, NativeID: id, Version: b.Version}
+		begin.ID = schema.DerivedID(agent, id, w.Env.Now())
 	}
-	return false
+	e, paused, err = w.Begin(begin)
+	if err == nil && b != nil {
+		b.Add(capture.Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID}})
+		err = w.Save(agent, id, b)
+	}
+	return e, paused, err
 }
 
-// edit opens a conversation, changes its metadata and returns it as it stands
-// then.
-func (w *Workspace) edit(path string, f func(*store.Conversation, *schema.Session) error) (*schema.Session, error) {
-	c, err := w.Store.Conversation(path)
+// unbound is the agent's session that the command was called from, if that belongs
+// to no conversation yet: one that it begins is its.
+func (w *Workspace) unbound() (agent, nativeID string, b *capture.Binding) {
+	for _, a := range w.Env.Agents {
+		id := a.Session(w.Env.Machine)
+		if id == "" {
+			continue
+		}
+		file, _ := a.Locate(w.Env.Machine, id)
+		if b, err := w.Bind(a, id, file); err == nil && len(b.Segments) == 0 {
+			return a.Name, id, b
+		}
+	}
+	return "", "", nil
+}
+
+// ErrNoSession says that a command was not called from within an agent's session.
+var ErrNoSession = errors.New("this is no session of an agent: the command is for agents to call")
+
+// SkipCaller leaves the session that the command is called from alone from now on.
+func (w *Workspace) SkipCaller() error {
+	for _, agent := range w.Env.Agents {
+		if id := agent.Session(w.Env.Machine); id != "" {
+			return w.Skip(agent.Name, id)
+		}
+	}
+	return ErrNoSession
+}
+
+// Remove removes a conversation with its folder. What the agents' transcripts have
+// of it is captured no more, until one is imported by name.
+func (w *Workspace) Remove(ctx context.Context, e store.Entry) error {
+	// No hook may continue with one of its sessions meanwhile.
+	sources := slices.Clone(e.Session.Sources)
+	slices.SortFunc(sources, func(a, b schema.Source) int { return strings.Compare(a.Agent+a.NativeID, b.Agent+b.NativeID) })
+	roots := map[string][]string{}
+	for _, src := range sources {
+		key := src.Agent + "\n" + src.NativeID
+		if _, held := roots[key]; held {
+			continue
+		}
+		unlock, err := w.Lock(src.Agent, src.NativeID, capture.LockWait)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		roots[key] = w.RootsOfSource(src.Agent, src.NativeID)
+	}
+	if err := w.Forget(ctx, e, roots); err != nil {
+		return err
+	}
+	for _, src := range sources {
+		if err := w.Forgotten(src.Agent, src.NativeID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A StopResult is what a stop did.
+type StopResult struct {
+	Entry     store.Entry
+	Summary   string
+	Captured  int // messages that the agents' transcripts still had
+	Committed bool
+	Unsaved   error   // what could not be captured: the conversation is not saved whole
+	Warnings  []error // what else did not work; the conversation is saved anyway
+}
+
+// Stop captures what the agents' transcripts still have, pauses the conversation,
+// writes its counters, plan and summary, and commits it if so configured. A session
+// that was skipped is captured again: the user asks for it.
+func (w *Workspace) Stop(ctx context.Context, e store.Entry) (*StopResult, error) {
+	for _, src := range e.Session.Sources {
+		if err := w.Unskip(src.Agent, src.NativeID); err != nil {
+			return nil, err
+		}
+	}
+	n, unsaved := w.Sources(ctx, e, "", capture.Options{Mode: capture.PutBack, SessionJSON: capture.ByCaller})
+	w.markStopped(e)
+	out, err := w.finishStop(e.Path)
+	if err != nil {
+		return nil, errors.Join(err, unsaved)
+	}
+	out.Captured, out.Unsaved = n, unsaved
+	out.Warnings = append(out.Warnings, w.sumUpOld(ctx, out.Entry)...)
+	if unsaved == nil {
+		if out.Committed, err = w.Commit(ctx, out.Entry); err != nil {
+			out.Warnings = append(out.Warnings, err)
+		}
+	}
+	return out, nil
+}
+
+// sumUpOld makes the summaries that are missing. One that fails is tried again at the
+// next stop; the messages stay as they are.
+func (w *Workspace) sumUpOld(ctx context.Context, e store.Entry) []error {
+	if s := e.Session; w.Config.Summarizer == workspace.SummarizerOff || s.MessageCount <= w.Config.SummarizeAfter || s.Tokens > workspace.NotesTokens {
+		return nil // of a conversation that is too long to be read at each stop, cortext compact makes them
+	}
+	out, err := w.Compact(ctx, e, true)
+	if err != nil {
+		return []error{err}
+	}
+	return out.Failed
+}
+
+// markStopped notes for the sessions that are in a conversation that the user has
+// stopped it.
+func (w *Workspace) markStopped(e store.Entry) {
+	for _, src := range e.Session.Sources {
+		agent, ok := w.Agent(src.Agent)
+		if !ok {
+			continue
+		}
+		_ = w.Locked(src.Agent, src.NativeID, func() error {
+			b, err := w.Bind(agent, src.NativeID, "")
+			if err == nil && b.Bound() && b.CurrentSegment().Path == e.Path {
+				b.Stopped, b.Turns = true, 0
+				err = w.Save(src.Agent, src.NativeID, b)
+			}
+			return err
+		})
+	}
+}
+
+// finishStop pauses the conversation at a path with what the logs say of it.
+func (w *Workspace) finishStop(path string) (*StopResult, error) {
+	c, err := w.Conversation(path)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	if err := c.Edit(func(s *schema.Session) error { return f(c, s) }); err != nil {
-		return nil, err
-	}
-	s, _, err := c.Session()
-	return s, err
-}
-
-// SetStatus changes the status of a conversation. Where one conversation at a
-// time is active (one_active), the others that are become paused; their titles
-// are returned.
-func (w *Workspace) SetStatus(e store.Entry, status schema.Status) (paused []string, err error) {
-	if status == schema.Active {
-		if paused, err = w.pauseOthers(e.Path); err != nil {
-			return nil, err
-		}
-	}
-	_, err = w.edit(e.Path, func(_ *store.Conversation, s *schema.Session) error {
-		s.Status = status
-		return nil
-	})
-	return paused, err
-}
-
-func (w *Workspace) pauseOthers(path string) (paused []string, err error) {
-	if !w.Config.OneActive {
-		return nil, nil
-	}
-	all, err := w.Store.List()
+	s, err := w.Finish(c, workspace.Finishing{Pause: true, Recount: true, Describe: w.DescribeSources})
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range all {
-		if e.Path == path || e.Session.Status != schema.Active {
-			continue
-		}
-		if _, err := w.edit(e.Path, func(_ *store.Conversation, s *schema.Session) error {
-			s.Status = schema.Paused
-			return nil
-		}); err != nil {
-			return paused, err
-		}
-		paused = append(paused, e.Session.DisplayTitle())
-	}
-	return paused, nil
-}
-
-// maxTitle is the longest title in bytes: it stands in lists.
-const maxTitle = 300
-
-// A TitleError says why a text cannot be a title.
-type TitleError struct{ Why string }
-
-func (e *TitleError) Error() string { return e.Why }
-
-// cleanTitle puts a title on one line.
-func cleanTitle(title string) (string, error) {
-	title = strings.Join(strings.Fields(title), " ")
-	switch {
-	case title == "":
-		return "", &TitleError{"the title is empty"}
-	case len(title) > maxTitle:
-		return "", &TitleError{fmt.Sprintf("the title has %d bytes, at most %d are shown in lists", len(title), maxTitle)}
-	}
-	return title, nil
-}
-
-// SetTitle changes the title of a conversation; its folder keeps its name, since
-// links and commits point at it.
-func (w *Workspace) SetTitle(e store.Entry, title string) (*schema.Session, error) {
-	title, err := cleanTitle(title)
+	e, err := w.Entry(path)
 	if err != nil {
 		return nil, err
 	}
-	return w.edit(e.Path, func(_ *store.Conversation, s *schema.Session) error {
-		s.Title = title
-		return nil
-	})
+	e.Session = s
+	return &StopResult{Entry: e, Summary: s.ContextSummary}, nil
 }
 
-// relative returns dir relative to the workspace with slashes; ok is false where
-// dir is not in it.
-func (w *Workspace) relative(dir string) (rel string, ok bool) {
-	rel, err := filepath.Rel(w.Store.Root(), dir)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(os.PathSeparator)) {
-		return "", false
-	}
-	return filepath.ToSlash(rel), true
+// document is the markdown file of a conversation that was captured.
+func document(typ, title string, at time.Time) []byte {
+	return []byte(prompt.Document(typ, title, at.UTC().Format(time.DateOnly)))
 }
+
+var _ = lifecycle.End

@@ -2,57 +2,41 @@ package flow
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"strings"
-	"time"
 
-	"cortext/cmd/internal/lifecycle"
+	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
-	"cortext/store"
 )
 
-// Hook does what is to be done at a moment of an agent's session. say is what the
-// agent is to be told beside the prompt, empty for nothing; it is never more than
-// the agent takes whole. Of an error the agent must not learn.
+// Hook handles one event of an agent's session and returns the text to inject next
+// to the prompt: empty for none, at most agent.ReplyLimit bytes. The agent never sees
+// an error.
 func (w *Workspace) Hook(ctx context.Context, agent inject.Agent, e inject.Event) (say string, err error) {
-	if w.skipped(agent.Name, e.NativeID) && e.Moment != inject.Prompted {
-		if e.Moment == inject.Ended && e.Cleared {
-			err = w.cleared(agent, e, &tie{})
-		}
-		return "", err
-	}
 	if e.Moment == inject.Prompted && !strings.HasPrefix(e.Prompt, commandPrefix) {
 		return "", nil // the usual case costs nothing
 	}
-	if e.Transcript == "" && e.Moment != inject.Began { // not every agent tells
-		e.Transcript, _ = agent.Locate(w.env.Machine, e.NativeID)
+	if e.Moment != inject.Prompted && w.Skipped(agent.Name, e.NativeID) {
+		if e.Moment == inject.Ended && e.Cleared {
+			err = w.cleared(agent, e, &capture.Binding{})
+		}
+		return "", err
 	}
-	if err := w.locked(agent, e, lockWait, func() error {
-		say, err = w.moment(ctx, agent, e)
+	if e.Transcript == "" && e.Moment != inject.Began { // not every agent tells
+		e.Transcript, _ = agent.Locate(w.Env.Machine, e.NativeID)
+	}
+	if err := w.Locked(agent.Name, e.NativeID, func() error {
+		say, err = w.handle(ctx, agent, e)
 		return err
 	}); err != nil || e.Moment != inject.Began {
 		return say, err
 	}
-	return "", w.catchUp(ctx, agent, e)
+	return "", w.CatchUp(ctx, agent, e)
 }
 
-// lockWait is how long a hook waits for another one of the same session.
-const lockWait = 10 * time.Second
-
-// locked calls f while no other process deals with the session.
-func (w *Workspace) locked(agent inject.Agent, e inject.Event, wait time.Duration, f func() error) error {
-	unlock, err := w.lockTie(agent.Name, e.NativeID, wait)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return f()
-}
-
-func (w *Workspace) moment(ctx context.Context, agent inject.Agent, e inject.Event) (say string, err error) {
+func (w *Workspace) handle(ctx context.Context, agent inject.Agent, e inject.Event) (say string, err error) {
 	switch e.Moment {
 	case inject.Began:
 		return "", w.began(ctx, agent, e)
@@ -61,16 +45,16 @@ func (w *Workspace) moment(ctx context.Context, agent inject.Agent, e inject.Eve
 	case inject.Answered:
 		return "", w.answered(ctx, agent, e)
 	case inject.Used:
-		if !w.Config.AfterTool || w.Config.Autosave != AutosaveTurn {
+		if !w.Config.AfterTool || w.Config.Autosave != workspace.AutosaveTurn {
 			return "", nil
 		}
-		_, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
+		_, err := w.Session(ctx, agent, e.NativeID, e.Transcript)
 		return "", err
 	case inject.Compacting:
-		if w.Config.Autosave == AutosaveOff {
+		if w.Config.Autosave == workspace.AutosaveOff {
 			return "", nil
 		}
-		_, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
+		_, err := w.Session(ctx, agent, e.NativeID, e.Transcript)
 		return "", err
 	case inject.Ended:
 		return "", w.ended(ctx, agent, e)
@@ -78,85 +62,32 @@ func (w *Workspace) moment(ctx context.Context, agent inject.Agent, e inject.Eve
 	return "", nil
 }
 
-// capture reads on in the transcript of a session, if that is tied to a
-// conversation.
-func (w *Workspace) capture(ctx context.Context, agent inject.Agent, nativeID, transcript string) (*tie, error) {
-	t, err := w.tieOf(agent, nativeID, transcript)
-	if err != nil {
-		return nil, err
-	}
-	_, err = w.follow(ctx, agent, nativeID, t)
-	return t, err
-}
-
-// answered captures a turn; a conversation that the turn stopped is settled and
+// answered captures a turn; a conversation that the turn stopped is finished and
 // committed now that its last answer is there.
 func (w *Workspace) answered(ctx context.Context, agent inject.Agent, e inject.Event) error {
 	name := stoppingName(agent.Name, e.NativeID)
-	at, stopping := w.Store.ReadCache(name)
-	if w.Config.Autosave != AutosaveTurn && !stopping {
+	path, stopping := w.Store.ReadCache(name)
+	if w.Config.Autosave != workspace.AutosaveTurn && !stopping {
 		return nil
 	}
-	if err := w.captureAnswer(ctx, agent, e); err != nil || !stopping {
+	if _, err := w.Answer(ctx, agent, e); err != nil || !stopping {
 		return err
 	}
-	return errors.Join(w.Store.RemoveCache(name), w.finishStop(ctx, string(at)))
-}
-
-// An agent may call the hook a moment before the answer is in the transcript
-// (Claude Code 2.1.329, in a terminal: some 20 ms). It is waited for, but never
-// for long: what is late is captured the next time.
-const (
-	answerWait = 500 * time.Millisecond
-	answerPoll = 5 * time.Millisecond
-)
-
-// captureAnswer captures a turn with the answer that the agent has told of.
-func (w *Workspace) captureAnswer(ctx context.Context, agent inject.Agent, e inject.Event) error {
-	for waited := time.Duration(0); ; waited += answerPoll {
-		t, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
-		if err != nil || !t.kept() || e.Said == "" || t.Said == endOf(e.Said) {
-			return err
-		}
-		for ; !t.grown(agent) && waited < answerWait; waited += answerPoll {
-			time.Sleep(answerPoll)
-		}
-		if waited >= answerWait || ctx.Err() != nil {
-			return nil
-		}
-		time.Sleep(answerPoll)
-	}
-}
-
-// endOf is a hash of the end of a text, by which it is known again, whatever the
-// space in it. The text itself may hold a secret.
-func endOf(text string) string {
-	const runes = 80
-	r := []rune(strings.Join(strings.Fields(text[max(0, len(text)-8*runes):]), " "))
-	sum := sha256.Sum256([]byte(string(r[max(0, len(r)-runes):])))
-	return hex.EncodeToString(sum[:8])
+	return errors.Join(w.Store.RemoveCache(name), w.completeStop(ctx, string(path)))
 }
 
 func stoppingName(agent, nativeID string) string {
 	return "stopping/" + agent + "/" + schema.PathElement(nativeID)
 }
 
-// finishStop settles a conversation again, behind the answer to the command that
+// completeStop finishes a conversation again, after the answer to the command that
 // stopped it, and commits it if so configured.
-func (w *Workspace) finishStop(ctx context.Context, at string) error {
-	c, err := w.Store.Conversation(at)
+func (w *Workspace) completeStop(ctx context.Context, path string) error {
+	out, err := w.finishStop(path)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	if err := w.settle(c); err != nil {
-		return err
-	}
-	s, _, err := c.Session()
-	if err != nil {
-		return err
-	}
-	if _, err = w.commit(ctx, store.Entry{Path: at, Session: s}); err != nil {
+	if _, err = w.Commit(ctx, out.Entry); err != nil {
 		w.TellLater(err)
 	}
 	return err
@@ -181,49 +112,27 @@ func (w *Workspace) Untold() string {
 }
 
 // ended captures the rest of a session and pauses its conversation, unless the
-// program goes on with an empty context.
+// program continues with an empty context.
 func (w *Workspace) ended(ctx context.Context, agent inject.Agent, e inject.Event) error {
-	t, err := w.tieOf(agent, e.NativeID, e.Transcript)
-	if err == nil && w.Config.Autosave != AutosaveOff {
-		_, err = w.follow(ctx, agent, e.NativeID, t)
+	b, err := w.Bind(agent, e.NativeID, e.Transcript)
+	if err == nil && w.Config.Autosave != workspace.AutosaveOff {
+		_, err = w.Ingest(ctx, agent, e.NativeID, b, capture.Options{Mode: capture.OwnTurn})
 	}
 	if err != nil {
 		return err
 	}
 	if e.Cleared {
-		err = w.cleared(agent, e, t)
+		err = w.cleared(agent, e, b)
 	}
-	if !t.held() || w.Config.Autosave == AutosaveOff {
+	if !b.Bound() || w.Config.Autosave == workspace.AutosaveOff {
 		return err
 	}
 	name := stoppingName(agent.Name, e.NativeID)
-	if at, stopping := w.Store.ReadCache(name); stopping {
-		return errors.Join(err, w.Store.RemoveCache(name), w.finishStop(ctx, string(at)))
+	if path, stopping := w.Store.ReadCache(name); stopping {
+		return errors.Join(err, w.Store.RemoveCache(name), w.completeStop(ctx, string(path)))
 	}
-	if e.Cleared && !t.Stopped {
+	if e.Cleared && !b.Stopped {
 		return err
 	}
-	return errors.Join(err, w.pause(t.current().Path))
-}
-
-// pause ends a conversation's activity with counters and summary as they are now.
-func (w *Workspace) pause(at string) error {
-	c, err := w.Store.Conversation(at)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil // another branch of git is checked out, or the user removed it
-	}
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	if err := w.settleQuick(c); err != nil {
-		return err
-	}
-	return c.Edit(func(s *schema.Session) error {
-		if s.Status == schema.Active {
-			s.Status = schema.Paused
-			w.note(lifecycle.End, at)
-		}
-		return nil
-	})
+	return errors.Join(err, w.Pause(b.CurrentSegment().Path))
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/resume/prompt"
 	"cortext/store"
@@ -20,7 +22,7 @@ import (
 func (w *Workspace) PlanInstall(name string, plugin, user bool) ([]inject.Change, error) {
 	var agent inject.Agent
 	var known []string
-	for _, a := range w.env.Agents {
+	for _, a := range w.Env.Agents {
 		if a.Install != nil {
 			known = append(known, a.Name)
 			if a.Name == name {
@@ -29,24 +31,24 @@ func (w *Workspace) PlanInstall(name string, plugin, user bool) ([]inject.Change
 		}
 	}
 	if agent.Install == nil {
-		return nil, &AgentError{Agent: name, Known: known}
+		return nil, &capture.AgentError{Agent: name, Known: known}
 	}
 	var types []inject.Type
-	for _, typ := range w.types() {
+	for _, typ := range w.Types() {
 		text, _ := prompt.BuiltIn(typ)
-		b, err := w.Store.ReadFile(commandFile(typ))
+		b, err := w.Store.ReadFile(workspace.CommandFile(typ))
 		switch {
 		case err == nil:
 			text = string(b)
 		case !errors.Is(err, store.ErrNotFound):
 			return nil, err
 		}
-		types = append(types, inject.Type{Name: typ, Source: w.fillSettings(text)})
+		types = append(types, inject.Type{Name: typ, Source: w.FillSettings(text)})
 	}
 	o := inject.InstallOptions{Types: types, AfterTool: bool(w.Config.AfterTool), Plugin: plugin, User: user}
 	changes, err := agent.Install(o, func(path string) (string, bool, error) {
 		if at, ok := strings.CutPrefix(path, homePrefix); ok {
-			return readHome(filepath.Join(w.env.Machine.Home, filepath.FromSlash(at)))
+			return readHome(filepath.Join(w.Env.Machine.Home, filepath.FromSlash(at)))
 		}
 		b, err := w.Store.ReadFile(path)
 		if errors.Is(err, store.ErrNotFound) {
@@ -78,7 +80,7 @@ func (w *Workspace) Install(changes []inject.Change) error {
 			continue
 		}
 		if at, ok := strings.CutPrefix(c.Path, homePrefix); ok {
-			if err := writeHome(filepath.Join(w.env.Machine.Home, filepath.FromSlash(at)), []byte(c.Text)); err != nil {
+			if err := writeHome(filepath.Join(w.Env.Machine.Home, filepath.FromSlash(at)), []byte(c.Text)); err != nil {
 				return err
 			}
 			continue

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/resume"
 	"cortext/schema"
@@ -41,18 +43,11 @@ type Planned struct {
 	request inject.Request
 }
 
-// LaunchedFor is the variable that tells the hooks of a program for which
-// conversation it was launched.
-const LaunchedFor = "CORTEXT_LAUNCHED_FOR"
-
-// launchDir is where files for a launch lie, relative to the workspace.
-const launchDir = ".workspace/local/cache/launch"
-
 // CatchUpWith captures what the agents' transcripts of a conversation have that
 // is not stored yet: the last turns of a program that was killed.
 func (w *Workspace) CatchUpWith(ctx context.Context, e store.Entry) (store.Entry, error) {
-	_, err := w.captureOf(ctx, e, "")
-	fresh, entryErr := w.entry(e.Path)
+	_, err := w.Sources(ctx, e, "", capture.Options{Mode: capture.PutBack})
+	fresh, entryErr := w.Entry(e.Path)
 	if entryErr != nil {
 		return e, errors.Join(err, entryErr)
 	}
@@ -63,9 +58,8 @@ func (w *Workspace) CatchUpWith(ctx context.Context, e store.Entry) (store.Entry
 // they were captured.
 func (w *Workspace) Behind(e store.Entry) (n int) {
 	for _, src := range e.Session.Sources {
-		agent, known := w.agent(src.Agent)
-		t, ok := w.readTie(src.Agent, src.NativeID)
-		if known && ok && t.grown(agent) && !w.skipped(src.Agent, src.NativeID) {
+		agent, known := w.Agent(src.Agent)
+		if known && w.Behindhand(agent, src.NativeID) && !w.Skipped(src.Agent, src.NativeID) {
 			n++
 		}
 	}
@@ -96,11 +90,11 @@ func (w *Workspace) Plan(e store.Entry, o LaunchOptions) (*Planned, error) {
 		return nil, err
 	}
 	p.request = inject.Request{
-		Payload: p.Resumed.Payload.Text, Dir: p.Dir, Root: w.Store.Root(), Temp: filepath.Join(w.Store.Root(), filepath.FromSlash(launchDir)),
-		NativeID: p.id, Time: string(schema.NewTime(w.env.Now())), Headless: o.Headless, Prompt: o.Prompt,
+		Payload: p.Resumed.Payload.Text, Dir: p.Dir, Root: w.Store.Root(), Temp: filepath.Join(w.Store.Root(), filepath.FromSlash(capture.LaunchDir)),
+		NativeID: p.id, Time: string(schema.NewTime(w.Env.Now())), Headless: o.Headless, Prompt: o.Prompt,
 		Args: o.Args, Tools: e.Session.AgentConfig.Tools,
 	}
-	if p.Launch, err = agent.Launch(w.env.Machine, p.request); err != nil {
+	if p.Launch, err = agent.Launch(w.Env.Machine, p.request); err != nil {
 		return nil, w.orAnother(err, agent, o)
 	}
 	p.Resumed.Warnings = append(p.Resumed.Warnings, p.Launch.Warnings...)
@@ -122,7 +116,7 @@ func (w *Workspace) startDir(e store.Entry) (dir, warning string, err error) {
 	info, err := os.Stat(at)
 	switch {
 	case !filepath.IsLocal(name) || err == nil && !info.IsDir() || errors.Is(err, fs.ErrNotExist):
-		return root, fmt.Sprintf("the folder %s is gone: the agent starts in the workspace", plain(e.Session.WorkingDir)), nil
+		return root, fmt.Sprintf("the folder %s is gone: the agent starts in the workspace", workspace.Plain(e.Session.WorkingDir)), nil
 	case err != nil:
 		return "", "", err
 	}
@@ -135,7 +129,7 @@ func (w *Workspace) startDir(e store.Entry) (dir, warning string, err error) {
 		return "", "", err
 	}
 	if rel, err := filepath.Rel(realRoot, real); err != nil || !filepath.IsLocal(rel) {
-		return root, fmt.Sprintf("the folder %s leads out of the workspace through a link: the agent starts in the workspace", plain(e.Session.WorkingDir)), nil
+		return root, fmt.Sprintf("the folder %s leads out of the workspace through a link: the agent starts in the workspace", workspace.Plain(e.Session.WorkingDir)), nil
 	}
 	return at, "", nil
 }
@@ -148,7 +142,7 @@ func (w *Workspace) orAnother(err error, agent inject.Agent, o LaunchOptions) er
 		return err
 	}
 	var others []string
-	for _, a := range w.env.Agents {
+	for _, a := range w.Env.Agents {
 		if a.Launch != nil && a.Name != agent.Name {
 			others = append(others, "--agent "+a.Name)
 		}
@@ -166,7 +160,7 @@ func (w *Workspace) Target(e store.Entry, o LaunchOptions) (ResumeOptions, error
 	switch {
 	case err == nil:
 		return w.target(agent, e, o)
-	case o.Agent == "" && errors.As(err, new(*AgentError)):
+	case o.Agent == "" && errors.As(err, new(*capture.AgentError)):
 		return o.ResumeOptions, nil
 	}
 	return o.ResumeOptions, err
@@ -182,7 +176,7 @@ func (w *Workspace) target(agent inject.Agent, e store.Entry, o LaunchOptions) (
 	o.For = agent.Name
 	r := inject.Request{Dir: dir, Root: w.Store.Root(), Args: o.Args}
 	if agent.Model != nil {
-		o.Model = agent.Model(w.env.Machine, r)
+		o.Model = agent.Model(w.Env.Machine, r)
 	}
 	if o.Model == "" {
 		if o.Model, err = w.lastModel(e, agent); err != nil {
@@ -193,7 +187,7 @@ func (w *Workspace) target(agent inject.Agent, e store.Entry, o LaunchOptions) (
 		o.Window = w.Config.ContextWindow
 	}
 	if o.Window == 0 && o.Model != "" && agent.Window != nil {
-		o.Window = agent.Window(w.env.Machine, r, o.Model)
+		o.Window = agent.Window(w.Env.Machine, r, o.Model)
 	}
 	return o.ResumeOptions, nil
 }
@@ -203,7 +197,7 @@ func (w *Workspace) target(agent inject.Agent, e store.Entry, o LaunchOptions) (
 func (w *Workspace) launchable(e store.Entry, name string) (inject.Agent, error) {
 	var can []inject.Agent
 	var names []string
-	for _, a := range w.env.Agents {
+	for _, a := range w.Env.Agents {
 		if a.Launch != nil {
 			can = append(can, a)
 			names = append(names, a.Name)
@@ -218,7 +212,7 @@ func (w *Workspace) launchable(e store.Entry, name string) (inject.Agent, error)
 	}
 	i := slices.Index(names, want)
 	if i < 0 && name != "" || len(can) == 0 {
-		return inject.Agent{}, &AgentError{Agent: name, Known: names}
+		return inject.Agent{}, &capture.AgentError{Agent: name, Known: names}
 	}
 	return can[max(i, 0)], nil
 }
@@ -226,7 +220,7 @@ func (w *Workspace) launchable(e store.Entry, name string) (inject.Agent, error)
 // newUUID makes a random UUID, which agents take for the id of a session.
 func (w *Workspace) newUUID() (string, error) {
 	var b [16]byte
-	if _, err := io.ReadFull(w.random(), b[:]); err != nil {
+	if _, err := io.ReadFull(w.Random(), b[:]); err != nil {
 		return "", err
 	}
 	b[6] = b[6]&0x0f | 0x40

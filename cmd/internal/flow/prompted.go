@@ -7,6 +7,8 @@ import (
 	"path"
 	"strings"
 
+	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/inject/setup"
 	"cortext/resume/digest"
@@ -26,7 +28,7 @@ func (w *Workspace) prompted(ctx context.Context, agent inject.Agent, e inject.E
 		return say, err
 	}
 	say = lead + say
-	if why := plain(w.Untold()); why != "" {
+	if why := workspace.Plain(w.Untold()); why != "" {
 		say += "\n\nThe last time: " + strings.ToValidUTF8(why[:min(len(why), untoldLimit-20)], "")
 	}
 	return say, nil
@@ -38,7 +40,7 @@ func (w *Workspace) commandText(agent inject.Agent, e inject.Event) string {
 	name, args, _ := workspaceCommand(e.Prompt)
 	text, ok := setup.Managing(name, agent.Name)
 	if !ok {
-		c, known, err := w.command(name)
+		c, known, err := w.Command(name)
 		if err != nil || !known {
 			return ""
 		}
@@ -70,7 +72,7 @@ func (w *Workspace) carryOut(ctx context.Context, agent inject.Agent, e inject.E
 	case "compact":
 		return w.sayCompact(ctx, agent, e, args)
 	}
-	if w.checkType(name) != nil {
+	if w.CheckType(name) != nil {
 		return "", nil // another's command
 	}
 	return w.begin(ctx, agent, e, name, args)
@@ -97,31 +99,33 @@ func workspaceCommand(prompt string) (name, args string, ok bool) {
 // the session to it. What the session did before, if it was tied to none, goes
 // into it too.
 func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Event, typ, args string) (string, error) {
-	if err := w.unskip(agent.Name, e.NativeID); err != nil {
+	if err := w.Unskip(agent.Name, e.NativeID); err != nil {
 		return "", err
 	}
-	t, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
+	t, err := w.Session(ctx, agent, e.NativeID, e.Transcript)
 	if err != nil {
 		return "", err
 	}
-	p := part{}
-	if len(t.Parts) > 0 {
-		p.From = w.from(e)
-		if err := w.pause(t.current().Path); err != nil {
+	seg := capture.Segment{}
+	if len(t.Segments) > 0 {
+		seg.From = w.From(e)
+		if err := w.Pause(t.CurrentSegment().Path); err != nil {
 			return "", err
 		}
 	}
-	title := digest.Title([]schema.Message{{Role: schema.User, Content: e.Prompt}})
-	entry, _, err := w.begun(typ, title, args, func(s *schema.Session) {
-		s.Sources = []schema.Source{{Agent: agent.Name, NativeID: e.NativeID, Version: t.Version, From: p.From}}
-		s.AgentConfig.Agent = agent.Name
+	entry, _, err := w.Begin(workspace.Beginning{
+		Type: typ, Title: digest.Title([]schema.Message{{Role: schema.User, Content: e.Prompt}}), Arguments: args,
+		Source: &schema.Source{Agent: agent.Name, NativeID: e.NativeID, Version: t.Version, From: seg.From},
+		ID:     schema.PartID(agent.Name, e.NativeID, seg.From, w.Env.Now()),
 	})
 	if err != nil {
 		return "", err
 	}
-	p.Path = entry.Path
-	t.add(p)
-	w.writeTie(agent.Name, e.NativeID, t)
+	seg.Path, seg.ID = entry.Path, entry.Session.ID
+	t.Add(seg)
+	if err := w.Save(agent.Name, e.NativeID, t); err != nil {
+		return "", err
+	}
 	return fmt.Sprintf("%sthis conversation is kept in %s; its document is %s. It is saved by itself after each turn.",
 		sayPrefix, entry.Path, path.Join(entry.Path, typ+".md")), nil
 }
@@ -136,7 +140,7 @@ const reopenWord = "reopen"
 // resumeHere brings a conversation into the running session, or lists what there
 // is to choose from.
 func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject.Event, query string) (string, error) {
-	t, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
+	t, err := w.Session(ctx, agent, e.NativeID, e.Transcript)
 	if err != nil {
 		return "", err
 	}
@@ -145,8 +149,8 @@ func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject
 	}
 	query, reopen := strings.CutSuffix(query, " "+reopenWord)
 	entry, err := w.pickNumbered(query)
-	var missing *NotFoundError
-	var ambiguous *AmbiguousError
+	var missing *workspace.NotFoundError
+	var ambiguous *workspace.AmbiguousError
 	switch {
 	case errors.As(err, &missing):
 		return w.sayNone(agent.ReplyLimit, missing)
@@ -157,31 +161,31 @@ func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject
 	}
 	if entry.Session.Status == schema.Completed && !reopen {
 		return fmt.Sprintf("%s%s is completed. To take it up again all the same, type /workspace.resume %s %s", sayPrefix,
-			plain(entry.Session.DisplayTitle()), entry.Session.ID, reopenWord), nil
+			workspace.Plain(entry.Session.DisplayTitle()), entry.Session.ID, reopenWord), nil
 	}
-	if err := w.unskip(agent.Name, e.NativeID); err != nil {
+	if err := w.Unskip(agent.Name, e.NativeID); err != nil {
 		return "", err
 	}
-	if _, err := w.captureOf(ctx, entry, e.NativeID); err != nil {
+	if _, err := w.Sources(ctx, entry, e.NativeID, capture.Options{Mode: capture.PutBack}); err != nil {
 		return "", err
 	}
 	say, err := w.sayPayload(agent, entry)
 	if err != nil {
 		return "", err
 	}
-	if n := len(t.Parts); n == 0 || t.current().Path != entry.Path {
+	if n := len(t.Segments); n == 0 || t.CurrentSegment().Path != entry.Path {
 		if n > 0 {
-			if err := w.pause(t.current().Path); err != nil {
+			if err := w.Pause(t.CurrentSegment().Path); err != nil {
 				return "", err
 			}
 		}
-		if err := w.goOnIn(agent, e, t, entry.Path); err != nil {
+		if err := w.ContinueIn(agent, e, t, entry.Path); err != nil {
 			return "", err
 		}
 	}
 	t.Stopped = false
-	w.writeTie(agent.Name, e.NativeID, t)
-	_, err = w.activate(entry)
+	w.Save(agent.Name, e.NativeID, t)
+	_, err = w.Activate(entry)
 	return say, err
 }
 
@@ -193,18 +197,18 @@ const hereLimit = 24_000
 // Here is what /workspace.resume answers, for an agent that calls the command
 // itself from within its session.
 func (w *Workspace) Here(ctx context.Context, query string) (say string, err error) {
-	for _, agent := range w.env.Agents {
-		id := agent.Session(w.env.Machine)
+	for _, agent := range w.Env.Agents {
+		id := agent.Session(w.Env.Machine)
 		if id == "" {
 			continue
 		}
 		agent.ReplyLimit = hereLimit
 		e := inject.Event{NativeID: id}
-		if file, ok := agent.Locate(w.env.Machine, id); ok {
+		if file, ok := agent.Locate(w.Env.Machine, id); ok {
 			e.Transcript = file
 			e.PromptID = lastCommand(agent, file)
 		}
-		err = w.locked(agent, e, lockWait, func() error {
+		err = w.Locked(agent.Name, e.NativeID, func() error {
 			say, err = w.resumeHere(ctx, agent, e, query)
 			return err
 		})
@@ -230,23 +234,23 @@ func lastCommand(agent inject.Agent, transcript string) string {
 // stopHere stops the conversation of the running session. It is committed when
 // the answer to the command is there, too.
 func (w *Workspace) stopHere(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
-	if err := w.unskip(agent.Name, e.NativeID); err != nil {
+	if err := w.Unskip(agent.Name, e.NativeID); err != nil {
 		return "", err
 	}
-	t, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
+	t, err := w.Session(ctx, agent, e.NativeID, e.Transcript)
 	if err != nil {
 		return "", err
 	}
-	if !t.held() {
+	if !t.Bound() {
 		return sayPrefix + "this session belongs to no conversation: one begins with /workspace.<type>, and nothing was saved.", nil
 	}
-	at := t.current().Path
-	stopped, err := w.stop(at)
+	at := t.CurrentSegment().Path
+	stopped, err := w.finishStop(at)
 	if err != nil {
 		return "", err
 	}
 	t.Stopped = true
-	w.writeTie(agent.Name, e.NativeID, t)
+	w.Save(agent.Name, e.NativeID, t)
 	if err := w.Store.WriteCache(stoppingName(agent.Name, e.NativeID), []byte(at)); err != nil {
 		return "", err
 	}

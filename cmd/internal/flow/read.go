@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"cortext/cmd/internal/workspace"
 	"cortext/resume"
 	"cortext/schema"
 	"cortext/store"
@@ -34,7 +35,7 @@ func (e *NumberError) Error() string {
 
 // Show reads a conversation.
 func (w *Workspace) Show(e store.Entry, o ShowOptions) (*Shown, error) {
-	c, err := w.Store.Conversation(e.Path)
+	c, err := w.Open(e)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func (w *Workspace) Show(e store.Entry, o ShowOptions) (*Shown, error) {
 			}
 			h.Messages = h.Messages[o.First-1 : min(o.End, len(h.Messages))]
 		}
-		out.Messages, out.Damage, out.Tools = h.Messages, append(out.Damage, damage...), callsOf(h)
+		out.Messages, out.Damage, out.Tools = h.Messages, append(out.Damage, damage...), workspace.CallsOf(h)
 		return out, nil
 	}
 	messages, err := collect(c.Messages(), &out.Damage, func(m *schema.Message) (string, int) { return m.ID, m.Rev })
@@ -123,7 +124,7 @@ type Resumed struct {
 
 // Resume builds the payload of a conversation. It changes nothing on disk.
 func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
-	c, err := w.Store.Conversation(e.Path)
+	c, err := w.Open(e)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := resume.Options{Now: w.env.Now(), Budget: o.Budget, Agent: o.For, Model: o.Model, Window: o.Window, Last: o.Last, Strategy: o.Strategy, Keep: w.Config.KeepMessages}
+	opts := resume.Options{Now: w.Env.Now(), Budget: o.Budget, Agent: o.For, Model: o.Model, Window: o.Window, Last: o.Last, Strategy: o.Strategy, Keep: w.Config.KeepMessages}
 	budget := o.Budget
 	if budget == 0 {
 		budget = resume.BudgetOf(s, opts).Tokens
@@ -145,14 +146,10 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 	if err != nil {
 		return nil, err
 	}
-	settled, err := c.Settled()
-	if err != nil {
+	if opts.State, err = w.Notes(c, workspace.ReadNotes); err != nil {
 		return nil, err
 	}
-	if opts.State, err = w.stateOf(c, false); err != nil {
-		return nil, err
-	}
-	if first := s.Version == "1.0"; s.ContextSummary == "" || !settled && !first {
+	if !workspace.SummaryIsCurrent(s, c) {
 		// The logs have grown since session.json was written; the first Cortext
 		// did not say when that was, its word is taken.
 		s.ContextSummary = opts.State.Summary()
@@ -171,7 +168,7 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 			opts.Last = min(opts.Last, o.Last)
 		}
 	}
-	if opts.Command, _, err = w.command(s.ConversationType); err != nil {
+	if opts.Command, _, err = w.Command(s.ConversationType); err != nil {
 		return nil, err
 	}
 	p, err := resume.Build(s, h, opts)
@@ -191,17 +188,4 @@ func since(messages []schema.Message, at time.Time) int {
 		}
 	}
 	return 0
-}
-
-// callsOf lists the calls of a history in their order.
-func callsOf(h schema.History) []schema.Tool {
-	var calls []schema.Tool
-	for _, m := range h.Messages {
-		for _, call := range m.ToolCalls {
-			if t, ok := h.Tools[call.ID]; ok {
-				calls = append(calls, t)
-			}
-		}
-	}
-	return calls
 }

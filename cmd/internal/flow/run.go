@@ -2,7 +2,6 @@ package flow
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"cortext/cmd/internal/lifecycle"
+	"cortext/cmd/internal/capture"
 	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
@@ -21,71 +20,50 @@ import (
 // be done with them stands in a note beside the files while the program runs, so
 // that the next launch, or sync, cleans up after one that was killed.
 
-// A launchNote says what a launch is for.
-type launchNote struct {
-	Agent    string `json:"agent"`
-	NativeID string `json:"native_id,omitempty"` // empty: the agent chooses it
-	Payload  string `json:"payload"`             // the id of the line with the payload
-	Path     string `json:"path"`                // of the conversation
-	Status   string `json:"status"`              // of the conversation, before
-	PID      int    `json:"pid,omitempty"`       // of the agent, once it runs
-	Files    []left `json:"files,omitempty"`     // that were written elsewhere
-}
-
-// A left is a file of a launch that lies outside the workspace.
-type left struct {
-	Path    string `json:"path"`
-	Bytes   int64  `json:"bytes"`
-	Session bool   `json:"session,omitempty"` // it stays if the agent went on in it
-}
-
-// noteEnd is the ending of a note's name.
-const noteEnd = ".note"
-
 // Run takes a conversation up again: it writes the files of the launch, ties the
 // new session to the conversation, lets start run the program, and afterwards
 // captures what came and removes what it wrote. prepare runs the program once
 // before with other arguments, where the launch wants that. after is how the
 // conversation stands then; it is there whenever the program ran.
-func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Planned) error) (after *Stopped, err error) {
+func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Planned) error) (after *StopResult, err error) {
 	e := p.Resumed.Entry
-	unlock, err := w.Store.LockCache(launchLock(p.id), lockWait)
+	unlock, err := w.Store.LockCache(launchLock(p.id), capture.LockWait)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	w.CleanUp(ctx)
-	note := launchNote{
+	note := capture.LaunchNote{
 		Agent: p.Agent.Name, NativeID: p.Launch.NativeID, Payload: inject.PayloadID(p.Resumed.Payload.Text),
 		Path: e.Path, Status: string(e.Session.Status),
 	}
 	for _, f := range p.Launch.Files {
-		if _, ok := w.relative(f.Path); !ok {
-			note.Files = append(note.Files, left{f.Path, int64(len(f.Data)), f.Session})
+		if _, ok := w.Relative(f.Path); !ok {
+			note.Files = append(note.Files, capture.LeftFile{f.Path, int64(len(f.Data)), f.Session})
 		}
 	}
 	// The note comes first and goes last: what is written is always known.
-	if err := w.writeNote(p.id, note); err != nil {
+	if err := w.WriteNote(p.id, note); err != nil {
 		return nil, err
 	}
-	defer func() { _ = w.Store.RemoveFile(noteName(p.id)) }()
+	defer func() { _ = w.Store.RemoveFile(capture.NoteName(p.id)) }()
 	remove, err := w.writeFiles(p.Launch.Files)
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
 	p.Started = func(pid int) {
-		if now, ok := w.readNote(p.id + noteEnd); ok { // a hook may have told the session's id
+		if now, ok := w.ReadNote(path.Base(capture.NoteName(p.id))); ok { // a hook may have told the session's id
 			now.PID = pid
-			_ = w.writeNote(p.id, now)
+			_ = w.WriteNote(p.id, now)
 		}
 	}
 	before := e.Session.Status
-	if p.Paused, err = w.activate(e); err != nil {
+	if p.Paused, err = w.Activate(e); err != nil {
 		return nil, err
 	}
 	if p.Launch.NativeID != "" {
-		if err := w.goOnIn(p.Agent, inject.Event{NativeID: p.Launch.NativeID}, &tie{}, e.Path); err != nil {
+		if err := w.ContinueIn(p.Agent, inject.Event{NativeID: p.Launch.NativeID}, &capture.Binding{}, e.Path); err != nil {
 			return nil, errors.Join(err, w.takeBack(note, before))
 		}
 	}
@@ -101,7 +79,7 @@ func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Pl
 		return nil, errors.Join(runErr, w.takeBack(note, before), w.discard(ctx, note, false))
 	}
 	if note.NativeID == "" && p.Agent.Launched != nil {
-		if id, ok := p.Agent.Launched(w.env.Machine, p.request); ok {
+		if id, ok := p.Agent.Launched(w.Env.Machine, p.request); ok {
 			note.NativeID = id
 			err = w.tieLaunched(p.Agent, id, e.Path)
 		}
@@ -119,98 +97,53 @@ func (e *StartError) Unwrap() error { return e.Err }
 // tieLaunched lets a session go on in the conversation that it was launched for,
 // unless a hook has done so.
 func (w *Workspace) tieLaunched(agent inject.Agent, nativeID, at string) error {
-	return w.locked(agent, inject.Event{NativeID: nativeID}, lockWait, func() error {
-		t, err := w.tieOf(agent, nativeID, "")
-		if err != nil || len(t.Parts) > 0 {
+	return w.Locked(agent.Name, nativeID, func() error {
+		t, err := w.Bind(agent, nativeID, "")
+		if err != nil || len(t.Segments) > 0 {
 			return err
 		}
-		return w.goOnIn(agent, inject.Event{NativeID: nativeID}, t, at)
+		return w.ContinueIn(agent, inject.Event{NativeID: nativeID}, t, at)
 	})
-}
-
-// begunLaunched ties a session to the conversation that its program was launched
-// for, where the agent has only now chosen the session's id.
-func (w *Workspace) begunLaunched(agent inject.Agent, e inject.Event) error {
-	at := w.launchedFor()
-	if at == "" {
-		return nil
-	}
-	for _, name := range w.Store.ListFiles(launchDir) {
-		note, ok := w.readNote(name)
-		if !ok || note.Agent != agent.Name || note.NativeID != "" || note.Path != at {
-			continue
-		}
-		t, err := w.tieOf(agent, e.NativeID, "")
-		if err == nil && len(t.Parts) == 0 {
-			err = w.goOnIn(agent, e, t, at)
-		}
-		if err != nil {
-			return err
-		}
-		note.NativeID = e.NativeID
-		return w.writeNote(strings.TrimSuffix(name, noteEnd), note)
-	}
-	return nil
-}
-
-// launchedWith returns the conversation that the payload with an id was made for,
-// if a launch with it is noted.
-func (w *Workspace) launchedWith(agent, payload string) (at string, ok bool) {
-	for _, name := range w.Store.ListFiles(launchDir) {
-		note, known := w.readNote(name)
-		if known && note.Agent == agent && note.Payload == payload {
-			return note.Path, true
-		}
-	}
-	return "", false
-}
-
-// activate makes a conversation the active one, as of now.
-func (w *Workspace) activate(e store.Entry) (paused []string, err error) {
-	if paused, err = w.SetStatus(e, schema.Active); err != nil {
-		return paused, err
-	}
-	w.note(lifecycle.Resume, e.Path)
-	w.note(lifecycle.Start, e.Path)
-	_, err = w.edit(e.Path, func(_ *store.Conversation, s *schema.Session) error {
-		if now := w.env.Now(); s.LastActive.Time().Before(now) {
-			s.LastActive = schema.NewTime(now)
-		}
-		return nil
-	})
-	return paused, err
 }
 
 // takeBack undoes what was noted for a launch in which nothing was said.
-func (w *Workspace) takeBack(n launchNote, status schema.Status) error {
-	_, err := w.edit(n.Path, func(_ *store.Conversation, s *schema.Session) error {
+func (w *Workspace) takeBack(n capture.LaunchNote, status schema.Status) error {
+	c, err := w.Conversation(n.Path)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	err = c.Edit(func(s *schema.Session) error {
 		s.Status = status
 		s.Sources = slices.DeleteFunc(s.Sources, func(src schema.Source) bool {
 			return src.Agent == n.Agent && src.NativeID == n.NativeID
 		})
 		return nil
 	})
-	return errors.Join(err, w.Store.RemoveCache(tieName(n.Agent, n.NativeID)))
+	if err == nil && n.NativeID != "" {
+		err = w.Release(n.Agent, n.NativeID, n.Path)
+	}
+	return err
 }
 
 // discard tidies up what a launch left among the agent's own sessions.
-func (w *Workspace) discard(ctx context.Context, n launchNote, said bool) error {
-	agent, ok := w.agent(n.Agent)
+func (w *Workspace) discard(ctx context.Context, n capture.LaunchNote, said bool) error {
+	agent, ok := w.Agent(n.Agent)
 	if !ok || agent.Discard == nil || n.NativeID == "" {
 		return nil
 	}
-	return agent.Discard(ctx, w.env.Machine, n.NativeID, said)
+	return agent.Discard(ctx, w.Env.Machine, n.NativeID, said)
 }
 
 // afterRun captures what the program did and pauses the conversation. A session in
 // which nothing was said is not noted, and goes.
-func (w *Workspace) afterRun(ctx context.Context, n launchNote) (*Stopped, error) {
-	e, err := w.entry(n.Path)
+func (w *Workspace) afterRun(ctx context.Context, n capture.LaunchNote) (*StopResult, error) {
+	e, err := w.Entry(n.Path)
 	if err != nil {
 		return nil, err
 	}
-	count, captureErr := w.captureOf(ctx, e, "")
-	if err := w.pause(n.Path); err != nil {
+	count, captureErr := w.Sources(ctx, e, "", capture.Options{Mode: capture.PutBack})
+	if err := w.Pause(n.Path); err != nil {
 		return nil, errors.Join(err, captureErr)
 	}
 	if captureErr == nil {
@@ -229,10 +162,10 @@ func (w *Workspace) afterRun(ctx context.Context, n launchNote) (*Stopped, error
 			}
 		}
 	}
-	if e, err = w.entry(n.Path); err != nil {
+	if e, err = w.Entry(n.Path); err != nil {
 		return nil, errors.Join(err, captureErr)
 	}
-	out := &Stopped{Entry: e, Summary: e.Session.ContextSummary, Captured: count}
+	out := &StopResult{Entry: e, Summary: e.Session.ContextSummary, Captured: count}
 	if captureErr != nil {
 		out.Warnings = append(out.Warnings, captureErr)
 	}
@@ -241,8 +174,8 @@ func (w *Workspace) afterRun(ctx context.Context, n launchNote) (*Stopped, error
 
 // wasUsed reports whether something of a launched session was captured. How far it
 // was read does not tell: it begins with the payload.
-func (w *Workspace) wasUsed(n launchNote) (bool, error) {
-	c, err := w.Store.Conversation(n.Path)
+func (w *Workspace) wasUsed(n capture.LaunchNote) (bool, error) {
+	c, err := w.Conversation(n.Path)
 	if err != nil {
 		return false, err
 	}
@@ -257,24 +190,6 @@ func (w *Workspace) wasUsed(n launchNote) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-func noteName(id string) string { return launchDir + "/" + id + noteEnd }
-
-func (w *Workspace) writeNote(id string, n launchNote) error {
-	b, err := json.Marshal(n)
-	if err != nil {
-		return err
-	}
-	return w.Store.WriteFile(noteName(id), b)
-}
-
-func (w *Workspace) readNote(name string) (n launchNote, ok bool) {
-	if !strings.HasSuffix(name, noteEnd) {
-		return n, false
-	}
-	b, err := w.Store.ReadFile(launchDir + "/" + name)
-	return n, err == nil && json.Unmarshal(b, &n) == nil && n.Path != ""
 }
 
 // writeFiles writes the files of a launch and returns what removes them.
@@ -300,7 +215,7 @@ func (w *Workspace) writeFiles(files []inject.File) (remove func(), err error) {
 
 // writeLaunchFile makes a file that was not there; only its owner may read it.
 func (w *Workspace) writeLaunchFile(f inject.File) error {
-	if name, ok := w.relative(f.Path); ok {
+	if name, ok := w.Relative(f.Path); ok {
 		return w.Store.WriteFile(name, []byte(f.Data))
 	}
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
@@ -324,9 +239,9 @@ func launchLock(id string) string { return "launch/" + id }
 // agents do not run any more. What was said in their sessions is captured first.
 // What could not be removed stays noted for the next time; the errors tell of it.
 func (w *Workspace) CleanUp(ctx context.Context) (failed []error) {
-	names := w.Store.ListFiles(launchDir)
+	names := w.Store.ListFiles(capture.LaunchDir)
 	slices.SortStableFunc(names, func(a, b string) int { // a note goes when all else is gone
-		return boolInt(strings.HasSuffix(a, noteEnd)) - boolInt(strings.HasSuffix(b, noteEnd))
+		return boolInt(isNote(a)) - boolInt(isNote(b))
 	})
 	for _, name := range names {
 		id := strings.TrimSuffix(name, path.Ext(name))
@@ -334,17 +249,17 @@ func (w *Workspace) CleanUp(ctx context.Context) (failed []error) {
 		if err != nil {
 			continue
 		}
-		note, ok := w.readNote(id + noteEnd)
+		note, ok := w.ReadNote(path.Base(capture.NoteName(id)))
 		switch {
 		case ok && note.PID > 0 && runs(note.PID):
-		case ok && name == id+noteEnd:
+		case ok && name == path.Base(capture.NoteName(id)):
 			if err := w.afterKill(ctx, id, note); err != nil {
 				failed = append(failed, fmt.Errorf("cleaning up after a launch of %s that was killed: %w", note.Agent, err))
 			} else {
-				_ = w.Store.RemoveFile(noteName(id))
+				_ = w.Store.RemoveFile(capture.NoteName(id))
 			}
 		default:
-			_ = w.Store.RemoveFile(launchDir + "/" + name)
+			_ = w.Store.RemoveFile(capture.LaunchDir + "/" + name)
 		}
 		unlock()
 	}
@@ -352,13 +267,13 @@ func (w *Workspace) CleanUp(ctx context.Context) (failed []error) {
 }
 
 // afterKill does for a launch that was killed what it would have done itself.
-func (w *Workspace) afterKill(ctx context.Context, id string, n launchNote) error {
-	agent, ok := w.agent(n.Agent)
+func (w *Workspace) afterKill(ctx context.Context, id string, n capture.LaunchNote) error {
+	agent, ok := w.Agent(n.Agent)
 	if !ok {
 		return nil
 	}
 	if n.NativeID == "" && agent.Launched != nil {
-		if native, ok := agent.Launched(w.env.Machine, inject.Request{NativeID: id, Root: w.Store.Root(), Dir: w.Store.Root()}); ok {
+		if native, ok := agent.Launched(w.Env.Machine, inject.Request{NativeID: id, Root: w.Store.Root(), Dir: w.Store.Root()}); ok {
 			n.NativeID = native
 			if err := w.tieLaunched(agent, native, n.Path); err != nil && !errors.Is(err, store.ErrNotFound) {
 				return err
@@ -379,4 +294,30 @@ func (w *Workspace) afterKill(ctx context.Context, id string, n launchNote) erro
 		}
 	}
 	return err
+}
+
+func isNote(name string) bool {
+	_, ok := capture.IsNote(name)
+	return ok
+}
+
+// Sync is [capture.Capture.Sync], after launches that were killed are cleaned up.
+func (w *Workspace) Sync(ctx context.Context, o capture.SyncOptions) (*capture.SyncResult, error) {
+	failed := w.CleanUp(context.WithoutCancel(ctx))
+	out, err := w.Capture.Sync(ctx, o)
+	if out != nil {
+		out.Errors = append(failed, out.Errors...)
+	}
+	return out, err
+}
+
+// Discover is [capture.Capture.Discover], after launches that were killed are
+// cleaned up.
+func (w *Workspace) Discover(ctx context.Context) (*capture.SyncResult, error) {
+	failed := w.CleanUp(context.WithoutCancel(ctx))
+	out, err := w.Capture.Discover(ctx)
+	if out != nil {
+		out.Errors = append(failed, out.Errors...)
+	}
+	return out, err
 }

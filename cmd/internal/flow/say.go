@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
+	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/resume"
 	"cortext/schema"
@@ -18,17 +19,6 @@ import (
 
 // What an agent is told in a running session. Titles and summaries are data: they
 // stand on one line each, without control characters.
-
-// plain puts text on one line without characters that are no text.
-func plain(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return ' '
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
-}
 
 // Listed are the conversations in the order in which one is chosen: the last
 // active first, the completed ones last.
@@ -68,16 +58,16 @@ func (w *Workspace) sayList(limit int, all bool) (string, error) {
 	return w.sayEntries("the conversations, the last active first:", entries, limit, most)
 }
 
-func (w *Workspace) sayNone(limit int, e *NotFoundError) (string, error) {
-	head := fmt.Sprintf("no conversation matches %q.", plain(e.Query))
+func (w *Workspace) sayNone(limit int, e *workspace.NotFoundError) (string, error) {
+	head := fmt.Sprintf("no conversation matches %q.", workspace.Plain(e.Query))
 	if len(e.Near) == 0 {
 		return sayPrefix + head + " /workspace.resume without words lists them.", nil
 	}
 	return w.sayEntries(head+" The nearest are:", e.Near, limit, len(e.Near))
 }
 
-func (w *Workspace) sayAmbiguous(limit int, e *AmbiguousError) (string, error) {
-	return w.sayEntries(fmt.Sprintf("%q matches %d conversations:", plain(e.Query), len(e.Candidates)), e.Candidates, limit, shownFirst)
+func (w *Workspace) sayAmbiguous(limit int, e *workspace.AmbiguousError) (string, error) {
+	return w.sayEntries(fmt.Sprintf("%q matches %d conversations:", workspace.Plain(e.Query), len(e.Candidates)), e.Candidates, limit, shownFirst)
 }
 
 // sayEntries writes a numbered list and remembers it, so that a number means what
@@ -90,9 +80,9 @@ func (w *Workspace) sayEntries(head string, entries []store.Entry, limit, most i
 	var ids []string
 	for i, e := range entries {
 		s := e.Session
-		line := fmt.Sprintf("\n%d. %s / %s (%s, %s)", i+1, plain(s.ConversationType), plain(s.DisplayTitle()), s.Status, resume.Ago(w.env.Now(), s.LastActive.Time()))
+		line := fmt.Sprintf("\n%d. %s / %s (%s, %s)", i+1, workspace.Plain(s.ConversationType), workspace.Plain(s.DisplayTitle()), s.Status, resume.Ago(w.Env.Now(), s.LastActive.Time()))
 		if s.ContextSummary != "" {
-			line += "\n   " + plain(s.ContextSummary)
+			line += "\n   " + workspace.Plain(s.ContextSummary)
 		}
 		if i == most || b.Len()+len(line)+len(tail)+len(how)+10 > limit {
 			fmt.Fprintf(&b, tail, len(entries)-i)
@@ -137,13 +127,13 @@ func (w *Workspace) pickNumbered(query string) (store.Entry, error) {
 }
 
 // sayStopped confirms a stop.
-func (w *Workspace) sayStopped(s *Stopped) string {
+func (w *Workspace) sayStopped(s *StopResult) string {
 	sess := s.Entry.Session
-	text := fmt.Sprintf("saved: %s (%s, %d messages), in %s.", plain(sess.DisplayTitle()), sess.Status, sess.MessageCount, s.Entry.Path)
+	text := fmt.Sprintf("saved: %s (%s, %d messages), in %s.", workspace.Plain(sess.DisplayTitle()), sess.Status, sess.MessageCount, s.Entry.Path)
 	if s.Summary != "" {
-		text += "\nSummary: " + plain(s.Summary)
+		text += "\nSummary: " + workspace.Plain(s.Summary)
 	}
-	if w.Config.Commit == CommitStop {
+	if w.Config.Commit == workspace.CommitStop {
 		text += "\nIt will be committed to git when this answer is complete."
 	}
 	return text + "\nTake it up again with /workspace.resume"
@@ -159,7 +149,7 @@ func (w *Workspace) saySession(ctx context.Context, agent inject.Agent, e inject
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); text != "" {
-			fmt.Fprintf(&b, "\n%s: %s", name, plain(text))
+			fmt.Fprintf(&b, "\n%s: %s", name, workspace.Plain(text))
 		}
 	}
 	line("Title", "%s", s.DisplayTitle())
@@ -167,18 +157,14 @@ func (w *Workspace) saySession(ctx context.Context, agent inject.Agent, e inject
 	line("Status", "%s", s.Status)
 	line("Messages", "%d", s.MessageCount)
 	line("Tokens", "%d", s.Tokens)
-	line("Began", "%s", resume.Ago(w.env.Now(), s.CreatedAt.Time()))
-	line("Last active", "%s", resume.Ago(w.env.Now(), s.LastActive.Time()))
+	line("Began", "%s", resume.Ago(w.Env.Now(), s.CreatedAt.Time()))
+	line("Last active", "%s", resume.Ago(w.Env.Now(), s.LastActive.Time()))
 	line("Summary", "%s", s.ContextSummary)
 	line("Tags", "%s", strings.Join(s.Tags, ", "))
 	line("Folder", "%s", entry.Path)
 	line("Id", "%s", s.ID)
 	return sayPrefix + "this session belongs to the conversation" + b.String(), nil
 }
-
-// payloadDir is where payloads lie that an agent is told to read, relative to the
-// workspace.
-const payloadDir = ".workspace/local/cache/resume/"
 
 // sayPayload hands a conversation over in a running session: its payload if that
 // fits, else what fits of it and the file that holds the whole.
@@ -192,9 +178,9 @@ func (w *Workspace) sayPayload(agent inject.Agent, e store.Entry) (string, error
 	if err != nil {
 		return "", err
 	}
-	intro := sayPrefix + "the conversation " + plain(e.Session.DisplayTitle()) + " is resumed here.\n\n"
+	intro := sayPrefix + "the conversation " + workspace.Plain(e.Session.DisplayTitle()) + " is resumed here.\n\n"
 	for _, warning := range r.Payload.Warnings {
-		intro = sayPrefix + "warning: " + plain(warning.Text) + "\n" + intro
+		intro = sayPrefix + "warning: " + workspace.Plain(warning.Text) + "\n" + intro
 	}
 	altered := agent.ReplyNote != "" && strings.ContainsAny(r.Payload.Text, "<>")
 	if altered {
@@ -204,7 +190,7 @@ func (w *Workspace) sayPayload(agent inject.Agent, e store.Entry) (string, error
 	if len(intro)+len(r.Payload.Text) <= limit && !altered {
 		return intro + r.Payload.Text, nil
 	}
-	name := payloadDir + schema.PathElement(e.Session.ID) + ".md"
+	name := capture.PayloadDir + schema.PathElement(e.Session.ID) + ".md"
 	if err := w.Store.WriteFile(name, []byte(r.Payload.Text)); err != nil {
 		return "", err
 	}
@@ -232,5 +218,5 @@ func (w *Workspace) SayFailed(e inject.Event, err error) string {
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("%s/workspace.%s failed: %s. Tell the user so.", sayPrefix, plain(name), plain(err.Error()))
+	return fmt.Sprintf("%s/workspace.%s failed: %s. Tell the user so.", sayPrefix, workspace.Plain(name), workspace.Plain(err.Error()))
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/resume"
 	"cortext/store"
@@ -14,14 +15,14 @@ import (
 // here returns the conversation of the running session; said tells the agent that
 // there is none.
 func (w *Workspace) here(ctx context.Context, agent inject.Agent, e inject.Event) (entry store.Entry, said string, err error) {
-	t, err := w.capture(ctx, agent, e.NativeID, e.Transcript)
+	t, err := w.Session(ctx, agent, e.NativeID, e.Transcript)
 	if err != nil {
 		return store.Entry{}, "", err
 	}
-	if !t.held() {
+	if !t.Bound() {
 		return store.Entry{}, sayPrefix + "this session belongs to no conversation: one begins with /workspace.<type>.", nil
 	}
-	entry, err = w.entry(t.current().Path)
+	entry, err = w.Entry(t.CurrentSegment().Path)
 	return entry, "", err
 }
 
@@ -38,7 +39,7 @@ func (w *Workspace) sayContext(ctx context.Context, agent inject.Agent, e inject
 	}
 	if args != "" {
 		if o.Budget, err = strconv.Atoi(args); err != nil || o.Budget < resume.MinBudget {
-			return sayPrefix + fmt.Sprintf("%q is no budget: a number of tokens from %d on.", plain(args), resume.MinBudget), nil
+			return sayPrefix + fmt.Sprintf("%q is no budget: a number of tokens from %d on.", workspace.Plain(args), resume.MinBudget), nil
 		}
 	}
 	r, err := w.Resume(entry, o)
@@ -52,14 +53,14 @@ func (w *Workspace) sayContext(ctx context.Context, agent inject.Agent, e inject
 		b.WriteString("\n- " + l)
 	}
 	for _, l := range p.LeftOut {
-		fmt.Fprintf(&b, "\nLeft out: %s", plain(l.What))
+		fmt.Fprintf(&b, "\nLeft out: %s", workspace.Plain(l.What))
 		if l.Count > 0 {
 			fmt.Fprintf(&b, ", %d", l.Count)
 		}
-		fmt.Fprintf(&b, " (%s)", plain(l.Show))
+		fmt.Fprintf(&b, " (%s)", workspace.Plain(l.Show))
 	}
 	if s, err := w.LastSent(entry); err == nil {
-		fmt.Fprintf(&b, "\nTold last: %d tokens to %s at %s, %s.", s.Tokens, plain(s.Agent), s.At, plain(s.Strategy))
+		fmt.Fprintf(&b, "\nTold last: %d tokens to %s at %s, %s.", s.Tokens, workspace.Plain(s.Agent), s.At, workspace.Plain(s.Strategy))
 	}
 	fmt.Fprintf(&b, "\nEach part: cortext context %s", entry.Session.ID)
 	return b.String(), nil
@@ -71,7 +72,7 @@ func contextLines(parts []resume.Part) (lines []string) {
 	for _, p := range parts {
 		switch {
 		case p.Message == 0:
-			lines = append(lines, fmt.Sprintf("%s: %d tokens", plain(p.What), p.Tokens))
+			lines = append(lines, fmt.Sprintf("%s: %d tokens", workspace.Plain(p.What), p.Tokens))
 			continue
 		case strings.HasPrefix(p.Why, "names "):
 			if before += p.Tokens; p.Message != last {
@@ -123,7 +124,7 @@ func (w *Workspace) sayCompact(ctx context.Context, agent inject.Agent, e inject
 	for _, r := range out.Ranges {
 		switch {
 		case r.Why != "":
-			fmt.Fprintf(&b, "\nNo summary of messages %d to %d: %s", r.First, r.Last, plain(r.Why))
+			fmt.Fprintf(&b, "\nNo summary of messages %d to %d: %s", r.First, r.Last, workspace.Plain(r.Why))
 		case r.Tokens == 0:
 			fmt.Fprintf(&b, "\nNo summary yet: messages %d to %d; /workspace.compact apply makes it", r.First, r.Last)
 		default:

@@ -29,7 +29,7 @@ func sentName(path string) string { return "sent/" + schema.PathElement(path) + 
 
 // noteSent remembers what an agent was told. A failure costs that knowledge only.
 func (w *Workspace) noteSent(path, agent string, p *resume.Payload) {
-	b, err := json.Marshal(Sent{schema.NewTime(w.env.Now()), agent, p.Strategy, p.Tokens, p.Budget, p.Factor, p.Parts, p.LeftOut})
+	b, err := json.Marshal(Sent{schema.NewTime(w.Env.Now()), agent, p.Strategy, p.Tokens, p.Budget, p.Factor, p.Parts, p.LeftOut})
 	if err == nil {
 		_ = w.Store.WriteCache(sentName(path), b)
 	}

@@ -12,7 +12,7 @@ import (
 // last to the first, until it returns false. It reads no more of the end of the log
 // than that takes.
 func (w *Workspace) backwards(e store.Entry, f func(m *schema.Message) bool) error {
-	c, err := w.Store.Conversation(e.Path)
+	c, err := w.Open(e)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (w *Workspace) FinishIn(tx *store.Tx, c *store.Conversation, f Finishing) e
 	if err := tx.Flush(); err != nil {
 		return err
 	}
-	written := summaryIsCurrent(s, c)
+	written := SummaryIsCurrent(s, c)
 	count := tx.Count
 	if f.Recount || s.Usage == nil {
 		count = tx.Recount
@@ -97,9 +97,9 @@ func (w *Workspace) FinishIn(tx *store.Tx, c *store.Conversation, f Finishing) e
 	return nil
 }
 
-// summaryIsCurrent reports whether no message was added since the summary was
+// SummaryIsCurrent reports whether no message was added since the summary was
 // written: what a person or the first Cortext wrote stays until then.
-func summaryIsCurrent(s *schema.Session, c *store.Conversation) bool {
+func SummaryIsCurrent(s *schema.Session, c *store.Conversation) bool {
 	if s.ContextSummary == "" {
 		return false
 	}

@@ -194,3 +194,11 @@ func (w *Workspace) KeepIDs() {
 		_ = w.Store.WriteCache(idsFile, b)
 	}
 }
+
+// Open opens a conversation of a list for reading.
+func (w *Workspace) Open(e store.Entry) (*store.Conversation, error) {
+	if e.Waiting {
+		return w.Store.Waiting(e.Path)
+	}
+	return w.Store.Conversation(e.Path)
+}

@@ -1,0 +1,67 @@
+package flow
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"cortext/cmd/internal/workspace"
+	"cortext/resume/prompt"
+	"cortext/store"
+)
+
+// Init makes a workspace of dir and returns the files that it made or changed.
+// What is there already is left as it is. commit is what its settings say about
+// commits.
+func Init(dir, commit string) (created []string, err error) {
+	st, created, err := store.Init(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	files := map[string]string{workspace.ConfigFile: workspace.ConfigText(commit)}
+	for _, typ := range prompt.Types() {
+		text, _ := prompt.BuiltIn(typ)
+		files[workspace.CommandFile(typ)] = text
+	}
+	for _, name := range initFiles() {
+		if ok, err := st.Exists(name); err != nil || ok {
+			if err != nil {
+				return created, err
+			}
+			continue
+		}
+		if err := st.WriteFile(name, []byte(files[name])); err != nil {
+			return created, err
+		}
+		created = append(created, name)
+	}
+	return created, nil
+}
+
+// Missing lists the files that Init would make in dir or add lines to.
+func Missing(dir string) (names []string, err error) {
+	for _, name := range initFiles() {
+		_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name)))
+		if errors.Is(err, fs.ErrNotExist) {
+			names = append(names, name)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	ok, err := store.HasAttributes(dir)
+	if err == nil && !ok {
+		names = append(names, ".gitattributes")
+	}
+	return names, err
+}
+
+// initFiles are the files that a workspace begins with, in their order.
+func initFiles() []string {
+	names := []string{workspace.ConfigFile}
+	for _, typ := range prompt.Types() {
+		names = append(names, workspace.CommandFile(typ))
+	}
+	return names
+}
