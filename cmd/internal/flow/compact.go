@@ -17,14 +17,6 @@ import (
 	"cortext/store"
 )
 
-// The values of Config.Summarizer.
-const (
-	Extractive    = "extractive" // what stands in the messages, without a model
-	ByAgent       = "agent"      // the agent that the conversation was held in, headless
-	ByOpenAI      = "openai"     // an endpoint that speaks OpenAI's protocol
-	SummarizerOff = "off"
-)
-
 // The variables that say where an OpenAI-compatible endpoint is. They are not
 // settings of the workspace, since who clones one must not have its conversations
 // sent to where the repository says.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/resume/find"
 	"cortext/schema"
@@ -56,10 +57,7 @@ func Open(env Env) (*Workspace, error) {
 		return nil, err
 	}
 	w := &Workspace{Store: st, env: env}
-	if w.Config, w.Warnings, err = readConfig(st); err != nil {
-		st.Close()
-		return nil, err
-	}
+	w.Config, w.Warnings = workspace.ReadConfig(st)
 	return w, nil
 }
 
@@ -74,9 +72,7 @@ func OpenAt(env Env, dir string, isNew bool) (*Workspace, error) {
 		return nil, err
 	}
 	w := &Workspace{Store: st, env: env}
-	if w.Config, w.Warnings, err = readConfig(st); err != nil {
-		return nil, errors.Join(err, st.Close())
-	}
+	w.Config, w.Warnings = workspace.ReadConfig(st)
 	return w, nil
 }
 

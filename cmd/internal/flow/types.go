@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"cortext/cmd/internal/lifecycle"
+	"cortext/cmd/internal/workspace"
 	"cortext/resume"
 	"cortext/resume/find"
 	"cortext/resume/prompt"
@@ -34,7 +35,7 @@ func Init(dir, commit string) (created []string, err error) {
 		return nil, err
 	}
 	defer st.Close()
-	files := map[string]string{ConfigFile: defaultConfig(commit)}
+	files := map[string]string{ConfigFile: workspace.ConfigText(commit)}
 	for _, typ := range prompt.Types() {
 		text, _ := prompt.BuiltIn(typ)
 		files[commandFile(typ)] = text
