@@ -135,6 +135,7 @@ func (a *app) planAgents(cmd *cobra.Command, dir string, o initOptions, isNew bo
 		return nil, err
 	}
 	defer w.Close()
+	a.warn(w.Warnings...)
 	for _, name := range o.agents {
 		changes, err := w.PlanInstall(name, o.plugin, !o.noUser)
 		if err != nil {

@@ -207,6 +207,14 @@ func (a *app) start(p *flow.Planned, e store.Entry, headless bool) error {
 	if headless {
 		cmd.Stdin = strings.NewReader(p.Launch.Stdin)
 	}
+	done, ok := a.interrupts.yield()
+	if !ok {
+		return &flow.StartError{Err: context.Canceled}
+	}
+	defer func() {
+		a.interrupts.finish() // what the agent did is saved next
+		done()
+	}()
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)

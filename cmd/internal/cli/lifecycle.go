@@ -40,11 +40,7 @@ func inLifecycle() bool { return os.Getenv("CORTEXT_EVENT") != "" }
 
 // register is where this user's word on workspaces is kept.
 func (a *app) register() lifecycle.Register {
-	state := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) {
-		state = filepath.Join(a.machine().Home, ".local", "state")
-	}
-	return lifecycle.RegisterIn(state)
+	return lifecycle.RegisterIn(filepath.Dir(a.stateFolder()))
 }
 
 // allowed reports whether the workspace's programs may run; tell says that they may
@@ -91,7 +87,7 @@ func (a *app) lifecycleLater(w *flow.Workspace) {
 	cmd := exec.Command(self, args...)
 	detach(cmd)
 	if err := cmd.Start(); err != nil {
-		logHook(w, "lifecycle", err)
+		a.hookFailed(w, "", "lifecycle", err)
 		return
 	}
 	_ = cmd.Process.Release()
@@ -107,7 +103,7 @@ func (a *app) happenedCommand() *cobra.Command {
 		Long:    "Runs the programs in .workspace/hooks for what has happened to conversations. cortext calls it itself.",
 		Example: "  cortext happened session-end=conversations/2025-11-22/001-brainstorm-api-design",
 		Hidden:  true,
-		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {
+		RunE: a.quietlyWithin(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {
 			unlock, err := w.Store.LockCache("happened", turnWait)
 			if err != nil {
 				return err
@@ -120,8 +116,7 @@ func (a *app) happenedCommand() *cobra.Command {
 				}
 			}
 			if err := errors.Join(a.runLifecycle(cmd.Context(), w, happened)...); err != nil {
-				logHook(w, "lifecycle", err)
-				w.TellLater(err)
+				a.hookFailed(w, "", "lifecycle", err)
 			}
 			return nil
 		}),

@@ -137,6 +137,7 @@ conversations that are idle. Those that a /workspace command began are captured;
 		Example: "  cortext watch --adopt",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
+			defer a.interrupts.finish()()
 			failed := map[string]bool{} // each failure is told once, not at every change
 			return w.Watch(cmd.Context(), flow.WatchOptions{
 				Adopt: adopt,
