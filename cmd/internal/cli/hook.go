@@ -56,7 +56,7 @@ workspace cannot be written to, and the next command says it.`,
 const hooksVar = "CORTEXT_HOOKS"
 
 // hookNotice is how long a hook whose time is up may take to notice.
-const hookNotice = 500 * time.Millisecond
+const hookNotice = 300 * time.Millisecond
 
 // runHook never fails, whatever it is given. It ends when its time is up or a signal
 // comes, even if what it does goes on: the next hook does the rest.

@@ -10,7 +10,7 @@ import (
 // How long a command may go on after a signal: to notice that its context ended, or
 // to finish what it is writing. Both end it within what the help promises.
 const (
-	noticeTime = 900 * time.Millisecond
+	noticeTime = 700 * time.Millisecond
 	finishTime = 5*time.Second - 100*time.Millisecond
 )
 
@@ -29,7 +29,7 @@ type Interrupts struct {
 	exit   func(code int) // ends the program
 
 	mu        sync.Mutex
-	ended     os.Signal // the first signal, or nil
+	ended     os.Signal // the last signal, or nil
 	finishing int       // commands that may finish what they write
 	agents    int       // agents that run, to which signals belong
 }
@@ -69,6 +69,7 @@ func (i *Interrupts) receive(s os.Signal) (grace time.Duration, act bool) {
 	case i.agents > 0:
 		return 0, false
 	case i.ended != nil:
+		i.ended = s
 		return 0, true
 	}
 	i.ended = s
