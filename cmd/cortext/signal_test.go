@@ -195,6 +195,9 @@ func TestSignalWhileLocked(t *testing.T) {
 		c := d.start(nil, args...)
 		c.says(opened)
 		c.ended(exitTERM, syscall.SIGTERM)
+		if strings.Contains(c.String(), "error") { // it waited as long as for any lock
+			t.Errorf("%q says %q", args, c)
+		}
 	}
 	c := d.start(nil, "title", "first", "another")
 	c.says(opened)
