@@ -53,7 +53,8 @@ type app struct {
 }
 
 // Main runs the command line and returns the exit code. A command that fails after a
-// signal was ended by it, unless it asked something: then that is the answer.
+// signal has the signal's, but for one that was asking a question: Ctrl-C there means
+// no, with exit code 1.
 func Main(ctx context.Context, p Process) int {
 	a := &app{in: p.In, out: p.Out, errw: p.Err, agents: p.Agents, interrupts: p.Interrupts}
 	root := a.rootCommand()
