@@ -81,10 +81,15 @@ var rules = map[string]rule{
 	"cortext/cmd/internal/git":       {why: "runs git; knows no conversation"},
 	"cortext/cmd/internal/summarize": {ours: []string{"cortext/resume/summary"}, why: "asks a model; knows no conversation"},
 	"cortext/cmd/internal/lifecycle": {ours: []string{"cortext/store/atomicfile"}, why: "runs the workspace's own programs; knows no conversation"},
+	"cortext/cmd/internal/workspace": {
+		ours:    []string{"cortext/store"},
+		modules: []string{"go.yaml.in/yaml/v3"},
+		why:     "a workspace and what the user decides about it: no agent, no transcript, no command line",
+	},
 	"cortext/cmd/internal/flow": {
-		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/summarize", "cortext/inject", "cortext/inject/setup", "cortext/resume", "cortext/resume/digest",
+		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/summarize", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/inject/setup", "cortext/resume", "cortext/resume/digest",
 			"cortext/resume/find", "cortext/resume/prompt", "cortext/resume/summary", "cortext/schema", "cortext/store", "cortext/store/atomicfile", "cortext/store/secrets"},
-		modules: []string{"github.com/fsnotify/fsnotify", "go.yaml.in/yaml/v3"},
+		modules: []string{"github.com/fsnotify/fsnotify"},
 		why:     "what commands do, for the command line and for a server: no cobra, no printing, no single agent",
 	},
 	"cortext/cmd/internal/cli": {

@@ -16,10 +16,15 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := cli.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, agents())
-	stop()
-	os.Exit(code)
+	ctx, cancel := context.WithCancel(context.Background())
+	interrupts := cli.NewInterrupts(cancel, os.Exit)
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go interrupts.Handle(signals)
+	os.Exit(cli.Main(ctx, cli.Process{
+		Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		Agents: agents(), Interrupts: interrupts,
+	}))
 }
 
 // agents are the agents that cortext works with, in the order in which they are

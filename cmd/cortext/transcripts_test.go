@@ -21,7 +21,7 @@ import (
 func cortext(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errw bytes.Buffer
-	code = cli.Main(context.Background(), args, strings.NewReader(""), &out, &errw, agents())
+	code = cli.Main(context.Background(), cli.Process{Args: args, In: strings.NewReader(""), Out: &out, Err: &errw, Agents: agents(), Interrupts: new(cli.Interrupts)})
 	return out.String(), errw.String(), code
 }
 

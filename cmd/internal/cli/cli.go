@@ -16,7 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/resume"
 	"cortext/resume/find"
@@ -31,31 +33,49 @@ const (
 	exitAmbiguous = 4
 )
 
-const exitCodes = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 ambiguous."
+const exitCodes = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 ambiguous, 130 SIGINT, 143 SIGTERM."
+
+// A Process is what the program was started with.
+type Process struct {
+	Args       []string
+	In         io.Reader
+	Out, Err   io.Writer
+	Agents     []inject.Agent
+	Interrupts *Interrupts // ends it on signals
+}
 
 // app is what every command needs.
 type app struct {
-	in     io.Reader
-	out    io.Writer
-	errw   io.Writer
-	dir    string // -C
-	agents []inject.Agent
+	in         io.Reader
+	out        io.Writer
+	errw       io.Writer
+	dir        string // -C
+	agents     []inject.Agent
+	interrupts *Interrupts
 }
 
-// Main runs the command line and returns the exit code.
-func Main(ctx context.Context, args []string, in io.Reader, out, errw io.Writer, agents []inject.Agent) int {
-	a := &app{in: in, out: out, errw: errw, agents: agents}
+// Main runs the command line and returns the exit code. A command that fails after a
+// signal has the signal's, but for one that was asking a question: Ctrl-C there means
+// no, with exit code 1.
+func Main(ctx context.Context, p Process) int {
+	a := &app{in: p.In, out: p.Out, errw: p.Err, agents: p.Agents, interrupts: p.Interrupts}
 	root := a.rootCommand()
-	root.SetArgs(args)
-	root.SetIn(in)
-	root.SetOut(out)
-	root.SetErr(errw)
+	root.SetArgs(p.Args)
+	root.SetIn(p.In)
+	root.SetOut(p.Out)
+	root.SetErr(p.Err)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
+	code := a.interrupts.code()
+	switch {
+	case err == nil:
 		return 0
+	case code == 0 || errors.Is(err, errSilent):
+		a.report(err)
+		return exitCode(err)
+	case !errors.Is(err, context.Canceled):
+		a.report(err)
 	}
-	a.report(err)
-	return exitCode(err)
+	return code
 }
 
 func (a *app) rootCommand() *cobra.Command {
@@ -157,16 +177,16 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 
 func exitCode(err error) int {
 	var usage *usageError
-	var typ *flow.TypeError
-	var agent *flow.AgentError
-	var title *flow.TitleError
-	var missing *flow.NotFoundError
+	var typ *workspace.TypeError
+	var agent *capture.AgentError
+	var title *workspace.TitleError
+	var missing *workspace.NotFoundError
 	var number *flow.NumberError
-	var ambiguous *flow.AmbiguousError
+	var ambiguous *workspace.AmbiguousError
 	switch {
 	case errors.As(err, &usage), errors.As(err, &typ), errors.As(err, &agent), errors.As(err, &title), errors.Is(err, resume.ErrBudget):
 		return exitUsage
-	case errors.As(err, &missing), errors.As(err, &number), errors.Is(err, flow.ErrNoConversation):
+	case errors.As(err, &missing), errors.As(err, &number), errors.Is(err, workspace.ErrNoConversation):
 		return exitNotFound
 	case errors.As(err, &ambiguous):
 		return exitAmbiguous
@@ -186,8 +206,8 @@ func (a *app) report(err error) {
 	if hint := hintFor(err); hint != "" {
 		fmt.Fprintf(a.errw, "cortext: hint: %s\n", visible(hint))
 	}
-	var missing *flow.NotFoundError
-	var ambiguous *flow.AmbiguousError
+	var missing *workspace.NotFoundError
+	var ambiguous *workspace.AmbiguousError
 	switch {
 	case errors.As(err, &missing) && len(missing.Near) > 0:
 		fmt.Fprintln(a.errw, "the nearest are:")
@@ -199,9 +219,9 @@ func (a *app) report(err error) {
 
 func hintFor(err error) string {
 	var usage *usageError
-	var typ *flow.TypeError
-	var ambiguous *flow.AmbiguousError
-	var missing *flow.NotFoundError
+	var typ *workspace.TypeError
+	var ambiguous *workspace.AmbiguousError
+	var missing *workspace.NotFoundError
 	var hurdle *inject.HurdleError
 	switch {
 	case errors.As(err, &usage):
@@ -214,7 +234,7 @@ func hintFor(err error) string {
 		return "name one by its id or folder"
 	case errors.As(err, &missing):
 		return "cortext list shows all of them"
-	case errors.Is(err, flow.ErrNoConversation):
+	case errors.Is(err, workspace.ErrNoConversation):
 		return "name one: cortext list shows all of them"
 	case errors.As(err, &hurdle):
 		return hurdle.Way
@@ -252,9 +272,19 @@ func (a *app) file(name string) string {
 	return filepath.Join(a.dir, name)
 }
 
-// open opens the workspace that the command works in; cmd tells other processes
-// who holds a lock.
+// open opens the workspace that the command works in, and says what failed in hooks
+// since the last command; cmd tells other processes who holds a lock.
 func (a *app) open(cmd *cobra.Command) (*flow.Workspace, error) {
+	w, err := a.openQuietly(cmd)
+	if err == nil {
+		a.sayFailedHooks(w)
+	}
+	return w, err
+}
+
+// openQuietly is open for commands that agents and cortext itself call, where nobody
+// would read what failed in hooks.
+func (a *app) openQuietly(cmd *cobra.Command) (*flow.Workspace, error) {
 	dir, err := a.folder()
 	if err != nil {
 		return nil, err
@@ -267,10 +297,22 @@ func (a *app) open(cmd *cobra.Command) (*flow.Workspace, error) {
 	return w, nil
 }
 
+// A command works in an open workspace.
+type command func(cmd *cobra.Command, w *flow.Workspace, args []string) error
+
 // within runs a command in the workspace that it was called in.
-func (a *app) within(run func(*cobra.Command, *flow.Workspace, []string) error) func(*cobra.Command, []string) error {
+func (a *app) within(run command) func(*cobra.Command, []string) error {
+	return a.runIn(a.open, run)
+}
+
+// quietlyWithin is within for commands that nobody reads.
+func (a *app) quietlyWithin(run command) func(*cobra.Command, []string) error {
+	return a.runIn(a.openQuietly, run)
+}
+
+func (a *app) runIn(open func(*cobra.Command) (*flow.Workspace, error), run command) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, list []string) error {
-		w, err := a.open(cmd)
+		w, err := open(cmd)
 		if err != nil {
 			return err
 		}
@@ -280,8 +322,8 @@ func (a *app) within(run func(*cobra.Command, *flow.Workspace, []string) error) 
 }
 
 // env is what package flow is given of the world, as seen from dir.
-func (a *app) env(cmd *cobra.Command, dir string) flow.Env {
-	return flow.Env{
+func (a *app) env(cmd *cobra.Command, dir string) workspace.Env {
+	return workspace.Env{
 		Dir:     dir,
 		Machine: a.machine(),
 		Now:     time.Now,

@@ -175,9 +175,11 @@ committed, and nothing else. Without an id it is the current conversation.`,
 			if err != nil {
 				return err
 			}
+			saved := a.interrupts.finish()
 			done := a.showSumming(w)
 			stopped, err := w.Stop(cmd.Context(), e)
 			done()
+			saved()
 			if err != nil {
 				return err
 			}

@@ -2,18 +2,22 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/user"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/flow"
 	"cortext/inject"
+	"cortext/store"
 )
 
 // maxHookInput bounds what a hook reads: a prompt of 100 MB is one that no agent
@@ -33,8 +37,9 @@ func (a *app) hookCommand() *cobra.Command {
 		Long: `What the agents' own hooks call, with what the agent tells them on standard
 input. It captures what is new in the session's transcript and carries out
 /workspace commands. It never fails, and prints only what the agent is to be told
-beside a /workspace command. What went wrong is in
-.workspace/local/cache/hook.log.`,
+beside a /workspace command. What fails is written to
+.workspace/local/cache/hook.log, or to hook.log in $XDG_STATE_HOME/cortext if the
+workspace cannot be written to, and the next command says it.`,
 		Example: "  echo '{\"session_id\":\"…\",\"transcript_path\":\"…\",\"cwd\":\"…\"}' | cortext hook claude Stop",
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, list []string) error {
@@ -50,66 +55,105 @@ beside a /workspace command. What went wrong is in
 // itself runs to sum something up.
 const hooksVar = "CORTEXT_HOOKS"
 
-// runHook never fails, whatever it is given.
+// hookNotice is how long a hook whose time is up may take to notice.
+const hookNotice = 300 * time.Millisecond
+
+// runHook never fails, whatever it is given. It ends when its time is up or a signal
+// comes, even if what it does goes on: the next hook does the rest.
 func (a *app) runHook(cmd *cobra.Command, name, event string) {
 	// It ends before garbage is worth collecting: that would be a tenth of its time.
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(hookMemory)
+	ctx, cancel := context.WithTimeout(cmd.Context(), hookTime)
+	defer cancel()
+	var opened atomic.Pointer[flow.Workspace]
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a.callHook(ctx, cmd, &opened, name, event)
+	}()
+	select {
+	case <-done:
+		return
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+	case <-time.After(hookNotice):
+		a.hookFailed(opened.Load(), "", event, hookEnded(ctx))
+	}
+}
+
+// hookEnded says why a hook did not save everything.
+func hookEnded(ctx context.Context) error {
+	why := "it was ended by a signal"
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		why = fmt.Sprintf("it took longer than %v", hookTime)
+	}
+	return errors.New(why + " before everything was saved: the next hook saves the rest, and so does cortext sync")
+}
+
+// callHook does what a hook is called for, in a workspace that it stores in opened.
+func (a *app) callHook(ctx context.Context, cmd *cobra.Command, opened *atomic.Pointer[flow.Workspace], name, event string) {
 	var w *flow.Workspace
 	defer func() {
 		if v := recover(); v != nil {
-			logHook(w, event, fmt.Errorf("defect: %v", v))
+			a.hookFailed(w, "", event, fmt.Errorf("defect: %v", v))
 		}
 		if w != nil {
 			a.lifecycleLater(w)
 			_ = w.Close()
 		}
 	}()
-	var agent inject.Agent
-	for _, known := range a.agents {
-		if known.Name == name {
-			agent = known
-		}
+	i := slices.IndexFunc(a.agents, func(known inject.Agent) bool { return known.Name == name })
+	if i < 0 || a.agents[i].Hook == nil {
+		return
 	}
+	agent := a.agents[i]
 	input, err := io.ReadAll(io.LimitReader(a.in, maxHookInput))
-	if err != nil || agent.Hook == nil {
+	if err != nil {
+		a.hookFailed(nil, "", event, err)
 		return
 	}
 	e, err := agent.Hook(a.machine(), event, input)
-	if err != nil || e.Moment == inject.Other || e.Dir == "" {
+	if err != nil {
+		a.hookFailed(nil, "", event, err)
 		return
 	}
-	if w, err = flow.Open(a.env(cmd, e.Dir)); err != nil {
-		return // no workspace: cortext has no part in this project
+	if e.Moment == inject.Other || e.Dir == "" {
+		return
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), hookTime)
-	defer cancel()
+	w, err = flow.Open(a.env(cmd, e.Dir))
+	if errors.Is(err, store.ErrNoWorkspace) {
+		return // cortext has no part in this project
+	}
+	if err != nil {
+		dir := e.Dir
+		if root, err := store.Find(dir); err == nil {
+			dir = root
+		}
+		a.hookFailed(nil, dir, event, err)
+		return
+	}
+	opened.Store(w)
+	logWarnings(w, event)
 	say, err := w.Hook(ctx, agent, e)
 	if err != nil {
-		logHook(w, event, err)
+		if cause := ctx.Err(); cause != nil && errors.Is(err, cause) {
+			err = hookEnded(ctx)
+		}
 		if say == "" && e.Moment == inject.Prompted {
 			say = w.SayFailed(e, err)
+		}
+		if say != "" {
+			_ = logHook(w, event, err) // the agent tells the user now
+		} else {
+			a.hookFailed(w, "", event, err)
 		}
 	}
 	if say != "" {
 		_, _ = a.out.Write(append(agent.Reply(event, say), '\n'))
 	}
-}
-
-// hookLog is in the cache; only the last failures matter.
-const hookLog = "hook.log"
-
-func logHook(w *flow.Workspace, event string, err error) {
-	if w == nil {
-		return
-	}
-	const most = 64 << 10
-	old, _ := w.Store.ReadCache(hookLog)
-	line := fmt.Sprintf("%s %s: %s\n", time.Now().UTC().Format(time.RFC3339), event, oneLine(err.Error()))
-	if len(old) > most {
-		old = old[len(old)-most/2:]
-	}
-	_ = w.Store.WriteCache(hookLog, append(old, line...))
 }
 
 func (a *app) skipCommand() *cobra.Command {
@@ -121,8 +165,8 @@ captured until it is stopped with /workspace.stop-conversation, begun anew, or
 imported. Agents call it when the user does not want to save.`,
 		Example: "  cortext skip",
 		Args:    args(cobra.NoArgs),
-		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
-			if err := w.Skip(); err != nil {
+		RunE: a.quietlyWithin(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
+			if err := w.SkipCaller(); err != nil {
 				return err
 			}
 			fmt.Fprintln(a.out, "this session is not saved until you stop it with /workspace.stop-conversation")

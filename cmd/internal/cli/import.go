@@ -2,16 +2,15 @@ package cli
 
 import (
 	"context"
+	"cortext/cmd/internal/capture"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
-
-	"cortext/cmd/internal/flow"
 )
 
 type importOptions struct {
-	flow.ImportOptions
+	capture.ImportOptions
 	json bool
 }
 
@@ -74,7 +73,7 @@ func (a *app) runImport(cmd *cobra.Command, files []string, o importOptions) err
 			got, err := im.File(cmd.Context(), agent, path)
 			p.clear()
 			tried++
-			var empty *flow.EmptyError
+			var empty *capture.EmptyError
 			switch {
 			case errors.Is(err, context.Canceled):
 				return errors.New("stopped: what was captured so far is kept, the same command goes on from there")
@@ -100,7 +99,7 @@ func (a *app) runImport(cmd *cobra.Command, files []string, o importOptions) err
 	return nil
 }
 
-func (a *app) printImported(got *flow.Imported, asJSON bool) error {
+func (a *app) printImported(got *capture.Imported, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(importedOf(got))
 	}
@@ -113,7 +112,7 @@ func (a *app) printImported(got *flow.Imported, asJSON bool) error {
 	return nil
 }
 
-func importedOf(got *flow.Imported) imported {
+func importedOf(got *capture.Imported) imported {
 	return imported{got.ID, got.Path, got.Agent, got.Messages, got.Tools, got.Appended, got.Skipped, got.Subagents, append([]string{}, got.Warnings...)}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 )
 
@@ -57,26 +58,26 @@ func (a *app) runInit(cmd *cobra.Command, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.commit != "" && o.commit != flow.CommitOff && o.commit != flow.CommitStop {
+	if o.commit != "" && o.commit != workspace.CommitOff && o.commit != workspace.CommitStop {
 		return &usageError{fmt.Sprintf("--commit is %q, not stop or off", o.commit), ""}
 	}
-	_, err = os.Lstat(filepath.Join(dir, filepath.FromSlash(flow.ConfigFile)))
+	_, err = os.Lstat(filepath.Join(dir, filepath.FromSlash(workspace.ConfigFile)))
 	isNew := errors.Is(err, os.ErrNotExist)
 	if !isNew && o.commit != "" && !o.dryRun {
-		return &usageError{"--commit is for a new workspace", "change commit in " + flow.ConfigFile}
+		return &usageError{"--commit is for a new workspace", "change commit in " + workspace.ConfigFile}
 	}
 	if o.dryRun {
 		return a.dryInit(cmd, dir, o)
 	}
 	if isNew && o.commit == "" {
-		o.commit = flow.CommitOff
+		o.commit = workspace.CommitOff
 		if isTerminal(a.in) && isTerminal(a.out) {
 			yes, err := a.ask(cmd.Context(), "Commit a conversation's folder to git, and nothing else, whenever it is stopped?")
 			if err != nil {
 				return err
 			}
 			if yes {
-				o.commit = flow.CommitStop
+				o.commit = workspace.CommitStop
 			}
 		}
 	}
@@ -135,6 +136,7 @@ func (a *app) planAgents(cmd *cobra.Command, dir string, o initOptions, isNew bo
 		return nil, err
 	}
 	defer w.Close()
+	a.warn(w.Warnings...)
 	for _, name := range o.agents {
 		changes, err := w.PlanInstall(name, o.plugin, !o.noUser)
 		if err != nil {

@@ -11,7 +11,9 @@ import (
 	"strings"
 	"syscall"
 
+	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/workspace"
 	"cortext/schema"
 	"cortext/store"
 )
@@ -27,19 +29,19 @@ func (a *app) pick(ctx context.Context, w *flow.Workspace, query string) (store.
 			return store.Entry{}, err
 		}
 		if len(all) == 0 {
-			return store.Entry{}, flow.ErrNoConversation
+			return store.Entry{}, workspace.ErrNoConversation
 		}
 		candidates = all
 	} else {
 		e, err := w.Pick(query)
-		var ambiguous *flow.AmbiguousError
+		var ambiguous *workspace.AmbiguousError
 		if !errors.As(err, &ambiguous) {
 			return e, err
 		}
 		candidates = ambiguous.Candidates
 	}
 	if !isTerminal(a.out) || !isTerminal(a.in) {
-		return store.Entry{}, &flow.AmbiguousError{Query: query, Candidates: candidates}
+		return store.Entry{}, &workspace.AmbiguousError{Query: query, Candidates: candidates}
 	}
 	for {
 		a.choices(candidates)
@@ -56,7 +58,7 @@ func (a *app) pick(ctx context.Context, w *flow.Workspace, query string) (store.
 			return candidates[n-1], nil
 		}
 		e, err := w.Pick(line)
-		var ambiguous *flow.AmbiguousError
+		var ambiguous *workspace.AmbiguousError
 		switch {
 		case err == nil:
 			return e, nil
@@ -193,7 +195,7 @@ func (a *app) prepare(p *flow.Planned) error {
 func environment(p *flow.Planned) []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		return name == flow.LaunchedFor || slices.Contains(p.Launch.Unset, name)
+		return name == capture.LaunchedFor || slices.Contains(p.Launch.Unset, name)
 	})
 }
 
@@ -202,11 +204,19 @@ func environment(p *flow.Planned) []string {
 func (a *app) start(p *flow.Planned, e store.Entry, headless bool) error {
 	cmd := exec.Command(p.Launch.Program, p.Launch.Args...)
 	cmd.Dir = p.Dir
-	cmd.Env = append(environment(p), flow.LaunchedFor+"="+e.Session.ID)
+	cmd.Env = append(environment(p), capture.LaunchedFor+"="+e.Session.ID)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.in, a.out, a.errw
 	if headless {
 		cmd.Stdin = strings.NewReader(p.Launch.Stdin)
 	}
+	done, ok := a.interrupts.yield()
+	if !ok {
+		return &flow.StartError{Err: context.Canceled}
+	}
+	defer func() {
+		a.interrupts.finish() // what the agent did is saved next
+		done()
+	}()
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)

@@ -14,6 +14,7 @@ import (
 
 	"cortext/cmd/internal/flow"
 	"cortext/cmd/internal/lifecycle"
+	"cortext/cmd/internal/workspace"
 )
 
 // close ends the work with a workspace: what it wants run when something has
@@ -25,7 +26,7 @@ func (a *app) close(ctx context.Context, w *flow.Workspace) {
 
 // ran runs what the workspace wants run for what has happened.
 func (a *app) ran(ctx context.Context, w *flow.Workspace) {
-	happened := w.Happened()
+	happened := w.TakeEvents()
 	if len(happened) == 0 || inLifecycle() || !a.allowed(w, true) {
 		return
 	}
@@ -40,11 +41,7 @@ func inLifecycle() bool { return os.Getenv("CORTEXT_EVENT") != "" }
 
 // register is where this user's word on workspaces is kept.
 func (a *app) register() lifecycle.Register {
-	state := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) {
-		state = filepath.Join(a.machine().Home, ".local", "state")
-	}
-	return lifecycle.RegisterIn(state)
+	return lifecycle.RegisterIn(filepath.Dir(a.stateFolder()))
 }
 
 // allowed reports whether the workspace's programs may run; tell says that they may
@@ -60,7 +57,7 @@ func (a *app) allowed(w *flow.Workspace, tell bool) bool {
 	return yes && err == nil
 }
 
-func (a *app) runLifecycle(ctx context.Context, w *flow.Workspace, happened []flow.Happening) (failed []error) {
+func (a *app) runLifecycle(ctx context.Context, w *flow.Workspace, happened []workspace.Event) (failed []error) {
 	for _, h := range happened {
 		id, err := w.ConversationID(h.Path)
 		if err != nil {
@@ -68,7 +65,7 @@ func (a *app) runLifecycle(ctx context.Context, w *flow.Workspace, happened []fl
 			continue
 		}
 		folder := filepath.Join(w.Store.Root(), filepath.FromSlash(h.Path))
-		failed = append(failed, lifecycle.Run(ctx, a.register(), w.Store.Root(), lifecycle.Event{Event: h.Event, Session: id, Folder: folder})...)
+		failed = append(failed, lifecycle.Run(ctx, a.register(), w.Store.Root(), lifecycle.Event{Event: h.Name, Session: id, Folder: folder})...)
 	}
 	return failed
 }
@@ -76,7 +73,7 @@ func (a *app) runLifecycle(ctx context.Context, w *flow.Workspace, happened []fl
 // lifecycleLater runs the workspace's programs in a process of its own: an agent
 // that waits for its hook does not wait for them.
 func (a *app) lifecycleLater(w *flow.Workspace) {
-	happened := w.Happened()
+	happened := w.TakeEvents()
 	if len(happened) == 0 || inLifecycle() || !a.allowed(w, false) {
 		return
 	}
@@ -86,12 +83,12 @@ func (a *app) lifecycleLater(w *flow.Workspace) {
 	}
 	args := []string{"-C", w.Store.Root(), "happened"}
 	for _, h := range happened {
-		args = append(args, h.Event+"="+h.Path)
+		args = append(args, h.Name+"="+h.Path)
 	}
 	cmd := exec.Command(self, args...)
 	detach(cmd)
 	if err := cmd.Start(); err != nil {
-		logHook(w, "lifecycle", err)
+		a.hookFailed(w, "", "lifecycle", err)
 		return
 	}
 	_ = cmd.Process.Release()
@@ -107,21 +104,20 @@ func (a *app) happenedCommand() *cobra.Command {
 		Long:    "Runs the programs in .workspace/hooks for what has happened to conversations. cortext calls it itself.",
 		Example: "  cortext happened session-end=conversations/2025-11-22/001-brainstorm-api-design",
 		Hidden:  true,
-		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {
+		RunE: a.quietlyWithin(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {
 			unlock, err := w.Store.LockCache("happened", turnWait)
 			if err != nil {
 				return err
 			}
 			defer unlock()
-			var happened []flow.Happening
+			var happened []workspace.Event
 			for _, word := range list {
 				if event, path, ok := strings.Cut(word, "="); ok {
-					happened = append(happened, flow.Happening{Event: event, Path: path})
+					happened = append(happened, workspace.Event{Name: event, Path: path})
 				}
 			}
 			if err := errors.Join(a.runLifecycle(cmd.Context(), w, happened)...); err != nil {
-				logHook(w, "lifecycle", err)
-				w.TellLater(err)
+				a.hookFailed(w, "", "lifecycle", err)
 			}
 			return nil
 		}),

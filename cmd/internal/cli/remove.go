@@ -33,7 +33,7 @@ import one of them. What git has committed, git keeps.`,
 					return err
 				}
 			}
-			if err := w.Remove(e); err != nil {
+			if err := w.Remove(cmd.Context(), e); err != nil {
 				return err
 			}
 			fmt.Fprintf(a.out, "removed %s (%s)\n", title, visible(e.Path))

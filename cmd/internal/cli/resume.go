@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/resume"
 	"cortext/store"
@@ -180,7 +181,7 @@ func (a *app) choose(ctx context.Context, w *flow.Workspace, query string, o res
 	}
 	all, err := w.Store.List()
 	if err == nil && len(all) == 0 {
-		err = flow.ErrNoConversation
+		err = workspace.ErrNoConversation
 	}
 	if err != nil {
 		return store.Entry{}, err
@@ -207,7 +208,7 @@ func (a *app) listMatches(w *flow.Workspace, query string, o resumeOptions) erro
 		matches, err = w.Listed()
 	} else {
 		var e store.Entry
-		var ambiguous *flow.AmbiguousError
+		var ambiguous *workspace.AmbiguousError
 		if e, err = w.Pick(query); errors.As(err, &ambiguous) {
 			matches, err = ambiguous.Candidates, nil
 		} else {

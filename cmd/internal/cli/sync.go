@@ -11,11 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/workspace"
 )
 
 type syncOptions struct {
-	flow.SyncOptions
+	capture.SyncOptions
 	json bool
 }
 
@@ -76,7 +78,7 @@ func (a *app) runSync(ctx context.Context, w *flow.Workspace, o syncOptions) err
 }
 
 // printSynced says what a sync found.
-func (a *app) printSynced(out *flow.Synced, asJSON bool) error {
+func (a *app) printSynced(out *capture.SyncResult, asJSON bool) error {
 	if asJSON {
 		list := []imported{}
 		for _, got := range out.New {
@@ -115,7 +117,7 @@ func messages(errs []error) []string {
 }
 
 // syncFailed reports what could not be captured.
-func (a *app) syncFailed(out *flow.Synced) error {
+func (a *app) syncFailed(out *capture.SyncResult) error {
 	for _, err := range out.Errors {
 		a.report(err)
 	}
@@ -137,11 +139,12 @@ conversations that are idle. Those that a /workspace command began are captured;
 		Example: "  cortext watch --adopt",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
+			defer a.interrupts.finish()()
 			failed := map[string]bool{} // each failure is told once, not at every change
-			return w.Watch(cmd.Context(), flow.WatchOptions{
+			return w.Watch(cmd.Context(), capture.WatchOptions{
 				Adopt: adopt,
 				Ready: func() { fmt.Fprintln(a.errw, "watching; Ctrl-C ends it") },
-				Done: func(out *flow.Synced, paused string) {
+				Done: func(out *capture.SyncResult, paused string) {
 					a.sayWatched(out, paused, failed)
 					a.lifecycleLater(w)
 				},
@@ -153,7 +156,7 @@ conversations that are idle. Those that a /workspace command began are captured;
 }
 
 // sayWatched tells what a look of watch brought.
-func (a *app) sayWatched(out *flow.Synced, paused string, failed map[string]bool) {
+func (a *app) sayWatched(out *capture.SyncResult, paused string, failed map[string]bool) {
 	for _, got := range out.New {
 		fmt.Fprintf(a.out, "new: %s, %d messages\n", visible(got.Path), got.Messages)
 	}
@@ -179,7 +182,7 @@ func (a *app) sayWatched(out *flow.Synced, paused string, failed map[string]bool
 // discover captures the conversations that no hook has told of, before a command
 // that means one of them. What cannot be read is told.
 func (a *app) discover(ctx context.Context, w *flow.Workspace) error {
-	if w.Config.Autosave == flow.AutosaveOff {
+	if w.Config.Autosave == workspace.AutosaveOff {
 		return nil // only a stop captures
 	}
 	return a.discoverAll(ctx, w)

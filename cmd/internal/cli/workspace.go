@@ -42,12 +42,8 @@ projectmanage, chat, or the name of a file in .workspace/commands/.`,
 	return cmd
 }
 
-// pauseIdle pauses what is idle and tells of it, and of what went wrong in a hook:
-// nobody else may have noticed.
+// pauseIdle pauses what is idle and tells of it.
 func (a *app) pauseIdle(w *flow.Workspace) error {
-	if why := w.Untold(); why != "" {
-		a.warn(why)
-	}
 	paused, err := w.PauseIdle("")
 	for _, e := range paused {
 		fmt.Fprintf(a.errw, "paused %q: nothing was said in it for %d minutes\n", oneLine(e.Session.DisplayTitle()), w.Config.IdleMinutes)

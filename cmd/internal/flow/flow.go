@@ -11,10 +11,8 @@ import (
 	"time"
 
 	"cortext/cmd/internal/capture"
-	"cortext/cmd/internal/lifecycle"
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
-	"cortext/resume/prompt"
 	"cortext/schema"
 	"cortext/store"
 )
@@ -254,10 +252,3 @@ func (w *Workspace) finishStop(path string) (*StopResult, error) {
 	e.Session = s
 	return &StopResult{Entry: e, Summary: s.ContextSummary}, nil
 }
-
-// document is the markdown file of a conversation that was captured.
-func document(typ, title string, at time.Time) []byte {
-	return []byte(prompt.Document(typ, title, at.UTC().Format(time.DateOnly)))
-}
-
-var _ = lifecycle.End

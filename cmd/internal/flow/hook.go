@@ -87,28 +87,8 @@ func (w *Workspace) completeStop(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	if _, err = w.Commit(ctx, out.Entry); err != nil {
-		w.TellLater(err)
-	}
+	_, err = w.Commit(ctx, out.Entry)
 	return err
-}
-
-// untoldName holds what went wrong, such as a commit, when nobody was there to be
-// told: the next command says it.
-const untoldName = "untold"
-
-// TellLater keeps an error for the next command to say.
-func (w *Workspace) TellLater(err error) {
-	_ = w.Store.WriteCache(untoldName, []byte(err.Error()))
-}
-
-// Untold returns, once, what went wrong when nobody could be told.
-func (w *Workspace) Untold() string {
-	b, ok := w.Store.ReadCache(untoldName)
-	if ok {
-		_ = w.Store.RemoveCache(untoldName)
-	}
-	return string(b)
 }
 
 // ended captures the rest of a session and pauses its conversation, unless the

@@ -168,15 +168,20 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 			opts.Last = min(opts.Last, o.Last)
 		}
 	}
-	if opts.Command, _, err = w.Command(s.ConversationType); err != nil {
+	var warnings []string
+	var known bool
+	if opts.Command, known, err = w.Command(s.ConversationType); err != nil {
 		return nil, err
+	}
+	if !known && s.ConversationType != "" {
+		warnings = append(warnings, fmt.Sprintf("the type %s has no prompt any more (%s is missing): the conversation resumes without its command", workspace.Plain(s.ConversationType), workspace.CommandFile(s.ConversationType)))
 	}
 	p, err := resume.Build(s, h, opts)
 	if err != nil {
 		return nil, err
 	}
 	e.Session = s
-	return &Resumed{Entry: e, Payload: p, Damage: append(damage, more...)}, nil
+	return &Resumed{Entry: e, Payload: p, Damage: append(damage, more...), Warnings: warnings}, nil
 }
 
 // since counts the messages at the end from the first on that is not older than a

@@ -38,3 +38,12 @@ func (w *Workspace) TakeEvents() []Event {
 	w.events = nil
 	return list
 }
+
+// ConversationID returns the id of the conversation at a path.
+func (w *Workspace) ConversationID(path string) (string, error) {
+	e, err := w.Entry(path)
+	if err != nil {
+		return "", err
+	}
+	return e.Session.ID, nil
+}

@@ -97,23 +97,24 @@ func (w *Workspace) FinishIn(tx *store.Tx, c *store.Conversation, f Finishing) e
 	return nil
 }
 
-// SummaryIsCurrent reports whether no message was added since the summary was
+// SummaryIsCurrent reports whether no message was added since the summary of s was
 // written: what a person or the first Cortext wrote stays until then.
 func SummaryIsCurrent(s *schema.Session, c *store.Conversation) bool {
 	if s.ContextSummary == "" {
 		return false
 	}
-	if s.CountedBytes > 0 {
-		current, err := c.Settled()
-		return err == nil && current
+	if current, err := c.Settled(); err == nil && current {
+		return true
 	}
 	// The first Cortext counted no bytes, and its messages have no ids.
+	some := false
 	for m, err := range c.Messages() {
 		if err == nil && m.ID != "" {
 			return false
 		}
+		some = some || err == nil
 	}
-	return true
+	return some
 }
 
 // headMessages is how many messages are read for a title and a description.

@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/workspace"
+)
+
+// What fails in a hook is written to the hook.log in the workspace's cache, and said
+// by the next command. If the workspace cannot be opened or written to, both are kept
+// in the user's state folder instead.
+const (
+	hookLog     = "hook.log"
+	maxHookLog  = 64 << 10
+	maxHookLine = 1000 // characters
+)
+
+// hookFailed records what failed in a hook. w is nil if the workspace of dir could
+// not be opened, and dir is empty if it is not known.
+func (a *app) hookFailed(w *flow.Workspace, dir, event string, err error) {
+	var logged, kept bool
+	if w != nil {
+		dir = w.Store.Root()
+		logged = logHook(w, event, err) == nil
+		kept = w.TellLater(err) == nil
+	}
+	text := hookLine(err)
+	if !logged {
+		line := fmt.Sprintf("%s %s in %s: %s", time.Now().UTC().Format(time.RFC3339), cut(oneLine(event), 100), oneLine(dir), text)
+		_ = appendLine(filepath.Join(a.stateFolder(), hookLog), line)
+	}
+	if !kept && dir != "" {
+		_ = appendLine(a.untoldFile(dir), text)
+	}
+}
+
+func hookLine(err error) string { return cut(oneLine(err.Error()), maxHookLine) }
+
+// logHook adds a line to the workspace's hook.log, of which the last part is kept.
+func logHook(w *flow.Workspace, event string, err error) error {
+	if unlock, err := w.Store.LockCache(hookLog, time.Second); err == nil {
+		defer unlock() // without the lock, lines of two hooks may replace each other
+	}
+	log, _ := w.Store.ReadCache(hookLog)
+	log = fmt.Appendf(log, "%s %s: %s\n", time.Now().UTC().Format(time.RFC3339), cut(oneLine(event), 100), hookLine(err))
+	if len(log) > maxHookLog {
+		log = log[len(log)-maxHookLog/2:]
+		log = log[bytes.IndexByte(log, '\n')+1:]
+	}
+	return w.Store.WriteCache(hookLog, log)
+}
+
+// logWarnings writes the warnings about the settings to hook.log, each once.
+func logWarnings(w *flow.Workspace, event string) {
+	if len(w.Warnings) == 0 {
+		return
+	}
+	log, _ := w.Store.ReadCache(hookLog)
+	for _, text := range w.Warnings {
+		if err := fmt.Errorf("%s", text); !bytes.Contains(log, []byte(hookLine(err))) {
+			_ = logHook(w, event, err)
+		}
+	}
+}
+
+// sayFailedHooks says, once, what failed in hooks since the last command.
+func (a *app) sayFailedHooks(w *flow.Workspace) {
+	list := strings.Split(w.Untold(), "\n")
+	file := a.untoldFile(w.Store.Root())
+	if b, err := os.ReadFile(file); err == nil {
+		list = append(list, strings.Split(string(b), "\n")...)
+		_ = os.Remove(file)
+	}
+	var said []string
+	for _, text := range list {
+		if text != "" && !slices.Contains(said, text) {
+			said = append(said, text)
+		}
+	}
+	for _, text := range said[max(0, len(said)-workspace.MaxUntold):] {
+		a.warn("a hook failed: " + text)
+	}
+}
+
+// stateFolder is where cortext keeps what is this user's on this machine.
+func (a *app) stateFolder() string {
+	state := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) {
+		state = filepath.Join(a.machine().Home, ".local", "state")
+	}
+	return filepath.Join(state, "cortext")
+}
+
+// untoldFile holds, outside of the workspace at root, what the next command there
+// says.
+func (a *app) untoldFile(root string) string {
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real
+	}
+	sum := sha256.Sum256([]byte(root))
+	return filepath.Join(a.stateFolder(), "untold", hex.EncodeToString(sum[:8]))
+}
+
+// appendLine adds a line to a file. One that has grown too long becomes name.old.
+func appendLine(name, line string) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	if info, err := os.Stat(name); err == nil && info.Size() > maxHookLog {
+		if err := os.Rename(name, name+".old"); err != nil {
+			return err
+		}
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(line + "\n")
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// How long a command may go on after a signal: to notice that its context ended, or
+// to finish what it is writing. Both end it within what the help promises.
+const (
+	noticeTime = 700 * time.Millisecond
+	finishTime = 5*time.Second - 100*time.Millisecond
+)
+
+// exitSignal is added to a signal's number for the exit code of a command that the
+// signal ended, as shells do.
+const exitSignal = 128
+
+// Interrupts ends the program on SIGINT and SIGTERM, also where a command does not
+// watch its context: while it waits for a lock or a slow disk, or computes. Ending
+// it in the middle of a write harms nothing, since the next command that writes
+// repairs a torn line.
+//
+// The zero value ends nothing.
+type Interrupts struct {
+	cancel func()         // ends the command's context
+	exit   func(code int) // ends the program
+
+	mu        sync.Mutex
+	ended     os.Signal // the last signal, or nil
+	finishing int       // commands that may finish what they write
+	agents    int       // agents that run, to which signals belong
+}
+
+// NewInterrupts returns Interrupts that call cancel on the first signal, and exit if
+// the program goes on for too long or another signal follows.
+func NewInterrupts(cancel func(), exit func(code int)) *Interrupts {
+	return &Interrupts{cancel: cancel, exit: exit}
+}
+
+// Handle acts on signals until the program exits.
+func (i *Interrupts) Handle(signals <-chan os.Signal) {
+	var over <-chan time.Time
+	for {
+		select {
+		case s := <-signals:
+			switch grace, act := i.receive(s); {
+			case !act:
+			case grace > 0:
+				i.cancel()
+				over = time.After(grace)
+			default:
+				i.exit(i.code())
+			}
+		case <-over:
+			i.exit(i.code())
+		}
+	}
+}
+
+// receive takes note of a signal. It returns how long the command may go on, 0 if
+// it was told before; act is false if the signal is an agent's.
+func (i *Interrupts) receive(s os.Signal) (grace time.Duration, act bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch {
+	case i.agents > 0:
+		return 0, false
+	case i.ended != nil:
+		i.ended = s
+		return 0, true
+	}
+	i.ended = s
+	if i.finishing > 0 {
+		return finishTime, true
+	}
+	return noticeTime, true
+}
+
+// code is the exit code of a command that a signal ended, 0 if there was none.
+func (i *Interrupts) code() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.ended == nil {
+		return 0
+	}
+	if s, ok := i.ended.(syscall.Signal); ok {
+		return exitSignal + int(s)
+	}
+	return exitFailed
+}
+
+// finish lets the command finish what it writes, if a signal comes before done is
+// called.
+func (i *Interrupts) finish() (done func()) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.finishing++
+	return func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.finishing--
+	}
+}
+
+// yield leaves signals to the agent that is about to start, until done is called.
+// It refuses if a signal came before: the agent must not start then.
+func (i *Interrupts) yield() (done func(), ok bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.ended != nil {
+		return nil, false
+	}
+	i.agents++
+	return func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.agents--
+	}, true
+}
