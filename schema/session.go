@@ -73,7 +73,6 @@ type Session struct {
 	Links            *Links      `json:"links"`
 
 	Unknown []rawjson.Member
-	Repair Repair
 }
 
 // AgentConfig is what made the conversation possible.
@@ -156,7 +155,7 @@ type Links struct {
 // ParseSession decodes session.json. The version is judged before anything
 // else, so that a newer file is never called broken.
 func ParseSession(b []byte) (*Session, error) {
-	s := &Session{Repair: Repair{Conflict: -1}}
+	s := new(Session)
 	if err := decodeFile(b, s); err != nil {
 		return nil, err
 	}
