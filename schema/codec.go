@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"cortext/schema/rawjson"
@@ -14,26 +15,33 @@ import (
 // The codec turns records into JSON and back by the `json` tags of their
 // fields, in the order of the fields. It differs from encoding/json in what the
 // format promises: names match exactly, a name that stands twice is an error,
-// unknown members are kept and written back byte for byte after the known ones,
-// strings survive unchanged (see package rawjson), and a field without a value
-// is absent unless its `codec` tag says keep.
+// unknown members are kept and written back byte for byte in the place of the
+// field Unknown, strings survive unchanged (see package rawjson), and a field
+// without a value is absent. A `codec` tag says otherwise: "keep" writes the field
+// always, "set" sorts a list and drops repeats. A field that has a stamp beside it
+// (title and title_set) is written whenever the stamp is.
 
 // Raw is a JSON value as it stands in the file.
 type Raw []byte
 
 type fieldInfo struct {
-	name string
-	keep bool
-	at   int
+	name  string
+	keep  bool
+	set   bool
+	at    int
+	stamp int // the field with the stamp of this one, -1 if none
 }
 
 type structInfo struct {
 	fields  []fieldInfo
 	byName  map[string]int // index into fields
 	unknown int            // the field that keeps unknown members, -1 if none
+	known   int            // how many of fields stand before it
 }
 
 var structs sync.Map // reflect.Type -> *structInfo: a cache of what the tags say
+
+const stampSuffix = "_set"
 
 func infoOf(t reflect.Type) *structInfo {
 	if v, ok := structs.Load(t); ok {
@@ -45,49 +53,98 @@ func infoOf(t reflect.Type) *structInfo {
 		name, ok := f.Tag.Lookup("json")
 		if !ok {
 			if f.Type == reflect.TypeFor[[]rawjson.Member]() {
-				info.unknown = i
+				info.unknown, info.known = i, len(info.fields)
 			}
 			continue
 		}
+		tag := f.Tag.Get("codec")
 		info.byName[name] = len(info.fields)
-		info.fields = append(info.fields, fieldInfo{name: name, keep: f.Tag.Get("codec") == "keep", at: i})
+		info.fields = append(info.fields, fieldInfo{name, tag == "keep", tag == "set", i, -1})
+	}
+	for i := range info.fields {
+		if stamp, ok := info.byName[info.fields[i].name+stampSuffix]; ok {
+			info.fields[i].stamp = info.fields[stamp].at
+		}
 	}
 	structs.Store(t, info)
 	return info
 }
 
-// decode fills the struct v from the JSON object raw.
-func decode(raw []byte, v any) error {
-	return decodeStruct(raw, reflect.ValueOf(v).Elem())
-}
+// A nameCheck judges the name of a member that is not a known one.
+type nameCheck func(info *structInfo, name string) error
 
-func decodeStruct(raw []byte, v reflect.Value) error {
-	members, err := rawjson.Object(raw)
-	if err != nil {
-		return err
-	}
-	info := infoOf(v.Type())
-	for _, m := range members {
-		at, ok := info.byName[m.Name]
-		if !ok {
-			if info.unknown < 0 {
-				continue
-			}
-			u := v.Field(info.unknown).Addr().Interface().(*[]rawjson.Member)
-			*u = append(*u, rawjson.Member{Name: m.Name, Value: bytes.Clone(m.Value)})
-			continue
-		}
-		if string(m.Value) == "null" {
-			continue
-		}
-		if err := decodeValue(m.Value, v.Field(info.fields[at].at)); err != nil {
-			return fmt.Errorf("field %q: %w", m.Name, err)
+// anyName is for logs, which hold what agents write.
+func anyName(*structInfo, string) error { return nil }
+
+// exactName refuses a name that differs from a known one in case only: a reader
+// that ignores case would take it for the known one.
+func exactName(info *structInfo, name string) error {
+	for _, f := range info.fields {
+		if strings.EqualFold(f.name, name) {
+			return fmt.Errorf("name %q must be spelled %q", name, f.name)
 		}
 	}
 	return nil
 }
 
-func decodeValue(raw []byte, v reflect.Value) error {
+// decode fills the struct v from the JSON object raw.
+func decode(raw []byte, v any, check nameCheck) error {
+	return decodeStruct(raw, reflect.ValueOf(v).Elem(), check)
+}
+
+func decodeStruct(raw []byte, v reflect.Value, check nameCheck) error {
+	members, err := rawjson.Object(raw)
+	if err != nil {
+		return err
+	}
+	return decodeMembers(members, v, check)
+}
+
+func decodeMembers(members []rawjson.Member, v reflect.Value, check nameCheck) error {
+	info := infoOf(v.Type())
+	for _, m := range members {
+		at, ok := info.byName[m.Name]
+		if !ok {
+			if err := check(info, m.Name); err != nil {
+				return err
+			}
+			if info.unknown >= 0 {
+				u := v.Field(info.unknown).Addr().Interface().(*[]rawjson.Member)
+				*u = append(*u, rawjson.Member{Name: m.Name, Value: appendRaw(nil, m.Value)})
+			}
+			continue
+		}
+		f := info.fields[at]
+		if err := decodeField(m.Value, v.Field(f.at), f, check); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decodeField fills v, the field f of a struct.
+func decodeField(raw []byte, v reflect.Value, f fieldInfo, check nameCheck) error {
+	if string(raw) == "null" {
+		return nil
+	}
+	if err := decodeValue(raw, v, check); err != nil {
+		return fmt.Errorf("field %q: %w", f.name, err)
+	}
+	if f.set {
+		v.Set(reflect.ValueOf(asSet(v.Interface().([]string))))
+	}
+	return nil
+}
+
+// asSet returns a list as a set is spelled: sorted, each element once.
+func asSet(list []string) []string {
+	if slices.IsSorted(list) {
+		return slices.Compact(list)
+	}
+	return slices.Compact(slices.Sorted(slices.Values(list)))
+}
+
+func decodeValue(raw []byte, v reflect.Value, check nameCheck) error {
 	switch v.Kind() {
 	case reflect.String:
 		s, err := rawjson.Unquote(raw)
@@ -105,13 +162,16 @@ func decodeValue(raw []byte, v reflect.Value) error {
 		}
 		v.SetBool(raw[0] == 't')
 	case reflect.Pointer:
+		if string(raw) == "null" {
+			return nil
+		}
 		v.Set(reflect.New(v.Type().Elem()))
-		return decodeValue(raw, v.Elem())
+		return decodeValue(raw, v.Elem(), check)
 	case reflect.Struct:
-		return decodeStruct(raw, v)
+		return decodeStruct(raw, v, check)
 	case reflect.Slice:
 		if v.Type() == reflect.TypeFor[Raw]() {
-			v.SetBytes(bytes.Clone(raw))
+			v.SetBytes(appendRaw(nil, raw))
 			return nil
 		}
 		elements, err := rawjson.Array(raw)
@@ -123,7 +183,7 @@ func decodeValue(raw []byte, v reflect.Value) error {
 		}
 		v.Set(reflect.MakeSlice(v.Type(), len(elements), len(elements)))
 		for i, e := range elements {
-			if err := decodeValue(e, v.Index(i)); err != nil {
+			if err := decodeValue(e, v.Index(i), check); err != nil {
 				return err
 			}
 		}
@@ -131,34 +191,6 @@ func decodeValue(raw []byte, v reflect.Value) error {
 		panic("schema: no codec for " + v.Type().String())
 	}
 	return nil
-}
-
-// layout says how an object is spread over lines: records of a log stand on one
-// line without spaces, session.json has one member a line.
-type layout struct {
-	indent string // "" keeps everything on one line
-	depth  int
-}
-
-func (l layout) deeper() layout { return layout{l.indent, l.depth + 1} }
-
-func (l layout) newline(dst []byte) []byte {
-	if l.indent == "" {
-		return dst
-	}
-	dst = append(dst, '\n')
-	for range l.depth {
-		dst = append(dst, l.indent...)
-	}
-	return dst
-}
-
-// colon is what stands between a name and its value.
-func (l layout) colon() string {
-	if l.indent == "" {
-		return ":"
-	}
-	return ": "
 }
 
 // absent reports whether v has no value: an empty list is none, nor is a struct
@@ -178,54 +210,71 @@ func absent(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-func encodeStruct(dst []byte, v reflect.Value, l layout) []byte {
+// layout is what stands before each name and between a name and its value.
+type layout struct{ before, colon string }
+
+func encodeStruct(dst []byte, v reflect.Value) []byte {
+	return append(encodeMembers(append(dst, '{'), v, layout{"", ":"}), '}')
+}
+
+// encodeLines spells the struct v as a control file: one member a line, each whole.
+func encodeLines(v reflect.Value) []byte {
+	return append(encodeMembers([]byte{'{'}, v, layout{"\n  ", ": "}), "\n}\n"...)
+}
+
+// encodeMembers appends the members of the struct v with commas between them.
+func encodeMembers(dst []byte, v reflect.Value, l layout) []byte {
 	info := infoOf(v.Type())
-	dst = append(dst, '{')
-	in := l.deeper()
-	first := true
+	from := len(dst)
 	member := func(name string) {
-		if !first {
+		if len(dst) > from {
 			dst = append(dst, ',')
 		}
-		first = false
-		dst = in.newline(dst)
-		dst = rawjson.AppendQuote(dst, name)
-		dst = append(dst, in.colon()...)
+		dst = rawjson.AppendQuote(append(dst, l.before...), name)
+		dst = append(dst, l.colon...)
 	}
-	for _, f := range info.fields {
+	for i := 0; i <= len(info.fields); i++ {
+		if i == info.known && info.unknown >= 0 {
+			for _, m := range v.Field(info.unknown).Interface().([]rawjson.Member) {
+				member(m.Name)
+				dst = appendRaw(dst, m.Value)
+			}
+		}
+		if i == len(info.fields) {
+			break
+		}
+		f := &info.fields[i]
 		fv := v.Field(f.at)
-		if !f.keep && absent(fv) {
+		if !f.keep && absent(fv) && (f.stamp < 0 || absent(v.Field(f.stamp))) {
 			continue
 		}
 		member(f.name)
-		dst = encodeValue(dst, fv, in)
-	}
-	if info.unknown >= 0 {
-		for _, m := range v.Field(info.unknown).Interface().([]rawjson.Member) {
-			member(m.Name)
-			dst = append(dst, m.Value...)
+		if f.set {
+			fv = reflect.ValueOf(asSet(slices.Clone(fv.Interface().([]string))))
 		}
+		dst = encodeValue(dst, fv)
 	}
-	if !first {
-		dst = l.newline(dst)
-	}
-	return append(dst, '}')
+	return dst
 }
 
-// appendLine spells the struct that v points at on one line. Values that are
-// kept as they stand may hold line breaks between their parts, which would cut
-// the line in two; inside strings a line break is always an escape.
+// appendLine spells the struct that v points at on one line.
 func appendLine(dst []byte, v any) []byte {
+	return encodeStruct(dst, reflect.ValueOf(v).Elem())
+}
+
+// appendRaw appends a value that is kept as it is, but for line breaks between its
+// parts, which would cut the line in two; inside strings one is always an escape.
+func appendRaw(dst, raw []byte) []byte {
 	from := len(dst)
-	dst = encodeStruct(dst, reflect.ValueOf(v).Elem(), layout{})
-	if bytes.IndexByte(dst[from:], '\n') >= 0 || bytes.IndexByte(dst[from:], '\r') >= 0 {
+	dst = append(dst, raw...)
+	if bytes.IndexByte(raw, '\n') >= 0 || bytes.IndexByte(raw, '\r') >= 0 {
 		line := slices.DeleteFunc(dst[from:], func(c byte) bool { return c == '\n' || c == '\r' })
 		dst = dst[:from+len(line)]
 	}
 	return dst
 }
 
-func encodeValue(dst []byte, v reflect.Value, l layout) []byte {
+func encodeValue(dst []byte, v reflect.Value) []byte {
 	switch v.Kind() {
 	case reflect.String:
 		return rawjson.AppendQuote(dst, v.String())
@@ -234,31 +283,22 @@ func encodeValue(dst []byte, v reflect.Value, l layout) []byte {
 	case reflect.Bool:
 		return strconv.AppendBool(dst, v.Bool())
 	case reflect.Pointer:
-		return encodeValue(dst, v.Elem(), l)
+		if v.IsNil() {
+			return append(dst, "null"...)
+		}
+		return encodeValue(dst, v.Elem())
 	case reflect.Struct:
-		return encodeStruct(dst, v, l)
+		return encodeStruct(dst, v)
 	case reflect.Slice:
 		if v.Type() == reflect.TypeFor[Raw]() {
-			return append(dst, v.Bytes()...)
+			return appendRaw(dst, v.Bytes())
 		}
-		// Each element of a list of objects has its own line, so that two
-		// branches that both add one conflict in few lines.
-		perLine := l.indent != "" && v.Type().Elem().Kind() == reflect.Struct
 		dst = append(dst, '[')
 		for i := range v.Len() {
 			if i > 0 {
 				dst = append(dst, ',')
-				if l.indent != "" && !perLine {
-					dst = append(dst, ' ')
-				}
 			}
-			if perLine {
-				dst = l.deeper().newline(dst)
-			}
-			dst = encodeValue(dst, v.Index(i), layout{})
-		}
-		if perLine {
-			dst = l.newline(dst)
+			dst = encodeValue(dst, v.Index(i))
 		}
 		return append(dst, ']')
 	}

@@ -10,19 +10,22 @@ import (
 // spells, is safe as a file name and has no letters that look like digits.
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
-const idLen = 26
+const (
+	idLen  = 26
+	idTime = 10 // characters of the time
+)
 
 // NewID makes the id of a session: ten characters for the milliseconds of t,
 // which make ids sort by time, and sixteen for the 80 bits of entropy.
 func NewID(t time.Time, entropy [10]byte) string {
 	var id [idLen]byte
 	ms := uint64(max(t.UnixMilli(), 0))
-	for i := 9; i >= 0; i-- {
+	for i := idTime - 1; i >= 0; i-- {
 		id[i] = idAlphabet[ms&31]
 		ms >>= 5
 	}
 	var bits, n uint
-	at := 10
+	at := idTime
 	for _, b := range entropy {
 		bits, n = bits<<8|uint(b), n+8
 		for n >= 5 {
@@ -40,6 +43,23 @@ func NewID(t time.Time, entropy [10]byte) string {
 func DerivedID(agent, nativeID string, first time.Time) string {
 	sum := sha256.Sum256([]byte(agent + "\n" + nativeID))
 	return NewID(first, [10]byte(sum[:]))
+}
+
+// DerivedPartID is DerivedID for a conversation that a native session went on to
+// later: from is what the part begins with, as in [Source]. Without from it is the
+// session's first conversation, and the id that of DerivedID.
+func DerivedPartID(agent, nativeID, from string, first time.Time) string {
+	if from != "" {
+		nativeID += "\n" + from
+	}
+	return DerivedID(agent, nativeID, first)
+}
+
+// SameConversation reports whether two ids are of one conversation: they end in the
+// same 80 bits. The time before these is that of the first message, which two captures
+// of one native session may take differently.
+func SameConversation(a, b string) bool {
+	return a == b && a != "" || len(a) == idLen && len(b) == idLen && a[idTime:] == b[idTime:]
 }
 
 // CheckID says why s cannot be the id of a session; nil if it can.

@@ -76,6 +76,42 @@ func TestDerivedID(t *testing.T) {
 	}
 }
 
+// A later part of a native session has an id of its own, the same in every clone.
+func TestDerivedPartID(t *testing.T) {
+	at := time.Date(2025, 11, 22, 10, 30, 0, 0, time.UTC)
+	if got, want := schema.DerivedPartID("claude", "n", "", at), schema.DerivedID("claude", "n", at); got != want {
+		t.Errorf("the first part has the id %s, its session %s", got, want)
+	}
+	if got, want := schema.DerivedPartID("claude", "n", "prompt-4", at), schema.DerivedID("claude", "n\nprompt-4", at); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if schema.SameConversation(schema.DerivedPartID("claude", "n", "prompt-4", at), schema.DerivedID("claude", "n", at)) {
+		t.Error("two parts are one conversation")
+	}
+}
+
+func TestSameConversation(t *testing.T) {
+	at := time.Date(2025, 11, 22, 10, 30, 0, 0, time.UTC)
+	id := schema.DerivedID("claude", "n", at)
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{id, id, true},
+		{id, schema.DerivedID("claude", "n", at.Add(time.Hour)), true},
+		{id, schema.DerivedID("claude", "m", at), false},
+		{id, schema.DerivedID("gemini", "n", at), false},
+		{id, id[10:], false},
+		{id, "", false},
+		{"", "", false},
+		{"x", "x", true},
+	} {
+		if schema.SameConversation(c.a, c.b) != c.want || schema.SameConversation(c.b, c.a) != c.want {
+			t.Errorf("SameConversation(%q, %q) is not %v", c.a, c.b, c.want)
+		}
+	}
+}
+
 func TestCheckID(t *testing.T) {
 	const good = "01kaq5d1m09zvmrcwk4hpv5b8t"
 	if err := schema.CheckID(good); err != nil {

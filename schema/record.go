@@ -133,7 +133,7 @@ type Tool struct {
 // ParseMessage decodes a line of messages.jsonl, without its newline.
 func ParseMessage(line []byte) (Message, error) {
 	var m Message
-	if err := decode(line, &m); err != nil {
+	if err := decode(line, &m, anyName); err != nil {
 		return Message{}, err
 	}
 	if !slices.Contains([]Role{User, Assistant, System}, m.Role) && m.Sealed == "" {
@@ -145,7 +145,7 @@ func ParseMessage(line []byte) (Message, error) {
 // ParseTool decodes a line of tools.jsonl, without its newline.
 func ParseTool(line []byte) (Tool, error) {
 	var t Tool
-	if err := decode(line, &t); err != nil {
+	if err := decode(line, &t, anyName); err != nil {
 		return Tool{}, err
 	}
 	if t.ID == "" {

@@ -9,6 +9,7 @@
 package schema
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -19,7 +20,7 @@ import (
 )
 
 // Version is the version of the format that this package writes.
-const Version = "1.1"
+const Version = "1.2"
 
 const major = 1
 
@@ -45,34 +46,49 @@ const (
 func Statuses() []Status { return []Status{Active, Paused, Completed} }
 
 // A Session is session.json: what is known about a conversation beside its
-// messages (FORMAT.md, "session.json").
+// messages (FORMAT.md, "session.json"). The fields stand in the order of the file,
+// which is made for merges: beside each member that can be set its stamp, then one
+// that never changes; what changes most at the end; the id last.
 type Session struct {
-	Version          string      `json:"version"`
-	ID               string      `json:"id"`
-	ConversationID   string      `json:"conversation_id"` // the folder's name
-	ConversationType string      `json:"conversation_type"`
-	Title            string      `json:"title"`
-	Description      string      `json:"description"` // the first user message, cut
-	Status           Status      `json:"status"`
-	Archived         bool        `json:"archived"`
-	CreatedAt        Time        `json:"created_at"`
-	LastActive       Time        `json:"last_active"`
-	MessageCount     int         `json:"message_count" codec:"keep"` // messages by id
-	Tokens           int64       `json:"tokens"`                     // sum over messages and tools
-	CountedBytes     int64       `json:"counted_bytes"`              // length of messages.jsonl that the counters were taken at
-	AgentConfig      AgentConfig `json:"agent_config"`
-	ContextSummary   string      `json:"context_summary"`
-	Sources          []Source    `json:"sources"`
-	WorkingDir       string      `json:"working_dir"` // relative to the workspace, with slashes
-	Plan             *Plan       `json:"plan"`
-	Usage            *Usage      `json:"usage"`
-	Tags             []string    `json:"tags"`
-	Notes            string      `json:"notes"`
-	Metadata         Raw         `json:"metadata"` // an object, free
-	Git              *Git        `json:"git"`
-	Links            *Links      `json:"links"`
+	Version          string         `json:"version"`
+	Title            string         `json:"title"`
+	TitleSet         *Stamp[string] `json:"title_set"`
+	ConversationID   string         `json:"conversation_id"` // the folder's name
+	Status           Status         `json:"status"`
+	StatusSet        *Stamp[Status] `json:"status_set"`
+	CreatedAt        Time           `json:"created_at"`
+	ContextSummary   string         `json:"context_summary"`
+	SummarySet       *Stamp[string] `json:"context_summary_set"`
+	Description      string         `json:"description"` // the first user message, cut
+	Plan             *Plan          `json:"plan"`
+	PlanSet          *Stamp[*Plan]  `json:"plan_set"`
+	AgentConfig      AgentConfig    `json:"agent_config"`
+	Tags             []string       `json:"tags" codec:"set"`
+	TagsSet          []TagStamp     `json:"tags_set"`
+	ConversationType string         `json:"conversation_type"`
+	TypeSet          *Stamp[string] `json:"conversation_type_set"`
+	Git              *Git           `json:"git"`
+	Archived         bool           `json:"archived"`
+	ArchivedSet      *Stamp[bool]   `json:"archived_set"`
+	WorkingDir       string         `json:"working_dir"` // relative to the workspace, with slashes
+	Notes            string         `json:"notes"`
+	NotesSet         []NoteStamp    `json:"notes_set"`
+	Metadata         Raw            `json:"metadata"` // an object, free
+	Links            *Links         `json:"links"`
 
 	Unknown []rawjson.Member
+
+	LastActive   Time     `json:"last_active"`
+	MessageCount int      `json:"message_count" codec:"keep"` // messages by id
+	Tokens       int64    `json:"tokens"`                     // sum over messages and tools
+	CountedBytes int64    `json:"counted_bytes"`              // length of messages.jsonl that the counters were taken at
+	Usage        *Usage   `json:"usage"`
+	Sources      []Source `json:"sources"`
+	ID           string   `json:"id" codec:"keep"`
+
+	// Repair is set where the file was read as a merge left it. The next write must
+	// replace the file even if nothing else changed.
+	Repair *Repair
 }
 
 // AgentConfig is what made the conversation possible.
@@ -147,16 +163,42 @@ type Git struct {
 type Links struct {
 	Parent     string   `json:"parent"`       // id of the conversation this one is part of
 	ToolCallID string   `json:"tool_call_id"` // the parent's call that started it
-	Related    []string `json:"related"`
+	Related    []string `json:"related" codec:"set"`
 
 	Unknown []rawjson.Member
 }
 
-// ParseSession decodes session.json. The version is judged before anything
-// else, so that a newer file is never called broken.
+// The limits of session.json. A file beyond them is refused, so that reading one
+// costs little whoever wrote it.
+const (
+	MaxSessionBytes   = 4 << 20
+	MaxSessionMembers = 10_000 // in one object or list
+)
+
+// ParseSession decodes session.json. The version is judged before anything else, so
+// that a newer file is never called broken. A file in which a merge left members
+// twice or conflict markers is read too, and Repair is set (FORMAT.md, "Merging").
 func ParseSession(b []byte) (*Session, error) {
+	if len(b) > MaxSessionBytes {
+		return nil, fmt.Errorf("the file has %d bytes, more than the limit of %d", len(b), MaxSessionBytes)
+	}
+	members, err := rawjson.StrictMembers(b, MaxSessionMembers)
+	if err != nil {
+		return parseBroken(b, err)
+	}
+	if err := checkVersions(members); err != nil {
+		return nil, err
+	}
+	if standsTwice(members) != "" {
+		s, err := mergeSides([]side{{members: members}})
+		if err != nil {
+			return nil, err
+		}
+		s.Repair = &Repair{Doubled: true, Conflict: -1}
+		return s, nil
+	}
 	s := new(Session)
-	if err := decodeFile(b, s); err != nil {
+	if err := decodeMembers(members, reflect.ValueOf(s).Elem(), exactName); err != nil {
 		return nil, err
 	}
 	if err := s.validate(); err != nil {
@@ -165,25 +207,50 @@ func ParseSession(b []byte) (*Session, error) {
 	return s, nil
 }
 
-// decodeFile fills the struct v from a file that is one object with a version, which
-// is judged first; names, texts and their spelling must be what the format says.
-func decodeFile(b []byte, v any) error {
-	var head struct {
-		Version string `json:"version"`
+// checkVersions judges each version among members. A greater major version goes
+// before whatever else is wrong.
+func checkVersions(members []rawjson.Member) error {
+	var wrong error
+	found := false
+	for _, m := range members {
+		if m.Name != "version" {
+			continue
+		}
+		found = true
+		var v string
+		if string(m.Value) != "null" {
+			var err error
+			if v, err = rawjson.Unquote(m.Value); err != nil {
+				wrong = fmt.Errorf("field %q: %w", m.Name, err)
+				continue
+			}
+		}
+		err := checkVersion(v)
+		if newer := (*VersionError)(nil); errors.As(err, &newer) {
+			return err
+		} else if err != nil {
+			wrong = err
+		}
 	}
-	if err := decode(b, &head); err != nil {
-		return err
+	if !found {
+		return checkVersion("")
 	}
-	if err := checkVersion(head.Version); err != nil {
-		return err
+	return wrong
+}
+
+// standsTwice returns a name that more than one member has, "" if none does.
+func standsTwice(members []rawjson.Member) string {
+	names := make([]string, len(members))
+	for i, m := range members {
+		names[i] = m.Name
 	}
-	if err := rawjson.Strict(b); err != nil {
-		return err
+	slices.Sort(names)
+	for i := 1; i < len(names); i++ {
+		if names[i] == names[i-1] {
+			return names[i]
+		}
 	}
-	if err := exactNames(b, reflect.TypeOf(v).Elem()); err != nil {
-		return err
-	}
-	return decode(b, v)
+	return ""
 }
 
 func checkVersion(v string) error {
@@ -198,42 +265,11 @@ func checkVersion(v string) error {
 	return nil
 }
 
-// exactNames refuses a member whose name differs from a known one in case only:
-// a reader that ignores case would take it for the known one.
-func exactNames(b []byte, t reflect.Type) error {
-	members, err := rawjson.Members(b)
-	if err != nil {
-		return err
-	}
-	info := infoOf(t)
-	for _, m := range members {
-		if at, ok := info.byName[m.Name]; ok {
-			ft := t.Field(info.fields[at].at).Type
-			values := [][]byte{m.Value}
-			if ft.Kind() == reflect.Pointer {
-				ft = ft.Elem()
-			} else if ft.Kind() == reflect.Slice && ft.Elem().Kind() == reflect.Struct && string(m.Value) != "null" {
-				ft = ft.Elem()
-				if values, err = rawjson.Array(m.Value); err != nil {
-					return fmt.Errorf("field %q: %w", m.Name, err)
-				}
-			}
-			if ft.Kind() == reflect.Struct && string(m.Value) != "null" {
-				for _, v := range values {
-					if err := exactNames(v, ft); err != nil {
-						return err
-					}
-				}
-			}
-			continue
-		}
-		for _, f := range info.fields {
-			if strings.EqualFold(f.name, m.Name) {
-				return fmt.Errorf("name %q must be spelled %q", m.Name, f.name)
-			}
-		}
-	}
-	return nil
+// minorOf returns the minor number of a version that was checked.
+func minorOf(version string) uint64 {
+	_, minor, _ := strings.Cut(version, ".")
+	n, _ := strconv.ParseUint(minor, 10, 31)
+	return n
 }
 
 func (s *Session) validate() error {
@@ -246,6 +282,11 @@ func (s *Session) validate() error {
 	for _, t := range []Time{s.CreatedAt, s.LastActive} {
 		if t != "" && t.Time().IsZero() {
 			return fmt.Errorf("%.40q is not a time in RFC 3339", t)
+		}
+	}
+	for _, at := range s.stampTimes() {
+		if at.Time().IsZero() {
+			return fmt.Errorf("%.40q is not a time in RFC 3339", at)
 		}
 	}
 	if s.MessageCount < 0 || s.Tokens < 0 || s.CountedBytes < 0 {
@@ -265,17 +306,52 @@ func (s *Session) Marshal() ([]byte, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	b := append(encodeStruct(nil, reflect.ValueOf(s).Elem(), layout{indent: "  "}), '\n')
-	if err := rawjson.Strict(b); err != nil {
+	b := encodeLines(reflect.ValueOf(s).Elem())
+	if len(b) > MaxSessionBytes {
+		return nil, fmt.Errorf("session.json would have %d bytes, more than the limit of %d", len(b), MaxSessionBytes)
+	}
+	members, err := rawjson.StrictMembers(b, MaxSessionMembers)
+	if err != nil {
 		return nil, err
+	}
+	// A later release knows how to merge its own members: its copies are kept.
+	if name := standsTwice(members); name != "" && minorOf(s.Version) <= minorOf(Version) {
+		return nil, fmt.Errorf("name %q stands twice", name)
 	}
 	return b, nil
 }
 
-// AppendLine appends s to dst as one line without spaces or newline, for
+// AppendLine appends s to dst as one line without stamps, spaces or newline, for
 // listings.
 func (s *Session) AppendLine(dst []byte) []byte {
-	return appendLine(dst, s)
+	plain := *s
+	plain.clearStamps()
+	return appendLine(dst, &plain)
+}
+
+// Clone returns a deep copy of s.
+func (s *Session) Clone() *Session {
+	return cloneValue(reflect.ValueOf(s)).Interface().(*Session)
+}
+
+func cloneValue(v reflect.Value) reflect.Value {
+	c := reflect.New(v.Type()).Elem()
+	c.Set(v)
+	switch {
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		c.Set(reflect.New(v.Type().Elem()))
+		c.Elem().Set(cloneValue(v.Elem()))
+	case v.Kind() == reflect.Slice && !v.IsNil():
+		c.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+		for i := range v.Len() {
+			c.Index(i).Set(cloneValue(v.Index(i)))
+		}
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			c.Field(i).Set(cloneValue(v.Field(i)))
+		}
+	}
+	return c
 }
 
 // DisplayTitle is the title, or for a session without one (version 1.0) the

@@ -3,13 +3,30 @@ package schema_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"cortext/schema"
+	"cortext/schema/rawjson"
 )
+
+// firstLines is the session of first in the spelling of today.
+const firstLines = `{
+  "version": "1.0",
+  "conversation_id": "001-brainstorm-api-design",
+  "status": "active",
+  "created_at": "2025-11-22T10:30:00Z",
+  "context_summary": "Discussing REST vs GraphQL for internal APIs, leaning toward REST for simplicity",
+  "agent_config": {"command":"/workspace.brainstorm","system_prompt_hash":"sha256:abc123...","model":"claude-sonnet-4-5-20250929","tools":["mcp__cortext__search_workspace","mcp__cortext__get_context"]},
+  "conversation_type": "brainstorm",
+  "last_active": "2025-11-22T11:45:00Z",
+  "message_count": 24,
+  "id": ""
+}
+`
 
 // first is a session.json as the first version of the format has it.
 const first = `{
@@ -60,7 +77,7 @@ func TestSessionFirstVersion(t *testing.T) {
 	if got := s.LastActive.Time(); !got.Equal(time.Date(2025, 11, 22, 11, 45, 0, 0, time.UTC)) {
 		t.Errorf("last active at %v", got)
 	}
-	if b, err := s.Marshal(); err != nil || string(b) != first {
+	if b, err := s.Marshal(); err != nil || string(b) != firstLines {
 		t.Errorf("written back as %v\n%s", err, b)
 	}
 }
@@ -83,8 +100,8 @@ func TestDisplayTitle(t *testing.T) {
 	}
 }
 
-// Unknown members keep their bytes, whatever their spelling and depth, and the
-// second rewrite changes nothing.
+// Unknown members keep their bytes but for line breaks between them, whatever their
+// spelling and depth, and the second rewrite changes nothing.
 func TestSessionKeepsUnknown(t *testing.T) {
 	const in = `{"x_first" :  {"a" : [1,  2.50, 1e9],
       "a\u0062":"\u00e9\/"},
@@ -97,26 +114,16 @@ func TestSessionKeepsUnknown(t *testing.T) {
 	const want = `{
   "version": "1.9",
   "status": "paused",
-  "message_count": 0,
-  "agent_config": {
-    "model": "m",
-    "x_in": [ ]
-  },
-  "sources": [
-    {"agent":"claude","x_in_list":{ "b":null }}
-  ],
-  "plan": {
-    "steps": [
-      {"content":"c","x_step":true}
-    ],
-    "x_plan": "\ud83d\ude00"
-  },
+  "plan": {"steps":[{"content":"c","x_step":true}],"x_plan":"\ud83d\ude00"},
+  "agent_config": {"model":"m","x_in":[ ]},
   "metadata": { "free" : 1.0 },
-  "x_first": {"a" : [1,  2.50, 1e9],
-      "a\u0062":"\u00e9\/"},
+  "x_first": {"a" : [1,  2.50, 1e9],      "a\u0062":"\u00e9\/"},
   "x_big": 12345678901234567890,
   "x_null": null,
-  "x_last": -0.0
+  "x_last": -0.0,
+  "message_count": 0,
+  "sources": [{"agent":"claude","x_in_list":{ "b":null }}],
+  "id": ""
 }
 `
 	for _, text := range []string{in, want} {
@@ -143,6 +150,15 @@ func deep(n int) string {
 	return strings.Repeat(`{"a":`, n) + "1" + strings.Repeat("}", n)
 }
 
+// many returns n members with names of their own.
+func many(n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf(`"x%d":%d`, i, i)
+	}
+	return list
+}
+
 func TestSessionStrict(t *testing.T) {
 	with := func(member string) string { return `{"version":"1.1","status":"active",` + member + `}` }
 	for _, c := range []struct{ name, text, want string }{
@@ -155,10 +171,6 @@ func TestSessionStrict(t *testing.T) {
 		{"byte order mark", "\xef\xbb\xbf" + first, "value was expected"},
 		{"comment", with(`"tokens":1`) + `// x`, "more text after the value"},
 		{"comma at the end", `{"version":"1.1","status":"active",}`, "name was expected"},
-		{"conflict markers", "{\n<<<<<<< HEAD\n" + first[2:], "name was expected"},
-		{"name twice", with(`"version":"1.1"`), `name "version" stands twice`},
-		{"name twice, escaped", with(`"st\u0061tus":"paused"`), `name "status" stands twice`},
-		{"unknown name twice", with(`"x":1,"y":2,"x":1`), `name "x" stands twice`},
 		{"name twice in an object", with(`"agent_config":{"model":"a","model":"b"}`), `name "model" stands twice`},
 		{"name twice in a list", with(`"sources":[{},{"agent":"a","agent":"a"}]`), `name "agent" stands twice`},
 		{"name twice in an unknown list", with(`"x":[1,[{"y":[{"z":1,"z":2}]}]]`), `name "z" stands twice`},
@@ -207,7 +219,16 @@ func TestSessionStrict(t *testing.T) {
 		{"version with a sign", `{"version":"+1.0","status":"active"}`, "not of the form 1.1"},
 		{"minor with a sign", `{"version":"1.-1","status":"active"}`, "not of the form 1.1"},
 		{"version of three parts", `{"version":"1.1.0","status":"active"}`, "not of the form 1.1"},
-		{"a million deep", with(`"x":` + deep(1_000_000)), "nested deeper"},
+		{"stamp of another type", with(`"title_set":{"at":"2026-01-01T00:00:00.000Z","to":1}`), `field "title_set"`},
+		{"stamp without a time", with(`"title_set":{"to":"x"}`), "not a time"},
+		{"tag without a time", with(`"tags_set":[{"tag":"x","on":true}]`), "not a time"},
+		{"note that replaced a number", with(`"notes_set":[{"at":"2026-01-01T00:00:00.000Z","was":[1],"to":""}]`), `field "notes_set"`},
+		{"name in another case in a stamp", with(`"title_set":{"At":"2026-01-01T00:00:00.000Z"}`), `must be spelled "at"`},
+		{"too long", with(`"x":"` + strings.Repeat("x", 4<<20) + `"`), "limit of 4194304"},
+		{"too many members", with(strings.Join(many(10_000), ",")), "more than 10000"},
+		{"too many members below", with(`"x":[{"y":{` + strings.Join(many(10_001), ",") + `}}]`), "more than 10000"},
+		{"too many in a list", with(`"x":[1` + strings.Repeat(",1", 10_000) + `]`), "more than 10000"},
+		{"half a million deep", with(`"x":` + deep(500_000)), "nested deeper"},
 		{"a million deep, open", strings.Repeat("[", 1_000_000), "nested deeper"},
 	} {
 		s, err := schema.ParseSession([]byte(c.text))
@@ -229,6 +250,7 @@ func TestSessionStrict(t *testing.T) {
 		with(`"tokens":9223372036854775807`),
 		with(`"Änderung":"\ud83d\ude00"`),
 		with(`"x":` + deep(9_000)),
+		with(strings.Join(many(9_998), ",")),
 	} {
 		if _, err := schema.ParseSession([]byte(text)); err != nil {
 			t.Errorf("%.80s: %v", text, err)
@@ -257,7 +279,7 @@ func TestSessionMarshalRefuses(t *testing.T) {
 		s.AgentConfig.Tools = []string{} // empty is absent, here too
 		return s
 	}
-	if b, err := valid().Marshal(); err != nil || string(b) != "{\n  \"version\": \"1.1\",\n  \"status\": \"paused\",\n  \"message_count\": 0\n}\n" {
+	if b, err := valid().Marshal(); err != nil || string(b) != "{\n  \"version\": \"1.2\",\n  \"status\": \"paused\",\n  \"message_count\": 0,\n  \"id\": \"\"\n}\n" {
 		t.Fatalf("%v\n%s", err, b)
 	}
 	for name, change := range map[string]func(*schema.Session){
@@ -269,6 +291,12 @@ func TestSessionMarshalRefuses(t *testing.T) {
 		"lone surrogate": func(s *schema.Session) { s.Description = "cut in \xed\xa0\xbd" },
 		"metadata":       func(s *schema.Session) { s.Metadata = schema.Raw(`{"a":`) },
 		"name twice":     func(s *schema.Session) { s.Metadata = schema.Raw(`{"a":1,"a":1}`) },
+		"unknown twice": func(s *schema.Session) {
+			s.Unknown = []rawjson.Member{{Name: "x", Value: []byte("1")}, {Name: "x", Value: []byte("2")}}
+		},
+		"stamp without time": func(s *schema.Session) { s.TitleSet = &schema.Stamp[string]{To: "x"} },
+		"too long":           func(s *schema.Session) { s.Notes = strings.Repeat("x", schema.MaxSessionBytes) },
+		"too many":           func(s *schema.Session) { s.Sources = make([]schema.Source, schema.MaxSessionMembers+1) },
 	} {
 		s := valid()
 		change(s)

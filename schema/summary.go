@@ -42,7 +42,19 @@ const (
 // judged first.
 func ParseSummary(b []byte) (*Summary, error) {
 	s := new(Summary)
-	if err := decodeFile(b, s); err != nil {
+	var head struct {
+		Version string `json:"version"`
+	}
+	if err := decode(b, &head, anyName); err != nil {
+		return nil, err
+	}
+	if err := checkVersion(head.Version); err != nil {
+		return nil, err
+	}
+	if err := rawjson.Strict(b); err != nil {
+		return nil, err
+	}
+	if err := decode(b, s, exactName); err != nil {
 		return nil, err
 	}
 	if len(s.Ratio) > 0 && s.Ratio[0] != '-' && (s.Ratio[0] < '0' || s.Ratio[0] > '9') {
@@ -63,7 +75,7 @@ func (s *Summary) Marshal() ([]byte, error) {
 	}
 	with := *s
 	with.Ratio = ratio(s.Tokens, s.SourceTokens)
-	b := append(encodeStruct(nil, reflect.ValueOf(&with).Elem(), layout{indent: "  "}), '\n')
+	b := encodeLines(reflect.ValueOf(&with).Elem())
 	if err := rawjson.Strict(b); err != nil {
 		return nil, err
 	}

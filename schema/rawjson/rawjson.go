@@ -10,6 +10,7 @@ package rawjson
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"unicode/utf8"
 )
@@ -77,6 +78,64 @@ func Members(b []byte) ([]Member, error) {
 		return nil, err
 	}
 	return members, nil
+}
+
+// LimitError says that an object or an array has more members than its reader takes.
+type LimitError struct {
+	Offset int // of the first member too many
+	Limit  int
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("more than %d members in one object or list at byte %d", e.Limit, e.Offset)
+}
+
+// StrictMembers returns the members of the object b in their order, duplicates
+// included, and refuses in the same pass whatever [Strict] refuses in their values,
+// and an object or array of more than limit members.
+func StrictMembers(b []byte, limit int) ([]Member, error) {
+	var members []Member
+	var name string
+	n := 0
+	err := whole(b, '{', func(quoted []byte, at int) (err error) {
+		if n++; n > limit {
+			return &LimitError{at, limit}
+		}
+		if name, err = Unquote(quoted); err == nil && !utf8.ValidString(name) {
+			err = fail(at, "name %q is not valid UTF-8", name)
+		}
+		return err
+	}, func(i int) (int, error) {
+		end, err := strict(b, i, 1, limit)
+		if err == nil {
+			members = append(members, Member{name, b[i:end:end]})
+		}
+		return end, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return members, nil
+}
+
+// NextMember returns the member that b begins with, after space, and what follows
+// it. Where a merge left lines that make no object together, NextMember is how a
+// reader gets at each.
+func NextMember(b []byte) (m Member, rest []byte, err error) {
+	start := skipSpace(b, 0)
+	nameEnd, i, err := skipName(b, start)
+	if err != nil {
+		return Member{}, nil, err
+	}
+	if m.Name, err = Unquote(b[start:nameEnd]); err != nil {
+		return Member{}, nil, err
+	}
+	end, err := skipValue(b, i, 1)
+	if err != nil {
+		return Member{}, nil, err
+	}
+	m.Value = b[i:end:end]
+	return m, b[end:], nil
 }
 
 // Object is Members with two refusals: a name that stands twice, since two
@@ -178,7 +237,7 @@ func whole(b []byte, open byte, name func(quoted []byte, at int) error, value fu
 // Strict refuses what a control file may not hold at any depth: duplicate names,
 // invalid UTF-8, lone surrogates.
 func Strict(b []byte) error {
-	end, err := strict(b, skipSpace(b, 0), 0)
+	end, err := strict(b, skipSpace(b, 0), 0, math.MaxInt)
 	if err != nil {
 		return err
 	}
@@ -189,8 +248,9 @@ func Strict(b []byte) error {
 }
 
 // strict checks the value that begins at b[i], depth levels below the top, in one
-// pass and returns its end.
-func strict(b []byte, i, depth int) (int, error) {
+// pass and returns its end. No object or array in it may have more than limit
+// members.
+func strict(b []byte, i, depth, limit int) (int, error) {
 	if i == len(b) || b[i] != '{' && b[i] != '[' {
 		end, err := skipValue(b, i, depth)
 		if err == nil && b[i] == '"' {
@@ -204,10 +264,16 @@ func strict(b []byte, i, depth int) (int, error) {
 		return 0, fail(i, "nested deeper than %d", MaxDepth)
 	}
 	var seen names
+	n := 0
 	return elements(b, i, func(quoted []byte, at int) error {
 		name, _ := Unquote(quoted)
 		return seen.add(name, at)
-	}, func(i int) (int, error) { return strict(b, i, depth+1) })
+	}, func(i int) (int, error) {
+		if n++; n > limit {
+			return 0, &LimitError{i, limit}
+		}
+		return strict(b, i, depth+1, limit)
+	})
 }
 
 // offset returns where part, a slice of whole, begins in it.

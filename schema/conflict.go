@@ -1,0 +1,253 @@
+package schema
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"cortext/schema/rawjson"
+)
+
+// maxSides bounds the sides of a conflict: each is read as a whole file.
+const maxSides = 16
+
+// parseBroken reads a session.json that is no JSON, as strict says. If it holds the
+// markers of a merge conflict, each side is read by itself; if a union merge joined
+// two spellings of the file, its members are read one by one.
+func parseBroken(b []byte, strict error) (*Session, error) {
+	if tooMany := (*rawjson.LimitError)(nil); errors.As(strict, &tooMany) {
+		return nil, strict
+	}
+	if members, err := rawjson.Members(b); err == nil { // JSON, but not strictly so
+		if newer := (*VersionError)(nil); errors.As(checkVersions(members), &newer) {
+			return nil, newer
+		}
+		return nil, strict
+	}
+	texts, first, err := conflictSides(b)
+	if err != nil {
+		return nil, err
+	}
+	repair := &Repair{Conflict: int64(first)}
+	var sides []side
+	var all []rawjson.Member
+	for _, text := range texts {
+		members, err := rawjson.StrictMembers(text, MaxSessionMembers)
+		if err != nil {
+			whole := false
+			if members, whole = looseMembers(text); !whole {
+				repair.Partial = true
+			}
+		}
+		s := side{members: members}
+		for _, m := range members {
+			if t := Time(rawjson.String(m.Value)).Time(); m.Name == "last_active" && t.After(s.active) {
+				s.active = t
+			}
+		}
+		repair.Doubled = repair.Doubled || standsTwice(members) != ""
+		sides, all = append(sides, s), append(all, members...)
+	}
+	if first < 0 && (!repair.Doubled || !enclosed(b)) {
+		return nil, strict // cut off, or broken by hand
+	}
+	if len(all) > MaxSessionMembers {
+		return nil, &rawjson.LimitError{Limit: MaxSessionMembers}
+	}
+	if err = checkVersions(all); err == nil {
+		var s *Session
+		if s, err = mergeSides(sides); err == nil {
+			s.Repair = repair
+			return s, nil
+		}
+	}
+	if newer := (*VersionError)(nil); first >= 0 && !errors.As(err, &newer) {
+		err = fmt.Errorf("conflict marker at byte %d: %w", first, err)
+	}
+	return nil, err
+}
+
+// enclosed reports whether b begins and ends as an object does.
+func enclosed(b []byte) bool {
+	b = bytes.TrimSpace(b)
+	return bytes.HasPrefix(b, []byte("{")) && bytes.HasSuffix(b, []byte("}"))
+}
+
+// A part of a file is a run of lines that all sides have, or a conflict.
+type part struct {
+	common []byte
+	sides  [][]byte // nil if it is no conflict
+}
+
+// conflictSides returns the file as each side of a merge had it, without what both
+// replaced, and where the first conflict marker begins, -1 if there is none. It knows
+// the markers of git and of jj.
+func conflictSides(b []byte) (texts [][]byte, first int, err error) {
+	parts, first := splitConflicts(b)
+	n := 1
+	for _, p := range parts {
+		n = max(n, len(p.sides))
+	}
+	if n > maxSides {
+		return nil, first, fmt.Errorf("conflict marker at byte %d: more than %d sides", first, maxSides)
+	}
+	texts = make([][]byte, n)
+	for _, p := range parts {
+		for i := range texts {
+			texts[i] = append(texts[i], p.common...)
+			if i < len(p.sides) {
+				texts[i] = append(texts[i], p.sides[i]...)
+			}
+		}
+	}
+	return texts, first, nil
+}
+
+// What the lines of a conflict are.
+const (
+	taken   = iota // lines of a side
+	dropped        // lines that the sides replaced
+	differs        // jj: lines of a side beside those that it replaced, by their first byte
+)
+
+func splitConflicts(b []byte) (parts []part, first int) {
+	first = -1
+	length := 0 // of the markers of the conflict that is open, 0 if none is
+	lines := taken
+	parts = []part{{}}
+	begin := func(kind int) { // a new side
+		lines = kind
+		last := &parts[len(parts)-1]
+		last.sides = append(last.sides, nil)
+	}
+	at := 0
+	for line := range bytes.Lines(b) {
+		c, n := marker(line)
+		offset := at
+		at += len(line)
+		last := &parts[len(parts)-1]
+		switch {
+		case c == 0 || length == 0 && c != '<' && c != '|' && c != '=' && c != '>':
+			if length == 0 {
+				last.common = append(last.common, line...)
+				continue
+			}
+			if lines == differs {
+				switch line[0] {
+				case '-':
+					continue
+				case '+', ' ':
+					line = line[1:]
+				}
+			}
+			if lines == dropped {
+				continue
+			}
+			if len(last.sides) == 0 {
+				begin(taken)
+			}
+			side := &last.sides[len(last.sides)-1]
+			*side = append(*side, line...)
+			continue
+		case length == 0 && c == '<':
+			length, lines = n, taken
+			parts = append(parts, part{})
+		case length != n: // a conflict inside what both sides replaced, or a marker left over
+		case c == '|' || c == '-':
+			if c == '|' && len(last.sides) == 0 {
+				begin(taken) // the first side is empty
+			}
+			lines = dropped
+		case c == '=':
+			if len(last.sides) == 0 {
+				begin(taken)
+			}
+			begin(taken)
+		case c == '+':
+			begin(taken)
+		case c == '%':
+			begin(differs)
+		case c == '>':
+			length = 0
+			parts = append(parts, part{})
+		}
+		if first < 0 {
+			first = offset
+		}
+	}
+	return parts, first
+}
+
+// marker returns the byte that a line consists of at its beginning, and how many there
+// are, if it is a conflict marker: seven or more of one byte, and then nothing or a
+// space.
+func marker(line []byte) (c byte, n int) {
+	line = bytes.TrimRight(line, "\r\n")
+	if len(line) < 7 || bytes.IndexByte([]byte(`<|=>%\+-`), line[0]) < 0 {
+		return 0, 0
+	}
+	rest := bytes.TrimLeft(line, string(line[:1]))
+	if n = len(line) - len(rest); n < 7 || len(rest) > 0 && rest[0] != ' ' {
+		return 0, 0
+	}
+	return line[0], n
+}
+
+// looseMembers reads the members of a text that is no object as a whole. A member
+// begins with the name on a line of its own, at the smallest indentation that such
+// lines have, and goes on over lines that are indented deeper and a closing bracket.
+// whole is false if lines were left over.
+func looseMembers(text []byte) (members []rawjson.Member, whole bool) {
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	top := -1
+	for _, line := range lines {
+		if n, c := indentation(line); c == '"' && (top < 0 || n < top) {
+			top = n
+		}
+	}
+	whole = true
+	at := 0
+	for i := 0; i < len(lines); i++ {
+		from := at
+		at += len(lines[i])
+		n, c := indentation(lines[i])
+		if n != top || c != '"' {
+			whole = whole && (n < top || c == 0)
+			continue
+		}
+		for i+1 < len(lines) {
+			n, c := indentation(lines[i+1])
+			if n < top || n == top && c != '}' && c != ']' {
+				break
+			}
+			i++
+			at += len(lines[i])
+			if n == top {
+				break
+			}
+		}
+		rest := text[from:at]
+		for len(rest) > 0 {
+			var m rawjson.Member
+			var err error
+			if m, rest, err = rawjson.NextMember(rest); err != nil || !utf8.ValidString(m.Name) || rawjson.Strict(m.Value) != nil {
+				whole = false
+				break
+			}
+			members = append(members, m)
+			rest = bytes.TrimLeft(rest, " \t\r\n")
+			rest = bytes.TrimLeft(bytes.TrimPrefix(rest, []byte(",")), " \t\r\n")
+		}
+	}
+	return members, whole
+}
+
+// indentation returns how far a line is indented and its first byte, 0 if it is blank.
+func indentation(line []byte) (n int, c byte) {
+	rest := bytes.TrimLeft(line, " \t")
+	if rest = bytes.TrimRight(rest, "\r\n"); len(rest) == 0 {
+		return len(line), 0
+	}
+	return len(line) - len(bytes.TrimLeft(line, " \t")), rest[0]
+}

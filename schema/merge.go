@@ -1,0 +1,330 @@
+package schema
+
+import (
+	"bytes"
+	"cmp"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"cortext/schema/rawjson"
+)
+
+// Repair says what the next write of a session.json has to mend.
+type Repair struct {
+	Doubled  bool  // members stand more than once: a merge kept the lines of both sides
+	Conflict int64 // where the first conflict marker begins, -1 if there is none
+	Partial  bool  // some lines could not be read
+}
+
+// A side is the file as one side of a merge had it or, where the merge left no
+// markers, the lines of all sides together.
+type side struct {
+	members []rawjson.Member
+	active  time.Time // last_active; zero if there is one side only
+}
+
+// A variant is one of the values that a member has in a merged file.
+type variant struct {
+	value  reflect.Value
+	text   []byte    // value in the one spelling
+	active time.Time // of its side; if several have it, the latest
+}
+
+// merging chooses between the variants of each member. What it chooses does not
+// depend on the order of sides or members (FORMAT.md, "Merging").
+type merging struct {
+	session  reflect.Value // a Session
+	info     *structInfo
+	variants map[string][]variant // of known members, by name; sorted by text, each text once
+}
+
+// mergeSides makes one session of the members of all sides.
+func mergeSides(sides []side) (*Session, error) {
+	s := new(Session)
+	m := merging{reflect.ValueOf(s).Elem(), infoOf(reflect.TypeFor[Session]()), map[string][]variant{}}
+	unknown, err := m.collect(sides)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range m.info.fields {
+		all := m.variants[f.name]
+		switch {
+		case f.name == "version":
+			s.Version = slices.MaxFunc(values[string](all), func(a, b string) int {
+				return cmp.Or(cmp.Compare(minorOf(a), minorOf(b)), strings.Compare(a, b))
+			})
+		case f.name == "created_at":
+			s.CreatedAt = first(values[Time](all), compareTimes)
+		case f.name == "last_active":
+			s.LastActive = first(values[Time](all), func(a, b Time) int { return compareTimes(b, a) })
+		case f.stamp < 0 && !strings.HasSuffix(f.name, stampSuffix):
+			m.constant(f)
+		case f.stamp >= 0 && m.session.Field(f.stamp).Kind() == reflect.Pointer:
+			m.settable(f)
+		}
+	}
+	m.counters(s)
+	s.Tags, s.TagsSet = mergeTags(values[[]string](m.variants["tags"]), values[[]TagStamp](m.variants["tags_set"]))
+	m.notes(s)
+	s.Sources = mergeSources(values[[]Source](m.variants["sources"]))
+	s.Links = mergeLinks(values[*Links](m.variants["links"]))
+	s.Metadata = mergeObjects(values[Raw](m.variants["metadata"]))
+	s.Unknown = mergeUnknown(unknown, minorOf(s.Version) > minorOf(Version))
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// collect fills m.variants and returns the unknown members of all sides.
+func (m *merging) collect(sides []side) (unknown []rawjson.Member, err error) {
+	for _, side := range sides {
+		for _, member := range side.members {
+			at, ok := m.info.byName[member.Name]
+			if !ok {
+				if err := exactName(m.info, member.Name); err != nil {
+					return nil, err
+				}
+				unknown = append(unknown, rawjson.Member{Name: member.Name, Value: appendRaw(nil, member.Value)})
+				continue
+			}
+			f := m.info.fields[at]
+			v := reflect.New(m.session.Field(f.at).Type()).Elem()
+			if err := decodeField(member.Value, v, f, exactName); err != nil {
+				return nil, err
+			}
+			m.variants[f.name] = append(m.variants[f.name], variant{v, encodeValue(nil, v), side.active})
+		}
+	}
+	for name, all := range m.variants {
+		slices.SortFunc(all, func(a, b variant) int {
+			return cmp.Or(bytes.Compare(a.text, b.text), b.active.Compare(a.active))
+		})
+		m.variants[name] = slices.CompactFunc(all, func(a, b variant) bool { return bytes.Equal(a.text, b.text) })
+	}
+	return unknown, nil
+}
+
+func values[T any](all []variant) []T {
+	list := make([]T, len(all))
+	for i, v := range all {
+		list[i] = v.value.Convert(reflect.TypeFor[T]()).Interface().(T)
+	}
+	return list
+}
+
+// first returns the least of list that is not the zero value.
+func first[T comparable](list []T, compare func(a, b T) int) T {
+	var none T
+	list = slices.DeleteFunc(list, func(v T) bool { return v == none })
+	if len(list) == 0 {
+		return none
+	}
+	return slices.MinFunc(list, compare)
+}
+
+// constant takes the least of the values of a member that nothing changes.
+func (m *merging) constant(f fieldInfo) {
+	for _, v := range m.variants[f.name] {
+		if !absent(v.value) {
+			m.session.Field(f.at).Set(v.value)
+			return
+		}
+	}
+}
+
+// settable takes the value that was set last. A value that no stamp has comes from an
+// older release or a person, who saw what the stamps say, unless the merge brought it
+// back beside another.
+func (m *merging) settable(f fieldInfo) {
+	all := m.variants[f.name]
+	stamps := slices.DeleteFunc(m.variants[f.name+stampSuffix], func(v variant) bool { return v.value.IsNil() })
+	if len(stamps) == 0 {
+		if len(all) > 0 {
+			m.session.Field(f.at).Set(slices.MaxFunc(all, func(a, b variant) int {
+				return cmp.Or(a.active.Compare(b.active), bytes.Compare(a.text, b.text))
+			}).value)
+		}
+		return
+	}
+	last := slices.MaxFunc(stamps, func(a, b variant) int {
+		at := func(v variant) Time { return Time(stampAt(v.value).String()) }
+		return cmp.Or(compareTimes(at(a), at(b)), bytes.Compare(a.text, b.text))
+	})
+	m.session.Field(f.stamp).Set(last.value)
+	stamped := slices.ContainsFunc(stamps, func(v variant) bool {
+		return len(all) == 1 && bytes.Equal(all[0].text, encodeValue(nil, stampTo(v.value)))
+	})
+	if len(all) == 1 && !stamped {
+		m.session.Field(f.at).Set(all[0].value)
+		return
+	}
+	m.session.Field(f.at).Set(cloneValue(stampTo(last.value)))
+}
+
+// counters are left out if the sides differ in one of them: they are counted again.
+func (m *merging) counters(s *Session) {
+	for _, name := range []string{"message_count", "tokens", "counted_bytes", "usage"} {
+		if len(m.variants[name]) > 1 {
+			s.MessageCount, s.Tokens, s.CountedBytes, s.Usage = 0, 0, 0, nil
+		}
+	}
+}
+
+// mergeTags takes the tags of all variants and then, for each, what its last stamp
+// says: a tag that was removed stays removed.
+func mergeTags(tags [][]string, sets [][]TagStamp) ([]string, []TagStamp) {
+	last := map[string]TagStamp{}
+	for _, t := range slices.Concat(sets...) {
+		if old, ok := last[t.Tag]; !ok || cmp.Or(compareTimes(t.At, old.At), compareRecords(&t, &old)) > 0 {
+			last[t.Tag] = t
+		}
+	}
+	is := asMap(slices.Concat(tags...))
+	var set []TagStamp
+	for tag, t := range last {
+		set = append(set, t)
+		if len(tags) > 1 || len(sets) > 1 {
+			is[tag] = t.On
+		}
+	}
+	slices.SortFunc(set, func(a, b TagStamp) int { return strings.Compare(a.Tag, b.Tag) })
+	var all []string
+	for tag, on := range is {
+		if on {
+			all = append(all, tag)
+		}
+	}
+	return asSet(all), set
+}
+
+// notes keeps every text that no other replaced.
+func (m *merging) notes(s *Session) {
+	all := m.variants["notes"]
+	sets := values[[]NoteStamp](m.variants["notes_set"])
+	s.NotesSet = liveNotes(slices.Concat(sets...))
+	stamped := slices.ContainsFunc(sets, func(set []NoteStamp) bool {
+		return len(all) == 1 && joinNotes(set) == all[0].value.String()
+	})
+	if len(s.NotesSet) > 0 && (len(all) != 1 || stamped) {
+		s.Notes = joinNotes(s.NotesSet)
+		return
+	}
+	slices.SortStableFunc(all, func(a, b variant) int { return a.active.Compare(b.active) })
+	var texts []string
+	for _, v := range all {
+		if text := v.value.String(); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	s.Notes = strings.Join(texts, "\n\n")
+}
+
+// liveNotes returns the stamps that none of a later time replaced, by time, each once.
+func liveNotes(set []NoteStamp) []NoteStamp {
+	replaced := map[string]time.Time{}
+	for _, n := range set {
+		for _, key := range n.Was {
+			if t := n.At.Time(); t.After(replaced[key]) {
+				replaced[key] = t
+			}
+		}
+	}
+	set = slices.DeleteFunc(set, func(n NoteStamp) bool { return replaced[n.key()].After(n.At.Time()) })
+	slices.SortFunc(set, func(a, b NoteStamp) int {
+		return cmp.Or(compareTimes(a.At, b.At), compareRecords(&a, &b))
+	})
+	return slices.CompactFunc(set, func(a, b NoteStamp) bool { return compareRecords(&a, &b) == 0 })
+}
+
+// mergeSources takes the native sessions of all variants. Sessions are only added, so
+// a variant that has them all tells their order; else it is that of their bytes.
+func mergeSources(variants [][]Source) []Source {
+	type key struct{ agent, nativeID, from string }
+	keyOf := func(s Source) key { return key{s.Agent, s.NativeID, s.From} }
+	all := map[key]Source{}
+	for _, s := range slices.Concat(variants...) {
+		if old, ok := all[keyOf(s)]; !ok || compareRecords(&s, &old) > 0 {
+			all[keyOf(s)] = s
+		}
+	}
+	for _, list := range variants {
+		var ordered []Source
+		seen := map[key]bool{}
+		for _, s := range list {
+			if k := keyOf(s); !seen[k] {
+				seen[k] = true
+				ordered = append(ordered, all[k])
+			}
+		}
+		if len(ordered) == len(all) {
+			return ordered
+		}
+	}
+	var sorted []Source
+	for _, s := range all {
+		sorted = append(sorted, s)
+	}
+	slices.SortFunc(sorted, func(a, b Source) int { return compareRecords(&a, &b) })
+	return sorted
+}
+
+func mergeLinks(variants []*Links) *Links {
+	variants = slices.DeleteFunc(variants, func(l *Links) bool { return l == nil })
+	if len(variants) < 2 {
+		return append(variants, nil)[0]
+	}
+	var parents, calls []string
+	merged := new(Links)
+	for _, l := range variants {
+		parents, calls = append(parents, l.Parent), append(calls, l.ToolCallID)
+		merged.Related = append(merged.Related, l.Related...)
+		merged.Unknown = append(merged.Unknown, l.Unknown...)
+	}
+	merged.Parent, merged.ToolCallID = first(parents, strings.Compare), first(calls, strings.Compare)
+	merged.Related = asSet(merged.Related)
+	merged.Unknown = mergeUnknown(merged.Unknown, false)
+	return merged
+}
+
+// mergeObjects makes one object of the members of all variants.
+func mergeObjects(variants []Raw) Raw {
+	variants = slices.DeleteFunc(variants, func(r Raw) bool { return len(r) == 0 })
+	if len(variants) < 2 {
+		return append(variants, nil)[0]
+	}
+	var all []rawjson.Member
+	for _, object := range variants {
+		members, err := rawjson.Object(object)
+		if err != nil {
+			return object // validate says what is wrong with it
+		}
+		all = append(all, members...)
+	}
+	merged := Raw{'{'}
+	for i, m := range mergeUnknown(all, false) {
+		if i > 0 {
+			merged = append(merged, ',')
+		}
+		merged = append(append(rawjson.AppendQuote(merged, m.Name), ':'), m.Value...)
+	}
+	return append(merged, '}')
+}
+
+// mergeUnknown sorts members by name and takes the least value of each. Members of a
+// later release are all kept: it has rules for them.
+func mergeUnknown(all []rawjson.Member, later bool) []rawjson.Member {
+	slices.SortFunc(all, func(a, b rawjson.Member) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), bytes.Compare(a.Value, b.Value))
+	})
+	return slices.CompactFunc(all, func(a, b rawjson.Member) bool {
+		return a.Name == b.Name && (!later || bytes.Equal(a.Value, b.Value))
+	})
+}
+
+// compareRecords orders structs by their bytes in the file.
+func compareRecords[T any](a, b *T) int {
+	return bytes.Compare(appendLine(nil, a), appendLine(nil, b))
+}

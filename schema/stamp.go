@@ -1,0 +1,183 @@
+package schema
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"cortext/schema/rawjson"
+)
+
+// A Stamp says when a member of a session was last set, and to what. It stands in
+// the file beside the member, so that a merge that keeps the lines of both sides
+// keeps what is needed to choose between them. A member without a stamp has the
+// value that it had when the conversation was created.
+type Stamp[T any] struct {
+	At Time `json:"at"`
+	To T    `json:"to" codec:"keep"`
+
+	Unknown []rawjson.Member
+}
+
+// A TagStamp says when a tag was last added or removed.
+type TagStamp struct {
+	At  Time   `json:"at"`
+	Tag string `json:"tag"`
+	On  bool   `json:"on" codec:"keep"`
+
+	Unknown []rawjson.Member
+}
+
+// A NoteStamp is a text that the notes were set to. Two that were written on two
+// sides of a merge stay both until somebody edits the notes.
+type NoteStamp struct {
+	At  Time     `json:"at"`
+	Was []string `json:"was"` // the keys of the stamps that this one replaced
+	To  string   `json:"to" codec:"keep"`
+
+	Unknown []rawjson.Member
+}
+
+// key names a stamp among those of one conversation. Two clones whose clocks are
+// behind come to the same time, so the text is in it.
+func (n *NoteStamp) key() string {
+	sum := sha256.Sum256([]byte(n.To))
+	return string(n.At) + "-" + hex.EncodeToString(sum[:4])
+}
+
+// maxWas bounds the keys in a NoteStamp. A text that was replaced longer ago comes
+// back if it is merged again.
+const maxWas = 100
+
+// Stamp stamps each member that can be set and differs from what it was in before,
+// and each whose stamp does not say what the member says (an older release or a
+// person changed it). It is called after an edit and after secrets are replaced,
+// since a stamp repeats the value. The values of a new conversation need no stamps.
+//
+// The time of a stamp is now, or a millisecond after the greatest in the file, so
+// that a clock that is behind does not undo an edit.
+func (s *Session) Stamp(before *Session, now time.Time) {
+	at := s.nextStamp(before, now)
+	v, was := reflect.ValueOf(s).Elem(), reflect.ValueOf(before).Elem()
+	for _, f := range infoOf(v.Type()).fields {
+		if f.stamp < 0 || v.Field(f.stamp).Kind() != reflect.Pointer {
+			continue
+		}
+		stamp := v.Field(f.stamp)
+		value := encodeValue(nil, v.Field(f.at))
+		old := encodeValue(nil, was.Field(f.at))
+		if bytes.Equal(value, old) && (stamp.IsNil() || bytes.Equal(value, encodeValue(nil, stampTo(stamp)))) {
+			continue
+		}
+		stamp.Set(reflect.New(stamp.Type().Elem()))
+		stampAt(stamp).SetString(string(at))
+		stampTo(stamp).Set(cloneValue(v.Field(f.at)))
+	}
+	s.stampTags(before, at)
+	s.stampNotes(before, at)
+}
+
+func (s *Session) stampTags(before *Session, at Time) {
+	is, was := asMap(s.Tags), asMap(before.Tags)
+	stamped := map[string]bool{}
+	s.TagsSet = slices.Clone(s.TagsSet) // before may share it
+	for i, t := range s.TagsSet {
+		stamped[t.Tag] = true
+		if t.On != is[t.Tag] || was[t.Tag] != is[t.Tag] {
+			s.TagsSet[i] = TagStamp{At: at, Tag: t.Tag, On: is[t.Tag]}
+		}
+	}
+	for _, tag := range asSet(slices.Concat(s.Tags, before.Tags)) {
+		if is[tag] != was[tag] && !stamped[tag] {
+			s.TagsSet = append(s.TagsSet, TagStamp{At: at, Tag: tag, On: is[tag]})
+		}
+	}
+	slices.SortFunc(s.TagsSet, func(a, b TagStamp) int { return strings.Compare(a.Tag, b.Tag) })
+}
+
+func asMap(list []string) map[string]bool {
+	m := make(map[string]bool, len(list))
+	for _, s := range list {
+		m[s] = true
+	}
+	return m
+}
+
+func (s *Session) stampNotes(before *Session, at Time) {
+	if s.Notes == before.Notes && (len(s.NotesSet) == 0 || s.Notes == joinNotes(s.NotesSet)) {
+		return
+	}
+	var was []string
+	for _, n := range s.NotesSet {
+		was = append(append(was, n.key()), n.Was...)
+	}
+	was = asSet(was)
+	s.NotesSet = []NoteStamp{{At: at, Was: was[max(len(was)-maxWas, 0):], To: s.Notes}}
+}
+
+// nextStamp returns the time of the stamps that an edit at now makes.
+func (s *Session) nextStamp(before *Session, now time.Time) Time {
+	var last time.Time
+	for _, t := range append(s.stampTimes(), before.stampTimes()...) {
+		if t.Time().After(last) {
+			last = t.Time()
+		}
+	}
+	now = now.Truncate(time.Millisecond)
+	if next := last.Add(time.Millisecond); next.After(now) && next.UTC().Year() <= 9999 {
+		now = next
+	}
+	return NewTime(now)
+}
+
+// stampTimes returns the times of all stamps in s.
+func (s *Session) stampTimes() []Time {
+	var times []Time
+	v := reflect.ValueOf(s).Elem()
+	for _, f := range infoOf(v.Type()).fields {
+		if f.stamp >= 0 && v.Field(f.stamp).Kind() == reflect.Pointer && !v.Field(f.stamp).IsNil() {
+			times = append(times, Time(stampAt(v.Field(f.stamp)).String()))
+		}
+	}
+	for _, t := range s.TagsSet {
+		times = append(times, t.At)
+	}
+	for _, n := range s.NotesSet {
+		times = append(times, n.At)
+	}
+	return times
+}
+
+func (s *Session) clearStamps() {
+	v := reflect.ValueOf(s).Elem()
+	for _, f := range infoOf(v.Type()).fields {
+		if f.stamp >= 0 {
+			v.Field(f.stamp).SetZero()
+		}
+	}
+}
+
+// stampAt and stampTo are the fields of a *Stamp of any type.
+func stampAt(stamp reflect.Value) reflect.Value { return stamp.Elem().Field(0) }
+func stampTo(stamp reflect.Value) reflect.Value { return stamp.Elem().Field(1) }
+
+// compareTimes orders times; those that are spelled differently are not equal.
+func compareTimes(a, b Time) int {
+	return cmp.Or(a.Time().Compare(b.Time()), strings.Compare(string(a), string(b)))
+}
+
+// joinNotes returns the notes that stamps say together.
+func joinNotes(set []NoteStamp) string {
+	var texts []string
+	for _, n := range set {
+		if n.To != "" && !slices.Contains(texts, n.To) {
+			texts = append(texts, n.To)
+		}
+	}
+	return strings.Join(texts, "\n\n")
+}
