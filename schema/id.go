@@ -62,6 +62,15 @@ func SameConversation(a, b string) bool {
 	return a == b && a != "" || len(a) == idLen && len(b) == idLen && a[idTime:] == b[idTime:]
 }
 
+// IDKey is the part of an id by which [SameConversation] goes: equal keys are of one
+// conversation.
+func IDKey(id string) string {
+	if len(id) == idLen {
+		return id[idTime:]
+	}
+	return id
+}
+
 // CheckID says why s cannot be the id of a session; nil if it can.
 func CheckID(s string) error {
 	if len(s) != idLen {

@@ -78,6 +78,25 @@ func mergeSides(sides []side) (*Session, error) {
 	return s, nil
 }
 
+// MergeSessions makes one session of two of the same conversation, by the rules for a
+// file that a merge left: what was set last counts, and counters that differ are left
+// out.
+func MergeSessions(a, b *Session) (*Session, error) {
+	var sides []side
+	for _, s := range []*Session{a, b} {
+		raw, err := s.Marshal()
+		if err != nil {
+			return nil, err
+		}
+		members, err := rawjson.Members(raw)
+		if err != nil {
+			return nil, err
+		}
+		sides = append(sides, side{members: members, active: s.LastActive.Time()})
+	}
+	return mergeSides(sides)
+}
+
 // collect fills m.variants and returns the unknown members of all sides.
 func (m *merging) collect(sides []side) (unknown []rawjson.Member, err error) {
 	for _, side := range sides {

@@ -344,9 +344,9 @@ func TestSymlinkedLocal(t *testing.T) {
 // TestSymlinkedFolders: a clone may hold symlinks where folders belong.
 func TestSymlinkedFolders(t *testing.T) {
 	outside := t.TempDir()
+	const folder = "conversations/2025-11-22/1000-brainstorm-api-design-ee1s"
 	for _, target := range []string{outside, "."} {
-		for _, depth := range []string{"conversations", "conversations/2025-11-22", "conversations/2025-11-22/001-brainstorm-api-design",
-			"conversations/2025-11-22/001-brainstorm-api-design/.session", "conversations/2025-11-22/001-brainstorm-api-design/.session/subagents"} {
+		for _, depth := range []string{"conversations", "conversations/2025-11-22", folder, folder + "/.session", folder + "/.session/subagents"} {
 			k := newCorrupted(t)
 			sub, err := k.c.Subagent("x")
 			if err != nil {

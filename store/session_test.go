@@ -407,7 +407,7 @@ func TestList(t *testing.T) {
 	}
 	var want []string
 	for i, day := range []string{"2025-11-20", "2025-11-22", "2025-11-22", "2025-11-21"} {
-		c, err := s.Create("plan", fmt.Sprint("n", i), &schema.Session{}, nil)
+		c, err := s.Create("plan", fmt.Sprint("n", i), &schema.Session{CreatedAt: schema.Time(day + "T09:00:00.000Z")}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

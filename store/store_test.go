@@ -174,7 +174,7 @@ func TestSlug(t *testing.T) {
 func TestConversationPaths(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
-	if c.Path() != "conversations/2025-11-22/001-brainstorm-api-design" {
+	if c.Path() != "conversations/2025-11-22/1000-brainstorm-api-design-ee1s" {
 		t.Errorf("path %q", c.Path())
 	}
 	if _, err := s.Conversation(c.Path()); err != nil {
@@ -200,7 +200,7 @@ func TestCreate(t *testing.T) {
 	want := `{
   "version": "1.1",
   "id": "01kang368060rk4csm6mv3ee1s",
-  "conversation_id": "001-brainstorm-api-design",
+  "conversation_id": "1000-brainstorm-api-design-ee1s",
   "conversation_type": "brainstorm",
   "title": "API Design",
   "status": "active",
@@ -224,47 +224,54 @@ func TestCreate(t *testing.T) {
 			t.Errorf("%q has mode %v, %v, want %v", name, info.Mode(), err, mode)
 		}
 	}
-	// The next number is one more than the highest, whatever is missing below it.
-	if err := os.MkdirAll(filepath.Join(s.dir, "conversations", day, "1041-plan-x"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	c2, err := s.Create("debug", "x", &schema.Session{}, nil)
-	if err != nil || c2.Path() != "conversations/2025-11-22/1042-debug-x" {
+	// A folder without a document has none, and the same minute and title are told apart by the id.
+	c2, err := s.Create("brainstorm", "API Design", &schema.Session{}, nil)
+	if err != nil || !strings.HasPrefix(c2.Path(), "conversations/2025-11-22/1000-brainstorm-api-design-") || c2.Path() == c.Path() {
 		t.Errorf("%v, %v", c2.Path(), err)
 	}
-	if ok, _ := s.Exists(c2.Path() + "/debug.md"); ok {
+	if ok, _ := s.Exists(c2.Path() + "/brainstorm.md"); ok {
 		t.Error("a markdown file without content was made")
 	}
-	// The id of a native session is there once.
-	again, err := s.Create("brainstorm", "Another title", &schema.Session{ID: sess.ID}, nil)
+	// Day and minute are those of the conversation, in UTC.
+	c3, err := s.Create("debug", "x", &schema.Session{ID: testID("abcd"), CreatedAt: "2025-11-21T23:31:05.000-02:00"}, nil)
+	if err != nil || c3.Path() != "conversations/2025-11-22/0131-debug-x-abcd" {
+		t.Errorf("%v, %v", c3.Path(), err)
+	}
+	// The same conversation is there once.
+	again, err := s.Create("brainstorm", "API Design", &schema.Session{ID: sess.ID}, nil)
 	if !errors.Is(err, ErrExist) || again == nil || again.Path() != c.Path() {
 		t.Errorf("the same id: %v, %v", again, err)
 	}
-	for _, bad := range [][2]string{{"2025-11-31", "x"}, {"../..", "x"}, {"", "x"}, {day, "a/b"}, {day, ""}, {day, "A"}, {day, ".."}} {
-		if _, err := s.Create(bad[0], bad[1], "t", &schema.Session{}, nil); err == nil {
-			t.Errorf("created for day %q and type %q", bad[0], bad[1])
+	for _, bad := range []string{"a/b", "", "A", ".."} {
+		if _, err := s.Create(bad, "t", &schema.Session{}, nil); err == nil {
+			t.Errorf("created for type %q", bad)
 		}
 	}
 	wantSound(t, s)
 }
 
-func TestRemove(t *testing.T) {
+// testID is an id that ends in end.
+func testID(end string) string { return strings.Repeat("1", 26-len(end)) + end }
+
+// TestDiscard: a staged conversation that is not published leaves nothing.
+func TestDiscard(t *testing.T) {
 	s := newTestStore(t)
 	before := snapshot(t, s.dir)
-	c := create(t, s)
-	appendBatch(t, c, thread(0, 4))
-	other, err := s.Conversation(c.Path())
+	c, err := s.Stage("plan", "x", &schema.Session{}, []byte("# x\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := other.Remove(); err == nil {
-		t.Error("removed by a value that did not make it")
+	appendBatch(t, c, thread(0, 4))
+	if list, err := s.List(); err != nil || len(list) != 0 {
+		t.Errorf("a staged conversation is listed: %v, %v", list, err)
 	}
-	if err := c.Remove(); err != nil {
-		t.Fatal(err)
-	}
+	c.Discard()
 	wantSame(t, s.dir, before)
-	if err := c.Remove(); err == nil {
-		t.Error("removed twice")
+	if got, err := os.ReadDir(filepath.Join(s.dir, stageDir)); err != nil || len(got) > 0 {
+		t.Errorf("%v is left, %v", got, err)
 	}
+	c = create(t, s)
+	before = snapshot(t, s.dir)
+	c.Discard() // does nothing to a published one
+	wantSame(t, s.dir, before)
 }
