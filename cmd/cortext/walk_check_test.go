@@ -98,7 +98,10 @@ func (w *world) finish(t *workTree) {
 		case "":
 			return
 		case "bisect":
-			w.git(t, "bisect", "reset")
+			if !w.git(t, "bisect", "reset") {
+				w.git(t, "reset", "-q", "--hard")
+				w.git(t, "bisect", "reset", "HEAD")
+			}
 		default:
 			if !w.git(t, op, "--abort") {
 				w.git(t, op, "--quit")

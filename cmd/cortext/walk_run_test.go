@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -57,12 +58,6 @@ func (w *world) run(c command) (out, errs string, code int) {
 	cmd.Env = append(slices.Concat(w.env, c.env), "GIT_AUTHOR_DATE="+stamp, "GIT_COMMITTER_DATE="+stamp)
 	var o, e bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &o, &e
-	t0 := time.Now()
-	defer func() {
-		if d := time.Since(t0); d > 300*time.Millisecond {
-			println("SLOW", d.String(), strings.Join(c.args, " "))
-		}
-	}()
 	w.check(cmd.Start())
 	if c.kill > 0 {
 		time.Sleep(c.kill)
@@ -114,13 +109,15 @@ func quoted(args []string) []string {
 }
 
 var (
-	refusal     = regexp.MustCompile(`(?m)^(error|fatal|hint|CONFLICT|Automatic| ! \[).*`)
+	refusal     = regexp.MustCompile(`(?m)^(error|fatal|CONFLICT| ! \[|nothing to commit|no changes added).*`)
 	variable    = regexp.MustCompile(`'[^']*'|"[^"]*"|\b[0-9a-f]{7,40}\b|[\w.-]*/\S+|\bof-\w+|\bb\d+\b|\d+`)
-	overwritten = regexp.MustCompile(`(?m)(would be overwritten|would be removed|would be lost|would lose).*\n((?:\t.*\n)+)`)
+	overwritten = regexp.MustCompile(`(?m)(.*)(would be overwritten|would be removed|would be lost|would lose).*\n((?:\t.*\n)+)`)
 )
 
 // refuse counts why git refused a command, and looks for files that cortext wrote
-// without being asked.
+// without being asked. New messages that sync or another session's hook caught up
+// with may be in the way of a checkout like any edit; a folder that nobody asked for
+// must not.
 func (w *world) refuse(t *workTree, name, said string) {
 	w.t.Helper()
 	reason := refusal.FindString(said)
@@ -129,14 +126,20 @@ func (w *world) refuse(t *workTree, name, said string) {
 	}
 	w.refused["git "+name+": "+variable.ReplaceAllString(reason, "…")]++
 	for _, m := range overwritten.FindAllStringSubmatch(said, -1) {
-		for line := range strings.Lines(m[2]) {
+		for line := range strings.Lines(m[3]) {
 			path := strings.TrimSpace(line)
 			by := t.unasked[path]
 			if by == "" {
 				continue
 			}
-			w.ours["git "+name+": "+by]++
-			w.fail("git refused because of a file that "+by+" wrote", "%s\n%s", path, said)
+			kind := "changes to a file"
+			if strings.Contains(m[1], "untracked") {
+				kind = "a new file"
+			}
+			w.ours[fmt.Sprintf("git %s: %s, by %s", name, kind, by)]++
+			if kind == "a new file" && by != "sync" {
+				w.fail("git refused because of a file that "+by+" made", "%s\n%s", path, said)
+			}
 		}
 	}
 }

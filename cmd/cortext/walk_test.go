@@ -224,7 +224,8 @@ func (w *world) write(file, text string) {
 
 // note adds a line to what a failure shows.
 func (w *world) note(format string, args ...any) {
-	w.log = append(w.log, fmt.Sprintf("%d: ", w.step)+fmt.Sprintf(format, args...))
+	line := strings.ReplaceAll(fmt.Sprintf(format, args...), w.root, "$ROOT")
+	w.log = append(w.log, fmt.Sprintf("%d: ", w.step)+line)
 }
 
 func pick[T any](w *world, list []T) T { return list[w.r.IntN(len(list))] }
