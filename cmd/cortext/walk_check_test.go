@@ -31,7 +31,11 @@ func (w *world) checkTurn(n *native, mayWait bool) {
 		if mayWait {
 			where = "its folder is not in the work tree, or git is busy"
 		}
-		w.fail("missing after a turn", "%s in %s; %s\n%s", n.name, n.at.name, where, w.list(missing))
+		kind := "missing after a turn"
+		if n.killed {
+			kind += " of a session whose first hook was killed"
+		}
+		w.fail(kind, "%s in %s; %s\n%s", n.name, n.at.name, where, w.list(missing))
 	}
 	w.checkOrder(n, now)
 }

@@ -47,6 +47,7 @@ func (f *folder) holds(c *chat) bool {
 // A snapshot is what a work tree holds at a moment.
 type snapshot struct {
 	folders []*folder
+	dirs    map[string]bool   // folders below conversations/, with a .session/ or not
 	files   map[string]string // hash of each file that cortext writes and git sees
 	waiting map[string]bool   // ids of messages in .workspace/local/kept
 }
@@ -114,9 +115,13 @@ func (w *world) parse(t *workTree, path string) (p parsed, ok bool) {
 // look reads what a work tree holds.
 func (w *world) look(t *workTree) *snapshot {
 	w.t.Helper()
-	s := &snapshot{files: map[string]string{}, waiting: map[string]bool{}}
+	s := &snapshot{dirs: map[string]bool{}, files: map[string]string{}, waiting: map[string]bool{}}
 	byPath := map[string]*folder{}
 	visit := func(path string, d fs.DirEntry, err error) error {
+		rel := strings.TrimPrefix(path, t.dir+"/")
+		if err == nil && d.IsDir() {
+			s.dirs[rel] = true
+		}
 		if err != nil || d.IsDir() {
 			return nil // it went meanwhile
 		}
@@ -124,7 +129,6 @@ func (w *world) look(t *workTree) *snapshot {
 		if !ok {
 			return nil
 		}
-		rel := strings.TrimPrefix(path, t.dir+"/")
 		if strings.HasPrefix(rel, ".workspace/local/") {
 			for _, id := range p.ids {
 				s.waiting[id] = true
@@ -202,8 +206,12 @@ func (w *world) watch(t *workTree, a act, f func()) (before, after *snapshot) {
 	busy := w.underway(t)
 	before = w.look(t)
 	had := maps.Clone(t.had)
+	head := w.ask(t, "rev-parse", "HEAD")
 	f()
 	after = w.look(t)
+	if now := w.ask(t, "rev-parse", "HEAD"); !slices.Equal(head, now) {
+		w.compareCommits(t, a, head[0], now[0])
+	}
 	w.compareLines(t, a, before, after)
 	w.compareUnasked(t, a, change{before, after, had})
 	w.compareFiles(t, a, before, after, busy)
@@ -212,6 +220,25 @@ func (w *world) watch(t *workTree, a act, f func()) (before, after *snapshot) {
 		w.fail(".workspace/local is not ignored", "in %s after %s:\n%s", t.name, a.who, out)
 	}
 	return before, after
+}
+
+// compareCommits wants no commit of cortext's to delete a message.
+func (w *world) compareCommits(t *workTree, a act, old, now string) {
+	w.t.Helper()
+	out, _, _ := w.run(command{dir: t.dir, args: []string{"git", "diff", "--no-renames", "--unified=0", old, now, "--", "conversations"}})
+	deleted, added := map[string]bool{}, map[string]bool{}
+	for line := range strings.Lines(out) {
+		var r record
+		if json.Unmarshal([]byte(line[1:]), &r) == nil && r.Source != "" {
+			deleted[r.ID] = deleted[r.ID] || line[0] == '-'
+			added[r.ID] = added[r.ID] || line[0] == '+'
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(deleted)) {
+		if deleted[id] && !added[id] && a.who != "rm" {
+			w.fail("cortext committed the deletion of a message", "%s in %s: %s", a.who, t.name, w.named(id))
+		}
+	}
 }
 
 // compareLines wants every line to stay, none to be added that is there, and nothing
@@ -265,8 +292,13 @@ func (w *world) compareUnasked(t *workTree, a act, c change) {
 		was := slices.ContainsFunc(one.natives, func(n *native) bool {
 			return slices.ContainsFunc(n.ids, func(id string) bool { return c.had[id] })
 		})
-		if was && len(c.before.where(one)) == 0 && len(c.after.where(one)) > 0 {
-			w.fail("a hook made a folder that git removed", "%s in %s", one.name, t.name)
+		if !was || len(c.before.where(one)) > 0 {
+			continue
+		}
+		for _, f := range c.after.where(one) {
+			if !c.before.dirs[f.path] {
+				w.fail("a hook made a folder that git removed", "%s of %s in %s", f.path, one.name, t.name)
+			}
 		}
 	}
 }

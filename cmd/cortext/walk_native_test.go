@@ -41,8 +41,9 @@ type native struct {
 	last  string   // the agent's id of its last record
 	turns int
 
-	state state
-	from  int
+	state  state
+	from   int
+	killed bool // the hook of its first prompt was
 }
 
 // forbidden reports whether cortext must not write a message.

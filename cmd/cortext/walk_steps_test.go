@@ -13,12 +13,15 @@ import (
 	"time"
 )
 
-// walkable are the steps of a walk with their weights.
-var walkable = []struct {
+// A walkStep is one of the things that happen, in a random work tree or to a random
+// session.
+type walkStep struct {
 	name   string
 	weight int
 	do     func(*world, *workTree)
-}{
+}
+
+var walkable = []walkStep{
 	{"begin a session", 14, (*world).begin},
 	{"turn", 60, (*world).aTurn},
 	{"turn with a tool call", 20, (*world).toolTurn},
@@ -142,6 +145,12 @@ func (w *world) phrase() string {
 	return strings.Join([]string{pick(w, words), pick(w, words), pick(w, words)}, " ")
 }
 
+func (w *world) newChat() *chat {
+	c := &chat{name: fmt.Sprintf("c%d", len(w.chats))}
+	w.chats = append(w.chats, c)
+	return c
+}
+
 // begin begins a conversation with a command in a new session.
 func (w *world) begin(t *workTree) {
 	w.t.Helper()
@@ -149,9 +158,7 @@ func (w *world) begin(t *workTree) {
 		w.aTurn(t)
 		return
 	}
-	c := &chat{name: fmt.Sprintf("c%d", len(w.chats))}
-	w.chats = append(w.chats, c)
-	n := w.newNative(pick(w, []string{"claude", "claude", "gemini", "opencode"}), t, c)
+	n := w.newNative(pick(w, []string{"claude", "claude", "gemini", "opencode"}), t, w.newChat())
 	if n.agent != "opencode" && w.r.IntN(2) == 0 {
 		w.hook(n, "start", object{"source": "startup"})
 	}
@@ -212,11 +219,12 @@ func (c *chat) all(s state) bool {
 
 func (c *chat) isKept() bool { return c.all(kept) }
 
-// uncertain notes that the user asked for a conversation some session of which was
-// skipped: whether that asks for the session, too, is nobody's business here.
+// uncertain notes that the user asked for a conversation of which some session was
+// skipped or removed: whether that asks for the session, too, is nobody's business
+// here.
 func (w *world) uncertain(c *chat) {
 	for _, n := range c.natives {
-		if n.state == skipped {
+		if n.state != kept {
 			n.state = unsure
 		}
 	}
@@ -299,7 +307,7 @@ func (w *world) importFile(*workTree) {
 	if n.state == skipped && len(w.look(n.at).where(n.chat)) > 0 {
 		n.state, n.from = kept, 0
 	} else if n.state != kept {
-		n.state = unsure
+		w.uncertain(n.chat)
 	}
 	w.watch(n.at, act{who: "import", asked: true, chats: []*chat{n.chat}}, func() {
 		w.cortext(n.at, command{args: []string{"cortext", "import", n.file}})
@@ -381,19 +389,31 @@ func (w *world) together(*workTree) {
 	w.checkTurn(other, waits[other])
 }
 
-// kill ends a hook in the middle.
-func (w *world) kill(*workTree) {
+// kill ends a hook in the middle: that which begins a conversation, or one at the end
+// of a turn.
+func (w *world) kill(t *workTree) {
 	w.t.Helper()
 	n := w.some(hasHooks)
-	if n == nil {
-		return
+	moment, said := "answer", turn{"a turn that is killed", true}
+	var more object
+	if n == nil || w.r.IntN(4) == 0 {
+		n, moment, said = w.newNative("claude", t, w.newChat()), "prompt", turn{typed: "/workspace.plan " + w.phrase()}
+		more = object{"prompt": said.typed}
+	} else {
+		w.speak(n, said)
 	}
-	w.speak(n, turn{fmt.Sprintf("say %d of %s, %s", n.turns+1, n.name, w.phrase()), true})
 	w.watch(n.at, act{who: "hook", chats: []*chat{n.chat}}, func() {
-		c := w.hookCommand(n, "answer", nil)
+		c := w.hookCommand(n, moment, more)
 		c.kill = time.Duration(1+w.r.IntN(20)) * time.Millisecond
 		w.cortext(n.at, c)
 	})
+	if moment == "prompt" {
+		n.killed = true
+		w.speak(n, said)
+		mayWait := w.mayWait(n)
+		w.hook(n, "answer", nil)
+		w.checkTurn(n, mayWait)
+	}
 }
 
 // shell runs a command line as the user does.
@@ -422,6 +442,7 @@ func (w *world) swap(t *workTree, dir, older string) (copied string) {
 	}
 	if older != "" {
 		w.shell(t, "rm", "-rf", dir)
+		w.check(os.MkdirAll(filepath.Dir(at), 0o755))
 		w.must(t.dir, "cp", "-a", older, at)
 		w.note("(cd %s && cp -a %s %s) # an older copy", t.name, filepath.Base(older), dir)
 		w.check(os.RemoveAll(older))

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ import (
 var (
 	walkSeed  = flag.Uint64("walk.seed", envNumber("CORTEXT_WALK_SEED", 0), "the seed of TestWalk; 0: two fixed ones")
 	walkSteps = flag.Uint64("walk.steps", envNumber("CORTEXT_WALK_STEPS", 150), "the number of steps of TestWalk")
+	walkOnly  = flag.String("walk.only", "", "a regular expression: TestWalk takes only steps whose names match")
 )
 
 func envNumber(name string, otherwise uint64) uint64 {
@@ -149,14 +151,17 @@ func (w *world) settle(first *workTree, seed uint64) {
 // walk does random steps, with a check of everything now and then and at the end.
 func (w *world) walk(n int) {
 	w.t.Helper()
-	total := 0
-	for _, s := range walkable {
+	only, err := regexp.Compile(*walkOnly)
+	w.check(err)
+	total, steps := 0, slices.Clone(walkable)
+	steps = slices.DeleteFunc(steps, func(s walkStep) bool { return !only.MatchString(s.name) })
+	for _, s := range steps {
 		total += s.weight
 	}
 	begun := time.Now()
 	for w.step = 1; w.step <= n; w.step++ {
 		at := w.r.IntN(total)
-		for _, s := range walkable {
+		for _, s := range steps {
 			if at -= s.weight; at < 0 {
 				w.counts[s.name]++
 				s.do(w, pick(w, w.trees))
