@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # walk.sh [STEPS [SEED…]]: a random walk over what users, agents and git do in three
-# clones and two work trees, with so many steps (default 10000, about half an hour)
-# for each seed (default 1), and 300 merges of what two people did. It prints its
+# clones and two work trees, with so many steps (default 10000, which takes an hour
+# or less) for each seed (default 1), and 300 merges of what two people did. It prints its
 # progress, what git refused and the first failure of each kind.
 #
 # CORTEXT_WALK_BINARY names another cortext to walk with, CORTEXT_WALK_KEEP=1 keeps

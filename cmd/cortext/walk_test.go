@@ -49,6 +49,11 @@ func TestWalk(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, seed)
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Logf("again: CORTEXT_WALK_SEED=%d CORTEXT_WALK_STEPS=%d go test -run TestWalk ./cmd/cortext", seed, w.step)
+				}
+			})
 			w.settle(w.tree("one"), seed)
 			w.walk(int(*walkSteps))
 		})
