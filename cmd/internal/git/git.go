@@ -1,5 +1,9 @@
-// Package git commits the folder of a conversation, and nothing else, with the
-// user's own git.
+// Package git reads what git knows of a work tree and commits a folder of it, with
+// the user's own git.
+//
+// Reading runs no program that the repository's configuration names and asks no
+// other machine for anything. Only [Commit] and [Fetch] work as the user's own
+// command would: with hooks, filters, signing and the network.
 package git
 
 import (
@@ -7,72 +11,10 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 )
-
-// limit bounds a commit: the repository's own hooks run in it. An agent's hook that
-// commits has 25 s.
-const limit = 20 * time.Second
-
-// ErrUnfinished says that the repository is in the middle of something that a
-// commit of ours would disturb.
-var ErrUnfinished = errors.New("a merge, rebase, cherry-pick or revert is under way: commit the folder when that is done")
-
-// Commit commits what has changed in the folder at path, which is relative to
-// root. What else is in the index stays there, uncommitted. It reports whether
-// there was anything to commit; the error is what git says.
-func Commit(ctx context.Context, root, path, message string) (done bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	if busy, err := unfinished(ctx, root); err != nil {
-		return false, err
-	} else if busy {
-		return false, ErrUnfinished
-	}
-	// New files are only announced: what the user has staged in the folder is not
-	// touched unless the commit is made.
-	fresh, err := run(ctx, root, "ls-files", "-z", "--others", "--exclude-standard", "--", path)
-	if err != nil {
-		return false, err
-	}
-	if _, err := run(ctx, root, "add", "--intent-to-add", "--", path); err != nil {
-		return false, err
-	}
-	changed, err := run(ctx, root, "status", "--porcelain", "--untracked-files=all", "--", path)
-	if err != nil || changed == "" {
-		return false, err
-	}
-	if _, err := run(ctx, root, "commit", "--quiet", "--only", "-m", message, "--", path); err != nil {
-		if fresh = strings.TrimRight(fresh, "\x00"); fresh != "" {
-			args := append([]string{"rm", "--cached", "--quiet", "--force", "--"}, strings.Split(fresh, "\x00")...)
-			_, _ = run(context.WithoutCancel(ctx), root, args...)
-		}
-		return false, err
-	}
-	return true, nil
-}
-
-// unfinished reports whether git waits for the end of something. A partial commit
-// is refused in a merge, and what git then holds in the index is the merge's.
-func unfinished(ctx context.Context, root string) (bool, error) {
-	for _, name := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"} {
-		path, err := run(ctx, root, "rev-parse", "--git-path", name)
-		if err != nil {
-			return false, err
-		}
-		path = strings.TrimSpace(path)
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(root, path)
-		}
-		if _, err := os.Lstat(path); err == nil {
-			return true, nil
-		}
-	}
-	return false, nil
-}
 
 // elsewhere are variables with which git would work on another repository than
 // the one at root: they are set where a hook of git's calls us.
@@ -95,17 +37,95 @@ func environment() []string {
 	})
 }
 
-// run runs git. It never asks.
-func run(ctx context.Context, root string, args ...string) (string, error) {
+// noPrograms is configuration that keeps git from running what the repository's
+// own configuration names. Filters, textconv, external diffs and signatures have no
+// such switch: the commands that read compare no contents and show no diffs, so they
+// never reach them. A built-in command cannot be an alias.
+var noPrograms = []string{
+	"core.fsmonitor=",
+	"core.hooksPath=/dev/null",
+	"core.sshCommand=false",
+	"core.gitProxy=false",
+	"core.pager=cat",
+	"core.alternateRefsCommand=",
+	"credential.helper=",
+	"submodule.recurse=false",
+	"gc.auto=0",
+	"maintenance.auto=false",
+}
+
+// noNetwork is the environment in which git fetches nothing, in a partial clone
+// either. Git before 2.45 does not know GIT_NO_LAZY_FETCH; it tries to fetch and may
+// use no protocol. A list of allowed protocols beats any configuration, and no
+// protocol's name contains a slash.
+var noNetwork = []string{"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=/"}
+
+// command is a call of git at root that never asks and ends when ctx does.
+func command(ctx context.Context, root string, args []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", root, "--literal-pathspecs"}, args...)...)
 	cmd.Env = append(environment(), "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "LC_ALL=C")
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
 	inGroup(cmd)
 	cmd.WaitDelay = 3 * time.Second
-	out, err := cmd.Output()
-	if text := strings.TrimSpace(stderr.String()); err != nil && text != "" {
-		err = errors.New(text)
-	}
-	return string(out), err
+	return cmd
 }
+
+// reader is a call of git that only reads: without the repository's programs, the
+// network and the locks.
+func reader(ctx context.Context, root string, args []string) *exec.Cmd {
+	var set []string
+	for _, c := range noPrograms {
+		set = append(set, "-c", c)
+	}
+	cmd := command(ctx, root, slices.Concat(set, args))
+	cmd.Env = append(cmd.Env, noNetwork...)
+	cmd.Env = append(cmd.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_ASKPASS=")
+	return cmd
+}
+
+// run runs git as the user would.
+func run(ctx context.Context, root string, args ...string) (string, error) {
+	return output(command(ctx, root, args))
+}
+
+// runWith runs git as the user would, with paths on its standard input, for
+// --pathspec-from-file.
+func runWith(ctx context.Context, root string, paths []string, args ...string) error {
+	cmd := command(ctx, root, append(args, "--pathspec-from-file=-", "--pathspec-file-nul"))
+	cmd.Stdin = strings.NewReader(strings.Join(paths, "\x00"))
+	_, err := output(cmd)
+	return err
+}
+
+// read runs a command of git that only reads.
+func read(ctx context.Context, root string, args ...string) (string, error) {
+	return output(reader(ctx, root, args))
+}
+
+// output returns what git prints; the error is what git says.
+func output(cmd *exec.Cmd) (string, error) {
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	return string(out), said(err, stderr.String())
+}
+
+// said is the error of a call of git that printed text on standard error.
+func said(err error, text string) error {
+	text = strings.TrimSpace(text)
+	switch {
+	case err == nil || text == "":
+		return err
+	case strings.Contains(text, "not a git repository"):
+		return noRepositoryError(text)
+	}
+	return errors.New(text)
+}
+
+// ErrNoRepository says that a folder is in no repository.
+var ErrNoRepository = errors.New("not a git repository")
+
+// A noRepositoryError is an ErrNoRepository in git's words.
+type noRepositoryError string
+
+func (e noRepositoryError) Error() string     { return string(e) }
+func (e noRepositoryError) Is(err error) bool { return err == ErrNoRepository }

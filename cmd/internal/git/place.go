@@ -17,7 +17,7 @@ const askTime = 5 * time.Second
 func Worktrees(ctx context.Context, dir string) []string {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	out, err := run(ctx, dir, "worktree", "list", "--porcelain")
+	out, err := read(ctx, dir, "worktree", "list", "--porcelain")
 	if err != nil {
 		return nil
 	}
@@ -35,7 +35,7 @@ func Worktrees(ctx context.Context, dir string) []string {
 func Root(ctx context.Context, dir string) string {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	out, err := run(ctx, dir, "rev-parse", "--show-toplevel")
+	out, err := read(ctx, dir, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return ""
 	}
@@ -47,7 +47,7 @@ func Root(ctx context.Context, dir string) string {
 func FirstCommits(ctx context.Context, dir string) []string {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	out, err := run(ctx, dir, "rev-list", "--max-parents=0", "HEAD")
+	out, err := read(ctx, dir, "rev-list", "--max-parents=0", "HEAD")
 	if err != nil {
 		return nil
 	}

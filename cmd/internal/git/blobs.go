@@ -1,0 +1,255 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// What git cannot give.
+var (
+	ErrUnborn     = errors.New("nothing is committed yet")
+	ErrNotInHead  = errors.New("the last commit does not have the file")
+	ErrNotInIndex = errors.New("the index does not have the file")
+	ErrLimit      = errors.New("git has more than may be read at once")
+)
+
+// A NotFetchedError names files that git knows of and whose content is not on this
+// machine: the repository is a partial clone.
+type NotFetchedError struct {
+	Paths []string // relative to the root that was asked for, with slashes
+	Args  []string // of the command that fetches them
+}
+
+func (e *NotFetchedError) Error() string {
+	what := e.Paths[0]
+	if n := len(e.Paths); n > 1 {
+		what = fmt.Sprintf("%s and %d more", what, n-1)
+	}
+	return fmt.Sprintf("%s: not fetched yet: run %s", what, e.Command())
+}
+
+// Command is the command that fetches them, for a shell.
+func (e *NotFetchedError) Command() string {
+	var words []string
+	for _, w := range e.Args {
+		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$`*?[](){}<>|&;#~!^") {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		words = append(words, w)
+	}
+	return strings.Join(words, " ")
+}
+
+// Fetch runs the command that fetches what is missing, as the user would: with the
+// user's credentials and the network.
+func Fetch(ctx context.Context, missing *NotFetchedError) error {
+	cmd := exec.CommandContext(ctx, missing.Args[0], missing.Args[1:]...)
+	plain := command(ctx, ".", nil)
+	cmd.Env, cmd.WaitDelay = plain.Env, plain.WaitDelay
+	inGroup(cmd)
+	_, err := output(cmd)
+	return err
+}
+
+// notFetched is the error for paths that rev has below one of them; printing the
+// sizes of a tree's files fetches them.
+func notFetched(root, rev, below string, paths []string) *NotFetchedError {
+	args := []string{"git", "-C", root, "ls-tree", "-r", "-l", rev}
+	if below != "" && below != "." {
+		args = append(args, "--", below)
+	}
+	return &NotFetchedError{Paths: paths, Args: args}
+}
+
+// A File is a file as git has it.
+type File struct {
+	Path    string // relative to the root that was asked for, with slashes
+	ID      string // of its content
+	Content []byte
+}
+
+// HeadBlob returns the content that a file has in the last commit. The path is
+// relative to root, with slashes. The error is ErrNoRepository, ErrUnborn,
+// ErrNotInHead or a *NotFetchedError where that is the reason.
+func HeadBlob(ctx context.Context, root, path string) ([]byte, error) {
+	list, err := inHead(ctx, root, path)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range list {
+		if f.Path == path {
+			return content(ctx, root, f, notFetched(root, "HEAD", path, []string{path}))
+		}
+	}
+	return nil, fmt.Errorf("%s: %w", path, ErrNotInHead)
+}
+
+// IndexBlob returns the content that is staged for a file; of a file with conflicts
+// none is. The error is like that of HeadBlob, with ErrNotInIndex.
+func IndexBlob(ctx context.Context, root, path string) ([]byte, error) {
+	list, err := inIndex(ctx, root, path)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range list {
+		if f.Path == path {
+			missing := &NotFetchedError{Paths: []string{path}, Args: []string{"git", "-C", root, "cat-file", "blob", ":./" + path}}
+			return content(ctx, root, f, missing)
+		}
+	}
+	return nil, fmt.Errorf("%s: %w", path, ErrNotInIndex)
+}
+
+func content(ctx context.Context, root string, f File, missing error) (b []byte, err error) {
+	found := false
+	err = objectsOf(root).each(ctx, []string{f.ID}, func(_ int, _ int64, content io.Reader) error {
+		found = true
+		b, err = io.ReadAll(content)
+		return err
+	})
+	if err == nil && !found {
+		err = missing
+	}
+	return b, err
+}
+
+// HeadFiles calls yield for each file below prefix in the last commit, until their
+// contents exceed limit bytes: then the error is ErrLimit. What is not fetched is
+// left out, and named by the error at the end.
+func HeadFiles(ctx context.Context, root, prefix string, limit int64, yield func(File) error) error {
+	list, err := inHead(ctx, root, prefix)
+	if err != nil {
+		return err
+	}
+	return contents(ctx, root, list, notFetched(root, "HEAD", prefix, nil), bounded(limit, yield))
+}
+
+// IndexFiles is HeadFiles for what is staged. A file with conflicts is left out.
+func IndexFiles(ctx context.Context, root, prefix string, limit int64, yield func(File) error) error {
+	list, err := inIndex(ctx, root, prefix)
+	if err != nil {
+		return err
+	}
+	return contents(ctx, root, list, notFetched(root, "HEAD", prefix, nil), bounded(limit, yield))
+}
+
+// bounded passes on contents up to limit bytes together.
+func bounded(limit int64, yield func(File) error) func(File, int64, io.Reader) error {
+	return func(f File, size int64, r io.Reader) (err error) {
+		if limit -= size; limit < 0 {
+			return fmt.Errorf("%s: %w", f.Path, ErrLimit)
+		}
+		if f.Content, err = io.ReadAll(r); err != nil {
+			return err
+		}
+		return yield(f)
+	}
+}
+
+// contents calls use for each file of the list whose content is here, and returns
+// missing with the paths of the others.
+func contents(ctx context.Context, root string, list []File, missing *NotFetchedError, use func(File, int64, io.Reader) error) error {
+	ids := make([]string, len(list))
+	for i, f := range list {
+		ids[i] = f.ID
+	}
+	got := make([]bool, len(list))
+	err := objectsOf(root).each(ctx, ids, func(i int, size int64, r io.Reader) error {
+		got[i] = true
+		return use(list[i], size, r)
+	})
+	if err != nil {
+		return err
+	}
+	for i, f := range list {
+		if !got[i] {
+			missing.Paths = append(missing.Paths, f.Path)
+		}
+	}
+	if len(missing.Paths) > 0 {
+		return missing
+	}
+	return nil
+}
+
+// inHead lists the regular files at or below a path in the last commit.
+func inHead(ctx context.Context, root, path string) ([]File, error) {
+	args := []string{"ls-tree", "-r", "-z", "HEAD"}
+	out, err := list(ctx, root, path, args)
+	if err != nil {
+		if errors.Is(err, ErrNoRepository) || errors.Is(err, exec.ErrNotFound) || ctx.Err() != nil {
+			return nil, err
+		}
+		if _, bad := read(ctx, root, "rev-parse", "--quiet", "--verify", "HEAD^{commit}"); bad != nil {
+			return nil, ErrUnborn
+		}
+		if partialClone(root) { // of trees, too
+			return nil, notFetched(root, "HEAD", path, []string{path})
+		}
+		return nil, err
+	}
+	var files []File
+	for _, line := range out { // mode, type, id, tab, path
+		head, name, _ := strings.Cut(line, "\t")
+		if words := strings.Fields(head); len(words) == 3 && strings.HasPrefix(words[0], "100") {
+			files = append(files, File{Path: name, ID: words[2]})
+		}
+	}
+	return files, nil
+}
+
+// inIndex lists the regular files at or below a path that are staged.
+func inIndex(ctx context.Context, root, path string) ([]File, error) {
+	out, err := list(ctx, root, path, []string{"ls-files", "-s", "-z"})
+	if err != nil {
+		return nil, err
+	}
+	var files []File
+	for _, line := range out { // mode, id, stage, tab, path
+		head, name, _ := strings.Cut(line, "\t")
+		if words := strings.Fields(head); len(words) == 3 && strings.HasPrefix(words[0], "100") && words[2] == "0" {
+			files = append(files, File{Path: name, ID: words[1]})
+		}
+	}
+	return files, nil
+}
+
+// Sparse lists the tracked files below prefix that are not in the work tree because
+// the user checked out only a part of the repository.
+func Sparse(ctx context.Context, root, prefix string) ([]string, error) {
+	out, err := list(ctx, root, prefix, []string{"ls-files", "-t", "-z"})
+	if err != nil {
+		return nil, err
+	}
+	var absent []string
+	for _, line := range out {
+		if path, ok := strings.CutPrefix(line, "S "); ok && !exists(filepath.Join(root, filepath.FromSlash(path))) {
+			absent = append(absent, path)
+		}
+	}
+	return absent, nil
+}
+
+// list runs a command that lists what is at or below a path of root, relative to
+// root, each ended by a zero byte.
+func list(ctx context.Context, root, path string, args []string) ([]string, error) {
+	if Dir(root) == "" {
+		return nil, fmt.Errorf("%s: %w", root, ErrNoRepository)
+	}
+	if path != "" && path != "." {
+		if !filepath.IsLocal(filepath.FromSlash(path)) {
+			return nil, fmt.Errorf("%s: outside the workspace", path)
+		}
+		args = append(args, "--", path)
+	}
+	out, err := read(ctx, root, args...)
+	if err != nil || out == "" {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00"), nil
+}

@@ -1,0 +1,389 @@
+package git
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Bounds of a look at all branches.
+const (
+	branchTime  = 5 * time.Second
+	maxTips     = 1000
+	maxStashes  = 20
+	maxVersions = 20_000
+	maxRefs     = 10      // that a version names
+	maxBlob     = 8 << 20 // of a version
+	maxDepth    = 8       // of folders in each other
+)
+
+// A tip is where a branch, local or of a remote, or a stash ends.
+type tip struct {
+	name string // as git takes it
+	tree string // id, of the folder that is looked at
+}
+
+// BranchesWith returns the branches, local and of remotes, and the stashes whose
+// tips have a file or folder at path, newest first. The path is relative to root,
+// with slashes. Where there are too many to look at in a few seconds, the error is
+// ErrLimit.
+func BranchesWith(ctx context.Context, root, path string) ([]string, error) {
+	v, end, err := lookAt(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	if err := v.enter(path); err != nil {
+		return nil, v.late(err)
+	}
+	var names []string
+	for _, t := range v.tips {
+		names = append(names, t.name)
+	}
+	return names, nil
+}
+
+// A Version is a content that a file has on a branch.
+type Version struct {
+	Path    string // relative to the root that was asked for, with slashes
+	ID      string // of the content
+	Content []byte
+	Refs    []string // branches and stashes that have it, at most ten, newest first
+}
+
+// Versions calls yield once for each version that the branches and stashes have of
+// the files of that name at any depth below folder, those of the newest branch
+// first. The name is a folder and a file in it, as in ".session/session.json"; what
+// else lies beside such a folder is not searched. Branches that share folders cost
+// one look at them. Where there is more than can be read in a few seconds the error
+// is ErrLimit, after what could be read; where something is not fetched it is a
+// *NotFetchedError, after all that is.
+func Versions(ctx context.Context, root, folder, name string, yield func(Version) error) error {
+	v, end, err := lookAt(ctx, root)
+	if err != nil {
+		return err
+	}
+	defer end()
+	if err := v.enter(folder); err != nil {
+		return v.late(err)
+	}
+	s := search{view: v, byKey: map[versionKey]*Version{}}
+	s.in, s.file = path.Split(name)
+	s.in = strings.TrimSuffix(s.in, "/")
+	if err := s.load(); err != nil {
+		return v.late(err)
+	}
+	s.collect(folder)
+	return v.late(s.read(yield))
+}
+
+// A view is a look at the tips of all branches.
+type view struct {
+	ctx     context.Context // ends when the time is over
+	root    string
+	objects objects
+	tips    []tip              // newest first
+	trees   map[string][]child // read so far, by id
+	cut     bool               // there is more than may be read
+}
+
+// A child is an entry of a tree.
+type child struct {
+	name, id string
+	dir      bool
+	file     bool // a regular one
+}
+
+// lookAt finds the tips and enters the folder that root is in its work tree.
+func lookAt(ctx context.Context, root string) (v *view, end func(), err error) {
+	if Dir(root) == "" {
+		return nil, nil, fmt.Errorf("%s: %w", root, ErrNoRepository)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, branchTime, ErrLimit)
+	v = &view{ctx: ctx, root: root, objects: objectsOf(root), trees: map[string][]child{}}
+	defer func() {
+		if err != nil {
+			cancel()
+			err = v.late(err)
+		}
+	}()
+	prefix, err := read(ctx, root, "rev-parse", "--show-prefix")
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := v.findTips(); err != nil {
+		return nil, nil, err
+	}
+	return v, cancel, v.enter(strings.TrimSuffix(prefix, "\n"))
+}
+
+// late is the error where time is over, or something was cut.
+func (v *view) late(err error) error {
+	if errors.Is(context.Cause(v.ctx), ErrLimit) || err == nil && v.cut {
+		return fmt.Errorf("%s: not all branches were looked at: %w", v.root, ErrLimit)
+	}
+	return err
+}
+
+func (v *view) findTips() error {
+	out, err := read(v.ctx, v.root, "for-each-ref", "--sort=-committerdate", fmt.Sprintf("--count=%d", maxTips+1),
+		"--format=%(tree)%00%(symref)%00%(refname)", "refs/heads", "refs/remotes", "refs/stash")
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(out) {
+		words := strings.Split(strings.TrimRight(line, "\n"), "\x00")
+		if len(words) != 3 || words[0] == "" || words[1] != "" {
+			continue // no commit, or another name for a branch
+		}
+		if words[2] == "refs/stash" {
+			if err := v.findStashes(); err != nil {
+				return err
+			}
+			continue
+		}
+		name := words[2]
+		for _, before := range []string{"refs/heads/", "refs/remotes/"} {
+			name = strings.TrimPrefix(name, before)
+		}
+		v.tips = append(v.tips, tip{name, words[0]})
+	}
+	if len(v.tips) > maxTips {
+		v.cut = true
+	}
+	return nil
+}
+
+// findStashes finds the stashes. What was untracked is a commit beside the stashed
+// one, its third parent.
+func (v *view) findStashes() error {
+	out, err := read(v.ctx, v.root, "rev-list", "-g", fmt.Sprintf("--max-count=%d", maxStashes), "--format=%T %P", "refs/stash", "--")
+	if err != nil {
+		return err
+	}
+	n := 0
+	for line := range strings.Lines(out) {
+		words := strings.Fields(line)
+		if len(words) < 2 || words[0] == "commit" {
+			continue
+		}
+		name := fmt.Sprintf("stash@{%d}", n)
+		n++
+		v.tips = append(v.tips, tip{name, words[0]})
+		if len(words) < 4 {
+			continue
+		}
+		untracked, err := read(v.ctx, v.root, "rev-list", "--no-walk", "--format=%T", words[3], "--")
+		if err != nil {
+			return err
+		}
+		if _, tree, ok := strings.Cut(strings.TrimSpace(untracked), "\n"); ok {
+			v.tips = append(v.tips, tip{name + "^3", tree})
+		}
+	}
+	return nil
+}
+
+// enter moves each tip to what it has at a path below where it is, and drops those
+// that have nothing there.
+func (v *view) enter(below string) error {
+	for name := range strings.SplitSeq(path.Clean(filepath.ToSlash(below)), "/") {
+		if name == "." {
+			continue
+		}
+		var ids []string
+		for _, t := range v.tips {
+			ids = append(ids, t.tree)
+		}
+		if err := v.loadTrees(ids); err != nil {
+			return err
+		}
+		v.tips = slices.DeleteFunc(v.tips, func(t tip) bool { return v.child(t.tree, name).id == "" })
+		for i, t := range v.tips {
+			v.tips[i].tree = v.child(t.tree, name).id
+		}
+	}
+	return nil
+}
+
+func (v *view) child(tree, name string) child {
+	for _, c := range v.trees[tree] {
+		if c.name == name {
+			return c
+		}
+	}
+	return child{}
+}
+
+// loadTrees reads the trees that are not read yet. One that is not here, or is no
+// tree, has no children.
+func (v *view) loadTrees(ids []string) error {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, known := v.trees[id]; return known })
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	for _, id := range ids {
+		v.trees[id] = nil
+	}
+	return v.objects.each(v.ctx, ids, func(i int, _ int64, r io.Reader) error {
+		b, err := io.ReadAll(r)
+		v.trees[ids[i]] = children(b, len(ids[i])/2)
+		return err
+	})
+}
+
+// children parses a tree: for each entry a mode, a space, a name, a zero byte and
+// the bytes of an id.
+func children(b []byte, size int) []child {
+	var list []child
+	for {
+		head, rest, ok := bytes.Cut(b, []byte{0})
+		mode, name, fits := strings.Cut(string(head), " ")
+		if !ok || !fits || len(rest) < size {
+			return list
+		}
+		list = append(list, child{name, hex.EncodeToString(rest[:size]), mode == "40000", strings.HasPrefix(mode, "100")})
+		b = rest[size:]
+	}
+}
+
+// A search looks for the files of one name below the tips of a view.
+type search struct {
+	*view
+	in, file string // the name: a folder and a file in it
+	byKey    map[versionKey]*Version
+	found    []*Version
+}
+
+type versionKey struct{ path, id string }
+
+// load reads all trees that may lead to a file, one depth after the other.
+func (s *search) load() error {
+	level := map[string]bool{}
+	for _, t := range s.tips {
+		level[t.tree] = true
+	}
+	for range maxDepth {
+		if len(level) == 0 {
+			break
+		}
+		if err := s.loadTrees(slices.Collect(maps.Keys(level))); err != nil {
+			return err
+		}
+		next, last := map[string]bool{}, map[string]bool{}
+		for id := range level {
+			if c := s.child(id, s.in); c.dir {
+				last[c.id] = true
+				continue
+			}
+			for _, c := range s.trees[id] {
+				if c.dir {
+					next[c.id] = true
+				}
+			}
+		}
+		if err := s.loadTrees(slices.Collect(maps.Keys(last))); err != nil {
+			return err
+		}
+		level = next
+	}
+	return nil
+}
+
+// collect finds the versions, those of the newest tip first.
+func (s *search) collect(folder string) {
+	refs := map[string][]string{}
+	var order []string
+	for _, t := range s.tips {
+		if refs[t.tree] == nil {
+			order = append(order, t.tree)
+		}
+		refs[t.tree] = append(refs[t.tree], t.name)
+	}
+	for _, tree := range order {
+		s.walk(tree, path.Clean(folder), refs[tree], maxDepth)
+	}
+}
+
+func (s *search) walk(tree, at string, refs []string, depth int) {
+	if c := s.child(tree, s.in); c.dir {
+		if f := s.child(c.id, s.file); f.file {
+			s.add(versionKey{path.Join(at, s.in, s.file), f.id}, refs)
+		}
+		return
+	}
+	if depth == 0 {
+		return
+	}
+	for _, c := range s.trees[tree] {
+		if c.dir {
+			s.walk(c.id, path.Join(at, c.name), refs, depth-1)
+		}
+	}
+}
+
+func (s *search) add(key versionKey, refs []string) {
+	found := s.byKey[key]
+	if found == nil {
+		if len(s.found) == maxVersions {
+			s.cut = true
+			return
+		}
+		found = &Version{Path: key.path, ID: key.id}
+		s.byKey[key] = found
+		s.found = append(s.found, found)
+	}
+	if room := maxRefs - len(found.Refs); room > 0 {
+		found.Refs = append(found.Refs, refs[:min(room, len(refs))]...)
+	}
+}
+
+// read reads what was found, each content once.
+func (s *search) read(yield func(Version) error) error {
+	var ids []string
+	byID := map[string][]*Version{}
+	for _, f := range s.found {
+		if byID[f.ID] == nil {
+			ids = append(ids, f.ID)
+		}
+		byID[f.ID] = append(byID[f.ID], f)
+	}
+	err := s.objects.each(s.ctx, ids, func(i int, size int64, r io.Reader) error {
+		list := byID[ids[i]]
+		delete(byID, ids[i])
+		if size > maxBlob {
+			s.cut = true
+			return nil
+		}
+		b, err := io.ReadAll(r)
+		for _, f := range list {
+			if err == nil {
+				f.Content = b
+				err = yield(*f)
+			}
+		}
+		return err
+	})
+	if err != nil || len(byID) == 0 {
+		return err
+	}
+	var missing []*Version
+	for _, list := range byID {
+		missing = append(missing, list...)
+	}
+	slices.SortFunc(missing, func(a, b *Version) int { return cmp.Compare(a.Path, b.Path) })
+	var paths []string
+	for _, f := range missing {
+		paths = append(paths, f.Path)
+	}
+	return notFetched(s.root, missing[0].Refs[0], path.Dir(path.Dir(missing[0].Path)), paths)
+}

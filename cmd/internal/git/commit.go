@@ -1,0 +1,236 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// limit bounds a commit: the repository's own hooks run in it. An agent's hook that
+// commits has 25 s.
+const limit = 20 * time.Second
+
+// records is the name of the folders whose files are never committed as deleted,
+// and whose logs are never committed without records that the last commit has.
+const records = ".session"
+
+// ErrUnfinished says that the repository is in the middle of something that a
+// commit of ours would disturb.
+var ErrUnfinished = errors.New("an operation of git's is under way: commit the folder when that is done")
+
+// An UnfinishedError is an ErrUnfinished that names what is under way, as
+// [Operation] does.
+type UnfinishedError struct{ Operation string }
+
+func (e *UnfinishedError) Error() string {
+	return fmt.Sprintf("git %s is under way: finish or abort it, then commit the folder", e.Operation)
+}
+
+func (e *UnfinishedError) Is(err error) bool { return err == ErrUnfinished }
+
+// A LossError names logs that lack records which the last commit has.
+type LossError struct {
+	Paths []string // relative to root, with slashes
+	Lost  int      // records
+}
+
+func (e *LossError) Error() string {
+	return fmt.Sprintf("%s: %d records of the last commit are missing: restore the file from git, then commit", strings.Join(e.Paths, ", "), e.Lost)
+}
+
+// Commit commits what has changed in the folder at path, which is relative to
+// root. What else is in the index stays there, uncommitted. It reports whether
+// there was anything to commit; the error is what git says.
+//
+// Below a folder named .session a missing file is not committed as deleted, and a
+// log (.jsonl) that lacks records of the last commit makes the error a *LossError.
+func Commit(ctx context.Context, root, path, message string) (done bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if op := Operation(root); op != "" {
+		return false, &UnfinishedError{op}
+	}
+	changes, err := changesOf(ctx, root, path)
+	if err != nil {
+		return false, err
+	}
+	if len(changes) == 0 {
+		_, err := os.Lstat(filepath.Join(root, filepath.FromSlash(path)))
+		return false, err
+	}
+	changes = slices.DeleteFunc(changes, func(c change) bool { return c.keep(root) })
+	var paths, fresh []string
+	for _, c := range changes {
+		paths = append(paths, c.path)
+		if c.untracked() {
+			fresh = append(fresh, c.path)
+		}
+	}
+	if len(paths) == 0 {
+		return false, nil
+	}
+	if err := losses(ctx, root, changes); err != nil {
+		return false, err
+	}
+	// New files are only announced: what the user has staged in the folder is not
+	// touched unless the commit is made.
+	if len(fresh) > 0 {
+		if err := runWith(ctx, root, fresh, slices.Concat(everywhere, []string{"add", "--intent-to-add"})...); err != nil {
+			return false, err
+		}
+	}
+	if err := runWith(ctx, root, paths, "commit", "--quiet", "--only", "-m", message); err != nil {
+		if len(fresh) > 0 {
+			_ = runWith(context.WithoutCancel(ctx), root, fresh, slices.Concat(everywhere, []string{"rm", "--cached", "--quiet", "--force"})...)
+		}
+		return false, err
+	}
+	return true, nil
+}
+
+// everywhere makes a command on the index take files outside of what the user has
+// checked out of the repository, too. Git before 2.34 does not know --sparse.
+var everywhere = []string{"-c", "core.sparseCheckout=false"}
+
+// A change is a path whose file differs from the index, or whose entry of the index
+// differs from the last commit.
+type change struct {
+	state string // two letters, as in git-status(1)
+	path  string // relative to root, with slashes
+}
+
+func (c change) untracked() bool { return c.state == "??" }
+
+// isRecord reports whether a path is below a folder of records.
+func (c change) isRecord() bool { return slices.Contains(strings.Split(c.path, "/"), records) }
+
+// keep reports whether the last commit's version stays: that of a record whose file
+// is not in the work tree. A folder may be where the file was: what is in it stays
+// out, too.
+func (c change) keep(root string) bool {
+	if !c.isRecord() {
+		return false
+	}
+	st, err := os.Lstat(filepath.Join(root, filepath.FromSlash(c.path)))
+	return err != nil || !st.Mode().IsRegular() || strings.Contains(c.path, ".jsonl/")
+}
+
+// changesOf lists the changes at or below a path.
+func changesOf(ctx context.Context, root, path string) ([]change, error) {
+	out, err := run(ctx, root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", path)
+	if err != nil {
+		return nil, err
+	}
+	// Its paths begin at the top of the work tree.
+	prefix, err := read(ctx, root, "rev-parse", "--show-prefix")
+	if err != nil {
+		return nil, err
+	}
+	prefix = strings.TrimSuffix(prefix, "\n")
+	var list []change
+	for entry := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+		if len(entry) > 3 {
+			list = append(list, change{entry[:2], strings.TrimPrefix(entry[3:], prefix)})
+		}
+	}
+	return list, nil
+}
+
+// losses is a *LossError where the work tree's version of a log lacks records that
+// the last commit has.
+func losses(ctx context.Context, root string, changes []change) error {
+	var loss LossError
+	for _, c := range changes {
+		if !c.isRecord() || !strings.HasSuffix(c.path, ".jsonl") {
+			continue
+		}
+		lost, err := lostRecords(ctx, root, c.path)
+		if err != nil {
+			return err
+		}
+		if lost > 0 {
+			loss.Paths = append(loss.Paths, c.path)
+			loss.Lost += lost
+		}
+	}
+	if loss.Lost > 0 {
+		return &loss
+	}
+	return nil
+}
+
+// lostRecords counts the records that a log has in the last commit and not in the
+// work tree.
+func lostRecords(ctx context.Context, root, path string) (int, error) {
+	before, err := HeadBlob(ctx, root, path)
+	switch {
+	case errors.Is(err, ErrNotInHead), errors.Is(err, ErrUnborn):
+		return 0, nil
+	case err != nil:
+		return 0, err
+	}
+	now, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path)))
+	if err != nil || bytes.HasPrefix(now, before) {
+		return 0, err
+	}
+	// The user's filters may store the file in another form.
+	cmd := command(ctx, root, []string{"cat-file", "--filters", "HEAD:./" + path})
+	cmd.Env = append(cmd.Env, noNetwork...)
+	text, err := output(cmd)
+	if err != nil {
+		return 0, err
+	}
+	old, kept := recordsOf([]byte(text)), recordsOf(now)
+	lost := 0
+	for id := range old.ids {
+		if !kept.ids[id] {
+			lost++
+		}
+	}
+	// A record without an id may have been given one since.
+	given := 0
+	for id := range kept.ids {
+		if !old.ids[id] {
+			given++
+		}
+	}
+	return lost + max(0, old.without-kept.without-given), nil
+}
+
+// A tally is the records of a log.
+type tally struct {
+	ids     map[string]bool
+	without int // records without an id
+}
+
+// recordsOf counts the lines that are JSON objects; the others are damage, or a
+// merge's marks.
+func recordsOf(log []byte) tally {
+	t := tally{ids: map[string]bool{}}
+	for line := range bytes.Lines(log) {
+		var r struct {
+			ID string `json:"id"`
+		}
+		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &r) != nil {
+			continue
+		}
+		if r.ID == "" {
+			t.without++
+		} else {
+			t.ids[r.ID] = true
+		}
+	}
+	return t
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}

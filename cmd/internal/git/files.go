@@ -1,0 +1,164 @@
+package git
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Dir returns git's folder of the work tree that dir is in, from files only; empty
+// where there is none. A linked work tree and a submodule have one of their own.
+func Dir(dir string) string {
+	for {
+		name := filepath.Join(dir, ".git")
+		switch st, err := os.Stat(name); {
+		case err != nil:
+		case st.IsDir():
+			if _, err := os.Lstat(filepath.Join(name, "HEAD")); err == nil {
+				return name
+			} // else git passes over it, too
+		default:
+			target, ok := strings.CutPrefix(firstLine(name), "gitdir: ")
+			if !ok {
+				return ""
+			}
+			return from(dir, target)
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return ""
+		}
+		dir = up
+	}
+}
+
+// CommonDir returns the folder of git's that all work trees of a repository share,
+// from files only; empty where dir is in no work tree.
+func CommonDir(dir string) string {
+	gitDir := Dir(dir)
+	if gitDir == "" {
+		return ""
+	}
+	return commonOf(gitDir)
+}
+
+func commonOf(gitDir string) string {
+	if s := firstLine(filepath.Join(gitDir, "commondir")); s != "" {
+		return from(gitDir, s)
+	}
+	return gitDir
+}
+
+// A Position is where a work tree stands.
+type Position struct {
+	Commit string // empty before the first commit
+	Branch string // empty where HEAD is detached
+}
+
+// Head returns the commit and branch that dir's work tree stands at, from files
+// only: running git would cost more than the rest of a command, and git may not be
+// installed. ok is false where there is no repository or the files do not tell.
+func Head(dir string) (at Position, ok bool) {
+	gitDir := Dir(dir)
+	if gitDir == "" {
+		return Position{}, false
+	}
+	head := firstLine(filepath.Join(gitDir, "HEAD"))
+	ref, ok := strings.CutPrefix(head, "ref: ")
+	if !ok {
+		return position(head, "")
+	}
+	common := commonOf(gitDir)
+	if !filepath.IsLocal(ref) || reftable(common) {
+		return Position{}, false
+	}
+	branch := strings.TrimPrefix(ref, "refs/heads/")
+	if id := firstLine(filepath.Join(common, filepath.FromSlash(ref))); id != "" {
+		return position(id, branch)
+	}
+	packed, err := os.ReadFile(filepath.Join(common, "packed-refs"))
+	if err == nil {
+		for line := range strings.Lines(string(packed)) {
+			if id, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == ref {
+				return position(id, branch)
+			}
+		}
+	}
+	return Position{Branch: branch}, true // nothing is committed yet
+}
+
+// position is one at id, if id is a commit's name.
+func position(id, branch string) (Position, bool) {
+	if len(id) != 40 && len(id) != 64 || strings.Trim(id, "0123456789abcdef") != "" {
+		return Position{}, false
+	}
+	return Position{Commit: id, Branch: branch}, true
+}
+
+// Operation returns which operation of git's is under way in dir's work tree:
+// "merge", "rebase", "am", "cherry-pick", "revert" or "bisect"; empty where none is.
+// It looks at a few files and runs nothing.
+func Operation(dir string) string {
+	gitDir := Dir(dir)
+	if gitDir == "" {
+		return ""
+	}
+	has := func(name string) bool {
+		_, err := os.Lstat(filepath.Join(gitDir, name))
+		return err == nil
+	}
+	switch { // a rebase merges and picks: it comes first
+	case has("rebase-apply/applying"):
+		return "am"
+	case has("rebase-merge"), has("rebase-apply"):
+		return "rebase"
+	case has("MERGE_HEAD"):
+		return "merge"
+	case has("CHERRY_PICK_HEAD"):
+		return "cherry-pick"
+	case has("REVERT_HEAD"):
+		return "revert"
+	case has("sequencer"): // between two commits of a series
+		if strings.HasPrefix(firstLine(filepath.Join(gitDir, "sequencer", "todo")), "revert ") {
+			return "revert"
+		}
+		return "cherry-pick"
+	case has("BISECT_LOG"):
+		return "bisect"
+	case has("MERGE_MSG") && reftable(commonOf(gitDir)):
+		// The two heads are in the table there; what they leave behind as a file is
+		// the message.
+		return "cherry-pick or revert"
+	}
+	return ""
+}
+
+// reftable reports whether references are kept in a table instead of files.
+func reftable(common string) bool {
+	_, err := os.Lstat(filepath.Join(common, "reftable"))
+	return err == nil
+}
+
+// from is target as seen from dir.
+func from(dir, target string) string {
+	if target = filepath.FromSlash(target); filepath.IsAbs(target) {
+		return filepath.Clean(target)
+	}
+	return filepath.Join(dir, target)
+}
+
+// firstLine returns the first line of a small regular file, empty where there is
+// none.
+func firstLine(name string) string {
+	const most = 1 << 16 // the first line of a list of commits may be followed by many
+	st, err := os.Stat(name)
+	if err != nil || !st.Mode().IsRegular() || st.Size() > most {
+		return ""
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(string(b), "\n")
+	return strings.TrimSpace(line)
+}
