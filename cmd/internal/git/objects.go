@@ -55,7 +55,7 @@ func (o objects) each(ctx context.Context, ids []string, use func(i int, size in
 	for _, i := range wanted {
 		input.WriteString(ids[i] + "\n")
 	}
-	cmd := reader(ctx, o.root, []string{"cat-file", "--batch"})
+	cmd := reader(ctx, o.root, []string{"cat-file", "--batch", "--buffer"})
 	cmd.Stdin = strings.NewReader(input.String())
 	var stderr strings.Builder
 	cmd.Stderr = &stderr

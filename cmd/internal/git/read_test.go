@@ -293,6 +293,8 @@ func TestBranches(t *testing.T) {
 	r.git("checkout", "-q", "-b", "two")
 	r.write("w/c/d1/a/.session/s.json", "a2")
 	r.write("w/c/d2/b/.session/s.json", "b")
+	r.write("w/c/d4/copy/.session/s.json", "b")
+	r.write("w/c/d5/b/.session/s.json", "b") // all of d5 is d2
 	commit("two")
 	r.git("branch", "twin")
 	r.git("update-ref", "refs/remotes/origin/x", "one")
@@ -330,6 +332,8 @@ func TestBranches(t *testing.T) {
 		"c/d3/n/.session/s.json=untracked [stash@{0}^3]",
 		"c/d1/a/.session/s.json=a2 [twin two]",
 		"c/d2/b/.session/s.json=b [twin two]",
+		"c/d4/copy/.session/s.json=b [twin two]",
+		"c/d5/b/.session/s.json=b [twin two]",
 		"c/d1/a/.session/s.json=a1 [one origin/x]",
 	}
 	if err != nil || !slices.Equal(got, want) {
