@@ -131,7 +131,7 @@ func (c *Conversation) healthy(day *os.Root) *schema.Session {
 		return nil
 	}
 	sess, err := schema.ParseSession(raw)
-	if err != nil || sess.Repair.Conflict >= 0 {
+	if err != nil || sess.Repair != nil {
 		return nil
 	}
 	if log, err := dir.Lstat(messagesFile); err != nil || log.Size() != sess.CountedBytes {

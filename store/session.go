@@ -106,11 +106,13 @@ func (c *Conversation) loadFrom(dir string) (stored, error) {
 	}
 	if err == nil {
 		st := stored{session: sess, raw: raw}
+		if sess.Repair == nil {
+			return st, nil
+		}
+		st.mend = true
 		if at := sess.Repair.Conflict; at >= 0 {
-			st.mend = true
 			st.damage = []Damage{{name, jsonl.Damage{Kind: jsonl.Conflict, Offset: at, Line: 1 + bytes.Count(raw[:at], []byte("\n"))}}}
 		}
-		st.mend = st.mend || sess.Repair.Doubled
 		return st, nil
 	}
 	st := stored{raw: raw, damage: []Damage{{File: name, Damage: jsonl.Damage{Kind: Unreadable, Detail: err.Error()}}}}

@@ -116,7 +116,7 @@ func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Even
 	entry, _, err := w.Begin(workspace.Beginning{
 		Type: typ, Title: digest.Title([]schema.Message{{Role: schema.User, Content: e.Prompt}}), Arguments: args,
 		Source: &schema.Source{Agent: agent.Name, NativeID: e.NativeID, Version: t.Version, From: seg.From},
-		ID:     schema.PartID(agent.Name, e.NativeID, seg.From, w.Env.Now()),
+		ID:     schema.DerivedPartID(agent.Name, e.NativeID, seg.From, w.Env.Now()),
 	})
 	if err != nil {
 		return "", err

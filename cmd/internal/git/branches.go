@@ -77,7 +77,7 @@ func Versions(ctx context.Context, root, folder, name string, yield func(Version
 	if err := v.enter(folder); err != nil {
 		return v.late(err)
 	}
-	s := search{view: v, byKey: map[versionKey]*Version{}}
+	s := search{view: v, byKey: map[versionKey]*Version{}, walked: map[versionKey]int{}}
 	s.in, s.file = path.Split(name)
 	s.in = strings.TrimSuffix(s.in, "/")
 	if err := s.load(); err != nil {
@@ -261,6 +261,7 @@ type search struct {
 	*view
 	in, file string // the name: a folder and a file in it
 	byKey    map[versionKey]*Version
+	walked   map[versionKey]int // how many refs were noted below a folder
 	found    []*Version
 }
 
@@ -268,6 +269,7 @@ type versionKey struct{ path, id string }
 
 // load reads all trees that may lead to a file, one depth after the other.
 func (s *search) load() error {
+	s.listFirst()
 	level := map[string]bool{}
 	for _, t := range s.tips {
 		level[t.tree] = true
@@ -299,6 +301,44 @@ func (s *search) load() error {
 	return nil
 }
 
+// listFirst reads all trees of the newest tip with one command, which takes a tenth
+// of the time; the other tips share most of them. Where a tree is not fetched that
+// fails, and they are read one by one.
+func (s *search) listFirst() {
+	if len(s.tips) == 0 {
+		return
+	}
+	out, err := read(s.ctx, s.root, "ls-tree", "-r", "-t", "-z", "--full-tree", s.tips[0].tree)
+	if err != nil {
+		return
+	}
+	ids := map[string]string{"": s.tips[0].tree} // of folders, by path
+	at := map[string]string{ids[""]: ""}         // the path that a tree is read from
+	for id := range s.trees {
+		at[id] = "/" // it is read already
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+		head, name, _ := strings.Cut(line, "\t")
+		words := strings.Fields(head)
+		if len(words) != 3 {
+			continue
+		}
+		folder, base := path.Split(name)
+		folder = strings.TrimSuffix(folder, "/")
+		c := child{base, words[2], words[1] == "tree", strings.HasPrefix(words[0], "100")}
+		if id := ids[folder]; at[id] == folder {
+			s.trees[id] = append(s.trees[id], c)
+		}
+		if !c.dir {
+			continue
+		}
+		ids[name] = c.id
+		if _, known := at[c.id]; !known {
+			at[c.id] = name
+		}
+	}
+}
+
 // collect finds the versions, those of the newest tip first.
 func (s *search) collect(folder string) {
 	refs := map[string][]string{}
@@ -321,9 +361,11 @@ func (s *search) walk(tree, at string, refs []string, depth int) {
 		}
 		return
 	}
-	if depth == 0 {
+	here := versionKey{at, tree}
+	if depth == 0 || s.walked[here] >= maxRefs {
 		return
 	}
+	s.walked[here] += len(refs)
 	for _, c := range s.trees[tree] {
 		if c.dir {
 			s.walk(c.id, path.Join(at, c.name), refs, depth-1)

@@ -118,6 +118,11 @@ func Operation(dir string) string {
 		return "cherry-pick"
 	case has("REVERT_HEAD"):
 		return "revert"
+	case has("sequencer"): // between two commits of a series
+		if strings.HasPrefix(firstLine(filepath.Join(gitDir, "sequencer", "todo")), "revert ") {
+			return "revert"
+		}
+		return "cherry-pick"
 	case has("BISECT_LOG"):
 		return "bisect"
 	case has("MERGE_MSG") && reftable(commonOf(gitDir)):

@@ -55,9 +55,10 @@ var noPrograms = []string{
 }
 
 // noNetwork is the environment in which git fetches nothing, in a partial clone
-// either. Git before 2.45 does not know GIT_NO_LAZY_FETCH; it tries to fetch and may
-// use no protocol. A list of allowed protocols beats any configuration, and no
-// protocol's name contains a slash.
+// either. Git before 2.45 (2.39.4 of the old releases) does not know
+// GIT_NO_LAZY_FETCH; it tries to fetch and finds that it may use no protocol. A list
+// of allowed protocols beats any configuration, and no protocol has a slash in its
+// name.
 var noNetwork = []string{"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=/"}
 
 // command is a call of git at root that never asks and ends when ctx does.

@@ -55,7 +55,7 @@ func (o objects) each(ctx context.Context, ids []string, use func(i int, size in
 	for _, i := range wanted {
 		input.WriteString(ids[i] + "\n")
 	}
-	cmd := reader(ctx, o.root, []string{"cat-file", "--batch"})
+	cmd := reader(ctx, o.root, []string{"cat-file", "--batch", "--buffer"})
 	cmd.Stdin = strings.NewReader(input.String())
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
@@ -107,7 +107,7 @@ func one(out *bufio.Reader, use func(size int64, content io.Reader) error) error
 }
 
 // here returns the indexes of the ids whose objects are on this machine. Asking
-// cat-file for one that is not would end it, in git before 2.45.
+// cat-file for one that is not ends it where git does not know GIT_NO_LAZY_FETCH.
 func (o objects) here(ctx context.Context, ids []string) ([]int, error) {
 	held := map[string]bool{}
 	if o.partial && len(ids) > 0 {

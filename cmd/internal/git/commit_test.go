@@ -1,0 +1,200 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	conv = "conversations/2026-01-01/1000-chat-a-aaaa"
+	log4 = "{\"id\":\"m1\"}\n{\"id\":\"m2\"}\n{\"id\":\"m3\"}\n{\"id\":\"m4\"}\n"
+)
+
+// conversation writes and commits a conversation of four messages.
+func (r *repo) conversation() {
+	r.t.Helper()
+	r.write(conv+"/chat.md", "a\n")
+	r.write(conv+"/.session/session.json", "{}\n")
+	r.write(conv+"/.session/messages.jsonl", log4)
+	r.write(conv+"/.session/tools.jsonl", "{\"id\":\"t1\"}\n")
+	r.git("add", "-A")
+	r.git("commit", "-qm", "base")
+}
+
+func (r *repo) remove(name string) {
+	r.t.Helper()
+	if err := os.RemoveAll(filepath.Join(r.root, filepath.FromSlash(name))); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// head is a file's content in the last commit.
+func (r *repo) head(name string) string {
+	r.t.Helper()
+	return r.git("show", "HEAD:"+name)
+}
+
+// sparse leaves only the session.json files in the work tree.
+func (r *repo) sparse() {
+	r.t.Helper()
+	r.git("sparse-checkout", "set", "--no-cone", "/.gitattributes", "/conversations/**/.session/session.json")
+}
+
+// TestSparseCommit: in a sparse checkout without the log, a commit does not delete
+// it, and one that holds only new messages is refused.
+func TestSparseCommit(t *testing.T) {
+	r := newRepo(t)
+	r.conversation()
+	r.sparse()
+	if exists(filepath.Join(r.root, conv, ".session/messages.jsonl")) {
+		t.Fatal("the log is checked out")
+	}
+	r.write(conv+"/.session/session.json", "{\"status\":\"paused\"}\n")
+	r.write(conv+"/.session/subagents/x/messages.jsonl", "{\"id\":\"s1\"}\n")
+	r.commit(conv, "m", true)
+	if got := r.changed(); got != "M\t"+conv+"/.session/session.json\nA\t"+conv+"/.session/subagents/x/messages.jsonl" {
+		t.Errorf("committed %q", got)
+	}
+	absent, err := Sparse(context.Background(), r.root, conv)
+	if want := []string{conv + "/.session/messages.jsonl", conv + "/.session/tools.jsonl", conv + "/chat.md"}; err != nil || !slices.Equal(absent, want) {
+		t.Errorf("absent: %q, %v", absent, err)
+	}
+
+	r.write(conv+"/.session/messages.jsonl", "{\"id\":\"m5\"}\n")
+	r.write(conv+"/.session/new.json", "{}")
+	head, before := r.git("rev-parse", "HEAD"), r.git("status", "--porcelain")
+	var loss *LossError
+	done, err := Commit(context.Background(), r.root, conv, "m")
+	if done || !errors.As(err, &loss) || loss.Lost != 4 || !slices.Equal(loss.Paths, []string{conv + "/.session/messages.jsonl"}) {
+		t.Errorf("a log of one message over four: %t, %v", done, err)
+	}
+	if r.git("rev-parse", "HEAD") != head || r.git("status", "--porcelain") != before {
+		t.Error("the refused commit changed something")
+	}
+	r.write(conv+"/.session/messages.jsonl", log4+"{\"id\":\"m5\"}\n")
+	r.commit(conv, "m", true)
+	if got := r.head(conv + "/.session/messages.jsonl"); got != log4+"{\"id\":\"m5\"}\n" {
+		t.Errorf("the log is %q", got)
+	}
+}
+
+// TestMissingRecords: a record that is missing from the work tree, staged as deleted
+// or not, stays in what is committed; a person's file does not.
+func TestMissingRecords(t *testing.T) {
+	r := newRepo(t)
+	r.conversation()
+	r.remove(conv + "/.session/messages.jsonl")
+	r.git("rm", "-q", "--cached", conv+"/.session/tools.jsonl")
+	r.remove(conv + "/.session/tools.jsonl")
+	r.commit(conv, "nothing", false)
+	r.remove(conv + "/chat.md")
+	r.write(conv+"/.session/session.json", "{\"a\":1}\n")
+	r.commit(conv, "m", true)
+	if got := r.changed(); got != "M\t"+conv+"/.session/session.json\nD\t"+conv+"/chat.md" {
+		t.Errorf("committed %q", got)
+	}
+	r.remove(conv + "/.session")
+	r.commit(conv, "nothing", false)
+	r.write(conv+"/.session/messages.jsonl/x", "a folder where the log was")
+	if done, err := Commit(context.Background(), r.root, conv, "m"); err != nil || done && r.head(conv+"/.session/messages.jsonl") != log4 {
+		t.Errorf("%t, %v", done, err)
+	}
+}
+
+// TestLostRecords: which changes of a log lose something.
+func TestLostRecords(t *testing.T) {
+	r := newRepo(t)
+	r.conversation()
+	name := conv + "/.session/messages.jsonl"
+	for _, c := range []struct {
+		what, before, now string
+		lost              int
+	}{
+		{"appended", log4, log4 + "{\"id\":\"m5\"}\n", 0},
+		{"rewritten", log4, strings.ReplaceAll(log4, "}", ",\"rev\":1}"), 0},
+		{"in another order", "{\"id\":\"a\"}\n{\"id\":\"b\"}\n", "{\"id\":\"b\"}\n{\"id\":\"a\"}\n{\"id\":\"c\"}\n", 0},
+		{"the end is gone", log4, "{\"id\":\"m1\"}\n", 3},
+		{"a line in the middle is gone", log4, "{\"id\":\"m1\"}\n{\"id\":\"m2\"}\n{\"id\":\"m4\"}\n{\"id\":\"m5\"}\n", 1},
+		{"empty", log4, "", 4},
+		{"marks removed", "<<<<<<< a\n{\"id\":\"m1\"}\n=======\n>>>>>>> b\n", "{\"id\":\"m1\"}\n", 0},
+		{"given ids", "{\"role\":\"user\"}\n{\"role\":\"assistant\"}\n", "{\"id\":\"x\"}\n{\"id\":\"y\"}\n", 0},
+		{"one without an id gone", "{\"role\":\"user\"}\n{\"role\":\"assistant\"}\n", "{\"role\":\"user\",\"a\":1}\n", 1},
+	} {
+		r.write(name, c.before)
+		r.git("add", name)
+		r.git("commit", "-q", "--allow-empty", "-m", "x", name)
+		r.write(name, c.now)
+		done, err := Commit(context.Background(), r.root, conv, c.what)
+		var loss *LossError
+		switch {
+		case c.lost == 0 && (err != nil || !done):
+			t.Errorf("%s: %t, %v", c.what, done, err)
+		case c.lost > 0 && (done || !errors.As(err, &loss) || loss.Lost != c.lost):
+			t.Errorf("%s: %t, %v", c.what, done, err)
+		}
+	}
+}
+
+// TestCommitBelow: the workspace may be a folder of the repository, a linked work
+// tree or a submodule.
+func TestCommitBelow(t *testing.T) {
+	r := newRepo(t)
+	r.write("base", "1")
+	r.git("add", "-A")
+	r.git("commit", "-qm", "base")
+	sub := &repo{t, filepath.Join(r.root, "deep", "w s")}
+	sub.write("a/.session/messages.jsonl", log4)
+	sub.commit("a", "m", true)
+	if got := r.changed(); got != "A\tdeep/w s/a/.session/messages.jsonl" {
+		t.Errorf("committed %q", got)
+	}
+	sub.write("a/.session/messages.jsonl", "{\"id\":\"m1\"}\n")
+	if _, err := Commit(context.Background(), sub.root, "a", "m"); !errors.As(err, new(*LossError)) {
+		t.Errorf("a shorter log: %v", err)
+	}
+	sub.remove("a/.session/messages.jsonl")
+	sub.write("a/x", "1")
+	sub.commit("a", "m", true)
+	if got := r.changed(); got != "A\tdeep/w s/a/x" {
+		t.Errorf("committed %q", got)
+	}
+
+	tree := &repo{t, filepath.Join(t.TempDir(), "linked")}
+	must(t, r.root, "worktree", "add", "-q", tree.root)
+	tree.write("a/x", "1")
+	tree.commit("a", "in a linked work tree", true)
+	if got := r.git("show", "--name-status", "--format=", "linked"); got != "A\ta/x\n" {
+		t.Errorf("committed %q", got)
+	}
+
+	super := newRepo(t)
+	must(t, super.root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", r.root, "sub")
+	inner := &repo{t, filepath.Join(super.root, "sub")}
+	inner.write("a/x", "1")
+	inner.commit("a", "in a submodule", true)
+	if got := must(t, inner.root, "show", "--name-status", "--format=", "HEAD"); got != "A\ta/x" {
+		t.Errorf("committed %q", got)
+	}
+}
+
+// TestIntentToAdd: a file that the user has only announced is committed, and what
+// others have staged is not.
+func TestIntentToAdd(t *testing.T) {
+	r := newRepo(t)
+	r.write("a/x", "1")
+	r.write("b", "1")
+	r.git("add", "-N", "a/x")
+	r.git("add", "b")
+	r.commit("a", "m", true)
+	if got := r.changed(); got != "A\ta/x" {
+		t.Errorf("committed %q", got)
+	}
+	if got := r.git("status", "--porcelain"); got != "A  b\n" {
+		t.Errorf("the status is %q", got)
+	}
+}

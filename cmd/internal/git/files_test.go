@@ -1,0 +1,172 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// try runs git as a user would, in dir, and returns what it prints; it may fail.
+func try(dir string, args ...string) (string, error) {
+	cmd := exec.Command("git", append([]string{"-C", dir}, args...)...)
+	cmd.Env = append(os.Environ(), "GIT_EDITOR=true")
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSpace(string(out)), err
+}
+
+// must is try where nothing may fail.
+func must(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	out, err := try(dir, args...)
+	if err != nil {
+		t.Fatalf("git %q: %s", args, out)
+	}
+	return out
+}
+
+// diverged makes a repository in dir whose branch other conflicts with the current
+// one in "f": both have two commits more than base.
+func diverged(t *testing.T, dir string) {
+	t.Helper()
+	must(t, dir, "checkout", "-qb", "side")
+	must(t, dir, "commit", "-q", "--allow-empty", "-m", "base")
+	must(t, dir, "branch", "other")
+	for _, branch := range []string{"side", "other"} {
+		must(t, dir, "checkout", "-q", branch)
+		for _, n := range []string{"1", "2"} {
+			if err := os.WriteFile(filepath.Join(dir, "f"), []byte(branch+n+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			must(t, dir, "add", "f")
+			must(t, dir, "commit", "-qm", branch+n)
+		}
+	}
+	must(t, dir, "checkout", "-q", "side")
+}
+
+// TestOperation: what is under way, in a work tree of each kind, and nothing before
+// and after it. A commit is refused and names it.
+func TestOperation(t *testing.T) {
+	plain := newRepo(t)
+	plain.write("x", "1")
+	plain.commit("x", "m", true)
+	first := newRepo(t)
+	first.write("x", "1")
+	first.commit("x", "m", true)
+	linked := filepath.Join(t.TempDir(), "linked")
+	must(t, first.root, "worktree", "add", "-q", linked)
+	super := newRepo(t)
+	must(t, super.root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", plain.root, "sub")
+	for what, dir := range map[string]string{"plain": plain.root, "linked": linked, "submodule": filepath.Join(super.root, "sub")} {
+		diverged(t, dir)
+		operations(t, what, dir)
+	}
+	if op := Operation(first.root); op != "" {
+		t.Errorf("the first work tree: %q", op)
+	}
+	if op := Operation(t.TempDir()); op != "" {
+		t.Errorf("outside of a repository: %q", op)
+	}
+}
+
+func operations(t *testing.T, what, dir string) {
+	patch := filepath.Join(t.TempDir(), "patch")
+	for _, c := range []struct {
+		want   string
+		begin  [][]string
+		finish []string
+	}{
+		{"merge", [][]string{{"merge", "other"}}, []string{"merge", "--abort"}},
+		{"merge", [][]string{{"merge", "--no-commit", "-s", "ours", "other"}}, []string{"merge", "--abort"}},
+		{"rebase", [][]string{{"rebase", "other"}}, []string{"rebase", "--abort"}},
+		{"rebase", [][]string{{"rebase", "--apply", "other"}}, []string{"rebase", "--abort"}},
+		{"rebase", [][]string{{"-c", "sequence.editor=sed -i 1ibreak", "rebase", "-i", "HEAD~1"}}, []string{"rebase", "--abort"}},
+		{"am", [][]string{{"format-patch", "-q", "-1", "other", "--output", patch}, {"am", patch}}, []string{"am", "--abort"}},
+		{"cherry-pick", [][]string{{"cherry-pick", "other"}}, []string{"cherry-pick", "--abort"}},
+		{"cherry-pick", [][]string{{"cherry-pick", "other~1", "other"}, {"checkout", "--theirs", "f"}, {"add", "f"}, {"commit", "-qm", "picked"}}, []string{"cherry-pick", "--quit"}},
+		{"revert", [][]string{{"revert", "side~1"}}, []string{"revert", "--abort"}},
+		{"bisect", [][]string{{"bisect", "start"}}, []string{"bisect", "reset"}},
+	} {
+		if op := Operation(dir); op != "" {
+			t.Errorf("%s: before %q: %q", what, c.begin, op)
+		}
+		var said string
+		for _, args := range c.begin {
+			said, _ = try(dir, args...)
+		}
+		if op := Operation(filepath.Join(dir, "sub", "folder")); op != c.want {
+			t.Errorf("%s: %q: %q, want %q: %s", what, c.begin, op, c.want, said)
+		}
+		_, err := Commit(context.Background(), dir, "f", "m")
+		var unfinished *UnfinishedError
+		if !errors.Is(err, ErrUnfinished) || !errors.As(err, &unfinished) || unfinished.Operation != c.want || !strings.Contains(err.Error(), "git "+c.want) {
+			t.Errorf("%s: commit in %q: %v", what, c.want, err)
+		}
+		must(t, dir, c.finish...)
+		must(t, dir, "reset", "-q", "--hard")
+	}
+	if op := Operation(dir); op != "" {
+		t.Errorf("%s: at the end: %q", what, op)
+	}
+}
+
+// TestHead: as git says it, without git.
+func TestHead(t *testing.T) {
+	r := newRepo(t)
+	check := func(dir string) {
+		t.Helper()
+		at, ok := Head(dir)
+		commit, err := try(dir, "rev-parse", "-q", "--verify", "HEAD")
+		if err != nil {
+			commit = ""
+		}
+		branch, _ := try(dir, "symbolic-ref", "-q", "--short", "HEAD")
+		if want := (Position{commit, branch}); !ok || at != want {
+			t.Errorf("%s: %v, %t, want %v", dir, at, ok, want)
+		}
+		for _, c := range []struct {
+			arg string
+			got string
+		}{{"--git-dir", Dir(dir)}, {"--git-common-dir", CommonDir(dir)}} {
+			want, err := try(dir, "rev-parse", "--path-format=absolute", c.arg)
+			if err != nil {
+				t.Fatal(want)
+			}
+			if real(t, c.got) != real(t, want) {
+				t.Errorf("%s: %s is %q, want %q", dir, c.arg, c.got, want)
+			}
+		}
+	}
+	check(r.root)
+	r.write("a/x", "1")
+	r.commit("a", "m", true)
+	check(filepath.Join(r.root, "a"))
+	r.git("checkout", "-qb", "feature/one")
+	r.git("pack-refs", "--all")
+	check(r.root)
+	linked := filepath.Join(t.TempDir(), "linked")
+	must(t, r.root, "worktree", "add", "-q", linked)
+	check(linked)
+	r.git("checkout", "-q", "--detach")
+	check(r.root)
+	if err := os.Mkdir(filepath.Join(r.root, "a", ".git"), 0o700); err != nil { // no repository: passed over
+		t.Fatal(err)
+	}
+	check(filepath.Join(r.root, "a"))
+	if at, ok := Head(t.TempDir()); ok {
+		t.Errorf("outside of a repository: %v", at)
+	}
+}
+
+func real(t *testing.T, name string) string {
+	t.Helper()
+	name, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
