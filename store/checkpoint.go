@@ -137,7 +137,7 @@ func (c *Conversation) CheckpointNow() (cp Checkpoint, err error) {
 		}
 		info, err := f.Stat()
 		if err == nil {
-			*at = LogCheckpoint{End: size, File: inode(info), Since: size}
+			*at = LogCheckpoint{End: size, File: inode(info)}
 			at.Sum, err = sumBefore(f, size)
 		}
 		if err = errors.Join(err, f.Close()); err != nil {
