@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -65,7 +70,9 @@ func (a *app) runLifecycle(ctx context.Context, w *flow.Workspace, happened []wo
 			continue
 		}
 		folder := filepath.Join(w.Store.Root(), filepath.FromSlash(h.Path))
-		failed = append(failed, lifecycle.Run(ctx, a.register(), w.Store.Root(), lifecycle.Event{Event: h.Name, Session: id, Folder: folder})...)
+		failed = append(failed, lifecycle.Run(ctx, a.register(), w.Store.Root(), lifecycle.Event{
+			Event: h.Name, Session: id, Folder: folder, ID: h.MessageID, Role: h.Role, Count: h.Count,
+		})...)
 	}
 	return failed
 }
@@ -81,9 +88,9 @@ func (a *app) lifecycleLater(w *flow.Workspace) {
 	if err != nil {
 		return
 	}
-	args := []string{"-C", w.Store.Root(), "happened"}
+	args := []string{"-C", w.Store.Root(), "happened", "--"}
 	for _, h := range happened {
-		args = append(args, h.Name+"="+h.Path)
+		args = append(args, eventWords(h)...)
 	}
 	cmd := exec.Command(self, args...)
 	detach(cmd)
@@ -94,28 +101,49 @@ func (a *app) lifecycleLater(w *flow.Workspace) {
 	_ = cmd.Process.Release()
 }
 
+// eventWords hands an event over on a command line, where each of its parts
+// may hold any character.
+func eventWords(h workspace.Event) []string {
+	return []string{h.Name, h.Path, h.MessageID, h.Role, strconv.Itoa(h.Count)}
+}
+
+// events is the reverse of eventWords, for several.
+func events(words []string) ([]workspace.Event, error) {
+	size := len(eventWords(workspace.Event{}))
+	if len(words)%size != 0 {
+		return nil, &usageError{fmt.Sprintf("%d arguments, not %d for each event", len(words), size), "cortext calls this command itself"}
+	}
+	var list []workspace.Event
+	for h := range slices.Chunk(words, size) {
+		count, err := strconv.Atoi(h[4])
+		if err != nil {
+			return nil, &usageError{fmt.Sprintf("%q is not a number of messages", h[4]), "cortext calls this command itself"}
+		}
+		list = append(list, workspace.Event{Name: h[0], Path: h[1], MessageID: h[2], Role: h[3], Count: count})
+	}
+	return list, nil
+}
+
 // turnWait is how long the programs of one event wait for those of another.
 const turnWait = time.Minute
 
 func (a *app) happenedCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "happened EVENT=FOLDER…",
+		Use:     "happened -- [EVENT FOLDER MESSAGE ROLE COUNT]…",
 		Short:   "Run the workspace's programs for what has happened",
 		Long:    "Runs the programs in .workspace/hooks for what has happened to conversations. cortext calls it itself.",
-		Example: "  cortext happened session-end=conversations/2025-11-22/001-brainstorm-api-design",
+		Example: "  cortext happened -- session-message conversations/2025-11-22/1030-brainstorm-api-design-hv37 01kan assistant 2",
 		Hidden:  true,
 		RunE: a.quietlyWithin(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {
+			happened, err := events(list)
+			if err != nil {
+				return err
+			}
 			unlock, err := w.Store.LockCache("happened", turnWait)
 			if err != nil {
 				return err
 			}
 			defer unlock()
-			var happened []workspace.Event
-			for _, word := range list {
-				if event, path, ok := strings.Cut(word, "="); ok {
-					happened = append(happened, workspace.Event{Name: event, Path: path})
-				}
-			}
 			if err := errors.Join(a.runLifecycle(cmd.Context(), w, happened)...); err != nil {
 				a.hookFailed(w, "", "lifecycle", err)
 			}
@@ -130,12 +158,30 @@ func (a *app) trustCommand() *cobra.Command {
 		Use:   "trust",
 		Short: "Allow the programs that this workspace wants run",
 		Long: `Shows the programs in .workspace/hooks, which run when a conversation begins, is
-resumed, gets messages or ends, and asks whether they may run here, for you, as they
-are now: a changed or new one has to be allowed again. Nothing runs before.`,
+resumed, gets messages or ends, with the SHA-256 of each, and asks whether they may
+run here, for you, as they are now. A new or changed file asks again. Nothing runs
+before, and nothing runs while there is a link in .workspace/hooks.`,
 		Example: "  cortext trust",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
-			return a.runTrust(cmd.Context(), w, yes, revoke, asJSON)
+			root := w.Store.Root()
+			if revoke && !asJSON {
+				fmt.Fprintln(a.out, "nothing in "+lifecycle.Dir+" runs here any more")
+				return a.register().Revoke(root)
+			}
+			now, err := lifecycle.Read(root)
+			if err != nil {
+				return err
+			}
+			was, err := a.register().Allowed(root)
+			if err != nil {
+				return err
+			}
+			t := trust{now, was}
+			if asJSON {
+				return a.printJSON(t.json())
+			}
+			return a.askTrust(cmd.Context(), root, t, yes)
 		}),
 	}
 	f := cmd.Flags()
@@ -145,34 +191,14 @@ are now: a changed or new one has to be allowed again. Nothing runs before.`,
 	return cmd
 }
 
-func (a *app) runTrust(ctx context.Context, w *flow.Workspace, yes, revoke, asJSON bool) error {
-	root := w.Store.Root()
-	print, err := lifecycle.Fingerprint(root) // of what is shown, not of what is there at the answer
-	if err != nil {
-		return err
-	}
-	list, err := lifecycle.Programs(root)
-	if err != nil {
-		return err
-	}
-	allowed, _, err := a.register().Allows(root)
-	if err != nil {
-		return err
-	}
-	switch {
-	case asJSON:
-		return a.printJSON(map[string]any{"programs": append([]string{}, list...), "allowed": allowed})
-	case revoke:
-		fmt.Fprintln(a.out, "nothing in "+lifecycle.Dir+" runs here any more")
-		return a.register().Allow(root, "")
-	case len(list) == 0:
+// askTrust shows the programs, asks, and notes the answer for what it has shown.
+func (a *app) askTrust(ctx context.Context, root string, t trust, yes bool) error {
+	if len(t.now.Programs()) == 0 {
 		fmt.Fprintln(a.out, "there are no programs in "+lifecycle.Dir)
 		return nil
 	}
-	for _, name := range list {
-		fmt.Fprintf(a.out, "%s/%s\n", lifecycle.Dir, oneLine(name))
-	}
-	if allowed {
+	t.print(a.out)
+	if t.allowed() {
 		fmt.Fprintln(a.out, "They are allowed to run.")
 		return nil
 	}
@@ -180,6 +206,7 @@ func (a *app) runTrust(ctx context.Context, w *flow.Workspace, yes, revoke, asJS
 		if !isTerminal(a.in) || !isTerminal(a.out) {
 			return &usageError{"nobody can be asked", "read the programs, then run cortext trust --yes"}
 		}
+		var err error
 		if yes, err = a.ask(ctx, "Read them first. May they run here, as they are now?"); err != nil {
 			return err
 		}
@@ -189,5 +216,75 @@ func (a *app) runTrust(ctx context.Context, w *flow.Workspace, yes, revoke, asJS
 		return nil
 	}
 	fmt.Fprintln(a.out, "They run from now on, as they are now.")
-	return a.register().Allow(root, print)
+	return a.register().Allow(root, t.now)
+}
+
+// A trust is what is in the hooks folder now and what the user allowed before.
+type trust struct{ now, was lifecycle.Hooks }
+
+func (t trust) allowed() bool {
+	return len(t.now.Programs()) > 0 && t.now.Same(t.was)
+}
+
+// state says how a file differs from what was allowed; it is empty where nothing was
+// allowed before.
+func (t trust) state(name string) string {
+	was, known := t.was.Files[name]
+	_, there := t.now.Files[name]
+	switch {
+	case len(t.was.Files) == 0:
+		return ""
+	case !there:
+		return "gone"
+	case !known:
+		return "new"
+	case was != t.now.Files[name]:
+		return "changed"
+	}
+	return "allowed"
+}
+
+// gone lists the files that were allowed and are not there any more.
+func (t trust) gone() []string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(t.was.Files)) {
+		if _, there := t.now.Files[name]; !there {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+func (t trust) print(out io.Writer) {
+	tw := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	row := func(name string) {
+		sum := t.now.Files[name].Sum
+		line := fmt.Sprintf("%s/%s\t%s\t%s", lifecycle.Dir, oneLine(name), sum[:min(12, len(sum))], t.state(name))
+		fmt.Fprintln(tw, strings.TrimRight(line, "\t"))
+	}
+	for _, name := range t.now.Programs() {
+		row(name)
+	}
+	if others := slices.Concat(t.now.Others(), t.gone()); len(others) > 0 {
+		fmt.Fprintln(tw, "They may read:")
+		for _, name := range others {
+			row(name)
+		}
+	}
+	_ = tw.Flush()
+}
+
+// json is what --json prints.
+func (t trust) json() map[string]any {
+	type row struct {
+		Path string `json:"path"`
+		lifecycle.File
+		Program bool   `json:"program"`
+		State   string `json:"state,omitempty"`
+	}
+	programs, files := append([]string{}, t.now.Programs()...), []row{}
+	for _, name := range slices.Concat(programs, t.now.Others(), t.gone()) {
+		files = append(files, row{name, t.now.Files[name], slices.Contains(programs, name), t.state(name)})
+	}
+	return map[string]any{"programs": programs, "allowed": t.allowed(), "files": files}
 }

@@ -41,6 +41,7 @@ stays away.`,
 	f := cmd.Flags()
 	f.StringSliceVar(&o.Agents, "agent", nil, "look at `AGENT` only")
 	f.StringArrayVar(&o.Was, "was", nil, "the work tree was also in `DIR`, such as on another machine")
+	f.BoolVar(&o.Restore, "restore", false, "put conversations back that git removed from this work tree")
 	f.BoolVar(&o.json, "json", false, "print what was found as JSON")
 	return cmd
 }

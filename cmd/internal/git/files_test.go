@@ -84,7 +84,7 @@ func operations(t *testing.T, what, dir string) {
 		{"merge", [][]string{{"merge", "--no-commit", "-s", "ours", "other"}}, []string{"merge", "--abort"}},
 		{"rebase", [][]string{{"rebase", "other"}}, []string{"rebase", "--abort"}},
 		{"rebase", [][]string{{"rebase", "--apply", "other"}}, []string{"rebase", "--abort"}},
-		{"rebase", [][]string{{"-c", "sequence.editor=sed -i 1ibreak", "rebase", "-i", "HEAD~1"}}, []string{"rebase", "--abort"}},
+		{"rebase", [][]string{{"-c", `sequence.editor=printf 'break\n' >`, "rebase", "-i", "HEAD~1"}}, []string{"rebase", "--abort"}},
 		{"am", [][]string{{"format-patch", "-q", "-1", "other", "--output", patch}, {"am", patch}}, []string{"am", "--abort"}},
 		{"cherry-pick", [][]string{{"cherry-pick", "other"}}, []string{"cherry-pick", "--abort"}},
 		{"cherry-pick", [][]string{{"cherry-pick", "other~1", "other"}, {"checkout", "--theirs", "f"}, {"add", "f"}, {"commit", "-qm", "picked"}}, []string{"cherry-pick", "--quit"}},

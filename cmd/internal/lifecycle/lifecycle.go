@@ -5,17 +5,14 @@ package lifecycle
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -35,12 +32,36 @@ const (
 // Events returns the events in the order of a conversation's life.
 func Events() []string { return []string{Start, Resume, Message, End} }
 
-// An Event is what a program is told: as JSON on standard input, and in the
-// variables CORTEXT_EVENT, CORTEXT_SESSION and CORTEXT_FOLDER.
+// An Event is what a program gets: as JSON on standard input, and in the variables
+// CORTEXT_EVENT, CORTEXT_SESSION and CORTEXT_FOLDER; for [Message] also in
+// CORTEXT_MESSAGE_ID, CORTEXT_MESSAGE_ROLE and CORTEXT_MESSAGE_COUNT.
 type Event struct {
 	Event   string `json:"event"`
-	Session string `json:"session"` // the conversation's id
-	Folder  string `json:"folder"`  // absolute
+	Session string `json:"session"`         // the conversation's id
+	Folder  string `json:"folder"`          // absolute
+	ID      string `json:"id,omitempty"`    // of the last message that was captured
+	Role    string `json:"role,omitempty"`  // of that message
+	Count   int    `json:"count,omitempty"` // of the messages that were captured
+}
+
+// variables are the event's in the environment.
+func (e Event) variables() []string {
+	list := []string{"CORTEXT_EVENT=" + e.Event, "CORTEXT_SESSION=" + e.Session, "CORTEXT_FOLDER=" + e.Folder}
+	if e.Event == Message {
+		list = append(list, "CORTEXT_MESSAGE_ID="+e.ID, "CORTEXT_MESSAGE_ROLE="+e.Role, "CORTEXT_MESSAGE_COUNT="+strconv.Itoa(e.Count))
+	}
+	return list
+}
+
+// ours reports whether a variable is one of an event's: those that we were given
+// ourselves are of another event.
+func ours(v string) bool {
+	name, _, _ := strings.Cut(v, "=")
+	switch name {
+	case "CORTEXT_EVENT", "CORTEXT_SESSION", "CORTEXT_FOLDER", "CORTEXT_MESSAGE_ID", "CORTEXT_MESSAGE_ROLE", "CORTEXT_MESSAGE_COUNT":
+		return true
+	}
+	return false
 }
 
 // ErrNotAllowed says that the user has not allowed the programs as they are.
@@ -49,71 +70,16 @@ var ErrNotAllowed = errors.New("the programs in " + Dir + " are not allowed to r
 // Limit is how long one program may run before it is ended.
 const Limit = 10 * time.Second
 
-// Programs lists the programs of a workspace, by event and name: paths relative to
-// [Dir], with slashes.
-func Programs(root string) ([]string, error) {
-	var list []string
-	for _, event := range Events() {
-		entries, err := os.ReadDir(filepath.Join(root, filepath.FromSlash(Dir), event+".d"))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s/%s.d: %w", Dir, event, err)
-		}
-		for _, e := range entries {
-			info, err := os.Stat(filepath.Join(root, filepath.FromSlash(Dir), event+".d", e.Name()))
-			if err == nil && runnable(e.Name(), info) {
-				list = append(list, event+".d/"+e.Name())
-			}
-		}
-	}
-	return list, nil
-}
-
-// runnable tells programs from what lies beside them: notes, backups, samples.
-func runnable(name string, info fs.FileInfo) bool {
-	if strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") || strings.HasSuffix(name, ".sample") || !info.Mode().IsRegular() {
-		return false
-	}
-	return runtime.GOOS == "windows" || info.Mode()&0o111 != 0
-}
-
-// Fingerprint tells the programs of a workspace from changed ones: by the names and
-// contents of all files in [Dir], since a program may read those beside it. It is
-// empty where there are no programs.
-func Fingerprint(root string) (string, error) {
-	list, err := Programs(root)
-	if err != nil || len(list) == 0 {
-		return "", err
-	}
-	dir := filepath.Join(root, filepath.FromSlash(Dir))
-	sum := sha256.New()
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() {
-			fmt.Fprintf(sum, "%q is no file\n", path) // a dangling link, a pipe
-			return nil
-		}
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, path)
-		fmt.Fprintf(sum, "%q %o %x\n", filepath.ToSlash(rel), info.Mode().Perm()&0o111, sha256.Sum256(b))
-		return err
-	})
-	return hex.EncodeToString(sum.Sum(nil)), err
-}
-
 // Run runs the programs of the event, one after the other, as long as the user
-// allows them as they are, and returns what went wrong with each: it is told, and
-// stops nothing.
+// allows them as they are, and returns what went wrong with each: a failure is
+// reported and stops nothing.
+//
+// All files are read and compared with what the user allowed right before each
+// program starts. What is left is the moment between that and its start, and the
+// time that it runs: whoever can write to the work tree then runs as this user
+// already, and another machine's changes come with a git command in between.
 func Run(ctx context.Context, r Register, root string, e Event) (failed []error) {
-	list, err := Programs(root)
+	hooks, err := Read(root)
 	if err != nil {
 		return []error{err}
 	}
@@ -121,7 +87,7 @@ func Run(ctx context.Context, r Register, root string, e Event) (failed []error)
 	if err != nil {
 		return []error{err}
 	}
-	for _, name := range list {
+	for _, name := range hooks.Programs() {
 		if !strings.HasPrefix(name, e.Event+".d/") {
 			continue
 		}
@@ -140,9 +106,7 @@ func run(ctx context.Context, root, name string, e Event, input []byte) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(root, filepath.FromSlash(Dir), filepath.FromSlash(name)))
 	cmd.Dir = root
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "CORTEXT_SESSION=") || strings.HasPrefix(v, "CORTEXT_EVENT=") || strings.HasPrefix(v, "CORTEXT_FOLDER=")
-	}), "CORTEXT_EVENT="+e.Event, "CORTEXT_SESSION="+e.Session, "CORTEXT_FOLDER="+e.Folder)
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), ours), e.variables()...)
 	cmd.Stdin = bytes.NewReader(append(input, '\n'))
 	var said tail
 	cmd.Stdout, cmd.Stderr = &said, &said

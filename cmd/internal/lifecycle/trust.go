@@ -23,48 +23,73 @@ func RegisterIn(state string) Register {
 	return Register{filepath.Join(state, "cortext", "trusted.json")}
 }
 
-// allowed is the register's content: the fingerprint that was allowed, by folder.
-type allowed map[string]string
-
-func (r Register) read() (allowed, error) {
+// read returns the register's content by folder. An entry is a [Hooks], or a text
+// that an older release wrote and that allows nothing any more.
+func (r Register) read() (map[string]json.RawMessage, error) {
 	if !filepath.IsAbs(r.File) {
-		return nil, fmt.Errorf("where this user's settings lie is not known: set HOME")
+		return nil, errors.New("where this user's settings lie is not known: set HOME")
 	}
+	list := map[string]json.RawMessage{}
 	b, err := os.ReadFile(r.File)
 	if errors.Is(err, fs.ErrNotExist) {
-		return allowed{}, nil
+		return list, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	list := allowed{}
 	if err := json.Unmarshal(b, &list); err != nil {
 		return nil, fmt.Errorf("%s: %w: mend the file or delete it", r.File, err)
 	}
 	return list, nil
 }
 
+// Allowed returns what the user has allowed in a workspace; nothing where the user
+// has not.
+func (r Register) Allowed(root string) (Hooks, error) {
+	list, err := r.read()
+	if err != nil {
+		return Hooks{}, err
+	}
+	var h Hooks
+	if json.Unmarshal(list[root], &h) != nil {
+		return Hooks{}, nil
+	}
+	return h, nil
+}
+
 // Allows reports whether the user has allowed the programs of a workspace as they
 // are now. any is false where there are none.
 func (r Register) Allows(root string) (yes, any bool, err error) {
-	print, err := Fingerprint(root)
-	if err != nil || print == "" {
+	now, err := Read(root)
+	if err != nil || len(now.Programs()) == 0 {
 		return false, false, err
 	}
-	list, err := r.read()
-	return err == nil && list[root] == print, true, err
+	was, err := r.Allowed(root)
+	return err == nil && was.Same(now), true, err
 }
 
-// Allow notes that the programs of a workspace may run as long as they have that
-// fingerprint; with an empty one none may.
-func (r Register) Allow(root, print string) error {
+// Allow notes that the programs of a workspace may run as long as they and the files
+// beside them are as given.
+func (r Register) Allow(root string, h Hooks) error {
+	entry, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	return r.set(root, entry)
+}
+
+// Revoke notes that no program of a workspace may run.
+func (r Register) Revoke(root string) error { return r.set(root, nil) }
+
+// set replaces the entry of a workspace; nil deletes it.
+func (r Register) set(root string, entry json.RawMessage) error {
 	list, err := r.read()
 	if err != nil {
 		return err
 	}
 	delete(list, root)
-	if print != "" {
-		list[root] = print
+	if entry != nil {
+		list[root] = entry
 	}
 	b, err := json.MarshalIndent(list, "", "  ")
 	if err != nil {
