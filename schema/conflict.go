@@ -61,11 +61,34 @@ func parseBroken(b []byte, strict error) (*Session, error) {
 			s.Repair = repair
 			return s, nil
 		}
+		if s = mergeValid(sides); s != nil {
+			s.Repair = &Repair{Doubled: repair.Doubled, Conflict: repair.Conflict, Partial: true}
+			return s, nil
+		}
 	}
 	if newer := (*VersionError)(nil); first >= 0 && !errors.As(err, &newer) {
 		err = fmt.Errorf("conflict marker at byte %d: %w", first, err)
 	}
 	return nil, err
+}
+
+// mergeValid makes a session of those sides that are valid by themselves, nil if none
+// is.
+func mergeValid(sides []side) *Session {
+	var valid []side
+	for _, one := range sides {
+		if _, err := mergeSides([]side{one}); err == nil {
+			valid = append(valid, one)
+		}
+	}
+	if len(valid) == 0 {
+		return nil
+	}
+	s, err := mergeSides(valid)
+	if err != nil {
+		return nil
+	}
+	return s
 }
 
 // enclosed reports whether b begins and ends as an object does.
