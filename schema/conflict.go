@@ -10,7 +10,7 @@ import (
 )
 
 // maxSides bounds the sides of a conflict: each is read as a whole file.
-const maxSides = 16
+const maxSides = 8
 
 // parseBroken reads a session.json that is no JSON, as strict says. If it holds the
 // markers of a merge conflict, each side is read by itself; if a union merge joined
@@ -40,6 +40,9 @@ func parseBroken(b []byte, strict error) (*Session, error) {
 				repair.Partial = true
 			}
 		}
+		if all = append(all, members...); len(all) > MaxSessionMembers {
+			return nil, &rawjson.LimitError{Limit: MaxSessionMembers}
+		}
 		s := side{members: members}
 		for _, m := range members {
 			if t := Time(rawjson.String(m.Value)).Time(); m.Name == "last_active" && t.After(s.active) {
@@ -47,13 +50,10 @@ func parseBroken(b []byte, strict error) (*Session, error) {
 			}
 		}
 		repair.Doubled = repair.Doubled || standsTwice(members) != ""
-		sides, all = append(sides, s), append(all, members...)
+		sides = append(sides, s)
 	}
 	if first < 0 && (!repair.Doubled || !enclosed(b)) {
 		return nil, strict // cut off, or broken by hand
-	}
-	if len(all) > MaxSessionMembers {
-		return nil, &rawjson.LimitError{Limit: MaxSessionMembers}
 	}
 	if err = checkVersions(all); err == nil {
 		var s *Session
@@ -61,11 +61,34 @@ func parseBroken(b []byte, strict error) (*Session, error) {
 			s.Repair = repair
 			return s, nil
 		}
+		if s = mergeValid(sides); s != nil {
+			s.Repair = &Repair{Doubled: repair.Doubled, Conflict: repair.Conflict, Partial: true}
+			return s, nil
+		}
 	}
 	if newer := (*VersionError)(nil); first >= 0 && !errors.As(err, &newer) {
 		err = fmt.Errorf("conflict marker at byte %d: %w", first, err)
 	}
 	return nil, err
+}
+
+// mergeValid makes a session of those sides that are valid by themselves, nil if none
+// is.
+func mergeValid(sides []side) *Session {
+	var valid []side
+	for _, one := range sides {
+		if _, err := mergeSides([]side{one}); err == nil {
+			valid = append(valid, one)
+		}
+	}
+	if len(valid) == 0 {
+		return nil
+	}
+	s, err := mergeSides(valid)
+	if err != nil {
+		return nil
+	}
+	return s
 }
 
 // enclosed reports whether b begins and ends as an object does.
@@ -228,7 +251,7 @@ func looseMembers(text []byte) (members []rawjson.Member, whole bool) {
 			}
 		}
 		rest := text[from:at]
-		for len(rest) > 0 {
+		for len(rest) > 0 && len(members) <= MaxSessionMembers { // more are refused
 			var m rawjson.Member
 			var err error
 			if m, rest, err = rawjson.NextMember(rest); err != nil || !utf8.ValidString(m.Name) || rawjson.Strict(m.Value) != nil {

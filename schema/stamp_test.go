@@ -60,7 +60,8 @@ func TestStamp(t *testing.T) {
 	}
 
 	// The clock of the next writer is behind.
-	before = again.Clone()
+	shallow := *again
+	before = &shallow
 	again.Plan, again.Archived, again.Tags, again.Notes = nil, false, nil, ""
 	again.Stamp(before, now.Add(-time.Hour))
 	const at = "2026-01-01T00:03:10.001Z"
