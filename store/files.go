@@ -71,7 +71,11 @@ func (s *Store) WriteFile(name string, data []byte) error {
 	if info, err := s.root.Lstat(name); err == nil && !private(name) {
 		perm = info.Mode().Perm()
 	}
-	if _, err := s.makeDirs(path.Dir(name)); err != nil {
+	if strings.HasPrefix(name, localDir+"/") {
+		if err := s.makeLocal(path.Dir(name)); err != nil {
+			return err
+		}
+	} else if _, err := s.makeDirs(path.Dir(name)); err != nil {
 		return explain(err)
 	}
 	return s.replace(name, data, perm)

@@ -104,10 +104,17 @@ func (s *Store) makeLocal(dir string) error {
 	if err != nil {
 		return fmt.Errorf("make %q: %w", dir, err)
 	}
-	if !slices.Contains(made, localDir) {
+	if s.ignored.Load() && !slices.Contains(made, localDir) {
 		return nil
 	}
-	return s.ignoreLocal()
+	// A clone made by an older version may have the folder without the file.
+	if ok, err := s.Exists(ignoreFile); err != nil || !ok {
+		if err := s.ignoreLocal(); err != nil {
+			return err
+		}
+	}
+	s.ignored.Store(true)
+	return nil
 }
 
 // replace replaces a file atomically, with the temporary file in the cache.

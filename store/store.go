@@ -66,6 +66,7 @@ type Store struct {
 
 	sessions        sync.Map // session.json as it was read, by path
 	rememberedCount atomic.Int64
+	ignored         atomic.Bool // .workspace/local ignores itself
 }
 
 // Find returns the workspace that dir is in: dir itself or the nearest folder
