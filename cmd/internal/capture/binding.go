@@ -147,17 +147,17 @@ func (c *Capture) register(agent, nativeID string, b *Binding) error {
 		}
 	}
 	known, err := c.Registry.Session(agent, nativeID)
-	if err != nil || len(live) == 0 || slices.Equal(known.In(c.Place()), live) {
+	if err != nil || len(live) == 0 || slices.Equal(known.In(c.SamePlace), live) {
 		return err
 	}
-	return c.Registry.Update(agent, nativeID, func(s *registry.Session) { s.Bind(c.Place(), live) })
+	return c.Registry.Update(agent, nativeID, func(s *registry.Session) { s.Bind(c.Place(), c.SamePlace, live) })
 }
 
 // Release undoes the binding of a session to a conversation, if nothing was said.
 func (c *Capture) Release(agent, nativeID, path string) error {
 	err := c.Registry.Update(agent, nativeID, func(s *registry.Session) {
 		s.Bindings = slices.DeleteFunc(s.Bindings, func(b registry.Binding) bool {
-			return b.Same(c.Place()) && len(b.Segments) == 1 && b.Segments[0].Path == path
+			return c.SamePlace(b.Place) && len(b.Segments) == 1 && b.Segments[0].Path == path
 		})
 	})
 	return errors.Join(err, c.Forgotten(agent, nativeID))
@@ -184,7 +184,7 @@ func (c *Capture) Bind(agent inject.Agent, nativeID, transcript string) (*Bindin
 		return nil, err
 	}
 	b, ok := c.cached(agent.Name, nativeID)
-	registered := known.In(c.Place())
+	registered := known.In(c.SamePlace)
 	switch {
 	case ok && len(registered) > 0 && b.has(registered):
 	case ok && len(registered) == 0 && len(known.Removed) == 0 && b.Seen == c.seen():
@@ -248,7 +248,7 @@ func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segme
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range known.In(c.Place()) {
+	for _, r := range known.In(c.SamePlace) {
 		list = append(list, Segment{Segment: r})
 	}
 	for _, e := range slices.Backward(all) { // the last active comes last

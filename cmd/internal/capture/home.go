@@ -1,11 +1,9 @@
 package capture
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
-	"cortext/cmd/internal/git"
 	"cortext/schema"
 	"cortext/store"
 )
@@ -37,20 +35,18 @@ type home struct {
 }
 
 // home finds the home of a segment.
-func (c *Capture) home(ctx context.Context, s *Segment, mode Mode) (*home, error) {
+func (c *Capture) home(s *Segment, mode Mode) (*home, error) {
 	h := &home{segment: s}
 	var err error
 	if h.tree, err = c.findFolder(s); err != nil {
 		return nil, err
 	}
-	if op := c.GitOperation(); op != "" {
-		h.why = "git is in the middle of a " + op
-	} else if h.tree != nil && h.tree.LogsAbsent() {
-		sparse, err := git.Sparse(ctx, c.Store.Root(), h.tree.Path()+"/.session")
-		if err == nil && len(sparse) > 0 {
-			h.why = "its files are outside of the sparse checkout"
-		}
-	} else if h.tree == nil && mode != PutBack {
+	switch {
+	case h.tree != nil:
+		h.why = c.Away(h.tree)
+	case c.GitOperation() != "":
+		h.why = "git is in the middle of a " + c.GitOperation()
+	case mode != PutBack:
 		h.why = "its folder is not in this work tree"
 	}
 	if h.why == "" {

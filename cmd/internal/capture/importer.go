@@ -141,7 +141,7 @@ func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (
 	})
 }
 
-func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, asked func(nativeID string) error) (*Imported, error) {
+func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, asked func(nativeID string) error) (out *Imported, err error) {
 	size := int64(0)
 	if info, err := os.Stat(file); err == nil {
 		size = info.Size()
@@ -156,26 +156,35 @@ func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, a
 		return nil, inFile(file, err)
 	}
 	defer t.Close()
-	if t.Messages == 0 {
-		return nil, &EmptyError{file}
-	}
-	if abs, err := filepath.Abs(file); err == nil {
-		file = abs
-	}
-	out := &Imported{Agent: t.Agent, Warnings: t.Warnings}
+	o := Options{Mode: PutBack, SessionJSON: ByCaller, progress: func(done int) {
+		progress(size/2 + size/2*int64(done)/int64(max(t.Messages, 1)))
+	}}
 	err = im.c.Locked(agent.Name, t.NativeID, func() error {
+		if t.Messages == 0 {
+			return &EmptyError{file}
+		}
 		if err := asked(t.NativeID); err != nil {
 			return err
 		}
-		o := Options{Mode: PutBack, SessionJSON: ByCaller, progress: func(done int) {
-			progress(size/2 + size/2*int64(done)/int64(max(t.Messages, 1)))
-		}}
-		return im.into(ctx, agent, t, file, o, out)
+		out, err = im.take(ctx, agent, t, file, o)
+		return err
 	})
+	if empty := (*EmptyError)(nil); errors.As(err, &empty) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, inFile(file, err)
 	}
 	return out, nil
+}
+
+// take captures an open transcript; the caller holds the session's lock.
+func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Transcript, file string, o Options) (*Imported, error) {
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	out := &Imported{Agent: t.Agent, Warnings: t.Warnings}
+	return out, im.into(ctx, agent, t, file, o, out)
 }
 
 // inFile names the file that an error is about, if it does not do so itself.
@@ -241,7 +250,7 @@ func (c *Capture) ingestInto(ctx context.Context, agent inject.Agent, nativeID s
 		return out, err
 	}
 	segments := slices.Clone(b.Segments)
-	rest, err := c.homesOf(ctx, segments[1:], o.Mode)
+	rest, err := c.homesOf(segments[1:], o.Mode)
 	if err != nil {
 		return out, err
 	}

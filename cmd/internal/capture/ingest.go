@@ -70,7 +70,7 @@ func (c *Capture) Ingest(ctx context.Context, agent inject.Agent, nativeID strin
 
 func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID string, b *Binding, o Options) (out Ingested, err error) {
 	segments := slices.Clone(b.Segments)
-	homes, err := c.homesOf(ctx, segments, o.Mode)
+	homes, err := c.homesOf(segments, o.Mode)
 	if err != nil {
 		return out, err
 	}

@@ -2,7 +2,6 @@ package capture
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -347,13 +346,13 @@ func callsByMessage(b inject.Batch) (calls map[string][]schema.Tool, loose []sch
 }
 
 // homesOf finds the homes of a session's segments.
-func (c *Capture) homesOf(ctx context.Context, segments []Segment, mode Mode) (homes []*home, err error) {
+func (c *Capture) homesOf(segments []Segment, mode Mode) (homes []*home, err error) {
 	for i := range segments {
 		if segments[i].Removed {
 			homes = append(homes, &home{segment: &segments[i]})
 			continue
 		}
-		h, err := c.home(ctx, &segments[i], mode)
+		h, err := c.home(&segments[i], mode)
 		if err != nil {
 			closeHomes(homes)
 			return nil, err

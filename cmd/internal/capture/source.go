@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"cortext/inject"
+	"cortext/schema"
 	"cortext/store"
 )
 
@@ -36,6 +37,9 @@ const (
 func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event) (*Binding, error) {
 	for waited := time.Duration(0); ; waited += answerPoll {
 		b, err := c.Session(ctx, agent, e.NativeID, e.Transcript)
+		if err == nil && len(b.Segments) == 0 {
+			return b, c.beginMissed(ctx, agent, e, b)
+		}
 		if err != nil || !b.Captured() || e.Said == "" || b.Said == EndOf(e.Said) {
 			return b, err
 		}
@@ -47,6 +51,40 @@ func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event
 		}
 		time.Sleep(answerPoll)
 	}
+}
+
+// beginMissed begins the conversation of a session in which a /workspace command was
+// typed whose hook was killed, or of which all traces are gone.
+func (c *Capture) beginMissed(ctx context.Context, agent inject.Agent, e inject.Event, b *Binding) error {
+	n := inject.Native{NativeID: e.NativeID, Path: e.Transcript}
+	if _, err := agent.Stat(e.Transcript); err != nil {
+		return nil // nothing is in it yet
+	}
+	if begun, err := c.hasStartCommand(agent, n, b); err != nil || !begun {
+		return err
+	}
+	im, err := c.NewImporter(ImportOptions{})
+	if err != nil {
+		return err
+	}
+	t, err := agent.Open(e.Transcript, inject.Options{Strip: c.Strip})
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	if t.Messages == 0 {
+		return nil
+	}
+	got, err := im.take(ctx, agent, t, e.Transcript, Options{Mode: OwnTurn, SessionJSON: ByCaller})
+	if err != nil {
+		return err
+	}
+	entry, err := c.Entry(got.Path)
+	if err != nil {
+		return err
+	}
+	_, err = c.SetStatus(entry, schema.Active)
+	return err
 }
 
 // EndOf is a hash of the end of a text, by which it is known again, whatever the

@@ -88,7 +88,7 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 	}
 	at := c.findRoots(ctx, o.Was, o.Clones)
 	if o.Clones {
-		c.PlaceWithCommits(ctx)
+		c.KnowClones(ctx)
 	}
 	known := sync.OnceValues(c.sources) // most often the folder tells
 	for _, agent := range c.Env.Agents {
@@ -147,8 +147,10 @@ func (c *Capture) settleWaiting(o SyncOptions, out *SyncResult) error {
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		}
-		if err == nil {
+		if err == nil && c.Away(conv) == "" {
 			err = conv.Update(func(*store.Tx, *schema.Session) error { return nil })
+		}
+		if conv != nil {
 			err = errors.Join(err, conv.Close())
 		}
 		errs = append(errs, err)

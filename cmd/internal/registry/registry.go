@@ -79,30 +79,32 @@ type Removal struct {
 	Roots []string `json:"roots,omitempty"` // lines that a fork of the session may begin with
 }
 
-// In returns the segments that a session has in a place.
-func (s *Session) In(p Place) []Segment {
+// In returns the segments that a session has in the workspace whose places same
+// knows.
+func (s *Session) In(same func(Place) bool) []Segment {
 	for _, b := range s.Bindings {
-		if b.Same(p) {
+		if same(b.Place) {
 			return b.Segments
 		}
 	}
 	return nil
 }
 
-// RemovedIn returns what was removed in a place.
-func (s *Session) RemovedIn(p Place) (list []Removal) {
+// RemovedIn returns what was removed from the workspace whose places same knows.
+func (s *Session) RemovedIn(same func(Place) bool) (list []Removal) {
 	for _, r := range s.Removed {
-		if r.Same(p) {
+		if same(r.Place) {
 			list = append(list, r)
 		}
 	}
 	return list
 }
 
-// Bind notes the segments that a session has in a place, instead of those before.
-func (s *Session) Bind(p Place, segments []Segment) {
+// Bind notes the segments that a session has in a place, instead of those that it had
+// in the places that same knows.
+func (s *Session) Bind(p Place, same func(Place) bool, segments []Segment) {
 	for i := range s.Bindings {
-		if s.Bindings[i].Same(p) {
+		if same(s.Bindings[i].Place) {
 			s.Bindings[i] = Binding{p, segments}
 			return
 		}

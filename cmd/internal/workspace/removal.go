@@ -72,7 +72,7 @@ func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string]
 	if op := w.GitOperation(); op != "" {
 		return fmt.Errorf("git is in the middle of a %s: finish or abort it, then remove the conversation", op)
 	}
-	place := w.PlaceWithCommits(ctx)
+	place := w.KnowClones(ctx)
 	// The word is noted first: a kill after it leaves a folder that the user sees,
 	// never one that comes back.
 	for _, src := range e.Session.Sources {
@@ -83,7 +83,7 @@ func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string]
 		}
 		if err := w.Registry.Update(src.Agent, src.NativeID, func(s *registry.Session) {
 			s.Removed = append(s.Removed, gone)
-			s.Bindings = slices.DeleteFunc(s.Bindings, func(b registry.Binding) bool { return b.Same(place) })
+			s.Bindings = slices.DeleteFunc(s.Bindings, func(b registry.Binding) bool { return w.SamePlace(b.Place) })
 		}); err != nil {
 			return err
 		}
@@ -148,11 +148,10 @@ func (w *Workspace) RemovedSegments(agent, nativeID string) ([]registry.Segment,
 	if err != nil {
 		return nil, err
 	}
-	place := w.Place()
 	if len(s.Removed) > 0 { // it is worth asking git
-		place = w.PlaceWithCommits(context.Background())
+		w.KnowClones(context.Background())
 	}
-	for _, r := range s.RemovedIn(place) {
+	for _, r := range s.RemovedIn(w.SamePlace) {
 		list = append(list, r.Segment)
 	}
 	var old struct {
@@ -189,10 +188,9 @@ func (w *Workspace) IsRemoved(agent, nativeID, from string) (bool, error) {
 // of one whose conversation was removed.
 func (w *Workspace) ForkOfRemoved(agent, root string) bool {
 	found := false
-	place := w.Place()
 	_ = w.Registry.Sessions(agent, func(_ string, s registry.Session) {
 		for _, r := range s.Removed {
-			found = found || r.Same(place) && slices.Contains(r.Roots, root)
+			found = found || w.SamePlace(r.Place) && slices.Contains(r.Roots, root)
 		}
 	})
 	for _, name := range w.Store.ListFiles(oldRemovedDir + agent) {
@@ -213,12 +211,12 @@ func (w *Workspace) BringBack(ctx context.Context, agent, nativeID string) error
 	}
 	var froms []string
 	if len(s.Removed) > 0 {
-		place := w.PlaceWithCommits(ctx)
-		for _, r := range s.RemovedIn(place) {
+		w.KnowClones(ctx)
+		for _, r := range s.RemovedIn(w.SamePlace) {
 			froms = append(froms, r.From)
 		}
 		if err := w.Registry.Update(agent, nativeID, func(s *registry.Session) {
-			s.Removed = slices.DeleteFunc(s.Removed, func(r registry.Removal) bool { return r.Same(place) })
+			s.Removed = slices.DeleteFunc(s.Removed, func(r registry.Removal) bool { return w.SamePlace(r.Place) })
 		}); err != nil {
 			return err
 		}

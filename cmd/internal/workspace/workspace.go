@@ -37,8 +37,9 @@ type Workspace struct {
 	Registry registry.Registry
 	Env      Env
 
-	events []Event
-	place  *registry.Place
+	events  []Event
+	place   *registry.Place
+	commits map[string][]string // the first commits of other places
 }
 
 // Open opens the workspace that env.Dir is in. The error is [store.ErrNoWorkspace]
@@ -114,13 +115,13 @@ func (w *Workspace) Relative(dir string) (rel string, ok bool) {
 // such as "merge"; empty for none. Until it ends nothing is written to the work tree.
 func (w *Workspace) GitOperation() string { return git.Operation(w.Store.Root()) }
 
-// Conversation opens a conversation for writing: in the work tree if its folder is
-// there and git is not in the middle of an operation, else where records wait. The
+// Conversation opens a conversation for writing: in the work tree, unless
+// [Workspace.Away] says that it must not be written to, else where records wait. The
 // error is [store.ErrNotFound] if nothing is known of it in this work tree.
 func (w *Workspace) Conversation(path string) (*store.Conversation, error) {
 	c, err := w.Store.Conversation(path)
 	switch {
-	case err == nil && w.GitOperation() == "":
+	case err == nil && w.Away(c) == "":
 		return c, nil
 	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return nil, err
@@ -128,6 +129,23 @@ func (w *Workspace) Conversation(path string) (*store.Conversation, error) {
 		return nil, err
 	}
 	return w.Store.Waiting(path)
+}
+
+// Away says why a conversation whose folder is in the work tree must not be written
+// to there; empty if it may. In a sparse checkout git takes a file that is made again
+// for the user's, without the records that it has itself.
+func (w *Workspace) Away(c *store.Conversation) string {
+	if op := w.GitOperation(); op != "" {
+		return "git is in the middle of a " + op
+	}
+	if !c.LogsAbsent() {
+		return ""
+	}
+	sparse, err := git.Sparse(context.Background(), w.Store.Root(), c.Path()+"/.session")
+	if err == nil && len(sparse) > 0 {
+		return "its files are outside of the sparse checkout"
+	}
+	return ""
 }
 
 // Place tells this workspace from others, from files only: git is not run.
@@ -142,13 +160,35 @@ func (w *Workspace) Place() registry.Place {
 	return *w.place
 }
 
-// PlaceWithCommits is [Workspace.Place] with the first commits of the repository,
-// by which clones are known. It runs git.
-func (w *Workspace) PlaceWithCommits(ctx context.Context) registry.Place {
+// KnowClones finds out by which commits clones of the repository are known, so that
+// [Workspace.SamePlace] knows them. It runs git.
+func (w *Workspace) KnowClones(ctx context.Context) registry.Place {
 	if w.Place().Repository != "" && w.place.Commits == nil {
 		w.place.Commits = git.FirstCommits(ctx, w.Store.Root())
 	}
 	return *w.place
+}
+
+// SamePlace reports whether a place is this workspace, or that of another work tree
+// of its repository, or, after [Workspace.KnowClones], of a clone.
+func (w *Workspace) SamePlace(p registry.Place) bool {
+	here := w.Place()
+	if here.Same(p) {
+		return true
+	}
+	if here.Commits == nil || p.Commits != nil || p.Within != here.Within {
+		return false
+	}
+	commits, known := w.commits[p.Workspace]
+	if !known {
+		commits = git.FirstCommits(context.Background(), p.Workspace)
+		if w.commits == nil {
+			w.commits = map[string][]string{}
+		}
+		w.commits[p.Workspace] = commits
+	}
+	p.Commits = commits
+	return here.Same(p)
 }
 
 // withinTree is the path of a workspace below the folder that has .git.
