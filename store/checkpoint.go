@@ -150,7 +150,7 @@ func (c *Conversation) CheckpointNow() (cp Checkpoint, err error) {
 // Since calls message and call with each line that was added to the logs after cp
 // was taken. ok is false if the logs do not confirm cp.
 func (c *Conversation) Since(cp Checkpoint, message, call func(line []byte)) (ok bool, err error) {
-	if len(c.more) > 0 || !c.Confirms(cp) {
+	if len(c.others()) > 0 || !c.Confirms(cp) {
 		return false, nil
 	}
 	for _, log := range []struct {

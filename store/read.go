@@ -26,7 +26,7 @@ func (c *Conversation) Tools() iter.Seq2[schema.Tool, error] {
 
 func readLog[R any](c *Conversation, name string, parse func([]byte) (R, error)) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
-		for _, dir := range append([]string{c.dir}, c.more...) {
+		for _, dir := range c.dirs() {
 			for r, err := range readLogFile(c.s, dir+"/"+name, parse) {
 				if !yield(r, err) {
 					return

@@ -39,7 +39,7 @@ func TestCounters(t *testing.T) {
 			t.Errorf("%s: settled is %v, %v", what, is, err)
 		}
 		fresh := *sess
-		if err := c.recount(&fresh); err != nil {
+		if err := c.recount(&fresh, c.dirs()); err != nil {
 			t.Fatal(err)
 		}
 		if fresh.Tokens != sess.Tokens || fresh.MessageCount != sess.MessageCount || fresh.LastActive != sess.LastActive {
