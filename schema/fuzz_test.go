@@ -16,6 +16,10 @@ import (
 
 func FuzzSession(f *testing.F) {
 	f.Add([]byte(first))
+	f.Add([]byte(firstLines))
+	for _, c := range merged {
+		f.Add([]byte(c.text))
+	}
 	for _, s := range []string{
 		`{"version":"1.1","status":"paused","x":{"y": [1, null]},"agent_config":{"tools":[],"provider":{},"x":0}}`,
 		`{"version":"1.9","status":"active","sources":[{"agent":"claude","x":1},{}],"plan":{"steps":[{"content":"a"}],"current":0},"tags":[""]}`,

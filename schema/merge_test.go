@@ -77,7 +77,7 @@ func settable(s *schema.Session) map[string]string {
 		"summary": asJSON(s.ContextSummary), "type": asJSON(s.ConversationType), "plan": "null",
 	}
 	if s.Plan != nil {
-		m["plan"] = asJSON(s.Plan.Steps)
+		m["plan"] = "{" + asJSON(s.Plan.Steps) // as in the file, for stamps of one time
 	}
 	return m
 }

@@ -354,9 +354,9 @@ func cloneValue(v reflect.Value) reflect.Value {
 	return c
 }
 
-// DisplayTitle is the title, or for a session without one (version 1.0) the
-// folder's name without number and type: 001-brainstorm-api-design is
-// "api design".
+// DisplayTitle is the title, or for a session without one the folder's name without
+// number or time, type and id: 001-brainstorm-api-design is "api design", and so is
+// 1030-brainstorm-api-design-hv37 if the id ends in hv37.
 func (s *Session) DisplayTitle() string {
 	if s.Title != "" {
 		return s.Title
@@ -364,6 +364,9 @@ func (s *Session) DisplayTitle() string {
 	name := s.ConversationID
 	if number, rest, ok := strings.Cut(name, "-"); ok && strings.Trim(number, "0123456789") == "" {
 		name = strings.TrimPrefix(rest, s.ConversationType+"-")
+		if len(s.ID) == idLen {
+			name = strings.TrimSuffix(name, "-"+s.ID[idLen-4:])
+		}
 	}
 	return strings.ReplaceAll(name, "-", " ")
 }

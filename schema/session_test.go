@@ -100,6 +100,16 @@ func TestDisplayTitle(t *testing.T) {
 	}
 }
 
+func TestDisplayTitleOfID(t *testing.T) {
+	s := schema.Session{ConversationID: "1030-brainstorm-api-design-hv37", ConversationType: "brainstorm", ID: "01kanht420fe0kcfqm06m7hv37"}
+	if got := s.DisplayTitle(); got != "api design" {
+		t.Errorf("title is %q", got)
+	}
+	if s.ID = "01kanhtnmgdh93d67n7rbmy910"; s.DisplayTitle() != "api design hv37" {
+		t.Errorf("title of another id is %q", s.DisplayTitle())
+	}
+}
+
 // Unknown members keep their bytes but for line breaks between them, whatever their
 // spelling and depth, and the second rewrite changes nothing.
 func TestSessionKeepsUnknown(t *testing.T) {

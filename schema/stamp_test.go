@@ -1,0 +1,136 @@
+package schema_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cortext/schema"
+)
+
+func TestStamp(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 3, 10, 999_999, time.UTC)
+	s := &schema.Session{Version: schema.Version, Status: schema.Active, Title: "a", Tags: []string{"x"}, Notes: "n"}
+	before := s.Clone()
+	if s.Stamp(before, now); !reflect.DeepEqual(s, before) {
+		t.Errorf("no edit is stamped: %+v", s)
+	}
+
+	s.Title, s.Status, s.Archived, s.ContextSummary, s.ConversationType = "", schema.Paused, true, "s", "debug"
+	s.Plan = &schema.Plan{Steps: []schema.Step{{Content: "c"}}}
+	s.Tags, s.Notes = []string{"y"}, "m"
+	s.Stamp(before, now)
+	const want = `{
+  "version": "1.2",
+  "title": "",
+  "title_set": {"at":"2026-01-01T00:03:10.000Z","to":""},
+  "status": "paused",
+  "status_set": {"at":"2026-01-01T00:03:10.000Z","to":"paused"},
+  "context_summary": "s",
+  "context_summary_set": {"at":"2026-01-01T00:03:10.000Z","to":"s"},
+  "plan": {"steps":[{"content":"c"}]},
+  "plan_set": {"at":"2026-01-01T00:03:10.000Z","to":{"steps":[{"content":"c"}]}},
+  "tags": ["y"],
+  "tags_set": [{"at":"2026-01-01T00:03:10.000Z","tag":"x","on":false},{"at":"2026-01-01T00:03:10.000Z","tag":"y","on":true}],
+  "conversation_type": "debug",
+  "conversation_type_set": {"at":"2026-01-01T00:03:10.000Z","to":"debug"},
+  "archived": true,
+  "archived_set": {"at":"2026-01-01T00:03:10.000Z","to":true},
+  "notes": "m",
+  "notes_set": [{"at":"2026-01-01T00:03:10.000Z","to":"m"}],
+  "message_count": 0,
+  "id": ""
+}
+`
+	b, err := s.Marshal()
+	if err != nil || string(b) != want {
+		t.Fatalf("%v, got\n%swant\n%s", err, b, want)
+	}
+	if line := string(s.AppendLine(nil)); strings.Contains(line, "_set") || s.TitleSet == nil {
+		t.Errorf("a listing has stamps: %s", line)
+	}
+	again, err := schema.ParseSession(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := again.Marshal(); err != nil || string(got) != want {
+		t.Errorf("%v, written back as\n%s", err, got)
+	}
+
+	// The clock of the next writer is behind.
+	shallow := *again
+	before = &shallow
+	again.Plan, again.Archived, again.Tags, again.Notes = nil, false, nil, ""
+	again.Stamp(before, now.Add(-time.Hour))
+	const at = "2026-01-01T00:03:10.001Z"
+	if again.PlanSet.At != at || again.PlanSet.To != nil || again.ArchivedSet.At != at || again.ArchivedSet.To || again.TitleSet.At != "2026-01-01T00:03:10.000Z" {
+		t.Errorf("got %+v, %+v, %+v", again.PlanSet, again.ArchivedSet, again.TitleSet)
+	}
+	if want := []schema.TagStamp{{At: "2026-01-01T00:03:10.000Z", Tag: "x"}, {At: at, Tag: "y"}}; !reflect.DeepEqual(again.TagsSet, want) {
+		t.Errorf("got %+v", again.TagsSet)
+	}
+	if want := []schema.NoteStamp{{At: at, Was: []string{"2026-01-01T00:03:10.000Z-62c66a7a"}}}; !reflect.DeepEqual(again.NotesSet, want) {
+		t.Errorf("got %+v", again.NotesSet)
+	}
+	if before.TagsSet[1].At == at || len(before.NotesSet[0].Was) > 0 {
+		t.Error("the session before was changed")
+	}
+	if b, err = again.Marshal(); err != nil || !strings.Contains(string(b), "\n  \"plan\": null,\n  \"plan_set\": {\"at\":\""+at+"\",\"to\":null},\n") {
+		t.Errorf("%v\n%s", err, b)
+	}
+}
+
+// What an older release or a person changed beside a stamp is what counts, and the
+// next write stamps it, whatever that write is for.
+func TestStampOfAnother(t *testing.T) {
+	const text = `{
+  "version": "1.2",
+  "title": "by hand",
+  "title_set": {"at":"2026-01-01T00:00:00.000Z","to":"stamped"},
+  "status": "paused",
+  "tags": ["b"],
+  "tags_set": [{"at":"2026-01-01T00:00:00.000Z","tag":"a","on":true},{"at":"2026-01-01T00:00:00.000Z","tag":"b","on":false},{"at":"2026-01-01T00:00:00.000Z","tag":"c","on":false}],
+  "notes": "by hand",
+  "notes_set": [{"at":"2026-01-01T00:00:00.000Z","to":"stamped"}],
+  "message_count": 0,
+  "id": ""
+}
+`
+	s, err := schema.ParseSession([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := s.Marshal(); err != nil || string(b) != text {
+		t.Fatalf("%v, written back as\n%s", err, b)
+	}
+	if s.Title != "by hand" || !slices.Equal(s.Tags, []string{"b"}) || s.Notes != "by hand" || s.Repair != nil {
+		t.Errorf("got %+v", s)
+	}
+	s.Stamp(s.Clone(), time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC))
+	const at = "2026-01-02T00:00:00.000Z"
+	if s.TitleSet.At != at || s.TitleSet.To != "by hand" || s.NotesSet[0].At != at || s.NotesSet[0].To != "by hand" || s.StatusSet != nil {
+		t.Errorf("got %+v, %+v, %+v", s.TitleSet, s.NotesSet, s.StatusSet)
+	}
+	if want := []schema.TagStamp{{At: at, Tag: "a"}, {At: at, Tag: "b", On: true}, {At: "2026-01-01T00:00:00.000Z", Tag: "c"}}; !reflect.DeepEqual(s.TagsSet, want) {
+		t.Errorf("got %+v", s.TagsSet)
+	}
+}
+
+// A stamp from a clock that is far ahead still has one after it that can be read, as
+// long as there are years.
+func TestStampFarAhead(t *testing.T) {
+	for _, at := range []schema.Time{"9999-12-31T23:59:59.999Z", "2500-01-01T00:00:00.123456Z"} {
+		s := &schema.Session{Version: schema.Version, Status: schema.Active, TitleSet: &schema.Stamp[string]{At: at}}
+		before := s.Clone()
+		s.Status = schema.Paused
+		s.Stamp(before, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+		if _, err := s.Marshal(); err != nil {
+			t.Error(err)
+		}
+		if got := s.StatusSet.At; at[:4] == "2500" && !got.Time().After(at.Time()) {
+			t.Errorf("%s is not after %s", got, at)
+		}
+	}
+}
