@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"cortext/schema/rawjson"
@@ -57,7 +58,13 @@ func parseBroken(b []byte, strict error) (*Session, error) {
 	}
 	if err = checkVersions(all); err == nil {
 		var s *Session
-		if s, err = mergeSides(sides); err == nil {
+		if s, err = mergeSides(sides); err != nil && first >= 0 {
+			if whole := readable(sides); len(whole) > 0 { // a person broke one of them
+				repair.Partial = true
+				s, err = mergeSides(whole)
+			}
+		}
+		if err == nil {
 			s.Repair = repair
 			return s, nil
 		}
@@ -66,6 +73,14 @@ func parseBroken(b []byte, strict error) (*Session, error) {
 		err = fmt.Errorf("conflict marker at byte %d: %w", first, err)
 	}
 	return nil, err
+}
+
+// readable returns the sides that are sessions by themselves.
+func readable(sides []side) []side {
+	return slices.DeleteFunc(slices.Clone(sides), func(s side) bool {
+		_, err := mergeSides([]side{s})
+		return err != nil
+	})
 }
 
 // enclosed reports whether b begins and ends as an object does.
