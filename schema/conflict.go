@@ -11,7 +11,7 @@ import (
 )
 
 // maxSides bounds the sides of a conflict: each is read as a whole file.
-const maxSides = 16
+const maxSides = 8
 
 // parseBroken reads a session.json that is no JSON, as strict says. If it holds the
 // markers of a merge conflict, each side is read by itself; if a union merge joined
@@ -41,6 +41,9 @@ func parseBroken(b []byte, strict error) (*Session, error) {
 				repair.Partial = true
 			}
 		}
+		if all = append(all, members...); len(all) > MaxSessionMembers {
+			return nil, &rawjson.LimitError{Limit: MaxSessionMembers}
+		}
 		s := side{members: members}
 		for _, m := range members {
 			if t := Time(rawjson.String(m.Value)).Time(); m.Name == "last_active" && t.After(s.active) {
@@ -48,13 +51,10 @@ func parseBroken(b []byte, strict error) (*Session, error) {
 			}
 		}
 		repair.Doubled = repair.Doubled || standsTwice(members) != ""
-		sides, all = append(sides, s), append(all, members...)
+		sides = append(sides, s)
 	}
 	if first < 0 && (!repair.Doubled || !enclosed(b)) {
 		return nil, strict // cut off, or broken by hand
-	}
-	if len(all) > MaxSessionMembers {
-		return nil, &rawjson.LimitError{Limit: MaxSessionMembers}
 	}
 	if err = checkVersions(all); err == nil {
 		var s *Session
@@ -243,7 +243,7 @@ func looseMembers(text []byte) (members []rawjson.Member, whole bool) {
 			}
 		}
 		rest := text[from:at]
-		for len(rest) > 0 {
+		for len(rest) > 0 && len(members) <= MaxSessionMembers { // more are refused
 			var m rawjson.Member
 			var err error
 			if m, rest, err = rawjson.NextMember(rest); err != nil || !utf8.ValidString(m.Name) || rawjson.Strict(m.Value) != nil {

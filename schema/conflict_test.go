@@ -256,7 +256,7 @@ func TestMergedRefuses(t *testing.T) {
 		"no status":          {"{\n" + ours + theirs + "  \"version\": \"1.2\"\n}\n", "conflict marker at byte 2: status"},
 		"nothing but marker": {ours, "conflict marker at byte 0"},
 		"many sides": {"{\n" + ours + strings.Repeat("+++++++\n", 20) + ">>>>>>>\n  \"version\": \"1.2\",\n  \"status\": \"paused\"\n}\n",
-			"more than 16 sides"},
+			"more than 8 sides"},
 		"many members": {"{\n" + ours + strings.Repeat("\"x\":1,\n", 10_001) + theirs + "\"version\": \"1.2\",\n\"status\": \"paused\"\n}\n",
 			"more than 10000"},
 	} {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"cortext/schema"
+	"cortext/schema/rawjson"
 )
 
 // What was read is written, what was written is read as the same, and from then
@@ -42,10 +43,12 @@ func FuzzSession(f *testing.F) {
 		if err != nil {
 			t.Fatalf("read and not written: %v", err)
 		}
-		s.Repair = nil // what is written is mended
 		again, err := schema.ParseSession(out)
 		if err != nil {
 			t.Fatalf("written and not read: %v\n%s", err, out)
+		}
+		if s.Repair = nil; again.Repair != nil {
+			t.Fatalf("a written file needs repair: %+v\n%s", again.Repair, out)
 		}
 		if !reflect.DeepEqual(s, again) {
 			t.Fatalf("read\n%+v\nand after writing\n%+v\nfrom\n%s", s, again, out)
@@ -56,6 +59,42 @@ func FuzzSession(f *testing.F) {
 		line := s.AppendLine(nil)
 		if bytes.ContainsAny(line, "\r\n") || !json.Valid(line) {
 			t.Fatalf("no line: %q", line)
+		}
+	})
+}
+
+// What is read of doubled members does not depend on their order.
+func FuzzSessionOrder(f *testing.F) {
+	for _, c := range merged {
+		f.Add([]byte(c.text))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		s, err := schema.ParseSession(in)
+		if err != nil || s.Repair == nil || s.Repair.Conflict >= 0 {
+			return
+		}
+		members, err := rawjson.Members(in)
+		if err != nil {
+			return // two spellings joined: values may take several lines
+		}
+		turned := []byte("}")
+		for i, m := range members {
+			line := append(append(rawjson.AppendQuote(nil, m.Name), ':'), m.Value...)
+			if i > 0 {
+				line = append(line, ',')
+			}
+			turned = append(line, turned...)
+		}
+		again, err := schema.ParseSession(append([]byte("{"), turned...))
+		if err != nil {
+			t.Fatalf("%v\n{%s", err, turned)
+		}
+		one, err := s.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, err := again.Marshal(); err != nil || !bytes.Equal(one, other) {
+			t.Fatalf("%v, one order is written as\n%s\nthe other as\n%s", err, one, other)
 		}
 	})
 }

@@ -9,6 +9,7 @@
 package schema
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -194,7 +195,9 @@ func ParseSession(b []byte) (*Session, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.Repair = &Repair{Doubled: true, Conflict: -1}
+		if mended, err := s.Marshal(); err != nil || !bytes.Equal(mended, b) { // not only a later release's members
+			s.Repair = &Repair{Doubled: true, Conflict: -1}
+		}
 		return s, nil
 	}
 	s := new(Session)

@@ -174,8 +174,10 @@ func compareTimes(a, b Time) int {
 // joinNotes returns the notes that stamps say together.
 func joinNotes(set []NoteStamp) string {
 	var texts []string
+	seen := map[string]bool{"": true}
 	for _, n := range set {
-		if n.To != "" && !slices.Contains(texts, n.To) {
+		if !seen[n.To] {
+			seen[n.To] = true
 			texts = append(texts, n.To)
 		}
 	}
