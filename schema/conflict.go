@@ -58,7 +58,8 @@ func parseBroken(b []byte, strict error) (*Session, error) {
 	}
 	if err = checkVersions(all); err == nil {
 		var s *Session
-		if s, err = mergeSides(sides); err != nil && first >= 0 {
+		s, err = mergeSides(sides)
+		if first >= 0 && errors.As(err, new(*valueError)) {
 			if whole := readable(sides); len(whole) > 0 { // a person broke one of them
 				repair.Partial = true
 				s, err = mergeSides(whole)
@@ -82,6 +83,11 @@ func readable(sides []side) []side {
 		return err != nil
 	})
 }
+
+// A valueError says that members that could be read make no valid session.
+type valueError struct{ error }
+
+func (e *valueError) Unwrap() error { return e.error }
 
 // enclosed reports whether b begins and ends as an object does.
 func enclosed(b []byte) bool {

@@ -174,7 +174,9 @@ func TestEdit(t *testing.T) {
 			t.Errorf("the backup is %s, want %s", got, last)
 		}
 	}
-	if got := readFile(t, s, c.file(sessionFile)); got != strings.Replace(first, "API Design", "Third", 1) {
+	want := strings.Replace(first, `"API Design",`, `"Third",
+  "title_set": {"at":"2025-11-22T10:00:00.001Z","to":"Third"},`, 1)
+	if got := readFile(t, s, c.file(sessionFile)); got != want {
 		t.Errorf("session.json is %s", got)
 	}
 }
