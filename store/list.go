@@ -112,7 +112,7 @@ func (s *Store) entry(day *os.Root, name string) Entry {
 	if err == nil {
 		return Entry{Path: name, Session: sess, Damage: damage}
 	}
-	return Entry{Path: name, Session: c.fromName(), Damage: []Damage{c.unreadable(err)}}
+	return Entry{Path: name, Session: c.fromName(), Damage: []Damage{c.unreadable(c.dir, err)}}
 }
 
 // healthy returns what Session does where session.json is whole and nothing was
@@ -191,7 +191,7 @@ func (s *Store) withWaiting(entries []Entry) []Entry {
 		}
 		sess, damage, err := c.Session()
 		if err != nil {
-			sess, damage = c.fromName(), []Damage{c.unreadable(err)}
+			sess, damage = c.fromName(), []Damage{c.unreadable(c.dir, err)}
 		}
 		if i, ok := byID[schema.IDKey(sess.ID)]; ok && len(damage) == 0 {
 			entries[i].Twins = append(entries[i].Twins, name)
@@ -216,10 +216,10 @@ func (s *Store) withWaiting(entries []Entry) []Entry {
 }
 
 // unreadable describes why session.json cannot be read at all.
-func (c *Conversation) unreadable(err error) Damage {
+func (c *Conversation) unreadable(dir string, err error) Damage {
 	kind := Unreadable
 	if version := (*schema.VersionError)(nil); errors.As(err, &version) {
 		kind = Newer
 	}
-	return Damage{c.file(sessionFile), jsonl.Damage{Kind: kind, Detail: err.Error()}}
+	return Damage{dir + "/" + sessionFile, jsonl.Damage{Kind: kind, Detail: err.Error()}}
 }

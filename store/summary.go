@@ -159,18 +159,6 @@ func (tx *Tx) writeSummary(sum *schema.Summary) error {
 	return nil
 }
 
-// checkSummaries yields what is wrong with the summaries; false once yield has
-// returned it.
-func (c *Conversation) checkSummaries(yield func(Damage) bool) bool {
-	_, damage := c.Summaries()
-	for _, d := range damage {
-		if !yield(d) {
-			return false
-		}
-	}
-	return true
-}
-
 // isSummary reports whether a path is that of a file in summaries/.
 func isSummary(name string) bool {
 	dir := path.Dir(name)
