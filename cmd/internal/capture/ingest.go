@@ -211,7 +211,7 @@ func (r *router) complete() (bool, error) {
 		if h.tree == nil || h.have == nil {
 			continue
 		}
-		cp, err := h.tree.CheckpointNow()
+		cp, err := h.tree.CheckpointKnown()
 		if err != nil {
 			return false, err
 		}
