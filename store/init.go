@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cortext/store/internal/lines"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -97,13 +98,24 @@ func HasAttributes(root string) (bool, error) {
 }
 
 // ignoreLocal keeps .workspace/local out of git without a line in anybody's
-// .gitignore, and reports whether that was new.
+// .gitignore, and reports whether that was new. The file is written in place and
+// before anything else: git would see a temporary file until it has its name.
 func (s *Store) ignoreLocal() (made bool, err error) {
-	if is, err := s.missing(ignoreFile); err != nil || !is {
+	const everything = "*\n"
+	b, err := s.readRegular(ignoreFile)
+	if err == nil && len(b) > 0 {
+		return false, nil // a person may have changed it
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
-	if _, err := s.makeDirs(tmpDir); err != nil {
+	f, _, _, err := lines.Open(s.root, ignoreFile, os.O_WRONLY|os.O_CREATE, privateFileMode)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil // another process makes it
+	}
+	if err != nil {
 		return false, err
 	}
-	return true, s.files.Replace(s.root, ignoreFile, []byte("*\n"), privateFileMode, tmpDir)
+	_, err = f.WriteAt([]byte(everything), 0)
+	return true, errors.Join(err, f.Close())
 }
