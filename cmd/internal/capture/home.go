@@ -62,6 +62,12 @@ func (c *Capture) home(s *Segment, mode Mode) (*home, error) {
 		return h, nil
 	}
 	h.waiting = true
+	if h.tree != nil && h.tree.LogsAbsent() {
+		if err := h.tree.Close(); err != nil {
+			return nil, err
+		}
+		h.tree = nil
+	}
 	if h.conv, err = c.Store.Waiting(s.Path); err == nil && h.tree != nil {
 		h.have, err = h.tree.MessageIDs()
 	}
@@ -114,13 +120,16 @@ func (c *Capture) putBack(s *Segment) (*store.Conversation, error) {
 // confirmed reports whether the logs hold what the segment's checkpoints name.
 func (h *home) confirmed() bool {
 	s := h.segment
+	if s.From != "" && s.Start == "" {
+		return true // it has not begun: nothing was delivered
+	}
 	if !h.waiting {
-		return h.tree.Confirms(s.Tree)
+		return s.Tree != store.Checkpoint{} && h.tree.Confirms(s.Tree)
 	}
 	if h.tree == nil {
 		return s.Whole && h.conv.Confirms(s.Waiting)
 	}
-	return h.tree.Confirms(s.Tree) && h.conv.Confirms(s.Waiting)
+	return s.Tree != store.Checkpoint{} && h.tree.Confirms(s.Tree) && h.conv.Confirms(s.Waiting)
 }
 
 // begin begins the transaction for the records of a segment.

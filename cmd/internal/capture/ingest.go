@@ -195,7 +195,7 @@ func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID s
 		return err
 	}
 	if complete, err := r.complete(); err != nil || !complete {
-		in.out.Taken = r.result.Appended
+		in.out.Taken = r.missed
 		return err
 	}
 	in.out.Result = r.result
@@ -208,7 +208,7 @@ func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID s
 // nobody asked back. Where they turned out to have everything, their checkpoint is
 // taken, and so it is for a work tree beside which records wait.
 func (r *router) complete() (bool, error) {
-	if r.result.Appended > 0 && slices.ContainsFunc(r.homes, func(h *home) bool { return h.taken }) {
+	if r.missed > 0 {
 		return false, nil
 	}
 	for i, h := range r.homes {

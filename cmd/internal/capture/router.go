@@ -34,7 +34,7 @@ type router struct {
 	bring     map[int]*ids      // what the next reading brings again, by segment
 	result    store.Result
 	last      schema.Message // that was new
-	deliver   func(store.Result)
+	missed    int            // messages that the work tree lacks and that nobody asked back
 }
 
 // ids name records.
@@ -150,6 +150,9 @@ func (r *router) give(b inject.Batch) error {
 		}
 		if err := tx.Append(out); err != nil {
 			return err
+		}
+		if r.homes[r.at].taken {
+			r.missed += len(out.Messages)
 		}
 		if n := len(out.Messages); n > 0 {
 			r.last = out.Messages[n-1]
