@@ -94,6 +94,9 @@ func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {
 		if err != nil || s.ID == "" || conv.LogsAbsent() || schema.SameConversation(sess.ID, s.ID) {
 			return conv, err
 		}
+		if err := conv.Close(); err != nil {
+			return nil, err
+		}
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}

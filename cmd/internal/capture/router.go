@@ -261,7 +261,7 @@ func (r *router) finishOne(i int, tx *store.Tx, o Options) (cp store.Checkpoint,
 	if bring == nil {
 		bring = &ids{}
 	}
-	if err := r.describe(i, tx); err != nil {
+	if err := r.c.identify(tx, r.agent, r.nativeID, r.segments[i]); err != nil {
 		tx.Rollback()
 		return cp, err
 	}
@@ -279,34 +279,6 @@ func (r *router) finishOne(i int, tx *store.Tx, o Options) (cp store.Checkpoint,
 	err = errors.Join(err, tx.Commit())
 	r.add(tx.Result())
 	return cp, err
-}
-
-// describe gives a conversation whose session.json is gone the identity that the
-// binding knows.
-func (r *router) describe(i int, tx *store.Tx) error {
-	if tx.Written() || r.segments[i].ID == "" {
-		return nil
-	}
-	s, _, err := tx.Session()
-	if err != nil {
-		return err
-	}
-	seg := r.segments[i]
-	if e, ok := r.c.branchOf(seg.ID); ok {
-		*s = *e
-		s.CountedBytes = 0
-	}
-	s.ID = seg.ID
-	if !slices.ContainsFunc(s.Sources, func(src schema.Source) bool { return src.NativeID == r.nativeID && src.From == seg.From }) {
-		s.Sources = append(s.Sources, schema.Source{Agent: r.agent, NativeID: r.nativeID, From: seg.From, After: seg.After})
-	}
-	if s.AgentConfig.Agent == "" {
-		s.AgentConfig.Agent = r.agent
-	}
-	if s.AgentConfig.SystemPromptHash == "" && s.AgentConfig.Command != "" {
-		return r.c.DescribeCommand(s, s.AgentConfig.Command, s.AgentConfig.Arguments)
-	}
-	return nil
 }
 
 // abandon ends the transactions after an error; what was flushed stays.

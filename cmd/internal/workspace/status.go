@@ -174,6 +174,9 @@ func (w *Workspace) Pause(path string) error {
 		return err
 	}
 	defer c.Close()
+	if c.LogsAbsent() && !c.IsWaiting() {
+		return nil // git took what there was
+	}
 	_, err = w.Finish(c, Finishing{Pause: true})
 	return err
 }
