@@ -55,7 +55,7 @@ func (tx *Tx) writeSession() (written bool, err error) {
 // describe takes into a session that was made of nothing what the first records say.
 func (tx *Tx) describe() error {
 	sess := tx.stored.session
-	if sess.Description != "" {
+	if !tx.stored.rebuilt || sess.Description != "" {
 		return nil
 	}
 	fresh, err := tx.c.rebuild()
