@@ -272,6 +272,3 @@ func TestCreateAtOnce(t *testing.T) {
 	}
 	wantSound(t, s)
 }
-
-// crash is replaced by crash_test.go.
-func crash(*Store, string, string) error { return nil }
