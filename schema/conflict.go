@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 	"unicode/utf8"
 
 	"cortext/schema/rawjson"
@@ -58,15 +57,12 @@ func parseBroken(b []byte, strict error) (*Session, error) {
 	}
 	if err = checkVersions(all); err == nil {
 		var s *Session
-		s, err = mergeSides(sides)
-		if first >= 0 && errors.As(err, new(*valueError)) {
-			if whole := readable(sides); len(whole) > 0 { // a person broke one of them
-				repair.Partial = true
-				s, err = mergeSides(whole)
-			}
-		}
-		if err == nil {
+		if s, err = mergeSides(sides); err == nil {
 			s.Repair = repair
+			return s, nil
+		}
+		if s = mergeValid(sides); s != nil {
+			s.Repair = &Repair{Doubled: repair.Doubled, Conflict: repair.Conflict, Partial: true}
 			return s, nil
 		}
 	}
@@ -76,18 +72,24 @@ func parseBroken(b []byte, strict error) (*Session, error) {
 	return nil, err
 }
 
-// readable returns the sides that are sessions by themselves.
-func readable(sides []side) []side {
-	return slices.DeleteFunc(slices.Clone(sides), func(s side) bool {
-		_, err := mergeSides([]side{s})
-		return err != nil
-	})
+// mergeValid makes a session of those sides that are valid by themselves, nil if none
+// is.
+func mergeValid(sides []side) *Session {
+	var valid []side
+	for _, one := range sides {
+		if _, err := mergeSides([]side{one}); err == nil {
+			valid = append(valid, one)
+		}
+	}
+	if len(valid) == 0 {
+		return nil
+	}
+	s, err := mergeSides(valid)
+	if err != nil {
+		return nil
+	}
+	return s
 }
-
-// A valueError says that members that could be read make no valid session.
-type valueError struct{ error }
-
-func (e *valueError) Unwrap() error { return e.error }
 
 // enclosed reports whether b begins and ends as an object does.
 func enclosed(b []byte) bool {

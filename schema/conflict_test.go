@@ -212,6 +212,26 @@ var merged = []struct {
   "id": ""
 }
 `, schema.Repair{Doubled: true, Conflict: -1, Partial: true}},
+	{"a side that is not valid", `{
+  "version": "1.2",
+<<<<<<< ours
+  "title": "ours",
+  "status": "gone",
+=======
+  "title": "theirs",
+  "status": "active",
+>>>>>>> theirs
+  "message_count": 2,
+  "id": ""
+}
+`, `{
+  "version": "1.2",
+  "title": "theirs",
+  "status": "active",
+  "message_count": 2,
+  "id": ""
+}
+`, schema.Repair{Conflict: 22, Partial: true}},
 	{"CRLF and a marker left over", "{\r\n  \"version\": \"1.2\",\r\n=======\r\n  \"status\": \"paused\",\r\n>>>>>>> theirs\r\n  \"message_count\": 1,\r\n  \"id\": \"\"\r\n}\r\n", `{
   "version": "1.2",
   "status": "paused",
@@ -252,7 +272,7 @@ func TestMergedRefuses(t *testing.T) {
 		"newer":              {"{\n" + ours + "  \"version\": \"1.2\",\n=======\n  \"version\": \"2.0\",\n>>>>>>> theirs\n  \"status\": 1\n}\n", "newer"},
 		"newer, twice":       {`{"version":"2.0","version":"1.2","status":"paused"}`, "newer"},
 		"newer, not strict":  {`{"version":"2.0","a":{"b":1,"b":1}}`, "newer"},
-		"another case":       {"{\n" + ours + "  \"Version\": \"1.2\",\n" + theirs + "  \"version\": \"1.2\",\n  \"status\": \"paused\"\n}\n", "must be spelled"},
+		"another case":       {"{\n  \"Version\": \"1.2\",\n" + ours + theirs + "  \"version\": \"1.2\",\n  \"status\": \"paused\"\n}\n", "must be spelled"},
 		"no status":          {"{\n" + ours + theirs + "  \"version\": \"1.2\"\n}\n", "conflict marker at byte 2: status"},
 		"nothing but marker": {ours, "conflict marker at byte 0"},
 		"many sides": {"{\n" + ours + strings.Repeat("+++++++\n", 20) + ">>>>>>>\n  \"version\": \"1.2\",\n  \"status\": \"paused\"\n}\n",

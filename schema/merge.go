@@ -73,7 +73,7 @@ func mergeSides(sides []side) (*Session, error) {
 	s.Metadata = mergeObjects(values[Raw](m.variants["metadata"]))
 	s.Unknown = mergeUnknown(unknown, minorOf(s.Version) > minorOf(Version))
 	if err := s.validate(); err != nil {
-		return nil, &valueError{err}
+		return nil, err
 	}
 	return s, nil
 }

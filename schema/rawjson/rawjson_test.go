@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -355,4 +356,56 @@ func FuzzValid(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestStrictMembers(t *testing.T) {
+	members, err := rawjson.StrictMembers([]byte(` {"a" : [1, 2], "b":{},"a":"\u0041"} `), 3)
+	want := []rawjson.Member{{Name: "a", Value: []byte("[1, 2]")}, {Name: "b", Value: []byte("{}")}, {Name: "a", Value: []byte(`"\u0041"`)}}
+	if err != nil || !slices.EqualFunc(members, want, func(a, b rawjson.Member) bool { return a.Name == b.Name && string(a.Value) == string(b.Value) }) {
+		t.Errorf("got %q, %v", members, err)
+	}
+	for text, want := range map[string]string{
+		`{"a":1,"b":1,"c":1,"d":1}`:   "more than 3 members",
+		`{"a":[1,2,3,4]}`:             "more than 3 members",
+		`{"a":{"b":[{"c":1,"c":1}]}}`: `"c" stands twice`,
+		"{\"\xff\":1}":                "not valid UTF-8",
+		"{\"a\":\"\xff\"}":            "not valid UTF-8",
+		`{"a":1}{`:                    "more text",
+		`[1]`:                         "an object was expected",
+		`{"a":1`:                      "cut off",
+		`{"a":"\ud83d"}`:              "not valid UTF-8",
+		`{"a":` + strings.Repeat("[", 20_000) + `}`:   "nested deeper",
+		`{"a":[` + strings.Repeat("[", 20_000) + `]}`: "nested deeper",
+	} {
+		members, err := rawjson.StrictMembers([]byte(text), 3)
+		if members != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40s: %v, want %q", text, err, want)
+		}
+		if limit := new(rawjson.LimitError); errors.As(err, &limit) != (want == "more than 3 members") {
+			t.Errorf("%.40s: %v", text, err)
+		}
+	}
+}
+
+func TestNextMember(t *testing.T) {
+	for _, c := range []struct{ text, name, value, rest, err string }{
+		{"  \"a\\u0062\" : {\n\"x\":1}\n,\"b\":2", "ab", "{\n\"x\":1}", "\n,\"b\":2", ""},
+		{`"a":1`, "a", "1", "", ""},
+		{`"a":`, "", "", "", "cut off"},
+		{`"a"`, "", "", "", "a colon"},
+		{`a:1`, "", "", "", "name was expected"},
+		{``, "", "", "", "cut off"},
+		{`"a":[1`, "", "", "", "cut off"},
+	} {
+		m, rest, err := rawjson.NextMember([]byte(c.text))
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s: %v, want %q", c.text, err, c.err)
+			}
+			continue
+		}
+		if err != nil || m.Name != c.name || string(m.Value) != c.value || string(rest) != c.rest {
+			t.Errorf("%s: got %q, %q, %v", c.text, m, rest, err)
+		}
+	}
 }
