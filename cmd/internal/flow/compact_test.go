@@ -264,7 +264,7 @@ func TestCompactStands(t *testing.T) {
 	k := newCompacting(t, "summarizer: openai", env)
 	k.compacted(true)
 	dir := filepath.Join(k.Store.Root(), k.c.Path(), ".session", "summaries")
-	newer := strings.Replace(k.files()["m0-m49.json"], `"version": "1.1"`, `"version": "99.0"`, 1)
+	newer := strings.Replace(k.files()["m0-m49.json"], `"version": "`+schema.Version+`"`, `"version": "99.0"`, 1)
 	for name, text := range map[string]string{"m0-m49.json": newer, "m50-m99.json": newer[:40], "m100-m149.json": ""} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
