@@ -76,7 +76,7 @@ func TestScripts(t *testing.T) {
 			"truncate": truncate,
 			"exits":    exits,
 			"turns":    writeTurns,
-			"folder":   folder,
+			"folder":   setFolder,
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "root" { // the modes of files do not bind root
@@ -113,7 +113,7 @@ func truncate(ts *testscript.TestScript, neg bool, args []string) {
 
 // folder NAME WORDS sets the variable NAME to the path of the only conversation whose
 // folder is called HHMM-WORDS-xxxx: the end of most ids is random.
-func folder(ts *testscript.TestScript, neg bool, args []string) {
+func setFolder(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 || neg {
 		ts.Fatalf("usage: folder name words")
 	}
