@@ -207,6 +207,7 @@ func TestAppendAfterReplacement(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, file, content string) (ids string){
 		"replaced by a merge": func(t *testing.T, file, content string) string {
 			extra := message(9)
+			extra.ParentID = "m2"
 			replaceFile(t, file, content+string(schema.AppendMessage(nil, &extra)))
 			return "m0 m1 m2 m9 m3"
 		},
@@ -474,7 +475,9 @@ func TestSubagents(t *testing.T) {
 	writeFile(t, s, c.file("subagents/a/messages.jsonl"), "{broken\n")
 	writeFile(t, s, c.file("subagents/stray"), "")
 	want := []string{
+		c.file("subagents/a/messages.jsonl") + ":0:0: missing", // of two messages one may be in the broken line
 		c.file("subagents/a/messages.jsonl") + ":1:0: broken line",
+		c.file("subagents/a/tools.jsonl") + ":1:0: missing",
 		c.file("subagents/stray") + ":0:0: not a regular file",
 	}
 	if got := damages(s); !slices.Equal(got, want) {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"iter"
 
@@ -10,13 +9,14 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// Check yields all damage of the workspace: what stands in a log and is no whole
-// record, a session.json that is missing or cannot be read, a summary that is passed
-// over, what is no regular file. It changes nothing.
+// Check yields all damage of the workspace: what is in a log and is no whole record,
+// a session.json that is missing or cannot be read, a summary that is passed over, what
+// is no regular file, and records that others or the counters know of and that no log
+// holds. It changes nothing.
 //
 // What a merge or a clone leaves is no damage: doubled, swapped and unknown
 // lines, branches, line ends of either kind, stale counters, git's file modes, a
-// conversation without .session/.
+// conversation without .session/ or in two folders.
 func (s *Store) Check() iter.Seq[Damage] {
 	return func(yield func(Damage) bool) {
 		folders, damage, err := s.folders()
@@ -28,9 +28,24 @@ func (s *Store) Check() iter.Seq[Damage] {
 				return
 			}
 		}
-		for _, name := range folders {
-			c := &Conversation{s: s, path: name, dir: name + "/" + sessionDir}
-			if !c.check(yield) {
+		if err != nil || len(folders)+len(s.WaitingPaths()) == 0 {
+			return
+		}
+		entries, err := s.List()
+		if err != nil {
+			yield(Damage{conversationsDir, jsonl.Damage{Kind: Unreadable, Detail: err.Error()}})
+			return
+		}
+		for _, e := range entries {
+			c := s.conversation(e.Path)
+			if e.Waiting {
+				if c, err = s.Waiting(e.Path); err != nil {
+					continue
+				}
+			} else {
+				c.findOthers(e.Twins)
+			}
+			if !c.check(nil, yield) {
 				return
 			}
 		}
@@ -38,80 +53,82 @@ func (s *Store) Check() iter.Seq[Damage] {
 }
 
 // check yields the damage of one conversation and its sub-agents; false once
-// yield has returned it.
-func (c *Conversation) check(yield func(Damage) bool) bool {
-	report := func(name string, kind jsonl.Kind, detail string) bool {
-		return yield(Damage{name, jsonl.Damage{Kind: kind, Detail: detail}})
-	}
-	info, err := c.s.root.Lstat(c.dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return true
-	case err != nil:
-		return report(c.dir, Unreadable, err.Error())
-	case !info.IsDir():
-		return report(c.dir, NotRegular, "it is "+lines.Kind(info.Mode()))
-	}
-	if d := c.checkSession(); d != nil {
-		if !yield(*d) {
-			return false
-		}
-		if d.Kind == Newer {
-			return true // what its logs should hold is not known here
-		}
-	}
-	for _, err := range c.Tools() {
-		if err != nil && !yieldError(yield, c.file(toolsFile), err) {
+// yield has returned it. above are the messages of the conversation that a sub-agent
+// belongs to.
+func (c *Conversation) check(above *census, yield func(Damage) bool) bool {
+	n := newCensus(above)
+	for _, dir := range c.dirs() {
+		if !c.checkFolder(dir, n, yield) {
 			return false
 		}
 	}
-	for _, err := range c.Messages() {
-		if err != nil && !yieldError(yield, c.file(messagesFile), err) {
+	for _, d := range n.missing() {
+		if !yield(d) {
 			return false
 		}
 	}
-	if !c.checkSummaries(yield) {
-		return false
-	}
-	dir := c.file(subagentsDir)
-	entries, err := c.s.readDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return yieldError(yield, dir, err)
-	}
-	for _, e := range entries {
-		name := dir + "/" + e.Name()
-		if !e.IsDir() {
-			if !report(name, NotRegular, "it is "+lines.Kind(e.Type())+" where a folder is kept") {
+	names, _ := c.Subagents()
+	for _, name := range names {
+		sub, err := c.Subagent(name)
+		if err != nil {
+			if !yieldError(yield, c.file(subagentsDir), err) {
 				return false
 			}
 			continue
 		}
-		if sub := (&Conversation{s: c.s, path: name, dir: name}); !sub.check(yield) {
+		if !sub.check(n, yield) {
 			return false
 		}
 	}
 	return true
 }
 
-// checkSession returns what is wrong with session.json, or with what it says of
-// messages.jsonl; nil if nothing is.
-func (c *Conversation) checkSession() *Damage {
-	st, err := c.load()
+// checkFolder yields the damage of one folder of a conversation, and counts what is in
+// it.
+func (c *Conversation) checkFolder(dir string, n *census, yield func(Damage) bool) bool {
+	report := func(name string, kind jsonl.Kind, detail string) bool {
+		return yield(Damage{name, jsonl.Damage{Kind: kind, Detail: detail}})
+	}
+	info, err := c.s.root.Lstat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return true
+	case err != nil:
+		return report(dir, Unreadable, err.Error())
+	case !info.IsDir():
+		return report(dir, NotRegular, "it is "+lines.Kind(info.Mode()))
+	}
+	st, err := c.s.readStored(dir)
 	if err != nil {
-		d := c.unreadable(err)
-		return &d
+		n.blind = true // what its logs should hold is not known here
+		return yield(c.unreadable(dir, err))
 	}
-	if len(st.damage) > 0 {
-		return &st.damage[0]
+	for _, d := range st.damage {
+		if (d.Kind != Missing || !within(waitingDir, dir)) && !yield(d) {
+			return false
+		}
 	}
-	// Counters may be stale, but a log that is gone is a loss.
-	info, err := c.s.root.Lstat(c.file(messagesFile))
-	gone := errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
-	if st.session.CountedBytes == 0 || !gone {
-		return nil
+	for err := range n.read(c.s, dir, st.session) {
+		if !yieldError(yield, dir, err) {
+			return false
+		}
 	}
-	return &Damage{c.file(messagesFile), jsonl.Damage{Kind: Missing,
-		Detail: fmt.Sprintf("session.json counted %d messages in it", st.session.MessageCount)}}
+	_, damage := c.s.summariesIn(dir + "/" + summariesDir)
+	for _, d := range damage {
+		if !yield(d) {
+			return false
+		}
+	}
+	entries, err := c.s.readDir(dir + "/" + subagentsDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return yieldError(yield, dir+"/"+subagentsDir, err)
+	}
+	for _, e := range entries {
+		if !e.IsDir() && !report(dir+"/"+subagentsDir+"/"+e.Name(), NotRegular, "it is "+lines.Kind(e.Type())+" where a folder is kept") {
+			return false
+		}
+	}
+	return true
 }
 
 // yieldError yields an error as damage of a file.

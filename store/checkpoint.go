@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -22,7 +23,7 @@ type Checkpoint struct {
 // is an empty or missing log.
 type LogCheckpoint struct {
 	End   int64  `json:"end"`   // the offset behind the record
-	Sum   string `json:"sum"`   // hash of the bytes before End, which name the record
+	Sum   string `json:"sum"`   // hash of the bytes before End, which name the record, and of the numbers
 	File  uint64 `json:"file"`  // inode number of the log, 0 where the system has none
 	Since int64  `json:"since"` // no record that the next visit brings again is before it
 }
@@ -69,21 +70,24 @@ func (c *Conversation) Unchanged(cp Checkpoint) bool {
 
 func (at LogCheckpoint) confirmedBy(f *os.File) bool {
 	info, err := f.Stat()
-	if err != nil || inode(info) != at.File || at.Since > at.End {
+	if err != nil || inode(info) != at.File || at.End < 0 {
 		return false
 	}
-	sum, err := sumBefore(f, at.End)
+	sum, err := at.sum(f)
 	return err == nil && sum == at.Sum
 }
 
-// sumBefore hashes the last bytes of a log before an offset.
-func sumBefore(r io.ReaderAt, end int64) (string, error) {
-	last := make([]byte, min(max(end, 0), sumBytes))
-	if _, err := r.ReadAt(last, end-int64(len(last))); err != nil && !errors.Is(err, io.EOF) {
+// sum hashes the last bytes of a log before the checkpoint, with its numbers: a
+// checkpoint that a defect of the cache changed is not confirmed.
+func (at LogCheckpoint) sum(r io.ReaderAt) (string, error) {
+	last := make([]byte, min(at.End, sumBytes))
+	if _, err := r.ReadAt(last, at.End-int64(len(last))); err != nil && !errors.Is(err, io.EOF) {
 		return "", err
 	}
-	sum := sha256.Sum256(last)
-	return hex.EncodeToString(sum[:12]), nil
+	h := sha256.New()
+	fmt.Fprintf(h, "%d %d %d\n", at.End, at.Since, at.File)
+	h.Write(last)
+	return hex.EncodeToString(h.Sum(nil)[:12]), nil
 }
 
 // checkpoint names the last record of the log. again are the ids that the next
@@ -101,13 +105,14 @@ func (l *logFile) checkpoint(again []string) (LogCheckpoint, error) {
 		}
 		at.Since = min(at.Since, p.first)
 	}
-	at.Sum, err = sumBefore(l, at.End)
+	at.Sum, err = at.sum(l)
 	return at, err
 }
 
 // Checkpoint names where the logs end now. messages and calls are the records that
 // the next visit brings again. It must follow a [Tx.Flush]. A log that the
-// transaction did not touch keeps its part of the checkpoint that [Conversation.BeginAt] was given.
+// transaction did not touch keeps its part of the checkpoint that
+// [Conversation.BeginAt] was given.
 func (tx *Tx) Checkpoint(messages, calls []string) (cp Checkpoint, err error) {
 	cp = tx.since
 	c := tx.c
@@ -126,7 +131,17 @@ func (tx *Tx) Checkpoint(messages, calls []string) (cp Checkpoint, err error) {
 
 // CheckpointNow names where the logs end, for a reader that comes back for what
 // was added since.
-func (c *Conversation) CheckpointNow() (cp Checkpoint, err error) {
+func (c *Conversation) CheckpointNow() (Checkpoint, error) {
+	return c.checkpointNow(func(size int64) int64 { return size })
+}
+
+// CheckpointKnown is CheckpointNow for a writer that has found all of its records in
+// the logs, and does not know where.
+func (c *Conversation) CheckpointKnown() (Checkpoint, error) {
+	return c.checkpointNow(func(int64) int64 { return 0 })
+}
+
+func (c *Conversation) checkpointNow(since func(size int64) int64) (cp Checkpoint, err error) {
 	for name, at := range map[string]*LogCheckpoint{messagesFile: &cp.Messages, toolsFile: &cp.Tools} {
 		f, size, err := c.openForReading(name)
 		if err != nil {
@@ -137,8 +152,8 @@ func (c *Conversation) CheckpointNow() (cp Checkpoint, err error) {
 		}
 		info, err := f.Stat()
 		if err == nil {
-			*at = LogCheckpoint{End: size, File: inode(info)}
-			at.Sum, err = sumBefore(f, size)
+			*at = LogCheckpoint{End: size, File: inode(info), Since: since(size)}
+			at.Sum, err = at.sum(f)
 		}
 		if err = errors.Join(err, f.Close()); err != nil {
 			return Checkpoint{}, err
@@ -150,7 +165,7 @@ func (c *Conversation) CheckpointNow() (cp Checkpoint, err error) {
 // Since calls message and call with each line that was added to the logs after cp
 // was taken. ok is false if the logs do not confirm cp.
 func (c *Conversation) Since(cp Checkpoint, message, call func(line []byte)) (ok bool, err error) {
-	if len(c.more) > 0 || !c.Confirms(cp) {
+	if len(c.others()) > 0 || !c.Confirms(cp) {
 		return false, nil
 	}
 	for _, log := range []struct {

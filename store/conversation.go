@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"cortext/schema"
 	"cortext/store/internal/lines"
@@ -19,10 +21,11 @@ import (
 // to.
 type Conversation struct {
 	s    *Store
-	path string   // its folder in the work tree, or what it is called below that of its parent
-	base string   // the folder that path is written below: "" for the workspace itself
-	dir  string   // where its session.json and logs are written
-	more []string // other folders with records of it, which are read too
+	path string // its folder in the work tree, or what it is called below that of its parent
+	base string // the folder that path is written below: "" for the workspace itself
+	dir  string // where its session.json and logs are written
+
+	more atomic.Pointer[[]string] // other folders with records of it; see others
 
 	mu       sync.Mutex // of what follows
 	messages *logFile   // nil until something is written
@@ -36,17 +39,32 @@ type Conversation struct {
 // What waits for it below .workspace/local/kept is read as a part of it, and the
 // next write moves that into its logs.
 func (s *Store) Conversation(name string) (*Conversation, error) {
+	return s.openFolders(name, nil)
+}
+
+// Open opens a conversation of a list: also one whose folder is not in the work tree,
+// and one that is in several folders. Their records are read together, and the next
+// write moves them into the logs of the first. It empties the logs of the others;
+// documents stay where they are.
+func (s *Store) Open(e Entry) (*Conversation, error) {
+	if e.Waiting {
+		return s.Waiting(e.Path)
+	}
+	return s.openFolders(e.Path, e.Twins)
+}
+
+func (s *Store) openFolders(name string, twins []string) (*Conversation, error) {
 	if err := checkConversationPath(name); err != nil {
 		return nil, err
 	}
-	c := s.conversation(name)
 	if err := s.checkFolder(name); err != nil {
 		return nil, err
 	}
+	c := s.conversation(name)
 	if info, err := s.root.Lstat(c.dir); err == nil && !info.IsDir() {
 		return nil, notFolder(c.dir, info)
 	}
-	c.addMore(waitingDir + "/" + c.dir)
+	c.findOthers(twins)
 	return c, nil
 }
 
@@ -55,11 +73,51 @@ func (s *Store) conversation(name string) *Conversation {
 	return &Conversation{s: s, path: name, dir: name + "/" + sessionDir}
 }
 
-// addMore lets another folder be read, if it is there.
-func (c *Conversation) addMore(dir string) {
-	if info, err := c.s.root.Lstat(dir); err == nil && info.IsDir() {
-		c.more = append(c.more, dir)
+// findOthers looks for the other folders of a conversation in the work tree: twins
+// that hold something, then what waits for any of them.
+func (c *Conversation) findOthers(twins []string) {
+	var dirs []string
+	for _, name := range twins {
+		if dir := name + "/" + sessionDir; checkConversationPath(name) == nil && c.s.checkFolder(name) == nil && c.s.isFolder(dir) && !c.s.emptied(dir) {
+			dirs = append(dirs, dir)
+		}
 	}
+	if c.s.isFolder(waitingDir) { // nearly always there is nothing
+		for _, name := range append([]string{c.path}, twins...) {
+			if dir := waitingDir + "/" + name + "/" + sessionDir; c.s.isFolder(dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	c.setOthers(dirs)
+}
+
+// others returns the other folders with records of the conversation, which are read
+// with its own: for a conversation in the work tree its twins and what waits for it,
+// for one that waits its folder in the work tree.
+func (c *Conversation) others() []string {
+	if more := c.more.Load(); more != nil {
+		return *more
+	}
+	return nil
+}
+
+func (c *Conversation) setOthers(dirs []string) { c.more.Store(&dirs) }
+
+// dirs returns all folders with records of the conversation, in the order of reading:
+// the work tree before what waits.
+func (c *Conversation) dirs() []string {
+	if c.IsWaiting() {
+		return append(slices.Clone(c.others()), c.dir)
+	}
+	return append([]string{c.dir}, c.others()...)
+}
+
+// isFolder reports whether a path of the workspace is a folder. It is a hint: the path
+// may lead through a symlink.
+func (s *Store) isFolder(name string) bool {
+	info, err := os.Lstat(filepath.Join(s.dir, name))
+	return err == nil && info.IsDir()
 }
 
 func checkConversationPath(name string) error {
@@ -121,17 +179,27 @@ func (c *Conversation) Subagent(nativeID string) (*Conversation, error) {
 			return nil, notFolder(dir, info)
 		}
 	}
-	sub := &Conversation{s: c.s, path: strings.TrimPrefix(dir, c.base+"/"), base: c.base, dir: dir}
-	for _, more := range c.more {
-		sub.addMore(more + "/" + subagentsDir + "/" + schema.PathElement(nativeID))
+	sub := c.subagent(path.Base(dir))
+	var more []string
+	for _, other := range c.others() {
+		if dir := other + "/" + subagentsDir + "/" + path.Base(dir); c.s.isFolder(dir) {
+			more = append(more, dir)
+		}
 	}
+	sub.setOthers(more)
 	return sub, nil
+}
+
+// subagent is the value for a sub-agent's folder; nothing is looked at.
+func (c *Conversation) subagent(name string) *Conversation {
+	dir := c.file(subagentsDir + "/" + name)
+	return &Conversation{s: c.s, path: strings.TrimPrefix(dir, c.base+"/"), base: c.base, dir: dir}
 }
 
 // Subagents returns the names of the sub-agents' conversations, sorted: each is
 // the id for [Conversation.Subagent].
 func (c *Conversation) Subagents() (names []string, err error) {
-	for _, dir := range append([]string{c.dir}, c.more...) {
+	for _, dir := range c.dirs() {
 		entries, err := c.s.readDir(dir + "/" + subagentsDir)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

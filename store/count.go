@@ -16,8 +16,8 @@ import (
 // where they were taken at the present length of messages.jsonl; else what is
 // behind that length is counted, or, if no line ends there, everything.
 func (c *Conversation) countRest(s *schema.Session) error {
-	if len(c.more) > 0 {
-		return c.recount(s)
+	if len(c.others()) > 0 {
+		return c.recount(s, c.dirs())
 	}
 	if info, err := c.s.root.Lstat(c.file(messagesFile)); err == nil && info.Size() == s.CountedBytes {
 		return nil // the usual case costs no open
@@ -32,7 +32,7 @@ func (c *Conversation) countRest(s *schema.Session) error {
 		return nil
 	}
 	if from == 0 || !endsLine(f, from, size) {
-		return c.recount(s)
+		return c.recount(s, c.dirs())
 	}
 	var rest tally
 	calls := map[string]bool{}
@@ -58,29 +58,19 @@ func (c *Conversation) countRest(s *schema.Session) error {
 	return nil
 }
 
-// recount takes the counters of s from the logs alone.
-func (c *Conversation) recount(s *schema.Session) error {
+// recount takes the counters of s from the logs in some folders of the conversation
+// alone.
+func (c *Conversation) recount(s *schema.Session, dirs []string) error {
 	f, size, err := c.openForReading(messagesFile)
-	if f == nil && (err != nil || len(c.more) == 0) {
+	if f == nil && (err != nil || len(dirs) < 2) {
 		return err
 	}
 	if err := closeFile(&f); err != nil {
 		return err
 	}
-	var all tally
-	for m, err := range c.Messages() {
-		if err == nil {
-			all.message(&m)
-		} else if !isDamage(err) {
-			return err
-		}
-	}
-	for t, err := range c.Tools() {
-		if err == nil {
-			all.tool(&t)
-		} else if !isDamage(err) {
-			return err
-		}
+	all, err := c.s.tally(dirs)
+	if err != nil {
+		return err
 	}
 	s.MessageCount, s.Tokens, s.CountedBytes = all.messages, all.tokens, size
 	s.LastActive = later(s.LastActive, all.last)
@@ -91,6 +81,27 @@ func (c *Conversation) recount(s *schema.Session) error {
 		s.Usage = &all.usage
 	}
 	return nil
+}
+
+// tally sums up the logs in some folders of one conversation.
+func (s *Store) tally(dirs []string) (all tally, err error) {
+	for _, dir := range dirs {
+		for m, err := range readLogFile(s, dir+"/"+messagesFile, schema.ParseMessage) {
+			if err == nil {
+				all.message(&m)
+			} else if !isDamage(err) {
+				return all, err
+			}
+		}
+		for t, err := range readLogFile(s, dir+"/"+toolsFile, schema.ParseTool) {
+			if err == nil {
+				all.tool(&t)
+			} else if !isDamage(err) {
+				return all, err
+			}
+		}
+	}
+	return all, nil
 }
 
 // eachMessage calls f for the messages of a part of a log.

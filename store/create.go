@@ -1,13 +1,13 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -64,37 +64,37 @@ func (s *Store) Stage(typ, words string, sess *schema.Session, doc []byte) (*Con
 // FolderName returns the path that a conversation has in every clone.
 func FolderName(sess *schema.Session, typ, words string) string {
 	at := sess.CreatedAt.Time().UTC()
-	return fmt.Sprintf("%s/%s/%s-%s-%s-%s", conversationsDir, at.Format(time.DateOnly), at.Format("1504"), typ, Slug(words), idEnd(sess.ID))
+	return fmt.Sprintf("%s/%s/%s-%s-%s-%s", conversationsDir, at.Format(time.DateOnly), at.Format("1504"), typ, Slug(words), idEnd(sess.ID, idEndLen))
 }
 
-// idEnd is the end of an id, which no two conversations of a minute share.
-func idEnd(id string) string { return id[max(len(id)-4, 0):] }
+// idEndLen is how much of an id a folder's name has: the end, since the beginning is a
+// time. No two conversations of a minute share it.
+const idEndLen = 4
 
-// stage makes the files: all of them durable before the folder gets its name.
+func idEnd(id string, n int) string { return id[max(len(id)-n, 0):] }
+
+// stage makes the files. Their names are made durable by publishing them.
 func (c *Conversation) stage(typ string, sess *schema.Session, withDoc bool, doc []byte) error {
 	if err := c.s.makeLocal(c.base); err != nil {
+		return err
+	}
+	folder := path.Dir(c.dir)
+	if _, err := c.s.makeDirs(path.Dir(folder)); err != nil {
+		return err
+	}
+	if err := c.s.root.Mkdir(folder, 0o777); err != nil { // as in the work tree
 		return err
 	}
 	if _, err := c.s.makeDirs(c.dir); err != nil {
 		return err
 	}
-	if runtime.GOOS != "windows" {
-		if err := c.s.root.Chmod(path.Dir(c.dir), 0o777&^c.s.umask()); err != nil {
-			return err
-		}
-	}
 	if withDoc {
-		name := path.Dir(c.dir) + "/" + typ + ".md"
-		if err := c.s.replace(name, doc, 0o666); err != nil {
+		if err := c.s.writeNew(folder+"/"+typ+".md", doc, 0o666); err != nil {
 			return err
 		}
 	}
 	for _, name := range []string{toolsFile, messagesFile} {
-		l, _, err := c.openLog(name)
-		if err == nil {
-			err = l.Close()
-		}
-		if err != nil {
+		if err := c.s.writeNew(c.file(name), nil, privateFileMode); err != nil {
 			return err
 		}
 	}
@@ -102,17 +102,7 @@ func (c *Conversation) stage(typ string, sess *schema.Session, withDoc bool, doc
 	if err != nil {
 		return err
 	}
-	return c.s.replace(c.file(sessionFile), b, privateFileMode)
-}
-
-// umask is what the user takes from the modes of new files: that of the folder that
-// holds the workspace's settings tells, without changing anything.
-func (s *Store) umask() fs.FileMode {
-	info, err := s.root.Lstat(workspaceDir)
-	if err != nil {
-		return 0o022
-	}
-	return ^info.Mode().Perm() & 0o077
+	return c.s.writeNew(c.file(sessionFile), b, privateFileMode)
 }
 
 // Publish gives a staged conversation its place in the work tree, or, with
@@ -127,29 +117,36 @@ func (c *Conversation) Publish() error { return c.publish("") }
 // written to.
 func (c *Conversation) PublishWaiting() error { return c.publish(waitingDir) }
 
-func (c *Conversation) publish(to string) error {
+func (c *Conversation) publish(base string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := c.s
-	unlock, err := s.lockWorkspace()
+	_ = c.drop() // the logs are opened by their new names
+	err := c.place(base)
 	if err != nil {
+		c.discardStage()
 		return fmt.Errorf("create conversation: %w", explain(err))
 	}
+	return nil
+}
+
+// place finds a free name below base for the staged folder.
+func (c *Conversation) place(base string) error {
+	unlock, err := c.s.lockWorkspace()
+	if err != nil {
+		return err
+	}
 	defer unlock()
-	for tries := 0; tries < createTries; tries++ {
-		err := c.moveTo(to)
-		if err == nil || !errors.Is(err, errTaken) {
-			if err != nil {
-				c.discardStage()
-				return fmt.Errorf("create conversation: %w", explain(err))
-			}
-			return nil
+	if err := c.syncStage(); err != nil {
+		return err
+	}
+	for more := range createTries {
+		if err := c.moveTo(base); !errors.Is(err, errTaken) {
+			return err
 		}
 		// Another conversation has that name, against all odds: more of the id tells
 		// them apart.
-		if err := c.rename(tries + 5); err != nil {
-			c.discardStage()
-			return fmt.Errorf("create conversation: %w", explain(err))
+		if err := c.rename(idEndLen + 1 + more); err != nil {
+			return err
 		}
 	}
 	return fmt.Errorf("a folder like %q: %w", c.path, ErrExist)
@@ -161,33 +158,49 @@ const createTries = 20
 // errTaken says that another conversation has the name.
 var errTaken = errors.New("the name is taken")
 
+// syncStage makes the names in the staged folder durable.
+func (c *Conversation) syncStage() error {
+	return fs.WalkDir(c.s.root.FS(), path.Dir(c.dir), func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		return c.s.files.SyncDir(c.s.root, name)
+	})
+}
+
 // moveTo moves the staged folder below base, or only its .session/ if the folder is
 // there already.
-func (c *Conversation) moveTo(base string) error {
+func (c *Conversation) moveTo(base string) (err error) {
 	s, from := c.s, path.Dir(c.dir)
-	at := within(base, c.path)
+	at := c.path
 	if base != "" {
+		at = base + "/" + c.path
 		if err := s.makeLocal(base); err != nil {
 			return err
 		}
 	}
-	if _, err := s.makeDirs(path.Dir(at)); err != nil {
+	made, err := s.makeDirs(path.Dir(at))
+	defer func() {
+		if err != nil {
+			for _, dir := range slices.Backward(made) {
+				_ = s.root.Remove(dir) // if nothing is in it
+			}
+		}
+	}()
+	if err != nil {
 		return err
 	}
 	info, err := s.root.Lstat(at)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := s.files.RenameIn(s.root, from, at); err != nil {
-			return err
-		}
-	case err != nil:
+		err = s.files.RenameIn(s.root, from, at)
+	case err == nil && !info.IsDir():
+		err = notFolder(at, info)
+	case err == nil:
+		err = c.moveInto(base, at)
+	}
+	if err != nil {
 		return err
-	case !info.IsDir():
-		return notFolder(at, info)
-	default:
-		if err := c.moveInto(at); err != nil {
-			return err
-		}
 	}
 	_ = s.root.RemoveAll(c.base)
 	c.base, c.dir = base, at+"/"+sessionDir
@@ -196,32 +209,22 @@ func (c *Conversation) moveTo(base string) error {
 
 // moveInto puts .session/ into a folder that has none, and the document if there is
 // none of its name.
-func (c *Conversation) moveInto(at string) error {
-	s := c.s
-	if _, err := s.root.Lstat(at + "/" + sessionDir); err == nil {
-		there := s.conversation(c.path)
-		if at != c.path {
-			there.dir = at + "/" + sessionDir
-		}
-		ours, _, err := c.Session()
-		if err != nil {
-			return err
-		}
-		theirs, _, err := there.Session()
-		if err != nil || !schema.SameConversation(ours.ID, theirs.ID) {
-			return errTaken
-		}
-		return ErrExist
-	} else if !errors.Is(err, fs.ErrNotExist) {
+func (c *Conversation) moveInto(base, at string) error {
+	s, from := c.s, path.Dir(c.dir)
+	if gone, err := s.missing(at + "/" + sessionDir); err != nil {
 		return err
+	} else if !gone {
+		there := &Conversation{s: s, path: c.path, base: base, dir: at + "/" + sessionDir}
+		return c.meet(there)
 	}
-	from := path.Dir(c.dir)
 	entries, err := s.readDir(from)
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if _, err := s.root.Lstat(at + "/" + e.Name()); err == nil {
+	for _, e := range slices.Backward(entries) { // .session/ last: it makes the folder a conversation
+		if free, err := s.missing(at + "/" + e.Name()); err != nil {
+			return err
+		} else if !free {
 			continue // a person's
 		}
 		if err := s.files.RenameIn(s.root, from+"/"+e.Name(), at+"/"+e.Name()); err != nil {
@@ -231,6 +234,30 @@ func (c *Conversation) moveInto(at string) error {
 	return s.files.SyncDir(s.root, at)
 }
 
+// meet compares the staged conversation with the one that has its name: it returns
+// [ErrExist] if they are the same. One that lost its session.json gets the staged one.
+func (c *Conversation) meet(there *Conversation) error {
+	ours, _, err := c.Session()
+	if err != nil {
+		return err
+	}
+	theirs, damage, err := there.Session()
+	if err != nil {
+		return err
+	}
+	if schema.SameConversation(ours.ID, theirs.ID) {
+		return ErrExist
+	}
+	if len(damage) == 0 {
+		return errTaken
+	}
+	err = there.Edit(func(sess *schema.Session) error {
+		*sess = *ours
+		return nil
+	})
+	return cmp.Or(errors.Join(err, there.Close()), ErrExist)
+}
+
 // rename gives a staged conversation a name with more of its id.
 func (c *Conversation) rename(end int) error {
 	sess, _, err := c.Session()
@@ -238,7 +265,7 @@ func (c *Conversation) rename(end int) error {
 		return err
 	}
 	day, old := path.Split(c.path)
-	name := strings.TrimSuffix(old, old[strings.LastIndexByte(old, '-'):]) + "-" + sess.ID[max(len(sess.ID)-end, 0):]
+	name := strings.TrimSuffix(old, old[strings.LastIndexByte(old, '-'):]) + "-" + idEnd(sess.ID, end)
 	to := c.base + "/" + day + name
 	if err := c.s.root.Rename(path.Dir(c.dir), to); err != nil {
 		return err
@@ -295,42 +322,35 @@ func (s *Store) Create(typ, words string, sess *schema.Session, doc []byte) (*Co
 	return c, nil
 }
 
-func within(base, name string) string {
-	if base == "" {
-		return name
-	}
-	return base + "/" + name
-}
-
 // Delete removes the conversation with its folder, its document and all else that
-// lies in it.
+// lies in it, also where it is in several folders or waits for its place.
 func (c *Conversation) Delete() error {
-	tx, err := c.lock()
+	tx, err := c.Begin()
 	if err != nil {
 		return fmt.Errorf("remove %q: %w", c.path, err)
 	}
-	defer tx.release()
-	if err := c.removeAll([]string{path.Dir(c.path)}); err != nil {
-		return err
-	}
-	return c.s.files.SyncDir(c.s.root, conversationsDir)
-}
-
-// removeAll removes the folder, and those above that are empty then.
-func (c *Conversation) removeAll(above []string) error {
-	if err := c.s.root.RemoveAll(within(c.base, c.path)); err != nil {
-		return fmt.Errorf("remove %q: %w", c.path, explain(err))
-	}
-	for _, dir := range c.more {
-		if err := c.s.root.RemoveAll(dir); err != nil {
-			return fmt.Errorf("remove %q: %w", dir, explain(err))
+	defer tx.Rollback()
+	tx.made = nil
+	for _, dir := range slices.Backward(c.dirs()) {
+		if err := c.s.deleteFolder(path.Dir(dir)); err != nil {
+			return fmt.Errorf("remove %q: %w", path.Dir(dir), explain(err))
 		}
 	}
-	_ = c.s.root.RemoveAll(c.backupFile())
-	for _, name := range slices.Backward(above) {
-		_ = c.s.root.Remove(name)
-	}
+	_ = c.s.root.Remove(c.backupFile())
 	return c.drop()
+}
+
+// deleteFolder removes the folder of a conversation, and that of its day if it is empty
+// then.
+func (s *Store) deleteFolder(folder string) error {
+	if err := s.root.RemoveAll(folder); err != nil {
+		return err
+	}
+	day := path.Dir(folder)
+	if s.root.Remove(day) == nil {
+		day = path.Dir(day)
+	}
+	return s.files.SyncDir(s.root, day)
 }
 
 // fillIn completes a new session.

@@ -280,27 +280,52 @@ func TestFailedSync(t *testing.T) {
 	}
 }
 
-// TestFailedCreateLeavesNothing: neither a folder nor a number is used up.
-func TestFailedCreateLeavesNothing(t *testing.T) {
-	s := newTestStore(t)
-	for n := 1; ; n++ {
-		before := snapshot(t, s.dir)
-		delete(before, "conversations")
-		f := faults{fail: n, stuck: true}
-		f.install(s)
-		c, err := s.Create("plan", "x", &schema.Session{}, []byte("x"))
-		if len(f.seen) < n {
-			if err != nil || path.Base(c.Path()) != "001-plan-x" {
-				t.Errorf("%v, %v", c.Path(), err)
+// TestFailedCreate: a failure leaves nothing of a conversation in the work tree, or,
+// where only the last sync fails, all of it, which doing it again finds.
+func TestFailedCreate(t *testing.T) {
+	for _, stuck := range []bool{false, true} {
+		for n := 1; ; n++ {
+			s := newTestStore(t)
+			before := snapshot(t, s.dir)
+			f := faults{fail: n, stuck: stuck}
+			f.install(s)
+			sess := &schema.Session{ID: testID("abcd")}
+			c, err := s.Create("plan", "x", sess, []byte("x"))
+			if len(f.seen) < n {
+				if err != nil || path.Base(c.Path()) != "1000-plan-x-abcd" {
+					t.Errorf("%v, %v", c.Path(), err)
+				}
+				break
 			}
-			break
-		}
-		if err == nil {
-			t.Fatalf("fault %d at %q: no error", n, f.seen[n-1])
-		}
-		after := snapshot(t, s.dir)
-		if !maps.Equal(before, after) {
-			t.Fatalf("fault %d at %q left %q", n, f.seen[n-1], slices.Sorted(maps.Keys(after)))
+			what := fmt.Sprintf("fault %d at %q", n, f.seen[n-1])
+			if !errors.Is(err, errInjected) {
+				t.Fatalf("%s: %v", what, err)
+			}
+			f.fail = 0
+			again := &schema.Session{ID: testID("abcd")}
+			if after := snapshot(t, s.dir); maps.Equal(before, after) {
+				_, err = s.Create("plan", "x", again, []byte("x"))
+			} else if c, err = s.Create("plan", "x", again, []byte("x")); errors.Is(err, ErrExist) {
+				err = nil
+				if n != len(f.seen) && f.seen[n-1] != "sync 2025-11-22" {
+					t.Errorf("%s left %q", what, slices.Sorted(maps.Keys(after)))
+				}
+			} else {
+				t.Errorf("%s left %q", what, slices.Sorted(maps.Keys(after)))
+			}
+			if err != nil {
+				t.Fatalf("%s: again: %v", what, err)
+			}
+			got := snapshot(t, s.dir)
+			for _, name := range []string{"plan.md", ".session/session.json", ".session/messages.jsonl", ".session/tools.jsonl"} {
+				if _, ok := got["conversations/2025-11-22/1000-plan-x-abcd/"+name]; !ok {
+					t.Errorf("%s: %s is missing", what, name)
+				}
+			}
+			if left, err := os.ReadDir(s.dir + "/" + stageDir); err != nil && !errors.Is(err, os.ErrNotExist) || len(left) > 0 {
+				t.Errorf("%s: %v is left, %v", what, left, err)
+			}
+			wantSound(t, s)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"cortext/schema"
 	"cortext/schema/jsonl"
@@ -53,7 +54,7 @@ func TestGitMerge(t *testing.T) {
 	appendBatch(t, sub, thread(0, 1))
 	for file, want := range map[string]string{
 		messagesFile: "union", toolsFile: "union", "subagents/x/messages.jsonl": "union", "subagents/x/tools.jsonl": "union",
-		sessionFile: "unspecified", "subagents/x/session.json": "unspecified", "../other.jsonl": "unspecified",
+		sessionFile: "union", "subagents/x/session.json": "union", "../other.jsonl": "unspecified", "summaries/a-b.json": "unspecified",
 	} {
 		out := mustGit(t, dir, "check-attr", "merge", "text", "--", filepath.ToSlash(filepath.Join(c.dir, file)))
 		text := "text: unset"
@@ -111,10 +112,43 @@ func TestGitMerge(t *testing.T) {
 		t.Errorf("after reading and an append of nothing new: %s", status)
 	}
 
-	// session.json is not merged by keeping the lines of both.
+	// session.json is merged by keeping the lines of both; what was set last counts.
+	now := start
+	s.opts.Now = func() time.Time { now = now.Add(time.Minute); return now }
 	for _, branch := range []string{"main", "theirs"} {
 		mustGit(t, dir, "checkout", "-q", branch)
-		if err := c.Edit(func(s *schema.Session) error { s.Title = "title of " + branch; return nil }); err != nil {
+		if err := c.Edit(func(s *schema.Session) error { s.Title = "title of " + branch; s.Tags = []string{branch}; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		commit("title")
+	}
+	mustGit(t, dir, "merge", "-q", "main", "-m", "merge")
+	wantSound(t, s)
+	check := func() {
+		t.Helper()
+		sess, damage := session(t, c)
+		if sess.Title != "title of theirs" || !slices.Equal(sess.Tags, []string{"main", "theirs"}) || len(damage) > 0 || sess.MessageCount != 9 {
+			t.Errorf("%q, %q, %d messages, %v", sess.Title, sess.Tags, sess.MessageCount, damage)
+		}
+	}
+	check()
+	if err := c.Edit(func(*schema.Session) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if text := readFile(t, s, c.file(sessionFile)); strings.Count(text, `"title":`) != 1 {
+		t.Errorf("the write mended nothing: %s", text)
+	}
+	check()
+
+	// Where git does not honour the attributes, as a forge, it leaves markers.
+	if err := os.Remove(filepath.Join(dir, attributesFile)); err != nil {
+		t.Fatal(err)
+	}
+	commit("no attributes")
+	mustGit(t, dir, "branch", "-f", "main", "theirs")
+	for _, branch := range []string{"main", "theirs"} {
+		mustGit(t, dir, "checkout", "-q", branch)
+		if err := c.Edit(func(s *schema.Session) error { s.Title = "new title of " + branch; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		commit("title")
@@ -123,7 +157,7 @@ func TestGitMerge(t *testing.T) {
 		t.Fatalf("titles merged: %s", out)
 	}
 	sess, damage := session(t, c)
-	if !strings.HasPrefix(sess.Title, "title of ") || len(damage) != 1 || damage[0].Kind != jsonl.Conflict {
+	if sess.Title != "new title of theirs" || len(damage) != 1 || damage[0].Kind != jsonl.Conflict {
 		t.Errorf("%q, %v", sess.Title, damage)
 	}
 	if err := c.Settle(); err != nil {

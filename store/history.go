@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 
 	"cortext/schema"
@@ -31,7 +32,7 @@ func (c *Conversation) History(limit Limit) (schema.History, []Damage, error) {
 	if _, err := c.load(); err != nil {
 		return schema.History{}, nil, err
 	}
-	if limit != (Limit{}) && len(c.more) == 0 {
+	if limit != (Limit{}) && len(c.others()) == 0 {
 		h, damage, ok, err := c.tail(limit)
 		if err != nil || ok {
 			return h, damage, err
@@ -43,48 +44,71 @@ func (c *Conversation) History(limit Limit) (schema.History, []Damage, error) {
 // whole reads everything.
 func (c *Conversation) whole(limit Limit) (schema.History, []Damage, error) {
 	var damage []Damage
-	var msgs []schema.Message
-	at := map[string]int{}
-	for m, err := range c.Messages() {
-		if err != nil {
-			if damage, err = noteDamage(damage, err); err != nil {
+	msgs := newest[schema.Message]{rank: messageRank, less: saysLess}
+	tools := newest[schema.Tool]{rank: toolRank, less: hasLessOutcome}
+	for i, dir := range c.dirs() {
+		for m, err := range readLogFile(c.s, dir+"/"+messagesFile, schema.ParseMessage) {
+			if err == nil {
+				msgs.add(m.ID, m, i)
+			} else if damage, err = noteDamage(damage, err); err != nil {
 				return schema.History{}, damage, err
 			}
-			continue
-		}
-		i, ok := at[m.ID]
-		switch {
-		case m.ID == "" || !ok:
-			at[m.ID] = len(msgs)
-			msgs = append(msgs, m)
-		case messageRank(&m).compare(messageRank(&msgs[i])) > 0:
-			msgs[i] = m // in the place of the first
 		}
 	}
 	h := schema.History{Tools: map[string]schema.Tool{}}
-	h.Messages, h.Aside = schema.Branch(msgs)
+	h.Messages, h.Aside = schema.Branch(msgs.list)
 	wanted := map[string]bool{}
 	for i := range h.Messages {
 		for _, call := range h.Messages[i].ToolCalls {
 			wanted[call.ID] = true
 		}
 	}
-	for t, err := range c.Tools() {
-		if err != nil {
-			if damage, err = noteDamage(damage, err); err != nil {
+	for i, dir := range c.dirs() {
+		for t, err := range readLogFile(c.s, dir+"/"+toolsFile, schema.ParseTool) {
+			if err == nil && wanted[t.ID] {
+				tools.add(t.ID, t, i)
+			} else if damage, err = noteDamage(damage, err); err != nil {
 				return schema.History{}, damage, err
 			}
-			continue
 		}
-		if !wanted[t.ID] {
-			continue
-		}
-		if old, ok := h.Tools[t.ID]; !ok || toolRank(&t).compare(toolRank(&old)) > 0 {
-			h.Tools[t.ID] = t
-		}
+	}
+	for _, t := range tools.list {
+		h.Tools[t.ID] = t
 	}
 	cut(&h, limit)
 	return h, damage, nil
+}
+
+// newest keeps of the records with one id the one that counts, in the place of the
+// first.
+type newest[R any] struct {
+	rank func(*R) rank
+	less func(r, than *R) bool
+
+	list   []R
+	folder []int // that each of list is from
+	at     map[string]int
+}
+
+// add takes a record from the folder of that number.
+func (n *newest[R]) add(id string, r R, folder int) {
+	i, ok := n.at[id]
+	if id == "" || !ok {
+		if n.at == nil {
+			n.at = map[string]int{}
+		}
+		n.at[id] = len(n.list)
+		n.list, n.folder = append(n.list, r), append(n.folder, folder)
+		return
+	}
+	old, now := n.rank(&n.list[i]), n.rank(&r)
+	counts := now.compare(old) > 0
+	if folder > n.folder[i] { // it was written without regard to the revs of the others
+		counts = !bytes.Equal(now.line, old.line) && !n.less(&r, &n.list[i])
+	}
+	if counts {
+		n.list[i], n.folder[i] = r, folder
+	}
 }
 
 // cut takes from h what a limit leaves out.
@@ -145,6 +169,9 @@ func (b *budget) take(m *schema.Message, tool func(id string) *schema.Tool) {
 
 // noteDamage appends err to damage if it is damage; else it returns it.
 func noteDamage(damage []Damage, err error) ([]Damage, error) {
+	if err == nil {
+		return damage, nil
+	}
 	var d *Damage
 	if errors.As(err, &d) {
 		return append(damage, *d), nil

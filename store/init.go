@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cortext/store/internal/lines"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,9 +16,12 @@ const (
 	ignoreFile     = localDir + "/.gitignore"
 )
 
-// attributesLine lets git merge the logs of two clones by keeping the lines of
-// both, and leaves their line ends alone. session.json is not for such a merge.
-const attributesLine = conversationsDir + "/**/" + sessionDir + "/**/*.jsonl merge=union -text"
+// attributes let git merge the logs and session.json of two clones by keeping the
+// lines of both, and leave their line ends alone.
+const (
+	attributesLogs    = conversationsDir + "/**/" + sessionDir + "/**/*.jsonl merge=union -text"
+	attributesSession = conversationsDir + "/**/" + sessionDir + "/**/" + sessionFile + " merge=union -text"
+)
 
 // Init makes a workspace of the folder root, which is made too if it is missing,
 // and opens it with zero [Options]. created names what it made or changed, relative to root; on a
@@ -48,51 +52,70 @@ func (s *Store) initialize() (created []string, err error) {
 	if err != nil {
 		return created, err
 	}
-	if ok, err := s.Exists(ignoreFile); err != nil {
+	if made, err := s.ignoreLocal(); err != nil {
 		return created, err
-	} else if !ok {
-		if err := s.ignoreLocal(); err != nil {
-			return created, err
-		}
+	} else if made {
 		created = append(created, ignoreFile)
 	}
 	old, err := s.readRegular(attributesFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return created, err
 	}
-	if hasAttributes(old) {
+	text := old
+	for _, line := range missingAttributes(old) {
+		if len(text) > 0 && text[len(text)-1] != '\n' {
+			text = append(text, '\n')
+		}
+		text = append(text, line+"\n"...)
+	}
+	if len(text) == len(old) {
 		return created, nil
 	}
-	if len(old) > 0 && old[len(old)-1] != '\n' {
-		old = append(old, '\n')
-	}
-	if err := s.WriteFile(attributesFile, append(old, attributesLine+"\n"...)); err != nil {
+	if err := s.WriteFile(attributesFile, text); err != nil {
 		return created, err
 	}
 	return append(created, attributesFile), nil
 }
 
-func hasAttributes(text []byte) bool {
-	return slices.ContainsFunc(bytes.Split(text, []byte("\n")), func(line []byte) bool {
-		return string(bytes.TrimSpace(line)) == attributesLine
-	})
+// missingAttributes returns the lines that .gitattributes lacks.
+func missingAttributes(text []byte) (missing []string) {
+	for _, want := range []string{attributesLogs, attributesSession} {
+		if !slices.ContainsFunc(bytes.Split(text, []byte("\n")), func(line []byte) bool { return string(bytes.TrimSpace(line)) == want }) {
+			missing = append(missing, want)
+		}
+	}
+	return missing
 }
 
-// HasAttributes reports whether the folder's .gitattributes has the line that Init
-// adds.
+// HasAttributes reports whether the folder's .gitattributes has the lines that
+// Init adds.
 func HasAttributes(root string) (bool, error) {
 	b, err := os.ReadFile(filepath.Join(root, attributesFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	return hasAttributes(b), explain(err)
+	return err == nil && len(missingAttributes(b)) == 0, explain(err)
 }
 
 // ignoreLocal keeps .workspace/local out of git without a line in anybody's
-// .gitignore.
-func (s *Store) ignoreLocal() error {
-	if _, err := s.makeDirs(tmpDir); err != nil {
-		return err
+// .gitignore, and reports whether that was new. The file is written in place and
+// before anything else: git would see a temporary file until it has its name.
+func (s *Store) ignoreLocal() (made bool, err error) {
+	const everything = "*\n"
+	b, err := s.readRegular(ignoreFile)
+	if err == nil && len(b) > 0 {
+		return false, nil // a person may have changed it
 	}
-	return s.files.Replace(s.root, ignoreFile, []byte("*\n"), privateFileMode, tmpDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	f, _, _, err := lines.Open(s.root, ignoreFile, os.O_WRONLY|os.O_CREATE, privateFileMode)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil // another process makes it
+	}
+	if err != nil {
+		return false, err
+	}
+	_, err = f.WriteAt([]byte(everything), 0)
+	return true, errors.Join(err, f.Close())
 }

@@ -49,6 +49,42 @@ func (s *Store) keep(prefix string, r io.Reader) (kept string, err error) {
 	return kept, nil
 }
 
+// writeNew makes a file and its content durable, but not its name.
+func (s *Store) writeNew(name string, data []byte, perm fs.FileMode) error {
+	f, created, err := lines.OpenAppend(s.root, name, perm, s.logs)
+	if err != nil {
+		return err
+	}
+	if !created {
+		err = fmt.Errorf("%q: %w", name, ErrExist)
+	} else if len(data) > 0 {
+		if err = f.Append(data); err == nil {
+			err = f.Sync()
+		}
+	}
+	return errors.Join(err, f.Close())
+}
+
+// setAside moves what is at name to kept/damaged, where an earlier file is never
+// replaced. as is the name to keep it under.
+func (s *Store) setAside(name, as string) error {
+	prefix := keptDir + "/damaged/" + as
+	if err := s.makeLocal(path.Dir(prefix)); err != nil {
+		return err
+	}
+	for n := 1; ; n++ {
+		to := fmt.Sprintf("%s-%d", prefix, n)
+		if gone, err := s.missing(to); err != nil {
+			return err
+		} else if gone {
+			if err := s.files.RenameIn(s.root, name, to); err != nil {
+				return err
+			}
+			return s.files.SyncDir(s.root, path.Dir(to))
+		}
+	}
+}
+
 // copyAll writes r to f without holding all of it.
 func copyAll(f *lines.File, r io.Reader) error {
 	buf := make([]byte, 1<<20)

@@ -23,7 +23,7 @@ type Entry struct {
 	Damage  []Damage        // of session.json; the logs are not looked at
 
 	Waiting bool     // its folder is not in the work tree: what is known of it waits
-	Twins   []string // other folders of the same conversation, which hold a part of it
+	Twins   []string // other folders of the same conversation; see [Store.Open]
 }
 
 // List returns all conversations, the one that was active last first. Each folder
@@ -112,7 +112,7 @@ func (s *Store) entry(day *os.Root, name string) Entry {
 	if err == nil {
 		return Entry{Path: name, Session: sess, Damage: damage}
 	}
-	return Entry{Path: name, Session: c.fromName(), Damage: []Damage{c.unreadable(err)}}
+	return Entry{Path: name, Session: c.fromName(), Damage: []Damage{c.unreadable(c.dir, err)}}
 }
 
 // healthy returns what Session does where session.json is whole and nothing was
@@ -141,58 +141,85 @@ func (c *Conversation) healthy(day *os.Root) *schema.Session {
 	return sess
 }
 
-// withoutTwins shows a conversation that is in two folders once, in the one whose
-// name sorts first, in every clone.
+// withoutTwins shows a conversation that is in several folders once, in the one whose
+// path sorts first, in every clone.
 func withoutTwins(entries []Entry) []Entry {
 	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
 	at := map[string]int{}
 	list := entries[:0]
 	for _, e := range entries {
 		key := schema.IDKey(e.Session.ID)
-		if i, ok := at[key]; ok && len(e.Damage) == 0 {
+		if i, ok := at[key]; ok && knowsID(e) {
 			list[i].Twins = append(list[i].Twins, e.Path)
 			continue
 		}
-		at[key] = len(list)
+		if knowsID(e) {
+			at[key] = len(list)
+		}
 		list = append(list, e)
 	}
 	return list
 }
 
-// withWaiting takes what waits into account: of conversations in the work tree, and
-// those that are not in it.
+// knowsID reports whether the id of a conversation is that of its session.json.
+func knowsID(e Entry) bool {
+	return !slices.ContainsFunc(e.Damage, func(d Damage) bool { return d.Kind != jsonl.Conflict })
+}
+
+// withWaiting takes into account what is in the other folders of conversations, and
+// adds those whose folder is not in the work tree.
 func (s *Store) withWaiting(entries []Entry) []Entry {
-	waiting := s.WaitingPaths()
-	if len(waiting) == 0 {
-		return entries
-	}
-	at := map[string]int{}
+	stale := map[int]bool{}
+	at, byID := map[string]int{}, map[string]int{}
 	for i, e := range entries {
-		at[e.Path] = i
+		stale[i] = len(e.Twins) > 0
+		if knowsID(e) {
+			byID[schema.IDKey(e.Session.ID)] = i
+		}
+		for _, name := range append([]string{e.Path}, e.Twins...) {
+			at[name] = i
+		}
 	}
-	for _, name := range waiting {
-		i, here := at[name]
+	for _, name := range s.WaitingPaths() {
+		if i, ok := at[name]; ok {
+			stale[i] = true
+			continue
+		}
 		c, err := s.Waiting(name)
 		if err != nil {
 			continue
 		}
 		sess, damage, err := c.Session()
-		switch {
-		case err != nil:
-		case here:
-			entries[i].Session = sess
-		default:
-			entries = append(entries, Entry{Path: name, Session: sess, Damage: damage, Waiting: true})
+		if err != nil {
+			sess, damage = c.fromName(), []Damage{c.unreadable(c.dir, err)}
+		}
+		if i, ok := byID[schema.IDKey(sess.ID)]; ok && len(damage) == 0 {
+			entries[i].Twins = append(entries[i].Twins, name)
+			stale[i] = true
+			continue
+		}
+		entries = append(entries, Entry{Path: name, Session: sess, Damage: damage, Waiting: true})
+	}
+	for i := range entries {
+		if !stale[i] {
+			continue
+		}
+		c, err := s.Open(entries[i])
+		if err != nil || len(c.others()) == 0 {
+			continue
+		}
+		if sess, damage, err := c.Session(); err == nil {
+			entries[i].Session, entries[i].Damage = sess, damage
 		}
 	}
 	return entries
 }
 
 // unreadable describes why session.json cannot be read at all.
-func (c *Conversation) unreadable(err error) Damage {
+func (c *Conversation) unreadable(dir string, err error) Damage {
 	kind := Unreadable
 	if version := (*schema.VersionError)(nil); errors.As(err, &version) {
 		kind = Newer
 	}
-	return Damage{c.file(sessionFile), jsonl.Damage{Kind: kind, Detail: err.Error()}}
+	return Damage{dir + "/" + sessionFile, jsonl.Damage{Kind: kind, Detail: err.Error()}}
 }

@@ -15,7 +15,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"cortext/schema"
 	"cortext/store/filelock"
 	"cortext/store/internal/lines"
 )
@@ -117,12 +116,6 @@ func (tx *Tx) open() error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.load(); errors.As(err, new(*schema.VersionError)) {
-		return err // before anything is made in it
-	}
-	if err := tx.fixDirMode(); err != nil {
-		return err
-	}
 	l, created, err := c.openLog(messagesFile)
 	if err != nil {
 		return err
@@ -177,6 +170,8 @@ func fixMode(f *os.File, info fs.FileInfo, mode fs.FileMode) error {
 
 // release gives the right to write back.
 func (tx *Tx) release() {
+	tx.done = true
+	tx.releaseOthers()
 	if tx.unlock != nil && tx.c.messages != nil {
 		if tx.unlock() != nil {
 			_ = tx.c.drop() // closing the file ends the lock

@@ -22,6 +22,7 @@ type logFile struct {
 	kept string // below kept/torn: what the names of bytes set aside begin with
 
 	since  int64             // records before it need no index; see Conversation.BeginAt
+	from   int64             // where the index begins
 	places map[string]places // by id; nil before the first use
 	end    int64             // the file up to here is in places
 	mod    time.Time         // of the file when it had that length
@@ -37,6 +38,14 @@ type places struct {
 
 // lastBytes is how much of its end a log is recognised by.
 const lastBytes = 64
+
+// startAt promises that no record before an offset needs an index.
+func (l *logFile) startAt(since int64) {
+	l.since = since
+	if l.from > since {
+		l.places = nil
+	}
+}
 
 // refresh makes the log ready for an append: what others wrote is indexed, and a
 // torn tail is set aside.
@@ -54,9 +63,10 @@ func (l *logFile) refresh(s *Store) (aside []SetAside, err error) {
 	}
 	first := l.places == nil
 	if first || !l.continues() {
-		l.places, l.end = map[string]places{}, 0
+		l.places, l.from, l.end = map[string]places{}, 0, 0
 		if first {
-			l.end = min(l.since, l.Size())
+			l.from = min(l.since, l.Size())
+			l.end = l.from
 		}
 	}
 	if err := l.index(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"cortext/schema"
@@ -23,8 +24,9 @@ const (
 	tmpDir           = cacheDir + "/tmp"
 	locksDir         = cacheDir + "/locks"
 	keptDir          = localDir + "/kept"
+	backupsDir       = keptDir + "/backups"
 	waitingDir       = keptDir + "/waiting" // what could not be put into the work tree
-	takenDir         = keptDir + "/taken"   // what git took from it
+	takenDir         = keptDir + "/taken"   // what git took from the work tree
 	conversationsDir = "conversations"
 
 	sessionDir   = ".session"
@@ -82,7 +84,9 @@ func (s *Store) makeDirs(name string) (made []string, err error) {
 			err = s.root.Mkdir(dir, dirMode(dir))
 			if err == nil {
 				made = append(made, dir)
-				err = s.files.SyncDir(s.root, path.Dir(dir))
+				if !disposable(dir) {
+					err = s.files.SyncDir(s.root, path.Dir(dir))
+				}
 			} else if errors.Is(err, fs.ErrExist) { // another was faster
 				info, err = s.root.Lstat(dir)
 			}
@@ -97,8 +101,18 @@ func (s *Store) makeDirs(name string) (made []string, err error) {
 	return made, nil
 }
 
+// disposable reports whether a folder may be gone after a power cut: the cache, and
+// the backups, which serve while session.json cannot be read.
+func disposable(dir string) bool {
+	return within(cacheDir, dir) || within(backupsDir, dir)
+}
+
+// within reports whether a path is dir or lies below it.
+func within(dir, name string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
+
 // makeLocal makes a folder below .workspace/local, which a clone lacks, with the
-// file that keeps git from looking at it.
+// file that keeps git from looking at it. A clone that an older version wrote to may
+// have the folder without the file, so each process looks once.
 func (s *Store) makeLocal(dir string) error {
 	made, err := s.makeDirs(dir)
 	if err != nil {
@@ -107,11 +121,8 @@ func (s *Store) makeLocal(dir string) error {
 	if s.ignored.Load() && !slices.Contains(made, localDir) {
 		return nil
 	}
-	// A clone made by an older version may have the folder without the file.
-	if ok, err := s.Exists(ignoreFile); err != nil || !ok {
-		if err := s.ignoreLocal(); err != nil {
-			return err
-		}
+	if _, err := s.ignoreLocal(); err != nil {
+		return fmt.Errorf("make %q: %w", ignoreFile, err)
 	}
 	s.ignored.Store(true)
 	return nil
@@ -187,17 +198,24 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// folderName takes a conversation's folder name apart: 001-brainstorm-api-design
-// is of type brainstorm, and about "api design".
-func folderName(name string) (number int, typ, about string) {
-	digits := 0
-	for digits < len(name) && name[digits] >= '0' && name[digits] <= '9' && digits < 9 {
-		number = number*10 + int(name[digits]-'0')
-		digits++
+// folderName takes a conversation's folder name apart: 1030-brainstorm-api-design-hv37
+// and, as older versions named it, 001-brainstorm-api-design are of type brainstorm and
+// about "api design".
+func folderName(name string) (typ, about string) {
+	number, rest, ok := strings.Cut(name, "-")
+	if !ok || number == "" || strings.Trim(number, "0123456789") != "" {
+		return "", strings.ReplaceAll(name, "-", " ")
 	}
-	if digits == 0 || digits == len(name) || name[digits] != '-' {
-		return 0, "", strings.ReplaceAll(name, "-", " ")
+	if _, err := time.Parse("1504", number); err == nil {
+		if i := strings.LastIndexByte(rest, '-'); isIDEnd(rest[i+1:]) && strings.Count(rest, "-") > 1 {
+			rest = rest[:i]
+		}
 	}
-	typ, about, _ = strings.Cut(name[digits+1:], "-")
-	return number, typ, strings.ReplaceAll(about, "-", " ")
+	typ, about, _ = strings.Cut(rest, "-")
+	return typ, strings.ReplaceAll(about, "-", " ")
+}
+
+// isIDEnd reports whether s may be the end of an id.
+func isIDEnd(s string) bool {
+	return len(s) >= idEndLen && strings.Trim(s, "0123456789abcdefghjkmnpqrstvwxyz") == ""
 }

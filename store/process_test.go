@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,18 +39,17 @@ func play(role string, args []string) error {
 	}
 	defer s.Close()
 	if role == "create" {
-		c, err := s.Create("plan", "captured", &schema.Session{ID: strings.Repeat("1", 26)}, nil)
-		if err == nil {
-			fmt.Println(c.Path())
-		} else if !errors.Is(err, ErrExist) {
+		c, err := s.Create("plan", "captured", &schema.Session{ID: testID("abcd"), CreatedAt: schema.NewTime(start)}, nil)
+		if err != nil && !errors.Is(err, ErrExist) {
 			return err
 		}
+		fmt.Println(c.Path(), err == nil)
 		for range 10 {
-			c, err := s.Create("plan", "same", &schema.Session{}, nil)
+			c, err := s.Create("plan", "same", &schema.Session{CreatedAt: schema.NewTime(start)}, nil)
 			if err != nil {
 				return err
 			}
-			fmt.Println(c.Path())
+			fmt.Println(c.Path(), true)
 		}
 		return nil
 	}
@@ -233,8 +231,8 @@ func TestManyProcesses(t *testing.T) {
 	wantSound(t, s)
 }
 
-// TestCreateAtOnce: each conversation gets a number of its own, and what several
-// processes capture at once is one conversation.
+// TestCreateAtOnce: each conversation gets a folder of its own, and what several
+// processes capture at once is one conversation, which one of them made.
 func TestCreateAtOnce(t *testing.T) {
 	s := newTestStore(t)
 	var outs []*strings.Builder
@@ -248,16 +246,26 @@ func TestCreateAtOnce(t *testing.T) {
 		}
 		outs, cmds = append(outs, out), append(cmds, cmd)
 	}
-	var paths []string
+	made := map[string]int{}
 	for i, cmd := range cmds {
 		if err := cmd.Wait(); err != nil {
 			t.Fatal(err)
 		}
-		paths = append(paths, strings.Fields(outs[i].String())...)
+		for line := range strings.Lines(outs[i].String()) {
+			at, ok, _ := strings.Cut(strings.TrimSpace(line), " ")
+			if made[at] += 0; ok == "true" {
+				made[at]++
+			}
+		}
 	}
-	slices.Sort(paths)
-	if n := len(slices.Compact(slices.Clone(paths))); n != 31 || paths[0] != "conversations/2025-11-22/001-plan-captured" || paths[30] != "conversations/2025-11-22/031-plan-same" {
-		t.Errorf("%d conversations: %q", n, paths)
+	for at, n := range made {
+		if n != 1 || !strings.HasPrefix(at, "conversations/2025-11-22/1000-plan-") {
+			t.Errorf("%s was made %d times", at, n)
+		}
+	}
+	list, err := s.List()
+	if err != nil || len(list) != 31 || len(made) != 31 || made["conversations/2025-11-22/1000-plan-captured-abcd"] != 1 {
+		t.Errorf("%d conversations, %d in the list, %v: %v", len(made), len(list), err, made)
 	}
 	wantSound(t, s)
 }

@@ -26,7 +26,7 @@ func (c *Conversation) Tools() iter.Seq2[schema.Tool, error] {
 
 func readLog[R any](c *Conversation, name string, parse func([]byte) (R, error)) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
-		for _, dir := range append([]string{c.dir}, c.more...) {
+		for _, dir := range c.dirs() {
 			for r, err := range readLogFile(c.s, dir+"/"+name, parse) {
 				if !yield(r, err) {
 					return
@@ -38,21 +38,36 @@ func readLog[R any](c *Conversation, name string, parse func([]byte) (R, error))
 
 func readLogFile[R any](s *Store, name string, parse func([]byte) (R, error)) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
-		var none R
+		for rec, err := range s.readRaw(name) {
+			var r R
+			if err == nil {
+				r, err = parseRecord(rec, parse)
+			}
+			if !yield(r, damageIn(name, err)) {
+				return
+			}
+		}
+	}
+}
+
+// readRaw yields the records of a log as they stand there, and a [*Damage] for what is
+// none.
+func (s *Store) readRaw(name string) iter.Seq2[jsonl.Record, error] {
+	return func(yield func(jsonl.Record, error) bool) {
 		f, info, _, err := lines.Open(s.root, name, os.O_RDONLY, 0)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return
 		case errors.Is(err, lines.ErrNotRegular):
-			yield(none, &Damage{name, jsonl.Damage{Kind: NotRegular, Detail: err.Error()}})
+			yield(jsonl.Record{}, &Damage{name, jsonl.Damage{Kind: NotRegular, Detail: err.Error()}})
 			return
 		case err != nil:
-			yield(none, explain(err))
+			yield(jsonl.Record{}, explain(err))
 			return
 		}
 		defer f.Close()
-		for r, err := range records(io.NewSectionReader(f, 0, info.Size()), 0, 1, parse) {
-			if !yield(r, damageIn(name, err)) {
+		for rec, err := range jsonl.Read(io.NewSectionReader(f, 0, info.Size()), 0, 1) {
+			if !yield(rec, damageIn(name, err)) {
 				return
 			}
 		}

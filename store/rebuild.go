@@ -2,6 +2,8 @@ package store
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"path"
 	"strings"
 	"time"
@@ -14,10 +16,13 @@ import (
 // broken: from the backup, else from the logs with the folder's name.
 func (c *Conversation) rebuild() (*schema.Session, error) {
 	if c.base == "" {
-		if old, err := c.s.readRegular(c.backupFile()); err == nil {
+		for _, backup := range []string{c.backupFile(), backupsDir + "/" + c.path + "/" + sessionFile} { // 1.1 used the second
+			old, err := c.s.readRegular(backup)
+			if err != nil {
+				continue
+			}
 			if sess, err := schema.ParseSession(old); err == nil {
 				sess.CountedBytes = 0 // of a log that may have been replaced since
-				c.complete(sess)
 				return sess, nil
 			}
 		}
@@ -25,8 +30,21 @@ func (c *Conversation) rebuild() (*schema.Session, error) {
 	return c.fromLogs()
 }
 
-func (c *Conversation) backupFile() string {
-	return keptDir + "/backups/" + c.path + "/" + sessionFile
+// backupFile is where the last good session.json is kept. It lies in a file of its own
+// and shares nothing with the one in use, which people may edit in place.
+func (c *Conversation) backupFile() string { return backupsDir + "/" + c.path + ".json" }
+
+// backUp replaces the backup. A crash on the way leaves none, while session.json is
+// still whole.
+func (c *Conversation) backUp(raw []byte) error {
+	to := c.backupFile()
+	if err := c.s.makeLocal(path.Dir(to)); err != nil {
+		return err
+	}
+	if err := c.s.root.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return c.s.writeNew(to, raw, privateFileMode)
 }
 
 // descriptionBytes bounds a description that is made from the first user message.
@@ -64,7 +82,7 @@ func (c *Conversation) fromLogs() (*schema.Session, error) {
 // fromName makes a session out of the folder's name alone.
 func (c *Conversation) fromName() *schema.Session {
 	parts := strings.Split(c.path, "/") // conversations, day, folder, and more for a sub-agent
-	_, typ, about := folderName(parts[2])
+	typ, about := folderName(parts[2])
 	s := &schema.Session{
 		Version:          schema.Version,
 		ConversationID:   path.Base(c.path),

@@ -39,7 +39,7 @@ func TestCounters(t *testing.T) {
 			t.Errorf("%s: settled is %v, %v", what, is, err)
 		}
 		fresh := *sess
-		if err := c.recount(&fresh); err != nil {
+		if err := c.recount(&fresh, c.dirs()); err != nil {
 			t.Fatal(err)
 		}
 		if fresh.Tokens != sess.Tokens || fresh.MessageCount != sess.MessageCount || fresh.LastActive != sess.LastActive {
@@ -174,7 +174,9 @@ func TestEdit(t *testing.T) {
 			t.Errorf("the backup is %s, want %s", got, last)
 		}
 	}
-	if got := readFile(t, s, c.file(sessionFile)); got != strings.Replace(first, "API Design", "Third", 1) {
+	want := strings.Replace(first, `"API Design",`, `"Third",
+  "title_set": {"at":"2025-11-22T10:00:00.001Z","to":"Third"},`, 1)
+	if got := readFile(t, s, c.file(sessionFile)); got != want {
 		t.Errorf("session.json is %s", got)
 	}
 }
@@ -185,7 +187,7 @@ func TestLaterVersions(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
 	file := readFile(t, s, c.file(sessionFile))
-	minor := strings.Replace(file, `"1.1"`, `"1.7"`, 1)
+	minor := strings.Replace(file, `"`+schema.Version+`"`, `"1.7"`, 1)
 	minor = strings.Replace(minor, "\n}", ",\n  \"mood\": {\"a\":1e3}\n}", 1)
 	writeFile(t, s, c.file(sessionFile), minor)
 	wantSound(t, s)
@@ -196,7 +198,7 @@ func TestLaterVersions(t *testing.T) {
 	if !strings.Contains(got, `"version": "1.7"`) || !strings.Contains(got, `"mood": {"a":1e3}`) || !strings.Contains(got, `"notes": "n"`) {
 		t.Errorf("session.json is %s", got)
 	}
-	writeFile(t, s, c.file(sessionFile), strings.Replace(file, `"1.1"`, `"2.0"`, 1))
+	writeFile(t, s, c.file(sessionFile), strings.Replace(file, `"`+schema.Version+`"`, `"2.0"`, 1))
 	c.Close()
 	before := snapshot(t, s.dir)
 	var version *schema.VersionError
@@ -285,7 +287,7 @@ func TestVersion1(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := readFile(t, s, c.file(sessionFile))
-	if !strings.HasPrefix(got, "{\n  \"version\": \"1.1\",\n  \"id\": \""+sess.ID+"\"") || !strings.Contains(got, `"context_summary": "Discussing REST vs GraphQL"`) {
+	if !strings.HasPrefix(got, "{\n  \"version\": \"1.2\",\n") || !strings.Contains(got, "\n  \"id\": \""+sess.ID+"\"\n}") || !strings.Contains(got, `"context_summary": "Discussing REST vs GraphQL"`) {
 		t.Errorf("after a change: %s", got)
 	}
 	if got := readFile(t, s, c.backupFile()); got != sessionV1 {
@@ -324,13 +326,13 @@ func TestRebuild(t *testing.T) {
 		{"empty", func(string) string { return " " }, true, Unreadable, "Kept", schema.Active},
 		{"cut", func(f string) string { return f[:len(f)/2] }, true, Unreadable, "Kept", schema.Active},
 		{"cut, no backup", func(f string) string { return f[:len(f)/2] }, false, Unreadable, "api design", schema.Paused},
-		{"a name stands twice", func(f string) string { return strings.Replace(f, `"title"`, `"id"`, 1) }, true, Unreadable, "Kept", schema.Active},
+		{"a value that cannot be", func(f string) string { return strings.Replace(f, `"active"`, `"gone"`, 1) }, true, Unreadable, "Kept", schema.Active},
 		{"a name in another case", func(f string) string { return strings.Replace(f, `"title"`, `"Title"`, 1) }, true, Unreadable, "Kept", schema.Active},
 		{"NULs", func(f string) string { return strings.Repeat("\x00", len(f)) }, true, Unreadable, "Kept", schema.Active},
 		{"no version", func(string) string { return "{}" }, true, Unreadable, "Kept", schema.Active},
 		{"conflict, ours can be read", func(f string) string { return strings.Replace(conflict(f), `"completed"`, `"gone"`, 1) }, false, jsonl.Conflict, "Last", schema.Active},
 		{"conflict, theirs can be read", func(f string) string { return strings.Replace(conflict(f), `"active"`, `"gone"`, 1) }, false, jsonl.Conflict, "Last", schema.Completed},
-		{"conflict, both can be read", conflict, false, jsonl.Conflict, "Last", schema.Active},
+		{"conflict, both can be read", conflict, false, jsonl.Conflict, "Last", schema.Completed},
 		{"conflict, theirs is newer", func(f string) string {
 			return strings.Replace(f, `  "last_active": "2025-11-22T10:00:00.000Z",
 `, `<<<<<<< HEAD

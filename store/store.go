@@ -27,7 +27,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -64,9 +63,8 @@ type Store struct {
 	files    atomicfile.Calls
 	logs     lines.Calls
 
-	sessions        sync.Map // session.json as it was read, by path
-	rememberedCount atomic.Int64
-	ignored         atomic.Bool // .workspace/local ignores itself
+	ignored  atomic.Bool // .workspace/local has its .gitignore
+	sessions fileCache   // session.json as it was read
 }
 
 // Find returns the workspace that dir is in: dir itself or the nearest folder

@@ -49,7 +49,7 @@ func TestInit(t *testing.T) {
 		t.Errorf("created %q, want %q", created, want)
 	}
 	b, _ := os.ReadFile(filepath.Join(dir, attributesFile))
-	if want := theirs + "\n" + attributesLine + "\n"; string(b) != want {
+	if want := theirs + "\n" + attributesLogs + "\n" + attributesSession + "\n"; string(b) != want {
 		t.Errorf(".gitattributes is %q, want %q", b, want)
 	}
 	before := snapshot(t, dir)
@@ -198,15 +198,15 @@ func TestCreate(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{
-  "version": "1.1",
-  "id": "01kang368060rk4csm6mv3ee1s",
-  "conversation_id": "1000-brainstorm-api-design-ee1s",
-  "conversation_type": "brainstorm",
+  "version": "1.2",
   "title": "API Design",
+  "conversation_id": "1000-brainstorm-api-design-ee1s",
   "status": "active",
   "created_at": "2025-11-22T10:00:00.000Z",
+  "conversation_type": "brainstorm",
   "last_active": "2025-11-22T10:00:00.000Z",
-  "message_count": 0
+  "message_count": 0,
+  "id": "01kang368060rk4csm6mv3ee1s"
 }
 `
 	got := readFile(t, s, c.file(sessionFile))

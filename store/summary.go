@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"cortext/schema"
@@ -22,8 +23,24 @@ const summarySuffix = ".json"
 // them: a summary can be made again. The tokens are counted, since who edits a file
 // does not.
 func (c *Conversation) Summaries() (list []*schema.Summary, damage []Damage) {
-	dir := c.file(summariesDir)
-	entries, err := c.s.readDir(dir)
+	dirs := c.dirs()
+	for _, dir := range dirs {
+		there, d := c.s.summariesIn(dir + "/" + summariesDir)
+		damage = append(damage, d...)
+		list = slices.DeleteFunc(list, func(old *schema.Summary) bool { // what waits was written later
+			return slices.ContainsFunc(there, func(sum *schema.Summary) bool { return sum.First == old.First })
+		})
+		list = append(list, there...)
+	}
+	if len(dirs) > 1 {
+		slices.SortStableFunc(list, func(a, b *schema.Summary) int { return strings.Compare(a.FileName(), b.FileName()) })
+	}
+	return list, damage
+}
+
+// summariesIn reads the summaries in a folder.
+func (s *Store) summariesIn(dir string) (list []*schema.Summary, damage []Damage) {
+	entries, err := s.readDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
@@ -35,13 +52,13 @@ func (c *Conversation) Summaries() (list []*schema.Summary, damage []Damage) {
 		if !strings.HasSuffix(name, summarySuffix) {
 			continue
 		}
-		s, d := c.s.readSummary(name)
+		sum, d := s.readSummary(name)
 		if d != nil {
 			damage = append(damage, *d)
 			continue
 		}
-		s.Tokens = tokens.Count(s.Content)
-		list = append(list, s)
+		sum.Tokens = tokens.Count(sum.Content)
+		list = append(list, sum)
 	}
 	return list, damage
 }
@@ -97,12 +114,11 @@ func (c *Conversation) WriteSummary(sum *schema.Summary) error {
 	if err != nil {
 		return fmt.Errorf("write a summary of %q: %w", c.path, err)
 	}
-	defer tx.release()
 	if err := tx.writeSummary(sum); err != nil {
-		tx.undo()
+		tx.Rollback()
 		return fmt.Errorf("write a summary of %q: %w", c.path, err)
 	}
-	return nil
+	return tx.Commit()
 }
 
 func (tx *Tx) writeSummary(sum *schema.Summary) error {
@@ -132,7 +148,7 @@ func (tx *Tx) writeSummary(sum *schema.Summary) error {
 			return err
 		}
 	}
-	have, _ := c.Summaries()
+	have, _ := c.s.summariesIn(dir)
 	for _, s := range have {
 		if s.First == ready.First && s.FileName() != ready.FileName() {
 			if err := c.s.RemoveFile(dir + "/" + s.FileName()); err != nil {
@@ -141,18 +157,6 @@ func (tx *Tx) writeSummary(sum *schema.Summary) error {
 		}
 	}
 	return nil
-}
-
-// checkSummaries yields what is wrong with the summaries; false once yield has
-// returned it.
-func (c *Conversation) checkSummaries(yield func(Damage) bool) bool {
-	_, damage := c.Summaries()
-	for _, d := range damage {
-		if !yield(d) {
-			return false
-		}
-	}
-	return true
 }
 
 // isSummary reports whether a path is that of a file in summaries/.

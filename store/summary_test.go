@@ -96,9 +96,9 @@ func TestSummaryDamage(t *testing.T) {
 		"conflict.json": "{\n<<<<<<< HEAD\n" + good[2:] + "=======\n" + good[2:] + ">>>>>>> other\n",
 		"empty.json":    "",
 		"half.json":     good[:len(good)/2],
-		"newer.json":    strings.Replace(good, `"version": "1.1"`, `"version": "99.0"`, 1),
+		"newer.json":    strings.Replace(good, `"version": "`+schema.Version+`"`, `"version": "99.0"`, 1),
 		"notes.txt":     "not one of ours",
-		"minor.json":    strings.Replace(good, `"version": "1.1"`, `"version": "1.99"`, 1),
+		"minor.json":    strings.Replace(good, `"version": "`+schema.Version+`"`, `"version": "1.99"`, 1),
 	} {
 		writeFile(t, s, c.file("summaries/"+name), content)
 	}

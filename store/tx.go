@@ -1,14 +1,9 @@
 package store
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
-	"strconv"
-	"strings"
-	"time"
 
 	"cortext/schema"
 	"cortext/schema/jsonl"
@@ -16,16 +11,23 @@ import (
 )
 
 // A Tx is the one way to write to a conversation. It holds the conversation's lock
-// from [Conversation.Begin] to [Tx.Commit] or [Tx.Rollback], reads session.json at
-// most once, collects records, and at the end writes each log with one sync
-// (tools.jsonl first) and session.json with one replacement, if it changed.
+// from [Conversation.Begin] to [Tx.Commit] or [Tx.Rollback], reads session.json once,
+// collects records, and at the end writes each log with one sync (tools.jsonl first)
+// and session.json with one replacement, if it changed.
 //
 // A Tx belongs to one goroutine.
 type Tx struct {
 	c      *Conversation
 	made   []string // folders and files that taking the lock made, from the top
 	unlock func() error
-	since  Checkpoint
+	done   bool
+	failed error // of a flush: nothing can be written after it
+
+	since Checkpoint // that the caller came with
+
+	from     []*Tx           // locks of the other folders, whose records are moved into this one
+	absorbed bool            // they were appended
+	damaged  map[string]bool // of such a folder: logs that hold something that cannot be read
 
 	stored stored // session.json, once read
 	before []byte // its bytes in our spelling; nil before it was read
@@ -39,6 +41,7 @@ type Tx struct {
 type Result struct {
 	Appended int            // lines written to messages.jsonl
 	Tools    int            // lines written to tools.jsonl
+	Moved    int            // lines that waited or were in a second folder
 	Skipped  int            // records that were there already, or said less than what was
 	Redacted secrets.Counts // secrets replaced, by rule
 	SetAside []SetAside     // torn lines that an earlier writer left
@@ -47,34 +50,47 @@ type Result struct {
 // Begin waits for the right to write. The error is a [*LockedError] if another
 // process kept writing, and a [*schema.VersionError] if a later cortext wrote the
 // conversation.
-func (c *Conversation) Begin() (*Tx, error) {
-	tx, err := c.lock()
-	if err != nil {
-		return nil, err
-	}
-	if _, _, err := tx.Session(); err != nil {
-		tx.undo()
-		tx.release()
-		return nil, err
-	}
-	return tx, nil
-}
+func (c *Conversation) Begin() (*Tx, error) { return c.begin(Checkpoint{}) }
 
 // BeginAt is Begin for a writer that comes back: what is before cp is not indexed,
 // so that an append does not cost more in a longer conversation. The error is
 // [ErrCheckpoint] if the logs do not confirm cp.
-func (c *Conversation) BeginAt(cp Checkpoint) (*Tx, error) {
-	tx, err := c.Begin()
-	if err != nil || cp == (Checkpoint{}) {
-		return tx, err
+func (c *Conversation) BeginAt(cp Checkpoint) (*Tx, error) { return c.begin(cp) }
+
+func (c *Conversation) begin(cp Checkpoint) (*Tx, error) {
+	tx, err := c.lock()
+	if err != nil {
+		return nil, err
 	}
-	if !c.Confirms(cp) {
+	err = tx.lockOthers()
+	if err == nil {
+		_, _, err = tx.Session()
+	}
+	if err == nil {
+		err = tx.fixDirMode()
+	}
+	if err == nil && !c.Confirms(cp) {
+		err = ErrCheckpoint
+	}
+	if err != nil {
 		tx.Rollback()
-		return nil, ErrCheckpoint
+		return nil, err
 	}
 	tx.since = cp
-	c.messages.since = cp.Messages.Since
+	c.messages.startAt(tx.indexFrom(cp.Messages))
+	if c.tools != nil {
+		c.tools.startAt(tx.indexFrom(cp.Tools))
+	}
 	return tx, nil
+}
+
+// indexFrom is where the index of a log has to begin. Records that come from other
+// folders may stand anywhere.
+func (tx *Tx) indexFrom(at LogCheckpoint) int64 {
+	if len(tx.from) > 0 {
+		return 0
+	}
+	return at.Since
 }
 
 // Session returns session.json as it is, or as it was rebuilt; see
@@ -96,15 +112,6 @@ func (tx *Tx) Session() (*schema.Session, []Damage, error) {
 
 // Written reports whether there is a session.json.
 func (tx *Tx) Written() bool { return tx.stored.raw != nil }
-
-// WrittenAt is when session.json was last replaced; the zero time if there is none.
-func (tx *Tx) WrittenAt() time.Time {
-	info, err := tx.c.s.root.Lstat(tx.c.file(sessionFile))
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
-}
 
 // Append collects what is to be added. Secrets are replaced and tokens counted
 // here; nothing is written before [Tx.Flush].
@@ -146,15 +153,27 @@ func (tx *Tx) Result() Result { return tx.result }
 // After an error nothing of it counts, though some of it may be there: appending
 // it again is right and safe.
 func (tx *Tx) Flush() error {
+	if tx.failed != nil {
+		return tx.failed
+	}
 	if err := tx.flush(); err != nil {
+		tx.failed = fmt.Errorf("append to %q: %w", tx.c.path, explain(err))
 		tx.undo()
 		_ = tx.c.drop() // what is on the disk is not known any more: it is read again
-		return fmt.Errorf("append to %q: %w", tx.c.path, explain(err))
+		return tx.failed
 	}
 	return nil
 }
 
 func (tx *Tx) flush() error {
+	if err := tx.appendOthers(); err != nil {
+		return err
+	}
+	return tx.write()
+}
+
+// write appends the collected records.
+func (tx *Tx) write() error {
 	c := tx.c
 	if len(tx.tools) > 0 {
 		if err := tx.openTools(); err != nil {
@@ -181,7 +200,7 @@ func (tx *Tx) flush() error {
 // ends the transaction, whatever it returns. What was flushed stays also after an
 // error.
 func (tx *Tx) Commit() error {
-	defer tx.release()
+	defer tx.Rollback()
 	if err := tx.Flush(); err != nil {
 		return err
 	}
@@ -190,19 +209,23 @@ func (tx *Tx) Commit() error {
 	}
 	written, err := tx.writeSession()
 	if err != nil {
-		if tx.result.Appended+tx.result.Tools == 0 {
-			tx.undo()
-		}
 		return fmt.Errorf("write %q: %w", tx.c.file(sessionFile), explain(err))
 	}
-	if !written && tx.result.Appended+tx.result.Tools == 0 {
-		tx.undo()
+	if written {
+		tx.made = nil
+	}
+	if err := tx.leaveOthers(); err != nil {
+		return fmt.Errorf("write %q: %w", tx.c.path, explain(err))
 	}
 	return nil
 }
 
-// Rollback ends the transaction without writing what was not flushed.
+// Rollback ends the transaction without writing what was not flushed. It does nothing
+// to one that has ended.
 func (tx *Tx) Rollback() {
+	if tx.done {
+		return
+	}
 	if tx.result.Appended+tx.result.Tools == 0 {
 		tx.undo()
 	}
@@ -264,7 +287,7 @@ func (tx *Tx) Recount() error {
 	if err != nil {
 		return err
 	}
-	return tx.c.recount(s)
+	return tx.c.recount(s, tx.c.dirs())
 }
 
 // Count brings the counters of session.json up to date with the logs, at a cost
@@ -278,26 +301,9 @@ func (tx *Tx) Count() error {
 		return err
 	}
 	if s.CountedBytes == 0 || len(damage) > 0 {
-		return tx.c.recount(s)
+		return tx.c.recount(s, tx.c.dirs())
 	}
 	return tx.c.countRest(s)
-}
-
-// FirstTime is when the first message was; empty if none has a time. Before a
-// [Tx.Flush] it looks at what is collected, too.
-func (tx *Tx) FirstTime() (first schema.Time, err error) {
-	if err := tx.Flush(); err != nil {
-		return "", err
-	}
-	for m, err := range tx.c.Messages() {
-		if err != nil && !isDamage(err) {
-			return "", err
-		}
-		if err == nil && m.Timestamp != "" && (first == "" || m.Timestamp.Time().Before(first.Time())) {
-			first = m.Timestamp
-		}
-	}
-	return first, nil
 }
 
 // Settle writes the counters of session.json afresh from the logs: messages,
@@ -326,7 +332,7 @@ func (tx *Tx) openTools() error {
 		if created {
 			tx.made = append(tx.made, c.file(toolsFile))
 		}
-		l.since = tx.since.Tools.Since
+		l.startAt(tx.indexFrom(tx.since.Tools))
 		c.tools = l
 	}
 	if info == nil {
@@ -381,87 +387,9 @@ func (tx *Tx) appendTo(l *logFile, records []record) (written int, err error) {
 	if err := l.Sync(); err != nil {
 		return 0, err
 	}
+	// git may have put another file in its place meanwhile.
+	if info, err := tx.c.s.look(l.name, l); err != nil || !l.Is(info) {
+		return 0, errors.Join(fmt.Errorf("%q was replaced during the write: run it again", l.name), err)
+	}
 	return written, l.note(last)
-}
-
-// writeSession replaces session.json if it changed, if there is none and records
-// need one, or if a merge left it in need of repair.
-func (tx *Tx) writeSession() (written bool, err error) {
-	c := tx.c
-	if tx.before == nil {
-		return false, nil
-	}
-	sess := tx.stored.session
-	needed := tx.stored.raw == nil && (tx.result.Appended > 0 || len(c.more) > 0)
-	if needed {
-		if err := c.recount(sess); err != nil {
-			return false, err
-		}
-	}
-	after, err := sess.Marshal()
-	if err != nil {
-		return false, err
-	}
-	if bytes.Equal(tx.before, after) && !needed && !tx.stored.mend {
-		return false, nil
-	}
-	if err := c.s.prepareSession(sess); err != nil {
-		return false, err
-	}
-	if tx.stored.raw != nil {
-		before, err := schema.ParseSession(tx.before)
-		if err != nil {
-			return false, err
-		}
-		sess.Stamp(before, c.s.opts.Now())
-	}
-	if older(sess.Version) {
-		sess.Version = schema.Version
-	}
-	if after, err = sess.Marshal(); err != nil {
-		return false, err
-	}
-	if err := c.keepPrevious(tx.stored); err != nil {
-		return false, err
-	}
-	c.s.sessions.Delete(c.file(sessionFile))
-	if err := c.s.replace(c.file(sessionFile), after, privateFileMode); err != nil {
-		return false, err
-	}
-	return true, nil
-}
-
-// keepPrevious keeps the session.json that is about to be replaced: a good one as
-// the backup, a broken one under a name of its own.
-func (c *Conversation) keepPrevious(st stored) error {
-	switch {
-	case st.raw == nil || c.base != "":
-		return nil
-	case len(st.damage) > 0:
-		_, err := c.s.keep(fmt.Sprintf("damaged/%s/%s", c.path, sessionFile), bytes.NewReader(st.raw))
-		return err
-	}
-	to := c.backupFile()
-	if err := c.s.makeLocal(path.Dir(to)); err != nil {
-		return err
-	}
-	// A link keeps the old file without copying it; the replacement makes a new one.
-	if err := c.s.root.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if c.s.root.Link(c.file(sessionFile), to) == nil {
-		return nil
-	}
-	return c.s.replace(to, st.raw, privateFileMode)
-}
-
-// older reports whether a version is of an earlier minor than the one written
-// here. A later one stays, since its fields are kept.
-func older(version string) bool {
-	minor := func(v string) int {
-		_, after, _ := strings.Cut(v, ".")
-		n, _ := strconv.Atoi(after)
-		return n
-	}
-	return minor(version) < minor(schema.Version)
 }

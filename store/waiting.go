@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"runtime"
+	"slices"
 	"strings"
 
 	"cortext/schema"
@@ -24,59 +26,16 @@ func (s *Store) Waiting(name string) (*Conversation, error) {
 	}
 	c := s.conversation(name)
 	tree := c.dir
-	c.base, c.dir = waitingDir, within(waitingDir, c.dir)
-	c.addMore(tree)
+	c.base, c.dir = waitingDir, waitingDir+"/"+c.dir
+	if s.checkFolder(name) == nil && s.isFolder(tree) {
+		c.setOthers([]string{tree})
+	}
 	return c, nil
 }
 
 // IsWaiting reports whether what is written to the conversation waits for its place
 // in the work tree.
 func (c *Conversation) IsWaiting() bool { return c.base == waitingDir }
-
-// Taken returns where records are kept that git took from a conversation's logs and
-// that nobody has asked back. Readers do not see them; see [Conversation.TakeBack].
-func (s *Store) Taken(name string) (*Conversation, error) {
-	if err := checkConversationPath(name); err != nil {
-		return nil, err
-	}
-	c := s.conversation(name)
-	c.base, c.dir = takenDir, within(takenDir, c.dir)
-	return c, nil
-}
-
-// TakeBack lets the next write put what git took back into the logs.
-func (c *Conversation) TakeBack() {
-	if c.base == "" {
-		c.addMore(within(takenDir, c.dir))
-	}
-}
-
-// HasMore reports whether the next write moves records into the logs that wait.
-func (c *Conversation) HasMore() bool { return len(c.more) > 0 && c.base == "" }
-
-// LogsAbsent reports whether session.json or messages.jsonl is missing: the folder
-// is new to cortext, or git or somebody took them.
-func (c *Conversation) LogsAbsent() bool {
-	for _, name := range []string{sessionFile, messagesFile} {
-		if missing, err := c.s.missing(c.file(name)); missing || err != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// MessageIDs returns the ids of the messages in the logs.
-func (c *Conversation) MessageIDs() (map[string]bool, error) {
-	ids := map[string]bool{}
-	for m, err := range c.Messages() {
-		if err == nil {
-			ids[m.ID] = true
-		} else if !isDamage(err) {
-			return nil, err
-		}
-	}
-	return ids, nil
-}
 
 // WaitingPaths lists the conversations for which something waits, sorted.
 func (s *Store) WaitingPaths() (names []string) {
@@ -96,17 +55,16 @@ func (s *Store) WaitingPaths() (names []string) {
 // in the work tree do not have.
 func (s *Store) WaitingCount(name string) (n int, err error) {
 	have := map[string]bool{}
-	if tree, err := s.Conversation(name); err == nil {
-		tree.more = nil
-		for m, err := range tree.Messages() {
+	if s.checkFolder(name) == nil {
+		for m, err := range readLogFile(s, name+"/"+sessionDir+"/"+messagesFile, schema.ParseMessage) {
 			if err == nil {
 				have[m.ID] = true
 			}
 		}
 	}
-	for m, err := range readLogFile(s, within(waitingDir, name)+"/"+sessionDir+"/"+messagesFile, schema.ParseMessage) {
+	for m, err := range readLogFile(s, waitingDir+"/"+name+"/"+sessionDir+"/"+messagesFile, schema.ParseMessage) {
 		if err == nil && !have[m.ID] {
-			have[m.ID] = true
+			have[m.ID] = m.ID != ""
 			n++
 		}
 		if err != nil && !isDamage(err) {
@@ -117,151 +75,123 @@ func (s *Store) WaitingCount(name string) (n int, err error) {
 }
 
 // PutBack moves what waits for a conversation into the work tree, making its folder
-// again if that is gone.
+// again if that is gone. The error is [ErrNotFound] if there is neither.
 func (s *Store) PutBack(name string) (*Conversation, error) {
 	if err := checkConversationPath(name); err != nil {
 		return nil, err
 	}
-	if _, err := s.makeDirs(name); err != nil {
-		return nil, explain(err)
+	if s.isFolder(waitingDir + "/" + name + "/" + sessionDir) {
+		if _, err := s.makeDirs(name); err != nil {
+			return nil, fmt.Errorf("put %q back: %w", name, explain(err))
+		}
 	}
 	c, err := s.Conversation(name)
 	if err != nil {
 		return nil, err
 	}
-	return c, c.Update(func(*Tx, *schema.Session) error { return nil })
+	return c, errors.Join(c.Update(func(*Tx, *schema.Session) error { return nil }), c.Close())
 }
 
-// absorb moves the records of the conversation's other folders into its logs. It
-// appends and syncs first, so that a crash leaves records twice, which are read once,
-// and none lost.
-func (tx *Tx) absorb() error {
+// leaveWaiting removes the files of a folder whose records were moved, and the folders
+// that are empty then. Logs with something that cannot be read are kept aside as they
+// are. The lock goes last: whoever waits for it begins another folder.
+func (tx *Tx) leaveWaiting() error {
 	c := tx.c
-	if len(c.more) == 0 || c.base != "" {
-		return nil
+	st, err := c.s.readStored(c.dir)
+	if err != nil {
+		return err
 	}
-	damaged := map[string]bool{}
-	for _, dir := range c.more {
-		whole, err := tx.appendFrom(dir)
+	tx.damaged[sessionFile] = len(st.damage) > 0
+	if runtime.GOOS == "windows" { // removes no file that is open
+		_ = c.drop()
+	}
+	for _, name := range []string{toolsFile, sessionFile, messagesFile} {
+		file := c.file(name)
+		if is, err := c.s.missing(file); err != nil {
+			return err
+		} else if is {
+			continue
+		}
+		if tx.damaged[name] {
+			err = c.s.setAside(file, c.path+"/"+name)
+		} else {
+			err = c.s.root.Remove(file)
+		}
 		if err != nil {
 			return err
 		}
-		damaged[dir] = !whole
-		if err := c.absorbSubagents(dir); err != nil {
-			return err
+	}
+	c.s.sessions.forget(c.file(sessionFile))
+	_ = c.s.root.Remove(c.file(subagentsDir))
+	for dir := c.dir; dir != c.base && within(c.base, dir); dir = path.Dir(dir) {
+		if c.s.root.Remove(dir) != nil {
+			break // something else waits there
 		}
 	}
-	if err := c.recountWith(tx, nil); err != nil {
-		return err
-	}
-	tx.stored.mend = true
-	if _, err := tx.writeSession(); err != nil {
-		return err
-	}
-	more := c.more
-	c.more = nil
-	for _, dir := range more {
-		if err := c.s.leave(dir, damaged[dir]); err != nil {
-			return err
-		}
-	}
-	tx.before, tx.stored, tx.made = nil, stored{}, nil
 	return nil
 }
 
-// recountWith counts the logs in the work tree alone.
-func (c *Conversation) recountWith(tx *Tx, more []string) error {
-	had := c.more
-	c.more = more
-	defer func() { c.more = had }()
-	return tx.Recount()
-}
-
-// flushAt is how much is collected before it is written.
-const flushAt = 4 << 20
-
-// appendFrom appends the records of one folder, calls first. whole is false if
-// something in its logs cannot be read.
-func (tx *Tx) appendFrom(dir string) (whole bool, err error) {
-	whole = true
-	add := func(r record, size int, err error) error {
-		switch {
-		case err != nil && isDamage(err):
-			whole = false
-			return nil
-		case err != nil:
-			return err
-		case r.tool != nil:
-			tx.tools = append(tx.tools, r)
-		default:
-			tx.messages = append(tx.messages, r)
-		}
-		if tx.size += size; tx.size > flushAt {
-			return tx.Flush()
-		}
-		return nil
-	}
-	for t, err := range readLogFile(tx.c.s, dir+"/"+toolsFile, schema.ParseTool) {
-		if err := add(toolRecord(t), len(t.Input)+len(t.Output), err); err != nil {
-			return whole, err
-		}
-	}
-	for m, err := range readLogFile(tx.c.s, dir+"/"+messagesFile, schema.ParseMessage) {
-		if err := add(messageRecord(m), len(m.Content)+len(m.Reasoning), err); err != nil {
-			return whole, err
-		}
-	}
-	return whole, tx.Flush()
-}
-
-// absorbSubagents moves the sub-agents' conversations of a folder.
-func (c *Conversation) absorbSubagents(dir string) error {
-	entries, err := c.s.readDir(dir + "/" + subagentsDir)
+// moveFiles moves all but some files of a folder below waitingDir to where they belong
+// in the work tree. What is there already stays, and the one that comes is kept aside,
+// unless it is a summary, which is newer.
+func (s *Store) moveFiles(from, to string, but ...string) error {
+	entries, err := s.readDir(from)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
+	moved := false
 	for _, e := range entries {
-		if !e.IsDir() {
-			continue
-		}
-		from := dir + "/" + subagentsDir + "/" + e.Name()
-		to := c.file(subagentsDir) + "/" + e.Name()
-		sub := &Conversation{s: c.s, path: to, dir: to, more: []string{from}}
-		err := sub.Update(func(*Tx, *schema.Session) error { return nil })
-		if err = errors.Join(err, sub.Close()); err != nil {
-			return fmt.Errorf("sub-agent %s: %w", e.Name(), err)
+		source, target := from+"/"+e.Name(), to+"/"+e.Name()
+		info, err := s.root.Lstat(target)
+		free := errors.Is(err, fs.ErrNotExist)
+		switch {
+		case slices.Contains(but, e.Name()):
+		case e.IsDir() && (free || err == nil && info.IsDir()):
+			if _, err := s.makeDirs(target); err != nil {
+				return err
+			}
+			if err := s.moveFiles(source, target); err != nil {
+				return err
+			}
+			_ = s.root.Remove(source)
+		case err != nil && !free:
+			return err
+		case e.Type().IsRegular() && (free || isSummary(target) && s.replaceable(target)):
+			if err := s.files.RenameIn(s.root, source, target); err != nil {
+				return err
+			}
+			moved = true
+		case e.Type().IsRegular() && s.same(source, target):
+			if err := s.root.Remove(source); err != nil {
+				return err
+			}
+		default:
+			if err := s.setAside(source, target); err != nil {
+				return err
+			}
 		}
 	}
-	return nil
-}
-
-// leave removes a folder whose records were moved. One with lines that cannot be
-// read is kept aside as it is.
-func (s *Store) leave(dir string, damaged bool) error {
-	top := waitingDir
-	if strings.HasPrefix(dir, takenDir+"/") {
-		top = takenDir
-	} else if !strings.HasPrefix(dir, waitingDir+"/") {
+	if !moved {
 		return nil
 	}
-	if damaged {
-		to := fmt.Sprintf("%s/damaged/waiting-%s", keptDir, digest([]byte(dir)))
-		if err := s.makeLocal(path.Dir(to)); err != nil {
-			return err
-		}
-		_ = s.root.RemoveAll(to)
-		return s.root.Rename(dir, to)
+	return s.files.SyncDir(s.root, to)
+}
+
+// replaceable reports whether a summary is one that may be replaced.
+func (s *Store) replaceable(name string) bool {
+	_, d := s.readSummary(name)
+	return d == nil || d.Kind != Newer && d.Kind != NotRegular
+}
+
+// same reports whether two files have the same bytes.
+func (s *Store) same(a, b string) bool {
+	x, err := s.readRegular(a)
+	if err != nil {
+		return false
 	}
-	if err := s.root.RemoveAll(dir); err != nil {
-		return explain(err)
-	}
-	for up := path.Dir(dir); up != top && strings.HasPrefix(up, top); up = path.Dir(up) {
-		if s.root.Remove(up) != nil {
-			break
-		}
-	}
-	return nil
+	y, err := s.readRegular(b)
+	return err == nil && string(x) == string(y)
 }

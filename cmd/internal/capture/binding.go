@@ -196,18 +196,25 @@ func (c *Capture) Bind(agent inject.Agent, nativeID, transcript string) (*Bindin
 	if transcript != "" {
 		b.Transcript = transcript
 	}
+	for i, s := range b.Segments { // the user may have removed it elsewhere
+		gone, err := c.ConversationRemoved(s.ID)
+		if err != nil {
+			return nil, err
+		}
+		b.Segments[i].Removed = s.Removed || gone
+	}
 	return b, nil
 }
 
-// has reports whether the segments that are not removed are these.
+// has reports whether the segments that the registry knows are these.
 func (b *Binding) has(registered []registry.Segment) bool {
-	var live []registry.Segment
+	var known []registry.Segment
 	for _, s := range b.Segments {
-		if !s.Removed {
-			live = append(live, s.Segment)
+		if !s.Removed || slices.Contains(registered, s.Segment) {
+			known = append(known, s.Segment)
 		}
 	}
-	return slices.Equal(live, registered)
+	return slices.Equal(known, registered)
 }
 
 // rebind finds the segments of a session again. What the cache had is kept where it

@@ -104,7 +104,7 @@ func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {
 
 // putBack makes the folder of a conversation again, with what waits for it.
 func (c *Capture) putBack(s *Segment) (*store.Conversation, error) {
-	conv, err := c.Store.PutBack(s.Path)
+	conv, err := c.Store.MakeFolder(s.Path)
 	if err != nil {
 		return nil, fmt.Errorf("put %s back: %w", s.Path, err)
 	}

@@ -29,6 +29,10 @@ type Options struct {
 	Mode        Mode
 	SessionJSON SessionJSON
 
+	// Held: the session was held in this work tree. If it has grown, that was a turn
+	// of the conversation's own session, whose logs are completed.
+	Held bool
+
 	describe func(*schema.Session)
 	progress func(messages int)
 }
@@ -99,7 +103,7 @@ func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID strin
 		return out, err
 	}
 	from := b.Cursor
-	grown := from.Offset > 0 && size != from.Size
+	grown := o.Held && from.Offset > 0 && size != from.Size
 	for _, h := range homes {
 		if h.conv == nil || from.Offset > 0 && h.confirmed() {
 			continue
@@ -211,7 +215,7 @@ func (r *router) complete() (bool, error) {
 		if h.tree == nil || h.have == nil {
 			continue
 		}
-		cp, err := h.tree.CheckpointNow()
+		cp, err := h.tree.CheckpointKnown()
 		if err != nil {
 			return false, err
 		}

@@ -230,7 +230,7 @@ func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.
 			out.Elsewhere++
 			return nil // another work tree has it
 		}
-		got, err := c.Ingest(ctx, agent, n.NativeID, b, Options{Mode: o.mode()})
+		got, err := c.Ingest(ctx, agent, n.NativeID, b, Options{Mode: o.mode(), Held: c.ownsSession(n)})
 		if out.Appended += got.Appended; got.Appended > 0 {
 			out.Grown++
 		}

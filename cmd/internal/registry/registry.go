@@ -154,6 +154,75 @@ func (r Registry) Sessions(agent string, f func(nativeName string, s Session)) e
 	return err
 }
 
+// removedFile names the removal of a conversation.
+func (r Registry) removedFile(key string) string {
+	return filepath.Join(r.dir, "removed", schema.PathElement(key)+".json")
+}
+
+// Remove notes that the user removed a conversation, by the key of its id, from the
+// workspace at a place: also what sessions that nobody here knows of put into it.
+func (r Registry) Remove(key string, p Place) error {
+	places, err := r.removedFrom(key)
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(append(places, p))
+	if err != nil {
+		return err
+	}
+	return r.write(r.removedFile(key), b)
+}
+
+// BringBack takes a Remove back.
+func (r Registry) BringBack(key string, same func(Place) bool) error {
+	places, err := r.removedFrom(key)
+	if err != nil || len(places) == 0 {
+		return err
+	}
+	places = slices.DeleteFunc(places, same)
+	if len(places) == 0 {
+		return os.Remove(r.removedFile(key))
+	}
+	b, err := json.Marshal(places)
+	if err != nil {
+		return err
+	}
+	return r.write(r.removedFile(key), b)
+}
+
+// Removed reports whether the user removed a conversation from a workspace.
+func (r Registry) Removed(key string, same func(Place) bool) (bool, error) {
+	places, err := r.removedFrom(key)
+	return slices.ContainsFunc(places, same), err
+}
+
+func (r Registry) removedFrom(key string) (places []Place, err error) {
+	b, err := os.ReadFile(r.removedFile(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &places)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: mend the file or delete it", r.removedFile(key), err)
+	}
+	return places, nil
+}
+
+// write replaces a file of the registry.
+func (r Registry) write(name string, b []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return atomicfile.Write(root, filepath.Base(name), append(b, '\n'), 0o600, ".")
+}
+
 // lockWait is how long a writer waits for another.
 const lockWait = 5 * time.Second
 
@@ -189,10 +258,5 @@ func (r Registry) Update(agent, nativeID string, f func(*Session)) error {
 	if err != nil || string(before) == string(after) {
 		return err
 	}
-	root, err := os.OpenRoot(r.folder(agent))
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return atomicfile.Write(root, filepath.Base(r.file(agent, nativeID)), append(after, '\n'), 0o600, ".")
+	return r.write(r.file(agent, nativeID), after)
 }

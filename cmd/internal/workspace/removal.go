@@ -88,6 +88,9 @@ func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string]
 			return err
 		}
 	}
+	if err := w.Registry.Remove(schema.IDKey(e.Session.ID), place); err != nil {
+		return err
+	}
 	if err := w.writeRemoval(e); err != nil {
 		return err
 	}
@@ -172,6 +175,24 @@ func (w *Workspace) RemovedSegments(agent, nativeID string) ([]registry.Segment,
 	return list, nil
 }
 
+// ConversationRemoved reports whether the user removed a conversation, here, in
+// another work tree or clone, or on another machine.
+func (w *Workspace) ConversationRemoved(id string) (bool, error) {
+	if id == "" {
+		return false, nil
+	}
+	gone, err := w.Registry.Removed(schema.IDKey(id), func(p registry.Place) bool {
+		w.KnowClones(context.Background())
+		return w.SamePlace(p)
+	})
+	if gone || err != nil {
+		return gone, err
+	}
+	return slices.ContainsFunc(w.Store.ListFiles(RemovedDir), func(name string) bool {
+		return strings.HasPrefix(name, schema.PathElement(id)+"-")
+	}), nil
+}
+
 // IsRemoved reports whether a segment was removed, here or on another machine.
 func (w *Workspace) IsRemoved(agent, nativeID, from string) (bool, error) {
 	list, err := w.RemovedSegments(agent, nativeID)
@@ -214,6 +235,9 @@ func (w *Workspace) BringBack(ctx context.Context, agent, nativeID string) error
 		w.KnowClones(ctx)
 		for _, r := range s.RemovedIn(w.SamePlace) {
 			froms = append(froms, r.From)
+			if err := w.Registry.BringBack(schema.IDKey(r.ID), w.SamePlace); err != nil {
+				return err
+			}
 		}
 		if err := w.Registry.Update(agent, nativeID, func(s *registry.Session) {
 			s.Removed = slices.DeleteFunc(s.Removed, func(r registry.Removal) bool { return w.SamePlace(r.Place) })

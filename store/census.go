@@ -1,0 +1,254 @@
+package store
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"cortext/schema"
+	"cortext/schema/jsonl"
+)
+
+// A census is what the logs of one conversation hold, in all of its folders, and what
+// they and session.json say that they should.
+//
+// A log loses lines by a merge gone wrong or by hand. Then a message follows one that
+// is not there, or fewer are there than session.json counted. A call without its message
+// may be there after a write that was not finished, and an agent may name a call that it
+// never made; so these count only where messages or tokens are missing, too. What a line
+// that cannot be read may have held is named with that line.
+type census struct {
+	above *census // of the conversation that a sub-agent belongs to
+	tally tally
+	seen  map[string]bool // ids of messages
+	calls map[string]bool
+
+	follows map[string]place   // ids of parents, by where they are named first
+	firsts  map[string]string  // parents of the first message of each native session
+	madeBy  map[string][]place // ids of messages, by their calls
+	makes   map[string]place   // ids of calls, by their messages
+
+	dirs    []string
+	counted int            // messages that session.json counted; the most, of several
+	tokens  int64          // that it counted at the present length of the log; 0 if it did not
+	parts   int            // beginnings in the middle of a native session
+	unread  map[string]int // places in the logs that cannot be read, by the name of the log
+	blind   bool           // a log, or session.json, cannot be read at all
+}
+
+// A place is a line of a log.
+type place struct {
+	file string
+	line int
+	at   int64
+}
+
+func (p place) damage(detail string, args ...any) Damage {
+	return Damage{p.file, jsonl.Damage{Kind: Missing, Line: p.line, Offset: p.at, Detail: fmt.Sprintf(detail, args...)}}
+}
+
+func newCensus(above *census) *census {
+	return &census{
+		above: above, seen: map[string]bool{}, calls: map[string]bool{}, follows: map[string]place{},
+		firsts: map[string]string{}, madeBy: map[string][]place{}, makes: map[string]place{}, unread: map[string]int{},
+	}
+}
+
+// read takes in a folder of the conversation and yields what is wrong with its logs.
+// sess is its session.json, nil if there is none.
+func (n *census) read(s *Store, dir string, sess *schema.Session) iter.Seq[error] {
+	return func(yield func(error) bool) {
+		n.dirs = append(n.dirs, dir)
+		n.expect(s, dir, sess)
+		for _, log := range []struct {
+			name string
+			take func(rec jsonl.Record, at place) error
+		}{{toolsFile, n.tool}, {messagesFile, n.message}} {
+			file := dir + "/" + log.name
+			for rec, err := range s.readRaw(file) {
+				if err == nil {
+					err = damageIn(file, log.take(rec, place{file, rec.Line, rec.Offset}))
+				}
+				if err == nil {
+					continue
+				}
+				n.unread[log.name]++
+				if d := (*Damage)(nil); !errors.As(err, &d) || d.Kind == NotRegular {
+					n.blind = true
+				}
+				if !yield(err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// expect notes what session.json says of the logs.
+func (n *census) expect(s *Store, dir string, sess *schema.Session) {
+	if sess == nil || sess.CountedBytes == 0 {
+		return // version 1.0 and clones may say anything
+	}
+	n.counted = max(n.counted, sess.MessageCount)
+	if info, err := s.root.Lstat(dir + "/" + messagesFile); err == nil && info.Size() == sess.CountedBytes {
+		n.tokens = sess.Tokens
+	}
+	for _, src := range sess.Sources {
+		if src.From != "" && src.After == "" {
+			n.parts++
+		}
+	}
+}
+
+func (n *census) tool(rec jsonl.Record, at place) error {
+	t, err := parseRecord(rec, schema.ParseTool)
+	if err != nil {
+		return err
+	}
+	n.tally.tool(&t)
+	if !n.calls[t.ID] && t.MessageID != "" {
+		n.madeBy[t.MessageID] = append(n.madeBy[t.MessageID], at)
+	}
+	n.calls[t.ID] = true
+	return nil
+}
+
+func (n *census) message(rec jsonl.Record, at place) error {
+	m, err := parseRecord(rec, schema.ParseMessage)
+	if err != nil {
+		return err
+	}
+	n.tally.message(&m)
+	if m.ID != "" && n.seen[m.ID] {
+		return nil // what its first line says of others is enough
+	}
+	n.seen[m.ID] = true
+	if _, ok := n.firsts[m.Source]; !ok {
+		n.firsts[m.Source] = m.ParentID // which may be in another conversation
+	} else if _, ok := n.follows[m.ParentID]; !ok && m.ParentID != "" {
+		n.follows[m.ParentID] = at
+	}
+	for _, call := range m.ToolCalls {
+		if _, ok := n.makes[call.ID]; !ok {
+			n.makes[call.ID] = at
+		}
+	}
+	return nil
+}
+
+// holds reports whether a message is there.
+func (n *census) holds(id string) bool {
+	return n.seen[id] || n.above != nil && n.above.holds(id)
+}
+
+// missing names the records that should be in the logs and are not.
+func (n *census) missing() (damage []Damage) {
+	if n.blind {
+		return nil
+	}
+	unread := n.unread[messagesFile]
+	lost := n.counted - n.tally.messages - unread
+	if lost > 0 {
+		damage = append(damage, place{file: n.dirs[0] + "/" + messagesFile}.damage(
+			"session.json counted %d messages, and %d are here: %d are missing", n.counted, n.tally.messages, n.counted-n.tally.messages))
+	}
+	elsewhere := n.parts
+	for _, id := range n.firsts {
+		if id != "" && !n.holds(id) {
+			elsewhere--
+		}
+	}
+	at, parents := n.absent(n.follows, n.holds)
+	hole := len(parents) - max(elsewhere, 0) - unread
+	if hole > 0 {
+		damage = append(damage, at.damage("the message follows %q, which is missing; so %s", parents[0], plural(hole, "message is", "messages are")+" missing"))
+	}
+	if lost <= 0 && hole <= 0 {
+		return append(damage, n.missingCalls()...)
+	}
+	var loose []place
+	for id, calls := range n.madeBy {
+		if !n.holds(id) {
+			loose = append(loose, calls...)
+		}
+	}
+	if len(loose) > 0 {
+		first := slices.MinFunc(loose, place.compare)
+		damage = append(damage, first.damage("the message that made the call is missing; so for %s", plural(len(loose), "call", "calls")))
+	}
+	return append(damage, n.missingCalls()...)
+}
+
+// missingCalls names the calls that messages made and that no log holds, if their tokens
+// were counted.
+func (n *census) missingCalls() []Damage {
+	at, calls := n.absent(n.makes, func(id string) bool { return n.calls[id] })
+	if len(calls) <= n.unread[toolsFile] || len(n.dirs) > 1 || n.tokens <= n.tally.tokens {
+		return nil
+	}
+	return []Damage{place{file: n.dirs[0] + "/" + toolsFile}.damage(
+		"%s missing; the first is %q, of the message in line %d of %s", plural(len(calls), "call is", "calls are"), calls[0], at.line, messagesFile)}
+}
+
+// absent returns the ids that nothing is there for, in the order of the lines that name
+// them, and the first of these.
+func (n *census) absent(named map[string]place, holds func(id string) bool) (first place, ids []string) {
+	for id := range named {
+		if !holds(id) {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, func(a, b string) int { return cmp.Or(named[a].compare(named[b]), cmp.Compare(a, b)) })
+	if len(ids) > 0 {
+		first = named[ids[0]]
+	}
+	return first, ids
+}
+
+func (p place) compare(o place) int {
+	return cmp.Or(cmp.Compare(p.file, o.file), cmp.Compare(p.at, o.at))
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Lost returns how many messages session.json counted that the logs do not hold any
+// more, with all of the conversation's folders; 0 if it is not known. A log that still
+// has the length that was counted, or more, and a line that ends there, is not read.
+func (c *Conversation) Lost() (int, error) {
+	dirs := c.dirs()
+	counted := 0
+	for _, dir := range dirs {
+		st, err := c.s.readStored(dir)
+		if err != nil {
+			return 0, err
+		}
+		if st.session != nil && st.session.CountedBytes > 0 {
+			counted = max(counted, st.session.MessageCount)
+			if whole, err := c.s.reaches(dir, st.session.CountedBytes); err != nil || whole && len(dirs) == 1 {
+				return 0, err
+			}
+		}
+	}
+	if counted == 0 {
+		return 0, nil
+	}
+	all, err := c.s.tally(dirs)
+	return max(counted-all.messages, 0), err
+}
+
+// reaches reports whether a line of messages.jsonl ends at an offset.
+func (s *Store) reaches(dir string, offset int64) (bool, error) {
+	f, size, err := (&Conversation{s: s, dir: dir}).openForReading(messagesFile)
+	if f == nil {
+		return false, err
+	}
+	defer f.Close()
+	return endsLine(f, offset, size), nil
+}

@@ -1,0 +1,85 @@
+package store
+
+import (
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+)
+
+// A fileCache remembers files as they were read, so that a command that lists, picks
+// and edits opens each session.json once.
+type fileCache struct {
+	mu    sync.Mutex
+	files map[string]seenFile
+}
+
+// A seenFile is a file as it was when it was read.
+type seenFile struct {
+	info fs.FileInfo
+	raw  []byte
+}
+
+const (
+	remembered = 256 // files
+
+	// unsettled is how long after its last change a file may change again without
+	// another time: that of the system's clock for files.
+	unsettled = 10 * time.Millisecond
+)
+
+func (f *fileCache) get(name string, info fs.FileInfo) ([]byte, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	have, ok := f.files[name]
+	ok = ok && os.SameFile(have.info, info) && have.info.Size() == info.Size() && have.info.ModTime().Equal(info.ModTime())
+	return have.raw, ok
+}
+
+func (f *fileCache) put(name string, info fs.FileInfo, raw []byte) {
+	if age := time.Since(info.ModTime()); age < unsettled {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.files == nil || len(f.files) >= remembered {
+		f.files = map[string]seenFile{}
+	}
+	f.files[name] = seenFile{info, raw}
+}
+
+func (f *fileCache) forget(name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.files, name)
+}
+
+// readSession reads a session.json, or remembers it from its last reading where the
+// file is still the same.
+func (s *Store) readSession(name string) ([]byte, error) {
+	info, err := s.root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	return s.readAs(name, info, func() ([]byte, error) { return s.readRegular(name) })
+}
+
+// readSessionIn is readSession for a session.json in a folder that is open.
+func (s *Store) readSessionIn(dir *os.Root, name string) ([]byte, error) {
+	info, err := dir.Lstat(sessionFile)
+	if err != nil {
+		return nil, err
+	}
+	return s.readAs(name, info, func() ([]byte, error) { return readRegular(dir, sessionFile) })
+}
+
+func (s *Store) readAs(name string, info fs.FileInfo, read func() ([]byte, error)) ([]byte, error) {
+	if raw, ok := s.sessions.get(name, info); ok {
+		return raw, nil
+	}
+	raw, err := read()
+	if err == nil {
+		s.sessions.put(name, info, raw)
+	}
+	return raw, err
+}
