@@ -137,6 +137,15 @@ func (im *Importer) detect(f *os.File, file string) (inject.Agent, error) {
 // a session that was skipped or removed is captured again.
 func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (*Imported, error) {
 	return im.file(ctx, agent, file, func(nativeID string) error {
+		gone, err := im.c.RemovedSegments(agent.Name, nativeID)
+		if err != nil {
+			return err
+		}
+		if len(gone) > 0 { // the cached binding says so
+			if err := im.c.Forgotten(agent.Name, nativeID); err != nil {
+				return err
+			}
+		}
 		return errors.Join(im.c.Unskip(agent.Name, nativeID), im.c.BringBack(ctx, agent.Name, nativeID))
 	})
 }
