@@ -189,6 +189,9 @@ committed, and nothing else. Without an id it is the current conversation.`,
 			for _, warning := range stopped.Warnings {
 				a.warn(warning.Error())
 			}
+			if stopped.Unsaved != nil {
+				return fmt.Errorf("%s is not saved whole: %w", visible(stopped.Entry.Path), stopped.Unsaved)
+			}
 			if asJSON {
 				return a.printJSON(rowOf(stopped.Entry))
 			}

@@ -74,7 +74,7 @@ func (a *app) pick(ctx context.Context, w *flow.Workspace, query string) (store.
 func (a *app) choices(entries []store.Entry) {
 	for i, e := range entries {
 		s := e.Session
-		fmt.Fprintf(a.out, "%3d  %s / %s  (%s, %s)\n", i+1, oneLine(s.ConversationType), bold(a.out, oneLine(s.DisplayTitle())), s.Status, ago(s))
+		fmt.Fprintf(a.out, "%3d  %s / %s  (%s, %s)\n", i+1, oneLine(s.ConversationType), bold(a.out, oneLine(s.DisplayTitle())), workspace.ShownStatus(e), ago(s))
 		if s.ContextSummary != "" {
 			fmt.Fprintf(a.out, "     %s\n", cut(oneLine(s.ContextSummary), 110))
 		}
@@ -171,6 +171,9 @@ func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 	}
 	for _, warning := range after.Warnings {
 		a.warn(warning.Error())
+	}
+	if after.Unsaved != nil {
+		return errors.Join(err, fmt.Errorf("%s is not saved whole: %w", visible(after.Entry.Path), after.Unsaved))
 	}
 	if isTerminal(a.errw) {
 		s := after.Entry.Session
