@@ -32,7 +32,7 @@ projectmanage, chat, or the name of a file in .workspace/commands/.`,
 				return err
 			}
 			if asJSON {
-				return a.printJSON(rowOf(e))
+				return a.printJSON(rowOf(w, e))
 			}
 			fmt.Fprintln(a.out, visible(e.Path))
 			return nil
