@@ -178,6 +178,9 @@ func (c *Conversation) moveFilesFrom(from *Conversation) error {
 				return err
 			}
 		}
+		if err := c.dropReplaced(from.file(summariesDir)); err != nil {
+			return err
+		}
 		return c.s.moveFiles(from.dir, c.dir, toolsFile, messagesFile, sessionFile, subagentsDir)
 	}
 	for _, name := range c.s.ListFiles(from.file(summariesDir)) {
@@ -195,6 +198,22 @@ func (c *Conversation) moveFilesFrom(from *Conversation) error {
 		}
 		if err := c.s.files.SyncDir(c.s.root, c.file(summariesDir)); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// dropReplaced removes the summaries that others, which are to come here, replace.
+func (c *Conversation) dropReplaced(dir string) error {
+	coming, _ := c.s.summariesIn(dir)
+	have, _ := c.s.summariesIn(c.file(summariesDir))
+	for _, sum := range coming {
+		for _, old := range have {
+			if name := old.FileName(); old.First == sum.First && name != sum.FileName() {
+				if err := c.s.RemoveFile(c.file(summariesDir + "/" + name)); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil

@@ -152,7 +152,7 @@ func (n *census) missing() (damage []Damage) {
 	lost := n.counted - n.tally.messages - unread
 	if lost > 0 {
 		damage = append(damage, place{file: n.dirs[0] + "/" + messagesFile}.damage(
-			"session.json counted %d messages, and %d are here: %d are missing", n.counted, n.tally.messages, n.counted-n.tally.messages))
+			"session.json counted %d messages, and the log holds %d: %s missing", n.counted, n.tally.messages, plural(n.counted-n.tally.messages, "message is", "messages are")))
 	}
 	elsewhere := n.parts
 	for _, id := range n.firsts {
@@ -163,7 +163,7 @@ func (n *census) missing() (damage []Damage) {
 	at, parents := n.absent(n.follows, n.holds)
 	hole := len(parents) - max(elsewhere, 0) - unread
 	if hole > 0 {
-		damage = append(damage, at.damage("the message follows %q, which is missing; so %s", parents[0], plural(hole, "message is", "messages are")+" missing"))
+		damage = append(damage, at.damage("the message follows %q, which is missing; %s missing in all", parents[0], plural(hole, "such message is", "such messages are")))
 	}
 	if lost <= 0 && hole <= 0 {
 		return append(damage, n.missingCalls()...)
@@ -176,7 +176,7 @@ func (n *census) missing() (damage []Damage) {
 	}
 	if len(loose) > 0 {
 		first := slices.MinFunc(loose, place.compare)
-		damage = append(damage, first.damage("the message that made the call is missing; so for %s", plural(len(loose), "call", "calls")))
+		damage = append(damage, first.damage("the message that made the call is missing, as for %s in all", plural(len(loose), "call", "calls")))
 	}
 	return append(damage, n.missingCalls()...)
 }

@@ -104,7 +104,10 @@ func (c *Conversation) checkFolder(dir string, n *census, yield func(Damage) boo
 		return yield(c.unreadable(dir, err))
 	}
 	for _, d := range st.damage {
-		if (d.Kind != Missing || !within(waitingDir, dir)) && !yield(d) {
+		if d.Kind == Missing && (within(waitingDir, dir) || len(c.dirs()) > 1) {
+			continue // the next write makes one of those in the other folders
+		}
+		if !yield(d) {
 			return false
 		}
 	}

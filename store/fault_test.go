@@ -17,17 +17,23 @@ import (
 
 var errInjected = errors.New("injected")
 
+// exitKilled is the exit code of a process that ended itself on the way.
+const exitKilled = 9
+
 // faults counts the calls that change the disk and lets one of them fail.
 type faults struct {
 	fail  int  // which, from 1; 0 none
 	stuck bool // all later ones fail as well: the disk is full
+	kill  bool // the process ends instead, as by kill -9
 	half  bool // a write that fails leaves half of its bytes
 	seen  []string
 }
 
 func (f *faults) next(call string) error {
 	f.seen = append(f.seen, call)
-	if n := len(f.seen); f.fail > 0 && (n == f.fail || f.stuck && n > f.fail) {
+	if n := len(f.seen); f.kill && n == f.fail {
+		os.Exit(exitKilled)
+	} else if f.fail > 0 && (n == f.fail || f.stuck && n > f.fail) {
 		return fmt.Errorf("%s: %w", call, errInjected)
 	}
 	return nil
@@ -125,6 +131,49 @@ var faultCases = []struct {
 	{"write a summary", func(t *testing.T, c *Conversation) {
 		writeSummary(t, c, summaryOf("m0", "m1", "It was done."))
 	}, func(c *Conversation) error { return c.WriteSummary(summaryOf("m0", "m3", "All of it was done.")) }},
+	{"write what waits", nil, func(c *Conversation) error {
+		w, err := c.s.Waiting(c.Path())
+		if err == nil {
+			_, err = w.Append(thread(2, 6))
+			err = errors.Join(err, w.Close())
+		}
+		return err
+	}},
+	{"move what waits", func(t *testing.T, c *Conversation) {
+		w := waitingFor(t, c.s, c.Path())
+		appendBatch(t, w, thread(2, 6))
+		appendBatch(t, subagent(t, w, "x"), thread(0, 2))
+		writeSummary(t, w, summaryOf("m0", "m3", "It was done."))
+		must(t, w.Edit(func(s *schema.Session) error { s.Notes = "waits"; return nil }))
+		w.Close()
+	}, func(c *Conversation) error {
+		again, err := c.s.Conversation(c.Path())
+		if err == nil {
+			err = again.Edit(func(s *schema.Session) error { s.Title = "moved"; return nil })
+			err = errors.Join(err, again.Close())
+		}
+		return err
+	}},
+	{"merge twins", func(t *testing.T, c *Conversation) {
+		twin := "conversations/2025-11-22/1059-brainstorm-api-design-ee1s"
+		must(t, os.CopyFS(c.s.dir+"/"+twin, os.DirFS(c.s.dir+"/"+c.Path())))
+		other, err := c.s.Conversation(twin)
+		must(t, err)
+		appendBatch(t, other, thread(2, 6))
+		appendBatch(t, subagent(t, other, "x"), thread(0, 2))
+		other.Close()
+	}, func(c *Conversation) error {
+		list, err := c.s.List()
+		if err != nil {
+			return err
+		}
+		again, err := c.s.Open(list[0])
+		if err == nil {
+			err = again.Edit(func(s *schema.Session) error { s.Title = "merged"; return nil })
+			err = errors.Join(err, again.Close())
+		}
+		return err
+	}},
 	{"write a file", nil, func(c *Conversation) error { return c.s.WriteFile("conversations/new/x/notes.md", []byte("x")) }},
 }
 
@@ -138,7 +187,7 @@ func TestFaults(t *testing.T) {
 	for _, tt := range faultCases {
 		t.Run(tt.name, func(t *testing.T) {
 			modes := []faults{{}, {half: true}, {stuck: true}, {stuck: true, half: true}}
-			if testing.Short() {
+			if testing.Short() || slices.Contains([]string{"move what waits", "merge twins"}, tt.name) { // the others have shown the rest
 				modes = []faults{{half: true}, {stuck: true}}
 			}
 			for _, mode := range modes {
@@ -305,7 +354,7 @@ func TestFailedCreate(t *testing.T) {
 			again := &schema.Session{ID: testID("abcd")}
 			if after := snapshot(t, s.dir); maps.Equal(before, after) {
 				_, err = s.Create("plan", "x", again, []byte("x"))
-			} else if c, err = s.Create("plan", "x", again, []byte("x")); errors.Is(err, ErrExist) {
+			} else if _, err = s.Create("plan", "x", again, []byte("x")); errors.Is(err, ErrExist) {
 				err = nil
 				if n != len(f.seen) && f.seen[n-1] != "sync 2025-11-22" {
 					t.Errorf("%s left %q", what, slices.Sorted(maps.Keys(after)))

@@ -38,6 +38,9 @@ func play(role string, args []string) error {
 		return err
 	}
 	defer s.Close()
+	if role == "crash" {
+		return crash(s, args[1], args[2])
+	}
 	if role == "create" {
 		c, err := s.Create("plan", "captured", &schema.Session{ID: testID("abcd"), CreatedAt: schema.NewTime(start)}, nil)
 		if err != nil && !errors.Is(err, ErrExist) {

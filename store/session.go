@@ -17,6 +17,7 @@ type stored struct {
 	session *schema.Session // never nil
 	raw     []byte          // the file; nil if there is none
 	damage  []Damage        // why the session was rebuilt, or what a merge left
+	rebuilt bool            // session is not from a file in use
 	blocked bool            // something that is no file has its name
 	mend    bool            // the next write replaces the file even if nothing else changed
 }
@@ -75,6 +76,7 @@ func (c *Conversation) load() (stored, error) {
 		}
 	}
 	if st.session == nil {
+		st.rebuilt = true
 		if st.session, err = c.rebuild(); err != nil {
 			return stored{}, err
 		}

@@ -121,7 +121,7 @@ func (t *tailReader) read(f *os.File, size int64) error {
 		}
 	}
 	t.all = !t.spent
-	return nil
+	return t.checkFirst()
 }
 
 // add puts a message before those that were read, if they follow it, unless the

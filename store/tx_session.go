@@ -14,7 +14,7 @@ import (
 func (tx *Tx) writeSession() (written bool, err error) {
 	c := tx.c
 	sess := tx.stored.session
-	needed := tx.stored.raw == nil && !tx.stored.blocked && tx.result.Appended+tx.result.Moved > 0
+	needed := tx.stored.raw == nil && !tx.stored.blocked && c.messages.Size() > 0
 	if needed {
 		if err := tx.describe(); err != nil {
 			return false, err
@@ -55,7 +55,7 @@ func (tx *Tx) writeSession() (written bool, err error) {
 // describe takes into a session that was made of nothing what the first records say.
 func (tx *Tx) describe() error {
 	sess := tx.stored.session
-	if sess.Description != "" {
+	if !tx.stored.rebuilt || sess.Description != "" {
 		return nil
 	}
 	fresh, err := tx.c.rebuild()

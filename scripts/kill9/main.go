@@ -156,9 +156,7 @@ func run(kills, writers int, seed uint64) error {
 }
 
 func begin(st *store.Store) (path string, err error) {
-	c, err := st.Create("chat", "kill 9", &schema.Session{
-		Version: schema.Version, ID: schema.NewID(time.Now(), [10]byte{}), ConversationType: "chat", Status: schema.Active,
-	}, nil)
+	c, err := st.Create("chat", "kill 9", &schema.Session{}, nil)
 	if err != nil {
 		return "", err
 	}
