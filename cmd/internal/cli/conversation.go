@@ -146,11 +146,13 @@ only active one.`,
 			if err := a.discover(cmd.Context(), w); err != nil {
 				return err
 			}
+			if err := a.sayAllWaiting(w); err != nil {
+				return err
+			}
 			e, err := w.Current()
 			if err != nil {
 				return err
 			}
-			a.sayWaiting(w, e)
 			a.sayTwins(e)
 			if asJSON {
 				return a.printJSON(rowOf(w, e))

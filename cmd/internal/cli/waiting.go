@@ -20,6 +20,18 @@ func (a *app) sayWaiting(w *flow.Workspace, entries ...store.Entry) {
 	}
 }
 
+// sayAllWaiting is sayWaiting for all conversations.
+func (a *app) sayAllWaiting(w *flow.Workspace) error {
+	if len(w.Store.WaitingPaths()) == 0 {
+		return nil
+	}
+	all, err := w.Store.List()
+	if err == nil {
+		a.sayWaiting(w, all...)
+	}
+	return err
+}
+
 // sayTwins names conversations that are in several folders.
 func (a *app) sayTwins(entries ...store.Entry) {
 	for _, e := range entries {
