@@ -69,7 +69,7 @@ func (a *app) runSync(ctx context.Context, w *flow.Workspace, o syncOptions) err
 	if err != nil {
 		return err
 	}
-	if err := a.printSynced(out, o.json); err != nil {
+	if err := a.printSynced(w, out, o.json); err != nil {
 		return err
 	}
 	if err := a.pauseIdle(w); err != nil {
@@ -78,9 +78,29 @@ func (a *app) runSync(ctx context.Context, w *flow.Workspace, o syncOptions) err
 	return a.syncFailed(out)
 }
 
+// waitingRow is an entry of waiting in sync --json.
+type waitingRow struct {
+	ID       string `json:"id"`
+	Path     string `json:"path"`
+	Messages int    `json:"messages"`
+	Folder   string `json:"folder"`
+	Why      string `json:"why"` // empty: nothing keeps them out of the work tree
+}
+
 // printSynced says what a sync found.
-func (a *app) printSynced(out *capture.SyncResult, asJSON bool) error {
+func (a *app) printSynced(w *flow.Workspace, out *capture.SyncResult, asJSON bool) error {
+	all, err := w.Store.List()
+	if err != nil {
+		return err
+	}
+	a.sayWaiting(w, all...)
+	a.sayTwins(all...)
 	if asJSON {
+		waiting, _ := w.Waiting(all...)
+		waits := []waitingRow{}
+		for _, v := range waiting {
+			waits = append(waits, waitingRow{v.Entry.Session.ID, v.Entry.Path, v.Messages, v.Folder, v.Why})
+		}
 		list := []imported{}
 		for _, got := range out.New {
 			list = append(list, importedOf(&got))
@@ -89,7 +109,8 @@ func (a *app) printSynced(out *capture.SyncResult, asJSON bool) error {
 		for _, n := range out.Unsure {
 			unsure = append(unsure, n.Path)
 		}
-		return a.printJSON(map[string]any{"sessions": out.Sessions, "new": list, "grown": out.Grown, "appended": out.Appended, "unsure": unsure, "errors": messages(out.Errors)})
+		return a.printJSON(map[string]any{"sessions": out.Sessions, "new": list, "grown": out.Grown, "appended": out.Appended, "unsure": unsure,
+			"elsewhere": out.Elsewhere, "taken": out.Taken, "waiting": waits, "errors": messages(out.Errors)})
 	}
 	for _, got := range out.New {
 		if err := a.printImported(&got, false); err != nil {
@@ -97,6 +118,12 @@ func (a *app) printSynced(out *capture.SyncResult, asJSON bool) error {
 		}
 	}
 	fmt.Fprintf(a.out, "%d sessions of this workspace: %d new, %d with more than was captured (%d messages)\n", out.Sessions, len(out.New), out.Grown, out.Appended)
+	if out.Elsewhere > 0 {
+		fmt.Fprintf(a.out, "%d of them belong to conversations of other work trees, which capture them\n", out.Elsewhere)
+	}
+	if out.Taken > 0 {
+		a.warn(fmt.Sprintf("git took %d messages from this work tree: they are kept in .workspace/local/kept/taken, and cortext sync --restore puts them back", out.Taken))
+	}
 	if len(out.Unsure) > 0 {
 		dirs := map[string]int{}
 		for _, n := range out.Unsure {
