@@ -26,6 +26,9 @@ func (a *app) listCommand() *cobra.Command {
 				return err
 			}
 			a.warnDamage(all)
+			if err := a.warnWaiting(w); err != nil {
+				return err
+			}
 			if asJSON {
 				return a.printJSON(rowsOf(all))
 			}
@@ -38,6 +41,18 @@ func (a *app) listCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print an array of JSON objects")
 	return cmd
+}
+
+// warnWaiting says which messages are kept outside of the logs, where and why.
+func (a *app) warnWaiting(w *flow.Workspace) error {
+	waits, err := w.Waits()
+	if err != nil {
+		return err
+	}
+	for _, wait := range waits {
+		a.warn(fmt.Sprintf("%d messages of %s wait in .workspace/local/kept, since %s: cortext sync --restore puts them into its logs when that can be done", wait.Messages, visible(wait.Path), visible(wait.Why)))
+	}
+	return nil
 }
 
 func (a *app) warnDamage(entries []store.Entry) {
@@ -139,6 +154,9 @@ only active one.`,
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
 			if err := a.discover(cmd.Context(), w); err != nil {
+				return err
+			}
+			if err := a.warnWaiting(w); err != nil {
 				return err
 			}
 			e, err := w.Current()

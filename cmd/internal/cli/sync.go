@@ -72,6 +72,16 @@ func (a *app) runSync(ctx context.Context, w *flow.Workspace, o syncOptions) err
 	if err := a.printSynced(out, o.json); err != nil {
 		return err
 	}
+	if err := a.warnWaiting(w); err != nil {
+		return err
+	}
+	removed, err := w.RemovedHere()
+	if err != nil {
+		return err
+	}
+	for _, e := range removed {
+		a.warn(fmt.Sprintf("%s was removed elsewhere and is not captured any more; its folder stays: cortext rm removes it here, cortext import captures it again", visible(e.Path)))
+	}
 	if err := a.pauseIdle(w); err != nil {
 		return err
 	}
@@ -97,6 +107,9 @@ func (a *app) printSynced(out *capture.SyncResult, asJSON bool) error {
 		}
 	}
 	fmt.Fprintf(a.out, "%d sessions of this workspace: %d new, %d with more than was captured (%d messages)\n", out.Sessions, len(out.New), out.Grown, out.Appended)
+	if out.Taken > 0 {
+		a.warn(fmt.Sprintf("%d messages that git took from this work tree are kept in .workspace/local/kept: cortext sync --restore puts them back", out.Taken))
+	}
 	if len(out.Unsure) > 0 {
 		dirs := map[string]int{}
 		for _, n := range out.Unsure {
