@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -26,11 +27,10 @@ func (a *app) listCommand() *cobra.Command {
 				return err
 			}
 			a.warnDamage(all)
-			if err := a.warnWaiting(w); err != nil {
-				return err
-			}
+			a.sayWaiting(w, all...)
+			a.sayTwins(all...)
 			if asJSON {
-				return a.printJSON(rowsOf(all))
+				return a.printJSON(rowsOf(w, all))
 			}
 			if len(all) == 0 {
 				fmt.Fprintln(a.errw, "no conversations yet: cortext new begins one, cortext import captures one")
@@ -41,18 +41,6 @@ func (a *app) listCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print an array of JSON objects")
 	return cmd
-}
-
-// warnWaiting says which messages are kept outside of the logs, where and why.
-func (a *app) warnWaiting(w *flow.Workspace) error {
-	waits, err := w.Waits()
-	if err != nil {
-		return err
-	}
-	for _, wait := range waits {
-		a.warn(fmt.Sprintf("%d messages of %s wait in .workspace/local/kept, since %s: cortext sync --restore puts them into its logs when that can be done", wait.Messages, visible(wait.Path), visible(wait.Why)))
-	}
-	return nil
 }
 
 func (a *app) warnDamage(entries []store.Entry) {
@@ -105,9 +93,10 @@ func (a *app) statusCommand() *cobra.Command {
 				a.sayPaused(paused)
 			}
 			if asJSON {
-				return a.printJSON(rowOf(e))
+				return a.printJSON(rowOf(w, e))
 			}
 			fmt.Fprintf(a.out, "%s is %s\n", oneLine(e.Session.DisplayTitle()), e.Session.Status)
+			a.sayWaiting(w, e)
 			return nil
 		},
 	}
@@ -132,9 +121,10 @@ func (a *app) titleCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return a.printJSON(rowOf(e))
+				return a.printJSON(rowOf(w, e))
 			}
 			fmt.Fprintf(a.out, "%s: %s\n", visible(e.Path), oneLine(e.Session.DisplayTitle()))
+			a.sayWaiting(w, e)
 			return nil
 		}),
 	}
@@ -156,15 +146,16 @@ only active one.`,
 			if err := a.discover(cmd.Context(), w); err != nil {
 				return err
 			}
-			if err := a.warnWaiting(w); err != nil {
+			if err := a.sayAllWaiting(w); err != nil {
 				return err
 			}
 			e, err := w.Current()
 			if err != nil {
 				return err
 			}
+			a.sayTwins(e)
 			if asJSON {
-				return a.printJSON(rowOf(e))
+				return a.printJSON(rowOf(w, e))
 			}
 			a.table(a.out, []store.Entry{e})
 			return nil
@@ -207,24 +198,41 @@ committed, and nothing else. Without an id it is the current conversation.`,
 			for _, warning := range stopped.Warnings {
 				a.warn(warning.Error())
 			}
-			if stopped.Unsaved != nil {
-				return fmt.Errorf("%s is not saved whole: %w", visible(stopped.Entry.Path), stopped.Unsaved)
-			}
 			if asJSON {
-				return a.printJSON(rowOf(stopped.Entry))
+				err = a.printJSON(rowOf(w, stopped.Entry))
+			} else {
+				a.printStopped(stopped)
 			}
-			s := stopped.Entry.Session
-			fmt.Fprintf(a.out, "Saved: %s (%s, %d messages)\n", oneLine(s.DisplayTitle()), s.Status, s.MessageCount)
-			if stopped.Committed {
-				fmt.Fprintln(a.out, "Committed to git")
-			}
-			if stopped.Summary != "" {
-				fmt.Fprintf(a.out, "Summary: %s\n", oneLine(stopped.Summary))
-			}
-			fmt.Fprintln(a.out, "Take it up again with /workspace.resume")
-			return nil
+			a.sayWaiting(w, stopped.Entry)
+			return errors.Join(err, a.unsaved(stopped))
 		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON")
 	return cmd
+}
+
+func (a *app) printStopped(stopped *flow.StopResult) {
+	s := stopped.Entry.Session
+	if stopped.Unsaved == nil {
+		fmt.Fprintf(a.out, "Saved: %s (%s, %d messages)\n", oneLine(s.DisplayTitle()), s.Status, s.MessageCount)
+	}
+	if stopped.Committed {
+		fmt.Fprintln(a.out, "Committed to git")
+	}
+	if stopped.Summary != "" {
+		fmt.Fprintf(a.out, "Summary: %s\n", oneLine(stopped.Summary))
+	}
+	if stopped.Unsaved == nil {
+		fmt.Fprintln(a.out, "Take it up again with /workspace.resume")
+	}
+}
+
+// unsaved is the error of a stop that did not save everything.
+func (a *app) unsaved(stopped *flow.StopResult) error {
+	if stopped.Unsaved == nil {
+		return nil
+	}
+	s := stopped.Entry.Session
+	return fmt.Errorf("%q is not saved in full: %d messages are kept, what is new in the transcript is missing: %w; when that is mended, run cortext stop again",
+		s.DisplayTitle(), s.MessageCount, stopped.Unsaved)
 }

@@ -172,14 +172,12 @@ func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 	for _, warning := range after.Warnings {
 		a.warn(warning.Error())
 	}
-	if after.Unsaved != nil {
-		return errors.Join(err, fmt.Errorf("%s is not saved whole: %w", visible(after.Entry.Path), after.Unsaved))
-	}
-	if isTerminal(a.errw) {
+	if after.Unsaved == nil && isTerminal(a.errw) {
 		s := after.Entry.Session
 		fmt.Fprintf(a.errw, "Saved: %s (%s, %d messages). Take it up again with: cortext resume %s\n", oneLine(s.DisplayTitle()), s.Status, s.MessageCount, s.ID)
 	}
-	return err
+	a.sayWaiting(w, after.Entry)
+	return errors.Join(err, a.unsaved(after))
 }
 
 // prepare runs the agent's program as the launch wants it before. What it prints is

@@ -219,7 +219,7 @@ func (a *app) listMatches(w *flow.Workspace, query string, o resumeOptions) erro
 		return err
 	}
 	if o.json {
-		return a.printJSON(rowsOf(matches))
+		return a.printJSON(rowsOf(w, matches))
 	}
 	a.table(a.out, matches)
 	return nil
@@ -319,7 +319,7 @@ func (a *app) dryRun(w *flow.Workspace, e store.Entry, o resumeOptions) error {
 			Included     int            `json:"included"`
 			LeftOut      []leftOut      `json:"left_out"`
 			Warnings     []string       `json:"warnings"`
-		}{rowOf(r.Entry), launch, len(q.Text), q.Tokens, q.Budget, q.Strategy, q.Included, leftOutOf(q), append(warningsOf(q), r.Warnings...)})
+		}{rowOf(w, r.Entry), launch, len(q.Text), q.Tokens, q.Budget, q.Strategy, q.Included, leftOutOf(q), append(warningsOf(q), r.Warnings...)})
 		return errors.Join(err, planErr)
 	}
 	a.printPlan(r)

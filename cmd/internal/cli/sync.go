@@ -69,10 +69,7 @@ func (a *app) runSync(ctx context.Context, w *flow.Workspace, o syncOptions) err
 	if err != nil {
 		return err
 	}
-	if err := a.printSynced(out, o.json); err != nil {
-		return err
-	}
-	if err := a.warnWaiting(w); err != nil {
+	if err := a.printSynced(w, out, o.json); err != nil {
 		return err
 	}
 	removed, err := w.RemovedHere()
@@ -88,9 +85,29 @@ func (a *app) runSync(ctx context.Context, w *flow.Workspace, o syncOptions) err
 	return a.syncFailed(out)
 }
 
+// waitingRow is an entry of waiting in sync --json.
+type waitingRow struct {
+	ID       string `json:"id"`
+	Path     string `json:"path"`
+	Messages int    `json:"messages"`
+	Folder   string `json:"folder"`
+	Why      string `json:"why"` // empty: nothing keeps them out of the work tree
+}
+
 // printSynced says what a sync found.
-func (a *app) printSynced(out *capture.SyncResult, asJSON bool) error {
+func (a *app) printSynced(w *flow.Workspace, out *capture.SyncResult, asJSON bool) error {
+	all, err := w.Store.List()
+	if err != nil {
+		return err
+	}
+	a.sayWaiting(w, all...)
+	a.sayTwins(all...)
 	if asJSON {
+		waiting, _ := w.Waiting(all...)
+		waits := []waitingRow{}
+		for _, v := range waiting {
+			waits = append(waits, waitingRow{v.Entry.Session.ID, v.Entry.Path, v.Messages, v.Folder, v.Why})
+		}
 		list := []imported{}
 		for _, got := range out.New {
 			list = append(list, importedOf(&got))
@@ -99,7 +116,8 @@ func (a *app) printSynced(out *capture.SyncResult, asJSON bool) error {
 		for _, n := range out.Unsure {
 			unsure = append(unsure, n.Path)
 		}
-		return a.printJSON(map[string]any{"sessions": out.Sessions, "new": list, "grown": out.Grown, "appended": out.Appended, "unsure": unsure, "errors": messages(out.Errors)})
+		return a.printJSON(map[string]any{"sessions": out.Sessions, "new": list, "grown": out.Grown, "appended": out.Appended, "unsure": unsure,
+			"elsewhere": out.Elsewhere, "taken": out.Taken, "waiting": waits, "errors": messages(out.Errors)})
 	}
 	for _, got := range out.New {
 		if err := a.printImported(&got, false); err != nil {
@@ -107,8 +125,11 @@ func (a *app) printSynced(out *capture.SyncResult, asJSON bool) error {
 		}
 	}
 	fmt.Fprintf(a.out, "%d sessions of this workspace: %d new, %d with more than was captured (%d messages)\n", out.Sessions, len(out.New), out.Grown, out.Appended)
+	if out.Elsewhere > 0 {
+		fmt.Fprintf(a.out, "%d of them belong to conversations of other work trees, which capture them\n", out.Elsewhere)
+	}
 	if out.Taken > 0 {
-		a.warn(fmt.Sprintf("%d messages that git took from this work tree are kept in .workspace/local/kept: cortext sync --restore puts them back", out.Taken))
+		a.warn(fmt.Sprintf("git took %d messages from this work tree: they are kept in .workspace/local/kept/taken, and cortext sync --restore puts them back", out.Taken))
 	}
 	if len(out.Unsure) > 0 {
 		dirs := map[string]int{}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"golang.org/x/term"
 
+	"cortext/cmd/internal/flow"
 	"cortext/cmd/internal/workspace"
 	"cortext/resume"
 	"cortext/schema"
@@ -106,7 +108,7 @@ func (a *app) table(w io.Writer, entries []store.Entry) {
 		if s.Archived {
 			status += ", archived"
 		}
-		if len(e.Damage) > 0 && status != "newer" {
+		if len(e.Damage) > 0 && !isNewer(e) {
 			status += ", damaged"
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%d messages\t%s\t%s\n", oneLine(strings.TrimPrefix(e.Path, "conversations/")), oneLine(status), ago(s), s.MessageCount, oneLine(s.ConversationType), oneLine(s.DisplayTitle()))
@@ -116,39 +118,56 @@ func (a *app) table(w io.Writer, entries []store.Entry) {
 
 // row is a conversation in the listings of --json; its fields are stable.
 type row struct {
-	ID             string      `json:"id"`
-	ConversationID string      `json:"conversation_id"`
-	Path           string      `json:"path"`
-	Title          string      `json:"title"`
-	Type           string      `json:"type"`
-	Status         string      `json:"status"`
-	Archived       bool        `json:"archived"`
-	Agent          string      `json:"agent"`
-	CreatedAt      schema.Time `json:"created_at"`
-	LastActive     schema.Time `json:"last_active"`
-	MessageCount   int         `json:"message_count"`
-	Tokens         int64       `json:"tokens"`
-	Summary        string      `json:"summary"`
-	Tags           []string    `json:"tags"`
+	ID             string        `json:"id"`
+	ConversationID string        `json:"conversation_id"`
+	Path           string        `json:"path"`
+	Title          string        `json:"title"`
+	Type           string        `json:"type"`
+	Status         schema.Status `json:"status"`
+	Archived       bool          `json:"archived"`
+	Agent          string        `json:"agent"`
+	CreatedAt      schema.Time   `json:"created_at"`
+	LastActive     schema.Time   `json:"last_active"`
+	MessageCount   int           `json:"message_count"`
+	Tokens         int64         `json:"tokens"`
+	Summary        string        `json:"summary"`
+	Tags           []string      `json:"tags"`
+	Waiting        int           `json:"waiting"` // messages that are not in the work tree's log yet
+	Newer          bool          `json:"newer"`   // a later cortext wrote it: this one does not read it
 }
 
-func rowOf(e store.Entry) row {
+// isNewer reports whether a later cortext wrote a conversation's session.json.
+func isNewer(e store.Entry) bool {
+	return slices.ContainsFunc(e.Damage, func(d store.Damage) bool { return d.Kind == store.Newer })
+}
+
+func rowOf(w *flow.Workspace, e store.Entry) row { return rowsOf(w, []store.Entry{e})[0] }
+
+// rowsOf describes conversations; those of which something waits are few.
+func rowsOf(w *flow.Workspace, entries []store.Entry) []row {
+	rows := make([]row, len(entries))
+	waiting, _ := w.Waiting(entries...) // what cannot be counted, the warnings say
+	for i, e := range entries {
+		rows[i] = plainRow(e)
+		for _, found := range waiting {
+			if found.Entry.Path == e.Path {
+				rows[i].Waiting += found.Messages
+			}
+		}
+	}
+	return rows
+}
+
+func plainRow(e store.Entry) row {
 	s := e.Session
 	r := row{
 		ID: s.ID, ConversationID: s.ConversationID, Path: e.Path, Title: s.DisplayTitle(), Type: s.ConversationType,
-		Status: workspace.ShownStatus(e), Archived: s.Archived, Agent: s.AgentConfig.Agent, CreatedAt: s.CreatedAt, LastActive: s.LastActive,
+		Status: s.Status, Archived: s.Archived, Agent: s.AgentConfig.Agent, CreatedAt: s.CreatedAt, LastActive: s.LastActive,
 		MessageCount: s.MessageCount, Tokens: s.Tokens, Summary: s.ContextSummary, Tags: s.Tags,
+		Newer: isNewer(e),
 	}
 	if r.Tags == nil {
 		r.Tags = []string{}
 	}
 	return r
-}
-
-func rowsOf(entries []store.Entry) []row {
-	rows := make([]row, len(entries))
-	for i, e := range entries {
-		rows[i] = rowOf(e)
-	}
-	return rows
 }

@@ -32,7 +32,7 @@ projectmanage, chat, or the name of a file in .workspace/commands/.`,
 				return err
 			}
 			if asJSON {
-				return a.printJSON(rowOf(e))
+				return a.printJSON(rowOf(w, e))
 			}
 			fmt.Fprintln(a.out, visible(e.Path))
 			return nil
@@ -65,8 +65,9 @@ func (a *app) checkCommand() *cobra.Command {
 		Short: "Name every damage of the workspace",
 		Long: `Reads every file of every conversation and names what is not as it should be:
 torn tails, runs of NUL, broken or welded lines, invalid UTF-8, a session.json
-that is missing or cannot be read. It changes nothing. The exit code is 1 if
-there is any damage.`,
+that is missing or cannot be read, and records or files that git's last commit or
+index has and the work tree lacks. What you removed is no damage. It changes and
+fetches nothing. The exit code is 1 if there is any damage.`,
 		Example: "  cortext check",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
@@ -78,7 +79,7 @@ there is any damage.`,
 				Detail string `json:"detail"`
 			}
 			found := []place{}
-			for d := range w.Store.Check() {
+			for d := range w.Check(cmd.Context(), func(text string) { a.warn(text) }) {
 				found = append(found, place{d.File, d.Line, d.Offset, string(d.Kind), d.Detail})
 				if !asJSON {
 					fmt.Fprintln(a.out, visible(d.Error()))

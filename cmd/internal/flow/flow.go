@@ -226,7 +226,7 @@ func (w *Workspace) markStopped(e store.Entry) {
 		_ = w.Locked(src.Agent, src.NativeID, func() error {
 			b, err := w.Bind(agent, src.NativeID, "")
 			if err == nil && b.Bound() && b.CurrentSegment().Path == e.Path {
-				b.Stopped, b.Turns = true, 0
+				b.Stopped, b.Turns, b.Reminded = true, 0, false
 				err = w.Save(src.Agent, src.NativeID, b)
 			}
 			return err

@@ -24,14 +24,14 @@ func (w *Workspace) prompted(ctx context.Context, agent inject.Agent, e inject.E
 		agent.ReplyLimit -= len(lead)
 	}
 	say, err := w.carryOut(ctx, agent, e)
-	if say == "" || err != nil {
-		return say, err
+	if say == "" {
+		return "", err
 	}
 	say = lead + say
 	if why := workspace.Plain(w.Untold()); why != "" {
 		say += "\n\nThe last time: " + strings.ToValidUTF8(why[:min(len(why), untoldLimit-20)], "")
 	}
-	return say, nil
+	return say, err
 }
 
 // commandText is the text of a command that the agent itself does not know. The
@@ -232,27 +232,32 @@ func lastCommand(agent inject.Agent, transcript string) string {
 }
 
 // stopHere stops the conversation of the running session. It is committed when
-// the answer to the command is there, too.
+// the answer to the command is there, too. What could not be captured is said to the
+// agent and returned.
 func (w *Workspace) stopHere(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
 	if err := w.Unskip(agent.Name, e.NativeID); err != nil {
 		return "", err
 	}
-	t, err := w.Session(ctx, agent, e.NativeID, e.Transcript)
+	t, err := w.Bind(agent, e.NativeID, e.Transcript)
 	if err != nil {
 		return "", err
 	}
+	_, unsaved := w.Ingest(ctx, agent, e.NativeID, t, capture.Options{Mode: capture.PutBack})
 	if !t.Bound() {
-		return sayPrefix + "this session belongs to no conversation: one begins with /workspace.<type>, and nothing was saved.", nil
+		return sayPrefix + "this session belongs to no conversation: one begins with /workspace.<type>, and nothing was saved.", unsaved
 	}
 	at := t.CurrentSegment().Path
 	stopped, err := w.finishStop(at)
 	if err != nil {
-		return "", err
+		return "", errors.Join(unsaved, err)
 	}
-	t.Stopped = true
-	w.Save(agent.Name, e.NativeID, t)
+	stopped.Unsaved = unsaved
+	t.Stopped, t.Turns, t.Reminded = true, 0, false
+	if err := w.Save(agent.Name, e.NativeID, t); err != nil {
+		return "", errors.Join(unsaved, err)
+	}
 	if err := w.Store.WriteCache(stoppingName(agent.Name, e.NativeID), []byte(at)); err != nil {
-		return "", err
+		return "", errors.Join(unsaved, err)
 	}
-	return sayPrefix + w.sayStopped(stopped), nil
+	return sayPrefix + w.sayStopped(stopped), unsaved
 }

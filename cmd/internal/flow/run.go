@@ -165,11 +165,7 @@ func (w *Workspace) afterRun(ctx context.Context, n capture.LaunchNote) (*StopRe
 	if e, err = w.Entry(n.Path); err != nil {
 		return nil, errors.Join(err, captureErr)
 	}
-	out := &StopResult{Entry: e, Summary: e.Session.ContextSummary, Captured: count}
-	if captureErr != nil {
-		out.Warnings = append(out.Warnings, captureErr)
-	}
-	return out, nil
+	return &StopResult{Entry: e, Summary: e.Session.ContextSummary, Captured: count, Unsaved: captureErr}, nil
 }
 
 // wasUsed reports whether something of a launched session was captured. How far it

@@ -126,9 +126,14 @@ func (w *Workspace) pickNumbered(query string) (store.Entry, error) {
 	return entries[n-1], nil
 }
 
-// sayStopped confirms a stop.
+// sayStopped confirms a stop, or says what it did not save.
 func (w *Workspace) sayStopped(s *StopResult) string {
 	sess := s.Entry.Session
+	if s.Unsaved != nil {
+		return fmt.Sprintf("NOT saved in full: %s (%s, %d messages are kept), in %s. Missing is what is new in the transcript: %s.\n"+
+			"Tell the user so. The next turn, cortext stop and cortext sync try again.",
+			workspace.Plain(sess.DisplayTitle()), sess.Status, sess.MessageCount, s.Entry.Path, workspace.Plain(s.Unsaved.Error()))
+	}
 	text := fmt.Sprintf("saved: %s (%s, %d messages), in %s.", workspace.Plain(sess.DisplayTitle()), sess.Status, sess.MessageCount, s.Entry.Path)
 	if s.Summary != "" {
 		text += "\nSummary: " + workspace.Plain(s.Summary)

@@ -196,9 +196,4 @@ func (w *Workspace) KeepIDs() {
 }
 
 // Open opens a conversation of a list for reading.
-func (w *Workspace) Open(e store.Entry) (*store.Conversation, error) {
-	if e.Waiting {
-		return w.Store.Waiting(e.Path)
-	}
-	return w.Store.Conversation(e.Path)
-}
+func (w *Workspace) Open(e store.Entry) (*store.Conversation, error) { return w.Store.Open(e) }

@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"cortext/cmd/internal/flow"
+	"cortext/store"
+)
+
+// sayWaiting names, on a line each, the conversations of which messages wait for
+// their place in the work tree.
+func (a *app) sayWaiting(w *flow.Workspace, entries ...store.Entry) {
+	list, err := w.Waiting(entries...)
+	for _, v := range list {
+		fmt.Fprintf(a.errw, "cortext: waiting: %s\n", oneLine(v.String()))
+	}
+	if err != nil {
+		a.warn(err.Error())
+	}
+}
+
+// sayAllWaiting is sayWaiting for all conversations.
+func (a *app) sayAllWaiting(w *flow.Workspace) error {
+	if len(w.Store.WaitingPaths()) == 0 {
+		return nil
+	}
+	all, err := w.Store.List()
+	if err == nil {
+		a.sayWaiting(w, all...)
+	}
+	return err
+}
+
+// sayTwins names conversations that are in several folders.
+func (a *app) sayTwins(entries ...store.Entry) {
+	for _, e := range entries {
+		if len(e.Twins) > 0 {
+			a.warn(fmt.Sprintf("one conversation is in several folders, %s and %s: the next stop, or its next turn, merges their logs into the first", e.Path, strings.Join(e.Twins, ", ")))
+		}
+	}
+}

@@ -1,0 +1,279 @@
+package workspace
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cortext/cmd/internal/git"
+	"cortext/schema"
+	"cortext/schema/jsonl"
+	"cortext/store"
+)
+
+// maxCheck bounds what a check reads of git, in bytes.
+const maxCheck = 1 << 30
+
+// Check yields all damage of the workspace: what [store.Store.Check] finds in the
+// files, and what git's last commit or index has and the work tree lacks. Records that
+// wait count as there. What the user removed, or did not check out, is no damage. note
+// is called for what could not be looked at.
+func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store.Damage] {
+	return func(yield func(store.Damage) bool) {
+		gone := map[string]store.Damage{} // files that git may know how to bring back
+		for d := range w.Store.Check() {
+			if d.Kind == store.Missing && d.Line == 0 && d.Detail == "" {
+				gone[d.File] = d
+				continue
+			}
+			if !yield(d) {
+				return
+			}
+		}
+		found, err := w.checkGit(ctx, note)
+		if err != nil {
+			note("what git has was not compared: " + err.Error())
+		}
+		for _, d := range found {
+			delete(gone, d.File)
+			if !yield(d) {
+				return
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(gone)) {
+			if !yield(gone[name]) {
+				return
+			}
+		}
+	}
+}
+
+// A gitCheck compares the work tree with what git has.
+type gitCheck struct {
+	w       *Workspace
+	root    *os.Root
+	entries map[string]store.Entry // by folder, also that of a twin
+	byID    map[string]store.Entry
+	sparse  map[string]bool   // files that the user did not check out
+	staged  map[string]bool   // files that the index has
+	ids     map[string]string // of folders that are not here, as git's session.json says
+	absent  map[string]bool   // such folders
+	found   []store.Damage
+	seen    map[string]bool // content that was compared: path and id
+}
+
+func (w *Workspace) checkGit(ctx context.Context, note func(string)) ([]store.Damage, error) {
+	if git.Dir(w.Store.Root()) == "" {
+		return nil, nil
+	}
+	root, err := os.OpenRoot(w.Store.Root())
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	g := gitCheck{
+		w: w, root: root, entries: map[string]store.Entry{}, byID: map[string]store.Entry{},
+		sparse: map[string]bool{}, staged: map[string]bool{}, ids: map[string]string{}, absent: map[string]bool{}, seen: map[string]bool{},
+	}
+	all, err := w.Store.List()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range all {
+		for _, name := range append([]string{e.Path}, e.Twins...) {
+			g.entries[name] = e
+		}
+		g.byID[schema.IDKey(e.Session.ID)] = e
+	}
+	sparse, err := git.Sparse(ctx, w.Store.Root(), conversationsDir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range sparse {
+		g.sparse[name] = true
+	}
+	read := func(files func(context.Context, string, string, int64, func(git.File) error) error, yield func(git.File) error) error {
+		err := files(ctx, w.Store.Root(), conversationsDir, maxCheck, yield)
+		var missing *git.NotFetchedError
+		switch {
+		case errors.Is(err, git.ErrUnborn):
+			return nil
+		case errors.As(err, &missing):
+			note(fmt.Sprintf("%d files of git's are not fetched and were not compared: %s fetches them", len(missing.Paths), missing.Command()))
+			return nil
+		}
+		return err
+	}
+	if err := read(git.IndexFiles, func(f git.File) error { g.staged[f.Path] = true; return g.compare(f, "the index") }); err != nil {
+		return g.found, err
+	}
+	if err := read(git.HeadFiles, func(f git.File) error { return g.compare(f, "the last commit") }); err != nil {
+		return g.found, err
+	}
+	g.nameAbsent()
+	if len(sparse) > 0 {
+		note(fmt.Sprintf("%d files of conversations are outside of the sparse checkout: git has them", len(sparse)))
+	}
+	return g.found, nil
+}
+
+// conversationsDir is the folder of the conversations.
+const conversationsDir = "conversations"
+
+// compare looks for what git has of one file.
+func (g *gitCheck) compare(f git.File, where string) error {
+	parts := strings.Split(f.Path, "/")
+	if len(parts) < 5 || parts[3] != ".session" || g.seen[f.Path+f.ID] || g.sparse[f.Path] {
+		return nil
+	}
+	g.seen[f.Path+f.ID] = true
+	folder, name := path.Join(parts[:3]...), path.Base(f.Path)
+	if name != "session.json" && name != "messages.jsonl" && name != "tools.jsonl" {
+		return nil
+	}
+	e, here := g.entries[folder]
+	if !here {
+		if f.Path == folder+"/.session/session.json" {
+			if s, err := schema.ParseSession(f.Content); err == nil {
+				g.ids[folder] = s.ID
+			}
+		}
+		g.absent[folder] = true
+		return nil
+	}
+	if same, err := g.beginsWith(f); same || err != nil {
+		return err
+	}
+	sub := ""
+	if len(parts) == 7 && parts[4] == "subagents" {
+		sub = parts[5]
+	}
+	if _, err := g.root.Lstat(filepath.FromSlash(f.Path)); errors.Is(err, os.ErrNotExist) && g.entries[folder].Path == folder && !e.Waiting {
+		if len(f.Content) > 0 {
+			g.missing(f.Path, 0, fmt.Sprintf("%s of git has it: git checkout -- '%s' restores it", where, f.Path))
+		}
+		return nil
+	}
+	if name == "session.json" {
+		return nil // what it says changes
+	}
+	have, err := g.idsOf(e, sub, name)
+	if err != nil {
+		return err
+	}
+	if n := lostIn(f.Content, have); n > 0 {
+		g.missing(f.Path, n, fmt.Sprintf("%s of git has %d records that are not here: git show ':./%s' shows them, cortext sync --restore restores what the transcript still has", where, n, f.Path))
+	}
+	return nil
+}
+
+// missing notes a loss; that of the last commit is most often that of the index.
+func (g *gitCheck) missing(file string, records int, detail string) {
+	key := fmt.Sprintf("%s %d", file, records)
+	if !g.seen[key] {
+		g.seen[key] = true
+		g.found = append(g.found, store.Damage{File: file, Damage: jsonl.Damage{Kind: store.Missing, Detail: detail}})
+	}
+}
+
+// beginsWith reports whether the work tree's file begins with what git has.
+func (g *gitCheck) beginsWith(f git.File) (bool, error) {
+	info, err := g.root.Lstat(filepath.FromSlash(f.Path))
+	if err != nil || !info.Mode().IsRegular() || info.Size() < int64(len(f.Content)) {
+		return false, nil
+	}
+	file, err := g.root.Open(filepath.FromSlash(f.Path))
+	if err != nil {
+		return false, nil // the store's check names it
+	}
+	defer file.Close()
+	r, chunk, rest := bufio.NewReader(file), make([]byte, 64<<10), f.Content
+	for len(rest) > 0 {
+		n, err := io.ReadFull(r, chunk[:min(len(chunk), len(rest))])
+		if !bytes.Equal(chunk[:n], rest[:n]) || err != nil {
+			return false, nil
+		}
+		rest = rest[n:]
+	}
+	return true, nil
+}
+
+// idsOf returns the ids in a log of a conversation or of its sub-agent, in all of its
+// folders and where records wait.
+func (g *gitCheck) idsOf(e store.Entry, sub, log string) (ids map[string]bool, err error) {
+	c, err := g.w.Store.Open(e)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	if sub != "" {
+		if c, err = c.Subagent(sub); err != nil {
+			return nil, err
+		}
+	}
+	ids = map[string]bool{}
+	take := func(id string, err error) error {
+		if err == nil {
+			ids[id] = true
+		} else if !errors.As(err, new(*store.Damage)) {
+			return err
+		}
+		return nil
+	}
+	if log == "tools.jsonl" {
+		for t, err := range c.Tools() {
+			if err := take(t.ID, err); err != nil {
+				return nil, err
+			}
+		}
+		return ids, nil
+	}
+	for m, err := range c.Messages() {
+		if err := take(m.ID, err); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
+// lostIn counts the records of a log whose ids are not among those that are here. The
+// first Cortext gave none.
+func lostIn(log []byte, have map[string]bool) int {
+	lost := map[string]bool{}
+	for line := range bytes.Lines(log) {
+		var r struct {
+			ID string `json:"id"`
+		}
+		if json.Unmarshal(line, &r) == nil && r.ID != "" && !have[r.ID] {
+			lost[r.ID] = true
+		}
+	}
+	return len(lost)
+}
+
+// nameAbsent names the conversations whose folder is gone, unless the user removed
+// them or keeps them in another folder.
+func (g *gitCheck) nameAbsent() {
+	for _, folder := range slices.Sorted(maps.Keys(g.absent)) {
+		id := g.ids[folder]
+		if _, moved := g.byID[schema.IDKey(id)]; moved && id != "" {
+			continue
+		}
+		removed, err := g.w.ConversationRemoved(id)
+		if removed && err == nil || !g.staged[folder+"/.session/session.json"] && !g.staged[folder+"/.session/messages.jsonl"] {
+			continue // with cortext rm or git rm
+		}
+		g.missing(folder, 0, fmt.Sprintf("git has the conversation: git checkout -- '%s' restores it; cortext rm or git rm -r removes it for good", folder))
+	}
+}

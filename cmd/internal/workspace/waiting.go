@@ -1,0 +1,80 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+
+	"cortext/store"
+)
+
+// A Waiting says what waits for a conversation: messages that were captured and that
+// are not in the work tree's log yet.
+type Waiting struct {
+	Entry    store.Entry
+	Messages int
+	Folder   string // where they wait, relative to the workspace
+	Why      string // they cannot be in the work tree; empty: nothing keeps them out
+	Way      string // the command that puts them there
+}
+
+func (v Waiting) String() string {
+	n := fmt.Sprintf("%d messages wait", v.Messages)
+	switch v.Messages {
+	case 0:
+		n = "changes wait"
+	case 1:
+		n = "1 message waits"
+	}
+	why := v.Why
+	if why == "" {
+		why = "the folder is back"
+	}
+	return fmt.Sprintf("%s: %s in %s: %s; %s", v.Entry.Path, n, v.Folder, why, v.Way)
+}
+
+// waitingDir is where what waits is kept.
+const waitingDir = ".workspace/local/kept/waiting"
+
+// Waiting tells what waits for some conversations of a list. Usually nothing does, and
+// that costs a look at one folder.
+func (w *Workspace) Waiting(entries ...store.Entry) (list []Waiting, err error) {
+	names := w.Store.WaitingPaths()
+	if len(names) == 0 {
+		return nil, nil
+	}
+	var errs []error
+	for _, e := range entries {
+		for _, name := range append([]string{e.Path}, e.Twins...) {
+			if !slices.Contains(names, name) {
+				continue
+			}
+			n, err := w.Store.WaitingCount(name)
+			errs = append(errs, err)
+			v := Waiting{Entry: e, Messages: n, Folder: path.Join(waitingDir, name)}
+			v.Why, v.Way = w.whyWaiting(e, name)
+			list = append(list, v)
+		}
+	}
+	return list, errors.Join(errs...)
+}
+
+// whyWaiting says why records wait, and what puts them into the work tree.
+func (w *Workspace) whyWaiting(e store.Entry, name string) (why, way string) {
+	if op := w.GitOperation(); op != "" {
+		return "git is in the middle of a " + op, "when that is done, cortext sync puts them into the log"
+	}
+	c, err := w.Store.Conversation(name)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return "the folder is not in this work tree", fmt.Sprintf("cortext sync --restore or cortext resume %s puts it back", e.Session.ID)
+	case err != nil:
+		return err.Error(), "then cortext sync puts them into the log"
+	}
+	defer c.Close()
+	if why := w.Away(c); why != "" {
+		return why, fmt.Sprintf("git sparse-checkout add '%s', then cortext sync puts them into the log", name)
+	}
+	return "", "cortext sync puts them into the log"
+}
