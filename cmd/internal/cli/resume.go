@@ -131,6 +131,9 @@ func (a *app) runResume(cmd *cobra.Command, query string, o resumeOptions) error
 	if err != nil {
 		return err
 	}
+	if err := a.fetched(cmd.Context(), w, e); err != nil {
+		return err
+	}
 	if !o.print && !o.dryRun {
 		return a.launch(cmd.Context(), w, e, o)
 	}

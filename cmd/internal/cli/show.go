@@ -43,6 +43,9 @@ func (a *app) showCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := a.fetched(cmd.Context(), w, e); err != nil {
+				return err
+			}
 			shown, err := w.Show(e, flow.ShowOptions{Last: last, First: first, End: end})
 			if err != nil {
 				return err
