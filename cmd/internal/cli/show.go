@@ -50,6 +50,7 @@ func (a *app) showCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.warnLost(cmd.Context(), w, e)
 			for _, d := range shown.Damage {
 				a.warn(d.Error())
 			}
