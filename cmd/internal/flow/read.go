@@ -209,12 +209,12 @@ func (w *Workspace) Lost(ctx context.Context, e store.Entry) (*workspace.Lost, e
 	if err != nil {
 		return nil, err
 	}
-	checkpoint := w.Unconfirmed(c, e.Session)
-	if n == 0 && !checkpoint && !w.FewerThanHead(ctx, c) {
+	shortened := w.Shortened(c, e.Session)
+	if n == 0 && !shortened && !w.FewerThanHead(ctx, c) {
 		return nil, nil
 	}
 	lost, err := w.FindLost(ctx, c, n)
-	if err != nil || lost.Messages == 0 && !checkpoint {
+	if err != nil || lost.Messages == 0 && !shortened {
 		return nil, err
 	}
 	return lost, nil
