@@ -107,10 +107,10 @@ var rules = map[string]rule{
 		why: "what commands do, for the command line and for a server: no cobra, no printing, no single agent",
 	},
 	"cortext/cmd/internal/cli": {
-		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/flow", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/workspace",
-			"cortext/inject", "cortext/resume", "cortext/resume/find", "cortext/schema", "cortext/store"},
+		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/flow", "cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle",
+			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/resume/find", "cortext/schema", "cortext/store"},
 		modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
-		why:     "arguments and printing; which agents there are, main says",
+		why:     "arguments and printing; which agents there are, main says; of git only what it has to ask the user: to fetch",
 	},
 	"cortext/cmd/internal/agenttest": {
 		modules: []string{"github.com/creack/pty", "github.com/hinshun/vt10x"},
