@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -54,6 +55,14 @@ func readLogFile[R any](s *Store, name string, parse func([]byte) (R, error)) it
 // none.
 func (s *Store) readRaw(name string) iter.Seq2[jsonl.Record, error] {
 	return func(yield func(jsonl.Record, error) bool) {
+		if content, ok := s.borrowedFile(name); ok {
+			for rec, err := range jsonl.Read(bytes.NewReader(content), 0, 1) {
+				if !yield(rec, damageIn(name, err)) {
+					return
+				}
+			}
+			return
+		}
 		f, info, _, err := lines.Open(s.root, name, os.O_RDONLY, 0)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):

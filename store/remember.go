@@ -57,6 +57,9 @@ func (f *fileCache) forget(name string) {
 // readSession reads a session.json, or remembers it from its last reading where the
 // file is still the same.
 func (s *Store) readSession(name string) ([]byte, error) {
+	if content, ok := s.borrowedFile(name); ok {
+		return content, nil
+	}
 	info, err := s.root.Lstat(name)
 	if err != nil {
 		return nil, err

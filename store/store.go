@@ -27,6 +27,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -65,6 +66,7 @@ type Store struct {
 
 	ignored  atomic.Bool // .workspace/local has its .gitignore
 	sessions fileCache   // session.json as it was read
+	borrowed sync.Map    // files that git has, by name: see [Conversation.Borrow]
 }
 
 // Find returns the workspace that dir is in: dir itself or the nearest folder

@@ -48,6 +48,8 @@ func (c *Capture) home(s *Segment, mode Mode) (*home, error) {
 		h.why = "git is in the middle of a " + c.GitOperation()
 	case mode != PutBack:
 		h.why = "its folder is not in this work tree"
+	case c.Outside(s.Path):
+		h.why = "its files are outside of the sparse checkout"
 	}
 	if h.why == "" {
 		if h.tree == nil {

@@ -118,7 +118,7 @@ func (c *Capture) Source(ctx context.Context, agent inject.Agent, nativeID strin
 // this machine, except that of the session held, which the caller deals with.
 func (c *Capture) Sources(ctx context.Context, e store.Entry, held string, o Options) (appended int, err error) {
 	var errs []error
-	if o.Mode == PutBack && e.Waiting && c.GitOperation() == "" {
+	if o.Mode == PutBack && e.Waiting && c.GitOperation() == "" && !c.Outside(e.Path) {
 		conv, err := c.Store.PutBack(e.Path)
 		if err != nil {
 			return 0, err

@@ -145,7 +145,7 @@ func (c *Capture) settleWaiting(o SyncOptions, out *SyncResult) error {
 			continue
 		}
 		conv, err := c.Store.Conversation(path)
-		if errors.Is(err, store.ErrNotFound) && o.Restore {
+		if errors.Is(err, store.ErrNotFound) && o.Restore && !c.Outside(path) {
 			conv, err = c.Store.PutBack(path)
 		}
 		if errors.Is(err, store.ErrNotFound) {

@@ -184,6 +184,9 @@ committed, and nothing else. Without an id it is the current conversation.`,
 			if err != nil {
 				return err
 			}
+			if err := a.fetched(cmd.Context(), w, e); err != nil {
+				return err
+			}
 			saved := a.interrupts.finish()
 			done := a.showSumming(w)
 			stopped, err := w.Stop(cmd.Context(), e)

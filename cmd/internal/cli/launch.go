@@ -153,6 +153,7 @@ func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 	if err != nil {
 		a.warn(err.Error())
 	}
+	a.warnLost(ctx, w, e)
 	p, err := w.Plan(e, o.LaunchOptions)
 	if err != nil {
 		return err

@@ -131,9 +131,13 @@ func (a *app) runResume(cmd *cobra.Command, query string, o resumeOptions) error
 	if err != nil {
 		return err
 	}
+	if err := a.fetched(cmd.Context(), w, e); err != nil {
+		return err
+	}
 	if !o.print && !o.dryRun {
 		return a.launch(cmd.Context(), w, e, o)
 	}
+	a.warnLost(cmd.Context(), w, e)
 	if n := w.Behind(e); n > 0 {
 		a.warn(fmt.Sprintf("%d transcripts of this conversation have more than is captured: cortext resume without --print captures it first, cortext stop does too", n))
 	}

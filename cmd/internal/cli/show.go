@@ -43,10 +43,14 @@ func (a *app) showCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := a.fetched(cmd.Context(), w, e); err != nil {
+				return err
+			}
 			shown, err := w.Show(e, flow.ShowOptions{Last: last, First: first, End: end})
 			if err != nil {
 				return err
 			}
+			a.warnLost(cmd.Context(), w, e)
 			for _, d := range shown.Damage {
 				a.warn(d.Error())
 			}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -38,5 +39,16 @@ func (a *app) sayTwins(entries ...store.Entry) {
 		if len(e.Twins) > 0 {
 			a.warn(fmt.Sprintf("one conversation is in several folders, %s and %s: the next stop, or its next turn, merges their logs into the first", e.Path, strings.Join(e.Twins, ", ")))
 		}
+	}
+}
+
+// warnLost tells how many messages of a conversation are missing, and where they are.
+func (a *app) warnLost(ctx context.Context, w *flow.Workspace, e store.Entry) {
+	lost, err := w.Lost(ctx, e)
+	switch {
+	case err != nil:
+		a.warn(err.Error())
+	case lost != nil:
+		a.warn(lost.String())
 	}
 }

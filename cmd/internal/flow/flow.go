@@ -186,6 +186,9 @@ func (w *Workspace) Stop(ctx context.Context, e store.Entry) (*StopResult, error
 			return nil, err
 		}
 	}
+	if err := w.MergeTwins(e); err != nil {
+		return nil, err
+	}
 	n, unsaved := w.Sources(ctx, e, "", capture.Options{Mode: capture.PutBack, SessionJSON: capture.ByCaller})
 	w.markStopped(e)
 	out, err := w.finishStop(e.Path)

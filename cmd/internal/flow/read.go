@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -193,4 +194,28 @@ func since(messages []schema.Message, at time.Time) int {
 		}
 	}
 	return 0
+}
+
+// Lost says what is missing of a conversation that session.json, git's last commit or a
+// checkpoint knows of; nil if nothing is. Usually that costs no more than a look at two
+// lengths.
+func (w *Workspace) Lost(ctx context.Context, e store.Entry) (*workspace.Lost, error) {
+	c, err := w.Open(e)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	n, err := c.Lost()
+	if err != nil {
+		return nil, err
+	}
+	shortened := w.Shortened(c, e.Session)
+	if n == 0 && !shortened && !w.FewerThanHead(ctx, c) {
+		return nil, nil
+	}
+	lost, err := w.FindLost(ctx, c, n)
+	if err != nil || lost.Messages == 0 && !shortened {
+		return nil, err
+	}
+	return lost, nil
 }

@@ -187,6 +187,9 @@ func (w *Workspace) sayPayload(agent inject.Agent, e store.Entry) (string, error
 	for _, warning := range r.Payload.Warnings {
 		intro = sayPrefix + "warning: " + workspace.Plain(warning.Text) + "\n" + intro
 	}
+	if lost, err := w.Lost(context.Background(), e); err == nil && lost != nil {
+		intro = sayPrefix + "warning: " + workspace.Plain(lost.String()) + "\n" + intro
+	}
 	altered := agent.ReplyNote != "" && strings.ContainsAny(r.Payload.Text, "<>")
 	if altered {
 		intro += agent.ReplyNote + "\n\n"

@@ -32,7 +32,11 @@ const maxCheck = 1 << 30
 func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store.Damage] {
 	return func(yield func(store.Damage) bool) {
 		gone := map[string]store.Damage{} // files that git may know how to bring back
+		lost := map[string]bool{}         // conversations that lack messages
 		for d := range w.Store.Check() {
+			if parts := strings.Split(d.File, "/"); d.Kind == store.Missing && len(parts) == 5 && parts[4] == "messages.jsonl" {
+				lost[path.Join(parts[:3]...)] = true
+			}
 			if d.Kind == store.Missing && d.Line == 0 && d.Detail == "" {
 				gone[d.File] = d
 				continue
@@ -51,12 +55,36 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 				return
 			}
 		}
+		for _, d := range w.findLost(ctx, slices.Sorted(maps.Keys(lost))) {
+			if !yield(d) {
+				return
+			}
+		}
 		for _, name := range slices.Sorted(maps.Keys(gone)) {
 			if !yield(gone[name]) {
 				return
 			}
 		}
 	}
+}
+
+// findLost names the branches that have missing messages of some conversations.
+func (w *Workspace) findLost(ctx context.Context, paths []string) (found []store.Damage) {
+	ctx, cancel := context.WithTimeout(ctx, lostTime)
+	defer cancel()
+	for _, name := range paths {
+		c, err := w.Store.Conversation(name)
+		if err != nil {
+			continue
+		}
+		lost, err := w.FindLost(ctx, c, 0)
+		_ = c.Close()
+		if err == nil && len(lost.Branches) > 0 {
+			found = append(found, store.Damage{File: messagesOf(name), Damage: jsonl.Damage{Kind: store.Missing,
+				Detail: fmt.Sprintf("git has %d of the missing messages in %s", lost.Found, strings.Join(lost.Branches, ", "))}})
+		}
+	}
+	return found
 }
 
 // A gitCheck compares the work tree with what git has.

@@ -55,6 +55,10 @@ func (w *Workspace) Pick(query string) (store.Entry, error) {
 		return store.Entry{}, err
 	}
 	hits, err := match(all, query)
+	var missing *NotFoundError
+	if errors.As(err, &missing) {
+		return w.pickOutside(query, err)
+	}
 	if err != nil {
 		return store.Entry{}, err
 	}
@@ -104,6 +108,9 @@ func (w *Workspace) Entry(path string) (store.Entry, error) {
 	if errors.Is(err, store.ErrNotFound) && slices.Contains(w.Store.WaitingPaths(), path) {
 		waiting = true
 		c, err = w.Store.Waiting(path)
+	}
+	if errors.Is(err, store.ErrNotFound) && w.Outside(path) {
+		return w.entryOutside(path)
 	}
 	if err != nil {
 		return store.Entry{}, err
@@ -195,5 +202,13 @@ func (w *Workspace) KeepIDs() {
 	}
 }
 
-// Open opens a conversation of a list for reading.
-func (w *Workspace) Open(e store.Entry) (*store.Conversation, error) { return w.Store.Open(e) }
+// Open opens a conversation of a list for reading, with what git has of it where the
+// sparse checkout leaves its logs out. The error is a [*git.NotFetchedError] if those
+// are not on this machine.
+func (w *Workspace) Open(e store.Entry) (*store.Conversation, error) {
+	c, err := w.Store.Open(e)
+	if err != nil {
+		return nil, err
+	}
+	return c, w.borrow(c)
+}

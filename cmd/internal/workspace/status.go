@@ -11,8 +11,11 @@ import (
 )
 
 // edit changes the metadata of a conversation and returns it as it is then.
-func (w *Workspace) edit(path string, f func(*schema.Session) error) (*schema.Session, error) {
-	c, err := w.Conversation(path)
+func (w *Workspace) edit(e store.Entry, f func(*schema.Session) error) (*schema.Session, error) {
+	if err := w.MergeTwins(e); err != nil {
+		return nil, err
+	}
+	c, err := w.Conversation(e.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +34,7 @@ func (w *Workspace) SetTitle(e store.Entry, title string) (*schema.Session, erro
 	if err != nil {
 		return nil, err
 	}
-	return w.edit(e.Path, func(s *schema.Session) error {
+	return w.edit(e, func(s *schema.Session) error {
 		s.Title = title
 		return nil
 	})
@@ -45,7 +48,7 @@ func (w *Workspace) SetStatus(e store.Entry, status schema.Status) (paused []str
 			return nil, err
 		}
 	}
-	_, err = w.edit(e.Path, func(s *schema.Session) error {
+	_, err = w.edit(e, func(s *schema.Session) error {
 		w.setStatus(e.Path, s, status)
 		return nil
 	})
@@ -65,7 +68,7 @@ func (w *Workspace) Activate(e store.Entry) (paused []string, err error) {
 	if paused, err = w.pauseOthers(e.Path); err != nil {
 		return paused, err
 	}
-	_, err = w.edit(e.Path, func(s *schema.Session) error {
+	_, err = w.edit(e, func(s *schema.Session) error {
 		s.Status = schema.Active
 		if now := w.Env.Now(); s.LastActive.Time().Before(now) {
 			s.LastActive = schema.NewTime(now)
@@ -91,7 +94,7 @@ func (w *Workspace) pauseOthers(path string) (paused []string, err error) {
 		if e.Path == path {
 			continue
 		}
-		if _, err := w.edit(e.Path, func(s *schema.Session) error {
+		if _, err := w.edit(e, func(s *schema.Session) error {
 			w.setStatus(e.Path, s, schema.Paused)
 			return nil
 		}); err != nil {

@@ -65,8 +65,11 @@ func (w *Workspace) whyWaiting(e store.Entry, name string) (why, way string) {
 	if op := w.GitOperation(); op != "" {
 		return "git is in the middle of a " + op, "when that is done, cortext sync puts them into the log"
 	}
+	sparse := fmt.Sprintf("git sparse-checkout add '%s', then cortext sync puts them into the log", name)
 	c, err := w.Store.Conversation(name)
 	switch {
+	case errors.Is(err, store.ErrNotFound) && w.Outside(name):
+		return "its files are outside of the sparse checkout", sparse
 	case errors.Is(err, store.ErrNotFound):
 		return "the folder is not in this work tree", fmt.Sprintf("cortext sync --restore or cortext resume %s puts it back", e.Session.ID)
 	case err != nil:
@@ -74,7 +77,7 @@ func (w *Workspace) whyWaiting(e store.Entry, name string) (why, way string) {
 	}
 	defer c.Close()
 	if why := w.Away(c); why != "" {
-		return why, fmt.Sprintf("git sparse-checkout add '%s', then cortext sync puts them into the log", name)
+		return why, sparse
 	}
 	return "", "cortext sync puts them into the log"
 }

@@ -125,10 +125,10 @@ func (w *Workspace) Conversation(path string) (*store.Conversation, error) {
 		return c, nil
 	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return nil, err
-	case err != nil && !slices.Contains(w.Store.WaitingPaths(), path):
+	case err != nil && !slices.Contains(w.Store.WaitingPaths(), path) && !w.Outside(path):
 		return nil, err
 	}
-	return w.Store.Waiting(path)
+	return w.waiting(path)
 }
 
 // Away says why a conversation whose folder is in the work tree must not be written

@@ -1,0 +1,89 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"cortext/cmd/internal/git"
+	"cortext/store"
+)
+
+// lostTime bounds what is asked of git about messages that are missing.
+const lostTime = 2 * time.Second
+
+// A Lost says how many messages of a conversation are missing: session.json counted
+// them, or git has them, and no log does.
+type Lost struct {
+	Path     string
+	Messages int      // 0: nothing says how many
+	Found    int      // how many the branches have
+	Branches []string // that have so many, newest first; none if git cannot tell quickly
+}
+
+func (l *Lost) String() string {
+	text := fmt.Sprintf("%s: %d messages are missing", l.Path, l.Messages)
+	switch l.Messages {
+	case 0:
+		text = l.Path + ": messages are missing that were captured"
+	case 1:
+		text = l.Path + ": 1 message is missing"
+	}
+	if len(l.Branches) == 0 {
+		return text + "; cortext stop restores what the agent's transcript still has"
+	}
+	return fmt.Sprintf("%s; git has %d of them in %s: git show '%s:./%s' shows them", text, l.Found, strings.Join(l.Branches, ", "),
+		l.Branches[0], messagesOf(l.Path))
+}
+
+func messagesOf(path string) string { return path + "/.session/messages.jsonl" }
+
+// FewerThanHead reports whether the log of a conversation is shorter than that in git's
+// last commit. It reads neither.
+func (w *Workspace) FewerThanHead(ctx context.Context, c *store.Conversation) bool {
+	here, err := w.Store.Size(messagesOf(c.Path()))
+	if err != nil {
+		return false // the folder, or the log, is not in the work tree
+	}
+	ctx, cancel := context.WithTimeout(ctx, lostTime)
+	defer cancel()
+	size, err := git.HeadSize(ctx, w.Store.Root(), messagesOf(c.Path()))
+	return err == nil && size > here
+}
+
+// FindLost looks for missing messages of a conversation in git, of which session.json
+// counted so many. It returns nil if none are missing.
+func (w *Workspace) FindLost(ctx context.Context, c *store.Conversation, counted int) (*Lost, error) {
+	have, err := c.MessageIDs()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, lostTime)
+	defer cancel()
+	lost := &Lost{Path: c.Path(), Messages: counted}
+	note := func(log []byte, refs []string) {
+		n := lostIn(log, have)
+		switch {
+		case n == 0 || n < lost.Found:
+		case n > lost.Found:
+			lost.Found, lost.Branches = n, slices.Clone(refs)
+		default:
+			lost.Branches = append(lost.Branches, refs...)
+		}
+	}
+	// What git cannot tell in time is not said.
+	_ = git.Versions(ctx, w.Store.Root(), c.Path(), ".session/messages.jsonl", func(v git.Version) error {
+		note(v.Content, v.Refs)
+		return nil
+	})
+	if lost.Found == 0 {
+		if head, err := git.HeadBlob(ctx, w.Store.Root(), messagesOf(c.Path())); err == nil {
+			note(head, []string{"HEAD"})
+		}
+	}
+	lost.Messages = max(lost.Messages, lost.Found)
+	lost.Branches = lost.Branches[:min(len(lost.Branches), 3)]
+	return lost, nil
+}

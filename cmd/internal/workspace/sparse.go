@@ -1,0 +1,149 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cortext/cmd/internal/git"
+	"cortext/resume/find"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// In a sparse checkout the files of a conversation may be in git's index and not in the
+// work tree. They are read from there, and never fetched unasked.
+
+// maxBorrowed bounds what is read of one conversation, in bytes.
+const maxBorrowed = 512 << 20
+
+// borrow lets a conversation read the files that are outside of the sparse checkout. The
+// error is a [*git.NotFetchedError] if they are not on this machine.
+func (w *Workspace) borrow(c *store.Conversation) error {
+	if !c.IsWaiting() && !c.LogsAbsent() {
+		return nil
+	}
+	sparse, err := w.outside(c.Path())
+	if err != nil || len(sparse) == 0 {
+		return err
+	}
+	files := map[string][]byte{}
+	err = git.IndexFiles(context.Background(), w.Store.Root(), c.Path()+"/.session", maxBorrowed, func(f git.File) error {
+		if path.Dir(f.Path) == c.Path()+"/.session" && slices.Contains(sparse, f.Path) {
+			files[path.Base(f.Path)] = f.Content
+		}
+		return nil
+	})
+	c.Borrow(files)
+	return err
+}
+
+// outside lists the session files of a conversation that the sparse checkout leaves out.
+func (w *Workspace) outside(path string) ([]string, error) {
+	if git.Dir(w.Store.Root()) == "" {
+		return nil, nil
+	}
+	return git.Sparse(context.Background(), w.Store.Root(), path+"/.session")
+}
+
+// Outside reports whether git has the session files of a conversation, and the sparse
+// checkout leaves them out.
+func (w *Workspace) Outside(path string) bool {
+	sparse, err := w.outside(path)
+	return err == nil && len(sparse) > 0
+}
+
+// waiting opens a conversation where its records wait, with what git has of it.
+func (w *Workspace) waiting(path string) (*store.Conversation, error) {
+	c, err := w.Store.Waiting(path)
+	if err != nil {
+		return nil, err
+	}
+	return c, w.borrow(c)
+}
+
+// pickOutside finds a conversation of which the sparse checkout has nothing. The error
+// is missing if there is none.
+func (w *Workspace) pickOutside(query string, missing error) (store.Entry, error) {
+	root := w.Store.Root()
+	if git.Dir(root) == "" {
+		return store.Entry{}, missing
+	}
+	sparse, err := git.Sparse(context.Background(), root, conversationsDir)
+	if err != nil {
+		return store.Entry{}, missing
+	}
+	wanted := map[string]bool{}
+	for _, name := range sparse {
+		if strings.Count(name, "/") == 4 && strings.HasSuffix(name, "/.session/session.json") {
+			wanted[name] = true
+		}
+	}
+	if len(wanted) == 0 {
+		return store.Entry{}, missing
+	}
+	var items []find.Item
+	var found []store.Entry
+	err = git.Versions(context.Background(), root, conversationsDir, ".session/session.json", func(v git.Version) error {
+		if !wanted[v.Path] {
+			return nil
+		}
+		s, err := schema.ParseSession(v.Content)
+		if err != nil {
+			return nil // check names it
+		}
+		delete(wanted, v.Path) // the first is of the newest branch
+		folder := path.Dir(path.Dir(v.Path))
+		items = append(items, find.Item{ID: s.ID, Folder: strings.TrimPrefix(folder, conversationsDir+"/"), Title: s.DisplayTitle(), Summary: s.ContextSummary})
+		found = append(found, store.Entry{Path: folder, Session: s, Waiting: true})
+		return nil
+	})
+	hits := find.Match(items, query)
+	switch {
+	case len(hits) == 1:
+		return w.entryOutside(found[hits[0]].Path)
+	case len(hits) > 1:
+		ambiguous := &AmbiguousError{Query: query}
+		for _, i := range hits {
+			ambiguous.Candidates = append(ambiguous.Candidates, found[i])
+		}
+		return store.Entry{}, ambiguous
+	}
+	var unfetched *git.NotFetchedError
+	if errors.As(err, &unfetched) {
+		unfetched.Args = []string{"git", "-C", filepath.Clean(root), "ls-tree", "-r", "-l", "HEAD", "--", conversationsDir}
+		return store.Entry{}, errors.Join(missing, unfetched)
+	}
+	return store.Entry{}, missing
+}
+
+// entryOutside describes a conversation that only git has.
+func (w *Workspace) entryOutside(path string) (store.Entry, error) {
+	c, err := w.waiting(path)
+	if err != nil {
+		return store.Entry{}, err
+	}
+	defer c.Close()
+	s, damage, err := c.Session()
+	return store.Entry{Path: path, Session: s, Damage: damage, Waiting: true}, err
+}
+
+// MergeTwins moves the records of a conversation that is in several folders into the
+// logs of the first, before a write that the user asked for.
+func (w *Workspace) MergeTwins(e store.Entry) error {
+	if len(e.Twins) == 0 || w.GitOperation() != "" {
+		return nil
+	}
+	c, err := w.Store.Open(e)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if w.Away(c) != "" {
+		return nil
+	}
+	return c.Update(func(*store.Tx, *schema.Session) error { return nil })
+}
