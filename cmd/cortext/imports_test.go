@@ -217,7 +217,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// asksGit are the files that name logs as git knows them, and open none.
+// asksGit are the files that name logs to ask git, or the store for a size; they open none.
 var asksGit = []string{
 	"cortext/cmd/internal/workspace/check.go",
 	"cortext/cmd/internal/workspace/lost.go",
