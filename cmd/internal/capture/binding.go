@@ -150,7 +150,8 @@ func (c *Capture) register(agent, nativeID string, b *Binding) error {
 	if err != nil || len(live) == 0 || slices.Equal(known.In(c.SamePlace), live) {
 		return err
 	}
-	return c.Registry.Update(agent, nativeID, func(s *registry.Session) { s.Bind(c.Place(), c.SamePlace, live) })
+	err = c.Registry.Update(agent, nativeID, func(s *registry.Session) { s.Bind(c.Place(), c.SamePlace, live) })
+	return errors.Join(err, c.noteRoot())
 }
 
 // Release undoes the binding of a session to a conversation, if nothing was said.
