@@ -28,7 +28,7 @@ func (a *app) listCommand() *cobra.Command {
 			}
 			a.warnDamage(all)
 			a.sayWaiting(w, all...)
-			a.sayTwins(all...)
+			a.sayTwins(w, all...)
 			if asJSON {
 				return a.printJSON(rowsOf(w, all))
 			}
@@ -153,7 +153,7 @@ only active one.`,
 			if err != nil {
 				return err
 			}
-			a.sayTwins(e)
+			a.sayTwins(w, e)
 			if asJSON {
 				return a.printJSON(rowOf(w, e))
 			}

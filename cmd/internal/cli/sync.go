@@ -94,7 +94,7 @@ func (a *app) printSynced(w *flow.Workspace, out *capture.SyncResult, asJSON boo
 		return err
 	}
 	a.sayWaiting(w, all...)
-	a.sayTwins(all...)
+	a.sayTwins(w, all...)
 	if asJSON {
 		waiting, _ := w.Waiting(all...)
 		waits := []waitingRow{}
