@@ -13,7 +13,7 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// The records of a conversation may stand in several folders: some wait below
+// The records of a conversation may be in several folders: some wait below
 // .workspace/local/kept, and a merge of two clones may have made two folders of one
 // conversation, which are called twins. The next write moves all of them into one. It
 // appends and syncs first, so that a crash leaves records twice, which are read once,

@@ -35,6 +35,14 @@ var crashes = map[string]struct {
 			t.Errorf("the document is %q", got)
 		}
 	}, wantWhole},
+	"create into an empty folder": {func(t *testing.T, s *Store) {
+		must(t, os.MkdirAll(filepath.Join(s.dir, crashPath), 0o755))
+	}, createX, func(t *testing.T, s *Store) {
+		t.Helper()
+		if _, err := os.Lstat(filepath.Join(s.dir, crashPath, sessionDir)); err == nil {
+			wantWhole(t, s)
+		}
+	}, wantWhole},
 	"publish what waits": {func(*testing.T, *Store) {}, func(s *Store) error {
 		c, err := s.Stage("plan", "x", &schema.Session{ID: testID("abcd"), CreatedAt: schema.NewTime(start)}, []byte("# X\n"))
 		if err == nil {

@@ -211,10 +211,10 @@ func (c *Conversation) moveTo(base string) (err error) {
 // none of its name.
 func (c *Conversation) moveInto(base, at string) error {
 	s, from := c.s, path.Dir(c.dir)
-	if gone, err := s.missing(at + "/" + sessionDir); err != nil {
+	there := &Conversation{s: s, path: c.path, base: base, dir: at + "/" + sessionDir}
+	if gone, err := s.missing(there.dir); err != nil {
 		return err
 	} else if !gone {
-		there := &Conversation{s: s, path: c.path, base: base, dir: at + "/" + sessionDir}
 		return c.meet(there)
 	}
 	entries, err := s.readDir(from)
@@ -227,7 +227,11 @@ func (c *Conversation) moveInto(base, at string) error {
 		} else if !free {
 			continue // a person's
 		}
-		if err := s.files.RenameIn(s.root, from+"/"+e.Name(), at+"/"+e.Name()); err != nil {
+		err := s.files.RenameIn(s.root, from+"/"+e.Name(), at+"/"+e.Name())
+		if errors.Is(err, fs.ErrExist) && e.IsDir() { // made by a write to the folder just now
+			return c.meet(there)
+		}
+		if err != nil {
 			return err
 		}
 	}

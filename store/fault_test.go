@@ -187,7 +187,7 @@ func TestFaults(t *testing.T) {
 	for _, tt := range faultCases {
 		t.Run(tt.name, func(t *testing.T) {
 			modes := []faults{{}, {half: true}, {stuck: true}, {stuck: true, half: true}}
-			if testing.Short() || slices.Contains([]string{"move what waits", "merge twins"}, tt.name) { // the others have shown the rest
+			if testing.Short() || slices.Contains([]string{"write what waits", "move what waits", "merge twins"}, tt.name) { // the others have shown the rest
 				modes = []faults{{half: true}, {stuck: true}}
 			}
 			for _, mode := range modes {

@@ -94,3 +94,18 @@ func (s *Store) MakeFolder(name string) (*Conversation, error) {
 	}
 	return s.Conversation(name)
 }
+
+// DeleteWaiting deletes what waits for a conversation, or was taken from it; what is
+// in the work tree stays.
+func (c *Conversation) DeleteWaiting() error {
+	for _, base := range []string{waitingDir, takenDir} {
+		folder := base + "/" + c.path
+		if !c.s.isFolder(folder) {
+			continue
+		}
+		if err := c.s.deleteFolder(folder); err != nil {
+			return fmt.Errorf("remove %q: %w", folder, explain(err))
+		}
+	}
+	return nil
+}

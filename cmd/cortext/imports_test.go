@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io"
@@ -21,8 +22,9 @@ type rule struct {
 	why     string
 }
 
-// The rules point one way: cli → flow → {store, resume, inject} → schema. store,
-// resume and inject are siblings, none knows another; flow is where they meet.
+// The rules point one way: cli → flow → capture → workspace → {store, registry, git,
+// lifecycle, resume, inject} → schema. store, resume and inject are siblings, none
+// knows another.
 var rules = map[string]rule{
 	"cortext/schema/rawjson": {why: "the bytes of JSON, below everything"},
 	"cortext/schema/jsonl":   {ours: []string{"cortext/schema/rawjson"}, why: "reads any file of records, whatever they mean"},
@@ -81,22 +83,34 @@ var rules = map[string]rule{
 	"cortext/cmd/internal/git":       {why: "runs git; knows no conversation"},
 	"cortext/cmd/internal/summarize": {ours: []string{"cortext/resume/summary"}, why: "asks a model; knows no conversation"},
 	"cortext/cmd/internal/lifecycle": {ours: []string{"cortext/store/atomicfile"}, why: "runs the workspace's own programs; knows no conversation"},
+	"cortext/cmd/internal/registry": {
+		ours: []string{"cortext/schema", "cortext/store/atomicfile", "cortext/store/filelock"},
+		why:  "what holds for the user in every work tree and clone: ids and paths, no content, so no workspace and no log",
+	},
 	"cortext/cmd/internal/workspace": {
-		ours:    []string{"cortext/store"},
+		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/registry", "cortext/inject",
+			"cortext/resume", "cortext/resume/digest", "cortext/resume/find", "cortext/resume/prompt", "cortext/schema",
+			"cortext/schema/jsonl", "cortext/store"},
 		modules: []string{"go.yaml.in/yaml/v3"},
-		why:     "a workspace and what the user decides about it: no agent, no transcript, no command line",
+		why:     "a workspace and what the user decides about it: no transcript, no capture, no command line",
+	},
+	"cortext/cmd/internal/capture": {
+		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace",
+			"cortext/inject", "cortext/resume/digest", "cortext/resume/prompt", "cortext/schema", "cortext/store"},
+		modules: []string{"github.com/fsnotify/fsnotify"},
+		why:     "brings transcripts into conversations: no payload, no launch, no single agent, no command line",
 	},
 	"cortext/cmd/internal/flow": {
-		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/summarize", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/inject/setup", "cortext/resume", "cortext/resume/digest",
-			"cortext/resume/find", "cortext/resume/prompt", "cortext/resume/summary", "cortext/schema", "cortext/store", "cortext/store/atomicfile", "cortext/store/secrets"},
-		modules: []string{"github.com/fsnotify/fsnotify"},
-		why:     "what commands do, for the command line and for a server: no cobra, no printing, no single agent",
+		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/registry", "cortext/cmd/internal/summarize", "cortext/cmd/internal/workspace",
+			"cortext/inject", "cortext/inject/setup", "cortext/resume", "cortext/resume/digest", "cortext/resume/prompt", "cortext/resume/summary",
+			"cortext/schema", "cortext/store", "cortext/store/atomicfile"},
+		why: "what commands do, for the command line and for a server: no cobra, no printing, no single agent",
 	},
 	"cortext/cmd/internal/cli": {
-		ours: []string{"cortext/cmd/internal/flow", "cortext/cmd/internal/lifecycle", "cortext/inject", "cortext/resume", "cortext/resume/find",
-			"cortext/schema", "cortext/store"},
+		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/flow", "cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle",
+			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/resume/find", "cortext/schema", "cortext/store"},
 		modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
-		why:     "arguments and printing; which agents there are, main says",
+		why:     "arguments and printing; which agents there are, main says; of git only what it has to ask the user: to fetch",
 	},
 	"cortext/cmd/internal/agenttest": {
 		modules: []string{"github.com/creack/pty", "github.com/hinshun/vt10x"},
@@ -124,11 +138,16 @@ var forbidden = map[string]map[string]string{
 		"net/http":      "conversations stay on the machine",
 		"encoding/json": "it accepts what must be refused (schema/rawjson)",
 	},
-	"cortext/inject/claude":     adapterReads,
-	"cortext/inject/gemini":     adapterReads,
-	"cortext/inject/opencode":   adapterReads,
-	"cortext/cmd/internal/flow": {"os/exec": "programs are run by package git and by the command line"},
+	"cortext/inject/claude":          adapterReads,
+	"cortext/inject/gemini":          adapterReads,
+	"cortext/inject/opencode":        adapterReads,
+	"cortext/cmd/internal/registry":  programsElsewhere,
+	"cortext/cmd/internal/workspace": programsElsewhere,
+	"cortext/cmd/internal/capture":   programsElsewhere,
+	"cortext/cmd/internal/flow":      programsElsewhere,
 }
+
+var programsElsewhere = map[string]string{"os/exec": "programs are run by package git and by the command line"}
 
 var adapterReads = map[string]string{"encoding/json": "it loses lone surrogates (schema/rawjson)", "os/exec": "reading runs nothing"}
 
@@ -194,6 +213,32 @@ func TestImports(t *testing.T) {
 					t.Errorf("%s must not import %s: %s", p.ImportPath, dep, why)
 				}
 			}
+		}
+	}
+}
+
+// TestLogsAreTheStores: nobody but the store opens a log, so that one place keeps its
+// locks, order and promises; the others do not even name one, but for check, which
+// asks git what it has of them.
+func TestLogsAreTheStores(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.ImportPath == "cortext/store" || strings.HasPrefix(p.ImportPath, "cortext/scripts/") {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			if p.ImportPath == "cortext/cmd/internal/workspace" && name == "check.go" {
+				continue
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				if lit, ok := n.(*ast.BasicLit); ok && (strings.Contains(lit.Value, "messages.jsonl") || strings.Contains(lit.Value, "tools.jsonl")) {
+					t.Errorf("%s/%s names a log: %s", p.ImportPath, name, lit.Value)
+				}
+				return true
+			})
 		}
 	}
 }

@@ -76,6 +76,7 @@ func TestScripts(t *testing.T) {
 			"truncate": truncate,
 			"exits":    exits,
 			"turns":    writeTurns,
+			"folder":   setFolder,
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "root" { // the modes of files do not bind root
@@ -108,6 +109,23 @@ func truncate(ts *testscript.TestScript, neg bool, args []string) {
 	cut, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	ts.Check(os.WriteFile(name, []byte(text[:len(text)-cut]), 0o600))
+}
+
+// folder NAME WORDS sets the variable NAME to the path of the only conversation whose
+// folder is called HHMM-WORDS-xxxx: the end of most ids is random.
+func setFolder(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 || neg {
+		ts.Fatalf("usage: folder name words")
+	}
+	paths, err := filepath.Glob(ts.MkAbs("conversations/*/[0-9][0-9][0-9][0-9]-" + args[1] + "-????"))
+	ts.Check(err)
+	if len(paths) != 1 {
+		ts.Fatalf("folders called %s: %v, want one", args[1], paths)
+	}
+	rel, err := filepath.Rel(ts.MkAbs("."), paths[0])
+	ts.Check(err)
+	ts.Setenv(args[0], filepath.ToSlash(rel))
+	ts.Setenv(args[0]+"_ID", filepath.Base(rel))
 }
 
 // turns FILE N writes a transcript of Claude Code with so many turns, an hour apart.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/registry"
 	"cortext/inject"
 	"cortext/schema"
+	"cortext/store"
 )
 
 // elsewhere reports whether none of a session's conversations is in this work tree.
@@ -76,6 +78,33 @@ func (c *Capture) sourcesInGit(ctx context.Context) map[string]inBranch {
 		return nil
 	})
 	return found
+}
+
+// identify gives a conversation whose session.json is gone the identity that the
+// binding knows.
+func (c *Capture) identify(tx *store.Tx, agent, nativeID string, seg Segment) error {
+	if tx.Written() || seg.ID == "" {
+		return nil
+	}
+	s, _, err := tx.Session()
+	if err != nil {
+		return err
+	}
+	if e, ok := c.branchOf(seg.ID); ok {
+		*s = *e
+		s.CountedBytes = 0
+	}
+	s.ID = seg.ID
+	if !slices.ContainsFunc(s.Sources, func(src schema.Source) bool { return src.NativeID == nativeID && src.From == seg.From }) {
+		s.Sources = append(s.Sources, schema.Source{Agent: agent, NativeID: nativeID, From: seg.From, After: seg.After})
+	}
+	if s.AgentConfig.Agent == "" {
+		s.AgentConfig.Agent = agent
+	}
+	if s.AgentConfig.SystemPromptHash == "" && s.AgentConfig.Command != "" {
+		return c.DescribeCommand(s, s.AgentConfig.Command, s.AgentConfig.Arguments)
+	}
+	return nil
 }
 
 // branchOf returns the session.json that a branch has of a conversation.

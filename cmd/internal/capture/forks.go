@@ -39,6 +39,11 @@ func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, all
 		if len(b.Segments) > 0 {
 			copied.From = messageFrom + s.Start // a fork gives its copies other prompt ids
 		}
+		if s.Removed {
+			copied.Removed = true
+			b.Segments = append(b.Segments, copied)
+			continue
+		}
 		if err := c.addSource(copied, schema.Source{Agent: agent.Name, NativeID: nativeID}); err != nil {
 			return err
 		}
@@ -143,7 +148,7 @@ func (c *Capture) forkedFrom(agent inject.Agent, nativeID, root, transcript stri
 	known := c.bindings(agent.Name)
 	delete(known, schema.PathElement(nativeID)+".json")
 	for name, b := range known {
-		if len(b.Segments) == 0 || !slices.Contains(b.Roots, root) {
+		if !b.Captured() || !slices.Contains(b.Roots, root) {
 			delete(known, name)
 		}
 	}

@@ -99,6 +99,9 @@ func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {
 		if schema.SameConversation(sess.ID, s.ID) && !c.emptied(s.Path) {
 			return conv, nil
 		}
+		if err := conv.Close(); err != nil {
+			return nil, err
+		}
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}

@@ -137,6 +137,15 @@ func (im *Importer) detect(f *os.File, file string) (inject.Agent, error) {
 // a session that was skipped or removed is captured again.
 func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (*Imported, error) {
 	return im.file(ctx, agent, file, func(nativeID string) error {
+		gone, err := im.c.RemovedSegments(agent.Name, nativeID)
+		if err != nil {
+			return err
+		}
+		if len(gone) > 0 { // the cached binding says so
+			if err := im.c.Forgotten(agent.Name, nativeID); err != nil {
+				return err
+			}
+		}
 		return errors.Join(im.c.Unskip(agent.Name, nativeID), im.c.BringBack(ctx, agent.Name, nativeID))
 	})
 }
@@ -199,14 +208,14 @@ func inFile(file string, err error) error {
 
 // into captures a transcript into the conversations that it belongs to.
 func (im *Importer) into(ctx context.Context, agent inject.Agent, t *inject.Transcript, file string, o Options, out *Imported) error {
-	if t.Parent != "" {
-		if parent, err := im.parentOf(agent, t); err != nil || parent != nil {
-			return errors.Join(err, im.subagent(ctx, parent, t, out))
-		}
-	}
 	b, err := im.c.Bind(agent, t.NativeID, file)
 	if err != nil {
 		return err
+	}
+	if t.Parent != "" && !b.Captured() { // else it was imported before its parent
+		if parent, err := im.parentOf(agent, t); err != nil || parent != nil {
+			return errors.Join(err, im.subagent(ctx, parent, t, out))
+		}
 	}
 	var fresh *store.Conversation
 	if !slices.ContainsFunc(b.Segments, func(s Segment) bool { return s.From == "" }) {
@@ -263,11 +272,11 @@ func (c *Capture) ingestInto(ctx context.Context, agent inject.Agent, nativeID s
 			ingestErr = errors.Join(ingestErr, c.ingestSubagent(ctx, agent, b, rehome(in.homes, b.Segments), s))
 		}
 	}
-	if ingestErr != nil && ctx.Err() == nil {
-		return out, ingestErr
+	if ingestErr != nil {
+		return out, ingestErr // half a conversation is none: the next import makes it
 	}
 	if _, err := c.Finish(fresh, workspace.Finishing{Recount: true, Describe: c.describeSources(agent.Name, nativeID, b)}); err != nil {
-		return out, errors.Join(ingestErr, err)
+		return out, err
 	}
 	if err := c.Publish(fresh); errors.Is(err, store.ErrExist) {
 		b.Cursor, b.Subagents = inject.Cursor{}, nil // another process was faster: into its conversation
@@ -280,7 +289,7 @@ func (c *Capture) ingestInto(ctx context.Context, agent inject.Agent, nativeID s
 		return out, err
 	}
 	b.Segments[0].Path = fresh.Path()
-	return out, errors.Join(ingestErr, c.Save(agent.Name, nativeID, b))
+	return out, c.Save(agent.Name, nativeID, b)
 }
 
 func (out *Imported) addWarnings(done Ingested) {

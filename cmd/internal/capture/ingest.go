@@ -83,7 +83,9 @@ func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID strin
 		if h.waiting {
 			out.Waiting = append(out.Waiting, h.segment.Path+": "+h.why)
 		} else if h.conv != nil && h.conv.HasMore() {
-			if err := h.conv.Update(func(*store.Tx, *schema.Session) error { return nil }); err != nil {
+			if err := h.conv.Update(func(tx *store.Tx, _ *schema.Session) error {
+				return c.identify(tx, agent.Name, nativeID, *h.segment)
+			}); err != nil {
 				return out, err
 			}
 		}

@@ -122,8 +122,15 @@ func (c *Capture) From(e inject.Event) string {
 	return timeFrom + string(schema.NewTime(c.Env.Now()))
 }
 
-// tx returns the transaction of a segment.
+// first is the first segment of the conversation that a segment belongs to: a session
+// may come back to one.
+func (r *router) first(i int) int {
+	return slices.IndexFunc(r.segments, func(s Segment) bool { return s.Path == r.segments[i].Path && !s.Removed })
+}
+
+// tx returns the transaction of the conversation of a segment.
 func (r *router) tx(i int) (*store.Tx, error) {
+	i = r.first(i)
 	if tx := r.txs[i]; tx != nil {
 		return tx, nil
 	}
@@ -159,7 +166,7 @@ func (r *router) give(b inject.Batch) error {
 		}
 		out = schema.Batch{}
 		if tx.Size() > flushAt {
-			return r.write(r.at, tx)
+			return r.write(r.first(r.at), tx)
 		}
 		return nil
 	}
@@ -189,10 +196,11 @@ func (r *router) give(b inject.Batch) error {
 			r.segmentOf[m.ID] = r.at
 		}
 		if r.until == "" {
-			if r.bring[r.at] == nil {
-				r.bring[r.at] = &ids{}
+			at := max(r.first(r.at), 0)
+			if r.bring[at] == nil {
+				r.bring[at] = &ids{}
 			}
-			r.bring[r.at].add(m.ID, calls[m.ID])
+			r.bring[at].add(m.ID, calls[m.ID])
 		}
 		if r.homes[r.at].have[m.ID] {
 			continue // the work tree has it
@@ -244,8 +252,12 @@ func (r *router) finish(o Options) error {
 		before := r.result.Appended
 		cp, err := r.finishOne(i, tx, o)
 		if err == nil {
-			h.took(cp, r.again)
-			r.segments[i] = *h.segment
+			for j, same := range r.homes {
+				if r.segments[j].Path == r.segments[i].Path && !r.segments[j].Removed {
+					same.took(cp, r.again)
+					r.segments[j] = *same.segment
+				}
+			}
 			if n := r.result.Appended - before; n > 0 {
 				r.c.NoteMessages(workspace.Event{Name: lifecycle.Message, Path: h.conv.Path(), MessageID: r.last.ID, Role: string(r.last.Role), Count: n})
 			}
@@ -261,7 +273,7 @@ func (r *router) finishOne(i int, tx *store.Tx, o Options) (cp store.Checkpoint,
 	if bring == nil {
 		bring = &ids{}
 	}
-	if err := r.describe(i, tx); err != nil {
+	if err := r.c.identify(tx, r.agent, r.nativeID, r.segments[i]); err != nil {
 		tx.Rollback()
 		return cp, err
 	}
@@ -279,34 +291,6 @@ func (r *router) finishOne(i int, tx *store.Tx, o Options) (cp store.Checkpoint,
 	err = errors.Join(err, tx.Commit())
 	r.add(tx.Result())
 	return cp, err
-}
-
-// describe gives a conversation whose session.json is gone the identity that the
-// binding knows.
-func (r *router) describe(i int, tx *store.Tx) error {
-	if tx.Written() || r.segments[i].ID == "" {
-		return nil
-	}
-	s, _, err := tx.Session()
-	if err != nil {
-		return err
-	}
-	seg := r.segments[i]
-	if e, ok := r.c.branchOf(seg.ID); ok {
-		*s = *e
-		s.CountedBytes = 0
-	}
-	s.ID = seg.ID
-	if !slices.ContainsFunc(s.Sources, func(src schema.Source) bool { return src.NativeID == r.nativeID && src.From == seg.From }) {
-		s.Sources = append(s.Sources, schema.Source{Agent: r.agent, NativeID: r.nativeID, From: seg.From, After: seg.After})
-	}
-	if s.AgentConfig.Agent == "" {
-		s.AgentConfig.Agent = r.agent
-	}
-	if s.AgentConfig.SystemPromptHash == "" && s.AgentConfig.Command != "" {
-		return r.c.DescribeCommand(s, s.AgentConfig.Command, s.AgentConfig.Arguments)
-	}
-	return nil
 }
 
 // abandon ends the transactions after an error; what was flushed stays.
@@ -353,6 +337,12 @@ func (c *Capture) homesOf(segments []Segment, mode Mode) (homes []*home, err err
 	for i := range segments {
 		if segments[i].Removed {
 			homes = append(homes, &home{segment: &segments[i]})
+			continue
+		}
+		if j := slices.IndexFunc(segments[:i], func(s Segment) bool { return s.Path == segments[i].Path && !s.Removed }); j >= 0 {
+			same := *homes[j]
+			same.segment = &segments[i]
+			homes = append(homes, &same)
 			continue
 		}
 		h, err := c.home(&segments[i], mode)

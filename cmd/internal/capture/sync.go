@@ -140,6 +140,10 @@ func (c *Capture) settleWaiting(o SyncOptions, out *SyncResult) error {
 	}
 	var errs []error
 	for _, path := range c.Store.WaitingPaths() {
+		if gone, err := c.dropRemoved(path); err != nil || gone {
+			errs = append(errs, err)
+			continue
+		}
 		conv, err := c.Store.Conversation(path)
 		if errors.Is(err, store.ErrNotFound) && o.Restore && !c.Outside(path) {
 			conv, err = c.Store.PutBack(path)
@@ -156,6 +160,23 @@ func (c *Capture) settleWaiting(o SyncOptions, out *SyncResult) error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// dropRemoved deletes what waits for a conversation that the user has removed since.
+func (c *Capture) dropRemoved(path string) (gone bool, err error) {
+	conv, err := c.Store.Waiting(path)
+	if err != nil {
+		return false, err
+	}
+	defer conv.Close()
+	s, _, err := conv.Session()
+	if err != nil {
+		return false, err
+	}
+	if gone, err = c.ConversationRemoved(s.ID); err != nil || !gone {
+		return false, err
+	}
+	return true, conv.DeleteWaiting()
 }
 
 // sources are the sessions that the conversations were captured from, each as its

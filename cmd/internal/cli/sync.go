@@ -72,6 +72,13 @@ func (a *app) runSync(ctx context.Context, w *flow.Workspace, o syncOptions) err
 	if err := a.printSynced(w, out, o.json); err != nil {
 		return err
 	}
+	removed, err := w.RemovedHere()
+	if err != nil {
+		return err
+	}
+	for _, e := range removed {
+		a.warn(fmt.Sprintf("%s was removed elsewhere and is not captured any more; its folder stays: cortext rm removes it here, cortext import captures it again", visible(e.Path)))
+	}
 	if err := a.pauseIdle(w); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/workspace"
 	"cortext/resume"
 	"cortext/schema"
 	"cortext/store"
@@ -103,15 +104,11 @@ func (a *app) table(w io.Writer, entries []store.Entry) {
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	for _, e := range entries {
 		s := e.Session
-		status := string(s.Status)
-		newer := isNewer(e)
-		if newer {
-			status = "newer"
-		}
+		status := workspace.ShownStatus(e)
 		if s.Archived {
 			status += ", archived"
 		}
-		if len(e.Damage) > 0 && !newer {
+		if len(e.Damage) > 0 && !isNewer(e) {
 			status += ", damaged"
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%d messages\t%s\t%s\n", oneLine(strings.TrimPrefix(e.Path, "conversations/")), oneLine(status), ago(s), s.MessageCount, oneLine(s.ConversationType), oneLine(s.DisplayTitle()))
@@ -121,22 +118,21 @@ func (a *app) table(w io.Writer, entries []store.Entry) {
 
 // row is a conversation in the listings of --json; its fields are stable.
 type row struct {
-	ID             string        `json:"id"`
-	ConversationID string        `json:"conversation_id"`
-	Path           string        `json:"path"`
-	Title          string        `json:"title"`
-	Type           string        `json:"type"`
-	Status         schema.Status `json:"status"`
-	Archived       bool          `json:"archived"`
-	Agent          string        `json:"agent"`
-	CreatedAt      schema.Time   `json:"created_at"`
-	LastActive     schema.Time   `json:"last_active"`
-	MessageCount   int           `json:"message_count"`
-	Tokens         int64         `json:"tokens"`
-	Summary        string        `json:"summary"`
-	Tags           []string      `json:"tags"`
-	Waiting        int           `json:"waiting"` // messages that are not in the work tree's log yet
-	Newer          bool          `json:"newer"`   // a later cortext wrote it: this one does not read it
+	ID             string      `json:"id"`
+	ConversationID string      `json:"conversation_id"`
+	Path           string      `json:"path"`
+	Title          string      `json:"title"`
+	Type           string      `json:"type"`
+	Status         string      `json:"status"` // "newer" if a later cortext wrote it
+	Archived       bool        `json:"archived"`
+	Agent          string      `json:"agent"`
+	CreatedAt      schema.Time `json:"created_at"`
+	LastActive     schema.Time `json:"last_active"`
+	MessageCount   int         `json:"message_count"`
+	Tokens         int64       `json:"tokens"`
+	Summary        string      `json:"summary"`
+	Tags           []string    `json:"tags"`
+	Waiting        int         `json:"waiting"` // messages that are not in the work tree's log yet
 }
 
 // isNewer reports whether a later cortext wrote a conversation's session.json.
@@ -165,9 +161,8 @@ func plainRow(e store.Entry) row {
 	s := e.Session
 	r := row{
 		ID: s.ID, ConversationID: s.ConversationID, Path: e.Path, Title: s.DisplayTitle(), Type: s.ConversationType,
-		Status: s.Status, Archived: s.Archived, Agent: s.AgentConfig.Agent, CreatedAt: s.CreatedAt, LastActive: s.LastActive,
+		Status: workspace.ShownStatus(e), Archived: s.Archived, Agent: s.AgentConfig.Agent, CreatedAt: s.CreatedAt, LastActive: s.LastActive,
 		MessageCount: s.MessageCount, Tokens: s.Tokens, Summary: s.ContextSummary, Tags: s.Tags,
-		Newer: isNewer(e),
 	}
 	if r.Tags == nil {
 		r.Tags = []string{}

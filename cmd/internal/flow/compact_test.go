@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
@@ -36,13 +37,13 @@ type compacting struct {
 func newCompacting(t *testing.T, config string, env map[string]string) *compacting {
 	t.Helper()
 	dir := t.TempDir()
-	if _, err := Init(dir, CommitOff); err != nil {
+	if _, err := Init(dir, workspace.CommitOff); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, ConfigFile), []byte(config+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, workspace.ConfigFile), []byte(config+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w, err := Open(Env{Dir: dir, Now: time.Now, Holder: "test", Machine: inject.Machine{Home: dir, Getenv: func(name string) string { return env[name] }}})
+	w, err := Open(workspace.Env{Dir: dir, Now: time.Now, Holder: "test", Machine: inject.Machine{Home: dir, Getenv: func(name string) string { return env[name] }}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func newCompacting(t *testing.T, config string, env map[string]string) *compacti
 	t.Cleanup(func() { c.Close() })
 	k := &compacting{Workspace: w, t: t, c: c, env: env}
 	k.say(180)
-	if k.entry, err = w.entry(c.Path()); err != nil {
+	if k.entry, err = w.Entry(c.Path()); err != nil {
 		t.Fatal(err)
 	}
 	return k
@@ -239,7 +240,7 @@ func TestCompactAgentProgram(t *testing.T) {
 // last messages.
 func TestCompactExtractive(t *testing.T) {
 	one, other := newCompacting(t, "", nil), newCompacting(t, "", nil)
-	other.Workspace.env.Now = func() time.Time { return time.Now().Add(time.Hour) }
+	other.Env.Now = func() time.Time { return time.Now().Add(time.Hour) }
 	if out, err := one.Stop(context.Background(), one.entry); err != nil || len(out.Warnings) > 0 {
 		t.Fatalf("%+v, %v", out, err)
 	}
@@ -263,7 +264,7 @@ func TestCompactStands(t *testing.T) {
 	k := newCompacting(t, "summarizer: openai", env)
 	k.compacted(true)
 	dir := filepath.Join(k.Store.Root(), k.c.Path(), ".session", "summaries")
-	newer := strings.Replace(k.files()["m0-m49.json"], `"version": "1.1"`, `"version": "99.0"`, 1)
+	newer := strings.Replace(k.files()["m0-m49.json"], `"version": "`+schema.Version+`"`, `"version": "99.0"`, 1)
 	for name, text := range map[string]string{"m0-m49.json": newer, "m50-m99.json": newer[:40], "m100-m149.json": ""} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -39,7 +39,7 @@ func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Pl
 	}
 	for _, f := range p.Launch.Files {
 		if _, ok := w.Relative(f.Path); !ok {
-			note.Files = append(note.Files, capture.LeftFile{f.Path, int64(len(f.Data)), f.Session})
+			note.Files = append(note.Files, capture.LeftFile{Path: f.Path, Bytes: int64(len(f.Data)), Session: f.Session})
 		}
 	}
 	// The note comes first and goes last: what is written is always known.

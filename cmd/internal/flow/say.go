@@ -80,7 +80,7 @@ func (w *Workspace) sayEntries(head string, entries []store.Entry, limit, most i
 	var ids []string
 	for i, e := range entries {
 		s := e.Session
-		line := fmt.Sprintf("\n%d. %s / %s (%s, %s)", i+1, workspace.Plain(s.ConversationType), workspace.Plain(s.DisplayTitle()), s.Status, resume.Ago(w.Env.Now(), s.LastActive.Time()))
+		line := fmt.Sprintf("\n%d. %s / %s (%s, %s)", i+1, workspace.Plain(s.ConversationType), workspace.Plain(s.DisplayTitle()), workspace.ShownStatus(e), resume.Ago(w.Env.Now(), s.LastActive.Time()))
 		if s.ContextSummary != "" {
 			line += "\n   " + workspace.Plain(s.ContextSummary)
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/inject/claude"
 )
@@ -42,11 +43,11 @@ type session struct {
 
 func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{t: t, rand: rand.New(rand.NewPCG(seed, 1)), dir: t.TempDir(), home: t.TempDir(), agent: claude.Agent(), where: map[string]string{}}
-	if _, err := Init(w.dir, CommitOff); err != nil {
+	if _, err := Init(w.dir, workspace.CommitOff); err != nil {
 		t.Fatal(err)
 	}
 	// Idleness depends on the clock, and one active conversation is not the point.
-	if err := os.WriteFile(filepath.Join(w.dir, ConfigFile), []byte("one_active: false\nidle_minutes: 0\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.dir, workspace.ConfigFile), []byte("one_active: false\nidle_minutes: 0\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -54,7 +55,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 
 // open opens the workspace as a process of its own does.
 func (w *world) open() *Workspace {
-	ws, err := Open(Env{
+	ws, err := Open(workspace.Env{
 		Dir: w.dir, Now: time.Now, Holder: "test", Agents: []inject.Agent{w.agent},
 		Machine: inject.Machine{Home: w.home, Getenv: func(string) string { return "" }},
 	})

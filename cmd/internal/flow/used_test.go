@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/inject/claude"
 	"cortext/inject/gemini"
@@ -36,10 +38,10 @@ type mixed struct {
 func newMixed(t *testing.T) *mixed {
 	t.Helper()
 	dir, home := t.TempDir(), t.TempDir()
-	if _, err := Init(dir, CommitOff); err != nil {
+	if _, err := Init(dir, workspace.CommitOff); err != nil {
 		t.Fatal(err)
 	}
-	w, err := Open(Env{
+	w, err := Open(workspace.Env{
 		Dir: dir, Now: time.Now, Holder: "test", Agents: []inject.Agent{opencode.Agent(), claude.Agent(), gemini.Agent()},
 		Machine: inject.Machine{Home: home, Getenv: func(string) string { return "" }},
 	})
@@ -47,7 +49,7 @@ func newMixed(t *testing.T) *mixed {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.Close() })
-	c, err := w.Store.Create("2025-11-22", "chat", "x", &schema.Session{ConversationType: "chat", Title: "x"}, nil)
+	c, err := w.Store.Create("chat", "x", &schema.Session{ConversationType: "chat", Title: "x"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,15 +70,13 @@ func (x *mixed) take(agent, nativeID string, b schema.Batch, p *schema.Provider)
 	if _, err := x.c.Append(b); err != nil {
 		x.t.Fatal(err)
 	}
-	err := x.c.Edit(func(s *schema.Session) error {
+	_, err := x.Finish(x.c, workspace.Finishing{Describe: func(s *schema.Session) {
 		if !slices.ContainsFunc(s.Sources, func(src schema.Source) bool { return src.NativeID == nativeID }) {
 			s.Sources = append(s.Sources, schema.Source{Agent: agent, NativeID: nativeID})
 		}
 		s.AgentConfig.Agent = cmp.Or(s.AgentConfig.Agent, agent)
 		s.AgentConfig.Provider = p
-		describeAgent(s, schema.History{Messages: b.Messages})
-		return nil
-	})
+	}})
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func (x *mixed) fixture(agent inject.Agent, name string) {
 
 func (x *mixed) entry() store.Entry {
 	x.t.Helper()
-	e, err := x.Workspace.entry(x.c.Path())
+	e, err := x.Entry(x.c.Path())
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestLastAgent(t *testing.T) {
 	x = newMixed(t)
 	x.take("gemini", "s", schema.Batch{Messages: []schema.Message{{ID: "a", Role: schema.User, Content: "c"}}}, nil)
 	want("gemini")
-	if _, err := x.Target(x.entry(), LaunchOptions{Agent: "nobody"}); !errors.As(err, new(*AgentError)) {
+	if _, err := x.Target(x.entry(), LaunchOptions{Agent: "nobody"}); !errors.As(err, new(*capture.AgentError)) {
 		t.Errorf("an agent that does not exist: %v", err)
 	}
 }
@@ -284,7 +284,7 @@ func TestLastAgent(t *testing.T) {
 // how to choose another.
 func TestMissingProgram(t *testing.T) {
 	x := newMixed(t)
-	x.env.Machine.Getenv = func(name string) string {
+	x.Env.Machine.Getenv = func(name string) string {
 		if strings.HasPrefix(name, "CORTEXT_") {
 			return filepath.Join(x.home, "nowhere")
 		}

@@ -1,5 +1,3 @@
-// Package workspace opens a workspace: its settings, its conversations, and what
-// the user has decided about them.
 package workspace
 
 import (

@@ -255,3 +255,26 @@ func (w *Workspace) BringBack(ctx context.Context, agent, nativeID string) error
 	}
 	return w.Store.RemoveFile(oldRemovedName(agent, nativeID))
 }
+
+// RemovedHere lists the conversations that were removed, in another clone or on
+// another machine, and whose folders are in this work tree.
+func (w *Workspace) RemovedHere() (list []store.Entry, err error) {
+	all, err := w.Store.List()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range all {
+		gone := len(e.Session.Sources) > 0
+		for _, src := range e.Session.Sources {
+			removed, err := w.IsRemoved(src.Agent, src.NativeID, src.From)
+			if err != nil {
+				return nil, err
+			}
+			gone = gone && removed
+		}
+		if gone && !e.Waiting {
+			list = append(list, e)
+		}
+	}
+	return list, nil
+}

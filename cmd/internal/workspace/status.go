@@ -111,6 +111,15 @@ func (w *Workspace) Active() ([]store.Entry, error) {
 	return slices.DeleteFunc(all, func(e store.Entry) bool { return e.Session.Status != schema.Active || unwritable(e) }), err
 }
 
+// ShownStatus is the status of a conversation in listings: what a later cortext wrote
+// is called newer, since its status is not known.
+func ShownStatus(e store.Entry) string {
+	if slices.ContainsFunc(e.Damage, func(d store.Damage) bool { return d.Kind == store.Newer }) {
+		return "newer"
+	}
+	return string(e.Session.Status)
+}
+
 // unwritable reports whether a conversation cannot be changed by this version.
 func unwritable(e store.Entry) bool {
 	return slices.ContainsFunc(e.Damage, func(d store.Damage) bool { return d.Kind == store.Newer || d.Kind == store.NotRegular })
@@ -177,6 +186,9 @@ func (w *Workspace) Pause(path string) error {
 		return err
 	}
 	defer c.Close()
+	if c.LogsAbsent() && !c.IsWaiting() {
+		return nil // git took what there was
+	}
 	_, err = w.Finish(c, Finishing{Pause: true})
 	return err
 }

@@ -1,4 +1,4 @@
-package flow
+package workspace
 
 import (
 	"encoding/json"
@@ -10,16 +10,16 @@ import (
 	"testing"
 	"time"
 
+	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
 )
 
-// TestStateIsExtended: the state that is kept and extended by what is new is that
-// of the whole conversation, also where it was gone on with in another session or
-// from an earlier message.
-func TestStateIsExtended(t *testing.T) {
-	w := newWorld(t, 1).open()
-	defer w.Close()
+// TestNotesAreExtended: notes that were kept and extended by what is new are those of
+// the whole conversation, also where it continued in another session or from an
+// earlier message.
+func TestNotesAreExtended(t *testing.T) {
+	w := openWorkspace(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	texts := []string{"Never touch the database.", "Let's go with REST.", "Should I go on?", "yes", "please change cmd/serve/main.go", "I have decided to use SQLite."}
 	for range 20 {
@@ -56,12 +56,12 @@ func TestStateIsExtended(t *testing.T) {
 			if _, err := c.Append(b); err != nil {
 				t.Fatal(err)
 			}
-			extended := stateText(t, w, c)
-			again := stateText(t, w, c)
-			if err := w.Store.RemoveCache(stateName(c)); err != nil {
+			extended := notesText(t, w, c)
+			again := notesText(t, w, c)
+			if err := w.Store.RemoveCache(notesName(c)); err != nil {
 				t.Fatal(err)
 			}
-			if whole := stateText(t, w, c); extended != whole || again != whole {
+			if whole := notesText(t, w, c); extended != whole || again != whole {
 				t.Fatalf("round %d: extended it is\n%s\nand as a whole\n%s", round, extended, whole)
 			}
 		}
@@ -69,10 +69,9 @@ func TestStateIsExtended(t *testing.T) {
 	}
 }
 
-// TestStateIsToldAnew: what is in the state that is kept and is told anew after the
-// next turn began, the outcome of a call, a longer answer, a call that was not known,
-// is not lost.
-func TestStateIsToldAnew(t *testing.T) {
+// TestNotesAreRevised: what changes after it was kept, because a later line has the
+// outcome of a call, a longer answer or a call that was not known, is not lost.
+func TestNotesAreRevised(t *testing.T) {
 	failed, code := false, 2
 	at := time.Date(2025, 11, 22, 10, 0, 0, 0, time.UTC)
 	message := func(n int, role schema.Role, text string) schema.Message {
@@ -100,8 +99,7 @@ func TestStateIsToldAnew(t *testing.T) {
 		"nothing that matters":    {schema.Batch{Messages: []schema.Message{message(5, schema.Assistant, "The docs are fine.")}}, "The docs are fine."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, 1).open()
-			defer w.Close()
+			w := openWorkspace(t)
 			c, err := w.Store.Create("chat", "x", &schema.Session{ConversationType: "chat", Title: "x"}, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -110,35 +108,34 @@ func TestStateIsToldAnew(t *testing.T) {
 			if _, err := c.Append(schema.Batch{Messages: []schema.Message{message(1, schema.User, "please build it"), answer, message(3, schema.User, "and what about the docs"), message(4, schema.Assistant, "I will look.")}, Tools: []schema.Tool{pending}}); err != nil {
 				t.Fatal(err)
 			}
-			if before := stateText(t, w, c); strings.Contains(before, tc.want) {
+			if before := notesText(t, w, c); strings.Contains(before, tc.want) {
 				t.Fatal(before)
 			}
 			if _, err := c.Append(tc.batch); err != nil {
 				t.Fatal(err)
 			}
-			looked, err := w.stateOf(c, false)
+			looked, err := w.Notes(c, ReadNotes)
 			if err != nil {
 				t.Fatal(err)
 			}
-			extended := stateText(t, w, c)
+			extended := notesText(t, w, c)
 			if b, _ := json.MarshalIndent(looked, "", " "); string(b) != extended || !strings.Contains(extended, tc.want) {
 				t.Fatalf("who only looks sees\n%s\nand who keeps it\n%s", b, extended)
 			}
-			if err := w.Store.RemoveCache(stateName(c)); err != nil {
+			if err := w.Store.RemoveCache(notesName(c)); err != nil {
 				t.Fatal(err)
 			}
-			if whole := stateText(t, w, c); extended != whole {
+			if whole := notesText(t, w, c); extended != whole {
 				t.Fatalf("extended it is\n%s\nand as a whole\n%s", extended, whole)
 			}
 		})
 	}
 }
 
-// TestStateOfOtherLogs: a state that was kept of logs that are not as they were, as
-// after a merge, is made anew; what cannot be read is no reason to wait.
-func TestStateOfOtherLogs(t *testing.T) {
-	w := newWorld(t, 1).open()
-	defer w.Close()
+// TestNotesOfOtherLogs: notes on logs that git has replaced since, as after a merge,
+// are made again; logs that cannot be read confirm nothing.
+func TestNotesOfOtherLogs(t *testing.T) {
+	w := openWorkspace(t)
 	c, err := w.Store.Create("chat", "x", &schema.Session{ConversationType: "chat", Title: "x"}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -155,20 +152,27 @@ func TestStateOfOtherLogs(t *testing.T) {
 	if _, err := c.Append(b); err != nil {
 		t.Fatal(err)
 	}
-	stateText(t, w, c)
+	notesText(t, w, c)
 	log := filepath.Join(w.Store.Root(), filepath.FromSlash(c.Path()), ".session", "messages.jsonl")
 	text, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for what, other := range map[string]string{"merged": strings.Replace(string(text), "Never use REST.", "Never use SOAP, not for this.", 1), "shorter": strings.Replace(string(text), "Never use REST.", "No SOAP. Never.", 1)} {
-		stateText(t, w, c)
+		notesText(t, w, c)
 		if err := os.WriteFile(log, []byte(other), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := stateText(t, w, c); what == "merged" && (!strings.Contains(got, "SOAP") || strings.Contains(got, "REST")) {
+		if got := notesText(t, w, c); what == "merged" && (!strings.Contains(got, "SOAP") || strings.Contains(got, "REST")) {
 			t.Errorf("%s: %s", what, got)
 		}
+	}
+	logs, err := c.CheckpointNow()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if revised(c, logs, schema.History{}) {
+		t.Error("logs that are as they were are read again")
 	}
 	if err := os.Remove(log); err != nil {
 		t.Fatal(err)
@@ -176,14 +180,29 @@ func TestStateOfOtherLogs(t *testing.T) {
 	if err := os.Mkdir(log, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if whole := w.appended(c, messagesLog, store.LogMark{}, func([]byte) {}); whole {
-		t.Error("a folder was read as a log")
+	if !revised(c, logs, schema.History{}) {
+		t.Error("a folder was taken for a log that is as it was")
 	}
 }
 
-func stateText(t *testing.T, w *Workspace, c *store.Conversation) string {
+// openWorkspace makes a workspace and opens it.
+func openWorkspace(t *testing.T) *Workspace {
 	t.Helper()
-	s, err := w.stateOf(c, true)
+	home := t.TempDir()
+	w, err := Open(Env{
+		Dir: open(t, "").Root(), Now: time.Now, Holder: "test",
+		Machine: inject.Machine{Home: home, Getenv: func(string) string { return "" }},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	return w
+}
+
+func notesText(t *testing.T, w *Workspace, c *store.Conversation) string {
+	t.Helper()
+	s, err := w.Notes(c, KeepNotes)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,31 @@
+package workspace
+
+import (
+	"slices"
+	"testing"
+
+	"cortext/cmd/internal/lifecycle"
+)
+
+// TestEvents: the same event of a conversation is one, in the order in which they
+// came first; of messages the counts are added and the last one is kept.
+func TestEvents(t *testing.T) {
+	w := &Workspace{}
+	w.Note(lifecycle.Start, "a")
+	w.NoteMessages(Event{Name: lifecycle.Message, Path: "a", MessageID: "m1", Role: "user", Count: 1})
+	w.NoteMessages(Event{Name: lifecycle.Message, Path: "b", MessageID: "n1", Role: "user", Count: 1})
+	w.Note(lifecycle.Start, "a")
+	w.NoteMessages(Event{Name: lifecycle.Message, Path: "a", MessageID: "m3", Role: "assistant", Count: 2})
+	w.Note(lifecycle.Message, "a")
+	want := []Event{
+		{Name: lifecycle.Start, Path: "a"},
+		{Name: lifecycle.Message, Path: "a", MessageID: "m3", Role: "assistant", Count: 3},
+		{Name: lifecycle.Message, Path: "b", MessageID: "n1", Role: "user", Count: 1},
+	}
+	if got := w.TakeEvents(); !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := w.TakeEvents(); len(got) > 0 {
+		t.Errorf("again: %+v", got)
+	}
+}

@@ -1,0 +1,54 @@
+package store
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestRemembered: a session.json is read once while it stays the same, and again after
+// every change, also one that keeps its length.
+func TestRemembered(t *testing.T) {
+	s := newTestStore(t)
+	c := create(t, s)
+	name := filepath.Join(s.dir, c.file(sessionFile))
+	text := readFile(t, s, c.file(sessionFile))
+	at := time.Now().Add(-time.Hour)
+	for n, title := range []string{"API Design", "API design", "api Design"} {
+		writeFile(t, s, c.file(sessionFile), strings.Replace(text, "API Design", title, 1))
+		must(t, os.Chtimes(name, at, at.Add(time.Duration(n)*time.Second)))
+		for range 2 {
+			if sess, _ := session(t, c); sess.Title != title {
+				t.Errorf("read is %q, want %q", sess.Title, title)
+			}
+		}
+	}
+	// With the same inode, length and time it is not read.
+	writeFile(t, s, c.file(sessionFile), strings.Replace(text, "API Design", "not a time", 1))
+	must(t, os.Chtimes(name, at, at.Add(2*time.Second)))
+	if sess, _ := session(t, c); sess.Title != "api Design" {
+		t.Errorf("it was read again: %q", sess.Title)
+	}
+	// A file that was changed just now may change again without another time.
+	now := time.Now()
+	for _, title := range []string{"one of two", "two of two"} {
+		writeFile(t, s, c.file(sessionFile), strings.Replace(text, "API Design", title, 1))
+		must(t, os.Chtimes(name, now, now.Add(time.Hour)))
+		if sess, _ := session(t, c); sess.Title != title {
+			t.Errorf("read is %q, want %q", sess.Title, title)
+		}
+	}
+	// It holds no more than it may.
+	must(t, os.Chtimes(name, at, at))
+	info, err := os.Stat(name)
+	must(t, err)
+	for n := range 3 * remembered {
+		s.sessions.put(fmt.Sprint(n), info, nil)
+	}
+	if n := len(s.sessions.files); n > remembered {
+		t.Errorf("%d files are remembered", n)
+	}
+}
