@@ -85,7 +85,7 @@ func (b *Binding) Captured() bool {
 func (b *Binding) Add(s Segment) {
 	b.Segments = append(b.Segments, s)
 	b.Current = len(b.Segments) - 1
-	b.Stopped = false
+	b.Stopped, b.Turns, b.Reminded = false, 0, false
 }
 
 func bindingName(agent, nativeID string) string {
@@ -232,6 +232,7 @@ func (c *Capture) rebind(agent inject.Agent, nativeID, transcript string, old *B
 	b := &Binding{Segments: segments, Seen: c.seen()}
 	if old != nil {
 		b.Transcript, b.Roots, b.Version, b.Permission = old.Transcript, old.Roots, old.Version, old.Permission
+		b.Turns, b.Reminded = old.Turns, old.Reminded
 		if old.Segments == nil {
 			b.Looked = old.Looked
 		}

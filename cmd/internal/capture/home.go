@@ -93,8 +93,11 @@ func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {
 	conv, err := c.Store.Conversation(s.Path)
 	if err == nil {
 		sess, _, err := conv.Session()
-		if err != nil || s.ID == "" || conv.LogsAbsent() || schema.SameConversation(sess.ID, s.ID) {
+		if err != nil || s.ID == "" || conv.LogsAbsent() {
 			return conv, err
+		}
+		if schema.SameConversation(sess.ID, s.ID) && !c.emptied(s.Path) {
+			return conv, nil
 		}
 		if err := conv.Close(); err != nil {
 			return nil, err
@@ -111,6 +114,13 @@ func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {
 	}
 	s.Path = e.Path
 	return c.Store.Conversation(e.Path)
+}
+
+// emptied reports whether the log in a folder has no record: another folder of the
+// conversation may have taken them over.
+func (c *Capture) emptied(path string) bool {
+	size, err := c.Store.Size(path + "/.session/messages.jsonl")
+	return err == nil && size == 0
 }
 
 // putBack makes the folder of a conversation again, with what waits for it.

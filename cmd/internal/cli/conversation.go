@@ -16,9 +16,11 @@ import (
 func (a *app) listCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List the conversations, newest first",
-		Long:    "Lists the conversations of the workspace, the last active first.",
+		Use:   "list",
+		Short: "List the conversations, newest first",
+		Long: `Lists the conversations of the workspace, the last active first. Standard error
+names those of which messages wait for their place in the work tree, and what puts
+them there.`,
 		Example: "  cortext list",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
@@ -28,7 +30,7 @@ func (a *app) listCommand() *cobra.Command {
 			}
 			a.warnDamage(all)
 			a.sayWaiting(w, all...)
-			a.sayTwins(all...)
+			a.sayTwins(w, all...)
 			if asJSON {
 				return a.printJSON(rowsOf(w, all))
 			}
@@ -153,7 +155,7 @@ only active one.`,
 			if err != nil {
 				return err
 			}
-			a.sayTwins(e)
+			a.sayTwins(w, e)
 			if asJSON {
 				return a.printJSON(rowOf(w, e))
 			}
@@ -173,7 +175,8 @@ func (a *app) stopCommand() *cobra.Command {
 		Long: `Captures what the agent's transcript still has, pauses the conversation and
 writes its counters, its plan and a summary of where it stopped into
 session.json. With commit: stop in .workspace/config.yaml its folder is
-committed, and nothing else. Without an id it is the current conversation.`,
+committed, and nothing else. Without an id it is the current conversation. The
+exit code is 1 if something could not be saved; what could be is.`,
 		Example: "  cortext stop \"api design\"",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {

@@ -31,7 +31,8 @@ machine and captures what is missing, also of those that no command began: after
 deleting the agents' stores loses nothing. A conversation is this workspace's if it
 was held in its work tree, in another work tree or clone of the same repository, or
 where the workspace lay before it was moved. What you removed or did not want saved
-stays away.`,
+stays away. What git took from the work tree is kept aside, unless --restore puts it
+back.`,
 		Example: "  cortext sync",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
@@ -101,7 +102,7 @@ func (a *app) printSynced(w *flow.Workspace, out *capture.SyncResult, asJSON boo
 		return err
 	}
 	a.sayWaiting(w, all...)
-	a.sayTwins(all...)
+	a.sayTwins(w, all...)
 	if asJSON {
 		waiting, _ := w.Waiting(all...)
 		waits := []waitingRow{}

@@ -33,11 +33,11 @@ func (a *app) sayAllWaiting(w *flow.Workspace) error {
 	return err
 }
 
-// sayTwins names conversations that are in several folders.
-func (a *app) sayTwins(entries ...store.Entry) {
+// sayTwins names conversations whose records are in several folders.
+func (a *app) sayTwins(w *flow.Workspace, entries ...store.Entry) {
 	for _, e := range entries {
-		if len(e.Twins) > 0 {
-			a.warn(fmt.Sprintf("one conversation is in several folders, %s and %s: the next stop, or its next turn, merges their logs into the first", e.Path, strings.Join(e.Twins, ", ")))
+		if full := w.FullTwins(e); len(full) > 0 {
+			a.warn(fmt.Sprintf("one conversation is in several folders, %s and %s: the next stop merges their logs into the first", e.Path, strings.Join(full, ", ")))
 		}
 	}
 }

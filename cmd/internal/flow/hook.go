@@ -3,6 +3,7 @@ package flow
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"cortext/cmd/internal/capture"
@@ -16,7 +17,7 @@ import (
 // an error.
 func (w *Workspace) Hook(ctx context.Context, agent inject.Agent, e inject.Event) (say string, err error) {
 	if e.Moment == inject.Prompted && !strings.HasPrefix(e.Prompt, commandPrefix) {
-		return "", nil // the usual case costs nothing
+		return w.remind(agent, e), nil // the usual case costs next to nothing
 	}
 	if e.Moment != inject.Prompted && w.Skipped(agent.Name, e.NativeID) {
 		if e.Moment == inject.Ended && e.Cleared {
@@ -68,12 +69,28 @@ func (w *Workspace) answered(ctx context.Context, agent inject.Agent, e inject.E
 	name := stoppingName(agent.Name, e.NativeID)
 	path, stopping := w.Store.ReadCache(name)
 	if w.Config.Autosave != workspace.AutosaveTurn && !stopping {
+		w.CountTurn(agent, e.NativeID)
 		return nil
 	}
-	if _, err := w.Answer(ctx, agent, e); err != nil || !stopping {
+	if _, err := w.Answer(ctx, agent, e); err != nil {
 		return err
 	}
+	if !stopping {
+		w.CountTurn(agent, e.NativeID)
+		return nil
+	}
 	return errors.Join(w.Store.RemoveCache(name), w.completeStop(ctx, string(path)))
+}
+
+// remind returns what an agent is told beside a prompt if the conversation was not
+// stopped for remind_turns turns, once.
+func (w *Workspace) remind(agent inject.Agent, e inject.Event) string {
+	if agent.Reply == nil || !w.TakeReminder(agent, e.NativeID) {
+		return ""
+	}
+	return fmt.Sprintf("%s%d turns have passed since this conversation was last stopped. After your answer, unless you have asked before, "+
+		"ask the user once whether to save it with /workspace.stop-conversation. If the answer is no, run `cortext skip` and do not ask again.",
+		sayPrefix, w.Config.RemindTurns)
 }
 
 func stoppingName(agent, nativeID string) string {

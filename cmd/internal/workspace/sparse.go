@@ -130,20 +130,3 @@ func (w *Workspace) entryOutside(path string) (store.Entry, error) {
 	s, damage, err := c.Session()
 	return store.Entry{Path: path, Session: s, Damage: damage, Waiting: true}, err
 }
-
-// MergeTwins moves the records of a conversation that is in several folders into the
-// logs of the first, before a write that the user asked for.
-func (w *Workspace) MergeTwins(e store.Entry) error {
-	if len(e.Twins) == 0 || w.GitOperation() != "" {
-		return nil
-	}
-	c, err := w.Store.Open(e)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	if w.Away(c) != "" {
-		return nil
-	}
-	return c.Update(func(*store.Tx, *schema.Session) error { return nil })
-}

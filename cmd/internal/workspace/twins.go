@@ -1,0 +1,36 @@
+package workspace
+
+import (
+	"cortext/schema"
+	"cortext/store"
+)
+
+// FullTwins lists the other folders of a conversation that still have records.
+func (w *Workspace) FullTwins(e store.Entry) (full []string) {
+	for _, name := range e.Twins {
+		for _, log := range []string{"messages.jsonl", "tools.jsonl"} {
+			if size, err := w.Store.Size(name + "/.session/" + log); err == nil && size > 0 {
+				full = append(full, name)
+				break
+			}
+		}
+	}
+	return full
+}
+
+// MergeTwins moves the records of a conversation that is in several folders into the
+// logs of the first, before a write that the user asked for.
+func (w *Workspace) MergeTwins(e store.Entry) error {
+	if len(e.Twins) == 0 || w.GitOperation() != "" {
+		return nil
+	}
+	c, err := w.Store.Open(e)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if w.Away(c) != "" {
+		return nil
+	}
+	return c.Update(func(*store.Tx, *schema.Session) error { return nil })
+}
