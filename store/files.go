@@ -101,19 +101,3 @@ func (s *Store) missing(name string) (bool, error) {
 	}
 	return false, err
 }
-
-// Size returns the length of a regular file of the workspace. The error is
-// [ErrNotFound] if there is none.
-func (s *Store) Size(name string) (int64, error) {
-	if err := checkPath(name); err != nil {
-		return 0, err
-	}
-	info, err := s.root.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-		return 0, fmt.Errorf("file %q: %w", name, ErrNotFound)
-	}
-	if err != nil {
-		return 0, explain(err)
-	}
-	return info.Size(), nil
-}

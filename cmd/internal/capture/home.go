@@ -96,9 +96,9 @@ func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {
 		if err != nil || s.ID == "" || conv.LogsAbsent() {
 			return conv, err
 		}
-		if schema.SameConversation(sess.ID, s.ID) && !c.emptied(s.Path) {
+		if schema.SameConversation(sess.ID, s.ID) && c.Store.HasRecords(s.Path) {
 			return conv, nil
-		}
+		} // else it is new, or another of its folders has taken them over
 		if err := conv.Close(); err != nil {
 			return nil, err
 		}
@@ -114,13 +114,6 @@ func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {
 	}
 	s.Path = e.Path
 	return c.Store.Conversation(e.Path)
-}
-
-// emptied reports whether the log in a folder has no record: another folder of the
-// conversation may have taken them over.
-func (c *Capture) emptied(path string) bool {
-	size, err := c.Store.Size(path + "/.session/messages.jsonl")
-	return err == nil && size == 0
 }
 
 // putBack makes the folder of a conversation again, with what waits for it.

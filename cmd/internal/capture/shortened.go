@@ -8,7 +8,7 @@ import (
 // Shortened reports whether the log of a conversation is shorter than a checkpoint in the
 // cache says that it was, and the transcript that it was captured from is gone.
 func (c *Capture) Shortened(conv *store.Conversation, s *schema.Session) bool {
-	size, err := c.Store.Size(conv.Path() + "/.session/messages.jsonl")
+	size, err := c.Store.LogSize(conv.Path())
 	if err != nil || conv.HasMore() {
 		return false
 	}

@@ -38,12 +38,12 @@ func (l *Lost) String() string {
 		l.Branches[0], messagesOf(l.Path))
 }
 
-func messagesOf(path string) string { return path + "/.session/messages.jsonl" }
+func messagesOf(path string) string { return path + "/" + store.MessagesLog }
 
 // FewerThanHead reports whether the log of a conversation is shorter than that in git's
 // last commit. It reads neither.
 func (w *Workspace) FewerThanHead(ctx context.Context, c *store.Conversation) bool {
-	here, err := w.Store.Size(messagesOf(c.Path()))
+	here, err := w.Store.LogSize(c.Path())
 	if err != nil {
 		return false // the folder, or the log, is not in the work tree
 	}
@@ -74,7 +74,7 @@ func (w *Workspace) FindLost(ctx context.Context, c *store.Conversation, counted
 		}
 	}
 	// What git cannot tell in time is not said.
-	_ = git.Versions(ctx, w.Store.Root(), c.Path(), ".session/messages.jsonl", func(v git.Version) error {
+	_ = git.Versions(ctx, w.Store.Root(), c.Path(), store.MessagesLog, func(v git.Version) error {
 		note(v.Content, v.Refs)
 		return nil
 	})

@@ -8,11 +8,8 @@ import (
 // FullTwins lists the other folders of a conversation that still have records.
 func (w *Workspace) FullTwins(e store.Entry) (full []string) {
 	for _, name := range e.Twins {
-		for _, log := range []string{"messages.jsonl", "tools.jsonl"} {
-			if size, err := w.Store.Size(name + "/.session/" + log); err == nil && size > 0 {
-				full = append(full, name)
-				break
-			}
+		if w.Store.HasRecords(name) {
+			full = append(full, name)
 		}
 	}
 	return full
