@@ -285,7 +285,7 @@ func (w *world) compareUnasked(t *workTree, a act, c change) {
 			w.fail(a.who+" restored what git removed", "in %s: %s", t.name, w.named(id))
 		}
 	}
-	if a.who != "hook" {
+	if a.who != "hook" || a.asked {
 		return
 	}
 	for _, one := range a.chats {

@@ -193,6 +193,7 @@ func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID s
 	if err != nil {
 		return err
 	}
+	b.learn(t)
 	if err := r.finish(in.o); err != nil {
 		return err
 	}
@@ -281,13 +282,8 @@ func (c *Capture) readOn(agent inject.Agent, path string, from inject.Cursor, co
 	return t, o.From.Offset == 0, err
 }
 
-// took notes what a reading of the transcript found, and how far it went.
-func (b *Binding) took(t *inject.Transcript, r *router) {
-	for _, root := range t.Roots {
-		if !slices.Contains(b.Roots, root) {
-			b.Roots = append(b.Roots, root)
-		}
-	}
+// learn notes what a transcript tells about the agent, for session.json.
+func (b *Binding) learn(t *inject.Transcript) {
 	if t.Version != "" {
 		b.Version = t.Version
 	}
@@ -296,6 +292,15 @@ func (b *Binding) took(t *inject.Transcript, r *router) {
 	}
 	if t.Provider != nil {
 		b.Provider = t.Provider
+	}
+}
+
+// took notes what a reading of the transcript found, and how far it went.
+func (b *Binding) took(t *inject.Transcript, r *router) {
+	for _, root := range t.Roots {
+		if !slices.Contains(b.Roots, root) {
+			b.Roots = append(b.Roots, root)
+		}
 	}
 	if t.Said != "" {
 		b.Said = EndOf(t.Said)
