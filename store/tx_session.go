@@ -37,7 +37,9 @@ func (tx *Tx) writeSession() (written bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	sess.Stamp(before, c.s.opts.Now())
+	if !strings.HasPrefix(c.base, stageDir+"/") { // what is not published is as at its creation
+		sess.Stamp(before, c.s.opts.Now())
+	}
 	if older(sess.Version) {
 		sess.Version = schema.Version
 	}

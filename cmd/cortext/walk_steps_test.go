@@ -107,7 +107,9 @@ func (w *world) hookCommand(n *native, moment string, more object) command {
 // hook lets the session's agent call a hook. It must not make the agent fail.
 func (w *world) hook(n *native, moment string, more object) (before *snapshot) {
 	w.t.Helper()
-	before, _ = w.watch(n.at, act{who: "hook", chats: []*chat{n.chat}}, func() {
+	typed := fmt.Sprint(more["prompt"])
+	asked := strings.Contains(typed, "/workspace.stop-conversation") || strings.Contains(typed, "/workspace.resume")
+	before, _ = w.watch(n.at, act{who: "hook", asked: asked, chats: []*chat{n.chat}}, func() {
 		if _, errs, code := w.cortext(n.at, w.hookCommand(n, moment, more)); code != 0 {
 			w.fail("a hook failed", "%s of %s: exit code %d: %s", moment, n.name, code, errs)
 		}

@@ -18,18 +18,22 @@ import (
 // again in the user's registry and in the sources of the conversations, and all else
 // by reading the transcript from its beginning.
 type Binding struct {
-	Transcript string    `json:"transcript"`
-	Roots      []string  `json:"roots"`      // lines that a fork of the session may begin with
-	Version    string    `json:"version"`    // of the agent
-	Permission string    `json:"permission"` // the last mode
-	Segments   []Segment `json:"segments"`   // in the order of the session; none: it is not ours
-	Said       string    `json:"said"`       // hash of the end of what the model said last
-	At         int       `json:"at"`         // the segment that the cursor is in
-	Current    int       `json:"current"`    // the segment that the session is in
-	Stopped    bool      `json:"stopped"`    // the user has stopped the current conversation
-	Turns      int       `json:"turns"`      // answered since the last stop
-	Reminded   bool      `json:"reminded"`   // of stopping, since then
-	Seen       string    `json:"seen"`       // the conversations that there were when the binding was made
+	Transcript string   `json:"transcript"`
+	Roots      []string `json:"roots"`      // lines that a fork of the session may begin with
+	Version    string   `json:"version"`    // of the agent
+	Permission string   `json:"permission"` // the last mode
+	Hooked     bool     `json:"hooked"`     // the agent's hooks tell of its turns
+
+	Provider *schema.Provider `json:"-"` // of the last answer that was read
+
+	Segments []Segment `json:"segments"` // in the order of the session; none: it is not ours
+	Said     string    `json:"said"`     // hash of the end of what the model said last
+	At       int       `json:"at"`       // the segment that the cursor is in
+	Current  int       `json:"current"`  // the segment that the session is in
+	Stopped  bool      `json:"stopped"`  // the user has stopped the current conversation
+	Turns    int       `json:"turns"`    // answered since the last stop
+	Reminded bool      `json:"reminded"` // of stopping, since then
+	Seen     string    `json:"seen"`     // the conversations that there were when the binding was made
 
 	Cursor inject.Cursor `json:"cursor"`
 	// Looked is how far a session without segments was searched for a command.
@@ -150,7 +154,8 @@ func (c *Capture) register(agent, nativeID string, b *Binding) error {
 	if err != nil || len(live) == 0 || slices.Equal(known.In(c.SamePlace), live) {
 		return err
 	}
-	return c.Registry.Update(agent, nativeID, func(s *registry.Session) { s.Bind(c.Place(), c.SamePlace, live) })
+	err = c.Registry.Update(agent, nativeID, func(s *registry.Session) { s.Bind(c.Place(), c.SamePlace, live) })
+	return errors.Join(err, c.noteRoot())
 }
 
 // Release undoes the binding of a session to a conversation, if nothing was said.

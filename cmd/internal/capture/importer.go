@@ -379,6 +379,7 @@ func (im *Importer) session(t *inject.Transcript) (s *schema.Session, words stri
 	}
 	s.AgentConfig.Agent = t.Agent
 	s.AgentConfig.Model = t.Model
+	s.AgentConfig.Provider = t.Provider
 	s.AgentConfig.Tools = t.Tools
 	if t.Permission != "" {
 		s.AgentConfig.Modes = &schema.Modes{Permission: t.Permission, Plan: t.Permission == "plan"}

@@ -105,7 +105,7 @@ func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID strin
 		return out, err
 	}
 	from := b.Cursor
-	grown := o.Held && from.Offset > 0 && size != from.Size
+	grown := o.Held && !b.Hooked && from.Size > 0 && size != from.Size
 	for _, h := range homes {
 		if h.conv == nil || from.Offset > 0 && h.confirmed() {
 			continue
@@ -294,6 +294,9 @@ func (b *Binding) took(t *inject.Transcript, r *router) {
 	if t.Permission != "" {
 		b.Permission = t.Permission
 	}
+	if t.Provider != nil {
+		b.Provider = t.Provider
+	}
 	if t.Said != "" {
 		b.Said = EndOf(t.Said)
 	}
@@ -330,6 +333,9 @@ func (c *Capture) describeSources(agent, nativeID string, b *Binding) func(*sche
 			}
 			if known.Version != "" {
 				src.Version = known.Version
+			}
+			if known.Provider != nil && i == len(s.Sources)-1 {
+				s.AgentConfig.Provider = known.Provider
 			}
 			if known.Permission != "" && i == len(s.Sources)-1 {
 				s.AgentConfig.Modes = &schema.Modes{Permission: known.Permission, Plan: known.Permission == "plan"}

@@ -21,6 +21,7 @@ type router struct {
 	c        *Capture
 	agent    string
 	nativeID string
+	version  string // of the agent
 	segments []Segment
 	homes    []*home
 	again    bool           // everything is delivered, not only what is new
@@ -49,7 +50,7 @@ func (i *ids) add(message string, calls []schema.Tool) {
 
 // newRouter prepares the delivery of t, which begins in the segment at.
 func (c *Capture) newRouter(segments []Segment, homes []*home, at int, t *inject.Transcript) *router {
-	r := &router{c: c, agent: t.Agent, nativeID: t.NativeID, segments: segments, homes: homes, at: at, starts: map[string]int{}, until: t.Next.Message, untilAt: at, txs: map[int]*store.Tx{}, bring: map[int]*ids{}}
+	r := &router{c: c, agent: t.Agent, nativeID: t.NativeID, version: t.Version, segments: segments, homes: homes, at: at, starts: map[string]int{}, until: t.Next.Message, untilAt: at, txs: map[int]*store.Tx{}, bring: map[int]*ids{}}
 	if len(segments) > 1 {
 		r.segmentOf = map[string]int{}
 	}
@@ -281,7 +282,7 @@ func (r *router) finishOne(i int, tx *store.Tx, o Options) (cp store.Checkpoint,
 		tx.Rollback()
 		return cp, err
 	}
-	if o.SessionJSON == WhenDue && tx.Result().Appended > 0 && r.c.TurnDue(tx) && !r.homes[i].waiting && !r.homes[i].taken {
+	if o.SessionJSON == WhenDue && tx.Result().Appended > 0 && (r.c.TurnDue(tx) || r.undescribed(tx)) && !r.homes[i].waiting && !r.homes[i].taken {
 		if err := r.c.FinishIn(tx, conv, workspace.Finishing{Describe: o.describe}); err != nil {
 			tx.Rollback()
 			return cp, err
@@ -291,6 +292,15 @@ func (r *router) finishOne(i int, tx *store.Tx, o Options) (cp store.Checkpoint,
 	err = errors.Join(err, tx.Commit())
 	r.add(tx.Result())
 	return cp, err
+}
+
+// undescribed reports whether session.json lacks the agent's version of a session that
+// has had its first answered turn.
+func (r *router) undescribed(tx *store.Tx) bool {
+	s, _, err := tx.Session()
+	return err == nil && r.version != "" && slices.ContainsFunc(s.Sources, func(src schema.Source) bool {
+		return src.Agent == r.agent && src.NativeID == r.nativeID && src.Version == ""
+	})
 }
 
 // abandon ends the transactions after an error; what was flushed stays.

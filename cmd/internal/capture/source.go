@@ -21,6 +21,7 @@ func (c *Capture) Session(ctx context.Context, agent inject.Agent, nativeID, tra
 	if err != nil {
 		return nil, err
 	}
+	b.Hooked = true
 	_, err = c.Ingest(ctx, agent, nativeID, b, Options{Mode: OwnTurn})
 	return b, err
 }

@@ -83,8 +83,10 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 		}
 	}
 	out := &SyncResult{}
-	if err := c.noteRoot(); err != nil {
-		out.Errors = append(out.Errors, err)
+	if o.Adopt {
+		if err := c.noteRoot(); err != nil {
+			out.Errors = append(out.Errors, err)
+		}
 	}
 	at := c.findRoots(ctx, o.Was, o.Clones)
 	if o.Clones {

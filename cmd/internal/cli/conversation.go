@@ -112,7 +112,7 @@ func (a *app) titleCommand() *cobra.Command {
 		Use:     "title <id> <text>",
 		Short:   "Give a conversation a title",
 		Long:    "Gives a conversation a title. Its folder keeps its name, since links and commits point at it.",
-		Example: "  cortext title 001-brainstorm-api-design \"API Design Discussion\"",
+		Example: "  cortext title 1030-brainstorm-api-design-hv37 \"API Design Discussion\"",
 		Args:    args(cobra.MinimumNArgs(2)),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {
 			e, err := w.Pick(list[0])

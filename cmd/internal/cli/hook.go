@@ -160,9 +160,9 @@ func (a *app) skipCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "skip",
 		Short: "Leave the agent's session alone that this is called from",
-		Long: `Leaves the agent's session alone that this is called from: nothing more of it is
-captured until it is stopped with /workspace.stop-conversation, begun anew, or
-imported. Agents call it when the user does not want to save.`,
+		Long: `Leaves the agent's session alone that this is called from: in no work tree or clone on
+this machine is more of it captured, until you type /workspace.stop-conversation or
+another /workspace command in it, or import it. Agents call it when the user does not want to save.`,
 		Example: "  cortext skip",
 		Args:    args(cobra.NoArgs),
 		RunE: a.quietlyWithin(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {

@@ -15,9 +15,10 @@ func (a *app) removeCommand() *cobra.Command {
 		Use:   "rm <id>",
 		Short: "Remove a conversation",
 		Long: `Removes a conversation: its folder with its document and all else that lies in it.
-What the agents' transcripts still have of it is not captured again, until you
-import one of them. What git has committed, git keeps.`,
-		Example: "  cortext rm 001-brainstorm-api-design",
+What the agents' transcripts still have of it is not captured again, in any work tree
+or clone on this machine, and once .workspace/removed is committed, on no other, until
+you import one of them. What git has committed, git keeps.`,
+		Example: "  cortext rm 1030-brainstorm-api-design-hv37",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {
 			e, err := w.Pick(strings.Join(list, " "))
