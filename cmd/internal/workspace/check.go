@@ -275,19 +275,28 @@ func (g *gitCheck) idsOf(e store.Entry, sub, log string) (ids map[string]bool, e
 	return ids, nil
 }
 
-// lostIn counts the records of a log whose ids are not among those that are here. The
-// first Cortext gave none.
-func lostIn(log []byte, have map[string]bool) int {
-	lost := map[string]bool{}
+// lostIn counts the records of a log whose ids are not among those that are here.
+func lostIn(log []byte, have map[string]bool) (n int) {
+	for id := range idsIn(log) {
+		if !have[id] {
+			n++
+		}
+	}
+	return n
+}
+
+// idsIn returns the ids in a log. The first Cortext gave none.
+func idsIn(log []byte) map[string]bool {
+	ids := map[string]bool{}
 	for line := range bytes.Lines(log) {
 		var r struct {
 			ID string `json:"id"`
 		}
-		if json.Unmarshal(line, &r) == nil && r.ID != "" && !have[r.ID] {
-			lost[r.ID] = true
+		if json.Unmarshal(line, &r) == nil && r.ID != "" {
+			ids[r.ID] = true
 		}
 	}
-	return len(lost)
+	return ids
 }
 
 // nameAbsent names the conversations whose folder is gone, unless the user removed

@@ -1,11 +1,13 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path"
 	"slices"
 
+	"cortext/cmd/internal/git"
 	"cortext/store"
 )
 
@@ -51,6 +53,9 @@ func (w *Workspace) Waiting(entries ...store.Entry) (list []Waiting, err error) 
 				continue
 			}
 			n, err := w.Store.WaitingCount(name)
+			if n > 0 && w.Outside(name) {
+				n, err = w.besideGit(name)
+			}
 			errs = append(errs, err)
 			v := Waiting{Entry: e, Messages: n, Folder: path.Join(waitingDir, name)}
 			v.Why, v.Way = w.whyWaiting(e, name)
@@ -58,6 +63,25 @@ func (w *Workspace) Waiting(entries ...store.Entry) (list []Waiting, err error) 
 		}
 	}
 	return list, errors.Join(errs...)
+}
+
+// besideGit counts the messages that wait for a conversation outside of the sparse
+// checkout and that git does not have.
+func (w *Workspace) besideGit(name string) (int, error) {
+	c, err := w.Store.Waiting(name)
+	if err != nil {
+		return 0, err
+	}
+	defer c.Close()
+	log, err := git.IndexBlob(context.Background(), w.Store.Root(), messagesOf(name))
+	if err != nil && !errors.Is(err, git.ErrNotInIndex) && !errors.As(err, new(*git.NotFetchedError)) {
+		return 0, err
+	}
+	ids, err := c.MessageIDs()
+	for id := range idsIn(log) {
+		delete(ids, id)
+	}
+	return len(ids), err
 }
 
 // whyWaiting says why records wait, and what puts them into the work tree.
