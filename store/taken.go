@@ -44,17 +44,24 @@ func (c *Conversation) LogsAbsent() bool {
 	return false
 }
 
-// MessageIDs returns the ids of the messages in the logs.
-func (c *Conversation) MessageIDs() (map[string]bool, error) {
-	ids := map[string]bool{}
-	for m, err := range c.Messages() {
+// RecordIDs returns the ids of the messages and of the tool calls in the logs.
+func (c *Conversation) RecordIDs() (messages, calls map[string]bool, err error) {
+	messages, calls = map[string]bool{}, map[string]bool{}
+	for t, err := range c.Tools() {
 		if err == nil {
-			ids[m.ID] = true
+			calls[t.ID] = true
 		} else if !isDamage(err) {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return ids, nil
+	for m, err := range c.Messages() {
+		if err == nil {
+			messages[m.ID] = true
+		} else if !isDamage(err) {
+			return nil, nil, err
+		}
+	}
+	return messages, calls, nil
 }
 
 // FirstTime is when the first message was; empty if none has a time. What is
@@ -108,4 +115,10 @@ func (c *Conversation) DeleteWaiting() error {
 		}
 	}
 	return nil
+}
+
+// MessageIDs returns the ids of the messages in the logs.
+func (c *Conversation) MessageIDs() (map[string]bool, error) {
+	messages, _, err := c.RecordIDs()
+	return messages, err
 }

@@ -35,6 +35,12 @@ func TestStopsMerge(t *testing.T) {
 	one, two := p.sides[0], p.sides[1]
 	one.must(one.root, "git", "init", "-q", one.tree("clone").dir)
 	one.must(one.dir(), "cortext", "init", "--agent", "claude,gemini", "--commit", "off")
+	// The transcripts are of January: everything would be idle, and be paused on either
+	// side by whichever command looks next.
+	config := filepath.Join(one.dir(), ".workspace", "config.yaml")
+	text, err := os.ReadFile(config)
+	one.check(err)
+	one.write(config, strings.Replace(string(text), "idle_minutes: 5", "idle_minutes: 0", 1))
 	for range 3 {
 		one.begin(one.trees[0])
 	}
@@ -140,7 +146,7 @@ func (p *pair) round() {
 	for _, w := range p.sides { // the two directions
 		p.merge(w)
 	}
-	read := p.same("after a merge in both directions")
+	p.same("after a merge in both directions")
 	before := time.Now().UTC().Truncate(time.Millisecond)
 	for _, w := range p.sides {
 		for _, c := range w.entries() {
@@ -148,6 +154,7 @@ func (p *pair) round() {
 		}
 	}
 	p.sameBytes(before)
+	read := p.same("after both have stopped")
 	for _, w := range p.sides {
 		w.must(w.dir(), "git", "add", "-A")
 		w.must(w.dir(), "git", "commit", "-q", "--allow-empty", "-m", "both have stopped")

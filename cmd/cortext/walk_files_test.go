@@ -325,8 +325,8 @@ func (w *world) compareFiles(t *workTree, a act, before, after *snapshot, busy s
 		}
 		if who, known := t.unasked[path]; own {
 			t.unasked[path] = ""
-		} else if !known || who != "" {
-			t.unasked[path] = a.who
+		} else if _, was := before.files[path]; !was && (!known || who != "") {
+			t.unasked[path] = a.who // one that was there is in git's way as it was
 		}
 	}
 }

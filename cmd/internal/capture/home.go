@@ -3,6 +3,7 @@ package capture
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"cortext/schema"
 	"cortext/store"
@@ -32,6 +33,7 @@ type home struct {
 	why     string              // they wait
 	taken   bool                // conv is for what git took and nobody asked back
 	have    map[string]bool     // messages that the work tree has, if conv is not there
+	calls   map[string]bool     // and tool calls
 }
 
 // home finds the home of a segment.
@@ -71,16 +73,21 @@ func (c *Capture) home(s *Segment, mode Mode) (*home, error) {
 		h.tree = nil
 	}
 	if h.conv, err = c.Store.Waiting(s.Path); err == nil && h.tree != nil {
-		h.have, err = h.tree.MessageIDs()
+		h.have, h.calls, err = h.tree.RecordIDs()
 	}
 	return h, err
+}
+
+// has reports whether the work tree has a message with all of its calls.
+func (h *home) has(message string, calls []schema.Tool) bool {
+	return h.have[message] && !slices.ContainsFunc(calls, func(t schema.Tool) bool { return !h.calls[t.ID] })
 }
 
 // setAside lets a segment's records that the work tree lacks be kept where nobody
 // sees them until somebody asks them back.
 func (c *Capture) setAside(h *home) (err error) {
 	h.taken = true
-	if h.have, err = h.tree.MessageIDs(); err != nil {
+	if h.have, h.calls, err = h.tree.RecordIDs(); err != nil {
 		return err
 	}
 	h.conv, err = c.Store.Taken(h.segment.Path)

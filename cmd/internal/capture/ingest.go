@@ -82,7 +82,7 @@ func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID strin
 	for _, h := range homes {
 		if h.waiting {
 			out.Waiting = append(out.Waiting, h.segment.Path+": "+h.why)
-		} else if h.conv != nil && h.conv.HasMore() {
+		} else if h.conv != nil && (h.conv.HasMore() || o.Mode != Unasked && h.conv.LogsAbsent()) {
 			if err := h.conv.Update(func(tx *store.Tx, _ *schema.Session) error {
 				return c.identify(tx, agent.Name, nativeID, *h.segment)
 			}); err != nil {

@@ -203,7 +203,7 @@ func (r *router) give(b inject.Batch) error {
 			}
 			r.bring[at].add(m.ID, calls[m.ID])
 		}
-		if r.homes[r.at].have[m.ID] {
+		if r.homes[r.at].has(m.ID, calls[m.ID]) {
 			continue // the work tree has it
 		}
 		out.Messages = append(out.Messages, m)

@@ -1,9 +1,11 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"cortext/cmd/internal/workspace"
@@ -64,8 +66,32 @@ func (w *Workspace) Show(e store.Entry, o ShowOptions) (*Shown, error) {
 		return nil, err
 	}
 	out.Messages = schema.Arrange(messages)
-	out.Tools, err = collect(c.Tools(), &out.Damage, func(t *schema.Tool) (string, int) { return t.ID, t.Rev })
+	tools, err := collect(c.Tools(), &out.Damage, func(t *schema.Tool) (string, int) { return t.ID, t.Rev })
+	out.Tools = inOrderOf(out.Messages, tools)
 	return out, err
+}
+
+// inOrderOf sorts calls as the messages made them, and those that no message names
+// behind them: two clones that merged the logs in different ways show the same.
+func inOrderOf(messages []schema.Message, calls []schema.Tool) []schema.Tool {
+	at := map[string]int{}
+	for _, m := range messages {
+		for _, call := range m.ToolCalls {
+			if _, ok := at[call.ID]; !ok {
+				at[call.ID] = len(at)
+			}
+		}
+	}
+	place := func(t schema.Tool) int {
+		if i, ok := at[t.ID]; ok {
+			return i
+		}
+		return len(at)
+	}
+	slices.SortStableFunc(calls, func(a, b schema.Tool) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), a.Timestamp.Time().Compare(b.Timestamp.Time()), cmp.Compare(a.ID, b.ID))
+	})
+	return calls
 }
 
 // collect gathers records by id: the greatest rev counts, in the place of the
