@@ -204,7 +204,10 @@ func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID s
 	in.out.Result = r.result
 	in.out.Subagents = len(inline) + len(in.subs)
 	b.took(t, r)
-	return c.register(agent.Name, nativeID, b)
+	// Where the user's state cannot be written, the sources in session.json still tell
+	// which conversation the session goes into.
+	_ = c.register(agent.Name, nativeID, b)
+	return nil
 }
 
 // complete reports whether the logs have everything now: not if git took records that

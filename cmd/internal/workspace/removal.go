@@ -45,11 +45,11 @@ func (w *Workspace) Skip(agent, nativeID string) error {
 	return w.Registry.Update(agent, nativeID, func(s *registry.Session) { s.Skipped = true })
 }
 
-// Skipped reports whether the user does not want a native session saved. If that
-// cannot be found out, it is left alone: what is captured later is not lost.
+// Skipped reports whether the user does not want a native session saved. If the
+// registry cannot be read it says no: whoever captures reads the registry again, and
+// fails with the reason instead of passing over the session in silence.
 func (w *Workspace) Skipped(agent, nativeID string) bool {
-	s, err := w.Registry.Session(agent, nativeID)
-	if err != nil || s.Skipped {
+	if s, err := w.Registry.Session(agent, nativeID); err == nil && s.Skipped {
 		return true
 	}
 	ok, err := w.Store.Exists(oldSkipName(agent, nativeID))
