@@ -22,13 +22,15 @@ type router struct {
 	agent    string
 	nativeID string
 	version  string // of the agent
-	segments []Segment
-	homes    []*home
-	again    bool           // everything is delivered, not only what is new
-	at       int            // the segment that the next message belongs to
-	starts   map[string]int // message -> the segment that begins with it
-	until    string         // the message that the next reading begins with
-	untilAt  int            // the segment that it is in
+
+	transcript *inject.Transcript
+	segments   []Segment
+	homes      []*home
+	again      bool           // everything is delivered, not only what is new
+	at         int            // the segment that the next message belongs to
+	starts     map[string]int // message -> the segment that begins with it
+	until      string         // the message that the next reading begins with
+	untilAt    int            // the segment that it is in
 	// segmentOf tells which segment a message is in; nil if there is only one.
 	segmentOf map[string]int
 	txs       map[int]*store.Tx // by segment
@@ -50,7 +52,7 @@ func (i *ids) add(message string, calls []schema.Tool) {
 
 // newRouter prepares the delivery of t, which begins in the segment at.
 func (c *Capture) newRouter(segments []Segment, homes []*home, at int, t *inject.Transcript) *router {
-	r := &router{c: c, agent: t.Agent, nativeID: t.NativeID, version: t.Version, segments: segments, homes: homes, at: at, starts: map[string]int{}, until: t.Next.Message, untilAt: at, txs: map[int]*store.Tx{}, bring: map[int]*ids{}}
+	r := &router{c: c, agent: t.Agent, nativeID: t.NativeID, version: t.Version, transcript: t, segments: segments, homes: homes, at: at, starts: map[string]int{}, until: t.Next.Message, untilAt: at, txs: map[int]*store.Tx{}, bring: map[int]*ids{}}
 	if len(segments) > 1 {
 		r.segmentOf = map[string]int{}
 	}
@@ -274,11 +276,15 @@ func (r *router) finishOne(i int, tx *store.Tx, o Options) (cp store.Checkpoint,
 	if bring == nil {
 		bring = &ids{}
 	}
-	if err := r.c.identify(tx, r.agent, r.nativeID, r.segments[i]); err != nil {
-		tx.Rollback()
-		return cp, err
+	fresh := !tx.Written()
+	err = r.c.identify(tx, r.agent, r.nativeID, r.segments[i])
+	if err == nil {
+		err = tx.Flush()
 	}
-	if err := tx.Flush(); err != nil {
+	if err == nil && fresh {
+		err = r.recall(tx, r.segments[i])
+	}
+	if err != nil {
 		tx.Rollback()
 		return cp, err
 	}
@@ -292,6 +298,22 @@ func (r *router) finishOne(i int, tx *store.Tx, o Options) (cp store.Checkpoint,
 	err = errors.Join(err, tx.Commit())
 	r.add(tx.Result())
 	return cp, err
+}
+
+// recall takes from the transcript what a session.json that was lost said about the
+// beginning of the conversation.
+func (r *router) recall(tx *store.Tx, seg Segment) error {
+	s, _, err := tx.Session()
+	if err != nil || seg.From != "" || seg.After != "" || !r.again {
+		return err
+	}
+	if !r.transcript.First.IsZero() {
+		s.CreatedAt = schema.NewTime(r.transcript.First)
+	}
+	if r.transcript.Command != "" {
+		return r.c.DescribeCommand(s, r.transcript.Command, r.transcript.Arguments)
+	}
+	return nil
 }
 
 // undescribed reports whether session.json lacks the agent's version of a session that
