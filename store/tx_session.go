@@ -37,7 +37,8 @@ func (tx *Tx) writeSession() (written bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if !strings.HasPrefix(c.base, stageDir+"/") { // what is not published is as at its creation
+	// What was not written before, or is not published yet, is as at its creation.
+	if tx.stored.raw != nil && !strings.HasPrefix(c.base, stageDir+"/") {
 		sess.Stamp(before, c.s.opts.Now())
 	}
 	if older(sess.Version) {
