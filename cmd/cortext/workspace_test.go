@@ -284,6 +284,7 @@ var (
 	counted = regexp.MustCompile(`("(?:prompt_tokens|completion_tokens|cached_tokens|counted_bytes)": ?)\d+`)
 	version = regexp.MustCompile(`("version":")[0-9.]+"`)
 	aRev    = regexp.MustCompile(`,"rev":\d+}`)
+	aFolder = regexp.MustCompile(`\b\d{4}(-[a-z-]+)-[0-9a-z]{4}\b`) // its minute and the end of its id
 )
 
 // normal returns the files with each id replaced by its number in the order of
@@ -304,8 +305,9 @@ func normal(files map[string]string) map[string]string {
 				text = newest(text)
 			}
 			text = aTime.ReplaceAllString(anID.ReplaceAllStringFunc(text, number), "TIME")
+			text = aFolder.ReplaceAllString(text, "NAME$1")
 			text = version.ReplaceAllString(counted.ReplaceAllString(text, "${1}0"), `${1}0"`)
-			name = aTime.ReplaceAllString(name, "DATE")
+			name = aFolder.ReplaceAllString(aTime.ReplaceAllString(name, "DATE"), "NAME$1")
 		}
 		done[name] = text
 	}
