@@ -202,7 +202,7 @@ func BenchmarkAppendAgain(b *testing.B) {
 func BenchmarkList(b *testing.B) {
 	s := newTestStore(b)
 	for n := range 1000 {
-		c, err := s.Create("plan", fmt.Sprint("n", n), &schema.Session{Title: "x"}, nil)
+		c, err := s.Create("plan", fmt.Sprint("n", n), &schema.Session{ID: schema.DerivedID("test", fmt.Sprint(n), start), Title: "x"}, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
