@@ -11,7 +11,7 @@ import (
 
 // BenchmarkParseSession is what listing costs for each conversation.
 func BenchmarkParseSession(b *testing.B) {
-	all, err := os.ReadFile("../testdata/workspace/conversations/2026-11-21/001-brainstorm-api-design/.session/session.json")
+	all, err := os.ReadFile("testdata/session-1.1.json")
 	if err != nil {
 		b.Fatal(err)
 	}

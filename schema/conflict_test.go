@@ -372,7 +372,7 @@ func TestMergeOfRelease11(t *testing.T) {
 
 // A release 1.1 and this one changed a file that 1.1 wrote; git joined the lines.
 func TestMergeWithRelease11(t *testing.T) {
-	old, err := os.ReadFile("../testdata/workspace/conversations/2026-11-21/001-brainstorm-api-design/.session/session.json")
+	old, err := os.ReadFile("testdata/session-1.1.json")
 	if err != nil {
 		t.Fatal(err)
 	}
