@@ -61,7 +61,7 @@ func (c *Conversation) load() (stored, error) {
 			return stored{}, err
 		}
 		switch {
-		case other.session == nil: // its records count all the same
+		case other.session == nil: // its records count anyway
 		case st.session == nil:
 			st.session, st.damage = other.session, nil
 		default:

@@ -157,7 +157,7 @@ func TestTwinsByGit(t *testing.T) {
 	must(t, shown.Settle())
 	commit("one log")
 	mustGit(t, s.dir, "checkout", "-q", "theirs")
-	other, err := s.Conversation(twin) // a clone that goes on in the twin
+	other, err := s.Conversation(twin) // a clone that continues in the twin
 	must(t, err)
 	appendBatch(t, other, thread(8, 10))
 	other.Close()

@@ -218,7 +218,7 @@ func TestWaitingBehindACheckpoint(t *testing.T) {
 }
 
 // TestWaitingRevisions: what is written while it waits knows nothing of the revs in the
-// work tree, and says more all the same.
+// work tree, and still says more.
 func TestWaitingRevisions(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
