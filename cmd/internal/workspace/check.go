@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"cortext/cmd/internal/git"
 	"cortext/schema"
@@ -27,15 +28,20 @@ const maxCheck = 1 << 30
 
 // Check yields all damage of the workspace: what [store.Store.Check] finds in the
 // files, and what git's last commit or index has and the work tree lacks. Records that
-// wait count as there. What the user removed, or did not check out, is no damage. note
-// is called for what could not be looked at.
+// wait count as there. What the user removed, or did not check out, is no damage: of a
+// conversation that was removed elsewhere, whose folder stays, nothing is missing. note is
+// called for what could not be looked at.
 func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store.Damage] {
-	return func(yield func(store.Damage) bool) {
+	return func(yieldAll func(store.Damage) bool) {
+		removed := sync.OnceValue(func() map[string]bool { return w.removedFolders(note) })
+		yield := func(d store.Damage) bool {
+			return d.Kind == store.Missing && removed()[folderOf(d.File)] || yieldAll(d)
+		}
 		gone := map[string]store.Damage{} // files that git may know how to bring back
 		lost := map[string]bool{}         // conversations that lack messages
 		for d := range w.Store.Check() {
 			if parts := strings.Split(d.File, "/"); d.Kind == store.Missing && len(parts) == 5 && parts[4] == "messages.jsonl" {
-				lost[path.Join(parts[:3]...)] = true
+				lost[folderOf(d.File)] = true
 			}
 			if d.Kind == store.Missing && d.Line == 0 && d.Detail == "" {
 				gone[d.File] = d
@@ -66,6 +72,28 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 			}
 		}
 	}
+}
+
+// removedFolders are the folders of conversations that were removed elsewhere.
+func (w *Workspace) removedFolders(note func(string)) map[string]bool {
+	removed, err := w.RemovedHere()
+	if err != nil {
+		note("which conversations were removed is not known: " + err.Error())
+	}
+	folders := map[string]bool{}
+	for _, e := range removed {
+		for _, name := range append([]string{e.Path}, e.Twins...) {
+			folders[name] = true
+		}
+	}
+	return folders
+}
+
+// folderOf is the folder of the conversation that a file belongs to, both relative to
+// the workspace.
+func folderOf(file string) string {
+	parts := strings.Split(file, "/")
+	return path.Join(parts[:min(3, len(parts))]...)
 }
 
 // findLost names the branches that have missing messages of some conversations.
@@ -166,7 +194,7 @@ func (g *gitCheck) compare(f git.File, where string) error {
 		return nil
 	}
 	g.seen[f.Path+f.ID] = true
-	folder, name := path.Join(parts[:3]...), path.Base(f.Path)
+	folder, name := folderOf(f.Path), path.Base(f.Path)
 	if name != "session.json" && name != "messages.jsonl" && name != "tools.jsonl" {
 		return nil
 	}
@@ -249,6 +277,7 @@ func (g *gitCheck) idsOf(e store.Entry, sub, log string) (ids map[string]bool, e
 		if c, err = c.Subagent(sub); err != nil {
 			return nil, err
 		}
+		defer c.Close()
 	}
 	ids = map[string]bool{}
 	take := func(id string, err error) error {
