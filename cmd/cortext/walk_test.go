@@ -77,8 +77,8 @@ type world struct {
 
 	step     int
 	log      []string
-	failures map[string]string // the first of each kind
-	all      bool              // go on after a failure
+	failures map[string]int // by kind
+	all      bool           // go on after a failure
 
 	counts    map[string]int // of steps
 	refused   map[string]int // git's refusals by message
@@ -96,7 +96,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{
 		t: t, r: rand.New(rand.NewPCG(seed, 0)), seed: seed, root: root, home: filepath.Join(root, "home"),
 		clock: time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC), owner: map[string]*native{},
-		failures: map[string]string{}, all: os.Getenv("CORTEXT_WALK_ALL") != "",
+		failures: map[string]int{}, all: os.Getenv("CORTEXT_WALK_ALL") != "",
 		counts: map[string]int{}, refused: map[string]int{}, ours: map[string]int{}, conflicts: map[string]int{},
 	}
 	w.check(err)
@@ -187,7 +187,7 @@ func (w *world) walk(n int) {
 // tick lets the time pass that transcripts and commits are of.
 func (w *world) tick(d time.Duration) { w.clock = w.clock.Add(d) }
 
-// report says what was done, what git refused, and each kind of failure.
+// report says what was done and what git refused.
 func (w *world) report() {
 	w.t.Helper()
 	count := func(m map[string]int) string {
@@ -199,20 +199,16 @@ func (w *world) report() {
 	}
 	w.t.Logf("seed %d: %d sessions, %d messages\nsteps:%s\ngit refused:%s\nrefused because of a file that cortext wrote unasked:%s\nconflicted files:%s",
 		w.seed, len(w.natives), len(w.owner), count(w.counts), count(w.refused), count(w.ours), count(w.conflicts))
-	for _, kind := range slices.Sorted(maps.Keys(w.failures)) {
-		w.t.Errorf("%s", w.failures[kind])
-	}
 }
 
-// fail ends the walk, or notes the first failure of a kind where all are wanted.
+// fail ends the walk, or shows the first failure of a kind where all are wanted.
 func (w *world) fail(kind, format string, args ...any) {
 	w.t.Helper()
-	if _, known := w.failures[kind]; known {
+	if w.failures[kind]++; w.failures[kind] > 1 {
 		return
 	}
-	what := fmt.Sprintf("%s: ", kind) + fmt.Sprintf(format, args...)
 	last := w.log[max(0, len(w.log)-30):]
-	w.failures[kind] = fmt.Sprintf("seed %d, step %d: %s\nthe last commands:\n  %s", w.seed, w.step, what, strings.Join(last, "\n  "))
+	w.t.Errorf("seed %d, step %d: %s: %s\nthe last commands:\n  %s", w.seed, w.step, kind, fmt.Sprintf(format, args...), strings.Join(last, "\n  "))
 	if !w.all {
 		w.report()
 		w.t.FailNow()
