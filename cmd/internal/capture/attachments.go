@@ -14,7 +14,7 @@ const attachmentsDir = ".workspace/local/kept/attachments"
 func (c *Capture) keepAttachments(blobs []inject.Blob) error {
 	for _, b := range blobs {
 		name := path.Join(attachmentsDir, b.SHA256[:2], b.SHA256)
-		if ok, err := c.Store.Exists(name); err != nil || ok {
+		if ok, err := c.ws.Store.Exists(name); err != nil || ok {
 			if err != nil {
 				return err
 			}
@@ -22,13 +22,13 @@ func (c *Capture) keepAttachments(blobs []inject.Blob) error {
 		}
 		data := b.Data
 		if utf8.Valid(data) {
-			text, err := c.Store.Redact(string(data))
+			text, err := c.ws.Store.Redact(string(data))
 			if err != nil {
 				return err
 			}
 			data = []byte(text)
 		}
-		if err := c.Store.WriteFile(name, data); err != nil {
+		if err := c.ws.Store.WriteFile(name, data); err != nil {
 			return err
 		}
 	}

@@ -102,7 +102,7 @@ func (c *Capture) cached(agent, nativeID string) (*Binding, bool) {
 }
 
 func (c *Capture) cachedAt(name string) (*Binding, bool) {
-	raw, ok := c.Store.ReadCache(name)
+	raw, ok := c.ws.Store.ReadCache(name)
 	b := new(Binding)
 	if !ok || json.Unmarshal(raw, b) != nil || !b.sound() {
 		return nil, false
@@ -115,7 +115,7 @@ const LockWait = 10 * time.Second
 
 // Lock keeps other processes off a native session: two hooks of one may run at once.
 func (c *Capture) Lock(agent, nativeID string, wait time.Duration) (unlock func(), err error) {
-	return c.Store.LockCache(bindingName(agent, nativeID), wait)
+	return c.ws.Store.LockCache(bindingName(agent, nativeID), wait)
 }
 
 // Locked calls f while no other process deals with the session.
@@ -139,7 +139,7 @@ func (c *Capture) Save(agent, nativeID string, b *Binding) error {
 // saveCursor is Save where no segment has changed.
 func (c *Capture) saveCursor(agent, nativeID string, b *Binding) {
 	if raw, err := json.Marshal(b); err == nil {
-		_ = c.Store.WriteCache(bindingName(agent, nativeID), raw)
+		_ = c.ws.Store.WriteCache(bindingName(agent, nativeID), raw)
 	}
 }
 
@@ -150,19 +150,19 @@ func (c *Capture) register(agent, nativeID string, b *Binding) error {
 			live = append(live, s.Segment)
 		}
 	}
-	known, err := c.Registry.Session(agent, nativeID)
-	if err != nil || len(live) == 0 || slices.Equal(known.In(c.SamePlace), live) {
+	known, err := c.ws.Registry.Session(agent, nativeID)
+	if err != nil || len(live) == 0 || slices.Equal(known.In(c.ws.SamePlace), live) {
 		return err
 	}
-	err = c.Registry.Update(agent, nativeID, func(s *registry.Session) { s.Bind(c.Place(), c.SamePlace, live) })
+	err = c.ws.Registry.Update(agent, nativeID, func(s *registry.Session) { s.Bind(c.ws.Place(), c.ws.SamePlace, live) })
 	return errors.Join(err, c.noteRoot())
 }
 
 // Release undoes the binding of a session to a conversation, if nothing was said.
 func (c *Capture) Release(agent, nativeID, path string) error {
-	err := c.Registry.Update(agent, nativeID, func(s *registry.Session) {
+	err := c.ws.Registry.Update(agent, nativeID, func(s *registry.Session) {
 		s.Bindings = slices.DeleteFunc(s.Bindings, func(b registry.Binding) bool {
-			return c.SamePlace(b.Place) && len(b.Segments) == 1 && b.Segments[0].Path == path
+			return c.ws.SamePlace(b.Place) && len(b.Segments) == 1 && b.Segments[0].Path == path
 		})
 	})
 	return errors.Join(err, c.Forgotten(agent, nativeID))
@@ -176,7 +176,7 @@ func (c *Capture) Behindhand(agent inject.Agent, nativeID string) bool {
 
 // Forgotten drops what the cache knows about a session.
 func (c *Capture) Forgotten(agent, nativeID string) error {
-	return c.Store.RemoveCache(bindingName(agent, nativeID))
+	return c.ws.Store.RemoveCache(bindingName(agent, nativeID))
 }
 
 // Bind returns the binding of a session. Which segments it has, the registry says,
@@ -184,12 +184,12 @@ func (c *Capture) Forgotten(agent, nativeID string) error {
 // fork of one of ours continues in the conversation of that. A binding without
 // segments says that the session is not ours.
 func (c *Capture) Bind(agent inject.Agent, nativeID, transcript string) (*Binding, error) {
-	known, err := c.Registry.Session(agent.Name, nativeID)
+	known, err := c.ws.Registry.Session(agent.Name, nativeID)
 	if err != nil {
 		return nil, err
 	}
 	b, ok := c.cached(agent.Name, nativeID)
-	registered := known.In(c.SamePlace)
+	registered := known.In(c.ws.SamePlace)
 	switch {
 	case ok && len(registered) > 0 && b.has(registered):
 	case ok && len(registered) == 0 && len(known.Removed) == 0 && b.Seen == c.seen():
@@ -202,7 +202,7 @@ func (c *Capture) Bind(agent inject.Agent, nativeID, transcript string) (*Bindin
 		b.Transcript = transcript
 	}
 	for i, s := range b.Segments { // the user may have removed it elsewhere
-		gone, err := c.ConversationRemoved(s.ID)
+		gone, err := c.ws.ConversationRemoved(s.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -257,11 +257,11 @@ func (c *Capture) rebind(agent inject.Agent, nativeID, transcript string, old *B
 // it, then the others. The transcript alone tells their order for sure.
 func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segment, error) {
 	var list []Segment
-	known, err := c.Registry.Session(agent, nativeID)
+	known, err := c.ws.Registry.Session(agent, nativeID)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range known.In(c.SamePlace) {
+	for _, r := range known.In(c.ws.SamePlace) {
 		list = append(list, Segment{Segment: r})
 	}
 	for _, e := range slices.Backward(all) { // the last active comes last
@@ -278,7 +278,7 @@ func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segme
 			}
 		}
 	}
-	gone, err := c.RemovedSegments(agent, nativeID)
+	gone, err := c.ws.RemovedSegments(agent, nativeID)
 	if err != nil {
 		return nil, err
 	}
@@ -309,13 +309,13 @@ func (c *Capture) seen() string {
 	if c.scan != nil {
 		return c.scan.seen
 	}
-	return c.Seen()
+	return c.ws.Seen()
 }
 
 // bindings lists what the cache knows.
 func (c *Capture) bindings(agent string) map[string]*Binding {
 	list := map[string]*Binding{}
-	for _, name := range c.Store.ListCache("bindings/" + agent) {
+	for _, name := range c.ws.Store.ListCache("bindings/" + agent) {
 		if b, ok := c.cachedAt("bindings/" + agent + "/" + name); ok {
 			list[name] = b
 		}
@@ -326,7 +326,7 @@ func (c *Capture) bindings(agent string) map[string]*Binding {
 // addSource notes in a conversation that a native session continues in it.
 func (c *Capture) addSource(s Segment, src schema.Source) error {
 	src.From, src.After = s.From, s.After
-	conv, err := c.Conversation(s.Path)
+	conv, err := c.ws.Conversation(s.Path)
 	if err != nil {
 		return err
 	}

@@ -36,10 +36,10 @@ import (
 
 // A Capture fills the conversations of one workspace.
 type Capture struct {
-	*workspace.Workspace
+	ws *workspace.Workspace
 
 	scan *scan // what is known while many sessions are looked at
 }
 
 // New returns the capture of a workspace.
-func New(w *workspace.Workspace) *Capture { return &Capture{Workspace: w} }
+func New(w *workspace.Workspace) *Capture { return &Capture{ws: w} }

@@ -32,7 +32,7 @@ func (c *Capture) elsewhere(b *Binding) bool {
 
 // ownsSession reports whether a session was held in this very work tree.
 func (c *Capture) ownsSession(n inject.Native) bool {
-	rel, err := filepath.Rel(c.Place().Workspace, n.Dir)
+	rel, err := filepath.Rel(c.ws.Place().Workspace, n.Dir)
 	return n.Dir == "" || err == nil && filepath.IsLocal(rel)
 }
 
@@ -64,7 +64,7 @@ type inBranch struct {
 // be read in time is not known.
 func (c *Capture) sourcesInGit(ctx context.Context) map[string]inBranch {
 	found := map[string]inBranch{}
-	_ = git.Versions(ctx, c.Store.Root(), "conversations", ".session/session.json", func(v git.Version) error {
+	_ = git.Versions(ctx, c.ws.Store.Root(), "conversations", ".session/session.json", func(v git.Version) error {
 		s, err := schema.ParseSession(v.Content)
 		if err != nil {
 			return nil // another version may be whole
@@ -102,7 +102,7 @@ func (c *Capture) identify(tx *store.Tx, agent, nativeID string, seg Segment) er
 		s.AgentConfig.Agent = agent
 	}
 	if s.AgentConfig.SystemPromptHash == "" && s.AgentConfig.Command != "" {
-		return c.DescribeCommand(s, s.AgentConfig.Command, s.AgentConfig.Arguments)
+		return c.ws.DescribeCommand(s, s.AgentConfig.Command, s.AgentConfig.Arguments)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, all
 	if path, ok := c.LaunchedWith(agent.Name, roots[0]); ok {
 		return c.ContinueIn(agent, inject.Event{NativeID: nativeID, Transcript: transcript}, b, path)
 	}
-	if c.ForkOfRemoved(agent.Name, roots[0]) {
+	if c.ws.ForkOfRemoved(agent.Name, roots[0]) {
 		b.Segments = []Segment{{Removed: true}}
 		return nil
 	}
@@ -59,7 +59,7 @@ func (c *Capture) ContinueIn(agent inject.Agent, e inject.Event, b *Binding, pat
 	if len(b.Segments) > 0 {
 		s.From = c.From(e)
 	}
-	entry, err := c.Entry(path)
+	entry, err := c.ws.Entry(path)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (c *Capture) ContinueIn(agent inject.Agent, e inject.Event, b *Binding, pat
 
 // leaf is the id of the message that a conversation would be resumed at.
 func (c *Capture) leaf(path string) (string, error) {
-	conv, err := c.Conversation(path)
+	conv, err := c.ws.Conversation(path)
 	if err != nil {
 		return "", err
 	}
@@ -106,11 +106,11 @@ func (c *Capture) RootsOfSource(name, nativeID string) []string {
 	if b, ok := c.cached(name, nativeID); ok && len(b.Roots) > 0 {
 		return b.Roots
 	}
-	agent, ok := c.Agent(name)
+	agent, ok := c.ws.Agent(name)
 	if !ok {
 		return nil
 	}
-	file, ok := agent.Locate(c.Env.Machine, nativeID)
+	file, ok := agent.Locate(c.ws.Env.Machine, nativeID)
 	if !ok {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (c *Capture) warmBindings(agent inject.Agent, root string, all []store.Entr
 			if _, ok := c.cached(agent.Name, src.NativeID); ok || src.Agent != agent.Name || looked == maxCold {
 				continue
 			}
-			file, ok := agent.Locate(c.Env.Machine, src.NativeID)
+			file, ok := agent.Locate(c.ws.Env.Machine, src.NativeID)
 			if !ok {
 				continue
 			}

@@ -45,12 +45,12 @@ func (c *Capture) home(s *Segment, mode Mode) (*home, error) {
 	}
 	switch {
 	case h.tree != nil:
-		h.why = c.Away(h.tree)
-	case c.GitOperation() != "":
-		h.why = "git is in the middle of a " + c.GitOperation()
+		h.why = c.ws.Away(h.tree)
+	case c.ws.GitOperation() != "":
+		h.why = "git is in the middle of a " + c.ws.GitOperation()
 	case mode != PutBack:
 		h.why = "its folder is not in this work tree"
-	case c.Outside(s.Path):
+	case c.ws.Outside(s.Path):
 		h.why = "its files are outside of the sparse checkout"
 	}
 	if h.why == "" {
@@ -72,7 +72,7 @@ func (c *Capture) home(s *Segment, mode Mode) (*home, error) {
 		}
 		h.tree = nil
 	}
-	if h.conv, err = c.Store.Waiting(s.Path); err == nil && h.tree != nil {
+	if h.conv, err = c.ws.Store.Waiting(s.Path); err == nil && h.tree != nil {
 		h.have, h.calls, err = h.tree.RecordIDs()
 	}
 	return h, err
@@ -90,20 +90,20 @@ func (c *Capture) setAside(h *home) (err error) {
 	if h.have, h.calls, err = h.tree.RecordIDs(); err != nil {
 		return err
 	}
-	h.conv, err = c.Store.Taken(h.segment.Path)
+	h.conv, err = c.ws.Store.Taken(h.segment.Path)
 	return err
 }
 
 // findFolder opens the conversation of a segment in the work tree: by its path, or
 // by its id if it has another folder here. It returns nil if it is not there.
 func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {
-	conv, err := c.Store.Conversation(s.Path)
+	conv, err := c.ws.Store.Conversation(s.Path)
 	if err == nil {
 		sess, _, err := conv.Session()
 		if err != nil || s.ID == "" || conv.LogsAbsent() {
 			return conv, err
 		}
-		if schema.SameConversation(sess.ID, s.ID) && c.Store.HasRecords(s.Path) {
+		if schema.SameConversation(sess.ID, s.ID) && c.ws.Store.HasRecords(s.Path) {
 			return conv, nil
 		} // else it is new, or another of its folders has taken them over
 		if err := conv.Close(); err != nil {
@@ -115,17 +115,17 @@ func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {
 	if s.ID == "" {
 		return nil, nil
 	}
-	e, ok, err := c.ByConversation(s.ID)
+	e, ok, err := c.ws.ByConversation(s.ID)
 	if err != nil || !ok || e.Waiting {
 		return nil, err
 	}
 	s.Path = e.Path
-	return c.Store.Conversation(e.Path)
+	return c.ws.Store.Conversation(e.Path)
 }
 
 // putBack makes the folder of a conversation again, with what waits for it.
 func (c *Capture) putBack(s *Segment) (*store.Conversation, error) {
-	conv, err := c.Store.MakeFolder(s.Path)
+	conv, err := c.ws.Store.MakeFolder(s.Path)
 	if err != nil {
 		return nil, fmt.Errorf("put %s back: %w", s.Path, err)
 	}

@@ -68,12 +68,12 @@ func (e *EmptyError) Error() string { return e.File + ": the transcript holds no
 // NewImporter checks the options.
 func (c *Capture) NewImporter(opts ImportOptions) (*Importer, error) {
 	if opts.Type != "" {
-		if err := c.CheckType(opts.Type); err != nil {
+		if err := c.ws.CheckType(opts.Type); err != nil {
 			return nil, err
 		}
 	}
-	if _, ok := c.Agent(opts.Agent); opts.Agent != "" && !ok {
-		return nil, &AgentError{Agent: opts.Agent, Known: c.AgentNames()}
+	if _, ok := c.ws.Agent(opts.Agent); opts.Agent != "" && !ok {
+		return nil, &AgentError{Agent: opts.Agent, Known: c.ws.AgentNames()}
 	}
 	im := &Importer{c: c, opts: opts}
 	all, err := c.entries()
@@ -86,7 +86,7 @@ func (c *Capture) NewImporter(opts ImportOptions) (*Importer, error) {
 		}
 	}
 	if c.scan == nil { // so that each file does not read all conversations
-		c.scan = &scan{all: func() ([]store.Entry, error) { return all, nil }, seen: c.Seen(), roots: map[string]map[string]bool{}}
+		c.scan = &scan{all: func() ([]store.Entry, error) { return all, nil }, seen: c.ws.Seen(), roots: map[string]map[string]bool{}}
 	}
 	return im, nil
 }
@@ -116,7 +116,7 @@ func (im *Importer) Transcripts(file string) (agent inject.Agent, paths []string
 }
 
 func (im *Importer) detect(f *os.File, file string) (inject.Agent, error) {
-	for _, agent := range im.c.Env.Agents {
+	for _, agent := range im.c.ws.Env.Agents {
 		if im.opts.Agent == agent.Name {
 			return agent, nil
 		}
@@ -130,14 +130,14 @@ func (im *Importer) detect(f *os.File, file string) (inject.Agent, error) {
 			return agent, nil
 		}
 	}
-	return inject.Agent{}, &inject.FileError{File: file, Why: fmt.Sprintf("is not a transcript of an agent that cortext reads (%s)", strings.Join(im.c.AgentNames(), ", "))}
+	return inject.Agent{}, &inject.FileError{File: file, Why: fmt.Sprintf("is not a transcript of an agent that cortext reads (%s)", strings.Join(im.c.ws.AgentNames(), ", "))}
 }
 
 // File imports one transcript with those of its sub-agents. The user has named it:
 // a session that was skipped or removed is captured again.
 func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (*Imported, error) {
 	return im.file(ctx, agent, file, func(nativeID string) error {
-		gone, err := im.c.RemovedSegments(agent.Name, nativeID)
+		gone, err := im.c.ws.RemovedSegments(agent.Name, nativeID)
 		if err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (
 				return err
 			}
 		}
-		return errors.Join(im.c.Unskip(agent.Name, nativeID), im.c.BringBack(ctx, agent.Name, nativeID))
+		return errors.Join(im.c.ws.Unskip(agent.Name, nativeID), im.c.ws.BringBack(ctx, agent.Name, nativeID))
 	})
 }
 
@@ -160,7 +160,7 @@ func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, a
 			im.opts.Progress(file, done, size)
 		}
 	}
-	t, err := agent.Open(file, inject.Options{Strip: im.c.Strip, Progress: func(done int64) { progress(done / 2) }}) // the second half is the writing
+	t, err := agent.Open(file, inject.Options{Strip: im.c.ws.Strip, Progress: func(done int64) { progress(done / 2) }}) // the second half is the writing
 	if err != nil {
 		return nil, inFile(file, err)
 	}
@@ -193,7 +193,43 @@ func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Tran
 		file = abs
 	}
 	out := &Imported{Agent: t.Agent, Warnings: t.Warnings}
-	return out, im.into(ctx, agent, t, file, o, out)
+	b, err := im.c.Bind(agent, t.NativeID, file)
+	if err != nil {
+		return out, err
+	}
+	if t.Parent != "" && !b.Captured() { // else it was imported before its parent
+		if parent, err := im.parentOf(agent, t); err != nil || parent != nil {
+			return out, errors.Join(err, im.subagent(ctx, parent, t, out))
+		}
+	}
+	if !slices.ContainsFunc(b.Segments, func(s Segment) bool { return s.From == "" }) {
+		if o.staged, err = im.stage(t); err != nil {
+			return out, err
+		}
+		defer func() { o.staged.Discard(); o.staged.Close() }()
+		s, _, err := o.staged.Session()
+		if err != nil {
+			return out, err
+		}
+		b.Segments = slices.Insert(b.Segments, 0, Segment{Segment: registry.Segment{Path: o.staged.Path(), ID: s.ID}})
+		b.Current = len(b.Segments) - 1
+		b.Cursor = inject.Cursor{}
+	}
+	done, err := im.c.ingestStaged(ctx, agent, t.NativeID, b, o)
+	if err != nil {
+		return out, err
+	}
+	out.Appended, out.Skipped, out.Subagents = done.Appended, max(t.Messages-done.Appended, 0), done.Subagents
+	out.addWarnings(done)
+	conv, err := im.c.ws.Conversation(b.CurrentSegment().Path)
+	if err != nil {
+		return out, err
+	}
+	defer conv.Close()
+	if err := im.repair(conv, out); err != nil {
+		return out, err
+	}
+	return out, im.count(conv, out)
 }
 
 // inFile names the file that an error is about, if it does not do so itself.
@@ -206,51 +242,10 @@ func inFile(file string, err error) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// into captures a transcript into the conversations that it belongs to.
-func (im *Importer) into(ctx context.Context, agent inject.Agent, t *inject.Transcript, file string, o Options, out *Imported) error {
-	b, err := im.c.Bind(agent, t.NativeID, file)
-	if err != nil {
-		return err
-	}
-	if t.Parent != "" && !b.Captured() { // else it was imported before its parent
-		if parent, err := im.parentOf(agent, t); err != nil || parent != nil {
-			return errors.Join(err, im.subagent(ctx, parent, t, out))
-		}
-	}
-	var fresh *store.Conversation
-	if !slices.ContainsFunc(b.Segments, func(s Segment) bool { return s.From == "" }) {
-		if fresh, err = im.stage(t); err != nil {
-			return err
-		}
-		defer func() { fresh.Discard(); fresh.Close() }()
-		s, _, err := fresh.Session()
-		if err != nil {
-			return err
-		}
-		b.Segments = slices.Insert(b.Segments, 0, Segment{Segment: registry.Segment{Path: fresh.Path(), ID: s.ID}})
-		b.Current = len(b.Segments) - 1
-		b.Cursor = inject.Cursor{}
-	}
-	done, err := im.c.ingestInto(ctx, agent, t.NativeID, b, fresh, o)
-	if err != nil {
-		return err
-	}
-	out.Appended, out.Skipped, out.Subagents = done.Appended, max(t.Messages-done.Appended, 0), done.Subagents
-	out.addWarnings(done)
-	conv, err := im.c.Conversation(b.CurrentSegment().Path)
-	if err != nil {
-		return err
-	}
-	defer conv.Close()
-	if err := im.repair(conv, out); err != nil {
-		return err
-	}
-	return im.count(conv, out)
-}
-
-// ingestInto is Ingest, with a conversation that is not published yet as the home of
-// the first segment. It is published with all that was captured.
-func (c *Capture) ingestInto(ctx context.Context, agent inject.Agent, nativeID string, b *Binding, fresh *store.Conversation, o Options) (out Ingested, err error) {
+// ingestStaged is Ingest, where the home of the first segment may be a conversation
+// that is not published yet. It is published with all that was captured.
+func (c *Capture) ingestStaged(ctx context.Context, agent inject.Agent, nativeID string, b *Binding, o Options) (out Ingested, err error) {
+	fresh := o.staged
 	if fresh == nil {
 		return c.Ingest(ctx, agent, nativeID, b, o)
 	}
@@ -275,10 +270,10 @@ func (c *Capture) ingestInto(ctx context.Context, agent inject.Agent, nativeID s
 	if ingestErr != nil {
 		return out, ingestErr // half a conversation is none: the next import makes it
 	}
-	if _, err := c.Finish(fresh, workspace.Finishing{Recount: true, Describe: c.describeSources(agent.Name, nativeID, b)}); err != nil {
+	if _, err := c.ws.Finish(fresh, workspace.Finishing{Recount: true, Describe: c.describeSources(agent.Name, nativeID, b)}); err != nil {
 		return out, err
 	}
-	if err := c.Publish(fresh); errors.Is(err, store.ErrExist) {
+	if err := c.ws.Publish(fresh); errors.Is(err, store.ErrExist) {
 		b.Cursor, b.Subagents = inject.Cursor{}, nil // another process was faster: into its conversation
 		b.Segments[0].Tree = store.Checkpoint{}
 		if err := c.Save(agent.Name, nativeID, b); err != nil {
@@ -318,7 +313,7 @@ func (im *Importer) stage(t *inject.Transcript) (*store.Conversation, error) {
 		}
 	}
 	doc := []byte(prompt.Document(s.ConversationType, s.Title, s.CreatedAt.Time().UTC().Format(time.DateOnly)))
-	return im.c.Store.Stage(s.ConversationType, words, s, doc)
+	return im.c.ws.Store.Stage(s.ConversationType, words, s, doc)
 }
 
 // headMessages is how many messages are read for a title and a description.
@@ -374,7 +369,7 @@ func (im *Importer) session(t *inject.Transcript) (s *schema.Session, words stri
 	if t.Branch != "" {
 		s.Git = &schema.Git{Branch: t.Branch}
 	}
-	if rel, ok := im.c.Relative(t.WorkingDir); ok && t.WorkingDir != "" && rel != "." {
+	if rel, ok := im.c.ws.Relative(t.WorkingDir); ok && t.WorkingDir != "" && rel != "." {
 		s.WorkingDir = rel
 	}
 	s.AgentConfig.Agent = t.Agent
@@ -388,7 +383,7 @@ func (im *Importer) session(t *inject.Transcript) (s *schema.Session, words stri
 	if command == "" || im.opts.Type != "" {
 		command = "/workspace." + typ
 	}
-	return s, FirstWords(head), im.c.DescribeCommand(s, command, arguments)
+	return s, FirstWords(head), im.c.ws.DescribeCommand(s, command, arguments)
 }
 
 // FirstWords are the words of a folder's name: those of the first prompt, which a
@@ -409,7 +404,7 @@ func (im *Importer) parentOf(agent inject.Agent, t *inject.Transcript) (*store.C
 	if err != nil || !b.Captured() {
 		return nil, err
 	}
-	conv, err := im.c.Conversation(b.Segments[0].Path)
+	conv, err := im.c.ws.Conversation(b.Segments[0].Path)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
@@ -446,7 +441,7 @@ func (im *Importer) repair(conv *store.Conversation, out *Imported) error {
 	for _, d := range damage {
 		out.Warnings = append(out.Warnings, d.Error()+": made again from what is left")
 	}
-	_, err = im.c.Finish(conv, workspace.Finishing{Recount: true})
+	_, err = im.c.ws.Finish(conv, workspace.Finishing{Recount: true})
 	return err
 }
 

@@ -35,6 +35,7 @@ type Options struct {
 
 	describe func(*schema.Session)
 	progress func(messages int)
+	staged   *store.Conversation // home of the first segment, to be published; nil if all are
 }
 
 // Ingested says what a capture did.
@@ -118,7 +119,7 @@ func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID strin
 		}
 	}
 	if again := from.Offset == 0; again || size != from.Size {
-		c.Store.Warm()
+		c.ws.Store.Warm()
 		if err := c.ingestMain(ctx, agent, nativeID, b, &reading{segments, homes, subs, from, o, &out}); err != nil {
 			return out, fmt.Errorf("%s: %w", b.Transcript, err)
 		}
@@ -276,7 +277,7 @@ func (c *Capture) pump(ctx context.Context, t *inject.Transcript, deliver func(s
 // readOn opens a transcript from a cursor on, or from its beginning if it is not
 // what it was; again says so.
 func (c *Capture) readOn(agent inject.Agent, path string, from inject.Cursor, continues bool) (t *inject.Transcript, again bool, err error) {
-	o := inject.Options{From: from, Continues: continues, Strip: c.Strip}
+	o := inject.Options{From: from, Continues: continues, Strip: c.ws.Strip}
 	t, err = agent.Open(path, o)
 	if errors.Is(err, inject.ErrCursor) {
 		o.From = inject.Cursor{}

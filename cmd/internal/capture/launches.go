@@ -48,7 +48,7 @@ func (c *Capture) WriteNote(id string, n LaunchNote) error {
 	if err != nil {
 		return err
 	}
-	return c.Store.WriteFile(NoteName(id), b)
+	return c.ws.Store.WriteFile(NoteName(id), b)
 }
 
 // ReadNote reads a note by the name of its file.
@@ -56,14 +56,14 @@ func (c *Capture) ReadNote(name string) (n LaunchNote, ok bool) {
 	if _, ok := IsNote(name); !ok {
 		return n, false
 	}
-	b, err := c.Store.ReadFile(LaunchDir + "/" + name)
+	b, err := c.ws.Store.ReadFile(LaunchDir + "/" + name)
 	return n, err == nil && json.Unmarshal(b, &n) == nil && n.Path != ""
 }
 
 // LaunchedWith returns the conversation that the payload with an id was made for,
 // if a launch with it is noted.
 func (c *Capture) LaunchedWith(agent, payload string) (path string, ok bool) {
-	for _, name := range c.Store.ListFiles(LaunchDir) {
+	for _, name := range c.ws.Store.ListFiles(LaunchDir) {
 		note, known := c.ReadNote(name)
 		if known && note.Agent == agent && note.Payload == payload {
 			return note.Path, true
@@ -75,11 +75,11 @@ func (c *Capture) LaunchedWith(agent, payload string) (path string, ok bool) {
 // LaunchedConversation is the path of the conversation that the calling program was
 // launched for, if that is still active.
 func (c *Capture) LaunchedConversation() string {
-	id := c.Env.Machine.Getenv(LaunchedFor)
+	id := c.ws.Env.Machine.Getenv(LaunchedFor)
 	if id == "" {
 		return ""
 	}
-	e, err := c.Pick(id)
+	e, err := c.ws.Pick(id)
 	if err != nil || e.Session.Status != schema.Active {
 		return "" // it is gone, or another workspace's, or was stopped
 	}
@@ -93,7 +93,7 @@ func (c *Capture) BindLaunched(agent inject.Agent, e inject.Event) error {
 	if path == "" {
 		return nil
 	}
-	for _, name := range c.Store.ListFiles(LaunchDir) {
+	for _, name := range c.ws.Store.ListFiles(LaunchDir) {
 		note, ok := c.ReadNote(name)
 		if !ok || note.Agent != agent.Name || note.NativeID != "" || note.Path != path {
 			continue

@@ -32,11 +32,11 @@ type roots struct {
 // findRoots returns the folders whose sessions belong to this workspace, with those
 // that the user names. Detecting clones runs git and is slow.
 func (c *Capture) findRoots(ctx context.Context, was []string, clones bool) *roots {
-	root := realDir(c.Store.Root())
+	root := realDir(c.ws.Store.Root())
 	for i, dir := range was {
 		was[i] = realDir(dir)
 	}
-	p := &roots{root: root, dirs: append([]string{root, c.Store.Root()}, was...), clones: map[string]string{}, held: map[string]bool{}}
+	p := &roots{root: root, dirs: append([]string{root, c.ws.Store.Root()}, was...), clones: map[string]string{}, held: map[string]bool{}}
 	if top := git.Root(ctx, root); top != "" {
 		top = realDir(top)
 		rel, err := filepath.Rel(top, root)
@@ -60,7 +60,7 @@ func (c *Capture) findRoots(ctx context.Context, was []string, clones bool) *roo
 
 // previousRoots returns the folders that this workspace has been in.
 func (c *Capture) previousRoots() []string {
-	b, err := c.Store.ReadFile(rootsName)
+	b, err := c.ws.Store.ReadFile(rootsName)
 	if err != nil {
 		return nil
 	}
@@ -69,12 +69,12 @@ func (c *Capture) previousRoots() []string {
 
 // noteRoot remembers where the workspace lies.
 func (c *Capture) noteRoot() error {
-	here := realDir(c.Store.Root())
+	here := realDir(c.ws.Store.Root())
 	known := c.previousRoots()
 	if slices.Contains(known, here) || strings.ContainsAny(here, "\r\n") {
 		return nil
 	}
-	return c.Store.WriteFile(rootsName, []byte(strings.Join(append(known, here), "\n")+"\n"))
+	return c.ws.Store.WriteFile(rootsName, []byte(strings.Join(append(known, here), "\n")+"\n"))
 }
 
 // contains reports whether a session was held in one of the folders, or in another

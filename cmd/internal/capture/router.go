@@ -122,7 +122,7 @@ func (c *Capture) From(e inject.Event) string {
 	if e.PromptID != "" {
 		return e.PromptID
 	}
-	return timeFrom + string(schema.NewTime(c.Env.Now()))
+	return timeFrom + string(schema.NewTime(c.ws.Env.Now()))
 }
 
 // first is the first segment of the conversation that a segment belongs to: a session
@@ -262,7 +262,7 @@ func (r *router) finish(o Options) error {
 				}
 			}
 			if n := r.result.Appended - before; n > 0 {
-				r.c.NoteMessages(workspace.Event{Name: lifecycle.Message, Path: h.conv.Path(), MessageID: r.last.ID, Role: string(r.last.Role), Count: n})
+				r.c.ws.NoteMessages(workspace.Event{Name: lifecycle.Message, Path: h.conv.Path(), MessageID: r.last.ID, Role: string(r.last.Role), Count: n})
 			}
 		}
 		errs = append(errs, err)
@@ -288,8 +288,8 @@ func (r *router) finishOne(i int, tx *store.Tx, o Options) (cp store.Checkpoint,
 		tx.Rollback()
 		return cp, err
 	}
-	if o.SessionJSON == WhenDue && tx.Result().Appended > 0 && (r.c.TurnDue(tx) || r.undescribed(tx)) && !r.homes[i].waiting && !r.homes[i].taken {
-		if err := r.c.FinishIn(tx, conv, workspace.Finishing{Describe: o.describe}); err != nil {
+	if o.SessionJSON == WhenDue && tx.Result().Appended > 0 && (r.c.ws.TurnDue(tx) || r.undescribed(tx)) && !r.homes[i].waiting && !r.homes[i].taken {
+		if err := r.c.ws.FinishIn(tx, conv, workspace.Finishing{Describe: o.describe}); err != nil {
 			tx.Rollback()
 			return cp, err
 		}
@@ -311,7 +311,7 @@ func (r *router) recall(tx *store.Tx, seg Segment) error {
 		s.CreatedAt = schema.NewTime(r.transcript.First)
 	}
 	if r.transcript.Command != "" {
-		return r.c.DescribeCommand(s, r.transcript.Command, r.transcript.Arguments)
+		return r.c.ws.DescribeCommand(s, r.transcript.Command, r.transcript.Arguments)
 	}
 	return nil
 }

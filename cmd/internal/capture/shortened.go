@@ -8,12 +8,12 @@ import (
 // Shortened reports whether the log of a conversation is shorter than a checkpoint in the
 // cache says that it was, and the transcript that it was captured from is gone.
 func (c *Capture) Shortened(conv *store.Conversation, s *schema.Session) bool {
-	size, err := c.Store.LogSize(conv.Path())
+	size, err := c.ws.Store.LogSize(conv.Path())
 	if err != nil || conv.HasMore() {
 		return false
 	}
 	for _, src := range s.Sources {
-		agent, ok := c.Agent(src.Agent)
+		agent, ok := c.ws.Agent(src.Agent)
 		if !ok {
 			continue
 		}

@@ -68,7 +68,7 @@ func (c *Capture) beginMissed(ctx context.Context, agent inject.Agent, e inject.
 	if err != nil {
 		return err
 	}
-	t, err := agent.Open(e.Transcript, inject.Options{Strip: c.Strip})
+	t, err := agent.Open(e.Transcript, inject.Options{Strip: c.ws.Strip})
 	if err != nil {
 		return err
 	}
@@ -80,11 +80,11 @@ func (c *Capture) beginMissed(ctx context.Context, agent inject.Agent, e inject.
 	if err != nil {
 		return err
 	}
-	entry, err := c.Entry(got.Path)
+	entry, err := c.ws.Entry(got.Path)
 	if err != nil {
 		return err
 	}
-	_, err = c.SetStatus(entry, schema.Active)
+	_, err = c.ws.SetStatus(entry, schema.Active)
 	return err
 }
 
@@ -105,7 +105,7 @@ func (c *Capture) Source(ctx context.Context, agent inject.Agent, nativeID strin
 		if err != nil {
 			return err
 		}
-		if file, ok := agent.Locate(c.Env.Machine, nativeID); ok {
+		if file, ok := agent.Locate(c.ws.Env.Machine, nativeID); ok {
 			b.Transcript = file
 		}
 		out, err := c.Ingest(ctx, agent, nativeID, b, o)
@@ -119,8 +119,8 @@ func (c *Capture) Source(ctx context.Context, agent inject.Agent, nativeID strin
 // this machine, except that of the session held, which the caller deals with.
 func (c *Capture) Sources(ctx context.Context, e store.Entry, held string, o Options) (appended int, err error) {
 	var errs []error
-	if o.Mode == PutBack && e.Waiting && c.GitOperation() == "" && !c.Outside(e.Path) {
-		conv, err := c.Store.PutBack(e.Path)
+	if o.Mode == PutBack && e.Waiting && c.ws.GitOperation() == "" && !c.ws.Outside(e.Path) {
+		conv, err := c.ws.Store.PutBack(e.Path)
 		if err != nil {
 			return 0, err
 		}
@@ -128,9 +128,9 @@ func (c *Capture) Sources(ctx context.Context, e store.Entry, held string, o Opt
 	}
 	done := map[string]bool{}
 	for _, src := range e.Session.Sources {
-		agent, ok := c.Agent(src.Agent)
+		agent, ok := c.ws.Agent(src.Agent)
 		key := src.Agent + "\n" + src.NativeID
-		if !ok || done[key] || src.NativeID == held || c.Skipped(src.Agent, src.NativeID) {
+		if !ok || done[key] || src.NativeID == held || c.ws.Skipped(src.Agent, src.NativeID) {
 			continue
 		}
 		done[key] = true
@@ -151,16 +151,16 @@ func (c *Capture) CatchUp(ctx context.Context, agent inject.Agent, e inject.Even
 	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
 	defer cancel()
 	errs := []error{c.catchUpKnown(ctx, agent)}
-	active, err := c.Active()
+	active, err := c.ws.Active()
 	errs = append(errs, err)
 	for i := range active { // the cache may know nothing of them
 		n, err := c.Sources(ctx, active[i], e.NativeID, Options{})
 		if n > 0 && err == nil {
-			active[i], err = c.Entry(active[i].Path)
+			active[i], err = c.ws.Entry(active[i].Path)
 		}
 		errs = append(errs, err)
 	}
-	_, err = c.PauseIdleOf(active, e.NativeID)
+	_, err = c.ws.PauseIdleOf(active, e.NativeID)
 	errs = slices.DeleteFunc(append(errs, err), func(err error) bool { return errors.Is(err, context.DeadlineExceeded) })
 	return errors.Join(errs...)
 }
@@ -168,14 +168,14 @@ func (c *Capture) CatchUp(ctx context.Context, agent inject.Agent, e inject.Even
 // catchUpKnown captures what the sessions that the cache knows have grown by.
 func (c *Capture) catchUpKnown(ctx context.Context, agent inject.Agent) error {
 	var errs []error
-	for _, name := range c.Store.ListCache("bindings/" + agent.Name) {
+	for _, name := range c.ws.Store.ListCache("bindings/" + agent.Name) {
 		id := strings.TrimSuffix(name, ".json")
 		b, ok := c.cached(agent.Name, id)
 		if ok && b.gone(agent) {
 			_ = c.Forgotten(agent.Name, id)
 			continue
 		}
-		if !ok || !b.Captured() || !b.Grown(agent) || c.Skipped(agent.Name, id) {
+		if !ok || !b.Captured() || !b.Grown(agent) || c.ws.Skipped(agent.Name, id) {
 			continue
 		}
 		if ctx.Err() != nil {

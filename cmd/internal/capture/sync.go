@@ -70,7 +70,7 @@ func (c *Capture) entries() ([]store.Entry, error) {
 	if c.scan != nil {
 		return c.scan.all()
 	}
-	return c.Store.List()
+	return c.ws.Store.List()
 }
 
 // Sync captures what the agents' stores on this machine have of this workspace's
@@ -78,8 +78,8 @@ func (c *Capture) entries() ([]store.Entry, error) {
 // unless it is asked to, nothing that git took from the work tree is put back.
 func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) {
 	for _, name := range o.Agents {
-		if _, ok := c.Agent(name); !ok {
-			return nil, &AgentError{Agent: name, Known: c.AgentNames()}
+		if _, ok := c.ws.Agent(name); !ok {
+			return nil, &AgentError{Agent: name, Known: c.ws.AgentNames()}
 		}
 	}
 	out := &SyncResult{}
@@ -90,14 +90,14 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 	}
 	at := c.findRoots(ctx, o.Was, o.Clones)
 	if o.Clones {
-		c.KnowClones(ctx)
+		c.ws.KnowClones(ctx)
 	}
 	known := sync.OnceValues(c.sources) // most often the folder tells
-	for _, agent := range c.Env.Agents {
+	for _, agent := range c.ws.Env.Agents {
 		if agent.Sessions == nil || len(o.Agents) > 0 && !slices.Contains(o.Agents, agent.Name) {
 			continue
 		}
-		natives, err := agent.Sessions(c.Env.Machine)
+		natives, err := agent.Sessions(c.ws.Env.Machine)
 		if err != nil {
 			out.Errors = append(out.Errors, err)
 		}
@@ -129,7 +129,7 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 		out.Errors = append(out.Errors, err)
 	}
 	if out.Sessions > 0 {
-		c.KeepIDs()
+		c.ws.KeepIDs()
 	}
 	return out, nil
 }
@@ -137,23 +137,23 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 // settleWaiting moves what waits into the logs whose folders are back, and with
 // Restore all of it.
 func (c *Capture) settleWaiting(o SyncOptions, out *SyncResult) error {
-	if c.GitOperation() != "" {
+	if c.ws.GitOperation() != "" {
 		return nil
 	}
 	var errs []error
-	for _, path := range c.Store.WaitingPaths() {
+	for _, path := range c.ws.Store.WaitingPaths() {
 		if gone, err := c.dropRemoved(path); err != nil || gone {
 			errs = append(errs, err)
 			continue
 		}
-		conv, err := c.Store.Conversation(path)
-		if errors.Is(err, store.ErrNotFound) && o.Restore && !c.Outside(path) {
-			conv, err = c.Store.PutBack(path)
+		conv, err := c.ws.Store.Conversation(path)
+		if errors.Is(err, store.ErrNotFound) && o.Restore && !c.ws.Outside(path) {
+			conv, err = c.ws.Store.PutBack(path)
 		}
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		}
-		if err == nil && c.Away(conv) == "" {
+		if err == nil && c.ws.Away(conv) == "" {
 			err = conv.Update(func(*store.Tx, *schema.Session) error { return nil })
 		}
 		if conv != nil {
@@ -166,7 +166,7 @@ func (c *Capture) settleWaiting(o SyncOptions, out *SyncResult) error {
 
 // dropRemoved deletes what waits for a conversation that the user has removed since.
 func (c *Capture) dropRemoved(path string) (gone bool, err error) {
-	conv, err := c.Store.Waiting(path)
+	conv, err := c.ws.Store.Waiting(path)
 	if err != nil {
 		return false, err
 	}
@@ -175,7 +175,7 @@ func (c *Capture) dropRemoved(path string) (gone bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if gone, err = c.ConversationRemoved(s.ID); err != nil || !gone {
+	if gone, err = c.ws.ConversationRemoved(s.ID); err != nil || !gone {
 		return false, err
 	}
 	return true, conv.DeleteWaiting()
@@ -184,7 +184,7 @@ func (c *Capture) dropRemoved(path string) (gone bool, err error) {
 // sources are the sessions that the conversations were captured from, each as its
 // agent, a line end, and its id.
 func (c *Capture) sources() (map[string]bool, error) {
-	all, err := c.Store.List()
+	all, err := c.ws.Store.List()
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (c *Capture) sources() (map[string]bool, error) {
 func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []inject.Native, o SyncOptions, out *SyncResult) error {
 	slices.SortStableFunc(list, func(a, b inject.Native) int { return a.Updated.Compare(b.Updated) })
 	seen := c.readScanned(agent.Name)
-	c.scan = &scan{all: sync.OnceValues(c.Store.List), seen: c.Seen(), roots: map[string]map[string]bool{}, inGit: sync.OnceValue(func() map[string]inBranch { return c.sourcesInGit(ctx) })}
+	c.scan = &scan{all: sync.OnceValues(c.ws.Store.List), seen: c.ws.Seen(), roots: map[string]map[string]bool{}, inGit: sync.OnceValue(func() map[string]inBranch { return c.sourcesInGit(ctx) })}
 	defer func() { c.scan = nil }()
 	for i, n := range list {
 		if err := ctx.Err(); err != nil {
@@ -233,7 +233,7 @@ func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []i
 // syncSession captures one session. It is not ours if no command began it and it is
 // not to be adopted.
 func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.Native, o SyncOptions, out *SyncResult) (ours bool, err error) {
-	if c.Skipped(agent.Name, n.NativeID) {
+	if c.ws.Skipped(agent.Name, n.NativeID) {
 		return true, nil
 	}
 	var b *Binding
@@ -318,11 +318,11 @@ func (c *Capture) DiscoverAll(ctx context.Context, o SyncOptions) (*SyncResult, 
 	if err != nil {
 		return out, err
 	}
-	recent := c.Env.Now().Add(-time.Duration(max(c.Config.IdleMinutes, 1)) * time.Minute)
+	recent := c.ws.Env.Now().Add(-time.Duration(max(c.ws.Config.IdleMinutes, 1)) * time.Minute)
 	for _, got := range out.New {
-		e, err := c.Entry(got.Path)
+		e, err := c.ws.Entry(got.Path)
 		if err == nil && e.Session.LastActive.Time().After(recent) {
-			_, err = c.SetStatus(e, schema.Active)
+			_, err = c.ws.SetStatus(e, schema.Active)
 		}
 		if err != nil {
 			out.Errors = append(out.Errors, err)
@@ -343,8 +343,8 @@ func scannedName(agent string) string { return fmt.Sprintf("scanned/%s.json", ag
 
 func (c *Capture) readScanned(agent string) scanned {
 	var l scanned
-	b, ok := c.Store.ReadCache(scannedName(agent))
-	if !ok || json.Unmarshal(b, &l) != nil || l.Seen != c.Seen() || l.Updated == nil || l.Left == nil {
+	b, ok := c.ws.Store.ReadCache(scannedName(agent))
+	if !ok || json.Unmarshal(b, &l) != nil || l.Seen != c.ws.Seen() || l.Updated == nil || l.Left == nil {
 		l = scanned{Updated: map[string]int64{}, Left: map[string]bool{}}
 	}
 	return l
@@ -364,8 +364,8 @@ func (l *scanned) add(n inject.Native, ours bool) {
 
 // writeScanned remembers what was looked at. A failure costs the next look time only.
 func (c *Capture) writeScanned(agent string, l scanned) {
-	l.Seen = c.Seen()
+	l.Seen = c.ws.Seen()
 	if b, err := json.Marshal(l); err == nil {
-		_ = c.Store.WriteCache(scannedName(agent), b)
+		_ = c.ws.Store.WriteCache(scannedName(agent), b)
 	}
 }

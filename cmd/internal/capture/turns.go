@@ -11,7 +11,7 @@ import (
 
 // CountTurn notes that a turn of a session was answered.
 func (c *Capture) CountTurn(agent inject.Agent, nativeID string) {
-	if c.Config.RemindTurns <= 0 {
+	if c.ws.Config.RemindTurns <= 0 {
 		return
 	}
 	if b, ok := c.cached(agent.Name, nativeID); ok && b.Bound() && !b.Reminded {
@@ -27,7 +27,7 @@ const remindWait = 50 * time.Millisecond
 // TakeReminder reports, once after each stop, that remind_turns turns were answered since.
 // Usually it reads one small file.
 func (c *Capture) TakeReminder(agent inject.Agent, nativeID string) bool {
-	if b, ok := c.cached(agent.Name, nativeID); !ok || !c.due(b) || c.Skipped(agent.Name, nativeID) {
+	if b, ok := c.cached(agent.Name, nativeID); !ok || !c.due(b) || c.ws.Skipped(agent.Name, nativeID) {
 		return false
 	}
 	unlock, err := c.Lock(agent.Name, nativeID, remindWait)
@@ -45,5 +45,5 @@ func (c *Capture) TakeReminder(agent inject.Agent, nativeID string) bool {
 }
 
 func (c *Capture) due(b *Binding) bool {
-	return c.Config.RemindTurns > 0 && b.Bound() && !b.Reminded && b.Turns >= c.Config.RemindTurns
+	return c.ws.Config.RemindTurns > 0 && b.Bound() && !b.Reminded && b.Turns >= c.ws.Config.RemindTurns
 }

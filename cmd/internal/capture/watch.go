@@ -60,8 +60,8 @@ type watcher struct {
 }
 
 func (v *watcher) run(ctx context.Context) error {
-	debounce := time.Duration(v.c.Config.DebounceMS) * time.Millisecond
-	tick := time.NewTicker(time.Duration(v.c.Config.IntervalS) * time.Second)
+	debounce := time.Duration(v.c.ws.Config.DebounceMS) * time.Millisecond
+	tick := time.NewTicker(time.Duration(v.c.ws.Config.IntervalS) * time.Second)
 	defer tick.Stop()
 	fire := time.NewTimer(time.Hour)
 	fire.Stop()
@@ -91,7 +91,7 @@ func (v *watcher) run(ctx context.Context) error {
 				return err
 			}
 			fire.Reset(debounce) // something changed, who knows what
-			for _, agent := range v.c.Env.Agents {
+			for _, agent := range v.c.ws.Env.Agents {
 				v.dirty[agent.Name] = true
 			}
 		case <-fire.C:
@@ -135,9 +135,9 @@ func (v *watcher) take() (names []string) {
 // is idle is captured, with off nothing.
 func (v *watcher) look(ctx context.Context, agents []string) error {
 	out, o := &SyncResult{}, SyncOptions{Agents: agents, Adopt: v.o.Adopt}
-	config := v.c.Config
+	config := v.c.ws.Config
 	if config.Autosave == workspace.AutosavePause {
-		o.Until = v.c.Env.Now().Add(-time.Duration(config.IdleMinutes) * time.Minute)
+		o.Until = v.c.ws.Env.Now().Add(-time.Duration(config.IdleMinutes) * time.Minute)
 	}
 	if config.Autosave != workspace.AutosaveOff {
 		got, err := v.c.DiscoverAll(ctx, o)
@@ -157,7 +157,7 @@ func (v *watcher) look(ctx context.Context, agents []string) error {
 	if v.unseen != nil {
 		out.Errors = append(out.Errors, v.unseen)
 	}
-	paused, err := v.c.PauseIdle("")
+	paused, err := v.c.ws.PauseIdle("")
 	if err != nil {
 		out.Errors = append(out.Errors, err)
 	}
@@ -169,7 +169,7 @@ func (v *watcher) look(ctx context.Context, agents []string) error {
 
 // changed notes whose store an event is about; new folders are watched too.
 func (v *watcher) changed(e fsnotify.Event) (ours bool) {
-	for _, agent := range v.c.Env.Agents {
+	for _, agent := range v.c.ws.Env.Agents {
 		for _, s := range v.stores(agent) {
 			depth := depthIn(s.Dir, e.Name)
 			if depth < 0 {
@@ -195,12 +195,12 @@ func (v *watcher) stores(agent inject.Agent) []inject.Store {
 	if agent.Stores == nil {
 		return nil
 	}
-	return agent.Stores(v.c.Env.Machine)
+	return agent.Stores(v.c.ws.Env.Machine)
 }
 
 // addStores watches the stores of all agents.
 func (v *watcher) addStores() {
-	for _, agent := range v.c.Env.Agents {
+	for _, agent := range v.c.ws.Env.Agents {
 		for _, s := range v.stores(agent) {
 			v.watch(s)
 		}
@@ -252,7 +252,7 @@ func (v *watcher) add(dir string, depth int) {
 func (v *watcher) see(dir string) {
 	if err := v.notify.Add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) && v.unseen == nil {
 		v.unseen = fmt.Errorf("%s and perhaps more cannot be watched, and are looked at every %d s only: %w (on Linux, fs.inotify.max_user_watches bounds how many can)",
-			dir, v.c.Config.IntervalS, err)
+			dir, v.c.ws.Config.IntervalS, err)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 // A Workspace is an open workspace with its settings.
 type Workspace struct {
+	*workspace.Workspace
 	*capture.Capture
 
 	// Summing, if it is set, is called before each request to a model with the first,
@@ -34,7 +35,7 @@ func Open(env workspace.Env) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Workspace{Capture: capture.New(w)}, nil
+	return &Workspace{Workspace: w, Capture: capture.New(w)}, nil
 }
 
 // OpenAt opens dir as a workspace, also if it is none yet: to plan what would be
@@ -47,7 +48,7 @@ func OpenAt(env workspace.Env, dir string, isNew bool) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Workspace{Capture: capture.New(w)}, nil
+	return &Workspace{Workspace: w, Capture: capture.New(w)}, nil
 }
 
 // Current returns the conversation that a command means which names none: that
@@ -125,7 +126,7 @@ func (w *Workspace) unbound() (agent, nativeID string, b *capture.Binding) {
 }
 
 // ErrNoSession says that a command was not called from within an agent's session.
-var ErrNoSession = errors.New("this is no session of an agent: the command is for agents to call")
+var ErrNoSession = errors.New("not inside an agent's session: this command is for agents to call")
 
 // SkipCaller leaves the session that the command is called from alone from now on.
 func (w *Workspace) SkipCaller() error {
