@@ -32,6 +32,16 @@ type LogCheckpoint struct {
 // delivers everything again, which appends only what is missing.
 var ErrCheckpoint = errors.New("the logs do not hold what the checkpoint names")
 
+// A replacedError says that a log was replaced or removed while it was written to. To a
+// writer with a checkpoint it is an [ErrCheckpoint].
+type replacedError struct{ log string }
+
+func (e *replacedError) Error() string {
+	return fmt.Sprintf("%q was replaced or removed during the write: run it again", e.log)
+}
+
+func (e *replacedError) Is(target error) bool { return target == ErrCheckpoint }
+
 // sumBytes is how much of a log before a checkpoint is compared. It covers the
 // last record and usually several before it, at the cost of one small read.
 const sumBytes = 4 << 10
@@ -39,8 +49,9 @@ const sumBytes = 4 << 10
 // Confirms reports whether the record that cp names is at the position it names,
 // in both logs. The cost does not depend on their length.
 //
-// git writes a new file where it changes a log, so a log with another inode is not
-// trusted even if it fits: its earlier lines may differ.
+// A log with another inode is another file and is not trusted even if it fits: its
+// earlier lines may differ. The same inode proves nothing, since file systems reuse
+// them: the hash decides.
 func (c *Conversation) Confirms(cp Checkpoint) bool {
 	for name, at := range map[string]LogCheckpoint{messagesFile: cp.Messages, toolsFile: cp.Tools} {
 		if at == (LogCheckpoint{}) {

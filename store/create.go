@@ -335,9 +335,16 @@ func (c *Conversation) Delete() error {
 	}
 	defer tx.Rollback()
 	tx.made = nil
+	if err := c.DeleteWaiting(); err != nil {
+		return err
+	}
 	for _, dir := range slices.Backward(c.dirs()) {
-		if err := c.s.deleteFolder(path.Dir(dir)); err != nil {
-			return fmt.Errorf("remove %q: %w", path.Dir(dir), explain(err))
+		folder := path.Dir(dir)
+		if !c.s.isFolder(folder) {
+			continue // it waited, or git has it and the work tree does not
+		}
+		if err := c.s.deleteFolder(folder); err != nil {
+			return fmt.Errorf("remove %q: %w", folder, explain(err))
 		}
 	}
 	_ = c.s.root.Remove(c.backupFile())

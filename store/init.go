@@ -2,13 +2,14 @@ package store
 
 import (
 	"bytes"
-	"cortext/store/internal/lines"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"cortext/store/internal/lines"
 )
 
 const (

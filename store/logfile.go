@@ -21,13 +21,16 @@ type logFile struct {
 	name string // relative to the workspace
 	kept string // below kept/torn: what the names of bytes set aside begin with
 
-	since  int64             // records before it need no index; see Conversation.BeginAt
-	from   int64             // where the index begins
-	places map[string]places // by id; nil before the first use
-	end    int64             // the file up to here is in places
-	mod    time.Time         // of the file when it had that length
-	last   []byte            // the last bytes before end: another content would differ there
+	since  int64     // records before it need no index; see Conversation.BeginAt
+	from   int64     // where the index begins
+	places index     // nil before the first use
+	end    int64     // the file up to here is in places
+	mod    time.Time // of the file when it had that length
+	last   []byte    // the last bytes before end: another content would differ there
 }
+
+// An index says where the records of a log stand, by id.
+type index map[string]places
 
 // places are the offsets of the records with one id, in their order. Nearly all
 // ids have one.
@@ -63,23 +66,22 @@ func (l *logFile) refresh(s *Store) (aside []SetAside, err error) {
 	}
 	first := l.places == nil
 	if first || !l.continues() {
-		l.places, l.from, l.end = map[string]places{}, 0, 0
+		l.places, l.from, l.end = index{}, 0, 0
 		if first {
 			l.from = min(l.since, l.Size())
 			l.end = l.from
 		}
 	}
-	if err := l.index(); err != nil {
+	if err := l.places.scan(l, l.end, l.Size()); err != nil {
 		return aside, err
 	}
 	return aside, l.note(nil)
 }
 
-// index notes where the records behind the indexed part stand. A line that looks
-// as ours do is not parsed: [logFile.at] sees what it is worth.
-func (l *logFile) index() error {
-	offset := l.end
-	in := bufio.NewReaderSize(io.NewSectionReader(l, offset, l.Size()-offset), 256<<10)
+// scan notes where the records in a part of a log stand. A line that looks as ours do
+// is not parsed: [index.at] sees what it is worth.
+func (x index) scan(r io.ReaderAt, offset, end int64) error {
+	in := bufio.NewReaderSize(io.NewSectionReader(r, offset, end-offset), 256<<10)
 	for {
 		line, err := in.ReadSlice('\n')
 		size := int64(len(line))
@@ -92,8 +94,8 @@ func (l *logFile) index() error {
 			return err
 		}
 		if id, ok := plainID(line); ok {
-			l.add(id, offset)
-		} else if addErr := l.addParsed(offset, size); addErr != nil {
+			x.add(id, offset)
+		} else if addErr := x.addParsed(r, offset, size); addErr != nil {
 			return addErr
 		}
 		offset += size
@@ -116,10 +118,10 @@ func plainID(line []byte) (string, bool) {
 }
 
 // addParsed indexes the records of one line.
-func (l *logFile) addParsed(offset, size int64) error {
-	for rec, err := range jsonl.Read(io.NewSectionReader(l, offset, size), offset, 0) {
+func (x index) addParsed(r io.ReaderAt, offset, size int64) error {
+	for rec, err := range jsonl.Read(io.NewSectionReader(r, offset, size), offset, 0) {
 		if err == nil {
-			l.add(recordID(rec.Raw), rec.Offset)
+			x.add(recordID(rec.Raw), rec.Offset)
 		} else if !isDamage(err) {
 			return err
 		}
@@ -156,28 +158,28 @@ func (l *logFile) note(line []byte) error {
 	return err
 }
 
-func (l *logFile) add(id string, offset int64) {
+func (x index) add(id string, offset int64) {
 	if id == "" {
 		return
 	}
-	p, ok := l.places[id]
+	p, ok := x[id]
 	if ok {
 		p.more = append(p.more, offset)
 	} else {
 		p.first = offset
 	}
-	l.places[id] = p
+	x[id] = p
 }
 
-// at returns the records with one id as they stand in the file.
-func (l *logFile) at(id string) ([][]byte, error) {
-	p, ok := l.places[id]
+// at returns the records with one id as they stand in the log.
+func (x index) at(r io.ReaderAt, id string) ([][]byte, error) {
+	p, ok := x[id]
 	if !ok {
 		return nil, nil
 	}
 	var raws [][]byte
 	for _, offset := range append([]int64{p.first}, p.more...) {
-		raw, err := recordAt(l, offset)
+		raw, err := recordAt(r, offset)
 		if err != nil {
 			return nil, err
 		}

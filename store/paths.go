@@ -111,17 +111,30 @@ func disposable(dir string) bool {
 func within(dir, name string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
 
 // makeLocal makes a folder below .workspace/local, which a clone lacks, with the
-// file that keeps git from looking at it. A clone that an older version wrote to may
-// have the folder without the file, so each process looks once.
+// file that keeps git from looking at it.
 func (s *Store) makeLocal(dir string) error {
 	made, err := s.makeDirs(dir)
 	if err != nil {
 		return fmt.Errorf("make %q: %w", dir, err)
 	}
-	if s.ignored.Load() && !slices.Contains(made, localDir) {
+	if slices.Contains(made, localDir) {
+		s.ignored.Store(false)
+	}
+	return s.IgnoreLocal()
+}
+
+// IgnoreLocal keeps git from looking at .workspace/local, if there is one: an older
+// version, or a person who restored a backup, may have left it without the file that
+// does so. Each process looks once.
+func (s *Store) IgnoreLocal() error {
+	if s.ignored.Load() {
 		return nil
 	}
-	if _, err := s.ignoreLocal(); err != nil {
+	_, err := s.ignoreLocal()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("make %q: %w", ignoreFile, err)
 	}
 	s.ignored.Store(true)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"slices"
 
 	"cortext/schema"
 	"cortext/schema/jsonl"
@@ -27,8 +28,16 @@ func (c *Conversation) Tools() iter.Seq2[schema.Tool, error] {
 
 func readLog[R any](c *Conversation, name string, parse func([]byte) (R, error)) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
-		for _, dir := range c.dirs() {
-			for r, err := range readLogFile(c.s, dir+"/"+name, parse) {
+		// A writer may move records into the first folder meanwhile. Where the others
+		// are opened before it, each record is in one of the open files.
+		dirs := c.dirs()
+		logs := make([]heldLog, len(dirs))
+		for i := range slices.Backward(dirs) {
+			logs[i] = c.s.hold(dirs[i] + "/" + name)
+			defer logs[i].close()
+		}
+		for _, l := range logs {
+			for r, err := range parseLog(l, parse) {
 				if !yield(r, err) {
 					return
 				}
@@ -39,47 +48,85 @@ func readLog[R any](c *Conversation, name string, parse func([]byte) (R, error))
 
 func readLogFile[R any](s *Store, name string, parse func([]byte) (R, error)) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
-		for rec, err := range s.readRaw(name) {
+		l := s.hold(name)
+		defer l.close()
+		parseLog(l, parse)(yield)
+	}
+}
+
+func parseLog[R any](l heldLog, parse func([]byte) (R, error)) iter.Seq2[R, error] {
+	return func(yield func(R, error) bool) {
+		for rec, err := range l.records() {
 			var r R
 			if err == nil {
 				r, err = parseRecord(rec, parse)
 			}
-			if !yield(r, damageIn(name, err)) {
+			if !yield(r, damageIn(l.name, err)) {
 				return
 			}
 		}
 	}
 }
 
-// readRaw yields the records of a log as they stand there, and a [*Damage] for what is
-// none.
-func (s *Store) readRaw(name string) iter.Seq2[jsonl.Record, error] {
+// A heldLog is a log that is open for reading, as long as it was when it was opened.
+// It stays what it is if git puts another in its place.
+type heldLog struct {
+	name string
+	file *os.File    // nil where there is none
+	r    io.ReaderAt // never nil
+	size int64
+	err  error // why it cannot be read
+}
+
+// hold opens a log for reading. One that is missing is empty.
+func (s *Store) hold(name string) heldLog {
+	l := heldLog{name: name, r: bytes.NewReader(nil)}
+	if content, ok := s.borrowedFile(name); ok {
+		l.r, l.size = bytes.NewReader(content), int64(len(content))
+		return l
+	}
+	f, info, _, err := lines.Open(s.root, name, os.O_RDONLY, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, lines.ErrNotRegular):
+		l.err = &Damage{name, jsonl.Damage{Kind: NotRegular, Detail: err.Error()}}
+	case err != nil:
+		l.err = explain(err)
+	default:
+		l.file, l.r, l.size = f, f, info.Size()
+	}
+	return l
+}
+
+func (l heldLog) close() error {
+	if l.file == nil {
+		return nil
+	}
+	return l.file.Close()
+}
+
+// records yields the records of the log as they stand there, and a [*Damage] for what
+// is none.
+func (l heldLog) records() iter.Seq2[jsonl.Record, error] {
 	return func(yield func(jsonl.Record, error) bool) {
-		if content, ok := s.borrowedFile(name); ok {
-			for rec, err := range jsonl.Read(bytes.NewReader(content), 0, 1) {
-				if !yield(rec, damageIn(name, err)) {
-					return
-				}
-			}
+		if l.err != nil {
+			yield(jsonl.Record{}, l.err)
 			return
 		}
-		f, info, _, err := lines.Open(s.root, name, os.O_RDONLY, 0)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return
-		case errors.Is(err, lines.ErrNotRegular):
-			yield(jsonl.Record{}, &Damage{name, jsonl.Damage{Kind: NotRegular, Detail: err.Error()}})
-			return
-		case err != nil:
-			yield(jsonl.Record{}, explain(err))
-			return
-		}
-		defer f.Close()
-		for rec, err := range jsonl.Read(io.NewSectionReader(f, 0, info.Size()), 0, 1) {
-			if !yield(rec, damageIn(name, err)) {
+		for rec, err := range jsonl.Read(io.NewSectionReader(l.r, 0, l.size), 0, 1) {
+			if !yield(rec, damageIn(l.name, err)) {
 				return
 			}
 		}
+	}
+}
+
+// readRaw yields the records of a log; see [heldLog.records].
+func (s *Store) readRaw(name string) iter.Seq2[jsonl.Record, error] {
+	return func(yield func(jsonl.Record, error) bool) {
+		l := s.hold(name)
+		defer l.close()
+		l.records()(yield)
 	}
 }
 

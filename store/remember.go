@@ -32,8 +32,7 @@ func (f *fileCache) get(name string, info fs.FileInfo) ([]byte, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	have, ok := f.files[name]
-	ok = ok && os.SameFile(have.info, info) && have.info.Size() == info.Size() && have.info.ModTime().Equal(info.ModTime())
-	return have.raw, ok
+	return have.raw, ok && sameState(info, have.info)
 }
 
 func (f *fileCache) put(name string, info fs.FileInfo, raw []byte) {

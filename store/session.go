@@ -16,6 +16,7 @@ import (
 type stored struct {
 	session *schema.Session // never nil
 	raw     []byte          // the file; nil if there is none
+	info    fs.FileInfo     // of the file, before it was read
 	damage  []Damage        // why the session was rebuilt, or what a merge left
 	rebuilt bool            // session is not from a file in use
 	blocked bool            // something that is no file has its name
@@ -98,6 +99,7 @@ func (s *Store) readStored(dir string) (stored, error) {
 	damaged := func(kind jsonl.Kind, detail string) []Damage {
 		return []Damage{{name, jsonl.Damage{Kind: kind, Detail: detail}}}
 	}
+	info, _ := s.root.Lstat(name)
 	raw, err := s.readSession(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -106,7 +108,7 @@ func (s *Store) readStored(dir string) (stored, error) {
 		}
 		return stored{}, nil
 	case errors.Is(err, lines.ErrNotRegular), errors.Is(err, errTooLarge):
-		return stored{damage: damaged(Unreadable, err.Error()), blocked: true}, nil
+		return stored{damage: damaged(Unreadable, err.Error()), info: info, blocked: true}, nil
 	case err != nil:
 		return stored{}, err
 	}
@@ -114,7 +116,7 @@ func (s *Store) readStored(dir string) (stored, error) {
 	if errors.As(err, new(*schema.VersionError)) {
 		return stored{}, fmt.Errorf("%q: %w", name, err)
 	}
-	st := stored{session: sess, raw: raw}
+	st := stored{session: sess, raw: raw, info: info}
 	switch {
 	case err != nil:
 		st.damage = damaged(Unreadable, err.Error())

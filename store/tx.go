@@ -360,7 +360,7 @@ func (tx *Tx) appendTo(l *logFile, records []record) (written int, err error) {
 	for _, r := range records {
 		line := r.encode(0)
 		if r.id() != "" {
-			stored, err := l.at(r.id())
+			stored, err := l.places.at(l, r.id())
 			if err != nil {
 				return 0, err
 			}
@@ -380,7 +380,7 @@ func (tx *Tx) appendTo(l *logFile, records []record) (written int, err error) {
 		if err := l.Append(line); err != nil {
 			return 0, err
 		}
-		l.add(r.id(), offset)
+		l.places.add(r.id(), offset)
 		last = line
 		written++
 	}
@@ -389,7 +389,7 @@ func (tx *Tx) appendTo(l *logFile, records []record) (written int, err error) {
 	}
 	// git may have put another file in its place meanwhile.
 	if info, err := tx.c.s.look(l.name, l); err != nil || !l.Is(info) {
-		return 0, errors.Join(fmt.Errorf("%q was replaced during the write: run it again", l.name), err)
+		return 0, &replacedError{l.name}
 	}
 	return written, l.note(last)
 }

@@ -2,7 +2,10 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 
@@ -45,7 +48,10 @@ func (tx *Tx) writeSession() (written bool, err error) {
 		sess.Version = schema.Version
 	}
 	sess.Repair = nil
-	if after, err = sess.Marshal(); err != nil {
+	if err := tx.mergeChanged(); err != nil {
+		return false, err
+	}
+	if after, err = tx.stored.session.Marshal(); err != nil {
 		return false, err
 	}
 	if err := c.keepPrevious(tx.stored); err != nil {
@@ -53,6 +59,36 @@ func (tx *Tx) writeSession() (written bool, err error) {
 	}
 	c.s.sessions.forget(c.file(sessionFile))
 	return true, c.s.replace(c.file(sessionFile), after, privateFileMode)
+}
+
+// mergeChanged takes in what git, or a person with an editor, made of session.json since
+// it was read.
+func (tx *Tx) mergeChanged() error {
+	c := tx.c
+	info, err := c.s.root.Lstat(c.file(sessionFile))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && sameState(info, tx.stored.info) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	now, err := c.s.readStored(c.dir)
+	if err != nil {
+		return err
+	}
+	mine := tx.stored.session
+	tx.stored = now
+	tx.stored.session = mine
+	if now.session != nil {
+		tx.stored.session, err = schema.MergeSessions(mine, now.session)
+	}
+	return err
+}
+
+// sameState reports whether two looks at a file saw the same content, as far as they
+// tell.
+func sameState(a, b fs.FileInfo) bool {
+	return b != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
 // describe takes into a session that was made of nothing what the first records say.

@@ -57,18 +57,15 @@ func (c *Capture) Ingest(ctx context.Context, agent inject.Agent, nativeID strin
 		return out, nil
 	}
 	o.describe = c.describeSources(agent.Name, nativeID, b)
-	for range 3 { // a log may be replaced while the transcript is read
+	for range 3 { // git may replace or remove a log while the transcript is read
 		out, err = c.ingest(ctx, agent, nativeID, b, o)
-		if !errors.Is(err, store.ErrCheckpoint) {
+		if !errors.Is(err, store.ErrCheckpoint) && !errors.Is(err, store.ErrNotFound) {
 			break
 		}
 		for i := range b.Segments {
 			b.Segments[i].Tree, b.Segments[i].Waiting, b.Segments[i].Whole = store.Checkpoint{}, store.Checkpoint{}, false
 		}
 		b.Cursor, b.Subagents = inject.Cursor{}, nil
-	}
-	if errors.Is(err, store.ErrNotFound) {
-		return out, nil // its folder went away just now
 	}
 	return out, err
 }

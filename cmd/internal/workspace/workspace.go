@@ -53,6 +53,7 @@ func Open(env Env) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
+	_ = st.IgnoreLocal() // who cannot write can read
 	return with(env, st), nil
 }
 
