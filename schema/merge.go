@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -252,10 +253,9 @@ func liveNotes(set []NoteStamp) []NoteStamp {
 		}
 	}
 	set = slices.DeleteFunc(set, func(n NoteStamp) bool { return replaced[n.key()].After(n.At.Time()) })
-	slices.SortFunc(set, func(a, b NoteStamp) int {
-		return cmp.Or(compareTimes(a.At, b.At), compareRecords(&a, &b))
-	})
-	return slices.CompactFunc(set, func(a, b NoteStamp) bool { return compareRecords(&a, &b) == 0 })
+	set = inOneOrder(set)
+	slices.SortStableFunc(set, func(a, b NoteStamp) int { return compareTimes(a.At, b.At) })
+	return set
 }
 
 // mergeSources takes the native sessions of all variants. Sessions are only added, so
@@ -282,12 +282,7 @@ func mergeSources(variants [][]Source) []Source {
 			return ordered
 		}
 	}
-	var sorted []Source
-	for _, s := range all {
-		sorted = append(sorted, s)
-	}
-	slices.SortFunc(sorted, func(a, b Source) int { return compareRecords(&a, &b) })
-	return sorted
+	return inOneOrder(slices.Collect(maps.Values(all)))
 }
 
 func mergeLinks(variants []*Links) *Links {
@@ -343,7 +338,20 @@ func mergeUnknown(all []rawjson.Member, later bool) []rawjson.Member {
 	})
 }
 
-// compareRecords orders structs by their bytes in the file.
+// inOneOrder returns each of the structs once, ordered by their bytes in the file.
+func inOneOrder[T any](list []T) []T {
+	byText := make(map[string]T, len(list))
+	for i := range list {
+		byText[string(appendLine(nil, &list[i]))] = list[i]
+	}
+	var ordered []T
+	for _, text := range slices.Sorted(maps.Keys(byText)) {
+		ordered = append(ordered, byText[text])
+	}
+	return ordered
+}
+
+// compareRecords orders two structs by their bytes in the file.
 func compareRecords[T any](a, b *T) int {
 	return bytes.Compare(appendLine(nil, a), appendLine(nil, b))
 }

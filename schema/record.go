@@ -139,7 +139,7 @@ func ParseMessage(line []byte) (Message, error) {
 	if !slices.Contains([]Role{User, Assistant, System}, m.Role) && m.Sealed == "" {
 		return Message{}, fmt.Errorf("role %.40q is none of user, assistant, system", m.Role)
 	}
-	return m, nil
+	return m, checkRev(m.Rev)
 }
 
 // ParseTool decodes a line of tools.jsonl, without its newline.
@@ -151,7 +151,18 @@ func ParseTool(line []byte) (Tool, error) {
 	if t.ID == "" {
 		return Tool{}, fmt.Errorf("a tool line has no id")
 	}
-	return t, nil
+	return t, checkRev(t.Rev)
+}
+
+// MaxRev is the greatest rev of a record (FORMAT.md, section 11). Of two lines with it,
+// the longer counts.
+const MaxRev = 1<<30 - 1
+
+func checkRev(rev int) error {
+	if rev < 0 || rev > MaxRev {
+		return fmt.Errorf("rev %d is not between 0 and %d", rev, MaxRev)
+	}
+	return nil
 }
 
 // AppendMessage appends m to dst as one line with its newline.

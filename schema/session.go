@@ -292,6 +292,9 @@ func (s *Session) validate() error {
 			return fmt.Errorf("%.40q is not a time in RFC 3339", at)
 		}
 	}
+	if n := max(len(s.Tags), len(s.TagsSet), len(s.NotesSet), len(s.Sources)); n > MaxSessionMembers { // merged from several
+		return fmt.Errorf("more than %d members in one list", MaxSessionMembers)
+	}
 	if s.MessageCount < 0 || s.Tokens < 0 || s.CountedBytes < 0 {
 		return fmt.Errorf("a counter is negative")
 	}

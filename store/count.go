@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 
 	"cortext/schema"
@@ -50,6 +51,9 @@ func (c *Conversation) countRest(s *schema.Session) error {
 	}
 	if err := c.tallyCalls(&rest, calls); err != nil {
 		return err
+	}
+	if s.Tokens > math.MaxInt64-rest.tokens || s.MessageCount > math.MaxInt-rest.messages {
+		return c.recount(s, c.dirs()) // nothing has counted that far
 	}
 	s.MessageCount += rest.messages
 	s.Tokens += rest.tokens
@@ -209,11 +213,14 @@ func (n *tally) add(id string, p part) bool {
 }
 
 func (n *tally) sum(p part, sign int64) {
-	n.tokens += sign * int64(p.tokens)
-	n.usage.PromptTokens += sign * p.usage.PromptTokens
-	n.usage.CompletionTokens += sign * p.usage.CompletionTokens
-	n.usage.CachedTokens += sign * p.usage.CachedTokens
+	n.tokens += sign * sane(int64(p.tokens))
+	n.usage.PromptTokens += sign * sane(p.usage.PromptTokens)
+	n.usage.CompletionTokens += sign * sane(p.usage.CompletionTokens)
+	n.usage.CachedTokens += sign * sane(p.usage.CachedTokens)
 }
+
+// sane bounds what one record may say of tokens, so that no sum of a log overflows.
+func sane(tokens int64) int64 { return max(0, min(tokens, 1<<32)) }
 
 // messageTokens is the count that is stored with a message, or, where version 1.0
 // stored none, a fresh one.

@@ -75,7 +75,7 @@ func revise[R any](r R, stored [][]byte, parse func([]byte) (R, error), rank fun
 	if less(&r, best) {
 		return 0, false
 	}
-	return rank(best).rev + 1, true
+	return min(rank(best).rev+1, schema.MaxRev), true
 }
 
 // A rank decides between two lines of one id. The greater rev counts; where two
