@@ -153,6 +153,26 @@ func (s *Session) stampTimes() []Time {
 	return times
 }
 
+// Defer takes from another session of the same conversation all that s itself does not
+// know for sure: the members that can be set and have no stamp in s, and those that
+// nothing changes. What s has of sources, counters and activity stays.
+func (s *Session) Defer(to *Session) {
+	v, from := reflect.ValueOf(s).Elem(), reflect.ValueOf(to.Clone()).Elem()
+	for _, f := range infoOf(v.Type()).fields {
+		switch {
+		case strings.HasSuffix(f.name, stampSuffix):
+		case slices.Contains([]string{"version", "id", "sources", "last_active", "message_count", "tokens", "counted_bytes", "usage"}, f.name):
+		case f.stamp < 0:
+			if !absent(from.Field(f.at)) {
+				v.Field(f.at).Set(from.Field(f.at))
+			}
+		case v.Field(f.stamp).IsZero():
+			v.Field(f.at).Set(from.Field(f.at))
+			v.Field(f.stamp).Set(from.Field(f.stamp))
+		}
+	}
+}
+
 func (s *Session) clearStamps() {
 	v := reflect.ValueOf(s).Elem()
 	for _, f := range infoOf(v.Type()).fields {

@@ -26,7 +26,7 @@ func (tx *Tx) lockOthers() error {
 		return nil
 	}
 	known := c.others()
-	if dir := waitingDir + "/" + c.dir; !slices.Contains(known, dir) && c.s.isFolder(dir) {
+	if dir := waitingDir + "/" + c.dir; !slices.Contains(known, dir) && c.waitsIn(dir) {
 		known = append(slices.Clone(known), dir)
 	}
 	var dirs []string

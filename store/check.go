@@ -39,7 +39,7 @@ func (s *Store) Check() iter.Seq[Damage] {
 		for _, e := range entries {
 			c := s.conversation(e.Path)
 			if e.Waiting {
-				if c, err = s.Waiting(e.Path); err != nil {
+				if c, err = s.Waiting(e.Path, e.Session.ID); err != nil {
 					continue
 				}
 			} else {

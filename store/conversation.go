@@ -48,7 +48,7 @@ func (s *Store) Conversation(name string) (*Conversation, error) {
 // documents stay where they are.
 func (s *Store) Open(e Entry) (*Conversation, error) {
 	if e.Waiting {
-		return s.Waiting(e.Path)
+		return s.Waiting(e.Path, e.Session.ID)
 	}
 	return s.openFolders(e.Path, e.Twins)
 }
@@ -84,12 +84,18 @@ func (c *Conversation) findOthers(twins []string) {
 	}
 	if c.s.isFolder(waitingDir) { // nearly always there is nothing
 		for _, name := range append([]string{c.path}, twins...) {
-			if dir := waitingDir + "/" + name + "/" + sessionDir; c.s.isFolder(dir) {
+			if dir := waitingDir + "/" + name + "/" + sessionDir; c.waitsIn(dir) {
 				dirs = append(dirs, dir)
 			}
 		}
 	}
 	c.setOthers(dirs)
+}
+
+// waitsIn reports whether records of this conversation, and not of another that has its
+// name on another branch, wait in a folder.
+func (c *Conversation) waitsIn(dir string) bool {
+	return c.s.isFolder(dir) && isSame(c.s.idIn(c.dir, c.path), c.s.idIn(dir, c.path))
 }
 
 // others returns the other folders with records of the conversation, which are read

@@ -34,32 +34,46 @@ func (s *Store) List() ([]Entry, error) {
 	if err != nil {
 		return nil, explain(err)
 	}
-	days := map[string]*os.Root{} // opened once: in a list of a thousand, walking paths is most of the time
-	for _, name := range folders {
-		day := path.Dir(name)
-		if _, ok := days[day]; ok {
-			continue
-		}
-		if days[day], err = s.root.OpenRoot(day); err == nil {
-			defer days[day].Close()
-		}
-	}
 	entries := make([]Entry, len(folders))
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		group.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(folders)); i = next.Add(1) - 1 {
-				entries[i] = s.entry(days[path.Dir(folders[i])], folders[i])
-			}
-		})
+	for from := 0; from < len(folders); {
+		from += s.readEntries(folders[from:], entries[from:])
 	}
-	group.Wait()
 	entries = s.withWaiting(withoutTwins(entries))
 	slices.SortFunc(entries, func(a, b Entry) int {
 		return cmp.Or(b.Session.LastActive.Time().Compare(a.Session.LastActive.Time()), strings.Compare(b.Path, a.Path))
 	})
 	return entries, nil
+}
+
+// maxOpenDays bounds the folders of days that are open at once.
+const maxOpenDays = 64
+
+// readEntries describes the conversations of the first days and returns how many.
+func (s *Store) readEntries(folders []string, entries []Entry) (n int) {
+	days := map[string]*os.Root{} // opened once: in a list of a thousand, walking paths is most of the time
+	for _, name := range folders {
+		day := path.Dir(name)
+		if _, ok := days[day]; !ok && len(days) == maxOpenDays {
+			break
+		} else if !ok {
+			var err error
+			if days[day], err = s.root.OpenRoot(day); err == nil {
+				defer days[day].Close()
+			}
+		}
+		n++
+	}
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				entries[i] = s.entry(days[path.Dir(folders[i])], folders[i])
+			}
+		})
+	}
+	group.Wait()
+	return n
 }
 
 // folders returns the folders of the conversations, by name, and what stands
@@ -181,11 +195,11 @@ func (s *Store) withWaiting(entries []Entry) []Entry {
 		}
 	}
 	for _, name := range s.WaitingPaths() {
-		if i, ok := at[name]; ok {
+		if i, ok := at[name]; ok && s.conversation(name).waitsIn(waitingDir+"/"+name+"/"+sessionDir) {
 			stale[i] = true
 			continue
 		}
-		c, err := s.Waiting(name)
+		c, err := s.Waiting(name, "")
 		if err != nil {
 			continue
 		}

@@ -109,6 +109,9 @@ func TestDeleteTaken(t *testing.T) {
 	k, err := s.Taken(c.Path())
 	must(t, err)
 	appendBatch(t, k, thread(0, 4))
+	sess, _, err := c.Session()
+	must(t, err)
+	must(t, k.Edit(func(s *schema.Session) error { s.ID = sess.ID; return nil }))
 	must(t, k.Close())
 	must(t, c.Delete())
 	if s.isFolder(takenDir + "/" + c.path) {

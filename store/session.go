@@ -61,6 +61,14 @@ func (c *Conversation) load() (stored, error) {
 		if err != nil {
 			return stored{}, err
 		}
+		// Where one of the two waits, it may have been made of a folder's name.
+		switch away := within(keptDir, c.dir); {
+		case st.session == nil || other.session == nil || away == within(keptDir, dir):
+		case away:
+			st.session.Defer(other.session)
+		default:
+			other.session.Defer(st.session)
+		}
 		switch {
 		case other.session == nil: // its records count anyway
 		case st.session == nil:

@@ -57,33 +57,48 @@ func (n *Snapshot) Close() error {
 	return errors.Join(errs...)
 }
 
-// LacksMessage reports whether the logs have no line that says what m says.
-func (n *Snapshot) LacksMessage(m schema.Message) (bool, error) {
+// Held says how much of a record the logs have.
+type Held int
+
+// Its values.
+const (
+	Nothing Held = iota // no line has its id
+	Part                // it says more than the lines with its id
+	Whole               // a line says all that it says
+)
+
+// Message says how much of m the logs have.
+func (n *Snapshot) Message(m schema.Message) (Held, error) {
 	ready, err := n.s.prepareMessage(m, secrets.Counts{})
 	if err != nil {
-		return false, err
+		return Nothing, err
 	}
-	return lacks(n.messages, messageRecord(ready))
+	return held(n.messages, messageRecord(ready))
 }
 
-// LacksTool reports whether the logs have no line that says what t says.
-func (n *Snapshot) LacksTool(t schema.Tool) (bool, error) {
+// Tool says how much of t the logs have.
+func (n *Snapshot) Tool(t schema.Tool) (Held, error) {
 	ready, err := n.s.prepareTool(t, secrets.Counts{})
 	if err != nil {
-		return false, err
+		return Nothing, err
 	}
-	return lacks(n.tools, toolRecord(ready))
+	return held(n.tools, toolRecord(ready))
 }
 
-func lacks(logs []indexedLog, r record) (bool, error) {
+func held(logs []indexedLog, r record) (Held, error) {
 	var stored [][]byte
 	for _, l := range logs {
 		lines, err := l.index.at(l.r, r.id())
 		if err != nil {
-			return false, err
+			return Nothing, err
 		}
 		stored = append(stored, lines...)
 	}
-	_, isNew := r.revise(stored)
-	return isNew, nil
+	if len(stored) == 0 {
+		return Nothing, nil
+	}
+	if _, isNew := r.revise(stored); isNew {
+		return Part, nil
+	}
+	return Whole, nil
 }

@@ -30,8 +30,15 @@ func (c *Conversation) TakeBack() {
 	}
 }
 
-// HasMore reports whether the next write moves records into the logs that wait.
+// HasMore reports whether the next write moves records into the logs: what waits for the
+// conversation, what git took and [Conversation.TakeBack] asked back, or what is in a
+// second folder.
 func (c *Conversation) HasMore() bool { return len(c.others()) > 0 && c.base == "" }
+
+// Waits reports whether the next write moves records into the logs that wait for it.
+func (c *Conversation) Waits() bool {
+	return c.base == "" && slices.ContainsFunc(c.others(), func(dir string) bool { return within(waitingDir, dir) })
+}
 
 // LogsAbsent reports whether session.json or messages.jsonl is missing: the folder
 // is new to cortext, or git or somebody took them.
@@ -91,15 +98,22 @@ func (tx *Tx) WrittenAt() time.Time {
 }
 
 // MakeFolder makes the folder of a conversation again that git took from the work
-// tree, with what waits for it; records may then be delivered to it.
-func (s *Store) MakeFolder(name string) (*Conversation, error) {
+// tree, with what waits for it; records may then be delivered to it. Where another
+// conversation has the folder of that name now, it makes one with another name.
+func (s *Store) MakeFolder(name, id string) (*Conversation, error) {
 	if err := checkConversationPath(name); err != nil {
 		return nil, err
 	}
-	if _, err := s.makeDirs(name); err != nil {
+	free := s.nameFor("", name, id)
+	if _, err := s.makeDirs(free); err != nil {
 		return nil, fmt.Errorf("put %q back: %w", name, explain(err))
 	}
-	return s.Conversation(name)
+	if from := waitingDir + "/" + name; free != name && s.isFolder(from) && isSame(id, s.idIn(from+"/"+sessionDir, name)) {
+		if err := s.files.RenameIn(s.root, from, waitingDir+"/"+free); err != nil {
+			return nil, fmt.Errorf("put %q back: %w", name, explain(err))
+		}
+	}
+	return s.Conversation(free)
 }
 
 // DeleteWaiting deletes what waits for a conversation, or was taken from it; what is
@@ -107,7 +121,7 @@ func (s *Store) MakeFolder(name string) (*Conversation, error) {
 func (c *Conversation) DeleteWaiting() error {
 	for _, base := range []string{waitingDir, takenDir} {
 		folder := base + "/" + c.path
-		if !c.s.isFolder(folder) {
+		if !c.s.isFolder(folder) || !isSame(c.s.idIn(c.dir, c.path), c.s.idIn(folder+"/"+sessionDir, c.path)) {
 			continue
 		}
 		if err := c.s.deleteFolder(folder); err != nil {

@@ -40,6 +40,7 @@ type Tx struct {
 // Result says what a [Tx] or an [Conversation.Append] wrote.
 type Result struct {
 	Appended int            // lines written to messages.jsonl
+	Last     schema.Message // the last message among them
 	Tools    int            // lines written to tools.jsonl
 	Moved    int            // lines that waited or were in a second folder
 	Skipped  int            // records that were there already, or said less than what was
@@ -382,7 +383,9 @@ func (tx *Tx) appendTo(l *logFile, records []record) (written int, err error) {
 		}
 		l.places.add(r.id(), offset)
 		last = line
-		written++
+		if written++; r.message != nil {
+			tx.result.Last = *r.message
+		}
 	}
 	if err := l.Sync(); err != nil {
 		return 0, err

@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"runtime"
@@ -20,18 +19,57 @@ import (
 // Waiting returns where the records of a conversation wait that cannot be written
 // to the work tree now. It need not exist; the first write makes it. If the folder
 // is in the work tree, that is read too.
-func (s *Store) Waiting(name string) (*Conversation, error) {
+//
+// Two branches may have two conversations under one name: where that of another waits,
+// the one with the id waits under a name of its own. An empty id is that of whoever
+// waits there.
+func (s *Store) Waiting(name, id string) (*Conversation, error) {
 	if err := checkConversationPath(name); err != nil {
 		return nil, err
 	}
+	name = s.nameFor(waitingDir+"/", name, id)
 	c := s.conversation(name)
 	tree := c.dir
 	c.base, c.dir = waitingDir, waitingDir+"/"+c.dir
 	if s.checkFolder(name) == nil && s.isFolder(tree) {
-		c.setOthers([]string{tree})
+		if id == "" {
+			id = s.idIn(c.dir, name)
+		}
+		if isSame(id, s.idIn(tree, name)) {
+			c.setOthers([]string{tree})
+		}
 	}
 	return c, nil
 }
+
+// nameFor returns the name of a conversation's folder below base: another one, if
+// another conversation has the folder of that name.
+func (s *Store) nameFor(base, name, id string) string {
+	key := schema.IDKey(id)
+	for _, n := range []int{0, 4, 8, len(key)} {
+		is := name
+		if n > 0 && len(key) >= n {
+			is += "-" + key[len(key)-n:]
+		}
+		if isSame(id, s.idIn(base+is+"/"+sessionDir, is)) {
+			return is
+		}
+	}
+	return name
+}
+
+// idIn returns the id of the conversation in a folder, empty if it is not known.
+func (s *Store) idIn(dir, name string) string {
+	st, err := s.readStored(dir)
+	if err != nil || st.session == nil {
+		return ""
+	}
+	s.conversation(name).complete(st.session)
+	return st.session.ID
+}
+
+// isSame reports whether two ids are of one conversation, as far as both are known.
+func isSame(a, b string) bool { return a == "" || b == "" || schema.SameConversation(a, b) }
 
 // IsWaiting reports whether what is written to the conversation waits for its place
 // in the work tree.
@@ -80,12 +118,12 @@ func (s *Store) PutBack(name string) (*Conversation, error) {
 	if err := checkConversationPath(name); err != nil {
 		return nil, err
 	}
-	if s.isFolder(waitingDir + "/" + name + "/" + sessionDir) {
-		if _, err := s.makeDirs(name); err != nil {
-			return nil, fmt.Errorf("put %q back: %w", name, explain(err))
-		}
+	open := s.Conversation
+	if dir := waitingDir + "/" + name + "/" + sessionDir; s.isFolder(dir) {
+		id := s.idIn(dir, name)
+		open = func(name string) (*Conversation, error) { return s.MakeFolder(name, id) }
 	}
-	c, err := s.Conversation(name)
+	c, err := open(name)
 	if err != nil {
 		return nil, err
 	}

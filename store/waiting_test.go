@@ -22,7 +22,7 @@ func clock(s *Store) {
 
 func waitingFor(t *testing.T, s *Store, name string) *Conversation {
 	t.Helper()
-	w, err := s.Waiting(name)
+	w, err := s.Waiting(name, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +365,7 @@ func TestWaitingWriters(t *testing.T) {
 		group.Go(func() {
 			store := openTestStore(t, s.dir)
 			for n := range each {
-				to, err := store.Waiting(c.Path())
+				to, err := store.Waiting(c.Path(), "")
 				if err == nil && n%3 == 0 {
 					to, err = to.Subagent("x")
 				}
@@ -442,7 +442,7 @@ func TestLocalIgnoresItself(t *testing.T) {
 		},
 		"create": func(s *Store) error { _, err := s.Create("chat", "x", &schema.Session{}, nil); return err },
 		"wait": func(s *Store) error {
-			c, err := s.Waiting(name)
+			c, err := s.Waiting(name, "")
 			if err == nil {
 				_, err = c.Append(thread(2, 3))
 			}

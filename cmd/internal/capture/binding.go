@@ -25,6 +25,7 @@ type Binding struct {
 	Hooked     bool     `json:"hooked"`     // the agent's hooks tell of its turns
 
 	Provider *schema.Provider `json:"-"` // of the last answer that was read
+	last     string           // the last message that was captured just now
 
 	Segments []Segment `json:"segments"` // in the order of the session; none: it is not ours
 	Said     string    `json:"said"`     // hash of the end of what the model said last
@@ -138,6 +139,9 @@ func (c *Capture) Save(agent, nativeID string, b *Binding) error {
 
 // saveCursor is Save where no segment has changed.
 func (c *Capture) saveCursor(agent, nativeID string, b *Binding) {
+	if b.last != "" {
+		_ = c.ws.Registry.Reach(c.ws.Place().Workspace, agent, nativeID, registry.Reached{Offset: b.Cursor.Offset, Message: b.last})
+	}
 	if raw, err := json.Marshal(b); err == nil {
 		_ = c.ws.Store.WriteCache(bindingName(agent, nativeID), raw)
 	}

@@ -2,7 +2,6 @@ package capture
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"cortext/schema"
@@ -31,9 +30,8 @@ type home struct {
 	tree    *store.Conversation // in the work tree; nil if the folder is not there
 	waiting bool                // conv is where records wait
 	why     string              // they wait
-	taken   bool                // conv is for what git took and nobody asked back
-	have    map[string]bool     // messages that the work tree has, if conv is not there
-	calls   map[string]bool     // and tool calls
+	aside   *store.Conversation // for what git took and nobody asked back; nil: nothing is set aside
+	have    *store.Snapshot     // of the work tree, whose records are not delivered again; nil: all are delivered
 }
 
 // home finds the home of a segment.
@@ -72,31 +70,33 @@ func (c *Capture) home(s *Segment, mode Mode) (*home, error) {
 		}
 		h.tree = nil
 	}
-	if h.conv, err = c.ws.Store.Waiting(s.Path); err == nil && h.tree != nil {
-		h.have, h.calls, err = h.tree.RecordIDs()
+	if h.conv, err = c.ws.Store.Waiting(s.Path, s.ID); err != nil {
+		return h, err
+	}
+	s.Path = h.conv.Path()
+	if h.tree != nil {
+		h.have, err = h.tree.Snapshot()
 	}
 	return h, err
 }
 
-// has reports whether the work tree has a message with all of its calls.
-func (h *home) has(message string, calls []schema.Tool) bool {
-	return h.have[message] && !slices.ContainsFunc(calls, func(t schema.Tool) bool { return !h.calls[t.ID] })
-}
-
-// setAside lets a segment's records that the work tree lacks be kept where nobody
-// sees them until somebody asks them back.
+// setAside lets a segment's records that git took from the work tree be kept where
+// nobody sees them until somebody asks them back.
 func (c *Capture) setAside(h *home) (err error) {
-	h.taken = true
-	if h.have, h.calls, err = h.tree.RecordIDs(); err != nil {
+	if h.have, err = h.tree.Snapshot(); err != nil {
 		return err
 	}
-	h.conv, err = c.ws.Store.Taken(h.segment.Path)
+	h.aside, err = c.ws.Store.Taken(h.segment.Path)
 	return err
 }
 
 // findFolder opens the conversation of a segment in the work tree: by its path, or
 // by its id if it has another folder here. It returns nil if it is not there.
 func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {
+	if e, ok := c.ws.Twinned(s.ID); ok {
+		s.Path = e.Path
+		return c.ws.Store.Open(e)
+	}
 	conv, err := c.ws.Store.Conversation(s.Path)
 	if err == nil {
 		sess, _, err := conv.Session()
@@ -119,16 +119,20 @@ func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {
 	if err != nil || !ok || e.Waiting {
 		return nil, err
 	}
+	if slices.Contains(c.ws.Store.WaitingPaths(), s.Path) && s.Path != e.Path {
+		e.Twins = append(e.Twins, s.Path) // what waits under the name that it had
+	}
 	s.Path = e.Path
-	return c.ws.Store.Conversation(e.Path)
+	return c.ws.Store.Open(e)
 }
 
 // putBack makes the folder of a conversation again, with what waits for it.
 func (c *Capture) putBack(s *Segment) (*store.Conversation, error) {
-	conv, err := c.ws.Store.MakeFolder(s.Path)
+	conv, err := c.ws.Store.MakeFolder(s.Path, s.ID)
 	if err != nil {
-		return nil, fmt.Errorf("put %s back: %w", s.Path, err)
+		return nil, err
 	}
+	s.Path = conv.Path()
 	return conv, nil
 }
 
@@ -150,7 +154,7 @@ func (h *home) confirmed() bool {
 // begin begins the transaction for the records of a segment.
 func (h *home) begin(again bool) (*store.Tx, error) {
 	switch {
-	case again || h.taken:
+	case again:
 		return h.conv.Begin()
 	case h.waiting:
 		return h.conv.BeginAt(h.segment.Waiting)
@@ -162,8 +166,6 @@ func (h *home) begin(again bool) (*store.Tx, error) {
 func (h *home) took(cp store.Checkpoint, again bool) {
 	s := h.segment
 	switch {
-	case h.taken:
-		return
 	case h.waiting && h.tree == nil:
 		s.Waiting, s.Whole = cp, s.Whole || again
 		return
@@ -176,11 +178,13 @@ func (h *home) took(cp store.Checkpoint, again bool) {
 
 func (h *home) close() error {
 	var errs []error
-	if h.tree != nil {
-		errs = append(errs, h.tree.Close())
+	for _, conv := range []*store.Conversation{h.tree, h.conv, h.aside} {
+		if conv != nil {
+			errs = append(errs, conv.Close())
+		}
 	}
-	if h.conv != nil && h.conv != h.tree {
-		errs = append(errs, h.conv.Close())
+	if h.have != nil {
+		errs = append(errs, h.have.Close())
 	}
 	return errors.Join(errs...)
 }

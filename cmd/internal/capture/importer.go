@@ -260,11 +260,11 @@ func (c *Capture) ingestStaged(ctx context.Context, agent inject.Agent, nativeID
 	}
 	defer closeHomes(rest)
 	homes := append([]*home{{segment: &segments[0], conv: fresh, tree: fresh}}, rest...)
-	in := &reading{segments, homes, subs, inject.Cursor{}, o, &out}
+	in := &reading{segments: segments, homes: homes, subs: subs, o: o, out: &out}
 	ingestErr := c.ingestMain(ctx, agent, nativeID, b, in)
 	if ingestErr == nil {
 		for _, s := range subs {
-			ingestErr = errors.Join(ingestErr, c.ingestSubagent(ctx, agent, b, rehome(in.homes, b.Segments), s))
+			ingestErr = errors.Join(ingestErr, c.ingestSubagent(ctx, agent, b, in, s))
 		}
 	}
 	if ingestErr != nil {

@@ -80,7 +80,7 @@ func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID strin
 	for _, h := range homes {
 		if h.waiting {
 			out.Waiting = append(out.Waiting, h.segment.Path+": "+h.why)
-		} else if h.conv != nil && (h.conv.HasMore() || o.Mode != Unasked && h.conv.LogsAbsent()) {
+		} else if h.conv != nil && (h.conv.Waits() || o.Mode != Unasked && (h.conv.HasMore() || h.conv.LogsAbsent())) {
 			if err := h.conv.Update(func(tx *store.Tx, _ *schema.Session) error {
 				return c.identify(tx, agent.Name, nativeID, *h.segment)
 			}); err != nil {
@@ -102,36 +102,59 @@ func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID strin
 	if err != nil {
 		return out, err
 	}
-	from := b.Cursor
-	grown := o.Held && !b.Hooked && from.Size > 0 && size != from.Size
-	for _, h := range homes {
-		if h.conv == nil || from.Offset > 0 && h.confirmed() {
-			continue
-		}
-		from = inject.Cursor{}
-		if o.Mode == Unasked && !grown && !h.waiting {
-			if err := c.setAside(h); err != nil {
-				return out, err
-			}
-		}
+	in := &reading{segments: segments, homes: homes, subs: subs, from: b.Cursor, o: o, out: &out}
+	if err := c.startFrom(in, agent, nativeID, b, size); err != nil {
+		return out, err
 	}
-	if again := from.Offset == 0; again || size != from.Size {
+	if again := in.from.Offset == 0; again || size != in.from.Size {
 		c.ws.Store.Warm()
-		if err := c.ingestMain(ctx, agent, nativeID, b, &reading{segments, homes, subs, from, o, &out}); err != nil {
+		if err := c.ingestMain(ctx, agent, nativeID, b, in); err != nil {
 			return out, fmt.Errorf("%s: %w", b.Transcript, err)
 		}
 		if again {
 			b.Subagents = nil
 		}
-		homes = rehome(homes, b.Segments)
 	}
 	for _, s := range subs {
-		if err := c.ingestSubagent(ctx, agent, b, homes, s); err != nil {
+		if err := c.ingestSubagent(ctx, agent, b, in, s); err != nil {
 			return out, fmt.Errorf("%s: %w", s.Path, err)
 		}
 	}
 	c.saveCursor(agent.Name, nativeID, b)
 	return out, nil
+}
+
+// startFrom finds where a reading begins: at the cursor if all logs confirm their
+// checkpoints, else at the beginning of the transcript. Where nobody asked for what git
+// took, what the logs lack of what was captured before is to be set aside.
+func (c *Capture) startFrom(in *reading, agent inject.Agent, nativeID string, b *Binding, size int64) error {
+	cursor := b.Cursor
+	at := c.ws.Registry.Reached(c.ws.Place().Workspace, agent.Name, nativeID)
+	in.reached, in.fresh = at.Message, at.Message == "" && cursor.Offset == 0
+	asked := in.o.Mode != Unasked || in.o.Held && !b.Hooked && cursor.Size > 0 && size != cursor.Size
+	for i, h := range in.homes {
+		if h.conv == nil {
+			continue
+		}
+		confirmed := cursor.Offset > 0 && h.confirmed()
+		if !confirmed {
+			in.from = inject.Cursor{}
+		}
+		known := confirmed && cursor.Offset >= at.Offset
+		if asked || known || h.waiting || firstOf(in.segments, i) != i {
+			continue
+		}
+		if err := c.setAside(h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// firstOf is the first of the segments that belong to the conversation of the segment i: a
+// session may come back to one.
+func firstOf(segments []Segment, i int) int {
+	return slices.IndexFunc(segments, func(s Segment) bool { return s.Path == segments[i].Path && !s.Removed })
 }
 
 // rehome orders homes as the segments are now.
@@ -153,6 +176,9 @@ type reading struct {
 	homes    []*home
 	subs     []inject.Subagent
 	from     inject.Cursor
+	reached  string       // the last message that was captured before; empty if it is not known
+	fresh    bool         // nothing was captured before
+	aside    map[int]bool // segments of which something was set aside
 	o        Options
 	out      *Ingested
 }
@@ -180,12 +206,13 @@ func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID s
 			return nil // it has a transcript of its own, which is complete
 		}
 		inline[sub] = true
-		sc, err := r.homes[r.at].conv.Subagent(sub)
+		parent := r.conv(target{r.first(r.at), r.aside[r.first(r.at)]})
+		sc, err := parent.Subagent(sub)
 		if err != nil {
 			return err
 		}
 		defer sc.Close()
-		_, err = c.appendSubagent(sc, subagentOf{r.homes[r.at].conv, t, sub, t.Calls[sub]}, func(tx *store.Tx) error { return tx.Append(batch.Batch) })
+		_, err = c.appendSubagent(sc, subagentOf{parent, t, sub, t.Calls[sub]}, func(tx *store.Tx) error { return tx.Append(batch.Batch) })
 		return err
 	}, in.o.progress)
 	if err != nil {
@@ -195,13 +222,17 @@ func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID s
 	if err := r.finish(in.o); err != nil {
 		return err
 	}
+	in.out.Result, in.aside = r.result, r.aside
+	in.out.Taken = r.missed
+	in.out.Subagents = len(inline) + len(in.subs)
 	if complete, err := r.complete(); err != nil || !complete {
-		in.out.Taken = r.missed
 		return err
 	}
-	in.out.Result = r.result
-	in.out.Subagents = len(inline) + len(in.subs)
 	b.took(t, r)
+	b.last = r.last
+	if in.o.staged != nil {
+		return nil // its conversation does not exist yet
+	}
 	// Where the user's state cannot be written, the sources in session.json still tell
 	// which conversation the session goes into.
 	_ = c.register(agent.Name, nativeID, b)
@@ -212,18 +243,21 @@ func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID s
 // nobody asked back. Where they turned out to have everything, their checkpoint is
 // taken, and so it is for a work tree beside which records wait.
 func (r *router) complete() (bool, error) {
-	if r.missed > 0 {
+	if len(r.aside) > 0 {
 		return false, nil
 	}
 	for i, h := range r.homes {
-		if h.tree == nil || h.have == nil {
+		if r.segments[i].Removed {
 			continue
 		}
-		cp, err := h.tree.CheckpointKnown()
-		if err != nil {
-			return false, err
+		of := r.homes[r.first(i)]
+		if of.tree == nil || of.have == nil || of.conv == of.tree && of.confirmed() {
+			continue
 		}
-		h.segment.Tree = cp
+		if !of.tree.Confirms(of.have.Checkpoint) {
+			return false, store.ErrCheckpoint // git replaced the log since it was looked at
+		}
+		h.segment.Tree = of.have.Checkpoint
 		r.segments[i] = *h.segment
 	}
 	return true, nil
@@ -240,7 +274,7 @@ func (c *Capture) routerFor(t *inject.Transcript, b *Binding, in *reading, again
 		in.homes[i].segment = &in.segments[i]
 	}
 	r := c.newRouter(in.segments, in.homes, at, t)
-	r.again = again
+	r.again, r.reached, r.past = again, in.reached, in.fresh
 	if r.segmentOf != nil && !again {
 		for _, anchor := range in.from.Anchors {
 			r.segmentOf[anchor.Message] = b.At // so it is if there was one segment until now

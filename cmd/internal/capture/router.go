@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -33,12 +34,29 @@ type router struct {
 	untilAt    int            // the segment that it is in
 	// segmentOf tells which segment a message is in; nil if there is only one.
 	segmentOf map[string]int
-	txs       map[int]*store.Tx // by segment
-	bring     map[int]*ids      // what the next reading brings again, by segment
+	txs       map[target]*store.Tx
+	begun     map[target]bool // transactions that began without a session.json
+	bring     map[int]*ids    // what the next reading brings again, by segment
 	result    store.Result
-	last      schema.Message // that was new
-	missed    int            // messages that the work tree lacks and that nobody asked back
+	last      string // the message that was read last
+
+	// What the logs lack of what was captured before, git took; what follows the
+	// message reached is new.
+	reached string
+	past    bool
+	aside   map[int]bool // segments of which something was set aside
+	missed  int          // messages that were
 }
+
+// A target is the conversation of a segment, or where that is kept which git took from
+// it.
+type target struct {
+	segment int
+	aside   bool
+}
+
+// pending are the records that wait for a delivery.
+type pending struct{ home, aside schema.Batch }
 
 // ids name records.
 type ids struct{ messages, calls []string }
@@ -52,7 +70,12 @@ func (i *ids) add(message string, calls []schema.Tool) {
 
 // newRouter prepares the delivery of t, which begins in the segment at.
 func (c *Capture) newRouter(segments []Segment, homes []*home, at int, t *inject.Transcript) *router {
-	r := &router{c: c, agent: t.Agent, nativeID: t.NativeID, version: t.Version, transcript: t, segments: segments, homes: homes, at: at, starts: map[string]int{}, until: t.Next.Message, untilAt: at, txs: map[int]*store.Tx{}, bring: map[int]*ids{}}
+	r := &router{
+		c: c, agent: t.Agent, nativeID: t.NativeID, version: t.Version,
+		transcript: t, segments: segments, homes: homes, at: at,
+		starts: map[string]int{}, until: t.Next.Message, untilAt: at,
+		txs: map[target]*store.Tx{}, begun: map[target]bool{}, bring: map[int]*ids{}, aside: map[int]bool{},
+	}
 	if len(segments) > 1 {
 		r.segmentOf = map[string]int{}
 	}
@@ -125,53 +148,116 @@ func (c *Capture) From(e inject.Event) string {
 	return timeFrom + string(schema.NewTime(c.ws.Env.Now()))
 }
 
-// first is the first segment of the conversation that a segment belongs to: a session
-// may come back to one.
-func (r *router) first(i int) int {
-	return slices.IndexFunc(r.segments, func(s Segment) bool { return s.Path == r.segments[i].Path && !s.Removed })
+// first is firstOf the router's segments.
+func (r *router) first(i int) int { return firstOf(r.segments, i) }
+
+// conv is the conversation that records go to.
+func (r *router) conv(to target) *store.Conversation {
+	if to.aside {
+		return r.homes[to.segment].aside
+	}
+	return r.homes[to.segment].conv
 }
 
-// tx returns the transaction of the conversation of a segment.
-func (r *router) tx(i int) (*store.Tx, error) {
-	i = r.first(i)
-	if tx := r.txs[i]; tx != nil {
+// tx returns the transaction of a target. One without a session.json gets its identity
+// before anything is written.
+func (r *router) tx(to target) (tx *store.Tx, err error) {
+	if tx := r.txs[to]; tx != nil {
 		return tx, nil
 	}
-	tx, err := r.homes[i].begin(r.again)
-	if err == nil {
-		r.txs[i] = tx
+	if to.aside {
+		tx, err = r.homes[to.segment].aside.Begin()
+	} else {
+		tx, err = r.homes[to.segment].begin(r.again)
 	}
-	return tx, err
+	if err != nil {
+		return nil, err
+	}
+	r.begun[to] = !tx.Written()
+	if err := r.c.identify(tx, r.agent, r.nativeID, r.segments[to.segment]); err != nil {
+		tx.Rollback()
+		return nil, err
+	}
+	r.txs[to] = tx
+	return tx, nil
+}
+
+// deliver hands records to a transaction.
+func (r *router) deliver(to target, b schema.Batch) error {
+	if len(b.Messages)+len(b.Tools) == 0 {
+		return nil
+	}
+	tx, err := r.tx(to)
+	if err != nil {
+		return err
+	}
+	if err := tx.Append(b); err != nil {
+		return err
+	}
+	if tx.Size() > flushAt {
+		return r.write(to, tx)
+	}
+	return nil
+}
+
+// sort puts a record where it belongs: nowhere, if the work tree has it while records
+// wait, and aside, if git took it and nobody asked it back.
+func (r *router) sort(out *pending, held store.Held) *schema.Batch {
+	i := r.first(r.at)
+	switch h := r.homes[i]; {
+	case h.have == nil:
+		return &out.home
+	case held == store.Whole:
+		return &schema.Batch{}
+	case h.aside != nil && held == store.Nothing && (!r.past || r.aside[i]):
+		r.aside[i] = true
+		return &out.aside
+	}
+	return &out.home
+}
+
+// add sorts a message and calls.
+func (r *router) add(out *pending, m *schema.Message, calls []schema.Tool) (err error) {
+	if r.segments[r.at].Removed {
+		return nil
+	}
+	have := r.homes[r.first(r.at)].have
+	var held store.Held
+	if m != nil {
+		if have != nil {
+			if held, err = have.Message(*m); err != nil {
+				return err
+			}
+		}
+		to := r.sort(out, held)
+		to.Messages = append(to.Messages, *m)
+		if to == &out.aside {
+			r.missed++
+		}
+	}
+	for _, t := range calls {
+		if have != nil {
+			if held, err = have.Tool(t); err != nil {
+				return err
+			}
+		}
+		to := r.sort(out, held)
+		to.Tools = append(to.Tools, t)
+	}
+	return nil
 }
 
 // give delivers a batch, each message to its segment.
 func (r *router) give(b inject.Batch) error {
-	var out schema.Batch
+	var out pending
 	flush := func() error {
-		if r.segments[r.at].Removed {
-			out = schema.Batch{}
+		i := r.first(r.at)
+		err := r.deliver(target{i, true}, out.aside)
+		if err == nil {
+			err = r.deliver(target{i, false}, out.home)
 		}
-		if len(out.Messages)+len(out.Tools) == 0 {
-			return nil
-		}
-		tx, err := r.tx(r.at)
-		if err != nil {
-			return err
-		}
-		if err := tx.Append(out); err != nil {
-			return err
-		}
-		if r.homes[r.at].taken {
-			r.missed += len(out.Messages)
-		}
-		if n := len(out.Messages); n > 0 {
-			r.last = out.Messages[n-1]
-		}
-		out = schema.Batch{}
-		if tx.Size() > flushAt {
-			return r.write(r.first(r.at), tx)
-		}
-		return nil
+		out = pending{}
+		return err
 	}
 	calls, loose := callsByMessage(b)
 	for _, m := range b.Messages {
@@ -205,14 +291,14 @@ func (r *router) give(b inject.Batch) error {
 			}
 			r.bring[at].add(m.ID, calls[m.ID])
 		}
-		if r.homes[r.at].has(m.ID, calls[m.ID]) {
-			continue // the work tree has it
+		if err := r.add(&out, &m, calls[m.ID]); err != nil {
+			return err
 		}
-		out.Messages = append(out.Messages, m)
-		out.Tools = append(out.Tools, calls[m.ID]...)
+		r.last = m.ID
+		r.past = r.past || m.ID == r.reached
 	}
-	if r.homes[r.at].have == nil {
-		out.Tools = append(out.Tools, loose...)
+	if err := r.add(&out, nil, loose); err != nil {
+		return err
 	}
 	return flush()
 }
@@ -222,18 +308,27 @@ func (r *router) give(b inject.Batch) error {
 const flushAt = 4 << 20
 
 // write makes what was collected durable and lets others write.
-func (r *router) write(i int, tx *store.Tx) error {
-	delete(r.txs, i)
+func (r *router) write(to target, tx *store.Tx) error {
+	delete(r.txs, to)
 	err := tx.Commit()
-	r.add(tx.Result())
+	r.count(to, tx.Result())
 	if err != nil {
 		return err
 	}
-	r.txs[i], err = r.homes[i].conv.Begin()
+	r.txs[to], err = r.conv(to).Begin()
 	return err
 }
 
-func (r *router) add(got store.Result) {
+// count sums up what was written. What was set aside is no news.
+func (r *router) count(to target, got store.Result) {
+	if to.aside {
+		return
+	}
+	if got.Appended > 0 {
+		r.c.ws.NoteMessages(workspace.Event{
+			Name: lifecycle.Message, Path: r.conv(to).Path(), MessageID: got.Last.ID, Role: string(got.Last.Role), Count: got.Appended,
+		})
+	}
 	r.result.Appended += got.Appended
 	r.result.Tools += got.Tools
 	r.result.Skipped += got.Skipped
@@ -250,19 +345,14 @@ func (r *router) add(got store.Result) {
 // and session.json says what is due.
 func (r *router) finish(o Options) error {
 	var errs []error
-	for i, tx := range r.txs {
-		h := r.homes[i]
-		before := r.result.Appended
-		cp, err := r.finishOne(i, tx, o)
-		if err == nil {
+	for _, to := range slices.SortedFunc(maps.Keys(r.txs), func(a, b target) int { return a.segment - b.segment }) {
+		cp, err := r.finishOne(to, r.txs[to], o)
+		if err == nil && !to.aside {
 			for j, same := range r.homes {
-				if r.segments[j].Path == r.segments[i].Path && !r.segments[j].Removed {
+				if r.segments[j].Path == r.segments[to.segment].Path && !r.segments[j].Removed {
 					same.took(cp, r.again)
 					r.segments[j] = *same.segment
 				}
-			}
-			if n := r.result.Appended - before; n > 0 {
-				r.c.ws.NoteMessages(workspace.Event{Name: lifecycle.Message, Path: h.conv.Path(), MessageID: r.last.ID, Role: string(r.last.Role), Count: n})
 			}
 		}
 		errs = append(errs, err)
@@ -271,32 +361,29 @@ func (r *router) finish(o Options) error {
 	return errors.Join(errs...)
 }
 
-func (r *router) finishOne(i int, tx *store.Tx, o Options) (cp store.Checkpoint, err error) {
-	conv, bring := r.homes[i].conv, r.bring[i]
+func (r *router) finishOne(to target, tx *store.Tx, o Options) (cp store.Checkpoint, err error) {
+	bring := r.bring[to.segment]
 	if bring == nil {
 		bring = &ids{}
 	}
-	fresh := !tx.Written()
-	err = r.c.identify(tx, r.agent, r.nativeID, r.segments[i])
-	if err == nil {
-		err = tx.Flush()
-	}
-	if err == nil && fresh {
-		err = r.recall(tx, r.segments[i])
+	err = tx.Flush()
+	if err == nil && r.begun[to] {
+		err = r.recall(tx, r.segments[to.segment])
 	}
 	if err != nil {
 		tx.Rollback()
 		return cp, err
 	}
-	if o.SessionJSON == WhenDue && tx.Result().Appended > 0 && (r.c.ws.TurnDue(tx) || r.undescribed(tx)) && !r.homes[i].waiting && !r.homes[i].taken {
-		if err := r.c.ws.FinishIn(tx, conv, workspace.Finishing{Describe: o.describe}); err != nil {
+	inTree := !to.aside && !r.homes[to.segment].waiting
+	if o.SessionJSON == WhenDue && inTree && tx.Result().Appended > 0 && (r.c.ws.TurnDue(tx) || r.undescribed(tx)) {
+		if err := r.c.ws.FinishIn(tx, r.conv(to), workspace.Finishing{Describe: o.describe}); err != nil {
 			tx.Rollback()
 			return cp, err
 		}
 	}
 	cp, err = tx.Checkpoint(bring.messages, bring.calls)
 	err = errors.Join(err, tx.Commit())
-	r.add(tx.Result())
+	r.count(to, tx.Result())
 	return cp, err
 }
 

@@ -64,26 +64,28 @@ func (c *Capture) fillSubagent(tx *store.Tx, of subagentOf, add func(*store.Tx) 
 }
 
 // ingestSubagent captures what is new in a sub-agent's own transcript.
-func (c *Capture) ingestSubagent(ctx context.Context, agent inject.Agent, b *Binding, homes []*home, s inject.Subagent) error {
+func (c *Capture) ingestSubagent(ctx context.Context, agent inject.Agent, b *Binding, in *reading, s inject.Subagent) error {
 	size, err := agent.Stat(s.Path)
 	if err != nil || size == 0 {
 		return nil // gone, or empty yet
 	}
-	at, ok, err := segmentOfCall(b, homes, s.ToolCallID)
+	at, ok, err := segmentOfCall(b, in, s.ToolCallID)
 	if err != nil || !ok {
 		return err
 	}
-	h := homes[at]
-	if h == nil || h.conv == nil {
-		return nil
+	h, conv := in.homes[at], in.homes[at].conv
+	aside := in.aside[firstOf(in.segments, at)]
+	if aside { // with what was taken from its conversation
+		h = in.homes[firstOf(in.segments, at)]
+		conv = h.aside
 	}
-	sc, err := h.conv.Subagent(s.NativeID)
+	sc, err := conv.Subagent(s.NativeID)
 	if err != nil {
 		return err
 	}
 	defer sc.Close()
 	have := b.Subagents[s.NativeID]
-	away := h.waiting || h.taken
+	away := h.waiting || aside
 	confirmed := have.Waiting == away && sc.Unchanged(have.Checkpoint)
 	if confirmed && size == have.Cursor.Size {
 		return nil
@@ -103,7 +105,7 @@ func (c *Capture) ingestSubagent(ctx context.Context, agent inject.Agent, b *Bin
 	if err != nil {
 		return err
 	}
-	cp, err := c.deliverSubagent(ctx, tx, subagentOf{h.conv, t, s.NativeID, s.ToolCallID})
+	cp, err := c.deliverSubagent(ctx, tx, subagentOf{conv, t, s.NativeID, s.ToolCallID})
 	if err != nil {
 		tx.Rollback()
 		return err
@@ -150,18 +152,19 @@ func (c *Capture) deliverSubagent(ctx context.Context, tx *store.Tx, of subagent
 // segmentOfCall returns the segment of a session that the call which started a
 // sub-agent belongs to; the one that the cursor is in if that is not known. ok is
 // false if that segment was removed.
-func segmentOfCall(b *Binding, homes []*home, call string) (at int, ok bool, err error) {
+func segmentOfCall(b *Binding, in *reading, call string) (at int, ok bool, err error) {
 	removed := false
-	for i, s := range b.Segments {
-		if removed = removed || s.Removed; s.Removed || len(b.Segments) == 1 || call == "" {
+	for i, s := range in.segments {
+		if removed = removed || s.Removed; s.Removed || len(in.segments) == 1 || call == "" {
 			continue
 		}
-		has, err := hasCall(homes[i].conv, call)
+		has, err := hasCall(in.homes[i].conv, call)
 		if err != nil || has {
 			return i, has, err
 		}
 	}
-	return b.At, !b.Segments[b.At].Removed && (!removed || call == ""), nil
+	at = min(b.At, len(in.segments)-1)
+	return at, !in.segments[at].Removed && (!removed || call == ""), nil
 }
 
 // hasCall reports whether a conversation has a tool call.

@@ -166,7 +166,7 @@ func (c *Capture) settleWaiting(o SyncOptions, out *SyncResult) error {
 
 // dropRemoved deletes what waits for a conversation that the user has removed since.
 func (c *Capture) dropRemoved(path string) (gone bool, err error) {
-	conv, err := c.ws.Store.Waiting(path)
+	conv, err := c.ws.Store.Waiting(path, "")
 	if err != nil {
 		return false, err
 	}

@@ -107,7 +107,7 @@ func (w *Workspace) Entry(path string) (store.Entry, error) {
 	waiting := false
 	if errors.Is(err, store.ErrNotFound) && slices.Contains(w.Store.WaitingPaths(), path) {
 		waiting = true
-		c, err = w.Store.Waiting(path)
+		c, err = w.Store.Waiting(path, "")
 	}
 	if errors.Is(err, store.ErrNotFound) && w.Outside(path) {
 		return w.entryOutside(path)
@@ -158,6 +158,8 @@ const idsFile = "ids.json"
 type idIndex struct {
 	Seen string            `json:"seen"` // the conversations that there were
 	Path map[string]string `json:"path"` // by id, in lower case; empty where two have it
+
+	Folders map[string][]string `json:"folders,omitempty"` // of conversations that are in several, by the key of the id
 }
 
 // readIDs returns the ids that the cache has, if it is of the conversations that
@@ -184,7 +186,7 @@ func (w *Workspace) KeepIDs() {
 	if _, ok := w.readIDs(); ok {
 		return
 	}
-	known := idIndex{Seen: w.Seen(), Path: map[string]string{}}
+	known := idIndex{Seen: w.Seen(), Path: map[string]string{}, Folders: map[string][]string{}}
 	all, err := w.Store.List()
 	if err != nil || len(all) == 0 {
 		return
@@ -195,6 +197,9 @@ func (w *Workspace) KeepIDs() {
 			known.Path[id] = ""
 		} else {
 			known.Path[id] = e.Path
+		}
+		if len(e.Twins) > 0 && !e.Waiting {
+			known.Folders[schema.IDKey(id)] = append([]string{e.Path}, e.Twins...)
 		}
 	}
 	if b, err := json.Marshal(known); err == nil {

@@ -58,7 +58,7 @@ func (w *Workspace) Outside(path string) bool {
 
 // waiting opens a conversation where its records wait, with what git has of it.
 func (w *Workspace) waiting(path string) (*store.Conversation, error) {
-	c, err := w.Store.Waiting(path)
+	c, err := w.Store.Waiting(path, "")
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,9 @@
 package workspace
 
 import (
+	"slices"
+	"strings"
+
 	"cortext/schema"
 	"cortext/store"
 )
@@ -30,4 +33,20 @@ func (w *Workspace) MergeTwins(e store.Entry) error {
 		return nil
 	}
 	return c.Update(func(*store.Tx, *schema.Session) error { return nil })
+}
+
+// Twinned returns the folders of a conversation, if several have records of it, so that
+// whoever writes merges them. Where the cache has no index of the conversations there
+// are, it makes one: folders have come or gone, and that is rare.
+func (w *Workspace) Twinned(id string) (store.Entry, bool) {
+	known, ok := w.readIDs()
+	if !ok {
+		w.KeepIDs()
+		known, ok = w.readIDs()
+	}
+	folders := known.Folders[schema.IDKey(strings.ToLower(id))]
+	if !ok || len(folders) == 0 || !slices.ContainsFunc(folders[1:], w.Store.HasRecords) {
+		return store.Entry{}, false
+	}
+	return store.Entry{Path: folders[0], Twins: folders[1:]}, true
 }

@@ -54,7 +54,7 @@ func (w *Workspace) Waiting(entries ...store.Entry) (list []Waiting, err error) 
 			}
 			n, err := w.Store.WaitingCount(name)
 			if n > 0 && w.Outside(name) {
-				n, err = w.besideGit(name)
+				n, err = w.besideGit(name, e)
 			}
 			errs = append(errs, err)
 			v := Waiting{Entry: e, Messages: n, Folder: path.Join(waitingDir, name)}
@@ -67,8 +67,8 @@ func (w *Workspace) Waiting(entries ...store.Entry) (list []Waiting, err error) 
 
 // besideGit counts the messages that wait for a conversation outside of the sparse
 // checkout and that git does not have.
-func (w *Workspace) besideGit(name string) (int, error) {
-	c, err := w.Store.Waiting(name)
+func (w *Workspace) besideGit(name string, e store.Entry) (int, error) {
+	c, err := w.Store.Waiting(name, e.Session.ID)
 	if err != nil {
 		return 0, err
 	}

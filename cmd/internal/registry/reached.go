@@ -1,0 +1,61 @@
+package registry
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"cortext/schema"
+)
+
+// Reached says how far a native session was captured in one work tree. It outlives the
+// cache there, so that what a capture finds missing in the logs is known to be new, or
+// to have been taken by git. The zero value says that nothing is known.
+type Reached struct {
+	Offset  int64  `json:"offset"`  // of the cursor in the transcript
+	Message string `json:"message"` // the last that was captured
+}
+
+func (r Registry) reachedFile(workspace, agent, nativeID string) string {
+	sum := sha256.Sum256([]byte(workspace))
+	return filepath.Join(r.dir, "reached", hex.EncodeToString(sum[:8]), agent, schema.PathElement(nativeID)+".json")
+}
+
+// Reached returns how far a session was captured in the work tree of a workspace.
+func (r Registry) Reached(workspace, agent, nativeID string) (at Reached) {
+	b, err := os.ReadFile(r.reachedFile(workspace, agent, nativeID))
+	if err != nil || json.Unmarshal(b, &at) != nil {
+		return Reached{}
+	}
+	return at
+}
+
+// Reach notes how far a session was captured. It is a hint and written with every turn:
+// nothing is synced, and a failure costs no message.
+func (r Registry) Reach(workspace, agent, nativeID string, at Reached) error {
+	b, err := json.Marshal(at)
+	if err != nil || !filepath.IsAbs(r.dir) {
+		return err
+	}
+	name := r.reachedFile(workspace, agent, nativeID)
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), "new-")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
