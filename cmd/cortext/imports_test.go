@@ -80,7 +80,7 @@ var rules = map[string]rule{
 		why:     "one agent's formats; adapters do not know each other",
 	},
 
-	"cortext/cmd/internal/git":       {why: "runs git; knows no conversation"},
+	"cortext/cmd/internal/git":       {modules: []string{"golang.org/x/term"}, why: "runs git; knows no conversation"},
 	"cortext/cmd/internal/summarize": {ours: []string{"cortext/resume/summary"}, why: "asks a model; knows no conversation"},
 	"cortext/cmd/internal/lifecycle": {ours: []string{"cortext/store/atomicfile"}, why: "runs the workspace's own programs; knows no conversation"},
 	"cortext/cmd/internal/registry": {

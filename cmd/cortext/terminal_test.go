@@ -19,7 +19,12 @@ func inTerminal(t *testing.T, dir string, args ...string) *agenttest.Terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(filepath.Join(bin, "cortext"), args...)
+	return commandInTerminal(t, dir, exec.Command(filepath.Join(bin, "cortext"), args...))
+}
+
+// commandInTerminal runs a command in a terminal, in a folder of its own.
+func commandInTerminal(t *testing.T, dir string, cmd *exec.Cmd) *agenttest.Terminal {
+	t.Helper()
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "CORTEXT_CLAUDE="+filepath.Join(dir, "nowhere"), "CORTEXT_SESSION=")
 	term, err := agenttest.Start(cmd, 120, 30)
@@ -121,6 +126,51 @@ func TestPicker(t *testing.T) {
 		}
 		if err := term.Wait(); err == nil || err.Error() != "exit status 1" {
 			t.Errorf("%q ended by Ctrl-C: %v", args, err)
+		}
+	}
+}
+
+// TestCommitAsks: what git runs for a commit may ask the person at the terminal. Where
+// nobody is there it fails at once, instead of being stopped with the index locked.
+func TestCommitAsks(t *testing.T) {
+	for _, attended := range []bool{true, false} {
+		dir := t.TempDir()
+		git := func(args ...string) string {
+			t.Helper()
+			out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput()
+			if err != nil {
+				t.Fatalf("git %q: %v\n%s", args, err, out)
+			}
+			return string(out)
+		}
+		git("init", "--quiet")
+		git("config", "user.name", "a")
+		git("config", "user.email", "a@example.com")
+		git("commit", "--quiet", "--allow-empty", "-m", "base")
+		must(t, "-C", dir, "init", "--commit", "stop")
+		must(t, "-C", dir, "new", "plan", "first topic")
+		hook := "#!/bin/sh\nexec </dev/tty || exit 1\nprintf 'which ticket? ' >&2\nread x\necho \"for $x\" >>\"$1\"\n"
+		if err := os.WriteFile(filepath.Join(dir, ".git/hooks/prepare-commit-msg"), []byte(hook), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		var term *agenttest.Terminal
+		if attended {
+			term = inTerminal(t, dir, "stop")
+			answer(t, term, "which ticket?", "T-17")
+		} else {
+			bin, err := built()
+			if err != nil {
+				t.Fatal(err)
+			}
+			term = commandInTerminal(t, dir, exec.Command("sh", "-c", `exec "$0" stop </dev/null`, filepath.Join(bin, "cortext")))
+		}
+		_ = term.Wait()
+		log := git("log", "--format=%B")
+		if done := strings.Contains(log, "for T-17"); done != attended {
+			t.Errorf("attended %t: the log is %q\n%s", attended, log, term.Screen())
+		}
+		if _, err := os.Lstat(filepath.Join(dir, ".git/index.lock")); err == nil {
+			t.Errorf("attended %t: the index stays locked", attended)
 		}
 	}
 }

@@ -51,8 +51,8 @@ func Fetch(ctx context.Context, missing *NotFetchedError) error {
 	cmd := exec.CommandContext(ctx, missing.Args[0], missing.Args[1:]...)
 	plain := command(ctx, ".", nil)
 	cmd.Env, cmd.WaitDelay = plain.Env, plain.WaitDelay
-	inGroup(cmd)
-	_, err := output(cmd)
+	inSession(cmd)
+	_, err := output(attend(cmd))
 	return err
 }
 

@@ -52,6 +52,7 @@ func (e *LossError) Error() string {
 // Below a folder named .session a missing file is not committed as deleted, and a
 // log (.jsonl) that lacks records of the last commit makes the error a *LossError.
 func Commit(ctx context.Context, root, path, message string) (done bool, err error) {
+	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if op := Operation(root); op != "" {
@@ -82,17 +83,28 @@ func Commit(ctx context.Context, root, path, message string) (done bool, err err
 	// New files are only announced: what the user has staged in the folder is not
 	// touched unless the commit is made.
 	if len(fresh) > 0 {
-		if err := runWith(ctx, root, fresh, slices.Concat(everywhere, []string{"add", "--intent-to-add"})...); err != nil {
+		if _, err := output(withPaths(ctx, root, fresh, slices.Concat(everywhere, []string{"add", "--intent-to-add"})...)); err != nil {
 			return false, err
 		}
 	}
-	if err := runWith(ctx, root, paths, "commit", "--quiet", "--only", "-m", message); err != nil {
+	if attended() {
+		ctx = whole // a person may need longer, and can end it
+	}
+	if _, err := output(attend(withPaths(ctx, root, paths, "commit", "--quiet", "--only", "-m", message))); err != nil {
 		if len(fresh) > 0 {
-			_ = runWith(context.WithoutCancel(ctx), root, fresh, slices.Concat(everywhere, []string{"rm", "--cached", "--quiet", "--force"})...)
+			retract(whole, root, fresh)
 		}
 		return false, err
 	}
 	return true, nil
+}
+
+// retract takes files out of the index that were only announced, also when ctx has
+// ended.
+func retract(ctx context.Context, root string, paths []string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
+	defer cancel()
+	_, _ = output(withPaths(ctx, root, paths, slices.Concat(everywhere, []string{"rm", "--cached", "--quiet", "--force"})...))
 }
 
 // everywhere makes a command on the index take files outside of what the user has

@@ -9,11 +9,14 @@ package git
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/term"
 )
 
 // elsewhere are variables with which git would work on another repository than
@@ -65,8 +68,24 @@ var noNetwork = []string{"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=/"}
 func command(ctx context.Context, root string, args []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", root, "--literal-pathspecs"}, args...)...)
 	cmd.Env = append(environment(), "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "LC_ALL=C")
-	inGroup(cmd)
+	inSession(cmd)
 	cmd.WaitDelay = 3 * time.Second
+	return cmd
+}
+
+// attended reports whether a person at a terminal called us: then git, and what it
+// runs, may ask. An agent's hook has no terminal as its standard input.
+func attended() bool { return term.IsTerminal(int(os.Stdin.Fd())) }
+
+// attend lets git, and what it runs, ask the person at the terminal. What they say is
+// shown there at once: it may be a question.
+func attend(cmd *exec.Cmd) *exec.Cmd {
+	if !attended() {
+		return cmd
+	}
+	cmd.SysProcAttr = nil
+	inForeground(cmd)
+	cmd.Stderr = os.Stderr
 	return cmd
 }
 
@@ -88,13 +107,12 @@ func run(ctx context.Context, root string, args ...string) (string, error) {
 	return output(command(ctx, root, args))
 }
 
-// runWith runs git as the user would, with paths on its standard input, for
-// --pathspec-from-file.
-func runWith(ctx context.Context, root string, paths []string, args ...string) error {
+// withPaths is a call of git as the user would call it, with paths on its standard
+// input, for --pathspec-from-file.
+func withPaths(ctx context.Context, root string, paths []string, args ...string) *exec.Cmd {
 	cmd := command(ctx, root, append(args, "--pathspec-from-file=-", "--pathspec-file-nul"))
 	cmd.Stdin = strings.NewReader(strings.Join(paths, "\x00"))
-	_, err := output(cmd)
-	return err
+	return cmd
 }
 
 // read runs a command of git that only reads.
@@ -105,7 +123,11 @@ func read(ctx context.Context, root string, args ...string) (string, error) {
 // output returns what git prints; the error is what git says.
 func output(cmd *exec.Cmd) (string, error) {
 	var stderr strings.Builder
-	cmd.Stderr = &stderr
+	if cmd.Stderr == nil {
+		cmd.Stderr = &stderr
+	} else {
+		cmd.Stderr = io.MultiWriter(cmd.Stderr, &stderr)
+	}
 	out, err := cmd.Output()
 	return string(out), said(err, stderr.String())
 }

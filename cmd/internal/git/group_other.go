@@ -4,5 +4,8 @@ package git
 
 import "os/exec"
 
-// inGroup leaves the command as it is: ending it ends git alone.
-func inGroup(*exec.Cmd) {}
+// inSession leaves the command as it is: ending it ends git alone.
+func inSession(*exec.Cmd) {}
+
+// inForeground leaves the command as it is.
+func inForeground(*exec.Cmd) {}
