@@ -136,7 +136,7 @@ func (c change) keep(root string) bool {
 
 // changesOf lists the changes at or below a path.
 func changesOf(ctx context.Context, root, path string) ([]change, error) {
-	out, err := run(ctx, root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", path)
+	out, err := run(ctx, root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", literal(path))
 	if err != nil {
 		return nil, err
 	}

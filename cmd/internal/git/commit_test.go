@@ -198,3 +198,40 @@ func TestIntentToAdd(t *testing.T) {
 		t.Errorf("the status is %q", got)
 	}
 }
+
+// TestHookEnvironment: the user's hooks run as in a commit by hand, so that their
+// pathspecs and messages mean the same; ours name one file each, whatever it is
+// called.
+func TestHookEnvironment(t *testing.T) {
+	r := newRepo(t)
+	t.Setenv("LC_ALL", "")
+	t.Setenv("LANG", "C.UTF-8")
+	r.write("a/[x]*.jsonl", "SECRET\n")
+	r.write("a/x.jsonl", "1\n")
+	env := filepath.Join(t.TempDir(), "env")
+	r.write(".git/hooks/pre-commit", "#!/bin/sh\nenv >'"+env+"'\nif git diff --cached -- '*.jsonl' | grep -q SECRET; then echo refused >&2; exit 1; fi\n")
+	if done, err := Commit(context.Background(), r.root, "a", "m"); done || err == nil || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("the hook found nothing: %t, %v", done, err)
+	}
+	b, err := os.ReadFile(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []string{"GIT_LITERAL_PATHSPECS=", "GIT_TERMINAL_PROMPT=", "LC_ALL=C\n"} {
+		if strings.Contains(string(b), v) {
+			t.Errorf("the hook gets %s", strings.TrimSpace(v))
+		}
+	}
+	r.write("a/[x]*.jsonl", "1\n")
+	r.write("ax.jsonl", "another's")
+	r.commit("a", "m", true)
+	if got := r.changed(); got != "A\ta/[x]*.jsonl\nA\ta/x.jsonl" {
+		t.Errorf("committed %q", got)
+	}
+	r.write("a/[x]*.jsonl", "2\n")
+	r.write("a/x.jsonl", "2\n")
+	r.commit("a/[x]*.jsonl", "m", true)
+	if got := r.changed(); got != "M\ta/[x]*.jsonl" {
+		t.Errorf("committed %q", got)
+	}
+}

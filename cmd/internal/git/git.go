@@ -64,10 +64,12 @@ var noPrograms = []string{
 // name.
 var noNetwork = []string{"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=/"}
 
-// command is a call of git at root that never asks and ends when ctx does.
+// command is a call of git at root, which ends when ctx does. Its settings are the
+// user's: the hooks and filters that it runs see them. A path among args is a
+// [literal].
 func command(ctx context.Context, root string, args []string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", root, "--literal-pathspecs"}, args...)...)
-	cmd.Env = append(environment(), "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "LC_ALL=C")
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", root}, args...)...)
+	cmd.Env = environment()
 	inSession(cmd)
 	cmd.WaitDelay = 3 * time.Second
 	return cmd
@@ -89,16 +91,20 @@ func attend(cmd *exec.Cmd) *exec.Cmd {
 	return cmd
 }
 
-// reader is a call of git that only reads: without the repository's programs, the
-// network and the locks.
+// literal is a path as a pathspec that matches nothing else.
+func literal(path string) string { return ":(literal)" + path }
+
+// reader is a call of git that only reads and never asks: without the repository's
+// programs, the network and the locks. Its messages are in English, and paths among
+// args match nothing else.
 func reader(ctx context.Context, root string, args []string) *exec.Cmd {
 	var set []string
 	for _, c := range noPrograms {
 		set = append(set, "-c", c)
 	}
-	cmd := command(ctx, root, slices.Concat(set, args))
+	cmd := command(ctx, root, slices.Concat([]string{"--literal-pathspecs"}, set, args))
 	cmd.Env = append(cmd.Env, noNetwork...)
-	cmd.Env = append(cmd.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_ASKPASS=")
+	cmd.Env = append(cmd.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_ASKPASS=", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "LC_ALL=C")
 	return cmd
 }
 
@@ -111,7 +117,11 @@ func run(ctx context.Context, root string, args ...string) (string, error) {
 // input, for --pathspec-from-file.
 func withPaths(ctx context.Context, root string, paths []string, args ...string) *exec.Cmd {
 	cmd := command(ctx, root, append(args, "--pathspec-from-file=-", "--pathspec-file-nul"))
-	cmd.Stdin = strings.NewReader(strings.Join(paths, "\x00"))
+	var list strings.Builder
+	for _, path := range paths {
+		list.WriteString(literal(path) + "\x00")
+	}
+	cmd.Stdin = strings.NewReader(list.String())
 	return cmd
 }
 

@@ -232,6 +232,7 @@ func TestNoRepository(t *testing.T) {
 	newRepo(t)
 	dir := t.TempDir()
 	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir))
+	t.Setenv("LC_ALL", "C")
 	if done, err := Commit(context.Background(), dir, "a", "m"); done || err == nil || !strings.Contains(err.Error(), "not a git repository") {
 		t.Errorf("%t, %v", done, err)
 	}
