@@ -113,9 +113,14 @@ func (w *Workspace) takeExisting(path string) (store.Entry, []string, error) {
 	return e, paused, err
 }
 
-// Publish puts a new conversation into the work tree, or, while git is in the middle
-// of an operation, where it waits for its end.
+// Publish puts a new conversation into the work tree, or, while an operation of git's
+// is under way, where it waits for its end. If the conversation is there already, or is
+// outside of the sparse checkout, the error is [store.ErrExist].
 func (w *Workspace) Publish(c *store.Conversation) error {
+	if w.Outside(c.Path()) {
+		c.Discard()
+		return store.ErrExist
+	}
 	if w.GitOperation() != "" {
 		return c.PublishWaiting()
 	}

@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"errors"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -51,9 +52,26 @@ func (w *Workspace) outside(path string) ([]string, error) {
 
 // Outside reports whether git has the session files of a conversation, and the sparse
 // checkout leaves them out.
-func (w *Workspace) Outside(path string) bool {
+func (w *Workspace) Outside(path string) bool { return w.whyOutside(path) != "" }
+
+// whyOutside says why a conversation counts as outside of the sparse checkout; empty if
+// it does not. In a sparse checkout it also does where git does not tell.
+func (w *Workspace) whyOutside(path string) string {
 	sparse, err := w.outside(path)
-	return err == nil && len(sparse) > 0
+	switch {
+	case err != nil && w.sparse():
+		return "git does not say what is outside of the sparse checkout: " + err.Error()
+	case len(sparse) > 0:
+		return "its files are outside of the sparse checkout"
+	}
+	return ""
+}
+
+// sparse reports whether the user has ever made the work tree a sparse checkout, from
+// files only.
+func (w *Workspace) sparse() bool {
+	_, err := os.Lstat(filepath.Join(git.Dir(w.Store.Root()), "info", "sparse-checkout"))
+	return err == nil
 }
 
 // waiting opens a conversation where its records wait, with what git has of it.

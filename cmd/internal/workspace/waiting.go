@@ -92,9 +92,10 @@ func (w *Workspace) whyWaiting(e store.Entry, name string) (why, way string) {
 	sparse := fmt.Sprintf("git sparse-checkout add '%s', then cortext sync puts them into the log", name)
 	c, err := w.Store.Conversation(name)
 	switch {
-	case errors.Is(err, store.ErrNotFound) && w.Outside(name):
-		return "its files are outside of the sparse checkout", sparse
 	case errors.Is(err, store.ErrNotFound):
+		if why := w.whyOutside(name); why != "" {
+			return why, sparse
+		}
 		return "the folder is not in this work tree", fmt.Sprintf("cortext sync --restore or cortext resume %s puts it back", e.Session.ID)
 	case err != nil:
 		return err.Error(), "then cortext sync puts them into the log"

@@ -142,11 +142,7 @@ func (w *Workspace) Away(c *store.Conversation) string {
 	if !c.LogsAbsent() {
 		return ""
 	}
-	sparse, err := git.Sparse(context.Background(), w.Store.Root(), c.Path()+"/.session")
-	if err == nil && len(sparse) > 0 {
-		return "its files are outside of the sparse checkout"
-	}
-	return ""
+	return w.whyOutside(c.Path())
 }
 
 // Place tells this workspace from others, from files only: git is not run.
