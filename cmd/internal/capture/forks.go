@@ -26,7 +26,9 @@ func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, all
 	if path, ok := c.LaunchedWith(agent.Name, roots[0]); ok {
 		return c.ContinueIn(agent, inject.Event{NativeID: nativeID, Transcript: transcript}, b, path)
 	}
-	if c.ws.ForkOfRemoved(agent.Name, roots[0]) {
+	if gone, err := c.ws.ForkOfRemoved(agent.Name, roots[0]); err != nil {
+		return err
+	} else if gone {
 		b.Segments = []Segment{{Removed: true}}
 		return nil
 	}

@@ -136,21 +136,30 @@ func (im *Importer) detect(f *os.File, file string) (inject.Agent, error) {
 // File imports one transcript with those of its sub-agents. The user has named it:
 // a session that was skipped or removed is captured again.
 func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (*Imported, error) {
-	return im.file(ctx, agent, file, func(nativeID string) error {
-		gone, err := im.c.ws.RemovedSegments(agent.Name, nativeID)
+	return im.file(ctx, agent, file, func(t *inject.Transcript) error {
+		gone, err := im.c.ws.RemovedSegments(agent.Name, t.NativeID)
 		if err != nil {
 			return err
 		}
-		if len(gone) > 0 { // the cached binding says so
-			if err := im.c.Forgotten(agent.Name, nativeID); err != nil {
+		b, ok := im.c.cached(agent.Name, t.NativeID)
+		if len(gone) > 0 || ok && slices.ContainsFunc(b.Segments, func(s Segment) bool { return s.Removed }) {
+			if err := im.c.Forgotten(agent.Name, t.NativeID); err != nil {
 				return err
 			}
 		}
-		return errors.Join(im.c.ws.Unskip(agent.Name, nativeID), im.c.ws.BringBack(ctx, agent.Name, nativeID))
+		return errors.Join(im.c.ws.Unskip(agent.Name, t.NativeID), im.c.ws.BringBack(ctx, agent.Name, t.NativeID, beginnings(t)))
 	})
 }
 
-func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, asked func(nativeID string) error) (out *Imported, err error) {
+// beginnings are the places in a session where a later segment of it may begin.
+func beginnings(t *inject.Transcript) (froms []string) {
+	for _, cmd := range t.Commands {
+		froms = append(froms, cmd.PromptID, messageFrom+cmd.Message)
+	}
+	return froms
+}
+
+func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, asked func(*inject.Transcript) error) (out *Imported, err error) {
 	size := int64(0)
 	if info, err := os.Stat(file); err == nil {
 		size = info.Size()
@@ -172,7 +181,7 @@ func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, a
 		if t.Messages == 0 {
 			return &EmptyError{file}
 		}
-		if err := asked(t.NativeID); err != nil {
+		if err := asked(t); err != nil {
 			return err
 		}
 		out, err = im.take(ctx, agent, t, file, o)

@@ -272,7 +272,7 @@ func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.
 	if err != nil {
 		return true, err
 	}
-	got, err := im.file(ctx, agent, n.Path, func(string) error { return nil })
+	got, err := im.file(ctx, agent, n.Path, func(*inject.Transcript) error { return nil })
 	var empty *EmptyError
 	if errors.As(err, &empty) {
 		return true, nil // nothing was said in it yet

@@ -106,20 +106,25 @@ func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string]
 	return nil
 }
 
-// writeRemoval records a removal for other machines. The name tells contents apart,
-// so that two clones that remove one conversation never conflict.
+// writeRemoval records a removal for other machines.
 func (w *Workspace) writeRemoval(e store.Entry) error {
-	var lines []string
+	var hashes []string
 	for _, src := range e.Session.Sources {
-		lines = append(lines, removalHash(src.Agent, src.NativeID, src.From)+"\n")
+		hashes = append(hashes, removalHash(src.Agent, src.NativeID, src.From))
 	}
-	if len(lines) == 0 {
+	return w.writeHashes(schema.PathElement(e.Session.ID), hashes)
+}
+
+// writeHashes writes a file of removals, if there are any. Its name tells contents
+// apart, so that two clones that remove one conversation never conflict.
+func (w *Workspace) writeHashes(name string, hashes []string) error {
+	if len(hashes) == 0 {
 		return nil // nothing could bring it back
 	}
-	slices.Sort(lines)
-	text := strings.Join(slices.Compact(lines), "")
+	slices.Sort(hashes)
+	text := strings.Join(slices.Compact(hashes), "\n") + "\n"
 	sum := sha256.Sum256([]byte(text))
-	return w.Store.WriteFile(path.Join(RemovedDir, schema.PathElement(e.Session.ID)+"-"+hex.EncodeToString(sum[:4])), []byte(text))
+	return w.Store.WriteFile(path.Join(RemovedDir, name+"-"+hex.EncodeToString(sum[:4])), []byte(text))
 }
 
 // removalHash names a segment of a native session without telling which it is.
@@ -128,25 +133,63 @@ func removalHash(agent, nativeID, from string) string {
 	return "sha256-" + hex.EncodeToString(sum[:])
 }
 
-// removals returns the files of removals, by the hashes in them.
-func (w *Workspace) removals() map[string]string {
-	files := map[string]string{}
+// removals are the hashes in the files of [RemovedDir].
+type removals map[string]bool
+
+// removals reads what was removed. A file that cannot be read is an error: what it
+// names would be captured again.
+func (w *Workspace) removals() (removals, error) {
+	records := removals{}
 	for _, name := range w.Store.ListFiles(RemovedDir) {
-		b, err := w.Store.ReadFile(path.Join(RemovedDir, name))
+		file := path.Join(RemovedDir, name)
+		hashes, err := w.readHashes(file)
 		if err != nil {
-			continue
+			return nil, err
 		}
-		for line := range strings.Lines(string(b)) {
-			files[strings.TrimSpace(line)] = path.Join(RemovedDir, name)
+		for _, hash := range hashes {
+			records[hash] = true
 		}
 	}
-	return files
+	return records, nil
+}
+
+// readHashes reads one file of removals; one that is gone has none.
+func (w *Workspace) readHashes(file string) ([]string, error) {
+	b, err := w.Store.ReadFile(file)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: make it readable, or restore it from git", file, err)
+	}
+	return strings.Fields(string(b)), nil
+}
+
+// has reports whether a segment was removed.
+func (r removals) has(agent, nativeID, from string) bool {
+	return r[removalHash(agent, nativeID, from)]
 }
 
 // RemovedSegments returns the segments of a native session whose conversations were
 // removed.
 func (w *Workspace) RemovedSegments(agent, nativeID string) ([]registry.Segment, error) {
-	var list []registry.Segment
+	list, err := w.removedOnMachine(agent, nativeID)
+	if err != nil {
+		return nil, err
+	}
+	records, err := w.removals()
+	if err != nil {
+		return nil, err
+	}
+	if records.has(agent, nativeID, "") {
+		list = append(list, registry.Segment{})
+	}
+	return list, nil
+}
+
+// removedOnMachine returns the segments of a native session whose conversations were
+// removed on this machine.
+func (w *Workspace) removedOnMachine(agent, nativeID string) (list []registry.Segment, err error) {
 	s, err := w.Registry.Session(agent, nativeID)
 	if err != nil {
 		return nil, err
@@ -166,13 +209,7 @@ func (w *Workspace) RemovedSegments(agent, nativeID string) ([]registry.Segment,
 	case err != nil || json.Unmarshal(b, &old) != nil:
 		list = append(list, registry.Segment{}) // what was removed must not come back
 	}
-	list = append(list, old.Parts...)
-	if len(w.Store.ListFiles(RemovedDir)) > 0 {
-		if w.removals()[removalHash(agent, nativeID, "")] != "" {
-			list = append(list, registry.Segment{})
-		}
-	}
-	return list, nil
+	return append(list, old.Parts...), nil
 }
 
 // ConversationRemoved reports whether the user removed a conversation, here, in
@@ -188,28 +225,37 @@ func (w *Workspace) ConversationRemoved(id string) (bool, error) {
 	if gone || err != nil {
 		return gone, err
 	}
-	return slices.ContainsFunc(w.Store.ListFiles(RemovedDir), func(name string) bool {
-		return strings.HasPrefix(name, schema.PathElement(id)+"-")
-	}), nil
+	return slices.ContainsFunc(w.Store.ListFiles(RemovedDir), func(name string) bool { return removalOf(name, id) }), nil
+}
+
+// removalOf reports whether a file of [RemovedDir] with this name was written when the
+// conversation with an id was removed.
+func removalOf(name, id string) bool {
+	end := strings.LastIndexByte(name, '-')
+	return end >= 0 && schema.SameConversation(name[:end], schema.PathElement(id))
 }
 
 // IsRemoved reports whether a segment was removed, here or on another machine.
 func (w *Workspace) IsRemoved(agent, nativeID, from string) (bool, error) {
-	list, err := w.RemovedSegments(agent, nativeID)
+	records, err := w.removals()
 	if err != nil {
 		return true, err
 	}
-	if slices.ContainsFunc(list, func(s registry.Segment) bool { return s.From == from }) {
+	return w.isRemoved(records, schema.Source{Agent: agent, NativeID: nativeID, From: from})
+}
+
+func (w *Workspace) isRemoved(records removals, src schema.Source) (bool, error) {
+	if records.has(src.Agent, src.NativeID, src.From) {
 		return true, nil
 	}
-	return w.removals()[removalHash(agent, nativeID, from)] != "", nil
+	list, err := w.removedOnMachine(src.Agent, src.NativeID)
+	return err != nil || slices.ContainsFunc(list, func(s registry.Segment) bool { return s.From == src.From }), err
 }
 
 // ForkOfRemoved reports whether a session that begins with the line root is a fork
 // of one whose conversation was removed.
-func (w *Workspace) ForkOfRemoved(agent, root string) bool {
-	found := false
-	_ = w.Registry.Sessions(agent, func(_ string, s registry.Session) {
+func (w *Workspace) ForkOfRemoved(agent, root string) (found bool, err error) {
+	err = w.Registry.Sessions(agent, func(_ string, s registry.Session) {
 		for _, r := range s.Removed {
 			found = found || w.SamePlace(r.Place) && slices.Contains(r.Roots, root)
 		}
@@ -221,44 +267,99 @@ func (w *Workspace) ForkOfRemoved(agent, root string) bool {
 		b, err := w.Store.ReadFile(path.Join(oldRemovedDir, agent, name))
 		found = found || err == nil && json.Unmarshal(b, &old) == nil && slices.Contains(old.Roots, root)
 	}
-	return found
+	return found, err
 }
 
-// BringBack lets a native session be captured again, all of it.
-func (w *Workspace) BringBack(ctx context.Context, agent, nativeID string) error {
+// BringBack lets a native session be captured again, all of it, with the conversations
+// that it is in. froms are where its later segments may begin: on another machine only
+// the transcript tells.
+func (w *Workspace) BringBack(ctx context.Context, agent, nativeID string, froms []string) error {
 	s, err := w.Registry.Session(agent, nativeID)
 	if err != nil {
 		return err
 	}
-	var froms []string
-	if len(s.Removed) > 0 {
-		w.KnowClones(ctx)
-		for _, r := range s.RemovedIn(w.SamePlace) {
-			froms = append(froms, r.From)
-			if err := w.Registry.BringBack(schema.IDKey(r.ID), w.SamePlace); err != nil {
-				return err
-			}
+	segments, err := w.segmentsHere(agent, nativeID)
+	if err != nil {
+		return err
+	}
+	w.KnowClones(ctx)
+	segments = append(segments, s.In(w.SamePlace)...)
+	for _, r := range s.RemovedIn(w.SamePlace) {
+		segments = append(segments, r.Segment)
+	}
+	for _, seg := range segments {
+		if err := w.Registry.BringBack(schema.IDKey(seg.ID), w.SamePlace); err != nil {
+			return err
 		}
+	}
+	if len(s.Removed) > 0 {
 		if err := w.Registry.Update(agent, nativeID, func(s *registry.Session) {
 			s.Removed = slices.DeleteFunc(s.Removed, func(r registry.Removal) bool { return w.SamePlace(r.Place) })
 		}); err != nil {
 			return err
 		}
 	}
-	records := w.removals()
-	for _, from := range append(froms, "") {
-		if name := records[removalHash(agent, nativeID, from)]; name != "" {
-			if err := w.Store.RemoveFile(name); err != nil {
-				return err
-			}
+	hashes := []string{removalHash(agent, nativeID, "")}
+	for _, from := range froms {
+		hashes = append(hashes, removalHash(agent, nativeID, from))
+	}
+	for _, seg := range segments {
+		hashes = append(hashes, removalHash(agent, nativeID, seg.From))
+	}
+	for _, name := range w.Store.ListFiles(RemovedDir) {
+		again := slices.ContainsFunc(segments, func(seg registry.Segment) bool { return removalOf(name, seg.ID) })
+		if err := w.withdraw(path.Join(RemovedDir, name), hashes, again); err != nil {
+			return err
 		}
 	}
 	return w.Store.RemoveFile(oldRemovedName(agent, nativeID))
 }
 
+// segmentsHere lists the segments that a native session has in the conversations of
+// this work tree.
+func (w *Workspace) segmentsHere(agent, nativeID string) (list []registry.Segment, err error) {
+	all, err := w.Store.List()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range all {
+		for _, src := range e.Session.Sources {
+			if src.Agent == agent && src.NativeID == nativeID {
+				list = append(list, registry.Segment{Path: e.Path, ID: e.Session.ID, From: src.From})
+			}
+		}
+	}
+	return list, nil
+}
+
+// broughtBack begins the name of a file of removals whose conversation the user brought
+// back: only the sessions in it stay removed.
+const broughtBack = "back"
+
+// withdraw takes hashes out of a file of removals. If it has any of them, or all is set
+// since the conversation is back, its others go into a file that names no conversation.
+func (w *Workspace) withdraw(file string, hashes []string, all bool) error {
+	have, err := w.readHashes(file)
+	if err != nil {
+		return err
+	}
+	rest := slices.DeleteFunc(slices.Clone(have), func(hash string) bool { return slices.Contains(hashes, hash) })
+	if len(rest) == len(have) && !all {
+		return nil
+	}
+	if err := w.writeHashes(broughtBack, rest); err != nil {
+		return err
+	}
+	return w.Store.RemoveFile(file)
+}
+
 // RemovedHere lists the conversations that were removed, in another clone or on
 // another machine, and whose folders are in this work tree.
 func (w *Workspace) RemovedHere() (list []store.Entry, err error) {
+	records, err := w.removals()
+	if err != nil {
+		return nil, err
+	}
 	all, err := w.Store.List()
 	if err != nil {
 		return nil, err
@@ -266,7 +367,7 @@ func (w *Workspace) RemovedHere() (list []store.Entry, err error) {
 	for _, e := range all {
 		gone := len(e.Session.Sources) > 0
 		for _, src := range e.Session.Sources {
-			removed, err := w.IsRemoved(src.Agent, src.NativeID, src.From)
+			removed, err := w.isRemoved(records, src)
 			if err != nil {
 				return nil, err
 			}

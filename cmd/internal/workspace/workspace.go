@@ -39,6 +39,7 @@ type Workspace struct {
 
 	events  []Event
 	place   *registry.Place
+	asked   bool                // git, for the first commits of this place
 	commits map[string][]string // the first commits of other places
 }
 
@@ -160,7 +161,8 @@ func (w *Workspace) Place() registry.Place {
 // KnowClones finds out by which commits clones of the repository are known, so that
 // [Workspace.SamePlace] knows them. It runs git.
 func (w *Workspace) KnowClones(ctx context.Context) registry.Place {
-	if w.Place().Repository != "" && w.place.Commits == nil {
+	if w.Place().Repository != "" && !w.asked {
+		w.asked = true // also if git does not answer in time: it would not the next time
 		w.place.Commits = git.FirstCommits(ctx, w.Store.Root())
 	}
 	return *w.place

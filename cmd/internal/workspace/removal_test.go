@@ -1,0 +1,195 @@
+package workspace
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"cortext/cmd/internal/registry"
+	"cortext/schema"
+)
+
+// The ids of two conversations, and that of the first as another capture gives it.
+const (
+	oneID      = "01kang3778aty14bbbvg7pq7a8"
+	oneIDLater = "01kang3779aty14bbbvg7pq7a8"
+	twoID      = "01kang3778aty14bbbvg7pq7a9"
+)
+
+// record writes a file of removals as a removal of the conversation with an id does.
+func record(t *testing.T, w *Workspace, id string, hashes ...string) {
+	t.Helper()
+	if err := w.writeHashes(id, hashes); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A part is a segment of a session of Claude Code.
+type part struct{ session, from string }
+
+func (p part) hash() string { return removalHash("claude", p.session, p.from) }
+
+// wantRemoved checks which segments count as removed.
+func wantRemoved(t *testing.T, w *Workspace, want map[part]bool) {
+	t.Helper()
+	for p, gone := range want {
+		if got, err := w.IsRemoved("claude", p.session, p.from); err != nil || got != gone {
+			t.Errorf("session %s from %q: removed %v, %v, want %v", p.session, p.from, got, err, gone)
+		}
+	}
+}
+
+// TestBringBack: a session is brought back from all files that name it, with its later
+// segments, and the other sessions in these files stay removed.
+func TestBringBack(t *testing.T) {
+	w := openWorkspace(t)
+	s1, s2, prompt, message := part{"s1", ""}, part{"s2", ""}, part{"s1", "p2"}, part{"s1", "message:m9"}
+	record(t, w, oneID, s1.hash())
+	record(t, w, oneIDLater, s1.hash(), s2.hash())
+	record(t, w, twoID, prompt.hash(), message.hash())
+	wantRemoved(t, w, map[part]bool{s1: true, s2: true, prompt: true, message: true})
+	if err := w.BringBack(context.Background(), "claude", "s1", []string{"p1", "p2", "message:m9"}); err != nil {
+		t.Fatal(err)
+	}
+	wantRemoved(t, w, map[part]bool{s1: false, s2: true, prompt: false, message: false})
+	for _, id := range []string{oneID, oneIDLater, twoID} {
+		if gone, err := w.ConversationRemoved(id); gone || err != nil {
+			t.Errorf("%s: removed %v, %v", id, gone, err)
+		}
+	}
+	names := w.Store.ListFiles(RemovedDir)
+	if len(names) != 1 {
+		t.Fatal(names)
+	}
+	b, err := w.Store.ReadFile(RemovedDir + "/" + names[0])
+	if err != nil || string(b) != s2.hash()+"\n" {
+		t.Fatalf("%s: %s, %v", names[0], b, err)
+	}
+	if sum := sha256.Sum256(b); names[0] != "back-"+hex.EncodeToString(sum[:4]) {
+		t.Error(names[0])
+	}
+	if err := w.BringBack(context.Background(), "claude", "s2", nil); err != nil {
+		t.Fatal(err)
+	}
+	wantRemoved(t, w, map[part]bool{s2: false})
+	if names := w.Store.ListFiles(RemovedDir); len(names) > 0 {
+		t.Error(names)
+	}
+}
+
+// TestBringBackUnnamed: a session that only the registry ties to a removed conversation
+// is brought back with it.
+func TestBringBackUnnamed(t *testing.T) {
+	w := openWorkspace(t)
+	record(t, w, oneID, part{"s1", ""}.hash())
+	err := errors.Join(
+		w.Registry.Remove(schema.IDKey(oneID), w.Place()),
+		w.Registry.Update("claude", "s2", func(s *registry.Session) {
+			s.Bind(w.Place(), w.SamePlace, []registry.Segment{{Path: "conversations/2025-11-22/1030-plan-one-q7a8", ID: oneID}})
+		}),
+		w.BringBack(context.Background(), "claude", "s2", nil),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if gone, err := w.ConversationRemoved(oneID); gone || err != nil {
+		t.Errorf("removed %v, %v", gone, err)
+	}
+	wantRemoved(t, w, map[part]bool{{"s1", ""}: true})
+}
+
+// TestConversationRemoved: ids that differ in their time only are of one conversation,
+// and an id is not that of one whose name it begins.
+func TestConversationRemoved(t *testing.T) {
+	w := openWorkspace(t)
+	record(t, w, oneID, part{"s1", ""}.hash())
+	record(t, w, "api-v2", part{"s2", ""}.hash())
+	for id, want := range map[string]bool{oneID: true, oneIDLater: true, twoID: false, "api-v2": true, "api": false, "": false} {
+		if gone, err := w.ConversationRemoved(id); gone != want || err != nil {
+			t.Errorf("%q: removed %v, %v, want %v", id, gone, err, want)
+		}
+	}
+}
+
+// TestRemovalsUnreadable: what says that a session was removed and cannot be read is an
+// error, not a session that was not removed.
+func TestRemovalsUnreadable(t *testing.T) {
+	w := openWorkspace(t)
+	name := filepath.Join(w.Env.Machine.Home, ".local", "state", "cortext", "sessions", "claude")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if gone, err := w.ForkOfRemoved("claude", "root"); err == nil {
+		t.Errorf("fork of a removed one: %v without an error", gone)
+	}
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	large := filepath.Join(w.Store.Root(), filepath.FromSlash(RemovedDir), "large-00000000")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(large), 0o700), os.WriteFile(large, nil, 0o600), os.Truncate(large, 1<<40)); err != nil {
+		t.Skip(err)
+	}
+	if _, err := w.RemovedSegments("claude", "s1"); err == nil || !strings.Contains(err.Error(), RemovedDir+"/large-00000000") {
+		t.Errorf("a file that is not read: %v", err)
+	}
+}
+
+// TestRemovedHereReadsOnce: each file of removals is read once, however many
+// conversations there are: twice as many of both cost twice as much.
+func TestRemovedHereReadsOnce(t *testing.T) {
+	w := openWorkspace(t)
+	made := 0
+	cost := func(upTo int) float64 {
+		for ; made < upTo; made++ {
+			src := schema.Source{Agent: "claude", NativeID: fmt.Sprint("s", made)}
+			c, err := w.Store.Create("chat", "x", &schema.Session{ConversationType: "chat", Title: "x", ID: schema.DerivedID(src.Agent, src.NativeID, time.Unix(1, 0)), Sources: []schema.Source{src}}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Close()
+			record(t, w, fmt.Sprint("x", made), part{fmt.Sprint("t", made), ""}.hash())
+		}
+		return testing.AllocsPerRun(1, func() {
+			if list, err := w.RemovedHere(); len(list) > 0 || err != nil {
+				t.Fatal(list, err)
+			}
+		})
+	}
+	if few, many := cost(15), cost(60); many > 6*few {
+		t.Errorf("%g allocations, and %g with four times as many conversations and removals", few, many)
+	}
+}
+
+// TestFirstCommitsOnce: git is asked once by which commits clones are known, also if it
+// does not answer.
+func TestFirstCommitsOnce(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the false git is a shell script")
+	}
+	w := openWorkspace(t)
+	bin := t.TempDir()
+	calls := filepath.Join(bin, "calls")
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if err := errors.Join(
+		os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\necho \"$*\" >> '"+calls+"'\nexit 1\n"), 0o700),
+		os.MkdirAll(filepath.Join(w.Store.Root(), ".git"), 0o700),
+		os.WriteFile(filepath.Join(w.Store.Root(), ".git", "HEAD"), []byte("ref: refs/heads/main\n"), 0o600),
+	); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		w.KnowClones(context.Background())
+	}
+	b, err := os.ReadFile(calls)
+	if n := strings.Count(string(b), "rev-list"); err != nil || n != 1 {
+		t.Errorf("git was asked %d times, %v:\n%s", n, err, b)
+	}
+}
