@@ -142,7 +142,11 @@ func (tx *Tx) absorb() error {
 		}
 	}
 	tx.stored.mend = true
-	return tx.c.recount(tx.stored.session, []string{tx.c.dir})
+	err := tx.c.recount(tx.stored.session, []string{tx.c.dir})
+	if tx.result.Moved > 0 && !tx.counted {
+		tx.stored.session.CountedBytes = 0 // the summary in it is not of all messages
+	}
+	return err
 }
 
 // absorbSubagents moves the sub-agents' conversations of a folder.

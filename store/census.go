@@ -27,6 +27,7 @@ type census struct {
 
 	follows map[string]place   // ids of parents, by where they are named first
 	firsts  map[string]string  // parents of the first message of each native session
+	after   map[string]bool    // messages that a session of the conversation follows, as session.json says
 	madeBy  map[string][]place // ids of messages, by their calls
 	makes   map[string]place   // ids of calls, by their messages
 
@@ -52,7 +53,7 @@ func (p place) damage(detail string, args ...any) Damage {
 func newCensus(above *census) *census {
 	return &census{
 		above: above, seen: map[string]bool{}, calls: map[string]bool{}, follows: map[string]place{},
-		firsts: map[string]string{}, madeBy: map[string][]place{}, makes: map[string]place{}, unread: map[string]int{},
+		firsts: map[string]string{}, after: map[string]bool{}, madeBy: map[string][]place{}, makes: map[string]place{}, unread: map[string]int{},
 	}
 }
 
@@ -96,7 +97,9 @@ func (n *census) expect(s *Store, dir string, sess *schema.Session) {
 		n.tokens = sess.Tokens
 	}
 	for _, src := range sess.Sources {
-		if src.From != "" && src.After == "" {
+		if src.After != "" {
+			n.after[src.After] = true
+		} else if src.From != "" {
 			n.parts++
 		}
 	}
@@ -125,10 +128,16 @@ func (n *census) message(rec jsonl.Record, at place) error {
 		return nil // what its first line says of others is enough
 	}
 	n.seen[m.ID] = true
-	if _, ok := n.firsts[m.Source]; !ok {
+	_, begun := n.firsts[m.Source]
+	if !begun && !n.after[m.ParentID] {
 		n.firsts[m.Source] = m.ParentID // which may be in another conversation
-	} else if _, ok := n.follows[m.ParentID]; !ok && m.ParentID != "" {
-		n.follows[m.ParentID] = at
+	} else {
+		if !begun {
+			n.firsts[m.Source] = ""
+		}
+		if _, ok := n.follows[m.ParentID]; !ok && m.ParentID != "" {
+			n.follows[m.ParentID] = at
+		}
 	}
 	for _, call := range m.ToolCalls {
 		if _, ok := n.makes[call.ID]; !ok {
@@ -241,6 +250,30 @@ func (c *Conversation) Lost() (int, error) {
 	}
 	all, err := c.s.tally(dirs)
 	return max(counted-all.messages, 0), err
+}
+
+// LacksStart reports whether a session of the conversation follows a message, as s says,
+// that the logs do not hold. Only a conversation of several sessions is read.
+func (c *Conversation) LacksStart(s *schema.Session) (bool, error) {
+	after := map[string]bool{}
+	for _, src := range s.Sources {
+		if src.After != "" {
+			after[src.After] = true
+		}
+	}
+	if len(after) == 0 {
+		return false, nil
+	}
+	n, err := c.Snapshot()
+	if err != nil {
+		return false, err
+	}
+	for _, l := range n.messages {
+		for id := range l.index {
+			delete(after, id)
+		}
+	}
+	return len(after) > 0, n.Close()
 }
 
 // reaches reports whether a line of messages.jsonl ends at an offset.

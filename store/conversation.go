@@ -84,7 +84,7 @@ func (c *Conversation) findOthers(twins []string) {
 	}
 	if c.s.isFolder(waitingDir) { // nearly always there is nothing
 		for _, name := range append([]string{c.path}, twins...) {
-			if dir := waitingDir + "/" + name + "/" + sessionDir; c.waitsIn(dir) {
+			if dir := waitingDir + "/" + name + "/" + sessionDir; !slices.Contains(dirs, dir) && c.waitsIn(dir) {
 				dirs = append(dirs, dir)
 			}
 		}

@@ -23,9 +23,13 @@ func (s *Store) Taken(name string) (*Conversation, error) {
 	return c, nil
 }
 
-// TakeBack lets the next write put what git took back into the logs.
-func (c *Conversation) TakeBack() {
-	if dir := takenDir + "/" + c.dir; c.base == "" && c.s.isFolder(dir) {
+// TakenPaths lists the conversations of which something is kept that git took, sorted.
+func (s *Store) TakenPaths() []string { return s.pathsBelow(takenDir) }
+
+// TakeBack lets the next write put back into the logs what git took while the folder of
+// the conversation had that name.
+func (c *Conversation) TakeBack(name string) {
+	if dir := takenDir + "/" + name + "/" + sessionDir; c.base == "" && c.waitsIn(dir) && !slices.Contains(c.others(), dir) {
 		c.setOthers(append(slices.Clone(c.others()), dir))
 	}
 }
@@ -49,6 +53,12 @@ func (c *Conversation) LogsAbsent() bool {
 		}
 	}
 	return false
+}
+
+// LogMissing reports whether any of session.json and the two logs is missing.
+func (c *Conversation) LogMissing() bool {
+	missing, err := c.s.missing(c.file(toolsFile))
+	return missing || err != nil || c.LogsAbsent()
 }
 
 // RecordIDs returns the ids of the messages and of the tool calls in the logs.

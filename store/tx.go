@@ -34,6 +34,7 @@ type Tx struct {
 
 	tools, messages []record // collected, not written yet
 	size            int      // bytes of their texts, about
+	counted         bool     // the caller has brought the counters up to date
 	result          Result
 }
 
@@ -288,6 +289,7 @@ func (tx *Tx) Recount() error {
 	if err != nil {
 		return err
 	}
+	tx.counted = true
 	return tx.c.recount(s, tx.c.dirs())
 }
 
@@ -301,6 +303,7 @@ func (tx *Tx) Count() error {
 	if err != nil {
 		return err
 	}
+	tx.counted = true
 	if s.CountedBytes == 0 || len(damage) > 0 {
 		return tx.c.recount(s, tx.c.dirs())
 	}

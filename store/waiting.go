@@ -76,14 +76,22 @@ func isSame(a, b string) bool { return a == "" || b == "" || schema.SameConversa
 func (c *Conversation) IsWaiting() bool { return c.base == waitingDir }
 
 // WaitingPaths lists the conversations for which something waits, sorted.
-func (s *Store) WaitingPaths() (names []string) {
-	folders, _, err := s.foldersIn(waitingDir + "/" + conversationsDir)
+func (s *Store) WaitingPaths() []string { return s.pathsBelow(waitingDir) }
+
+// WaitsFor reports whether what waits under a name is of the conversation with an id.
+func (s *Store) WaitsFor(name, id string) bool {
+	return isSame(id, s.idIn(waitingDir+"/"+name+"/"+sessionDir, name))
+}
+
+// pathsBelow lists the conversations of which something is below base, sorted.
+func (s *Store) pathsBelow(base string) (names []string) {
+	folders, _, err := s.foldersIn(base + "/" + conversationsDir)
 	if err != nil {
 		return nil
 	}
 	for _, name := range folders {
 		if info, err := s.root.Lstat(name + "/" + sessionDir); err == nil && info.IsDir() {
-			names = append(names, strings.TrimPrefix(name, waitingDir+"/"))
+			names = append(names, strings.TrimPrefix(name, base+"/"))
 		}
 	}
 	return names

@@ -32,8 +32,11 @@ func (c *Capture) elsewhere(b *Binding) bool {
 
 // ownsSession reports whether a session was held in this very work tree.
 func (c *Capture) ownsSession(n inject.Native) bool {
-	rel, err := filepath.Rel(c.ws.Place().Workspace, n.Dir)
-	return n.Dir == "" || err == nil && filepath.IsLocal(rel)
+	within := func(dir string) bool {
+		rel, err := filepath.Rel(c.ws.Place().Workspace, dir)
+		return err == nil && filepath.IsLocal(rel)
+	}
+	return n.Dir == "" || within(n.Dir) || within(realDir(n.Dir))
 }
 
 // inGit returns the segment that a session has according to a branch that is not
@@ -81,23 +84,25 @@ func (c *Capture) sourcesInGit(ctx context.Context) map[string]inBranch {
 }
 
 // identify gives a conversation whose session.json is gone the identity that the
-// binding knows.
+// binding knows, and one that git went back with the source.
 func (c *Capture) identify(tx *store.Tx, agent, nativeID string, seg Segment) error {
-	if tx.Written() || seg.ID == "" {
+	if seg.ID == "" {
 		return nil
 	}
 	s, _, err := tx.Session()
 	if err != nil {
 		return err
 	}
+	if tx.Written() {
+		addSource(s, agent, nativeID, seg)
+		return nil
+	}
 	if e, ok := c.branchOf(seg.ID); ok {
 		*s = *e
 		s.CountedBytes = 0
 	}
 	s.ID = seg.ID
-	if !slices.ContainsFunc(s.Sources, func(src schema.Source) bool { return src.NativeID == nativeID && src.From == seg.From }) {
-		s.Sources = append(s.Sources, schema.Source{Agent: agent, NativeID: nativeID, From: seg.From, After: seg.After})
-	}
+	addSource(s, agent, nativeID, seg)
 	if s.AgentConfig.Agent == "" {
 		s.AgentConfig.Agent = agent
 	}
@@ -105,6 +110,13 @@ func (c *Capture) identify(tx *store.Tx, agent, nativeID string, seg Segment) er
 		return c.ws.DescribeCommand(s, s.AgentConfig.Command, s.AgentConfig.Arguments)
 	}
 	return nil
+}
+
+// addSource notes in s that a session goes into the conversation.
+func addSource(s *schema.Session, agent, nativeID string, seg Segment) {
+	if !slices.ContainsFunc(s.Sources, func(src schema.Source) bool { return src.NativeID == nativeID && src.From == seg.From }) {
+		s.Sources = append(s.Sources, schema.Source{Agent: agent, NativeID: nativeID, From: seg.From, After: seg.After})
+	}
 }
 
 // branchOf returns the session.json that a branch has of a conversation.

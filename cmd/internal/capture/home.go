@@ -38,6 +38,7 @@ type home struct {
 func (c *Capture) home(s *Segment, mode Mode) (*home, error) {
 	h := &home{segment: s}
 	var err error
+	name := s.Path
 	if h.tree, err = c.findFolder(s); err != nil {
 		return nil, err
 	}
@@ -58,7 +59,8 @@ func (c *Capture) home(s *Segment, mode Mode) (*home, error) {
 			}
 		}
 		if mode != Unasked {
-			h.tree.TakeBack()
+			h.tree.TakeBack(s.Path)
+			h.tree.TakeBack(name)
 		}
 		h.conv = h.tree
 		return h, nil

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/registry"
 	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
@@ -25,6 +27,9 @@ type SyncOptions struct {
 	// Clones looks also for sessions that were held in other clones of the
 	// repository.
 	Clones bool
+
+	// Own begins conversations only for sessions that were held in this work tree.
+	Own bool
 
 	// Restore puts back what git took from the work tree.
 	Restore bool
@@ -92,7 +97,7 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 	if o.Clones {
 		c.ws.KnowClones(ctx)
 	}
-	known := sync.OnceValues(c.sources) // most often the folder tells
+	known := sync.OnceValues(func() (map[string]bool, error) { return c.sources(o.Restore) }) // most often the folder tells
 	for _, agent := range c.ws.Env.Agents {
 		if agent.Sessions == nil || len(o.Agents) > 0 && !slices.Contains(o.Agents, agent.Name) {
 			continue
@@ -111,7 +116,7 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 			switch {
 			case err != nil:
 				return nil, err
-			case ids[agent.Name+"\n"+n.NativeID]:
+			case ids[agent.Name+"\n"+schema.PathElement(n.NativeID)]:
 				ours = append(ours, n)
 			case at.mayContain(n):
 				out.Unsure = append(out.Unsure, n)
@@ -125,7 +130,7 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 			return out, err
 		}
 	}
-	if err := c.settleWaiting(o, out); err != nil {
+	if err := c.settle(o.Restore); err != nil {
 		out.Errors = append(out.Errors, err)
 	}
 	if out.Sessions > 0 {
@@ -134,56 +139,10 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 	return out, nil
 }
 
-// settleWaiting moves what waits into the logs whose folders are back, and with
-// Restore all of it.
-func (c *Capture) settleWaiting(o SyncOptions, out *SyncResult) error {
-	if c.ws.GitOperation() != "" {
-		return nil
-	}
-	var errs []error
-	for _, path := range c.ws.Store.WaitingPaths() {
-		if gone, err := c.dropRemoved(path); err != nil || gone {
-			errs = append(errs, err)
-			continue
-		}
-		conv, err := c.ws.Store.Conversation(path)
-		if errors.Is(err, store.ErrNotFound) && o.Restore && !c.ws.Outside(path) {
-			conv, err = c.ws.Store.PutBack(path)
-		}
-		if errors.Is(err, store.ErrNotFound) {
-			continue
-		}
-		if err == nil && c.ws.Away(conv) == "" {
-			err = conv.Update(func(*store.Tx, *schema.Session) error { return nil })
-		}
-		if conv != nil {
-			err = errors.Join(err, conv.Close())
-		}
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
-}
-
-// dropRemoved deletes what waits for a conversation that the user has removed since.
-func (c *Capture) dropRemoved(path string) (gone bool, err error) {
-	conv, err := c.ws.Store.Waiting(path, "")
-	if err != nil {
-		return false, err
-	}
-	defer conv.Close()
-	s, _, err := conv.Session()
-	if err != nil {
-		return false, err
-	}
-	if gone, err = c.ws.ConversationRemoved(s.ID); err != nil || !gone {
-		return false, err
-	}
-	return true, conv.DeleteWaiting()
-}
-
 // sources are the sessions that the conversations were captured from, each as its
-// agent, a line end, and its id.
-func (c *Capture) sources() (map[string]bool, error) {
+// agent, a line end, and its id as a file is named after it. With restore they are also
+// those that were captured in a work tree which is gone with its conversations.
+func (c *Capture) sources(restore bool) (map[string]bool, error) {
 	all, err := c.ws.Store.List()
 	if err != nil {
 		return nil, err
@@ -191,7 +150,19 @@ func (c *Capture) sources() (map[string]bool, error) {
 	ids := map[string]bool{}
 	for _, e := range all {
 		for _, src := range e.Session.Sources {
-			ids[src.Agent+"\n"+src.NativeID] = true
+			ids[src.Agent+"\n"+schema.PathElement(src.NativeID)] = true
+		}
+	}
+	for _, agent := range c.ws.Env.Agents {
+		if !restore {
+			break
+		}
+		if err := c.ws.Registry.Sessions(agent.Name, func(name string, s registry.Session) {
+			if len(s.In(c.ws.SamePlace)) > 0 {
+				ids[agent.Name+"\n"+name] = true
+			}
+		}); err != nil {
+			return nil, err
 		}
 	}
 	return ids, nil
@@ -212,10 +183,13 @@ func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []i
 		if o.Progress != nil {
 			o.Progress(agent.Name, i, len(list))
 		}
-		if !o.Restore && seen.has(n, o.Adopt) || !o.Until.IsZero() && n.Updated.After(o.Until) {
+		if !o.Restore && seen.has(n, o) || !o.Until.IsZero() && n.Updated.After(o.Until) {
 			continue
 		}
 		ours, err := c.syncSession(ctx, agent, n, o, out)
+		if errors.Is(err, errElsewhere) {
+			continue
+		}
 		if err != nil {
 			if ctx.Err() != nil {
 				c.writeScanned(agent.Name, seen)
@@ -229,6 +203,10 @@ func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []i
 	c.writeScanned(agent.Name, seen)
 	return nil
 }
+
+// errElsewhere is returned for a session that is left to another work tree. It is looked
+// at again.
+var errElsewhere = errors.New("held in another work tree")
 
 // syncSession captures one session. It is not ours if no command began it and it is
 // not to be adopted.
@@ -262,6 +240,9 @@ func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.
 	})
 	if err != nil || len(b.Segments) > 0 {
 		return true, err
+	}
+	if o.Own && !c.ownsSession(n) {
+		return true, errElsewhere // the work tree that it was held in begins its conversation
 	}
 	if !o.Adopt {
 		if begun, err := c.hasStartCommand(agent, n, b); err != nil || !begun {
@@ -314,6 +295,7 @@ func (c *Capture) Discover(ctx context.Context) (*SyncResult, error) {
 
 // DiscoverAll is Discover with options and without a limit of time.
 func (c *Capture) DiscoverAll(ctx context.Context, o SyncOptions) (*SyncResult, error) {
+	o.Own = true
 	out, err := c.Sync(ctx, o)
 	if err != nil {
 		return out, err
@@ -335,8 +317,11 @@ func (c *Capture) DiscoverAll(ctx context.Context, o SyncOptions) (*SyncResult, 
 // updated last. A session that has not changed since needs no second look.
 type scanned struct {
 	Seen    string           `json:"seen"`    // the conversations that there were
+	Git     string           `json:"git"`     // what git had put into the work tree
 	Updated map[string]int64 `json:"updated"` // by the path of the transcript, in nanoseconds; some agents split a session over files
 	Left    map[string]bool  `json:"left"`    // by the path: no command began it, who adopts looks again
+
+	stale bool // git may have replaced logs since
 }
 
 func scannedName(agent string) string { return fmt.Sprintf("scanned/%s.json", agent) }
@@ -347,11 +332,21 @@ func (c *Capture) readScanned(agent string) scanned {
 	if !ok || json.Unmarshal(b, &l) != nil || l.Seen != c.ws.Seen() || l.Updated == nil || l.Left == nil {
 		l = scanned{Updated: map[string]int64{}, Left: map[string]bool{}}
 	}
+	now := git.State(c.ws.Store.Root())
+	l.stale, l.Git = l.Git != now, now
 	return l
 }
 
-func (l *scanned) has(n inject.Native, adopt bool) bool {
-	return !n.Updated.IsZero() && l.Updated[n.Path] == n.Updated.UnixNano() && !(adopt && l.Left[n.Path])
+// has reports whether a session needs no look. One that is ours needs one after git may
+// have replaced logs.
+func (l *scanned) has(n inject.Native, o SyncOptions) bool {
+	if n.Updated.IsZero() || l.Updated[n.Path] != n.Updated.UnixNano() {
+		return false
+	}
+	if l.Left[n.Path] {
+		return !o.Adopt
+	}
+	return !l.stale
 }
 
 func (l *scanned) add(n inject.Native, ours bool) {

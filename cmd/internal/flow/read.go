@@ -236,6 +236,11 @@ func (w *Workspace) Lost(ctx context.Context, e store.Entry) (*workspace.Lost, e
 		return nil, err
 	}
 	shortened := w.Shortened(c, e.Session)
+	if !shortened {
+		if shortened, err = c.LacksStart(e.Session); err != nil {
+			return nil, err
+		}
+	}
 	if n == 0 && !shortened && !w.FewerThanHead(ctx, c) {
 		return nil, nil
 	}

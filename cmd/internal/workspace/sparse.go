@@ -24,7 +24,7 @@ const maxBorrowed = 512 << 20
 // borrow lets a conversation read the files that are outside of the sparse checkout. The
 // error is a [*git.NotFetchedError] if they are not on this machine.
 func (w *Workspace) borrow(c *store.Conversation) error {
-	if !c.IsWaiting() && !c.LogsAbsent() {
+	if !c.IsWaiting() && !c.LogMissing() {
 		return nil
 	}
 	sparse, err := w.outside(c.Path())

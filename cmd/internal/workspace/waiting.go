@@ -49,7 +49,7 @@ func (w *Workspace) Waiting(entries ...store.Entry) (list []Waiting, err error) 
 	var errs []error
 	for _, e := range entries {
 		for _, name := range append([]string{e.Path}, e.Twins...) {
-			if !slices.Contains(names, name) {
+			if !slices.Contains(names, name) || !w.Store.WaitsFor(name, e.Session.ID) {
 				continue
 			}
 			n, err := w.Store.WaitingCount(name)

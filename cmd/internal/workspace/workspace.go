@@ -140,7 +140,7 @@ func (w *Workspace) Away(c *store.Conversation) string {
 	if op := w.GitOperation(); op != "" {
 		return "git is in the middle of a " + op
 	}
-	if !c.LogsAbsent() {
+	if !c.LogMissing() {
 		return ""
 	}
 	return w.whyOutside(c.Path())

@@ -1,0 +1,72 @@
+package capture
+
+import (
+	"errors"
+
+	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/workspace"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// settle moves what waits into the logs whose folders are back. With restore it moves all
+// that waits, and what git took, and makes the folders again.
+func (c *Capture) settle(restore bool) error {
+	if c.ws.GitOperation() != "" {
+		return nil
+	}
+	var errs []error
+	for _, path := range c.ws.Store.WaitingPaths() {
+		conv, err := c.ws.Store.Waiting(path, "")
+		if err == nil {
+			err = c.settleOne(conv, path, restore)
+		}
+		errs = append(errs, err)
+	}
+	if !restore {
+		return errors.Join(errs...)
+	}
+	for _, path := range c.ws.Store.TakenPaths() {
+		conv, err := c.ws.Store.Taken(path)
+		if err == nil {
+			err = c.settleOne(conv, path, restore)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// settleOne moves what is kept of a conversation, if its folder is in the work tree, here
+// or under another name, or is to be made again. What is kept of a conversation that the
+// user has removed since is deleted.
+func (c *Capture) settleOne(kept *store.Conversation, path string, restore bool) (err error) {
+	s, _, err := kept.Session()
+	if err = errors.Join(err, kept.Close()); err != nil {
+		return err
+	}
+	if gone, err := c.ws.ConversationRemoved(s.ID); err != nil || gone {
+		return errors.Join(err, kept.DeleteWaiting())
+	}
+	conv, err := c.findFolder(&Segment{Segment: registry.Segment{Path: path, ID: s.ID}})
+	if err != nil {
+		return err
+	}
+	if conv == nil {
+		if !restore || c.ws.Outside(path) {
+			return nil
+		}
+		if conv, err = c.ws.Store.MakeFolder(path, s.ID); err != nil {
+			return err
+		}
+	}
+	defer conv.Close()
+	if restore {
+		conv.TakeBack(path)
+	}
+	if c.ws.Away(conv) != "" || !conv.HasMore() {
+		return nil
+	}
+	return conv.Update(func(tx *store.Tx, _ *schema.Session) error {
+		return c.ws.FinishIn(tx, conv, workspace.Finishing{Recount: true})
+	})
+}
