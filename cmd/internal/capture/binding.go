@@ -206,7 +206,7 @@ func (c *Capture) Bind(agent inject.Agent, nativeID, transcript string) (*Bindin
 		b.Transcript = transcript
 	}
 	for i, s := range b.Segments { // the user may have removed it elsewhere
-		gone, err := c.ws.ConversationRemoved(s.ID)
+		gone, err := c.ws.SegmentRemoved(agent.Name, nativeID, s.Segment)
 		if err != nil {
 			return nil, err
 		}
@@ -278,6 +278,7 @@ func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segme
 			if at < 0 {
 				list = append(list, s)
 			} else if schema.SameConversation(list[at].ID, s.ID) {
+				s.Kept = list[at].Kept
 				list[at] = s // by the folder that it has here
 			}
 		}

@@ -37,7 +37,7 @@ func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, all
 	}
 	c.warmBindings(agent, roots[0], all)
 	for _, s := range c.forkedFrom(agent, nativeID, roots[0], transcript) {
-		copied := Segment{Segment: registry.Segment{Path: s.Path, ID: s.ID, After: s.After, Fork: true}}
+		copied := Segment{Segment: registry.Segment{Path: s.Path, ID: s.ID, After: s.After, Fork: true, Kept: s.Kept}}
 		if len(b.Segments) > 0 {
 			copied.From = messageFrom + s.Start // a fork gives its copies other prompt ids
 		}
@@ -55,7 +55,9 @@ func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, all
 	return nil
 }
 
-// ContinueIn lets a session continue in a conversation, after its last message.
+// ContinueIn lets a session continue in a conversation, after its last message. The
+// user asks for it: if the conversation was removed, this session goes on in it, and
+// those that were in it stay removed.
 func (c *Capture) ContinueIn(agent inject.Agent, e inject.Event, b *Binding, path string) error {
 	s := Segment{Segment: registry.Segment{Path: path}}
 	if len(b.Segments) > 0 {
@@ -66,6 +68,9 @@ func (c *Capture) ContinueIn(agent inject.Agent, e inject.Event, b *Binding, pat
 		return err
 	}
 	s.ID = entry.Session.ID
+	if s.Kept, err = c.ws.SegmentRemoved(agent.Name, e.NativeID, s.Segment); err != nil {
+		return err
+	}
 	if s.After, err = c.leaf(path); err != nil {
 		return err
 	}

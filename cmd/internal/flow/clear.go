@@ -52,6 +52,11 @@ func (w *Workspace) began(ctx context.Context, agent inject.Agent, e inject.Even
 	at := string(b)
 	if !ok { // the hook of the end before was not called, or the cache is gone
 		at = w.LaunchedConversation()
+		if gone, err := w.ConversationRemoved(w.Env.Machine.Getenv(capture.LaunchedFor)); err != nil {
+			return err
+		} else if gone {
+			at = ""
+		}
 	}
 	if err := w.Store.RemoveCache(name); err != nil || at == "" {
 		return err

@@ -173,7 +173,7 @@ func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject
 	if err != nil {
 		return "", err
 	}
-	if n := len(t.Segments); n == 0 || t.CurrentSegment().Path != entry.Path {
+	if n := len(t.Segments); n == 0 || t.CurrentSegment().Path != entry.Path || t.CurrentSegment().Removed {
 		if n > 0 {
 			if err := w.Pause(t.CurrentSegment().Path); err != nil {
 				return "", err

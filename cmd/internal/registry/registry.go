@@ -70,6 +70,7 @@ type Segment struct {
 	From  string `json:"from,omitempty"`  // the prompt that it begins with; empty: the session's beginning
 	After string `json:"after,omitempty"` // the message that its first one follows
 	Fork  bool   `json:"fork,omitempty"`  // it repeats what another session of the conversation has
+	Kept  bool   `json:"kept,omitempty"`  // the user resumed the conversation after it was removed
 }
 
 // A Removal is a segment whose conversation the user removed.

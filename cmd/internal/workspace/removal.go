@@ -88,7 +88,7 @@ func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string]
 			return err
 		}
 	}
-	if err := w.Registry.Remove(schema.IDKey(e.Session.ID), place); err != nil {
+	if err := errors.Join(w.Registry.Remove(schema.IDKey(e.Session.ID), place), w.dropKept(e.Session.ID)); err != nil {
 		return err
 	}
 	if err := w.writeRemoval(e); err != nil {
@@ -213,8 +213,57 @@ func (w *Workspace) removedOnMachine(agent, nativeID string) (list []registry.Se
 }
 
 // ConversationRemoved reports whether the user removed a conversation, here, in
-// another work tree or clone, or on another machine.
+// another work tree or clone, or on another machine, and has resumed it in no session
+// since.
 func (w *Workspace) ConversationRemoved(id string) (bool, error) {
+	gone, err := w.conversationRemoved(id)
+	if err != nil || !gone {
+		return false, err
+	}
+	kept := false
+	err = w.eachKept(id, func(string, string) { kept = true })
+	return !kept, err
+}
+
+// SegmentRemoved reports whether a segment is not to be captured: the user removed its
+// conversation, and has not resumed it in this session since, or removed it again.
+func (w *Workspace) SegmentRemoved(agent, nativeID string, s registry.Segment) (bool, error) {
+	if s.Kept {
+		return w.IsRemoved(agent, nativeID, s.From)
+	}
+	return w.conversationRemoved(s.ID)
+}
+
+// eachKept calls f for each session in which a conversation was resumed after it was
+// removed.
+func (w *Workspace) eachKept(id string, f func(agent, nativeName string)) error {
+	var errs []error
+	for _, agent := range w.Env.Agents {
+		errs = append(errs, w.Registry.Sessions(agent.Name, func(name string, s registry.Session) {
+			if slices.ContainsFunc(s.In(w.SamePlace), func(seg registry.Segment) bool { return seg.Kept && schema.SameConversation(seg.ID, id) }) {
+				f(agent.Name, name)
+			}
+		}))
+	}
+	return errors.Join(errs...)
+}
+
+// dropKept lets the sessions in which a conversation was resumed count as removed with
+// it.
+func (w *Workspace) dropKept(id string) error {
+	var errs []error
+	err := w.eachKept(id, func(agent, name string) {
+		errs = append(errs, w.Registry.Update(agent, name, func(s *registry.Session) {
+			segments := s.In(w.SamePlace)
+			for i := range segments {
+				segments[i].Kept = segments[i].Kept && !schema.SameConversation(segments[i].ID, id)
+			}
+		}))
+	})
+	return errors.Join(append(errs, err)...)
+}
+
+func (w *Workspace) conversationRemoved(id string) (bool, error) {
 	if id == "" {
 		return false, nil
 	}

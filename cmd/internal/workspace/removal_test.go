@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"cortext/cmd/internal/registry"
+	"cortext/inject"
 	"cortext/schema"
 )
 
@@ -117,6 +118,57 @@ func TestConversationRemoved(t *testing.T) {
 			t.Errorf("%q: removed %v, %v, want %v", id, gone, err, want)
 		}
 	}
+}
+
+// TestKept: a session in which a removed conversation was resumed goes on in it, until
+// the conversation is removed again, here or elsewhere.
+func TestKept(t *testing.T) {
+	w := openWorkspace(t)
+	w.Env.Agents = []inject.Agent{{Name: "claude"}}
+	c, err := w.Store.Create("chat", "x", &schema.Session{ConversationType: "chat", Title: "x"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	e, err := w.Entry(c.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seg := registry.Segment{Path: e.Path, ID: e.Session.ID, Kept: true}
+	want := func(when string, segment, conversation bool) {
+		t.Helper()
+		gone, err := w.SegmentRemoved("claude", "s2", seg)
+		if err != nil || gone != segment {
+			t.Errorf("%s: the segment is removed: %v, %v, want %v", when, gone, err, segment)
+		}
+		if gone, err = w.ConversationRemoved(seg.ID); err != nil || gone != conversation {
+			t.Errorf("%s: the conversation is removed: %v, %v, want %v", when, gone, err, conversation)
+		}
+	}
+	if err := errors.Join(
+		w.Registry.Remove(schema.IDKey(seg.ID), w.Place()),
+		w.Registry.Update("claude", "s2", func(s *registry.Session) { s.Bind(w.Place(), w.SamePlace, []registry.Segment{seg}) }),
+	); err != nil {
+		t.Fatal(err)
+	}
+	want("resumed", false, false)
+	record(t, w, seg.ID, part{"s2", ""}.hash())
+	want("removed again elsewhere", true, false)
+	if err := w.Store.RemoveFile(RemovedDir + "/" + w.Store.ListFiles(RemovedDir)[0]); err != nil {
+		t.Fatal(err)
+	}
+	want("that taken back", false, false)
+
+	// From a work tree whose session.json does not know the session.
+	if err := w.Forget(context.Background(), e, nil); err != nil {
+		t.Fatal(err)
+	}
+	s, err := w.Registry.Session("claude", "s2")
+	if err != nil || len(s.In(w.SamePlace)) != 1 {
+		t.Fatal(s, err)
+	}
+	seg = s.In(w.SamePlace)[0]
+	want("removed again", true, true)
 }
 
 // TestRemovalsUnreadable: what says that a session was removed and cannot be read is an
