@@ -191,12 +191,15 @@ func (w *Workspace) Stop(ctx context.Context, e store.Entry) (*StopResult, error
 		return nil, err
 	}
 	n, unsaved := w.Sources(ctx, e, "", capture.Options{Mode: capture.PutBack, SessionJSON: capture.ByCaller})
-	w.markStopped(e)
+	markErr := w.markStopped(e)
 	out, err := w.finishStop(e.Path)
 	if err != nil {
 		return nil, errors.Join(err, unsaved)
 	}
 	out.Captured, out.Unsaved = n, unsaved
+	if markErr != nil && unsaved == nil { // else that says most often the same
+		out.Warnings = append(out.Warnings, markErr)
+	}
 	out.Warnings = append(out.Warnings, w.sumUpOld(ctx, out.Entry)...)
 	if unsaved == nil {
 		if out.Committed, err = w.Commit(ctx, out.Entry); err != nil {
@@ -221,21 +224,23 @@ func (w *Workspace) sumUpOld(ctx context.Context, e store.Entry) []error {
 
 // markStopped notes for the sessions that are in a conversation that the user has
 // stopped it.
-func (w *Workspace) markStopped(e store.Entry) {
+func (w *Workspace) markStopped(e store.Entry) error {
+	var errs []error
 	for _, src := range e.Session.Sources {
 		agent, ok := w.Agent(src.Agent)
 		if !ok {
 			continue
 		}
-		_ = w.Locked(src.Agent, src.NativeID, func() error {
+		errs = append(errs, w.Locked(src.Agent, src.NativeID, func() error {
 			b, err := w.Bind(agent, src.NativeID, "")
 			if err == nil && b.Bound() && b.CurrentSegment().Path == e.Path {
 				b.Stopped, b.Turns, b.Reminded = true, 0, false
 				err = w.Save(src.Agent, src.NativeID, b)
 			}
 			return err
-		})
+		}))
 	}
+	return errors.Join(errs...)
 }
 
 // finishStop pauses the conversation at a path with what the logs say of it.

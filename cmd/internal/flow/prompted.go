@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/workspace"
@@ -27,11 +28,8 @@ func (w *Workspace) prompted(ctx context.Context, agent inject.Agent, e inject.E
 	if say == "" {
 		return "", err
 	}
-	say = lead + say
-	if why := workspace.Plain(w.Untold()); why != "" {
-		say += "\n\nThe last time: " + strings.ToValidUTF8(why[:min(len(why), untoldLimit-20)], "")
-	}
-	return say, err
+	why, untoldErr := w.tellUntold()
+	return lead + say + why, errors.Join(err, untoldErr)
 }
 
 // commandText is the text of a command that the agent itself does not know. The
@@ -49,8 +47,42 @@ func (w *Workspace) commandText(agent inject.Agent, e inject.Event) string {
 	return fmt.Sprintf("/workspace.%s is a command of the user's, which stands for this text:\n\n%s\n\n", name, strings.TrimSpace(strings.ReplaceAll(text, "$ARGUMENTS", args)))
 }
 
-// untoldLimit is how many bytes of an answer are for what went wrong before.
-const untoldLimit = 400
+// untoldLimit is how many bytes of an answer are for what went wrong before, which
+// begins with untoldLead.
+const (
+	untoldLimit = 400
+	untoldLead  = "\n\nThe last time: "
+)
+
+// tellUntold returns what went wrong before, the oldest first, as far as it fits into an
+// answer. The next command tells the rest.
+func (w *Workspace) tellUntold() (text string, err error) {
+	room := untoldLimit - len(untoldLead)
+	for why := range strings.Lines(w.Untold()) {
+		why = workspace.Plain(why)
+		switch {
+		case why == "":
+		case room > 0 && len(why) <= room:
+			text += why + "; "
+			room -= len(why) + len("; ")
+			continue
+		case text == "": // it would never fit
+			end := room - len(" …")
+			for !utf8.RuneStart(why[end]) {
+				end--
+			}
+			text, why = why[:end]+" …", "… "+why[end:]
+		}
+		room = 0 // those after it come after it
+		if why != "" {
+			err = errors.Join(err, w.TellLater(errors.New(why)))
+		}
+	}
+	if text == "" {
+		return "", err
+	}
+	return untoldLead + strings.TrimSuffix(text, "; "), err
+}
 
 // carryOut carries out one command.
 func (w *Workspace) carryOut(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
@@ -184,9 +216,9 @@ func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject
 		}
 	}
 	t.Stopped = false
-	w.Save(agent.Name, e.NativeID, t)
+	saveErr := w.Save(agent.Name, e.NativeID, t)
 	_, err = w.Activate(entry)
-	return say, err
+	return say, errors.Join(saveErr, err)
 }
 
 // hereLimit is how many bytes the output of a command may have so that an agent's
