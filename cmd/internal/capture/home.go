@@ -46,7 +46,7 @@ func (c *Capture) home(s *Segment, mode Mode) (*home, error) {
 	case h.tree != nil:
 		h.why = c.ws.Away(h.tree)
 	case c.ws.GitOperation() != "":
-		h.why = "git is in the middle of a " + c.ws.GitOperation()
+		h.why = "a git " + c.ws.GitOperation() + " is under way"
 	case mode != PutBack:
 		h.why = "its folder is not in this work tree"
 	case c.ws.Outside(s.Path):

@@ -70,7 +70,7 @@ func (w *Workspace) Unskip(agent, nativeID string) error {
 // id (joined by a line end), the lines that forks of its sessions may begin with.
 func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string][]string) error {
 	if op := w.GitOperation(); op != "" {
-		return fmt.Errorf("git is in the middle of a %s: finish or abort it, then remove the conversation", op)
+		return fmt.Errorf("%s: finish or abort it, then remove the conversation", underWay(op))
 	}
 	place := w.KnowClones(ctx)
 	// The word is noted first: a kill after it leaves a folder that the user sees,

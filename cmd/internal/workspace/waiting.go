@@ -87,7 +87,7 @@ func (w *Workspace) besideGit(name string, e store.Entry) (int, error) {
 // whyWaiting says why records wait, and what puts them into the work tree.
 func (w *Workspace) whyWaiting(e store.Entry, name string) (why, way string) {
 	if op := w.GitOperation(); op != "" {
-		return "git is in the middle of a " + op, "when that is done, cortext sync puts them into the log"
+		return underWay(op), "when that is done, cortext sync puts them into the log"
 	}
 	sparse := fmt.Sprintf("git sparse-checkout add '%s', then cortext sync puts them into the log", name)
 	c, err := w.Store.Conversation(name)

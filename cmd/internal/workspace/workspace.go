@@ -1,6 +1,6 @@
-// Package workspace is an open workspace: its settings, its prompts and its
-// conversations, and what the user decides about them. It prints nothing and knows
-// no transcript; package capture fills conversations, package flow does the rest.
+// Package workspace holds the settings, prompts and conversations of an open workspace,
+// and records what the user decides about them. It prints nothing and reads no
+// transcripts: package capture does that, and package flow runs the agents.
 package workspace
 
 import (
@@ -113,9 +113,12 @@ func (w *Workspace) Relative(dir string) (rel string, ok bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// GitOperation names the operation that git is in the middle of in this work tree,
-// such as "merge"; empty for none. Until it ends nothing is written to the work tree.
+// GitOperation names the operation of git's that is under way in this work tree, such as
+// "merge"; empty for none. Until it ends nothing is written to the work tree.
 func (w *Workspace) GitOperation() string { return git.Operation(w.Store.Root()) }
+
+// underWay says that an operation of git's is under way.
+func underWay(op string) string { return "a git " + op + " is under way" }
 
 // Conversation opens a conversation for writing: in the work tree, unless
 // [Workspace.Away] says that it must not be written to, else where records wait. The
@@ -138,7 +141,7 @@ func (w *Workspace) Conversation(path string) (*store.Conversation, error) {
 // for the user's, without the records that it has itself.
 func (w *Workspace) Away(c *store.Conversation) string {
 	if op := w.GitOperation(); op != "" {
-		return "git is in the middle of a " + op
+		return underWay(op)
 	}
 	if !c.LogMissing() {
 		return ""
