@@ -80,7 +80,8 @@ var rules = map[string]rule{
 		why:     "one agent's formats; adapters do not know each other",
 	},
 
-	"cortext/cmd/internal/git":       {modules: []string{"golang.org/x/term"}, why: "runs git; knows no conversation"},
+	"cortext/cmd/internal/shell":     {why: "words and quotes"},
+	"cortext/cmd/internal/git":       {ours: []string{"cortext/cmd/internal/shell"}, modules: []string{"golang.org/x/term"}, why: "runs git; knows no conversation"},
 	"cortext/cmd/internal/summarize": {ours: []string{"cortext/resume/summary"}, why: "asks a model; knows no conversation"},
 	"cortext/cmd/internal/lifecycle": {ours: []string{"cortext/store/atomicfile"}, why: "runs the workspace's own programs; knows no conversation"},
 	"cortext/cmd/internal/registry": {
@@ -88,7 +89,7 @@ var rules = map[string]rule{
 		why:  "what holds for the user in every work tree and clone: ids and paths, no content, so no workspace and no log",
 	},
 	"cortext/cmd/internal/workspace": {
-		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/registry", "cortext/inject",
+		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/registry", "cortext/cmd/internal/shell", "cortext/inject",
 			"cortext/resume", "cortext/resume/digest", "cortext/resume/find", "cortext/resume/prompt", "cortext/schema",
 			"cortext/schema/jsonl", "cortext/store"},
 		modules: []string{"go.yaml.in/yaml/v3"},
@@ -107,7 +108,7 @@ var rules = map[string]rule{
 		why: "what commands do, for the command line and for a server: no cobra, no printing, no single agent",
 	},
 	"cortext/cmd/internal/cli": {
-		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/flow", "cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/workspace",
+		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/flow", "cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/shell", "cortext/cmd/internal/workspace",
 			"cortext/inject", "cortext/resume", "cortext/resume/find", "cortext/schema", "cortext/store"},
 		modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		why:     "arguments and printing; which agents there are, main says",

@@ -13,6 +13,7 @@ import (
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/shell"
 	"cortext/cmd/internal/workspace"
 	"cortext/schema"
 	"cortext/store"
@@ -96,7 +97,7 @@ func (a *app) confirmCompleted(ctx context.Context, e store.Entry) error {
 	}
 	title := oneLine(e.Session.DisplayTitle())
 	if !isTerminal(a.out) || !isTerminal(a.in) {
-		return fmt.Errorf("%s is completed: cortext status %s active opens it again", title, e.Session.ID)
+		return fmt.Errorf("%s is completed: %s opens it again", title, shell.Quote("cortext", "status", e.Session.ID, "active"))
 	}
 	yes, err := a.ask(ctx, fmt.Sprintf("%s is completed. Take it up again?", title))
 	if err == nil && !yes {
@@ -175,7 +176,7 @@ func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 	}
 	if after.Unsaved == nil && isTerminal(a.errw) {
 		s := after.Entry.Session
-		fmt.Fprintf(a.errw, "Saved: %s (%s, %d messages). Take it up again with: cortext resume %s\n", oneLine(s.DisplayTitle()), s.Status, s.MessageCount, s.ID)
+		fmt.Fprintf(a.errw, "Saved: %s (%s, %d messages). Take it up again with: %s\n", oneLine(s.DisplayTitle()), s.Status, s.MessageCount, shell.Quote("cortext", "resume", s.ID))
 	}
 	a.sayWaiting(w, after.Entry)
 	return errors.Join(err, a.unsaved(after))

@@ -13,6 +13,7 @@ import (
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/shell"
 	"cortext/cmd/internal/workspace"
 )
 
@@ -138,7 +139,7 @@ func (a *app) printSynced(w *flow.Workspace, out *capture.SyncResult, asJSON boo
 			dirs[n.Dir]++
 		}
 		for _, dir := range slices.Sorted(maps.Keys(dirs)) {
-			a.warn(fmt.Sprintf("%d sessions were held in %s, which is gone: if that was this work tree, run cortext sync --was '%s'", dirs[dir], dir, strings.ReplaceAll(dir, "'", `'\''`)))
+			a.warn(fmt.Sprintf("%d sessions were held in %s, which is gone: if that was this work tree, run %s", dirs[dir], dir, shell.Quote("cortext", "sync", "--was", dir)))
 		}
 	}
 	return nil

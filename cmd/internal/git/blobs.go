@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"cortext/cmd/internal/shell"
 )
 
 // What git cannot give.
@@ -34,16 +36,7 @@ func (e *NotFetchedError) Error() string {
 }
 
 // Command is the command that fetches them, for a shell.
-func (e *NotFetchedError) Command() string {
-	var words []string
-	for _, w := range e.Args {
-		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$`*?[](){}<>|&;#~!^") {
-			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-		words = append(words, w)
-	}
-	return strings.Join(words, " ")
-}
+func (e *NotFetchedError) Command() string { return shell.Quote(e.Args...) }
 
 // Fetch runs the command that fetches what is missing, as the user would: with the
 // user's credentials and the network.

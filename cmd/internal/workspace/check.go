@@ -171,10 +171,10 @@ func (w *Workspace) checkGit(ctx context.Context, note func(string)) ([]store.Da
 		}
 		return err
 	}
-	if err := read(git.IndexFiles, func(f git.File) error { g.staged[f.Path] = true; return g.compare(f, "the index") }); err != nil {
+	if err := read(git.IndexFiles, func(f git.File) error { g.staged[f.Path] = true; return g.compare(f, git.Index) }); err != nil {
 		return g.found, err
 	}
-	if err := read(git.HeadFiles, func(f git.File) error { return g.compare(f, "the last commit") }); err != nil {
+	if err := read(git.HeadFiles, func(f git.File) error { return g.compare(f, "HEAD") }); err != nil {
 		return g.found, err
 	}
 	g.nameAbsent()
@@ -187,8 +187,12 @@ func (w *Workspace) checkGit(ctx context.Context, note func(string)) ([]store.Da
 // conversationsDir is the folder of the conversations.
 const conversationsDir = "conversations"
 
-// compare looks for what git has of one file.
-func (g *gitCheck) compare(f git.File, where string) error {
+// compare looks for what git has of one file, in the index or in HEAD.
+func (g *gitCheck) compare(f git.File, from string) error {
+	where := "the last commit"
+	if from == git.Index {
+		where = "the index"
+	}
 	parts := strings.Split(f.Path, "/")
 	if len(parts) < 5 || parts[3] != ".session" || g.seen[f.Path+f.ID] || g.sparse[f.Path] {
 		return nil
@@ -217,7 +221,7 @@ func (g *gitCheck) compare(f git.File, where string) error {
 	}
 	if _, err := g.root.Lstat(filepath.FromSlash(f.Path)); errors.Is(err, os.ErrNotExist) && g.entries[folder].Path == folder && !e.Waiting {
 		if len(f.Content) > 0 {
-			g.missing(f.Path, 0, fmt.Sprintf("%s of git has it: git checkout -- '%s' restores it", where, f.Path))
+			g.missing(f.Path, 0, fmt.Sprintf("%s of git has it: %s restores it", where, git.RestoreCommand(g.w.Store.Root(), from, f.Path)))
 		}
 		return nil
 	}
@@ -229,7 +233,12 @@ func (g *gitCheck) compare(f git.File, where string) error {
 		return err
 	}
 	if n := lostIn(f.Content, have); n > 0 {
-		g.missing(f.Path, n, fmt.Sprintf("%s of git has %d records that are not here: git show ':./%s' shows them, cortext sync --restore restores what the transcript still has", where, n, f.Path))
+		records := "1 record that is"
+		if n > 1 {
+			records = fmt.Sprintf("%d records that are", n)
+		}
+		g.missing(f.Path, n, fmt.Sprintf("%s of git has %s missing here: %s shows the log, cortext sync --restore restores what the transcript still has",
+			where, records, git.ShowCommand(g.w.Store.Root(), from, f.Path)))
 	}
 	return nil
 }
@@ -340,6 +349,7 @@ func (g *gitCheck) nameAbsent() {
 		if removed && err == nil || !g.staged[folder+"/.session/session.json"] && !g.staged[folder+"/.session/messages.jsonl"] {
 			continue // with cortext rm or git rm
 		}
-		g.missing(folder, 0, fmt.Sprintf("git has the conversation: git checkout -- '%s' restores it; cortext rm or git rm -r removes it for good", folder))
+		g.missing(folder, 0, fmt.Sprintf("git has the conversation: %s restores it; cortext rm or git rm -r removes it for good",
+			git.RestoreCommand(g.w.Store.Root(), git.Index, folder)))
 	}
 }

@@ -21,6 +21,7 @@ type Lost struct {
 	Messages int      // 0: nothing says how many
 	Found    int      // how many the branches have
 	Branches []string // that have so many, newest first; none if git cannot tell quickly
+	Show     string   // the command that shows them, for a shell
 }
 
 func (l *Lost) String() string {
@@ -34,8 +35,7 @@ func (l *Lost) String() string {
 	if len(l.Branches) == 0 {
 		return text + "; cortext stop restores what the agent's transcript still has"
 	}
-	return fmt.Sprintf("%s; git has %d of them in %s: git show '%s:./%s' shows them", text, l.Found, strings.Join(l.Branches, ", "),
-		l.Branches[0], messagesOf(l.Path))
+	return fmt.Sprintf("%s; git has %d of them in %s: %s shows them", text, l.Found, strings.Join(l.Branches, ", "), l.Show)
 }
 
 func messagesOf(path string) string { return path + "/" + store.MessagesLog }
@@ -85,5 +85,8 @@ func (w *Workspace) FindLost(ctx context.Context, c *store.Conversation, counted
 	}
 	lost.Messages = max(lost.Messages, lost.Found)
 	lost.Branches = lost.Branches[:min(len(lost.Branches), 3)]
+	if len(lost.Branches) > 0 {
+		lost.Show = git.ShowCommand(w.Store.Root(), lost.Branches[0], messagesOf(c.Path()))
+	}
 	return lost, nil
 }

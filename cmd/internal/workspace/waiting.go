@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/shell"
 	"cortext/store"
 )
 
@@ -89,14 +90,14 @@ func (w *Workspace) whyWaiting(e store.Entry, name string) (why, way string) {
 	if op := w.GitOperation(); op != "" {
 		return underWay(op), "when that is done, cortext sync puts them into the log"
 	}
-	sparse := fmt.Sprintf("git sparse-checkout add '%s', then cortext sync puts them into the log", name)
+	sparse := shell.Quote("git", "-C", w.Store.Root(), "sparse-checkout", "add", name) + ", then cortext sync puts them into the log"
 	c, err := w.Store.Conversation(name)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		if why := w.whyOutside(name); why != "" {
 			return why, sparse
 		}
-		return "the folder is not in this work tree", fmt.Sprintf("cortext sync --restore or cortext resume %s puts it back", e.Session.ID)
+		return "the folder is not in this work tree", "cortext sync --restore or " + shell.Quote("cortext", "resume", e.Session.ID) + " puts it back"
 	case err != nil:
 		return err.Error(), "then cortext sync puts them into the log"
 	}
