@@ -178,8 +178,11 @@ func inHead(ctx context.Context, root, path string) ([]File, error) {
 		if errors.Is(err, ErrNoRepository) || errors.Is(err, exec.ErrNotFound) || ctx.Err() != nil {
 			return nil, err
 		}
-		if _, bad := read(ctx, root, "rev-parse", "--quiet", "--verify", "HEAD^{commit}"); bad != nil {
+		if unborn(ctx, root) {
 			return nil, ErrUnborn
+		}
+		if _, bad := read(ctx, root, "rev-parse", "--quiet", "--verify", "HEAD^{commit}"); bad != nil {
+			return nil, fmt.Errorf("git cannot read HEAD (%w): git fsck says what is damaged", err)
 		}
 		if partialClone(root) { // of trees, too
 			return nil, notFetched(root, "HEAD", path, []string{path})
@@ -194,6 +197,23 @@ func inHead(ctx context.Context, root, path string) ([]File, error) {
 		}
 	}
 	return files, nil
+}
+
+// unborn reports whether nothing is committed yet on the branch of root's work tree. A
+// branch that is damaged is not unborn.
+func unborn(ctx context.Context, root string) bool {
+	if at, ok := Head(root); ok {
+		return at.Commit == ""
+	}
+	if !reftable(CommonDir(root)) {
+		return false
+	}
+	branch, err := read(ctx, root, "symbolic-ref", "--quiet", "HEAD")
+	if err != nil {
+		return false
+	}
+	_, err = read(ctx, root, "rev-parse", "--quiet", "--verify", strings.TrimSpace(branch))
+	return err != nil && ctx.Err() == nil
 }
 
 // inIndex lists the regular files at or below a path that are staged.

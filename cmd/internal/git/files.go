@@ -73,8 +73,9 @@ func Head(dir string) (at Position, ok bool) {
 		return Position{}, false
 	}
 	branch := strings.TrimPrefix(ref, "refs/heads/")
-	if id := firstLine(filepath.Join(common, filepath.FromSlash(ref))); id != "" {
-		return position(id, branch)
+	loose := filepath.Join(common, filepath.FromSlash(ref))
+	if st, err := os.Stat(loose); err == nil && st.Mode().IsRegular() {
+		return position(firstLine(loose), branch) // an empty one is damage
 	}
 	packed, err := os.ReadFile(filepath.Join(common, "packed-refs"))
 	if err == nil {

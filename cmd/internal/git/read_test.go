@@ -346,3 +346,29 @@ func TestBranches(t *testing.T) {
 		t.Errorf("no commit: %q, %v", names, err)
 	}
 }
+
+// TestDamagedHead: a HEAD that git cannot read is an error, not a repository without
+// a commit: a log that lacks records is not committed either.
+func TestDamagedHead(t *testing.T) {
+	r := newRepo(t)
+	r.conversation()
+	branch := filepath.Join(".git", filepath.FromSlash(strings.TrimSpace(r.git("symbolic-ref", "HEAD"))))
+	whole := r.git("rev-parse", "HEAD")
+	for what, text := range map[string]string{"an object that is missing": strings.Repeat("1234567890", 4) + "\n", "empty": "", "no name": "x\n"} {
+		r.write(branch, text)
+		r.write(conv+"/.session/messages.jsonl", "{\"id\":\"m5\"}\n")
+		if _, err := HeadBlob(t.Context(), r.root, conv+"/chat.md"); err == nil || errors.Is(err, ErrUnborn) || errors.Is(err, ErrNotInHead) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if _, err := lostRecords(t.Context(), r.root, conv+"/.session/messages.jsonl"); err == nil {
+			t.Errorf("%s: nothing is lost", what)
+		}
+		r.write(branch, whole)
+		r.git("reset", "-q", "--hard")
+	}
+	if try(r.root, "init", "-q", "--ref-format=reftable", filepath.Join(r.root, "table")); exists(filepath.Join(r.root, "table", ".git", "reftable")) {
+		if _, err := HeadBlob(t.Context(), filepath.Join(r.root, "table"), "x"); !errors.Is(err, ErrUnborn) {
+			t.Errorf("a table without a commit: %v", err)
+		}
+	}
+}
