@@ -122,7 +122,11 @@ func (r Registry) file(agent, nativeID string) string {
 // Session returns what is known about a session; the zero value if that is nothing.
 // A file that cannot be read is an error: it may hold the user's word.
 func (r Registry) Session(agent, nativeID string) (s Session, err error) {
-	b, err := os.ReadFile(r.file(agent, nativeID))
+	return readSession(r.file(agent, nativeID))
+}
+
+func readSession(file string) (s Session, err error) {
+	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
@@ -130,29 +134,32 @@ func (r Registry) Session(agent, nativeID string) (s Session, err error) {
 		err = json.Unmarshal(b, &s)
 	}
 	if err != nil {
-		return s, fmt.Errorf("%s: %w: mend the file or delete it", r.file(agent, nativeID), err)
+		return Session{}, fmt.Errorf("%s: %w: mend the file or delete it", file, err)
 	}
 	return s, nil
 }
 
-// Sessions calls f with every session of an agent that is known.
+// Sessions calls f with every session of an agent that is known. A file that cannot
+// be read may hold the user's word: the error names it, after the others.
 func (r Registry) Sessions(agent string, f func(nativeName string, s Session)) error {
 	entries, err := os.ReadDir(r.folder(agent))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	errs := []error{err}
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), ".json")
 		if !ok {
 			continue
 		}
-		b, err := os.ReadFile(filepath.Join(r.folder(agent), e.Name()))
-		var s Session
-		if err == nil && json.Unmarshal(b, &s) == nil {
-			f(name, s)
+		s, err := readSession(filepath.Join(r.folder(agent), e.Name()))
+		if err != nil {
+			errs = append(errs, err)
+			continue
 		}
+		f(name, s)
 	}
-	return err
+	return errors.Join(errs...)
 }
 
 // removedFile names the removal of a conversation.
@@ -163,32 +170,36 @@ func (r Registry) removedFile(key string) string {
 // Remove notes that the user removed a conversation, by the key of its id, from the
 // workspace at a place: also what sessions that nobody here knows of put into it.
 func (r Registry) Remove(key string, p Place) error {
-	places, err := r.removedFrom(key)
-	if err != nil {
-		return err
-	}
-	b, err := json.Marshal(append(places, p))
-	if err != nil {
-		return err
-	}
-	return r.write(r.removedFile(key), b)
+	return r.locked(func() error {
+		places, err := r.removedFrom(key)
+		if err != nil {
+			return err
+		}
+		b, err := json.Marshal(append(places, p))
+		if err != nil {
+			return err
+		}
+		return r.write(r.removedFile(key), b)
+	})
 }
 
 // BringBack takes a Remove back.
 func (r Registry) BringBack(key string, same func(Place) bool) error {
-	places, err := r.removedFrom(key)
-	if err != nil || len(places) == 0 {
-		return err
-	}
-	places = slices.DeleteFunc(places, same)
-	if len(places) == 0 {
-		return os.Remove(r.removedFile(key))
-	}
-	b, err := json.Marshal(places)
-	if err != nil {
-		return err
-	}
-	return r.write(r.removedFile(key), b)
+	return r.locked(func() error {
+		places, err := r.removedFrom(key)
+		if err != nil || len(places) == 0 {
+			return err
+		}
+		places = slices.DeleteFunc(places, same)
+		if len(places) == 0 {
+			return os.Remove(r.removedFile(key))
+		}
+		b, err := json.Marshal(places)
+		if err != nil {
+			return err
+		}
+		return r.write(r.removedFile(key), b)
+	})
 }
 
 // Removed reports whether the user removed a conversation from a workspace.
@@ -230,10 +241,30 @@ const lockWait = 5 * time.Second
 // Update changes what is known about a session. Nothing is written if f changes
 // nothing. Several processes may do so at once.
 func (r Registry) Update(agent, nativeID string, f func(*Session)) error {
+	return r.locked(func() error {
+		s, err := r.Session(agent, nativeID)
+		if err != nil {
+			return err
+		}
+		before, err := json.Marshal(s)
+		if err != nil {
+			return err
+		}
+		f(&s)
+		after, err := json.Marshal(s)
+		if err != nil || string(before) == string(after) {
+			return err
+		}
+		return r.write(r.file(agent, nativeID), after)
+	})
+}
+
+// locked calls f while no other process changes the registry.
+func (r Registry) locked(f func() error) error {
 	if !filepath.IsAbs(r.dir) {
 		return errors.New("where this user's state lies is not known: set HOME")
 	}
-	if err := os.MkdirAll(r.folder(agent), 0o700); err != nil {
+	if err := os.MkdirAll(r.dir, 0o700); err != nil {
 		return err
 	}
 	lock, err := os.OpenFile(filepath.Join(r.dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
@@ -246,18 +277,5 @@ func (r Registry) Update(agent, nativeID string, f func(*Session)) error {
 		return fmt.Errorf("%s: %w", lock.Name(), err)
 	}
 	defer func() { _ = unlock() }()
-	s, err := r.Session(agent, nativeID)
-	if err != nil {
-		return err
-	}
-	before, err := json.Marshal(s)
-	if err != nil {
-		return err
-	}
-	f(&s)
-	after, err := json.Marshal(s)
-	if err != nil || string(before) == string(after) {
-		return err
-	}
-	return r.write(r.file(agent, nativeID), after)
+	return f()
 }

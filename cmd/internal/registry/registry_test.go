@@ -90,3 +90,62 @@ func TestUnreadable(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestRemove: of several processes that remove and bring back, none undoes what
+// another has done; a state folder that is not absolute is refused.
+func TestRemove(t *testing.T) {
+	state := t.TempDir()
+	at := func(i int) Place { return Place{Workspace: fmt.Sprintf("/w%d", i)} }
+	for round := range 10 {
+		key := fmt.Sprint("key", round)
+		if err := In(state).Remove(key, at(-1)); err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for i := range 8 {
+			wg.Go(func() {
+				if err := In(state).Remove(key, at(i)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Go(func() {
+			if err := In(state).BringBack(key, at(-1).Same); err != nil {
+				t.Error(err)
+			}
+		})
+		wg.Wait()
+		for i := -1; i < 8; i++ {
+			if gone, err := In(state).Removed(key, at(i).Same); err != nil || gone != (i >= 0) {
+				t.Errorf("removed from %s: %t, %v", at(i).Workspace, gone, err)
+			}
+		}
+	}
+	nowhere := In("state")
+	for _, err := range []error{nowhere.Remove("key", at(1)), nowhere.BringBack("key", at(1).Same)} {
+		if err == nil || !strings.Contains(err.Error(), "HOME") {
+			t.Errorf("a relative folder: %v", err)
+		}
+	}
+}
+
+// TestSessionsUnreadable: a file that cannot be read is named, and the others are read.
+func TestSessionsUnreadable(t *testing.T) {
+	r := In(t.TempDir())
+	for _, id := range []string{"s1", "s2", "s3"} {
+		if err := r.Update("claude", id, func(s *Session) { s.Skipped = true }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(r.file("claude", "s2"), []byte("{\"skipped\":true"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	err := r.Sessions("claude", func(name string, _ Session) { names = append(names, name) })
+	if err == nil || !strings.Contains(err.Error(), r.file("claude", "s2")) || strings.Join(names, " ") != "s1 s3" {
+		t.Errorf("%q, %v", names, err)
+	}
+	if err := r.Sessions("gemini", nil); err != nil {
+		t.Error(err)
+	}
+}
