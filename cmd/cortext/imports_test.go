@@ -83,7 +83,7 @@ var rules = map[string]rule{
 	"cortext/cmd/internal/shell":     {why: "words and quotes"},
 	"cortext/cmd/internal/git":       {ours: []string{"cortext/cmd/internal/shell"}, modules: []string{"golang.org/x/term"}, why: "runs git; knows no conversation"},
 	"cortext/cmd/internal/summarize": {ours: []string{"cortext/resume/summary"}, why: "asks a model; knows no conversation"},
-	"cortext/cmd/internal/lifecycle": {ours: []string{"cortext/store/atomicfile"}, why: "runs the workspace's own programs; knows no conversation"},
+	"cortext/cmd/internal/lifecycle": {ours: []string{"cortext/store/atomicfile", "cortext/store/filelock"}, why: "runs the workspace's own programs; knows no conversation"},
 	"cortext/cmd/internal/registry": {
 		ours: []string{"cortext/schema", "cortext/store/atomicfile", "cortext/store/filelock"},
 		why:  "what holds for the user in every work tree and clone: ids and paths, no content, so no workspace and no log",

@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"cortext/store/atomicfile"
+	"cortext/store/filelock"
 )
 
 // A Register is the file in which this user's word on workspaces is kept: which
@@ -23,11 +25,13 @@ func RegisterIn(state string) Register {
 	return Register{filepath.Join(state, "cortext", "trusted.json")}
 }
 
+var errNoState = errors.New("where this user's settings lie is not known: set HOME")
+
 // read returns the register's content by folder. An entry is a [Hooks], or a text
 // that an older release wrote and that allows nothing any more.
 func (r Register) read() (map[string]json.RawMessage, error) {
 	if !filepath.IsAbs(r.File) {
-		return nil, errors.New("where this user's settings lie is not known: set HOME")
+		return nil, errNoState
 	}
 	list := map[string]json.RawMessage{}
 	b, err := os.ReadFile(r.File)
@@ -81,8 +85,28 @@ func (r Register) Allow(root string, h Hooks) error {
 // Revoke notes that no program of a workspace may run.
 func (r Register) Revoke(root string) error { return r.set(root, nil) }
 
-// set replaces the entry of a workspace; nil deletes it.
+// lockWait is how long a writer waits for another.
+const lockWait = 5 * time.Second
+
+// set replaces the entry of a workspace; nil deletes it. Several processes may do so at
+// once.
 func (r Register) set(root string, entry json.RawMessage) error {
+	if !filepath.IsAbs(r.File) {
+		return errNoState
+	}
+	if err := os.MkdirAll(filepath.Dir(r.File), 0o700); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(r.File+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	unlock, err := filelock.Lock(lock, lockWait)
+	if err != nil {
+		return fmt.Errorf("%s: %w", lock.Name(), err)
+	}
+	defer func() { _ = unlock() }()
 	list, err := r.read()
 	if err != nil {
 		return err
@@ -93,9 +117,6 @@ func (r Register) set(root string, entry json.RawMessage) error {
 	}
 	b, err := json.MarshalIndent(list, "", "  ")
 	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(r.File), 0o700); err != nil {
 		return err
 	}
 	dir, err := os.OpenRoot(filepath.Dir(r.File))
