@@ -165,9 +165,15 @@ before, and nothing runs while there is a link in .workspace/hooks.`,
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
 			root := w.Store.Root()
-			if revoke && !asJSON {
+			if yes && revoke || asJSON && (yes || revoke) {
+				return &usageError{"--yes, --revoke and --json exclude each other", "usage: " + cmd.UseLine()}
+			}
+			if revoke {
+				if err := a.register().Revoke(root); err != nil {
+					return err
+				}
 				fmt.Fprintln(a.out, "nothing in "+lifecycle.Dir+" runs here any more")
-				return a.register().Revoke(root)
+				return nil
 			}
 			now, err := lifecycle.Read(root)
 			if err != nil {
@@ -215,8 +221,11 @@ func (a *app) askTrust(ctx context.Context, root string, t trust, yes bool) erro
 		fmt.Fprintln(a.out, "They do not run.")
 		return nil
 	}
+	if err := a.register().Allow(root, t.now); err != nil {
+		return err
+	}
 	fmt.Fprintln(a.out, "They run from now on, as they are now.")
-	return a.register().Allow(root, t.now)
+	return nil
 }
 
 // A trust is what is in the hooks folder now and what the user allowed before.
