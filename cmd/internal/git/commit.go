@@ -14,8 +14,8 @@ import (
 )
 
 // limit bounds a commit: the repository's own hooks run in it. An agent's hook that
-// commits has 25 s.
-const limit = 20 * time.Second
+// commits has 25 s. Tests change it.
+var limit = 20 * time.Second
 
 // records is the name of the folders whose files are never committed as deleted,
 // and whose logs are never committed without records that the last commit has.
@@ -53,10 +53,19 @@ func (e *LossError) Error() string {
 // log (.jsonl) that lacks records of the last commit makes the error a *LossError.
 func Commit(ctx context.Context, root, path, message string) (done bool, err error) {
 	whole := ctx
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	slow := fmt.Errorf("git commit took longer than %v: run it yourself to see what it waits for", limit)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, slow)
 	defer cancel()
+	defer func() {
+		if err != nil && context.Cause(ctx) == slow {
+			err = slow
+		}
+	}()
 	if op := Operation(root); op != "" {
 		return false, &UnfinishedError{op}
+	}
+	if inCommit(root) {
+		return false, &UnfinishedError{"commit"}
 	}
 	changes, err := changesOf(ctx, root, path)
 	if err != nil {
@@ -76,6 +85,11 @@ func Commit(ctx context.Context, root, path, message string) (done bool, err err
 	}
 	if len(paths) == 0 {
 		return false, nil
+	}
+	for _, name := range fresh {
+		if strings.HasSuffix(name, "/") {
+			return false, fmt.Errorf("%s is a repository of its own, of which a commit would have no file: move it out of the folder, or git add it as a submodule", name)
+		}
 	}
 	if err := losses(ctx, root, changes); err != nil {
 		return false, err
@@ -99,12 +113,29 @@ func Commit(ctx context.Context, root, path, message string) (done bool, err err
 	return true, nil
 }
 
+// inCommit reports whether a hook of a commit in root's work tree calls us. Another
+// commit would break that one.
+func inCommit(root string) bool {
+	index := os.Getenv("GIT_INDEX_FILE")
+	if index == "" {
+		return false
+	}
+	named, err := os.Stat(filepath.Dir(index))
+	if err != nil {
+		return true // it is relative to where the hook began
+	}
+	ours, err := os.Stat(Dir(root))
+	return err == nil && os.SameFile(named, ours)
+}
+
 // retract takes files out of the index that were only announced, also when ctx has
 // ended.
 func retract(ctx context.Context, root string, paths []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
 	defer cancel()
-	_, _ = output(withPaths(ctx, root, paths, slices.Concat(everywhere, []string{"rm", "--cached", "--quiet", "--force"})...))
+	cmd := command(ctx, root, []string{"update-index", "--force-remove", "-z", "--stdin"})
+	cmd.Stdin = strings.NewReader(strings.Join(paths, "\x00"))
+	_, _ = output(cmd)
 }
 
 // everywhere makes a command on the index take files outside of what the user has

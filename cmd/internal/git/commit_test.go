@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 const (
@@ -233,5 +235,102 @@ func TestHookEnvironment(t *testing.T) {
 	r.commit("a/[x]*.jsonl", "m", true)
 	if got := r.changed(); got != "M\ta/[x]*.jsonl" {
 		t.Errorf("committed %q", got)
+	}
+}
+
+// TestCommitInCommit: from a hook of the user's commit nothing is committed, which
+// would break that commit.
+func TestCommitInCommit(t *testing.T) {
+	r := newRepo(t)
+	r.write("a/x", "1")
+	t.Chdir(r.root)
+	for _, index := range []string{filepath.Join(r.root, ".git", "index.lock"), ".git/index", "../.git/index"} {
+		t.Setenv("GIT_INDEX_FILE", index)
+		var unfinished *UnfinishedError
+		if done, err := Commit(context.Background(), r.root, "a", "m"); done || !errors.As(err, &unfinished) || unfinished.Operation != "commit" {
+			t.Errorf("%s: %t, %v", index, done, err)
+		}
+	}
+}
+
+// TestPathspecVariables: what the user says about pathspecs changes nothing for ours.
+func TestPathspecVariables(t *testing.T) {
+	r := newRepo(t)
+	r.conversation()
+	for i, name := range pathspecs {
+		t.Setenv(name, "1")
+		if b, err := HeadBlob(t.Context(), r.root, conv+"/chat.md"); err != nil || string(b) != "a\n" {
+			t.Errorf("%s: %q, %v", name, b, err)
+		}
+		r.write(conv+"/.session/messages.jsonl", log4+strings.Repeat("{\"id\":\"m5\"}\n", i+1))
+		r.commit(conv, name, true)
+		os.Unsetenv(name)
+	}
+	t.Setenv("GIT_ALTERNATE_OBJECT_DIRECTORIES", t.TempDir())
+	out, err := exec.Command("git", "rev-parse", "--local-env-vars").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The user may have set configuration for all repositories.
+	config := []string{"GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"}
+	for _, name := range strings.Fields(string(out)) {
+		if !slices.Contains(elsewhere, name) && !slices.Contains(config, name) {
+			t.Errorf("%s is passed on", name)
+		}
+	}
+}
+
+// TestCommitTooSlow: an error names the time that was exceeded.
+func TestCommitTooSlow(t *testing.T) {
+	r := newRepo(t)
+	r.write("a/x", "1")
+	defer func(d time.Duration) { limit = d }(limit)
+	limit = time.Nanosecond
+	if done, err := Commit(context.Background(), r.root, "a", "m"); done || err == nil || !strings.Contains(err.Error(), "git commit took longer than 1ns") {
+		t.Errorf("%t, %v", done, err)
+	}
+}
+
+// TestInnerRepository: a repository in the folder is not committed as a link without
+// content, and is named; one that the user has added is.
+func TestInnerRepository(t *testing.T) {
+	r := newRepo(t)
+	r.write("a/x", "1")
+	inner := &repo{t, filepath.Join(r.root, "a", "proto")}
+	inner.write("f", "1")
+	must(t, inner.root, "init", "-q")
+	must(t, inner.root, "add", "f")
+	must(t, inner.root, "commit", "-qm", "f")
+	if done, err := Commit(context.Background(), r.root, "a", "m"); done || err == nil || !strings.Contains(err.Error(), "a/proto/ is a repository of its own") {
+		t.Errorf("%t, %v", done, err)
+	}
+	r.git("-c", "advice.addEmbeddedRepo=false", "add", "a/proto")
+	r.commit("a", "m", true)
+	if got := r.changed(); got != "A\ta/proto\nA\ta/x" {
+		t.Errorf("committed %q", got)
+	}
+}
+
+// TestRetract: a commit that fails leaves no announced files in the index, with a git
+// from before 2.26, too; a file that was there already is.
+func TestRetract(t *testing.T) {
+	r := newRepo(t)
+	path, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write("a/[x]", "1")
+	r.write("a/y", "1")
+	r.git("add", "a/y")
+	before := r.git("status", "--porcelain")
+	r.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n")
+	old := &repo{t, t.TempDir()}
+	old.write("git", "#!/bin/sh\ncase \" $* \" in *\" rm \"*pathspec-from-file*) exit 129;; esac\nexec '"+path+"' \"$@\"\n")
+	t.Setenv("PATH", old.root+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if done, err := Commit(context.Background(), r.root, "a", "m"); done || err == nil {
+		t.Errorf("%t, %v", done, err)
+	}
+	if after := r.git("status", "--porcelain"); after != before {
+		t.Errorf("the status was\n%sand is\n%s", before, after)
 	}
 }

@@ -19,9 +19,16 @@ import (
 	"golang.org/x/term"
 )
 
-// elsewhere are variables with which git would work on another repository than
-// the one at root: they are set where a hook of git's calls us.
-var elsewhere = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"}
+// elsewhere lists variables that point git at another repository than the one at
+// root. git sets them for its hooks, which may call us.
+var elsewhere = []string{
+	"GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_INTERNAL_SUPER_PREFIX",
+	"GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE",
+	"GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_CONFIG",
+}
+
+// pathspecs lists variables that change what the paths of a command mean.
+var pathspecs = []string{"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"}
 
 // hidden are the variables with which Gemini CLI hides the user's configuration of
 // git from the commands that its shell tool runs (0.61.0): with them nobody could
@@ -30,9 +37,9 @@ var hidden = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSY
 
 // environment is ours without what would lead git astray.
 func environment() []string {
-	unset := elsewhere
+	unset := slices.Concat(elsewhere, pathspecs)
 	if os.Getenv("GEMINI_CLI") != "" && os.Getenv("GIT_CONFIG_GLOBAL") == os.DevNull {
-		unset = slices.Concat(elsewhere, hidden)
+		unset = slices.Concat(unset, hidden)
 	}
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
