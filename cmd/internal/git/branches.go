@@ -33,26 +33,6 @@ type tip struct {
 	tree string // id, of the folder that is looked at
 }
 
-// BranchesWith returns the branches, local and of remotes, and the stashes whose
-// tips have a file or folder at path, newest first. The path is relative to root,
-// with slashes. Where there are too many to look at in a few seconds, the error is
-// ErrLimit.
-func BranchesWith(ctx context.Context, root, path string) ([]string, error) {
-	v, end, err := lookAt(ctx, root)
-	if err != nil {
-		return nil, err
-	}
-	defer end()
-	if err := v.enter(path); err != nil {
-		return nil, v.late(err)
-	}
-	var names []string
-	for _, t := range v.tips {
-		names = append(names, t.name)
-	}
-	return names, nil
-}
-
 // A Version is a content that a file has on a branch.
 type Version struct {
 	Path    string // relative to the root that was asked for, with slashes

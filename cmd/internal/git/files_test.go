@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -169,4 +170,20 @@ func real(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return name
+}
+
+// TestPlaces: the folders of work trees may end in a space, and have a line end in
+// their names.
+func TestPlaces(t *testing.T) {
+	r := newRepo(t)
+	r.write("x", "1")
+	r.commit("x", "m", true)
+	dir := filepath.Join(real(t, t.TempDir()), "a\nworktree b ")
+	must(t, r.root, "worktree", "add", "-q", "-b", "b", dir)
+	if got := Root(t.Context(), dir); got != dir {
+		t.Errorf("the root is %q, want %q", got, dir)
+	}
+	if got, want := Worktrees(t.Context(), dir), []string{real(t, r.root), dir}; !slices.Equal(got, want) {
+		t.Errorf("the work trees are %q, want %q", got, want)
+	}
 }

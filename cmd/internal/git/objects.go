@@ -74,7 +74,7 @@ func (o objects) each(ctx context.Context, ids []string, use func(i int, size in
 		}
 	}
 	waited := cmd.Wait()
-	if err == nil || errors.Is(err, io.EOF) { // it ended early: why, it says itself
+	if err == nil || errors.Is(err, io.EOF) { // git ended early and says why on standard error
 		err = errors.Join(context.Cause(ctx), said(waited, stderr.String()))
 	}
 	return err

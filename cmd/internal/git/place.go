@@ -17,13 +17,18 @@ const askTime = 5 * time.Second
 func Worktrees(ctx context.Context, dir string) []string {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	out, err := read(ctx, dir, "worktree", "list", "--porcelain")
+	end := "\x00"
+	out, err := read(ctx, dir, "worktree", "list", "--porcelain", "-z")
+	if err != nil { // git before 2.36 does not know -z
+		end = "\n"
+		out, err = read(ctx, dir, "worktree", "list", "--porcelain")
+	}
 	if err != nil {
 		return nil
 	}
 	var list []string
-	for line := range strings.Lines(out) {
-		if path, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), "worktree "); ok {
+	for line := range strings.SplitSeq(out, end) {
+		if path, ok := strings.CutPrefix(line, "worktree "); ok {
 			list = append(list, filepath.FromSlash(path))
 		}
 	}
@@ -39,7 +44,7 @@ func Root(ctx context.Context, dir string) string {
 	if err != nil {
 		return ""
 	}
-	return filepath.FromSlash(strings.TrimSpace(out))
+	return filepath.FromSlash(strings.TrimSuffix(out, "\n"))
 }
 
 // FirstCommits returns the commits without a parent that the repository of dir

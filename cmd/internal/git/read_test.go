@@ -40,13 +40,28 @@ func everything(t *testing.T, root string) (read []string) {
 	note("index files", nil, IndexFiles(ctx, root, "", 1000, collect))
 	absent, err := Sparse(ctx, root, "")
 	note("sparse", absent, err)
-	names, err := BranchesWith(ctx, root, "f.txt")
+	names, err := branchesWith(ctx, root, "f.txt")
 	note("branches", names, err)
 	note("versions", nil, Versions(ctx, root, ".", "d/s.json", func(v Version) error {
 		read = append(read, v.Path+"="+string(v.Content))
 		return nil
 	}))
 	return read
+}
+
+// branchesWith returns the names of the tips that have a file or folder at path, newest
+// first.
+func branchesWith(ctx context.Context, root, path string) (names []string, err error) {
+	v, end, err := lookAt(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	err = v.enter(path)
+	for _, t := range v.tips {
+		names = append(names, t.name)
+	}
+	return names, v.late(err)
 }
 
 // TestNoPrograms: reading runs none of the programs that a repository's
@@ -157,7 +172,7 @@ func TestPartialClone(t *testing.T) {
 			t.Errorf("%s: %q", what, got)
 		}
 	}
-	if names, err := BranchesWith(ctx, c.root, log); err != nil || len(names) != 2 { // the branch and its remote's
+	if names, err := branchesWith(ctx, c.root, log); err != nil || len(names) != 2 { // the branch and its remote's
 		t.Errorf("branches %q, %v", names, err)
 	}
 	n := 0
@@ -197,7 +212,7 @@ func TestTreelessClone(t *testing.T) {
 	if _, err := HeadBlob(t.Context(), c.root, conv+"/chat.md"); !errors.As(err, &missing) {
 		t.Errorf("%v", err)
 	}
-	if names, err := BranchesWith(t.Context(), c.root, conv); err != nil || len(names) != 0 {
+	if names, err := branchesWith(t.Context(), c.root, conv); err != nil || len(names) != 0 {
 		t.Errorf("branches %q, %v", names, err)
 	}
 	if err := Fetch(t.Context(), missing); err != nil {
@@ -313,7 +328,7 @@ func TestBranches(t *testing.T) {
 		"w":                      nil,
 		"c/d1/a/nothing":         nil,
 	} {
-		names, err := BranchesWith(ctx, root, path)
+		names, err := branchesWith(ctx, root, path)
 		if err != nil || !slices.Equal(names, want) {
 			t.Errorf("%s: %q, want %q, %v", path, names, want, err)
 		}
@@ -339,10 +354,10 @@ func TestBranches(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, want %q, %v", got, want, err)
 	}
-	if _, err := BranchesWith(ctx, t.TempDir(), "x"); !errors.Is(err, ErrNoRepository) {
+	if _, err := branchesWith(ctx, t.TempDir(), "x"); !errors.Is(err, ErrNoRepository) {
 		t.Errorf("no repository: %v", err)
 	}
-	if names, err := BranchesWith(ctx, newRepo(t).root, "x"); err != nil || len(names) > 0 {
+	if names, err := branchesWith(ctx, newRepo(t).root, "x"); err != nil || len(names) > 0 {
 		t.Errorf("no commit: %q, %v", names, err)
 	}
 }
