@@ -152,6 +152,8 @@ func (w *Workspace) checkGit(ctx context.Context, note func(string)) ([]store.Da
 		}
 		g.byID[schema.IDKey(e.Session.ID)] = e
 	}
+	absent := map[string]bool{} // not fetched
+	fetch := ""
 	sparse, err := git.Sparse(ctx, w.Store.Root(), conversationsDir)
 	if err != nil {
 		return nil, err
@@ -166,7 +168,10 @@ func (w *Workspace) checkGit(ctx context.Context, note func(string)) ([]store.Da
 		case errors.Is(err, git.ErrUnborn):
 			return nil
 		case errors.As(err, &missing):
-			note(fmt.Sprintf("%d files of git's are not fetched and were not compared: %s fetches them", len(missing.Paths), missing.Command()))
+			for _, name := range missing.Paths {
+				absent[name] = true
+			}
+			fetch = missing.Command()
 			return nil
 		}
 		return err
@@ -178,6 +183,9 @@ func (w *Workspace) checkGit(ctx context.Context, note func(string)) ([]store.Da
 		return g.found, err
 	}
 	g.nameAbsent()
+	if len(absent) > 0 {
+		note(fmt.Sprintf("%d files in git were not compared because they are not fetched; to fetch them, run %s", len(absent), fetch))
+	}
 	if len(sparse) > 0 {
 		note(fmt.Sprintf("%d files of conversations are outside of the sparse checkout: git has them", len(sparse)))
 	}
