@@ -39,7 +39,7 @@ input. It captures what is new in the session's transcript and carries out
 /workspace commands. It never fails, and prints only what the agent is to be told
 beside a /workspace command. What fails is written to
 .workspace/local/cache/hook.log, or to hook.log in $XDG_STATE_HOME/cortext if the
-workspace cannot be written to, and the next command says it.`,
+workspace cannot be written to, and the next command reports it.`,
 		Example: "  echo '{\"session_id\":\"…\",\"transcript_path\":\"…\",\"cwd\":\"…\"}' | cortext hook claude Stop",
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, list []string) error {

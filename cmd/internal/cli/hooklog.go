@@ -93,11 +93,7 @@ func (a *app) sayFailedHooks(w *flow.Workspace) {
 
 // stateFolder is where cortext keeps what is this user's on this machine.
 func (a *app) stateFolder() string {
-	state := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) {
-		state = filepath.Join(a.machine().Home, ".local", "state")
-	}
-	return filepath.Join(state, "cortext")
+	return filepath.Join(workspace.StateDir(a.machine()), "cortext")
 }
 
 // untoldFile holds, outside of the workspace at root, what the next command there

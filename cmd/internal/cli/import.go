@@ -2,11 +2,12 @@ package cli
 
 import (
 	"context"
-	"cortext/cmd/internal/capture"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/capture"
 )
 
 type importOptions struct {

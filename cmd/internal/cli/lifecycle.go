@@ -46,7 +46,7 @@ func inLifecycle() bool { return os.Getenv("CORTEXT_EVENT") != "" }
 
 // register is where this user's word on workspaces is kept.
 func (a *app) register() lifecycle.Register {
-	return lifecycle.RegisterIn(filepath.Dir(a.stateFolder()))
+	return lifecycle.RegisterIn(workspace.StateDir(a.machine()))
 }
 
 // allowed reports whether the workspace's programs may run; tell says that they may

@@ -13,13 +13,13 @@ type Event struct {
 	Count           int
 }
 
-// Note remembers an event; the same one twice is once.
+// Note records an event. Recording it again changes nothing.
 func (w *Workspace) Note(name, path string) {
 	w.NoteMessages(Event{Name: name, Path: path})
 }
 
-// NoteMessages remembers an event about messages; several about one conversation
-// become one, which counts them all and names the last.
+// NoteMessages records an event about messages. Several about one conversation become
+// one, which counts all of their messages and names the last.
 func (w *Workspace) NoteMessages(e Event) {
 	i := slices.IndexFunc(w.events, func(have Event) bool { return have.Name == e.Name && have.Path == e.Path })
 	if i < 0 {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// untoldName holds what failed, such as a commit, when nobody could be told: the next
-// command says it.
+// untoldName is the cache file for what failed, such as a commit, when nobody could be
+// told: the next command reports it.
 const untoldName = "untold"
 
 // MaxUntold is how many failures are kept for the next command, maxUntoldText how many
@@ -17,7 +17,7 @@ const (
 	maxUntoldText = 1000
 )
 
-// TellLater keeps an error for the next command to say: the last MaxUntold, each once.
+// TellLater keeps an error for the next command to report: the last MaxUntold, each once.
 func (w *Workspace) TellLater(err error) error {
 	defer w.lockUntold()()
 	b, _ := w.Store.ReadCache(untoldName)
@@ -43,8 +43,8 @@ func (w *Workspace) Untold() string {
 	return string(b)
 }
 
-// lockUntold keeps other processes off what is untold. Without the lock, a failure
-// may be said twice or lost.
+// lockUntold serializes access to the pending warnings. Without the lock, a failure may
+// be reported twice or lost.
 func (w *Workspace) lockUntold() (unlock func()) {
 	unlock, err := w.Store.LockCache(untoldName, time.Second)
 	if err != nil {

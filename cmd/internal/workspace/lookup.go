@@ -68,15 +68,7 @@ func (w *Workspace) Pick(query string) (store.Entry, error) {
 	return hits[0], nil
 }
 
-// Matches returns the conversations that query matches, best first; at least one.
-func (w *Workspace) Matches(query string) ([]store.Entry, error) {
-	all, err := w.Store.List()
-	if err != nil {
-		return nil, err
-	}
-	return match(all, query)
-}
-
+// match returns the conversations that query matches, best first; at least one.
 func match(all []store.Entry, query string) ([]store.Entry, error) {
 	items := make([]find.Item, len(all))
 	for i, e := range all {
@@ -136,8 +128,7 @@ func (w *Workspace) ByConversation(id string) (store.Entry, bool, error) {
 	return all[i], true, nil
 }
 
-// Seen tells one state of the folders of conversations from another, at the cost of
-// a look at each day.
+// Seen returns a fingerprint of the conversation folders. It costs one stat per day.
 func (w *Workspace) Seen() string {
 	sum := sha256.New()
 	root := filepath.Join(w.Store.Root(), "conversations")
