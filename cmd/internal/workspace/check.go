@@ -51,9 +51,14 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 				return
 			}
 		}
-		found, err := w.checkGit(ctx, note)
+		found, ids, err := w.checkGit(ctx, note)
 		if err != nil {
 			note("what git has was not compared: " + err.Error())
+		}
+		for folder, id := range ids { // where session.json is gone, git tells whose folder it is
+			if gone, err := w.ConversationRemoved(id); err == nil && gone {
+				removed()[folder] = true
+			}
 		}
 		for _, d := range found {
 			delete(gone, d.File)
@@ -129,13 +134,15 @@ type gitCheck struct {
 	seen    map[string]bool // content that was compared: path and id
 }
 
-func (w *Workspace) checkGit(ctx context.Context, note func(string)) ([]store.Damage, error) {
+// checkGit compares the work tree with git's index and last commit. ids has the ids, as
+// git knows them, of folders whose session.json is not in the work tree.
+func (w *Workspace) checkGit(ctx context.Context, note func(string)) (found []store.Damage, ids map[string]string, err error) {
 	if git.Dir(w.Store.Root()) == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	root, err := os.OpenRoot(w.Store.Root())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer root.Close()
 	g := gitCheck{
@@ -144,7 +151,7 @@ func (w *Workspace) checkGit(ctx context.Context, note func(string)) ([]store.Da
 	}
 	all, err := w.Store.List()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, e := range all {
 		for _, name := range append([]string{e.Path}, e.Twins...) {
@@ -156,7 +163,7 @@ func (w *Workspace) checkGit(ctx context.Context, note func(string)) ([]store.Da
 	fetch := ""
 	sparse, err := git.Sparse(ctx, w.Store.Root(), conversationsDir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, name := range sparse {
 		g.sparse[name] = true
@@ -177,10 +184,10 @@ func (w *Workspace) checkGit(ctx context.Context, note func(string)) ([]store.Da
 		return err
 	}
 	if err := read(git.IndexFiles, func(f git.File) error { g.staged[f.Path] = true; return g.compare(f, git.Index) }); err != nil {
-		return g.found, err
+		return g.found, nil, err
 	}
 	if err := read(git.HeadFiles, func(f git.File) error { return g.compare(f, "HEAD") }); err != nil {
-		return g.found, err
+		return g.found, nil, err
 	}
 	g.nameAbsent()
 	if len(absent) > 0 {
@@ -189,7 +196,7 @@ func (w *Workspace) checkGit(ctx context.Context, note func(string)) ([]store.Da
 	if len(sparse) > 0 {
 		note(fmt.Sprintf("%d files of conversations are outside of the sparse checkout: git has them", len(sparse)))
 	}
-	return g.found, nil
+	return g.found, g.ids, nil
 }
 
 // conversationsDir is the folder of the conversations.
@@ -210,13 +217,15 @@ func (g *gitCheck) compare(f git.File, from string) error {
 	if name != "session.json" && name != "messages.jsonl" && name != "tools.jsonl" {
 		return nil
 	}
-	e, here := g.entries[folder]
-	if !here {
-		if f.Path == folder+"/.session/session.json" {
+	if f.Path == folder+"/.session/session.json" {
+		if _, err := g.root.Lstat(filepath.FromSlash(f.Path)); err != nil {
 			if s, err := schema.ParseSession(f.Content); err == nil {
 				g.ids[folder] = s.ID
 			}
 		}
+	}
+	e, here := g.entries[folder]
+	if !here {
 		g.absent[folder] = true
 		return nil
 	}
