@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"cortext/cmd/internal/registry"
 	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
@@ -265,6 +266,9 @@ func (r *router) complete() (bool, error) {
 
 // routerFor prepares the delivery of a transcript.
 func (c *Capture) routerFor(t *inject.Transcript, b *Binding, in *reading, again bool) (*router, error) {
+	if err := c.leaveRemoved(t, in); err != nil {
+		return nil, err
+	}
 	at := b.At
 	if again {
 		at = inOrder(in.segments, t)
@@ -282,6 +286,23 @@ func (c *Capture) routerFor(t *inject.Transcript, b *Binding, in *reading, again
 		maps.Copy(r.segmentOf, b.SegmentOf)
 	}
 	return r, nil
+}
+
+// leaveRemoved adds segments for what belongs to conversations that were removed on
+// other machines. They are known only by the prompts that they began with.
+func (c *Capture) leaveRemoved(t *inject.Transcript, in *reading) error {
+	var prompts []string
+	for _, cmd := range t.Commands {
+		if cmd.PromptID != "" && !slices.ContainsFunc(in.segments, func(s Segment) bool { return s.From == cmd.PromptID }) {
+			prompts = append(prompts, cmd.PromptID)
+		}
+	}
+	gone, err := c.ws.RemovedPrompts(t.Agent, t.NativeID, prompts)
+	for _, p := range gone {
+		in.segments = append(in.segments, Segment{Segment: registry.Segment{From: p}, Removed: true})
+		in.homes = append(in.homes, &home{segment: &in.segments[len(in.segments)-1]})
+	}
+	return err
 }
 
 // pump is the loop of every capture: batch by batch from a transcript, attachments

@@ -187,6 +187,24 @@ func (w *Workspace) RemovedSegments(agent, nativeID string) ([]registry.Segment,
 	return list, nil
 }
 
+// RemovedPrompts returns those of some prompts of a native session with which a
+// conversation began that was removed on another machine.
+func (w *Workspace) RemovedPrompts(agent, nativeID string, prompts []string) (gone []string, err error) {
+	if len(prompts) == 0 {
+		return nil, nil
+	}
+	records, err := w.removals()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range prompts {
+		if records.has(agent, nativeID, p) {
+			gone = append(gone, p)
+		}
+	}
+	return gone, nil
+}
+
 // removedOnMachine returns the segments of a native session whose conversations were
 // removed on this machine.
 func (w *Workspace) removedOnMachine(agent, nativeID string) (list []registry.Segment, err error) {
