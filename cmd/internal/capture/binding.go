@@ -140,7 +140,7 @@ func (c *Capture) Save(agent, nativeID string, b *Binding) error {
 // saveCursor is Save where no segment has changed.
 func (c *Capture) saveCursor(agent, nativeID string, b *Binding) {
 	if b.last != "" {
-		_ = c.ws.Registry.Reach(c.ws.Place().Workspace, agent, nativeID, registry.Reached{Offset: b.Cursor.Offset, Message: b.last})
+		_ = c.ws.Registry.Reach(c.ws.Place().Workspace, agent, nativeID, registry.Reached{Offset: b.Cursor.Offset, Size: b.Cursor.Size, Message: b.last})
 	}
 	if raw, err := json.Marshal(b); err == nil {
 		_ = c.ws.Store.WriteCache(bindingName(agent, nativeID), raw)

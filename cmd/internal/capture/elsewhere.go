@@ -13,7 +13,7 @@ import (
 	"cortext/store"
 )
 
-// elsewhere reports whether none of a session's conversations is in this work tree.
+// elsewhere reports whether a session has conversations, and none is in this work tree.
 func (c *Capture) elsewhere(b *Binding) bool {
 	for i := range b.Segments {
 		if b.Segments[i].Removed {
@@ -27,7 +27,7 @@ func (c *Capture) elsewhere(b *Binding) bool {
 			return false
 		}
 	}
-	return true
+	return b.Captured()
 }
 
 // ownsSession reports whether a session was held in this very work tree.

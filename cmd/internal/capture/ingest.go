@@ -132,7 +132,11 @@ func (c *Capture) startFrom(in *reading, agent inject.Agent, nativeID string, b 
 	cursor := b.Cursor
 	at := c.ws.Registry.Reached(c.ws.Place().Workspace, agent.Name, nativeID)
 	in.reached, in.fresh = at.Message, at.Message == "" && cursor.Offset == 0
-	asked := in.o.Mode != Unasked || in.o.Held && !b.Hooked && cursor.Size > 0 && size != cursor.Size
+	read := at.Size // of the transcript
+	if read == 0 {
+		read = cursor.Size
+	}
+	asked := in.o.Mode != Unasked || in.o.Held && !b.Hooked && read > 0 && size != read
 	for i, h := range in.homes {
 		if h.conv == nil {
 			continue

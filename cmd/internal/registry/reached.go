@@ -15,6 +15,7 @@ import (
 // to have been taken by git. The zero value says that nothing is known.
 type Reached struct {
 	Offset  int64  `json:"offset"`  // of the cursor in the transcript
+	Size    int64  `json:"size"`    // of the transcript, as the cursor has it
 	Message string `json:"message"` // the last that was captured
 }
 
