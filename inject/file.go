@@ -1,6 +1,7 @@
 package inject
 
 import (
+	"io"
 	"os"
 )
 
@@ -11,28 +12,72 @@ func (e *FileError) Error() string { return e.File + ": " + e.Why }
 
 // OpenFile opens a transcript that is a file and returns its length.
 func OpenFile(file string) (*os.File, int64, error) {
-	size, err := StatFile(file)
+	f, err := OpenRegular(file)
 	if err != nil {
 		return nil, 0, err
 	}
-	if size == 0 {
-		return nil, 0, &FileError{file, "is empty"}
+	info, err := f.Stat()
+	if err == nil && info.Size() == 0 {
+		err = &FileError{file, "is empty"}
 	}
-	f, err := os.Open(file)
-	return f, size, err
+	if err != nil {
+		_ = f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
 }
 
-// StatFile returns the length of a transcript that is a file. A FIFO is none: to
-// open it would wait for a writer.
+// OpenRegular opens a file for reading. Anything else, such as a pipe, is an error:
+// OpenRegular never waits for a writer.
+func OpenRegular(file string) (*os.File, error) {
+	if _, err := StatFile(file); err != nil {
+		return nil, err // some devices act when they are opened
+	}
+	f, err := os.OpenFile(file, os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = regular(file, info)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// ReadRegular reads a regular file of at most limit bytes.
+func ReadRegular(file string, limit int64) ([]byte, error) {
+	f, err := OpenRegular(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		err = &FileError{file, "is too large"}
+	}
+	return b, err
+}
+
+// StatFile returns the length of a transcript that is a file.
 func StatFile(file string) (int64, error) {
 	info, err := os.Stat(file)
-	switch {
-	case err != nil:
+	if err != nil {
 		return 0, err
-	case info.IsDir():
-		return 0, &FileError{file, "is a folder: name the transcripts in it"}
-	case !info.Mode().IsRegular():
-		return 0, &FileError{file, "is not a regular file"}
 	}
-	return info.Size(), nil
+	return info.Size(), regular(file, info)
+}
+
+// regular returns an error if info is not that of a regular file.
+func regular(file string, info os.FileInfo) error {
+	switch {
+	case info.IsDir():
+		return &FileError{file, "is a folder: name the transcripts in it"}
+	case !info.Mode().IsRegular():
+		return &FileError{file, "is not a regular file"}
+	}
+	return nil
 }

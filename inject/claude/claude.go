@@ -56,6 +56,9 @@ func sessions(m inject.Machine) ([]inject.Native, error) {
 	for _, file := range program.Transcripts(m) {
 		n := inject.Native{NativeID: strings.TrimSuffix(filepath.Base(file), ".jsonl"), Path: file}
 		info, err := os.Stat(file)
+		if err == nil && !info.Mode().IsRegular() {
+			continue
+		}
 		if err == nil {
 			n.Updated = lastWritten(file, info.ModTime())
 			n.Dir, err = heldIn(file)
@@ -93,7 +96,7 @@ const headBytes = 256 << 10
 // heldIn is the folder that a session was held in, empty if its beginning does not
 // say.
 func heldIn(file string) (string, error) {
-	f, err := os.Open(file)
+	f, err := inject.OpenRegular(file)
 	if err != nil {
 		return "", err
 	}
@@ -167,8 +170,8 @@ func subagents(path string) ([]inject.Subagent, error) {
 // startedBy reads the call that started a sub-agent from the note beside its
 // transcript (agent-<id>.meta.json, 2.1.329); empty where there is none.
 func startedBy(file string) string {
-	b, err := os.ReadFile(strings.TrimSuffix(file, ".jsonl") + ".meta.json")
-	if err != nil || len(b) > 1<<20 {
+	b, err := inject.ReadRegular(strings.TrimSuffix(file, ".jsonl")+".meta.json", 1<<20)
+	if err != nil {
 		return ""
 	}
 	return rawjson.String(rawjson.Get(b, "toolUseId"))

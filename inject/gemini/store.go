@@ -165,10 +165,7 @@ const peekBytes = 256 << 10
 
 // peek reads the head of a session's file, up to its first message.
 func peek(file string) (h head, err error) {
-	if _, err := inject.StatFile(file); err != nil {
-		return h, err
-	}
-	f, err := os.Open(file)
+	f, err := inject.OpenRegular(file)
 	if err != nil {
 		return h, err
 	}
@@ -258,10 +255,6 @@ func heldIn(file string) string {
 
 // readSmall reads a file of the program's that is never long.
 func readSmall(file string) (string, bool) {
-	size, err := inject.StatFile(file)
-	if err != nil || size > 1<<20 {
-		return "", false
-	}
-	b, err := os.ReadFile(file)
+	b, err := inject.ReadRegular(file, 1<<20)
 	return string(b), err == nil
 }

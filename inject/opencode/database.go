@@ -26,10 +26,7 @@ const magic = "SQLite format 3\x00"
 const headSize = 1 << 20
 
 func isDatabase(file string) bool {
-	if _, err := inject.StatFile(file); err != nil {
-		return false
-	}
-	f, err := os.Open(file)
+	f, err := inject.OpenRegular(file)
 	if err != nil {
 		return false
 	}
@@ -73,6 +70,11 @@ func openDatabase(file string) (*database, error) {
 	}
 	if size == 0 {
 		return nil, &inject.FileError{File: file, Why: "is empty"}
+	}
+	for _, suffix := range []string{"-wal", "-shm", "-journal"} { // SQLite opens what is there
+		if _, err := inject.StatFile(file + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 	}
 	for _, way := range ways(file) {
 		var d *database

@@ -35,10 +35,10 @@ func readSmall(file string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxSmall {
-		return nil, &inject.FileError{File: file, Why: "is no regular file, or too large"}
+	if !info.Mode().IsRegular() {
+		return nil, &inject.FileError{File: file, Why: "is not a regular file"}
 	}
-	return os.ReadFile(file)
+	return inject.ReadRegular(file, maxSmall)
 }
 
 // A tree is the storage folder that a session's file lies in.

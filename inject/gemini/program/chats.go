@@ -85,7 +85,7 @@ func Launched(m inject.Machine, r inject.Request) (nativeID string, ok bool) {
 
 // headOf returns the beginnings of the first lines of a file.
 func headOf(file string) []byte {
-	f, err := os.Open(file)
+	f, err := inject.OpenRegular(file)
 	if err != nil {
 		return nil
 	}
@@ -175,7 +175,7 @@ type record struct {
 // contents tells what a session file holds and whose it is. What is not understood
 // counts as said.
 func contents(ctx context.Context, file string) (id string, holds holding, err error) {
-	f, err := os.Open(file)
+	f, err := inject.OpenRegular(file)
 	if err != nil {
 		return "", said, err
 	}
