@@ -277,8 +277,8 @@ func TestBadFiles(t *testing.T) {
 		if list, err := agent.Sessions(m); len(list) != 0 || err != nil {
 			t.Errorf("%s: sessions without a store: %v, %v", agent.Name, list, err)
 		}
-		if at, ok := agent.Locate(m, "x"); ok {
-			t.Errorf("%s: located %s", agent.Name, at)
+		if at, ok, err := agent.Locate(m, "x"); ok || err != nil {
+			t.Errorf("%s: located %s, %v", agent.Name, at, err)
 		}
 		if stores := agent.Stores(m); len(stores) == 0 || !strings.HasPrefix(stores[0].Dir, m.Home) {
 			t.Errorf("%s: stores %v", agent.Name, stores)

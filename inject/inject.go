@@ -46,8 +46,9 @@ type Agent struct {
 	Stores func(m Machine) []Store
 
 	// Locate returns where the agent keeps the transcript of a session on this
-	// machine; ok is false where it has none.
-	Locate func(m Machine, nativeID string) (path string, ok bool)
+	// machine; ok is false where it has none. The error names what could not be
+	// read, so that the transcript may be there.
+	Locate func(m Machine, nativeID string) (path string, ok bool, err error)
 
 	// Session returns the id of the session that a command of ours was called
 	// from, empty if it was not called by this agent.

@@ -46,7 +46,7 @@ func TestPipes(t *testing.T) {
 					t.Errorf("sessions: %v", err)
 				}
 				for _, id := range []string{"aaaa", "bbbb", "aaaaaaaa-1", "bbbbbbbb-1", "ses_a"} {
-					if file, ok := a.Locate(m, id); ok {
+					if file, ok, _ := a.Locate(m, id); ok {
 						_, _ = a.Subagents(file)
 					}
 				}

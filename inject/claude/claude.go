@@ -52,8 +52,9 @@ func open(file string, o inject.Options) (*inject.Transcript, error) {
 // say, since the name of a project's folder does not.
 func sessions(m inject.Machine) ([]inject.Native, error) {
 	var list []inject.Native
-	var errs []error
-	for _, file := range program.Transcripts(m) {
+	files, err := program.Transcripts(m)
+	errs := []error{err}
+	for _, file := range files {
 		n := inject.Native{NativeID: strings.TrimSuffix(filepath.Base(file), ".jsonl"), Path: file}
 		info, err := os.Stat(file)
 		if err == nil && !info.Mode().IsRegular() {

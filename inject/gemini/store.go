@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -72,22 +71,22 @@ func Sessions(m inject.Machine) ([]inject.Native, error) {
 
 // Locate returns the file of a session: the one that it began in, if several have
 // its id, and of these one that the program goes on writing to.
-func Locate(m inject.Machine, nativeID string) (path string, ok bool) {
+func Locate(m inject.Machine, nativeID string) (path string, ok bool, err error) {
 	part := fileNamePart(nativeID)
 	if part == "" {
-		return "", false
+		return "", false, nil
 	}
 	var list []session
-	_ = files(m, part[:min(8, len(part))], func(s session) { // what cannot be read is not there
+	err = files(m, part[:min(8, len(part))], func(s session) {
 		if s.id == nativeID {
 			list = append(list, s)
 		}
 	})
 	if len(list) == 0 {
-		return "", false
+		return "", false, err
 	}
 	slices.SortFunc(list, compareSessions)
-	return list[0].path, true
+	return list[0].path, true, nil
 }
 
 // compareSessions puts the file first that a session began in. The program makes
@@ -101,16 +100,12 @@ func compareSessions(a, b session) int {
 func files(m inject.Machine, end string, f func(session)) error {
 	var errs []error
 	for _, root := range roots(m) {
-		projects, err := os.ReadDir(root)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, err)
-		}
+		projects, err := inject.ReadFolder(root)
+		errs = append(errs, err)
 		for _, p := range projects {
 			dir := filepath.Join(root, p.Name(), chats)
-			entries, err := os.ReadDir(dir)
-			if err != nil && !errors.Is(err, fs.ErrNotExist) && p.IsDir() {
-				errs = append(errs, err)
-			}
+			entries, err := inject.ReadFolder(dir)
+			errs = append(errs, err)
 			for _, e := range entries {
 				name, ok := strings.CutPrefix(e.Name(), "session-")
 				ext := filepath.Ext(name)

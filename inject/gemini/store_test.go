@@ -81,9 +81,9 @@ func TestSessions(t *testing.T) {
 		"aaaaaaaa-1111": "session-2026-11-22T09-00-aaaaaaaa.jsonl", "dddddddd-1111": "session-2026-11-22T09-00-dddddddd.jsonl",
 		"809f": "session-2025-11-19T20-11-809f.json", "aaaaaaaa-2222": "", "bbbbbbbb-1111": "", "cccccccc-1111": "", "sub": "", "": "", "../../x": "",
 	} {
-		at, ok := Locate(m, id)
-		if ok != (name != "") || ok && filepath.Base(at) != name {
-			t.Errorf("Locate(%q) = %s, %v", id, at, ok)
+		at, ok, err := Locate(m, id)
+		if err != nil || ok != (name != "") || ok && filepath.Base(at) != name {
+			t.Errorf("Locate(%q) = %s, %v, %v", id, at, ok, err)
 		}
 	}
 	elsewhere := inject.Machine{Home: "/nosuch", Getenv: func(name string) string { return map[string]string{"GEMINI_CLI_HOME": m.Home}[name] }}

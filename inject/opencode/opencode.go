@@ -33,7 +33,8 @@ func session(m inject.Machine) string {
 	if id := program.Session(m); id != "" || !program.Called(m) {
 		return id
 	}
-	for _, file := range databases(m) {
+	files, _ := databases(m) // a call in one that cannot be read is none of ours
+	for _, file := range files {
 		if id := calling(file); id != "" {
 			return id
 		}

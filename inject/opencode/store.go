@@ -2,8 +2,10 @@ package opencode
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,44 +25,49 @@ func dataDir(m inject.Machine) string {
 // are there or not. OPENCODE_DB names one, as a path from the data folder; else
 // builds that are no releases have one of their own beside it, named by their
 // channel (read in the program, 1.18.33).
-func databases(m inject.Machine) []string {
+func databases(m inject.Machine) ([]string, error) {
 	dir := dataDir(m)
 	if name := m.Getenv("OPENCODE_DB"); name != "" {
 		switch {
 		case name == ":memory:":
-			return nil
+			return nil, nil
 		case filepath.IsAbs(name):
-			return []string{name}
+			return []string{name}, nil
 		}
-		return []string{filepath.Join(dir, name)}
+		return []string{filepath.Join(dir, name)}, nil
 	}
 	list := []string{filepath.Join(dir, "opencode.db")}
-	entries, _ := os.ReadDir(dir)
+	entries, err := inject.ReadFolder(dir)
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), "opencode-") && strings.HasSuffix(e.Name(), ".db") && e.Type().IsRegular() {
 			list = append(list, filepath.Join(dir, e.Name()))
 		}
 	}
-	return list
+	return list, err
 }
 
-func isThere(file string) bool {
-	info, err := os.Stat(file)
-	return err == nil && info.Mode().IsRegular() && info.Size() > 0
+// present lists the databases of a machine that are there.
+func present(m inject.Machine) ([]string, error) {
+	files, err := databases(m)
+	errs := []error{err}
+	files = slices.DeleteFunc(files, func(file string) bool {
+		info, err := os.Stat(file)
+		if err != nil && !inject.IsAbsent(err) {
+			errs = append(errs, &inject.StoreError{Path: filepath.Dir(file), Err: err})
+		}
+		return err != nil || !info.Mode().IsRegular() || info.Size() == 0
+	})
+	return files, errors.Join(errs...)
 }
 
 // sessions lists the sessions of all databases; where there is no database, those
 // of the older storage.
 func sessions(m inject.Machine) ([]inject.Native, error) {
 	var list []inject.Native
-	var errs []error
+	files, err := present(m)
+	errs := []error{err}
 	seen := map[string]bool{} // a copy of a database is known by its sessions
-	found := false
-	for _, file := range databases(m) {
-		if !isThere(file) {
-			continue
-		}
-		found = true
+	for _, file := range files {
 		d, err := openDatabase(file)
 		if err != nil {
 			errs = append(errs, err)
@@ -75,16 +82,21 @@ func sessions(m inject.Machine) ([]inject.Native, error) {
 			}
 		}
 	}
-	if !found {
-		list = oldSessions(m)
+	if len(files) == 0 {
+		list, err = oldSessions(m)
+		errs = append(errs, err)
 	}
 	return list, errors.Join(errs...)
 }
 
-func oldSessions(m inject.Machine) (list []inject.Native) {
-	files, _ := filepath.Glob(filepath.Join(escape(dataDir(m)), "storage", "session", "*", "*.json"))
+func oldSessions(m inject.Machine) (list []inject.Native, err error) {
+	files, err := oldFiles(m)
+	errs := []error{err}
 	for _, file := range files {
 		b, err := readSmall(file)
+		if err != nil && !inject.IsAbsent(err) {
+			errs = append(errs, err)
+		}
 		if err != nil || kindOf(b) != oldSession {
 			continue
 		}
@@ -99,19 +111,32 @@ func oldSessions(m inject.Machine) (list []inject.Native) {
 		n.Updated = time.UnixMilli(number(rawjson.Get(rawjson.Get(own, "time"), "updated"))).UTC()
 		list = append(list, n)
 	}
-	return list
+	return list, errors.Join(errs...)
 }
 
-// escape spells a path so that [filepath.Glob] takes it as it is.
-func escape(path string) string {
-	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
+// oldFiles lists the files of the sessions in the older storage.
+func oldFiles(m inject.Machine) (files []string, err error) {
+	root := filepath.Join(dataDir(m), "storage", "session")
+	projects, err := inject.ReadFolder(root)
+	for _, p := range projects {
+		dir := filepath.Join(root, p.Name())
+		entries, e := inject.ReadFolder(dir)
+		err = errors.Join(err, e)
+		for _, f := range entries {
+			if f.Type().IsRegular() && strings.HasSuffix(f.Name(), ".json") {
+				files = append(files, filepath.Join(dir, f.Name()))
+			}
+		}
+	}
+	return files, err
 }
 
 // stores are the folders of the databases: a -wal beside one changes with it.
 func stores(m inject.Machine) []inject.Store {
 	var list []inject.Store
 	seen := map[string]bool{}
-	for _, file := range databases(m) {
+	files, _ := databases(m) // the usual one, at least
+	for _, file := range files {
 		if dir := filepath.Dir(file); !seen[dir] {
 			seen[dir] = true
 			list = append(list, inject.Store{Dir: dir})
@@ -120,32 +145,35 @@ func stores(m inject.Machine) []inject.Store {
 	return list
 }
 
-func locate(m inject.Machine, nativeID string) (path string, ok bool) {
+func locate(m inject.Machine, nativeID string) (path string, ok bool, err error) {
 	if nativeID == "" {
-		return "", false
+		return "", false, nil
 	}
-	found := false
-	for _, file := range databases(m) {
-		if !isThere(file) {
-			continue
-		}
-		found = true
-		if d, err := openDatabase(file); err == nil {
-			_, err := d.meta(nativeID)
+	files, err := present(m)
+	errs := []error{err}
+	for _, file := range files {
+		d, err := openDatabase(file)
+		if err == nil {
+			_, err = d.meta(nativeID)
 			_ = d.close()
-			if err == nil {
-				return file + "#" + nativeID, true
-			}
+		}
+		if err == nil {
+			return file + "#" + nativeID, true, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
 		}
 	}
-	if !found {
-		for _, n := range oldSessions(m) {
+	if len(files) == 0 {
+		old, err := oldSessions(m)
+		for _, n := range old {
 			if n.NativeID == nativeID {
-				return n.Path, true
+				return n.Path, true, nil
 			}
 		}
+		errs = append(errs, err)
 	}
-	return "", false
+	return "", false, errors.Join(errs...)
 }
 
 // isCommit reports whether a project's id is the first commit of its repository;

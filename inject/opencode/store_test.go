@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,9 +56,9 @@ func TestStore(t *testing.T) {
 			}
 		}
 		for _, id := range []string{a, archived, child, "nosuch", ""} {
-			path, ok := locate(m, id)
-			if ok != (c.file != "" && strings.HasPrefix(id, "ses_")) || ok && path != c.file+"#"+id {
-				t.Errorf("%s: %s is at %q, %t", name, id, path, ok)
+			path, ok, err := locate(m, id)
+			if err != nil || ok != (c.file != "" && strings.HasPrefix(id, "ses_")) || ok && path != c.file+"#"+id {
+				t.Errorf("%s: %s is at %q, %t, %v", name, id, path, ok, err)
 			}
 		}
 		var dirs []string
@@ -87,11 +88,11 @@ func TestOldStore(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Dir != "/home/dev/shop" || len(list[0].Root) != 40 || list[0].Updated.IsZero() {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	path, ok := locate(m, list[0].NativeID)
+	path, ok, _ := locate(m, list[0].NativeID)
 	if !ok || path != list[0].Path {
 		t.Errorf("located %q, %t", path, ok)
 	}
-	if _, ok := locate(m, "nosuch"); ok {
+	if _, ok, err := locate(m, "nosuch"); ok || err != nil {
 		t.Error("located a session that is not there")
 	}
 	before, err := stat(path)
@@ -102,8 +103,8 @@ func TestOldStore(t *testing.T) {
 	if before != tr.Next.Size || len(b.Messages) != 2 {
 		t.Errorf("%d; cursor %+v", before, tr.Next)
 	}
-	parts, _ := filepath.Glob(filepath.Join(escape(data), "storage", "part", "*", "prt_200600000006*"))
-	write(t, filepath.Dir(parts[0]), filepath.Base(parts[0]), "no JSON")
+	parts, _ := fs.Glob(os.DirFS(data), "storage/part/*/prt_200600000006*")
+	write(t, data, parts[0], "no JSON")
 	after, err := stat(path)
 	tr, b = readAll(t, path, inject.Options{})
 	if err != nil || after == before || len(b.Tools) != 0 || !strings.Contains(strings.Join(tr.Warnings, ""), "1 files of the session") {

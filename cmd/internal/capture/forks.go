@@ -117,7 +117,7 @@ func (c *Capture) RootsOfSource(name, nativeID string) []string {
 	if !ok {
 		return nil
 	}
-	file, ok := agent.Locate(c.ws.Env.Machine, nativeID)
+	file, ok, _ := agent.Locate(c.ws.Env.Machine, nativeID)
 	if !ok {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (c *Capture) warmBindings(agent inject.Agent, root string, all []store.Entr
 			if _, ok := c.cached(agent.Name, src.NativeID); ok || src.Agent != agent.Name || looked == maxCold {
 				continue
 			}
-			file, ok := agent.Locate(c.ws.Env.Machine, src.NativeID)
+			file, ok, _ := agent.Locate(c.ws.Env.Machine, src.NativeID)
 			if !ok {
 				continue
 			}

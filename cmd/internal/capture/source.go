@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -105,14 +107,26 @@ func (c *Capture) Source(ctx context.Context, agent inject.Agent, nativeID strin
 		if err != nil {
 			return err
 		}
-		if file, ok := agent.Locate(c.ws.Env.Machine, nativeID); ok {
+		file, ok, err := agent.Locate(c.ws.Env.Machine, nativeID)
+		if ok {
 			b.Transcript = file
+		} else if err != nil && !isThere(agent, b.Transcript) {
+			return fmt.Errorf("%s session %s: %w", agent.Name, nativeID, err)
 		}
 		out, err := c.Ingest(ctx, agent, nativeID, b, o)
 		appended = out.Appended
 		return err
 	})
 	return appended, err
+}
+
+// isThere reports whether there is a transcript at a path, readable or not.
+func isThere(agent inject.Agent, transcript string) bool {
+	if transcript == "" {
+		return false
+	}
+	_, err := agent.Stat(transcript)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // Sources captures what is new in every transcript of a conversation that is on

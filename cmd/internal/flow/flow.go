@@ -117,7 +117,7 @@ func (w *Workspace) unbound() (agent, nativeID string, b *capture.Binding) {
 		if id == "" {
 			continue
 		}
-		file, _ := a.Locate(w.Env.Machine, id)
+		file, _, _ := a.Locate(w.Env.Machine, id) // its first hook tells where it is
 		if b, err := w.Bind(a, id, file); err == nil && len(b.Segments) == 0 {
 			return a.Name, id, b
 		}

@@ -26,7 +26,9 @@ func (w *Workspace) Hook(ctx context.Context, agent inject.Agent, e inject.Event
 		return "", err
 	}
 	if e.Transcript == "" && e.Moment != inject.Began { // not every agent tells
-		e.Transcript, _ = agent.Locate(w.Env.Machine, e.NativeID)
+		if e.Transcript, _, err = agent.Locate(w.Env.Machine, e.NativeID); err != nil {
+			return "", err
+		}
 	}
 	if err := w.Locked(agent.Name, e.NativeID, func() error {
 		say, err = w.handle(ctx, agent, e)

@@ -236,7 +236,11 @@ func (w *Workspace) Here(ctx context.Context, query string) (say string, err err
 		}
 		agent.ReplyLimit = hereLimit
 		e := inject.Event{NativeID: id}
-		if file, ok := agent.Locate(w.Env.Machine, id); ok {
+		file, ok, err := agent.Locate(w.Env.Machine, id)
+		if err != nil {
+			return "", err
+		}
+		if ok {
 			e.Transcript = file
 			e.PromptID = lastCommand(agent, file)
 		}

@@ -2,10 +2,10 @@ package program
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"cortext/inject"
@@ -84,11 +84,11 @@ func configDir(m inject.Machine) string {
 
 // Locate finds the transcript of a session, whichever project it belongs to; of
 // several, the one that was written last.
-func Locate(m inject.Machine, nativeID string) (file string, ok bool) {
-	if nativeID == "" || strings.ContainsAny(nativeID, `/\*?[]`) || strings.HasPrefix(nativeID, ".") {
-		return "", false
+func Locate(m inject.Machine, nativeID string) (file string, ok bool, err error) {
+	if nativeID == "" || strings.HasPrefix(nativeID, ".") {
+		return "", false, nil
 	}
-	files, _ := filepath.Glob(filepath.Join(quoted(configDir(m)), "projects", "*", nativeID+".jsonl"))
+	files, err := filesIn(m, func(name string) bool { return name == nativeID+".jsonl" })
 	var newest os.FileInfo
 	for _, f := range files {
 		info, err := os.Stat(f)
@@ -96,24 +96,41 @@ func Locate(m inject.Machine, nativeID string) (file string, ok bool) {
 			file, newest = f, info
 		}
 	}
-	return file, newest != nil
+	if newest != nil {
+		return file, true, nil
+	}
+	return "", false, err
 }
 
-// Transcripts lists the transcripts of all projects.
-func Transcripts(m inject.Machine) []string {
-	files, _ := filepath.Glob(filepath.Join(quoted(configDir(m)), "projects", "*", "*.jsonl"))
-	return slices.DeleteFunc(files, func(file string) bool {
-		return strings.HasPrefix(filepath.Base(file), "agent-") // of a sub-agent, in old versions
+// Transcripts lists the transcripts of all projects. The error names the folders
+// that cannot be read; the list has what is in the others.
+func Transcripts(m inject.Machine) ([]string, error) {
+	return filesIn(m, func(name string) bool {
+		return strings.HasSuffix(name, ".jsonl") && !strings.HasPrefix(name, "agent-") // of a sub-agent, in old versions
 	})
+}
+
+// filesIn lists the files of all projects whose names match.
+func filesIn(m inject.Machine, match func(name string) bool) (files []string, err error) {
+	projects, err := inject.ReadFolder(projectsDir(m))
+	for _, p := range projects {
+		dir := filepath.Join(projectsDir(m), p.Name())
+		entries, e := inject.ReadFolder(dir)
+		err = errors.Join(err, e)
+		for _, f := range entries {
+			if match(f.Name()) {
+				files = append(files, filepath.Join(dir, f.Name()))
+			}
+		}
+	}
+	return files, err
 }
 
 // Stores lists where the transcripts are: a folder for each project, and in it one
 // for the sub-agents of each session.
 func Stores(m inject.Machine) []inject.Store {
-	return []inject.Store{{Dir: filepath.Join(configDir(m), "projects"), Depth: 3}}
+	return []inject.Store{{Dir: projectsDir(m), Depth: 3}}
 }
 
-// quoted is a path in which filepath.Glob finds no pattern.
-func quoted(dir string) string {
-	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(dir)
-}
+// projectsDir is where the program keeps a folder of transcripts for each project.
+func projectsDir(m inject.Machine) string { return filepath.Join(configDir(m), "projects") }

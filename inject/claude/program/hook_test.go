@@ -134,8 +134,8 @@ func TestLocate(t *testing.T) {
 	m := machine(home, nil)
 	wantFile := func(m inject.Machine, id, want string) {
 		t.Helper()
-		if got, ok := Locate(m, id); got != want || ok != (want != "") {
-			t.Errorf("%q is at %q, %t, not %q", id, got, ok, want)
+		if got, ok, err := Locate(m, id); got != want || ok != (want != "") || err != nil {
+			t.Errorf("%q is at %q, %t, %v, not %q", id, got, ok, err, want)
 		}
 	}
 	wantFile(m, "one", "")

@@ -1,0 +1,44 @@
+package inject
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// A StoreError says which folder or file of an agent's store cannot be read.
+type StoreError struct {
+	Path string
+	Err  error
+}
+
+func (e *StoreError) Error() string {
+	err := e.Err
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Sprintf("%s: cannot be read, so the sessions in it are not found (%v): make it readable and try again", e.Path, err)
+}
+
+func (e *StoreError) Unwrap() error { return e.Err }
+
+// ReadFolder lists a folder of an agent's store. One that does not exist, or is no
+// folder, is empty; any other error is a [StoreError].
+func ReadFolder(dir string) ([]fs.DirEntry, error) {
+	entries, err := os.ReadDir(dir)
+	if IsAbsent(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return entries, &StoreError{dir, err}
+	}
+	return entries, nil
+}
+
+// IsAbsent reports whether an error says that there is nothing at a path, or none
+// of the folders above it.
+func IsAbsent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
