@@ -100,12 +100,14 @@ func HasAttributes(root string) (bool, error) {
 
 // ignoreLocal keeps .workspace/local out of git without a line in anybody's
 // .gitignore, and reports whether that was new. The file is written in place and
-// before anything else: git would see a temporary file until it has its name.
+// before anything else: git would see a temporary file until it has its name. To a
+// file that ignores less, of a person or of a repository that brought one, a line is
+// added.
 func (s *Store) ignoreLocal() (made bool, err error) {
 	const everything = "*\n"
 	b, err := s.readRegular(ignoreFile)
-	if err == nil && len(b) > 0 {
-		return false, nil // a person may have changed it
+	if err == nil && ignoresAll(b) {
+		return false, nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
@@ -117,6 +119,24 @@ func (s *Store) ignoreLocal() (made bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	_, err = f.WriteAt([]byte(everything), 0)
+	line := everything
+	if len(b) > 0 && b[len(b)-1] != '\n' {
+		line = "\n" + line
+	}
+	_, err = f.WriteAt([]byte(line), int64(len(b)))
 	return true, errors.Join(err, f.Close())
+}
+
+// ignoresAll reports whether the text of a .gitignore ignores all that is beside it:
+// it has the line "*", and no line after that takes anything back.
+func ignoresAll(text []byte) (all bool) {
+	for line := range bytes.Lines(text) {
+		switch line = bytes.TrimRight(line, " \r\n"); {
+		case string(line) == "*":
+			all = true
+		case bytes.HasPrefix(line, []byte("!")):
+			all = false
+		}
+	}
+	return all
 }

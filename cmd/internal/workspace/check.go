@@ -60,6 +60,7 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 				removed()[folder] = true
 			}
 		}
+		w.noteTracked(ctx, note)
 		for _, d := range found {
 			delete(gone, d.File)
 			if !yield(d) {

@@ -1,0 +1,49 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"cortext/cmd/internal/git"
+)
+
+// localDir is the folder of what belongs to this machine alone.
+const localDir = ".workspace/local"
+
+// noteTracked names the files of .workspace/local that git tracks, as after a version
+// that did not ignore them: the next commit would publish what is in them. That git
+// tracks the file that makes it ignore the folder does no harm.
+func (w *Workspace) noteTracked(ctx context.Context, note func(string)) {
+	if git.Dir(w.Store.Root()) == "" {
+		return
+	}
+	var names []string
+	add := func(name string) {
+		if name != localDir+"/.gitignore" {
+			names = append(names, name)
+		}
+	}
+	err := git.IndexFiles(ctx, w.Store.Root(), localDir, maxCheck, func(f git.File) error {
+		add(f.Path)
+		return nil
+	})
+	if missing := (*git.NotFetchedError)(nil); errors.As(err, &missing) {
+		for _, name := range missing.Paths {
+			add(name)
+		}
+	} else if err != nil && !errors.Is(err, git.ErrUnborn) {
+		note("whether git tracks files of " + localDir + " is not known: " + err.Error())
+	}
+	if len(names) == 0 {
+		return
+	}
+	const most = 3
+	named := strings.Join(names[:min(len(names), most)], ", ")
+	if len(names) > most {
+		named += ", …"
+	}
+	note(fmt.Sprintf("git tracks %d files of %s, which belong to this machine alone (%s): git rm -r --cached %[2]s ends that, "+
+		"but what was committed stays in the history", len(names), localDir, named))
+}
