@@ -184,6 +184,9 @@ type Transcript struct {
 	// Warnings name damage and unknown kinds of records, each once.
 	Warnings []string
 
+	// Unread are those of the Warnings that name what could not be read.
+	Unread []string
+
 	// Next is where the next reading can go on.
 	Next Cursor
 

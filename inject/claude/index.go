@@ -372,7 +372,7 @@ func (x *index) finish(base string) {
 	t.Calls = x.agents
 	t.Messages, t.Model, t.Tools = len(x.main.units), x.main.model, x.main.tools
 	t.First, t.Last = x.span()
-	t.Warnings = append(t.Warnings, x.damage...)
+	t.Warnings, t.Unread = append(t.Warnings, x.damage...), x.damage
 	for _, kind := range sortedKeys(x.unknown) {
 		t.Warnings = append(t.Warnings, fmt.Sprintf("%d records of the unknown kind %q left out", x.unknown[kind], kind))
 	}

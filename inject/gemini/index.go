@@ -380,7 +380,7 @@ func (x *index) close(size int64) error {
 	if x.isStale() {
 		return inject.ErrCursor
 	}
-	t.Warnings = append(t.Warnings, x.damage...)
+	t.Warnings, t.Unread = append(t.Warnings, x.damage...), x.damage
 	for _, kind := range sortedKeys(x.unknown) {
 		t.Warnings = append(t.Warnings, fmt.Sprintf("%d records of the unknown kind %q left out", x.unknown[kind], kind))
 	}

@@ -150,7 +150,7 @@ func (r *reading) finish(w *walk) {
 	if t.Command == "" && !w.on && !isDefaultTitle(r.src.meta.Title) {
 		t.Title = r.src.meta.Title // the model's, if not the user's: nothing tells them apart
 	}
-	t.Warnings = r.src.warnings
+	t.Warnings, t.Unread = slices.Clone(r.src.warnings), r.src.warnings
 	for _, kind := range slices.Sorted(maps.Keys(w.unknown)) {
 		t.Warnings = append(t.Warnings, fmt.Sprintf("%d records of the unknown kind %q left out", w.unknown[kind], kind))
 	}

@@ -38,6 +38,8 @@ import (
 type Capture struct {
 	ws *workspace.Workspace
 
+	unread []string // what could not be read in transcripts, see Unread
+
 	scan *scan // what is known while many sessions are looked at
 }
 

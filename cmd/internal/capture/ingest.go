@@ -202,6 +202,7 @@ func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID s
 	}
 	defer r.abandon()
 	in.out.Warnings = append(in.out.Warnings, t.Warnings...)
+	c.noteUnread(b.Transcript, t.Unread)
 	inline := map[string]bool{}
 	err = c.pump(ctx, t, func(sub string, batch inject.Batch) error {
 		if sub == "" {

@@ -99,6 +99,22 @@ func EndOf(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// noteUnread notes what could not be read in a transcript.
+func (c *Capture) noteUnread(transcript string, parts []string) {
+	for _, part := range parts {
+		if text := transcript + ": " + part + ": this part of the transcript is not captured"; !slices.Contains(c.unread, text) {
+			c.unread = append(c.unread, text)
+		}
+	}
+}
+
+// Unread returns, once, the parts of transcripts that could not be read.
+func (c *Capture) Unread() []string {
+	list := c.unread
+	c.unread = nil
+	return list
+}
+
 // Source captures what is new in the transcript of one session, if it is on this
 // machine.
 func (c *Capture) Source(ctx context.Context, agent inject.Agent, nativeID string, o Options) (appended int, err error) {

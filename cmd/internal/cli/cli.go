@@ -317,7 +317,9 @@ func (a *app) runIn(open func(*cobra.Command) (*flow.Workspace, error), run comm
 			return err
 		}
 		defer a.close(cmd.Context(), w)
-		return run(cmd, w, list)
+		err = run(cmd, w, list)
+		a.warn(w.Unread()...)
+		return err
 	}
 }
 

@@ -151,6 +151,9 @@ func (a *app) callHook(ctx context.Context, cmd *cobra.Command, opened *atomic.P
 			a.hookFailed(w, "", event, err)
 		}
 	}
+	for _, text := range w.Unread() {
+		a.hookFailed(w, "", event, errors.New(text))
+	}
 	if say != "" {
 		_, _ = a.out.Write(append(agent.Reply(event, say), '\n'))
 	}

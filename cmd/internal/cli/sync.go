@@ -183,6 +183,7 @@ conversations that are idle. Those that a /workspace command began are captured;
 				Ready: func() { fmt.Fprintln(a.errw, "watching; Ctrl-C ends it") },
 				Done: func(out *capture.SyncResult, paused string) {
 					a.sayWatched(out, paused, failed)
+					a.warn(w.Unread()...)
 					a.lifecycleLater(w)
 				},
 			})
