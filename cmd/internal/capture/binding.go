@@ -159,7 +159,8 @@ func (c *Capture) register(agent, nativeID string, b *Binding) error {
 		return err
 	}
 	err = c.ws.Registry.Update(agent, nativeID, func(s *registry.Session) { s.Bind(c.ws.Place(), c.ws.SamePlace, live) })
-	return errors.Join(err, c.noteRoot())
+	c.noteUnregistered(errors.Join(err, c.noteRoot()))
+	return nil
 }
 
 // Release undoes the binding of a session to a conversation, if nothing was said.

@@ -38,7 +38,7 @@ import (
 type Capture struct {
 	ws *workspace.Workspace
 
-	unread []string // what could not be read in transcripts, see Unread
+	warnings []string // see TakeWarnings
 
 	scan *scan // what is known while many sessions are looked at
 }

@@ -99,20 +99,35 @@ func EndOf(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// noteUnread notes what could not be read in a transcript.
-func (c *Capture) noteUnread(transcript string, parts []string) {
-	for _, part := range parts {
-		if text := transcript + ": " + part + ": this part of the transcript is not captured"; !slices.Contains(c.unread, text) {
-			c.unread = append(c.unread, text)
-		}
+// warn keeps a warning for [Capture.TakeWarnings].
+func (c *Capture) warn(text string) {
+	if !slices.Contains(c.warnings, text) {
+		c.warnings = append(c.warnings, text)
 	}
 }
 
-// Unread returns, once, the parts of transcripts that could not be read.
-func (c *Capture) Unread() []string {
-	list := c.unread
-	c.unread = nil
+// TakeWarnings returns, once, what did not work while messages were captured: parts
+// of transcripts that could not be read, state of the user that could not be written.
+func (c *Capture) TakeWarnings() []string {
+	list := c.warnings
+	c.warnings = nil
 	return list
+}
+
+// noteUnread warns of what could not be read in a transcript.
+func (c *Capture) noteUnread(transcript string, parts []string) {
+	for _, part := range parts {
+		c.warn(transcript + ": " + part + ": this part of the transcript is not captured")
+	}
+}
+
+// noteUnregistered warns that the registry could not be written. The sources in
+// session.json tell, too, which conversation a session goes into, so that nothing is
+// lost as long as git does not take them.
+func (c *Capture) noteUnregistered(err error) {
+	if err != nil {
+		c.warn(fmt.Sprintf("the user's state cannot be written (%v): messages are captured, but what git takes from the work tree later is not known to be missing; make the folder writable", err))
+	}
 }
 
 // Source captures what is new in the transcript of one session, if it is on this

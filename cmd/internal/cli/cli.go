@@ -318,7 +318,7 @@ func (a *app) runIn(open func(*cobra.Command) (*flow.Workspace, error), run comm
 		}
 		defer a.close(cmd.Context(), w)
 		err = run(cmd, w, list)
-		a.warn(w.Unread()...)
+		a.warn(w.TakeWarnings()...)
 		return err
 	}
 }

@@ -151,7 +151,7 @@ func (a *app) callHook(ctx context.Context, cmd *cobra.Command, opened *atomic.P
 			a.hookFailed(w, "", event, err)
 		}
 	}
-	for _, text := range w.Unread() {
+	for _, text := range w.TakeWarnings() {
 		a.hookFailed(w, "", event, errors.New(text))
 	}
 	if say != "" {

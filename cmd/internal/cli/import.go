@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/flow"
 )
 
 type importOptions struct {
@@ -62,6 +65,8 @@ func (a *app) runImport(cmd *cobra.Command, files []string, o importOptions) err
 		return err
 	}
 	failed, tried := 0, 0
+	var said []string
+	defer func() { a.warnBeyond(w, said) }()
 	for _, file := range files {
 		agent, paths, err := im.Transcripts(a.file(file))
 		if err != nil {
@@ -88,6 +93,7 @@ func (a *app) runImport(cmd *cobra.Command, files []string, o importOptions) err
 				failed++
 				a.report(err)
 			default:
+				said = append(said, got.Warnings...)
 				if err := a.printImported(got, o.json); err != nil {
 					return err
 				}
@@ -98,6 +104,16 @@ func (a *app) runImport(cmd *cobra.Command, files []string, o importOptions) err
 		return fmt.Errorf("%d of %d transcripts were not imported", failed, tried)
 	}
 	return nil
+}
+
+// warnBeyond warns of what did not work while messages were captured, but for what
+// was said already.
+func (a *app) warnBeyond(w *flow.Workspace, said []string) {
+	for _, text := range w.TakeWarnings() {
+		if !slices.ContainsFunc(said, func(part string) bool { return strings.Contains(text, part) }) {
+			a.warn(text)
+		}
+	}
 }
 
 func (a *app) printImported(got *capture.Imported, asJSON bool) error {

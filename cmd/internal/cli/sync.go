@@ -74,6 +74,11 @@ func (a *app) runSync(ctx context.Context, w *flow.Workspace, o syncOptions) err
 	if err := a.printSynced(w, out, o.json); err != nil {
 		return err
 	}
+	var said []string
+	for _, got := range out.New {
+		said = append(said, got.Warnings...)
+	}
+	a.warnBeyond(w, said)
 	removed, err := w.RemovedHere()
 	if err != nil {
 		return err
@@ -183,7 +188,7 @@ conversations that are idle. Those that a /workspace command began are captured;
 				Ready: func() { fmt.Fprintln(a.errw, "watching; Ctrl-C ends it") },
 				Done: func(out *capture.SyncResult, paused string) {
 					a.sayWatched(out, paused, failed)
-					a.warn(w.Unread()...)
+					a.warn(w.TakeWarnings()...)
 					a.lifecycleLater(w)
 				},
 			})
