@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/workspace"
 	"cortext/resume/find"
 	"cortext/schema"
 	"cortext/store"
@@ -97,7 +98,7 @@ func (a *app) statusCommand() *cobra.Command {
 			if asJSON {
 				return a.printJSON(rowOf(w, e))
 			}
-			fmt.Fprintf(a.out, "%s is %s\n", oneLine(e.Session.DisplayTitle()), e.Session.Status)
+			fmt.Fprintf(a.out, "%s is %s\n", oneLine(e.Session.DisplayTitle()), workspace.ShownStatus(e))
 			a.sayWaiting(w, e)
 			return nil
 		},
