@@ -45,6 +45,14 @@ func (s *Store) List() ([]Entry, error) {
 	return entries, nil
 }
 
+// Unlisted names the folders of days that cannot be read: List lacks the
+// conversations in them.
+func (s *Store) Unlisted() ([]Damage, error) {
+	_, damage, err := s.folders()
+	damage = slices.DeleteFunc(damage, func(d Damage) bool { return d.Kind != Unreadable })
+	return damage, explain(err)
+}
+
 // maxOpenDays bounds the folders of days that are open at once.
 const maxOpenDays = 64
 

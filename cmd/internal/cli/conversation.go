@@ -32,18 +32,33 @@ them there.`,
 			a.warnDamage(all)
 			a.sayWaiting(w, all...)
 			a.sayTwins(w, all...)
+			unlisted := unlisted(w)
 			if asJSON {
-				return a.printJSON(rowsOf(w, all))
+				return errors.Join(a.printJSON(rowsOf(w, all)), unlisted)
 			}
-			if len(all) == 0 {
+			if len(all) == 0 && unlisted == nil {
 				fmt.Fprintln(a.errw, "no conversations yet: cortext new begins one, cortext import captures one")
 			}
 			a.table(a.out, all)
-			return nil
+			return unlisted
 		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print an array of JSON objects")
 	return cmd
+}
+
+// unlisted returns an error if there are conversations that a list lacks since their
+// folder cannot be read.
+func unlisted(w *flow.Workspace) error {
+	damage, err := w.Store.Unlisted()
+	if err != nil || len(damage) == 0 {
+		return err
+	}
+	names := make([]string, len(damage))
+	for i, d := range damage {
+		names[i] = d.File
+	}
+	return fmt.Errorf("the conversations in %s are not listed, since it cannot be read: make it readable", strings.Join(names, ", "))
 }
 
 func (a *app) warnDamage(entries []store.Entry) {
