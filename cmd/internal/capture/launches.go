@@ -1,9 +1,7 @@
 package capture
 
 import (
-	"encoding/json"
-	"strings"
-
+	"cortext/cmd/internal/registry"
 	"cortext/inject"
 	"cortext/schema"
 )
@@ -15,56 +13,31 @@ const LaunchDir = ".workspace/local/cache/launch"
 // conversation it was launched.
 const LaunchedFor = "CORTEXT_LAUNCHED_FOR"
 
-// noteEnd is the ending of a note's name.
-const noteEnd = ".note"
-
-// A LaunchNote says what a launch is for, while its program runs.
-type LaunchNote struct {
-	Agent    string     `json:"agent"`
-	NativeID string     `json:"native_id,omitempty"` // empty: the agent chooses it
-	Payload  string     `json:"payload"`             // the id of the line with the payload
-	Path     string     `json:"path"`                // of the conversation
-	Status   string     `json:"status"`              // of the conversation, before
-	PID      int        `json:"pid,omitempty"`       // of the agent, once it runs
-	Files    []LeftFile `json:"files,omitempty"`     // that were written outside the workspace
+// WriteNote writes the note of a launch in this workspace.
+func (c *Capture) WriteNote(id string, l registry.Launch) error {
+	return c.ws.Registry.WriteLaunch(c.ws.Place().Workspace, id, l)
 }
 
-// A LeftFile is a file of a launch outside the workspace.
-type LeftFile struct {
-	Path    string `json:"path"`
-	Bytes   int64  `json:"bytes"`
-	Session bool   `json:"session,omitempty"` // it stays if the agent continued in it
+// LaunchNote returns the note of a launch in this workspace, if there is one.
+func (c *Capture) LaunchNote(id string) (l registry.Launch, ok bool) {
+	return c.ws.Registry.Launch(c.ws.Place().Workspace, id)
 }
 
-// NoteName is the file of a launch's note.
-func NoteName(id string) string { return LaunchDir + "/" + id + noteEnd }
-
-// IsNote reports whether a file of [LaunchDir] is a note, and of which launch.
-func IsNote(name string) (id string, ok bool) { return strings.CutSuffix(name, noteEnd) }
-
-// WriteNote writes the note of a launch.
-func (c *Capture) WriteNote(id string, n LaunchNote) error {
-	b, err := json.Marshal(n)
-	if err != nil {
-		return err
-	}
-	return c.ws.Store.WriteFile(NoteName(id), b)
+// Launches lists the launches in this workspace that are noted.
+func (c *Capture) Launches() (ids []string) {
+	return c.ws.Registry.Launches(c.ws.Place().Workspace)
 }
 
-// ReadNote reads a note by the name of its file.
-func (c *Capture) ReadNote(name string) (n LaunchNote, ok bool) {
-	if _, ok := IsNote(name); !ok {
-		return n, false
-	}
-	b, err := c.ws.Store.ReadFile(LaunchDir + "/" + name)
-	return n, err == nil && json.Unmarshal(b, &n) == nil && n.Path != ""
+// RemoveNote removes the note of a launch.
+func (c *Capture) RemoveNote(id string) error {
+	return c.ws.Registry.EndLaunch(c.ws.Place().Workspace, id)
 }
 
 // LaunchedWith returns the conversation that the payload with an id was made for,
 // if a launch with it is noted.
 func (c *Capture) LaunchedWith(agent, payload string) (path string, ok bool) {
-	for _, name := range c.ws.Store.ListFiles(LaunchDir) {
-		note, known := c.ReadNote(name)
+	for _, id := range c.Launches() {
+		note, known := c.LaunchNote(id)
 		if known && note.Agent == agent && note.Payload == payload {
 			return note.Path, true
 		}
@@ -93,8 +66,8 @@ func (c *Capture) BindLaunched(agent inject.Agent, e inject.Event) error {
 	if path == "" {
 		return nil
 	}
-	for _, name := range c.ws.Store.ListFiles(LaunchDir) {
-		note, ok := c.ReadNote(name)
+	for _, id := range c.Launches() {
+		note, ok := c.LaunchNote(id)
 		if !ok || note.Agent != agent.Name || note.NativeID != "" || note.Path != path {
 			continue
 		}
@@ -106,7 +79,6 @@ func (c *Capture) BindLaunched(agent inject.Agent, e inject.Event) error {
 			return err
 		}
 		note.NativeID = e.NativeID
-		id, _ := IsNote(name)
 		return c.WriteNote(id, note)
 	}
 	return nil

@@ -3,21 +3,19 @@ package flow
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/registry"
 	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
 )
 
 // A launch leaves files, and in some agents a session among their own. What is to
-// be done with them stands in a note beside the files while the program runs, so
+// be done with them stands in a note in the user's state while the program runs, so
 // that the next launch, or sync, cleans up after one that was killed.
 
 // Run takes a conversation up again: it writes the files of the launch, ties the
@@ -33,27 +31,27 @@ func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Pl
 	}
 	defer unlock()
 	w.CleanUp(ctx)
-	note := capture.LaunchNote{
+	note := registry.Launch{
 		Agent: p.Agent.Name, NativeID: p.Launch.NativeID, Payload: inject.PayloadID(p.Resumed.Payload.Text),
 		Path: e.Path, Status: string(e.Session.Status),
 	}
 	for _, f := range p.Launch.Files {
 		if _, ok := w.Relative(f.Path); !ok {
-			note.Files = append(note.Files, capture.LeftFile{Path: f.Path, Bytes: int64(len(f.Data)), Session: f.Session})
+			note.Files = append(note.Files, registry.Left(f.Path, f.Data, f.Session))
 		}
 	}
 	// The note comes first and goes last: what is written is always known.
 	if err := w.WriteNote(p.id, note); err != nil {
 		return nil, err
 	}
-	defer func() { _ = w.Store.RemoveFile(capture.NoteName(p.id)) }()
+	defer func() { _ = w.RemoveNote(p.id) }()
 	remove, err := w.writeFiles(p.Launch.Files)
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
 	p.Started = func(pid int) {
-		if now, ok := w.ReadNote(path.Base(capture.NoteName(p.id))); ok { // a hook may have told the session's id
+		if now, ok := w.LaunchNote(p.id); ok { // a hook may have told the session's id
 			now.PID = pid
 			_ = w.WriteNote(p.id, now)
 		}
@@ -107,7 +105,7 @@ func (w *Workspace) tieLaunched(agent inject.Agent, nativeID, at string) error {
 }
 
 // takeBack undoes what was noted for a launch in which nothing was said.
-func (w *Workspace) takeBack(n capture.LaunchNote, status schema.Status) error {
+func (w *Workspace) takeBack(n registry.Launch, status schema.Status) error {
 	c, err := w.Conversation(n.Path)
 	if err != nil {
 		return err
@@ -127,7 +125,7 @@ func (w *Workspace) takeBack(n capture.LaunchNote, status schema.Status) error {
 }
 
 // discard tidies up what a launch left among the agent's own sessions.
-func (w *Workspace) discard(ctx context.Context, n capture.LaunchNote, said bool) error {
+func (w *Workspace) discard(ctx context.Context, n registry.Launch, said bool) error {
 	agent, ok := w.Agent(n.Agent)
 	if !ok || agent.Discard == nil || n.NativeID == "" {
 		return nil
@@ -137,7 +135,7 @@ func (w *Workspace) discard(ctx context.Context, n capture.LaunchNote, said bool
 
 // afterRun captures what the program did and pauses the conversation. A session in
 // which nothing was said is not noted, and goes.
-func (w *Workspace) afterRun(ctx context.Context, n capture.LaunchNote) (*StopResult, error) {
+func (w *Workspace) afterRun(ctx context.Context, n registry.Launch) (*StopResult, error) {
 	e, err := w.Entry(n.Path)
 	if err != nil {
 		return nil, err
@@ -170,7 +168,7 @@ func (w *Workspace) afterRun(ctx context.Context, n capture.LaunchNote) (*StopRe
 
 // wasUsed reports whether something of a launched session was captured. How far it
 // was read does not tell: it begins with the payload.
-func (w *Workspace) wasUsed(n capture.LaunchNote) (bool, error) {
+func (w *Workspace) wasUsed(n registry.Launch) (bool, error) {
 	c, err := w.Conversation(n.Path)
 	if err != nil {
 		return false, err
@@ -194,7 +192,7 @@ func (w *Workspace) writeFiles(files []inject.File) (remove func(), err error) {
 	remove = func() {
 		for _, f := range written {
 			info, err := os.Lstat(f.Path)
-			if err == nil && info.Mode().IsRegular() && (!f.Session || info.Size() == int64(len(f.Data))) {
+			if err == nil && info.Mode().IsRegular() && (!f.Session || holds(f.Path, f.Data)) {
 				_ = os.Remove(f.Path)
 			}
 		}
@@ -228,92 +226,8 @@ func (w *Workspace) writeLaunchFile(f inject.File) error {
 	return err
 }
 
-// launchLock names what a launch holds while it runs.
-func launchLock(id string) string { return "launch/" + id }
-
-// CleanUp removes what launches left that were killed: nobody holds them, and their
-// agents do not run any more. What was said in their sessions is captured first.
-// What could not be removed stays noted for the next time; the errors tell of it.
-func (w *Workspace) CleanUp(ctx context.Context) (failed []error) {
-	names := w.Store.ListFiles(capture.LaunchDir)
-	slices.SortStableFunc(names, func(a, b string) int { // a note goes when all else is gone
-		return boolInt(isNote(a)) - boolInt(isNote(b))
-	})
-	for _, name := range names {
-		id := strings.TrimSuffix(name, path.Ext(name))
-		unlock, err := w.Store.LockCache(launchLock(id), 0)
-		if err != nil {
-			continue
-		}
-		note, ok := w.ReadNote(path.Base(capture.NoteName(id)))
-		switch {
-		case ok && note.PID > 0 && runs(note.PID):
-		case ok && name == path.Base(capture.NoteName(id)):
-			if err := w.afterKill(ctx, id, note); err != nil {
-				failed = append(failed, fmt.Errorf("cleaning up after a launch of %s that was killed: %w", note.Agent, err))
-			} else {
-				_ = w.Store.RemoveFile(capture.NoteName(id))
-			}
-		default:
-			_ = w.Store.RemoveFile(capture.LaunchDir + "/" + name)
-		}
-		unlock()
-	}
-	return failed
-}
-
-// afterKill does for a launch that was killed what it would have done itself.
-func (w *Workspace) afterKill(ctx context.Context, id string, n capture.LaunchNote) error {
-	agent, ok := w.Agent(n.Agent)
-	if !ok {
-		return nil
-	}
-	if n.NativeID == "" && agent.Launched != nil {
-		if native, ok := agent.Launched(w.Env.Machine, inject.Request{NativeID: id, Root: w.Store.Root(), Dir: w.Store.Root()}); ok {
-			n.NativeID = native
-			if err := w.tieLaunched(agent, native, n.Path); err != nil && !errors.Is(err, store.ErrNotFound) {
-				return err
-			}
-		}
-	}
-	out, err := w.afterRun(ctx, n)
-	if errors.Is(err, store.ErrNotFound) {
-		err = nil // its conversation is gone
-	}
-	if out != nil {
-		err = errors.Join(append(out.Warnings, err)...)
-	}
-	for _, f := range n.Files {
-		info, statErr := os.Lstat(f.Path)
-		if statErr == nil && info.Mode().IsRegular() && (!f.Session || info.Size() == f.Bytes) {
-			err = errors.Join(err, os.Remove(f.Path))
-		}
-	}
-	return err
-}
-
-func isNote(name string) bool {
-	_, ok := capture.IsNote(name)
-	return ok
-}
-
-// Sync is [capture.Capture.Sync], after launches that were killed are cleaned up.
-func (w *Workspace) Sync(ctx context.Context, o capture.SyncOptions) (*capture.SyncResult, error) {
-	failed := w.CleanUp(context.WithoutCancel(ctx))
-	out, err := w.Capture.Sync(ctx, o)
-	if out != nil {
-		out.Errors = append(failed, out.Errors...)
-	}
-	return out, err
-}
-
-// Discover is [capture.Capture.Discover], after launches that were killed are
-// cleaned up.
-func (w *Workspace) Discover(ctx context.Context) (*capture.SyncResult, error) {
-	failed := w.CleanUp(context.WithoutCancel(ctx))
-	out, err := w.Capture.Discover(ctx)
-	if out != nil {
-		out.Errors = append(failed, out.Errors...)
-	}
-	return out, err
+// holds reports whether a file has this content.
+func holds(file, data string) bool {
+	b, err := os.ReadFile(file)
+	return err == nil && string(b) == data
 }

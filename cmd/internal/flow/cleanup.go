@@ -1,0 +1,164 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/registry"
+	"cortext/inject"
+	"cortext/store"
+)
+
+// launchLock names what a launch holds while it runs.
+func launchLock(id string) string { return "launch/" + id }
+
+// CleanUp removes what launches left that were killed: nobody holds them, and their
+// agents do not run any more. What was said in their sessions is captured first.
+// What could not be removed stays noted for the next time; the errors tell of it.
+func (w *Workspace) CleanUp(ctx context.Context) (failed []error) {
+	files := map[string][]string{}
+	for _, id := range w.Launches() {
+		files[id] = nil
+	}
+	for _, name := range w.Store.ListFiles(capture.LaunchDir) {
+		id := strings.TrimSuffix(name, path.Ext(name))
+		files[id] = append(files[id], name)
+	}
+	for id, names := range files {
+		unlock, err := w.Store.LockCache(launchLock(id), 0)
+		if err != nil {
+			continue
+		}
+		if err := w.cleanUpLaunch(ctx, id, names); err != nil {
+			failed = append(failed, err)
+		}
+		unlock()
+	}
+	return failed
+}
+
+// cleanUpLaunch removes the files of a launch in the workspace, then what its note
+// tells of, and then the note.
+func (w *Workspace) cleanUpLaunch(ctx context.Context, id string, names []string) error {
+	note, noted := w.LaunchNote(id)
+	if noted && note.PID > 0 && runs(note.PID) {
+		return nil
+	}
+	for _, name := range names {
+		_ = w.Store.RemoveFile(capture.LaunchDir + "/" + name)
+	}
+	if !noted {
+		return nil
+	}
+	if err := w.afterKill(ctx, id, note); err != nil {
+		return fmt.Errorf("cleaning up after a launch of %s that was killed: %w", note.Agent, err)
+	}
+	return w.RemoveNote(id)
+}
+
+// afterKill does for a launch that was killed what it would have done itself.
+func (w *Workspace) afterKill(ctx context.Context, id string, n registry.Launch) error {
+	agent, ok := w.Agent(n.Agent)
+	if !ok {
+		return nil
+	}
+	if n.NativeID == "" && agent.Launched != nil {
+		if native, ok := agent.Launched(w.Env.Machine, inject.Request{NativeID: id, Root: w.Store.Root(), Dir: w.Store.Root()}); ok {
+			n.NativeID = native
+			if err := w.tieLaunched(agent, native, n.Path); err != nil && !errors.Is(err, store.ErrNotFound) {
+				return err
+			}
+		}
+	}
+	out, err := w.afterRun(ctx, n)
+	if errors.Is(err, store.ErrNotFound) {
+		err = nil // its conversation is gone
+	}
+	if out != nil {
+		err = errors.Join(append(out.Warnings, err)...)
+	}
+	for _, f := range n.Files {
+		err = errors.Join(err, w.removeLeft(agent, id, f))
+	}
+	return err
+}
+
+// removeLeft removes a file that a launch left outside of the workspace. It must be
+// among the agent's own, be named after the launch and hold what the launch put there:
+// all else is somebody's work.
+func (w *Workspace) removeLeft(agent inject.Agent, id string, f registry.LeftFile) error {
+	info, err := os.Lstat(f.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() || !strings.Contains(filepath.Base(f.Path), id) || !w.amongOwn(agent, f.Path) {
+		return fmt.Errorf("%s is not where %s keeps files of a launch: it stays; delete it if it is not needed", f.Path, agent.Name)
+	}
+	b, err := os.ReadFile(f.Path)
+	switch {
+	case err != nil:
+		return err
+	case f.Untouched(b):
+		return os.Remove(f.Path)
+	case f.Session:
+		return nil // the agent went on in it
+	}
+	return fmt.Errorf("%s has changed since the launch wrote it: it stays; delete it if it is not needed", f.Path)
+}
+
+// amongOwn reports whether a file is in a folder of the agent's own: one with its
+// sessions, or the one that such a folder is in.
+func (w *Workspace) amongOwn(agent inject.Agent, file string) bool {
+	if agent.Stores == nil || !filepath.IsAbs(file) {
+		return false
+	}
+	return slices.ContainsFunc(agent.Stores(w.Env.Machine), func(s inject.Store) bool {
+		return isBelow(s.Dir, file) || isBelow(filepath.Dir(s.Dir), file)
+	})
+}
+
+// isBelow reports whether a file is really below a folder, whatever links lead to it.
+func isBelow(dir, file string) bool {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false
+	}
+	at, err := filepath.EvalSymlinks(filepath.Dir(file))
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(dir, at)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// Sync is [capture.Capture.Sync], after launches that were killed are cleaned up.
+func (w *Workspace) Sync(ctx context.Context, o capture.SyncOptions) (*capture.SyncResult, error) {
+	failed := w.CleanUp(context.WithoutCancel(ctx))
+	out, err := w.Capture.Sync(ctx, o)
+	if out != nil {
+		out.Errors = append(failed, out.Errors...)
+	}
+	return out, err
+}
+
+// Discover is [capture.Capture.Discover], after launches that were killed are
+// cleaned up.
+func (w *Workspace) Discover(ctx context.Context) (*capture.SyncResult, error) {
+	failed := w.CleanUp(context.WithoutCancel(ctx))
+	out, err := w.Capture.Discover(ctx)
+	if out != nil {
+		out.Errors = append(failed, out.Errors...)
+	}
+	return out, err
+}

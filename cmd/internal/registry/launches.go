@@ -1,0 +1,121 @@
+package registry
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"cortext/schema"
+)
+
+// A Launch says what a launch of an agent is for, while its program runs. What it says
+// is acted upon outside of the workspace, so the user's state keeps it: a repository
+// could bring a note of its own.
+type Launch struct {
+	Agent    string     `json:"agent"`
+	NativeID string     `json:"native_id,omitempty"` // empty: the agent chooses it
+	Payload  string     `json:"payload"`             // the id of the line with the payload
+	Path     string     `json:"path"`                // of the conversation
+	Status   string     `json:"status"`              // of the conversation, before
+	PID      int        `json:"pid,omitempty"`       // of the agent, once it runs
+	Files    []LeftFile `json:"files,omitempty"`     // that were written outside the workspace
+}
+
+// A LeftFile is a file that a launch writes outside the workspace.
+type LeftFile struct {
+	Path    string `json:"path"`              // absolute
+	SHA256  string `json:"sha256"`            // of what is written, in hex
+	Session bool   `json:"session,omitempty"` // it stays if the agent continued in it
+}
+
+// Left describes a file that is to hold data.
+func Left(path, data string, session bool) LeftFile {
+	return LeftFile{path, hashOf(data), session}
+}
+
+// Untouched reports whether a file that holds data is as the launch wrote it, or as it
+// was before the launch wrote anything.
+func (f LeftFile) Untouched(data []byte) bool {
+	return len(data) == 0 || hashOf(string(data)) == f.SHA256
+}
+
+func hashOf(data string) string {
+	sum := sha256.Sum256([]byte(data))
+	return hex.EncodeToString(sum[:])
+}
+
+// placeKey names a workspace, by the real path of its folder, in the names of files.
+func placeKey(workspace string) string { return hashOf(workspace)[:16] }
+
+// launchFolder holds the notes of a workspace's launches.
+func (r Registry) launchFolder(workspace string) string {
+	return filepath.Join(r.dir, "launches", placeKey(workspace))
+}
+
+func (r Registry) launchFile(workspace, id string) string {
+	return filepath.Join(r.launchFolder(workspace), schema.PathElement(id)+".json")
+}
+
+// WriteLaunch notes a launch in a workspace, or notes it anew.
+func (r Registry) WriteLaunch(workspace, id string, l Launch) error {
+	b, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	return r.writeState(r.launchFile(workspace, id), b)
+}
+
+// Launch returns the note of a launch in a workspace, if there is one.
+func (r Registry) Launch(workspace, id string) (l Launch, ok bool) {
+	ok = r.readState(r.launchFile(workspace, id), &l) && l.Path != ""
+	return l, ok
+}
+
+// Launches lists the ids of the launches that are noted in a workspace.
+func (r Registry) Launches(workspace string) (ids []string) {
+	if !filepath.IsAbs(r.dir) {
+		return nil
+	}
+	entries, err := os.ReadDir(r.launchFolder(workspace))
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// EndLaunch forgets a launch.
+func (r Registry) EndLaunch(workspace, id string) error {
+	err := os.Remove(r.launchFile(workspace, id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// readState reads a file of the registry into v; ok is false where there is none that
+// can be read.
+func (r Registry) readState(name string, v any) (ok bool) {
+	if !filepath.IsAbs(r.dir) {
+		return false // it would be a file of the folder that the user is in
+	}
+	b, err := os.ReadFile(name)
+	return err == nil && json.Unmarshal(b, v) == nil
+}
+
+// writeState replaces a file of the registry.
+func (r Registry) writeState(name string, b []byte) error {
+	if !filepath.IsAbs(r.dir) {
+		return errors.New("where this user's state lies is not known: set HOME")
+	}
+	return r.write(name, b)
+}
