@@ -2,6 +2,7 @@ package capture
 
 import (
 	"context"
+	"crypto/rand"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,9 +16,10 @@ import (
 // several: other work trees of its repository, where it was before it was moved, and
 // other clones.
 
-// rootsName holds the folders that this workspace has been in, one a line. It
-// moves with the workspace and is not committed.
-const rootsName = ".workspace/local/kept/places"
+// markName holds what tells this workspace from others of the user's when it has moved.
+// It moves with the workspace and is not committed. Which folders the workspace has
+// been in, the user's state knows: a repository that brings a mark knows none.
+const markName = ".workspace/local/kept/mark"
 
 // roots are the folders whose sessions belong to this workspace.
 type roots struct {
@@ -59,22 +61,34 @@ func (c *Capture) findRoots(ctx context.Context, was []string, clones bool) *roo
 }
 
 // previousRoots returns the folders that this workspace has been in.
-func (c *Capture) previousRoots() []string {
-	b, err := c.ws.Store.ReadFile(rootsName)
+func (c *Capture) previousRoots() []string { return c.ws.Registry.Places(c.mark()) }
+
+// mark is what the workspace carries along; empty if it carries nothing.
+func (c *Capture) mark() string {
+	b, err := c.ws.Store.ReadFile(markName)
 	if err != nil {
-		return nil
+		return ""
 	}
-	return strings.Split(strings.TrimRight(string(b), "\n"), "\n")
+	return strings.TrimSpace(string(b))
 }
 
-// noteRoot remembers where the workspace lies.
+// noteRoot remembers where the workspace lies. A mark that the user's state does not
+// know is not this user's: the workspace gets one of its own. Where the state cannot be
+// written, sync names the folder that sessions were held in, after a move.
 func (c *Capture) noteRoot() error {
 	here := realDir(c.ws.Store.Root())
-	known := c.previousRoots()
-	if slices.Contains(known, here) || strings.ContainsAny(here, "\r\n") {
+	mark, known := c.mark(), c.previousRoots()
+	if slices.Contains(known, here) {
 		return nil
 	}
-	return c.ws.Store.WriteFile(rootsName, []byte(strings.Join(append(known, here), "\n")+"\n"))
+	if len(known) == 0 {
+		mark = strings.ToLower(rand.Text())
+		if err := c.ws.Store.WriteFile(markName, []byte(mark+"\n")); err != nil {
+			return err
+		}
+	}
+	_ = c.ws.Registry.NotePlace(mark, here)
+	return nil
 }
 
 // contains reports whether a session was held in one of the folders, or in another
