@@ -247,7 +247,7 @@ func (c *Capture) rebind(agent inject.Agent, nativeID, transcript string, old *B
 		}
 	}
 	b.Current = max(len(b.Segments)-1, 0)
-	if transcript != "" && len(b.Segments) == 0 {
+	if transcript != "" && !hasBeginning(b.Segments) {
 		if err := c.adoptFork(agent, nativeID, transcript, all, b); err != nil {
 			return nil, err
 		}

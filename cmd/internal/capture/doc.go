@@ -40,7 +40,8 @@ type Capture struct {
 
 	warnings []string // see TakeWarnings
 
-	scan *scan // what is known while many sessions are looked at
+	scan  *scan // what is known while many sessions are looked at
+	skips skips
 }
 
 // New returns the capture of a workspace.

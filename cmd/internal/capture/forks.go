@@ -16,23 +16,26 @@ const headBytes = 1 << 20
 
 // adoptFork binds a session whose transcript begins with a line of one of ours: a
 // fork repeats the lines of the session that it was made from, from its beginning
-// or its last compaction (Claude Code 2.1.329).
+// or its last compaction (Claude Code 2.1.329). Of one that has segments, only what is
+// before them may be a fork's.
 func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, all []store.Entry, b *Binding) error {
 	roots := RootsOf(agent, transcript)
 	if len(roots) == 0 {
 		return nil // nothing is in it yet
 	}
 	b.Roots = roots[:1]
-	if path, ok := c.LaunchedWith(agent.Name, roots[0]); ok {
+	later := len(b.Segments) > 0
+	if path, ok := c.LaunchedWith(agent.Name, roots[0]); ok && !later {
 		return c.ContinueIn(agent, inject.Event{NativeID: nativeID, Transcript: transcript}, b, path)
 	}
-	if gone, err := c.ws.ForkOfRemoved(agent.Name, roots[0]); err != nil {
+	if is, err := c.withheld(agent, nativeID, roots[0], transcript, all); err != nil {
 		return err
-	} else if gone {
-		b.Segments = []Segment{{Removed: true}}
+	} else if is {
+		b.Segments = slices.Insert(b.Segments, 0, Segment{Removed: true})
+		b.Current = len(b.Segments) - 1
 		return nil
 	}
-	if !c.mayBeFork(agent, roots[0]) {
+	if later || !c.mayBeFork(agent, roots[0]) {
 		return nil
 	}
 	c.warmBindings(agent, roots[0], all)
@@ -140,10 +143,24 @@ func (c *Capture) warmBindings(agent inject.Agent, root string, all []store.Entr
 			if !ok {
 				continue
 			}
-			if looked++; slices.Contains(RootsOf(agent, file), root) {
+			if looked++; !slices.Contains(RootsOf(agent, file), root) {
+				continue
+			}
+			if c.ws.Skipped(agent.Name, src.NativeID) {
+				c.warmSkipped(agent, src.NativeID, root)
+			} else {
 				_, _ = c.Source(context.Background(), agent, src.NativeID, Options{}) // what fails here is reported where it is captured
 			}
 		}
+	}
+}
+
+// warmSkipped lets the cache know which conversation a skipped session went into before.
+// Nothing of it is captured.
+func (c *Capture) warmSkipped(agent inject.Agent, nativeID, root string) {
+	if b, err := c.Bind(agent, nativeID, ""); err == nil {
+		b.Roots = []string{root}
+		c.saveCursor(agent.Name, nativeID, b)
 	}
 }
 

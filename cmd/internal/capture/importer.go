@@ -147,7 +147,7 @@ func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (
 				return err
 			}
 		}
-		return errors.Join(im.c.ws.Unskip(agent.Name, t.NativeID), im.c.ws.BringBack(ctx, agent.Name, t.NativeID, beginnings(t)))
+		return errors.Join(im.c.ws.Unskip(agent.Name, t.NativeID), im.c.ws.BringBack(ctx, agent.Name, t.NativeID, beginnings(t)), im.c.want(agent, t, file))
 	})
 }
 

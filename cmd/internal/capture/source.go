@@ -134,15 +134,13 @@ func (c *Capture) noteUnregistered(err error) {
 // machine.
 func (c *Capture) Source(ctx context.Context, agent inject.Agent, nativeID string, o Options) (appended int, err error) {
 	err = c.Locked(agent.Name, nativeID, func() error {
-		b, err := c.Bind(agent, nativeID, "")
+		file, ok, locateErr := agent.Locate(c.ws.Env.Machine, nativeID)
+		b, err := c.Bind(agent, nativeID, file)
 		if err != nil {
 			return err
 		}
-		file, ok, err := agent.Locate(c.ws.Env.Machine, nativeID)
-		if ok {
-			b.Transcript = file
-		} else if err != nil && !isThere(agent, b.Transcript) {
-			return fmt.Errorf("%s session %s: %w", agent.Name, nativeID, err)
+		if !ok && locateErr != nil && !isThere(agent, b.Transcript) {
+			return fmt.Errorf("%s session %s: %w", agent.Name, nativeID, locateErr)
 		}
 		out, err := c.Ingest(ctx, agent, nativeID, b, o)
 		appended = out.Appended

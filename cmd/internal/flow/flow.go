@@ -132,7 +132,7 @@ var ErrNoSession = errors.New("not inside an agent's session: this command is fo
 func (w *Workspace) SkipCaller() error {
 	for _, agent := range w.Env.Agents {
 		if id := agent.Session(w.Env.Machine); id != "" {
-			return w.Skip(agent.Name, id)
+			return w.SkipSession(agent, id)
 		}
 	}
 	return ErrNoSession

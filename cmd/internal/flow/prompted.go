@@ -141,7 +141,7 @@ func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Even
 	seg := capture.Segment{}
 	if len(t.Segments) > 0 {
 		seg.From = w.From(e)
-		if err := w.Pause(t.CurrentSegment().Path); err != nil {
+		if err := w.pauseLeft(t); err != nil {
 			return "", err
 		}
 	}
@@ -160,6 +160,14 @@ func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Even
 	}
 	return fmt.Sprintf("%sthis conversation is kept in %s; its document is %s. It is saved by itself after each turn.",
 		sayPrefix, entry.Path, path.Join(entry.Path, typ+".md")), nil
+}
+
+// pauseLeft pauses the conversation that a session leaves, if it is in one.
+func (w *Workspace) pauseLeft(t *capture.Binding) error {
+	if !t.Bound() {
+		return nil
+	}
+	return w.Pause(t.CurrentSegment().Path)
 }
 
 // sayPrefix begins what an agent is told, so that its commands can refer to it.
@@ -206,10 +214,8 @@ func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject
 		return "", err
 	}
 	if n := len(t.Segments); n == 0 || t.CurrentSegment().Path != entry.Path || t.CurrentSegment().Removed {
-		if n > 0 {
-			if err := w.Pause(t.CurrentSegment().Path); err != nil {
-				return "", err
-			}
+		if err := w.pauseLeft(t); err != nil {
+			return "", err
 		}
 		if err := w.ContinueIn(agent, e, t, entry.Path); err != nil {
 			return "", err

@@ -55,6 +55,8 @@ type Session struct {
 	Skipped  bool      `json:"skipped,omitempty"` // the user does not want it saved, anywhere
 	Bindings []Binding `json:"bindings,omitempty"`
 	Removed  []Removal `json:"removed,omitempty"`
+	Roots    []string  `json:"roots,omitempty"`  // of a skipped session: lines that a fork of it may begin with
+	Wanted   bool      `json:"wanted,omitempty"` // the user imported it by name, although it is a fork of one that is withheld
 }
 
 // A Binding says which conversations of a workspace a native session goes into.

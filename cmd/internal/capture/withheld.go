@@ -1,0 +1,170 @@
+package capture
+
+import (
+	"errors"
+	"slices"
+
+	"cortext/cmd/internal/registry"
+	"cortext/inject"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// SkipSession leaves a session alone from now on, and what forks of it repeat of it.
+func (c *Capture) SkipSession(agent inject.Agent, nativeID string) error {
+	err := c.ws.Skip(agent.Name, nativeID)
+	if err == nil {
+		c.rootsOfSkipped(agent, nativeID)
+	}
+	return err
+}
+
+// rootsOfSkipped finds the lines that a fork of a skipped session may begin with, and
+// notes them: agents delete old transcripts, and keep their forks.
+func (c *Capture) rootsOfSkipped(agent inject.Agent, nativeID string) []string {
+	file, ok, _ := agent.Locate(c.ws.Env.Machine, nativeID) // where it cannot be read, it is found the next time
+	if !ok {
+		return nil // nothing is in it yet
+	}
+	roots := RootsOf(agent, file)
+	if len(roots) > 0 {
+		// A failure costs the next look time only.
+		_ = c.ws.Registry.Update(agent.Name, nativeID, func(s *registry.Session) { s.Roots = roots })
+	}
+	return roots
+}
+
+// withheld reports whether a session whose transcript begins with the line root is a
+// fork of one that the user has removed, or does not want saved, and repeats what the
+// user does not want here.
+func (c *Capture) withheld(agent inject.Agent, nativeID, root, transcript string, all []store.Entry) (bool, error) {
+	known, err := c.ws.Registry.Session(agent.Name, nativeID)
+	if err != nil || known.Wanted {
+		return false, err
+	}
+	if gone, err := c.ws.ForkOfRemoved(agent.Name, root); err != nil || gone {
+		return gone, err
+	}
+	skipped, err := c.skippedWith(agent, nativeID, root)
+	if err != nil || len(skipped) == 0 {
+		return false, err
+	}
+	have, err := c.capturedWith(agent, root, all)
+	if err != nil {
+		return false, err
+	}
+	return c.repeats(agent, transcript, skipped, have), nil
+}
+
+// skips are the sessions that the user does not want saved, by the lines that they begin
+// with, as they were when a scan began.
+type skips struct {
+	scan *scan
+	with map[string]map[string][]string // by agent and line
+}
+
+// skippedWith lists the sessions, but for one, that begin with a line and that the user
+// does not want saved.
+func (c *Capture) skippedWith(agent inject.Agent, but, root string) ([]string, error) {
+	if c.scan == nil || c.skips.scan != c.scan {
+		c.skips = skips{c.scan, map[string]map[string][]string{}}
+	}
+	with := c.skips.with[agent.Name]
+	if with == nil {
+		with = map[string][]string{}
+		if err := c.ws.Registry.Sessions(agent.Name, func(name string, s registry.Session) {
+			if !s.Skipped {
+				return
+			}
+			if len(s.Roots) == 0 {
+				s.Roots = c.rootsOfSkipped(agent, name)
+			}
+			for _, line := range s.Roots {
+				with[line] = append(with[line], name)
+			}
+		}); err != nil {
+			return nil, err
+		}
+		c.skips.with[agent.Name] = with
+	}
+	return slices.DeleteFunc(slices.Clone(with[root]), func(name string) bool { return name == schema.PathElement(but) }), nil
+}
+
+// repeats reports whether a transcript has messages of one of these sessions that no
+// conversation has: what was captured before the user skipped the session may be
+// repeated. What cannot be read is taken to repeat them.
+func (c *Capture) repeats(agent inject.Agent, transcript string, sessions []string, have map[string]bool) bool {
+	private := map[string]bool{}
+	for _, id := range sessions {
+		file, ok, _ := agent.Locate(c.ws.Env.Machine, id)
+		if !ok || eachMessage(agent, file, func(m string) { private[m] = !have[m] }) != nil {
+			return true
+		}
+	}
+	found := false
+	err := eachMessage(agent, transcript, func(m string) { found = found || private[m] })
+	return found || err != nil
+}
+
+// capturedWith returns the ids of the messages in the conversations of the sessions that
+// begin with a line.
+func (c *Capture) capturedWith(agent inject.Agent, root string, all []store.Entry) (map[string]bool, error) {
+	have := map[string]bool{}
+	for _, e := range all {
+		if !slices.ContainsFunc(e.Session.Sources, func(src schema.Source) bool {
+			return src.Agent == agent.Name && slices.Contains(c.RootsOfSource(agent.Name, src.NativeID), root)
+		}) {
+			continue
+		}
+		conv, err := c.ws.Open(e)
+		if err != nil {
+			return nil, err
+		}
+		ids, err := conv.MessageIDs()
+		if err = errors.Join(err, conv.Close()); err != nil {
+			return nil, err
+		}
+		for id := range ids {
+			have[id] = true
+		}
+	}
+	return have, nil
+}
+
+// eachMessage calls f with the ids of the messages of a transcript.
+func eachMessage(agent inject.Agent, transcript string, f func(id string)) error {
+	t, err := agent.Open(transcript, inject.Options{})
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	return t.Each(func(sub string, b inject.Batch) error {
+		for _, m := range b.Messages {
+			if sub == "" {
+				f(m.ID)
+			}
+		}
+		return nil
+	})
+}
+
+// want notes that the user asks for a session by its name, so that it is captured
+// although it repeats what is withheld.
+func (c *Capture) want(agent inject.Agent, t *inject.Transcript, transcript string) error {
+	if len(t.Roots) == 0 {
+		return nil
+	}
+	all, err := c.entries()
+	if err != nil {
+		return err
+	}
+	if is, err := c.withheld(agent, t.NativeID, t.Roots[0], transcript, all); err != nil || !is {
+		return err
+	}
+	return c.ws.Registry.Update(agent.Name, t.NativeID, func(s *registry.Session) { s.Wanted = true })
+}
+
+// hasBeginning reports whether one of the segments begins with the session.
+func hasBeginning(segments []Segment) bool {
+	return slices.ContainsFunc(segments, func(s Segment) bool { return s.From == "" })
+}
