@@ -324,7 +324,10 @@ func (w *Workspace) isRemoved(records removals, src schema.Source) (bool, error)
 func (w *Workspace) ForkOfRemoved(agent, root string) (found bool, err error) {
 	err = w.Registry.Sessions(agent, func(_ string, s registry.Session) {
 		for _, r := range s.Removed {
-			found = found || w.SamePlace(r.Place) && slices.Contains(r.Roots, root)
+			if !found && slices.Contains(r.Roots, root) {
+				w.KnowClones(context.Background())
+				found = w.SamePlace(r.Place)
+			}
 		}
 	})
 	for _, name := range w.Store.ListFiles(oldRemovedDir + agent) {
