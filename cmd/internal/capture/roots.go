@@ -148,7 +148,7 @@ func (p *roots) holdsClone(ctx context.Context, n inject.Native) bool {
 	}
 	top, known := p.clones[gitDir]
 	if !known {
-		if slices.ContainsFunc(git.FirstCommits(ctx, n.Dir), func(c string) bool { return slices.Contains(p.commits, c) }) {
+		if p.isClone(ctx, n.Dir) {
 			top = realDir(git.Root(ctx, n.Dir))
 		}
 		p.clones[gitDir] = top
@@ -159,6 +159,16 @@ func (p *roots) holdsClone(ctx context.Context, n inject.Native) bool {
 	workspace := filepath.Join(top, p.rel)
 	rel, err := filepath.Rel(workspace, realDir(n.Dir))
 	return err == nil && filepath.IsLocal(rel) && isOurs(workspace, rel)
+}
+
+// isClone reports whether a folder is in a clone of our repository: both began with a
+// commit of the same, and as far as both have a remote, with the same remote.
+func (p *roots) isClone(ctx context.Context, dir string) bool {
+	if !slices.ContainsFunc(git.FirstCommits(ctx, dir), func(c string) bool { return slices.Contains(p.commits, c) }) {
+		return false
+	}
+	ours, theirs := originOf(ctx, p.root), originOf(ctx, dir)
+	return ours == "" || theirs == "" || ours == theirs
 }
 
 // mayContain reports whether a session was held in a folder of the same name that is
