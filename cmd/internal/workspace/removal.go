@@ -73,37 +73,18 @@ func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string]
 		return fmt.Errorf("%s: finish or abort it, then remove the conversation", underWay(op))
 	}
 	place := w.KnowClones(ctx)
-	// The word is noted first: a kill after it leaves a folder that the user sees,
-	// never one that comes back.
-	for _, src := range e.Session.Sources {
-		gone := registry.Removal{
-			Place:   place,
-			Segment: registry.Segment{Path: e.Path, ID: e.Session.ID, From: src.From, After: src.After},
-			Roots:   roots[src.Agent+"\n"+src.NativeID],
-		}
-		if err := w.Registry.Update(src.Agent, src.NativeID, func(s *registry.Session) {
-			s.Removed = append(s.Removed, gone)
-			s.Bindings = slices.DeleteFunc(s.Bindings, func(b registry.Binding) bool { return w.SamePlace(b.Place) })
-		}); err != nil {
-			return err
-		}
-	}
-	if err := errors.Join(w.Registry.Remove(schema.IDKey(e.Session.ID), place), w.dropKept(e.Session.ID)); err != nil {
+	paths := append([]string{e.Path}, e.Twins...)
+	if err := w.Registry.BeginRemoval(place.Workspace, registry.Removing{ID: e.Session.ID, Paths: paths}); err != nil {
 		return err
 	}
-	if err := w.writeRemoval(e); err != nil {
-		return err
+	noted, err := w.noteRemoval(e, place, roots)
+	if err == nil {
+		err = w.deleteFolders(paths)
 	}
-	for _, name := range append([]string{e.Path}, e.Twins...) {
-		c, err := w.Conversation(name)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(c.Delete(), c.Close()); err != nil {
-			return err
-		}
+	if err != nil {
+		return w.removalFailed(noted, paths, err)
 	}
-	return nil
+	return w.Registry.EndRemoval(place.Workspace, e.Session.ID)
 }
 
 // writeRemoval records a removal for other machines.
@@ -358,7 +339,7 @@ func (w *Workspace) BringBack(ctx context.Context, agent, nativeID string, froms
 		segments = append(segments, r.Segment)
 	}
 	for _, seg := range segments {
-		if err := w.Registry.BringBack(schema.IDKey(seg.ID), w.SamePlace); err != nil {
+		if err := errors.Join(w.Registry.BringBack(schema.IDKey(seg.ID), w.SamePlace), w.Registry.EndRemoval(w.Place().Workspace, seg.ID)); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"cortext/cmd/internal/registry"
 	"cortext/inject"
 	"cortext/schema"
+	"cortext/store"
 )
 
 // The ids of two conversations, and that of the first as another capture gives it.
@@ -244,4 +245,79 @@ func TestFirstCommitsOnce(t *testing.T) {
 	if n := strings.Count(string(b), "rev-list"); err != nil || n != 1 {
 		t.Errorf("git was asked %d times, %v:\n%s", n, err, b)
 	}
+}
+
+// TestInterruptedRemoval: a removal that was killed is named by the next command, and
+// by no other once it is finished, or the conversation is brought back.
+func TestInterruptedRemoval(t *testing.T) {
+	for name, end := range map[string]func(w *Workspace, e store.Entry) error{
+		"finished": func(w *Workspace, e store.Entry) error { return w.Forget(context.Background(), e, nil) },
+		"brought back": func(w *Workspace, e store.Entry) error {
+			return w.BringBack(context.Background(), "claude", "s1", nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := openWorkspace(t)
+			e, _, err := w.Begin(Beginning{Type: "plan", Title: "one", Source: &schema.Source{Agent: "claude", NativeID: "s1"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Registry.BeginRemoval(w.Place().Workspace, registry.Removing{ID: e.Session.ID, Paths: []string{e.Path}}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.noteRemoval(e, w.Place(), nil); err != nil {
+				t.Fatal(err)
+			}
+			next, err := Open(w.Env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer next.Close()
+			if got, want := strings.Join(next.Warnings, "\n"), "the removal of "+e.Path+" was interrupted: cortext rm "+filepath.Base(e.Path); !strings.Contains(got, want) {
+				t.Errorf("%q does not contain %q", got, want)
+			}
+			wantRemoved(t, next, map[part]bool{{"s1", ""}: true})
+			if err := end(next, e); err != nil {
+				t.Fatal(err)
+			}
+			if got := next.interrupted(); len(got) > 0 {
+				t.Errorf("it is named after all: %q", got)
+			}
+		})
+	}
+}
+
+// TestFailedRemoval: what was noted of a removal that fails is taken back, and no more.
+func TestFailedRemoval(t *testing.T) {
+	w := openWorkspace(t)
+	e, _, err := w.Begin(Beginning{Type: "plan", Title: "one", Source: &schema.Source{Agent: "claude", NativeID: "s1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := registry.Removal{Place: registry.Place{Workspace: "/elsewhere"}}
+	bound := []registry.Segment{{Path: e.Path, ID: e.Session.ID}}
+	if err := w.Registry.Update("claude", "s1", func(s *registry.Session) {
+		s.Removed = append(s.Removed, elsewhere)
+		s.Bind(w.Place(), w.SamePlace, bound)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(w.Store.Root(), filepath.FromSlash(messagesOf(e.Path)))
+	if err := errors.Join(os.RemoveAll(log), os.Mkdir(log, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Forget(context.Background(), e, nil); err == nil || !strings.Contains(err.Error(), "what is left is in "+e.Path) {
+		t.Errorf("%v", err)
+	}
+	s, err := w.Registry.Session("claude", "s1")
+	if err != nil || len(s.Removed) != 1 || s.Removed[0].Workspace != "/elsewhere" || len(s.In(w.SamePlace)) != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if gone, err := w.ConversationRemoved(e.Session.ID); gone || err != nil {
+		t.Errorf("removed: %v, %v", gone, err)
+	}
+	if list := append(w.Store.ListFiles(RemovedDir), w.interrupted()...); len(list) > 0 {
+		t.Errorf("left: %q", list)
+	}
+	wantRemoved(t, w, map[part]bool{{"s1", ""}: false})
 }

@@ -55,7 +55,9 @@ func Open(env Env) (*Workspace, error) {
 		return nil, err
 	}
 	_ = st.IgnoreLocal() // who cannot write can read
-	return with(env, st), nil
+	w := with(env, st)
+	w.Warnings = append(w.Warnings, w.interrupted()...)
+	return w, nil
 }
 
 // OpenNew opens a folder that is to become a workspace, to plan what is put into it.

@@ -1,0 +1,64 @@
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"cortext/schema"
+)
+
+// A Removing is a removal of a conversation that has begun. Its note goes when the
+// removal has ended, so that one that was killed is known.
+type Removing struct {
+	ID    string   `json:"id"`    // of the conversation
+	Paths []string `json:"paths"` // of its folders, relative to the workspace
+}
+
+func (r Registry) removingFolder(workspace string) string {
+	return filepath.Join(r.dir, "removing", placeKey(workspace))
+}
+
+func (r Registry) removingFile(workspace, id string) string {
+	return filepath.Join(r.removingFolder(workspace), schema.PathElement(schema.IDKey(id))+".json")
+}
+
+// BeginRemoval notes that a conversation is being removed from a workspace.
+func (r Registry) BeginRemoval(workspace string, v Removing) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return r.writeState(r.removingFile(workspace, v.ID), b)
+}
+
+// EndRemoval takes a BeginRemoval back.
+func (r Registry) EndRemoval(workspace, id string) error {
+	err := os.Remove(r.removingFile(workspace, id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Removals lists the removals from a workspace that have begun and not ended.
+func (r Registry) Removals(workspace string) (list []Removing) {
+	if !filepath.IsAbs(r.dir) {
+		return nil
+	}
+	folder := r.removingFolder(workspace)
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		var v Removing
+		if strings.HasSuffix(e.Name(), ".json") && r.readState(filepath.Join(folder, e.Name()), &v) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
