@@ -33,6 +33,7 @@ them there.`,
 			a.sayWaiting(w, all...)
 			a.sayTwins(w, all...)
 			unlisted := unlisted(w)
+			a.sayRemoved(w.RemovedAmong(all...))
 			if asJSON {
 				return errors.Join(a.printJSON(rowsOf(w, all)), unlisted)
 			}
@@ -110,6 +111,7 @@ func (a *app) statusCommand() *cobra.Command {
 				e.Session.Status = schema.Status(status)
 				a.sayPaused(paused)
 			}
+			a.sayRemoved(w.RemovedAmong(e))
 			if asJSON {
 				return a.printJSON(rowOf(w, e))
 			}
@@ -138,6 +140,7 @@ func (a *app) titleCommand() *cobra.Command {
 			if e.Session, err = w.SetTitle(e, strings.Join(list[1:], " ")); err != nil {
 				return err
 			}
+			a.sayRemoved(w.RemovedAmong(e))
 			if asJSON {
 				return a.printJSON(rowOf(w, e))
 			}

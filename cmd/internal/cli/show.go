@@ -51,6 +51,7 @@ func (a *app) showCommand() *cobra.Command {
 				return err
 			}
 			a.warnLost(cmd.Context(), w, e)
+			a.sayRemoved(w.RemovedAmong(e))
 			for _, d := range shown.Damage {
 				a.warn(d.Error())
 			}

@@ -83,9 +83,7 @@ func (a *app) runSync(ctx context.Context, w *flow.Workspace, o syncOptions) err
 	if err != nil {
 		return err
 	}
-	for _, e := range removed {
-		a.warn(fmt.Sprintf("%s was removed elsewhere and is not captured any more; its folder stays: cortext rm removes it here, cortext import captures it again", visible(e.Path)))
-	}
+	a.sayRemoved(removed, nil)
 	if err := a.pauseIdle(w); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ package flow
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -191,6 +192,7 @@ func (w *Workspace) Stop(ctx context.Context, e store.Entry) (*StopResult, error
 		return nil, err
 	}
 	n, unsaved := w.Sources(ctx, e, "", capture.Options{Mode: capture.PutBack, SessionJSON: capture.ByCaller})
+	unsaved = errors.Join(unsaved, w.notCaptured(e))
 	markErr := w.markStopped(e)
 	out, err := w.finishStop(e.Path)
 	if err != nil {
@@ -207,6 +209,23 @@ func (w *Workspace) Stop(ctx context.Context, e store.Entry) (*StopResult, error
 		}
 	}
 	return out, nil
+}
+
+// notCaptured is the error of a stop of a conversation that was removed elsewhere.
+func (w *Workspace) notCaptured(e store.Entry) error {
+	removed, err := w.RemovedAmong(e)
+	if err != nil || len(removed) == 0 {
+		return err
+	}
+	file := "TRANSCRIPT"
+	for _, src := range e.Session.Sources {
+		if agent, ok := w.Agent(src.Agent); ok {
+			if at, ok := agent.Locate(w.Env.Machine, src.NativeID); ok {
+				file = at
+			}
+		}
+	}
+	return fmt.Errorf("it was removed elsewhere, and new messages are not captured: cortext import %s brings it back", file)
 }
 
 // sumUpOld makes the summaries that are missing. One that fails is tried again at the

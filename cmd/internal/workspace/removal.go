@@ -266,14 +266,18 @@ func (w *Workspace) conversationRemoved(id string) (bool, error) {
 	if id == "" {
 		return false, nil
 	}
-	gone, err := w.Registry.Removed(schema.IDKey(id), func(p registry.Place) bool {
-		w.KnowClones(context.Background())
-		return w.SamePlace(p)
-	})
-	if gone || err != nil {
+	if gone, err := w.removedByUser(id); gone || err != nil {
 		return gone, err
 	}
 	return slices.ContainsFunc(w.Store.ListFiles(RemovedDir), func(name string) bool { return removalOf(name, id) }), nil
+}
+
+// removedByUser reports whether the user removed a conversation on this machine.
+func (w *Workspace) removedByUser(id string) (bool, error) {
+	return w.Registry.Removed(schema.IDKey(id), func(p registry.Place) bool {
+		w.KnowClones(context.Background())
+		return w.SamePlace(p)
+	})
 }
 
 // removalOf reports whether a file of [RemovedDir] with this name was written when the
@@ -407,26 +411,55 @@ func (w *Workspace) withdraw(file string, hashes []string, all bool) error {
 // RemovedHere lists the conversations that were removed, in another clone or on
 // another machine, and whose folders are in this work tree.
 func (w *Workspace) RemovedHere() (list []store.Entry, err error) {
-	records, err := w.removals()
-	if err != nil {
-		return nil, err
-	}
 	all, err := w.Store.List()
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range all {
-		gone := len(e.Session.Sources) > 0
-		for _, src := range e.Session.Sources {
-			removed, err := w.isRemoved(records, src)
-			if err != nil {
-				return nil, err
-			}
-			gone = gone && removed
+	return w.RemovedAmong(all...)
+}
+
+// RemovedAmong lists those of some conversations that RemovedHere lists.
+func (w *Workspace) RemovedAmong(entries ...store.Entry) (list []store.Entry, err error) {
+	records, err := w.removals()
+	if err != nil {
+		return nil, err
+	}
+	named := map[string]bool{}
+	for _, name := range w.Store.ListFiles(RemovedDir) {
+		if end := strings.LastIndexByte(name, '-'); end >= 0 {
+			named[schema.IDKey(name[:end])] = true
+		}
+	}
+	for _, e := range entries {
+		gone, err := w.isRemovedHere(records, named, e)
+		if err != nil {
+			return nil, err
 		}
 		if gone && !e.Waiting {
 			list = append(list, e)
 		}
 	}
 	return list, nil
+}
+
+// isRemovedHere reports whether a conversation was removed, by its id or with all of its
+// sources. named are the ids that files of removals are named after.
+func (w *Workspace) isRemovedHere(records removals, named map[string]bool, e store.Entry) (bool, error) {
+	if id := e.Session.ID; id != "" {
+		if named[schema.IDKey(schema.PathElement(id))] {
+			return true, nil
+		}
+		if gone, err := w.removedByUser(id); gone || err != nil {
+			return gone, err
+		}
+	}
+	gone := len(e.Session.Sources) > 0
+	for _, src := range e.Session.Sources {
+		removed, err := w.isRemoved(records, src)
+		if err != nil {
+			return false, err
+		}
+		gone = gone && removed
+	}
+	return gone, nil
 }

@@ -1,0 +1,18 @@
+package cli
+
+import (
+	"fmt"
+
+	"cortext/store"
+)
+
+// sayRemoved names conversations that were removed in another clone or on another
+// machine, and says why they are not known.
+func (a *app) sayRemoved(removed []store.Entry, err error) {
+	if err != nil {
+		a.warn(err.Error())
+	}
+	for _, e := range removed {
+		a.warn(fmt.Sprintf("%s was removed elsewhere and is not captured any more; its folder stays: cortext rm removes it here, cortext import captures it again", visible(e.Path)))
+	}
+}
