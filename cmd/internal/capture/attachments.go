@@ -1,10 +1,15 @@
 package capture
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"path"
 	"unicode/utf8"
 
 	"cortext/inject"
+	"cortext/schema"
+	"cortext/store"
 )
 
 const attachmentsDir = ".workspace/local/kept/attachments"
@@ -13,7 +18,7 @@ const attachmentsDir = ".workspace/local/kept/attachments"
 // with its secrets replaced, as in messages.
 func (c *Capture) keepAttachments(blobs []inject.Blob) error {
 	for _, b := range blobs {
-		name := path.Join(attachmentsDir, b.SHA256[:2], b.SHA256)
+		name := attachmentName(b.SHA256)
 		if ok, err := c.ws.Store.Exists(name); err != nil || ok {
 			if err != nil {
 				return err
@@ -33,4 +38,93 @@ func (c *Capture) keepAttachments(blobs []inject.Blob) error {
 		}
 	}
 	return nil
+}
+
+func attachmentName(sum string) string { return path.Join(attachmentsDir, sum[:2], sum) }
+
+// Attachments returns the hashes of the attachments of a conversation and of its
+// sub-agents. Lines that cannot be read name none.
+func (c *Capture) Attachments(e store.Entry) (sums map[string]bool, err error) {
+	conv, err := c.ws.Store.Open(e)
+	if err != nil {
+		return nil, err
+	}
+	defer conv.Close()
+	sums = map[string]bool{}
+	if err := attachmentsIn(conv, sums); err != nil {
+		return nil, err
+	}
+	names, err := conv.Subagents()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		sub, err := conv.Subagent(name)
+		if err != nil {
+			return nil, err
+		}
+		if err := errors.Join(attachmentsIn(sub, sums), sub.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return sums, nil
+}
+
+// attachmentsIn adds the hashes of the attachments in the logs of a conversation.
+func attachmentsIn(conv *store.Conversation, sums map[string]bool) error {
+	add := func(list []schema.Attachment, err error) error {
+		if errors.As(err, new(*store.Damage)) {
+			return nil
+		}
+		for _, a := range list {
+			sums[a.SHA256] = true
+		}
+		return err
+	}
+	for m, err := range conv.Messages() {
+		if err := add(m.Attachments, err); err != nil {
+			return err
+		}
+	}
+	for t, err := range conv.Tools() {
+		if err := add(t.Attachments, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DropAttachments removes the attachments with these hashes, but for those that a
+// conversation still has. If that cannot be known, all of them stay.
+func (c *Capture) DropAttachments(sums map[string]bool) error {
+	if len(sums) == 0 {
+		return nil
+	}
+	unlisted, err := c.ws.Store.Unlisted()
+	if err != nil {
+		return err
+	}
+	if len(unlisted) > 0 {
+		return &unlisted[0]
+	}
+	all, err := c.ws.Store.List()
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		used, err := c.Attachments(e)
+		if err != nil {
+			return err
+		}
+		for sum := range used {
+			delete(sums, sum)
+		}
+	}
+	var errs []error
+	for sum := range sums {
+		if b, err := hex.DecodeString(sum); err == nil && len(b) == sha256.Size { // a log may say anything
+			errs = append(errs, c.ws.Store.RemoveFile(attachmentName(sum)))
+		}
+	}
+	return errors.Join(errs...)
 }

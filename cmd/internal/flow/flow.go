@@ -158,8 +158,12 @@ func (w *Workspace) Remove(ctx context.Context, e store.Entry) error {
 		defer unlock()
 		roots[key] = w.RootsOfSource(src.Agent, src.NativeID)
 	}
+	attached, unknown := w.Attachments(e)
 	if err := w.Forget(ctx, e, roots); err != nil {
 		return err
+	}
+	if err := errors.Join(unknown, w.DropAttachments(attached), w.DropNotes(e)); err != nil {
+		return fmt.Errorf("%s is removed, but what .workspace/local has of it is not: %w", e.Path, err)
 	}
 	for _, src := range sources {
 		if err := w.Forgotten(src.Agent, src.NativeID); err != nil {

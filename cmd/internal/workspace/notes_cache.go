@@ -3,6 +3,7 @@ package workspace
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"cortext/resume/digest"
@@ -18,8 +19,15 @@ type cachedNotes struct {
 	State digest.State     `json:"state"`
 }
 
-func notesName(c *store.Conversation) string {
-	return "state/" + schema.PathElement(c.Path()) + ".json"
+func notesName(path string) string { return "state/" + schema.PathElement(path) + ".json" }
+
+// DropNotes removes what the cache has of the notes on a conversation: they quote it.
+func (w *Workspace) DropNotes(e store.Entry) error {
+	var errs []error
+	for _, name := range append([]string{e.Path}, e.Twins...) {
+		errs = append(errs, w.Store.RemoveCache(notesName(name)))
+	}
+	return errors.Join(errs...)
 }
 
 // NotesTokens is how much of the end of a conversation notes are made of if the
@@ -39,7 +47,7 @@ const (
 // new. A failure to keep them costs the next reader time only.
 func (w *Workspace) Notes(c *store.Conversation, use NotesUse) (*digest.State, error) {
 	var kept cachedNotes
-	b, ok := w.Store.ReadCache(notesName(c))
+	b, ok := w.Store.ReadCache(notesName(c.Path()))
 	if !ok || json.Unmarshal(b, &kept) != nil || kept.State.Version != digest.StateVersion || kept.Last == "" {
 		kept = cachedNotes{}
 	}
@@ -74,7 +82,7 @@ func (w *Workspace) Notes(c *store.Conversation, use NotesUse) (*digest.State, e
 		if b, err = json.Marshal(kept); err != nil {
 			return nil, fmt.Errorf("the state of %q: %w", c.Path(), err)
 		}
-		_ = w.Store.WriteCache(notesName(c), b)
+		_ = w.Store.WriteCache(notesName(c.Path()), b)
 	}
 	kept.State.Add(rest)
 	return &kept.State, nil

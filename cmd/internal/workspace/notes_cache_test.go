@@ -58,7 +58,7 @@ func TestNotesAreExtended(t *testing.T) {
 			}
 			extended := notesText(t, w, c)
 			again := notesText(t, w, c)
-			if err := w.Store.RemoveCache(notesName(c)); err != nil {
+			if err := w.Store.RemoveCache(notesName(c.Path())); err != nil {
 				t.Fatal(err)
 			}
 			if whole := notesText(t, w, c); extended != whole || again != whole {
@@ -122,7 +122,7 @@ func TestNotesAreRevised(t *testing.T) {
 			if b, _ := json.MarshalIndent(looked, "", " "); string(b) != extended || !strings.Contains(extended, tc.want) {
 				t.Fatalf("who only looks sees\n%s\nand who keeps it\n%s", b, extended)
 			}
-			if err := w.Store.RemoveCache(notesName(c)); err != nil {
+			if err := w.Store.RemoveCache(notesName(c.Path())); err != nil {
 				t.Fatal(err)
 			}
 			if whole := notesText(t, w, c); extended != whole {
