@@ -112,12 +112,12 @@ func (a *app) callHook(ctx context.Context, cmd *cobra.Command, opened *atomic.P
 	agent := a.agents[i]
 	input, err := io.ReadAll(io.LimitReader(a.in, maxHookInput))
 	if err != nil {
-		a.hookFailed(nil, "", event, err)
+		a.hookFailed(nil, hookDir(), event, err)
 		return
 	}
 	e, err := agent.Hook(a.machine(), event, input)
 	if err != nil {
-		a.hookFailed(nil, "", event, err)
+		a.hookFailed(nil, hookDir(), event, err)
 		return
 	}
 	if e.Moment == inject.Other || e.Dir == "" {
@@ -157,6 +157,16 @@ func (a *app) callHook(ctx context.Context, cmd *cobra.Command, opened *atomic.P
 	if say != "" {
 		_, _ = a.out.Write(append(agent.Reply(event, say), '\n'))
 	}
+}
+
+// hookDir is the workspace that a hook was called in, of which what it was given does
+// not tell; empty if that is none.
+func hookDir() string {
+	root, err := store.Find(".")
+	if err != nil {
+		return ""
+	}
+	return root
 }
 
 func (a *app) skipCommand() *cobra.Command {

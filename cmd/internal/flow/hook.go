@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"cortext/cmd/internal/capture"
@@ -74,8 +75,12 @@ func (w *Workspace) answered(ctx context.Context, agent inject.Agent, e inject.E
 		w.CountTurn(agent, e.NativeID)
 		return nil
 	}
-	if _, err := w.Answer(ctx, agent, e); err != nil {
+	b, err := w.Answer(ctx, agent, e)
+	if err != nil {
 		return err
+	}
+	if _, err := agent.Stat(b.Transcript); b.Captured() && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the turn is not saved: the transcript of %s session %s is not there (%s): run cortext sync when it is", agent.Name, e.NativeID, b.Transcript)
 	}
 	if !stopping {
 		w.CountTurn(agent, e.NativeID)
