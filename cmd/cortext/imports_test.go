@@ -102,7 +102,7 @@ var rules = map[string]rule{
 		why:     "brings transcripts into conversations: no payload, no launch, no single agent, no command line",
 	},
 	"cortext/cmd/internal/flow": {
-		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/registry", "cortext/cmd/internal/summarize", "cortext/cmd/internal/workspace",
+		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/registry", "cortext/cmd/internal/shell", "cortext/cmd/internal/summarize", "cortext/cmd/internal/workspace",
 			"cortext/inject", "cortext/inject/setup", "cortext/resume", "cortext/resume/digest", "cortext/resume/prompt", "cortext/resume/summary",
 			"cortext/schema", "cortext/store", "cortext/store/atomicfile"},
 		why: "what commands do, for the command line and for a server: no cobra, no printing, no single agent",

@@ -13,6 +13,7 @@ import (
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/shell"
 	"cortext/cmd/internal/workspace"
 	"cortext/schema"
 	"cortext/store"
@@ -224,12 +225,12 @@ func (w *Workspace) notCaptured(e store.Entry) error {
 	file := "TRANSCRIPT"
 	for _, src := range e.Session.Sources {
 		if agent, ok := w.Agent(src.Agent); ok {
-			if at, ok := agent.Locate(w.Env.Machine, src.NativeID); ok {
+			if at, ok, _ := agent.Locate(w.Env.Machine, src.NativeID); ok {
 				file = at
 			}
 		}
 	}
-	return fmt.Errorf("it was removed elsewhere, and new messages are not captured: cortext import %s brings it back", file)
+	return fmt.Errorf("it was removed elsewhere, and new messages are not captured: %s brings it back", shell.Quote("cortext", "import", file))
 }
 
 // sumUpOld makes the summaries that are missing. One that fails is tried again at the

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cortext/cmd/internal/shell"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/resume"
@@ -62,7 +63,7 @@ func (w *Workspace) sayContext(ctx context.Context, agent inject.Agent, e inject
 	if s, err := w.LastSent(entry); err == nil {
 		fmt.Fprintf(&b, "\nTold last: %d tokens to %s at %s, %s.", s.Tokens, workspace.Plain(s.Agent), s.At, workspace.Plain(s.Strategy))
 	}
-	fmt.Fprintf(&b, "\nEach part: cortext context %s", entry.Session.ID)
+	fmt.Fprintf(&b, "\nEach part: %s", shell.Quote("cortext", "context", entry.Session.ID))
 	return b.String(), nil
 }
 

@@ -446,11 +446,15 @@ func (w *Workspace) RemovedAmong(entries ...store.Entry) (list []store.Entry, er
 // sources. named are the ids that files of removals are named after.
 func (w *Workspace) isRemovedHere(records removals, named map[string]bool, e store.Entry) (bool, error) {
 	if id := e.Session.ID; id != "" {
-		if named[schema.IDKey(schema.PathElement(id))] {
-			return true, nil
+		gone := named[schema.IDKey(schema.PathElement(id))]
+		if !gone {
+			var err error
+			if gone, err = w.removedByUser(id); err != nil {
+				return false, err
+			}
 		}
-		if gone, err := w.removedByUser(id); gone || err != nil {
-			return gone, err
+		if gone { // unless a session keeps it
+			return w.ConversationRemoved(id)
 		}
 	}
 	gone := len(e.Session.Sources) > 0
