@@ -99,7 +99,11 @@ func bindingName(agent, nativeID string) string {
 
 // cached returns the binding that the cache has; one that cannot be meant is none.
 func (c *Capture) cached(agent, nativeID string) (*Binding, bool) {
-	return c.cachedAt(bindingName(agent, nativeID))
+	b, ok := c.cachedAt(bindingName(agent, nativeID))
+	if ok && b.Transcript != c.ws.Registry.Reached(c.ws.Place().Workspace, agent, nativeID).Transcript {
+		b.Transcript = "" // nobody but the cache says that it is the session's
+	}
+	return b, ok
 }
 
 func (c *Capture) cachedAt(name string) (*Binding, bool) {
@@ -140,7 +144,9 @@ func (c *Capture) Save(agent, nativeID string, b *Binding) error {
 // saveCursor is Save where no segment has changed.
 func (c *Capture) saveCursor(agent, nativeID string, b *Binding) {
 	if b.last != "" {
-		_ = c.ws.Registry.Reach(c.ws.Place().Workspace, agent, nativeID, registry.Reached{Offset: b.Cursor.Offset, Size: b.Cursor.Size, Message: b.last})
+		_ = c.ws.Registry.Reach(c.ws.Place().Workspace, agent, nativeID, registry.Reached{
+			Offset: b.Cursor.Offset, Size: b.Cursor.Size, Message: b.last, Transcript: b.Transcript,
+		})
 	}
 	if raw, err := json.Marshal(b); err == nil {
 		_ = c.ws.Store.WriteCache(bindingName(agent, nativeID), raw)

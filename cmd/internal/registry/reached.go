@@ -17,6 +17,10 @@ type Reached struct {
 	Offset  int64  `json:"offset"`  // of the cursor in the transcript
 	Size    int64  `json:"size"`    // of the transcript, as the cursor has it
 	Message string `json:"message"` // the last that was captured
+
+	// Transcript is where the session was read. The cache says so, too, and a
+	// repository may bring a cache that names any file of the user's.
+	Transcript string `json:"transcript,omitempty"`
 }
 
 func (r Registry) reachedFile(workspace, agent, nativeID string) string {
