@@ -43,7 +43,11 @@ func (c *Capture) findRoots(ctx context.Context, was []string, clones bool) *roo
 		top = realDir(top)
 		rel, err := filepath.Rel(top, root)
 		if err == nil && filepath.IsLocal(rel) {
+			common := realDir(git.CommonDir(root))
 			for _, tree := range git.Worktrees(ctx, root) {
+				if _, err := os.Stat(tree); err == nil && realDir(git.CommonDir(tree)) != common {
+					continue // the repository names it, and it does not belong to it
+				}
 				p.dirs = append(p.dirs, filepath.Join(tree, rel), filepath.Join(realDir(tree), rel))
 			}
 			p.rel = rel

@@ -67,6 +67,9 @@ func Commit(ctx context.Context, root, path, message string) (done bool, err err
 	if inCommit(root) {
 		return false, &UnfinishedError{"commit"}
 	}
+	if _, err := read(ctx, root, "rev-parse", "--absolute-git-dir"); err != nil {
+		return false, err // also if git would find a repository that came with this one, and run its programs
+	}
 	changes, err := changesOf(ctx, root, path)
 	if err != nil {
 		return false, err

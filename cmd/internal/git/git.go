@@ -52,6 +52,7 @@ func environment() []string {
 // such switch: the commands that read compare no contents and show no diffs, so they
 // never reach them. A built-in command cannot be an alias.
 var noPrograms = []string{
+	"safe.bareRepository=explicit", // a folder of files that git takes for a repository may come with another
 	"core.fsmonitor=",
 	"core.hooksPath=/dev/null",
 	"core.sshCommand=false",
