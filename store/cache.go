@@ -39,8 +39,17 @@ func (s *Store) WriteCache(name string, data []byte) error {
 	if err := s.makeLocal(path.Dir(name)); err != nil {
 		return err
 	}
+	return s.replaceUnsynced(name, data)
+}
+
+// replaceUnsynced replaces a file that can be made again: a reader sees the old content
+// or the new, and after a power cut perhaps none.
+func (s *Store) replaceUnsynced(name string, data []byte) error {
+	if err := s.makeLocal(tmpDir); err != nil {
+		return err
+	}
 	for n := 1; ; n++ { // several may write at once
-		temp := fmt.Sprintf("%s.%d-%d%s", name, os.Getpid(), n, newSuffix)
+		temp := fmt.Sprintf("%s/%s.%d-%d%s", tmpDir, digest([]byte(name)), os.Getpid(), n, newSuffix)
 		f, err := s.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, privateFileMode)
 		if errors.Is(err, fs.ErrExist) {
 			continue

@@ -101,10 +101,10 @@ func (s *Store) makeDirs(name string) (made []string, err error) {
 	return made, nil
 }
 
-// disposable reports whether a folder may be gone after a power cut: the cache, and
-// the backups, which serve while session.json cannot be read.
+// disposable reports whether a folder may be gone after a power cut: the cache, the
+// backups, which serve while session.json cannot be read, and summaries.
 func disposable(dir string) bool {
-	return within(cacheDir, dir) || within(backupsDir, dir)
+	return within(cacheDir, dir) || within(backupsDir, dir) || path.Base(dir) == summariesDir && path.Base(path.Dir(dir)) == sessionDir
 }
 
 // within reports whether a path is dir or lies below it.
@@ -146,7 +146,8 @@ func (s *Store) replace(name string, data []byte, perm fs.FileMode) error {
 	if err := s.makeLocal(tmpDir); err != nil {
 		return err
 	}
-	return explain(s.files.Replace(s.root, name, data, perm, tmpDir))
+	_, err := s.files.Replace(s.root, name, data, perm, tmpDir)
+	return explain(err)
 }
 
 // slugBytes bounds a slug, so that a folder's name stays readable in a list and

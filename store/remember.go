@@ -36,9 +36,13 @@ func (f *fileCache) get(name string, info fs.FileInfo) ([]byte, bool) {
 }
 
 func (f *fileCache) put(name string, info fs.FileInfo, raw []byte) {
-	if age := time.Since(info.ModTime()); age < unsettled {
-		return
+	if age := time.Since(info.ModTime()); age >= unsettled {
+		f.keep(name, info, raw)
 	}
+}
+
+// keep is put for a file of which info and raw are known to belong together.
+func (f *fileCache) keep(name string, info fs.FileInfo, raw []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.files == nil || len(f.files) >= remembered {

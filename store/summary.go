@@ -52,6 +52,9 @@ func (s *Store) summariesIn(dir string) (list []*schema.Summary, damage []Damage
 		if !strings.HasSuffix(name, summarySuffix) {
 			continue
 		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+			continue // a power cut left the name; the next stop makes the summary again
+		}
 		sum, d := s.readSummary(name)
 		if d != nil {
 			damage = append(damage, *d)
@@ -134,6 +137,9 @@ func (tx *Tx) writeSummary(sum *schema.Summary) error {
 	dir := c.file(summariesDir)
 	name := dir + "/" + ready.FileName()
 	old, err := c.s.readRegular(name)
+	if errors.Is(err, lines.ErrNotRegular) {
+		return err
+	}
 	if err == nil {
 		_, err := schema.ParseSummary(old)
 		if newer := (*schema.VersionError)(nil); errors.As(err, &newer) {
@@ -144,7 +150,7 @@ func (tx *Tx) writeSummary(sum *schema.Summary) error {
 		return explain(err)
 	}
 	if !bytes.Equal(b, old) {
-		if err := c.s.replace(name, b, privateFileMode); err != nil {
+		if err := c.s.replaceUnsynced(name, b); err != nil {
 			return err
 		}
 	}

@@ -57,8 +57,22 @@ func (tx *Tx) writeSession() (written bool, err error) {
 	if err := c.keepPrevious(tx.stored); err != nil {
 		return false, err
 	}
-	c.s.sessions.forget(c.file(sessionFile))
-	return true, c.s.replace(c.file(sessionFile), after, privateFileMode)
+	return true, c.replaceSession(after)
+}
+
+// replaceSession replaces session.json, and remembers it for the readers of this command.
+func (c *Conversation) replaceSession(raw []byte) error {
+	name := c.file(sessionFile)
+	c.s.sessions.forget(name)
+	if err := c.s.makeLocal(tmpDir); err != nil {
+		return err
+	}
+	info, err := c.s.files.Replace(c.s.root, name, raw, privateFileMode, tmpDir)
+	if err != nil {
+		return explain(err)
+	}
+	c.s.sessions.keep(name, info, raw)
+	return nil
 }
 
 // mergeChanged takes in what git, or a person with an editor, made of session.json since

@@ -50,7 +50,8 @@ func (c Calls) rename(root *os.Root, from, to string) error {
 
 // Write replaces the file name of root by data; see [Calls.Replace].
 func Write(root *os.Root, name string, data []byte, perm fs.FileMode, tmpDir string) error {
-	return Calls{}.Replace(root, name, data, perm, tmpDir)
+	_, err := Calls{}.Replace(root, name, data, perm, tmpDir)
+	return err
 }
 
 // Replace replaces the file name of root by data, or makes it. name and tmpDir,
@@ -60,20 +61,21 @@ func Write(root *os.Root, name string, data []byte, perm fs.FileMode, tmpDir str
 // replaced.
 //
 // On an error the old content stands, with one exception: where the directory
-// could not be synced the new one does, and may be lost in a power cut.
-func (c Calls) Replace(root *os.Root, name string, data []byte, perm fs.FileMode, tmpDir string) (err error) {
+// could not be synced the new one does, and may be lost in a power cut. info
+// describes the new file, whatever stands at its name by now.
+func (c Calls) Replace(root *os.Root, name string, data []byte, perm fs.FileMode, tmpDir string) (info fs.FileInfo, err error) {
 	old, err := root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		old = nil
 	case err != nil:
-		return err
+		return nil, err
 	case !old.Mode().IsRegular():
-		return fmt.Errorf("%q is not a regular file (%s): move it away first", name, old.Mode().Type())
+		return nil, fmt.Errorf("%q is not a regular file (%s): move it away first", name, old.Mode().Type())
 	}
 	f, tmp, err := createTemp(root, tmpDir, path.Base(name), perm)
 	if err != nil {
-		return fmt.Errorf("make a temporary file for %q: %w", name, err)
+		return nil, fmt.Errorf("make a temporary file for %q: %w", name, err)
 	}
 	defer func() {
 		if err != nil && tmp != "" {
@@ -83,27 +85,30 @@ func (c Calls) Replace(root *os.Root, name string, data []byte, perm fs.FileMode
 	}()
 	if old != nil {
 		if err := f.Chmod(old.Mode().Perm() & perm); err != nil {
-			return fmt.Errorf("write %q: %w", name, err)
+			return nil, fmt.Errorf("write %q: %w", name, err)
 		}
 	}
 	n, err := c.write(f, data)
 	if err == nil && n < len(data) {
 		err = errors.New("short write")
 	}
+	if err == nil {
+		err = c.sync(f)
+	}
+	if err == nil {
+		info, err = f.Stat()
+	}
+	if err == nil {
+		err = f.Close()
+	}
 	if err != nil {
-		return fmt.Errorf("write %q: %w", name, err)
-	}
-	if err := c.sync(f); err != nil {
-		return fmt.Errorf("write %q: %w", name, err)
-	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("write %q: %w", name, err)
+		return nil, fmt.Errorf("write %q: %w", name, err)
 	}
 	if err := c.rename(root, tmp, name); err != nil {
-		return fmt.Errorf("replace %q: %w", name, err)
+		return nil, fmt.Errorf("replace %q: %w", name, err)
 	}
 	tmp = ""
-	return c.SyncDir(root, path.Dir(name))
+	return info, c.SyncDir(root, path.Dir(name))
 }
 
 // RenameIn gives a file or folder of root another name; [Calls.SyncDir] of the folders

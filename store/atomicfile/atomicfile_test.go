@@ -135,7 +135,7 @@ func TestWriteFaults(t *testing.T) {
 				return r.Rename(from, to)
 			},
 		}
-		err := calls.Replace(r, "d/f", []byte("new"), 0o600, "tmp")
+		_, err := calls.Replace(r, "d/f", []byte("new"), 0o600, "tmp")
 		if fail == len(order) {
 			if err != nil || !slices.Equal(seen, order) {
 				t.Fatalf("%v: %v, want %v", seen, err, order)
@@ -161,7 +161,7 @@ func TestWriteFaults(t *testing.T) {
 func TestShortWrite(t *testing.T) {
 	r := openRoot(t)
 	calls := Calls{Write: func(f *os.File, b []byte) (int, error) { return len(b) - 1, nil }}
-	if err := calls.Replace(r, "d/f", []byte("new"), 0o600, "tmp"); err == nil {
+	if _, err := calls.Replace(r, "d/f", []byte("new"), 0o600, "tmp"); err == nil {
 		t.Error("a short write was taken for a whole one")
 	}
 	if _, err := r.Stat("d/f"); !errors.Is(err, fs.ErrNotExist) {

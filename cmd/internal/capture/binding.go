@@ -31,6 +31,7 @@ type Binding struct {
 	Said     string    `json:"said"`     // hash of the end of what the model said last
 	At       int       `json:"at"`       // the segment that the cursor is in
 	Current  int       `json:"current"`  // the segment that the session is in
+	Prompt   string    `json:"prompt"`   // the agent's id of the prompt that began it, if it has ids
 	Stopped  bool      `json:"stopped"`  // the user has stopped the current conversation
 	Turns    int       `json:"turns"`    // answered since the last stop
 	Reminded bool      `json:"reminded"` // of stopping, since then

@@ -173,13 +173,9 @@ func (r *router) tx(to target) (tx *store.Tx, err error) {
 	if err != nil {
 		return nil, err
 	}
+	r.txs[to] = tx // from here on, abandon ends it
 	r.begun[to] = !tx.Written()
-	if err := r.c.identify(tx, r.agent, r.nativeID, r.segments[to.segment]); err != nil {
-		tx.Rollback()
-		return nil, err
-	}
-	r.txs[to] = tx
-	return tx, nil
+	return tx, r.c.identify(tx, r.agent, r.nativeID, r.segments[to.segment])
 }
 
 // deliver hands records to a transaction.

@@ -188,6 +188,13 @@ type StopResult struct {
 // writes its counters, plan and summary, and commits it if so configured. A session
 // that was skipped is captured again: the user asks for it.
 func (w *Workspace) Stop(ctx context.Context, e store.Entry) (*StopResult, error) {
+	if len(e.Damage) > 0 { // without its sources there would be nothing to capture
+		again, err := w.Entry(e.Path)
+		if err != nil {
+			return nil, err
+		}
+		e.Session = again.Session
+	}
 	for _, src := range e.Session.Sources {
 		if err := w.Unskip(src.Agent, src.NativeID); err != nil {
 			return nil, err

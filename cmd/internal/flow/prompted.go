@@ -138,6 +138,9 @@ func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Even
 	if err != nil {
 		return "", err
 	}
+	if e.PromptID != "" && t.Prompt == e.PromptID && t.Bound() {
+		return sayBegun(t.CurrentSegment().Path, typ), nil // the hook is installed twice
+	}
 	seg := capture.Segment{}
 	if len(t.Segments) > 0 {
 		seg.From = w.From(e)
@@ -155,11 +158,16 @@ func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Even
 	}
 	seg.Path, seg.ID = entry.Path, entry.Session.ID
 	t.Add(seg)
+	t.Prompt = e.PromptID
 	if err := w.Save(agent.Name, e.NativeID, t); err != nil {
 		return "", err
 	}
+	return sayBegun(entry.Path, typ), nil
+}
+
+func sayBegun(folder, typ string) string {
 	return fmt.Sprintf("%sthis conversation is kept in %s; its document is %s. It is saved by itself after each turn.",
-		sayPrefix, entry.Path, path.Join(entry.Path, typ+".md")), nil
+		sayPrefix, folder, path.Join(folder, typ+".md"))
 }
 
 // pauseLeft pauses the conversation that a session leaves, if it is in one.

@@ -85,26 +85,25 @@ type child struct {
 }
 
 // lookAt finds the tips and enters the folder that root is in its work tree.
-func lookAt(ctx context.Context, root string) (v *view, end func(), err error) {
+func lookAt(ctx context.Context, root string) (*view, func(), error) {
 	if Dir(root) == "" {
 		return nil, nil, fmt.Errorf("%s: %w", root, ErrNoRepository)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, branchTime, ErrLimit)
-	v = &view{ctx: ctx, root: root, objects: objectsOf(root), trees: map[string][]child{}}
-	defer func() {
-		if err != nil {
-			cancel()
-			err = v.late(err)
-		}
-	}()
+	v := &view{ctx: ctx, root: root, objects: objectsOf(root), trees: map[string][]child{}}
 	prefix, err := read(ctx, root, "rev-parse", "--show-prefix")
+	if err == nil {
+		err = v.findTips()
+	}
+	if err == nil {
+		err = v.enter(strings.TrimSuffix(prefix, "\n"))
+	}
 	if err != nil {
+		err = v.late(err)
+		cancel()
 		return nil, nil, err
 	}
-	if err := v.findTips(); err != nil {
-		return nil, nil, err
-	}
-	return v, cancel, v.enter(strings.TrimSuffix(prefix, "\n"))
+	return v, cancel, nil
 }
 
 // late is the error where time is over, or something was cut.
