@@ -77,6 +77,9 @@ func (a *app) sayFailedHooks(w *flow.Workspace) {
 	list := strings.Split(w.Untold(), "\n")
 	file := a.untoldFile(w.Store.Root())
 	if b, err := os.ReadFile(file); err == nil {
+		if len(b) == 0 {
+			b = []byte("there was no room on the disk to write down why; cortext sync captures what it missed")
+		}
 		list = append(list, strings.Split(string(b), "\n")...)
 		_ = os.Remove(file)
 	}
