@@ -121,7 +121,7 @@ func TestGeminiSession(t *testing.T) {
 	// On a busy machine Gemini CLI 0.61.0 may give the model nothing of what a command
 	// printed that ended at once: "Output: (empty)". So the command takes a moment.
 	s.server.Script("look around",
-		agenttest.Step{Say: "I look.", Tools: []agenttest.ToolCall{{Name: "run_shell_command", Input: map[string]string{"command": "echo from-the-tool; sleep 0.5", "description": "x"}}}},
+		agenttest.Step{Say: "I look.", Tools: []agenttest.ToolCall{{Name: "run_shell_command", Input: map[string]string{"command": "echo from-the-tool; sleep 2", "description": "x"}}}},
 		agenttest.Step{Say: "looked"})
 	for _, line := range [][2]string{
 		{"brainstorm API  design", "begun"}, {"workspace.sessions -->", "listed"}, {"resume toolong", "taken up"}, {"now in the long one", "longer"}, {"resume api design", "back"},
