@@ -136,7 +136,7 @@ func (c *Capture) startFrom(in *reading, agent inject.Agent, nativeID string, b 
 	if read == 0 {
 		read = cursor.Size
 	}
-	asked := in.o.Mode != Unasked || in.o.Held && !b.Hooked && read > 0 && size != read
+	asked := in.o.Mode != Unasked || in.o.Held && !b.Hooked && cursor.Size > 0 && size != read
 	for i, h := range in.homes {
 		if h.conv == nil {
 			continue

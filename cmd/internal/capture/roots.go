@@ -1,8 +1,12 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -86,7 +90,11 @@ func (c *Capture) noteRoot() error {
 		return nil
 	}
 	if len(known) == 0 {
-		mark = strings.ToLower(rand.Text())
+		random := make([]byte, 16)
+		if _, err := io.ReadFull(cmp.Or[io.Reader](c.ws.Env.Rand, rand.Reader), random); err != nil {
+			return fmt.Errorf("make a mark: %w", err)
+		}
+		mark = hex.EncodeToString(random)
 		if err := c.ws.Store.WriteFile(markName, []byte(mark+"\n")); err != nil {
 			return err
 		}

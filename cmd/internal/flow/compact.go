@@ -53,6 +53,11 @@ type CompactRange struct {
 // for the last range while that still grows.
 func (w *Workspace) Compact(ctx context.Context, e store.Entry, apply bool) (*Compacted, error) {
 	c, err := w.Open(e)
+	if err == nil && apply && !c.IsWaiting() && w.Away(c) != "" { // summaries wait, too
+		if err = c.Close(); err == nil {
+			c, err = w.Conversation(e.Path)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
