@@ -145,7 +145,9 @@ func (h *home) confirmed() bool {
 		return true // it has not begun: nothing was delivered
 	}
 	if !h.waiting {
-		return s.Tree != store.Checkpoint{} && h.tree.Confirms(s.Tree)
+		// What waited may have been moved into the log, or have been lost with an
+		// older copy of .workspace/local.
+		return s.Tree != store.Checkpoint{} && s.Waiting == store.Checkpoint{} && h.tree.Confirms(s.Tree)
 	}
 	if h.tree == nil {
 		return s.Whole && h.conv.Confirms(s.Waiting)
