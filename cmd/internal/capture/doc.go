@@ -16,6 +16,10 @@
 // its beginning, and the logs get the records that they miss, each once, by id. The
 // same loop, [Capture.Ingest], serves a hook, an import, sync, watch and sub-agents.
 //
+// How far a session was captured in this work tree, the user's registry knows, too: of
+// what a log lacks, git took what is before that, and what is after it is new. So the
+// cache may be lost or old.
+//
 // # Where records go
 //
 // Into the logs in the work tree, if the conversation's folder is there. If it is
