@@ -214,6 +214,9 @@ func (w *world) watch(t *workTree, a act, f func()) (before, after *snapshot) {
 	}
 	w.compareLines(t, a, before, after)
 	w.compareUnasked(t, a, change{before, after, had})
+	for _, n := range w.natives {
+		n.spoke = n.spoke && (n.at != t || a.quiet)
+	}
 	w.compareFiles(t, a, before, after, busy)
 	out, _, _ := w.run(command{dir: t.dir, args: []string{"git", "status", "--porcelain", "--untracked-files=all", "--", ".workspace"}})
 	if strings.Contains(out, ".workspace/local") {
@@ -281,6 +284,9 @@ func (w *world) compareUnasked(t *workTree, a act, c change) {
 	w.t.Helper()
 	old, now := c.before.lines(), c.after.lines()
 	for _, id := range slices.Sorted(maps.Keys(now)) {
+		if n := w.owner[id]; n != nil && n.spoke && n.at == t {
+			continue // a turn of the conversation's own session
+		}
 		if len(old[id]) == 0 && c.had[id] && !c.before.waiting[id] && !a.asked && !a.about(w.owner[id]) {
 			w.fail(a.who+" restored what git removed", "in %s: %s", t.name, w.named(id))
 		}

@@ -44,6 +44,7 @@ type native struct {
 	state  state
 	from   int
 	killed bool // the hook of its first prompt was
+	spoke  bool // a turn that no hook told of: the next look notices it
 }
 
 // forbidden reports whether cortext must not write a message.
@@ -103,6 +104,7 @@ type turn struct {
 func (w *world) speak(n *native, t turn) {
 	w.t.Helper()
 	n.turns++
+	n.spoke = !hasHooks(n)
 	w.tick(time.Duration(1+w.r.IntN(30)) * time.Second)
 	w.note("# turn %d of %s (%s %s in %s): %s", n.turns, n.name, n.agent, n.id, n.at.name, t.typed)
 	switch n.agent {
