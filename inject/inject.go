@@ -184,8 +184,11 @@ type Transcript struct {
 	// Warnings name damage and unknown kinds of records, each once.
 	Warnings []string
 
-	// Unread are those of the Warnings that name what could not be read.
+	// Unread are those of the Warnings that name what could not be read, but for
+	// a line cut off at the end: that is Torn. The agent may still be writing it
+	// (Node writes a long one in pieces of 512 KB), and it is no record yet.
 	Unread []string
+	Torn   string
 
 	// Next is where the next reading can go on.
 	Next Cursor

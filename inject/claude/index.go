@@ -72,6 +72,7 @@ type index struct {
 	agents  map[string]string // sub-agent -> call id
 	unknown map[string]int
 	damage  []string
+	torn    string // the line cut off at the end
 	session map[string]int
 	t       *inject.Transcript
 }
@@ -99,7 +100,9 @@ func read(f io.ReaderAt, size int64, name string, o inject.Options) (*inject.Tra
 	for rec, err := range jsonl.Read(io.NewSectionReader(f, from, size-from), from, number) {
 		var damage *jsonl.Damage
 		if errors.As(err, &damage) {
-			if damage.Kind != jsonl.Unterminated {
+			if damage.Kind == jsonl.TornTail {
+				x.torn = damage.Error()
+			} else if damage.Kind != jsonl.Unterminated {
 				x.damage = append(x.damage, damage.Error())
 			}
 			continue
@@ -372,7 +375,10 @@ func (x *index) finish(base string) {
 	t.Calls = x.agents
 	t.Messages, t.Model, t.Tools = len(x.main.units), x.main.model, x.main.tools
 	t.First, t.Last = x.span()
-	t.Warnings, t.Unread = append(t.Warnings, x.damage...), x.damage
+	t.Warnings, t.Unread, t.Torn = append(t.Warnings, x.damage...), x.damage, x.torn
+	if x.torn != "" {
+		t.Warnings = append(t.Warnings, x.torn)
+	}
 	for _, kind := range sortedKeys(x.unknown) {
 		t.Warnings = append(t.Warnings, fmt.Sprintf("%d records of the unknown kind %q left out", x.unknown[kind], kind))
 	}

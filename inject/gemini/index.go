@@ -79,6 +79,7 @@ type index struct {
 	agents  map[string]string // sub-agent -> call
 	unknown map[string]int
 	damage  []string
+	torn    string // the line cut off at the end
 
 	native    string
 	model     string
@@ -115,7 +116,9 @@ func (x *index) lines(size int64) error {
 	for rec, err := range jsonl.Read(io.NewSectionReader(x.file, from, size-from), from, number) {
 		var damage *jsonl.Damage
 		if errors.As(err, &damage) {
-			if damage.Kind != jsonl.Unterminated && x.o.Head == 0 {
+			if damage.Kind == jsonl.TornTail && x.o.Head == 0 {
+				x.torn = damage.Error()
+			} else if damage.Kind != jsonl.Unterminated && x.o.Head == 0 {
 				x.damage = append(x.damage, damage.Error())
 			}
 			continue
@@ -380,7 +383,10 @@ func (x *index) close(size int64) error {
 	if x.isStale() {
 		return inject.ErrCursor
 	}
-	t.Warnings, t.Unread = append(t.Warnings, x.damage...), x.damage
+	t.Warnings, t.Unread, t.Torn = append(t.Warnings, x.damage...), x.damage, x.torn
+	if x.torn != "" {
+		t.Warnings = append(t.Warnings, x.torn)
+	}
 	for _, kind := range sortedKeys(x.unknown) {
 		t.Warnings = append(t.Warnings, fmt.Sprintf("%d records of the unknown kind %q left out", x.unknown[kind], kind))
 	}

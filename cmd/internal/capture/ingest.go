@@ -202,7 +202,7 @@ func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID s
 	}
 	defer r.abandon()
 	in.out.Warnings = append(in.out.Warnings, t.Warnings...)
-	c.noteUnread(b.Transcript, t.Unread)
+	c.noteUnread(b.Transcript, t, in.o.Mode)
 	inline := map[string]bool{}
 	err = c.pump(ctx, t, func(sub string, batch inject.Batch) error {
 		if sub == "" {
@@ -339,6 +339,9 @@ func (c *Capture) readOn(agent inject.Agent, path string, from inject.Cursor, co
 	if errors.Is(err, inject.ErrCursor) {
 		o.From = inject.Cursor{}
 		t, err = agent.Open(path, o)
+	}
+	if err == nil && t.Torn != "" {
+		t.Next.Size = t.Next.Offset // it is looked at again, also if it never grows
 	}
 	return t, o.From.Offset == 0, err
 }

@@ -220,3 +220,35 @@ func twoSegments(t *testing.T) (dir, home, id, file string, c *Capture) {
 	transcript(file, id, 5, 6)
 	return
 }
+
+// The agent is still writing the turn when it calls the hook, a long line in pieces:
+// the answer is captured, and nothing is said of a line cut off.
+func TestAnswerStillWritten(t *testing.T) {
+	dir, home, id, file := setUp(t)
+	transcript(file, id, 0, 2)
+	importFile(t, openCapture(t, dir, home), file)
+	whole := filepath.Join(home, "whole")
+	transcript(whole, id, 2, 4)
+	rest, err := os.ReadFile(whole)
+	must(t, err)
+	agent := claude.Agent()
+	stat := agent.Stat
+	agent.Stat = func(path string) (int64, error) {
+		if n := min(len(rest), 100); n > 0 && path == file {
+			f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+			must(t, err)
+			_, err = f.Write(rest[:n])
+			must(t, err)
+			must(t, f.Close())
+			rest = rest[n:]
+		}
+		return stat(path)
+	}
+	c := openCapture(t, dir, home)
+	_, err = c.Answer(context.Background(), agent, inject.Event{NativeID: id, Transcript: file, Said: "answer 3"})
+	must(t, err)
+	if said := c.TakeWarnings(); len(said) > 0 {
+		t.Errorf("warned of %q", said)
+	}
+	wantLines(t, dir, 4)
+}

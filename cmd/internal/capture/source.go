@@ -29,16 +29,19 @@ func (c *Capture) Session(ctx context.Context, agent inject.Agent, nativeID, tra
 }
 
 // An agent may call the hook a moment before the answer is in the transcript
-// (Claude Code 2.1.329, in a terminal: some 20 ms). It is waited for, but never
-// for long: what is late is captured the next time.
+// (Claude Code 2.1.329, in a terminal: some 20 ms), or while it writes a long line,
+// which Node does in pieces of 512 KB. The answer is waited for as long as the
+// transcript grows, but never for long: what is late is captured the next time.
 const (
-	answerWait = 500 * time.Millisecond
+	answerWait = 500 * time.Millisecond // since the transcript last grew
+	answerMost = 5 * time.Second
 	answerPoll = 5 * time.Millisecond
 )
 
 // Answer captures a turn with the answer that the agent has told of.
 func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event) (*Binding, error) {
-	for waited := time.Duration(0); ; waited += answerPoll {
+	for waited := time.Duration(0); ; {
+		size, _ := agent.Stat(e.Transcript)
 		b, err := c.Session(ctx, agent, e.NativeID, e.Transcript)
 		if err == nil && len(b.Segments) == 0 {
 			return b, c.beginMissed(ctx, agent, e, b)
@@ -46,13 +49,19 @@ func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event
 		if err != nil || !b.Captured() || e.Said == "" || b.Said == EndOf(e.Said) {
 			return b, err
 		}
-		for ; !b.Grown(agent) && waited < answerWait; waited += answerPoll {
+		grown := false
+		for quiet := time.Duration(0); !grown && quiet < answerWait; quiet += answerPoll {
+			if waited >= answerMost || ctx.Err() != nil {
+				return b, nil
+			}
 			time.Sleep(answerPoll)
+			waited += answerPoll
+			now, err := agent.Stat(e.Transcript)
+			grown = err == nil && now != size
 		}
-		if waited >= answerWait || ctx.Err() != nil {
+		if !grown {
 			return b, nil
 		}
-		time.Sleep(answerPoll)
 	}
 }
 
@@ -114,8 +123,14 @@ func (c *Capture) TakeWarnings() []string {
 	return list
 }
 
-// noteUnread warns of what could not be read in a transcript.
-func (c *Capture) noteUnread(transcript string, parts []string) {
+// noteUnread warns of what could not be read in a transcript. A line cut off at its
+// end is worth a word only where the user asks for all there is: a hook or `sync` may
+// come while the agent writes it, and takes it the next time.
+func (c *Capture) noteUnread(transcript string, t *inject.Transcript, mode Mode) {
+	parts := t.Unread
+	if t.Torn != "" && mode == PutBack {
+		parts = append(slices.Clone(parts), t.Torn)
+	}
 	for _, part := range parts {
 		c.warn(transcript + ": " + part + ": this part of the transcript is not captured")
 	}
