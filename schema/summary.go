@@ -1,11 +1,14 @@
 package schema
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,6 +45,7 @@ const (
 // judged first.
 func ParseSummary(b []byte) (*Summary, error) {
 	s := new(Summary)
+	b = oneOfEach(b)
 	var head struct {
 		Version string `json:"version"`
 	}
@@ -65,6 +69,31 @@ func ParseSummary(b []byte) (*Summary, error) {
 	}
 	s.Ratio = ratio(s.Tokens, s.SourceTokens)
 	return s, nil
+}
+
+// oneOfEach returns a summary whose members stand twice, since a merge kept the lines of
+// two that a model made of one range, with one of each: the one with the greatest bytes,
+// so that all clones read the same. Anything else is returned as it is.
+func oneOfEach(b []byte) []byte {
+	if _, conflict := splitConflicts(b); conflict >= 0 || !enclosed(b) {
+		return b
+	}
+	members, whole := looseMembers(b)
+	if !whole || standsTwice(members) == "" {
+		return b
+	}
+	slices.SortStableFunc(members, func(x, y rawjson.Member) int {
+		return cmp.Or(strings.Compare(x.Name, y.Name), bytes.Compare(y.Value, x.Value))
+	})
+	members = slices.CompactFunc(members, func(x, y rawjson.Member) bool { return x.Name == y.Name })
+	one := []byte("{")
+	for i, m := range members {
+		if i > 0 {
+			one = append(one, ',')
+		}
+		one = append(append(rawjson.AppendQuote(one, m.Name), ':'), m.Value...)
+	}
+	return append(one, '}')
 }
 
 // Marshal spells s as its file, one member a line, or says why s is not a valid

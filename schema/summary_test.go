@@ -5,6 +5,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -117,6 +120,56 @@ func TestSummaryMembers(t *testing.T) {
 	}
 }
 
+// Two summaries that models made of one range, merged by git's union with whatever the
+// file was before, are read as one of them, the same in each clone.
+func TestSummaryUnion(t *testing.T) {
+	dir := t.TempDir()
+	made := func(name string, s *schema.Summary) {
+		b, err := s.Marshal()
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	merge := func(a, base, b string) []byte {
+		cmd := exec.Command("git", "merge-file", "--union", "-p", a, base, b)
+		cmd.Dir = dir
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	if err := os.WriteFile(filepath.Join(dir, "none"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	one, other, old := summaryOf("One of them.", 9, 61), summaryOf("The other.", 7, 61), summaryOf("It was before.", 5, 61)
+	one.Model, other.Model, other.CreatedAt, old.Method = "small", "large", "2025-11-22T11:00:00.000Z", schema.FromAgent
+	made("one", one)
+	made("other", other)
+	made("old", old)
+	for _, base := range []string{"none", "old"} {
+		ab, ba := merge("one", base, "other"), merge("other", base, "one")
+		got, err := schema.ParseSummary(ab)
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, ab)
+		}
+		if again, err := schema.ParseSummary(ba); err != nil || !reflect.DeepEqual(got, again) {
+			t.Errorf("read %+v and %+v, %v", got, again, err)
+		}
+		if got.Content != one.Content && got.Content != other.Content || got.First != "a" || got.Last != "b" || got.MessageCount != 2 {
+			t.Errorf("read %+v", got)
+		}
+	}
+	for _, bad := range []string{"{\n  \"first\": \"a\",\n  \"first\": \"b\"\n", "{\n<<<<<<< a\n  \"first\": \"a\"\n=======\n  \"first\": \"b\"\n>>>>>>> b\n}\n"} {
+		if s, err := schema.ParseSummary([]byte(bad)); err == nil {
+			t.Errorf("read %q as %+v", bad, s)
+		}
+	}
+}
+
 // The file's name is safe whatever the ids are.
 func TestSummaryFileName(t *testing.T) {
 	for _, id := range []string{"m1", "5f3d7f2e-8d1c-4c1e-9a53-0123456789ab", "", ".", "..", "a/b", `a\b`, "../../x", "-x", "trailing.", "nul", "Com1.txt", "com", "lpt10",
@@ -136,6 +189,7 @@ func FuzzSummary(f *testing.F) {
 	f.Add(all)
 	f.Add([]byte(`{"version":"1.9","first":"a","last":"b","message_count":2,"created_at":"2025-11-22T10:31:10Z","content":"x","tokens":1,"method":"m","source_tokens":3,"ratio":9e9,"x":{"y": [1, null]}}`))
 	f.Add([]byte(`{"version":"1.1","first":"\u0000","last":"/","message_count":1,"created_at":"2025-11-22T10:31:10Z","content":"\ud83d\ude00","method":"m","ratio":-1,"members":null,"model":"m"}`))
+	f.Add(bytes.Replace(all, []byte("  \"first\""), []byte("  \"first\": \"z\"\n  \"first\""), 1))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		s, err := schema.ParseSummary(in)
 		if err != nil {

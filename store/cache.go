@@ -2,12 +2,9 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
-	"slices"
-	"strings"
 	"time"
 
 	"cortext/schema/tokens"
@@ -48,28 +45,11 @@ func (s *Store) replaceUnsynced(name string, data []byte) error {
 	if err := s.makeLocal(tmpDir); err != nil {
 		return err
 	}
-	for n := 1; ; n++ { // several may write at once
-		temp := fmt.Sprintf("%s/%s.%d-%d%s", tmpDir, digest([]byte(name)), os.Getpid(), n, newSuffix)
-		f, err := s.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, privateFileMode)
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		_, err = f.Write(data)
-		if err = errors.Join(err, f.Close()); err == nil {
-			err = s.root.Rename(temp, name)
-		}
-		if err != nil {
-			return errors.Join(err, s.root.Remove(temp))
-		}
-		return nil
-	}
+	calls := s.files
+	calls.Sync = func(*os.File) error { return nil }
+	_, err := calls.Replace(s.root, name, data, fileMode(name), tmpDir)
+	return explain(err)
 }
-
-// newSuffix ends the names of files that are being written.
-const newSuffix = ".new"
 
 // RemoveCache removes a file of the cache, if it is there.
 func (s *Store) RemoveCache(name string) error {
@@ -89,7 +69,7 @@ func (s *Store) ListCache(dir string) []string {
 	if checkPath(dir) != nil {
 		return nil
 	}
-	return slices.DeleteFunc(s.ListFiles(cacheDir+"/"+dir), func(name string) bool { return strings.HasSuffix(name, newSuffix) })
+	return s.ListFiles(cacheDir + "/" + dir)
 }
 
 // ListFiles returns the names of the regular files in a folder of the workspace,

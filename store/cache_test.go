@@ -43,7 +43,7 @@ func TestCache(t *testing.T) {
 	if err := s.WriteCache("a/deep/c", nil); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, s, cacheDir+"/a/half.json.new", "a write that died")
+	writeFile(t, s, tmpDir+"/half.json-1.tmp", "a write that died")
 	if got := s.ListCache("a"); !slices.Equal(got, []string{"a.json", "b.json"}) {
 		t.Errorf("listed are %q", got)
 	}

@@ -54,7 +54,8 @@ func TestGitMerge(t *testing.T) {
 	appendBatch(t, sub, thread(0, 1))
 	for file, want := range map[string]string{
 		messagesFile: "union", toolsFile: "union", "subagents/x/messages.jsonl": "union", "subagents/x/tools.jsonl": "union",
-		sessionFile: "union", "subagents/x/session.json": "union", "../other.jsonl": "unspecified", "summaries/a-b.json": "unspecified",
+		sessionFile: "union", "subagents/x/session.json": "union", "summaries/a-b.json": "union",
+		"../other.jsonl": "unspecified", "../session.json": "unspecified", "../summaries/a-b.json": "unspecified", "summaries/a-b.md": "unspecified",
 	} {
 		out := mustGit(t, dir, "check-attr", "merge", "text", "--", filepath.ToSlash(filepath.Join(c.dir, file)))
 		text := "text: unset"

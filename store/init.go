@@ -17,11 +17,12 @@ const (
 	ignoreFile     = localDir + "/.gitignore"
 )
 
-// attributes let git merge the logs and session.json of two clones by keeping the
-// lines of both, and leave their line ends alone.
+// attributes let git merge the logs, session.json and summaries of two clones by
+// keeping the lines of both, and leave their line ends alone.
 const (
 	attributesLogs    = conversationsDir + "/**/" + sessionDir + "/**/*.jsonl merge=union -text"
 	attributesSession = conversationsDir + "/**/" + sessionDir + "/**/" + sessionFile + " merge=union -text"
+	attributesSummary = conversationsDir + "/**/" + sessionDir + "/**/" + summariesDir + "/*" + summarySuffix + " merge=union -text"
 )
 
 // Init makes a workspace of the folder root, which is made too if it is missing,
@@ -80,7 +81,7 @@ func (s *Store) initialize() (created []string, err error) {
 
 // missingAttributes returns the lines that .gitattributes lacks.
 func missingAttributes(text []byte) (missing []string) {
-	for _, want := range []string{attributesLogs, attributesSession} {
+	for _, want := range []string{attributesLogs, attributesSession, attributesSummary} {
 		if !slices.ContainsFunc(bytes.Split(text, []byte("\n")), func(line []byte) bool { return string(bytes.TrimSpace(line)) == want }) {
 			missing = append(missing, want)
 		}

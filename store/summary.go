@@ -108,10 +108,11 @@ func damagedSummary(name string, kind jsonl.Kind, detail string) Damage {
 	return Damage{name, jsonl.Damage{Kind: kind, Detail: detail + "nothing is lost; " + way}}
 }
 
-// WriteSummary writes a summary, with its secrets replaced and its tokens counted, and
-// removes those that begin where it does and end elsewhere: the range has grown. One
+// WriteSummary writes a summary, with its secrets replaced and its tokens counted. One
 // that stands there and that a later cortext wrote is not replaced; the error is a
-// [*schema.VersionError].
+// [*schema.VersionError]. Those of the same range when it was shorter stay: if two
+// clones each put another file in the place of one, git sees two renames, which is a
+// conflict.
 func (c *Conversation) WriteSummary(sum *schema.Summary) error {
 	tx, err := c.Begin()
 	if err != nil {
@@ -149,20 +150,10 @@ func (tx *Tx) writeSummary(sum *schema.Summary) error {
 	if _, err := c.s.makeDirs(dir); err != nil {
 		return explain(err)
 	}
-	if !bytes.Equal(b, old) {
-		if err := c.s.replaceUnsynced(name, b); err != nil {
-			return err
-		}
+	if bytes.Equal(b, old) {
+		return nil
 	}
-	have, _ := c.s.summariesIn(dir)
-	for _, s := range have {
-		if s.First == ready.First && s.FileName() != ready.FileName() {
-			if err := c.s.RemoveFile(dir + "/" + s.FileName()); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return c.s.replaceUnsynced(name, b)
 }
 
 // isSummary reports whether a path is that of a file in summaries/.

@@ -62,9 +62,9 @@ func TestSummarySecrets(t *testing.T) {
 	}
 }
 
-// A range that has grown has one summary; the tokens of one that a person edited are
-// counted.
-func TestSummaryReplaced(t *testing.T) {
+// A summary of a range that has grown leaves that of its beginning, for git; the tokens
+// of one that a person edited are counted.
+func TestSummaryGrown(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
 	appendBatch(t, c, thread(0, 8))
@@ -72,15 +72,15 @@ func TestSummaryReplaced(t *testing.T) {
 	writeSummary(t, c, summaryOf("m4", "m5", "It was done, too."))
 	writeSummary(t, c, summaryOf("m0", "m3", "All of it was done."))
 	writeSummary(t, c, summaryOf("m0", "m3", "All of it was done."))
-	if got := s.ListFiles(c.file(summariesDir)); !slices.Equal(got, []string{"m0-m3.json", "m4-m5.json"}) {
+	if got := s.ListFiles(c.file(summariesDir)); !slices.Equal(got, []string{"m0-m1.json", "m0-m3.json", "m4-m5.json"}) {
 		t.Errorf("files %v", got)
 	}
 	long := strings.Repeat("many words ", 1000)
 	name := c.file("summaries/m4-m5.json")
 	writeFile(t, s, name, strings.Replace(readFile(t, s, name), "It was done, too.", long, 1))
 	list, _ := c.Summaries()
-	if len(list) != 2 || list[1].Tokens != tokens.Count(long) {
-		t.Errorf("%d summaries, the edited one with %d tokens", len(list), list[1].Tokens)
+	if len(list) != 3 || list[2].Tokens != tokens.Count(long) {
+		t.Errorf("%d summaries, the edited one with %d tokens", len(list), list[2].Tokens)
 	}
 	wantSound(t, s)
 }

@@ -156,7 +156,7 @@ func TestAttributes(t *testing.T) {
 		t.Errorf("the workspace is %s", s.Root())
 	}
 	s.Close()
-	if b, err := os.ReadFile(name); string(b) != attributesLogs+"\n"+attributesSession+"\n" {
+	if b, err := os.ReadFile(name); string(b) != attributesLogs+"\n"+attributesSession+"\n"+attributesSummary+"\n" {
 		t.Errorf("%q, %v", b, err)
 	}
 	if ok, err := HasAttributes(dir); !ok || err != nil {

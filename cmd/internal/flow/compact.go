@@ -49,8 +49,9 @@ type CompactRange struct {
 }
 
 // Compact lists the ranges of a conversation that summaries stand for. With apply it
-// makes those that are missing, by the configured summarizer; a model is not asked
-// for the last range while that still grows.
+// makes those that are missing, by the configured summarizer. Of the last range, which
+// still grows, a summary is made once, and a model is not asked for one; what was added
+// since is short enough to be told as it is.
 func (w *Workspace) Compact(ctx context.Context, e store.Entry, apply bool) (*Compacted, error) {
 	c, err := w.Open(e)
 	if err == nil && apply && !c.IsWaiting() && w.Away(c) != "" { // summaries wait, too
@@ -79,14 +80,10 @@ func (w *Workspace) compact(ctx context.Context, c *store.Conversation, apply bo
 	m := maker{w: w, conversation: c, history: h, session: s, broken: broken}
 	for _, r := range summary.Plan(h, summary.Options{Threshold: w.Config.SummarizeAfter, Keep: w.Config.KeepMessages}) {
 		at := CompactRange{First: r.Start + 1, Last: r.End}
-		found := slices.IndexFunc(have, func(s *schema.Summary) bool {
-			v, ok := summary.Valid(s, h)
-			return ok && v.Start == r.Start && v.End == r.End
-		})
-		var sum *schema.Summary
+		sum, end := made(have, h, r)
 		switch {
-		case found >= 0:
-			sum = have[found]
+		case sum != nil:
+			at.Last = end
 		case r.Open && (w.Config.Summarizer == workspace.SummarizerAgent || w.Config.Summarizer == workspace.SummarizerOpenAI):
 			at.Why = "it still grows, and no model is asked before it is complete"
 		case apply:
@@ -107,6 +104,18 @@ func (w *Workspace) compact(ctx context.Context, c *store.Conversation, apply bo
 	}
 	out.Failed = m.failed()
 	return out, nil
+}
+
+// made returns the summary of a range and where it ends; of one that is open the longest
+// of its beginning. nil if there is none.
+func made(have []*schema.Summary, h schema.History, r summary.Range) (sum *schema.Summary, end int) {
+	for _, s := range have {
+		v, ok := summary.Valid(s, h)
+		if ok && v.Start == r.Start && v.End > end && (v.End == r.End || r.Open && v.End < r.End) {
+			sum, end = s, v.End
+		}
+	}
+	return sum, end
 }
 
 // A maker makes the summaries of one conversation that are missing.
