@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -46,4 +47,21 @@ func Lock(f *os.File, wait time.Duration) (unlock func() error, err error) {
 		}
 		time.Sleep(min(pause, left))
 	}
+}
+
+// With calls f while no other process is in a call of With for the same file, which is
+// made, with the folders above it, if it is missing. Only the user may read them.
+func With(file string, wait time.Duration, f func() error) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close() // which lets go of it, too
+	if _, err := Lock(lock, wait); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return f()
 }

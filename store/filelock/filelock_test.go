@@ -4,6 +4,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -56,5 +59,35 @@ func TestLock(t *testing.T) {
 	}
 	if _, err := Lock(a, 0); err == nil || errors.Is(err, ErrHeld) {
 		t.Errorf("a closed file: %v", err)
+	}
+}
+
+// TestWith: one caller at a time, in a folder that is made; a lock that another holds is
+// named.
+func TestWith(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state", "lock")
+	var inside, most atomic.Int32 // the race detector does not know the lock
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			err := With(file, time.Minute, func() error {
+				most.Store(max(most.Load(), inside.Add(1)))
+				inside.Add(-1)
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := most.Load(); n != 1 {
+		t.Errorf("%d at a time", n)
+	}
+	err := With(file, 0, func() error {
+		return With(file, 0, func() error { return errors.New("both have it") })
+	})
+	if !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), file) {
+		t.Errorf("a second one: %v", err)
 	}
 }

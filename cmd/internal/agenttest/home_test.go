@@ -52,7 +52,7 @@ func TestHomeEnv(t *testing.T) {
 func TestHomeGit(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {
-		t.Skip("NOT RUN: git is not installed")
+		t.Fatal(err) // the tests need Go and git
 	}
 	h := newHome(t, serve(t))
 	dir := t.TempDir()

@@ -59,8 +59,8 @@ func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, all
 }
 
 // ContinueIn lets a session continue in a conversation, after its last message. The
-// user asks for it: if the conversation was removed, this session goes on in it, and
-// those that were in it stay removed.
+// user asks for it: if the conversation was removed, this session is captured into it
+// again, and those that were in it stay removed.
 func (c *Capture) ContinueIn(agent inject.Agent, e inject.Event, b *Binding, path string) error {
 	s := Segment{Segment: registry.Segment{Path: path}}
 	if len(b.Segments) > 0 {

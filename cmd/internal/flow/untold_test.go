@@ -12,8 +12,8 @@ import (
 	"cortext/store"
 )
 
-// TestUntoldIsTold: every failure that nobody could be told of is told once, whole and in
-// order, however many answers it takes.
+// TestUntoldIsTold: every failure that could not be shown at once is shown once, whole and
+// in order, however many answers it takes.
 func TestUntoldIsTold(t *testing.T) {
 	w := newWorld(t, 1).open()
 	defer w.Close()

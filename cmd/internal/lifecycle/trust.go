@@ -94,19 +94,11 @@ func (r Register) set(root string, entry json.RawMessage) error {
 	if !filepath.IsAbs(r.File) {
 		return errNoState
 	}
-	if err := os.MkdirAll(filepath.Dir(r.File), 0o700); err != nil {
-		return err
-	}
-	lock, err := os.OpenFile(r.File+".lock", os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	defer lock.Close()
-	unlock, err := filelock.Lock(lock, lockWait)
-	if err != nil {
-		return fmt.Errorf("%s: %w", lock.Name(), err)
-	}
-	defer func() { _ = unlock() }()
+	return filelock.With(r.File+".lock", lockWait, func() error { return r.replace(root, entry) })
+}
+
+// replace is set, for one that holds the lock.
+func (r Register) replace(root string, entry json.RawMessage) error {
 	list, err := r.read()
 	if err != nil {
 		return err

@@ -61,7 +61,7 @@ func (r Registry) launchFile(workspace, id string) string {
 	return filepath.Join(r.launchFolder(workspace), schema.PathElement(id)+".json")
 }
 
-// WriteLaunch notes a launch in a workspace, or notes it anew.
+// WriteLaunch notes a launch in a workspace, or replaces its note.
 func (r Registry) WriteLaunch(workspace, id string, l Launch) error {
 	b, err := json.Marshal(l)
 	if err != nil {

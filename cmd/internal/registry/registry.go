@@ -266,18 +266,5 @@ func (r Registry) locked(f func() error) error {
 	if !filepath.IsAbs(r.dir) {
 		return errors.New("where this user's state lies is not known: set HOME")
 	}
-	if err := os.MkdirAll(r.dir, 0o700); err != nil {
-		return err
-	}
-	lock, err := os.OpenFile(filepath.Join(r.dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	defer lock.Close()
-	unlock, err := filelock.Lock(lock, lockWait)
-	if err != nil {
-		return fmt.Errorf("%s: %w", lock.Name(), err)
-	}
-	defer func() { _ = unlock() }()
-	return f()
+	return filelock.With(filepath.Join(r.dir, "lock"), lockWait, f)
 }

@@ -1,4 +1,4 @@
-// Package shell writes the commands that a person is told to run.
+// Package shell spells commands for a person to paste into a shell.
 package shell
 
 import "strings"

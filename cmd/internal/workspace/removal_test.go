@@ -121,8 +121,8 @@ func TestConversationRemoved(t *testing.T) {
 	}
 }
 
-// TestKept: a session in which a removed conversation was resumed goes on in it, until
-// the conversation is removed again, here or elsewhere.
+// TestKept: a session in which a removed conversation was resumed is captured, until the
+// conversation is removed again, here or elsewhere.
 func TestKept(t *testing.T) {
 	w := openWorkspace(t)
 	w.Env.Agents = []inject.Agent{{Name: "claude"}}
