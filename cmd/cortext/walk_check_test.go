@@ -125,7 +125,7 @@ func (w *world) restore(t *workTree) {
 	if _, errs, _ := w.run(command{dir: t.dir, args: []string{"cortext", "sync", "--restore", "--help"}}); strings.Contains(errs, "unknown flag") {
 		args = args[:2]
 	}
-	a := act{who: "sync --restore", asked: true}
+	a := act{who: "sync --restore", asked: true, all: true}
 	w.watch(t, a, func() {
 		if out, errs, code := w.cortext(t, command{args: args}); code != 0 {
 			w.fail("sync --restore failed", "in %s: exit code %d\n%s%s", t.name, code, out, errs)

@@ -195,6 +195,7 @@ type act struct {
 	asked bool    // the user wants conversations to be written
 	chats []*chat // those that the command is about
 	quiet bool    // it only reads
+	all   bool    // it looks at all sessions of the work tree
 }
 
 func (a act) about(n *native) bool { return n != nil && slices.Contains(a.chats, n.chat) }
@@ -215,7 +216,7 @@ func (w *world) watch(t *workTree, a act, f func()) (before, after *snapshot) {
 	w.compareLines(t, a, before, after)
 	w.compareUnasked(t, a, change{before, after, had})
 	for _, n := range w.natives {
-		n.spoke = n.spoke && (n.at != t || a.quiet)
+		n.spoke = n.spoke && (n.at != t || !a.all && !a.about(n))
 	}
 	w.compareFiles(t, a, before, after, busy)
 	out, _, _ := w.run(command{dir: t.dir, args: []string{"git", "status", "--porcelain", "--untracked-files=all", "--", ".workspace"}})

@@ -280,12 +280,12 @@ func (w *world) stop(t *workTree) {
 
 func (w *world) sync(t *workTree) {
 	w.t.Helper()
-	w.watch(t, act{who: "sync"}, func() { w.cortext(t, command{args: []string{"cortext", "sync"}}) })
+	w.watch(t, act{who: "sync", all: true}, func() { w.cortext(t, command{args: []string{"cortext", "sync"}}) })
 }
 
 func (w *world) current(t *workTree) {
 	w.t.Helper()
-	w.watch(t, act{who: "current"}, func() { w.cortext(t, command{args: []string{"cortext", "current"}}) })
+	w.watch(t, act{who: "current", all: true}, func() { w.cortext(t, command{args: []string{"cortext", "current"}}) })
 }
 
 func (w *world) read(t *workTree) {
@@ -373,11 +373,12 @@ func (w *world) together(*workTree) {
 	}
 	second := w.hookCommand(other, "answer", nil)
 	chats := []*chat{one.chat, other.chat}
-	if w.r.IntN(3) == 0 {
+	withSync := w.r.IntN(3) == 0
+	if withSync {
 		other, second = one, command{args: []string{"cortext", "sync"}}
 	}
 	waits := map[*native]bool{one: w.mayWait(one), other: w.mayWait(other)}
-	w.watch(one.at, act{who: "hook", chats: chats}, func() {
+	w.watch(one.at, act{who: "hook", chats: chats, all: withSync}, func() {
 		w.note("# both at once:")
 		commands := []command{w.hookCommand(one, "answer", nil), second}
 		var group sync.WaitGroup
