@@ -9,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"cortext/schema"
 )
 
 // A Checkpoint says how far a writer has delivered its records into the logs of a
@@ -17,6 +19,15 @@ import (
 type Checkpoint struct {
 	Messages LogCheckpoint `json:"messages,omitzero"`
 	Tools    LogCheckpoint `json:"tools,omitzero"`
+	Counted  Counted       `json:"counted,omitzero"`
+}
+
+// Counted is what session.json said when its counters were those of the very log that
+// Messages names: what was added to that log since is no record that was counted, and
+// can be added to them. In a log that git merged it may be.
+type Counted struct {
+	Bytes    int64 `json:"bytes"`
+	Messages int   `json:"messages"`
 }
 
 // A LogCheckpoint names the last record of a log and its position. The zero value
@@ -127,6 +138,9 @@ func (l *logFile) checkpoint(again []string) (LogCheckpoint, error) {
 func (tx *Tx) Checkpoint(messages, calls []string) (cp Checkpoint, err error) {
 	cp = tx.since
 	c := tx.c
+	if tx.counted {
+		cp.Counted = countedBy(tx.stored.session)
+	}
 	if c.messages.places != nil {
 		if cp.Messages, err = c.messages.checkpoint(messages); err != nil {
 			return Checkpoint{}, err
@@ -139,6 +153,8 @@ func (tx *Tx) Checkpoint(messages, calls []string) (cp Checkpoint, err error) {
 	}
 	return cp, nil
 }
+
+func countedBy(s *schema.Session) Counted { return Counted{s.CountedBytes, s.MessageCount} }
 
 // CheckpointNow names where the logs end, for a reader that comes back for what
 // was added since.

@@ -82,6 +82,31 @@ func TestCounters(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("doubled by a merge", 7, true)
+
+	// A writer that comes back adds to the counters; where git merged the log
+	// meanwhile, some of what was added is what they hold.
+	write := func(cp Checkpoint, n int) Checkpoint {
+		tx, err := c.BeginAt(cp)
+		must(t, err)
+		must(t, tx.Append(thread(n, n+1)))
+		must(t, tx.Count())
+		cp, err = tx.Checkpoint(nil, nil)
+		must(t, err)
+		must(t, tx.Commit())
+		return cp
+	}
+	cp := write(Checkpoint{}, 7)
+	appendBatch(t, c, thread(8, 9)) // without the counters
+	cp = write(cp, 9)
+	want("come back", 10, true)
+	merged := readFile(t, s, c.file(messagesFile))
+	must(t, os.Remove(filepath.Join(s.dir, c.file(messagesFile))))
+	writeFile(t, s, c.file(messagesFile), merged+strings.SplitAfter(merged, "\n")[0])
+	if _, err := c.BeginAt(cp); err != ErrCheckpoint {
+		t.Errorf("another file: %v", err)
+	}
+	write(Checkpoint{}, 10)
+	want("merged by git", 11, true)
 	wantSound(t, s)
 }
 

@@ -24,6 +24,7 @@ type Tx struct {
 	failed error // of a flush: nothing can be written after it
 
 	since Checkpoint // that the caller came with
+	began int64      // length of messages.jsonl then
 
 	from     []*Tx           // locks of the other folders, whose records are moved into this one
 	absorbed bool            // they were appended
@@ -78,7 +79,7 @@ func (c *Conversation) begin(cp Checkpoint) (*Tx, error) {
 		tx.Rollback()
 		return nil, err
 	}
-	tx.since = cp
+	tx.since, tx.began = cp, c.messages.Size()
 	c.messages.startAt(tx.indexFrom(cp.Messages))
 	if c.tools != nil {
 		c.tools.startAt(tx.indexFrom(cp.Tools))
@@ -293,8 +294,9 @@ func (tx *Tx) Recount() error {
 	return tx.c.recount(s, tx.c.dirs())
 }
 
-// Count brings the counters of session.json up to date with the logs, at a cost
-// that does not grow with what was counted before.
+// Count brings the counters of session.json up to date with the logs, if it is known
+// that nothing but new records was added to what was counted, at a cost that does not
+// grow with that; else it counts everything.
 func (tx *Tx) Count() error {
 	if err := tx.Flush(); err != nil {
 		return err
@@ -303,8 +305,9 @@ func (tx *Tx) Count() error {
 	if err != nil {
 		return err
 	}
+	known := tx.counted || tx.began == s.CountedBytes || tx.since.Counted == countedBy(s)
 	tx.counted = true
-	if s.CountedBytes == 0 || len(damage) > 0 {
+	if s.CountedBytes == 0 || len(damage) > 0 || !known {
 		return tx.c.recount(s, tx.c.dirs())
 	}
 	return tx.c.countRest(s)

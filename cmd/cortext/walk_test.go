@@ -38,8 +38,8 @@ const checkEvery = 100
 // reads the files itself. scripts/walk.sh runs it for longer.
 //
 // CORTEXT_WALK_BINARY names another program to test, CORTEXT_WALK_KEEP keeps the
-// files of a failed walk, CORTEXT_WALK_ALL goes on after a failure and reports the
-// first failure of each kind.
+// files as they were at a failure, with all commands until then, CORTEXT_WALK_ALL goes
+// on after a failure and reports the first of each kind.
 func TestWalk(t *testing.T) {
 	seeds := []uint64{1, 2}
 	if *walkSeed != 0 {
@@ -100,13 +100,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		counts: map[string]int{}, refused: map[string]int{}, ours: map[string]int{}, conflicts: map[string]int{},
 	}
 	w.check(err)
-	t.Cleanup(func() {
-		if os.Getenv("CORTEXT_WALK_KEEP") != "" && t.Failed() {
-			t.Logf("kept: %s", root)
-			return
-		}
-		w.check(os.RemoveAll(root))
-	})
+	t.Cleanup(func() { w.check(os.RemoveAll(root)) })
 	program := os.Getenv("CORTEXT_WALK_BINARY")
 	if program == "" {
 		dir, err := built()
@@ -206,6 +200,12 @@ func (w *world) fail(kind, format string, args ...any) {
 	w.t.Helper()
 	if w.failures[kind]++; w.failures[kind] > 1 {
 		return
+	}
+	if keep := os.Getenv("CORTEXT_WALK_KEEP"); keep != "" {
+		kept := fmt.Sprintf("%s-%d", w.root, w.step)
+		w.must(os.TempDir(), "cp", "-a", w.root, kept)
+		w.write(filepath.Join(kept, "commands"), strings.Join(w.log, "\n")+"\n")
+		w.t.Logf("kept: %s", kept)
 	}
 	last := w.log[max(0, len(w.log)-30):]
 	w.t.Errorf("seed %d, step %d: %s: %s\nthe last commands:\n  %s", w.seed, w.step, kind, fmt.Sprintf(format, args...), strings.Join(last, "\n  "))
