@@ -2,10 +2,12 @@ package capture
 
 import (
 	"errors"
+	"slices"
 
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
 	"cortext/schema"
+	"cortext/schema/jsonl"
 	"cortext/store"
 )
 
@@ -30,6 +32,30 @@ func (c *Capture) settle(restore bool) error {
 		conv, err := c.ws.Store.Taken(path)
 		if err == nil {
 			err = c.settleOne(conv, path, restore)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(append(errs, c.mend())...)
+}
+
+// mend writes every session.json again that a merge left out or left markers in: git
+// deletes it where one side removed the conversation and the other added to a log.
+func (c *Capture) mend() error {
+	entries, err := c.ws.Store.List()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range entries {
+		if e.Waiting || len(e.Damage) == 0 || slices.ContainsFunc(e.Damage, func(d store.Damage) bool { return d.Kind != store.Missing && d.Kind != jsonl.Conflict }) {
+			continue
+		}
+		conv, err := c.ws.Conversation(e.Path)
+		if err == nil && c.ws.Away(conv) == "" {
+			_, err = c.ws.Finish(conv, workspace.Finishing{Recount: true})
+		}
+		if conv != nil {
+			err = errors.Join(err, conv.Close())
 		}
 		errs = append(errs, err)
 	}
