@@ -163,6 +163,12 @@ func (c *Conversation) healthy(day *os.Root) *schema.Session {
 	return sess
 }
 
+// LeftByMerge reports whether all that is wrong with a session.json in the work tree is
+// what git does: it is missing, or holds conflict markers.
+func (e Entry) LeftByMerge() bool {
+	return !e.Waiting && len(e.Damage) > 0 && !slices.ContainsFunc(e.Damage, func(d Damage) bool { return d.Kind != Missing && d.Kind != jsonl.Conflict })
+}
+
 // withoutTwins shows a conversation that is in several folders once, in the one whose
 // path sorts first, in every clone.
 func withoutTwins(entries []Entry) []Entry {

@@ -2,12 +2,10 @@ package capture
 
 import (
 	"errors"
-	"slices"
 
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
 	"cortext/schema"
-	"cortext/schema/jsonl"
 	"cortext/store"
 )
 
@@ -47,7 +45,7 @@ func (c *Capture) mend() error {
 	}
 	var errs []error
 	for _, e := range entries {
-		if e.Waiting || len(e.Damage) == 0 || slices.ContainsFunc(e.Damage, func(d store.Damage) bool { return d.Kind != store.Missing && d.Kind != jsonl.Conflict }) {
+		if !e.LeftByMerge() {
 			continue
 		}
 		conv, err := c.ws.Conversation(e.Path)

@@ -157,7 +157,7 @@ func (v *watcher) look(ctx context.Context, agents []string) error {
 	if v.unseen != nil {
 		out.Errors = append(out.Errors, v.unseen)
 	}
-	paused, err := v.c.ws.PauseIdle("")
+	paused, err := v.c.ws.PauseIdle(ctx, "")
 	if err != nil {
 		out.Errors = append(out.Errors, err)
 	}

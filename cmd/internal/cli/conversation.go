@@ -217,7 +217,7 @@ exit code is 1 if something could not be saved; what could be is.`,
 			if err != nil {
 				return err
 			}
-			if err := a.pauseIdle(w); err != nil {
+			if err := a.pauseIdle(cmd.Context(), w); err != nil {
 				return err
 			}
 			for _, warning := range stopped.Warnings {

@@ -147,7 +147,7 @@ func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 	if err := a.confirmCompleted(ctx, e); err != nil {
 		return err
 	}
-	if err := a.pauseIdle(w); err != nil {
+	if err := a.pauseIdle(ctx, w); err != nil {
 		return err
 	}
 	e, err := w.CatchUpWith(ctx, e)

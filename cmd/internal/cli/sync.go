@@ -84,7 +84,7 @@ func (a *app) runSync(ctx context.Context, w *flow.Workspace, o syncOptions) err
 		return err
 	}
 	a.sayRemoved(removed, nil)
-	if err := a.pauseIdle(w); err != nil {
+	if err := a.pauseIdle(ctx, w); err != nil {
 		return err
 	}
 	return a.syncFailed(out)

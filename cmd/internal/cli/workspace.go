@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -28,7 +29,7 @@ projectmanage, chat, or the name of a file in .workspace/commands/.`,
 				return err
 			}
 			a.sayPaused(paused)
-			if err := a.pauseIdle(w); err != nil {
+			if err := a.pauseIdle(cmd.Context(), w); err != nil {
 				return err
 			}
 			if asJSON {
@@ -43,8 +44,8 @@ projectmanage, chat, or the name of a file in .workspace/commands/.`,
 }
 
 // pauseIdle pauses what is idle and tells of it.
-func (a *app) pauseIdle(w *flow.Workspace) error {
-	paused, err := w.PauseIdle("")
+func (a *app) pauseIdle(ctx context.Context, w *flow.Workspace) error {
+	paused, err := w.PauseIdle(ctx, "")
 	for _, e := range paused {
 		fmt.Fprintf(a.errw, "paused %q: nothing was said in it for %d minutes\n", oneLine(e.Session.DisplayTitle()), w.Config.IdleMinutes)
 	}

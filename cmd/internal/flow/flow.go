@@ -77,6 +77,9 @@ func (w *Workspace) Current() (store.Entry, error) {
 	if err != nil {
 		return store.Entry{}, err
 	}
+	if busy := slices.DeleteFunc(slices.Clone(active), w.Idle); len(busy) > 0 {
+		active = busy
+	}
 	switch len(active) {
 	case 0:
 		return store.Entry{}, workspace.ErrNoConversation

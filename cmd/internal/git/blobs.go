@@ -2,11 +2,16 @@ package git
 
 import (
 	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"cortext/cmd/internal/shell"
@@ -173,7 +178,7 @@ func contents(ctx context.Context, root string, list []File, missing *NotFetched
 // inHead lists the regular files at or below a path in the last commit.
 func inHead(ctx context.Context, root, path string) ([]File, error) {
 	args := []string{"ls-tree", "-r", "-z", "HEAD"}
-	out, err := list(ctx, root, path, args)
+	out, err := list(ctx, root, args, path)
 	if err != nil {
 		if errors.Is(err, ErrNoRepository) || errors.Is(err, exec.ErrNotFound) || ctx.Err() != nil {
 			return nil, err
@@ -216,9 +221,9 @@ func unborn(ctx context.Context, root string) bool {
 	return err != nil && ctx.Err() == nil
 }
 
-// inIndex lists the regular files at or below a path that are staged.
-func inIndex(ctx context.Context, root, path string) ([]File, error) {
-	out, err := list(ctx, root, path, []string{"ls-files", "-s", "-z"})
+// inIndex lists the regular files at or below some paths that are staged.
+func inIndex(ctx context.Context, root string, paths ...string) ([]File, error) {
+	out, err := list(ctx, root, []string{"ls-files", "-s", "-z"}, paths...)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +240,7 @@ func inIndex(ctx context.Context, root, path string) ([]File, error) {
 // Sparse lists the tracked files below prefix that are not in the work tree because
 // the user checked out only a part of the repository.
 func Sparse(ctx context.Context, root, prefix string) ([]string, error) {
-	out, err := list(ctx, root, prefix, []string{"ls-files", "-t", "-z"})
+	out, err := list(ctx, root, []string{"ls-files", "-t", "-z"}, prefix)
 	if err != nil {
 		return nil, err
 	}
@@ -248,17 +253,47 @@ func Sparse(ctx context.Context, root, prefix string) ([]string, error) {
 	return absent, nil
 }
 
-// list runs a command that lists what is at or below a path of root, relative to
+// Unchanged tells which of some files in the work tree are as the index has them, byte
+// for byte. Where git cannot say, none is.
+func Unchanged(ctx context.Context, root string, paths []string) map[string]bool {
+	staged, err := inIndex(ctx, root, paths...)
+	if err != nil {
+		return nil
+	}
+	same := map[string]bool{}
+	for _, f := range staged {
+		b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(f.Path)))
+		same[f.Path] = err == nil && f.ID == blobID(b, len(f.ID))
+	}
+	return same
+}
+
+// blobID names a content as git does, in a repository whose names have so many digits.
+func blobID(content []byte, digits int) string {
+	h := sha1.New()
+	if digits == 2*sha256.Size {
+		h = sha256.New()
+	}
+	fmt.Fprintf(h, "blob %d\x00", len(content))
+	h.Write(content)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// list runs a command that lists what is at or below some paths of root, relative to
 // root, each ended by a zero byte.
-func list(ctx context.Context, root, path string, args []string) ([]string, error) {
+func list(ctx context.Context, root string, args []string, paths ...string) ([]string, error) {
 	if Dir(root) == "" {
 		return nil, fmt.Errorf("%s: %w", root, ErrNoRepository)
 	}
-	if path != "" && path != "." {
+	args = append(slices.Clone(args), "--")
+	for _, path := range paths {
+		if path == "" {
+			path = "."
+		}
 		if !filepath.IsLocal(filepath.FromSlash(path)) {
 			return nil, fmt.Errorf("%s: outside the workspace", path)
 		}
-		args = append(args, "--", path)
+		args = append(args, path)
 	}
 	out, err := read(ctx, root, args...)
 	if err != nil || out == "" {

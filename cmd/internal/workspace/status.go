@@ -1,10 +1,12 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"time"
 
+	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/lifecycle"
 	"cortext/schema"
 	"cortext/store"
@@ -120,6 +122,13 @@ func ShownStatus(e store.Entry) string {
 	return string(e.Session.Status)
 }
 
+// Idle reports whether a conversation is active in which nothing has happened for
+// idle_minutes.
+func (w *Workspace) Idle(e store.Entry) bool {
+	limit := w.Env.Now().Add(-time.Duration(w.Config.IdleMinutes) * time.Minute)
+	return e.Session.Status == schema.Active && w.Config.IdleMinutes > 0 && !e.Session.LastActive.Time().After(limit)
+}
+
 // unwritable reports whether a conversation cannot be changed by this version.
 func unwritable(e store.Entry) bool {
 	return slices.ContainsFunc(e.Damage, func(d store.Damage) bool { return d.Kind == store.Newer || d.Kind == store.NotRegular })
@@ -136,7 +145,7 @@ const idleFile = "idle"
 // idle_minutes and returns them; it looks for them once a minute at most. Commands
 // call it, since nobody else can where nothing watches. The conversations of the
 // native session that calls, if one does, are not idle.
-func (w *Workspace) PauseIdle(nativeID string) (paused []store.Entry, err error) {
+func (w *Workspace) PauseIdle(ctx context.Context, nativeID string) (paused []store.Entry, err error) {
 	now := w.Env.Now()
 	if b, ok := w.Store.ReadCache(idleFile); ok {
 		last, err := time.Parse(time.RFC3339Nano, string(b))
@@ -148,22 +157,30 @@ func (w *Workspace) PauseIdle(nativeID string) (paused []store.Entry, err error)
 	if err != nil {
 		return nil, err
 	}
-	if paused, err = w.PauseIdleOf(active, nativeID); err == nil {
+	if paused, err = w.PauseIdleOf(ctx, active, nativeID); err == nil {
 		_ = w.Store.WriteCache(idleFile, []byte(now.Format(time.RFC3339Nano)))
 	}
 	return paused, err
 }
 
-// PauseIdleOf is PauseIdle for some conversations, at any time.
-func (w *Workspace) PauseIdleOf(active []store.Entry, nativeID string) (paused []store.Entry, err error) {
-	if w.Config.IdleMinutes <= 0 {
+// PauseIdleOf is PauseIdle for some conversations, at any time. A session.json that is as
+// git has it stays so until something else changes it: nobody asked for this change, and
+// git would refuse to check out another branch over it.
+func (w *Workspace) PauseIdleOf(ctx context.Context, active []store.Entry, nativeID string) (paused []store.Entry, err error) {
+	idle := slices.DeleteFunc(slices.Clone(active), func(e store.Entry) bool {
+		mine := slices.ContainsFunc(e.Session.Sources, func(src schema.Source) bool { return src.NativeID == nativeID && nativeID != "" })
+		return mine || !w.Idle(e)
+	})
+	if len(idle) == 0 {
 		return nil, nil
 	}
-	limit := w.Env.Now().Add(-time.Duration(w.Config.IdleMinutes) * time.Minute)
-	for _, e := range active {
-		s := e.Session
-		mine := slices.ContainsFunc(s.Sources, func(src schema.Source) bool { return src.NativeID == nativeID && nativeID != "" })
-		if mine || s.LastActive.Time().After(limit) {
+	var files []string
+	for _, e := range idle {
+		files = append(files, e.Path+"/.session/session.json")
+	}
+	unchanged := git.Unchanged(ctx, w.Store.Root(), files)
+	for i, e := range idle {
+		if unchanged[files[i]] {
 			continue
 		}
 		if err := w.Pause(e.Path); err != nil {
