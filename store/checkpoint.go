@@ -20,6 +20,9 @@ type Checkpoint struct {
 	Messages LogCheckpoint `json:"messages,omitzero"`
 	Tools    LogCheckpoint `json:"tools,omitzero"`
 	Counted  Counted       `json:"counted,omitzero"`
+
+	// Held is how many messages messages.jsonl held, by id; 0 if that is not known.
+	Held int `json:"held,omitzero"`
 }
 
 // Counted is what session.json said when its counters were those of the very log that
@@ -56,6 +59,11 @@ func (e *replacedError) Is(target error) bool { return target == ErrCheckpoint }
 // sumBytes is how much of a log before a checkpoint is compared. It covers the
 // last record and usually several before it, at the cost of one small read.
 const sumBytes = 4 << 10
+
+// Covers reports whether cp names places that are not before those of other.
+func (cp Checkpoint) Covers(other Checkpoint) bool {
+	return cp.Messages.End >= other.Messages.End && cp.Tools.End >= other.Tools.End
+}
 
 // Confirms reports whether the record that cp names is at the position it names,
 // in both logs. The cost does not depend on their length.
@@ -131,6 +139,23 @@ func (l *logFile) checkpoint(again []string) (LogCheckpoint, error) {
 	return at, err
 }
 
+// held counts the messages of a log whose index may begin at a checkpoint.
+func (l *logFile) held(since Checkpoint) int {
+	if l.from == 0 {
+		return len(l.places)
+	}
+	if since.Held == 0 {
+		return 0
+	}
+	n := since.Held
+	for _, p := range l.places {
+		if p.first >= since.Messages.End {
+			n++
+		}
+	}
+	return n
+}
+
 // Checkpoint names where the logs end now. messages and calls are the records that
 // the next visit brings again. It must follow a [Tx.Flush]. A log that the
 // transaction did not touch keeps its part of the checkpoint that
@@ -145,6 +170,7 @@ func (tx *Tx) Checkpoint(messages, calls []string) (cp Checkpoint, err error) {
 		if cp.Messages, err = c.messages.checkpoint(messages); err != nil {
 			return Checkpoint{}, err
 		}
+		cp.Held = c.messages.held(tx.since)
 	}
 	if c.tools != nil && c.tools.places != nil {
 		if cp.Tools, err = c.tools.checkpoint(calls); err != nil {

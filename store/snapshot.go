@@ -43,6 +43,7 @@ func (c *Conversation) Snapshot() (*Snapshot, error) {
 			return nil, errors.Join(err, n.Close())
 		}
 	}
+	n.Checkpoint.Held = len(n.messages[len(n.messages)-1].index) // the own folder's
 	return n, nil
 }
 

@@ -3,9 +3,11 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -210,6 +212,8 @@ func (w *world) checkOnce(t *workTree, id string, now *snapshot) {
 	}
 }
 
+var conversationPath = regexp.MustCompile(`conversations/[0-9-]+/[^/: ]+`)
+
 // checkDamage runs cortext check. What the user removed or skipped may be missing.
 func (w *world) checkDamage(t *workTree, now *snapshot) {
 	w.t.Helper()
@@ -221,7 +225,7 @@ func (w *world) checkDamage(t *workTree, now *snapshot) {
 		var bad []string
 		excused := false
 		for line := range strings.Lines(out + errs) {
-			if w.excused(line, now) {
+			if w.excused(t, line, now) {
 				excused = true
 			} else if strings.Contains(line, "conversations/") {
 				bad = append(bad, line)
@@ -234,8 +238,17 @@ func (w *world) checkDamage(t *workTree, now *snapshot) {
 }
 
 // excused reports whether a line names a conversation with a session that the user
-// skipped or removed.
-func (w *world) excused(line string, now *snapshot) bool {
+// skipped or removed, here or, if its folder is gone, in the last commit.
+func (w *world) excused(t *workTree, line string, now *snapshot) bool {
+	if path := conversationPath.FindString(line); path != "" {
+		out, _, _ := w.run(command{dir: t.dir, args: []string{"git", "show", "HEAD:./" + path + "/.session/messages.jsonl"}})
+		for line := range strings.Lines(out) {
+			var r record
+			if json.Unmarshal([]byte(line), &r) == nil && w.owner[r.ID] != nil && w.owner[r.ID].state != kept {
+				return true
+			}
+		}
+	}
 	for _, c := range w.chats {
 		if !slices.ContainsFunc(c.natives, func(n *native) bool { return n.state != kept }) {
 			continue

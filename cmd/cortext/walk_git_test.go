@@ -41,10 +41,11 @@ func (w *world) someBranch(t *workTree) string {
 	return pick(w, w.ask(t, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes/origin/main"))
 }
 
-// someCommit returns one of the last commits of all branches.
+// someCommit returns one of the last commits of all branches. What a stash keeps of
+// untracked files is a commit without the workspace.
 func (w *world) someCommit(t *workTree) string {
 	w.t.Helper()
-	return pick(w, w.ask(t, "rev-list", "--all", "--no-merges", "--max-count=12", "--", "src", "conversations"))
+	return pick(w, w.ask(t, "rev-list", "--branches", "--remotes", "--no-merges", "--max-count=12", "--", "src", "conversations"))
 }
 
 func (w *world) checkout(t *workTree) {

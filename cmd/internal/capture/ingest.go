@@ -257,7 +257,7 @@ func (r *router) complete() (bool, error) {
 			continue
 		}
 		of := r.homes[r.first(i)]
-		if of.tree == nil || of.have == nil || of.conv == of.tree && of.confirmed() {
+		if of.tree == nil || of.have == nil || of.conv == of.tree && of.confirmed() && of.segment.Tree.Covers(of.have.Checkpoint) {
 			continue
 		}
 		if !of.tree.Confirms(of.have.Checkpoint) {

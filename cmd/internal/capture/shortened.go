@@ -6,12 +6,14 @@ import (
 )
 
 // Shortened reports whether the log of a conversation is shorter than a checkpoint in the
-// cache says that it was, and the transcript that it was captured from is gone.
-func (c *Capture) Shortened(conv *store.Conversation, s *schema.Session) bool {
+// cache says that it was, and the transcript that it was captured from is gone. lost is
+// how many messages it held then and does not hold now; 0 if that is not known.
+func (c *Capture) Shortened(conv *store.Conversation, s *schema.Session) (lost int, is bool, err error) {
 	size, err := c.ws.Store.LogSize(conv.Path())
 	if err != nil || conv.HasMore() {
-		return false
+		return 0, false, nil // the log, or the folder, is not in the work tree; or more comes
 	}
+	held := 0
 	for _, src := range s.Sources {
 		agent, ok := c.ws.Agent(src.Agent)
 		if !ok {
@@ -23,9 +25,14 @@ func (c *Capture) Shortened(conv *store.Conversation, s *schema.Session) bool {
 		}
 		for _, seg := range b.Segments {
 			if schema.SameConversation(seg.ID, s.ID) && size < seg.Tree.Messages.End {
-				return true
+				is, held = true, max(held, seg.Tree.Held)
 			}
 		}
 	}
-	return false
+	if held == 0 {
+		return 0, is, nil
+	}
+	have, err := conv.MessageIDs()
+	lost = max(held-len(have), 0)
+	return lost, lost > 0, err
 }

@@ -235,7 +235,11 @@ func (w *Workspace) Lost(ctx context.Context, e store.Entry) (*workspace.Lost, e
 	if err != nil {
 		return nil, err
 	}
-	shortened := w.Shortened(c, e.Session)
+	noted, shortened, err := w.Shortened(c, e.Session)
+	if err != nil {
+		return nil, err
+	}
+	n = max(n, noted)
 	if !shortened {
 		if shortened, err = c.LacksStart(e.Session); err != nil {
 			return nil, err

@@ -24,13 +24,16 @@ type Lost struct {
 	Show     string   // the command that shows them, for a shell
 }
 
-func (l *Lost) String() string {
-	text := fmt.Sprintf("%s: %d messages are missing", l.Path, l.Messages)
+func (l *Lost) String() string { return l.Path + ": " + l.What() }
+
+// What says what is missing, and what has it.
+func (l *Lost) What() string {
+	text := fmt.Sprintf("%d messages are missing", l.Messages)
 	switch l.Messages {
 	case 0:
-		text = l.Path + ": messages are missing that were captured"
+		text = "messages are missing that were captured"
 	case 1:
-		text = l.Path + ": 1 message is missing"
+		text = "1 message is missing"
 	}
 	if len(l.Branches) == 0 {
 		return text + "; cortext stop restores what the agent's transcript still has"

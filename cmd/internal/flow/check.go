@@ -1,0 +1,59 @@
+package flow
+
+import (
+	"context"
+	"iter"
+	"path"
+
+	"cortext/schema/jsonl"
+	"cortext/store"
+)
+
+// Check is [workspace.Workspace.Check] and names, besides, the conversations of which only
+// a checkpoint knows that messages are missing.
+func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store.Damage] {
+	return func(yield func(store.Damage) bool) {
+		named := map[string]bool{}
+		for d := range w.Workspace.Check(ctx, note) {
+			named[d.File] = true
+			if !yield(d) {
+				return
+			}
+		}
+		entries, err := w.Store.List()
+		if err != nil {
+			note("which messages were captured was not compared: " + err.Error())
+		}
+		for _, e := range entries {
+			file := path.Join(e.Path, store.MessagesLog)
+			if gone, err := w.ConversationRemoved(e.Session.ID); named[file] || err == nil && gone {
+				continue
+			}
+			text, err := w.shortened(ctx, e)
+			if err != nil {
+				note(file + ": " + err.Error())
+			}
+			if text != "" && !yield(store.Damage{File: file, Damage: jsonl.Damage{Kind: store.Missing, Detail: text}}) {
+				return
+			}
+		}
+	}
+}
+
+// shortened says what a checkpoint knows to be missing of a conversation.
+func (w *Workspace) shortened(ctx context.Context, e store.Entry) (string, error) {
+	c, err := w.Open(e)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	n, is, err := w.Shortened(c, e.Session)
+	if err != nil || !is {
+		return "", err
+	}
+	lost, err := w.FindLost(ctx, c, n)
+	if err != nil {
+		return "", err
+	}
+	return lost.What(), nil
+}
