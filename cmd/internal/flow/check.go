@@ -5,7 +5,7 @@ import (
 	"iter"
 	"path"
 
-	"cortext/schema/jsonl"
+	"cortext/cmd/internal/workspace"
 	"cortext/store"
 )
 
@@ -29,31 +29,28 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 			if gone, err := w.ConversationRemoved(e.Session.ID); named[file] || err == nil && gone {
 				continue
 			}
-			text, err := w.shortened(ctx, e)
+			lost, err := w.shortened(ctx, e)
 			if err != nil {
 				note(file + ": " + err.Error())
 			}
-			if text != "" && !yield(store.Damage{File: file, Damage: jsonl.Damage{Kind: store.Missing, Detail: text}}) {
+			if lost != nil && !yield(lost.Damage()) {
 				return
 			}
 		}
 	}
 }
 
-// shortened says what a checkpoint knows to be missing of a conversation.
-func (w *Workspace) shortened(ctx context.Context, e store.Entry) (string, error) {
+// shortened returns what a checkpoint knows to be missing of a conversation, nil if
+// nothing is.
+func (w *Workspace) shortened(ctx context.Context, e store.Entry) (*workspace.Lost, error) {
 	c, err := w.Open(e)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer c.Close()
 	n, is, err := w.Shortened(c, e.Session)
 	if err != nil || !is {
-		return "", err
+		return nil, err
 	}
-	lost, err := w.FindLost(ctx, c, n)
-	if err != nil {
-		return "", err
-	}
-	return lost.What(), nil
+	return w.FindLost(ctx, c, n)
 }

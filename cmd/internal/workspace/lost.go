@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cortext/cmd/internal/git"
+	"cortext/schema/jsonl"
 	"cortext/store"
 )
 
@@ -24,10 +25,15 @@ type Lost struct {
 	Show     string   // the command that shows them, for a shell
 }
 
-func (l *Lost) String() string { return l.Path + ": " + l.What() }
+func (l *Lost) String() string { return l.Path + ": " + l.what() }
 
-// What says what is missing, and what has it.
-func (l *Lost) What() string {
+// Damage is what is missing as a damage of the log.
+func (l *Lost) Damage() store.Damage {
+	return store.Damage{File: messagesOf(l.Path), Damage: jsonl.Damage{Kind: store.Missing, Detail: l.what()}}
+}
+
+// what says what is missing, and what has it.
+func (l *Lost) what() string {
 	text := fmt.Sprintf("%d messages are missing", l.Messages)
 	switch l.Messages {
 	case 0:
