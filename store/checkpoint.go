@@ -60,9 +60,16 @@ func (e *replacedError) Is(target error) bool { return target == ErrCheckpoint }
 // last record and usually several before it, at the cost of one small read.
 const sumBytes = 4 << 10
 
-// Covers reports whether cp names places that are not before those of other.
-func (cp Checkpoint) Covers(other Checkpoint) bool {
-	return cp.Messages.End >= other.Messages.End && cp.Tools.End >= other.Tools.End
+// Further returns of each log the checkpoint of cp, unless that of other is further.
+// Both are of the same logs.
+func (cp Checkpoint) Further(other Checkpoint) Checkpoint {
+	if cp.Messages.End < other.Messages.End {
+		cp.Messages, cp.Held, cp.Counted = other.Messages, other.Held, other.Counted
+	}
+	if cp.Tools.End < other.Tools.End {
+		cp.Tools = other.Tools
+	}
+	return cp
 }
 
 // Confirms reports whether the record that cp names is at the position it names,

@@ -257,13 +257,17 @@ func (r *router) complete() (bool, error) {
 			continue
 		}
 		of := r.homes[r.first(i)]
-		if of.tree == nil || of.have == nil || of.conv == of.tree && of.confirmed() && of.segment.Tree.Covers(of.have.Checkpoint) {
+		if of.tree == nil || of.have == nil {
 			continue
 		}
-		if !of.tree.Confirms(of.have.Checkpoint) {
+		found := of.have.Checkpoint
+		if of.conv == of.tree && of.confirmed() {
+			found = of.segment.Tree.Further(found) // what was written since goes further, an old cache less far
+		}
+		if !of.tree.Confirms(found) {
 			return false, store.ErrCheckpoint // git replaced the log since it was looked at
 		}
-		h.segment.Tree = of.have.Checkpoint
+		h.segment.Tree = found
 		r.segments[i] = *h.segment
 	}
 	return true, nil
