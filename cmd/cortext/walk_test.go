@@ -19,7 +19,7 @@ import (
 
 var (
 	walkSeed  = flag.Uint64("walk.seed", envNumber("CORTEXT_WALK_SEED", 0), "the seed of TestWalk; 0: two fixed ones")
-	walkSteps = flag.Uint64("walk.steps", envNumber("CORTEXT_WALK_STEPS", 150), "the number of steps of TestWalk")
+	walkSteps = flag.Uint64("walk.steps", envNumber("CORTEXT_WALK_STEPS", 0), "the number of steps of TestWalk; 0: 400, or 150 with -short")
 	walkOnly  = flag.String("walk.only", "", "a regular expression: TestWalk takes only steps whose names match")
 )
 
@@ -45,6 +45,14 @@ func TestWalk(t *testing.T) {
 	if *walkSeed != 0 {
 		seeds = []uint64{*walkSeed}
 	}
+	steps := int(*walkSteps)
+	switch {
+	case steps > 0:
+	case testing.Short():
+		steps = 150
+	default:
+		steps = 400
+	}
 	for _, seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +63,7 @@ func TestWalk(t *testing.T) {
 				}
 			})
 			w.settle(w.tree("one"), seed)
-			w.walk(int(*walkSteps))
+			w.walk(steps)
 		})
 	}
 }
