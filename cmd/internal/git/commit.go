@@ -107,7 +107,7 @@ func Commit(ctx context.Context, root, path, message string) (done bool, err err
 	if attended() {
 		ctx = whole // a person may need longer, and can end it
 	}
-	if _, err := output(attend(withPaths(ctx, root, paths, "commit", "--quiet", "--only", "-m", message))); err != nil {
+	if _, err := output(attend(withPaths(ctx, root, paths, slices.Concat(wholeIndex, []string{"commit", "--quiet", "--only", "-m", message})...))); err != nil {
 		if len(fresh) > 0 {
 			retract(whole, root, fresh)
 		}
@@ -143,7 +143,11 @@ func retract(ctx context.Context, root string, paths []string) {
 
 // everywhere makes a command on the index take files outside of what the user has
 // checked out of the repository, too. Git before 2.34 does not know --sparse.
-var everywhere = []string{"-c", "core.sparseCheckout=false"}
+var everywhere = slices.Concat([]string{"-c", "core.sparseCheckout=false"}, wholeIndex)
+
+// wholeIndex makes git write an index of all files: it finds no new file in a folder
+// that a sparse index has as one entry, and add --intent-to-add crashes on it (2.39.5).
+var wholeIndex = []string{"-c", "index.sparse=false"}
 
 // A change is a path whose file differs from the index, or whose entry of the index
 // differs from the last commit.
