@@ -34,7 +34,7 @@ func (c *Capture) Session(ctx context.Context, agent inject.Agent, nativeID, tra
 // transcript grows, but never for long: what is late is captured the next time.
 const (
 	answerWait = 500 * time.Millisecond // since the transcript last grew
-	answerMost = 5 * time.Second
+	answerMost = 2 * time.Second
 	answerPoll = 5 * time.Millisecond
 )
 
