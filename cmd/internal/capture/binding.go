@@ -204,7 +204,8 @@ func (c *Capture) Bind(agent inject.Agent, nativeID, transcript string) (*Bindin
 	registered := known.In(c.ws.SamePlace)
 	switch {
 	case ok && len(registered) > 0 && b.has(registered):
-	case ok && len(registered) == 0 && len(known.Removed) == 0 && b.Seen == c.seen():
+	case ok && len(registered) == 0 && len(known.Removed) == 0 && b.Seen == c.seen() && len(b.Roots) > 0:
+		// Without a root nothing was in it yet when it was looked at: it may be a fork.
 	default:
 		if b, err = c.rebind(agent, nativeID, transcript, b); err != nil {
 			return nil, err
