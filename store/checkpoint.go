@@ -26,8 +26,8 @@ type Checkpoint struct {
 }
 
 // Counted is what session.json said when its counters were those of the very log that
-// Messages names: what was added to that log since is no record that was counted, and
-// can be added to them. In a log that git merged it may be.
+// Messages names. A writer that finds this log as long as it was can add to them what it
+// writes itself. In what git adds to a log there may be records that were counted.
 type Counted struct {
 	Bytes    int64 `json:"bytes"`
 	Messages int   `json:"messages"`
@@ -146,12 +146,14 @@ func (l *logFile) checkpoint(again []string) (LogCheckpoint, error) {
 	return at, err
 }
 
-// held counts the messages of a log whose index may begin at a checkpoint.
-func (l *logFile) held(since Checkpoint) int {
+// held counts the messages of a log whose index may begin at a checkpoint. It is not
+// known if somebody else added to the log before it was begun to be written, at a
+// length of began: git may have added again what was counted.
+func (l *logFile) held(since Checkpoint, began int64) int {
 	if l.from == 0 {
 		return len(l.places)
 	}
-	if since.Held == 0 {
+	if since.Held == 0 || since.Messages.End != began {
 		return 0
 	}
 	n := since.Held
@@ -177,7 +179,7 @@ func (tx *Tx) Checkpoint(messages, calls []string) (cp Checkpoint, err error) {
 		if cp.Messages, err = c.messages.checkpoint(messages); err != nil {
 			return Checkpoint{}, err
 		}
-		cp.Held = c.messages.held(tx.since)
+		cp.Held = c.messages.held(tx.since, tx.began)
 	}
 	if c.tools != nil && c.tools.places != nil {
 		if cp.Tools, err = c.tools.checkpoint(calls); err != nil {

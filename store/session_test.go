@@ -100,12 +100,10 @@ func TestCounters(t *testing.T) {
 	cp = write(cp, 9)
 	want("come back", 10, true)
 	merged := readFile(t, s, c.file(messagesFile))
-	must(t, os.Remove(filepath.Join(s.dir, c.file(messagesFile))))
-	writeFile(t, s, c.file(messagesFile), merged+strings.SplitAfter(merged, "\n")[0])
-	if _, err := c.BeginAt(cp); err != ErrCheckpoint {
-		t.Errorf("another file: %v", err)
+	writeFile(t, s, c.file(messagesFile), merged+strings.SplitAfter(merged, "\n")[0]) // another file may get the number of this one
+	if cp = write(cp, 10); cp.Held != 0 && cp.Held != 11 {
+		t.Errorf("the checkpoint holds %d messages", cp.Held)
 	}
-	write(Checkpoint{}, 10)
 	want("merged by git", 11, true)
 	wantSound(t, s)
 }

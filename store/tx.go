@@ -24,7 +24,7 @@ type Tx struct {
 	failed error // of a flush: nothing can be written after it
 
 	since Checkpoint // that the caller came with
-	began int64      // length of messages.jsonl then
+	began int64      // length of messages.jsonl then, 0 if it is not known
 
 	from     []*Tx           // locks of the other folders, whose records are moved into this one
 	absorbed bool            // they were appended
@@ -79,7 +79,10 @@ func (c *Conversation) begin(cp Checkpoint) (*Tx, error) {
 		tx.Rollback()
 		return nil, err
 	}
-	tx.since, tx.began = cp, c.messages.Size()
+	tx.since = cp
+	if info, err := c.messages.Refresh(); err == nil { // others may have written
+		tx.began = info.Size()
+	}
 	c.messages.startAt(tx.indexFrom(cp.Messages))
 	if c.tools != nil {
 		c.tools.startAt(tx.indexFrom(cp.Tools))
@@ -305,7 +308,7 @@ func (tx *Tx) Count() error {
 	if err != nil {
 		return err
 	}
-	known := tx.counted || tx.began == s.CountedBytes || tx.since.Counted == countedBy(s)
+	known := tx.counted || tx.began == s.CountedBytes || tx.began == tx.since.Messages.End && tx.since.Counted == countedBy(s)
 	tx.counted = true
 	if s.CountedBytes == 0 || len(damage) > 0 || !known {
 		return tx.c.recount(s, tx.c.dirs())

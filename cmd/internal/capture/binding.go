@@ -38,6 +38,7 @@ type Binding struct {
 	Seen     string    `json:"seen"`     // the conversations that there were when the binding was made
 
 	Cursor inject.Cursor `json:"cursor"`
+	Torn   bool          `json:"torn,omitempty"` // it ended in a line cut off
 	// Looked is how far a session without segments was searched for a command.
 	Looked inject.Cursor `json:"looked,omitzero"`
 	// Subagents says how far the sub-agents' own transcripts were captured, by id.

@@ -107,7 +107,7 @@ func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID strin
 	if err := c.startFrom(in, agent, nativeID, b, size); err != nil {
 		return out, err
 	}
-	if again := in.from.Offset == 0; again || size != in.from.Size {
+	if again := in.from.Offset == 0; again || size != in.from.Size || o.Mode == PutBack && b.Torn {
 		c.ws.Store.Warm()
 		if err := c.ingestMain(ctx, agent, nativeID, b, in); err != nil {
 			return out, fmt.Errorf("%s: %w", b.Transcript, err)
@@ -344,9 +344,6 @@ func (c *Capture) readOn(agent inject.Agent, path string, from inject.Cursor, co
 		o.From = inject.Cursor{}
 		t, err = agent.Open(path, o)
 	}
-	if err == nil && t.Torn != "" {
-		t.Next.Size = t.Next.Offset // it is looked at again, also if it never grows
-	}
 	return t, o.From.Offset == 0, err
 }
 
@@ -373,7 +370,7 @@ func (b *Binding) took(t *inject.Transcript, r *router) {
 	if t.Said != "" {
 		b.Said = EndOf(t.Said)
 	}
-	b.Cursor = t.Next
+	b.Cursor, b.Torn = t.Next, t.Torn != ""
 	b.Segments, b.At = r.segments, r.untilAt
 	if newest := b.Segments[len(b.Segments)-1]; newest.From == "" || newest.Start != "" {
 		b.Current = r.at // all segments have begun: a rewind may have led back

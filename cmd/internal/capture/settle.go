@@ -49,7 +49,11 @@ func (c *Capture) mend() error {
 			continue
 		}
 		conv, err := c.ws.Conversation(e.Path)
-		if err == nil && c.ws.Away(conv) == "" {
+		var gone bool
+		if err == nil {
+			gone, err = c.holdsRemoved(conv)
+		}
+		if err == nil && !gone && c.ws.Away(conv) == "" {
 			_, err = c.ws.Finish(conv, workspace.Finishing{Recount: true})
 		}
 		if conv != nil {
@@ -58,6 +62,24 @@ func (c *Capture) mend() error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// holdsRemoved reports whether a log has messages of a session whose conversation the
+// user has removed, here or elsewhere: its folder is left to the user as it is.
+func (c *Capture) holdsRemoved(conv *store.Conversation) (bool, error) {
+	asked := map[string]bool{}
+	for m, err := range conv.Messages() {
+		if err != nil || asked[m.Source] {
+			continue // what cannot be read, check names
+		}
+		asked[m.Source] = true
+		for _, agent := range c.ws.Env.Agents {
+			if gone, err := c.ws.RemovedSegments(agent.Name, m.Source); err != nil || len(gone) > 0 {
+				return len(gone) > 0, err
+			}
+		}
+	}
+	return false, nil
 }
 
 // settleOne moves what is kept of a conversation, if its folder is in the work tree, here

@@ -40,7 +40,8 @@ const (
 
 // Answer captures a turn with the answer that the agent has told of.
 func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event) (*Binding, error) {
-	for waited := time.Duration(0); ; {
+	until := time.Now().Add(answerMost)
+	for {
 		size, _ := agent.Stat(e.Transcript)
 		b, err := c.Session(ctx, agent, e.NativeID, e.Transcript)
 		if err == nil && len(b.Segments) == 0 {
@@ -51,11 +52,10 @@ func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event
 		}
 		grown := false
 		for quiet := time.Duration(0); !grown && quiet < answerWait; quiet += answerPoll {
-			if waited >= answerMost || ctx.Err() != nil {
+			if time.Now().After(until) || ctx.Err() != nil {
 				return b, nil
 			}
 			time.Sleep(answerPoll)
-			waited += answerPoll
 			now, err := agent.Stat(e.Transcript)
 			grown = err == nil && now != size
 		}

@@ -33,7 +33,11 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 			if err != nil {
 				note(file + ": " + err.Error())
 			}
-			if lost != nil && !yield(lost.Damage()) {
+			switch {
+			case lost == nil:
+			case lost.Staged(ctx, w.Workspace):
+				note(lost.String())
+			case !yield(lost.Damage()):
 				return
 			}
 		}

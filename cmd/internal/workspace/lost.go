@@ -47,6 +47,13 @@ func (l *Lost) what() string {
 	return fmt.Sprintf("%s; git has %d of them in %s: %s shows them", text, l.Found, strings.Join(l.Branches, ", "), l.Show)
 }
 
+// Staged reports whether the log of messages is, byte for byte, as git's index has it: it
+// is not damaged, but that of another branch or time.
+func (l *Lost) Staged(ctx context.Context, w *Workspace) bool {
+	file := messagesOf(l.Path)
+	return git.Unchanged(ctx, w.Store.Root(), []string{file})[file]
+}
+
 func messagesOf(path string) string { return path + "/" + store.MessagesLog }
 
 // FewerThanHead reports whether the log of a conversation is shorter than that in git's

@@ -179,6 +179,9 @@ func (w *Workspace) PauseIdleOf(ctx context.Context, active []store.Entry, nativ
 		files = append(files, e.Path+"/.session/session.json")
 	}
 	unchanged := git.Unchanged(ctx, w.Store.Root(), files)
+	if err := ctx.Err(); err != nil {
+		return nil, err // git has not said it of all
+	}
 	for i, e := range idle {
 		if unchanged[files[i]] {
 			continue
