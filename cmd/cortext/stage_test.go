@@ -5,6 +5,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -227,9 +229,28 @@ func (s *stage) once(c shown, texts ...string) {
 			}
 		}
 		if n != 1 {
-			s.t.Errorf("%q stands there %d times in:\n%s", text, n, strings.Join(contents, "\n"))
+			s.t.Errorf("%q stands there %d times in:\n%s\nThe agents' own files with these words: %q", text, n, strings.Join(contents, "\n"), s.agentFiles(text))
 		}
 	}
+}
+
+// agentFiles lists the files below the home folder that have a string with a text ("user: go on"):
+// what an agent has not written, nobody can capture.
+func (s *stage) agentFiles(text string) (files []string) {
+	s.t.Helper()
+	_, words, _ := strings.Cut(text, ": ")
+	begin := []byte(`"` + words)
+	s.check(filepath.WalkDir(s.home.Dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if bytes.Contains(b, begin) {
+			files = append(files, fmt.Sprintf("%s (%d times)", path, bytes.Count(b, begin)))
+		}
+		return err
+	}))
+	return files
 }
 
 // payload returns the first user turn of the last request, which a resume put
