@@ -103,6 +103,7 @@ func TestClaudeHistories(t *testing.T) {
 		}
 		s.say(term, "typed @@SAY term-"+c.title+"@@", "● term-"+c.title)
 		s.isPayload(printed)
+		s.written("term-" + c.title)
 		s.leave(term)
 		s.once(s.show(c.title), "user: turn 0:", "user: headless", "assistant: head-"+c.title, "user: typed", "assistant: term-"+c.title)
 		if _, err := os.Stat(filepath.Join(s.project, "SHELL-RAN")); err == nil {

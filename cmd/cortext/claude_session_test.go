@@ -128,6 +128,7 @@ func TestClaudeSessionMoves(t *testing.T) {
 	s.check(term.Key("Enter"))
 	s.check(term.WaitForNot("● three", patience))
 	s.say(term, "after the clearing @@SAY four@@", "● four")
+	s.written("four")
 	s.leave(term)
 	want := []string{
 		"user: before it was tied", "assistant: early", "user: /workspace.brainstorm moves", "user: first turn", "assistant: one",

@@ -103,6 +103,7 @@ func TestClaude(t *testing.T) {
 	}
 	s.say(term, "in the terminal @@SAY here I am@@", "● here I am")
 	s.isPayload(printed)
+	s.written("here I am")
 	s.leave(term)
 	s.wait(term, "Saved: API design (paused, ")
 	s.once(s.show("api design"), "user: third turn", "assistant: REST it is", "user: fourth turn", "user: in the terminal", "assistant: here I am")

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -145,6 +146,18 @@ func (s *stage) say(term *agenttest.Terminal, line, answer string) {
 	s.wait(term, answer)
 }
 
+// written waits until an answer is in the agent's own files. Claude Code 2.1.329 may
+// never write one that it shows, if the user leaves at once and the machine is busy
+// (1 of 56 runs, six at a time): nobody can capture it.
+func (s *stage) written(answer string) {
+	s.t.Helper()
+	for end := time.Now().Add(patience); len(s.agentFiles("assistant: "+answer)) == 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("the agent has not written %q", answer)
+		}
+	}
+}
+
 // leave ends the agent as a user does.
 func (s *stage) leave(term *agenttest.Terminal) {
 	s.t.Helper()
@@ -241,10 +254,13 @@ func (s *stage) agentFiles(text string) (files []string) {
 	_, words, _ := strings.Cut(text, ": ")
 	begin := []byte(`"` + words)
 	s.check(filepath.WalkDir(s.home.Dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
+		var b []byte
+		if err == nil && d.Type().IsRegular() {
+			b, err = os.ReadFile(path)
 		}
-		b, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // the agent took it away
+		}
 		if bytes.Contains(b, begin) {
 			files = append(files, fmt.Sprintf("%s (%d times)", path, bytes.Count(b, begin)))
 		}
