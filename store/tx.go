@@ -36,6 +36,7 @@ type Tx struct {
 	tools, messages []record // collected, not written yet
 	size            int      // bytes of their texts, about
 	counted         bool     // the caller has brought the counters up to date
+	answered        bool     // git may have the conversation
 	result          Result
 }
 
@@ -219,6 +220,11 @@ func (tx *Tx) Commit() error {
 	}
 	if written {
 		tx.made = nil
+	}
+	if tx.answered {
+		if err := tx.c.releaseToGit(); err != nil {
+			return fmt.Errorf("remove %q: %w", tx.c.file(unansweredFile), explain(err))
+		}
 	}
 	if err := tx.leaveOthers(); err != nil {
 		return fmt.Errorf("write %q: %w", tx.c.path, explain(err))

@@ -284,7 +284,7 @@ func (w *Workspace) finishStop(path string) (*StopResult, error) {
 		return nil, err
 	}
 	defer c.Close()
-	s, err := w.Finish(c, workspace.Finishing{Pause: true, Recount: true, Describe: w.DescribeSources})
+	s, err := w.Finish(c, workspace.Finishing{Pause: true, Recount: true, Save: true, Describe: w.DescribeSources})
 	if err != nil {
 		return nil, err
 	}

@@ -88,6 +88,12 @@ func (w *Workspace) Begin(b Beginning) (e store.Entry, paused []string, err erro
 		return e, nil, err
 	}
 	defer c.Close()
+	if b.Source != nil { // whoever asks for a conversation on the command line wants it as it is
+		if err := c.HoldFromGit(); err != nil {
+			c.Discard()
+			return e, nil, err
+		}
+	}
 	if err := w.Publish(c); errors.Is(err, store.ErrExist) {
 		return w.takeExisting(c.Path())
 	} else if err != nil {

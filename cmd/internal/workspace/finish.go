@@ -20,6 +20,7 @@ const summaryMessages = 400
 type Finishing struct {
 	Pause    bool // an active conversation becomes paused
 	Recount  bool // the counters are taken from the whole logs, not from what is new
+	Save     bool // git may have the conversation, even if nothing was answered in it
 	Describe func(*schema.Session)
 }
 
@@ -88,6 +89,9 @@ func (w *Workspace) FinishIn(tx *store.Tx, c *store.Conversation, f Finishing) e
 		}
 	}
 	describeAgent(s, h)
+	if f.Save || slices.ContainsFunc(h.Messages, func(m schema.Message) bool { return m.Role == schema.Assistant }) {
+		tx.ReleaseToGit()
+	}
 	if f.Describe != nil {
 		f.Describe(s)
 	}
