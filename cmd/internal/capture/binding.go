@@ -147,7 +147,7 @@ func (c *Capture) Save(agent, nativeID string, b *Binding) error {
 func (c *Capture) saveCursor(agent, nativeID string, b *Binding) {
 	if b.last != "" {
 		_ = c.ws.Registry.Reach(c.ws.Place().Workspace, agent, nativeID, registry.Reached{
-			Offset: b.Cursor.Offset, Size: b.Cursor.Size, Message: b.last, Transcript: b.Transcript,
+			Offset: b.Cursor.Offset, Size: b.Cursor.Size, Message: b.last, Hooked: b.Hooked, Transcript: b.Transcript,
 		})
 	}
 	if raw, err := json.Marshal(b); err == nil {

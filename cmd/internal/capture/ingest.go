@@ -132,6 +132,7 @@ func (c *Capture) startFrom(in *reading, agent inject.Agent, nativeID string, b 
 	cursor := b.Cursor
 	at := c.ws.Registry.Reached(c.ws.Place().Workspace, agent.Name, nativeID)
 	in.reached, in.fresh = at.Message, at.Message == "" && cursor.Offset == 0
+	b.Hooked = b.Hooked || at.Hooked
 	read := at.Size // of the transcript
 	if read == 0 {
 		read = cursor.Size

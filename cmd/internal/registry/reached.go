@@ -14,9 +14,10 @@ import (
 // cache there, so that what a capture finds missing in the logs is known to be new, or
 // to have been taken by git. The zero value says that nothing is known.
 type Reached struct {
-	Offset  int64  `json:"offset"`  // of the cursor in the transcript
-	Size    int64  `json:"size"`    // of the transcript, as the cursor has it
-	Message string `json:"message"` // the last that was captured
+	Offset  int64  `json:"offset"`           // of the cursor in the transcript
+	Size    int64  `json:"size"`             // of the transcript, as the cursor has it
+	Message string `json:"message"`          // the last that was captured
+	Hooked  bool   `json:"hooked,omitempty"` // the agent's hooks tell of the session's turns
 
 	// Transcript is where the session was read. The cache says so, too, and a
 	// repository may bring a cache that names any file of the user's.
