@@ -151,9 +151,6 @@ func (w *world) look(t *workTree) *snapshot {
 			f.id, f.natives = p.id, p.natives
 		case "messages.jsonl":
 			f.records = p.records
-			for _, r := range p.records {
-				t.had[r.ID] = true
-			}
 		}
 		return nil
 	}
@@ -215,6 +212,15 @@ func (w *world) watch(t *workTree, a act, f func()) (before, after *snapshot) {
 	}
 	w.compareLines(t, a, before, after)
 	w.compareUnasked(t, a, change{before, after, had})
+	// What git brings and takes again, and no command that read the session saw, cortext
+	// cannot know to have been there.
+	for _, seen := range []*snapshot{before, after} {
+		for id := range seen.lines() {
+			if n := w.owner[id]; a.all || a.about(n) || n != nil && n.at == t {
+				t.had[id] = true
+			}
+		}
+	}
 	for _, n := range w.natives {
 		n.spoke = n.spoke && (n.at != t || !a.all && !a.about(n))
 	}

@@ -349,6 +349,15 @@ func (w *Workspace) BringBack(ctx context.Context, agent, nativeID string, froms
 	}
 	if len(s.Removed) > 0 {
 		if err := w.Registry.Update(agent, nativeID, func(s *registry.Session) {
+			back := s.In(w.SamePlace) // into the conversations that it was in: a clone may still have their folders
+			for _, r := range s.RemovedIn(w.SamePlace) {
+				if !slices.ContainsFunc(back, func(seg registry.Segment) bool { return seg.From == r.From }) {
+					back = append(slices.Clone(back), r.Segment)
+				}
+			}
+			if len(back) > 0 {
+				s.Bind(w.Place(), w.SamePlace, back)
+			}
 			s.Removed = slices.DeleteFunc(s.Removed, func(r registry.Removal) bool { return w.SamePlace(r.Place) })
 		}); err != nil {
 			return err
