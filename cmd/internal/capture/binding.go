@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -203,6 +204,10 @@ func (c *Capture) Bind(agent inject.Agent, nativeID, transcript string) (*Bindin
 	}
 	b, ok := c.cached(agent.Name, nativeID)
 	registered := known.In(c.ws.SamePlace)
+	if len(registered) == 0 && len(known.Bindings) > 0 { // it may be a clone that wrote it last
+		c.ws.KnowClones(context.Background())
+		registered = known.In(c.ws.SamePlace)
+	}
 	switch {
 	case ok && len(registered) > 0 && b.has(registered):
 	case ok && len(registered) == 0 && len(known.Removed) == 0 && b.Seen == c.seen() && len(b.Roots) > 0:
