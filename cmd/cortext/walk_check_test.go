@@ -241,11 +241,16 @@ func (w *world) checkDamage(t *workTree, now *snapshot) {
 // skipped or removed, here or, if its folder is gone, in the last commit.
 func (w *world) excused(t *workTree, line string, now *snapshot) bool {
 	if path := conversationPath.FindString(line); path != "" {
-		out, _, _ := w.run(command{dir: t.dir, args: []string{"git", "show", "HEAD:./" + path + "/.session/messages.jsonl"}})
-		for line := range strings.Lines(out) {
-			var r record
-			if json.Unmarshal([]byte(line), &r) == nil && w.owner[r.ID] != nil && w.owner[r.ID].state != kept {
-				return true
+		for _, log := range []string{"messages.jsonl", "tools.jsonl"} {
+			out, _, _ := w.run(command{dir: t.dir, args: []string{"git", "show", "HEAD:./" + path + "/.session/" + log}})
+			for line := range strings.Lines(out) {
+				var r struct {
+					ID      string `json:"id"`
+					Message string `json:"message_id"` // of a call
+				}
+				if json.Unmarshal([]byte(line), &r) == nil && slices.ContainsFunc([]string{r.ID, r.Message}, func(id string) bool { return w.owner[id] != nil && w.owner[id].state != kept }) {
+					return true
+				}
 			}
 		}
 	}

@@ -37,7 +37,8 @@ func (c *Capture) settle(restore bool) error {
 }
 
 // mend writes every session.json again that a merge left out or left markers in: git
-// deletes it where one side removed the conversation and the other added to a log.
+// deletes it where one side removed the conversation and the other added to a log. Calls
+// without a message are what is left of a conversation that was removed.
 func (c *Capture) mend() error {
 	entries, err := c.ws.Store.List()
 	if err != nil {
@@ -45,7 +46,7 @@ func (c *Capture) mend() error {
 	}
 	var errs []error
 	for _, e := range entries {
-		if !e.LeftByMerge() {
+		if !e.LeftByMerge() || e.Session.MessageCount == 0 {
 			continue
 		}
 		conv, err := c.ws.Conversation(e.Path)
