@@ -78,7 +78,11 @@ func (s *Store) conversation(name string) *Conversation {
 func (c *Conversation) findOthers(twins []string) {
 	var dirs []string
 	for _, name := range twins {
-		if dir := name + "/" + sessionDir; checkConversationPath(name) == nil && c.s.checkFolder(name) == nil && c.s.isFolder(dir) && !c.s.emptied(dir) {
+		dir := name + "/" + sessionDir
+		if name == c.path || slices.Contains(dirs, dir) { // an index made while folders were moved may say so
+			continue
+		}
+		if checkConversationPath(name) == nil && c.s.checkFolder(name) == nil && c.s.isFolder(dir) && !c.s.emptied(dir) {
 			dirs = append(dirs, dir)
 		}
 	}

@@ -222,7 +222,9 @@ func (s *Store) withWaiting(entries []Entry) []Entry {
 			sess, damage = c.fromName(), []Damage{c.unreadable(c.dir, err)}
 		}
 		if i, ok := byID[schema.IDKey(sess.ID)]; ok && len(damage) == 0 {
-			entries[i].Twins = append(entries[i].Twins, name)
+			if of, known := at[name]; !known || of != i { // else it was written since waitsIn looked
+				entries[i].Twins = append(entries[i].Twins, name)
+			}
 			stale[i] = true
 			continue
 		}

@@ -249,3 +249,16 @@ func TestDeleteTwins(t *testing.T) {
 		}
 	}
 }
+
+// TestTwinOfItself: an index that was made while folders were moved may name a folder
+// twice; whoever writes does not wait for its own lock.
+func TestTwinOfItself(t *testing.T) {
+	s := newTestStore(t)
+	first, twin := twins(t, s)
+	c, err := s.Open(Entry{Path: first.Path(), Twins: []string{first.Path(), twin, twin}, Session: new(schema.Session)})
+	must(t, err)
+	defer c.Close()
+	wantTwins(t, "before", c)
+	must(t, c.Edit(func(*schema.Session) error { return nil }))
+	wantTwins(t, "afterwards", c)
+}

@@ -241,8 +241,11 @@ func (w *world) checkDamage(t *workTree, now *snapshot) {
 // skipped or removed, here or, if its folder is gone, in the last commit.
 func (w *world) excused(t *workTree, line string, now *snapshot) bool {
 	if path := conversationPath.FindString(line); path != "" {
-		for _, log := range []string{"messages.jsonl", "tools.jsonl"} {
-			out, _, _ := w.run(command{dir: t.dir, args: []string{"git", "show", "HEAD:./" + path + "/.session/" + log}})
+		for _, file := range []string{"messages.jsonl", "tools.jsonl", "session.json"} {
+			out, _, _ := w.run(command{dir: t.dir, args: []string{"git", "show", "HEAD:./" + path + "/.session/" + file}})
+			if slices.ContainsFunc(w.natives, func(n *native) bool { return n.state != kept && strings.Contains(out, `"`+n.id+`"`) }) {
+				return true
+			}
 			for line := range strings.Lines(out) {
 				var r struct {
 					ID      string `json:"id"`
