@@ -117,7 +117,8 @@ var (
 // refuse counts why git refused a command, and looks for files that cortext wrote
 // without being asked. New messages that sync or another session's hook caught up
 // with may be in the way of a checkout like any edit, also the first call of a
-// conversation; a folder that nobody asked for must not.
+// conversation, and the session.json beside a log that is in the way, too; a folder that
+// nobody asked for must not.
 func (w *world) refuse(t *workTree, name, said string) {
 	w.t.Helper()
 	reason := refusal.FindString(said)
@@ -137,7 +138,8 @@ func (w *world) refuse(t *workTree, name, said string) {
 				kind = "a new file"
 			}
 			w.ours[fmt.Sprintf("git %s: %s, by %s", name, kind, by)]++
-			caughtUp := strings.HasSuffix(path, "/tools.jsonl") && t.unasked[strings.TrimSuffix(path, "tools.jsonl")+"messages.jsonl"] == ""
+			log := strings.TrimSuffix(strings.TrimSuffix(path, "tools.jsonl"), "session.json") + "messages.jsonl"
+			caughtUp := log != path && t.unasked[log] == "" && (strings.HasSuffix(path, "/tools.jsonl") || strings.Contains(m[3], "\t"+log+"\n"))
 			if kind == "a new file" && by != "sync" && !caughtUp {
 				w.fail("git refused because of a file that "+by+" made", "%s\n%s", path, said)
 			}
