@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -238,11 +239,14 @@ func (w *world) checkDamage(t *workTree, now *snapshot) {
 }
 
 // excused reports whether a line names a conversation with a session that the user
-// skipped or removed, here or, if its folder is gone, in the last commit.
+// skipped or removed, here or in the last commit.
 func (w *world) excused(t *workTree, line string, now *snapshot) bool {
 	if path := conversationPath.FindString(line); path != "" {
 		for _, file := range []string{"messages.jsonl", "tools.jsonl", "session.json"} {
 			out, _, _ := w.run(command{dir: t.dir, args: []string{"git", "show", "HEAD:./" + path + "/.session/" + file}})
+			if here, err := os.ReadFile(filepath.Join(t.dir, path, ".session", file)); err == nil {
+				out += string(here)
+			}
 			if slices.ContainsFunc(w.natives, func(n *native) bool { return n.state != kept && strings.Contains(out, `"`+n.id+`"`) }) {
 				return true
 			}
