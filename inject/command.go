@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"cortext/resume/prompt"
 )
 
 // A Command is a prompt that is a /workspace command.
@@ -12,12 +14,6 @@ type Command struct {
 	PromptID string // the agent's id for it; empty in old versions
 	Message  string // the message that holds it
 	Time     time.Time
-}
-
-// Managing returns the names of the /workspace commands that manage conversations
-// and begin none: cortext itself carries them out.
-func Managing() []string {
-	return []string{"resume", "stop-conversation", "sessions", "session", "context", "compact"}
 }
 
 // Prompted notes a prompt as it was typed: whether it is a /workspace command, and
@@ -29,7 +25,7 @@ func (t *Transcript) Prompted(line string, c Command) {
 		return
 	}
 	t.Commands = append(t.Commands, c)
-	if t.Command == "" && typ != "" && !strings.ContainsAny(typ, "\n\t/\\") && !slices.Contains(Managing(), typ) {
+	if t.Command == "" && typ != "" && !strings.ContainsAny(typ, "\n\t/\\") && !slices.Contains(prompt.Managing(), typ) {
 		t.Command, t.Arguments = name, args
 	}
 }

@@ -152,7 +152,7 @@ func TestAdditive(t *testing.T) {
 		run := tildes.Around(max(outside, found[0].run))
 		block := hd
 		block.command = ""
-		front := block.text(nil) + "\n" + introduction(run, "")
+		front := block.text(nil) + "\n" + introduction(run)
 		sum := tokens.Count(hd.command) + tokens.Count(front) + fencedTokens(run, found[0])
 		if n := tokens.Count(hd.command + front + fenced(run, rendered)); n != sum {
 			t.Errorf("%q: %d tokens, the parts have %d", text, n, sum)

@@ -88,7 +88,7 @@ func TestCutQuotes(t *testing.T) {
 	if !ok {
 		t.Fatal("no block")
 	}
-	intro := introduction(4, "")
+	intro := introduction(4)
 	quoted := "> " + strings.ReplaceAll(p.Text, "\n", "\n> ")
 	for what, text := range map[string]string{
 		"nothing":                     "",
@@ -102,8 +102,8 @@ func TestCutQuotes(t *testing.T) {
 		"another word before":         strings.Replace(p.Text, intro[:5], "Above", 1),
 		"an introduction only":        blockOpen + blockClose + "\n" + intro,
 		"a fence that is not closed":  blockOpen + blockClose + "\n" + intro + "~~~~ history\n~~~~ user\nhello\n",
-		"a fence that is too short":   blockOpen + blockClose + "\n" + introduction(3, "") + "~~~ history\n~~~ user\nhello\n~~~\n",
-		"a fence of another length":   blockOpen + blockClose + "\n" + introduction(5, "") + "~~~~ history\n~~~~ user\nhello\n~~~~\n",
+		"a fence that is too short":   blockOpen + blockClose + "\n" + introduction(3) + "~~~ history\n~~~ user\nhello\n~~~\n",
+		"a fence of another length":   blockOpen + blockClose + "\n" + introduction(5) + "~~~~ history\n~~~~ user\nhello\n~~~~\n",
 		"a length that is no number":  blockOpen + blockClose + "\n" + strings.Replace(intro, "exactly 4", "exactly x", 1) + "~~~~ history\n~~~~\n",
 		"a length below zero":         blockOpen + blockClose + "\n" + strings.Replace(intro, "exactly 4", "exactly -4", 1) + "~~~~ history\n~~~~\n",
 		"a length beyond any":         blockOpen + blockClose + "\n" + strings.Replace(intro, "exactly 4", "exactly 999999999999", 1) + "~~~~ history\n~~~~\n",

@@ -27,6 +27,9 @@ func (p parsed) messages() int {
 	return n
 }
 
+// gapLine is a line that says what is left out.
+var gapLine = regexp.MustCompile(`^… \d+ (calls?|lines?)(, \d+ lines?)?\n`)
+
 var blockPattern = regexp.MustCompile(`(?s)^(.*?)(\[RESUMED CONVERSATION\]\nYou are continuing a previous conversation\.\n\n` +
 	`Conversation: [^\n]+\nLast active: [^\n]+ ago\nMessages: \d+ exchanges\nSummary: [^\n]+\n(?:Task: [^\n]+\n)?(?:Last words of the user: [^\n]+\n)?` +
 	`(?:Plan: [^\n]+\n(?:- \[[ x>]\] [^\n]*\n)*)?` +
@@ -59,6 +62,9 @@ func parse(text string) (parsed, error) {
 	}
 	if rest, ok = strings.CutSuffix(rest, "\n"+fence+"\n"); !ok {
 		return p, fmt.Errorf("no closing line of %d tildes", p.run)
+	}
+	if gap := gapLine.FindString(rest); gap != "" {
+		rest = rest[len(gap):]
 	}
 	if rest, ok = strings.CutPrefix(rest, fence+" "); !ok {
 		return p, fmt.Errorf("no first heading: %.200q", rest)

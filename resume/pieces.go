@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"cortext/resume/digest"
-	"cortext/resume/rank"
+	"cortext/resume/excerpt"
 	"cortext/schema"
 )
 
@@ -18,7 +18,7 @@ const leastReplaced = 80
 // replaced finds in the input of a call the texts that an edit took away: what it made
 // of them says more. Within a text quotes are escaped, so that nothing in one looks
 // like the name of a field.
-func replaced(input string) (spans []rank.Span) {
+func replaced(input string) (spans []excerpt.Span) {
 	at := 0
 	for {
 		from, name := len(input), ""
@@ -32,7 +32,7 @@ func replaced(input string) (spans []rank.Span) {
 		}
 		from += len(name)
 		if at = from + stringEnd(input[from:]); at-from > leastReplaced {
-			spans = append(spans, rank.Span{From: from, To: at})
+			spans = append(spans, excerpt.Span{From: from, To: at})
 		}
 	}
 }
@@ -52,12 +52,12 @@ func stringEnd(s string) int {
 
 // envelope finds the lines that Gemini CLI puts around the output of a command and that
 // say nothing: the command again, and what there was none of.
-func envelope(output string) (spans []rank.Span) {
+func envelope(output string) (spans []excerpt.Span) {
 	if !strings.HasPrefix(output, "Command: ") {
 		return nil
 	}
 	if i := strings.Index(output, "\nOutput: "); i >= 0 && strings.Contains(output[:i], "\nDirectory: ") {
-		spans = append(spans, rank.Span{To: i + 1})
+		spans = append(spans, excerpt.Span{To: i + 1})
 	}
 	end := len(output)
 	for end > 0 {
@@ -70,7 +70,7 @@ func envelope(output string) (spans []rank.Span) {
 		end = from
 	}
 	if end < len(output) {
-		spans = append(spans, rank.Span{From: end, To: len(output)})
+		spans = append(spans, excerpt.Span{From: end, To: len(output)})
 	}
 	return spans
 }
@@ -79,11 +79,11 @@ func envelope(output string) (spans []rank.Span) {
 const longestKey = 120
 
 // complaint finds the line in the output of a failed call that says what went wrong.
-func complaint(t *schema.Tool, output string) rank.Span {
+func complaint(t *schema.Tool, output string) excerpt.Span {
 	line := digest.Complaint(*t)
 	from := strings.Index(output, line)
 	if line == "" || from < 0 {
-		return rank.Span{}
+		return excerpt.Span{}
 	}
-	return rank.Span{From: from, To: from + min(len(line), longestKey)}
+	return excerpt.Span{From: from, To: from + min(len(line), longestKey)}
 }

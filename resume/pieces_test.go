@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"cortext/resume/rank"
+	"cortext/resume/excerpt"
 	"cortext/schema"
 )
 
 // marked puts marks around spans of a text.
-func marked(text string, spans ...rank.Span) string {
+func marked(text string, spans ...excerpt.Span) string {
 	var b strings.Builder
 	at := 0
 	for _, s := range spans {
@@ -80,9 +80,9 @@ func TestComplaintIsTold(t *testing.T) {
 	for i := 105; i < len(h.Messages); i += 2 { // the file is worked on
 		h.Messages[i].Content = "I go on with store/append.go and appendLines."
 	}
-	o.Budget = 5000
+	o.Budget = 3000
 	p := mustBuild(t, s, h, o)
-	for _, want := range []string{"tool Bash failed\n", "\nappend_test.go:6:2: encoding/json imported and not used", `"old_string":"…","new_string":"func appendLines() {}`} {
+	for _, want := range []string{`- Bash {"command":"go test ./store/append.go"} failed` + "\n", "\n  append_test.go:6:2: encoding/json imported and not used, undefined: reader\n", `"old_string":"…","new_string":"func appendLines() {}\\n"} ok`} {
 		if !strings.Contains(p.Text, want) {
 			t.Errorf("no %q in\n%s", want, p.Text)
 		}

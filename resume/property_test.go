@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"cortext/resume/digest"
-	"cortext/resume/rank"
+	"cortext/resume/excerpt"
 	"cortext/schema"
 	"cortext/schema/rawjson"
 	"cortext/schema/tokens"
@@ -133,8 +133,8 @@ func checkPayload(s *schema.Session, h schema.History, o Options, p *Payload) er
 	if text := bare(ps.block); strings.Count(text, "[RESUMED") != 1 || strings.Count(text, "[ENDRESUMED") != 1 {
 		return fmt.Errorf("a marker is forged in the block %q", ps.block)
 	}
-	if strings.HasSuffix(ps.introduction, inPieces) {
-		return checkPieces(h, p, ps)
+	if strings.Contains(ps.introduction, " excerpt ") {
+		return checkExcerpt(h, p, ps)
 	}
 	if ps.messages() != p.Included {
 		return fmt.Errorf("%d messages in the fence, %d included", ps.messages(), p.Included)
@@ -187,9 +187,9 @@ func bare(text string) string {
 	}, text)
 }
 
-// checkPieces fails unless the payload tells pieces of the messages as they stand
-// there, in their order, and counts them rightly.
-func checkPieces(h schema.History, p *Payload, ps parsed) error {
+// checkExcerpt fails unless what the payload holds of the messages stands in them so, in
+// their order, and is counted rightly.
+func checkExcerpt(h schema.History, p *Payload, ps parsed) error {
 	told := map[int]bool{}
 	left := 0
 	for _, l := range p.LeftOut {
@@ -197,29 +197,53 @@ func checkPieces(h schema.History, p *Payload, ps parsed) error {
 			left = l.Count
 		}
 	}
-	own := newHistory(h)
-	last, at := 0, 0
-	var items []item
-	for _, s := range ps.sections {
-		if (s.heading == strings.TrimSpace(stateHeading) || strings.HasPrefix(s.heading, "summary of messages ")) && last == 0 {
+	b := builder{h: newHistory(h), earlier: h.Earlier}
+	all, at := b.read(0, len(h.Messages)).passages, 0
+	find := func(of string, from, to int, fits func(p passage) bool) error {
+		for ; at < len(all); at++ {
+			if n := h.Earlier + all[at].message + 1; n >= from && n <= to && fits(all[at]) {
+				told[n] = true
+				at++
+				return nil
+			}
+		}
+		return fmt.Errorf("messages %d to %d have no %q", from, to, of)
+	}
+	for i, s := range ps.sections {
+		if s.heading == strings.TrimSpace(stateHeading) || strings.HasPrefix(s.heading, "summary of messages ") {
+			if i > 0 && len(told) > 0 {
+				return fmt.Errorf("%q among the messages", s.heading)
+			}
 			continue
 		}
-		word, heading, _ := strings.Cut(s.heading, " ")
-		n, err := strconv.Atoi(word)
-		if err != nil || n < last || n <= h.Earlier || n > h.Earlier+len(h.Messages) {
-			return fmt.Errorf("heading %q after message %d of %d and %d", s.heading, last, h.Earlier, len(h.Messages))
+		numbers, speaker, _ := strings.Cut(s.heading, " ")
+		first, last, ok := strings.Cut(numbers, "-")
+		if !ok {
+			last = first
 		}
-		if n != last {
-			items, at = own.items(&h.Messages[n-h.Earlier-1], false), 0
+		from, err := strconv.Atoi(first)
+		to, err2 := strconv.Atoi(last)
+		if err != nil || err2 != nil || from > to || from <= h.Earlier || to > h.Earlier+len(h.Messages) || ok && speaker != callsHeading {
+			return fmt.Errorf("heading %q of %d and %d", s.heading, h.Earlier, len(h.Messages))
 		}
-		last, told[n] = n, true
-		for at < len(items) && (items[at].heading != " "+heading || !holds(string(items[at].section()), s.text)) {
-			at++
+		if speaker != callsHeading {
+			if err := find(s.text, from, to, func(p passage) bool { return p.tool == "" && p.speaker == speaker && holds(p.texts(), s.text) }); err != nil {
+				return err
+			}
+			continue
 		}
-		if at == len(items) {
-			return fmt.Errorf("message %d has no part %q with %q", n, heading, s.text)
+		for call := range strings.SplitSeq(strings.TrimPrefix("\n"+s.text, "\n- "), "\n- ") {
+			line, output, _ := strings.Cut(call, "\n")
+			output = strings.ReplaceAll("\n"+output, "\n  ", "\n")
+			err := find(call, from, to, func(p passage) bool {
+				input, ok := strings.CutPrefix(line, p.tool+" ")
+				input, ended := strings.CutSuffix(input, " "+p.outcome)
+				return p.tool != "" && ok && ended && holds(p.texts(), input+"\n"+output)
+			})
+			if err != nil {
+				return err
+			}
 		}
-		at++
 	}
 	if len(told) != p.Included || p.Included+left != len(h.Messages)+h.Earlier {
 		return fmt.Errorf("%d told, %d included and %d left out of %d", len(told), p.Included, left, len(h.Messages)+h.Earlier)
@@ -227,15 +251,29 @@ func checkPieces(h schema.History, p *Payload, ps parsed) error {
 	return nil
 }
 
+// texts are the texts of a passage, each on lines of its own.
+func (p passage) texts() string {
+	var b strings.Builder
+	for _, t := range p.parts {
+		b.WriteString(t.Text + "\n")
+	}
+	return b.String()
+}
+
 // holds reports whether the pieces of told stand in whole, in their order.
 func holds(whole, told string) bool {
-	for _, piece := range strings.Split(told, rank.Gap) {
-		piece = strings.Trim(piece, "\n")
-		i := strings.Index(whole, piece)
-		if i < 0 {
-			return false
+	whole = strings.ReplaceAll(whole, excerpt.Gap, "")
+	for _, piece := range strings.Split(told, excerpt.Gap) {
+		if gap := gapLine.FindString(excerpt.Gap + piece + "\n"); gap != "" {
+			piece = (excerpt.Gap + piece + "\n")[len(gap):]
 		}
-		whole = whole[i+len(piece):]
+		for line := range strings.SplitSeq(piece, "\n") {
+			i := strings.Index(whole, line)
+			if i < 0 {
+				return false
+			}
+			whole = whole[i+len(line):]
+		}
 	}
 	return true
 }

@@ -2,8 +2,10 @@ package resume_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,16 +95,12 @@ func history(tb testing.TB, t *recall.Transcript, at int) schema.History {
 // A payloadOf makes a payload of a history in at most so many tokens.
 type payloadOf func(tb testing.TB, s *schema.Session, h schema.History, all []recall.Said, budget int) string
 
-// chat is a command of the length of cortext's own, as an imported conversation has
-// it: its text counts.
-var chat = resume.Command{Name: "/workspace.chat", File: ".workspace/commands/chat.md", Body: strings.Repeat("Keep the document of this conversation up to date while you talk. ", 23)}
-
 // built is the payload of a strategy.
 func built(strategy string) payloadOf {
 	return func(tb testing.TB, s *schema.Session, h schema.History, _ []recall.Said, budget int) string {
 		st := new(digest.State)
 		st.Add(h)
-		p, err := resume.Build(s, h, resume.Options{State: st, Command: chat, Now: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC), Budget: budget, Strategy: strategy})
+		p, err := resume.Build(s, h, resume.Options{State: st, Now: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC), Budget: budget, Strategy: strategy})
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -132,44 +130,136 @@ func tail(results bool) payloadOf {
 	}
 }
 
-// BenchmarkRecall reports the mean recall of payloads at 2,000, 8,000 and 32,000
-// tokens over the cuts of the real transcripts whose history is larger than that;
-// "all" is that of ours, "<agent>" its mean over one agent's, "tail" and
-// "no-results" those of simple payloads.
+// A cutAt is a conversation up to a turn of the user.
+type cutAt struct {
+	*recall.Transcript
+	at      int
+	before  []recall.Said
+	need    map[string]float64
+	session *schema.Session
+	history schema.History
+}
+
+func cutOf(tb testing.TB, t *recall.Transcript, at int) *cutAt {
+	h := history(tb, t, t.Said[at].At)
+	return &cutAt{t, at, t.Said[:at], recall.Future(t.Said, at), &schema.Session{ConversationType: "chat", Title: "a conversation", MessageCount: len(h.Messages)}, h}
+}
+
+// size is about how many bytes a payload of all would have.
+func (c *cutAt) size() (n int) {
+	for _, s := range c.before {
+		n += len(s.Kind) + len(s.Text) + 3
+	}
+	return n
+}
+
+// spoken is how many tokens what the user and the agent said has.
+func (c *cutAt) spoken() (n int) {
+	for _, s := range c.before {
+		if s.Kind == "user" || s.Kind == "assistant" {
+			n += tokens.Count(s.Text)
+		}
+	}
+	return n
+}
+
+// A mean is that of a measure over payloads.
+type mean struct{ sum, n float64 }
+
+func (m *mean) add(sum, n float64) {
+	if n > 0 {
+		m.sum, m.n = m.sum+sum/n, m.n+1
+	}
+}
+
+// measured are the means of all measures of some payloads.
+type measured map[string]*mean
+
+func (m measured) add(name string, sum, n float64) {
+	if m[name] == nil {
+		m[name] = new(mean)
+	}
+	m[name].add(sum, n)
+}
+
+// take measures a payload.
+func (m measured) take(group string, c *cutAt, payload string) {
+	ours, told := splitPayload(payload)
+	names := recall.Score(c.need, payload)
+	m.add(group+"names", names, 1)
+	m.add(group+"names-"+c.Agent, names, 1)
+	m.add(group+"in-context", inContext(c.need, c.before, ours, payload), 1)
+	for _, kind := range []string{"user", "assistant"} {
+		whole, all := wholeSentences(c.before, kind, payload)
+		m.add(group+kind+"-whole", float64(whole), float64(all))
+	}
+	shards, all := shardsIn(c.before, told)
+	m.add(group+"shards", float64(shards), float64(all))
+	m.add(group+"ours", float64(tokens.Count(ours)), float64(tokens.Count(payload)))
+}
+
+func (m measured) report(b *testing.B) {
+	for name, v := range m {
+		b.ReportMetric(v.sum/v.n, name)
+	}
+}
+
+// BenchmarkRecall reports the means of the measures of payloads at 2,000, 8,000 and
+// 32,000 tokens over the cuts of the real transcripts whose history is larger than that.
 func BenchmarkRecall(b *testing.B) {
 	all := transcripts(b)
 	payloads := map[string]payloadOf{"ranked": built(""), "recent-turns": built(resume.RecentTurns), "pruned-tools": built(resume.PrunedTools), "recent-plus-summary": built(resume.RecentPlus), "minimal-state": built(resume.MinimalState), "tail": tail(true), "no-results": tail(false)}
 	for _, budget := range []int{2000, 8000, 32000} {
-		b.Run(fmt.Sprint(budget), func(b *testing.B) {
-			for b.Loop() {
-				sum, n := map[string]float64{}, map[string]float64{}
-				for _, t := range all {
-					for _, cut := range recall.Cuts(t.Said) {
-						need := recall.Future(t.Said, cut)
-						size := 0
-						for _, s := range t.Said[:cut] {
-							size += len(s.Kind) + len(s.Text) + 3
-						}
-						if len(need) < 5 || size < budget*34/10 {
-							continue
-						}
-						h := history(b, t, t.Said[cut].At)
-						s := &schema.Session{ConversationType: "chat", Title: "a conversation", MessageCount: len(h.Messages)}
-						for name, of := range payloads {
-							r := recall.Score(need, of(b, s, h, t.Said[:cut], budget))
-							sum[name] += r
-							n[name]++
-							if name == "ranked" {
-								sum[t.Agent] += r
-								n[t.Agent]++
+		for name, payload := range payloads {
+			b.Run(fmt.Sprintf("%s/%d", name, budget), func(b *testing.B) {
+				for b.Loop() {
+					m := measured{}
+					for _, t := range all {
+						for _, at := range recall.Cuts(t.Said) {
+							c := cutOf(b, t, at)
+							if len(c.need) >= 5 && c.size() >= budget*34/10 {
+								p := payload(b, c.session, c.history, c.before, budget)
+								m.take("", c, p)
+								if c.spoken() < budget*9/10 {
+									m.take("fits-", c, p)
+								}
 							}
 						}
 					}
+					m.report(b)
 				}
-				for name := range sum {
-					b.ReportMetric(sum[name]/n[name], name)
+			})
+		}
+	}
+}
+
+// BenchmarkQuestions reports which share of the questions payloads of 2,000, 8,000 and
+// 32,000 tokens answer; -v lists those that they do not.
+func BenchmarkQuestions(b *testing.B) {
+	byFile := questions(b)
+	for _, budget := range []int{2000, 8000, 32000} {
+		b.Run(fmt.Sprint(budget), func(b *testing.B) {
+			for b.Loop() {
+				m := measured{}
+				for _, file := range slices.Sorted(maps.Keys(byFile)) {
+					data, err := os.ReadFile(filepath.Join(os.Getenv("CORTEXT_TRANSCRIPTS"), file))
+					if err != nil {
+						b.Skip("NOT RUN: the transcripts are not there")
+					}
+					t := recall.Read(file, data)
+					for _, q := range byFile[file] {
+						c := cutOf(b, t, q.Cut)
+						answered := 0.0
+						if q.answered(built("")(b, c.session, c.history, c.before, budget)) {
+							answered = 1
+						} else {
+							b.Logf("not answered: %s: %s (%s at %d)", q.Kind, q.Question, file, q.Cut)
+						}
+						m.add("answered", answered, 1)
+						m.add(q.Kind, answered, 1)
+					}
 				}
-				b.ReportMetric(n["ranked"], "cuts")
+				m.report(b)
 			}
 		})
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"cortext/resume/digest"
-	"cortext/resume/rank"
+	"cortext/resume/excerpt"
 	"cortext/schema"
 	"cortext/schema/tokens"
 )
@@ -175,7 +175,7 @@ func tellState(st *digest.State, limit int, elsewhere ...factGroup) string {
 		if title := f.group.title(); title != "" && (i == 0 || told[i-1].group != f.group) {
 			b.WriteString(title + "\n")
 			if n := more[f.group]; n > 0 {
-				fmt.Fprintf(&b, "- %s %d more\n", rank.Gap, n)
+				fmt.Fprintf(&b, "- %s %d more\n", excerpt.Gap, n)
 			}
 		}
 		b.WriteString(f.text + "\n")
@@ -189,7 +189,7 @@ const leastRequest = 40
 // cutTo cuts a line to limit tokens, with a mark; "" if that leaves next to nothing.
 func cutTo(line string, limit int) string {
 	for n := len(line); n > leastRequest; n = n * 7 / 8 {
-		if cut := before(line, n) + rank.Gap; tokens.Count(cut) <= limit {
+		if cut := before(line, n) + excerpt.Gap; tokens.Count(cut) <= limit {
 			return cut
 		}
 	}
@@ -198,28 +198,26 @@ func cutTo(line string, limit int) string {
 
 // minimalState tells the state and the last message of the user.
 func (b *builder) minimalState(hd head, budget, _ int) (choice, []LeftOut, bool) {
-	r := &ranking{lacking: map[int]bool{}}
-	if i := b.lastSaid(); i >= 0 {
-		r = b.rank(i, i+1)
-	}
-	return b.tell(hd, budget, func(room, _ int) ([]section, []rank.Told) {
-		if r.History == nil {
-			return led(stateHeading, tellState(b.state, room, hd.tells()...)), nil
-		}
-		return b.withRequest(r, func(_ int, elsewhere ...factGroup) ([]section, []rank.Told) {
-			lead := led(stateHeading, tellState(b.state, room*2/3, append(elsewhere, hd.tells()...)...))
-			room := max(room-sectionTokens(lead), 0)
-			return lead, r.Choose(rank.Options{Tokens: room, Asked: 2 * room})
-		})
+	last := max(b.lastSaid(), 0)
+	r := b.read(last, min(last+1, len(b.h.messages)))
+	return b.tell(hd, budget, func(room, _ int) ([]section, []excerpt.Chosen) {
+		lead := led(stateHeading, tellState(b.state, room*2/3, b.toldBy(hd, last)...))
+		return lead, r.Choose(excerpt.Options{Tokens: max(room-sectionTokens(lead), 0)})
 	}, r)
 }
 
-// tells are the groups of facts that the block tells.
-func (hd *head) tells() []factGroup {
-	if hd.summary == "" {
-		return nil
+// toldBy are the groups of facts that the block tells, or the messages from first on.
+func (b *builder) toldBy(hd head, first int) (elsewhere []factGroup) {
+	if hd.summary != "" {
+		elsewhere = append(elsewhere, statusFacts)
 	}
-	return []factGroup{statusFacts}
+	if b.state != nil && b.state.Request.N > b.earlier+first {
+		elsewhere = append(elsewhere, requestFacts)
+	}
+	if b.state != nil && b.state.Task.N > b.earlier+first {
+		elsewhere = append(elsewhere, taskFacts)
+	}
+	return elsewhere
 }
 
 // lastSaid is the index of the last message of the user, but for one that only takes

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"cortext/resume/rank"
+	"cortext/resume/excerpt"
 	"cortext/resume/summary"
 	"cortext/schema"
 	"cortext/schema/rawjson"
@@ -79,29 +79,23 @@ func (b *builder) recentPlusSummary(hd head, budget, last int) (choice, []LeftOu
 	if len(recaps) == 0 {
 		return choice{}, nil, false
 	}
-	r := b.rank(first, len(b.h.messages))
-	c, left, ok := b.tell(hd, budget, func(room, _ int) ([]section, []rank.Told) {
+	r := b.read(first, len(b.h.messages))
+	c, left, ok := b.tell(hd, budget, func(room, _ int) (lead []section, told []excerpt.Chosen) {
 		most := room * summaryShare / 100
-		return b.withRequest(r, func(request int, elsewhere ...factGroup) (lead []section, told []rank.Told) {
-			if len(elsewhere) == 0 {
-				lead = led(stateHeading, tellState(b.state, room*requestShare/100, allBut(requestFacts)...))
+		// What is told as it was said needs no summary, and without that more is told.
+		for needed := recaps; ; {
+			lead = b.tellRecaps(needed, most)
+			rest := max(room-sectionTokens(lead), 0)
+			told = r.Choose(excerpt.Options{Tokens: rest, Recent: true})
+			start := slices.IndexFunc(told, func(t excerpt.Chosen) bool { return t.Text != "" || t.Input != "" })
+			n := len(needed)
+			if start >= 0 {
+				needed = slices.DeleteFunc(slices.Clone(needed), func(c recap) bool { return c.Start >= r.passages[start].message })
 			}
-			room, state := room-sectionTokens(lead), lead
-			// What is told as it was said needs no summary, and without that more is told.
-			for needed := recaps; ; {
-				lead = append(slices.Clone(state), b.tellRecaps(needed, most)...)
-				rest := max(room-sectionTokens(lead)+sectionTokens(state), 0)
-				told = r.Choose(rank.Options{Tokens: rest, Recent: rest * 3 / 4, Asked: rest / askedShare, First: request})
-				start := slices.IndexFunc(told, func(t rank.Told) bool { return t.Recent && t.Text != "" })
-				n := len(needed)
-				if start >= 0 {
-					needed = slices.DeleteFunc(slices.Clone(needed), func(c recap) bool { return c.Start >= r.message[start] })
-				}
-				if len(needed) == n {
-					return lead, told
-				}
+			if len(needed) == n {
+				return lead, told
 			}
-		})
+		}
 	}, r)
 	c.summarized = b.summarized(c.parts)
 	return c, left, ok && c.summarized > 0

@@ -94,7 +94,7 @@ func (b *builder) choose(hd head, budget, last int) choice {
 				return
 			}
 			run := tildes.Around(max(outside, t.run))
-			front := block.text(b.leftOut(t)) + "\n" + introduction(run, "")
+			front := block.text(b.leftOut(t)) + "\n" + introduction(run)
 			if commandTokens+tokens.Count(front)+fencedTokens(run, t) > budget {
 				continue
 			}

@@ -42,24 +42,24 @@ var rules = map[string]rule{
 		why:     "files only: no agent, no payload, no command line",
 	},
 
-	"cortext/resume/prompt": {why: "texts: no file, no clock"},
-	"cortext/resume/find":   {modules: []string{"github.com/sahilm/fuzzy"}, why: "picks from a list that it is given"},
-	"cortext/resume/digest": {ours: []string{"cortext/schema", "cortext/schema/rawjson"}, modules: []string{"mvdan.cc/sh/v3/syntax"}, why: "reads records, writes words"},
-	"cortext/resume/model":  {why: "a table of names: no record"},
-	"cortext/resume/recall": {why: "measures payloads, for tests: by means of its own"},
-	"cortext/resume/tildes": {why: "counts tildes"},
-	"cortext/resume/rank":   {ours: []string{"cortext/schema/tokens"}, why: "chooses from texts, whatever they are of"},
+	"cortext/resume/prompt":  {why: "texts: no file, no clock"},
+	"cortext/resume/find":    {modules: []string{"github.com/sahilm/fuzzy"}, why: "picks from a list that it is given"},
+	"cortext/resume/digest":  {ours: []string{"cortext/schema", "cortext/schema/rawjson"}, modules: []string{"mvdan.cc/sh/v3/syntax"}, why: "reads records, writes words"},
+	"cortext/resume/model":   {why: "a table of names: no record"},
+	"cortext/resume/recall":  {why: "measures payloads, for tests: by means of its own"},
+	"cortext/resume/tildes":  {why: "counts tildes"},
+	"cortext/resume/excerpt": {ours: []string{"cortext/schema/tokens"}, why: "chooses from texts, whatever they are of"},
 	"cortext/resume/summary": {
 		ours: []string{"cortext/schema", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/resume/tildes"},
 		why:  "what is summed up, and what of an answer is kept: asks no model",
 	},
 	"cortext/resume": {
 		ours: []string{"cortext/schema", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/resume/digest", "cortext/resume/model", "cortext/resume/prompt",
-			"cortext/resume/rank", "cortext/resume/summary", "cortext/resume/tildes"},
+			"cortext/resume/excerpt", "cortext/resume/summary", "cortext/resume/tildes"},
 		why: "decides what an agent is told: pure, so that the same input gives the same bytes",
 	},
 
-	"cortext/inject":                {ours: []string{"cortext/schema"}, why: "what an agent is: no store, no payload"},
+	"cortext/inject":                {ours: []string{"cortext/resume/prompt", "cortext/schema"}, why: "what an agent is, and which commands begin a conversation: no store, no payload"},
 	"cortext/inject/setup":          {ours: []string{"cortext/inject", "cortext/resume/prompt", "cortext/schema/rawjson"}, why: "what stands in a project for an agent: texts in, texts out"},
 	"cortext/inject/claude/program": {ours: []string{"cortext/inject"}, why: "one agent's program: knows no record"},
 	"cortext/inject/claude": {
@@ -132,7 +132,7 @@ var forbidden = map[string]map[string]string{
 	"cortext/resume/model":   pure,
 	"cortext/resume/prompt":  pure,
 	"cortext/resume/summary": pure,
-	"cortext/resume/rank":    pure,
+	"cortext/resume/excerpt": pure,
 	"cortext/resume/recall":  pure,
 	"cortext/store": {
 		"os/exec":       "nothing that stands in a workspace is executed",

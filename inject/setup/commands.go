@@ -47,7 +47,7 @@ var plainName = regexp.MustCompile(`^[a-z0-9-]+$`)
 // a-z, 0-9 and "-", or is that of a managing command, gets no file.
 func Commands(f Form, types []inject.Type) []File {
 	own := map[string]string{}
-	for _, name := range inject.Managing() {
+	for _, name := range prompt.Managing() {
 		text, _ := commands.ReadFile("commands/" + name + ".md") // embedded: a test sees one that is missing
 		own[name] = strings.ReplaceAll(string(text), "--agent AGENT", "--agent "+f.Agent)
 	}
@@ -59,7 +59,7 @@ func Commands(f Form, types []inject.Type) []File {
 		files = append(files, f.generated(t.Name, t.Source,
 			"from .workspace/commands/"+t.Name+".md ", "; edit that file, then run cortext init --agent "+f.Agent))
 	}
-	for _, name := range inject.Managing() {
+	for _, name := range prompt.Managing() {
 		files = append(files, f.generated(name, own[name], "", ""))
 	}
 	return files
@@ -68,7 +68,7 @@ func Commands(f Form, types []inject.Type) []File {
 // Managing returns the text of a command that cortext itself carries out, without
 // its frontmatter; ok is false for any other.
 func Managing(name, agent string) (text string, ok bool) {
-	if !slices.Contains(inject.Managing(), name) {
+	if !slices.Contains(prompt.Managing(), name) {
 		return "", false
 	}
 	b, _ := commands.ReadFile("commands/" + name + ".md") // embedded

@@ -40,8 +40,8 @@ func TestCommands(t *testing.T) {
 		t.Errorf("commands %q, not %q", got, want)
 	}
 	names, err := commands.ReadDir("commands")
-	if err != nil || len(names) != len(inject.Managing()) {
-		t.Errorf("%d files are embedded for %d commands (%v)", len(names), len(inject.Managing()), err)
+	if err != nil || len(names) != len(prompt.Managing()) {
+		t.Errorf("%d files are embedded for %d commands (%v)", len(names), len(prompt.Managing()), err)
 	}
 }
 

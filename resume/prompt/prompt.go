@@ -23,6 +23,19 @@ func Types() []string {
 	return []string{"brainstorm", "debug", "plan", "learn", "meeting", "review", "projectmanage", "chat"}
 }
 
+// Managing returns the names of the /workspace commands that manage conversations
+// and begin none: cortext itself carries them out.
+func Managing() []string {
+	return []string{"resume", "stop-conversation", "sessions", "session", "context", "compact"}
+}
+
+// Manages reports whether what a user typed is a command that manages conversations.
+func Manages(typed string) bool {
+	name, _, _ := strings.Cut(typed, " ")
+	name, ok := strings.CutPrefix(strings.TrimSpace(name), "/workspace.")
+	return ok && slices.Contains(Managing(), name)
+}
+
 // BuiltIn returns the built-in file .workspace/commands/<typ>.md with its
 // frontmatter; ok is false for a type that has none.
 func BuiltIn(typ string) (file string, ok bool) {

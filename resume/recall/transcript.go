@@ -111,14 +111,17 @@ func readDocument(data []byte) *Transcript {
 // Read reads a transcript of Claude Code (.jsonl), an export of OpenCode or a session
 // of Gemini CLI; nil if it is none of these.
 func Read(name string, data []byte) *Transcript {
-	read := readDocument
-	if strings.HasSuffix(name, ".jsonl") {
-		read = readClaude
+	var t *Transcript
+	if !strings.HasSuffix(name, ".jsonl") {
+		t = readDocument(data)
 	}
-	t := read(data)
-	if t != nil {
-		t.Name = name
+	if t == nil { // a transcript may have got another name
+		t = readClaude(data)
 	}
+	if len(t.Said) == 0 {
+		return nil
+	}
+	t.Name = name
 	return t
 }
 

@@ -23,3 +23,23 @@ func Longest(s string) int {
 
 // Around is the length of a fence that no run of tildes of that length ends.
 func Around(longest int) int { return max(longest+1, Least) }
+
+// Cut cuts each run of more than n tildes in s to n, with a mark behind it.
+func Cut(s string, n int, mark string) string {
+	var b strings.Builder
+	for {
+		at := strings.IndexByte(s, '~')
+		if at < 0 {
+			b.WriteString(s)
+			return b.String()
+		}
+		b.WriteString(s[:at])
+		rest := strings.TrimLeft(s[at:], "~")
+		run := len(s) - at - len(rest)
+		b.WriteString(s[at : at+min(run, n)])
+		if run > n {
+			b.WriteString(mark)
+		}
+		s = rest
+	}
+}

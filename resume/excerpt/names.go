@@ -1,13 +1,13 @@
-package rank
+package excerpt
 
 import "strings"
 
-// names calls f for each specific name in text: a path, an identifier, a flag, an
+// names calls f for each specific name in text, with where it begins: a path, an identifier, a flag, an
 // error code, an id. It is a run of letters, digits and _ . / ~ - of at least five
 // characters that does not begin with a digit, without the . / - ~ around it, in
 // which something tells that it is no plain word: a slash, an underscore, a dot or
 // a change from small to capital letters inside, or a digit beside a letter.
-func names(text string, f func(name string)) {
+func names(text string, f func(at int, name string)) {
 	for i := 0; i < len(text); {
 		if nameClass[text[i]] != nameStart {
 			i++
@@ -19,8 +19,10 @@ func names(text string, f func(name string)) {
 		if i-from < minName {
 			continue
 		}
-		if name := strings.Trim(text[from:i], "./-~"); specific(name) {
-			f(name)
+		run := text[from:i]
+		at := from + len(run) - len(strings.TrimLeft(run, "./-~"))
+		if name := strings.Trim(run, "./-~"); specific(name) {
+			f(at, name)
 		}
 	}
 }

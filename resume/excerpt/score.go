@@ -1,4 +1,4 @@
-package rank
+package excerpt
 
 import "math"
 
@@ -78,12 +78,12 @@ func (s *stat) worth(n int, name string) int64 {
 func (s *stat) features(n int, name string) [features]float64 {
 	age := math.Log(float64(n - s.last))
 	x := [features]float64{1, age, math.Log(float64(n - s.first)), math.Log(float64(1 + s.fewest)), math.Log(float64(1 + s.calls)), math.Log(0.05 + min(s.inUse, 0.5))}
-	for i, has := range []bool{s.kinds.has(User), s.kinds.has(Assistant), s.kinds.has(Call), s.kinds.has(Call) && isPath(name), s.kinds == 1<<Result} {
+	for i, has := range []bool{s.kinds.has(User), s.kinds.has(Assistant), s.kinds.has(Input), s.kinds.has(Input) && isPath(name), s.kinds == 1<<Output} {
 		if has {
 			x[6+i] = 1
 		}
 	}
-	if s.kinds == 1<<Result {
+	if s.kinds == 1<<Output {
 		x[11] = age
 	}
 	return x
@@ -137,7 +137,7 @@ func isPath(name string) bool {
 
 // weights are the regression's, as
 //
-//	CORTEXT_TRANSCRIPTS=… go test ./resume/rank -run=TestWeights -v -fit
+//	CORTEXT_TRANSCRIPTS=… go test ./resume/excerpt -run=TestWeights -v -fit
 //
 // prints them.
 var weights = [features]float64{

@@ -1,4 +1,4 @@
-package rank
+package excerpt
 
 import (
 	"flag"
@@ -65,7 +65,7 @@ func examples(said []recall.Said) (all []example) {
 		}
 		cuts = cuts[:(len(cuts)+1)/2]
 	}
-	kinds := map[string]Kind{"user": User, "assistant": Assistant, "call": Call, "result": Result}
+	kinds := map[string]Kind{"user": User, "assistant": Assistant, "call": Input, "result": Output}
 	for _, cut := range cuts {
 		need := recall.Future(said, cut)
 		if len(need) < 5 {
@@ -73,7 +73,8 @@ func examples(said []recall.Said) (all []example) {
 		}
 		h := &History{ids: map[string]int32{}}
 		for _, s := range said[:cut] {
-			h.texts = append(h.texts, text{Part: Part{Kind: kinds[s.Kind], Text: s.Text}, segments: split(s.Text, kinds[s.Kind])})
+			t := Text{Kind: kinds[s.Kind], Text: s.Text}
+			h.texts = append(h.texts, text{Text: t, segments: segmentsOf(t)})
 		}
 		total := 0.0
 		for _, w := range need {

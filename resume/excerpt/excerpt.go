@@ -1,0 +1,223 @@
+// Package excerpt chooses what of a history a payload holds where not all of it fits:
+// first what was said, then what was done, by how likely the next turns need it.
+//
+// It is pure and deterministic, and knows nothing of how a history is laid out: its
+// caller gives the sections of the history, and gets back the text of each.
+package excerpt
+
+// A Kind says what a text is.
+type Kind uint8
+
+// The kinds of texts.
+const (
+	User      Kind = iota // what the user typed
+	Assistant             // what the agent said
+	System                // an event that nobody typed
+	Input                 // the input of a tool call, as JSON on one line
+	Output                // what the call gave back
+)
+
+// spoken reports whether a text of this kind was said, and not done.
+func (k Kind) spoken() bool { return k <= System }
+
+// A Text is one text of a section.
+type Text struct {
+	Kind  Kind
+	Text  string
+	Aside []Span // of Text, in order: included only where there is room for all else
+	Why   Span   // of Text: the line that says why a call failed, which stands with its call
+}
+
+// A Span is the bytes of a text from From to before To; none if they are equal.
+type Span struct{ From, To int }
+
+// A Section is a message's text, or a tool call: its input and what it gave back.
+type Section struct {
+	Turn    int // that it belongs to; turns count up
+	Heading int // tokens of what stands before its first text, and behind a call's input
+	Texts   []Text
+}
+
+// Options bound a choice.
+type Options struct {
+	Tokens int      // that the sections may have, headings included
+	Known  []string // texts that the payload holds anyway
+	Recent bool     // choose the end, whatever the rest is worth
+}
+
+// A Chosen is what is included of a section.
+type Chosen struct {
+	Input string   // of a call's input, on one line; "": nothing
+	Text  string   // of the other texts, each on lines of its own; "": nothing
+	Whole bool     // nothing is left out
+	Names []string // names for which it is included, a few
+}
+
+// Gap marks where something is left out.
+const Gap = "…"
+
+// A History is a list of sections that was read once and can be chosen from again
+// and again, by one goroutine.
+type History struct {
+	sections []Section
+	texts    []text
+	first    []int     // by section: the index of its first text in texts, and one more at the end
+	turns    []turn    // in order
+	opening  [][]place // by section: what stands with anything that is included of it; with a question the beginning of its answer
+	names    []name
+	ids      map[string]int32
+}
+
+// A text is a Text with its segments.
+type text struct {
+	Text
+	section  int
+	segments []segment
+	named    []occurrence // of names, in order
+}
+
+// A place is that of a segment.
+type place struct{ text, segment int }
+
+// An occurrence is a name in a text, with the segments that have to be included for
+// it to stand among what surrounds it.
+type occurrence struct {
+	name     int32
+	segment  int32
+	from, to int32 // both included
+}
+
+// A name is one that the history contains.
+type name struct {
+	text   string
+	worth  int64
+	within []int32 // the names that stand in it, itself included
+}
+
+// A turn is what the user asked for and what came of it, by indexes of texts.
+type turn struct {
+	asked  []int // what the user said
+	answer int   // what the agent said last; -1: nothing
+	others []int // what else was said
+}
+
+// Read splits the sections and finds what their names are worth.
+func Read(sections []Section) *History {
+	h := &History{sections: sections, ids: map[string]int32{}}
+	for i, s := range sections {
+		h.first = append(h.first, len(h.texts))
+		for _, t := range s.Texts {
+			h.texts = append(h.texts, text{Text: t, section: i, segments: segmentsOf(t)})
+		}
+	}
+	h.first = append(h.first, len(h.texts))
+	for i := range sections {
+		h.opening = append(h.opening, h.opens(i))
+	}
+	h.readTurns()
+	for _, t := range h.turns {
+		for _, i := range t.asked {
+			if s := h.texts[i].section; t.answer >= 0 {
+				h.opening[s] = append(h.opening[s], place{t.answer, 0})
+			}
+		}
+	}
+	stats := h.stats()
+	for id := range h.names {
+		n := &h.names[id]
+		n.worth = stats[id].worth(len(h.texts), n.text)
+		within(n.text, func(part string) {
+			if in, ok := h.ids[part]; ok {
+				n.within = append(n.within, in)
+			}
+		})
+	}
+	return h
+}
+
+// readTurns finds the turns. A last answer that only announces calls is one, too.
+func (h *History) readTurns() {
+	last := 0
+	for i := range h.texts {
+		t := &h.texts[i]
+		if !t.Kind.spoken() || len(t.segments) == 0 {
+			continue
+		}
+		if n := h.sections[t.section].Turn; len(h.turns) == 0 || n != last {
+			h.turns, last = append(h.turns, turn{answer: -1}), n
+		}
+		now := &h.turns[len(h.turns)-1]
+		switch t.Kind {
+		case User:
+			now.asked = append(now.asked, i)
+		case Assistant:
+			if now.answer >= 0 {
+				now.others = append(now.others, now.answer)
+			}
+			now.answer = i
+		default:
+			now.others = append(now.others, i)
+		}
+	}
+}
+
+// opens is what stands with anything that is included of a call: the beginning of its
+// input and the line that says why it failed.
+func (h *History) opens(section int) (all []place) {
+	for k := h.first[section]; k < h.first[section+1]; k++ {
+		t := &h.texts[k]
+		if t.Kind == Input {
+			for _, j := range t.upTo(callOpened) {
+				all = append(all, place{k, j})
+			}
+		}
+		for j := range t.segments {
+			if t.segments[j].why {
+				all = append(all, place{k, j})
+			}
+		}
+	}
+	return all
+}
+
+// stats finds the names and where each stands.
+func (h *History) stats() []stat {
+	var stats []stat
+	of := make([][]int32, len(h.texts)) // the names in each text
+	for i := range h.texts {
+		t := &h.texts[i]
+		var here []int32
+		for j, s := range t.segments {
+			names(t.Text.Text[s.from:s.to], func(at int, n string) {
+				id, ok := h.ids[n]
+				if !ok {
+					id = int32(len(stats))
+					h.ids[n] = id
+					stats = append(stats, stat{first: i, part: -1})
+					h.names = append(h.names, name{text: n})
+				}
+				if !s.aside {
+					from, to := t.surrounding(j, s.from+at, s.from+at+len(n))
+					t.named = append(t.named, occurrence{id, int32(j), from, to})
+				}
+				if st := &stats[id]; st.part != i {
+					st.part, st.last = i, i
+					st.parts++
+					st.kinds |= 1 << t.Kind
+					if t.Kind == Input {
+						st.calls++
+					}
+					here = append(here, id)
+				}
+			})
+		}
+		for _, id := range here {
+			if st := &stats[id]; st.fewest == 0 || len(here) < st.fewest {
+				st.fewest = len(here)
+			}
+		}
+		of[i] = here
+	}
+	inUse(stats, of)
+	return stats
+}

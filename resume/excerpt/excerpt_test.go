@@ -1,0 +1,415 @@
+package excerpt
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"cortext/schema/tokens"
+)
+
+// words are what texts in tests are made of.
+var words = []string{
+	"the", "server", "answers", "cmd/serve/main.go", "parseHeader", "--dry-run", "ERR_1042", "~/.config/app.toml", "a.b.c", "x86_64", "12345abc", "well-known",
+	"日本語", "é", "👩‍👩‍👧‍👦", "…", "~~~~", "\n", "\n\n", `\n`, "\t", ". ", ", ", "\xff", "\u2028", strings.Repeat("long", 60), strings.Repeat("p/", 40) + "q.go",
+}
+
+func some(r *rand.Rand, n int) string {
+	var b strings.Builder
+	for range n {
+		b.WriteString(words[r.IntN(len(words))])
+		if r.IntN(4) > 0 {
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+func sections(r *rand.Rand, n int) []Section {
+	var all []Section
+	for range n {
+		s := Section{Heading: 1 + r.IntN(8)}
+		switch kind := Kind(r.IntN(4)); kind {
+		case Input:
+			s.Texts = append(s.Texts, Text{Kind: Input, Text: strings.ReplaceAll(some(r, r.IntN(60)), "\n", " ")})
+			if r.IntN(4) > 0 {
+				s.Texts = append(s.Texts, Text{Kind: Output, Text: some(r, r.IntN(400))})
+			}
+		default:
+			if r.IntN(8) > 0 {
+				s.Texts = append(s.Texts, Text{Kind: kind, Text: some(r, r.IntN(100))})
+			}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// TestNames compares with the definition that the measure of recall is built on.
+func TestNames(t *testing.T) {
+	run := regexp.MustCompile(`[A-Za-z_~./-][A-Za-z0-9_./~-]{4,}`)
+	camel, digit, letter := regexp.MustCompile(`[a-z][A-Z]`), regexp.MustCompile(`[0-9]`), regexp.MustCompile(`[A-Za-z]`)
+	check := func(s string) {
+		t.Helper()
+		var want, got []string
+		for _, n := range run.FindAllString(s, -1) {
+			n = strings.Trim(n, "./-~")
+			if len(n) >= 5 && (strings.ContainsAny(n, "/_") || strings.Contains(n[1:len(n)-1], ".") || camel.MatchString(n) || digit.MatchString(n) && letter.MatchString(n)) {
+				want = append(want, n)
+			}
+		}
+		names(s, func(at int, n string) {
+			if s[at:at+len(n)] != n {
+				t.Errorf("%q does not stand at %d of %q", n, at, s)
+			}
+			got = append(got, n)
+		})
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %q, not %q", s, got, want)
+		}
+	}
+	for _, s := range words {
+		check(s)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		check(some(r, 8))
+		b := make([]byte, r.IntN(30))
+		for i := range b {
+			b[i] = "aZ_~./-09 \n"[r.IntN(11)]
+		}
+		check(string(b))
+	}
+}
+
+func TestWithin(t *testing.T) {
+	var got []string
+	within("~/src/cmd-serve/main.go", func(p string) { got = append(got, p) })
+	for _, want := range []string{"~/src/cmd-serve/main.go", "src/cmd-serve/main.go", "serve/main.go", "main.go", "cmd-serve", "cmd-serve/main"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%q is not among %q", want, got)
+		}
+	}
+	if slices.Contains(got, "rve/main.go") || slices.Contains(got, "go") {
+		t.Errorf("%q", got)
+	}
+	n := 0
+	within(strings.Repeat("abcdef/", 10_000), func(string) { n++ })
+	if n > 2*maxElements*maxElements {
+		t.Errorf("%d parts of a name without end", n)
+	}
+}
+
+// TestSegments: the segments are the text, none is longer than need be, cuts a character
+// or goes over the end of a line.
+func TestSegments(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 500 {
+		s := strings.ToValidUTF8(some(r, r.IntN(200)), "?")
+		kind, at := Kind(r.IntN(5)), 0
+		if kind == Input {
+			s = strings.ReplaceAll(s, "\n", " ")
+		}
+		for _, seg := range segmentsOf(Text{Kind: kind, Text: s}) {
+			if seg.from != at || seg.to <= seg.from || !utf8.ValidString(s[seg.from:seg.to]) {
+				t.Fatalf("%q from %d to %d after %d", s, seg.from, seg.to, at)
+			}
+			if i := strings.IndexByte(s[seg.from:seg.to], '\n'); i >= 0 && i != seg.to-seg.from-1 || seg.to-seg.from > longestWhole {
+				t.Errorf("segment %q", s[seg.from:seg.to])
+			}
+			at = seg.to
+		}
+		if at != len(s) {
+			t.Errorf("%d of %d bytes", at, len(s))
+		}
+	}
+}
+
+// TestSegmentsOf: a sentence or a line is whole; a long input is cut where a line of a
+// text in it ends or a member, and never within an escape.
+func TestSegmentsOf(t *testing.T) {
+	long := strings.Repeat("some words of no interest ", 12)
+	for _, tc := range []struct {
+		kind Kind
+		want []string // how it begins
+	}{
+		{User, []string{"This is the first sentence. ", "Here is a second one, e.g. of two. ", "And a third.\n", "\n", "- an entry\n", "2. Tests are number two."}},
+		{Output, []string{"a line. Of two sentences, which is one line.\n", "b\n"}},
+		{Input, []string{`{"command":"one\ntwo","description":"short"}`}},
+		{Input, []string{`{"content":"the first of them`, `\nthe second, which is long`, `\nC:\\new and more of that`, `\n` + long}},
+		{Input, []string{`{"file_path":"/p/a/b.go",`, `"old_string":"some words of no interest some some words of no `, long}},
+	} {
+		text := strings.Join(tc.want, "")
+		var got []string
+		for _, s := range segmentsOf(Text{Kind: tc.kind, Text: text}) {
+			got = append(got, text[s.from:s.to])
+		}
+		for i, want := range tc.want {
+			if i >= len(got) || got[i] != want && !strings.HasPrefix(got[i], want) && !strings.HasSuffix(want, long) && want != long {
+				t.Errorf("segment %d of %q is not %q", i, got, want)
+			}
+		}
+	}
+}
+
+// lineGap is a line that says what is left out.
+var lineGap = regexp.MustCompile(`(?m)^… \d+ lines?$`)
+
+// pieces wants what is included to be pieces of a section in their order.
+func pieces(s Section, told string) error {
+	var whole strings.Builder
+	for _, p := range s.Texts {
+		whole.WriteString(p.Text + "\n")
+	}
+	rest := whole.String()
+	for _, p := range strings.Split(lineGap.ReplaceAllString(told, Gap), Gap) {
+		p = strings.Trim(p, "\n")
+		i := strings.Index(rest, p)
+		if i < 0 {
+			return fmt.Errorf("%q is not in %q", p, rest)
+		}
+		rest = rest[i+len(p):]
+	}
+	return nil
+}
+
+// all is what is included of a section.
+func (c Chosen) all() string {
+	if c.Input == "" {
+		return c.Text
+	}
+	return c.Input + "\n" + c.Text
+}
+
+// TestChoose holds every choice to its bounds.
+func TestChoose(t *testing.T) {
+	rounds := uint64(200)
+	if testing.Short() {
+		rounds = 40
+	}
+	for seed := range rounds {
+		r := rand.New(rand.NewPCG(seed, 5))
+		all := sections(r, r.IntN(40))
+		h := Read(all)
+		for range 3 {
+			o := Options{Tokens: r.IntN(3000), Known: []string{some(r, 5)}, Recent: r.IntN(4) == 0}
+			chosen := h.Choose(o)
+			if again := Read(all).Choose(o); !reflect.DeepEqual(chosen, again) {
+				t.Fatalf("seed %d: another choice the second time", seed)
+			}
+			used := 0
+			for i, d := range chosen {
+				if err := pieces(all[i], d.all()); err != nil {
+					t.Fatalf("seed %d: section %d: %v", seed, i, err)
+				}
+				var whole strings.Builder
+				for _, p := range all[i].Texts {
+					if whole.WriteString(p.Text); p.Text != "" && !strings.HasSuffix(p.Text, "\n") {
+						whole.WriteByte('\n')
+					}
+				}
+				if d.Whole != (d.all() == whole.String()) {
+					t.Fatalf("seed %d: section %d: whole is %t for %q of %q", seed, i, d.Whole, d.all(), whole.String())
+				}
+				if d.all() == "" {
+					continue
+				}
+				if input := all[i].Texts[0]; input.Kind == Input && input.Text != "" && !o.Recent && (d.Input == "" || d.Input[0] != input.Text[0]) {
+					t.Errorf("seed %d: a call without the beginning of its input: %q", seed, d.all())
+				}
+				used += all[i].Heading + tokens.Count(d.all())
+			}
+			if slack := 60 + o.Tokens/8; used > o.Tokens+slack { // a gap is counted with a few tokens, and may have one more
+				t.Errorf("seed %d: %d tokens of %d", seed, used, o.Tokens)
+			}
+			if err := answered(h, chosen); err != nil {
+				t.Errorf("seed %d: %v", seed, err)
+			}
+		}
+	}
+}
+
+// answered wants no question without its answer.
+func answered(h *History, chosen []Chosen) error {
+	for i, t := range h.turns {
+		for _, k := range t.asked {
+			if s := h.texts[k].section; chosen[s].Text != "" && t.answer >= 0 && chosen[h.texts[t.answer].section].Text == "" {
+				return fmt.Errorf("turn %d has its question %q without its answer", i, chosen[s].Text)
+			}
+		}
+	}
+	return nil
+}
+
+// talk is a conversation of n turns with so many sentences in each text.
+func talk(n, sentences int) (all []Section) {
+	for i := range n {
+		said := func(kind Kind, what string) {
+			var b strings.Builder
+			for k := range sentences {
+				fmt.Fprintf(&b, "This is %s %d of turn %d, as it was said. ", what, k, i)
+			}
+			all = append(all, Section{Turn: i, Heading: 5, Texts: []Text{{Kind: kind, Text: b.String()}}})
+		}
+		said(User, "request")
+		said(Assistant, "remark")
+		all = append(all, Section{Turn: i, Heading: 6, Texts: []Text{{Kind: Input, Text: fmt.Sprintf(`{"file_path":"/p/file_%d.go"}`, i)}, {Kind: Output, Text: strings.Repeat(fmt.Sprintf("name_%d of file_%d.go\n", i, i), 40)}}})
+		said(Assistant, "answer")
+	}
+	return all
+}
+
+// TestSpine: what was said comes first; where it does not fit, the requests and the
+// last answers of all turns do, those of older turns shortened; where these do not fit,
+// the last turns and the first one have theirs.
+func TestSpine(t *testing.T) {
+	included := func(chosen []Chosen, turn, which int) bool { return chosen[4*turn+which].Text != "" }
+	all := talk(20, 4) // about 20 * 3 * 60 tokens
+	h := Read(all)
+	whole := h.Choose(Options{Tokens: 6000})
+	for i, c := range whole {
+		if all[i].Texts[0].Kind.spoken() && !c.Whole {
+			t.Errorf("not all of %d fits in 6,000 tokens: %+v", i, c)
+		}
+	}
+	some := h.Choose(Options{Tokens: 2600})
+	for i := range 20 {
+		if !included(some, i, 0) || !included(some, i, 3) {
+			t.Errorf("turn %d is dropped", i)
+		}
+	}
+	if !some[4*19].Whole || !some[4*19+3].Whole || some[4*5+3].Whole {
+		t.Errorf("the last turn is shortened, or the sixth is not: %+v, %+v", some[4*19+3], some[4*5+3])
+	}
+	few := h.Choose(Options{Tokens: 400})
+	if !included(few, 19, 0) || !included(few, 19, 3) || !included(few, 0, 0) || !included(few, 0, 3) || included(few, 1, 0) || included(few, 1, 3) {
+		t.Errorf("of 400 tokens: %+v", few)
+	}
+	end := h.Choose(Options{Tokens: 400, Recent: true})
+	if !end[4*19+3].Whole || included(end, 0, 0) {
+		t.Errorf("the end: %+v", end)
+	}
+}
+
+// TestSurroundings: what surrounds a name is 30 characters on either side, but for white
+// space, or what there is; not what is aside.
+func TestSurroundings(t *testing.T) {
+	for _, tc := range []struct {
+		kind  Kind
+		text  string
+		aside string
+		want  string // from the first to the last segment
+	}{
+		{Output, "one\ntwo\nthree\nsee parseHeader\nfour\nfive\nsix\n", "", "one\ntwo\nthree\nsee parseHeader\nfour\nfive\nsix\n"},
+		{Output, "far away\n" + strings.Repeat("before ", 6) + "\nsee parseHeader\n\n\n" + strings.Repeat("behind ", 6) + "\nfar away\n", "", strings.Repeat("before ", 6) + "\nsee parseHeader\n\n\n" + strings.Repeat("behind ", 6) + "\n"},
+		{Output, "far away\n" + strings.Repeat("before ", 6) + "parseHeader " + strings.Repeat("behind ", 6) + "\nfar away\n", "", strings.Repeat("before ", 6) + "parseHeader " + strings.Repeat("behind ", 6) + "\n"},
+		{Assistant, "It is far away from here. It says parseHeader. And nothing more than that is said of it.", "", "It is far away from here. It says parseHeader. And nothing more than that is said of it."},
+		{Input, `{"old":"aside","new":"parseHeader"` + strings.Repeat(" ", wholeInput) + `}`, `aside`, `","new":"parseHeader"`},
+	} {
+		text := Text{Kind: tc.kind, Text: tc.text}
+		if at := strings.Index(tc.text, tc.aside); tc.aside != "" {
+			text.Aside = []Span{{at, at + len(tc.aside)}}
+		}
+		h := Read([]Section{{Texts: []Text{text}}})
+		got := &h.texts[0]
+		for _, o := range got.named {
+			if from, to := got.segments[o.from].from, got.segments[o.to].to; h.names[o.name].text == "parseHeader" && !strings.HasPrefix(tc.text[from:to], tc.want) {
+				t.Errorf("%q of %q", tc.text[from:to], tc.text)
+			}
+		}
+		if len(got.named) != 1 {
+			t.Errorf("%+v in %q", got.named, tc.text)
+		}
+	}
+}
+
+// TestWorth: what was named lately, often and by people is worth more.
+func TestWorth(t *testing.T) {
+	base := stat{parts: 3, first: 10, last: 50, fewest: 10, kinds: 1 << Output}
+	value := func(change func(*stat)) int64 {
+		s := base
+		change(&s)
+		return s.worth(100, "parseHeader")
+	}
+	plain := value(func(*stat) {})
+	for what, change := range map[string]func(*stat){
+		"later":         func(s *stat) { s.last = 98 },
+		"by the user":   func(s *stat) { s.kinds |= 1 << User },
+		"in a call":     func(s *stat) { s.kinds |= 1 << Input },
+		"among few":     func(s *stat) { s.fewest = 2 },
+		"younger":       func(s *stat) { s.first = 40 },
+		"not in a list": func(s *stat) { s.fewest = 1 },
+	} {
+		if got := value(change); got <= plain {
+			t.Errorf("%s: %d, else %d", what, got, plain)
+		}
+	}
+}
+
+// TestPrefers: a name that the user spoke of is told before one from a long list.
+func TestPrefers(t *testing.T) {
+	var list strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&list, "vendor/some/dependency/file_%d.go\n", i)
+	}
+	all := []Section{{Heading: 6, Texts: []Text{{Kind: User, Text: "please look at cmd/serve/main.go"}}}, {Heading: 6, Texts: []Text{{Kind: Input, Text: `{"command":"find ."}`}, {Kind: Output, Text: list.String()}}}}
+	for i := range 30 {
+		all = append(all, Section{Heading: 6, Texts: []Text{{Kind: Assistant, Text: fmt.Sprintf("step %d of nothing in particular", i)}}})
+	}
+	told := Read(all).Choose(Options{Tokens: 120})
+	if !strings.Contains(told[0].Text, "cmd/serve/main.go") {
+		t.Errorf("%+v", told[:2])
+	}
+	if told[31].Text == "" || !told[31].Whole {
+		t.Errorf("the last section: %+v", told[31])
+	}
+}
+
+func FuzzChoose(f *testing.F) {
+	f.Add("look at cmd/serve/main.go", `{"file_path":"a/b.go"}`, "1: x_y\n2: …\n", 100, 40)
+	f.Fuzz(func(t *testing.T, said, input, output string, budget, recent int) {
+		all := []Section{{Heading: 5, Texts: []Text{{Kind: User, Text: said}}}, {Heading: 5, Texts: []Text{{Kind: Input, Text: input}, {Kind: Output, Text: output}}}, {Heading: 5, Texts: []Text{{Kind: Assistant, Text: output + said}}}}
+		told := Read(all).Choose(Options{Tokens: budget, Recent: recent%2 == 1})
+		for i, d := range told {
+			if err := pieces(all[i], d.all()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkRead(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	all := sections(r, 2000)
+	size := 0
+	for _, s := range all {
+		for _, p := range s.Texts {
+			size += len(p.Text)
+		}
+	}
+	b.SetBytes(int64(size))
+	for b.Loop() {
+		Read(all).Choose(Options{Tokens: 8000})
+	}
+}
+
+// TestNameless: what nobody repeats is worth nothing, and looks like no version, address
+// or commit.
+func TestNameless(t *testing.T) {
+	for name, want := range map[string]bool{
+		"428l-7.5": true, "7.4a5l8": true, "10.5c1-2": true, "sha512-Kq8pdjHJ7XSaOl5Z3Xv9G4oUuTzNJSPQqs0oFWyRFFOBnXW7M2qTOmHhqYDBsYHEyS1Xo1KnJ3yVZ9qHKuTeQ": true,
+		"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855": true,
+		"v1.2.3": false, "1.18.33": false, "192.168.8.1": false, "2025-11-22": false, "1.0.0-rc1": false, "1.5x": false, "go1.26.8": false, "node-20.11.1": false, "a1b2c3d": false,
+		"8906b57c0ffee0000000000000000000000000ab": false, "3d.go": false, "h264.mp4": false, "1.2.3b4": false,
+		"docs/external/moonrepo/docs__guides__intro.ext.md": false, "01kdhg6zb1a5vejjs3h72yzm5p": false, "github.com/alecthomas/participle/v2/lexer/stateful_2024.go": false,
+	} {
+		if got := nameless(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package excerpt
+
+import "slices"
+
+// The shares of the tokens in percent. What was said has saidShare, where it does not
+// fit: spineShare of that is for what the user asked and the last answers. Of the
+// rest, failedShare is for the latest calls that failed, and lineShare for the lines
+// of the latest calls.
+const (
+	saidShare   = 74
+	spineShare  = 92
+	failedShare = 4
+	lineShare   = 8
+)
+
+// An answer is shortened to shortest tokens before others have more, and what the user
+// asked for to askedTimes as many: people say in few words what it is all about. The
+// latest answer has latestTimes as many more, the one before it half of that, and so on.
+const (
+	shortest    = 30
+	askedTimes  = 10
+	latestTimes = 4
+)
+
+// said includes what was said: all of it, if it has room. Else the requests and the
+// last answers come first, those of older turns shortened, and then what else was
+// said, the latest first.
+func (c *chooser) said() {
+	limit := c.Tokens * saidShare / 100
+	if c.everything(limit) {
+		return
+	}
+	// The first turn says what it is all about: it comes right after the last.
+	var order []turn
+	for i, t := range slices.Backward(c.turns) {
+		switch {
+		case len(order) == 1 && i > 0:
+			order = append(order, c.turns[0], t)
+		case i > 0 || len(order) < 2:
+			order = append(order, t)
+		}
+	}
+	spine := limit * spineShare / 100
+	for most := 1; most < limit; most = max(most+most/2, shortest) { // at first a sentence of each
+		for age, t := range order {
+			for _, i := range t.asked {
+				c.extend(i, askedTimes*most, spine)
+			}
+			if t.answer >= 0 {
+				c.extend(t.answer, most+most*latestTimes/(age+1), spine)
+			}
+		}
+	}
+	for _, t := range order {
+		for _, i := range slices.Backward(t.others) {
+			c.extend(i, limit, limit)
+		}
+	}
+	for _, t := range order {
+		for _, i := range t.asked {
+			c.extend(i, limit, limit)
+		}
+		if t.answer >= 0 {
+			c.extend(t.answer, limit, limit)
+		}
+	}
+}
+
+// everything includes all that was said if it has room in limit tokens, which it
+// reports.
+func (c *chooser) everything(limit int) bool {
+	n := 0
+	for i := range c.texts {
+		if t := &c.texts[i]; t.Kind.spoken() {
+			for j := range t.segments {
+				n += t.count(j)
+			}
+			if n += c.sections[t.section].Heading; n > limit {
+				return false
+			}
+		}
+	}
+	for i := range c.texts {
+		if t := &c.texts[i]; t.Kind.spoken() && len(t.segments) > 0 {
+			c.include(i, 0, len(t.segments)-1, c.Tokens)
+		}
+	}
+	return true
+}
+
+// extend includes more of a text, until most tokens of it are, or limit in all. The
+// user often says at the end what is wanted, and the agent at the beginning how it
+// ended.
+func (c *chooser) extend(i, most, limit int) {
+	t := &c.texts[i]
+	n := 0
+	for j := range t.segments {
+		if t.segments[j].shown {
+			n += t.count(j)
+		}
+	}
+	for a, b := 0, len(t.segments)-1; a <= b; {
+		j, end := a, len(t.segments)-1-b // how many of the end come before
+		if t.Kind == User && a > 0 && end == 0 || t.Kind != User && a >= 3*(end+1) {
+			j = b
+			b--
+		} else {
+			a++
+		}
+		if t.segments[j].shown {
+			continue
+		}
+		if n+t.count(j) > most && n > 0 || !c.include(i, j, j, limit) {
+			return
+		}
+		n += t.count(j)
+	}
+}
+
+// done includes the latest calls that failed, each with the line that says why, and
+// the lines of the latest calls.
+func (c *chooser) done() {
+	limit := c.used + c.Tokens*failedShare/100
+	said := map[string]bool{} // why calls failed
+	for i := range slices.Backward(c.texts) {
+		t := &c.texts[i]
+		why := t.Text.Text[t.Why.From:t.Why.To]
+		if why == "" || said[why] {
+			continue
+		}
+		said[why] = true
+		j := slices.IndexFunc(t.segments, func(s segment) bool { return s.why })
+		if !c.include(i, max(j-1, 0), min(j+1, len(t.segments)-1), limit) && !c.include(i, j, j, limit) {
+			break
+		}
+	}
+	c.lines(c.used + c.Tokens*lineShare/100)
+}
+
+// lines includes the lines of the latest calls, until limit tokens are used.
+func (c *chooser) lines(limit int) {
+	for i := range slices.Backward(c.texts) {
+		t := &c.texts[i]
+		if t.Kind != Input {
+			continue
+		}
+		for _, j := range t.upTo(callShown) {
+			if !c.include(i, j, j, limit) {
+				return
+			}
+		}
+	}
+}
+
+// fill spends what is left: on what was said, on the calls, and on what they gave
+// back, the latest first.
+func (c *chooser) fill() {
+	for i := range slices.Backward(c.texts) {
+		if c.texts[i].Kind.spoken() {
+			c.extend(i, c.Tokens, c.Tokens)
+		}
+	}
+	c.lines(c.Tokens)
+	for _, aside := range []bool{false, true} {
+		for i := range slices.Backward(c.texts) {
+			for j, s := range c.texts[i].segments {
+				if s.aside == aside && !c.include(i, j, j, c.Tokens) {
+					break
+				}
+			}
+		}
+	}
+	c.close()
+}
+
+// close includes what takes no more room than to say that it is left out.
+func (c *chooser) close() {
+	for i := range c.texts {
+		t := &c.texts[i]
+		for j := 1; j < len(t.segments); j++ {
+			if !t.segments[j].shown && t.segments[j-1].shown && (j+1 == len(t.segments) || t.segments[j+1].shown) && t.count(j) <= t.gap(j) {
+				c.include(i, j, j, c.used+gapTokens)
+			}
+		}
+	}
+}
+
+// The last output has at most this part of the tokens where the end is chosen, those
+// before it half as many each, but not less than leastOutput.
+const (
+	lastAsked   = 4 // likewise what the user asked for last
+	lastOutput  = 6
+	leastOutput = 40
+)
+
+// recent includes the end, and what the user asked for last.
+func (c *chooser) recent() {
+	if n := len(c.turns); n > 0 {
+		for _, i := range c.turns[n-1].asked {
+			c.extend(i, c.Tokens/lastAsked, c.Tokens)
+		}
+	}
+	room := c.Tokens / lastOutput
+	for i := range slices.Backward(c.sections) {
+		for k := c.first[i]; k < c.first[i+1]; k++ {
+			t := &c.texts[k]
+			limit := c.Tokens
+			if !t.Kind.spoken() {
+				limit = min(c.used+room, c.Tokens)
+			}
+			for j := range t.segments {
+				if c.include(k, j, j, limit) {
+					continue
+				}
+				if limit == c.Tokens {
+					return
+				}
+				break
+			}
+			if t.Kind == Output {
+				room = max(room/2, leastOutput)
+			}
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package excerpt
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A segment is the least that is included of a text: a sentence, a line, or of a
+// long one a part that ends where a clause or at least a word does.
+type segment struct {
+	from, to int  // bytes of the text; the newline of its line is in it
+	tokens   int  // about so many; 0: not counted yet
+	shown    bool // it is included
+	aside    bool // it is included only where there is room for all else
+	why      bool // it stands with its call
+}
+
+// The sizes in bytes of segments. A line or a sentence is whole up to longestWhole;
+// a part of one has about partBytes. The input of a call is one line of JSON, whole
+// up to wholeInput, of which a part has at least leastInput.
+const (
+	longestWhole = 500
+	partBytes    = 120
+	wholeInput   = 200
+	inputBytes   = 60
+	leastInput   = 20
+)
+
+// longestCut is how many bytes a segment may have more, so that no name is cut.
+const longestCut = 160
+
+// segmentsOf cuts a text into segments, each of which lies in one of its spans or in
+// none.
+func segmentsOf(t Text) []segment {
+	var out []segment
+	at := 0
+	add := func(to int, aside bool) {
+		for at < to {
+			n := next(t.Text[at:to], t.Kind)
+			out = append(out, segment{from: at, to: at + n, aside: aside, why: at < t.Why.To && at+n > t.Why.From})
+			at += n
+		}
+	}
+	for _, s := range t.Aside {
+		add(s.From, false)
+		add(s.To, true)
+	}
+	add(len(t.Text), false)
+	return out
+}
+
+// next is the length of the first segment of a text.
+func next(text string, kind Kind) int {
+	if kind == Input {
+		return nextInput(text)
+	}
+	end := strings.IndexByte(text, '\n') + 1
+	if end == 0 {
+		end = len(text)
+	}
+	if kind != Output {
+		end = sentences(text[:end])
+	}
+	if end <= longestWhole {
+		return end
+	}
+	return cutAt(text[:end], partBytes)
+}
+
+// sentences is the length of the first sentence of a line with the space behind it, or
+// of so many that they say something: "2. Tests" is not to end at its number.
+func sentences(line string) int {
+	const least = 25
+	for i := least; i+2 < len(line); i++ {
+		if strings.IndexByte(".!?", line[i]) >= 0 && line[i+1] == ' ' {
+			if r, _ := utf8.DecodeRuneInString(line[i+2:]); unicode.IsUpper(r) {
+				return i + 2
+			}
+		}
+	}
+	return len(line)
+}
+
+// nextInput is the length of the first segment of a text in JSON, in which line ends
+// are escapes.
+func nextInput(text string) int {
+	if len(text) <= wholeInput {
+		return len(text)
+	}
+	for i := 0; i+1 < inputBytes; i++ {
+		switch {
+		case text[i] == '\\' && text[i+1] == 'n' && i >= leastInput:
+			return i
+		case text[i] == '\\':
+			i++ // what is escaped, be it a backslash
+		case text[i] == ',' && text[i+1] == '"' && i >= leastInput:
+			return i + 1
+		}
+	}
+	return cutAt(text, inputBytes)
+}
+
+// cutAt is the length of a segment of a line of which about most bytes are wanted.
+func cutAt(line string, most int) int {
+	for i := most; i > most/2; i-- {
+		if strings.IndexByte(".;,:)}]!?", line[i-1]) >= 0 && line[i] == ' ' {
+			return i + 1
+		}
+	}
+	for i := most + most/8; i > most/2; i-- {
+		if i < len(line) && (line[i-1] == ' ' || line[i-1] == '\t') {
+			return i
+		}
+	}
+	at := most
+	for at < len(line) && at < most+longestCut && nameClass[line[at]] != 0 {
+		at++
+	}
+	for at < len(line) && !utf8.RuneStart(line[at]) {
+		at++
+	}
+	return at
+}
+
+// around is how many characters, but for white space, have to stand on either side
+// of a name for it to be understood.
+const around = 30
+
+// mostSpace is how many bytes of a text are looked at for them.
+const mostSpace = 400
+
+// surrounding finds the segments that hold what surrounds the bytes from from to to
+// of a text, which lie in segment j.
+func (t *text) surrounding(j, from, to int) (first, last int32) {
+	s := t.Text.Text
+	n := 0
+	for least := max(from-mostSpace, 0); from > least && n < around; from-- {
+		if c := s[from-1]; c > ' ' && utf8.RuneStart(c) {
+			n++
+		}
+	}
+	n = 0
+	for most := min(to+mostSpace, len(s)); to < most && n < around; to++ {
+		if c := s[to]; c > ' ' && utf8.RuneStart(c) {
+			n++
+		}
+	}
+	a, b := j, j
+	for a > 0 && t.segments[a].from > from && !t.segments[a-1].aside {
+		a--
+	}
+	for b+1 < len(t.segments) && t.segments[b].to < to && !t.segments[b+1].aside {
+		b++
+	}
+	return int32(a), int32(b)
+}

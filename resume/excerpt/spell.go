@@ -1,0 +1,101 @@
+package excerpt
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Lines counts lines in words.
+func Lines(n int) string { return count(n, "line") }
+
+// Calls counts calls in words.
+func Calls(n int) string { return count(n, "call") }
+
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// chosen spells the choice.
+func (c *chooser) chosen() []Chosen {
+	for i := range c.sections {
+		d := &c.out[i]
+		d.Whole = c.open[i] || c.empty(i)
+		if !c.open[i] {
+			continue
+		}
+		for k := c.first[i]; k < c.first[i+1]; k++ {
+			t := &c.texts[k]
+			text, whole := t.spell()
+			d.Whole = d.Whole && whole
+			if t.Kind == Input {
+				d.Input = strings.TrimSuffix(text, "\n")
+			} else {
+				d.Text += text
+			}
+		}
+	}
+	return c.out
+}
+
+// empty reports whether there is nothing to include of a section.
+func (c *chooser) empty(section int) bool {
+	for _, t := range c.sections[section].Texts {
+		if t.Text != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// spell writes what is included of a text, on lines of its own, and reports whether
+// that is all of it.
+func (t *text) spell() (spelled string, whole bool) {
+	var b strings.Builder
+	whole = true
+	for j := 0; j < len(t.segments); j++ {
+		s := &t.segments[j]
+		if s.shown {
+			b.WriteString(t.Text.Text[s.from:s.to])
+			continue
+		}
+		whole = false
+		k := j
+		for k+1 < len(t.segments) && !t.segments[k+1].shown {
+			k++
+		}
+		left := t.Text.Text[s.from:t.segments[k].to]
+		lines := strings.Count(left, "\n")
+		last := k+1 == len(t.segments)
+		if last && !strings.HasSuffix(left, "\n") {
+			lines++
+		}
+		switch {
+		case t.Kind == Input:
+			b.WriteString(Gap)
+		case !t.starts(j):
+			if last && b.Len() == 0 {
+				break
+			}
+			b.WriteString(Gap)
+			if strings.Contains(left, "\n") {
+				b.WriteString("\n")
+			}
+		case strings.Contains(left, "\n") && !last && !t.starts(k+1):
+			b.WriteString(Gap)
+		case b.Len() == 0 && last:
+		default:
+			b.WriteString(Gap + " " + Lines(lines) + "\n")
+		}
+		j = k
+	}
+	if b.Len() == 0 {
+		return "", whole
+	}
+	if !strings.HasSuffix(b.String(), "\n") {
+		b.WriteString("\n")
+	}
+	return b.String(), whole
+}

@@ -1,0 +1,117 @@
+package resume_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"cortext/resume/recall"
+)
+
+// around is how many characters on either side of a name, but for white space, have to
+// be as they were.
+const around = 30
+
+// inContext is [recall.Score] where a name counts only if it stands in the payload as it stood
+// somewhere in the history: with the characters around it, up to the ends of its text.
+// In what cortext says itself, ours, a name counts as it is.
+func inContext(need map[string]float64, history []recall.Said, ours, payload string) float64 {
+	var texts []string
+	for _, s := range history {
+		for _, text := range textsIn(s) {
+			texts = append(texts, withoutSpace(text))
+		}
+	}
+	payload = withoutSpace(payload)
+	have, all := 0.0, 0.0
+	for _, name := range slices.Sorted(maps.Keys(need)) {
+		all += need[name]
+		if strings.Contains(ours, name) || standsIn(name, texts, payload) {
+			have += need[name]
+		}
+	}
+	return have / all
+}
+
+// withoutSpace is a text without white space.
+func withoutSpace(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// standsIn reports whether a name stands in the payload with what is around it in one
+// of the texts.
+func standsIn(name string, texts []string, payload string) bool {
+	type sides struct{ before, after string }
+	there := map[sides]bool{}
+	var ends []sides // in the payload, all as long as they can be
+	eachPlace(payload, name, func(at int) {
+		s := sides{lastRunes(payload[:at], around), firstRunes(payload[at+len(name):], around)}
+		if !there[s] {
+			there[s] = true
+			ends = append(ends, s)
+		}
+	})
+	if len(ends) == 0 {
+		return false
+	}
+	found := false
+	for _, text := range texts {
+		eachPlace(text, name, func(at int) {
+			s := sides{lastRunes(text[:at], around), firstRunes(text[at+len(name):], around)}
+			found = found || there[s]
+			if found || at >= 4*around && len(text)-at-len(name) >= 4*around { // whole sides were looked up
+				return
+			}
+			for _, e := range ends {
+				if strings.HasSuffix(e.before, s.before) && strings.HasPrefix(e.after, s.after) {
+					found = true
+					return
+				}
+			}
+		})
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+// eachPlace calls f for every place where part stands in text.
+func eachPlace(text, part string, f func(at int)) {
+	for from := 0; ; {
+		i := strings.Index(text[from:], part)
+		if i < 0 {
+			return
+		}
+		f(from + i)
+		from += i + 1
+	}
+}
+
+// firstRunes and lastRunes are at most n characters of an end of a text.
+func firstRunes(text string, n int) string {
+	for i := range text {
+		if n == 0 {
+			return text[:i]
+		}
+		n--
+	}
+	return text
+}
+
+func lastRunes(text string, n int) string {
+	at := len(text)
+	for ; n > 0 && at > 0; n-- {
+		at--
+		for at > 0 && text[at]&0xc0 == 0x80 {
+			at--
+		}
+	}
+	return text[at:]
+}
