@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"cortext/cmd/internal/workspace"
@@ -200,6 +201,9 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 	if opts.Command, known, err = w.Command(s.ConversationType); err != nil {
 		return nil, err
 	}
+	if importedChat(s) {
+		opts.Command = resume.Command{}
+	}
 	if !known && s.ConversationType != "" {
 		warnings = append(warnings, fmt.Sprintf("the type %s has no prompt any more (%s is missing): the conversation resumes without its command", workspace.Plain(s.ConversationType), workspace.CommandFile(s.ConversationType)))
 	}
@@ -209,6 +213,12 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 	}
 	e.Session = s
 	return &Resumed{Entry: e, Payload: p, Damage: append(damage, more...), Warnings: warnings}, nil
+}
+
+// importedChat reports whether a conversation is a chat because it was imported and began
+// with no command: it goes on without one (DESIGN, section 4).
+func importedChat(s *schema.Session) bool {
+	return s.ConversationType == "chat" && s.AgentConfig.Arguments == "" && s.Description != "" && !strings.HasPrefix(s.Description, "/workspace.")
 }
 
 // since counts the messages at the end from the first on that is not older than a
