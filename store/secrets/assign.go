@@ -147,6 +147,10 @@ func tellingName(prefix, word, suffix string) bool {
 	if aPassword(word) {
 		return true
 	}
+	switch strings.ToLower(prefix) {
+	case "--export-", "--delete-", "--list-": // gpg's, which are given the fingerprint of a public key
+		return false
+	}
 	for i := 0; i < len(prefix); {
 		start := i
 		for i < len(prefix) && isLetter(prefix[i]) && (i == start || prefix[i] >= 'a' || prefix[i-1] < 'a') {

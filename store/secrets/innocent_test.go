@@ -16,6 +16,8 @@ func innocents() []string {
 	blob := base64.StdEncoding.EncodeToString(image)
 	sha1, sha256 := m.of(hexLow, 40), m.of(hexLow, 64)
 	return append([]string{
+		"gpg --export-secret-keys " + strings.ToUpper(sha1) + " > key.asc", "gpg --batch --delete-secret-keys=" + sha1, `{"command":"gpg --export-secret-keys \"0x` + sha1 + `\""}`, "gpg --list-secret-keys " + sha1[:16],
+		"A3-FORMAT-LETTER-paper", "A3-ABCDEF-GHIJKL-MNOPQ",
 		m.uuid(), sha1, sha256, m.of(alnum, 40), m.of(b64URL, 64),
 		"commit " + sha1 + "\nAuthor: A <a@example.org>",
 		"index " + sha1[:7] + ".." + sha256[:7] + " 100644",

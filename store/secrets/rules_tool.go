@@ -35,6 +35,13 @@ func toolRules() []Rule {
 			pattern:     `ops_eyJ[A-Za-z0-9+/_-]{200,}={0,2}`,
 		},
 		{
+			ID:          "onepassword-secret-key",
+			Description: "1Password Secret Key",
+			Source:      "https://support.1password.com/secret-key-security/",
+			Keywords:    []string{"A3-"},
+			pattern:     `A3-[A-Z0-9]{6}-[A-Z0-9]{6}(?:-[A-Z0-9]{5}){4}`,
+		},
+		{
 			ID:          "pulumi-token",
 			Description: "Pulumi access token",
 			Source:      "https://www.pulumi.com/docs/pulumi-cloud/access-management/access-tokens/",

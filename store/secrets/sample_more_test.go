@@ -45,6 +45,7 @@ func moreSamples(m maker) []sample {
 		{"doppler-token", "", join("dp", ".pt.", m.of(alnum, 43)), "\n"},
 		{"doppler-token", "", join("dp", ".st.prd.", m.of(alnum, 43)), "\n"},
 		{"onepassword-service-account-token", "", join("ops", "_eyJ", m.of(b64, 600)), "\n"},
+		{"onepassword-secret-key", "", join("A", "3-", m.of(upper+digits, 6), "-", m.of(upper+digits, 6), "-", m.of(upper+digits, 5), "-", m.of(upper+digits, 5), "-", m.of(upper+digits, 5), "-", m.of(upper+digits, 5)), "\n"},
 		{"pulumi-token", "", join("pu", "l-", m.of(hexLow, 40)), "\n"},
 		{"grafana-token", "", join("gl", "sa_", m.of(alnum, 32), "_", m.of(hexLow, 8)), "\n"},
 		{"grafana-token", "", join("gl", "c_", m.of(b64, 80), "="), "\n"},
