@@ -3,6 +3,7 @@ package resume
 import (
 	"cmp"
 	"fmt"
+	"iter"
 
 	"cortext/resume/model"
 	"cortext/schema"
@@ -11,6 +12,11 @@ import (
 // defaultWindow is the context window, in tokens, of a model that nothing is known
 // of: what the current models of the three agents have at least.
 const defaultWindow = 200_000
+
+// mostAllowed is the part of a window, in percent, that an agent's own prompt and tools
+// are taken to fill at most, where that was not measured: of a small model's window they
+// would leave nothing.
+const mostAllowed = 40
 
 // allowance is what an agent sends beside a conversation, in the vendor's tokens:
 // its own prompt and tools, and what the user has set up for all sessions. It is
@@ -27,6 +33,39 @@ func allowance(agent string) int {
 	// 44,000; an empty session of 2.1.329 sends 14,431.
 	return 30_000
 }
+
+// A Request is the first request of a conversation as its agent reported it.
+type Request struct {
+	Agent  string
+	Prompt int // all that the model read, in the vendor's tokens
+	Said   int // what was said until then, in tokens of o200k_base
+}
+
+// FirstRequest is the first request of a conversation that a usage was reported of; the
+// zero Request if none of the messages has one. They are those of the conversation from
+// its beginning.
+func FirstRequest(s *schema.Session, messages iter.Seq2[schema.Message, error]) Request {
+	said, n := 0, 0
+	for m, err := range messages {
+		if n++; err != nil || n > firstMessages {
+			break
+		}
+		if m.Role != schema.Assistant || m.Usage == nil || m.Usage.PromptTokens <= 0 {
+			said += believed(m.Tokens, m.Content)
+			continue
+		}
+		for _, src := range s.Sources {
+			if src.NativeID == m.Source {
+				return Request{Agent: src.Agent, Prompt: int(m.Usage.PromptTokens), Said: said}
+			}
+		}
+		break
+	}
+	return Request{}
+}
+
+// firstMessages is how many messages are looked at for the first request.
+const firstMessages = 20
 
 // geminiModel stands for the models that Gemini CLI chooses from by itself: it
 // runs no others, and those are alike in what counts here.
@@ -49,7 +88,8 @@ const leastUseful = 2000
 
 // BudgetOf is the room for a conversation in the model and the agent that it goes
 // on with: the context window less a quarter for the answer, less what the agent
-// sends itself, divided by the factor of the vendor's tokens; at least [MinBudget].
+// sends itself (what it sent first, else what others sent, of a small window at most
+// 40 %), divided by the factor of the vendor's tokens; at least [MinBudget].
 //
 // The window is o.Window, else that of o.Model, else that of the model that the
 // conversation had, if it was held in that agent alone, else 200,000. What the
@@ -60,7 +100,7 @@ func BudgetOf(s *schema.Session, o Options) Budget {
 	if name == "" && heldIn(s, agent) {
 		name = modelOf(s)
 	}
-	b := Budget{Window: o.Window, Allowance: allowance(agent), Factor: model.UnknownFactor}
+	b := Budget{Window: o.Window, Factor: model.UnknownFactor}
 	m, known := model.Lookup(name)
 	if known {
 		b.Model = name
@@ -78,6 +118,10 @@ func BudgetOf(s *schema.Session, o Options) Budget {
 	}
 	if b.Window <= 0 {
 		b.Window = defaultWindow
+	}
+	b.Allowance = min(allowance(agent), b.Window/100*mostAllowed)
+	if own := o.First.Prompt - int(float64(o.First.Said)*b.Factor); o.First.Agent == agent && own > 0 {
+		b.Allowance = own
 	}
 	request := b.Window - b.Window/4
 	if known && m.Input < m.Window && b.Window <= m.Window {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"cortext/resume/model"
@@ -73,7 +75,13 @@ func TestBudgetOf(t *testing.T) {
 		{"one agent alone", one, Options{Agent: "claude"}, 200_000, 1.2, 100_000},
 		{"an agent that was not there", one, Options{Agent: "opencode"}, 200_000, 1.6, 83_125},
 		{"nothing known", &schema.Session{}, Options{}, 200_000, 1.6, 75_000},
-		{"no room", claude, Options{Window: 32_768}, 32_768, 1.2, MinBudget},
+		{"a small window", claude, Options{Window: 32_768}, 32_768, 1.2, 9_580},
+		{"a smaller one", claude, Options{Window: 8_192}, 8_192, 1.2, 2_420},
+		{"the smallest", claude, Options{Window: 4_096}, 4_096, 1.2, 1_226},
+		{"what the agent sent first", claude, Options{First: Request{"claude", 15_600, 500}}, 200_000, 1.2, 112_500},
+		{"of a small window, too", claude, Options{Window: 32_768, First: Request{"claude", 24_000, 0}}, 32_768, 1.2, 480},
+		{"more than the window", claude, Options{Window: 32_768, First: Request{"claude", 28_000, 0}}, 32_768, 1.2, MinBudget},
+		{"what another agent sent first", claude, Options{First: Request{"gemini", 6_000, 0}}, 200_000, 1.2, 100_000},
 	} {
 		b := BudgetOf(c.s, c.o)
 		if b.Window != c.window || b.Factor != c.factor || b.Tokens != c.want || b.Exact != (c.factor == 1) {
@@ -87,22 +95,53 @@ func TestBudgetOf(t *testing.T) {
 func TestSmallWindow(t *testing.T) {
 	s, h, o := brainstorm()
 	for _, c := range []struct {
-		window, budget int
-		agent, want    string
+		window, first, budget int
+		agent, want           string
 	}{
-		{40_000, 0, "", "a window of 40000 tokens leaves no room beside the 30000 that claude itself sends and a quarter for the answer; --budget says otherwise"},
-		{41_000, 0, "claude", "a window of 41000 tokens leaves room for only 625 beside the 30000 that claude itself sends and a quarter for the answer; --budget says otherwise"},
-		{22_000, 0, "opencode", "a window of 22000 tokens leaves no room beside the 17000 that opencode itself sends and a quarter for the answer; --budget says otherwise"},
-		{43_300, 0, "", ""},
-		{40_000, 5000, "", ""},
+		{40_000, 30_000, 0, "", "a window of 40000 tokens leaves no room beside the 30000 that claude itself sends and a quarter for the answer; --budget says otherwise"},
+		{4_096, 0, 0, "claude", "a window of 4096 tokens leaves room for only 1226 beside the 1600 that claude itself sends and a quarter for the answer; --budget says otherwise"},
+		{8_192, 0, 0, "", ""},
+		{40_000, 30_000, 5000, "", ""},
 	} {
-		o.Window, o.Budget, o.Agent = c.window, c.budget, c.agent
+		o.Window, o.Budget, o.Agent, o.First = c.window, c.budget, c.agent, Request{"claude", c.first, 0}
 		got := ""
 		for _, w := range mustBuild(t, s, h, o).Warnings {
 			got += w.Text
 		}
 		if got != c.want {
 			t.Errorf("a window of %d and a budget of %d in %q: %q", c.window, c.budget, c.agent, got)
+		}
+	}
+}
+
+// TestFirstRequest: the first usage tells what an agent sends beside what was said.
+func TestFirstRequest(t *testing.T) {
+	s := &schema.Session{Sources: []schema.Source{{Agent: "claude", NativeID: "a"}, {Agent: "gemini", NativeID: "b"}}}
+	said := schema.Message{Role: schema.User, Content: strings.Repeat("word ", 400), Tokens: 400, Source: "a"}
+	answer := func(source string, prompt int64) schema.Message {
+		return schema.Message{Role: schema.Assistant, Content: "Yes.", Tokens: 2, Source: source, Usage: &schema.Usage{PromptTokens: prompt}}
+	}
+	silent := answer("a", 0)
+	for name, c := range map[string]struct {
+		messages []schema.Message
+		want     Request
+	}{
+		"a usage":                  {[]schema.Message{said, answer("a", 20_000), answer("a", 30_000)}, Request{"claude", 20_000, 400}},
+		"after one without":        {[]schema.Message{said, silent, said, answer("a", 20_000)}, Request{"claude", 20_000, 802}},
+		"another agent's":          {[]schema.Message{said, answer("b", 9_000)}, Request{"gemini", 9_000, 400}},
+		"nobody's":                 {[]schema.Message{said, answer("c", 9_000)}, Request{}},
+		"none":                     {[]schema.Message{said, silent}, Request{}},
+		"none in the first twenty": {append(slices.Repeat([]schema.Message{said}, 20), answer("a", 9_000)), Request{}},
+	} {
+		got := FirstRequest(s, func(yield func(schema.Message, error) bool) {
+			for _, m := range c.messages {
+				if !yield(m, nil) {
+					return
+				}
+			}
+		})
+		if got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
 }

@@ -35,6 +35,7 @@ type Options struct {
 	Now    time.Time // what "ago" in the block counts from
 	Budget int       // tokens that the payload may have; 0: BudgetOf
 	Window int       // tokens that the model takes, for BudgetOf; 0: not known
+	First  Request   // of the conversation, for BudgetOf; zero: not known
 	Model  string    // that the conversation goes on with; empty: not known
 	Agent  string    // that the conversation goes on in; empty: the one that it was in
 	Last   int       // only the last so many messages; 0: all

@@ -14,7 +14,6 @@ import (
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
-	"cortext/resume"
 	"cortext/schema"
 	"cortext/store"
 )
@@ -98,7 +97,7 @@ func (w *Workspace) Plan(e store.Entry, o LaunchOptions) (*Planned, error) {
 		return nil, w.orAnother(err, agent, o)
 	}
 	p.Resumed.Warnings = append(p.Resumed.Warnings, p.Launch.Warnings...)
-	if room := resume.BudgetOf(e.Session, resume.Options{Agent: o.For, Model: o.Model, Window: o.Window}).Tokens; o.Budget > room && p.Resumed.Payload.Tokens > room {
+	if room := p.Resumed.Room; o.Budget > room && p.Resumed.Payload.Tokens > room {
 		p.Resumed.Warnings = append(p.Resumed.Warnings, fmt.Sprintf("the payload has %d tokens, more than the %d that the model's context window is taken to have room for: the agent or its model may refuse it",
 			p.Resumed.Payload.Tokens, room))
 	}

@@ -146,6 +146,7 @@ type Resumed struct {
 	Entry   store.Entry
 	Payload *resume.Payload
 	Damage  []store.Damage
+	Room    int // tokens that a payload may have in the model that it is for
 
 	Warnings []string // of a launch
 }
@@ -162,10 +163,9 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 		return nil, err
 	}
 	opts := resume.Options{Now: w.Env.Now(), Budget: o.Budget, Agent: o.For, Model: o.Model, Window: o.Window, Last: o.Last, Strategy: o.Strategy, Keep: w.Config.KeepMessages}
-	budget := o.Budget
-	if budget == 0 {
-		budget = resume.BudgetOf(s, opts).Tokens
-	}
+	opts.First = resume.FirstRequest(s, c.Messages())
+	room := resume.BudgetOf(s, opts).Tokens
+	budget := cmp.Or(o.Budget, room)
 	read := max(budget, readTokens)
 	if o.Strategy == resume.RecentPlus {
 		read = max(budget, summedTokens)
@@ -212,7 +212,7 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 		return nil, err
 	}
 	e.Session = s
-	return &Resumed{Entry: e, Payload: p, Damage: append(damage, more...), Warnings: warnings}, nil
+	return &Resumed{Entry: e, Payload: p, Damage: append(damage, more...), Room: room, Warnings: warnings}, nil
 }
 
 // importedChat reports whether a conversation is a chat because it was imported and began

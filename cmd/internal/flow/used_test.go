@@ -201,19 +201,20 @@ func TestBudgetOfTarget(t *testing.T) {
 	}
 }
 
-// TestBudgetOfFixtures does the same with sessions that were really held.
+// TestBudgetOfFixtures does the same with sessions that were really held. Claude Code, in
+// which the conversation began, sent less than most, as its first usage tells.
 func TestBudgetOfFixtures(t *testing.T) {
 	x := newMixed(t)
 	x.fixture(claude.Agent(), "2.1.329/brainstorm/transcript.jsonl")
-	x.want("claude", "claude-opus-5-5", 450_000)
+	x.want("claude", "claude-opus-5-5", 461_756)
 	x.fixture(opencode.Agent(), "1.2.5/prices/transcript.json")
-	x.want("claude", "claude-opus-5-5", 450_000)
+	x.want("claude", "claude-opus-5-5", 461_756)
 	x.want("opencode", "gpt-5.3-codex", 255_000)
 	if p := x.entry().Session.AgentConfig.Provider; p == nil || p.Type != "openai" || p.Model != "gpt-5.3-codex" {
 		t.Errorf("provider %+v", p)
 	}
 	x.fixture(gemini.Agent(), "0.61.0/rewind/transcript.jsonl")
-	x.want("claude", "claude-opus-5-5", 450_000)
+	x.want("claude", "claude-opus-5-5", 461_756)
 	x.want("opencode", "gpt-5.3-codex", 255_000)
 	x.want("gemini", "gemini-2.5-pro", 592_640)
 	x.want("", "gemini-2.5-pro", 592_640)
