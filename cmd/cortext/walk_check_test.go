@@ -278,7 +278,7 @@ func (w *world) excused(t *workTree, line string, now *snapshot) bool {
 // derive the ids that the walk expects.
 func (w *world) checkModel() {
 	w.t.Helper()
-	t := &workTree{name: "scratch", dir: filepath.Join(w.root, "scratch"), had: map[string]bool{}, parsed: map[string]parsed{}}
+	t := &workTree{name: "scratch", dir: filepath.Join(w.root, "scratch"), had: map[string]bool{}, torn: map[string]bool{}, parsed: map[string]parsed{}}
 	w.must(w.root, "git", "init", "-q", t.dir)
 	home := []string{"HOME=" + filepath.Join(w.root, "scratch-home"), "XDG_STATE_HOME=" + filepath.Join(w.root, "scratch-home/state")}
 	cortext := func(args ...string) {

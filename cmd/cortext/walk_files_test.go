@@ -193,6 +193,7 @@ type act struct {
 	chats []*chat // those that the command is about
 	quiet bool    // it only reads
 	all   bool    // it looks at all sessions of the work tree
+	torn  bool    // it is killed: what it wrote, cortext may not have noted
 }
 
 func (a act) about(n *native) bool { return n != nil && slices.Contains(a.chats, n.chat) }
@@ -213,10 +214,18 @@ func (w *world) watch(t *workTree, a act, f func()) (before, after *snapshot) {
 	w.compareLines(t, a, before, after)
 	w.compareUnasked(t, a, change{before, after, had})
 	// What git brings and takes again, and no command that read the session saw, cortext
-	// cannot know to have been there.
+	// cannot know to have been there; nor what a command wrote that was killed.
+	old := before.lines()
 	for _, seen := range []*snapshot{before, after} {
 		for id := range seen.lines() {
-			if n := w.owner[id]; a.all || a.about(n) || n != nil && n.at == t {
+			n := w.owner[id]
+			switch {
+			case a.torn && !had[id] && len(old[id]) == 0:
+				t.torn[id] = true
+			case !a.torn && (a.all || a.about(n)):
+				delete(t.torn, id)
+				t.had[id] = true
+			case n != nil && n.at == t && !t.torn[id]:
 				t.had[id] = true
 			}
 		}

@@ -17,6 +17,7 @@ import (
 type workTree struct {
 	name, dir string
 	had       map[string]bool   // ids of messages that were in its logs
+	torn      map[string]bool   // ids of messages that a command which was killed wrote there last
 	unasked   map[string]string // changed files and the command that wrote them unasked; empty: the user asked for it
 	parsed    map[string]parsed // by file
 	oldCache  string            // copy of .workspace/local/cache
@@ -30,7 +31,7 @@ func (w *world) tree(name string) *workTree {
 			return t
 		}
 	}
-	t := &workTree{name: name, dir: filepath.Join(w.root, name), had: map[string]bool{}, unasked: map[string]string{}, parsed: map[string]parsed{}}
+	t := &workTree{name: name, dir: filepath.Join(w.root, name), had: map[string]bool{}, torn: map[string]bool{}, unasked: map[string]string{}, parsed: map[string]parsed{}}
 	w.trees = append(w.trees, t)
 	return t
 }

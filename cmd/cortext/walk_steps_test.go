@@ -405,7 +405,7 @@ func (w *world) kill(t *workTree) {
 	} else {
 		w.speak(n, said)
 	}
-	w.watch(n.at, act{who: "hook", chats: []*chat{n.chat}}, func() {
+	w.watch(n.at, act{who: "hook", chats: []*chat{n.chat}, torn: true}, func() {
 		c := w.hookCommand(n, moment, more)
 		c.kill = time.Duration(1+w.r.IntN(20)) * time.Millisecond
 		w.cortext(n.at, c)
