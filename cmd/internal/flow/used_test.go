@@ -18,7 +18,6 @@ import (
 	"cortext/inject/claude"
 	"cortext/inject/gemini"
 	"cortext/inject/opencode"
-	"cortext/resume"
 	"cortext/schema"
 	"cortext/store"
 )
@@ -142,7 +141,7 @@ func (x *mixed) target(agent string, args ...string) (ResumeOptions, int) {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	if want := resume.BudgetOf(e.Session, resume.Options{Agent: o.For, Model: o.Model, Window: o.Window}).Tokens; r.Payload.Budget != want {
+	if want := r.Room; r.Payload.Budget != want {
 		x.t.Errorf("%s: the payload was made for %d tokens, not %d", agent, r.Payload.Budget, want)
 	}
 	return o, r.Payload.Budget
