@@ -27,6 +27,7 @@ type head struct {
 	task      string // what the user asked for first; told where there is no history
 	last      string // what the user said last; likewise
 	plan      plan
+	since     string // what happened since, as a part of the block
 	telling   telling
 	cut       []LeftOut // what was taken out of the head to shorten it
 	show      string    // the command line that shows the conversation
@@ -137,6 +138,7 @@ func (hd *head) text(left []LeftOut) string {
 	b.WriteString(hd.plan.text())
 	left = append(left[:len(left):len(left)], hd.cut...)
 	b.WriteString(tell(left, hd.telling, hd.show))
+	b.WriteString(hd.since)
 	b.WriteString("\nPrevious context is loaded. The user expects you to continue where you left off.\n" +
 		"Review the conversation history and pick up naturally." + blockClose)
 	return b.String()

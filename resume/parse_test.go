@@ -34,6 +34,7 @@ var blockPattern = regexp.MustCompile(`(?s)^(.*?)(\[RESUMED CONVERSATION\]\nYou 
 	`Conversation: [^\n]+\nLast active: [^\n]+ ago\nMessages: \d+ exchanges\nSummary: [^\n]+\n(?:Task: [^\n]+\n)?(?:Last words of the user: [^\n]+\n)?` +
 	`(?:Plan: [^\n]+\n(?:- \[[ x>]\] [^\n]*\n)*)?` +
 	`(?:Left out:\n(?:- [^\n]+\n)+|Left out: [^\n]+\n)?` +
+	`(?:Since then:[^\n]*\n(?:- (?:changed|gone): [^\n]+\n)*)?` +
 	`\nPrevious context is loaded\. The user expects you to continue where you left off\.\n` +
 	`Review the conversation history and pick up naturally\.\n\[END RESUMED CONTEXT\]\n)(.*)$`)
 

@@ -387,6 +387,9 @@ func TestEveryPayload(t *testing.T) {
 			o.State = new(digest.State)
 			o.State.Add(h)
 		}
+		if r.IntN(2) == 0 {
+			o.Changes = &Changes{Commits: r.IntN(300), More: r.IntN(2) == 0, Subjects: []string{noise(r, 5), noise(r, 50)}, Changed: []string{"a" + noise(r, 3)}, Gone: []string{"b" + noise(r, 3), "c/" + noise(r, 30)}[:r.IntN(3)]}
+		}
 		p, err := Build(s, h, o)
 		if err == nil {
 			err = checkPayload(s, h, o, p)

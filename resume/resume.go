@@ -43,6 +43,10 @@ type Options struct {
 	// State is what the conversation is about, nil if that is not known.
 	State *digest.State
 
+	// Changes are what happened to the repository since the last message, nil if that is
+	// not known or not to be told.
+	Changes *Changes
+
 	// Summaries are those that were made of ranges of the messages; what does not hold
 	// any more is not told.
 	Summaries []*schema.Summary
@@ -152,6 +156,7 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 		b.total += b.h.stored(&h.Messages[i])
 	}
 	hd := newHead(s, h, o)
+	hd.since = o.Changes.text(p.Budget * changesShare / 100)
 	nothing := b.leftOut(tail{start: len(h.Messages)})
 	wanted := len(h.Messages)
 	if o.Last > 0 {

@@ -58,6 +58,9 @@ func (hd *head) shrink(c Command, s *schema.Session, left []LeftOut, budget int)
 	k := shrinking{hd, left, budget}
 	k.bound(&k.typ, 8, theType)
 	k.bound(&k.title, 64, theTitle)
+	if k.over() > 0 {
+		k.since = ""
+	}
 	k.refer(c, s)
 	k.say(asLine)
 	k.squeeze(&k.args, 16, theArguments)

@@ -40,16 +40,6 @@ const (
 	groups
 )
 
-// allBut are all groups but one.
-func allBut(one factGroup) (all []factGroup) {
-	for g := range groups {
-		if g != one {
-			all = append(all, g)
-		}
-	}
-	return all
-}
-
 // title is the line over a group; one that is empty has none.
 func (g factGroup) title() string {
 	return [groups]string{

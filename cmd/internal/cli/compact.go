@@ -45,7 +45,7 @@ environment names). The messages themselves are never touched.`,
 			if err != nil {
 				return err
 			}
-			payloads, err := w.Budgets(e, target, flow.CompactBudgets()...)
+			payloads, err := w.Budgets(cmd.Context(), e, target, flow.CompactBudgets()...)
 			if err != nil {
 				return err
 			}

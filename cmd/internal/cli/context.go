@@ -52,7 +52,7 @@ shows it. With --sent it is what was told the last time. It changes nothing.`,
 			if o.ResumeOptions, err = w.Target(e, o.LaunchOptions); err != nil {
 				return err
 			}
-			r, err := w.Resume(e, o.ResumeOptions)
+			r, err := w.Resume(cmd.Context(), e, o.ResumeOptions)
 			if err != nil {
 				return err
 			}

@@ -155,7 +155,7 @@ func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 		a.warn(err.Error())
 	}
 	a.warnLost(ctx, w, e)
-	p, err := w.Plan(e, o.LaunchOptions)
+	p, err := w.Plan(ctx, e, o.LaunchOptions)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ type resumeOptions struct {
 	flow.LaunchOptions
 	print, dryRun, list, json, latest, here bool
 	since                                   string
+	sinceThen                               bool
 }
 
 func (a *app) resumeCommand() *cobra.Command {
@@ -65,6 +66,7 @@ func (o *resumeOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.Strategy, "strategy", "", "how a history that does not fit is told: `NAME` is one of "+strings.Join(resume.Strategies(), ", ")+"; default: ranked")
 	f.IntVar(&o.Last, "last", 0, "only the last `N` messages")
 	f.StringVar(&o.since, "since", "", "only messages since `WHEN`: 2h, 3d, 2025-11-22, or a time in RFC 3339")
+	f.BoolVar(&o.sinceThen, "since-then", true, "tell what git knows to have happened since the last message")
 }
 
 // check refuses flags that mean nothing.
@@ -79,6 +81,7 @@ func (o *resumeOptions) check(cmd *cobra.Command) error {
 	case o.Strategy != "" && !slices.Contains(resume.Strategies(), o.Strategy):
 		return &usageError{fmt.Sprintf("--strategy %q is none of %s", o.Strategy, strings.Join(resume.Strategies(), ", ")), ""}
 	}
+	o.Quiet = !o.sinceThen
 	if o.since == "" {
 		return nil
 	}
@@ -142,12 +145,12 @@ func (a *app) runResume(cmd *cobra.Command, query string, o resumeOptions) error
 		a.warn(fmt.Sprintf("%d transcripts of this conversation have more than is captured: cortext resume without --print captures it first, cortext stop does too", n))
 	}
 	if o.dryRun {
-		return a.dryRun(w, e, o)
+		return a.dryRun(cmd.Context(), w, e, o)
 	}
 	if o.ResumeOptions, err = w.Target(e, o.LaunchOptions); err != nil {
 		return err
 	}
-	r, err := w.Resume(e, o.ResumeOptions)
+	r, err := w.Resume(cmd.Context(), e, o.ResumeOptions)
 	if err != nil {
 		return err
 	}
@@ -287,9 +290,9 @@ type plannedFile struct {
 
 // dryRun says what a launch would deliver, and how. What stands in the way of it
 // is an error, after all that can be said.
-func (a *app) dryRun(w *flow.Workspace, e store.Entry, o resumeOptions) error {
+func (a *app) dryRun(ctx context.Context, w *flow.Workspace, e store.Entry, o resumeOptions) error {
 	var launch *plannedLaunch
-	p, planErr := w.Plan(e, o.LaunchOptions)
+	p, planErr := w.Plan(ctx, e, o.LaunchOptions)
 	var hurdle *inject.HurdleError
 	if planErr != nil && !errors.As(planErr, &hurdle) {
 		return planErr
@@ -306,7 +309,7 @@ func (a *app) dryRun(w *flow.Workspace, e store.Entry, o resumeOptions) error {
 		if o.ResumeOptions, err = w.Target(e, o.LaunchOptions); err != nil {
 			return err
 		}
-		if r, err = w.Resume(e, o.ResumeOptions); err != nil {
+		if r, err = w.Resume(ctx, e, o.ResumeOptions); err != nil {
 			return err
 		}
 	}

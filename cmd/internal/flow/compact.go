@@ -245,13 +245,13 @@ func (w *Workspace) summarizer(s *schema.Session) (summarizer, string, error) {
 // Budgets says what each budget would do to a conversation: the payload of the
 // strategy that would be taken, and if that leaves something out, of
 // recent-plus-summary after it, without their texts.
-func (w *Workspace) Budgets(e store.Entry, o ResumeOptions, budgets ...int) ([]*resume.Payload, error) {
+func (w *Workspace) Budgets(ctx context.Context, e store.Entry, o ResumeOptions, budgets ...int) ([]*resume.Payload, error) {
 	var list []*resume.Payload
 	for _, budget := range budgets {
 		for _, strategy := range []string{o.Strategy, resume.RecentPlus} {
 			o := o
 			o.Budget, o.Strategy = budget, strategy
-			r, err := w.Resume(e, o)
+			r, err := w.Resume(ctx, e, o)
 			if err != nil {
 				return nil, err
 			}

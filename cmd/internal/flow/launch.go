@@ -66,7 +66,7 @@ func (w *Workspace) Behind(e store.Entry) (n int) {
 }
 
 // Plan decides how a conversation is taken up again. It changes nothing on disk.
-func (w *Workspace) Plan(e store.Entry, o LaunchOptions) (*Planned, error) {
+func (w *Workspace) Plan(ctx context.Context, e store.Entry, o LaunchOptions) (*Planned, error) {
 	agent, err := w.launchable(e, o.Agent)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (w *Workspace) Plan(e store.Entry, o LaunchOptions) (*Planned, error) {
 	if o.ResumeOptions, err = w.target(agent, e, o); err != nil {
 		return nil, err
 	}
-	if p.Resumed, err = w.Resume(e, o.ResumeOptions); err != nil {
+	if p.Resumed, err = w.Resume(ctx, e, o.ResumeOptions); err != nil {
 		return nil, err
 	}
 	var warning string

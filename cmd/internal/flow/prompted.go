@@ -217,7 +217,7 @@ func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject
 	if _, err := w.Sources(ctx, entry, e.NativeID, capture.Options{Mode: capture.PutBack}); err != nil {
 		return "", err
 	}
-	say, err := w.sayPayload(agent, entry)
+	say, err := w.sayPayload(ctx, agent, entry)
 	if err != nil {
 		return "", err
 	}

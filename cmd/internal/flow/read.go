@@ -131,6 +131,7 @@ type ResumeOptions struct {
 	For      string    // the agent that is told; empty: the one that the conversation began in
 	Model    string    // the model that is told; empty: not known
 	Window   int       // tokens that the model takes; 0: not known
+	Quiet    bool      // nothing is said of what happened to the repository since
 }
 
 // readTokens is how much of the end of a conversation is read, in tokens, for a
@@ -152,7 +153,7 @@ type Resumed struct {
 }
 
 // Resume builds the payload of a conversation. It changes nothing on disk.
-func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
+func (w *Workspace) Resume(ctx context.Context, e store.Entry, o ResumeOptions) (*Resumed, error) {
 	c, err := w.Open(e)
 	if err != nil {
 		return nil, err
@@ -187,6 +188,9 @@ func (w *Workspace) Resume(e store.Entry, o ResumeOptions) (*Resumed, error) {
 	}
 	if o.Strategy == resume.RecentPlus {
 		opts.Summaries, _ = c.Summaries()
+	}
+	if w.Config.SinceThen && !o.Quiet {
+		opts.Changes = w.Changes(ctx, s, h, opts.State)
 	}
 	if !o.Since.IsZero() {
 		if opts.Last = since(h.Messages, o.Since); opts.Last == 0 {

@@ -173,13 +173,13 @@ func (w *Workspace) saySession(ctx context.Context, agent inject.Agent, e inject
 
 // sayPayload hands a conversation over in a running session: its payload if that
 // fits, else what fits of it and the file that holds the whole.
-func (w *Workspace) sayPayload(agent inject.Agent, e store.Entry) (string, error) {
+func (w *Workspace) sayPayload(ctx context.Context, agent inject.Agent, e store.Entry) (string, error) {
 	limit := agent.ReplyLimit
 	o, err := w.target(agent, e, LaunchOptions{})
 	if err != nil {
 		return "", err
 	}
-	r, err := w.Resume(e, o)
+	r, err := w.Resume(ctx, e, o)
 	if err != nil {
 		return "", err
 	}
@@ -206,7 +206,7 @@ func (w *Workspace) sayPayload(agent inject.Agent, e store.Entry) (string, error
 		r.Payload.Tokens, filepath.Join(w.Store.Root(), filepath.FromSlash(name)))
 	for budget := limit / 3; ; budget = budget * 4 / 5 {
 		budget = max(budget, resume.MinBudget)
-		part, err := w.Resume(e, ResumeOptions{Budget: budget})
+		part, err := w.Resume(ctx, e, ResumeOptions{Budget: budget})
 		if err != nil {
 			return "", err
 		}

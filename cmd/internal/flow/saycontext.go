@@ -43,7 +43,7 @@ func (w *Workspace) sayContext(ctx context.Context, agent inject.Agent, e inject
 			return sayPrefix + fmt.Sprintf("%q is no budget: a number of tokens from %d on.", workspace.Plain(args), resume.MinBudget), nil
 		}
 	}
-	r, err := w.Resume(entry, o)
+	r, err := w.Resume(ctx, entry, o)
 	if err != nil {
 		return "", err
 	}
@@ -113,7 +113,7 @@ func (w *Workspace) sayCompact(ctx context.Context, agent inject.Agent, e inject
 	if err != nil {
 		return "", err
 	}
-	payloads, err := w.Budgets(entry, o, CompactBudgets()...)
+	payloads, err := w.Budgets(ctx, entry, o, CompactBudgets()...)
 	if err != nil {
 		return "", err
 	}

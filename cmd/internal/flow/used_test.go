@@ -137,7 +137,7 @@ func (x *mixed) target(agent string, args ...string) (ResumeOptions, int) {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	r, err := x.Resume(e, o)
+	r, err := x.Resume(x.t.Context(), e, o)
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -292,7 +292,7 @@ func TestMissingProgram(t *testing.T) {
 	}
 	x.turn("gemini", "gemini-2.5-pro")
 	for agent, named := range map[string]bool{"": false, "claude": true} {
-		_, err := x.Plan(x.entry(), LaunchOptions{Agent: agent})
+		_, err := x.Plan(t.Context(), x.entry(), LaunchOptions{Agent: agent})
 		var hurdle *inject.HurdleError
 		if !errors.As(err, &hurdle) || !strings.Contains(hurdle.What, "is not on this machine") {
 			t.Fatalf("%q: %v", agent, err)

@@ -61,6 +61,9 @@ type Config struct {
 	// are resumed with; 0 means what cortext knows of the model.
 	ContextWindow int
 
+	// SinceThen has payloads tell what happened to the repository since the last message.
+	SinceThen bool
+
 	// Summarizer makes the summaries of old messages: SummarizerExtractive,
 	// SummarizerAgent, SummarizerOpenAI or SummarizerOff.
 	Summarizer string
@@ -115,6 +118,7 @@ func DefaultConfig() Config {
 		Summarizer:       SummarizerExtractive,
 		SummarizeAfter:   50,
 		KeepMessages:     20,
+		SinceThen:        true,
 		SummaryMaxTokens: 500,
 	}
 }
@@ -152,6 +156,10 @@ interval_s: 60
 # The context window of the model that conversations are resumed with, in tokens; 0:
 # what cortext knows of the model.
 context_window: 0
+
+# Whether a resumed conversation is told what git knows to have happened since its last
+# message: commits, and files of the conversation that they touched or that are gone.
+since_then: true
 
 # Who sums up old messages, at a stop and for cortext compact --apply: extractive
 # (without a model), agent (the agent of the conversation, headless), openai (the
@@ -213,6 +221,7 @@ func (c *Config) settings() []setting {
 		number("debounce_ms", &c.DebounceMS, 10, 60_000),
 		number("interval_s", &c.IntervalS, 1, maxNumber),
 		number("context_window", &c.ContextWindow, 0, maxNumber),
+		toggle("since_then", &c.SinceThen, "true or false"),
 		choice("summarizer", &c.Summarizer, SummarizerExtractive, SummarizerAgent, SummarizerOpenAI, SummarizerOff),
 		number("summarize_after", &c.SummarizeAfter, 1, maxNumber),
 		number("keep_messages", &c.KeepMessages, 1, maxNumber),

@@ -1,0 +1,61 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A LoggedCommit is one that HEAD reaches.
+type LoggedCommit struct {
+	Subject string
+	Paths   []string // of the files that it touched, relative to the folder asked of; none of a merge
+}
+
+// Since lists the commits that HEAD reaches and that were committed after a moment, the
+// latest first, of the last most that there are. Paths are those below root.
+func Since(ctx context.Context, root string, after time.Time, most int) ([]LoggedCommit, error) {
+	const begin = "\x01"
+	out, err := read(ctx, root, "-c", "log.showSignature=false", "-c", "core.quotePath=false", "log", "-z", "--name-only", "--relative", "--no-renames", "--no-ext-diff", "--no-textconv",
+		fmt.Sprintf("--max-count=%d", most), fmt.Sprintf("--since=%d", after.Unix()), "--format="+begin+"%ct %s")
+	if err != nil {
+		return nil, err
+	}
+	var all []LoggedCommit
+	later := false
+	for record := range strings.SplitSeq(out, "\x00") {
+		line, commit := strings.CutPrefix(record, begin)
+		if !commit {
+			if path := strings.TrimPrefix(record, "\n"); later && path != "" {
+				all[len(all)-1].Paths = append(all[len(all)-1].Paths, path)
+			}
+			continue
+		}
+		at, subject, _ := strings.Cut(line, " ")
+		seconds, err := strconv.ParseInt(at, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("git log in %s says %q", root, record)
+		}
+		if later = seconds > after.Unix(); later {
+			all = append(all, LoggedCommit{Subject: subject})
+		}
+	}
+	return all, nil
+}
+
+// SkippedPaths returns those of paths that a sparse checkout leaves out of the work tree.
+func SkippedPaths(ctx context.Context, root string, paths []string) (map[string]bool, error) {
+	out, err := read(ctx, root, append([]string{"ls-files", "-t", "-z", "--"}, paths...)...)
+	if err != nil {
+		return nil, err
+	}
+	skipped := map[string]bool{}
+	for record := range strings.SplitSeq(out, "\x00") {
+		if path, ok := strings.CutPrefix(record, "S "); ok {
+			skipped[path] = true
+		}
+	}
+	return skipped, nil
+}

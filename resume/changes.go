@@ -1,0 +1,101 @@
+package resume
+
+import (
+	"fmt"
+	"strings"
+
+	"cortext/schema/tokens"
+)
+
+// Changes are what git knows to have happened since the last message of a conversation.
+type Changes struct {
+	Commits  int      // that HEAD reaches, and that were committed since
+	More     bool     // there are more than were looked at
+	Subjects []string // of the last ones, the latest first
+	Changed  []string // files of the conversation that they touched, relative to the workspace
+	Gone     []string // files of the conversation that are not in the work tree any more
+}
+
+// changesShare is the most that changes may take of a budget, in percent.
+const changesShare = 3
+
+// The most subjects and files of each kind that are named.
+const (
+	mostSubjects = 5
+	mostFiles    = 20
+)
+
+// longestSubject is how many bytes of a subject are told.
+const longestSubject = 80
+
+// text is the part of the block that tells the changes in at most limit tokens: with
+// fewer files and subjects, if it must be; "" if there are none.
+func (c *Changes) text(limit int) string {
+	if c == nil || c.Commits == 0 && len(c.Gone) == 0 {
+		return ""
+	}
+	for subjects, files := mostSubjects, mostFiles; ; {
+		text := c.spell(subjects, files)
+		switch {
+		case tokens.Count(text) <= limit:
+			return text
+		case files > 1:
+			files /= 2
+		case subjects > 0:
+			subjects--
+		case files > 0:
+			files = 0
+		default:
+			return ""
+		}
+	}
+}
+
+func (c *Changes) spell(subjects, files int) string {
+	var b strings.Builder
+	b.WriteString("Since then:")
+	if c.Commits > 0 {
+		more := ""
+		if c.More {
+			more = " or more"
+		}
+		fmt.Fprintf(&b, " %d commit%s%s", c.Commits, plural(c.Commits), more)
+		var named []string
+		for _, s := range c.Subjects[:min(subjects, len(c.Subjects))] {
+			if s = oneLine(s); len(s) > longestSubject {
+				s = before(s, longestSubject) + "…"
+			}
+			if s != "" {
+				named = append(named, `"`+s+`"`)
+			}
+		}
+		if len(named) > 0 {
+			b.WriteString(", the latest first: " + strings.Join(named, ", "))
+		}
+	}
+	b.WriteString("\n")
+	for _, list := range []struct {
+		what  string
+		paths []string
+	}{{"changed", c.Changed}, {"gone", c.Gone}} {
+		if len(list.paths) == 0 {
+			continue
+		}
+		var named []string
+		for _, p := range list.paths[:min(files, len(list.paths))] {
+			named = append(named, oneLine(p))
+		}
+		if n := len(list.paths) - len(named); n > 0 {
+			named = append(named, fmt.Sprintf("%d more", n))
+		}
+		fmt.Fprintf(&b, "- %s: %s\n", list.what, strings.Join(named, ", "))
+	}
+	return b.String()
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
