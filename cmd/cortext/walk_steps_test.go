@@ -371,14 +371,14 @@ func (w *world) together(*workTree) {
 	for _, n := range []*native{one, other} {
 		w.speak(n, turn{fmt.Sprintf("say %d of %s, %s", n.turns+1, n.name, w.phrase()), true})
 	}
-	second := w.hookCommand(other, "answer", nil)
+	who, second := "hook", w.hookCommand(other, "answer", nil)
 	chats := []*chat{one.chat, other.chat}
 	withSync := w.r.IntN(3) == 0
 	if withSync {
-		other, second = one, command{args: []string{"cortext", "sync"}}
+		other, who, second = one, "sync", command{args: []string{"cortext", "sync"}} // a new file is sync's
 	}
 	waits := map[*native]bool{one: w.mayWait(one), other: w.mayWait(other)}
-	w.watch(one.at, act{who: "hook", chats: chats, all: withSync}, func() {
+	w.watch(one.at, act{who: who, chats: chats, all: withSync}, func() {
 		w.note("# both at once:")
 		commands := []command{w.hookCommand(one, "answer", nil), second}
 		var group sync.WaitGroup
