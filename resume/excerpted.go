@@ -241,7 +241,7 @@ func (b *builder) ranked(hd head, budget, last int) (choice, []LeftOut, bool) {
 	}
 	r := b.read(first, len(b.h.messages))
 	return b.tell(hd, budget, func(room, _ int) ([]section, []excerpt.Chosen) {
-		lead := led(stateHeading, tellState(b.state, min(budget*stateShare/100, stateMost), b.toldBy(hd, first)...))
+		lead := led(notesHeading, spellNotes(b.state, min(budget*notesShare/100, notesMost), b.earlier+first+1))
 		known := []string{hd.text(nil)}
 		for _, s := range lead {
 			known = append(known, string(s))
@@ -316,10 +316,10 @@ func (b *builder) tell(hd head, budget int, choose func(room, allowed int) (lead
 // take is known only when they stand together.
 const roomTries = 3
 
-// The most that the state may take: of a payload in percent, and in tokens.
+// The most that the notes may take: of a payload in percent, and in tokens.
 const (
-	stateShare = 3
-	stateMost  = 1500
+	notesShare = 3
+	notesMost  = 1500
 )
 
 // leastRoom is the room, in tokens, that an excerpt needs.

@@ -73,7 +73,7 @@ func bounded(text string) string {
 // them.
 func (hd *head) instead(st *digest.State, messages []schema.Message) {
 	if st != nil {
-		hd.task, hd.last = oneLine(bounded(st.Task.Text)), oneLine(bounded(st.LastUser.Text))
+		hd.task, hd.last = oneLine(bounded(st.Topic.Text)), oneLine(bounded(st.LastUser.Text))
 	}
 	for i := len(messages) - 1; i >= 0 && hd.last == ""; i-- {
 		if m := &messages[i]; m.Role == schema.User && m.Sealed == "" {

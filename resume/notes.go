@@ -12,157 +12,102 @@ import (
 	"cortext/schema/tokens"
 )
 
-// stateHeading stands over the state in the fence.
-const stateHeading = " state\n"
+// notesHeading stands over the notes in the fence.
+const notesHeading = " notes\n"
 
-// A fact is a line of the state. The lines are told in the order of their groups;
-// where not all fit, those of the lowest rank are.
-type fact struct {
-	group factGroup
+// A note is a line of the notes. They stand in the order of their groups; where not all
+// fit, those of the lowest rank do.
+type note struct {
+	group noteGroup
 	text  string
 	n     int // of its message
-	at    int // which it was of those of its kind
 	rank  int
 }
 
-// A factGroup is a kind of facts, in the order in which they are told.
-type factGroup int
+// A noteGroup is a kind of notes, in the order in which they stand.
+type noteGroup int
 
 const (
-	taskFacts factGroup = iota
-	requestFacts
-	decisionFacts
-	fileFacts
-	commandFacts
-	errorFacts
-	questionFacts
-	statusFacts
-	groups
+	topicNotes noteGroup = iota
+	decisionNotes
+	fileNotes
+	commandNotes
+	errorNotes
+	noteGroups
 )
 
 // title is the line over a group; one that is empty has none.
-func (g factGroup) title() string {
-	return [groups]string{
-		decisionFacts: "Decisions and demands:",
-		fileFacts:     "Files changed:",
-		commandFacts:  "Commands run:",
-		errorFacts:    "Errors not resolved:",
-		questionFacts: "Open questions:",
+func (g noteGroup) title() string {
+	return [noteGroups]string{
+		decisionNotes: "Decisions of the user:",
+		fileNotes:     "Files changed:",
+		commandNotes:  "Commands run:",
+		errorNotes:    "Errors not resolved:",
 	}[g]
 }
 
-// facts spells the state, each fact with the number of the message that it is
-// from, in the order of their ranks.
-func facts(st *digest.State) []fact {
-	var all []fact
-	// In each group the latest are worth most; first and step say how the groups mix.
-	add := func(g factGroup, first, step int, facts ...fact) {
-		for i, f := range facts {
-			f.group, f.at, f.rank = g, i, first+step*(len(facts)-1-i)
-			all = append(all, f)
+// notes spells the state, each note with the number of the message that it is from, in
+// the order of their ranks: the latest of each group first.
+func notes(st *digest.State) []note {
+	var all []note
+	// first and step say how the groups mix.
+	add := func(g noteGroup, first, step, i, of, n int, text string) {
+		if n > 0 {
+			text += fmt.Sprintf(" (%d)", n)
 		}
+		all = append(all, note{g, text, n, first + step*(of-1-i)})
 	}
-	notes := func(prefix string, notes ...digest.Note) (facts []fact) {
-		for _, n := range notes {
-			if n.Text != "" {
-				facts = append(facts, fact{text: prefix + oneLine(n.Text) + source(n.N, n.By), n: n.N})
-			}
-		}
-		return facts
+	if st.Topic.Text != "" {
+		add(topicNotes, 0, 1, 0, 1, st.Topic.N, "Began with: "+oneLine(st.Topic.Text))
 	}
-	var users, agents []digest.Note
-	for _, d := range st.Decisions {
-		switch {
-		case d.By != schema.User:
-			agents = append(agents, d)
-		case !strings.Contains(st.Request.Text, d.Text): // else it is told as what was asked for
-			users = append(users, d)
-		}
+	for i, e := range st.Errors {
+		add(errorNotes, 1, 4, i, len(st.Errors), e.N, "- "+oneLine(e.Text))
 	}
-	var files, commands []fact
-	for _, f := range st.Files {
-		files = append(files, fact{text: fmt.Sprintf("- %s %s%s", f.Action, oneLine(f.Path), source(f.N, "")), n: f.N})
+	for i, d := range st.Decisions {
+		add(decisionNotes, 1, 3, i, len(st.Decisions), d.N, "- "+oneLine(d.Text))
 	}
-	for _, c := range st.Commands {
+	for i, f := range st.Files {
+		add(fileNotes, 2, 2, i, len(st.Files), f.N, "- "+f.Action+" "+oneLine(f.Path))
+	}
+	for i, c := range st.Commands {
 		outcome := c.Outcome
 		if c.ExitCode != nil && *c.ExitCode != 0 {
 			outcome = fmt.Sprintf("%s, exit code %d", outcome, *c.ExitCode)
 		}
-		commands = append(commands, fact{text: fmt.Sprintf("- %s: %s%s", outcome, oneLine(c.Line), source(c.N, "")), n: c.N})
+		add(commandNotes, 3, 4, i, len(st.Commands), c.N, "- "+outcome+": "+oneLine(c.Line))
 	}
-	if st.Request.N > st.Task.N { // the task has moved on
-		began := st.Task
-		if len(began.Text) > beganBytes {
-			began.Text = before(began.Text, beganBytes) + "…"
-		}
-		add(taskFacts, 1, 0, notes("Began with: ", began)...)
-		add(requestFacts, 0, 0, notes(askedLast, st.Request)...)
-	} else {
-		add(taskFacts, 0, 1, notes("Task: ", st.Task)...)
-	}
-	add(statusFacts, 1, 1, notes("Status: ", digest.Note{Text: st.Status})...)
-	add(questionFacts, 2, 6, notes("- ", st.Questions...)...)
-	add(errorFacts, 3, 6, notes("- ", st.Errors...)...)
-	add(decisionFacts, 4, 3, notes("- ", users...)...)
-	add(fileFacts, 5, 2, files...)
-	add(commandFacts, 7, 4, commands...)
-	add(decisionFacts, 8, 6, notes("- ", agents...)...)
-	slices.SortStableFunc(all, func(a, b fact) int { return a.rank - b.rank })
+	slices.SortStableFunc(all, func(a, b note) int { return a.rank - b.rank })
 	return all
 }
 
-// askedLast stands before the request at hand in the state.
-const askedLast = "Asked last: "
-
-// source says what message something is from, and of a decision who said it.
-func source(n int, by schema.Role) string {
-	switch {
-	case n > 0 && by != "":
-		return fmt.Sprintf(" (%s, %d)", role(by), n)
-	case n > 0:
-		return fmt.Sprintf(" (%d)", n)
-	}
-	return ""
-}
-
-// beganBytes is how much is told of what a conversation began with, where it has moved
-// on.
-const beganBytes = 120
-
-// tellState spells as much of a state as has at most limit tokens, but for the groups
-// that are told elsewhere; "" if nothing fits.
-func tellState(st *digest.State, limit int, elsewhere ...factGroup) string {
+// spellNotes spells as many notes as have at most limit tokens; "" if none fits. What
+// the messages from number told on say themselves has no note.
+func spellNotes(st *digest.State, limit, told int) string {
 	if st == nil {
 		return ""
 	}
-	var told []fact
-	titled, more := [groups]bool{}, [groups]int{}
-	for _, f := range facts(st) {
-		if slices.Contains(elsewhere, f.group) {
+	var fit []note
+	titled, more := [noteGroups]bool{}, [noteGroups]int{}
+	for _, f := range notes(st) {
+		if f.group == topicNotes && f.n >= told {
 			continue
 		}
 		n := tokens.Count(f.text) + 1
 		if title := f.group.title(); title != "" && !titled[f.group] {
 			n += tokens.Count(title) + 1
 		}
-		if n > limit && f.group == requestFacts {
-			f.text = cutTo(f.text, limit-1)
-			n = tokens.Count(f.text) + 1
-		}
-		if n > limit || f.text == "" {
+		if n > limit {
 			more[f.group]++
 			continue
 		}
 		limit -= n
 		titled[f.group] = true
-		told = append(told, f)
+		fit = append(fit, f)
 	}
-	slices.SortStableFunc(told, func(a, b fact) int {
-		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.n, b.n), cmp.Compare(a.at, b.at))
-	})
+	slices.SortStableFunc(fit, func(a, b note) int { return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.n, b.n)) })
 	var b strings.Builder
-	for i, f := range told {
-		if title := f.group.title(); title != "" && (i == 0 || told[i-1].group != f.group) {
+	for i, f := range fit {
+		if title := f.group.title(); title != "" && (i == 0 || fit[i-1].group != f.group) {
 			b.WriteString(title + "\n")
 			if n := more[f.group]; n > 0 {
 				fmt.Fprintf(&b, "- %s %d more\n", excerpt.Gap, n)
@@ -173,41 +118,14 @@ func tellState(st *digest.State, limit int, elsewhere ...factGroup) string {
 	return b.String()
 }
 
-// leastRequest is how many bytes of a request say something.
-const leastRequest = 40
-
-// cutTo cuts a line to limit tokens, with a mark; "" if that leaves next to nothing.
-func cutTo(line string, limit int) string {
-	for n := len(line); n > leastRequest; n = n * 7 / 8 {
-		if cut := before(line, n) + excerpt.Gap; tokens.Count(cut) <= limit {
-			return cut
-		}
-	}
-	return ""
-}
-
-// minimalState tells the state and the last message of the user.
+// minimalState tells the notes and the last message of the user.
 func (b *builder) minimalState(hd head, budget, _ int) (choice, []LeftOut, bool) {
 	last := max(b.lastSaid(), 0)
 	r := b.read(last, min(last+1, len(b.h.messages)))
 	return b.tell(hd, budget, func(room, _ int) ([]section, []excerpt.Chosen) {
-		lead := led(stateHeading, tellState(b.state, room*2/3, b.toldBy(hd, last)...))
+		lead := led(notesHeading, spellNotes(b.state, room*2/3, b.earlier+last+1))
 		return lead, r.Choose(excerpt.Options{Tokens: max(room-sectionTokens(lead), 0)})
 	}, r)
-}
-
-// toldBy are the groups of facts that the block tells, or the messages from first on.
-func (b *builder) toldBy(hd head, first int) (elsewhere []factGroup) {
-	if hd.summary != "" {
-		elsewhere = append(elsewhere, statusFacts)
-	}
-	if b.state != nil && b.state.Request.N > b.earlier+first {
-		elsewhere = append(elsewhere, requestFacts)
-	}
-	if b.state != nil && b.state.Task.N > b.earlier+first {
-		elsewhere = append(elsewhere, taskFacts)
-	}
-	return elsewhere
 }
 
 // lastSaid is the index of the last message of the user, but for one that only takes

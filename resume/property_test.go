@@ -210,7 +210,7 @@ func checkExcerpt(h schema.History, p *Payload, ps parsed) error {
 		return fmt.Errorf("messages %d to %d have no %q", from, to, of)
 	}
 	for i, s := range ps.sections {
-		if s.heading == strings.TrimSpace(stateHeading) || strings.HasPrefix(s.heading, "summary of messages ") {
+		if s.heading == strings.TrimSpace(notesHeading) || strings.HasPrefix(s.heading, "summary of messages ") {
 			if i > 0 && len(told) > 0 {
 				return fmt.Errorf("%q among the messages", s.heading)
 			}

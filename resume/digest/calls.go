@@ -20,7 +20,7 @@ const (
 	runs
 	reads
 	looks // finds, lists, fetches
-	asks
+	asksUser
 	plans
 )
 
@@ -45,7 +45,7 @@ func kindOf(name string) kind {
 	// not to pass for one by a name that is like theirs.
 	switch name {
 	case "AskUserQuestion", "question", "ask_user":
-		return asks
+		return asksUser
 	case "ExitPlanMode", "exit_plan_mode", "plan_exit":
 		return plans
 	}
@@ -56,23 +56,17 @@ func kindOf(name string) kind {
 func (s *State) called(t schema.Tool, m *schema.Message) {
 	k := kindOf(t.Name)
 	if !s.Fold.Closed {
-		if c := chosen(t); c != "" {
-			s.decide(c, schema.User, m)
-			s.decided(c)
-		}
-		s.Fold.Last.Asked = append(s.Fold.Last.Asked, asked(t)...)
-		s.Fold.Last.Asked = s.Fold.Last.Asked[:min(len(s.Fold.Last.Asked), maxQuestions)]
+		s.chose(t, m)
+		s.Fold.Unanswered = append(s.Fold.Unanswered, asked(t)...)
+		s.Fold.Unanswered = s.Fold.Unanswered[:min(len(s.Fold.Unanswered), maxQuestions)]
 	}
 	s.Fold.Todos.apply(t)
+	s.refused(t, m)
 	result := Outcome(t)
-	if words := refusal(t); words != "" {
-		s.decide(brief(words), schema.User, m)
-		s.requested(words, m)
-	}
 	switch k {
 	case runs:
 		s.ran(t, result, m)
-	case asks, plans, looks: // what is not there to look at is no error
+	case asksUser, plans, looks: // what is not there to look at is no error
 	case writes, edits, patches:
 		s.changed(k, t, result, m)
 	case reads:

@@ -2,6 +2,7 @@ package digest
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -23,8 +24,12 @@ func (s *State) result(key, what string, t schema.Tool, result string, m *schema
 		return
 	}
 	s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool { return e.Key == key || result == OK && settled(e.Key, key) })
-	if result == Failed {
-		heading, line := complaint(t)
+	if result != Failed {
+		return
+	}
+	heading, line := complaint(t)
+	// A command that does not say what is wrong may not have failed.
+	if !strings.HasPrefix(key, commandKey) || complains(strings.ToLower(heading+" "+line)) || failedLine(line) {
 		n := s.note(cut(what, maxWhat)+": "+strings.TrimSpace(heading+" "+cmp.Or(line, Failed)), m)
 		n.Key = key
 		s.Errors = bounded(append(s.Errors, n), maxErrors)
@@ -60,26 +65,21 @@ func settled(failure, success string) bool {
 	return false
 }
 
-// worked notes that programs have succeeded: what they failed at before, in some
-// other way, is no open error once the user has asked for something else.
-func (s *State) worked(commands string) {
+// worked notes that programs have succeeded: what they failed at before, in some other
+// way, is no open error any more. Tests that pass settle no other tests. Nor is open what
+// the work has gone on without, as the success of several commands shows.
+func (s *State) worked(commands string, looks bool) {
+	const without = 5
 	done := purposes(commands)
-	s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool {
-		before, ok := strings.CutPrefix(e.Key, commandKey)
-		return ok && e.N < s.Fold.Asked && sameProgram(done, before)
-	})
-	for i, e := range s.Errors {
-		if before, ok := strings.CutPrefix(e.Key, commandKey); ok && sameProgram(done, before) {
-			s.Errors[i].Later = true
+	for i := range s.Errors {
+		if !looks {
+			s.Errors[i].Since++
 		}
 	}
-}
-
-// movedOn forgets, where the user asks for something else, the failures of programs
-// that have succeeded since.
-func (s *State) movedOn() {
-	s.Fold.Asked = s.Messages
-	s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool { return e.Later })
+	s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool {
+		before, ok := strings.CutPrefix(e.Key, commandKey)
+		return ok && sameProgram(done, before) || e.Since >= without
+	})
 }
 
 // Complaint is the line of a failed call's output that says best what is wrong, "" if
@@ -93,22 +93,11 @@ func Complaint(t schema.Tool) string {
 }
 
 // complaint is the line of a failed call's output that says best what is wrong, with
-// the line that it stands under, if that is needed to understand it.
+// the line that it stands under, if that is needed to understand it; without a line
+// that tells of a failure, the first.
 func complaint(t schema.Tool) (heading, line string) {
-	own := map[string]bool{} // what the shell repeats of the command
-	for l := range strings.Lines(leading(rawjson.Get(t.Input, "command"))) {
-		own[strings.TrimSpace(l)] = true
-	}
 	first := ""
-	for l := range strings.Lines(ends(t.Output)) {
-		l = strings.TrimPrefix(strings.TrimSpace(l), "<tool_use_error>")
-		l = oneLine(strings.TrimSuffix(strings.TrimPrefix(l, "Output: "), "</tool_use_error>"))
-		if l == "" || l == "(empty)" || l == "Error: (none)" || strings.HasPrefix(l, "Exit code ") || strings.HasPrefix(l, "Command: ") || strings.HasPrefix(l, "Directory: ") || strings.HasPrefix(l, "<untrusted_context>") {
-			continue
-		}
-		if own[l] || warns(l) {
-			continue
-		}
+	for l := range outputLines(t) {
 		if heading != "" {
 			return heading, l
 		}
@@ -118,9 +107,7 @@ func complaint(t schema.Tool) (heading, line string) {
 			}
 			heading = l
 		}
-		if first == "" {
-			first = l
-		}
+		first = cmp.Or(first, l)
 	}
 	for _, l := range []string{heading, first, oneLine(t.Error)} {
 		if l != "" && !strings.HasPrefix(l, "Exit code ") && !warns(l) {
@@ -130,22 +117,41 @@ func complaint(t schema.Tool) (heading, line string) {
 	return "", ""
 }
 
-// warns reports whether a line of output only warns, as ssh does of old servers.
-func warns(l string) bool {
-	return strings.HasPrefix(l, "** ") || strings.HasPrefix(strings.ToLower(l), "warning")
-}
-
-// complains reports whether a line of output, in lower case, tells of a failure.
-func complains(l string) bool {
-	for _, none := range []string{"no error", "0 error", "0 fail", "error: (none)", "0 invalid"} {
-		if strings.Contains(l, none) {
-			return false
+// outputLines are the lines that a call put out, but for what an agent puts around them,
+// what the shell repeats of the command, and mere warnings.
+func outputLines(t schema.Tool) iter.Seq[string] {
+	own := map[string]bool{}
+	for l := range strings.Lines(leading(rawjson.Get(t.Input, "command"))) {
+		own[strings.TrimSpace(l)] = true
+	}
+	return func(yield func(string) bool) {
+		for l := range strings.Lines(ends(t.Output)) {
+			l = strings.TrimPrefix(strings.TrimSpace(l), "<tool_use_error>")
+			l = oneLine(strings.TrimSuffix(strings.TrimPrefix(l, "Output: "), "</tool_use_error>"))
+			if framed(l) || own[l] || warns(l) {
+				continue
+			}
+			if !yield(l) {
+				return
+			}
 		}
 	}
-	for _, p := range []string{"error", "fail", "fatal", "panic", "cannot ", "can't ", "could not ", "not found", "no such ", "denied", "undefined", "invalid", "refused", "timed out", "exception", "abort", "does not exist"} {
-		if strings.Contains(l, p) {
+}
+
+// framed reports whether a line of output is what an agent puts around it.
+func framed(l string) bool {
+	for _, p := range []string{"Exit code ", "Exit Code: ", "Command: ", "Directory: ", "Background PIDs: ", "Process Group PGID: ", "Signal: ", "<untrusted_context>", "</untrusted_context>"} {
+		if strings.HasPrefix(l, p) {
 			return true
 		}
 	}
-	return false
+	return l == "" || l == "(empty)" || l == "Error: (none)"
 }
+
+// warns reports whether a line of output only warns, as ssh does of old servers.
+func warns(l string) bool {
+	return strings.HasPrefix(l, "** WARNING") || strings.HasPrefix(l, "** ") && strings.HasSuffix(l, ".") || strings.HasPrefix(strings.ToLower(l), "warning")
+}
+
+// complains reports whether a line of output, in lower case, tells of a failure.
+func complains(l string) bool { return !has("no failures", l) && has("failures", l) }

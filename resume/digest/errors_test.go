@@ -5,28 +5,30 @@ import (
 	"testing"
 )
 
-// TestErrors: an error is open until the same succeeds, or, once the user has asked
-// for something else, the same program at anything.
+// TestErrors: an error is open until the same succeeds, or another approach, or the user
+// has asked for two other things.
 func TestErrors(t *testing.T) {
 	checkParts(t, []part{
 		{"the same elsewhere", "-error", []string{"u: Do it", sh("node assets/build.js 2>&1", "1", "error: x"), sh("cd assets && node build.js", "0", "")}},
-		{"another file", "error 2 m2 : node a/build.js: error: x", []string{"u: Do it", sh("node a/build.js", "1", "error: x"), sh("node a/run.js", "0", "")}},
+		{"another file", "error 2 m2: node a/build.js: error: x", []string{"u: Do it", sh("node a/build.js", "1", "error: x"), sh("node a/run.js", "0", "")}},
 		{"a few lines for once", "-error", []string{"u: Do it", sh("head x | python3 -c 'a && b'", "1", "JSONDecodeError: x"), sh("python3 -c 'c'", "0", "")}},
 		{"a step of what was done then", "-error", []string{"u: Do it", sh("git add a && git add b", "128", "fatal: x"), sh("git add c && git commit -m x", "0", "")}},
 		{"a long chain is for its end", "-error", []string{"u: Do it", sh("echo x && touch "+long(400)+" && git push", "1", "error: x"), sh("git push", "0", "")}},
 
 		{"no file to read", "-error", []string{"u: Do it", `t: Read {"file_path":"/p/a"} -> no | File does not exist.`, `t: Glob {} -> no | No such folder`, `t: Skill {} -> no | failed`, sh("ls x", "2", "No such file or directory")}},
 
-		{"other things of the program, and the user has not moved on", "error 2 m2 : curl -f a.example -o x: curl: (22) error: 404", []string{"u: Do it", sh("curl -f a.example -o x", "22", "curl: (22) error: 404"), sh("curl -f b.example -o x", "0", ""), "u: go on"}},
-		{"and has", "-error", []string{"u: Do it", sh("curl -f a.example -o x", "22", "curl: (22) error: 404"), sh("curl -f b.example -o x", "0", ""), "u: now the other one"}},
+		{"another approach", "-error", []string{"u: Do it", sh("curl -f a.example -o x", "22", "curl: (22) error: 404"), sh("curl -f b.example -o x", "0", "")}},
+		{"other tests", "error 2 m2: go test ./a | tail: FAIL a", []string{"u: Do it", sh("go test ./a | tail", "0", "FAIL\ta"), sh("go test ./b", "0", "ok")}},
+		{"two turns later", "-error", []string{"u: Do it", sh("make", "2", "error: x"), "u: now the other one", "a: Done.", "u: go on"}},
 		{"in the other order", "-error", []string{"u: Do it", sh("ssh h \"opkg update && opkg list | grep x\"", "1", "error: x"), "u: now the other one", sh("ssh h 'ls /'", "0", "")}},
-		{"no success at all", "error 2 m2 : make: error: x", []string{"u: Do it", sh("make", "2", "error: x"), "u: now the other one", sh("git push", "0", "")}},
-		{"another deed of the program", "error 2 m2 : git push: error: x", []string{"u: Do it", sh("git push", "1", "error: x"), "u: now the other one", sh("git -C /p add a", "0", "")}},
-		{"another tool", "error 2 m2 : deploy: x", []string{"u: Do it", "t: deploy {} -> no | x", "u: now the other one", "t: test {} -> ok | "}},
+		{"no success at all", "error 2 m2: make: error: x", []string{"u: Do it", sh("make", "2", "error: x"), "u: now the other one", sh("git push", "0", "")}},
+		{"another deed of the program", "error 2 m2: git push: error: x", []string{"u: Do it", sh("git push", "1", "error: x"), "u: now the other one", sh("git -C /p add a", "0", "")}},
+		{"another tool", "error 2 m2: deploy: x", []string{"u: Do it", "t: deploy {} -> no | x", "t: test {} -> ok | "}},
+		{"a tool, a turn later", "-error", []string{"u: Do it", "t: deploy {} -> no | x", "u: now the other one"}},
 
 		{"a file that another tool wrote then", "-error", []string{"u: Do it", sh("mkdir -p ~/a && cat <<E > ~/a/b.desktop\nx\nE", "2", "syntax error"), `t: write_file {"file_path":"/home/dev/a/b.desktop"} -> ok | Successfully created and wrote to new file: /home/dev/a/b.desktop.`}},
 		{"a file that a command wrote then", "-error", []string{"u: Do it", `t: Write {"file_path":"/p/a/b"} -> no | EACCES`, sh("cat > a/b <<E\nx\nE", "0", "")}},
-		{"another file than that", "error 2 m2 : /p/a/b: EACCES", []string{"u: Do it", `t: Write {"file_path":"/p/a/b"} -> no | EACCES`, sh("cat > c/b <<E\nx\nE", "0", "")}},
+		{"another file than that", "error 2 m2: /p/a/b: EACCES", []string{"u: Do it", `t: Write {"file_path":"/p/a/b"} -> no | EACCES`, sh("cat > c/b <<E\nx\nE", "0", "")}},
 		{"a look that was to be kept", "-error", []string{"u: Do it", sh("ssh h list > a/x", "1", "a/x: No such file or directory"), sh("ssh h list > b/x", "0", "")}},
 	})
 }
@@ -48,3 +50,5 @@ func TestComplaint(t *testing.T) {
 		}
 	}
 }
+
+func long(n int) string { return strings.Repeat("long/", n/5) + "x" }

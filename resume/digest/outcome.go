@@ -8,18 +8,70 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// Outcome says how a call ended: [OK], [Failed], [Refused] or [NoResult]. Where the
-// exit code is that of a program which only cut what one before it put out, what that
-// one says counts.
+// Outcome says how a call ended: [OK], [Failed], [Refused] or [NoResult]. Of a command
+// the exit code and the output count together: the code may be that of a program which
+// only cut what another put out, and a program may report success with code 1.
 func Outcome(t schema.Tool) string {
 	result := reported(t)
-	if result != OK || kindOf(t.Name) != runs || !masked(t.Output) {
+	if kindOf(t.Name) != runs {
 		return result
 	}
-	if script := parse(leading(rawjson.Get(t.Input, "command"))); script.piped && !script.looks() {
+	switch {
+	case result == Failed && t.ExitCode != nil && *t.ExitCode == 1 && succeeded(t):
+		return OK
+	case result == NoResult && t.Success != nil && masked(t):
+		return Failed
+	case result != OK || !masked(t):
+		return result
+	}
+	// What a command that only looks shows may be the log of another.
+	if script := parse(leading(rawjson.Get(t.Input, "command"))); !script.looks() && (script.piped || !script.chain) {
 		return Failed
 	}
 	return result
+}
+
+// masked reports whether the output of a command tells that a program failed.
+func masked(t schema.Tool) bool {
+	for l := range outputLines(t) {
+		if failedLine(l) {
+			return true
+		}
+	}
+	return false
+}
+
+// failedLine reports whether a line of output tells that a program failed.
+func failedLine(l string) bool {
+	l = strings.ToLower(l)
+	return !has("no failures", l) && (begins("failed lines", l) || has("failed anywhere", l)) || countsFailures(l)
+}
+
+// countsFailures reports whether a line sums up tests of which some failed: "14 tests,
+// 2 failures".
+func countsFailures(l string) bool {
+	fields := strings.FieldsFunc(l, func(r rune) bool { return r == ' ' || r == ',' || r == ';' || r == '(' || r == ')' })
+	tests := false
+	for i, w := range fields {
+		tests = tests || strings.HasPrefix(w, "test") || strings.HasPrefix(w, "spec") || strings.HasPrefix(w, "passed") || strings.HasPrefix(w, "example")
+		if i > 0 && (w == "failures" || w == "failure" || w == "failed") && strings.Trim(fields[i-1], "0123456789") == "" && strings.Trim(fields[i-1], "0") != "" {
+			return tests || slices.Contains(fields, "passed")
+		}
+	}
+	return false
+}
+
+// succeeded reports whether the output of a command ends in the report of a success, and
+// no line of it tells of a failure.
+func succeeded(t schema.Tool) bool {
+	last := ""
+	for l := range outputLines(t) {
+		if l = strings.ToLower(l); complains(l) || failedLine(l) {
+			return false
+		}
+		last = l
+	}
+	return has("successes", last)
 }
 
 // reported is how a call ended by what its agent says. What a call put out may be

@@ -24,9 +24,9 @@ func checkParts(t *testing.T, parts []part) {
 }
 
 func TestStateParts(t *testing.T) {
-	checkParts(t, []part{{"a failure that names itself nowhere", "error 2 m2 : make: something odd", []string{"u: Do it", sh("make", "3", "Exit code 3\n\nsomething odd\nand more")}},
-		{"a failure without output", "error 2 m2 : make: failed", []string{"u: Do it", sh("make", "3", "Exit code 3")}},
-		{"no errors at all", "error 2 m2 : make: fatal: x", []string{"u: Do it", sh("make", "3", "0 errors, no error\nfatal: x")}},
+	checkParts(t, []part{{"a failure that names itself nowhere is no open error", "-error", []string{"u: Do it", sh("make", "3", "Exit code 3\n\nsomething odd\nand more")}},
+		{"nor is one without output", "-error", []string{"u: Do it", sh("make", "3", "Exit code 3")}},
+		{"no errors at all", "error 2 m2: make: fatal: x", []string{"u: Do it", sh("make", "3", "0 errors, no error\nfatal: x")}},
 		{"a pipe that hides a failure", "failed (0) 2 m2: make | tail", []string{"u: Do it", sh("make | tail", "0", "error: x")}},
 		{"output that looks like one", "ok (0) 2 m2: make", []string{"u: Do it", sh("make", "0", "error: x")}},
 		{"what Gemini CLI writes of none", "ok (0) 2 m2: make | tail", []string{"u: Do it", sh("make | tail", "0", "Output: x\nError: (none)")}},
@@ -41,19 +41,12 @@ func TestStateParts(t *testing.T) {
 		{"a write without a path", "-error", []string{"u: Do it", `t: Write {"content":"x"} -> no | no path`}},
 		{"the same command again", "ok (0) 2 m2: make", []string{"u: Do it", sh("make", "2", ""), sh("make", "0", "")}},
 		{"a call without a result", "-error", []string{"u: Do it", `t: Write {"file_path":"a"} -> ? | `}},
-		{"an answer that is none", "-decision", []string{"u: Do it", `t: question {"questions":[{"question":"Which?"}]} -> ok | User has answered your questions: "Which?"="Unanswered".`}},
-		{"a later answer", "decision 2 m2 user: b", []string{"u: Do it", `t: question {"questions":[{"question":"Which?"},{"question":"And then?"}]} -> ok | "Which?"="Unanswered", "And then?"="b"`}},
-		{"an answer too long to look for", "-decision", []string{"u: Do it", `t: question {"questions":[{"question":"Which?"}]} -> ok | "Which?"="b"` + strings.Repeat(" ", maxRead)}},
 		{"feedback of OpenCode's user, which a command could print", "-use the other one", []string{"u: Do it", `t: bash {"command":"make"} -> no | The user rejected permission to use this specific tool call with the following feedback: use the other one`}},
 		{"feedback of OpenCode's user", "refused 2 m2: make", []string{"u: Do it", `t: bash {"command":"make"} -> no | The user rejected permission to use this specific tool call with the following feedback: use the other one`}},
 		{"a command without a line", "-ok", []string{"u: Do it", sh("  ", "0", "")}},
-		{"a bare command", "-task", []string{"u: /review", "u: hello", "u: "}},
-		{"a bare command is said", "last user 1 m1 : /review", []string{"u: /review"}},
-		{"a long prompt", "task 1 m1 : It is slow. Make it fast. " + strings.TrimSpace(strings.Repeat("Very fast. ", 20)), []string{"u: It is slow.\n\n```\n" + strings.Repeat("code\n", 50) + "```\nMake it fast. " + strings.Repeat("Very fast. ", 20) + strings.Repeat("x", 300)}},
-		{"nothing but code", "task 1 m1 : ``` " + strings.Repeat("code ", 50), []string{"u: ```\n" + strings.Repeat("code\n", 100) + "```"}},
-		{"a decision twice", "decision 3 m3 user: Never do that.", []string{"u: Never do that.", "a: Fine.", "u: Never do that."}},
-		{"the agent's farewell decides nothing", "-decision", []string{"u: bye", "a: We decided on REST."}},
-		{"a decision of 200 turns ago", "-Decided", append([]string{"u: let's go with REST"}, strings.Split(strings.Repeat("u: go on please,a: Done.,", 200), ",")[:400]...)},
-		{"a decision of 199 turns ago", "summary Decided: REST.", append([]string{"u: let's go with REST"}, strings.Split(strings.Repeat("u: go on please,a: Done.,", 199), ",")[:398]...)},
+		{"a bare command", "-topic", []string{"u: /review", "u: hello", "u: "}},
+		{"a bare command is said", "last user 1 m1: /review", []string{"u: /review"}},
+		{"a long prompt", "topic 1 m1: It is slow. Make it fast. " + strings.TrimSpace(strings.Repeat("Very fast. ", 20)), []string{"u: It is slow.\n\n```\n" + strings.Repeat("code\n", 50) + "```\nMake it fast. " + strings.Repeat("Very fast. ", 20) + strings.Repeat("x", 300)}},
+		{"nothing but code", "topic 1 m1: ``` " + strings.Repeat("code ", 50), []string{"u: ```\n" + strings.Repeat("code\n", 100) + "```"}},
 	})
 }

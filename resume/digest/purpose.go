@@ -66,7 +66,7 @@ func sameProgram(done []purpose, failure string) bool {
 	failed := purposes(failure)
 	return len(failed) > 0 && slices.ContainsFunc(done, func(p purpose) bool {
 		f := failed[len(failed)-1]
-		return p.program == f.program && p.does == f.does
+		return p.program == f.program && p.does == f.does && !f.tests()
 	})
 }
 

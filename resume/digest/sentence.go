@@ -1,7 +1,6 @@
 package digest
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,21 +8,11 @@ import (
 
 // A sentence of a message, with the place it has there.
 type sentence struct {
-	line
-	marker   string // of the list item that it begins: "-", "1", "b"; else ""
-	item     bool   // it stands in a list
+	text     string
+	item     bool // it stands in a list
 	heading  bool
-	under    string // the mask of the heading above it
-	first    bool   // the first of its paragraph or list item
-	unclosed bool   // it ends in a colon: what it introduces follows
-}
-
-// question reports whether s asks, in the writer's own words.
-func (s sentence) question() bool {
-	mask := strings.TrimRightFunc(s.mask, func(r rune) bool {
-		return r == ' ' || r == ')' || r == '*' || r == '!' || unicode.IsSymbol(r) || unicode.IsMark(r)
-	})
-	return strings.HasSuffix(mask, "?") || strings.HasSuffix(mask, "？")
+	question bool // it asks, in the writer's own words
+	unclosed bool // it ends in a colon: what it introduces follows
 }
 
 // maxRead is how much of a message is read: a note is not better for the middle
@@ -192,9 +181,7 @@ type reader struct {
 	done      []sentence
 	paragraph strings.Builder
 	last      string // its last line
-	marker    string
 	item      bool
-	heading   string
 }
 
 func (r *reader) add(raw string) {
@@ -206,16 +193,14 @@ func (r *reader) add(raw string) {
 	}
 	if level := len(l) - len(strings.TrimLeft(l, "#")); level > 0 && level <= 6 && level < len(l) && l[level] == ' ' {
 		r.flush()
-		_, words := listMarker(strings.Trim(l[level:], "# "))
-		h := plain(words)
-		r.heading = h.mask
+		words, _ := listItem(strings.Trim(l[level:], "# "))
 		r.item = false
-		r.done = append(r.done, sentence{line: h, heading: true, first: true})
+		r.done = append(r.done, sentence{text: plain(words), heading: true})
 		return
 	}
-	if marker, rest := listMarker(l); marker != "" {
+	if rest, ok := listItem(l); ok {
 		r.flush()
-		r.marker, r.item = marker, true
+		r.item = true
 		r.paragraph.WriteString(rest)
 		r.last = rest
 		return
@@ -244,71 +229,68 @@ func continues(line, next string) bool {
 	return last == ',' || len(line) > fullLine && !unicode.IsUpper(first) && !strings.ContainsRune(".!?:。！？：", last)
 }
 
-// listMarker splits a list item into its marker and its text.
-func listMarker(l string) (marker, rest string) {
+// listItem returns the text of a list item.
+func listItem(l string) (text string, ok bool) {
 	r, n := utf8.DecodeRuneInString(l)
 	switch {
 	case strings.ContainsRune("-*+•–▪◦", r):
-		rest = l[n:]
-		marker = "-"
 	case unicode.IsDigit(r) || unicode.IsLetter(r):
 		for n < len(l) && l[n] >= '0' && l[n] <= '9' {
 			n++
 		}
 		if n == len(l) || l[n] != '.' && l[n] != ')' || unicode.IsLetter(r) && l[n] != ')' || n > 3 {
-			return "", l
+			return l, false
 		}
-		marker, rest = strings.ToLower(l[:n]), l[n+1:]
+		n++
+	default:
+		return l, false
 	}
-	if marker == "" || rest == "" || rest[0] != ' ' && rest[0] != '\t' {
-		return "", l
+	if n == len(l) || l[n] != ' ' && l[n] != '\t' {
+		return l, false
 	}
-	rest = strings.TrimLeft(rest, " \t")
+	text = strings.TrimLeft(l[n:], " \t")
 	for _, box := range []string{"[ ] ", "[x] ", "[X] "} {
-		rest = strings.TrimPrefix(rest, box)
+		text = strings.TrimPrefix(text, box)
 	}
-	return marker, rest
+	return text, true
 }
 
 func (r *reader) flush() {
-	l := plain(r.paragraph.String())
-	r.paragraph.Reset()
-	skip := len(l.text) - len(strings.TrimLeftFunc(l.text, func(c rune) bool {
+	l := strings.TrimLeftFunc(marked(r.paragraph.String()), func(c rune) bool {
 		return c == ' ' || c == 0xfe0f || c == 0x200d || unicode.Is(unicode.So, c)
-	}))
-	l = l.slice(skip, len(l.text))
-	first := true
-	for l.text != "" {
-		end := sentenceEnd(l.mask)
-		s := sentence{line: l.slice(0, end), item: r.item, first: first, under: r.heading}
-		if first {
-			s.marker = r.marker
-		}
-		s.unclosed = strings.HasSuffix(s.mask, ":") || strings.HasSuffix(s.mask, "：")
-		r.done = append(r.done, s)
-		l = l.slice(end, len(l.text))
-		first = false
+	})
+	r.paragraph.Reset()
+	for l != "" {
+		end := sentenceEnd(l)
+		said := strings.TrimRightFunc(l[:end], func(c rune) bool {
+			return c == ' ' || c == ')' || c == '*' || c == '!' || unicode.IsSymbol(c) || unicode.IsMark(c)
+		})
+		r.done = append(r.done, sentence{
+			text: shown().Replace(strings.Trim(l[:end], " ")), item: r.item,
+			question: strings.HasSuffix(said, "?") || strings.HasSuffix(said, "？"),
+			unclosed: strings.HasSuffix(said, ":") || strings.HasSuffix(said, "："),
+		})
+		l = strings.TrimLeft(l[end:], " ")
 	}
-	r.marker = ""
 }
 
-// sentenceEnd returns where the first sentence of a mask ends.
-func sentenceEnd(mask string) int {
-	for i, r := range mask {
+// sentenceEnd returns where the first sentence of a paragraph ends.
+func sentenceEnd(text string) int {
+	for i, r := range text {
 		after := i + utf8.RuneLen(r)
 		switch r {
 		case '。', '！', '？':
 			return after
 		case '.', '!', '?', '…':
-			for after < len(mask) && strings.IndexByte(".!?)\"'", mask[after]) >= 0 {
+			for after < len(text) && strings.IndexByte(".!?)\"'", text[after]) >= 0 {
 				after++
 			}
-			if after == len(mask) || mask[after] == ' ' && !(r == '.' && abbreviated(mask[:i])) {
+			if after == len(text) || text[after] == ' ' && !(r == '.' && abbreviated(text[:i])) {
 				return after
 			}
 		}
 	}
-	return len(mask)
+	return len(text)
 }
 
 // abbreviated reports whether a full stop after text belongs to its last word.
@@ -317,6 +299,5 @@ func abbreviated(text string) bool {
 	if r, n := utf8.DecodeRuneInString(word); n == len(word) && wordRune(r) && r < 0x2e80 {
 		return true // an initial, or the number of a step
 	}
-	return slices.Contains([]string{"e.g", "i.e", "etc", "vs", "cf", "approx", "resp", "fig", "mr", "mrs", "dr", "st",
-		"z.b", "bzw", "d.h", "usw", "ca", "nr", "ggf", "evtl", "inkl", "u.a", "p.ej", "ej", "p.ex"}, word)
+	return listed("abbreviations", strings.ToLower(word))
 }

@@ -8,36 +8,35 @@ import (
 )
 
 func TestPlain(t *testing.T) {
-	for _, tc := range []struct{ src, text, mask string }{
-		{"As it is", "As it is", "as it is"},
-		{"**bold** *it* __b__ _i_ ~~no~~", "bold it b i no", "bold it b i no"},
-		{"foo__bar _foo bar_ _x", "foo__bar foo bar _x", "foo__bar foo bar _x"},
-		{"`a\tb`", "a b", "000"},
-		{"snake_case 2*3 2 * 3 a ~ b ~5", "snake_case 2*3 2 * 3 a ~ b ~5", "snake_case 2*3 2 * 3 a ~ b ~5"},
-		{"`Code` here", "Code here", "0000 here"},
-		{"``a`b`` c", "a`b c", "000 c"},
-		{"`open", "open", "open"},
-		{`He said "Go on" twice`, `He said "Go on" twice`, "he said 0000000 twice"},
-		{"„Ja“ «oui» “yes” 「是」", "„Ja“ «oui» “yes” 「是」", strings.Repeat("0", 8) + " " + strings.Repeat("0", 7) + " " + strings.Repeat("0", 9) + " " + strings.Repeat("0", 9)},
-		{`5" wide`, `5" wide`, `5" wide`},
-		{`"` + strings.Repeat("x", 500) + `"`, `"` + strings.Repeat("x", 500) + `"`, `"` + strings.Repeat("x", 500) + `"`},
-		{`"**B**"`, `"B"`, "000"},
-		{"see [The Page](https://a.b/c) now", "see The Page now", "see the page now"},
-		{"a[0](x y) [b] [", "a[0](x y) [b] [", "a[0](x y) [b] ["},
-		{"![shot](a.png) here! ![x", "here! ![x", "here! ![x"},
-		{"a<br>b <em>c</em> List<string> a < b </done>", "a b c List<string> a < b", "a b c list<string> a < b"},
-		{"it’s", "it's", "it's"},
-		{" a \t\u00a0 b\n", "a b", "a b"},
-		{"\x1b[1;31mred\x1b[0m \x1b]0;title\x07x \x1bM y\x1b", "red x y", "red x y"},
-		{"\x1b[31", "", ""},
-		{"\x1b]8;;x", "", ""},
-		{"a\u202eb\u200bc\ufeff\U000E0041", "abc", "abc"},
-		{"\xffa\x00b", "\uFFFDa b", "\uFFFDa b"},
-		{"ÄÖ", "ÄÖ", "ÄÖ"},
+	for _, tc := range []struct{ src, text string }{
+		{"As it is", "As it is"},
+		{"**bold** *it* __b__ _i_ ~~no~~", "bold it b i no"},
+		{"foo__bar _foo bar_ _x", "foo__bar foo bar _x"},
+		{"`a\tb`", "a b"},
+		{"snake_case 2*3 2 * 3 a ~ b ~5", "snake_case 2*3 2 * 3 a ~ b ~5"},
+		{"`Code` here", "Code here"},
+		{"``a`b`` c", "a`b c"},
+		{"`open", "open"},
+		{`He said "Go on" twice`, `He said "Go on" twice`},
+		{"„Ja“ «oui» “yes” 「是」", "„Ja“ «oui» “yes” 「是」"},
+		{`5" wide`, `5" wide`},
+		{`"` + strings.Repeat("x", 500) + `"`, `"` + strings.Repeat("x", 500) + `"`},
+		{`"**B**"`, `"B"`},
+		{"see [The Page](https://a.b/c) now", "see The Page now"},
+		{"a[0](x y) [b] [", "a[0](x y) [b] ["},
+		{"![shot](a.png) here! ![x", "here! ![x"},
+		{"a<br>b <em>c</em> List<string> a < b </done>", "a b c List<string> a < b"},
+		{"it’s", "it's"},
+		{" a \t\u00a0 b\n", "a b"},
+		{"\x1b[1;31mred\x1b[0m \x1b]0;title\x07x \x1bM y\x1b", "red x y"},
+		{"\x1b[31", ""},
+		{"\x1b]8;;x", ""},
+		{"a\u202eb\u200bc\ufeff\U000E0041", "abc"},
+		{"\xffa\x00b", "\uFFFDa b"},
+		{"ÄÖ", "ÄÖ"},
 	} {
-		l := plain(tc.src)
-		if mask := strings.ReplaceAll(l.mask, "\x00", "0"); l.text != tc.text || mask != tc.mask {
-			t.Errorf("%q: %q, %q, want %q, %q", tc.src, l.text, mask, tc.text, tc.mask)
+		if got := plain(tc.src); got != tc.text {
+			t.Errorf("%q: %q, want %q", tc.src, got, tc.text)
 		}
 	}
 }
@@ -55,8 +54,8 @@ func TestSentences(t *testing.T) {
 		{"paragraphs", "One\n\nTwo", []string{"One", "Two"}},
 		{"lines", "one\ntwo\nthree", []string{"one", "two", "three"}},
 		{"a wrapped line", "This line is so long that whoever wrote it had to go\non in the next.", []string{"This line is so long that whoever wrote it had to go on in the next."}},
-		{"a list", "Do:\n- one\n* two\n1. three\n2) four\n- [ ] five\na) six", []string{"Do:", "[-]one", "[-]two", "[1]three", "[2]four", "[-]five", "[a]six"}},
-		{"a list item over lines", "- one that is continued in a line that stands further in\n  than the mark\n\n  And more.\n\nOut", []string{"[-]one that is continued in a line that stands further in than the mark", "[]And more.", "Out"}},
+		{"a list", "Do:\n- one\n* two\n1. three\n2) four\n- [ ] five\na) six", []string{"Do:", "-one", "-two", "-three", "-four", "-five", "-six"}},
+		{"a list item over lines", "- one that is continued in a line that stands further in\n  than the mark\n\n  And more.\n\nOut", []string{"-one that is continued in a line that stands further in than the mark", "-And more.", "Out"}},
 		{"no list", "-5 degrees\n1.5 m\n2025. A year\nA. Name", []string{"-5 degrees", "1.5 m", "2025.", "A year", "A. Name"}},
 		{"headings", "# One #\nText\n## 2. Two\n#no\n####### no", []string{"#One", "Text", "#Two", "#no", "####### no"}},
 		{"rules", "One\n---\nTwo\n***", []string{"One", "Two"}},
@@ -72,8 +71,8 @@ func TestSentences(t *testing.T) {
 		{"a long word", "aGVsbG8gd29ybGQ+/+==0123456789==//0123\nOne", []string{"One"}},
 		{"signs in prose", "See a.b, c.d, e.f, g.h, i.j, k.l (m/n)", []string{"See a.b, c.d, e.f, g.h, i.j, k.l (m/n)"}},
 		{"a date in prose", "2025.11.22 at 10:00 we met again in the office", []string{"2025.11.22 at 10:00 we met again in the office"}},
-		{"a rule ends a list", "- one\n---\n  two", []string{"[-]one", "two"}},
-		{"signs in front", "✅ One\n- ⚠️ Two", []string{"One", "[-]Two"}},
+		{"a rule ends a list", "- one\n---\n  two", []string{"-one", "two"}},
+		{"signs in front", "✅ One\n- ⚠️ Two", []string{"One", "-Two"}},
 		{"blocks", "<system-reminder>One.\nTwo.</system-reminder>Three <b>x</b> <a-b>", []string{"Three x"}},
 		{"a block that stays open", "<system-reminder>One", []string{"One"}},
 		{"no blocks", "a <- b and <-c> and <d_> and <e", []string{"a <- b and <-c> and <d_> and <e"}},
@@ -83,7 +82,7 @@ func TestSentences(t *testing.T) {
 		for _, s := range sentences(tc.content) {
 			text := s.text
 			if s.item {
-				text = fmt.Sprintf("[%s]%s", s.marker, text)
+				text = "-" + text
 			}
 			if s.heading {
 				text = "#" + text
@@ -106,7 +105,7 @@ func TestSentencesOfLongText(t *testing.T) {
 func TestQuestion(t *testing.T) {
 	for content, want := range map[string]bool{"Is it?": true, "Is it?)": true, "Is it? 🙂": true, "是吗？": true, "Is it?!": true, "It is.": false, "It asks `is it?`": false, "": false} {
 		all := sentences(content)
-		if got := len(all) > 0 && all[0].question(); got != want {
+		if got := len(all) > 0 && all[0].question; got != want {
 			t.Errorf("%q: %v", content, got)
 		}
 	}
@@ -133,21 +132,5 @@ func TestCut(t *testing.T) {
 		if got := cut(tc.s, tc.n); got != tc.want || utf8.RuneCountInString(got) > tc.n {
 			t.Errorf("%q to %d: %q, want %q", tc.s, tc.n, got, tc.want)
 		}
-	}
-}
-
-func TestFind(t *testing.T) {
-	for _, tc := range []struct {
-		mask, phrase string
-		at           int
-	}{
-		{"we go on", "go", 3}, {"goal", "go", -1}, {"ago go", "go", 4}, {"go", "go", 0}, {"a-go!", "go", 2}, {"我们决定了", "决定", 6}, {"", "go", -1}, {"go_on", "go", -1},
-	} {
-		if got := find(tc.mask, tc.phrase); got != tc.at {
-			t.Errorf("%q in %q: %d", tc.phrase, tc.mask, got)
-		}
-	}
-	if begins("let me see", "let", "let me") != "let" || begins("letter", "let") != "" || begins("", "let") != "" {
-		t.Error("begins")
 	}
 }

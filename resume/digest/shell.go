@@ -21,10 +21,10 @@ func (s *State) ran(t schema.Tool, result string, m *schema.Message) {
 	}
 	script := parse(source)
 	whole := len(raw) <= endBytes
-	if result == OK {
-		s.worked(script.core(false))
-	}
 	looks := whole && script.looks()
+	if result == OK {
+		s.worked(script.core(false), looks)
+	}
 	if looks && (result != Failed || found(t)) {
 		return
 	}
@@ -57,22 +57,6 @@ func (s script) key() string {
 // found, or that there is a difference.
 func found(t schema.Tool) bool {
 	return t.ExitCode != nil && *t.ExitCode == 1 && !complains(strings.ToLower(oneLine(ends(t.Output))))
-}
-
-// masked reports whether the output of a pipe shows that a program before the
-// last one failed.
-func masked(output string) bool {
-	for l := range strings.Lines(ends(output)) {
-		if l = strings.TrimPrefix(l, "Output: "); strings.HasPrefix(l, "Error: (none)") {
-			continue
-		}
-		for _, p := range []string{"FAIL\t", "--- FAIL", "FAIL:", "FAILED", "panic: ", "npm ERR!", "Traceback (most recent call last)", "make: ***", "fatal: ", "error: ", "error[", "BUILD FAILED", "Error: "} {
-			if strings.HasPrefix(l, p) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // chained stands between the commands of a core.

@@ -1,3 +1,6 @@
+// Package digest makes a person's notes about a conversation from its messages
+// and tool calls, without a model: a title, a description, where things
+// stopped, the plan as it stands, and the state that one needs to go on.
 package digest
 
 import (
@@ -11,14 +14,14 @@ import (
 
 // StateVersion is the version of the [State] that this build makes: a state that
 // was kept under another is made anew.
-const StateVersion = 3
+const StateVersion = 4
 
 // The most of each kind that a state holds; what falls out is the oldest.
 const (
 	maxFiles     = 200
 	maxCommands  = 100
 	maxErrors    = 40
-	maxDecisions = 80
+	maxDecisions = 20
 	maxQuestions = 20
 	maxSeen      = 200
 )
@@ -28,12 +31,11 @@ const maxText = 300
 
 // A Note is something that was said or that happened, on one line.
 type Note struct {
-	Text    string      `json:"text"`
-	By      schema.Role `json:"by,omitempty"`    // of a decision: who said it
-	Key     string      `json:"key,omitempty"`   // of an error: what has to succeed to settle it
-	Later   bool        `json:"later,omitempty"` // of an error: its program has succeeded since, at something else
-	Message string      `json:"message,omitempty"`
-	N       int         `json:"n,omitempty"` // of the message in the conversation, from 1
+	Text    string `json:"text"`
+	Key     string `json:"key,omitempty"`   // of an error: what has to succeed to settle it; of a decision: what it decides
+	Since   int    `json:"since,omitempty"` // of an error: the commands that have succeeded since
+	Message string `json:"message,omitempty"`
+	N       int    `json:"n,omitempty"` // of the message in the conversation, from 1
 }
 
 // A File is a file that the agent changed, by the path that it wrote.
@@ -80,33 +82,14 @@ const (
 type State struct {
 	Version   int          `json:"version"`  // [StateVersion] of the build that made it
 	Messages  int          `json:"messages"` // that are in it
-	Task      Note         `json:"task"`     // what the user asked for first
-	Request   Note         `json:"request"`  // what the user asked for last; up to [MaxRequest] bytes
+	Topic     Note         `json:"topic"`    // what the user asked for first
 	Files     []File       `json:"files,omitempty"`
 	Commands  []Command    `json:"commands,omitempty"`
-	Errors    []Note       `json:"errors,omitempty"`    // failures that no later success settled
-	Decisions []Note       `json:"decisions,omitempty"` // also what the user forbade and demanded
-	Questions []Note       `json:"questions,omitempty"` // that wait for the user
+	Errors    []Note       `json:"errors,omitempty"`    // failures of the last two turns that nothing settled
+	Decisions []Note       `json:"decisions,omitempty"` // of the user, in the user's words
 	Plan      *schema.Plan `json:"plan,omitempty"`
-	LastUser  Note         `json:"last_user"`        // the last message of the user that takes no leave; it may ask for nothing ("yes")
-	Status    string       `json:"status,omitempty"` // where the work stands; "" if nothing was said
-	Fold      fold         `json:"fold"`             // what Add goes on from; of no use to a reader
-}
-
-// fold is what the next message may refer to.
-type fold struct {
-	Turns     int      `json:"turns,omitempty"` // that do not only take leave
-	Last      turn     `json:"last"`            // the last of them
-	Before    turn     `json:"before"`
-	Asked     int      `json:"asked,omitempty"`      // the message in which the user asked for something else than before
-	Vague     bool     `json:"vague,omitempty"`      // the task is one word, or what a template says
-	Closed    bool     `json:"closed,omitempty"`     // the user has taken leave since
-	Noticed   bool     `json:"noticed,omitempty"`    // the agent was told of work in the background
-	Decided   string   `json:"decided,omitempty"`    // the last decision in a few words
-	DecidedIn int      `json:"decided_in,omitempty"` // its turn
-	Carried   []Note   `json:"carried,omitempty"`    // questions of earlier turns that are still open
-	Todos     todoList `json:"todos,omitempty"`
-	Seen      []string `json:"seen,omitempty"` // files that were read, the latest last
+	LastUser  Note         `json:"last_user"` // the last message of the user that takes no leave
+	Fold      fold         `json:"fold"`      // what Add goes on from; of no use to a reader
 }
 
 // Add takes the next whole turns of the conversation into the state: a call
@@ -128,56 +111,13 @@ func (s *State) Add(h schema.History) {
 			s.happened(m)
 		}
 	}
-	s.Questions = s.waiting()
 	s.Plan = s.Fold.Todos.plan()
 	s.normal()
-	s.Status = limit(standing(s.Fold.Last, s.Fold.Before, maxSummary))
-}
-
-// Summary says in at most 300 runes on one line where the conversation stopped:
-// the last decision, the question that waits for the user, the last state of the
-// work, as far as there are such; "" where nothing was said.
-func (s *State) Summary() string {
-	f := &s.Fold
-	var parts []string
-	if f.Decided != "" && f.Turns-f.DecidedIn < maxTurns {
-		parts = append(parts, "Decided: "+f.Decided)
-	}
-	if q := openQuestion(f.Last); q != "" {
-		parts = append(parts, "Open: "+cut(q, maxOpen))
-	}
-	room := maxSummary
-	for i, p := range parts {
-		if !strings.HasSuffix(p, "?") && !strings.HasSuffix(p, "…") {
-			parts[i] = p + "."
-		}
-		room -= utf8.RuneCountInString(parts[i]) + 1
-	}
-	if s := standing(f.Last, f.Before, room); s != "" {
-		parts = append(parts, s)
-	}
-	return strings.Join(parts, " ")
 }
 
 // note is a note of the message m, which was added last.
 func (s *State) note(text string, m *schema.Message) Note {
 	return Note{Text: limit(text), Message: identity(m), N: s.Messages}
-}
-
-// decide notes what was decided; what was decided before in the same words is
-// moved to the end.
-func (s *State) decide(text string, by schema.Role, m *schema.Message) {
-	n := s.note(text, m)
-	if n.Text == "" {
-		return
-	}
-	n.By = by
-	s.Decisions = slices.DeleteFunc(s.Decisions, func(d Note) bool { return d.Text == n.Text && d.By == by })
-	s.Decisions = append(s.Decisions, n)
-	if len(s.Decisions) > maxDecisions {
-		out := max(0, slices.IndexFunc(s.Decisions, func(d Note) bool { return d.By == schema.Assistant }))
-		s.Decisions = slices.Delete(s.Decisions, out, out+1)
-	}
 }
 
 // bounded returns the last n of list.
@@ -232,38 +172,15 @@ func ends(s string) string {
 	return strings.ToValidUTF8(s[:endBytes], "") + "\n…\n" + strings.ToValidUTF8(s[len(s)-endBytes:], "")
 }
 
-// brief is a prompt on one line: all of it if it is short, else its first
-// sentences.
-func brief(prompt string) string {
-	whole := oneLine(dropBlocks(prompt))
-	if len(whole) <= maxText {
-		return whole
-	}
-	said := ""
-	for _, u := range sentences(prompt) {
-		if next := strings.TrimSpace(said + " " + u.text); len(next) <= maxText || said == "" {
-			said = next
-			continue
-		}
-		break
-	}
-	if said == "" {
-		return limit(whole)
-	}
-	return limit(said)
-}
-
 // normal makes lists that are empty none, as they are when read from JSON.
 func (s *State) normal() {
 	none(&s.Files)
 	none(&s.Commands)
 	none(&s.Errors)
 	none(&s.Decisions)
-	none(&s.Questions)
-	none(&s.Fold.Carried)
 	none(&s.Fold.Seen)
+	none(&s.Fold.Unanswered)
 	none((*[]todo)(&s.Fold.Todos))
-	none(&s.Fold.Last.Asked)
 }
 
 func none[T any](list *[]T) {

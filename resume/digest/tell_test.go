@@ -76,11 +76,10 @@ func describe(s *State) string {
 	fmt.Fprintf(&sb, "version %d, %d messages\n", s.Version, s.Messages)
 	note := func(what string, n Note) {
 		if n.Text != "" {
-			fmt.Fprintf(&sb, "%s %d %s%s: %s\n", what, n.N, n.Message, strings.Replace(" by "+string(n.By), " by ", " ", 1), n.Text)
+			fmt.Fprintf(&sb, "%s %d %s: %s\n", what, n.N, n.Message, n.Text)
 		}
 	}
-	note("task", s.Task)
-	note("request", s.Request)
+	note("topic", s.Topic)
 	for _, f := range s.Files {
 		fmt.Fprintf(&sb, "%s %d %s x%d: %s\n", f.Action, f.N, f.Message, f.Times, f.Path)
 	}
@@ -94,14 +93,14 @@ func describe(s *State) string {
 	for _, list := range []struct {
 		what  string
 		notes []Note
-	}{{"error", s.Errors}, {"decision", s.Decisions}, {"question", s.Questions}} {
+	}{{"error", s.Errors}, {"decision", s.Decisions}} {
 		for _, n := range list.notes {
 			note(list.what, n)
 		}
 	}
 	fmt.Fprintf(&sb, "plan %s\n", show(s.Plan))
 	note("last user", s.LastUser)
-	fmt.Fprintf(&sb, "status %s\nsummary %s\n", s.Status, s.Summary())
+	fmt.Fprintf(&sb, "summary %s\n", s.Summary())
 	return sb.String()
 }
 

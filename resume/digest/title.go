@@ -31,7 +31,7 @@ func Title(messages []schema.Message) string {
 		if name, arguments := slash(m.Content); name != "" {
 			if idle(name) || !strings.HasPrefix(name, "workspace.") && len(strings.Fields(arguments)) < fewWords {
 				if fallback == "" && !idle(name) {
-					fallback = cut(plain(name+" "+arguments).text, maxTitle)
+					fallback = cut(plain(name+" "+arguments), maxTitle)
 				}
 				continue
 			}
@@ -40,8 +40,8 @@ func Title(messages []schema.Message) string {
 		if saysNothing(text) {
 			continue
 		}
-		if title := titleOf(text); title != "" {
-			return title
+		if topic := topicOf(text); topic != "" {
+			return cut(topic, maxTitle)
 		}
 	}
 	if fallback != "" {
@@ -130,13 +130,7 @@ func idle(name string) bool {
 		return slices.Contains([]string{"context", "compact", "resume", "session", "sessions", "stop-conversation"}, typ)
 	}
 	name = name[strings.LastIndexAny(name, ".:")+1:]
-	return slices.Contains([]string{
-		"agents", "bug", "chat", "clear", "compact", "compress", "config", "context", "copy", "corgi", "cost", "doctor", "effort", "exit", "export",
-		"fast", "feedback", "help", "hooks", "ide", "login", "logout", "mcp", "memory", "model", "models", "new", "output-style",
-		"permissions", "plugin", "privacy-settings", "quit", "redo", "release-notes", "rename", "restore", "resume", "rewind",
-		"save", "session", "sessions", "settings", "share", "stats", "status", "statusline", "stop-conversation", "stop", "terminal-setup", "theme",
-		"tools", "undo", "unshare", "upgrade", "usage", "vim",
-	}, strings.ToLower(name))
+	return listed("managing commands", strings.ToLower(name))
 }
 
 // saysNothing reports whether a prompt only opens or closes a conversation.
@@ -158,27 +152,15 @@ func bare(content string) string {
 	return strings.TrimFunc(strings.ToLower(oneLine(content)), func(r rune) bool { return !wordRune(r) })
 }
 
-func greeting(text string) bool {
-	return slices.Contains([]string{
-		"hi", "hello", "hey", "hi there", "hello there", "hey there", "hi claude", "hey claude", "hello claude", "hi gemini", "hello gemini",
-		"good morning", "good evening", "yo", "test", "testing", "ping", "are you there", "continue", "go on", "resume",
-		"hallo", "guten morgen", "moin", "servus", "weiter", "hola", "buenos días", "sigue", "bonjour", "salut", "你好", "您好", "继续",
-	}, text)
-}
+func greeting(text string) bool { return listed("greetings", text) }
 
 func farewell(text string) bool {
-	return slices.Contains([]string{
-		"bye", "bye bye", "goodbye", "exit", "quit", "q", "clear", "stop", "stop here", "let's stop here", "lets stop here", "stop for now",
-		"let's stop for now", "let's stop", "that's all", "thats all", "that's all for now", "that's it", "that's it for today", "i need to go",
-		"i have to go", "gotta go", "got to go", "see you", "see you later", "see you tomorrow", "good night", "done for today", "let's call it a day",
-		"let's pause", "let's pause here", "pause", "save", "save this", "save the conversation", "thanks", "thank you", "thank you very much", "thanks a lot", "thx", "ty",
-		"ok thanks", "okay thanks", "great thanks", "perfect thanks", "thanks bye", "cheers",
-		"danke", "vielen dank", "tschüss", "bis morgen", "das war's", "feierabend", "gracias", "adiós", "merci", "au revoir", "谢谢", "再见",
-	}, strings.NewReplacer(",", "", "’", "'").Replace(text))
+	return listed("farewells", strings.NewReplacer(",", "", "’", "'").Replace(text))
 }
 
-// titleOf makes a title of a prompt; "" if nothing in it can be one.
-func titleOf(prompt string) string {
+// topicOf is what a prompt is about: its first sentence that says something, without
+// courtesies; "" if there is none.
+func topicOf(prompt string) string {
 	units := sentences(prompt)
 	for len(units) > 1 && (leadIn(units[0]) || saysNothing(units[0].text) || len(units[0].text) < 3) {
 		units = units[1:]
@@ -189,8 +171,8 @@ func titleOf(prompt string) string {
 			if strings.HasPrefix(l, "[Image") || strings.HasPrefix(l, "[Pasted") || fenceMark(strings.TrimSpace(l)) != "" {
 				continue
 			}
-			if t := trimTitle(plain(strings.Trim(l, " \t\r\n#>|`~")).text); strings.ContainsFunc(t, unicode.IsLetter) {
-				return cut(t, maxTitle)
+			if t := trimTitle(plain(strings.Trim(l, " \t\r\n#>|`~"))); strings.ContainsFunc(t, unicode.IsLetter) {
+				return t
 			}
 		}
 		return ""
@@ -201,28 +183,25 @@ func titleOf(prompt string) string {
 			text += ": " + next
 		}
 	}
-	return cut(text, maxTitle)
+	return text
 }
 
 // leadIn reports whether a sentence only announces what the prompt is about:
 // "Implement the following plan:".
 func leadIn(s sentence) bool {
-	if !s.unclosed || strings.Count(s.mask, " ") > 7 {
-		return false
-	}
-	return slices.ContainsFunc([]string{"following", "this plan", "below", "the plan", "this task", "your task", "this error", "this issue", "task:", "context:", "goal:", "prompt:"},
-		func(w string) bool { return has(s.mask, w) || strings.HasSuffix(s.mask, w) })
+	const mostWords = 8
+	return s.unclosed && len(strings.Fields(s.text)) <= mostWords && has("announcements", strings.ToLower(s.text))
 }
 
 // trimTitle takes away what a title does not need: addresses, courtesies, and
 // the full stop.
 func trimTitle(s string) string {
-	words := strings.Fields(s)
-	kept := slices.DeleteFunc(slices.Clone(words), func(w string) bool {
+	all := strings.Fields(s)
+	kept := slices.DeleteFunc(slices.Clone(all), func(w string) bool {
 		return strings.Contains(w, "://")
 	})
-	if len(kept) < 2 && len(kept) < len(words) {
-		kept = words
+	if len(kept) < 2 && len(kept) < len(all) {
+		kept = all
 		for i, w := range kept {
 			if _, after, ok := strings.Cut(w, "://"); ok {
 				kept[i] = strings.TrimPrefix(after, "www.")
@@ -232,11 +211,15 @@ func trimTitle(s string) string {
 	s = strings.Join(kept, " ")
 	for again := true; again; {
 		again = false
-		for _, p := range courtesies() {
+		for _, p := range words()["courtesies"] {
+			p, asks := strings.CutPrefix(p, "* ")
+			if p[len(p)-1] < utf8.RuneSelf {
+				p += " "
+			}
 			if len(s) > len(p)+3 && strings.EqualFold(s[:len(p)], p) {
 				r, n := utf8.DecodeRuneInString(s[len(p):])
 				s = string(unicode.ToUpper(r)) + s[len(p)+n:]
-				if verb, _, _ := strings.Cut(p, " "); slices.Contains([]string{"can", "could", "would", "will", "kannst", "könntest", "puedes", "podrías", "peux-tu", "pouvez-vous"}, verb) {
+				if asks {
 					s = strings.TrimSuffix(s, "?")
 				}
 				again = true
@@ -244,13 +227,4 @@ func trimTitle(s string) string {
 		}
 	}
 	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(".,:;…。，：；", r) })
-}
-
-func courtesies() []string {
-	return []string{
-		"hi ", "hi, ", "hello ", "hello, ", "hey ", "hey, ", "ok ", "ok, ", "okay ", "okay, ", "so ", "so, ", "now ", "well, ", "claude, ", "gemini, ", "please ", "pls ",
-		"can you ", "could you ", "would you ", "will you ", "can we ", "could we ", "i want you to ", "i would like you to ", "i'd like you to ", "i need you to ",
-		"i want to ", "i'd like to ", "i would like to ", "we need to ", "we want to ", "i need to ", "we should ", "help me to ", "help me ", "let's ", "lets ",
-		"kannst du bitte ", "kannst du ", "könntest du ", "bitte ", "lass uns ", "puedes ", "podrías ", "por favor ", "por favor, ", "peux-tu ", "pouvez-vous ", "s'il te plaît ", "请", "帮我",
-	}
 }

@@ -87,14 +87,15 @@ func TestNotesAreRevised(t *testing.T) {
 	done := pending
 	done.Success, done.ExitCode, done.Output = &failed, &code, "make: *** [all] Error 2"
 	longer := answer
-	longer.Content = "Building. I decided to use bolt."
+	longer.Content = "Building. Shall I use bolt?"
+	longer.Blocks = []schema.Block{{Type: schema.ToolCallBlock, ID: "c1"}, {Type: schema.ToolCallBlock, ID: "c2"}, {Type: schema.TextBlock, Bytes: len(longer.Content)}}
 	for name, tc := range map[string]struct {
 		batch schema.Batch
 		want  string
 	}{
 		"the outcome of a call":   {schema.Batch{Tools: []schema.Tool{done}}, "[all] Error 2"},
-		"a longer answer":         {schema.Batch{Messages: []schema.Message{longer}}, "I decided to use bolt."},
-		"both":                    {schema.Batch{Messages: []schema.Message{longer}, Tools: []schema.Tool{done}}, "I decided to use bolt."},
+		"a longer answer":         {schema.Batch{Messages: []schema.Message{longer}}, "“ok” to “Shall I use bolt?”"},
+		"both":                    {schema.Batch{Messages: []schema.Message{longer}, Tools: []schema.Tool{done}}, "“ok” to “Shall I use bolt?”"},
 		"a call not known before": {schema.Batch{Tools: []schema.Tool{{ID: "c2", MessageID: "m2", Name: "Write", Input: schema.Raw(`{"file_path":"late.go"}`), Success: new(true)}}}, "late.go"},
 		"nothing that matters":    {schema.Batch{Messages: []schema.Message{message(5, schema.Assistant, "The docs are fine.")}}, "The docs are fine."},
 	} {
@@ -105,7 +106,7 @@ func TestNotesAreRevised(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			if _, err := c.Append(schema.Batch{Messages: []schema.Message{message(1, schema.User, "please build it"), answer, message(3, schema.User, "and what about the docs"), message(4, schema.Assistant, "I will look.")}, Tools: []schema.Tool{pending}}); err != nil {
+			if _, err := c.Append(schema.Batch{Messages: []schema.Message{message(1, schema.User, "please build it"), answer, message(3, schema.User, "ok"), message(4, schema.Assistant, "I will look.")}, Tools: []schema.Tool{pending}}); err != nil {
 				t.Fatal(err)
 			}
 			if before := notesText(t, w, c); strings.Contains(before, tc.want) {

@@ -1,0 +1,163 @@
+package digest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"cortext/schema"
+	"cortext/schema/rawjson"
+)
+
+// decide notes what the user decided about something; what was decided about it before
+// does not hold any more.
+func (s *State) decide(about, text string, m *schema.Message) {
+	n := s.note(text, m)
+	n.Key = limit(about)
+	s.Decisions = slices.DeleteFunc(s.Decisions, func(d Note) bool { return d.Key == n.Key })
+	s.Decisions = bounded(append(s.Decisions, n), maxDecisions)
+}
+
+// The keys of decisions that are not about a question.
+const (
+	planKey   = "plan"
+	rulingKey = "ruling: "
+)
+
+// ruled notes what a prompt decides: it answers the question that the agent ended with,
+// or says what is to hold from then on.
+func (s *State) ruled(prompt string, m *schema.Message) {
+	const shortest, longest = 80, 200 // bytes of an answer, and of a sentence that rules
+	said := oneLine(dropBlocks(prompt))
+	if f := &s.Fold; f.Question != "" && len(said) <= shortest && answers(said, f.Ending) {
+		s.decide(f.Question, "“"+said+"”"+answering+f.Question+"”", m)
+		return
+	}
+	if len(said) > maxRuled {
+		return // a document, or a log
+	}
+	for _, u := range sentences(prompt) {
+		if !u.question && len(u.text) <= longest && strings.Count(u.text, " ") > 1 && begins("rulings", strings.ToLower(u.text)) && !begins("no rulings", strings.ToLower(u.text)) {
+			s.decide(rulingKey+strings.ToLower(u.text), "“"+u.text+"”", m)
+		}
+	}
+}
+
+// maxRuled is the most bytes of a prompt of which each sentence may be a ruling.
+const maxRuled = 1000
+
+// answering stands between an answer and its question.
+const answering = " to “"
+
+// answers reports whether a short prompt answers what an answer of the agent ends with:
+// it says yes or no, or names only what was named there.
+func answers(said, ending string) bool {
+	said = strings.ToLower(said)
+	if listed("answers", strings.Trim(said, " .!")) {
+		return true
+	}
+	ending = strings.ToLower(ending)
+	named := 0
+	for _, w := range strings.FieldsFunc(said, func(r rune) bool { return !wordRune(r) }) {
+		switch {
+		case len(w) < 3 && (w[0] < '0' || w[0] > '9'):
+		case !strings.Contains(ending, w):
+			return false
+		default:
+			named++
+		}
+	}
+	return named > 0 && !strings.HasSuffix(said, "?")
+}
+
+// chose notes what the user chose where a tool asked: the answers to its questions, or
+// the plan that was approved.
+func (s *State) chose(c schema.Tool, m *schema.Message) {
+	if c.Success == nil || !*c.Success {
+		return
+	}
+	switch kindOf(c.Name) {
+	case asksUser:
+		for i, q := range questions(c) {
+			if a := plain(answerTo(c.Output, i, q)); a != "" && a != "Unanswered" {
+				s.decide(q, "“"+strings.TrimSuffix(a, " (Recommended)")+"”"+answering+plain(q)+"”", m)
+			}
+		}
+	case plans:
+		if plan := planTitle(c); plan != "" {
+			s.decide(planKey, "approved the plan “"+plan+"”", m)
+		}
+	}
+}
+
+// refused notes what the user said when refusing a call.
+func (s *State) refused(t schema.Tool, m *schema.Message) {
+	if words := refusal(t); words != "" {
+		s.decide(rulingKey+words, "refused "+oneLine(t.Name)+": “"+asks(words)+"”", m)
+	}
+}
+
+// answerTo finds the answer to question i in what a tool put out: Claude Code and
+// OpenCode write "question"="answer", Gemini CLI an object of answers by number.
+func answerTo(output string, i int, question string) string {
+	if len(output) > maxRead {
+		return ""
+	}
+	if _, after, ok := strings.Cut(output, `"`+question+`"="`); ok {
+		answer, _, _ := strings.Cut(after, `"`)
+		return answer
+	}
+	return rawjson.String(rawjson.Get(rawjson.Get([]byte(output), "answers"), strconv.Itoa(i)))
+}
+
+// asked returns the questions that a call puts to the user and that have got no
+// answer.
+func asked(c schema.Tool) (open []string) {
+	if c.Success != nil && *c.Success {
+		return nil
+	}
+	switch kindOf(c.Name) {
+	case asksUser:
+		for _, q := range questions(c) {
+			if text := plain(q); text != "" && len(open) < maxQuestions {
+				open = append(open, limit(text))
+			}
+		}
+	case plans:
+		switch plan := planTitle(c); {
+		case plan == "":
+		case Outcome(c) == Refused:
+			open = append(open, "the plan “"+plan+"” was refused: what to do instead?")
+		default:
+			open = append(open, "go ahead with the plan “"+plan+"”?")
+		}
+	}
+	return open
+}
+
+// questions are those that a call puts to the user.
+func questions(c schema.Tool) (all []string) {
+	list, err := rawjson.Array(rawjson.Get(c.Input, "questions"))
+	if err != nil {
+		return nil
+	}
+	for _, e := range list {
+		if q := rawjson.String(rawjson.Get(e, "question")); q != "" {
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
+// planTitle is the first line of a plan.
+func planTitle(c schema.Tool) string {
+	list := sentences(rawjson.String(rawjson.Get(c.Input, "plan")))
+	if len(list) == 0 {
+		return ""
+	}
+	_, after, _ := strings.Cut(list[0].text, "Plan: ")
+	if after == "" {
+		after = list[0].text
+	}
+	return cut(after, maxTitle)
+}

@@ -1,0 +1,126 @@
+package digest
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"cortext/schema"
+)
+
+// The most runes of a summary and of its parts.
+const (
+	maxSummary  = 300
+	maxTopic    = 80
+	maxDecision = 100
+	maxOpen     = 100
+)
+
+// Summary is [State.Summary] of a conversation that is at hand as a whole.
+func Summary(h schema.History) string {
+	var s State
+	s.Add(h)
+	return s.Summary()
+}
+
+// Summary says in at most 300 runes on one line what the conversation is about and
+// where it stopped: the topic, the last words of the agent, the question that waits for
+// the user and the newest decision, as far as there are such and in whole clauses; ""
+// where nothing was said.
+func (s *State) Summary() string {
+	f := &s.Fold
+	topic, question, decided := clause(f.Topic, maxTopic), clause(f.Question, maxOpen), ""
+	if len(f.Unanswered) > 0 {
+		question = clause(f.Unanswered[0], maxOpen)
+	}
+	if n := len(s.Decisions); n > 0 {
+		decided = brief(s.Decisions[n-1].Text)
+	}
+	room := maxSummary
+	for _, p := range []string{topic, "Open: " + question, "Decided: " + decided} {
+		room -= utf8.RuneCountInString(p) + len(". ")
+	}
+	var parts []string
+	for _, p := range []struct{ label, text string }{{"", topic}, {"", clause(s.standing(), room)}, {"Open: ", question}, {"Decided: ", decided}} {
+		if p.text != "" {
+			parts = append(parts, p.label+ending(p.text))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// brief shortens a decision for a summary: of an answer rather the question.
+func brief(decision string) string {
+	answer, question, ok := strings.Cut(decision, answering)
+	room := maxDecision - utf8.RuneCountInString(answer+answering) - 1
+	if !ok || room < maxDecision/3 || utf8.RuneCountInString(decision) <= maxDecision {
+		return clause(decision, maxDecision)
+	}
+	return answer + answering + clause(strings.TrimSuffix(question, "”"), room) + "”"
+}
+
+// standing says how the last turn stands; what it is about only where that is not the
+// topic.
+func (s *State) standing() string {
+	f := &s.Fold
+	about := func(said, joint string) string {
+		if f.Began == s.Topic.N || f.Asked == "" {
+			return said
+		}
+		return said + joint + "“" + clause(f.Asked, maxOpen) + "”"
+	}
+	switch {
+	case f.Failure != "":
+		return "Stopped by an error: " + f.Failure
+	case f.Interrupted && f.Said != "":
+		return "Interrupted after: " + f.Said
+	case f.Interrupted:
+		return about("Interrupted", " while working on ")
+	case f.Asked != "" && !f.Answered:
+		return about("No answer yet", " to ")
+	case f.Working && f.Said != "":
+		return "In the middle of the work, after: " + f.Said
+	case f.Working:
+		return about("In the middle of the work", " on ")
+	case f.Said != "":
+		return "Last: " + f.Said
+	case f.Answered:
+		return about("Answered", " ")
+	}
+	return ""
+}
+
+// clause shortens a text to at most n runes at the end of a sentence or clause, where
+// one ends behind a third of that, else at the end of a word, and marks that.
+func clause(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	best, runes := 0, 0
+	for i, r := range s {
+		if runes++; runes > n-2 {
+			break
+		}
+		after := i + utf8.RuneLen(r)
+		ends := strings.ContainsRune("。！？；，：", r) || strings.ContainsRune(".!?;:,)–—", r) && strings.HasPrefix(s[after:], " ")
+		if ends && runes > n/3 {
+			best = after
+		}
+	}
+	if best == 0 {
+		return cut(s, n)
+	}
+	return strings.TrimRightFunc(s[:best], func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(".;:,–—。；，：", r) }) + " …"
+}
+
+// ending gives a sentence a full stop if it has no end of its own.
+func ending(s string) string {
+	s = strings.TrimRight(s, ":,; ")
+	if said := strings.TrimSuffix(s, "”"); said != s && strings.ContainsAny(said[max(len(said)-1, 0):], ".!?") {
+		return s
+	}
+	if r, _ := utf8.DecodeLastRuneInString(s); unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(")]\"'`”", r) {
+		return s + "."
+	}
+	return s
+}

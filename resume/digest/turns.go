@@ -1,0 +1,237 @@
+package digest
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"cortext/schema"
+)
+
+// fold is what the next message may refer to. Its texts are of the last turn that does
+// more than take leave.
+type fold struct {
+	Began       int      `json:"began,omitempty"`       // the message that the turn began with
+	Asked       string   `json:"asked,omitempty"`       // what the user asked for; "" where the agent begins
+	Answered    bool     `json:"answered,omitempty"`    // the agent said or did something
+	Said        string   `json:"said,omitempty"`        // what its last answer begins with
+	Ending      string   `json:"ending,omitempty"`      // and what it ends with
+	Question    string   `json:"question,omitempty"`    // that it asks there
+	Working     bool     `json:"working,omitempty"`     // the work went on after it
+	Unanswered  []string `json:"unanswered,omitempty"`  // questions of the last calls
+	Interrupted bool     `json:"interrupted,omitempty"` // the turn
+	Failure     string   `json:"failure,omitempty"`     // the error of the service that ended it
+	Topic       string   `json:"topic,omitempty"`       // that the user began with, in a sentence
+	Vague       bool     `json:"vague,omitempty"`       // it is a word alone
+	Closed      bool     `json:"closed,omitempty"`      // the user has taken leave since
+	Noticed     bool     `json:"noticed,omitempty"`     // the agent was told of work in the background
+	Todos       todoList `json:"todos,omitempty"`
+	Seen        []string `json:"seen,omitempty"` // files that were read, the latest last
+}
+
+// happened takes in a system message. It is no speech, but it may tell of an
+// interruption.
+func (s *State) happened(m *schema.Message) {
+	text := strings.TrimSpace(ends(m.Content))
+	s.interrupt(interruption(text))
+	s.Fold.Noticed = strings.HasPrefix(text, "<task-notification>")
+}
+
+func (s *State) interrupt(yes bool) {
+	if yes && !s.Fold.Closed {
+		s.Fold.Interrupted = true
+	}
+}
+
+// prompted takes in a message of the user. One that only takes leave, or steers
+// the program, begins no turn, and what the agent says after it does not count.
+func (s *State) prompted(m *schema.Message) {
+	f := &s.Fold
+	text := strings.ToValidUTF8(strings.TrimSpace(ends(m.Content)), "\uFFFD")
+	if interruption(text) {
+		s.interrupt(true)
+		return
+	}
+	if text == "" || shellLine(text) {
+		return
+	}
+	name, arguments := slash(text)
+	if f.Closed = name != "" && idle(name) || name == "" && farewell(bare(text)); f.Closed {
+		return
+	}
+	if oneLine(dropBlocks(text)) == "" {
+		return // what a program tells the agent of its own accord
+	}
+	said := text
+	if name != "" {
+		said = unquoted(arguments)
+	}
+	if name == "" {
+		s.ruled(text, m)
+	}
+	s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool { return e.N < f.Began || !strings.HasPrefix(e.Key, commandKey) })
+	s.Commands = slices.DeleteFunc(s.Commands, func(c Command) bool { return c.Looks })
+	*f = fold{Began: s.Messages, Asked: asks(text), Topic: f.Topic, Vague: f.Vague, Todos: f.Todos, Seen: f.Seen}
+
+	s.LastUser = s.note(asks(text), m)
+	if vague := oneWord(said); s.Topic.N == 0 && (said != "" && !saysNothing(said)) || f.Vague && !vague && !saysNothing(said) {
+		s.Topic, f.Topic, f.Vague = s.note(asks(said), m), limit(cmp.Or(topicOf(said), asks(said))), vague
+	}
+}
+
+// asks is what a prompt asks for on one line: all of it if it is short, else its first
+// sentences.
+func asks(prompt string) string {
+	whole := oneLine(dropBlocks(prompt))
+	if len(whole) <= maxText {
+		return whole
+	}
+	said := ""
+	for _, u := range sentences(prompt) {
+		next := strings.TrimSpace(said + " " + u.text)
+		if len(next) > maxText && said != "" {
+			break
+		}
+		said = next
+	}
+	if said == "" {
+		return limit(whole)
+	}
+	return limit(said)
+}
+
+// oneWord reports whether a prompt is a word alone: "push", "verify".
+func oneWord(text string) bool {
+	return !strings.ContainsFunc(strings.TrimSpace(text), func(r rune) bool { return unicode.IsSpace(r) || r >= 0x2e80 })
+}
+
+// replied takes in a message of the agent and the calls that it made.
+func (s *State) replied(m *schema.Message, tools map[string]schema.Tool) {
+	f := &s.Fold
+	text := strings.ToValidUTF8(strings.TrimSpace(ends(m.Content)), "\uFFFD")
+	failure := ""
+	switch {
+	case synthetic(text):
+		text = ""
+	case failed(text):
+		failure, text = limit(plain(text)), ""
+	}
+	working := len(m.ToolCalls) > 0 && !endsInText(m)
+	aside := f.Noticed && f.Said != "" && !f.Working && !slices.ContainsFunc(m.ToolCalls, works)
+	switch {
+	case f.Closed:
+	case text != "" || len(m.ToolCalls) > 0:
+		f.Answered, f.Failure, f.Interrupted, f.Unanswered = true, "", false, nil
+		f.Noticed = aside && working
+		if !aside {
+			s.heard(text, working)
+		}
+	case failure != "":
+		f.Failure = failure
+	}
+	s.interrupt(m.FinishReason == "interrupted")
+	for _, c := range m.ToolCalls {
+		if t, ok := tools[c.ID]; ok {
+			s.called(t, m)
+		}
+	}
+}
+
+// heard notes what the agent said last; without a word it goes on working on that.
+func (s *State) heard(text string, working bool) {
+	f := &s.Fold
+	f.Working = working || text == ""
+	f.Ending, f.Question = "", ""
+	if text == "" {
+		return
+	}
+	all := sentences(text)
+	f.Said = beginning(all)
+	if f.Working {
+		return
+	}
+	f.Ending = text[max(len(text)-maxEnding, 0):]
+	f.Ending = strings.ToValidUTF8(f.Ending, "")
+	f.Question = lastQuestion(all)
+}
+
+// maxEnding is how many bytes of the end of an answer are kept.
+const maxEnding = 600
+
+// beginning is the first of some sentences that says something: no heading, no
+// exclamation, nothing that only announces what follows.
+func beginning(all []sentence) string {
+	const least = 25 // bytes
+	for _, fits := range []func(sentence) bool{
+		func(u sentence) bool {
+			return !u.heading && !u.item && !u.unclosed && !u.question && len(u.text) >= least
+		},
+		func(u sentence) bool { return !u.question && len(u.text) >= least },
+		func(u sentence) bool { return !u.question },
+	} {
+		if i := slices.IndexFunc(all, fits); i >= 0 {
+			return limit(strings.TrimRight(all[i].text, ":："))
+		}
+	}
+	return ""
+}
+
+// lastQuestion is the question that an answer ends with, with at most one sentence or
+// the list of what there is to choose behind it; "" if there is none.
+func lastQuestion(all []sentence) string {
+	after := 0
+	for _, u := range slices.Backward(all) {
+		switch {
+		case u.question && !u.heading:
+			if has("offers", strings.ToLower(u.text)) {
+				return ""
+			}
+			return limit(u.text)
+		case !u.item:
+			if after++; after > 1 {
+				return ""
+			}
+		}
+	}
+	return ""
+}
+
+// works reports whether a call does more than read what ran in the background.
+func works(c schema.ToolCall) bool {
+	return c.Name != "Read" && c.Name != "TaskOutput" && c.Name != "BashOutput"
+}
+
+// shellLine reports whether a prompt was for the shell, not for the agent: "!ls".
+func shellLine(text string) bool {
+	return len(text) > 1 && text[0] == '!' && (text[1] >= 'a' && text[1] <= 'z' || strings.IndexByte("./~$", text[1]) >= 0) && !strings.Contains(text, "\n")
+}
+
+func endsInText(m *schema.Message) bool {
+	return len(m.Blocks) > 0 && m.Blocks[len(m.Blocks)-1].Type == schema.TextBlock
+}
+
+func interruption(text string) bool {
+	return strings.HasPrefix(text, "[Request interrupted by user") || text == "Request cancelled." || text == "Operation cancelled by user"
+}
+
+// synthetic reports whether an agent's program, not the model, wrote text.
+func synthetic(text string) bool {
+	switch text {
+	case "No response requested.", "(no content)", "[No response requested]":
+		return true
+	}
+	return false
+}
+
+// failed reports whether text is the agent's program telling of an error of the
+// service.
+func failed(text string) bool {
+	for _, p := range []string{"API Error", "Prompt is too long", "Credit balance is too low", "Invalid API key", "Claude AI usage limit reached",
+		"You've hit your limit", "You've reached your usage limit", "Claude usage limit reached"} {
+		if strings.HasPrefix(text, p) {
+			return len(text) < 2000
+		}
+	}
+	return false
+}
