@@ -30,8 +30,11 @@ func (h *History) Choose(o Options) []Chosen {
 	if o.Recent {
 		c.recent()
 	} else {
-		c.said()
+		all := c.said()
 		c.done()
+		if all {
+			c.told()
+		}
 		c.worthwhile()
 		c.fill()
 	}

@@ -1,15 +1,20 @@
 package excerpt
 
-import "slices"
+import (
+	"slices"
+	"unicode"
+)
 
 // The shares of the tokens in percent. What was said has saidShare, where it does not
 // fit: spineShare of that is for what the user asked and the last answers. Of the
 // rest, failedShare is for the latest calls that failed, and lineShare for the lines
-// of the latest calls.
+// of the latest calls. Where all that was said fits, toldShare of what is left is for
+// what calls gave back that reads like speech.
 const (
 	saidShare   = 74
 	spineShare  = 92
 	failedShare = 4
+	toldShare   = 10
 	lineShare   = 8
 )
 
@@ -22,13 +27,13 @@ const (
 	latestTimes = 4
 )
 
-// said includes what was said: all of it, if it has room. Else the requests and the
-// last answers come first, those of older turns shortened, and then what else was
-// said, the latest first.
-func (c *chooser) said() {
+// said includes what was said, and reports whether that is all of it. Where it has no
+// room, the requests and the last answers come first, those of older turns shortened, and
+// then what else was said, the latest first.
+func (c *chooser) said() bool {
 	limit := c.Tokens * saidShare / 100
 	if c.everything(limit) {
-		return
+		return true
 	}
 	// The first turn says what it is all about: it comes right after the last.
 	var order []turn
@@ -64,6 +69,7 @@ func (c *chooser) said() {
 			c.extend(t.answer, limit, limit)
 		}
 	}
+	return false
 }
 
 // everything includes all that was said if it has room in limit tokens, which it
@@ -135,6 +141,46 @@ func (c *chooser) done() {
 		}
 	}
 	c.lines(c.used + c.Tokens*lineShare/100)
+}
+
+// told includes what reads like speech of what calls gave back, the latest first: reports,
+// descriptions of tasks, comments.
+func (c *chooser) told() {
+	room := (c.Tokens - c.used) * toldShare / 100
+	limit := c.used + room
+	for i := range slices.Backward(c.texts) {
+		t := &c.texts[i]
+		if t.Kind != Output {
+			continue
+		}
+		most := c.used + room/3
+		for j, s := range t.segments {
+			if !s.aside && reads(t.Text.Text[s.from:s.to]) && !c.include(i, j, j, min(limit, most)) {
+				break
+			}
+		}
+	}
+}
+
+// reads reports whether a line reads like speech: words and next to nothing else.
+func reads(line string) bool {
+	words, letters, others, n := 0, 0, 0, 0
+	for _, r := range line {
+		switch {
+		case unicode.IsLetter(r):
+			letters++
+			n++
+			continue
+		case r == ' ' || r == '\n':
+			if n >= 2 {
+				words++
+			}
+		default:
+			others++
+		}
+		n = 0
+	}
+	return words >= 6 && letters > 8*others
 }
 
 // lines includes the lines of the latest calls, until limit tokens are used.
