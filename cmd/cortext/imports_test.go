@@ -44,13 +44,13 @@ var rules = map[string]rule{
 
 	"cortext/resume/prompt":  {why: "texts: no file, no clock"},
 	"cortext/resume/find":    {modules: []string{"github.com/sahilm/fuzzy"}, why: "picks from a list that it is given"},
-	"cortext/resume/digest":  {ours: []string{"cortext/schema", "cortext/schema/rawjson"}, modules: []string{"mvdan.cc/sh/v3/syntax"}, why: "reads records, writes words"},
+	"cortext/resume/digest":  {ours: []string{"cortext/schema", "cortext/schema/rawjson", "cortext/resume/prompt"}, modules: []string{"mvdan.cc/sh/v3/syntax"}, why: "reads records, writes words"},
 	"cortext/resume/model":   {why: "a table of names: no record"},
 	"cortext/resume/recall":  {why: "measures payloads, for tests: by means of its own"},
 	"cortext/resume/tildes":  {why: "counts tildes"},
 	"cortext/resume/excerpt": {ours: []string{"cortext/schema/tokens"}, why: "chooses from texts, whatever they are of"},
 	"cortext/resume/summary": {
-		ours: []string{"cortext/schema", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/resume/tildes"},
+		ours: []string{"cortext/schema", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/resume/excerpt", "cortext/resume/prompt", "cortext/resume/tildes"},
 		why:  "what is summed up, and what of an answer is kept: asks no model",
 	},
 	"cortext/resume": {

@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"cortext/resume/prompt"
 	"cortext/schema"
 )
 
@@ -127,7 +128,7 @@ func slash(content string) (name, arguments string) {
 // the keeping of the conversation.
 func idle(name string) bool {
 	if typ, ok := strings.CutPrefix(name, "workspace."); ok {
-		return slices.Contains([]string{"context", "compact", "resume", "session", "sessions", "stop-conversation"}, typ)
+		return slices.Contains(prompt.Managing(), typ)
 	}
 	name = name[strings.LastIndexAny(name, ".:")+1:]
 	return listed("managing commands", strings.ToLower(name))

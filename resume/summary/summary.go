@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/resume/excerpt"
 	"cortext/schema"
 	"cortext/schema/rawjson"
 	"cortext/schema/tokens"
@@ -47,8 +48,9 @@ type Range struct {
 // range of h that can be named.
 func New(h schema.History, r Range, content, method, model string, maxTokens int, at time.Time) *schema.Summary {
 	first, last := Ends(h, r)
-	content = Condense(plain(content), maxTokens)
-	if content == "" || first == "" {
+	whole := strings.TrimSpace(plain(content))
+	content = Condense(whole, maxTokens)
+	if content == "" || first == "" || content != whole && method != schema.Extracted && torn(content) {
 		return nil
 	}
 	msgs := h.Messages[r.Start:r.End]
@@ -60,6 +62,14 @@ func New(h schema.History, r Range, content, method, model string, maxTokens int
 		Content: content, Tokens: tokens.Count(content), Method: method, Model: oneLine(plain(model)),
 		SourceTokens: sourceTokens(h, msgs), Members: schema.MembersHash(msgs),
 	}
+}
+
+// torn reports whether text was left out within a sentence.
+func torn(content string) bool {
+	pieces := strings.Split(content, excerpt.Gap)
+	return slices.ContainsFunc(pieces[:len(pieces)-1], func(p string) bool {
+		return strings.TrimSpace(p) != "" && !strings.HasSuffix(p, "\n") && !endsSentence(strings.TrimSpace(p))
+	})
 }
 
 // Ends returns the ids by which a summary names its range; empty if r is no range of

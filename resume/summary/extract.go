@@ -1,0 +1,100 @@
+package summary
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"cortext/resume/excerpt"
+	"cortext/resume/prompt"
+	"cortext/schema"
+	"cortext/schema/rawjson"
+	"cortext/schema/tokens"
+)
+
+// Extract sums up a range without a model, in at most maxTokens tokens: with what the user
+// asked for and what the agent answered, as the payload of a history that does not fit
+// does.
+func Extract(h schema.History, r Range, maxTokens int) string {
+	var sections []excerpt.Section
+	var speakers []string
+	turn, manages := 0, false
+	for i := max(r.Start, 0); i < min(r.End, len(h.Messages)); i++ {
+		m := &h.Messages[i]
+		text := strings.TrimSpace(bounded(rawjson.Text(m.Content)))
+		kind, speaker := excerpt.Assistant, "Agent: "
+		if m.Role == schema.User {
+			turn++
+			manages = prompt.Manages(m.Content)
+			kind, speaker = excerpt.User, "User: "
+		}
+		if text == "" || manages || m.Sealed != "" || m.Role != schema.User && m.Role != schema.Assistant {
+			continue
+		}
+		sections = append(sections, excerpt.Section{Turn: turn, Heading: 2, Texts: []excerpt.Text{{Kind: kind, Text: text}}})
+		speakers = append(speakers, speaker)
+	}
+	return choose(sections, speakers, maxTokens)
+}
+
+// Condense returns text if it has at most maxTokens tokens of o200k_base, else what of it
+// a payload would hold, with marks for the rest; it is empty if nothing fits.
+func Condense(text string, maxTokens int) string {
+	text = strings.TrimSpace(text)
+	if text == "" || maxTokens <= 0 {
+		return ""
+	}
+	if !tooLong(text, maxTokens) {
+		return text
+	}
+	return choose([]excerpt.Section{{Texts: []excerpt.Text{{Kind: excerpt.Assistant, Text: bounded(text)}}}}, []string{""}, maxTokens)
+}
+
+// choose spells what an excerpt of at most maxTokens tokens has of sections, each behind
+// its speaker.
+func choose(sections []excerpt.Section, speakers []string, maxTokens int) string {
+	history := excerpt.Read(sections)
+	for room := maxTokens; room > 0; {
+		var b strings.Builder
+		for i, c := range history.Choose(excerpt.Options{Tokens: room}) {
+			if strings.Trim(c.Text, " \n"+excerpt.Gap) != "" {
+				b.WriteString(speakers[i] + strings.TrimSpace(c.Text) + "\n")
+			}
+		}
+		text := strings.TrimSpace(b.String())
+		n := tokens.Count(text)
+		if n <= maxTokens {
+			return text
+		}
+		room -= max(n-maxTokens, 1)
+	}
+	return ""
+}
+
+// maxRead is how much of a message is read: a summary is not better for the middle of
+// a pasted log.
+const maxRead = 32 << 10
+
+func bounded(text string) string {
+	if len(text) <= maxRead {
+		return text
+	}
+	return withoutMiddle(text, maxRead)
+}
+
+// largestToken is the length in bytes of the longest token of o200k_base.
+const largestToken = 128
+
+// tooLong reports whether s has more than most tokens. It does not count those of a
+// text that is far too long.
+func tooLong(s string, most int) bool {
+	return len(s) > most && (len(s)/largestToken > most || tokens.Count(s) > most)
+}
+
+// endsSentence reports whether the last sentence of s is whole. A picture may follow
+// it, as some models put one.
+func endsSentence(s string) bool {
+	s = strings.TrimRightFunc(s, func(r rune) bool { return unicode.Is(unicode.So, r) || unicode.IsMark(r) || r == ' ' })
+	r, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, ")]\"'”’»*_`」』）"))
+	return r != utf8.RuneError && strings.ContainsRune(".!?…。！？", r)
+}
