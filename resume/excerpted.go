@@ -2,6 +2,8 @@ package resume
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"cortext/resume/digest"
@@ -48,8 +50,9 @@ const longestTold = 64
 // fenceTokens is how many a run of tildes has, about: as long as most are.
 const fenceTokens = 1
 
-// read reads the messages from first to end, but for turns that only manage conversations.
-func (b *builder) read(first, end int) *reading {
+// read reads the messages from first to end, but for turns that only manage conversations;
+// of the outputs of the messages before pruned, only the ends.
+func (b *builder) read(first, end, pruned int) *reading {
 	r := &reading{}
 	var sections []excerpt.Section
 	turn, manages := 0, false
@@ -76,6 +79,9 @@ func (b *builder) read(first, end int) *reading {
 				if tildes.Longest(t.Text) > longestTold {
 					p.lacking = true
 					t = excerpt.Text{Kind: t.Kind, Text: tildes.Cut(t.Text, longestTildes, excerpt.Gap)}
+				}
+				if t.Kind == excerpt.Output && i < pruned {
+					t.Aside = middle(t.Text)
 				}
 				section.Texts = append(section.Texts, t)
 			}
@@ -239,7 +245,7 @@ func (b *builder) ranked(hd head, budget, last int) (choice, []LeftOut, bool) {
 	if last > 0 {
 		first = max(len(b.h.messages)-last, 0)
 	}
-	r := b.read(first, len(b.h.messages))
+	r := b.read(first, len(b.h.messages), 0)
 	return b.tell(hd, budget, func(room, _ int) ([]section, []excerpt.Chosen) {
 		lead := led(notesHeading, spellNotes(b.state, min(budget*notesShare/100, notesMost), b.earlier+first+1))
 		known := []string{hd.text(nil)}
@@ -273,7 +279,7 @@ func (b *builder) tell(hd head, budget int, choose func(room, allowed int) (lead
 	command := hd.commandText()
 	block := hd
 	block.command, block.reference = "", ""
-	most := b.leftOutOf(extract{told: make([]bool, len(b.h.messages)), lacking: make([]bool, len(b.h.messages))})
+	most := b.leftOutOf(extract{told: make([]bool, len(b.h.messages)), lacking: make([]bool, len(b.h.messages))}, 1)
 	least := tildes.Around(tildes.Longest(command + block.text(most)))
 	spell := func(left []LeftOut, run int, body string) string {
 		fence := strings.Repeat("~", run)
@@ -287,7 +293,7 @@ func (b *builder) tell(hd head, budget int, choose func(room, allowed int) (lead
 		}
 		lead, chosen := choose(room, allowed)
 		p := b.spell(r, lead, chosen, least)
-		out := b.leftOutOf(p)
+		out := b.leftOutOf(p, budget/rangeTokens)
 		text := spell(out, p.run, p.body)
 		count := tokens.Count(text)
 		switch {
@@ -303,7 +309,7 @@ func (b *builder) tell(hd head, budget int, choose func(room, allowed int) (lead
 					nothing++
 				}
 			}
-			c, left, ok = choice{tail: tail{start: nothing}, text: text, count: count, parts: p.parts}, out, true
+			c, left, ok = choice{start: nothing, text: text, count: count, parts: p.parts}, out, true
 		}
 		if more--; more == 0 || (budget-count)*100 < budget {
 			return c, left, ok
@@ -326,36 +332,32 @@ const (
 const leastRoom = 40
 
 // leftOutOf lists what is not told where the history is told in excerpts, with the
-// commands that show the longest run of messages of which nothing is told, or its
-// end, and the last message of which something is not.
-func (b *builder) leftOutOf(p extract) []LeftOut {
+// commands that show all messages of which nothing is told, and all of which something
+// is not, each in at most so many ranges.
+func (b *builder) leftOutOf(p extract, ranges int) []LeftOut {
 	var left []LeftOut
-	nothing, partly, lastPart := b.earlier, 0, 0
-	size := 0                          // tokens of what is not told, about
-	from, to, start := 0, b.earlier, 0 // a range of messages, and where the run began that is looked at
-	for i := range p.told {
-		switch {
-		case !p.told[i]:
-			nothing++
-			size += b.h.stored(&b.h.messages[i])
-			if end := b.earlier + i + 1; end-start > to-from {
-				from, to = start, end
-			}
-			continue
-		case p.lacking[i]:
-			partly, lastPart = partly+1, b.earlier+i+1
-		}
-		start = b.earlier + i + 1
+	var nothing, partly numbers
+	size := 0 // tokens of what is not told, about
+	if b.earlier > 0 {
+		nothing = numbers{{1, b.earlier}}
 	}
-	if nothing > 0 {
-		from = max(from, to-shownAtOnce)
+	for i := range p.told {
+		switch n := b.earlier + i + 1; {
+		case !p.told[i]:
+			nothing = nothing.with(n)
+			size += b.h.stored(&b.h.messages[i])
+		case p.lacking[i]:
+			partly = partly.with(n)
+		}
+	}
+	if len(nothing) > 0 {
 		if b.earlier > 0 {
 			size = 0 // those that were not read are not counted
 		}
-		left = append(left, LeftOut{"messages", nothing, size, commandLine(b.session, "show", fmt.Sprintf(" --message %d-%d", from+1, to))})
+		left = append(left, LeftOut{"messages", nothing.count(), size, commandLine(b.session, "show", " --message "+nothing.in(ranges))})
 	}
-	if partly > 0 {
-		left = append(left, LeftOut{PartsOfMessages, partly, 0, commandLine(b.session, "show", fmt.Sprintf(" --message %d", lastPart))})
+	if len(partly) > 0 {
+		left = append(left, LeftOut{PartsOfMessages, partly.count(), 0, commandLine(b.session, "show", " --message "+partly.in(ranges))})
 	}
 	if b.aside > 0 {
 		left = append(left, LeftOut{"messages on branches that were left", b.aside, 0, commandLine(b.session, "show", "")})
@@ -363,6 +365,54 @@ func (b *builder) leftOutOf(p extract) []LeftOut {
 	return left
 }
 
-// shownAtOnce is how many messages a command shows that an agent is told of: all
-// that was left out would fill the window that was saved.
-const shownAtOnce = 20
+// rangeTokens is how many tokens of a budget it takes for one more range of messages to be
+// named.
+const rangeTokens = 500
+
+// numbers are those of messages, as ranges of which both ends are included.
+type numbers [][2]int
+
+// with is ns and n, which comes after them.
+func (ns numbers) with(n int) numbers {
+	if k := len(ns) - 1; k >= 0 && ns[k][1] == n-1 {
+		ns[k][1] = n
+		return ns
+	}
+	return append(ns, [2]int{n, n})
+}
+
+func (ns numbers) count() (n int) {
+	for _, r := range ns {
+		n += r[1] - r[0] + 1
+	}
+	return n
+}
+
+// in spells the numbers in at most so many ranges: between these are the widest gaps.
+func (ns numbers) in(ranges int) string {
+	if len(ns) > max(ranges, 1) {
+		gaps := make([]int, len(ns)-1) // indexes of the ranges before them
+		for k := range gaps {
+			gaps[k] = k
+		}
+		slices.SortStableFunc(gaps, func(a, b int) int { return (ns[b+1][0] - ns[b][1]) - (ns[a+1][0] - ns[a][1]) })
+		gaps = gaps[:max(ranges, 1)-1]
+		slices.Sort(gaps)
+		var joined numbers
+		first := ns[0][0]
+		for _, k := range gaps {
+			joined = append(joined, [2]int{first, ns[k][1]})
+			first = ns[k+1][0]
+		}
+		ns = append(joined, [2]int{first, ns[len(ns)-1][1]})
+	}
+	var all []string
+	for _, r := range ns {
+		if r[0] == r[1] {
+			all = append(all, strconv.Itoa(r[0]))
+		} else {
+			all = append(all, fmt.Sprintf("%d-%d", r[0], r[1]))
+		}
+	}
+	return strings.Join(all, ",")
+}

@@ -60,8 +60,7 @@ type section string
 type history struct {
 	messages []schema.Message
 	tools    map[string]schema.Tool
-	uncut    map[string]schema.Tool // where outputs of tools are cut: as they were; else nil
-	extra    map[string][]string    // by message: calls that only their own line ties to it
+	extra    map[string][]string // by message: calls that only their own line ties to it
 }
 
 func newHistory(h schema.History) *history {

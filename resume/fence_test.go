@@ -5,9 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"cortext/resume/tildes"
 	"cortext/schema"
-	"cortext/schema/tokens"
 )
 
 func sectionsOf(m schema.Message, tools ...schema.Tool) []section {
@@ -138,30 +136,7 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// TestAdditive: the counts that choose a tail are those of the text, whatever
-// stands at the seams.
-func TestAdditive(t *testing.T) {
-	for _, text := range hostile {
-		s, h, o := brainstorm()
-		h.Messages[0].Content = text
-		h.Messages[3].Content = text + " " + text
-		o.Command.Body = text + " $ARGUMENTS " + text
-		hd := newHead(s, h, o)
-		outside := tildes.Longest(hd.text(nil))
-		found, _, rendered := newHistory(h).tails(0, 100_000, outside)
-		run := tildes.Around(max(outside, found[0].run))
-		block := hd
-		block.command = ""
-		front := block.text(nil) + "\n" + introduction(run)
-		sum := tokens.Count(hd.command) + tokens.Count(front) + fencedTokens(run, found[0])
-		if n := tokens.Count(hd.command + front + fenced(run, rendered)); n != sum {
-			t.Errorf("%q: %d tokens, the parts have %d", text, n, sum)
-		}
-	}
-}
-
-// TestManyMessages: of a hundred thousand messages only those are rendered that
-// can be told.
+// TestManyMessages: a hundred thousand messages are no reason to tell little.
 func TestManyMessages(t *testing.T) {
 	n := 50_000
 	if testing.Short() {
@@ -171,15 +146,6 @@ func TestManyMessages(t *testing.T) {
 	o.Budget = 20_000
 	if p := mustBuild(t, s, h, o); p.Tokens < 19_000 || p.Strategy != Ranked {
 		t.Errorf("%s, %d tokens", p.Strategy, p.Tokens)
-	}
-	o.Strategy = RecentTurns
-	p := mustBuild(t, s, h, o)
-	if p.Tokens < 19_900 || p.Strategy != RecentTurns {
-		t.Errorf("%s, %d tokens", p.Strategy, p.Tokens)
-	}
-	_, _, rendered := newHistory(h).tails(0, o.Budget, 0)
-	if len(rendered) > 2*p.Included {
-		t.Errorf("%d messages were rendered for %d", len(rendered), p.Included)
 	}
 	h.Messages[len(h.Messages)-1].Content = strings.Repeat("~", 10_000_000)
 	if p := mustBuild(t, s, h, o); p.Strategy != Ranked || p.Included < 100 || strings.Contains(p.Text, strings.Repeat("~", 100)) {

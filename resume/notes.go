@@ -121,7 +121,7 @@ func spellNotes(st *digest.State, limit, told int) string {
 // minimalState tells the notes and the last message of the user.
 func (b *builder) minimalState(hd head, budget, _ int) (choice, []LeftOut, bool) {
 	last := max(b.lastSaid(), 0)
-	r := b.read(last, min(last+1, len(b.h.messages)))
+	r := b.read(last, min(last+1, len(b.h.messages)), 0)
 	return b.tell(hd, budget, func(room, _ int) ([]section, []excerpt.Chosen) {
 		lead := led(notesHeading, spellNotes(b.state, room*2/3, b.earlier+last+1))
 		return lead, r.Choose(excerpt.Options{Tokens: max(room-sectionTokens(lead), 0)})

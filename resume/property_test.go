@@ -158,11 +158,12 @@ func checkPayload(s *schema.Session, h schema.History, o Options, p *Payload) er
 	if body = strings.Trim(rawjson.Text(body), " \t\r\n"); p.Strategy != MinimalState && !referred(p) && !strings.HasPrefix(strings.TrimLeft(ps.command, "\n \t\r"), body) {
 		return fmt.Errorf("%s without the command: %q", p.Strategy, ps.command)
 	}
-	if full := p.Included == len(h.Messages)+h.Earlier; p.Strategy == FullHistory && !full || full && p.Strategy != FullHistory && len(p.LeftOut) == 0 {
-		return fmt.Errorf("%s with %d of %d", p.Strategy, p.Included, len(h.Messages)+h.Earlier)
+	wanted := len(h.Messages) + h.Earlier
+	if o.Last > 0 {
+		wanted = min(len(h.Messages), o.Last)
 	}
-	if err := checkTurns(h.Messages, p.Included, o, ps); err != nil {
-		return err
+	if p.Strategy == FullHistory && p.Included != wanted {
+		return fmt.Errorf("%s with %d of %d", p.Strategy, p.Included, len(h.Messages)+h.Earlier)
 	}
 	return checkTexts(h.Messages[len(h.Messages)-p.Included:], ps.sections)
 }
@@ -198,7 +199,7 @@ func checkExcerpt(h schema.History, p *Payload, ps parsed) error {
 		}
 	}
 	b := builder{h: newHistory(h), earlier: h.Earlier}
-	all, at := b.read(0, len(h.Messages)).passages, 0
+	all, at := b.read(0, len(h.Messages), 0).passages, 0
 	find := func(of string, from, to int, fits func(p passage) bool) error {
 		for ; at < len(all); at++ {
 			if n := h.Earlier + all[at].message + 1; n >= from && n <= to && fits(all[at]) {
@@ -248,7 +249,38 @@ func checkExcerpt(h schema.History, p *Payload, ps parsed) error {
 	if len(told) != p.Included || p.Included+left != len(h.Messages)+h.Earlier {
 		return fmt.Errorf("%d told, %d included and %d left out of %d", len(told), p.Included, left, len(h.Messages)+h.Earlier)
 	}
+	for i := range h.Messages {
+		if n := h.Earlier + i + 1; !told[n] && !shown(p.LeftOut, n) {
+			return fmt.Errorf("no command shows message %d: %+v", n, p.LeftOut)
+		}
+	}
+	if h.Earlier > 0 && (!shown(p.LeftOut, 1) || !shown(p.LeftOut, h.Earlier)) {
+		return fmt.Errorf("no command shows the earlier messages: %+v", p.LeftOut)
+	}
 	return nil
+}
+
+// shown reports whether one of the commands shows message n.
+func shown(left []LeftOut, n int) bool {
+	for _, l := range left {
+		_, list, ok := strings.Cut(l.Show, " --message ")
+		if !ok {
+			return true // all of them
+		}
+		list, _, _ = strings.Cut(list, " ")
+		for r := range strings.SplitSeq(list, ",") {
+			first, last, ok := strings.Cut(r, "-")
+			if !ok {
+				last = first
+			}
+			from, err := strconv.Atoi(first)
+			to, err2 := strconv.Atoi(last)
+			if err == nil && err2 == nil && from <= n && n <= to {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // texts are the texts of a passage, each on lines of its own.
@@ -276,47 +308,6 @@ func holds(whole, told string) bool {
 		}
 	}
 	return true
-}
-
-// checkTurns fails for a history that begins inside a turn although the whole turns
-// in it take more than half of the room.
-func checkTurns(messages []schema.Message, included int, o Options, ps parsed) error {
-	if included == 0 || included == o.Last || included == len(messages) {
-		return nil
-	}
-	told := messages[len(messages)-included:]
-	if told[0].Role == schema.User {
-		return nil
-	}
-	room := o.Budget - tokens.Count(ps.command+ps.block)
-	for i := range told {
-		if told[i].Role != schema.User {
-			continue
-		}
-		whole := 0
-		for _, s := range ps.sections[len(ps.sections)-sectionsFrom(i, ps):] {
-			whole += tokens.Count("~~~~ " + s.heading + "\n" + s.text + "\n")
-		}
-		if whole > room/2 {
-			return fmt.Errorf("the history begins inside the turn before the one of %s, which has %d tokens of %d", told[i].ID, whole, room)
-		}
-		return nil
-	}
-	return nil
-}
-
-// sectionsFrom counts the sections of the messages from the i-th that is told on.
-func sectionsFrom(i int, ps parsed) int {
-	at := -1
-	for n, s := range ps.sections {
-		if !strings.HasPrefix(s.heading, "tool ") && !strings.HasSuffix(s.heading, " continued") {
-			at++
-		}
-		if at == i {
-			return len(ps.sections) - n
-		}
-	}
-	return 0
 }
 
 // checkTexts compares what was said with what the fence says was said.
@@ -382,7 +373,7 @@ func TestEveryPayload(t *testing.T) {
 		if r.IntN(4) > 0 {
 			o.Command = Command{Name: "/workspace." + noise(r, 3), File: ".workspace/commands/" + noise(r, 3) + ".md", Body: noise(r, []int{1, 30, 3000}[r.IntN(2+r.IntN(2))]), BuiltIn: r.IntN(4) == 0}
 		}
-		o.Strategy = append(Strategies(), "", Ranked)[r.IntN(7)]
+		o.Strategy = append(Strategies(), "", Ranked)[r.IntN(len(Strategies())+2)]
 		if r.IntN(2) == 0 {
 			o.State = new(digest.State)
 			o.State.Add(h)
@@ -399,7 +390,7 @@ func TestEveryPayload(t *testing.T) {
 		}
 		counts[p.Strategy]++
 	}
-	for _, strategy := range []string{FullHistory, Ranked, PrunedTools, RecentPlus, RecentTurns, MinimalState} {
+	for _, strategy := range []string{FullHistory, Ranked, PrunedTools, RecentPlus, MinimalState} {
 		if counts[strategy] < rounds/50 {
 			t.Errorf("%s came up %d times of %d: the rounds do not test it", strategy, counts[strategy], rounds)
 		}

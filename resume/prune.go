@@ -1,106 +1,54 @@
 package resume
 
 import (
-	"fmt"
-	"maps"
 	"strings"
 	"unicode/utf8"
+
+	"cortext/resume/excerpt"
 )
 
 // keptWhole is how many messages at the end keep the outputs of their calls as
 // they are (seed 001, "Pruned Tools").
 const keptWhole = 6
 
-// pruned returns the history with the outputs of all but the last messages cut by
-// the kind of their tool.
-func (h *history) pruned() *history {
-	out := *h
-	out.tools, out.uncut = maps.Clone(h.tools), h.tools
-	for i := range max(len(h.messages)-keptWhole, 0) {
-		m := &h.messages[i]
-		for _, p := range parts(m, h.extra[m.ID]) {
-			if t, ok := h.tools[p.call]; ok && p.call != "" {
-				t.Output = pruneOutput(t.Name, t.Output)
-				out.tools[p.call] = t
-			}
-		}
-	}
-	return &out
-}
-
-// The rules of seed 001 per kind of tool. A line may be as long as a file: what is
-// kept of a file is bounded in bytes as well.
+// The most that is kept of an output before these: so many lines and bytes at each end.
 const (
-	previewLines  = 10   // of a file, at each end
-	previewBytes  = 1000 // at each end
-	commandBytes  = 1000
-	commandShown  = 400 // bytes at each end
-	searchBytes   = 800
-	searchedShown = 600
+	previewLines = 10
+	previewBytes = 400
 )
 
-// pruneOutput cuts the output of a call by the kind of its tool.
-func pruneOutput(name, output string) string {
-	switch outputOf(name) {
-	case "file":
-		return pruneFile(output)
-	case "command":
-		if len(output) <= commandBytes {
-			return output
-		}
-		return fmt.Sprintf("[output: %d bytes]\n%s\n…\n%s", len(output), before(output, commandShown), after(output, commandShown))
-	case "search":
-		if len(output) <= searchBytes {
-			return output
-		}
-		return fmt.Sprintf("[search: %d lines]\n%s…", countLines(output), before(output, searchedShown))
+// prunedTools tells the end, with no more than both ends of the outputs of all but the last
+// messages.
+func (b *builder) prunedTools(hd head, budget, last int) (choice, []LeftOut, bool) {
+	first := 0
+	if last > 0 {
+		first = max(len(b.h.messages)-last, 0)
 	}
-	if len(output) <= searchBytes {
-		return output
-	}
-	return fmt.Sprintf("[output: %d bytes]\n%s…", len(output), before(output, searchedShown))
+	r := b.read(first, len(b.h.messages), len(b.h.messages)-keptWhole)
+	return b.tell(hd, budget, func(room, _ int) ([]section, []excerpt.Chosen) {
+		return nil, r.Choose(excerpt.Options{Tokens: room, Recent: true, Outputs: true})
+	}, r)
 }
 
-// outputOf says what a tool gives back: a file, the output of a command or what a
-// search found. It knows the tools of Claude Code, OpenCode and Gemini CLI, as they
-// are spelled and without capitals and underscores.
-func outputOf(name string) string {
-	switch strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(before(name, longestName))) {
-	case "read", "readfile", "readmanyfiles", "notebookread", "webfetch", "readmcpresourcetool", "getinternaldocs", "skill", "activateskill":
-		return "file"
-	case "bash", "bashoutput", "shell", "executebash", "runshellcommand", "taskoutput", "agentoutputtool", "monitor":
-		return "command"
-	case "grep", "glob", "ls", "list", "lsp", "search", "codesearch", "toolsearch", "grepsearch", "searchfilecontent", "listdirectory",
-		"websearch", "googlewebsearch", "tasklist", "todoread", "listmcpresourcestool":
-		return "search"
-	}
-	return ""
-}
-
-// pruneFile keeps the first and the last lines of a file.
-func pruneFile(text string) string {
-	n := countLines(text)
-	if n <= 2*previewLines {
-		if len(text) <= 2*previewBytes {
-			return text
+// middle is the part of an output that is between its ends; none if it is short.
+func middle(output string) []excerpt.Span {
+	from, to := 0, len(output)
+	for range previewLines {
+		n := strings.IndexByte(output[from:], '\n') + 1
+		if n == 0 {
+			n = len(output) - from
 		}
-		return fmt.Sprintf("[file: %d bytes]\n%s…\n…%s", len(text), before(text, previewBytes), after(text, previewBytes))
+		from += min(n, previewBytes-from)
 	}
-	end, start := 0, len(strings.TrimSuffix(text, "\n"))
-	for i := range previewLines {
-		end += strings.IndexByte(text[end:], '\n') + 1
-		if start = strings.LastIndexByte(text[:start], '\n'); i == previewLines-1 {
-			start++
-		}
+	for range previewLines {
+		at := strings.LastIndexByte(output[:max(to-1, 0)], '\n') + 1
+		to = max(at, len(output)-previewBytes)
 	}
-	head, tail := text[:end], text[start:]
-	if len(head) > previewBytes {
-		head = before(head, previewBytes) + "…\n"
+	from, to = len(before(output, from)), len(output)-len(after(output, len(output)-to))
+	if from >= to {
+		return nil
 	}
-	if len(tail) > previewBytes {
-		tail = "…" + after(tail, previewBytes)
-	}
-	return fmt.Sprintf("[file: %d lines]\n%s[… %d lines left out …]\n%s", n, head, n-2*previewLines, tail)
+	return []excerpt.Span{{From: from, To: to}}
 }
 
 // countLines counts the lines of text, of which the last may lack its end.
@@ -125,48 +73,4 @@ func after(s string, n int) string {
 		at++
 	}
 	return s[at:]
-}
-
-// prunedTools tells the longest tail that fits once the outputs of tools are cut.
-func (b *builder) prunedTools(hd head, budget, last int) (choice, []LeftOut, bool) {
-	p := *b
-	p.h = b.h.pruned()
-	t := p.choose(hd, budget, last)
-	message, calls := 0, []bool(nil)
-	for i := range t.parts {
-		part := &t.parts[i]
-		if part.Message != message {
-			message, calls = part.Message, p.h.cutIn(part.Message-b.earlier-1)
-		}
-		if strings.HasPrefix(part.What, strings.TrimSpace(toolHeading)+" ") && len(calls) > 0 {
-			part.Whole, calls = !calls[0], calls[1:]
-		}
-	}
-	return t, p.leftOut(t.tail), t.start < len(b.h.messages)
-}
-
-// cutOutputs counts the outputs from a message on that were pruned.
-func (b *builder) cutOutputs(start int) (n int) {
-	for i := start; i < len(b.h.messages); i++ {
-		for _, cut := range b.h.cutIn(i) {
-			if cut {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-// cutIn reports of each call of a message whether its output was pruned.
-func (h *history) cutIn(i int) (calls []bool) {
-	if h.uncut == nil {
-		return nil
-	}
-	m := &h.messages[i]
-	for _, p := range parts(m, h.extra[m.ID]) {
-		if p.call != "" {
-			calls = append(calls, h.tools[p.call].Output != h.uncut[p.call].Output)
-		}
-	}
-	return calls
 }

@@ -208,7 +208,7 @@ func (m measured) report(b *testing.B) {
 // 32,000 tokens over the cuts of the real transcripts whose history is larger than that.
 func BenchmarkRecall(b *testing.B) {
 	all := transcripts(b)
-	payloads := map[string]payloadOf{"ranked": built(""), "recent-turns": built(resume.RecentTurns), "pruned-tools": built(resume.PrunedTools), "recent-plus-summary": built(resume.RecentPlus), "minimal-state": built(resume.MinimalState), "tail": tail(true), "no-results": tail(false)}
+	payloads := map[string]payloadOf{"ranked": built(""), "pruned-tools": built(resume.PrunedTools), "recent-plus-summary": built(resume.RecentPlus), "minimal-state": built(resume.MinimalState), "tail": tail(true), "no-results": tail(false)}
 	for _, budget := range []int{2000, 8000, 32000} {
 		for name, payload := range payloads {
 			b.Run(fmt.Sprintf("%s/%d", name, budget), func(b *testing.B) {

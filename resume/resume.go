@@ -17,7 +17,6 @@ import (
 	"cortext/resume/digest"
 	"cortext/resume/prompt"
 	"cortext/schema"
-	"cortext/schema/tokens"
 )
 
 // MinBudget is the smallest budget, in tokens: every conversation can be told in
@@ -86,12 +85,11 @@ type Payload struct {
 
 // The strategies by which a history is told.
 const (
-	FullHistory  = "full-history" // all of it
-	Ranked       = "ranked"       // the end, and of what came before the pieces that the next turns are likely to need
-	RecentTurns  = "recent-turns" // the longest run of whole turns at the end that fits, or the end of the last turn
-	PrunedTools  = "pruned-tools" // the same with the outputs of tools cut
-	RecentPlus   = "recent-plus-summary"
-	MinimalState = "minimal-state" // the state and the last message of the user; command and block shortened if need be
+	FullHistory  = "full-history"        // all of it
+	Ranked       = "ranked"              // the end, and of what came before the pieces that the next turns are likely to need
+	PrunedTools  = "pruned-tools"        // the end, with the outputs of tools cut
+	RecentPlus   = "recent-plus-summary" // the end, and summaries of what comes before
+	MinimalState = "minimal-state"       // the state and the last message of the user; command and block shortened if need be
 )
 
 // A strategy tells a history that does not fit in at most budget tokens, beside a
@@ -106,7 +104,7 @@ func strategies() map[string]strategy {
 
 // Strategies are the names that Options.Strategy may have.
 func Strategies() []string {
-	return []string{FullHistory, Ranked, PrunedTools, RecentPlus, RecentTurns, MinimalState}
+	return []string{FullHistory, Ranked, PrunedTools, RecentPlus, MinimalState}
 }
 
 // A Part is one thing of the conversation that the payload holds.
@@ -157,43 +155,32 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 	}
 	hd := newHead(s, h, o)
 	hd.since = o.Changes.text(p.Budget * changesShare / 100)
-	nothing := b.leftOut(tail{start: len(h.Messages)})
-	wanted := len(h.Messages)
-	if o.Last > 0 {
-		wanted = min(wanted, o.Last)
-	}
+	nothing := b.leftOut(len(h.Messages))
 	whole := hd
-	t := b.choose(hd, p.Budget, o.Last)
-	if t.count > p.Budget || t.start > len(h.Messages)-wanted || o.Strategy == MinimalState {
+	c, fits := b.whole(hd, p.Budget, o.Last)
+	if !fits || o.Strategy == MinimalState {
 		if len(h.Messages) > 0 {
 			hd.limit(o.Command, s, nothing, p.Budget)
 		}
 		if longer(hd.text(nothing), p.Budget) {
 			hd.shrink(o.Command, s, nothing, p.Budget)
 		}
-		t = b.choose(hd, p.Budget, o.Last)
+		c, fits = b.whole(hd, p.Budget, o.Last)
 	}
-	p.LeftOut, p.Strategy = b.leftOut(t.tail), RecentTurns
-	if h.Earlier == 0 && t.start == 0 {
-		p.Strategy = FullHistory
+	p.LeftOut, p.Strategy = b.leftOut(c.start), FullHistory
+	if h.Earlier > 0 && o.Last == 0 {
+		p.Strategy = Ranked // of all that was read, all
 	}
-	if t.start > len(h.Messages)-wanted || o.Strategy == MinimalState {
+	if !fits || o.Strategy == MinimalState {
 		for _, name := range inTurn(o.Strategy, p.Budget) {
-			if name == RecentTurns && t.start < len(h.Messages) {
-				break
-			}
-			tell := strategies()[name]
-			if tell == nil {
-				continue
-			}
-			if other, left, ok := tell(&b, hd, p.Budget, o.Last); ok {
-				t, p.LeftOut, p.Strategy = other, left, name
+			var told bool
+			if c, p.LeftOut, told = strategies()[name](&b, hd, p.Budget, o.Last); told {
+				p.Strategy = name
 				break
 			}
 		}
-		tails := o.Strategy == RecentTurns || o.Strategy == PrunedTools
-		if len(h.Messages) > 0 && (len(t.parts) == 0 || !tails && p.Budget < leastFenced || t.start == len(h.Messages) && p.Budget < 2*leastFenced) {
-			hd, t = b.brief(whole, o.Command, p.Budget)
+		if len(c.parts) == 0 || p.Budget < leastFenced || c.start == len(h.Messages) && p.Budget < 2*leastFenced {
+			hd, c = b.brief(whole, o.Command, p.Budget)
 			p.LeftOut, p.Strategy = nothing, MinimalState
 		}
 		if o.Strategy != "" && p.Strategy != o.Strategy {
@@ -204,22 +191,22 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 			p.Warnings = append(p.Warnings, Warning{"strategy", fmt.Sprintf("%s %s in %d tokens: %s is used", o.Strategy, why, p.Budget, p.Strategy)})
 		}
 	}
-	p.Text, p.Tokens = t.text, t.count
+	p.Text, p.Tokens = c.text, c.count
 	p.Parts = hd.parts(p.LeftOut)
 	rest := p.Tokens
-	for _, part := range append(p.Parts, t.parts...) {
+	for _, part := range append(p.Parts, c.parts...) {
 		rest -= part.Tokens
 	}
-	if len(t.parts) > 0 {
+	if len(c.parts) > 0 {
 		p.Parts = append(p.Parts, Part{What: "introduction", Tokens: rest, Whole: true, Why: "says how to read the history"})
 	}
-	p.Parts = append(p.Parts, t.parts...)
+	p.Parts = append(p.Parts, c.parts...)
 	p.LeftOut = append(p.LeftOut, hd.cut...)
-	p.Included = len(h.Messages) - t.start
+	p.Included = len(h.Messages) - c.start
 	if strings.Trim(hd.summary, "…") != "" {
-		p.Summarized = h.Earlier + t.start
+		p.Summarized = h.Earlier + c.start
 	} else {
-		p.Summarized = t.summarized
+		p.Summarized = c.summarized
 	}
 	return p, nil
 }
@@ -239,7 +226,7 @@ func inTurn(asked string, budget int) []string {
 // rankedFrom is the budget, in tokens, below which pieces say less than the state.
 const rankedFrom = 500
 
-// A builder finds the longest tail that fits beside a head.
+// A builder tells a history in one of several ways.
 type builder struct {
 	session        *schema.Session
 	state          *digest.State // nil: not known
@@ -250,63 +237,50 @@ type builder struct {
 	total          int // tokens of all messages of h, about
 }
 
-// A choice is a tail with the payload that holds it.
+// A choice is a payload that fits.
 type choice struct {
-	tail
+	start      int // how many messages are not told
 	text       string
 	count      int
 	parts      []Part // of the history
 	summarized int    // messages that only summaries among these cover
 }
 
-// tailParts describes the messages of a tail, whose sections are rendered from the
-// end on.
-func (b *builder) tailParts(t tail, rendered [][]section, run int) []Part {
-	fence := strings.Repeat("~", run)
-	var parts []Part
-	for i := t.start; i < len(b.h.messages); i++ {
-		for _, s := range rendered[len(b.h.messages)-1-i] {
-			what, _, _ := strings.Cut(strings.TrimSpace(string(s)), "\n")
-			parts = append(parts, Part{what, b.earlier + i + 1, tokens.Count(fence + string(s)), true, "the end"})
-		}
-	}
-	if t.start == 0 && b.earlier == 0 {
-		for i := range parts {
-			parts[i].Why = "everything fits"
-		}
-	}
-	return parts
-}
-
-// leftOut lists what of the conversation is not in t.
-func (b *builder) leftOut(t tail) []LeftOut {
+// leftOut lists what of the conversation is not in a payload that tells the messages from
+// start on in full.
+func (b *builder) leftOut(start int) []LeftOut {
 	var left []LeftOut
-	if n := b.earlier + t.start; n > 0 {
-		left = append(left, LeftOut{"earlier messages", n, b.earlierTokens(t), commandLine(b.session, "show", "")})
+	stored, reasoning, thought := 0, 0, 0
+	for i := start; i < len(b.h.messages); i++ {
+		m := &b.h.messages[i]
+		stored += b.h.stored(m)
+		if m.Reasoning != "" {
+			reasoning++
+			thought += roughly(m.Reasoning)
+		}
+	}
+	if n := b.earlier + start; n > 0 {
+		left = append(left, LeftOut{"earlier messages", n, b.earlierTokens(stored), commandLine(b.session, "show", "")})
 	}
 	if b.aside > 0 {
 		left = append(left, LeftOut{"messages on branches that were left", b.aside, 0, commandLine(b.session, "show", "")})
 	}
-	if n := b.cutOutputs(t.start); n > 0 {
-		left = append(left, LeftOut{"parts of outputs", n, 0, commandLine(b.session, "show", "")})
-	}
-	if t.reasoning > 0 {
-		left = append(left, LeftOut{"passages of reasoning", t.reasoning, t.thought, commandLine(b.session, "show", " --reasoning")})
+	if reasoning > 0 {
+		left = append(left, LeftOut{"passages of reasoning", reasoning, thought, commandLine(b.session, "show", " --reasoning")})
 	}
 	return left
 }
 
-// earlierTokens is about how many tokens stand before t. For messages that were
-// not read it goes by the session's own count, if that can tell.
-func (b *builder) earlierTokens(t tail) int {
-	read := b.total - t.stored
+// earlierTokens is about how many tokens stand before messages that have stored. For
+// messages that were not read it goes by the session's own count, if that can tell.
+func (b *builder) earlierTokens(stored int) int {
 	if b.earlier == 0 {
-		return read
+		return b.total - stored
 	}
 	if b.aside > 0 || b.session.Tokens <= int64(b.total) {
 		return 0
 	}
-	return int(b.session.Tokens) - t.stored
+	return int(b.session.Tokens) - stored
 }
 
 // warnings are what the user should know about the command.

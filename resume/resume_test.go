@@ -137,53 +137,21 @@ Review the conversation history and pick up naturally.
 	}
 }
 
-// TestRecentTurns: what is kept is the longest tail of whole turns, to the token.
-func TestRecentTurns(t *testing.T) {
+// TestWhole: the history is told in full as long as it fits, to the token.
+func TestWhole(t *testing.T) {
 	s, h, o := long(200)
-	o.Strategy = RecentTurns
-	all := mustBuild(t, s, h, Options{Now: noon, Budget: 100_000})
+	o.Budget = 100_000
+	all := mustBuild(t, s, h, o)
 	if all.Strategy != FullHistory || all.Included != 400 || len(all.LeftOut) != 0 {
 		t.Fatalf("%s, %d included, left out %v", all.Strategy, all.Included, all.LeftOut)
 	}
-	for _, budget := range []int{600, 1000, 2000, 5000} {
-		o.Budget = budget
-		p := mustBuild(t, s, h, o)
-		if p.Strategy != RecentTurns || p.Included%2 != 0 || p.Included == 0 {
-			t.Fatalf("budget %d: %s, %d included", budget, p.Strategy, p.Included)
-		}
-		if want := []LeftOut{{"earlier messages", 400 - p.Included, p.LeftOut[0].Tokens, "cortext show " + s.ID}}; !slices.Equal(p.LeftOut, want) {
-			t.Errorf("budget %d: left out %+v", budget, p.LeftOut)
-		}
-		if p.Summarized != 400-p.Included {
-			t.Errorf("budget %d: %d summarized", budget, p.Summarized)
-		}
-		o.Last = p.Included + 2
-		o.Budget = 100_000
-		if next := mustBuild(t, s, h, o); next.Tokens <= budget {
-			t.Errorf("budget %d: %d messages would have fit in %d tokens", budget, next.Included, next.Tokens)
-		}
-		o.Last = 0
-	}
-	o.Budget = mustBuild(t, s, h, Options{Now: noon, Budget: 100_000, Command: o.Command}).Tokens
-	if p := mustBuild(t, s, h, o); p.Strategy != FullHistory {
+	o.Budget = all.Tokens
+	if p := mustBuild(t, s, h, o); p.Text != all.Text {
 		t.Errorf("a budget that is just enough gives %s", p.Strategy)
 	}
 	o.Budget--
-	if p := mustBuild(t, s, h, o); p.Strategy != RecentTurns || p.Included != 398 {
-		t.Errorf("a budget one too small gives %s, %d included", p.Strategy, p.Included)
-	}
-	// Of a turn that is too long the end is kept; if its end is too long, pieces are.
-	o.Budget = 5000
-	h.Messages[10].Role = schema.Assistant
-	for i := 11; i < 400; i++ {
-		h.Messages[i].Role = schema.System
-	}
-	if p := mustBuild(t, s, h, o); p.Strategy != RecentTurns || p.Tokens < 4900 || p.Included < 100 {
-		t.Errorf("%s, %d included, %d tokens", p.Strategy, p.Included, p.Tokens)
-	}
-	h.Messages[399].Content = strings.Repeat("word ", 6000)
-	if p := mustBuild(t, s, h, o); p.Strategy != Ranked || p.Included == 0 || p.Warnings[0].Code != "strategy" {
-		t.Errorf("%s, %d included", p.Strategy, p.Included)
+	if p := mustBuild(t, s, h, o); p.Strategy != Ranked || p.Included != 400 {
+		t.Errorf("a budget one too small gives %s with %d messages", p.Strategy, p.Included)
 	}
 }
 
@@ -195,8 +163,8 @@ func TestLast(t *testing.T) {
 		if got := mustParse(t, p.Text).messages(); p.Included != want || got != want {
 			t.Errorf("last %d: %d included, %d in the text", last, p.Included, got)
 		}
-		if full := p.Strategy == FullHistory; full != (want == 20) {
-			t.Errorf("last %d: %s", last, p.Strategy)
+		if p.Strategy != FullHistory || len(p.LeftOut) > 0 != (want < 20) {
+			t.Errorf("last %d: %s, left out %v", last, p.Strategy, p.LeftOut)
 		}
 	}
 	o.Last = 3
@@ -211,7 +179,7 @@ func TestEarlier(t *testing.T) {
 	h.Earlier = 1000
 	s.Tokens = 90_000
 	p := mustBuild(t, s, h, o)
-	if p.Strategy != RecentTurns || p.Included != 6 || p.Summarized != 1000 || p.LeftOut[0].Count != 1000 {
+	if p.Strategy != Ranked || p.Included != 6 || p.Summarized != 1000 || p.LeftOut[0].Count != 1000 {
 		t.Errorf("%+v", p)
 	}
 	if n := p.LeftOut[0].Tokens; n < 89_000 || n > 90_000 {

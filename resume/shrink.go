@@ -19,11 +19,11 @@ type shrinking struct {
 // of the user stand in the block, which is shorter than the fence and what introduces
 // it.
 func (b *builder) brief(hd head, c Command, budget int) (head, choice) {
-	nothing := tail{start: len(b.h.messages)}
+	nothing := len(b.h.messages)
 	hd.instead(b.state, b.h.messages)
 	hd.shrink(c, b.session, b.leftOut(nothing), budget)
 	text := hd.text(b.leftOut(nothing))
-	return hd, choice{tail: nothing, text: text, count: tokens.Count(text)}
+	return hd, choice{start: nothing, text: text, count: tokens.Count(text)}
 }
 
 // leastFenced is the budget, in tokens, below which pieces of a history are not worth

@@ -79,7 +79,7 @@ func (b *builder) recentPlusSummary(hd head, budget, last int) (choice, []LeftOu
 	if len(recaps) == 0 {
 		return choice{}, nil, false
 	}
-	r := b.read(first, len(b.h.messages))
+	r := b.read(first, len(b.h.messages), 0)
 	c, left, ok := b.tell(hd, budget, func(room, _ int) (lead []section, told []excerpt.Chosen) {
 		most := room * summaryShare / 100
 		// What is told as it was said needs no summary, and without that more is told.

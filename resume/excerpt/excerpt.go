@@ -40,9 +40,10 @@ type Section struct {
 
 // Options bound a choice.
 type Options struct {
-	Tokens int      // that the sections may have, headings included
-	Known  []string // texts that the payload holds anyway
-	Recent bool     // choose the end, whatever the rest is worth
+	Tokens  int      // that the sections may have, headings included
+	Known   []string // texts that the payload holds anyway
+	Recent  bool     // choose the end, whatever the rest is worth
+	Outputs bool     // of the end, calls may give back as much as they did
 }
 
 // A Chosen is what is included of a section.

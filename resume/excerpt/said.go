@@ -251,11 +251,11 @@ func (c *chooser) recent() {
 		for k := c.first[i]; k < c.first[i+1]; k++ {
 			t := &c.texts[k]
 			limit := c.Tokens
-			if !t.Kind.spoken() {
+			if !t.Kind.spoken() && !c.Outputs {
 				limit = min(c.used+room, c.Tokens)
 			}
 			for j := range t.segments {
-				if c.include(k, j, j, limit) {
+				if t.segments[j].aside && c.Outputs || c.include(k, j, j, limit) {
 					continue
 				}
 				if limit == c.Tokens {

@@ -39,14 +39,14 @@ func (a *app) showCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			first, end, err := messageRange(message)
+			ranges, err := messageRanges(message)
 			if err != nil {
 				return err
 			}
 			if err := a.fetched(cmd.Context(), w, e); err != nil {
 				return err
 			}
-			shown, err := w.Show(e, flow.ShowOptions{Last: last, First: first, End: end})
+			shown, err := w.Show(e, flow.ShowOptions{Last: last, Ranges: ranges})
 			if err != nil {
 				return err
 			}
@@ -63,26 +63,31 @@ func (a *app) showCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print {\"session\":…,\"messages\":[…],\"tools\":[…]}")
 	cmd.Flags().BoolVar(&reasoning, "reasoning", false, "also what the model thought before it spoke")
-	cmd.Flags().StringVar(&message, "message", "", "only message `N`, or N-M, of the branch that would be resumed, as a payload numbers them")
+	cmd.Flags().StringVar(&message, "message", "", "only message `N`, or N-M, or several of these between commas, of the branch that would be resumed, as a payload numbers them")
 	cmd.Flags().IntVar(&last, "last", 0, "only the last `N` messages of the branch that would be resumed")
 	return cmd
 }
 
-// messageRange reads 12 or 12-15; zeros stand for all.
-func messageRange(text string) (first, end int, err error) {
+// messageRanges reads 12, 12-15 or several of these, in ascending order, between commas.
+func messageRanges(text string) (ranges [][2]int, err error) {
 	if text == "" {
-		return 0, 0, nil
+		return nil, nil
 	}
-	from, to, ok := strings.Cut(text, "-")
-	if !ok {
-		to = from
+	last := 0
+	for part := range strings.SplitSeq(text, ",") {
+		from, to, ok := strings.Cut(part, "-")
+		if !ok {
+			to = from
+		}
+		first, err := strconv.Atoi(from)
+		end, endErr := strconv.Atoi(to)
+		if err != nil || endErr != nil || first <= last || end < first {
+			return nil, &usageError{fmt.Sprintf("--message %q is not of the form 12, 12-15 or 3,12-15", text), ""}
+		}
+		last = end
+		ranges = append(ranges, [2]int{first, end})
 	}
-	first, err = strconv.Atoi(from)
-	end, endErr := strconv.Atoi(to)
-	if err != nil || endErr != nil || first < 1 || end < first {
-		return 0, 0, &usageError{fmt.Sprintf("--message %q is not of the form 12 or 12-15", text), ""}
-	}
-	return first, end, nil
+	return ranges, nil
 }
 
 // showJSON prints the records as they are stored.

@@ -26,8 +26,8 @@ type Shown struct {
 // ShowOptions say which messages of the branch that would be resumed are shown; the
 // zero value is every message, those of branches that were left too.
 type ShowOptions struct {
-	Last       int // the last so many
-	First, End int // those with these numbers and between them, from 1
+	Last   int      // the last so many
+	Ranges [][2]int // those with these numbers, from 1, and between them
 }
 
 // A NumberError says that a conversation has no message of a number.
@@ -48,16 +48,20 @@ func (w *Workspace) Show(e store.Entry, o ShowOptions) (*Shown, error) {
 	if out.Entry.Session, out.Damage, err = c.Session(); err != nil {
 		return nil, err
 	}
-	if o != (ShowOptions{}) {
+	if o.Last > 0 || len(o.Ranges) > 0 {
 		h, damage, err := c.History(store.Limit{Messages: o.Last})
 		if err != nil {
 			return nil, err
 		}
-		if o.First > 0 {
-			if o.First > len(h.Messages) {
-				return nil, &NumberError{o.First, len(h.Messages)}
+		if len(o.Ranges) > 0 {
+			all := h.Messages
+			h.Messages = nil
+			for _, r := range o.Ranges {
+				if r[0] > len(all) {
+					return nil, &NumberError{r[0], len(all)}
+				}
+				h.Messages = append(h.Messages, all[r[0]-1:min(r[1], len(all))]...)
 			}
-			h.Messages = h.Messages[o.First-1 : min(o.End, len(h.Messages))]
 		}
 		out.Messages, out.Damage, out.Tools = h.Messages, append(out.Damage, damage...), workspace.CallsOf(h)
 		return out, nil
