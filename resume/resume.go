@@ -74,6 +74,7 @@ type Payload struct {
 	Tokens     int // of Text, exactly, in o200k_base
 	Budget     int // the budget that held: never less than Tokens
 	Strategy   string
+	Original   int       // messages that the branch has
 	Included   int       // messages of the history that are in Text
 	Summarized int       // messages that only a summary in Text covers
 	Parts      []Part    // what is in Text, in its order
@@ -202,7 +203,7 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 	}
 	p.Parts = append(p.Parts, c.parts...)
 	p.LeftOut = append(p.LeftOut, hd.cut...)
-	p.Included = len(h.Messages) - c.start
+	p.Original, p.Included = h.Earlier+len(h.Messages), len(h.Messages)-c.start
 	if strings.Trim(hd.summary, "…") != "" {
 		p.Summarized = h.Earlier + c.start
 	} else {

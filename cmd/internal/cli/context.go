@@ -20,7 +20,13 @@ func (a *app) contextCommand() *cobra.Command {
 		Short: "Show what an agent would be told, part by part",
 		Long: `Shows what cortext resume would tell an agent of a conversation, part by part: how
 many tokens each takes and why it is in; then what is left out, with the command that
-shows it. With --sent it is what was told the last time. It changes nothing.`,
+shows it. With --sent it is what was told the last time. It changes nothing.
+
+What fits is told whole. Else, in this order, as far as there is room: of every turn what
+you asked for and the last answer (older ones are shortened before one is dropped); what
+else was said; the latest calls that failed, with the line that says why; what calls gave
+back that reads like speech; the lines of the latest calls; and what the next turns are
+most likely to need by its names. The text of an edit that was replaced comes last.`,
 		Example: "  cortext context \"api design\" --budget 2000",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, list []string) error {
@@ -57,8 +63,7 @@ shows it. With --sent it is what was told the last time. It changes nothing.`,
 				return err
 			}
 			a.warnResumed(r)
-			p := r.Payload
-			return a.printContext(&flow.Sent{Agent: o.For, Strategy: p.Strategy, Tokens: p.Tokens, Budget: p.Budget, Factor: p.Factor, Parts: p.Parts, LeftOut: p.LeftOut}, o.json)
+			return a.printContext(flow.SentOf(o.For, r.Payload), o.json)
 		},
 	}
 	o.flags(cmd)
@@ -86,9 +91,11 @@ func (a *app) printContext(s *flow.Sent, asJSON bool) error {
 			parts[i] = contextPart(p)
 		}
 		return a.printJSON(map[string]any{"at": s.At, "agent": s.Agent, "strategy": s.Strategy, "tokens": s.Tokens, "budget": s.Budget, "factor": s.Factor,
+			"utilization_percent": float64(s.Tokens*1000/max(s.Budget, 1)) / 10, "original": s.Original, "included": s.Included, "summarized": s.Summarized,
 			"parts": parts, "left_out": leftOutOf(&resume.Payload{LeftOut: s.LeftOut})})
 	}
-	fmt.Fprintf(a.out, "%d of %d tokens%s, %s\n\n", s.Tokens, s.Budget, estimate(s.Factor), s.Strategy)
+	fmt.Fprintf(a.out, "%d of %d tokens%s, %s\n", s.Tokens, s.Budget, estimate(s.Factor), s.Strategy)
+	fmt.Fprintf(a.out, "%d of %d messages, %d in summaries\n\n", s.Included, s.Original, s.Summarized)
 	fmt.Fprintf(a.out, "%8s  %-9s  %-32s  %s\n", "tokens", "message", "what", "why")
 	for i := 0; i < len(s.Parts); {
 		n := run(s.Parts[i:])

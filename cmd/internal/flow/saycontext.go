@@ -67,30 +67,30 @@ func (w *Workspace) sayContext(ctx context.Context, agent inject.Agent, e inject
 	return b.String(), nil
 }
 
-// contextLines sums the parts of a payload up, those of messages by why they are in.
+// contextLines sums the parts of a payload up: what was said, the calls, and the rest one
+// by one.
 func contextLines(parts []resume.Part) (lines []string) {
-	var end, before, endMessages, beforeMessages, last int
+	type sum struct{ tokens, messages, last int }
+	var said, calls sum
 	for _, p := range parts {
+		of := &said
 		switch {
 		case p.Message == 0:
 			lines = append(lines, fmt.Sprintf("%s: %d tokens", workspace.Plain(p.What), p.Tokens))
 			continue
-		case strings.HasPrefix(p.Why, "names "):
-			if before += p.Tokens; p.Message != last {
-				beforeMessages++
-			}
-		default:
-			if end += p.Tokens; p.Message != last {
-				endMessages++
-			}
+		case strings.HasPrefix(p.What, "tool "):
+			of = &calls
 		}
-		last = p.Message
+		if of.tokens += p.Tokens; p.Message != of.last {
+			of.messages++
+		}
+		of.last = p.Message
 	}
-	if before > 0 {
-		lines = append(lines, fmt.Sprintf("pieces of %d earlier messages: %d tokens", beforeMessages, before))
+	if said.tokens > 0 {
+		lines = append(lines, fmt.Sprintf("what was said in %d messages: %d tokens", said.messages, said.tokens))
 	}
-	if end > 0 {
-		lines = append(lines, fmt.Sprintf("the last %d messages: %d tokens", endMessages, end))
+	if calls.tokens > 0 {
+		lines = append(lines, fmt.Sprintf("calls in %d messages: %d tokens", calls.messages, calls.tokens))
 	}
 	return lines
 }

@@ -12,14 +12,22 @@ import (
 
 // A Sent is what was told to an agent of a conversation, as the cache remembers it.
 type Sent struct {
-	At       schema.Time      `json:"at"`
-	Agent    string           `json:"agent"`
-	Strategy string           `json:"strategy"`
-	Tokens   int              `json:"tokens"`
-	Budget   int              `json:"budget"`
-	Factor   float64          `json:"factor"` // the model's own tokens for each of Tokens
-	Parts    []resume.Part    `json:"parts"`
-	LeftOut  []resume.LeftOut `json:"left_out"`
+	At         schema.Time      `json:"at"`
+	Agent      string           `json:"agent"`
+	Strategy   string           `json:"strategy"`
+	Tokens     int              `json:"tokens"`
+	Budget     int              `json:"budget"`
+	Factor     float64          `json:"factor"` // the model's own tokens for each of Tokens
+	Original   int              `json:"original"`
+	Included   int              `json:"included"`
+	Summarized int              `json:"summarized"`
+	Parts      []resume.Part    `json:"parts"`
+	LeftOut    []resume.LeftOut `json:"left_out"`
+}
+
+// SentOf describes a payload for an agent, at no time.
+func SentOf(agent string, p *resume.Payload) *Sent {
+	return &Sent{Agent: agent, Strategy: p.Strategy, Tokens: p.Tokens, Budget: p.Budget, Factor: p.Factor, Original: p.Original, Included: p.Included, Summarized: p.Summarized, Parts: p.Parts, LeftOut: p.LeftOut}
 }
 
 // ErrNotSent is returned where nothing is known of what was told last.
@@ -29,7 +37,9 @@ func sentName(path string) string { return "sent/" + schema.PathElement(path) + 
 
 // noteSent remembers what an agent was told. A failure costs that knowledge only.
 func (w *Workspace) noteSent(path, agent string, p *resume.Payload) {
-	b, err := json.Marshal(Sent{schema.NewTime(w.Env.Now()), agent, p.Strategy, p.Tokens, p.Budget, p.Factor, p.Parts, p.LeftOut})
+	sent := SentOf(agent, p)
+	sent.At = schema.NewTime(w.Env.Now())
+	b, err := json.Marshal(sent)
 	if err == nil {
 		_ = w.Store.WriteCache(sentName(path), b)
 	}
