@@ -241,10 +241,7 @@ func (m missing) line() string {
 // ranked tells the notes, what was said, and of what was done what the next turns are
 // most likely to need.
 func (b *builder) ranked(hd head, budget, last int) (choice, []LeftOut, bool) {
-	first := 0
-	if last > 0 {
-		first = max(len(b.h.messages)-last, 0)
-	}
+	first := b.first(last)
 	r := b.read(first, len(b.h.messages), 0)
 	return b.tell(hd, budget, func(room, _ int) ([]section, []excerpt.Chosen) {
 		lead := led(notesHeading, spellNotes(b.state, min(budget*notesShare/100, notesMost), b.earlier+first+1))
@@ -363,6 +360,16 @@ func (b *builder) leftOutOf(p extract, ranges int) []LeftOut {
 		left = append(left, LeftOut{"messages on branches that were left", b.aside, 0, commandLine(b.session, "show", "")})
 	}
 	return left
+}
+
+// mostLeftOut is a list as long as one of [builder.leftOutOf] may be.
+func (b *builder) mostLeftOut(budget int) []LeftOut {
+	n := len(b.h.messages)
+	p := extract{told: make([]bool, n), lacking: make([]bool, n)}
+	for i := range n {
+		p.told[i], p.lacking[i] = i%3 > 0, i%3 == 1
+	}
+	return b.leftOutOf(p, budget/rangeTokens)
 }
 
 // rangeTokens is how many tokens of a budget it takes for one more range of messages to be

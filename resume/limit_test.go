@@ -24,10 +24,32 @@ func planOf(steps, done int) *schema.Plan {
 	return p
 }
 
-// blockTokens is what the block of a payload takes.
-func blockTokens(t *testing.T, p *Payload) int {
-	t.Helper()
-	return tokens.Count(mustParse(t, p.Text).block)
+// TestOverhead: of a budget that is not small, command, block and introduction take at
+// most their share, whatever stands in them, and what happened since at most its own.
+func TestOverhead(t *testing.T) {
+	for _, budget := range []int{2000, 2001, 4000, 8000, 32_000} {
+		for _, turns := range []int{1, 30, 2000} {
+			for _, strategy := range append(Strategies(), "") {
+				s, h, o := long(turns)
+				o.Budget, o.Strategy = budget, strategy
+				o.Command.Body = strings.Repeat("Ask before you judge what was said. ", 1500) + "$ARGUMENTS"
+				s.AgentConfig.Arguments = strings.Repeat("internal APIs ", 300)
+				s.Title, s.ContextSummary = strings.Repeat("Title ", 200), strings.Repeat("REST is simpler, GraphQL is richer. ", 100)
+				s.Plan = planOf(60, 30)
+				o.Changes = &Changes{Commits: 7, Subjects: slices.Repeat([]string{strings.Repeat("a subject of a commit ", 9)}, 7), Changed: slices.Repeat([]string{"internal/api/handler.go"}, 99)}
+				p := mustBuild(t, s, h, o)
+				ps := mustParse(t, p.Text)
+				before, _, _ := strings.Cut(p.Text, fenceOpen)
+				since := o.Changes.text(budget * changesShare / 100)
+				if !strings.Contains(ps.block, since) || tokens.Count(since) > budget*changesShare/100 {
+					t.Errorf("%d, %q: since then is %q in\n%s", budget, strategy, since, ps.block)
+				}
+				if n := tokens.Count(strings.Replace(before, since, "", 1) + fenceOpen); n > budget*overheadShare/100 {
+					t.Errorf("%d, %d turns, %q: %d tokens before the history:\n%s", budget, turns, strategy, n, before)
+				}
+			}
+		}
+	}
 }
 
 // TestShares: a plan and a summary that are long leave room for the history, whatever
@@ -35,7 +57,7 @@ func blockTokens(t *testing.T, p *Payload) int {
 func TestShares(t *testing.T) {
 	for _, strategy := range append(Strategies(), "") {
 		s, h, o := long(300)
-		o.Budget, o.Strategy = 2000, strategy
+		o.Budget, o.Strategy = 6000, strategy
 		s.Plan = nil
 		without := mustBuild(t, s, h, o)
 		s.Plan = planOf(60, 60)
@@ -46,8 +68,8 @@ func TestShares(t *testing.T) {
 		s.Plan = planOf(60, 30)
 		s.ContextSummary = strings.Repeat("REST is simpler, GraphQL is richer. ", 100)
 		p = mustBuild(t, s, h, o)
-		if n := blockTokens(t, p); n > 2000*2/share+200 || p.Included < without.Included/2 {
-			t.Errorf("%q: a block of %d tokens leaves %d messages of %d", strategy, n, p.Included, without.Included)
+		if p.Included < without.Included*4/5 {
+			t.Errorf("%q: a long plan and summary leave %d messages of %d", strategy, p.Included, without.Included)
 		}
 		if !strings.Contains(p.Text, "\nPlan: 30 of 60 steps done, step 31 is current\n- [ ] Step 30: ") || strings.Contains(p.Text, "\n- [x]") {
 			t.Errorf("%q: what is open is not told before what is done:\n%s", strategy, p.Text)
@@ -60,7 +82,7 @@ func TestShares(t *testing.T) {
 	}
 	s, h, o := brainstorm() // all fits
 	s.Plan = planOf(20, 10)
-	o.Budget = 2000
+	o.Budget = 20_000
 	if p := mustBuild(t, s, h, o); p.Strategy != FullHistory || strings.Count(p.Text, "\n- [x]") != 10 {
 		t.Errorf("%s:\n%s", p.Strategy, p.Text)
 	}

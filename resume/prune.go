@@ -20,10 +20,7 @@ const (
 // prunedTools tells the end, with no more than both ends of the outputs of all but the last
 // messages.
 func (b *builder) prunedTools(hd head, budget, last int) (choice, []LeftOut, bool) {
-	first := 0
-	if last > 0 {
-		first = max(len(b.h.messages)-last, 0)
-	}
+	first := b.first(last)
 	r := b.read(first, len(b.h.messages), len(b.h.messages)-keptWhole)
 	return b.tell(hd, budget, func(room, _ int) ([]section, []excerpt.Chosen) {
 		return nil, r.Choose(excerpt.Options{Tokens: room, Recent: true, Outputs: true})

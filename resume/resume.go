@@ -156,16 +156,13 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 	}
 	hd := newHead(s, h, o)
 	hd.since = o.Changes.text(p.Budget * changesShare / 100)
-	nothing := b.leftOut(len(h.Messages))
 	whole := hd
+	if left := b.leftOut(b.first(o.Last)); hd.block(left) > overhead(p.Budget) {
+		hd = b.fitted(whole, o.Command, left, p.Budget)
+	}
 	c, fits := b.whole(hd, p.Budget, o.Last)
 	if !fits || o.Strategy == MinimalState {
-		if len(h.Messages) > 0 {
-			hd.limit(o.Command, s, nothing, p.Budget)
-		}
-		if longer(hd.text(nothing), p.Budget) {
-			hd.shrink(o.Command, s, nothing, p.Budget)
-		}
+		hd = b.fitted(whole, o.Command, b.mostLeftOut(p.Budget), p.Budget)
 		c, fits = b.whole(hd, p.Budget, o.Last)
 	}
 	p.LeftOut, p.Strategy = b.leftOut(c.start), FullHistory
@@ -182,7 +179,7 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 		}
 		if len(c.parts) == 0 || p.Budget < leastFenced || c.start == len(h.Messages) && p.Budget < 2*leastFenced {
 			hd, c = b.brief(whole, o.Command, p.Budget)
-			p.LeftOut, p.Strategy = nothing, MinimalState
+			p.LeftOut, p.Strategy = b.leftOut(len(h.Messages)), MinimalState
 		}
 		if o.Strategy != "" && p.Strategy != o.Strategy {
 			why := "has no room"
@@ -199,9 +196,11 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 		rest -= part.Tokens
 	}
 	if len(c.parts) > 0 {
-		p.Parts = append(p.Parts, Part{What: "introduction", Tokens: rest, Whole: true, Why: "says how to read the history"})
+		intro := min(introductionTokens(), rest)
+		p.Parts = append(p.Parts, Part{What: "introduction", Tokens: intro, Whole: true, Why: "says how to read the history"})
+		p.Parts = append(p.Parts, c.parts...)
+		p.Parts = append(p.Parts, Part{What: "headings and gaps", Tokens: rest - intro, Whole: true, Why: "say whose words these are, and what is missing"})
 	}
-	p.Parts = append(p.Parts, c.parts...)
 	p.LeftOut = append(p.LeftOut, hd.cut...)
 	p.Original, p.Included = h.Earlier+len(h.Messages), len(h.Messages)-c.start
 	if strings.Trim(hd.summary, "…") != "" {

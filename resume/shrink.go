@@ -3,7 +3,9 @@ package resume
 import (
 	"cmp"
 	"slices"
+	"strings"
 
+	"cortext/resume/tildes"
 	"cortext/schema"
 	"cortext/schema/tokens"
 )
@@ -30,22 +32,71 @@ func (b *builder) brief(hd head, c Command, budget int) (head, choice) {
 // the fence around them: with its introduction it has more than 100.
 const leastFenced = 400
 
+// The most that command, block and introduction may take together, in percent of a budget
+// that is not small. What happened since has a share of its own.
+const (
+	overheadShare = 12
+	smallBudget   = 2000
+)
+
+// overhead is how many tokens command and block may have.
+func overhead(budget int) int {
+	if budget < smallBudget {
+		return budget
+	}
+	return budget*overheadShare/100 - introductionTokens()
+}
+
+// introductionTokens is how many tokens an introduction has, with the lines that open and
+// close the fence.
+func introductionTokens() int {
+	fence := strings.Repeat("~", tildes.Least)
+	return tokens.Count("\n" + excerptIntroduction(tildes.Least) + fence + fenceOpen + fence + fenceClose)
+}
+
+// block is how many tokens the command and the block have without what happened since.
+func (hd head) block(left []LeftOut) int {
+	hd.since = ""
+	return tokens.Count(hd.text(left))
+}
+
+// fitted is hd with no more in it than may be of a budget, left being what the history
+// lacks.
+func (b *builder) fitted(hd head, c Command, left []LeftOut, budget int) head {
+	room := overhead(budget)
+	if len(b.h.messages) > 0 {
+		hd.limit(c, b.session, left, budget, room)
+	}
+	since := hd.since
+	if room < budget {
+		hd.since = ""
+	}
+	if longer(hd.text(left), room) {
+		hd.shrink(c, b.session, left, room)
+	}
+	if room < budget {
+		hd.since = since
+	}
+	return hd
+}
+
 // A share of the budget is what the command's text, the plan and the summary may each
 // take where the history has to be cut: more would tell of the work too little. The
 // agent can read the command's file.
 const share = 8
 
-// limit takes out of the head what has more than its share of the budget; it is for a
-// history that does not fit beside the head.
-func (hd *head) limit(c Command, s *schema.Session, left []LeftOut, budget int) {
+// limit takes out of the head what has more than its share of the budget, of which most
+// tokens are for the head.
+func (hd *head) limit(c Command, s *schema.Session, left []LeftOut, budget, most int) {
 	k := shrinking{hd, left, budget}
+	each := min(budget/share, most/3)
 	k.bound(&k.typ, 8, theType)
 	k.bound(&k.title, 64, theTitle)
-	k.bound(&k.summary, budget/share, theSummary)
-	if longer(k.command, budget/share) {
+	k.bound(&k.summary, each, theSummary)
+	if longer(k.command, each) {
 		k.referTo(c, s)
 	}
-	k.sharePlan()
+	k.sharePlan(each)
 }
 
 // shrink shortens the head part by part until it fits the budget together with
@@ -66,9 +117,7 @@ func (hd *head) shrink(c Command, s *schema.Session, left []LeftOut, budget int)
 	k.squeeze(&k.args, 16, theArguments)
 	k.squeeze(&k.last, 64, theWords)
 	k.squeeze(&k.task, 40, theWords)
-	if k.last != "" {
-		k.squeeze(&k.summary, max(budget/share, 24), theSummary)
-	}
+	k.squeeze(&k.summary, max(budget/share, 24), theSummary)
 	k.dropSteps(k.over)
 	k.squeeze(&k.summary, 24, theSummary)
 	k.squeeze(&k.title, 12, theTitle)
@@ -181,8 +230,8 @@ func (k *shrinking) referTo(c Command, s *schema.Session) {
 
 // sharePlan leaves of a plan that has more than its share the steps that are open,
 // as far as they fit it: those that are done are in the count of them.
-func (k *shrinking) sharePlan() {
-	excess := func() int { return tokens.Count(k.plan.text()) - k.budget/share }
+func (k *shrinking) sharePlan(most int) {
+	excess := func() int { return tokens.Count(k.plan.text()) - most }
 	if excess() <= 0 {
 		return
 	}

@@ -71,10 +71,7 @@ func (b *builder) recaps(first int) []recap {
 // recentPlusSummary tells the end of the history as it was said, and summaries of what
 // comes before.
 func (b *builder) recentPlusSummary(hd head, budget, last int) (choice, []LeftOut, bool) {
-	first := 0
-	if last > 0 {
-		first = max(len(b.h.messages)-last, 0)
-	}
+	first := b.first(last)
 	recaps := b.recaps(first)
 	if len(recaps) == 0 {
 		return choice{}, nil, false

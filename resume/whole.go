@@ -13,10 +13,7 @@ import (
 // whole tells the history in full, or the last messages of it, where that fits in at most
 // budget tokens beside hd.
 func (b *builder) whole(hd head, budget, last int) (c choice, ok bool) {
-	first := 0
-	if last > 0 {
-		first = max(len(b.h.messages)-last, 0)
-	}
+	first := b.first(last)
 	c.start = first
 	c.text = hd.text(b.leftOut(first))
 	run := tildes.Longest(c.text)
@@ -51,6 +48,15 @@ func (b *builder) whole(hd head, budget, last int) (c choice, ok bool) {
 	}
 	c.count = tokens.Count(c.text)
 	return c, c.count <= budget
+}
+
+// first is the index of the first message that may be told; of the last messages only, if
+// last is not zero.
+func (b *builder) first(last int) int {
+	if last > 0 {
+		return max(len(b.h.messages)-last, 0)
+	}
+	return 0
 }
 
 // extraCalls returns by message the calls that only their own line ties to it,

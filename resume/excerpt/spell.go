@@ -79,6 +79,9 @@ func (t *text) spell() (spelled string, whole bool) {
 			if last && b.Len() == 0 {
 				break
 			}
+			if t.ends(j - 1) {
+				b.WriteString("\n") // so that a whole sentence stands as one
+			}
 			b.WriteString(Gap)
 			if strings.Contains(left, "\n") {
 				b.WriteString("\n")
@@ -98,4 +101,13 @@ func (t *text) spell() (spelled string, whole bool) {
 		b.WriteString("\n")
 	}
 	return b.String(), whole
+}
+
+// ends reports whether segment j is included and ends a sentence within its line.
+func (t *text) ends(j int) bool {
+	if j < 0 || !t.segments[j].shown || t.segments[j].to < 2 {
+		return false
+	}
+	end := t.Text.Text[t.segments[j].to-2 : t.segments[j].to]
+	return end[1] == ' ' && strings.IndexByte(".!?", end[0]) >= 0
 }
