@@ -242,15 +242,23 @@ func (m missing) line() string {
 // most likely to need.
 func (b *builder) ranked(hd head, budget, last int) (choice, []LeftOut, bool) {
 	first := b.first(last)
-	r := b.read(first, len(b.h.messages), 0)
-	return b.tell(hd, budget, func(room, _ int) ([]section, []excerpt.Chosen) {
+	r, made := b.read(first, len(b.h.messages), 0), b.modelled(first)
+	c, left, ok := b.tell(hd, budget, func(room, _ int) ([]section, []excerpt.Chosen) {
 		lead := led(notesHeading, spellNotes(b.state, min(budget*notesShare/100, notesMost), b.earlier+first+1))
 		known := []string{hd.text(nil)}
 		for _, s := range lead {
 			known = append(known, string(s))
 		}
-		return lead, r.Choose(excerpt.Options{Tokens: room - sectionTokens(lead), Known: known})
+		room -= sectionTokens(lead)
+		told := r.Choose(excerpt.Options{Tokens: room, Known: known})
+		if len(made) == 0 {
+			return lead, told
+		}
+		recaps, told := b.summed(made, r, room, known, told)
+		return append(lead, recaps...), told
 	}, r)
+	c.summarized = b.summarized(c.parts)
+	return c, left, ok
 }
 
 // sectionTokens is how many tokens sections have, about.

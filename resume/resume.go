@@ -47,10 +47,11 @@ type Options struct {
 	Changes *Changes
 
 	// Summaries are those that were made of ranges of the messages; what does not hold
-	// any more is not told.
+	// any more is not told. Ranked tells those that a model made, of messages for which
+	// there is no room.
 	Summaries []*schema.Summary
 
-	// Keep is how many messages at the end RecentPlus does not sum up; 0: 20.
+	// Keep is how many messages at the end are told by no summary; 0: 20.
 	Keep int
 
 	// Strategy is how a history that does not fit is made to; empty and FullHistory:

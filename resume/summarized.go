@@ -29,21 +29,28 @@ const (
 type recap struct {
 	summary.Range
 	text string
+	by   string // what made it: a word of the schema; "": nothing did yet
+}
+
+// held are the summaries that were made and still hold, in their order: of those that
+// begin alike the longest is first.
+func (b *builder) held() (made []recap) {
+	h := schema.History{Messages: b.h.messages, Tools: b.h.tools}
+	for _, s := range b.summaries {
+		if r, ok := summary.Valid(s, h); ok && r.End <= len(h.Messages)-b.keep {
+			made = append(made, recap{r, rawjson.Text(s.Content), s.Method})
+		}
+	}
+	slices.SortFunc(made, func(a, b recap) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.text, b.text))
+	})
+	return made
 }
 
 // recaps sums up all but the last messages: by the summaries that were made and
 // still hold, and what lies between these by what stands in it.
 func (b *builder) recaps(first int) []recap {
 	h := schema.History{Messages: b.h.messages, Tools: b.h.tools}
-	var made []recap
-	for _, s := range b.summaries {
-		if r, ok := summary.Valid(s, h); ok && r.End <= len(h.Messages)-b.keep {
-			made = append(made, recap{r, rawjson.Text(s.Content)})
-		}
-	}
-	slices.SortFunc(made, func(a, b recap) int { // of those that begin alike the longest
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.text, b.text))
-	})
 	var out []recap
 	add := func(r recap) {
 		if r.End > first && r.text != "" {
@@ -54,10 +61,10 @@ func (b *builder) recaps(first int) []recap {
 	between := func(end int) {
 		for ; at < end; at = min(at+summedAtOnce, end) {
 			r := summary.Range{Start: at, End: min(at+summedAtOnce, end)}
-			add(recap{r, summary.Extract(h, r, summaryTokens)})
+			add(recap{r, summary.Extract(h, r, summaryTokens), ""})
 		}
 	}
-	for _, r := range made {
+	for _, r := range b.held() {
 		if r.Start >= at {
 			between(r.Start)
 			add(r)
@@ -66,6 +73,50 @@ func (b *builder) recaps(first int) []recap {
 	}
 	between(max(at, len(h.Messages)-b.keep))
 	return out
+}
+
+// modelled are the summaries by a model, none of which overlaps another, of messages from
+// first on.
+func (b *builder) modelled(first int) (made []recap) {
+	at := first
+	for _, r := range b.held() {
+		if r.by != schema.Extracted && r.Start >= at && r.text != "" {
+			made = append(made, r)
+			at = r.End
+		}
+	}
+	return made
+}
+
+// modelShare is the most that the summaries of a model may take of the room for a history
+// that is told in excerpts, in percent.
+const modelShare = 20
+
+// summed gives what stands for messages of which nothing is told, where a model summed
+// them up: the choice is made again for the room that this leaves.
+func (b *builder) summed(made []recap, r *reading, room int, known []string, told []excerpt.Chosen) ([]section, []excerpt.Chosen) {
+	silent := map[int]bool{} // messages of which nothing that was said is told
+	for i, p := range r.passages {
+		if p.tool == "" && told[i].Text == "" {
+			silent[p.message] = true
+		}
+	}
+	made = slices.DeleteFunc(slices.Clone(made), func(c recap) bool {
+		for i := c.Start; i < c.End; i++ {
+			if silent[i] {
+				return false
+			}
+		}
+		return true
+	})
+	lead := b.tellRecaps(made, room*modelShare/100)
+	if len(lead) == 0 {
+		return nil, told
+	}
+	for _, s := range lead {
+		known = append(known, string(s))
+	}
+	return lead, r.Choose(excerpt.Options{Tokens: max(room-sectionTokens(lead), 0), Known: known})
 }
 
 // recentPlusSummary tells the end of the history as it was said, and summaries of what
@@ -106,7 +157,7 @@ func (b *builder) summarized(parts []Part) (n int) {
 	}
 	for _, p := range parts {
 		var from, to int
-		if _, err := fmt.Sscanf(" "+p.What+"\n", recapHeading, &from, &to); err != nil {
+		if _, err := fmt.Sscanf(" "+p.What, recapHeading, &from, &to); err != nil {
 			continue
 		}
 		for i := from; i <= to; i++ {
@@ -119,7 +170,7 @@ func (b *builder) summarized(parts []Part) (n int) {
 }
 
 // recapHeading stands over the summary of a range of messages.
-const recapHeading = " summary of messages %d to %d\n"
+const recapHeading = " summary of messages %d to %d"
 
 // leastRecap is the room, in tokens, that a summary must have: with less for each,
 // neighbours are told as one.
@@ -144,7 +195,11 @@ func (b *builder) tellRecaps(recaps []recap, most int) (lead []section) {
 			text = summary.Condense(text, (most-short)*n/long)
 		}
 		if text != "" {
-			lead = append(lead, led(fmt.Sprintf(recapHeading, b.earlier+r.Start+1, b.earlier+r.End), strings.TrimRight(text, "\n")+"\n")...)
+			heading := fmt.Sprintf(recapHeading, b.earlier+r.Start+1, b.earlier+r.End)
+			if r.by != "" && r.by != schema.Extracted {
+				heading += ", made by a model (" + oneLine(r.by) + ")"
+			}
+			lead = append(lead, led(heading+"\n", strings.TrimRight(text, "\n")+"\n")...)
 		}
 	}
 	return lead
@@ -160,6 +215,9 @@ func joined(all []recap, n int) (out []recap) {
 		r := all[from]
 		for _, next := range all[from+1 : to] {
 			r.End = next.End
+			if next.by != r.by {
+				r.by = ""
+			}
 			r.text = strings.TrimRight(r.text, "\n") + "\n\n" + next.text
 		}
 		out = append(out, r)

@@ -90,3 +90,38 @@ func TestManySummaries(t *testing.T) {
 		}
 	}
 }
+
+// TestModelSummaries: of messages for which there is no room, ranked tells the summary that
+// a model made, marked; not one that was extracted, nor one of what it tells itself.
+func TestModelSummaries(t *testing.T) {
+	s, h, o := long(300)
+	for i := range h.Messages {
+		h.Messages[i].ID = fmt.Sprintf("m%d", i+1)
+	}
+	o.Budget = 200_000
+	without := mustBuild(t, s, h, o)
+	for i, method := range []string{schema.FromAgent, schema.Extracted, schema.FromOpenAI} {
+		text := fmt.Sprintf("The summary number%d of three was made of it.", i+1)
+		o.Summaries = append(o.Summaries, summary.New(h, summary.Range{Start: 50 * i, End: 50 * (i + 1)}, text, method, "m", 500, noon))
+	}
+	if p := mustBuild(t, s, h, o); p.Text != without.Text || p.Strategy != FullHistory {
+		t.Errorf("summaries of what is told whole")
+	}
+	for _, budget := range []int{2000, 5000} {
+		o.Budget = budget
+		p := mustBuild(t, s, h, o)
+		for want, in := range map[string]bool{"~~~~ summary of messages 1 to 50, made by a model (agent)\nThe summary number1 ": true, "number2": false, "~~~~ summary of messages 101 to 150, made by a model (openai)\nThe summary number3 ": true} {
+			if strings.Contains(p.Text, want) != in {
+				t.Errorf("%d: %q: %v in\n%s", budget, want, !in, p.Text)
+			}
+		}
+		if p.Strategy != Ranked || p.Tokens < budget*9/10 || p.Summarized == 0 {
+			t.Errorf("%d: %s, %d tokens, %d summarized", budget, p.Strategy, p.Tokens, p.Summarized)
+		}
+	}
+	h.Messages[60].Content, h.Messages[10].ID = "changed", "other"
+	o.Budget = 2000
+	if p := mustBuild(t, s, h, o); strings.Contains(p.Text, "number1") {
+		t.Error("a summary that does not hold any more")
+	}
+}

@@ -171,8 +171,12 @@ func (w *Workspace) Resume(ctx context.Context, e store.Entry, o ResumeOptions) 
 	opts.First = resume.FirstRequest(s, c.Messages())
 	room := resume.BudgetOf(s, opts).Tokens
 	budget := cmp.Or(o.Budget, room)
+	opts.Summaries, _ = c.Summaries()
+	if o.Strategy != resume.RecentPlus { // only what a model made, since the user asked for that
+		opts.Summaries = slices.DeleteFunc(opts.Summaries, func(s *schema.Summary) bool { return s.Method == schema.Extracted })
+	}
 	read := max(budget, readTokens)
-	if o.Strategy == resume.RecentPlus {
+	if o.Strategy == resume.RecentPlus || len(opts.Summaries) > 0 {
 		read = max(budget, summedTokens)
 	}
 	h, more, err := c.History(store.Limit{Messages: o.Last, Tokens: read})
@@ -189,9 +193,6 @@ func (w *Workspace) Resume(ctx context.Context, e store.Entry, o ResumeOptions) 
 		if opts.State.Plan != nil {
 			s.Plan = opts.State.Plan
 		}
-	}
-	if o.Strategy == resume.RecentPlus {
-		opts.Summaries, _ = c.Summaries()
 	}
 	if w.Config.SinceThen && !o.Quiet {
 		opts.Changes = w.Changes(ctx, s, h, opts.State)
