@@ -22,11 +22,14 @@ type Options struct {
 	SourceBytes   int // at most so much text of a range is given to a model; 200 KB
 }
 
+// RangeMessages is about how many messages one summary covers, unless [Options] say.
+const RangeMessages = 50
+
 func (o Options) withDefaults() Options {
 	for _, f := range []struct {
 		v    *int
 		want int
-	}{{&o.Threshold, 50}, {&o.Keep, 20}, {&o.RangeMessages, 50}, {&o.SourceBytes, 200_000}} {
+	}{{&o.Threshold, 50}, {&o.Keep, 20}, {&o.RangeMessages, RangeMessages}, {&o.SourceBytes, 200_000}} {
 		if *f.v <= 0 {
 			*f.v = f.want
 		}

@@ -102,6 +102,7 @@ func (a *app) callHook(ctx context.Context, cmd *cobra.Command, opened *atomic.P
 		}
 		if w != nil {
 			a.lifecycleLater(w)
+			a.sumUpLater(w)
 			_ = w.Close()
 		}
 	}()

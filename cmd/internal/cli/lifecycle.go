@@ -84,21 +84,37 @@ func (a *app) lifecycleLater(w *flow.Workspace) {
 	if len(happened) == 0 || inLifecycle() || !a.allowed(w, false) {
 		return
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return
-	}
-	args := []string{"-C", w.Store.Root(), "happened", "--"}
+	args := []string{"happened", "--"}
 	for _, h := range happened {
 		args = append(args, eventWords(h)...)
 	}
-	cmd := exec.Command(self, args...)
+	if err := later(w, args...); err != nil {
+		a.hookFailed(w, "", "lifecycle", err)
+	}
+}
+
+// sumUpLater has old messages summed up, by a model, in a process of its own for each
+// conversation that has many.
+func (a *app) sumUpLater(w *flow.Workspace) {
+	for _, path := range w.Unsummed() {
+		if err := later(w, "compact", "--apply", "--", path); err != nil {
+			a.hookFailed(w, "", "compact", err)
+		}
+	}
+}
+
+// later starts a cortext command in a workspace, without a terminal, and does not wait.
+func later(w *flow.Workspace, args ...string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(self, append([]string{"-C", w.Store.Root()}, args...)...)
 	detach(cmd)
 	if err := cmd.Start(); err != nil {
-		a.hookFailed(w, "", "lifecycle", err)
-		return
+		return err
 	}
-	_ = cmd.Process.Release()
+	return cmd.Process.Release()
 }
 
 // eventWords hands an event over on a command line, where each of its parts

@@ -161,8 +161,8 @@ context_window: 0
 # message: commits, and files of the conversation that they touched or that are gone.
 since_then: true
 
-# Who sums up old messages, at a stop and for cortext compact --apply: extractive
-# (without a model), agent (the agent of the conversation, headless), openai (the
+# Who sums up old messages, at a stop and for cortext compact --apply, a model also while
+# you work, in a process of its own: extractive (without a model), agent (the agent of the conversation, headless), openai (the
 # endpoint that CORTEXT_OPENAI_URL and CORTEXT_OPENAI_MODEL name), or off. It is done in
 # conversations of more than summarize_after messages, but for the last keep_messages,
 # about fifty at a time, in at most summary_max_tokens tokens each. What is left of less
