@@ -161,12 +161,13 @@ context_window: 0
 # message: commits, and files of the conversation that they touched or that are gone.
 since_then: true
 
-# Who sums up old messages, at a stop and for cortext compact --apply, a model also while
-# you work, in a process of its own: extractive (without a model), agent (the agent of the conversation, headless), openai (the
-# endpoint that CORTEXT_OPENAI_URL and CORTEXT_OPENAI_MODEL name), or off. It is done in
-# conversations of more than summarize_after messages, but for the last keep_messages,
-# about fifty at a time, in at most summary_max_tokens tokens each. What is left of less
-# than fifty is summed up too, but not by a model, which would be asked for it again.
+# Who sums up old messages: extractive (without a model), agent (the agent of the
+# conversation, headless), openai (the endpoint that CORTEXT_OPENAI_URL and
+# CORTEXT_OPENAI_MODEL name), or off. It is done at a stop and by cortext compact --apply,
+# by a model also while you work, in a process of its own: in conversations of more than
+# summarize_after messages, but for the last keep_messages, about fifty at a time, in at
+# most summary_max_tokens tokens each. What is left of less than fifty is summed up too,
+# but not by a model, which would be asked for it again.
 summarizer: extractive
 summarize_after: 50
 keep_messages: 20
