@@ -70,6 +70,9 @@ func notes(st *digest.State) []note {
 		add(fileNotes, 2, 2, i, len(st.Files), f.N, "- "+f.Action+" "+oneLine(f.Path))
 	}
 	for i, c := range st.Commands {
+		if c.Outcome == digest.Failed && !slices.ContainsFunc(st.Errors, func(e digest.Note) bool { return e.N == c.N }) {
+			continue // what failed and was settled since is history
+		}
 		outcome := c.Outcome
 		if c.ExitCode != nil && *c.ExitCode != 0 {
 			outcome = fmt.Sprintf("%s, exit code %d", outcome, *c.ExitCode)

@@ -100,7 +100,9 @@ func built(strategy string) payloadOf {
 	return func(tb testing.TB, s *schema.Session, h schema.History, _ []recall.Said, budget int) string {
 		st := new(digest.State)
 		st.Add(h)
-		p, err := resume.Build(s, h, resume.Options{State: st, Now: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC), Budget: budget, Strategy: strategy})
+		said := *s
+		said.ContextSummary, said.Plan = st.Summary(), st.Plan
+		p, err := resume.Build(&said, h, resume.Options{State: st, Now: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC), Budget: budget, Strategy: strategy})
 		if err != nil {
 			tb.Fatal(err)
 		}

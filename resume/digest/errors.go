@@ -23,7 +23,9 @@ func (s *State) result(key, what string, t schema.Tool, result string, m *schema
 	if result != OK && result != Failed {
 		return
 	}
-	s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool { return e.Key == key || result == OK && settled(e.Key, key) })
+	s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool {
+		return e.Key == key || result == OK && settled(e.Key, key) || result == Failed && retried(e.Key, key)
+	})
 	if result != Failed {
 		return
 	}
@@ -63,6 +65,14 @@ func settled(failure, success string) bool {
 		return ok && sameFile(before, at)
 	}
 	return false
+}
+
+// retried reports whether a command that failed is one that failed before, told to do it in
+// some other way.
+func retried(failure, again string) bool {
+	before, ok := strings.CutPrefix(failure, commandKey)
+	core, also := strings.CutPrefix(again, commandKey)
+	return ok && also && sameProgram(purposes(core), before)
 }
 
 // worked notes that programs have succeeded: what they failed at before, in some other

@@ -18,6 +18,7 @@ func TestErrors(t *testing.T) {
 		{"no file to read", "-error", []string{"u: Do it", `t: Read {"file_path":"/p/a"} -> no | File does not exist.`, `t: Glob {} -> no | No such folder`, `t: Skill {} -> no | failed`, sh("ls x", "2", "No such file or directory")}},
 
 		{"another approach", "-error", []string{"u: Do it", sh("curl -f a.example -o x", "22", "curl: (22) error: 404"), sh("curl -f b.example -o x", "0", "")}},
+		{"tried in another way", "-hook failed", []string{"u: Do it", sh("git commit -m a", "1", "error: hook failed"), sh("git commit --no-verify -m b", "1", "fatal: no")}},
 		{"other tests", "error 2 m2: go test ./a | tail: FAIL a", []string{"u: Do it", sh("go test ./a | tail", "0", "FAIL\ta"), sh("go test ./b", "0", "ok")}},
 		{"two turns later", "-error", []string{"u: Do it", sh("make", "2", "error: x"), "u: now the other one", "a: Done.", "u: go on"}},
 		{"in the other order", "-error", []string{"u: Do it", sh("ssh h \"opkg update && opkg list | grep x\"", "1", "error: x"), "u: now the other one", sh("ssh h 'ls /'", "0", "")}},

@@ -226,7 +226,7 @@ func TestStateBounds(t *testing.T) {
 	}
 	s := stateOf(tell(lines...))
 	checkState(t, s)
-	if len(s.Files) != maxFiles || len(s.Commands) != maxCommands || len(s.Errors) != 2 || len(s.Decisions) != maxDecisions || len(s.Fold.Seen) != maxSeen || len(s.Fold.Todos) != maxSteps {
+	if len(s.Files) != maxFiles || len(s.Commands) != maxCommands || len(s.Errors) != 1 || len(s.Decisions) != maxDecisions || len(s.Fold.Seen) != maxSeen || len(s.Fold.Todos) != maxSteps {
 		t.Errorf("%d files, %d commands, %d errors, %d decisions, %d seen, %d steps", len(s.Files), len(s.Commands), len(s.Errors), len(s.Decisions), len(s.Fold.Seen), len(s.Fold.Todos))
 	}
 	for i, d := range s.Decisions {
