@@ -160,6 +160,50 @@ func BenchmarkTail(b *testing.B) {
 	report(b, took[0], took[1], "1MB")
 }
 
+// BenchmarkMerged reads 400,000 tokens at the end of a log of 32 MB, or of 1 GB if
+// CORTEXT_BENCH_BIG is set, and in turn of one that two clones merged, each of which had
+// added 2 MB. "x-ordered" is the ratio of the medians.
+func BenchmarkMerged(b *testing.B) {
+	size := int64(32 << 20)
+	if os.Getenv(bigVar) != "" {
+		size = 1 << 30
+	}
+	ordered, merged := longConversation(b, size), longConversation(b, size)
+	log, err := os.OpenFile(filepath.Join(merged.s.dir, merged.file(messagesFile)), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer log.Close()
+	s, _, err := merged.Session()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for clone := range 2 { // of the one that is first in the log the last message is the newer
+		parent := benchMessage(s.MessageCount-1, 1000).ID
+		for i := range 2000 {
+			m := benchMessage(s.MessageCount+2*i+1-clone, 1000)
+			m.ParentID, m.Tokens = parent, 250
+			if _, err := log.Write(schema.AppendMessage(nil, &m)); err != nil {
+				b.Fatal(err)
+			}
+			parent = m.ID
+		}
+	}
+	var took [2][]time.Duration
+	b.ReportAllocs()
+	for b.Loop() {
+		for i, c := range []*Conversation{merged, ordered} {
+			begun := time.Now()
+			h, _, err := c.History(Limit{Tokens: 400_000})
+			if err != nil || len(h.Messages) < 1500 || h.Earlier == 0 {
+				b.Fatal(len(h.Messages), h.Earlier, err)
+			}
+			took[i] = append(took[i], time.Since(begun))
+		}
+	}
+	report(b, took[0], took[1], "ordered")
+}
+
 // BenchmarkHistory reads a whole history of 10 MB, and BenchmarkOpen makes its
 // first append: the cost of a capture that begins.
 func BenchmarkHistory(b *testing.B) {

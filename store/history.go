@@ -21,9 +21,9 @@ type Limit struct {
 // with the calls that they made, and what is damaged in what was read. Damage
 // hides nothing that is whole.
 //
-// With a limit only the end of the logs is read, whatever their length, as long
-// as that end is one thread. Then Aside is 0, and messages on branches that were
-// left earlier are among Earlier. Whether a clone's messages that were merged
+// With a limit only the end of the logs is read, whatever their length, as long as the
+// branch does not go far back. Then Aside is 0, and messages on branches that were
+// left are among Earlier. Whether a clone's messages that were merged
 // above the end are newer is looked for in the last megabyte before it, and
 // sampled further up.
 //
@@ -34,6 +34,9 @@ func (c *Conversation) History(limit Limit) (schema.History, []Damage, error) {
 	}
 	if limit != (Limit{}) && len(c.others()) == 0 {
 		h, damage, ok, err := c.tail(limit)
+		if err == nil && !ok {
+			h, damage, ok, err = c.window(limit, firstWindow, mostWindow)
+		}
 		if err != nil || ok {
 			return h, damage, err
 		}

@@ -128,7 +128,7 @@ func TestTailIsTheEndOfAll(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
 	g := randomHistory{r: rand.New(rand.NewPCG(7, 7))}
-	tails, fallbacks := 0, 0
+	tails, fallbacks, windows := 0, 0, 0
 	rounds := 500
 	if testing.Short() { // under the race detector; the coverage is from all
 		rounds = 150
@@ -159,19 +159,28 @@ func TestTailIsTheEndOfAll(t *testing.T) {
 			} else {
 				fallbacks++
 			}
-			if a, b := spell(got), spell(want); a != b {
-				t.Fatalf("limit %+v of\n%s%s\ngives\n%s\nwant\n%s", limit, strings.Join(h.messages, ""), strings.Join(h.tools, ""), a, b)
+			ways := []schema.History{got}
+			if got, _, ok, err := c.window(limit, 200, 4000); err != nil {
+				t.Fatal(err)
+			} else if ok {
+				windows++
+				ways = append(ways, got)
 			}
-			if got.Earlier+got.Aside != want.Earlier+want.Aside {
-				t.Fatalf("limit %+v of\n%s\n%d earlier and %d aside, want %d and %d", limit, strings.Join(h.messages, ""), got.Earlier, got.Aside, want.Earlier, want.Aside)
+			for _, got := range ways {
+				if a, b := spell(got), spell(want); a != b {
+					t.Fatalf("limit %+v of\n%s%s\ngives\n%s\nwant\n%s", limit, strings.Join(h.messages, ""), strings.Join(h.tools, ""), a, b)
+				}
+				if got.Earlier+got.Aside != want.Earlier+want.Aside {
+					t.Fatalf("limit %+v of\n%s\n%d earlier and %d aside, want %d and %d", limit, strings.Join(h.messages, ""), got.Earlier, got.Aside, want.Earlier, want.Aside)
+				}
 			}
 			if a, b := spell(all), spell(got); !strings.Contains(a, strings.Split(b, "--")[0]) {
 				t.Fatalf("limit %+v gives what is not the end of all", limit)
 			}
 		}
 	}
-	t.Logf("%d by the tail, %d by reading all", tails, fallbacks)
-	if tails < fallbacks/4 {
+	t.Logf("%d by the tail, %d by a window, %d by reading all", tails, windows, fallbacks)
+	if tails < fallbacks/4 || windows < tails/4 {
 		t.Error("hardly any was read by the tail")
 	}
 }
@@ -305,7 +314,7 @@ func TestNewerBefore(t *testing.T) {
 			end = b.Len()
 			b.WriteString(line(1+i, 1000))
 		}
-		got, err := newerBefore(strings.NewReader(b.String()), int64(end), message(tt.ours).Timestamp)
+		got, err := newerBefore(strings.NewReader(b.String()), int64(end), message(tt.ours).Timestamp, nil)
 		if got != tt.want || err != nil {
 			t.Errorf("%s: %v, %v", tt.name, got, err)
 		}

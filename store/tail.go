@@ -10,6 +10,7 @@ import (
 
 	"cortext/schema"
 	"cortext/schema/jsonl"
+	"cortext/schema/rawjson"
 	"cortext/store/internal/lines"
 )
 
@@ -53,7 +54,7 @@ func (c *Conversation) tail(limit Limit) (h schema.History, damage []Damage, ok 
 		}
 	}
 	if !t.all {
-		if newer, err := newerBefore(f, t.start, t.last()); newer || err != nil {
+		if newer, err := newerBefore(f, t.start, t.last(), parentsOf(t.messages, t.next)); newer || err != nil {
 			return h, nil, false, nil
 		}
 		sess, _, err := c.Session()
@@ -71,6 +72,20 @@ func (c *Conversation) tail(limit Limit) (h schema.History, damage []Damage, ok 
 		}
 	}
 	return h, damage, true, nil
+}
+
+// parentsOf are the ids of the messages that others follow.
+func parentsOf(msgs []schema.Message, more ...*schema.Message) map[string]bool {
+	parents := map[string]bool{}
+	for i := range msgs {
+		parents[msgs[i].ParentID] = true
+	}
+	for _, m := range more {
+		if m != nil {
+			parents[m.ParentID] = true
+		}
+	}
+	return parents
 }
 
 // A tailReader collects messages from the last to the first.
@@ -282,18 +297,18 @@ const (
 
 var timestampName = []byte(`"timestamp":"`)
 
-// newerBefore reports whether a message before end is as new as last or newer:
-// then two clones were merged, and the newest may not be at the end. The last
-// megabyte before end is searched, and from there on places at distances that
-// grow by half, so that a branch is found which is at least half as long as what
-// was appended behind it.
-func newerBefore(r io.ReaderAt, end int64, last schema.Time) (bool, error) {
+// newerBefore reports whether a message before end is as new as last or newer: then two
+// clones were merged, and the newest may not be at the end. The last megabyte before end is
+// searched, for such that no other follows; those that named holds are followed by what
+// stands behind end. From there on places at distances that grow by half are looked at, so
+// that a branch is found which is at least half as long as what was appended behind it.
+func newerBefore(r io.ReaderAt, end int64, last schema.Time, named map[string]bool) (bool, error) {
 	from := max(end-searchWindow, 0)
 	window := make([]byte, end-from)
 	if _, err := r.ReadAt(window, from); err != nil {
 		return false, err
 	}
-	if newestIn(window, last) {
+	if newestIn(window, last) && newerLeafIn(window, last, named) {
 		return true, nil
 	}
 	probe := window[:min(probeBytes, len(window))]
@@ -310,6 +325,23 @@ func newerBefore(r io.ReaderAt, end int64, last schema.Time) (bool, error) {
 			return true, nil
 		}
 	}
+}
+
+// newerLeafIn reports whether a message in a part of a log is not before last, and none in
+// that part, nor any of those whose parents are named, follows it.
+func newerLeafIn(part []byte, last schema.Time, named map[string]bool) bool {
+	var newer []string
+	parents := map[string]bool{}
+	for line := range bytes.Lines(part) {
+		if line[0] != '{' || line[len(line)-1] != '\n' {
+			continue // cut
+		}
+		parents[rawjson.String(rawjson.Get(line, "parent_id"))] = true
+		if at := schema.Time(rawjson.String(rawjson.Get(line, "timestamp"))).Time(); !at.Before(last.Time()) && !at.IsZero() {
+			newer = append(newer, recordID(line))
+		}
+	}
+	return slices.ContainsFunc(newer, func(id string) bool { return !parents[id] && !named[id] })
 }
 
 // newestIn reports whether a timestamp in a part of a log is not before last.
