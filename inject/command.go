@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"cortext/resume/prompt"
+	"cortext/schema/prompt"
 )
 
 // A Command is a prompt that is a /workspace command.

@@ -8,9 +8,9 @@ import (
 
 	"cortext/resume/digest"
 	"cortext/resume/excerpt"
-	"cortext/resume/prompt"
 	"cortext/resume/tildes"
 	"cortext/schema"
+	"cortext/schema/prompt"
 	"cortext/schema/tokens"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"cortext/resume/digest"
-	"cortext/resume/prompt"
 	"cortext/schema"
+	"cortext/schema/prompt"
 	"cortext/schema/rawjson"
 	"cortext/schema/tokens"
 )

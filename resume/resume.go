@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"cortext/resume/digest"
-	"cortext/resume/prompt"
 	"cortext/schema"
+	"cortext/schema/prompt"
 )
 
 // MinBudget is the smallest budget, in tokens: every conversation can be told in

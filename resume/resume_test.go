@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"cortext/resume/prompt"
 	"cortext/schema"
+	"cortext/schema/prompt"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"cortext/inject"
-	"cortext/resume/prompt"
+	"cortext/schema/prompt"
 )
 
 // A Form is how an agent spells its slash commands.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"cortext/inject"
-	"cortext/resume/prompt"
+	"cortext/schema/prompt"
 )
 
 // form is that of Claude Code.

@@ -6,8 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"cortext/resume/prompt"
 	"cortext/schema"
+	"cortext/schema/prompt"
 )
 
 // Untitled is the title of a conversation in which nothing was said.

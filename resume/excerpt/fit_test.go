@@ -1,4 +1,4 @@
-package excerpt
+package excerpt_test
 
 import (
 	"flag"
@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"cortext/resume/recall"
+	"cortext/resume/excerpt"
 )
 
 var fit = flag.Bool("fit", false, "print the weights that the real transcripts give")
 
 // An example is a name in a history that was cut: was it used in what followed?
 type example struct {
-	x    [features]float64
+	x    []float64
 	y, w float64
 }
 
@@ -25,7 +25,7 @@ func TestWeights(t *testing.T) {
 		t.Skip("NOT RUN: CORTEXT_TRANSCRIPTS is not set")
 	}
 	var all []example
-	for _, pattern := range recall.Patterns() {
+	for _, pattern := range Patterns() {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v, %v", pattern, files, err)
@@ -35,7 +35,7 @@ func TestWeights(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if tr := recall.Read(file, data); tr != nil {
+			if tr := Read(file, data); tr != nil {
 				all = append(all, examples(tr.Said)...)
 			}
 		}
@@ -45,16 +45,16 @@ func TestWeights(t *testing.T) {
 		t.Logf("%d examples: %.2f", len(all), got)
 	}
 	for i := range got {
-		if math.Abs(got[i]-weights[i]) > 0.02 {
-			t.Errorf("weight %d is %.2f, the transcripts give %.2f (-fit prints all)", i, weights[i], got[i])
+		if math.Abs(got[i]-excerpt.Weights[i]) > 0.02 {
+			t.Errorf("weight %d is %.2f, the transcripts give %.2f (-fit prints all)", i, excerpt.Weights[i], got[i])
 		}
 	}
 }
 
 // examples cuts a conversation at turns of the user and in between, at most 14 times.
-func examples(said []recall.Said) (all []example) {
+func examples(said []Said) (all []example) {
 	var cuts []int
-	for i := 22; i < len(said)-recall.Window/2; i++ {
+	for i := 22; i < len(said)-Window/2; i++ {
 		if said[i].Kind == "user" && len(said[i].Text) > 3 || i%23 == 0 {
 			cuts = append(cuts, i)
 		}
@@ -65,24 +65,23 @@ func examples(said []recall.Said) (all []example) {
 		}
 		cuts = cuts[:(len(cuts)+1)/2]
 	}
-	kinds := map[string]Kind{"user": User, "assistant": Assistant, "call": Input, "result": Output}
+	kinds := map[string]excerpt.Kind{"user": excerpt.User, "assistant": excerpt.Assistant, "call": excerpt.Input, "result": excerpt.Output}
 	for _, cut := range cuts {
-		need := recall.Future(said, cut)
+		need := Future(said, cut)
 		if len(need) < 5 {
 			continue
 		}
-		h := &History{ids: map[string]int32{}}
+		var texts []excerpt.Text
 		for _, s := range said[:cut] {
-			t := Text{Kind: kinds[s.Kind], Text: s.Text}
-			h.texts = append(h.texts, text{Text: t, segments: segmentsOf(t)})
+			texts = append(texts, excerpt.Text{Kind: kinds[s.Kind], Text: s.Text})
 		}
 		total := 0.0
 		for _, w := range need {
 			total += w
 		}
-		for id, s := range h.stats() {
-			e := example{x: s.features(cut, h.names[id].text), w: 20 * s.rare(cut) / total}
-			if need[h.names[id].text] > 0 {
+		for _, n := range excerpt.NamesIn(texts) {
+			e := example{x: n.Features, w: 20 * n.Rare / total}
+			if need[n.Name] > 0 {
 				e.y = 1
 			}
 			all = append(all, e)
@@ -90,6 +89,9 @@ func examples(said []recall.Said) (all []example) {
 	}
 	return all
 }
+
+// features is how many weights there are.
+const features = len(excerpt.Weights)
 
 // regress is a logistic regression with weighted examples, by Newton's method.
 func regress(all []example) (b [features]float64) {

@@ -35,7 +35,7 @@ const UnknownFactor = 1.6
 // known: "gpt-5" does not stand for a "gpt-5.9".
 func Lookup(name string) (Model, bool) {
 	base, long := plain(name)
-	best := -1
+	best, rules := -1, rules()
 	for i := range rules {
 		if rules[i].matches(base) && (best < 0 || len(rules[i].name) > len(rules[best].name)) {
 			best = i

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"cortext/resume/excerpt"
-	"cortext/resume/prompt"
 	"cortext/schema"
+	"cortext/schema/prompt"
 	"cortext/schema/rawjson"
 	"cortext/schema/tokens"
 )

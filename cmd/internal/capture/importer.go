@@ -16,8 +16,8 @@ import (
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/resume/digest"
-	"cortext/resume/prompt"
 	"cortext/schema"
+	"cortext/schema/prompt"
 	"cortext/store"
 )
 

@@ -17,11 +17,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/find"
 	"cortext/cmd/internal/flow"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/resume"
-	"cortext/resume/find"
 	"cortext/store"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cortext/cmd/internal/find"
 	"cortext/cmd/internal/flow"
 	"cortext/cmd/internal/workspace"
-	"cortext/resume/find"
 	"cortext/schema"
 	"cortext/store"
 )

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"cortext/cmd/internal/workspace"
-	"cortext/resume/prompt"
+	"cortext/schema/prompt"
 	"cortext/store"
 )
 

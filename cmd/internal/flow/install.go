@@ -12,7 +12,7 @@ import (
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
-	"cortext/resume/prompt"
+	"cortext/schema/prompt"
 	"cortext/store"
 	"cortext/store/atomicfile"
 )

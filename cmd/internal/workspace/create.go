@@ -10,8 +10,8 @@ import (
 
 	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/lifecycle"
-	"cortext/resume/prompt"
 	"cortext/schema"
+	"cortext/schema/prompt"
 	"cortext/store"
 )
 

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"cortext/resume/find"
+	"cortext/cmd/internal/find"
 	"cortext/schema"
 	"cortext/store"
 )

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"cortext/cmd/internal/find"
 	"cortext/resume"
-	"cortext/resume/find"
-	"cortext/resume/prompt"
+	"cortext/schema/prompt"
 	"cortext/store"
 )
 

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"cortext/cmd/internal/find"
 	"cortext/cmd/internal/git"
-	"cortext/resume/find"
 	"cortext/schema"
 	"cortext/store"
 )

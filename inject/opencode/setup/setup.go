@@ -9,7 +9,7 @@ import (
 
 	"cortext/inject"
 	"cortext/inject/setup"
-	"cortext/resume/prompt"
+	"cortext/schema/prompt"
 )
 
 // agent is the name of the agent in cortext's own command line.

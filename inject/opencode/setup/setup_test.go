@@ -14,7 +14,7 @@ import (
 
 	"cortext/inject"
 	"cortext/inject/setup"
-	"cortext/resume/prompt"
+	"cortext/schema/prompt"
 )
 
 // project is what stands in a project, by path.

@@ -1,11 +1,4 @@
-// Package recall measures how much of what the next turns need is in a payload,
-// without a model. For a conversation that is cut at a turn of the user, the specific
-// names that the following 30 texts use and that stood before the cut are looked for
-// in the payload, each with the weight of how rare it was.
-//
-// It reads transcripts by means of its own, not by the adapters', so that what these
-// lose would be missed. It is used by tests only.
-package recall
+package excerpt_test
 
 import (
 	"maps"
@@ -14,6 +7,12 @@ import (
 	"slices"
 	"strings"
 )
+
+// What follows measures how much of what the next turns need is in a payload, without a
+// model. For a conversation that is cut at a turn of the user, the specific names that the
+// following texts use and that stood before the cut are looked for in the payload, each
+// with the weight of how rare it was. Transcripts are read here by other means than the
+// adapters', so that what these lose would be missed.
 
 // Window is how many texts behind a cut count.
 const Window = 30

@@ -1,4 +1,4 @@
-package resume_test
+package excerpt_test
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"cortext/resume/recall"
 	"cortext/schema"
 )
 
@@ -17,11 +16,11 @@ const manyPayloads = 20
 // BenchmarkClaims lists what the summary, the plan and the notes of payloads of 8,000 tokens
 // claim, each with the message that it is said to be from, for a person to judge:
 //
-//	CORTEXT_TRANSCRIPTS=… go test -run='^$' -bench=Claims -benchtime=1x -v ./resume
+//	CORTEXT_TRANSCRIPTS=… go test -run='^$' -bench=Claims -benchtime=1x -v ./resume/excerpt
 func BenchmarkClaims(b *testing.B) {
 	var cuts []*cutAt
 	for _, t := range transcripts(b) {
-		for _, at := range recall.Cuts(t.Said) {
+		for _, at := range Cuts(t.Said) {
 			if c := cutOf(b, t, at); c.size() >= 8000*34/10 {
 				cuts = append(cuts, c)
 			}

@@ -1,4 +1,4 @@
-package resume_test
+package excerpt_test
 
 import (
 	"encoding/json"

@@ -1,22 +1,20 @@
-package resume_test
+package excerpt_test
 
 import (
 	"maps"
 	"slices"
 	"strings"
 	"unicode"
-
-	"cortext/resume/recall"
 )
 
 // around is how many characters on either side of a name, but for white space, have to
 // be as they were.
 const around = 30
 
-// inContext is [recall.Score] where a name counts only if it stands in the payload as it stood
+// inContext is [Score] where a name counts only if it stands in the payload as it stood
 // somewhere in the history: with the characters around it, up to the ends of its text.
 // In what cortext says itself, ours, a name counts as it is.
-func inContext(need map[string]float64, history []recall.Said, ours, payload string) float64 {
+func inContext(need map[string]float64, history []Said, ours, payload string) float64 {
 	var texts []string
 	for _, s := range history {
 		for _, text := range textsIn(s) {

@@ -1,4 +1,4 @@
-package recall
+package excerpt_test
 
 import (
 	"fmt"

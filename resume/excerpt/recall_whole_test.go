@@ -1,11 +1,9 @@
-package resume_test
+package excerpt_test
 
 import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"cortext/resume/recall"
 )
 
 // leastSentence is how many characters a sentence has at least that counts: a shorter
@@ -66,7 +64,7 @@ func squeeze(text string) string { return strings.Join(strings.Fields(text), " "
 
 // wholeSentences counts the sentences of what a kind of speaker said, and those of them that stand
 // in a payload as they are.
-func wholeSentences(said []recall.Said, kind, payload string) (whole, all int) {
+func wholeSentences(said []Said, kind, payload string) (whole, all int) {
 	payload = squeeze(payload)
 	for _, s := range said {
 		if s.Kind != kind || strings.HasPrefix(s.Text, "<command-") || strings.HasPrefix(s.Text, "<bash-input>") { // cortext has what was typed

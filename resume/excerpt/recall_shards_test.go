@@ -1,12 +1,10 @@
-package resume_test
+package excerpt_test
 
 import (
 	"encoding/json"
 	"regexp"
 	"strings"
 	"unicode/utf8"
-
-	"cortext/resume/recall"
 )
 
 // longShard is how many characters a line has at least that is long enough to be read
@@ -19,7 +17,7 @@ var ourMark = regexp.MustCompile(`^(~{3,}|…|- )`)
 
 // shardsIn counts the characters of a payload that stand in shards: short lines of its
 // history that are no whole line and no whole sentence of the history, and not ours.
-func shardsIn(history []recall.Said, payload string) (shards, all int) {
+func shardsIn(history []Said, payload string) (shards, all int) {
 	whole := map[string]bool{}
 	for _, s := range history {
 		for _, text := range textsIn(s) {
@@ -43,7 +41,7 @@ func shardsIn(history []recall.Said, payload string) (shards, all int) {
 }
 
 // textsIn are the texts of what was said: the result of a call of Gemini CLI is JSON.
-func textsIn(s recall.Said) []string {
+func textsIn(s Said) []string {
 	var value any
 	if s.Kind != "result" || json.Unmarshal([]byte(s.Text), &value) != nil {
 		return []string{s.Text}

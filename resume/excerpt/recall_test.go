@@ -1,4 +1,4 @@
-package resume_test
+package excerpt_test
 
 import (
 	"fmt"
@@ -16,19 +16,18 @@ import (
 	"cortext/inject/opencode"
 	"cortext/resume"
 	"cortext/resume/digest"
-	"cortext/resume/recall"
 	"cortext/schema"
 	"cortext/schema/tokens"
 )
 
 // transcripts are the real ones that can be cut.
-func transcripts(tb testing.TB) (all []*recall.Transcript) {
+func transcripts(tb testing.TB) (all []*Transcript) {
 	tb.Helper()
 	root := os.Getenv("CORTEXT_TRANSCRIPTS")
 	if root == "" {
 		tb.Skip("NOT RUN: CORTEXT_TRANSCRIPTS is not set")
 	}
-	for _, pattern := range recall.Patterns() {
+	for _, pattern := range Patterns() {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(files) == 0 {
 			tb.Fatalf("%s: %v, %v", pattern, files, err)
@@ -38,7 +37,7 @@ func transcripts(tb testing.TB) (all []*recall.Transcript) {
 			if err != nil {
 				tb.Fatal(err)
 			}
-			if t := recall.Read(filepath.Base(file), data); t != nil && len(recall.Cuts(t.Said)) > 0 {
+			if t := Read(filepath.Base(file), data); t != nil && len(Cuts(t.Said)) > 0 {
 				all = append(all, t)
 			}
 		}
@@ -51,7 +50,7 @@ func agents() map[string]inject.Agent {
 }
 
 // history is what cortext would have captured before a cut.
-func history(tb testing.TB, t *recall.Transcript, at int) schema.History {
+func history(tb testing.TB, t *Transcript, at int) schema.History {
 	tb.Helper()
 	file := filepath.Join(tb.TempDir(), "transcript"+filepath.Ext(t.Name))
 	if err := os.WriteFile(file, t.Cut(at), 0o600); err != nil {
@@ -93,11 +92,11 @@ func history(tb testing.TB, t *recall.Transcript, at int) schema.History {
 }
 
 // A payloadOf makes a payload of a history in at most so many tokens.
-type payloadOf func(tb testing.TB, s *schema.Session, h schema.History, all []recall.Said, budget int) string
+type payloadOf func(tb testing.TB, s *schema.Session, h schema.History, all []Said, budget int) string
 
 // built is the payload of a strategy.
 func built(strategy string) payloadOf {
-	return func(tb testing.TB, s *schema.Session, h schema.History, _ []recall.Said, budget int) string {
+	return func(tb testing.TB, s *schema.Session, h schema.History, _ []Said, budget int) string {
 		st := new(digest.State)
 		st.Add(h)
 		said := *s
@@ -116,7 +115,7 @@ func built(strategy string) payloadOf {
 // tail is the end of the texts, without the results of tools where results is not
 // set.
 func tail(results bool) payloadOf {
-	return func(_ testing.TB, _ *schema.Session, _ schema.History, all []recall.Said, budget int) string {
+	return func(_ testing.TB, _ *schema.Session, _ schema.History, all []Said, budget int) string {
 		var b strings.Builder
 		for _, s := range all {
 			if results || s.Kind != "result" {
@@ -134,17 +133,17 @@ func tail(results bool) payloadOf {
 
 // A cutAt is a conversation up to a turn of the user.
 type cutAt struct {
-	*recall.Transcript
+	*Transcript
 	at      int
-	before  []recall.Said
+	before  []Said
 	need    map[string]float64
 	session *schema.Session
 	history schema.History
 }
 
-func cutOf(tb testing.TB, t *recall.Transcript, at int) *cutAt {
+func cutOf(tb testing.TB, t *Transcript, at int) *cutAt {
 	h := history(tb, t, t.Said[at].At)
-	return &cutAt{t, at, t.Said[:at], recall.Future(t.Said, at), &schema.Session{ConversationType: "chat", Title: "a conversation", MessageCount: len(h.Messages)}, h}
+	return &cutAt{t, at, t.Said[:at], Future(t.Said, at), &schema.Session{ConversationType: "chat", Title: "a conversation", MessageCount: len(h.Messages)}, h}
 }
 
 // size is about how many bytes a payload of all would have.
@@ -187,7 +186,7 @@ func (m measured) add(name string, sum, n float64) {
 // take measures a payload.
 func (m measured) take(group string, c *cutAt, payload string) {
 	ours, told := splitPayload(payload)
-	names := recall.Score(c.need, payload)
+	names := Score(c.need, payload)
 	m.add(group+"names", names, 1)
 	m.add(group+"names-"+c.Agent, names, 1)
 	m.add(group+"in-context", inContext(c.need, c.before, ours, payload), 1)
@@ -217,7 +216,7 @@ func BenchmarkRecall(b *testing.B) {
 				for b.Loop() {
 					m := measured{}
 					for _, t := range all {
-						for _, at := range recall.Cuts(t.Said) {
+						for _, at := range Cuts(t.Said) {
 							c := cutOf(b, t, at)
 							if len(c.need) >= 5 && c.size() >= budget*34/10 {
 								p := payload(b, c.session, c.history, c.before, budget)
@@ -248,7 +247,7 @@ func BenchmarkQuestions(b *testing.B) {
 					if err != nil {
 						b.Skip("NOT RUN: the transcripts are not there")
 					}
-					t := recall.Read(file, data)
+					t := Read(file, data)
 					for _, q := range byFile[file] {
 						c := cutOf(b, t, q.Cut)
 						answered := 0.0
