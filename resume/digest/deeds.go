@@ -11,7 +11,10 @@ import (
 
 // A deed is what a shell command did to a path. What came to be by moving or copying
 // has the path of what it was made from.
-type deed struct{ path, action, from string }
+type deed struct {
+	path, action, from string
+	known              bool // only if it is of a file that is known
+}
 
 // written is the action of a deed that made a file or wrote it anew: which of both
 // depends on what is known of it.
@@ -21,7 +24,7 @@ const written = "written"
 // failed without the script (mv a b; ls), only what it made of files that are known,
 // or wrote into them, counts, if nothing tells of a failure.
 func (s *State) done(script script, t schema.Tool, m *schema.Message) {
-	all := script.deeds()
+	all := slices.DeleteFunc(script.deeds(), func(d deed) bool { return d.known && !s.knows(path(d.path)) })
 	if !script.chain {
 		if complained(ends(t.Output)) {
 			return
@@ -58,8 +61,8 @@ func complained(output string) bool {
 	return false
 }
 
-// deeds returns what a script writes, does away with, and what comes to be by moving
-// and copying, as far as it is plain.
+// deeds returns what a script is sure to have written, done away with, moved and copied, as
+// far as it is plain.
 func (s script) deeds() (all []deed) {
 	dir := ""
 	in := func(p string) string {
@@ -71,72 +74,51 @@ func (s script) deeds() (all []deed) {
 		}
 		return clean(p)
 	}
-	var wrote []string // by this script, into files of their own
-	away := false      // a shell of its own went somewhere
-	for i, c := range s.commands {
-		if away = away && c.apart; away {
-			continue
-		}
+	var wrote, named []string // by this script
+	for _, c := range s.commands {
 		words := program(c.words)
-		if len(words) == 0 {
+		for _, w := range words {
+			if words[0] != "mv" {
+				named = append(named, in(w))
+			}
+		}
+		for _, t := range c.into {
+			wrote = append(wrote, in(t.path))
+		}
+		if !c.sure || len(words) == 0 {
 			continue
 		}
 		plain := c.plain[len(c.plain)-len(words):]
 		switch words[0] {
 		case "cd", "pushd", "popd":
-			if c.apart {
-				away = true
-				continue
-			}
-			if dir = folder(dir, words); dir == "" || !c.run || slices.Contains(plain, false) {
+			if dir = folder(dir, words); dir == "" || slices.Contains(plain, false) {
 				return all // the paths behind it are of a folder that is not known
 			}
 			continue
 		}
 		var done []deed
 		for _, t := range c.into {
-			if !c.run || !t.plain {
-				continue
-			}
-			wrote = append(wrote, in(t.path))
-			if c.spells() {
+			if t.plain && c.spells() {
 				done = append(done, write(t.path, t.adds))
 			}
 		}
-		switch {
-		case c.fed && words[0] == "tee":
-			paths, flags := operands(words[1:])
-			for _, p := range sure(paths, words, plain) {
-				done = append(done, write(p, len(flags) > 0))
-			}
-		case c.run:
-			done = append(done, doneBy(words, plain)...)
-		}
-		for _, d := range done {
+		for _, d := range append(done, doneBy(words, plain)...) {
 			d.path = in(d.path)
 			if d.from != "" {
 				d.from = in(d.from)
 			}
-			if slices.Contains(wrote, cmp.Or(d.from, d.path)) && words[0] == "mv" { // a filter: f x > y && mv y x
+			if words[0] == "mv" && slices.Contains(wrote, cmp.Or(d.from, d.path)) { // a filter: f x > y && mv y x
 				if d.action == Deleted {
 					continue
 				}
-				if s.read(d.path, in, i) {
+				if d.from = ""; slices.Contains(named, d.path) {
 					d.action = Modified
 				}
-				d.from = ""
 			}
 			all = append(all, d)
 		}
 	}
 	return all
-}
-
-// read reports whether one of the first commands of a script has a file among its words.
-func (s script) read(at string, in func(string) string, first int) bool {
-	return slices.ContainsFunc(s.commands[:first], func(c command) bool {
-		return slices.ContainsFunc(c.words, func(w string) bool { return in(w) == at })
-	})
 }
 
 // write is the deed of writing into a file.
@@ -165,9 +147,11 @@ func doneBy(words []string, plain []bool) (all []deed) {
 	if words[0] == "git" && len(words) > 1 {
 		words, plain = words[1:], plain[1:]
 	}
-	if words[0] == "sed" || words[0] == "perl" {
-		for _, p := range sure(inPlace(words), words, plain) {
-			all = append(all, deed{path: p, action: Modified})
+	if (words[0] == "sed" || words[0] == "perl") && slices.ContainsFunc(words, inPlaceFlag) {
+		for _, p := range sure(words[1:], words, plain) {
+			if !strings.HasPrefix(p, "-") {
+				all = append(all, deed{path: p, action: Modified, known: true})
+			}
 		}
 		return all
 	}
@@ -191,50 +175,6 @@ func doneBy(words []string, plain []bool) (all []deed) {
 		}
 	}
 	return all
-}
-
-// inPlace returns the files that sed or perl changes: none without -i.
-func inPlace(words []string) (paths []string) {
-	in, script := false, true // the script is yet to come
-	for i := 1; i < len(words); i++ {
-		w := words[i]
-		if w == "" || w[0] != '-' || w == "-" {
-			if w != "" { // that of BSD's sed: no copy
-				paths = append(paths, w)
-			}
-			continue
-		}
-		in = in || inPlaceFlag(w)
-		at := strings.IndexAny(w, "eEf") // the script follows, here or in the next word
-		if words[0] == "sed" {
-			at = strings.IndexAny(w, "ief") // -i: the ending of a copy
-		}
-		switch {
-		case w == "--expression", w == "--file":
-			script = false
-			i++
-		case w == "-I":
-			i++ // perl's folder
-		case strings.HasPrefix(w, "--expression="), strings.HasPrefix(w, "--file="):
-			script = false
-		case strings.HasPrefix(w, "--"), at < 0, w[at] == 'i':
-		case at == len(w)-1:
-			script = false
-			i++
-		default:
-			script = false
-		}
-	}
-	if script && len(paths) > 0 {
-		if words[0] == "sed" && strings.HasPrefix(paths[0], ".") && len(paths) > 2 { // of BSD's: -i .bak
-			paths = paths[1:]
-		}
-		paths = paths[1:]
-	}
-	if !in || words[0] == "perl" && script {
-		return nil
-	}
-	return paths
 }
 
 // inPlaceFlag reports whether a flag of sed or perl says that files are changed.
@@ -281,10 +221,10 @@ func moves(paths []string, away bool) (all []deed) {
 		}
 		switch {
 		case len(paths) > 2 || strings.HasSuffix(to, "/"):
-			all = append(all, deed{strings.TrimSuffix(to, "/") + "/" + base(from), written, from})
+			all = append(all, deed{path: strings.TrimSuffix(to, "/") + "/" + base(from), action: written, from: from})
 		case to == "." || to == ".." || strings.Contains(base(from), ".") && !strings.Contains(base(to), ".") || strings.HasPrefix(base(to), ".") && !strings.HasPrefix(base(from), ".") || strings.HasSuffix(to, ".d"):
 		default:
-			all = append(all, deed{to, written, from})
+			all = append(all, deed{path: to, action: written, from: from})
 		}
 	}
 	return all

@@ -21,9 +21,7 @@ type command struct {
 	words []string
 	plain []bool // of each word: it is what it says
 	into  []target
-	run   bool // whenever the script is run and succeeds
-	apart bool // in a shell of its own, so that where it goes is its own matter
-	fed   bool // by a command before, which is run whenever the script is, and only says what it is told
+	sure  bool // if the script succeeded it was run, and succeeded or complained
 }
 
 // A target is a file that a command's output goes to.
@@ -43,7 +41,7 @@ func (c command) spells() bool {
 // success, and does not just answer a question.
 func (c command) complains() bool {
 	words := program(c.words)
-	return len(words) > 0 && slices.Contains([]string{"cd", "mkdir", "touch", "cp", "mv", "rm", "sed", "cat", "echo", "printf", "chmod", "tee", "set", "export", ":"}, words[0])
+	return len(words) > 0 && listed("complaining programs", words[0])
 }
 
 // parse takes a line for the shell apart. It need not understand all of it, and
@@ -60,7 +58,7 @@ func parse(source string) script {
 	}
 	p := parser{src: source}
 	p.chain = err == nil && len(file.Stmts) <= 1
-	p.list(file.Stmts, situation{run: err == nil, ok: err == nil})
+	p.list(file.Stmts, err == nil, true)
 	if len(p.commands) == 0 && err != nil { // of another shell, or a word in quotes that do not end
 		for _, l := range strings.FieldsFunc(source, func(r rune) bool { return strings.ContainsRune("\n;&|", r) }) {
 			if words := strings.Fields(strings.NewReplacer("'", "", `"`, "").Replace(l)); len(words) > 0 {
@@ -76,116 +74,71 @@ type parser struct {
 	src string
 }
 
-// A situation is that of a part of a script which succeeded.
-type situation struct {
-	run   bool // the part is run
-	ok    bool // and succeeded
-	apart bool
-	fed   bool
-}
-
-// list takes in statements that are run one after the other.
-func (p *parser) list(all []*syntax.Stmt, s situation) {
-	whole, strict := s.ok, false
+// list takes in statements that are run one after the other, of which the success of the
+// last is that of all, if ok.
+func (p *parser) list(all []*syntax.Stmt, sure, ok bool) {
 	for i, st := range all {
-		s.ok = whole && (strict || i == len(all)-1)
-		p.statement(st, s)
-		if c, ok := st.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 {
-			switch c.Args[0].Lit() {
-			case "exit", "return", "exec":
-				s.run = false
-			case "set":
-				strict = strict || len(c.Args) > 1 && strings.HasPrefix(c.Args[1].Lit(), "-e")
-			}
+		p.statement(st, sure, ok && i == len(all)-1)
+		if n := len(p.commands); n > 0 && slices.Contains([]string{"exit", "return", "exec"}, p.commands[n-1].words[0]) {
+			sure = false
 		}
 	}
 }
 
-func (p *parser) statement(st *syntax.Stmt, s situation) {
+// statement takes in a statement that is sure to be run, and to have succeeded if ok.
+func (p *parser) statement(st *syntax.Stmt, sure, ok bool) {
 	if st.Background || st.Coprocess || st.Negated {
-		p.chain = false
-		s.run, s.ok = s.run && st.Negated, false
+		p.chain, sure = false, false
 	}
 	switch c := st.Cmd.(type) {
 	case *syntax.CallExpr:
-		p.call(c.Args, st.Redirs, s)
+		p.call(c.Args, st.Redirs, sure)
 		return
 	case nil:
-		p.call(nil, st.Redirs, s)
+		p.call(nil, st.Redirs, sure)
 		return
 	case *syntax.BinaryCmd:
-		p.both(c, s)
-	case *syntax.TimeClause:
-		if c.Stmt != nil {
-			p.statement(c.Stmt, s)
+		from := len(p.commands)
+		switch c.Op {
+		case syntax.AndStmt:
+			p.statement(c.X, sure, ok)
+			p.statement(c.Y, sure && (ok || !slices.ContainsFunc(p.commands[from:], func(c command) bool { return !c.complains() })), ok)
+		case syntax.OrStmt:
+			p.chain = false
+			p.statement(c.X, sure, false)
+			p.statement(c.Y, false, false)
+		default:
+			p.chain, p.piped = false, true
+			p.statement(c.X, false, false)
+			p.statement(c.Y, false, false)
 		}
 	case *syntax.Block:
 		p.chain = false
-		p.list(c.Stmts, s)
-	case *syntax.Subshell:
+		p.list(c.Stmts, sure, ok)
+	default: // what may be run, or not, or more than once, or in a shell of its own
 		p.chain = false
-		s.apart = true
-		p.list(c.Stmts, s)
-	default:
-		p.chain = false
-		p.inner(c, s)
+		syntax.Walk(c, func(n syntax.Node) bool {
+			inner, ok := n.(*syntax.Stmt)
+			if call, is := cmdOf(inner).(*syntax.CallExpr); ok && is {
+				p.call(call.Args, inner.Redirs, false)
+				return false
+			}
+			return true
+		})
 	}
 	p.redirect(st.Redirs)
 }
 
-// both takes in two commands and what joins them.
-func (p *parser) both(c *syntax.BinaryCmd, s situation) {
-	x, y := s, s
-	switch c.Op {
-	case syntax.AndStmt:
-		from := len(p.commands)
-		p.statement(c.X, x)
-		y.run = s.run && (s.ok || !slices.ContainsFunc(p.commands[from:], func(c command) bool { return !c.complains() }))
-		p.statement(c.Y, y)
-	case syntax.OrStmt:
-		p.chain = false
-		x.ok, y.run, y.ok = false, false, false
-		p.statement(c.X, x)
-		p.statement(c.Y, y)
-	default: // a pipe
-		p.chain, p.piped = false, true
-		x.ok, x.run, x.apart, y.apart = false, false, true, true
-		p.statement(c.X, x)
-		last := p.commands[max(len(p.commands)-1, 0):]
-		y.fed = s.run && len(last) == 1 && last[0].spells() && !last[0].fed
-		y.run, y.ok = false, false
-		p.statement(c.Y, y)
+func cmdOf(st *syntax.Stmt) syntax.Command {
+	if st == nil {
+		return nil
 	}
-}
-
-// inner takes in what may be run, or not, or more than once.
-func (p *parser) inner(c syntax.Command, s situation) {
-	cond := situation{run: s.run, apart: s.apart}
-	body := situation{apart: s.apart}
-	switch c := c.(type) {
-	case *syntax.IfClause:
-		p.list(c.Cond, cond)
-		p.list(c.Then, body)
-		if c.Else != nil {
-			p.inner(c.Else, body)
-		}
-	case *syntax.WhileClause:
-		p.list(c.Cond, cond)
-		p.list(c.Do, body)
-	case *syntax.ForClause:
-		p.list(c.Do, body)
-	case *syntax.CaseClause:
-		for _, item := range c.Items {
-			p.list(item.Stmts, body)
-		}
-	case *syntax.FuncDecl:
-		p.statement(c.Body, body)
-	}
+	return st.Cmd
 }
 
 // call takes in a simple command.
-func (p *parser) call(args []*syntax.Word, redirs []*syntax.Redirect, s situation) {
-	c := command{run: s.run, apart: s.apart, fed: s.fed, into: p.redirect(redirs)}
+func (p *parser) call(args []*syntax.Word, redirs []*syntax.Redirect, sure bool) {
+	c := command{sure: sure, into: p.redirect(redirs)}
 	for _, w := range args {
 		word, plain := p.word(w)
 		c.words, c.plain = append(c.words, word), append(c.plain, plain)
@@ -223,64 +176,23 @@ func (p *parser) redirect(all []*syntax.Redirect) (into []target) {
 func (p *parser) word(w *syntax.Word) (string, bool) {
 	var b strings.Builder
 	plain := true
-	for _, part := range w.Parts {
-		switch part := part.(type) {
-		case *syntax.Lit:
-			plain = !outside(&b, part.Value) && plain
+	syntax.Walk(w, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Word, *syntax.DblQuoted, nil:
 		case *syntax.SglQuoted:
-			plain = plain && !part.Dollar
-			b.WriteString(part.Value)
-		case *syntax.DblQuoted:
-			for _, in := range part.Parts {
-				if lit, ok := in.(*syntax.Lit); ok {
-					inside(&b, lit.Value)
-					continue
-				}
-				plain = false
-				p.verbatim(&b, in)
-			}
+			plain = plain && !n.Dollar
+			b.WriteString(n.Value)
+		case *syntax.Lit:
+			plain = plain && !strings.ContainsAny(n.Value, `*?[{~\`)
+			b.WriteString(n.Value)
 		default:
 			plain = false
-			p.verbatim(&b, part)
 		}
+		return plain
+	})
+	from, to := int(w.Pos().Offset()), int(w.End().Offset())
+	if plain || from > to || to > len(p.src) {
+		return b.String(), plain
 	}
-	s := b.String()
-	return s, plain && !strings.HasPrefix(s, "~")
-}
-
-func (p *parser) verbatim(b *strings.Builder, n syntax.Node) {
-	from, to := int(n.Pos().Offset()), int(n.End().Offset())
-	if from <= to && to <= len(p.src) {
-		b.WriteString(p.src[from:to])
-	}
-}
-
-// outside writes what stands outside of quotes, and reports whether it stands for
-// something else.
-func outside(b *strings.Builder, s string) (stands bool) {
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			if i++; i < len(s) && s[i] != '\n' {
-				b.WriteByte(s[i])
-			}
-			continue
-		case '*', '?', '[', '{':
-			stands = true
-		}
-		b.WriteByte(s[i])
-	}
-	return stands
-}
-
-// inside writes what stands between double quotes.
-func inside(b *strings.Builder, s string) {
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\"\\\n", s[i+1]) >= 0 {
-			if i++; s[i] == '\n' {
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
+	return p.src[from:to], false
 }
