@@ -79,7 +79,7 @@ func bounded(text string) string {
 	if len(text) <= maxRead {
 		return text
 	}
-	return withoutMiddle(text, maxRead)
+	return strings.ToValidUTF8(text[:maxRead/2], "") + "\n" + excerpt.Gap + "\n" + strings.ToValidUTF8(text[len(text)-maxRead/2:], "")
 }
 
 // largestToken is the length in bytes of the longest token of o200k_base.
@@ -91,9 +91,9 @@ func tooLong(s string, most int) bool {
 	return len(s) > most && (len(s)/largestToken > most || tokens.Count(s) > most)
 }
 
-// endsSentence reports whether the last sentence of s is whole. A picture may follow
+// EndsSentence reports whether the last sentence of s is whole. A picture may follow
 // it, as some models put one.
-func endsSentence(s string) bool {
+func EndsSentence(s string) bool {
 	s = strings.TrimRightFunc(s, func(r rune) bool { return unicode.Is(unicode.So, r) || unicode.IsMark(r) || r == ' ' })
 	r, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, ")]\"'”’»*_`」』）"))
 	return r != utf8.RuneError && strings.ContainsRune(".!?…。！？", r)

@@ -1,7 +1,6 @@
 package summary
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -87,46 +86,6 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-func TestCheck(t *testing.T) {
-	for _, c := range []struct {
-		answer, want string
-		err          error
-	}{
-		{" It was done.\n", "It was done.", nil},
-		{"It was (mostly) \"done.\"", "It was (mostly) \"done.\"", nil},
-		{"完成了。", "完成了。", nil},
-		{"It was done. ✔️", "It was done. ✔️", nil},
-		{"It was ✔️", "", ErrCut},
-		{"**It was done.**", "**It was done.**", nil},
-		{"<think>I'm sorry, what?</think>\n\nIt was done.", "It was done.", nil},
-		{"The user said: I can't do this. It was done.", "The user said: I can't do this. It was done.", nil},
-		{"\x1b[It was\r\ndone\u202e.", "[It was\ndone.", nil},
-		{"\x00I'm sorry, but no.", "", ErrRefused},
-		{"", "", ErrEmpty},
-		{" \n\t", "", ErrEmpty},
-		{"<think>It was done.</think> ", "", ErrEmpty},
-		{"<think>It was done.", "", ErrCut},
-		{"I can't help with that.", "", ErrRefused},
-		{"I’m sorry, but I cannot do that", "", ErrRefused},
-		{"*Sorry, no.*", "", ErrRefused},
-		{"As an AI language model I won't.", "", ErrRefused},
-		{"It was done. Then the", "", ErrCut},
-		{"It was done,", "", ErrCut},
-		{"It was done \xff", "", ErrCut},
-		{"Done:\n- a\n- b", "", ErrCut},
-		{strings.Repeat("ä", 500), "", ErrCut},
-		{"I cannot " + strings.Repeat("ä", 500) + ".", "", ErrRefused},
-	} {
-		got, err := Check(c.answer)
-		if got != c.want || !errors.Is(err, c.err) {
-			t.Errorf("%.60q: %q, %v; want %q, %v", c.answer, got, err, c.want, c.err)
-		}
-		if err != nil && len(err.Error()) > 400 {
-			t.Errorf("%.60q: a long error: %v", c.answer, err)
-		}
-	}
-}
-
 func FuzzCondense(f *testing.F) {
 	f.Add("We decided. It failed...x! ```\ncode\n```\n- a\n1. b\n| t |", 9)
 	f.Add(strings.Repeat("?.)", 40)+" a。b"+strings.Repeat("\xff\n# ", 9), 20)
@@ -136,9 +95,6 @@ func FuzzCondense(f *testing.F) {
 		got := Condense(text, limit)
 		if n := tokens.Count(got); n > max(limit, 0) {
 			t.Fatalf("%d tokens, at most %d wanted", n, limit)
-		}
-		if answer, err := Check(text); err == nil && !endsSentence(answer) {
-			t.Fatalf("%q is taken for whole", answer)
 		}
 		h := schema.History{Messages: []schema.Message{{ID: "a", Role: schema.User, Content: text}}}
 		if n := tokens.Count(Extract(h, Range{End: 1}, limit)); n > max(limit, 0) {

@@ -1,12 +1,12 @@
-// Package summary decides which ranges of a conversation are summed up, what a
-// model is told to do that, and what of its answer is kept. It asks no model:
-// what is written here is the same for each of them, and what does without one.
+// Package summary decides which ranges of a conversation are summed up, which summary holds,
+// and what stands in one that no model makes.
 package summary
 
 import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"cortext/resume/excerpt"
 	"cortext/schema"
@@ -19,7 +19,6 @@ type Options struct {
 	Threshold     int // a conversation of at most so many messages is left alone; 50
 	Keep          int // so many messages at the end are not summed up; 20
 	RangeMessages int // about how many messages one summary covers; 50
-	SourceBytes   int // at most so much text of a range is given to a model; 200 KB
 }
 
 // RangeMessages is about how many messages one summary covers, unless [Options] say.
@@ -29,7 +28,7 @@ func (o Options) withDefaults() Options {
 	for _, f := range []struct {
 		v    *int
 		want int
-	}{{&o.Threshold, 50}, {&o.Keep, 20}, {&o.RangeMessages, RangeMessages}, {&o.SourceBytes, 200_000}} {
+	}{{&o.Threshold, 50}, {&o.Keep, 20}, {&o.RangeMessages, RangeMessages}} {
 		if *f.v <= 0 {
 			*f.v = f.want
 		}
@@ -51,7 +50,7 @@ type Range struct {
 // range of h that can be named.
 func New(h schema.History, r Range, content, method, model string, maxTokens int, at time.Time) *schema.Summary {
 	first, last := Ends(h, r)
-	whole := strings.TrimSpace(plain(content))
+	whole := strings.TrimSpace(Plain(content))
 	content = Condense(whole, maxTokens)
 	if content == "" || first == "" || content != whole && method != schema.Extracted && torn(content) {
 		return nil
@@ -62,7 +61,7 @@ func New(h schema.History, r Range, content, method, model string, maxTokens int
 	}
 	return &schema.Summary{
 		Version: schema.Version, First: first, Last: last, MessageCount: len(msgs), CreatedAt: schema.NewTime(at),
-		Content: content, Tokens: tokens.Count(content), Method: method, Model: oneLine(plain(model)),
+		Content: content, Tokens: tokens.Count(content), Method: method, Model: strings.Join(strings.Fields(Plain(model)), " "),
 		SourceTokens: sourceTokens(h, msgs), Members: schema.MembersHash(msgs),
 	}
 }
@@ -71,7 +70,7 @@ func New(h schema.History, r Range, content, method, model string, maxTokens int
 func torn(content string) bool {
 	pieces := strings.Split(content, excerpt.Gap)
 	return slices.ContainsFunc(pieces[:len(pieces)-1], func(p string) bool {
-		return strings.TrimSpace(p) != "" && !strings.HasSuffix(p, "\n") && !endsSentence(strings.TrimSpace(p))
+		return strings.TrimSpace(p) != "" && !strings.HasSuffix(p, "\n") && !EndsSentence(strings.TrimSpace(p))
 	})
 }
 
@@ -104,28 +103,11 @@ func sourceTokens(h schema.History, msgs []schema.Message) int64 {
 	sum := int64(0)
 	for i := range msgs {
 		sum += int64(max(msgs[i].Tokens, 0))
-		for _, c := range calls(h, &msgs[i]) {
+		for _, c := range h.Calls(&msgs[i]) {
 			sum += int64(max(c.Tokens, 0))
 		}
 	}
 	return sum
-}
-
-// calls are those that a message names, each once, in their order. One that is not
-// in the log has its name alone.
-func calls(h schema.History, m *schema.Message) []schema.Tool {
-	var list []schema.Tool
-	for i, c := range m.ToolCalls {
-		if slices.ContainsFunc(m.ToolCalls[:i], func(b schema.ToolCall) bool { return b.ID == c.ID }) {
-			continue
-		}
-		t, ok := h.Tools[c.ID]
-		if !ok || t.Name == "" {
-			t.Name = c.Name
-		}
-		list = append(list, t)
-	}
-	return list
 }
 
 // Valid returns the range of h that s sums up; ok is false if its messages, their
@@ -152,7 +134,21 @@ func Valid(s *schema.Summary, h schema.History) (r Range, ok bool) {
 	return r, true
 }
 
-// oneLine returns s on one line, with what is not UTF-8 replaced.
-func oneLine(s string) string {
-	return strings.Join(strings.Fields(rawjson.Text(s)), " ")
+// Plain leaves out what a terminal or an editor obeys instead of showing it: control
+// characters but for line breaks and tabs, and those that turn the direction of
+// writing. What is not UTF-8 is replaced.
+func Plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r == '\u2028' || r == '\u2029': // separators of lines and paragraphs
+			return '\n'
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, lineEnds.Replace(rawjson.Text(text)))
 }
+
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")

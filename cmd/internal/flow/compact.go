@@ -27,6 +27,9 @@ const (
 	openAIKeyVar   = "CORTEXT_OPENAI_KEY"
 )
 
+// sourceBytes is how much text of a range a model is given at most.
+const sourceBytes = 200_000
+
 // summaryTime bounds how long one summary may take.
 const summaryTime = 2 * time.Minute
 
@@ -185,7 +188,7 @@ func (m *maker) sumUp(ctx context.Context, r summary.Range) (*schema.Summary, er
 	wait := cmp.Or(w.summaryWait, summaryTime)
 	ctx, cancel := context.WithTimeoutCause(ctx, wait, fmt.Errorf("no answer within %g minutes", wait.Minutes()))
 	defer cancel()
-	got, err := by.Summarize(ctx, summary.Prompt(summary.Text(h, r, summary.Options{}), most), most)
+	got, err := by.Summarize(ctx, summarize.Prompt(summarize.Text(h, r, sourceBytes), most), most)
 	if err != nil {
 		return nil, err
 	}

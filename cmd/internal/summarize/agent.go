@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"cortext/resume/summary"
 )
 
 // An Agent is the user's own agent as a program that reads a prompt from its standard
@@ -37,14 +35,14 @@ var errTooLong = fmt.Errorf("the answer has more than %d bytes", maxAnswer)
 // Summarize asks for a summary; how long it should be, the prompt says. How long that
 // may take, ctx says, and by its cause what the error is: then the program and all that
 // it has started are killed. It starts in an empty folder of its own, so that it reads no file of a project. What
-// is no summary is an error of [summary.Check].
+// is no summary is an error of [Check].
 func (a Agent) Summarize(ctx context.Context, prompt string, _ int) (Result, error) {
 	name := filepath.Base(a.Program)
 	text, err := a.run(ctx, prompt)
 	if err != nil {
 		return Result{}, fmt.Errorf("%s: %w", name, err)
 	}
-	if text, err = summary.Check(unmarked(withoutEscapes(text))); err != nil {
+	if text, err = Check(unmarked(withoutEscapes(text))); err != nil {
 		return Result{}, fmt.Errorf("%s: %w", name, err)
 	}
 	return Result{Text: text}, nil

@@ -15,8 +15,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"cortext/resume/summary"
 )
 
 // script writes a program that stands for an agent.
@@ -87,9 +85,9 @@ func TestAgentFails(t *testing.T) {
 		{"its word on standard error", `echo It was done.; printf '\n\033[31mnot signed in\033[0m {\n  more\n}\n' >&2; exit 3`, nil, "agent: exit status 3: not signed in { more }"},
 		{"its word on standard output", `echo Credit balance is too low; exit 1`, nil, "agent: exit status 1: Credit balance is too low"},
 		{"a signal", `kill -TERM $$`, nil, "terminated"},
-		{"nothing", `exit 0`, summary.ErrEmpty, ""},
-		{"a refusal", `echo "I can't do that."`, summary.ErrRefused, ""},
-		{"half an answer", `echo "It was done. Then the"`, summary.ErrCut, ""},
+		{"nothing", `exit 0`, ErrEmpty, ""},
+		{"a refusal", `echo "I can't do that."`, ErrRefused, ""},
+		{"half an answer", `echo "It was done. Then the"`, ErrCut, ""},
 		{"output without end", `exec yes "It was done."`, errTooLong, ""},
 		{"complaints without end, and an end", `head -c 3000000 /dev/zero >&2; echo "It was"; exit 7`, nil, "exit status 7"},
 	} {

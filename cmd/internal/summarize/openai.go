@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-
-	"cortext/resume/summary"
 )
 
 // An OpenAI is a model behind an endpoint that speaks as OpenAI's chat completions
@@ -54,7 +52,7 @@ type completion struct {
 // Summarize asks for a summary of about maxTokens tokens, in one POST. How long that
 // may take, ctx says, and by its cause what the error is then. An error names the host
 // and what it said, and never the key; what is no summary is an error of
-// [summary.Check].
+// [Check].
 func (o OpenAI) Summarize(ctx context.Context, prompt string, maxTokens int) (Result, error) {
 	u, err := o.endpoint()
 	if err != nil {
@@ -92,7 +90,7 @@ func (o OpenAI) Summarize(ctx context.Context, prompt string, maxTokens int) (Re
 	case err != nil && ctx.Err() != nil:
 		return Result{}, &awayError{fmt.Errorf("%s: %w", u.Host, context.Cause(ctx))}
 	case err != nil:
-		return Result{}, fmt.Errorf("%s: %w: %w", u.Host, summary.ErrCut, err)
+		return Result{}, fmt.Errorf("%s: %w: %w", u.Host, ErrCut, err)
 	case len(answer) > maxAnswer:
 		return Result{}, fmt.Errorf("%s: the answer has more than %d bytes", u.Host, maxAnswer)
 	}
@@ -110,16 +108,16 @@ func (o OpenAI) result(answer []byte) (Result, error) {
 		return Result{}, fmt.Errorf("the answer is no completion: %s", o.hide(said(string(answer))))
 	}
 	if len(c.Choices) == 0 {
-		return Result{}, fmt.Errorf("%w: it has no choices", summary.ErrEmpty)
+		return Result{}, fmt.Errorf("%w: it has no choices", ErrEmpty)
 	}
 	choice := c.Choices[0]
 	switch {
 	case choice.FinishReason == "length":
-		return Result{}, fmt.Errorf("%w: it has as many tokens as it may", summary.ErrCut)
+		return Result{}, fmt.Errorf("%w: it has as many tokens as it may", ErrCut)
 	case choice.FinishReason == "content_filter" || choice.Message.Refusal != "":
-		return Result{}, fmt.Errorf("%w: %s", summary.ErrRefused, o.hide(said(choice.FinishReason+" "+choice.Message.Refusal)))
+		return Result{}, fmt.Errorf("%w: %s", ErrRefused, o.hide(said(choice.FinishReason+" "+choice.Message.Refusal)))
 	}
-	text, err := summary.Check(withoutEscapes(choice.Message.Content))
+	text, err := Check(withoutEscapes(choice.Message.Content))
 	if err != nil {
 		return Result{}, err
 	}

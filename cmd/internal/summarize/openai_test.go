@@ -14,8 +14,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"cortext/resume/summary"
 )
 
 const key = "sk-test-0123456789"
@@ -143,23 +141,23 @@ func TestOpenAIFails(t *testing.T) {
 		is     error
 		says   string
 	}{
-		{"a refusal", says("I'm sorry, but I can't help with that.", "stop"), summary.ErrRefused, "I'm sorry"},
-		{"a refusal of its own kind", with(200, "", `{"choices":[{"message":{"content":null,"refusal":"no `+key+`"},"finish_reason":"stop"}]}`), summary.ErrRefused, "no [key]"},
-		{"a filter", says("It was.", "content_filter"), summary.ErrRefused, "content_filter"},
-		{"as long as it may be", says("It was done. And then", "length"), summary.ErrCut, ""},
-		{"long, and by chance whole", says("It was done.", "length"), summary.ErrCut, ""},
-		{"no end", says("It was done. And then", "stop"), summary.ErrCut, "And then"},
-		{"nothing", says(" \n", "stop"), summary.ErrEmpty, ""},
-		{"no content", with(200, "", `{"choices":[{"message":{"role":"assistant","content":null}}]}`), summary.ErrEmpty, ""},
-		{"no choices", with(200, "", `{"choices":[]}`), summary.ErrEmpty, "no choices"},
-		{"another object", with(200, "", `{}`), summary.ErrEmpty, ""},
+		{"a refusal", says("I'm sorry, but I can't help with that.", "stop"), ErrRefused, "I'm sorry"},
+		{"a refusal of its own kind", with(200, "", `{"choices":[{"message":{"content":null,"refusal":"no `+key+`"},"finish_reason":"stop"}]}`), ErrRefused, "no [key]"},
+		{"a filter", says("It was.", "content_filter"), ErrRefused, "content_filter"},
+		{"as long as it may be", says("It was done. And then", "length"), ErrCut, ""},
+		{"long, and by chance whole", says("It was done.", "length"), ErrCut, ""},
+		{"no end", says("It was done. And then", "stop"), ErrCut, "And then"},
+		{"nothing", says(" \n", "stop"), ErrEmpty, ""},
+		{"no content", with(200, "", `{"choices":[{"message":{"role":"assistant","content":null}}]}`), ErrEmpty, ""},
+		{"no choices", with(200, "", `{"choices":[]}`), ErrEmpty, "no choices"},
+		{"another object", with(200, "", `{}`), ErrEmpty, ""},
 		{"not JSON", with(200, "", "<html>\n<p>"+key), nil, "no completion: <html>"},
 		{"half of it", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "500")
 			_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"It was done."`)
 			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
-		}, summary.ErrCut, ""},
+		}, ErrCut, ""},
 		{"half of it, as if it were whole", with(200, "", `{"choices":[{"message":{"content":"It was done."`), nil, "no completion"},
 		{"no answer at all", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, nil, ""},
 		{"a huge answer", says(strings.Repeat("It was done. ", maxAnswer/10), "stop"), nil, "more than"},

@@ -1,6 +1,6 @@
-// Package summarize asks a model to sum up: one behind an OpenAI-compatible
-// endpoint, or the user's own agent, started headless. It knows no conversation: it
-// is given a prompt and returns what was answered.
+// Package summarize asks a model to sum up a part of a conversation: one behind an
+// OpenAI-compatible endpoint, or the user's own agent, started headless. It says what the
+// model is told, and what of its answer is a summary.
 package summarize
 
 import (
@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Result is what a model answered: a summary by [summary.Check], perhaps longer than
+// A Result is what a model answered: a summary by [Check], perhaps longer than
 // asked.
 type Result struct {
 	Text  string

@@ -1,4 +1,4 @@
-package summary
+package summarize
 
 import (
 	"flag"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"cortext/resume/summary"
 	"cortext/resume/tildes"
 	"cortext/schema"
 )
@@ -39,7 +40,7 @@ func hostile() schema.History {
 // The prompt for a conversation, to be read by a person.
 func TestPromptGolden(t *testing.T) {
 	h := hostile()
-	got := Prompt(Text(h, Range{End: len(h.Messages)}, Options{}), 500)
+	got := Prompt(Text(h, summary.Range{End: len(h.Messages)}, 200_000), 500)
 	file := filepath.Join("testdata", "prompt.golden")
 	if *update {
 		if err := os.MkdirAll("testdata", 0o777); err != nil {
@@ -90,31 +91,34 @@ func TestTextBound(t *testing.T) {
 		}
 		h.Messages[0].Content = "BEGIN " + h.Messages[0].Content
 		h.Messages[len(h.Messages)-1].Content += " END"
-		o := Options{SourceBytes: []int{1, 60, 1000, 20_000, 100_000}[r.IntN(5)]}
-		got := Text(h, Range{End: len(h.Messages)}, o)
-		whole := Text(h, Range{End: len(h.Messages)}, Options{SourceBytes: 1 << 30})
-		if len(got) > o.SourceBytes || !utf8.ValidString(got) {
-			t.Fatalf("%d bytes of %d: %q", len(got), o.SourceBytes, got)
+		most := []int{1, 60, 1000, 20_000, 100_000}[r.IntN(5)]
+		got := Text(h, summary.Range{End: len(h.Messages)}, most)
+		whole := Text(h, summary.Range{End: len(h.Messages)}, 1<<30)
+		if len(got) > most || !utf8.ValidString(got) {
+			t.Fatalf("%d bytes of %d: %q", len(got), most, got)
 		}
-		if len(whole) <= o.SourceBytes && got != whole {
+		if len(whole) <= most && got != whole {
 			t.Fatalf("cut without need: %d of %d bytes", len(got), len(whole))
 		}
-		if o.SourceBytes >= 1000 && (!strings.HasPrefix(got, "user: BEGIN") || !strings.HasSuffix(got, "END")) {
+		if most >= 1000 && (!strings.HasPrefix(got, "user: BEGIN") || !strings.HasSuffix(got, "END")) {
 			t.Fatalf("not from its beginning to its end: %q", got)
 		}
-		if len(whole) > o.SourceBytes && o.SourceBytes >= 60 && !strings.Contains(got, "bytes left out …]") {
+		if len(whole) > most && most >= 60 && !strings.Contains(got, "bytes left out …]") {
 			t.Fatalf("a gap is not marked: %q", got)
 		}
 	}
 	// Long messages are cut, not the short ones between them.
-	h := pairs(20)
+	var h schema.History
+	for range 10 {
+		h.Messages = append(h.Messages, schema.Message{Role: schema.User, Content: "Do it."}, schema.Message{Role: schema.Assistant, Content: "I did it."})
+	}
 	h.Messages[5].Content = strings.Repeat("long ", 10_000)
 	h.Messages[15].Content = strings.Repeat("long ", 10_000)
-	got := Text(h, Range{Start: 2, End: 20}, Options{SourceBytes: 5000})
+	got := Text(h, summary.Range{Start: 2, End: 20}, 5000)
 	if n := strings.Count(got, "Do it.") + strings.Count(got, "I did it."); n != 16 || len(got) < 4800 {
 		t.Errorf("%d short messages in %d bytes:\n%s", n, len(got), got)
 	}
-	if got := Text(h, Range{Start: -3, End: 99}, Options{}); !strings.HasPrefix(got, "user: Do it.") {
+	if got := Text(h, summary.Range{Start: -3, End: 99}, 200_000); !strings.HasPrefix(got, "user: Do it.") {
 		t.Errorf("a range beyond the history: %q", got)
 	}
 }

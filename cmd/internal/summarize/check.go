@@ -1,13 +1,12 @@
-package summary
+package summarize
 
 import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
-	"cortext/schema/rawjson"
+	"cortext/resume/summary"
 )
 
 // The errors of [Check], for what is no summary. Whoever asks a model returns them
@@ -22,7 +21,7 @@ var (
 // models put before it, without control characters, and without space around it. The
 // error is one of [ErrEmpty], [ErrRefused] and [ErrCut].
 func Check(answer string) (string, error) {
-	answer = strings.TrimSpace(plain(answer))
+	answer = strings.TrimSpace(summary.Plain(answer))
 	for _, tag := range []string{"think", "thinking"} {
 		if rest, ok := strings.CutPrefix(answer, "<"+tag+">"); ok {
 			_, rest, ok = strings.Cut(rest, "</"+tag+">")
@@ -37,30 +36,11 @@ func Check(answer string) (string, error) {
 		return "", ErrEmpty
 	case refusal(answer):
 		return "", fmt.Errorf("%w: %q", ErrRefused, beginning(answer))
-	case !endsSentence(answer):
+	case !summary.EndsSentence(answer):
 		return "", fmt.Errorf("%w: it ends in %q", ErrCut, end(answer))
 	}
 	return answer, nil
 }
-
-// plain leaves out what a terminal or an editor obeys instead of showing it: control
-// characters but for line breaks and tabs, and those that turn the direction of
-// writing. What is not UTF-8 is replaced.
-func plain(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r == '\u2028' || r == '\u2029': // separators of lines and paragraphs
-			return '\n'
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
-			return -1
-		}
-		return r
-	}, lineEnds.Replace(rawjson.Text(text)))
-}
-
-var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // refusal reports whether an answer begins as one does that declines. The same words
 // later on are what somebody said in the conversation.

@@ -1,4 +1,4 @@
-package summary
+package summarize
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"cortext/resume/summary"
 	"cortext/schema"
 	"cortext/schema/rawjson"
 )
@@ -16,21 +17,20 @@ import (
 const maxCall = 200
 
 // Text is what a model is given of a range: each message as its role and what was
-// said, each call on a line of its own. It has at most [Options.SourceBytes] bytes:
-// the middle of the longest messages is left out, where that is not enough of the
-// whole, and the place is marked.
-func Text(h schema.History, r Range, o Options) string {
-	o = o.withDefaults()
+// said, each call on a line of its own. It has at most so many bytes: the middle of the
+// longest messages is left out, where that is not enough of the whole, and the place is
+// marked.
+func Text(h schema.History, r summary.Range, most int) string {
 	var parts []string
 	for i := max(r.Start, 0); i < min(r.End, len(h.Messages)); i++ {
 		parts = append(parts, messageText(h, &h.Messages[i]))
 	}
 	const joint = "\n\n"
-	most := longestPart(parts, o.SourceBytes-len(parts)*len(joint))
+	longest := longestPart(parts, most-len(parts)*len(joint))
 	for i := range parts {
-		parts[i] = withoutMiddle(parts[i], most)
+		parts[i] = withoutMiddle(parts[i], longest)
 	}
-	return withoutMiddle(strings.Join(parts, joint), o.SourceBytes)
+	return withoutMiddle(strings.Join(parts, joint), most)
 }
 
 // longestPart is the length to which the longest of parts must be cut so that all of
@@ -96,7 +96,7 @@ func messageText(h schema.History, m *schema.Message) string {
 	for i := range m.Attachments {
 		fmt.Fprintf(&b, "\n[attachment %s]", first(oneLine(m.Attachments[i].MediaType+" "+m.Attachments[i].Name)))
 	}
-	for _, c := range calls(h, m) {
+	for _, c := range h.Calls(m) {
 		b.WriteString("\n" + callText(&c))
 	}
 	return b.String()
@@ -150,3 +150,6 @@ func first(s string) string {
 	}
 	return s
 }
+
+// oneLine returns s on one line, with what is not UTF-8 replaced.
+func oneLine(s string) string { return strings.Join(strings.Fields(rawjson.Text(s)), " ") }
