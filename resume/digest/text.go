@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -61,8 +62,8 @@ func (p *plainer) step() {
 	case r == '*' || r == '_' || r == '~':
 		p.emphasis(rest, byte(r))
 	case r == '<':
-		if end := htmlTag(rest); end > 0 {
-			p.at += end
+		if t := tagIn(rest[:min(len(rest), maxTag)]); t != "" {
+			p.at += len(t)
 			p.space()
 			return
 		}
@@ -113,16 +114,8 @@ func (p *plainer) code(rest string) {
 const maxQuotation = 400
 
 func (p *plainer) quotation(rest string, open rune, n int) {
-	end := -1
-	for _, mark := range closing(open) {
-		within := rest[n:min(len(rest), n+maxQuotation)]
-		if end >= 0 {
-			within = within[:end]
-		}
-		if at := strings.IndexRune(within, mark); at >= 0 {
-			end = at
-		}
-	}
+	closing := map[rune]string{'"': `"`, '“': "”", '„': "“”", '«': "»", '「': "」"}[open]
+	end := strings.IndexAny(rest[n:min(len(rest), n+maxQuotation)], closing)
 	if end < 0 {
 		p.at += n - 1
 		p.put(open)
@@ -132,21 +125,6 @@ func (p *plainer) quotation(rest string, open rune, n int) {
 	// The inner text loses its markup as any other.
 	p.foreign(rest[:n] + plain(rest[n:n+end]) + rest[n+end:n+end+last])
 	p.at += n + end + last
-}
-
-// closing returns the marks that may end a quotation begun with open.
-func closing(open rune) string {
-	switch open {
-	case '“':
-		return "”"
-	case '„':
-		return "“”"
-	case '«':
-		return "»"
-	case '「':
-		return "」"
-	}
-	return `"`
 }
 
 // emphasis leaves out marks that make text bold, italic or struck, and keeps
@@ -189,53 +167,26 @@ func link(s string) (words string, end int, ok bool) {
 	return s[1:middle], middle + address + 1, true
 }
 
+// tag is an HTML tag that is written in Markdown, or one that closes; <string> may be meant
+// as it stands.
+var tag = regexp.MustCompile(`(?i)^<(/[^ >]+|(a|b|br|code|details|div|em|h[1-3r]|i|img|kbd|li|ol|p|pre|s|span|strong|su[bp]|summary|table|t[dhr]|u|ul|!--)( [^>]*)?/?)>`)
+
 // maxTag is the length of the longest tag that is read as one.
 const maxTag = 200
 
-// htmlTag returns the length of the tag at the start of s if it is one that is
-// written in Markdown, or closes one; 0 otherwise, since <string> may be meant as
-// it stands.
-func htmlTag(s string) int {
-	end := strings.IndexByte(s[:min(len(s), maxTag)], '>')
-	if end < 0 {
-		return 0
+// tagIn is the tag at the start of s, "" if there is none.
+func tagIn(s string) string {
+	if strings.IndexByte(s, '>') < 0 {
+		return ""
 	}
-	if strings.HasPrefix(s, "</") && !strings.Contains(s[:end], " ") {
-		return end + 1
-	}
-	name := strings.TrimRight(s[1:end], "/")
-	name, _, _ = strings.Cut(name, " ")
-	switch strings.ToLower(name) {
-	case "a", "b", "br", "code", "details", "div", "em", "h1", "h2", "h3", "hr", "i", "img", "kbd", "li", "ol", "p",
-		"pre", "s", "span", "strong", "sub", "summary", "sup", "table", "td", "th", "tr", "u", "ul", "!--":
-		return end + 1
-	}
-	return 0
+	return tag.FindString(s)
 }
 
+// escape is what a terminal obeys.
+var escape = regexp.MustCompile(`^\x1b(\[[^@-~]*[@-~]?|\][^\x07\x1b]*[\x07\x1b]?|[^\[\]]?)`)
+
 // escapeLen returns the length of the terminal escape at the start of s.
-func escapeLen(s string) int {
-	if len(s) < 2 {
-		return len(s)
-	}
-	switch s[1] {
-	case '[':
-		for i := 2; i < len(s); i++ {
-			if s[i] >= 0x40 && s[i] <= 0x7e {
-				return i + 1
-			}
-		}
-		return len(s)
-	case ']':
-		for i := 2; i < len(s); i++ {
-			if s[i] == 0x07 || s[i] == 0x1b {
-				return i + 1
-			}
-		}
-		return len(s)
-	}
-	return 2
-}
+func escapeLen(s string) int { return max(len(escape.FindString(s)), 1) }
 
 // invisible reports whether r shows nothing, or turns the text around it; the
 // joiners inside emoji and Indic words are not among them.
