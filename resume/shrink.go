@@ -93,7 +93,7 @@ func (hd *head) limit(c Command, s *schema.Session, left []LeftOut, budget, most
 	k.bound(&k.typ, 8, theType)
 	k.bound(&k.title, 64, theTitle)
 	k.bound(&k.summary, each, theSummary)
-	if longer(k.command, each) {
+	if longer(k.command, min(budget/share, most*2/3)) {
 		k.referTo(c, s)
 	}
 	k.sharePlan(each)

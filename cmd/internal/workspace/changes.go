@@ -44,6 +44,10 @@ func (w *Workspace) Changes(ctx context.Context, s *schema.Session, h schema.His
 	files := w.filesOf(state)
 	c := &resume.Changes{Commits: len(commits), More: len(commits) == mostCommits}
 	for _, commit := range commits {
+		if ours(commit.Paths) {
+			c.Commits--
+			continue
+		}
 		c.Subjects = append(c.Subjects, commit.Subject)
 		for _, path := range commit.Paths {
 			if files[path] && !slices.Contains(c.Changed, path) {
@@ -65,6 +69,11 @@ func (w *Workspace) Changes(ctx context.Context, s *schema.Session, h schema.His
 		}
 	}
 	return c
+}
+
+// ours reports whether a commit only saved conversations, as cortext does at a stop.
+func ours(paths []string) bool {
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool { return !strings.HasPrefix(p, "conversations/") })
 }
 
 // filesOf are the files of a conversation that are in the workspace and were there when
