@@ -109,7 +109,9 @@ func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID strin
 	}
 	if again := in.from.Offset == 0; again || size != in.from.Size || o.Mode == PutBack && b.Torn {
 		c.ws.Store.Warm()
-		if err := c.ingestMain(ctx, agent, nativeID, b, in); err != nil {
+		if err := c.ingestMain(ctx, agent, nativeID, b, in); deletedMeanwhile(agent, b.Transcript, err) {
+			return out, nil
+		} else if err != nil {
 			return out, fmt.Errorf("%s: %w", b.Transcript, err)
 		}
 		if again {
@@ -117,13 +119,24 @@ func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID strin
 		}
 	}
 	for _, s := range subs {
-		if err := c.ingestSubagent(ctx, agent, b, in, s); err != nil {
+		if err := c.ingestSubagent(ctx, agent, b, in, s); err != nil && !deletedMeanwhile(agent, s.Path, err) {
 			return out, fmt.Errorf("%s: %w", s.Path, err)
 		}
 	}
 	b.Unsummed += out.Appended
 	c.saveCursor(agent.Name, nativeID, b)
 	return out, nil
+}
+
+// deletedMeanwhile reports whether reading a transcript failed because it was deleted
+// after it was found: an agent's last hook may still run when the launch that began
+// the session discards a file in which nothing was said.
+func deletedMeanwhile(agent inject.Agent, transcript string, err error) bool {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	_, err = agent.Stat(transcript)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // startFrom finds where a reading begins: at the cursor if all logs confirm their

@@ -136,6 +136,27 @@ func TestLogReplacedWhileWriting(t *testing.T) {
 	}
 }
 
+// The transcript is deleted between its being found and its being opened.
+func TestTranscriptDeletedMeanwhile(t *testing.T) {
+	dir, home, id, file := setUp(t)
+	transcript(file, id, 0, 4)
+	importFile(t, openCapture(t, dir, home), file)
+	transcript(file, id, 4, 6)
+	c := openCapture(t, dir, home)
+	agent := claude.Agent()
+	b, err := c.Bind(agent, id, file)
+	must(t, err)
+	open := agent.Open
+	agent.Open = func(path string, o inject.Options) (*inject.Transcript, error) {
+		must(t, os.Remove(path))
+		return open(path, o)
+	}
+	if out, err := c.Ingest(context.Background(), agent, id, b, Options{Mode: OwnTurn}); err != nil || out.Appended != 0 {
+		t.Fatal(out, err)
+	}
+	wantLines(t, dir, 4)
+}
+
 // Each conversation's event names its own last message.
 func TestEventsOfTwoSegments(t *testing.T) {
 	_, home, id, file, c := twoSegments(t)
