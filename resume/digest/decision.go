@@ -37,11 +37,14 @@ func (s *State) ruled(prompt string, m *schema.Message) {
 		return // a document, or a log
 	}
 	for _, u := range sentences(prompt) {
-		if !u.question && len(u.text) <= longest && strings.Count(u.text, " ") > 1 && begins("rulings", strings.ToLower(u.text)) && !begins("no rulings", strings.ToLower(u.text)) {
+		if !u.question && len(u.text) <= longest && strings.Count(u.text, " ") > 1 && rules(strings.ToLower(u.text)) {
 			s.decide(rulingKey+strings.ToLower(u.text), "“"+u.text+"”", m)
 		}
 	}
 }
+
+// rules reports whether a sentence in lower case says what is to hold from then on.
+func rules(said string) bool { return matches("rulings", said) && !matches("no rulings", said) }
 
 // maxRuled is the most bytes of a prompt of which each sentence may be a ruling.
 const maxRuled = 1000
@@ -49,25 +52,17 @@ const maxRuled = 1000
 // answering stands between an answer and its question.
 const answering = " to “"
 
-// answers reports whether a short prompt answers what an answer of the agent ends with:
-// it says yes or no, or names only what was named there.
-func answers(said, ending string) bool {
-	said = strings.ToLower(said)
-	if listed("answers", strings.Trim(said, " .!")) {
+// answers reports whether a short prompt answers a question: it says yes or no, or is
+// made of words of the question and of what there is to choose.
+func answers(said, question string) bool {
+	split := func(s string) []string {
+		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !wordRune(r) })
+	}
+	if listed("answers", strings.ToLower(strings.Trim(said, " .!"))) {
 		return true
 	}
-	ending = strings.ToLower(ending)
-	named := 0
-	for _, w := range strings.FieldsFunc(said, func(r rune) bool { return !wordRune(r) }) {
-		switch {
-		case len(w) < 3 && (w[0] < '0' || w[0] > '9'):
-		case !strings.Contains(ending, w):
-			return false
-		default:
-			named++
-		}
-	}
-	return named > 0 && !strings.HasSuffix(said, "?")
+	words := split(said)
+	return len(words) > 0 && within(words, split(question)) && !strings.HasSuffix(said, "?")
 }
 
 // chose notes what the user chose where a tool asked: the answers to its questions, or

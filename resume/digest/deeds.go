@@ -13,7 +13,9 @@ import (
 // has the path of what it was made from.
 type deed struct {
 	path, action, from string
-	known              bool // only if it is of a file that is known
+	known              bool // only if it is of a file that is known, or a folder of such
+	again              bool // what was deleted may have been made again: a later command names it
+	remade             bool // or, if it is a folder, may write there
 }
 
 // written is the action of a deed that made a file or wrote it anew: which of both
@@ -24,7 +26,7 @@ const written = "written"
 // failed without the script (mv a b; ls), only what it made of files that are known,
 // or wrote into them, counts, if nothing tells of a failure.
 func (s *State) done(script script, t schema.Tool, m *schema.Message) {
-	all := slices.DeleteFunc(script.deeds(), func(d deed) bool { return d.known && !s.knows(path(d.path)) })
+	all := slices.DeleteFunc(script.deeds(), func(d deed) bool { return d.known && !s.knows(path(d.path)) && !s.folder(path(d.path)) })
 	if !script.chain {
 		if complained(ends(t.Output)) {
 			return
@@ -35,7 +37,11 @@ func (s *State) done(script script, t schema.Tool, m *schema.Message) {
 		})
 	}
 	for _, d := range all {
-		s.did(d, m)
+		if d.again || d.remade && s.folder(path(d.path)) {
+			s.forget(path(d.path))
+		} else {
+			s.did(d, m)
+		}
 	}
 }
 
@@ -75,7 +81,7 @@ func (s script) deeds() (all []deed) {
 		return clean(p)
 	}
 	var wrote, named []string // by this script
-	for _, c := range s.commands {
+	for i, c := range s.commands {
 		words := program(c.words)
 		for _, w := range words {
 			if words[0] != "mv" {
@@ -115,10 +121,27 @@ func (s script) deeds() (all []deed) {
 					d.action = Modified
 				}
 			}
+			if d.action == Deleted {
+				d.again, d.remade = madeAgain(s.commands[i+1:], base(d.path))
+			}
 			all = append(all, d)
 		}
 	}
 	return all
+}
+
+// madeAgain reports whether one of some commands may make a file of a name, since the
+// name is in it, or a file wherever it is. What is known of a command's deeds is no guess.
+func madeAgain(later []command, name string) (named, anywhere bool) {
+	for _, c := range later {
+		words := program(c.words)
+		if len(words) == 0 || c.complains() || words[0] == "git" || looking(words) && len(c.into) == 0 {
+			continue
+		}
+		anywhere = true
+		named = named || strings.Contains(strings.Join(words, " "), name) || slices.ContainsFunc(c.into, func(t target) bool { return base(t.path) == name })
+	}
+	return named, anywhere
 }
 
 // write is the deed of writing into a file.
@@ -156,7 +179,9 @@ func doneBy(words []string, plain []bool) (all []deed) {
 		return all
 	}
 	paths, flags := operands(words[1:])
+	forced := false // it succeeds whether there is such a file or not, or takes whole folders
 	for _, f := range flags {
+		forced = forced || strings.ContainsAny(f, "frR")
 		if strings.HasPrefix(f, "--") && f != "--force" && f != "--recursive" || f == "-n" || strings.HasPrefix(f, "-t") {
 			return nil
 		}
@@ -167,7 +192,7 @@ func doneBy(words []string, plain []bool) (all []deed) {
 	switch words[0] {
 	case "rm", "unlink":
 		for _, p := range sure(paths, words, plain) {
-			all = append(all, deed{path: p, action: Deleted})
+			all = append(all, deed{path: p, action: Deleted, known: forced})
 		}
 	case "mv", "cp":
 		if !slices.Contains(plain, false) {

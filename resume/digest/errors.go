@@ -17,21 +17,20 @@ const (
 	fileKey    = "file "
 )
 
-// result notes a failure, or settles those before of the same key.
+// result notes a failure, or settles those before of the same key. What failed again, in
+// the same way or another, is one error.
 func (s *State) result(key, what string, t schema.Tool, result string, m *schema.Message) {
 	key = shortKey(strings.ToValidUTF8(key, "\uFFFD"))
 	if result != OK && result != Failed {
 		return
 	}
-	s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool {
-		return e.Key == key || result == OK && settled(e.Key, key) || result == Failed && retried(e.Key, key)
-	})
+	s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool { return e.Key == key || settled(e.Key, key) })
 	if result != Failed {
 		return
 	}
 	heading, line := complaint(t)
 	// A command that does not say what is wrong may not have failed.
-	if !strings.HasPrefix(key, commandKey) || complains(strings.ToLower(heading+" "+line)) || failedLine(line) {
+	if !strings.HasPrefix(key, commandKey) || complains(heading+" "+line) {
 		n := s.note(cut(what, maxWhat)+": "+strings.TrimSpace(heading+" "+cmp.Or(line, Failed)), m)
 		n.Key = key
 		s.Errors = bounded(append(s.Errors, n), maxErrors)
@@ -67,29 +66,18 @@ func settled(failure, success string) bool {
 	return false
 }
 
-// retried reports whether a command that failed is one that failed before, told to do it in
-// some other way.
-func retried(failure, again string) bool {
-	before, ok := strings.CutPrefix(failure, commandKey)
-	core, also := strings.CutPrefix(again, commandKey)
-	return ok && also && sameProgram(purposes(core), before)
-}
-
-// worked notes that programs have succeeded: what they failed at before, in some other
-// way, is no open error any more. Tests that pass settle no other tests. Nor is open what
-// the work has gone on without, as the success of several commands shows.
-func (s *State) worked(commands string, looks bool) {
+// worked notes that a command which does more than look has succeeded. What the work has
+// gone on without, as the success of several commands shows, is no open error any more,
+// unless it checks something, as tests do.
+func (s *State) worked() {
 	const without = 5
-	done := purposes(commands)
-	for i := range s.Errors {
-		if !looks {
-			s.Errors[i].Since++
-		}
-	}
 	s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool {
-		before, ok := strings.CutPrefix(e.Key, commandKey)
-		return ok && sameProgram(done, before) || e.Since >= without
+		command, ok := strings.CutPrefix(e.Key, commandKey)
+		return ok && e.Since >= without-1 && !checks(command)
 	})
+	for i := range s.Errors {
+		s.Errors[i].Since++
+	}
 }
 
 // Complaint is the line of a failed call's output that says best what is wrong, "" if
@@ -111,7 +99,7 @@ func complaint(t schema.Tool) (heading, line string) {
 		if heading != "" {
 			return heading, l
 		}
-		if complains(strings.ToLower(l)) {
+		if complains(l) {
 			if !strings.HasSuffix(l, ":") {
 				return "", l
 			}
@@ -162,6 +150,3 @@ func framed(l string) bool {
 func warns(l string) bool {
 	return strings.HasPrefix(l, "** WARNING") || strings.HasPrefix(l, "** ") && strings.HasSuffix(l, ".") || strings.HasPrefix(strings.ToLower(l), "warning")
 }
-
-// complains reports whether a line of output, in lower case, tells of a failure.
-func complains(l string) bool { return !has("no failures", l) && has("failures", l) }

@@ -141,6 +141,12 @@ func (s *State) touch(at, action string, m *schema.Message) {
 	}
 }
 
+// forget takes out what is known of the file at a path, or of the files in that folder.
+func (s *State) forget(at string) {
+	at = s.known(at)
+	s.Files = slices.DeleteFunc(s.Files, func(f File) bool { return f.Path == at || strings.HasPrefix(f.Path, strings.TrimSuffix(at, "/")+"/") })
+}
+
 // file returns where the file at a path is in s.Files, -1 if it is not there.
 // Tools and commands name a file by its whole path or by the one below the folder
 // that they work in. That may be one of two files: then it is neither. Nor is a name

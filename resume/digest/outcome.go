@@ -19,46 +19,33 @@ func Outcome(t schema.Tool) string {
 	switch {
 	case result == Failed && t.ExitCode != nil && *t.ExitCode == 1 && succeeded(t):
 		return OK
-	case result == NoResult && t.Success != nil && masked(t):
+	case result == NoResult && t.Success != nil && tellsOfFailure(t):
 		return Failed
-	case result != OK || !masked(t):
+	case result != OK:
 		return result
 	}
 	// What a command that only looks shows may be the log of another.
-	if script := parse(leading(rawjson.Get(t.Input, "command"))); !script.looks() && (script.piped || !script.chain) {
+	if script := parse(leading(rawjson.Get(t.Input, "command"))); !script.looks() && (script.piped || !script.chain) && tellsOfFailure(t) {
 		return Failed
 	}
-	return result
+	return OK
 }
 
-// masked reports whether the output of a command tells that a program failed.
-func masked(t schema.Tool) bool {
+// tellsOfFailure reports whether the output of a command says that a program failed: a
+// line that sums up a run does, and any other behind which no run is summed up that
+// passed.
+func tellsOfFailure(t schema.Tool) (failed bool) {
 	for l := range outputLines(t) {
-		if failedLine(l) {
+		switch {
+		case matches("failure summaries", l):
 			return true
+		case matches("failed lines", l):
+			failed = true
+		case failed && matches("passed summaries", l):
+			failed = false
 		}
 	}
-	return false
-}
-
-// failedLine reports whether a line of output tells that a program failed.
-func failedLine(l string) bool {
-	l = strings.ToLower(l)
-	return !has("no failures", l) && (begins("failed lines", l) || has("failed anywhere", l)) || countsFailures(l)
-}
-
-// countsFailures reports whether a line sums up tests of which some failed: "14 tests,
-// 2 failures".
-func countsFailures(l string) bool {
-	fields := strings.FieldsFunc(l, func(r rune) bool { return r == ' ' || r == ',' || r == ';' || r == '(' || r == ')' })
-	tests := false
-	for i, w := range fields {
-		tests = tests || strings.HasPrefix(w, "test") || strings.HasPrefix(w, "spec") || strings.HasPrefix(w, "passed") || strings.HasPrefix(w, "example")
-		if i > 0 && (w == "failures" || w == "failure" || w == "failed") && strings.Trim(fields[i-1], "0123456789") == "" && strings.Trim(fields[i-1], "0") != "" {
-			return tests || slices.Contains(fields, "passed")
-		}
-	}
-	return false
+	return failed
 }
 
 // succeeded reports whether the output of a command ends in the report of a success, and
@@ -66,12 +53,17 @@ func countsFailures(l string) bool {
 func succeeded(t schema.Tool) bool {
 	last := ""
 	for l := range outputLines(t) {
-		if l = strings.ToLower(l); complains(l) || failedLine(l) {
+		if complains(l) {
 			return false
 		}
 		last = l
 	}
-	return has("successes", last)
+	return matches("successes", last) && !matches("no successes", last)
+}
+
+// complains reports whether a line of output tells of a failure.
+func complains(l string) bool {
+	return !matches("no failures", l) && has("failures", strings.ToLower(l)) || matches("failure summaries", l) || matches("failed lines", l)
 }
 
 // reported is how a call ended by what its agent says. What a call put out may be

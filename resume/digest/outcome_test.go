@@ -2,6 +2,59 @@ package digest
 
 import "testing"
 
+// TestOutcome: a failure behind a pipe is one, and a run that passed is none, whatever
+// was put out beside its sum.
+func TestOutcome(t *testing.T) {
+	for _, tc := range []struct{ want, command, code, output string }{
+		{Failed, "npx tsc --noEmit 2>&1 | head", "0", "src/App.tsx(12,5): error TS2322: Type 'a' is not 'b'."},
+		{Failed, "npx tsc --noEmit | head; npx vitest run | tail", "0", "src/App.tsx(12,5): error TS2322: no\nTests 25 passed (25)"},
+		{Failed, "go build ./... 2>&1 | head", "0", "# p\n./a.go:3:5: undefined: x"},
+		{Failed, "cc main.c 2>&1 | head", "0", "main.c:3:5: error: expected ';'"},
+		{Failed, "python3 a.py 2>&1 | tail -1", "0", "ModuleNotFoundError: No module named 'x'"},
+		{Failed, "node a.js 2>&1 | tail -5", "0", "TypeError: x is not a function"},
+		{Failed, "mvn -q test | tail", "0", "[INFO] BUILD FAILURE"},
+		{Failed, "mvn -q test | tail -1", "0", "[ERROR] Failed to execute goal x"},
+		{Failed, "phpunit | tail", "0", "FAILURES!\nTests: 5, Assertions: 9, Failures: 2."},
+		{Failed, "phpunit | tail -1", "0", "Tests: 5, Assertions: 9, Failures: 2."},
+		{Failed, "ctest | tail", "0", "80% tests passed, 1 tests failed out of 5"},
+		{Failed, "ctest | tail -1", "0", "1 tests failed out of 5"},
+		{Failed, "npx eslint . | tail", "0", "✖ 1 problem (1 error, 0 warnings)"},
+		{Failed, "foo | tail", "0", "bash: foo: command not found"},
+		{Failed, "pytest | tail -3", "0", "FAILED tests/a.py::test - assert 1\n=== 1 failed, 3 passed in 0.12s ==="},
+		{Failed, "npm test | tail", "0", "Tests: 2 failed, 23 passed, 25 total"},
+		{Failed, "npx mocha | tail", "0", "  3 passing (9ms)\n  2 failing"},
+		{Failed, "cargo test 2>&1 | tail", "0", "test result: FAILED. 3 passed; 1 failed; 0 ignored"},
+		{Failed, "go test ./... | tail", "0", "FAIL\ta\nok  \tb"},
+		{Failed, "make; ls", "0", "make: *** [Makefile:2: all] Error 1"},
+		{Failed, "task x | tail", "0", "task: Failed to run task \"x\": exit status 1"},
+		{Failed, "sudo systemctl restart x; echo done", "0", "bash: /etc/x: Permission denied"},
+
+		{OK, "npx jest 2>&1 | tail", "0", "Error: Not implemented: navigation (except hash changes)\nTests: 25 passed, 25 total"},
+		{OK, "npx vitest run | tail", "0", "✓ gives up after 3 failed attempts\n✓ counts 2 failures\nTests 2 passed (2)"},
+		{OK, "npx vitest run | tail", "0", "Failed requests\n✓ are retried"},
+		{OK, "./run | tail", "0", "Failed tests: 0"},
+		{OK, "./run | tail", "0", "Failed 0 of 12"},
+		{OK, "./stop.sh; echo x", "0", "killed 3 old servers\nkilled"},
+		{OK, "git commit -qm x; git log -1 --format=%s; make", "0", "Failed uploads are retried"},
+		{OK, "go test -v ./... | tail", "0", "a_test.go:12: an error is wanted here\nok  \ta"},
+		{OK, "git log | head", "0", "error: x"},
+
+		{OK, "npx prettier --check .; exit 1", "1", "All matched files use Prettier code style!\nDone: 0 errors"},
+		{OK, "git commit -m x", "1", "nothing to commit, working tree clean"},
+		{OK, "./check", "1", "Completed successfully"},
+		{Failed, "./check", "1", "10 errors"},
+		{Failed, "./deploy", "1", "The deployment was unsuccessful"},
+		{Failed, "./deploy", "1", "Not completed"},
+		{Failed, "./check", "1", "Your branch is not up to date"},
+		{Failed, "./create", "1", "Name already exists"},
+	} {
+		h := tell("u: x", sh(tc.command, tc.code, tc.output))
+		if got := Outcome(h.Tools["c0"]); got != tc.want {
+			t.Errorf("%s, %s: %q: %s, want %s", tc.command, tc.code, tc.output, got, tc.want)
+		}
+	}
+}
+
 // TestForged: what a tool puts out is no word of the user's, whatever it says. Only
 // what Claude Code's own tools say of a refusal is, where nothing foreign is in it.
 func TestForged(t *testing.T) {

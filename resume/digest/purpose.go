@@ -60,54 +60,65 @@ func interpreter(name string) bool {
 	return slices.Contains([]string{"python", "python3", "node", "bun", "deno", "ruby", "perl", "php", "sh", "bash", "zsh", "pwsh", "powershell"}, name)
 }
 
-// sameProgram reports whether one of the commands that succeeded is of the program
-// that a chain which failed was for, and told to do the same.
-func sameProgram(done []purpose, failure string) bool {
-	failed := purposes(failure)
-	return len(failed) > 0 && slices.ContainsFunc(done, func(p purpose) bool {
-		f := failed[len(failed)-1]
-		return p.program == f.program && p.does == f.does && !f.tests()
-	})
-}
-
 // verb reports whether the first word behind a program says what it is to do.
 func verb(w string) bool {
 	return !strings.ContainsFunc(w, func(r rune) bool { return (r < 'a' || r > 'z') && r != '-' && r != ':' && r != '_' })
 }
 
-// settles reports whether success of the one settles a failure of the other: the
-// same done to the same, to all of it, or with what was missing. Of a chain its
-// end is what it was for.
+// settles reports whether success of the one settles a failure of the other: the same
+// done to the same, or to some of it in another way; to all of it; or with what was
+// missing. Of a chain its end is what it was for.
 func settles(success, failure string) bool {
 	if success == failure {
 		return true
 	}
-	failed := purposes(failure)
-	if len(failed) == 0 {
-		return false
-	}
-	f := failed[len(failed)-1]
-	return slices.ContainsFunc(purposes(success), func(s purpose) bool {
+	f, ok := last(purposes(failure))
+	return ok && slices.ContainsFunc(purposes(success), func(s purpose) bool {
 		switch {
-		case s.tests() && f.tests() && !s.part && !slices.ContainsFunc(s.of, func(w string) bool { return strings.Trim(w, "./") != "" }):
+		case s.has(tests) && f.has(tests) && !s.part && !slices.ContainsFunc(s.of, func(w string) bool { return strings.Trim(w, "./") != "" }):
 			return true // all tests
 		case s.program != f.program:
 			return false
 		case s.program == "git" && slices.Contains([]string{"commit", "push"}, s.does):
 			return slices.Contains([]string{"merge", "rebase", "pull", "cherry-pick", "add", "commit", s.does}, f.does)
+		case s.has(tests) && f.does == "build": // what is tested was built
+			return overlap(s.of, f.of)
 		case s.does != f.does || s.part && !f.part:
 			return false
 		}
-		return within(s.of, f.of) || within(f.of, s.of)
+		return overlap(s.of, f.of) && !f.has(tests) || within(s.of, f.of) || within(f.of, s.of)
 	})
 }
 
-// tests reports whether a command runs tests.
-func (p purpose) tests() bool {
+func last(all []purpose) (p purpose, ok bool) {
+	if len(all) == 0 {
+		return p, false
+	}
+	return all[len(all)-1], true
+}
+
+// checks reports whether a chain of commands is for finding out whether something is as it
+// should be, so that only its own success settles it.
+func checks(core string) bool {
+	p, ok := last(purposes(core))
+	return ok && (p.has(tests) || p.has(builds))
+}
+
+// What programs that check something have in their names, or are told.
+const (
+	tests  = " test tests pytest jest vitest rspec phpunit ctest nextest "
+	builds = " build compile lint vet check typecheck tsc eslint clippy mypy ruff make cmake ninja gradle gradlew mvn "
+)
+
+// has reports whether one of the words of a command is among some.
+func (p purpose) has(some string) bool {
 	words := strings.FieldsFunc(p.program+" "+p.does, func(r rune) bool { return !wordRune(r) })
-	return slices.ContainsFunc(words, func(w string) bool {
-		return slices.Contains([]string{"test", "tests", "pytest", "jest", "vitest", "rspec", "phpunit", "ctest", "nextest"}, w)
-	})
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(some, " "+w+" ") })
+}
+
+// overlap reports whether something is in both lists.
+func overlap(a, b []string) bool {
+	return slices.ContainsFunc(a, func(w string) bool { return slices.Contains(b, w) })
 }
 
 // within reports whether all of a is in b.

@@ -22,14 +22,14 @@ func (s *State) ran(t schema.Tool, result string, m *schema.Message) {
 	script := parse(source)
 	whole := len(raw) <= endBytes
 	looks := whole && script.looks()
-	if result == OK {
-		s.worked(script.core(false), looks)
-	}
 	if looks && (result != Failed || found(t)) {
 		return
 	}
 	if !looks { // what is not there to look at is no error
 		s.result(script.key(), line, t, result, m)
+		if result == OK {
+			s.worked()
+		}
 	}
 	c := Command{Line: line, Looks: looks, Outcome: result, ExitCode: t.ExitCode, Message: identity(m), N: s.Messages}
 	s.Commands = slices.DeleteFunc(s.Commands, func(o Command) bool { return o.Line == line })
@@ -56,7 +56,7 @@ func (s script) key() string {
 // found reports whether what failed by its exit code only tells that nothing was
 // found, or that there is a difference.
 func found(t schema.Tool) bool {
-	return t.ExitCode != nil && *t.ExitCode == 1 && !complains(strings.ToLower(oneLine(ends(t.Output))))
+	return t.ExitCode != nil && *t.ExitCode == 1 && !slices.ContainsFunc(slices.Collect(outputLines(t)), complains)
 }
 
 // chained stands between the commands of a core.

@@ -12,7 +12,7 @@ func TestShell(t *testing.T) {
 		"ls -la && cat a | head":                      " [piped]",
 		"cd x && go test ./... 2>&1 | tail -5":        "go test ./... [piped]",
 		"FOO=1 BAR=\"a b\" sudo make -j2 all":         "make -j2 all [chain]",
-		"rm a 'b c' \"d\" && git rm -f e && unlink f": "rm a b c d && git rm -f e && unlink f [chain] -a -b c -d -e -f",
+		"rm a 'b c' \"d\" && git rm -f e && unlink f": "rm a b c d && git rm -f e && unlink f [chain] -a -b c -d ? -e -f",
 		"rm -- -a":                "rm -- -a [chain] --a",
 		"git rm --cached a; rm b": "git rm --cached a && rm b [] -b",
 		"git rm --cached a && mv -t d a && rm -n x": "git rm --cached a && mv -t d a && rm -n x [chain]",
@@ -53,7 +53,7 @@ func TestShell(t *testing.T) {
 		"jq .a=1 p.json > t.json && mv t.json p.json && make > u && mv u v":                   "mv t.json p.json && make && mv u v [chain writes] *p.json +v",
 		"cd /p/w && rm ../old ./b && cd .. && rm c; pushd /q && rm d && popd && rm e":         "rm ../old ./b && rm c && rm d && rm e [] -/p/old -/p/w/b -/p/c -/q/d",
 		"(cd /p && make); rm a; (cd /q; rm b)":                                                "make && rm a && rm b [] -a",
-		"cd /p && rm -rf logs && mkdir env && mv tree out.txt":                                "rm -rf logs && mkdir env && mv tree out.txt [chain] -/p/logs -/p/tree +/p/out.txt",
+		"cd /p && rm -rf logs && mkdir env && mv tree out.txt":                                "rm -rf logs && mkdir env && mv tree out.txt [chain] ? -/p/logs -/p/tree +/p/out.txt",
 		"cp a.conf /etc/conf.d && mv LICENSE .github":                                         "cp a.conf /etc/conf.d && mv LICENSE .github [chain] -LICENSE",
 		"cat <<< 'a' > b\nrm c":                                                               "rm c [writes] +b -c",
 		"if x; then echo a > b; fi; echo c | cat > d; x || echo e > f":                        "x && x [piped writes]",
@@ -113,6 +113,7 @@ func TestSettles(t *testing.T) {
 		{"go test ./...", "go test ./a", true}, {"go test ./a", "go test ./...", false}, {"go test ./a -run X", "go test ./a", false}, {"go test -race ./a", "go test ./a -run X -v", true},
 		{"mise run test", "go test ./a -run X", true}, {"npm test", "npm run test -- a", true}, {"npm run build", "npm run test", false}, {"cargo build", "", false}, {"", "make", false},
 		{"mix test test/a.exs", "mix test test/b.exs", false}, {"curl a", "curl b", false}, {"go build ./... && go test ./...", "go test ./b", true},
+		{"go test -c ./a -o x", "go build ./a", true}, {"npm test", "npm run build", false}, {"pip install --user a", "pip install a b", true}, {"go test ./a ./b", "go test ./b ./c", false},
 	} {
 		if got := settles(tc.success, tc.failure); got != tc.want {
 			t.Errorf("%q settles %q: %v", tc.success, tc.failure, got)

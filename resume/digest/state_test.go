@@ -179,10 +179,8 @@ func checkState(t *testing.T, s *State) {
 			t.Fatalf("%d bytes: %q", len(x), x)
 		}
 	}
-	for _, x := range []string{s.Fold.Ending} {
-		if len(x) > maxEnding {
-			t.Fatalf("%d bytes of speech", len(x))
-		}
+	if n := len(s.Fold.Ending); n > maxEnding+1+maxText {
+		t.Fatalf("%d bytes of speech", n)
 	}
 	checkLine(t, "summary", s.Summary(), maxSummary)
 }

@@ -16,8 +16,8 @@ type fold struct {
 	Asked       string   `json:"asked,omitempty"`       // what the user asked for; "" where the agent begins
 	Answered    bool     `json:"answered,omitempty"`    // the agent said or did something
 	Said        string   `json:"said,omitempty"`        // what its last answer begins with
-	Ending      string   `json:"ending,omitempty"`      // and what it ends with
-	Question    string   `json:"question,omitempty"`    // that it asks there
+	Question    string   `json:"question,omitempty"`    // that it ends with
+	Ending      string   `json:"ending,omitempty"`      // and what there is to choose, with that
 	Working     bool     `json:"working,omitempty"`     // the work went on after it
 	Unanswered  []string `json:"unanswered,omitempty"`  // questions of the last calls
 	Interrupted bool     `json:"interrupted,omitempty"` // the turn
@@ -151,13 +151,23 @@ func (s *State) heard(text string, working bool) {
 	if f.Working {
 		return
 	}
-	f.Ending = text[max(len(text)-maxEnding, 0):]
-	f.Ending = strings.ToValidUTF8(f.Ending, "")
-	f.Question = lastQuestion(all)
+	if f.Question = lastQuestion(all); f.Question != "" {
+		f.Ending = choices(text[max(len(text)-maxEnding, 0):]) + f.Question
+	}
 }
 
-// maxEnding is how many bytes of the end of an answer are kept.
+// maxEnding is how many bytes at the end of an answer may list what there is to choose.
 const maxEnding = 600
+
+// choices are the lines of lists in a text.
+func choices(text string) (list string) {
+	for l := range strings.Lines(strings.ToValidUTF8(text, "")) {
+		if _, ok := listItem(strings.TrimSpace(l)); ok {
+			list += strings.TrimSpace(l) + "\n"
+		}
+	}
+	return list
+}
 
 // beginning is the first of some sentences that says something: no heading, no
 // exclamation, nothing that only announces what follows.

@@ -2,6 +2,7 @@ package digest
 
 import (
 	_ "embed"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,10 +16,10 @@ var wordLists string
 var words = sync.OnceValue(func() map[string][]string {
 	lists, name := map[string][]string{}, ""
 	for line := range strings.Lines(wordLists) {
-		line = strings.TrimRight(line, "\n")
+		line = strings.TrimSuffix(line, "\n")
 		switch list, ok := strings.CutPrefix(line, "["); {
 		case line == "", strings.HasPrefix(line, "#"):
-		case ok:
+		case ok && strings.HasSuffix(list, "]"):
 			name = strings.TrimSuffix(list, "]")
 		default:
 			if entry, err := strconv.Unquote(line); err == nil {
@@ -30,6 +31,17 @@ var words = sync.OnceValue(func() map[string][]string {
 	return lists
 })
 
+// patterns are the lists of regular expressions, each as one, by their names.
+var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
+	all := map[string]*regexp.Regexp{}
+	for name, list := range words() {
+		if name, ok := strings.CutPrefix(name, "/"); ok {
+			all[name] = regexp.MustCompile("(?:" + strings.Join(list, ")|(?:") + ")")
+		}
+	}
+	return all
+})
+
 // listed reports whether a list has an entry.
 func listed(list, entry string) bool { return slices.Contains(words()[list], entry) }
 
@@ -38,7 +50,8 @@ func has(list, text string) bool {
 	return slices.ContainsFunc(words()[list], func(w string) bool { return strings.Contains(text, w) })
 }
 
-// begins reports whether a text in lower case begins with an entry of a list.
-func begins(list, text string) bool {
-	return slices.ContainsFunc(words()[list], func(w string) bool { return strings.HasPrefix(text, w) })
+// matches reports whether one of a list's regular expressions matches the beginning of a
+// line.
+func matches(list, line string) bool {
+	return patterns()[list].MatchString(line[:min(len(line), maxText)])
 }
