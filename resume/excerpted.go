@@ -100,7 +100,7 @@ func (b *builder) read(first, end, pruned int) *reading {
 
 // heading is that of a text, or of calls from the first to the last.
 func (b *builder) heading(first, last passage) string {
-	from, to := b.earlier+first.message+1, b.earlier+last.message+1
+	from, to := b.number(first.message), b.number(last.message)
 	switch {
 	case first.tool == "":
 		return fmt.Sprintf(" %d %s\n", from, first.speaker)
@@ -176,7 +176,7 @@ func (b *builder) spell(r *reading, lead []section, chosen []excerpt.Chosen, run
 			}
 			text.WriteString(spelled)
 			out.told[p.message] = true
-			part := Part{Message: b.earlier + p.message + 1, Tokens: tokens.Count(spelled), Whole: whole, What: p.speaker, Why: "it was said"}
+			part := Part{Message: b.number(p.message), Tokens: tokens.Count(spelled), Whole: whole, What: p.speaker, Why: "it was said"}
 			if p.tool != "" {
 				part.What, part.Why = strings.TrimSpace(p.heading), p.why(c)
 			}
@@ -244,7 +244,7 @@ func (b *builder) ranked(hd head, budget, last int) (choice, []LeftOut, bool) {
 	first := b.first(last)
 	r, made := b.read(first, len(b.h.messages), 0), b.modelled(first)
 	c, left, ok := b.tell(hd, budget, func(room, _ int) ([]section, []excerpt.Chosen) {
-		lead := led(notesHeading, spellNotes(b.state, min(budget*notesShare/100, notesMost), b.earlier+first+1))
+		lead := led(notesHeading, spellNotes(b.state, min(budget*notesShare/100, notesMost), b.number(first)))
 		known := []string{hd.text(nil)}
 		for _, s := range lead {
 			known = append(known, string(s))
@@ -341,33 +341,33 @@ const leastRoom = 40
 // is not, each in at most so many ranges.
 func (b *builder) leftOutOf(p extract, ranges int) []LeftOut {
 	var left []LeftOut
-	var nothing, partly numbers
+	nothing, partly := numbers{count: b.earlier}, numbers{}
 	size := 0 // tokens of what is not told, about
 	if b.earlier > 0 {
-		nothing = numbers{{1, b.earlier}}
+		nothing.ranges = [][2]int{{1, b.earlier}}
 	}
+	before := b.earlier // the number of the message before
 	for i := range p.told {
-		switch n := b.earlier + i + 1; {
+		n := b.number(i)
+		switch {
 		case !p.told[i]:
-			nothing = nothing.with(n)
+			nothing.add(before, n)
 			size += b.h.stored(&b.h.messages[i])
 		case p.lacking[i]:
-			partly = partly.with(n)
+			partly.add(before, n)
 		}
+		before = n
 	}
-	if len(nothing) > 0 {
+	if nothing.count > 0 {
 		if b.earlier > 0 {
 			size = 0 // those that were not read are not counted
 		}
-		left = append(left, LeftOut{"messages", nothing.count(), size, commandLine(b.session, "show", " --message "+nothing.in(ranges))})
+		left = append(left, LeftOut{"messages", nothing.count, size, commandLine(b.session, "show", " --message "+nothing.in(ranges))})
 	}
-	if len(partly) > 0 {
-		left = append(left, LeftOut{PartsOfMessages, partly.count(), 0, commandLine(b.session, "show", " --message "+partly.in(ranges))})
+	if partly.count > 0 {
+		left = append(left, LeftOut{PartsOfMessages, partly.count, 0, commandLine(b.session, "show", " --message "+partly.in(ranges))})
 	}
-	if b.aside > 0 {
-		left = append(left, LeftOut{"messages on branches that were left", b.aside, 0, commandLine(b.session, "show", "")})
-	}
-	return left
+	return append(left, b.neverTold(0)...)
 }
 
 // mostLeftOut is a list as long as one of [builder.leftOutOf] may be.
@@ -385,44 +385,43 @@ func (b *builder) mostLeftOut(budget int) []LeftOut {
 const rangeTokens = 500
 
 // numbers are those of messages, as ranges of which both ends are included.
-type numbers [][2]int
-
-// with is ns and n, which comes after them.
-func (ns numbers) with(n int) numbers {
-	if k := len(ns) - 1; k >= 0 && ns[k][1] == n-1 {
-		ns[k][1] = n
-		return ns
-	}
-	return append(ns, [2]int{n, n})
+type numbers struct {
+	ranges [][2]int
+	count  int // of messages
 }
 
-func (ns numbers) count() (n int) {
-	for _, r := range ns {
-		n += r[1] - r[0] + 1
+// add adds the number n, which comes behind those that were added; that of the message
+// before is last.
+func (ns *numbers) add(last, n int) {
+	ns.count++
+	if k := len(ns.ranges) - 1; k >= 0 && ns.ranges[k][1] == last {
+		ns.ranges[k][1] = n
+		return
 	}
-	return n
+	ns.ranges = append(ns.ranges, [2]int{n, n})
 }
 
 // in spells the numbers in at most so many ranges: between these are the widest gaps.
-func (ns numbers) in(ranges int) string {
-	if len(ns) > max(ranges, 1) {
-		gaps := make([]int, len(ns)-1) // indexes of the ranges before them
+func (ns *numbers) in(most int) string {
+	ranges := ns.ranges
+	if most = max(most, 1); len(ranges) > most {
+		gaps := make([]int, len(ranges)-1) // indexes of the ranges before them
 		for k := range gaps {
 			gaps[k] = k
 		}
-		slices.SortStableFunc(gaps, func(a, b int) int { return (ns[b+1][0] - ns[b][1]) - (ns[a+1][0] - ns[a][1]) })
-		gaps = gaps[:max(ranges, 1)-1]
+		slices.SortStableFunc(gaps, func(a, b int) int { return (ranges[b+1][0] - ranges[b][1]) - (ranges[a+1][0] - ranges[a][1]) })
+		gaps = gaps[:most-1]
 		slices.Sort(gaps)
-		var joined numbers
-		first := ns[0][0]
+		var joined [][2]int
+		first := ranges[0][0]
 		for _, k := range gaps {
-			joined = append(joined, [2]int{first, ns[k][1]})
-			first = ns[k+1][0]
+			joined = append(joined, [2]int{first, ranges[k][1]})
+			first = ranges[k+1][0]
 		}
-		ns = append(joined, [2]int{first, ns[len(ns)-1][1]})
+		ranges = append(joined, [2]int{first, ranges[len(ranges)-1][1]})
 	}
 	var all []string
-	for _, r := range ns {
+	for _, r := range ranges {
 		if r[0] == r[1] {
 			all = append(all, strconv.Itoa(r[0]))
 		} else {

@@ -126,7 +126,7 @@ func (b *builder) minimalState(hd head, budget, _ int) (choice, []LeftOut, bool)
 	last := max(b.lastSaid(), 0)
 	r := b.read(last, min(last+1, len(b.h.messages)), 0)
 	return b.tell(hd, budget, func(room, _ int) ([]section, []excerpt.Chosen) {
-		lead := led(notesHeading, spellNotes(b.state, room*2/3, b.earlier+last+1))
+		lead := led(notesHeading, spellNotes(b.state, room*2/3, b.number(last)))
 		return lead, r.Choose(excerpt.Options{Tokens: max(room-sectionTokens(lead), 0)})
 	}, r)
 }
@@ -139,7 +139,7 @@ func (b *builder) lastSaid() int {
 		if b.h.messages[i].Role != schema.User {
 			continue
 		}
-		if b.state == nil || b.state.LastUser.N == 0 || b.earlier+i+1 == b.state.LastUser.N {
+		if b.state == nil || b.state.LastUser.N == 0 || b.number(i) == b.state.LastUser.N {
 			return i
 		}
 		last = max(last, i)

@@ -77,7 +77,7 @@ type Payload struct {
 	Strategy   string
 	Original   int       // messages that the branch has
 	Included   int       // messages of the history that are in Text
-	Summarized int       // messages that only a summary in Text covers
+	Summarized int       // messages of which Text has nothing but a summary of some messages
 	Parts      []Part    // what is in Text, in its order
 	LeftOut    []LeftOut // what is not in Text
 	Warnings   []Warning // none of them changes Text
@@ -204,11 +204,7 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 	}
 	p.LeftOut = append(p.LeftOut, hd.cut...)
 	p.Original, p.Included = h.Earlier+len(h.Messages), len(h.Messages)-c.start
-	if strings.Trim(hd.summary, "…") != "" {
-		p.Summarized = h.Earlier + c.start
-	} else {
-		p.Summarized = c.summarized
-	}
+	p.Summarized = c.summarized
 	return p, nil
 }
 
@@ -251,23 +247,31 @@ type choice struct {
 // start on in full.
 func (b *builder) leftOut(start int) []LeftOut {
 	var left []LeftOut
-	stored, reasoning, thought := 0, 0, 0
+	stored := 0
 	for i := start; i < len(b.h.messages); i++ {
-		m := &b.h.messages[i]
-		stored += b.h.stored(m)
-		if m.Reasoning != "" {
-			reasoning++
-			thought += roughly(m.Reasoning)
-		}
+		stored += b.h.stored(&b.h.messages[i])
 	}
 	if n := b.earlier + start; n > 0 {
 		left = append(left, LeftOut{"earlier messages", n, b.earlierTokens(stored), commandLine(b.session, "show", "")})
 	}
+	return append(left, b.neverTold(start)...)
+}
+
+// neverTold lists what no payload includes: what stands on branches that were left, and
+// what the model thought before it spoke, from the message start on.
+func (b *builder) neverTold(start int) (left []LeftOut) {
 	if b.aside > 0 {
 		left = append(left, LeftOut{"messages on branches that were left", b.aside, 0, commandLine(b.session, "show", "")})
 	}
-	if reasoning > 0 {
-		left = append(left, LeftOut{"passages of reasoning", reasoning, thought, commandLine(b.session, "show", " --reasoning")})
+	count, size := 0, 0
+	for i := start; i < len(b.h.messages); i++ {
+		if text := b.h.messages[i].Reasoning; text != "" {
+			count++
+			size += roughly(text)
+		}
+	}
+	if count > 0 {
+		left = append(left, LeftOut{"passages of reasoning", count, size, commandLine(b.session, "show", " --reasoning")})
 	}
 	return left
 }

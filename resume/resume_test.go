@@ -179,7 +179,7 @@ func TestEarlier(t *testing.T) {
 	h.Earlier = 1000
 	s.Tokens = 90_000
 	p := mustBuild(t, s, h, o)
-	if p.Strategy != Ranked || p.Included != 6 || p.Summarized != 1000 || p.LeftOut[0].Count != 1000 {
+	if p.Strategy != Ranked || p.Included != 6 || p.Summarized != 0 || p.LeftOut[0].Count != 1000 {
 		t.Errorf("%+v", p)
 	}
 	if n := p.LeftOut[0].Tokens; n < 89_000 || n > 90_000 {

@@ -149,19 +149,20 @@ func (b *builder) recentPlusSummary(hd head, budget, last int) (choice, []LeftOu
 	return c, left, ok && c.summarized > 0
 }
 
-// summarized counts the messages that parts tell only summaries of.
+// summarized counts the messages of which parts have nothing but a summary.
 func (b *builder) summarized(parts []Part) (n int) {
-	told := map[int]bool{}
+	included, covered := map[int]bool{}, map[int]bool{}
 	for _, p := range parts {
-		told[p.Message] = true
+		included[p.Message] = true
 	}
 	for _, p := range parts {
 		var from, to int
 		if _, err := fmt.Sscanf(" "+p.What, recapHeading, &from, &to); err != nil {
 			continue
 		}
-		for i := from; i <= to; i++ {
-			if !told[i] {
+		for i := range b.h.messages {
+			if k := b.number(i); k >= from && k <= to && !included[k] && !covered[k] {
+				covered[k] = true
 				n++
 			}
 		}
@@ -172,8 +173,8 @@ func (b *builder) summarized(parts []Part) (n int) {
 // recapHeading stands over the summary of a range of messages.
 const recapHeading = " summary of messages %d to %d"
 
-// leastRecap is the room, in tokens, that a summary must have: with less for each,
-// neighbours are told as one.
+// leastRecap is the room, in tokens, that a summary should have: with less for each,
+// neighbours stand under one heading.
 const leastRecap = 80
 
 // tellRecaps tells recaps in most tokens, about: those that need no more than their
@@ -195,7 +196,7 @@ func (b *builder) tellRecaps(recaps []recap, most int) (lead []section) {
 			text = summary.Condense(text, (most-short)*n/long)
 		}
 		if text != "" {
-			heading := fmt.Sprintf(recapHeading, b.earlier+r.Start+1, b.earlier+r.End)
+			heading := fmt.Sprintf(recapHeading, b.number(r.Start), b.number(r.End-1))
 			if r.by != "" && r.by != schema.Extracted {
 				heading += ", made by a model (" + oneLine(r.by) + ")"
 			}
@@ -205,20 +206,14 @@ func (b *builder) tellRecaps(recaps []recap, most int) (lead []section) {
 	return lead
 }
 
-// joined makes at most n recaps of all, each of about as many.
+// joined puts neighbours together that the same made, so that there are about n.
 func joined(all []recap, n int) (out []recap) {
-	for k := range n {
-		from, to := k*len(all)/n, (k+1)*len(all)/n
-		if from == to {
+	each := (len(all) + n - 1) / n
+	for i, r := range all {
+		if k := len(out) - 1; i%each != 0 && out[k].End == r.Start && out[k].by == r.by {
+			out[k].End = r.End
+			out[k].text = strings.TrimRight(out[k].text, "\n") + "\n\n" + r.text
 			continue
-		}
-		r := all[from]
-		for _, next := range all[from+1 : to] {
-			r.End = next.End
-			if next.by != r.by {
-				r.by = ""
-			}
-			r.text = strings.TrimRight(r.text, "\n") + "\n\n" + next.text
 		}
 		out = append(out, r)
 	}

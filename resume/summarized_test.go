@@ -2,6 +2,8 @@ package resume
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -123,5 +125,65 @@ func TestModelSummaries(t *testing.T) {
 	o.Budget = 2000
 	if p := mustBuild(t, s, h, o); strings.Contains(p.Text, "number1") {
 		t.Error("a summary that does not hold any more")
+	}
+}
+
+// TestJoined: under one heading stand only neighbours, and of one maker.
+func TestJoined(t *testing.T) {
+	at := func(from, to int, by string) recap { return recap{summary.Range{Start: from, End: to}, "text", by} }
+	for _, tc := range []struct {
+		all  []recap
+		n    int
+		want string
+	}{
+		{[]recap{at(0, 50, "a"), at(50, 100, "a"), at(100, 150, "a"), at(150, 200, "a")}, 2, "0-100 100-200 "},
+		{[]recap{at(0, 50, "a"), at(100, 150, "a"), at(150, 200, "a")}, 1, "0-50 100-200 "},
+		{[]recap{at(0, 50, "a"), at(50, 100, "b"), at(100, 150, "b")}, 1, "0-50 50-150 "},
+		{nil, 3, ""},
+	} {
+		got := ""
+		for _, r := range joined(tc.all, tc.n) {
+			got += fmt.Sprintf("%d-%d ", r.Start, r.End)
+		}
+		if got != tc.want {
+			t.Errorf("%v in %d: %s, want %s", tc.all, tc.n, got, tc.want)
+		}
+	}
+}
+
+// TestNumbersOfABranch: where branches were left, messages keep the numbers that they have in
+// the conversation, and what names them does, too.
+func TestNumbersOfABranch(t *testing.T) {
+	s, h, o := long(300)
+	for i := range h.Messages {
+		h.Messages[i].Number = i + 1
+		if i >= 100 {
+			h.Messages[i].Number += 40
+		}
+	}
+	h.Messages[7].Reasoning = "It thinks."
+	h.Aside, o.Budget = 40, 2000
+	p := mustBuild(t, s, h, o)
+	var shown string
+	reasoning := false
+	for _, l := range p.LeftOut {
+		if l.What == "messages" {
+			shown = l.Show
+			if l.Count+p.Included != 600 {
+				t.Errorf("%d left out, %d included", l.Count, p.Included)
+			}
+		}
+		reasoning = reasoning || l.What == "passages of reasoning" && l.Count == 1 && strings.Contains(l.Show, " --reasoning ")
+	}
+	if !reasoning {
+		t.Errorf("reasoning: %+v", p.LeftOut)
+	}
+	if last := p.Parts[len(p.Parts)-2]; last.Message != 640 || !strings.Contains(p.Text, "\n~~~~ 640 assistant\n") {
+		t.Errorf("the last part is of %d", last.Message)
+	}
+	for _, n := range regexp.MustCompile(`[0-9]+`).FindAllString(strings.Split(shown, " ")[3], -1) {
+		if k, _ := strconv.Atoi(n); k > 100 && k <= 140 {
+			t.Errorf("%s names %d", shown, k)
+		}
 	}
 }

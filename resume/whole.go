@@ -40,7 +40,7 @@ func (b *builder) whole(hd head, budget, last int) (c choice, ok bool) {
 		text.WriteString(c.text + "\n" + introduction(run) + fence + fenceOpen)
 		for i, s := range slices.Backward(body) {
 			what, _, _ := strings.Cut(strings.TrimSpace(string(s)), "\n")
-			c.parts = append(c.parts, Part{what, b.earlier + of[i] + 1, tokens.Count(fence + string(s)), true, "everything fits"})
+			c.parts = append(c.parts, Part{what, b.number(of[i]), tokens.Count(fence + string(s)), true, "everything fits"})
 			text.WriteString(fence + string(s))
 		}
 		text.WriteString(fence + fenceClose)
@@ -57,6 +57,14 @@ func (b *builder) first(last int) int {
 		return max(len(b.h.messages)-last, 0)
 	}
 	return 0
+}
+
+// number is that of the message at i in the conversation.
+func (b *builder) number(i int) int {
+	if i < len(b.h.messages) && b.h.messages[i].Number > 0 {
+		return b.h.messages[i].Number
+	}
+	return b.earlier + i + 1
 }
 
 // extraCalls returns by message the calls that only their own line ties to it,

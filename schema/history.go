@@ -7,8 +7,8 @@ import "slices"
 type History struct {
 	Messages []Message       // each id once, its greatest rev, on the branch that is resumed, oldest first
 	Tools    map[string]Tool // by call id, the greatest rev of each
-	Earlier  int             // messages of the conversation before the first of Messages that were not read
-	Aside    int             // messages that were read but stand on branches that were left (rewinds)
+	Earlier  int             // messages of the conversation before the first of Messages
+	Aside    int             // messages behind that one that stand on branches that were left (rewinds)
 }
 
 // Calls are those that a message names, each once, in their order. One that is not

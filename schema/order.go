@@ -57,6 +57,66 @@ func Branch(msgs []Message) (path []Message, aside int) {
 	return path, len(msgs) - len(path)
 }
 
+// Number gives the messages of a branch their places in a conversation of total messages,
+// of which all holds the branch and what stands behind its first message. The last has the
+// last place. What stands on a branch that was left comes right behind the message that it
+// follows, before what was said instead of it: so the end tells the places of its messages,
+// and clones that merged their logs in different orders give the same ones.
+func Number(path, all []Message, total int) {
+	left := leftBehind(path, all)
+	for i := len(path) - 1; i >= 0; i-- {
+		total -= left[i]
+		path[i].Number = max(total, 1)
+		total--
+	}
+}
+
+// leftBehind counts by message of a branch those that follow it on branches that were left
+// and stand behind it.
+func leftBehind(path, all []Message) []int {
+	left := make([]int, len(path))
+	if len(path) == len(all) {
+		return left
+	}
+	const none = -1
+	on := make(map[string]int, len(path)) // where a message is in path
+	for i := range path {
+		on[path[i].ID] = i
+	}
+	parent, before := make(map[string]string, len(all)), ""
+	for i := range all {
+		parent[all[i].ID] = cmp.Or(all[i].ParentID, before) // another native session goes on from there
+		before = cmp.Or(all[i].ID, before)
+	}
+	follows := map[string]int{"": none} // the last message of path that one follows, by id
+	passed := none                      // the last one of path
+	var above []string
+	for i := range all {
+		if k, ok := on[all[i].ID]; ok {
+			passed = max(passed, k)
+			continue
+		}
+		above = above[:0]
+		k, known := none, false
+		for id := all[i].ID; !known && len(above) <= len(all); id = parent[id] {
+			if k, known = on[id]; !known || id == "" {
+				k, known = follows[id]
+			}
+			above = append(above, id)
+		}
+		if !known { // a cycle, which only a damaged file has
+			k = none
+		}
+		for _, id := range above {
+			follows[id] = k
+		}
+		if k >= 0 && k <= passed {
+			left[k]++
+		}
+	}
+	return left
+}
+
 // linear reports whether each message follows the one before it: by its parent,
 // or because that is not there.
 func linear(msgs []Message) bool {

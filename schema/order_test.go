@@ -97,6 +97,37 @@ func randomTree(r *rand.Rand, n int) []Message {
 	return list
 }
 
+// TestNumber: a message has the same place whatever is read of the log, and in whatever
+// order clones merged it.
+func TestNumber(t *testing.T) {
+	for _, tt := range []struct{ file, want string }{
+		{"", ""},
+		{"a b<a c<b", "a1 b2 c3"},
+		{"- a - b<a", "1 a2 3 b4"},
+		{"a b<a@01 c<b@02 d<a@03 e<d@04", "a1 d4 e5"},
+		{"a d<a@03 e<d@04 b<a@01 c<b@02", "a1 d4 e5"},
+		{"a d<a@03 b<a@01 e<d@04 c<b@02", "a1 d4 e5"},
+		{"a b<a@01 c<b@02 x<b@03 y<x@04 d<a@05 e<d@06 f<d@07", "a1 d6 f8"},
+		{"a b<a@01 s@02 t<s@03 c<a@09 d<c@10", "a1 c5 d6"}, // s, of another session, followed b
+		{"b<x@01 c<b@05 d<y@02 e<c@06", "b2 c3 e4"}, // d, whose parent is not there, is counted as if it stood before all
+	} {
+		list := msgs(t, tt.file)
+		path, _ := Branch(slices.Clone(list))
+		Number(path, list, len(list))
+		var got []string
+		for _, m := range path {
+			got = append(got, fmt.Sprint(m.ID, m.Number))
+		}
+		if s := strings.Join(got, " "); s != tt.want {
+			t.Errorf("%s: %s, want %s", tt.file, s, tt.want)
+		}
+	}
+	cycle := []Message{{ID: "a"}, {ID: "b", ParentID: "c"}, {ID: "c", ParentID: "b"}}
+	if Number(cycle[:1], cycle, 3); cycle[0].Number != 3 {
+		t.Errorf("before a cycle: %d", cycle[0].Number)
+	}
+}
+
 // TestArrangeIgnoresFileOrder: however a merge left the lines of a tree, the order
 // is the same.
 func TestArrangeIgnoresFileOrder(t *testing.T) {

@@ -63,6 +63,10 @@ type Message struct {
 	Sealed       string       `json:"sealed"` // reserved: the encrypted rest of the line
 
 	Unknown []rawjson.Member
+
+	// Number is the message's place in the conversation, from 1, where it was read as a
+	// part of a [History]. It is in no record.
+	Number int
 }
 
 // The types of blocks.

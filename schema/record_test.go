@@ -50,8 +50,8 @@ func TestRecordFields(t *testing.T) {
 // above is not tested by it.
 func noZero(t *testing.T, v reflect.Value) {
 	for i := range v.NumField() {
-		if v.Field(i).IsZero() {
-			t.Errorf("the test has no value for %s.%s", v.Type(), v.Type().Field(i).Name)
+		if f := v.Type().Field(i); v.Field(i).IsZero() && f.Name != "Number" { // which is in no record
+			t.Errorf("the test has no value for %s.%s", v.Type(), f.Name)
 		}
 	}
 }

@@ -22,10 +22,8 @@ type Limit struct {
 // hides nothing that is whole.
 //
 // With a limit only the end of the logs is read, whatever their length, as long as the
-// branch does not go far back. Then Aside is 0, and messages on branches that were
-// left are among Earlier. Whether a clone's messages that were merged
-// above the end are newer is looked for in the last megabyte before it, and
-// sampled further up.
+// branch does not go far back. Whether a clone's messages that were merged above the end
+// are newer is looked for in the last megabyte before it, and sampled further up.
 //
 // The error is a [*schema.VersionError] if a later cortext wrote it.
 func (c *Conversation) History(limit Limit) (schema.History, []Damage, error) {
@@ -59,7 +57,9 @@ func (c *Conversation) whole(limit Limit) (schema.History, []Damage, error) {
 		}
 	}
 	h := schema.History{Tools: map[string]schema.Tool{}}
-	h.Messages, h.Aside = schema.Branch(msgs.list)
+	h.Messages, _ = schema.Branch(msgs.list)
+	total := len(msgs.list)
+	schema.Number(h.Messages, msgs.list, total)
 	wanted := map[string]bool{}
 	for i := range h.Messages {
 		for _, call := range h.Messages[i].ToolCalls {
@@ -78,7 +78,12 @@ func (c *Conversation) whole(limit Limit) (schema.History, []Damage, error) {
 	for _, t := range tools.list {
 		h.Tools[t.ID] = t
 	}
-	cut(&h, limit)
+	n := len(h.Messages)
+	if cut(&h, limit); len(h.Messages) == n {
+		h.Aside = total - n
+	} else {
+		counted(&h, total)
+	}
 	return h, damage, nil
 }
 
@@ -132,7 +137,7 @@ func cut(h *schema.History, limit Limit) {
 	if from == 0 {
 		return
 	}
-	h.Earlier, h.Messages = from, h.Messages[from:]
+	h.Messages = h.Messages[from:]
 	wanted := map[string]bool{}
 	for i := range h.Messages {
 		for _, call := range h.Messages[i].ToolCalls {
@@ -144,6 +149,15 @@ func cut(h *schema.History, limit Limit) {
 			delete(h.Tools, id)
 		}
 	}
+}
+
+// counted notes how many of a conversation's messages stand before those of h, and how many
+// behind the first of these are on branches that were left.
+func counted(h *schema.History, total int) {
+	if len(h.Messages) > 0 {
+		h.Earlier = h.Messages[0].Number - 1
+	}
+	h.Aside = max(total-h.Earlier-len(h.Messages), 0)
 }
 
 // A budget says when a limit is reached, going backwards.

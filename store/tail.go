@@ -53,6 +53,7 @@ func (c *Conversation) tail(limit Limit) (h schema.History, damage []Damage, ok 
 			}
 		}
 	}
+	total := len(h.Messages)
 	if !t.all {
 		if newer, err := newerBefore(f, t.start, t.last(), parentsOf(t.messages, t.next)); newer || err != nil {
 			return h, nil, false, nil
@@ -61,8 +62,10 @@ func (c *Conversation) tail(limit Limit) (h schema.History, damage []Damage, ok 
 		if err != nil {
 			return h, nil, false, err
 		}
-		h.Earlier = max(sess.MessageCount-len(h.Messages), 0)
+		total = max(total, sess.MessageCount)
 	}
+	schema.Number(h.Messages, h.Messages, total)
+	counted(&h, total)
 	for _, found := range []struct {
 		name   string
 		damage []jsonl.Damage
@@ -169,10 +172,16 @@ func (t *tailReader) add(m schema.Message) error {
 	return findErr
 }
 
-// checkFirst refuses a beginning that hangs on what comes after it.
+// checkFirst refuses a beginning that hangs on what comes after it, and an end that a later
+// line of a message further up is newer than.
 func (t *tailReader) checkFirst() error {
 	if t.next != nil && t.seen[t.next.ParentID] {
 		return errNotOneThread
+	}
+	for _, m := range t.revs {
+		if !m.Timestamp.Time().Before(t.last().Time()) {
+			return errNotOneThread
+		}
 	}
 	return nil
 }

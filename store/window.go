@@ -41,7 +41,7 @@ func (c *Conversation) windowOf(f *os.File, size, n int64, limit Limit) (h schem
 	}
 	cut := bytes.IndexByte(text, '\n') + 1 // of the line that it begins within
 	t := links{lines: map[string][][]byte{}}
-	if !t.read(text[cut:]) {
+	if !t.read(text[cut:]) || !t.choose() {
 		return h, nil, false, nil
 	}
 	path, _ := schema.Branch(t.messages)
@@ -49,7 +49,7 @@ func (c *Conversation) windowOf(f *os.File, size, n int64, limit Limit) (h schem
 		return h, nil, false, err
 	}
 	last, parents := path[len(path)-1], parentsOf(t.messages)
-	if slices.ContainsFunc(t.messages, func(m schema.Message) bool {
+	if slices.ContainsFunc(append(t.messages[:len(t.messages):len(t.messages)], t.revised...), func(m schema.Message) bool {
 		return m.ID != last.ID && !parents[m.ID] && !m.Timestamp.Time().Before(last.Timestamp.Time())
 	}) {
 		return h, nil, false, nil // two ends, of which the beginning may show which is resumed
@@ -61,13 +61,16 @@ func (c *Conversation) windowOf(f *os.File, size, n int64, limit Limit) (h schem
 	if err != nil {
 		return h, nil, false, err
 	}
-	h.Earlier = max(s.MessageCount-len(h.Messages), 0)
+	total := max(s.MessageCount, len(t.messages))
+	schema.Number(h.Messages, t.messages, total)
+	counted(&h, total)
 	return h, damage, true, nil
 }
 
 // links are what ties the messages of a part of a log together.
 type links struct {
 	messages []schema.Message    // with id, parent and time only
+	revised  []schema.Message    // likewise, of later lines of messages whose first is further up
 	lines    map[string][][]byte // by id
 }
 
@@ -85,6 +88,7 @@ func (t *links) read(part []byte) (ok bool) {
 		}
 		have, known := t.lines[id]
 		if !known && bytes.Contains(line, []byte(`"rev":`)) && rawjson.Get(line, "rev") != nil {
+			t.revised = append(t.revised, linkIn(line, id))
 			continue // its place is further up
 		}
 		t.lines[id] = append(have, line)
@@ -93,6 +97,35 @@ func (t *links) read(part []byte) (ok bool) {
 		}
 	}
 	return len(t.messages) > 0
+}
+
+// choose takes of the messages with several lines the one that counts: it may name another
+// parent or another time than the first. ok is false if a line is damaged.
+func (t *links) choose() (ok bool) {
+	for i := range t.messages {
+		m := &t.messages[i]
+		if all := t.lines[m.ID]; len(all) > 1 {
+			best, err := bestOf(all)
+			if err != nil {
+				return false
+			}
+			m.ParentID, m.Timestamp = best.ParentID, best.Timestamp
+		}
+	}
+	return true
+}
+
+// bestOf is the message of several lines with one id.
+func bestOf(lines [][]byte) (schema.Message, error) {
+	best := newest[schema.Message]{rank: messageRank, less: saysLess}
+	for _, line := range lines {
+		m, err := schema.ParseMessage(line)
+		if err != nil {
+			return m, err
+		}
+		best.add(m.ID, m, 0)
+	}
+	return best.list[0], nil
 }
 
 // linkIn reads the parent and the time of the message in a line. They are found without
@@ -136,15 +169,11 @@ func (c *Conversation) endOf(path []schema.Message, lines map[string][][]byte, l
 			break
 		}
 		_, follows = lines[m.ParentID] // one without a parent follows what may stand further up
-		best := newest[schema.Message]{rank: messageRank, less: saysLess}
-		for _, line := range lines[m.ID] {
-			full, err := schema.ParseMessage(line)
-			if err != nil {
-				return h, nil, false, nil
-			}
-			best.add(full.ID, full, 0)
+		full, err := bestOf(lines[m.ID])
+		if err != nil {
+			return h, nil, false, nil
 		}
-		*m = best.list[0]
+		*m = full
 		var findErr error
 		b.take(m, func(id string) *schema.Tool {
 			tool, err := tools.find(id)

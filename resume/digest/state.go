@@ -35,7 +35,7 @@ type Note struct {
 	Key     string `json:"key,omitempty"`   // of an error: what has to succeed to settle it; of a decision: what it decides
 	Since   int    `json:"since,omitempty"` // of an error: the commands that have succeeded since
 	Message string `json:"message,omitempty"`
-	N       int    `json:"n,omitempty"` // of the message in the conversation, from 1
+	N       int    `json:"n,omitempty"` // the number of that message
 }
 
 // A File is a file that the agent changed, by the path that it wrote.
@@ -81,7 +81,7 @@ const (
 // only, not on how many of them one Add was given.
 type State struct {
 	Version   int          `json:"version"`  // [StateVersion] of the build that made it
-	Messages  int          `json:"messages"` // that are in it
+	Messages  int          `json:"messages"` // the number of the last one that is in it
 	Topic     Note         `json:"topic"`    // what the user asked for first
 	Files     []File       `json:"files,omitempty"`
 	Commands  []Command    `json:"commands,omitempty"`
@@ -101,7 +101,7 @@ func (s *State) Add(h schema.History) {
 	s.Version = StateVersion
 	for i := range h.Messages {
 		m := &h.Messages[i]
-		s.Messages++
+		s.Messages = max(s.Messages+1, m.Number)
 		switch m.Role {
 		case schema.User:
 			s.prompted(m)

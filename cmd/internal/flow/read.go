@@ -34,7 +34,31 @@ type ShowOptions struct {
 type NumberError struct{ Number, Messages int }
 
 func (e *NumberError) Error() string {
+	if e.Number <= e.Messages {
+		return fmt.Sprintf("message %d is on a branch that was left: leave out --message to see it", e.Number)
+	}
 	return fmt.Sprintf("there is no message %d: the conversation has %d", e.Number, e.Messages)
+}
+
+// numbered are the messages of a branch with numbers in some ranges, in each of which there
+// is one.
+func numbered(branch []schema.Message, ranges [][2]int) (all []schema.Message, err error) {
+	for _, r := range ranges {
+		n := len(all)
+		for _, m := range branch {
+			if m.Number >= r[0] && m.Number <= r[1] {
+				all = append(all, m)
+			}
+		}
+		if len(all) == n {
+			last := 0
+			if len(branch) > 0 {
+				last = branch[len(branch)-1].Number
+			}
+			return nil, &NumberError{r[0], last}
+		}
+	}
+	return all, nil
 }
 
 // Show reads a conversation.
@@ -54,13 +78,8 @@ func (w *Workspace) Show(e store.Entry, o ShowOptions) (*Shown, error) {
 			return nil, err
 		}
 		if len(o.Ranges) > 0 {
-			all := h.Messages
-			h.Messages = nil
-			for _, r := range o.Ranges {
-				if r[0] > len(all) {
-					return nil, &NumberError{r[0], len(all)}
-				}
-				h.Messages = append(h.Messages, all[r[0]-1:min(r[1], len(all))]...)
+			if h.Messages, err = numbered(h.Messages, o.Ranges); err != nil {
+				return nil, err
 			}
 		}
 		out.Messages, out.Damage, out.Tools = h.Messages, append(out.Damage, damage...), workspace.CallsOf(h)
