@@ -36,7 +36,6 @@ type Binding struct {
 	Stopped  bool      `json:"stopped"`  // the user has stopped the current conversation
 	Turns    int       `json:"turns"`    // answered since the last stop
 	Reminded bool      `json:"reminded"` // of stopping, since then
-	Unsummed int       `json:"unsummed"` // messages since old ones were last summed up
 	Seen     string    `json:"seen"`     // the conversations that there were when the binding was made
 
 	Cursor inject.Cursor `json:"cursor"`

@@ -123,7 +123,6 @@ func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID strin
 			return out, fmt.Errorf("%s: %w", s.Path, err)
 		}
 	}
-	b.Unsummed += out.Appended
 	c.saveCursor(agent.Name, nativeID, b)
 	return out, nil
 }

@@ -20,19 +20,6 @@ func (c *Capture) CountTurn(agent inject.Agent, nativeID string) {
 	}
 }
 
-// TakeUnsummed reports whether a session has captured more than so many messages since old
-// ones of its conversation were summed up, and then counts on from those that are left. The
-// caller holds the session's lock.
-func (c *Capture) TakeUnsummed(agent inject.Agent, nativeID string, most, left int) (path string, due bool) {
-	b, ok := c.cached(agent.Name, nativeID)
-	if !ok || !b.Bound() || b.Unsummed <= most {
-		return "", false
-	}
-	b.Unsummed = left
-	c.saveCursor(agent.Name, nativeID, b)
-	return b.CurrentSegment().Path, true
-}
-
 // remindWait is how long a reminder waits for another hook of the session: the next
 // prompt will do, too.
 const remindWait = 50 * time.Millisecond

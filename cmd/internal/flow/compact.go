@@ -53,8 +53,8 @@ type CompactRange struct {
 
 // Compact lists the ranges of a conversation that summaries stand for. With apply it
 // makes those that are missing, by the configured summarizer. Of the last range, which
-// still grows, a summary is made once, and a model is not asked for one; what was added
-// since is short enough to be told as it is.
+// still grows, a summary is made once, by a model only where there is no other range yet;
+// what was added since is short enough to stand as it is.
 func (w *Workspace) Compact(ctx context.Context, e store.Entry, apply bool) (*Compacted, error) {
 	c, err := w.Open(e)
 	if err == nil && apply && !c.IsWaiting() && w.Away(c) != "" { // summaries wait, too
@@ -81,13 +81,13 @@ func (w *Workspace) compact(ctx context.Context, c *store.Conversation, apply bo
 	have, broken := c.Summaries()
 	out := &Compacted{Messages: len(h.Messages), Damage: slices.Concat(damage, more, broken)}
 	m := maker{w: w, conversation: c, history: h, session: s, broken: broken}
-	for _, r := range summary.Plan(h, summary.Options{Threshold: w.Config.SummarizeAfter, Keep: w.Config.KeepMessages}) {
-		at := CompactRange{First: r.Start + 1, Last: r.End}
+	for i, r := range summary.Plan(h, summary.Options{Threshold: w.Config.SummarizeAfter, Keep: w.Config.KeepMessages}) {
+		at := CompactRange{First: h.Messages[r.Start].Number, Last: h.Messages[r.End-1].Number}
 		sum, end := made(have, h, r)
 		switch {
 		case sum != nil:
-			at.Last = end
-		case r.Open && (w.Config.Summarizer == workspace.SummarizerAgent || w.Config.Summarizer == workspace.SummarizerOpenAI):
+			at.Last = h.Messages[end-1].Number
+		case r.Open && i > 0 && w.asksModel():
 			at.Why = "it still grows, and no model is asked before it is complete"
 		case apply:
 			if sum, err = m.make(ctx, r); ctx.Err() != nil {
@@ -105,7 +105,9 @@ func (w *Workspace) compact(ctx context.Context, c *store.Conversation, apply bo
 		}
 		out.Ranges = append(out.Ranges, at)
 	}
-	out.Failed = m.failed()
+	if out.Failed = m.failed(); apply && len(out.Failed) == 0 && w.asksModel() {
+		return out, w.noteSumming(c.Path(), summing{Messages: s.MessageCount, Done: true})
+	}
 	return out, nil
 }
 

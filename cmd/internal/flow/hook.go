@@ -10,7 +10,6 @@ import (
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
-	"cortext/resume/summary"
 	"cortext/schema"
 )
 
@@ -85,31 +84,9 @@ func (w *Workspace) answered(ctx context.Context, agent inject.Agent, e inject.E
 	}
 	if !stopping {
 		w.CountTurn(agent, e.NativeID)
-		w.sumUpLater(agent, e.NativeID)
-		return nil
+		return w.sumUpLater(b)
 	}
 	return errors.Join(w.Store.RemoveCache(name), w.completeStop(ctx, string(path)))
-}
-
-// sumUpLater notes that old messages of a session's conversation are to be summed up, if a
-// model is asked for that: when there are more than summarize_after, and then whenever
-// there are as many more as a summary covers.
-func (w *Workspace) sumUpLater(agent inject.Agent, nativeID string) {
-	switch w.Config.Summarizer {
-	case workspace.SummarizerAgent, workspace.SummarizerOpenAI:
-		most := w.Config.SummarizeAfter
-		if path, due := w.TakeUnsummed(agent, nativeID, most, max(most+1-summary.RangeMessages, 0)); due {
-			w.unsummed = append(w.unsummed, path)
-		}
-	}
-}
-
-// Unsummed returns the paths of the conversations of which a model is to sum up old
-// messages, each once. That takes minutes: a hook has another process do it.
-func (w *Workspace) Unsummed() []string {
-	list := w.unsummed
-	w.unsummed = nil
-	return list
 }
 
 // remind returns what an agent is told beside a prompt if the conversation was not
@@ -161,5 +138,5 @@ func (w *Workspace) ended(ctx context.Context, agent inject.Agent, e inject.Even
 	if e.Cleared && !b.Stopped {
 		return err
 	}
-	return errors.Join(err, w.Pause(b.CurrentSegment().Path))
+	return errors.Join(err, w.Pause(b.CurrentSegment().Path), w.sumUpLater(b))
 }
