@@ -47,6 +47,12 @@ type File struct {
 	Times   int    `json:"times"`
 }
 
+// Shortened reports whether the path is not as it was written: it was too long, or held what
+// is no text.
+func (f File) Shortened() bool {
+	return strings.HasSuffix(f.Path, cutMark) || strings.ContainsRune(f.Path, utf8.RuneError)
+}
+
 // The actions of a file: one that was created and then modified is created, one
 // that was modified and then written anew is modified.
 const (
@@ -131,20 +137,22 @@ func bounded[T any](list []T, n int) []T {
 // identity is the id of m, cut to what a state may hold.
 func identity(m *schema.Message) string { return path(m.ID) }
 
+// cutMark stands where a text was cut.
+const cutMark = "…"
+
 // limit cuts a line to maxText bytes.
 func limit(s string) string { return limitTo(s, maxText) }
 
 // limitTo cuts a line to n bytes.
 func limitTo(s string, n int) string {
-	const mark = "…"
 	if len(s) <= n {
 		return s
 	}
-	end := n - len(mark)
+	end := n - len(cutMark)
 	for end > 0 && !utf8.RuneStart(s[end]) {
 		end--
 	}
-	return strings.TrimRightFunc(s[:end], unicode.IsSpace) + mark
+	return strings.TrimRightFunc(s[:end], unicode.IsSpace) + cutMark
 }
 
 // limitMiddle cuts a line to maxText bytes and keeps its end: a command tells there

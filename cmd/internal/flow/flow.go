@@ -28,7 +28,8 @@ type Workspace struct {
 	// last and total message number.
 	Summing func(first, last, of int)
 
-	unsummed []string // paths of conversations of which a model is to sum up old messages
+	unsummed []string  // paths of conversations of which a model is to sum up old messages
+	looked   *lookedAt // nil: git was not asked yet
 
 	summaryWait time.Duration // how long one summary may take; 0: summaryTime
 }

@@ -11,6 +11,7 @@ import (
 
 	"cortext/cmd/internal/workspace"
 	"cortext/resume"
+	"cortext/resume/digest"
 	"cortext/schema"
 	"cortext/store"
 )
@@ -175,6 +176,22 @@ type Resumed struct {
 	Warnings []string // of a launch
 }
 
+// lookedAt is what happened to the repository since a moment: payloads of one conversation
+// are often built one after the other, and git is asked once.
+type lookedAt struct {
+	path    string
+	last    time.Time
+	changes *resume.Changes
+}
+
+func (w *Workspace) changesSince(ctx context.Context, path string, s *schema.Session, h schema.History, state *digest.State) *resume.Changes {
+	last := workspace.LastMessage(s, h)
+	if w.looked == nil || w.looked.path != path || !w.looked.last.Equal(last) {
+		w.looked = &lookedAt{path, last, w.Changes(ctx, s, last, state)}
+	}
+	return w.looked.changes
+}
+
 // Resume builds the payload of a conversation. It changes nothing on disk.
 func (w *Workspace) Resume(ctx context.Context, e store.Entry, o ResumeOptions) (*Resumed, error) {
 	c, err := w.Open(e)
@@ -214,7 +231,7 @@ func (w *Workspace) Resume(ctx context.Context, e store.Entry, o ResumeOptions) 
 		}
 	}
 	if w.Config.SinceThen && !o.Quiet {
-		opts.Changes = w.Changes(ctx, s, h, opts.State)
+		opts.Changes = w.changesSince(ctx, e.Path, s, h, opts.State)
 	}
 	if !o.Since.IsZero() {
 		if opts.Last = since(h.Messages, o.Since); opts.Last == 0 {

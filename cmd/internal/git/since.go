@@ -45,17 +45,30 @@ func Since(ctx context.Context, root string, after time.Time, most int) ([]Logge
 	return all, nil
 }
 
-// SkippedPaths returns those of paths that a sparse checkout leaves out of the work tree.
-func SkippedPaths(ctx context.Context, root string, paths []string) (map[string]bool, error) {
-	out, err := read(ctx, root, append([]string{"ls-files", "-t", "-z", "--"}, paths...)...)
+// What git knows of a path.
+type Knowledge int
+
+const (
+	Unknown Knowledge = iota
+	Tracked           // it is in the index
+	Skipped           // likewise, and a sparse checkout leaves it out of the work tree
+)
+
+// Known says what git knows of paths.
+func Known(ctx context.Context, root string, paths []string) (map[string]Knowledge, error) {
+	known := map[string]Knowledge{}
+	if len(paths) == 0 {
+		return known, nil
+	}
+	out, err := read(ctx, root, append([]string{"--literal-pathspecs", "ls-files", "-t", "-z", "--"}, paths...)...)
 	if err != nil {
 		return nil, err
 	}
-	skipped := map[string]bool{}
 	for record := range strings.SplitSeq(out, "\x00") {
-		if path, ok := strings.CutPrefix(record, "S "); ok {
-			skipped[path] = true
+		tag, path, _ := strings.Cut(record, " ")
+		if known[path] = Tracked; tag == "S" {
+			known[path] = Skipped
 		}
 	}
-	return skipped, nil
+	return known, nil
 }

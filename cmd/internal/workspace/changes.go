@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	pathpkg "path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,14 +25,21 @@ const (
 	changesWait = 2 * time.Second
 )
 
+// LastMessage is the time of the last message of a conversation, of which h is the end.
+func LastMessage(s *schema.Session, h schema.History) time.Time {
+	if n := len(h.Messages); n > 0 {
+		if at := h.Messages[n-1].Timestamp.Time(); !at.IsZero() {
+			return at
+		}
+	}
+	return s.LastActive.Time()
+}
+
 // Changes finds what git knows to have happened since the last message of a conversation,
 // and which of the conversation's files are gone; nil outside of git, or if git does not
 // answer in time. Uncommitted edits are not looked at.
-func (w *Workspace) Changes(ctx context.Context, s *schema.Session, h schema.History, state *digest.State) *resume.Changes {
-	root, last := w.Store.Root(), s.LastActive.Time()
-	if n := len(h.Messages); n > 0 && !h.Messages[n-1].Timestamp.Time().IsZero() {
-		last = h.Messages[n-1].Timestamp.Time()
-	}
+func (w *Workspace) Changes(ctx context.Context, s *schema.Session, last time.Time, state *digest.State) *resume.Changes {
+	root := w.Store.Root()
 	if git.Dir(root) == "" || last.IsZero() {
 		return nil
 	}
@@ -41,7 +49,7 @@ func (w *Workspace) Changes(ctx context.Context, s *schema.Session, h schema.His
 	if err != nil {
 		return nil // also where there is no commit yet
 	}
-	files := w.filesOf(state)
+	files := w.filesOf(s, state)
 	c := &resume.Changes{Commits: len(commits), More: len(commits) == mostCommits}
 	for _, commit := range commits {
 		if ours(commit.Paths) {
@@ -50,22 +58,27 @@ func (w *Workspace) Changes(ctx context.Context, s *schema.Session, h schema.His
 		}
 		c.Subjects = append(c.Subjects, commit.Subject)
 		for _, path := range commit.Paths {
-			if files[path] && !slices.Contains(c.Changed, path) {
+			if _, ok := files[path]; ok && !slices.Contains(c.Changed, path) {
 				c.Changed = append(c.Changed, path)
 			}
 		}
 	}
+	var gone []string
 	for path := range files {
 		if _, err := os.Lstat(filepath.Join(root, filepath.FromSlash(path))); errors.Is(err, fs.ErrNotExist) {
-			c.Gone = append(c.Gone, path)
+			gone = append(gone, path)
 		}
 	}
 	slices.Sort(c.Changed)
-	slices.Sort(c.Gone)
+	slices.Sort(gone)
 	// git takes the paths as arguments, of which a system takes no endless list.
-	if asked := c.Gone[:min(mostAsked, len(c.Gone))]; len(asked) > 0 {
-		if skipped, err := git.SkippedPaths(ctx, root, asked); err == nil {
-			c.Gone = slices.DeleteFunc(c.Gone, func(path string) bool { return skipped[path] })
+	gone = gone[:min(mostAsked, len(gone))]
+	known, err := git.Known(ctx, root, gone)
+	for _, path := range gone {
+		switch {
+		case err != nil || known[path] == git.Skipped:
+		case files[path] || known[path] == git.Tracked || slices.Contains(c.Changed, path):
+			c.Gone = append(c.Gone, path)
 		}
 	}
 	return c
@@ -76,22 +89,61 @@ func ours(paths []string) bool {
 	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool { return !strings.HasPrefix(p, "conversations/") })
 }
 
-// filesOf are the files of a conversation that are in the workspace and were there when
-// it was last heard of, relative to it.
-func (w *Workspace) filesOf(state *digest.State) map[string]bool {
-	files := map[string]bool{}
+// filesOf are the files of a conversation that are in the workspace and were there when it
+// was last heard of, relative to it. Those that the conversation names by a whole path are
+// certain: the others are so only if the agent was where it began.
+func (w *Workspace) filesOf(s *schema.Session, state *digest.State) (certain map[string]bool) {
+	certain = map[string]bool{}
+	was := w.recordedRoot(state)
 	for _, f := range state.Files {
-		path := f.Path
-		if filepath.IsAbs(path) {
-			rel, ok := w.Relative(path)
-			if !ok {
-				continue
-			}
+		path, whole := filepath.ToSlash(f.Path), filepath.IsAbs(f.Path)
+		if rel, ok := strings.CutPrefix(path, was+"/"); ok && was != "" {
 			path = rel
+		} else if rel, ok := w.Relative(f.Path); ok && whole {
+			path = rel
+		} else if whole {
+			continue
+		} else {
+			path = filepath.ToSlash(filepath.Join(s.WorkingDir, path))
 		}
-		if path = filepath.ToSlash(filepath.Clean(path)); f.Action != digest.Deleted && filepath.IsLocal(path) && !strings.HasPrefix(path, "conversations/") {
-			files[path] = true
+		if path = filepath.ToSlash(filepath.Clean(path)); f.Action != digest.Deleted && !f.Shortened() && filepath.IsLocal(path) && !strings.HasPrefix(path, "conversations/") {
+			certain[path] = certain[path] || whole
 		}
 	}
-	return files
+	return certain
+}
+
+// recordedRoot is the folder that the workspace was in where the conversation was recorded,
+// if that is another than here, as in another's clone: the one below which most of the
+// conversation's files are here, too; "" if there is none. A name alone says nothing, nor
+// does a single file, unless the folder has the same name.
+func (w *Workspace) recordedRoot(state *digest.State) (root string) {
+	found := map[string]int{}
+	for _, f := range state.Files {
+		path := filepath.ToSlash(f.Path)
+		if _, here := w.Relative(f.Path); here && filepath.IsAbs(f.Path) {
+			return ""
+		}
+		if !strings.HasPrefix(path, "/") {
+			continue
+		}
+		for i := 1; i < len(path); i++ {
+			if path[i] != '/' || !strings.Contains(path[i+1:], "/") {
+				continue
+			}
+			if _, err := os.Lstat(filepath.Join(w.Store.Root(), filepath.FromSlash(path[i+1:]))); err == nil {
+				found[path[:i]]++
+				break
+			}
+		}
+	}
+	for dir, n := range found {
+		if n == 1 && pathpkg.Base(dir) != filepath.Base(w.Store.Root()) {
+			continue
+		}
+		if n > found[root] || n == found[root] && dir < root {
+			root = dir
+		}
+	}
+	return root
 }
