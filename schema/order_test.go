@@ -109,7 +109,7 @@ func TestNumber(t *testing.T) {
 		{"a d<a@03 b<a@01 e<d@04 c<b@02", "a1 d4 e5"},
 		{"a b<a@01 c<b@02 x<b@03 y<x@04 d<a@05 e<d@06 f<d@07", "a1 d6 f8"},
 		{"a b<a@01 s@02 t<s@03 c<a@09 d<c@10", "a1 c5 d6"}, // s, of another session, followed b
-		{"b<x@01 c<b@05 d<y@02 e<c@06", "b2 c3 e4"}, // d, whose parent is not there, is counted as if it stood before all
+		{"b<x@01 c<b@05 d<y@02 e<c@06", "b2 c3 e4"},        // d, whose parent is not there, is counted as if it stood before all
 	} {
 		list := msgs(t, tt.file)
 		path, _ := Branch(slices.Clone(list))
