@@ -64,7 +64,7 @@ type history struct {
 }
 
 func newHistory(h schema.History) *history {
-	return &history{messages: h.Messages, tools: h.Tools, extra: extraCalls(h)}
+	return &history{messages: h.Messages, tools: h.Tools, extra: h.LooseCalls()}
 }
 
 // An item is what stands under one heading of the history.
@@ -118,17 +118,17 @@ func (h *history) items(m *schema.Message, time bool) []item {
 		if len(last.parts) == 0 {
 			last.parts = []excerpt.Text{{Kind: speaker(m.Role), Text: text}}
 		} else {
-			last.parts[0].Text += textJoint + text // the blank line that joins texts in a message's content
+			last.parts[0].Text += schema.TextJoint + text // the blank line that joins texts in a message's content
 		}
 	}
-	for _, p := range parts(m, h.extra[m.ID]) {
+	for _, p := range m.Parts(h.extra[m.ID]) {
 		switch {
-		case p.call != "":
+		case p.Call != "":
 			done = append(done, h.call(p))
-		case p.attachment != nil:
-			write(reference(p.attachment))
+		case p.Attachment != nil:
+			write(reference(p.Attachment))
 		default:
-			write(rawjson.Text(p.text))
+			write(rawjson.Text(p.Text))
 		}
 	}
 	return done
@@ -161,11 +161,11 @@ func role(r schema.Role) string {
 const toolHeading = " tool "
 
 // call renders one tool call.
-func (h *history) call(p part) item {
-	t, known := h.tools[p.call]
+func (h *history) call(p schema.Part) item {
+	t, known := h.tools[p.Call]
 	name := t.Name
 	if name == "" {
-		name = p.name
+		name = p.Name
 	}
 	it := item{tool: toolName(name), outcome: outcome(&t)}
 	it.heading = toolHeading + it.tool + " " + it.outcome
@@ -254,86 +254,4 @@ func reference(a *schema.Attachment) string {
 		text += ", " + name
 	}
 	return text + "]"
-}
-
-// A part is a text, a call or an attachment of a message.
-type part struct {
-	text       string
-	call, name string
-	attachment *schema.Attachment
-}
-
-// parts takes m apart in the order of its blocks. What the blocks do not place
-// follows them; blocks that do not fit the content are not believed.
-func parts(m *schema.Message, extra []string) []part {
-	var ps []part
-	names := map[string]string{}
-	for _, c := range m.ToolCalls {
-		names[c.ID] = c.Name
-	}
-	placed := map[string]bool{}
-	call := func(id string) {
-		if id != "" && !placed[id] {
-			placed[id] = true
-			ps = append(ps, part{call: id, name: names[id]})
-		}
-	}
-	attached := map[int]bool{}
-	attach := func(i int) {
-		if i >= 0 && i < len(m.Attachments) && !attached[i] {
-			attached[i] = true
-			ps = append(ps, part{attachment: &m.Attachments[i]})
-		}
-	}
-	texts, ok := blockTexts(m)
-	if !ok && m.Content != "" {
-		ps = append(ps, part{text: m.Content})
-	}
-	for _, b := range m.Blocks {
-		switch b.Type {
-		case schema.TextBlock:
-			if ok {
-				ps = append(ps, part{text: texts[0]})
-				texts = texts[1:]
-			}
-		case schema.ToolCallBlock:
-			call(b.ID)
-		case schema.AttachmentBlock:
-			attach(b.Index)
-		}
-	}
-	for _, c := range m.ToolCalls {
-		call(c.ID)
-	}
-	for _, id := range extra {
-		call(id)
-	}
-	for i := range m.Attachments {
-		attach(i)
-	}
-	return ps
-}
-
-// textJoint stands between the texts of a message's content.
-const textJoint = "\n\n"
-
-// blockTexts cuts the content into the texts of the blocks; ok is false if the
-// blocks do not describe the whole of it.
-func blockTexts(m *schema.Message) (texts []string, ok bool) {
-	rest := m.Content
-	for _, b := range m.Blocks {
-		if b.Type != schema.TextBlock {
-			continue
-		}
-		if len(texts) > 0 {
-			if rest, ok = strings.CutPrefix(rest, textJoint); !ok {
-				return nil, false
-			}
-		}
-		if b.Bytes < 0 || b.Bytes > len(rest) {
-			return nil, false
-		}
-		texts, rest = append(texts, rest[:b.Bytes]), rest[b.Bytes:]
-	}
-	return texts, len(texts) > 0 && rest == ""
 }

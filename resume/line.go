@@ -73,25 +73,12 @@ func hidden(r rune) bool {
 // Hangul.
 const fillers = "\u115f\u1160\u3164\uffa0"
 
-// opening are the brackets that could pass for the one that a marker begins with.
-const opening = "[［【〔〖〚⁅⟦❲﹝"
-
-// opens and closes report whether r is such a bracket, or the other of the pair.
-func opens(r rune) bool {
-	switch r {
-	case '[', '［', '【', '〔', '〖', '〚', '⁅', '⟦', '❲', '﹝':
-		return true
-	}
-	return false
-}
-
-func closes(r rune) bool {
-	switch r {
-	case ']', '］', '】', '〕', '〗', '〛', '⁆', '⟧', '❳', '﹞':
-		return true
-	}
-	return false
-}
+// opening are the brackets that could pass for the one that a marker begins with, and
+// closing the others of the pairs.
+const (
+	opening = "[［【〔〖〚⁅⟦❲﹝"
+	closing = "]］】〕〗〛⁆⟧❳﹞"
+)
 
 // defuse turns the brackets of what could pass for a marker of the block into
 // parentheses: in any case, in full-width letters and with anything but letters and
@@ -106,9 +93,9 @@ func defuse(s string) string {
 		r, n := utf8.DecodeLastRuneInString(s[:i])
 		i -= n
 		switch {
-		case closes(r):
+		case strings.ContainsRune(closing, r):
 			letters = [len(marksEnd)]byte{}
-		case opens(r):
+		case strings.ContainsRune(opening, r):
 			if next := string(letters[:]); strings.HasPrefix(next, marks) || next == marksEnd {
 				markers = append(markers, i)
 			}
@@ -127,7 +114,7 @@ func defuse(s string) string {
 		case last >= 0 && markers[last] == i:
 			b.WriteByte('(')
 			open, markers = true, markers[:last]
-		case open && closes(r):
+		case open && strings.ContainsRune(closing, r):
 			b.WriteByte(')')
 			open = false
 		default:
@@ -154,22 +141,13 @@ func plainLetter(r rune) byte {
 	return '?'
 }
 
-// largestToken is the length in bytes of the longest token of o200k_base.
-const largestToken = 128
-
-// longer reports whether s has more than limit tokens. It does not count those of
-// a text that is far too long.
-func longer(s string, limit int) bool {
-	return len(s) > limit && (len(s)/largestToken > limit || tokens.Count(s) > limit)
-}
-
 // cut shortens s to about limit tokens and marks the place. It may come out a
 // token or two longer: the mark can join the text before it.
 func cut(s string, limit int) string {
-	if !longer(s, limit) {
+	if !tokens.Exceed(s, limit) {
 		return s
 	}
-	head := s[:min(len(s), limit*largestToken)] // the prefix is no longer, and finding it no slower, than that
+	head := s[:min(len(s), limit*tokens.MaxBytes)] // the prefix is no longer, and finding it no slower, than that
 	head = tokens.Prefix(head, max(limit-1, 0))
 	return strings.TrimRight(head, " ") + "…"
 }
@@ -180,12 +158,12 @@ func cut(s string, limit int) string {
 func commandLine(s *schema.Session, verb, flags string) string {
 	name := s.ID
 	if schema.CheckID(name) != nil {
-		if name = ""; len(s.ConversationID) <= maxName*largestToken {
+		if name = ""; len(s.ConversationID) <= maxName*tokens.MaxBytes {
 			name = oneLine(s.ConversationID)
 		}
 	}
 	word := shellWord(name)
-	if name == "" || longer(word, maxName) {
+	if name == "" || tokens.Exceed(word, maxName) {
 		return "cortext list" // no name to call it by
 	}
 	return "cortext " + verb + flags + " " + word

@@ -52,7 +52,7 @@ func TestCut(t *testing.T) {
 	for _, s := range []string{"", "a", "the quick brown fox jumps", strings.Repeat("日本語 ", 50), strings.Repeat("~", 5000), strings.Repeat("\x01", 900), strings.Repeat("🜁", 90)} {
 		for limit := range 40 {
 			got := cut(s, limit)
-			if !longer(s, limit) {
+			if !tokens.Exceed(s, limit) {
 				if got != s {
 					t.Errorf("%.20q was cut to %q although it has no more than %d tokens", s, got, limit)
 				}
@@ -64,8 +64,8 @@ func TestCut(t *testing.T) {
 			}
 		}
 	}
-	if longer("a b c", 3) || !longer("a b c", 2) {
-		t.Error("longer does not count")
+	if tokens.Exceed("a b c", 3) || !tokens.Exceed("a b c", 2) {
+		t.Error("Exceed does not count")
 	}
 }
 

@@ -97,7 +97,7 @@ func randomHistory(r *rand.Rand, n int) schema.History {
 				m.ToolCalls = append(m.ToolCalls, schema.ToolCall{ID: t.ID, Name: t.Name})
 			}
 		}
-		m.Content = strings.Join(texts, textJoint)
+		m.Content = strings.Join(texts, schema.TextJoint)
 		if len(m.Blocks) < 2 || r.IntN(8) == 0 {
 			m.Blocks = nil
 		}
@@ -338,10 +338,10 @@ func checkTexts(messages []schema.Message, sections []parsedSection) error {
 		if m.Sealed != "" {
 			want = "[sealed]"
 		}
-		got := strings.Join(texts, textJoint)
+		got := strings.Join(texts, schema.TextJoint)
 		if len(m.Attachments) > 0 {
 			got, _, _ = strings.Cut(got, "[attachment ")
-			got = strings.TrimSuffix(got, textJoint)
+			got = strings.TrimSuffix(got, schema.TextJoint)
 		}
 		if got != want {
 			return fmt.Errorf("message %s is %q, not %q", m.ID, got, want)
@@ -400,7 +400,7 @@ func TestEveryPayload(t *testing.T) {
 // spelled is the longest start of text that our own words still spell as a name.
 func spelled(text string) string {
 	for n := min(len(text), 200); n > 0; n-- {
-		if utf8.ValidString(text[:n]) && !longer(shellWord(oneLine(text[:n])), maxName) {
+		if utf8.ValidString(text[:n]) && !tokens.Exceed(shellWord(oneLine(text[:n])), maxName) {
 			return text[:n]
 		}
 	}

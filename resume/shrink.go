@@ -71,7 +71,7 @@ func (b *builder) fitted(hd head, c Command, left []LeftOut, budget int) head {
 	if room < budget {
 		hd.since = ""
 	}
-	if longer(hd.text(left), room) {
+	if tokens.Exceed(hd.text(left), room) {
 		hd.shrink(c, b.session, left, room)
 	}
 	if room < budget {
@@ -93,7 +93,7 @@ func (hd *head) limit(c Command, s *schema.Session, left []LeftOut, budget, most
 	k.bound(&k.typ, 8, theType)
 	k.bound(&k.title, 64, theTitle)
 	k.bound(&k.summary, each, theSummary)
-	if longer(k.command, min(budget/share, most*2/3)) {
+	if tokens.Exceed(k.command, min(budget/share, most*2/3)) {
 		k.referTo(c, s)
 	}
 	k.sharePlan(each)
@@ -172,7 +172,7 @@ func (k *shrinking) note(what, show string) *LeftOut {
 
 // bound cuts a part that is longer than limit tokens, whatever the others are.
 func (k *shrinking) bound(part *string, limit int, what string) {
-	if longer(*part, limit) {
+	if tokens.Exceed(*part, limit) {
 		k.note(what, k.show).Tokens = max(roughly(*part)-limit, 1)
 		*part = cut(*part, limit)
 	}
@@ -215,13 +215,13 @@ func (k *shrinking) referTo(c Command, s *schema.Session) {
 	show := commandLine(s, "resume", " --print")
 	reference := nameless
 	switch {
-	case file != "" && !c.BuiltIn && !longer(shellWord(file), maxName):
+	case file != "" && !c.BuiltIn && !tokens.Exceed(shellWord(file), maxName):
 		reference = "Read " + file + " first and follow it."
 		show = "cat " + shellWord(file)
-	case name != "" && !longer(name, maxName):
+	case name != "" && !tokens.Exceed(name, maxName):
 		reference = "The text of " + name + ", which began this conversation, does not fit here."
 	}
-	if !longer(k.command, tokens.Count(reference)) {
+	if !tokens.Exceed(k.command, tokens.Count(reference)) {
 		return
 	}
 	k.reference, k.args = reference, arguments(s)

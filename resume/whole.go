@@ -1,7 +1,6 @@
 package resume
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -22,7 +21,7 @@ func (b *builder) whole(hd head, budget, last int) (c choice, ok bool) {
 	size := tokens.Count(c.text)
 	for i := len(b.h.messages) - 1; i >= first; i-- {
 		for _, s := range slices.Backward(b.h.sections(&b.h.messages[i])) {
-			if size+len(s)/largestToken > budget {
+			if size+len(s)/tokens.MaxBytes > budget {
 				return c, false
 			}
 			size += tokens.Count(string(s))
@@ -67,42 +66,13 @@ func (b *builder) number(i int) int {
 	return b.earlier + i + 1
 }
 
-// extraCalls returns by message the calls that only their own line ties to it,
-// in the order of their times: those that the message names stand where it puts
-// them.
-func extraCalls(h schema.History) map[string][]string {
-	named := map[string]bool{}
-	for i := range h.Messages {
-		for _, c := range h.Messages[i].ToolCalls {
-			named[c.ID] = true
-		}
-		for _, b := range h.Messages[i].Blocks {
-			if b.Type == schema.ToolCallBlock {
-				named[b.ID] = true
-			}
-		}
-	}
-	extra := map[string][]string{}
-	for id, t := range h.Tools {
-		if !named[id] && t.MessageID != "" {
-			extra[t.MessageID] = append(extra[t.MessageID], id)
-		}
-	}
-	for _, ids := range extra {
-		slices.SortFunc(ids, func(a, b string) int {
-			return cmp.Or(h.Tools[a].Timestamp.Time().Compare(h.Tools[b].Timestamp.Time()), cmp.Compare(a, b))
-		})
-	}
-	return extra
-}
-
 // stored is about how many tokens m and its calls have, by what the log says, so
 // that what is not told need not be counted.
 func (h *history) stored(m *schema.Message) int {
 	n := believed(m.Tokens, m.Content)
-	for _, p := range parts(m, h.extra[m.ID]) {
-		if p.call != "" {
-			t := h.tools[p.call]
+	for _, p := range m.Parts(h.extra[m.ID]) {
+		if p.Call != "" {
+			t := h.tools[p.Call]
 			n += believed(t.Tokens, string(t.Input), t.Output)
 		}
 	}

@@ -169,7 +169,7 @@ func (r *redaction) unknown(members *[]rawjson.Member) {
 // several, and sets the lengths of the blocks anew, in place. Blocks that do not
 // agree with the content say nothing and are left out.
 func (r *redaction) content(m *schema.Message) {
-	texts, ok := splitBlocks(m)
+	texts, ok := m.Texts()
 	if !ok {
 		m.Blocks = nil
 	}
@@ -192,30 +192,5 @@ func (r *redaction) content(m *schema.Message) {
 			at++
 		}
 	}
-	m.Content = strings.Join(texts, blankLine)
-}
-
-// blankLine joins the text blocks of a message.
-const blankLine = "\n\n"
-
-// splitBlocks takes a message's content apart by its blocks. ok says that the
-// lengths agree with it.
-func splitBlocks(m *schema.Message) (texts []string, ok bool) {
-	rest := m.Content
-	for _, b := range m.Blocks {
-		if b.Type != schema.TextBlock {
-			continue
-		}
-		if len(texts) > 0 {
-			if rest, ok = strings.CutPrefix(rest, blankLine); !ok {
-				return nil, false
-			}
-		}
-		if b.Bytes < 0 || b.Bytes > len(rest) {
-			return nil, false
-		}
-		texts = append(texts, rest[:b.Bytes])
-		rest = rest[b.Bytes:]
-	}
-	return texts, rest == ""
+	m.Content = strings.Join(texts, schema.TextJoint)
 }

@@ -9,52 +9,9 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// A kind is what a tool does, whatever its agent calls it.
-type kind int
-
-const (
-	other kind = iota
-	writes
-	edits
-	patches
-	runs
-	reads
-	looks // finds, lists, fetches
-	asksUser
-	plans
-)
-
-// kindOf knows the tools of Claude Code, OpenCode and Gemini CLI.
-func kindOf(name string) kind {
-	switch spelled(name) {
-	case "write", "writefile":
-		return writes
-	case "edit", "multiedit", "notebookedit", "replace":
-		return edits
-	case "patch", "applypatch":
-		return patches
-	case "bash", "runshellcommand", "shell":
-		return runs
-	case "read", "notebookread", "readfile", "readmanyfiles":
-		return reads
-	case "grep", "glob", "ls", "list", "listdirectory", "searchfilecontent", "grepsearch", "webfetch", "websearch", "googlewebsearch", "codesearch", "lsp",
-		"bashoutput", "taskoutput", "tasklist", "taskget", "todoread", "toolsearch", "skill", "activateskill":
-		return looks
-	}
-	// What these return is taken for the user's word: a tool of another program is
-	// not to pass for one by a name that is like theirs.
-	switch name {
-	case "AskUserQuestion", "question", "ask_user":
-		return asksUser
-	case "ExitPlanMode", "exit_plan_mode", "plan_exit":
-		return plans
-	}
-	return other
-}
-
 // called takes in a call of the message m.
 func (s *State) called(t schema.Tool, m *schema.Message) {
-	k := kindOf(t.Name)
+	k := schema.KindOf(t.Name)
 	if !s.Fold.Closed {
 		s.chose(t, m)
 		s.Fold.Unanswered = append(s.Fold.Unanswered, asked(t)...)
@@ -64,17 +21,17 @@ func (s *State) called(t schema.Tool, m *schema.Message) {
 	s.refused(t, m)
 	result := Outcome(t)
 	switch k {
-	case runs:
+	case schema.ShellTool:
 		s.ran(t, result, m)
-	case asksUser, plans, looks: // what is not there to look at is no error
-	case writes, edits, patches:
+	case schema.AskTool, schema.ApproveTool, schema.LookupTool: // what is not there to look at is no error
+	case schema.WriteTool, schema.EditTool, schema.PatchTool:
 		s.changed(k, t, result, m)
-	case reads:
+	case schema.ReadTool:
 		if result == OK {
 			s.saw(t.Input)
 		}
 	default:
-		s.result("tool "+spelled(t.Name), oneLine(t.Name), t, result, m)
+		s.result("tool "+schema.ToolName(t.Name), oneLine(t.Name), t, result, m)
 	}
 }
 

@@ -71,14 +71,14 @@ func (s *State) chose(c schema.Tool, m *schema.Message) {
 	if c.Success == nil || !*c.Success {
 		return
 	}
-	switch kindOf(c.Name) {
-	case asksUser:
+	switch schema.KindOf(c.Name) {
+	case schema.AskTool:
 		for i, q := range questions(c) {
 			if a := plain(answerTo(c.Output, i, q)); a != "" && a != "Unanswered" {
 				s.decide(q, "“"+strings.TrimSuffix(a, " (Recommended)")+"”"+answering+plain(q)+"”", m)
 			}
 		}
-	case plans:
+	case schema.ApproveTool:
 		if plan := planTitle(c); plan != "" {
 			s.decide(planKey, "approved the plan “"+plan+"”", m)
 		}
@@ -111,14 +111,14 @@ func asked(c schema.Tool) (open []string) {
 	if c.Success != nil && *c.Success {
 		return nil
 	}
-	switch kindOf(c.Name) {
-	case asksUser:
+	switch schema.KindOf(c.Name) {
+	case schema.AskTool:
 		for _, q := range questions(c) {
 			if text := plain(q); text != "" && len(open) < maxQuestions {
 				open = append(open, limit(text))
 			}
 		}
-	case plans:
+	case schema.ApproveTool:
 		switch plan := planTitle(c); {
 		case plan == "":
 		case Outcome(c) == Refused:

@@ -49,19 +49,8 @@ func (s *State) done(script script, t schema.Tool, m *schema.Message) {
 // could not.
 func complained(output string) bool {
 	for l := range strings.Lines(output) {
-		l = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(l), "Output: "), "Error: ")
-		if i := strings.Index(l, ": line "); i > 0 && !strings.Contains(l[:i], " ") { // bash: line 3: a: No such file
+		if matches("undone", strings.TrimSpace(l)) {
 			return true
-		}
-		for _, p := range []string{"rm: ", "mv: ", "cp: ", "sed: ", "cd: ", "mkdir: ", "touch: ", "tee: "} {
-			if strings.HasPrefix(l, p) {
-				return true
-			}
-		}
-		for _, end := range []string{": No such file or directory", ": Permission denied", ": permission denied", ": Read-only file system", ": Is a directory", ": Not a directory"} {
-			if strings.HasSuffix(l, end) {
-				return true
-			}
 		}
 	}
 	return false

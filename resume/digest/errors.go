@@ -137,16 +137,7 @@ func outputLines(t schema.Tool) iter.Seq[string] {
 }
 
 // framed reports whether a line of output is what an agent puts around it.
-func framed(l string) bool {
-	for _, p := range []string{"Exit code ", "Exit Code: ", "Command: ", "Directory: ", "Background PIDs: ", "Process Group PGID: ", "Signal: ", "<untrusted_context>", "</untrusted_context>"} {
-		if strings.HasPrefix(l, p) {
-			return true
-		}
-	}
-	return l == "" || l == "(empty)" || l == "Error: (none)"
-}
+func framed(l string) bool { return l == "" || matches("frames", l) }
 
 // warns reports whether a line of output only warns, as ssh does of old servers.
-func warns(l string) bool {
-	return strings.HasPrefix(l, "** WARNING") || strings.HasPrefix(l, "** ") && strings.HasSuffix(l, ".") || strings.HasPrefix(strings.ToLower(l), "warning")
-}
+func warns(l string) bool { return matches("warnings", l) }

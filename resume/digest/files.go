@@ -9,8 +9,8 @@ import (
 )
 
 // changed takes in a call that writes files.
-func (s *State) changed(k kind, t schema.Tool, result string, m *schema.Message) {
-	if k == patches {
+func (s *State) changed(k schema.ToolKind, t schema.Tool, result string, m *schema.Message) {
+	if k == schema.PatchTool {
 		s.patched(t, result, m)
 		return
 	}
@@ -28,7 +28,7 @@ func (s *State) changed(k kind, t schema.Tool, result string, m *schema.Message)
 	if old == nil {
 		old = rawjson.Get(t.Input, "oldString")
 	}
-	if says == "" && !s.knows(at) && (k == writes || string(old) == `""`) {
+	if says == "" && !s.knows(at) && (k == schema.WriteTool || string(old) == `""`) {
 		says = Created
 	}
 	if says == "" {
@@ -90,32 +90,21 @@ func (s *State) patched(t schema.Tool, result string, m *schema.Message) {
 			continue
 		}
 		verb, name, _ := strings.Cut(rest, ": ")
-		if name = path(name); name == "" {
+		action := map[string]string{"Add File": Created, "Update File": Modified, "Delete File": Deleted, "Move to": Created}[verb]
+		if name = path(name); name == "" || action == "" {
 			continue
 		}
-		switch verb {
-		case "Add File", "Update File", "Delete File":
+		moved := verb == "Move to"
+		if !moved {
 			s.result(fileKey+name, name, t, result, m)
-		case "Move to":
-		default:
-			continue
 		}
 		if result != OK {
 			continue
 		}
-		switch verb {
-		case "Add File":
-			s.touch(name, Created, m)
-		case "Update File":
-			s.touch(name, Modified, m)
-		case "Delete File":
-			s.touch(name, Deleted, m)
-		case "Move to":
-			if last != "" {
-				s.touch(last, Deleted, m)
-			}
-			s.touch(name, Created, m)
+		if moved && last != "" {
+			s.touch(last, Deleted, m)
 		}
+		s.touch(name, action, m)
 		last = name
 	}
 }

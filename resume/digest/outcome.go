@@ -13,7 +13,7 @@ import (
 // only cut what another put out, and a program may report success with code 1.
 func Outcome(t schema.Tool) string {
 	result := reported(t)
-	if kindOf(t.Name) != runs {
+	if schema.KindOf(t.Name) != schema.ShellTool {
 		return result
 	}
 	switch {
@@ -83,38 +83,30 @@ func reported(t schema.Tool) string {
 	return OK
 }
 
-// refusedByUser begins what Claude Code puts out for a call that the user did not let
-// happen.
-const refusedByUser = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "
-
 // rejected reports whether the user, or the rules that the user made, did not let
 // a call happen, as Claude Code, OpenCode and Gemini CLI say it.
-func rejected(t schema.Tool) bool {
-	return begin(t, refusedByUser, "The user doesn't want to take this action right now. STOP what you are doing and wait for the user to tell you how to proceed.", "Permission to use "+t.Name+" ",
-		"The user rejected permission to use this specific tool call", "[Operation Cancelled] Reason: User ")
-}
+func rejected(t schema.Tool) bool { return begins(t, "rejections") }
 
 // aborted reports whether a call was cut short, went to the background, or never
 // began.
 func aborted(t schema.Tool) bool {
-	return begin(t, "Tool execution aborted", "Sibling tool call errored", "[Request interrupted by user") ||
-		kindOf(t.Name) == runs && begin(t, "Command running in background with ID: ", "Command was manually backgrounded by user with ID: ", "Command was automatically cancelled because ", "Command was cancelled by user", "Command rejected because ")
+	return begins(t, "aborted calls") || schema.KindOf(t.Name) == schema.ShellTool && begins(t, "aborted commands")
 }
 
-func begin(t schema.Tool, phrases ...string) bool {
-	output := strings.TrimPrefix(t.Output, "Error: ")
-	return t.ExitCode == nil && slices.ContainsFunc(phrases, func(p string) bool { return strings.HasPrefix(output, p) })
+func begins(t schema.Tool, list string) bool {
+	return t.ExitCode == nil && matches(list, strings.TrimPrefix(t.Output[:min(len(t.Output), maxText)], "Error: "))
 }
+
+// refusedByUser begins what Claude Code puts out for a call that the user did not let
+// happen.
+const refusedByUser = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "
 
 // refusal is what the user said when refusing a call, as Claude Code hands it on.
 // It is believed only of its own tools that hand on no foreign text when they
 // fail: a page or a command could say the same.
 func refusal(t schema.Tool) string {
-	if Outcome(t) != Refused || !slices.Contains([]string{"Write", "Edit", "MultiEdit", "NotebookEdit", "ExitPlanMode", "AskUserQuestion"}, t.Name) {
-		return ""
-	}
 	words, ok := strings.CutPrefix(ends(t.Output), refusedByUser+"To tell you how to proceed, the user said:\n")
-	if !ok {
+	if !ok || reported(t) != Refused || !slices.Contains([]string{"Write", "Edit", "MultiEdit", "NotebookEdit", "ExitPlanMode", "AskUserQuestion"}, t.Name) {
 		return ""
 	}
 	words, _, _ = strings.Cut(words, "\n\nNote: The user's next message")

@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,18 +49,9 @@ func (l todoList) plan() *schema.Plan {
 	return p
 }
 
-// spelled spells the name of a tool as all agents would.
-func spelled(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "") }
-
 // IsPlanTool reports whether [Plan] looks at the calls of a tool, so that a
 // caller need not hold the others.
-func IsPlanTool(name string) bool {
-	switch spelled(name) {
-	case "todowrite", "writetodos", "taskcreate", "taskupdate":
-		return true
-	}
-	return false
-}
+func IsPlanTool(name string) bool { return schema.KindOf(name) == schema.TodoTool }
 
 // latest returns each call once, its greatest rev in the place of its first line.
 func latest(tools []schema.Tool) []schema.Tool {
@@ -114,7 +106,7 @@ func (l *todoList) apply(t schema.Tool) {
 	if t.Success != nil && !*t.Success {
 		return
 	}
-	switch spelled(t.Name) {
+	switch schema.ToolName(t.Name) {
 	case "todowrite", "writetodos":
 		l.replace(t)
 	case "taskcreate":
@@ -133,10 +125,7 @@ func (l *todoList) replace(t schema.Tool) {
 	}
 	var entries []todo
 	for _, e := range list {
-		content := step(rawjson.String(rawjson.Get(e, "content")))
-		if content == "" {
-			content = step(rawjson.String(rawjson.Get(e, "description")))
-		}
+		content := stepIn(e, "content", "description")
 		if content != "" {
 			entries = append(entries, todo{Content: content, Status: status(rawjson.String(rawjson.Get(e, "status")))})
 		}
@@ -150,11 +139,9 @@ func (l *todoList) replace(t schema.Tool) {
 // successfully". A number that is taken belongs to a new list: each session of
 // the agent begins at 1.
 func (l *todoList) create(t schema.Tool) {
-	content := step(rawjson.String(rawjson.Get(t.Input, "subject")))
+	content := stepIn(t.Input, "subject", "description")
 	if content == "" {
-		if content = step(rawjson.String(rawjson.Get(t.Input, "description"))); content == "" {
-			return
-		}
+		return
 	}
 	if len(*l) > 0 && (*l)[0].ID == "" {
 		*l = nil
@@ -202,12 +189,17 @@ func (l *todoList) update(t schema.Tool) {
 			if s := rawjson.String(rawjson.Get(t.Input, "status")); s != "" {
 				e.Status = status(s)
 			}
-			if s := step(rawjson.String(rawjson.Get(t.Input, "subject"))); s != "" {
+			if s := stepIn(t.Input, "subject"); s != "" {
 				e.Content = s
 			}
 		}
 	}
 }
 
-// step makes what an agent calls a step one short line.
-func step(s string) string { return cut(oneLine(s), maxStep) }
+// stepIn is the first of the named members that says something, as one short line.
+func stepIn(raw schema.Raw, names ...string) (step string) {
+	for _, name := range names {
+		step = cmp.Or(step, cut(oneLine(rawjson.String(rawjson.Get(raw, name))), maxStep))
+	}
+	return step
+}

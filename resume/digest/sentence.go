@@ -1,7 +1,9 @@
 package digest
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -69,66 +71,30 @@ func fenceMark(l string) string {
 	return ""
 }
 
-// dropBlocks leaves out what programs put around a prompt: <system-reminder>…,
-// <ide_selection>… and their like, which have a hyphen or underscore in their
-// names as no HTML has.
+// block begins what a program puts around a prompt: <system-reminder>, <ide_selection>
+// and their like, which have a hyphen or underscore in their names as no HTML has.
+var block = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<([a-z]+(?:[-_]+[a-z]+)+)(?: [^>]*)?>`) })
+
+// dropBlocks leaves out what programs put around a prompt; of a block that does not end,
+// only its tag.
 func dropBlocks(s string) string {
 	var sb strings.Builder
-	closed := closings(s)
-	at := 0 // what stands before it is done with
+	open := map[string]bool{} // names of blocks that do not end
 	for {
-		open := strings.IndexByte(s[at:], '<')
-		if open < 0 {
-			break
+		at := block().FindStringSubmatchIndex(s)
+		if at == nil {
+			return sb.String() + s
 		}
-		open += at
-		n := open + 1 + tagName(s[open+1:])
-		name := s[open+1 : n]
-		end := -1
-		if strings.ContainsAny(name, "-_") && strings.Trim(name, "-_") == name {
-			end = strings.IndexByte(s[n:min(len(s), n+maxBlockTag)], '>')
-		}
-		if end < 0 {
-			sb.WriteString(s[at : open+1])
-			at = open + 1
-			continue
-		}
-		sb.WriteString(s[at:open])
-		at = n + end + 1
-		if last := "</" + name + ">"; closed[name] >= at {
-			at += strings.Index(s[at:], last) + len(last)
+		name := s[at[2]:at[3]]
+		sb.WriteString(s[:at[0]])
+		s = s[at[1]:]
+		if !open[name] {
+			_, rest, ends := strings.Cut(s, "</"+name+">")
+			if open[name] = !ends; ends {
+				s = rest
+			}
 		}
 	}
-	sb.WriteString(s[at:])
-	return sb.String()
-}
-
-// maxBlockTag is the length of the longest tag, behind its name, that may begin
-// what a program put around a prompt.
-const maxBlockTag = 1 << 10
-
-// closings says where the last </name> of each name stands.
-func closings(s string) map[string]int {
-	last := map[string]int{}
-	for at := 0; ; {
-		i := strings.Index(s[at:], "</")
-		if i < 0 {
-			return last
-		}
-		at += i + len("</")
-		if n := at + tagName(s[at:]); n < len(s) && s[n] == '>' {
-			last[s[at:n]] = at - len("</")
-		}
-	}
-}
-
-// tagName is the length of the name that s begins with.
-func tagName(s string) int {
-	n := 0
-	for n < len(s) && (s[n] >= 'a' && s[n] <= 'z' || s[n] == '-' || s[n] == '_') {
-		n++
-	}
-	return n
 }
 
 // noise reports whether a line is no prose: output, code, a table, a quotation.
@@ -136,16 +102,7 @@ func noise(l string) bool {
 	if l == "" {
 		return false
 	}
-	for _, p := range []string{">", "|", "$ ", "% ", "❯", "└", "├", "│", "+++ ", "--- ", "@@ ", "diff --git ", "File \"", "Traceback ", "goroutine ", "[Image", "[Pasted"} {
-		if strings.HasPrefix(l, p) {
-			return true
-		}
-	}
-	switch l[len(l)-1] {
-	case '{', '}', ';':
-		return true
-	}
-	if strings.HasPrefix(l, "at ") && strings.HasSuffix(l, ")") || stamped(l) {
+	if strings.Contains("{};", l[len(l)-1:]) || matches("no prose", l) {
 		return true
 	}
 	letters, others, long := 0, 0, true
@@ -159,21 +116,6 @@ func noise(l string) bool {
 		long = long && r != ' '
 	}
 	return letters == 0 && !strings.ContainsAny(l, "?？") && others > 1 || others > letters+3 || long && others > 10
-}
-
-// stamped reports whether a line begins with a time or date, as those of logs do.
-func stamped(l string) bool {
-	l = strings.TrimLeft(l, "[( ")
-	if len(l) < 8 {
-		return false
-	}
-	form := strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' {
-			return '0'
-		}
-		return r
-	}, l[:8])
-	return form == "00:00:00" || form[:4] == "0000" && (form[4:] == "-00-" || form[4:] == "/00/") && strings.Contains(l, ":")
 }
 
 // reader gathers lines into paragraphs and splits these into sentences.
@@ -229,30 +171,15 @@ func continues(line, next string) bool {
 	return last == ',' || len(line) > fullLine && !unicode.IsUpper(first) && !strings.ContainsRune(".!?:。！？：", last)
 }
 
+// item begins an entry of a list.
+var item = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[-*+•–▪◦]|\d{1,3}[.)]|\pL\d{0,2}\))[ \t]+(?:\[[ xX]\] )?`)
+})
+
 // listItem returns the text of a list item.
 func listItem(l string) (text string, ok bool) {
-	r, n := utf8.DecodeRuneInString(l)
-	switch {
-	case strings.ContainsRune("-*+•–▪◦", r):
-	case unicode.IsDigit(r) || unicode.IsLetter(r):
-		for n < len(l) && l[n] >= '0' && l[n] <= '9' {
-			n++
-		}
-		if n == len(l) || l[n] != '.' && l[n] != ')' || unicode.IsLetter(r) && l[n] != ')' || n > 3 {
-			return l, false
-		}
-		n++
-	default:
-		return l, false
-	}
-	if n == len(l) || l[n] != ' ' && l[n] != '\t' {
-		return l, false
-	}
-	text = strings.TrimLeft(l[n:], " \t")
-	for _, box := range []string{"[ ] ", "[x] ", "[X] "} {
-		text = strings.TrimPrefix(text, box)
-	}
-	return text, true
+	mark := item().FindString(l)
+	return l[len(mark):], mark != ""
 }
 
 func (r *reader) flush() {
@@ -266,7 +193,7 @@ func (r *reader) flush() {
 			return c == ' ' || c == ')' || c == '*' || c == '!' || unicode.IsSymbol(c) || unicode.IsMark(c)
 		})
 		r.done = append(r.done, sentence{
-			text: shown().Replace(strings.Trim(l[:end], " ")), item: r.item,
+			text: shown(strings.Trim(l[:end], " ")), item: r.item,
 			question: strings.HasSuffix(said, "?") || strings.HasSuffix(said, "？"),
 			unclosed: strings.HasSuffix(said, ":") || strings.HasSuffix(said, "："),
 		})

@@ -93,3 +93,33 @@ func program(words []string) []string {
 	}
 	return words
 }
+
+// looking reports whether a simple command only looks at something, or goes somewhere.
+func looking(words []string) bool {
+	program, args := words[0], words[1:]
+	program = strings.ToLower(program[strings.LastIndexAny(program, `/\`)+1:])
+	switch program {
+	case "git":
+		args = gitVerb(args)
+	case "xargs": // runs what follows its flags
+		i := slices.IndexFunc(args, func(a string) bool { return a != "" && a[0] != '-' && strings.Trim(a, "0123456789{}") != "" })
+		return i < 0 || looking(args[i:])
+	case "ssh": // runs its last word elsewhere
+		return len(args) > 1 && strings.ContainsAny(args[len(args)-1], " /") && parse(args[len(args)-1]).looks()
+	case "sed":
+		return !slices.ContainsFunc(args, inPlaceFlag)
+	}
+	line := strings.Join(append([]string{strings.TrimSuffix(program, ".exe")}, args...), " ")
+	return matches("looks", line) && !matches("changes", line)
+}
+
+// gitVerb leaves out what stands before the verb of git: -C and a folder.
+func gitVerb(args []string) []string {
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		if args[0] == "-C" || args[0] == "-c" {
+			args = args[1:]
+		}
+		args = args[min(1, len(args)):]
+	}
+	return args
+}

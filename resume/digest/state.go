@@ -118,7 +118,6 @@ func (s *State) Add(h schema.History) {
 		}
 	}
 	s.Plan = s.Fold.Todos.plan()
-	s.normal()
 }
 
 // note is a note of the message m, which was added last.
@@ -178,21 +177,4 @@ func ends(s string) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:endBytes], "") + "\n…\n" + strings.ToValidUTF8(s[len(s)-endBytes:], "")
-}
-
-// normal makes lists that are empty none, as they are when read from JSON.
-func (s *State) normal() {
-	none(&s.Files)
-	none(&s.Commands)
-	none(&s.Errors)
-	none(&s.Decisions)
-	none(&s.Fold.Seen)
-	none(&s.Fold.Unanswered)
-	none((*[]todo)(&s.Fold.Todos))
-}
-
-func none[T any](list *[]T) {
-	if len(*list) == 0 {
-		*list = nil
-	}
 }

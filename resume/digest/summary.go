@@ -4,8 +4,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"cortext/schema"
 )
 
 // The most runes of a summary and of its parts.
@@ -15,13 +13,6 @@ const (
 	maxDecision = 100
 	maxOpen     = 100
 )
-
-// Summary is [State.Summary] of a conversation that is at hand as a whole.
-func Summary(h schema.History) string {
-	var s State
-	s.Add(h)
-	return s.Summary()
-}
 
 // Summary says in at most 300 runes on one line what the conversation is about and
 // where it stopped: the topic, the last words of the agent, the question that waits for

@@ -136,3 +136,10 @@ func TestClause(t *testing.T) {
 		}
 	}
 }
+
+// Summary is [State.Summary] of a conversation that is at hand as a whole.
+func Summary(h schema.History) string {
+	var s State
+	s.Add(h)
+	return s.Summary()
+}

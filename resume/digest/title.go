@@ -86,42 +86,18 @@ func Description(messages []schema.Message) string {
 	return fallback
 }
 
-// oneLine makes s one line that a terminal shows as it is; markup stays.
-func oneLine(s string) string {
-	var sb strings.Builder
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == '\x1b':
-			n = escapeLen(s[i:])
-		case unicode.IsSpace(r) || unicode.IsControl(r):
-			sb.WriteByte(' ')
-		case !invisible(r):
-			sb.WriteRune(r)
-		}
-		i += n
-	}
-	return strings.Join(strings.Fields(sb.String()), " ")
-}
-
 // slash splits a typed command, "/workspace.plan the move", into its name and
 // arguments. A path is no command.
 func slash(content string) (name, arguments string) {
 	content = strings.TrimSpace(content)
-	rest, ok := strings.CutPrefix(content, "/")
-	if !ok || rest == "" {
+	if !strings.HasPrefix(content, "/") {
 		return "", ""
 	}
-	name = rest
-	if at := strings.IndexFunc(rest, unicode.IsSpace); at >= 0 {
-		name, arguments = rest[:at], strings.TrimSpace(rest[at:])
-	}
-	first, _ := utf8.DecodeRuneInString(name)
-	if !unicode.IsLetter(first) || strings.ContainsFunc(name, func(r rune) bool { return !wordRune(r) && !strings.ContainsRune(".:-", r) }) {
+	name, _, _ = strings.Cut(content[1:min(len(content), maxText)], "\n")
+	if name, _, _ = strings.Cut(name, " "); !matches("command names", name) {
 		return "", ""
 	}
-	return name, arguments
+	return name, strings.TrimSpace(content[1+len(name):])
 }
 
 // idle reports whether a command does no work: it steers the agent's program, or
@@ -197,33 +173,23 @@ func leadIn(s sentence) bool {
 // trimTitle takes away what a title does not need: addresses, courtesies, and
 // the full stop.
 func trimTitle(s string) string {
-	all := strings.Fields(s)
-	kept := slices.DeleteFunc(slices.Clone(all), func(w string) bool {
-		return strings.Contains(w, "://")
-	})
-	if len(kept) < 2 && len(kept) < len(all) {
-		kept = all
-		for i, w := range kept {
-			if _, after, ok := strings.Cut(w, "://"); ok {
-				kept[i] = strings.TrimPrefix(after, "www.")
-			}
-		}
+	kept := slices.DeleteFunc(strings.Fields(s), func(w string) bool { return strings.Contains(w, "://") })
+	if len(kept) > 1 {
+		s = strings.Join(kept, " ")
+	} else {
+		s = patterns()["addresses"].ReplaceAllString(s, "")
 	}
-	s = strings.Join(kept, " ")
 	for again := true; again; {
 		again = false
-		for _, p := range words()["courtesies"] {
-			p, asks := strings.CutPrefix(p, "* ")
-			if p[len(p)-1] < utf8.RuneSelf {
-				p += " "
+		for _, list := range []string{"courtesies", "requests"} {
+			p := patterns()[list].FindString(s)
+			if p == "" || len(s) <= len(p)+3 {
+				continue
 			}
-			if len(s) > len(p)+3 && strings.EqualFold(s[:len(p)], p) {
-				r, n := utf8.DecodeRuneInString(s[len(p):])
-				s = string(unicode.ToUpper(r)) + s[len(p)+n:]
-				if asks {
-					s = strings.TrimSuffix(s, "?")
-				}
-				again = true
+			r, n := utf8.DecodeRuneInString(s[len(p):])
+			s, again = string(unicode.ToUpper(r))+s[len(p)+n:], true
+			if list == "requests" {
+				s = strings.TrimSuffix(s, "?")
 			}
 		}
 	}

@@ -221,27 +221,11 @@ func endsInText(m *schema.Message) bool {
 	return len(m.Blocks) > 0 && m.Blocks[len(m.Blocks)-1].Type == schema.TextBlock
 }
 
-func interruption(text string) bool {
-	return strings.HasPrefix(text, "[Request interrupted by user") || text == "Request cancelled." || text == "Operation cancelled by user"
-}
+func interruption(text string) bool { return matches("interruptions", text) }
 
 // synthetic reports whether an agent's program, not the model, wrote text.
-func synthetic(text string) bool {
-	switch text {
-	case "No response requested.", "(no content)", "[No response requested]":
-		return true
-	}
-	return false
-}
+func synthetic(text string) bool { return matches("synthetic", text) }
 
 // failed reports whether text is the agent's program telling of an error of the
 // service.
-func failed(text string) bool {
-	for _, p := range []string{"API Error", "Prompt is too long", "Credit balance is too low", "Invalid API key", "Claude AI usage limit reached",
-		"You've hit your limit", "You've reached your usage limit", "Claude usage limit reached"} {
-		if strings.HasPrefix(text, p) {
-			return len(text) < 2000
-		}
-	}
-	return false
-}
+func failed(text string) bool { return len(text) < 2000 && matches("service errors", text) }

@@ -50,8 +50,5 @@ func has(list, text string) bool {
 	return slices.ContainsFunc(words()[list], func(w string) bool { return strings.Contains(text, w) })
 }
 
-// matches reports whether one of a list's regular expressions matches the beginning of a
-// line.
-func matches(list, line string) bool {
-	return patterns()[list].MatchString(line[:min(len(line), maxText)])
-}
+// matches reports whether one of a list's regular expressions matches a line.
+func matches(list, line string) bool { return patterns()[list].MatchString(line) }

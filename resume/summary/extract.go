@@ -44,7 +44,7 @@ func Condense(text string, maxTokens int) string {
 	if text == "" || maxTokens <= 0 {
 		return ""
 	}
-	if !tooLong(text, maxTokens) {
+	if !tokens.Exceed(text, maxTokens) {
 		return text
 	}
 	return choose([]excerpt.Section{{Texts: []excerpt.Text{{Kind: excerpt.Assistant, Text: bounded(text)}}}}, []string{""}, maxTokens)
@@ -80,15 +80,6 @@ func bounded(text string) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:maxRead/2], "") + "\n" + excerpt.Gap + "\n" + strings.ToValidUTF8(text[len(text)-maxRead/2:], "")
-}
-
-// largestToken is the length in bytes of the longest token of o200k_base.
-const largestToken = 128
-
-// tooLong reports whether s has more than most tokens. It does not count those of a
-// text that is far too long.
-func tooLong(s string, most int) bool {
-	return len(s) > most && (len(s)/largestToken > most || tokens.Count(s) > most)
 }
 
 // EndsSentence reports whether the last sentence of s is whole. A picture may follow

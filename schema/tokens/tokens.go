@@ -24,6 +24,15 @@ func Count(text string) int {
 	return t.total(repaired(text), c)
 }
 
+// MaxBytes is the length in bytes of the longest token.
+const MaxBytes = 128
+
+// Exceed reports whether text has more than limit tokens. It does not count those of a
+// text that is far too long.
+func Exceed(text string, limit int) bool {
+	return len(text) > limit && (len(text)/MaxBytes > limit || Count(text) > limit)
+}
+
 // repaired returns text with U+FFFD for each byte that is not part of a
 // character.
 func repaired(text string) string {

@@ -1,0 +1,115 @@
+package schema
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// A Part is a text, a tool call or an attachment of a message.
+type Part struct {
+	Text       string
+	Call, Name string // the id of a call, and the tool's name as the message has it
+	Attachment *Attachment
+}
+
+// Parts takes m apart in the order of its blocks (FORMAT.md, "Messages"). What the blocks
+// do not place follows them, and then the loose calls, which only their own lines tie to
+// m ([History.LooseCalls]). Blocks that do not fit the content place no text.
+func (m *Message) Parts(loose []string) (parts []Part) {
+	names := map[string]string{}
+	for _, c := range m.ToolCalls {
+		names[c.ID] = c.Name
+	}
+	placed := map[string]bool{"": true}
+	call := func(id string) {
+		if !placed[id] {
+			placed[id] = true
+			parts = append(parts, Part{Call: id, Name: names[id]})
+		}
+	}
+	attached := map[int]bool{}
+	attach := func(i int) {
+		if i >= 0 && i < len(m.Attachments) && !attached[i] {
+			attached[i] = true
+			parts = append(parts, Part{Attachment: &m.Attachments[i]})
+		}
+	}
+	texts, ok := m.Texts()
+	if !ok && m.Content != "" {
+		parts = append(parts, Part{Text: m.Content})
+	}
+	for _, b := range m.Blocks {
+		switch {
+		case b.Type == TextBlock && ok:
+			parts = append(parts, Part{Text: texts[0]})
+			texts = texts[1:]
+		case b.Type == ToolCallBlock:
+			call(b.ID)
+		case b.Type == AttachmentBlock:
+			attach(b.Index)
+		}
+	}
+	for _, c := range m.ToolCalls {
+		call(c.ID)
+	}
+	for _, id := range loose {
+		call(id)
+	}
+	for i := range m.Attachments {
+		attach(i)
+	}
+	return parts
+}
+
+// TextJoint stands between the texts of a message's content.
+const TextJoint = "\n\n"
+
+// Texts cuts the content of m into the texts of its blocks. ok is false if the lengths of
+// these do not agree with it.
+func (m *Message) Texts() (texts []string, ok bool) {
+	rest := m.Content
+	for _, b := range m.Blocks {
+		if b.Type != TextBlock {
+			continue
+		}
+		if len(texts) > 0 {
+			if rest, ok = strings.CutPrefix(rest, TextJoint); !ok {
+				return nil, false
+			}
+		}
+		if b.Bytes < 0 || b.Bytes > len(rest) {
+			return nil, false
+		}
+		texts, rest = append(texts, rest[:b.Bytes]), rest[b.Bytes:]
+	}
+	return texts, rest == ""
+}
+
+// LooseCalls returns by message the ids of the calls that only their own lines tie to it,
+// in the order of their times.
+func (h *History) LooseCalls() map[string][]string {
+	named := map[string]bool{}
+	for i := range h.Messages {
+		for _, c := range h.Messages[i].ToolCalls {
+			named[c.ID] = true
+		}
+		for _, b := range h.Messages[i].Blocks {
+			if b.Type == ToolCallBlock {
+				named[b.ID] = true
+			}
+		}
+	}
+	loose := map[string][]string{}
+	for id, t := range h.Tools {
+		if !named[id] && t.MessageID != "" {
+			loose[t.MessageID] = append(loose[t.MessageID], id)
+		}
+	}
+	for _, ids := range loose {
+		slices.SortFunc(ids, func(a, b string) int {
+			return cmp.Or(h.Tools[a].Timestamp.Time().Compare(h.Tools[b].Timestamp.Time()), cmp.Compare(a, b))
+		})
+	}
+	return loose
+}
