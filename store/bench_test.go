@@ -127,7 +127,7 @@ func longConversation(b *testing.B, size int64) *Conversation {
 		}
 	}
 	err = c.Edit(func(s *schema.Session) error {
-		s.MessageCount, s.CountedBytes = n, written
+		s.MessageCount, s.CountedBytes, s.LastActive = n, written, benchMessage(n-1, 0).Timestamp
 		return nil
 	})
 	if err != nil {

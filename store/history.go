@@ -21,9 +21,10 @@ type Limit struct {
 // with the calls that they made, and what is damaged in what was read. Damage
 // hides nothing that is whole.
 //
-// With a limit only the end of the logs is read, whatever their length, as long as the
-// branch does not go far back. Whether a clone's messages that were merged above the end
-// are newer is looked for in the last megabyte before it, and sampled further up.
+// With a limit only the end of the logs is read, whatever their length, where the end is
+// one thread and nothing newer stands above it, as far as session.json and samples tell.
+// Else, as after a merge, the log is read through once, and of all messages but those of the
+// end only what ties them together is kept.
 //
 // The error is a [*schema.VersionError] if a later cortext wrote it.
 func (c *Conversation) History(limit Limit) (schema.History, []Damage, error) {
@@ -31,15 +32,26 @@ func (c *Conversation) History(limit Limit) (schema.History, []Damage, error) {
 		return schema.History{}, nil, err
 	}
 	if limit != (Limit{}) && len(c.others()) == 0 {
-		h, damage, ok, err := c.tail(limit)
-		if err == nil && !ok {
-			h, damage, ok, err = c.window(limit, firstWindow, mostWindow)
-		}
+		h, damage, ok, err := c.end(limit)
 		if err != nil || ok {
 			return h, damage, err
 		}
 	}
 	return c.whole(limit)
+}
+
+// end reads the end of the conversation. ok is false where everything must be read.
+func (c *Conversation) end(limit Limit) (h schema.History, damage []Damage, ok bool, err error) {
+	info, err := c.s.root.Lstat(c.file(messagesFile))
+	if err != nil {
+		return h, nil, false, nil
+	}
+	if c.s.branch.get(c.file(messagesFile), info) == nil { // else the end of the file did not do
+		if h, damage, ok, err = c.tail(limit); ok || err != nil {
+			return h, damage, ok, err
+		}
+	}
+	return c.branch(limit)
 }
 
 // whole reads everything.

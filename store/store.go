@@ -66,7 +66,10 @@ type Store struct {
 
 	ignored  atomic.Bool // .workspace/local has its .gitignore
 	sessions fileCache   // session.json as it was read
-	borrowed sync.Map    // files that git has, by name: see [Conversation.Borrow]
+	branch   logCache[branch]
+	calls    logCache[lookup]
+	newer    logCache[bool] // [newerInSamples]
+	borrowed sync.Map       // files that git has, by name: see [Conversation.Borrow]
 }
 
 // Find returns the workspace that dir is in: dir itself or the nearest folder

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"iter"
@@ -37,6 +38,12 @@ func (c *Conversation) tail(limit Limit) (h schema.History, damage []Damage, ok 
 	defer tools.stop()
 
 	t := tailReader{budget: budget{limit: limit}, tools: tools}
+	t.newer = func(end int64, last schema.Time) (*bool, error) {
+		return c.s.newer.of(c.file(messagesFile), f, func(log *io.SectionReader) (*bool, error) {
+			newer, err := newerInSamples(log, end, last)
+			return &newer, err
+		})
+	}
 	if err := t.read(f, size); err != nil {
 		return h, nil, false, nil // reading all finds what is wrong
 	}
@@ -55,12 +62,15 @@ func (c *Conversation) tail(limit Limit) (h schema.History, damage []Damage, ok 
 	}
 	total := len(h.Messages)
 	if !t.all {
-		if newer, err := newerBefore(f, t.start, t.last(), parentsOf(t.messages, t.next)); newer || err != nil {
-			return h, nil, false, nil
-		}
 		sess, _, err := c.Session()
 		if err != nil {
 			return h, nil, false, err
+		}
+		if size <= readThrough && sess.LastActive.Time().After(t.last().Time()) {
+			return h, nil, false, nil // something newer may stand anywhere
+		}
+		if newer, err := newerBefore(f, t.start, t.last(), parentsOf(t.messages, t.next)); newer || err != nil {
+			return h, nil, false, nil
 		}
 		total = max(total, sess.MessageCount)
 	}
@@ -95,6 +105,7 @@ func parentsOf(msgs []schema.Message, more ...*schema.Message) map[string]bool {
 type tailReader struct {
 	budget
 	tools    *toolFinder
+	newer    func(end int64, last schema.Time) (*bool, error) // [newerInSamples]
 	messages []schema.Message
 	revs     map[string]schema.Message // later revs of messages whose first line is further up
 	seen     map[string]bool
@@ -131,6 +142,11 @@ func (t *tailReader) read(f *os.File, size int64) error {
 		t.start = rec.Offset
 		t.spent = t.spent || t.reached(&m)
 		done := t.spent // what was read last belongs to m: is that in the thread?
+		if t.leaf == nil && m.ID != "" {
+			if newer, err := t.newer(rec.Offset, m.Timestamp); err != nil || *newer {
+				return cmp.Or(err, errNotOneThread)
+			}
+		}
 		if err := t.add(m); err != nil {
 			return err
 		}
@@ -300,33 +316,43 @@ func (t *toolFinder) take(rec jsonl.Record) {
 }
 
 const (
-	searchWindow = 1 << 20 // bytes before the end of a log that are searched for a newer message
-	probeBytes   = 8 << 10 // read at each place that is sampled further up
+	readThrough  = 64 << 20 // bytes of a log that is read through if session.json tells of something newer than its end
+	searchWindow = 1 << 20  // bytes before the end of a log that are searched for a newer message
+	probeBytes   = 8 << 10  // read at each place that is sampled further up
+	evenProbes   = 64       // places over all of the log that are sampled beside those near the end
 )
 
 var timestampName = []byte(`"timestamp":"`)
 
-// newerBefore reports whether a message before end is as new as last or newer: then two
-// clones were merged, and the newest may not be at the end. The last megabyte before end is
-// searched, for such that no other follows; those that named holds are followed by what
-// stands behind end. From there on places at distances that grow by half are looked at, so
-// that a branch is found which is at least half as long as what was appended behind it.
+// newerBefore reports whether in the last megabyte before end there is a message as new as
+// last or newer that no other follows: then two clones were merged, and the newest may not
+// be at the end. Those that named holds are followed by what stands behind end.
 func newerBefore(r io.ReaderAt, end int64, last schema.Time, named map[string]bool) (bool, error) {
 	from := max(end-searchWindow, 0)
 	window := make([]byte, end-from)
 	if _, err := r.ReadAt(window, from); err != nil {
 		return false, err
 	}
-	if newestIn(window, last) && newerLeafIn(window, last, named) {
-		return true, nil
+	return newestIn(window, last) && newerLeafIn(window, last, named), nil
+}
+
+// newerInSamples looks for a message as new as last or newer further up, at distances that
+// grow by half and at some places evenly over the log: it finds a branch that is at least
+// half as long as what was appended behind it, or has a fiftieth of the log.
+func newerInSamples(r io.ReaderAt, end int64, last schema.Time) (bool, error) {
+	var places []int64
+	for distance := int64(searchWindow); distance <= end; distance += distance / 2 {
+		places = append(places, end-distance)
 	}
-	probe := window[:min(probeBytes, len(window))]
-	for distance := int64(searchWindow); ; distance += distance / 2 {
-		at := end - distance
+	for n := range int64(evenProbes) {
+		places = append(places, (end-searchWindow)*n/evenProbes)
+	}
+	probe := make([]byte, probeBytes)
+	for _, at := range places {
 		if at < 0 {
-			return false, nil
+			continue // all of it is in the last megabyte
 		}
-		n, err := r.ReadAt(probe[:min(int64(len(probe)), end-at)], at)
+		n, err := r.ReadAt(probe[:min(probeBytes, end-at)], at)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return false, err
 		}
@@ -334,6 +360,7 @@ func newerBefore(r io.ReaderAt, end int64, last schema.Time, named map[string]bo
 			return true, nil
 		}
 	}
+	return false, nil
 }
 
 // newerLeafIn reports whether a message in a part of a log is not before last, and none in

@@ -3,8 +3,12 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,7 +88,7 @@ func BenchmarkImportMemory(b *testing.B) {
 // 1 GB if CORTEXT_BENCH_BIG is set, with that of one of 1 MB that ends alike.
 func BenchmarkResume(b *testing.B) {
 	cortext := build(b, "cortext/cmd/cortext")
-	sizes := []int{1 << 20, 50 << 20}
+	sizes := []int64{1 << 20, 50 << 20}
 	if os.Getenv("CORTEXT_BENCH_BIG") != "" {
 		sizes[1] = 1 << 30
 	}
@@ -92,9 +96,7 @@ func BenchmarkResume(b *testing.B) {
 	for _, size := range sizes {
 		dir := b.TempDir()
 		transcript := filepath.Join(dir, "long.jsonl")
-		if err := os.WriteFile(transcript, longTranscript(size), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		longTranscript(b, transcript, size)
 		for _, args := range [][]string{{"init"}, {"import", transcript, "--title", "long"}, {"resume", "long", "--print"}} {
 			if out, err := exec.Command(cortext, append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
 				b.Fatalf("%v\n%s", err, out)
@@ -109,24 +111,123 @@ func BenchmarkResume(b *testing.B) {
 	}
 }
 
-// longTranscript is a session of Claude Code of about so many bytes, in which each
+// BenchmarkShuffled compares a payload of 8,000 tokens of a conversation of 50 MB, or of
+// 1 GB if CORTEXT_BENCH_BIG is set, with that of one whose log has the same lines in no
+// order, and reports the largest resident set of the latter.
+func BenchmarkShuffled(b *testing.B) {
+	cortext := build(b, "cortext/cmd/cortext")
+	size := int64(50 << 20)
+	if os.Getenv("CORTEXT_BENCH_BIG") != "" {
+		size = 1 << 30
+	}
+	transcript := filepath.Join(b.TempDir(), "long.jsonl")
+	longTranscript(b, transcript, size)
+	var commands [][]string
+	for _, shuffle := range []bool{false, true} {
+		dir := b.TempDir()
+		for _, args := range [][]string{{"init"}, {"import", transcript, "--title", "long"}} {
+			if out, err := exec.Command(cortext, append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
+				b.Fatalf("%v\n%s", err, out)
+			}
+		}
+		commands = append(commands, []string{cortext, "-C", dir, "resume", "long", "--print", "--budget", "8000"})
+		if !shuffle {
+			continue
+		}
+		logs, err := filepath.Glob(filepath.Join(dir, "conversations", "*", "*", ".session", "messages.jsonl"))
+		if err != nil || len(logs) != 1 {
+			b.Fatal(logs, err)
+		}
+		shuffleLines(b, logs[0])
+	}
+	ordered, err := exec.Command(commands[0][0], commands[0][1:]...).Output()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		cmd := exec.Command(commands[1][0], commands[1][1:]...)
+		if out, err := cmd.Output(); err != nil || !bytes.Equal(out, ordered) {
+			b.Fatalf("%v: the payload is another", err)
+		}
+		b.ReportMetric(float64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)/1024, "MiB-resident")
+		m := median(b, 15, commands...)
+		b.ReportMetric(float64(m[1])/float64(m[0]), "x-ordered")
+		b.ReportMetric(float64(m[0].Milliseconds()), "ms-ordered")
+	}
+}
+
+// shuffleLines puts the lines of a file in no order. It holds none of them: what the test
+// itself has in memory counts for the commands that it starts.
+func shuffleLines(b *testing.B, path string) {
+	b.Helper()
+	from, err := os.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer from.Close()
+	type line struct {
+		at   int64
+		size int
+	}
+	var lines []line
+	in := bufio.NewReader(from)
+	for at := int64(0); ; {
+		text, err := in.ReadSlice('\n')
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		lines = append(lines, line{at, len(text)})
+		at += int64(len(text))
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	r.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	to, err := os.Create(path + ".new")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer to.Close()
+	out := bufio.NewWriter(to)
+	for _, l := range lines {
+		if _, err := io.Copy(out, io.NewSectionReader(from, l.at, int64(l.size))); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := errors.Join(out.Flush(), os.Rename(path+".new", path)); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// longTranscript writes a session of Claude Code of about so many bytes, in which each
 // turn follows the one before.
-func longTranscript(size int) []byte {
-	var out bytes.Buffer
+func longTranscript(b *testing.B, path string, size int64) {
+	b.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	out := bufio.NewWriter(f)
 	at, parent := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), "null"
 	said := strings.Repeat("The server answers with a body that the client reads in parseHeader. ", 20)
-	for n := 0; out.Len() < size; n++ {
+	written := 0
+	for n := 0; int64(written) < size; n++ {
 		for _, line := range []struct{ role, id, text string }{
 			{"user", fmt.Sprintf("u-%d", n), fmt.Sprintf("turn %d: please change cmd/serve/file_%d.go", n, n%97)},
 			{"assistant", fmt.Sprintf("a-%d", n), fmt.Sprintf("I changed handler_%d in cmd/serve/file_%d.go. %s", n%89, n%97, said)},
 		} {
 			at = at.Add(time.Second)
-			fmt.Fprintf(&out, `{"type":%q,"uuid":%q,"parentUuid":%s,"sessionId":"long","timestamp":%q,"message":{"role":%[1]q,"id":"m-%[2]s","model":"m","content":%[5]q}}`+"\n",
+			k, _ := fmt.Fprintf(out, `{"type":%q,"uuid":%q,"parentUuid":%s,"sessionId":"long","timestamp":%q,"message":{"role":%[1]q,"id":"m-%[2]s","model":"m","content":%[5]q}}`+"\n",
 				line.role, line.id, parent, at.Format(time.RFC3339), line.text)
+			written += k
 			parent = fmt.Sprintf("%q", line.id)
 		}
 	}
-	return out.Bytes()
+	if err := out.Flush(); err != nil {
+		b.Fatal(err)
+	}
 }
 
 // BenchmarkHook compares the hook that runs after each turn on a transcript of 70

@@ -110,7 +110,7 @@ func looking(words []string) bool {
 		return !slices.ContainsFunc(args, inPlaceFlag)
 	}
 	line := strings.Join(append([]string{strings.TrimSuffix(program, ".exe")}, args...), " ")
-	return matches("looks", line) && !matches("changes", line)
+	return matches("looks", line) && !patterns()["changes"].MatchString(line)
 }
 
 // gitVerb leaves out what stands before the verb of git: -C and a folder.

@@ -96,6 +96,8 @@ type State struct {
 	Plan      *schema.Plan `json:"plan,omitempty"`
 	LastUser  Note         `json:"last_user"` // the last message of the user that takes no leave
 	Fold      fold         `json:"fold"`      // what Add goes on from; of no use to a reader
+
+	unread string // what the agent said last, until Add is done
 }
 
 // Add takes the next whole turns of the conversation into the state: a call
@@ -117,6 +119,7 @@ func (s *State) Add(h schema.History) {
 			s.happened(m)
 		}
 	}
+	s.readLast()
 	s.Plan = s.Fold.Todos.plan()
 }
 

@@ -15,50 +15,51 @@ func plain(s string) string { return shown(marked(s)) }
 // marked is the same, but it hides the signs in code and quotations, so that no sentence
 // ends within them.
 func marked(s string) string {
-	s = strings.NewReplacer("’", "'", "‘", "'").Replace(oneLine(s))
-	if strings.Contains(s, "`") {
-		s = code().ReplaceAllStringFunc(s, func(c string) string { return hidden(strings.Trim(c, "`")) })
-	}
-	if strings.ContainsAny(s, "*_~[<") {
-		for _, m := range markup() {
-			s = m.ReplaceAllString(s, "$1$2")
+	s = " " + strings.NewReplacer("’", "'", "‘", "'").Replace(oneLine(s))
+	for _, m := range markup() {
+		if !strings.Contains(s, m.sign) {
+			continue
 		}
-		s = strings.Join(strings.Fields(tag().ReplaceAllString(s, " ")), " ")
+		s = m.pattern.ReplaceAllStringFunc(s, func(match string) string { return m.shown(m.pattern.FindStringSubmatch(match)) })
 	}
-	return quotation().ReplaceAllStringFunc(s, func(q string) string {
-		if len(q) > maxQuotation {
-			return q
-		}
-		return hidden(q)
-	})
+	return strings.Join(strings.Fields(s), " ")
 }
 
 // maxQuotation is how far apart two marks may be to enclose a quotation.
 const maxQuotation = 400
 
-// Markdown, as far as people and agents write it on one line.
-var (
-	code   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("``+.*?``+|`[^`]*`?") })
-	markup = sync.OnceValue(func() (all []*regexp.Regexp) {
-		for _, m := range []string{
-			`!\[[^\[\]]*\]\([^() ]*\)`,              // an image
-			`\[([^\[\]]*)\]\([^() ]*\)`,             // a link
-			`\*\*+([^* ].*?)\*\*+|~~([^~]+)~~`,      // bold, struck
-			`\b__([^_].*?)__\b|\b_([^_ ][^_]*?)_\b`, // names may have these signs in them
-			`\B\*([^* ][^*]*)\*\B`,                  // italic; 2*3 is none
-		} {
-			all = append(all, regexp.MustCompile(m))
+// A mark is what makes a part of a line more than its words.
+type mark struct {
+	sign    string // that is in each
+	pattern *regexp.Regexp
+	shown   func(groups []string) string // what stays of it
+}
+
+// markup is Markdown, as far as people and agents write it on one line, and quotations.
+var markup = sync.OnceValue(func() []mark {
+	inner := func(groups []string) string { return strings.Join(groups[1:], "") }
+	quoted := func(groups []string) string {
+		if len(groups[0]) > maxQuotation {
+			return groups[0]
 		}
-		return all
-	})
-	// <string> may be meant as it stands.
-	tag = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)<(/[^ >]+|(a|b|br|code|details|div|em|h[1-3r]|i|img|kbd|li|ol|p|pre|s|span|strong|su[bp]|summary|table|t[dhr]|u|ul|!--)( [^<>]*)?/?)>`)
-	})
-	quotation = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」`)
-	})
-)
+		return hidden(groups[0])
+	}
+	return []mark{
+		{"`", regexp.MustCompile("``+.*?``+|`[^`]*`?"), func(groups []string) string { return hidden(strings.Trim(groups[0], "`")) }},
+		{"](", regexp.MustCompile(`!\[[^\[\]]*\]\([^() ]*\)|\[([^\[\]]*)\]\([^() ]*\)`), inner},
+		{"**", regexp.MustCompile(`\*\*+([^* ].*?)\*\*+`), inner},
+		{"~~", regexp.MustCompile(`~~([^~]+)~~`), inner},
+		{" __", regexp.MustCompile(`( )__([^_].*?)__\b`), inner}, // names may have these signs in them
+		{" _", regexp.MustCompile(`( )_([^_ ][^_]*?)_\b`), inner},
+		{"*", regexp.MustCompile(`\B\*([^* ][^*]*)\*\B`), inner}, // 2*3 is none
+		// <string> may be meant as it stands.
+		{">", regexp.MustCompile(`(?i)<(?:/[^ >]+|(?:a|b|br|code|details|div|em|h[1-3r]|i|img|kbd|li|ol|p|pre|s|span|strong|su[bp]|summary|table|t[dhr]|u|ul|!--)(?: [^<>]*)?/?)>`), func([]string) string { return " " }},
+		{`"`, regexp.MustCompile(`"[^"]*"`), quoted},
+		{"“", regexp.MustCompile(`“[^”]*”|„[^“]*“`), quoted},
+		{"«", regexp.MustCompile(`«[^»]*»`), quoted},
+		{"「", regexp.MustCompile(`「[^」]*」`), quoted},
+	}
+})
 
 // hiddenAt is where the private characters begin that stand for signs.
 const hiddenAt = 0xf0000

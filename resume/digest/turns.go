@@ -72,6 +72,7 @@ func (s *State) prompted(m *schema.Message) {
 	}
 	s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool { return e.N < f.Began || !strings.HasPrefix(e.Key, commandKey) })
 	s.Commands = slices.DeleteFunc(s.Commands, func(c Command) bool { return c.Looks })
+	s.unread = ""
 	*f = fold{Began: s.Messages, Asked: asks(text), Topic: f.Topic, Vague: f.Vague, Todos: f.Todos, Seen: f.Seen}
 
 	s.LastUser = s.note(asks(text), m)
@@ -118,6 +119,9 @@ func (s *State) replied(m *schema.Message, tools map[string]schema.Tool) {
 		failure, text = limit(plain(text)), ""
 	}
 	working := len(m.ToolCalls) > 0 && !endsInText(m)
+	if f.Noticed {
+		s.readLast()
+	}
 	aside := f.Noticed && f.Said != "" && !f.Working && !slices.ContainsFunc(m.ToolCalls, works)
 	switch {
 	case f.Closed:
@@ -143,17 +147,25 @@ func (s *State) heard(text string, working bool) {
 	f := &s.Fold
 	f.Working = working || text == ""
 	f.Ending, f.Question = "", ""
-	if text == "" {
+	if text != "" {
+		s.unread = text
+	}
+}
+
+// readLast reads what was heard last. Most of what an agent says is never read: what it says
+// next takes its place.
+func (s *State) readLast() {
+	if s.unread == "" {
 		return
 	}
-	all := sentences(text)
+	f, all := &s.Fold, sentences(s.unread)
 	f.Said = beginning(all)
-	if f.Working {
-		return
+	if !f.Working {
+		if f.Question = lastQuestion(all); f.Question != "" {
+			f.Ending = choices(s.unread[max(len(s.unread)-maxEnding, 0):]) + f.Question
+		}
 	}
-	if f.Question = lastQuestion(all); f.Question != "" {
-		f.Ending = choices(text[max(len(text)-maxEnding, 0):]) + f.Question
-	}
+	s.unread = ""
 }
 
 // maxEnding is how many bytes at the end of an answer may list what there is to choose.

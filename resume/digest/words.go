@@ -31,13 +31,29 @@ var words = sync.OnceValue(func() map[string][]string {
 	return lists
 })
 
-// patterns are the lists of regular expressions, each as one, by their names.
+// patterns are the lists of regular expressions, each as one, by their names. Where all
+// begin at the beginning of a line, nothing else of it is looked at.
 var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 	all := map[string]*regexp.Regexp{}
 	for name, list := range words() {
-		if name, ok := strings.CutPrefix(name, "/"); ok {
-			all[name] = regexp.MustCompile("(?:" + strings.Join(list, ")|(?:") + ")")
+		name, ok := strings.CutPrefix(name, "/")
+		if !ok {
+			continue
 		}
+		var first, anywhere []string
+		for _, p := range list {
+			if rest, ok := strings.CutPrefix(p, "^"); ok {
+				first = append(first, "(?:"+rest+")")
+			} else if rest, ok := strings.CutPrefix(p, "(?i)^"); ok {
+				first = append(first, "(?i:"+rest+")")
+			} else {
+				anywhere = append(anywhere, "(?:"+p+")")
+			}
+		}
+		if len(first) > 0 {
+			anywhere = append(anywhere, "^(?:"+strings.Join(first, "|")+")")
+		}
+		all[name] = regexp.MustCompile(strings.Join(anywhere, "|"))
 	}
 	return all
 })
@@ -50,5 +66,8 @@ func has(list, text string) bool {
 	return slices.ContainsFunc(words()[list], func(w string) bool { return strings.Contains(text, w) })
 }
 
-// matches reports whether one of a list's regular expressions matches a line.
-func matches(list, line string) bool { return patterns()[list].MatchString(line) }
+// matches reports whether one of a list's regular expressions matches the beginning of a
+// line.
+func matches(list, line string) bool {
+	return patterns()[list].MatchString(line[:min(len(line), maxText)])
+}

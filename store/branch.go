@@ -1,0 +1,217 @@
+package store
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"cortext/schema"
+	"cortext/schema/jsonl"
+)
+
+// A branch is the one of a log of messages that is resumed: where its messages stand.
+type branch struct {
+	first  []int64           // by message, oldest first: the offset of its first line
+	more   map[int64][]int64 // those of further lines of a message, by its first
+	left   []int32           // [schema.Ancestry.Left]
+	total  int               // messages of the log
+	damage []jsonl.Damage
+}
+
+// readBranch finds the branch in a log of about so many messages. It reads it through, and
+// of each message keeps only what ties it to others, some 100 bytes.
+func readBranch(log *io.SectionReader, about int) (*branch, error) {
+	var x lookup
+	if err := x.read(log, about, false); err != nil {
+		return nil, err
+	}
+	for i := range x.more { // of several lines, the one that counts may name another parent
+		m, err := recordIn(log, x.offsets(i), schema.ParseMessage, messageRank)
+		if err != nil {
+			return nil, err
+		}
+		x.lines[i] = x.line(head{[]byte(m.ID), []byte(m.ParentID), m.Timestamp}, x.lines[i].offset)
+	}
+	a := schema.Ancestry{
+		Parents: make([]int32, len(x.lines)),
+		At:      func(i int32) time.Time { return x.lines[i].at() },
+		ID: func(i int32) string {
+			m, _ := recordIn(log, x.offsets(i), schema.ParseMessage, messageRank) // one that cannot be read comes first
+			return m.ID
+		},
+	}
+	for i, l := range x.lines {
+		switch {
+		case l.id == 0 && i > 0:
+			a.Parents[i] = schema.Attached
+		case l.id == 0 || l.parent == 0:
+			a.Parents[i] = schema.Unnamed
+		case i > 0 && x.lines[i-1].id == l.parent: // nearly always
+			a.Parents[i] = int32(i) - 1
+		default:
+			if a.Parents[i] = *x.slot(l.parent) - 1; a.Parents[i] < 0 {
+				a.Parents[i] = schema.Absent
+			}
+		}
+	}
+	path := a.Branch()
+	b := &branch{left: a.Left(path), total: len(x.lines), damage: x.damage, first: make([]int64, len(path)), more: map[int64][]int64{}}
+	for k, i := range path {
+		b.first[k] = x.lines[i].offset
+		if more := x.more[i]; more != nil {
+			b.more[b.first[k]] = more
+		}
+	}
+	return b, nil
+}
+
+// recordIn reads the record of which the lines stand there: the one that counts.
+func recordIn[R any](log io.ReaderAt, offsets []int64, parse func([]byte) (R, error), rank func(*R) rank) (best R, err error) {
+	found := false
+	for _, offset := range offsets {
+		raw, err := recordAt(log, offset)
+		if err != nil {
+			return best, err
+		}
+		if r, err := parse(raw); err == nil && (!found || rank(&r).compare(rank(&best)) > 0) {
+			best, found = r, true
+		}
+	}
+	if !found {
+		err = errors.New("a line that looked like a record is none")
+	}
+	return best, err
+}
+
+// A logCache keeps what was found in the log that was read last: a command reads a log
+// several times.
+type logCache[T any] struct {
+	sync.Mutex
+	name  string
+	info  fs.FileInfo
+	found *T
+}
+
+// get returns what was found in the log of that name, nil if nothing was, or if info is no
+// more that of the log.
+func (c *logCache[T]) get(name string, info fs.FileInfo) *T {
+	c.Lock()
+	defer c.Unlock()
+	if c.name != name || !os.SameFile(c.info, info) || c.info.Size() != info.Size() || !c.info.ModTime().Equal(info.ModTime()) {
+		return nil
+	}
+	return c.found
+}
+
+// of returns what find finds in the log f of that name.
+func (c *logCache[T]) of(name string, f *os.File, find func(*io.SectionReader) (*T, error)) (*T, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	found := c.get(name, info)
+	if found != nil {
+		return found, nil
+	}
+	if found, err = find(io.NewSectionReader(f, 0, info.Size())); err == nil {
+		c.Lock()
+		defer c.Unlock()
+		c.name, c.info, c.found = name, info, found
+	}
+	return found, err
+}
+
+// branch reads the end of the branch that is resumed, wherever its messages and their calls
+// stand. ok is false where everything must be read.
+func (c *Conversation) branch(limit Limit) (h schema.History, damage []Damage, ok bool, err error) {
+	f, _, err := c.openForReading(messagesFile)
+	if f == nil {
+		return h, nil, false, err
+	}
+	defer f.Close()
+	sess, _, err := c.Session()
+	if err != nil {
+		return h, nil, false, err
+	}
+	found, err := c.s.branch.of(c.file(messagesFile), f, func(log *io.SectionReader) (*branch, error) { return readBranch(log, sess.MessageCount) })
+	if err != nil {
+		return h, nil, false, nil // reading all finds what is wrong
+	}
+	tool, toolDamage, done, err := c.callFinder(sess.MessageCount)
+	if err != nil {
+		return h, nil, false, nil
+	}
+	defer done()
+
+	h.Tools = map[string]schema.Tool{}
+	b, from := budget{limit: limit}, len(found.first)
+	for ; from > 0 && !b.spent; from-- {
+		first := found.first[from-1]
+		m, err := recordIn(f, append([]int64{first}, found.more[first]...), schema.ParseMessage, messageRank)
+		if err != nil {
+			return h, nil, false, nil
+		}
+		if b.spent = b.reached(&m); b.spent {
+			break
+		}
+		h.Messages = append(h.Messages, m)
+		var failed error
+		b.take(&m, func(id string) *schema.Tool {
+			t, err := tool(id)
+			if failed = errors.Join(failed, err); t != nil {
+				h.Tools[id] = *t
+			}
+			return t
+		})
+		if failed != nil {
+			return h, nil, false, nil
+		}
+	}
+	if from == 0 {
+		return h, nil, false, nil
+	}
+	number := found.total
+	for i := range h.Messages {
+		number -= int(found.left[len(found.left)-1-i])
+		h.Messages[i].Number = max(number, 1)
+		number--
+	}
+	slices.Reverse(h.Messages)
+	counted(&h, found.total)
+	for _, d := range found.damage {
+		damage = append(damage, Damage{c.file(messagesFile), d})
+	}
+	return h, append(damage, toolDamage...), true, nil
+}
+
+// callFinder returns what finds a call in tools.jsonl, nil if there is none of that id, and what
+// is damaged there; done is to be called in the end.
+func (c *Conversation) callFinder(about int) (find func(id string) (*schema.Tool, error), damage []Damage, done func(), err error) {
+	f, _, err := c.openForReading(toolsFile)
+	if f == nil {
+		return func(string) (*schema.Tool, error) { return nil, nil }, nil, func() {}, err
+	}
+	x, err := c.s.calls.of(c.file(toolsFile), f, func(log *io.SectionReader) (*lookup, error) {
+		x := new(lookup)
+		return x, x.read(log, about, true)
+	})
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, nil, err
+	}
+	for _, d := range x.damage {
+		damage = append(damage, Damage{c.file(toolsFile), d})
+	}
+	return func(id string) (*schema.Tool, error) {
+		place := x.find(id)
+		if place < 0 {
+			return nil, nil
+		}
+		t, err := recordIn(f, x.offsets(place), schema.ParseTool, toolRank)
+		return &t, err
+	}, damage, func() { _ = f.Close() }, nil
+}

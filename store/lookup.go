@@ -1,0 +1,190 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"hash/maphash"
+	"io"
+	"math/bits"
+	"time"
+
+	"cortext/schema"
+	"cortext/schema/jsonl"
+)
+
+// A lookup finds the lines of a log by their ids, of which it keeps only sums: a log of 1 GB
+// has a million.
+type lookup struct {
+	seed   maphash.Seed
+	lines  []line            // the first with each id, and all without one
+	slots  []int32           // finds the places of ids in these, plus one
+	more   map[int32][]int64 // offsets of further lines with an id, by its place
+	damage []jsonl.Damage
+}
+
+// A line says where it stands in a log, and what it follows.
+type line struct {
+	id, parent uint64 // sums; 0: none
+	offset     int64
+	seconds    int64 // its timestamp
+	nanos      int32
+}
+
+func (l line) at() time.Time { return time.Unix(l.seconds, int64(l.nanos)) }
+
+// A head is what a line says of itself and of what it follows.
+type head struct {
+	id, parent []byte
+	at         schema.Time
+}
+
+// messageHead reads the head of a line of messages.jsonl where cortext writes it, at the
+// beginning; plain is false where the line must be parsed.
+func messageHead(line []byte) (h head, plain bool) {
+	id, rest := member(line, `{"id":"`)
+	parent, rest := member(rest, `,"parent_id":"`)
+	at, rest := member(rest, `,"timestamp":"`)
+	plain = len(id) > 0 && len(at) > 0 && (parent != nil || !bytes.Contains(rest, []byte(`"parent_id"`)))
+	return head{id, parent, schema.Time(at)}, plain
+}
+
+func parseMessageHead(raw []byte) (head, error) {
+	m, err := schema.ParseMessage(raw)
+	return head{[]byte(m.ID), []byte(m.ParentID), m.Timestamp}, err
+}
+
+// toolHead is messageHead for tools.jsonl.
+func toolHead(line []byte) (h head, plain bool) {
+	h.id, _ = member(line, `{"id":"`)
+	return h, len(h.id) > 0
+}
+
+func parseToolHead(raw []byte) (head, error) {
+	t, err := schema.ParseTool(raw)
+	return head{id: []byte(t.ID)}, err
+}
+
+// member is the value of the string that a line begins with, behind its name, and what
+// follows it; none if it is long or has an escape.
+func member(line []byte, name string) (value, rest []byte) {
+	const longest = 200
+	value, ok := bytes.CutPrefix(line, []byte(name))
+	end := bytes.IndexByte(value[:min(len(value), longest)], '"')
+	if !ok || end < 0 || bytes.IndexByte(value[:end], '\\') >= 0 {
+		return nil, line
+	}
+	return value[:end], value[end+1:]
+}
+
+// welded reports whether something in a line looks like the beginning of another: within
+// texts quotes are escaped, so that an object of ours follows a bracket, a comma or a colon.
+func welded(line []byte) bool {
+	for at := 1; at < len(line); at++ {
+		i := bytes.Index(line[at:], []byte(`{"`))
+		if i < 0 {
+			break
+		}
+		if at += i; bytes.IndexByte([]byte("[,:"), line[at-1]) < 0 {
+			return true
+		}
+	}
+	return bytes.Contains(line, []byte("}{")) || bytes.IndexByte(line, 0) >= 0
+}
+
+// read reads a log of about so many records through.
+func (x *lookup) read(log *io.SectionReader, about int, isTool bool) error {
+	plainHead, parseHead := messageHead, parseMessageHead
+	if isTool {
+		plainHead, parseHead = toolHead, parseToolHead
+	}
+	about = int(min(int64(max(about, 0)), log.Size()/64)) // session.json may say anything
+	*x = lookup{seed: maphash.MakeSeed(), lines: make([]line, 0, about), more: map[int32][]int64{}}
+	in := bufio.NewReaderSize(log, 256<<10)
+	for offset := int64(0); offset < log.Size(); {
+		text, err := in.ReadSlice('\n')
+		h, plain := plainHead(text)
+		l, size := x.line(h, offset), int64(0)
+		for {
+			size, plain = size+int64(len(text)), plain && !welded(text)
+			if !errors.Is(err, bufio.ErrBufferFull) {
+				break
+			}
+			text, err = in.ReadSlice('\n')
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if plain && bytes.HasSuffix(text, []byte("}\n")) {
+			x.lines = append(x.lines, l)
+			offset += size
+			continue
+		}
+		for rec, err := range jsonl.Read(io.NewSectionReader(log, offset, size), offset, 0) {
+			if err == nil {
+				h, err = parseRecord(rec, parseHead)
+			}
+			if d := (*jsonl.Damage)(nil); errors.As(err, &d) {
+				x.damage = append(x.damage, *d)
+			} else if err != nil {
+				return err
+			} else {
+				x.lines = append(x.lines, x.line(h, rec.Offset))
+			}
+		}
+		offset += size
+	}
+	x.index()
+	return nil
+}
+
+func (x *lookup) line(h head, offset int64) line {
+	at := h.at.Time()
+	return line{x.sum(h.id), x.sum(h.parent), offset, at.Unix(), int32(at.Nanosecond())}
+}
+
+// sum stands for an id; 0 for none.
+func (x *lookup) sum(id []byte) uint64 {
+	if len(id) == 0 {
+		return 0
+	}
+	return max(maphash.Bytes(x.seed, id), 1)
+}
+
+// index makes the slots, and takes further lines with an id out of the list. It is done at
+// last and at once: that is several times faster than line by line, as slots lie anywhere.
+func (x *lookup) index() {
+	x.slots = make([]int32, 2<<bits.Len(uint(len(x.lines))))
+	n := int32(0)
+	for _, l := range x.lines {
+		if l.id != 0 {
+			slot := x.slot(l.id)
+			if first := *slot - 1; first >= 0 {
+				x.more[first] = append(x.more[first], l.offset)
+				continue
+			}
+			*slot = n + 1
+		}
+		x.lines[n] = l
+		n++
+	}
+	x.lines = x.lines[:n]
+}
+
+// slot is where the place of an id stands, or would.
+func (x *lookup) slot(id uint64) *int32 {
+	for i := id; ; i++ {
+		s := &x.slots[i&uint64(len(x.slots)-1)]
+		if *s == 0 || x.lines[*s-1].id == id {
+			return s
+		}
+	}
+}
+
+// find is the place of an id, -1 if no line has it.
+func (x *lookup) find(id string) int32 { return *x.slot(x.sum([]byte(id))) - 1 }
+
+// offsets are those of the lines with the id at a place.
+func (x *lookup) offsets(place int32) []int64 {
+	return append([]int64{x.lines[place].offset}, x.more[place]...)
+}
