@@ -79,7 +79,7 @@ type Budget struct {
 	Model     string  // the model that is known; empty: none is
 	Exact     bool    // the model counts in o200k_base
 	Factor    float64 // the vendor's tokens for one of o200k_base; 1 if Exact
-	Short     bool    // Window leaves less than a conversation can be told well in
+	Short     bool    // Window leaves less than a conversation needs
 }
 
 // leastUseful is the smallest budget, in tokens, that is worth no warning: the

@@ -25,10 +25,10 @@ const (
 	mostFiles    = 20
 )
 
-// longestSubject is how many bytes of a subject are told.
+// longestSubject is how many bytes of a subject are shown.
 const longestSubject = 80
 
-// text is the part of the block that tells the changes in at most limit tokens: with
+// text is the part of the block that lists the changes in at most limit tokens: with
 // fewer files and subjects, if it must be; "" if there are none.
 func (c *Changes) text(limit int) string {
 	if c == nil || c.Commits == 0 && len(c.Gone) == 0 {

@@ -43,9 +43,9 @@ type reading struct {
 	never    []int // messages with something that is never included
 }
 
-// longestTold is the longest run of tildes in a text that is in an excerpt: a
+// longestRun is the longest run of tildes in a text that is in an excerpt: a
 // longer one would make each heading as long.
-const longestTold = 64
+const longestRun = 64
 
 // fenceTokens is how many a run of tildes has, about: as long as most are.
 const fenceTokens = 1
@@ -76,7 +76,7 @@ func (b *builder) read(first, end, pruned int) *reading {
 			}
 			for _, t := range it.parts {
 				p.lines += countLines(t.Text)
-				if tildes.Longest(t.Text) > longestTold {
+				if tildes.Longest(t.Text) > longestRun {
 					p.lacking = true
 					t = excerpt.Text{Kind: t.Kind, Text: tildes.Cut(t.Text, longestTildes, excerpt.Gap)}
 				}
@@ -85,7 +85,7 @@ func (b *builder) read(first, end, pruned int) *reading {
 				}
 				section.Texts = append(section.Texts, t)
 			}
-			if tildes.Longest(it.heading) > longestTold {
+			if tildes.Longest(it.heading) > longestRun {
 				r.never = append(r.never, i)
 				continue
 			}
@@ -112,16 +112,16 @@ func (b *builder) heading(first, last passage) string {
 
 // An extract is a history of which not all is in the fence.
 type extract struct {
-	body    string // without the lines that open and close the fence
-	run     int    // of tildes in the fence
-	told    []bool // by message: something of it is included
-	lacking []bool // by message: something of it is not
-	parts   []Part
+	body     string // without the lines that open and close the fence
+	run      int    // of tildes in the fence
+	included []bool // by message: something of it is
+	lacking  []bool // by message: something of it is not
+	parts    []Part
 }
 
 // spell puts the headings over what is chosen, in a fence of at least run tildes.
 func (b *builder) spell(r *reading, lead []section, chosen []excerpt.Chosen, run int) extract {
-	out := extract{run: run, told: make([]bool, len(b.h.messages)), lacking: make([]bool, len(b.h.messages))}
+	out := extract{run: run, included: make([]bool, len(b.h.messages)), lacking: make([]bool, len(b.h.messages))}
 	for _, s := range lead {
 		out.run = max(out.run, tildes.Longest(string(s))+1)
 	}
@@ -175,7 +175,7 @@ func (b *builder) spell(r *reading, lead []section, chosen []excerpt.Chosen, run
 				gap = missing{}
 			}
 			text.WriteString(spelled)
-			out.told[p.message] = true
+			out.included[p.message] = true
 			part := Part{Message: b.number(p.message), Tokens: tokens.Count(spelled), Whole: whole, What: p.speaker, Why: "it was said"}
 			if p.tool != "" {
 				part.What, part.Why = strings.TrimSpace(p.heading), p.why(c)
@@ -238,7 +238,7 @@ func (m missing) line() string {
 	return excerpt.Gap + " " + strings.Join(all, ", ") + "\n"
 }
 
-// ranked tells the notes, what was said, and of what was done what the next turns are
+// ranked includes the notes, what was said, and of what was done what the next turns are
 // most likely to need.
 func (b *builder) ranked(hd head, budget, last int) (choice, []LeftOut, bool) {
 	first := b.first(last)
@@ -250,12 +250,12 @@ func (b *builder) ranked(hd head, budget, last int) (choice, []LeftOut, bool) {
 			known = append(known, string(s))
 		}
 		room -= sectionTokens(lead)
-		told := r.Choose(excerpt.Options{Tokens: room, Known: known})
+		chosen := r.Choose(excerpt.Options{Tokens: room, Known: known})
 		if len(made) == 0 {
-			return lead, told
+			return lead, chosen
 		}
-		recaps, told := b.summed(made, r, room, known, told)
-		return append(lead, recaps...), told
+		recaps, chosen := b.summed(made, r, room, known, chosen)
+		return append(lead, recaps...), chosen
 	}, r)
 	c.summarized = b.summarized(c.parts)
 	return c, left, ok
@@ -284,7 +284,7 @@ func (b *builder) tell(hd head, budget int, choose func(room, allowed int) (lead
 	command := hd.commandText()
 	block := hd
 	block.command, block.reference = "", ""
-	most := b.leftOutOf(extract{told: make([]bool, len(b.h.messages)), lacking: make([]bool, len(b.h.messages))}, 1)
+	most := b.leftOutOf(extract{included: make([]bool, len(b.h.messages)), lacking: make([]bool, len(b.h.messages))}, 1)
 	least := tildes.Around(tildes.Longest(command + block.text(most)))
 	spell := func(left []LeftOut, run int, body string) string {
 		fence := strings.Repeat("~", run)
@@ -309,8 +309,8 @@ func (b *builder) tell(hd head, budget int, choose func(room, allowed int) (lead
 			continue
 		case p.body != "" && count >= c.count:
 			nothing := 0
-			for _, told := range p.told {
-				if !told {
+			for _, included := range p.included {
+				if !included {
 					nothing++
 				}
 			}
@@ -336,21 +336,20 @@ const (
 // leastRoom is the room, in tokens, that an excerpt needs.
 const leastRoom = 40
 
-// leftOutOf lists what is not told where the history is told in excerpts, with the
-// commands that show all messages of which nothing is told, and all of which something
-// is not, each in at most so many ranges.
+// leftOutOf lists what an excerpt leaves out, with the commands that show all messages of
+// which it has nothing, and all of which it lacks something, each in at most so many ranges.
 func (b *builder) leftOutOf(p extract, ranges int) []LeftOut {
 	var left []LeftOut
 	nothing, partly := numbers{count: b.earlier}, numbers{}
-	size := 0 // tokens of what is not told, about
+	size := 0 // tokens of what is left out, about
 	if b.earlier > 0 {
 		nothing.ranges = [][2]int{{1, b.earlier}}
 	}
 	before := b.earlier // the number of the message before
-	for i := range p.told {
+	for i := range p.included {
 		n := b.number(i)
 		switch {
-		case !p.told[i]:
+		case !p.included[i]:
 			nothing.add(before, n)
 			size += b.h.stored(&b.h.messages[i])
 		case p.lacking[i]:
@@ -373,9 +372,9 @@ func (b *builder) leftOutOf(p extract, ranges int) []LeftOut {
 // mostLeftOut is a list as long as one of [builder.leftOutOf] may be.
 func (b *builder) mostLeftOut(budget int) []LeftOut {
 	n := len(b.h.messages)
-	p := extract{told: make([]bool, n), lacking: make([]bool, n)}
+	p := extract{included: make([]bool, n), lacking: make([]bool, n)}
 	for i := range n {
-		p.told[i], p.lacking[i] = i%3 > 0, i%3 == 1
+		p.included[i], p.lacking[i] = i%3 > 0, i%3 == 1
 	}
 	return b.leftOutOf(p, budget/rangeTokens)
 }

@@ -24,7 +24,7 @@ type head struct {
 	ago       string
 	messages  int
 	summary   string
-	task      string // what the user asked for first; told where there is no history
+	task      string // what the user asked for first; shown where there is no history
 	last      string // what the user said last; likewise
 	plan      plan
 	since     string // what happened since, as a part of the block
@@ -68,7 +68,7 @@ func bounded(text string) string {
 	return before(text, longestField) + "…"
 }
 
-// instead makes the head tell what it can of a history of which nothing else is told:
+// instead makes the head say what it can of a history of which nothing else is included:
 // the task and the last words of the user, as far as the state or the messages have
 // them.
 func (hd *head) instead(st *digest.State, messages []schema.Message) {

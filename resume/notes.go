@@ -84,15 +84,15 @@ func notes(st *digest.State) []note {
 }
 
 // spellNotes spells as many notes as have at most limit tokens; "" if none fits. What
-// the messages from number told on say themselves has no note.
-func spellNotes(st *digest.State, limit, told int) string {
+// the messages from number included on say themselves has no note.
+func spellNotes(st *digest.State, limit, included int) string {
 	if st == nil {
 		return ""
 	}
 	var fit []note
 	titled, more := [noteGroups]bool{}, [noteGroups]int{}
 	for _, f := range notes(st) {
-		if f.group == topicNotes && f.n >= told {
+		if f.group == topicNotes && f.n >= included {
 			continue
 		}
 		n := tokens.Count(f.text) + 1
@@ -121,7 +121,7 @@ func spellNotes(st *digest.State, limit, told int) string {
 	return b.String()
 }
 
-// minimalState tells the notes and the last message of the user.
+// minimalState includes the notes and the last message of the user.
 func (b *builder) minimalState(hd head, budget, _ int) (choice, []LeftOut, bool) {
 	last := max(b.lastSaid(), 0)
 	r := b.read(last, min(last+1, len(b.h.messages)), 0)

@@ -9,9 +9,9 @@ import (
 	"cortext/schema"
 )
 
-// What of a call is told first and last where it is told in pieces.
+// What of a call is included first and last where there is no room for all of it.
 
-// leastReplaced is how many bytes of a text that an edit replaced are told like all
+// leastReplaced is how many bytes of a text that an edit replaced are included like all
 // others.
 const leastReplaced = 80
 
@@ -75,7 +75,7 @@ func envelope(output string) (spans []excerpt.Span) {
 	return spans
 }
 
-// longestKey is how many bytes of the line that says what went wrong are always told.
+// longestKey is how many bytes of the line that says what went wrong are always included.
 const longestKey = 120
 
 // complaint finds the line in the output of a failed call that says what went wrong.

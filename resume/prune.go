@@ -17,7 +17,7 @@ const (
 	previewBytes = 400
 )
 
-// prunedTools tells the end, with no more than both ends of the outputs of all but the last
+// prunedTools includes the end, with no more than both ends of the outputs of all but the last
 // messages.
 func (b *builder) prunedTools(hd head, budget, last int) (choice, []LeftOut, bool) {
 	first := b.first(last)

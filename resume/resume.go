@@ -1,5 +1,5 @@
-// Package resume decides what an agent is told about a conversation that it is
-// to continue. It turns the records of package schema into one text, the
+// Package resume decides what an agent gets of a conversation that it is to continue. It
+// turns the records of package schema into one text, the
 // payload: the conversation's command, the resume block and the history.
 //
 // The package is pure: it reads no file, no clock, no environment and no locale.
@@ -19,7 +19,7 @@ import (
 	"cortext/schema/prompt"
 )
 
-// MinBudget is the smallest budget, in tokens: every conversation can be told in
+// MinBudget is the smallest budget, in tokens: every conversation fits in
 // so many, whatever stands in it.
 const MinBudget = 200
 
@@ -29,7 +29,7 @@ var ErrBudget = errors.New("the budget is too small")
 // ErrStrategy is returned, wrapped, for a strategy that does not exist.
 var ErrStrategy = errors.New("no such strategy")
 
-// Options say how much is told, and as of when.
+// Options say how much is included, and as of when.
 type Options struct {
 	Now    time.Time // what "ago" in the block counts from
 	Budget int       // tokens that the payload may have; 0: BudgetOf
@@ -43,15 +43,15 @@ type Options struct {
 	State *digest.State
 
 	// Changes are what happened to the repository since the last message, nil if that is
-	// not known or not to be told.
+	// not known or not to be shown.
 	Changes *Changes
 
-	// Summaries are those that were made of ranges of the messages; what does not hold
-	// any more is not told. Ranked tells those that a model made, of messages for which
-	// there is no room.
+	// Summaries are those that were made of ranges of the messages; those that
+	// no longer hold are left out. Ranked includes those that a model made, of messages for
+	// which there is no room.
 	Summaries []*schema.Summary
 
-	// Keep is how many messages at the end are told by no summary; 0: 20.
+	// Keep is how many messages at the end no summary stands for; 0: 20.
 	Keep int
 
 	// Strategy is how a history that does not fit is made to; empty and FullHistory:
@@ -85,7 +85,7 @@ type Payload struct {
 	Factor     float64   // that model's tokens for each of Tokens, at most about so many
 }
 
-// The strategies by which a history is told.
+// The strategies: what of a history is included.
 const (
 	FullHistory  = "full-history"        // all of it
 	Ranked       = "ranked"              // the end, and of what came before the pieces that the next turns are likely to need
@@ -94,9 +94,9 @@ const (
 	MinimalState = "minimal-state"       // the state and the last message of the user; command and block shortened if need be
 )
 
-// A strategy tells a history that does not fit in at most budget tokens, beside a
-// head that does; of the last messages only, if last is not zero. ok is false
-// where it has nothing to tell.
+// A strategy includes what it can of a history that does not fit, in at most budget tokens
+// and beside a head that does; of the last messages only, if last is not zero. ok is false
+// where it has nothing to include.
 type strategy func(b *builder, hd head, budget, last int) (c choice, left []LeftOut, ok bool)
 
 // strategies are those that are not tried anyway.
@@ -126,7 +126,7 @@ type LeftOut struct {
 	Show   string // the command line that shows it
 }
 
-// PartsOfMessages is the What of messages that are told in part; the count is that of
+// PartsOfMessages is the What of messages that are included in part; the count is that of
 // the messages.
 const PartsOfMessages = "parts of messages"
 
@@ -172,8 +172,8 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 	}
 	if !fits || o.Strategy == MinimalState {
 		for _, name := range inTurn(o.Strategy, p.Budget) {
-			var told bool
-			if c, p.LeftOut, told = strategies()[name](&b, hd, p.Budget, o.Last); told {
+			var done bool
+			if c, p.LeftOut, done = strategies()[name](&b, hd, p.Budget, o.Last); done {
 				p.Strategy = name
 				break
 			}
@@ -209,7 +209,7 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 }
 
 // inTurn are the strategies that are tried where one was asked for, or none: what
-// was asked for, else what tells most, else what always fits.
+// was asked for, else what says most, else what always fits.
 func inTurn(asked string, budget int) []string {
 	switch {
 	case asked != "" && asked != FullHistory:
@@ -223,7 +223,7 @@ func inTurn(asked string, budget int) []string {
 // rankedFrom is the budget, in tokens, below which pieces say less than the state.
 const rankedFrom = 500
 
-// A builder tells a history in one of several ways.
+// A builder makes a payload of a history in one of several ways.
 type builder struct {
 	session        *schema.Session
 	state          *digest.State // nil: not known
@@ -236,14 +236,14 @@ type builder struct {
 
 // A choice is a payload that fits.
 type choice struct {
-	start      int // how many messages are not told
+	start      int // how many messages are left out
 	text       string
 	count      int
 	parts      []Part // of the history
 	summarized int    // messages that only summaries among these cover
 }
 
-// leftOut lists what of the conversation is not in a payload that tells the messages from
+// leftOut lists what of the conversation is not in a payload that has the messages from
 // start on in full.
 func (b *builder) leftOut(start int) []LeftOut {
 	var left []LeftOut

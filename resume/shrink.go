@@ -17,7 +17,7 @@ type shrinking struct {
 	budget int
 }
 
-// brief tells the head of a conversation of which no message has room: the last words
+// brief is the head of a conversation of which no message has room: the last words
 // of the user stand in the block, which is shorter than the fence and what introduces
 // it.
 func (b *builder) brief(hd head, c Command, budget int) (head, choice) {
@@ -81,7 +81,7 @@ func (b *builder) fitted(hd head, c Command, left []LeftOut, budget int) head {
 }
 
 // A share of the budget is what the command's text, the plan and the summary may each
-// take where the history has to be cut: more would tell of the work too little. The
+// take where the history has to be cut: with more, too little of the work is left. The
 // agent can read the command's file.
 const share = 8
 

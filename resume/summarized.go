@@ -25,7 +25,7 @@ const (
 	summaryTokens = 500
 )
 
-// A recap is what is told of a range of messages instead of them.
+// A recap stands for a range of messages.
 type recap struct {
 	summary.Range
 	text string
@@ -88,16 +88,15 @@ func (b *builder) modelled(first int) (made []recap) {
 	return made
 }
 
-// modelShare is the most that the summaries of a model may take of the room for a history
-// that is told in excerpts, in percent.
+// modelShare is the most that the summaries of a model may take of the room for an excerpt
+// of a history, in percent.
 const modelShare = 20
 
-// summed gives what stands for messages of which nothing is told, where a model summed
-// them up: the choice is made again for the room that this leaves.
-func (b *builder) summed(made []recap, r *reading, room int, known []string, told []excerpt.Chosen) ([]section, []excerpt.Chosen) {
-	silent := map[int]bool{} // messages of which nothing that was said is told
+// summed gives the summaries by a model of messages of which nothing is included: the choice is made again for the room that this leaves.
+func (b *builder) summed(made []recap, r *reading, room int, known []string, chosen []excerpt.Chosen) ([]section, []excerpt.Chosen) {
+	silent := map[int]bool{} // messages of which nothing that was said is included
 	for i, p := range r.passages {
-		if p.tool == "" && told[i].Text == "" {
+		if p.tool == "" && chosen[i].Text == "" {
 			silent[p.message] = true
 		}
 	}
@@ -109,9 +108,9 @@ func (b *builder) summed(made []recap, r *reading, room int, known []string, tol
 		}
 		return true
 	})
-	lead := b.tellRecaps(made, room*modelShare/100)
+	lead := b.spellRecaps(made, room*modelShare/100)
 	if len(lead) == 0 {
-		return nil, told
+		return nil, chosen
 	}
 	for _, s := range lead {
 		known = append(known, string(s))
@@ -119,7 +118,7 @@ func (b *builder) summed(made []recap, r *reading, room int, known []string, tol
 	return lead, r.Choose(excerpt.Options{Tokens: max(room-sectionTokens(lead), 0), Known: known})
 }
 
-// recentPlusSummary tells the end of the history as it was said, and summaries of what
+// recentPlusSummary includes the end of the history as it was said, and summaries of what
 // comes before.
 func (b *builder) recentPlusSummary(hd head, budget, last int) (choice, []LeftOut, bool) {
 	first := b.first(last)
@@ -128,20 +127,21 @@ func (b *builder) recentPlusSummary(hd head, budget, last int) (choice, []LeftOu
 		return choice{}, nil, false
 	}
 	r := b.read(first, len(b.h.messages), 0)
-	c, left, ok := b.tell(hd, budget, func(room, _ int) (lead []section, told []excerpt.Chosen) {
+	c, left, ok := b.tell(hd, budget, func(room, _ int) (lead []section, chosen []excerpt.Chosen) {
 		most := room * summaryShare / 100
-		// What is told as it was said needs no summary, and without that more is told.
+		// What is included as it was said needs no summary, and without that there is room
+		// for more.
 		for needed := recaps; ; {
-			lead = b.tellRecaps(needed, most)
+			lead = b.spellRecaps(needed, most)
 			rest := max(room-sectionTokens(lead), 0)
-			told = r.Choose(excerpt.Options{Tokens: rest, Recent: true})
-			start := slices.IndexFunc(told, func(t excerpt.Chosen) bool { return t.Text != "" || t.Input != "" })
+			chosen = r.Choose(excerpt.Options{Tokens: rest, Recent: true})
+			start := slices.IndexFunc(chosen, func(t excerpt.Chosen) bool { return t.Text != "" || t.Input != "" })
 			n := len(needed)
 			if start >= 0 {
 				needed = slices.DeleteFunc(slices.Clone(needed), func(c recap) bool { return c.Start >= r.passages[start].message })
 			}
 			if len(needed) == n {
-				return lead, told
+				return lead, chosen
 			}
 		}
 	}, r)
@@ -177,9 +177,9 @@ const recapHeading = " summary of messages %d to %d"
 // neighbours stand under one heading.
 const leastRecap = 80
 
-// tellRecaps tells recaps in most tokens, about: those that need no more than their
+// spellRecaps spells recaps in most tokens, about: those that need no more than their
 // share as they are, the others condensed.
-func (b *builder) tellRecaps(recaps []recap, most int) (lead []section) {
+func (b *builder) spellRecaps(recaps []recap, most int) (lead []section) {
 	recaps = joined(recaps, max(most/leastRecap, 1))
 	share := most / max(len(recaps), 1)
 	short, long := 0, 0

@@ -9,7 +9,7 @@ import (
 	"cortext/schema/tokens"
 )
 
-// whole tells the history in full, or the last messages of it, where that fits in at most
+// whole includes the history in full, or the last messages of it, where that fits in at most
 // budget tokens beside hd.
 func (b *builder) whole(hd head, budget, last int) (c choice, ok bool) {
 	first := b.first(last)
@@ -49,7 +49,7 @@ func (b *builder) whole(hd head, budget, last int) (c choice, ok bool) {
 	return c, c.count <= budget
 }
 
-// first is the index of the first message that may be told; of the last messages only, if
+// first is the index of the first message that may be included; of the last messages only, if
 // last is not zero.
 func (b *builder) first(last int) int {
 	if last > 0 {
@@ -67,7 +67,7 @@ func (b *builder) number(i int) int {
 }
 
 // stored is about how many tokens m and its calls have, by what the log says, so
-// that what is not told need not be counted.
+// that what is left out need not be counted.
 func (h *history) stored(m *schema.Message) int {
 	n := believed(m.Tokens, m.Content)
 	for _, p := range m.Parts(h.extra[m.ID]) {

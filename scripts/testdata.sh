@@ -6,5 +6,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/install-agents.sh
 CORTEXT_REQUIRE_ALL=1 go test ./cmd/cortext -run '^TestWorkspace$' -count=1 -update
-go test ./cmd/cortext -run '^TestWorkspaceIsCurrent$' -count=1
 git status --short testdata/workspace
+echo "commit this, then: go test ./cmd/cortext -run '^TestWorkspaceIsCurrent$'"

@@ -38,7 +38,7 @@ func (s *State) changed(k schema.ToolKind, t schema.Tool, result string, m *sche
 }
 
 // named is the whole path of a file in what Gemini CLI says that it wrote to, where
-// it was told a path below the folder that it works in; else the path as it is.
+// it was given a path below the folder that it works in; else the path as it is.
 func named(at, output string) string {
 	line, _, _ := strings.Cut(output[:min(len(output), 2*maxText)], "\n")
 	if _, whole, ok := strings.Cut(line, ": "); ok && !absolute(at) {

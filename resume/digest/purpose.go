@@ -6,7 +6,7 @@ import (
 )
 
 // A purpose is what a simple command is for: "git push", "go test", and what it
-// is told to do that to.
+// does that to.
 type purpose struct {
 	program, does string
 	of            []string
@@ -104,7 +104,7 @@ func checks(core string) bool {
 	return ok && (p.has(tests) || p.has(builds))
 }
 
-// What programs that check something have in their names, or are told.
+// What programs that check something have in their names or arguments.
 const (
 	tests  = " test tests pytest jest vitest rspec phpunit ctest nextest "
 	builds = " build compile lint vet check typecheck tsc eslint clippy mypy ruff make cmake ninja gradle gradlew mvn "

@@ -25,7 +25,7 @@ type fold struct {
 	Topic       string   `json:"topic,omitempty"`       // that the user began with, in a sentence
 	Vague       bool     `json:"vague,omitempty"`       // it is a word alone
 	Closed      bool     `json:"closed,omitempty"`      // the user has taken leave since
-	Noticed     bool     `json:"noticed,omitempty"`     // the agent was told of work in the background
+	Noticed     bool     `json:"noticed,omitempty"`     // the agent learned of work in the background
 	Todos       todoList `json:"todos,omitempty"`
 	Seen        []string `json:"seen,omitempty"` // files that were read, the latest last
 }

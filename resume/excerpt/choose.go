@@ -25,7 +25,7 @@ func (h *History) Choose(o Options) []Chosen {
 		}
 	}
 	for _, k := range o.Known {
-		names(k, func(_ int, n string) { c.tell(n) })
+		names(k, func(_ int, n string) { c.know(n) })
 	}
 	if o.Recent {
 		c.recent()
@@ -33,7 +33,7 @@ func (h *History) Choose(o Options) []Chosen {
 		all := c.said()
 		c.done()
 		if all {
-			c.told()
+			c.reports()
 		}
 		c.worthwhile()
 		c.fill()
@@ -52,8 +52,8 @@ type chooser struct {
 	out   []Chosen
 }
 
-// tell notes that a name is known, with what stands in it.
-func (c *chooser) tell(text string) {
+// know notes that a name is known, with what stands in it.
+func (c *chooser) know(text string) {
 	within(text, func(part string) {
 		if id, ok := c.ids[part]; ok {
 			c.known[id] = inPlace
@@ -205,7 +205,7 @@ const (
 	inPlace           // the name, and what surrounds it
 )
 
-// known is what the segments from a to b tell of an occurrence in one of them.
+// known is what the segments from a to b say of an occurrence in one of them.
 func (o occurrence) known(a, b int) knowledge {
 	if int(o.from) >= a && int(o.to) <= b {
 		return inPlace
@@ -296,7 +296,7 @@ func (c *chooser) gain(i, a, b int) (sum int64) {
 	return sum
 }
 
-// A fresh name is one that something tells more of.
+// A fresh name is one that becomes better known.
 type fresh struct {
 	name  int32
 	known knowledge

@@ -117,11 +117,7 @@ func Read(sections []Section) *History {
 	}
 	h.readTurns()
 	for _, t := range h.turns {
-		for _, i := range t.asked {
-			if s := h.texts[i].section; t.answer >= 0 {
-				h.opening[s] = append(h.opening[s], place{t.answer, 0})
-			}
-		}
+		h.tie(t)
 	}
 	stats := h.stats()
 	for id := range h.names {
@@ -134,6 +130,30 @@ func Read(sections []Section) *History {
 		})
 	}
 	return h
+}
+
+// tie has a question stand with its answer, and what is said with what was asked: the
+// beginnings of these.
+func (h *History) tie(t turn) {
+	with := func(i, other int) {
+		if i >= 0 && other >= 0 && h.texts[i].section != h.texts[other].section {
+			s := h.texts[i].section
+			h.opening[s] = append(h.opening[s], place{other, 0})
+		}
+	}
+	asked := -1
+	if len(t.asked) > 0 {
+		asked = t.asked[len(t.asked)-1]
+	}
+	for _, i := range t.asked {
+		with(i, t.answer)
+	}
+	for _, i := range append(t.others[:len(t.others):len(t.others)], t.answer) {
+		with(i, asked)
+		if i != t.answer && asked >= 0 {
+			with(i, t.answer)
+		}
+	}
 }
 
 // readTurns finds the turns. A last answer that only announces calls is one, too.

@@ -227,19 +227,26 @@ func TestChoose(t *testing.T) {
 			if slack := 60 + o.Tokens/8; used > o.Tokens+slack { // a gap is counted with a few tokens, and may have one more
 				t.Errorf("seed %d: %d tokens of %d", seed, used, o.Tokens)
 			}
-			if err := answered(h, chosen); err != nil {
+			if err := answered(h, chosen, o.Recent); err != nil {
 				t.Errorf("seed %d: %v", seed, err)
 			}
 		}
 	}
 }
 
-// answered wants no question without its answer.
-func answered(h *History, chosen []Chosen) error {
+// answered wants no question without its answer, and nothing that is said without what was
+// asked, but where the end is wanted: that may begin behind it.
+func answered(h *History, chosen []Chosen, recent bool) error {
+	has := func(k int) bool { return chosen[h.texts[k].section].Text != "" }
 	for i, t := range h.turns {
 		for _, k := range t.asked {
-			if s := h.texts[k].section; chosen[s].Text != "" && t.answer >= 0 && chosen[h.texts[t.answer].section].Text == "" {
-				return fmt.Errorf("turn %d has its question %q without its answer", i, chosen[s].Text)
+			if has(k) && t.answer >= 0 && !has(t.answer) {
+				return fmt.Errorf("turn %d has its question %d without its answer", i, k)
+			}
+		}
+		for _, k := range append(t.others[:len(t.others):len(t.others)], max(t.answer, 0)) {
+			if !recent && t.answer >= 0 && len(t.asked) > 0 && has(k) && !slices.ContainsFunc(t.asked, has) {
+				return fmt.Errorf("turn %d says %d without what was asked", i, k)
 			}
 		}
 	}

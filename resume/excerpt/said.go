@@ -5,16 +5,17 @@ import (
 	"unicode"
 )
 
-// The shares of the tokens in percent. What was said has saidShare, where it does not
-// fit: spineShare of that is for what the user asked and the last answers. Of the
+// The shares of the tokens in percent. All that was said is included where it has no more
+// than allShare. Else it has saidShare: spineShare of that is for what the user asked and the last answers. Of the
 // rest, failedShare is for the latest calls that failed, and lineShare for the lines
-// of the latest calls. Where all that was said fits, toldShare of what is left is for
+// of the latest calls. Where all that was said fits, reportShare of what is left is for
 // what calls gave back that reads like speech.
 const (
 	saidShare   = 74
+	allShare    = 90
 	spineShare  = 92
 	failedShare = 4
-	toldShare   = 10
+	reportShare = 10
 	lineShare   = 8
 )
 
@@ -32,7 +33,7 @@ const (
 // then what else was said, the latest first.
 func (c *chooser) said() bool {
 	limit := c.Tokens * saidShare / 100
-	if c.everything(limit) {
+	if c.everything(c.Tokens * allShare / 100) {
 		return true
 	}
 	// The first turn says what it is all about: it comes right after the last.
@@ -143,10 +144,10 @@ func (c *chooser) done() {
 	c.lines(c.used + c.Tokens*lineShare/100)
 }
 
-// told includes what reads like speech of what calls gave back, the latest first: reports,
+// reports includes what reads like speech of what calls gave back, the latest first: reports,
 // descriptions of tasks, comments.
-func (c *chooser) told() {
-	room := (c.Tokens - c.used) * toldShare / 100
+func (c *chooser) reports() {
+	room := (c.Tokens - c.used) * reportShare / 100
 	limit := c.used + room
 	for i := range slices.Backward(c.texts) {
 		t := &c.texts[i]

@@ -2,7 +2,7 @@ package excerpt
 
 import "math"
 
-// What the next turns will name can be told from where a name stood so far. The
+// Where a name stood so far says whether the next turns will use it. The
 // weights below are those of a logistic regression over the names of real
 // conversations of the three agents, each cut at many of its turns: was a name
 // that stood in the history used in the 30 texts that followed?
@@ -59,7 +59,7 @@ type kindSet uint8
 
 func (s kindSet) has(k Kind) bool { return s&(1<<k) != 0 }
 
-// worth is what it is worth to tell a name, when n parts were said: how likely the
+// worth is what it is worth to include a name, when n parts were said: how likely the
 // next turns use it, by how much they would miss it. It is in millionths, so that
 // the last bits of floating point, in which machines differ, decide nothing.
 func (s *stat) worth(n int, name string) int64 {

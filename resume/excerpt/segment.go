@@ -93,7 +93,7 @@ func nextInput(text string) int {
 		case text[i] == '\\' && text[i+1] == 'n' && i >= leastInput:
 			return i
 		case text[i] == '\\':
-			i++ // what is escaped, be it a backslash
+			i++ // what is escaped, even a backslash
 		case text[i] == ',' && text[i+1] == '"' && i >= leastInput:
 			return i + 1
 		}

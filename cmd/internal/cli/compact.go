@@ -17,7 +17,7 @@ func (a *app) compactCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compact <id>",
 		Short: "Say what each budget would do, and sum up old messages",
-		Long: `Says what would be told of a conversation within several budgets, and which ranges
+		Long: `Shows what several budgets would include of a conversation, and which ranges
 of old messages summaries stand for. It changes nothing. With --apply the summaries
 that are missing are made, by what the setting summarizer says: extractive (without a
 model), agent (the agent the conversation was held in) or openai (an endpoint that the
@@ -110,7 +110,7 @@ func (a *app) printCompacted(out *flow.Compacted, payloads []*resume.Payload, as
 	if asJSON {
 		return a.printJSON(map[string]any{"messages": out.Messages, "budgets": budgets, "summaries": spans})
 	}
-	fmt.Fprintf(a.out, "%d messages\n\n%9s  %8s  %-20s  %s\n", out.Messages, "budget", "tokens", "strategy", "messages told")
+	fmt.Fprintf(a.out, "%d messages\n\n%9s  %8s  %-20s  %s\n", out.Messages, "budget", "tokens", "strategy", "messages included")
 	for _, b := range budgets {
 		fmt.Fprintf(a.out, "%9d  %8d  %-20s  %d", b.Budget, b.Tokens, b.Strategy, b.Included)
 		if b.Partly > 0 {

@@ -17,12 +17,12 @@ func (a *app) contextCommand() *cobra.Command {
 	var sent bool
 	cmd := &cobra.Command{
 		Use:   "context <id>",
-		Short: "Show what an agent would be told, part by part",
+		Short: "Show what an agent would get, part by part",
 		Long: `Shows what cortext resume would tell an agent of a conversation, part by part: how
 many tokens each takes and why it is in; then what is left out, with the command that
-shows it. With --sent it is what was told the last time. It changes nothing.
+shows it. With --sent it is what was sent the last time. It changes nothing.
 
-What fits is told whole. Else, in this order, as far as there is room: of every turn what
+What fits is included whole. Else, in this order, as far as there is room: of every turn what
 you asked for and the last answer (older ones are shortened before one is dropped); what
 else was said; the latest calls that failed, with the line that says why; what calls gave
 back that reads like speech; the lines of the latest calls; and what the next turns are
@@ -34,7 +34,7 @@ most likely to need by its names. The text of an edit that was replaced comes la
 				return err
 			}
 			if sent && slices.ContainsFunc([]string{"budget", "window", "strategy", "last", "since", "agent"}, cmd.Flags().Changed) {
-				return &usageError{"--sent is what was told: it goes without flags that say what would be", ""}
+				return &usageError{"--sent shows what was sent: it takes no flags that change it", ""}
 			}
 			w, err := a.open(cmd)
 			if err != nil {
@@ -51,7 +51,7 @@ most likely to need by its names. The text of an edit that was replaced comes la
 					return err
 				}
 				if !o.json {
-					fmt.Fprintf(a.out, "told to %s at %s\n", oneLine(s.Agent), s.At)
+					fmt.Fprintf(a.out, "sent to %s at %s\n", oneLine(s.Agent), s.At)
 				}
 				return a.printContext(s, o.json)
 			}
@@ -69,7 +69,7 @@ most likely to need by its names. The text of an edit that was replaced comes la
 	o.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.Agent, "agent", "", "as for the `AGENT`: claude, opencode, gemini; default: the one used last")
-	f.BoolVar(&sent, "sent", false, "what was told the last time")
+	f.BoolVar(&sent, "sent", false, "what was sent the last time")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
 }
@@ -109,7 +109,7 @@ func (a *app) printContext(s *flow.Sent, asJSON bool) error {
 	return nil
 }
 
-// run is how many parts at the beginning of list are told on one line: those of
+// run is how many parts at the beginning of list are shown on one line: those of
 // whole messages of the end, if they are many.
 func run(list []resume.Part) int {
 	const many = 4

@@ -36,7 +36,7 @@ func (a *app) hookCommand() *cobra.Command {
 		Short: "What the agents' own hooks call",
 		Long: `What the agents' own hooks call, with what the agent tells them on standard
 input. It captures what is new in the session's transcript and carries out
-/workspace commands. It never fails, and prints only what the agent is to be told
+/workspace commands. It never fails, and prints only what the agent is to get
 beside a /workspace command. What fails is written to
 .workspace/local/cache/hook.log, or to hook.log in $XDG_STATE_HOME/cortext if the
 workspace cannot be written to, and the next command reports it.`,

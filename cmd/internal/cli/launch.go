@@ -142,7 +142,7 @@ func (a *app) line(ctx context.Context) (string, error) {
 // launch takes a conversation up again in an agent.
 func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o resumeOptions) error {
 	if !o.Headless && (!isTerminal(a.in) || !isTerminal(a.out)) {
-		return &usageError{"there is no terminal for the agent", "-p TEXT runs one turn without a terminal, --print writes what the agent would be told"}
+		return &usageError{"there is no terminal for the agent", "-p TEXT runs one turn without a terminal, --print writes what the agent would get"}
 	}
 	if err := a.confirmCompleted(ctx, e); err != nil {
 		return err

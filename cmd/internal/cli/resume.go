@@ -47,7 +47,7 @@ an id, a folder, or words of the title or the summary.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.print, "print", false, "write the whole payload to standard output; changes nothing")
-	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be told to the agent, and how much; changes nothing")
+	f.BoolVar(&o.dryRun, "dry-run", false, "say what the agent would get, and how much; changes nothing")
 	f.BoolVar(&o.list, "list", false, "list the conversations that the query matches")
 	f.BoolVar(&o.here, "here", false, "for an agent to call in its own session: bring the conversation into that; without a query, list them")
 	f.BoolVarP(&o.latest, "continue", "c", false, "the conversation that was active last")
@@ -58,12 +58,12 @@ an id, a folder, or words of the title or the summary.`,
 	return cmd
 }
 
-// flags are those that say how much is told.
+// flags are those that say how much is included.
 func (o *resumeOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&o.Budget, "budget", 0, "at most `N` tokens; default: the model's window less what the agent needs")
 	f.IntVar(&o.Window, "window", 0, "the context window of the model, `N` tokens; default: what is known of it")
-	f.StringVar(&o.Strategy, "strategy", "", "how a history that does not fit is told: `NAME` is one of "+strings.Join(resume.Strategies(), ", ")+"; default: ranked")
+	f.StringVar(&o.Strategy, "strategy", "", "what is included of a history that does not fit: `NAME` is one of "+strings.Join(resume.Strategies(), ", ")+"; default: ranked")
 	f.IntVar(&o.Last, "last", 0, "only the last `N` messages")
 	f.StringVar(&o.since, "since", "", "only messages since `WHEN`: 2h, 3d, 2025-11-22, or a time in RFC 3339")
 	f.BoolVar(&o.sinceThen, "since-then", true, "tell what git knows to have happened since the last message")
@@ -166,7 +166,7 @@ func (a *app) runResume(cmd *cobra.Command, query string, o resumeOptions) error
 	return err
 }
 
-// resumeHere prints what the agent is to be told that called the command.
+// resumeHere prints the payload for the agent that called the command.
 func (a *app) resumeHere(ctx context.Context, w *flow.Workspace, query string) error {
 	if err := a.discover(ctx, w); err != nil {
 		return err

@@ -180,7 +180,7 @@ conversations that are idle. Those that a /workspace command began are captured;
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
 			defer a.interrupts.finish()()
-			failed := map[string]bool{} // each failure is told once, not at every change
+			failed := map[string]bool{} // each failure is shown once, not at every change
 			return w.Watch(cmd.Context(), capture.WatchOptions{
 				Adopt: adopt,
 				Ready: func() { fmt.Fprintln(a.errw, "watching; Ctrl-C ends it") },
@@ -220,8 +220,8 @@ func (a *app) sayWatched(out *capture.SyncResult, paused string, failed map[stri
 	}
 }
 
-// discover captures the conversations that no hook has told of, before a command
-// that means one of them. What cannot be read is told.
+// discover captures the conversations that no hook has reported, before a command
+// that means one of them. What cannot be read is reported.
 func (a *app) discover(ctx context.Context, w *flow.Workspace) error {
 	if w.Config.Autosave == workspace.AutosaveOff {
 		return nil // only a stop captures

@@ -33,7 +33,7 @@ const sourceBytes = 200_000
 // summaryTime bounds how long one summary may take.
 const summaryTime = 2 * time.Minute
 
-// A Compacted says what of a conversation is, or would be, told by summaries.
+// A Compacted says what of a conversation summaries stand for, or would.
 type Compacted struct {
 	Messages int
 	Ranges   []CompactRange

@@ -35,7 +35,7 @@ type Planned struct {
 	Dir     string   // absolute: where the agent starts
 	Paused  []string // titles of the conversations that gave way to it
 
-	// Started is to be told the id of the agent's process.
+	// Started gets the id of the agent's process.
 	Started func(pid int)
 
 	id      string
@@ -152,7 +152,7 @@ func (w *Workspace) orAnother(err error, agent inject.Agent, o LaunchOptions) er
 	return &inject.HurdleError{Agent: hurdle.Agent, What: hurdle.What, Way: hurdle.Way + "; " + strings.Join(others, " or ") + " continues in another agent"}
 }
 
-// Target completes what is told by whom it is told: the agent that a conversation
+// Target completes a resume by who gets it: the agent that a conversation
 // would go on in, its model and the context window of that, as far as they are known.
 func (w *Workspace) Target(e store.Entry, o LaunchOptions) (ResumeOptions, error) {
 	agent, err := w.launchable(e, o.Agent)

@@ -146,14 +146,14 @@ func collect[R any](records func(func(R, error) bool), damage *[]store.Damage, i
 	return list, nil
 }
 
-// ResumeOptions say how much an agent is told.
+// ResumeOptions say how much an agent gets.
 type ResumeOptions struct {
 	Budget   int       // tokens; 0: the model's window less what the agent needs
 	Last     int       // messages; 0: all
 	Since    time.Time // only messages that are not older; the zero time: all
 	Strategy string    // empty: the one that fits best
-	For      string    // the agent that is told; empty: the one that the conversation began in
-	Model    string    // the model that is told; empty: not known
+	For      string    // the agent that gets it; empty: the one that the conversation began in
+	Model    string    // the model that gets it; empty: not known
 	Window   int       // tokens that the model takes; 0: not known
 	Quiet    bool      // nothing is said of what happened to the repository since
 }

@@ -28,7 +28,7 @@ func (w *Workspace) here(ctx context.Context, agent inject.Agent, e inject.Event
 }
 
 // sayContext tells what a resume of the session's conversation would tell, and what
-// was told last. args may be a budget.
+// was sent last. args may be a budget.
 func (w *Workspace) sayContext(ctx context.Context, agent inject.Agent, e inject.Event, args string) (string, error) {
 	entry, said, err := w.here(ctx, agent, e)
 	if said != "" || err != nil {
@@ -95,7 +95,7 @@ func contextLines(parts []resume.Part) (lines []string) {
 	return lines
 }
 
-// CompactBudgets are the budgets that a compaction is told for; 0 is the default.
+// CompactBudgets are the budgets that a compaction is shown for; 0 is the default.
 func CompactBudgets() []int { return []int{2_000, 8_000, 32_000, 0} }
 
 // sayCompact tells what each budget would do to the session's conversation, and

@@ -10,7 +10,7 @@ import (
 	"cortext/store"
 )
 
-// A Sent is what was told to an agent of a conversation, as the cache remembers it.
+// A Sent is the payload that an agent got of a conversation, as the cache remembers it.
 type Sent struct {
 	At         schema.Time      `json:"at"`
 	Agent      string           `json:"agent"`
@@ -30,12 +30,12 @@ func SentOf(agent string, p *resume.Payload) *Sent {
 	return &Sent{Agent: agent, Strategy: p.Strategy, Tokens: p.Tokens, Budget: p.Budget, Factor: p.Factor, Original: p.Original, Included: p.Included, Summarized: p.Summarized, Parts: p.Parts, LeftOut: p.LeftOut}
 }
 
-// ErrNotSent is returned where nothing is known of what was told last.
-var ErrNotSent = errors.New("nothing is known of what was told last: the conversation was not resumed on this machine, or the cache was deleted")
+// ErrNotSent is returned where it is not known what was sent last.
+var ErrNotSent = errors.New("it is not known what was sent last: the conversation was not resumed on this machine, or the cache was deleted")
 
 func sentName(path string) string { return "sent/" + schema.PathElement(path) + ".json" }
 
-// noteSent remembers what an agent was told. A failure costs that knowledge only.
+// noteSent remembers what an agent got. A failure costs that knowledge only.
 func (w *Workspace) noteSent(path, agent string, p *resume.Payload) {
 	sent := SentOf(agent, p)
 	sent.At = schema.NewTime(w.Env.Now())
@@ -45,7 +45,7 @@ func (w *Workspace) noteSent(path, agent string, p *resume.Payload) {
 	}
 }
 
-// LastSent returns what an agent was told last of a conversation, [ErrNotSent] if
+// LastSent returns what an agent got last of a conversation, [ErrNotSent] if
 // that is not known.
 func (w *Workspace) LastSent(e store.Entry) (*Sent, error) {
 	b, ok := w.Store.ReadCache(sentName(e.Path))

@@ -29,7 +29,7 @@ func (e *awayError) Unwrap() error { return e.err }
 // maxAnswer bounds what is read of an answer, in bytes: a summary has a few thousand.
 const maxAnswer = 1 << 20
 
-// maxSaid is how much of what another program said is told in an error, in bytes.
+// maxSaid is how much of what another program said is shown in an error, in bytes.
 const maxSaid = 200
 
 // said is the first line of text that says anything, for an error: cut, and without

@@ -157,7 +157,7 @@ interval_s: 60
 # what cortext knows of the model.
 context_window: 0
 
-# Whether a resumed conversation is told what git knows to have happened since its last
+# Whether a resumed conversation shows what git knows to have happened since its last
 # message: commits, and files of the conversation that they touched or that are gone.
 since_then: true
 
