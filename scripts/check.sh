@@ -79,6 +79,19 @@ behind() {
 behind >"$results/behind" 2>&1 &
 running=$!
 
+# tests runs go test, prints what it says of packages and failures, and keeps the names of
+# the tests that were skipped, with their reasons.
+tests() {
+	local failed=0
+	go test -v "$@" >"$results/tests" 2>&1 || failed=1
+	if [ $failed = 1 ]; then
+		grep -vE '^(=== |PASS$| *--- PASS)' "$results/tests" || true
+		return 1
+	fi
+	grep -E '^ok' "$results/tests"
+	awk '/^ *--- SKIP/ {print $3 ": " before} {before = $0; sub(/^ */, "", before)}' "$results/tests" >>"$results/skipped"
+}
+
 # First what needs only Go and git, with the race detector; the agents are
 # programs of others, and the transcripts many: both run once, without it. -short
 # takes fewer rounds of the random tests, which run in one goroutine; all of them
@@ -86,9 +99,9 @@ running=$!
 say "go test -race -short ./..."
 if ! go env CGO_ENABLED | grep -q 1 || ! command -v "$(go env CC)" >/dev/null; then
 	missing+=("the race detector: it needs a C compiler")
-	"${alone[@]}" go test -short ./...
+	(unset CORTEXT_TRANSCRIPTS; CORTEXT_REQUIRE_ALL=0 CORTEXT_AGENTS=/nonexistent tests -short ./...)
 else
-	"${alone[@]}" go test -race -short ./...
+	(unset CORTEXT_TRANSCRIPTS; CORTEXT_REQUIRE_ALL=0 CORTEXT_AGENTS=/nonexistent tests -race -short ./...)
 fi
 
 say "go test, with the real agents and transcripts"
@@ -96,7 +109,7 @@ say "go test, with the real agents and transcripts"
 # ask for neither.
 asking=$(git grep -lE 'CORTEXT_TRANSCRIPTS|agenttest' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 # shellcheck disable=SC2086 # a package is a word
-go test -short -timeout 30m -parallel 3 -skip '^TestScripts$' $asking
+tests -short -timeout 30m -parallel 3 -skip '^TestScripts$' $asking
 
 say "coverage, builds for other systems, kill -9, benchmarks"
 if ! wait "$running"; then
@@ -108,6 +121,11 @@ cat "$results/behind"
 say "go vet's sister govulncheck"
 echo "NOT RUN: govulncheck (its database is fetched from the network; run it where that is allowed)"
 
+# What asks for transcripts runs in the second pass, or is named below.
+if grep -v 'NOT RUN' "$results/skipped" | sort -u >"$results/named"; then
+	say "skipped, each for the reason that it gives"
+	cat "$results/named"
+fi
 if [ ${#missing[@]} -gt 0 ]; then
 	printf '\nNOT RUN:\n'
 	printf '  - %s\n' "${missing[@]}"

@@ -5,7 +5,10 @@ package store
 import (
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -60,3 +63,30 @@ func makePipe(name string) error { return syscall.Mkfifo(name, 0o644) }
 
 // makeDevice makes another /dev/zero, which only root may.
 func makeDevice(name string) error { return syscall.Mknod(name, syscall.S_IFCHR|0o666, 1<<8|5) }
+
+// asNobody runs the test again as a user without rights, and reports that it did.
+func asNobody(t *testing.T) bool {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	program := filepath.Join(dir, "store.test") // where go test put it, only root may go
+	content, err := os.ReadFile(os.Args[0])
+	if err == nil {
+		err = errors.Join(os.Chmod(dir, 0o777), os.WriteFile(program, content, 0o755))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	const nobody = 65534
+	cmd := exec.Command(program, "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody, NoSetGroups: true}}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return true
+}
