@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"cortext/schema/tokens"
@@ -119,7 +120,8 @@ func TestSegments(t *testing.T) {
 			if seg.from != at || seg.to <= seg.from || !utf8.ValidString(s[seg.from:seg.to]) {
 				t.Fatalf("%q from %d to %d after %d", s, seg.from, seg.to, at)
 			}
-			if i := strings.IndexByte(s[seg.from:seg.to], '\n'); i >= 0 && i != seg.to-seg.from-1 || seg.to-seg.from > longestWhole {
+			line := strings.TrimLeftFunc(s[seg.from:seg.to], unicode.IsSpace) // blank lines stand with what follows
+			if i := strings.IndexByte(line, '\n'); i >= 0 && i != len(line)-1 || len(line) > longestWhole || line == "" && seg.to < len(s) {
 				t.Errorf("segment %q", s[seg.from:seg.to])
 			}
 			at = seg.to
@@ -138,7 +140,7 @@ func TestSegmentsOf(t *testing.T) {
 		kind Kind
 		want []string // how it begins
 	}{
-		{User, []string{"This is the first sentence. ", "Here is a second one, e.g. of two. ", "And a third.\n", "\n", "- an entry\n", "2. Tests are number two."}},
+		{User, []string{"This is the first sentence. ", "Here is a second one, e.g. of two. ", "And a third.\n", "\n \n- an entry\n", "2. Tests are number two."}},
 		{Output, []string{"a line. Of two sentences, which is one line.\n", "b\n"}},
 		{Input, []string{`{"command":"one\ntwo","description":"short"}`}},
 		{Input, []string{`{"content":"the first of them`, `\nthe second, which is long`, `\nC:\\new and more of that`, `\n` + long}},

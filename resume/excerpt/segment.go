@@ -38,6 +38,10 @@ func segmentsOf(t Text) []segment {
 	add := func(to int, aside bool) {
 		for at < to {
 			n := next(t.Text[at:to], t.Kind)
+			for from := at; at+n < to && strings.TrimSpace(t.Text[from:at+n]) == ""; { // blank lines stand with what follows
+				from = at + n
+				n += next(t.Text[from:to], t.Kind)
+			}
 			out = append(out, segment{from: at, to: at + n, aside: aside, why: at < t.Why.To && at+n > t.Why.From})
 			at += n
 		}
