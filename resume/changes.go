@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"cortext/resume/excerpt"
 	"cortext/schema/tokens"
 )
 
@@ -59,7 +60,7 @@ func (c *Changes) spell(subjects, files int) string {
 		if c.More {
 			more = " or more"
 		}
-		fmt.Fprintf(&b, " %d commit%s%s", c.Commits, plural(c.Commits), more)
+		b.WriteString(" " + excerpt.Count(c.Commits, "commit") + more)
 		var named []string
 		for _, s := range c.Subjects[:min(subjects, len(c.Subjects))] {
 			if s = oneLine(s); len(s) > longestSubject {
@@ -91,11 +92,4 @@ func (c *Changes) spell(subjects, files int) string {
 		fmt.Fprintf(&b, "- %s: %s\n", list.what, strings.Join(named, ", "))
 	}
 	return b.String()
-}
-
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
 }

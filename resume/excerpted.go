@@ -227,10 +227,10 @@ func (m *missing) add(p passage) {
 func (m missing) line() string {
 	var all []string
 	if m.calls > 0 {
-		all = append(all, excerpt.Calls(m.calls))
+		all = append(all, excerpt.Count(m.calls, "call"))
 	}
 	if m.lines > 0 {
-		all = append(all, excerpt.Lines(m.lines))
+		all = append(all, excerpt.Count(m.lines, "line"))
 	}
 	if len(all) == 0 {
 		return ""

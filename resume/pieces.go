@@ -1,8 +1,10 @@
 package resume
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"cortext/resume/digest"
 	"cortext/resume/excerpt"
@@ -19,36 +21,25 @@ const leastReplaced = 80
 // of them says more. Within a text quotes are escaped, so that nothing in one looks
 // like the name of a field.
 func replaced(input string) (spans []excerpt.Span) {
-	at := 0
-	for {
-		from, name := len(input), ""
-		for _, n := range []string{`"old_string":"`, `"oldString":"`} { // Claude Code and Gemini CLI, OpenCode
-			if i := strings.Index(input[at:], n); i >= 0 && at+i < from {
-				from, name = at+i, n
-			}
-		}
-		if name == "" {
-			return spans
-		}
-		from += len(name)
-		if at = from + stringEnd(input[from:]); at-from > leastReplaced {
-			spans = append(spans, excerpt.Span{From: from, To: at})
+	if !strings.Contains(input, `"old`) || len(input) > longestEdit {
+		return nil
+	}
+	for _, at := range oldText().FindAllStringSubmatchIndex(input, -1) {
+		if at[3]-at[2] > leastReplaced {
+			spans = append(spans, excerpt.Span{From: at[2], To: at[3]})
 		}
 	}
+	return spans
 }
 
-// stringEnd is where a JSON string ends of which the opening quote was read.
-func stringEnd(s string) int {
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '"':
-			return i
-		}
-	}
-	return len(s)
-}
+// longestEdit is the longest input, in bytes, in which replaced texts are looked for.
+const longestEdit = 1 << 20
+
+// oldText is the text that an edit replaces, as Claude Code and Gemini CLI, and OpenCode,
+// name it.
+var oldText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"(?:old_string|oldString)":"((?:[^"\\]|\\.)*)`)
+})
 
 // envelope finds the lines that Gemini CLI puts around the output of a command and that
 // say nothing: the command again, and what there was none of.

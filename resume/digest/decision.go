@@ -135,10 +135,7 @@ func asked(c schema.Tool) (open []string) {
 
 // questions are those that a call puts to the user.
 func questions(c schema.Tool) (all []string) {
-	list, err := rawjson.Array(rawjson.Get(c.Input, "questions"))
-	if err != nil {
-		return nil
-	}
+	list, _ := rawjson.Array(rawjson.Get(c.Input, "questions"))
 	for _, e := range list {
 		if q := rawjson.String(rawjson.Get(e, "question")); q != "" {
 			all = append(all, q)

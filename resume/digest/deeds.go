@@ -94,7 +94,7 @@ func (s script) deeds() (all []deed) {
 		var done []deed
 		for _, t := range c.into {
 			if t.plain && c.spells() {
-				done = append(done, write(t.path, t.adds))
+				done = append(done, deed{path: t.path, action: t.action})
 			}
 		}
 		for _, d := range append(done, doneBy(words, plain)...) {
@@ -131,14 +131,6 @@ func madeAgain(later []command, name string) (named, anywhere bool) {
 		named = named || strings.Contains(strings.Join(words, " "), name) || slices.ContainsFunc(c.into, func(t target) bool { return base(t.path) == name })
 	}
 	return named, anywhere
-}
-
-// write is the deed of writing into a file.
-func write(at string, adds bool) deed {
-	if adds {
-		return deed{path: at, action: Modified}
-	}
-	return deed{path: at, action: written}
 }
 
 // clean is the shortest path that names the same, of one with slashes.

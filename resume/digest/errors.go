@@ -55,13 +55,12 @@ func shortKey(key string) string {
 
 // settled reports whether success under one key settles a failure under another.
 func settled(failure, success string) bool {
-	if before, ok := strings.CutPrefix(failure, commandKey); ok {
-		core, ok := strings.CutPrefix(success, commandKey)
-		return ok && settles(core, before)
-	}
-	if before, ok := strings.CutPrefix(failure, fileKey); ok {
-		at, ok := strings.CutPrefix(success, fileKey)
-		return ok && sameFile(before, at)
+	for prefix, does := range map[string]func(success, failure string) bool{commandKey: settles, fileKey: sameFile} {
+		before, failed := strings.CutPrefix(failure, prefix)
+		now, succeeded := strings.CutPrefix(success, prefix)
+		if failed && succeeded {
+			return does(now, before)
+		}
 	}
 	return false
 }

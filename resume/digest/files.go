@@ -72,11 +72,10 @@ func sameFile(a, b string) bool {
 
 // says returns what a tool says it did to a file, "" if it leaves that open.
 func says(output string) string {
-	switch {
-	case strings.HasPrefix(output, "File created"), strings.HasPrefix(output, "Successfully created"), strings.HasPrefix(output, "Created new file"):
-		return Created
-	case strings.HasPrefix(output, "The file "), strings.HasPrefix(output, "Successfully overwrote"), strings.HasPrefix(output, "Successfully modified"):
-		return Modified
+	for _, action := range []string{Created, Modified} {
+		if matches(action, output) {
+			return action
+		}
 	}
 	return ""
 }

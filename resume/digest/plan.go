@@ -79,13 +79,11 @@ const (
 )
 
 func status(word string) string {
-	switch strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(word)) {
-	case "in_progress", "inprogress", "active", "doing", "started":
-		return inProgress
-	case "completed", "complete", "done", "finished":
-		return completed
-	case "cancelled", "canceled", "deleted", "removed", "skipped":
-		return dropped
+	word = strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(word))
+	for _, s := range []string{inProgress, completed, dropped} {
+		if listed(s, word) {
+			return s
+		}
 	}
 	return pendingStep
 }

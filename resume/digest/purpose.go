@@ -25,7 +25,7 @@ func purposes(core string) (all []purpose) {
 		if p.program == "git" {
 			words = gitVerb(words)
 		}
-		if interpreter(p.program) {
+		if listed("interpreters", p.program) {
 			for len(words) > 0 && words[0][0] == '-' && !slices.Contains([]string{"-", "-c", "-e"}, words[0]) {
 				words = words[1:]
 			}
@@ -52,12 +52,6 @@ func purposes(core string) (all []purpose) {
 		all = append(all, p)
 	}
 	return all
-}
-
-// interpreter reports whether a program runs what another file, or its command
-// line, says.
-func interpreter(name string) bool {
-	return slices.Contains([]string{"python", "python3", "node", "bun", "deno", "ruby", "perl", "php", "sh", "bash", "zsh", "pwsh", "powershell"}, name)
 }
 
 // verb reports whether the first word behind a program says what it is to do.

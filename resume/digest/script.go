@@ -26,9 +26,9 @@ type command struct {
 
 // A target is a file that a command's output goes to.
 type target struct {
-	path  string
-	adds  bool // to its end
-	plain bool // it is what it says
+	path   string
+	action string // modified, where it is added to; else written
+	plain  bool   // it is what it says
 }
 
 // spells reports whether a command only says what its words or its input say.
@@ -155,7 +155,10 @@ func (p *parser) call(args []*syntax.Word, redirs []*syntax.Redirect, sure bool)
 // redirect returns the files that the standard output goes to.
 func (p *parser) redirect(all []*syntax.Redirect) (into []target) {
 	for _, r := range all {
-		t := target{adds: r.Op == syntax.AppOut || r.Op == syntax.AppAll}
+		t := target{action: written}
+		if r.Op == syntax.AppOut || r.Op == syntax.AppAll {
+			t.action = Modified
+		}
 		switch r.Op {
 		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll, syntax.DplOut:
 			t.path, t.plain = p.word(r.Word)

@@ -53,12 +53,8 @@ func Title(messages []schema.Message) string {
 
 // unquoted takes the quotation marks off arguments that stand in them as a whole.
 func unquoted(arguments string) string {
-	for _, mark := range []string{`"`, "'"} {
-		if inner, ok := strings.CutPrefix(arguments, mark); ok {
-			if inner, ok = strings.CutSuffix(inner, mark); ok && !strings.Contains(inner, mark) {
-				return inner
-			}
-		}
+	if n := len(arguments); n > 1 && strings.ContainsAny(arguments[:1], `"'`) && strings.IndexByte(arguments[1:], arguments[0]) == n-2 {
+		return arguments[1 : n-1]
 	}
 	return arguments
 }

@@ -1,6 +1,7 @@
 package excerpt
 
 import (
+	"cmp"
 	"container/heap"
 	"slices"
 	"strings"
@@ -335,16 +336,7 @@ type queue []candidate
 func (q queue) Len() int { return len(q) }
 func (q queue) Less(i, j int) bool {
 	a, b := q[i], q[j]
-	switch x, y := a.gain*int64(b.cost), b.gain*int64(a.cost); {
-	case x != y:
-		return x > y
-	case a.text != b.text:
-		return a.text > b.text
-	}
-	if a.from != b.from {
-		return a.from < b.from
-	}
-	return a.to < b.to
+	return cmp.Or(cmp.Compare(b.gain*int64(a.cost), a.gain*int64(b.cost)), b.text-a.text, a.from-b.from, a.to-b.to) < 0
 }
 func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
 func (q *queue) Push(x any)   { *q = append(*q, x.(candidate)) }

@@ -5,6 +5,8 @@
 // caller gives the sections of the history, and gets back the text of each.
 package excerpt
 
+import "slices"
+
 // A Kind says what a text is.
 type Kind uint8
 
@@ -132,26 +134,19 @@ func Read(sections []Section) *History {
 	return h
 }
 
-// tie has a question stand with its answer, and what is said with what was asked: the
+// tie has a question stand with its answer, and what else is said with both: with the
 // beginnings of these.
 func (h *History) tie(t turn) {
-	with := func(i, other int) {
-		if i >= 0 && other >= 0 && h.texts[i].section != h.texts[other].section {
-			s := h.texts[i].section
-			h.opening[s] = append(h.opening[s], place{other, 0})
-		}
+	with := []int{t.answer}
+	if n := len(t.asked); n > 0 {
+		with = append(with, t.asked[n-1])
 	}
-	asked := -1
-	if len(t.asked) > 0 {
-		asked = t.asked[len(t.asked)-1]
-	}
-	for _, i := range t.asked {
-		with(i, t.answer)
-	}
-	for _, i := range append(t.others[:len(t.others):len(t.others)], t.answer) {
-		with(i, asked)
-		if i != t.answer && asked >= 0 {
-			with(i, t.answer)
+	for _, i := range slices.Concat(t.asked, t.others, []int{t.answer}) {
+		for _, other := range with {
+			if i >= 0 && other >= 0 && h.texts[i].section != h.texts[other].section {
+				s := h.texts[i].section
+				h.opening[s] = append(h.opening[s], place{other, 0})
+			}
 		}
 	}
 }

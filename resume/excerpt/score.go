@@ -1,6 +1,9 @@
 package excerpt
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // Where a name stood so far says whether the next turns will use it. The
 // weights below are those of a logistic regression over the names of real
@@ -78,7 +81,7 @@ func (s *stat) worth(n int, name string) int64 {
 func (s *stat) features(n int, name string) [features]float64 {
 	age := math.Log(float64(n - s.last))
 	x := [features]float64{1, age, math.Log(float64(n - s.first)), math.Log(float64(1 + s.fewest)), math.Log(float64(1 + s.calls)), math.Log(0.05 + min(s.inUse, 0.5))}
-	for i, has := range []bool{s.kinds.has(User), s.kinds.has(Assistant), s.kinds.has(Input), s.kinds.has(Input) && isPath(name), s.kinds == 1<<Output} {
+	for i, has := range []bool{s.kinds.has(User), s.kinds.has(Assistant), s.kinds.has(Input), s.kinds.has(Input) && strings.Contains(name, "/"), s.kinds == 1<<Output} {
 		if has {
 			x[6+i] = 1
 		}
@@ -125,15 +128,6 @@ func nameless(name string) bool {
 // longestName is how many bytes the name of a thing may have that is no path and looks
 // as if it was drawn by lot: the sum of a commit has 40.
 const longestName = 40
-
-func isPath(name string) bool {
-	for i := range len(name) {
-		if name[i] == '/' {
-			return true
-		}
-	}
-	return false
-}
 
 // weights are the regression's, as
 //

@@ -5,13 +5,8 @@ import (
 	"strings"
 )
 
-// Lines counts lines in words.
-func Lines(n int) string { return count(n, "line") }
-
-// Calls counts calls in words.
-func Calls(n int) string { return count(n, "call") }
-
-func count(n int, what string) string {
+// Count says how many there are of something, as "1 line" or "2 lines".
+func Count(n int, what string) string {
 	if n != 1 {
 		what += "s"
 	}
@@ -90,7 +85,7 @@ func (t *text) spell() (spelled string, whole bool) {
 			b.WriteString(Gap)
 		case b.Len() == 0 && last:
 		default:
-			b.WriteString(Gap + " " + Lines(lines) + "\n")
+			b.WriteString(Gap + " " + Count(lines, "line") + "\n")
 		}
 		j = k
 	}

@@ -12,14 +12,11 @@ import "strings"
 // A Model is what is known of the models that one rule covers.
 type Model struct {
 	Rule   string // what the names begin with, without provider
-	Vendor string
 	Window int    // tokens, the vendor's own
 	Input  int    // tokens that a request may have of the window
-	Source string // where Window and Input are from
 
-	Exact   bool    // the vendor counts in o200k_base
-	Factor  float64 // the vendor's tokens for one of o200k_base, at most about so many
-	Counted string  // where Factor is from
+	Exact  bool    // the vendor counts in o200k_base
+	Factor float64 // the vendor's tokens for one of o200k_base, at most about so many
 
 	claudeCode int // window in Claude Code, if that is another
 }
@@ -100,8 +97,7 @@ func (r *rule) matches(name string) bool {
 // model is what the rule says of a name, with the mark [oneMillion] or without.
 func (r *rule) model(long bool) Model {
 	m := Model{
-		Rule: r.name, Vendor: r.vendor, Window: r.window, Input: r.input, Source: r.source,
-		Exact: r.count.exact, Factor: r.count.factor, Counted: r.count.source, claudeCode: r.claudeCode,
+		Rule: r.name, Window: r.window, Input: r.input, Exact: r.count.exact, Factor: r.count.factor, claudeCode: r.claudeCode,
 	}
 	if long && r.long > 0 {
 		m.Window, m.claudeCode = r.long, 0
