@@ -89,7 +89,7 @@ tests() {
 		return 1
 	fi
 	grep -E '^ok' "$results/tests"
-	awk '/^ *--- SKIP/ {print $3 ": " before} {before = $0; sub(/^ */, "", before)}' "$results/tests" >>"$results/skipped"
+	awk '/^=== / {now = $3} /_test\.go:[0-9]+: / {why[now] = $0; sub(/^ */, "", why[now])} /--- SKIP/ {print $3 ": " why[$3]}' "$results/tests" >>"$results/skipped"
 }
 
 # First what needs only Go and git, with the race detector; the agents are
