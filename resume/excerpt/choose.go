@@ -215,7 +215,7 @@ func (o occurrence) known(a, b int) knowledge {
 }
 
 // namedShare is how much of a name's worth it is to include the name alone, in percent.
-const namedShare = 85
+const namedShare = 95
 
 // part is how much of its worth a knowledge of a name has, in percent.
 func (k knowledge) part() int64 { return [...]int64{0, namedShare, 100}[k] }
