@@ -79,7 +79,7 @@ type Budget struct {
 	Model     string  // the model that is known; empty: none is
 	Exact     bool    // the model counts in o200k_base
 	Factor    float64 // the vendor's tokens for one of o200k_base; 1 if Exact
-	Short     bool    // Window leaves less than a conversation needs
+	Sent      int     // what the agent sent itself at first; 0: unknown
 }
 
 // leastUseful is the smallest budget, in tokens, that is worth no warning: the
@@ -88,8 +88,8 @@ const leastUseful = 2000
 
 // BudgetOf is the room for a conversation in the model and the agent that it goes
 // on with: the context window less a quarter for the answer, less what the agent
-// sends itself (what it sent first, else what others sent, of a small window at most
-// 40 %), divided by the factor of the vendor's tokens; at least [MinBudget].
+// sends itself (what it sent first, else, and where that leaves no useful room, what others
+// sent, of a small window at most 40 %), divided by the factor of the vendor's tokens; at least [MinBudget].
 //
 // The window is o.Window, else that of o.Model, else that of the model that the
 // conversation had, if it was held in that agent alone, else 200,000. What the
@@ -119,31 +119,30 @@ func BudgetOf(s *schema.Session, o Options) Budget {
 	if b.Window <= 0 {
 		b.Window = defaultWindow
 	}
-	b.Allowance = min(allowance(agent), b.Window/100*mostAllowed)
-	if own := o.First.Prompt - int(float64(o.First.Said)*b.Factor); o.First.Agent == agent && own > 0 {
-		b.Allowance = own
-	}
 	request := b.Window - b.Window/4
 	if known && m.Input < m.Window && b.Window <= m.Window {
 		request = min(request, m.Input)
 	}
-	room := float64(max(request-b.Allowance, 0))
-	b.Tokens = max(int(room/b.Factor), MinBudget)
-	b.Short = b.Tokens < leastUseful
+	b.Allowance = min(allowance(agent), b.Window/100*mostAllowed)
+	if own := o.First.Prompt - int(float64(o.First.Said)*b.Factor); o.First.Agent == agent && own > 0 {
+		if b.Sent = own; int(float64(request-own)/b.Factor) >= leastUseful {
+			b.Allowance = own // else it was another setup, of a larger window
+		}
+	}
+	b.Tokens = max(int(float64(request-b.Allowance)/b.Factor), MinBudget)
 	return b
 }
 
 // warnings say that the window is too small for agent.
 func (b Budget) warnings(agent string) []Warning {
-	if !b.Short {
-		return nil
+	agent = cmp.Or(oneLine(agent), "the agent")
+	switch {
+	case b.Sent > b.Allowance:
+		return []Warning{{"window", fmt.Sprintf("a window of %d tokens leaves no room beside the %d that %s itself sent at first; this payload counts on %d; --budget says otherwise", b.Window, b.Sent, agent, b.Allowance)}}
+	case b.Tokens < leastUseful:
+		return []Warning{{"window", fmt.Sprintf("a window of %d tokens leaves room for only %d beside the %d that %s itself sends and a quarter for the answer; --budget says otherwise", b.Window, b.Tokens, b.Allowance, agent)}}
 	}
-	room := "no room"
-	if b.Tokens > MinBudget {
-		room = fmt.Sprintf("room for only %d", b.Tokens)
-	}
-	return []Warning{{"window", fmt.Sprintf("a window of %d tokens leaves %s beside the %d that %s itself sends and a quarter for the answer; --budget says otherwise",
-		b.Window, room, b.Allowance, cmp.Or(oneLine(agent), "the agent"))}}
+	return nil
 }
 
 // heldIn reports whether all of a conversation was held in an agent: only then what

@@ -79,8 +79,10 @@ func TestBudgetOf(t *testing.T) {
 		{"a smaller one", claude, Options{Window: 8_192}, 8_192, 1.2, 2_420},
 		{"the smallest", claude, Options{Window: 4_096}, 4_096, 1.2, 1_226},
 		{"what the agent sent first", claude, Options{First: Request{"claude", 15_600, 500}}, 200_000, 1.2, 112_500},
-		{"of a small window, too", claude, Options{Window: 32_768, First: Request{"claude", 24_000, 0}}, 32_768, 1.2, 480},
-		{"more than the window", claude, Options{Window: 32_768, First: Request{"claude", 28_000, 0}}, 32_768, 1.2, MinBudget},
+		{"of a small window, too", claude, Options{Window: 32_768, First: Request{"claude", 20_000, 0}}, 32_768, 1.2, 3_813},
+		{"nearly all of the window", claude, Options{Window: 32_768, First: Request{"claude", 24_000, 0}}, 32_768, 1.2, 9_580},
+		{"more than the window", claude, Options{Window: 8_192, First: Request{"claude", 28_000, 0}}, 8_192, 1.2, 2_420},
+		{"and of the smallest", claude, Options{Window: 4_096, First: Request{"claude", 28_000, 0}}, 4_096, 1.2, 1_226},
 		{"what another agent sent first", claude, Options{First: Request{"gemini", 6_000, 0}}, 200_000, 1.2, 100_000},
 	} {
 		b := BudgetOf(c.s, c.o)
@@ -98,7 +100,7 @@ func TestSmallWindow(t *testing.T) {
 		window, first, budget int
 		agent, want           string
 	}{
-		{40_000, 30_000, 0, "", "a window of 40000 tokens leaves no room beside the 30000 that claude itself sends and a quarter for the answer; --budget says otherwise"},
+		{40_000, 30_000, 0, "", "a window of 40000 tokens leaves no room beside the 30000 that claude itself sent at first; this payload counts on 16000; --budget says otherwise"},
 		{4_096, 0, 0, "claude", "a window of 4096 tokens leaves room for only 1226 beside the 1600 that claude itself sends and a quarter for the answer; --budget says otherwise"},
 		{8_192, 0, 0, "", ""},
 		{40_000, 30_000, 5000, "", ""},
