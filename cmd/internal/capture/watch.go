@@ -69,6 +69,7 @@ func (v *watcher) run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
+			v.anywhere() // what changed just now may not have been reported yet
 			return ctx.Err()
 		case e, ok := <-v.notify.Events:
 			if !ok {
@@ -90,10 +91,8 @@ func (v *watcher) run(ctx context.Context) error {
 			if !errors.Is(err, fsnotify.ErrEventOverflow) {
 				return err
 			}
-			fire.Reset(debounce) // something changed, who knows what
-			for _, agent := range v.c.ws.Env.Agents {
-				v.dirty[agent.Name] = true
-			}
+			fire.Reset(debounce)
+			v.anywhere()
 		case <-fire.C:
 			since = time.Time{}
 			if err := v.look(ctx, v.take()); err != nil {
@@ -105,6 +104,13 @@ func (v *watcher) run(ctx context.Context) error {
 				return err
 			}
 		}
+	}
+}
+
+// anywhere notes that any store may have changed.
+func (v *watcher) anywhere() {
+	for _, agent := range v.c.ws.Env.Agents {
+		v.dirty[agent.Name] = true
 	}
 }
 
