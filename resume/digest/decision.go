@@ -32,7 +32,7 @@ func (s *State) ruled(prompt string, m *schema.Message) {
 	if len(said) <= shortest && strings.ContainsAny(s.unread, "?？") {
 		s.readLast()
 	}
-	if f := &s.Fold; f.Question != "" && len(said) <= shortest && answers(said, f.Ending) {
+	if f := &s.Fold; f.Question != "" && len(said) <= shortest && answers(said, f.Question, f.Ending) {
 		s.decide(f.Question, "“"+said+"”"+answering+f.Question+"”", m)
 		return
 	}
@@ -55,17 +55,19 @@ const maxRuled = 1000
 // answering stands between an answer and its question.
 const answering = " to “"
 
-// answers reports whether a short prompt answers a question: it says yes or no, or is
-// made of words of the question and of what there is to choose.
-func answers(said, question string) bool {
+// answers reports whether a short prompt answers a question: it says yes or no to one that
+// can be answered so, or is made of words of the ending, which is the question and what
+// there is to choose.
+func answers(said, question, ending string) bool {
 	split := func(s string) []string {
 		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !wordRune(r) })
 	}
-	if listed("answers", strings.ToLower(strings.Trim(said, " .!"))) {
-		return true
+	short := strings.ToLower(strings.Trim(said, " .!"))
+	if listed("answers", short) {
+		return !matches("open questions", strings.ToLower(question))
 	}
 	words := split(said)
-	return len(words) > 0 && within(words, split(question)) && !strings.HasSuffix(said, "?")
+	return listed("choices", short) || len(words) > 0 && within(words, split(ending)) && !strings.HasSuffix(said, "?")
 }
 
 // chose notes what the user chose where a tool asked: the answers to its questions, or
