@@ -29,7 +29,7 @@ const (
 func (s *State) ruled(prompt string, m *schema.Message) {
 	const shortest, longest = 80, 200 // bytes of an answer, and of a sentence that rules
 	said := oneLine(dropBlocks(prompt))
-	if len(said) <= shortest && strings.ContainsAny(s.unread, "?？") {
+	if len(said) <= shortest && (strings.Contains(s.unread, "?") || strings.Contains(s.unread, "？")) {
 		s.readLast()
 	}
 	if f := &s.Fold; f.Question != "" && len(said) <= shortest && answers(said, f.Question, f.Ending) {

@@ -1,6 +1,7 @@
 package rawjson
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -21,8 +22,8 @@ func Unquote(raw []byte) (string, error) {
 		c := raw[i]
 		if c != '\\' {
 			from := i
-			for i < len(raw) && raw[i] != '\\' {
-				i++
+			if i = bytes.IndexByte(raw[from:], '\\') + from; i < from {
+				i = len(raw)
 			}
 			if from == 0 && i == len(raw) {
 				return string(raw), nil
