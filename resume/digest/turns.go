@@ -35,7 +35,7 @@ type fold struct {
 func (s *State) happened(m *schema.Message) {
 	text := strings.TrimSpace(ends(m.Content))
 	s.interrupt(interruption(text))
-	s.Fold.Noticed = strings.HasPrefix(text, "<task-notification>")
+	s.Fold.Noticed = strings.HasPrefix(text, "<task-notification>") && !strings.Contains(text, "<result>") // of another agent
 }
 
 func (s *State) interrupt(yes bool) {
