@@ -20,6 +20,7 @@ func (s *State) called(t schema.Tool, m *schema.Message) {
 	s.Fold.Todos.apply(t)
 	s.refused(t, m)
 	result := Outcome(t)
+	s.interrupt(result == Refused)
 	switch k {
 	case schema.ShellTool:
 		s.ran(t, result, m)

@@ -73,7 +73,7 @@ func reported(t schema.Tool) string {
 	switch {
 	case t.ExitCode != nil && *t.ExitCode != 0:
 		return Failed
-	case t.Success != nil && !*t.Success && rejected(t):
+	case t.Success != nil && !*t.Success && begins(t, "rejections"):
 		return Refused
 	case t.Success == nil, aborted(t): // whatever the agent calls that
 		return NoResult
@@ -82,10 +82,6 @@ func reported(t schema.Tool) string {
 	}
 	return OK
 }
-
-// rejected reports whether the user, or the rules that the user made, did not let
-// a call happen, as Claude Code, OpenCode and Gemini CLI say it.
-func rejected(t schema.Tool) bool { return begins(t, "rejections") }
 
 // aborted reports whether a call was cut short, went to the background, or never
 // began.

@@ -26,6 +26,8 @@ func TestSummary(t *testing.T) {
 		{"interrupted", "Fix the upload. Interrupted after: The timeout of the upload was too short.", []string{"u: Fix the upload", "a: The timeout of the upload was too short. Now let me run the tests.", "s: [Request interrupted by user for tool use]"}},
 		{"interrupted, as Gemini CLI says it", "Fix the upload. Interrupted after: I will check the log and fix it.", []string{"u: Fix the upload", "a: I will check the log and fix it.", "s: Request cancelled."}},
 		{"interrupted, as a user message", "Fix the upload. Interrupted after: Writing the file…", []string{"u: Fix the upload", "a: Writing the file…", "u: [Request interrupted by user]"}},
+		{"interrupted by refusing a call", "Fix the upload. Interrupted after: I'll wait for the tests.", []string{"u: Fix the upload", "a: I'll wait for the tests.", "t: TaskOutput {} -> no | " + refusedByUser + "STOP what you are doing and wait for the user to tell you how to proceed."}},
+		{"a refusal, and gone on", "Fix the upload. Last: Then I leave it as it is.", []string{"u: Fix the upload", "a: I'll run the tests.", sh("make", "no", refusedByUser), "a: Then I leave it as it is."}},
 		{"interrupted and left", "Fix the upload. Interrupted after: I'll run the tests.", []string{"u: Fix the upload", "a: I'll run the tests:", "s: [Request interrupted by user]", "a: No response requested.", "u: /exit"}},
 		{"interrupted and gone on", "Fix it. Last: The upload works again, and all tests pass.", []string{"u: Fix it", "a: Let me look.", "s: [Request interrupted by user]", "u: look at the timeout", "a: The upload works again, and all tests pass."}},
 		{"interrupted without a word", "Interrupted.", []string{"a: ", "s: [Request interrupted by user]"}},
