@@ -38,6 +38,7 @@ func TestSummary(t *testing.T) {
 
 		{"no exclamation", "Write the report. Last: The report is written to report.md.", []string{"u: Write the report", "a: Perfect! The report is written to `report.md`. Let me know if you want another format."}},
 		{"no heading, nothing that announces", "Add a retry. Last: Added a retry to the uploader, in upload.go.", []string{"u: Add a retry", "a: ## Summary of it all\n\nHere is what I have done for you:\n\nAdded a retry to the uploader, in `upload.go`."}},
+		{"what introduces more", "Where is it used? Last: It's used in PostCommit to decide what to keep.", []string{"u: Where is it used?", "a: It's used in `PostCommit` to decide what to keep:\n\n```go\nx()\n```\n\n## For what\n\nDeciding: **\"Should this be kept?\"**\n- if so, it is condensed"}},
 		{"only a list", "Add a retry. Last: Added a retry to the uploader.", []string{"u: Add a retry", "a: Done:\n\n- Added a retry to the uploader\n- and so on"}},
 		{"only a few words", "Add a retry. Last: Done.", []string{"u: Add a retry", "a: Done."}},
 		{"code is no sentence", "Add a retry. Last: It prints the total, as you can see.", []string{"u: Add a retry", "a: ```go\nfmt.Println(\"Done. All tests pass.\")\n```\n\nIt prints the total, as you can see."}},

@@ -182,12 +182,15 @@ func choices(text string) (list string) {
 }
 
 // beginning is the first of some sentences that says something: no heading, no
-// exclamation, nothing that only announces what follows.
+// exclamation, nothing that only announces what follows. One that opens the answer counts
+// although it introduces more.
 func beginning(all []sentence) string {
 	const least = 25 // bytes
+	opens := true    // no heading or list stands before it
 	for _, fits := range []func(sentence) bool{
 		func(u sentence) bool {
-			return !u.heading && !u.item && !u.unclosed && !u.question && len(u.text) >= least
+			opens = opens && !u.heading && !u.item
+			return !u.heading && !u.item && !u.question && len(u.text) >= least && (!u.unclosed || opens && !matches("lead-ins", u.text))
 		},
 		func(u sentence) bool { return !u.question && len(u.text) >= least },
 		func(u sentence) bool { return !u.question },
