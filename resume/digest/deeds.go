@@ -26,7 +26,7 @@ const written = "written"
 // failed without the script (mv a b; ls), only what it made of files that are known,
 // or wrote into them, counts, if nothing tells of a failure.
 func (s *State) done(script script, t schema.Tool, m *schema.Message) {
-	all := slices.DeleteFunc(script.deeds(), func(d deed) bool { return d.known && !s.knows(path(d.path)) && !s.folder(path(d.path)) })
+	all := script.deeds()
 	if !script.chain {
 		if complained(ends(t.Output)) {
 			return
@@ -37,9 +37,12 @@ func (s *State) done(script script, t schema.Tool, m *schema.Message) {
 		})
 	}
 	for _, d := range all {
-		if d.again || d.remade && s.folder(path(d.path)) {
-			s.forget(path(d.path))
-		} else {
+		at := path(d.path)
+		switch {
+		case d.known && !s.knows(at) && !s.folder(at):
+		case d.again || d.remade && s.folder(at):
+			s.forget(at)
+		default:
 			s.did(d, m)
 		}
 	}
@@ -86,9 +89,10 @@ func (s script) deeds() (all []deed) {
 		plain := c.plain[len(c.plain)-len(words):]
 		switch words[0] {
 		case "cd", "pushd", "popd":
-			if dir = folder(dir, words); dir == "" || slices.Contains(plain, false) {
+			if len(words) != 2 || words[1] == "-" || dir == "" && !absolute(words[1]) || slices.Contains(plain, false) {
 				return all // the paths behind it are of a folder that is not known
 			}
+			dir = strings.TrimSuffix(in(words[1]), "/")
 			continue
 		}
 		var done []deed
@@ -187,17 +191,6 @@ func doneBy(words []string, plain []bool) (all []deed) {
 func inPlaceFlag(flag string) bool {
 	k := strings.IndexByte(flag, 'i')
 	return strings.HasPrefix(flag, "--in-place") || k > 0 && flag[0] == '-' && strings.Trim(flag[1:k], "nErsuzlpw01234567") == ""
-}
-
-// folder is where cd goes from dir, "" if that is not known.
-func folder(dir string, words []string) string {
-	if len(words) != 2 || words[1] == "-" || dir == "" && !absolute(words[1]) {
-		return ""
-	}
-	if absolute(words[1]) {
-		return clean(words[1])
-	}
-	return clean(dir + "/" + words[1])
 }
 
 func operands(words []string) (paths, flags []string) {

@@ -36,7 +36,7 @@ func TestFiles(t *testing.T) {
 
 		{"removed, and the output says platform:", "deleted 2 m2 x2: /p/w/a.go", []string{"u: Do it", `t: Write {"file_path":"/p/w/a.go"} -> ok | `, sh("rm /p/w/a.go; npm test", "0", "platform: linux\nTests passed: 12")}},
 		{"by a path that goes up", "deleted 2 m2 x2: /p/old.go", []string{"u: Do it", `t: Write {"file_path":"/p/old.go"} -> ok | `, sh("cd /p/w && rm ../old.go", "0", "")}},
-		{"with a dot", "deleted 2 m2 x2: w/a.txt", []string{"u: Do it", sh("echo x > ./w/a.txt && sed -i s/x/y/ w/a.txt && rm w/a.txt", "0", "")}},
+		{"with a dot", "deleted 2 m2 x3: w/a.txt", []string{"u: Do it", sh("echo x > ./w/a.txt && sed -i s/x/y/ w/a.txt && rm w/a.txt", "0", "")}},
 		{"read before, by another path", "modified 2 m2 x1: w/a.go", []string{"u: Do it", `t: Read {"file_path":"/p/w/a.go"} -> ok | `, sh("cat > w/a.go <<'EOF'\nx\nEOF", "0", "")}},
 		{"copied away before", "modified 2 m2 x1: w/a.go", []string{"u: Do it", sh("cp w/a.go w/a.go.bak && echo x > w/a.go", "0", "")}},
 		{"deleted, then added to", "created 2 m2 x2: /p/a.log", []string{"u: Do it", sh("rm /p/a.log && echo x >> /p/a.log", "0", "")}},
@@ -45,6 +45,8 @@ func TestFiles(t *testing.T) {
 		{"written anew", "modified 2 m2 x1: /p/w/a.go", []string{"u: Do it", `t: Read {"file_path":"/p/w/a.go"} -> ok | `, sh("cat > /p/w/a.go <<'EOF'\nx\nEOF", "0", "")}},
 		{"added to", "modified 2 m2 x1: .gitignore", []string{"u: Do it", sh("echo '*.o' >> .gitignore; git status", "0", "")}},
 		{"changed in place", "modified 2 m2 x1: w/a.go", []string{"u: Do it", `t: Read {"file_path":"w/a.go"} -> ok | `, sh("sed -i 's/a/b/' w/a.go; ls", "0", "")}},
+		{"changed in place once it was copied away", "modified 2 m2 x1: /etc/a.conf", []string{"u: Do it", sh("sudo cp /etc/a.conf /etc/a.conf.bak && sudo sed -i s/a/b/ /etc/a.conf", "0", "")}},
+		{"made and removed", "-created", []string{"u: Do it", sh("echo a > /tmp/a.txt && make && rm -f /tmp/a.txt", "0", "")}},
 		{"copied", "created 2 m2 x1: w/b.go", []string{"u: Do it", sh("cp w/a.go w/b.go && ls", "0", "")}},
 		{"not written", "-created", []string{"u: Do it", sh("cat > w/a.go <<'EOF'\nx\nEOF\nls", "0", "bash: w/a.go: No such file or directory")}},
 		{"what a program said is no work", "-created", []string{"u: Do it", sh("make > build.log && echo $x > $y", "0", "")}},
