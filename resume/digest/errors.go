@@ -107,7 +107,7 @@ func complaint(t schema.Tool) (heading, line string) {
 		first = cmp.Or(first, l)
 	}
 	for _, l := range []string{heading, first, oneLine(t.Error)} {
-		if l != "" && !strings.HasPrefix(l, "Exit code ") && !warns(l) {
+		if l != "" && !strings.HasPrefix(l, "Exit code ") && !matches("warnings", l) {
 			return "", l
 		}
 	}
@@ -125,7 +125,7 @@ func outputLines(t schema.Tool) iter.Seq[string] {
 		for l := range strings.Lines(ends(t.Output)) {
 			l = strings.TrimPrefix(strings.TrimSpace(l), "<tool_use_error>")
 			l = oneLine(strings.TrimSuffix(strings.TrimPrefix(l, "Output: "), "</tool_use_error>"))
-			if framed(l) || own[l] || warns(l) {
+			if l == "" || own[l] || matches("frames", l) || matches("warnings", l) {
 				continue
 			}
 			if !yield(l) {
@@ -134,9 +134,3 @@ func outputLines(t schema.Tool) iter.Seq[string] {
 		}
 	}
 }
-
-// framed reports whether a line of output is what an agent puts around it.
-func framed(l string) bool { return l == "" || matches("frames", l) }
-
-// warns reports whether a line of output only warns, as ssh does of old servers.
-func warns(l string) bool { return matches("warnings", l) }

@@ -32,11 +32,29 @@ func (s *State) ran(t schema.Tool, result string, m *schema.Message) {
 		}
 	}
 	c := Command{Line: line, Looks: looks, Outcome: result, ExitCode: t.ExitCode, Message: identity(m), N: s.Messages}
-	s.Commands = slices.DeleteFunc(s.Commands, func(o Command) bool { return o.Line == line })
+	run := script.run()
+	s.Commands = slices.DeleteFunc(s.Commands, func(o Command) bool {
+		return o.Line == line || run != "" && strings.Contains(o.Line, run[strings.LastIndexByte(run, ' ')+1:]) && parse(o.Line).run() == run
+	})
 	s.Commands = bounded(append(s.Commands, c), maxCommands)
 	if result == OK && whole {
 		s.done(script, t, m)
 	}
+}
+
+// run is what the script ends in, but for looking: a program, what it does, and the file
+// that it is for; "" if it is for none. What git does adds to what it did before.
+func (s script) run() string {
+	for _, c := range slices.Backward(s.commands) {
+		if words := program(c.words); len(words) > 0 && !looking(words) {
+			if file := words[len(words)-1]; words[0] != "git" && matches("files", file) {
+				p := purposes(oneLine(strings.Join(words, " ")))[0]
+				return p.program + " " + p.does + " " + file
+			}
+			break
+		}
+	}
+	return ""
 }
 
 // key is that of the script's failure. One that ends in writing a text into a file

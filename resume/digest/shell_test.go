@@ -103,6 +103,25 @@ func TestShell(t *testing.T) {
 	}
 }
 
+// TestRuns: another run of a program on the same file takes the place of the first.
+func TestRuns(t *testing.T) {
+	for _, tc := range []struct {
+		first, then string
+		again       bool
+	}{
+		{"curl -L http://a/x.svg -o ~/icons/x.svg", "curl -fL 'http://b/y.svg' -o ~/icons/x.svg", true},
+		{"chmod +x \"s/run.ts\" && bun \"s/run.ts\"", "bun s/run.ts 2>&1 | tail", true},
+		{"go test ./a -run X", "go test ./a", false}, {"go test -run X ./a", "go test ./a", true}, {"go build ./...", "go test ./...", false},
+		{"git add a.go && git push", "git add b.go && git push", false}, {"git add a.go", "git add b/ a.go", false},
+		{"gh pr comment 1 -b 'Done in a.go'", "gh pr comment 2 -b 'See a.go'", false}, {"cp a.txt d/", "cp b.txt d/", false}, {"make", "make -s", false},
+	} {
+		s := stateOf(tell("u: Do it", sh(tc.first, "0", ""), sh(tc.then, "0", "")))
+		if again := len(s.Commands) == 1; again != tc.again {
+			t.Errorf("%q, %q: again is %v", tc.first, tc.then, again)
+		}
+	}
+}
+
 func TestSettles(t *testing.T) {
 	for _, tc := range []struct {
 		success, failure string

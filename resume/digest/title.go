@@ -109,7 +109,7 @@ func idle(name string) bool {
 // saysNothing reports whether a prompt only opens or closes a conversation.
 func saysNothing(content string) bool {
 	text := bare(content)
-	return shellLine(strings.TrimSpace(content)) || text == "" && len(content) <= maxClosing || greeting(text) || farewell(text)
+	return shellLine(strings.TrimSpace(content)) || text == "" && len(content) <= maxClosing || listed("greetings", text) || farewell(text)
 }
 
 // maxClosing is the length of the longest prompt that may only open or close a
@@ -124,8 +124,6 @@ func bare(content string) string {
 	}
 	return strings.TrimFunc(strings.ToLower(oneLine(content)), func(r rune) bool { return !wordRune(r) })
 }
-
-func greeting(text string) bool { return listed("greetings", text) }
 
 func farewell(text string) bool {
 	return listed("farewells", strings.NewReplacer(",", "", "’", "'").Replace(text))

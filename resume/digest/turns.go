@@ -113,7 +113,7 @@ func (s *State) replied(m *schema.Message, tools map[string]schema.Tool) {
 	text := strings.ToValidUTF8(strings.TrimSpace(ends(m.Content)), "\uFFFD")
 	failure := ""
 	switch {
-	case synthetic(text):
+	case matches("synthetic", text): // by the agent's program
 		text = ""
 	case failed(text):
 		failure, text = limit(plain(text)), ""
@@ -237,9 +237,6 @@ func endsInText(m *schema.Message) bool {
 }
 
 func interruption(text string) bool { return matches("interruptions", text) }
-
-// synthetic reports whether an agent's program, not the model, wrote text.
-func synthetic(text string) bool { return matches("synthetic", text) }
 
 // failed reports whether text is the agent's program telling of an error of the
 // service.
