@@ -14,7 +14,7 @@ import (
 
 // StateVersion is the version of the [State] that this build makes: a state that
 // was kept under another is made anew.
-const StateVersion = 6
+const StateVersion = 7
 
 // The most of each kind that a state holds; what falls out is the oldest.
 const (
