@@ -62,8 +62,8 @@ const (
 )
 
 // A Command is a shell command that did more than look, or one of the last turn
-// that could not look. Of runs of the same line, or
-// of the same program on the same file, the last counts.
+// that could not look. Of runs of the same line, or of the same program on the same
+// file, the last counts.
 type Command struct {
 	Line     string `json:"line"`
 	Looks    bool   `json:"looks,omitempty"`
