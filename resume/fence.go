@@ -93,16 +93,17 @@ func (it *item) section() section {
 
 // sections renders m, its calls where its blocks put them.
 func (h *history) sections(m *schema.Message) (all []section) {
-	for _, it := range h.items(m, true) {
+	for _, it := range h.items(m, false) {
 		all = append(all, it.section())
 	}
 	return all
 }
 
-// items takes m apart, its calls where its blocks put them.
-func (h *history) items(m *schema.Message, time bool) []item {
+// items takes m apart, its calls where its blocks put them. An excerpt has no times, and
+// nothing that says nothing.
+func (h *history) items(m *schema.Message, excerpted bool) []item {
 	heading := " " + role(m.Role)
-	if t := m.Timestamp.Time(); time && !t.IsZero() {
+	if t := m.Timestamp.Time(); !excerpted && !t.IsZero() {
 		heading += t.Format(" 2006-01-02 15:04")
 	}
 	if m.Sealed != "" {
@@ -124,7 +125,7 @@ func (h *history) items(m *schema.Message, time bool) []item {
 	for _, p := range m.Parts(h.extra[m.ID]) {
 		switch {
 		case p.Call != "":
-			done = append(done, h.call(p))
+			done = append(done, h.call(p, excerpted))
 		case p.Attachment != nil:
 			write(reference(p.Attachment))
 		default:
@@ -161,7 +162,7 @@ func role(r schema.Role) string {
 const toolHeading = " tool "
 
 // call renders one tool call.
-func (h *history) call(p schema.Part) item {
+func (h *history) call(p schema.Part, excerpted bool) item {
 	t, known := h.tools[p.Call]
 	name := t.Name
 	if name == "" {
@@ -185,10 +186,18 @@ func (h *history) call(p schema.Part) item {
 			out = append(out, reference(&t.Attachments[i]))
 		}
 		input := compact(t.Input)
+		if excerpted {
+			input = strings.Replace(input, `"replace_all":false,`, "", 1)
+		}
 		it.parts = []excerpt.Text{{Kind: excerpt.Input, Text: input, Aside: replaced(input)}}
 		if len(out) > 0 {
 			text := strings.Join(out, "\n")
-			it.parts = append(it.parts, excerpt.Text{Kind: excerpt.Output, Text: text, Aside: envelope(text), Why: complaint(&t, text)})
+			if excerpted {
+				text = withoutEnvelope(text)
+			}
+			if text != "" {
+				it.parts = append(it.parts, excerpt.Text{Kind: excerpt.Output, Text: text, Why: complaint(&t, text)})
+			}
 		}
 	}
 	return it

@@ -41,30 +41,41 @@ var oldText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"(?:old_string|oldString)":"((?:[^"\\]|\\.)*)`)
 })
 
-// envelope finds the lines that Gemini CLI puts around the output of a command and that
-// say nothing: the command again, and what there was none of.
-func envelope(output string) (spans []excerpt.Span) {
+// withoutEnvelope is an output without what an agent puts around it and what says nothing:
+// Gemini CLI repeats the command and lists what there was none of, and Claude Code reminds
+// its model of rules and tells it to wait after a refusal.
+func withoutEnvelope(output string) string {
+	if rest, ok := strings.CutPrefix(output, refusal); ok {
+		return strings.TrimPrefix(rest, refused)
+	}
+	if i := strings.LastIndex(output, reminder); i >= 0 && strings.HasSuffix(output, "</system-reminder>\n") {
+		output = output[:i+1]
+	}
 	if !strings.HasPrefix(output, "Command: ") {
-		return nil
+		return output
 	}
 	if i := strings.Index(output, "\nOutput: "); i >= 0 && strings.Contains(output[:i], "\nDirectory: ") {
-		spans = append(spans, excerpt.Span{To: i + 1})
+		output = output[i+1:]
 	}
-	end := len(output)
-	for end > 0 {
-		from := strings.LastIndexByte(output[:end-1], '\n') + 1
-		name, value, _ := strings.Cut(strings.TrimRight(output[from:end], "\n"), ": ")
+	for output != "" {
+		from := strings.LastIndexByte(output[:len(output)-1], '\n') + 1
+		name, value, _ := strings.Cut(strings.TrimRight(output[from:], "\n"), ": ")
 		none := slices.Contains([]string{"Error", "Signal", "Background PIDs"}, name) && (value == "(none)" || value == "0") || name == "Exit Code" && value == "0" || name == "Process Group PGID"
-		if !none || len(spans) > 0 && from < spans[0].To {
+		if !none {
 			break
 		}
-		end = from
+		output = output[:from]
 	}
-	if end < len(output) {
-		spans = append(spans, excerpt.Span{From: end, To: len(output)})
-	}
-	return spans
+	return output
 }
+
+// What Claude Code 2.1 says of a call that the user refused, before what the user said or
+// instead of it, and at the end of each file that it reads.
+const (
+	refusal  = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "
+	refused  = "STOP what you are doing and wait for the user to tell you how to proceed."
+	reminder = "\n\n<system-reminder>\nWhenever you read a file, "
+)
 
 // longestKey is how many bytes of the line that says what went wrong are always included.
 const longestKey = 120

@@ -1,6 +1,7 @@
 package resume
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -42,7 +43,10 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// TestEnvelope: of what Gemini CLI puts around an output, what says nothing.
+// removed is what stands between marks.
+var removed = regexp.MustCompile("(?s)«.*?»")
+
+// TestEnvelope: of what an agent puts around an output, what says nothing.
 func TestEnvelope(t *testing.T) {
 	for _, text := range []string{
 		"«Command: ls\nDirectory: (root)\n»Output: a\nb\n«Error: (none)\nExit Code: 0\nSignal: 0\nBackground PIDs: (none)\nProcess Group PGID: 7»",
@@ -52,10 +56,14 @@ func TestEnvelope(t *testing.T) {
 		"Command: ls\nDirectory: x\n«Error: (none)\n»",
 		"total 0\nError: (none)",
 		"Command: ",
+		"     9→}\n«\n<system-reminder>\nWhenever you read a file, you should consider this.\n</system-reminder>\n»",
+		"text\n\n<system-reminder>\nPostToolUse:Edit hook additional context: does not compile\n</system-reminder>\n",
+		"«" + refusal + "»To tell you how to proceed, the user said:\nrebase first",
+		"«" + refusal + refused + "»",
 	} {
-		bare := unmarked.Replace(text)
-		if got := marked(bare, envelope(bare)...); got != text {
-			t.Errorf("got %q\nwant %q", got, text)
+		bare, want := unmarked.Replace(text), removed.ReplaceAllString(text, "")
+		if got := withoutEnvelope(bare); got != want {
+			t.Errorf("got %q\nwant %q", got, want)
 		}
 	}
 }

@@ -224,8 +224,23 @@ func checkExcerpt(h schema.History, p *Payload, ps parsed) error {
 		}
 		from, err := strconv.Atoi(first)
 		to, err2 := strconv.Atoi(last)
-		if err != nil || err2 != nil || from > to || from <= h.Earlier || to > h.Earlier+len(h.Messages) || ok && speaker != callsHeading {
+		if err != nil || err2 != nil || from > to || from <= h.Earlier || to > h.Earlier+len(h.Messages) || ok && speaker != callsHeading && speaker != string(schema.Assistant) {
 			return fmt.Errorf("heading %q of %d and %d", s.heading, h.Earlier, len(h.Messages))
+		}
+		if speaker == string(schema.Assistant) { // of which texts the pieces are is for the parts to say
+			texts := ""
+			for ; at < len(all) && h.Earlier+all[at].message+1 <= to && !(told[to] && holds(texts, s.text)); at++ {
+				if n := h.Earlier + all[at].message + 1; n >= from && all[at].tool == "" && all[at].speaker == speaker {
+					texts += all[at].texts()
+					if slices.ContainsFunc(p.Parts, func(part Part) bool { return part.Message == n && part.What == speaker }) {
+						told[n] = true
+					}
+				}
+			}
+			if !told[from] || !told[to] || !holds(texts, s.text) {
+				return fmt.Errorf("messages %d to %d have no %q", from, to, s.text)
+			}
+			continue
 		}
 		if speaker != callsHeading {
 			if err := find(s.text, from, to, func(p passage) bool { return p.tool == "" && p.speaker == speaker && holds(p.texts(), s.text) }); err != nil {

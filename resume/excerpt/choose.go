@@ -214,11 +214,26 @@ func (o occurrence) known(a, b int) knowledge {
 	return named
 }
 
-// namedShare is how much of a name's worth it is to include the name alone, in percent.
-const namedShare = 95
+// namedShare is how much of a name's worth it is to include the name alone, in percent: of
+// little room, names without what surrounds them would make a payload that nobody can read.
+const (
+	namedShare  = 95
+	littleRoom  = 4000 // tokens
+	littleNamed = 50
+)
 
 // part is how much of its worth a knowledge of a name has, in percent.
-func (k knowledge) part() int64 { return [...]int64{0, namedShare, 100}[k] }
+func (c *chooser) part(k knowledge) int64 {
+	switch {
+	case k == unknown:
+		return 0
+	case k == inPlace:
+		return 100
+	case c.Tokens < littleRoom:
+		return littleNamed
+	}
+	return namedShare
+}
 
 // worthwhile includes what is worth most for its tokens.
 func (c *chooser) worthwhile() {
@@ -268,7 +283,7 @@ func (c *chooser) worthwhile() {
 // to take what is left of a large budget.
 const (
 	mostOfText  = 20
-	leastOfText = 1500
+	leastOfText = 300
 )
 
 // gain is what the names are worth that are known better if the segments from a to b
@@ -289,7 +304,7 @@ func (c *chooser) gain(i, a, b int) (sum int64) {
 				at = len(c.fresh) - 1
 			}
 			if f := &c.fresh[at]; f.known < k {
-				sum += c.names[in].worth * (k.part() - f.known.part()) / 100
+				sum += c.names[in].worth * (c.part(k) - c.part(f.known)) / 100
 				f.known = k
 			}
 		}

@@ -104,6 +104,9 @@ type turn struct {
 	others []int // what else was said
 }
 
+// spine is the request and the answer.
+func (t turn) spine() []int { return append(slices.Clip(t.asked), t.answer) }
+
 // Read splits the sections and finds what their names are worth.
 func Read(sections []Section) *History {
 	h := &History{sections: sections, ids: map[string]int32{}}

@@ -11,21 +11,24 @@ import (
 // of the latest calls. Where all that was said fits, reportShare of what is left is for
 // what calls gave back that reads like speech.
 const (
-	saidShare   = 74
+	saidShare   = 78
 	allShare    = 90
 	spineShare  = 92
-	failedShare = 4
-	reportShare = 10
-	lineShare   = 8
+	failedShare = 3
+	reportShare = 8
+	lineShare   = 4
 )
 
-// An answer is shortened to shortest tokens before others have more, and what the user
-// asked for to askedTimes as many: people say in few words what it is all about. The
-// latest answer has latestTimes as many more, the one before it half of that, and so on.
+// An answer is shortened to shortest tokens before others have more, a request to askedTimes
+// as many, but not to fewer than leastAsked: people say in few words what it is all about.
+// The latest answer has latestTimes as many more, the one before it half of that, and so on.
+// The last request and the last answer have lastShare percent each before any other.
 const (
 	shortest    = 30
-	askedTimes  = 10
+	askedTimes  = 4
+	leastAsked  = 40
 	latestTimes = 4
+	lastShare   = 25
 )
 
 // said includes what was said, and reports whether that is all of it. Where it has no
@@ -47,27 +50,27 @@ func (c *chooser) said() bool {
 		}
 	}
 	spine := limit * spineShare / 100
+	for _, t := range order[:min(1, len(order))] {
+		for _, i := range t.spine() {
+			c.extend(i, limit*lastShare/100, spine)
+		}
+	}
 	for most := 1; most < limit; most = max(most+most/2, shortest) { // at first a sentence of each
 		for age, t := range order {
 			for _, i := range t.asked {
-				c.extend(i, askedTimes*most, spine)
+				c.extend(i, max(askedTimes*most, leastAsked), spine)
 			}
-			if t.answer >= 0 {
-				c.extend(t.answer, most+most*latestTimes/(age+1), spine)
-			}
+			c.extend(t.answer, most+most*latestTimes/(age+1), spine)
 		}
 	}
-	for _, t := range order {
+	for _, t := range slices.Backward(c.turns) {
 		for _, i := range slices.Backward(t.others) {
 			c.extend(i, limit, limit)
 		}
 	}
 	for _, t := range order {
-		for _, i := range t.asked {
+		for _, i := range t.spine() {
 			c.extend(i, limit, limit)
-		}
-		if t.answer >= 0 {
-			c.extend(t.answer, limit, limit)
 		}
 	}
 	return false
@@ -95,10 +98,13 @@ func (c *chooser) everything(limit int) bool {
 	return true
 }
 
-// extend includes more of a text, until most tokens of it are, or limit in all. The
-// user often says at the end what is wanted, and the agent at the beginning how it
+// extend includes more of text i, if there is one, until most tokens of it are, or limit in
+// all. The user often says at the end what is wanted, and the agent at the beginning how it
 // ended.
 func (c *chooser) extend(i, most, limit int) {
+	if i < 0 {
+		return
+	}
 	t := &c.texts[i]
 	n := 0
 	for j := range t.segments {

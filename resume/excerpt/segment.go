@@ -94,7 +94,7 @@ func nextInput(text string) int {
 	}
 	for i := 0; i+1 < inputBytes; i++ {
 		switch {
-		case text[i] == '\\' && text[i+1] == 'n' && i >= leastInput:
+		case text[i] == '\\' && text[i+1] == 'n' && i >= leastInput && !strings.HasSuffix(text[:i], patchBegin):
 			return i
 		case text[i] == '\\':
 			i++ // what is escaped, even a backslash
@@ -104,6 +104,9 @@ func nextInput(text string) int {
 	}
 	return cutAt(text, inputBytes)
 }
+
+// patchBegin is the first line of a patch; the second names a file.
+const patchBegin = "*** Begin Patch"
 
 // cutAt is the length of a segment of a line of which about most bytes are wanted.
 func cutAt(line string, most int) int {

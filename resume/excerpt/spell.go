@@ -70,21 +70,16 @@ func (t *text) spell() (spelled string, whole bool) {
 		switch {
 		case t.Kind == Input:
 			b.WriteString(Gap)
-		case !t.starts(j):
-			if last && b.Len() == 0 {
-				break
-			}
-			if t.ends(j - 1) {
-				b.WriteString("\n") // so that a whole sentence stands as one
-			}
+		case b.Len() == 0 && last:
+		case lines == 0 || !t.starts(j) && !t.ends(j-1) || !last && !t.starts(k+1):
 			b.WriteString(Gap)
-			if strings.Contains(left, "\n") {
+			if strings.Contains(left, "\n") && (last || t.starts(k+1)) {
 				b.WriteString("\n")
 			}
-		case strings.Contains(left, "\n") && !last && !t.starts(k+1):
-			b.WriteString(Gap)
-		case b.Len() == 0 && last:
 		default:
+			if !t.starts(j) {
+				b.WriteString("\n") // so that a whole sentence stands as one
+			}
 			b.WriteString(Gap + " " + Count(lines, "line") + "\n")
 		}
 		j = k
