@@ -29,9 +29,10 @@ func (s *State) result(key, what string, t schema.Tool, result string, m *schema
 		return
 	}
 	heading, line := complaint(t)
+	why := strings.TrimSpace(heading + " " + line)
 	// A command that does not say what is wrong may not have failed.
-	if !strings.HasPrefix(key, commandKey) || complains(heading+" "+line) {
-		n := s.note(cut(what, maxWhat)+": "+strings.TrimSpace(heading+" "+cmp.Or(line, Failed)), m)
+	if !strings.HasPrefix(key, commandKey) || complains(why) {
+		n := s.note(cut(what, maxWhat)+": "+cmp.Or(why, Failed), m)
 		n.Key = key
 		s.Errors = bounded(append(s.Errors, n), maxErrors)
 	}
@@ -89,29 +90,41 @@ func Complaint(t schema.Tool) string {
 	return line
 }
 
-// complaint is the line of a failed call's output that says best what is wrong, with
-// the line that it stands under, if that is needed to understand it; without a line
-// that tells of a failure, the first.
+// complaint is the line of a failed call's output that says best what is wrong: one that
+// names a place, else one that tells of a failure, with the heading that it stands under,
+// else the first.
 func complaint(t schema.Tool) (heading, line string) {
-	first := ""
-	for l := range outputLines(t) {
-		if heading != "" {
-			return heading, l
+	lines, echoed := slices.Collect(outputLines(t)), echoes(t)
+	for _, tells := range []func(string) bool{
+		places,
+		func(l string) bool { return complains(l) && !echoed[l] },
+		complains,
+		func(l string) bool { return !echoed[l] },
+	} {
+		i := slices.IndexFunc(lines, tells)
+		if i < 0 {
+			continue
 		}
-		if complains(l) {
-			if !strings.HasSuffix(l, ":") {
-				return "", l
-			}
-			heading = l
+		if strings.HasSuffix(lines[i], ":") && complains(lines[i]) && i+1 < len(lines) {
+			return lines[i], lines[i+1]
 		}
-		first = cmp.Or(first, l)
+		return "", lines[i]
 	}
-	for _, l := range []string{heading, first, oneLine(t.Error)} {
-		if l != "" && !strings.HasPrefix(l, "Exit code ") && !matches("warnings", l) {
-			return "", l
-		}
+	if l := oneLine(t.Error); !matches("frames", l) && !matches("warnings", l) {
+		return "", l
 	}
 	return "", ""
+}
+
+// echoes are the lines that a command says of its own, as headings of what follows.
+func echoes(t schema.Tool) map[string]bool {
+	said := map[string]bool{}
+	for _, c := range parse(leading(rawjson.Get(t.Input, "command"))).commands {
+		if c.words[0] == "echo" {
+			said[oneLine(strings.Join(c.words[1:], " "))] = true
+		}
+	}
+	return said
 }
 
 // outputLines are the lines that a call put out, but for what an agent puts around them,
@@ -119,7 +132,7 @@ func complaint(t schema.Tool) (heading, line string) {
 func outputLines(t schema.Tool) iter.Seq[string] {
 	own := map[string]bool{}
 	for l := range strings.Lines(leading(rawjson.Get(t.Input, "command"))) {
-		own[strings.TrimSpace(l)] = true
+		own[oneLine(l)] = true
 	}
 	return func(yield func(string) bool) {
 		for l := range strings.Lines(ends(t.Output)) {

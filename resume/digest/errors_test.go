@@ -15,6 +15,7 @@ func TestErrors(t *testing.T) {
 		{"a step of what was done then", "-error", []string{"u: Do it", sh("git add a && git add b", "128", "fatal: x"), sh("git add c && git commit -m x", "0", "")}},
 		{"a long chain is for its end", "-error", []string{"u: Do it", sh("echo x && touch "+long(400)+" && git push", "1", "error: x"), sh("git push", "0", "")}},
 
+		{"a place", "error 2 m2: task x: a.go:6:2: \"x\" imported and not used", []string{"u: Do it", sh("task x", "1", "a.go:6:2: \"x\" imported and not used")}},
 		{"no file to read", "-error", []string{"u: Do it", `t: Read {"file_path":"/p/a"} -> no | File does not exist.`, `t: Glob {} -> no | No such folder`, `t: Skill {} -> no | failed`, sh("ls x", "2", "No such file or directory")}},
 
 		{"another approach", "-error", []string{"u: Do it", sh("curl -f a.example -o x", "22", "curl: (22) error: 404"), sh("curl -f b.example -o x", "0", "")}},
@@ -49,6 +50,14 @@ func TestComplaint(t *testing.T) {
 		{"what was typed", "cat >> c <<EOF\n  LogLevel ERROR\nEOF", "bash: line 1: cat\nLogLevel ERROR\nbash: syntax error: unexpected end of file", "bash: syntax error: unexpected end of file"},
 		{"a heading", "opkg x", "Collected errors:\n * x: no package", "Collected errors: * x: no package"},
 		{"a heading of nothing", "opkg x", "Collected errors:\n\n", "Collected errors:"},
+		{"a place, before the sum", "task lint", "[lint:go] a/b.go:116:2: missing cases in switch (exhaustive)\n[lint:go] 1 issues:\n[lint:go] * exhaustive: 1", "[lint:go] a/b.go:116:2: missing cases in switch (exhaustive)"},
+		{"a place and the name of a rule", "git commit", "validation failed:\\n[DIALYZER]\nTotal errors: 1\nlib/a_b.ex:58:13:pattern_match\nThe pattern can never match", "lib/a_b.ex:58:13:pattern_match"},
+		{"an error in a line", "mypy .", "checking failed modules\na.py:3: note: see\na.py:12: error: x", "a.py:12: error: x"},
+		{"what a test logs", "go test -v", "--- FAIL: TestX\n a_test.go:12: first step\n a_test.go:14: no", "--- FAIL: TestX"},
+		{"a place of a warning", "cc a.c", "a.c:3:5: warning: unused\na.c:4:5: undefined: y", "a.c:4:5: undefined: y"},
+		{"what was typed, in other spaces", "cat > c <<EOF\nAn\terror  message\nEOF\nx", "Command: cat > c <<EOF\nAn\terror  message\nEOF\nx\nOutput: x: cannot do it", "x: cannot do it"},
+		{"what the command says of its own", "echo \"--- errors ---\"; ls *.c | xargs basename", "--- errors ---\nbasename: missing operand", "basename: missing operand"},
+		{"only what the command says of its own", "make -s || (echo 'make failed'; exit 1)", "x\nmake failed", "make failed"},
 		{"nothing of the kind", "x", "Exit code 3\nsome\nthing", "some"},
 	} {
 		h := tell("u: x", sh(tc.command, "1", tc.output))

@@ -63,8 +63,11 @@ func succeeded(t schema.Tool) bool {
 
 // complains reports whether a line of output tells of a failure.
 func complains(l string) bool {
-	return !matches("no failures", l) && has("failures", strings.ToLower(l)) || matches("failure summaries", l) || matches("failed lines", l)
+	return !matches("no failures", l) && has("failures", strings.ToLower(l)) || matches("failure summaries", l) || matches("failed lines", l) || places(l)
 }
+
+// places reports whether a line of output names the place of what is wrong.
+func places(l string) bool { return matches("places", l) && !matches("no places", l) }
 
 // reported is how a call ended by what its agent says. What a call put out may be
 // foreign, a page of the web or what a command printed, so that only whole sentences
