@@ -29,8 +29,14 @@ func Managing() []string {
 	return []string{"resume", "stop-conversation", "sessions", "session", "context", "compact"}
 }
 
-// Manages reports whether what a user typed is a command that manages conversations.
+// Manages reports whether what a user typed only manages conversations: one of the
+// [Managing] commands, or a command of the agents to that end without words behind it,
+// which may ask for more.
 func Manages(typed string) bool {
+	switch strings.TrimSpace(typed) {
+	case "/exit", "/quit", "/clear", "/new", "/resume", "/sessions", "/rewind", "/compact", "/compress":
+		return true
+	}
 	name, _, _ := strings.Cut(typed, " ")
 	name, ok := strings.CutPrefix(strings.TrimSpace(name), "/workspace.")
 	return ok && slices.Contains(Managing(), name)

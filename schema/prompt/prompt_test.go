@@ -73,6 +73,18 @@ func TestBuiltIn(t *testing.T) {
 	}
 }
 
+func TestManages(t *testing.T) {
+	for typed, want := range map[string]bool{
+		"/workspace.resume 001": true, "/workspace.compact\n": true, "/workspace.plan the move": false, "/workspace.": false,
+		"/exit": true, " /quit\n": true, "/clear": true, "/new": true, "/resume": true, "/sessions": true, "/rewind": true, "/compact": true, "/compress": true,
+		"/compact keep the plan": false, "/new upload form": false, "/exits": false, "exit": false, "/review": false, "": false,
+	} {
+		if Manages(typed) != want {
+			t.Errorf("%q: %v", typed, !want)
+		}
+	}
+}
+
 func TestSplit(t *testing.T) {
 	for _, c := range []struct{ file, front, body string }{
 		{"", "", ""},
