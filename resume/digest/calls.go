@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,8 +15,7 @@ func (s *State) called(t schema.Tool, m *schema.Message) {
 	k := schema.KindOf(t.Name)
 	if !s.Fold.Closed {
 		s.chose(t, m)
-		s.Fold.Unanswered = append(s.Fold.Unanswered, asked(t)...)
-		s.Fold.Unanswered = s.Fold.Unanswered[:min(len(s.Fold.Unanswered), maxQuestions)]
+		s.Fold.Unanswered = cmp.Or(s.Fold.Unanswered, asked(t))
 	}
 	s.Fold.Todos.apply(t)
 	s.refused(t, m)

@@ -110,29 +110,29 @@ func answerTo(output string, i int, question string) string {
 	return rawjson.String(rawjson.Get(rawjson.Get([]byte(output), "answers"), strconv.Itoa(i)))
 }
 
-// asked returns the questions that a call puts to the user and that have got no
+// asked returns the first question that a call puts to the user and that has got no
 // answer.
-func asked(c schema.Tool) (open []string) {
+func asked(c schema.Tool) string {
 	if c.Success != nil && *c.Success {
-		return nil
+		return ""
 	}
 	switch schema.KindOf(c.Name) {
 	case schema.AskTool:
 		for _, q := range questions(c) {
-			if text := plain(q); text != "" && len(open) < maxQuestions {
-				open = append(open, limit(text))
+			if text := plain(q); text != "" {
+				return limit(text)
 			}
 		}
 	case schema.ApproveTool:
 		switch plan := planTitle(c); {
 		case plan == "":
 		case Outcome(c) == Refused:
-			open = append(open, "the plan “"+plan+"” was refused: what to do instead?")
+			return "the plan “" + plan + "” was refused: what to do instead?"
 		default:
-			open = append(open, "go ahead with the plan “"+plan+"”?")
+			return "go ahead with the plan “" + plan + "”?"
 		}
 	}
-	return open
+	return ""
 }
 
 // questions are those that a call puts to the user.

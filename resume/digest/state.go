@@ -22,7 +22,6 @@ const (
 	maxCommands  = 100
 	maxErrors    = 40
 	maxDecisions = 20
-	maxQuestions = 20
 	maxSeen      = 200
 )
 

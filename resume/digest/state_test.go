@@ -150,12 +150,12 @@ func samePieces(t *testing.T, h schema.History, random *rand.Rand) {
 func checkState(t *testing.T, s *State) {
 	t.Helper()
 	for what, n := range map[string][2]int{"files": {len(s.Files), maxFiles}, "commands": {len(s.Commands), maxCommands}, "errors": {len(s.Errors), maxErrors},
-		"decisions": {len(s.Decisions), maxDecisions}, "seen": {len(s.Fold.Seen), maxSeen}, "unanswered": {len(s.Fold.Unanswered), maxQuestions}, "steps": {len(s.Fold.Todos), maxSteps}} {
+		"decisions": {len(s.Decisions), maxDecisions}, "seen": {len(s.Fold.Seen), maxSeen}, "steps": {len(s.Fold.Todos), maxSteps}} {
 		if n[0] > n[1] {
 			t.Fatalf("%d %s", n[0], what)
 		}
 	}
-	texts := []string{s.Topic.Text, s.LastUser.Text, s.Fold.Asked, s.Fold.Said, s.Fold.Question, s.Fold.Failure}
+	texts := []string{s.Topic.Text, s.LastUser.Text, s.Fold.Unanswered, s.Fold.Said, s.Fold.Question, s.Fold.Failure}
 	for _, list := range [][]Note{s.Errors, s.Decisions} {
 		for _, n := range list {
 			texts = append(texts, n.Text, n.Message)
@@ -309,7 +309,6 @@ func SameState(a, b *State) bool {
 		none(&s.Errors)
 		none(&s.Decisions)
 		none(&s.Fold.Seen)
-		none(&s.Fold.Unanswered)
 		none((*[]todo)(&s.Fold.Todos))
 	}
 	return reflect.DeepEqual(a, b)

@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,10 +21,7 @@ const (
 // where nothing was said.
 func (s *State) Summary() string {
 	f := &s.Fold
-	topic, question, decided := clause(f.Topic, maxTopic), clause(f.Question, maxOpen), ""
-	if len(f.Unanswered) > 0 {
-		question = clause(f.Unanswered[0], maxOpen)
-	}
+	topic, question, decided := clause(f.Topic, maxTopic), clause(cmp.Or(f.Unanswered, f.Question), maxOpen), ""
 	if n := len(s.Decisions); n > 0 {
 		decided = brief(s.Decisions[n-1].Text)
 	}
@@ -55,10 +53,10 @@ func brief(decision string) string {
 func (s *State) standing() string {
 	f := &s.Fold
 	about := func(said, joint string) string {
-		if f.Began == s.Topic.N || f.Asked == "" {
+		if s.LastUser.N == s.Topic.N || s.LastUser.Text == "" {
 			return said
 		}
-		return said + joint + "“" + clause(f.Asked, maxOpen) + "”"
+		return said + joint + "“" + clause(s.LastUser.Text, maxOpen) + "”"
 	}
 	switch {
 	case f.Failure != "":
@@ -67,7 +65,7 @@ func (s *State) standing() string {
 		return "Interrupted after: " + f.Said
 	case f.Interrupted:
 		return about("Interrupted", " while working on ")
-	case f.Asked != "" && !f.Answered:
+	case s.LastUser.Text != "" && !f.Answered:
 		return about("No answer yet", " to ")
 	case f.Working && f.Said != "":
 		return "In the middle of the work, after: " + f.Said

@@ -12,18 +12,15 @@ import (
 // fold is what the next message may refer to. Its texts are of the last turn that does
 // more than take leave.
 type fold struct {
-	Began       int      `json:"began,omitempty"`       // the message that the turn began with
-	Asked       string   `json:"asked,omitempty"`       // what the user asked for; "" where the agent begins
 	Answered    bool     `json:"answered,omitempty"`    // the agent said or did something
 	Said        string   `json:"said,omitempty"`        // what its last answer begins with
 	Question    string   `json:"question,omitempty"`    // that it ends with
 	Ending      string   `json:"ending,omitempty"`      // and what there is to choose, with that
 	Working     bool     `json:"working,omitempty"`     // the work went on after it
-	Unanswered  []string `json:"unanswered,omitempty"`  // questions of the last calls
+	Unanswered  string   `json:"unanswered,omitempty"`  // the first question of the last calls
 	Interrupted bool     `json:"interrupted,omitempty"` // the turn
 	Failure     string   `json:"failure,omitempty"`     // the error of the service that ended it
 	Topic       string   `json:"topic,omitempty"`       // that the user began with, in a sentence
-	Vague       bool     `json:"vague,omitempty"`       // it is a word alone
 	Closed      bool     `json:"closed,omitempty"`      // the user has taken leave since
 	Noticed     bool     `json:"noticed,omitempty"`     // the agent learned of work in the background
 	Todos       todoList `json:"todos,omitempty"`
@@ -64,20 +61,19 @@ func (s *State) prompted(m *schema.Message) {
 		return // what a program tells the agent of its own accord
 	}
 	said := text
-	if name != "" {
-		said = unquoted(arguments)
-	}
 	if name == "" {
 		s.ruled(text, m)
+	} else {
+		said = unquoted(arguments)
 	}
-	s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool { return e.N < f.Began || !strings.HasPrefix(e.Key, commandKey) })
+	s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool { return e.N < s.LastUser.N || !strings.HasPrefix(e.Key, commandKey) })
 	s.Commands = slices.DeleteFunc(s.Commands, func(c Command) bool { return c.Looks })
 	s.unread = ""
-	*f = fold{Began: s.Messages, Asked: asks(text), Topic: f.Topic, Vague: f.Vague, Todos: f.Todos, Seen: f.Seen}
+	*f = fold{Topic: f.Topic, Todos: f.Todos, Seen: f.Seen}
 
 	s.LastUser = s.note(asks(text), m)
-	if vague := oneWord(said); s.Topic.N == 0 && (said != "" && !saysNothing(said)) || f.Vague && !vague && !saysNothing(said) {
-		s.Topic, f.Topic, f.Vague = s.note(asks(said), m), limit(cmp.Or(topicOf(said), asks(said))), vague
+	if (s.Topic.N == 0 || oneWord(s.Topic.Text) && !oneWord(said)) && !saysNothing(said) {
+		s.Topic, f.Topic = s.note(asks(said), m), limit(cmp.Or(topicOf(said), asks(said)))
 	}
 }
 
@@ -126,7 +122,7 @@ func (s *State) replied(m *schema.Message, tools map[string]schema.Tool) {
 	switch {
 	case f.Closed:
 	case text != "" || len(m.ToolCalls) > 0:
-		f.Answered, f.Failure, f.Interrupted, f.Unanswered = true, "", false, nil
+		f.Answered, f.Failure, f.Interrupted, f.Unanswered = true, "", false, ""
 		f.Noticed = aside && working
 		if !aside {
 			s.heard(text, working)

@@ -40,20 +40,11 @@ var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 		if !ok {
 			continue
 		}
-		var first, anywhere []string
-		for _, p := range list {
-			if rest, ok := strings.CutPrefix(p, "^"); ok {
-				first = append(first, "(?:"+rest+")")
-			} else if rest, ok := strings.CutPrefix(p, "(?i)^"); ok {
-				first = append(first, "(?i:"+rest+")")
-			} else {
-				anywhere = append(anywhere, "(?:"+p+")")
-			}
+		pattern := "(?:" + strings.Join(list, ")|(?:") + ")"
+		if !slices.ContainsFunc(list, func(p string) bool { return p[0] != '^' }) {
+			pattern = "^(?:" + pattern + ")"
 		}
-		if len(first) > 0 {
-			anywhere = append(anywhere, "^(?:"+strings.Join(first, "|")+")")
-		}
-		all[name] = regexp.MustCompile(strings.Join(anywhere, "|"))
+		all[name] = regexp.MustCompile(pattern)
 	}
 	return all
 })
