@@ -61,22 +61,11 @@ func leading(raw []byte) string {
 	if len(raw) <= endBytes {
 		return rawjson.String(raw)
 	}
-	if raw[0] != '"' {
-		return ""
-	}
-	end := 1
-	for end < endBytes {
-		switch {
-		case raw[end] != '\\':
-			end++
-		case raw[end+1] == 'u':
-			end += len(`\u0000`)
-		default:
-			end += len(`\n`)
+	// What ends within an escape is no string.
+	for end := endBytes; end > endBytes-len(`\u0000`); end-- {
+		if s := rawjson.String(append(slices.Clone(raw[:end]), '"')); s != "" {
+			return strings.ToValidUTF8(s, "")
 		}
 	}
-	for end > 1 && raw[end] >= 0x80 && raw[end] < 0xc0 {
-		end--
-	}
-	return rawjson.String(append(slices.Clone(raw[:end]), '"'))
+	return ""
 }

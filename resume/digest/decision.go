@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,7 +101,7 @@ func (s *State) refused(t schema.Tool, m *schema.Message) {
 // answerTo finds the answer to question i in what a tool put out: Claude Code and
 // OpenCode write "question"="answer", Gemini CLI an object of answers by number.
 func answerTo(output string, i int, question string) string {
-	if len(output) > maxRead {
+	if len(output) > endBytes {
 		return ""
 	}
 	if _, after, ok := strings.Cut(output, `"`+question+`"="`); ok {
@@ -152,9 +153,6 @@ func planTitle(c schema.Tool) string {
 	if len(list) == 0 {
 		return ""
 	}
-	_, after, _ := strings.Cut(list[0].text, "Plan: ")
-	if after == "" {
-		after = list[0].text
-	}
-	return cut(after, maxTitle)
+	_, title, _ := strings.Cut(list[0].text, "Plan: ")
+	return cut(cmp.Or(title, list[0].text), maxTitle)
 }

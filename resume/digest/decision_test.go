@@ -65,7 +65,7 @@ func TestDecision(t *testing.T) {
 			`t: AskUserQuestion {"questions":[{"question":"Which database?","header":"Database"},{"question":"Keep \"old\" rows?"}]} -> ok | User has answered your questions: "Which database?"="PostgreSQL (Recommended)", "Keep "old" rows?"="No". You can now continue.`}},
 		{"answers in Gemini CLI", "“red” to “Which colour?”", []string{"u: Plan it", `t: ask_user {"questions":[{"question":"Which colour?"}]} -> ok | {"answers":{"0":"red"}}`}},
 		{"no answer", "", []string{"u: Plan it", `t: AskUserQuestion {"questions":[{"question":"Which?"}]} -> ? | `, `t: question {"questions":[{"question":"Which?"}]} -> ok | "Which?"="Unanswered"`, `t: AskUserQuestion {"questions":7} -> ok | x`}},
-		{"an answer too long to look for", "", []string{"u: Do it", `t: question {"questions":[{"question":"Which?"}]} -> ok | "Which?"="b"` + strings.Repeat(" ", maxRead)}},
+		{"an answer too long to look for", "", []string{"u: Do it", `t: question {"questions":[{"question":"Which?"}]} -> ok | "Which?"="b"` + strings.Repeat(" ", endBytes)}},
 		{"a plan", "approved the plan “Drop the cache”", []string{"u: Plan it", `t: ExitPlanMode {"plan":"# Plan: Move the cache\n\n1. Copy"} -> ok | `, `t: ExitPlanMode {"plan":"# Drop the cache"} -> ok | `, `t: ExitPlanMode {} -> ok | `}},
 		{"a plan that was refused", "refused ExitPlanMode: “not before the review”", []string{"u: Plan it", `t: ExitPlanMode {"plan":"# Move the cache"} -> no | ` + refusedByUser + "To tell you how to proceed, the user said:\nnot before the review\n\nNote: The user's next message may contain a correction."}},
 	} {

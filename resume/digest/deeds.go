@@ -28,7 +28,7 @@ const written = "written"
 func (s *State) done(script script, t schema.Tool, m *schema.Message) {
 	all := script.deeds()
 	if !script.chain {
-		if complained(ends(t.Output)) {
+		if slices.ContainsFunc(strings.Split(ends(t.Output), "\n"), func(l string) bool { return matches("undone", strings.TrimSpace(l)) }) {
 			return
 		}
 		all = slices.DeleteFunc(all, func(d deed) bool {
@@ -46,17 +46,6 @@ func (s *State) done(script script, t schema.Tool, m *schema.Message) {
 			s.did(d, m)
 		}
 	}
-}
-
-// complained reports whether a command that changes files says in the output that it
-// could not.
-func complained(output string) bool {
-	for l := range strings.Lines(output) {
-		if matches("undone", strings.TrimSpace(l)) {
-			return true
-		}
-	}
-	return false
 }
 
 // deeds returns what a script is sure to have written, done away with, moved and copied, as

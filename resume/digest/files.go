@@ -23,18 +23,15 @@ func (s *State) changed(k schema.ToolKind, t schema.Tool, result string, m *sche
 	if result != OK {
 		return
 	}
-	says := says(t.Output)
-	old := rawjson.Get(t.Input, "old_string")
-	if old == nil {
-		old = rawjson.Get(t.Input, "oldString")
+	action := Modified
+	switch {
+	case matches(Created, t.Output):
+		action = Created
+	case matches(Modified, t.Output) || s.knows(at):
+	case k == schema.WriteTool || string(rawjson.Get(t.Input, "old_string")) == `""` || string(rawjson.Get(t.Input, "oldString")) == `""`:
+		action = Created
 	}
-	if says == "" && !s.knows(at) && (k == schema.WriteTool || string(old) == `""`) {
-		says = Created
-	}
-	if says == "" {
-		says = Modified
-	}
-	s.touch(at, says, m)
+	s.touch(at, action, m)
 }
 
 // named is the whole path of a file in what Gemini CLI says that it wrote to, where
@@ -68,16 +65,6 @@ func sameFile(a, b string) bool {
 	a, b = strings.ReplaceAll(a, `\`, "/"), strings.ReplaceAll(b, `\`, "/")
 	a = strings.TrimPrefix(strings.TrimPrefix(a, "./"), "~/")
 	return a != "" && !absolute(a) && absolute(b) && strings.HasSuffix(b, "/"+a)
-}
-
-// says returns what a tool says it did to a file, "" if it leaves that open.
-func says(output string) string {
-	for _, action := range []string{Created, Modified} {
-		if matches(action, output) {
-			return action
-		}
-	}
-	return ""
 }
 
 // patched takes in a patch of OpenCode's: "*** Add File: a" and the like.

@@ -123,8 +123,7 @@ func (l *todoList) replace(t schema.Tool) {
 	}
 	var entries []todo
 	for _, e := range list {
-		content := stepIn(e, "content", "description")
-		if content != "" {
+		if content := stepIn(e, "content", "description"); content != "" {
 			entries = append(entries, todo{Content: content, Status: status(rawjson.String(rawjson.Get(e, "status")))})
 		}
 	}
@@ -144,7 +143,7 @@ func (l *todoList) create(t schema.Tool) {
 	if len(*l) > 0 && (*l)[0].ID == "" {
 		*l = nil
 	}
-	id := taskNumber(t.Output)
+	id := strings.TrimPrefix(patterns()["task numbers"].FindString(t.Output), "Task #")
 	if id == "" {
 		id = l.free()
 	}
@@ -158,30 +157,15 @@ func (l *todoList) create(t schema.Tool) {
 func (l *todoList) free() string {
 	last := 0
 	for _, e := range *l {
-		if n, err := strconv.Atoi(e.ID); err == nil {
-			last = max(last, n)
-		}
+		n, _ := strconv.Atoi(e.ID)
+		last = max(last, n)
 	}
 	return strconv.Itoa(last + 1)
 }
 
-// maxNumber is the most digits of a task's number.
-const maxNumber = 18
-
-func taskNumber(output string) string {
-	_, rest, ok := strings.Cut(output, "Task #")
-	if !ok {
-		return ""
-	}
-	rest = rest[:min(len(rest), maxNumber)]
-	return rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
-}
-
 func (l *todoList) update(t schema.Tool) {
-	id := rawjson.String(rawjson.Get(t.Input, "taskId"))
-	if id == "" {
-		id = string(rawjson.Get(t.Input, "taskId")) // as a number
-	}
+	raw := rawjson.Get(t.Input, "taskId")
+	id := cmp.Or(rawjson.String(raw), string(raw)) // it may be a number
 	for i := range *l {
 		if e := &(*l)[i]; e.ID != "" && e.ID == strings.TrimPrefix(id, "#") {
 			if s := rawjson.String(rawjson.Get(t.Input, "status")); s != "" {

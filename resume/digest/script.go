@@ -119,21 +119,17 @@ func (p *parser) statement(st *syntax.Stmt, sure, ok bool) {
 		p.chain = false
 		syntax.Walk(c, func(n syntax.Node) bool {
 			inner, ok := n.(*syntax.Stmt)
-			if call, is := cmdOf(inner).(*syntax.CallExpr); ok && is {
-				p.call(call.Args, inner.Redirs, false)
-				return false
+			if !ok {
+				return true
 			}
-			return true
+			call, ok := inner.Cmd.(*syntax.CallExpr)
+			if ok {
+				p.call(call.Args, inner.Redirs, false)
+			}
+			return !ok
 		})
 	}
 	p.redirect(st.Redirs)
-}
-
-func cmdOf(st *syntax.Stmt) syntax.Command {
-	if st == nil {
-		return nil
-	}
-	return st.Cmd
 }
 
 // call takes in a simple command.

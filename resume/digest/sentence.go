@@ -1,9 +1,7 @@
 package digest
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -16,10 +14,6 @@ type sentence struct {
 	question bool // it asks, in the writer's own words
 	unclosed bool // it ends in a colon: what it introduces follows
 }
-
-// maxRead is how much of a message is read: a note is not better for the middle
-// of a pasted log.
-const maxRead = 64 << 10
 
 // sentences takes the text of a message apart. What is no speech is left out:
 // code, quotations of others, tables, logs.
@@ -35,12 +29,9 @@ func sentences(content string) []sentence {
 // proseLines returns the lines of content that may be speech, "" between
 // paragraphs.
 func proseLines(content string) []string {
-	if len(content) > maxRead {
-		content = content[:maxRead/4] + "\n\n" + content[len(content)-maxRead*3/4:]
-	}
 	var lines []string
 	fence := ""
-	for l := range strings.Lines(dropBlocks(content)) {
+	for l := range strings.Lines(dropBlocks(ends(content))) {
 		l = strings.TrimRight(l, " \t\r\n")
 		trimmed := strings.TrimLeft(l, " \t")
 		if mark := fenceMark(trimmed); fence != "" {
@@ -71,17 +62,13 @@ func fenceMark(l string) string {
 	return ""
 }
 
-// block begins what a program puts around a prompt: <system-reminder>, <ide_selection>
-// and their like, which have a hyphen or underscore in their names as no HTML has.
-var block = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<([a-z]+(?:[-_]+[a-z]+)+)(?: [^>]*)?>`) })
-
 // dropBlocks leaves out what programs put around a prompt; of a block that does not end,
 // only its tag.
 func dropBlocks(s string) string {
 	var sb strings.Builder
 	open := map[string]bool{} // names of blocks that do not end
 	for {
-		at := block().FindStringSubmatchIndex(s)
+		at := patterns()["blocks"].FindStringSubmatchIndex(s)
 		if at == nil {
 			return sb.String() + s
 		}
@@ -171,14 +158,9 @@ func continues(line, next string) bool {
 	return last == ',' || len(line) > fullLine && !unicode.IsUpper(first) && !strings.ContainsRune(".!?:。！？：", last)
 }
 
-// item begins an entry of a list.
-var item = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[-*+•–▪◦]|\d{1,3}[.)]|\pL\d{0,2}\))[ \t]+(?:\[[ xX]\] )?`)
-})
-
 // listItem returns the text of a list item.
 func listItem(l string) (text string, ok bool) {
-	mark := item().FindString(l)
+	mark := patterns()["items"].FindString(l)
 	return l[len(mark):], mark != ""
 }
 

@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -65,10 +66,7 @@ func (s script) key() string {
 			return fileKey + path(into[len(into)-1].path)
 		}
 	}
-	if core := s.core(true); core != "" {
-		return commandKey + core
-	}
-	return commandKey + s.core(false)
+	return commandKey + cmp.Or(s.core(true), s.core(false))
 }
 
 // found reports whether what failed by its exit code only tells that nothing was

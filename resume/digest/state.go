@@ -150,11 +150,7 @@ func limitTo(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	end := n - len(cutMark)
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return strings.TrimRightFunc(s[:end], unicode.IsSpace) + cutMark
+	return strings.TrimRightFunc(strings.ToValidUTF8(s[:n-len(cutMark)], ""), unicode.IsSpace) + cutMark
 }
 
 // limitMiddle cuts a line to maxText bytes and keeps its end: a command tells there
@@ -163,11 +159,8 @@ func limitMiddle(s string) string {
 	if len(s) <= maxText {
 		return s
 	}
-	start := len(s) - maxText/3
-	for start < len(s) && !utf8.RuneStart(s[start]) {
-		start++
-	}
-	return limitTo(s, maxText-(len(s)-start)) + s[start:]
+	end := strings.ToValidUTF8(s[len(s)-maxText/3:], "")
+	return limitTo(s, maxText-len(end)) + end
 }
 
 // endBytes is how much of the beginning and of the end of a text is looked at: a

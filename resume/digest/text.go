@@ -84,15 +84,10 @@ func shown(s string) string {
 	}, s)
 }
 
-// escape is what a terminal obeys.
-var escape = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\x1b(\[[^@-~]*[@-~]?|\][^\x07\x1b]*[\x07\x1b]?|[^\[\]]?)`)
-})
-
 // oneLine makes s one line that a terminal shows as it is; markup stays.
 func oneLine(s string) string {
 	if s = strings.ToValidUTF8(s, "\uFFFD"); strings.Contains(s, "\x1b") {
-		s = escape().ReplaceAllString(s, "")
+		s = patterns()["escapes"].ReplaceAllString(s, "")
 	}
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -123,14 +118,7 @@ func cut(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
 	}
-	end, runes := 0, 0
-	for i := range s {
-		if runes == n-1 {
-			end = i
-			break
-		}
-		runes++
-	}
+	end := len(string([]rune(s)[:n-1]))
 	if at := strings.LastIndexByte(s[:end+1], ' '); at > end/2 {
 		end = at
 	}

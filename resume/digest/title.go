@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -31,8 +32,8 @@ func Title(messages []schema.Message) string {
 		text := m.Content
 		if name, arguments := slash(m.Content); name != "" {
 			if idle(name) || !strings.HasPrefix(name, "workspace.") && len(strings.Fields(arguments)) < fewWords {
-				if fallback == "" && !idle(name) {
-					fallback = cut(plain(name+" "+arguments), maxTitle)
+				if !idle(name) {
+					fallback = cmp.Or(fallback, cut(plain(name+" "+arguments), maxTitle))
 				}
 				continue
 			}
@@ -45,10 +46,7 @@ func Title(messages []schema.Message) string {
 			return cut(topic, maxTitle)
 		}
 	}
-	if fallback != "" {
-		return fallback
-	}
-	return Untitled
+	return cmp.Or(fallback, Untitled)
 }
 
 // unquoted takes the quotation marks off arguments that stand in them as a whole.
@@ -67,15 +65,11 @@ func Description(messages []schema.Message) string {
 		if m.Role != schema.User {
 			continue
 		}
-		text := cut(oneLine(dropBlocks(m.Content[:min(len(m.Content), maxRead)])), maxDescription)
+		text := cut(oneLine(dropBlocks(ends(m.Content))), maxDescription)
 		name, _ := slash(m.Content)
 		if name != "" && idle(name) || saysNothing(m.Content) {
-			if fallback == "" {
-				fallback = text
-			}
-			continue
-		}
-		if text != "" {
+			fallback = cmp.Or(fallback, text)
+		} else if text != "" {
 			return text
 		}
 	}
