@@ -66,8 +66,8 @@ func settles(success, failure string) bool {
 	if success == failure {
 		return true
 	}
-	f, ok := last(purposes(failure))
-	return ok && slices.ContainsFunc(purposes(success), func(s purpose) bool {
+	f := aim(failure)
+	return slices.ContainsFunc(purposes(success), func(s purpose) bool {
 		switch {
 		case s.has(tests) && f.has(tests) && !s.part && !slices.ContainsFunc(s.of, func(w string) bool { return strings.Trim(w, "./") != "" }):
 			return true // all tests
@@ -84,18 +84,20 @@ func settles(success, failure string) bool {
 	})
 }
 
-func last(all []purpose) (p purpose, ok bool) {
+// aim is what a chain of commands is for, which is what its end is for.
+func aim(core string) purpose {
+	all := purposes(core)
 	if len(all) == 0 {
-		return p, false
+		return purpose{}
 	}
-	return all[len(all)-1], true
+	return all[len(all)-1]
 }
 
 // checks reports whether a chain of commands is for finding out whether something is as it
 // should be, so that only its own success settles it.
 func checks(core string) bool {
-	p, ok := last(purposes(core))
-	return ok && (p.has(tests) || p.has(builds))
+	p := aim(core)
+	return p.has(tests) || p.has(builds)
 }
 
 // What programs that check something have in their names or arguments.

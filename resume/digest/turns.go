@@ -31,7 +31,7 @@ type fold struct {
 // interruption.
 func (s *State) happened(m *schema.Message) {
 	text := strings.TrimSpace(ends(m.Content))
-	s.interrupt(interruption(text))
+	s.interrupt(matches("interruptions", text))
 	s.Fold.Noticed = strings.HasPrefix(text, "<task-notification>") && !strings.Contains(text, "<result>") // of another agent
 }
 
@@ -46,7 +46,7 @@ func (s *State) interrupt(yes bool) {
 func (s *State) prompted(m *schema.Message) {
 	f := &s.Fold
 	text := strings.ToValidUTF8(strings.TrimSpace(ends(m.Content)), "\uFFFD")
-	if interruption(text) {
+	if matches("interruptions", text) {
 		s.interrupt(true)
 		return
 	}
@@ -92,10 +92,7 @@ func asks(prompt string) string {
 		}
 		said = next
 	}
-	if said == "" {
-		return limit(whole)
-	}
-	return limit(said)
+	return limit(cmp.Or(said, whole))
 }
 
 // oneWord reports whether a prompt is a word alone: "push", "verify".
@@ -111,7 +108,7 @@ func (s *State) replied(m *schema.Message, tools map[string]schema.Tool) {
 	switch {
 	case matches("synthetic", text): // by the agent's program
 		text = ""
-	case failed(text):
+	case len(text) < 2000 && matches("service errors", text):
 		failure, text = limit(plain(text)), ""
 	}
 	working := len(m.ToolCalls) > 0 && !endsInText(m)
@@ -124,8 +121,9 @@ func (s *State) replied(m *schema.Message, tools map[string]schema.Tool) {
 	case text != "" || len(m.ToolCalls) > 0:
 		f.Answered, f.Failure, f.Interrupted, f.Unanswered = true, "", false, ""
 		f.Noticed = aside && working
-		if !aside {
-			s.heard(text, working)
+		if !aside { // without a word it goes on working on what it said last
+			f.Working, f.Ending, f.Question = working || text == "", "", ""
+			s.unread = cmp.Or(text, s.unread)
 		}
 	case failure != "":
 		f.Failure = failure
@@ -135,16 +133,6 @@ func (s *State) replied(m *schema.Message, tools map[string]schema.Tool) {
 		if t, ok := tools[c.ID]; ok {
 			s.called(t, m)
 		}
-	}
-}
-
-// heard notes what the agent said last; without a word it goes on working on that.
-func (s *State) heard(text string, working bool) {
-	f := &s.Fold
-	f.Working = working || text == ""
-	f.Ending, f.Question = "", ""
-	if text != "" {
-		s.unread = text
 	}
 }
 
@@ -231,9 +219,3 @@ func shellLine(text string) bool {
 func endsInText(m *schema.Message) bool {
 	return len(m.Blocks) > 0 && m.Blocks[len(m.Blocks)-1].Type == schema.TextBlock
 }
-
-func interruption(text string) bool { return matches("interruptions", text) }
-
-// failed reports whether text is the agent's program telling of an error of the
-// service.
-func failed(text string) bool { return len(text) < 2000 && matches("service errors", text) }
