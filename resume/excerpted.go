@@ -363,7 +363,7 @@ const leastRoom = 40
 func (b *builder) leftOutOf(p extract, ranges int) []LeftOut {
 	var left []LeftOut
 	nothing, partly := numbers{count: b.earlier}, numbers{}
-	size, lacking := 0, 0 // tokens of what is left out, about
+	size, lacking := 0, 0     // tokens of what is left out, about
 	included := map[int]int{} // tokens by message
 	for _, part := range p.parts {
 		included[part.Message] += part.Tokens

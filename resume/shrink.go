@@ -254,38 +254,25 @@ func (k *shrinking) dropSteps(excess func() int) {
 		return
 	}
 	const longest = 40 // tokens of the text of a step that stays
-	all := k.plan.steps
-	short := make([]step, len(all))
-	order := make([]int, len(all))
-	whole := 0
-	for i, st := range all {
-		order[i] = i
-		whole += tokens.Count(st.line())
-		st.text = cut(st.text, longest)
-		short[i] = st
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(all[a].rank, all[b].rank) })
 	note := k.note(theSteps, k.show)
-	noted := *note
-	keep := func(n int) {
-		kept := slices.Sorted(slices.Values(order[:n]))
+	all := slices.Clone(k.plan.steps)
+	order := make([]int, len(all))
+	for i := range all {
+		order[i] = i
+		note.Tokens += tokens.Count(all[i].line())
+		all[i].text = cut(all[i].text, longest)
+		note.Tokens -= tokens.Count(all[i].line())
+	}
+	k.plan.steps = all
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(all[a].rank, all[b].rank) })
+	for over := excess(); over > 0 && len(order) > 0; over = excess() {
+		for ; over > 0 && len(order) > 0; order = order[:len(order)-1] {
+			n := tokens.Count(all[order[len(order)-1]].line())
+			note.Count, note.Tokens, over = note.Count+1, note.Tokens+n, over-n
+		}
 		k.plan.steps = nil
-		note.Count, note.Tokens = noted.Count+len(all)-n, noted.Tokens+whole
-		for _, i := range kept {
-			k.plan.steps = append(k.plan.steps, short[i])
-			note.Tokens -= tokens.Count(short[i].line())
+		for _, i := range slices.Sorted(slices.Values(order)) {
+			k.plan.steps = append(k.plan.steps, all[i])
 		}
-	}
-	keep(0)
-	room := -excess()
-	n := 0
-	for n < len(all) {
-		if room -= tokens.Count(short[order[n]].line()); room < 0 {
-			break
-		}
-		n++
-	}
-	for keep(n); n > 0 && excess() > 0; keep(n) {
-		n--
 	}
 }

@@ -19,11 +19,14 @@ const (
 // Choose returns what is included of each section. The tokens are about those that
 // were allowed: the caller counts, and asks for less if it must.
 func (h *History) Choose(o Options) []Chosen {
-	c := &chooser{History: h, Options: o, open: make([]bool, len(h.sections)), known: make([]knowledge, len(h.names)), out: make([]Chosen, len(h.sections)), spent: make([]int, len(h.texts))}
+	c := &chooser{History: h, Options: o, open: make([]bool, len(h.sections)), known: make([]knowledge, len(h.names)), part: [...]int64{0, namedShare, 100}, out: make([]Chosen, len(h.sections)), spent: make([]int, len(h.texts))}
 	for i := range h.texts {
 		for j := range h.texts[i].segments {
 			h.texts[i].segments[j].shown = false
 		}
+	}
+	if o.Tokens < littleRoom {
+		c.part[named] = littleNamed
 	}
 	for _, k := range o.Known {
 		names(k, func(_ int, n string) { c.know(n) })
@@ -47,6 +50,7 @@ type chooser struct {
 	Options
 	open  []bool      // something of the section is included
 	known []knowledge // by name
+	part  [3]int64    // by knowledge: how much of a name's worth it is, in percent
 	fresh []fresh
 	used  int   // tokens
 	spent []int // of these, by text, those that were spent on its names
@@ -214,26 +218,14 @@ func (o occurrence) known(a, b int) knowledge {
 	return named
 }
 
-// namedShare is how much of a name's worth it is to include the name alone, in percent: of
-// little room, names without what surrounds them would make a payload that nobody can read.
+// namedShare is how much of a name's worth it is to include the name alone, in percent;
+// littleNamed where there is little room: a payload of many names without what surrounds
+// them is hard to read.
 const (
 	namedShare  = 95
 	littleRoom  = 4000 // tokens
 	littleNamed = 50
 )
-
-// part is how much of its worth a knowledge of a name has, in percent.
-func (c *chooser) part(k knowledge) int64 {
-	switch {
-	case k == unknown:
-		return 0
-	case k == inPlace:
-		return 100
-	case c.Tokens < littleRoom:
-		return littleNamed
-	}
-	return namedShare
-}
 
 // worthwhile includes what is worth most for its tokens.
 func (c *chooser) worthwhile() {
@@ -304,7 +296,7 @@ func (c *chooser) gain(i, a, b int) (sum int64) {
 				at = len(c.fresh) - 1
 			}
 			if f := &c.fresh[at]; f.known < k {
-				sum += c.names[in].worth * (c.part(k) - c.part(f.known)) / 100
+				sum += c.names[in].worth * (c.part[k] - c.part[f.known]) / 100
 				f.known = k
 			}
 		}

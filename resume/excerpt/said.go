@@ -1,7 +1,9 @@
 package excerpt
 
 import (
+	"regexp"
 	"slices"
+	"sync"
 	"unicode"
 )
 
@@ -15,7 +17,7 @@ const (
 	allShare    = 90
 	spineShare  = 92
 	failedShare = 3
-	reportShare = 8
+	reportShare = 10
 	lineShare   = 4
 )
 
@@ -171,24 +173,22 @@ func (c *chooser) reports() {
 
 // reads reports whether a line reads like speech: words and next to nothing else.
 func reads(line string) bool {
-	words, letters, others, n := 0, 0, 0, 0
+	letters, others := 0, 0
 	for _, r := range line {
-		switch {
-		case unicode.IsLetter(r):
+		if unicode.IsLetter(r) {
 			letters++
-			n++
-			continue
-		case r == ' ' || r == '\n':
-			if n >= 2 {
-				words++
-			}
-		default:
+		} else if !unicode.IsSpace(r) {
 			others++
 		}
-		n = 0
 	}
-	return words >= 6 && letters > 8*others
+	return letters > 8*others && len(word().FindAllStringIndex(line, leastWords)) == leastWords
 }
+
+// leastWords is how many words a line has at least that reads like speech.
+const leastWords = 6
+
+// word is one that no mark follows.
+var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\pL{2,}\s`) })
 
 // lines includes the lines of the latest calls, until limit tokens are used.
 func (c *chooser) lines(limit int) {
