@@ -205,8 +205,12 @@ func (m measured) report(b *testing.B) {
 	}
 }
 
+// usualProse is below how many tokens of prose a conversation is as long as most are.
+const usualProse = 7200
+
 // BenchmarkRecall reports the means of the measures of payloads at 2,000, 8,000 and
-// 32,000 tokens over the cuts of the real transcripts whose history is larger than that.
+// 32,000 tokens over the cuts of the real transcripts whose history is larger than that:
+// of all of them, of those whose prose fits, and of those with less than [usualProse].
 func BenchmarkRecall(b *testing.B) {
 	all := transcripts(b)
 	payloads := map[string]payloadOf{"ranked": built(""), "pruned-tools": built(resume.PrunedTools), "recent-plus-summary": built(resume.RecentPlus), "minimal-state": built(resume.MinimalState), "tail": tail(true), "no-results": tail(false)}
@@ -223,6 +227,9 @@ func BenchmarkRecall(b *testing.B) {
 								m.take("", c, p)
 								if c.spoken() < budget*9/10 {
 									m.take("fits-", c, p)
+								}
+								if c.spoken() < usualProse {
+									m.take("usual-", c, p)
 								}
 							}
 						}
