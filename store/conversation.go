@@ -236,7 +236,7 @@ func (s *Store) readDir(name string) ([]fs.DirEntry, error) {
 	if !info.IsDir() {
 		return nil, notFolder(name, info)
 	}
-	return fs.ReadDir(s.root.FS(), name)
+	return s.root.ReadDir(name)
 }
 
 // Close closes the files that writing opened. The conversation may be used again.

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"cortext/schema"
+	"cortext/store/atomicfile"
+	"cortext/store/internal/lines"
 )
 
 // stageDir is where a conversation is made before it gets its place.
@@ -89,12 +91,12 @@ func (c *Conversation) stage(typ string, sess *schema.Session, withDoc bool, doc
 		return err
 	}
 	if withDoc {
-		if err := c.s.writeNew(folder+"/"+typ+".md", doc, 0o666); err != nil {
+		if err := c.writeNew(folder+"/"+typ+".md", doc, 0o666); err != nil {
 			return err
 		}
 	}
 	for _, name := range []string{toolsFile, messagesFile} {
-		if err := c.s.writeNew(c.file(name), nil, privateFileMode); err != nil {
+		if err := c.writeNew(c.file(name), nil, privateFileMode); err != nil {
 			return err
 		}
 	}
@@ -102,7 +104,7 @@ func (c *Conversation) stage(typ string, sess *schema.Session, withDoc bool, doc
 	if err != nil {
 		return err
 	}
-	return c.s.writeNew(c.file(sessionFile), b, privateFileMode)
+	return c.writeNew(c.file(sessionFile), b, privateFileMode)
 }
 
 // Publish gives a staged conversation its place in the work tree, or, with
@@ -158,14 +160,45 @@ const createTries = 20
 // errTaken says that another conversation has the name.
 var errTaken = errors.New("the name is taken")
 
-// syncStage makes the names in the staged folder durable.
-func (c *Conversation) syncStage() error {
-	return fs.WalkDir(c.s.root.FS(), path.Dir(c.dir), func(name string, d fs.DirEntry, err error) error {
-		if err != nil || !d.IsDir() {
+// staged reports whether the conversation is not published yet: what is written to it
+// needs not be durable before it is.
+func (c *Conversation) staged() bool { return strings.HasPrefix(c.base, stageDir+"/") }
+
+// files and logs are the calls that change the conversation's files.
+func (c *Conversation) files() atomicfile.Calls {
+	calls := c.s.files
+	calls.NoSync = c.staged()
+	return calls
+}
+
+func (c *Conversation) logs() lines.Calls {
+	calls := c.s.logs
+	if c.staged() {
+		calls.Sync = func(*os.File) error { return nil }
+	}
+	return calls
+}
+
+// syncStage makes all that is in the staged folder durable.
+func (c *Conversation) syncStage() error { return c.s.syncAll(path.Dir(c.dir)) }
+
+func (s *Store) syncAll(dir string) error {
+	entries, err := s.readDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := dir + "/" + e.Name()
+		if e.IsDir() {
+			err = s.syncAll(name)
+		} else if info, infoErr := e.Info(); infoErr == nil && info.Size() > 0 {
+			err = s.files.SyncFile(s.root, name)
+		}
+		if err != nil {
 			return err
 		}
-		return c.s.files.SyncDir(c.s.root, name)
-	})
+	}
+	return s.files.SyncDir(s.root, dir)
 }
 
 // moveTo moves the staged folder below base, or only its .session/ if the folder is
@@ -291,7 +324,7 @@ func (c *Conversation) Discard() {
 }
 
 func (c *Conversation) discardStage() {
-	if strings.HasPrefix(c.base, stageDir+"/") {
+	if c.staged() {
 		_ = c.drop()
 		_ = c.s.root.RemoveAll(c.base)
 	}

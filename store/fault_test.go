@@ -67,7 +67,7 @@ func (f *faults) install(s *Store) {
 	s.files = atomicfile.Calls{
 		Write: f.write("write"),
 		Sync:  sync,
-		Rename: func(r *os.Root, from, to string) error {
+		Rename: func(r atomicfile.Folder, from, to string) error {
 			if err := f.next("rename " + path.Base(to)); err != nil {
 				return err
 			}

@@ -38,7 +38,7 @@ func (s *Store) ReadFile(name string) ([]byte, error) {
 // readRegular reads a regular file of bounded size.
 func (s *Store) readRegular(name string) ([]byte, error) { return readRegular(s.root, name) }
 
-func readRegular(root *os.Root, name string) ([]byte, error) {
+func readRegular(root lines.Folder, name string) ([]byte, error) {
 	f, info, _, err := lines.Open(root, name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"cortext/store/internal/folders"
 	"cortext/store/internal/lines"
 )
 
@@ -37,7 +38,7 @@ func Init(root string) (s *Store, created []string, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, nil, explain(err)
 	}
-	r, err := os.OpenRoot(dir)
+	r, err := folders.Open(dir)
 	if err != nil {
 		return nil, nil, explain(err)
 	}

@@ -49,9 +49,9 @@ func (s *Store) keep(prefix string, r io.Reader) (kept string, err error) {
 	return kept, nil
 }
 
-// writeNew makes a file and its content durable, but not its name.
-func (s *Store) writeNew(name string, data []byte, perm fs.FileMode) error {
-	f, created, err := lines.OpenAppend(s.root, name, perm, s.logs)
+// writeNew makes a file, and its content durable unless the conversation is staged.
+func (c *Conversation) writeNew(name string, data []byte, perm fs.FileMode) error {
+	f, created, err := lines.OpenAppend(c.s.root, name, perm, c.logs())
 	if err != nil {
 		return err
 	}

@@ -129,12 +129,12 @@ func (tx *Tx) open() error {
 
 // openLog opens a log for writing and makes its name durable if it is new.
 func (c *Conversation) openLog(name string) (l *logFile, created bool, err error) {
-	f, created, err := lines.OpenAppend(c.s.root, c.file(name), privateFileMode, c.s.logs)
+	f, created, err := lines.OpenAppend(c.s.root, c.file(name), privateFileMode, c.logs())
 	if err != nil {
 		return nil, false, err
 	}
 	if created {
-		if err := c.s.files.SyncDir(c.s.root, c.dir); err != nil {
+		if err := c.files().SyncDir(c.s.root, c.dir); err != nil {
 			return nil, false, errors.Join(err, f.Close(), c.s.root.Remove(c.file(name)))
 		}
 	}

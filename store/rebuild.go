@@ -44,7 +44,7 @@ func (c *Conversation) backUp(raw []byte) error {
 	if err := c.s.root.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return c.s.writeNew(to, raw, privateFileMode)
+	return c.writeNew(to, raw, privateFileMode)
 }
 
 // descriptionBytes bounds a description that is made from the first user message.

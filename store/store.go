@@ -32,6 +32,7 @@ import (
 	"time"
 
 	"cortext/store/atomicfile"
+	"cortext/store/internal/folders"
 	"cortext/store/internal/lines"
 	"cortext/store/secrets"
 )
@@ -57,7 +58,7 @@ type Options struct {
 
 // A Store is an open workspace. It may be used by several goroutines.
 type Store struct {
-	root     *os.Root
+	root     *folders.Root
 	dir      string
 	opts     Options
 	redactor *secrets.Redactor
@@ -96,7 +97,7 @@ func Open(root string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := os.OpenRoot(dir)
+	r, err := folders.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%q: %w", root, ErrNoWorkspace)
 	}
@@ -122,14 +123,14 @@ func OpenFolder(root string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := os.OpenRoot(dir)
+	r, err := folders.Open(dir)
 	if err != nil {
 		return nil, explain(err)
 	}
 	return newStore(r, dir, Options{}), nil
 }
 
-func newStore(r *os.Root, dir string, opts Options) *Store {
+func newStore(r *folders.Root, dir string, opts Options) *Store {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}

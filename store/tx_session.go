@@ -41,7 +41,7 @@ func (tx *Tx) writeSession() (written bool, err error) {
 		return false, err
 	}
 	// What was not written before, or is not published yet, is as at its creation.
-	if tx.stored.raw != nil && !strings.HasPrefix(c.base, stageDir+"/") {
+	if tx.stored.raw != nil && !c.staged() {
 		sess.Stamp(before, c.s.opts.Now())
 	}
 	if older(sess.Version) {
@@ -67,7 +67,7 @@ func (c *Conversation) replaceSession(raw []byte) error {
 	if err := c.s.makeLocal(tmpDir); err != nil {
 		return err
 	}
-	info, err := c.s.files.Replace(c.s.root, name, raw, privateFileMode, tmpDir)
+	info, err := c.files().Replace(c.s.root, name, raw, privateFileMode, tmpDir)
 	if err != nil {
 		return explain(err)
 	}

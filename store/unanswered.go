@@ -12,7 +12,7 @@ const unansweredFile = ".gitignore"
 // HoldFromGit makes git ignore what is in .session/ of a staged conversation, until
 // [Tx.ReleaseToGit].
 func (c *Conversation) HoldFromGit() error {
-	return explain(c.s.writeNew(c.file(unansweredFile), []byte(unanswered), privateFileMode))
+	return explain(c.writeNew(c.file(unansweredFile), []byte(unanswered), privateFileMode))
 }
 
 // ReleaseToGit ends, with [Tx.Commit], what [Conversation.HoldFromGit] began. It leaves a

@@ -13,6 +13,7 @@ import (
 
 	"cortext/schema"
 	"cortext/store/atomicfile"
+	"cortext/store/internal/folders"
 	"cortext/store/internal/lines"
 )
 
@@ -45,7 +46,7 @@ func openTestStore(tb testing.TB, dir string) *Store {
 
 func unsynced(tb testing.TB, dir string) *Store {
 	tb.Helper()
-	r, err := os.OpenRoot(dir)
+	r, err := folders.Open(dir)
 	if err != nil {
 		tb.Fatal(err)
 	}

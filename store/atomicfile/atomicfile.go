@@ -1,7 +1,7 @@
 // Package atomicfile replaces a file so that whoever reads it sees the old
 // content or the new, whole, after a crash too.
 //
-// All happens inside one [os.Root], so that no symlink leads a write out of it.
+// All happens inside one [Folder], such as an [os.Root], so that no symlink leads a write out of it.
 // The order is: temporary file, write, fsync, rename, fsync of the directory.
 // renameio (v2.0.2) makes the temporary file but not the rest: within an os.Root
 // it puts that file at the top of the root and cannot rename it into another
@@ -18,13 +18,27 @@ import (
 	"path"
 )
 
+// A Folder is what [os.Root] can do that is needed here.
+type Folder interface {
+	Lstat(name string) (fs.FileInfo, error)
+	Open(name string) (*os.File, error)
+	OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error)
+	OpenRoot(name string) (*os.Root, error)
+	Remove(name string) error
+	Rename(from, to string) error
+}
+
 // Calls are the system calls that a replacement consists of. A nil one is the
 // system's own; a caller that must know what happens when one fails gives
 // others.
 type Calls struct {
 	Write  func(f *os.File, b []byte) (int, error)
 	Sync   func(f *os.File) error // of the file, then of its directory
-	Rename func(root *os.Root, from, to string) error
+	Rename func(root Folder, from, to string) error
+
+	// NoSync leaves out what makes a change durable: for a file that can be made again,
+	// or that is synced later.
+	NoSync bool
 }
 
 func (c Calls) write(f *os.File, b []byte) (int, error) {
@@ -35,13 +49,16 @@ func (c Calls) write(f *os.File, b []byte) (int, error) {
 }
 
 func (c Calls) sync(f *os.File) error {
+	if c.NoSync {
+		return nil
+	}
 	if c.Sync != nil {
 		return c.Sync(f)
 	}
 	return f.Sync()
 }
 
-func (c Calls) rename(root *os.Root, from, to string) error {
+func (c Calls) rename(root Folder, from, to string) error {
 	if c.Rename != nil {
 		return c.Rename(root, from, to)
 	}
@@ -49,7 +66,7 @@ func (c Calls) rename(root *os.Root, from, to string) error {
 }
 
 // Write replaces the file name of root by data; see [Calls.Replace].
-func Write(root *os.Root, name string, data []byte, perm fs.FileMode, tmpDir string) error {
+func Write(root Folder, name string, data []byte, perm fs.FileMode, tmpDir string) error {
 	_, err := Calls{}.Replace(root, name, data, perm, tmpDir)
 	return err
 }
@@ -63,7 +80,7 @@ func Write(root *os.Root, name string, data []byte, perm fs.FileMode, tmpDir str
 // On an error the old content stands, with one exception: where the directory
 // could not be synced the new one does, and may be lost in a power cut. info
 // describes the new file, whatever stands at its name by now.
-func (c Calls) Replace(root *os.Root, name string, data []byte, perm fs.FileMode, tmpDir string) (info fs.FileInfo, err error) {
+func (c Calls) Replace(root Folder, name string, data []byte, perm fs.FileMode, tmpDir string) (info fs.FileInfo, err error) {
 	old, err := root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -113,27 +130,36 @@ func (c Calls) Replace(root *os.Root, name string, data []byte, perm fs.FileMode
 
 // RenameIn gives a file or folder of root another name; [Calls.SyncDir] of the folders
 // makes that durable.
-func (c Calls) RenameIn(root *os.Root, from, to string) error { return c.rename(root, from, to) }
+func (c Calls) RenameIn(root Folder, from, to string) error { return c.rename(root, from, to) }
 
 // SyncDir makes the names in a directory of root durable: what was created,
 // renamed or removed there.
-func SyncDir(root *os.Root, name string) error { return Calls{}.SyncDir(root, name) }
+func SyncDir(root Folder, name string) error { return Calls{}.SyncDir(root, name) }
 
 // SyncDir is the function of that name by way of c.Sync.
-func (c Calls) SyncDir(root *os.Root, name string) error {
-	if !canSyncDir {
+func (c Calls) SyncDir(root Folder, name string) error {
+	if !canSyncDir || c.NoSync {
 		return nil
 	}
 	d, err := root.Open(name)
 	if err != nil {
 		return err
 	}
-	err = c.sync(d)
-	if closeErr := d.Close(); err == nil {
-		err = closeErr
-	}
+	return c.syncAndClose(d, name)
+}
+
+// SyncFile makes a file of root durable, but not its name.
+func (c Calls) SyncFile(root Folder, name string) error {
+	f, err := root.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
-		return fmt.Errorf("sync folder %q: %w", name, err)
+		return err
+	}
+	return c.syncAndClose(f, name)
+}
+
+func (c Calls) syncAndClose(f *os.File, name string) error {
+	if err := errors.Join(c.sync(f), f.Close()); err != nil {
+		return fmt.Errorf("sync %q: %w", name, err)
 	}
 	return nil
 }

@@ -128,7 +128,7 @@ func TestWriteFaults(t *testing.T) {
 				return f.Write(b)
 			},
 			Sync: func(f *os.File) error { return errors.Join(next("sync"), f.Sync()) },
-			Rename: func(r *os.Root, from, to string) error {
+			Rename: func(r Folder, from, to string) error {
 				if err := next("rename"); err != nil {
 					return err
 				}

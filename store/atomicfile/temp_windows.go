@@ -15,7 +15,7 @@ const canSyncDir = false
 
 // createTemp makes a new file in the folder dir of root, named after base, and
 // returns its name in root. renameio has no Windows half.
-func createTemp(root *os.Root, dir, base string, perm fs.FileMode) (*os.File, string, error) {
+func createTemp(root Folder, dir, base string, perm fs.FileMode) (*os.File, string, error) {
 	for {
 		name := path.Join(dir, "."+base+strconv.FormatUint(rand.Uint64(), 10))
 		f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)

@@ -17,10 +17,16 @@ import (
 // symlink, a folder, a pipe, a device.
 var ErrNotRegular = errors.New("not a regular file")
 
+// A Folder is what [os.Root] can do that is needed here.
+type Folder interface {
+	Lstat(name string) (fs.FileInfo, error)
+	OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error)
+}
+
 // Open opens a file of root that is a regular one. It neither follows a symlink
 // at the end of name nor waits for the other end of a pipe. With [os.O_CREATE] it
 // makes the file if there is none; created says whether it did.
-func Open(root *os.Root, name string, flag int, perm fs.FileMode) (f *os.File, info fs.FileInfo, created bool, err error) {
+func Open(root Folder, name string, flag int, perm fs.FileMode) (f *os.File, info fs.FileInfo, created bool, err error) {
 	before, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0 {
 		if f, err = root.OpenFile(name, flag|os.O_EXCL, perm); err != nil {
@@ -93,7 +99,7 @@ type File struct {
 
 // OpenAppend opens the file name of root, which is made with mode perm if there
 // is none, and reports whether it was.
-func OpenAppend(root *os.Root, name string, perm fs.FileMode, calls Calls) (f *File, created bool, err error) {
+func OpenAppend(root Folder, name string, perm fs.FileMode, calls Calls) (f *File, created bool, err error) {
 	if calls.Write == nil {
 		calls.Write = (*os.File).Write
 	}

@@ -1,0 +1,217 @@
+// Package folders opens files below one folder as [os.Root] does, without walking to
+// each of them from the top.
+//
+// An os.Root opens every folder on the way to a file, for each call again: nine opens
+// for one file of a conversation. A [Root] keeps the folders that it used last, and
+// looks before each use whether the name still leads to the same folder: git may have
+// replaced it.
+package folders
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"syscall"
+)
+
+// most is how many folders a Root keeps open. On Windows it keeps none: a folder that
+// is open there cannot be renamed or removed.
+const most = 32
+
+// A Root is a folder, below which all its methods stay: no symlink leads out of it.
+// Names are relative to it, spelled with slashes. It may be used by several goroutines.
+type Root struct {
+	top  *os.Root
+	dir  string
+	info fs.FileInfo // of dir
+
+	mu   sync.Mutex
+	kept []*folder // the one used last is first
+}
+
+// A folder is one that is open.
+type folder struct {
+	name  string
+	root  *os.Root
+	info  fs.FileInfo
+	users int
+	gone  bool // it is not kept any more: its last user closes it
+}
+
+// Open opens the folder dir, an absolute path.
+func Open(dir string) (*Root, error) {
+	top, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	info, err := top.Stat(".")
+	if err != nil {
+		_ = top.Close()
+		return nil, err
+	}
+	return &Root{top: top, dir: dir, info: info}, nil
+}
+
+// Close closes the folder; its methods fail from then on.
+func (r *Root) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, f := range r.kept {
+		r.leave(f)
+	}
+	r.kept = nil
+	return r.top.Close()
+}
+
+// leave stops keeping a folder.
+func (r *Root) leave(f *folder) {
+	f.gone = true
+	if f.users == 0 {
+		_ = f.root.Close()
+	}
+}
+
+// in calls f with the folder that name lies in and its name there. Errors get the whole
+// name.
+func (r *Root) in(name string, f func(root *os.Root, base string) error) error {
+	dir := path.Dir(name)
+	if dir == "." || runtime.GOOS == "windows" {
+		return f(r.top, name)
+	}
+	at, err := r.use(dir)
+	if errors.Is(err, fs.ErrNotExist) && r.stands() {
+		return &fs.PathError{Op: "open", Path: name, Err: syscall.ENOENT}
+	}
+	if err != nil {
+		return f(r.top, name) // whose error says what is wrong
+	}
+	defer r.release(at)
+	err = f(at.root, path.Base(name))
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) && pathErr.Path == path.Base(name) {
+		pathErr.Path = name
+	}
+	return err
+}
+
+// stands reports whether the folder still is where it was opened.
+func (r *Root) stands() bool {
+	now, err := os.Lstat(r.dir)
+	return err == nil && os.SameFile(now, r.info)
+}
+
+// use returns a folder that is open until it is released.
+func (r *Root) use(dir string) (*folder, error) {
+	now, err := os.Lstat(filepath.Join(r.dir, filepath.FromSlash(dir)))
+	if err != nil {
+		return nil, err
+	}
+	if f := r.find(dir, now); f != nil {
+		return f, nil
+	}
+	f := &folder{name: dir, users: 1}
+	if f.root, err = r.OpenRoot(dir); err != nil { // by way of the folder above, which is kept, too
+		return nil, err
+	}
+	if f.info, err = f.root.Stat("."); err != nil {
+		_ = f.root.Close()
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kept = slices.Insert(r.kept, 0, f)
+	if len(r.kept) > most {
+		r.leave(r.kept[most])
+		r.kept = r.kept[:most]
+	}
+	return f, nil
+}
+
+// find returns the kept folder of a name, if it still is what stands there, now.
+func (r *Root) find(dir string, now fs.FileInfo) *folder {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := slices.IndexFunc(r.kept, func(f *folder) bool { return f.name == dir })
+	if i < 0 {
+		return nil
+	}
+	f := r.kept[i]
+	r.kept = slices.Delete(r.kept, i, i+1)
+	if !os.SameFile(f.info, now) {
+		r.leave(f)
+		return nil
+	}
+	r.kept = slices.Insert(r.kept, 0, f)
+	f.users++
+	return f
+}
+
+func (r *Root) release(f *folder) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if f.users--; f.users == 0 && f.gone {
+		_ = f.root.Close()
+	}
+}
+
+// Lstat is [os.Root.Lstat].
+func (r *Root) Lstat(name string) (info fs.FileInfo, err error) {
+	err = r.in(name, func(root *os.Root, base string) error { info, err = root.Lstat(base); return err })
+	return info, err
+}
+
+// Open is [os.Root.Open].
+func (r *Root) Open(name string) (*os.File, error) { return r.OpenFile(name, os.O_RDONLY, 0) }
+
+// OpenFile is [os.Root.OpenFile].
+func (r *Root) OpenFile(name string, flag int, perm fs.FileMode) (f *os.File, err error) {
+	err = r.in(name, func(root *os.Root, base string) error { f, err = root.OpenFile(base, flag, perm); return err })
+	return f, err
+}
+
+// OpenRoot is [os.Root.OpenRoot].
+func (r *Root) OpenRoot(name string) (sub *os.Root, err error) {
+	err = r.in(name, func(root *os.Root, base string) error { sub, err = root.OpenRoot(base); return err })
+	return sub, err
+}
+
+// ReadDir reads a folder, sorted by name.
+func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
+	d, err := r.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	entries, err := d.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+// Mkdir is [os.Root.Mkdir].
+func (r *Root) Mkdir(name string, perm fs.FileMode) error {
+	return r.in(name, func(root *os.Root, base string) error { return root.Mkdir(base, perm) })
+}
+
+// Remove is [os.Root.Remove].
+func (r *Root) Remove(name string) error {
+	return r.in(name, func(root *os.Root, base string) error { return root.Remove(base) })
+}
+
+// RemoveAll is [os.Root.RemoveAll].
+func (r *Root) RemoveAll(name string) error {
+	return r.in(name, func(root *os.Root, base string) error { return root.RemoveAll(base) })
+}
+
+// Rename is [os.Root.Rename].
+func (r *Root) Rename(from, to string) error {
+	if path.Dir(from) != path.Dir(to) {
+		return r.top.Rename(from, to)
+	}
+	return r.in(from, func(root *os.Root, base string) error { return root.Rename(base, path.Base(to)) })
+}
