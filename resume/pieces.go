@@ -83,7 +83,7 @@ const longestKey = 120
 // complaint finds the line in the output of a failed call that says what went wrong.
 func complaint(t *schema.Tool, output string) excerpt.Span {
 	line := digest.Complaint(*t)
-	from := strings.Index(output, line)
+	from := strings.LastIndex(output, line) // an output may begin with the command again
 	if line == "" || from < 0 {
 		return excerpt.Span{}
 	}
