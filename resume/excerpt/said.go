@@ -27,7 +27,7 @@ const (
 // The last request and the last answer have lastShare percent each before any other.
 const (
 	shortest    = 30
-	askedTimes  = 4
+	askedTimes  = 6
 	leastAsked  = 40
 	latestTimes = 4
 	lastShare   = 25
