@@ -114,12 +114,12 @@ func (tx *Tx) appendFrom(other *Tx) error {
 		}
 		return nil
 	}
-	for t, err := range readLogFile(tx.c.s, other.c.file(toolsFile), schema.ParseTool) {
+	for t, err := range readHeld(other.c.hold(other.c.dir, toolsFile), schema.ParseTool) {
 		if err := add(toolsFile, toolRecord(t), len(t.Input)+len(t.Output), err); err != nil {
 			return err
 		}
 	}
-	for m, err := range readLogFile(tx.c.s, other.c.file(messagesFile), schema.ParseMessage) {
+	for m, err := range readHeld(other.c.hold(other.c.dir, messagesFile), schema.ParseMessage) {
 		if err := add(messagesFile, messageRecord(m), len(m.Content)+len(m.Reasoning), err); err != nil {
 			return err
 		}

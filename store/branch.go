@@ -108,7 +108,7 @@ func (c *logCache[T]) get(name string, info fs.FileInfo) *T {
 }
 
 // of returns what find finds in the log f of that name.
-func (c *logCache[T]) of(name string, f *os.File, find func(*io.SectionReader) (*T, error)) (*T, error) {
+func (c *logCache[T]) of(name string, f logReader, find func(*io.SectionReader) (*T, error)) (*T, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err

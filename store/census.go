@@ -248,7 +248,7 @@ func (c *Conversation) Lost() (int, error) {
 	if counted == 0 {
 		return 0, nil
 	}
-	all, err := c.s.tally(dirs)
+	all, err := c.tally(dirs)
 	return max(counted-all.messages, 0), err
 }
 

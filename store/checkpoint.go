@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
 	"cortext/schema"
 )
@@ -105,7 +104,7 @@ func (c *Conversation) Unchanged(cp Checkpoint) bool {
 	return err == nil && info.Size() >= cp.Messages.End && inode(info) == cp.Messages.File
 }
 
-func (at LogCheckpoint) confirmedBy(f *os.File) bool {
+func (at LogCheckpoint) confirmedBy(f logReader) bool {
 	info, err := f.Stat()
 	if err != nil || inode(info) != at.File || at.End < 0 {
 		return false

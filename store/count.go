@@ -69,10 +69,12 @@ func (c *Conversation) recount(s *schema.Session, dirs []string) error {
 	if f == nil && (err != nil || len(dirs) < 2) {
 		return err
 	}
-	if err := closeFile(&f); err != nil {
-		return err
+	if f != nil {
+		if err := f.Close(); err != nil {
+			return err
+		}
 	}
-	all, err := c.s.tally(dirs)
+	all, err := c.tally(dirs)
 	if err != nil {
 		return err
 	}
@@ -87,17 +89,17 @@ func (c *Conversation) recount(s *schema.Session, dirs []string) error {
 	return nil
 }
 
-// tally sums up the logs in some folders of one conversation.
-func (s *Store) tally(dirs []string) (all tally, err error) {
+// tally sums up the logs in some folders of the conversation.
+func (c *Conversation) tally(dirs []string) (all tally, err error) {
 	for _, dir := range dirs {
-		for m, err := range readLogFile(s, dir+"/"+messagesFile, schema.ParseMessage) {
+		for m, err := range readHeld(c.hold(dir, messagesFile), schema.ParseMessage) {
 			if err == nil {
 				all.message(&m)
 			} else if !isDamage(err) {
 				return all, err
 			}
 		}
-		for t, err := range readLogFile(s, dir+"/"+toolsFile, schema.ParseTool) {
+		for t, err := range readHeld(c.hold(dir, toolsFile), schema.ParseTool) {
 			if err == nil {
 				all.tool(&t)
 			} else if !isDamage(err) {
@@ -140,10 +142,13 @@ func endsLine(r io.ReaderAt, offset, size int64) bool {
 // tallyCalls adds the tool lines of some calls, which stand near the end.
 func (c *Conversation) tallyCalls(all *tally, calls map[string]bool) error {
 	f, size, err := c.openForReading(toolsFile)
-	if f == nil || len(calls) == 0 {
-		return errors.Join(err, closeFile(&f))
+	if f == nil {
+		return err
 	}
 	defer f.Close()
+	if len(calls) == 0 {
+		return nil
+	}
 	tools := newToolFinder(f, size)
 	defer tools.stop()
 	for id := range calls {
@@ -245,15 +250,42 @@ func countTool(t *schema.Tool) int {
 
 // openForReading opens a log with its present length; f is nil if there is none,
 // or something that is no file, which [Store.Check] names.
-func (c *Conversation) openForReading(name string) (f *os.File, size int64, err error) {
-	f, info, _, err := lines.Open(c.s.root, c.file(name), os.O_RDONLY, 0)
+func (c *Conversation) openForReading(name string) (f logReader, size int64, err error) {
+	if l := c.stagedLog(name); l != nil {
+		return sharedLog{l.File.File()}, l.Size(), nil
+	}
+	file, info, _, err := lines.Open(c.s.root, c.file(name), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, lines.ErrNotRegular) {
 		return nil, 0, nil
 	}
 	if err != nil {
 		return nil, 0, explain(err)
 	}
-	return f, info.Size(), nil
+	return file, info.Size(), nil
+}
+
+// A logReader is a log that is open for reading.
+type logReader interface {
+	io.ReaderAt
+	io.Closer
+	Stat() (fs.FileInfo, error)
+}
+
+// A sharedLog is open for a writer, too, who closes it.
+type sharedLog struct{ *os.File }
+
+func (sharedLog) Close() error { return nil }
+
+// stagedLog is a log of a conversation that is not published yet, and open for writing:
+// nobody else knows of it. Else it is nil.
+func (c *Conversation) stagedLog(name string) *logFile {
+	switch {
+	case !c.staged():
+		return nil
+	case name == messagesFile:
+		return c.messages
+	}
+	return c.tools
 }
 
 func isDamage(err error) bool {

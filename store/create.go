@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -104,7 +105,14 @@ func (c *Conversation) stage(typ string, sess *schema.Session, withDoc bool, doc
 	if err != nil {
 		return err
 	}
-	return c.writeNew(c.file(sessionFile), b, privateFileMode)
+	if err := c.writeNew(c.file(sessionFile), b, privateFileMode); err != nil {
+		return err
+	}
+	info, err := c.s.root.Lstat(c.file(sessionFile))
+	if err == nil {
+		c.s.sessions.keep(c.file(sessionFile), info, b)
+	}
+	return err
 }
 
 // Publish gives a staged conversation its place in the work tree, or, with
@@ -179,26 +187,34 @@ func (c *Conversation) logs() lines.Calls {
 	return calls
 }
 
-// syncStage makes all that is in the staged folder durable.
-func (c *Conversation) syncStage() error { return c.s.syncAll(path.Dir(c.dir)) }
+// syncStage makes the conversation's files and their names durable. The document is not
+// synced: it says nothing yet.
+func (c *Conversation) syncStage() error {
+	if err := c.s.syncAll(c.dir); err != nil {
+		return err
+	}
+	return c.s.files.SyncDir(c.s.root, path.Dir(c.dir))
+}
 
+// syncAll makes a folder durable with all that is in it.
 func (s *Store) syncAll(dir string) error {
-	entries, err := s.readDir(dir)
+	d, err := s.root.Open(dir)
 	if err != nil {
 		return err
 	}
+	entries, err := d.ReadDir(-1)
 	for _, e := range entries {
 		name := dir + "/" + e.Name()
 		if e.IsDir() {
-			err = s.syncAll(name)
-		} else if info, infoErr := e.Info(); infoErr == nil && info.Size() > 0 {
-			err = s.files.SyncFile(s.root, name)
-		}
-		if err != nil {
-			return err
+			err = errors.Join(err, s.syncAll(name))
+		} else if info, infoErr := e.Info(); infoErr != nil || info.Size() > 0 {
+			err = errors.Join(err, infoErr, s.files.SyncFile(s.root, name))
 		}
 	}
-	return s.files.SyncDir(s.root, dir)
+	if err != nil {
+		return errors.Join(err, d.Close())
+	}
+	return s.files.SyncOpenDir(d, dir)
 }
 
 // moveTo moves the staged folder below base, or only its .session/ if the folder is
@@ -235,9 +251,48 @@ func (c *Conversation) moveTo(base string) (err error) {
 	if err != nil {
 		return err
 	}
-	_ = s.root.RemoveAll(c.base)
+	c.removeStage()
+	s.sessions.move(c.file(sessionFile), at+"/"+sessionDir+"/"+sessionFile)
 	c.base, c.dir = base, at+"/"+sessionDir
-	return s.files.SyncDir(s.root, path.Dir(at))
+	return s.syncNames(path.Dir(at))
+}
+
+// removeStage removes what is left of the staging folder.
+func (c *Conversation) removeStage() {
+	day := path.Dir(path.Dir(c.dir))
+	for _, dir := range []string{day, path.Dir(day), c.base} { // empty, and faster than to look for what is in it
+		if c.s.root.Remove(dir) != nil {
+			_ = c.s.root.RemoveAll(c.base)
+			return
+		}
+	}
+}
+
+// syncNames makes the names in a folder durable, now or at the end of a [Store.Batch].
+func (s *Store) syncNames(dir string) error {
+	s.batch.Lock()
+	defer s.batch.Unlock()
+	if s.unsynced == nil {
+		return s.files.SyncDir(s.root, dir)
+	}
+	s.unsynced[dir] = true
+	return nil
+}
+
+// Batch calls f and then makes the names of the conversations durable that f published:
+// many of them lie in one folder. What f says is done is done once Batch has returned.
+func (s *Store) Batch(f func() error) error {
+	s.batch.Lock()
+	s.unsynced = map[string]bool{}
+	s.batch.Unlock()
+	err := f()
+	s.batch.Lock()
+	defer s.batch.Unlock()
+	for _, dir := range slices.Sorted(maps.Keys(s.unsynced)) {
+		err = errors.Join(err, explain(s.files.SyncDir(s.root, dir)))
+	}
+	s.unsynced = nil
+	return err
 }
 
 // moveInto puts .session/ into a folder that has none, and the document if there is

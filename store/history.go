@@ -60,7 +60,7 @@ func (c *Conversation) whole(limit Limit) (schema.History, []Damage, error) {
 	msgs := newest[schema.Message]{rank: messageRank, less: saysLess}
 	tools := newest[schema.Tool]{rank: toolRank, less: hasLessOutcome}
 	for i, dir := range c.dirs() {
-		for m, err := range readLogFile(c.s, dir+"/"+messagesFile, schema.ParseMessage) {
+		for m, err := range readHeld(c.hold(dir, messagesFile), schema.ParseMessage) {
 			if err == nil {
 				msgs.add(m.ID, m, i)
 			} else if damage, err = noteDamage(damage, err); err != nil {
@@ -79,7 +79,7 @@ func (c *Conversation) whole(limit Limit) (schema.History, []Damage, error) {
 		}
 	}
 	for i, dir := range c.dirs() {
-		for t, err := range readLogFile(c.s, dir+"/"+toolsFile, schema.ParseTool) {
+		for t, err := range readHeld(c.hold(dir, toolsFile), schema.ParseTool) {
 			if err == nil && wanted[t.ID] {
 				tools.add(t.ID, t, i)
 			} else if damage, err = noteDamage(damage, err); err != nil {

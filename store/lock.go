@@ -200,6 +200,9 @@ func holderFile(name string) string { return locksDir + "/" + digest([]byte(name
 // sayHolder writes down who holds the lock of the conversation. It is a courtesy:
 // nothing depends on it, and no failure matters.
 func (c *Conversation) sayHolder() {
+	if c.staged() {
+		return // nobody waits for it
+	}
 	if c.holder == nil {
 		c.holder = c.s.openHolder(c.path)
 	}

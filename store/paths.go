@@ -85,7 +85,7 @@ func (s *Store) makeDirs(name string) (made []string, err error) {
 			if err == nil {
 				made = append(made, dir)
 				if !disposable(dir) {
-					err = s.files.SyncDir(s.root, path.Dir(dir))
+					err = s.syncNames(path.Dir(dir))
 				}
 			} else if errors.Is(err, fs.ErrExist) { // another was faster
 				info, err = s.root.Lstat(dir)

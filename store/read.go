@@ -33,7 +33,7 @@ func readLog[R any](c *Conversation, name string, parse func([]byte) (R, error))
 		dirs := c.dirs()
 		logs := make([]heldLog, len(dirs))
 		for i := range slices.Backward(dirs) {
-			logs[i] = c.s.hold(dirs[i] + "/" + name)
+			logs[i] = c.hold(dirs[i], name)
 			defer logs[i].close()
 		}
 		for _, l := range logs {
@@ -46,9 +46,9 @@ func readLog[R any](c *Conversation, name string, parse func([]byte) (R, error))
 	}
 }
 
-func readLogFile[R any](s *Store, name string, parse func([]byte) (R, error)) iter.Seq2[R, error] {
+// readHeld reads a log that is open, and closes it.
+func readHeld[R any](l heldLog, parse func([]byte) (R, error)) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
-		l := s.hold(name)
 		defer l.close()
 		parseLog(l, parse)(yield)
 	}
@@ -76,6 +76,14 @@ type heldLog struct {
 	r    io.ReaderAt // never nil
 	size int64
 	err  error // why it cannot be read
+}
+
+// hold opens a log in one of the conversation's folders for reading.
+func (c *Conversation) hold(dir, name string) heldLog {
+	if l := c.stagedLog(name); l != nil && dir == c.dir {
+		return heldLog{name: l.name, r: l.File, size: l.Size()}
+	}
+	return c.s.hold(dir + "/" + name)
 }
 
 // hold opens a log for reading. One that is missing is empty.

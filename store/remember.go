@@ -51,6 +51,16 @@ func (f *fileCache) keep(name string, info fs.FileInfo, raw []byte) {
 	f.files[name] = seenFile{info, raw}
 }
 
+// move follows a file that got another name.
+func (f *fileCache) move(from, to string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if have, ok := f.files[from]; ok {
+		delete(f.files, from)
+		f.files[to] = have
+	}
+}
+
 func (f *fileCache) forget(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -45,7 +45,10 @@ func (c *Conversation) Settled() (bool, error) {
 		return false, err
 	}
 	f, size, err := c.openForReading(messagesFile)
-	return len(st.damage)+len(c.others()) == 0 && st.session.CountedBytes == size, errors.Join(err, closeFile(&f))
+	if f != nil {
+		err = f.Close()
+	}
+	return len(st.damage)+len(c.others()) == 0 && st.session.CountedBytes == size, err
 }
 
 // load reads session.json, or rebuilds it. What waits for the conversation, or is in

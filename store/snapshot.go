@@ -31,8 +31,8 @@ func (c *Conversation) Snapshot() (*Snapshot, error) {
 	}
 	n := &Snapshot{Checkpoint: cp, s: c.s}
 	for _, dir := range slices.Backward(c.dirs()) { // as a reader does
-		n.messages = append(n.messages, indexedLog{c.s.hold(dir + "/" + messagesFile), index{}})
-		n.tools = append(n.tools, indexedLog{c.s.hold(dir + "/" + toolsFile), index{}})
+		n.messages = append(n.messages, indexedLog{c.hold(dir, messagesFile), index{}})
+		n.tools = append(n.tools, indexedLog{c.hold(dir, toolsFile), index{}})
 	}
 	for _, l := range n.logs() {
 		err := l.err

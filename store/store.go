@@ -65,6 +65,9 @@ type Store struct {
 	files    atomicfile.Calls
 	logs     lines.Calls
 
+	batch    sync.Mutex
+	unsynced map[string]bool // folders; nil outside of a Batch
+
 	ignored  atomic.Bool // .workspace/local has its .gitignore
 	sessions fileCache   // session.json as it was read
 	branch   logCache[branch]

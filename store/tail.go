@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"os"
 	"slices"
 
 	"cortext/schema"
@@ -117,7 +116,7 @@ type tailReader struct {
 }
 
 // read collects messages until the budget is spent or the file begins.
-func (t *tailReader) read(f *os.File, size int64) error {
+func (t *tailReader) read(f io.ReaderAt, size int64) error {
 	t.seen, t.revs = map[string]bool{}, map[string]schema.Message{}
 	for rec, err := range recordsBackward(f, size) {
 		var m schema.Message
@@ -213,7 +212,7 @@ func (t *tailReader) last() schema.Time {
 // recordsBackward yields the records of the first size bytes of a log from the
 // last to the first, and a [*jsonl.Damage] for what is none. Line numbers are not
 // known. A record is valid until the next.
-func recordsBackward(f *os.File, size int64) iter.Seq2[jsonl.Record, error] {
+func recordsBackward(f io.ReaderAt, size int64) iter.Seq2[jsonl.Record, error] {
 	return func(yield func(jsonl.Record, error) bool) {
 		type item struct {
 			rec jsonl.Record
@@ -247,7 +246,7 @@ func recordsBackward(f *os.File, size int64) iter.Seq2[jsonl.Record, error] {
 // A toolFinder finds tool lines from the end of tools.jsonl on, reading no
 // further than it must.
 type toolFinder struct {
-	f      *os.File
+	f      logReader
 	next   func() (jsonl.Record, error, bool)
 	stop   func()
 	found  map[string]schema.Tool
@@ -256,7 +255,7 @@ type toolFinder struct {
 }
 
 // newToolFinder reads the first size bytes of f; f is nil if there is no log.
-func newToolFinder(f *os.File, size int64) *toolFinder {
+func newToolFinder(f logReader, size int64) *toolFinder {
 	t := &toolFinder{f: f, found: map[string]schema.Tool{}, seen: map[string][]int64{}, stop: func() {}}
 	if f != nil {
 		t.next, t.stop = iter.Pull2(recordsBackward(f, size))

@@ -64,10 +64,14 @@ func (tx *Tx) writeSession() (written bool, err error) {
 func (c *Conversation) replaceSession(raw []byte) error {
 	name := c.file(sessionFile)
 	c.s.sessions.forget(name)
-	if err := c.s.makeLocal(tmpDir); err != nil {
-		return err
+	tmp := c.dir // where nobody looks before it is published
+	if !c.staged() {
+		tmp = tmpDir
+		if err := c.s.makeLocal(tmp); err != nil {
+			return err
+		}
 	}
-	info, err := c.files().Replace(c.s.root, name, raw, privateFileMode, tmpDir)
+	info, err := c.files().Replace(c.s.root, name, raw, privateFileMode, tmp)
 	if err != nil {
 		return explain(err)
 	}

@@ -102,13 +102,13 @@ func (s *Store) pathsBelow(base string) (names []string) {
 func (s *Store) WaitingCount(name string) (n int, err error) {
 	have := map[string]bool{}
 	if s.checkFolder(name) == nil {
-		for m, err := range readLogFile(s, name+"/"+sessionDir+"/"+messagesFile, schema.ParseMessage) {
+		for m, err := range readHeld(s.hold(name+"/"+sessionDir+"/"+messagesFile), schema.ParseMessage) {
 			if err == nil {
 				have[m.ID] = true
 			}
 		}
 	}
-	for m, err := range readLogFile(s, waitingDir+"/"+name+"/"+sessionDir+"/"+messagesFile, schema.ParseMessage) {
+	for m, err := range readHeld(s.hold(waitingDir+"/"+name+"/"+sessionDir+"/"+messagesFile), schema.ParseMessage) {
 		if err == nil && !have[m.ID] {
 			have[m.ID] = m.ID != ""
 			n++

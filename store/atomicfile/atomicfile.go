@@ -145,6 +145,14 @@ func (c Calls) SyncDir(root Folder, name string) error {
 	if err != nil {
 		return err
 	}
+	return c.SyncOpenDir(d, name)
+}
+
+// SyncOpenDir is SyncDir for a directory that is open; it closes it.
+func (c Calls) SyncOpenDir(d *os.File, name string) error {
+	if !canSyncDir || c.NoSync {
+		return d.Close()
+	}
 	return c.syncAndClose(d, name)
 }
 

@@ -44,8 +44,8 @@ type Capture struct {
 
 	warnings []string // see TakeWarnings
 
-	scan  *scan // what is known while many sessions are looked at
-	skips skips
+	scan      *scan // what is known while many sessions are looked at
+	rootNoted bool  // see noteRoot
 }
 
 // New returns the capture of a workspace.

@@ -47,8 +47,12 @@ type Imported struct {
 type Importer struct {
 	c      *Capture
 	opts   ImportOptions
-	closed []store.Entry // conversations whose sources cannot be known
+	closed []store.Entry                 // conversations whose sources cannot be known
+	here   map[native][]registry.Segment // of the sessions of the conversations that were here
 }
+
+// A native names a native session.
+type native struct{ agent, id string }
 
 // An AgentError says that there is no such agent.
 type AgentError struct {
@@ -75,18 +79,22 @@ func (c *Capture) NewImporter(opts ImportOptions) (*Importer, error) {
 	if _, ok := c.ws.Agent(opts.Agent); opts.Agent != "" && !ok {
 		return nil, &AgentError{Agent: opts.Agent, Known: c.ws.AgentNames()}
 	}
-	im := &Importer{c: c, opts: opts}
+	im := &Importer{c: c, opts: opts, here: map[native][]registry.Segment{}}
 	all, err := c.entries()
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range all {
+		for _, src := range e.Session.Sources {
+			of := native{src.Agent, src.NativeID}
+			im.here[of] = append(im.here[of], registry.Segment{Path: e.Path, ID: e.Session.ID, From: src.From})
+		}
 		if slices.ContainsFunc(e.Damage, func(d store.Damage) bool { return d.Kind == store.Newer || d.Kind == store.NotRegular }) {
 			im.closed = append(im.closed, e)
 		}
 	}
 	if c.scan == nil { // so that each file does not read all conversations
-		c.scan = &scan{all: func() ([]store.Entry, error) { return all, nil }, seen: c.ws.Seen(), roots: map[string]map[string]bool{}}
+		c.scan = &scan{all: func() ([]store.Entry, error) { return all, nil }, seen: c.ws.Seen(), roots: map[string]map[string]bool{}, unwanted: map[string]unwanted{}}
 	}
 	return im, nil
 }
@@ -147,7 +155,7 @@ func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (
 				return err
 			}
 		}
-		return errors.Join(im.c.ws.Unskip(agent.Name, t.NativeID), im.c.ws.BringBack(ctx, agent.Name, t.NativeID, beginnings(t)), im.c.want(agent, t, file))
+		return errors.Join(im.c.ws.Unskip(agent.Name, t.NativeID), im.c.ws.BringBack(ctx, agent.Name, t.NativeID, beginnings(t), im.here[native{agent.Name, t.NativeID}]), im.c.want(agent, t, file))
 	})
 }
 

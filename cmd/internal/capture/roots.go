@@ -84,9 +84,13 @@ func (c *Capture) mark() string {
 // know is not this user's: the workspace gets one of its own. Where the state cannot be
 // written, sync names the folder that sessions were held in, after a move.
 func (c *Capture) noteRoot() error {
+	if c.rootNoted {
+		return nil
+	}
 	here := realDir(c.ws.Store.Root())
-	mark, known := c.mark(), c.previousRoots()
-	if slices.Contains(known, here) {
+	mark := c.mark()
+	known := c.ws.Registry.Places(mark)
+	if c.rootNoted = slices.Contains(known, here); c.rootNoted {
 		return nil
 	}
 	if len(known) == 0 {

@@ -67,6 +67,8 @@ type scan struct {
 	seen  string
 	roots map[string]map[string]bool // by agent: the lines that sessions of ours begin with
 	inGit func() map[string]inBranch
+
+	unwanted map[string]unwanted // by agent
 }
 
 // entries are the conversations; while many sessions are looked at, those that
@@ -173,7 +175,7 @@ func (c *Capture) sources(restore bool) (map[string]bool, error) {
 func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []inject.Native, o SyncOptions, out *SyncResult) error {
 	slices.SortStableFunc(list, func(a, b inject.Native) int { return a.Updated.Compare(b.Updated) })
 	seen := c.readScanned(agent.Name)
-	c.scan = &scan{all: sync.OnceValues(c.ws.Store.List), seen: c.ws.Seen(), roots: map[string]map[string]bool{}, inGit: sync.OnceValue(func() map[string]inBranch { return c.sourcesInGit(ctx) })}
+	c.scan = &scan{all: sync.OnceValues(c.ws.Store.List), seen: c.ws.Seen(), roots: map[string]map[string]bool{}, unwanted: map[string]unwanted{}, inGit: sync.OnceValue(func() map[string]inBranch { return c.sourcesInGit(ctx) })}
 	defer func() { c.scan = nil }()
 	for i, n := range list {
 		if err := ctx.Err(); err != nil {

@@ -42,12 +42,16 @@ func (c *Capture) withheld(agent inject.Agent, nativeID, root, transcript string
 	if err != nil || known.Wanted {
 		return false, err
 	}
-	if gone, err := c.ws.ForkOfRemoved(agent.Name, root); err != nil || gone {
-		return gone, err
-	}
-	skipped, err := c.skippedWith(agent, nativeID, root)
-	if err != nil || len(skipped) == 0 {
+	unwanted, err := c.unwantedOf(agent)
+	if err != nil {
 		return false, err
+	}
+	if c.ws.ForkOfRemoved(agent.Name, root, unwanted.removed[root]) {
+		return true, nil
+	}
+	skipped := slices.DeleteFunc(slices.Clone(unwanted.skipped[root]), func(name string) bool { return name == schema.PathElement(nativeID) })
+	if len(skipped) == 0 {
+		return false, nil
 	}
 	have, err := c.capturedWith(agent, root, all)
 	if err != nil {
@@ -56,38 +60,41 @@ func (c *Capture) withheld(agent inject.Agent, nativeID, root, transcript string
 	return c.repeats(agent, transcript, skipped, have), nil
 }
 
-// skips are the sessions that the user does not want saved, by the lines that they begin
-// with, as they were when a scan began.
-type skips struct {
-	scan *scan
-	with map[string]map[string][]string // by agent and line
+// An unwanted is what the user does not want saved of an agent's sessions, by the lines
+// that these begin with.
+type unwanted struct {
+	skipped map[string][]string         // names of sessions
+	removed map[string][]registry.Place // where the conversations were that the user removed
 }
 
-// skippedWith lists the sessions, but for one, that begin with a line and that the user
-// does not want saved.
-func (c *Capture) skippedWith(agent inject.Agent, but, root string) ([]string, error) {
-	if c.scan == nil || c.skips.scan != c.scan {
-		c.skips = skips{c.scan, map[string]map[string][]string{}}
-	}
-	with := c.skips.with[agent.Name]
-	if with == nil {
-		with = map[string][]string{}
-		if err := c.ws.Registry.Sessions(agent.Name, func(name string, s registry.Session) {
-			if !s.Skipped {
-				return
-			}
-			if len(s.Roots) == 0 {
-				s.Roots = c.rootsOfSkipped(agent, name)
-			}
-			for _, line := range s.Roots {
-				with[line] = append(with[line], name)
-			}
-		}); err != nil {
-			return nil, err
+// unwantedOf reads what is unwanted, once for each scan.
+func (c *Capture) unwantedOf(agent inject.Agent) (unwanted, error) {
+	if c.scan != nil {
+		if u, ok := c.scan.unwanted[agent.Name]; ok {
+			return u, nil
 		}
-		c.skips.with[agent.Name] = with
 	}
-	return slices.DeleteFunc(slices.Clone(with[root]), func(name string) bool { return name == schema.PathElement(but) }), nil
+	u := unwanted{map[string][]string{}, map[string][]registry.Place{}}
+	err := c.ws.Registry.Sessions(agent.Name, func(name string, s registry.Session) {
+		for _, r := range s.Removed {
+			for _, line := range r.Roots {
+				u.removed[line] = append(u.removed[line], r.Place)
+			}
+		}
+		if !s.Skipped {
+			return
+		}
+		if len(s.Roots) == 0 {
+			s.Roots = c.rootsOfSkipped(agent, name)
+		}
+		for _, line := range s.Roots {
+			u.skipped[line] = append(u.skipped[line], name)
+		}
+	})
+	if err == nil && c.scan != nil {
+		c.scan.unwanted[agent.Name] = u
+	}
+	return u, err
 }
 
 // repeats reports whether a transcript has messages of one of these sessions that no

@@ -64,6 +64,10 @@ func (a *app) runImport(cmd *cobra.Command, files []string, o importOptions) err
 	if err != nil {
 		return err
 	}
+	return w.Store.Batch(func() error { return a.importFiles(cmd, w, im, files, &p, o) })
+}
+
+func (a *app) importFiles(cmd *cobra.Command, w *flow.Workspace, im *capture.Importer, files []string, p *progress, o importOptions) error {
 	failed, tried := 0, 0
 	var said []string
 	defer func() { a.warnBeyond(w, said) }()

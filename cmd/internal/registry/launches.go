@@ -81,6 +81,9 @@ func (r Registry) Launches(workspace string) (ids []string) {
 	if !filepath.IsAbs(r.dir) {
 		return nil
 	}
+	if _, err := os.Lstat(r.launchFolder(workspace)); err != nil {
+		return nil // most workspaces have none: a look costs less than an open
+	}
 	entries, err := os.ReadDir(r.launchFolder(workspace))
 	if err != nil {
 		return nil

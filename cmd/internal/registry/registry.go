@@ -7,6 +7,7 @@
 package registry
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -128,9 +129,15 @@ func (r Registry) Session(agent, nativeID string) (s Session, err error) {
 }
 
 func readSession(file string) (s Session, err error) {
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+		return s, nil // most sessions are not known: a look costs less than an open
+	}
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
+	}
+	if err == nil && len(bytes.Trim(b, "\x00\n")) == 0 {
+		return s, nil // a power cut took it before it was on the disk: the user said nothing in it
 	}
 	if err == nil {
 		err = json.Unmarshal(b, &s)
@@ -224,8 +231,14 @@ func (r Registry) removedFrom(key string) (places []Place, err error) {
 	return places, nil
 }
 
+// made reports whether a session holds nothing that the user said, but only what the
+// sources of the conversations say, too.
+func (s *Session) made() bool { return !s.Skipped && !s.Wanted && len(s.Removed) == 0 }
+
 // write replaces a file of the registry.
-func (r Registry) write(name string, b []byte) error {
+func (r Registry) write(name string, b []byte) error { return r.replace(name, b, atomicfile.Calls{}) }
+
+func (r Registry) replace(name string, b []byte, calls atomicfile.Calls) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
@@ -234,7 +247,8 @@ func (r Registry) write(name string, b []byte) error {
 		return err
 	}
 	defer root.Close()
-	return atomicfile.Write(root, filepath.Base(name), append(b, '\n'), 0o600, ".")
+	_, err = calls.Replace(root, filepath.Base(name), append(b, '\n'), 0o600, ".")
+	return err
 }
 
 // lockWait is how long a writer waits for another.
@@ -252,12 +266,14 @@ func (r Registry) Update(agent, nativeID string, f func(*Session)) error {
 		if err != nil {
 			return err
 		}
+		told := !s.made()
 		f(&s)
 		after, err := json.Marshal(s)
 		if err != nil || string(before) == string(after) {
 			return err
 		}
-		return r.write(r.file(agent, nativeID), after)
+		calls := atomicfile.Calls{NoSync: s.made() && !told}
+		return r.replace(r.file(agent, nativeID), after, calls)
 	})
 }
 

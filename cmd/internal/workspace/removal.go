@@ -305,40 +305,37 @@ func (w *Workspace) isRemoved(records removals, src schema.Source) (bool, error)
 }
 
 // ForkOfRemoved reports whether a session that begins with the line root is a fork
-// of one whose conversation was removed.
-func (w *Workspace) ForkOfRemoved(agent, root string) (found bool, err error) {
-	err = w.Registry.Sessions(agent, func(_ string, s registry.Session) {
-		for _, r := range s.Removed {
-			if !found && slices.Contains(r.Roots, root) {
-				w.KnowClones(context.Background())
-				found = w.SamePlace(r.Place)
-			}
-		}
-	})
+// of one whose conversation was removed. places are those from which the user removed a
+// conversation that begins with it.
+func (w *Workspace) ForkOfRemoved(agent, root string, places []registry.Place) bool {
+	if len(places) > 0 {
+		w.KnowClones(context.Background())
+	}
+	if slices.ContainsFunc(places, w.SamePlace) {
+		return true
+	}
 	for _, name := range w.Store.ListFiles(oldRemovedDir + agent) {
 		var old struct {
 			Roots []string `json:"roots"`
 		}
 		b, err := w.Store.ReadFile(path.Join(oldRemovedDir, agent, name))
-		found = found || err == nil && json.Unmarshal(b, &old) == nil && slices.Contains(old.Roots, root)
+		if err == nil && json.Unmarshal(b, &old) == nil && slices.Contains(old.Roots, root) {
+			return true
+		}
 	}
-	return found, err
+	return false
 }
 
 // BringBack lets a native session be captured again, all of it, with the conversations
-// that it is in. froms are where its later segments may begin: on another machine only
-// the transcript tells.
-func (w *Workspace) BringBack(ctx context.Context, agent, nativeID string, froms []string) error {
+// that it is in, of which here are those in this work tree. froms are where its later
+// segments may begin: on another machine only the transcript tells.
+func (w *Workspace) BringBack(ctx context.Context, agent, nativeID string, froms []string, here []registry.Segment) error {
 	s, err := w.Registry.Session(agent, nativeID)
 	if err != nil {
 		return err
 	}
-	segments, err := w.segmentsHere(agent, nativeID)
-	if err != nil {
-		return err
-	}
 	w.KnowClones(ctx)
-	segments = append(segments, s.In(w.SamePlace)...)
+	segments := append(slices.Clone(here), s.In(w.SamePlace)...)
 	for _, r := range s.RemovedIn(w.SamePlace) {
 		segments = append(segments, r.Segment)
 	}
@@ -377,23 +374,6 @@ func (w *Workspace) BringBack(ctx context.Context, agent, nativeID string, froms
 		}
 	}
 	return w.Store.RemoveFile(oldRemovedName(agent, nativeID))
-}
-
-// segmentsHere lists the segments that a native session has in the conversations of
-// this work tree.
-func (w *Workspace) segmentsHere(agent, nativeID string) (list []registry.Segment, err error) {
-	all, err := w.Store.List()
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range all {
-		for _, src := range e.Session.Sources {
-			if src.Agent == agent && src.NativeID == nativeID {
-				list = append(list, registry.Segment{Path: e.Path, ID: e.Session.ID, From: src.From})
-			}
-		}
-	}
-	return list, nil
 }
 
 // broughtBack begins the name of a file of removals whose conversation the user brought

@@ -58,7 +58,7 @@ func TestBringBack(t *testing.T) {
 	record(t, w, oneIDLater, s1.hash(), s2.hash())
 	record(t, w, twoID, prompt.hash(), message.hash())
 	wantRemoved(t, w, map[part]bool{s1: true, s2: true, prompt: true, message: true})
-	if err := w.BringBack(context.Background(), "claude", "s1", []string{"p1", "p2", "message:m9"}); err != nil {
+	if err := w.BringBack(context.Background(), "claude", "s1", []string{"p1", "p2", "message:m9"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	wantRemoved(t, w, map[part]bool{s1: false, s2: true, prompt: false, message: false})
@@ -78,7 +78,7 @@ func TestBringBack(t *testing.T) {
 	if sum := sha256.Sum256(b); names[0] != "back-"+hex.EncodeToString(sum[:4]) {
 		t.Error(names[0])
 	}
-	if err := w.BringBack(context.Background(), "claude", "s2", nil); err != nil {
+	if err := w.BringBack(context.Background(), "claude", "s2", nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	wantRemoved(t, w, map[part]bool{s2: false})
@@ -97,7 +97,7 @@ func TestBringBackUnnamed(t *testing.T) {
 		w.Registry.Update("claude", "s2", func(s *registry.Session) {
 			s.Bind(w.Place(), w.SamePlace, []registry.Segment{{Path: "conversations/2025-11-22/1030-plan-one-q7a8", ID: oneID}})
 		}),
-		w.BringBack(context.Background(), "claude", "s2", nil),
+		w.BringBack(context.Background(), "claude", "s2", nil, nil),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -180,8 +180,8 @@ func TestRemovalsUnreadable(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if gone, err := w.ForkOfRemoved("claude", "root"); err == nil {
-		t.Errorf("fork of a removed one: %v without an error", gone)
+	if err := w.Registry.Sessions("claude", func(string, registry.Session) {}); err == nil {
+		t.Error("sessions without an error")
 	}
 	if err := os.Remove(name); err != nil {
 		t.Fatal(err)
@@ -253,7 +253,7 @@ func TestInterruptedRemoval(t *testing.T) {
 	for name, end := range map[string]func(w *Workspace, e store.Entry) error{
 		"finished": func(w *Workspace, e store.Entry) error { return w.Forget(context.Background(), e, nil) },
 		"brought back": func(w *Workspace, e store.Entry) error {
-			return w.BringBack(context.Background(), "claude", "s1", nil)
+			return w.BringBack(context.Background(), "claude", "s1", nil, nil)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,9 +37,11 @@ type Root struct {
 
 // A folder is one that is open.
 type folder struct {
-	name  string
-	root  *os.Root
-	info  fs.FileInfo
+	name   string
+	root   *os.Root
+	info   fs.FileInfo
+	handle func() (*os.File, error) // of root, opened once
+
 	users int
 	gone  bool // it is not kept any more: its last user closes it
 }
@@ -73,7 +75,14 @@ func (r *Root) Close() error {
 func (r *Root) leave(f *folder) {
 	f.gone = true
 	if f.users == 0 {
-		_ = f.root.Close()
+		f.close()
+	}
+}
+
+func (f *folder) close() {
+	_ = f.root.Close() // handle fails from here on, unless it was called before
+	if h, err := f.handle(); err == nil {
+		_ = h.Close()
 	}
 }
 
@@ -119,6 +128,7 @@ func (r *Root) use(dir string) (*folder, error) {
 	if f.root, err = r.OpenRoot(dir); err != nil { // by way of the folder above, which is kept, too
 		return nil, err
 	}
+	f.handle = sync.OnceValues(func() (*os.File, error) { return f.root.Open(".") })
 	if f.info, err = f.root.Stat("."); err != nil {
 		_ = f.root.Close()
 		return nil, err
@@ -156,7 +166,7 @@ func (r *Root) release(f *folder) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if f.users--; f.users == 0 && f.gone {
-		_ = f.root.Close()
+		f.close()
 	}
 }
 
@@ -210,8 +220,30 @@ func (r *Root) RemoveAll(name string) error {
 
 // Rename is [os.Root.Rename].
 func (r *Root) Rename(from, to string) error {
-	if path.Dir(from) != path.Dir(to) {
+	if runtime.GOOS == "windows" {
 		return r.top.Rename(from, to)
 	}
-	return r.in(from, func(root *os.Root, base string) error { return root.Rename(base, path.Base(to)) })
+	if path.Dir(from) == path.Dir(to) {
+		return r.in(from, func(root *os.Root, base string) error { return root.Rename(base, path.Base(to)) })
+	}
+	a, errA := r.use(path.Dir(from))
+	if errA == nil {
+		defer r.release(a)
+	}
+	b, errB := r.use(path.Dir(to))
+	if errB == nil {
+		defer r.release(b)
+	}
+	if errA != nil || errB != nil {
+		return r.top.Rename(from, to)
+	}
+	dirA, errA := a.handle()
+	dirB, errB := b.handle()
+	if errA != nil || errB != nil {
+		return r.top.Rename(from, to)
+	}
+	if err := rename(dirA, dirB, path.Base(from), path.Base(to)); err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
+	return nil
 }
