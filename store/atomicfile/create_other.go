@@ -1,0 +1,12 @@
+//go:build !linux
+
+package atomicfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// Create is for Linux: elsewhere a file has a name before it has content.
+func Create(*os.Root, string, []byte, fs.FileMode) error { return errors.ErrUnsupported }
