@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
@@ -114,6 +115,9 @@ func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID strin
 		} else if err != nil {
 			return out, fmt.Errorf("%s: %w", b.Transcript, err)
 		}
+		if err := c.release(homes, o); err != nil {
+			return out, err
+		}
 		if again {
 			b.Subagents = nil
 		}
@@ -125,6 +129,23 @@ func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID strin
 	}
 	c.saveCursor(agent.Name, nativeID, b)
 	return out, nil
+}
+
+// release lets git have what an interrupted write has left to be ignored, though it was
+// answered.
+func (c *Capture) release(homes []*home, o Options) error {
+	if o.SessionJSON != WhenDue || o.staged != nil {
+		return nil
+	}
+	for _, h := range homes {
+		if h.conv == nil || h.waiting || !h.conv.HeldFromGit() {
+			continue
+		}
+		if _, err := c.ws.Finish(h.conv, workspace.Finishing{Describe: o.describe}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // deletedMeanwhile reports whether reading a transcript failed because it was deleted
