@@ -197,13 +197,13 @@ func firstOf(segments []Segment, i int) int {
 	return slices.IndexFunc(segments, func(s Segment) bool { return s.Path == segments[i].Path && !s.Removed })
 }
 
-// rehome orders homes as the segments are now.
-func rehome(homes []*home, segments []Segment) []*home {
-	ordered := make([]*home, len(segments))
-	for i := range segments {
-		for _, h := range homes {
-			if h.segment.From == segments[i].From && h.segment.Path == segments[i].Path {
-				ordered[i] = h
+// rehome orders homes as the segments are now, which were in the order before.
+func rehome(homes []*home, before, now []Segment) []*home {
+	ordered := make([]*home, len(now))
+	for i := range now {
+		for j := range before {
+			if before[j].From == now[i].From && before[j].Path == now[i].Path {
+				ordered[i] = homes[j]
 			}
 		}
 	}
@@ -315,8 +315,9 @@ func (c *Capture) routerFor(t *inject.Transcript, b *Binding, in *reading, again
 	}
 	at := b.At
 	if again {
+		before := slices.Clone(in.segments)
 		at = inOrder(in.segments, t)
-		in.homes = rehome(in.homes, in.segments)
+		in.homes = rehome(in.homes, before, in.segments)
 	}
 	for i := range in.homes {
 		in.homes[i].segment = &in.segments[i]

@@ -205,7 +205,9 @@ func (w *Workspace) removedOnMachine(agent, nativeID string) (list []registry.Se
 	b, err := w.Store.ReadFile(oldRemovedName(agent, nativeID))
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-	case err != nil || json.Unmarshal(b, &old) != nil:
+	case err != nil:
+		return nil, err
+	case json.Unmarshal(b, &old) != nil:
 		list = append(list, registry.Segment{}) // what was removed must not come back
 	}
 	return append(list, old.Parts...), nil
