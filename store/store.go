@@ -53,6 +53,7 @@ type Options struct {
 	Rand     io.Reader        // crypto/rand
 	LockWait time.Duration    // how long a writer waits for another: 5 s; negative: not at all
 	Holder   string           // what others are told while this one writes: "cortext import, pid 123"
+	Agents   []string         // names of agents, from which the ids of captured conversations are made
 }
 
 // A Store is an open workspace. It may be used by several goroutines.
