@@ -29,6 +29,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"cortext/store/atomicfile"
@@ -82,8 +83,12 @@ func Find(dir string) (root string, err error) {
 	}
 	for at := dir; ; at = filepath.Dir(at) {
 		info, err := os.Stat(filepath.Join(at, workspaceDir))
-		if err == nil && info.IsDir() {
+		switch {
+		case err == nil && info.IsDir():
 			return at, nil
+		case err == nil, errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOTDIR):
+		default:
+			return "", explain(err) // it may be the one: none above it is
 		}
 		if at == filepath.Dir(at) {
 			return "", fmt.Errorf("%q: %w", dir, ErrNoWorkspace)
