@@ -117,11 +117,15 @@ func removalHash(agent, nativeID, from string) string {
 // removals are the hashes in the files of [RemovedDir].
 type removals map[string]bool
 
-// removals reads what was removed. A file that cannot be read is an error: what it
-// names would be captured again.
+// removals reads what was removed. What cannot be read is an error: what it names
+// would be captured again.
 func (w *Workspace) removals() (removals, error) {
 	records := removals{}
-	for _, name := range w.Store.ListFiles(RemovedDir) {
+	names, err := w.Store.FilesIn(RemovedDir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
 		file := path.Join(RemovedDir, name)
 		hashes, err := w.readHashes(file)
 		if err != nil {
@@ -271,7 +275,8 @@ func (w *Workspace) conversationRemoved(id string) (bool, error) {
 	if gone, err := w.removedByUser(id); gone || err != nil {
 		return gone, err
 	}
-	return slices.ContainsFunc(w.Store.ListFiles(RemovedDir), func(name string) bool { return removalOf(name, id) }), nil
+	names, err := w.Store.FilesIn(RemovedDir)
+	return slices.ContainsFunc(names, func(name string) bool { return removalOf(name, id) }), err
 }
 
 // removedByUser reports whether the user removed a conversation on this machine.

@@ -193,6 +193,16 @@ func TestRemovalsUnreadable(t *testing.T) {
 	if _, err := w.RemovedSegments("claude", "s1"); err == nil || !strings.Contains(err.Error(), RemovedDir+"/large-00000000") {
 		t.Errorf("a file that is not read: %v", err)
 	}
+	dir := filepath.Dir(large)
+	if err := errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.RemovedSegments("claude", "s1"); err == nil {
+		t.Error("a folder that is not read: no error")
+	}
+	if gone, err := w.ConversationRemoved(oneID); err == nil {
+		t.Errorf("a folder that is not read: %v without an error", gone)
+	}
 }
 
 // TestRemovedHereReadsOnce: each file of removals is read once, however many
