@@ -25,7 +25,7 @@ type Entry struct {
 	Waiting bool     // its folder is not in the work tree: what is known of it waits
 	Twins   []string // other folders of the same conversation; see [Store.Open]
 
-	unread bool // the system did not let us read it
+	unread error // why the system did not let us read it
 }
 
 // List returns all conversations, the one that was active last first. Each folder
@@ -46,7 +46,7 @@ func (s *Store) ListWhole() (list []Entry, whole bool, err error) {
 	for from := 0; from < len(folders); {
 		from += s.readEntries(folders[from:], entries[from:])
 	}
-	whole = !slices.ContainsFunc(damage, isUnreadable) && !slices.ContainsFunc(entries, func(e Entry) bool { return e.unread })
+	whole = !slices.ContainsFunc(damage, isUnreadable) && !slices.ContainsFunc(entries, func(e Entry) bool { return e.unread != nil })
 	entries = s.withWaiting(withoutTwins(entries))
 	slices.SortFunc(entries, func(a, b Entry) int {
 		return cmp.Or(b.Session.LastActive.Time().Compare(a.Session.LastActive.Time()), strings.Compare(b.Path, a.Path))
@@ -145,9 +145,16 @@ func (s *Store) entry(day *os.Root, name string) Entry {
 	if err == nil {
 		return Entry{Path: name, Session: sess, Damage: damage}
 	}
-	damage = []Damage{c.unreadable(c.dir, err)}
-	return Entry{Path: name, Session: c.fromName(), Damage: damage, unread: isUnreadable(damage[0])}
+	e := Entry{Path: name, Session: c.fromName(), Damage: []Damage{c.unreadable(c.dir, err)}}
+	if isUnreadable(e.Damage[0]) {
+		e.unread = err
+	}
+	return e
 }
+
+// Unread says why what is known of the conversation could not be read, though it may be
+// there: Session is made of the folder's name then. It is nil if it could.
+func (e Entry) Unread() error { return explain(e.unread) }
 
 // healthy returns what Session does where session.json is whole and nothing was
 // appended since, else nil.

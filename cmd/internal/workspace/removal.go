@@ -72,6 +72,9 @@ func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string]
 	if op := w.GitOperation(); op != "" {
 		return fmt.Errorf("%s: finish or abort it, then remove the conversation", underWay(op))
 	}
+	if err := e.Unread(); err != nil {
+		return fmt.Errorf("remove %q: which sessions it has cannot be known: %w", e.Path, err)
+	}
 	place := w.KnowClones(ctx)
 	paths := append([]string{e.Path}, e.Twins...)
 	if err := w.Registry.BeginRemoval(place.Workspace, registry.Removing{ID: e.Session.ID, Paths: paths}); err != nil {
