@@ -75,20 +75,25 @@ func (s *Store) ListCache(dir string) []string {
 // ListFiles returns the names of the regular files in a folder of the workspace,
 // sorted; none if there is no such folder.
 func (s *Store) ListFiles(dir string) []string {
-	if checkPath(dir) != nil {
-		return nil
+	names, _ := s.FilesIn(dir)
+	return names
+}
+
+// FilesIn is ListFiles for a caller that must know if the folder cannot be read.
+func (s *Store) FilesIn(dir string) (names []string, err error) {
+	if err := checkPath(dir); err != nil {
+		return nil, err
 	}
 	entries, err := s.readDir(dir)
-	if err != nil {
-		return nil
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	var names []string
 	for _, e := range entries {
 		if e.Type().IsRegular() {
 			names = append(names, e.Name())
 		}
 	}
-	return names
+	return names, explain(err)
 }
 
 // RemoveFile removes a file of the workspace that is not a conversation's, and

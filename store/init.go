@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"cortext/store/atomicfile"
 	"cortext/store/internal/folders"
 	"cortext/store/internal/lines"
 )
@@ -101,10 +102,10 @@ func HasAttributes(root string) (bool, error) {
 }
 
 // ignoreLocal keeps .workspace/local out of git without a line in anybody's
-// .gitignore, and reports whether that was new. The file is written in place and
-// before anything else: git would see a temporary file until it has its name. To a
-// file that ignores less, of a person or of a repository that brought one, a line is
-// added.
+// .gitignore, and reports whether that was new. The file is made before anything else,
+// at once if possible, else in place: git would see a temporary file until it has its
+// name. To a file that ignores less, of a person or of a repository that brought one, a
+// line is added.
 func (s *Store) ignoreLocal() (made bool, err error) {
 	const everything = "*\n"
 	b, err := s.readRegular(ignoreFile)
@@ -113,6 +114,9 @@ func (s *Store) ignoreLocal() (made bool, err error) {
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
+	}
+	if err != nil && atomicfile.Create(s.root, ignoreFile, []byte(everything), privateFileMode) == nil {
+		return true, nil
 	}
 	f, _, _, err := lines.Open(s.root, ignoreFile, os.O_WRONLY|os.O_CREATE, privateFileMode)
 	if errors.Is(err, fs.ErrExist) {

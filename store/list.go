@@ -24,32 +24,43 @@ type Entry struct {
 
 	Waiting bool     // its folder is not in the work tree: what is known of it waits
 	Twins   []string // other folders of the same conversation; see [Store.Open]
+
+	unread error // why the system did not let us read it
 }
 
 // List returns all conversations, the one that was active last first. Each folder
 // below conversations/<day>/ is one, with or without a .session/; damage in one
 // hides none.
 func (s *Store) List() ([]Entry, error) {
-	folders, _, err := s.folders()
+	list, _, err := s.ListWhole()
+	return list, err
+}
+
+// ListWhole is List, and reports whether it could look into every folder.
+func (s *Store) ListWhole() (list []Entry, whole bool, err error) {
+	folders, damage, err := s.folders()
 	if err != nil {
-		return nil, explain(err)
+		return nil, false, explain(err)
 	}
 	entries := make([]Entry, len(folders))
 	for from := 0; from < len(folders); {
 		from += s.readEntries(folders[from:], entries[from:])
 	}
+	whole = !slices.ContainsFunc(damage, isUnreadable) && !slices.ContainsFunc(entries, func(e Entry) bool { return e.unread != nil })
 	entries = s.withWaiting(withoutTwins(entries))
 	slices.SortFunc(entries, func(a, b Entry) int {
 		return cmp.Or(b.Session.LastActive.Time().Compare(a.Session.LastActive.Time()), strings.Compare(b.Path, a.Path))
 	})
-	return entries, nil
+	return entries, whole, nil
 }
+
+func isUnreadable(d Damage) bool { return d.Kind == Unreadable }
 
 // Unlisted names the folders of days that cannot be read: List lacks the
 // conversations in them.
 func (s *Store) Unlisted() ([]Damage, error) {
 	_, damage, err := s.folders()
-	damage = slices.DeleteFunc(damage, func(d Damage) bool { return d.Kind != Unreadable })
+	damage = slices.DeleteFunc(damage, func(d Damage) bool { return !isUnreadable(d) })
 	return damage, explain(err)
 }
 
@@ -134,8 +145,16 @@ func (s *Store) entry(day *os.Root, name string) Entry {
 	if err == nil {
 		return Entry{Path: name, Session: sess, Damage: damage}
 	}
-	return Entry{Path: name, Session: c.fromName(), Damage: []Damage{c.unreadable(c.dir, err)}}
+	e := Entry{Path: name, Session: c.fromName(), Damage: []Damage{c.unreadable(c.dir, err)}}
+	if isUnreadable(e.Damage[0]) {
+		e.unread = err
+	}
+	return e
 }
+
+// Unread says why what is known of the conversation could not be read, though it may be
+// there: Session is made of the folder's name then. It is nil if it could.
+func (e Entry) Unread() error { return explain(e.unread) }
 
 // healthy returns what Session does where session.json is whole and nothing was
 // appended since, else nil.

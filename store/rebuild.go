@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -54,6 +55,7 @@ const descriptionBytes = 200
 func (c *Conversation) fromLogs() (*schema.Session, error) {
 	s := c.fromName()
 	var first, last schema.Time
+	var sources []string
 	for m, err := range c.Messages() {
 		if isDamage(err) {
 			continue
@@ -65,6 +67,9 @@ func (c *Conversation) fromLogs() (*schema.Session, error) {
 			first = m.Timestamp
 		}
 		last = later(last, m.Timestamp)
+		if m.Source != "" && !slices.Contains(sources, m.Source) {
+			sources = append(sources, m.Source)
+		}
 		if s.Description == "" && m.Role == schema.User {
 			s.Description = cutText(m.Content, descriptionBytes)
 		}
@@ -74,9 +79,28 @@ func (c *Conversation) fromLogs() (*schema.Session, error) {
 	}
 	if first != "" {
 		s.CreatedAt, s.LastActive, s.ID = first, last, ""
+		c.capturedFrom(s, sources)
 		c.complete(s)
 	}
 	return s, nil
+}
+
+// capturedFrom finds the native session that a conversation began with, whose id is the
+// conversation's, among the sources of its messages: the folder is named after that id.
+func (c *Conversation) capturedFrom(s *schema.Session, sources []string) {
+	if c.isSub() {
+		return
+	}
+	end := c.path[strings.LastIndexByte(c.path, '-')+1:]
+	for _, source := range sources {
+		for _, agent := range c.s.opts.Agents {
+			id := schema.DerivedID(agent, source, s.CreatedAt.Time())
+			if len(end) >= idEndLen && strings.HasSuffix(id, end) {
+				s.ID, s.Sources = id, []schema.Source{{Agent: agent, NativeID: source}}
+				return
+			}
+		}
+	}
 }
 
 // fromName makes a session out of the folder's name alone.

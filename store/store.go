@@ -29,6 +29,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"cortext/store/atomicfile"
@@ -54,6 +55,7 @@ type Options struct {
 	Rand     io.Reader        // crypto/rand
 	LockWait time.Duration    // how long a writer waits for another: 5 s; negative: not at all
 	Holder   string           // what others are told while this one writes: "cortext import, pid 123"
+	Agents   []string         // names of agents, from which the ids of captured conversations are made
 }
 
 // A Store is an open workspace. It may be used by several goroutines.
@@ -85,8 +87,12 @@ func Find(dir string) (root string, err error) {
 	}
 	for at := dir; ; at = filepath.Dir(at) {
 		info, err := os.Stat(filepath.Join(at, workspaceDir))
-		if err == nil && info.IsDir() {
+		switch {
+		case err == nil && info.IsDir():
 			return at, nil
+		case err == nil, errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOTDIR):
+		default:
+			return "", explain(err) // it may be the one: none above it is
 		}
 		if at == filepath.Dir(at) {
 			return "", fmt.Errorf("%q: %w", dir, ErrNoWorkspace)

@@ -23,6 +23,11 @@ func TestFind(t *testing.T) {
 			t.Errorf("Find(%q) = %q, %v", dir, root, err)
 		}
 	}
+	if os.Symlink(workspaceDir, filepath.Join(deep, workspaceDir)) == nil { // a loop: what it is cannot be known
+		if root, err := Find(deep); err == nil || errors.Is(err, ErrNoWorkspace) {
+			t.Errorf("below what cannot be looked at: %q, %v", root, err)
+		}
+	}
 	if root, err := Find(t.TempDir()); !errors.Is(err, ErrNoWorkspace) {
 		t.Errorf("outside: %q, %v", root, err)
 	}

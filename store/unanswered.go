@@ -19,11 +19,17 @@ func (c *Conversation) HoldFromGit() error {
 // file of a person's alone.
 func (tx *Tx) ReleaseToGit() { tx.answered = true }
 
+// HeldFromGit reports whether git ignores what is in .session/ because of
+// [Conversation.HoldFromGit].
+func (c *Conversation) HeldFromGit() bool {
+	b, err := c.s.readRegular(c.file(unansweredFile))
+	return err == nil && bytes.Equal(b, []byte(unanswered))
+}
+
 // releaseToGit removes the file, if it can be read and is ours.
 func (c *Conversation) releaseToGit() error {
-	name := c.file(unansweredFile)
-	if b, err := c.s.readRegular(name); err != nil || !bytes.Equal(b, []byte(unanswered)) {
+	if !c.HeldFromGit() {
 		return nil
 	}
-	return c.s.root.Remove(name)
+	return c.s.root.Remove(c.file(unansweredFile))
 }

@@ -220,14 +220,29 @@ func (c *Capture) Bind(agent inject.Agent, nativeID, transcript string) (*Bindin
 	if transcript != "" {
 		b.Transcript = transcript
 	}
-	for i, s := range b.Segments { // the user may have removed it elsewhere
+	for i, s := range b.Segments { // the user may have removed it elsewhere, or brought it back
 		gone, err := c.ws.SegmentRemoved(agent.Name, nativeID, s.Segment)
+		if err == nil && !gone && s.Removed {
+			gone, err = c.staysRemoved(agent.Name, nativeID, s, registered)
+		}
 		if err != nil {
 			return nil, err
 		}
-		b.Segments[i].Removed = s.Removed || gone
+		if s.Removed && !gone { // nothing of it was captured meanwhile
+			b.Cursor, b.Subagents = inject.Cursor{}, nil
+		}
+		b.Segments[i].Removed = gone
 	}
 	return b, nil
+}
+
+// staysRemoved reports whether a segment is removed that the cache says is. It may be
+// wrong about one that the registry knows.
+func (c *Capture) staysRemoved(agent, nativeID string, s Segment, registered []registry.Segment) (bool, error) {
+	if !slices.Contains(registered, s.Segment) {
+		return true, nil
+	}
+	return c.ws.IsRemoved(agent, nativeID, s.From)
 }
 
 // has reports whether the segments that the registry knows are these.

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
@@ -114,6 +115,9 @@ func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID strin
 		} else if err != nil {
 			return out, fmt.Errorf("%s: %w", b.Transcript, err)
 		}
+		if err := c.release(homes, o); err != nil {
+			return out, err
+		}
 		if again {
 			b.Subagents = nil
 		}
@@ -125,6 +129,23 @@ func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID strin
 	}
 	c.saveCursor(agent.Name, nativeID, b)
 	return out, nil
+}
+
+// release lets git have what an interrupted write has left to be ignored, though it was
+// answered.
+func (c *Capture) release(homes []*home, o Options) error {
+	if o.SessionJSON != WhenDue || o.staged != nil {
+		return nil
+	}
+	for _, h := range homes {
+		if h.conv == nil || h.waiting || !h.conv.HeldFromGit() {
+			continue
+		}
+		if _, err := c.ws.Finish(h.conv, workspace.Finishing{Describe: o.describe}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // deletedMeanwhile reports whether reading a transcript failed because it was deleted
@@ -176,13 +197,13 @@ func firstOf(segments []Segment, i int) int {
 	return slices.IndexFunc(segments, func(s Segment) bool { return s.Path == segments[i].Path && !s.Removed })
 }
 
-// rehome orders homes as the segments are now.
-func rehome(homes []*home, segments []Segment) []*home {
-	ordered := make([]*home, len(segments))
-	for i := range segments {
-		for _, h := range homes {
-			if h.segment.From == segments[i].From && h.segment.Path == segments[i].Path {
-				ordered[i] = h
+// rehome orders homes as the segments are now, which were in the order before.
+func rehome(homes []*home, before, now []Segment) []*home {
+	ordered := make([]*home, len(now))
+	for i := range now {
+		for j := range before {
+			if before[j].From == now[i].From && before[j].Path == now[i].Path {
+				ordered[i] = homes[j]
 			}
 		}
 	}
@@ -294,8 +315,9 @@ func (c *Capture) routerFor(t *inject.Transcript, b *Binding, in *reading, again
 	}
 	at := b.At
 	if again {
+		before := slices.Clone(in.segments)
 		at = inOrder(in.segments, t)
-		in.homes = rehome(in.homes, in.segments)
+		in.homes = rehome(in.homes, before, in.segments)
 	}
 	for i := range in.homes {
 		in.homes[i].segment = &in.segments[i]

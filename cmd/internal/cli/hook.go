@@ -146,17 +146,21 @@ func (a *app) callHook(ctx context.Context, cmd *cobra.Command, opened *atomic.P
 		if say == "" && e.Moment == inject.Prompted {
 			say = w.SayFailed(e, err)
 		}
-		if say != "" {
-			_ = logHook(w, event, err) // the agent tells the user now
-		} else {
-			a.hookFailed(w, "", event, err)
-		}
+	}
+	told := false
+	if say != "" {
+		_, writeErr := a.out.Write(append(agent.Reply(event, say), '\n'))
+		told = writeErr == nil
+	}
+	switch {
+	case err == nil:
+	case told:
+		_ = logHook(w, event, err) // the agent tells the user now
+	default:
+		a.hookFailed(w, "", event, err)
 	}
 	for _, text := range w.TakeWarnings() {
 		a.hookFailed(w, "", event, errors.New(text))
-	}
-	if say != "" {
-		_, _ = a.out.Write(append(agent.Reply(event, say), '\n'))
 	}
 }
 

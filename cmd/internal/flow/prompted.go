@@ -138,8 +138,8 @@ func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Even
 	if err != nil {
 		return "", err
 	}
-	if e.PromptID != "" && t.Prompt == e.PromptID && t.Bound() {
-		return sayBegun(t.CurrentSegment().Path, typ), nil // the hook is installed twice
+	if t.Bound() && (e.PromptID != "" && t.Prompt == e.PromptID || w.hasBegun(t.CurrentSegment().Path, typ, args)) {
+		return sayBegun(t.CurrentSegment().Path, typ), nil // the hook is installed twice, or was killed
 	}
 	seg := capture.Segment{}
 	if len(t.Segments) > 0 {
@@ -163,6 +163,16 @@ func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Even
 		return "", err
 	}
 	return sayBegun(entry.Path, typ), nil
+}
+
+// hasBegun reports whether a command has begun a conversation in which nothing was said.
+func (w *Workspace) hasBegun(path, typ, args string) bool {
+	e, err := w.Entry(path)
+	if err != nil {
+		return false
+	}
+	begun := e.Session.AgentConfig
+	return e.Session.MessageCount == 0 && begun.Command == commandPrefix+typ && begun.Arguments == args
 }
 
 func sayBegun(folder, typ string) string {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -151,13 +152,20 @@ type idIndex struct {
 	Path map[string]string `json:"path"` // by id, in lower case; empty where two have it
 
 	Folders map[string][]string `json:"folders,omitempty"` // of conversations that are in several, by the key of the id
+	Bare    []string            `json:"bare,omitempty"`    // folders without session.json, which git may bring
 }
 
 // readIDs returns the ids that the cache has, if it is of the conversations that
 // there are.
 func (w *Workspace) readIDs() (known idIndex, ok bool) {
 	b, ok := w.Store.ReadCache(idsFile)
-	return known, ok && json.Unmarshal(b, &known) == nil && known.Seen == w.Seen()
+	return known, ok && json.Unmarshal(b, &known) == nil && known.Seen == w.Seen() && !slices.ContainsFunc(known.Bare, w.hasSession)
+}
+
+// hasSession reports whether there is a session.json in a folder.
+func (w *Workspace) hasSession(folder string) bool {
+	ok, err := w.Store.Exists(path.Join(folder, ".session", "session.json"))
+	return ok || err != nil
 }
 
 // byID returns the conversation with an id, if the cache knows it.
@@ -178,11 +186,14 @@ func (w *Workspace) KeepIDs() {
 		return
 	}
 	known := idIndex{Seen: w.Seen(), Path: map[string]string{}, Folders: map[string][]string{}}
-	all, err := w.Store.List()
-	if err != nil || len(all) == 0 {
+	all, whole, err := w.Store.ListWhole()
+	if err != nil || !whole || len(all) == 0 {
 		return
 	}
 	for _, e := range all {
+		if !e.Waiting && !w.hasSession(e.Path) {
+			known.Bare = append(known.Bare, e.Path)
+		}
 		id := strings.ToLower(e.Session.ID)
 		if _, twice := known.Path[id]; twice || e.Waiting || len(e.Twins) > 0 {
 			known.Path[id] = ""

@@ -72,6 +72,9 @@ func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string]
 	if op := w.GitOperation(); op != "" {
 		return fmt.Errorf("%s: finish or abort it, then remove the conversation", underWay(op))
 	}
+	if err := e.Unread(); err != nil {
+		return fmt.Errorf("remove %q: which sessions it has cannot be known: %w", e.Path, err)
+	}
 	place := w.KnowClones(ctx)
 	paths := append([]string{e.Path}, e.Twins...)
 	if err := w.Registry.BeginRemoval(place.Workspace, registry.Removing{ID: e.Session.ID, Paths: paths}); err != nil {
@@ -117,11 +120,15 @@ func removalHash(agent, nativeID, from string) string {
 // removals are the hashes in the files of [RemovedDir].
 type removals map[string]bool
 
-// removals reads what was removed. A file that cannot be read is an error: what it
-// names would be captured again.
+// removals reads what was removed. What cannot be read is an error: what it names
+// would be captured again.
 func (w *Workspace) removals() (removals, error) {
 	records := removals{}
-	for _, name := range w.Store.ListFiles(RemovedDir) {
+	names, err := w.Store.FilesIn(RemovedDir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
 		file := path.Join(RemovedDir, name)
 		hashes, err := w.readHashes(file)
 		if err != nil {
@@ -205,7 +212,9 @@ func (w *Workspace) removedOnMachine(agent, nativeID string) (list []registry.Se
 	b, err := w.Store.ReadFile(oldRemovedName(agent, nativeID))
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-	case err != nil || json.Unmarshal(b, &old) != nil:
+	case err != nil:
+		return nil, err
+	case json.Unmarshal(b, &old) != nil:
 		list = append(list, registry.Segment{}) // what was removed must not come back
 	}
 	return append(list, old.Parts...), nil
@@ -269,7 +278,8 @@ func (w *Workspace) conversationRemoved(id string) (bool, error) {
 	if gone, err := w.removedByUser(id); gone || err != nil {
 		return gone, err
 	}
-	return slices.ContainsFunc(w.Store.ListFiles(RemovedDir), func(name string) bool { return removalOf(name, id) }), nil
+	names, err := w.Store.FilesIn(RemovedDir)
+	return slices.ContainsFunc(names, func(name string) bool { return removalOf(name, id) }), err
 }
 
 // removedByUser reports whether the user removed a conversation on this machine.

@@ -193,6 +193,16 @@ func TestRemovalsUnreadable(t *testing.T) {
 	if _, err := w.RemovedSegments("claude", "s1"); err == nil || !strings.Contains(err.Error(), RemovedDir+"/large-00000000") {
 		t.Errorf("a file that is not read: %v", err)
 	}
+	dir := filepath.Dir(large)
+	if err := errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.RemovedSegments("claude", "s1"); err == nil {
+		t.Error("a folder that is not read: no error")
+	}
+	if gone, err := w.ConversationRemoved(oneID); err == nil {
+		t.Errorf("a folder that is not read: %v without an error", gone)
+	}
 }
 
 // TestRemovedHereReadsOnce: each file of removals is read once, however many
@@ -320,4 +330,28 @@ func TestFailedRemoval(t *testing.T) {
 		t.Errorf("left: %q", list)
 	}
 	wantRemoved(t, w, map[part]bool{{"s1", ""}: false})
+}
+
+// TestForgetUnread: a conversation whose sessions are not known is not removed, since
+// they would bring it back.
+func TestForgetUnread(t *testing.T) {
+	w := openWorkspace(t)
+	e, _, err := w.Begin(Beginning{Type: "plan", Title: "one", Source: &schema.Source{Agent: "claude", NativeID: "s1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(w.Store.Root(), filepath.FromSlash(e.Path), ".session")
+	if err := errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	all, err := w.Store.List()
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	if err := w.Forget(context.Background(), all[0], nil); err == nil {
+		t.Error("it is removed")
+	}
+	if _, err := os.Lstat(dir); err != nil {
+		t.Error(err)
+	}
 }

@@ -50,7 +50,11 @@ func Open(env Env) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := store.Open(root, store.Options{Now: env.Now, Rand: env.Rand, Holder: env.Holder})
+	var agents []string
+	for _, a := range env.Agents {
+		agents = append(agents, a.Name)
+	}
+	st, err := store.Open(root, store.Options{Now: env.Now, Rand: env.Rand, Holder: env.Holder, Agents: agents})
 	if err != nil {
 		return nil, err
 	}

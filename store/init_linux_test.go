@@ -1,0 +1,40 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"cortext/store/atomicfile"
+)
+
+// Whoever finds the file that makes .workspace/local ignore itself finds it whole: a
+// writer that is killed leaves no empty one, which git would show.
+func TestIgnoreFileIsWhole(t *testing.T) {
+	s := newTestStore(t)
+	if err := atomicfile.Create(s.root, "probe", nil, privateFileMode); err != nil {
+		t.Skip(err)
+	}
+	if runtime.GOMAXPROCS(0) < 2 {
+		t.Skip("nobody looks while the file is made")
+	}
+	name := filepath.Join(s.dir, ignoreFile)
+	for range 300 {
+		must(t, os.Remove(name))
+		found := make(chan string)
+		go func() {
+			for {
+				if b, err := os.ReadFile(name); err == nil {
+					found <- string(b)
+					return
+				}
+			}
+		}()
+		_, err := s.ignoreLocal()
+		must(t, err)
+		if got := <-found; got != "*\n" {
+			t.Fatalf("it was %q", got)
+		}
+	}
+}
