@@ -31,6 +31,7 @@ type Conversation struct {
 	messages *logFile   // nil until something is written
 	tools    *logFile
 	holder   *os.File // where waiting writers read who writes
+	written  *tally   // of a staged conversation: all that its logs hold; nil if that is not known
 }
 
 // Conversation opens the conversation in a folder, named relative to the

@@ -65,6 +65,10 @@ func (c *Conversation) countRest(s *schema.Session) error {
 // recount takes the counters of s from the logs in some folders of the conversation
 // alone.
 func (c *Conversation) recount(s *schema.Session, dirs []string) error {
+	if c.staged() && c.written != nil && c.messages != nil {
+		c.written.into(s, c.messages.Size())
+		return nil
+	}
 	f, size, err := c.openForReading(messagesFile)
 	if f == nil && (err != nil || len(dirs) < 2) {
 		return err
@@ -78,15 +82,20 @@ func (c *Conversation) recount(s *schema.Session, dirs []string) error {
 	if err != nil {
 		return err
 	}
-	s.MessageCount, s.Tokens, s.CountedBytes = all.messages, all.tokens, size
-	s.LastActive = later(s.LastActive, all.last)
-	if all.usage.PromptTokens|all.usage.CompletionTokens|all.usage.CachedTokens != 0 {
-		if s.Usage != nil {
-			all.usage.Unknown = s.Usage.Unknown
-		}
-		s.Usage = &all.usage
-	}
+	all.into(s, size)
 	return nil
+}
+
+// into writes the counters of logs of which messages.jsonl has size bytes.
+func (n tally) into(s *schema.Session, size int64) {
+	s.MessageCount, s.Tokens, s.CountedBytes = n.messages, n.tokens, size
+	s.LastActive = later(s.LastActive, n.last)
+	if n.usage.PromptTokens|n.usage.CompletionTokens|n.usage.CachedTokens != 0 {
+		if s.Usage != nil {
+			n.usage.Unknown = s.Usage.Unknown
+		}
+		s.Usage = &n.usage
+	}
 }
 
 // tally sums up the logs in some folders of the conversation.
@@ -192,6 +201,19 @@ func (n *tally) message(m *schema.Message) {
 		n.sum(p, 1)
 	}
 	n.last = later(n.last, m.Timestamp)
+}
+
+// record counts a record that was written with a rev.
+func (n *tally) record(r record, rev int) {
+	if r.message != nil {
+		m := *r.message
+		m.Rev = rev
+		n.message(&m)
+		return
+	}
+	t := *r.tool
+	t.Rev = rev
+	n.tool(&t)
 }
 
 func (n *tally) tool(t *schema.Tool) {

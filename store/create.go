@@ -56,6 +56,7 @@ func (s *Store) Stage(typ, words string, sess *schema.Session, doc []byte) (*Con
 	c := s.conversation(FolderName(sess, typ, words))
 	c.base = fmt.Sprintf("%s/%d-%x", stageDir, os.Getpid(), entropy)
 	c.dir = c.base + "/" + c.dir
+	c.written = new(tally)
 	sess.ConversationID = path.Base(c.path)
 	if err := c.stage(typ, sess, doc != nil, []byte(text)); err != nil {
 		c.discardStage()

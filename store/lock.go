@@ -122,6 +122,9 @@ func (tx *Tx) open() error {
 	}
 	if created {
 		tx.made = append(tx.made, c.file(messagesFile))
+		if c.staged() {
+			c.written = new(tally)
+		}
 	}
 	c.messages = l
 	return nil

@@ -369,20 +369,21 @@ func (tx *Tx) appendTo(l *logFile, records []record) (written int, err error) {
 	begin := l.Size()
 	defer func() {
 		if err != nil {
+			tx.c.written = nil
 			err = errors.Join(err, l.Cut(begin))
 		}
 	}()
 	var last []byte
 	for _, r := range records {
-		line := r.encode(0)
+		line, rev := r.encode(0), 0
 		if r.id() != "" {
 			stored, err := l.places.at(l, r.id())
 			if err != nil {
 				return 0, err
 			}
 			if len(stored) > 0 {
-				rev, isNew := r.revise(stored)
-				if !isNew {
+				var isNew bool
+				if rev, isNew = r.revise(stored); !isNew {
 					tx.result.Skipped++
 					continue
 				}
@@ -397,6 +398,9 @@ func (tx *Tx) appendTo(l *logFile, records []record) (written int, err error) {
 			return 0, err
 		}
 		l.places.add(r.id(), offset)
+		if tx.c.written != nil {
+			tx.c.written.record(r, rev)
+		}
 		last = line
 		if written++; r.message != nil {
 			tx.result.Last = *r.message

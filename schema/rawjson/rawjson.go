@@ -408,42 +408,6 @@ func skipName(b []byte, i int) (end, next int, err error) {
 	return end, skipSpace(b, i+1), nil
 }
 
-func skipString(b []byte, i int) (int, error) {
-	start := i
-	for i++; i < len(b); i++ {
-		switch c := b[i]; {
-		case c == '"':
-			return i + 1, nil
-		case c < 0x20:
-			return 0, fail(i, "control byte %#02x in a string", c)
-		case c == '\\':
-			n := escapeLen(b[i:])
-			if n == 0 {
-				return 0, fail(i, "broken escape in a string")
-			}
-			i += n - 1
-		}
-	}
-	return 0, fail(start, "the string is not closed")
-}
-
-// escapeLen returns the length of the escape that b begins with, 0 if it is none.
-func escapeLen(b []byte) int {
-	if len(b) < 2 {
-		return 0
-	}
-	if b[1] != 'u' {
-		if bytes.IndexByte([]byte(`"\/bfnrt`), b[1]) < 0 {
-			return 0
-		}
-		return 2
-	}
-	if _, ok := hex4(b); !ok {
-		return 0
-	}
-	return 6
-}
-
 func skipNumber(b []byte, i int) (int, error) {
 	start := i
 	digits := func() bool {

@@ -2,6 +2,8 @@ package rawjson
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -179,4 +181,67 @@ func String(raw []byte) string {
 		return ""
 	}
 	return s
+}
+
+func skipString(b []byte, i int) (int, error) {
+	start := i
+	for i++; i < len(b); i++ {
+		if i += plain(b[i:]); i == len(b) {
+			break
+		}
+		switch c := b[i]; {
+		case c == '"':
+			return i + 1, nil
+		case c < 0x20:
+			return 0, fail(i, "control byte %#02x in a string", c)
+		case c == '\\':
+			n := escapeLen(b[i:])
+			if n == 0 {
+				return 0, fail(i, "broken escape in a string")
+			}
+			i += n - 1
+		}
+	}
+	return 0, fail(start, "the string is not closed")
+}
+
+// plain counts the bytes before the first that ends or escapes something in a string, or
+// must not stand in one. It looks at eight at a time: most of a transcript is strings,
+// and each is passed over several times.
+func plain(b []byte) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		quote, backslash := x^('"'*ones), x^('\\'*ones)
+		// In each term the high bit of a byte is set if the byte is below 0x20, or zero;
+		// above the first such byte there may be false ones.
+		if found := ((x-0x20*ones)&^x | (quote-ones)&^quote | (backslash-ones)&^backslash) & highs; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c < 0x20 || c == '"' || c == '\\' {
+			break
+		}
+	}
+	return i
+}
+
+// escapeLen returns the length of the escape that b begins with, 0 if it is none.
+func escapeLen(b []byte) int {
+	if len(b) < 2 {
+		return 0
+	}
+	switch b[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+	default:
+		return 0
+	}
+	if _, ok := hex4(b); !ok {
+		return 0
+	}
+	return 6
 }
