@@ -223,6 +223,9 @@ func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Tran
 		if o.staged, err = im.stage(t); err != nil {
 			return out, err
 		}
+		if b.Transcript == file {
+			o.opened = t
+		}
 		defer func() { o.staged.Discard(); o.staged.Close() }()
 		s, _, err := o.staged.Session()
 		if err != nil {

@@ -38,6 +38,7 @@ type Options struct {
 	describe func(*schema.Session)
 	progress func(messages int)
 	staged   *store.Conversation // home of the first segment, to be published; nil if all are
+	opened   *inject.Transcript  // with staged: the transcript, from its beginning
 }
 
 // Ingested says what a capture did.
@@ -226,11 +227,13 @@ type reading struct {
 // ingestMain captures the session's own messages, and those of sub-agents that have
 // no transcript of their own.
 func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID string, b *Binding, in *reading) error {
-	t, again, err := c.readOn(agent, b.Transcript, in.from, continues(in.segments))
-	if err != nil {
-		return err
+	t, again, err := in.o.opened, true, error(nil)
+	if t == nil || in.from.Offset > 0 || continues(in.segments) {
+		if t, again, err = c.readOn(agent, b.Transcript, in.from, continues(in.segments)); err != nil {
+			return err
+		}
+		defer t.Close()
 	}
-	defer t.Close()
 	r, err := c.routerFor(t, b, in, again)
 	if err != nil {
 		return err
