@@ -231,9 +231,9 @@ func (r Registry) removedFrom(key string) (places []Place, err error) {
 	return places, nil
 }
 
-// made reports whether a session holds nothing that the user said, but only what the
-// sources of the conversations say, too.
-func (s *Session) made() bool { return !s.Skipped && !s.Wanted && len(s.Removed) == 0 }
+// byUser reports whether a session holds a decision of the user's. The rest can be found
+// again: the sources of the conversations say it, too.
+func (s *Session) byUser() bool { return s.Skipped || s.Wanted || len(s.Removed) > 0 }
 
 // write replaces a file of the registry.
 func (r Registry) write(name string, b []byte) error { return r.replace(name, b, atomicfile.Calls{}) }
@@ -266,14 +266,13 @@ func (r Registry) Update(agent, nativeID string, f func(*Session)) error {
 		if err != nil {
 			return err
 		}
-		told := !s.made()
+		durable := s.byUser()
 		f(&s)
 		after, err := json.Marshal(s)
 		if err != nil || string(before) == string(after) {
 			return err
 		}
-		calls := atomicfile.Calls{NoSync: s.made() && !told}
-		return r.replace(r.file(agent, nativeID), after, calls)
+		return r.replace(r.file(agent, nativeID), after, atomicfile.Calls{NoSync: !durable && !s.byUser()})
 	})
 }
 
