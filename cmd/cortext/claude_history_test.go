@@ -83,7 +83,7 @@ func TestClaudeHistories(t *testing.T) {
 			budget[1] = "8000"
 		}
 		printed := s.run("cortext", append([]string{"resume", c.title, "--print"}, budget...)...)
-		if pieces := strings.Contains(printed, " is an excerpt of what was said and done. "); pieces != (c.title == "pieces") || !pieces && len(printed) < c.size/6 {
+		if pieces := strings.Contains(printed, "An excerpt of the history follows, oldest first."); pieces != (c.title == "pieces") || !pieces && len(printed) < c.size/6 {
 			t.Fatalf("%s: the payload has %d bytes", c.title, len(printed))
 		}
 		var p, room struct{ Tokens, Budget int } // as long as the model is not known

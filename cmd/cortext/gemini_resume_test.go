@@ -138,7 +138,7 @@ func TestGeminiHistories(t *testing.T) {
 		if n := len(s.chats()); n != len(files)+1 {
 			t.Errorf("%s: sessions: %v", c.title, s.chats())
 		}
-		if !pieces && len(printed) < c.size/3 || pieces != strings.Contains(printed, " is an excerpt of what was said and done. ") {
+		if !pieces && len(printed) < c.size/3 || pieces != strings.Contains(printed, "An excerpt of the history follows, oldest first.") {
 			t.Errorf("%s: the payload has %d bytes", c.title, len(printed))
 		}
 		for _, text := range c.texts {

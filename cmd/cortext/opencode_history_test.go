@@ -47,7 +47,7 @@ func TestOpenCodeHistories(t *testing.T) {
 			args[len(args)-1] = "8000"
 		}
 		printed := s.run("cortext", append(args, "--print")...)
-		if pieces := strings.Contains(printed, " is an excerpt of what was said and done. "); pieces != (c.title == "pieces") || !pieces && len(printed) < c.size/6 {
+		if pieces := strings.Contains(printed, "An excerpt of the history follows, oldest first."); pieces != (c.title == "pieces") || !pieces && len(printed) < c.size/6 {
 			t.Fatalf("%s: the payload has %d bytes", c.title, len(printed))
 		}
 		asked := len(s.server.Main())
