@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -58,6 +60,9 @@ type app struct {
 // signal has the signal's, but for one that was asking a question: Ctrl-C there means
 // no, with exit code 1.
 func Main(ctx context.Context, p Process) int {
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // else the user has set one
+		debug.SetMemoryLimit(softMemory)
+	}
 	a := &app{in: p.In, out: p.Out, errw: p.Err, agents: p.Agents, interrupts: p.Interrupts}
 	root := a.rootCommand()
 	root.SetArgs(p.Args)
@@ -77,6 +82,10 @@ func Main(ctx context.Context, p Process) int {
 	}
 	return code
 }
+
+// softMemory is from how many bytes on garbage is collected more often: a transcript may
+// have a line of 100 MB, of which there are several copies on its way.
+const softMemory = 384 << 20
 
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{

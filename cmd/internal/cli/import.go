@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -58,54 +61,77 @@ func (a *app) runImport(cmd *cobra.Command, files []string, o importOptions) err
 		return err
 	}
 	defer a.close(cmd.Context(), w)
-	p := progress{a: a, show: isTerminal(a.errw)}
-	o.Progress = p.update
-	im, err := w.NewImporter(o.ImportOptions)
-	if err != nil {
+	r := importRun{app: a, importOptions: o, progress: progress{out: a.errw, now: w.Env.Now, show: isTerminal(a.errw)}}
+	o.Progress = r.progress.update
+	if r.im, err = w.NewImporter(o.ImportOptions); err != nil {
 		return err
 	}
-	return w.Store.Batch(func() error { return a.importFiles(cmd, w, im, files, &p, o) })
+	defer func() { a.warnBeyond(w, r.warned) }()
+	return w.Store.Batch(func() error { return r.files(cmd.Context(), files) })
 }
 
-func (a *app) importFiles(cmd *cobra.Command, w *flow.Workspace, im *capture.Importer, files []string, p *progress, o importOptions) error {
-	failed, tried := 0, 0
-	var said []string
-	defer func() { a.warnBeyond(w, said) }()
-	for _, file := range files {
-		agent, paths, err := im.Transcripts(a.file(file))
-		if err != nil {
-			if tried, failed = tried+1, failed+1; len(files) == 1 {
-				return err
-			}
-			a.report(err)
-		}
-		for _, path := range paths {
-			got, err := im.File(cmd.Context(), agent, path)
-			p.clear()
-			tried++
-			var empty *capture.EmptyError
-			switch {
-			case errors.Is(err, context.Canceled):
-				return errors.New("stopped: what was captured so far is kept, the same command goes on from there")
-			case errors.As(err, &empty) && o.Agent == "": // the agent began it, and nothing was said
-				if len(paths) == 1 {
-					a.warn(err.Error() + ": there is nothing to capture")
-				}
-			case err != nil && len(files) == 1 && len(paths) == 1:
-				return err
-			case err != nil:
-				failed++
-				a.report(err)
-			default:
-				said = append(said, got.Warnings...)
-				if err := a.printImported(got, o.json); err != nil {
-					return err
-				}
-			}
-		}
+// An importRun is one call of import.
+type importRun struct {
+	*app
+	importOptions
+	im            *capture.Importer
+	progress      progress
+	tried, failed int
+	alone         bool     // one file was named
+	warned        []string // warnings that were printed
+}
+
+func (r *importRun) files(ctx context.Context, files []string) error {
+	r.alone = len(files) == 1
+	for i := range files {
+		files[i] = r.file(files[i])
 	}
-	if failed > 0 {
-		return fmt.Errorf("%d of %d transcripts were not imported", failed, tried)
+	r.progress.start(files)
+	for _, file := range files {
+		if err := r.oneFile(ctx, file); err != nil {
+			return err
+		}
+		r.progress.next(file)
+	}
+	if r.failed > 0 {
+		return fmt.Errorf("%d of %d transcripts were not imported", r.failed, r.tried)
+	}
+	return nil
+}
+
+// oneFile imports what is in a file. An error ends the command.
+func (r *importRun) oneFile(ctx context.Context, file string) error {
+	agent, paths, err := r.im.Transcripts(file)
+	if err != nil {
+		r.tried, r.failed = r.tried+1, r.failed+1
+		if r.alone {
+			return err
+		}
+		r.report(err)
+	}
+	for _, path := range paths {
+		got, err := r.im.File(ctx, agent, path)
+		r.progress.clear()
+		r.tried++
+		var empty *capture.EmptyError
+		switch {
+		case errors.Is(err, context.Canceled):
+			return errors.New("stopped: what was captured so far is kept, the same command goes on from there")
+		case errors.As(err, &empty) && r.Agent == "": // the agent began it, and nothing was said
+			if len(paths) == 1 {
+				r.warn(err.Error() + ": there is nothing to capture")
+			}
+		case err != nil && r.alone && len(paths) == 1:
+			return err
+		case err != nil:
+			r.failed++
+			r.report(err)
+		default:
+			r.warned = append(r.warned, got.Warnings...)
+			if err := r.printImported(got, r.json); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -137,31 +163,75 @@ func importedOf(got *capture.Imported) imported {
 	return imported{got.ID, got.Path, got.Agent, got.Messages, got.Tools, got.Appended, got.Skipped, got.Subagents, append([]string{}, got.Warnings...)}
 }
 
-// progress shows on a terminal how far a long import is.
+// A progress shows on a terminal how far a long import is.
 type progress struct {
-	a       *app
-	show    bool
-	percent int64
+	out  io.Writer
+	now  func() time.Time
+	show bool
+
+	files, done   int   // files in all, and those that are done
+	bytes, passed int64 // of all files, and of those that are done
+	began, last   time.Time
+	shown         bool
 }
 
-// progressFrom is the size in bytes from which progress is worth a line.
-const progressFrom = 1 << 20
+const (
+	progressAfter = 500 * time.Millisecond // an import that takes longer shows how far it is
+	progressEvery = 100 * time.Millisecond
+)
 
-func (p *progress) update(file string, done, total int64) {
-	if !p.show || total < progressFrom {
+// start begins to count files, of which each is looked at for its size.
+func (p *progress) start(files []string) {
+	if !p.show {
 		return
 	}
-	percent := done * 100 / total
-	if percent == p.percent {
-		return
+	p.began, p.files = p.now(), len(files)
+	for _, file := range files {
+		p.bytes += fileSize(file)
 	}
-	p.percent = percent
-	fmt.Fprintf(p.a.errw, "\r\x1b[K%3d %% of %s", percent, oneLine(file))
 }
 
+// next notes that a file is done.
+func (p *progress) next(file string) {
+	if p.show {
+		p.done++
+		p.passed += fileSize(file)
+	}
+}
+
+func fileSize(file string) int64 {
+	info, err := os.Stat(file)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// update shows how far the import is, with so many bytes of a file done.
+func (p *progress) update(_ string, done, _ int64) {
+	now := p.now()
+	if !p.show || now.Sub(p.began) < progressAfter || now.Sub(p.last) < progressEvery {
+		return
+	}
+	p.last, p.shown = now, true
+	fmt.Fprint(p.out, "\r\x1b[K"+p.line(now.Sub(p.began), min(p.passed+done, p.bytes)))
+}
+
+// line is what is shown after some time, with so many bytes done.
+func (p *progress) line(took time.Duration, done int64) string {
+	const mega = 1 << 20
+	text := fmt.Sprintf("%d of %d files, %d of %d MB", p.done, p.files, done/mega, p.bytes/mega)
+	if done > 0 {
+		left := time.Duration(float64(took) * float64(p.bytes-done) / float64(done))
+		text += fmt.Sprintf(", %s left", max(left.Round(time.Second), time.Second))
+	}
+	return text
+}
+
+// clear takes the line away, for what is printed next.
 func (p *progress) clear() {
-	if p.percent > 0 {
-		fmt.Fprint(p.a.errw, "\r\x1b[K")
+	if p.shown {
+		fmt.Fprint(p.out, "\r\x1b[K")
 	}
-	p.percent = 0
+	p.shown = false
 }

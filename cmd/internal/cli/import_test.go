@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestProgress: what a long import shows on a terminal, and that a short one shows nothing.
+func TestProgress(t *testing.T) {
+	dir := t.TempDir()
+	files := []string{filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "gone")}
+	for i, size := range []int64{10 << 20, 30 << 20} {
+		if err := os.WriteFile(files[i], nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(files[i], size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := time.Unix(0, 0)
+	var out bytes.Buffer
+	p := progress{out: &out, now: func() time.Time { return now }, show: true}
+	p.start(files)
+	want := func(text string) {
+		t.Helper()
+		if got := out.String(); got != text {
+			t.Errorf("after %v: %q, want %q", now.Sub(p.began), got, text)
+		}
+		out.Reset()
+	}
+	p.update("a", 5<<20, 10<<20)
+	p.clear()
+	want("")
+	now = now.Add(5 * time.Second)
+	p.update("a", 10<<20, 10<<20)
+	p.update("a", 10<<20, 10<<20) // too soon
+	want("\r\x1b[K0 of 3 files, 10 of 40 MB, 15s left")
+	p.clear()
+	p.clear()
+	want("\r\x1b[K")
+	p.next(files[0])
+	now = now.Add(15 * time.Second)
+	p.update("b", 30<<20, 30<<20)
+	want("\r\x1b[K1 of 3 files, 40 of 40 MB, 1s left")
+
+	p = progress{out: &out, now: p.now}
+	p.start(files)
+	now = now.Add(time.Hour)
+	p.update("a", 1, 2)
+	p.next("a")
+	p.clear()
+	want("")
+}
