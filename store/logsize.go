@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 )
 
 // MessagesLog is the name of the log of messages in a conversation's folder, with that
@@ -31,4 +32,42 @@ func (s *Store) LogSize(folder string) (int64, error) {
 // HasRecords reports whether one of the logs in a conversation's folder is not empty.
 func (s *Store) HasRecords(folder string) bool {
 	return checkConversationPath(folder) == nil && s.isFolder(folder+"/"+sessionDir) && !s.emptied(folder+"/"+sessionDir)
+}
+
+// LookAt tells how the logs of a conversation's folder look, with those of its sub-agents:
+// which files they are, how long, and changed when. It opens none of them. The answer is
+// "" where messages.jsonl or session.json is missing, and can only be compared with another
+// answer.
+func (s *Store) LookAt(name string) string {
+	var b strings.Builder
+	look := func(dir string) bool {
+		for _, log := range []string{messagesFile, toolsFile} {
+			info, err := s.root.Lstat(dir + "/" + log)
+			if err != nil && (log == messagesFile || !errors.Is(err, fs.ErrNotExist)) {
+				return false
+			}
+			if err == nil {
+				fmt.Fprintf(&b, "%d %d %d\n", inode(info), info.Size(), info.ModTime().UnixNano())
+			}
+		}
+		return true
+	}
+	dir := name + "/" + sessionDir
+	if there, err := s.Exists(dir + "/" + sessionFile); err != nil || !there || checkConversationPath(name) != nil || !look(dir) {
+		return ""
+	}
+	if gone, err := s.missing(dir + "/" + subagentsDir); gone || err != nil {
+		return b.String()
+	}
+	entries, err := s.readDir(dir + "/" + subagentsDir)
+	for _, e := range entries {
+		if e.IsDir() {
+			fmt.Fprintf(&b, "%s\n", e.Name())
+			_ = look(dir + "/" + subagentsDir + "/" + e.Name())
+		}
+	}
+	if err != nil {
+		return ""
+	}
+	return b.String()
 }

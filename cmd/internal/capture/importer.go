@@ -26,6 +26,7 @@ type ImportOptions struct {
 	Agent    string // the format; empty: found out from the content
 	Type     string // of new conversations; empty: that of the first /workspace command, else chat
 	Title    string // of new conversations; empty: made from the messages
+	Program  string // which cortext this is; empty: nothing is known of earlier imports
 	Progress func(file string, done, total int64)
 }
 
@@ -40,15 +41,19 @@ type Imported struct {
 	Skipped   int // messages of this run that were there already
 	Subagents int // conversations of sub-agents that came with it
 	Warnings  []string
+
+	waiting bool // not all of it is in the work tree
 }
 
 // An Importer captures transcripts that are named: an import is an ingest from the
 // beginning, into a new conversation if the session has none.
 type Importer struct {
-	c      *Capture
-	opts   ImportOptions
-	closed []store.Entry                 // conversations whose sources cannot be known
-	here   map[native][]registry.Segment // of the sessions of the conversations that were here
+	c       *Capture
+	opts    ImportOptions
+	closed  []store.Entry                 // conversations whose sources cannot be known
+	here    map[native][]registry.Segment // of the sessions of the conversations that were here
+	sound   map[string]store.Entry        // those in the work tree that are not damaged, by path
+	imports imports
 }
 
 // A native names a native session.
@@ -79,20 +84,18 @@ func (c *Capture) NewImporter(opts ImportOptions) (*Importer, error) {
 	if _, ok := c.ws.Agent(opts.Agent); opts.Agent != "" && !ok {
 		return nil, &AgentError{Agent: opts.Agent, Known: c.ws.AgentNames()}
 	}
-	im := &Importer{c: c, opts: opts, here: map[native][]registry.Segment{}}
+	im := &Importer{c: c, opts: opts, here: map[native][]registry.Segment{}, sound: map[string]store.Entry{}}
 	all, err := c.entries()
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range all {
-		for _, src := range e.Session.Sources {
-			of := native{src.Agent, src.NativeID}
-			im.here[of] = append(im.here[of], registry.Segment{Path: e.Path, ID: e.Session.ID, From: src.From})
-		}
 		if slices.ContainsFunc(e.Damage, func(d store.Damage) bool { return d.Kind == store.Newer || d.Kind == store.NotRegular }) {
 			im.closed = append(im.closed, e)
 		}
 	}
+	im.know(all)
+	im.readImports()
 	if c.scan == nil { // so that each file does not read all conversations
 		c.scan = &scan{all: func() ([]store.Entry, error) { return all, nil }, seen: c.ws.Seen(), roots: map[string]map[string]bool{}, unwanted: map[string]unwanted{}}
 	}
@@ -104,6 +107,9 @@ func (im *Importer) Transcripts(file string) (agent inject.Agent, paths []string
 	whole, _, of := strings.Cut(file, "#") // one transcript of a store of many
 	if _, err := os.Lstat(file); err == nil || !of {
 		whole, of = file, false
+	}
+	if agent, ok := im.knownAs(file); ok {
+		return agent, []string{file}, nil
 	}
 	f, _, err := inject.OpenFile(whole)
 	if err != nil {
@@ -139,32 +145,6 @@ func (im *Importer) detect(f *os.File, file string) (inject.Agent, error) {
 		}
 	}
 	return inject.Agent{}, &inject.FileError{File: file, Why: fmt.Sprintf("is not a transcript of an agent that cortext reads (%s)", strings.Join(im.c.ws.AgentNames(), ", "))}
-}
-
-// File imports one transcript with those of its sub-agents. The user has named it:
-// a session that was skipped or removed is captured again.
-func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (*Imported, error) {
-	return im.file(ctx, agent, file, func(t *inject.Transcript) error {
-		gone, err := im.c.ws.RemovedSegments(agent.Name, t.NativeID)
-		if err != nil {
-			return err
-		}
-		b, ok := im.c.cached(agent.Name, t.NativeID)
-		if len(gone) > 0 || ok && slices.ContainsFunc(b.Segments, func(s Segment) bool { return s.Removed }) {
-			if err := im.c.Forgotten(agent.Name, t.NativeID); err != nil {
-				return err
-			}
-		}
-		return errors.Join(im.c.ws.Unskip(agent.Name, t.NativeID), im.c.ws.BringBack(ctx, agent.Name, t.NativeID, beginnings(t), im.here[native{agent.Name, t.NativeID}]), im.c.want(agent, t, file))
-	})
-}
-
-// beginnings are the places in a session where a later segment of it may begin.
-func beginnings(t *inject.Transcript) (froms []string) {
-	for _, cmd := range t.Commands {
-		froms = append(froms, cmd.PromptID, messageFrom+cmd.Message)
-	}
-	return froms
 }
 
 func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, asked func(*inject.Transcript) error) (out *Imported, err error) {
@@ -241,6 +221,7 @@ func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Tran
 	}
 	out.Appended, out.Skipped, out.Subagents = done.Appended, max(t.Messages-done.Appended, 0), done.Subagents
 	out.addWarnings(done)
+	out.waiting = len(done.Waiting) > 0 || done.Taken > 0
 	conv, err := im.c.ws.Conversation(b.CurrentSegment().Path)
 	if err != nil {
 		return out, err

@@ -62,12 +62,26 @@ func (a *app) runImport(cmd *cobra.Command, files []string, o importOptions) err
 	}
 	defer a.close(cmd.Context(), w)
 	r := importRun{app: a, importOptions: o, progress: progress{out: a.errw, now: w.Env.Now, show: isTerminal(a.errw)}}
-	o.Progress = r.progress.update
+	o.Progress, o.Program = r.progress.update, thisProgram()
 	if r.im, err = w.NewImporter(o.ImportOptions); err != nil {
 		return err
 	}
+	defer r.im.Close()
 	defer func() { a.warnBeyond(w, r.warned) }()
 	return w.Store.Batch(func() error { return r.files(cmd.Context(), files) })
+}
+
+// thisProgram tells this build of cortext from others; "" if it cannot be told.
+func thisProgram() string {
+	file, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano())
 }
 
 // An importRun is one call of import.

@@ -1,0 +1,185 @@
+package capture
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cortext/cmd/internal/registry"
+	"cortext/inject"
+	"cortext/store"
+)
+
+// importsName is the file of the cache that knows what was imported.
+const importsName = "imports.json"
+
+// imports are the transcripts that were imported, by their absolute paths, so that an
+// import of what has not changed looks at its files and opens none. A file counts as
+// unchanged if its length and the time of its last change are what they were; a log must
+// also be the same file, since git replaces files.
+type imports struct {
+	Program string                `json:"program"` // that imported them: another may find more in them
+	Files   map[string]importedAs `json:"files"`
+	changed bool
+}
+
+// An importedAs says what an import made of a transcript.
+type importedAs struct {
+	Transcript string   `json:"transcript"` // how it looked, with those of its sub-agents
+	Logs       string   `json:"logs"`       // how they looked afterwards
+	NativeID   string   `json:"native_id"`
+	Result     Imported `json:"result"`
+}
+
+// File imports one transcript with those of its sub-agents. The user has named it:
+// a session that was skipped or removed is captured again.
+func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (*Imported, error) {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	look := im.lookAt(agent, abs)
+	if was, err := im.unchanged(agent, abs, look); was != nil || err != nil {
+		return was, err
+	}
+	nativeID := ""
+	out, err := im.file(ctx, agent, file, func(t *inject.Transcript) error {
+		nativeID = t.NativeID
+		gone, err := im.c.ws.RemovedSegments(agent.Name, t.NativeID)
+		if err != nil {
+			return err
+		}
+		b, ok := im.c.cached(agent.Name, t.NativeID)
+		if len(gone) > 0 || ok && slices.ContainsFunc(b.Segments, func(s Segment) bool { return s.Removed }) {
+			if err := im.c.Forgotten(agent.Name, t.NativeID); err != nil {
+				return err
+			}
+		}
+		return errors.Join(im.c.ws.Unskip(agent.Name, t.NativeID), im.c.ws.BringBack(ctx, agent.Name, t.NativeID, beginnings(t), im.here[native{agent.Name, t.NativeID}]), im.c.want(agent, t, file))
+	})
+	if err == nil {
+		im.keep(abs, look, nativeID, out)
+	}
+	return out, err
+}
+
+// beginnings are the places in a session where a later segment of it may begin.
+func beginnings(t *inject.Transcript) (froms []string) {
+	for _, cmd := range t.Commands {
+		froms = append(froms, cmd.PromptID, messageFrom+cmd.Message)
+	}
+	return froms
+}
+
+// readImports reads what the cache knows of earlier imports by the same program.
+func (im *Importer) readImports() {
+	im.imports = imports{}
+	b, ok := im.c.ws.Store.ReadCache(importsName)
+	if !ok || json.Unmarshal(b, &im.imports) != nil || im.imports.Program != im.opts.Program || im.imports.Files == nil {
+		im.imports = imports{Program: im.opts.Program, Files: map[string]importedAs{}}
+	}
+}
+
+// Close keeps what is known of the imports for the next one. A failure costs that one
+// time only.
+func (im *Importer) Close() {
+	if !im.imports.changed || im.opts.Program == "" {
+		return
+	}
+	if b, err := json.Marshal(im.imports); err == nil {
+		_ = im.c.ws.Store.WriteCache(importsName, b)
+	}
+}
+
+// lookAt tells how a transcript looks, with those of its sub-agents; "" if it is not a
+// file of its own.
+func (im *Importer) lookAt(agent inject.Agent, file string) string {
+	if agent.Transcripts != nil {
+		return "" // a store of many
+	}
+	subs, err := agent.Subagents(file)
+	if err != nil {
+		return ""
+	}
+	var b strings.Builder
+	for i := range len(subs) + 1 {
+		name := file
+		if i > 0 {
+			name = subs[i-1].Path
+		}
+		info, err := os.Lstat(name)
+		if err != nil || !info.Mode().IsRegular() {
+			return ""
+		}
+		fmt.Fprintf(&b, "%s %d %d\n", filepath.Base(name), info.Size(), info.ModTime().UnixNano())
+	}
+	return b.String()
+}
+
+// knownAs returns the agent of a transcript that has not changed since it was imported.
+func (im *Importer) knownAs(file string) (agent inject.Agent, ok bool) {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return agent, false
+	}
+	was, ok := im.imports.Files[abs]
+	if !ok || im.opts.Agent != "" && im.opts.Agent != was.Result.Agent {
+		return agent, false
+	}
+	agent, ok = im.c.ws.Agent(was.Result.Agent)
+	return agent, ok && im.lookAt(agent, abs) == was.Transcript
+}
+
+// unchanged returns what the last import of a transcript found, if there is nothing for
+// another to do: neither the transcript nor the logs have changed, and the user has said
+// nothing of the session since.
+func (im *Importer) unchanged(agent inject.Agent, file, look string) (*Imported, error) {
+	was, ok := im.imports.Files[file]
+	if !ok || look == "" || was.Transcript != look || was.Result.Agent != agent.Name {
+		return nil, nil
+	}
+	e, ok := im.sound[was.Result.Path]
+	if !ok || e.Session.ID != was.Result.ID || im.c.ws.Store.LookAt(e.Path) != was.Logs {
+		return nil, nil
+	}
+	s, err := im.c.ws.Registry.Session(agent.Name, was.NativeID)
+	if err != nil || s.Skipped || len(s.Removed) > 0 {
+		return nil, err
+	}
+	gone, err := im.c.ws.RemovedSegments(agent.Name, was.NativeID)
+	if err != nil || len(gone) > 0 {
+		return nil, err
+	}
+	out := was.Result
+	return &out, nil
+}
+
+// keep remembers what an import made of a transcript, if all of it is in the work tree.
+func (im *Importer) keep(file, look, nativeID string, out *Imported) {
+	logs := im.c.ws.Store.LookAt(out.Path)
+	if look == "" || logs == "" || out.waiting {
+		return
+	}
+	now := *out
+	now.Appended, now.Skipped = 0, out.Appended+out.Skipped
+	im.imports.Files[file] = importedAs{look, logs, nativeID, now}
+	im.imports.changed = true
+}
+
+// know sorts the conversations that there are when an import begins.
+func (im *Importer) know(all []store.Entry) {
+	for _, e := range all {
+		for _, src := range e.Session.Sources {
+			of := native{src.Agent, src.NativeID}
+			im.here[of] = append(im.here[of], registry.Segment{Path: e.Path, ID: e.Session.ID, From: src.From})
+		}
+		if !e.Waiting && len(e.Twins)+len(e.Damage) == 0 {
+			im.sound[e.Path] = e
+		}
+	}
+}
