@@ -196,7 +196,7 @@ func (h *history) call(p schema.Part, excerpted bool) item {
 				text = withoutEnvelope(text)
 			}
 			if text != "" {
-				it.parts = append(it.parts, excerpt.Text{Kind: excerpt.Output, Text: text, Why: complaint(&t, text)})
+				it.parts = append(it.parts, excerpt.Text{Kind: excerpt.Output, Text: text, Why: complaint(&t, text), Again: again(&t)})
 			}
 		}
 	}

@@ -89,3 +89,10 @@ func complaint(t *schema.Tool, output string) excerpt.Span {
 	}
 	return excerpt.Span{From: from, To: from + min(len(line), longestKey)}
 }
+
+// again reports whether what a call gave back can be had again: files and searches, but
+// not what a command said.
+func again(t *schema.Tool) bool {
+	k := schema.KindOf(t.Name)
+	return k == schema.ReadTool || k == schema.LookupTool
+}

@@ -8,16 +8,18 @@ import (
 )
 
 // The shares of the tokens in percent. All that was said is included where it has no more
-// than allShare. Else it has saidShare: spineShare of that is for what the user asked and the last answers. Of the
-// rest, failedShare is for the latest calls that failed, and lineShare for the lines
-// of the latest calls. Where all that was said fits, reportShare of what is left is for
-// what calls gave back that reads like speech.
+// than allShare. Else it has saidShare: spineShare of that is for what the user asked and
+// the last answers. Of the rest, failedShare is for the latest calls that failed, and
+// lineShare for the lines of the latest calls. Where all that was said fits, reportShare
+// of what is left is for what calls gave back that reads like speech; a text of which
+// speechShare does is a document.
 const (
 	saidShare   = 78
 	allShare    = 90
 	spineShare  = 92
 	failedShare = 3
-	reportShare = 10
+	speechShare = 50
+	reportShare = 15
 	lineShare   = 4
 )
 
@@ -152,21 +154,45 @@ func (c *chooser) done() {
 	c.lines(c.used + c.Tokens*lineShare/100)
 }
 
-// reports includes what reads like speech of what calls gave back, the latest first: reports,
-// descriptions of tasks, comments.
+// reports includes what reads like speech of what calls gave back and cannot be had again:
+// descriptions of tasks, reports, answers of programs. Of each turn, the latest first, the
+// first such texts come first: they tell what is to be done.
 func (c *chooser) reports() {
 	room := (c.Tokens - c.used) * reportShare / 100
 	limit := c.used + room
-	for i := range slices.Backward(c.texts) {
-		t := &c.texts[i]
-		if t.Kind != Output {
+	for i, end := len(c.sections)-1, len(c.sections); i >= 0; i-- {
+		if i > 0 && c.sections[i-1].Turn == c.sections[i].Turn {
 			continue
 		}
-		most := c.used + room/3
-		for j, s := range t.segments {
-			if !s.aside && reads(t.Text.Text[s.from:s.to]) && !c.include(i, j, j, min(limit, most)) {
-				break
+		for k := c.first[i]; k < c.first[end]; k++ {
+			if !c.texts[k].Again {
+				c.report(k, min(limit, c.used+room/3))
 			}
+		}
+		end = i
+	}
+	for i := range slices.Backward(c.texts) {
+		c.report(i, min(limit, c.used+room/3))
+	}
+}
+
+// report includes a document from its beginning on, and of other texts the lines that read
+// like speech, until limit tokens are used.
+func (c *chooser) report(i, limit int) {
+	t := &c.texts[i]
+	if t.Kind != Output {
+		return
+	}
+	speech := 0
+	for _, s := range t.segments {
+		if reads(t.Text.Text[s.from:s.to]) {
+			speech += s.to - s.from
+		}
+	}
+	document := !t.Again && speech*100 >= len(t.Text.Text)*speechShare
+	for j, s := range t.segments {
+		if !s.aside && (document || reads(t.Text.Text[s.from:s.to])) && !c.include(i, j, j, limit) {
+			return
 		}
 	}
 }
