@@ -99,8 +99,8 @@ func (h *history) sections(m *schema.Message) (all []section) {
 	return all
 }
 
-// items takes m apart, its calls where its blocks put them. An excerpt has no times, and
-// nothing that says nothing.
+// items takes m apart, its calls where its blocks put them. An excerpt leaves out times and
+// what agents add to outputs.
 func (h *history) items(m *schema.Message, excerpted bool) []item {
 	heading := " " + role(m.Role)
 	if t := m.Timestamp.Time(); !excerpted && !t.IsZero() {

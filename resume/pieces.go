@@ -41,9 +41,9 @@ var oldText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"(?:old_string|oldString)":"((?:[^"\\]|\\.)*)`)
 })
 
-// withoutEnvelope is an output without what an agent puts around it and what says nothing:
-// Gemini CLI repeats the command and lists what there was none of, and Claude Code reminds
-// its model of rules and tells it to wait after a refusal.
+// withoutEnvelope strips what an agent adds to an output. Gemini CLI repeats the command
+// and lists what there was none of. Claude Code reminds its model of rules behind each file
+// that it reads, and tells it to wait after a refusal.
 func withoutEnvelope(output string) string {
 	if rest, ok := strings.CutPrefix(output, refusal); ok {
 		return strings.TrimPrefix(rest, refused)
@@ -90,8 +90,8 @@ func complaint(t *schema.Tool, output string) excerpt.Span {
 	return excerpt.Span{From: from, To: from + min(len(line), longestKey)}
 }
 
-// again reports whether what a call gave back can be had again: files and searches, but
-// not what a command said.
+// again reports whether an agent can get the output of a call again: it can read files and
+// search, but what a command said may be different the next time.
 func again(t *schema.Tool) bool {
 	k := schema.KindOf(t.Name)
 	return k == schema.ReadTool || k == schema.LookupTool

@@ -28,7 +28,7 @@ type Text struct {
 	Text  string
 	Aside []Span // of Text, in order: included only where there is room for all else
 	Why   Span   // of Text: the line that says why a call failed, which stands with its call
-	Again bool   // an Output that can be had again, such as that of a file
+	Again bool   // of an Output: the agent can get it again, such as the text of a file
 }
 
 // A Span is the bytes of a text from From to before To; none if they are equal.
