@@ -47,7 +47,7 @@ func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (
 	if was, err := im.unchanged(agent, abs, look); was != nil || err != nil {
 		return was, err
 	}
-	nativeID := ""
+	nativeID, warned := "", im.c.warned
 	out, err := im.file(ctx, agent, file, func(t *inject.Transcript) error {
 		nativeID = t.NativeID
 		gone, err := im.c.ws.RemovedSegments(agent.Name, t.NativeID)
@@ -62,7 +62,7 @@ func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (
 		}
 		return errors.Join(im.c.ws.Unskip(agent.Name, t.NativeID), im.c.ws.BringBack(ctx, agent.Name, t.NativeID, beginnings(t), im.here[native{agent.Name, t.NativeID}]), im.c.want(agent, t, file))
 	})
-	if err == nil {
+	if err == nil && im.c.warned == warned { // else the next import tries again
 		im.keep(abs, look, nativeID, out)
 	}
 	return out, err
