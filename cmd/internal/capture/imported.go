@@ -146,8 +146,12 @@ func (im *Importer) unchanged(agent inject.Agent, file, look string) (*Imported,
 		return nil, nil
 	}
 	for path, logs := range was.Logs {
-		if e, ok := im.sound[path]; !ok || im.c.ws.Store.LookAt(e.Path) != logs {
+		e, ok := im.sound[path]
+		if !ok || im.c.ws.Store.LookAt(path) != logs {
 			return nil, nil
+		}
+		if gone, err := im.c.ws.ConversationRemoved(e.Session.ID); err != nil || gone { // with sessions that nobody there knew of
+			return nil, err
 		}
 	}
 	s, err := im.c.ws.Registry.Session(agent.Name, was.NativeID)
