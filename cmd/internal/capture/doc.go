@@ -43,6 +43,7 @@ type Capture struct {
 	ws *workspace.Workspace
 
 	warnings []string // see TakeWarnings
+	warned   int      // how often there was something to warn of
 
 	scan      *scan // what is known while many sessions are looked at
 	rootNoted bool  // see noteRoot

@@ -30,10 +30,10 @@ type imports struct {
 
 // An importedAs says what an import made of a transcript.
 type importedAs struct {
-	Transcript string   `json:"transcript"` // how it looked, with those of its sub-agents
-	Logs       string   `json:"logs"`       // how they looked afterwards
-	NativeID   string   `json:"native_id"`
-	Result     Imported `json:"result"`
+	Transcript string            `json:"transcript"` // how it looked, with those of its sub-agents
+	Logs       map[string]string `json:"logs"`       // how they looked afterwards, by the path of the conversation
+	NativeID   string            `json:"native_id"`
+	Result     Imported          `json:"result"`
 }
 
 // File imports one transcript with those of its sub-agents. The user has named it:
@@ -47,7 +47,7 @@ func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (
 	if was, err := im.unchanged(agent, abs, look); was != nil || err != nil {
 		return was, err
 	}
-	nativeID := ""
+	nativeID, warned := "", im.c.warned
 	out, err := im.file(ctx, agent, file, func(t *inject.Transcript) error {
 		nativeID = t.NativeID
 		gone, err := im.c.ws.RemovedSegments(agent.Name, t.NativeID)
@@ -62,7 +62,7 @@ func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (
 		}
 		return errors.Join(im.c.ws.Unskip(agent.Name, t.NativeID), im.c.ws.BringBack(ctx, agent.Name, t.NativeID, beginnings(t), im.here[native{agent.Name, t.NativeID}]), im.c.want(agent, t, file))
 	})
-	if err == nil {
+	if err == nil && im.c.warned == warned { // else the next import tries again
 		im.keep(abs, look, nativeID, out)
 	}
 	return out, err
@@ -78,9 +78,8 @@ func beginnings(t *inject.Transcript) (froms []string) {
 
 // readImports reads what the cache knows of earlier imports by the same program.
 func (im *Importer) readImports() {
-	im.imports = imports{}
 	b, ok := im.c.ws.Store.ReadCache(importsName)
-	if !ok || json.Unmarshal(b, &im.imports) != nil || im.imports.Program != im.opts.Program || im.imports.Files == nil {
+	if !ok || im.opts.Program == "" || json.Unmarshal(b, &im.imports) != nil || im.imports.Program != im.opts.Program || im.imports.Files == nil {
 		im.imports = imports{Program: im.opts.Program, Files: map[string]importedAs{}}
 	}
 }
@@ -143,9 +142,17 @@ func (im *Importer) unchanged(agent inject.Agent, file, look string) (*Imported,
 	if !ok || look == "" || was.Transcript != look || was.Result.Agent != agent.Name {
 		return nil, nil
 	}
-	e, ok := im.sound[was.Result.Path]
-	if !ok || e.Session.ID != was.Result.ID || im.c.ws.Store.LookAt(e.Path) != was.Logs {
+	if e, ok := im.sound[was.Result.Path]; !ok || e.Session.ID != was.Result.ID || was.Logs[e.Path] == "" {
 		return nil, nil
+	}
+	for path, logs := range was.Logs {
+		e, ok := im.sound[path]
+		if !ok || im.c.ws.Store.LookAt(path) != logs {
+			return nil, nil
+		}
+		if gone, err := im.c.ws.ConversationRemoved(e.Session.ID); err != nil || gone { // with sessions that nobody there knew of
+			return nil, err
+		}
 	}
 	s, err := im.c.ws.Registry.Session(agent.Name, was.NativeID)
 	if err != nil || s.Skipped || len(s.Removed) > 0 {
@@ -161,14 +168,35 @@ func (im *Importer) unchanged(agent inject.Agent, file, look string) (*Imported,
 
 // keep remembers what an import made of a transcript, if all of it is in the work tree.
 func (im *Importer) keep(file, look, nativeID string, out *Imported) {
-	logs := im.c.ws.Store.LookAt(out.Path)
-	if look == "" || logs == "" || out.waiting {
+	if look == "" || len(out.segments) == 0 || out.partial {
 		return
 	}
+	logs := map[string]string{}
+	for _, s := range out.segments {
+		if logs[s.Path] = im.lookAtLogs(s); logs[s.Path] == "" {
+			return
+		}
+	}
 	now := *out
-	now.Appended, now.Skipped = 0, out.Appended+out.Skipped
+	now.Appended, now.Skipped, now.Subagents = 0, out.Appended+out.Skipped, 0
+	now.Warnings = slices.DeleteFunc(slices.Clone(out.Warnings), func(text string) bool { return slices.Contains(out.passing, text) })
 	im.imports.Files[file] = importedAs{look, logs, nativeID, now}
 	im.imports.changed = true
+}
+
+// lookAtLogs tells how the logs of a segment look; "" if they are not those that the
+// import wrote to: git may have replaced them since.
+func (im *Importer) lookAtLogs(s Segment) string {
+	conv, err := im.c.ws.Conversation(s.Path)
+	if err != nil {
+		return ""
+	}
+	defer conv.Close()
+	logs := im.c.ws.Store.LookAt(s.Path)
+	if !conv.Unchanged(s.Tree) {
+		return ""
+	}
+	return logs
 }
 
 // know sorts the conversations that there are when an import begins.

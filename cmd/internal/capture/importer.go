@@ -42,7 +42,9 @@ type Imported struct {
 	Subagents int // conversations of sub-agents that came with it
 	Warnings  []string
 
-	waiting bool // not all of it is in the work tree
+	segments []Segment // of the session, but for those that are removed
+	partial  bool      // not all of it is in the work tree, or it could not be read
+	passing  []string  // warnings of what this run did
 }
 
 // An Importer captures transcripts that are named: an import is an ingest from the
@@ -221,7 +223,8 @@ func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Tran
 	}
 	out.Appended, out.Skipped, out.Subagents = done.Appended, max(t.Messages-done.Appended, 0), done.Subagents
 	out.addWarnings(done)
-	out.waiting = len(done.Waiting) > 0 || done.Taken > 0
+	out.partial = len(done.Waiting) > 0 || done.Taken > 0
+	out.segments = slices.DeleteFunc(slices.Clone(b.Segments), func(s Segment) bool { return s.Removed })
 	conv, err := im.c.ws.Conversation(b.CurrentSegment().Path)
 	if err != nil {
 		return out, err
@@ -290,14 +293,19 @@ func (c *Capture) ingestStaged(ctx context.Context, agent inject.Agent, nativeID
 
 func (out *Imported) addWarnings(done Ingested) {
 	for _, s := range done.SetAside {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("%s: a torn tail of %d bytes is set aside in %s", s.File, s.Bytes, s.Kept))
+		out.warnNow(fmt.Sprintf("%s: a torn tail of %d bytes is set aside in %s", s.File, s.Bytes, s.Kept))
 	}
 	for _, why := range done.Waiting {
-		out.Warnings = append(out.Warnings, "messages wait in .workspace/local/kept: "+why)
+		out.warnNow("messages wait in .workspace/local/kept: " + why)
 	}
 	if len(done.Redacted) > 0 {
-		out.Warnings = append(out.Warnings, "secrets replaced: "+describeCounts(done.Redacted))
+		out.warnNow("secrets replaced: " + describeCounts(done.Redacted))
 	}
+}
+
+// warnNow warns of what is not so the next time.
+func (out *Imported) warnNow(text string) {
+	out.Warnings, out.passing = append(out.Warnings, text), append(out.passing, text)
 }
 
 // stage makes the conversation of a transcript, to be published when it is complete.
@@ -440,7 +448,7 @@ func (im *Importer) repair(conv *store.Conversation, out *Imported) error {
 		return err
 	}
 	for _, d := range damage {
-		out.Warnings = append(out.Warnings, d.Error()+": made again from what is left")
+		out.warnNow(d.Error() + ": made again from what is left")
 	}
 	_, err = im.c.ws.Finish(conv, workspace.Finishing{Recount: true})
 	return err
@@ -458,16 +466,24 @@ func (im *Importer) count(conv *store.Conversation, out *Imported) error {
 		if err == nil {
 			seen[t.ID] = true
 		} else {
-			out.Warnings = append(out.Warnings, err.Error())
+			out.warnOf(err)
 		}
 	}
 	out.Tools = len(seen)
 	for _, err := range conv.Messages() {
 		if err != nil {
-			out.Warnings = append(out.Warnings, err.Error())
+			out.warnOf(err)
 		}
 	}
 	return nil
+}
+
+// warnOf warns of an error in reading a log.
+func (out *Imported) warnOf(err error) {
+	out.Warnings = append(out.Warnings, err.Error())
+	if !errors.As(err, new(*store.Damage)) {
+		out.partial = true
+	}
 }
 
 func describeCounts(counts map[string]int) string {

@@ -273,3 +273,25 @@ func TestAnswerStillWritten(t *testing.T) {
 	}
 	wantLines(t, dir, 4)
 }
+
+// git takes messages between the writing of a log and the look at it that tells the next
+// import that nothing has changed.
+func TestLogReplacedAfterImport(t *testing.T) {
+	dir, home, _, file := setUp(t)
+	transcript(file, "s1", 0, 6)
+	im, err := openCapture(t, dir, home).NewImporter(ImportOptions{Program: "test"})
+	must(t, err)
+	look := im.lookAt(claude.Agent(), file)
+	out, err := im.file(context.Background(), claude.Agent(), file, func(*inject.Transcript) error { return nil })
+	must(t, err)
+	im.keep(file, look, "s1", out)
+	if len(im.imports.Files) != 1 {
+		t.Fatal("an import is not kept")
+	}
+	clear(im.imports.Files)
+	replaceLog(t, logOf(dir), 2)
+	im.keep(file, look, "s1", out)
+	if len(im.imports.Files) != 0 {
+		t.Errorf("kept: %v", im.imports.Files)
+	}
+}

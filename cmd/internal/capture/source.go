@@ -110,6 +110,7 @@ func EndOf(text string) string {
 
 // warn keeps a warning for [Capture.TakeWarnings].
 func (c *Capture) warn(text string) {
+	c.warned++
 	if !slices.Contains(c.warnings, text) {
 		c.warnings = append(c.warnings, text)
 	}

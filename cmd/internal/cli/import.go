@@ -81,7 +81,7 @@ func thisProgram() string {
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano())
+	return fmt.Sprintf("%s %d %d", file, info.Size(), info.ModTime().UnixNano()) // some file systems have one time for all
 }
 
 // An importRun is one call of import.

@@ -224,7 +224,9 @@ func (r *Root) Rename(from, to string) error {
 		return r.top.Rename(from, to)
 	}
 	if path.Dir(from) == path.Dir(to) {
-		return r.in(from, func(root *os.Root, base string) error { return root.Rename(base, path.Base(to)) })
+		return r.in(from, func(root *os.Root, base string) error {
+			return root.Rename(base, path.Join(path.Dir(base), path.Base(to)))
+		})
 	}
 	a, errA := r.use(path.Dir(from))
 	if errA == nil {

@@ -209,3 +209,36 @@ func TestConcurrent(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// TestMoved: a folder that was moved is still the one that was opened, and another in its
+// place is not.
+func TestMoved(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a folder that is open cannot be moved")
+	}
+	top := t.TempDir()
+	dir, moved := filepath.Join(top, "w"), filepath.Join(top, "moved")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	makeDirs(t, r, "a", "a/b", "c")
+	write(t, r, "a/b/f", "text")
+	if err := errors.Join(os.Rename(dir, moved), os.MkdirAll(filepath.Join(dir, "a", "b"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	from := "a/b/f"
+	for _, to := range []string{"a/b/g", "a/h", "c/h", "c/i", "i", "j", "a/b/f"} {
+		if err := r.Rename(from, to); err != nil {
+			t.Fatal(to, err)
+		}
+		if b, err := os.ReadFile(filepath.Join(moved, filepath.FromSlash(to))); string(b) != "text" {
+			t.Fatalf("%s: %q, %v", to, b, err)
+		}
+		from = to
+	}
+}
