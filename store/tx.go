@@ -91,6 +91,17 @@ func (c *Conversation) begin(cp Checkpoint) (*Tx, error) {
 	return tx, nil
 }
 
+// Knows reports whether the index of messages.jsonl has a record. It may begin at the
+// checkpoint of [Conversation.BeginAt]: a record that the caller brings again, and that
+// stands before it, would be written twice.
+func (tx *Tx) Knows(id string) (bool, error) {
+	l := tx.c.messages
+	aside, err := l.refresh(tx.c.s)
+	tx.result.SetAside = append(tx.result.SetAside, aside...)
+	_, ok := l.places[id]
+	return ok || l.from == 0, err
+}
+
 // indexFrom is where the index of a log has to begin. Records that come from other
 // folders may stand anywhere.
 func (tx *Tx) indexFrom(at LogCheckpoint) int64 {

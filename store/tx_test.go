@@ -163,3 +163,36 @@ func TestAttributes(t *testing.T) {
 		t.Errorf("afterwards: %t, %v", ok, err)
 	}
 }
+
+// TestKnows: an index that begins at a checkpoint says that it lacks what stands before it.
+func TestKnows(t *testing.T) {
+	s := newTestStore(t)
+	c := create(t, s)
+	appendBatch(t, c, thread(0, 8))
+	tx, err := c.Begin()
+	must(t, err)
+	must(t, tx.Append(thread(8, 10)))
+	must(t, tx.Flush())
+	last := thread(8, 10).Messages[1].ID
+	cp, err := tx.Checkpoint([]string{last}, nil)
+	must(t, err)
+	tx.Rollback()
+	first := thread(0, 1).Messages[0].ID
+	for _, tt := range []struct {
+		at          Checkpoint
+		first, last bool
+	}{{cp, false, true}, {Checkpoint{}, true, true}} {
+		fresh := openTestStore(t, s.dir)
+		c, err := fresh.Conversation(c.Path())
+		must(t, err)
+		tx, err := c.BeginAt(tt.at)
+		must(t, err)
+		for id, want := range map[string]bool{first: tt.first, last: tt.last} {
+			if got, err := tx.Knows(id); got != want || err != nil {
+				t.Errorf("from %d: %s known %v, %v, want %v", tt.at.Messages.Since, id, got, err, want)
+			}
+		}
+		tx.Rollback()
+		must(t, c.Close())
+	}
+}

@@ -327,6 +327,9 @@ func (c *Capture) routerFor(t *inject.Transcript, b *Binding, in *reading, again
 	}
 	r := c.newRouter(in.segments, in.homes, at, t)
 	r.again, r.reached, r.past = again, in.reached, in.fresh
+	if !again {
+		r.from, r.fromAt = in.from.Message, at
+	}
 	if r.segmentOf != nil && !again {
 		for _, anchor := range in.from.Anchors {
 			r.segmentOf[anchor.Message] = b.At // so it is if there was one segment until now

@@ -30,6 +30,8 @@ type router struct {
 	again      bool           // everything is delivered, not only what is new
 	at         int            // the segment that the next message belongs to
 	starts     map[string]int // message -> the segment that begins with it
+	from       string         // the message that this reading begins with, if it is read again
+	fromAt     int            // the segment that it is in
 	until      string         // the message that the next reading begins with
 	untilAt    int            // the segment that it is in
 	// segmentOf tells which segment a message is in; nil if there is only one.
@@ -169,6 +171,15 @@ func (r *router) tx(to target) (tx *store.Tx, err error) {
 		tx, err = r.homes[to.segment].aside.Begin()
 	} else {
 		tx, err = r.homes[to.segment].begin(r.again)
+	}
+	if err == nil && r.from != "" && !to.aside && to.segment == r.first(r.fromAt) {
+		var known bool
+		if known, err = tx.Knows(r.from); err != nil || !known { // a merge may have put it before the checkpoint
+			tx.Rollback()
+			if err == nil {
+				tx, err = r.homes[to.segment].conv.Begin()
+			}
+		}
 	}
 	if err != nil {
 		return nil, err
