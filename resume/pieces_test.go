@@ -99,3 +99,25 @@ func TestComplaintIsTold(t *testing.T) {
 		t.Error("what the edit took away is told")
 	}
 }
+
+// TestCallLine: in an excerpt, the line of an edit begins with what says which file it is
+// of; what stands in a text of it is left alone, and so is the whole history.
+func TestCallLine(t *testing.T) {
+	const input = `{"replace_all":false,"file_path":"a.go","new_string":"{\"replace_all\":false,}"}`
+	h := newHistory(schema.History{Tools: map[string]schema.Tool{"c": {ID: "c", Name: "Edit", Input: schema.Raw(input)}}})
+	for excerpted, want := range map[bool]string{
+		true:  `{"file_path":"a.go","new_string":"{\"replace_all\":false,}"}`,
+		false: input,
+	} {
+		if it := h.call(schema.Part{Call: "c"}, excerpted); it.parts[0].Text != want {
+			t.Errorf("excerpted %v: %s", excerpted, it.parts[0].Text)
+		}
+	}
+	patch := `{"patchText":"*** Begin Patch\n*** Update File: services/gateway/internal/handlers/sessions/main.go\n@@\n` + strings.Repeat(`-old\n+new\n`, 40) + `*** End Patch"}`
+	r := excerpt.Read([]excerpt.Section{{Texts: []excerpt.Text{{Kind: excerpt.Input, Text: patch}}}})
+	for n := range 60 {
+		if line := r.Choose(excerpt.Options{Tokens: n})[0].Input; line != "" && !strings.Contains(line, "sessions/main.go") {
+			t.Errorf("in %d tokens the line of a patch names no file: %s", n, line)
+		}
+	}
+}

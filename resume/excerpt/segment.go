@@ -92,9 +92,15 @@ func nextInput(text string) int {
 	if len(text) <= wholeInput {
 		return len(text)
 	}
+	if i := strings.Index(text[:inputBytes], patchBegin); i >= 0 {
+		i += len(patchBegin)
+		if n := strings.Index(text[i:min(i+longestCut, len(text))], `\n`); n > 0 {
+			return i + n
+		}
+	}
 	for i := 0; i+1 < inputBytes; i++ {
 		switch {
-		case text[i] == '\\' && text[i+1] == 'n' && i >= leastInput && !strings.HasSuffix(text[:i], patchBegin):
+		case text[i] == '\\' && text[i+1] == 'n' && i >= leastInput:
 			return i
 		case text[i] == '\\':
 			i++ // what is escaped, even a backslash
@@ -105,8 +111,8 @@ func nextInput(text string) int {
 	return cutAt(text, inputBytes)
 }
 
-// patchBegin is the first line of a patch; the second names a file.
-const patchBegin = "*** Begin Patch"
+// patchBegin is how a patch begins: the line that names its file belongs to that.
+const patchBegin = `*** Begin Patch\n`
 
 // cutAt is the length of a segment of a line of which about most bytes are wanted.
 func cutAt(line string, most int) int {
