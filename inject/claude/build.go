@@ -161,7 +161,7 @@ func (c *content) user(r record) {
 	for _, b := range list {
 		switch b.Type {
 		case "text":
-			s := b.Text
+			s := b.Text()
 			if line, ok := typed(s); ok {
 				s = line
 			} else if strip := c.x.o.Strip; strip != nil && c.unit.kind == userUnit {
@@ -182,10 +182,10 @@ func (c *content) assistant(r record) error {
 	for _, b := range blocks(rawjson.Get(r.Message, "content")) {
 		switch b.Type {
 		case "text":
-			c.addText(b.Text)
+			c.addText(b.Text())
 		case "thinking":
-			if b.Thinking != "" {
-				c.reasoning = append(c.reasoning, b.Thinking)
+			if s := b.Thinking(); s != "" {
+				c.reasoning = append(c.reasoning, s)
 			}
 		case "image", "document":
 			c.addAttachment(b)
@@ -299,7 +299,7 @@ func (x *index) outcome(t *schema.Tool, id string, at ref, batch *inject.Batch) 
 		for _, part := range blocks(b.Content) {
 			switch part.Type {
 			case "text":
-				texts = append(texts, part.Text)
+				texts = append(texts, part.Text())
 			case "image", "document":
 				a, blob := attachment(part)
 				t.Attachments = append(t.Attachments, a)

@@ -110,8 +110,8 @@ func heldIn(file string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if r, err := parseRecord(rec.Raw); err == nil && r.Cwd != "" {
-			return r.Cwd, nil
+		if dir := parseRecord(rec.Raw).Cwd; dir != "" {
+			return dir, nil
 		}
 	}
 	return "", nil
@@ -133,8 +133,8 @@ func detect(f io.Reader) bool {
 			}
 			continue
 		}
-		r, err := parseRecord(rec.Raw)
-		if err == nil && (r.Type == "user" || r.Type == "assistant") && rawjson.Get(r.Message, "content") != nil {
+		r := parseRecord(rec.Raw)
+		if (r.Type == "user" || r.Type == "assistant") && rawjson.Get(r.Message, "content") != nil {
 			return true
 		}
 		if n++; n == detectLines {

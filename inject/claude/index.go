@@ -113,11 +113,7 @@ func read(f io.ReaderAt, size int64, name string, o inject.Options) (*inject.Tra
 		if lines++; lines%256 == 0 && o.Progress != nil {
 			o.Progress(rec.Offset)
 		}
-		r, err := parseRecord(rec.Raw)
-		if err != nil {
-			continue // jsonl yields valid objects only
-		}
-		x.add(r, ref{rec.Offset, len(rec.Raw)})
+		x.add(parseRecord(rec.Raw), ref{rec.Offset, len(rec.Raw)})
 	}
 	if o.Progress != nil {
 		o.Progress(size)
@@ -212,7 +208,7 @@ func (x *index) addUser(r record, at ref, n *node, g *group) {
 			x.addResult(r, b, at, n)
 		case "text":
 			if first == "" {
-				first = b.Text
+				first = b.Text()
 			}
 			speaks = true
 		case "image", "document":
@@ -341,10 +337,11 @@ func (x *index) addProgress(r record, at ref) {
 	}
 	x.tail.stale = true // the sub-agent's first messages stand before the cursor
 	id := rawjson.String(rawjson.Get(r.Data, "agentId"))
-	inner, err := parseRecord(rawjson.Get(r.Data, "message"))
-	if id == "" || err != nil {
+	message := rawjson.Get(r.Data, "message")
+	if id == "" || len(message) == 0 || message[0] != '{' {
 		return
 	}
+	inner := parseRecord(message)
 	if r.ParentToolUse != "" {
 		x.agents[id] = r.ParentToolUse
 	}
@@ -392,9 +389,9 @@ func (x *index) read(at ref) (record, error) {
 	if _, err := x.file.ReadAt(raw, at.offset); err != nil && !errors.Is(err, io.EOF) {
 		return record{}, err
 	}
-	r, err := parseRecord(raw)
-	if err != nil || r.Type != "progress" {
-		return r, err
+	r := parseRecord(raw)
+	if r.Type == "progress" {
+		r = parseRecord(rawjson.Get(r.Data, "message"))
 	}
-	return parseRecord(rawjson.Get(r.Data, "message"))
+	return r, nil
 }

@@ -24,80 +24,76 @@ type record struct {
 	ToolUseResult, Content      []byte
 }
 
-func parseRecord(raw []byte) (record, error) {
-	members, err := rawjson.Members(raw)
-	if err != nil {
-		return record{}, err
-	}
-	var r record
-	for _, m := range members {
-		switch m.Name {
+// parseRecord reads a line that is known to be JSON; what is no object has no type.
+func parseRecord(raw []byte) (r record) {
+	for name, value := range rawjson.Fields(raw) {
+		switch string(name) {
 		case "type":
-			r.Type = rawjson.String(m.Value)
+			r.Type = rawjson.String(value)
 		case "subtype":
-			r.Subtype = rawjson.String(m.Value)
+			r.Subtype = rawjson.String(value)
 		case "uuid":
-			r.UUID = rawjson.String(m.Value)
+			r.UUID = rawjson.String(value)
 		case "parentUuid":
-			r.Parent = rawjson.String(m.Value)
+			r.Parent = rawjson.String(value)
 		case "logicalParentUuid":
-			r.LogicalParent = rawjson.String(m.Value)
+			r.LogicalParent = rawjson.String(value)
 		case "sessionId":
-			r.Session = rawjson.String(m.Value)
+			r.Session = rawjson.String(value)
 		case "agentId":
-			r.AgentID = rawjson.String(m.Value)
+			r.AgentID = rawjson.String(value)
 		case "timestamp":
-			r.Timestamp = rawjson.String(m.Value)
+			r.Timestamp = rawjson.String(value)
 		case "version":
-			r.Version = rawjson.String(m.Value)
+			r.Version = rawjson.String(value)
 		case "cwd":
-			r.Cwd = rawjson.String(m.Value)
+			r.Cwd = rawjson.String(value)
 		case "gitBranch":
-			r.Branch = rawjson.String(m.Value)
+			r.Branch = rawjson.String(value)
 		case "permissionMode":
-			r.Permission = rawjson.String(m.Value)
+			r.Permission = rawjson.String(value)
 		case "promptId":
-			r.Prompt = rawjson.String(m.Value)
+			r.Prompt = rawjson.String(value)
 		case "promptSource":
-			r.PromptSource = rawjson.String(m.Value)
+			r.PromptSource = rawjson.String(value)
 		case "origin":
-			r.Origin = rawjson.String(rawjson.Get(m.Value, "kind"))
+			r.Origin = rawjson.String(rawjson.Get(value, "kind"))
 		case "sourceToolAssistantUUID":
-			r.SourceAssistant = rawjson.String(m.Value)
+			r.SourceAssistant = rawjson.String(value)
 		case "customTitle":
-			r.CustomTitle = rawjson.String(m.Value)
+			r.CustomTitle = rawjson.String(value)
 		case "parentToolUseID":
-			r.ParentToolUse = rawjson.String(m.Value)
+			r.ParentToolUse = rawjson.String(value)
 		case "isSidechain":
-			r.Sidechain = isTrue(m.Value)
+			r.Sidechain = isTrue(value)
 		case "isMeta":
-			r.Meta = isTrue(m.Value)
+			r.Meta = isTrue(value)
 		case "isCompactSummary":
-			r.Compact = isTrue(m.Value)
+			r.Compact = isTrue(value)
 		case "isAbortedMidStream":
-			r.Aborted = isTrue(m.Value)
+			r.Aborted = isTrue(value)
 		case "message":
-			r.Message = m.Value
+			r.Message = value
 		case "attachment":
-			r.Attachment = m.Value
+			r.Attachment = value
 		case "data":
-			r.Data = m.Value
+			r.Data = value
 		case "toolUseResult":
-			r.ToolUseResult = m.Value
+			r.ToolUseResult = value
 		case "content":
-			r.Content = m.Value
+			r.Content = value
 		}
 	}
-	return r, nil
+	return r
 }
 
 // A block is one element of a message's content.
 type block struct {
 	Type                string
-	Text, Thinking      string
 	ID, Name, ToolUseID string
 	Input, Content      []byte
 	Source              []byte
+	text, thinking      []byte // as they stand in the file
 	IsError             bool
 	Title               string
 	raw                 []byte
@@ -109,53 +105,52 @@ func blocks(content []byte) []block {
 		return nil
 	}
 	if content[0] == '"' {
-		return []block{{Type: "text", Text: rawjson.String(content)}}
+		return []block{{Type: "text", text: content}}
 	}
-	elements, err := rawjson.Array(content)
-	if err != nil {
-		return nil
-	}
-	list := make([]block, 0, len(elements))
-	for _, e := range elements {
+	var list []block
+	for e := range rawjson.Elements(content) {
 		if e[0] == '"' {
-			list = append(list, block{Type: "text", Text: rawjson.String(e), raw: e})
+			list = append(list, block{Type: "text", text: e, raw: e})
 			continue
 		}
-		members, err := rawjson.Members(e)
-		if err != nil {
+		if e[0] != '{' {
 			continue
 		}
 		b := block{raw: e}
-		for _, m := range members {
-			switch m.Name {
+		for name, value := range rawjson.Fields(e) {
+			switch string(name) {
 			case "type":
-				b.Type = rawjson.String(m.Value)
+				b.Type = rawjson.String(value)
 			case "text":
-				b.Text = rawjson.String(m.Value)
+				b.text = value
 			case "thinking":
-				b.Thinking = rawjson.String(m.Value)
+				b.thinking = value
 			case "id":
-				b.ID = rawjson.String(m.Value)
+				b.ID = rawjson.String(value)
 			case "name":
-				b.Name = rawjson.String(m.Value)
+				b.Name = rawjson.String(value)
 			case "tool_use_id":
-				b.ToolUseID = rawjson.String(m.Value)
+				b.ToolUseID = rawjson.String(value)
 			case "input":
-				b.Input = m.Value
+				b.Input = value
 			case "content":
-				b.Content = m.Value
+				b.Content = value
 			case "source":
-				b.Source = m.Value
+				b.Source = value
 			case "is_error":
-				b.IsError = isTrue(m.Value)
+				b.IsError = isTrue(value)
 			case "title":
-				b.Title = rawjson.String(m.Value)
+				b.Title = rawjson.String(value)
 			}
 		}
 		list = append(list, b)
 	}
 	return list
 }
+
+// Text is what a block of text says; Thinking what one of reasoning does.
+func (b block) Text() string     { return rawjson.String(b.text) }
+func (b block) Thinking() string { return rawjson.String(b.thinking) }
 
 func isTrue(raw []byte) bool { return string(raw) == "true" }
 

@@ -87,7 +87,7 @@ func (x *index) said() (string, error) {
 			}
 			for _, b := range blocks(rawjson.Get(r.Message, "content")) {
 				if b.Type == "text" {
-					c.addText(b.Text)
+					c.addText(b.Text())
 				}
 			}
 		}
@@ -116,7 +116,7 @@ func (x *index) promptOf(g *group) string {
 	}
 	for _, b := range blocks(rawjson.Get(r.Message, "content")) {
 		if b.Type == "text" {
-			return b.Text
+			return b.Text()
 		}
 	}
 	return ""

@@ -108,6 +108,9 @@ func answerTo(output string, i int, question string) string {
 		answer, _, _ := strings.Cut(after, `"`)
 		return answer
 	}
+	if rawjson.Valid([]byte(output)) != nil {
+		return ""
+	}
 	return rawjson.String(rawjson.Get(rawjson.Get([]byte(output), "answers"), strconv.Itoa(i)))
 }
 

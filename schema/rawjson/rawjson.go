@@ -181,23 +181,6 @@ func (n *names) add(name string, at int) error {
 	return nil
 }
 
-// Get returns the value of a member of an object, nil if there is none.
-func Get(object []byte, name string) []byte {
-	if len(object) == 0 || object[0] != '{' {
-		return nil
-	}
-	members, err := Members(object)
-	if err != nil {
-		return nil
-	}
-	for _, m := range members {
-		if m.Name == name {
-			return m.Value
-		}
-	}
-	return nil
-}
-
 // Array returns the elements of the array b. They are parts of b.
 func Array(b []byte) ([][]byte, error) {
 	var values [][]byte

@@ -18,7 +18,11 @@ func Unquote(raw []byte) (string, error) {
 	if len(raw) == 0 || raw[0] != '"' || err != nil || end != len(raw) {
 		return "", fail(0, "not a JSON string")
 	}
-	raw = raw[1 : len(raw)-1]
+	return decode(raw[1 : len(raw)-1]), nil
+}
+
+// decode decodes what stands between the quotation marks of a JSON string.
+func decode(raw []byte) string {
 	var sb strings.Builder
 	for i := 0; i < len(raw); {
 		c := raw[i]
@@ -28,13 +32,16 @@ func Unquote(raw []byte) (string, error) {
 				i = len(raw)
 			}
 			if from == 0 && i == len(raw) {
-				return string(raw), nil
+				return string(raw)
 			}
 			sb.Write(raw[from:i])
 			continue
 		}
 		if sb.Len() == 0 {
 			sb.Grow(len(raw))
+		}
+		if i+1 == len(raw) {
+			break // no JSON string ends so
 		}
 		switch raw[i+1] {
 		case 'u':
@@ -69,7 +76,7 @@ func Unquote(raw []byte) (string, error) {
 		}
 		i += 2
 	}
-	return sb.String(), nil
+	return sb.String()
 }
 
 // hex4 reads the escape \uXXXX at the start of b.
@@ -170,18 +177,6 @@ func surrogate(s string) (rune, bool) {
 // Text returns s with what is not UTF-8 (lone surrogates included) replaced by
 // U+FFFD, for places that must be plain text.
 func Text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
-
-// String decodes a JSON string; anything else is the empty string.
-func String(raw []byte) string {
-	if len(raw) == 0 || raw[0] != '"' {
-		return ""
-	}
-	s, err := Unquote(raw)
-	if err != nil {
-		return ""
-	}
-	return s
-}
 
 func skipString(b []byte, i int) (int, error) {
 	start := i

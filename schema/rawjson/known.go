@@ -1,0 +1,133 @@
+package rawjson
+
+import (
+	"bytes"
+	"iter"
+)
+
+// What follows reads JSON that is known to be valid, such as a record of package jsonl or
+// a value from [Members]. It checks nothing, which makes it several times as fast. Of
+// anything else it makes no sense, but it ends, and stays within the bytes it was given.
+
+// Fields yields the members of an object that is known to be valid, in their order:
+// names without quotation marks, and values that are parts of the object. The bytes of a
+// name are valid until the next one is yielded.
+func Fields(object []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(name, value []byte) bool) {
+		i := skipSpace(object, 0)
+		if i >= len(object) || object[i] != '{' {
+			return
+		}
+		for i++; ; i++ {
+			start := skipSpace(object, i)
+			if start >= len(object) || object[start] != '"' {
+				return // the end, or no object
+			}
+			end := stringEnd(object, start)
+			name := object[start+1 : max(end-1, start+1)]
+			if bytes.IndexByte(name, '\\') >= 0 {
+				name = []byte(decode(name))
+			}
+			from := skipSpace(object, skipSpace(object, end)+1) // behind the colon
+			to := valueEnd(object, from)
+			if to <= from || !yield(name, object[from:to]) {
+				return
+			}
+			if i = skipSpace(object, to); i == len(object) || object[i] != ',' {
+				return
+			}
+		}
+	}
+}
+
+// Elements yields the elements of an array that is known to be valid. They are parts of
+// it.
+func Elements(array []byte) iter.Seq[[]byte] {
+	return func(yield func(value []byte) bool) {
+		i := skipSpace(array, 0)
+		if i == len(array) || array[i] != '[' {
+			return
+		}
+		for i++; ; i++ {
+			from := skipSpace(array, i)
+			to := valueEnd(array, from)
+			if to <= from || !yield(array[from:to]) {
+				return
+			}
+			if i = skipSpace(array, to); i == len(array) || array[i] != ',' {
+				return
+			}
+		}
+	}
+}
+
+// Get returns the value of the first member of that name in an object that is known to
+// be valid, nil if there is none.
+func Get(object []byte, name string) []byte {
+	for n, value := range Fields(object) {
+		if string(n) == name {
+			return value
+		}
+	}
+	return nil
+}
+
+// String decodes a JSON string that is known to be valid, as [Unquote] does; anything else
+// is the empty string.
+func String(raw []byte) string {
+	if len(raw) < 2 || raw[0] != '"' {
+		return ""
+	}
+	return decode(raw[1 : len(raw)-1])
+}
+
+// valueEnd is where the value ends that begins at b[i]; i where there is none.
+func valueEnd(b []byte, i int) int {
+	if i >= len(b) {
+		return i
+	}
+	switch b[i] {
+	case '"':
+		return stringEnd(b, i)
+	case '{', '[':
+	default:
+		for ; i < len(b); i++ {
+			switch b[i] {
+			case ',', ']', '}', ' ', '\t', '\r', '\n':
+				return i
+			}
+		}
+		return i
+	}
+	for depth := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			i = stringEnd(b, i) - 1
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(b)
+}
+
+// stringEnd is where the string ends that begins at b[i].
+func stringEnd(b []byte, i int) int {
+	for from := i + 1; ; {
+		n := bytes.IndexByte(b[from:], '"')
+		if n < 0 {
+			return len(b)
+		}
+		end := from + n
+		escapes := 0
+		for end-escapes > from && b[end-1-escapes] == '\\' {
+			escapes++
+		}
+		if from = end + 1; escapes%2 == 0 {
+			return from
+		}
+	}
+}

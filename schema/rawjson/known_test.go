@@ -1,0 +1,60 @@
+package rawjson
+
+import (
+	"bytes"
+	"testing"
+)
+
+// knownSeeds are values that the readers of valid JSON must read as the others do, and
+// what is no JSON, of which they must make something.
+var knownSeeds = []string{
+	`{}`, `[]`, ` { "a" : 1 , "b\u0041\"" : [ {"c":"]}\\\""} , -1.5e3, null ] } `, `{"a":{"a":"\\"},"a":2}`,
+	`["\\\\\"",["{",[]],{"x":"[\"\\"}]`, `"a\\\"\ud83d\ude00\ud83d\n"`, `"\\"`, `{"a":"b`, `{"a"`, `{"a":`, `{"a":}`, `{"a" 1}`, `[,]`, `[1,`, `[[`, `"\`, `"\u12`, `"\ud800\u12"`,
+}
+
+// FuzzKnown compares what reads without checking with what checks.
+func FuzzKnown(f *testing.F) {
+	for _, s := range knownSeeds {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var got []Member
+		for name, value := range Fields(b) {
+			got = append(got, Member{string(name), value})
+		}
+		var elements [][]byte
+		for value := range Elements(b) {
+			elements = append(elements, value)
+		}
+		text := String(b)
+		if want, err := Members(b); err == nil {
+			if len(got) != len(want) {
+				t.Fatalf("%d members of %q, want %d", len(got), b, len(want))
+			}
+			for i, m := range want {
+				if got[i].Name != m.Name || !bytes.Equal(got[i].Value, m.Value) {
+					t.Errorf("member %d of %q is %q: %q, want %q: %q", i, b, got[i].Name, got[i].Value, m.Name, m.Value)
+				}
+			}
+			for i, m := range want {
+				first := i
+				for j := range want[:i] {
+					if want[j].Name == m.Name {
+						first = min(first, j)
+					}
+				}
+				if value := Get(b, m.Name); !bytes.Equal(value, want[first].Value) {
+					t.Errorf("%q of %q is %q, want %q", m.Name, b, value, want[first].Value)
+				}
+			}
+		}
+		if want, err := Array(b); err == nil {
+			if !bytes.Equal(bytes.Join(elements, []byte("\x00")), bytes.Join(want, []byte("\x00"))) || len(elements) != len(want) {
+				t.Errorf("elements of %q are %q, want %q", b, elements, want)
+			}
+		}
+		if want, err := Unquote(b); err == nil && text != want {
+			t.Errorf("%q reads %q, want %q", b, text, want)
+		}
+	})
+}
