@@ -31,20 +31,40 @@ var words = sync.OnceValue(func() map[string][]string {
 	return lists
 })
 
-// patterns are the lists of regular expressions, each as one, by their names. Where all
-// begin at the beginning of a line, nothing else of it is looked at.
-var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
-	all := map[string]*regexp.Regexp{}
+// A pattern is a list of regular expressions as one. Of a list in which some begin at the
+// beginning of a line, those are in another, which looks at nothing else: both together
+// take a fraction of the time of one.
+type pattern struct {
+	*regexp.Regexp
+	begins *regexp.Regexp // nil where all are in the first
+}
+
+// patterns are the lists of regular expressions by their names.
+var patterns = sync.OnceValue(func() map[string]pattern {
+	all := map[string]pattern{}
 	for name, list := range words() {
 		name, ok := strings.CutPrefix(name, "/")
 		if !ok {
 			continue
 		}
-		pattern := "(?:" + strings.Join(list, ")|(?:") + ")"
-		if !slices.ContainsFunc(list, func(p string) bool { return p[0] != '^' }) {
-			pattern = "^(?:" + pattern + ")"
+		var begins, within []string
+		for _, p := range list {
+			if p[0] == '^' {
+				begins = append(begins, p)
+			} else {
+				within = append(within, p)
+			}
 		}
-		all[name] = regexp.MustCompile(pattern)
+		var p pattern
+		if len(begins) > 0 {
+			p.begins = regexp.MustCompile("^(?:(?:" + strings.Join(begins, ")|(?:") + "))")
+		}
+		if len(within) > 0 {
+			p.Regexp = regexp.MustCompile("(?:" + strings.Join(within, ")|(?:") + ")")
+		} else {
+			p.Regexp, p.begins = p.begins, nil
+		}
+		all[name] = p
 	}
 	return all
 })
@@ -60,5 +80,6 @@ func has(list, text string) bool {
 // matches reports whether one of a list's regular expressions matches the beginning of a
 // line.
 func matches(list, line string) bool {
-	return patterns()[list].MatchString(line[:min(len(line), maxText)])
+	p, line := patterns()[list], line[:min(len(line), maxText)]
+	return p.begins != nil && p.begins.MatchString(line) || p.MatchString(line)
 }
