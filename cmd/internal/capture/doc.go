@@ -47,6 +47,13 @@ type Capture struct {
 
 	scan      *scan // what is known while many sessions are looked at
 	rootNoted bool  // see noteRoot
+	opened    begun // the transcript that is being imported
+}
+
+// begun is a transcript with the lines in it that follow no other.
+type begun struct {
+	file  string
+	roots []string
 }
 
 // New returns the capture of a workspace.

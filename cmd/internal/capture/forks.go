@@ -19,7 +19,10 @@ const headBytes = 1 << 20
 // or its last compaction (Claude Code 2.1.329). Of one that has segments, only what is
 // before them may be a fork's.
 func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, all []store.Entry, b *Binding) error {
-	roots := RootsOf(agent, transcript)
+	roots := c.opened.roots
+	if c.opened.file != transcript {
+		roots = RootsOf(agent, transcript)
+	}
 	if len(roots) == 0 {
 		return nil // nothing is in it yet
 	}

@@ -192,6 +192,8 @@ func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Tran
 		file = abs
 	}
 	out := &Imported{Agent: t.Agent, Warnings: t.Warnings}
+	im.c.opened = begun{file, t.Roots}
+	defer func() { im.c.opened = begun{} }()
 	b, err := im.c.Bind(agent, t.NativeID, file)
 	if err != nil {
 		return out, err
@@ -224,12 +226,21 @@ func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Tran
 	out.Appended, out.Skipped, out.Subagents = done.Appended, max(t.Messages-done.Appended, 0), done.Subagents
 	out.addWarnings(done)
 	out.partial = len(done.Waiting) > 0 || done.Taken > 0
+	out.Tools = done.Tools
 	out.segments = slices.DeleteFunc(slices.Clone(b.Segments), func(s Segment) bool { return s.Removed })
 	conv, err := im.c.ws.Conversation(b.CurrentSegment().Path)
 	if err != nil {
 		return out, err
 	}
 	defer conv.Close()
+	if done.published && len(b.Segments) == 1 { // it holds what was written just now
+		s, _, err := conv.Session()
+		if err != nil {
+			return out, err
+		}
+		out.ID, out.Path, out.Messages = s.ID, conv.Path(), s.MessageCount
+		return out, nil
+	}
 	if err := im.repair(conv, out); err != nil {
 		return out, err
 	}
@@ -287,7 +298,7 @@ func (c *Capture) ingestStaged(ctx context.Context, agent inject.Agent, nativeID
 	} else if err != nil {
 		return out, err
 	}
-	b.Segments[0].Path = fresh.Path()
+	b.Segments[0].Path, out.published = fresh.Path(), true
 	return out, c.Save(agent.Name, nativeID, b)
 }
 

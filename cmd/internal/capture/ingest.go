@@ -49,6 +49,8 @@ type Ingested struct {
 	Waiting   []string // why records wait, by conversation
 	Taken     int      // messages that git took from the work tree, and that are kept aside
 	Warnings  []string
+
+	published bool // the conversation is a new one, with all that was written
 }
 
 // Ingest captures what is new in a session's transcript. Only what was added since
