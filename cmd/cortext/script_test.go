@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	binDir = dir
+	os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state")) // the user's own stays as it is
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)

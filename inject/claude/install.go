@@ -9,7 +9,10 @@ import (
 
 // hooks are the events that cortext listens to. Without a timeout of its own, in
 // seconds, a SessionEnd hook is cut off after about one (FACTS section 4).
-var hooks = setup.Hooks{Agent: Name, Events: []string{"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}, Timeout: 30}
+var hooks = setup.Hooks{
+	Agent: Name, Events: []string{"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}, Timeout: 30,
+	Earlier: []string{"cortext hook claude EVENT 2>/dev/null || true"},
+}
 
 // form is that of Claude Code's commands: markdown with frontmatter, as the
 // sources are.

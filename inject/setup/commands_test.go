@@ -97,7 +97,7 @@ func TestManaging(t *testing.T) {
 				t.Errorf("%s does not say %q", name, word)
 			}
 		}
-		for _, word := range []string{"!", "@", "```", "$1", "${", "[", "cortext resume $", "~"} {
+		for _, word := range []string{"!", "@", "```", "$1", "${", "[", "cortext resume $", "~~"} {
 			if strings.Contains(body, word) {
 				t.Errorf("%s holds %q", name, word)
 			}

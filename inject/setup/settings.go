@@ -19,16 +19,20 @@ type Hooks struct {
 	Timeout int      // in the agent's unit
 	Earlier []string // the wordings that former versions wrote, with EVENT for the event's name
 
-	Before   string // what stands before cortext in the shell line
+	Before   string // what stands before the rest of the shell line
 	Name     string // what the agent shows for the hook, if it has such a member
 	Comments bool   // the file may hold comments, which stay
 }
 
-// wording is the shell line of a hook. Where cortext is missing, or fails, it is
-// silent and succeeds: a hook that fails is shown to the user, and one that ends
-// with status 2 stops the agent. Standard input and output are cortext's.
+// wording is the shell line of a hook. It finds cortext on the PATH, or else by the
+// links that cortext makes in the user's state folder. Where cortext is missing, or
+// fails, it is silent and succeeds: a hook that fails is shown to the user, and one
+// that ends with status 2 stops the agent. cortext-hook always succeeds, so that the
+// second only runs where there is no such program. Standard input and output are
+// cortext's.
 func (h Hooks) wording() string {
-	return h.Before + "cortext hook " + h.Agent + " EVENT 2>/dev/null || true"
+	call := h.Agent + " EVENT 2>/dev/null || "
+	return h.Before + `PATH="$PATH:${XDG_STATE_HOME:-$HOME/.local/state}/cortext/bin"; cortext-hook ` + call + "cortext hook " + call + "true"
 }
 
 // entry is a group of the event with our hook.
@@ -58,7 +62,7 @@ func (h Hooks) group(event string) string {
 // runs reports whether a shell line is cortext's hook for the event, in whatever
 // way it is called.
 func (h Hooks) runs(line, event string) bool {
-	return regexp.MustCompile(`cortext(\.exe)?["']? hook ` + h.Agent + ` ` + event + `\b`).MatchString(line)
+	return regexp.MustCompile(`cortext(-hook)?(\.exe)?["']?( hook)? ` + h.Agent + ` ` + event + `\b`).MatchString(line)
 }
 
 // Settings returns a file of settings with cortext's hooks in it, and a line for

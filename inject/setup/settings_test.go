@@ -156,7 +156,7 @@ func TestEarlier(t *testing.T) {
 	hooks := hooks
 	hooks.Earlier = []string{`cortext hook claude EVENT "$@" || :`, "old"}
 	full := read(t, "testdata/settings.json")
-	now := `"cortext hook claude Stop 2>/dev/null || true"`
+	now := command(hooks.wording(), "Stop")
 	old := strings.Replace(full, now, `"cortext hook claude Stop \u0022$@\" || :"`, 1)
 	if old == full {
 		t.Fatal("nothing replaced")
@@ -165,7 +165,7 @@ func TestEarlier(t *testing.T) {
 	if err != nil || string(got) != full || !slices.Equal(changes, []string{"hook Stop: new wording"}) {
 		t.Errorf("changes %q, %v\n%s", changes, err, got)
 	}
-	for _, users := range []string{`"exec cortext hook claude Stop \"$@\" || :"`, `"cortext hook claude Stop"`} {
+	for _, users := range []string{`"exec cortext hook claude Stop \"$@\" || :"`, `"cortext hook claude Stop"`, `"/opt/cortext-hook claude Stop"`} {
 		have := strings.Replace(full, now, users, 1)
 		if got, changes, err := hooks.Settings([]byte(have), true); err != nil || changes != nil || string(got) != have {
 			t.Errorf("%s: changes %q, %v\n%s", users, changes, err, got)
@@ -194,15 +194,22 @@ func TestHookLine(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs a POSIX shell")
 	}
-	bin, empty := t.TempDir(), t.TempDir()
-	script := "#!/bin/sh\nread -r line\necho \"out $* $line\"\necho noise >&2\nexit 2\n"
-	if err := os.WriteFile(filepath.Join(bin, "cortext"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
+	put := func(dir, name, text string) string {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return dir
 	}
-	broken := t.TempDir() // there, but for another machine
-	if err := os.WriteFile(filepath.Join(broken, "cortext"), []byte("\x7fELF\x00"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	const script = "#!/bin/sh\nread -r line\necho \"out $* $line\"\necho noise >&2\n"
+	bin, empty := put(t.TempDir(), "cortext", script+"exit 2\n"), t.TempDir()
+	small := put(put(t.TempDir(), "cortext", script), "cortext-hook", script)
+	broken := put(t.TempDir(), "cortext", "\x7fELF\x00") // there, but for another machine
+	home, state := filepath.Join(t.TempDir(), "the home"), filepath.Join(t.TempDir(), "the state")
+	put(home+"/.local/state/cortext/bin", "cortext", script)
+	put(state+"/cortext/bin", "cortext-hook", script)
 	tried := 0
 	for _, shell := range []string{"sh", "bash", "zsh"} {
 		shell, err := exec.LookPath(shell)
@@ -212,14 +219,25 @@ func TestHookLine(t *testing.T) {
 		tried++
 		for _, event := range hooks.Events {
 			line, _ := rawjson.Unquote([]byte(command(hooks.wording(), event)))
-			for _, c := range []struct{ path, want string }{
-				{bin, "out hook claude " + event + " {\"a\": 1}\n"},
-				{empty, ""},
-				{broken, ""},
+			whole, direct := "out hook claude "+event+" {\"a\": 1}\n", "out claude "+event+" {\"a\": 1}\n"
+			for _, c := range []struct {
+				path string
+				env  []string
+				want string
+			}{
+				{bin, nil, whole},
+				{small, nil, direct},
+				{empty, nil, ""},
+				{broken, nil, ""},
+				{empty, []string{"HOME=" + home}, whole},
+				{empty, []string{"HOME=" + home, "XDG_STATE_HOME="}, whole},
+				{empty, []string{"HOME=" + home, "XDG_STATE_HOME=" + state}, direct},
+				{empty, []string{"HOME=" + home, "XDG_STATE_HOME=" + empty}, ""},
+				{bin, []string{"HOME=" + home}, whole},
 			} {
 				var stdout, stderr bytes.Buffer
 				cmd := exec.Command(shell, "-c", line)
-				cmd.Env = []string{"PATH=" + c.path}
+				cmd.Env = append(c.env, "PATH="+c.path+":/usr/bin:/bin")
 				cmd.Stdin = strings.NewReader("{\"a\": 1}\n")
 				cmd.Stdout, cmd.Stderr = &stdout, &stderr
 				if err := cmd.Run(); err != nil || stdout.String() != c.want || stderr.Len() > 0 {
@@ -236,7 +254,7 @@ func TestHookLine(t *testing.T) {
 // TestComments: comments stay where they are, and nothing is put into one.
 func TestComments(t *testing.T) {
 	h := Hooks{Agent: "gemini", Events: []string{"A"}, Timeout: 1, Before: "X=$Y ", Name: "n", Comments: true}
-	const hook = `{"hooks": [{"type": "command", "name": "n", "command": "X=$Y cortext hook gemini A 2>/dev/null || true", "timeout": 1}]}`
+	hook := `{"hooks": [{"type": "command", "name": "n", "command": ` + command(h.wording(), "A") + `, "timeout": 1}]}`
 	for _, c := range []struct{ have, want string }{ // but for the space between tokens
 		{"{} // end", `{"hooks": {"A": [` + hook + `]}} // end`},
 		{"{ // first\n}", "{ // first\n" + `"hooks": {"A": [` + hook + `]}}`},

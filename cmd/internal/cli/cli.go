@@ -303,6 +303,7 @@ func (a *app) openQuietly(cmd *cobra.Command) (*flow.Workspace, error) {
 		return nil, err
 	}
 	a.warn(w.Warnings...)
+	a.relink()
 	return w, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -194,12 +195,18 @@ func (a *app) prepare(p *flow.Planned) error {
 	return nil
 }
 
-// environment is ours without what the program must not inherit.
+// environment is ours without what the program must not inherit. Its tools find cortext
+// on the PATH.
 func environment(p *flow.Planned) []string {
-	return slices.DeleteFunc(os.Environ(), func(v string) bool {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		return name == capture.LaunchedFor || slices.Contains(p.Launch.Unset, name)
 	})
+	self, err := os.Executable()
+	if _, notFound := exec.LookPath("cortext"); err == nil && notFound != nil {
+		env = append(env, "PATH="+os.Getenv("PATH")+string(os.PathListSeparator)+filepath.Dir(self))
+	}
+	return env
 }
 
 // start runs the agent to its end. What the terminal sends on Ctrl-C is the

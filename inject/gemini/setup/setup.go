@@ -4,7 +4,6 @@ package setup
 
 import (
 	"slices"
-	"strings"
 
 	"cortext/inject"
 	"cortext/inject/gemini/program"
@@ -23,7 +22,8 @@ const settingsFile = ".gemini/settings.json"
 // once where it warns of a project's hooks.
 var hooks = setup.Hooks{
 	Agent: agent, Events: []string{"SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd"}, Timeout: 30_000,
-	Before: "CORTEXT_PROCESS=$PPID ", Name: "cortext", Comments: true,
+	Earlier: []string{"CORTEXT_PROCESS=$PPID cortext hook gemini EVENT 2>/dev/null || true"},
+	Before:  "export CORTEXT_PROCESS=$PPID; ", Name: "cortext", Comments: true,
 }
 
 // form is that of Gemini CLI's commands: TOML, in which the marker is a comment.
@@ -64,42 +64,8 @@ func Install(o inject.InstallOptions, read func(path string) (text string, ok bo
 
 // spell spells a command's file; the marker is its first line.
 func spell(name, front, body string) (before, rest string) {
-	if d := description(front); d != "" {
+	if d := setup.Field(front, "description"); d != "" {
 		rest = "description = " + program.TOML(d) + "\n"
 	}
 	return "", rest + "prompt = " + program.TOML(program.Expansion(name, body)) + "\n"
-}
-
-// description returns the text of that name in a YAML frontmatter, on one line.
-func description(front string) string {
-	var text []string
-	within := false
-	for line := range strings.Lines(front) {
-		value, ok := strings.CutPrefix(line, "description:")
-		switch {
-		case ok:
-			within = true
-			text = append(text, strings.TrimLeft(strings.TrimSpace(value), "|>-+"))
-		case within && strings.TrimLeft(line, " \t") != line:
-			text = append(text, line)
-		default:
-			within = false
-		}
-	}
-	return unquote(strings.Join(strings.Fields(strings.Join(text, " ")), " "))
-}
-
-// unquote takes the quotes of a YAML scalar off.
-func unquote(s string) string {
-	if len(s) < 2 || s[0] != s[len(s)-1] {
-		return s
-	}
-	inner := s[1 : len(s)-1]
-	switch s[0] {
-	case '\'':
-		return strings.ReplaceAll(inner, "''", "'")
-	case '"':
-		return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(inner)
-	}
-	return s
 }

@@ -4,16 +4,21 @@
 // Where cortext is not installed it does nothing; it never holds OpenCode up.
 
 import { spawn } from "node:child_process"
+import { homedir } from "node:os"
 
 const AFTER_TOOL = false // whether cortext captures after each tool call, too
 const REPLY_MS = 10_000 // how long an answer to a command is waited for
 const REPLY_CHARS = 1_000_000
 const FLUSH_MS = 500 // how long the end of OpenCode waits for what was told last
 
+// env lets cortext be found where its init left a link to it, too.
+const state = process.env.XDG_STATE_HOME || homedir() + "/.local/state"
+const env = { ...process.env, PATH: process.env.PATH + (process.platform === "win32" ? "" : ":" + state + "/cortext/bin") }
+
 // start starts cortext; what it is told is given to it on standard input, as JSON.
 // told fulfils when that is done, or cannot be.
 function start(event, input, options) {
-  const child = spawn("cortext", ["hook", "opencode", event], { windowsHide: true, ...options })
+  const child = spawn("cortext", ["hook", "opencode", event], { windowsHide: true, env, ...options })
   const told = new Promise((done) => {
     child.on("error", done) // cortext is not installed
     child.stdin.on("error", done)
