@@ -81,6 +81,11 @@ type Agent struct {
 	// machine give a model; 0, or nil: they do not say.
 	Window func(m Machine, r Request, model string) int
 
+	// Ready returns the agent's program, by its absolute path, if nothing stands in the
+	// way of using it in r.Dir. The error is a [HurdleError] where the user has to do
+	// something first.
+	Ready func(m Machine, r Request) (program string, err error)
+
 	// Launch plans how the agent is started on a payload. It changes nothing.
 	// The error is a [HurdleError] where the user has to do something first.
 	Launch func(m Machine, r Request) (*Launch, error)
@@ -267,4 +272,5 @@ const (
 	Update Action = "update" // cortext wrote it and has a newer text
 	Same   Action = "same"   // nothing to do
 	Keep   Action = "keep"   // the user wrote or edited it: it stays
+	Remove Action = "remove" // cortext wrote it and needs it no more
 )

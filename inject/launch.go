@@ -41,9 +41,10 @@ type File struct {
 // A HurdleError says what stands in the way of a launch, and the way past it.
 // Nothing is trusted, accepted or signed in to on the user's behalf.
 type HurdleError struct {
-	Agent string
-	What  string
-	Way   string
+	Agent   string
+	What    string
+	Way     string
+	Missing bool // the program is not on this machine
 }
 
 func (e *HurdleError) Error() string { return e.Agent + ": " + e.What }

@@ -73,7 +73,7 @@ var rules = map[string]rule{
 		why:  "one agent's formats; adapters do not know each other",
 	},
 	"cortext/inject/opencode/program": {ours: []string{"cortext/inject", "cortext/schema/tokens"}, why: "one agent's program: knows no record"},
-	"cortext/inject/opencode/setup":   {ours: []string{"cortext/inject", "cortext/inject/setup", "cortext/schema/prompt"}, why: "what stands in .opencode/: texts in, texts out"},
+	"cortext/inject/opencode/setup":   {ours: []string{"cortext/inject", "cortext/inject/setup", "cortext/schema/prompt", "cortext/schema/rawjson"}, why: "what stands in .opencode/: texts in, texts out"},
 	"cortext/inject/opencode": {
 		ours:    []string{"cortext/inject", "cortext/inject/opencode/program", "cortext/inject/opencode/setup", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson"},
 		modules: []string{"modernc.org/sqlite"},

@@ -27,7 +27,7 @@ func Agent() inject.Agent {
 	return inject.Agent{
 		Name: Name, Detect: detect, Stat: inject.StatFile, Open: open, Subagents: subagents, Install: install,
 		Sessions: sessions, Stores: program.Stores, Locate: program.Locate, Session: program.Session, Hook: program.Hook, Reply: program.Reply,
-		ReplyLimit: program.ReplyLimit, Model: program.Model, Launch: program.Launch,
+		ReplyLimit: program.ReplyLimit, Model: program.Model, Ready: program.Ready, Launch: program.Launch,
 	}
 }
 

@@ -23,7 +23,7 @@ func Agent() inject.Agent {
 	return inject.Agent{
 		Name: Name, Detect: detect, Transcripts: transcripts, Stat: stat, Open: open, Subagents: subagents,
 		Sessions: sessions, Stores: stores, Locate: locate, Install: setup.Install,
-		Session: session, Hook: program.Hook, Reply: program.Reply, ReplyLimit: program.ReplyLimit, Model: program.Model, Window: program.Window, Launch: program.Launch, Discard: discard,
+		Session: session, Hook: program.Hook, Reply: program.Reply, ReplyLimit: program.ReplyLimit, Model: program.Model, Window: program.Window, Ready: program.Ready, Launch: program.Launch, Discard: discard,
 	}
 }
 

@@ -147,6 +147,12 @@ func comment(text string) string {
 	return text[:end]
 }
 
+// Marked reports whether cortext generated the file, whoever edited it since.
+func Marked(text string) bool {
+	_, _, ok := marker(text)
+	return ok
+}
+
 // Owned reports whether cortext generated the file and nobody edited it since.
 // A checkout that turned LF into CRLF does not count as an edit.
 func Owned(text string) bool {
@@ -158,13 +164,12 @@ func Owned(text string) bool {
 // exists.
 func Change(have string, exists bool, want File) inject.Change {
 	c := inject.Change{Path: want.Path, Text: want.Text, Action: inject.Keep}
-	_, _, marked := marker(have)
 	switch {
 	case !exists:
 		c.Action = inject.Create
 	case normal(have) == normal(want.Text):
 		c.Action = inject.Same // but perhaps for CRLF
-	case !marked:
+	case !Marked(have):
 		c.Notes = []string{"it is not cortext's"}
 	case Owned(have):
 		c.Action = inject.Update

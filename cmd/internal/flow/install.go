@@ -76,7 +76,13 @@ func (w *Workspace) PlanInstall(name string, plugin, user bool) ([]inject.Change
 // Install writes what PlanInstall returned.
 func (w *Workspace) Install(changes []inject.Change) error {
 	for _, c := range changes {
-		if c.Action != inject.Create && c.Action != inject.Update {
+		switch c.Action {
+		case inject.Same, inject.Keep:
+			continue
+		case inject.Remove:
+			if err := w.Store.RemoveFile(c.Path); err != nil {
+				return err
+			}
 			continue
 		}
 		if at, ok := strings.CutPrefix(c.Path, homePrefix); ok {

@@ -47,19 +47,19 @@ func hurdles(m inject.Machine, r inject.Request) error {
 		return &inject.HurdleError{Agent: "Claude Code", What: what, Way: way}
 	}
 	if !signedIn(m, c, r.Dir) {
-		return hurdle("it is not signed in", "run claude and sign in, or set ANTHROPIC_API_KEY, then run this again")
+		return hurdle("it is not signed in", "run claude and sign in, or set ANTHROPIC_API_KEY")
 	}
 	if r.Headless {
 		return nil // -p asks nothing
 	}
 	if !c.HasCompletedOnboarding {
-		return hurdle("it has never been started by this user, and would ask its first-run questions", "run claude once, answer them, leave it with /exit, then run this again")
+		return hurdle("it has never been started by this user, and would ask its first-run questions", "run claude once, answer them, leave it with /exit")
 	}
 	if key := m.Getenv("ANTHROPIC_API_KEY"); key != "" && !c.answered(key) {
-		return hurdle("it would ask whether to use the ANTHROPIC_API_KEY that is set", "run claude once and answer, or unset the variable, then run this again")
+		return hurdle("it would ask whether to use the ANTHROPIC_API_KEY that is set", "run claude once and answer, or unset the variable")
 	}
 	if !c.trusts(r.Dir) {
-		return hurdle("it has not been told to trust "+r.Dir, "run claude in that folder once and answer its question, leave it with /exit, then run this again")
+		return hurdle("it has not been told to trust "+r.Dir, "run claude in that folder once and answer its question, leave it with /exit")
 	}
 	return nil
 }

@@ -20,14 +20,11 @@ import (
 // that the file is only read, and nothing is sent to a model or expanded before
 // the user types (FACTS section 6, "Simplest way").
 func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
-	program, err := find(m)
+	program, err := Ready(m, r)
 	if err != nil {
 		return nil, err
 	}
 	l := &inject.Launch{Program: program, NativeID: r.NativeID, Unset: ownVariables}
-	if err := hurdles(m, r); err != nil {
-		return nil, err
-	}
 	version, err := inject.ProbeVersion(program, "Claude Code", "CORTEXT_CLAUDE")
 	if err != nil {
 		return nil, err
@@ -63,6 +60,15 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	l.Args = append(l.Args, r.Args...)
 	l.Warnings = append(l.Warnings, absent(m, r)...)
 	return l, nil
+}
+
+// Ready returns the program if nothing stands in the way of using it in r.Dir.
+func Ready(m inject.Machine, r inject.Request) (string, error) {
+	program, err := find(m)
+	if err == nil {
+		err = hurdles(m, r)
+	}
+	return program, err
 }
 
 // The first versions that each road was seen to work on. --help tells of none of
@@ -137,8 +143,8 @@ func find(m inject.Machine) (string, error) {
 		program, err = filepath.Abs(program)
 	}
 	if err != nil {
-		return "", &inject.HurdleError{Agent: "Claude Code", What: fmt.Sprintf("the program %q is not on this machine's PATH", name),
-			Way: "install it, or name it in CORTEXT_CLAUDE; cortext resume --print writes the payload for any agent"}
+		return "", &inject.HurdleError{Agent: "Claude Code", What: fmt.Sprintf("the program %q is not on this machine's PATH", name), Missing: true,
+			Way: "npm install -g @anthropic-ai/claude-code installs it, CORTEXT_CLAUDE names it where it is; cortext resume --print writes the payload for any agent"}
 	}
 	return program, nil
 }

@@ -28,7 +28,7 @@ func hurdles(m inject.Machine, r inject.Request, v version) (warnings []string, 
 	if err := signIn(m, r, trusted); err != nil {
 		return nil, err
 	}
-	const way = "run gemini in that folder once and answer its question, leave it with /quit, then run this again"
+	const way = "run gemini in that folder once and answer its question, leave it with /quit"
 	switch {
 	case trusted:
 		return nil, nil

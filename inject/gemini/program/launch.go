@@ -20,15 +20,7 @@ import (
 // own; nothing is sent to a model or expanded before the user types (FACTS section
 // 2, "Simplest way"). [Launched] finds the id.
 func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
-	program, err := find(m)
-	if err != nil {
-		return nil, err
-	}
-	v, err := versionOf(program)
-	if err != nil {
-		return nil, err
-	}
-	warnings, err := hurdles(m, r, v)
+	program, v, warnings, err := ready(m, r)
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +53,22 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	l.Warnings = append(l.Warnings, elsewhere(m, r)...)
 	l.Warnings = append(l.Warnings, absent(m, r)...)
 	return l, nil
+}
+
+// Ready returns the program if nothing stands in the way of using it in r.Dir.
+func Ready(m inject.Machine, r inject.Request) (string, error) {
+	program, _, _, err := ready(m, r)
+	return program, err
+}
+
+func ready(m inject.Machine, r inject.Request) (program string, v version, warnings []string, err error) {
+	if program, err = find(m); err == nil {
+		v, err = versionOf(program)
+	}
+	if err == nil {
+		warnings, err = hurdles(m, r, v)
+	}
+	return program, v, warnings, err
 }
 
 // The first versions that each road was seen to work on; 0.42.0 has no
@@ -131,8 +139,8 @@ func find(m inject.Machine) (string, error) {
 		program, err = filepath.Abs(program)
 	}
 	if err != nil {
-		return "", hurdle(fmt.Sprintf("the program %q is not on this machine's PATH", name),
-			"install it, or name it in CORTEXT_GEMINI; cortext resume --print writes the payload for any agent")
+		return "", &inject.HurdleError{Agent: "Gemini CLI", What: fmt.Sprintf("the program %q is not on this machine's PATH", name), Missing: true,
+			Way: "npm install -g @google/gemini-cli installs it, CORTEXT_GEMINI names it where it is; cortext resume --print writes the payload for any agent"}
 	}
 	if needsNode(program) {
 		if _, err := exec.LookPath("node"); err != nil {

@@ -14,7 +14,7 @@ import (
 // signIn finds out that the program would ask how to sign in, or could not. Where
 // the system's keychain may hold what is missing, it is taken to be there.
 func signIn(m inject.Machine, r inject.Request, trusted bool) error {
-	const way = "run gemini and sign in, or set GEMINI_API_KEY, then run this again"
+	const way = "run gemini and sign in, or set GEMINI_API_KEY"
 	kind, external := selectedType(m, r.Dir, trusted)
 	if external {
 		return nil
@@ -26,7 +26,7 @@ func signIn(m inject.Machine, r inject.Request, trusted bool) error {
 	switch kind {
 	case "":
 		if !r.Headless && m.Getenv("GEMINI_API_KEY") != "" {
-			return hurdle("it would ask how to sign in, although GEMINI_API_KEY is set", "run gemini once and choose, leave it with /quit, then run this again")
+			return hurdle("it would ask how to sign in, although GEMINI_API_KEY is set", "run gemini once and choose, leave it with /quit")
 		}
 		if r.Headless && has("GEMINI_API_KEY") {
 			return nil
@@ -34,11 +34,11 @@ func signIn(m inject.Machine, r inject.Request, trusted bool) error {
 		return hurdle("it is not signed in", way)
 	case "gemini-api-key":
 		if !has("GEMINI_API_KEY") && !keyStored(m) {
-			return hurdle("it is set to use GEMINI_API_KEY, which is not set", "set it, or run gemini and sign in, then run this again")
+			return hurdle("it is set to use GEMINI_API_KEY, which is not set", "set it, or run gemini and sign in")
 		}
 	case "vertex-ai":
 		if !has("GOOGLE_API_KEY") && !(has("GOOGLE_CLOUD_PROJECT") && has("GOOGLE_CLOUD_LOCATION")) {
-			return hurdle("it is set to use Vertex AI, and neither GOOGLE_API_KEY nor GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION are set", "set them, or run gemini and sign in another way, then run this again")
+			return hurdle("it is set to use Vertex AI, and neither GOOGLE_API_KEY nor GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION are set", "set them, or run gemini and sign in another way")
 		}
 	case "oauth-personal":
 		if m.Getenv("GEMINI_FORCE_ENCRYPTED_FILE_STORAGE") != "true" && m.Getenv("GOOGLE_APPLICATION_CREDENTIALS") == "" &&

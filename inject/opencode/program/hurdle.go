@@ -10,11 +10,11 @@ import (
 // start, trusts any folder, and has models that need no credentials (1.18.33).
 func hurdles(m inject.Machine, c config) error {
 	if c.broken != "" {
-		return &inject.HurdleError{Agent: agentName, What: "it would not start: " + c.broken + " is not JSON with comments", Way: "mend that file, then run this again"}
+		return &inject.HurdleError{Agent: agentName, What: "it would not start: " + c.broken + " is not JSON with comments", Way: "mend that file"}
 	}
 	if !answers(m, c) {
 		return &inject.HurdleError{Agent: agentName, What: "it is not signed in to a model provider that its settings allow (enabled_providers, disabled_providers)",
-			Way: "run opencode auth login, or set the provider's key, then run this again"}
+			Way: "run opencode auth login, or set the provider's key"}
 	}
 	return nil
 }

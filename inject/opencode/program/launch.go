@@ -18,14 +18,11 @@ const agentName = "OpenCode"
 // nothing is sent to a model or expanded before the user types (FACTS section 2,
 // "Simplest way").
 func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
-	program, err := find(m)
+	program, err := Ready(m, r)
 	if err != nil {
 		return nil, err
 	}
 	c := readConfig(m, r.Dir)
-	if err := hurdles(m, c); err != nil {
-		return nil, err
-	}
 	version, err := probe(program)
 	if err != nil {
 		return nil, err
@@ -47,6 +44,15 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	l.Warnings = append(l.Warnings, tooLarge(m, c, model, r.Payload)...)
 	l.Warnings = append(l.Warnings, absent(c, r.Tools)...)
 	return l, nil
+}
+
+// Ready returns the program if nothing stands in the way of using it in r.Dir.
+func Ready(m inject.Machine, r inject.Request) (string, error) {
+	program, err := find(m)
+	if err == nil {
+		err = hurdles(m, readConfig(m, r.Dir))
+	}
+	return program, err
 }
 
 // throughImport lets the payload be the first message of a session of its own.
@@ -109,8 +115,8 @@ func find(m inject.Machine) (string, error) {
 		program, err = filepath.Abs(program)
 	}
 	if err != nil {
-		return "", &inject.HurdleError{Agent: agentName, What: fmt.Sprintf("the program %q is not on this machine's PATH", name),
-			Way: "install it, or name it in CORTEXT_OPENCODE; cortext resume --print writes the payload for any agent"}
+		return "", &inject.HurdleError{Agent: agentName, What: fmt.Sprintf("the program %q is not on this machine's PATH", name), Missing: true,
+			Way: "npm install -g opencode-ai installs it, CORTEXT_OPENCODE names it where it is; cortext resume --print writes the payload for any agent"}
 	}
 	return program, nil
 }

@@ -5,6 +5,7 @@ package setup
 import (
 	"embed"
 	"regexp"
+	"slices"
 	"strings"
 
 	"cortext/inject"
@@ -22,7 +23,7 @@ var form = setup.Form{Agent: agent, Spell: spell, Path: func(name string) string
 // Install returns the files of the slash commands and, if it is asked for or there
 // already, of the plugin, each with what is to be done.
 func Install(o inject.InstallOptions, read func(path string) (text string, ok bool, err error)) ([]inject.Change, error) {
-	changes, err := setup.Changes(setup.Commands(form, o.Types), read)
+	changes, err := commandChanges(setup.Commands(form, o.Types), read)
 	if err != nil {
 		return nil, err
 	}
@@ -45,6 +46,9 @@ var commands embed.FS
 // behind the text as they were typed (1.18.33).
 const argumentsAt = "(what is typed after the command: it stands at the end of this text)"
 
+// elsewhere is for the model, which calls cortext with a shell.
+const elsewhere = "If the shell does not find cortext, call `~/.local/state/cortext/bin/cortext` instead.\n"
+
 // typedMark ends the text; what was typed follows.
 const typedMark = "<!-- cortext: typed: -->"
 
@@ -59,6 +63,8 @@ const typedMark = "<!-- cortext: typed: -->"
 func spell(name, front, body string) (before, rest string) {
 	if own, err := commands.ReadFile("commands/" + name + ".md"); err == nil {
 		front, body = prompt.Split(string(own))
+	} else if !slices.Contains(prompt.Managing(), name) {
+		body = strings.TrimRight(body, "\n") + "\n\n" + elsewhere
 	}
 	body = strings.ReplaceAll(strings.ReplaceAll(body, placeholder, argumentsAt), typedMark, "<!-- cortext:"+mark+" typed: -->")
 	return "---\n", usable(front) + "---\n<!-- cortext: /workspace." + name + " -->\n" + strings.TrimRight(Unexpanded(body), "\n") + "\n\n" + typedMark + "\n"

@@ -34,7 +34,11 @@ func (p project) install(t *testing.T, o inject.InstallOptions) map[string]injec
 	}
 	done := map[string]inject.Action{}
 	for _, c := range changes {
-		if done[c.Path] = c.Action; c.Action != inject.Keep {
+		switch done[c.Path] = c.Action; c.Action {
+		case inject.Keep:
+		case inject.Remove:
+			delete(p, c.Path)
+		default:
 			p[c.Path] = c.Text
 		}
 	}
@@ -51,8 +55,11 @@ func builtIn() (types []inject.Type) {
 
 const pluginPath = ".opencode/plugins/cortext.js"
 
+// files is a project whose commands have files of their own.
+func files() project { return project{configFile: "{} // the user's\n"} }
+
 func TestInstall(t *testing.T) {
-	p := project{}
+	p := files()
 	done := p.install(t, inject.InstallOptions{Types: builtIn()})
 	names := append(prompt.Types(), "resume", "stop-conversation", "sessions", "session", "context", "compact")
 	for _, name := range names {
@@ -66,7 +73,7 @@ func TestInstall(t *testing.T) {
 			t.Errorf("%s begins with %q", path, body)
 		}
 	}
-	if len(done) != len(names) {
+	if len(done) != len(names) || p[configFile] != files()[configFile] {
 		t.Errorf("without the plugin it makes %v", done)
 	}
 	if done = p.install(t, inject.InstallOptions{Types: builtIn(), Plugin: true}); done[pluginPath] != inject.Create || done[".opencode/commands/workspace.plan.md"] != inject.Same {
@@ -82,7 +89,7 @@ func TestInstall(t *testing.T) {
 	if done = p.install(t, inject.InstallOptions{Plugin: true}); done[pluginPath] != inject.Keep {
 		t.Errorf("an edited plugin is not kept: %v", done)
 	}
-	for _, path := range []string{pluginPath, ".opencode/commands/workspace.resume.md"} {
+	for _, path := range []string{pluginPath, configFile, ".opencode/commands/workspace.resume.md"} {
 		_, err := Install(inject.InstallOptions{}, func(p string) (string, bool, error) {
 			if p == path {
 				return "", false, fs.ErrPermission
@@ -98,7 +105,7 @@ func TestInstall(t *testing.T) {
 // TestGenerated compares with a file on disk.
 func TestGenerated(t *testing.T) {
 	source := "---\nmodel: opus\nagent: plan\ndescription: Look back\nargument-hint: [sprint]\n---\n# Retro\n\n$ARGUMENTS, $1, !`date`, @file, dev@example.com\n---\nthe end"
-	p := project{}
+	p := files()
 	p.install(t, inject.InstallOptions{Types: []inject.Type{{Name: "retro", Source: source}}})
 	want, err := os.ReadFile("testdata/workspace.retro.md")
 	if err != nil {
@@ -115,7 +122,7 @@ func TestGenerated(t *testing.T) {
 // TestManaging: what the texts must say, and what OpenCode would run or attach. The
 // user's words stand in the first line and nowhere else.
 func TestManaging(t *testing.T) {
-	p := project{}
+	p := files()
 	p.install(t, inject.InstallOptions{})
 	calls := map[string]string{
 		"resume": "`cortext resume --here`", "stop-conversation": "`cortext stop`", "sessions": "`cortext list`", "session": "`cortext current`",
