@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,23 +50,99 @@ func answer(t *testing.T, term *agenttest.Terminal, question, text string) {
 	}
 }
 
-// TestInitAsks: on a terminal init asks about commits, once.
+// TestInitAsks: on a terminal init says what it will do, asks what the flags leave open,
+// and says what is missing; the second time there is nothing to ask.
 func TestInitAsks(t *testing.T) {
-	for reply, want := range map[string]string{"y": "commit: stop\n", "": "commit: off\n", "no": "commit: off\n"} {
-		dir := t.TempDir()
-		term := inTerminal(t, dir, "init")
-		answer(t, term, "[y/N]", reply)
-		if err := term.Wait(); err != nil {
+	bin := t.TempDir()
+	for _, name := range []string{"claude", "gemini"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho 2.1.329\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(dir, home string, args ...string) *agenttest.Terminal {
+		cmd := exec.Command("/usr/bin/env", append([]string{"PATH=" + bin, "HOME=" + home, "XDG_STATE_HOME=", "CORTEXT_CLAUDE=", "CORTEXT_GEMINI=", "CORTEXT_OPENCODE=", filepath.Join(binDir, "cortext"), "init"}, args...)...)
+		return commandInTerminal(t, dir, cmd)
+	}
+	if _, err := built(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		agents, all, commit string
+		want, not           []string
+	}{
+		{"", "", "", []string{"commit: off\n", ".claude", ".gemini"}, []string{"capture: all", ".opencode"}},
+		{"claude", "y", "y", []string{"commit: stop\n", "capture: all\n", ".claude"}, []string{".gemini"}},
+		{"opencode, foo", "no", "no", []string{"commit: off\n", ".opencode"}, []string{"capture: all", ".claude"}},
+	} {
+		dir, home := t.TempDir(), t.TempDir()
+		term := run(dir, home)
+		question := "For which agents? [claude,gemini]"
+		if err := term.WaitFor(question, patience); err != nil {
 			t.Fatalf("%v\n%s", err, term.Screen())
 		}
-		config, err := os.ReadFile(filepath.Join(dir, ".workspace/config.yaml"))
-		if err != nil || !strings.Contains(string(config), want) {
-			t.Errorf("%q: %v\n%s", reply, err, config)
+		for _, line := range []string{"  make .workspace/: config.yaml, 8 prompts\n", "make .claude/: 14 commands, 5 hooks in settings.json\n", "  make ~/.gemini/: 4 hooks in settings.json\n", "  link ~/.local/state/cortext/bin/ to this program\n"} {
+			if !strings.Contains(term.Screen(), strings.TrimSpace(line)) {
+				t.Errorf("%q is not in\n%s", line, term.Screen())
+			}
 		}
-		again := inTerminal(t, dir, "init")
-		if err := again.WaitFor("up to date", patience); err != nil || strings.Contains(again.Screen(), "[y/N]") {
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+			t.Errorf("before the answers there is %v, %v", entries, err)
+		}
+		answer(t, term, question, c.agents)
+		if strings.Contains(c.agents, "foo") {
+			answer(t, term, `there is no agent "foo", only claude, opencode, gemini, or none`, "opencode")
+		}
+		answer(t, term, "Capture all sessions", c.all)
+		answer(t, term, "when it is stopped? [y/N]", c.commit)
+		if err := errors.Join(term.WaitFor("/workspace.brainstorm and a topic", patience), term.Wait()); err != nil {
+			t.Fatalf("%v\n%s", err, term.Screen())
+		}
+		said := strings.Join(strings.Fields(term.Screen()), " ")
+		for _, text := range []string{"OpenCode: not on this machine: npm install -g opencode-ai", "cortext is not on your PATH. The hooks find it.", "Next: commit these files"} {
+			if !strings.Contains(said, text) {
+				t.Errorf("%q: it does not say %q:\n%s", c.agents, text, term.Screen())
+			}
+		}
+		config, err := os.ReadFile(filepath.Join(dir, ".workspace/config.yaml"))
+		has := string(config)
+		for name := range tree(t, dir) {
+			has += " " + name
+		}
+		for _, text := range c.want {
+			if err != nil || !strings.Contains(has, text) {
+				t.Errorf("%q: %v, %q is missing in\n%s", c.agents, err, text, has)
+			}
+		}
+		for _, text := range c.not {
+			if strings.Contains(has, text) {
+				t.Errorf("%q: %q is in\n%s", c.agents, text, has)
+			}
+		}
+		again := run(dir, home)
+		if err := again.WaitFor("up to date", patience); err != nil || strings.Contains(again.Screen(), "?") {
 			t.Errorf("the second time: %v\n%s", err, again.Screen())
 		}
+		_ = again.Wait()
+	}
+
+	// Ctrl-C at a question leaves everything as it is.
+	dir := t.TempDir()
+	term := run(dir, t.TempDir(), "--agent", "claude")
+	if err := term.WaitFor("Capture all sessions", patience); err != nil || strings.Contains(term.Screen(), "For which agents") {
+		t.Fatalf("%v\n%s", err, term.Screen())
+	}
+	if err := term.Key("C-c"); err != nil {
+		t.Fatal(err)
+	}
+	if err := term.Wait(); err == nil {
+		t.Error("broken off, it is called success")
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		t.Errorf("broken off, it leaves %v, %v", entries, err)
+	}
+	term = run(dir, t.TempDir(), "--yes")
+	if err := errors.Join(term.WaitFor("Next: ", patience), term.Wait()); err != nil || strings.Contains(term.Screen(), "?") {
+		t.Errorf("--yes: %v\n%s", err, term.Screen())
 	}
 }
 

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,9 +18,12 @@ import (
 type initOptions struct {
 	agents       []string
 	commit       string
+	capture      string
 	dryRun, json bool
 	plugin       bool
 	noUser       bool
+	yes          bool
+	found        bool // the agents are those that were found on this machine
 }
 
 func (a *app) initCommand() *cobra.Command {
@@ -30,9 +34,10 @@ func (a *app) initCommand() *cobra.Command {
 		Long: `Makes a workspace of this folder: .workspace/ with its settings and the prompts
 of the conversation types, and the lines in .gitattributes that let git merge
 conversations. With --agent also that agent's slash commands and hooks, which are
-to be committed: for whoever has no cortext they do nothing. Safe to repeat: what
-you wrote or edited stays, what cortext wrote is brought up to date.`,
-		Example: "  cortext init --agent claude",
+to be committed: for whoever has no cortext they do nothing. On a terminal it says
+what it will change and asks what you want. Safe to repeat: what you wrote or edited
+stays, what cortext wrote is brought up to date.`,
+		Example: "  cortext init",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runInit(cmd, o) },
 	}
@@ -41,7 +46,9 @@ you wrote or edited stays, what cortext wrote is brought up to date.`,
 	f.BoolVar(&o.noUser, "no-user", false, "for gemini: leave ~/.gemini/settings.json alone; commands then work only where Gemini CLI is started at the top of the workspace")
 	f.BoolVar(&o.plugin, "plugin", false, "for opencode: with a plugin, so that it captures by itself; where the npm registry is out of reach, OpenCode then starts about a minute later")
 	f.StringVar(&o.commit, "commit", "", "`WHEN` cortext commits conversations: stop or off; default: off, asked on a terminal")
-	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be changed, and change nothing")
+	f.StringVar(&o.capture, "capture", "", "`WHICH` sessions are captured: commands (those with a /workspace command) or all; default: commands, asked on a terminal")
+	f.BoolVarP(&o.yes, "yes", "y", false, "ask nothing: the agents on this machine, and the defaults")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show every file that would be changed, and change nothing")
 	f.BoolVar(&o.json, "json", false, "print what was made as JSON")
 	return cmd
 }
@@ -49,7 +56,7 @@ you wrote or edited stays, what cortext wrote is brought up to date.`,
 // change is a file in init --json; its fields are stable.
 type change struct {
 	Path   string   `json:"path"`
-	Action string   `json:"action"` // create, update, same, keep
+	Action string   `json:"action"` // create, update, same, keep, remove
 	Notes  []string `json:"notes"`
 }
 
@@ -61,24 +68,23 @@ func (a *app) runInit(cmd *cobra.Command, o initOptions) error {
 	if o.commit != "" && o.commit != workspace.CommitOff && o.commit != workspace.CommitStop {
 		return &usageError{fmt.Sprintf("--commit is %q, not stop or off", o.commit), ""}
 	}
+	if o.capture != "" && o.capture != flow.CaptureCommands && o.capture != flow.CaptureAll {
+		return &usageError{fmt.Sprintf("--capture is %q, not commands or all", o.capture), ""}
+	}
 	_, err = os.Lstat(filepath.Join(dir, filepath.FromSlash(workspace.ConfigFile)))
 	isNew := errors.Is(err, os.ErrNotExist)
-	if !isNew && o.commit != "" && !o.dryRun {
-		return &usageError{"--commit is for a new workspace", "change commit in " + workspace.ConfigFile}
+	for _, f := range []struct{ name, value string }{{"commit", o.commit}, {"capture", o.capture}} {
+		if !isNew && f.value != "" && !o.dryRun {
+			return &usageError{"--" + f.name + " is for a new workspace", "change " + f.name + " in " + workspace.ConfigFile}
+		}
 	}
-	if o.dryRun {
-		return a.dryInit(cmd, dir, o)
-	}
-	if isNew && o.commit == "" {
-		o.commit = workspace.CommitOff
-		if isTerminal(a.in) && isTerminal(a.out) {
-			yes, err := a.ask(cmd.Context(), "Commit a conversation's folder to git, and nothing else, whenever it is stopped?")
-			if err != nil {
-				return err
-			}
-			if yes {
-				o.commit = workspace.CommitStop
-			}
+	person := isTerminal(a.in) && isTerminal(a.out) && !o.json && !o.dryRun
+	if len(o.agents) == 0 && (person || o.yes) {
+		if o.agents, err = a.agentsSetUp(cmd, dir, o, isNew); err != nil {
+			return err
+		}
+		if len(o.agents) == 0 {
+			o.agents, o.found = a.agentsFound(dir), true
 		}
 	}
 	// What cannot be done for an agent is found out before anything is written.
@@ -86,7 +92,28 @@ func (a *app) runInit(cmd *cobra.Command, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	created, err := flow.Init(dir, o.commit)
+	if o.dryRun {
+		return a.dryInit(dir, o, planned)
+	}
+	told := false
+	if person {
+		if told, err = a.sayPlan(dir, planned); err != nil {
+			return err
+		}
+		if told && !o.yes {
+			before := o.agents
+			if o, err = a.askInit(cmd, o, isNew); err != nil {
+				return err
+			}
+			if !slices.Equal(before, o.agents) {
+				told = false
+				if planned, err = a.planAgents(cmd, dir, o, isNew); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	created, err := flow.Init(dir, o.commit, o.capture)
 	if err != nil {
 		return err
 	}
@@ -100,29 +127,50 @@ func (a *app) runInit(cmd *cobra.Command, o initOptions) error {
 			return err
 		}
 	}
+	if err := a.linkPrograms(); err != nil {
+		a.warn("the hooks find cortext on the PATH only: " + err.Error())
+	}
 	if o.json {
 		if created == nil {
 			created = []string{}
 		}
 		return a.printJSON(map[string]any{"workspace": dir, "created": created, "agent_files": changesOf(planned)})
 	}
-	for _, name := range created {
-		fmt.Fprintf(a.out, "made %s\n", visible(name))
+	if !told {
+		a.sayGroups(created, planned, verbs{"made ", "updated ", "removed "})
 	}
-	done := a.sayChanges(planned, "made ", "updated ")
-	if len(created)+done == 0 {
-		fmt.Fprintf(a.out, "%s is up to date, nothing to do\n", visible(dir))
-		return nil
-	}
-	if len(o.agents) > 0 {
-		if _, err := exec.LookPath("cortext"); err != nil {
-			a.warn("cortext is not on your PATH, where the hooks look for it: they do nothing until it is")
-		}
-		fmt.Fprintln(a.out, "Next: commit these files, start the agent here and type /workspace.brainstorm and a topic.")
-	} else {
-		fmt.Fprintln(a.out, "Next: cortext init --agent claude, cortext new brainstorm \"a topic\", or cortext import a transcript.")
-	}
+	a.sayKept(planned)
+	a.sayNext(dir, o, len(created)+changing(planned) > 0)
 	return nil
+}
+
+// agentsSetUp lists the agents that have their commands in the workspace.
+func (a *app) agentsSetUp(cmd *cobra.Command, dir string, o initOptions, isNew bool) (names []string, err error) {
+	for _, agent := range a.agents {
+		o.agents = []string{agent.Name}
+		changes, err := a.planAgents(cmd, dir, o, isNew)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(changes, func(c inject.Change) bool {
+			return c.Action != inject.Create && !strings.HasSuffix(c.Path, "settings.json")
+		}) {
+			names = append(names, agent.Name)
+		}
+	}
+	return names, nil
+}
+
+// agentsFound lists the agents that are on this machine.
+func (a *app) agentsFound(dir string) (names []string) {
+	for _, agent := range a.agents {
+		_, err := agent.Ready(a.machine(), inject.Request{Dir: dir, Root: dir})
+		var hurdle *inject.HurdleError
+		if !errors.As(err, &hurdle) || !hurdle.Missing {
+			names = append(names, agent.Name)
+		}
+	}
+	return names
 }
 
 // planAgents plans the files of the agents. Where there is no workspace yet, it
@@ -145,68 +193,4 @@ func (a *app) planAgents(cmd *cobra.Command, dir string, o initOptions, isNew bo
 		all = append(all, changes...)
 	}
 	return all, nil
-}
-
-// sayChanges prints what is done with each file and returns how many change.
-func (a *app) sayChanges(changes []inject.Change, create, update string) (n int) {
-	for _, c := range changes {
-		switch c.Action {
-		case inject.Create:
-			fmt.Fprintf(a.out, "%s%s\n", create, visible(c.Path))
-			n++
-		case inject.Update:
-			fmt.Fprintf(a.out, "%s%s\n", update, visible(c.Path))
-			n++
-		case inject.Keep:
-			fmt.Fprintf(a.out, "kept %s", visible(c.Path))
-			for _, note := range c.Notes {
-				fmt.Fprintf(a.out, ": %s", visible(note))
-			}
-			fmt.Fprintln(a.out)
-		}
-		if c.Action == inject.Create || c.Action == inject.Update {
-			for _, note := range c.Notes {
-				fmt.Fprintf(a.out, "  + %s\n", visible(note))
-			}
-		}
-	}
-	return n
-}
-
-func changesOf(list []inject.Change) []change {
-	out := []change{}
-	for _, c := range list {
-		notes := c.Notes
-		if notes == nil {
-			notes = []string{}
-		}
-		out = append(out, change{c.Path, string(c.Action), notes})
-	}
-	return out
-}
-
-// dryInit shows what init would do.
-func (a *app) dryInit(cmd *cobra.Command, dir string, o initOptions) error {
-	missing, err := flow.Missing(dir)
-	if err != nil {
-		return err
-	}
-	isNew := len(missing) > 0
-	planned, err := a.planAgents(cmd, dir, o, isNew)
-	if err != nil {
-		return err
-	}
-	if o.json {
-		if missing == nil {
-			missing = []string{}
-		}
-		return a.printJSON(map[string]any{"workspace": dir, "created": missing, "agent_files": changesOf(planned)})
-	}
-	for _, name := range missing {
-		fmt.Fprintf(a.out, "would make %s\n", visible(name))
-	}
-	if n := a.sayChanges(planned, "would make ", "would update "); n+len(missing) == 0 {
-		fmt.Fprintln(a.out, "nothing to do")
-	}
-	return nil
 }

@@ -37,7 +37,7 @@ type compacting struct {
 func newCompacting(t *testing.T, config string, env map[string]string) *compacting {
 	t.Helper()
 	dir := t.TempDir()
-	if _, err := Init(dir, workspace.CommitOff); err != nil {
+	if _, err := Init(dir, workspace.CommitOff, ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, workspace.ConfigFile), []byte(config+"\n"), 0o600); err != nil {

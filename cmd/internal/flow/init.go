@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,16 +12,25 @@ import (
 	"cortext/store"
 )
 
+// What Init can be told about the sessions to capture.
+const (
+	CaptureCommands = "commands" // those with a /workspace command
+	CaptureAll      = "all"
+)
+
 // Init makes a workspace of dir and returns the files that it made or changed.
-// What is there already is left as it is. commit is what its settings say about
-// commits.
-func Init(dir, commit string) (created []string, err error) {
+// What is there already is left as it is. commit and capture are what its settings say
+// about those; empty: the default.
+func Init(dir, commit, capture string) (created []string, err error) {
 	st, created, err := store.Init(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer st.Close()
-	files := map[string]string{workspace.ConfigFile: workspace.ConfigText(commit)}
+	files := map[string]string{workspace.ConfigFile: workspace.ConfigText(cmp.Or(commit, workspace.CommitOff))}
+	if capture == CaptureAll {
+		files[workspace.ConfigFile] += "\n# Which sessions the hooks capture: commands (those with a /workspace command), or all.\ncapture: all\n"
+	}
 	for _, typ := range prompt.Types() {
 		text, _ := prompt.BuiltIn(typ)
 		files[workspace.CommandFile(typ)] = text

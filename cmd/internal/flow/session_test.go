@@ -43,7 +43,7 @@ type session struct {
 
 func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{t: t, rand: rand.New(rand.NewPCG(seed, 1)), dir: t.TempDir(), home: t.TempDir(), agent: claude.Agent(), where: map[string]string{}}
-	if _, err := Init(w.dir, workspace.CommitOff); err != nil {
+	if _, err := Init(w.dir, workspace.CommitOff, ""); err != nil {
 		t.Fatal(err)
 	}
 	// Idleness depends on the clock, and one active conversation is not the point.

@@ -37,7 +37,7 @@ type mixed struct {
 func newMixed(t *testing.T) *mixed {
 	t.Helper()
 	dir, home := t.TempDir(), t.TempDir()
-	if _, err := Init(dir, workspace.CommitOff); err != nil {
+	if _, err := Init(dir, workspace.CommitOff, ""); err != nil {
 		t.Fatal(err)
 	}
 	w, err := Open(workspace.Env{
