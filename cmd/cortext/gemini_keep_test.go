@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -62,7 +63,7 @@ func TestGeminiKept(t *testing.T) {
 	// Without hooks: what the program itself leaves makes it delete the session.
 	s.play(s.headless("-p", "/workspace.brainstorm lost"))
 	s.check(os.WriteFile(settings, []byte("{}"), 0o600))
-	s.check(os.WriteFile(home, []byte(strings.ReplaceAll(string(all), "cortext hook", "true")), 0o600))
+	s.check(os.WriteFile(home, []byte(regexp.MustCompile("cortext.hook").ReplaceAllString(string(all), "true")), 0o600))
 	s.play(s.headlessLater("--resume", s.nativeOf("lost"), "-p", "the second @@SAY two@@"))
 	if n := len(s.chats()); n != 2 {
 		t.Fatalf("the program leaves no empty session any more: %v", s.chats())

@@ -1,0 +1,72 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestElsewhere: where cortext is not on the PATH, each agent finds it by the link that
+// init made; where it is not there at all, as with a colleague, the hooks say nothing,
+// and the commands that it is not installed.
+func TestElsewhere(t *testing.T) {
+	const link = ".local/state/cortext/bin/cortext"
+	for name, run := range map[string]func(s *stage, command, args string) *exec.Cmd{
+		"claude": func(s *stage, command, args string) *exec.Cmd {
+			return s.command("claude", "-p", strings.TrimSpace(command+" "+args))
+		},
+		"gemini": func(s *stage, command, args string) *exec.Cmd {
+			return s.headless("-p", strings.TrimSpace(command+" "+args))
+		},
+		"opencode": func(s *stage, command, args string) *exec.Cmd {
+			return s.command("opencode", append([]string{"run", "--command", command[1:]}, strings.Fields(args)...)...)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStageFor(t, []string{name})
+			// Its own PATH has the agent still, and what else the machine has.
+			s.check(os.Remove(filepath.Join(s.bin, "cortext")))
+			agent := s.bin
+			s.bin = t.TempDir()
+			s.check(os.Symlink(filepath.Join(agent, name), filepath.Join(s.bin, name)))
+			s.check(os.Symlink(filepath.Join(binDir, "cortext"), filepath.Join(s.bin, "cortext")))
+			if out, err := s.command("sh", "-c", "command -v cortext cortext-hook").Output(); err == nil {
+				t.Skipf("cortext is installed where the tests look for git: %s", out)
+			}
+			if name == "opencode" {
+				s.bash("/workspace.brainstorm -->", "~/"+link+" current", "begun")
+			} else {
+				s.answers("API design", "begun")
+			}
+			s.play(run(s, "/workspace.brainstorm", "API design"))
+			c := s.show("api design")
+			if len(c.Messages) == 0 || c.Messages[0].Content != "/workspace.brainstorm API design" {
+				t.Errorf("captured %+v", c.Messages)
+			}
+			s.clean()
+
+			s.check(os.RemoveAll(filepath.Join(s.home.Dir, filepath.Dir(link))))
+			cmd := run(s, "/workspace.sessions", "")
+			out, err := cmd.CombinedOutput()
+			if err != nil || strings.Contains(string(out), "hook") || strings.Contains(string(out), "not found") {
+				t.Errorf("without cortext: %v\n%s", err, out)
+			}
+			main := s.server.Main()
+			sent := ""
+			for _, turn := range main[len(main)-1].Turns() {
+				sent += turn.Text
+			}
+			if !strings.Contains(sent, "say that cortext is not installed") || !strings.Contains(sent, "~/"+link) || strings.Contains(sent, "From cortext: ") {
+				t.Errorf("the model is told\n%s", sent)
+			}
+			if n := len(s.show("api design").Messages); n != len(c.Messages) && name != "opencode" {
+				t.Errorf("%d messages, not %d", n, len(c.Messages))
+			}
+		})
+	}
+}
