@@ -65,22 +65,14 @@ func (a *app) runInit(cmd *cobra.Command, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.commit != "" && o.commit != workspace.CommitOff && o.commit != workspace.CommitStop {
-		return &usageError{fmt.Sprintf("--commit is %q, not stop or off", o.commit), ""}
-	}
-	if o.capture != "" && o.capture != flow.CaptureCommands && o.capture != flow.CaptureAll {
-		return &usageError{fmt.Sprintf("--capture is %q, not commands or all", o.capture), ""}
-	}
 	_, err = os.Lstat(filepath.Join(dir, filepath.FromSlash(workspace.ConfigFile)))
 	isNew := errors.Is(err, os.ErrNotExist)
-	for _, f := range []struct{ name, value string }{{"commit", o.commit}, {"capture", o.capture}} {
-		if !isNew && f.value != "" && !o.dryRun {
-			return &usageError{"--" + f.name + " is for a new workspace", "change " + f.name + " in " + workspace.ConfigFile}
-		}
+	if err := o.check(isNew); err != nil {
+		return err
 	}
 	person := isTerminal(a.in) && isTerminal(a.out) && !o.json && !o.dryRun
 	if len(o.agents) == 0 && (person || o.yes) {
-		if o.agents, err = a.agentsSetUp(cmd, dir, o, isNew); err != nil {
+		if o.agents, err = a.agentsSetUp(cmd, dir, isNew); err != nil {
 			return err
 		}
 		if len(o.agents) == 0 {
@@ -144,14 +136,32 @@ func (a *app) runInit(cmd *cobra.Command, o initOptions) error {
 	return nil
 }
 
-// agentsSetUp lists the agents that have their commands in the workspace.
-func (a *app) agentsSetUp(cmd *cobra.Command, dir string, o initOptions, isNew bool) (names []string, err error) {
-	for _, agent := range a.agents {
-		o.agents = []string{agent.Name}
-		changes, err := a.planAgents(cmd, dir, o, isNew)
-		if err != nil {
-			return nil, err
+// check wants values that init knows, and settings for a new workspace only.
+func (o initOptions) check(isNew bool) error {
+	for _, f := range []struct{ name, value, one, other string }{
+		{"commit", o.commit, workspace.CommitStop, workspace.CommitOff},
+		{"capture", o.capture, flow.CaptureCommands, flow.CaptureAll},
+	} {
+		switch {
+		case f.value == "":
+		case f.value != f.one && f.value != f.other:
+			return &usageError{fmt.Sprintf("--%s is %q, not %s or %s", f.name, f.value, f.one, f.other), ""}
+		case !isNew && !o.dryRun:
+			return &usageError{"--" + f.name + " is for a new workspace", "change " + f.name + " in " + workspace.ConfigFile}
 		}
+	}
+	return nil
+}
+
+// agentsSetUp lists the agents that have their commands in the workspace.
+func (a *app) agentsSetUp(cmd *cobra.Command, dir string, isNew bool) (names []string, err error) {
+	w, err := flow.OpenAt(a.env(cmd, dir), dir, isNew)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	for _, agent := range a.agents {
+		changes, _ := w.PlanInstall(agent.Name, false, false) // what fails counts once the agent is chosen
 		if slices.ContainsFunc(changes, func(c inject.Change) bool {
 			return c.Action != inject.Create && !strings.HasSuffix(c.Path, "settings.json")
 		}) {
