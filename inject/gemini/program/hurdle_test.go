@@ -144,6 +144,10 @@ func TestTrust(t *testing.T) {
 					s.wantHurdle(t, want)
 				}
 			}
+			s.request.Headless = false
+			if _, err := Ready(s.machine(), s.request); err == nil != (c.ask == "") || err != nil && !strings.Contains(err.Error(), c.ask) {
+				t.Errorf("ready: %v, want %q", err, c.ask)
+			}
 		})
 	}
 	s := newStage(t, "echo 0.61.0")

@@ -57,7 +57,10 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 
 // Ready returns the program if nothing stands in the way of using it in r.Dir.
 func Ready(m inject.Machine, r inject.Request) (string, error) {
-	program, _, _, err := ready(m, r)
+	program, _, warnings, err := ready(m, r)
+	if err == nil && len(warnings) > 0 { // started, it would work, but without our hooks
+		err = hurdle("it was told not to trust "+r.Dir+", and takes no commands and hooks from there", "type /permissions trust in gemini to change that")
+	}
 	return program, err
 }
 
