@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"cortext/cmd/internal/workspace"
 	"cortext/schema/prompt"
@@ -27,10 +28,7 @@ func Init(dir, commit, capture string) (created []string, err error) {
 		return nil, err
 	}
 	defer st.Close()
-	files := map[string]string{workspace.ConfigFile: workspace.ConfigText(cmp.Or(commit, workspace.CommitOff))}
-	if capture == CaptureAll {
-		files[workspace.ConfigFile] += "\n# Which sessions the hooks capture: commands (those with a /workspace command), or all.\ncapture: all\n"
-	}
+	files := map[string]string{workspace.ConfigFile: configText(commit, capture)}
 	for _, typ := range prompt.Types() {
 		text, _ := prompt.BuiltIn(typ)
 		files[workspace.CommandFile(typ)] = text
@@ -48,6 +46,19 @@ func Init(dir, commit, capture string) (created []string, err error) {
 		created = append(created, name)
 	}
 	return created, nil
+}
+
+// configText is the text of new settings.
+func configText(commit, capture string) string {
+	text := workspace.ConfigText(cmp.Or(commit, workspace.CommitOff))
+	if capture != CaptureAll {
+		return text
+	}
+	const key = "\ncapture: "
+	if before, after, ok := strings.Cut(text, key+CaptureCommands+"\n"); ok {
+		return before + key + CaptureAll + "\n" + after
+	}
+	return text + "\n# Which sessions the hooks capture: commands (those with a /workspace command), or all." + key + CaptureAll + "\n"
 }
 
 // Missing lists the files that Init would make in dir or add lines to.
