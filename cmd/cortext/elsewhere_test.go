@@ -52,6 +52,10 @@ func TestElsewhere(t *testing.T) {
 
 			s.check(os.RemoveAll(filepath.Join(s.home.Dir, filepath.Dir(link))))
 			cmd := run(s, "/workspace.sessions", "")
+			if name != "gemini" { // which has its commands at the top only
+				cmd.Dir = filepath.Join(s.project, "sub")
+				s.check(os.Mkdir(cmd.Dir, 0o755))
+			}
 			out, err := cmd.CombinedOutput()
 			if err != nil || strings.Contains(string(out), "hook") || strings.Contains(string(out), "not found") {
 				t.Errorf("without cortext: %v\n%s", err, out)
