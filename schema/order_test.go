@@ -213,3 +213,22 @@ func TestArrangeHostile(t *testing.T) {
 		t.Fatalf("%d of %d messages", len(got), len(list))
 	}
 }
+
+// TestOthers: the branches that are left, newest first, each with what is its own.
+func TestOthers(t *testing.T) {
+	list := msgs(t, "a@1 b<a@2 c<b@3 d<b@4 e<d@5 f<a@9 g<d@7")
+	var got []string
+	for _, branch := range Others(list) {
+		ids := ""
+		for _, m := range branch {
+			ids += m.ID
+		}
+		got = append(got, ids)
+	}
+	if want := []string{"bdg", "e", "c"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := Others(list[:3]); got != nil {
+		t.Errorf("without a branch: %v", got)
+	}
+}
