@@ -117,6 +117,7 @@ func TestOpenCodeLaunch(t *testing.T) {
 	launch := func() *agenttest.Terminal {
 		term := s.terminal("cortext", "resume", "small", "--agent", "opencode")
 		s.wait(term, agenttest.OpenCodeReady)
+		s.opened(term, "small")
 		return term
 	}
 	// Nobody waits for OpenCode to start again and delete the session: the prompt is back
@@ -159,6 +160,7 @@ func TestOpenCodeLaunch(t *testing.T) {
 	term = launch()
 	s.enter(term, "in the terminal, @notes.md", "here-i-am")
 	s.wasPayload(0, printed)
+	s.unsent()
 	s.untouched()
 	want := []string{"user: turn 0:", "user: in the terminal", "assistant: here-i-am"}
 	s.once(s.kept("small", "here-i-am"), want...)
