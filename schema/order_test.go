@@ -216,16 +216,12 @@ func TestArrangeHostile(t *testing.T) {
 
 // TestOthers: the branches that are left, newest first, each with what is its own.
 func TestOthers(t *testing.T) {
-	list := msgs(t, "a@1 b<a@2 c<b@3 d<b@4 e<d@5 f<a@9 g<d@7")
+	list := msgs(t, "a@01 b<a@02 c<b@03 d<b@04 e<d@05 f<a@09 g<d@07")
 	var got []string
 	for _, branch := range Others(list) {
-		ids := ""
-		for _, m := range branch {
-			ids += m.ID
-		}
-		got = append(got, ids)
+		got = append(got, names(branch))
 	}
-	if want := []string{"bdg", "e", "c"}; !slices.Equal(got, want) {
+	if want := []string{"b d g", "e", "c"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := Others(list[:3]); got != nil {
