@@ -54,6 +54,10 @@ type Agent struct {
 	// from, empty if it was not called by this agent.
 	Session func(m Machine) string
 
+	// Running lists the sessions that programs of the agent have open on this machine, as
+	// they say themselves. One that was killed may still be listed. nil: they do not say.
+	Running func(m Machine) []Running
+
 	// Hook reads what the agent gives a hook on standard input.
 	Hook func(m Machine, event string, input []byte) (Event, error)
 
@@ -99,6 +103,10 @@ type Agent struct {
 	// something was said only what would harm it. It is called so also when a session
 	// is taken up again, by the agent's hook. nil: a launch leaves nothing.
 	Discard func(ctx context.Context, m Machine, nativeID string, said bool) error
+
+	// Remove is for an agent whose program alone can remove such a session, which takes
+	// it seconds. It leaves a session in which something was said. nil: Discard does it.
+	Remove func(ctx context.Context, m Machine, nativeID string) error
 }
 
 // A Machine is what an adapter needs to know of the machine that it runs on.
@@ -222,6 +230,13 @@ type Native struct {
 	Dir      string    // absolute: where it was held; empty if the agent does not tell
 	Root     string    // the commit that its git repository began with, if the agent tells
 	Updated  time.Time // when it was written last
+}
+
+// A Running is a session that a program has open.
+type Running struct {
+	NativeID string
+	PID      int
+	Since    time.Time
 }
 
 // A Store is a folder with transcripts in it, or so many levels below it. It need

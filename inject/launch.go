@@ -5,6 +5,7 @@ import "strings"
 // A Request asks for a launch of an agent.
 type Request struct {
 	Payload  string
+	Shown    string // what a person is to see first, in the place of the payload; no model gets it
 	Dir      string // absolute: where the agent is to start
 	Root     string // absolute: the workspace, with the agent's settings for it
 	Temp     string // absolute: a private folder for files that the launch needs

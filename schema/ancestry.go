@@ -25,17 +25,9 @@ const (
 // Branch returns the places of the messages that [Branch] returns, oldest first.
 func (a *Ancestry) Branch() []int32 {
 	t := plant(a)
-	parent := make([]bool, len(a.Parents))
-	for _, i := range t.nodes {
-		if t.parent[i] != root {
-			parent[t.parent[i]] = true
-		}
-	}
 	leaf := root
-	for _, i := range t.nodes {
-		if !parent[i] && (leaf == root || t.compare(i, leaf) > 0) {
-			leaf = i
-		}
+	if leaves := t.leaves(); len(leaves) > 0 {
+		leaf = leaves[0]
 	}
 	var up, path []int32
 	for i := leaf; i != root; i = t.parent[i] {
@@ -45,6 +37,41 @@ func (a *Ancestry) Branch() []int32 {
 		path = t.appendWith(path, i)
 	}
 	return path
+}
+
+// Others returns the branches beside that, newest first: of each the places of the messages
+// that stand on no newer one, oldest first.
+func (a *Ancestry) Others() (all [][]int32) {
+	t := plant(a)
+	seen := make([]bool, len(a.Parents))
+	for k, leaf := range t.leaves() {
+		var own []int32
+		for i := leaf; i != root && !seen[i]; i = t.parent[i] {
+			seen[i] = true
+			own = append(own, i)
+		}
+		if slices.Reverse(own); k > 0 {
+			all = append(all, own)
+		}
+	}
+	return all
+}
+
+// leaves are the messages that none follows, newest first.
+func (t *tree) leaves() (all []int32) {
+	parent := make([]bool, len(t.Parents))
+	for _, i := range t.nodes {
+		if t.parent[i] != root {
+			parent[t.parent[i]] = true
+		}
+	}
+	for _, i := range t.nodes {
+		if !parent[i] {
+			all = append(all, i)
+		}
+	}
+	slices.SortFunc(all, func(a, b int32) int { return t.compare(b, a) })
+	return all
 }
 
 // Left counts by message of a branch those on branches that were left which follow it

@@ -47,6 +47,22 @@ func Branch(msgs []Message) (path []Message, aside int) {
 	return path, len(msgs) - len(path)
 }
 
+// Others returns the branches of msgs beside the one that [Branch] returns, newest first: of
+// each the messages that stand on no newer one, oldest first.
+func Others(msgs []Message) (all [][]Message) {
+	if linear(msgs) {
+		return nil
+	}
+	for _, places := range ancestryOf(msgs).Others() {
+		var branch []Message
+		for _, i := range places {
+			branch = append(branch, msgs[i])
+		}
+		all = append(all, branch)
+	}
+	return all
+}
+
 // Number gives the messages of a branch their places in a conversation of total messages,
 // of which all holds the branch and what stands behind its first message. The last has the
 // last place. What stands on a branch that was left comes right behind the message that it

@@ -213,3 +213,18 @@ func TestArrangeHostile(t *testing.T) {
 		t.Fatalf("%d of %d messages", len(got), len(list))
 	}
 }
+
+// TestOthers: the branches that are left, newest first, each with what is its own.
+func TestOthers(t *testing.T) {
+	list := msgs(t, "a@01 b<a@02 c<b@03 d<b@04 e<d@05 f<a@09 g<d@07")
+	var got []string
+	for _, branch := range Others(list) {
+		got = append(got, names(branch))
+	}
+	if want := []string{"b d g", "e", "c"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := Others(list[:3]); got != nil {
+		t.Errorf("without a branch: %v", got)
+	}
+}

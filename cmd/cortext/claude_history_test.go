@@ -97,7 +97,7 @@ func TestClaudeHistories(t *testing.T) {
 		printed = s.run("cortext", append([]string{"resume", c.title, "--print"}, budget...)...)
 		asked := len(s.server.Main())
 		term := s.terminal("cortext", append([]string{"resume", c.title}, budget...)...)
-		s.wait(term, "head-"+c.title)
+		s.opened(term, c.title)
 		if n := len(s.server.Main()); n != asked {
 			t.Errorf("%s: something was sent before the user typed", c.title)
 		}

@@ -94,7 +94,7 @@ func TestClaude(t *testing.T) {
 	}
 
 	term = s.terminal("cortext", "resume", "api design")
-	s.wait(term, "REST it is")
+	s.opened(term, "API design")
 	asked := len(s.server.Main())
 	s.wait(term, "❯")
 	printed := s.run("cortext", "resume", "api design", "--print")
@@ -103,6 +103,7 @@ func TestClaude(t *testing.T) {
 	}
 	s.say(term, "in the terminal @@SAY here I am@@", "● here I am")
 	s.isPayload(printed)
+	s.unsent()
 	s.written("here I am")
 	s.leave(term)
 	s.wait(term, "Saved: API design (paused, ")

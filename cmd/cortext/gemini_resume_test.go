@@ -77,7 +77,7 @@ func (s *stage) chats() (names []string) {
 func (s *stage) resumed(title string) *agenttest.Terminal {
 	s.t.Helper()
 	term := s.terminal("cortext", "resume", title, "--agent", "gemini", "--budget", "3000000", "--", "--approval-mode", "yolo")
-	s.wait(term, "[RESUMED CONVERSATION] brainstorm / "+title)
+	s.opened(term, title)
 	for s.stays(term, "Executing Hook") {
 	}
 	s.wait(term, agenttest.GeminiReady)

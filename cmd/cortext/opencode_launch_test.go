@@ -33,16 +33,38 @@ func (s *stage) stored() (titles []string) {
 	return titles
 }
 
-// unused wants nothing to be left of a launch in which nothing was said.
+// unused wants nothing to be left of a launch in which nothing was said: OpenCode's
+// session goes when cortext has ended.
 func (s *stage) unused(title string) {
 	s.t.Helper()
-	if list := s.stored(); len(list) > 0 {
-		s.t.Errorf("OpenCode has the sessions %q", list)
+	for end := time.Now().Add(patience); len(s.stored()) > 0 || len(s.noted()) > 0; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("OpenCode has the sessions %q; launches %q are noted", s.stored(), s.noted())
+		}
 	}
 	if c := s.show(title); c.Session.Status != "paused" || len(c.Session.Sources) != 1 {
 		s.t.Errorf("status %s, sources %v", c.Session.Status, c.Session.Sources)
 	}
 	s.clean()
+}
+
+// noted lists the notes of launches.
+func (s *stage) noted() []string {
+	s.t.Helper()
+	list, err := filepath.Glob(filepath.Join(s.home.Dir, ".local/state/cortext/launches/*/*.json"))
+	s.check(err)
+	return list
+}
+
+// slowly lets OpenCode delete sessions only when the file go is there.
+func (s *stage) slowly() (release func()) {
+	s.t.Helper()
+	name, gate := filepath.Join(s.bin, "opencode"), filepath.Join(s.bin, "go")
+	real, err := os.Readlink(name)
+	s.check(err)
+	s.check(os.Remove(name))
+	s.check(os.WriteFile(name, []byte("#!/bin/sh\ncase \"$*\" in *delete*) while ! test -e "+gate+"; do sleep 0.05; done;; esac\nexec "+real+" \"$@\"\n"), 0o755))
+	return func() { s.check(os.WriteFile(gate, nil, 0o600)) }
 }
 
 // background starts a program; end ends it with SIGTERM and returns what it printed.
@@ -95,11 +117,31 @@ func TestOpenCodeLaunch(t *testing.T) {
 	launch := func() *agenttest.Terminal {
 		term := s.terminal("cortext", "resume", "small", "--agent", "opencode")
 		s.wait(term, agenttest.OpenCodeReady)
+		s.opened(term, "small")
 		return term
 	}
+	// Nobody waits for OpenCode to start again and delete the session: the prompt is back
+	// before that has happened, and the next command finds the session noted.
+	release := s.slowly()
 	term := launch()
 	s.exit(term)
+	s.wait(term, "Nothing was said in opencode: small (paused, ")
+	if s.run("cortext", "list"); len(s.stored()) != 1 || len(s.noted()) != 1 {
+		t.Fatalf("OpenCode has the sessions %q; launches %q are noted", s.stored(), s.noted())
+	}
+	release()
 	s.unused("small")
+
+	// Ctrl-C twice is a way to leave.
+	term = launch()
+	s.check(term.Key("C-c"))
+	s.check(term.WaitForNot(agenttest.OpenCodeReady, patience))
+	_ = term.Key("C-c")
+	if err := term.Wait(); err != nil {
+		t.Errorf("after Ctrl-C: %v; the screen:\n%s", err, term.Screen())
+	}
+	s.unused("small")
+
 	term = launch()
 	s.check(term.Kill())
 	if n := len(s.stored()); n != 1 {
@@ -118,6 +160,7 @@ func TestOpenCodeLaunch(t *testing.T) {
 	term = launch()
 	s.enter(term, "in the terminal, @notes.md", "here-i-am")
 	s.wasPayload(0, printed)
+	s.unsent()
 	s.untouched()
 	want := []string{"user: turn 0:", "user: in the terminal", "assistant: here-i-am"}
 	s.once(s.kept("small", "here-i-am"), want...)

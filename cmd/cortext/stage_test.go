@@ -137,6 +137,30 @@ func (s *stage) wait(term *agenttest.Terminal, text string) {
 	s.check(term.WaitFor(text, patience))
 }
 
+// opened wants an agent to show what it goes on with, and nothing of the payload.
+func (s *stage) opened(term *agenttest.Terminal, title string) {
+	s.t.Helper()
+	s.wait(term, "Resumed: brainstorm / "+title)
+	s.wait(term, "You said last: ")
+	for line := range strings.Lines(term.Screen()) {
+		if line = strings.Trim(line, " ┃\n"); len(line) >= 4 && strings.Trim(line, "~") == "" {
+			s.t.Errorf("the screen shows the end of the payload:\n%s", term.Screen())
+		}
+	}
+}
+
+// unsent wants no model to have got what the agent showed instead of the payload.
+func (s *stage) unsent() {
+	s.t.Helper()
+	for _, r := range s.server.Requests() {
+		for _, turn := range r.Turns() {
+			if strings.Contains(turn.Text, "Nothing is sent before you type") {
+				s.t.Errorf("a model got what is for a person: %.500s", turn.Text)
+			}
+		}
+	}
+}
+
 // say types a line at the agent's prompt and waits for an answer.
 func (s *stage) say(term *agenttest.Terminal, line, answer string) {
 	s.t.Helper()

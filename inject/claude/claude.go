@@ -26,7 +26,7 @@ const Name = "claude"
 func Agent() inject.Agent {
 	return inject.Agent{
 		Name: Name, Detect: detect, Stat: inject.StatFile, Open: open, Subagents: subagents, Install: install,
-		Sessions: sessions, Stores: program.Stores, Locate: program.Locate, Session: program.Session, Hook: program.Hook, Reply: program.Reply,
+		Sessions: sessions, Stores: program.Stores, Locate: program.Locate, Session: program.Session, Running: program.Running, Hook: program.Hook, Reply: program.Reply,
 		ReplyLimit: program.ReplyLimit, Model: program.Model, Ready: program.Ready, Launch: program.Launch,
 	}
 }

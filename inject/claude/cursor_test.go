@@ -159,7 +159,13 @@ func TestCursorRefused(t *testing.T) {
 // TestOwnPayload: what cortext put into a session is not captured, nor is the
 // program's answer to it; what follows is, and so is a user's own talk of it.
 func TestOwnPayload(t *testing.T) {
-	r := inject.Request{Payload: "# Brainstorm\nPAYLOAD", NativeID: "s", Time: "2026-11-21T10:00:00.000Z", Dir: "/w"}
+	for _, shown := range []string{"", "Resumed: brainstorm / X"} {
+		ownPayload(t, inject.Request{Payload: "# Brainstorm\nPAYLOAD", Shown: shown, NativeID: "s", Time: "2026-11-21T10:00:00.000Z", Dir: "/w"})
+	}
+}
+
+func ownPayload(t *testing.T, r inject.Request) {
+	t.Helper()
 	own := program.Transcript(r)
 	rest := `{"type":"assistant","uuid":"a","parentUuid":"` + inject.PayloadID(r.Payload) + `","timestamp":"2026-11-21T10:00:01.000Z","sessionId":"s","message":{"role":"assistant","model":"<synthetic>","content":[{"type":"text","text":"No response requested."}]}}
 {"type":"user","uuid":"b","parentUuid":"a","promptId":"p","timestamp":"2026-11-21T10:00:02.000Z","sessionId":"s","message":{"role":"user","content":"<command-name>/workspace.plan</command-name><command-args>X</command-args>"}}

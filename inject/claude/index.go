@@ -218,6 +218,8 @@ func (x *index) addUser(r record, at ref, n *node, g *group) {
 		}
 	}
 	switch {
+	case speaks && x.isOurs(r, first):
+		n.ours = true
 	case !speaks || r.Meta || isEmptyOutput(first) && isEvent(first):
 		return
 	case r.Compact:
@@ -227,8 +229,6 @@ func (x *index) addUser(r record, at ref, n *node, g *group) {
 		x.put(g, n, compactUnit, idOf(r, at), r, at)
 	case isEvent(first) || r.Origin == "task-notification" || r.PromptSource == "system":
 		x.put(g, n, eventUnit, idOf(r, at), r, at)
-	case x.isOurs(r, first):
-		n.ours = true
 	default:
 		x.put(g, n, userUnit, idOf(r, at), r, at)
 		if g == x.main {

@@ -270,10 +270,14 @@ func (w *walk) typed(s string) string {
 // there: by its id, which a launch makes of its text, by the session's metadata,
 // which a fork keeps, or by its shape.
 func (w *walk) isOurs(id string, p prompt) bool {
-	if len(p.typed) == 0 || p.other {
+	texts := p.typed
+	if len(texts) == 0 {
+		texts = p.synthetic // where something else is shown in its place
+	}
+	if len(texts) == 0 || p.other {
 		return false
 	}
-	for _, s := range p.typed {
+	for _, s := range texts {
 		if program.IsPayloadMessage(id, s) || w.src.meta.Payload != "" && w.src.meta.Payload == inject.PayloadID(s) {
 			continue
 		}

@@ -23,7 +23,7 @@ func Agent() inject.Agent {
 	return inject.Agent{
 		Name: Name, Detect: detect, Transcripts: transcripts, Stat: stat, Open: open, Subagents: subagents,
 		Sessions: sessions, Stores: stores, Locate: locate, Install: setup.Install,
-		Session: session, Hook: program.Hook, Reply: program.Reply, ReplyLimit: program.ReplyLimit, Model: program.Model, Window: program.Window, Ready: program.Ready, Launch: program.Launch, Discard: discard,
+		Session: session, Hook: program.Hook, Reply: program.Reply, ReplyLimit: program.ReplyLimit, Model: program.Model, Window: program.Window, Ready: program.Ready, Launch: program.Launch, Remove: remove,
 	}
 }
 
@@ -42,12 +42,20 @@ func session(m inject.Machine) string {
 	return ""
 }
 
-// discard removes a session that was imported and in which nothing was said.
-func discard(ctx context.Context, m inject.Machine, nativeID string, said bool) error {
-	if said {
-		return nil
+// remove removes a session that a launch had imported, unless something was said in it.
+func remove(ctx context.Context, m inject.Machine, nativeID string) error {
+	path, ok, err := locate(m, nativeID)
+	if !ok || err != nil {
+		return err
 	}
-	return program.Discard(ctx, m, nativeID)
+	t, err := open(path, inject.Options{})
+	if err != nil {
+		return err
+	}
+	if err := t.Close(); t.Messages > 0 || err != nil {
+		return err
+	}
+	return program.Delete(ctx, m, nativeID)
 }
 
 // split parts the path of a transcript into file and session; id is empty where

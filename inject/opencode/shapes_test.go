@@ -165,6 +165,7 @@ func TestOwnPayload(t *testing.T) {
 	}{
 		"by id":       {data, "b PAYLOAD|d  and more|e /workspace.resume"},
 		"by metadata": {strings.Replace(data, `"title"`, `"metadata":{"cortext":{"payload":"`+inject.PayloadID("PAYLOAD")+`"}},"title"`, 1), "d  and more|e /workspace.resume"},
+		"not shown":   {strings.Replace(data, `"text":"PAYLOAD"`, `"synthetic":true,"text":"PAYLOAD","type":"text"},{"ignored":true,"text":"Resumed"`, 1), "b PAYLOAD|d  and more|e /workspace.resume"},
 	} {
 		tr, b := readAll(t, write(t, t.TempDir(), "x.json", c.data), inject.Options{Strip: strip})
 		var got []string

@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"cortext/inject"
+	"cortext/inject/opencode/program"
 )
 
 func machine(home string, env map[string]string) inject.Machine {
@@ -182,6 +184,48 @@ func TestSubagents(t *testing.T) {
 	for _, path := range []string{fixtures + "1.18.33/stopped/transcript.json", "nosuch"} {
 		if list, err := subagents(path); len(list) != 0 || err != nil {
 			t.Errorf("%s: %v, %v", path, list, err)
+		}
+	}
+}
+
+// TestRemove: a session with nothing but a payload goes, by the program; another stays.
+func TestRemove(t *testing.T) {
+	at, err := time.Parse(time.RFC3339, "2026-11-21T22:26:40Z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := inject.Request{Payload: "payload", Shown: "Resumed", NativeID: "11111111-2222-4333-8444-555555555555"}
+	imported := parseDoc(t, program.Document(r, at, "1.18.33", ""))
+	id := program.SessionID(r.NativeID, at)
+	turn := parseDoc(t, exported(asking+typed+"]}")).Messages[0]
+	for name, c := range map[string]struct {
+		change func(s *storeFile)
+		gone   bool
+	}{
+		"unused":       {func(*storeFile) {}, true},
+		"a turn":       {func(s *storeFile) { s.message(id, turn.Info); s.part(id, turn.Info["id"].(string), turn.Parts[0]) }, false},
+		"another text": {func(s *storeFile) { s.do(`update part set data = replace(data, 'payload', 'other')`) }, false},
+		"not there":    {func(s *storeFile) { s.do(`delete from session`) }, false},
+		"taken back": {func(s *storeFile) {
+			s.message(id, turn.Info)
+			s.part(id, turn.Info["id"].(string), turn.Parts[0])
+			s.do(`update session set revert = json_object('messageID', ?)`, turn.Info["id"])
+		}, false},
+	} {
+		s := newStore(t, true)
+		s.put(id, imported)
+		c.change(s)
+		home := t.TempDir()
+		script := write(t, home, "opencode", "#!/bin/sh\ntest \"$1\" = --version && echo 1.18.33 && exit\necho \"$@\" > \"${0%/*}/asked\"\n")
+		if err := os.Chmod(script, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := remove(t.Context(), machine(home, map[string]string{"OPENCODE_DB": s.file, "CORTEXT_OPENCODE": script}), id); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		asked, _ := os.ReadFile(filepath.Join(home, "asked"))
+		if want := "--pure session delete " + id + "\n"; (string(asked) == want) != c.gone || !c.gone && len(asked) > 0 {
+			t.Errorf("%s: the program was asked to %q", name, asked)
 		}
 	}
 }

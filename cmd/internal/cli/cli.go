@@ -124,7 +124,7 @@ command, what was going on, and the history, within a token budget.`,
 		help(target, nil)
 	}})
 	root.AddCommand(a.initCommand(), a.newCommand(), a.importCommand(), a.listCommand(), a.showCommand(), a.resumeCommand(), a.contextCommand(), a.compactCommand(),
-		a.stopCommand(), a.skipCommand(), a.removeCommand(), a.syncCommand(), a.watchCommand(), a.hookCommand(), a.happenedCommand(), a.statusCommand(), a.titleCommand(),
+		a.stopCommand(), a.skipCommand(), a.removeCommand(), a.syncCommand(), a.watchCommand(), a.hookCommand(), a.happenedCommand(), a.tidyCommand(), a.statusCommand(), a.titleCommand(),
 		a.currentCommand(), a.trustCommand(), a.checkCommand(), a.versionCommand(), a.completionCommand())
 	return root
 }

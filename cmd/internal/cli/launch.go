@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/flow"
 	"cortext/cmd/internal/shell"
@@ -163,8 +165,12 @@ func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 	a.warnResumed(p.Resumed)
 	if isTerminal(a.errw) {
 		r := p.Resumed
-		fmt.Fprintf(a.errw, "%s: %d messages, %d tokens, %s\n", oneLine(e.Session.DisplayTitle()), r.Payload.Included, r.Payload.Tokens, r.Payload.Strategy)
+		fmt.Fprintf(a.errw, "Starting %s on %s / %s: %d of %d messages, %d tokens of at most %d (%s)\n", p.Agent.Name, oneLine(e.Session.ConversationType), oneLine(e.Session.DisplayTitle()),
+			r.Payload.Included, r.Payload.Original, r.Payload.Tokens, r.Payload.Budget, r.Payload.Strategy)
 	}
+	closed := make(chan os.Signal, 1) // the terminal: what the agent did is saved all the same
+	signal.Notify(closed, syscall.SIGHUP)
+	defer signal.Stop(closed)
 	after, err := w.Run(context.WithoutCancel(ctx), p, a.prepare, func(p *flow.Planned) error {
 		a.sayPaused(p.Paused)
 		return a.start(p, e, o.Headless)
@@ -176,8 +182,11 @@ func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 		a.warn(warning.Error())
 	}
 	if after.Unsaved == nil && isTerminal(a.errw) {
-		s := after.Entry.Session
-		fmt.Fprintf(a.errw, "Saved: %s (%s, %d messages). Take it up again with: %s\n", oneLine(s.DisplayTitle()), s.Status, s.MessageCount, shell.Quote("cortext", "resume", s.ID))
+		s, done := after.Entry.Session, "Saved"
+		if after.Unused {
+			done = "Nothing was said in " + p.Agent.Name
+		}
+		fmt.Fprintf(a.errw, "%s: %s (%s, %d messages). Take it up again with: %s\n", done, oneLine(s.DisplayTitle()), s.Status, s.MessageCount, shell.Quote("cortext", "resume", s.ID))
 	}
 	a.sayWaiting(w, after.Entry)
 	return errors.Join(err, a.unsaved(after))
@@ -186,6 +195,7 @@ func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 // prepare runs the agent's program as the launch wants it before. What it prints is
 // shown only if it fails.
 func (a *app) prepare(p *flow.Planned) error {
+	defer a.interrupts.finish()() // what it makes is removed then
 	cmd := exec.Command(p.Launch.Program, p.Launch.Import...)
 	cmd.Dir, cmd.Env = p.Dir, environment(p)
 	said, err := cmd.CombinedOutput()
@@ -239,14 +249,47 @@ func (a *app) start(p *flow.Planned, e store.Entry, headless bool) error {
 	for {
 		select {
 		case err := <-ended:
-			if err != nil {
-				err = fmt.Errorf("%s ended with an error: %w", p.Agent.Name, err)
+			if err != nil && (headless || !leftByKey(err)) {
+				return fmt.Errorf("%s ended with an error: %w", p.Agent.Name, err)
 			}
-			return err
+			return nil
 		case s := <-signals:
 			if s != os.Interrupt || headless {
 				_ = cmd.Process.Signal(s)
 			}
 		}
+	}
+}
+
+// leftByKey reports whether an agent ended by Ctrl-C. OpenCode still draws its farewell
+// when a second one comes, and the terminal makes that a signal by then (1.18.33).
+func leftByKey(err error) bool {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return false
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGINT || exit.ExitCode() == exitSignal+int(syscall.SIGINT)
+}
+
+func (a *app) tidyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "tidy",
+		Short:   "Remove what launches left in which nothing was said",
+		Long:    "Lets the agents remove the sessions of launches in which nothing was said. cortext calls it itself.",
+		Example: "  cortext tidy",
+		Hidden:  true,
+		Args:    args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			w, err := a.openQuietly(cmd)
+			if err != nil {
+				return err
+			}
+			defer w.Close() // not a.close, which calls this
+			for _, err := range w.RemoveUnused(cmd.Context()) {
+				a.hookFailed(w, "", "tidy", err)
+			}
+			return nil
+		},
 	}
 }

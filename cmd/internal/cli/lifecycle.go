@@ -26,6 +26,11 @@ import (
 // happened to a conversation is run now that all is saved.
 func (a *app) close(ctx context.Context, w *flow.Workspace) {
 	a.ran(context.WithoutCancel(ctx), w)
+	if w.HasUnused() { // the agent's program takes seconds to remove it
+		if err := later(w, "tidy"); err != nil {
+			a.warn(err.Error())
+		}
+	}
 	_ = w.Close()
 }
 

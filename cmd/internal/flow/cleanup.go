@@ -45,11 +45,61 @@ func (w *Workspace) CleanUp(ctx context.Context) (failed []error) {
 	return failed
 }
 
+// HasUnused reports whether there is work for RemoveUnused.
+func (w *Workspace) HasUnused() bool {
+	return slices.ContainsFunc(w.Launches(), func(id string) bool {
+		n, ok := w.LaunchNote(id)
+		return ok && n.Unused
+	})
+}
+
+// mostTries is how often RemoveUnused tries to remove a session.
+const mostTries = 3
+
+// RemoveUnused lets the agents remove the sessions of launches that have ended in which
+// nothing was said. The errors tell of what it gives up.
+func (w *Workspace) RemoveUnused(ctx context.Context) (failed []error) {
+	for _, id := range w.Launches() {
+		unlock, err := w.Store.LockCache(launchLock(id), 0)
+		if err != nil {
+			continue // somebody is at it
+		}
+		if n, ok := w.LaunchNote(id); ok && n.Unused {
+			if err := w.removeUnused(ctx, id, n); err != nil {
+				failed = append(failed, fmt.Errorf("the %s session %s, in which nothing was said, is still there: %w", n.Agent, n.NativeID, err))
+			}
+		}
+		unlock()
+	}
+	return failed
+}
+
+func (w *Workspace) removeUnused(ctx context.Context, id string, n registry.Launch) error {
+	agent, ok := w.Agent(n.Agent)
+	if !ok || agent.Remove == nil {
+		return w.RemoveNote(id)
+	}
+	n.Tries++
+	err := agent.Remove(ctx, w.Env.Machine, n.NativeID)
+	if err != nil && n.Tries < mostTries {
+		return w.WriteNote(id, n)
+	}
+	return errors.Join(err, w.RemoveNote(id))
+}
+
+// endLaunch removes the note of a launch, unless RemoveUnused needs it.
+func (w *Workspace) endLaunch(id string) error {
+	if n, ok := w.LaunchNote(id); ok && n.Unused {
+		return nil
+	}
+	return w.RemoveNote(id)
+}
+
 // cleanUpLaunch removes the files of a launch in the workspace, then what its note
 // tells of, and then the note.
 func (w *Workspace) cleanUpLaunch(ctx context.Context, id string, names []string) error {
 	note, noted := w.LaunchNote(id)
-	if noted && note.PID > 0 && runs(note.PID) {
+	if note.PID > 0 && runs(note.PID) || note.Unused {
 		return nil
 	}
 	for _, name := range names {
@@ -61,7 +111,7 @@ func (w *Workspace) cleanUpLaunch(ctx context.Context, id string, names []string
 	if err := w.afterKill(ctx, id, note); err != nil {
 		return fmt.Errorf("cleaning up after a launch of %s that was killed: %w", note.Agent, err)
 	}
-	return w.RemoveNote(id)
+	return w.endLaunch(id)
 }
 
 // afterKill does for a launch that was killed what it would have done itself.
@@ -78,7 +128,7 @@ func (w *Workspace) afterKill(ctx context.Context, id string, n registry.Launch)
 			}
 		}
 	}
-	out, err := w.afterRun(ctx, n)
+	out, err := w.afterRun(ctx, id, n)
 	if errors.Is(err, store.ErrNotFound) {
 		err = nil // its conversation is gone
 	}

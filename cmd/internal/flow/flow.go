@@ -184,7 +184,8 @@ func (w *Workspace) Remove(ctx context.Context, e store.Entry) error {
 type StopResult struct {
 	Entry     store.Entry
 	Summary   string
-	Captured  int // messages that the agents' transcripts still had
+	Captured  int  // messages that the agents' transcripts still had
+	Unused    bool // of a launch: nothing was said
 	Committed bool
 	Unsaved   error   // what could not be captured: the conversation is not saved whole
 	Warnings  []error // what else did not work; the conversation is saved anyway

@@ -85,11 +85,16 @@ func (w *Workspace) Plan(ctx context.Context, e store.Entry, o LaunchOptions) (*
 	if warning != "" {
 		p.Resumed.Warnings = append(p.Resumed.Warnings, warning)
 	}
+	others, err := w.otherBranches(p.Resumed)
+	if err != nil {
+		return nil, err
+	}
+	p.Resumed.Warnings = append(append(p.Resumed.Warnings, w.openElsewhere(p.Resumed.Entry)...), others...)
 	if p.id, err = w.newUUID(); err != nil {
 		return nil, err
 	}
 	p.request = inject.Request{
-		Payload: p.Resumed.Payload.Text, Dir: p.Dir, Root: w.Store.Root(), Temp: filepath.Join(w.Store.Root(), filepath.FromSlash(capture.LaunchDir)),
+		Payload: p.Resumed.Payload.Text, Shown: w.opening(p.Resumed), Dir: p.Dir, Root: w.Store.Root(), Temp: filepath.Join(w.Store.Root(), filepath.FromSlash(capture.LaunchDir)),
 		NativeID: p.id, Time: string(schema.NewTime(w.Env.Now())), Headless: o.Headless, Prompt: o.Prompt,
 		Args: o.Args, Tools: e.Session.AgentConfig.Tools,
 	}

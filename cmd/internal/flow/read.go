@@ -172,6 +172,10 @@ type Resumed struct {
 	Payload *resume.Payload
 	Damage  []store.Damage
 	Room    int // tokens that a payload may have in the model that it is for
+	Aside   int // messages on branches that were left
+
+	asked string    // what the user said last
+	last  time.Time // of the last message
 
 	Warnings []string // of a launch
 }
@@ -257,7 +261,7 @@ func (w *Workspace) Resume(ctx context.Context, e store.Entry, o ResumeOptions) 
 		return nil, err
 	}
 	e.Session = s
-	return &Resumed{Entry: e, Payload: p, Damage: append(damage, more...), Room: room, Warnings: warnings}, nil
+	return &Resumed{Entry: e, Payload: p, Damage: append(damage, more...), Room: room, Aside: h.Aside, asked: opts.State.LastUser.Text, last: workspace.LastMessage(s, h), Warnings: warnings}, nil
 }
 
 // importedChat reports whether a conversation is a chat because it was imported and began

@@ -33,7 +33,7 @@ func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Pl
 	w.CleanUp(ctx)
 	note := registry.Launch{
 		Agent: p.Agent.Name, NativeID: p.Launch.NativeID, Payload: inject.PayloadID(p.Resumed.Payload.Text),
-		Path: e.Path, Status: string(e.Session.Status),
+		ID: e.Session.ID, Path: e.Path, In: w.Store.Root(), Began: w.Env.Now(), Status: string(e.Session.Status),
 	}
 	for _, f := range p.Launch.Files {
 		if _, ok := w.Relative(f.Path); !ok {
@@ -44,7 +44,7 @@ func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Pl
 	if err := w.WriteNote(p.id, note); err != nil {
 		return nil, err
 	}
-	defer func() { _ = w.RemoveNote(p.id) }()
+	defer func() { _ = w.endLaunch(p.id) }()
 	remove, err := w.writeFiles(p.Launch.Files)
 	if err != nil {
 		return nil, err
@@ -67,14 +67,14 @@ func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Pl
 	}
 	if len(p.Launch.Import) > 0 {
 		if err := prepare(p); err != nil {
-			return nil, errors.Join(err, w.takeBack(note, before), w.discard(ctx, note, false))
+			return nil, errors.Join(err, w.takeBack(note, before), w.discard(ctx, p.id, note, false))
 		}
 	}
 	w.noteSent(e.Path, p.Agent.Name, p.Resumed.Payload)
 	runErr := start(p)
 	var unstarted *StartError
 	if errors.As(runErr, &unstarted) {
-		return nil, errors.Join(runErr, w.takeBack(note, before), w.discard(ctx, note, false))
+		return nil, errors.Join(runErr, w.takeBack(note, before), w.discard(ctx, p.id, note, false))
 	}
 	if note.NativeID == "" && p.Agent.Launched != nil {
 		if id, ok := p.Agent.Launched(w.Env.Machine, p.request); ok {
@@ -82,7 +82,7 @@ func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Pl
 			err = w.tieLaunched(p.Agent, id, e.Path)
 		}
 	}
-	after, afterErr := w.afterRun(ctx, note)
+	after, afterErr := w.afterRun(ctx, p.id, note)
 	return after, errors.Join(runErr, err, afterErr)
 }
 
@@ -124,10 +124,17 @@ func (w *Workspace) takeBack(n registry.Launch, status schema.Status) error {
 	return err
 }
 
-// discard tidies up what a launch left among the agent's own sessions.
-func (w *Workspace) discard(ctx context.Context, n registry.Launch, said bool) error {
+// discard tidies up what a launch left among the agent's own sessions. What takes
+// seconds waits for [Workspace.RemoveUnused].
+func (w *Workspace) discard(ctx context.Context, id string, n registry.Launch, said bool) error {
 	agent, ok := w.Agent(n.Agent)
-	if !ok || agent.Discard == nil || n.NativeID == "" {
+	switch {
+	case !ok || n.NativeID == "":
+		return nil
+	case agent.Remove != nil && !said:
+		n.Unused = true
+		return w.WriteNote(id, n)
+	case agent.Discard == nil:
 		return nil
 	}
 	return agent.Discard(ctx, w.Env.Machine, n.NativeID, said)
@@ -135,7 +142,7 @@ func (w *Workspace) discard(ctx context.Context, n registry.Launch, said bool) e
 
 // afterRun captures what the program did and pauses the conversation. A session in
 // which nothing was said is not noted, and goes.
-func (w *Workspace) afterRun(ctx context.Context, n registry.Launch) (*StopResult, error) {
+func (w *Workspace) afterRun(ctx context.Context, id string, n registry.Launch) (*StopResult, error) {
 	e, err := w.Entry(n.Path)
 	if err != nil {
 		return nil, err
@@ -144,12 +151,13 @@ func (w *Workspace) afterRun(ctx context.Context, n registry.Launch) (*StopResul
 	if err := w.Pause(n.Path); err != nil {
 		return nil, errors.Join(err, captureErr)
 	}
+	unused := false
 	if captureErr == nil {
 		said, err := w.wasUsed(n)
 		if err != nil {
 			return nil, err
 		}
-		captureErr = w.discard(ctx, n, said)
+		captureErr = w.discard(ctx, id, n, said)
 		if n.NativeID != "" && !said {
 			status := schema.Paused
 			if n.Status == string(schema.Completed) {
@@ -158,12 +166,13 @@ func (w *Workspace) afterRun(ctx context.Context, n registry.Launch) (*StopResul
 			if err := w.takeBack(n, status); err != nil {
 				return nil, err
 			}
+			unused = true
 		}
 	}
 	if e, err = w.Entry(n.Path); err != nil {
 		return nil, errors.Join(err, captureErr)
 	}
-	return &StopResult{Entry: e, Summary: e.Session.ContextSummary, Captured: count, Unsaved: captureErr}, nil
+	return &StopResult{Entry: e, Summary: e.Session.ContextSummary, Captured: count, Unused: unused, Unsaved: captureErr}, nil
 }
 
 // wasUsed reports whether something of a launched session was captured. How far it

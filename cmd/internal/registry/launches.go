@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"cortext/schema"
 )
@@ -20,10 +21,15 @@ type Launch struct {
 	Agent    string     `json:"agent"`
 	NativeID string     `json:"native_id,omitempty"` // empty: the agent chooses it
 	Payload  string     `json:"payload"`             // the id of the line with the payload
+	ID       string     `json:"id,omitempty"`        // of the conversation
 	Path     string     `json:"path"`                // of the conversation
-	Status   string     `json:"status"`              // of the conversation, before
-	PID      int        `json:"pid,omitempty"`       // of the agent, once it runs
-	Files    []LeftFile `json:"files,omitempty"`     // that were written outside the workspace
+	In       string     `json:"in,omitempty"`        // the workspace
+	Began    time.Time  `json:"began,omitzero"`
+	Status   string     `json:"status"`           // of the conversation, before
+	PID      int        `json:"pid,omitempty"`    // of the agent, once it runs
+	Files    []LeftFile `json:"files,omitempty"`  // that were written outside the workspace
+	Unused   bool       `json:"unused,omitempty"` // it has ended, and all that is left is a session in which nothing was said
+	Tries    int        `json:"tries,omitempty"`  // to remove that
 }
 
 // A LeftFile is a file that a launch writes outside the workspace.
@@ -94,6 +100,24 @@ func (r Registry) Launches(workspace string) (ids []string) {
 		}
 	}
 	return ids
+}
+
+// LaunchesOf returns the launches of a conversation that are noted, in whatever workspace.
+func (r Registry) LaunchesOf(conversation string) (all []Launch) {
+	if !filepath.IsAbs(r.dir) {
+		return nil
+	}
+	folders, _ := os.ReadDir(filepath.Join(r.dir, "launches"))
+	for _, folder := range folders {
+		files, _ := os.ReadDir(filepath.Join(r.dir, "launches", folder.Name()))
+		for _, f := range files {
+			var l Launch
+			if r.readState(filepath.Join(r.dir, "launches", folder.Name(), f.Name()), &l) && l.ID == conversation {
+				all = append(all, l)
+			}
+		}
+	}
+	return all
 }
 
 // EndLaunch forgets a launch.

@@ -29,6 +29,9 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !version.AtLeast(forkFile) {
+		r.Shown = "" // 2.0.76 hides the one line, and does not show the other
+	}
 	switch {
 	case version.AtLeast(forkFile), r.Headless && version.AtLeast(forkFileHeadless):
 		file := filepath.Join(r.Temp, r.NativeID+".jsonl")
@@ -108,27 +111,45 @@ var ownVariables = []string{
 	"CLAUDE_CODE_EXECPATH", "CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN",
 }
 
-// Transcript spells the payload as a session of one user turn. These members are
-// what the program needs (FACTS section 5).
+// A line is one of a transcript. These members are what the program needs (FACTS
+// section 5).
+type line struct {
+	Parent    *string  `json:"parentUuid"`
+	Sidechain bool     `json:"isSidechain"`
+	Type      string   `json:"type"`
+	Subtype   string   `json:"subtype,omitempty"`
+	Meta      bool     `json:"isMeta,omitempty"`
+	UUID      string   `json:"uuid"`
+	Timestamp string   `json:"timestamp"`
+	Session   string   `json:"sessionId"`
+	Cwd       string   `json:"cwd"`
+	Message   *message `json:"message,omitempty"`
+	Content   string   `json:"content,omitempty"`
+	Level     string   `json:"level,omitempty"`
+}
+
+type message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// Transcript spells the payload as a session of one user turn. The program sends a turn
+// marked as meta and does not show it, and shows a notice and does not send it (2.1.139,
+// 2.1.329).
 func Transcript(r inject.Request) string {
-	line := struct {
-		Parent    *string `json:"parentUuid"`
-		Sidechain bool    `json:"isSidechain"`
-		Type      string  `json:"type"`
-		UUID      string  `json:"uuid"`
-		Timestamp string  `json:"timestamp"`
-		Session   string  `json:"sessionId"`
-		Cwd       string  `json:"cwd"`
-		Message   struct {
-			Role    string `json:"role"`
-			Content string `json:"content"`
-		} `json:"message"`
-	}{Type: "user", UUID: inject.PayloadID(r.Payload), Timestamp: r.Time, Session: r.NativeID, Cwd: r.Dir}
-	line.Message.Role, line.Message.Content = "user", r.Payload
+	turn := line{Type: "user", UUID: inject.PayloadID(r.Payload), Timestamp: r.Time, Session: r.NativeID, Cwd: r.Dir, Message: &message{"user", r.Payload}}
+	lines := []line{turn}
+	if r.Shown != "" {
+		lines[0].Meta = true
+		notice := line{Parent: &turn.UUID, Type: "system", Subtype: "informational", UUID: inject.PayloadID(turn.UUID + r.Shown), Timestamp: r.Time, Session: r.NativeID, Cwd: r.Dir, Content: r.Shown, Level: "notice"}
+		lines = append(lines, notice)
+	}
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(line) // strings only: it cannot fail
+	for _, l := range lines {
+		_ = enc.Encode(l) // strings only: it cannot fail
+	}
 	return b.String()
 }
 

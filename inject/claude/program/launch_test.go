@@ -266,5 +266,23 @@ func TestTranscript(t *testing.T) {
 			line.ParentUUID != nil || line.IsSidechain == nil || *line.IsSidechain || line.Message.Role != "user" || line.Message.Content != payload {
 			t.Errorf("%.80q is told as %.300s", payload, text)
 		}
+		r.Shown = "Resumed: x\nSummary: y"
+		type told struct {
+			Type, Subtype, UUID, ParentUUID, Content, Level string
+			IsMeta                                          bool
+			Message                                         struct{ Content string }
+		}
+		var list []told
+		for raw := range strings.Lines(Transcript(r)) {
+			var l told
+			if err := json.Unmarshal([]byte(raw), &l); err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, l)
+		}
+		if len(list) != 2 || !list[0].IsMeta || list[0].UUID != line.UUID || list[0].Message.Content != payload ||
+			list[1].Type != "system" || list[1].ParentUUID != line.UUID || list[1].Content != r.Shown || list[1].UUID == line.UUID || list[1].IsMeta {
+			t.Errorf("%.80q with what is shown is told as %+.600v", payload, list)
+		}
 	}
 }

@@ -242,12 +242,9 @@ func TestPackage(t *testing.T) {
 // TestTranscript: a session that the program takes up (FACTS section 5), with the
 // payload as it is.
 func TestTranscript(t *testing.T) {
-	block := "[RESUMED CONVERSATION]\nYou are continuing.\n\nConversation: plan / A\x1b[31m Title\nLast active"
 	for _, c := range []struct{ payload, text, shown string }{
 		{"", "", "[RESUMED CONVERSATION]"},
-		{"# Plan\n\n" + block, "# Plan\n\n" + block, "[RESUMED CONVERSATION] plan / A [31m Title"},
-		{"a [RESUMED CONVERSATION]\nno more", "a [RESUMED CONVERSATION]\nno more", "[RESUMED CONVERSATION]"},
-		{block + "\nConversation: another", block + "\nConversation: another", "[RESUMED CONVERSATION] plan / A [31m Title"},
+		{"# Plan\n\n[RESUMED", "# Plan\n\n[RESUMED", "Resumed: plan / x\nSummary: y"},
 		{"<&> \u2028 \x00 \"\\ 👍 !{rm} @{x} {{args}} $& bob@example.com", "<&> \u2028 \x00 \"\\ 👍 !{rm} @{x} {{args}} $& bob@example.com", "[RESUMED CONVERSATION]"},
 		{"/plan", "[cortext]\n/plan", "[RESUMED CONVERSATION]"},
 		{" \n\ufeff?", "[cortext]\n \n\ufeff?", "[RESUMED CONVERSATION]"},
@@ -258,6 +255,9 @@ func TestTranscript(t *testing.T) {
 		{strings.Repeat("~", 100_000), strings.Repeat("~", 100_000), "[RESUMED CONVERSATION]"},
 	} {
 		r := inject.Request{Payload: c.payload, Dir: "/w", NativeID: "id", Time: "2025-11-22T10:00:00.000Z"}
+		if c.shown != "[RESUMED CONVERSATION]" {
+			r.Shown = c.shown
+		}
 		lines := strings.SplitAfter(Transcript(r), "\n")
 		if len(lines) != 3 || lines[2] != "" {
 			t.Fatalf("%d lines", len(lines)-1)
@@ -278,9 +278,5 @@ func TestTranscript(t *testing.T) {
 			fmt.Sprint(turn.DisplayContent) != fmt.Sprint([]map[string]string{{"text": c.shown}}) {
 			t.Errorf("%.80q is told as %.300s", c.payload, lines[1])
 		}
-	}
-	long := Transcript(inject.Request{Payload: "[RESUMED CONVERSATION]\n\nConversation: " + strings.Repeat("é", 5000)})
-	if n := strings.Count(long, "é"); n != 5100 {
-		t.Errorf("a long title is shown with %d characters", n-5000)
 	}
 }

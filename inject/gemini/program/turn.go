@@ -47,7 +47,7 @@ func Transcript(r inject.Request) string {
 		Type    string `json:"type"`
 		Content []part `json:"content"`
 		Display []part `json:"displayContent"`
-	}{inject.PayloadID(text), r.Time, "user", []part{{text}}, []part{{shown(r.Payload)}}}
+	}{inject.PayloadID(text), r.Time, "user", []part{{text}}, []part{{shown(r)}}}
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -56,23 +56,10 @@ func Transcript(r inject.Request) string {
 	return b.String()
 }
 
-// shown is what the program shows of the payload: the name of the conversation as
-// the block has it.
-func shown(payload string) string {
-	const title = "[RESUMED CONVERSATION]"
-	_, block, ok := strings.Cut(payload, title+"\n")
-	if _, line, found := strings.Cut(block, "\nConversation: "); ok && found {
-		line, _, _ = strings.Cut(line, "\n")
-		line = strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) {
-				return ' '
-			}
-			return r
-		}, line)
-		if runes := []rune(line); len(runes) > 100 {
-			line = string(runes[:100]) + "…"
-		}
-		return title + " " + line
+// shown is what the program shows of the payload.
+func shown(r inject.Request) string {
+	if r.Shown != "" {
+		return r.Shown
 	}
-	return title
+	return "[RESUMED CONVERSATION]"
 }

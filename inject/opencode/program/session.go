@@ -58,6 +58,8 @@ type (
 		SessionID string `json:"sessionID"`
 		Type      string `json:"type"`
 		Text      string `json:"text"`
+		Synthetic bool   `json:"synthetic,omitempty"` // sent and not shown
+		Ignored   bool   `json:"ignored,omitempty"`   // shown and not sent
 	}
 )
 
@@ -79,8 +81,13 @@ func Document(r inject.Request, at time.Time, version, modelName string) string 
 		},
 		Messages: []message{{
 			Info:  messageInfo{id, session, "user", times{Created: ms}, nobody, model{provider, name}},
-			Parts: []part{{payloadID("prt", text, at), id, session, "text", text}},
+			Parts: []part{{ID: payloadID("prt", text, at), MessageID: id, SessionID: session, Type: "text", Text: text}},
 		}},
+	}
+	if r.Shown != "" {
+		parts := &d.Messages[0].Parts
+		(*parts)[0].Synthetic = true
+		*parts = append(*parts, part{ID: payloadID("prt", text+"\n"+r.Shown, at), MessageID: id, SessionID: session, Type: "text", Text: string([]rune(r.Shown)), Ignored: true})
 	}
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

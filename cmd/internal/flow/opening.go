@@ -1,0 +1,158 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"cortext/cmd/internal/shell"
+	"cortext/cmd/internal/workspace"
+	"cortext/resume"
+	"cortext/schema"
+	"cortext/schema/prompt"
+	"cortext/store"
+)
+
+// opening is what a person sees first of a conversation that an agent goes on with: what it
+// is, how much of it the agent has, where it stopped, and what to know before typing.
+func (w *Workspace) opening(r *Resumed) string {
+	s, p := r.Entry.Session, r.Payload
+	lines := []string{fmt.Sprintf("Resumed: %s / %s, last active %s", s.ConversationType, s.DisplayTitle(), resume.Ago(w.Env.Now(), r.last))}
+	loaded := fmt.Sprintf("Loaded: %d of %d messages, %d tokens.", p.Included, p.Original, p.Tokens)
+	if len(p.LeftOut) == 0 {
+		loaded = fmt.Sprintf("Loaded: all %d messages, %d tokens.", p.Original, p.Tokens)
+	}
+	lines = append(lines, loaded+" Nothing is sent before you type.")
+	var left []string
+	for _, l := range p.LeftOut {
+		what := l.What
+		if l.Count > 0 {
+			what = fmt.Sprintf("%s (%d)", what, l.Count)
+		}
+		left = append(left, what)
+	}
+	for _, l := range []struct{ name, text string }{
+		{"Left out", strings.Join(left, ", ")},
+		{"Summary", s.ContextSummary},
+		{"You said last", r.asked},
+	} {
+		if l.text != "" {
+			lines = append(lines, l.name+": "+l.text)
+		}
+	}
+	for _, warning := range r.Warnings {
+		lines = append(lines, "Note: "+warning)
+	}
+	for i := range lines {
+		lines[i] = firstWords(lines[i], 170) // what a small screen has room for
+	}
+	return strings.Join(lines, "\n")
+}
+
+// firstWords puts text on one line of at most so many characters.
+func firstWords(text string, most int) string {
+	text = workspace.Plain(text)
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}
+
+// openElsewhere tells where a conversation is open: as launches of ours and the agents'
+// programs say, else as its last message does.
+func (w *Workspace) openElsewhere(e store.Entry) (told []string) {
+	const twoSessions = "what is said there and here becomes two branches of the conversation"
+	pids := map[int]bool{}
+	tell := func(agent, in string, pid int, since time.Time) {
+		if pid <= 0 || pids[pid] || !runs(pid) {
+			return
+		}
+		pids[pid] = true
+		if in != "" && in != w.Store.Root() {
+			agent += " in " + in
+		}
+		told = append(told, fmt.Sprintf("it is open in %s since %s (process %d): %s", workspace.Plain(agent), w.clock(since), pid, twoSessions))
+	}
+	for _, l := range w.Registry.LaunchesOf(e.Session.ID) {
+		if !l.Unused {
+			tell(l.Agent, l.In, l.PID, l.Began)
+		}
+	}
+	for _, agent := range w.Env.Agents {
+		if agent.Running == nil {
+			continue
+		}
+		for _, r := range agent.Running(w.Env.Machine) {
+			if slices.ContainsFunc(e.Session.Sources, func(s schema.Source) bool { return s.Agent == agent.Name && s.NativeID == r.NativeID }) {
+				tell(agent.Name, "", r.PID, r.Since)
+			}
+		}
+	}
+	const fresh = 5 * time.Minute
+	at := e.Session.LastActive.Time()
+	if len(told) > 0 || e.Session.Status != schema.Active || len(e.Session.Sources) == 0 || w.Env.Now().Sub(at) > fresh {
+		return told
+	}
+	agent, err := w.lastAgent(e)
+	if err != nil || agent == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("it was active in %s %s and not stopped: it may still be open there, and %s", agent, resume.Ago(w.Env.Now(), at), twoSessions)}
+}
+
+// clock spells a moment for a person: the time of today, else with the day.
+func (w *Workspace) clock(at time.Time) string {
+	now := w.Env.Now()
+	at = at.In(now.Location())
+	if at.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return at.Format("15:04")
+	}
+	return at.Format("2006-01-02 15:04")
+}
+
+// mostBranches is how many branches are told of.
+const mostBranches = 3
+
+// otherBranches tells which branch of a conversation goes on, where others have answers
+// that it lacks.
+func (w *Workspace) otherBranches(r *Resumed) (told []string, err error) {
+	if r.Aside == 0 {
+		return nil, nil
+	}
+	all, err := w.Show(r.Entry, ShowOptions{})
+	if err != nil {
+		return nil, err
+	}
+	others := slices.DeleteFunc(schema.Others(all.Messages), func(b []schema.Message) bool { return !answered(b) })
+	if len(others) == 0 {
+		return nil, nil
+	}
+	path, _ := schema.Branch(all.Messages)
+	told = append(told, fmt.Sprintf("it has %d branches, and the newest goes on: %s", len(others)+1, w.branch(r.Entry.Session, path)))
+	for _, b := range others[:min(len(others), mostBranches)] {
+		told = append(told, fmt.Sprintf("left aside: %s; %d messages", w.branch(r.Entry.Session, b), len(b)))
+	}
+	show := shell.Quote("cortext", "show", r.Entry.Session.ID)
+	if n := len(others) - mostBranches; n > 0 {
+		show = fmt.Sprintf("%s, with %d more", show, n)
+	}
+	told[len(told)-1] += " (all branches: " + show + ")"
+	return told, nil
+}
+
+// answered reports whether somebody asked something on a branch and got an answer.
+func answered(branch []schema.Message) bool {
+	at := slices.IndexFunc(branch, func(m schema.Message) bool { return m.Role == schema.User })
+	return at >= 0 && slices.ContainsFunc(branch[at:], func(m schema.Message) bool { return m.Role == schema.Assistant && m.Content != "" })
+}
+
+// branch names a branch by what the user said last on it.
+func (w *Workspace) branch(s *schema.Session, messages []schema.Message) string {
+	for _, m := range slices.Backward(messages) {
+		if m.Role == schema.User && !prompt.Manages(m.Content) {
+			return fmt.Sprintf("“%s” (%s, %s)", firstWords(m.Content, 60), agentOf(s, m.Source), resume.Ago(w.Env.Now(), m.Timestamp.Time()))
+		}
+	}
+	return "without a word of the user"
+}
