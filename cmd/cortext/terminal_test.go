@@ -251,3 +251,29 @@ func TestCommitAsks(t *testing.T) {
 		}
 	}
 }
+
+// TestAgentKilled: an agent that is killed leaves the terminal as it had found it; ended by
+// Ctrl-C, which reaches one that is about to end as a signal, it was left by the user.
+func TestAgentKilled(t *testing.T) {
+	dir := t.TempDir()
+	must(t, "-C", dir, "init")
+	must(t, "-C", dir, "new", "plan", "topic")
+	agent := filepath.Join(dir, "agent")
+	if err := os.WriteFile(agent, []byte("#!/bin/sh\ntest \"$1\" = --version && echo 1.0.185 && exit\nstty raw -echo\nprintf '\\033[?1049hFULL SCREEN'\nkill -$SIGNAL $$\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sig, code := range map[string]string{"KILL": "1", "INT": "0"} {
+		term := commandInTerminal(t, dir, exec.Command("sh", "-c", `export HOME="$PWD" SIGNAL=`+sig+` CORTEXT_OPENCODE="$PWD/agent"; "$0" resume topic --agent opencode; echo "code $?"; stty -a`, filepath.Join(bin, "cortext")))
+		if err := term.WaitFor("opost", patience); err != nil {
+			t.Fatal(err)
+		}
+		screen := term.Screen()
+		if !strings.Contains(screen, "code "+code) || strings.Contains(screen, "FULL SCREEN") || strings.Contains(screen, "-icanon") || strings.Contains(screen, "-echo ") || strings.Contains(screen, "-opost") {
+			t.Errorf("after SIG%s:\n%s", sig, screen)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -13,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/flow"
@@ -240,6 +242,7 @@ func (a *app) start(p *flow.Planned, e store.Entry, headless bool) error {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
+	restore := a.terminalNow()
 	if err := cmd.Start(); err != nil {
 		return &flow.StartError{Err: fmt.Errorf("%s cannot be started: %w", p.Launch.Program, err)}
 	}
@@ -249,6 +252,9 @@ func (a *app) start(p *flow.Planned, e store.Entry, headless bool) error {
 	for {
 		select {
 		case err := <-ended:
+			if err != nil && !headless {
+				restore()
+			}
 			if err != nil && (headless || !leftByKey(err)) {
 				return fmt.Errorf("%s ended with an error: %w", p.Agent.Name, err)
 			}
@@ -258,6 +264,26 @@ func (a *app) start(p *flow.Planned, e store.Entry, headless bool) error {
 				_ = cmd.Process.Signal(s)
 			}
 		}
+	}
+}
+
+// normalTerminal leaves the screen, the mouse, the pasting and the keys that a program asked
+// for, shows the cursor, and begins a line.
+const normalTerminal = "\x1b[?1047l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\x1b[?2004l\x1b[<u\x1b[>4m\x1b[0m\x1b[?25h\r\n"
+
+// terminalNow returns what makes the terminal as it is now again, after an agent that was
+// killed and could not do so.
+func (a *app) terminalNow() (restore func()) {
+	in, ok := a.in.(*os.File)
+	if !ok || !isTerminal(in) || !isTerminal(a.out) {
+		return func() {}
+	}
+	state, err := term.GetState(int(in.Fd()))
+	return func() {
+		if err == nil {
+			_ = term.Restore(int(in.Fd()), state)
+		}
+		_, _ = io.WriteString(a.out, normalTerminal)
 	}
 }
 

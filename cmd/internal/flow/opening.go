@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -120,15 +121,21 @@ func (w *Workspace) otherBranches(r *Resumed) (told []string, err error) {
 	if r.Aside == 0 {
 		return nil, nil
 	}
-	all, err := w.Show(r.Entry, ShowOptions{})
+	c, err := w.Open(r.Entry)
 	if err != nil {
 		return nil, err
 	}
-	others := slices.DeleteFunc(schema.Others(all.Messages), func(b []schema.Message) bool { return !answered(b) })
+	defer c.Close()
+	var damage []store.Damage
+	all, err := collect(beginnings(c.Messages()), &damage, func(m *schema.Message) (string, int) { return m.ID, m.Rev })
+	if err != nil {
+		return nil, err
+	}
+	others := slices.DeleteFunc(schema.Others(all), func(b []schema.Message) bool { return !answered(b) })
 	if len(others) == 0 {
 		return nil, nil
 	}
-	path, _ := schema.Branch(all.Messages)
+	path, _ := schema.Branch(all)
 	told = append(told, fmt.Sprintf("it has %d branches, and the newest goes on: %s", len(others)+1, w.branch(r.Entry.Session, path)))
 	for _, b := range others[:min(len(others), mostBranches)] {
 		told = append(told, fmt.Sprintf("left aside: %s; %d messages", w.branch(r.Entry.Session, b), len(b)))
@@ -139,6 +146,18 @@ func (w *Workspace) otherBranches(r *Resumed) (told []string, err error) {
 	}
 	told[len(told)-1] += " (all branches: " + show + ")"
 	return told, nil
+}
+
+// beginnings gives of messages what names their branches: a log may be larger than memory.
+func beginnings(messages iter.Seq2[schema.Message, error]) iter.Seq2[schema.Message, error] {
+	return func(yield func(schema.Message, error) bool) {
+		for m, err := range messages {
+			text := strings.ToValidUTF8(m.Content[:min(len(m.Content), 300)], "")
+			if !yield(schema.Message{ID: m.ID, ParentID: m.ParentID, Timestamp: m.Timestamp, Role: m.Role, Rev: m.Rev, Source: m.Source, Content: strings.Clone(text)}, err) {
+				return
+			}
+		}
+	}
 }
 
 // answered reports whether somebody asked something on a branch and got an answer.
