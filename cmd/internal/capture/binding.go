@@ -40,8 +40,14 @@ type Binding struct {
 
 	Cursor inject.Cursor `json:"cursor"`
 	Torn   bool          `json:"torn,omitempty"` // it ended in a line cut off
-	// Looked is how far a session without segments was searched for a command.
-	Looked inject.Cursor `json:"looked,omitzero"`
+	// Looked is how far a session without segments was searched for a command; Answered:
+	// something was answered up to there.
+	Looked   inject.Cursor `json:"looked,omitzero"`
+	Answered bool          `json:"answered,omitempty"`
+	// Ordinary: no command was typed in the session, so that cortext says nothing in it.
+	Ordinary bool `json:"ordinary,omitempty"`
+	// Commanded: a command that begins a conversation was read in it.
+	Commanded bool `json:"commanded,omitempty"`
 	// Subagents says how far the sub-agents' own transcripts were captured, by id.
 	Subagents map[string]subCursor `json:"subagents,omitempty"`
 	// SegmentOf tells, for the messages that new ones may follow, which segment they
@@ -272,7 +278,7 @@ func (c *Capture) rebind(agent inject.Agent, nativeID, transcript string, old *B
 		b.Transcript, b.Roots, b.Version, b.Permission = old.Transcript, old.Roots, old.Version, old.Permission
 		b.Turns, b.Reminded = old.Turns, old.Reminded
 		if old.Segments == nil {
-			b.Looked = old.Looked
+			b.Looked, b.Answered = old.Looked, old.Answered
 		}
 	}
 	b.Current = max(len(b.Segments)-1, 0)

@@ -142,8 +142,10 @@ func (r *importRun) oneFile(ctx context.Context, file string) error {
 			r.report(err)
 		default:
 			r.warned = append(r.warned, got.Warnings...)
-			if err := r.printImported(got, r.json); err != nil {
-				return err
+			for _, one := range append(got.Others, *got) {
+				if err := r.printImported(&one, r.json); err != nil {
+					return err
+				}
 			}
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // to the prompt: empty for none, at most agent.ReplyLimit bytes. The agent never sees
 // an error.
 func (w *Workspace) Hook(ctx context.Context, agent inject.Agent, e inject.Event) (say string, err error) {
-	if e.Moment == inject.Prompted && !strings.HasPrefix(e.Prompt, commandPrefix) {
+	if e.Moment == inject.Prompted && !strings.HasPrefix(e.Prompt, inject.CommandPrefix) {
 		return w.remind(agent, e), nil // the usual case costs next to nothing
 	}
 	if e.Moment != inject.Prompted && w.Skipped(agent.Name, e.NativeID) {
@@ -52,13 +52,16 @@ func (w *Workspace) handle(ctx context.Context, agent inject.Agent, e inject.Eve
 		if !w.Config.AfterTool || w.Config.Autosave != workspace.AutosaveTurn {
 			return "", nil
 		}
-		_, err := w.Session(ctx, agent, e.NativeID, e.Transcript)
+		_, err := w.Session(ctx, agent, e)
 		return "", err
 	case inject.Compacting:
 		if w.Config.Autosave == workspace.AutosaveOff {
 			return "", nil
 		}
-		_, err := w.Session(ctx, agent, e.NativeID, e.Transcript)
+		b, err := w.Session(ctx, agent, e)
+		if err == nil {
+			_, err = w.BeginMissed(ctx, agent, e, b)
+		}
 		return "", err
 	case inject.Ended:
 		return "", w.ended(ctx, agent, e)
@@ -120,7 +123,9 @@ func (w *Workspace) completeStop(ctx context.Context, path string) error {
 func (w *Workspace) ended(ctx context.Context, agent inject.Agent, e inject.Event) error {
 	b, err := w.Bind(agent, e.NativeID, e.Transcript)
 	if err == nil && w.Config.Autosave != workspace.AutosaveOff {
-		_, err = w.Ingest(ctx, agent, e.NativeID, b, capture.Options{Mode: capture.OwnTurn})
+		if _, err = w.Ingest(ctx, agent, e.NativeID, b, capture.Options{Mode: capture.OwnTurn}); err == nil {
+			b, err = w.BeginMissed(ctx, agent, e, b)
+		}
 	}
 	if err != nil {
 		return err

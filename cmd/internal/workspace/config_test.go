@@ -44,9 +44,9 @@ func TestReadConfig(t *testing.T) {
 		"comments only": {"# nothing\n\n", DefaultConfig(), nil},
 		"new file":      {ConfigText(CommitStop), changed(func(c *Config) { c.Commit = CommitStop }), nil},
 		"every key": {
-			"one_active: false\ncommit: stop\nautosave: off\nidle_minutes: 1\nremind_turns: 2\nafter_tool: on\ndebounce_ms: 30\ninterval_s: 4\n" +
+			"one_active: false\ncommit: stop\ncapture: all\nautosave: off\nidle_minutes: 1\nremind_turns: 2\nafter_tool: on\ndebounce_ms: 30\ninterval_s: 4\n" +
 				"context_window: 5\nsince_then: false\nsummarizer: off\nsummarize_after: 6\nkeep_messages: 7\nsummary_max_tokens: 80\n",
-			Config{false, CommitStop, AutosaveOff, 1, 2, true, 30, 4, 5, false, SummarizerOff, 6, 7, 80}, nil,
+			Config{false, CommitStop, CaptureAll, AutosaveOff, 1, 2, true, 30, 4, 5, false, SummarizerOff, 6, 7, 80}, nil,
 		},
 		"spellings": {
 			"{\"commit\": 'stop', one_active: No, after_tool: TRUE,\r\n idle_minutes: 0x10}\r\n",
