@@ -10,7 +10,6 @@ import (
 	"cortext/inject"
 	"cortext/resume/digest"
 	"cortext/schema"
-	"cortext/schema/prompt"
 	"cortext/store"
 )
 
@@ -98,8 +97,7 @@ func (c *Capture) describeNew(t *inject.Transcript, p beginning) (s *schema.Sess
 
 // stageNew stages a conversation with its document.
 func (c *Capture) stageNew(s *schema.Session, words string) (*store.Conversation, error) {
-	doc := []byte(prompt.Document(s.ConversationType, s.Title, s.CreatedAt.Time().UTC().Format(time.DateOnly)))
-	return c.ws.Store.Stage(s.ConversationType, words, s, doc)
+	return c.ws.Store.Stage(s.ConversationType, words, s, []byte(workspace.DocumentOf(s)))
 }
 
 // headMessages is how many messages are read for a title and a description.

@@ -53,7 +53,7 @@ type Ingested struct {
 	Begun     []string // paths of conversations that commands in the transcript began
 	Waiting   []string // why records wait, by conversation
 	captured  map[*store.Conversation]int
-	Taken     int      // messages that git took from the work tree, and that are kept aside
+	Taken     int // messages that git took from the work tree, and that are kept aside
 	Warnings  []string
 
 	published bool // the conversation is a new one, with all that was written

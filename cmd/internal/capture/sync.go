@@ -257,6 +257,11 @@ func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.
 				out.New = append(out.New, *im)
 			}
 		}
+		if err == nil && !b.Hooked && b.Bound() {
+			at := b.CurrentSegment().Path
+			_, err = c.NameCurrent(ctx, agent.Name, n.NativeID, b, "")
+			out.moved(at, b.CurrentSegment().Path)
+		}
 		return err
 	})
 	if err != nil || len(b.Segments) > 0 {
@@ -291,6 +296,20 @@ func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.
 		out.note(agent.Name, map[string]int{im.Path: im.Appended})
 	}
 	return true, nil
+}
+
+// moved notes that a conversation has another folder now.
+func (r *SyncResult) moved(from, to string) {
+	for i := range r.New {
+		if r.New[i].Path == from {
+			r.New[i].Path = to
+		}
+	}
+	for i := range r.Captured {
+		if r.Captured[i].Path == from {
+			r.Captured[i].Path = to
+		}
+	}
 }
 
 // note adds what was captured from an agent's session.
