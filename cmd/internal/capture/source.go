@@ -44,10 +44,11 @@ func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event
 	for {
 		size, _ := agent.Stat(e.Transcript)
 		b, err := c.Session(ctx, agent, e)
-		if err == nil && len(b.Segments) == 0 {
-			return c.BeginMissed(ctx, agent, e, b)
+		if err == nil {
+			b, err = c.BeginMissed(ctx, agent, e, b)
 		}
-		if err != nil || !b.Captured() || e.Said == "" || b.Said == EndOf(e.Said) {
+		late := err == nil && e.Said != "" && (b.Captured() && b.Said != EndOf(e.Said) || len(b.Segments) == 0 && c.all() && !b.Answered)
+		if !late {
 			return b, err
 		}
 		grown := false

@@ -175,7 +175,7 @@ func (a *app) watchCommand() *cobra.Command {
 		Long: `Watches the stores of all agents and captures this workspace's conversations as
 they grow, until it is ended (Ctrl-C). It begins with what was missed, and pauses
 conversations that are idle. Those that a /workspace command began are captured; with
---adopt all that are held in this work tree.`,
+--adopt, or capture: all in .workspace/config.yaml, all that are held in this work tree.`,
 		Example: "  cortext watch --adopt",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
