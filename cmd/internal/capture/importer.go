@@ -255,10 +255,18 @@ func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Tran
 		if err != nil {
 			return out, err
 		}
-		out.Appended -= other.Appended
 		out.Others = append(out.Others, *other)
 	}
 	return out, nil
+}
+
+// Each says what an import did with each conversation.
+func (out *Imported) Each() []Imported {
+	own := *out
+	for _, other := range out.Others {
+		own.Appended -= other.Appended
+	}
+	return append(slices.Clone(out.Others), own)
 }
 
 // importedIn says what a capture did with one conversation.

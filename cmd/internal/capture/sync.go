@@ -287,12 +287,9 @@ func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.
 	if err != nil {
 		return true, err
 	}
-	for _, other := range got.Others {
-		other.left = true
-		out.New = append(out.New, other)
-	}
-	out.New = append(out.New, *got)
-	for _, im := range append(got.Others, *got) {
+	for _, im := range got.Each() {
+		im.left = im.left || im.Path != got.Path
+		out.New = append(out.New, im)
 		out.note(agent.Name, map[string]int{im.Path: im.Appended})
 	}
 	return true, nil
