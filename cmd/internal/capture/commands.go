@@ -57,11 +57,15 @@ func (c *Capture) followCommands(t *inject.Transcript, b *Binding, in *reading, 
 		}
 		isFirst := first && cmd.Begins()
 		first = first && !isFirst
-		if i, ok := known[cmd.Message]; ok {
+		i, ok := known[cmd.Message]
+		switch {
+		case ok:
 			at = i
 			continue
-		}
-		if in.segments[at].Removed || isFirst && c.isBeginning(in, b, cmd) {
+		case in.segments[at].Removed,
+			isFirst && c.isBeginning(in, b, cmd),
+			cmd.Begins() && c.ws.CheckType(cmd.Name) != nil, // another's command
+			!cmd.Begins() && b.Hooked:                       // the hook took up none, and had its reasons
 			continue
 		}
 		if was == nil {
@@ -73,7 +77,7 @@ func (c *Capture) followCommands(t *inject.Transcript, b *Binding, in *reading, 
 		if was.captured[cmd.Message] || in.o.Prompted && was.lastPrompt == cmd.Message {
 			continue
 		}
-		h, err := c.follow(t, b, in, cmd)
+		h, err := c.follow(t, in, cmd)
 		if err != nil {
 			return err
 		}
@@ -82,7 +86,7 @@ func (c *Capture) followCommands(t *inject.Transcript, b *Binding, in *reading, 
 			at = len(in.segments)
 			in.followed[h.segment.From] = true
 			in.segments, in.homes = append(in.segments, *h.segment), append(in.homes, h)
-		case h == nil && !cmd.Begins() && !b.Hooked && was.lastPrompt != cmd.Message:
+		case h == nil && was.lastPrompt != cmd.Message:
 			c.warn(fmt.Sprintf("%s session %s: which conversation %q took up cannot be known: what followed stays in %s",
 				t.Agent, t.NativeID, cmd.Line()+" "+cmd.Arguments, in.segments[at].Path))
 		}
@@ -166,12 +170,12 @@ func passedBy(t *inject.Transcript, in *reading) (*passed, error) {
 
 // follow finds the home of a segment that a command begins; nil if the session stays in the
 // conversation that it is in.
-func (c *Capture) follow(t *inject.Transcript, b *Binding, in *reading, cmd inject.Command) (*home, error) {
+func (c *Capture) follow(t *inject.Transcript, in *reading, cmd inject.Command) (*home, error) {
 	s := &Segment{Segment: registry.Segment{From: from(cmd)}}
 	if cmd.Begins() {
 		return c.followBegin(t, in, cmd, s)
 	}
-	e, ok, err := c.resumedBy(in, b, cmd)
+	e, ok, err := c.resumedBy(in, cmd)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -194,9 +198,9 @@ func (c *Capture) follow(t *inject.Transcript, b *Binding, in *reading, cmd inje
 
 // resumedBy finds the conversation that a command took up again, if it is sure: a number
 // meant a place in a list that was shown then.
-func (c *Capture) resumedBy(in *reading, b *Binding, cmd inject.Command) (e store.Entry, ok bool, err error) {
+func (c *Capture) resumedBy(in *reading, cmd inject.Command) (e store.Entry, ok bool, err error) {
 	query, reopen := strings.CutSuffix(cmd.Arguments, " "+ReopenWord)
-	if _, err := strconv.Atoi(query); err == nil || b.Hooked {
+	if _, err := strconv.Atoi(query); err == nil {
 		return e, false, nil
 	}
 	var staged []store.Entry
@@ -232,9 +236,6 @@ func leafAt(conv *store.Conversation, at time.Time) (id string, err error) {
 
 // followBegin stages the conversation that a command begins, or finds it.
 func (c *Capture) followBegin(t *inject.Transcript, in *reading, cmd inject.Command, s *Segment) (*home, error) {
-	if c.ws.CheckType(cmd.Name) != nil {
-		return nil, nil // another's command
-	}
 	at := cmd.Time
 	if at.IsZero() {
 		at = t.First
