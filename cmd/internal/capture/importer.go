@@ -232,6 +232,7 @@ func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Tran
 		return out, err
 	}
 	defer conv.Close()
+	out.left = b.Stopped
 	if done.published && len(b.Segments) == 1 { // it holds what was written just now
 		s, _, err := conv.Session()
 		if err != nil {
@@ -246,7 +247,6 @@ func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Tran
 	if err := out.count(conv); err != nil {
 		return out, err
 	}
-	out.left = b.Stopped
 	for _, path := range done.Begun {
 		if path == out.Path {
 			continue
