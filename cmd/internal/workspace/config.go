@@ -135,8 +135,8 @@ func DefaultConfig() Config {
 }
 
 // ConfigText is the text of a new ConfigFile: the defaults, explained, with the
-// given value of commit.
-func ConfigText(commit string) string {
+// given values of commit and capture.
+func ConfigText(commit, capture string) string {
 	return `# Settings of this workspace. What is not here has its default.
 
 # At most one conversation is active: starting or resuming one pauses the other.
@@ -147,7 +147,7 @@ commit: ` + commit + `
 
 # Which sessions of the agents are captured: commands (those in which a /workspace
 # command is typed), or all (also any other, from its first answer on).
-capture: commands
+capture: ` + capture + `
 
 # When the agents' hooks capture: turn (after each), pause (at its end, before a
 # compaction), or off (only /workspace.stop-conversation does).
