@@ -11,22 +11,46 @@ import (
 
 // A Command is a prompt that is a /workspace command.
 type Command struct {
-	PromptID string // the agent's id for it; empty in old versions
-	Message  string // the message that holds it
-	Time     time.Time
+	Name      string // "plan" of "/workspace.plan the release"
+	Arguments string // "the release"
+	PromptID  string // the agent's id for it; empty in old versions
+	Message   string // the message that holds it
+	Time      time.Time
+}
+
+// CommandPrefix begins the prompts that are commands of ours.
+const CommandPrefix = "/workspace."
+
+// ParseCommand takes a prompt apart that is a /workspace command.
+func ParseCommand(prompt string) (c Command, ok bool) {
+	rest, ok := strings.CutPrefix(prompt, CommandPrefix)
+	if end := strings.IndexAny(rest, " \t\n"); end >= 0 {
+		c.Arguments = strings.TrimSpace(rest[end:])
+		rest = rest[:end]
+	}
+	c.Name = rest
+	return c, ok
+}
+
+// Line is the command's first word as it was typed.
+func (c Command) Line() string { return CommandPrefix + c.Name }
+
+// Begins reports whether the command begins a conversation.
+func (c Command) Begins() bool {
+	return c.Name != "" && !strings.ContainsAny(c.Name, "/\\") && !slices.Contains(prompt.Managing(), c.Name)
 }
 
 // Prompted notes a prompt as it was typed: whether it is a /workspace command, and
 // the first one that begins a conversation.
 func (t *Transcript) Prompted(line string, c Command) {
-	name, args, _ := strings.Cut(line, " ")
-	typ, ok := strings.CutPrefix(name, "/workspace.")
+	typed, ok := ParseCommand(line)
 	if !ok {
 		return
 	}
+	c.Name, c.Arguments = typed.Name, typed.Arguments
 	t.Commands = append(t.Commands, c)
-	if t.Command == "" && typ != "" && !strings.ContainsAny(typ, "\n\t/\\") && !slices.Contains(prompt.Managing(), typ) {
-		t.Command, t.Arguments = name, args
+	if t.Command == "" && c.Begins() {
+		t.Command, t.Arguments = c.Line(), c.Arguments
 	}
 }
 

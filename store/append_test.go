@@ -81,6 +81,12 @@ func TestRevisions(t *testing.T) {
 	usedMore.Usage = &schema.Usage{PromptTokens: 100, CompletionTokens: 50}
 	edited := m
 	edited.Content = "something else"
+	event := message(1)
+	event.Role, event.Content = schema.System, "done and more"
+	colored := event
+	colored.Content = "\x1b[2mdone\x1b[22m and more"
+	otherEvent := event
+	otherEvent.Content = "failed"
 
 	type step struct {
 		m   *schema.Message
@@ -94,6 +100,7 @@ func TestRevisions(t *testing.T) {
 		"a message grows":                   {{m: &short, rev: 0}, {m: &m, rev: 1}, {m: &calls, rev: 2}},
 		"an older copy of a message":        {{m: &calls, rev: 0}, {m: &m, rev: -1}, {m: &short, rev: -1}},
 		"usage comes later":                 {{m: &m, rev: 0}, {m: &used, rev: 1}, {m: &usedMore, rev: 2}, {m: &used, rev: -1}, {m: &m, rev: -1}},
+		"local output as once captured":     {{m: &colored, rev: 0}, {m: &event, rev: -1}, {m: &colored, rev: -1}, {m: &otherEvent, rev: 1}},
 		"two clones disagree, again, again": {{m: &m, rev: 0}, {m: &edited, rev: 1}, {m: &m, rev: -1}, {m: &edited, rev: -1}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -102,6 +102,10 @@ func toolRank(t *schema.Tool) rank {
 // that is stored, as an older copy of a transcript holds it: its text breaks off,
 // or calls or other fields are missing.
 func saysLess(m, stored *schema.Message) bool {
+	if m.Role == schema.System && strings.Contains(stored.Content, "\x1b") { // an older version captured local output so
+		m, stored = new(*m), new(*stored)
+		m.Content, stored.Content = schema.WithoutEscapes(m.Content), schema.WithoutEscapes(stored.Content)
+	}
 	if !strings.HasPrefix(stored.Content, m.Content) || !strings.HasPrefix(stored.Reasoning, m.Reasoning) {
 		return false
 	}

@@ -70,6 +70,8 @@ func TestOpenCodeSession(t *testing.T) {
 	s.answers("plain turn", "answered")
 	s.answers("in the long one", "longer")
 	s.answers("the very last", "noted")
+	s.answers("/workspace.plan -->", "planned")
+	s.answers("/workspace.debug -->", "found it")
 
 	const typed = "API  design `x` $1 $& $$ @bob bob@example.com"
 	term := s.opencode()
@@ -115,14 +117,18 @@ func TestOpenCodeSession(t *testing.T) {
 	}
 	s.enter(term, "now in the long one", "longer")
 	s.enter(term, "the very last", "noted")
+	s.enter(term, "/workspace.plan the move", "planned")
+	s.enter(term, "/workspace.debug the crash", "found it")
 	s.exit(term)
 	s.run("cortext", "sync")
+	s.once(s.show("the move"), "user: /workspace.plan the move", "assistant: planned")
+	s.once(s.show("the crash"), "user: /workspace.debug the crash", "assistant: found it")
 	s.once(s.show("api design"), append(want, "assistant: stopped")...)
 	s.once(s.show("toolong"), "user: /workspace.resume 2", "assistant: gone over", "user: now in the long one", "assistant: longer", "user: the very last", "assistant: noted")
 	if out := s.run("cortext", "sync"); !strings.Contains(out, "0 new, 0 with more") {
 		t.Errorf("a second sync: %s", out)
 	}
-	if n := len(s.sessions()); n != 2 {
+	if n := len(s.sessions()); n != 4 {
 		t.Errorf("%d conversations", n)
 	}
 	if _, err := os.Stat(filepath.Join(s.project, "SHELL-RAN")); err == nil {

@@ -164,6 +164,8 @@ func (c *content) user(r record) {
 			s := b.Text()
 			if line, ok := typed(s); ok {
 				s = line
+			} else if isOutput(s) {
+				s = schema.WithoutEscapes(s)
 			} else if strip := c.x.o.Strip; strip != nil && c.unit.kind == userUnit {
 				if rest, ok := strip(s); ok {
 					s = rest

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"slices"
 	"strings"
 
 	"cortext/schema/rawjson"
@@ -196,15 +197,16 @@ func typed(s string) (string, bool) {
 // isEvent reports whether a user line is something that nobody typed: output of
 // a local command, a notification, an interruption.
 func isEvent(s string) bool {
-	for _, tag := range []string{
-		"<bash-stdout>", "<bash-stderr>", "<local-command-stdout>", "<local-command-stderr>",
-		"<task-notification>", "[Request interrupted by user",
-	} {
-		if strings.HasPrefix(s, tag) {
-			return true
-		}
-	}
-	return false
+	return isOutput(s) || beginsWith(s, "<task-notification>", "[Request interrupted by user")
+}
+
+// isOutput reports whether a user line is what a local command wrote to the terminal.
+func isOutput(s string) bool {
+	return beginsWith(s, "<bash-stdout>", "<bash-stderr>", "<local-command-stdout>", "<local-command-stderr>")
+}
+
+func beginsWith(s string, tags ...string) bool {
+	return slices.ContainsFunc(tags, func(tag string) bool { return strings.HasPrefix(s, tag) })
 }
 
 // isEmptyOutput reports whether s is the output of a local command that had none.

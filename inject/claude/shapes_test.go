@@ -69,6 +69,9 @@ func TestShapes(t *testing.T) {
 		{"local command as a system record", line(`"x"`) + `{"type":"system","subtype":"local_command","uuid":"l","content":"<local-command-stdout>hi</local-command-stdout>"}` + "\n", func(b *schema.Batch, _ *inject.Transcript) bool {
 			return len(b.Messages) == 2 && b.Messages[1].Role == schema.System
 		}},
+		{"local output in color", `{"type":"user","uuid":"l","message":{"content":"<local-command-stdout>\u001b[2mCompacted\u001b[22m</local-command-stdout>"}}` + "\n" + line(`"a \u001b[1mtyped\u001b[0m one"`), func(b *schema.Batch, _ *inject.Transcript) bool {
+			return b.Messages[0].Content == "<local-command-stdout>Compacted</local-command-stdout>" && b.Messages[1].Content == "a \x1b[1mtyped\x1b[0m one"
+		}},
 		{"result without its call", line(`[{"type":"tool_result","tool_use_id":"gone","content":"late"},{"type":"text","text":"and so on"}]`), func(b *schema.Batch, _ *inject.Transcript) bool {
 			return len(b.Tools) == 1 && b.Tools[0].ID == "gone" && b.Tools[0].Output == "late" && b.Messages[0].Content == "and so on"
 		}},

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"cortext/schema"
 )
 
 // plain takes the markup and what a terminal would obey out of s, which holds no
@@ -86,9 +88,7 @@ func shown(s string) string {
 
 // oneLine makes s one line that a terminal shows as it is; markup stays.
 func oneLine(s string) string {
-	if s = strings.ToValidUTF8(s, "\uFFFD"); strings.Contains(s, "\x1b") {
-		s = patterns()["escapes"].ReplaceAllString(s, "")
-	}
+	s = schema.WithoutEscapes(strings.ToValidUTF8(s, "\uFFFD"))
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsControl(r):

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
@@ -40,8 +41,14 @@ type Binding struct {
 
 	Cursor inject.Cursor `json:"cursor"`
 	Torn   bool          `json:"torn,omitempty"` // it ended in a line cut off
-	// Looked is how far a session without segments was searched for a command.
-	Looked inject.Cursor `json:"looked,omitzero"`
+	// Looked is how far a session without segments was searched for a command; Answered:
+	// something was answered up to there.
+	Looked   inject.Cursor `json:"looked,omitzero"`
+	Answered bool          `json:"answered,omitempty"`
+	// Ordinary: no command was typed in the session, so that cortext says nothing in it.
+	Ordinary bool `json:"ordinary,omitempty"`
+	// Commanded: a command that begins a conversation was read in it.
+	Commanded bool `json:"commanded,omitempty"`
 	// Subagents says how far the sub-agents' own transcripts were captured, by id.
 	Subagents map[string]subCursor `json:"subagents,omitempty"`
 	// SegmentOf tells, for the messages that new ones may follow, which segment they
@@ -228,12 +235,54 @@ func (c *Capture) Bind(agent inject.Agent, nativeID, transcript string) (*Bindin
 		if err != nil {
 			return nil, err
 		}
+		if b.Segments[i].Path, err = c.placeOf(s); err != nil {
+			return nil, err
+		}
 		if s.Removed && !gone { // nothing of it was captured meanwhile
 			b.Cursor, b.Subagents = inject.Cursor{}, nil
 		}
 		b.Segments[i].Removed = gone
 	}
 	return b, nil
+}
+
+// placeOf is the folder of a segment, which may have been named since the binding was
+// written.
+func (c *Capture) placeOf(s Segment) (string, error) {
+	if !workspace.Unnamed(s.Path) || s.ID == "" {
+		return s.Path, nil
+	}
+	if there, err := c.ws.Store.Exists(s.Path + "/.session"); there || err != nil {
+		return s.Path, err
+	}
+	e, ok, err := c.ws.ByConversation(s.ID)
+	if err != nil || !ok || e.Waiting {
+		return s.Path, err
+	}
+	return e.Path, nil
+}
+
+// NameCurrent names the conversation that a session is in if it began without a topic: see
+// [workspace.Workspace.Name].
+func (c *Capture) NameCurrent(ctx context.Context, agent, nativeID string, b *Binding, said string) (moved bool, err error) {
+	at := b.CurrentSegment().Path
+	to, err := c.ws.Name(ctx, at, said)
+	if to == at {
+		return false, err
+	}
+	for i := range b.Segments {
+		if b.Segments[i].Path == at {
+			b.Segments[i].Path = to
+		}
+	}
+	return true, errors.Join(err, c.Save(agent, nativeID, b))
+}
+
+// AwaitsName reports whether the next prompt of a session may name its conversation. It
+// reads one small file.
+func (c *Capture) AwaitsName(agent, nativeID string) bool {
+	b, ok := c.cached(agent, nativeID)
+	return ok && b.Bound() && workspace.Unnamed(b.CurrentSegment().Path)
 }
 
 // staysRemoved reports whether a segment is removed that the cache says is. It may be
@@ -272,7 +321,7 @@ func (c *Capture) rebind(agent inject.Agent, nativeID, transcript string, old *B
 		b.Transcript, b.Roots, b.Version, b.Permission = old.Transcript, old.Roots, old.Version, old.Permission
 		b.Turns, b.Reminded = old.Turns, old.Reminded
 		if old.Segments == nil {
-			b.Looked = old.Looked
+			b.Looked, b.Answered = old.Looked, old.Answered
 		}
 	}
 	b.Current = max(len(b.Segments)-1, 0)

@@ -192,3 +192,32 @@ func (h *home) close() error {
 	}
 	return errors.Join(errs...)
 }
+
+// homesOf finds the homes of a session's segments.
+func (c *Capture) homesOf(segments []Segment, mode Mode) (homes []*home, err error) {
+	for i := range segments {
+		if segments[i].Removed {
+			homes = append(homes, &home{segment: &segments[i]})
+			continue
+		}
+		if j := slices.IndexFunc(segments[:i], func(s Segment) bool { return s.Path == segments[i].Path && !s.Removed }); j >= 0 {
+			same := *homes[j]
+			same.segment = &segments[i]
+			homes = append(homes, &same)
+			continue
+		}
+		h, err := c.home(&segments[i], mode)
+		if err != nil {
+			closeHomes(homes)
+			return nil, err
+		}
+		homes = append(homes, h)
+	}
+	return homes, nil
+}
+
+func closeHomes(homes []*home) {
+	for _, h := range homes {
+		_ = h.close()
+	}
+}

@@ -178,7 +178,7 @@ func (im *Importer) keep(file, look, nativeID string, out *Imported) {
 		}
 	}
 	now := *out
-	now.Appended, now.Skipped, now.Subagents = 0, out.Appended+out.Skipped, 0
+	now.Appended, now.Skipped, now.Subagents, now.Others = 0, out.Appended+out.Skipped, 0, nil
 	now.Warnings = slices.DeleteFunc(slices.Clone(out.Warnings), func(text string) bool { return slices.Contains(out.passing, text) })
 	im.imports.Files[file] = importedAs{look, logs, nativeID, now}
 	im.imports.changed = true

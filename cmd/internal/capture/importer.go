@@ -15,9 +15,6 @@ import (
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
-	"cortext/resume/digest"
-	"cortext/schema"
-	"cortext/schema/prompt"
 	"cortext/store"
 )
 
@@ -41,8 +38,10 @@ type Imported struct {
 	Skipped   int // messages of this run that were there already
 	Subagents int // conversations of sub-agents that came with it
 	Warnings  []string
+	Others    []Imported // what it did with the other conversations that begin in the transcript
 
 	segments []Segment // of the session, but for those that are removed
+	left     bool      // the session has gone on to another conversation, or stopped it
 	partial  bool      // not all of it is in the work tree, or it could not be read
 	passing  []string  // warnings of what this run did
 }
@@ -204,7 +203,7 @@ func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Tran
 		}
 	}
 	if !slices.ContainsFunc(b.Segments, func(s Segment) bool { return s.From == "" }) {
-		if o.staged, err = im.stage(t); err != nil {
+		if o.staged, o.begins, err = im.stage(t); err != nil {
 			return out, err
 		}
 		if b.Transcript == file {
@@ -233,6 +232,7 @@ func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Tran
 		return out, err
 	}
 	defer conv.Close()
+	out.left = b.Stopped
 	if done.published && len(b.Segments) == 1 { // it holds what was written just now
 		s, _, err := conv.Session()
 		if err != nil {
@@ -244,7 +244,40 @@ func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Tran
 	if err := im.repair(conv, out); err != nil {
 		return out, err
 	}
-	return out, im.count(conv, out)
+	if err := out.count(conv); err != nil {
+		return out, err
+	}
+	for _, path := range done.Begun {
+		if path == out.Path {
+			continue
+		}
+		other, err := im.c.importedIn(t.Agent, path, &done)
+		if err != nil {
+			return out, err
+		}
+		out.Others = append(out.Others, *other)
+	}
+	return out, nil
+}
+
+// Each says what an import did with each conversation.
+func (out *Imported) Each() []Imported {
+	own := *out
+	for _, other := range out.Others {
+		own.Appended -= other.Appended
+	}
+	return append(slices.Clone(out.Others), own)
+}
+
+// importedIn says what a capture did with one conversation.
+func (c *Capture) importedIn(agent, path string, done *Ingested) (*Imported, error) {
+	conv, err := c.ws.Conversation(path)
+	if err != nil {
+		return nil, err
+	}
+	defer conv.Close()
+	out := &Imported{Agent: agent, Appended: done.Captured()[path]}
+	return out, out.count(conv)
 }
 
 // inFile names the file that an error is about, if it does not do so itself.
@@ -299,6 +332,7 @@ func (c *Capture) ingestStaged(ctx context.Context, agent inject.Agent, nativeID
 		return out, err
 	}
 	b.Segments[0].Path, out.published = fresh.Path(), true
+	out.Begun = append([]string{fresh.Path()}, out.Begun...)
 	return out, c.Save(agent.Name, nativeID, b)
 }
 
@@ -319,102 +353,26 @@ func (out *Imported) warnNow(text string) {
 	out.Warnings, out.passing = append(out.Warnings, text), append(out.passing, text)
 }
 
-// stage makes the conversation of a transcript, to be published when it is complete.
-func (im *Importer) stage(t *inject.Transcript) (*store.Conversation, error) {
-	s, words, err := im.session(t)
+// stage makes the conversation of a transcript, to be published when it is complete;
+// begins is the message whose command begins it.
+func (im *Importer) stage(t *inject.Transcript) (conv *store.Conversation, begins string, err error) {
+	p, err := im.c.beginningOf(t, im.opts)
 	if err != nil {
-		return nil, err
+		return nil, "", err
+	}
+	s, words, err := im.c.describeNew(t, p)
+	if err != nil {
+		return nil, "", err
 	}
 	path := store.FolderName(s, s.ConversationType, words)
 	for _, e := range im.closed {
 		if e.Path == path || strings.Contains(e.Path, "/"+s.CreatedAt.Time().UTC().Format(time.DateOnly)+"/") && strings.HasSuffix(e.Path, "-"+s.ConversationType+"-"+store.Slug(s.Title)) {
 			// It may be this very conversation: a second one would be worse than none.
-			return nil, fmt.Errorf("it may belong to a conversation that cannot be read: %w", &e.Damage[0])
+			return nil, "", fmt.Errorf("it may belong to a conversation that cannot be read: %w", &e.Damage[0])
 		}
 	}
-	doc := []byte(prompt.Document(s.ConversationType, s.Title, s.CreatedAt.Time().UTC().Format(time.DateOnly)))
-	return im.c.ws.Store.Stage(s.ConversationType, words, s, doc)
-}
-
-// headMessages is how many messages are read for a title and a description.
-const headMessages = 40
-
-var errEnough = errors.New("enough")
-
-// session makes the metadata of a new conversation from its transcript, and the
-// words of its folder's name. Nothing in it depends on the clone or the time of the
-// import, so that two clones that import the same file make the same bytes.
-func (im *Importer) session(t *inject.Transcript) (s *schema.Session, words string, err error) {
-	var head []schema.Message
-	err = t.Each(func(sub string, b inject.Batch) error {
-		if sub == "" {
-			head = append(head, workspace.Shorten(b.Messages)...)
-		}
-		if len(head) >= headMessages {
-			return errEnough
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, errEnough) {
-		return nil, "", err
-	}
-	typ := im.opts.Type
-	if typ == "" {
-		typ = strings.TrimPrefix(t.Command, "/workspace.")
-		if !workspace.ValidType(typ) {
-			typ = "chat"
-		}
-	}
-	title := im.opts.Title
-	if title == "" {
-		title = t.Title
-	}
-	if title == "" {
-		title = digest.Title(head)
-	}
-	s = &schema.Session{
-		Version:          schema.Version,
-		ID:               schema.DerivedID(t.Agent, t.NativeID, t.First),
-		ConversationType: typ,
-		Title:            title,
-		Description:      digest.Description(head),
-		Status:           schema.Paused, // its agent's end; only the user completes it
-		CreatedAt:        schema.NewTime(t.First),
-		LastActive:       schema.NewTime(t.Last),
-		Sources:          []schema.Source{{Agent: t.Agent, NativeID: t.NativeID, Version: t.Version}},
-	}
-	if t.First.IsZero() { // no message has a time
-		s.CreatedAt = schema.NewTime(time.Unix(0, 0))
-	}
-	if t.Branch != "" {
-		s.Git = &schema.Git{Branch: t.Branch}
-	}
-	if rel, ok := im.c.ws.Relative(t.WorkingDir); ok && t.WorkingDir != "" && rel != "." {
-		s.WorkingDir = rel
-	}
-	s.AgentConfig.Agent = t.Agent
-	s.AgentConfig.Model = t.Model
-	s.AgentConfig.Provider = t.Provider
-	s.AgentConfig.Tools = t.Tools
-	if t.Permission != "" {
-		s.AgentConfig.Modes = &schema.Modes{Permission: t.Permission, Plan: t.Permission == "plan"}
-	}
-	command, arguments := t.Command, t.Arguments
-	if command == "" || im.opts.Type != "" {
-		command = "/workspace." + typ
-	}
-	return s, FirstWords(head), im.c.ws.DescribeCommand(s, command, arguments)
-}
-
-// FirstWords are the words of a folder's name: those of the first prompt, which a
-// hook knows before anything else is.
-func FirstWords(head []schema.Message) string {
-	for _, m := range head {
-		if m.Role == schema.User && strings.TrimSpace(m.Content) != "" {
-			return digest.Title([]schema.Message{{Role: schema.User, Content: m.Content}})
-		}
-	}
-	return digest.Untitled
+	conv, err = im.c.stageNew(s, words)
+	return conv, p.command.Message, err
 }
 
 // parentOf returns the conversation of the session that started a sub-agent, nil if
@@ -449,7 +407,7 @@ func (im *Importer) subagent(ctx context.Context, parent *store.Conversation, t 
 		return err
 	}
 	out.Appended, out.Skipped = r.Appended, max(t.Messages-r.Appended, 0)
-	return im.count(sc, out)
+	return out.count(sc)
 }
 
 // repair writes a session.json that was missing or damaged again.
@@ -466,7 +424,7 @@ func (im *Importer) repair(conv *store.Conversation, out *Imported) error {
 }
 
 // count fills in the totals.
-func (im *Importer) count(conv *store.Conversation, out *Imported) error {
+func (out *Imported) count(conv *store.Conversation) error {
 	s, _, err := conv.Session()
 	if err != nil {
 		return err

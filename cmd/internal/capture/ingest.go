@@ -35,9 +35,13 @@ type Options struct {
 	// of the conversation's own session, whose logs are completed.
 	Held bool
 
+	// Prompted: the hook that captures carries out the command that was typed last.
+	Prompted bool
+
 	describe func(*schema.Session)
 	progress func(messages int)
 	staged   *store.Conversation // home of the first segment, to be published; nil if all are
+	begins   string              // with staged: the message whose command began it; empty: none
 	opened   *inject.Transcript  // with staged: the transcript, from its beginning
 }
 
@@ -46,11 +50,22 @@ type Ingested struct {
 	store.Result
 	Skipped   int      // messages that were there already
 	Subagents int      // sub-agents' conversations in the transcript
+	Begun     []string // paths of conversations that commands in the transcript began
 	Waiting   []string // why records wait, by conversation
-	Taken     int      // messages that git took from the work tree, and that are kept aside
+	captured  map[*store.Conversation]int
+	Taken     int // messages that git took from the work tree, and that are kept aside
 	Warnings  []string
 
 	published bool // the conversation is a new one, with all that was written
+}
+
+// Captured says how many messages were captured, by the path of the conversation.
+func (in *Ingested) Captured() map[string]int {
+	list := map[string]int{}
+	for conv, n := range in.captured {
+		list[conv.Path()] += n
+	}
+	return list
 }
 
 // Ingest captures what is new in a session's transcript. Only what was added since
@@ -224,6 +239,18 @@ type reading struct {
 	aside    map[int]bool // segments of which something was set aside
 	o        Options
 	out      *Ingested
+
+	opened   []*home               // for segments that were added
+	begun    []*store.Conversation // staged for commands in the transcript
+	followed map[string]bool       // the beginnings of segments that were added for commands
+}
+
+// close closes what was opened for segments that were added.
+func (in *reading) close() {
+	for _, conv := range in.begun {
+		conv.Discard()
+	}
+	closeHomes(in.opened)
 }
 
 // ingestMain captures the session's own messages, and those of sub-agents that have
@@ -236,6 +263,7 @@ func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID s
 		}
 		defer t.Close()
 	}
+	defer in.close()
 	r, err := c.routerFor(t, b, in, again)
 	if err != nil {
 		return err
@@ -268,9 +296,12 @@ func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID s
 	if err := r.finish(in.o); err != nil {
 		return err
 	}
-	in.out.Result, in.aside = r.result, r.aside
+	in.out.Result, in.out.captured, in.aside = r.result, r.captured, r.aside
 	in.out.Taken = r.missed
 	in.out.Subagents = len(inline) + len(in.subs)
+	if err := c.publishBegun(t, b, in, r); err != nil {
+		return err
+	}
 	if complete, err := r.complete(); err != nil || !complete {
 		return err
 	}
@@ -318,6 +349,9 @@ func (c *Capture) routerFor(t *inject.Transcript, b *Binding, in *reading, again
 	if err := c.leaveRemoved(t, in); err != nil {
 		return nil, err
 	}
+	if err := c.followCommands(t, b, in, again); err != nil {
+		return nil, err
+	}
 	at := b.At
 	if again {
 		before := slices.Clone(in.segments)
@@ -328,7 +362,7 @@ func (c *Capture) routerFor(t *inject.Transcript, b *Binding, in *reading, again
 		in.homes[i].segment = &in.segments[i]
 	}
 	r := c.newRouter(in.segments, in.homes, at, t)
-	r.again, r.reached, r.past = again, in.reached, in.fresh
+	r.again, r.reached, r.past, r.followed = again, in.reached, in.fresh, in.followed
 	if !again {
 		r.from, r.fromAt = in.from.Message, at
 	}
@@ -346,8 +380,8 @@ func (c *Capture) routerFor(t *inject.Transcript, b *Binding, in *reading, again
 func (c *Capture) leaveRemoved(t *inject.Transcript, in *reading) error {
 	var prompts []string
 	for _, cmd := range t.Commands {
-		if cmd.PromptID != "" && !slices.ContainsFunc(in.segments, func(s Segment) bool { return s.From == cmd.PromptID }) {
-			prompts = append(prompts, cmd.PromptID)
+		if p := from(cmd); !slices.ContainsFunc(in.segments, func(s Segment) bool { return s.From == p }) {
+			prompts = append(prompts, p)
 		}
 	}
 	gone, err := c.ws.RemovedPrompts(t.Agent, t.NativeID, prompts)
@@ -415,6 +449,8 @@ func (b *Binding) took(t *inject.Transcript, r *router) {
 		b.Said = EndOf(t.Said)
 	}
 	b.Cursor, b.Torn = t.Next, t.Torn != ""
+	b.Commanded = b.Commanded && !r.again || t.Command != ""
+	b.Ordinary = len(t.Commands) == 0 && (b.Ordinary || r.again && r.c.all() && !continues(r.segments))
 	b.Segments, b.At = r.segments, r.untilAt
 	if newest := b.Segments[len(b.Segments)-1]; newest.From == "" || newest.Start != "" {
 		b.Current = r.at // all segments have begun: a rewind may have led back

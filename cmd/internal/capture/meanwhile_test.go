@@ -107,7 +107,7 @@ func TestLogReplacedWhileWaiting(t *testing.T) {
 	}
 	must(t, os.Remove(filepath.Join(dir, ".git/MERGE_HEAD")))
 	transcript(file, id, 8, 10)
-	_, err = openCapture(t, dir, home).Session(context.Background(), claude.Agent(), id, file)
+	_, err = openCapture(t, dir, home).Session(context.Background(), claude.Agent(), inject.Event{NativeID: id, Transcript: file})
 	must(t, err)
 	wantLines(t, dir, 10)
 }
@@ -164,7 +164,7 @@ func TestEventsOfTwoSegments(t *testing.T) {
 	logs, _ := filepath.Glob(filepath.Join(dir, "conversations/*/*plan*/.session/messages.jsonl"))
 	replaceLog(t, logs[0], 2)
 	c = openCapture(t, dir, home)
-	_, err := c.Session(context.Background(), claude.Agent(), id, file)
+	_, err := c.Session(context.Background(), claude.Agent(), inject.Event{NativeID: id, Transcript: file})
 	must(t, err)
 	var last []string
 	for _, e := range c.ws.TakeEvents() {
@@ -182,7 +182,7 @@ func TestEventsOfTwoSegments(t *testing.T) {
 func TestTakenFromRenamed(t *testing.T) {
 	_, home, id, file, c := twoSegments(t)
 	dir := c.ws.Store.Root()
-	_, err := c.Session(context.Background(), claude.Agent(), id, file)
+	_, err := c.Session(context.Background(), claude.Agent(), inject.Event{NativeID: id, Transcript: file})
 	must(t, err)
 	logs, _ := filepath.Glob(filepath.Join(dir, "conversations/*/*plan*/.session/messages.jsonl"))
 	replaceLog(t, logs[0], 2)

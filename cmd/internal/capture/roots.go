@@ -149,6 +149,14 @@ func isOurs(top, rel string) bool {
 	return true
 }
 
+// isHeldHere reports whether a folder is in this work tree, and in no workspace below it; a
+// folder that is not known is.
+func (c *Capture) isHeldHere(dir string) bool {
+	root := realDir(c.ws.Store.Root())
+	rel, err := filepath.Rel(root, realDir(dir))
+	return dir == "" || err == nil && filepath.IsLocal(rel) && isOurs(root, rel)
+}
+
 // holdsClone reports whether a session was held in another clone of the
 // repository, in the folder that is the workspace there.
 func (p *roots) holdsClone(ctx context.Context, n inject.Native) bool {

@@ -40,7 +40,10 @@ type router struct {
 	begun     map[target]bool // transactions that began without a session.json
 	bring     map[int]*ids    // what the next reading brings again, by segment
 	result    store.Result
-	last      string // the message that was read last
+	captured  map[*store.Conversation]int // messages
+	last      string                      // the message that was read last
+	followed  map[string]bool             // the beginnings of segments that were added for commands
+	lastIn    map[string]string           // the last message of a conversation, by its path
 
 	// What the logs lack of what was captured before, git took; what follows the
 	// message reached is new.
@@ -77,6 +80,7 @@ func (c *Capture) newRouter(segments []Segment, homes []*home, at int, t *inject
 		transcript: t, segments: segments, homes: homes, at: at,
 		starts: map[string]int{}, until: t.Next.Message, untilAt: at,
 		txs: map[target]*store.Tx{}, begun: map[target]bool{}, bring: map[int]*ids{}, aside: map[int]bool{},
+		captured: map[*store.Conversation]int{}, lastIn: map[string]string{},
 	}
 	if len(segments) > 1 {
 		r.segmentOf = map[string]int{}
@@ -110,6 +114,10 @@ func (s Segment) startIn(t *inject.Transcript) string {
 	for _, cmd := range t.Commands {
 		switch {
 		case s.From == "":
+		case byTime && s.Start != "":
+			if cmd.Message == s.Start {
+				return s.Start
+			}
 		case byTime && !cmd.Time.Before(schema.Time(at).Time().Add(-submitted)), byMessage && cmd.Message == message, cmd.PromptID == s.From:
 			return cmd.Message
 		}
@@ -281,7 +289,12 @@ func (r *router) give(b inject.Batch) error {
 			}
 			r.at = next
 		}
-		if after := r.segments[r.at].After; after != "" && after != m.ID && (starts || m.ParentID == "") {
+		seg := &r.segments[r.at]
+		if last := r.lastIn[seg.Path]; starts && last != "" && r.followed[seg.From] {
+			seg.After = last
+		}
+		r.lastIn[seg.Path] = m.ID
+		if after := seg.After; after != "" && after != m.ID && (starts || m.ParentID == "") {
 			m.ParentID = after
 		}
 		if m.ID == r.until {
@@ -336,6 +349,7 @@ func (r *router) count(to target, got store.Result) {
 			Name: lifecycle.Message, Path: r.conv(to).Path(), MessageID: got.Last.ID, Role: string(got.Last.Role), Count: got.Appended,
 		})
 	}
+	r.captured[r.conv(to)] += got.Appended
 	r.result.Appended += got.Appended
 	r.result.Tools += got.Tools
 	r.result.Skipped += got.Skipped
@@ -404,10 +418,15 @@ func (r *router) recall(tx *store.Tx, seg Segment) error {
 	if !r.transcript.First.IsZero() {
 		s.CreatedAt = schema.NewTime(r.transcript.First)
 	}
-	if r.transcript.Command != "" {
-		return r.c.ws.DescribeCommand(s, r.transcript.Command, r.transcript.Arguments)
+	i := slices.IndexFunc(r.transcript.Commands, inject.Command.Begins)
+	if i < 0 {
+		return nil
 	}
-	return nil
+	cmd := r.transcript.Commands[i]
+	if _, later := r.starts[cmd.Message]; later {
+		return nil // it began another conversation
+	}
+	return r.c.ws.DescribeCommand(s, cmd.Line(), cmd.Arguments)
 }
 
 // undescribed reports whether session.json lacks the agent's version of a session that
@@ -456,33 +475,4 @@ func callsByMessage(b inject.Batch) (calls map[string][]schema.Tool, loose []sch
 		}
 	}
 	return calls, loose
-}
-
-// homesOf finds the homes of a session's segments.
-func (c *Capture) homesOf(segments []Segment, mode Mode) (homes []*home, err error) {
-	for i := range segments {
-		if segments[i].Removed {
-			homes = append(homes, &home{segment: &segments[i]})
-			continue
-		}
-		if j := slices.IndexFunc(segments[:i], func(s Segment) bool { return s.Path == segments[i].Path && !s.Removed }); j >= 0 {
-			same := *homes[j]
-			same.segment = &segments[i]
-			homes = append(homes, &same)
-			continue
-		}
-		h, err := c.home(&segments[i], mode)
-		if err != nil {
-			closeHomes(homes)
-			return nil, err
-		}
-		homes = append(homes, h)
-	}
-	return homes, nil
-}
-
-func closeHomes(homes []*home) {
-	for _, h := range homes {
-		_ = h.close()
-	}
 }

@@ -18,13 +18,13 @@ import (
 
 // Session captures what is new of a session that a hook tells of. The caller holds
 // the session's lock.
-func (c *Capture) Session(ctx context.Context, agent inject.Agent, nativeID, transcript string) (*Binding, error) {
-	b, err := c.Bind(agent, nativeID, transcript)
+func (c *Capture) Session(ctx context.Context, agent inject.Agent, e inject.Event) (*Binding, error) {
+	b, err := c.Bind(agent, e.NativeID, e.Transcript)
 	if err != nil {
 		return nil, err
 	}
 	b.Hooked = true
-	_, err = c.Ingest(ctx, agent, nativeID, b, Options{Mode: OwnTurn})
+	_, err = c.Ingest(ctx, agent, e.NativeID, b, Options{Mode: OwnTurn, Prompted: e.Moment == inject.Prompted})
 	return b, err
 }
 
@@ -43,11 +43,12 @@ func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event
 	until := time.Now().Add(answerMost)
 	for {
 		size, _ := agent.Stat(e.Transcript)
-		b, err := c.Session(ctx, agent, e.NativeID, e.Transcript)
-		if err == nil && len(b.Segments) == 0 {
-			return b, c.beginMissed(ctx, agent, e, b)
+		b, err := c.Session(ctx, agent, e)
+		if err == nil {
+			b, err = c.BeginMissed(ctx, agent, e, b)
 		}
-		if err != nil || !b.Captured() || e.Said == "" || b.Said == EndOf(e.Said) {
+		late := err == nil && e.Said != "" && (b.Captured() && b.Said != EndOf(e.Said) || len(b.Segments) == 0 && c.all() && !b.Answered)
+		if !late {
 			return b, err
 		}
 		grown := false
@@ -65,38 +66,44 @@ func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event
 	}
 }
 
-// beginMissed begins the conversation of a session in which a /workspace command was
-// typed whose hook was killed, or of which all traces are gone.
-func (c *Capture) beginMissed(ctx context.Context, agent inject.Agent, e inject.Event, b *Binding) error {
+// BeginMissed begins the conversation of an ordinary session, if those are captured, or of
+// one in which a /workspace command was typed whose hook was killed, or of which all
+// traces are gone. It returns what binds the session then; one that has a binding keeps it.
+func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.Event, b *Binding) (*Binding, error) {
+	if len(b.Segments) > 0 {
+		return b, nil
+	}
 	n := inject.Native{NativeID: e.NativeID, Path: e.Transcript}
 	if _, err := agent.Stat(e.Transcript); err != nil {
-		return nil // nothing is in it yet
+		return b, nil // nothing is in it yet
 	}
-	if begun, err := c.hasStartCommand(agent, n, b); err != nil || !begun {
-		return err
+	if begins, err := c.begins(agent, n, b); err != nil || !begins {
+		return b, err
 	}
 	im, err := c.NewImporter(ImportOptions{})
 	if err != nil {
-		return err
+		return b, err
 	}
 	t, err := agent.Open(e.Transcript, inject.Options{Strip: c.ws.Strip})
 	if err != nil {
-		return err
+		return b, err
 	}
 	defer t.Close()
 	if t.Messages == 0 {
-		return nil
+		return b, nil
 	}
 	got, err := im.take(ctx, agent, t, e.Transcript, Options{Mode: OwnTurn, SessionJSON: ByCaller})
 	if err != nil {
-		return err
+		return b, err
 	}
 	entry, err := c.ws.Entry(got.Path)
 	if err != nil {
-		return err
+		return b, err
 	}
-	_, err = c.ws.SetStatus(entry, schema.Active)
-	return err
+	if _, err = c.ws.SetStatus(entry, schema.Active); err != nil {
+		return b, err
+	}
+	return c.Bind(agent, e.NativeID, e.Transcript)
 }
 
 // EndOf is a hash of the end of a text, by which it is known again, whatever the

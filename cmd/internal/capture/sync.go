@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
@@ -54,10 +56,19 @@ type SyncResult struct {
 	New       []Imported // conversations that were not here
 	Grown     int        // sessions that had more than was captured
 	Appended  int        // messages of those
+	Captured  []Captured // of all sessions
 	Elsewhere int        // sessions of conversations that are not in this work tree
 	Taken     int        // messages that git took from the work tree
 	Unsure    []inject.Native
 	Errors    []error // what could not be read or captured; the rest is
+}
+
+// A Captured says how many messages of a conversation were captured from an agent's
+// session.
+type Captured struct {
+	Agent    string
+	Path     string
+	Messages int
 }
 
 // A scan is what is known while many sessions are looked at, so that it is not
@@ -210,7 +221,7 @@ func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []i
 // at again.
 var errElsewhere = errors.New("held in another work tree")
 
-// syncSession captures one session. It is not ours if no command began it and it is
+// syncSession captures one session. It is not ours if it begins no conversation and is
 // not to be adopted.
 func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.Native, o SyncOptions, out *SyncResult) (ours bool, err error) {
 	if c.ws.Skipped(agent.Name, n.NativeID) {
@@ -238,6 +249,19 @@ func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.
 			out.Grown++
 		}
 		out.Taken += got.Taken
+		out.note(agent.Name, got.Captured())
+		for _, path := range got.Begun {
+			im, countErr := c.importedIn(agent.Name, path, &got)
+			if err = errors.Join(err, countErr); countErr == nil {
+				im.left = b.Stopped || path != b.CurrentSegment().Path
+				out.New = append(out.New, *im)
+			}
+		}
+		if err == nil && !b.Hooked && b.Bound() {
+			at := b.CurrentSegment().Path
+			_, err = c.NameCurrent(ctx, agent.Name, n.NativeID, b, "")
+			out.moved(at, b.CurrentSegment().Path)
+		}
 		return err
 	})
 	if err != nil || len(b.Segments) > 0 {
@@ -247,7 +271,7 @@ func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.
 		return true, errElsewhere // the work tree that it was held in begins its conversation
 	}
 	if !o.Adopt {
-		if begun, err := c.hasStartCommand(agent, n, b); err != nil || !begun {
+		if begins, err := c.begins(agent, n, b); err != nil || !begins {
 			return false, err
 		}
 	}
@@ -263,27 +287,63 @@ func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.
 	if err != nil {
 		return true, err
 	}
-	out.New = append(out.New, *got)
+	for _, im := range got.Each() {
+		im.left = im.left || im.Path != got.Path
+		out.New = append(out.New, im)
+		out.note(agent.Name, map[string]int{im.Path: im.Appended})
+	}
 	return true, nil
 }
 
-// hasStartCommand reports whether a session that is in no conversation has a command
-// that begins one. What was searched before is not read again.
-func (c *Capture) hasStartCommand(agent inject.Agent, n inject.Native, b *Binding) (bool, error) {
-	t, _, err := c.readOn(agent, n.Path, b.Looked, false)
+// moved notes that a conversation has another folder now.
+func (r *SyncResult) moved(from, to string) {
+	for i := range r.New {
+		if r.New[i].Path == from {
+			r.New[i].Path = to
+		}
+	}
+	for i := range r.Captured {
+		if r.Captured[i].Path == from {
+			r.Captured[i].Path = to
+		}
+	}
+}
+
+// note adds what was captured from an agent's session.
+func (r *SyncResult) note(agent string, messages map[string]int) {
+	for _, path := range slices.Sorted(maps.Keys(messages)) {
+		if messages[path] > 0 {
+			r.Captured = append(r.Captured, Captured{agent, path, messages[path]})
+		}
+	}
+}
+
+// begins reports whether a session that is in no conversation begins one: by a command,
+// or, where all sessions are captured, by its first answer. What was searched before is
+// not read again.
+func (c *Capture) begins(agent inject.Agent, n inject.Native, b *Binding) (bool, error) {
+	t, again, err := c.readOn(agent, n.Path, b.Looked, false)
 	if err != nil {
 		return false, err
 	}
 	defer t.Close()
-	if t.Command == "" {
-		b.Transcript, b.Looked, b.Seen = n.Path, t.Next, c.seen()
-		c.saveCursor(agent.Name, n.NativeID, b)
+	b.Answered = b.Answered && !again || isAnswered(t)
+	if t.Command != "" || c.all() && b.Answered && (n.Dir != "" || c.isHeldHere(t.WorkingDir)) {
+		return true, nil
 	}
-	return t.Command != "", nil
+	b.Transcript, b.Looked, b.Seen = n.Path, t.Next, c.seen()
+	c.saveCursor(agent.Name, n.NativeID, b)
+	return false, nil
 }
 
-// Discover captures the sessions of this workspace that a /workspace command began
-// where no hook told of it, as in OpenCode without its plugin, and what was missed of
+// all reports whether sessions in which no command is typed are captured, too.
+func (c *Capture) all() bool { return c.ws.Config.Capture == workspace.CaptureAll }
+
+// isAnswered reports whether a model has said something in a transcript.
+func isAnswered(t *inject.Transcript) bool { return t.Model != "" && t.Said != "" }
+
+// Discover captures the sessions of this workspace that begin conversations where no
+// hook told of it, as in OpenCode without its plugin, and what was missed of
 // others. A conversation that has just begun is active.
 func (c *Capture) Discover(ctx context.Context) (*SyncResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
@@ -304,6 +364,9 @@ func (c *Capture) DiscoverAll(ctx context.Context, o SyncOptions) (*SyncResult, 
 	}
 	recent := c.ws.Env.Now().Add(-time.Duration(max(c.ws.Config.IdleMinutes, 1)) * time.Minute)
 	for _, got := range out.New {
+		if got.left {
+			continue
+		}
 		e, err := c.ws.Entry(got.Path)
 		if err == nil && e.Session.LastActive.Time().After(recent) {
 			_, err = c.ws.SetStatus(e, schema.Active)
@@ -321,7 +384,8 @@ type scanned struct {
 	Seen    string           `json:"seen"`    // the conversations that there were
 	Git     string           `json:"git"`     // what git had put into the work tree
 	Updated map[string]int64 `json:"updated"` // by the path of the transcript, in nanoseconds; some agents split a session over files
-	Left    map[string]bool  `json:"left"`    // by the path: no command began it, who adopts looks again
+	Left    map[string]bool  `json:"left"`    // by the path: it begins no conversation, who adopts looks again
+	All     bool             `json:"all"`     // ordinary sessions began conversations, too
 
 	stale bool // git may have replaced logs since
 }
@@ -331,8 +395,8 @@ func scannedName(agent string) string { return fmt.Sprintf("scanned/%s.json", ag
 func (c *Capture) readScanned(agent string) scanned {
 	var l scanned
 	b, ok := c.ws.Store.ReadCache(scannedName(agent))
-	if !ok || json.Unmarshal(b, &l) != nil || l.Seen != c.ws.Seen() || l.Updated == nil || l.Left == nil {
-		l = scanned{Updated: map[string]int64{}, Left: map[string]bool{}}
+	if !ok || json.Unmarshal(b, &l) != nil || l.Seen != c.ws.Seen() || l.All != c.all() || l.Updated == nil || l.Left == nil {
+		l = scanned{Updated: map[string]int64{}, Left: map[string]bool{}, All: c.all()}
 	}
 	now := git.State(c.ws.Store.Root())
 	l.stale, l.Git = l.Git != now, now

@@ -45,5 +45,5 @@ func (c *Capture) TakeReminder(agent inject.Agent, nativeID string) bool {
 }
 
 func (c *Capture) due(b *Binding) bool {
-	return c.ws.Config.RemindTurns > 0 && b.Bound() && !b.Reminded && b.Turns >= c.ws.Config.RemindTurns
+	return c.ws.Config.RemindTurns > 0 && b.Bound() && !b.Reminded && !b.Ordinary && b.Turns >= c.ws.Config.RemindTurns
 }

@@ -142,8 +142,14 @@ func (r *importRun) oneFile(ctx context.Context, file string) error {
 			r.report(err)
 		default:
 			r.warned = append(r.warned, got.Warnings...)
-			if err := r.printImported(got, r.json); err != nil {
-				return err
+			list := got.Each()
+			if r.json { // one for each transcript
+				list = []capture.Imported{*got}
+			}
+			for _, one := range list {
+				if err := r.printImported(&one, r.json); err != nil {
+					return err
+				}
 			}
 		}
 	}

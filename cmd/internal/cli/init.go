@@ -140,7 +140,7 @@ func (a *app) runInit(cmd *cobra.Command, o initOptions) error {
 func (o initOptions) check(isNew bool) error {
 	for _, f := range []struct{ name, value, one, other string }{
 		{"commit", o.commit, workspace.CommitStop, workspace.CommitOff},
-		{"capture", o.capture, flow.CaptureCommands, flow.CaptureAll},
+		{"capture", o.capture, workspace.CaptureCommands, workspace.CaptureAll},
 	} {
 		switch {
 		case f.value == "":

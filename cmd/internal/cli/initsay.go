@@ -47,7 +47,7 @@ func (a *app) askInit(cmd *cobra.Command, o initOptions, isNew bool) (initOption
 			return o, err
 		}
 		if all {
-			o.capture = flow.CaptureAll
+			o.capture = workspace.CaptureAll
 		}
 	}
 	if o.commit == "" {

@@ -175,7 +175,7 @@ func (a *app) watchCommand() *cobra.Command {
 		Long: `Watches the stores of all agents and captures this workspace's conversations as
 they grow, until it is ended (Ctrl-C). It begins with what was missed, and pauses
 conversations that are idle. Those that a /workspace command began are captured; with
---adopt all that are held in this work tree.`,
+--adopt, or capture: all in .workspace/config.yaml, all that are held in this work tree.`,
 		Example: "  cortext watch --adopt",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
@@ -185,7 +185,7 @@ conversations that are idle. Those that a /workspace command began are captured;
 				Adopt: adopt,
 				Ready: func() { fmt.Fprintln(a.errw, "watching; Ctrl-C ends it") },
 				Done: func(out *capture.SyncResult, paused string) {
-					a.sayWatched(out, paused, failed)
+					a.sayWatched(w, out, paused, failed)
 					a.warn(w.TakeWarnings()...)
 					a.lifecycleLater(w)
 				},
@@ -197,12 +197,19 @@ conversations that are idle. Those that a /workspace command began are captured;
 }
 
 // sayWatched tells what a look of watch brought.
-func (a *app) sayWatched(out *capture.SyncResult, paused string, failed map[string]bool) {
+func (a *app) sayWatched(w *flow.Workspace, out *capture.SyncResult, paused string, failed map[string]bool) {
 	for _, got := range out.New {
-		fmt.Fprintf(a.out, "new: %s, %d messages\n", visible(got.Path), got.Messages)
+		fmt.Fprintf(a.out, "new: %s\n", visible(got.Path))
 	}
-	if out.Appended > 0 {
-		fmt.Fprintf(a.out, "captured %d messages\n", out.Appended)
+	for _, got := range out.Captured {
+		name, messages := got.Path, "messages"
+		if e, err := w.Entry(got.Path); err == nil {
+			name = e.Session.ConversationType + " / " + e.Session.DisplayTitle()
+		}
+		if got.Messages == 1 {
+			messages = "message"
+		}
+		fmt.Fprintf(a.out, "captured %d %s of %s (%s)\n", got.Messages, messages, visible(name), got.Agent)
 	}
 	if paused != "" {
 		fmt.Fprintf(a.out, "paused, since idle: %s\n", visible(paused))

@@ -6,19 +6,22 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
+	"cortext/store"
 )
 
 // Hook handles one event of an agent's session and returns the text to inject next
 // to the prompt: empty for none, at most agent.ReplyLimit bytes. The agent never sees
 // an error.
 func (w *Workspace) Hook(ctx context.Context, agent inject.Agent, e inject.Event) (say string, err error) {
-	if e.Moment == inject.Prompted && !strings.HasPrefix(e.Prompt, commandPrefix) {
-		return w.remind(agent, e), nil // the usual case costs next to nothing
+	if e.Moment == inject.Prompted && !strings.HasPrefix(e.Prompt, inject.CommandPrefix) {
+		say, err = w.named(ctx, agent, e)
+		return say + w.remind(agent, e), err // the usual case costs next to nothing
 	}
 	if e.Moment != inject.Prompted && w.Skipped(agent.Name, e.NativeID) {
 		if e.Moment == inject.Ended && e.Cleared {
@@ -52,13 +55,16 @@ func (w *Workspace) handle(ctx context.Context, agent inject.Agent, e inject.Eve
 		if !w.Config.AfterTool || w.Config.Autosave != workspace.AutosaveTurn {
 			return "", nil
 		}
-		_, err := w.Session(ctx, agent, e.NativeID, e.Transcript)
+		_, err := w.Session(ctx, agent, e)
 		return "", err
 	case inject.Compacting:
 		if w.Config.Autosave == workspace.AutosaveOff {
 			return "", nil
 		}
-		_, err := w.Session(ctx, agent, e.NativeID, e.Transcript)
+		b, err := w.Session(ctx, agent, e)
+		if err == nil {
+			_, err = w.BeginMissed(ctx, agent, e, b)
+		}
 		return "", err
 	case inject.Ended:
 		return "", w.ended(ctx, agent, e)
@@ -87,6 +93,35 @@ func (w *Workspace) answered(ctx context.Context, agent inject.Agent, e inject.E
 		return w.sumUpLater(b)
 	}
 	return errors.Join(w.Store.RemoveCache(name), w.completeStop(ctx, string(path)))
+}
+
+// nameWait is how long a prompt waits for another hook of the session to name the
+// conversation: the next will do, too.
+const nameWait = 500 * time.Millisecond
+
+// named names the conversation that a prompt is the first of to say what it is about, before
+// the agent does anything in its folder, and returns what the agent is told of that.
+func (w *Workspace) named(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
+	if !w.AwaitsName(agent.Name, e.NativeID) || w.Skipped(agent.Name, e.NativeID) {
+		return "", nil
+	}
+	unlock, err := w.Lock(agent.Name, e.NativeID, nameWait)
+	if errors.As(err, new(*store.LockedError)) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	b, err := w.Bind(agent, e.NativeID, "")
+	if err != nil || !b.Bound() {
+		return "", err
+	}
+	moved, err := w.NameCurrent(ctx, agent.Name, e.NativeID, b, e.Prompt)
+	if !moved || b.Ordinary || agent.Reply == nil {
+		return "", err
+	}
+	return fmt.Sprintf("%sthe folder of this conversation has a name now, and is %s.", sayPrefix, b.CurrentSegment().Path), err
 }
 
 // remind returns what an agent is told beside a prompt if the conversation was not
@@ -120,7 +155,9 @@ func (w *Workspace) completeStop(ctx context.Context, path string) error {
 func (w *Workspace) ended(ctx context.Context, agent inject.Agent, e inject.Event) error {
 	b, err := w.Bind(agent, e.NativeID, e.Transcript)
 	if err == nil && w.Config.Autosave != workspace.AutosaveOff {
-		_, err = w.Ingest(ctx, agent, e.NativeID, b, capture.Options{Mode: capture.OwnTurn})
+		if _, err = w.Ingest(ctx, agent, e.NativeID, b, capture.Options{Mode: capture.OwnTurn}); err == nil {
+			b, err = w.BeginMissed(ctx, agent, e, b)
+		}
 	}
 	if err != nil {
 		return err

@@ -6,17 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"cortext/cmd/internal/workspace"
 	"cortext/schema/prompt"
 	"cortext/store"
-)
-
-// What Init can be told about the sessions to capture.
-const (
-	CaptureCommands = "commands" // those with a /workspace command
-	CaptureAll      = "all"
 )
 
 // Init makes a workspace of dir and returns the files that it made or changed.
@@ -28,7 +21,7 @@ func Init(dir, commit, capture string) (created []string, err error) {
 		return nil, err
 	}
 	defer st.Close()
-	files := map[string]string{workspace.ConfigFile: configText(commit, capture)}
+	files := map[string]string{workspace.ConfigFile: workspace.ConfigText(cmp.Or(commit, workspace.CommitOff), cmp.Or(capture, workspace.CaptureCommands))}
 	for _, typ := range prompt.Types() {
 		text, _ := prompt.BuiltIn(typ)
 		files[workspace.CommandFile(typ)] = text
@@ -46,19 +39,6 @@ func Init(dir, commit, capture string) (created []string, err error) {
 		created = append(created, name)
 	}
 	return created, nil
-}
-
-// configText is the text of new settings.
-func configText(commit, capture string) string {
-	text := workspace.ConfigText(cmp.Or(commit, workspace.CommitOff))
-	if capture != CaptureAll {
-		return text
-	}
-	const key = "\ncapture: "
-	if before, after, ok := strings.Cut(text, key+CaptureCommands+"\n"); ok {
-		return before + key + CaptureAll + "\n" + after
-	}
-	return text + "\n# Which sessions the hooks capture: commands (those with a /workspace command), or all." + key + CaptureAll + "\n"
 }
 
 // Missing lists the files that Init would make in dir or add lines to.

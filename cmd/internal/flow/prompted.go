@@ -35,16 +35,16 @@ func (w *Workspace) prompted(ctx context.Context, agent inject.Agent, e inject.E
 // commandText is the text of a command that the agent itself does not know. The
 // agent sends what was typed to the model as it is.
 func (w *Workspace) commandText(agent inject.Agent, e inject.Event) string {
-	name, args, _ := workspaceCommand(e.Prompt)
-	text, ok := setup.Managing(name, agent.Name)
+	typed, _ := inject.ParseCommand(e.Prompt)
+	text, ok := setup.Managing(typed.Name, agent.Name)
 	if !ok {
-		c, known, err := w.Command(name)
+		c, known, err := w.Command(typed.Name)
 		if err != nil || !known {
 			return ""
 		}
 		text = c.Body
 	}
-	return fmt.Sprintf("/workspace.%s is a command of the user's, which stands for this text:\n\n%s\n\n", name, strings.TrimSpace(strings.ReplaceAll(text, "$ARGUMENTS", args)))
+	return fmt.Sprintf("%s is a command of the user's, which stands for this text:\n\n%s\n\n", typed.Line(), strings.TrimSpace(strings.ReplaceAll(text, "$ARGUMENTS", typed.Arguments)))
 }
 
 // untoldLimit is how many bytes of an answer are for what went wrong before, which
@@ -86,10 +86,11 @@ func (w *Workspace) tellUntold() (text string, err error) {
 
 // carryOut carries out one command.
 func (w *Workspace) carryOut(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
-	name, args, ok := workspaceCommand(e.Prompt)
+	typed, ok := inject.ParseCommand(e.Prompt)
 	if !ok {
 		return "", nil
 	}
+	name, args := typed.Name, typed.Arguments
 	switch name {
 	case "resume":
 		return w.resumeHere(ctx, agent, e, args)
@@ -110,23 +111,6 @@ func (w *Workspace) carryOut(ctx context.Context, agent inject.Agent, e inject.E
 	return w.begin(ctx, agent, e, name, args)
 }
 
-// commandPrefix begins the commands that are ours.
-const commandPrefix = "/workspace."
-
-// workspaceCommand takes a prompt apart that is one of ours: "/workspace.plan the
-// release" is the command plan with the arguments "the release".
-func workspaceCommand(prompt string) (name, args string, ok bool) {
-	rest, ok := strings.CutPrefix(prompt, commandPrefix)
-	if !ok {
-		return "", "", false
-	}
-	end := strings.IndexAny(rest, " \t\n")
-	if end < 0 {
-		return rest, "", true
-	}
-	return rest[:end], strings.TrimSpace(rest[end:]), true
-}
-
 // begin makes the conversation that a /workspace.<type> prompt begins and ties
 // the session to it. What the session did before, if it was tied to none, goes
 // into it too.
@@ -134,11 +118,11 @@ func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Even
 	if err := w.Unskip(agent.Name, e.NativeID); err != nil {
 		return "", err
 	}
-	t, err := w.Session(ctx, agent, e.NativeID, e.Transcript)
+	t, err := w.Session(ctx, agent, e)
 	if err != nil {
 		return "", err
 	}
-	if t.Bound() && (e.PromptID != "" && t.Prompt == e.PromptID || w.hasBegun(t.CurrentSegment().Path, typ, args)) {
+	if t.Bound() && (e.PromptID != "" && (t.Prompt == e.PromptID || t.CurrentSegment().From == e.PromptID) || w.hasBegun(t.CurrentSegment().Path, typ, args)) {
 		return sayBegun(t.CurrentSegment().Path, typ), nil // the hook is installed twice, or was killed
 	}
 	seg := capture.Segment{}
@@ -172,7 +156,7 @@ func (w *Workspace) hasBegun(path, typ, args string) bool {
 		return false
 	}
 	begun := e.Session.AgentConfig
-	return e.Session.MessageCount == 0 && begun.Command == commandPrefix+typ && begun.Arguments == args
+	return e.Session.MessageCount == 0 && begun.Command == inject.CommandPrefix+typ && begun.Arguments == args
 }
 
 func sayBegun(folder, typ string) string {
@@ -191,21 +175,17 @@ func (w *Workspace) pauseLeft(t *capture.Binding) error {
 // sayPrefix begins what an agent is told, so that its commands can refer to it.
 const sayPrefix = "From cortext: "
 
-// reopenWord behind a query takes up a completed conversation: nobody can be asked
-// from within a hook.
-const reopenWord = "reopen"
-
 // resumeHere brings a conversation into the running session, or lists what there
 // is to choose from.
 func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject.Event, query string) (string, error) {
-	t, err := w.Session(ctx, agent, e.NativeID, e.Transcript)
+	t, err := w.Session(ctx, agent, e)
 	if err != nil {
 		return "", err
 	}
 	if query == "" {
 		return w.sayList(agent.ReplyLimit, false)
 	}
-	query, reopen := strings.CutSuffix(query, " "+reopenWord)
+	query, reopen := strings.CutSuffix(query, " "+capture.ReopenWord)
 	entry, err := w.pickNumbered(query)
 	var missing *workspace.NotFoundError
 	var ambiguous *workspace.AmbiguousError
@@ -219,7 +199,7 @@ func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject
 	}
 	if entry.Session.Status == schema.Completed && !reopen {
 		return fmt.Sprintf("%s%s is completed. To take it up again all the same, type /workspace.resume %s %s", sayPrefix,
-			workspace.Plain(entry.Session.DisplayTitle()), entry.Session.ID, reopenWord), nil
+			workspace.Plain(entry.Session.DisplayTitle()), entry.Session.ID, capture.ReopenWord), nil
 	}
 	if err := w.Unskip(agent.Name, e.NativeID); err != nil {
 		return "", err
@@ -259,7 +239,7 @@ func (w *Workspace) Here(ctx context.Context, query string) (say string, err err
 			continue
 		}
 		agent.ReplyLimit = hereLimit
-		e := inject.Event{NativeID: id}
+		e := inject.Event{Moment: inject.Prompted, NativeID: id}
 		file, ok, err := agent.Locate(w.Env.Machine, id)
 		if err != nil {
 			return "", err
@@ -299,6 +279,9 @@ func (w *Workspace) stopHere(ctx context.Context, agent inject.Agent, e inject.E
 		return "", err
 	}
 	t, err := w.Bind(agent, e.NativeID, e.Transcript)
+	if err == nil {
+		t, err = w.BeginMissed(ctx, agent, e, t)
+	}
 	if err != nil {
 		return "", err
 	}

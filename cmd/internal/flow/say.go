@@ -222,9 +222,9 @@ func (w *Workspace) sayPayload(ctx context.Context, agent inject.Agent, e store.
 // SayFailed tells an agent that a /workspace command could not be carried out, so
 // that the user learns of it; empty for what is no such command.
 func (w *Workspace) SayFailed(e inject.Event, err error) string {
-	name, _, ok := workspaceCommand(e.Prompt)
+	typed, ok := inject.ParseCommand(e.Prompt)
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("%s/workspace.%s failed: %s. Tell the user so.", sayPrefix, workspace.Plain(name), workspace.Plain(err.Error()))
+	return fmt.Sprintf("%s%s failed: %s. Tell the user so.", sayPrefix, workspace.Plain(typed.Line()), workspace.Plain(err.Error()))
 }

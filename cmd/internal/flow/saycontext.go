@@ -16,7 +16,7 @@ import (
 // here returns the conversation of the running session; said tells the agent that
 // there is none.
 func (w *Workspace) here(ctx context.Context, agent inject.Agent, e inject.Event) (entry store.Entry, said string, err error) {
-	t, err := w.Session(ctx, agent, e.NativeID, e.Transcript)
+	t, err := w.Session(ctx, agent, e)
 	if err != nil {
 		return store.Entry{}, "", err
 	}

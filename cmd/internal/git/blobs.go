@@ -221,6 +221,18 @@ func unborn(ctx context.Context, root string) bool {
 	return err != nil && ctx.Err() == nil
 }
 
+// Knows reports whether a file at or below a path is staged, or in the last commit.
+func Knows(ctx context.Context, root, path string) (bool, error) {
+	files, err := inIndex(ctx, root, path)
+	if err != nil || len(files) > 0 {
+		return true, err
+	}
+	if files, err = inHead(ctx, root, path); errors.Is(err, ErrUnborn) {
+		return false, nil
+	}
+	return len(files) > 0, err
+}
+
 // inIndex lists the regular files at or below some paths that are staged.
 func inIndex(ctx context.Context, root string, paths ...string) ([]File, error) {
 	out, err := list(ctx, root, []string{"ls-files", "-s", "-z"}, paths...)

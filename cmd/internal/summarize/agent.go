@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"cortext/schema"
 )
 
 // An Agent is the user's own agent as a program that reads a prompt from its standard
@@ -42,7 +44,7 @@ func (a Agent) Summarize(ctx context.Context, prompt string, _ int) (Result, err
 	if err != nil {
 		return Result{}, fmt.Errorf("%s: %w", name, err)
 	}
-	if text, err = Check(unmarked(withoutEscapes(text))); err != nil {
+	if text, err = Check(unmarked(schema.WithoutEscapes(text))); err != nil {
 		return Result{}, fmt.Errorf("%s: %w", name, err)
 	}
 	return Result{Text: text}, nil

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"cortext/schema"
 )
 
 // An OpenAI is a model behind an endpoint that speaks as OpenAI's chat completions
@@ -117,7 +119,7 @@ func (o OpenAI) result(answer []byte) (Result, error) {
 	case choice.FinishReason == "content_filter" || choice.Message.Refusal != "":
 		return Result{}, fmt.Errorf("%w: %s", ErrRefused, o.hide(said(choice.FinishReason+" "+choice.Message.Refusal)))
 	}
-	text, err := Check(withoutEscapes(choice.Message.Content))
+	text, err := Check(schema.WithoutEscapes(choice.Message.Content))
 	if err != nil {
 		return Result{}, err
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"cortext/schema"
 )
 
 // A Result is what a model answered: a summary by [Check], perhaps longer than
@@ -40,7 +42,7 @@ func said(text string) string {
 			return -1
 		}
 		return r
-	}, withoutEscapes(text))
+	}, schema.WithoutEscapes(text))
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if len(line) > maxSaid {
 		i := maxSaid
@@ -50,20 +52,4 @@ func said(text string) string {
 		line = line[:i] + "…"
 	}
 	return strings.TrimSpace(line)
-}
-
-// withoutEscapes leaves out the sequences that colour text on a terminal.
-func withoutEscapes(s string) string {
-	var b strings.Builder
-	for {
-		before, after, ok := strings.Cut(s, "\x1b[")
-		b.WriteString(before)
-		if !ok {
-			return b.String()
-		}
-		s = strings.TrimLeft(after, "0123456789;?")
-		if s != "" {
-			s = s[1:]
-		}
-	}
 }

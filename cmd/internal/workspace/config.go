@@ -35,6 +35,10 @@ type Config struct {
 	// CommitStop.
 	Commit string
 
+	// Capture says which of the agents' sessions become conversations by themselves:
+	// CaptureCommands or CaptureAll.
+	Capture string
+
 	// Autosave says when the agents' hooks capture: AutosaveTurn, AutosavePause or
 	// AutosaveOff.
 	Autosave string
@@ -84,6 +88,12 @@ const (
 	CommitStop = "stop" // when a conversation is stopped
 )
 
+// The values of Config.Capture.
+const (
+	CaptureCommands = "commands" // those in which a /workspace command was typed
+	CaptureAll      = "all"      // all that are held in the work tree, from their first answer on
+)
+
 // The values of Config.Autosave.
 const (
 	AutosaveTurn  = "turn"  // after each turn
@@ -110,6 +120,7 @@ func DefaultConfig() Config {
 	return Config{
 		OneActive:        true,
 		Commit:           CommitOff,
+		Capture:          CaptureCommands,
 		Autosave:         AutosaveTurn,
 		IdleMinutes:      5,
 		RemindTurns:      30,
@@ -124,8 +135,8 @@ func DefaultConfig() Config {
 }
 
 // ConfigText is the text of a new ConfigFile: the defaults, explained, with the
-// given value of commit.
-func ConfigText(commit string) string {
+// given values of commit and capture.
+func ConfigText(commit, capture string) string {
 	return `# Settings of this workspace. What is not here has its default.
 
 # At most one conversation is active: starting or resuming one pauses the other.
@@ -133,6 +144,10 @@ one_active: true
 
 # When cortext commits a conversation's folder, and nothing else: off, or stop.
 commit: ` + commit + `
+
+# Which sessions of the agents are captured: commands (those in which a /workspace
+# command is typed), or all (also any other, from its first answer on).
+capture: ` + capture + `
 
 # When the agents' hooks capture: turn (after each), pause (at its end, before a
 # compaction), or off (only /workspace.stop-conversation does).
@@ -215,6 +230,7 @@ func (c *Config) settings() []setting {
 	return []setting{
 		toggle("one_active", &c.OneActive, "true or false"),
 		choice("commit", &c.Commit, CommitOff, CommitStop),
+		choice("capture", &c.Capture, CaptureCommands, CaptureAll),
 		choice("autosave", &c.Autosave, AutosaveTurn, AutosavePause, AutosaveOff),
 		number("idle_minutes", &c.IdleMinutes, 0, maxNumber),
 		number("remind_turns", &c.RemindTurns, 0, maxNumber),
@@ -460,30 +476,4 @@ func (r *reader) one(s *setting, v *yaml.Node, line int) {
 
 func same(a, b *yaml.Node) bool {
 	return a.Kind == yaml.ScalarNode && b.Kind == yaml.ScalarNode && a.Value == b.Value
-}
-
-// describe names a value for people. Anchors and aliases are not read: with them a
-// short file can stand for a long one.
-func describe(v *yaml.Node) string {
-	switch {
-	case v.Kind == yaml.AliasNode:
-		return "an alias (" + quote("*"+v.Value) + ")"
-	case v.Anchor != "":
-		return "an anchor (" + quote("&"+v.Anchor) + ")"
-	case v.Kind == yaml.SequenceNode:
-		return "a list"
-	case v.Kind == yaml.MappingNode:
-		return "a mapping"
-	}
-	return quote(v.Value)
-}
-
-// quote shortens and quotes text of the file.
-func quote(s string) string {
-	const most = 40
-	s = strings.TrimRight(s, " \t\r")
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "…"
-	}
-	return strconv.Quote(s)
 }

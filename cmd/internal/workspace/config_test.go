@@ -42,11 +42,11 @@ func TestReadConfig(t *testing.T) {
 	}{
 		"empty":         {"", DefaultConfig(), nil},
 		"comments only": {"# nothing\n\n", DefaultConfig(), nil},
-		"new file":      {ConfigText(CommitStop), changed(func(c *Config) { c.Commit = CommitStop }), nil},
+		"new file":      {ConfigText(CommitStop, CaptureAll), changed(func(c *Config) { c.Commit, c.Capture = CommitStop, CaptureAll }), nil},
 		"every key": {
-			"one_active: false\ncommit: stop\nautosave: off\nidle_minutes: 1\nremind_turns: 2\nafter_tool: on\ndebounce_ms: 30\ninterval_s: 4\n" +
+			"one_active: false\ncommit: stop\ncapture: all\nautosave: off\nidle_minutes: 1\nremind_turns: 2\nafter_tool: on\ndebounce_ms: 30\ninterval_s: 4\n" +
 				"context_window: 5\nsince_then: false\nsummarizer: off\nsummarize_after: 6\nkeep_messages: 7\nsummary_max_tokens: 80\n",
-			Config{false, CommitStop, AutosaveOff, 1, 2, true, 30, 4, 5, false, SummarizerOff, 6, 7, 80}, nil,
+			Config{false, CommitStop, CaptureAll, AutosaveOff, 1, 2, true, 30, 4, 5, false, SummarizerOff, 6, 7, 80}, nil,
 		},
 		"spellings": {
 			"{\"commit\": 'stop', one_active: No, after_tool: TRUE,\r\n idle_minutes: 0x10}\r\n",
@@ -211,7 +211,7 @@ func TestManySettings(t *testing.T) {
 // the table of settings has every field of Config.
 func TestConfigText(t *testing.T) {
 	var inText map[string]any
-	if err := yaml.Unmarshal([]byte(ConfigText(CommitOff)), &inText); err != nil {
+	if err := yaml.Unmarshal([]byte(ConfigText(CommitOff, CaptureCommands)), &inText); err != nil {
 		t.Fatal(err)
 	}
 	c := DefaultConfig()
@@ -239,7 +239,7 @@ func TestConfigText(t *testing.T) {
 // FuzzReadConfig: whatever the file holds, reading it ends, and what it gives is
 // within the limits that the rest of the program relies on.
 func FuzzReadConfig(f *testing.F) {
-	f.Add([]byte(ConfigText(CommitStop)))
+	f.Add([]byte(ConfigText(CommitStop, CaptureAll)))
 	f.Add([]byte("commit: [\n<<<<<<< a\n\t*x: &y {\n? - !!int\n--- |\n..."))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if len(text) > maxConfigBytes {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/lifecycle"
@@ -83,7 +82,7 @@ func (w *Workspace) Begin(b Beginning) (e store.Entry, paused []string, err erro
 		s.WorkingDir = rel
 	}
 	s.Git = w.GitState()
-	c, err := w.Store.Stage(b.Type, title, s, []byte(prompt.Document(b.Type, title, now.UTC().Format(time.DateOnly))))
+	c, err := w.Store.Stage(b.Type, title, s, []byte(DocumentOf(s)))
 	if err != nil {
 		return e, nil, err
 	}

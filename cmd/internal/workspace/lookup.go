@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"cortext/cmd/internal/find"
 	"cortext/schema"
@@ -218,4 +219,22 @@ func (w *Workspace) Open(e store.Entry) (*store.Conversation, error) {
 		return nil, err
 	}
 	return c, w.borrow(c)
+}
+
+// PickAt is Pick among the conversations that there were at a time; more are not listed
+// yet.
+func (w *Workspace) PickAt(query string, at time.Time, more []store.Entry) (store.Entry, error) {
+	all, err := w.Store.List()
+	if err != nil {
+		return store.Entry{}, err
+	}
+	all = slices.DeleteFunc(append(all, more...), func(e store.Entry) bool { return e.Session.CreatedAt.Time().After(at) })
+	hits, err := match(all, query)
+	if err == nil && len(hits) > 1 {
+		err = &AmbiguousError{Query: query, Candidates: hits}
+	}
+	if err != nil {
+		return store.Entry{}, err
+	}
+	return hits[0], nil
 }

@@ -1,0 +1,152 @@
+package capture
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"cortext/cmd/internal/workspace"
+	"cortext/inject"
+	"cortext/resume/digest"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// A beginning is where in a transcript a conversation begins.
+type beginning struct {
+	typ, title string         // empty: found out
+	command    inject.Command // that begins it; the zero value: none
+	part       string         // what the session's later part begins with, as in a source
+	at         time.Time      // of the first message
+}
+
+// beginningOf is the beginning of a session's first conversation.
+func (c *Capture) beginningOf(t *inject.Transcript, o ImportOptions) (beginning, error) {
+	p := beginning{typ: o.Type, title: o.Title, at: t.First}
+	i := slices.IndexFunc(t.Commands, inject.Command.Begins)
+	if i < 0 {
+		return p, nil
+	}
+	if c.all() && o.Type == "" { // an answer before the command has begun one of its own
+		head, err := headOf(t, p)
+		if err != nil || slices.ContainsFunc(head, func(m schema.Message) bool { return m.Role == schema.Assistant && m.Model != "" }) {
+			return p, err
+		}
+	}
+	p.command = t.Commands[i]
+	return p, nil
+}
+
+// describeNew makes the metadata of a new conversation from its transcript, and the
+// words of its folder's name. Nothing in it depends on the clone or the time of the
+// import, so that two clones that import the same file make the same bytes.
+func (c *Capture) describeNew(t *inject.Transcript, p beginning) (s *schema.Session, words string, err error) {
+	head, err := headOf(t, p)
+	if err != nil {
+		return nil, "", err
+	}
+	typ := p.typ
+	if typ == "" {
+		if typ = p.command.Name; !workspace.ValidType(typ) {
+			typ = "chat"
+		}
+	}
+	title := p.title
+	if title == "" && p.part == "" {
+		title = t.Title
+	}
+	if title == "" {
+		title = digest.Title(head)
+	}
+	s = &schema.Session{
+		Version:          schema.Version,
+		ID:               schema.DerivedPartID(t.Agent, t.NativeID, p.part, p.at),
+		ConversationType: typ,
+		Title:            title,
+		Description:      digest.Description(head),
+		Status:           schema.Paused, // its agent's end; only the user completes it
+		CreatedAt:        schema.NewTime(p.at),
+		LastActive:       schema.NewTime(t.Last),
+		Sources:          []schema.Source{{Agent: t.Agent, NativeID: t.NativeID, Version: t.Version, From: p.part}},
+	}
+	if p.at.IsZero() { // no message has a time
+		s.CreatedAt = schema.NewTime(time.Unix(0, 0))
+	}
+	if t.Branch != "" {
+		s.Git = &schema.Git{Branch: t.Branch}
+	}
+	if rel, ok := c.ws.Relative(t.WorkingDir); ok && t.WorkingDir != "" && rel != "." {
+		s.WorkingDir = rel
+	}
+	s.AgentConfig.Agent = t.Agent
+	s.AgentConfig.Model = t.Model
+	s.AgentConfig.Provider = t.Provider
+	if !slices.ContainsFunc(t.Commands, func(cmd inject.Command) bool { return moves(cmd) && cmd.Message != p.command.Message }) {
+		s.AgentConfig.Tools = t.Tools // else some are of other conversations
+	}
+	if t.Permission != "" {
+		s.AgentConfig.Modes = &schema.Modes{Permission: t.Permission, Plan: t.Permission == "plan"}
+	}
+	command, arguments := p.command.Line(), p.command.Arguments
+	if p.command.Name == "" || p.typ != "" {
+		command = inject.CommandPrefix + typ
+	}
+	return s, firstWords(head), c.ws.DescribeCommand(s, command, arguments)
+}
+
+// stageNew stages a conversation with its document.
+func (c *Capture) stageNew(s *schema.Session, words string) (*store.Conversation, error) {
+	return c.ws.Store.Stage(s.ConversationType, words, s, []byte(workspace.DocumentOf(s)))
+}
+
+// headMessages is how many messages are read for a title and a description.
+const headMessages = 40
+
+var errEnough = errors.New("enough")
+
+// headOf returns the first messages of a conversation, up to where the session goes on to
+// another.
+func headOf(t *inject.Transcript, p beginning) (head []schema.Message, err error) {
+	ends := map[string]bool{}
+	for _, cmd := range t.Commands {
+		ends[cmd.Message] = moves(cmd) && cmd.Message != p.command.Message
+	}
+	begun := p.part == ""
+	err = t.Each(func(sub string, b inject.Batch) error {
+		for _, m := range workspace.Shorten(b.Messages) {
+			if sub != "" {
+				break
+			}
+			if begun = begun || m.ID == p.command.Message; !begun {
+				continue
+			}
+			if ends[m.ID] {
+				return errEnough
+			}
+			head = append(head, m)
+		}
+		if len(head) >= headMessages {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return head, err
+}
+
+// firstWords are the words of a folder's name: those of the first prompt, which a hook
+// knows before anything else is, or, where it says nothing, of the next that does.
+func firstWords(head []schema.Message) string {
+	for _, m := range head {
+		if m.Role == schema.User && strings.TrimSpace(m.Content) != "" {
+			if words := digest.Title([]schema.Message{{Role: schema.User, Content: m.Content}}); words != digest.Untitled {
+				return words
+			}
+			return digest.Title(head)
+		}
+	}
+	return digest.Untitled
+}

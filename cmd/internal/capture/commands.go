@@ -1,0 +1,338 @@
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/workspace"
+	"cortext/inject"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// A session may go through several conversations: a /workspace command begins one, or takes
+// one up again. The agent's hooks tell so at once. Where none ran, the transcript does, and
+// the same conversations come of it.
+
+// ReopenWord behind the query of /workspace.resume takes up a completed conversation:
+// nobody can be asked from within a hook.
+const ReopenWord = "reopen"
+
+// moves reports whether a command leads a session into another conversation.
+func moves(cmd inject.Command) bool {
+	return cmd.Begins() || cmd.Name == "resume" && cmd.Arguments != ""
+}
+
+// from is what a segment begins with that a command begins.
+func from(cmd inject.Command) string {
+	if cmd.PromptID != "" {
+		return cmd.PromptID
+	}
+	return messageFrom + cmd.Message
+}
+
+// followCommands adds segments for the commands in a transcript that no hook has told of,
+// and that were not captured as part of another conversation before.
+func (c *Capture) followCommands(t *inject.Transcript, b *Binding, in *reading, again bool) error {
+	known := map[string]int{} // the segment that begins with a message
+	for i, s := range in.segments {
+		if id := s.startIn(t); id != "" {
+			known[id] = i
+		}
+	}
+	at, first := b.At, !b.Commanded
+	if again {
+		at, first = max(firstSegment(in.segments), 0), true
+	}
+	in.followed = map[string]bool{}
+	var was *passed
+	for _, cmd := range t.Commands {
+		if !moves(cmd) {
+			continue
+		}
+		isFirst := first && cmd.Begins()
+		first = first && !isFirst
+		i, ok := known[cmd.Message]
+		switch {
+		case ok:
+			at = i
+			continue
+		case in.segments[at].Removed,
+			isFirst && c.isBeginning(in, b, cmd),
+			cmd.Begins() && c.ws.CheckType(cmd.Name) != nil, // another's command
+			!cmd.Begins() && b.Hooked:                       // the hook took up none, and had its reasons
+			continue
+		}
+		if was == nil {
+			var err error
+			if was, err = passedBy(t, in); err != nil {
+				return err
+			}
+		}
+		if was.captured[cmd.Message] || in.o.Prompted && was.lastPrompt == cmd.Message {
+			continue
+		}
+		h, err := c.follow(t, in, cmd)
+		if err != nil {
+			return err
+		}
+		switch {
+		case h != nil && h.segment.Path != in.segments[at].Path:
+			at = len(in.segments)
+			in.followed[h.segment.From] = true
+			in.segments, in.homes = append(in.segments, *h.segment), append(in.homes, h)
+		case h == nil && was.lastPrompt != cmd.Message:
+			c.warn(fmt.Sprintf("%s session %s: which conversation %q took up cannot be known: what followed stays in %s",
+				t.Agent, t.NativeID, cmd.Line()+" "+cmd.Arguments, in.segments[at].Path))
+		}
+	}
+	return nil
+}
+
+// firstSegment is the one that begins with the session; -1 if there is none.
+func firstSegment(segments []Segment) int {
+	for i, s := range segments {
+		if s.From == "" {
+			return i
+		}
+	}
+	return -1
+}
+
+// isBeginning reports whether the first command of a session began the conversation that
+// begins with the session. One that the session was in before, or that was removed, it
+// did not begin; what is removed stays so.
+func (c *Capture) isBeginning(in *reading, b *Binding, cmd inject.Command) bool {
+	i := firstSegment(in.segments)
+	switch {
+	case i < 0:
+		return false
+	case in.o.staged != nil && in.homes[i].conv == in.o.staged:
+		return in.o.begins == cmd.Message
+	case cmd.PromptID != "" && cmd.PromptID == b.Prompt:
+		return true
+	case in.segments[i].After != "" && !in.segments[i].Fork:
+		return false
+	}
+	s, _, err := in.homes[i].conv.Session()
+	if err != nil {
+		return true
+	}
+	begun := s.AgentConfig
+	return begun.Command == cmd.Line() && (strings.TrimSpace(begun.Arguments) == cmd.Arguments || s.MessageCount == 0)
+}
+
+// passed is what followCommands asks of the messages of a transcript.
+type passed struct {
+	captured   map[string]bool // into the conversations of the session, or kept aside
+	lastPrompt string
+}
+
+func passedBy(t *inject.Transcript, in *reading) (*passed, error) {
+	p := &passed{captured: map[string]bool{}}
+	for _, h := range in.homes {
+		for _, conv := range []*store.Conversation{h.tree, h.conv} {
+			if conv == nil {
+				continue
+			}
+			ids, err := conv.MessageIDs()
+			if err != nil {
+				return nil, err
+			}
+			for id := range ids {
+				p.captured[id] = true
+			}
+		}
+	}
+	var before []string
+	return p, t.Each(func(sub string, b inject.Batch) error {
+		for _, m := range b.Messages {
+			if sub != "" {
+				break
+			}
+			if m.Role == schema.User {
+				p.lastPrompt = m.ID
+			}
+			if before = append(before, m.ID); m.ID == in.reached {
+				for _, id := range before {
+					p.captured[id] = true
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// follow finds the home of a segment that a command begins; nil if the session stays in the
+// conversation that it is in.
+func (c *Capture) follow(t *inject.Transcript, in *reading, cmd inject.Command) (*home, error) {
+	s := &Segment{Segment: registry.Segment{From: from(cmd)}}
+	if cmd.Begins() {
+		return c.followBegin(t, in, cmd, s)
+	}
+	e, ok, err := c.resumedBy(in, cmd)
+	if err != nil || !ok {
+		return nil, err
+	}
+	s.Path, s.ID = e.Path, e.Session.ID
+	for _, h := range in.homes {
+		if h.conv != nil && h.segment.Path == s.Path {
+			same := *h
+			same.segment = s
+			s.After, err = leafAt(h.conv, cmd.Time)
+			return &same, err
+		}
+	}
+	h, err := c.home(s, in.o.Mode)
+	if err == nil {
+		in.opened = append(in.opened, h)
+		s.After, err = leafAt(h.conv, cmd.Time)
+	}
+	return h, err
+}
+
+// resumedBy finds the conversation that a command took up again, if it is sure: a number
+// meant a place in a list that was shown then.
+func (c *Capture) resumedBy(in *reading, cmd inject.Command) (e store.Entry, ok bool, err error) {
+	query, reopen := strings.CutSuffix(cmd.Arguments, " "+ReopenWord)
+	if _, err := strconv.Atoi(query); err == nil {
+		return e, false, nil
+	}
+	var staged []store.Entry
+	for _, h := range in.homes {
+		if h.conv != nil && (h.conv == in.o.staged || slices.Contains(in.begun, h.conv)) {
+			s, _, err := h.conv.Session()
+			if err != nil {
+				return e, false, err
+			}
+			staged = append(staged, store.Entry{Path: h.conv.Path(), Session: s})
+		}
+	}
+	e, err = c.ws.PickAt(query, cmd.Time, staged)
+	if errors.As(err, new(*workspace.NotFoundError)) || errors.As(err, new(*workspace.AmbiguousError)) {
+		return e, false, nil
+	}
+	return e, err == nil && (reopen || e.Session.Status != schema.Completed), err
+}
+
+// leafAt is the last message that a conversation had at a time.
+func leafAt(conv *store.Conversation, at time.Time) (id string, err error) {
+	for m, err := range conv.Messages() {
+		var damage *store.Damage
+		if err != nil && !errors.As(err, &damage) {
+			return "", err
+		}
+		if err == nil && !m.Timestamp.Time().After(at) {
+			id = m.ID
+		}
+	}
+	return id, nil
+}
+
+// followBegin stages the conversation that a command begins, or finds it.
+func (c *Capture) followBegin(t *inject.Transcript, in *reading, cmd inject.Command, s *Segment) (*home, error) {
+	at := cmd.Time
+	if at.IsZero() {
+		at = t.First
+	}
+	s.ID = schema.DerivedPartID(t.Agent, t.NativeID, s.From, at)
+	gone, err := c.ws.ConversationRemoved(s.ID)
+	if err != nil {
+		return nil, err
+	}
+	if gone {
+		s.Removed = true
+		return &home{segment: s}, nil
+	}
+	e, ok, err := c.ws.ByConversation(s.ID)
+	if err != nil {
+		return nil, err
+	}
+	sess, words, err := c.describeNew(t, beginning{command: cmd, part: s.From, at: at})
+	if err != nil {
+		return nil, err
+	}
+	if sess.ID = s.ID; ok {
+		s.Path, s.ID = e.Path, e.Session.ID
+	} else {
+		s.Path = store.FolderName(sess, cmd.Name, words)
+	}
+	if ok || c.ws.Outside(s.Path) {
+		h, err := c.home(s, in.o.Mode)
+		if err == nil {
+			in.opened = append(in.opened, h)
+		}
+		return h, err
+	}
+	conv, err := c.stageNew(sess, words)
+	if err != nil {
+		return nil, err
+	}
+	s.Path = conv.Path()
+	h := &home{segment: s, conv: conv, tree: conv}
+	in.opened = append(in.opened, h)
+	in.begun = append(in.begun, conv)
+	return h, nil
+}
+
+// publishBegun publishes the conversations that commands have begun, now that they have
+// their messages, and lets those that were taken up again know the session.
+func (c *Capture) publishBegun(t *inject.Transcript, b *Binding, in *reading, r *router) error {
+	for _, conv := range in.begun {
+		if _, err := c.ws.Finish(conv, workspace.Finishing{Recount: true, Describe: c.describeSources(t.Agent, t.NativeID, b)}); err != nil {
+			return err
+		}
+		if err := c.ws.Publish(conv); err != nil {
+			return err
+		}
+		in.out.Begun = append(in.out.Begun, conv.Path())
+	}
+	for i := range r.segments {
+		s := &r.segments[i]
+		if s.Removed || !in.followed[s.From] {
+			continue
+		}
+		conv := r.homes[i].conv
+		s.Path = conv.Path()
+		if err := conv.Edit(func(sess *schema.Session) error {
+			addSource(sess, t.Agent, t.NativeID, *s)
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	stopped := false // now, and not by a hook, which does it itself
+	for _, cmd := range t.Commands {
+		if stops := cmd.Name == "stop-conversation"; !b.Hooked && (stops || moves(cmd)) {
+			b.Stopped, stopped = stops, stops && !r.again
+		}
+	}
+	return c.moveOn(b.CurrentSegment(), r.segments[r.at], stopped)
+}
+
+// moveOn lets the conversation that a session is in now be active in the place of the one
+// that it has left, unless the user has stopped it.
+func (c *Capture) moveOn(left, now Segment, stopped bool) error {
+	if left.Removed || now.Removed || left.Path == now.Path && !stopped {
+		return nil
+	}
+	e, err := c.ws.Entry(left.Path)
+	if errors.Is(err, store.ErrNotFound) || err == nil && e.Session.Status != schema.Active {
+		return nil
+	}
+	if err == nil {
+		err = c.ws.Pause(left.Path)
+	}
+	if err != nil || stopped {
+		return err
+	}
+	if e, err = c.ws.Entry(now.Path); err == nil {
+		_, err = c.ws.SetStatus(e, schema.Active)
+	}
+	return err
+}

@@ -1,0 +1,34 @@
+package workspace
+
+import (
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// describe names a value for people. Anchors and aliases are not read: with them a
+// short file can stand for a long one.
+func describe(v *yaml.Node) string {
+	switch {
+	case v.Kind == yaml.AliasNode:
+		return "an alias (" + quote("*"+v.Value) + ")"
+	case v.Anchor != "":
+		return "an anchor (" + quote("&"+v.Anchor) + ")"
+	case v.Kind == yaml.SequenceNode:
+		return "a list"
+	case v.Kind == yaml.MappingNode:
+		return "a mapping"
+	}
+	return quote(v.Value)
+}
+
+// quote shortens and quotes text of the file.
+func quote(s string) string {
+	const most = 40
+	s = strings.TrimRight(s, " \t\r")
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most]) + "…"
+	}
+	return strconv.Quote(s)
+}

@@ -1,0 +1,111 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"cortext/cmd/internal/git"
+	"cortext/resume/digest"
+	"cortext/schema"
+	"cortext/schema/prompt"
+	"cortext/store"
+)
+
+// Unnamed reports whether the folder of a conversation may have been named before there
+// were words for it.
+func Unnamed(folder string) bool { return strings.Contains(path.Base(folder), "-"+digest.Untitled+"-") }
+
+// Name names a conversation that began without a topic after its first words, with those
+// of a prompt that is not captured yet: its title, if it has none, and its folder, while
+// nothing refers to that. It returns the folder. A kill in between leaves a conversation
+// that the next Name names.
+func (w *Workspace) Name(ctx context.Context, at, said string) (string, error) {
+	if !Unnamed(at) || w.GitOperation() != "" {
+		return at, nil
+	}
+	c, err := w.Store.Conversation(at)
+	if errors.Is(err, store.ErrNotFound) {
+		return at, nil
+	}
+	if err != nil {
+		return at, err
+	}
+	defer c.Close()
+	s, damage, err := c.Session()
+	if err != nil || len(damage) > 0 || at != store.FolderName(s, s.ConversationType, digest.Untitled) {
+		return at, err
+	}
+	head, err := headOf(c)
+	if err != nil {
+		return at, err
+	}
+	words := digest.Title(append(head, Shorten([]schema.Message{{Role: schema.User, Content: said}})...))
+	if words == digest.Untitled {
+		return at, nil
+	}
+	doc, free := w.isFree(ctx, c, s)
+	if free {
+		if err = c.Rename(words); errors.Is(err, store.ErrExist) {
+			err, doc = nil, ""
+		}
+	}
+	if err != nil {
+		return at, err
+	}
+	if err := c.Edit(func(s *schema.Session) error {
+		s.ConversationID = path.Base(c.Path())
+		if s.Title == digest.Untitled {
+			s.Title = words
+		}
+		return nil
+	}); err != nil || doc == "" {
+		return c.Path(), err
+	}
+	if s, _, err = c.Session(); err != nil {
+		return c.Path(), err
+	}
+	return c.Path(), w.Store.WriteFile(c.Path()+"/"+doc, []byte(DocumentOf(s)))
+}
+
+// DocumentOf is the document that a conversation begins with.
+func DocumentOf(s *schema.Session) string {
+	return prompt.Document(s.ConversationType, s.Title, s.CreatedAt.Time().UTC().Format(time.DateOnly))
+}
+
+// isFree reports whether nothing refers to the folder of a conversation: nobody has put
+// anything there, git does not know it, one session alone goes into it, and nothing is
+// kept for it. doc is the document, which is as it was at first.
+func (w *Workspace) isFree(ctx context.Context, c *store.Conversation, s *schema.Session) (doc string, free bool) {
+	entries, err := os.ReadDir(filepath.Join(w.Store.Root(), filepath.FromSlash(c.Path())))
+	if err != nil || len(s.Sources) != 1 || c.HasMore() || w.Away(c) != "" || slices.Contains(w.Store.TakenPaths(), c.Path()) {
+		return "", false
+	}
+	for _, e := range entries {
+		switch e.Name() {
+		case ".session":
+		case s.ConversationType + ".md":
+			doc = e.Name()
+			if b, err := w.Store.ReadFile(c.Path() + "/" + doc); err != nil || string(b) != DocumentOf(s) {
+				return "", false
+			}
+		default:
+			return "", false
+		}
+	}
+	for _, id := range w.Registry.Launches(w.Place().Workspace) {
+		if l, ok := w.Registry.Launch(w.Place().Workspace, id); ok && l.Path == c.Path() {
+			return "", false
+		}
+	}
+	if git.Dir(w.Store.Root()) == "" {
+		return doc, true
+	}
+	known, err := git.Knows(ctx, w.Store.Root(), c.Path())
+	return doc, err == nil && !known
+}
