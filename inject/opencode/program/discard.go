@@ -10,13 +10,14 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"cortext/inject"
 )
 
 // sessionID matches what may be given to the program as the id of a session.
-var sessionID = regexp.MustCompile(`^ses_[0-9A-Za-z]+$`)
+var sessionID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ses_[0-9A-Za-z]+$`) })
 
 // discardTime bounds all that Discard does; on a slow machine each of its three runs
 // of the program takes 3 s.
@@ -26,7 +27,7 @@ const discardTime = time.Minute
 // said: it makes sure that there is nothing in it but the payload. A session that is
 // gone already is no error.
 func Discard(ctx context.Context, m inject.Machine, nativeID string) error {
-	if !sessionID.MatchString(nativeID) {
+	if !sessionID().MatchString(nativeID) {
 		return fmt.Errorf("%q is no session id of OpenCode's", nativeID)
 	}
 	program, err := find(m)
