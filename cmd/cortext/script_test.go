@@ -62,11 +62,11 @@ func TestScriptsHook(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"hook*", "counts", "events", "remind", "stop*", "summing", "trust", "unanswered"} {
-		runScripts(t, path, name)
+		runScripts(t, path+string(os.PathListSeparator)+bin, name)
 	}
 }
 
-// runScripts runs the scripts of a name with a folder of programs.
+// runScripts runs the scripts of a name with the programs in a folder, or in several.
 func runScripts(t *testing.T, bin, name string) {
 	t.Helper()
 	fixtures, err := filepath.Abs("../../testdata")
