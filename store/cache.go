@@ -7,7 +7,6 @@ import (
 	"path"
 	"time"
 
-	"cortext/schema/tokens"
 	"cortext/store/filelock"
 	"cortext/store/internal/lines"
 )
@@ -121,9 +120,6 @@ func (s *Store) RemoveFile(name string) error {
 func notRegularFile(name string, info fs.FileInfo) error {
 	return &fs.PathError{Op: "remove", Path: name, Err: errors.New("is " + lines.Kind(info.Mode()))}
 }
-
-// Warm prepares in the background what the first append of a process needs.
-func (s *Store) Warm() { tokens.Warm() }
 
 // LockCache keeps other processes off what name stands for in the cache, until
 // unlock is called or the process ends. The error is a [*LockedError] if another

@@ -37,6 +37,15 @@ func (c *Conversation) Session() (*schema.Session, []Damage, error) {
 	return st.session, st.damage, err
 }
 
+// ID returns the id of the conversation, without bringing its counters up to date.
+func (c *Conversation) ID() (string, error) {
+	st, err := c.load()
+	if err != nil {
+		return "", err
+	}
+	return st.session.ID, nil
+}
+
 // Settled reports whether the counters in session.json were taken at the present
 // length of messages.jsonl: nothing was appended since.
 func (c *Conversation) Settled() (bool, error) {

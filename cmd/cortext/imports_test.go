@@ -82,6 +82,8 @@ var rules = map[string]rule{
 
 	"cortext/cmd/internal/shell":     {why: "words and quotes"},
 	"cortext/cmd/internal/git":       {ours: []string{"cortext/cmd/internal/shell"}, modules: []string{"golang.org/x/term"}, why: "runs git; knows no conversation"},
+	"cortext/cmd/internal/shown":     {why: "text for a terminal"},
+	"cortext/cmd/internal/openai":    {ours: []string{"cortext/cmd/internal/summarize"}, why: "asks a model over HTTP: a package of its own, which only the command line imports"},
 	"cortext/cmd/internal/summarize": {ours: []string{"cortext/resume/summary", "cortext/resume/tildes", "cortext/schema", "cortext/schema/rawjson"}, why: "asks a model for a summary, and judges its answer"},
 	"cortext/cmd/internal/lifecycle": {ours: []string{"cortext/store/atomicfile", "cortext/store/filelock"}, why: "runs the workspace's own programs; knows no conversation"},
 	"cortext/cmd/internal/registry": {
@@ -107,8 +109,13 @@ var rules = map[string]rule{
 			"cortext/schema", "cortext/store", "cortext/store/atomicfile"},
 		why: "what commands do, for the command line and for a server: no cobra, no printing, no single agent",
 	},
+	"cortext/cmd/internal/hook": {
+		ours: []string{"cortext/cmd/internal/flow", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/shown", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/store"},
+		why:  "what an agent waits for: no cobra, no HTTP, no single agent",
+	},
 	"cortext/cmd/internal/cli": {
-		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/flow", "cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/shell", "cortext/cmd/internal/workspace",
+		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/flow", "cortext/cmd/internal/git", "cortext/cmd/internal/hook", "cortext/cmd/internal/lifecycle",
+			"cortext/cmd/internal/openai", "cortext/cmd/internal/shell", "cortext/cmd/internal/shown", "cortext/cmd/internal/workspace",
 			"cortext/inject", "cortext/resume", "cortext/cmd/internal/find", "cortext/schema", "cortext/store"},
 		modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		why:     "arguments and printing; which agents there are, main says",
@@ -118,7 +125,11 @@ var rules = map[string]rule{
 		why:     "drives agents in tests: knows nothing of cortext",
 	},
 	"cortext/scripts/kill9": {ours: []string{"cortext/schema", "cortext/store"}, why: "tests the store's write path from outside"},
-	"cortext/cmd/cortext":   {ours: []string{"cortext/cmd/internal/cli", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini", "cortext/inject/opencode"}, why: "puts the parts together"},
+	"cortext/cmd/cortext-hook": {
+		ours: []string{"cortext/cmd/internal/flow", "cortext/cmd/internal/hook", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini"},
+		why:  "the part of cortext that an agent waits for",
+	},
+	"cortext/cmd/cortext": {ours: []string{"cortext/cmd/internal/cli", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini", "cortext/inject/opencode"}, why: "puts the parts together"},
 }
 
 // forbidden are imports of the standard library that a package must do without.
@@ -213,6 +224,43 @@ func TestImports(t *testing.T) {
 					t.Errorf("%s must not import %s: %s", p.ImportPath, dep, why)
 				}
 			}
+		}
+	}
+}
+
+// hookModules are the modules that cortext-hook links. A package sets itself up in each
+// start, used or not, and an agent waits for its hook after each turn: before another one
+// comes in here, measure it (BenchmarkHook).
+var hookModules = []string{
+	"github.com/fsnotify/fsnotify", "github.com/google/renameio/v2", "github.com/pkoukk/tiktoken-go-loader", "github.com/sahilm/fuzzy",
+	"go.yaml.in/yaml/v3", "golang.org/x/sys", "golang.org/x/term", "mvdan.cc/sh/v3",
+}
+
+// notInHook are the packages of ours and of the standard library that it does not link.
+var notInHook = map[string]string{
+	"net":                      "its resolver links the C library, which takes a millisecond of each start to load; so do http and pflag, which need it",
+	"os/user":                  "it links the C library",
+	"runtime/cgo":              "it links the C library",
+	"crypto/tls":               "no hook speaks HTTP",
+	"text/template":            "it is large, and makes the linker keep all methods",
+	"cortext/cmd/internal/cli": "the tree of commands is built in each start",
+	"cortext/inject/opencode":  "its database needs SQLite: OpenCode's hooks are handed over",
+}
+
+// TestHookLinks: whatever a library needs, cortext-hook stays small.
+func TestHookLinks(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "cortext/cmd/cortext-hook").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dep := range strings.Lines(string(out)) {
+		dep = strings.TrimSpace(dep)
+		if why, ok := notInHook[dep]; ok {
+			t.Errorf("cortext-hook must not link %s: %s", dep, why)
+		}
+		first, _, _ := strings.Cut(dep, "/")
+		if strings.Contains(first, ".") && !slices.ContainsFunc(hookModules, func(m string) bool { return dep == m || strings.HasPrefix(dep, m+"/") }) {
+			t.Errorf("cortext-hook must not link %s: no other module than those of hookModules", dep)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,15 +30,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// built builds the program once for all tests that run it and returns the folder
-// that it is in. It is what users run: without the race detector, which makes each
+// built builds the programs once for all tests that run them and returns the folder
+// that they are in. They are what users run: without the race detector, which makes each
 // start ten times as slow.
 var built = sync.OnceValues(func() (string, error) {
-	name := "cortext"
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	out, err := exec.Command("go", "build", "-o", filepath.Join(binDir, name), ".").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", binDir+string(filepath.Separator), ".", "../cortext-hook").CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%w\n%s", err, out)
 	}
@@ -49,16 +44,42 @@ var built = sync.OnceValues(func() (string, error) {
 // TestScripts runs testdata/script/*.txtar: the real program on real files with
 // real git.
 func TestScripts(t *testing.T) {
-	fixtures, err := filepath.Abs("../../testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
 	bin, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}
+	runScripts(t, bin, "*")
+}
+
+// TestScriptsHook runs the scripts on hooks once more, with cortext-hook for cortext hook.
+func TestScriptsHook(t *testing.T) {
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := t.TempDir()
+	shim := fmt.Sprintf("#!/bin/sh\nif [ \"$1\" = hook ]; then shift; exec '%s/cortext-hook' \"$@\"; fi\nexec '%[1]s/cortext' \"$@\"\n", bin)
+	if err := os.WriteFile(filepath.Join(path, "cortext"), []byte(shim), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"hook*", "counts", "events", "remind", "stop*", "summing", "trust", "unanswered"} {
+		runScripts(t, path+string(os.PathListSeparator)+bin, name)
+	}
+}
+
+// runScripts runs the scripts of a name with the programs in a folder, or in several.
+func runScripts(t *testing.T, bin, name string) {
+	t.Helper()
+	fixtures, err := filepath.Abs("../../testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("../../testdata/script/" + name + ".txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts are called %s: %v", name, err)
+	}
 	testscript.Run(t, testscript.Params{
-		Dir: "../../testdata/script",
+		Files: files,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TESTDATA", fixtures)
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))

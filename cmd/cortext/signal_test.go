@@ -289,15 +289,27 @@ func TestSecondSignal(t *testing.T) {
 // TestSignalHook: a hook that is ended says in hook.log what it did not do, and the
 // next command says it, once. Nothing is lost.
 func TestSignalHook(t *testing.T) {
+	t.Run("cortext hook", func(t *testing.T) { signalHook(t, "Stop", func(*exec.Cmd) {}) })
+	t.Run("cortext-hook", func(t *testing.T) { signalHook(t, "Stop", small) })
+	t.Run("handed over", func(t *testing.T) { signalHook(t, "SessionEnd", small) })
+}
+
+// small has a command be run by cortext-hook.
+func small(cmd *exec.Cmd) { cmd.Path, cmd.Args = cmd.Path+"-hook", cmd.Args[1:] }
+
+func signalHook(t *testing.T, event string, by func(*exec.Cmd)) {
 	d := newDesk(t)
 	log := d.conversation(1)
 	file := filepath.Join(d.home, ".claude/projects/p/s1.jsonl")
 	d.transcript(file, "s1", 2)
 	input := fmt.Sprintf(`{"session_id":"s1","transcript_path":%q,"cwd":%q}`, file, d.dir)
-	withInput := func(cmd *exec.Cmd) { cmd.Stdin = strings.NewReader(input) }
+	withInput := func(cmd *exec.Cmd) {
+		cmd.Stdin = strings.NewReader(input)
+		by(cmd)
+	}
 	release := d.hold(log)
 	hookLog := filepath.Join(d.dir, ".workspace/local/cache/hook.log")
-	c := d.start(withInput, "hook", "claude", "Stop")
+	c := d.start(withInput, "hook", "claude", event)
 	c.until("line in hook.log", func() bool { b, _ := os.ReadFile(hookLog); return bytes.Contains(b, []byte(opened)) })
 	c.ended(0, syscall.SIGTERM)
 	if c.String() != "" {
@@ -305,7 +317,7 @@ func TestSignalHook(t *testing.T) {
 	}
 	release()
 	const said = "ended by a signal before everything was saved"
-	if b, err := os.ReadFile(hookLog); err != nil || !bytes.Contains(b, []byte(" Stop: it was "+said)) {
+	if b, err := os.ReadFile(hookLog); err != nil || bytes.Count(b, []byte(" "+event+": it was "+said)) != 1 {
 		t.Errorf("hook.log: %v\n%s", err, b)
 	}
 	for i, want := range []bool{true, false} {
@@ -315,7 +327,7 @@ func TestSignalHook(t *testing.T) {
 			t.Errorf("command %d after the hook says %q", i, c)
 		}
 	}
-	c = d.start(withInput, "hook", "claude", "Stop")
+	c = d.start(withInput, "hook", "claude", event)
 	c.ended(0)
 	if b, err := os.ReadFile(log); err != nil || bytes.Count(b, []byte("\n")) != 4 {
 		t.Errorf("%d messages, %v", bytes.Count(b, []byte("\n")), err)
@@ -324,16 +336,18 @@ func TestSignalHook(t *testing.T) {
 
 // TestSignalHookInput: a hook ends whose input does not.
 func TestSignalHookInput(t *testing.T) {
-	d := newDesk(t)
-	r, w, err := os.Pipe()
-	d.must(err)
-	defer w.Close()
-	c := d.start(func(cmd *exec.Cmd) { cmd.Stdin = r }, "hook", "claude", "Stop")
-	_, err = w.Write(make([]byte, 1<<20)) // more than a pipe holds: the hook reads
-	d.must(errors.Join(err, r.Close()))
-	c.ended(0, syscall.SIGTERM)
-	if b, err := os.ReadFile(filepath.Join(d.home, "state/cortext/hook.log")); err != nil || !bytes.Contains(b, []byte("ended by a signal")) {
-		t.Errorf("%v\n%s", err, b)
+	for _, by := range []func(*exec.Cmd){func(*exec.Cmd) {}, small} {
+		d := newDesk(t)
+		r, w, err := os.Pipe()
+		d.must(err)
+		t.Cleanup(func() { w.Close() })
+		c := d.start(func(cmd *exec.Cmd) { cmd.Stdin = r; by(cmd) }, "hook", "claude", "Stop")
+		_, err = w.Write(make([]byte, 1<<20)) // more than a pipe holds: the hook reads
+		d.must(errors.Join(err, r.Close()))
+		c.ended(0, syscall.SIGTERM)
+		if b, err := os.ReadFile(filepath.Join(d.home, "state/cortext/hook.log")); err != nil || !bytes.Contains(b, []byte("ended by a signal")) {
+			t.Errorf("%v\n%s", err, b)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"cortext/schema/rawjson"
@@ -182,8 +183,8 @@ func (d *document) replace(value []byte, with string) {
 func indent(template string) string { return strings.ReplaceAll(template, "\n", "\n\t") }
 
 var (
-	afterComma = regexp.MustCompile(`,\n\t*`)
-	lineBreak  = regexp.MustCompile(`\n\t*`)
+	afterComma = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`,\n\t*`) })
+	lineBreak  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\n\t*`) })
 )
 
 // render turns a template into text of the file: on lines of their own, of which
@@ -192,7 +193,7 @@ func (d *document) render(template, base string, lines bool) string {
 	if lines {
 		return strings.NewReplacer("\n", d.eol+base, "\t", d.unit).Replace(template)
 	}
-	return lineBreak.ReplaceAllString(afterComma.ReplaceAllString(template, ", "), "")
+	return lineBreak().ReplaceAllString(afterComma().ReplaceAllString(template, ", "), "")
 }
 
 // apply returns the file with all edits made; no two of them overlap.

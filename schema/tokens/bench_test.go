@@ -48,9 +48,11 @@ func benchText(b *testing.B) string {
 	return sb.String()
 }
 
-func BenchmarkLoad(b *testing.B) {
+// The first count of a program.
+func BenchmarkCountFirst(b *testing.B) {
+	text := benchText(b)[:1<<10]
 	for b.Loop() {
-		load()
+		newCounter().total(text)
 	}
 }
 

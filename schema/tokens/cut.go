@@ -7,11 +7,10 @@ import "unicode/utf8"
 // from one of more than 64 bytes, which it cuts between two characters. A
 // limit of 0 or less makes it empty.
 func Prefix(text string, limit int) string {
-	t := loaded()
-	c := t.caches.Get().(*cache)
-	defer t.caches.Put(c)
+	c := counters.Get().(*counter)
+	defer counters.Put(c)
 	valid := repaired(text)
-	return text[:inOriginal(text, valid, t.prefixEnd(valid, limit, c))]
+	return text[:inOriginal(text, valid, c.prefixEnd(valid, limit))]
 }
 
 // inOriginal returns the index into text for index i into valid, its repaired
@@ -30,12 +29,12 @@ func inOriginal(text, valid string, i int) int {
 	return len(text)
 }
 
-func (t *table) prefixEnd(text string, limit int, c *cache) int {
+func (c *counter) prefixEnd(text string, limit int) int {
 	left := limit
 	before, end := 0, 0
 	for end < len(text) {
 		next := end + pieceLen(text[end:])
-		n := t.count(text[end:next], c)
+		n := c.count(text[end:next])
 		if n <= left {
 			left -= n
 			before, end = end, next
@@ -43,9 +42,9 @@ func (t *table) prefixEnd(text string, limit int, c *cache) int {
 		}
 		// Two pieces of white space can become one when the text ends behind
 		// them, so the sum of the pieces is not enough to go by.
-		within := t.cut(text[end:next], left)
+		within := c.cut(text[end:next], left)
 		for _, e := range [...]int{end + within, end, before} {
-			if t.total(text[:e], c) <= limit {
+			if c.total(text[:e]) <= limit {
 				return e
 			}
 		}
@@ -59,11 +58,11 @@ func (t *table) prefixEnd(text string, limit int, c *cache) int {
 //
 // The tokens up to such a place are those of the text up to it: no merge went
 // across, so leaving out what is on the other side changes none.
-func (t *table) cut(piece string, tokens int) (last int) {
+func (c *counter) cut(piece string, tokens int) (last int) {
 	if len(piece) <= shortPiece {
 		return 0
 	}
-	parts := t.merge(piece)
+	parts := c.merge(piece)
 	for i := 0; i < len(piece) && tokens >= 0; i = int(parts[i].next) {
 		if utf8.RuneStart(piece[i]) {
 			last = i

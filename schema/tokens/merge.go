@@ -1,38 +1,36 @@
 package tokens
 
-import "hash/maphash"
-
 // shortPiece is the length in bytes up to which a search among all the pairs
 // for the next merge is faster than a heap of them.
 const shortPiece = 64
 
-// A cache remembers how many tokens short pieces make, each in the one place
-// that its hash gives it.
-type cache [1 << 13]struct {
+// known is how many tokens a short piece makes. A counter remembers it in the one
+// place that the hash of the piece gives it.
+type known struct {
 	length, count uint8
 	piece         [14]byte
 }
 
 // count returns the number of tokens of a piece, which is not empty.
-func (t *table) count(piece string, c *cache) int {
+func (c *counter) count(piece string) int {
 	if len(piece) == 1 {
 		return 1
 	}
 	if len(piece) > maxToken {
-		return t.countLong(piece)
+		return c.countLong(piece)
 	}
-	h := maphash.String(t.seed, piece)
-	e := &c[h>>32%uint64(len(c))]
+	h := hashed(piece)
+	e := &c.known[h>>32%uint64(len(c.known))]
 	if string(e.piece[:e.length]) == piece {
 		return int(e.count)
 	}
 	n := 1
 	switch {
-	case t.find(piece, h) != noRank:
+	case c.find(piece, h) != noRank:
 	case len(piece) <= shortPiece:
-		n = t.countShort(piece)
+		n = c.countShort(piece)
 	default:
-		return t.countLong(piece)
+		return c.countLong(piece)
 	}
 	if len(piece) <= len(e.piece) {
 		e.length, e.count = uint8(len(piece)), uint8(n)
@@ -44,7 +42,7 @@ func (t *table) count(piece string, c *cache) int {
 // countShort merges the two neighbouring parts that make the token of lowest
 // rank, the leftmost of them, until none do. The parts are the bytes of piece
 // at first. It returns the number of parts that are left.
-func (t *table) countShort(piece string) int {
+func (c *counter) countShort(piece string) int {
 	var starts [shortPiece + 1]uint8
 	var ranks [shortPiece]uint32 // of a part and the next together
 	n := len(piece)
@@ -52,7 +50,7 @@ func (t *table) countShort(piece string) int {
 		starts[i] = uint8(i)
 	}
 	for i := range n - 1 {
-		ranks[i] = t.rank(piece[i : i+2])
+		ranks[i] = c.rank(piece[i : i+2])
 	}
 	for n > 1 {
 		at, least := 0, noRank
@@ -68,10 +66,10 @@ func (t *table) countShort(piece string) int {
 		copy(ranks[at:n-2], ranks[at+1:n-1])
 		n--
 		if at < n-1 {
-			ranks[at] = t.rank(piece[starts[at]:starts[at+2]])
+			ranks[at] = c.rank(piece[starts[at]:starts[at+2]])
 		}
 		if at > 0 {
-			ranks[at-1] = t.rank(piece[starts[at-1]:starts[at+1]])
+			ranks[at-1] = c.rank(piece[starts[at-1]:starts[at+1]])
 		}
 	}
 	return n
@@ -85,8 +83,8 @@ type part struct {
 }
 
 // countLong returns what countShort does.
-func (t *table) countLong(piece string) int {
-	parts := t.merge(piece)
+func (c *counter) countLong(piece string) int {
+	parts := c.merge(piece)
 	n := 0
 	for i := 0; i < len(piece); i = int(parts[i].next) {
 		n++
@@ -96,7 +94,7 @@ func (t *table) countLong(piece string) int {
 
 // merge does as countShort does, in n log n steps, and returns the parts that
 // are left, the first at index 0, the last of them followed by len(piece).
-func (t *table) merge(piece string) []part {
+func (c *counter) merge(piece string) []part {
 	n := len(piece)
 	parts := make([]part, n+1)
 	for i := range parts {
@@ -107,7 +105,7 @@ func (t *table) merge(piece string) []part {
 		p := &parts[i]
 		p.rank = noRank
 		if int(p.next) < n {
-			p.rank = t.rank(piece[i:parts[p.next].next])
+			p.rank = c.rank(piece[i:parts[p.next].next])
 		}
 		if p.rank != noRank {
 			pairs.push(uint64(p.rank)<<32 | uint64(i))

@@ -1,183 +1,148 @@
 package tokens
 
 import (
-	"bytes"
-	"encoding/binary"
-	"hash/maphash"
+	_ "embed" // for index
 	"io"
+	"math/bits"
 	"sync"
 
 	"github.com/pkoukk/tiktoken-go-loader/assets"
 )
 
 // The file has a line for each token, in the order of their ranks: the token
-// in base64, a space, its rank.
+// in base64, a space, its rank. The tokens are looked up where they stand in it,
+// so that there is nothing to load: where a line begins serves as the rank.
 const (
-	tableFile  = "o200k_base.tiktoken"
-	tokenCount = 199_998
-	tokenBytes = 1_397_670 // length of all tokens together
-	maxToken   = 128       // length of the longest token in bytes
+	tableFile = "o200k_base.tiktoken"
+	maxToken  = 128 // length of the longest token in bytes
 )
 
+// The index is a perfect hash: the token with hash h can only stand in slot
+// slotOf(h, shift), with the shift of its group. A slot has the place of a line in
+// its low bits and bits of the hash in the others. Numbers are little-endian.
 const (
-	slotCount = 1 << 18
-	placeBits = 21 // of a slot; the others are bits of the hash
-	placeMask = 1<<placeBits - 1
+	groupCount = 1 << 16 // of shifts, two bytes each, which come first
+	slotCount  = 202_000 // four bytes each
+	placeBits  = 22
+	placeMask  = 1<<placeBits - 1
 )
+
+//go:generate go test -run ^TestIndex$ -update
+//go:embed o200k_base.index
+var index string
 
 // noRank stands for the rank of what is not a token: it comes after all ranks.
 const noRank = ^uint32(0)
 
-// A table knows the rank of each token. It is a hash table with open
-// addressing over tokens that lie one behind the other in memory, in the order
-// of their ranks. So where a token lies serves as its rank.
-type table struct {
-	seed   maphash.Seed
-	slots  []uint32  // hash bits and place in arena + 1, 0 if empty
-	pairs  []uint32  // by the two bytes of a token: place in arena + 1, 0 if none
-	arena  []byte    // for each token its length and its bytes
-	caches sync.Pool // of *cache
+// hashed returns the hash of a token of at least two bytes.
+func hashed(token string) uint64 {
+	const k0, k1 = 0x9e3779b97f4a7c15, 0xd6e8feb86659fd93
+	n := len(token)
+	h := uint64(n) * k0
+	for i := 0; i+8 < n; i += 8 {
+		h = mix(h^eight(token[i:i+8]), k1)
+	}
+	switch {
+	case n >= 8:
+		h ^= eight(token[n-8:])
+	case n >= 4:
+		h ^= uint64(four(token[:4])) | uint64(four(token[n-4:]))<<32
+	default:
+		h ^= uint64(token[0]) | uint64(token[1])<<8 | uint64(token[n-1])<<16
+	}
+	return mix(h, k1)
 }
 
-// loaded returns the table, which the first call reads.
-var loaded = sync.OnceValue(load)
+func mix(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return hi ^ lo
+}
 
-// load reads the table from the program. A test verifies the checksum of the
-// file, so that only a build that did not pass it can hold a damaged one.
-// There is no error for that: tokens that are missing then make text count as
-// more of them, up to one for each byte.
-func load() *table {
-	t := &table{
-		seed:  maphash.MakeSeed(),
-		slots: make([]uint32, slotCount),
-		pairs: make([]uint32, 1<<16),
-		arena: make([]byte, tokenCount+tokenBytes+3),
-	}
-	t.caches.New = func() any { return new(cache) }
+func eight(s string) uint64 { return uint64(four(s[:4])) | uint64(four(s[4:8]))<<32 }
+
+func four(s string) uint32 {
+	_ = s[3]
+	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
+}
+
+func groupOf(h uint64) int { return int(h % groupCount) }
+
+func slotOf(h uint64, shift uint16) int {
+	hi, _ := bits.Mul64(mix(h^uint64(shift), 0xa0761d6478bd642f), slotCount)
+	return int(hi)
+}
+
+// A counter looks tokens up and remembers some of what it found.
+type counter struct {
+	file  io.ReaderAt
+	line  [maxToken/3*4 + 5]byte // the base64 of a token and the space behind it
+	pairs [1 << 16]uint32        // by the two bytes of a token: rank + 2, 0 if it was not looked up yet
+	known [1 << 13]known
+}
+
+var counters = sync.Pool{New: func() any { return newCounter() }}
+
+// newCounter opens the table. A test verifies its checksum; in a damaged one,
+// tokens would be missing, and text would count as more of them.
+func newCounter() *counter {
 	file, err := assets.Assets.Open(tableFile)
 	if err != nil {
-		return t
+		panic(err) // it is part of the program
 	}
-	defer file.Close()           // behind the last read
-	in, ok := file.(io.ReaderAt) // as embed says; to read it whole makes a copy
-	if !ok {
-		return t
-	}
-	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-	var digits [256]uint32
-	for i := range alphabet {
-		digits[alphabet[i]] = uint32(i)
-	}
-	// The tokens are entered while the next ones are decoded: a hook that captures
-	// one turn spends most of its time here.
-	decoded := make(chan int, 64)
-	go func() {
-		defer close(decoded)
-		buf := make([]byte, 32<<10)
-		at := 0
-		for off := int64(0); ; {
-			n, _ := in.ReadAt(buf, off)
-			n = bytes.LastIndexByte(buf[:n], '\n') + 1
-			if n == 0 {
-				return
-			}
-			off += int64(n)
-			at = decode(t.arena, at, buf[:n], &digits)
-			decoded <- at
-		}
-	}()
-	from := 0
-	for to := range decoded {
-		t.enter(from, to)
-		from = to
-	}
-	return t
-}
-
-// Warm loads the table in the background, so that the first count need not wait
-// for all of it.
-func Warm() { go loaded() }
-
-// decode appends the tokens of whole lines to the arena, which is filled up to
-// at, and returns up to where it is then.
-func decode(arena []byte, at int, lines []byte, digits *[256]uint32) int {
-	for p := 0; p < len(lines); p++ {
-		start := at
-		at++
-		for p+4 < len(lines) && lines[p] != ' ' && at+4 <= len(arena) {
-			q := lines[p : p+4 : p+4]
-			bits := digits[q[0]]<<18 | digits[q[1]]<<12 | digits[q[2]]<<6 | digits[q[3]]
-			binary.BigEndian.PutUint32(arena[at:], bits<<8)
-			at += 3
-			p += 4
-		}
-		if at-start < 4 || at-start > maxToken+3 {
-			return start
-		}
-		at -= padding(lines[p-1]) + padding(lines[p-2])
-		arena[start] = byte(at - start - 1)
-		for lines[p] != '\n' {
-			p++
-		}
-	}
-	return at
-}
-
-func padding(c byte) int {
-	if c == '=' {
-		return 1
-	}
-	return 0
-}
-
-// enter makes the tokens from from to to in the arena known to rank.
-func (t *table) enter(from, to int) {
-	for at := from; at < to; {
-		token := t.token(uint32(at))
-		if len(token) == 2 {
-			t.pairs[int(token[0])<<8|int(token[1])] = uint32(at + 1)
-		}
-		h := maphash.Bytes(t.seed, token)
-		i := h % slotCount
-		for t.slots[i] != 0 {
-			i = (i + 1) % slotCount
-		}
-		t.slots[i] = hashBits(h) | uint32(at+1)
-		at += len(token) + 1
-	}
-}
-
-func (t *table) token(at uint32) []byte {
-	return t.arena[at+1:][:t.arena[at]]
-}
-
-func hashBits(h uint64) uint32 {
-	return uint32(h>>32) &^ placeMask
+	return &counter{file: file.(io.ReaderAt)} // as embed says; to read it whole makes a copy
 }
 
 // rank returns the rank of token, noRank if it is none. The length is at
 // least 2.
-func (t *table) rank(token string) uint32 {
+func (c *counter) rank(token string) uint32 {
 	switch {
 	case len(token) == 2:
-		return t.pairs[int(token[0])<<8|int(token[1])] - 1 // 0 makes noRank
+		p := &c.pairs[int(token[0])<<8|int(token[1])]
+		if *p == 0 {
+			*p = c.find(token, hashed(token)) + 2
+		}
+		return *p - 2
 	case len(token) > maxToken:
 		return noRank
 	}
-	return t.find(token, maphash.String(t.seed, token))
+	return c.find(token, hashed(token))
 }
 
 // find is rank for the token with hash h.
-func (t *table) find(token string, h uint64) uint32 {
-	for i := h % slotCount; t.slots[i] != 0; i = (i + 1) % slotCount {
-		slot := t.slots[i]
-		if slot&^placeMask != hashBits(h) {
-			continue
-		}
-		place := slot&placeMask - 1
-		if string(t.token(place)) == token {
-			return place
-		}
+func (c *counter) find(token string, h uint64) uint32 {
+	g := 2 * groupOf(h)
+	shift := uint16(index[g]) | uint16(index[g+1])<<8
+	at := 2*groupCount + 4*slotOf(h, shift)
+	slot := four(index[at : at+4])
+	if (slot^uint32(h>>32))&^placeMask != 0 {
+		return noRank
 	}
-	return noRank
+	place := slot & placeMask
+	line := c.line[:(len(token)+2)/3*4+1]
+	if n, _ := c.file.ReadAt(line, int64(place)); n < len(line) || !stands(line, token) {
+		return noRank
+	}
+	return place
+}
+
+// stands reports whether line begins with token in base64 and a space.
+func stands(line []byte, token string) bool {
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	for len(token) >= 3 {
+		b := uint(token[0])<<16 | uint(token[1])<<8 | uint(token[2])
+		l := line[:4:len(line)]
+		if l[0] != digits[b>>18] || l[1] != digits[b>>12&63] || l[2] != digits[b>>6&63] || l[3] != digits[b&63] {
+			return false
+		}
+		token, line = token[3:], line[4:]
+	}
+	switch len(token) {
+	case 1:
+		b := uint(token[0]) << 4
+		return line[0] == digits[b>>6] && line[1] == digits[b&63] && line[2] == '=' && line[4] == ' '
+	case 2:
+		b := uint(token[0])<<10 | uint(token[1])<<2
+		return line[0] == digits[b>>12] && line[1] == digits[b>>6&63] && line[2] == digits[b&63] && line[3] == '='
+	}
+	return line[0] == ' '
 }

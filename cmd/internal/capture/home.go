@@ -101,11 +101,11 @@ func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {
 	}
 	conv, err := c.ws.Store.Conversation(s.Path)
 	if err == nil {
-		sess, _, err := conv.Session()
+		id, err := conv.ID()
 		if err != nil || s.ID == "" || conv.LogsAbsent() {
 			return conv, err
 		}
-		if schema.SameConversation(sess.ID, s.ID) && c.ws.Store.HasRecords(s.Path) {
+		if schema.SameConversation(id, s.ID) && c.ws.Store.HasRecords(s.Path) {
 			return conv, nil
 		} // else it is new, or another of its folders has taken them over
 		if err := conv.Close(); err != nil {

@@ -127,7 +127,6 @@ func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID strin
 		return out, err
 	}
 	if again := in.from.Offset == 0; again || size != in.from.Size || o.Mode == PutBack && b.Torn {
-		c.ws.Store.Warm()
 		if err := c.ingestMain(ctx, agent, nativeID, b, in); deletedMeanwhile(agent, b.Transcript, err) {
 			return out, nil
 		} else if err != nil {

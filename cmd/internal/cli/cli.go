@@ -21,6 +21,7 @@ import (
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/find"
 	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/openai"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/resume"
@@ -286,7 +287,9 @@ func (a *app) file(name string) string {
 func (a *app) open(cmd *cobra.Command) (*flow.Workspace, error) {
 	w, err := a.openQuietly(cmd)
 	if err == nil {
-		a.sayFailedHooks(w)
+		for _, text := range a.hooks().TakeUntold(w) {
+			a.warn("a hook failed: " + text)
+		}
 	}
 	return w, err
 }
@@ -298,13 +301,24 @@ func (a *app) openQuietly(cmd *cobra.Command) (*flow.Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := flow.Open(a.env(cmd, dir))
+	w, err := openFlow(a.env(cmd, dir))
 	if err != nil {
 		return nil, err
 	}
 	a.warn(w.Warnings...)
 	a.relink()
 	return w, nil
+}
+
+// openFlow opens a workspace in which an endpoint can be asked.
+func openFlow(env workspace.Env) (*flow.Workspace, error) {
+	w, err := flow.Open(env)
+	if err == nil {
+		w.Endpoint = func(url, model, key string) flow.Summarizer {
+			return openai.Endpoint{BaseURL: url, Model: model, Key: key}
+		}
+	}
+	return w, err
 }
 
 // A command works in an open workspace.

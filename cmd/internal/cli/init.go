@@ -110,7 +110,7 @@ func (a *app) runInit(cmd *cobra.Command, o initOptions) error {
 		return err
 	}
 	if len(planned) > 0 {
-		w, err := flow.Open(a.env(cmd, dir))
+		w, err := openFlow(a.env(cmd, dir))
 		if err != nil {
 			return err
 		}

@@ -87,14 +87,6 @@ func (a *app) choices(entries []store.Entry) {
 	}
 }
 
-// cut shortens a line to so many characters.
-func cut(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
-}
-
 // confirmCompleted asks before a completed conversation is taken up again.
 func (a *app) confirmCompleted(ctx context.Context, e store.Entry) error {
 	if e.Session.Status != schema.Completed {
@@ -313,7 +305,7 @@ func (a *app) tidyCommand() *cobra.Command {
 			}
 			defer w.Close() // not a.close, which calls this
 			for _, err := range w.RemoveUnused(cmd.Context()) {
-				a.hookFailed(w, "", "tidy", err)
+				a.hooks().Failed(w, "", "tidy", err)
 			}
 			return nil
 		},

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/hook"
 	"cortext/cmd/internal/lifecycle"
 	"cortext/cmd/internal/workspace"
 )
@@ -27,7 +26,7 @@ import (
 func (a *app) close(ctx context.Context, w *flow.Workspace) {
 	a.ran(context.WithoutCancel(ctx), w)
 	if w.HasUnused() { // the agent's program takes seconds to remove it
-		if err := later(w, "tidy"); err != nil {
+		if err := a.hooks().Later(w, "tidy"); err != nil {
 			a.warn(err.Error())
 		}
 	}
@@ -37,7 +36,7 @@ func (a *app) close(ctx context.Context, w *flow.Workspace) {
 // ran runs what the workspace wants run for what has happened.
 func (a *app) ran(ctx context.Context, w *flow.Workspace) {
 	happened := w.TakeEvents()
-	if len(happened) == 0 || inLifecycle() || !a.allowed(w, true) {
+	if len(happened) == 0 || hook.InLifecycle() || !a.allowed(w) {
 		return
 	}
 	for _, err := range a.runLifecycle(ctx, w, happened) {
@@ -45,23 +44,19 @@ func (a *app) ran(ctx context.Context, w *flow.Workspace) {
 	}
 }
 
-// inLifecycle reports whether a program of the workspace has called us: what happens
-// then starts no program again.
-func inLifecycle() bool { return os.Getenv("CORTEXT_EVENT") != "" }
-
 // register is where this user's word on workspaces is kept.
 func (a *app) register() lifecycle.Register {
 	return lifecycle.RegisterIn(workspace.StateDir(a.machine()))
 }
 
-// allowed reports whether the workspace's programs may run; tell says that they may
+// allowed reports whether the workspace's programs may run, and says that they may
 // not, where there are any.
-func (a *app) allowed(w *flow.Workspace, tell bool) bool {
+func (a *app) allowed(w *flow.Workspace) bool {
 	yes, any, err := a.register().Allows(w.Store.Root())
 	switch {
-	case err != nil && tell:
+	case err != nil:
 		a.warn(err.Error())
-	case any && !yes && tell:
+	case any && !yes:
 		a.warn("the programs in " + lifecycle.Dir + " were not run: cortext trust shows and allows them")
 	}
 	return yes && err == nil
@@ -82,55 +77,9 @@ func (a *app) runLifecycle(ctx context.Context, w *flow.Workspace, happened []wo
 	return failed
 }
 
-// lifecycleLater runs the workspace's programs in a process of its own: an agent
-// that waits for its hook does not wait for them.
-func (a *app) lifecycleLater(w *flow.Workspace) {
-	happened := w.TakeEvents()
-	if len(happened) == 0 || inLifecycle() || !a.allowed(w, false) {
-		return
-	}
-	args := []string{"happened", "--"}
-	for _, h := range happened {
-		args = append(args, eventWords(h)...)
-	}
-	if err := later(w, args...); err != nil {
-		a.hookFailed(w, "", "lifecycle", err)
-	}
-}
-
-// sumUpLater has old messages summed up, by a model, in a process of its own for each
-// conversation that has many.
-func (a *app) sumUpLater(w *flow.Workspace) {
-	for _, path := range w.Unsummed() {
-		if err := later(w, "compact", "--apply", "--", path); err != nil {
-			a.hookFailed(w, "", "compact", err)
-		}
-	}
-}
-
-// later starts a cortext command in a workspace, without a terminal, and does not wait.
-func later(w *flow.Workspace, args ...string) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	cmd := exec.Command(self, append([]string{"-C", w.Store.Root()}, args...)...)
-	detach(cmd)
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	return cmd.Process.Release()
-}
-
-// eventWords hands an event over on a command line, where each of its parts
-// may hold any character.
-func eventWords(h workspace.Event) []string {
-	return []string{h.Name, h.Path, h.MessageID, h.Role, strconv.Itoa(h.Count)}
-}
-
-// events is the reverse of eventWords, for several.
+// events reads what a hook hands over of events on the command line.
 func events(words []string) ([]workspace.Event, error) {
-	size := len(eventWords(workspace.Event{}))
+	size := hook.EventWords
 	if len(words)%size != 0 {
 		return nil, &usageError{fmt.Sprintf("%d arguments, not %d for each event", len(words), size), "cortext calls this command itself"}
 	}
@@ -166,7 +115,7 @@ func (a *app) happenedCommand() *cobra.Command {
 			}
 			defer unlock()
 			if err := errors.Join(a.runLifecycle(cmd.Context(), w, happened)...); err != nil {
-				a.hookFailed(w, "", "lifecycle", err)
+				a.hooks().Failed(w, "", "lifecycle", err)
 			}
 			return nil
 		}),

@@ -187,7 +187,7 @@ conversations that are idle. Those that a /workspace command began are captured;
 				Done: func(out *capture.SyncResult, paused string) {
 					a.sayWatched(w, out, paused, failed)
 					a.warn(w.TakeWarnings()...)
-					a.lifecycleLater(w)
+					a.hooks().LifecycleLater(w)
 				},
 			})
 		}),

@@ -9,66 +9,21 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 
 	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/shown"
 	"cortext/cmd/internal/workspace"
 	"cortext/resume"
 	"cortext/schema"
 	"cortext/store"
 )
 
-// visible makes text from files fit for a terminal: control bytes, invalid UTF-8
-// and characters that change the direction of writing are shown as escapes.
-// Line breaks and tabs stay.
-func visible(s string) string {
-	clean := true
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if hidden(r, n) {
-			clean = false
-			break
-		}
-		i += n
-	}
-	if clean {
-		return s
-	}
-	var sb strings.Builder
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && n == 1, r < 0x20 && hidden(r, n), r == 0x7f:
-			fmt.Fprintf(&sb, `\x%02x`, s[i])
-		case hidden(r, n):
-			fmt.Fprintf(&sb, `\u%04x`, r)
-		default:
-			sb.WriteString(s[i : i+n])
-		}
-		i += n
-	}
-	return sb.String()
-}
-
-func hidden(r rune, size int) bool {
-	switch {
-	case r == '\n' || r == '\t':
-		return false
-	case r == utf8.RuneError && size == 1:
-		return true
-	case r == 0x200d || r == 0x200c: // joiners, part of emoji and of some scripts
-		return false
-	}
-	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == 0x2028 || r == 0x2029
-}
-
-// oneLine is visible text without line breaks or tabs.
-func oneLine(s string) string {
-	return visible(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\t' || r == '\r' }), " "))
-}
+// visible, oneLine and cut make text from files fit for a terminal.
+func visible(s string) string       { return shown.Text(s) }
+func oneLine(s string) string       { return shown.Line(s) }
+func cut(s string, most int) string { return shown.Cut(s, most) }
 
 // isTerminal reports whether a stream is one.
 func isTerminal(stream any) bool {

@@ -223,13 +223,13 @@ type settingError struct{ err error }
 
 func (e *settingError) Error() string { return e.err.Error() }
 
-// A summarizer asks a model for a summary.
-type summarizer interface {
+// A Summarizer asks a model for a summary.
+type Summarizer interface {
 	Summarize(ctx context.Context, prompt string, maxTokens int) (summarize.Result, error)
 }
 
 // summarizer returns the one that is configured, and the word for it in the format.
-func (w *Workspace) summarizer(s *schema.Session) (summarizer, string, error) {
+func (w *Workspace) summarizer(s *schema.Session) (Summarizer, string, error) {
 	env := w.Env.Machine.Getenv
 	switch w.Config.Summarizer {
 	case workspace.SummarizerOff:
@@ -240,11 +240,14 @@ func (w *Workspace) summarizer(s *schema.Session) (summarizer, string, error) {
 		a, err := summarize.AgentFor(name, env("CORTEXT_"+strings.ToUpper(name)))
 		return a, schema.FromAgent, err
 	}
-	o := summarize.OpenAI{BaseURL: env(openAIURLVar), Model: env(openAIModelVar), Key: env(openAIKeyVar)}
-	if o.BaseURL == "" || o.Model == "" {
+	url, model := env(openAIURLVar), env(openAIModelVar)
+	switch {
+	case w.Endpoint == nil:
+		return nil, "", errors.New("this program asks no endpoint: cortext compact --apply does")
+	case url == "" || model == "":
 		return nil, "", errors.New("summarizer is openai: set " + openAIURLVar + " and " + openAIModelVar + " (and " + openAIKeyVar + " if it wants a key)")
 	}
-	return o, schema.FromOpenAI, nil
+	return w.Endpoint(url, model, env(openAIKeyVar)), schema.FromOpenAI, nil
 }
 
 // Budgets says what each budget would do to a conversation: the payload of the

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"cortext/cmd/internal/openai"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
@@ -48,6 +49,9 @@ func newCompacting(t *testing.T, config string, env map[string]string) *compacti
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.Close() })
+	w.Endpoint = func(url, model, key string) Summarizer {
+		return openai.Endpoint{BaseURL: url, Model: model, Key: key}
+	}
 	s := &schema.Session{ConversationType: "chat", Title: "x"}
 	s.AgentConfig.Agent = "claude"
 	c, err := w.Store.Create("chat", "x", s, nil)

@@ -28,6 +28,10 @@ type Workspace struct {
 	// last and total message number.
 	Summing func(first, last, of int)
 
+	// Endpoint returns the model behind an endpoint; nil where none can be asked. The
+	// program passes it in, since what speaks HTTP costs each start a millisecond.
+	Endpoint func(url, model, key string) Summarizer
+
 	unsummed []string  // paths of conversations of which a model is to sum up old messages
 	looked   *lookedAt // nil: git was not asked yet
 

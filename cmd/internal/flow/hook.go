@@ -43,6 +43,21 @@ func (w *Workspace) Hook(ctx context.Context, agent inject.Agent, e inject.Event
 	return "", w.CatchUp(ctx, agent, e)
 }
 
+// OwnTurn reports whether an event needs no other agent than its own, and no model: it
+// is a part of a turn, and no command.
+func (w *Workspace) OwnTurn(agent inject.Agent, e inject.Event) bool {
+	switch e.Moment {
+	case inject.Prompted:
+		return !strings.HasPrefix(e.Prompt, inject.CommandPrefix)
+	case inject.Answered:
+		_, stopping := w.Store.ReadCache(stoppingName(agent.Name, e.NativeID))
+		return !stopping
+	case inject.Used, inject.Compacting:
+		return true
+	}
+	return false
+}
+
 func (w *Workspace) handle(ctx context.Context, agent inject.Agent, e inject.Event) (say string, err error) {
 	switch e.Moment {
 	case inject.Began:

@@ -32,7 +32,7 @@ type file struct{ name, data string }
 // waitDelay is how long what an agent leaves running may hold its output open.
 const waitDelay = time.Second
 
-var errTooLong = fmt.Errorf("the answer has more than %d bytes", maxAnswer)
+var errTooLong = fmt.Errorf("the answer has more than %d bytes", MaxAnswer)
 
 // Summarize asks for a summary; how long it should be, the prompt says. How long that
 // may take, ctx says, and by its cause what the error is: then the program and all that
@@ -89,7 +89,7 @@ func (a Agent) run(ctx context.Context, prompt string) (string, error) {
 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	answer := bounded{most: maxAnswer, over: func() { cancel(errTooLong) }}
+	answer := bounded{most: MaxAnswer, over: func() { cancel(errTooLong) }}
 	complaint := bounded{most: 64 << 10, over: func() {}}
 	cmd := exec.CommandContext(ctx, a.Program, a.Args...)
 	env := a.Env
@@ -108,20 +108,20 @@ func (a Agent) run(ctx context.Context, prompt string) (string, error) {
 	case errors.Is(context.Cause(ctx), errTooLong):
 		return "", errTooLong
 	case ctx.Err() != nil && err != nil:
-		return "", &awayError{context.Cause(ctx)}
+		return "", AsAway(context.Cause(ctx))
 	case errors.Is(err, exec.ErrWaitDelay): // it has ended well
 	case errors.As(err, &exit):
 		text := strings.TrimSpace(string(complaint.text))
 		if text == "" {
 			text = string(answer.text)
 		}
-		text = said(strings.Join(strings.Fields(text), " ")) // OpenCode says it over many lines
+		text = Said(strings.Join(strings.Fields(text), " ")) // OpenCode says it over many lines
 		if err = fmt.Errorf("%w: %s", err, text); signIn(text) {
-			err = &awayError{err}
+			err = AsAway(err)
 		}
 		return "", err
 	case err != nil:
-		return "", &awayError{err}
+		return "", AsAway(err)
 	}
 	return string(answer.text), nil
 }

@@ -23,20 +23,23 @@ type Result struct {
 // not let in: who asks again at once is told the same.
 func Away(err error) bool { return errors.As(err, new(*awayError)) }
 
+// AsAway makes err one of which [Away] reports true.
+func AsAway(err error) error { return &awayError{err} }
+
 type awayError struct{ err error }
 
 func (e *awayError) Error() string { return e.err.Error() }
 func (e *awayError) Unwrap() error { return e.err }
 
-// maxAnswer bounds what is read of an answer, in bytes: a summary has a few thousand.
-const maxAnswer = 1 << 20
+// MaxAnswer bounds what is read of an answer, in bytes: a summary has a few thousand.
+const MaxAnswer = 1 << 20
 
 // maxSaid is how much of what another program said is shown in an error, in bytes.
 const maxSaid = 200
 
-// said is the first line of text that says anything, for an error: cut, and without
+// Said is the first line of text that says anything, for an error: cut, and without
 // what a terminal would obey.
-func said(text string) string {
+func Said(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r != '\n' && (unicode.IsControl(r) || r == utf8.RuneError) {
 			return -1

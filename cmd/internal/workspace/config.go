@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -413,11 +414,11 @@ func (r *reader) broken(first int, text []byte, err error) {
 }
 
 // yamlError matches the messages of package yaml.
-var yamlError = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
+var yamlError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`) })
 
 // explain takes an error of package yaml apart; line is 1 if it names none.
 func explain(err error) (line int, why string) {
-	m := yamlError.FindStringSubmatch(err.Error())
+	m := yamlError().FindStringSubmatch(err.Error())
 	if m == nil {
 		return 1, err.Error()
 	}

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"cortext/inject"
 )
@@ -57,7 +58,7 @@ const (
 	mostHead  = 256 << 10
 )
 
-var sessionID = regexp.MustCompile(`"sessionId":\s*"([^"\\]+)"`)
+var sessionID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"sessionId":\s*"([^"\\]+)"`) })
 
 // Launched finds the session that a launch began: the program notes in it which
 // file it imported, and that is named by the id of the request; a command file of
@@ -75,7 +76,7 @@ func Launched(m inject.Machine, r inject.Request) (nativeID string, ok bool) {
 			if !bytes.Contains(head, []byte(needle)) {
 				continue
 			}
-			if id := sessionID.FindSubmatch(head); id != nil {
+			if id := sessionID().FindSubmatch(head); id != nil {
 				return string(id[1]), true
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"cortext/inject"
 )
@@ -115,12 +116,12 @@ func (c *config) read(m inject.Machine, file string) {
 }
 
 // envPlace is put in before the program parses its settings.
-var envPlace = regexp.MustCompile(`\{env:([^}]+)\}`)
+var envPlace = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{env:([^}]+)\}`) })
 
 // add adds what a text of settings says.
 func (c *config) add(m inject.Machine, file, text string) {
-	text = envPlace.ReplaceAllStringFunc(text, func(place string) string {
-		return m.Getenv(strings.TrimSpace(envPlace.FindStringSubmatch(place)[1]))
+	text = envPlace().ReplaceAllStringFunc(text, func(place string) string {
+		return m.Getenv(strings.TrimSpace(envPlace().FindStringSubmatch(place)[1]))
 	})
 	plain := withoutComments(text)
 	if !json.Valid(plain) {

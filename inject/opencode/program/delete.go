@@ -7,13 +7,14 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"cortext/inject"
 )
 
 // sessionID matches what may be given to the program as the id of a session.
-var sessionID = regexp.MustCompile(`^ses_[0-9A-Za-z]+$`)
+var sessionID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ses_[0-9A-Za-z]+$`) })
 
 // deleteTime bounds all that Delete does; on a slow machine each of its two runs of the
 // program takes 3 s.
@@ -21,7 +22,7 @@ const deleteTime = time.Minute
 
 // Delete lets the program delete a session. One that is gone already is no error.
 func Delete(ctx context.Context, m inject.Machine, nativeID string) error {
-	if !sessionID.MatchString(nativeID) {
+	if !sessionID().MatchString(nativeID) {
 		return fmt.Errorf("%q is no session id of OpenCode's", nativeID)
 	}
 	program, err := find(m)

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"cortext/inject"
 	"cortext/inject/setup"
@@ -71,14 +72,14 @@ func spell(name, front, body string) (before, rest string) {
 }
 
 // model matches a line of frontmatter that names a model.
-var model = regexp.MustCompile(`^model[ \t]*:`)
+var model = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^model[ \t]*:`) })
 
 // usable is the frontmatter without a model that another agent knows by that name:
 // OpenCode's are called <provider>/<model>, and a command with another does not run.
 func usable(front string) string {
 	var b strings.Builder
 	for line := range strings.Lines(front) {
-		if !model.MatchString(line) || strings.Contains(line, "/") {
+		if !model().MatchString(line) || strings.Contains(line, "/") {
 			b.WriteString(line)
 		}
 	}

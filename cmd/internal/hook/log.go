@@ -1,4 +1,4 @@
-package cli
+package hook
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/shown"
 	"cortext/cmd/internal/workspace"
 )
 
@@ -24,9 +25,9 @@ const (
 	maxHookLine = 1000 // characters
 )
 
-// hookFailed records what failed in a hook. w is nil if the workspace of dir could
+// Failed records what failed in a hook. w is nil if the workspace of dir could
 // not be opened, and dir is empty if it is not known.
-func (a *app) hookFailed(w *flow.Workspace, dir, event string, err error) {
+func (p Program) Failed(w *flow.Workspace, dir, event string, err error) {
 	var logged, kept bool
 	if w != nil {
 		dir = w.Store.Root()
@@ -35,15 +36,15 @@ func (a *app) hookFailed(w *flow.Workspace, dir, event string, err error) {
 	}
 	text := hookLine(err)
 	if !logged {
-		line := fmt.Sprintf("%s %s in %s: %s", time.Now().UTC().Format(time.RFC3339), cut(oneLine(event), 100), oneLine(dir), text)
-		_ = appendLine(filepath.Join(a.stateFolder(), hookLog), line)
+		line := fmt.Sprintf("%s %s in %s: %s", time.Now().UTC().Format(time.RFC3339), shown.Cut(shown.Line(event), 100), shown.Line(dir), text)
+		_ = appendLine(filepath.Join(p.stateFolder(), hookLog), line)
 	}
 	if !kept && dir != "" {
-		_ = appendLine(a.untoldFile(dir), text)
+		_ = appendLine(p.untoldFile(dir), text)
 	}
 }
 
-func hookLine(err error) string { return cut(oneLine(err.Error()), maxHookLine) }
+func hookLine(err error) string { return shown.Cut(shown.Line(err.Error()), maxHookLine) }
 
 // logHook adds a line to the workspace's hook.log, of which the last part is kept.
 func logHook(w *flow.Workspace, event string, err error) error {
@@ -51,7 +52,7 @@ func logHook(w *flow.Workspace, event string, err error) error {
 		defer unlock() // without the lock, lines of two hooks may replace each other
 	}
 	log, _ := w.Store.ReadCache(hookLog)
-	log = fmt.Appendf(log, "%s %s: %s\n", time.Now().UTC().Format(time.RFC3339), cut(oneLine(event), 100), hookLine(err))
+	log = fmt.Appendf(log, "%s %s: %s\n", time.Now().UTC().Format(time.RFC3339), shown.Cut(shown.Line(event), 100), hookLine(err))
 	if len(log) > maxHookLog {
 		log = log[len(log)-maxHookLog/2:]
 		log = log[bytes.IndexByte(log, '\n')+1:]
@@ -72,10 +73,10 @@ func logWarnings(w *flow.Workspace, event string) {
 	}
 }
 
-// sayFailedHooks says, once, what failed in hooks since the last command.
-func (a *app) sayFailedHooks(w *flow.Workspace) {
+// TakeUntold returns, once, what failed in hooks since the last command.
+func (p Program) TakeUntold(w *flow.Workspace) []string {
 	list := strings.Split(w.Untold(), "\n")
-	file := a.untoldFile(w.Store.Root())
+	file := p.untoldFile(w.Store.Root())
 	if b, err := os.ReadFile(file); err == nil {
 		if len(b) == 0 {
 			b = []byte("there was no room on the disk to write down why; cortext sync captures what it missed")
@@ -89,24 +90,22 @@ func (a *app) sayFailedHooks(w *flow.Workspace) {
 			said = append(said, text)
 		}
 	}
-	for _, text := range said[max(0, len(said)-workspace.MaxUntold):] {
-		a.warn("a hook failed: " + text)
-	}
+	return said[max(0, len(said)-workspace.MaxUntold):]
 }
 
 // stateFolder is where cortext keeps what is this user's on this machine.
-func (a *app) stateFolder() string {
-	return filepath.Join(workspace.StateDir(a.machine()), "cortext")
+func (p Program) stateFolder() string {
+	return filepath.Join(workspace.StateDir(p.Machine), "cortext")
 }
 
 // untoldFile holds, outside of the workspace at root, what the next command there
 // says.
-func (a *app) untoldFile(root string) string {
+func (p Program) untoldFile(root string) string {
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real
 	}
 	sum := sha256.Sum256([]byte(root))
-	return filepath.Join(a.stateFolder(), "untold", hex.EncodeToString(sum[:8]))
+	return filepath.Join(p.stateFolder(), "untold", hex.EncodeToString(sum[:8]))
 }
 
 // appendLine adds a line to a file. One that has grown too long becomes name.old.

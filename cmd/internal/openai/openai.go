@@ -1,4 +1,5 @@
-package summarize
+// Package openai asks a model for a summary over HTTP.
+package openai
 
 import (
 	"bytes"
@@ -12,12 +13,13 @@ import (
 	"net/url"
 	"strings"
 
+	"cortext/cmd/internal/summarize"
 	"cortext/schema"
 )
 
-// An OpenAI is a model behind an endpoint that speaks as OpenAI's chat completions
+// An Endpoint is a model behind an endpoint that speaks as OpenAI's chat completions
 // do, at home or elsewhere.
-type OpenAI struct {
+type Endpoint struct {
 	BaseURL string       // with or without /v1 or a slash at the end: http://localhost:11434
 	Model   string       // the endpoint's name for it
 	Key     string       // empty for none; never sent in the clear but to this machine
@@ -54,22 +56,22 @@ type completion struct {
 // Summarize asks for a summary of about maxTokens tokens, in one POST. How long that
 // may take, ctx says, and by its cause what the error is then. An error names the host
 // and what it said, and never the key; what is no summary is an error of
-// [Check].
-func (o OpenAI) Summarize(ctx context.Context, prompt string, maxTokens int) (Result, error) {
+// [summarize.Check].
+func (o Endpoint) Summarize(ctx context.Context, prompt string, maxTokens int) (summarize.Result, error) {
 	u, err := o.endpoint()
 	if err != nil {
-		return Result{}, &awayError{err}
+		return summarize.Result{}, summarize.AsAway(err)
 	}
 	body, err := json.Marshal(completionRequest{
 		Model: o.Model, MaxTokens: maxTokens * moreTokens,
 		Messages: []completionMessage{{Role: "user", Content: prompt}},
 	})
 	if err != nil {
-		return Result{}, err
+		return summarize.Result{}, err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
 	if err != nil {
-		return Result{}, fmt.Errorf("%s: no request can be made", u.Host) // what is wrong may hold what is secret
+		return summarize.Result{}, fmt.Errorf("%s: no request can be made", u.Host) // what is wrong may hold what is secret
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if o.Key != "" {
@@ -80,58 +82,58 @@ func (o OpenAI) Summarize(ctx context.Context, prompt string, maxTokens int) (Re
 		if e := (*url.Error)(nil); errors.As(err, &e) {
 			err = e.Err // without the address, which may hold a key
 		}
-		return Result{}, &awayError{fmt.Errorf("%s: %w", u.Host, err)}
+		return summarize.Result{}, summarize.AsAway(fmt.Errorf("%s: %w", u.Host, err))
 	}
 	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, summarize.MaxAnswer+1))
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
-		return Result{}, &awayError{fmt.Errorf("%s: %s%s", u.Host, o.hide(said(resp.Status)), o.complaint(resp, answer))}
+		return summarize.Result{}, summarize.AsAway(fmt.Errorf("%s: %s%s", u.Host, o.hide(summarize.Said(resp.Status)), o.complaint(resp, answer)))
 	case resp.StatusCode/100 != 2:
-		return Result{}, fmt.Errorf("%s: %s%s", u.Host, o.hide(said(resp.Status)), o.complaint(resp, answer))
+		return summarize.Result{}, fmt.Errorf("%s: %s%s", u.Host, o.hide(summarize.Said(resp.Status)), o.complaint(resp, answer))
 	case err != nil && ctx.Err() != nil:
-		return Result{}, &awayError{fmt.Errorf("%s: %w", u.Host, context.Cause(ctx))}
+		return summarize.Result{}, summarize.AsAway(fmt.Errorf("%s: %w", u.Host, context.Cause(ctx)))
 	case err != nil:
-		return Result{}, fmt.Errorf("%s: %w: %w", u.Host, ErrCut, err)
-	case len(answer) > maxAnswer:
-		return Result{}, fmt.Errorf("%s: the answer has more than %d bytes", u.Host, maxAnswer)
+		return summarize.Result{}, fmt.Errorf("%s: %w: %w", u.Host, summarize.ErrCut, err)
+	case len(answer) > summarize.MaxAnswer:
+		return summarize.Result{}, fmt.Errorf("%s: the answer has more than %d bytes", u.Host, summarize.MaxAnswer)
 	}
 	r, err := o.result(answer)
 	if err != nil {
-		return Result{}, fmt.Errorf("%s: %w", u.Host, err)
+		return summarize.Result{}, fmt.Errorf("%s: %w", u.Host, err)
 	}
 	return r, nil
 }
 
 // result is what stands in a completion.
-func (o OpenAI) result(answer []byte) (Result, error) {
+func (o Endpoint) result(answer []byte) (summarize.Result, error) {
 	var c completion
 	if err := json.Unmarshal(answer, &c); err != nil {
-		return Result{}, fmt.Errorf("the answer is no completion: %s", o.hide(said(string(answer))))
+		return summarize.Result{}, fmt.Errorf("the answer is no completion: %s", o.hide(summarize.Said(string(answer))))
 	}
 	if len(c.Choices) == 0 {
-		return Result{}, fmt.Errorf("%w: it has no choices", ErrEmpty)
+		return summarize.Result{}, fmt.Errorf("%w: it has no choices", summarize.ErrEmpty)
 	}
 	choice := c.Choices[0]
 	switch {
 	case choice.FinishReason == "length":
-		return Result{}, fmt.Errorf("%w: it has as many tokens as it may", ErrCut)
+		return summarize.Result{}, fmt.Errorf("%w: it has as many tokens as it may", summarize.ErrCut)
 	case choice.FinishReason == "content_filter" || choice.Message.Refusal != "":
-		return Result{}, fmt.Errorf("%w: %s", ErrRefused, o.hide(said(choice.FinishReason+" "+choice.Message.Refusal)))
+		return summarize.Result{}, fmt.Errorf("%w: %s", summarize.ErrRefused, o.hide(summarize.Said(choice.FinishReason+" "+choice.Message.Refusal)))
 	}
-	text, err := Check(schema.WithoutEscapes(choice.Message.Content))
+	text, err := summarize.Check(schema.WithoutEscapes(choice.Message.Content))
 	if err != nil {
-		return Result{}, err
+		return summarize.Result{}, err
 	}
 	if c.Model == "" {
 		c.Model = o.Model
 	}
-	return Result{Text: text, Model: o.hide(said(c.Model))}, nil
+	return summarize.Result{Text: text, Model: o.hide(summarize.Said(c.Model))}, nil
 }
 
 // endpoint is where the request goes. A base that is a host alone has /v1 in
 // between, as all of them have it.
-func (o OpenAI) endpoint() (*url.URL, error) {
+func (o Endpoint) endpoint() (*url.URL, error) {
 	u, err := url.Parse(o.BaseURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, errors.New("the endpoint's address is not of the form http://host:port/v1") // it may hold a key
@@ -156,7 +158,7 @@ func loopback(host string) bool {
 
 // client follows no redirect: the one that would be right gives the prompt and the
 // key to nobody else, and then the address can as well be set right.
-func (o OpenAI) client() *http.Client {
+func (o Endpoint) client() *http.Client {
 	c := http.Client{}
 	if o.Client != nil {
 		c = *o.Client
@@ -167,7 +169,7 @@ func (o OpenAI) client() *http.Client {
 
 // complaint is what an endpoint says of an error: the message in it, else its first
 // line; of a redirect, the host that it leads to.
-func (o OpenAI) complaint(resp *http.Response, body []byte) string {
+func (o Endpoint) complaint(resp *http.Response, body []byte) string {
 	text := string(body)
 	if u, err := resp.Location(); err == nil {
 		text = "it redirects to " + u.Host
@@ -183,14 +185,14 @@ func (o OpenAI) complaint(resp *http.Response, body []byte) string {
 			text = message.Message
 		}
 	}
-	if text = o.hide(said(text)); text == "" {
+	if text = o.hide(summarize.Said(text)); text == "" {
 		return ""
 	}
 	return ": " + text
 }
 
 // hide takes the key out of what somebody else says.
-func (o OpenAI) hide(s string) string {
+func (o Endpoint) hide(s string) string {
 	if o.Key == "" {
 		return s
 	}

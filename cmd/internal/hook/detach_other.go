@@ -1,8 +1,13 @@
 //go:build !unix
 
-package cli
+package hook
 
-import "os/exec"
+import (
+	"os"
+	"os/exec"
+)
 
 // detach leaves the command as it is: a child outlives its parent here.
 func detach(*exec.Cmd) {}
+
+func terminate(p *os.Process) error { return p.Kill() }

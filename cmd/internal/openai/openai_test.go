@@ -1,4 +1,4 @@
-package summarize
+package openai
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"cortext/cmd/internal/summarize"
 )
 
 const key = "sk-test-0123456789"
@@ -66,8 +68,8 @@ func TestOpenAIAsks(t *testing.T) {
 		}
 		says(" \x1b[1mIt was\x1b[0m done\x00.\u202e\r\n", "stop")(w, r)
 	})
-	r, err := OpenAI{BaseURL: base, Model: "small", Key: key}.Summarize(t.Context(), prompt, 500)
-	if err != nil || r != (Result{Text: "It was done.", Model: "served"}) {
+	r, err := Endpoint{BaseURL: base, Model: "small", Key: key}.Summarize(t.Context(), prompt, 500)
+	if err != nil || r != (summarize.Result{Text: "It was done.", Model: "served"}) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	messages, _ := got["messages"].([]any)
@@ -96,23 +98,23 @@ func TestOpenAIAddress(t *testing.T) {
 		"https://h/v1beta/openai/":               "https://h/v1beta/openai/chat/completions",
 		"https://h/openai?api-version=1#nowhere": "https://h/openai/chat/completions?api-version=1",
 	} {
-		u, err := OpenAI{BaseURL: base}.endpoint()
+		u, err := Endpoint{BaseURL: base}.endpoint()
 		if err != nil || u.String() != want {
 			t.Errorf("%s: %v, %v; want %s", base, u, err, want)
 		}
 	}
-	for _, o := range []OpenAI{
+	for _, o := range []Endpoint{
 		{BaseURL: ""}, {BaseURL: "h/v1"}, {BaseURL: "localhost:11434"}, {BaseURL: "ftp://h/"}, {BaseURL: "http://"}, {BaseURL: "http://%zz" + key},
 		{BaseURL: "http://example.com", Key: key}, {BaseURL: "http://u:" + key + "@example.com"}, {BaseURL: "http://127.0.0.1.example.com", Key: key},
 		{BaseURL: "http://localhost.example.com/", Key: key}, {BaseURL: "http://10.0.0.1/", Key: key},
 	} {
 		// No name is looked up, no request made.
 		o.Client = &http.Client{Transport: refuse{t}}
-		if _, err := o.Summarize(t.Context(), "x", 1); err == nil || !Away(err) || strings.Contains(err.Error(), key) {
+		if _, err := o.Summarize(t.Context(), "x", 1); err == nil || !summarize.Away(err) || strings.Contains(err.Error(), key) {
 			t.Errorf("%q: %v", o.BaseURL, err)
 		}
 	}
-	for _, o := range []OpenAI{{BaseURL: "http://localhost/", Key: key}, {BaseURL: "http://[::1]:1", Key: key}, {BaseURL: "http://127.8.9.1", Key: key}, {BaseURL: "https://example.com", Key: key}, {BaseURL: "http://example.com"}} {
+	for _, o := range []Endpoint{{BaseURL: "http://localhost/", Key: key}, {BaseURL: "http://[::1]:1", Key: key}, {BaseURL: "http://127.8.9.1", Key: key}, {BaseURL: "https://example.com", Key: key}, {BaseURL: "http://example.com"}} {
 		if _, err := o.endpoint(); err != nil {
 			t.Errorf("%q: %v", o.BaseURL, err)
 		}
@@ -141,26 +143,26 @@ func TestOpenAIFails(t *testing.T) {
 		is     error
 		says   string
 	}{
-		{"a refusal", says("I'm sorry, but I can't help with that.", "stop"), ErrRefused, "I'm sorry"},
-		{"a refusal of its own kind", with(200, "", `{"choices":[{"message":{"content":null,"refusal":"no `+key+`"},"finish_reason":"stop"}]}`), ErrRefused, "no [key]"},
-		{"a filter", says("It was.", "content_filter"), ErrRefused, "content_filter"},
-		{"as long as it may be", says("It was done. And then", "length"), ErrCut, ""},
-		{"long, and by chance whole", says("It was done.", "length"), ErrCut, ""},
-		{"no end", says("It was done. And then", "stop"), ErrCut, "And then"},
-		{"nothing", says(" \n", "stop"), ErrEmpty, ""},
-		{"no content", with(200, "", `{"choices":[{"message":{"role":"assistant","content":null}}]}`), ErrEmpty, ""},
-		{"no choices", with(200, "", `{"choices":[]}`), ErrEmpty, "no choices"},
-		{"another object", with(200, "", `{}`), ErrEmpty, ""},
+		{"a refusal", says("I'm sorry, but I can't help with that.", "stop"), summarize.ErrRefused, "I'm sorry"},
+		{"a refusal of its own kind", with(200, "", `{"choices":[{"message":{"content":null,"refusal":"no `+key+`"},"finish_reason":"stop"}]}`), summarize.ErrRefused, "no [key]"},
+		{"a filter", says("It was.", "content_filter"), summarize.ErrRefused, "content_filter"},
+		{"as long as it may be", says("It was done. And then", "length"), summarize.ErrCut, ""},
+		{"long, and by chance whole", says("It was done.", "length"), summarize.ErrCut, ""},
+		{"no end", says("It was done. And then", "stop"), summarize.ErrCut, "And then"},
+		{"nothing", says(" \n", "stop"), summarize.ErrEmpty, ""},
+		{"no content", with(200, "", `{"choices":[{"message":{"role":"assistant","content":null}}]}`), summarize.ErrEmpty, ""},
+		{"no choices", with(200, "", `{"choices":[]}`), summarize.ErrEmpty, "no choices"},
+		{"another object", with(200, "", `{}`), summarize.ErrEmpty, ""},
 		{"not JSON", with(200, "", "<html>\n<p>"+key), nil, "no completion: <html>"},
 		{"half of it", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "500")
 			_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"It was done."`)
 			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
-		}, ErrCut, ""},
+		}, summarize.ErrCut, ""},
 		{"half of it, as if it were whole", with(200, "", `{"choices":[{"message":{"content":"It was done."`), nil, "no completion"},
 		{"no answer at all", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, nil, ""},
-		{"a huge answer", says(strings.Repeat("It was done. ", maxAnswer/10), "stop"), nil, "more than"},
+		{"a huge answer", says(strings.Repeat("It was done. ", summarize.MaxAnswer/10), "stop"), nil, "more than"},
 		{"no right", with(401, "", `{"error":{"message":"Incorrect API key provided: `+key+`.\nSee it.","type":"x"}}`), nil, "401 Unauthorized: Incorrect API key provided: [key]."},
 		{"too much", with(429, "", `{"error":"slow down"}`), nil, "429 Too Many Requests: slow down"},
 		{"broken", with(500, "", "\n \x1b[31mupstream failed\x1b[0m\x07\nat x.go"), nil, "500 Internal Server Error: upstream failed"},
@@ -172,8 +174,8 @@ func TestOpenAIFails(t *testing.T) {
 		{"a redirect to nowhere", with(302, "", ""), nil, "302 Found"},
 	} {
 		base, requests := endpoint(t, c.answer)
-		r, err := OpenAI{BaseURL: base + "?key=" + key, Key: key}.Summarize(t.Context(), "x", 500)
-		if err == nil || r != (Result{}) {
+		r, err := Endpoint{BaseURL: base + "?key=" + key, Key: key}.Summarize(t.Context(), "x", 500)
+		if err == nil || r != (summarize.Result{}) {
 			t.Errorf("%s: %+v, %v", c.name, r, err)
 			continue
 		}
@@ -190,7 +192,7 @@ func TestOpenAIFails(t *testing.T) {
 		if len(requests()) != 1 {
 			t.Errorf("%s: %d requests", c.name, len(requests()))
 		}
-		if away := c.name == "no right" || c.name == "no answer at all"; Away(err) != away {
+		if away := c.name == "no right" || c.name == "no answer at all"; summarize.Away(err) != away {
 			t.Errorf("%s: who asks again is told the same: %v; want %v", c.name, !away, away)
 		}
 	}
@@ -203,13 +205,13 @@ func TestOpenAIFails(t *testing.T) {
 func TestOpenAILong(t *testing.T) {
 	text := strings.TrimSpace(strings.Repeat("We decided to do it because it failed. ", 300))
 	base, _ := endpoint(t, says("<think>hm</think>"+text, "stop"))
-	r, err := OpenAI{BaseURL: base, Client: &http.Client{}}.Summarize(t.Context(), "x", 50)
+	r, err := Endpoint{BaseURL: base, Client: &http.Client{}}.Summarize(t.Context(), "x", 50)
 	if err != nil || r.Text != text {
 		t.Errorf("%d bytes, %v", len(r.Text), err)
 	}
 	base, _ = endpoint(t, with(200, "", `{"choices":[{"message":{"content":"It was done."}}]}`))
-	r, err = OpenAI{BaseURL: base, Model: "mine"}.Summarize(t.Context(), "x", 50)
-	if err != nil || r != (Result{Text: "It was done.", Model: "mine"}) {
+	r, err = Endpoint{BaseURL: base, Model: "mine"}.Summarize(t.Context(), "x", 50)
+	if err != nil || r != (summarize.Result{Text: "It was done.", Model: "mine"}) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -229,9 +231,9 @@ func TestOpenAITimeout(t *testing.T) {
 		})
 		late := errors.New("it takes too long")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, late)
-		_, err := OpenAI{BaseURL: base, Key: key}.Summarize(ctx, "x", 50)
+		_, err := Endpoint{BaseURL: base, Key: key}.Summarize(ctx, "x", 50)
 		cancel()
-		if u, _ := url.Parse(base); err == nil || !errors.Is(err, late) || err.Error() != u.Host+": it takes too long" || !Away(err) {
+		if u, _ := url.Parse(base); err == nil || !errors.Is(err, late) || err.Error() != u.Host+": it takes too long" || !summarize.Away(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 		<-begun

@@ -1,8 +1,9 @@
 //go:build unix
 
-package cli
+package hook
 
 import (
+	"os"
 	"os/exec"
 	"syscall"
 )
@@ -11,3 +12,5 @@ import (
 func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 }
+
+func terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }

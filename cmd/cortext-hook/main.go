@@ -1,0 +1,35 @@
+// Command cortext-hook is cortext hook as a small program, because agents wait for
+// their hooks: it starts without what only other commands need. What is no turn of an
+// agent that it knows it hands over to cortext, which is installed beside it.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/hook"
+	"cortext/inject"
+	"cortext/inject/claude"
+	"cortext/inject/gemini"
+)
+
+func main() {
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	home, _ := os.UserHomeDir()
+	agents := []inject.Agent{claude.Agent(), {Name: "opencode"}, gemini.Agent()}
+	if !filepath.IsAbs(home) { // cortext looks for another one, and gets all hooks
+		home = hook.Nowhere
+		for i, a := range agents {
+			agents[i] = inject.Agent{Name: a.Name}
+		}
+	}
+	hook.Program{
+		Name: "cortext-hook", In: os.Stdin, Out: os.Stdout, Agents: agents,
+		Machine: inject.Machine{Home: home, Getenv: os.Getenv},
+		Open:    flow.Open, Cortext: hook.Beside, Small: true,
+	}.Run(ctx, os.Args[1:])
+}

@@ -1,0 +1,72 @@
+package hook
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+
+	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/lifecycle"
+	"cortext/cmd/internal/workspace"
+)
+
+// InLifecycle reports whether a program of the workspace has called us: what happens
+// then starts no program again.
+func InLifecycle() bool { return os.Getenv("CORTEXT_EVENT") != "" }
+
+// LifecycleLater runs the workspace's programs in a process of its own: an agent
+// that waits for its hook does not wait for them.
+func (p Program) LifecycleLater(w *flow.Workspace) {
+	happened := w.TakeEvents()
+	if len(happened) == 0 || InLifecycle() || !p.allowed(w) {
+		return
+	}
+	args := []string{"happened", "--"}
+	for _, h := range happened {
+		words := eventWords(h)
+		args = append(args, words[:]...)
+	}
+	if err := p.Later(w, args...); err != nil {
+		p.Failed(w, "", "lifecycle", err)
+	}
+}
+
+// sumUpLater has old messages summed up, by a model, in a process of its own for each
+// conversation that has many.
+func (p Program) sumUpLater(w *flow.Workspace) {
+	for _, path := range w.Unsummed() {
+		if err := p.Later(w, "compact", "--apply", "--", path); err != nil {
+			p.Failed(w, "", "compact", err)
+		}
+	}
+}
+
+// Later starts a cortext command in a workspace, without a terminal, and does not wait.
+func (p Program) Later(w *flow.Workspace, args ...string) error {
+	program, err := p.Cortext()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(program, append([]string{"-C", w.Store.Root()}, args...)...)
+	detach(cmd)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return cmd.Process.Release()
+}
+
+// allowed reports whether the workspace's programs may run.
+func (p Program) allowed(w *flow.Workspace) bool {
+	yes, _, err := lifecycle.RegisterIn(workspace.StateDir(p.Machine)).Allows(w.Store.Root())
+	return yes && err == nil
+}
+
+// EventWords is how many words stand for an event on the command line of cortext
+// happened.
+const EventWords = 5
+
+// eventWords hands an event over on a command line, where each of its parts
+// may hold any character.
+func eventWords(h workspace.Event) [EventWords]string {
+	return [EventWords]string{h.Name, h.Path, h.MessageID, h.Role, strconv.Itoa(h.Count)}
+}

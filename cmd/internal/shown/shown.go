@@ -1,0 +1,66 @@
+// Package shown makes text from files fit for a terminal and for a log.
+package shown
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Text makes text from files fit for a terminal: control bytes, invalid UTF-8
+// and characters that change the direction of writing are shown as escapes.
+// Line breaks and tabs stay.
+func Text(s string) string {
+	clean := true
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if hidden(r, n) {
+			clean = false
+			break
+		}
+		i += n
+	}
+	if clean {
+		return s
+	}
+	var sb strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1, r < 0x20 && hidden(r, n), r == 0x7f:
+			fmt.Fprintf(&sb, `\x%02x`, s[i])
+		case hidden(r, n):
+			fmt.Fprintf(&sb, `\u%04x`, r)
+		default:
+			sb.WriteString(s[i : i+n])
+		}
+		i += n
+	}
+	return sb.String()
+}
+
+func hidden(r rune, size int) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r == utf8.RuneError && size == 1:
+		return true
+	case r == 0x200d || r == 0x200c: // joiners, part of emoji and of some scripts
+		return false
+	}
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == 0x2028 || r == 0x2029
+}
+
+// Line is Text without line breaks or tabs.
+func Line(s string) string {
+	return Text(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\t' || r == '\r' }), " "))
+}
+
+// Cut shortens a line to so many characters.
+func Cut(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
