@@ -1,6 +1,10 @@
 package store
 
-import "time"
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+)
 
 // A look is what the file system says of a file without opening it.
 type look struct {
@@ -21,4 +25,19 @@ const (
 // settled reports whether the file cannot change any more without another look.
 func (l look) settled() bool {
 	return time.Since(time.Unix(0, max(l.written, l.changed))) >= unsettled
+}
+
+// LookAt tells how a file on this machine looks without opening it; ok is false where it is
+// none, or was written just now, so that it may change without looking another way.
+func LookAt(file string) (text string, ok bool) {
+	l, ok := lookAt(file)
+	if !ok || l.kind != regularKind || !l.settled() {
+		return "", false
+	}
+	return fmt.Sprintf("%d %d %d %d", l.inode, l.size, l.written, l.changed), true
+}
+
+// lookAt looks at a file of the workspace; ok is false where there is none.
+func (s *Store) lookAt(name string) (l look, ok bool) {
+	return lookAt(filepath.Join(s.dir, filepath.FromSlash(name)))
 }

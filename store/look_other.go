@@ -4,12 +4,11 @@ package store
 
 import (
 	"os"
-	"path/filepath"
 )
 
-// lookAt looks at a file of the workspace; ok is false where there is none.
-func (s *Store) lookAt(name string) (l look, ok bool) {
-	info, err := os.Lstat(filepath.Join(s.dir, filepath.FromSlash(name)))
+// lookAt looks at a file; ok is false where there is none.
+func lookAt(name string) (l look, ok bool) {
+	info, err := os.Lstat(name)
 	if err != nil {
 		return l, false
 	}

@@ -3,15 +3,13 @@
 package store
 
 import (
-	"path/filepath"
-
 	"golang.org/x/sys/unix"
 )
 
-// lookAt looks at a file of the workspace; ok is false where there is none.
-func (s *Store) lookAt(name string) (l look, ok bool) {
+// lookAt looks at a file; ok is false where there is none.
+func lookAt(name string) (l look, ok bool) {
 	var st unix.Stat_t
-	if err := unix.Lstat(filepath.Join(s.dir, name), &st); err != nil {
+	if err := unix.Lstat(name, &st); err != nil {
 		return l, false
 	}
 	l = look{inode: uint64(st.Ino), size: st.Size, written: st.Mtim.Nano(), changed: st.Ctim.Nano()}

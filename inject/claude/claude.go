@@ -62,7 +62,7 @@ func sessions(m inject.Machine) ([]inject.Native, error) {
 		}
 		if err == nil {
 			n.Updated = lastWritten(file, info.ModTime())
-			n.Dir, err = heldIn(file)
+			n.Dir, err = m.ReadHead(file, func() (string, error) { return heldIn(file) })
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // deleted meanwhile
@@ -148,7 +148,11 @@ func detect(f io.Reader) bool {
 // (FACTS section 3). What starts with another name is none of ours.
 func subagents(path string) ([]inject.Subagent, error) {
 	dir := filepath.Join(strings.TrimSuffix(path, filepath.Ext(path)), "subagents")
-	entries, err := os.ReadDir(dir)
+	_, err := os.Lstat(dir) // most sessions have none: a look costs less than an open
+	var entries []fs.DirEntry
+	if err == nil {
+		entries, err = os.ReadDir(dir)
+	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // a transcript without an ending is no folder
 		return nil, nil
 	}

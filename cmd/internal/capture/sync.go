@@ -99,12 +99,14 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 	if o.Clones {
 		c.ws.KnowClones(ctx)
 	}
+	heads, machine := c.readHeads(), c.ws.Env.Machine
+	machine.Head = heads.of
 	known := sync.OnceValues(func() (map[string]bool, error) { return c.sources(o.Restore) }) // most often the folder tells
 	for _, agent := range c.ws.Env.Agents {
 		if agent.Sessions == nil || len(o.Agents) > 0 && !slices.Contains(o.Agents, agent.Name) {
 			continue
 		}
-		natives, err := agent.Sessions(c.ws.Env.Machine)
+		natives, err := agent.Sessions(machine)
 		if err != nil {
 			out.Errors = append(out.Errors, err)
 		}
@@ -131,6 +133,9 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 		if err := c.syncSessions(ctx, agent, ours, o, out); err != nil {
 			return out, err
 		}
+	}
+	if len(o.Agents) == 0 {
+		heads.write(c)
 	}
 	if err := c.settle(o.Restore); err != nil {
 		out.Errors = append(out.Errors, err)
