@@ -48,7 +48,7 @@ type knownSessions struct {
 	size  int            // of the file, as it was read
 	live  int            // bytes of the rows
 	fresh []byte         // rows that the file lacks
-	torn  bool           // it has a defect: what is appended would not be read
+	stale bool           // the file is to be written again: it has a defect, or what was removed
 }
 
 // find returns the row of a file that is still as it was.
@@ -56,8 +56,10 @@ func (x *knownSessions) find(s *Store, name string, now look) (row, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.load(s)
-	r, ok := x.rows[name]
-	return r, ok && r.look == now
+	if r, ok := x.rows[name]; ok && r.look == now {
+		return r, true
+	}
+	return row{}, false
 }
 
 // load reads the index once.
@@ -68,13 +70,13 @@ func (x *knownSessions) load(s *Store) {
 	x.read, x.rows = true, map[string]row{}
 	all, err := s.readWhole(indexFile)
 	rest, ok := bytes.CutPrefix(all, []byte(indexVersion))
-	if x.size, x.torn = len(all), err == nil && !ok; !ok {
+	if x.size, x.stale = len(all), err == nil && !ok; !ok {
 		return
 	}
 	for len(rest) > 0 {
 		name, r, ok := parseRow(rest)
 		if !ok {
-			x.torn = true
+			x.stale = true
 			return
 		}
 		x.live += r.size - x.rows[name].size
@@ -102,6 +104,15 @@ func (x *knownSessions) add(name string, at look, raw []byte, sess *schema.Sessi
 	x.fresh = append(x.fresh, b...)
 }
 
+// forget drops a conversation that is removed, from the file, too: its title is content.
+func (x *knownSessions) forget(s *Store, folder string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.load(s)
+	delete(x.rows, folder+"/"+sessionDir+"/"+sessionFile)
+	x.stale = x.size > 0
+}
+
 // prune drops the rows of conversations that are gone, if they are many.
 func (x *knownSessions) prune(folders []string) {
 	x.mu.Lock()
@@ -126,10 +137,10 @@ func (x *knownSessions) prune(folders []string) {
 func (x *knownSessions) save(s *Store) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if len(x.fresh) == 0 {
+	if len(x.fresh) == 0 && !x.stale {
 		return
 	}
-	if !x.torn && x.size > 0 && x.size+len(x.fresh) < 2*x.live+1<<16 {
+	if !x.stale && x.size > 0 && x.size+len(x.fresh) < 2*x.live+1<<16 {
 		_ = s.appendUnsynced(indexFile, x.fresh)
 	} else {
 		all := make([]byte, 0, len(indexVersion)+x.live)
@@ -139,7 +150,7 @@ func (x *knownSessions) save(s *Store) {
 		}
 		_ = s.replaceUnsynced(indexFile, all)
 	}
-	x.fresh = nil
+	x.fresh, x.stale = nil, false
 }
 
 // appendRow writes a row: its length, a checksum of the rest, and the rest.

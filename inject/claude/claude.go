@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
 	"cortext/inject"
 	"cortext/inject/claude/program"
@@ -61,7 +60,7 @@ func sessions(m inject.Machine) ([]inject.Native, error) {
 			continue
 		}
 		if err == nil {
-			n.Updated = lastWritten(file, info.ModTime())
+			n.Updated = info.ModTime()
 			n.Dir, err = m.ReadHead(file, func() (string, error) { return heldIn(file) })
 		}
 		if errors.Is(err, fs.ErrNotExist) {
@@ -74,20 +73,6 @@ func sessions(m inject.Machine) ([]inject.Native, error) {
 		list = append(list, n)
 	}
 	return list, errors.Join(errs...)
-}
-
-// lastWritten is when a session was written last, or one of its sub-agents.
-func lastWritten(file string, at time.Time) time.Time {
-	list, err := subagents(file)
-	if err != nil {
-		return at
-	}
-	for _, s := range list {
-		if info, err := os.Stat(s.Path); err == nil && info.ModTime().After(at) {
-			at = info.ModTime()
-		}
-	}
-	return at
 }
 
 // headBytes is how much of a transcript is looked at to learn where it was held:

@@ -45,8 +45,9 @@ type Capture struct {
 	warnings []string // see TakeWarnings
 	warned   int      // how often there was something to warn of
 
-	scan      *scan // what is known while many sessions are looked at
-	rootNoted bool  // see noteRoot
+	scan      *scan  // what is known while many sessions are looked at
+	rootNoted bool   // see noteRoot
+	heads     *heads // see readHeads
 }
 
 // New returns the capture of a workspace.

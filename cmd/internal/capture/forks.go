@@ -19,7 +19,7 @@ const headBytes = 1 << 20
 // or its last compaction (Claude Code 2.1.329). Of one that has segments, only what is
 // before them may be a fork's.
 func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, all []store.Entry, b *Binding) error {
-	roots := RootsOf(agent, transcript)
+	roots := c.rootsOf(agent, transcript)
 	if len(roots) == 0 {
 		return nil // nothing is in it yet
 	}
@@ -102,13 +102,12 @@ func (c *Capture) leaf(path string) (string, error) {
 }
 
 // RootsOf reads the beginning of a transcript for lines that follow no other.
-func RootsOf(agent inject.Agent, transcript string) []string {
+func RootsOf(agent inject.Agent, transcript string) ([]string, error) {
 	head, err := agent.Open(transcript, inject.Options{Head: headBytes})
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	defer head.Close()
-	return head.Roots
+	return head.Roots, head.Close()
 }
 
 // RootsOfSource are the lines that a fork of a session may begin with.
@@ -124,7 +123,7 @@ func (c *Capture) RootsOfSource(name, nativeID string) []string {
 	if !ok {
 		return nil
 	}
-	return RootsOf(agent, file)
+	return c.rootsOf(agent, file)
 }
 
 // maxCold is how many sessions that the cache does not know are looked at.
@@ -134,16 +133,18 @@ const maxCold = 200
 // line root may have been made from.
 func (c *Capture) warmBindings(agent inject.Agent, root string, all []store.Entry) {
 	looked := 0
+	defer c.writeHeads()
+	files, known := c.locate(agent), c.bindings(agent.Name)
 	for _, e := range all { // the last active first
 		for _, src := range e.Session.Sources {
-			if _, ok := c.cached(agent.Name, src.NativeID); ok || src.Agent != agent.Name || looked == maxCold {
+			if src.Agent != agent.Name || looked == maxCold || known[schema.PathElement(src.NativeID)+".json"] != nil {
 				continue
 			}
-			file, ok, _ := agent.Locate(c.ws.Env.Machine, src.NativeID)
+			file, ok := c.transcript(agent, files, src.NativeID)
 			if !ok {
 				continue
 			}
-			if looked++; !slices.Contains(RootsOf(agent, file), root) {
+			if looked++; !slices.Contains(c.rootsOf(agent, file), root) {
 				continue
 			}
 			if c.ws.Skipped(agent.Name, src.NativeID) {
@@ -218,32 +219,55 @@ func (c *Capture) mayBeFork(agent inject.Agent, root string) bool {
 	if c.scan == nil {
 		return true
 	}
-	known := c.scan.roots[agent.Name]
-	if known == nil {
-		all, err := c.scan.all()
-		if err != nil {
-			return true
-		}
-		known = map[string]bool{}
-		for _, b := range c.bindings(agent.Name) {
-			for _, root := range b.Roots {
-				known[root] = known[root] || len(b.Segments) > 0
-			}
-		}
-		for _, e := range all {
-			for _, src := range e.Session.Sources {
-				if _, ok := c.cached(agent.Name, src.NativeID); !ok && src.Agent == agent.Name {
-					for _, root := range c.RootsOfSource(agent.Name, src.NativeID) {
-						known[root] = true
-					}
-				}
-			}
-		}
-		c.scan.roots[agent.Name] = known
-	}
-	if known[root] {
+	known, err := c.rootsOfOurs(agent)
+	if err != nil || known[root] {
 		return true
 	}
 	known[root] = true // the next that begins so may be a fork of this one
 	return false
+}
+
+// rootsOfOurs are the lines that forks of our sessions may begin with.
+func (c *Capture) rootsOfOurs(agent inject.Agent) (map[string]bool, error) {
+	if known := c.scan.roots[agent.Name]; known != nil {
+		return known, nil
+	}
+	named, err := c.scan.named()
+	if err != nil {
+		return nil, err
+	}
+	known, files, bound := map[string]bool{}, c.locate(agent), map[string]bool{}
+	note := func(roots []string) {
+		for _, root := range roots {
+			known[root] = true
+		}
+	}
+	looked := map[string]bool{}
+	for id, file := range files {
+		row, ok := c.scan.scanned[agent.Name].At[file]
+		if note(row.Roots); ok && (row.Left || len(row.Roots) > 0) && lookAt(agent, file) == row.Look {
+			looked[schema.PathElement(id)+".json"] = true
+		}
+	}
+	for _, name := range c.ws.Store.ListCache("bindings/" + agent.Name) {
+		if looked[name] {
+			continue
+		}
+		if b, ok := c.cachedAt("bindings/" + agent.Name + "/" + name); ok {
+			if bound[name] = true; len(b.Segments) > 0 {
+				note(b.Roots)
+			}
+		}
+	}
+	for of := range named {
+		name := schema.PathElement(of.id) + ".json"
+		if of.agent != agent.Name || bound[name] || looked[name] {
+			continue
+		}
+		if file, ok := c.transcript(agent, files, of.id); ok {
+			note(c.rootsOf(agent, file))
+		}
+	}
+	c.scan.roots[agent.Name] = known
+	return known, nil
 }

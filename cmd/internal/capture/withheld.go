@@ -26,7 +26,7 @@ func (c *Capture) rootsOfSkipped(agent inject.Agent, nativeID string) []string {
 	if !ok {
 		return nil // nothing is in it yet
 	}
-	roots := RootsOf(agent, file)
+	roots := c.rootsOf(agent, file)
 	if len(roots) > 0 {
 		// A failure costs the next look time only.
 		_ = c.ws.Registry.Update(agent.Name, nativeID, func(s *registry.Session) { s.Roots = roots })
