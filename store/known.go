@@ -203,9 +203,6 @@ func parseRow(b []byte) (name string, r row, ok bool) {
 // known returns the row of a conversation whose session.json has not changed since it was
 // read. No file is opened.
 func (c *Conversation) known() (row, bool) {
-	if info, ok := c.s.lookAt(c.dir); !ok || info.kind != folderKind {
-		return row{}, false // what a link leads to is not ours
-	}
 	name := c.file(sessionFile)
 	now, ok := c.s.lookAt(name)
 	if !ok {

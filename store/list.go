@@ -174,6 +174,9 @@ func (e Entry) Unread() error { return explain(e.unread) }
 // healthy returns what Session does where session.json is whole and nothing was
 // appended since, else nil.
 func (c *Conversation) healthy(r row) *schema.Session {
+	if dir, ok := c.s.lookAt(c.dir); !ok || dir.kind != folderKind {
+		return nil // what a link leads to is not ours
+	}
 	at, isKnown := r.look, r.raw != nil
 	if !isKnown {
 		var err error

@@ -18,7 +18,7 @@ const headBytes = 1 << 20
 // fork repeats the lines of the session that it was made from, from its beginning
 // or its last compaction (Claude Code 2.1.329). Of one that has segments, only what is
 // before them may be a fork's.
-func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, all []store.Entry, b *Binding) error {
+func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, b *Binding) error {
 	roots := c.rootsOf(agent, transcript)
 	if len(roots) == 0 {
 		return nil // nothing is in it yet
@@ -28,7 +28,7 @@ func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, all
 	if path, ok := c.LaunchedWith(agent.Name, roots[0]); ok && !later {
 		return c.ContinueIn(agent, inject.Event{NativeID: nativeID, Transcript: transcript}, b, path)
 	}
-	if is, err := c.withheld(agent, nativeID, roots[0], transcript, all); err != nil {
+	if is, err := c.withheld(agent, nativeID, roots[0], transcript); err != nil {
 		return err
 	} else if is {
 		b.Segments = slices.Insert(b.Segments, 0, Segment{Removed: true})
@@ -38,7 +38,9 @@ func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, all
 	if later || !c.mayBeFork(agent, roots[0]) {
 		return nil
 	}
-	c.warmBindings(agent, roots[0], all)
+	if err := c.warmBindings(agent, roots[0]); err != nil {
+		return err
+	}
 	for _, s := range c.forkedFrom(agent, nativeID, roots[0], transcript) {
 		copied := Segment{Segment: registry.Segment{Path: s.Path, ID: s.ID, After: s.After, Fork: true, Kept: s.Kept}}
 		if len(b.Segments) > 0 {
@@ -131,7 +133,11 @@ const maxCold = 200
 
 // warmBindings lets the cache know the sessions that a fork which begins with the
 // line root may have been made from.
-func (c *Capture) warmBindings(agent inject.Agent, root string, all []store.Entry) {
+func (c *Capture) warmBindings(agent inject.Agent, root string) error {
+	all, err := c.entries()
+	if err != nil {
+		return err
+	}
 	looked := 0
 	defer c.writeHeads()
 	files, known := c.locate(agent), c.bindings(agent.Name)
@@ -154,6 +160,7 @@ func (c *Capture) warmBindings(agent inject.Agent, root string, all []store.Entr
 			}
 		}
 	}
+	return nil
 }
 
 // warmSkipped lets the cache know which conversation a skipped session went into before.

@@ -84,6 +84,14 @@ func (c *Capture) newScan(list func() ([]store.Entry, error)) *scan {
 	}
 }
 
+// entriesOf are at least the conversations that a native session is a source of.
+func (c *Capture) entriesOf(nativeID string) ([]store.Entry, error) {
+	if c.scan != nil {
+		return c.scan.all()
+	}
+	return c.ws.Store.ListAny(func(k store.Known) bool { return k.Has(nativeID) })
+}
+
 // entries are the conversations; while many sessions are looked at, those that
 // there were at first: what has come since is in the cache.
 func (c *Capture) entries() ([]store.Entry, error) {
@@ -113,7 +121,7 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 		c.ws.KnowClones(ctx)
 	}
 	c.scan = c.newScan(c.ws.Store.List)
-	defer func() { c.scan = nil }()
+	defer func() { c.scan = nil; c.writeHeads() }()
 	c.scan.inGit = sync.OnceValue(func() map[string]inBranch { return c.sourcesInGit(ctx) })
 	known := sync.OnceValues(func() (map[native]bool, error) { // most often the folder tells
 		named, err := c.scan.named()
@@ -158,7 +166,6 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 	if len(o.Agents) == 0 {
 		c.readHeads().prune()
 	}
-	c.writeHeads()
 	c.scan = nil
 	if err := c.settle(o.Restore); err != nil {
 		out.Errors = append(out.Errors, err)
