@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"cortext/schema"
 	"cortext/schema/jsonl"
@@ -58,8 +59,12 @@ func (s *Store) list(keep func(Known) bool) (list []Entry, whole bool, err error
 	entries := s.readEntries(folders, keep)
 	whole = !slices.ContainsFunc(damage, isUnreadable) && !slices.ContainsFunc(entries, func(e Entry) bool { return e.unread != nil })
 	entries = s.withWaiting(withoutTwins(entries))
+	at := make(map[string]time.Time, len(entries)) // parsed once
+	for _, e := range entries {
+		at[e.Path] = e.Session.LastActive.Time()
+	}
 	slices.SortFunc(entries, func(a, b Entry) int {
-		return cmp.Or(b.Session.LastActive.Time().Compare(a.Session.LastActive.Time()), strings.Compare(b.Path, a.Path))
+		return cmp.Or(at[b.Path].Compare(at[a.Path]), strings.Compare(b.Path, a.Path))
 	})
 	return entries, whole, nil
 }

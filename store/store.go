@@ -160,6 +160,10 @@ func newStore(r *folders.Root, dir string, opts Options) *Store {
 // Root returns the folder of the workspace, absolute.
 func (s *Store) Root() string { return s.dir }
 
+// Remember lets Close keep what was read for the next command, although nothing else was
+// written: of commands that capture.
+func (s *Store) Remember() { s.written.Store(true) }
+
 // Close releases the workspace. Conversations are closed by themselves.
 func (s *Store) Close() error {
 	if s.written.Load() { // reading leaves nothing behind

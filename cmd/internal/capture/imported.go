@@ -85,6 +85,7 @@ func (im *Importer) readImports() {
 // time only.
 func (im *Importer) Close() {
 	im.c.writeHeads()
+	im.c.ws.Store.Remember()
 	if !im.imports.changed || im.opts.Program == "" {
 		return
 	}

@@ -122,6 +122,7 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 	}
 	c.scan = c.newScan(c.ws.Store.List)
 	defer func() { c.scan = nil; c.writeHeads() }()
+	c.ws.Store.Remember()
 	c.scan.inGit = sync.OnceValue(func() map[string]inBranch { return c.sourcesInGit(ctx) })
 	known := sync.OnceValues(func() (map[native]bool, error) { // most often the folder tells
 		named, err := c.scan.named()
