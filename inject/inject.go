@@ -113,6 +113,18 @@ type Agent struct {
 type Machine struct {
 	Home   string // the user's home folder
 	Getenv func(string) string
+
+	// Head returns what read finds at the beginning of a file, and need not call it
+	// while the file stays as it is; nil: it is always called.
+	Head func(file string, read func() (string, error)) (string, error)
+}
+
+// ReadHead is Head, if there is one, else read.
+func (m Machine) ReadHead(file string, read func() (string, error)) (string, error) {
+	if m.Head == nil {
+		return read()
+	}
+	return m.Head(file, read)
 }
 
 // Options say how a transcript is read.

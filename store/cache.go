@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -48,6 +49,32 @@ func (s *Store) replaceUnsynced(name string, data []byte) error {
 	calls.NoSync = true
 	_, err := calls.Replace(s.root, name, data, fileMode(name), tmpDir)
 	return explain(err)
+}
+
+// readWhole reads a file of the cache, however long it is.
+func (s *Store) readWhole(name string) ([]byte, error) {
+	f, info, _, err := lines.Open(s.root, name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b := make([]byte, info.Size())
+	n, err := io.ReadFull(f, b)
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return b[:n], err
+}
+
+// appendUnsynced appends to a file that can be made again. What another process appends at
+// the same time stands before or behind it.
+func (s *Store) appendUnsynced(name string, data []byte) error {
+	f, _, _, err := lines.Open(s.root, name, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return explain(err)
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
 }
 
 // RemoveCache removes a file of the cache, if it is there.

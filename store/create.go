@@ -443,6 +443,7 @@ func (c *Conversation) Delete() error {
 // deleteFolder removes the folder of a conversation, and that of its day if it is empty
 // then.
 func (s *Store) deleteFolder(folder string) error {
+	s.known.forget(s, folder)
 	if err := s.root.RemoveAll(folder); err != nil {
 		return err
 	}

@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
-	"os"
-	"path"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"cortext/schema"
 	"cortext/schema/jsonl"
@@ -38,18 +37,34 @@ func (s *Store) List() ([]Entry, error) {
 
 // ListWhole is List, and reports whether it could look into every folder.
 func (s *Store) ListWhole() (list []Entry, whole bool, err error) {
+	return s.list(func(Known) bool { return true })
+}
+
+// ListAny is List of at least the conversations that keep wants. Of one that has not
+// changed since it was read, keep alone decides; the caller looks at all others.
+func (s *Store) ListAny(keep func(Known) bool) ([]Entry, error) {
+	if len(s.WaitingPaths()) > 0 { // what waits may belong to any
+		return s.List()
+	}
+	list, _, err := s.list(keep)
+	return list, err
+}
+
+func (s *Store) list(keep func(Known) bool) (list []Entry, whole bool, err error) {
 	folders, damage, err := s.folders()
 	if err != nil {
 		return nil, false, explain(err)
 	}
-	entries := make([]Entry, len(folders))
-	for from := 0; from < len(folders); {
-		from += s.readEntries(folders[from:], entries[from:])
-	}
+	s.known.prune(folders)
+	entries := s.readEntries(folders, keep)
 	whole = !slices.ContainsFunc(damage, isUnreadable) && !slices.ContainsFunc(entries, func(e Entry) bool { return e.unread != nil })
 	entries = s.withWaiting(withoutTwins(entries))
+	at := make(map[string]time.Time, len(entries)) // parsed once
+	for _, e := range entries {
+		at[e.Path] = e.Session.LastActive.Time()
+	}
 	slices.SortFunc(entries, func(a, b Entry) int {
-		return cmp.Or(b.Session.LastActive.Time().Compare(a.Session.LastActive.Time()), strings.Compare(b.Path, a.Path))
+		return cmp.Or(at[b.Path].Compare(at[a.Path]), strings.Compare(b.Path, a.Path))
 	})
 	return entries, whole, nil
 }
@@ -64,35 +79,42 @@ func (s *Store) Unlisted() ([]Damage, error) {
 	return damage, explain(err)
 }
 
-// maxOpenDays bounds the folders of days that are open at once.
-const maxOpenDays = 64
-
-// readEntries describes the conversations of the first days and returns how many.
-func (s *Store) readEntries(folders []string, entries []Entry) (n int) {
-	days := map[string]*os.Root{} // opened once: in a list of a thousand, walking paths is most of the time
-	for _, name := range folders {
-		day := path.Dir(name)
-		if _, ok := days[day]; !ok && len(days) == maxOpenDays {
-			break
-		} else if !ok {
-			var err error
-			if days[day], err = s.root.OpenRoot(day); err == nil {
-				defer days[day].Close()
-			}
+// readEntries describes the conversations that keep wants, and those that have an id of
+// one of them.
+func (s *Store) readEntries(folders []string, keep func(Known) bool) []Entry {
+	rows, entries := make([]row, len(folders)), make([]Entry, len(folders))
+	inParallel(len(folders), func(i int) {
+		c, ok := s.conversation(folders[i]), false
+		if rows[i], ok = c.known(); !ok || keep(rows[i].Known) {
+			entries[i] = s.entry(c, rows[i])
 		}
-		n++
+	})
+	wanted := map[string]bool{}
+	for _, e := range entries {
+		if e.Session != nil {
+			wanted[schema.IDKey(e.Session.ID)] = true
+		}
 	}
+	inParallel(len(folders), func(i int) {
+		if entries[i].Session == nil && wanted[schema.IDKey(string(rows[i].ID))] {
+			entries[i] = s.entry(s.conversation(folders[i]), rows[i])
+		}
+	})
+	return slices.DeleteFunc(entries, func(e Entry) bool { return e.Session == nil })
+}
+
+// inParallel calls f with each number below n.
+func inParallel(n int, f func(i int)) {
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
 			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
-				entries[i] = s.entry(days[path.Dir(folders[i])], folders[i])
+				f(int(i))
 			}
 		})
 	}
 	group.Wait()
-	return n
 }
 
 // folders returns the folders of the conversations, by name, and what stands
@@ -134,18 +156,16 @@ func (s *Store) foldersIn(top string) (folders []string, damage []Damage, err er
 	return folders, damage, nil
 }
 
-// entry describes the conversation in a folder; day is the folder above it, nil if
-// that could not be opened.
-func (s *Store) entry(day *os.Root, name string) Entry {
-	c := s.conversation(name)
-	if sess := c.healthy(day); sess != nil {
-		return Entry{Path: name, Session: sess}
+// entry describes a conversation, of which r is the row of the index, if it has one.
+func (s *Store) entry(c *Conversation, r row) Entry {
+	if sess := c.healthy(r); sess != nil {
+		return Entry{Path: c.path, Session: sess}
 	}
 	sess, damage, err := c.Session()
 	if err == nil {
-		return Entry{Path: name, Session: sess, Damage: damage}
+		return Entry{Path: c.path, Session: sess, Damage: damage}
 	}
-	e := Entry{Path: name, Session: c.fromName(), Damage: []Damage{c.unreadable(c.dir, err)}}
+	e := Entry{Path: c.path, Session: c.fromName(), Damage: []Damage{c.unreadable(c.dir, err)}}
 	if isUnreadable(e.Damage[0]) {
 		e.unread = err
 	}
@@ -158,27 +178,29 @@ func (e Entry) Unread() error { return explain(e.unread) }
 
 // healthy returns what Session does where session.json is whole and nothing was
 // appended since, else nil.
-func (c *Conversation) healthy(day *os.Root) *schema.Session {
-	if day == nil {
-		return nil
+func (c *Conversation) healthy(r row) *schema.Session {
+	if dir, ok := c.s.lookAt(c.dir); !ok || dir.kind != folderKind {
+		return nil // what a link leads to is not ours
 	}
-	dir, err := day.OpenRoot(path.Base(c.path) + "/" + sessionDir)
-	if err != nil {
-		return nil
+	at, isKnown := r.look, r.raw != nil
+	if !isKnown {
+		var err error
+		at, _ = c.s.lookAt(c.file(sessionFile))
+		if r.raw, err = c.s.readSession(c.file(sessionFile)); err != nil {
+			return nil
+		}
 	}
-	defer dir.Close()
-	raw, err := c.s.readSessionIn(dir, c.file(sessionFile))
-	if err != nil {
-		return nil
-	}
-	sess, err := schema.ParseSession(raw)
+	sess, err := schema.ParseSession(r.raw)
 	if err != nil || sess.Repair != nil {
 		return nil
 	}
-	if log, err := dir.Lstat(messagesFile); err != nil || log.Size() != sess.CountedBytes {
+	c.complete(sess)
+	if !isKnown {
+		c.s.known.add(c.file(sessionFile), at, r.raw, sess)
+	}
+	if log, ok := c.s.lookAt(c.file(messagesFile)); !ok || log.kind != regularKind || log.size != sess.CountedBytes {
 		return nil
 	}
-	c.complete(sess)
 	return sess
 }
 

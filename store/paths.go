@@ -113,6 +113,7 @@ func within(dir, name string) bool { return name == dir || strings.HasPrefix(nam
 // makeLocal makes a folder below .workspace/local, which a clone lacks, with the
 // file that keeps git from looking at it.
 func (s *Store) makeLocal(dir string) error {
+	s.written.Store(true)
 	made, err := s.makeDirs(dir)
 	if err != nil {
 		return fmt.Errorf("make %q: %w", dir, err)

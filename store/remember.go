@@ -2,7 +2,6 @@ package store
 
 import (
 	"io/fs"
-	"os"
 	"sync"
 	"time"
 )
@@ -77,23 +76,10 @@ func (s *Store) readSession(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.readAs(name, info, func() ([]byte, error) { return s.readRegular(name) })
-}
-
-// readSessionIn is readSession for a session.json in a folder that is open.
-func (s *Store) readSessionIn(dir *os.Root, name string) ([]byte, error) {
-	info, err := dir.Lstat(sessionFile)
-	if err != nil {
-		return nil, err
-	}
-	return s.readAs(name, info, func() ([]byte, error) { return readRegular(dir, sessionFile) })
-}
-
-func (s *Store) readAs(name string, info fs.FileInfo, read func() ([]byte, error)) ([]byte, error) {
 	if raw, ok := s.sessions.get(name, info); ok {
 		return raw, nil
 	}
-	raw, err := read()
+	raw, err := s.readRegular(name)
 	if err == nil {
 		s.sessions.put(name, info, raw)
 	}

@@ -71,7 +71,9 @@ type Store struct {
 	unsynced map[string]bool // folders; nil outside of a Batch
 
 	ignored  atomic.Bool // .workspace/local has its .gitignore
+	written  atomic.Bool // something was, below .workspace/local
 	sessions fileCache   // session.json as it was read
+	known    knownSessions
 	branch   logCache[branch]
 	calls    logCache[lookup]
 	newer    logCache[bool] // [newerInSamples]
@@ -158,5 +160,14 @@ func newStore(r *folders.Root, dir string, opts Options) *Store {
 // Root returns the folder of the workspace, absolute.
 func (s *Store) Root() string { return s.dir }
 
+// Remember lets Close keep what was read for the next command, although nothing else was
+// written: of commands that capture.
+func (s *Store) Remember() { s.written.Store(true) }
+
 // Close releases the workspace. Conversations are closed by themselves.
-func (s *Store) Close() error { return s.root.Close() }
+func (s *Store) Close() error {
+	if s.written.Load() { // reading leaves nothing behind
+		s.known.save(s)
+	}
+	return s.root.Close()
+}

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
 	"cortext/inject"
 	"cortext/inject/claude/program"
@@ -61,8 +60,8 @@ func sessions(m inject.Machine) ([]inject.Native, error) {
 			continue
 		}
 		if err == nil {
-			n.Updated = lastWritten(file, info.ModTime())
-			n.Dir, err = heldIn(file)
+			n.Updated = info.ModTime()
+			n.Dir, err = m.ReadHead(file, func() (string, error) { return heldIn(file) })
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // deleted meanwhile
@@ -74,20 +73,6 @@ func sessions(m inject.Machine) ([]inject.Native, error) {
 		list = append(list, n)
 	}
 	return list, errors.Join(errs...)
-}
-
-// lastWritten is when a session was written last, or one of its sub-agents.
-func lastWritten(file string, at time.Time) time.Time {
-	list, err := subagents(file)
-	if err != nil {
-		return at
-	}
-	for _, s := range list {
-		if info, err := os.Stat(s.Path); err == nil && info.ModTime().After(at) {
-			at = info.ModTime()
-		}
-	}
-	return at
 }
 
 // headBytes is how much of a transcript is looked at to learn where it was held:
@@ -148,7 +133,11 @@ func detect(f io.Reader) bool {
 // (FACTS section 3). What starts with another name is none of ours.
 func subagents(path string) ([]inject.Subagent, error) {
 	dir := filepath.Join(strings.TrimSuffix(path, filepath.Ext(path)), "subagents")
-	entries, err := os.ReadDir(dir)
+	_, err := os.Lstat(dir) // most sessions have none: a look costs less than an open
+	var entries []fs.DirEntry
+	if err == nil {
+		entries, err = os.ReadDir(dir)
+	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // a transcript without an ending is no folder
 		return nil, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"cortext/inject"
@@ -63,7 +64,7 @@ func Sessions(m inject.Machine) ([]inject.Native, error) {
 	var list []inject.Native
 	for _, id := range sortedKeys(byID) {
 		for _, s := range distinct(byID[id]) {
-			list = append(list, inject.Native{NativeID: id, Path: s.path, Dir: heldIn(s.path), Updated: s.info.ModTime()})
+			list = append(list, inject.Native{NativeID: id, Path: s.path, Dir: held(m, s.path), Updated: s.info.ModTime()})
 		}
 	}
 	return list, err
@@ -114,7 +115,7 @@ func files(m inject.Machine, end string, f func(session)) error {
 					continue
 				}
 				s := session{path: filepath.Join(dir, e.Name())}
-				if s.head, err = peek(s.path); err == nil {
+				if s.head, err = headOf(m, s.path); err == nil {
 					s.info, err = e.Info()
 				}
 				switch {
@@ -128,6 +129,25 @@ func files(m inject.Machine, end string, f func(session)) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// headOf is peek, or what it found before.
+func headOf(m inject.Machine, file string) (h head, err error) {
+	text, err := m.ReadHead(file, func() (string, error) {
+		h, err := peek(file)
+		return strings.Join([]string{h.id, h.kind, h.start, strconv.FormatBool(h.spoken)}, "\n"), err
+	})
+	parts := strings.Split(text, "\n")
+	if err != nil || len(parts) != 4 { // an id may hold anything
+		return peek(file)
+	}
+	return head{parts[0], parts[1], parts[2], parts[3] == "true"}, nil
+}
+
+// held is heldIn, or what it found before.
+func held(m inject.Machine, file string) string {
+	dir, _ := m.ReadHead(filepath.Join(filepath.Dir(filepath.Dir(file)), ".project_root"), func() (string, error) { return heldIn(file), nil })
+	return dir
 }
 
 // distinct leaves out the files whose messages all stand in those before them.

@@ -308,7 +308,7 @@ func (b *Binding) has(registered []registry.Segment) bool {
 // rebind finds the segments of a session again. What the cache had is kept where it
 // fits: cursors and checkpoints prove themselves.
 func (c *Capture) rebind(agent inject.Agent, nativeID, transcript string, old *Binding) (*Binding, error) {
-	all, err := c.entries()
+	all, err := c.entriesOf(nativeID)
 	if err != nil {
 		return nil, err
 	}
@@ -326,7 +326,7 @@ func (c *Capture) rebind(agent inject.Agent, nativeID, transcript string, old *B
 	}
 	b.Current = max(len(b.Segments)-1, 0)
 	if transcript != "" && !hasBeginning(b.Segments) {
-		if err := c.adoptFork(agent, nativeID, transcript, all, b); err != nil {
+		if err := c.adoptFork(agent, nativeID, transcript, b); err != nil {
 			return nil, err
 		}
 	}

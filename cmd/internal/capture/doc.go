@@ -45,9 +45,10 @@ type Capture struct {
 	warnings []string // see TakeWarnings
 	warned   int      // how often there was something to warn of
 
-	scan      *scan // what is known while many sessions are looked at
-	rootNoted bool  // see noteRoot
-	opened    begun // the transcript that is being imported
+	scan      *scan  // what is known while many sessions are looked at
+	rootNoted bool   // see noteRoot
+	heads     *heads // see readHeads
+	opened    begun  // the transcript that is being imported
 }
 
 // begun is a transcript with the lines in it that follow no other.

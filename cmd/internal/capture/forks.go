@@ -18,10 +18,10 @@ const headBytes = 1 << 20
 // fork repeats the lines of the session that it was made from, from its beginning
 // or its last compaction (Claude Code 2.1.329). Of one that has segments, only what is
 // before them may be a fork's.
-func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, all []store.Entry, b *Binding) error {
+func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, b *Binding) error {
 	roots := c.opened.roots
 	if c.opened.file != transcript {
-		roots = RootsOf(agent, transcript)
+		roots = c.rootsOf(agent, transcript)
 	}
 	if len(roots) == 0 {
 		return nil // nothing is in it yet
@@ -31,7 +31,7 @@ func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, all
 	if path, ok := c.LaunchedWith(agent.Name, roots[0]); ok && !later {
 		return c.ContinueIn(agent, inject.Event{NativeID: nativeID, Transcript: transcript}, b, path)
 	}
-	if is, err := c.withheld(agent, nativeID, roots[0], transcript, all); err != nil {
+	if is, err := c.withheld(agent, nativeID, roots[0], transcript); err != nil {
 		return err
 	} else if is {
 		b.Segments = slices.Insert(b.Segments, 0, Segment{Removed: true})
@@ -41,7 +41,9 @@ func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, all
 	if later || !c.mayBeFork(agent, roots[0]) {
 		return nil
 	}
-	c.warmBindings(agent, roots[0], all)
+	if err := c.warmBindings(agent, roots[0]); err != nil {
+		return err
+	}
 	for _, s := range c.forkedFrom(agent, nativeID, roots[0], transcript) {
 		copied := Segment{Segment: registry.Segment{Path: s.Path, ID: s.ID, After: s.After, Fork: true, Kept: s.Kept}}
 		if len(b.Segments) > 0 {
@@ -105,13 +107,12 @@ func (c *Capture) leaf(path string) (string, error) {
 }
 
 // RootsOf reads the beginning of a transcript for lines that follow no other.
-func RootsOf(agent inject.Agent, transcript string) []string {
+func RootsOf(agent inject.Agent, transcript string) ([]string, error) {
 	head, err := agent.Open(transcript, inject.Options{Head: headBytes})
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	defer head.Close()
-	return head.Roots
+	return head.Roots, head.Close()
 }
 
 // RootsOfSource are the lines that a fork of a session may begin with.
@@ -127,7 +128,7 @@ func (c *Capture) RootsOfSource(name, nativeID string) []string {
 	if !ok {
 		return nil
 	}
-	return RootsOf(agent, file)
+	return c.rootsOf(agent, file)
 }
 
 // maxCold is how many sessions that the cache does not know are looked at.
@@ -135,18 +136,24 @@ const maxCold = 200
 
 // warmBindings lets the cache know the sessions that a fork which begins with the
 // line root may have been made from.
-func (c *Capture) warmBindings(agent inject.Agent, root string, all []store.Entry) {
+func (c *Capture) warmBindings(agent inject.Agent, root string) error {
+	all, err := c.entries()
+	if err != nil {
+		return err
+	}
 	looked := 0
+	defer c.writeHeads()
+	files, known := c.locate(agent), c.bindings(agent.Name)
 	for _, e := range all { // the last active first
 		for _, src := range e.Session.Sources {
-			if _, ok := c.cached(agent.Name, src.NativeID); ok || src.Agent != agent.Name || looked == maxCold {
+			if src.Agent != agent.Name || looked == maxCold || known[schema.PathElement(src.NativeID)+".json"] != nil {
 				continue
 			}
-			file, ok, _ := agent.Locate(c.ws.Env.Machine, src.NativeID)
+			file, ok := c.transcript(agent, files, src.NativeID)
 			if !ok {
 				continue
 			}
-			if looked++; !slices.Contains(RootsOf(agent, file), root) {
+			if looked++; !slices.Contains(c.rootsOf(agent, file), root) {
 				continue
 			}
 			if c.ws.Skipped(agent.Name, src.NativeID) {
@@ -156,6 +163,7 @@ func (c *Capture) warmBindings(agent inject.Agent, root string, all []store.Entr
 			}
 		}
 	}
+	return nil
 }
 
 // warmSkipped lets the cache know which conversation a skipped session went into before.
@@ -221,32 +229,55 @@ func (c *Capture) mayBeFork(agent inject.Agent, root string) bool {
 	if c.scan == nil {
 		return true
 	}
-	known := c.scan.roots[agent.Name]
-	if known == nil {
-		all, err := c.scan.all()
-		if err != nil {
-			return true
-		}
-		known = map[string]bool{}
-		for _, b := range c.bindings(agent.Name) {
-			for _, root := range b.Roots {
-				known[root] = known[root] || len(b.Segments) > 0
-			}
-		}
-		for _, e := range all {
-			for _, src := range e.Session.Sources {
-				if _, ok := c.cached(agent.Name, src.NativeID); !ok && src.Agent == agent.Name {
-					for _, root := range c.RootsOfSource(agent.Name, src.NativeID) {
-						known[root] = true
-					}
-				}
-			}
-		}
-		c.scan.roots[agent.Name] = known
-	}
-	if known[root] {
+	known, err := c.rootsOfOurs(agent)
+	if err != nil || known[root] {
 		return true
 	}
 	known[root] = true // the next that begins so may be a fork of this one
 	return false
+}
+
+// rootsOfOurs are the lines that forks of our sessions may begin with.
+func (c *Capture) rootsOfOurs(agent inject.Agent) (map[string]bool, error) {
+	if known := c.scan.roots[agent.Name]; known != nil {
+		return known, nil
+	}
+	named, err := c.scan.named()
+	if err != nil {
+		return nil, err
+	}
+	known, files, bound := map[string]bool{}, c.locate(agent), map[string]bool{}
+	note := func(roots []string) {
+		for _, root := range roots {
+			known[root] = true
+		}
+	}
+	looked := map[string]bool{}
+	for id, file := range files {
+		row, ok := c.scan.scanned[agent.Name].At[file]
+		if note(row.Roots); ok && (row.Left || len(row.Roots) > 0) && lookAt(agent, file) == row.Look {
+			looked[schema.PathElement(id)+".json"] = true
+		}
+	}
+	for _, name := range c.ws.Store.ListCache("bindings/" + agent.Name) {
+		if looked[name] {
+			continue
+		}
+		if b, ok := c.cachedAt("bindings/" + agent.Name + "/" + name); ok {
+			if bound[name] = true; len(b.Segments) > 0 {
+				note(b.Roots)
+			}
+		}
+	}
+	for of := range named {
+		name := schema.PathElement(of.id) + ".json"
+		if of.agent != agent.Name || bound[name] || looked[name] {
+			continue
+		}
+		if file, ok := c.transcript(agent, files, of.id); ok {
+			note(c.rootsOf(agent, file))
+		}
+	}
+	c.scan.roots[agent.Name] = known
+	return known, nil
 }

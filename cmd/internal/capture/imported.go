@@ -4,11 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"cortext/cmd/internal/registry"
 	"cortext/inject"
@@ -43,7 +40,7 @@ func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (
 	if err != nil {
 		return nil, err
 	}
-	look := im.lookAt(agent, abs)
+	look := lookAt(agent, abs)
 	if was, err := im.unchanged(agent, abs, look); was != nil || err != nil {
 		return was, err
 	}
@@ -87,37 +84,14 @@ func (im *Importer) readImports() {
 // Close keeps what is known of the imports for the next one. A failure costs that one
 // time only.
 func (im *Importer) Close() {
+	im.c.writeHeads()
+	im.c.ws.Store.Remember()
 	if !im.imports.changed || im.opts.Program == "" {
 		return
 	}
 	if b, err := json.Marshal(im.imports); err == nil {
 		_ = im.c.ws.Store.WriteCache(importsName, b)
 	}
-}
-
-// lookAt tells how a transcript looks, with those of its sub-agents; "" if it is not a
-// file of its own.
-func (im *Importer) lookAt(agent inject.Agent, file string) string {
-	if agent.Transcripts != nil {
-		return "" // a store of many
-	}
-	subs, err := agent.Subagents(file)
-	if err != nil {
-		return ""
-	}
-	var b strings.Builder
-	for i := range len(subs) + 1 {
-		name := file
-		if i > 0 {
-			name = subs[i-1].Path
-		}
-		info, err := os.Lstat(name)
-		if err != nil || !info.Mode().IsRegular() {
-			return ""
-		}
-		fmt.Fprintf(&b, "%s %d %d\n", filepath.Base(name), info.Size(), info.ModTime().UnixNano())
-	}
-	return b.String()
 }
 
 // knownAs returns the agent of a transcript that has not changed since it was imported.
@@ -131,7 +105,7 @@ func (im *Importer) knownAs(file string) (agent inject.Agent, ok bool) {
 		return agent, false
 	}
 	agent, ok = im.c.ws.Agent(was.Result.Agent)
-	return agent, ok && im.lookAt(agent, abs) == was.Transcript
+	return agent, ok && lookAt(agent, abs) == was.Transcript
 }
 
 // unchanged returns what the last import of a transcript found, if there is nothing for

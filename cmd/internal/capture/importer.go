@@ -98,7 +98,7 @@ func (c *Capture) NewImporter(opts ImportOptions) (*Importer, error) {
 	im.know(all)
 	im.readImports()
 	if c.scan == nil { // so that each file does not read all conversations
-		c.scan = &scan{all: func() ([]store.Entry, error) { return all, nil }, seen: c.ws.Seen(), roots: map[string]map[string]bool{}, unwanted: map[string]unwanted{}}
+		c.scan = c.newScan(func() ([]store.Entry, error) { return all, nil })
 	}
 	return im, nil
 }

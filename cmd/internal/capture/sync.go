@@ -2,15 +2,12 @@ package capture
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
-	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -74,12 +71,36 @@ type Captured struct {
 // A scan is what is known while many sessions are looked at, so that it is not
 // found out for each of them again.
 type scan struct {
-	all   func() ([]store.Entry, error) // the conversations that there were
+	all   func() ([]store.Entry, error)     // the conversations that there were
+	named func() (map[native]string, error) // those of each session: see namedAmong
 	seen  string
 	roots map[string]map[string]bool // by agent: the lines that sessions of ours begin with
 	inGit func() map[string]inBranch
 
+	located map[string]located // by agent: all transcripts
+	scanned map[string]scanned // by agent: those that were looked at before
+
 	unwanted map[string]unwanted // by agent
+}
+
+func (c *Capture) newScan(list func() ([]store.Entry, error)) *scan {
+	all := sync.OnceValues(list)
+	return &scan{
+		all: all, seen: c.ws.Seen(), roots: map[string]map[string]bool{}, unwanted: map[string]unwanted{},
+		located: map[string]located{}, scanned: map[string]scanned{},
+		named: sync.OnceValues(func() (map[native]string, error) {
+			entries, err := all()
+			return namedAmong(entries), err
+		}),
+	}
+}
+
+// entriesOf are at least the conversations that a native session is a source of.
+func (c *Capture) entriesOf(nativeID string) ([]store.Entry, error) {
+	if c.scan != nil {
+		return c.scan.all()
+	}
+	return c.ws.Store.ListAny(func(k store.Known) bool { return k.Has(nativeID) })
 }
 
 // entries are the conversations; while many sessions are looked at, those that
@@ -110,12 +131,23 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 	if o.Clones {
 		c.ws.KnowClones(ctx)
 	}
-	known := sync.OnceValues(func() (map[string]bool, error) { return c.sources(o.Restore) }) // most often the folder tells
+	c.scan = c.newScan(c.ws.Store.List)
+	defer func() { c.scan = nil; c.writeHeads() }()
+	c.ws.Store.Remember()
+	c.scan.inGit = sync.OnceValue(func() map[string]inBranch { return c.sourcesInGit(ctx) })
+	known := sync.OnceValues(func() (map[native]bool, error) { // most often the folder tells
+		named, err := c.scan.named()
+		if err != nil {
+			return nil, err
+		}
+		return c.sources(named, o.Restore)
+	})
 	for _, agent := range c.ws.Env.Agents {
 		if agent.Sessions == nil || len(o.Agents) > 0 && !slices.Contains(o.Agents, agent.Name) {
 			continue
 		}
-		natives, err := agent.Sessions(c.ws.Env.Machine)
+		natives, err := c.sessions(agent)
+		c.scan.located[agent.Name] = locatedAmong(natives)
 		if err != nil {
 			out.Errors = append(out.Errors, err)
 		}
@@ -129,7 +161,7 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 			switch {
 			case err != nil:
 				return nil, err
-			case ids[agent.Name+"\n"+schema.PathElement(n.NativeID)]:
+			case ids[native{agent.Name, schema.PathElement(n.NativeID)}]:
 				ours = append(ours, n)
 			case at.mayContain(n):
 				out.Unsure = append(out.Unsure, n)
@@ -143,6 +175,10 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 			return out, err
 		}
 	}
+	if len(o.Agents) == 0 {
+		c.readHeads().prune()
+	}
+	c.scan = nil
 	if err := c.settle(o.Restore); err != nil {
 		out.Errors = append(out.Errors, err)
 	}
@@ -152,19 +188,13 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 	return out, nil
 }
 
-// sources are the sessions that the conversations were captured from, each as its
-// agent, a line end, and its id as a file is named after it. With restore they are also
-// those that were captured in a work tree which is gone with its conversations.
-func (c *Capture) sources(restore bool) (map[string]bool, error) {
-	all, err := c.ws.Store.List()
-	if err != nil {
-		return nil, err
-	}
-	ids := map[string]bool{}
-	for _, e := range all {
-		for _, src := range e.Session.Sources {
-			ids[src.Agent+"\n"+schema.PathElement(src.NativeID)] = true
-		}
+// sources are the sessions that conversations were captured from, by the names that files
+// get from their ids. With restore they are also those that were captured in a work tree
+// which is gone with its conversations.
+func (c *Capture) sources(named map[native]string, restore bool) (map[native]bool, error) {
+	ids := map[native]bool{}
+	for of := range named {
+		ids[native{of.agent, schema.PathElement(of.id)}] = true
 	}
 	for _, agent := range c.ws.Env.Agents {
 		if !restore {
@@ -172,7 +202,7 @@ func (c *Capture) sources(restore bool) (map[string]bool, error) {
 		}
 		if err := c.ws.Registry.Sessions(agent.Name, func(name string, s registry.Session) {
 			if len(s.In(c.ws.SamePlace)) > 0 {
-				ids[agent.Name+"\n"+name] = true
+				ids[native{agent.Name, name}] = true
 			}
 		}); err != nil {
 			return nil, err
@@ -186,17 +216,18 @@ func (c *Capture) sources(restore bool) (map[string]bool, error) {
 func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []inject.Native, o SyncOptions, out *SyncResult) error {
 	slices.SortStableFunc(list, func(a, b inject.Native) int { return a.Updated.Compare(b.Updated) })
 	seen := c.readScanned(agent.Name)
-	c.scan = &scan{all: sync.OnceValues(c.ws.Store.List), seen: c.ws.Seen(), roots: map[string]map[string]bool{}, unwanted: map[string]unwanted{}, inGit: sync.OnceValue(func() map[string]inBranch { return c.sourcesInGit(ctx) })}
-	defer func() { c.scan = nil }()
+	c.scan.scanned[agent.Name] = seen
 	for i, n := range list {
 		if err := ctx.Err(); err != nil {
-			c.writeScanned(agent.Name, seen)
+			c.writeScanned(agent, seen)
 			return err
 		}
 		if o.Progress != nil {
 			o.Progress(agent.Name, i, len(list))
 		}
-		if !o.Restore && seen.has(n, o) || !o.Until.IsZero() && n.Updated.After(o.Until) {
+		look := lookAt(agent, n.Path)
+		adopted := o.Adopt && seen.At[n.Path].Left
+		if !o.Restore && !adopted && !c.needsLook(agent, n, &seen, look) || !o.Until.IsZero() && lastWritten(agent, n).After(o.Until) {
 			continue
 		}
 		ours, err := c.syncSession(ctx, agent, n, o, out)
@@ -205,15 +236,15 @@ func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []i
 		}
 		if err != nil {
 			if ctx.Err() != nil {
-				c.writeScanned(agent.Name, seen)
+				c.writeScanned(agent, seen)
 				return ctx.Err()
 			}
 			out.Errors = append(out.Errors, err)
 			continue
 		}
-		seen.add(n, ours)
+		seen.add(agent, n, lookedOnce{Look: look, Left: !ours})
 	}
-	c.writeScanned(agent.Name, seen)
+	c.writeScanned(agent, seen)
 	return nil
 }
 
@@ -376,57 +407,4 @@ func (c *Capture) DiscoverAll(ctx context.Context, o SyncOptions) (*SyncResult, 
 		}
 	}
 	return out, nil
-}
-
-// scanned is what the cache knows of sessions that were looked at: when each was
-// updated last. A session that has not changed since needs no second look.
-type scanned struct {
-	Seen    string           `json:"seen"`    // the conversations that there were
-	Git     string           `json:"git"`     // what git had put into the work tree
-	Updated map[string]int64 `json:"updated"` // by the path of the transcript, in nanoseconds; some agents split a session over files
-	Left    map[string]bool  `json:"left"`    // by the path: it begins no conversation, who adopts looks again
-	All     bool             `json:"all"`     // ordinary sessions began conversations, too
-
-	stale bool // git may have replaced logs since
-}
-
-func scannedName(agent string) string { return fmt.Sprintf("scanned/%s.json", agent) }
-
-func (c *Capture) readScanned(agent string) scanned {
-	var l scanned
-	b, ok := c.ws.Store.ReadCache(scannedName(agent))
-	if !ok || json.Unmarshal(b, &l) != nil || l.Seen != c.ws.Seen() || l.All != c.all() || l.Updated == nil || l.Left == nil {
-		l = scanned{Updated: map[string]int64{}, Left: map[string]bool{}, All: c.all()}
-	}
-	now := git.State(c.ws.Store.Root())
-	l.stale, l.Git = l.Git != now, now
-	return l
-}
-
-// has reports whether a session needs no look. One that is ours needs one after git may
-// have replaced logs.
-func (l *scanned) has(n inject.Native, o SyncOptions) bool {
-	if n.Updated.IsZero() || l.Updated[n.Path] != n.Updated.UnixNano() {
-		return false
-	}
-	if l.Left[n.Path] {
-		return !o.Adopt
-	}
-	return !l.stale
-}
-
-func (l *scanned) add(n inject.Native, ours bool) {
-	l.Updated[n.Path] = n.Updated.UnixNano()
-	delete(l.Left, n.Path)
-	if !ours {
-		l.Left[n.Path] = true
-	}
-}
-
-// writeScanned remembers what was looked at. A failure costs the next look time only.
-func (c *Capture) writeScanned(agent string, l scanned) {
-	l.Seen = c.ws.Seen()
-	if b, err := json.Marshal(l); err == nil {
-		_ = c.ws.Store.WriteCache(scannedName(agent), b)
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"cortext/cmd/internal/registry"
 	"cortext/inject"
 	"cortext/schema"
-	"cortext/store"
 )
 
 // SkipSession leaves a session alone from now on, and what forks of it repeat of it.
@@ -26,7 +25,7 @@ func (c *Capture) rootsOfSkipped(agent inject.Agent, nativeID string) []string {
 	if !ok {
 		return nil // nothing is in it yet
 	}
-	roots := RootsOf(agent, file)
+	roots := c.rootsOf(agent, file)
 	if len(roots) > 0 {
 		// A failure costs the next look time only.
 		_ = c.ws.Registry.Update(agent.Name, nativeID, func(s *registry.Session) { s.Roots = roots })
@@ -37,7 +36,7 @@ func (c *Capture) rootsOfSkipped(agent inject.Agent, nativeID string) []string {
 // withheld reports whether a session whose transcript begins with the line root is a
 // fork of one that the user has removed, or does not want saved, and repeats what the
 // user does not want here.
-func (c *Capture) withheld(agent inject.Agent, nativeID, root, transcript string, all []store.Entry) (bool, error) {
+func (c *Capture) withheld(agent inject.Agent, nativeID, root, transcript string) (bool, error) {
 	known, err := c.ws.Registry.Session(agent.Name, nativeID)
 	if err != nil || known.Wanted {
 		return false, err
@@ -53,7 +52,7 @@ func (c *Capture) withheld(agent inject.Agent, nativeID, root, transcript string
 	if len(skipped) == 0 {
 		return false, nil
 	}
-	have, err := c.capturedWith(agent, root, all)
+	have, err := c.capturedWith(agent, root)
 	if err != nil {
 		return false, err
 	}
@@ -115,7 +114,11 @@ func (c *Capture) repeats(agent inject.Agent, transcript string, sessions []stri
 
 // capturedWith returns the ids of the messages in the conversations of the sessions that
 // begin with a line.
-func (c *Capture) capturedWith(agent inject.Agent, root string, all []store.Entry) (map[string]bool, error) {
+func (c *Capture) capturedWith(agent inject.Agent, root string) (map[string]bool, error) {
+	all, err := c.entries()
+	if err != nil {
+		return nil, err
+	}
 	have := map[string]bool{}
 	for _, e := range all {
 		if !slices.ContainsFunc(e.Session.Sources, func(src schema.Source) bool {
@@ -161,11 +164,7 @@ func (c *Capture) want(agent inject.Agent, t *inject.Transcript, transcript stri
 	if len(t.Roots) == 0 {
 		return nil
 	}
-	all, err := c.entries()
-	if err != nil {
-		return err
-	}
-	if is, err := c.withheld(agent, t.NativeID, t.Roots[0], transcript, all); err != nil || !is {
+	if is, err := c.withheld(agent, t.NativeID, t.Roots[0], transcript); err != nil || !is {
 		return err
 	}
 	return c.ws.Registry.Update(agent.Name, t.NativeID, func(s *registry.Session) { s.Wanted = true })

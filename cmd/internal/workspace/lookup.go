@@ -192,7 +192,7 @@ func (w *Workspace) KeepIDs() {
 		return
 	}
 	for _, e := range all {
-		if !e.Waiting && !w.hasSession(e.Path) {
+		if !e.Waiting && (e.Session.CountedBytes == 0 || len(e.Damage)+len(e.Twins) > 0) && !w.hasSession(e.Path) {
 			known.Bare = append(known.Bare, e.Path)
 		}
 		id := strings.ToLower(e.Session.ID)

@@ -109,7 +109,7 @@ func (w *Workspace) pauseOthers(path string) (paused []string, err error) {
 
 // Active lists the conversations that are active.
 func (w *Workspace) Active() ([]store.Entry, error) {
-	all, err := w.Store.List()
+	all, err := w.Store.ListAny(func(k store.Known) bool { return string(k.Status) == string(schema.Active) })
 	return slices.DeleteFunc(all, func(e store.Entry) bool { return e.Session.Status != schema.Active || unwritable(e) }), err
 }
 

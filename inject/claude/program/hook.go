@@ -85,14 +85,19 @@ func configDir(m inject.Machine) string {
 // Locate finds the transcript of a session, whichever project it belongs to; of
 // several, the one that was written last.
 func Locate(m inject.Machine, nativeID string) (file string, ok bool, err error) {
-	if nativeID == "" || strings.HasPrefix(nativeID, ".") {
+	if nativeID == "" || strings.HasPrefix(nativeID, ".") || strings.ContainsAny(nativeID, `/\`) {
 		return "", false, nil
 	}
-	files, err := filesIn(m, func(name string) bool { return name == nativeID+".jsonl" })
+	projects, err := inject.ReadFolder(projectsDir(m))
 	var newest os.FileInfo
-	for _, f := range files {
-		info, err := os.Stat(f)
-		if err == nil && info.Mode().IsRegular() && (newest == nil || info.ModTime().After(newest.ModTime())) {
+	for _, p := range projects {
+		f := filepath.Join(projectsDir(m), p.Name(), nativeID+".jsonl")
+		info, e := os.Stat(f)
+		if e != nil && !inject.IsAbsent(e) {
+			_, e := inject.ReadFolder(filepath.Dir(f))
+			err = errors.Join(err, e)
+		}
+		if e == nil && info.Mode().IsRegular() && (newest == nil || info.ModTime().After(newest.ModTime())) {
 			file, newest = f, info
 		}
 	}
@@ -104,21 +109,14 @@ func Locate(m inject.Machine, nativeID string) (file string, ok bool, err error)
 
 // Transcripts lists the transcripts of all projects. The error names the folders
 // that cannot be read; the list has what is in the others.
-func Transcripts(m inject.Machine) ([]string, error) {
-	return filesIn(m, func(name string) bool {
-		return strings.HasSuffix(name, ".jsonl") && !strings.HasPrefix(name, "agent-") // of a sub-agent, in old versions
-	})
-}
-
-// filesIn lists the files of all projects whose names match.
-func filesIn(m inject.Machine, match func(name string) bool) (files []string, err error) {
+func Transcripts(m inject.Machine) (files []string, err error) {
 	projects, err := inject.ReadFolder(projectsDir(m))
 	for _, p := range projects {
 		dir := filepath.Join(projectsDir(m), p.Name())
 		entries, e := inject.ReadFolder(dir)
 		err = errors.Join(err, e)
 		for _, f := range entries {
-			if match(f.Name()) {
+			if strings.HasSuffix(f.Name(), ".jsonl") && !strings.HasPrefix(f.Name(), "agent-") { // of a sub-agent, in old versions
 				files = append(files, filepath.Join(dir, f.Name()))
 			}
 		}

@@ -1,0 +1,23 @@
+//go:build unix
+
+package store
+
+import (
+	"golang.org/x/sys/unix"
+)
+
+// lookAt looks at a file; ok is false where there is none.
+func lookAt(name string) (l look, ok bool) {
+	var st unix.Stat_t
+	if err := unix.Lstat(name, &st); err != nil {
+		return l, false
+	}
+	l = look{inode: uint64(st.Ino), size: st.Size, written: st.Mtim.Nano(), changed: st.Ctim.Nano()}
+	switch uint32(st.Mode) & unix.S_IFMT {
+	case unix.S_IFDIR:
+		l.kind = folderKind
+	case unix.S_IFREG:
+		l.kind = regularKind
+	}
+	return l, true
+}
