@@ -59,7 +59,7 @@ func Discard(ctx context.Context, m inject.Machine, nativeID string) error {
 
 // onlyPayload reports whether a session has one message, and that is a payload.
 func onlyPayload(ctx context.Context, m inject.Machine, program string, v version, nativeID string) (bool, error) {
-	file, err := os.CreateTemp("", "cortext-export-") // through a pipe the export is cut (FACTS section 3)
+	file, err := os.CreateTemp("", "cortext-export-") // through a pipe it is cut: FACTS.md, "What is lost without a word"
 	if err != nil {
 		return false, err
 	}
