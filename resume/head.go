@@ -109,8 +109,8 @@ func (hd *head) commandText() string {
 	return ended(hd.reference + "\n\nARGUMENTS: " + hd.args)
 }
 
-// blockOpen and blockClose are the first and the last lines of the block (DESIGN,
-// section 4).
+// blockOpen and blockClose are the first and the last lines of the block. [Cut] knows
+// payloads by them, also those that are in transcripts already.
 const (
 	blockOpen  = "[RESUMED CONVERSATION]\nYou are continuing a previous conversation.\n\n"
 	blockClose = "\n[END RESUMED CONTEXT]\n"

@@ -13,7 +13,7 @@ import (
 // block without a history is none, since anyone may quote one.
 //
 // What an agent was given by a resume comes back in its transcript. It must not
-// be captured again (DESIGN, section 3, rule 3).
+// be captured again: each resume would add the history to itself.
 func Cut(text string) (before, after string, ok bool) {
 	for from := 0; ; {
 		i := strings.Index(text[from:], blockOpen)

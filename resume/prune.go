@@ -8,7 +8,7 @@ import (
 )
 
 // keptWhole is how many messages at the end keep the outputs of their calls as
-// they are (seed 001, "Pruned Tools").
+// they are: an agent is likely to need what was read last.
 const keptWhole = 6
 
 // The most that is kept of an output before these: so many lines and bytes at each end.

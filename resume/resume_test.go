@@ -111,7 +111,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestBlock holds the block to the words of the contract.
+// TestBlock holds the block to its words, which agents and users know it by.
 func TestBlock(t *testing.T) {
 	s, h, o := brainstorm()
 	s.Plan = nil

@@ -18,7 +18,7 @@ import (
 const summaryShare = 40
 
 // Where nothing else was said: the messages at the end that are not summed up, and
-// the most messages of a range and tokens of its summary (seed 002, 4.5).
+// the most messages of a range and tokens of its summary.
 const (
 	keptMessages  = 20 // if Options.Keep does not say
 	summedAtOnce  = 50

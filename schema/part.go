@@ -13,7 +13,7 @@ type Part struct {
 	Attachment *Attachment
 }
 
-// Parts takes m apart in the order of its blocks (FORMAT.md, "Messages"). What the blocks
+// Parts takes m apart in the order of its blocks (FORMAT.md, "messages.jsonl"). What the blocks
 // do not place follows them, and then the loose calls, which only their own lines tie to
 // m ([History.LooseCalls]). Blocks that do not fit the content place no text.
 func (m *Message) Parts(loose []string) (parts []Part) {

@@ -42,7 +42,7 @@ const (
 	System    Role = "system"
 )
 
-// A Message is a line of messages.jsonl (FORMAT.md, "Messages").
+// A Message is a line of messages.jsonl (FORMAT.md, "messages.jsonl").
 type Message struct {
 	ID           string       `json:"id"`
 	ParentID     string       `json:"parent_id"`
@@ -114,7 +114,7 @@ type Usage struct {
 }
 
 // A Tool is a line of tools.jsonl: one call with its input and, once there is
-// one, its outcome (FORMAT.md, "Tools").
+// one, its outcome (FORMAT.md, "tools.jsonl").
 type Tool struct {
 	ID          string       `json:"id"` // the call's
 	MessageID   string       `json:"message_id"`

@@ -16,7 +16,7 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// The names of a workspace (FORMAT.md, "Tree"), relative to it.
+// The names of a workspace (FORMAT.md, "Files"), relative to it.
 const (
 	workspaceDir     = ".workspace"
 	localDir         = workspaceDir + "/local"

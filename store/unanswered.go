@@ -4,7 +4,7 @@ import "bytes"
 
 // unanswered is what .session/.gitignore says until something is answered in a
 // conversation that a prompt began: a commit is not to hold a session.json that tells
-// nothing yet (FORMAT, section 2).
+// nothing yet (FORMAT.md, section 2).
 const unanswered = "# Written by cortext, which removes it with the first answer.\n*\n"
 
 const unansweredFile = ".gitignore"

@@ -179,7 +179,7 @@ func (c *content) user(r record) {
 }
 
 // assistant takes one line of an API message: a line holds one block, the usage
-// of the whole message is repeated on each (FACTS section 3).
+// of the whole message is repeated on each (FACTS.md, "Records of a transcript").
 func (c *content) assistant(r record) error {
 	for _, b := range blocks(rawjson.Get(r.Message, "content")) {
 		switch b.Type {

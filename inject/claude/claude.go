@@ -1,6 +1,6 @@
 // Package claude reads the transcripts of Claude Code: what a session's file
-// means is told in FACTS form beside each rule, as seen on versions 2.0 to
-// 2.1.329.
+// means is told beside each rule, and by heading in FACTS.md, as seen on versions
+// 2.0 to 2.1.329.
 package claude
 
 import (
@@ -130,7 +130,7 @@ func detect(f io.Reader) bool {
 }
 
 // subagents lists the files that lie in <transcript without .jsonl>/subagents/
-// (FACTS section 3). What starts with another name is none of ours.
+// (FACTS.md, "Sub-agents"). What starts with another name is none of ours.
 func subagents(path string) ([]inject.Subagent, error) {
 	dir := filepath.Join(strings.TrimSuffix(path, filepath.Ext(path)), "subagents")
 	_, err := os.Lstat(dir) // most sessions have none: a look costs less than an open

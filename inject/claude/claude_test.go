@@ -136,7 +136,7 @@ func TestDetect(t *testing.T) {
 }
 
 // TestRealTranscripts counts real transcripts a second time with encoding/json,
-// by the words of FACTS section 3, and compares.
+// by FACTS.md, "Records of a transcript", and compares.
 func TestRealTranscripts(t *testing.T) {
 	root := os.Getenv("CORTEXT_TRANSCRIPTS")
 	if root == "" {

@@ -8,7 +8,7 @@ import (
 )
 
 // hooks are the events that cortext listens to. Without a timeout of its own, in
-// seconds, a SessionEnd hook is cut off after about one (FACTS section 4).
+// seconds, a SessionEnd hook is cut off after about one (FACTS.md, "Hooks").
 var hooks = setup.Hooks{
 	Agent: Name, Events: []string{"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}, Timeout: 30,
 	Earlier: []string{"cortext hook claude EVENT 2>/dev/null || true"},

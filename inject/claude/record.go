@@ -7,8 +7,8 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// A record is the envelope of a transcript line (FACTS: one JSON object a line
-// is one event; field names as Claude Code 2.0 to 2.1.329 wrote them).
+// A record is the envelope of a transcript line (FACTS.md, "Records of a
+// transcript").
 type record struct {
 	Type, Subtype               string
 	UUID, Parent, LogicalParent string
@@ -216,8 +216,7 @@ func isEmptyOutput(s string) bool {
 		s == "<bash-stdout></bash-stdout><bash-stderr></bash-stderr>"
 }
 
-// noise are the record types that add nothing to a history (FACTS section 3,
-// and what public transcripts hold).
+// noise are the record types that add nothing to a history (FACTS.md, "Noise").
 func isNoise(typ string) bool {
 	switch typ {
 	case "queue-operation", "atis-latch", "tools-used", "mode", "permission-mode",

@@ -102,7 +102,7 @@ func (s *spoken) addTyped(t string) {
 		if t = strings.TrimLeft(rest, "\n"); !ok {
 			t = ""
 		}
-	case strings.HasPrefix(trimmed, "<hook_context>"): // it holds no "<" (FACTS section 2)
+	case strings.HasPrefix(trimmed, "<hook_context>"): // it holds no "<" (FACTS.md, "Hooks")
 		_, rest, ok := strings.Cut(trimmed, "</hook_context>")
 		if t = strings.TrimLeft(rest, "\n"); !ok {
 			t = ""

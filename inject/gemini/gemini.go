@@ -1,7 +1,7 @@
 // Package gemini reads the sessions of the Gemini CLI: the JSONL of version
 // 0.61.0, the one-document files of older versions, and the checkpoints of
-// /chat save. What a record means is told beside each rule, in the words of
-// FACTS or of the program's source.
+// /chat save. What a record means is told beside each rule, and by heading
+// in FACTS.md.
 package gemini
 
 import (

@@ -301,7 +301,7 @@ func TestOrphans(t *testing.T) {
 }
 
 // TestRealTranscripts reads real transcripts a second time with encoding/json, by
-// the words of FACTS section 3, and compares.
+// FACTS.md, "Records of a transcript", and compares.
 func TestRealTranscripts(t *testing.T) {
 	root := os.Getenv("CORTEXT_TRANSCRIPTS")
 	if root == "" {

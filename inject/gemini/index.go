@@ -26,7 +26,7 @@ type ref struct {
 }
 
 // A unit is a message with the lines that it stands on: the program writes one
-// again when it knows more of it (FACTS section 3). Each message of the file has
+// again when it knows more of it (FACTS.md, "Ids and order"). Each message of the file has
 // one, since a rewind may lead to any.
 type unit struct {
 	kind  unitKind

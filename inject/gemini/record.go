@@ -5,7 +5,7 @@ import (
 )
 
 // A record is a line of a session's file, or a message of a document: a header, a
-// message, or a change of what was before (FACTS section 3).
+// message, or a change of what was before (FACTS.md, "Records of a transcript").
 type record struct {
 	ID, Type, Role      string
 	Timestamp, Model    string

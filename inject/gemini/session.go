@@ -37,8 +37,8 @@ func (x *index) isOurs(r record, s spoken) bool {
 }
 
 // typed is the first text of a user's turn as it was typed. The line of a slash
-// command is what is shown of it, its content is the expansion (FACTS section 3);
-// what is shown of another turn may be a short form of it.
+// command is what is shown of it, its content is the expansion (FACTS.md, "Slash
+// commands"); what is shown of another turn may be a short form of it.
 func typed(r record, s spoken, strip func(string) (string, bool)) string {
 	if line, ok := commandLine(r, s, strip); ok {
 		return line
@@ -57,7 +57,7 @@ func typed(r record, s spoken, strip func(string) (string, bool)) string {
 }
 
 // asTyped is a text of a user's turn as it was typed: in a turn that names a file
-// the program puts a space before each other "@" (FACTS section 2), and it shows
+// the program puts a space before each other "@" (FACTS.md, "Slash commands"), and it shows
 // the turn as it was.
 func asTyped(r record, text string) string {
 	if line := shown(r.Display); line != text && blankless(line) == blankless(text) {

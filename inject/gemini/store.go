@@ -57,7 +57,7 @@ type head struct {
 //
 // Where files of one id hold messages, the first is the one that the session began
 // in (see [Locate]); another is listed as well if it holds messages that the ones
-// before it do not (FACTS section 5, the race of --resume with -i).
+// before it do not (--resume with -i: FACTS.md, "Taking a session up again").
 func Sessions(m inject.Machine) ([]inject.Native, error) {
 	byID := map[string][]session{}
 	err := files(m, "", func(s session) { byID[s.id] = append(byID[s.id], s) })

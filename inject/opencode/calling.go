@@ -2,8 +2,8 @@ package opencode
 
 // calling is the session that has a command of ours running as a tool call at this
 // moment, empty if there is none or it could be one of several: OpenCode writes a
-// call down before it runs it (FACTS section 4, "Self-identification without a
-// plugin").
+// call down before it runs it (FACTS.md, "Variables of the
+// environment").
 func calling(file string) string {
 	d, err := openDatabase(file)
 	if err != nil {

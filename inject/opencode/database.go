@@ -62,7 +62,8 @@ type database struct {
 }
 
 // openDatabase opens a database so that neither it nor a file beside it is changed
-// or made, as far as that can be: FACTS section 3, and https://sqlite.org/wal.html.
+// or made, as far as that can be: FACTS.md, "Where sessions are kept", and
+// https://sqlite.org/wal.html.
 func openDatabase(file string) (*database, error) {
 	size, err := inject.StatFile(file)
 	if err != nil {

@@ -133,9 +133,9 @@ func stateOf(files []string) int64 {
 	return h.value()
 }
 
-// readExport takes an export apart. One that is cut off, as through a pipe (FACTS
-// section 3), gives the messages that are whole, and of the last one the parts; as a
-// head, its id.
+// readExport takes an export apart. One that is cut off, as through a pipe (FACTS.md,
+// "What is lost without a word"), gives the messages that are whole, and of the last one
+// the parts; as a head, its id.
 func readExport(b []byte, head bool) *source {
 	top, cut := loose(begin(b))
 	src := &source{meta: parseMeta(top.value("info"))}

@@ -8,7 +8,7 @@ import (
 )
 
 // The JSON of messages and parts is the same in all three places; in a database
-// the ids stand in columns of their own (FACTS section 3).
+// the ids stand in columns of their own (FACTS.md, "Records of a transcript").
 
 // A row is a message with its parts, as they are kept.
 type row struct {

@@ -6,8 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
+	"strings"
 
 	"cortext/cmd/internal/workspace"
 )
@@ -51,10 +51,8 @@ func (a *app) linkPrograms() error {
 // staysThere reports whether a program can be linked to: go run removes what it built,
 // and Windows has no links that everybody may make.
 func staysThere(program string) bool {
-	return runtime.GOOS != "windows" && !builtByRun.MatchString(program)
+	return runtime.GOOS != "windows" && !strings.Contains(program, "/go-build")
 }
-
-var builtByRun = regexp.MustCompile(`/go-build\d+/`)
 
 // linkTo makes a link to a program, or removes it where there is no such program. What
 // is no link stays.

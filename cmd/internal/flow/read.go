@@ -265,7 +265,7 @@ func (w *Workspace) Resume(ctx context.Context, e store.Entry, o ResumeOptions) 
 }
 
 // importedChat reports whether a conversation is a chat because it was imported and began
-// with no command: it goes on without one (DESIGN, section 4).
+// with no command: it goes on without one, since none was ever typed.
 func importedChat(s *schema.Session) bool {
 	return s.ConversationType == "chat" && s.AgentConfig.Arguments == "" && s.Description != "" && !strings.HasPrefix(s.Description, "/workspace.")
 }

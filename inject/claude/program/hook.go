@@ -11,7 +11,7 @@ import (
 	"cortext/inject"
 )
 
-// Hook reads what Claude Code gives a hook on standard input (FACTS section 4, as
+// Hook reads what Claude Code gives a hook on standard input (FACTS.md, "Hooks", as
 // seen on 2.1.197 and 2.1.329). event is what the settings call the hook for.
 func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 	var in struct {
@@ -63,7 +63,7 @@ func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 }
 
 // ReplyLimit is what arrives whole: over 10,000 characters the program puts a
-// preview of 2 kB and the name of a file in its place (FACTS section 2). It counts
+// preview of 2 kB and the name of a file in its place (FACTS.md, "Hooks"). It counts
 // UTF-16 units, of which a text never has more than bytes.
 const ReplyLimit = 9_900
 

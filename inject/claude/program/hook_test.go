@@ -20,7 +20,7 @@ func machine(home string, env map[string]string) inject.Machine {
 	return inject.Machine{Home: home, Getenv: func(name string) string { return env[name] }}
 }
 
-// TestHook reads what Claude Code 2.1.329 was seen to give (FACTS section 4).
+// TestHook reads what Claude Code 2.1.329 was seen to give (FACTS.md, "Hooks").
 func TestHook(t *testing.T) {
 	const common = `"session_id":"s","transcript_path":"/h/s.jsonl","cwd":"/w/sub",`
 	base := inject.Event{NativeID: "s", Transcript: "/h/s.jsonl", Dir: "/w", Process: "4711"}

@@ -10,7 +10,7 @@ import (
 	"cortext/inject"
 )
 
-// config is what counts here of ~/.claude.json (FACTS section 0).
+// config is what counts here of ~/.claude.json (FACTS.md, "Sign-in and trust").
 type config struct {
 	HasCompletedOnboarding bool   `json:"hasCompletedOnboarding"`
 	PrimaryAPIKey          string `json:"primaryApiKey"`

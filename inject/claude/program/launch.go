@@ -18,7 +18,7 @@ import (
 // Launch plans the start of Claude Code on a payload. The payload is the only
 // turn of a native transcript in a temporary file; the program forks from it, so
 // that the file is only read, and nothing is sent to a model or expanded before
-// the user types (FACTS section 6, "Simplest way").
+// the user types (FACTS.md, "The road taken").
 func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	program, err := Ready(m, r)
 	if err != nil {
@@ -82,9 +82,9 @@ var (
 	resumeID         = version{2, 0, 0}   // --resume ID goes on in the file of that name
 )
 
-// slug is the name of a project's folder (FACTS section 3): the real path with
-// every UTF-16 unit that is no ASCII letter or digit as a hyphen, a long one cut
-// and told apart by a hash.
+// slug is the name of a project's folder (FACTS.md, "Where sessions are kept"): the real
+// path with every UTF-16 unit that is no ASCII letter or digit as a hyphen, a long one
+// cut and told apart by a hash.
 func slug(dir string) string {
 	dir = realPath(dir)
 	const most = 200
@@ -104,15 +104,16 @@ func slug(dir string) string {
 	return string(name[:most]) + "-" + strconv.FormatInt(max(int64(hash), -int64(hash)), 36)
 }
 
-// ownVariables are what the program gives its tools (FACTS section 4): started from
-// one of them, it would take itself for a part of the session above.
+// ownVariables are what the program gives its tools (FACTS.md, "Variables of the
+// environment"): started from one of them, it would take itself for a part of the
+// session above.
 var ownVariables = []string{
 	"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PID", "CLAUDE_CODE_ENTRYPOINT",
 	"CLAUDE_CODE_EXECPATH", "CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN",
 }
 
-// A line is one of a transcript. These members are what the program needs (FACTS
-// section 5).
+// A line is one of a transcript. These members are what the program needs
+// (FACTS.md, "Taking a session up again").
 type line struct {
 	Parent    *string  `json:"parentUuid"`
 	Sidechain bool     `json:"isSidechain"`

@@ -193,8 +193,9 @@ func TestNotClaude(t *testing.T) {
 	s.wantHurdle(t, "is not on this machine's PATH")
 }
 
-// formula is the name of a project's folder by FACTS section 3, computed another
-// way: the hash of Java's String.hashCode as one polynomial, in 32 bits.
+// formula is the name of a project's folder by FACTS.md, "Where sessions are kept",
+// computed another way: the hash of Java's String.hashCode as one polynomial, in 32
+// bits.
 func formula(path string) string {
 	units := utf16.Encode([]rune(path))
 	name := ""
@@ -244,8 +245,8 @@ func TestSlug(t *testing.T) {
 	}
 }
 
-// TestTranscript: a line that the program takes up (FACTS section 5), with the
-// payload as it is.
+// TestTranscript: a line that the program takes up (FACTS.md, "Taking a session up
+// again"), with the payload as it is.
 func TestTranscript(t *testing.T) {
 	for _, payload := range []string{"", "a\nb", "<&> \u2028 \x00 \"\\ 👍", strings.Repeat("~", 100_000)} {
 		r := inject.Request{Payload: payload, Dir: "/w", NativeID: "id", Time: "2025-11-22T10:00:00.000Z"}

@@ -110,7 +110,7 @@ func headOf(file string) []byte {
 
 // Discard removes what harms a session: an empty file that the program makes beside
 // the real one, with the same id, when it takes a session up. For the sake of that,
-// its next start in the project would delete both (FACTS section 3, "Data loss";
+// its next start in the project would delete both (FACTS.md, "What is lost without a word";
 // 0.61.0 does so after --session-file too). The program writes no more to it once
 // the hook SessionStart is called.
 //

@@ -16,7 +16,7 @@ const (
 )
 
 // argumentsAt stands where a command's arguments would, which the program puts
-// behind the text: its own placeholder would alter them (FACTS section 1).
+// behind the text: its own placeholder would alter them (FACTS.md, "Slash commands").
 const argumentsAt = "(what is typed after the command: it stands at the end of this text)"
 
 // Expansion is the text that the program puts in the place of /workspace.<name>,
@@ -55,8 +55,8 @@ func isCommand(line, command string) bool {
 }
 
 // unexpanded breaks up what the program would expand in a command's text: "!{",
-// "@{" and "{{args}}" get a backslash, since it has no way to quote them (FACTS
-// section 1).
+// "@{" and "{{args}}" get a backslash, since it has no way to quote them (FACTS.md,
+// "Slash commands").
 func unexpanded(text string) string {
 	return strings.NewReplacer("!{", `!\{`, "@{", `@\{`, "{{args}}", `{\{args}}`).Replace(text)
 }

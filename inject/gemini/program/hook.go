@@ -8,7 +8,7 @@ import (
 	"cortext/inject"
 )
 
-// Hook reads what Gemini CLI gives a hook on standard input (FACTS section 4, as
+// Hook reads what Gemini CLI gives a hook on standard input (FACTS.md, "Hooks", as
 // seen on 0.61.0). event is what the settings call the hook for.
 //
 // PreCompress is not listened to: it comes before every call of the model.
@@ -61,7 +61,7 @@ func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 }
 
 // ReplyLimit bounds the context that a hook adds. The program itself takes
-// 500 kB and more whole (FACTS section 2); so much the model surely heeds. "<" and
+// 500 kB and more whole (FACTS.md, "Hooks"); so much the model surely heeds. "<" and
 // ">" arrive as "&lt;" and "&gt;".
 const ReplyLimit = 32_000
 

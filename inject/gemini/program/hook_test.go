@@ -16,7 +16,7 @@ func machine(home string, env map[string]string) inject.Machine {
 	return inject.Machine{Home: home, Getenv: func(name string) string { return env[name] }}
 }
 
-// TestHook reads what Gemini CLI 0.61.0 was seen to give (FACTS section 4).
+// TestHook reads what Gemini CLI 0.61.0 was seen to give (FACTS.md, "Hooks").
 func TestHook(t *testing.T) {
 	const common = `"session_id":"s","transcript_path":"/h/s.jsonl","cwd":"/w","timestamp":"2025-11-22T10:00:00.000Z",`
 	base := inject.Event{NativeID: "s", Transcript: "/h/s.jsonl", Dir: "/w/top", Process: "4711"}

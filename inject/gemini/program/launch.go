@@ -17,8 +17,8 @@ import (
 
 // Launch plans the start of Gemini CLI on a payload. The payload is the only turn
 // of a session in a temporary file, which the program imports under an id of its
-// own; nothing is sent to a model or expanded before the user types (FACTS section
-// 2, "Simplest way"). [Launched] finds the id.
+// own; nothing is sent to a model or expanded before the user types (FACTS.md,
+// "The road taken"). [Launched] finds the id.
 func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	program, v, warnings, err := ready(m, r)
 	if err != nil {
@@ -83,7 +83,7 @@ var (
 
 // mostPrompt bounds the prompt of a headless launch, which is an argument: Linux
 // refuses one above 128 KiB. By standard input the program loses what does not
-// come at once (FACTS section 2).
+// come at once (FACTS.md, "What is lost without a word").
 const mostPrompt = 120_000
 
 // window is the program's limit in tokens as it estimates them: a quarter of the
@@ -166,9 +166,9 @@ func needsNode(program string) bool {
 	return bytes.HasPrefix(line, []byte("#!")) && bytes.Contains(line, []byte("node"))
 }
 
-// unset are the variables that the program gives its tools and hooks (FACTS
-// section 4): started from one of them, it would hide git's settings from itself
-// too.
+// unset are the variables that the program gives its tools and hooks (FACTS.md,
+// "Variables of the environment"): started from one of them, it would hide git's
+// settings from itself too.
 func unset(m inject.Machine) []string {
 	names := []string{"GEMINI_CLI", "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR", "GEMINI_CWD", "GEMINI_PLANS_DIR", "CLAUDE_PROJECT_DIR", "CORTEXT_PROCESS"}
 	if m.Getenv("GEMINI_CLI") != "" {

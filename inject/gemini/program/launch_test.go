@@ -239,8 +239,8 @@ func TestPackage(t *testing.T) {
 	}
 }
 
-// TestTranscript: a session that the program takes up (FACTS section 5), with the
-// payload as it is.
+// TestTranscript: a session that the program takes up (FACTS.md, "Taking a session up
+// again"), with the payload as it is.
 func TestTranscript(t *testing.T) {
 	for _, c := range []struct{ payload, text, shown string }{
 		{"", "", "[RESUMED CONVERSATION]"},

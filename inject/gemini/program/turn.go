@@ -10,8 +10,8 @@ import (
 )
 
 // Turn is the payload as the text of a user's turn. The program drops an imported
-// turn that begins with "/", "?" or a tag of its own (FACTS section 5): such a one
-// gets a line before it, and nothing else changes.
+// turn that begins with "/", "?" or a tag of its own (FACTS.md, "Taking a session up
+// again"): such a one gets a line before it, and nothing else changes.
 func Turn(payload string) string {
 	if !utf8.ValidString(payload) {
 		payload = string([]rune(payload)) // as JSON spells it
@@ -27,8 +27,8 @@ func Turn(payload string) string {
 }
 
 // Transcript spells the payload as a session of one user turn. These members are
-// what the program needs (FACTS section 5); it keeps the id of the turn, and shows
-// displayContent in the place of the text.
+// what the program needs (FACTS.md, "Taking a session up again"); it keeps the id of the
+// turn, and shows displayContent in the place of the text.
 func Transcript(r inject.Request) string {
 	type part struct {
 		Text string `json:"text"`

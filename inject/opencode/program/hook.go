@@ -8,7 +8,8 @@ import (
 )
 
 // SessionVariable holds the session's id in the tools of the program, where our
-// plugin is in it: the program itself gives none (FACTS section 4).
+// plugin is in it: the program itself gives none (FACTS.md, "Variables of the
+// environment").
 const SessionVariable = "OPENCODE_SESSION_ID"
 
 // Session is the id of the session that our plugin gives the program's tools.
@@ -65,7 +66,7 @@ func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 }
 
 // ReplyLimit is more than what cortext says of one command; the plugin hands over
-// 2 MB just as well (FACTS section 2), but a person has to scroll past it.
+// 2 MB just as well (FACTS.md, "Hooks"), but a person has to scroll past it.
 const ReplyLimit = 64_000
 
 // Reply is the text itself: the plugin puts it into the message of the command as a

@@ -15,8 +15,8 @@ const agentName = "OpenCode"
 
 // Launch plans the start of OpenCode on a payload. The payload is the only message
 // of a session that the program imports; it is then started on that session, and
-// nothing is sent to a model or expanded before the user types (FACTS section 2,
-// "Simplest way").
+// nothing is sent to a model or expanded before the user types (FACTS.md,
+// "The road taken").
 func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	program, err := Ready(m, r)
 	if err != nil {
@@ -69,7 +69,7 @@ func throughImport(l *inject.Launch, r inject.Request, v version, model string) 
 	l.Args = []string{"-s", l.NativeID}
 	if r.Headless {
 		// On standard input a text arrives as it is; as an argument it may be quoted
-		// (FACTS section 1).
+		// (FACTS.md, "Slash commands").
 		l.Args, l.Stdin = []string{"run", "-s", l.NativeID}, r.Prompt
 	}
 	return nil
@@ -86,7 +86,8 @@ func throughStdin(l *inject.Launch, r inject.Request) {
 }
 
 // throughFile is for versions that cannot import: on standard input the terminal
-// program cannot be used (FACTS section 2), on the command line there is no room.
+// program cannot be used (FACTS.md, "How much arrives by which road"), on the command
+// line there is no room.
 func throughFile(l *inject.Launch, r inject.Request, v version) error {
 	if !v.atLeast(promptFlag) {
 		return &inject.HurdleError{Agent: agentName, What: fmt.Sprintf("version %s cannot be started on a conversation", v),
@@ -101,7 +102,8 @@ func throughFile(l *inject.Launch, r inject.Request, v version) error {
 }
 
 // ownVariables are what the program, or the plugin of ours in it, gives its tools
-// (FACTS section 4): started from one of them, it is no part of the session above.
+// (FACTS.md, "Variables of the environment"): started from one of them, it is no part of
+// the session above.
 var ownVariables = []string{"OPENCODE", "OPENCODE_PID", "OPENCODE_CLIENT", SessionVariable}
 
 // find returns the program: CORTEXT_OPENCODE, else opencode on the PATH.

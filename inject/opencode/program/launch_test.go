@@ -199,8 +199,8 @@ func TestNotOpenCode(t *testing.T) {
 	s.wantHurdle(t, "is not on this machine's PATH")
 }
 
-// TestDocument: a session that opencode import takes (FACTS section 3), with the
-// payload as it is.
+// TestDocument: a session that opencode import takes (FACTS.md, "Taking a session up
+// again"), with the payload as it is.
 func TestDocument(t *testing.T) {
 	now, _ := time.Parse(time.RFC3339, at)
 	payloads := []string{"", "a\nb", "<&> \u2028 \x00 \"\\ 👍 !`x` @y $ARGUMENTS $& {{args}}\n/z", strings.Repeat("~", 100_000), "bad \xff\xfe\xed\xa0\x80 end"}

@@ -15,8 +15,8 @@ import (
 // (1.18.33).
 const nobody = "cortext"
 
-// The document that opencode import takes (FACTS section 3). It puts the folder
-// and project of the run in place of those in it.
+// The document that opencode import takes (FACTS.md, "Taking a session up again"). It
+// puts the folder and project of the run in place of those in it.
 type (
 	document struct {
 		Info     info      `json:"info"`

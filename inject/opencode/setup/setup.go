@@ -55,7 +55,7 @@ const typedMark = "<!-- cortext: typed: -->"
 
 // spell spells a command's file. Its first line and its last tell the reader of the
 // session what was typed: the program keeps of a command only what it expands to
-// (FACTS section 1).
+// (FACTS.md, "Slash commands").
 //
 // The managing commands have texts of their own here. Without the plugin nobody
 // carries them out but the model, which calls cortext with its bash tool; a text that

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	// A page of the repository has its name in capitals (FORMAT.md); names such as
+	// brainstorm.md are of files that users have. What follows may name headings.
+	citation = regexp.MustCompile(`([\w./-]*\b[A-Z]{2,}\.md)\b((?:, (?:section [0-9]+|"[^"]+"))*)`)
+	place    = regexp.MustCompile(`section ([0-9]+)|"([^"]+)"`)
+
+	// A link of a page to a file.
+	link = regexp.MustCompile(`\]\(([^):#]+)\)`)
+
+	// What is cited by another name than a file's is not there.
+	vague = regexp.MustCompile(`\bFACTS\b(?:[^.]|\.[^m]|$)|\b[A-Z]{2,},? sections? [0-9]|\bseed [0-9]|\bhouse/`)
+
+	// What a page can be cited by: a heading with its number, and what begins a
+	// paragraph in bold.
+	heading = regexp.MustCompile(`(?m)^(?:#+ (?:([0-9]+)\. )?(.+)|\*\*([^*]+?)\.?\*\*.*)$`)
+)
+
+// TestCitations: what a comment or a page cites is in the repository.
+func TestCitations(t *testing.T) {
+	const root = "../.."
+	pages := map[string][]string{} // by name, their paths from the root
+	texts := map[string][]string{} // what cites, by file
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		switch path, _ := filepath.Rel(root, file); {
+		case err != nil:
+			return err
+		case d.IsDir() && path != "." && (d.Name()[0] == '.' || d.Name() == "testdata"):
+			return fs.SkipDir
+		case d.IsDir():
+		case strings.HasSuffix(path, ".go"):
+			texts[path] = comments(t, file)
+		case slices.Contains([]string{".md", ".sh", ".js", ".json"}, filepath.Ext(path)):
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			texts[path] = []string{strings.ReplaceAll(string(text), `\"`, `"`)}
+			pages[d.Name()] = append(pages[d.Name()], path)
+		}
+		return nil
+	})
+	if err != nil || len(pages["FACTS.md"]) < 3 {
+		t.Fatalf("pages %v, %v", pages, err)
+	}
+	for path, list := range texts {
+		for _, text := range list {
+			for _, s := range vague.FindAllString(text, -1) {
+				t.Errorf("%s cites %q: name a page of the repository, or the reason itself", path, s)
+			}
+			for _, m := range link.FindAllStringSubmatch(text, -1) {
+				if _, err := os.Stat(filepath.Join(root, filepath.Dir(path), m[1])); err != nil && filepath.Ext(path) == ".md" {
+					t.Errorf("%s links to what is not there: %v", path, err)
+				}
+			}
+			for _, m := range citation.FindAllStringSubmatch(strings.Join(strings.Fields(text), " "), -1) {
+				page := resolve(root, path, m[1], pages[filepath.Base(m[1])])
+				if page == "" {
+					t.Errorf("%s cites %s: there is no such page, or it could be one of several", path, m[1])
+					continue
+				}
+				for _, p := range place.FindAllStringSubmatch(m[2], -1) {
+					if !slices.Contains(headings(t, page), p[1]+p[2]) {
+						t.Errorf("%s cites %s in %s: there is no such heading", path, p[0], page)
+					}
+				}
+			}
+		}
+	}
+}
+
+// comments are those of a Go file.
+func comments(t *testing.T, file string) (list []string) {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range f.Comments {
+		list = append(list, c.Text())
+	}
+	return list
+}
+
+// resolve finds the page that a file means: in its own folder or one above, else
+// the only one of that name.
+func resolve(root, from, name string, named []string) string {
+	for dir := filepath.Dir(from); ; dir = filepath.Dir(dir) {
+		page := filepath.Join(root, dir, name)
+		if _, err := os.Stat(page); err == nil {
+			return page
+		}
+		if dir == "." {
+			break
+		}
+	}
+	if len(named) == 1 && name == filepath.Base(name) {
+		return filepath.Join(root, named[0])
+	}
+	return ""
+}
+
+// headings are what a page can be cited by: numbers and words.
+func headings(t *testing.T, page string) (list []string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range heading.FindAllStringSubmatch(string(text), -1) {
+		list = append(list, m[1], m[2]+m[3])
+	}
+	return list
+}
