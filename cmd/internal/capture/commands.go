@@ -123,8 +123,9 @@ func (c *Capture) isBeginning(in *reading, b *Binding, cmd inject.Command) bool 
 	if err != nil {
 		return true
 	}
-	begun := s.AgentConfig
-	return begun.Command == cmd.Line() && (strings.TrimSpace(begun.Arguments) == cmd.Arguments || s.MessageCount == 0)
+	begun := s.AgentConfig // where session.json was made again from the logs, it may lack the arguments, or both
+	said := strings.TrimSpace(begun.Arguments)
+	return begun.Command == "" || begun.Command == cmd.Line() && (said == "" || said == cmd.Arguments || s.MessageCount == 0)
 }
 
 // passed is what followCommands asks of the messages of a transcript.
