@@ -330,10 +330,10 @@ func (c *Capture) rebind(agent inject.Agent, nativeID, transcript string, old *B
 			return nil, err
 		}
 	}
-	if len(b.Segments) > 0 || len(b.Roots) > 0 {
-		return b, c.Save(agent.Name, nativeID, b)
+	if len(b.Segments) == 0 && (len(b.Roots) == 0 || transcript != "" && c.opened.file == transcript) {
+		return b, nil // nothing is known yet, or it is saved with what is imported
 	}
-	return b, nil
+	return b, c.Save(agent.Name, nativeID, b)
 }
 
 // segmentsOf lists the segments of a native session: first the one that begins with
