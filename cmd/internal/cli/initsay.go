@@ -108,7 +108,7 @@ func (a *app) sayNext(dir string, o initOptions, changed bool) {
 		case err == nil || !chosen && !missing:
 		case missing:
 			way, _, _ := strings.Cut(hurdle.Way, ";") // what follows is for a launch
-			fmt.Fprintf(a.out, "%s: not on this machine: %s\n", hurdle.Agent, way)
+			fmt.Fprintf(a.out, "%s is not installed: %s\n", hurdle.Agent, way)
 		case hurdle != nil:
 			fmt.Fprintf(a.out, "%s: %s\n", visible(err.Error()), visible(hurdle.Way))
 		default:

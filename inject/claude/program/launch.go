@@ -166,7 +166,7 @@ func find(m inject.Machine) (string, error) {
 	}
 	if err != nil {
 		return "", &inject.HurdleError{Agent: "Claude Code", What: fmt.Sprintf("the program %q is not on this machine's PATH", name), Missing: true,
-			Way: "npm install -g @anthropic-ai/claude-code installs it, CORTEXT_CLAUDE names it where it is; cortext resume --print writes the payload for any agent"}
+			Way: "run npm install -g @anthropic-ai/claude-code, or set CORTEXT_CLAUDE to its path; cortext resume --print writes the payload for any agent"}
 	}
 	return program, nil
 }

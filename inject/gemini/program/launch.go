@@ -143,7 +143,7 @@ func find(m inject.Machine) (string, error) {
 	}
 	if err != nil {
 		return "", &inject.HurdleError{Agent: "Gemini CLI", What: fmt.Sprintf("the program %q is not on this machine's PATH", name), Missing: true,
-			Way: "npm install -g @google/gemini-cli installs it, CORTEXT_GEMINI names it where it is; cortext resume --print writes the payload for any agent"}
+			Way: "run npm install -g @google/gemini-cli, or set CORTEXT_GEMINI to its path; cortext resume --print writes the payload for any agent"}
 	}
 	if needsNode(program) {
 		if _, err := exec.LookPath("node"); err != nil {

@@ -118,7 +118,7 @@ func find(m inject.Machine) (string, error) {
 	}
 	if err != nil {
 		return "", &inject.HurdleError{Agent: agentName, What: fmt.Sprintf("the program %q is not on this machine's PATH", name), Missing: true,
-			Way: "npm install -g opencode-ai installs it, CORTEXT_OPENCODE names it where it is; cortext resume --print writes the payload for any agent"}
+			Way: "run npm install -g opencode-ai, or set CORTEXT_OPENCODE to its path; cortext resume --print writes the payload for any agent"}
 	}
 	return program, nil
 }
