@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/crc32"
+	"iter"
+	"maps"
+	"slices"
 	"sync"
 
 	"cortext/schema"
@@ -47,7 +50,7 @@ type knownSessions struct {
 	rows  map[string]row // by the path of session.json
 	size  int            // of the file, as it was read
 	live  int            // bytes of the rows
-	fresh []byte         // rows that the file lacks
+	fresh []string       // the names of rows that the file lacks
 	stale bool           // the file is to be written again: it has a defect, or what was removed
 }
 
@@ -95,13 +98,12 @@ func (x *knownSessions) add(name string, at look, raw []byte, sess *schema.Sessi
 		natives += src.NativeID + "\n"
 	}
 	r := row{look: at, Known: Known{[]byte(sess.ID), []byte(sess.Status), []byte(natives)}, raw: raw}
-	b := appendRow(nil, name, r)
-	r.size = len(b)
+	r.size = len(appendRow(nil, name, r))
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.live += r.size - x.rows[name].size
 	x.rows[name] = r
-	x.fresh = append(x.fresh, b...)
+	x.fresh = append(x.fresh, name)
 }
 
 // forget drops a conversation that is removed, from the file, too: its title is content.
@@ -132,25 +134,32 @@ func (x *knownSessions) prune(folders []string) {
 	x.rows = rows
 }
 
-// save writes what was read since, as part of a command that writes. A failure costs the
-// next list time only.
+// save writes what was read since, as part of a command that writes, but for what has
+// changed meanwhile or was removed by another. A failure costs the next list time only.
 func (x *knownSessions) save(s *Store) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.fresh) == 0 && !x.stale {
 		return
 	}
-	if !x.stale && x.size > 0 && x.size+len(x.fresh) < 2*x.live+1<<16 {
-		_ = s.appendUnsynced(indexFile, x.fresh)
+	rows := x.appendRows(s, nil, slices.Values(x.fresh))
+	if !x.stale && x.size > 0 && x.size+len(rows) < 2*x.live+1<<16 {
+		_ = s.appendUnsynced(indexFile, rows)
 	} else {
-		all := make([]byte, 0, len(indexVersion)+x.live)
-		all = append(all, indexVersion...)
-		for name, r := range x.rows {
-			all = appendRow(all, name, r)
-		}
-		_ = s.replaceUnsynced(indexFile, all)
+		_ = s.replaceUnsynced(indexFile, x.appendRows(s, []byte(indexVersion), maps.Keys(x.rows)))
 	}
 	x.fresh, x.stale = nil, false
+}
+
+// appendRows writes the rows of files that are still as they were.
+func (x *knownSessions) appendRows(s *Store, b []byte, names iter.Seq[string]) []byte {
+	for name := range names {
+		r, ok := x.rows[name]
+		if now, there := s.lookAt(name); ok && there && now == r.look {
+			b = appendRow(b, name, r)
+		}
+	}
+	return b
 }
 
 // appendRow writes a row: its length, a checksum of the rest, and the rest.
@@ -203,6 +212,9 @@ func parseRow(b []byte) (name string, r row, ok bool) {
 // known returns the row of a conversation whose session.json has not changed since it was
 // read. No file is opened.
 func (c *Conversation) known() (row, bool) {
+	if dir, ok := c.s.lookAt(c.dir); !ok || dir.kind != folderKind {
+		return row{}, false // what a link leads to is not ours
+	}
 	name := c.file(sessionFile)
 	now, ok := c.s.lookAt(name)
 	if !ok {
