@@ -344,6 +344,16 @@ func TestNewerBefore(t *testing.T) {
 	}
 }
 
+// A damaged line follows no message, whatever it names before the damage.
+func TestNewerBeforeDamaged(t *testing.T) {
+	newer, end := message(9), message(1)
+	log := string(schema.AppendMessage(nil, &newer)) + `{"id":"torn","parent_id":"` + newer.ID + `","timestamp":"20` + "\n"
+	got, err := newerBefore(strings.NewReader(log+string(schema.AppendMessage(nil, &end))), int64(len(log)), end.Timestamp, nil)
+	if !got || err != nil {
+		t.Errorf("%v, %v: a damaged line hides the newest message", got, err)
+	}
+}
+
 // TestTailReadsLittle: the last messages of a long conversation are had without
 // reading it.
 func TestTailReadsLittle(t *testing.T) {

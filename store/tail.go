@@ -368,8 +368,8 @@ func newerLeafIn(part []byte, last schema.Time, named map[string]bool) bool {
 	var newer []string
 	parents := map[string]bool{}
 	for line := range bytes.Lines(part) {
-		if line[0] != '{' || line[len(line)-1] != '\n' {
-			continue // cut
+		if line[0] != '{' || line[len(line)-1] != '\n' || rawjson.Valid(line) != nil {
+			continue // cut, or damaged
 		}
 		parents[rawjson.String(rawjson.Get(line, "parent_id"))] = true
 		if at := schema.Time(rawjson.String(rawjson.Get(line, "timestamp"))).Time(); !at.Before(last.Time()) && !at.IsZero() {

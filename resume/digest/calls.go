@@ -63,7 +63,7 @@ func leading(raw []byte) string {
 	}
 	// What ends within an escape is no string.
 	for end := endBytes; end > endBytes-len(`\u0000`); end-- {
-		if s := rawjson.String(append(slices.Clone(raw[:end]), '"')); s != "" {
+		if s, err := rawjson.Unquote(append(slices.Clone(raw[:end]), '"')); err == nil {
 			return strings.ToValidUTF8(s, "")
 		}
 	}

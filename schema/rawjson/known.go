@@ -7,7 +7,8 @@ import (
 
 // What follows reads JSON that is known to be valid, such as a record of package jsonl or
 // a value from [Members]. It checks nothing, which makes it several times as fast. Of
-// anything else it makes no sense, but it ends, and stays within the bytes it was given.
+// anything else it makes no sense, but it ends, and stays within the bytes it was given;
+// a value at which they are cut off is none.
 
 // Fields yields the members of an object that is known to be valid, in their order:
 // names without quotation marks, and values that are parts of the object. The bytes of a
@@ -30,7 +31,7 @@ func Fields(object []byte) iter.Seq2[[]byte, []byte] {
 			}
 			from := skipSpace(object, skipSpace(object, end)+1) // behind the colon
 			to := valueEnd(object, from)
-			if to <= from || !yield(name, object[from:to]) {
+			if to <= from || to == len(object) || !yield(name, object[from:to]) {
 				return
 			}
 			if i = skipSpace(object, to); i == len(object) || object[i] != ',' {
@@ -51,7 +52,7 @@ func Elements(array []byte) iter.Seq[[]byte] {
 		for i++; ; i++ {
 			from := skipSpace(array, i)
 			to := valueEnd(array, from)
-			if to <= from || !yield(array[from:to]) {
+			if to <= from || to == len(array) || !yield(array[from:to]) {
 				return
 			}
 			if i = skipSpace(array, to); i == len(array) || array[i] != ',' {
@@ -75,7 +76,7 @@ func Get(object []byte, name string) []byte {
 // String decodes a JSON string that is known to be valid, as [Unquote] does; anything else
 // is the empty string.
 func String(raw []byte) string {
-	if len(raw) < 2 || raw[0] != '"' {
+	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' || isEscaped(raw[1:len(raw)-1]) {
 		return ""
 	}
 	return decode(raw[1 : len(raw)-1])
@@ -122,12 +123,15 @@ func stringEnd(b []byte, i int) int {
 			return len(b)
 		}
 		end := from + n
-		escapes := 0
-		for end-escapes > from && b[end-1-escapes] == '\\' {
-			escapes++
-		}
-		if from = end + 1; escapes%2 == 0 {
+		escaped := isEscaped(b[from:end])
+		if from = end + 1; !escaped {
 			return from
 		}
 	}
+}
+
+// isEscaped reports whether the backslashes that b ends with escape what follows it.
+func isEscaped(b []byte) bool {
+	n := len(b) - len(bytes.TrimRight(b, `\`))
+	return n%2 == 1
 }

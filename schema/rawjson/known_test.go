@@ -58,3 +58,40 @@ func FuzzKnown(f *testing.F) {
 		}
 	})
 }
+
+// What is cut off somewhere has the members before that, and no part of another.
+func TestKnownTorn(t *testing.T) {
+	whole := []byte(`{"id":"ses_1","n":12345,"o":{"p":"q"},"l":[1,22,"th\\\""],"b":true}`)
+	want, err := Members(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := range whole {
+		i := 0
+		for name, value := range Fields(whole[:cut]) {
+			if string(name) != want[i].Name || !bytes.Equal(value, want[i].Value) {
+				t.Errorf("cut at %d: member %q is %q, want %q: %q", cut, name, value, want[i].Name, want[i].Value)
+			}
+			i++
+		}
+	}
+	array, text := []byte(`[12,"a",{"b":1},345]`), []byte(`"ses\\\"1\""`)
+	elements, err := Array(array)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := range array {
+		i := 0
+		for e := range Elements(array[:cut]) {
+			if !bytes.Equal(e, elements[i]) {
+				t.Errorf("cut at %d: element is %q, want %q", cut, e, elements[i])
+			}
+			i++
+		}
+	}
+	for cut := range text {
+		if s := String(text[:cut]); s != "" {
+			t.Errorf("%q reads %q, want nothing: it is cut off", text[:cut], s)
+		}
+	}
+}
