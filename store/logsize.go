@@ -42,13 +42,11 @@ func (s *Store) LookAt(name string) string {
 	var b strings.Builder
 	look := func(dir string) bool {
 		for _, log := range []string{messagesFile, toolsFile} {
-			info, err := s.root.Lstat(dir + "/" + log)
-			if err != nil && (log == messagesFile || !errors.Is(err, fs.ErrNotExist)) {
+			l, there := s.lookAt(dir + "/" + log)
+			if !there && log == messagesFile {
 				return false
 			}
-			if err == nil {
-				fmt.Fprintf(&b, "%d %d %d\n", inode(info), info.Size(), info.ModTime().UnixNano())
-			}
+			fmt.Fprintln(&b, l)
 		}
 		return true
 	}

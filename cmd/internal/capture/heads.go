@@ -29,7 +29,7 @@ type heads struct {
 func (c *Capture) readHeads() *heads {
 	if c.heads == nil {
 		c.heads = &heads{used: map[string]bool{}}
-		if b, ok := c.ws.Store.ReadCache(headsName); !ok || json.Unmarshal(b, &c.heads.known) != nil || c.heads.known == nil {
+		if !c.readCached(headsName, &c.heads.known) || c.heads.known == nil {
 			c.heads.known = map[string]head{}
 		}
 	}
@@ -62,14 +62,12 @@ func (h *heads) prune() {
 	}
 }
 
-// writeHeads keeps what was found. A failure costs the next look time only.
+// writeHeads keeps what was found.
 func (c *Capture) writeHeads() {
 	if c.heads == nil || !c.heads.changed {
 		return
 	}
-	if b, err := json.Marshal(c.heads.known); err == nil {
-		_ = c.ws.Store.WriteCache(headsName, b)
-	}
+	c.writeCached(headsName, c.heads.known)
 	c.heads.changed = false
 }
 

@@ -2,7 +2,6 @@ package capture
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -17,8 +16,7 @@ const importsName = "imports.json"
 
 // imports are the transcripts that were imported, by their absolute paths, so that an
 // import of what has not changed looks at its files and opens none. A file counts as
-// unchanged if its length and the time of its last change are what they were; a log must
-// also be the same file, since git replaces files.
+// unchanged if it is the same one, of the same length, and nothing changed it since.
 type imports struct {
 	Program string                `json:"program"` // that imported them: another may find more in them
 	Files   map[string]importedAs `json:"files"`
@@ -75,23 +73,19 @@ func beginnings(t *inject.Transcript) (froms []string) {
 
 // readImports reads what the cache knows of earlier imports by the same program.
 func (im *Importer) readImports() {
-	b, ok := im.c.ws.Store.ReadCache(importsName)
-	if !ok || im.opts.Program == "" || json.Unmarshal(b, &im.imports) != nil || im.imports.Program != im.opts.Program || im.imports.Files == nil {
+	if im.opts.Program == "" || !im.c.readCached(importsName, &im.imports) || im.imports.Program != im.opts.Program || im.imports.Files == nil {
 		im.imports = imports{Program: im.opts.Program, Files: map[string]importedAs{}}
 	}
 }
 
-// Close keeps what is known of the imports for the next one. A failure costs that one
-// time only.
+// Close keeps what is known of the imports for the next one.
 func (im *Importer) Close() {
 	im.c.writeHeads()
 	im.c.ws.Store.Remember()
 	if !im.imports.changed || im.opts.Program == "" {
 		return
 	}
-	if b, err := json.Marshal(im.imports); err == nil {
-		_ = im.c.ws.Store.WriteCache(importsName, b)
-	}
+	im.c.writeCached(importsName, im.imports)
 }
 
 // knownAs returns the agent of a transcript that has not changed since it was imported.

@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,8 +41,7 @@ func scannedName(agent string) string { return fmt.Sprintf("scanned/%s.json", ag
 
 func (c *Capture) readScanned(agent string) scanned {
 	var l scanned
-	b, ok := c.ws.Store.ReadCache(scannedName(agent))
-	if !ok || json.Unmarshal(b, &l) != nil || l.At == nil || l.All != c.all() {
+	if !c.readCached(scannedName(agent), &l) || l.At == nil || l.All != c.all() {
 		l = scanned{At: map[string]lookedOnce{}, All: c.all()}
 	}
 	now := git.State(c.ws.Store.Root())
@@ -97,7 +95,7 @@ func (l *scanned) add(agent inject.Agent, n inject.Native, now lookedOnce) {
 	l.fresh = append(l.fresh, n)
 }
 
-// writeScanned remembers what was looked at. A failure costs the next look time only.
+// writeScanned remembers what was looked at.
 func (c *Capture) writeScanned(agent inject.Agent, l scanned) {
 	if len(l.fresh) == 0 && !l.moved && !l.stale {
 		return
@@ -116,9 +114,7 @@ func (c *Capture) writeScanned(agent inject.Agent, l scanned) {
 		l.At[n.Path] = row
 	}
 	l.Seen = c.ws.Seen()
-	if b, err := json.Marshal(l); err == nil {
-		_ = c.ws.Store.WriteCache(scannedName(agent.Name), b)
-	}
+	c.writeCached(scannedName(agent.Name), l)
 }
 
 // lookAt tells how a transcript looks, with those of its sub-agents; "" if it is not a file
