@@ -78,7 +78,7 @@ func (c *Capture) followCommands(t *inject.Transcript, b *Binding, in *reading, 
 		switch {
 		case in.segments[at].Removed && was.unknown,
 			captured && (into == "" || into == in.segments[at].Path),
-			in.o.Prompted && was.lastPrompt == cmd.Message,
+			in.o.Prompted && was.lastPrompt == cmd.Message && !was.answered,
 			!captured && !cmd.Begins() && b.Hooked: // the hook took up none, and had its reasons
 			continue
 		case captured: // by a capture that was killed before it noted the segment
@@ -140,6 +140,7 @@ func (c *Capture) isBeginning(in *reading, b *Binding, cmd inject.Command) bool 
 type passed struct {
 	captured   map[string]string // by id, into which conversation; empty: before this reading
 	lastPrompt string
+	answered   bool // it is
 	unknown    bool // what was captured before: the transcript was written again
 }
 
@@ -167,7 +168,9 @@ func passedBy(t *inject.Transcript, in *reading, again bool) (*passed, error) {
 				break
 			}
 			if m.Role == schema.User {
-				p.lastPrompt = m.ID
+				p.lastPrompt, p.answered = m.ID, false
+			} else {
+				p.answered = true
 			}
 			if before = append(before, m.ID); m.ID == in.reached {
 				reached = true
