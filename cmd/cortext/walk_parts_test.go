@@ -63,3 +63,18 @@ func (w *world) anotherCommand(*workTree) {
 		w.speak(next, said)
 	}
 }
+
+// uncertain notes that the user asked for a conversation of which some session was
+// skipped or removed: whether that asks for the session, too, is nobody's business
+// here.
+func (w *world) uncertain(c *chat) {
+	for _, n := range c.natives {
+		if n.state != kept {
+			for _, p := range w.parts(n) {
+				if p.state == n.state || p == n {
+					p.state = unsure
+				}
+			}
+		}
+	}
+}

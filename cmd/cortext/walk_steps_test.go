@@ -224,21 +224,6 @@ func (c *chat) all(s state) bool {
 
 func (c *chat) isKept() bool { return c.all(kept) }
 
-// uncertain notes that the user asked for a conversation of which some session was
-// skipped or removed: whether that asks for the session, too, is nobody's business
-// here.
-func (w *world) uncertain(c *chat) {
-	for _, n := range c.natives {
-		if n.state != kept {
-			for _, p := range w.parts(n) {
-				if p.state == n.state || p == n {
-					p.state = unsure
-				}
-			}
-		}
-	}
-}
-
 // resumeIn goes on with a conversation in a new session.
 func (w *world) resumeIn(t *workTree) {
 	w.t.Helper()
