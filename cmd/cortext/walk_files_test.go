@@ -37,7 +37,7 @@ type folder struct {
 // holds reports whether a folder has anything of a conversation.
 func (f *folder) holds(c *chat) bool {
 	for _, n := range c.natives {
-		if slices.Contains(f.natives, n.id) || slices.ContainsFunc(f.records, func(r record) bool { return slices.Contains(n.ids, r.ID) }) {
+		if !n.parted && slices.Contains(f.natives, n.id) || slices.ContainsFunc(f.records, func(r record) bool { return slices.Contains(n.ids, r.ID) }) {
 			return true
 		}
 	}

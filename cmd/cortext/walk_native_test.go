@@ -45,6 +45,10 @@ type native struct {
 	from   int
 	killed bool // the hook of its first prompt was
 	spoke  bool // a turn that no hook told of: the next look notices it
+
+	silent bool // its agent calls no hooks
+	left   bool // a later command has begun another part of the session, in another conversation
+	parted bool // it is one of several parts
 }
 
 // forbidden reports whether cortext must not write a message.

@@ -23,6 +23,8 @@ type walkStep struct {
 
 var walkable = []walkStep{
 	{"begin a session", 14, (*world).begin},
+	{"begin an ordinary session", 3, (*world).beginOrdinary},
+	{"another command", 14, (*world).anotherCommand},
 	{"turn", 60, (*world).aTurn},
 	{"turn with a tool call", 20, (*world).toolTurn},
 	{"/workspace.resume", 14, (*world).resumeIn},
@@ -109,7 +111,7 @@ func (w *world) hook(n *native, moment string, more object) (before *snapshot) {
 	w.t.Helper()
 	typed := fmt.Sprint(more["prompt"])
 	asked := strings.Contains(typed, "/workspace.stop-conversation") || strings.Contains(typed, "/workspace.resume")
-	before, _ = w.watch(n.at, act{who: "hook", asked: asked, chats: []*chat{n.chat}}, func() {
+	before, _ = w.watch(n.at, act{who: "hook", asked: asked, chats: w.chatsOf(n)}, func() {
 		if _, errs, code := w.cortext(n.at, w.hookCommand(n, moment, more)); code != 0 {
 			w.fail("a hook failed", "%s of %s: exit code %d: %s", moment, n.name, code, errs)
 		}
@@ -120,7 +122,7 @@ func (w *world) hook(n *native, moment string, more object) (before *snapshot) {
 // does lets a session do a whole turn, with its hooks, and checks what is kept.
 func (w *world) does(n *native, t turn) {
 	w.t.Helper()
-	if n.agent == "opencode" { // has no hooks
+	if !hasHooks(n) {
 		w.speak(n, t)
 		return
 	}
@@ -161,17 +163,18 @@ func (w *world) begin(t *workTree) {
 		return
 	}
 	n := w.newNative(pick(w, []string{"claude", "claude", "gemini", "opencode"}), t, w.newChat())
-	if n.agent != "opencode" && w.r.IntN(2) == 0 {
+	n.silent = w.r.IntN(5) == 0
+	if hasHooks(n) && w.r.IntN(2) == 0 {
 		w.hook(n, "start", object{"source": "startup"})
 	}
-	w.does(n, turn{typed: "/workspace." + pick(w, []string{"plan", "brainstorm", "debug"}) + " " + w.phrase()})
+	w.does(n, turn{typed: w.beginning()})
 }
 
 // some returns a session that fits, or nil.
 func (w *world) some(fits func(*native) bool) *native {
 	var list []*native
 	for _, n := range w.natives {
-		if fits(n) {
+		if !n.left && fits(n) {
 			list = append(list, n)
 		}
 	}
@@ -184,7 +187,7 @@ func (w *world) some(fits func(*native) bool) *native {
 	return pick(w, list)
 }
 
-func hasHooks(n *native) bool { return n.agent != "opencode" }
+func hasHooks(n *native) bool { return n.agent != "opencode" && !n.silent }
 
 func (w *world) goOn(tool bool) {
 	w.t.Helper()
@@ -221,17 +224,6 @@ func (c *chat) all(s state) bool {
 
 func (c *chat) isKept() bool { return c.all(kept) }
 
-// uncertain notes that the user asked for a conversation of which some session was
-// skipped or removed: whether that asks for the session, too, is nobody's business
-// here.
-func (w *world) uncertain(c *chat) {
-	for _, n := range c.natives {
-		if n.state != kept {
-			n.state = unsure
-		}
-	}
-}
-
 // resumeIn goes on with a conversation in a new session.
 func (w *world) resumeIn(t *workTree) {
 	w.t.Helper()
@@ -246,8 +238,10 @@ func (w *world) resumeIn(t *workTree) {
 func (w *world) stopIn(*workTree) {
 	w.t.Helper()
 	if n := w.some(func(n *native) bool { return hasHooks(n) && n.state != removed }); n != nil {
-		if n.state == skipped {
-			n.state, n.from = kept, 0
+		for _, p := range w.parts(n) {
+			if p.state == skipped {
+				p.state, p.from = kept, 0
+			}
 		}
 		w.does(n, turn{typed: "/workspace.stop-conversation"})
 	}
@@ -306,12 +300,14 @@ func (w *world) importFile(*workTree) {
 	if n == nil {
 		return
 	}
-	if n.state == skipped && len(w.look(n.at).where(n.chat)) > 0 {
-		n.state, n.from = kept, 0
-	} else if n.state != kept {
-		w.uncertain(n.chat)
+	for _, p := range w.parts(n) {
+		if p.state == skipped && len(w.look(n.at).where(p.chat)) > 0 {
+			p.state, p.from = kept, 0
+		} else if p.state != kept {
+			w.uncertain(p.chat)
+		}
 	}
-	w.watch(n.at, act{who: "import", asked: true, chats: []*chat{n.chat}}, func() {
+	w.watch(n.at, act{who: "import", asked: true, chats: w.chatsOf(n)}, func() {
 		w.cortext(n.at, command{args: []string{"cortext", "import", n.file}})
 	})
 }
@@ -323,9 +319,13 @@ func (w *world) skip(*workTree) {
 		return
 	}
 	variable := map[string]string{"claude": "CLAUDE_CODE_SESSION_ID=", "gemini": "GEMINI_SESSION_ID="}[n.agent]
-	w.watch(n.at, act{who: "skip", chats: []*chat{n.chat}}, func() {
+	w.watch(n.at, act{who: "skip", chats: w.chatsOf(n)}, func() {
 		if _, _, code := w.cortext(n.at, command{env: []string{variable + n.id}, args: []string{"cortext", "skip"}}); code == 0 {
-			n.state, n.from = skipped, len(n.ids)
+			for _, p := range w.parts(n) {
+				if p.state == kept {
+					p.state, p.from = skipped, len(p.ids)
+				}
+			}
 		}
 	})
 }
@@ -372,7 +372,7 @@ func (w *world) together(*workTree) {
 		w.speak(n, turn{fmt.Sprintf("say %d of %s, %s", n.turns+1, n.name, w.phrase()), true})
 	}
 	who, second := "hook", w.hookCommand(other, "answer", nil)
-	chats := []*chat{one.chat, other.chat}
+	chats := append(w.chatsOf(one), w.chatsOf(other)...)
 	withSync := w.r.IntN(3) == 0
 	if withSync {
 		other, who, second = one, "sync", command{args: []string{"cortext", "sync"}} // a new file is sync's
@@ -405,7 +405,7 @@ func (w *world) kill(t *workTree) {
 	} else {
 		w.speak(n, said)
 	}
-	w.watch(n.at, act{who: "hook", chats: []*chat{n.chat}, torn: true}, func() {
+	w.watch(n.at, act{who: "hook", chats: w.chatsOf(n), torn: true}, func() {
 		c := w.hookCommand(n, moment, more)
 		c.kill = time.Duration(1+w.r.IntN(20)) * time.Millisecond
 		w.cortext(n.at, c)

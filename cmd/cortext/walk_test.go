@@ -153,6 +153,10 @@ func (w *world) settle(first *workTree, seed uint64) {
 	for _, name := range []string{"four", "five"} {
 		w.must(first.dir, "git", "worktree", "add", "-q", "-b", "of-"+name, w.tree(name).dir)
 	}
+	if seed%2 == 0 { // one of them captures all sessions
+		w.must(w.tree("five").dir, "sed", "-i", "s/^capture: .*/capture: all/", ".workspace/config.yaml")
+		w.must(w.tree("five").dir, "git", "commit", "-qam", "capture all")
+	}
 }
 
 // walk does random steps, with a check of everything now and then and at the end.

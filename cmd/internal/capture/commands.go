@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
@@ -62,22 +61,31 @@ func (c *Capture) followCommands(t *inject.Transcript, b *Binding, in *reading, 
 		case ok:
 			at = i
 			continue
-		case in.segments[at].Removed,
+		case in.segments[at].Removed && in.reached == "", // it may be part of what was removed
 			isFirst && c.isBeginning(in, b, cmd),
-			cmd.Begins() && c.ws.CheckType(cmd.Name) != nil, // another's command
-			!cmd.Begins() && b.Hooked:                       // the hook took up none, and had its reasons
+			cmd.Begins() && c.ws.CheckType(cmd.Name) != nil: // another's command
 			continue
 		}
 		if was == nil {
 			var err error
-			if was, err = passedBy(t, in); err != nil {
+			if was, err = passedBy(t, in, again); err != nil {
 				return err
 			}
 		}
-		if was.captured[cmd.Message] || in.o.Prompted && was.lastPrompt == cmd.Message {
+		into, captured := was.captured[cmd.Message]
+		var h *home
+		var err error
+		switch {
+		case in.segments[at].Removed && was.unknown,
+			captured && (into == "" || into == in.segments[at].Path),
+			in.o.Prompted && was.lastPrompt == cmd.Message && !was.answered,
+			!captured && !cmd.Begins() && b.Hooked: // the hook took up none, and had its reasons
 			continue
+		case captured: // by a capture that was killed before it noted the segment
+			h, err = in.back(cmd, into)
+		default:
+			h, err = c.follow(t, in, cmd)
 		}
-		h, err := c.follow(t, in, cmd)
 		if err != nil {
 			return err
 		}
@@ -110,7 +118,7 @@ func firstSegment(segments []Segment) int {
 func (c *Capture) isBeginning(in *reading, b *Binding, cmd inject.Command) bool {
 	i := firstSegment(in.segments)
 	switch {
-	case i < 0:
+	case i < 0 || in.segments[i].Removed:
 		return false
 	case in.o.staged != nil && in.homes[i].conv == in.o.staged:
 		return in.o.begins == cmd.Message
@@ -130,12 +138,14 @@ func (c *Capture) isBeginning(in *reading, b *Binding, cmd inject.Command) bool 
 
 // passed is what followCommands asks of the messages of a transcript.
 type passed struct {
-	captured   map[string]bool // into the conversations of the session, or kept aside
+	captured   map[string]string // by id, into which conversation; empty: before this reading
 	lastPrompt string
+	answered   bool // it is
+	unknown    bool // what was captured before: the transcript was written again
 }
 
-func passedBy(t *inject.Transcript, in *reading) (*passed, error) {
-	p := &passed{captured: map[string]bool{}}
+func passedBy(t *inject.Transcript, in *reading, again bool) (*passed, error) {
+	p := &passed{captured: map[string]string{}}
 	for _, h := range in.homes {
 		for _, conv := range []*store.Conversation{h.tree, h.conv} {
 			if conv == nil {
@@ -146,27 +156,33 @@ func passedBy(t *inject.Transcript, in *reading) (*passed, error) {
 				return nil, err
 			}
 			for id := range ids {
-				p.captured[id] = true
+				p.captured[id] = h.segment.Path
 			}
 		}
 	}
 	var before []string
-	return p, t.Each(func(sub string, b inject.Batch) error {
+	reached := !again || in.reached == ""
+	err := t.Each(func(sub string, b inject.Batch) error {
 		for _, m := range b.Messages {
 			if sub != "" {
 				break
 			}
 			if m.Role == schema.User {
-				p.lastPrompt = m.ID
+				p.lastPrompt, p.answered = m.ID, false
+			} else {
+				p.answered = true
 			}
 			if before = append(before, m.ID); m.ID == in.reached {
+				reached = true
 				for _, id := range before {
-					p.captured[id] = true
+					p.captured[id] = ""
 				}
 			}
 		}
 		return nil
 	})
+	p.unknown = !reached
+	return p, err
 }
 
 // follow finds the home of a segment that a command begins; nil if the session stays in the
@@ -180,21 +196,31 @@ func (c *Capture) follow(t *inject.Transcript, in *reading, cmd inject.Command) 
 	if err != nil || !ok {
 		return nil, err
 	}
-	s.Path, s.ID = e.Path, e.Session.ID
-	for _, h := range in.homes {
-		if h.conv != nil && h.segment.Path == s.Path {
-			same := *h
-			same.segment = s
-			s.After, err = leafAt(h.conv, cmd.Time)
-			return &same, err
-		}
+	if h, err := in.back(cmd, e.Path); h != nil || err != nil {
+		return h, err
 	}
+	s.Path, s.ID = e.Path, e.Session.ID
 	h, err := c.home(s, in.o.Mode)
 	if err == nil {
 		in.opened = append(in.opened, h)
-		s.After, err = leafAt(h.conv, cmd.Time)
+		s.After, err = leafAt(h.conv, cmd)
 	}
 	return h, err
+}
+
+// back is the home of a segment with which the session comes back to a conversation that it
+// was in; nil if it was not.
+func (in *reading) back(cmd inject.Command, path string) (*home, error) {
+	for _, h := range in.homes {
+		if h.conv != nil && h.segment.Path == path {
+			same := *h
+			same.segment = &Segment{Segment: registry.Segment{Path: path, ID: h.segment.ID, From: from(cmd)}}
+			var err error
+			same.segment.After, err = leafAt(h.conv, cmd)
+			return &same, err
+		}
+	}
+	return nil, nil
 }
 
 // resumedBy finds the conversation that a command took up again, if it is sure: a number
@@ -221,14 +247,17 @@ func (c *Capture) resumedBy(in *reading, cmd inject.Command) (e store.Entry, ok 
 	return e, err == nil && (reopen || e.Session.Status != schema.Completed), err
 }
 
-// leafAt is the last message that a conversation had at a time.
-func leafAt(conv *store.Conversation, at time.Time) (id string, err error) {
+// leafAt is the last message that a conversation had when a command took it up.
+func leafAt(conv *store.Conversation, cmd inject.Command) (id string, err error) {
 	for m, err := range conv.Messages() {
 		var damage *store.Damage
 		if err != nil && !errors.As(err, &damage) {
 			return "", err
 		}
-		if err == nil && !m.Timestamp.Time().After(at) {
+		if err == nil && m.ID == cmd.Message {
+			break
+		}
+		if err == nil && !m.Timestamp.Time().After(cmd.Time) {
 			id = m.ID
 		}
 	}
@@ -284,6 +313,18 @@ func (c *Capture) followBegin(t *inject.Transcript, in *reading, cmd inject.Comm
 // publishBegun publishes the conversations that commands have begun, now that they have
 // their messages, and lets those that were taken up again know the session.
 func (c *Capture) publishBegun(t *inject.Transcript, b *Binding, in *reading, r *router) error {
+	for i := range r.segments {
+		s := &r.segments[i]
+		if s.Removed || !in.followed[s.From] {
+			continue
+		}
+		if err := r.homes[i].conv.Edit(func(sess *schema.Session) error {
+			addSource(sess, t.Agent, t.NativeID, *s)
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
 	for _, conv := range in.begun {
 		if _, err := c.ws.Finish(conv, workspace.Finishing{Recount: true, Describe: c.describeSources(t.Agent, t.NativeID, b)}); err != nil {
 			return err
@@ -294,17 +335,8 @@ func (c *Capture) publishBegun(t *inject.Transcript, b *Binding, in *reading, r 
 		in.out.Begun = append(in.out.Begun, conv.Path())
 	}
 	for i := range r.segments {
-		s := &r.segments[i]
-		if s.Removed || !in.followed[s.From] {
-			continue
-		}
-		conv := r.homes[i].conv
-		s.Path = conv.Path()
-		if err := conv.Edit(func(sess *schema.Session) error {
-			addSource(sess, t.Agent, t.NativeID, *s)
-			return nil
-		}); err != nil {
-			return err
+		if s := &r.segments[i]; !s.Removed && in.followed[s.From] {
+			s.Path = r.homes[i].conv.Path()
 		}
 	}
 	stopped := false // now, and not by a hook, which does it itself

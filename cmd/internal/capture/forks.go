@@ -135,7 +135,7 @@ func (c *Capture) RootsOfSource(name, nativeID string) []string {
 const maxCold = 200
 
 // warmBindings lets the cache know the sessions that a fork which begins with the
-// line root may have been made from.
+// line root may have been made from, and what they have grown by: the fork may repeat it.
 func (c *Capture) warmBindings(agent inject.Agent, root string) error {
 	all, err := c.entries()
 	if err != nil {
@@ -146,7 +146,8 @@ func (c *Capture) warmBindings(agent inject.Agent, root string) error {
 	files, known := c.locate(agent), c.bindings(agent.Name)
 	for _, e := range all { // the last active first
 		for _, src := range e.Session.Sources {
-			if src.Agent != agent.Name || looked == maxCold || known[schema.PathElement(src.NativeID)+".json"] != nil {
+			b := known[schema.PathElement(src.NativeID)+".json"]
+			if src.Agent != agent.Name || looked == maxCold || b != nil && (!slices.Contains(b.Roots, root) || !b.Grown(agent)) {
 				continue
 			}
 			file, ok := c.transcript(agent, files, src.NativeID)

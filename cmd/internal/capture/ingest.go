@@ -73,7 +73,7 @@ func (in *Ingested) Captured() map[string]int {
 // confirm that they have the rest, all of it, which appends what they miss. The
 // caller holds the session's lock.
 func (c *Capture) Ingest(ctx context.Context, agent inject.Agent, nativeID string, b *Binding, o Options) (out Ingested, err error) {
-	if !b.Captured() {
+	if len(b.Segments) == 0 {
 		return out, nil
 	}
 	o.describe = c.describeSources(agent.Name, nativeID, b)

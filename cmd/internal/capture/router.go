@@ -130,7 +130,7 @@ func (s Segment) startIn(t *inject.Transcript) string {
 func inOrder(segments []Segment, t *inject.Transcript) int {
 	place := func(s Segment) int {
 		id := s.startIn(t)
-		if s.From == "" || id == "" && strings.HasPrefix(s.From, messageFrom) {
+		if s.From == "" || id == "" && (s.Start != "" || strings.HasPrefix(s.From, messageFrom)) {
 			return -1 // it begins before the transcript does
 		}
 		for i, cmd := range t.Commands {

@@ -50,27 +50,42 @@ func (w *Workspace) Name(ctx context.Context, at, said string) (string, error) {
 		return at, nil
 	}
 	doc, free := w.isFree(ctx, c, s)
+	name := path.Base(at)
 	if free {
-		if err = c.Rename(words); errors.Is(err, store.ErrExist) {
-			err, doc = nil, ""
-		}
+		name = path.Base(store.FolderName(s, s.ConversationType, words))
 	}
-	if err != nil {
+	if err := called(c, name, words); err != nil {
 		return at, err
 	}
-	if err := c.Edit(func(s *schema.Session) error {
-		s.ConversationID = path.Base(c.Path())
+	if !free {
+		return at, nil
+	}
+	if doc != "" {
+		if s, _, err = c.Session(); err == nil {
+			err = w.Store.WriteFile(at+"/"+doc, []byte(DocumentOf(s)))
+		}
+		if err != nil {
+			return at, err
+		}
+	}
+	if err = c.Rename(words); errors.Is(err, store.ErrExist) {
+		err = nil
+	}
+	if now := path.Base(c.Path()); err == nil && now != name { // it is taken, or had a secret in it
+		err = called(c, now, words)
+	}
+	return c.Path(), err
+}
+
+// called notes the name of a conversation's folder, and a title where it has none.
+func called(c *store.Conversation, name, title string) error {
+	return c.Edit(func(s *schema.Session) error {
+		s.ConversationID = name
 		if s.Title == digest.Untitled {
-			s.Title = words
+			s.Title = title
 		}
 		return nil
-	}); err != nil || doc == "" {
-		return c.Path(), err
-	}
-	if s, _, err = c.Session(); err != nil {
-		return c.Path(), err
-	}
-	return c.Path(), w.Store.WriteFile(c.Path()+"/"+doc, []byte(DocumentOf(s)))
+	})
 }
 
 // DocumentOf is the document that a conversation begins with.
@@ -91,7 +106,10 @@ func (w *Workspace) isFree(ctx context.Context, c *store.Conversation, s *schema
 		case ".session":
 		case s.ConversationType + ".md":
 			doc = e.Name()
-			if b, err := w.Store.ReadFile(c.Path() + "/" + doc); err != nil || string(b) != DocumentOf(s) {
+			b, err := w.Store.ReadFile(c.Path() + "/" + doc)
+			untitled := *s
+			untitled.Title = digest.Untitled
+			if err != nil || string(b) != DocumentOf(s) && string(b) != DocumentOf(&untitled) {
 				return "", false
 			}
 		default:
