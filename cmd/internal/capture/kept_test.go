@@ -1,0 +1,29 @@
+//go:build unix
+
+package capture
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestCached: what is damaged, or of another version of cortext, is a miss.
+func TestCached(t *testing.T) {
+	dir, home, _, _ := setUp(t)
+	c := openCapture(t, dir, home)
+	c.writeCached("x.json", map[string]int{"a": 1})
+	for sum, want := range map[string]bool{
+		sumOf(version(), []byte(`{"a":2}`)):          true,
+		sumOf(version()+"-other", []byte(`{"a":2}`)): false,
+		sumOf(version(), []byte(`{"a":1}`)):          false,
+		"":                                           false,
+	} {
+		if err := c.ws.Store.WriteCache("x.json", fmt.Appendf(nil, "%s\n%s", sum, `{"a":2}`)); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]int{}
+		if ok := c.readCached("x.json", &got); ok != want || ok && got["a"] != 2 {
+			t.Errorf("%q: %v, %v", sum, ok, got)
+		}
+	}
+}
