@@ -51,10 +51,10 @@ func (s *Store) LookAt(name string) string {
 		return true
 	}
 	dir := name + "/" + sessionDir
-	if there, err := s.Exists(dir + "/" + sessionFile); err != nil || !there || checkConversationPath(name) != nil || !look(dir) {
+	if _, there := s.lookAt(dir + "/" + sessionFile); !there || checkConversationPath(name) != nil || !look(dir) {
 		return ""
 	}
-	if gone, err := s.missing(dir + "/" + subagentsDir); gone || err != nil {
+	if _, there := s.lookAt(dir + "/" + subagentsDir); !there {
 		return b.String()
 	}
 	entries, err := s.readDir(dir + "/" + subagentsDir)

@@ -126,7 +126,7 @@ func (im *Importer) unchanged(agent inject.Agent, file, look string) (*Imported,
 	if err != nil || s.Skipped || len(s.Removed) > 0 {
 		return nil, err
 	}
-	gone, err := im.c.ws.RemovedSegments(agent.Name, was.NativeID)
+	gone, err := im.c.ws.RemovedPrompts(agent.Name, was.NativeID, []string{""}) // on other machines, all of it
 	if err != nil || len(gone) > 0 {
 		return nil, err
 	}
