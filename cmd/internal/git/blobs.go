@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"cortext/cmd/internal/shell"
 )
@@ -231,6 +232,13 @@ func Knows(ctx context.Context, root, path string) (bool, error) {
 		return false, nil
 	}
 	return len(files) > 0, err
+}
+
+// Had reports whether a commit since some time has a file at or below a path: of any branch,
+// stash or reflog.
+func Had(ctx context.Context, root, path string, since time.Time) (bool, error) {
+	out, err := read(ctx, root, "log", "--all", "--reflog", "-1", "--format=%H", "--since="+since.UTC().Format(time.RFC3339), "--", path)
+	return strings.TrimSpace(out) != "", err
 }
 
 // inIndex lists the regular files at or below some paths that are staged.

@@ -94,7 +94,7 @@ func DocumentOf(s *schema.Session) string {
 }
 
 // isFree reports whether nothing refers to the folder of a conversation: nobody has put
-// anything there, git does not know it, one session alone goes into it, and nothing is
+// anything there, no commit has it, one session alone goes into it, and nothing is
 // kept for it. doc is the document, which is as it was at first.
 func (w *Workspace) isFree(ctx context.Context, c *store.Conversation, s *schema.Session) (doc string, free bool) {
 	entries, err := os.ReadDir(filepath.Join(w.Store.Root(), filepath.FromSlash(c.Path())))
@@ -124,6 +124,10 @@ func (w *Workspace) isFree(ctx context.Context, c *store.Conversation, s *schema
 	if git.Dir(w.Store.Root()) == "" {
 		return doc, true
 	}
-	known, err := git.Knows(ctx, w.Store.Root(), c.Path())
+	root := w.Store.Root()
+	known, err := git.Knows(ctx, root, c.Path())
+	if err == nil && !known { // nor another branch, or a stash, which would bring the folder back
+		known, err = git.Had(ctx, root, c.Path(), s.CreatedAt.Time().AddDate(0, 0, -1))
+	}
 	return doc, err == nil && !known
 }
