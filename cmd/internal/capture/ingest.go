@@ -354,7 +354,7 @@ func (c *Capture) routerFor(t *inject.Transcript, b *Binding, in *reading, again
 	at := b.At
 	if again {
 		before := slices.Clone(in.segments)
-		at = inOrder(in.segments, t)
+		at = inOrder(in.segments, t, b.Roots)
 		in.homes = rehome(in.homes, before, in.segments)
 	}
 	for i := range in.homes {

@@ -126,11 +126,15 @@ func (s Segment) startIn(t *inject.Transcript) string {
 }
 
 // inOrder sorts segments as they are in the session and returns the one that the
-// transcript begins in. Segments that have not started yet sort last.
-func inOrder(segments []Segment, t *inject.Transcript) int {
+// transcript begins in; roots are the lines that it began with before. Segments that have
+// not started yet sort last.
+func inOrder(segments []Segment, t *inject.Transcript, roots []string) int {
+	// One that has started before, and does not in a transcript that lost its beginning,
+	// begins before that.
+	cut := len(roots) > 0 && !slices.Contains(t.Roots, roots[0])
 	place := func(s Segment) int {
 		id := s.startIn(t)
-		if s.From == "" || id == "" && (s.Start != "" || strings.HasPrefix(s.From, messageFrom)) {
+		if s.From == "" || id == "" && (cut && s.Start != "" || strings.HasPrefix(s.From, messageFrom)) {
 			return -1 // it begins before the transcript does
 		}
 		for i, cmd := range t.Commands {
