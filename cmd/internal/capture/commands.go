@@ -345,8 +345,14 @@ func (c *Capture) publishBegun(t *inject.Transcript, b *Binding, in *reading, r 
 			b.Stopped, stopped = stops, stops && !r.again
 		}
 	}
+	if newest := r.segments[len(r.segments)-1]; !newest.begun() {
+		return nil // a hook has begun it, and the agent has not written the prompt yet
+	}
 	return c.moveOn(b.CurrentSegment(), r.segments[r.at], stopped)
 }
+
+// begun reports whether what was read has the beginning of a segment.
+func (s Segment) begun() bool { return s.From == "" || s.Start != "" }
 
 // moveOn lets the conversation that a session is in now be active in the place of the one
 // that it has left, unless the user has stopped it.

@@ -451,7 +451,7 @@ func (b *Binding) took(t *inject.Transcript, r *router) {
 	b.Commanded = b.Commanded && !r.again || t.Command != ""
 	b.Ordinary = len(t.Commands) == 0 && (b.Ordinary || r.again && r.c.all() && !continues(r.segments))
 	b.Segments, b.At = r.segments, r.untilAt
-	if newest := b.Segments[len(b.Segments)-1]; newest.From == "" || newest.Start != "" {
+	if newest := b.Segments[len(b.Segments)-1]; newest.begun() {
 		b.Current = r.at // all segments have begun: a rewind may have led back
 	}
 	b.SegmentOf = nil
