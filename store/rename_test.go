@@ -2,8 +2,10 @@ package store
 
 import (
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"cortext/schema"
 )
@@ -47,5 +49,31 @@ func TestKnownPrune(t *testing.T) {
 	}
 	if x.prune([]string{"b"}); len(x.rows) != 1 || x.live != 1 {
 		t.Errorf("%d rows of %d bytes are left, not one", len(x.rows), x.live)
+	}
+}
+
+// TestLooks: how logs look changes with them, and a list by a session's id has its
+// conversation, read or known.
+func TestLooks(t *testing.T) {
+	s := newTestStore(t)
+	c, err := s.Create("plan", "x", &schema.Session{ID: testID("2222abcd"), CreatedAt: schema.NewTime(start), Sources: []schema.Source{{Agent: "claude", NativeID: "n1"}}}, nil)
+	must(t, err)
+	before := s.LookAt(c.Path())
+	if before == "" || s.LookAt("conversations/2026-01-01/none") != "" {
+		t.Errorf("the logs look %q", before)
+	}
+	time.Sleep(2 * unsettled)
+	s.Remember()
+	for range 2 { // read, then known
+		list, err := s.ListAny(func(k Known) bool { return k.Has("n1") })
+		if err != nil || len(list) != 1 || list[0].Path != c.Path() || list[0].Unread() != nil || list[0].LeftByMerge() {
+			t.Errorf("%+v, %v", list, err)
+		}
+	}
+	if list, err := s.ListAny(func(k Known) bool { return k.Has("n2") }); err != nil || len(list) != 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if _, ok := LookAt(filepath.Join(s.dir, filepath.FromSlash(c.file(sessionFile)))); !ok {
+		t.Error("a file that has settled looks like nothing")
 	}
 }
