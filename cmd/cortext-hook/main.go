@@ -1,6 +1,6 @@
 // Command cortext-hook is cortext hook as a small program, because agents wait for
-// their hooks: it starts without what only other commands need. What is no turn of an
-// agent that it knows it hands over to cortext, which is installed beside it.
+// their hooks: it starts without what only other commands need. It handles the turns of
+// the agents it knows, and hands everything else to cortext, which is installed beside it.
 package main
 
 import (

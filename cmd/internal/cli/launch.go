@@ -162,7 +162,7 @@ func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 		fmt.Fprintf(a.errw, "Starting %s on %s / %s: %d of %d messages, %d tokens of at most %d (%s)\n", p.Agent.Name, oneLine(e.Session.ConversationType), oneLine(e.Session.DisplayTitle()),
 			r.Payload.Included, r.Payload.Original, r.Payload.Tokens, r.Payload.Budget, r.Payload.Strategy)
 	}
-	closed := make(chan os.Signal, 1) // the terminal: what the agent did is saved all the same
+	closed := make(chan os.Signal, 1) // the terminal: still save what the agent did
 	signal.Notify(closed, syscall.SIGHUP)
 	defer signal.Stop(closed)
 	after, err := w.Run(context.WithoutCancel(ctx), p, a.prepare, func(p *flow.Planned) error {
