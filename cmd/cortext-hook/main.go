@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"cortext/cmd/internal/flow"
 	"cortext/cmd/internal/hook"
@@ -29,7 +30,7 @@ func main() {
 	}
 	hook.Program{
 		Name: "cortext-hook", In: os.Stdin, Out: os.Stdout, Agents: agents,
-		Machine: inject.Machine{Home: home, Getenv: os.Getenv},
-		Open:    flow.Open, Cortext: hook.Beside, Small: true,
+		Machine: inject.Machine{Home: home, Getenv: os.Getenv}, Now: time.Now,
+		Open: flow.Open, Cortext: hook.Beside, Small: true,
 	}.Run(ctx, os.Args[1:])
 }

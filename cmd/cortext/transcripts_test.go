@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -21,7 +22,7 @@ import (
 func cortext(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errw bytes.Buffer
-	code = cli.Main(context.Background(), cli.Process{Args: args, In: strings.NewReader(""), Out: &out, Err: &errw, Agents: agents(), Interrupts: new(cli.Interrupts)})
+	code = cli.Main(context.Background(), cli.Process{Args: args, In: strings.NewReader(""), Out: &out, Err: &errw, Agents: agents(), Interrupts: new(cli.Interrupts), Now: time.Now})
 	return out.String(), errw.String(), code
 }
 

@@ -69,11 +69,9 @@ func (w *world) anotherCommand(*workTree) {
 // here.
 func (w *world) uncertain(c *chat) {
 	for _, n := range c.natives {
-		if n.state != kept {
-			for _, p := range w.parts(n) {
-				if p.state == n.state || p == n {
-					p.state = unsure
-				}
+		for _, p := range w.parts(n) {
+			if p.state == skipped || p.state == n.state && n.state != kept { // a session is skipped as a whole
+				p.state = unsure
 			}
 		}
 	}

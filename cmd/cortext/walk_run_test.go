@@ -56,7 +56,7 @@ func (w *world) run(c command) (out, errs string, code int) {
 	cmd := exec.Command(path, c.args[1:]...)
 	stamp := w.clock.Format(time.RFC3339)
 	cmd.Dir, cmd.Stdin = c.dir, strings.NewReader(c.input)
-	cmd.Env = append(slices.Concat(w.env, c.env), "GIT_AUTHOR_DATE="+stamp, "GIT_COMMITTER_DATE="+stamp)
+	cmd.Env = append(slices.Concat(w.env, c.env), "GIT_AUTHOR_DATE="+stamp, "GIT_COMMITTER_DATE="+stamp, "CORTEXT_CLOCK="+stamp)
 	var o, e bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &o, &e
 	w.check(cmd.Start())

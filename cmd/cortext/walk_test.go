@@ -8,11 +8,13 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -94,6 +96,17 @@ type world struct {
 	conflicts map[string]int // conflicted files by git's two letters
 }
 
+// clocked builds cortext with the clock of the walk, once: a hook is called when the agent
+// writes down its prompt.
+var clocked = sync.OnceValues(func() (string, error) {
+	program := filepath.Join(binDir, "clocked")
+	out, err := exec.Command("go", "build", "-o", program, "./testdata/clocked").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, out)
+	}
+	return program, err
+})
+
 // newWorld makes a machine without a repository.
 func newWorld(t *testing.T, seed uint64) *world {
 	t.Helper()
@@ -111,9 +124,8 @@ func newWorld(t *testing.T, seed uint64) *world {
 	t.Cleanup(func() { w.check(os.RemoveAll(root)) })
 	program := os.Getenv("CORTEXT_WALK_BINARY")
 	if program == "" {
-		dir, err := built()
+		program, err = clocked()
 		w.check(err)
-		program = filepath.Join(dir, "cortext")
 	}
 	bin := filepath.Join(root, "bin")
 	w.check(os.MkdirAll(bin, 0o755))

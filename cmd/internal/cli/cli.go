@@ -44,7 +44,8 @@ type Process struct {
 	In         io.Reader
 	Out, Err   io.Writer
 	Agents     []inject.Agent
-	Interrupts *Interrupts // ends it on signals
+	Interrupts *Interrupts      // ends it on signals
+	Now        func() time.Time // time.Now
 }
 
 // app is what every command needs.
@@ -55,6 +56,7 @@ type app struct {
 	dir        string // -C
 	agents     []inject.Agent
 	interrupts *Interrupts
+	now        func() time.Time
 }
 
 // Main runs the command line and returns the exit code. A command that fails after a
@@ -64,7 +66,7 @@ func Main(ctx context.Context, p Process) int {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // else the user has set one
 		debug.SetMemoryLimit(softMemory)
 	}
-	a := &app{in: p.In, out: p.Out, errw: p.Err, agents: p.Agents, interrupts: p.Interrupts}
+	a := &app{in: p.In, out: p.Out, errw: p.Err, agents: p.Agents, interrupts: p.Interrupts, now: p.Now}
 	root := a.rootCommand()
 	root.SetArgs(p.Args)
 	root.SetIn(p.In)
@@ -352,7 +354,7 @@ func (a *app) env(cmd *cobra.Command, dir string) workspace.Env {
 	return workspace.Env{
 		Dir:     dir,
 		Machine: a.machine(),
-		Now:     time.Now,
+		Now:     a.now,
 		Rand:    rand.Reader,
 		Holder:  fmt.Sprintf("%s, pid %d", cmd.CommandPath(), os.Getpid()),
 		Agents:  a.agents,

@@ -30,7 +30,7 @@ most likely to need by its names. The text of an edit that was replaced comes la
 		Example: "  cortext context \"api design\" --budget 2000",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, list []string) error {
-			if err := o.check(cmd); err != nil {
+			if err := o.check(cmd, a.now()); err != nil {
 				return err
 			}
 			if sent && slices.ContainsFunc([]string{"budget", "window", "strategy", "last", "since", "agent"}, cmd.Flags().Changed) {

@@ -34,7 +34,7 @@ workspace cannot be written to, and the next command reports it.`,
 
 // hooks is this program as one that hooks call.
 func (a *app) hooks() hook.Program {
-	return hook.Program{Name: "cortext hook", In: a.in, Out: a.out, Agents: a.agents, Machine: a.machine(), Open: openFlow, Cortext: os.Executable}
+	return hook.Program{Name: "cortext hook", In: a.in, Out: a.out, Agents: a.agents, Machine: a.machine(), Now: a.now, Open: openFlow, Cortext: os.Executable}
 }
 
 func (a *app) skipCommand() *cobra.Command {

@@ -80,7 +80,7 @@ func (a *app) pick(ctx context.Context, w *flow.Workspace, query string) (store.
 func (a *app) choices(entries []store.Entry) {
 	for i, e := range entries {
 		s := e.Session
-		fmt.Fprintf(a.out, "%3d  %s / %s  (%s, %s)\n", i+1, oneLine(s.ConversationType), bold(a.out, oneLine(s.DisplayTitle())), workspace.ShownStatus(e), ago(s))
+		fmt.Fprintf(a.out, "%3d  %s / %s  (%s, %s)\n", i+1, oneLine(s.ConversationType), bold(a.out, oneLine(s.DisplayTitle())), workspace.ShownStatus(e), a.ago(s))
 		if s.ContextSummary != "" {
 			fmt.Fprintf(a.out, "     %s\n", cut(oneLine(s.ContextSummary), 110))
 		}

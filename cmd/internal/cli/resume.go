@@ -70,7 +70,7 @@ func (o *resumeOptions) flags(cmd *cobra.Command) {
 }
 
 // check refuses flags that mean nothing.
-func (o *resumeOptions) check(cmd *cobra.Command) error {
+func (o *resumeOptions) check(cmd *cobra.Command, now time.Time) error {
 	switch {
 	case o.Last < 0:
 		return &usageError{"--last must not be negative", ""}
@@ -85,7 +85,7 @@ func (o *resumeOptions) check(cmd *cobra.Command) error {
 	if o.since == "" {
 		return nil
 	}
-	at, err := parseSince(o.since, time.Now())
+	at, err := parseSince(o.since, now)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 }
 
 func (a *app) runResume(cmd *cobra.Command, query string, o resumeOptions) error {
-	if err := o.check(cmd); err != nil {
+	if err := o.check(cmd, a.now()); err != nil {
 		return err
 	}
 	w, err := a.open(cmd)

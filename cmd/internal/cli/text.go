@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"golang.org/x/term"
 
@@ -47,9 +46,9 @@ func (a *app) printJSON(v any) error {
 }
 
 // ago says when a conversation was active last.
-func ago(s *schema.Session) string {
+func (a *app) ago(s *schema.Session) string {
 	if t := s.LastActive.Time(); !t.IsZero() {
-		return resume.Ago(time.Now(), t)
+		return resume.Ago(a.now(), t)
 	}
 	return ""
 }
@@ -66,7 +65,7 @@ func (a *app) table(w io.Writer, entries []store.Entry) {
 		if len(e.Damage) > 0 && !isNewer(e) {
 			status += ", damaged"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%d messages\t%s\t%s\n", oneLine(strings.TrimPrefix(e.Path, "conversations/")), oneLine(status), ago(s), s.MessageCount, oneLine(s.ConversationType), oneLine(s.DisplayTitle()))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%d messages\t%s\t%s\n", oneLine(strings.TrimPrefix(e.Path, "conversations/")), oneLine(status), a.ago(s), s.MessageCount, oneLine(s.ConversationType), oneLine(s.DisplayTitle()))
 	}
 	tw.Flush()
 }

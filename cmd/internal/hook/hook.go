@@ -47,6 +47,7 @@ type Program struct {
 	Out     io.Writer
 	Agents  []inject.Agent // one without Hook is handed over
 	Machine inject.Machine
+	Now     func() time.Time // time.Now
 	Open    func(workspace.Env) (*flow.Workspace, error)
 	Cortext func() (string, error) // the path of the program that has all commands and agents
 	Small   bool                   // this is another one: what is no turn of its agents is handed over
@@ -132,7 +133,7 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[flow.Workspace
 		return
 	}
 	w, err = p.Open(workspace.Env{
-		Dir: e.Dir, Machine: p.Machine, Now: time.Now, Rand: rand.Reader,
+		Dir: e.Dir, Machine: p.Machine, Now: p.Now, Rand: rand.Reader,
 		Holder: fmt.Sprintf("%s, pid %d", p.Name, os.Getpid()), Agents: p.Agents,
 	})
 	if errors.Is(err, store.ErrNoWorkspace) {
@@ -151,7 +152,7 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[flow.Workspace
 		p.handOver(ctx, w, name, event, input)
 		return
 	}
-	logWarnings(w, event)
+	p.logWarnings(w, event)
 	say, err := w.Hook(ctx, agent, e)
 	if err != nil {
 		if cause := ctx.Err(); cause != nil && errors.Is(err, cause) {
@@ -169,7 +170,7 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[flow.Workspace
 	switch {
 	case err == nil:
 	case told:
-		_ = logHook(w, event, err) // the agent tells the user now
+		_ = p.logHook(w, event, err) // the agent tells the user now
 	default:
 		p.Failed(w, "", event, err)
 	}

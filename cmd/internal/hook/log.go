@@ -31,12 +31,12 @@ func (p Program) Failed(w *flow.Workspace, dir, event string, err error) {
 	var logged, kept bool
 	if w != nil {
 		dir = w.Store.Root()
-		logged = logHook(w, event, err) == nil
+		logged = p.logHook(w, event, err) == nil
 		kept = w.TellLater(err) == nil
 	}
 	text := hookLine(err)
 	if !logged {
-		line := fmt.Sprintf("%s %s in %s: %s", time.Now().UTC().Format(time.RFC3339), shown.Cut(shown.Line(event), 100), shown.Line(dir), text)
+		line := fmt.Sprintf("%s %s in %s: %s", p.Now().UTC().Format(time.RFC3339), shown.Cut(shown.Line(event), 100), shown.Line(dir), text)
 		_ = appendLine(filepath.Join(p.stateFolder(), hookLog), line)
 	}
 	if !kept && dir != "" {
@@ -47,12 +47,12 @@ func (p Program) Failed(w *flow.Workspace, dir, event string, err error) {
 func hookLine(err error) string { return shown.Cut(shown.Line(err.Error()), maxHookLine) }
 
 // logHook adds a line to the workspace's hook.log, of which the last part is kept.
-func logHook(w *flow.Workspace, event string, err error) error {
+func (p Program) logHook(w *flow.Workspace, event string, err error) error {
 	if unlock, err := w.Store.LockCache(hookLog, time.Second); err == nil {
 		defer unlock() // without the lock, lines of two hooks may replace each other
 	}
 	log, _ := w.Store.ReadCache(hookLog)
-	log = fmt.Appendf(log, "%s %s: %s\n", time.Now().UTC().Format(time.RFC3339), shown.Cut(shown.Line(event), 100), hookLine(err))
+	log = fmt.Appendf(log, "%s %s: %s\n", p.Now().UTC().Format(time.RFC3339), shown.Cut(shown.Line(event), 100), hookLine(err))
 	if len(log) > maxHookLog {
 		log = log[len(log)-maxHookLog/2:]
 		log = log[bytes.IndexByte(log, '\n')+1:]
@@ -61,14 +61,14 @@ func logHook(w *flow.Workspace, event string, err error) error {
 }
 
 // logWarnings writes the warnings about the settings to hook.log, each once.
-func logWarnings(w *flow.Workspace, event string) {
+func (p Program) logWarnings(w *flow.Workspace, event string) {
 	if len(w.Warnings) == 0 {
 		return
 	}
 	log, _ := w.Store.ReadCache(hookLog)
 	for _, text := range w.Warnings {
 		if err := fmt.Errorf("%s", text); !bytes.Contains(log, []byte(hookLine(err))) {
-			_ = logHook(w, event, err)
+			_ = p.logHook(w, event, err)
 		}
 	}
 }
