@@ -367,6 +367,7 @@ func bigTranscript(b *testing.B, size int) []byte {
 		b.Fatal(err)
 	}
 	var out bytes.Buffer
+	one = bytes.ReplaceAll(one, []byte("/workspace.brainstorm"), []byte("/another.brainstorm")) // one conversation
 	for n := 0; out.Len() < size; n++ {
 		copied := one
 		for _, prefix := range []string{"msg_", "toolu_", `"uuid":"`, `"parentUuid":"`} {

@@ -89,10 +89,16 @@ func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.
 		return b, err
 	}
 	defer t.Close()
+	prompted := e.Moment == inject.Prompted
 	if t.Messages == 0 {
 		return b, nil
 	}
-	got, err := im.take(ctx, agent, t, e.Transcript, Options{Mode: OwnTurn, SessionJSON: ByCaller})
+	if prompted && !c.all() {
+		if answered, err := commandAnswered(t); err != nil || !answered {
+			return b, err // it is the prompt that the hook tells of
+		}
+	}
+	got, err := im.take(ctx, agent, t, e.Transcript, Options{Mode: OwnTurn, SessionJSON: ByCaller, Prompted: prompted})
 	if err != nil {
 		return b, err
 	}
@@ -104,6 +110,28 @@ func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.
 		return b, err
 	}
 	return c.Bind(agent, e.NativeID, e.Transcript)
+}
+
+// commandAnswered reports whether a model has answered a command that begins a conversation.
+func commandAnswered(t *inject.Transcript) (answered bool, err error) {
+	begins := map[string]bool{}
+	for _, cmd := range t.Commands {
+		begins[cmd.Message] = cmd.Begins()
+	}
+	begun := false
+	err = t.Each(func(sub string, b inject.Batch) error {
+		for _, m := range b.Messages {
+			begun = begun || sub == "" && begins[m.ID]
+			if answered = begun && m.Role == schema.Assistant; answered {
+				return errEnough
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return answered, err
 }
 
 // EndOf is a hash of the end of a text, by which it is known again, whatever the

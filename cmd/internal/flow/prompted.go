@@ -119,6 +119,9 @@ func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Even
 		return "", err
 	}
 	t, err := w.Session(ctx, agent, e)
+	if err == nil {
+		t, err = w.BeginMissed(ctx, agent, e, t) // an earlier command, which no hook told of
+	}
 	if err != nil {
 		return "", err
 	}
