@@ -22,8 +22,6 @@ const (
 	indexVersion = "cortext sessions 1\n"
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // A Known is what the index tells of a conversation without parsing its session.json.
 type Known struct {
 	ID      []byte
@@ -174,7 +172,7 @@ func appendRow(b []byte, name string, r row) []byte {
 		b = append(b, text...)
 	}
 	binary.LittleEndian.PutUint32(b[at:], uint32(len(b)-at))
-	binary.LittleEndian.PutUint32(b[at+4:], crc32.Checksum(b[at+8:], castagnoli))
+	binary.LittleEndian.PutUint32(b[at+4:], crc32.Checksum(b[at+8:], crc32.IEEETable))
 	return b
 }
 
@@ -184,7 +182,7 @@ func parseRow(b []byte) (name string, r row, ok bool) {
 		return "", r, false
 	}
 	r.size = int(binary.LittleEndian.Uint32(b))
-	if r.size < 8 || r.size > len(b) || crc32.Checksum(b[8:r.size], castagnoli) != binary.LittleEndian.Uint32(b[4:]) {
+	if r.size < 8 || r.size > len(b) || crc32.Checksum(b[8:r.size], crc32.IEEETable) != binary.LittleEndian.Uint32(b[4:]) {
 		return "", r, false
 	}
 	rest := b[8:r.size]

@@ -67,7 +67,7 @@ func Main(ctx context.Context, p Process) int {
 		debug.SetMemoryLimit(softMemory)
 	}
 	a := &app{in: p.In, out: p.Out, errw: p.Err, agents: p.Agents, interrupts: p.Interrupts, now: p.Now}
-	root := a.rootCommand()
+	root := a.rootCommand(p.Args)
 	root.SetArgs(p.Args)
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
@@ -90,7 +90,8 @@ func Main(ctx context.Context, p Process) int {
 // have a line of 100 MB, of which there are several copies on its way.
 const softMemory = 384 << 20
 
-func (a *app) rootCommand() *cobra.Command {
+// rootCommand makes the command line, with the command that args name or with all.
+func (a *app) rootCommand(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "cortext",
 		Short: "Keeps conversations with AI coding agents and brings them back",
@@ -102,8 +103,12 @@ command, what was going on, and the history, within a token budget.`,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
 	}
+	version := root.Flags().Bool("version", false, "print the version")
 	root.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
+		switch {
+		case *version:
+			return a.printVersion(false)
+		case len(args) == 0:
 			return cmd.Help()
 		}
 		var names []string
@@ -126,9 +131,12 @@ command, what was going on, and the history, within a token budget.`,
 		}
 		help(target, nil)
 	}})
-	root.AddCommand(a.initCommand(), a.newCommand(), a.importCommand(), a.listCommand(), a.showCommand(), a.resumeCommand(), a.contextCommand(), a.compactCommand(),
-		a.stopCommand(), a.skipCommand(), a.removeCommand(), a.syncCommand(), a.watchCommand(), a.hookCommand(), a.happenedCommand(), a.tidyCommand(), a.statusCommand(), a.titleCommand(),
-		a.currentCommand(), a.trustCommand(), a.checkCommand(), a.versionCommand(), a.completionCommand())
+	only := commandIn(args)
+	for _, c := range commands {
+		if only == "" || only == c.name {
+			root.AddCommand(c.make(a))
+		}
+	}
 	return root
 }
 

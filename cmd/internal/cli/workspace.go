@@ -112,19 +112,23 @@ func (a *app) versionCommand() *cobra.Command {
 		Example: "  cortext version",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			version := "devel"
-			if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-				version = info.Main.Version
-			}
-			if asJSON {
-				return a.printJSON(map[string]string{"version": version, "format": schema.Version, "go": runtime.Version()})
-			}
-			fmt.Fprintf(a.out, "cortext %s, format %s, %s\n", version, schema.Version, runtime.Version())
-			return nil
+			return a.printVersion(asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the versions as JSON")
 	return cmd
+}
+
+func (a *app) printVersion(asJSON bool) error {
+	version := "devel"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		version = info.Main.Version
+	}
+	if asJSON {
+		return a.printJSON(map[string]string{"version": version, "format": schema.Version, "go": runtime.Version()})
+	}
+	fmt.Fprintf(a.out, "cortext %s, format %s, %s\n", version, schema.Version, runtime.Version())
+	return nil
 }
 
 func (a *app) completionCommand() *cobra.Command {

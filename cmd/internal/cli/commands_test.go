@@ -1,0 +1,24 @@
+package cli
+
+import "testing"
+
+// TestCommands: each command is made under its own name, and a command line makes the
+// one that it names, or all.
+func TestCommands(t *testing.T) {
+	a := new(app)
+	for _, c := range commands {
+		if cmd := c.make(a); cmd.Name() != c.name || len(cmd.Aliases) > 0 {
+			t.Errorf("%s is made as %s, %v", c.name, cmd.Name(), cmd.Aliases)
+		}
+		for _, args := range [][]string{{c.name}, {"-C", "stop", c.name, "x"}, {"--directory", "d", c.name, "--json"}} {
+			if made := a.rootCommand(args).Commands(); len(made) != 1 || made[0].Name() != c.name {
+				t.Errorf("%q makes %d commands", args, len(made))
+			}
+		}
+	}
+	for _, args := range [][]string{nil, {"help", "stop"}, {"--help"}, {"-Cd", "stop"}, {"stopp"}, {"__complete", "stop", ""}, {"-C"}} {
+		if made := a.rootCommand(args).Commands(); len(made) != len(commands) {
+			t.Errorf("%q makes %d commands", args, len(made))
+		}
+	}
+}
