@@ -92,6 +92,15 @@ func (c *Capture) setAside(h *home) (err error) {
 	return err
 }
 
+// emptied reports whether the log of messages is missing from a folder that had some.
+func (h *home) emptied() bool {
+	if !h.tree.LogsAbsent() {
+		return false
+	}
+	s, _, err := h.tree.Session()
+	return err != nil || s.MessageCount > 0
+}
+
 // findFolder opens the conversation of a segment in the work tree: by its path, or
 // by its id if it has another folder here. It returns nil if it is not there.
 func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {

@@ -204,6 +204,7 @@ func (c *Capture) startFrom(in *reading, agent inject.Agent, nativeID string, b 
 		if err := c.setAside(h); err != nil {
 			return err
 		}
+		in.fresh = in.fresh && !h.emptied()
 	}
 	return nil
 }
