@@ -230,7 +230,7 @@ func (c *Capture) Bind(agent inject.Agent, nativeID, transcript string) (*Bindin
 	for i, s := range b.Segments { // the user may have removed it elsewhere, or brought it back
 		gone, err := c.ws.SegmentRemoved(agent.Name, nativeID, s.Segment)
 		if err == nil && !gone && s.Removed {
-			gone, err = c.staysRemoved(agent.Name, nativeID, s, registered)
+			gone, err = c.staysRemoved(agent.Name, nativeID, s)
 		}
 		if err != nil {
 			return nil, err
@@ -285,10 +285,10 @@ func (c *Capture) AwaitsName(agent, nativeID string) bool {
 	return ok && b.Bound() && workspace.Unnamed(b.CurrentSegment().Path)
 }
 
-// staysRemoved reports whether a segment is removed that the cache says is. It may be
-// wrong about one that the registry knows.
-func (c *Capture) staysRemoved(agent, nativeID string, s Segment, registered []registry.Segment) (bool, error) {
-	if !slices.Contains(registered, s.Segment) {
+// staysRemoved reports whether a segment is removed that the cache says is. One without a
+// conversation, of which only where it begins is known, stays so.
+func (c *Capture) staysRemoved(agent, nativeID string, s Segment) (bool, error) {
+	if s.Path == "" {
 		return true, nil
 	}
 	return c.ws.IsRemoved(agent, nativeID, s.From)

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 
-	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
@@ -215,44 +214,6 @@ func firstOf(segments []Segment, i int) int {
 	return slices.IndexFunc(segments, func(s Segment) bool { return s.Path == segments[i].Path && !s.Removed })
 }
 
-// rehome orders homes as the segments are now, which were in the order before.
-func rehome(homes []*home, before, now []Segment) []*home {
-	ordered := make([]*home, len(now))
-	for i := range now {
-		for j := range before {
-			if before[j].From == now[i].From && before[j].Path == now[i].Path {
-				ordered[i] = homes[j]
-			}
-		}
-	}
-	return ordered
-}
-
-// A reading is one pass over a transcript.
-type reading struct {
-	segments []Segment
-	homes    []*home
-	subs     []inject.Subagent
-	from     inject.Cursor
-	reached  string       // the last message that was captured before; empty if it is not known
-	fresh    bool         // nothing was captured before
-	aside    map[int]bool // segments of which something was set aside
-	o        Options
-	out      *Ingested
-
-	opened   []*home               // for segments that were added
-	begun    []*store.Conversation // staged for commands in the transcript
-	followed map[string]bool       // the beginnings of segments that were added for commands
-}
-
-// close closes what was opened for segments that were added.
-func (in *reading) close() {
-	for _, conv := range in.begun {
-		conv.Discard()
-	}
-	closeHomes(in.opened)
-}
-
 // ingestMain captures the session's own messages, and those of sub-agents that have
 // no transcript of their own.
 func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID string, b *Binding, in *reading) error {
@@ -354,6 +315,7 @@ func (c *Capture) routerFor(t *inject.Transcript, b *Binding, in *reading, again
 	}
 	at := b.At
 	if again {
+		in.leaveUnknown(t, b.Roots)
 		before := slices.Clone(in.segments)
 		at = inOrder(in.segments, t, b.Roots)
 		in.homes = rehome(in.homes, before, in.segments)
@@ -373,23 +335,6 @@ func (c *Capture) routerFor(t *inject.Transcript, b *Binding, in *reading, again
 		maps.Copy(r.segmentOf, b.SegmentOf)
 	}
 	return r, nil
-}
-
-// leaveRemoved adds segments for what belongs to conversations that were removed on
-// other machines. They are known only by the prompts that they began with.
-func (c *Capture) leaveRemoved(t *inject.Transcript, in *reading) error {
-	var prompts []string
-	for _, cmd := range t.Commands {
-		if p := from(cmd); !slices.ContainsFunc(in.segments, func(s Segment) bool { return s.From == p }) {
-			prompts = append(prompts, p)
-		}
-	}
-	gone, err := c.ws.RemovedPrompts(t.Agent, t.NativeID, prompts)
-	for _, p := range gone {
-		in.segments = append(in.segments, Segment{Segment: registry.Segment{From: p}, Removed: true})
-		in.homes = append(in.homes, &home{segment: &in.segments[len(in.segments)-1]})
-	}
-	return err
 }
 
 // pump is the loop of every capture: batch by batch from a transcript, attachments

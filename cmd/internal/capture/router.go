@@ -129,13 +129,10 @@ func (s Segment) startIn(t *inject.Transcript) string {
 // transcript begins in; roots are the lines that it began with before. Segments that have
 // not started yet sort last.
 func inOrder(segments []Segment, t *inject.Transcript, roots []string) int {
-	// One that has started before, and does not in a transcript that lost its beginning,
-	// begins before that.
-	cut := len(roots) > 0 && !slices.Contains(t.Roots, roots[0])
 	place := func(s Segment) int {
 		id := s.startIn(t)
-		if s.From == "" || id == "" && (cut && s.Start != "" || strings.HasPrefix(s.From, messageFrom)) {
-			return -1 // it begins before the transcript does
+		if s.isOpen(t, roots) {
+			return -1
 		}
 		for i, cmd := range t.Commands {
 			if cmd.Message == id {
@@ -152,6 +149,14 @@ func inOrder(segments []Segment, t *inject.Transcript, roots []string) int {
 		}
 	}
 	return at
+}
+
+// isOpen reports whether a transcript begins in a segment, as far as that segment tells;
+// roots are the lines that it began with before. One that has started before, and does not
+// in a transcript that lost its beginning, begins before that.
+func (s Segment) isOpen(t *inject.Transcript, roots []string) bool {
+	cut := len(roots) > 0 && !slices.Contains(t.Roots, roots[0])
+	return s.From == "" || s.startIn(t) == "" && (cut && s.Start != "" || strings.HasPrefix(s.From, messageFrom))
 }
 
 // From is where a segment begins that a prompt begins.

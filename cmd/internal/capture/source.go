@@ -94,7 +94,7 @@ func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.
 		return b, nil
 	}
 	if prompted && !c.all() {
-		if answered, err := commandAnswered(t); err != nil || !answered {
+		if answered, err := commandAnswered(t, e); err != nil || !answered {
 			return b, err // it is the prompt that the hook tells of
 		}
 	}
@@ -112,11 +112,16 @@ func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.
 	return c.Bind(agent, e.NativeID, e.Transcript)
 }
 
-// commandAnswered reports whether a model has answered a command that begins a conversation.
-func commandAnswered(t *inject.Transcript) (answered bool, err error) {
+// commandAnswered reports whether a model has answered a command that begins a conversation,
+// other than the one that a hook tells of.
+func commandAnswered(t *inject.Transcript, e inject.Event) (answered bool, err error) {
 	begins := map[string]bool{}
 	for _, cmd := range t.Commands {
-		begins[cmd.Message] = cmd.Begins()
+		same := cmd.PromptID == e.PromptID
+		if cmd.PromptID == "" || e.PromptID == "" {
+			same = strings.TrimSpace(e.Prompt) == strings.TrimSpace(cmd.Line()+" "+cmd.Arguments)
+		}
+		begins[cmd.Message] = cmd.Begins() && !same
 	}
 	begun := false
 	err = t.Each(func(sub string, b inject.Batch) error {

@@ -1,0 +1,80 @@
+package capture
+
+import (
+	"slices"
+
+	"cortext/cmd/internal/registry"
+	"cortext/inject"
+	"cortext/store"
+)
+
+// A reading is one pass over a transcript.
+type reading struct {
+	segments []Segment
+	homes    []*home
+	subs     []inject.Subagent
+	from     inject.Cursor
+	reached  string       // the last message that was captured before; empty if it is not known
+	fresh    bool         // nothing was captured before
+	aside    map[int]bool // segments of which something was set aside
+	o        Options
+	out      *Ingested
+
+	opened   []*home               // for segments that were added
+	begun    []*store.Conversation // staged for commands in the transcript
+	followed map[string]bool       // the beginnings of segments that were added for commands
+}
+
+// close closes what was opened for segments that were added.
+func (in *reading) close() {
+	for _, conv := range in.begun {
+		conv.Discard()
+	}
+	closeHomes(in.opened)
+}
+
+// rehome orders homes as the segments are now, which were in the order before.
+func rehome(homes []*home, before, now []Segment) []*home {
+	ordered := make([]*home, len(now))
+	for i := range now {
+		for j := range before {
+			if before[j].From == now[i].From && before[j].Path == now[i].Path {
+				ordered[i] = homes[j]
+			}
+		}
+	}
+	return ordered
+}
+
+// leaveRemoved adds segments for what belongs to conversations that were removed on
+// other machines. They are known only by the prompts that they began with.
+func (c *Capture) leaveRemoved(t *inject.Transcript, in *reading) error {
+	var prompts []string
+	for _, cmd := range t.Commands {
+		if p := from(cmd); !slices.ContainsFunc(in.segments, func(s Segment) bool { return s.From == p }) {
+			prompts = append(prompts, p)
+		}
+	}
+	gone, err := c.ws.RemovedPrompts(t.Agent, t.NativeID, prompts)
+	for _, p := range gone {
+		in.segments = append(in.segments, Segment{Segment: registry.Segment{From: p}, Removed: true})
+		in.homes = append(in.homes, &home{segment: &in.segments[len(in.segments)-1]})
+	}
+	return err
+}
+
+// leaveUnknown adds a segment for what a transcript begins with if that belongs to a
+// conversation that nothing here knows of, as where only a later one is in the work tree.
+func (in *reading) leaveUnknown(t *inject.Transcript, roots []string) {
+	starts := false
+	for _, s := range in.segments {
+		if s.isOpen(t, roots) {
+			return
+		}
+		starts = starts || s.startIn(t) != ""
+	}
+	if starts {
+		in.segments = append(in.segments, Segment{Removed: true})
+		in.homes = append(in.homes, new(home))
+	}
+}
