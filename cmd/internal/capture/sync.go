@@ -288,7 +288,7 @@ func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.
 				out.New = append(out.New, *im)
 			}
 		}
-		if err == nil && !b.Hooked && b.Bound() {
+		if err == nil && !b.Hooked && b.Bound() && c.ownsSession(n) {
 			at := b.CurrentSegment().Path
 			_, err = c.NameCurrent(ctx, agent.Name, n.NativeID, b, "")
 			out.moved(at, b.CurrentSegment().Path)

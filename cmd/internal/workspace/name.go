@@ -37,6 +37,9 @@ func (w *Workspace) Name(ctx context.Context, at, said string) (string, error) {
 		return at, err
 	}
 	defer c.Close()
+	if w.Away(c) != "" || c.LogsAbsent() {
+		return at, nil // git has the rest of it, and nobody asked for that
+	}
 	s, damage, err := c.Session()
 	if err != nil || len(damage) > 0 || at != store.FolderName(s, s.ConversationType, digest.Untitled) {
 		return at, err
@@ -98,7 +101,7 @@ func DocumentOf(s *schema.Session) string {
 // kept for it. doc is the document, which is as it was at first.
 func (w *Workspace) isFree(ctx context.Context, c *store.Conversation, s *schema.Session) (doc string, free bool) {
 	entries, err := os.ReadDir(filepath.Join(w.Store.Root(), filepath.FromSlash(c.Path())))
-	if err != nil || len(s.Sources) != 1 || c.HasMore() || w.Away(c) != "" || slices.Contains(w.Store.TakenPaths(), c.Path()) {
+	if err != nil || len(s.Sources) != 1 || c.HasMore() || slices.Contains(w.Store.TakenPaths(), c.Path()) {
 		return "", false
 	}
 	for _, e := range entries {
