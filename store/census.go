@@ -89,12 +89,8 @@ func (n *census) read(s *Store, dir string, sess *schema.Session) iter.Seq[error
 
 // expect notes what session.json says of the logs.
 func (n *census) expect(s *Store, dir string, sess *schema.Session) {
-	if sess == nil || sess.CountedBytes == 0 {
-		return // version 1.0 and clones may say anything
-	}
-	n.counted = max(n.counted, sess.MessageCount)
-	if info, err := s.root.Lstat(dir + "/" + messagesFile); err == nil && info.Size() == sess.CountedBytes {
-		n.tokens = sess.Tokens
+	if sess == nil {
+		return
 	}
 	for _, src := range sess.Sources {
 		if src.After != "" {
@@ -102,6 +98,13 @@ func (n *census) expect(s *Store, dir string, sess *schema.Session) {
 		} else if src.From != "" {
 			n.parts++
 		}
+	}
+	if sess.CountedBytes == 0 {
+		return // version 1.0 and clones may say anything of the counts
+	}
+	n.counted = max(n.counted, sess.MessageCount)
+	if info, err := s.root.Lstat(dir + "/" + messagesFile); err == nil && info.Size() == sess.CountedBytes {
+		n.tokens = sess.Tokens
 	}
 }
 

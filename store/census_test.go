@@ -123,6 +123,16 @@ func TestNotLost(t *testing.T) {
 			appendBatch(t, c, schema.Batch{Messages: []schema.Message{m}})
 			must(t, c.Settle())
 		},
+		"a part of a native session, in another order and never counted": func(t *testing.T, s *Store, c *Conversation) {
+			must(t, c.Edit(func(s *schema.Session) error {
+				s.Sources = []schema.Source{{Agent: "claude", NativeID: "one", From: "m20"}}
+				return nil
+			}))
+			part := thread(20, 22)
+			log := append(schema.AppendMessage(nil, &part.Messages[1]), schema.AppendMessage(nil, &part.Messages[0])...)
+			writeFile(t, s, c.file(messagesFile), string(log))
+			writeFile(t, s, c.file(toolsFile), "")
+		},
 		"parts of a native session": func(t *testing.T, s *Store, c *Conversation) {
 			must(t, c.Edit(func(s *schema.Session) error {
 				s.Sources = []schema.Source{{Agent: "claude", NativeID: "one"}, {Agent: "claude", NativeID: "one", From: "m20"}, {Agent: "claude", NativeID: "one", From: "m30", After: "m9"}}
