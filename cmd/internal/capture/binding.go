@@ -27,7 +27,7 @@ type Binding struct {
 	Hooked     bool     `json:"hooked"`     // the agent's hooks tell of its turns
 
 	Provider *schema.Provider `json:"-"` // of the last answer that was read
-	last     string           // the last message that was captured just now
+	reached  registry.Reached // how far it was captured just now; without a message: not at all
 
 	Segments []Segment `json:"segments"` // in the order of the session; none: it is not ours
 	Said     string    `json:"said"`     // hash of the end of what the model said last
@@ -153,10 +153,9 @@ func (c *Capture) Save(agent, nativeID string, b *Binding) error {
 
 // saveCursor is Save where no segment has changed.
 func (c *Capture) saveCursor(agent, nativeID string, b *Binding) {
-	if b.last != "" {
-		_ = c.ws.Registry.Reach(c.ws.Place().Workspace, agent, nativeID, registry.Reached{
-			Offset: b.Cursor.Offset, Size: b.Cursor.Size, Message: b.last, Hooked: b.Hooked, Transcript: b.Transcript,
-		})
+	if at := b.reached; at.Message != "" {
+		at.Hooked, at.Transcript = b.Hooked, b.Transcript
+		_ = c.ws.Registry.Reach(c.ws.Place().Workspace, agent, nativeID, at)
 	}
 	if raw, err := json.Marshal(b); err == nil {
 		_ = c.ws.Store.WriteCache(bindingName(agent, nativeID), raw)
@@ -216,7 +215,7 @@ func (c *Capture) Bind(agent inject.Agent, nativeID, transcript string) (*Bindin
 		registered = known.In(c.ws.SamePlace)
 	}
 	switch {
-	case ok && len(registered) > 0 && b.has(registered):
+	case ok && len(registered) > 0 && b.has(registered) && b.knowsRemoved(known.RemovedIn(c.ws.SamePlace)):
 	case ok && len(registered) == 0 && len(known.Removed) == 0 && b.Seen == c.seen() && len(b.Roots) > 0:
 		// Without a root nothing was in it yet when it was looked at: it may be a fork.
 	default:
@@ -303,6 +302,13 @@ func (b *Binding) has(registered []registry.Segment) bool {
 		}
 	}
 	return slices.Equal(known, registered)
+}
+
+// knowsRemoved reports whether the binding has a segment for each that the user removed.
+func (b *Binding) knowsRemoved(gone []registry.Removal) bool {
+	return !slices.ContainsFunc(gone, func(r registry.Removal) bool {
+		return !slices.ContainsFunc(b.Segments, func(s Segment) bool { return s.From == r.From })
+	})
 }
 
 // rebind finds the segments of a session again. What the cache had is kept where it

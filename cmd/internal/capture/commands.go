@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
@@ -75,6 +76,11 @@ func (c *Capture) followCommands(t *inject.Transcript, b *Binding, in *reading, 
 		into, captured := was.captured[cmd.Message]
 		var h *home
 		var err error
+		if captured && into == "" && cmd.Begins() { // before; into what, the cache may have lost
+			if captured, err = c.isStranger(t, cmd); err != nil {
+				return err
+			}
+		}
 		switch {
 		case in.segments[at].Removed && was.unknown,
 			captured && (into == "" || into == in.segments[at].Path),
@@ -100,6 +106,30 @@ func (c *Capture) followCommands(t *inject.Transcript, b *Binding, in *reading, 
 		}
 	}
 	return nil
+}
+
+// isStranger reports whether nothing is known of the conversation that a command would have
+// begun: it is not here, and was not removed.
+func (c *Capture) isStranger(t *inject.Transcript, cmd inject.Command) (bool, error) {
+	id := partID(t, cmd)
+	if gone, err := c.ws.ConversationRemoved(id); err != nil || gone {
+		return false, err
+	}
+	_, ok, err := c.ws.ByConversation(id)
+	return !ok, err
+}
+
+// partID is the id of the conversation that a command begins.
+func partID(t *inject.Transcript, cmd inject.Command) string {
+	return schema.DerivedPartID(t.Agent, t.NativeID, from(cmd), typedAt(t, cmd))
+}
+
+// typedAt is when a command was typed, as far as the agent tells.
+func typedAt(t *inject.Transcript, cmd inject.Command) time.Time {
+	if cmd.Time.IsZero() {
+		return t.First
+	}
+	return cmd.Time
 }
 
 // firstSegment is the one that begins with the session; -1 if there is none.
@@ -266,11 +296,7 @@ func leafAt(conv *store.Conversation, cmd inject.Command) (id string, err error)
 
 // followBegin stages the conversation that a command begins, or finds it.
 func (c *Capture) followBegin(t *inject.Transcript, in *reading, cmd inject.Command, s *Segment) (*home, error) {
-	at := cmd.Time
-	if at.IsZero() {
-		at = t.First
-	}
-	s.ID = schema.DerivedPartID(t.Agent, t.NativeID, s.From, at)
+	s.ID = partID(t, cmd)
 	gone, err := c.ws.ConversationRemoved(s.ID)
 	if err != nil {
 		return nil, err
@@ -283,7 +309,7 @@ func (c *Capture) followBegin(t *inject.Transcript, in *reading, cmd inject.Comm
 	if err != nil {
 		return nil, err
 	}
-	sess, words, err := c.describeNew(t, beginning{command: cmd, part: s.From, at: at})
+	sess, words, err := c.describeNew(t, beginning{command: cmd, part: s.From, at: typedAt(t, cmd)})
 	if err != nil {
 		return nil, err
 	}

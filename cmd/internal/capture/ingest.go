@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
@@ -263,11 +264,16 @@ func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID s
 	if err := c.publishBegun(t, b, in, r); err != nil {
 		return err
 	}
-	if complete, err := r.complete(); err != nil || !complete {
+	complete, err := r.complete()
+	if err != nil {
 		return err
 	}
+	// What git takes of this is not new the next time, even if it took something before.
+	b.reached = registry.Reached{Offset: t.Next.Offset, Size: t.Next.Size, Message: r.last}
+	if !complete {
+		return nil
+	}
 	b.took(t, r)
-	b.last = r.last
 	if in.o.staged != nil {
 		return nil // its conversation does not exist yet
 	}
