@@ -368,6 +368,15 @@ func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segme
 			}
 		}
 	}
+	if !hasBeginning(list) {
+		s, ok, err := c.unlisted(all, nativeID)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			list = append(list, s)
+		}
+	}
 	gone, err := c.ws.RemovedSegments(agent, nativeID)
 	if err != nil {
 		return nil, err
@@ -385,6 +394,35 @@ func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segme
 		list = slices.Insert(slices.Delete(list, first, first+1), 0, s)
 	}
 	return list, nil
+}
+
+// unlisted finds the beginning of a session in the log of a conversation whose session.json
+// git took, so that no source tells of it.
+func (c *Capture) unlisted(all []store.Entry, nativeID string) (s Segment, found bool, err error) {
+	for _, e := range all {
+		if !e.LeftByMerge() {
+			continue
+		}
+		conv, err := c.ws.Store.Open(e)
+		if err != nil {
+			return s, false, err
+		}
+		for m, readErr := range conv.Messages() {
+			var damage *store.Damage
+			if readErr != nil && !errors.As(readErr, &damage) {
+				err = readErr
+				break
+			}
+			if found = readErr == nil && m.Source == nativeID; found {
+				s = Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID, After: m.ParentID}}
+				break
+			}
+		}
+		if err = errors.Join(err, conv.Close()); err != nil || found {
+			return s, found, err
+		}
+	}
+	return s, false, nil
 }
 
 // continues reports whether a session with these segments goes on from one that was
