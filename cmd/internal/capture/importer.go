@@ -193,7 +193,7 @@ func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Tran
 	out := &Imported{Agent: t.Agent, Warnings: t.Warnings}
 	im.c.opened = begun{file, t.Roots}
 	defer func() { im.c.opened = begun{} }()
-	b, err := im.c.Bind(agent, t.NativeID, file)
+	b, err := im.c.BindListed(agent, t.NativeID, file)
 	if err != nil {
 		return out, err
 	}

@@ -191,7 +191,7 @@ func (c *Capture) noteUnregistered(err error) {
 func (c *Capture) Source(ctx context.Context, agent inject.Agent, nativeID string, o Options) (appended int, err error) {
 	err = c.Locked(agent.Name, nativeID, func() error {
 		file, ok, locateErr := agent.Locate(c.ws.Env.Machine, nativeID)
-		b, err := c.Bind(agent, nativeID, file)
+		b, err := c.BindListed(agent, nativeID, file)
 		if err != nil {
 			return err
 		}

@@ -260,7 +260,7 @@ func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.
 	}
 	var b *Binding
 	err = c.Locked(agent.Name, n.NativeID, func() (err error) {
-		if b, err = c.Bind(agent, n.NativeID, n.Path); err != nil {
+		if b, err = c.BindListed(agent, n.NativeID, n.Path); err != nil {
 			return err
 		}
 		if len(b.Segments) == 0 {

@@ -1,0 +1,99 @@
+package capture
+
+import (
+	"errors"
+	"slices"
+
+	"cortext/cmd/internal/registry"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// segmentsOf lists the segments of a native session: first the one that begins with
+// it, then the others. The transcript alone tells their order for sure.
+func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segment, error) {
+	var list []Segment
+	known, err := c.ws.Registry.Session(agent, nativeID)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range known.In(c.ws.SamePlace) {
+		list = append(list, Segment{Segment: r})
+	}
+	for _, e := range slices.Backward(all) { // the last active comes last
+		for i, src := range e.Session.Sources {
+			if src.Agent != agent || src.NativeID != nativeID {
+				continue
+			}
+			s := Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID, From: src.From, After: src.After, Fork: i > 0 && src.From == "" && src.After == ""}}
+			at := slices.IndexFunc(list, func(have Segment) bool { return have.From == s.From })
+			if at < 0 {
+				list = append(list, s)
+			} else if schema.SameConversation(list[at].ID, s.ID) {
+				s.Kept = list[at].Kept
+				list[at] = s // by the folder that it has here
+			}
+		}
+	}
+	if !hasBeginning(list) {
+		s, ok, err := c.unlisted(all, nativeID)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			list = append(list, s)
+		}
+	}
+	gone, err := c.ws.RemovedSegments(agent, nativeID)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range gone {
+		if at := slices.IndexFunc(list, func(have Segment) bool { return have.From == r.From }); at >= 0 {
+			list[at].Removed = true // its folder is another machine's, or of another branch
+		} else {
+			list = append(list, Segment{Segment: r, Removed: true})
+		}
+	}
+	first := slices.IndexFunc(list, func(s Segment) bool { return s.From == "" })
+	if first > 0 {
+		s := list[first]
+		list = slices.Insert(slices.Delete(list, first, first+1), 0, s)
+	}
+	return list, nil
+}
+
+// unlisted finds the beginning of a session in the log of a conversation whose session.json
+// git took, so that no source tells of it.
+func (c *Capture) unlisted(all []store.Entry, nativeID string) (s Segment, found bool, err error) {
+	for _, e := range all {
+		if !e.LeftByMerge() {
+			continue
+		}
+		conv, err := c.ws.Store.Open(e)
+		if err != nil {
+			return s, false, err
+		}
+		for m, readErr := range conv.Messages() {
+			var damage *store.Damage
+			if readErr != nil && !errors.As(readErr, &damage) {
+				err = readErr
+				break
+			}
+			if found = readErr == nil && m.Source == nativeID; found {
+				s = Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID, After: m.ParentID}}
+				break
+			}
+		}
+		if err = errors.Join(err, conv.Close()); err != nil || found {
+			return s, found, err
+		}
+	}
+	return s, false, nil
+}
+
+// continues reports whether a session with these segments goes on from one that was
+// captured.
+func continues(segments []Segment) bool {
+	return len(segments) > 0 && (segments[0].After != "" || segments[0].Fork)
+}
