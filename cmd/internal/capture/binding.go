@@ -242,7 +242,9 @@ func (c *Capture) BindListed(agent inject.Agent, nativeID, transcript string) (*
 		return nil, err
 	}
 	if !slices.ContainsFunc(segments, func(s Segment) bool {
-		return !slices.ContainsFunc(b.Segments, func(have Segment) bool { return have.From == s.From })
+		return !slices.ContainsFunc(b.Segments, func(have Segment) bool {
+			return have.From == s.From && (have.Path != "" || s.Removed)
+		})
 	}) {
 		return b, nil
 	}

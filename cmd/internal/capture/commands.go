@@ -76,14 +76,21 @@ func (c *Capture) followCommands(t *inject.Transcript, b *Binding, in *reading, 
 		into, captured := was.captured[cmd.Message]
 		var h *home
 		var err error
-		if captured && into == "" && cmd.Begins() { // before; into what, the cache may have lost
-			if captured, err = c.isStranger(t, cmd); err != nil {
+		gone := false // git took what was captured of it, and nobody asks it back
+		if captured && into == "" && cmd.Begins() && !(isFirst && beginsAnew(in.segments)) {
+			var known bool
+			if known, err = c.isKnown(partID(t, cmd)); err != nil {
 				return err
 			}
+			gone = !known && in.o.Mode != PutBack
+			captured = gone
 		}
 		switch {
-		case in.segments[at].Removed && was.unknown,
-			captured && (into == "" || into == in.segments[at].Path),
+		case in.segments[at].Removed && was.unknown:
+			continue
+		case gone:
+			h = &home{segment: &Segment{Segment: registry.Segment{From: from(cmd)}, Removed: true}}
+		case captured && (into == "" || into == in.segments[at].Path),
 			in.o.Prompted && was.lastPrompt == cmd.Message && !was.answered,
 			!captured && !cmd.Begins() && b.Hooked: // the hook took up none, and had its reasons
 			continue
@@ -108,15 +115,19 @@ func (c *Capture) followCommands(t *inject.Transcript, b *Binding, in *reading, 
 	return nil
 }
 
-// isStranger reports whether nothing is known of the conversation that a command would have
-// begun: it is not here, and was not removed.
-func (c *Capture) isStranger(t *inject.Transcript, cmd inject.Command) (bool, error) {
-	id := partID(t, cmd)
+// beginsAnew reports whether a session began a conversation, and took none up.
+func beginsAnew(segments []Segment) bool {
+	i := firstSegment(segments)
+	return i >= 0 && segments[i].After == ""
+}
+
+// isKnown reports whether a conversation is here, or was removed.
+func (c *Capture) isKnown(id string) (bool, error) {
 	if gone, err := c.ws.ConversationRemoved(id); err != nil || gone {
-		return false, err
+		return gone, err
 	}
 	_, ok, err := c.ws.ByConversation(id)
-	return !ok, err
+	return ok, err
 }
 
 // partID is the id of the conversation that a command begins.
@@ -168,7 +179,7 @@ func (c *Capture) isBeginning(in *reading, b *Binding, cmd inject.Command) bool 
 
 // passed is what followCommands asks of the messages of a transcript.
 type passed struct {
-	captured   map[string]string // by id, into which conversation; empty: before this reading
+	captured   map[string]string // by id, into which conversation; empty: one whose log does not have it
 	lastPrompt string
 	answered   bool // it is
 	unknown    bool // what was captured before: the transcript was written again
@@ -205,7 +216,9 @@ func passedBy(t *inject.Transcript, in *reading, again bool) (*passed, error) {
 			if before = append(before, m.ID); m.ID == in.reached {
 				reached = true
 				for _, id := range before {
-					p.captured[id] = ""
+					if _, ok := p.captured[id]; !ok {
+						p.captured[id] = ""
+					}
 				}
 			}
 		}
