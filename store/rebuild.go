@@ -55,7 +55,7 @@ const descriptionBytes = 200
 func (c *Conversation) fromLogs() (*schema.Session, error) {
 	s := c.fromName()
 	var first, last schema.Time
-	var sources []string
+	var sources []beginning
 	for m, err := range c.Messages() {
 		if isDamage(err) {
 			continue
@@ -67,8 +67,8 @@ func (c *Conversation) fromLogs() (*schema.Session, error) {
 			first = m.Timestamp
 		}
 		last = later(last, m.Timestamp)
-		if m.Source != "" && !slices.Contains(sources, m.Source) {
-			sources = append(sources, m.Source)
+		if m.Source != "" && !slices.ContainsFunc(sources, func(b beginning) bool { return b.nativeID == m.Source }) {
+			sources = append(sources, beginning{m.Source, m.ID})
 		}
 		if s.Description == "" && m.Role == schema.User {
 			s.Description = cutText(m.Content, descriptionBytes)
@@ -85,19 +85,25 @@ func (c *Conversation) fromLogs() (*schema.Session, error) {
 	return s, nil
 }
 
+// A beginning is the first message of a native session in a log.
+type beginning struct{ nativeID, message string }
+
 // capturedFrom finds the native session that a conversation began with, whose id is the
 // conversation's, among the sources of its messages: the folder is named after that id.
-func (c *Conversation) capturedFrom(s *schema.Session, sources []string) {
+// A later part of a session is found where it begins with a message (FORMAT.md, section 10).
+func (c *Conversation) capturedFrom(s *schema.Session, sources []beginning) {
 	if c.isSub() {
 		return
 	}
 	end := c.path[strings.LastIndexByte(c.path, '-')+1:]
-	for _, source := range sources {
-		for _, agent := range c.s.opts.Agents {
-			id := schema.DerivedID(agent, source, s.CreatedAt.Time())
-			if len(end) >= idEndLen && strings.HasSuffix(id, end) {
-				s.ID, s.Sources = id, []schema.Source{{Agent: agent, NativeID: source}}
-				return
+	for _, b := range sources {
+		for _, from := range []string{"", b.message, "message:" + b.message} {
+			for _, agent := range c.s.opts.Agents {
+				id := schema.DerivedPartID(agent, b.nativeID, from, s.CreatedAt.Time())
+				if len(end) >= idEndLen && strings.HasSuffix(id, end) {
+					s.ID, s.Sources = id, []schema.Source{{Agent: agent, NativeID: b.nativeID, From: from}}
+					return
+				}
 			}
 		}
 	}

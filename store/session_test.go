@@ -322,6 +322,30 @@ func TestVersion1(t *testing.T) {
 	}
 }
 
+// TestRebuiltPart: the id of a conversation that began with a later message of a native
+// session is known again by that message.
+func TestRebuiltPart(t *testing.T) {
+	for _, from := range []string{"m0", "message:m0"} {
+		s := newTestStore(t)
+		s.opts.Agents = []string{"gemini", "claude"}
+		id := schema.DerivedPartID("claude", "native", from, start)
+		c, err := s.Create("plan", "part", &schema.Session{ID: id, CreatedAt: schema.NewTime(start), Title: "x"}, nil)
+		must(t, err)
+		batch := thread(0, 4)
+		for i := range batch.Messages {
+			batch.Messages[i].Source = "native"
+		}
+		appendBatch(t, c, batch)
+		must(t, s.root.Remove(c.file(sessionFile)))
+		must(t, s.root.RemoveAll(c.backupFile()))
+		sess, _, err := c.Session()
+		must(t, err)
+		if want := []schema.Source{{Agent: "claude", NativeID: "native", From: from}}; sess.ID != id || !slices.Equal(sess.Sources, want) {
+			t.Errorf("%s: id %s, sources %v, want %s", from, sess.ID, sess.Sources, id)
+		}
+	}
+}
+
 // TestRebuild: whatever befalls session.json, there is a session, and the first
 // change that is made to it keeps the bytes that were there.
 func TestRebuild(t *testing.T) {

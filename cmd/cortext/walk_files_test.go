@@ -304,7 +304,7 @@ func (w *world) compareUnasked(t *workTree, a act, c change) {
 	w.t.Helper()
 	old, now := c.before.lines(), c.after.lines()
 	for _, id := range slices.Sorted(maps.Keys(now)) {
-		if n := w.owner[id]; n != nil && n.spoke && n.at == t {
+		if n := w.owner[id]; n != nil && n.at == t && slices.ContainsFunc(w.parts(n), func(p *native) bool { return p.spoke }) {
 			continue // a turn of the conversation's own session
 		}
 		if len(old[id]) == 0 && c.had[id] && !c.before.waiting[id] && !a.asked && !a.about(w.owner[id]) {
