@@ -340,7 +340,7 @@ func TestRebuiltPart(t *testing.T) {
 		must(t, s.root.RemoveAll(c.backupFile()))
 		sess, _, err := c.Session()
 		must(t, err)
-		if want := []schema.Source{{Agent: "claude", NativeID: "native", From: from}}; sess.ID != id || !slices.Equal(sess.Sources, want) {
+		if sess.ID != id || len(sess.Sources) != 1 || sess.Sources[0].NativeID != "native" || sess.Sources[0].Agent != "claude" || sess.Sources[0].From != from {
 			t.Errorf("%s: id %s, sources %v, want %s", from, sess.ID, sess.Sources, id)
 		}
 	}
