@@ -337,7 +337,6 @@ func TestRebuiltPart(t *testing.T) {
 		}
 		appendBatch(t, c, batch)
 		must(t, s.root.Remove(c.file(sessionFile)))
-		must(t, s.root.RemoveAll(c.backupFile()))
 		sess, _, err := c.Session()
 		must(t, err)
 		if sess.ID != id || len(sess.Sources) != 1 || sess.Sources[0].NativeID != "native" || sess.Sources[0].Agent != "claude" || sess.Sources[0].From != from {
