@@ -35,18 +35,18 @@ func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segme
 			}
 		}
 	}
+	gone, err := c.ws.RemovedSegments(agent, nativeID)
+	if err != nil {
+		return nil, err
+	}
 	if !hasBeginning(list) {
-		s, ok, err := c.unlisted(all, nativeID)
+		s, ok, err := c.unlisted(all, nativeID, gone)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
 			list = append(list, s)
 		}
-	}
-	gone, err := c.ws.RemovedSegments(agent, nativeID)
-	if err != nil {
-		return nil, err
 	}
 	for _, r := range gone {
 		if at := slices.IndexFunc(list, func(have Segment) bool { return have.From == r.From }); at >= 0 {
@@ -63,11 +63,11 @@ func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segme
 	return list, nil
 }
 
-// unlisted finds the beginning of a session in the log of a conversation whose session.json
-// git took, so that no source tells of it.
-func (c *Capture) unlisted(all []store.Entry, nativeID string) (s Segment, found bool, err error) {
+// unlisted finds a part of a session in the log of a conversation whose session.json git
+// took, so that no source tells of it, and that is not among those removed.
+func (c *Capture) unlisted(all []store.Entry, nativeID string, gone []registry.Segment) (s Segment, found bool, err error) {
 	for _, e := range all {
-		if !e.LeftByMerge() {
+		if !e.LeftByMerge() || slices.ContainsFunc(gone, func(r registry.Segment) bool { return r.Path == e.Path }) {
 			continue
 		}
 		conv, err := c.ws.Store.Open(e)
@@ -81,7 +81,7 @@ func (c *Capture) unlisted(all []store.Entry, nativeID string) (s Segment, found
 				break
 			}
 			if found = readErr == nil && m.Source == nativeID; found {
-				s = Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID, After: m.ParentID}}
+				s = Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID, From: messageFrom + m.ID}}
 				break
 			}
 		}
