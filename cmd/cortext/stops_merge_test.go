@@ -147,8 +147,13 @@ func (p *pair) round() {
 		p.merge(w)
 	}
 	p.same("after a merge in both directions")
-	before := time.Now().UTC().Truncate(time.Millisecond)
+	before := one.clock
+	if two.clock.After(before) {
+		before = two.clock
+	}
+	before = before.Truncate(time.Second).Add(time.Second)
 	for _, w := range p.sides {
+		w.clock = before
 		for _, c := range w.entries() {
 			w.must(w.dir(), "cortext", "stop", c.ID)
 		}
