@@ -257,8 +257,8 @@ func inIndex(ctx context.Context, root string, paths ...string) ([]File, error) 
 	return files, nil
 }
 
-// Sparse lists the tracked files below prefix that are not in the work tree because
-// the user checked out only a part of the repository.
+// Sparse lists the tracked files below prefix that git does not keep in the work tree
+// because the user checked out only a part of the repository. Some may be there anyway.
 func Sparse(ctx context.Context, root, prefix string) ([]string, error) {
 	out, err := list(ctx, root, []string{"ls-files", "-t", "-z"}, prefix)
 	if err != nil {
@@ -266,7 +266,7 @@ func Sparse(ctx context.Context, root, prefix string) ([]string, error) {
 	}
 	var absent []string
 	for _, line := range out {
-		if path, ok := strings.CutPrefix(line, "S "); ok && !exists(filepath.Join(root, filepath.FromSlash(path))) {
+		if path, ok := strings.CutPrefix(line, "S "); ok {
 			absent = append(absent, path)
 		}
 	}

@@ -162,7 +162,7 @@ func (w *Workspace) checkGit(ctx context.Context, note func(string)) (found []st
 	}
 	absent := map[string]bool{} // not fetched
 	fetch := ""
-	sparse, err := git.Sparse(ctx, w.Store.Root(), conversationsDir)
+	sparse, err := w.allOutside()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -44,10 +44,33 @@ func (w *Workspace) borrow(c *store.Conversation) error {
 
 // outside lists the session files of a conversation that the sparse checkout leaves out.
 func (w *Workspace) outside(path string) ([]string, error) {
-	if git.Dir(w.Store.Root()) == "" {
+	all, err := w.allOutside()
+	return slices.DeleteFunc(all, func(file string) bool { return !strings.HasPrefix(file, path+"/.session/") }), err
+}
+
+// allOutside is outside of all conversations. Git is asked once, and again after it has
+// changed something.
+func (w *Workspace) allOutside() ([]string, error) {
+	if !w.sparse() {
 		return nil, nil
 	}
-	return git.Sparse(context.Background(), w.Store.Root(), path+"/.session")
+	if state := git.State(w.Store.Root()); w.leftOut == nil || w.leftOut.state != state {
+		files, err := git.Sparse(context.Background(), w.Store.Root(), conversationsDir)
+		if err != nil {
+			return nil, err
+		}
+		w.leftOut = &leftOut{state, files}
+	}
+	return slices.DeleteFunc(slices.Clone(w.leftOut.files), func(file string) bool {
+		_, err := os.Lstat(filepath.Join(w.Store.Root(), filepath.FromSlash(file)))
+		return err == nil
+	}), nil
+}
+
+// leftOut is what a sparse checkout leaves out.
+type leftOut struct {
+	state string // of git, as in [git.State]
+	files []string
 }
 
 // Outside reports whether git has the session files of a conversation, and the sparse
@@ -59,7 +82,7 @@ func (w *Workspace) Outside(path string) bool { return w.whyOutside(path) != "" 
 func (w *Workspace) whyOutside(path string) string {
 	sparse, err := w.outside(path)
 	switch {
-	case err != nil && w.sparse():
+	case err != nil:
 		return "git does not say what is outside of the sparse checkout: " + err.Error()
 	case len(sparse) > 0:
 		return "its files are outside of the sparse checkout"
@@ -87,10 +110,7 @@ func (w *Workspace) waiting(path string) (*store.Conversation, error) {
 // is missing if there is none.
 func (w *Workspace) pickOutside(query string, missing error) (store.Entry, error) {
 	root := w.Store.Root()
-	if git.Dir(root) == "" {
-		return store.Entry{}, missing
-	}
-	sparse, err := git.Sparse(context.Background(), root, conversationsDir)
+	sparse, err := w.allOutside()
 	if err != nil {
 		return store.Entry{}, missing
 	}

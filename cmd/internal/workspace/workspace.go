@@ -39,6 +39,7 @@ type Workspace struct {
 
 	events  []Event
 	place   *registry.Place
+	leftOut *leftOut            // by a sparse checkout
 	asked   bool                // git, for the first commits of this place
 	commits map[string][]string // the first commits of other places
 }
