@@ -128,9 +128,9 @@ func (a *app) trustCommand() *cobra.Command {
 		Use:   "trust",
 		Short: "Review and allow the workspace's hooks",
 		Long: `Lists the programs in .workspace/hooks with the SHA-256 of each, and asks whether they
-may run for you on this machine. They run when a conversation starts, is resumed, gets messages
-or ends. None of them runs until you allow it. If a file is added or changed, you have
-to allow them again. None runs while .workspace/hooks contains a symbolic link.`,
+may run for you on this machine. They run when a conversation starts, is resumed, gets
+messages or ends. None of them runs until you allow it. If a file is added or changed,
+you have to allow them again. None runs while .workspace/hooks contains a symbolic link.`,
 		Example: "  cortext trust",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
