@@ -20,8 +20,8 @@ func (a *app) listCommand() *cobra.Command {
 		Use:   "list",
 		Short: "List conversations, most recent first",
 		Long: `Lists the conversations of the workspace, the most recently active first. A note on
-standard error names each conversation whose messages are set aside because its
-folder is not checked out, and says how to put them back.`,
+standard error names each conversation that has messages waiting outside the work tree,
+and says how to put them back.`,
 		Example: "  cortext list",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
