@@ -36,7 +36,7 @@ const (
 	exitAmbiguous = 4
 )
 
-const exitCodes = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 ambiguous, 130 SIGINT, 143 SIGTERM."
+const exitCodes = "Exit codes: 0 success, 1 failure, 2 usage error, 3 not found, 4 ambiguous, 130 SIGINT, 143 SIGTERM."
 
 // A Process is what the program was started with.
 type Process struct {
@@ -94,11 +94,11 @@ const softMemory = 384 << 20
 func (a *app) rootCommand(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "cortext",
-		Short: "Keeps conversations with AI coding agents and brings them back",
-		Long: `cortext keeps every conversation with an AI coding agent as plain, append-only,
-git-friendly files beside the work it is about, and brings it back: the original
-command, what was going on, and the history, within a token budget.`,
-		Example:       "  cortext -C testdata/workspace resume \"api design\" --print",
+		Short: "Keep conversations with AI coding agents and resume them",
+		Long: `cortext saves every conversation with an AI coding agent as plain, append-only,
+git-friendly files next to your code. It can resume any of them, in the same agent
+or another one, within a token budget.`,
+		Example:       "  cortext list\n  cortext resume \"api design\"",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
@@ -117,7 +117,7 @@ command, what was going on, and the history, within a token budget.`,
 		}
 		return &usageError{fmt.Sprintf("there is no command %q", args[0]), near("cortext ", find.NearestWord(names, args[0]), "run cortext --help for the commands")}
 	}
-	root.PersistentFlags().StringVarP(&a.dir, "directory", "C", "", "work as if started in `DIR`")
+	root.PersistentFlags().StringVarP(&a.dir, "directory", "C", "", "run as if started in `DIR`")
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{err.Error(), "run " + cmd.CommandPath() + " --help"}
@@ -140,8 +140,7 @@ command, what was going on, and the history, within a token budget.`,
 	return root
 }
 
-// help prints what a command is for; the example stands last, where the eye
-// rests and the next line is typed.
+// help prints the help of a command. The example comes last, next to where the user types.
 func help(cmd *cobra.Command, _ []string) {
 	w := cmd.OutOrStdout()
 	text := cmd.Long
@@ -164,7 +163,7 @@ func help(cmd *cobra.Command, _ []string) {
 		fmt.Fprintf(w, "\nFlags:\n%s", flags.FlagUsages())
 	}
 	if flags := cmd.Root().PersistentFlags(); flags.HasAvailableFlags() {
-		fmt.Fprintf(w, "\nFlags of every command:\n%s", flags.FlagUsages())
+		fmt.Fprintf(w, "\nGlobal flags:\n%s", flags.FlagUsages())
 	}
 	fmt.Fprintf(w, "\n%s\n", exitCodes)
 	if cmd.Example != "" {

@@ -16,12 +16,12 @@ func (a *app) compactCommand() *cobra.Command {
 	var apply, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "compact <id>",
-		Short: "Say what each budget would do, and sum up old messages",
-		Long: `Shows what several budgets would include of a conversation, and which ranges
-of old messages summaries stand for. It changes nothing. With --apply the summaries
-that are missing are made, by what the setting summarizer says: extractive (without a
-model), agent (the agent the conversation was held in) or openai (an endpoint that the
-environment names). The messages themselves are never touched.`,
+		Short: "Preview payload sizes and summarize old messages",
+		Long: `Shows how much of a conversation several budgets would include, and which ranges of old
+messages have a summary. It changes nothing, unless you give --apply: then it makes the
+missing summaries. The "summarizer" setting chooses how: extractive (without a model),
+agent (the agent that the conversation was held in) or openai (an endpoint set in the
+environment). The messages themselves never change.`,
 		Example: "  cortext compact \"api design\" --apply",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {
@@ -61,7 +61,7 @@ environment names). The messages themselves are never touched.`,
 			return nil
 		}),
 	}
-	cmd.Flags().BoolVar(&apply, "apply", false, "make the summaries that are missing")
+	cmd.Flags().BoolVar(&apply, "apply", false, "make the missing summaries")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

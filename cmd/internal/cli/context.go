@@ -17,16 +17,18 @@ func (a *app) contextCommand() *cobra.Command {
 	var sent bool
 	cmd := &cobra.Command{
 		Use:   "context <id>",
-		Short: "Show what an agent would get, part by part",
-		Long: `Shows what cortext resume would tell an agent of a conversation, part by part: how
-many tokens each takes and why it is in; then what is left out, with the command that
-shows it. With --sent it is what was sent the last time. It changes nothing.
+		Short: "Preview the payload of a resume, part by part",
+		Long: `Shows the parts of the payload that cortext resume would send to an agent, with the
+tokens of each and the reason it is included; then what is left out, with the command
+that shows it. With --sent, it shows the payload that was sent last. It changes
+nothing.
 
-What fits is included whole. Else, in this order, as far as there is room: of every turn what
-you asked for and the last answer (older ones are shortened before one is dropped); what
-else was said; the latest calls that failed, with the line that says why; what calls gave
-back that reads like speech; the lines of the latest calls; and what the next turns are
-most likely to need by its names. The text of an edit that was replaced comes last.`,
+A history that fits is included whole. Otherwise these are included in order, as far as
+there is room: your request and the last answer of every turn (older ones are shortened
+before any is dropped); the other messages; the latest failed tool calls, each with the
+line that says why; tool output that reads like prose; lines of the latest tool calls;
+and lines with names that the next turns are likely to need. Text that an edit replaced
+comes last.`,
 		Example: "  cortext context \"api design\" --budget 2000",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, list []string) error {
@@ -34,7 +36,7 @@ most likely to need by its names. The text of an edit that was replaced comes la
 				return err
 			}
 			if sent && slices.ContainsFunc([]string{"budget", "window", "strategy", "last", "since", "agent"}, cmd.Flags().Changed) {
-				return &usageError{"--sent shows what was sent: it takes no flags that change it", ""}
+				return &usageError{"--sent cannot be combined with --budget, --window, --strategy, --last, --since or --agent", ""}
 			}
 			w, err := a.open(cmd)
 			if err != nil {
@@ -68,8 +70,8 @@ most likely to need by its names. The text of an edit that was replaced comes la
 	}
 	o.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.Agent, "agent", "", "as for the `AGENT`: claude, opencode, gemini; default: the one used last")
-	f.BoolVar(&sent, "sent", false, "what was sent the last time")
+	f.StringVar(&o.Agent, "agent", "", "preview for `AGENT`: claude, opencode, gemini (default: the last one used)")
+	f.BoolVar(&sent, "sent", false, "show the payload that was sent last")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
 }

@@ -18,10 +18,10 @@ func (a *app) listCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the conversations, newest first",
-		Long: `Lists the conversations of the workspace, the last active first. Standard error
-names those of which messages wait for their place in the work tree, and what puts
-them there.`,
+		Short: "List conversations, most recent first",
+		Long: `Lists the conversations of the workspace, the most recently active first. A note on
+standard error names each conversation that has messages waiting outside the work tree,
+and says how to put them back.`,
 		Example: "  cortext list",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
@@ -128,8 +128,8 @@ func (a *app) titleCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "title <id> <text>",
-		Short:   "Give a conversation a title",
-		Long:    "Gives a conversation a title. Its folder keeps its name, since links and commits point at it.",
+		Short:   "Rename a conversation",
+		Long:    "Changes the title of a conversation. Its folder keeps its name, because links and commits refer to it.",
 		Example: "  cortext title 1030-brainstorm-api-design-hv37 \"API Design Discussion\"",
 		Args:    args(cobra.MinimumNArgs(2)),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {
@@ -157,10 +157,10 @@ func (a *app) currentCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "current",
-		Short: "Show the conversation that is meant without an id",
-		Long: `Shows the conversation that commands mean which name none: the one in
-CORTEXT_SESSION, else that of the agent's session the command runs in, else the
-only active one.`,
+		Short: "Show the current conversation",
+		Long: `Shows the conversation that commands use if you give no id: the one in
+CORTEXT_SESSION, or else the one of the agent session that runs the command, or else
+the only active one.`,
 		Example: "  cortext current",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
@@ -191,11 +191,11 @@ func (a *app) stopCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stop [<id>]",
 		Short: "Save a conversation and pause it",
-		Long: `Captures what the agent's transcript still has, pauses the conversation and
-writes its counters, its plan and a summary of where it stopped into
-session.json. With commit: stop in .workspace/config.yaml its folder is
-committed, and nothing else. Without an id it is the current conversation. The
-exit code is 1 if something could not be saved; what could be is.`,
+		Long: `Captures the rest of the agent's transcript, pauses the conversation, and records its
+counters, its plan and a summary of where it stopped in session.json. With
+"commit: stop" in .workspace/config.yaml it also commits the conversation's folder,
+and only that folder. Without an id, it stops the current conversation. If part of it
+cannot be saved, stop saves the rest and exits with 1.`,
 		Example: "  cortext stop \"api design\"",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {

@@ -16,13 +16,13 @@ import (
 func (a *app) hookCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "hook <agent> <event>",
-		Short: "What the agents' own hooks call",
-		Long: `What the agents' own hooks call, with what the agent tells them on standard
-input. It captures what is new in the session's transcript and carries out
-/workspace commands. It never fails, and prints only what the agent is to get
-beside a /workspace command. What fails is written to
-.workspace/local/cache/hook.log, or to hook.log in $XDG_STATE_HOME/cortext if the
-workspace cannot be written to, and the next command reports it.`,
+		Short: "Handle an event of an agent session (called by the agent)",
+		Long: `Handles one event of an agent session. The agent calls it and describes the event on
+standard input. hook captures what is new in the session's transcript and runs
+/workspace commands; it prints only the text that the agent should add to such a
+command. It always exits with 0. Errors go to .workspace/local/cache/hook.log, or to
+hook.log in $XDG_STATE_HOME/cortext if the workspace is not writable, and the next
+command reports them.`,
 		Example: "  echo '{\"session_id\":\"…\",\"transcript_path\":\"…\",\"cwd\":\"…\"}' | cortext hook claude Stop",
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, list []string) error {
@@ -40,10 +40,11 @@ func (a *app) hooks() hook.Program {
 func (a *app) skipCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "skip",
-		Short: "Leave the agent's session alone that this is called from",
-		Long: `Leaves the agent's session alone that this is called from: in no work tree or clone on
-this machine is more of it captured, until you type /workspace.stop-conversation or
-another /workspace command in it, or import it. Agents call it when the user does not want to save.`,
+		Short: "Stop capturing the current agent session",
+		Long: `Stops capturing the agent session that runs this command, in every work tree and clone
+on this machine. Capturing resumes if you type /workspace.stop-conversation or another
+/workspace command in the session, or import it. Agents run skip when you ask them not
+to save.`,
 		Example: "  cortext skip",
 		Args:    args(cobra.NoArgs),
 		RunE: a.quietlyWithin(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {

@@ -25,20 +25,20 @@ func (a *app) importCommand() *cobra.Command {
 	var o importOptions
 	cmd := &cobra.Command{
 		Use:   "import FILE…",
-		Short: "Capture transcripts that agents wrote",
-		Long: `Captures transcripts that agents wrote: messages, tool calls with their results,
-and the conversations of sub-agents, verbatim but for secrets, which are replaced.
-What a file is, its content says. A transcript that was imported before, or has
-grown since, adds only what is new.`,
+		Short: "Import transcript files",
+		Long: `Imports transcripts that an agent wrote: messages, tool calls with their results, and
+the conversations of sub-agents. Everything is stored verbatim, except that secrets
+are redacted. import detects the agent from the content of each file. Importing a
+transcript again adds only what is new.`,
 		Example: "  cortext import ~/.claude/projects/*/*.jsonl",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE:    func(cmd *cobra.Command, files []string) error { return a.runImport(cmd, files, o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Agent, "agent", "", "the `AGENT` that wrote the files, instead of finding out: claude, opencode, gemini")
-	f.StringVar(&o.Type, "type", "", "the `TYPE` of new conversations; default: that of the first /workspace.<type>, else chat")
-	f.StringVar(&o.Title, "title", "", "the `TITLE` of a new conversation; default: made from what was said first")
-	f.BoolVar(&o.json, "json", false, "print one JSON object for each conversation, one a line")
+	f.StringVar(&o.Agent, "agent", "", "the `AGENT` that wrote the files: claude, opencode, gemini (default: detect)")
+	f.StringVar(&o.Type, "type", "", "the `TYPE` of new conversations (default: that of the first /workspace.<type> command, or chat)")
+	f.StringVar(&o.Title, "title", "", "the `TITLE` of a new conversation (default: the first words of the conversation)")
+	f.BoolVar(&o.json, "json", false, "print one JSON object per conversation, one per line")
 	return cmd
 }
 

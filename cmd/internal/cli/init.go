@@ -30,26 +30,26 @@ func (a *app) initCommand() *cobra.Command {
 	var o initOptions
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Make a workspace of this folder",
-		Long: `Makes a workspace of this folder: .workspace/ with its settings and the prompts
-of the conversation types, and the lines in .gitattributes that let git merge
-conversations. With --agent also that agent's slash commands and hooks, which are
-to be committed: for whoever has no cortext they do nothing. On a terminal it says
-what it will change and asks what you want. Safe to repeat: what you wrote or edited
-stays, what cortext wrote is brought up to date.`,
+		Short: "Set up a workspace in this folder",
+		Long: `Creates .workspace/, which holds the settings and the prompts of the conversation
+types, and adds lines to .gitattributes that let git merge conversations. With
+--agent it also installs that agent's slash commands and hooks. Commit them: they do
+nothing for people who do not have cortext. On a terminal, init lists its changes and
+asks before it makes them. You can run it again at any time: it updates the files it
+wrote and keeps your edits.`,
 		Example: "  cortext init",
 		Args:    args(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runInit(cmd, o) },
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.agents, "agent", nil, "install the slash commands and hooks of `AGENT`: claude, opencode, gemini; several with commas")
-	f.BoolVar(&o.noUser, "no-user", false, "for gemini: leave ~/.gemini/settings.json alone; commands then work only where Gemini CLI is started at the top of the workspace")
-	f.BoolVar(&o.plugin, "plugin", false, "for opencode: with a plugin, so that it captures by itself; where the npm registry is out of reach, OpenCode then starts about a minute later")
-	f.StringVar(&o.commit, "commit", "", "`WHEN` cortext commits conversations: stop or off; default: off, asked on a terminal")
-	f.StringVar(&o.capture, "capture", "", "`WHICH` sessions are captured: commands (those with a /workspace command) or all; default: commands, asked on a terminal")
-	f.BoolVarP(&o.yes, "yes", "y", false, "ask nothing: the agents on this machine, and the defaults")
-	f.BoolVar(&o.dryRun, "dry-run", false, "show every file that would be changed, and change nothing")
-	f.BoolVar(&o.json, "json", false, "print what was made as JSON")
+	f.StringSliceVar(&o.agents, "agent", nil, "install slash commands and hooks for `AGENT`: claude, opencode, gemini, or a comma-separated list")
+	f.BoolVar(&o.noUser, "no-user", false, "for gemini: do not change ~/.gemini/settings.json; commands then work only if Gemini CLI starts at the top of the workspace")
+	f.BoolVar(&o.plugin, "plugin", false, "for opencode: install a plugin that captures each turn; OpenCode then takes about a minute longer to start if it cannot reach the npm registry")
+	f.StringVar(&o.commit, "commit", "", "`WHEN` to commit a conversation to git: stop or off (default: off; on a terminal, ask)")
+	f.StringVar(&o.capture, "capture", "", "`WHICH` sessions to capture: commands (those that use a /workspace command) or all (default: commands; on a terminal, ask)")
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask: use the defaults and the agents found on this machine")
+	f.BoolVar(&o.dryRun, "dry-run", false, "list the files that would change, without changing them")
+	f.BoolVar(&o.json, "json", false, "print the changes as JSON")
 	return cmd
 }
 

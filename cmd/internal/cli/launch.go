@@ -293,8 +293,8 @@ func leftByKey(err error) bool {
 func (a *app) tidyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "tidy",
-		Short:   "Remove what launches left in which nothing was said",
-		Long:    "Lets the agents remove the sessions of launches in which nothing was said. cortext calls it itself.",
+		Short:   "Remove unused agent sessions (called by cortext)",
+		Long:    "Asks the agents to remove sessions that cortext started and that you never used. cortext runs it by itself.",
 		Example: "  cortext tidy",
 		Hidden:  true,
 		Args:    args(cobra.NoArgs),

@@ -100,8 +100,8 @@ const turnWait = time.Minute
 func (a *app) happenedCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "happened -- [EVENT FOLDER MESSAGE ROLE COUNT]…",
-		Short:   "Run the workspace's programs for what has happened",
-		Long:    "Runs the programs in .workspace/hooks for what has happened to conversations. cortext calls it itself.",
+		Short:   "Run the workspace's hooks for events (called by cortext)",
+		Long:    "Runs the programs in .workspace/hooks for events that have happened. cortext runs it by itself.",
 		Example: "  cortext happened -- session-message conversations/2025-11-22/1030-brainstorm-api-design-hv37 01kan assistant 2",
 		Hidden:  true,
 		RunE: a.quietlyWithin(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {
@@ -126,11 +126,11 @@ func (a *app) trustCommand() *cobra.Command {
 	var yes, revoke, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "trust",
-		Short: "Allow the programs that this workspace wants run",
-		Long: `Shows the programs in .workspace/hooks, which run when a conversation begins, is
-resumed, gets messages or ends, with the SHA-256 of each, and asks whether they may
-run here, for you, as they are now. A new or changed file asks again. Nothing runs
-before, and nothing runs while there is a link in .workspace/hooks.`,
+		Short: "Review and allow the workspace's hooks",
+		Long: `Lists the programs in .workspace/hooks with the SHA-256 of each, and asks whether they
+may run for you on this machine. They run when a conversation starts, is resumed, gets
+messages or ends. None of them runs until you allow it. If a file is added or changed,
+you have to allow them again. None runs while .workspace/hooks contains a symbolic link.`,
 		Example: "  cortext trust",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
@@ -161,9 +161,9 @@ before, and nothing runs while there is a link in .workspace/hooks.`,
 		}),
 	}
 	f := cmd.Flags()
-	f.BoolVarP(&yes, "yes", "y", false, "allow them without being asked")
-	f.BoolVar(&revoke, "revoke", false, "allow none any more")
-	f.BoolVar(&asJSON, "json", false, "print what there is and whether it is allowed, and change nothing")
+	f.BoolVarP(&yes, "yes", "y", false, "allow them without asking")
+	f.BoolVar(&revoke, "revoke", false, "stop allowing them")
+	f.BoolVar(&asJSON, "json", false, "print the programs and whether they are allowed as JSON; changes nothing")
 	return cmd
 }
 

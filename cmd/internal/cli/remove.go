@@ -14,10 +14,11 @@ func (a *app) removeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm <id>",
 		Short: "Remove a conversation",
-		Long: `Removes a conversation: its folder with its document and all else that lies in it.
-What the agents' transcripts still have of it is not captured again, in any work tree
-or clone on this machine, and once .workspace/removed is committed, on no other, until
-you import one of them. What git has committed, git keeps.`,
+		Long: `Deletes the folder of a conversation, with its document and everything else in it.
+cortext does not capture the conversation again, in any work tree or clone on this
+machine, even if the agents still have its transcripts. Commit .workspace/removed to
+make that hold on other machines. To get a conversation back, import its transcript.
+Commits that contain the conversation stay in git.`,
 		Example: "  cortext rm 1030-brainstorm-api-design-hv37",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {
@@ -41,6 +42,6 @@ you import one of them. What git has committed, git keeps.`,
 			return nil
 		}),
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
 	return cmd
 }

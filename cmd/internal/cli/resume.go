@@ -30,11 +30,11 @@ func (a *app) resumeCommand() *cobra.Command {
 	var o resumeOptions
 	cmd := &cobra.Command{
 		Use:   "resume [query] [-- arguments for the agent]",
-		Short: "Bring a conversation back",
-		Long: `Brings a conversation back: starts the agent on the conversation's command, the
-resume block and the history, within a token budget. Nothing is sent to a model
-until you type. What follows is captured into the same conversation. The query is
-an id, a folder, or words of the title or the summary.`,
+		Short: "Resume a conversation in an agent",
+		Long: `Starts the agent with the conversation's command, a block that says where it stopped,
+and its history, within a token budget. Nothing is sent to a model until you type. The
+agent's session is captured into the same conversation. The query is an id, a folder,
+or words from the title or the summary.`,
 		Example: "  cortext resume \"api design\"\n  cortext resume \"api design\" -p \"what is left to do?\"\n  cortext resume \"api design\" --print --budget 8000",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, list []string) error {
@@ -46,13 +46,13 @@ an id, a folder, or words of the title or the summary.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.print, "print", false, "write the whole payload to standard output; changes nothing")
-	f.BoolVar(&o.dryRun, "dry-run", false, "say what the agent would get, and how much; changes nothing")
-	f.BoolVar(&o.list, "list", false, "list the conversations that the query matches")
-	f.BoolVar(&o.here, "here", false, "for an agent to call in its own session: bring the conversation into that; without a query, list them")
-	f.BoolVarP(&o.latest, "continue", "c", false, "the conversation that was active last")
-	f.StringVarP(&o.Prompt, "prompt", "p", "", "run one turn with `TEXT`, without a terminal")
-	f.StringVar(&o.Agent, "agent", "", "the `AGENT` to go on in: claude, opencode, gemini; default: the one used last")
+	f.BoolVar(&o.print, "print", false, "print the payload instead of starting the agent; changes nothing")
+	f.BoolVar(&o.dryRun, "dry-run", false, "describe the payload and the launch; changes nothing")
+	f.BoolVar(&o.list, "list", false, "list the conversations that match the query")
+	f.BoolVar(&o.here, "here", false, "for agents: print the conversation for the session that runs this command; without a query, list conversations")
+	f.BoolVarP(&o.latest, "continue", "c", false, "resume the most recently active conversation")
+	f.StringVarP(&o.Prompt, "prompt", "p", "", "send `TEXT`, run one turn without a terminal, and print the answer")
+	f.StringVar(&o.Agent, "agent", "", "the `AGENT` to resume in: claude, opencode, gemini (default: the last one used)")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	o.flags(cmd)
 	return cmd
@@ -61,12 +61,12 @@ an id, a folder, or words of the title or the summary.`,
 // flags are those that say how much is included.
 func (o *resumeOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVar(&o.Budget, "budget", 0, "at most `N` tokens; default: the model's window less what the agent needs")
-	f.IntVar(&o.Window, "window", 0, "the context window of the model, `N` tokens; default: what is known of it")
-	f.StringVar(&o.Strategy, "strategy", "", "what is included of a history that does not fit: `NAME` is one of "+strings.Join(resume.Strategies(), ", ")+"; default: ranked")
-	f.IntVar(&o.Last, "last", 0, "only the last `N` messages")
-	f.StringVar(&o.since, "since", "", "only messages since `WHEN`: 2h, 3d, 2025-11-22, or a time in RFC 3339")
-	f.BoolVar(&o.sinceThen, "since-then", true, "tell what git knows to have happened since the last message")
+	f.IntVar(&o.Budget, "budget", 0, "limit the payload to `N` tokens (default: the model's context window, minus what the agent needs)")
+	f.IntVar(&o.Window, "window", 0, "the model's context window is `N` tokens (default: the known size)")
+	f.StringVar(&o.Strategy, "strategy", "", "how to shorten a history that does not fit: `NAME` is one of "+strings.Join(resume.Strategies(), ", ")+" (default: ranked)")
+	f.IntVar(&o.Last, "last", 0, "include only the last `N` messages")
+	f.StringVar(&o.since, "since", "", "include only messages since `WHEN`: 2h, 3d, 2025-11-22, or an RFC 3339 time")
+	f.BoolVar(&o.sinceThen, "since-then", true, "list commits and changed files since the last message")
 }
 
 // check refuses flags that mean nothing.

@@ -20,7 +20,7 @@ func (a *app) showCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "show <id>",
 		Short:   "Show a conversation",
-		Long:    "Shows a conversation as a transcript: every message with its tool calls and their results.",
+		Long:    "Prints every message of a conversation, with its tool calls and their results.",
 		Example: "  cortext show \"api design\" --last 5",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, list []string) error {
@@ -28,7 +28,7 @@ func (a *app) showCommand() *cobra.Command {
 				return &usageError{"--last must not be negative", ""}
 			}
 			if message != "" && last > 0 {
-				return &usageError{"--message and --last say two different things", ""}
+				return &usageError{"--message and --last cannot be combined", ""}
 			}
 			w, err := a.open(cmd)
 			if err != nil {
@@ -62,9 +62,9 @@ func (a *app) showCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print {\"session\":…,\"messages\":[…],\"tools\":[…]}")
-	cmd.Flags().BoolVar(&reasoning, "reasoning", false, "also what the model thought before it spoke")
-	cmd.Flags().StringVar(&message, "message", "", "only message `N`, or N-M, or several of these between commas, of the branch that would be resumed, as a payload numbers them")
-	cmd.Flags().IntVar(&last, "last", 0, "only the last `N` messages of the branch that would be resumed")
+	cmd.Flags().BoolVar(&reasoning, "reasoning", false, "include the model's reasoning")
+	cmd.Flags().StringVar(&message, "message", "", "show only message `N`, a range N-M, or a comma-separated list of these, numbered as in the payload")
+	cmd.Flags().IntVar(&last, "last", 0, "show only the last `N` messages of the branch that resume would use")
 	return cmd
 }
 

@@ -26,14 +26,15 @@ func (a *app) syncCommand() *cobra.Command {
 	var o syncOptions
 	cmd := &cobra.Command{
 		Use:   "sync",
-		Short: "Capture what the agents' stores have and the workspace has not",
-		Long: `Finds every conversation of this workspace in the stores of all agents on this
-machine and captures what is missing, also of those that no command began: after it,
-deleting the agents' stores loses nothing. A conversation is this workspace's if it
-was held in its work tree, in another work tree or clone of the same repository, or
-where the workspace lay before it was moved. What you removed or did not want saved
-stays away. What git took from the work tree is kept aside, unless --restore puts it
-back.`,
+		Short: "Import sessions this workspace is missing",
+		Long: `Searches the agents' stores on this machine for sessions of this workspace and imports
+what is missing, including sessions that no /workspace command started. After a sync
+you can delete the agents' stores without losing anything.
+
+A session belongs to this workspace if it ran in its work tree, in another work tree or
+clone of the same repository, or in a folder where the workspace used to be. sync does
+not bring back conversations that you removed or skipped. Messages that git took out of
+the work tree stay set aside; --restore puts them back.`,
 		Example: "  cortext sync",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
@@ -41,10 +42,10 @@ back.`,
 		}),
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.Agents, "agent", nil, "look at `AGENT` only")
-	f.StringArrayVar(&o.Was, "was", nil, "the work tree was also in `DIR`, such as on another machine")
-	f.BoolVar(&o.Restore, "restore", false, "put conversations back that git removed from this work tree")
-	f.BoolVar(&o.json, "json", false, "print what was found as JSON")
+	f.StringSliceVar(&o.Agents, "agent", nil, "search only the store of `AGENT`")
+	f.StringArrayVar(&o.Was, "was", nil, "also import sessions that ran in `DIR`, an earlier location of the work tree")
+	f.BoolVar(&o.Restore, "restore", false, "put back conversations that git removed from the work tree")
+	f.BoolVar(&o.json, "json", false, "print the result as JSON")
 	return cmd
 }
 
@@ -171,11 +172,11 @@ func (a *app) watchCommand() *cobra.Command {
 	var adopt bool
 	cmd := &cobra.Command{
 		Use:   "watch",
-		Short: "Capture by itself, without hooks in the agents",
-		Long: `Watches the stores of all agents and captures this workspace's conversations as
-they grow, until it is ended (Ctrl-C). It begins with what was missed, and pauses
-conversations that are idle. Those that a /workspace command began are captured; with
---adopt, or capture: all in .workspace/config.yaml, all that are held in this work tree.`,
+		Short: "Capture sessions as they grow, without hooks",
+		Long: `Watches the agents' stores and captures this workspace's sessions as they grow, until
+you press Ctrl-C. It first captures what it missed, and it pauses idle conversations.
+It captures sessions that a /workspace command started; with --adopt, or with
+"capture: all" in .workspace/config.yaml, it captures every session in this work tree.`,
 		Example: "  cortext watch --adopt",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
@@ -192,7 +193,7 @@ conversations that are idle. Those that a /workspace command began are captured;
 			})
 		}),
 	}
-	cmd.Flags().BoolVar(&adopt, "adopt", false, "capture also conversations that no /workspace command began")
+	cmd.Flags().BoolVar(&adopt, "adopt", false, "also capture sessions that no /workspace command started")
 	return cmd
 }
 

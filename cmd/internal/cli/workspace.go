@@ -17,10 +17,10 @@ func (a *app) newCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "new <type> <title>",
-		Short: "Begin a conversation",
-		Long: `Begins a conversation: its folder below conversations/ with the markdown file of
-its type. The type is one of brainstorm, debug, plan, learn, meeting, review,
-projectmanage, chat, or the name of a file in .workspace/commands/.`,
+		Short: "Start a conversation",
+		Long: `Starts a conversation: creates its folder under conversations/, with a markdown
+document. The type is brainstorm, debug, plan, learn, meeting, review, projectmanage,
+chat, or the name of a file in .workspace/commands/.`,
 		Example: "  cortext new brainstorm \"API design\"",
 		Args:    args(cobra.MinimumNArgs(2)),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {
@@ -63,12 +63,12 @@ func (a *app) checkCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Name every damage of the workspace",
-		Long: `Reads every file of every conversation and names what is not as it should be:
-torn tails, runs of NUL, broken or welded lines, invalid UTF-8, a session.json
-that is missing or cannot be read, and records or files that git's last commit or
-index has and the work tree lacks. What you removed is no damage. It changes and
-fetches nothing. The exit code is 1 if there is any damage.`,
+		Short: "Check the workspace for corruption",
+		Long: `Reads every file of every conversation and reports damage: incomplete last lines,
+runs of NUL bytes, broken or joined lines, invalid UTF-8, a session.json that is
+missing or unreadable, and records or files that git's last commit or index has but
+the work tree lacks. Conversations that you removed are not reported. check changes
+nothing and fetches nothing. It exits with 1 if it finds damage.`,
 		Example: "  cortext check",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
@@ -108,7 +108,7 @@ func (a *app) versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
-		Long:    "Prints the version of cortext and of the format that it writes.",
+		Long:    "Prints the versions of cortext and of the file format it writes.",
 		Example: "  cortext version",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -135,8 +135,8 @@ func (a *app) completionCommand() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
 		Use:       "completion <" + strings.Join(shells, "|") + ">",
-		Short:     "Print the completion script of a shell",
-		Long:      "Prints the script that lets a shell complete cortext's commands and flags.",
+		Short:     "Print a shell completion script",
+		Long:      "Prints a script that makes the shell complete the commands and flags of cortext.",
 		Example:   "  source <(cortext completion bash)",
 		ValidArgs: shells,
 		Args:      args(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Draws .github/resume.svg again: resumes the conversation in testdata/workspace in the
+# real agent, in a terminal of fixed size. Installs the agent first if it is missing
+# (see install-agents.sh).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scripts/install-agents.sh
+CORTEXT_REQUIRE_ALL=1 go test ./cmd/cortext -run '^TestPicture$' -count=1 -update
+git status --short .github/resume.svg
+echo "commit this, then: go test ./cmd/cortext -run '^TestPicture$'"
