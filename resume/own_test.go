@@ -8,12 +8,19 @@ import (
 	"cortext/schema"
 )
 
-// cutWant wants that Cut finds a payload in text, or nothing.
-func cutWant(t *testing.T, what, text string, wantOK bool, wantBefore, wantAfter string) {
+// A remainder is what Cut leaves of a text in which it finds a payload.
+type remainder struct{ before, after string }
+
+// cutWant wants that Cut finds a payload in text, or with nil none.
+func cutWant(t *testing.T, what, text string, want *remainder) {
 	t.Helper()
+	wantOK := want != nil
+	if !wantOK {
+		want = new(remainder)
+	}
 	before, after, ok := Cut(text)
-	if ok != wantOK || before != wantBefore || after != wantAfter {
-		t.Errorf("%s: %t, before %.300q\nnot %.300q,\nafter %.300q\nnot %.300q", what, ok, before, wantBefore, after, wantAfter)
+	if ok != wantOK || before != want.before || after != want.after {
+		t.Errorf("%s: %t, before %.300q\nnot %.300q,\nafter %.300q\nnot %.300q", what, ok, before, want.before, after, want.after)
 	}
 }
 
@@ -36,16 +43,16 @@ func TestCutEveryPayload(t *testing.T) {
 		p := mustBuild(t, s, h, o)
 		ps := mustParse(t, p.Text)
 		if ps.run == 0 { // the block alone could be anyone's quote
-			cutWant(t, "without a history", p.Text, false, "", "")
+			cutWant(t, "without a history", p.Text, nil)
 			continue
 		}
 		found++
 		before, after := around[r.IntN(len(around))], around[r.IntN(len(around))]
-		cutWant(t, "as it is", p.Text, true, ps.command, "")
-		cutWant(t, "with text around it", before+p.Text+after, true, before+ps.command, after)
-		cutWant(t, "with its end trimmed", strings.TrimRight(p.Text, "\n"), true, ps.command, "")
-		cutWant(t, "twice", p.Text+p.Text, true, ps.command, p.Text)
-		cutWant(t, "cut short", p.Text[:len(p.Text)-2], false, "", "")
+		cutWant(t, "as it is", p.Text, &remainder{ps.command, ""})
+		cutWant(t, "with text around it", before+p.Text+after, &remainder{before + ps.command, after})
+		cutWant(t, "with its end trimmed", strings.TrimRight(p.Text, "\n"), &remainder{ps.command, ""})
+		cutWant(t, "twice", p.Text+p.Text, &remainder{ps.command, p.Text})
+		cutWant(t, "cut short", p.Text[:len(p.Text)-2], nil)
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
@@ -74,7 +81,7 @@ func TestCutNested(t *testing.T) {
 		if outer.Strategy != FullHistory {
 			t.Fatalf("depth %d does not fit", depth)
 		}
-		cutWant(t, "nested", "a\n"+outer.Text+"b", true, "a\n"+ps.command, "b")
+		cutWant(t, "nested", "a\n"+outer.Text+"b", &remainder{"a\n" + ps.command, "b"})
 		inner = outer
 	}
 }
@@ -110,12 +117,12 @@ func TestCutQuotes(t *testing.T) {
 		"a length beyond all numbers": blockOpen + blockClose + "\n" + strings.Replace(intro, "exactly 4", "exactly "+strings.Repeat("9", 40), 1) + "~~~~ history\n~~~~\n",
 		"words between":               blockOpen + blockClose + "\nNow then.\n" + intro + "~~~~ history\n~~~~\n",
 	} {
-		cutWant(t, what, text, false, "", "")
+		cutWant(t, what, text, nil)
 	}
 	// Behind such a quote a payload is found all the same.
 	command := mustParse(t, p.Text).command
 	for _, quote := range []string{block + "\n", blockOpen + "and so on" + blockClose + "\n", quoted + "\n", fence} {
-		cutWant(t, "behind a quote", quote+p.Text, true, quote+command, "")
+		cutWant(t, "behind a quote", quote+p.Text, &remainder{quote + command, ""})
 	}
 }
 
@@ -125,6 +132,6 @@ func TestCutKeepsOpenQuotes(t *testing.T) {
 	s, h, o := brainstorm()
 	p := mustBuild(t, s, h, o)
 	for _, quote := range []string{"What does this mean?\n" + blockOpen + "I never wrote that.\n\n", blockOnly(t), blockOnly(t) + "What is that?\n"} {
-		cutWant(t, "behind an open quote", quote+p.Text, true, quote+mustParse(t, p.Text).command, "")
+		cutWant(t, "behind an open quote", quote+p.Text, &remainder{quote + mustParse(t, p.Text).command, ""})
 	}
 }

@@ -21,7 +21,7 @@ func TestSummariesOfWhatWasRead(t *testing.T) {
 	}
 	for i, r := range []summary.Range{{Start: 0, End: 50}, {Start: 50, End: 100}, {Start: 120, End: 170}} {
 		text := fmt.Sprintf("The summary number%d of three was made of it.", i+1)
-		o.Summaries = append(o.Summaries, summary.New(h, r, text, schema.Extracted, "", 500, noon))
+		o.Summaries = append(o.Summaries, summary.New(h, r, summary.Draft{Content: text, Method: schema.Extracted}, 500, noon))
 	}
 	o.Budget, o.Strategy = 2200, RecentPlus
 	for _, c := range []struct {
@@ -104,7 +104,7 @@ func TestModelSummaries(t *testing.T) {
 	without := mustBuild(t, s, h, o)
 	for i, method := range []string{schema.FromAgent, schema.Extracted, schema.FromOpenAI} {
 		text := fmt.Sprintf("The summary number%d of three was made of it.", i+1)
-		o.Summaries = append(o.Summaries, summary.New(h, summary.Range{Start: 50 * i, End: 50 * (i + 1)}, text, method, "m", 500, noon))
+		o.Summaries = append(o.Summaries, summary.New(h, summary.Range{Start: 50 * i, End: 50 * (i + 1)}, summary.Draft{Content: text, Method: method, Model: "m"}, 500, noon))
 	}
 	if p := mustBuild(t, s, h, o); p.Text != without.Text || p.Strategy != FullHistory {
 		t.Errorf("summaries of what is told whole")

@@ -316,7 +316,7 @@ func TestFormatNames(t *testing.T) {
 		if err := json.Unmarshal(b, &root); err != nil {
 			t.Fatal(err)
 		}
-		checkNames(t, c.name, doc, root, root, reflect.TypeOf(c.record))
+		documented{t, doc, root}.checkNames(c.name, root, reflect.TypeOf(c.record))
 	}
 	for _, k := range []jsonl.Kind{jsonl.TornTail, jsonl.Unterminated, jsonl.NULs, jsonl.Welded, jsonl.Conflict,
 		jsonl.Broken, jsonl.BadUTF8, jsonl.TooLong} {
@@ -326,7 +326,15 @@ func TestFormatNames(t *testing.T) {
 	}
 }
 
-func checkNames(t *testing.T, path, doc string, root, node map[string]any, typ reflect.Type) {
+// documented is a record as FORMAT.md, section doc, and its schema describe it.
+type documented struct {
+	t    *testing.T
+	doc  string
+	root map[string]any
+}
+
+func (d documented) checkNames(path string, node map[string]any, typ reflect.Type) {
+	t, doc, root := d.t, d.doc, d.root
 	if ref, ok := node["$ref"].(string); ok {
 		node = root["$defs"].(map[string]any)[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any)
 	}
@@ -336,7 +344,7 @@ func checkNames(t *testing.T, path, doc string, root, node map[string]any, typ r
 	want := ""
 	switch typ.Kind() {
 	case reflect.Pointer:
-		checkNames(t, path, doc, root, node, typ.Elem())
+		d.checkNames(path, node, typ.Elem())
 		return
 	case reflect.String:
 		want = "string"
@@ -350,7 +358,7 @@ func checkNames(t *testing.T, path, doc string, root, node map[string]any, typ r
 	case reflect.Slice:
 		want = "array"
 		if items, ok := node["items"].(map[string]any); ok {
-			checkNames(t, path+"[]", doc, root, items, typ.Elem())
+			d.checkNames(path+"[]", items, typ.Elem())
 		}
 	case reflect.Struct:
 		want = "object"
@@ -371,7 +379,7 @@ func checkNames(t *testing.T, path, doc string, root, node map[string]any, typ r
 				t.Errorf("the schema lacks %s.%s", path, name)
 				continue
 			}
-			checkNames(t, path+"."+name, doc, root, property, f.Type)
+			d.checkNames(path+"."+name, property, f.Type)
 		}
 		for name := range properties {
 			if !known[name] {

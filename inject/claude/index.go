@@ -150,7 +150,7 @@ func (x *index) add(r record, at ref) {
 		if !isNoiseSystem(r.Subtype) {
 			x.unknown["system/"+r.Subtype]++
 		} else if r.Subtype == "local_command" && !isEmptyOutput(rawjson.String(r.Content)) {
-			x.put(g, n, eventUnit, idOf(r, at), r, at)
+			x.put(g, n, unit{kind: eventUnit, id: idOf(r, at), stamp: r.Timestamp}, at)
 		}
 	default:
 		if !isNoise(r.Type) {
@@ -175,16 +175,16 @@ func idOf(r record, at ref) string {
 	return fmt.Sprintf("line-at-%d", at.offset)
 }
 
-// put adds a line to the message id of a group, making the message if this is
-// its first line.
-func (x *index) put(g *group, n *node, kind unitKind, id string, r record, at ref) {
-	if x.tail.messages[id] {
+// put adds a line to a message of a group, making the message if this is its first line:
+// like the unit first.
+func (x *index) put(g *group, n *node, first unit, at ref) {
+	if x.tail.messages[first.id] {
 		x.tail.stale = true // a part of it was read before
 	}
-	u := g.byID[id]
+	u := g.byID[first.id]
 	if u == nil {
-		u = &unit{kind: kind, id: id, group: g, node: n, stamp: r.Timestamp}
-		g.byID[id] = u
+		u = &unit{kind: first.kind, id: first.id, group: g, node: n, stamp: first.stamp}
+		g.byID[first.id] = u
 		g.units = append(g.units, u)
 	}
 	u.lines = append(u.lines, at)
@@ -226,11 +226,11 @@ func (x *index) addUser(r record, at ref, n *node, g *group) {
 		if len(g.units) > 0 || x.tail.on || x.o.Continues {
 			return // what it sums up is in this file, or in that of the session before
 		}
-		x.put(g, n, compactUnit, idOf(r, at), r, at)
+		x.put(g, n, unit{kind: compactUnit, id: idOf(r, at), stamp: r.Timestamp}, at)
 	case isEvent(first) || r.Origin == "task-notification" || r.PromptSource == "system":
-		x.put(g, n, eventUnit, idOf(r, at), r, at)
+		x.put(g, n, unit{kind: eventUnit, id: idOf(r, at), stamp: r.Timestamp}, at)
 	default:
-		x.put(g, n, userUnit, idOf(r, at), r, at)
+		x.put(g, n, unit{kind: userUnit, id: idOf(r, at), stamp: r.Timestamp}, at)
 		if g == x.main {
 			x.prompt(r, first, idOf(r, at))
 		}
@@ -275,7 +275,7 @@ func (x *index) addAssistant(r record, at ref, n *node, g *group) {
 	if id == "" {
 		id = idOf(r, at)
 	}
-	x.put(g, n, assistantUnit, id, r, at)
+	x.put(g, n, unit{kind: assistantUnit, id: id, stamp: r.Timestamp}, at)
 	for _, b := range blocks(rawjson.Get(r.Message, "content")) {
 		switch b.Type {
 		case "tool_use", "server_tool_use":
@@ -314,7 +314,7 @@ func (x *index) addAttachment(r record, at ref, n *node, g *group) {
 		if rawjson.String(rawjson.Get(r.Attachment, "commandMode")) == "task-notification" {
 			kind = eventUnit
 		}
-		x.put(g, n, kind, idOf(r, at), r, at)
+		x.put(g, n, unit{kind: kind, id: idOf(r, at), stamp: r.Timestamp}, at)
 	case "file":
 		for p := range ancestors(n) {
 			if p.unit != nil {

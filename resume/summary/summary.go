@@ -43,16 +43,19 @@ type Range struct {
 	Open       bool // it will take in more messages: a summary of it is soon too short
 }
 
-// New makes the record of a summary of r: method is one of the schema's words, model
-// who wrote it, or empty. Content that has more than maxTokens is condensed. Its date
-// is at, or if that is the zero time, that of the last message: then the same messages
+// A Draft is the text of a summary: Method is one of the schema's words, Model who wrote
+// it, or empty.
+type Draft struct{ Content, Method, Model string }
+
+// New makes the record of a summary of r. Content that has more than maxTokens is
+// condensed. Its date is at, or if that is the zero time, that of the last message: then the same messages
 // make the same bytes in every clone. nil if nothing is left of it, or if r is no
 // range of h that can be named.
-func New(h schema.History, r Range, content, method, model string, maxTokens int, at time.Time) *schema.Summary {
+func New(h schema.History, r Range, d Draft, maxTokens int, at time.Time) *schema.Summary {
 	first, last := Ends(h, r)
-	whole := strings.TrimSpace(Plain(content))
-	content = Condense(whole, maxTokens)
-	if content == "" || first == "" || content != whole && method != schema.Extracted && torn(content) {
+	whole := strings.TrimSpace(Plain(d.Content))
+	content := Condense(whole, maxTokens)
+	if content == "" || first == "" || content != whole && d.Method != schema.Extracted && torn(content) {
 		return nil
 	}
 	msgs := h.Messages[r.Start:r.End]
@@ -61,7 +64,7 @@ func New(h schema.History, r Range, content, method, model string, maxTokens int
 	}
 	return &schema.Summary{
 		Version: schema.Version, First: first, Last: last, MessageCount: len(msgs), CreatedAt: schema.NewTime(at),
-		Content: content, Tokens: tokens.Count(content), Method: method, Model: strings.Join(strings.Fields(Plain(model)), " "),
+		Content: content, Tokens: tokens.Count(content), Method: d.Method, Model: strings.Join(strings.Fields(Plain(d.Model)), " "),
 		SourceTokens: sourceTokens(h, msgs), Members: schema.MembersHash(msgs),
 	}
 }

@@ -119,7 +119,7 @@ func TestPlanProperties(t *testing.T) {
 			}
 			before = ranges
 			for _, rg := range ranges {
-				s := New(part, rg, "It was done.", schema.Extracted, "", 100, noon)
+				s := New(part, rg, Draft{Content: "It was done.", Method: schema.Extracted}, 100, noon)
 				if s == nil {
 					t.Fatalf("no summary of %v", rg)
 				}
@@ -204,7 +204,7 @@ func checkPlan(h schema.History, o Options, ranges []Range) error {
 func TestValid(t *testing.T) {
 	fresh := func() (schema.History, *schema.Summary) {
 		h := pairs(60)
-		s := New(h, Range{Start: 10, End: 20}, "It was done.", schema.FromOpenAI, "model", 100, noon)
+		s := New(h, Range{Start: 10, End: 20}, Draft{"It was done.", schema.FromOpenAI, "model"}, 100, noon)
 		return h, s
 	}
 	h, s := fresh()
@@ -263,7 +263,7 @@ func TestNew(t *testing.T) {
 	h.Tools = map[string]schema.Tool{"c1": {ID: "c1", Tokens: 100, Success: &yes}, "c2": {ID: "c2", Tokens: 5000, MessageID: "m00001"}}
 	h.Messages[0].Tokens, h.Messages[1].Tokens, h.Messages[2].Tokens = 7, 8, -4
 	h.Messages[4].ID = ""
-	s := New(h, Range{Start: 0, End: 5}, "Long words. "+strings.Repeat("It was done again. ", 100), schema.FromAgent, "", 50, noon)
+	s := New(h, Range{Start: 0, End: 5}, Draft{"Long words. " + strings.Repeat("It was done again. ", 100), schema.FromAgent, ""}, 50, noon)
 	if s.SourceTokens != 115 || s.Last != "m00003" || s.MessageCount != 5 {
 		t.Errorf("the record is %+v", s)
 	}
@@ -277,14 +277,14 @@ func TestNew(t *testing.T) {
 		t.Errorf("valid for %v, %v", r, ok)
 	}
 	for _, r := range []Range{{Start: -1, End: 2}, {Start: 2, End: 2}, {Start: 5, End: 11}, {Start: 4, End: 6}} {
-		if s := New(h, r, "It was done.", schema.FromAgent, "", 50, noon); s != nil {
+		if s := New(h, r, Draft{"It was done.", schema.FromAgent, ""}, 50, noon); s != nil {
 			t.Errorf("%v has a summary: %+v", r, s)
 		}
 	}
-	if s := New(h, Range{End: 2}, " ", schema.FromAgent, "", 50, noon); s != nil {
+	if s := New(h, Range{End: 2}, Draft{" ", schema.FromAgent, ""}, 50, noon); s != nil {
 		t.Errorf("a summary without content: %+v", s)
 	}
-	s = New(h, Range{End: 2}, "\x1b]0;x\aIt\x00 was\r\ndone\u202e,\ttoo\u2028\u2066now\u009b. 👩‍💻\xff.", schema.FromAgent, "a\x1b\nb\u202e", 50, noon)
+	s = New(h, Range{End: 2}, Draft{"\x1b]0;x\aIt\x00 was\r\ndone\u202e,\ttoo\u2028\u2066now\u009b. 👩‍💻\xff.", schema.FromAgent, "a\x1b\nb\u202e"}, 50, noon)
 	if s.Content != "]0;xIt was\ndone,\ttoo\nnow. 👩‍💻\uFFFD." || s.Model != "a b" {
 		t.Errorf("with control characters: %q, %q", s.Content, s.Model)
 	}
@@ -300,7 +300,7 @@ func TestNew(t *testing.T) {
 	} {
 		h := pairs(4)
 		h.Messages[1].Timestamp, h.Messages[2].Timestamp, h.Messages[3].Timestamp = c.times[0], c.times[1], schema.NewTime(noon)
-		s := New(h, Range{End: 3}, "It was done.", schema.Extracted, "", 50, time.Time{})
+		s := New(h, Range{End: 3}, Draft{"It was done.", schema.Extracted, ""}, 50, time.Time{})
 		if _, err := s.Marshal(); err != nil || s.CreatedAt != c.want {
 			t.Errorf("%v: made at %s, want %s; %v", c.times, s.CreatedAt, c.want, err)
 		}

@@ -121,16 +121,12 @@ func readLine(in *bufio.Reader, buf *[]byte) (text []byte, size int64, err error
 // several records or damage for a damaged one. text is the line without its
 // newline; terminated says whether it had one. It returns false once yield does.
 func Split(text []byte, offset int64, line int, terminated bool, yield func(Record, error) bool) bool {
-	whole := text
-	place := func(part []byte) int64 { return offset + int64(cap(whole)-cap(part)) }
-	damage := func(part []byte, kind Kind, format string, args ...any) bool {
-		return yield(Record{}, &Damage{line, place(part), kind, fmt.Sprintf(format, args...)})
-	}
+	s := splitter{text, offset, line, yield}
 	if rest, ok := bytes.CutPrefix(text, []byte("\xEF\xBB\xBF")); ok {
 		text = rest
 	}
 	if isConflictMarker(text) {
-		return damage(text, Conflict, "%.40q", text)
+		return s.damage(text, Conflict, "%.40q", text)
 	}
 	if checked := text[:len(text)-cutRune(text, terminated)]; !utf8.Valid(checked) {
 		at := 0
@@ -141,13 +137,13 @@ func Split(text []byte, offset int64, line int, terminated bool, yield func(Reco
 			}
 			at += n
 		}
-		if !damage(text[at:], BadUTF8, "%#02x", text[at]) {
+		if !s.damage(text[at:], BadUTF8, "%#02x", text[at]) {
 			return false
 		}
 	}
 	for len(text) > 0 {
 		if n := len(text) - len(bytes.TrimLeft(text, "\x00")); n > 0 {
-			if !damage(text, NULs, "%d", n) {
+			if !s.damage(text, NULs, "%d", n) {
 				return false
 			}
 			text = text[n:]
@@ -158,22 +154,36 @@ func Split(text []byte, offset int64, line int, terminated bool, yield func(Reco
 			part = text[:i]
 		}
 		text = text[len(part):]
-		if !splitPart(part, line, terminated || len(text) > 0, place, damage, yield) {
+		if !s.part(part, terminated || len(text) > 0) {
 			return false
 		}
 	}
 	return true
 }
 
-// splitPart yields the records of a part of a line that holds no NUL.
-func splitPart(part []byte, line int, terminated bool, place func([]byte) int64,
-	damage func([]byte, Kind, string, ...any) bool, yield func(Record, error) bool) bool {
+// A splitter yields what one line holds.
+type splitter struct {
+	text   []byte // the line
+	offset int64  // of it
+	line   int    // its number
+	yield  func(Record, error) bool
+}
+
+// place is where a part of the line is, to its end.
+func (s *splitter) place(part []byte) int64 { return s.offset + int64(cap(s.text)-cap(part)) }
+
+func (s *splitter) damage(part []byte, kind Kind, format string, args ...any) bool {
+	return s.yield(Record{}, &Damage{s.line, s.place(part), kind, fmt.Sprintf(format, args...)})
+}
+
+// part yields the records of a part of the line that holds no NUL.
+func (s *splitter) part(part []byte, terminated bool) bool {
 	for first := true; ; first = false {
 		part = bytes.TrimLeft(part, " \t\r\n")
 		if len(part) == 0 {
 			return true
 		}
-		if !first && !damage(part, Welded, "") {
+		if !first && !s.damage(part, Welded, "") {
 			return false
 		}
 		value, rest, err := rawjson.Next(part)
@@ -189,7 +199,7 @@ func splitPart(part []byte, line int, terminated bool, place func([]byte) int64,
 			if next == nil && !terminated {
 				kind = TornTail
 			}
-			if !damage(part, kind, "%d bytes, %v", len(part)-len(next), err) {
+			if !s.damage(part, kind, "%d bytes, %v", len(part)-len(next), err) {
 				return false
 			}
 			if next == nil {
@@ -198,10 +208,10 @@ func splitPart(part []byte, line int, terminated bool, place func([]byte) int64,
 			part = next
 			continue
 		}
-		if len(rest) == 0 && !terminated && !damage(part[len(part):], Unterminated, "") {
+		if len(rest) == 0 && !terminated && !s.damage(part[len(part):], Unterminated, "") {
 			return false
 		}
-		if !yield(Record{line, place(value), value}, nil) {
+		if !s.yield(Record{s.line, s.place(value), value}, nil) {
 			return false
 		}
 		part = rest

@@ -178,7 +178,7 @@ func (m *maker) sumUp(ctx context.Context, r summary.Range) (*schema.Summary, er
 		return nil, err
 	}
 	if w.Config.Summarizer == workspace.SummarizerExtractive {
-		return summary.New(h, r, summary.Extract(h, r, most), schema.Extracted, "", most, time.Time{}), nil
+		return summary.New(h, r, summary.Draft{Content: summary.Extract(h, r, most), Method: schema.Extracted}, most, time.Time{}), nil
 	}
 	by, method, err := w.summarizer(m.session)
 	if err != nil {
@@ -198,7 +198,7 @@ func (m *maker) sumUp(ctx context.Context, r summary.Range) (*schema.Summary, er
 	if err != nil {
 		return nil, err
 	}
-	sum := summary.New(h, r, text, method, got.Model, most, w.Env.Now())
+	sum := summary.New(h, r, summary.Draft{Content: text, Method: method, Model: got.Model}, most, w.Env.Now())
 	if sum == nil {
 		return nil, fmt.Errorf("no sentence of the answer has at most the %d tokens of summary_max_tokens", most)
 	}
