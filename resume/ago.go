@@ -13,10 +13,10 @@ const (
 	year  = 365 * day
 )
 
-// Ago says how long before now the moment was, in the greatest unit that fits
-// whole at least once: minutes, hours, days, months of 30 days, years of 365. It
-// is always relative: a moment of this minute or of the future is "0 minutes
-// ago", and one that is not known is "an unknown time ago".
+// Ago formats how long before now the moment was, in the largest unit that fits at
+// least once: minutes, hours, days, months of 30 days, years of 365. The result is
+// always relative: a moment in this minute or in the future is "0 minutes ago", and
+// the zero time is "an unknown time ago".
 func Ago(now, moment time.Time) string {
 	if moment.IsZero() {
 		return "an unknown time ago"
@@ -39,8 +39,8 @@ func Ago(now, moment time.Time) string {
 	return ""
 }
 
-// lastActive is when something last happened in the conversation: what its
-// session says, else its newest message, else its beginning.
+// lastActive returns when the conversation was last active: the session's own value,
+// else the time of its newest message, else its creation time.
 func lastActive(s *schema.Session, messages []schema.Message) time.Time {
 	if t := s.LastActive.Time(); !t.IsZero() {
 		return t

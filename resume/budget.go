@@ -9,19 +9,19 @@ import (
 	"cortext/schema"
 )
 
-// defaultWindow is the context window, in tokens, of a model that nothing is known
-// of: what the current models of the three agents have at least.
+// defaultWindow is the context window, in tokens, assumed for an unknown model. The
+// current models of all three agents have at least this much.
 const defaultWindow = 200_000
 
-// mostAllowed is the part of a window, in percent, that an agent's own prompt and tools
-// are taken to fill at most, where that was not measured: of a small model's window they
-// would leave nothing.
+// mostAllowed caps, in percent of a window, the estimated size of an agent's own
+// prompt and tools when we have no measurement. Without the cap, a small model's
+// window would have no room left.
 const mostAllowed = 40
 
-// allowance is what an agent sends beside a conversation, in the vendor's tokens:
-// its own prompt and tools, and what the user has set up for all sessions. It is
-// taken from the first requests of real conversations. An agent that was not
-// measured gets the largest.
+// allowance returns what an agent sends besides the conversation, in the vendor's
+// tokens: its own prompt and tools, and the user's global setup. The numbers come
+// from the first requests of real conversations. An agent we did not measure gets the
+// largest.
 func allowance(agent string) int {
 	switch agent {
 	case "gemini":
@@ -37,13 +37,13 @@ func allowance(agent string) int {
 // A Request is the first request of a conversation as its agent reported it.
 type Request struct {
 	Agent  string
-	Prompt int // all that the model read, in the vendor's tokens
-	Said   int // what was said until then, in tokens of o200k_base
+	Prompt int // everything the model read, in the vendor's tokens
+	Said   int // the conversation up to then, in tokens of o200k_base
 }
 
-// FirstRequest is the first request of a conversation that a usage was reported of; the
-// zero Request if none of the messages has one. They are those of the conversation from
-// its beginning.
+// FirstRequest returns the first request whose usage the agent reported, or the zero
+// Request if no message has one. The messages start at the beginning of the
+// conversation.
 func FirstRequest(s *schema.Session, messages iter.Seq2[schema.Message, error]) Request {
 	said, n := 0, 0
 	for m, err := range messages {
@@ -64,36 +64,39 @@ func FirstRequest(s *schema.Session, messages iter.Seq2[schema.Message, error]) 
 	return Request{}
 }
 
-// firstMessages is how many messages are looked at for the first request.
+// firstMessages is how many messages FirstRequest searches.
 const firstMessages = 20
 
-// geminiModel stands for the models that Gemini CLI chooses from by itself: it
-// runs no others, and those are alike in what counts here.
+// geminiModel stands for the models that Gemini CLI picks on its own. It runs no
+// others, and they do not differ in what matters here.
 const geminiModel = "gemini-3-pro"
 
-// A Budget is the room that a payload has, and what that follows from.
+// A Budget is the room for a payload and the values it was computed from.
 type Budget struct {
 	Tokens    int     // of o200k_base
-	Window    int     // of the model, in its vendor's tokens
-	Allowance int     // of Window, for the agent's own prompt and tools
-	Model     string  // the model that is known; empty: none is
+	Window    int     // the model's, in its vendor's tokens
+	Allowance int     // part of Window reserved for the agent's own prompt and tools
+	Model     string  // empty if unknown
 	Exact     bool    // the model counts in o200k_base
-	Factor    float64 // the vendor's tokens for one of o200k_base; 1 if Exact
-	Sent      int     // what the agent sent itself at first; 0: unknown
+	Factor    float64 // vendor tokens per token of o200k_base; 1 if Exact
+	Sent      int     // what the agent itself sent in its first request; 0: unknown
 }
 
-// leastUseful is the smallest budget, in tokens, that is worth no warning: the
-// smallest that recall is measured at.
+// leastUseful is the smallest budget, in tokens, that needs no warning. It is also
+// the smallest at which we measure recall.
 const leastUseful = 2000
 
-// BudgetOf is the room for a conversation in the model and the agent that it goes
-// on with: the context window less a quarter for the answer, less what the agent
-// sends itself (what it sent first, else, and where that leaves no useful room, what others
-// sent, of a small window at most 40 %), divided by the factor of the vendor's tokens; at least [MinBudget].
+// BudgetOf returns the room for a conversation in the model and agent that continue
+// it: the context window, less a quarter for the answer, less what the agent itself
+// sends, divided by the vendor's token factor. It is at least [MinBudget].
 //
-// The window is o.Window, else that of o.Model, else that of the model that the
-// conversation had, if it was held in that agent alone, else 200,000. What the
-// conversation had in another agent does not count.
+// What the agent sends is what it sent in this conversation's first request. If that
+// is unknown or leaves too little room, it is what others sent, at most 40 % of a
+// small window.
+//
+// The window is o.Window, else that of o.Model, else that of the conversation's model
+// if all of it took place in that agent, else 200,000. The conversation's model in
+// another agent does not count.
 func BudgetOf(s *schema.Session, o Options) Budget {
 	agent := cmp.Or(o.Agent, s.AgentConfig.Agent)
 	name := o.Model
@@ -126,14 +129,14 @@ func BudgetOf(s *schema.Session, o Options) Budget {
 	b.Allowance = min(allowance(agent), b.Window/100*mostAllowed)
 	if own := o.First.Prompt - int(float64(o.First.Said)*b.Factor); o.First.Agent == agent && own > 0 {
 		if b.Sent = own; int(float64(request-own)/b.Factor) >= leastUseful {
-			b.Allowance = own // else it was another setup, of a larger window
+			b.Allowance = own // otherwise it came from another setup with a larger window
 		}
 	}
 	b.Tokens = max(int(float64(request-b.Allowance)/b.Factor), MinBudget)
 	return b
 }
 
-// warnings say that the window is too small for agent.
+// warnings reports a window that is too small for agent.
 func (b Budget) warnings(agent string) []Warning {
 	agent = cmp.Or(oneLine(agent), "the agent")
 	switch {
@@ -145,8 +148,8 @@ func (b Budget) warnings(agent string) []Warning {
 	return nil
 }
 
-// heldIn reports whether all of a conversation was held in an agent: only then what
-// session.json says of its model holds for that agent.
+// heldIn reports whether the whole conversation took place in one agent. Only then
+// does the model in session.json apply to that agent.
 func heldIn(s *schema.Session, agent string) bool {
 	for _, src := range s.Sources {
 		if src.Agent != agent {
@@ -156,7 +159,7 @@ func heldIn(s *schema.Session, agent string) bool {
 	return s.AgentConfig.Agent == agent
 }
 
-// modelOf is the name of the model that a conversation had last.
+// modelOf returns the name of the conversation's most recent model.
 func modelOf(s *schema.Session) string {
 	if s.AgentConfig.Model == "" && s.AgentConfig.Provider != nil {
 		return s.AgentConfig.Provider.Model

@@ -8,19 +8,19 @@ import (
 	"cortext/schema/tokens"
 )
 
-// Changes are what git knows to have happened since the last message of a conversation.
+// Changes are the changes git knows about since the last message of a conversation.
 type Changes struct {
-	Commits  int      // that HEAD reaches, and that were committed since
-	More     bool     // there are more than were looked at
-	Subjects []string // of the last ones, the latest first
-	Changed  []string // files of the conversation that they touched, relative to the workspace
-	Gone     []string // files of the conversation that are not in the work tree any more
+	Commits  int      // reachable from HEAD and committed since
+	More     bool     // there are more commits than we looked at
+	Subjects []string // of the most recent commits, newest first
+	Changed  []string // files of the conversation that these commits touched, relative to the workspace
+	Gone     []string // files of the conversation that are missing from the work tree
 }
 
-// changesShare is the most that changes may take of a budget, in percent.
+// changesShare is the largest share of a budget, in percent, that changes may take.
 const changesShare = 3
 
-// The most subjects and files of each kind that are named.
+// Limits on the subjects and on the files of each kind.
 const (
 	mostSubjects = 5
 	mostFiles    = 20
@@ -29,8 +29,8 @@ const (
 // longestSubject is how many bytes of a subject are shown.
 const longestSubject = 80
 
-// text is the part of the block that lists the changes in at most limit tokens: with
-// fewer files and subjects, if it must be; "" if there are none.
+// text lists the changes for the block in at most limit tokens, dropping files and
+// subjects if it has to. It returns "" if there are no changes.
 func (c *Changes) text(limit int) string {
 	if c == nil || c.Commits == 0 && len(c.Gone) == 0 {
 		return ""

@@ -13,31 +13,31 @@ import (
 	"cortext/schema/tokens"
 )
 
-// A head is what stands before the history: the command's text and the block.
-// Its fields are spelled as they appear.
+// A head is the part of a payload before the history: the command's text and the
+// block. Its fields are formatted as they appear.
 type head struct {
-	command   string // filled in; "" if there is none
-	reference string // if not "": stands in the place of command, followed by args
+	command   string // with its arguments filled in; "" without a command
+	reference string // if not "": replaces command, followed by args
 	args      string
 	typ       string
 	title     string
 	ago       string
 	messages  int
 	summary   string
-	task      string // what the user asked for first; shown where there is no history
-	last      string // what the user said last; likewise
+	task      string // the user's first request; shown if there is no history
+	last      string // the user's last message; likewise
 	plan      plan
-	since     string // what happened since, as a part of the block
+	since     string // changes since the last message, as part of the block
 	telling   telling
-	cut       []LeftOut // what was taken out of the head to shorten it
+	cut       []LeftOut // what was removed to shorten the head
 	show      string    // the command line that shows the conversation
 }
 
-// longestField is the longest field of a session, in bytes, that the head spells: a
-// longer one is cut whatever the budget is.
+// longestField is the longest session field, in bytes, in the head. Longer fields are
+// cut whatever the budget.
 const longestField = 16 << 10
 
-// newHead spells the head of s in full.
+// newHead renders the head of s in full.
 func newHead(s *schema.Session, h schema.History, o Options) head {
 	hd := head{
 		ago:      Ago(o.Now, lastActive(s, h.Messages)),
@@ -60,7 +60,7 @@ func newHead(s *schema.Session, h schema.History, o Options) head {
 	return hd
 }
 
-// bounded cuts a text to the longest field.
+// bounded cuts a text to longestField.
 func bounded(text string) string {
 	if len(text) <= longestField {
 		return text
@@ -68,9 +68,8 @@ func bounded(text string) string {
 	return before(text, longestField) + "…"
 }
 
-// instead makes the head say what it can of a history of which nothing else is included:
-// the task and the last words of the user, as far as the state or the messages have
-// them.
+// instead fills the head for a payload without history: the first request and the
+// last words of the user, as far as the state or the messages have them.
 func (hd *head) instead(st *digest.State, messages []schema.Message) {
 	if st != nil {
 		hd.task, hd.last = oneLine(bounded(st.Topic.Text)), oneLine(bounded(st.LastUser.Text))
@@ -85,20 +84,19 @@ func (hd *head) instead(st *digest.State, messages []schema.Message) {
 	}
 }
 
-// arguments are those of the session's command. They are data that stands
-// outside the fence, so that the markers of the block in them are defused.
+// arguments returns the arguments of the session's command. They are data outside the
+// fence, so block markers in them are defused.
 func arguments(s *schema.Session) string {
 	return defuse(rawjson.Text(s.AgentConfig.Arguments))
 }
 
-// ended returns text as one paragraph of the payload: without empty lines around
-// it, and with one after it, which keeps its tokens apart from those of the
-// block.
+// ended returns text as one paragraph of the payload: without surrounding empty lines
+// and followed by one, which keeps its tokens apart from those of the block.
 func ended(text string) string {
 	return strings.TrimRight(strings.TrimLeft(rawjson.Text(text), "\n"), " \t\r\n") + "\n\n"
 }
 
-// commandText spells the command or what stands for it, as a paragraph.
+// commandText renders the command, or the reference that replaces it, as a paragraph.
 func (hd *head) commandText() string {
 	switch {
 	case hd.reference == "":
@@ -109,14 +107,14 @@ func (hd *head) commandText() string {
 	return ended(hd.reference + "\n\nARGUMENTS: " + hd.args)
 }
 
-// blockOpen and blockClose are the first and the last lines of the block. [Cut] knows
-// payloads by them, also those that are in transcripts already.
+// blockOpen and blockClose are the first and last lines of the block. [Cut]
+// recognizes payloads by them, including those already in transcripts.
 const (
 	blockOpen  = "[RESUMED CONVERSATION]\nYou are continuing a previous conversation.\n\n"
 	blockClose = "\n[END RESUMED CONTEXT]\n"
 )
 
-// text spells the head, with left as what the history lacks.
+// text renders the head; left is what the history omits.
 func (hd *head) text(left []LeftOut) string {
 	summary := hd.summary
 	if summary == "" {
@@ -144,7 +142,7 @@ func (hd *head) text(left []LeftOut) string {
 	return b.String()
 }
 
-// parts describes the head, with left as what the history lacks.
+// parts describes the head; left is what the history omits.
 func (hd *head) parts(left []LeftOut) []Part {
 	var parts []Part
 	if text := hd.commandText(); text != "" {
@@ -156,17 +154,17 @@ func (hd *head) parts(left []LeftOut) []Part {
 	return append(parts, Part{What: "block", Tokens: tokens.Count(block.text(left)), Whole: whole, Why: "says what is resumed"})
 }
 
-// A telling is how much is said about what was left out.
+// A telling is the level of detail about what was left out.
 type telling int
 
 const (
-	asList telling = iota // each on a line of its own, with the command that shows it
-	asLine                // all on one line
-	asSum                 // only how much it is in all
+	asList telling = iota // one entry per line, with the command that shows it
+	asLine                // all entries on one line
+	asSum                 // only the total
 )
 
-// tell spells the part of the block that says what was left out; show is the
-// command line that shows the conversation.
+// tell renders the part of the block about what was left out. show is the command
+// line that shows the conversation.
 func tell(left []LeftOut, how telling, show string) string {
 	if len(left) == 0 {
 		return ""
@@ -192,7 +190,7 @@ func tell(left []LeftOut, how telling, show string) string {
 	return "Left out: " + words[0] + " and more" + about(size) + ", see " + show + "\n"
 }
 
-// about says how many tokens something has, if that is known.
+// about formats an approximate number of tokens, if it is known.
 func about(n int) string {
 	if n <= 0 {
 		return ""
@@ -200,22 +198,21 @@ func about(n int) string {
 	return fmt.Sprintf(" (about %d tokens)", n)
 }
 
-// A plan is the plan part of the block: a line that says how it stands, and one
-// for each step if not all are done.
+// A plan is the plan in the block: a status line, and one line per step unless all
+// are done.
 type plan struct {
 	status string
 	steps  []step
 }
 
-// A step is a line of a plan. Steps are dropped in the order of rank, the
-// greatest first.
+// A step is a line of a plan. Steps with the highest rank are dropped first.
 type step struct {
 	mark, text string
 	rank       int
 	done       bool
 }
 
-// newPlan spells p. It is empty if there is no step.
+// newPlan renders p. The result is empty if p has no steps.
 func newPlan(p *schema.Plan) plan {
 	if p == nil || len(p.Steps) == 0 {
 		return plan{}
@@ -232,7 +229,7 @@ func newPlan(p *schema.Plan) plan {
 		switch {
 		case s.Status == "completed":
 			st.mark, st.done = "[x]", true
-			st.rank = 2*n + 1 - i // after all that is open, the latest first
+			st.rank = 2*n + 1 - i // after all open steps, newest first
 			done++
 		case s.Status == "in_progress":
 			st.mark = "[>]"
@@ -267,6 +264,6 @@ func (p plan) text() string {
 	return b.String()
 }
 
-// line spells the step. Its tokens can be counted alone: none reaches over the
-// newline before it or after it.
+// line renders the step. Its tokens can be counted on their own: none spans the
+// newline before or after it.
 func (s step) line() string { return "- " + s.mark + " " + s.text + "\n" }

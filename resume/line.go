@@ -11,15 +11,14 @@ import (
 	"cortext/schema/tokens"
 )
 
-// What stands in a session's fields is data, and the block has no fence around
-// it: the functions of this file put such data on one line that cannot be taken
-// for a line of the block and cannot change how the others are shown.
+// Session fields are data, and the block has no fence around it. The functions in
+// this file put such data on one line that cannot pass for a line of the block or
+// change how other lines display.
 
-// oneLine returns s on one line: a run of space that holds a line break or a tab
-// becomes one space; other control characters, and the invisible ones that turn
-// the direction of text or hide it, become visible escapes; a long run of tildes,
-// than which the fence would have to be longer, is cut; the markers of the block are
-// defused.
+// oneLine returns s on one line. A run of space with a line break or tab becomes one
+// space. Other control characters become visible escapes, and so do the invisible
+// ones that hide text or change its direction. A long run of tildes, which would
+// lengthen the fence, is cut. Block markers are defused.
 func oneLine(s string) string {
 	s = strings.TrimFunc(defuse(rawjson.Text(s)), space)
 	var b strings.Builder
@@ -50,45 +49,42 @@ func oneLine(s string) string {
 	return b.String()
 }
 
-// longestTildes is the longest run of tildes that stays in a line of ours: a fence
-// of one more is still one token.
+// longestTildes is the longest run of tildes that stays in one of our lines: a fence
+// with one more is still one token.
 const longestTildes = 15
 
-// breaks are the characters that one reader or another takes for the end of a
-// line.
+// breaks are the characters that some reader treats as the end of a line.
 const breaks = "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"
 
-// space reports whether r is white space in any sense.
+// space reports whether r is white space by any definition.
 func space(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(breaks, r) }
 
-// hidden reports whether r is a format character, such as the bidirectional
-// controls, or a letter that shows nothing. The two joiners are needed to write
-// emoji and some scripts.
+// hidden reports whether r is a format character, such as a bidirectional control, or
+// an invisible letter. The two joiners are exempt: emoji and some scripts need them.
 func hidden(r rune) bool {
 	const nonJoiner, joiner = '\u200c', '\u200d'
 	return unicode.Is(unicode.Cf, r) && r != nonJoiner && r != joiner || r == '\u3164' || r == '\uffa0'
 }
 
-// fillers are the letters that show nothing, of which some are needed to write
-// Hangul.
+// fillers are the invisible letters. Hangul needs some of them.
 const fillers = "\u115f\u1160\u3164\uffa0"
 
-// opening are the brackets that could pass for the one that a marker begins with, and
-// closing the others of the pairs.
+// opening are the brackets that could pass for the first one of a marker; closing are
+// their counterparts.
 const (
 	opening = "[［【〔〖〚⁅⟦❲﹝"
 	closing = "]］】〕〗〛⁆⟧❳﹞"
 )
 
-// defuse turns the brackets of what could pass for a marker of the block into
-// parentheses: in any case, in full-width letters and with anything but letters and
-// closing brackets in between.
+// defuse replaces the brackets of anything that could pass for a block marker with
+// parentheses: in any case, in full-width letters, and with anything between the
+// letters except letters and closing brackets.
 func defuse(s string) string {
 	if !strings.ContainsAny(s, opening) {
 		return s
 	}
-	var markers []int               // where they open, the last first
-	var letters [len(marksEnd)]byte // the next ones, of which none follows a closing bracket
+	var markers []int               // where they open, last first
+	var letters [len(marksEnd)]byte // the next letters, with no closing bracket between them
 	for i := len(s); i > 0; {
 		r, n := utf8.DecodeLastRuneInString(s[:i])
 		i -= n
@@ -124,13 +120,13 @@ func defuse(s string) string {
 	return b.String()
 }
 
-// The letters that the markers of the block begin with.
+// The first letters of the block markers.
 const (
 	marks    = "RESUMED"
 	marksEnd = "ENDRESUMED"
 )
 
-// plainLetter is the capital that r is a form of, '?' where that is none of ASCII.
+// plainLetter returns the ASCII capital that r is a form of, or '?' if there is none.
 func plainLetter(r rune) byte {
 	if r >= '！' && r <= '～' {
 		r -= '！' - '!'
@@ -141,20 +137,20 @@ func plainLetter(r rune) byte {
 	return '?'
 }
 
-// cut shortens s to about limit tokens and marks the place. It may come out a
-// token or two longer: the mark can join the text before it.
+// cut shortens s to about limit tokens and marks the place. The result may be a token
+// or two longer, since the mark can merge with the text before it.
 func cut(s string, limit int) string {
 	if !tokens.Exceed(s, limit) {
 		return s
 	}
-	head := s[:min(len(s), limit*tokens.MaxBytes)] // the prefix is no longer, and finding it no slower, than that
+	head := s[:min(len(s), limit*tokens.MaxBytes)] // bounds the search: no longer prefix can fit
 	head = tokens.Prefix(head, max(limit-1, 0))
 	return strings.TrimRight(head, " ") + "…"
 }
 
-// commandLine is a command line of ours about the session, fit to be typed into a
-// shell whatever stands in the session's ids: verb is what comes before the id,
-// flags are its flags.
+// commandLine returns a cortext command line for the session that is safe to type
+// into a shell, whatever the session's ids contain. verb precedes the id; flags
+// follow it.
 func commandLine(s *schema.Session, verb, flags string) string {
 	name := s.ID
 	if schema.CheckID(name) != nil {
@@ -164,16 +160,16 @@ func commandLine(s *schema.Session, verb, flags string) string {
 	}
 	word := shellWord(name)
 	if name == "" || tokens.Exceed(word, maxName) {
-		return "cortext list" // no name to call it by
+		return "cortext list" // the session has no name to use
 	}
 	return "cortext " + verb + flags + " " + word
 }
 
-// maxName is the longest name of a conversation, a command or its file that our
-// own words spell, in tokens; every name that cortext makes is shorter.
+// maxName is the longest name of a conversation, command or command file in our own
+// text, in tokens. Every name that cortext generates is shorter.
 const maxName = 24
 
-// shellWord quotes s for a POSIX shell unless every character of it is plain.
+// shellWord quotes s for a POSIX shell unless it has only safe characters.
 func shellWord(s string) string {
 	plain := func(r rune) bool {
 		return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-._/", r))

@@ -12,19 +12,19 @@ import (
 	"cortext/schema/tokens"
 )
 
-// notesHeading stands over the notes in the fence.
+// notesHeading is the heading of the notes in the fence.
 const notesHeading = " notes\n"
 
-// A note is a line of the notes. They stand in the order of their groups; where not all
-// fit, those of the lowest rank do.
+// A note is a line of the notes. Notes are ordered by group; if not all fit, those
+// with the lowest rank stay.
 type note struct {
 	group noteGroup
 	text  string
-	n     int // of its message
+	n     int // number of its message
 	rank  int
 }
 
-// A noteGroup is a kind of notes, in the order in which they stand.
+// A noteGroup is a kind of note. The constants are in display order.
 type noteGroup int
 
 const (
@@ -36,7 +36,7 @@ const (
 	noteGroups
 )
 
-// title is the line over a group; one that is empty has none.
+// title returns the line above a group, or "" if it has none.
 func (g noteGroup) title() string {
 	return [noteGroups]string{
 		decisionNotes: "Decisions of the user:",
@@ -46,11 +46,11 @@ func (g noteGroup) title() string {
 	}[g]
 }
 
-// notes spells the state, each note with the number of the message that it is from, in
-// the order of their ranks: the latest of each group first.
+// notes lists the notes of a state, each with the number of its source message. They
+// are ordered by rank: the latest of each group first.
 func notes(st *digest.State) []note {
 	var all []note
-	// first and step say how the groups mix.
+	// first and step control how the groups interleave.
 	add := func(g noteGroup, first, step, i, of, n int, text string) {
 		if n > 0 {
 			text += fmt.Sprintf(" (%d)", n)
@@ -71,7 +71,7 @@ func notes(st *digest.State) []note {
 	}
 	for i, c := range st.Commands {
 		if c.Outcome == digest.Failed && !slices.ContainsFunc(st.Errors, func(e digest.Note) bool { return e.N == c.N }) {
-			continue // what failed and was settled since is history
+			continue // failures that were resolved since are history
 		}
 		outcome := c.Outcome
 		if c.ExitCode != nil && *c.ExitCode != 0 {
@@ -83,8 +83,9 @@ func notes(st *digest.State) []note {
 	return all
 }
 
-// spellNotes spells as many notes as have at most limit tokens; "" if none fits. What
-// the messages from number included on say themselves has no note.
+// spellNotes renders as many notes as fit in limit tokens, or "" if none fits. It
+// skips notes from messages at or after number included, which are in the payload
+// themselves.
 func spellNotes(st *digest.State, limit, included int) string {
 	if st == nil {
 		return ""
@@ -121,7 +122,7 @@ func spellNotes(st *digest.State, limit, included int) string {
 	return b.String()
 }
 
-// minimalState includes the notes and the last message of the user.
+// minimalState includes the notes and the user's last message.
 func (b *builder) minimalState(hd head, budget, _ int) (choice, []LeftOut, bool) {
 	last := max(b.lastSaid(), 0)
 	r := b.read(last, min(last+1, len(b.h.messages)), 0)
@@ -131,8 +132,8 @@ func (b *builder) minimalState(hd head, budget, _ int) (choice, []LeftOut, bool)
 	}, r)
 }
 
-// lastSaid is the index of the last message of the user, but for one that only takes
-// leave; -1 if there is none.
+// lastSaid returns the index of the last user message that is not just a goodbye, or
+// -1 if there is none.
 func (b *builder) lastSaid() int {
 	last := -1
 	for i := len(b.h.messages) - 1; i >= 0; i-- {

@@ -7,13 +7,13 @@ import (
 	"cortext/resume/tildes"
 )
 
-// Cut finds a payload of [Build] in a text, by its block and the history behind
-// it, and returns what stands before the block, which begins with the command's
-// text, and what stands behind the history. ok is false where there is none; a
-// block without a history is none, since anyone may quote one.
+// Cut finds a payload of [Build] in a text, by its block and the history after it. It
+// returns the text before the block, which begins with the command's text, and the
+// text after the history. ok is false without a payload. A block without a history
+// does not count, since anyone may quote one.
 //
-// What an agent was given by a resume comes back in its transcript. It must not
-// be captured again: each resume would add the history to itself.
+// The text of a resume comes back in the agent's transcript. Capturing it again would
+// add the history to itself with every resume.
 func Cut(text string) (before, after string, ok bool) {
 	for from := 0; ; {
 		i := strings.Index(text[from:], blockOpen)
@@ -30,7 +30,7 @@ func Cut(text string) (before, after string, ok bool) {
 			return "", "", false
 		}
 		if strings.Contains(block, "\n"+blockOpen) {
-			continue // a quotation that is not closed; each line of ours holds one text
+			continue // an unclosed quotation; each of our lines holds one text
 		}
 		if after, ok = cutHistory(rest); ok {
 			return text[:at], after, true
@@ -38,7 +38,7 @@ func Cut(text string) (before, after string, ok bool) {
 	}
 }
 
-// cutHistory takes the introduction and the fence off the beginning of text.
+// cutHistory removes the introduction and the fence from the beginning of text.
 func cutHistory(text string) (after string, ok bool) {
 	line, rest, _ := strings.Cut(text, "\n")
 	run := 0
@@ -56,7 +56,7 @@ func cutHistory(text string) (after string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	// No other run is as long: the first line that is nothing else closes it.
+	// No other run is as long, so the first line with nothing else closes the fence.
 	_, after, ok = strings.Cut("\n"+rest, "\n"+fence+"\n")
 	if !ok && strings.HasSuffix(rest, "\n"+fence) { // an agent may trim the end
 		return "", true
@@ -64,8 +64,8 @@ func cutHistory(text string) (after string, ok bool) {
 	return after, ok
 }
 
-// introductions are what the line before a fence begins with, up to the length of its
-// run.
+// introductions returns the possible beginnings of the line before a fence, up to the
+// length of its run.
 func introductions() (all []string) {
 	for _, spell := range []func(run int) string{introduction, excerptIntroduction} {
 		begins, _, _ := strings.Cut(spell(tildes.Least), strconv.Itoa(tildes.Least))

@@ -11,15 +11,16 @@ import (
 	"cortext/schema"
 )
 
-// What of a call is included first and last where there is no room for all of it.
+// This file decides which parts of a call to include first and last if not all of it
+// fits.
 
-// leastReplaced is how many bytes of a text that an edit replaced are included like all
-// others.
+// leastReplaced is how many bytes of a text that an edit replaced rank like other
+// text.
 const leastReplaced = 80
 
-// replaced finds in the input of a call the texts that an edit took away: what it made
-// of them says more. Within a text quotes are escaped, so that nothing in one looks
-// like the name of a field.
+// replaced finds the texts that an edit removed in a call's input; the new text is
+// more useful. Quotes within a text are escaped, so nothing in it looks like a field
+// name.
 func replaced(input string) (spans []excerpt.Span) {
 	if !strings.Contains(input, `"old`) || len(input) > longestEdit {
 		return nil
@@ -32,18 +33,18 @@ func replaced(input string) (spans []excerpt.Span) {
 	return spans
 }
 
-// longestEdit is the longest input, in bytes, in which replaced texts are looked for.
+// longestEdit is the longest input, in bytes, that replaced searches.
 const longestEdit = 1 << 20
 
-// oldText is the text that an edit replaces, as Claude Code and Gemini CLI, and OpenCode,
-// name it.
+// oldText matches the text that an edit replaces, under the field names of Claude
+// Code and Gemini CLI, and of OpenCode.
 var oldText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"(?:old_string|oldString)":"((?:[^"\\]|\\.)*)`)
 })
 
-// withoutEnvelope strips what an agent adds to an output. Gemini CLI repeats the command
-// and lists what there was none of. Claude Code reminds its model of rules behind each file
-// that it reads, and tells it to wait after a refusal.
+// withoutEnvelope strips the text that an agent adds to an output. Gemini CLI repeats
+// the command and lists empty fields. Claude Code appends a reminder of rules to each
+// file it reads, and an instruction to wait after a refusal.
 func withoutEnvelope(output string) string {
 	if rest, ok := strings.CutPrefix(output, refusal); ok {
 		return strings.TrimPrefix(rest, refused)
@@ -69,29 +70,29 @@ func withoutEnvelope(output string) string {
 	return output
 }
 
-// What Claude Code 2.1 says of a call that the user refused, before what the user said or
-// instead of it, and at the end of each file that it reads.
+// Claude Code 2.1 puts these before or instead of the user's words when the user
+// refuses a call, and at the end of each file it reads.
 const (
 	refusal  = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "
 	refused  = "STOP what you are doing and wait for the user to tell you how to proceed."
 	reminder = "\n\n<system-reminder>\nWhenever you read a file, "
 )
 
-// longestKey is how many bytes of the line that says what went wrong are always included.
+// longestKey is how many bytes of the error line are always included.
 const longestKey = 120
 
-// complaint finds the line in the output of a failed call that says what went wrong.
+// complaint finds the error line in the output of a failed call.
 func complaint(t *schema.Tool, output string) excerpt.Span {
 	line := digest.Complaint(*t)
-	from := strings.LastIndex(output, line) // an output may begin with the command again
+	from := strings.LastIndex(output, line) // an output may begin by repeating the command
 	if line == "" || from < 0 {
 		return excerpt.Span{}
 	}
 	return excerpt.Span{From: from, To: from + min(len(line), longestKey)}
 }
 
-// again reports whether an agent can get the output of a call again: it can read files and
-// search, but what a command said may be different the next time.
+// again reports whether an agent can reproduce a call's output. It can read files and
+// search again, but a command may print something else next time.
 func again(t *schema.Tool) bool {
 	k := schema.KindOf(t.Name)
 	return k == schema.ReadTool || k == schema.LookupTool

@@ -7,18 +7,18 @@ import (
 	"cortext/resume/excerpt"
 )
 
-// keptWhole is how many messages at the end keep the outputs of their calls as
-// they are: an agent is likely to need what was read last.
+// keptWhole is how many messages at the end keep their tool outputs in full: an agent
+// is likely to need what it read last.
 const keptWhole = 6
 
-// The most that is kept of an output before these: so many lines and bytes at each end.
+// Limits on earlier outputs: lines and bytes kept at each end.
 const (
 	previewLines = 10
 	previewBytes = 400
 )
 
-// prunedTools includes the end, with no more than both ends of the outputs of all but the last
-// messages.
+// prunedTools includes the end of the history, with only both ends of the tool
+// outputs in all but the last messages.
 func (b *builder) prunedTools(hd head, budget, last int) (choice, []LeftOut, bool) {
 	first := b.first(last)
 	r := b.read(first, len(b.h.messages), len(b.h.messages)-keptWhole)
@@ -27,7 +27,7 @@ func (b *builder) prunedTools(hd head, budget, last int) (choice, []LeftOut, boo
 	}, r)
 }
 
-// middle is the part of an output that is between its ends; none if it is short.
+// middle returns the part of an output between its ends, or none if it is short.
 func middle(output string) []excerpt.Span {
 	from, to := 0, len(output)
 	for range previewLines {
@@ -48,7 +48,7 @@ func middle(output string) []excerpt.Span {
 	return []excerpt.Span{{From: from, To: to}}
 }
 
-// countLines counts the lines of text, of which the last may lack its end.
+// countLines counts the lines of text. The last may lack its line end.
 func countLines(text string) int {
 	n := strings.Count(text, "\n")
 	if text != "" && !strings.HasSuffix(text, "\n") {
@@ -57,7 +57,7 @@ func countLines(text string) int {
 	return n
 }
 
-// before and after return at most n bytes of an end of s, whole characters.
+// before and after return at most n bytes from an end of s, in whole characters.
 func before(s string, n int) string {
 	for n = min(n, len(s)); n > 0 && n < len(s) && !utf8.RuneStart(s[n]); n-- {
 	}

@@ -1,9 +1,9 @@
-// Package resume decides what an agent gets of a conversation that it is to continue. It
-// turns the records of package schema into one text, the
-// payload: the conversation's command, the resume block and the history.
+// Package resume decides what an agent gets of a conversation it continues. It turns
+// the records of package schema into one text, the payload: the conversation's
+// command, the resume block and the history.
 //
-// The package is pure: it reads no file, no clock, no environment and no locale.
-// The same session, history and options give the same bytes.
+// The package is pure: it reads no files, clock, environment or locale. The same
+// session, history and options give the same bytes.
 package resume
 
 import (
@@ -19,124 +19,124 @@ import (
 	"cortext/schema/prompt"
 )
 
-// MinBudget is the smallest budget, in tokens: every conversation fits in
-// so many, whatever stands in it.
+// MinBudget is the smallest budget, in tokens. Every conversation fits into it,
+// whatever its content.
 const MinBudget = 200
 
 // ErrBudget is returned, wrapped, for a budget below [MinBudget].
 var ErrBudget = errors.New("the budget is too small")
 
-// ErrStrategy is returned, wrapped, for a strategy that does not exist.
+// ErrStrategy is returned, wrapped, for an unknown strategy.
 var ErrStrategy = errors.New("no such strategy")
 
-// Options say how much is included, and as of when.
+// Options control how much is included, and as of when.
 type Options struct {
-	Now    time.Time // what "ago" in the block counts from
-	Budget int       // tokens that the payload may have; 0: BudgetOf
-	Window int       // tokens that the model takes, for BudgetOf; 0: not known
-	First  Request   // of the conversation, for BudgetOf; zero: not known
-	Model  string    // that the conversation goes on with; empty: not known
-	Agent  string    // that the conversation goes on in; empty: the one that it was in
-	Last   int       // only the last so many messages; 0: all
+	Now    time.Time // reference time for "ago" in the block
+	Budget int       // size of the payload in tokens; 0: BudgetOf
+	Window int       // context window for BudgetOf, in tokens; 0: unknown
+	First  Request   // of the conversation, for BudgetOf; zero: unknown
+	Model  string    // that continues the conversation; empty: unknown
+	Agent  string    // that continues the conversation; empty: the one it was in
+	Last   int       // include only the last so many messages; 0: all
 
-	// State is what the conversation is about, nil if that is not known.
+	// State is the digest of the conversation, nil if unknown.
 	State *digest.State
 
-	// Changes are what happened to the repository since the last message, nil if that is
-	// not known or not to be shown.
+	// Changes are the changes to the repository since the last message, nil if
+	// unknown or not to be shown.
 	Changes *Changes
 
-	// Summaries are those that were made of ranges of the messages; those that
-	// no longer hold are left out. Ranked includes those that a model made, of messages for
-	// which there is no room.
+	// Summaries are the existing summaries of ranges of messages. Build skips those
+	// that are out of date. Ranked includes those by a model, for messages that do
+	// not fit.
 	Summaries []*schema.Summary
 
-	// Keep is how many messages at the end no summary stands for; 0: 20.
+	// Keep is how many messages at the end are never replaced by a summary; 0: 20.
 	Keep int
 
-	// Strategy is how a history that does not fit is made to; empty and FullHistory:
-	// Ranked.
+	// Strategy selects how to shorten a history that does not fit; empty and
+	// FullHistory mean Ranked.
 	Strategy string
-	Command  Command // the conversation's command as it stands now
+	Command  Command // the conversation's command in its current form
 }
 
-// A Command is the prompt that began the conversation, as it stands now. The
-// zero value stands for a conversation without one.
+// A Command is the current form of the prompt that began the conversation. The zero
+// value means that the conversation has none.
 type Command struct {
-	Name    string // as it is typed: /workspace.brainstorm
+	Name    string // as typed: /workspace.brainstorm
 	File    string // relative to the workspace, with slashes: .workspace/commands/brainstorm.md
 	Body    string // the prompt without its frontmatter
 	BuiltIn bool   // the file is missing: Body is the built-in text
 }
 
-// A Payload is the text for the agent, with what there is to say about it.
+// A Payload is the text for the agent, with details about it.
 type Payload struct {
 	Text       string
-	Tokens     int // of Text, exactly, in o200k_base
-	Budget     int // the budget that held: never less than Tokens
+	Tokens     int // of Text, exact, in o200k_base
+	Budget     int // the budget applied: never less than Tokens
 	Strategy   string
-	Original   int       // messages that the branch has
+	Original   int       // messages on the branch
 	Included   int       // messages of the history that are in Text
-	Summarized int       // messages of which Text has nothing but a summary of some messages
-	Parts      []Part    // what is in Text, in its order
+	Summarized int       // messages for which Text has only a summary
+	Parts      []Part    // what is in Text, in order
 	LeftOut    []LeftOut // what is not in Text
-	Warnings   []Warning // none of them changes Text
-	Estimate   bool      // the model that it is for counts tokens in another way
-	Factor     float64   // that model's tokens for each of Tokens, at most about so many
+	Warnings   []Warning // they do not change Text
+	Estimate   bool      // the target model counts tokens differently
+	Factor     float64   // that model's tokens per token of Text: an approximate upper bound
 }
 
-// The strategies: what of a history is included.
+// The strategies: which part of a history to include.
 const (
 	FullHistory  = "full-history"        // all of it
-	Ranked       = "ranked"              // the end, and of what came before the pieces that the next turns are likely to need
-	PrunedTools  = "pruned-tools"        // the end, with the outputs of tools cut
-	RecentPlus   = "recent-plus-summary" // the end, and summaries of what comes before
-	MinimalState = "minimal-state"       // the state and the last message of the user; command and block shortened if need be
+	Ranked       = "ranked"              // the end, and the earlier pieces that the next turns are likely to need
+	PrunedTools  = "pruned-tools"        // the end, with tool outputs cut
+	RecentPlus   = "recent-plus-summary" // the end, and summaries of what precedes it
+	MinimalState = "minimal-state"       // the state and the user's last message; command and block shortened if necessary
 )
 
-// A strategy includes what it can of a history that does not fit, in at most budget tokens
-// and beside a head that does; of the last messages only, if last is not zero. ok is false
-// where it has nothing to include.
+// A strategy includes what it can of a history that does not fit, in at most budget
+// tokens and with a head that does fit. If last is not zero, it uses only the last
+// messages. ok is false if it has nothing to include.
 type strategy func(b *builder, hd head, budget, last int) (c choice, left []LeftOut, ok bool)
 
-// strategies are those that are not tried anyway.
+// strategies returns the strategies that Build does not try anyway.
 func strategies() map[string]strategy {
 	return map[string]strategy{Ranked: (*builder).ranked, PrunedTools: (*builder).prunedTools, RecentPlus: (*builder).recentPlusSummary, MinimalState: (*builder).minimalState}
 }
 
-// Strategies are the names that Options.Strategy may have.
+// Strategies returns the valid names for Options.Strategy.
 func Strategies() []string {
 	return []string{FullHistory, Ranked, PrunedTools, RecentPlus, MinimalState}
 }
 
-// A Part is one thing of the conversation that the payload holds.
+// A Part is one piece of the conversation in the payload.
 type Part struct {
-	What    string // command, block, state, or who speaks: "assistant", "tool Bash ok"
-	Message int    // the number of the message in the conversation, from 1; 0: it is of none, or of several
-	Tokens  int    // that it takes, about
+	What    string // command, block, state, or the speaker: "assistant", "tool Bash ok"
+	Message int    // number of the message in the conversation, from 1; 0: none, or several
+	Tokens  int    // approximate size
 	Whole   bool   // nothing of it is left out
-	Why     string // why it is there
+	Why     string // why it is included
 }
 
-// A LeftOut is one thing of the conversation that the payload does not hold.
+// A LeftOut is one piece of the conversation that the payload omits.
 type LeftOut struct {
 	What   string
-	Count  int    // 0: it cannot be counted, such as a part of the summary
-	Tokens int    // about so many; 0: not known
+	Count  int    // 0: not countable, such as a part of the summary
+	Tokens int    // approximate; 0: unknown
 	Show   string // the command line that shows it
 }
 
-// PartsOfMessages is the What of messages that are included in part; the count is that of
-// the messages.
+// PartsOfMessages is the What for messages that are included in part. Its Count is
+// the number of such messages.
 const PartsOfMessages = "parts of messages"
 
-// A Warning is something the user should know before going on.
+// A Warning is something the user should know before continuing.
 type Warning struct {
 	Code string // "prompt-drift", "command-missing", "strategy"
 	Text string
 }
 
-// Build makes the payload of s, whose messages are h. The errors are [ErrBudget] and
+// Build makes the payload for s, whose messages are h. It returns [ErrBudget] or
 // [ErrStrategy].
 func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 	room := BudgetOf(s, o)
@@ -168,7 +168,7 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 	}
 	p.LeftOut, p.Strategy = b.leftOut(c.start), FullHistory
 	if h.Earlier > 0 && o.Last == 0 {
-		p.Strategy = Ranked // of all that was read, all
+		p.Strategy = Ranked // it includes all of h, but h is not the whole conversation
 	}
 	if !fits || o.Strategy == MinimalState {
 		for _, name := range inTurn(o.Strategy, p.Budget) {
@@ -208,8 +208,8 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 	return p, nil
 }
 
-// inTurn are the strategies that are tried where one was asked for, or none: what
-// was asked for, else what says most, else what always fits.
+// inTurn returns the strategies in the order to try them: the requested one, the most
+// informative one, and the one that always fits.
 func inTurn(asked string, budget int) []string {
 	switch {
 	case asked != "" && asked != FullHistory:
@@ -220,18 +220,18 @@ func inTurn(asked string, budget int) []string {
 	return []string{Ranked, MinimalState}
 }
 
-// rankedFrom is the budget, in tokens, below which pieces say less than the state.
+// rankedFrom is the budget, in tokens, below which excerpts say less than the state.
 const rankedFrom = 500
 
-// A builder makes a payload of a history in one of several ways.
+// A builder makes a payload for a history by one of several strategies.
 type builder struct {
 	session        *schema.Session
-	state          *digest.State // nil: not known
+	state          *digest.State // nil: unknown
 	h              *history
 	summaries      []*schema.Summary
-	keep           int // messages at the end that are not summed up
+	keep           int // messages at the end that are not summarized
 	earlier, aside int
-	total          int // tokens of all messages of h, about
+	total          int // estimated tokens of all messages of h
 }
 
 // A choice is a payload that fits.
@@ -240,11 +240,10 @@ type choice struct {
 	text       string
 	count      int
 	parts      []Part // of the history
-	summarized int    // messages that only summaries among these cover
+	summarized int    // messages covered only by summaries among parts
 }
 
-// leftOut lists what of the conversation is not in a payload that has the messages from
-// start on in full.
+// leftOut lists what a payload omits that has the messages from start on in full.
 func (b *builder) leftOut(start int) []LeftOut {
 	var left []LeftOut
 	stored := 0
@@ -257,8 +256,8 @@ func (b *builder) leftOut(start int) []LeftOut {
 	return append(left, b.neverTold(start)...)
 }
 
-// neverTold lists what no payload includes: what stands on branches that were left, and
-// what the model thought before it spoke, from the message start on.
+// neverTold lists what no payload includes: abandoned branches, and the model's
+// reasoning from message start on.
 func (b *builder) neverTold(start int) (left []LeftOut) {
 	if b.aside > 0 {
 		left = append(left, LeftOut{"messages on branches that were left", b.aside, 0, commandLine(b.session, "show", "")})
@@ -276,8 +275,8 @@ func (b *builder) neverTold(start int) (left []LeftOut) {
 	return left
 }
 
-// earlierTokens is about how many tokens stand before messages that have stored. For
-// messages that were not read it goes by the session's own count, if that can tell.
+// earlierTokens estimates the tokens before messages that have stored tokens. For
+// messages that were not read it uses the session's own count, if that is usable.
 func (b *builder) earlierTokens(stored int) int {
 	if b.earlier == 0 {
 		return b.total - stored
@@ -288,7 +287,7 @@ func (b *builder) earlierTokens(stored int) int {
 	return int(b.session.Tokens) - stored
 }
 
-// warnings are what the user should know about the command.
+// warnings returns what the user should know about the command.
 func warnings(s *schema.Session, c Command) []Warning {
 	var ws []Warning
 	where := oneLine(cmp.Or(c.File, c.Name))

@@ -10,16 +10,15 @@ import (
 	"cortext/schema/tokens"
 )
 
-// A shrinking is a head on its way to a budget.
+// A shrinking is a head that is being cut to fit a budget.
 type shrinking struct {
 	*head
-	left   []LeftOut // what the history lacks
+	left   []LeftOut // what the history omits
 	budget int
 }
 
-// brief is the head of a conversation of which no message has room: the last words
-// of the user stand in the block, which is shorter than the fence and what introduces
-// it.
+// brief returns the head for a conversation with no room for any message. The user's
+// last words go into the block, which is shorter than the fence and its introduction.
 func (b *builder) brief(hd head, c Command, budget int) (head, choice) {
 	nothing := len(b.h.messages)
 	hd.instead(b.state, b.h.messages)
@@ -28,18 +27,18 @@ func (b *builder) brief(hd head, c Command, budget int) (head, choice) {
 	return hd, choice{start: nothing, text: text, count: tokens.Count(text)}
 }
 
-// leastFenced is the budget, in tokens, below which pieces of a history are not worth
-// the fence around them: with its introduction it has more than 100.
+// leastFenced is the budget, in tokens, below which excerpts are not worth a fence:
+// with its introduction, the fence takes more than 100.
 const leastFenced = 400
 
-// The most that command, block and introduction may take together, in percent of a budget
-// that is not small. What happened since has a share of its own.
+// Limits on command, block and introduction together, in percent of a budget that is
+// not small. Changes since the last message have a share of their own.
 const (
 	overheadShare = 12
 	smallBudget   = 2000
 )
 
-// overhead is how many tokens command and block may have.
+// overhead returns the limit for command and block, in tokens.
 func overhead(budget int) int {
 	if budget < smallBudget {
 		return budget
@@ -47,21 +46,21 @@ func overhead(budget int) int {
 	return budget*overheadShare/100 - introductionTokens()
 }
 
-// introductionTokens is how many tokens an introduction has, with the lines that open and
-// close the fence.
+// introductionTokens returns the size of an introduction, with the lines that open
+// and close the fence.
 func introductionTokens() int {
 	fence := strings.Repeat("~", tildes.Least)
 	return tokens.Count("\n" + excerptIntroduction(tildes.Least) + fence + fenceOpen + fence + fenceClose)
 }
 
-// block is how many tokens the command and the block have without what happened since.
+// block returns the size of the command and the block, without the changes since the
+// last message.
 func (hd head) block(left []LeftOut) int {
 	hd.since = ""
 	return tokens.Count(hd.text(left))
 }
 
-// fitted is hd with no more in it than may be of a budget, left being what the history
-// lacks.
+// fitted returns hd cut to its limits for a budget. left is what the history omits.
 func (b *builder) fitted(hd head, c Command, left []LeftOut, budget int) head {
 	room := overhead(budget)
 	if len(b.h.messages) > 0 {
@@ -80,13 +79,13 @@ func (b *builder) fitted(hd head, c Command, left []LeftOut, budget int) head {
 	return hd
 }
 
-// A share of the budget is what the command's text, the plan and the summary may each
-// take where the history has to be cut: with more, too little of the work is left. The
-// agent can read the command's file.
+// share is the divisor that gives how much of the budget the command's text, the plan
+// and the summary may each take if the history has to be cut. With more, too little
+// of the work is left. The agent can read the command's file.
 const share = 8
 
-// limit takes out of the head what has more than its share of the budget, of which most
-// tokens are for the head.
+// limit cuts the parts of the head that exceed their share of the budget, of which
+// the head gets most tokens.
 func (hd *head) limit(c Command, s *schema.Session, left []LeftOut, budget, most int) {
 	k := shrinking{hd, left, budget}
 	each := min(budget/share, most/3)
@@ -99,12 +98,11 @@ func (hd *head) limit(c Command, s *schema.Session, left []LeftOut, budget, most
 	k.sharePlan(each)
 }
 
-// shrink shortens the head part by part until it fits the budget together with
-// the word of what the history lacks. What is longer than anything real goes
-// first; then the command's text becomes a reference to its file, and the list of
-// what was left out one line; then the arguments, the words of the user, the plan,
-// the summary and the title are cut, each by as little as helps. What is left in the
-// end fits [MinBudget].
+// shrink shortens the head part by part until it fits the budget together with the
+// note about what the history omits. Anything longer than real data goes first. Then
+// the command's text becomes a reference to its file, and the list of omissions
+// becomes one line. Then it cuts the arguments, the user's words, the plan, the
+// summary and the title, each by as little as helps. The minimum fits [MinBudget].
 func (hd *head) shrink(c Command, s *schema.Session, left []LeftOut, budget int) {
 	k := shrinking{hd, left, budget}
 	k.bound(&k.typ, 8, theType)
@@ -134,14 +132,14 @@ func (hd *head) shrink(c Command, s *schema.Session, left []LeftOut, budget int)
 	k.squeeze(&k.title, 0, theTitle)
 }
 
-// say makes what was left out shorter to tell if the head does not fit.
+// say shortens the note about what was left out if the head does not fit.
 func (k *shrinking) say(how telling) {
 	if k.over() > 0 {
 		k.telling = how
 	}
 }
 
-// What can be missing of a head.
+// Parts that can be missing from a head.
 const (
 	theType      = "part of the type"
 	theTitle     = "part of the title"
@@ -149,14 +147,13 @@ const (
 	theArguments = "part of the arguments"
 	theCommand   = "the command's text"
 	theSteps     = "steps of the plan"
-	theWords     = "" // not listed: they are of a message, which is
+	theWords     = "" // not listed: the words belong to a message, which is
 )
 
-// over is by how many tokens the head is too long; it fits if that is not more
-// than zero.
+// over returns by how many tokens the head is too long. At zero or less it fits.
 func (k *shrinking) over() int { return tokens.Count(k.text(k.left)) - k.budget }
 
-// note returns the entry for what was taken out of the head, to be filled in.
+// note returns an entry for a removed part of the head, to be filled in.
 func (k *shrinking) note(what, show string) *LeftOut {
 	if what == theWords {
 		return new(LeftOut)
@@ -170,7 +167,7 @@ func (k *shrinking) note(what, show string) *LeftOut {
 	return &k.cut[len(k.cut)-1]
 }
 
-// bound cuts a part that is longer than limit tokens, whatever the others are.
+// bound cuts a part that is longer than limit tokens, regardless of the others.
 func (k *shrinking) bound(part *string, limit int, what string) {
 	if tokens.Exceed(*part, limit) {
 		k.note(what, k.show).Tokens = max(roughly(*part)-limit, 1)
@@ -180,7 +177,7 @@ func (k *shrinking) bound(part *string, limit int, what string) {
 
 // squeeze cuts a part by as little as makes the head fit, down to least tokens.
 func (k *shrinking) squeeze(part *string, least int, what string) {
-	const worth = 8 // tokens: less is what it takes to say that something was cut
+	const worth = 8 // tokens: the note about a cut takes as many
 	over := k.over()
 	whole := *part
 	size := tokens.Count(whole)
@@ -196,11 +193,11 @@ func (k *shrinking) squeeze(part *string, least int, what string) {
 	}
 }
 
-// nameless stands for a command that is too long to name.
+// nameless replaces a command that is too long to name.
 const nameless = "The command that began this conversation does not fit here."
 
-// refer puts a reference to the command's file in the place of its text if the head
-// does not fit, unless the text is no longer than that.
+// refer replaces the command's text with a reference to its file if the head does not
+// fit and the text is longer than the reference.
 func (k *shrinking) refer(c Command, s *schema.Session) {
 	if k.over() > 0 {
 		k.referTo(c, s)
@@ -228,8 +225,8 @@ func (k *shrinking) referTo(c Command, s *schema.Session) {
 	k.note(theCommand, show).Tokens = max(roughly(k.command)-roughly(k.args), 1)
 }
 
-// sharePlan leaves of a plan that has more than its share the steps that are open,
-// as far as they fit it: those that are done are in the count of them.
+// sharePlan reduces a plan that exceeds its share to the open steps that fit. The
+// steps that are done stay in the count.
 func (k *shrinking) sharePlan(most int) {
 	excess := func() int { return tokens.Count(k.plan.text()) - most }
 	if excess() <= 0 {
@@ -246,14 +243,13 @@ func (k *shrinking) sharePlan(most int) {
 	k.dropSteps(excess)
 }
 
-// dropSteps keeps the steps of the plan that fit, which excess says by how many tokens
-// they do not: the current one, then those that are open in their order, then those
-// that are done, the latest first.
+// dropSteps drops steps until excess returns at most 0. It keeps the current step
+// first, then open steps in order, then finished steps, newest first.
 func (k *shrinking) dropSteps(excess func() int) {
 	if len(k.plan.steps) == 0 || excess() <= 0 {
 		return
 	}
-	const longest = 40 // tokens of the text of a step that stays
+	const longest = 40 // tokens of the text of a step that is kept
 	note := k.note(theSteps, k.show)
 	all := slices.Clone(k.plan.steps)
 	order := make([]int, len(all))

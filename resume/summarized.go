@@ -13,27 +13,27 @@ import (
 	"cortext/schema/tokens"
 )
 
-// summaryShare is the most that summaries may take of the room for the history, in
-// percent.
+// summaryShare is the largest share of the room for the history, in percent, that
+// summaries may take.
 const summaryShare = 40
 
-// Where nothing else was said: the messages at the end that are not summed up, and
-// the most messages of a range and tokens of its summary.
+// Defaults: the number of messages at the end that are not summarized, and limits on
+// the messages of a range and the tokens of its summary.
 const (
-	keptMessages  = 20 // if Options.Keep does not say
+	keptMessages  = 20 // if Options.Keep is not set
 	summedAtOnce  = 50
 	summaryTokens = 500
 )
 
-// A recap stands for a range of messages.
+// A recap replaces a range of messages.
 type recap struct {
 	summary.Range
 	text string
-	by   string // what made it: a word of the schema; "": nothing did yet
+	by   string // its method: a word of the schema; "": not made yet
 }
 
-// held are the summaries that were made and still hold, in their order: of those that
-// begin alike the longest is first.
+// held returns the existing summaries that are still valid, in order. Of those with
+// the same beginning, the longest is first.
 func (b *builder) held() (made []recap) {
 	h := schema.History{Messages: b.h.messages, Tools: b.h.tools}
 	for _, s := range b.summaries {
@@ -47,8 +47,8 @@ func (b *builder) held() (made []recap) {
 	return made
 }
 
-// recaps sums up all but the last messages: by the summaries that were made and
-// still hold, and what lies between these by what stands in it.
+// recaps covers all but the last messages: with the existing summaries that are still
+// valid and, between these, with the messages themselves.
 func (b *builder) recaps(first int) []recap {
 	h := schema.History{Messages: b.h.messages, Tools: b.h.tools}
 	var out []recap
@@ -75,8 +75,8 @@ func (b *builder) recaps(first int) []recap {
 	return out
 }
 
-// modelled are the summaries by a model, none of which overlaps another, of messages from
-// first on.
+// modelled returns the summaries by a model of messages from first on. None overlaps
+// another.
 func (b *builder) modelled(first int) (made []recap) {
 	at := first
 	for _, r := range b.held() {
@@ -88,13 +88,14 @@ func (b *builder) modelled(first int) (made []recap) {
 	return made
 }
 
-// modelShare is the most that the summaries of a model may take of the room for an excerpt
-// of a history, in percent.
+// modelShare is the largest share of the room for an excerpt, in percent, that a
+// model's summaries may take.
 const modelShare = 20
 
-// summed gives the summaries by a model of messages of which nothing is included: the choice is made again for the room that this leaves.
+// summed returns a model's summaries of messages that the excerpt omits entirely, and
+// chooses the excerpt again for the room that this leaves.
 func (b *builder) summed(made []recap, r *reading, room int, known []string, chosen []excerpt.Chosen) ([]section, []excerpt.Chosen) {
-	silent := map[int]bool{} // messages of which nothing that was said is included
+	silent := map[int]bool{} // messages of whose text nothing is included
 	for i, p := range r.passages {
 		if p.tool == "" && chosen[i].Text == "" {
 			silent[p.message] = true
@@ -118,8 +119,8 @@ func (b *builder) summed(made []recap, r *reading, room int, known []string, cho
 	return lead, r.Choose(excerpt.Options{Tokens: max(room-sectionTokens(lead), 0), Known: known})
 }
 
-// recentPlusSummary includes the end of the history as it was said, and summaries of what
-// comes before.
+// recentPlusSummary includes the end of the history verbatim, and summaries of what
+// precedes it.
 func (b *builder) recentPlusSummary(hd head, budget, last int) (choice, []LeftOut, bool) {
 	first := b.first(last)
 	recaps := b.recaps(first)
@@ -129,7 +130,7 @@ func (b *builder) recentPlusSummary(hd head, budget, last int) (choice, []LeftOu
 	r := b.read(first, len(b.h.messages), 0)
 	c, left, ok := b.tell(hd, budget, func(room, _ int) (lead []section, chosen []excerpt.Chosen) {
 		most := room * summaryShare / 100
-		// What is included as it was said needs no summary, and without that there is room
+		// Messages included verbatim need no summary, and dropping theirs makes room
 		// for more.
 		for needed := recaps; ; {
 			lead = b.spellRecaps(needed, most)
@@ -149,7 +150,7 @@ func (b *builder) recentPlusSummary(hd head, budget, last int) (choice, []LeftOu
 	return c, left, ok && c.summarized > 0
 }
 
-// summarized counts the messages of which parts have nothing but a summary.
+// summarized counts the messages that are only in a summary among parts.
 func (b *builder) summarized(parts []Part) (n int) {
 	included, covered := map[int]bool{}, map[int]bool{}
 	for _, p := range parts {
@@ -170,15 +171,15 @@ func (b *builder) summarized(parts []Part) (n int) {
 	return n
 }
 
-// recapHeading stands over the summary of a range of messages.
+// recapHeading is the heading of the summary of a range of messages.
 const recapHeading = " summary of messages %d to %d"
 
-// leastRecap is the room, in tokens, that a summary should have: with less for each,
-// neighbours stand under one heading.
+// leastRecap is the least room, in tokens, for a summary. With less for each,
+// neighbours share one heading.
 const leastRecap = 80
 
-// spellRecaps spells recaps in most tokens, about: those that need no more than their
-// share as they are, the others condensed.
+// spellRecaps renders recaps in about most tokens. Those within their share stay as
+// they are; the others are condensed.
 func (b *builder) spellRecaps(recaps []recap, most int) (lead []section) {
 	recaps = joined(recaps, max(most/leastRecap, 1))
 	share := most / max(len(recaps), 1)
@@ -206,7 +207,7 @@ func (b *builder) spellRecaps(recaps []recap, most int) (lead []section) {
 	return lead
 }
 
-// joined puts neighbours together that the same made, so that there are about n.
+// joined merges neighbours made by the same method until about n are left.
 func joined(all []recap, n int) (out []recap) {
 	each := (len(all) + n - 1) / n
 	for i, r := range all {

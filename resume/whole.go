@@ -9,15 +9,15 @@ import (
 	"cortext/schema/tokens"
 )
 
-// whole includes the history in full, or the last messages of it, where that fits in at most
-// budget tokens beside hd.
+// whole includes the full history, or its last messages, if it fits in budget tokens
+// together with hd.
 func (b *builder) whole(hd head, budget, last int) (c choice, ok bool) {
 	first := b.first(last)
 	c.start = first
 	c.text = hd.text(b.leftOut(first))
 	run := tildes.Longest(c.text)
-	var body []section // from the end on, so that one that is too long is soon known for it
-	var of []int       // the messages of these
+	var body []section // from the end on, to find early that a history is too long
+	var of []int       // the messages of these sections
 	size := tokens.Count(c.text)
 	for i := len(b.h.messages) - 1; i >= first; i-- {
 		for _, s := range slices.Backward(b.h.sections(&b.h.messages[i])) {
@@ -49,8 +49,8 @@ func (b *builder) whole(hd head, budget, last int) (c choice, ok bool) {
 	return c, c.count <= budget
 }
 
-// first is the index of the first message that may be included; of the last messages only, if
-// last is not zero.
+// first returns the index of the first message that may be included. If last is not
+// zero, only the last messages may.
 func (b *builder) first(last int) int {
 	if last > 0 {
 		return max(len(b.h.messages)-last, 0)
@@ -58,7 +58,7 @@ func (b *builder) first(last int) int {
 	return 0
 }
 
-// number is that of the message at i in the conversation.
+// number returns the number of the message at i in the conversation.
 func (b *builder) number(i int) int {
 	if i < len(b.h.messages) && b.h.messages[i].Number > 0 {
 		return b.h.messages[i].Number
@@ -66,8 +66,8 @@ func (b *builder) number(i int) int {
 	return b.earlier + i + 1
 }
 
-// stored is about how many tokens m and its calls have, by what the log says, so
-// that what is left out need not be counted.
+// stored estimates the tokens of m and its calls from the counts in the log, so that
+// omitted messages need no counting.
 func (h *history) stored(m *schema.Message) int {
 	n := believed(m.Tokens, m.Content)
 	for _, p := range m.Parts(h.extra[m.ID]) {
@@ -79,8 +79,8 @@ func (h *history) stored(m *schema.Message) int {
 	return n
 }
 
-// believed returns count, or an estimate where it cannot be the number of tokens
-// of the texts: a text has at most one for each byte.
+// believed returns count, or an estimate if it cannot be the token count of the
+// texts: a text has at most one token per byte.
 func believed(count int, texts ...string) int {
 	size, guess := 0, 0
 	for _, t := range texts {
@@ -93,6 +93,6 @@ func believed(count int, texts ...string) int {
 	return count
 }
 
-// roughly is the number of tokens of a text by its length: about four bytes make
-// one in English and in code.
+// roughly estimates the tokens of a text from its length: in English and in code, one
+// is about four bytes.
 func roughly(text string) int { return (len(text) + 3) / 4 }

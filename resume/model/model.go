@@ -1,35 +1,33 @@
-// Package model knows what the agents' models take: how large their context
-// windows are, and how their tokens compare with those of o200k_base, which
-// everything else is counted in.
+// Package model knows the limits of the agents' models: the size of their context
+// windows, and how their tokens compare with those of o200k_base, the unit of all
+// other counts.
 //
-// It goes by the name alone. A server of the user's own may give a model less
-// room than it could have (Ollama: 4,096 tokens on a small graphics card), and a
-// reseller too; the agent's configuration then says so, and comes first.
+// It looks only at the model's name. A user's own server (Ollama: 4,096 tokens on a
+// small graphics card) or a reseller may give a model less room. The agent's
+// configuration then says so and takes precedence.
 package model
 
 import "strings"
 
-// A Model is what is known of the models that one rule covers.
+// A Model describes the models that one rule covers.
 type Model struct {
-	Rule   string // what the names begin with, without provider
-	Window int    // tokens, the vendor's own
-	Input  int    // tokens that a request may have of the window
+	Rule   string // prefix of the names, without provider
+	Window int    // in the vendor's tokens
+	Input  int    // how much of the window a request may use, in tokens
 
 	Exact  bool    // the vendor counts in o200k_base
-	Factor float64 // the vendor's tokens for one of o200k_base, at most about so many
+	Factor float64 // vendor tokens per token of o200k_base: an approximate upper bound
 
-	claudeCode int // window in Claude Code, if that is another
+	claudeCode int // window in Claude Code, if different
 }
 
-// UnknownFactor is the factor of a model that nothing is known of: the largest in
-// the table.
+// UnknownFactor is the factor for an unknown model: the largest in the table.
 const UnknownFactor = 1.6
 
-// Lookup returns what is known of a model by its name as an agent writes it:
-// "claude-opus-4-5-20251101", "anthropic/claude-sonnet-4.5",
-// "us.anthropic.claude-haiku-4-5-20251001-v1:0", "sonnet[1m]", "qwen3-coder:free".
-// The rule with the longest name decides. A version that no rule names is not
-// known: "gpt-5" does not stand for a "gpt-5.9".
+// Lookup finds a model by its name as an agent writes it: "claude-opus-4-5-20251101",
+// "anthropic/claude-sonnet-4.5", "us.anthropic.claude-haiku-4-5-20251001-v1:0",
+// "sonnet[1m]", "qwen3-coder:free". The rule with the longest name wins. A version
+// without a rule is unknown: "gpt-5" does not match "gpt-5.9".
 func Lookup(name string) (Model, bool) {
 	base, long := plain(name)
 	best, rules := -1, rules()
@@ -44,8 +42,8 @@ func Lookup(name string) (Model, bool) {
 	return rules[best].model(long), true
 }
 
-// In is the window of the model in an agent, by the agent's name. Claude Code
-// gives some models less than they take unless their name ends in "[1m]".
+// In returns the model's window in the named agent. Claude Code gives some models
+// less than they support unless their name ends in "[1m]".
 func (m Model) In(agent string) int {
 	if agent == "claude" && m.claudeCode > 0 {
 		return m.claudeCode
@@ -53,13 +51,12 @@ func (m Model) In(agent string) int {
 	return m.Window
 }
 
-// oneMillion is Claude Code's mark behind the name of a model that it is to use
-// with a window of a million tokens
-// (https://docs.claude.com/en/docs/claude-code/model-config, 2026-11-22).
+// oneMillion is Claude Code's suffix for a model name that selects a window of a
+// million tokens (https://docs.claude.com/en/docs/claude-code/model-config,
+// 2026-11-22).
 const oneMillion = "[1m]"
 
-// plain is a name in lower case without its provider and without the mark
-// [oneMillion].
+// plain returns a name in lower case, without its provider and without [oneMillion].
 func plain(name string) (base string, long bool) {
 	base, long = strings.CutSuffix(strings.ToLower(strings.TrimSpace(name)), oneMillion)
 	base = base[strings.LastIndexByte(base, '/')+1:]
@@ -74,8 +71,8 @@ func plain(name string) (base string, long bool) {
 	return base, long
 }
 
-// matches reports whether the rule is for a name: it begins with the rule's, and
-// what follows is a date, a size, a tag or a word such as "-latest", no further
+// matches reports whether the rule covers a name: the name begins with the rule's,
+// followed by a date, a size, a tag or a word such as "-latest", but not by another
 // part of the version.
 func (r *rule) matches(name string) bool {
 	rest, ok := strings.CutPrefix(name, r.name)
@@ -94,7 +91,8 @@ func (r *rule) matches(name string) bool {
 	return size || len(digits) == 0 || len(digits) > 2
 }
 
-// model is what the rule says of a name, with the mark [oneMillion] or without.
+// model returns the rule's model for a name with the suffix [oneMillion] or without
+// it.
 func (r *rule) model(long bool) Model {
 	m := Model{
 		Rule: r.name, Window: r.window, Input: r.input, Exact: r.count.exact, Factor: r.count.factor, claudeCode: r.claudeCode,

@@ -7,19 +7,19 @@ import (
 	"sync"
 )
 
-// A rule is one row of the table: what names that begin alike stand for.
+// A rule is one row of the table. It covers all names with the same prefix.
 type rule struct {
-	name       string // lower case, without provider; in Claude's names a hyphen for each dot
+	name       string // lower case, without provider; Claude's names have hyphens for dots
 	vendor     string
 	window     int // tokens
-	input      int // tokens that a request may have of them; 0: all
-	long       int // window if the name ends in "[1m]"; 0: window
-	claudeCode int // window in Claude Code without "[1m]"; 0: window
+	input      int // how many of them a request may use; 0: all
+	long       int // window if the name ends in "[1m]"; 0: same as window
+	claudeCode int // window in Claude Code without "[1m]"; 0: same as window
 	count      counting
 	source     string // of window and input
 }
 
-// counting is how a vendor's tokens compare with those of o200k_base.
+// counting compares a vendor's tokens with those of o200k_base.
 type counting struct {
 	exact  bool
 	factor float64
@@ -32,7 +32,7 @@ var modelRows string
 //go:embed counts.tsv
 var countRows string
 
-// rules are the rows of models.tsv. A number that is empty is 0.
+// rules returns the rows of models.tsv. An empty number is 0.
 var rules = sync.OnceValue(func() (all []rule) {
 	counts := map[string]counting{}
 	for row := range rows(countRows) {
@@ -49,7 +49,7 @@ var rules = sync.OnceValue(func() (all []rule) {
 	return all
 })
 
-// rows are the rows of a table but for its comments.
+// rows iterates over the rows of a table, skipping comments.
 func rows(table string) func(func([]string) bool) {
 	return func(yield func([]string) bool) {
 		for line := range strings.Lines(table) {

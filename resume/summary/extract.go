@@ -12,9 +12,9 @@ import (
 	"cortext/schema/tokens"
 )
 
-// Extract sums up a range without a model, in at most maxTokens tokens: with what the user
-// asked for and what the agent answered, as the payload of a history that does not fit
-// does.
+// Extract summarizes a range without a model, in at most maxTokens tokens. It uses
+// the user's requests and the agent's answers, like the payload of a history that
+// does not fit.
 func Extract(h schema.History, r Range, maxTokens int) string {
 	var sections []excerpt.Section
 	var speakers []string
@@ -37,8 +37,9 @@ func Extract(h schema.History, r Range, maxTokens int) string {
 	return choose(sections, speakers, maxTokens)
 }
 
-// Condense returns text if it has at most maxTokens tokens of o200k_base, else what of it
-// a payload would hold, with marks for the rest; it is empty if nothing fits.
+// Condense returns text if it has at most maxTokens tokens of o200k_base. Otherwise
+// it returns what a payload would include of it, with marks for the rest, or "" if
+// nothing fits.
 func Condense(text string, maxTokens int) string {
 	text = strings.TrimSpace(text)
 	if text == "" || maxTokens <= 0 {
@@ -50,8 +51,8 @@ func Condense(text string, maxTokens int) string {
 	return choose([]excerpt.Section{{Texts: []excerpt.Text{{Kind: excerpt.Assistant, Text: bounded(text)}}}}, []string{""}, maxTokens)
 }
 
-// choose spells what an excerpt of at most maxTokens tokens has of sections, each behind
-// its speaker.
+// choose renders an excerpt of sections in at most maxTokens tokens, each after its
+// speaker.
 func choose(sections []excerpt.Section, speakers []string, maxTokens int) string {
 	history := excerpt.Read(sections)
 	for room := maxTokens; room > 0; {
@@ -71,8 +72,8 @@ func choose(sections []excerpt.Section, speakers []string, maxTokens int) string
 	return ""
 }
 
-// maxRead is how much of a message is read: a summary is not better for the middle of
-// a pasted log.
+// maxRead is how many bytes of a message are read. The middle of a pasted log does
+// not improve a summary.
 const maxRead = 32 << 10
 
 func bounded(text string) string {
@@ -82,8 +83,8 @@ func bounded(text string) string {
 	return strings.ToValidUTF8(text[:maxRead/2], "") + "\n" + excerpt.Gap + "\n" + strings.ToValidUTF8(text[len(text)-maxRead/2:], "")
 }
 
-// EndsSentence reports whether the last sentence of s is whole. A picture may follow
-// it, as some models put one.
+// EndsSentence reports whether the last sentence of s is complete. An emoji may
+// follow it; some models add one.
 func EndsSentence(s string) bool {
 	s = strings.TrimRightFunc(s, func(r rune) bool { return unicode.Is(unicode.So, r) || unicode.IsMark(r) || r == ' ' })
 	r, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, ")]\"'”’»*_`」』）"))

@@ -2,16 +2,16 @@ package summary
 
 import "cortext/schema"
 
-// Plan returns the ranges of h that are to be summed up, in their order and without
-// gaps, from the first message up to the last [Options.Keep]. None if there are no
-// more messages than the threshold, or if h was not read from its beginning.
+// Plan returns the ranges of h to summarize, in order and without gaps, from the
+// first message up to the last [Options.Keep]. It returns none if h has no more
+// messages than the threshold, or was not read from its beginning.
 //
-// A range is closed at the first turn that begins after [Options.RangeMessages]
-// messages, counted from the conversation's beginning, so that new messages never
-// move its borders; in a turn that alone is longer, after just so many. The last one
-// may still be open: it ends with a turn, unless that leaves more than Keep messages
+// A range ends at the first turn that begins after [Options.RangeMessages] messages,
+// counted from the beginning of the conversation, so that new messages never move its
+// bounds. Within a longer turn, it ends after exactly that many. The last range may
+// still be open: it ends with a turn, unless that leaves more than Keep messages
 // between it and those that are kept. Messages before the first one with an id are in
-// no range: nothing could name it.
+// no range, since nothing could name them.
 func Plan(h schema.History, o Options) []Range {
 	o = o.withDefaults()
 	msgs := h.Messages
@@ -24,10 +24,10 @@ func Plan(h schema.History, o Options) []Range {
 	}
 	end := len(msgs) - o.Keep
 	for end > start && msgs[end].ID == "" {
-		end-- // a line without id is of the range before it
+		end-- // a record without id belongs to the range before it
 	}
 	var ranges []Range
-	border := start // the last place up to end where a range may end
+	border := start // the last position up to end where a range may end
 	cut := func(at int) {
 		ranges = append(ranges, Range{Start: start, End: at})
 		start, border = at, at
@@ -35,7 +35,8 @@ func Plan(h schema.History, o Options) []Range {
 	for at := start; at < end; {
 		next := nextTurn(msgs, at)
 		if next-at > o.RangeMessages {
-			// It is split as it grows, so that what was made of its beginning stays.
+			// Split the range as it grows, so that summaries of its beginning stay
+			// valid.
 			for {
 				piece := withFollowers(msgs, start+o.RangeMessages)
 				if piece > end || piece >= next {
@@ -60,8 +61,8 @@ func Plan(h schema.History, o Options) []Range {
 	return ranges
 }
 
-// nextTurn is where the turn after the one that holds msgs[at] begins: at a message
-// of the user's.
+// nextTurn returns where the turn after the one with msgs[at] begins: at a user
+// message.
 func nextTurn(msgs []schema.Message, at int) int {
 	for at++; at < len(msgs); at++ {
 		if msgs[at].Role == schema.User && msgs[at].ID != "" {
@@ -71,7 +72,7 @@ func nextTurn(msgs []schema.Message, at int) int {
 	return at
 }
 
-// withFollowers moves a border past the lines without id, which belong to the line
+// withFollowers moves a bound past the records without id, which belong to the record
 // before them.
 func withFollowers(msgs []schema.Message, at int) int {
 	for at < len(msgs) && msgs[at].ID == "" {

@@ -1,5 +1,5 @@
-// Package summary decides which ranges of a conversation are summed up, which summary holds,
-// and what stands in one that no model makes.
+// Package summary decides which ranges of a conversation to summarize and which
+// summaries are still valid. It also writes summaries without a model.
 package summary
 
 import (
@@ -14,14 +14,15 @@ import (
 	"cortext/schema/tokens"
 )
 
-// Options say what is summed up. A field that is not above 0 has its default.
+// Options control what is summarized. A field that is 0 or less has its default.
 type Options struct {
-	Threshold     int // a conversation of at most so many messages is left alone; 50
-	Keep          int // so many messages at the end are not summed up; 20
-	RangeMessages int // about how many messages one summary covers; 50
+	Threshold     int // leave shorter conversations alone; default 50
+	Keep          int // messages at the end that are not summarized; default 20
+	RangeMessages int // approximate messages per summary; default 50
 }
 
-// RangeMessages is about how many messages one summary covers, unless [Options] say.
+// RangeMessages is the approximate number of messages per summary, unless [Options]
+// overrides it.
 const RangeMessages = 50
 
 func (o Options) withDefaults() Options {
@@ -36,21 +37,21 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A Range is a run of the messages of a history, by their indexes: from Start up
-// to but not including End.
+// A Range is a run of a history's messages, by index: from Start up to but not
+// including End.
 type Range struct {
 	Start, End int
-	Open       bool // it will take in more messages: a summary of it is soon too short
+	Open       bool // it will grow: a summary of it soon covers too little
 }
 
-// A Draft is the text of a summary: Method is one of the schema's words, Model who wrote
-// it, or empty.
+// A Draft is the text of a summary. Method is one of the schema's words; Model is the
+// model that wrote it, or empty.
 type Draft struct{ Content, Method, Model string }
 
-// New makes the record of a summary of r. Content that has more than maxTokens is
-// condensed. Its date is at, or if that is the zero time, that of the last message: then the same messages
-// make the same bytes in every clone. nil if nothing is left of it, or if r is no
-// range of h that can be named.
+// New makes the summary record for r. It condenses content of more than maxTokens.
+// The record's date is at or, if that is the zero time, the date of the last message,
+// so that the same messages give the same bytes in every clone. New returns nil if
+// nothing is left of the content, or if r is not a range of h with ids.
 func New(h schema.History, r Range, d Draft, maxTokens int, at time.Time) *schema.Summary {
 	first, last := Ends(h, r)
 	whole := strings.TrimSpace(Plain(d.Content))
@@ -69,7 +70,7 @@ func New(h schema.History, r Range, d Draft, maxTokens int, at time.Time) *schem
 	}
 }
 
-// torn reports whether text was left out within a sentence.
+// torn reports whether content is cut within a sentence.
 func torn(content string) bool {
 	pieces := strings.Split(content, excerpt.Gap)
 	return slices.ContainsFunc(pieces[:len(pieces)-1], func(p string) bool {
@@ -77,8 +78,8 @@ func torn(content string) bool {
 	})
 }
 
-// Ends returns the ids by which a summary names its range; empty if r is no range of
-// h that can be named.
+// Ends returns the ids that identify a summary's range, or empty ids if r is not a
+// range of h with ids.
 func Ends(h schema.History, r Range) (first, last string) {
 	if r.Start < 0 || r.End > len(h.Messages) || r.Start >= r.End || h.Messages[r.Start].ID == "" {
 		return "", ""
@@ -90,8 +91,8 @@ func Ends(h schema.History, r Range) (first, last string) {
 	return h.Messages[r.Start].ID, h.Messages[at].ID
 }
 
-// lastTime is that of the last message that has one, else the beginning of 1970, as
-// for a conversation without any.
+// lastTime returns the time of the last message that has one, else the beginning of
+// 1970.
 func lastTime(msgs []schema.Message) time.Time {
 	for _, m := range slices.Backward(msgs) {
 		if t := m.Timestamp.Time(); !t.IsZero() {
@@ -101,7 +102,8 @@ func lastTime(msgs []schema.Message) time.Time {
 	return time.Unix(0, 0)
 }
 
-// sourceTokens is how many tokens messages and their calls have, as the log says.
+// sourceTokens returns the tokens of messages and their calls, as recorded in the
+// log.
 func sourceTokens(h schema.History, msgs []schema.Message) int64 {
 	sum := int64(0)
 	for i := range msgs {
@@ -113,8 +115,8 @@ func sourceTokens(h schema.History, msgs []schema.Message) int64 {
 	return sum
 }
 
-// Valid returns the range of h that s sums up; ok is false if its messages, their
-// order or number are no longer what they were.
+// Valid returns the range of h that s summarizes. ok is false if its messages, their
+// order or their number changed.
 func Valid(s *schema.Summary, h schema.History) (r Range, ok bool) {
 	if s == nil || s.First == "" || s.Last == "" || s.Members == "" {
 		return Range{}, false
@@ -125,7 +127,7 @@ func Valid(s *schema.Summary, h schema.History) (r Range, ok bool) {
 	}
 	r = Range{Start: first, End: first + s.MessageCount}
 	if r.End < len(h.Messages) && h.Messages[r.End].ID == "" {
-		return Range{}, false // a line without id is of the range before it
+		return Range{}, false // a record without id belongs to the range before it
 	}
 	last := r.End - 1
 	for last > first && h.Messages[last].ID == "" {
@@ -137,15 +139,15 @@ func Valid(s *schema.Summary, h schema.History) (r Range, ok bool) {
 	return r, true
 }
 
-// Plain leaves out what a terminal or an editor obeys instead of showing it: control
-// characters but for line breaks and tabs, and those that turn the direction of
-// writing. What is not UTF-8 is replaced.
+// Plain removes what a terminal or editor interprets instead of displaying: control
+// characters except line breaks and tabs, and characters that change the writing
+// direction. It replaces invalid UTF-8.
 func Plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
 			return r
-		case r == '\u2028' || r == '\u2029': // separators of lines and paragraphs
+		case r == '\u2028' || r == '\u2029': // line and paragraph separators
 			return '\n'
 		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
 			return -1

@@ -1,9 +1,9 @@
-// Package tildes says how long a fence of tildes must be that a text cannot end.
+// Package tildes computes the length of a fence of tildes that a text cannot close.
 package tildes
 
 import "strings"
 
-// Least is the shortest fence: one more than markdown's own have.
+// Least is the shortest fence: one tilde more than Markdown's own.
 const Least = 4
 
 // Longest is the length of the longest run of tildes in s.
@@ -21,10 +21,10 @@ func Longest(s string) int {
 	}
 }
 
-// Around is the length of a fence that no run of tildes of that length ends.
+// Around returns the length of a fence that no run of up to longest tildes closes.
 func Around(longest int) int { return max(longest+1, Least) }
 
-// Cut cuts each run of more than n tildes in s to n, with a mark behind it.
+// Cut shortens each run of more than n tildes in s to n, followed by mark.
 func Cut(s string, n int, mark string) string {
 	var b strings.Builder
 	for {
