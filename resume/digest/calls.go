@@ -10,7 +10,7 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// called takes in a call of the message m.
+// called records a call of message m.
 func (s *State) called(t schema.Tool, m *schema.Message) {
 	k := schema.KindOf(t.Name)
 	if !s.Fold.Closed {
@@ -24,7 +24,7 @@ func (s *State) called(t schema.Tool, m *schema.Message) {
 	switch k {
 	case schema.ShellTool:
 		s.ran(t, result, m)
-	case schema.AskTool, schema.ApproveTool, schema.LookupTool: // what is not there to look at is no error
+	case schema.AskTool, schema.ApproveTool, schema.LookupTool: // looking for something that does not exist is no error
 	case schema.WriteTool, schema.EditTool, schema.PatchTool:
 		s.changed(k, t, result, m)
 	case schema.ReadTool:
@@ -36,8 +36,8 @@ func (s *State) called(t schema.Tool, m *schema.Message) {
 	}
 }
 
-// text returns the first of the named members of an input that is a string, as a
-// line; "" if there is none.
+// text returns, as one line, the first of the named members of input that is a
+// string, or "" if there is none.
 func text(input schema.Raw, names ...string) string {
 	for _, name := range names {
 		if s := strings.TrimSpace(leading(rawjson.Get(input, name))); s != "" {
@@ -47,7 +47,7 @@ func text(input schema.Raw, names ...string) string {
 	return ""
 }
 
-// path is a path as it was written, but for what a terminal would obey.
+// path returns a path as it was written, without what a terminal would interpret.
 func path(s string) string {
 	s = strings.ToValidUTF8(strings.TrimSpace(s), "\uFFFD")
 	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || invisible(r) || r == '\u2028' || r == '\u2029' }) {
@@ -56,12 +56,12 @@ func path(s string) string {
 	return limit(s)
 }
 
-// leading decodes the beginning of a JSON string, up to endBytes of it.
+// leading decodes the beginning of a JSON string, up to endBytes.
 func leading(raw []byte) string {
 	if len(raw) <= endBytes {
 		return rawjson.String(raw)
 	}
-	// What ends within an escape is no string.
+	// A string cut within an escape does not decode.
 	for end := endBytes; end > endBytes-len(`\u0000`); end-- {
 		if s, err := rawjson.Unquote(append(slices.Clone(raw[:end]), '"')); err == nil {
 			return strings.ToValidUTF8(s, "")

@@ -10,8 +10,8 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// decide notes what the user decided about something; what was decided about it before
-// does not hold any more.
+// decide records what the user decided about something, replacing earlier decisions
+// about it.
 func (s *State) decide(about, text string, m *schema.Message) {
 	n := s.note(text, m)
 	n.Key = limit(about)
@@ -19,16 +19,16 @@ func (s *State) decide(about, text string, m *schema.Message) {
 	s.Decisions = bounded(append(s.Decisions, n), maxDecisions)
 }
 
-// The keys of decisions that are not about a question.
+// The keys of decisions that do not answer a question.
 const (
 	planKey   = "plan"
 	rulingKey = "ruling: "
 )
 
-// ruled notes what a prompt decides: it answers the question that the agent ended with,
-// or says what is to hold from then on.
+// ruled records what a prompt decides: it answers the agent's last question, or
+// states a rule for everything that follows.
 func (s *State) ruled(prompt string, m *schema.Message) {
-	const shortest, longest = 80, 200 // bytes of an answer, and of a sentence that rules
+	const shortest, longest = 80, 200 // bytes of an answer, and of a sentence with a rule
 	said := oneLine(dropBlocks(prompt))
 	if len(said) <= shortest && (strings.Contains(s.unread, "?") || strings.Contains(s.unread, "？")) {
 		s.readLast()
@@ -47,18 +47,19 @@ func (s *State) ruled(prompt string, m *schema.Message) {
 	}
 }
 
-// rules reports whether a sentence in lower case says what is to hold from then on.
+// rules reports whether a sentence in lower case states a rule for what follows.
 func rules(said string) bool { return matches("rulings", said) && !matches("no rulings", said) }
 
-// maxRuled is the most bytes of a prompt of which each sentence may be a ruling.
+// maxRuled is the size, in bytes, of the longest prompt in which any sentence may be
+// a rule.
 const maxRuled = 1000
 
-// answering stands between an answer and its question.
+// answering separates an answer from its question.
 const answering = " to “"
 
-// answers reports whether a short prompt answers a question: it says yes or no to one that
-// can be answered so, or is made of words of the ending, which is the question and what
-// there is to choose.
+// answers reports whether a short prompt answers a question: it says yes or no to a
+// question that allows that, or consists of words from ending, which holds the
+// question and the choices.
 func answers(said, question, ending string) bool {
 	split := func(s string) []string {
 		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !wordRune(r) })
@@ -71,8 +72,8 @@ func answers(said, question, ending string) bool {
 	return listed("choices", short) || len(words) > 0 && within(words, split(ending)) && !strings.HasSuffix(said, "?")
 }
 
-// chose notes what the user chose where a tool asked: the answers to its questions, or
-// the plan that was approved.
+// chose records what the user chose when a tool asked: the answers to its questions,
+// or the plan the user approved.
 func (s *State) chose(c schema.Tool, m *schema.Message) {
 	if c.Success == nil || !*c.Success {
 		return
@@ -91,7 +92,7 @@ func (s *State) chose(c schema.Tool, m *schema.Message) {
 	}
 }
 
-// refused notes what the user said when refusing a call.
+// refused records what the user said when refusing a call.
 func (s *State) refused(t schema.Tool, m *schema.Message) {
 	if words := refusal(t); words != "" {
 		s.decide(rulingKey+words, "refused "+oneLine(t.Name)+": “"+asks(words)+"”", m)
@@ -114,8 +115,7 @@ func answerTo(output string, i int, question string) string {
 	return rawjson.String(rawjson.Get(rawjson.Get([]byte(output), "answers"), strconv.Itoa(i)))
 }
 
-// asked returns the first question that a call puts to the user and that has got no
-// answer.
+// asked returns the first question of a call that the user has not answered.
 func asked(c schema.Tool) string {
 	if c.Success != nil && *c.Success {
 		return ""
@@ -139,7 +139,7 @@ func asked(c schema.Tool) string {
 	return ""
 }
 
-// questions are those that a call puts to the user.
+// questions returns the questions that a call asks the user.
 func questions(c schema.Tool) (all []string) {
 	list, _ := rawjson.Array(rawjson.Get(c.Input, "questions"))
 	for _, e := range list {
@@ -150,7 +150,7 @@ func questions(c schema.Tool) (all []string) {
 	return all
 }
 
-// planTitle is the first line of a plan.
+// planTitle returns the first line of a plan.
 func planTitle(c schema.Tool) string {
 	list := sentences(rawjson.String(rawjson.Get(c.Input, "plan")))
 	if len(list) == 0 {

@@ -9,22 +9,22 @@ import (
 	"cortext/schema"
 )
 
-// A deed is what a shell command did to a path. What came to be by moving or copying
-// has the path of what it was made from.
+// A deed is the effect of a shell command on a path. A moved or copied file also has
+// its source path.
 type deed struct {
 	path, action, from string
-	known              bool // only if it is of a file that is known, or a folder of such
-	again              bool // what was deleted may have been made again: a later command names it
-	remade             bool // or, if it is a folder, may write there
+	known              bool // applies only to a known file, or a folder of known files
+	again              bool // the deleted file may exist again: a later command names it
+	remade             bool // for a folder: a later command may write into it
 }
 
-// written is the action of a deed that made a file or wrote it anew: which of both
-// depends on what is known of it.
+// written is the action of a deed that created or overwrote a file. Which one depends
+// on what is known about the file.
 const written = "written"
 
-// done takes in what a script that succeeded did to files. Where a command may have
-// failed without the script (mv a b; ls), only what it made of files that are known,
-// or wrote into them, counts, if nothing tells of a failure.
+// done records what a successful script did to files. A command may fail without its
+// script failing (mv a b; ls). For such a command only its effects on known files
+// count, and what it wrote to them, if no output reports a failure.
 func (s *State) done(script script, t schema.Tool, m *schema.Message) {
 	all := script.deeds()
 	if !script.chain {
@@ -48,8 +48,8 @@ func (s *State) done(script script, t schema.Tool, m *schema.Message) {
 	}
 }
 
-// deeds returns what a script is sure to have written, done away with, moved and copied, as
-// far as it is plain.
+// deeds returns what a script is certain to have written, deleted, moved and copied,
+// as far as its text is literal.
 func (s script) deeds() (all []deed) {
 	dir := ""
 	in := func(p string) string {
@@ -79,7 +79,7 @@ func (s script) deeds() (all []deed) {
 		switch words[0] {
 		case "cd", "pushd", "popd":
 			if len(words) != 2 || words[1] == "-" || dir == "" && !absolute(words[1]) || slices.Contains(plain, false) {
-				return all // the paths behind it are of a folder that is not known
+				return all // the paths after it are relative to an unknown folder
 			}
 			dir = strings.TrimSuffix(in(words[1]), "/")
 			continue
@@ -112,8 +112,9 @@ func (s script) deeds() (all []deed) {
 	return all
 }
 
-// madeAgain reports whether one of some commands may make a file of a name, since the
-// name is in it, or a file wherever it is. What is known of a command's deeds is no guess.
+// madeAgain reports whether one of the commands may recreate the file of this name:
+// named if a command contains the name, anywhere if it may write any file. Commands
+// with known effects are not guessed at.
 func madeAgain(later []command, name string) (named, anywhere bool) {
 	for _, c := range later {
 		words := program(c.words)
@@ -126,7 +127,7 @@ func madeAgain(later []command, name string) (named, anywhere bool) {
 	return named, anywhere
 }
 
-// clean is the shortest path that names the same, of one with slashes.
+// clean returns the shortest equivalent of a path with slashes.
 func clean(at string) string {
 	if strings.Contains(at, `\`) {
 		return at
@@ -134,12 +135,12 @@ func clean(at string) string {
 	return slashed.Clean(at)
 }
 
-// sure returns those of paths that are what they say: words, of which plain tells it.
+// sure returns the paths that are literal: those among words that plain marks.
 func sure(paths, words []string, plain []bool) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !plain[slices.Index(words, p)] })
 }
 
-// doneBy returns what a command does.
+// doneBy returns the effects of a command.
 func doneBy(words []string, plain []bool) (all []deed) {
 	if words[0] == "git" && len(words) > 1 {
 		words, plain = words[1:], plain[1:]
@@ -153,7 +154,7 @@ func doneBy(words []string, plain []bool) (all []deed) {
 		return all
 	}
 	paths, flags := operands(words[1:])
-	forced := false // it succeeds whether there is such a file or not, or takes whole folders
+	forced := false // succeeds whether or not the file exists, or takes whole folders
 	for _, f := range flags {
 		forced = forced || strings.ContainsAny(f, "frR")
 		if strings.HasPrefix(f, "--") && f != "--force" && f != "--recursive" || f == "-n" || strings.HasPrefix(f, "-t") {
@@ -176,7 +177,7 @@ func doneBy(words []string, plain []bool) (all []deed) {
 	return all
 }
 
-// inPlaceFlag reports whether a flag of sed or perl says that files are changed.
+// inPlaceFlag reports whether a flag makes sed or perl edit files in place.
 func inPlaceFlag(flag string) bool {
 	k := strings.IndexByte(flag, 'i')
 	return strings.HasPrefix(flag, "--in-place") || k > 0 && flag[0] == '-' && strings.Trim(flag[1:k], "nErsuzlpw01234567") == ""
@@ -196,8 +197,8 @@ func operands(words []string) (paths, flags []string) {
 	return paths, flags
 }
 
-// moves returns what moving, or copying, all but the last of paths to the last one
-// does; where that may be a folder or not, it does not say what came to be.
+// moves returns the effects of moving or copying all paths but the last to the last
+// one. If the last may or may not be a folder, the resulting path is unknown.
 func moves(paths []string, away bool) (all []deed) {
 	if len(paths) < 2 {
 		return nil

@@ -10,15 +10,14 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// The beginnings of the keys of errors: what failed, a command or a change of a
-// file.
+// The prefixes of error keys: a failed command, or a failed change of a file.
 const (
 	commandKey = "command "
 	fileKey    = "file "
 )
 
-// result notes a failure, or settles those before of the same key. What failed again, in
-// the same way or another, is one error.
+// result records a failure, or resolves earlier ones with the same key. A repeated
+// failure, in the same way or another, counts as one error.
 func (s *State) result(key, what string, t schema.Tool, result string, m *schema.Message) {
 	key = shortKey(strings.ToValidUTF8(key, "\uFFFD"))
 	if result != OK && result != Failed {
@@ -38,11 +37,11 @@ func (s *State) result(key, what string, t schema.Tool, result string, m *schema
 	}
 }
 
-// maxWhat is the most runes of what failed; the rest is for why.
+// maxWhat is the most runes for what failed; the rest is for the reason.
 const maxWhat = 120
 
-// shortKey cuts a key to what a state may hold: of a chain of commands the end
-// says what it was for.
+// shortKey cuts a key to a size that fits in a state. The end of a chain of commands
+// shows its purpose.
 func shortKey(key string) string {
 	for len(key) > maxText {
 		_, rest, chain := strings.Cut(key, chained)
@@ -54,7 +53,7 @@ func shortKey(key string) string {
 	return key
 }
 
-// settled reports whether success under one key settles a failure under another.
+// settled reports whether success under one key resolves a failure under another.
 func settled(failure, success string) bool {
 	for prefix, does := range map[string]func(success, failure string) bool{commandKey: settles, fileKey: sameFile} {
 		before, failed := strings.CutPrefix(failure, prefix)
@@ -66,9 +65,9 @@ func settled(failure, success string) bool {
 	return false
 }
 
-// worked notes that a command which does more than look has succeeded. What the work has
-// gone on without, as the success of several commands shows, is no open error any more,
-// unless it checks something, as tests do.
+// worked records the success of a command that does more than look. Once several
+// commands have succeeded, the work evidently continued without an older failure, so
+// that error is closed, unless it was a check such as a test.
 func (s *State) worked() {
 	const without = 5
 	s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool {
@@ -80,8 +79,8 @@ func (s *State) worked() {
 	}
 }
 
-// Complaint is the line of a failed call's output that says best what is wrong, "" if
-// the call did not fail or its output does not say.
+// Complaint returns the line of a failed call's output that best says what is wrong,
+// or "" if the call did not fail or its output does not say.
 func Complaint(t schema.Tool) string {
 	if Outcome(t) != Failed {
 		return ""
@@ -90,9 +89,9 @@ func Complaint(t schema.Tool) string {
 	return line
 }
 
-// complaint is the line of a failed call's output that says best what is wrong: one that
-// names a place, else one that tells of a failure, with the heading that it stands under,
-// else the first.
+// complaint returns the line of a failed call's output that best says what is wrong:
+// a line with a location, else a line that reports a failure, with the heading above
+// it, else the first.
 func complaint(t schema.Tool) (heading, line string) {
 	lines, echoed := slices.Collect(outputLines(t)), echoes(t)
 	for _, tells := range []func(string) bool{
@@ -116,7 +115,8 @@ func complaint(t schema.Tool) (heading, line string) {
 	return "", ""
 }
 
-// echoes are the lines that a command says of its own, as headings of what follows.
+// echoes returns the lines that a command prints as headings for the output that
+// follows.
 func echoes(t schema.Tool) map[string]bool {
 	said := map[string]bool{}
 	for _, c := range parse(leading(rawjson.Get(t.Input, "command"))).commands {
@@ -127,8 +127,8 @@ func echoes(t schema.Tool) map[string]bool {
 	return said
 }
 
-// outputLines are the lines that a call put out, but for what an agent puts around them,
-// what the shell repeats of the command, and mere warnings.
+// outputLines iterates over a call's output, skipping the agent's additions, the
+// shell's repetition of the command, and mere warnings.
 func outputLines(t schema.Tool) iter.Seq[string] {
 	own := map[string]bool{}
 	for l := range strings.Lines(leading(rawjson.Get(t.Input, "command"))) {

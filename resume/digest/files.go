@@ -8,7 +8,7 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// changed takes in a call that writes files.
+// changed records a call that writes files.
 func (s *State) changed(k schema.ToolKind, t schema.Tool, result string, m *schema.Message) {
 	if k == schema.PatchTool {
 		s.patched(t, result, m)
@@ -34,8 +34,8 @@ func (s *State) changed(k schema.ToolKind, t schema.Tool, result string, m *sche
 	s.touch(at, action, m)
 }
 
-// named is the whole path of a file in what Gemini CLI says that it wrote to, where
-// it was given a path below the folder that it works in; else the path as it is.
+// named returns the full path of a written file from Gemini CLI's output if its input
+// had a path relative to the working folder, else the path as given.
 func named(at, output string) string {
 	line, _, _ := strings.Cut(output[:min(len(output), 2*maxText)], "\n")
 	if _, whole, ok := strings.Cut(line, ": "); ok && !absolute(at) {
@@ -48,13 +48,13 @@ func named(at, output string) string {
 	return at
 }
 
-// absolute reports whether a path is whole.
+// absolute reports whether a path is absolute.
 func absolute(at string) bool {
 	return strings.HasPrefix(at, "/") || len(at) > 2 && at[1] == ':' && (at[2] == '\\' || at[2] == '/')
 }
 
-// sameFile reports whether two paths may name one file: they are equal, or one is
-// the end of the other, which is whole.
+// sameFile reports whether two paths may name the same file: they are equal, or one
+// is a suffix of the other, which is absolute.
 func sameFile(a, b string) bool {
 	if a == b {
 		return true
@@ -67,7 +67,7 @@ func sameFile(a, b string) bool {
 	return a != "" && !absolute(a) && absolute(b) && strings.HasSuffix(b, "/"+a)
 }
 
-// patched takes in a patch of OpenCode's: "*** Add File: a" and the like.
+// patched records an OpenCode patch: "*** Add File: a" and so on.
 func (s *State) patched(t schema.Tool, result string, m *schema.Message) {
 	last := ""
 	for l := range strings.Lines(rawjson.String(rawjson.Get(t.Input, "patchText"))) {
@@ -95,7 +95,7 @@ func (s *State) patched(t schema.Tool, result string, m *schema.Message) {
 	}
 }
 
-// touch notes what m did to the file at a path.
+// touch records what m did to the file at a path.
 func (s *State) touch(at, action string, m *schema.Message) {
 	f := File{Path: at}
 	if i := s.file(at); i >= 0 {
@@ -116,16 +116,16 @@ func (s *State) touch(at, action string, m *schema.Message) {
 	}
 }
 
-// forget takes out what is known of the file at a path, or of the files in that folder.
+// forget removes the file at a path, or the files in that folder.
 func (s *State) forget(at string) {
 	at = s.known(at)
 	s.Files = slices.DeleteFunc(s.Files, func(f File) bool { return f.Path == at || strings.HasPrefix(f.Path, strings.TrimSuffix(at, "/")+"/") })
 }
 
-// file returns where the file at a path is in s.Files, -1 if it is not there.
-// Tools and commands name a file by its whole path or by the one below the folder
-// that they work in. That may be one of two files: then it is neither. Nor is a name
-// alone joined, which may be of any folder.
+// file returns the index in s.Files of the file at a path, or -1. Tools and commands
+// name a file by its absolute path or by one relative to their working folder. A path
+// that fits two files matches neither. A bare name never matches an absolute path,
+// since any folder may contain it.
 func (s *State) file(at string) int {
 	found := -1
 	for i, f := range s.Files {
@@ -147,7 +147,7 @@ func (s *State) file(at string) int {
 
 func bareName(at string) bool { return !strings.Contains(strings.TrimPrefix(at, "./"), "/") }
 
-// knows reports whether the file at a path was there when it was last heard of.
+// knows reports whether the file at a path existed when it was last mentioned.
 func (s *State) knows(at string) bool {
 	if i := s.file(at); i >= 0 {
 		return s.Files[i].Action != Deleted
@@ -155,22 +155,22 @@ func (s *State) knows(at string) bool {
 	return slices.ContainsFunc(s.Fold.Seen, func(p string) bool { return p == at || !bareName(at) && sameFile(p, at) })
 }
 
-// folder reports whether a path is that of a folder of files that are known.
+// folder reports whether a path is a folder of known files.
 func (s *State) folder(at string) bool {
 	dir := strings.TrimSuffix(at, "/") + "/"
 	return slices.ContainsFunc(s.Files, func(f File) bool { return strings.HasPrefix(f.Path, dir) })
 }
 
-// seen notes that there is a file.
+// seen records that a file exists.
 func (s *State) seen(at string) {
 	s.Fold.Seen = slices.DeleteFunc(s.Fold.Seen, func(p string) bool { return p == at })
 	s.Fold.Seen = bounded(append(s.Fold.Seen, at), maxSeen)
 }
 
-// saw notes the files that a call read.
+// saw records the files that a call read.
 func (s *State) saw(input schema.Raw) {
 	names := []string{text(input, "file_path", "filePath", "absolute_path", "path", "notebook_path")}
-	for _, list := range []string{"paths", "include"} { // of Gemini CLI's read_many_files
+	for _, list := range []string{"paths", "include"} { // in Gemini CLI's read_many_files
 		if values, err := rawjson.Array(rawjson.Get(input, list)); err == nil {
 			for _, v := range values[:min(len(values), maxSeen)] {
 				names = append(names, path(leading(v)))
@@ -184,8 +184,8 @@ func (s *State) saw(input schema.Raw) {
 	}
 }
 
-// did takes in what a shell command did to a path. A folder goes with the files
-// that are known in it.
+// did records the effect of a shell command on a path. A folder stands for the known
+// files in it.
 func (s *State) did(d deed, m *schema.Message) {
 	at := path(d.path)
 	if d.from != "" && s.folder(at) {
@@ -220,7 +220,7 @@ func (s *State) did(d deed, m *schema.Message) {
 	s.touch(at, d.action, m)
 }
 
-// known is the path under which a file is known, else the path as it is.
+// known returns the path under which a file is known, else the path as given.
 func (s *State) known(at string) string {
 	if i := s.file(at); i >= 0 {
 		return s.Files[i].Path

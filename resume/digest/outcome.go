@@ -8,9 +8,10 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// Outcome says how a call ended: [OK], [Failed], [Refused] or [NoResult]. Of a command
-// the exit code and the output count together: the code may be that of a program which
-// only cut what another put out, and a program may report success with code 1.
+// Outcome says how a call ended: [OK], [Failed], [Refused] or [NoResult]. For a
+// command, the exit code and the output count together: the code may come from a
+// program that only trimmed another's output, and a program may report success with
+// code 1.
 func Outcome(t schema.Tool) string {
 	result := reported(t)
 	if schema.KindOf(t.Name) != schema.ShellTool {
@@ -24,16 +25,16 @@ func Outcome(t schema.Tool) string {
 	case result != OK:
 		return result
 	}
-	// What a command that only looks shows may be the log of another.
+	// The output of a command that only looks may be another command's log.
 	if script := parse(leading(rawjson.Get(t.Input, "command"))); !script.looks() && (script.piped || !script.chain) && tellsOfFailure(t) {
 		return Failed
 	}
 	return OK
 }
 
-// tellsOfFailure reports whether the output of a command says that a program failed: a
-// line that sums up a run does, and any other behind which no run is summed up that
-// passed.
+// tellsOfFailure reports whether a command's output says that a program failed: in a
+// line that sums up a run, or in any other line with no summary of a passing run
+// after it.
 func tellsOfFailure(t schema.Tool) (failed bool) {
 	for l := range outputLines(t) {
 		switch {
@@ -48,8 +49,8 @@ func tellsOfFailure(t schema.Tool) (failed bool) {
 	return failed
 }
 
-// succeeded reports whether the output of a command ends in the report of a success, and
-// no line of it tells of a failure.
+// succeeded reports whether a command's output ends with a report of success and has
+// no line that reports a failure.
 func succeeded(t schema.Tool) bool {
 	last := ""
 	for l := range outputLines(t) {
@@ -61,24 +62,24 @@ func succeeded(t schema.Tool) bool {
 	return matches("successes", last) && !matches("no successes", last)
 }
 
-// complains reports whether a line of output tells of a failure.
+// complains reports whether a line of output reports a failure.
 func complains(l string) bool {
 	return !matches("no failures", l) && has("failures", strings.ToLower(l)) || matches("failure summaries", l) || matches("failed lines", l) || places(l)
 }
 
-// places reports whether a line of output names the place of what is wrong.
+// places reports whether a line of output gives the location of a problem.
 func places(l string) bool { return matches("places", l) && !matches("no places", l) }
 
-// reported is how a call ended by what its agent says. What a call put out may be
-// foreign, a page of the web or what a command printed, so that only whole sentences
-// of the agents count, and none of a call that has an exit code: it ran.
+// reported returns a call's outcome according to its agent. Output may be foreign,
+// such as a web page or what a command printed. So only whole sentences of the agents
+// count, and none for a call with an exit code: that call ran.
 func reported(t schema.Tool) string {
 	switch {
 	case t.ExitCode != nil && *t.ExitCode != 0:
 		return Failed
 	case t.Success != nil && !*t.Success && begins(t, "rejections"):
 		return Refused
-	case t.Success == nil, aborted(t): // whatever the agent calls that
+	case t.Success == nil, aborted(t): // whatever status the agent gives it
 		return NoResult
 	case !*t.Success:
 		return Failed
@@ -86,8 +87,8 @@ func reported(t schema.Tool) string {
 	return OK
 }
 
-// aborted reports whether a call was cut short, went to the background, or never
-// began.
+// aborted reports whether a call was cut short, moved to the background, or never
+// started.
 func aborted(t schema.Tool) bool {
 	return begins(t, "aborted calls") || schema.KindOf(t.Name) == schema.ShellTool && begins(t, "aborted commands")
 }
@@ -96,13 +97,13 @@ func begins(t schema.Tool, list string) bool {
 	return t.ExitCode == nil && matches(list, strings.TrimPrefix(t.Output[:min(len(t.Output), maxText)], "Error: "))
 }
 
-// refusedByUser begins what Claude Code puts out for a call that the user did not let
-// happen.
+// refusedByUser is the beginning of Claude Code's output for a call that the user
+// refused.
 const refusedByUser = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "
 
-// refusal is what the user said when refusing a call, as Claude Code hands it on.
-// It is believed only of its own tools that hand on no foreign text when they
-// fail: a page or a command could say the same.
+// refusal returns what the user said when refusing a call, as Claude Code passes it
+// on. Only tools that never output foreign text on failure are trusted: a page or a
+// command could say the same.
 func refusal(t schema.Tool) string {
 	words, ok := strings.CutPrefix(ends(t.Output), refusedByUser+"To tell you how to proceed, the user said:\n")
 	if !ok || reported(t) != Refused || !slices.Contains([]string{"Write", "Edit", "MultiEdit", "NotebookEdit", "ExitPlanMode", "AskUserQuestion"}, t.Name) {

@@ -13,14 +13,14 @@ import (
 // maxStep is the most runes of a step.
 const maxStep = 300
 
-// Plan is the agent's todo list as it stood last, nil if there is none. The
-// tools are all calls of the conversation in their order; of lines with one id the
-// one with the greatest rev counts, in the place of the first.
+// Plan returns the agent's latest todo list, nil if there is none. tools are all
+// calls of the conversation in order. Of records with one id, the one with the
+// greatest rev counts, in the place of the first.
 //
-// The lists of Claude Code (TodoWrite; TaskCreate and TaskUpdate), OpenCode
-// (todowrite) and Gemini CLI (write_todos) are known. A call that failed changed
-// nothing; one whose outcome is not known counts, since the list is what the
-// agent meant. A call that cannot be read is passed over.
+// Plan reads the lists of Claude Code (TodoWrite; TaskCreate and TaskUpdate),
+// OpenCode (todowrite) and Gemini CLI (write_todos). A failed call changed nothing. A
+// call with unknown outcome counts, since the list shows the agent's intent. Plan
+// skips calls it cannot read.
 func Plan(tools []schema.Tool) *schema.Plan {
 	var l todoList
 	for _, t := range latest(tools) {
@@ -29,7 +29,7 @@ func Plan(tools []schema.Tool) *schema.Plan {
 	return l.plan()
 }
 
-// plan returns the list as it stands, nil if nothing is on it.
+// plan returns the current list, nil if it is empty.
 func (l todoList) plan() *schema.Plan {
 	p := new(schema.Plan)
 	for _, e := range l {
@@ -49,11 +49,11 @@ func (l todoList) plan() *schema.Plan {
 	return p
 }
 
-// IsPlanTool reports whether [Plan] looks at the calls of a tool, so that a
-// caller need not hold the others.
+// IsPlanTool reports whether [Plan] reads the calls of a tool. A caller can drop all
+// others.
 func IsPlanTool(name string) bool { return schema.KindOf(name) == schema.TodoTool }
 
-// latest returns each call once, its greatest rev in the place of its first line.
+// latest returns each call once: its greatest rev, in the place of its first record.
 func latest(tools []schema.Tool) []schema.Tool {
 	var calls []schema.Tool
 	at := map[string]int{}
@@ -70,7 +70,7 @@ func latest(tools []schema.Tool) []schema.Tool {
 	return calls
 }
 
-// The statuses of a step; dropped ones are not part of a plan.
+// The statuses of a step. A plan omits dropped steps.
 const (
 	pendingStep = "pending"
 	inProgress  = "in_progress"
@@ -89,17 +89,17 @@ func status(word string) string {
 }
 
 type todo struct {
-	ID      string `json:"id,omitempty"` // of a task; "" in a list that is written as a whole
+	ID      string `json:"id,omitempty"` // of a task; "" in a list written as a whole
 	Content string `json:"content"`
 	Status  string `json:"status"`
 }
 
-// maxSteps is the most entries of a list: nobody works off more.
+// maxSteps is the most entries of a list; real lists are far shorter.
 const maxSteps = 500
 
 type todoList []todo
 
-// apply does what a call did to the list.
+// apply updates the list with a call.
 func (l *todoList) apply(t schema.Tool) {
 	if t.Success != nil && !*t.Success {
 		return
@@ -115,7 +115,7 @@ func (l *todoList) apply(t schema.Tool) {
 	*l = (*l)[:min(len(*l), maxSteps)]
 }
 
-// replace takes the list that t writes as a whole.
+// replace takes over the whole list that t writes.
 func (l *todoList) replace(t schema.Tool) {
 	list, err := rawjson.Array(rawjson.Get(t.Input, "todos"))
 	if err != nil {
@@ -132,9 +132,8 @@ func (l *todoList) replace(t schema.Tool) {
 	}
 }
 
-// create adds a task under the number that its output names: "Task #3 created
-// successfully". A number that is taken belongs to a new list: each session of
-// the agent begins at 1.
+// create adds a task under the number in its output: "Task #3 created successfully".
+// A number in use means a new list: each agent session starts at 1.
 func (l *todoList) create(t schema.Tool) {
 	content := stepIn(t.Input, "subject", "description")
 	if content == "" {
@@ -153,7 +152,7 @@ func (l *todoList) create(t schema.Tool) {
 	*l = append(*l, todo{ID: id, Content: content, Status: pendingStep})
 }
 
-// free returns the number that the next task gets.
+// free returns the next task's number.
 func (l *todoList) free() string {
 	last := 0
 	for _, e := range *l {
@@ -165,7 +164,7 @@ func (l *todoList) free() string {
 
 func (l *todoList) update(t schema.Tool) {
 	raw := rawjson.Get(t.Input, "taskId")
-	id := cmp.Or(rawjson.String(raw), string(raw)) // it may be a number
+	id := cmp.Or(rawjson.String(raw), string(raw)) // may be a number
 	for i := range *l {
 		if e := &(*l)[i]; e.ID != "" && e.ID == strings.TrimPrefix(id, "#") {
 			if s := rawjson.String(rawjson.Get(t.Input, "status")); s != "" {
@@ -178,7 +177,7 @@ func (l *todoList) update(t schema.Tool) {
 	}
 }
 
-// stepIn is the first of the named members that says something, as one short line.
+// stepIn returns the first non-empty named member, as one short line.
 func stepIn(raw schema.Raw, names ...string) (step string) {
 	for _, name := range names {
 		step = cmp.Or(step, cut(oneLine(rawjson.String(rawjson.Get(raw, name))), maxStep))

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// A purpose is what a simple command is for: "git push", "go test", and what it
-// does that to.
+// A purpose is what a simple command is for, such as "git push" or "go test", and its
+// object.
 type purpose struct {
 	program, does string
 	of            []string
-	part          bool // a flag picks some of it: -run
+	part          bool // a flag selects part of it: -run
 }
 
-// purposes takes the core of a script apart.
+// purposes splits the core of a script.
 func purposes(core string) (all []purpose) {
 	for part := range strings.SplitSeq(core, chained) {
 		words := strings.Fields(part)
@@ -31,7 +31,7 @@ func purposes(core string) (all []purpose) {
 			}
 			switch {
 			case len(words) == 0:
-			case words[0][0] == '-': // a few lines that are written for this once
+			case words[0][0] == '-': // a short inline program, written for this one use
 				p.program, words = p.program+" "+words[0], nil
 			case strings.Contains(base(words[0]), "."):
 				p.program, words = base(words[0]), words[1:]
@@ -54,14 +54,15 @@ func purposes(core string) (all []purpose) {
 	return all
 }
 
-// verb reports whether the first word behind a program says what it is to do.
+// verb reports whether the first word after a program is its subcommand.
 func verb(w string) bool {
 	return !strings.ContainsFunc(w, func(r rune) bool { return (r < 'a' || r > 'z') && r != '-' && r != ':' && r != '_' })
 }
 
-// settles reports whether success of the one settles a failure of the other: the same
-// done to the same, or to some of it in another way; to all of it; or with what was
-// missing. Of a chain its end is what it was for.
+// settles reports whether the success of one command resolves the failure of another.
+// It does if it did the same to the same object, to part of it in another way, or to
+// all of it, or if it supplied what was missing. For a chain, its last command
+// counts.
 func settles(success, failure string) bool {
 	if success == failure {
 		return true
@@ -75,7 +76,7 @@ func settles(success, failure string) bool {
 			return false
 		case s.program == "git" && slices.Contains([]string{"commit", "push"}, s.does):
 			return slices.Contains([]string{"merge", "rebase", "pull", "cherry-pick", "add", "commit", s.does}, f.does)
-		case s.has(tests) && f.does == "build": // what is tested was built
+		case s.has(tests) && f.does == "build": // tests include a build
 			return overlap(s.of, f.of)
 		case s.does != f.does || s.part && !f.part:
 			return false
@@ -84,7 +85,7 @@ func settles(success, failure string) bool {
 	})
 }
 
-// aim is what a chain of commands is for, which is what its end is for.
+// aim returns the purpose of a chain of commands: that of its last command.
 func aim(core string) purpose {
 	all := purposes(core)
 	if len(all) == 0 {
@@ -93,31 +94,31 @@ func aim(core string) purpose {
 	return all[len(all)-1]
 }
 
-// checks reports whether a chain of commands is for finding out whether something is as it
-// should be, so that only its own success settles it.
+// checks reports whether a chain of commands only checks something, so that only its
+// own success resolves its failure.
 func checks(core string) bool {
 	p := aim(core)
 	return p.has(tests) || p.has(builds)
 }
 
-// What programs that check something have in their names or arguments.
+// Words in the names or arguments of programs that check something.
 const (
 	tests  = " test tests pytest jest vitest rspec phpunit ctest nextest "
 	builds = " build compile lint vet check typecheck tsc eslint clippy mypy ruff make cmake ninja gradle gradlew mvn "
 )
 
-// has reports whether one of the words of a command is among some.
+// has reports whether a word of the command is in the list.
 func (p purpose) has(some string) bool {
 	words := strings.FieldsFunc(p.program+" "+p.does, func(r rune) bool { return !wordRune(r) })
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(some, " "+w+" ") })
 }
 
-// overlap reports whether something is in both lists.
+// overlap reports whether the lists have an element in common.
 func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(w string) bool { return slices.Contains(b, w) })
 }
 
-// within reports whether all of a is in b.
+// within reports whether b contains all of a.
 func within(a, b []string) bool {
 	return !slices.ContainsFunc(a, func(w string) bool { return !slices.Contains(b, w) })
 }

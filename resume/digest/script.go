@@ -8,49 +8,49 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A script is a line for the shell, taken apart as far as its meaning is plain.
+// A script is a parsed shell command line, as far as its meaning is clear.
 type script struct {
 	commands []command
-	chain    bool // one command after the other as long as they succeed
+	chain    bool // each command runs only if the one before it succeeded
 	piped    bool
-	writes   bool // into a file, by redirection
+	writes   bool // redirects into a file
 }
 
 // A command is a simple command of a script.
 type command struct {
 	words []string
-	plain []bool // of each word: it is what it says
+	plain []bool // by word: it is literal
 	into  []target
-	sure  bool // if the script succeeded it was run, and succeeded or complained
+	sure  bool // if the script succeeded, this command ran, and succeeded or printed an error
 }
 
-// A target is a file that a command's output goes to.
+// A target is a file that a command's output is written to.
 type target struct {
 	path   string
-	action string // modified, where it is added to; else written
-	plain  bool   // it is what it says
+	action string // modified if appended to; else written
+	plain  bool   // it is literal
 }
 
-// spells reports whether a command only says what its words or its input say.
+// spells reports whether a command only prints its words or its input.
 func (c command) spells() bool {
 	words := program(c.words)
 	return len(words) > 0 && slices.Contains([]string{"cat", "echo", "printf", ":"}, words[0])
 }
 
-// complains reports whether a command says so when it fails, so that silence is
-// success, and does not just answer a question.
+// complains reports whether a command prints an error when it fails, so that silence
+// means success, and is not just a test of a condition.
 func (c command) complains() bool {
 	words := program(c.words)
 	return len(words) > 0 && listed("complaining programs", words[0])
 }
 
-// parse takes a line for the shell apart. It need not understand all of it, and
-// says where it does not.
+// parse parses a shell command line. It may understand only part of it, and marks
+// what it does not.
 func parse(source string) script {
 	file, err := syntax.NewParser().Parse(strings.NewReader(source), "")
 	var wrong syntax.ParseError
 	if errors.As(err, &wrong) {
-		// Of a document that does not end, or was cut, a shell takes what there is.
+		// If a here-document is unclosed or cut off, a shell takes what there is.
 		if _, end, ok := strings.Cut(wrong.Text, "unclosed here-document `"); ok {
 			source += "\n" + strings.TrimSuffix(end, "`") + "\n"
 			file, err = syntax.NewParser().Parse(strings.NewReader(source), "")
@@ -59,7 +59,7 @@ func parse(source string) script {
 	p := parser{src: source}
 	p.chain = err == nil && len(file.Stmts) <= 1
 	p.list(file.Stmts, err == nil, true)
-	if len(p.commands) == 0 && err != nil { // of another shell, or a word in quotes that do not end
+	if len(p.commands) == 0 && err != nil { // another shell's syntax, or an unclosed quote
 		for _, l := range strings.FieldsFunc(source, func(r rune) bool { return strings.ContainsRune("\n;&|", r) }) {
 			if words := strings.Fields(strings.NewReplacer("'", "", `"`, "").Replace(l)); len(words) > 0 {
 				p.commands = append(p.commands, command{words: words, plain: make([]bool, len(words))})
@@ -74,8 +74,8 @@ type parser struct {
 	src string
 }
 
-// list takes in statements that are run one after the other, of which the success of the
-// last is that of all, if ok.
+// list adds statements that run one after the other. If ok, the success of the last
+// means that all succeeded.
 func (p *parser) list(all []*syntax.Stmt, sure, ok bool) {
 	for i, st := range all {
 		p.statement(st, sure, ok && i == len(all)-1)
@@ -85,7 +85,7 @@ func (p *parser) list(all []*syntax.Stmt, sure, ok bool) {
 	}
 }
 
-// statement takes in a statement that is sure to be run, and to have succeeded if ok.
+// statement adds a statement. sure: it certainly ran; ok: it also succeeded.
 func (p *parser) statement(st *syntax.Stmt, sure, ok bool) {
 	if st.Background || st.Coprocess || st.Negated {
 		p.chain, sure = false, false
@@ -115,7 +115,7 @@ func (p *parser) statement(st *syntax.Stmt, sure, ok bool) {
 	case *syntax.Block:
 		p.chain = false
 		p.list(c.Stmts, sure, ok)
-	default: // what may be run, or not, or more than once, or in a shell of its own
+	default: // may run, or not, or several times, or in a subshell
 		p.chain = false
 		syntax.Walk(c, func(n syntax.Node) bool {
 			inner, ok := n.(*syntax.Stmt)
@@ -132,7 +132,7 @@ func (p *parser) statement(st *syntax.Stmt, sure, ok bool) {
 	p.redirect(st.Redirs)
 }
 
-// call takes in a simple command.
+// call adds a simple command.
 func (p *parser) call(args []*syntax.Word, redirs []*syntax.Redirect, sure bool) {
 	c := command{sure: sure, into: p.redirect(redirs)}
 	for _, w := range args {
@@ -148,7 +148,7 @@ func (p *parser) call(args []*syntax.Word, redirs []*syntax.Redirect, sure bool)
 	p.commands = append(p.commands, c)
 }
 
-// redirect returns the files that the standard output goes to.
+// redirect returns the files that standard output goes to.
 func (p *parser) redirect(all []*syntax.Redirect) (into []target) {
 	for _, r := range all {
 		t := target{action: written}
@@ -170,8 +170,8 @@ func (p *parser) redirect(all []*syntax.Redirect) (into []target) {
 	return into
 }
 
-// word is what a word says, and whether it is plain: what stands for something else
-// is given as it is written.
+// word returns a word's value and whether it is literal. An expansion is returned as
+// written.
 func (p *parser) word(w *syntax.Word) (string, bool) {
 	var b strings.Builder
 	plain := true

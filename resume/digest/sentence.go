@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// A sentence of a message, with the place it has there.
+// A sentence of a message, with its position.
 type sentence struct {
 	text     string
-	item     bool // it stands in a list
+	item     bool // it is in a list
 	heading  bool
-	question bool // it asks, in the writer's own words
-	unclosed bool // it ends in a colon: what it introduces follows
+	question bool // it is a question in the writer's own words
+	unclosed bool // it ends with a colon that introduces what follows
 }
 
-// sentences takes the text of a message apart. What is no speech is left out:
-// code, quotations of others, tables, logs.
+// sentences splits the text of a message. It skips everything but prose: code,
+// quotations of others, tables, logs.
 func sentences(content string) []sentence {
 	var r reader
 	for _, l := range proseLines(content) {
@@ -26,7 +26,7 @@ func sentences(content string) []sentence {
 	return r.done
 }
 
-// proseLines returns the lines of content that may be speech, "" between
+// proseLines returns the lines of content that may be prose, with "" between
 // paragraphs.
 func proseLines(content string) []string {
 	var lines []string
@@ -51,8 +51,7 @@ func proseLines(content string) []string {
 	return lines
 }
 
-// fenceMark returns the run of backticks or tildes that opens or closes a block
-// of code.
+// fenceMark returns the run of backticks or tildes that opens or closes a code block.
 func fenceMark(l string) string {
 	for _, c := range []string{"`", "~"} {
 		if n := len(l) - len(strings.TrimLeft(l, c)); n >= 3 && !strings.Contains(l[n:], "`") {
@@ -62,11 +61,11 @@ func fenceMark(l string) string {
 	return ""
 }
 
-// dropBlocks leaves out what programs put around a prompt; of a block that does not end,
-// only its tag.
+// dropBlocks removes the blocks that programs add to a prompt. Of an unclosed block
+// it removes only the tag.
 func dropBlocks(s string) string {
 	var sb strings.Builder
-	open := map[string]bool{} // names of blocks that do not end
+	open := map[string]bool{} // names of unclosed blocks
 	for {
 		at := patterns()["blocks"].FindStringSubmatchIndex(s)
 		if at == nil {
@@ -84,7 +83,7 @@ func dropBlocks(s string) string {
 	}
 }
 
-// noise reports whether a line is no prose: output, code, a table, a quotation.
+// noise reports whether a line is not prose: output, code, a table, a quotation.
 func noise(l string) bool {
 	if l == "" {
 		return false
@@ -105,7 +104,7 @@ func noise(l string) bool {
 	return letters == 0 && !strings.ContainsAny(l, "?？") && others > 1 || others > letters+3 || long && others > 10
 }
 
-// reader gathers lines into paragraphs and splits these into sentences.
+// reader collects lines into paragraphs and splits these into sentences.
 type reader struct {
 	done      []sentence
 	paragraph strings.Builder
@@ -147,11 +146,11 @@ func (r *reader) add(raw string) {
 	r.last = l
 }
 
-// fullLine is the length from which a line may have been broken because it was
-// full, not because the statement was at its end.
+// fullLine is the length from which a line may have wrapped because it was full
+// rather than because the statement ended.
 const fullLine = 50
 
-// continues reports whether next goes on with what line began.
+// continues reports whether next continues line.
 func continues(line, next string) bool {
 	last, _ := utf8.DecodeLastRuneInString(line)
 	first, _ := utf8.DecodeRuneInString(next)
@@ -183,7 +182,7 @@ func (r *reader) flush() {
 	}
 }
 
-// sentenceEnd returns where the first sentence of a paragraph ends.
+// sentenceEnd returns the end of the first sentence of a paragraph.
 func sentenceEnd(text string) int {
 	for i, r := range text {
 		after := i + utf8.RuneLen(r)

@@ -9,12 +9,12 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// ran takes in a call of the shell.
+// ran records a call of the shell.
 func (s *State) ran(t schema.Tool, result string, m *schema.Message) {
 	raw := rawjson.Get(t.Input, "command")
 	source := leading(raw)
 	line := limitMiddle(oneLine(source))
-	if strings.Contains(source, "\n") { // a document is known by what it begins with
+	if strings.Contains(source, "\n") { // a document is identified by its beginning
 		line = limit(oneLine(source))
 	}
 	if line == "" {
@@ -26,7 +26,7 @@ func (s *State) ran(t schema.Tool, result string, m *schema.Message) {
 	if looks && (result != Failed || found(t)) {
 		return
 	}
-	if !looks { // what is not there to look at is no error
+	if !looks { // looking for something that does not exist is no error
 		s.result(script.key(), line, t, result, m)
 		if result == OK {
 			s.worked()
@@ -43,8 +43,9 @@ func (s *State) ran(t schema.Tool, result string, m *schema.Message) {
 	}
 }
 
-// run is what the script ends in, but for looking: a program, what it does, and the file
-// that it is for; "" if it is for none. What git does adds to what it did before.
+// run returns the script's last command that does more than look: the program, its
+// verb and the file it is for, or "" if it is for none. Every git command counts as
+// new.
 func (s script) run() string {
 	for _, c := range slices.Backward(s.commands) {
 		if words := program(c.words); len(words) > 0 && !looking(words) {
@@ -58,8 +59,8 @@ func (s script) run() string {
 	return ""
 }
 
-// key is that of the script's failure. One that ends in writing a text into a file
-// is for that file, whatever writes it.
+// key returns the key for the script's failure. A script that ends by writing text
+// into a file is keyed by that file, however it writes.
 func (s script) key() string {
 	if n := len(s.commands) - 1; n >= 0 && s.commands[n].spells() {
 		if into := s.commands[n].into; len(into) > 0 {
@@ -69,22 +70,22 @@ func (s script) key() string {
 	return commandKey + cmp.Or(s.core(true), s.core(false))
 }
 
-// found reports whether what failed by its exit code only tells that nothing was
-// found, or that there is a difference.
+// found reports whether a nonzero exit code only means that nothing was found, or
+// that there is a difference.
 func found(t schema.Tool) bool {
 	return t.ExitCode != nil && *t.ExitCode == 1 && !slices.ContainsFunc(slices.Collect(outputLines(t)), complains)
 }
 
-// chained stands between the commands of a core.
+// chained separates the commands of a core.
 const chained = " && "
 
-// core is what a script does, as a chain of commands; with deeds, only what does
-// more than look or go somewhere: "" if there is none.
+// core returns a script as a chain of commands. With deeds, it keeps only those that
+// do more than look or change folder; "" if there are none.
 func (s script) core(deeds bool) string {
 	var parts []string
 	for _, c := range s.commands {
 		if words := program(c.words); len(words) > 0 && !(deeds && looking(words)) {
-			part := strings.ReplaceAll(strings.Join(words, " "), chained, " ; ") // of another shell
+			part := strings.ReplaceAll(strings.Join(words, " "), chained, " ; ") // may come from another shell
 			parts = append(parts, oneLine(part))
 		}
 	}
@@ -94,7 +95,7 @@ func (s script) core(deeds bool) string {
 // looks reports whether a script changes nothing.
 func (s script) looks() bool { return s.core(true) == "" && !s.writes }
 
-// program leaves out what stands before the name of a program.
+// program drops the words before the name of a program.
 func program(words []string) []string {
 	for len(words) > 0 {
 		if words[0] == "command" && len(words) > 1 && strings.HasPrefix(words[1], "-") {
@@ -110,7 +111,7 @@ func program(words []string) []string {
 	return words
 }
 
-// looking reports whether a simple command only looks at something, or goes somewhere.
+// looking reports whether a simple command only looks at something or changes folder.
 func looking(words []string) bool {
 	program, args := words[0], words[1:]
 	program = strings.ToLower(program[strings.LastIndexAny(program, `/\`)+1:])
@@ -129,7 +130,7 @@ func looking(words []string) bool {
 	return matches("looks", line) && !patterns()["changes"].MatchString(line)
 }
 
-// gitVerb leaves out what stands before the verb of git: -C and a folder.
+// gitVerb drops what precedes the verb of git: -C and a folder.
 func gitVerb(args []string) []string {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		if args[0] == "-C" || args[0] == "-c" {

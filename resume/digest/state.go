@@ -1,6 +1,6 @@
-// Package digest makes a person's notes about a conversation from its messages
-// and tool calls, without a model: a title, a description, where things
-// stopped, the plan as it stands, and the state that one needs to go on.
+// Package digest derives notes about a conversation from its messages and tool calls,
+// without a model: a title, a description, where it stopped, the current plan, and
+// the state needed to continue.
 package digest
 
 import (
@@ -12,11 +12,11 @@ import (
 	"cortext/schema"
 )
 
-// StateVersion is the version of the [State] that this build makes: a state that
-// was kept under another is made anew.
+// StateVersion is the version of the [State] that this build makes. A stored state of
+// another version is rebuilt.
 const StateVersion = 7
 
-// The most of each kind that a state holds; what falls out is the oldest.
+// Limits on each list in a state; the oldest entries are dropped.
 const (
 	maxFiles     = 200
 	maxCommands  = 100
@@ -25,44 +25,44 @@ const (
 	maxSeen      = 200
 )
 
-// maxText is the most bytes of a text in a state.
+// maxText is the longest text in a state, in bytes.
 const maxText = 300
 
-// A Note is something that was said or that happened, on one line.
+// A Note is one line about something that was said or happened.
 type Note struct {
 	Text    string `json:"text"`
-	Key     string `json:"key,omitempty"`   // of an error: what has to succeed to settle it; of a decision: what it decides
-	Since   int    `json:"since,omitempty"` // of an error: the commands that have succeeded since
+	Key     string `json:"key,omitempty"`   // of an error: what has to succeed to resolve it; of a decision: its subject
+	Since   int    `json:"since,omitempty"` // of an error: how many commands succeeded since
 	Message string `json:"message,omitempty"`
-	N       int    `json:"n,omitempty"` // the number of that message
+	N       int    `json:"n,omitempty"` // number of its message
 }
 
-// A File is a file that the agent changed, by the path that it wrote.
+// A File is a file that the agent changed, under the path that it wrote.
 type File struct {
 	Path    string `json:"path"`
 	Action  string `json:"action"`
 	Message string `json:"message,omitempty"`
-	N       int    `json:"n"` // of the message that touched it last
+	N       int    `json:"n"` // number of the last message that touched it
 	Times   int    `json:"times"`
 }
 
-// Shortened reports whether the path is not as it was written: it was too long, or held what
-// is no text.
+// Shortened reports whether the path differs from the one written: it was too long or
+// not valid text.
 func (f File) Shortened() bool {
 	return strings.HasSuffix(f.Path, cutMark) || strings.ContainsRune(f.Path, utf8.RuneError)
 }
 
-// The actions of a file: one that was created and then modified is created, one
-// that was modified and then written anew is modified.
+// The actions of a file. A file that is created and then modified stays created; one
+// that is modified and then overwritten stays modified.
 const (
 	Created  = "created"
 	Modified = "modified"
 	Deleted  = "deleted"
 )
 
-// A Command is a shell command that did more than look, or one of the last turn
-// that could not look. Of runs of the same line, or of the same program on the same
-// file, the last counts.
+// A Command is a shell command that did more than look, or a command of the last turn
+// that failed to look. Repeated runs of the same line, or of the same program on the
+// same file, count once: the last.
 type Command struct {
 	Line     string `json:"line"`
 	Looks    bool   `json:"looks,omitempty"`
@@ -80,31 +80,31 @@ const (
 	Refused  = "refused"   // by the user
 )
 
-// A State is what a person would note of a conversation to go on with it. The
-// zero State is that of a conversation in which nothing was said.
+// A State holds the notes that a person would need to continue a conversation. The
+// zero State is that of an empty conversation.
 //
-// It is kept as JSON and extended by what is new. It depends on the messages
-// only, not on how many of them one Add was given.
+// It is stored as JSON and extended by new messages. It depends only on the messages,
+// not on how they were divided among calls of Add.
 type State struct {
 	Version   int          `json:"version"`  // [StateVersion] of the build that made it
-	Messages  int          `json:"messages"` // the number of the last one that is in it
-	Topic     Note         `json:"topic"`    // what the user asked for first
+	Messages  int          `json:"messages"` // number of the last message in it
+	Topic     Note         `json:"topic"`    // the user's first request
 	Files     []File       `json:"files,omitempty"`
 	Commands  []Command    `json:"commands,omitempty"`
-	Errors    []Note       `json:"errors,omitempty"`    // failures of the last two turns that nothing settled
-	Decisions []Note       `json:"decisions,omitempty"` // of the user, in the user's words
+	Errors    []Note       `json:"errors,omitempty"`    // unresolved failures of the last two turns
+	Decisions []Note       `json:"decisions,omitempty"` // by the user, in the user's words
 	Plan      *schema.Plan `json:"plan,omitempty"`
-	LastUser  Note         `json:"last_user"` // the last message of the user that takes no leave
-	Fold      fold         `json:"fold"`      // what Add goes on from; of no use to a reader
+	LastUser  Note         `json:"last_user"` // the last user message that is not a goodbye
+	Fold      fold         `json:"fold"`      // where Add continues; not for readers
 
-	unread string // what the agent said last, until Add is done
+	unread string // the agent's last text, until Add is done
 }
 
-// Add takes the next whole turns of the conversation into the state: a call
-// counts with the outcome that it has in h.Tools, and is not looked at again.
+// Add takes the next whole turns of the conversation into the state. A call counts
+// with its outcome in h.Tools and is not read again.
 //
-// Add changes what the slices of s hold, so a copy that is to stay as it is has
-// to be made through JSON.
+// Add changes the slices of s in place, so a caller who needs the old state must copy
+// it through JSON.
 func (s *State) Add(h schema.History) {
 	s.Version = StateVersion
 	for i := range h.Messages {
@@ -123,7 +123,7 @@ func (s *State) Add(h schema.History) {
 	s.Plan = s.Fold.Todos.plan()
 }
 
-// note is a note of the message m, which was added last.
+// note returns a note about m, the last message added.
 func (s *State) note(text string, m *schema.Message) Note {
 	return Note{Text: limit(text), Message: identity(m), N: s.Messages}
 }
@@ -136,10 +136,10 @@ func bounded[T any](list []T, n int) []T {
 	return list
 }
 
-// identity is the id of m, cut to what a state may hold.
+// identity returns the id of m, cut to a size that fits in a state.
 func identity(m *schema.Message) string { return path(m.ID) }
 
-// cutMark stands where a text was cut.
+// cutMark shows where text was cut.
 const cutMark = "…"
 
 // limit cuts a line to maxText bytes.
@@ -153,8 +153,8 @@ func limitTo(s string, n int) string {
 	return strings.TrimRightFunc(strings.ToValidUTF8(s[:n-len(cutMark)], ""), unicode.IsSpace) + cutMark
 }
 
-// limitMiddle cuts a line to maxText bytes and keeps its end: a command tells there
-// what it writes to.
+// limitMiddle cuts a line to maxText bytes but keeps its end, where a command names
+// the file it writes to.
 func limitMiddle(s string) string {
 	if len(s) <= maxText {
 		return s
@@ -163,11 +163,11 @@ func limitMiddle(s string) string {
 	return limitTo(s, maxText-len(end)) + end
 }
 
-// endBytes is how much of the beginning and of the end of a text is looked at: a
-// pasted log of 100 MB says no more.
+// endBytes is how much of the beginning and end of a text is read. The rest of a
+// pasted 100 MB log adds nothing.
 const endBytes = 32 << 10
 
-// ends returns s without its middle, if it is long.
+// ends returns s without the middle of a long text.
 func ends(s string) string {
 	if len(s) <= 2*endBytes {
 		return s

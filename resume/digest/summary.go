@@ -15,10 +15,10 @@ const (
 	maxOpen     = 100
 )
 
-// Summary says in at most 300 runes on one line what the conversation is about and
-// where it stopped: the topic, the last words of the agent, the question that waits for
-// the user and the newest decision, as far as there are such and in whole clauses; ""
-// where nothing was said.
+// Summary returns one line of at most 300 runes about what the conversation is and
+// where it stopped: the topic, the agent's last words, the question waiting for the
+// user and the newest decision, as far as they exist, in whole clauses. It returns ""
+// for an empty conversation.
 func (s *State) Summary() string {
 	f := &s.Fold
 	topic, question, decided := clause(f.Topic, maxTopic), clause(cmp.Or(f.Unanswered, f.Question), maxOpen), ""
@@ -38,7 +38,7 @@ func (s *State) Summary() string {
 	return strings.Join(parts, " ")
 }
 
-// brief shortens a decision for a summary: of an answer rather the question.
+// brief shortens a decision for a summary: of an answer it prefers the question.
 func brief(decision string) string {
 	answer, question, ok := strings.Cut(decision, answering)
 	room := maxDecision - utf8.RuneCountInString(answer+answering) - 1
@@ -48,8 +48,8 @@ func brief(decision string) string {
 	return answer + answering + clause(strings.TrimSuffix(question, "”"), room) + "”"
 }
 
-// standing says how the last turn stands; what it is about only where that is not the
-// topic.
+// standing describes the state of the last turn, with its subject only if that is not
+// the topic.
 func (s *State) standing() string {
 	f := &s.Fold
 	about := func(said, joint string) string {
@@ -79,8 +79,8 @@ func (s *State) standing() string {
 	return ""
 }
 
-// clause shortens a text to at most n runes at the end of a sentence or clause, where
-// one ends behind a third of that, else at the end of a word, and marks that.
+// clause shortens a text to at most n runes. It cuts at the end of a sentence or
+// clause after at least a third of that, else at the end of a word with a mark.
 func clause(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -102,7 +102,7 @@ func clause(s string, n int) string {
 	return strings.TrimRightFunc(s[:best], func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(".;:,–—。；，：", r) }) + " …"
 }
 
-// ending gives a sentence a full stop if it has no end of its own.
+// ending adds a full stop to a sentence without end punctuation.
 func ending(s string) string {
 	s = strings.TrimRight(s, ":,; ")
 	if said := strings.TrimSuffix(s, "”"); said != s && strings.ContainsAny(said[max(len(said)-1, 0):], ".!?") {

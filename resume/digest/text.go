@@ -10,12 +10,12 @@ import (
 	"cortext/schema"
 )
 
-// plain takes the markup and what a terminal would obey out of s, which holds no
-// newline that matters, and makes runs of white space one space.
+// plain removes markup and what a terminal would interpret from s, which has no
+// significant newlines, and collapses white space.
 func plain(s string) string { return shown(marked(s)) }
 
-// marked is the same, but it hides the signs in code and quotations, so that no sentence
-// ends within them.
+// marked does the same but hides punctuation in code and quotations, so that no
+// sentence ends there.
 func marked(s string) string {
 	s = " " + strings.NewReplacer("’", "'", "‘", "'").Replace(oneLine(s))
 	for _, m := range markup() {
@@ -27,17 +27,17 @@ func marked(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// maxQuotation is how far apart two marks may be to enclose a quotation.
+// maxQuotation is the largest distance between two marks that enclose a quotation.
 const maxQuotation = 400
 
-// A mark is what makes a part of a line more than its words.
+// A mark is a piece of markup.
 type mark struct {
-	sign    string // that is in each
+	sign    string // contained in every match
 	pattern *regexp.Regexp
-	shown   func(groups []string) string // what stays of it
+	shown   func(groups []string) string // returns the text that remains
 }
 
-// markup is Markdown, as far as people and agents write it on one line, and quotations.
+// markup is Markdown, as people and agents write it on one line, and quotations.
 var markup = sync.OnceValue(func() []mark {
 	inner := func(groups []string) string { return strings.Join(groups[1:], "") }
 	quoted := func(groups []string) string {
@@ -51,10 +51,10 @@ var markup = sync.OnceValue(func() []mark {
 		{"](", regexp.MustCompile(`!\[[^\[\]]*\]\([^() ]*\)|\[([^\[\]]*)\]\([^() ]*\)`), inner},
 		{"**", regexp.MustCompile(`\*\*+([^* ].*?)\*\*+`), inner},
 		{"~~", regexp.MustCompile(`~~([^~]+)~~`), inner},
-		{" __", regexp.MustCompile(`( )__([^_].*?)__\b`), inner}, // names may have these signs in them
+		{" __", regexp.MustCompile(`( )__([^_].*?)__\b`), inner}, // names may contain these signs
 		{" _", regexp.MustCompile(`( )_([^_ ][^_]*?)_\b`), inner},
-		{"*", regexp.MustCompile(`\B\*([^* ][^*]*)\*\B`), inner}, // 2*3 is none
-		// <string> may be meant as it stands.
+		{"*", regexp.MustCompile(`\B\*([^* ][^*]*)\*\B`), inner}, // but not 2*3
+		// <string> may be literal text.
 		{">", regexp.MustCompile(`(?i)<(?:/[^ >]+|(?:a|b|br|code|details|div|em|h[1-3r]|i|img|kbd|li|ol|p|pre|s|span|strong|su[bp]|summary|table|t[dhr]|u|ul|!--)(?: [^<>]*)?/?)>`), func([]string) string { return " " }},
 		{`"`, regexp.MustCompile(`"[^"]*"`), quoted},
 		{"“", regexp.MustCompile(`“[^”]*”|„[^“]*“`), quoted},
@@ -63,10 +63,10 @@ var markup = sync.OnceValue(func() []mark {
 	}
 })
 
-// hiddenAt is where the private characters begin that stand for signs.
+// hiddenAt is the first private character that replaces a sign.
 const hiddenAt = 0xf0000
 
-// hidden puts private characters in the place of signs and spaces.
+// hidden replaces signs and spaces with private characters.
 func hidden(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0xf000 && (r == ' ' || unicode.IsPunct(r) || unicode.IsSymbol(r)) {
@@ -76,7 +76,7 @@ func hidden(s string) string {
 	}, s)
 }
 
-// shown puts back what [hidden] has replaced.
+// shown restores what [hidden] replaced.
 func shown(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= hiddenAt {
@@ -86,7 +86,7 @@ func shown(s string) string {
 	}, s)
 }
 
-// oneLine makes s one line that a terminal shows as it is; markup stays.
+// oneLine turns s into one line that is safe for a terminal. Markup stays.
 func oneLine(s string) string {
 	s = schema.WithoutEscapes(strings.ToValidUTF8(s, "\uFFFD"))
 	s = strings.Map(func(r rune) rune {
@@ -101,8 +101,8 @@ func oneLine(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// invisible reports whether r shows nothing, turns the text around it, or is private to
-// [hidden]; the joiners inside emoji and Indic words are not among them.
+// invisible reports whether r displays nothing, changes the direction of text, or is
+// private to [hidden]. The joiners in emoji and Indic words do not count.
 func invisible(r rune) bool {
 	return r == 0x200b || r == 0x200e || r == 0x200f || r == 0xfeff || r == 0xad || r == 0x61c || r == 0x180e ||
 		r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x2069 || r >= 0xe0000 && r <= 0xe007f || r >= hiddenAt
@@ -112,8 +112,8 @@ func wordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '_'
 }
 
-// cut shortens s to at most n runes, at the end of a word where there is one
-// near, and marks that with an ellipsis.
+// cut shortens s to at most n runes, at a word end if one is near, and adds an
+// ellipsis.
 func cut(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -122,7 +122,7 @@ func cut(s string, n int) string {
 	if at := strings.LastIndexByte(s[:end+1], ' '); at > end/2 {
 		end = at
 	}
-	// No mark or joiner is cut from what it belongs to.
+	// Do not separate a mark or joiner from its character.
 	for end > 0 {
 		r, _ := utf8.DecodeRuneInString(s[end:])
 		last, size := utf8.DecodeLastRuneInString(s[:end])

@@ -11,18 +11,18 @@ import (
 	"cortext/schema/prompt"
 )
 
-// Untitled is the title of a conversation in which nothing was said.
+// Untitled is the title of an empty conversation.
 const Untitled = "untitled"
 
 const (
 	maxTitle       = 60
 	maxDescription = 200
-	fewWords       = 4 // arguments of so many words are a prompt, whatever the command
+	fewWords       = 4 // arguments of so few words are a prompt, whatever the command
 )
 
 // Title names the conversation after its first prompt, in at most 60 runes. The
-// arguments of a /workspace command are such a prompt; other commands, greetings
-// and farewells are not if there is anything better.
+// arguments of a /workspace command count as a prompt. Other commands, greetings and
+// goodbyes count only if there is nothing better.
 func Title(messages []schema.Message) string {
 	fallback := ""
 	for _, m := range messages {
@@ -49,7 +49,7 @@ func Title(messages []schema.Message) string {
 	return cmp.Or(fallback, Untitled)
 }
 
-// unquoted takes the quotation marks off arguments that stand in them as a whole.
+// unquoted removes quotation marks around the arguments as a whole.
 func unquoted(arguments string) string {
 	if n := len(arguments); n > 1 && strings.ContainsAny(arguments[:1], `"'`) && strings.IndexByte(arguments[1:], arguments[0]) == n-2 {
 		return arguments[1 : n-1]
@@ -57,8 +57,8 @@ func unquoted(arguments string) string {
 	return arguments
 }
 
-// Description is the first prompt as it was typed, on one line of at most 200
-// runes; "" where nobody said anything.
+// Description returns the first prompt as typed, on one line of at most 200 runes, or
+// "" if there is none.
 func Description(messages []schema.Message) string {
 	fallback := ""
 	for _, m := range messages {
@@ -77,7 +77,7 @@ func Description(messages []schema.Message) string {
 }
 
 // slash splits a typed command, "/workspace.plan the move", into its name and
-// arguments. A path is no command.
+// arguments. A path is not a command.
 func slash(content string) (name, arguments string) {
 	content = strings.TrimSpace(content)
 	if !strings.HasPrefix(content, "/") {
@@ -90,8 +90,8 @@ func slash(content string) (name, arguments string) {
 	return name, strings.TrimSpace(content[1+len(name):])
 }
 
-// idle reports whether a command does no work: it steers the agent's program, or
-// the keeping of the conversation.
+// idle reports whether a command does no work: it controls the agent's program or
+// manages the conversation.
 func idle(name string) bool {
 	if typ, ok := strings.CutPrefix(name, "workspace."); ok {
 		return slices.Contains(prompt.Managing(), typ)
@@ -106,11 +106,11 @@ func saysNothing(content string) bool {
 	return shellLine(strings.TrimSpace(content)) || text == "" && len(content) <= maxClosing || listed("greetings", text) || farewell(text)
 }
 
-// maxClosing is the length of the longest prompt that may only open or close a
+// maxClosing is the longest prompt that may count as only opening or closing a
 // conversation.
 const maxClosing = 80
 
-// bare returns a short prompt in lower case without punctuation around it, ""
+// bare returns a short prompt in lower case without surrounding punctuation, or ""
 // for a long one.
 func bare(content string) string {
 	if len(content) > maxClosing {
@@ -123,15 +123,15 @@ func farewell(text string) bool {
 	return listed("farewells", strings.NewReplacer(",", "", "’", "'").Replace(text))
 }
 
-// topicOf is what a prompt is about: its first sentence that says something, without
-// courtesies; "" if there is none.
+// topicOf returns what a prompt is about: its first meaningful sentence without
+// courtesies, or "" if there is none.
 func topicOf(prompt string) string {
 	units := sentences(prompt)
 	for len(units) > 1 && (leadIn(units[0]) || saysNothing(units[0].text) || len(units[0].text) < 3) {
 		units = units[1:]
 	}
 	if len(units) == 0 {
-		// Nothing but code or a log: its first line must do.
+		// A prompt of only code or logs: use its first line.
 		for l := range strings.Lines(prompt) {
 			if strings.HasPrefix(l, "[Image") || strings.HasPrefix(l, "[Pasted") || fenceMark(strings.TrimSpace(l)) != "" {
 				continue
@@ -151,15 +151,15 @@ func topicOf(prompt string) string {
 	return text
 }
 
-// leadIn reports whether a sentence only announces what the prompt is about:
+// leadIn reports whether a sentence only announces the subject of the prompt:
 // "Implement the following plan:".
 func leadIn(s sentence) bool {
 	const mostWords = 8
 	return s.unclosed && len(strings.Fields(s.text)) <= mostWords && has("announcements", strings.ToLower(s.text))
 }
 
-// trimTitle takes away what a title does not need: addresses, courtesies, and
-// the full stop.
+// trimTitle removes what a title does not need: forms of address, courtesies, and the
+// full stop.
 func trimTitle(s string) string {
 	kept := slices.DeleteFunc(strings.Fields(s), func(w string) bool { return strings.Contains(w, "://") })
 	if len(kept) > 1 {

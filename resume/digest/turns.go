@@ -9,30 +9,30 @@ import (
 	"cortext/schema"
 )
 
-// fold is what the next message may refer to. Its texts are of the last turn that does
-// more than take leave.
+// fold is what the next message may refer to. Its texts come from the last turn that
+// does more than say goodbye.
 type fold struct {
 	Answered    bool     `json:"answered,omitempty"`    // the agent said or did something
-	Said        string   `json:"said,omitempty"`        // what its last answer begins with
-	Question    string   `json:"question,omitempty"`    // that it ends with
-	Ending      string   `json:"ending,omitempty"`      // and what there is to choose, with that
-	Working     bool     `json:"working,omitempty"`     // the work went on after it
-	Unanswered  string   `json:"unanswered,omitempty"`  // the first question of the last calls
+	Said        string   `json:"said,omitempty"`        // beginning of its last answer
+	Question    string   `json:"question,omitempty"`    // at the end of that answer
+	Ending      string   `json:"ending,omitempty"`      // the question with the choices
+	Working     bool     `json:"working,omitempty"`     // work continued after it
+	Unanswered  string   `json:"unanswered,omitempty"`  // first question of the last calls
 	Interrupted bool     `json:"interrupted,omitempty"` // the turn
-	Failure     string   `json:"failure,omitempty"`     // the error of the service that ended it
-	Topic       string   `json:"topic,omitempty"`       // that the user began with, in a sentence
-	Closed      bool     `json:"closed,omitempty"`      // the user has taken leave since
-	Noticed     bool     `json:"noticed,omitempty"`     // the agent learned of work in the background
+	Failure     string   `json:"failure,omitempty"`     // the service error that ended it
+	Topic       string   `json:"topic,omitempty"`       // the user's first sentence in the turn
+	Closed      bool     `json:"closed,omitempty"`      // the user said goodbye since
+	Noticed     bool     `json:"noticed,omitempty"`     // the agent was notified of background work
 	Todos       todoList `json:"todos,omitempty"`
-	Seen        []string `json:"seen,omitempty"` // files that were read, the latest last
+	Seen        []string `json:"seen,omitempty"` // files that were read, newest last
 }
 
-// happened takes in a system message. It is no speech, but it may tell of an
+// happened records a system message. It is not speech, but it may report an
 // interruption.
 func (s *State) happened(m *schema.Message) {
 	text := strings.TrimSpace(ends(m.Content))
 	s.interrupt(matches("interruptions", text))
-	s.Fold.Noticed = strings.HasPrefix(text, "<task-notification>") && !strings.Contains(text, "<result>") // of another agent
+	s.Fold.Noticed = strings.HasPrefix(text, "<task-notification>") && !strings.Contains(text, "<result>") // from another agent
 }
 
 func (s *State) interrupt(yes bool) {
@@ -41,8 +41,8 @@ func (s *State) interrupt(yes bool) {
 	}
 }
 
-// prompted takes in a message of the user. One that only takes leave, or steers
-// the program, begins no turn, and what the agent says after it does not count.
+// prompted records a user message. A message that only says goodbye or controls the
+// program begins no turn, and the agent's reply to it does not count.
 func (s *State) prompted(m *schema.Message) {
 	f := &s.Fold
 	text := strings.ToValidUTF8(strings.TrimSpace(ends(m.Content)), "\uFFFD")
@@ -58,7 +58,7 @@ func (s *State) prompted(m *schema.Message) {
 		return
 	}
 	if oneLine(dropBlocks(text)) == "" {
-		return // what a program tells the agent of its own accord
+		return // sent to the agent by a program on its own
 	}
 	said := text
 	if name == "" {
@@ -77,7 +77,7 @@ func (s *State) prompted(m *schema.Message) {
 	}
 }
 
-// asks is what a prompt asks for on one line: all of it if it is short, else its first
+// asks returns a prompt's request on one line: all of a short prompt, else its first
 // sentences.
 func asks(prompt string) string {
 	whole := oneLine(dropBlocks(prompt))
@@ -95,12 +95,12 @@ func asks(prompt string) string {
 	return limit(cmp.Or(said, whole))
 }
 
-// oneWord reports whether a prompt is a word alone: "push", "verify".
+// oneWord reports whether a prompt is a single word: "push", "verify".
 func oneWord(text string) bool {
 	return !strings.ContainsFunc(strings.TrimSpace(text), func(r rune) bool { return unicode.IsSpace(r) || r >= 0x2e80 })
 }
 
-// replied takes in a message of the agent and the calls that it made.
+// replied records a message of the agent and its calls.
 func (s *State) replied(m *schema.Message, tools map[string]schema.Tool) {
 	f := &s.Fold
 	text := strings.ToValidUTF8(strings.TrimSpace(ends(m.Content)), "\uFFFD")
@@ -121,7 +121,7 @@ func (s *State) replied(m *schema.Message, tools map[string]schema.Tool) {
 	case text != "" || len(m.ToolCalls) > 0:
 		f.Answered, f.Failure, f.Interrupted, f.Unanswered = true, "", false, ""
 		f.Noticed = aside && working
-		if !aside { // without a word it goes on working on what it said last
+		if !aside { // without text, it continues the work it last described
 			f.Working, f.Ending, f.Question = working || text == "", "", ""
 			s.unread = cmp.Or(text, s.unread)
 		}
@@ -136,8 +136,8 @@ func (s *State) replied(m *schema.Message, tools map[string]schema.Tool) {
 	}
 }
 
-// readLast reads what was heard last. Most of what an agent says is never read: what it says
-// next takes its place.
+// readLast reads the agent's last text. Most texts are never read, since a later one
+// replaces them.
 func (s *State) readLast() {
 	if s.unread == "" {
 		return
@@ -152,10 +152,10 @@ func (s *State) readLast() {
 	s.unread = ""
 }
 
-// maxEnding is how many bytes at the end of an answer may list what there is to choose.
+// maxEnding is how many bytes at the end of an answer may list the choices.
 const maxEnding = 600
 
-// choices are the lines of lists in a text.
+// choices returns the list lines of a text.
 func choices(text string) (list string) {
 	for l := range strings.Lines(strings.ToValidUTF8(text, "")) {
 		if _, ok := listItem(strings.TrimSpace(l)); ok {
@@ -165,12 +165,12 @@ func choices(text string) (list string) {
 	return list
 }
 
-// beginning is the first of some sentences that says something: no heading, no
-// exclamation, nothing that only announces what follows. One that opens the answer counts
-// although it introduces more.
+// beginning returns the first meaningful sentence: not a heading, an exclamation or a
+// mere announcement. The opening sentence of an answer counts even if it introduces a
+// list.
 func beginning(all []sentence) string {
 	const least = 25 // bytes
-	opens := true    // no heading or list stands before it
+	opens := true    // no heading or list precedes it
 	for _, fits := range []func(sentence) bool{
 		func(u sentence) bool {
 			opens = opens && !u.heading && !u.item
@@ -186,8 +186,8 @@ func beginning(all []sentence) string {
 	return ""
 }
 
-// lastQuestion is the question that an answer ends with, with at most one sentence or
-// the list of what there is to choose behind it; "" if there is none.
+// lastQuestion returns the question at the end of an answer, followed by at most one
+// sentence or the list of choices, or "" if there is none.
 func lastQuestion(all []sentence) string {
 	after := 0
 	for _, u := range slices.Backward(all) {
@@ -206,12 +206,12 @@ func lastQuestion(all []sentence) string {
 	return ""
 }
 
-// works reports whether a call does more than read what ran in the background.
+// works reports whether a call does more than read the output of background work.
 func works(c schema.ToolCall) bool {
 	return c.Name != "Read" && c.Name != "TaskOutput" && c.Name != "BashOutput"
 }
 
-// shellLine reports whether a prompt was for the shell, not for the agent: "!ls".
+// shellLine reports whether a prompt was for the shell rather than the agent: "!ls".
 func shellLine(text string) bool {
 	return len(text) > 1 && text[0] == '!' && (text[1] >= 'a' && text[1] <= 'z' || strings.IndexByte("./~$", text[1]) >= 0) && !strings.Contains(text, "\n")
 }

@@ -12,7 +12,7 @@ import (
 //go:embed words.txt
 var wordLists string
 
-// words are the lists of words.txt by their names.
+// words returns the lists of words.txt by name.
 var words = sync.OnceValue(func() map[string][]string {
 	lists, name := map[string][]string{}, ""
 	for line := range strings.Lines(wordLists) {
@@ -31,15 +31,15 @@ var words = sync.OnceValue(func() map[string][]string {
 	return lists
 })
 
-// A pattern is a list of regular expressions as one. Of a list in which some begin at the
-// beginning of a line, those are in another, which looks at nothing else: both together
-// take a fraction of the time of one.
+// A pattern is a list of regular expressions combined into one. Expressions anchored
+// to the beginning of a line get a second one of their own, which checks nothing
+// else: the two together are many times faster than one.
 type pattern struct {
 	*regexp.Regexp
-	begins *regexp.Regexp // nil where all are in the first
+	begins *regexp.Regexp // nil if none is anchored
 }
 
-// patterns are the lists of regular expressions by their names.
+// patterns returns the lists of regular expressions by name.
 var patterns = sync.OnceValue(func() map[string]pattern {
 	all := map[string]pattern{}
 	for name, list := range words() {
@@ -72,13 +72,13 @@ var patterns = sync.OnceValue(func() map[string]pattern {
 // listed reports whether a list has an entry.
 func listed(list, entry string) bool { return slices.Contains(words()[list], entry) }
 
-// has reports whether a text in lower case has an entry of a list in it.
+// has reports whether a text in lower case contains an entry of a list.
 func has(list, text string) bool {
 	return slices.ContainsFunc(words()[list], func(w string) bool { return strings.Contains(text, w) })
 }
 
-// matches reports whether one of a list's regular expressions matches the beginning of a
-// line.
+// matches reports whether one of a list's regular expressions matches at the
+// beginning of a line.
 func matches(list, line string) bool {
 	p, line := patterns()[list], line[:min(len(line), maxText)]
 	return p.begins != nil && p.begins.MatchString(line) || p.MatchString(line)

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	gapTokens  = 3   // of a line that says what is left out
+	gapTokens  = 3   // of a line about omissions
 	cutTokens  = 1   // of a Gap within a line
-	callShown  = 200 // bytes of a call's input that its line has
-	callOpened = 60  // bytes of it that stand with anything that is included of the call
+	callShown  = 200 // bytes of a call's input on its line
+	callOpened = 60  // bytes of it shown with anything else of the call
 )
 
-// Choose returns what is included of each section. The tokens are about those that
-// were allowed: the caller counts, and asks for less if it must.
+// Choose returns what to include of each section. The result has about the allowed
+// tokens. The caller counts them and asks for less if necessary.
 func (h *History) Choose(o Options) []Chosen {
 	c := &chooser{History: h, Options: o, open: make([]bool, len(h.sections)), known: make([]knowledge, len(h.names)), part: [...]int64{0, namedShare, 100}, out: make([]Chosen, len(h.sections)), spent: make([]int, len(h.texts))}
 	for i := range h.texts {
@@ -48,16 +48,16 @@ func (h *History) Choose(o Options) []Chosen {
 type chooser struct {
 	*History
 	Options
-	open  []bool      // something of the section is included
+	open  []bool      // part of the section is included
 	known []knowledge // by name
-	part  [3]int64    // by knowledge: how much of a name's worth it is, in percent
+	part  [3]int64    // by knowledge: its share of a name's worth, in percent
 	fresh []fresh
 	used  int   // tokens
-	spent []int // of these, by text, those that were spent on its names
+	spent []int // by text: how many of these were spent on its names
 	out   []Chosen
 }
 
-// know notes that a name is known, with what stands in it.
+// know records the names in text, and those within them, as known.
 func (c *chooser) know(text string) {
 	within(text, func(part string) {
 		if id, ok := c.ids[part]; ok {
@@ -75,7 +75,7 @@ func (t *text) count(j int) int {
 	return s.tokens
 }
 
-// gap is what it takes to say that segments are left out before segment j.
+// gap returns the cost of marking an omission before segment j.
 func (t *text) gap(j int) int {
 	if t.Kind == Input || !t.starts(j) {
 		return cutTokens
@@ -89,8 +89,8 @@ func (t *text) starts(j int) bool {
 	return at == 0 || t.Text.Text[at-1] == '\n'
 }
 
-// cost is how many tokens it takes to include the segments from a to b of text i
-// that are not yet.
+// cost returns the tokens it takes to include those segments from a to b of text i
+// that are not included yet.
 func (c *chooser) cost(i, a, b int) (n int) {
 	t := &c.texts[i]
 	for j := a; j <= b; j++ {
@@ -129,7 +129,7 @@ func (c *chooser) cost(i, a, b int) (n int) {
 	return max(n, 1)
 }
 
-// upTo are the segments that lie within so many bytes of a text, at least one, without
+// upTo returns the segments in the first size bytes of a text, at least one, without
 // those that are aside.
 func (t *text) upTo(size int) (all []int) {
 	for j, s := range t.segments {
@@ -144,8 +144,8 @@ func (t *text) upTo(size int) (all []int) {
 	return all
 }
 
-// include includes the segments from a to b of text i, if that takes no more than limit
-// tokens in all, which it reports.
+// include includes the segments from a to b of text i and reports true, if the total
+// stays within limit tokens.
 func (c *chooser) include(i, a, b, limit int) bool {
 	n := c.cost(i, a, b)
 	if n > 0 && c.used+n > limit {
@@ -164,8 +164,7 @@ func (c *chooser) include(i, a, b, limit int) bool {
 	return true
 }
 
-// mark marks segments as included, and the names that stand among what surrounded
-// them now.
+// mark marks segments as included, and the names whose context is now included.
 func (c *chooser) mark(i, a, b int) {
 	t := &c.texts[i]
 	for j := a; j <= b; j++ {
@@ -179,7 +178,8 @@ func (c *chooser) mark(i, a, b int) {
 	}
 }
 
-// shownAround widens the segments from a to b by those around them that are included.
+// shownAround extends the range from a to b by the adjacent segments that are
+// included.
 func (t *text) shownAround(a, b int) (int, int) {
 	for n := 0; n < wide && a > 0 && t.segments[a-1].shown; n++ {
 		a--
@@ -190,10 +190,10 @@ func (t *text) shownAround(a, b int) (int, int) {
 	return a, b
 }
 
-// wide is how many segments beside another may matter to the names in it.
+// wide is how many neighbouring segments may matter to the names in a segment.
 const wide = 40
 
-// between are the occurrences in the segments from a to b.
+// between returns the occurrences in the segments from a to b.
 func (t *text) between(a, b int) []occurrence {
 	bySegment := func(o occurrence, j int) int { return int(o.segment) - j }
 	from, _ := slices.BinarySearchFunc(t.named, a, bySegment)
@@ -201,16 +201,16 @@ func (t *text) between(a, b int) []occurrence {
 	return t.named[from : from+to]
 }
 
-// A knowledge is how much of what a name says is included.
+// A knowledge is how much is included about a name.
 type knowledge uint8
 
 const (
 	unknown knowledge = iota
 	named             // the name alone
-	inPlace           // the name, and what surrounds it
+	inPlace           // the name and its context
 )
 
-// known is what the segments from a to b say of an occurrence in one of them.
+// known returns what the segments from a to b show of an occurrence in one of them.
 func (o occurrence) known(a, b int) knowledge {
 	if int(o.from) >= a && int(o.to) <= b {
 		return inPlace
@@ -218,16 +218,16 @@ func (o occurrence) known(a, b int) knowledge {
 	return named
 }
 
-// namedShare is how much of a name's worth it is to include the name alone, in percent;
-// littleNamed where there is little room: a payload of many names without what surrounds
-// them is hard to read.
+// namedShare is the share of a name's worth, in percent, for including the name
+// alone. littleNamed applies with little room: a payload of many names without
+// context is hard to read.
 const (
 	namedShare  = 95
 	littleRoom  = 4000 // tokens
 	littleNamed = 50
 )
 
-// worthwhile includes what is worth most for its tokens.
+// worthwhile includes the candidates with the best worth per token.
 func (c *chooser) worthwhile() {
 	var q queue
 	offer := func(i, a, b int) {
@@ -256,7 +256,7 @@ func (c *chooser) worthwhile() {
 		if gain <= 0 || cost == 0 {
 			continue
 		}
-		if gain*int64(top.cost) < top.gain*int64(cost) { // it has become worth less
+		if gain*int64(top.cost) < top.gain*int64(cost) { // it has lost worth since
 			top.gain, top.cost = gain, cost
 			heap.Push(&q, top)
 			continue
@@ -270,16 +270,16 @@ func (c *chooser) worthwhile() {
 	}
 }
 
-// mostOfText is what part of all one text may have of what is chosen by worth, and
-// leastOfText how many tokens it may have anyway: a listing of a thousand files is not
-// to take what is left of a large budget.
+// mostOfText limits the share of one text in what is chosen by worth; leastOfText is
+// how many tokens it may have anyway. A listing of a thousand files must not use up a
+// large budget.
 const (
 	mostOfText  = 20
 	leastOfText = 300
 )
 
-// gain is what the names are worth that are known better if the segments from a to b
-// of text i are included.
+// gain returns the worth of the names that become better known if the segments from a
+// to b of text i are included.
 func (c *chooser) gain(i, a, b int) (sum int64) {
 	t := &c.texts[i]
 	from, to := t.shownAround(a, b)
@@ -304,16 +304,16 @@ func (c *chooser) gain(i, a, b int) (sum int64) {
 	return sum
 }
 
-// A fresh name is one that becomes better known.
+// A fresh name becomes better known.
 type fresh struct {
 	name  int32
 	known knowledge
 }
 
-// reasons is how many names are kept that earned a section its place.
+// reasons is how many names to keep that earned a section its place.
 const reasons = 5
 
-// earn notes the names for which something is included.
+// earn records the names for which a candidate is included.
 func (c *chooser) earn(what candidate) {
 	t := &c.texts[what.text]
 	d := &c.out[t.section]
@@ -330,14 +330,14 @@ func (c *chooser) earn(what candidate) {
 
 // A candidate is a run of segments that may be included.
 type candidate struct {
-	gain     int64 // what it was worth when it was offered
+	gain     int64 // its worth when it was offered
 	cost     int   // in tokens
 	text     int
 	from, to int // segments, both included
 }
 
-// A queue has the candidate that is worth most first; of equals the later, then
-// the earlier in its text.
+// A queue has the most worthwhile candidate first; of equals the later one, then the
+// one earlier in its text.
 type queue []candidate
 
 func (q queue) Len() int { return len(q) }

@@ -1,13 +1,13 @@
-// Package excerpt chooses what of a history a payload holds where not all of it fits:
+// Package excerpt chooses what a payload includes of a history that does not fit:
 // first what was said, then what was done, by how likely the next turns need it.
 //
-// It is pure and deterministic, and knows nothing of how a history is laid out: its
-// caller gives the sections of the history, and gets back the text of each.
+// It is pure and deterministic and knows nothing of a history's layout: the caller
+// passes the sections of the history and gets back the text of each.
 package excerpt
 
 import "slices"
 
-// A Kind says what a text is.
+// A Kind is the source of a text.
 type Kind uint8
 
 // The kinds of texts.
@@ -15,59 +15,60 @@ const (
 	User      Kind = iota // what the user typed
 	Assistant             // what the agent said
 	System                // an event that nobody typed
-	Input                 // the input of a tool call, as JSON on one line
-	Output                // what the call gave back
+	Input                 // a tool call's input, as JSON on one line
+	Output                // the call's output
 )
 
-// spoken reports whether a text of this kind was said, and not done.
+// spoken reports whether a text of this kind was said rather than done.
 func (k Kind) spoken() bool { return k <= System }
 
 // A Text is one text of a section.
 type Text struct {
 	Kind  Kind
 	Text  string
-	Aside []Span // of Text, in order: included only where there is room for all else
-	Why   Span   // of Text: the line that says why a call failed, which stands with its call
+	Aside []Span // of Text, in order: included only if there is room for everything else
+	Why   Span   // of Text: the line that says why a call failed, shown with its call
 	Again bool   // of an Output: the agent can get it again, such as the text of a file
 }
 
-// A Span is the bytes of a text from From to before To; none if they are equal.
+// A Span is the bytes of a text from From to before To. It is empty if they are
+// equal.
 type Span struct{ From, To int }
 
-// A Section is a message's text, or a tool call: its input and what it gave back.
+// A Section is a message's text, or a tool call: its input and output.
 type Section struct {
-	Turn    int // that it belongs to; turns count up
-	Heading int // tokens of what stands before its first text, and behind a call's input
+	Turn    int // its turn; turns count up
+	Heading int // tokens before its first text and after a call's input
 	Texts   []Text
 }
 
-// Options bound a choice.
+// Options limit a choice.
 type Options struct {
-	Tokens  int      // that the sections may have, headings included
-	Known   []string // texts that the payload holds anyway
+	Tokens  int      // for the sections, headings included
+	Known   []string // texts that the payload contains anyway
 	Recent  bool     // choose the end, whatever the rest is worth
-	Outputs bool     // of the end, calls may give back as much as they did
+	Outputs bool     // at the end, do not limit the outputs of calls
 }
 
-// A Chosen is what is included of a section.
+// A Chosen is what to include of a section.
 type Chosen struct {
 	Input string   // of a call's input, on one line; "": nothing
-	Text  string   // of the other texts, each on lines of its own; "": nothing
+	Text  string   // of the other texts, each on its own lines; "": nothing
 	Whole bool     // nothing is left out
-	Names []string // names for which it is included, a few
+	Names []string // some of the names it is included for
 }
 
-// Gap marks where something is left out.
+// Gap marks an omission.
 const Gap = "…"
 
-// A History is a list of sections that was read once and can be chosen from again
-// and again, by one goroutine.
+// A History is a list of sections, read once. One goroutine can choose from it
+// repeatedly.
 type History struct {
 	sections []Section
 	texts    []text
-	first    []int     // by section: the index of its first text in texts, and one more at the end
+	first    []int     // by section: index of its first text in texts, with an extra entry at the end
 	turns    []turn    // in order
-	opening  [][]place // by section: what stands with anything that is included of it; with a question the beginning of its answer
+	opening  [][]place // by section: what is shown with anything included of it; for a question, the beginning of its answer
 	names    []name
 	ids      map[string]int32
 }
@@ -77,38 +78,37 @@ type text struct {
 	Text
 	section  int
 	segments []segment
-	named    []occurrence // of names, in order
+	named    []occurrence // names, in order
 }
 
-// A place is that of a segment.
+// A place identifies a segment.
 type place struct{ text, segment int }
 
-// An occurrence is a name in a text, with the segments that have to be included for
-// it to stand among what surrounds it.
+// An occurrence is a name in a text, with the segments that include its context.
 type occurrence struct {
 	name     int32
 	segment  int32
 	from, to int32 // both included
 }
 
-// A name is one that the history contains.
+// A name is a name that the history contains.
 type name struct {
 	text   string
 	worth  int64
-	within []int32 // the names that stand in it, itself included
+	within []int32 // the names within it, itself included
 }
 
-// A turn is what the user asked for and what came of it, by indexes of texts.
+// A turn is a user's request and what followed, as indexes of texts.
 type turn struct {
 	asked  []int // what the user said
-	answer int   // what the agent said last; -1: nothing
-	others []int // what else was said
+	answer int   // the agent's last text; -1: none
+	others []int // everything else that was said
 }
 
-// spine is the request and the answer.
+// spine returns the request and the answer.
 func (t turn) spine() []int { return append(slices.Clip(t.asked), t.answer) }
 
-// Read splits the sections and finds what their names are worth.
+// Read splits the sections and rates their names.
 func Read(sections []Section) *History {
 	h := &History{sections: sections, ids: map[string]int32{}}
 	for i, s := range sections {
@@ -138,8 +138,8 @@ func Read(sections []Section) *History {
 	return h
 }
 
-// tie has a question stand with its answer, and what else is said with both: with the
-// beginnings of these.
+// tie makes a question appear with its answer, and everything else in the turn with
+// the beginnings of both.
 func (h *History) tie(t turn) {
 	with := []int{t.answer}
 	if n := len(t.asked); n > 0 {
@@ -155,7 +155,8 @@ func (h *History) tie(t turn) {
 	}
 }
 
-// readTurns finds the turns. A last answer that only announces calls is one, too.
+// readTurns finds the turns. A last answer that only announces calls counts as an
+// answer.
 func (h *History) readTurns() {
 	last := 0
 	for i := range h.texts {
@@ -181,7 +182,7 @@ func (h *History) readTurns() {
 	}
 }
 
-// opens is what stands with anything that is included of a call: the beginning of its
+// opens returns what is shown with anything included of a call: the beginning of its
 // input and the line that says why it failed.
 func (h *History) opens(section int) (all []place) {
 	for k := h.first[section]; k < h.first[section+1]; k++ {
@@ -200,7 +201,7 @@ func (h *History) opens(section int) (all []place) {
 	return all
 }
 
-// stats finds the names and where each stands.
+// stats finds the names and where each occurs.
 func (h *History) stats() []stat {
 	var stats []stat
 	of := make([][]int32, len(h.texts)) // the names in each text

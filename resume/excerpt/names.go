@@ -2,10 +2,11 @@ package excerpt
 
 import "strings"
 
-// names calls f for each specific name in text, with where it begins: a path, an identifier, a flag, an
-// error code, an id. It is a run of letters, digits and _ . / ~ - of at least five
-// characters that does not begin with a digit, without the . / - ~ around it, in
-// which something tells that it is no plain word: a slash, an underscore, a dot or
+// names calls f with each specific name in text and its position: a path, an
+// identifier, a flag, an error code, an id. A name is a run of at least five letters,
+// digits and _ . / ~ - that does not begin with a digit, trimmed of . / - ~.
+// Something must set it apart from a plain word: a slash, underscore, dot or change
+// from small to capital letters inside, or a digit next to a letter.
 // a change from small to capital letters inside, or a digit beside a letter.
 func names(text string, f func(at int, name string)) {
 	for i := 0; i < len(text); {
@@ -30,7 +31,7 @@ func names(text string, f func(at int, name string)) {
 // minName is the length in bytes of the shortest name.
 const minName = 5
 
-// The classes of bytes that names are made of.
+// The classes of bytes in names.
 const (
 	nameStart = 1 // may begin a name
 	nameRest  = 2 // may only follow
@@ -58,7 +59,7 @@ func specific(name string) bool {
 		c := name[i]
 		capital := c >= 'A' && c <= 'Z'
 		switch {
-		case c == '/' || c == '_' || c == '.': // a dot at the ends was trimmed
+		case c == '/' || c == '_' || c == '.': // dots at the ends were trimmed
 			return true
 		case capital && i > 0 && name[i-1] >= 'a' && name[i-1] <= 'z':
 			return true
@@ -71,8 +72,8 @@ func specific(name string) bool {
 	return digit && letter
 }
 
-// within calls f for each part of a name that begins and ends where its elements
-// do, the whole included: who reads cmd/serve/main.go has read main.go too.
+// within calls f for each part of a name that begins and ends at element boundaries,
+// including the whole: reading cmd/serve/main.go is reading main.go too.
 func within(name string, f func(part string)) {
 	var ends [maxElements]int
 	n := 0
@@ -96,8 +97,8 @@ func within(name string, f func(part string)) {
 	}
 }
 
-// maxElements bounds how many elements of a name are looked at: a path of a
-// thousand is nobody's.
+// maxElements limits how many elements of a name are read: a path of a thousand is
+// not a real one.
 const maxElements = 16
 
 func joint(c byte) bool { return c == '/' || c == '.' || c == '-' || c == '~' }

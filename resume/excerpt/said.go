@@ -7,12 +7,12 @@ import (
 	"unicode"
 )
 
-// The shares of the tokens in percent. All that was said is included where it has no more
-// than allShare. Else it has saidShare: spineShare of that is for what the user asked and
-// the last answers. Of the rest, failedShare is for the latest calls that failed, and
-// lineShare for the lines of the latest calls. Where all that was said fits, reportShare
-// of what is left is for what calls gave back that reads like speech; a text of which
-// speechShare does is a document.
+// How to divide the tokens, in percent. Everything said is included if it takes no
+// more than allShare. Otherwise it gets saidShare, of which spineShare goes to the
+// user's requests and the last answers. Of the rest, failedShare goes to the latest
+// failed calls and lineShare to the lines of the latest calls. If everything said
+// fits, reportShare of the remainder goes to outputs that read like prose. A text
+// that is prose for at least speechShare is a document.
 const (
 	saidShare   = 78
 	allShare    = 90
@@ -23,10 +23,11 @@ const (
 	lineShare   = 4
 )
 
-// An answer is shortened to shortest tokens before others have more, a request to askedTimes
-// as many, but not to fewer than leastAsked: people say in few words what it is all about.
-// The latest answer has latestTimes as many more, the one before it half of that, and so on.
-// The last request and the last answer have lastShare percent each before any other.
+// An answer is shortened to shortest tokens before others get more. A request gets
+// askedTimes as many, but at least leastAsked: people state their purpose in few
+// words. The latest answer gets latestTimes as many more, the one before it half of
+// that, and so on. The last request and the last answer get lastShare percent each
+// before any other.
 const (
 	shortest    = 30
 	askedTimes  = 6
@@ -35,15 +36,15 @@ const (
 	lastShare   = 25
 )
 
-// said includes what was said, and reports whether that is all of it. Where it has no
-// room, the requests and the last answers come first, those of older turns shortened, and
-// then what else was said, the latest first.
+// said includes what was said, and reports whether that is everything. If not
+// everything fits, requests and last answers come first, shortened in older turns,
+// and then the other texts, newest first.
 func (c *chooser) said() bool {
 	limit := c.Tokens * saidShare / 100
 	if c.everything(c.Tokens * allShare / 100) {
 		return true
 	}
-	// The first turn says what it is all about: it comes right after the last.
+	// The first turn states the purpose, so it comes right after the last.
 	var order []turn
 	for i, t := range slices.Backward(c.turns) {
 		switch {
@@ -59,7 +60,7 @@ func (c *chooser) said() bool {
 			c.extend(i, limit*lastShare/100, spine)
 		}
 	}
-	for most := 1; most < limit; most = max(most+most/2, shortest) { // at first a sentence of each
+	for most := 1; most < limit; most = max(most+most/2, shortest) { // begin with one sentence of each
 		for age, t := range order {
 			for _, i := range t.asked {
 				c.extend(i, max(askedTimes*most, leastAsked), spine)
@@ -80,8 +81,8 @@ func (c *chooser) said() bool {
 	return false
 }
 
-// everything includes all that was said if it has room in limit tokens, which it
-// reports.
+// everything includes all that was said if it fits in limit tokens, and reports
+// whether it did.
 func (c *chooser) everything(limit int) bool {
 	n := 0
 	for i := range c.texts {
@@ -102,9 +103,9 @@ func (c *chooser) everything(limit int) bool {
 	return true
 }
 
-// extend includes more of text i, if there is one, until most tokens of it are, or limit in
-// all. The user often says at the end what is wanted, and the agent at the beginning how it
-// ended.
+// extend includes more of text i, if it exists, until it has most tokens, or limit in
+// all. Users often say at the end what they want; agents say at the beginning how it
+// went.
 func (c *chooser) extend(i, most, limit int) {
 	if i < 0 {
 		return
@@ -117,7 +118,7 @@ func (c *chooser) extend(i, most, limit int) {
 		}
 	}
 	for a, b := 0, len(t.segments)-1; a <= b; {
-		j, end := a, len(t.segments)-1-b // how many of the end come before
+		j, end := a, len(t.segments)-1-b // how many segments from the end come before segment j
 		if t.Kind == User && a > 0 && end == 0 || t.Kind != User && a >= 3*(end+1) {
 			j = b
 			b--
@@ -134,11 +135,11 @@ func (c *chooser) extend(i, most, limit int) {
 	}
 }
 
-// done includes the latest calls that failed, each with the line that says why, and
-// the lines of the latest calls.
+// done includes the latest failed calls, each with the line that says why, and the
+// lines of the latest calls.
 func (c *chooser) done() {
 	limit := c.used + c.Tokens*failedShare/100
-	said := map[string]bool{} // why calls failed
+	said := map[string]bool{} // reasons of failures
 	for i := range slices.Backward(c.texts) {
 		t := &c.texts[i]
 		why := t.Text.Text[t.Why.From:t.Why.To]
@@ -154,9 +155,9 @@ func (c *chooser) done() {
 	c.lines(c.used + c.Tokens*lineShare/100)
 }
 
-// reports includes what reads like speech of what calls gave back and cannot be had again:
-// descriptions of tasks, reports, answers of programs. Of each turn, the latest first, the
-// first such texts come first: they tell what is to be done.
+// reports includes outputs that read like prose and that the agent cannot get again: task
+// descriptions, reports, replies of programs. It first takes those that open a turn, newest
+// turn first, since they say what is to be done.
 func (c *chooser) reports() {
 	room := (c.Tokens - c.used) * reportShare / 100
 	limit := c.used + room
@@ -176,8 +177,8 @@ func (c *chooser) reports() {
 	}
 }
 
-// report includes a document from its beginning on, and of other texts the lines that read
-// like speech, until limit tokens are used.
+// report includes a document from its beginning. Of other texts it includes the lines
+// that read like prose, until limit tokens are used.
 func (c *chooser) report(i, limit int) {
 	t := &c.texts[i]
 	if t.Kind != Output {
@@ -197,7 +198,7 @@ func (c *chooser) report(i, limit int) {
 	}
 }
 
-// reads reports whether a line reads like speech: words and next to nothing else.
+// reads reports whether a line reads like prose: words and almost nothing else.
 func reads(line string) bool {
 	letters, others := 0, 0
 	for _, r := range line {
@@ -210,10 +211,10 @@ func reads(line string) bool {
 	return letters > 8*others && len(word().FindAllStringIndex(line, leastWords)) == leastWords
 }
 
-// leastWords is how many words a line has at least that reads like speech.
+// leastWords is the fewest words of a line that reads like prose.
 const leastWords = 6
 
-// word is one that no mark follows.
+// word matches a word without punctuation after it.
 var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\pL{2,}\s`) })
 
 // lines includes the lines of the latest calls, until limit tokens are used.
@@ -231,8 +232,8 @@ func (c *chooser) lines(limit int) {
 	}
 }
 
-// fill spends what is left: on what was said, on the calls, and on what they gave
-// back, the latest first.
+// fill spends the rest on what was said, on calls, and on their outputs, newest
+// first.
 func (c *chooser) fill() {
 	for i := range slices.Backward(c.texts) {
 		if c.texts[i].Kind.spoken() {
@@ -252,7 +253,7 @@ func (c *chooser) fill() {
 	c.close()
 }
 
-// close includes what takes no more room than to say that it is left out.
+// close fills gaps that take no more room than their mark.
 func (c *chooser) close() {
 	for i := range c.texts {
 		t := &c.texts[i]
@@ -264,15 +265,15 @@ func (c *chooser) close() {
 	}
 }
 
-// The last output has at most this part of the tokens where the end is chosen, those
-// before it half as many each, but not less than leastOutput.
+// When the end is chosen, the last output gets this fraction of the tokens, and each
+// one before it half as much, but at least leastOutput.
 const (
-	lastAsked   = 4 // likewise what the user asked for last
+	lastAsked   = 4 // likewise for the user's last request
 	lastOutput  = 6
 	leastOutput = 40
 )
 
-// recent includes the end, and what the user asked for last.
+// recent includes the end, and the user's last request.
 func (c *chooser) recent() {
 	if n := len(c.turns); n > 0 {
 		for _, i := range c.turns[n-1].asked {

@@ -5,30 +5,30 @@ import (
 	"strings"
 )
 
-// Where a name stood so far says whether the next turns will use it. The
-// weights below are those of a logistic regression over the names of real
-// conversations of the three agents, each cut at many of its turns: was a name
-// that stood in the history used in the 30 texts that followed?
+// Where a name occurred predicts whether the next turns will use it. The weights
+// below come from a logistic regression over the names in real conversations of the
+// three agents, each cut at many of its turns: was a name in the history used in the
+// 30 texts that followed?
 
-// A stat is where a name stood.
+// A stat is where a name occurred.
 type stat struct {
 	parts       int // that contain it
-	calls       int // of these, the inputs of calls
-	first, last int // the first and the last of these
-	fewest      int // names in the one of these that has the fewest
+	calls       int // of these, inputs of calls
+	first, last int // first and last of these
+	fewest      int // names in the part with the fewest names
 	kinds       kindSet
-	inUse       float64 // how much of one of these is still in use, at most
-	part        int     // the last part that was counted
+	inUse       float64 // the highest inUse value of these parts
+	part        int     // the last part counted
 }
 
-// lately is how many parts at the end say what is still in use.
+// lately is how many parts at the end show what is still in use.
 const lately = 40
 
-// inUse finds how much of each part is still in use: the share that the names have
-// which other parts of the end contain, too, each by how rare it is. A file that is
-// still worked on is likely to be needed where it was not named yet.
+// inUse rates how much of each part is still in use: the share of its names, weighted
+// by rarity, that also occur in other parts at the end. A file that is still being
+// worked on is likely to matter again, even if it was not named recently.
 func inUse(stats []stat, of [][]int32) {
-	late := make([]int, len(stats)) // how many parts of the end contain the name
+	late := make([]int, len(stats)) // how many parts at the end contain the name
 	for _, names := range of[max(len(of)-lately, 0):] {
 		for _, id := range names {
 			late[id]++
@@ -39,7 +39,7 @@ func inUse(stats []stat, of [][]int32) {
 		if i >= len(of)-lately {
 			self = 1
 		}
-		used, all := 0.0, 5.0 // so that one name alone says little
+		used, all := 0.0, 5.0 // start above 0, so that a single name says little
 		for _, id := range names {
 			rare := stats[id].rare(len(of))
 			all += rare
@@ -53,8 +53,8 @@ func inUse(stats []stat, of [][]int32) {
 	}
 }
 
-// rare is how much would be missed without the name, when n parts were said: one
-// that stands everywhere tells little.
+// rare returns how much would be lost without the name, out of n parts: a name that
+// occurs everywhere says little.
 func (s *stat) rare(n int) float64 { return math.Log(1 + float64(n)/float64(s.parts)) }
 
 // A kindSet is a set of kinds of parts.
@@ -62,9 +62,9 @@ type kindSet uint8
 
 func (s kindSet) has(k Kind) bool { return s&(1<<k) != 0 }
 
-// worth is what it is worth to include a name, when n parts were said: how likely the
-// next turns use it, by how much they would miss it. It is in millionths, so that
-// the last bits of floating point, in which machines differ, decide nothing.
+// worth returns the value of including a name, out of n parts: how likely the next
+// turns use it, times how much they would miss it. It is in millionths, so that
+// floating-point differences between machines do not matter.
 func (s *stat) worth(n int, name string) int64 {
 	if nameless(name) {
 		return 0
@@ -77,7 +77,7 @@ func (s *stat) worth(n int, name string) int64 {
 	return int64(math.Round(1e6 * p * s.rare(n)))
 }
 
-// features are what a name is judged by, in the order of weights.
+// features returns a name's features, in the order of weights.
 func (s *stat) features(n int, name string) [features]float64 {
 	age := math.Log(float64(n - s.last))
 	x := [features]float64{1, age, math.Log(float64(n - s.first)), math.Log(float64(1 + s.fewest)), math.Log(float64(1 + s.calls)), math.Log(0.05 + min(s.inUse, 0.5))}
@@ -92,9 +92,9 @@ func (s *stat) features(n int, name string) [features]float64 {
 	return x
 }
 
-// nameless reports whether what has the shape of a name is the name of nothing: a
-// checksum in full, or numbers of a drawing ("428l-7.5", a path in SVG). Nobody repeats
-// them; where they stand, they stand in hundreds.
+// nameless reports whether something shaped like a name names nothing: a full
+// checksum, or numbers of a drawing ("428l-7.5", an SVG path). Nobody repeats those,
+// and they occur by the hundred.
 func nameless(name string) bool {
 	var count [256]int
 	kind := func(c byte) byte {
@@ -108,7 +108,7 @@ func nameless(name string) bool {
 		}
 		return c
 	}
-	drawn := 0 // letters alone between digits
+	drawn := 0 // single letters between digits
 	for i := range len(name) {
 		count[kind(name[i])]++
 		if k := kind(name[i]); (k == 'a' || k == 'A') && i > 0 && kind(name[i-1]) == '0' && (i+1 == len(name) || kind(name[i+1]) != 'a' && kind(name[i+1]) != 'A') {
@@ -125,8 +125,8 @@ func nameless(name string) bool {
 	return drawn == letters && (letters > 1 || count['-'] > 0)
 }
 
-// longestName is how many bytes the name of a thing may have that is no path and looks
-// as if it was drawn by lot: the sum of a commit has 40.
+// longestName is the longest random-looking name, in bytes, that is not a path: a
+// commit hash has 40.
 const longestName = 40
 
 // weights are the regression's, as
@@ -136,16 +136,16 @@ const longestName = 40
 // prints them.
 var weights = [features]float64{
 	0:  1.00,  // for every name
-	1:  -0.46, // how long ago it was named last, as a logarithm
-	2:  -0.28, // and first
-	3:  -0.50, // names beside it, where they were fewest
-	4:  0.80,  // calls that it was given to
-	5:  0.52,  // how much of what it stood in is still in use
+	1:  -0.46, // time since it was last named, as a logarithm
+	2:  -0.28, // time since it was first named
+	3:  -0.50, // names beside it, at their fewest
+	4:  0.80,  // calls that it was passed to
+	5:  0.52,  // how much of its context is still in use
 	6:  0.57,  // the user named it
 	7:  -0.17, // the agent named it
-	8:  0.27,  // it was given to a call
+	8:  0.27,  // it was passed to a call
 	9:  -0.36, // and is a path
-	10: -1.08, // only outcomes of calls have it
+	10: -1.08, // it occurs only in outputs
 	11: 0.23,  // and how long ago
 }
 

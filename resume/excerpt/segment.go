@@ -6,19 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// A segment is the least that is included of a text: a sentence, a line, or of a
-// long one a part that ends where a clause or at least a word does.
+// A segment is the smallest unit of a text to include: a sentence, a line, or a part
+// of a long one that ends at a clause or at least at a word.
 type segment struct {
-	from, to int  // bytes of the text; the newline of its line is in it
-	tokens   int  // about so many; 0: not counted yet
+	from, to int  // bytes of the text, with the newline of its line
+	tokens   int  // estimate; 0: not counted yet
 	shown    bool // it is included
-	aside    bool // it is included only where there is room for all else
-	why      bool // it stands with its call
+	aside    bool // included only if there is room for everything else
+	why      bool // shown with its call
 }
 
-// The sizes in bytes of segments. A line or a sentence is whole up to longestWhole;
-// a part of one has about partBytes. The input of a call is one line of JSON, whole
-// up to wholeInput, of which a part has at least leastInput.
+// Segment sizes in bytes. A line or sentence stays whole up to longestWhole; parts of
+// a longer one have about partBytes. A call's input is one line of JSON. It stays
+// whole up to wholeInput, and its parts have at least leastInput.
 const (
 	longestWhole = 500
 	partBytes    = 120
@@ -27,18 +27,18 @@ const (
 	leastInput   = 20
 )
 
-// longestCut is how many bytes a segment may have more, so that no name is cut.
+// longestCut is how many bytes a segment may be longer to avoid cutting a name.
 const longestCut = 160
 
-// segmentsOf cuts a text into segments, each of which lies in one of its spans or in
-// none.
+// segmentsOf cuts a text into segments. Each is inside one of the text's spans or
+// outside all of them.
 func segmentsOf(t Text) []segment {
 	var out []segment
 	at := 0
 	add := func(to int, aside bool) {
 		for at < to {
 			n := next(t.Text[at:to], t.Kind)
-			for from := at; at+n < to && strings.TrimSpace(t.Text[from:at+n]) == ""; { // blank lines stand with what follows
+			for from := at; at+n < to && strings.TrimSpace(t.Text[from:at+n]) == ""; { // blank lines belong to what follows
 				from = at + n
 				n += next(t.Text[from:to], t.Kind)
 			}
@@ -54,7 +54,7 @@ func segmentsOf(t Text) []segment {
 	return out
 }
 
-// next is the length of the first segment of a text.
+// next returns the length of the first segment of a text.
 func next(text string, kind Kind) int {
 	if kind == Input {
 		return nextInput(text)
@@ -72,8 +72,8 @@ func next(text string, kind Kind) int {
 	return cutAt(text[:end], partBytes)
 }
 
-// sentences is the length of the first sentence of a line with the space behind it, or
-// of so many that they say something: "2. Tests" is not to end at its number.
+// sentences returns the length of a line's first sentence with the space after it, or
+// of the first few if one says too little: "2. Tests" must not end at its number.
 func sentences(line string) int {
 	const least = 25
 	for i := least; i+2 < len(line); i++ {
@@ -86,7 +86,7 @@ func sentences(line string) int {
 	return len(line)
 }
 
-// nextInput is the length of the first segment of a text in JSON, in which line ends
+// nextInput returns the length of the first segment of a JSON text, whose line ends
 // are escapes.
 func nextInput(text string) int {
 	if len(text) <= wholeInput {
@@ -103,7 +103,7 @@ func nextInput(text string) int {
 		case text[i] == '\\' && text[i+1] == 'n' && i >= leastInput:
 			return i
 		case text[i] == '\\':
-			i++ // what is escaped, even a backslash
+			i++ // the escaped character, even a backslash
 		case text[i] == ',' && text[i+1] == '"' && i >= leastInput:
 			return i + 1
 		}
@@ -111,10 +111,10 @@ func nextInput(text string) int {
 	return cutAt(text, inputBytes)
 }
 
-// patchBegin is how a patch begins: the line that names its file belongs to that.
+// patchBegin is the beginning of a patch; the line that names its file belongs to it.
 const patchBegin = `*** Begin Patch\n`
 
-// cutAt is the length of a segment of a line of which about most bytes are wanted.
+// cutAt returns the length of a segment of about most bytes at the start of a line.
 func cutAt(line string, most int) int {
 	for i := most; i > most/2; i-- {
 		if strings.IndexByte(".;,:)}]!?", line[i-1]) >= 0 && line[i] == ' ' {
@@ -136,15 +136,14 @@ func cutAt(line string, most int) int {
 	return at
 }
 
-// around is how many characters, but for white space, have to stand on either side
-// of a name for it to be understood.
+// around is how many non-space characters on each side of a name make its context.
 const around = 30
 
-// mostSpace is how many bytes of a text are looked at for them.
+// mostSpace is how many bytes of a text are searched for them.
 const mostSpace = 400
 
-// surrounding finds the segments that hold what surrounds the bytes from from to to
-// of a text, which lie in segment j.
+// surrounding returns the segments with the context of bytes from to to of a text,
+// which are in segment j.
 func (t *text) surrounding(j, from, to int) (first, last int32) {
 	s := t.Text.Text
 	n := 0

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Count says how many there are of something, as "1 line" or "2 lines".
+// Count formats a count, as in "1 line" or "2 lines".
 func Count(n int, what string) string {
 	if n != 1 {
 		what += "s"
@@ -13,7 +13,7 @@ func Count(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// chosen spells the choice.
+// chosen renders the choice.
 func (c *chooser) chosen() []Chosen {
 	for i := range c.sections {
 		d := &c.out[i]
@@ -35,7 +35,7 @@ func (c *chooser) chosen() []Chosen {
 	return c.out
 }
 
-// empty reports whether there is nothing to include of a section.
+// empty reports whether nothing of a section is included.
 func (c *chooser) empty(section int) bool {
 	for _, t := range c.sections[section].Texts {
 		if t.Text != "" {
@@ -46,7 +46,7 @@ func (c *chooser) empty(section int) bool {
 }
 
 // spell writes what is included of a text, on lines of its own, and reports whether
-// that is all of it.
+// that is everything.
 func (t *text) spell() (spelled string, whole bool) {
 	var b strings.Builder
 	whole = true
@@ -78,7 +78,7 @@ func (t *text) spell() (spelled string, whole bool) {
 			}
 		default:
 			if !t.starts(j) {
-				b.WriteString("\n") // so that a whole sentence stands as one
+				b.WriteString("\n") // so that a whole sentence is on its own line
 			}
 			b.WriteString(Gap + " " + Count(lines, "line") + "\n")
 		}
