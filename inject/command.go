@@ -9,19 +9,19 @@ import (
 	"cortext/schema/prompt"
 )
 
-// A Command is a prompt that is a /workspace command.
+// A Command is a /workspace command in a prompt.
 type Command struct {
 	Name      string // "plan" of "/workspace.plan the release"
 	Arguments string // "the release"
 	PromptID  string // the agent's id for it; empty in old versions
-	Message   string // the message that holds it
+	Message   string // the message with the command
 	Time      time.Time
 }
 
-// CommandPrefix begins the prompts that are commands of ours.
+// CommandPrefix is the beginning of prompts that are our commands.
 const CommandPrefix = "/workspace."
 
-// ParseCommand takes a prompt apart that is a /workspace command.
+// ParseCommand splits a prompt that is a /workspace command.
 func ParseCommand(prompt string) (c Command, ok bool) {
 	rest, ok := strings.CutPrefix(prompt, CommandPrefix)
 	if end := strings.IndexAny(rest, " \t\n"); end >= 0 {
@@ -32,7 +32,7 @@ func ParseCommand(prompt string) (c Command, ok bool) {
 	return c, ok
 }
 
-// Line is the command's first word as it was typed.
+// Line returns the command's first word as typed.
 func (c Command) Line() string { return CommandPrefix + c.Name }
 
 // Begins reports whether the command begins a conversation.
@@ -40,8 +40,8 @@ func (c Command) Begins() bool {
 	return c.Name != "" && !strings.ContainsAny(c.Name, "/\\") && !slices.Contains(prompt.Managing(), c.Name)
 }
 
-// Prompted notes a prompt as it was typed: whether it is a /workspace command, and
-// the first one that begins a conversation.
+// Prompted records a prompt as typed: whether it is a /workspace command, and the
+// first one that begins a conversation.
 func (t *Transcript) Prompted(line string, c Command) {
 	typed, ok := ParseCommand(line)
 	if !ok {
@@ -54,11 +54,11 @@ func (t *Transcript) Prompted(line string, c Command) {
 	}
 }
 
-// maxFailure is the length in bytes of a failure's first line: enough to tell
+// maxFailure is the longest first line of a failure, in bytes: enough to tell
 // failures apart.
 const maxFailure = 200
 
-// Failure is the first line of what a tool that failed gave, cut.
+// Failure returns the first line of a failed tool's output, cut to maxFailure.
 func Failure(output string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(output), "\n")
 	line = strings.TrimSpace(line)

@@ -7,38 +7,38 @@ import (
 	"unicode/utf8"
 )
 
-// A Moment is when an agent calls a hook.
+// A Moment is an event at which an agent calls a hook.
 type Moment int
 
-// The moments that cortext acts on.
+// The moments that cortext handles.
 const (
 	Other      Moment = iota // nothing to do
-	Began                    // a session began, or was taken up again
-	Prompted                 // the user typed something; the agent has not begun on it
-	Answered                 // the agent has done a turn
-	Used                     // the agent has called a tool
+	Began                    // a session started or resumed
+	Prompted                 // the user submitted a prompt; the agent has not started on it
+	Answered                 // the agent finished a turn
+	Used                     // the agent called a tool
 	Compacting               // the agent is about to shorten its context
 	Ended                    // the session ended, or the user left it
 )
 
-// An Event is what an agent tells a hook.
+// An Event is an agent's input to a hook.
 type Event struct {
 	Moment     Moment
-	NativeID   string // the session's
-	Transcript string // its file, absolute; it may not exist yet
+	NativeID   string // the session's id
+	Transcript string // the session's file, absolute; it may not exist yet
 	Dir        string // the project's folder
-	Prompt     string // what was typed, as it was typed
-	Literal    bool   // of Prompted: the agent does not know the command, the model gets it as it was typed
+	Prompt     string // what the user typed, verbatim
+	Literal    bool   // of Prompted: the agent does not know the command and sends it to the model as typed
 	PromptID   string // the agent's id for it; may be empty
-	Said       string // of Answered: what the model said last; the transcript may get it a moment later
-	Fresh      bool   // of Began: the session is a new one, not one taken up again
-	Cleared    bool   // of Began and Ended: the user emptied the context, the program goes on
-	Process    string // tells processes of the agent apart; may be empty
+	Said       string // of Answered: the model's last text; the transcript may get it a moment later
+	Fresh      bool   // of Began: the session is new, not resumed
+	Cleared    bool   // of Began and Ended: the user emptied the context; the program continues
+	Process    string // distinguishes processes of the agent; may be empty
 }
 
-// AdditionalContext spells what a hook says beside a prompt, in the form that Claude
-// Code and Gemini CLI share. It is ASCII: both decode what a hook writes chunk by
-// chunk, so that a character on the border of two is lost (2.1.329, 0.61.0).
+// AdditionalContext formats a hook's text to inject next to a prompt, in the form
+// that Claude Code and Gemini CLI share. It is ASCII: both decode a hook's output
+// chunk by chunk and lose a character that spans two (2.1.329, 0.61.0).
 func AdditionalContext(event, text string) []byte {
 	var out struct {
 		HookSpecificOutput struct {

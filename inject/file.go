@@ -27,11 +27,11 @@ func OpenFile(file string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// OpenRegular opens a file for reading. Anything else, such as a pipe, is an error:
-// OpenRegular never waits for a writer.
+// OpenRegular opens a regular file for reading. Anything else, such as a pipe, is an
+// error. It never waits for a writer.
 func OpenRegular(file string) (*os.File, error) {
 	if _, err := StatFile(file); err != nil {
-		return nil, err // some devices act when they are opened
+		return nil, err // some devices have side effects when opened
 	}
 	f, err := os.OpenFile(file, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
@@ -71,7 +71,7 @@ func StatFile(file string) (int64, error) {
 	return info.Size(), regular(file, info)
 }
 
-// regular returns an error if info is not that of a regular file.
+// regular returns an error unless info describes a regular file.
 func regular(file string, info os.FileInfo) error {
 	switch {
 	case info.IsDir():

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Flag is the value that arguments give a flag by one of its names, such as
-// "--model" and "-m": the last one counts. What follows "--" is no flag.
+// Flag returns the value of a flag in args under any of its names, such as "--model"
+// and "-m". The last one wins. Arguments after "--" are not flags.
 func Flag(args []string, names ...string) string {
 	value := ""
 	for i, arg := range args {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// A StoreError says which folder or file of an agent's store cannot be read.
+// A StoreError reports a folder or file of an agent's store that cannot be read.
 type StoreError struct {
 	Path string
 	Err  error
@@ -24,8 +24,8 @@ func (e *StoreError) Error() string {
 
 func (e *StoreError) Unwrap() error { return e.Err }
 
-// ReadFolder lists a folder of an agent's store. One that does not exist, or is no
-// folder, is empty; any other error is a [StoreError].
+// ReadFolder lists a folder of an agent's store. A folder that does not exist, or is
+// not a folder, is empty. Any other error is a [StoreError].
 func ReadFolder(dir string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(dir)
 	if IsAbsent(err) {
@@ -37,8 +37,8 @@ func ReadFolder(dir string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// IsAbsent reports whether an error says that there is nothing at a path, or none
-// of the folders above it.
+// IsAbsent reports whether an error means that a path, or a folder above it, does not
+// exist.
 func IsAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -1,6 +1,6 @@
-// Package inject is what cortext knows of agents in general: how a native
-// transcript is found, read and followed, what an agent's hooks tell, and, in the
-// adapters below it, how an agent takes a conversation up again.
+// Package inject defines what cortext knows about agents in general: how to find,
+// read and follow native transcripts, what an agent's hooks report and, in the
+// adapters below it, how an agent resumes a conversation.
 package inject
 
 import (
@@ -12,114 +12,114 @@ import (
 	"cortext/schema"
 )
 
-// An Agent is one agent that cortext works with. An adapter fills it in; main
-// says which there are.
+// An Agent is one agent that cortext works with. An adapter fills it in; main lists
+// the agents.
 type Agent struct {
 	Name string // "claude"; stored in session.json
 
-	// Detect reports whether the file is a transcript of the agent. What a file
-	// is, its content says: names and endings mislead.
+	// Detect reports whether the file is a transcript of the agent. It looks at the
+	// content, since names and extensions mislead.
 	Detect func(f io.Reader) bool
 
-	// Transcripts lists the transcripts in a file that Detect knows, where one
-	// file may hold many; nil: the file is one.
+	// Transcripts lists the transcripts in a file that Detect accepts, for agents
+	// with several in one file. nil: the file is one transcript.
 	Transcripts func(file string) ([]string, error)
 
-	// Stat tells one state of a transcript from another: the length of a file, or
-	// whatever is sure to change with it. The error is [fs.ErrNotExist] where it is
-	// gone.
+	// Stat returns a value that changes whenever the transcript does, such as the
+	// length of a file. The error is [fs.ErrNotExist] if the transcript is gone.
 	Stat func(path string) (int64, error)
 
-	// Open reads a transcript once to learn its shape. It must be closed.
+	// Open makes the first pass over a transcript. The caller must close it.
 	Open func(path string, o Options) (*Transcript, error)
 
-	// Subagents lists the transcripts of sub-agents that belong to the
-	// transcript at path.
+	// Subagents lists the sub-agent transcripts that belong to the transcript at
+	// path.
 	Subagents func(path string) ([]Subagent, error)
 
-	// Sessions lists the sessions that the agent keeps on this machine, but for
-	// those of sub-agents. No store is an empty list; what could not be read is
-	// left out, and the error names it.
+	// Sessions lists the agent's sessions on this machine, except those of
+	// sub-agents. Without a store, the list is empty. It omits what cannot be read,
+	// and the error names that.
 	Sessions func(m Machine) ([]Native, error)
 
-	// Stores lists the folders in which something changes when a session does.
+	// Stores lists the folders that change when a session does.
 	Stores func(m Machine) []Store
 
 	// Locate returns where the agent keeps the transcript of a session on this
-	// machine; ok is false where it has none. The error names what could not be
-	// read, so that the transcript may be there.
+	// machine; ok is false if it has none. The error names what could not be read,
+	// which may include the transcript.
 	Locate func(m Machine, nativeID string) (path string, ok bool, err error)
 
-	// Session returns the id of the session that a command of ours was called
-	// from, empty if it was not called by this agent.
+	// Session returns the id of the session that called our command, or empty if this
+	// agent did not call it.
 	Session func(m Machine) string
 
-	// Running lists the sessions that programs of the agent have open on this machine, as
-	// they say themselves. One that was killed may still be listed. nil: they do not say.
+	// Running lists the sessions that the agent's programs report as open on this
+	// machine. A killed one may still be listed. nil: they do not report it.
 	Running func(m Machine) []Running
 
-	// Hook reads what the agent gives a hook on standard input.
+	// Hook reads the agent's input for a hook from standard input.
 	Hook func(m Machine, event string, input []byte) (Event, error)
 
-	// Reply spells text as what a hook answers, so that it stands beside the
-	// prompt as it is.
+	// Reply formats text as a hook's answer, so that it appears verbatim next to the
+	// prompt.
 	Reply func(event, text string) []byte
 
 	// ReplyNote tells the model what the agent alters in a reply; empty: nothing.
 	ReplyNote string
 
-	// ReplyLimit is how many bytes of text surely arrive whole by Reply.
+	// ReplyLimit is how many bytes of text are certain to arrive whole through Reply.
 	ReplyLimit int
 
-	// Install returns the files of the agent's slash commands and hooks in a
-	// project, each with what is to be done; read returns a file as it is. It
+	// Install returns the files of the agent's slash commands and hooks in a project,
+	// each with the action to take. read returns a file's current text. Install
 	// changes nothing.
 	Install func(o InstallOptions, read func(path string) (text string, ok bool, err error)) ([]Change, error)
 
-	// Model is the name of the model that the agent would use for a launch, of
-	// which only Dir, Root and Args count: the one its arguments name, else its
-	// environment or settings. Empty, or nil: they name none.
+	// Model returns the name of the model that the agent would use for a launch with
+	// the Dir, Root and Args of r: from the arguments, else the environment or
+	// settings. Empty, or nil: they name none.
 	Model func(m Machine, r Request) string
 
-	// Window is the context window, in tokens, that the agent's files on this
-	// machine give a model; 0, or nil: they do not say.
+	// Window returns a model's context window, in tokens, as configured in the
+	// agent's files on this machine; 0, or nil: not configured.
 	Window func(m Machine, r Request, model string) int
 
-	// Ready returns the agent's program, by its absolute path, if nothing stands in the
-	// way of using it in r.Dir. The error is a [HurdleError] where the user has to do
-	// something first.
+	// Ready returns the absolute path of the agent's program if nothing prevents
+	// using it in r.Dir. The error is a [HurdleError] if the user has to do something
+	// first.
 	Ready func(m Machine, r Request) (program string, err error)
 
-	// Launch plans how the agent is started on a payload. It changes nothing.
-	// The error is a [HurdleError] where the user has to do something first.
+	// Launch plans the start of the agent on a payload. It changes nothing. The error
+	// is a [HurdleError] if the user has to do something first.
 	Launch func(m Machine, r Request) (*Launch, error)
 
-	// Launched finds the session that a launch began, where its id was not known
-	// before: the one that begins with the payload. nil: it is always known.
+	// Launched finds the session of a launch whose id was not known in advance: the
+	// session that begins with the payload. nil: the id is always known.
 	Launched func(m Machine, r Request) (nativeID string, ok bool)
 
-	// Discard tidies up after a launch, when the program has ended: it removes the
-	// session that the launch had put among the agent's own, or of one in which
-	// something was said only what would harm it. It is called so also when a session
-	// is taken up again, by the agent's hook. nil: a launch leaves nothing.
+	// Discard cleans up after a launch, when the program has ended. It removes the
+	// session that the launch put among the agent's own; if something was said in it,
+	// only our leftovers that would do harm. The agent's hook also calls it for a
+	// resumed session. nil: a launch leaves nothing.
 	Discard func(ctx context.Context, m Machine, nativeID string, said bool) error
 
-	// Remove is for an agent whose program alone can remove such a session, which takes
-	// it seconds. It leaves a session in which something was said. nil: Discard does it.
+	// Remove is for an agent that only its own program can remove such a session
+	// from, which takes seconds. It leaves a session in which something was said.
+	// nil: Discard does it.
 	Remove func(ctx context.Context, m Machine, nativeID string) error
 }
 
-// A Machine is what an adapter needs to know of the machine that it runs on.
+// A Machine is the environment that an adapter runs in.
 type Machine struct {
 	Home   string // the user's home folder
 	Getenv func(string) string
 
-	// Head returns what read finds at the beginning of a file, and need not call it
-	// while the file stays as it is; nil: it is always called.
+	// Head returns the result of read for the beginning of a file, and may cache it
+	// while the file stays the same. nil: always call read.
 	Head func(file string, read func() (string, error)) (string, error)
 }
 
-// ReadHead is Head, if there is one, else read.
+// ReadHead calls Head if set, else read.
 func (m Machine) ReadHead(file string, read func() (string, error)) (string, error) {
 	if m.Head == nil {
 		return read()
@@ -127,107 +127,107 @@ func (m Machine) ReadHead(file string, read func() (string, error)) (string, err
 	return m.Head(file, read)
 }
 
-// Options say how a transcript is read.
+// Options control how a transcript is read.
 type Options struct {
 	Progress func(int64) // called with the bytes read so far; may be nil
 
-	// Head bounds the bytes that are looked at, for the Roots alone; 0: all.
+	// Head limits the bytes read, if only the Roots are needed; 0: all.
 	Head int64
 
-	// From is where an earlier reading ended; only what is behind it is read.
-	// The zero value is the beginning. The error is [ErrCursor] if the file is
-	// not what it was, or what is new hangs on more than the cursor knows: it
-	// must be read from the beginning then.
+	// From is where an earlier reading ended; Open reads only what follows it. The
+	// zero value is the beginning. The error is [ErrCursor] if the file is not the
+	// same any more, or if new lines depend on more than the cursor knows. The caller
+	// must then read from the beginning.
 	From Cursor
 
-	// Continues says that the session goes on from one that was captured: a summary
-	// of what was before it is none of its messages.
+	// Continues means that the session continues a captured one: its summary of
+	// earlier messages is not one of its own.
 	Continues bool
 
-	// Strip returns what is left of a user's text without a payload that cortext
-	// itself had put there; ok is false where there is none. It may be nil.
+	// Strip removes a payload of cortext from a user's text and returns the rest; ok
+	// is false if there is none. It may be nil.
 	Strip func(text string) (rest string, ok bool)
 }
 
-// ErrCursor says that a transcript cannot be read on from a cursor.
+// ErrCursor means that a transcript cannot be read on from a cursor.
 var ErrCursor = errors.New("the transcript does not continue where it was left")
 
-// A Cursor is a place in a transcript that reading can go on from.
+// A Cursor is a position in a transcript where reading can continue.
 type Cursor struct {
-	Offset  int64    `json:"offset"`  // what is before it needs not be read again; 0: nothing was read
-	Size    int64    `json:"size"`    // what Stat told when it was read
+	Offset  int64    `json:"offset"`  // nothing before it needs to be read again; 0: nothing was read
+	Size    int64    `json:"size"`    // the result of Stat at the time
 	Head    string   `json:"head"`    // a hash of the first bytes
 	Tail    string   `json:"tail"`    // a hash of the last bytes before Offset
-	Message string   `json:"message"` // the first that will be read again
-	Anchors []Anchor `json:"anchors"` // lines shortly before Offset that later ones may hang on
+	Message string   `json:"message"` // the first message that will be read again
+	Anchors []Anchor `json:"anchors"` // lines shortly before Offset that may be parents of later ones
 }
 
-// An Anchor is a line that was read, with the message that it belongs to.
+// An Anchor is a line that was read, with its message.
 type Anchor struct {
 	Line    string `json:"line"`
 	Message string `json:"message,omitempty"`
-	Ours    bool   `json:"ours,omitempty"` // it holds what cortext itself said
+	Ours    bool   `json:"ours,omitempty"` // it holds text of cortext
 }
 
 // A Subagent is a transcript file of a sub-agent.
 type Subagent struct {
 	NativeID   string
 	Path       string
-	ToolCallID string // the parent's call that started it, if the agent wrote it down
+	ToolCallID string // the parent's call that started it, if the agent recorded it
 }
 
-// A Transcript is a native session: what is known about it as a whole, and its
-// messages in batches. Read on from a cursor, it is what is new.
+// A Transcript is a native session: its properties, and its messages in batches. Read
+// from a cursor, it has only what is new.
 type Transcript struct {
 	Agent    string
 	NativeID string
 	Version  string   // of the agent
-	Parent   string   // native id of the session that started this one, for a sub-agent's own file
-	Roots    []string // ids of the lines that hang on no other; a fork of the session begins with one of them
+	Parent   string   // for a sub-agent's own file: native id of the session that started it
+	Roots    []string // ids of the lines without a parent; a fork of the session begins with one of them
 
 	First, Last time.Time        // of its messages; zero if none has a time
-	Title       string           // what the user named the session in the agent; may be empty
-	Command     string           // its first /workspace.<type> command, may be empty
+	Title       string           // the user's name for the session in the agent; may be empty
+	Command     string           // its first /workspace.<type> command; may be empty
 	Arguments   string           // of Command, as typed
 	Model       string           // the last one that answered
-	Provider    *schema.Provider // of Model; nil where the transcript does not name it
-	Tools       []string         // names of the tools used, in the order of their first use
+	Provider    *schema.Provider // of Model; nil if the transcript does not name it
+	Tools       []string         // names of the tools used, in order of first use
 	Permission  string           // the last permission mode
 	WorkingDir  string           // absolute, of the machine it was recorded on
-	Branch      string           // of git, at the start
+	Branch      string           // git branch at the start
 	Messages    int              // in the main conversation, by id
 
-	// Said is the text of its last message from the model.
+	// Said returns the text of the model's last message.
 	Said string
 
-	// Commands are the prompts that are /workspace commands, in their order.
+	// Commands are the prompts that are /workspace commands, in order.
 	Commands []Command
 
-	// Calls maps the native id of a sub-agent to the call that started it.
+	// Calls maps a sub-agent's native id to the call that started it.
 	Calls map[string]string
 
-	// Warnings name damage and unknown kinds of records, each once.
+	// Warnings describe damage and unknown kinds of records, each once.
 	Warnings []string
 
-	// Unread are those of the Warnings that name what could not be read, but for
-	// a line cut off at the end: that is Torn. The agent may still be writing it
-	// (Node writes a long one in pieces of 512 KB), and it is no record yet.
+	// Unread are the Warnings about what could not be read, except a line cut off at
+	// the end: that is Torn. The agent may still be writing that line (Node writes a
+	// long one in pieces of 512 KB), so it is not a record yet.
 	Unread []string
 	Torn   string
 
-	// Next is where the next reading can go on.
+	// Next is where the next reading can continue.
 	Next Cursor
 
-	// Each gives the conversation in its order, in batches of bounded size; sub
-	// is the native id of the sub-agent that a batch belongs to, empty for the
-	// conversation itself. It may be called again.
+	// Each emits the conversation in order, in batches of bounded size. sub is the
+	// native id of a batch's sub-agent, empty for the conversation itself. Each may
+	// be called again.
 	Each func(emit func(sub string, b Batch) error) error
 
 	// Release closes what Each reads from; it may be nil.
 	Release func() error
 }
 
-// Close ends the use of the transcript.
+// Close releases the transcript.
 func (t *Transcript) Close() error {
 	if t.Release == nil {
 		return nil
@@ -235,13 +235,13 @@ func (t *Transcript) Close() error {
 	return t.Release()
 }
 
-// A Native is a session as an agent keeps it.
+// A Native is a session in an agent's own store.
 type Native struct {
 	NativeID string
-	Path     string    // as Open takes it
-	Dir      string    // absolute: where it was held; empty if the agent does not tell
-	Root     string    // the commit that its git repository began with, if the agent tells
-	Updated  time.Time // when it was written last
+	Path     string    // as passed to Open
+	Dir      string    // absolute folder of the session; empty if the agent does not record it
+	Root     string    // first commit of its git repository, if the agent records it
+	Updated  time.Time // when it was last written
 }
 
 // A Running is a session that a program has open.
@@ -251,14 +251,14 @@ type Running struct {
 	Since    time.Time
 }
 
-// A Store is a folder with transcripts in it, or so many levels below it. It need
-// not be there yet.
+// A Store is a folder with transcripts in it or in folders below it, down to a number
+// of levels. It may not exist yet.
 type Store struct {
 	Dir   string // absolute
 	Depth int
 }
 
-// A Batch is a part of a conversation with the bytes of its attachments.
+// A Batch is a part of a conversation, with the bytes of its attachments.
 type Batch struct {
 	schema.Batch
 	Blobs []Blob
@@ -270,27 +270,26 @@ type Blob struct {
 	Data   []byte
 }
 
-// InstallOptions say what is put into a project for an agent.
+// InstallOptions select what to put into a project for an agent.
 type InstallOptions struct {
 	Types     []Type
-	AfterTool bool // the agent calls cortext after each tool call, too
-	Plugin    bool // with a plugin, where the agent has hooks only so
-	User      bool // also what has to stand in the user's home, with paths that begin with "~/"
+	AfterTool bool // call cortext after each tool call, too
+	Plugin    bool // with a plugin, for an agent that has hooks only that way
+	User      bool // also files in the user's home, with paths that begin with "~/"
 }
 
-// A Type is a type of conversation with the text of its prompt, frontmatter
-// included.
+// A Type is a type of conversation with its prompt, including frontmatter.
 type Type struct{ Name, Source string }
 
 // A Change is a file that cortext puts into a project for an agent.
 type Change struct {
-	Path   string // relative to the project, with slashes; with "~/" to the user's home
-	Text   string // as it is to be
+	Path   string // relative to the project, with slashes; with "~/" relative to the user's home
+	Text   string // the wanted text
 	Action Action
-	Notes  []string // what changes in it, for people
+	Notes  []string // what changes in it, for display
 }
 
-// An Action is what is to be done with a file.
+// An Action is what to do with a file.
 type Action string
 
 // The actions.
@@ -298,6 +297,6 @@ const (
 	Create Action = "create"
 	Update Action = "update" // cortext wrote it and has a newer text
 	Same   Action = "same"   // nothing to do
-	Keep   Action = "keep"   // the user wrote or edited it: it stays
-	Remove Action = "remove" // cortext wrote it and needs it no more
+	Keep   Action = "keep"   // the user wrote or edited it: do not touch it
+	Remove Action = "remove" // cortext wrote it and no longer needs it
 )

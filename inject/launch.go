@@ -5,11 +5,11 @@ import "strings"
 // A Request asks for a launch of an agent.
 type Request struct {
 	Payload  string
-	Shown    string // what a person is to see first, in the place of the payload; no model gets it
-	Dir      string // absolute: where the agent is to start
+	Shown    string // what to show the user instead of the payload; not sent to a model
+	Dir      string // absolute: where to start the agent
 	Root     string // absolute: the workspace, with the agent's settings for it
-	Temp     string // absolute: a private folder for files that the launch needs
-	NativeID string // the id that the new session is to have
+	Temp     string // absolute: a private folder for the launch's files
+	NativeID string // the id for the new session
 	Time     string // RFC 3339
 	Headless bool   // one turn with Prompt, no terminal
 	Prompt   string
@@ -17,30 +17,29 @@ type Request struct {
 	Tools    []string // names of the tools that the conversation used
 }
 
-// A Launch is how an agent is started: files to write, a command, and what to
-// remove afterwards, which is the files again and, if nothing was said in it, the
-// session that the import made.
+// A Launch describes how to start an agent: files to write and a command. Afterwards
+// the files are removed and, if nothing was said in it, so is the imported session.
 type Launch struct {
-	Road     string   // the way the payload takes, for people
+	Road     string   // how the payload gets in, for display
 	Program  string   // absolute
-	Import   []string // arguments for a run of the program that must come before; none: no run
+	Import   []string // arguments for running the program once beforehand; none: no such run
 	Args     []string
 	Unset    []string // variables that the program must not inherit
-	Stdin    string   // given on standard input if Headless was asked for
+	Stdin    string   // standard input if Headless was asked for
 	Files    []File
-	NativeID string   // of the session that it begins; empty if that is not known before
-	Warnings []string // what will not be as it was
+	NativeID string   // of the new session; empty if not known in advance
+	Warnings []string // what will differ from before
 }
 
 // A File is written before a launch and removed after it.
 type File struct {
 	Path    string // absolute
 	Data    string
-	Session bool // it becomes the transcript of the new session: it stays if that was used
+	Session bool // it becomes the transcript of the new session, and stays if that was used
 }
 
-// A HurdleError says what stands in the way of a launch, and the way past it.
-// Nothing is trusted, accepted or signed in to on the user's behalf.
+// A HurdleError says what prevents a launch, and how to fix it. cortext never trusts,
+// accepts or signs in to anything on the user's behalf.
 type HurdleError struct {
 	Agent   string
 	What    string
@@ -50,8 +49,8 @@ type HurdleError struct {
 
 func (e *HurdleError) Error() string { return e.Agent + ": " + e.What }
 
-// ServerName spells the name of a server as it stands in the names of its tools: an
-// agent replaces what is no ASCII letter, no digit and none of kept.
+// ServerName returns the form of a server's name within the names of its tools: an
+// agent replaces every character except ASCII letters, digits and those in kept.
 func ServerName(server, kept string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(kept, r) {

@@ -4,5 +4,5 @@ package inject
 
 import "syscall"
 
-// nonBlocking lets a pipe be opened that has no writer.
+// nonBlocking lets us open a pipe that has no writer.
 const nonBlocking = syscall.O_NONBLOCK

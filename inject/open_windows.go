@@ -1,4 +1,4 @@
 package inject
 
-// nonBlocking is nothing on Windows: its named pipes are not in folders.
+// nonBlocking is zero on Windows, where named pipes are not in folders.
 const nonBlocking = 0

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// PayloadID is the id of a line that holds a payload of ours: made of its text, so
-// that the line is known again in any copy of the session, and no other line has
-// it. It is a UUID of version 8 (RFC 9562).
+// PayloadID returns the id of a line with a payload of ours. It is derived from the
+// text, so that we recognize the line in any copy of the session, and no other line
+// has it. It is a UUID of version 8 (RFC 9562).
 func PayloadID(text string) string {
 	sum := sha256.Sum256([]byte("cortext payload\n" + text))
 	sum[6] = sum[6]&0x0f | 0x80

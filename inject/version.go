@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Version is that of an agent's program.
+// A Version is the version of an agent's program.
 type Version [3]int
 
 func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]) }
@@ -22,19 +22,19 @@ func (v Version) AtLeast(w Version) bool {
 	return true
 }
 
-// ParseVersion reads the version at the beginning of s; what follows it does not
-// count: "2.1.329 (Claude Code)".
+// ParseVersion reads the version at the beginning of s and ignores what follows:
+// "2.1.329 (Claude Code)".
 func ParseVersion(s string) (v Version, ok bool) {
 	_, err := fmt.Sscanf(s, "%d.%d.%d", &v[0], &v[1], &v[2])
 	return v, err == nil
 }
 
-// probeTime bounds the wait for a version: Claude Code 2.1.329 answers after 0.2 s,
-// OpenCode 1.18.33 after one, Gemini CLI 0.61.0 after two.
+// probeTime limits the wait for a version. Claude Code 2.1.329 answers after 0.2 s,
+// OpenCode 1.18.33 after 1 s, Gemini CLI 0.61.0 after 2 s.
 const probeTime = 60 * time.Second
 
-// ProbeVersion asks the program of an agent for its version. variable is the one of the
-// environment in which the user may name another program.
+// ProbeVersion asks an agent's program for its version. variable is the environment
+// variable in which the user may name another program.
 func ProbeVersion(program, agent, variable string) (Version, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
 	defer cancel()

@@ -13,14 +13,14 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// A batch goes out when it holds this many messages or this many bytes.
+// A batch is emitted when it holds this many messages or bytes.
 const (
 	batchMessages = 256
 	batchBytes    = 1 << 20
 )
 
 // each is the second pass: it builds the messages of the main conversation, then
-// those of the sub-agents that have no file of their own.
+// those of the sub-agents without a file of their own.
 func (x *index) each(emit func(sub string, b inject.Batch) error) error {
 	for i, g := range append([]*group{x.main}, x.order...) {
 		sub := g.key
@@ -64,8 +64,8 @@ func (x *index) eachOf(g *group, main bool, emit func(inject.Batch) error) error
 	return flush()
 }
 
-// build adds the message of u and its calls to the batch and returns about how
-// many bytes they hold.
+// build adds the message of u and its calls to the batch and returns their
+// approximate size in bytes.
 func (x *index) build(u *unit, batch *inject.Batch) (int, error) {
 	m := schema.Message{
 		ID:        u.id,
@@ -106,7 +106,7 @@ func (x *index) build(u *unit, batch *inject.Batch) (int, error) {
 	return len(m.Content) + len(m.Reasoning) + c.size, nil
 }
 
-// parent is the id of the nearest message above u in the same conversation.
+// parent returns the id of the nearest message above u in the same conversation.
 func (u *unit) parent() string {
 	for p := range ancestors(u.node) {
 		if p.unit != nil && p.unit != u {
@@ -119,7 +119,7 @@ func (u *unit) parent() string {
 	return ""
 }
 
-// content gathers what the lines of one message hold.
+// content collects the content of one message's lines.
 type content struct {
 	x         *index
 	m         *schema.Message
@@ -140,7 +140,7 @@ func (c *content) addText(s string) {
 	c.m.Blocks = append(c.m.Blocks, schema.Block{Type: schema.TextBlock, Bytes: len(s)})
 }
 
-// close joins the texts and leaves out the blocks where there is only one.
+// close joins the texts, and drops the blocks if there is only one.
 func (c *content) close() {
 	c.m.Content = strings.Join(c.texts, "\n\n")
 	c.m.Reasoning = strings.Join(c.reasoning, "\n\n")
@@ -149,7 +149,7 @@ func (c *content) close() {
 	}
 }
 
-// user takes a line of a user message: what was typed, as it was typed.
+// user adds a line of a user message: what the user typed, as typed.
 func (c *content) user(r record) {
 	list := blocks(rawjson.Get(r.Message, "content"))
 	switch r.Type {
@@ -178,8 +178,8 @@ func (c *content) user(r record) {
 	}
 }
 
-// assistant takes one line of an API message: a line holds one block, the usage
-// of the whole message is repeated on each (FACTS.md, "Records of a transcript").
+// assistant adds one line of an API message. A line holds one block, and each repeats
+// the usage of the whole message (FACTS.md, "Records of a transcript").
 func (c *content) assistant(r record) error {
 	for _, b := range blocks(rawjson.Get(r.Message, "content")) {
 		switch b.Type {
@@ -233,7 +233,7 @@ func usage(raw []byte) *schema.Usage {
 
 func (c *content) addCall(r record, b block) error {
 	id := b.ID
-	if id == "" { // seen in hand-made transcripts only
+	if id == "" { // only seen in hand-made transcripts
 		id = c.unit.id + "#" + strconv.Itoa(c.loose)
 	}
 	if c.calls[id] {
@@ -266,8 +266,8 @@ func (c *content) addCall(r record, b block) error {
 	return nil
 }
 
-// buildOrphans keeps the results whose calls are not in the file, since it was
-// damaged or begins in the middle.
+// buildOrphans keeps results whose calls are not in the file, because it is damaged
+// or starts in the middle.
 func (x *index) buildOrphans(batch *inject.Batch) error {
 	for _, id := range x.orphans {
 		if x.calls[id] != nil {
@@ -287,7 +287,7 @@ func (x *index) buildOrphans(batch *inject.Batch) error {
 	return nil
 }
 
-// outcome fills in the result that the line at holds for the call id.
+// outcome fills in the result for call id from the line at.
 func (x *index) outcome(t *schema.Tool, id string, at ref, batch *inject.Batch) error {
 	r, err := x.read(at)
 	if err != nil {
@@ -307,7 +307,7 @@ func (x *index) outcome(t *schema.Tool, id string, at ref, batch *inject.Batch) 
 				t.Attachments = append(t.Attachments, a)
 				batch.Blobs = append(batch.Blobs, blob...)
 			default:
-				texts = append(texts, string(part.raw)) // what it is, the reader sees
+				texts = append(texts, string(part.raw)) // readers can see what it is
 			}
 		}
 		if len(b.Content) > 0 && b.Content[0] == '{' {
@@ -326,15 +326,16 @@ func (x *index) outcome(t *schema.Tool, id string, at ref, batch *inject.Batch) 
 	return nil
 }
 
-// unmarked is a failure without the tag that the agent puts around some.
+// unmarked strips the tag that the agent puts around some failures.
 func unmarked(s string) string {
 	s = strings.TrimPrefix(strings.TrimSpace(s), "<tool_use_error>")
 	s, _, _ = strings.Cut(s, "\n")
 	return strings.TrimSuffix(strings.TrimSpace(s), "</tool_use_error>")
 }
 
-// exitCode is known of shell commands: a failed one's output begins with "Exit
-// code N", one that succeeded and ran to its end has standard output beside it.
+// exitCode returns the exit code of a shell command: a failed one's output begins
+// with "Exit code N", and one that ran to its end and succeeded has standard output
+// beside it.
 func exitCode(output string, ok bool, result []byte) *int {
 	code := 0
 	switch rest, named := strings.CutPrefix(output, "Exit code "); {
@@ -352,7 +353,7 @@ func exitCode(output string, ok bool, result []byte) *int {
 	return &code
 }
 
-// duration is what the tool itself reported, in milliseconds.
+// duration returns the duration that the tool reported, in milliseconds.
 func duration(result []byte) int64 {
 	for _, name := range []string{"durationMs", "totalDurationMs"} {
 		if ms, err := strconv.ParseFloat(string(rawjson.Get(result, name)), 64); err == nil && ms > 0 && ms < 1e12 {
@@ -369,8 +370,8 @@ func (c *content) addAttachment(b block) {
 	c.batch.Blobs = append(c.batch.Blobs, blob...)
 }
 
-// attachment makes a reference of an image or document block; its bytes leave
-// the log.
+// attachment turns an image or document block into a reference, so that its bytes
+// stay out of the log.
 func attachment(b block) (schema.Attachment, []inject.Blob) {
 	a := schema.Attachment{MediaType: rawjson.String(rawjson.Get(b.Source, "media_type")), Name: b.Title}
 	data := rawjson.String(rawjson.Get(b.Source, "data"))
@@ -389,15 +390,15 @@ func attachment(b block) (schema.Attachment, []inject.Blob) {
 	return a, []inject.Blob{{SHA256: a.SHA256, Data: raw}}
 }
 
-// file adds a reference to a file that the user named with @. Its text is not
-// kept: it is in the work tree, and the model's view of it may hold secrets.
+// file adds a reference to a file that the user named with @. It does not keep the
+// text: the file is in the work tree, and the model's view of it may contain secrets.
 func (c *content) file(r record) {
 	name := rawjson.String(rawjson.Get(r.Attachment, "displayPath"))
 	if name == "" {
 		name = rawjson.String(rawjson.Get(r.Attachment, "filename"))
 	}
 	if name = strings.ReplaceAll(name, `\`, "/"); path.IsAbs(name) || strings.Contains(name, ":/") {
-		name = path.Base(name) // no path of one machine
+		name = path.Base(name) // no path of this machine
 	}
 	body := rawjson.String(rawjson.Get(rawjson.Get(rawjson.Get(r.Attachment, "content"), "file"), "content"))
 	a := schema.Attachment{MediaType: "text/plain", Name: name}

@@ -2,19 +2,19 @@ package claude
 
 import "hash/fnv"
 
-// How lines hang together: each names its parent, and the chain runs through
-// lines that are no messages.
+// How lines are linked: each names its parent, and the chain runs through lines that
+// are not messages.
 
-// A node is a line that others name as their parent. Lines that are no message
-// are nodes as well: the chain of parents runs through them.
+// A node is a line in the chain of parents. Lines that are not messages are nodes
+// too, since the chain runs through them.
 type node struct {
 	parent *node
 	unit   *unit // the message that the line belongs to, if any
-	known  bool  // the line was read
-	ours   bool  // it holds what cortext itself put there
+	known  bool  // the line has been read
+	ours   bool  // it holds text that cortext itself put there
 }
 
-// link makes the node of a record and ties it to its parent's, which may come
+// link makes the node of a record and connects it to its parent's, which may come
 // later in the file.
 func (x *index) link(r record) *node {
 	if r.UUID == "" {
@@ -45,16 +45,16 @@ func (x *index) nodeOf(uuid string) *node {
 	return n
 }
 
-// groupOf returns the conversation that a record belongs to. Versions before
-// 2.0 wrote the lines of sub-agents into the parent's file, without an agent id:
-// such a conversation is known by its first line.
+// groupOf returns the conversation that a record belongs to. Versions before 2.0
+// wrote the lines of sub-agents into the parent's file without an agent id. Such a
+// conversation is identified by its first line.
 func (x *index) groupOf(r record, n *node) *group {
 	if !r.Sidechain {
 		return x.main
 	}
 	key := r.AgentID
 	if key == "" {
-		x.tail.stale = true // where its conversation began cannot be seen
+		x.tail.stale = true // the beginning of its conversation is not visible
 		key = r.UUID
 		for p := range ancestors(n) {
 			if p.unit != nil && p.unit.group != x.main {
@@ -76,10 +76,10 @@ func (x *index) sub(key string) *group {
 	return g
 }
 
-// maxChain bounds a walk up the parents: a damaged file may tie them in a ring.
+// maxChain limits a walk up the parents: in a damaged file they may form a ring.
 const maxChain = 1_000_000
 
-// ancestors yields the nodes above n, the nearest first.
+// ancestors yields the nodes above n, nearest first.
 func ancestors(n *node) func(func(*node) bool) {
 	return func(yield func(*node) bool) {
 		for i := 0; n.parent != nil && i < maxChain; i++ {
@@ -90,7 +90,7 @@ func ancestors(n *node) func(func(*node) bool) {
 	}
 }
 
-// seen reports whether the group holds the line already, and notes it.
+// seen reports whether the group already has the line, and records it.
 func (g *group) seen(r record) bool {
 	if r.UUID == "" {
 		return false
@@ -105,9 +105,9 @@ func (g *group) seen(r record) bool {
 	return false
 }
 
-// A lineKey tells a line from others, to leave out one that was copied: a resumed
-// or forked session repeats lines of the one before it. The message is part of
-// it, since not every writer's uuids are unique.
+// A lineKey identifies a line, to skip copies: a resumed or forked session repeats
+// lines of the session before it. The key includes the message, since not all writers
+// have unique uuids.
 type lineKey struct {
 	uuid    string
 	message uint64

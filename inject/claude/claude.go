@@ -1,6 +1,5 @@
-// Package claude reads the transcripts of Claude Code: what a session's file
-// means is told beside each rule, and by heading in FACTS.md, as seen on versions
-// 2.0 to 2.1.329.
+// Package claude reads the transcripts of Claude Code. Each rule cites FACTS.md by
+// heading, or says what was observed; the versions are 2.0 to 2.1.329.
 package claude
 
 import (
@@ -21,7 +20,7 @@ import (
 // Name is what session.json calls the agent.
 const Name = "claude"
 
-// Agent returns what cortext knows of Claude Code.
+// Agent returns the adapter for Claude Code.
 func Agent() inject.Agent {
 	return inject.Agent{
 		Name: Name, Detect: detect, Stat: inject.StatFile, Open: open, Subagents: subagents, Install: install,
@@ -47,8 +46,8 @@ func open(file string, o inject.Options) (*inject.Transcript, error) {
 	return t, nil
 }
 
-// sessions lists the transcripts of all projects; where one was held, its lines
-// say, since the name of a project's folder does not.
+// sessions lists the transcripts of all projects. A session's folder comes from its
+// lines, since the name of a project's folder does not determine it.
 func sessions(m inject.Machine) ([]inject.Native, error) {
 	var list []inject.Native
 	files, err := program.Transcripts(m)
@@ -75,12 +74,12 @@ func sessions(m inject.Machine) ([]inject.Native, error) {
 	return list, errors.Join(errs...)
 }
 
-// headBytes is how much of a transcript is looked at to learn where it was held:
-// the first records may be snapshots and a prompt of any length.
+// headBytes is how much of a transcript is read to find its folder: snapshots and a
+// prompt of any length may come first.
 const headBytes = 256 << 10
 
-// heldIn is the folder that a session was held in, empty if its beginning does not
-// say.
+// heldIn returns the folder of a session, or empty if the beginning of its transcript
+// does not name one.
 func heldIn(file string) (string, error) {
 	f, err := inject.OpenRegular(file)
 	if err != nil {
@@ -102,12 +101,12 @@ func heldIn(file string) (string, error) {
 	return "", nil
 }
 
-// detectLines is how many records are looked at: the first message of a session
-// may stand behind dozens of snapshots and progress records.
+// detectLines is how many records detect reads: dozens of snapshots and progress
+// records may precede the first message of a session.
 const detectLines = 400
 
-// detect looks for a message in the shape of Claude Code's: an envelope of type
-// user or assistant with message.content. (Qwen Code has the same envelope with
+// detect looks for a message in Claude Code's shape: an envelope of type user or
+// assistant with message.content. (Qwen Code has the same envelope with
 // message.parts; Codex, Copilot and Gemini have other types.)
 func detect(f io.Reader) bool {
 	n := 0
@@ -129,16 +128,16 @@ func detect(f io.Reader) bool {
 	return false
 }
 
-// subagents lists the files that lie in <transcript without .jsonl>/subagents/
-// (FACTS.md, "Sub-agents"). What starts with another name is none of ours.
+// subagents lists the files in <transcript without .jsonl>/subagents/ (FACTS.md,
+// "Sub-agents"), ignoring those with another prefix.
 func subagents(path string) ([]inject.Subagent, error) {
 	dir := filepath.Join(strings.TrimSuffix(path, filepath.Ext(path)), "subagents")
-	_, err := os.Lstat(dir) // most sessions have none: a look costs less than an open
+	_, err := os.Lstat(dir) // most sessions have none: Lstat is cheaper than an open
 	var entries []fs.DirEntry
 	if err == nil {
 		entries, err = os.ReadDir(dir)
 	}
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // a transcript without an ending is no folder
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // a transcript without an extension is not a folder
 		return nil, nil
 	}
 	if err != nil {
@@ -157,8 +156,8 @@ func subagents(path string) ([]inject.Subagent, error) {
 	return list, nil
 }
 
-// startedBy reads the call that started a sub-agent from the note beside its
-// transcript (agent-<id>.meta.json, 2.1.329); empty where there is none.
+// startedBy reads the call that started a sub-agent from the file beside its
+// transcript (agent-<id>.meta.json, 2.1.329). It returns empty without one.
 func startedBy(file string) string {
 	b, err := inject.ReadRegular(strings.TrimSuffix(file, ".jsonl")+".meta.json", 1<<20)
 	if err != nil {

@@ -9,21 +9,21 @@ import (
 	"cortext/inject"
 )
 
-// A hook runs after each turn and must cost the same for a transcript of 70 MB as
-// for one of 70 KB: it reads from where the last reading ended. What stands there
-// is never half a message: the cursor is put before the last one, whose lines may
-// still come, and before calls of the last turn that have no result.
+// A hook runs after each turn and must cost the same for a transcript of 70 MB as for
+// one of 70 KB, so it continues where the last reading ended. That is never within a
+// message: the cursor stays before the last message, which may still get lines, and
+// before calls of the last turn without a result.
 
-// maxAnchors is how many lines before the cursor are remembered: the parent of a
-// new line is nearly always one of the last few. A rewind further back is read
-// from the beginning.
+// maxAnchors is how many lines before the cursor we remember: the parent of a new
+// line is nearly always among them. After a rewind further back, we read from the
+// beginning.
 const maxAnchors = 256
 
-// hashed is how many bytes at both ends of what was read tell that it is the same.
+// hashed is how many bytes we hash at both ends of what was read, to recognize it.
 const hashed = 4096
 
-// maxRoots bounds how many lines without a parent are remembered: the first, and
-// one for each compaction.
+// maxRoots limits how many lines without a parent we remember: the first, and one for
+// each compaction.
 const maxRoots = 100
 
 // A line is one record of the file, or an anchor, which has no offset.
@@ -34,14 +34,14 @@ type line struct {
 	node   *node
 }
 
-// A tail is what is special about reading on from a cursor.
+// A tail is the state of a reading that continues from a cursor.
 type tail struct {
 	on       bool
-	stale    bool            // what is new hangs on what the cursor does not tell
-	messages map[string]bool // that were read before
+	stale    bool            // new lines depend on something that the cursor does not have
+	messages map[string]bool // read before
 }
 
-// seek makes the index ready to read on from the cursor.
+// seek prepares the index to continue from the cursor.
 func (x *index) seek(size int64) error {
 	c := x.o.From
 	if c.Offset > size {
@@ -68,7 +68,7 @@ func (x *index) seek(size int64) error {
 	return nil
 }
 
-// hashes of the first bytes, and of the last before an offset.
+// hashes returns hashes of the first bytes and of the last before offset.
 func (x *index) hashes(offset int64) (head, tail string, err error) {
 	n := min(offset, hashed)
 	buf := make([]byte, n)
@@ -82,13 +82,13 @@ func (x *index) hashes(offset int64) (head, tail string, err error) {
 	return hash(0), hash(offset - n), err
 }
 
-// note keeps where a line is and what it hangs on.
+// note records where a line is and what its parent is.
 func (x *index) note(r record, at ref, n *node) {
 	if r.UUID == "" {
 		return
 	}
 	if x.tail.on && n.known && !slices.ContainsFunc(x.lines, func(l line) bool { return l.offset >= 0 && l.node == n }) {
-		x.tail.stale = true // a line that was read before stands here again
+		x.tail.stale = true // a line that was read before appears again
 	}
 	n.known = true
 	if r.Parent == "" && len(x.t.Roots) < maxRoots {
@@ -97,7 +97,7 @@ func (x *index) note(r record, at ref, n *node) {
 	x.lines = append(x.lines, line{offset: at.offset, uuid: r.UUID, parent: n.parent, node: n})
 }
 
-// isStale reports whether a reading from a cursor met something that hangs on
+// isStale reports whether a reading from a cursor found something that depends on
 // what was read before.
 func (x *index) isStale() bool {
 	if !x.tail.on {
@@ -111,7 +111,7 @@ func (x *index) isStale() bool {
 	return x.tail.stale || slices.ContainsFunc(x.lines, func(l line) bool { return l.parent != nil && !l.parent.known })
 }
 
-// next is the cursor that a later reading can go on from.
+// next returns the cursor from which a later reading can continue.
 func (x *index) next(size int64) (c inject.Cursor, err error) {
 	c.Size = size
 	if len(x.main.units) == 0 {
@@ -141,8 +141,8 @@ func (x *index) next(size int64) (c inject.Cursor, err error) {
 	return c, nil
 }
 
-// nearest is the message that a line belongs to, or that of the nearest line
-// above it.
+// nearest returns the message of a line, or of the nearest line above it that has
+// one.
 func (n *node) nearest() *unit {
 	if n.unit != nil {
 		return n.unit
@@ -155,7 +155,7 @@ func (n *node) nearest() *unit {
 	return nil
 }
 
-// settledBefore is the offset before which nothing will change any more.
+// settledBefore returns the offset before which nothing will change.
 func (x *index) settledBefore() int64 {
 	units := x.main.units
 	ends := make(map[*unit]int64, len(units))

@@ -13,13 +13,12 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// The first pass over a transcript keeps, of each line, only where it is and how
-// it hangs together with others; the second pass (build.go) reads the lines of
-// one message after the other. So a transcript of any size is captured in
-// memory that grows with its number of lines only, and a message whose blocks
-// are spread over many lines comes out whole.
+// The first pass over a transcript records only where each line is and how it is
+// linked to others. The second pass (build.go) reads the lines of one message after
+// another. So the memory to capture a transcript grows only with its number of lines,
+// and a message comes out whole even if its blocks are spread over many lines.
 
-// ref is where a record is in the file.
+// ref is the position of a record in the file.
 type ref struct {
 	offset int64
 	size   int
@@ -34,7 +33,7 @@ const (
 	compactUnit // the summary of a compaction
 )
 
-// A unit is one message with the lines that make it up.
+// A unit is one message and its lines.
 type unit struct {
 	kind  unitKind
 	id    string
@@ -43,17 +42,17 @@ type unit struct {
 	stamp string // of its first line
 	lines []ref
 	files []ref // attachment records that belong to it
-	loose []ref // results that name no call, in their order
+	loose []ref // results that name no call, in order
 }
 
-// A group is one conversation: the main one, or that of a sub-agent.
+// A group is one conversation: the main one, or a sub-agent's.
 type group struct {
 	key   string
 	units []*unit
 	byID  map[string]*unit
 	lines map[lineKey]bool
 	model string   // the last one that answered
-	tools []string // names, in the order of their first use
+	tools []string // names, in order of first use
 }
 
 type index struct {
@@ -61,13 +60,13 @@ type index struct {
 	o       inject.Options
 	tail    tail
 	nodes   map[string]*node
-	lines   []line // in the order of the file
+	lines   []line // in file order
 	main    *group
 	subs    map[string]*group
 	order   []*group
-	results map[string]ref    // call id -> the line that holds its result
-	orphans []string          // call ids of results in the order of the file
-	calls   map[string]*unit  // call id -> the message that makes it
+	results map[string]ref    // call id -> the line with its result
+	orphans []string          // call ids of results, in file order
+	calls   map[string]*unit  // call id -> the message with the call
 	prompts map[string]string // prompt of a sub-agent -> call id
 	agents  map[string]string // sub-agent -> call id
 	unknown map[string]int
@@ -81,7 +80,7 @@ func newGroup(key string) *group {
 	return &group{key: key, byID: map[string]*unit{}, lines: map[lineKey]bool{}}
 }
 
-// read reads a transcript once to learn its shape; name is the file's.
+// read makes the first pass over a transcript; name is the file's.
 func read(f io.ReaderAt, size int64, name string, o inject.Options) (*inject.Transcript, error) {
 	x := &index{
 		file: f, o: o, nodes: map[string]*node{}, main: newGroup(""), subs: map[string]*group{},
@@ -130,7 +129,7 @@ func read(f io.ReaderAt, size int64, name string, o inject.Options) (*inject.Tra
 	return x.t, err
 }
 
-// add files one record where it belongs.
+// add puts one record where it belongs.
 func (x *index) add(r record, at ref) {
 	x.describe(r)
 	if r.Type == "progress" {
@@ -166,8 +165,8 @@ func kindName(s string) string {
 	return s
 }
 
-// idOf is the id of a record that has no message id: its uuid, else its place,
-// which is the same wherever the transcript is read.
+// idOf returns the id for a record without a message id: its uuid, else its position,
+// which is the same whenever the transcript is read.
 func idOf(r record, at ref) string {
 	if r.UUID != "" {
 		return r.UUID
@@ -175,11 +174,11 @@ func idOf(r record, at ref) string {
 	return fmt.Sprintf("line-at-%d", at.offset)
 }
 
-// put adds a line to a message of a group, making the message if this is its first line:
-// like the unit first.
+// put adds a line to a message of a group. If it is the message's first line, it
+// creates the message from first.
 func (x *index) put(g *group, n *node, first unit, at ref) {
 	if x.tail.messages[first.id] {
-		x.tail.stale = true // a part of it was read before
+		x.tail.stale = true // part of it was read before
 	}
 	u := g.byID[first.id]
 	if u == nil {
@@ -224,7 +223,7 @@ func (x *index) addUser(r record, at ref, n *node, g *group) {
 		return
 	case r.Compact:
 		if len(g.units) > 0 || x.tail.on || x.o.Continues {
-			return // what it sums up is in this file, or in that of the session before
+			return // this file, or the one of the previous session, has what it summarizes
 		}
 		x.put(g, n, unit{kind: compactUnit, id: idOf(r, at), stamp: r.Timestamp}, at)
 	case isEvent(first) || r.Origin == "task-notification" || r.PromptSource == "system":
@@ -237,7 +236,7 @@ func (x *index) addUser(r record, at ref, n *node, g *group) {
 	}
 }
 
-// addResult notes the outcome of a call.
+// addResult records the outcome of a call.
 func (x *index) addResult(r record, b block, at ref, n *node) {
 	if b.ToolUseID != "" {
 		if _, ok := x.results[b.ToolUseID]; !ok {
@@ -269,7 +268,7 @@ func (x *index) addAssistant(r record, at ref, n *node, g *group) {
 		return
 	}
 	if n.parent != nil && n.parent.ours && rawjson.String(rawjson.Get(r.Message, "model")) == "<synthetic>" {
-		return // the program's answer to what cortext put there
+		return // the program's reply to a payload of ours
 	}
 	id := rawjson.String(rawjson.Get(r.Message, "id"))
 	if id == "" {
@@ -302,8 +301,8 @@ func (x *index) addAssistant(r record, at ref, n *node, g *group) {
 	}
 }
 
-// addAttachment takes what users typed while the agent was at work, and
-// references to the files that they named; the rest is noise.
+// addAttachment adds what users typed while the agent was working, and references to
+// files that they named. The rest is noise.
 func (x *index) addAttachment(r record, at ref, n *node, g *group) {
 	switch typ := rawjson.String(rawjson.Get(r.Attachment, "type")); typ {
 	case "queued_command":
@@ -329,13 +328,13 @@ func (x *index) addAttachment(r record, at ref, n *node, g *group) {
 	}
 }
 
-// addProgress takes the messages of a sub-agent from the parent's progress
-// records: where the sub-agent has no file of its own they are all there is.
+// addProgress adds the messages of a sub-agent from the parent's progress records. If
+// the sub-agent has no file of its own, this is the only copy.
 func (x *index) addProgress(r record, at ref) {
 	if rawjson.String(rawjson.Get(r.Data, "type")) != "agent_progress" {
 		return
 	}
-	x.tail.stale = true // the sub-agent's first messages stand before the cursor
+	x.tail.stale = true // the sub-agent's first messages come before the cursor
 	id := rawjson.String(rawjson.Get(r.Data, "agentId"))
 	message := rawjson.Get(r.Data, "message")
 	if id == "" || len(message) == 0 || message[0] != '{' {
@@ -354,12 +353,12 @@ func (x *index) addProgress(r record, at ref) {
 	}
 }
 
-// finish settles what only the whole file tells.
+// finish resolves what only the whole file can show.
 func (x *index) finish(base string) {
 	t := x.t
 	t.NativeID = x.nativeID(base)
 	if len(x.main.units) == 0 && len(x.order) > 0 {
-		// A sub-agent's own file: what it holds is the conversation.
+		// A sub-agent's own file: its content is the conversation.
 		x.main = x.order[0]
 		x.order = x.order[1:]
 		t.Parent, t.NativeID = t.NativeID, x.main.key
@@ -382,8 +381,8 @@ func (x *index) finish(base string) {
 	t.Each = x.each
 }
 
-// read fetches a record again. One that stands in a progress record is the
-// sub-agent's message inside it.
+// read reads a record again. For one inside a progress record, it returns the
+// sub-agent's message.
 func (x *index) read(at ref) (record, error) {
 	raw := make([]byte, at.size)
 	if _, err := x.file.ReadAt(raw, at.offset); err != nil && !errors.Is(err, io.EOF) {

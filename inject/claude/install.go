@@ -7,19 +7,18 @@ import (
 	"cortext/inject/setup"
 )
 
-// hooks are the events that cortext listens to. Without a timeout of its own, in
-// seconds, a SessionEnd hook is cut off after about one (FACTS.md, "Hooks").
+// hooks are the events that cortext listens to. Claude Code kills a SessionEnd hook
+// after about a second unless it has its own timeout, in seconds (FACTS.md, "Hooks").
 var hooks = setup.Hooks{
 	Agent: Name, Events: []string{"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}, Timeout: 30,
 	Earlier: []string{"cortext hook claude EVENT 2>/dev/null || true"},
 }
 
-// form is that of Claude Code's commands: markdown with frontmatter, as the
-// sources are.
+// form describes Claude Code's commands: Markdown with frontmatter, like the sources.
 var form = setup.Form{Agent: Name, Spell: setup.Markdown, Path: func(name string) string { return ".claude/commands/workspace." + name + ".md" }}
 
-// install returns the files of the slash commands and the hooks, which stand in the
-// settings that a project commits.
+// install returns the files of the slash commands, and the hooks in the settings that
+// a project commits.
 func install(o inject.InstallOptions, read func(string) (string, bool, error)) ([]inject.Change, error) {
 	changes, err := setup.Changes(setup.Commands(form, o.Types), read)
 	if err != nil {

@@ -25,7 +25,7 @@ type record struct {
 	ToolUseResult, Content      []byte
 }
 
-// parseRecord reads a line that is known to be JSON; what is no object has no type.
+// parseRecord reads a line that is valid JSON. Anything but an object has no type.
 func parseRecord(raw []byte) (r record) {
 	for name, value := range rawjson.Fields(raw) {
 		switch string(name) {
@@ -94,13 +94,13 @@ type block struct {
 	ID, Name, ToolUseID string
 	Input, Content      []byte
 	Source              []byte
-	text, thinking      []byte // as they stand in the file
+	text, thinking      []byte // raw, as in the file
 	IsError             bool
 	Title               string
 	raw                 []byte
 }
 
-// blocks returns the content of a message: a string is one text block.
+// blocks returns the content of a message. A string is one text block.
 func blocks(content []byte) []block {
 	if len(content) == 0 {
 		return nil
@@ -149,13 +149,13 @@ func blocks(content []byte) []block {
 	return list
 }
 
-// Text is what a block of text says; Thinking what one of reasoning does.
+// Text returns the text of a text block; Thinking that of a reasoning block.
 func (b block) Text() string     { return rawjson.String(b.text) }
 func (b block) Thinking() string { return rawjson.String(b.thinking) }
 
 func isTrue(raw []byte) bool { return string(raw) == "true" }
 
-// tagged returns what stands between <tag> and </tag> in s.
+// tagged returns the text between <tag> and </tag> in s.
 func tagged(s, tag string) (string, bool) {
 	_, rest, ok := strings.Cut(s, "<"+tag+">")
 	if !ok {
@@ -168,8 +168,8 @@ func tagged(s, tag string) (string, bool) {
 	return rest[:i], true
 }
 
-// typed returns what the user typed where the transcript holds Claude Code's
-// own spelling of it: a slash command, a shell line (`!`), a memory (`#`).
+// typed returns what the user typed if Claude Code stored it in a form of its own: a
+// slash command, a shell line (`!`), a memory (`#`).
 func typed(s string) (string, bool) {
 	switch {
 	case strings.HasPrefix(s, "<command-name>"), strings.HasPrefix(s, "<command-message>"):
@@ -194,13 +194,13 @@ func typed(s string) (string, bool) {
 	return "", false
 }
 
-// isEvent reports whether a user line is something that nobody typed: output of
-// a local command, a notification, an interruption.
+// isEvent reports whether a user line is one that nobody typed: output of a local
+// command, a notification, an interruption.
 func isEvent(s string) bool {
 	return isOutput(s) || beginsWith(s, "<task-notification>", "[Request interrupted by user")
 }
 
-// isOutput reports whether a user line is what a local command wrote to the terminal.
+// isOutput reports whether a user line is the terminal output of a local command.
 func isOutput(s string) bool {
 	return beginsWith(s, "<bash-stdout>", "<bash-stderr>", "<local-command-stdout>", "<local-command-stderr>")
 }
@@ -209,14 +209,15 @@ func beginsWith(s string, tags ...string) bool {
 	return slices.ContainsFunc(tags, func(tag string) bool { return strings.HasPrefix(s, tag) })
 }
 
-// isEmptyOutput reports whether s is the output of a local command that had none.
+// isEmptyOutput reports whether s is the empty output of a local command.
 func isEmptyOutput(s string) bool {
 	s = strings.TrimSpace(s)
 	return s == "" || s == "<local-command-stdout></local-command-stdout>" ||
 		s == "<bash-stdout></bash-stdout><bash-stderr></bash-stderr>"
 }
 
-// noise are the record types that add nothing to a history (FACTS.md, "Noise").
+// isNoise reports whether a record type adds nothing to a history (FACTS.md,
+// "Noise").
 func isNoise(typ string) bool {
 	switch typ {
 	case "queue-operation", "atis-latch", "tools-used", "mode", "permission-mode",

@@ -10,9 +10,9 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// What the transcript says about the session as a whole.
+// Properties of the session as a whole.
 
-// describe takes from a record what it says about the session as a whole.
+// describe takes properties of the session from a record.
 func (x *index) describe(r record) {
 	if r.Session != "" {
 		x.session[r.Session]++
@@ -34,9 +34,8 @@ func (x *index) describe(r record) {
 	}
 }
 
-// isOurs reports whether a user's line is nothing but a payload that cortext put
-// there: by its id, which a launch makes of its text and a fork keeps, or by its
-// shape.
+// isOurs reports whether a user line is nothing but a payload of cortext. It goes by
+// the id, which a launch derives from the text and a fork keeps, or by the shape.
 func (x *index) isOurs(r record, text string) bool {
 	if len(r.UUID) == 36 && r.UUID[14] == '8' && r.UUID == inject.PayloadID(text) {
 		return true
@@ -48,8 +47,7 @@ func (x *index) isOurs(r record, text string) bool {
 	return ok && strings.TrimSpace(rest) == ""
 }
 
-// prompt notes what the prompts say about the session: its first command, and
-// which prompts are commands of ours.
+// prompt records the session's first command, and which prompts are commands of ours.
 func (x *index) prompt(r record, s, id string) {
 	line, ok := typed(s)
 	if !ok {
@@ -58,8 +56,8 @@ func (x *index) prompt(r record, s, id string) {
 	x.t.Prompted(line, inject.Command{PromptID: r.Prompt, Message: id, Time: schema.Time(r.Timestamp).Time()})
 }
 
-// nativeID is the session's id: the one that the file is named by, else the one
-// that most lines carry.
+// nativeID returns the session's id: the one in the file's name, else the one that
+// most lines have.
 func (x *index) nativeID(base string) string {
 	if x.session[base] > 0 || len(x.session) == 0 {
 		return base
@@ -73,7 +71,7 @@ func (x *index) nativeID(base string) string {
 	return best
 }
 
-// said is the text of the last message from the model.
+// said returns the text of the model's last message.
 func (x *index) said() (string, error) {
 	for _, u := range slices.Backward(x.main.units) {
 		if u.kind != assistantUnit {
@@ -105,7 +103,7 @@ func sortedKeys(m map[string]int) []string {
 	return keys
 }
 
-// promptOf is the text that a sub-agent was started with.
+// promptOf returns the text that started a sub-agent.
 func (x *index) promptOf(g *group) string {
 	if len(g.units) == 0 || len(g.units[0].lines) == 0 {
 		return ""

@@ -1,9 +1,10 @@
-// Package setup is what cortext puts into a project for an agent, as pure
-// functions on file contents: slash commands, generated from one source, and hooks.
+// Package setup generates what cortext puts into a project for an agent: slash
+// commands, from one source, and hooks. Its functions are pure and work on file
+// contents.
 //
-// What a user wrote is never replaced. A command file of ours carries a marker
-// with the hash of the rest, so that an edited one is known and kept; hooks are
-// spliced into a JSON file of settings, whose other bytes stay as they are.
+// It never replaces what a user wrote. Our command files carry a marker with the hash
+// of the rest, so that we recognize and keep edited ones. Hooks are spliced into a
+// JSON settings file, whose other bytes stay as they are.
 package setup
 
 import (
@@ -19,18 +20,18 @@ import (
 	"cortext/schema/prompt"
 )
 
-// A Form is how an agent spells its slash commands.
+// A Form describes an agent's slash commands.
 type Form struct {
-	Agent string                   // as cortext init calls it
-	Path  func(name string) string // of the command's file, relative to the project
+	Agent string                   // its name in cortext init
+	Path  func(name string) string // returns the command's file, relative to the project
 
-	// Spell returns the file without its marker, in two parts: the marker, a line
+	// Spell returns the file without its marker, in two parts. The marker, a line
 	// that begins with "#", goes between them. front is the source's frontmatter
 	// without its dashes.
 	Spell func(name, front, body string) (before, rest string)
 }
 
-// File is a file of a project; Path is relative to the project and has slashes.
+// File is a file of a project. Path is relative to the project and has slashes.
 type File struct{ Path, Text string }
 
 // The texts of the commands that cortext itself carries out: what it answers
@@ -40,16 +41,16 @@ type File struct{ Path, Text string }
 //go:embed commands
 var commands embed.FS
 
-// plainName matches the names that are safe in a path and in the marker.
+// plainName matches names that are safe in a path and in the marker.
 var plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9-]+$`) })
 
-// Commands returns the files of the slash commands: one for each type, in the
-// order given, then the managing commands. A type whose name is not made of
-// a-z, 0-9 and "-", or is that of a managing command, gets no file.
+// Commands returns the files of the slash commands: one for each type, in the given
+// order, then the managing commands. A type gets no file if its name has characters
+// other than a-z, 0-9 and "-", or is that of a managing command.
 func Commands(f Form, types []inject.Type) []File {
 	own := map[string]string{}
 	for _, name := range prompt.Managing() {
-		text, _ := commands.ReadFile("commands/" + name + ".md") // embedded: a test sees one that is missing
+		text, _ := commands.ReadFile("commands/" + name + ".md") // embedded: a test finds a missing one
 		own[name] = strings.ReplaceAll(string(text), "--agent AGENT", "--agent "+f.Agent)
 	}
 	var files []File
@@ -66,8 +67,8 @@ func Commands(f Form, types []inject.Type) []File {
 	return files
 }
 
-// Managing returns the text of a command that cortext itself carries out, without
-// its frontmatter; ok is false for any other.
+// Managing returns the text of a command that cortext itself executes, without its
+// frontmatter; ok is false for any other.
 func Managing(name, agent string) (text string, ok bool) {
 	if !slices.Contains(prompt.Managing(), name) {
 		return "", false
@@ -77,18 +78,17 @@ func Managing(name, agent string) (text string, ok bool) {
 	return body, true
 }
 
-// generated returns the command file that holds source, with the marker.
+// generated returns the command file for source, with the marker.
 func (f Form) generated(name, source, from, advice string) File {
 	front, body := prompt.Split(source)
 	before, rest := f.Spell(name, front, body)
 	return stamped(f.Path(name), before, rest, from, advice)
 }
 
-// Stamped returns a file of ours with the marker between the two parts of its
-// text.
+// Stamped returns a file with our marker between the two parts of its text.
 func Stamped(path, before, rest string) File { return stamped(path, before, rest, "", "") }
 
-// StampedScript is Stamped for a file of JavaScript.
+// StampedScript is Stamped for a JavaScript file.
 func StampedScript(path, text string) File {
 	return File{path, scriptMark + "(sha256:" + hash(text) + ")\n" + text}
 }
@@ -97,25 +97,25 @@ func stamped(path, before, rest, from, advice string) File {
 	return File{path, before + mark + from + "(sha256:" + hash(before+rest) + ")" + advice + "\n" + rest}
 }
 
-// Markdown spells a command as markdown with frontmatter, as it stands in the
-// source; to a reader of YAML the marker is a comment.
+// Markdown formats a command as Markdown with frontmatter, like the source. To a YAML
+// parser the marker is a comment.
 func Markdown(_, front, body string) (before, rest string) {
 	return "---\n", front + "---\n" + body
 }
 
-// mark is what the marker begins with; markHash finds the hash in it.
+// mark is the beginning of the marker; markHash finds the hash in it.
 const mark = "# generated by cortext "
 
 var markHash = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(sha256:([0-9a-f]{64})\)`) })
 
-// marks are what the marker may begin with: JavaScript has other comments.
+// marks are the possible beginnings of the marker: JavaScript has other comments.
 var marks = []string{mark, scriptMark}
 
 const scriptMark = "// generated by cortext "
 
-// marker looks for the marker in the frontmatter of text, or where there is none in
-// the comment that it begins with. It returns the hash that it names and the text
-// without its line.
+// marker looks for the marker in the frontmatter of text or, without one, in the
+// comment at its beginning. It returns the hash in the marker and the text without
+// its line.
 func marker(text string) (sum, rest string, ok bool) {
 	text = normal(text)
 	front, _ := prompt.Split(text)
@@ -136,7 +136,7 @@ func marker(text string) (sum, rest string, ok bool) {
 	return "", "", false
 }
 
-// comment is the lines of comment that a text begins with.
+// comment returns the comment lines at the beginning of a text.
 func comment(text string) string {
 	end := 0
 	for line := range strings.Lines(text) {
@@ -148,28 +148,27 @@ func comment(text string) string {
 	return text[:end]
 }
 
-// Marked reports whether cortext generated the file, whoever edited it since.
+// Marked reports whether cortext generated the file, edited since or not.
 func Marked(text string) bool {
 	_, _, ok := marker(text)
 	return ok
 }
 
-// Owned reports whether cortext generated the file and nobody edited it since.
-// A checkout that turned LF into CRLF does not count as an edit.
+// Owned reports whether cortext generated the file and nobody edited it since. A
+// checkout that turned LF into CRLF is not an edit.
 func Owned(text string) bool {
 	sum, rest, ok := marker(text)
 	return ok && sum == hash(rest)
 }
 
-// Change says what to do so that the file becomes want; have is its text, if it
-// exists.
+// Change says how to turn the file into want. have is its current text, if it exists.
 func Change(have string, exists bool, want File) inject.Change {
 	c := inject.Change{Path: want.Path, Text: want.Text, Action: inject.Keep}
 	switch {
 	case !exists:
 		c.Action = inject.Create
 	case normal(have) == normal(want.Text):
-		c.Action = inject.Same // but perhaps for CRLF
+		c.Action = inject.Same // except perhaps for CRLF
 	case !Marked(have):
 		c.Notes = []string{"it is not cortext's"}
 	case Owned(have):
@@ -180,7 +179,7 @@ func Change(have string, exists bool, want File) inject.Change {
 	return c
 }
 
-// Changes compares files with those that are there; read returns a file as it is.
+// Changes compares files with the existing ones; read returns a file's current text.
 func Changes(files []File, read func(path string) (text string, ok bool, err error)) (list []inject.Change, err error) {
 	for _, f := range files {
 		have, ok, err := read(f.Path)
@@ -197,5 +196,5 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// normal makes lines end in LF.
+// normal converts line ends to LF.
 func normal(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }

@@ -19,14 +19,14 @@ const (
 	bom       = "\ufeff"
 )
 
-// document is a JSON text that is edited by splicing. Values are parts of text.
+// document is a JSON text that is edited by splicing. Values are slices of text.
 //
-// What is put in is written as a template with "\n" and "\t", and takes on the
-// file's line ends and indentation as it is put in.
+// Insertions are templates with "\n" and "\t" that adopt the file's line ends and
+// indentation.
 type document struct {
 	bom   string
-	file  []byte // as it is
-	text  []byte // the same with blanks for comments, where those are allowed
+	file  []byte // the original
+	text  []byte // the same, with blanks for comments where those are allowed
 	root  []byte
 	eol   string
 	unit  string // one step of indentation
@@ -38,16 +38,16 @@ type edit struct {
 	with     string
 }
 
-// element is an element of an array or, with its name, of an object. It begins
-// at start, an object's with the name.
+// element is an element of an array, or a named member of an object, which begins at
+// its name.
 type element struct {
 	name  string
 	value []byte
 	start int
 }
 
-// newDocument takes a file without any text as an empty object. Comments are
-// allowed in the JSON of some agents.
+// newDocument treats an empty file as an empty object. Some agents allow comments in
+// their JSON.
 func newDocument(file []byte, comments bool) *document {
 	d := &document{eol: "\n"}
 	if i := bytes.IndexByte(file, '\n'); i > 0 && file[i-1] == '\r' {
@@ -77,12 +77,12 @@ func (d *document) parse() error {
 	return nil
 }
 
-// step is one step of indentation: the least by which a line is indented deeper
+// step returns one step of indentation: the smallest by which a line is indented more
 // than the first.
 func (d *document) step() string {
 	outer := d.indentation(d.offset(d.root))
 	step := ""
-	for line := range bytes.Lines(d.root[:len(d.root)-1]) { // its closing bracket tells nothing
+	for line := range bytes.Lines(d.root[:len(d.root)-1]) { // ignore its closing bracket
 		text := bytes.TrimLeft(line, " \t")
 		space, deeper := strings.CutPrefix(string(line[:len(line)-len(text)]), outer)
 		if deeper && space != "" && (step == "" || len(space) < len(step)) && len(bytes.Trim(text, jsonSpace)) > 0 {
@@ -92,17 +92,17 @@ func (d *document) step() string {
 	return cmp.Or(step, "  ")
 }
 
-// offset returns where value, a part of text, begins.
+// offset returns where value, a slice of text, begins.
 func (d *document) offset(value []byte) int { return cap(d.text) - cap(value) }
 
-// indentation returns the space that the line of offset at begins with.
+// indentation returns the leading space of the line at offset at.
 func (d *document) indentation(at int) string {
 	line := d.text[bytes.LastIndexByte(d.text[:at], '\n')+1 : at]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// elements returns what an array or an object holds; of another value, nothing.
-// There are no other errors: parse found the whole to be valid.
+// elements returns the elements of an array or object, and none for another value. It
+// has no other errors, since parse found the whole text valid.
 func (d *document) elements(container []byte) []element {
 	var all []element
 	if container[0] == '[' {
@@ -122,8 +122,8 @@ func (d *document) elements(container []byte) []element {
 	return all
 }
 
-// member returns the value of that name in object, nil if there is none or if it
-// is no object. A name that stands twice could mean either value: an error.
+// member returns the named value in object, nil if there is none or object is not an
+// object. A name that occurs twice is an error: it could mean either value.
 func (d *document) member(object []byte, name string) (value []byte, err error) {
 	for _, e := range d.elements(object) {
 		if e.name != name {
@@ -137,8 +137,8 @@ func (d *document) member(object []byte, name string) (value []byte, err error) 
 	return value, nil
 }
 
-// add puts items at the end of container, in the way in which it and what it
-// holds are laid out. An empty one loses the space inside.
+// add appends items to container in its existing layout. An empty container loses the
+// space inside.
 func (d *document) add(container []byte, items ...string) {
 	all := d.elements(container)
 	start := d.offset(container)
@@ -168,8 +168,8 @@ func (d *document) add(container []byte, items ...string) {
 	d.edits = append(d.edits, edit{at, at, d.render(text, d.indentation(last.start), lines)})
 }
 
-// behind returns where the comments between from and to end, where there is
-// nothing else; from, if there are none.
+// behind returns the end of the comments between from and to if there is nothing
+// else, or from if there are none.
 func (d *document) behind(from, to int) int {
 	return from + len(bytes.TrimRight(d.file[from:to], jsonSpace))
 }
@@ -179,7 +179,7 @@ func (d *document) replace(value []byte, with string) {
 	d.edits = append(d.edits, edit{start, start + len(value), with})
 }
 
-// indent moves the lines of a template after its first by one step.
+// indent indents all lines of a template but the first by one step.
 func indent(template string) string { return strings.ReplaceAll(template, "\n", "\n\t") }
 
 var (
@@ -187,8 +187,8 @@ var (
 	lineBreak  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\n\t*`) })
 )
 
-// render turns a template into text of the file: on lines of their own, of which
-// the outermost have the indentation base, or all on one line.
+// render turns a template into text for the file: either on lines of their own, the
+// outermost with indentation base, or all on one line.
 func (d *document) render(template, base string, lines bool) string {
 	if lines {
 		return strings.NewReplacer("\n", d.eol+base, "\t", d.unit).Replace(template)
@@ -196,7 +196,7 @@ func (d *document) render(template, base string, lines bool) string {
 	return lineBreak().ReplaceAllString(afterComma().ReplaceAllString(template, ", "), "")
 }
 
-// apply returns the file with all edits made; no two of them overlap.
+// apply returns the file with all edits made. Edits must not overlap.
 func (d *document) apply() []byte {
 	slices.SortFunc(d.edits, func(a, b edit) int { return a.from - b.from })
 	out := []byte(d.bom)
@@ -208,7 +208,7 @@ func (d *document) apply() []byte {
 	return append(out, d.file[at:]...)
 }
 
-// place returns line and column of an offset.
+// place returns the line and column of an offset.
 func (d *document) place(at int) (line, column int) {
 	line = bytes.Count(d.text[:at], []byte("\n")) + 1
 	start := bytes.LastIndexByte(d.text[:at], '\n') + 1
@@ -220,13 +220,13 @@ func (d *document) invalidAt(at int, why string) error {
 	return &InvalidError{line, column, why}
 }
 
-// shape is the error for a value that is JSON, but not what Claude Code reads.
+// shape returns the error for a value that is JSON, but not what Claude Code reads.
 func (d *document) shape(value []byte, why string) error {
 	line, _ := d.place(d.offset(value))
 	return fmt.Errorf("line %d: %s", line, why)
 }
 
-// withoutComments puts blanks in the place of comments.
+// withoutComments replaces comments with blanks.
 func withoutComments(text []byte) []byte {
 	out := bytes.Clone(text)
 	for i := 0; i < len(out); {

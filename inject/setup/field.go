@@ -2,7 +2,7 @@ package setup
 
 import "strings"
 
-// Field returns the text of that name in a YAML frontmatter, on one line.
+// Field returns the named text in a YAML frontmatter, on one line.
 func Field(front, name string) string {
 	var text []string
 	within := false
@@ -19,13 +19,13 @@ func Field(front, name string) string {
 		}
 	}
 	value := strings.Join(strings.Fields(strings.Join(text, " ")), " ")
-	if bare, _, ok := strings.Cut(value, " #"); ok && name != "description" { // people write that of # unquoted
+	if bare, _, ok := strings.Cut(value, " #"); ok && name != "description" { // people write descriptions with an unquoted #
 		value = bare
 	}
 	return unquote(value)
 }
 
-// unquote takes the quotes of a YAML scalar off.
+// unquote removes the quotes of a YAML scalar.
 func unquote(s string) string {
 	if len(s) < 2 || s[0] != s[len(s)-1] {
 		return s

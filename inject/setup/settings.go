@@ -11,31 +11,31 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// Hooks are what an agent is to call, in the form that Claude Code and Gemini CLI
-// share: {"hooks": {EVENT: [{"hooks": [{"type": "command", "command": …}]}]}}.
+// Hooks are the hooks for an agent's settings, in the form that Claude Code and
+// Gemini CLI share: {"hooks": {EVENT: [{"hooks": [{"type": "command", "command":
+// …}]}]}}.
 type Hooks struct {
-	Agent   string   // as cortext hook calls it
-	Events  []string // in the order in which they are added
+	Agent   string   // its name in cortext hook
+	Events  []string // in the order to add them
 	Timeout int      // in the agent's unit
-	Earlier []string // the wordings that former versions wrote, with EVENT for the event's name
+	Earlier []string // the wordings that earlier versions wrote, with EVENT for the event's name
 
-	Before   string // what stands before the rest of the shell line
-	Name     string // what the agent shows for the hook, if it has such a member
-	Comments bool   // the file may hold comments, which stay
+	Before   string // precedes the rest of the shell line
+	Name     string // the hook's name shown by the agent, if it has such a member
+	Comments bool   // the file may have comments, which stay
 }
 
-// wording is the shell line of a hook. It finds cortext on the PATH, or else by the
-// links that cortext makes in the user's state folder. Where cortext is missing, or
-// fails, it is silent and succeeds: a hook that fails is shown to the user, and one
-// that ends with status 2 stops the agent. cortext-hook always succeeds, so that the
-// second only runs where there is no such program. Standard input and output are
-// cortext's.
+// wording returns the shell line of a hook. It finds cortext on the PATH, or through
+// the links that cortext makes in the user's state folder. If cortext is missing or
+// fails, the line is silent and succeeds: agents show a failed hook to the user, and
+// exit status 2 stops the agent. cortext-hook always succeeds, so the second command
+// runs only if there is no such program. cortext gets the standard input and output.
 func (h Hooks) wording() string {
 	call := h.Agent + " EVENT 2>/dev/null || "
 	return h.Before + `PATH="$PATH:${XDG_STATE_HOME:-$HOME/.local/state}/cortext/bin"; cortext-hook ` + call + "cortext hook " + call + "true"
 }
 
-// entry is a group of the event with our hook.
+// entry is the group for an event with our hook.
 const entry = `{
 	"hooks": [
 		{
@@ -46,7 +46,7 @@ const entry = `{
 	]
 }`
 
-// command is a wording for one event, as a JSON string.
+// command returns the wording for an event, as a JSON string.
 func command(wording, event string) string {
 	return string(rawjson.AppendQuote(nil, strings.ReplaceAll(wording, "EVENT", event)))
 }
@@ -59,17 +59,16 @@ func (h Hooks) group(event string) string {
 	return fmt.Sprintf(entry, name, command(h.wording(), event), h.Timeout)
 }
 
-// runs reports whether a shell line is cortext's hook for the event, in whatever
-// way it is called.
+// runs reports whether a shell line is cortext's hook for the event, however it calls
+// cortext.
 func (h Hooks) runs(line, event string) bool {
 	return regexp.MustCompile(`cortext(-hook)?(\.exe)?["']?( hook)? ` + h.Agent + ` ` + event + `\b`).MatchString(line)
 }
 
-// Settings returns a file of settings with cortext's hooks in it, and a line for
-// each change; have is what the file holds, if it exists. What stands there
-// stays byte for byte, and so does a hook of cortext's that the user changed.
-// Nothing to change gives have itself. A file that is not JSON is an
-// [*InvalidError].
+// Settings returns a settings file with cortext's hooks in it, and a line for each
+// change. have is the file's content, if it exists. Existing content stays byte for
+// byte, including a hook of cortext's that the user changed. If there is nothing to
+// change, it returns have itself. A file that is not JSON is an [*InvalidError].
 func (h Hooks) Settings(have []byte, exists bool) (want []byte, changes []string, err error) {
 	if !exists {
 		have = nil
@@ -133,7 +132,7 @@ func (d *document) addHooks(h Hooks) (changes []string, err error) {
 	return changes, nil
 }
 
-// Change is Settings as a change of the file at path.
+// Change returns Settings as a change of the file at path.
 func (h Hooks) Change(path string, read func(path string) (text string, ok bool, err error)) (inject.Change, error) {
 	have, ok, err := read(path)
 	if err != nil {
@@ -153,8 +152,8 @@ func (h Hooks) Change(path string, read func(path string) (text string, ok bool,
 	return c, nil
 }
 
-// renew looks for our hooks among the groups of an event, and puts the present
-// wording in the place of earlier ones. Entries of an unknown shape are not ours.
+// renew looks for our hooks among the groups of an event, and replaces earlier
+// wordings with the current one. Entries of an unknown shape are not ours.
 func (d *document) renew(groups []byte, h Hooks, event string) (found, renewed bool, err error) {
 	for _, g := range d.elements(groups) {
 		entries, err := d.member(g.value, "hooks")
@@ -169,7 +168,7 @@ func (d *document) renew(groups []byte, h Hooks, event string) (found, renewed b
 			if err != nil {
 				return false, false, err
 			}
-			line, _ := rawjson.Unquote(raw) // "" for what is no string
+			line, _ := rawjson.Unquote(raw) // "" if it is not a string
 			if !h.runs(line, event) {
 				continue
 			}
@@ -183,8 +182,8 @@ func (d *document) renew(groups []byte, h Hooks, event string) (found, renewed b
 	return found, renewed, nil
 }
 
-// An InvalidError says where settings.json stops being JSON that can be edited.
-// Line and Column count from 1, columns in characters.
+// An InvalidError says where settings.json stops being editable JSON. Line and Column
+// count from 1; columns are in characters.
 type InvalidError struct {
 	Line, Column int
 	Why          string
@@ -194,7 +193,7 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Why)
 }
 
-// invalid tells a mistake that people make from what the parser met.
+// invalid identifies a common mistake from the parser's error.
 func (d *document) invalid(e *rawjson.SyntaxError) error {
 	at, why := e.Offset, e.Msg
 	rest := d.text[at:]

@@ -11,8 +11,8 @@ import (
 	"cortext/inject"
 )
 
-// Hook reads what Claude Code gives a hook on standard input (FACTS.md, "Hooks", as
-// seen on 2.1.197 and 2.1.329). event is what the settings call the hook for.
+// Hook reads Claude Code's input for a hook from standard input (FACTS.md, "Hooks",
+// as seen on 2.1.197 and 2.1.329). event is the hook's name in the settings.
 func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 	var in struct {
 		SessionID  string `json:"session_id"`
@@ -33,7 +33,7 @@ func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 	e := inject.Event{
 		NativeID:   in.SessionID,
 		Transcript: in.Transcript,
-		Dir:        m.Getenv("CLAUDE_PROJECT_DIR"), // cwd moves with the session
+		Dir:        m.Getenv("CLAUDE_PROJECT_DIR"), // cwd changes during a session
 		Prompt:     in.Prompt,
 		PromptID:   in.PromptID,
 		Process:    m.Getenv("CLAUDE_PID"),
@@ -62,19 +62,20 @@ func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 	return e, nil
 }
 
-// ReplyLimit is what arrives whole: over 10,000 characters the program puts a
-// preview of 2 kB and the name of a file in its place (FACTS.md, "Hooks"). It counts
-// UTF-16 units, of which a text never has more than bytes.
+// ReplyLimit is the size that arrives whole: over 10,000 characters, the program
+// substitutes a preview of 2 kB and a file name (FACTS.md, "Hooks"). It counts UTF-16
+// units, and a text never has more of those than bytes.
 const ReplyLimit = 9_900
 
-// Reply spells additional context. It reaches the model as it is: nothing in it
-// is expanded or run.
+// Reply formats additional context. It reaches the model verbatim: the program
+// expands and runs nothing in it.
 func Reply(event, text string) []byte { return inject.AdditionalContext(event, text) }
 
-// Session is the id of the session that the program gives its tools and hooks.
+// Session returns the id of the session that the program passes to its tools and
+// hooks.
 func Session(m inject.Machine) string { return m.Getenv("CLAUDE_CODE_SESSION_ID") }
 
-// configDir is where the program keeps its settings and transcripts.
+// configDir returns the folder of the program's settings and transcripts.
 func configDir(m inject.Machine) string {
 	if dir := m.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
 		return dir
@@ -82,8 +83,8 @@ func configDir(m inject.Machine) string {
 	return filepath.Join(m.Home, ".claude")
 }
 
-// Locate finds the transcript of a session, whichever project it belongs to; of
-// several, the one that was written last.
+// Locate finds the transcript of a session in any project. Of several, it returns the
+// one written last.
 func Locate(m inject.Machine, nativeID string) (file string, ok bool, err error) {
 	if nativeID == "" || strings.HasPrefix(nativeID, ".") || strings.ContainsAny(nativeID, `/\`) {
 		return "", false, nil
@@ -107,8 +108,8 @@ func Locate(m inject.Machine, nativeID string) (file string, ok bool, err error)
 	return "", false, err
 }
 
-// Transcripts lists the transcripts of all projects. The error names the folders
-// that cannot be read; the list has what is in the others.
+// Transcripts lists the transcripts of all projects. If some folders cannot be read,
+// the error names them and the list has the rest.
 func Transcripts(m inject.Machine) (files []string, err error) {
 	projects, err := inject.ReadFolder(projectsDir(m))
 	for _, p := range projects {
@@ -124,11 +125,11 @@ func Transcripts(m inject.Machine) (files []string, err error) {
 	return files, err
 }
 
-// Stores lists where the transcripts are: a folder for each project, and in it one
-// for the sub-agents of each session.
+// Stores lists the folders with transcripts: one per project, with one per session in
+// it for sub-agents.
 func Stores(m inject.Machine) []inject.Store {
 	return []inject.Store{{Dir: projectsDir(m), Depth: 3}}
 }
 
-// projectsDir is where the program keeps a folder of transcripts for each project.
+// projectsDir returns the folder with one transcript folder per project.
 func projectsDir(m inject.Machine) string { return filepath.Join(configDir(m), "projects") }

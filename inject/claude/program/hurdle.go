@@ -10,7 +10,8 @@ import (
 	"cortext/inject"
 )
 
-// config is what counts here of ~/.claude.json (FACTS.md, "Sign-in and trust").
+// config is the part of ~/.claude.json that matters here (FACTS.md, "Sign-in and
+// trust").
 type config struct {
 	HasCompletedOnboarding bool   `json:"hasCompletedOnboarding"`
 	PrimaryAPIKey          string `json:"primaryApiKey"`
@@ -25,7 +26,7 @@ type config struct {
 	} `json:"projects"`
 }
 
-// readConfig reads the program's own settings; what cannot be read is empty.
+// readConfig reads the program's own settings; anything unreadable is empty.
 func readConfig(m inject.Machine) config {
 	file := filepath.Join(m.Home, ".claude.json")
 	if dir := m.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
@@ -34,13 +35,13 @@ func readConfig(m inject.Machine) config {
 	var c config
 	b, err := os.ReadFile(file)
 	if err == nil {
-		_ = json.Unmarshal(b, &c) // a member of another shape is as good as absent
+		_ = json.Unmarshal(b, &c) // a member of another type counts as absent
 	}
 	return c
 }
 
-// hurdles finds what would stop the program at its start with a question, or at
-// the first message with an error.
+// hurdles finds what would stop the program: a question at its start, or an error at
+// the first message.
 func hurdles(m inject.Machine, r inject.Request) error {
 	c := readConfig(m)
 	hurdle := func(what, way string) error {
@@ -64,8 +65,8 @@ func hurdles(m inject.Machine, r inject.Request) error {
 	return nil
 }
 
-// signedIn reports whether the program has credentials of any kind. Where the
-// system's keychain may hold them, it is taken to have.
+// signedIn reports whether the program has credentials of any kind. If the system's
+// keychain may hold them, it assumes so.
 func signedIn(m inject.Machine, c config, dir string) bool {
 	for _, name := range []string{
 		"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
@@ -110,8 +111,8 @@ func settingsSignIn(file string) bool {
 	return settings.APIKeyHelper != ""
 }
 
-// answered reports whether the user has said yes or no to a key, which the
-// program knows by its last 20 characters.
+// answered reports whether the user has approved or rejected a key. The program
+// stores its last 20 characters.
 func (c config) answered(key string) bool {
 	end := key[max(0, len(key)-20):]
 	for _, list := range [][]string{c.CustomAPIKeyResponses.Approved, c.CustomAPIKeyResponses.Rejected} {
@@ -124,7 +125,7 @@ func (c config) answered(key string) bool {
 	return false
 }
 
-// realPath is how the program knows a folder.
+// realPath returns a folder's path as the program records it.
 func realPath(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		return real
@@ -132,9 +133,8 @@ func realPath(dir string) string {
 	return dir
 }
 
-// trusts reports whether the user trusts a folder: it or one above it, but none
-// above the git repository that it is in (2.1.329). The program knows folders by
-// their real paths.
+// trusts reports whether the user trusts a folder: the folder itself or one above it,
+// but not above its git repository (2.1.329). The program uses real paths.
 func (c config) trusts(dir string) bool {
 	dir = realPath(dir)
 	for {
@@ -149,8 +149,8 @@ func (c config) trusts(dir string) bool {
 	}
 }
 
-// absent warns of MCP servers that the conversation used and this machine has no
-// entry for: their tools are called mcp__<server>__<tool>.
+// absent warns of MCP servers that the conversation used and that are not configured
+// on this machine. Their tools are called mcp__<server>__<tool>.
 func absent(m inject.Machine, r inject.Request) []string {
 	servers := map[string]bool{}
 	c := readConfig(m)

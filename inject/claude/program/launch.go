@@ -1,5 +1,5 @@
-// Package program is Claude Code as a program: how it is started on a payload,
-// what stands in the way of that, and what its hooks say and are told.
+// Package program runs Claude Code: how to start it on a payload, what prevents that,
+// and the input and output of its hooks.
 package program
 
 import (
@@ -15,10 +15,10 @@ import (
 	"cortext/inject"
 )
 
-// Launch plans the start of Claude Code on a payload. The payload is the only
-// turn of a native transcript in a temporary file; the program forks from it, so
-// that the file is only read, and nothing is sent to a model or expanded before
-// the user types (FACTS.md, "The road taken").
+// Launch plans the start of Claude Code on a payload. The payload is the only turn of
+// a native transcript in a temporary file, and the program forks from it. So the file
+// is only read, and nothing is sent to a model or expanded before the user types
+// (FACTS.md, "The road taken").
 func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	program, err := Ready(m, r)
 	if err != nil {
@@ -30,7 +30,7 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 		return nil, err
 	}
 	if !version.AtLeast(forkFile) {
-		r.Shown = "" // 2.0.76 hides the one line, and does not show the other
+		r.Shown = "" // 2.0.76 hides the meta line but does not show the notice
 	}
 	switch {
 	case version.AtLeast(forkFile), r.Headless && version.AtLeast(forkFileHeadless):
@@ -52,7 +52,7 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("Claude Code %s cannot be started on a session: it is asked to read a file, which the model may do or not; %s or later can", version, resumeID))
 	}
 	if settings := filepath.Join(r.Root, ".claude", "settings.json"); r.Dir != r.Root && r.Root != "" {
-		if _, err := os.Stat(settings); err == nil { // the program reads only those of the folder that it starts in
+		if _, err := os.Stat(settings); err == nil { // the program reads only the settings in the folder it starts in
 			l.Args = append(l.Args, "--settings", settings)
 		}
 	}
@@ -65,7 +65,7 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	return l, nil
 }
 
-// Ready returns the program if nothing stands in the way of using it in r.Dir.
+// Ready returns the program if nothing prevents using it in r.Dir.
 func Ready(m inject.Machine, r inject.Request) (string, error) {
 	program, err := find(m)
 	if err == nil {
@@ -74,17 +74,17 @@ func Ready(m inject.Machine, r inject.Request) (string, error) {
 	return program, err
 }
 
-// The first versions that each road was seen to work on. --help tells of none of
-// them, so that the version decides.
+// The first versions that each road was seen to work on. --help mentions none of
+// them, so the version decides.
 var (
 	forkFile         = version{2, 1, 139} // --resume FILE --fork-session --session-id ID
 	forkFileHeadless = version{2, 0, 73}  // the same with -p
-	resumeID         = version{2, 0, 0}   // --resume ID goes on in the file of that name
+	resumeID         = version{2, 0, 0}   // --resume ID continues in the file of that name
 )
 
-// slug is the name of a project's folder (FACTS.md, "Where sessions are kept"): the real
-// path with every UTF-16 unit that is no ASCII letter or digit as a hyphen, a long one
-// cut and told apart by a hash.
+// slug returns the name of a project's folder (FACTS.md, "Where sessions are kept"):
+// the real path with a hyphen for every UTF-16 unit that is not an ASCII letter or
+// digit. A long name is cut and gets a hash.
 func slug(dir string) string {
 	dir = realPath(dir)
 	const most = 200
@@ -104,15 +104,15 @@ func slug(dir string) string {
 	return string(name[:most]) + "-" + strconv.FormatInt(max(int64(hash), -int64(hash)), 36)
 }
 
-// ownVariables are what the program gives its tools (FACTS.md, "Variables of the
-// environment"): started from one of them, it would take itself for a part of the
-// session above.
+// ownVariables are the variables that the program sets for its tools (FACTS.md,
+// "Variables of the environment"). With these set, a new program would consider
+// itself part of the session it was started from.
 var ownVariables = []string{
 	"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PID", "CLAUDE_CODE_ENTRYPOINT",
 	"CLAUDE_CODE_EXECPATH", "CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_MESSAGING_TOKEN",
 }
 
-// A line is one of a transcript. These members are what the program needs
+// A line is one line of a transcript, with the members that the program requires
 // (FACTS.md, "Taking a session up again").
 type line struct {
 	Parent    *string  `json:"parentUuid"`
@@ -134,9 +134,9 @@ type message struct {
 	Content string `json:"content"`
 }
 
-// Transcript spells the payload as a session of one user turn. The program sends a turn
-// marked as meta and does not show it, and shows a notice and does not send it (2.1.139,
-// 2.1.329).
+// Transcript renders the payload as a session of one user turn. The program sends a
+// turn marked as meta but does not show it, and shows a notice but does not send it
+// (2.1.139, 2.1.329).
 func Transcript(r inject.Request) string {
 	turn := line{Type: "user", UUID: inject.PayloadID(r.Payload), Timestamp: r.Time, Session: r.NativeID, Cwd: r.Dir, Message: &message{"user", r.Payload}}
 	lines := []line{turn}
@@ -171,5 +171,5 @@ func find(m inject.Machine) (string, error) {
 	return program, nil
 }
 
-// version is that of the program.
+// version is the program's version.
 type version = inject.Version

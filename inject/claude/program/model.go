@@ -11,15 +11,15 @@ import (
 	"cortext/inject"
 )
 
-// A layer is what counts here of one of the program's settings files.
+// A layer is the part of a settings file that matters here.
 type layer struct {
 	Model string            `json:"model"`
 	Env   map[string]string `json:"env"` // variables that the program sets for itself
 }
 
-// Model is the model that the program would use: --model, ANTHROPIC_MODEL, then
-// the settings (https://docs.claude.com/en/docs/claude-code/model-config). Empty is
-// its default, which depends on the user's account.
+// Model returns the model that the program would use: from --model, ANTHROPIC_MODEL,
+// or the settings (https://docs.claude.com/en/docs/claude-code/model-config). Empty
+// means the default, which depends on the user's account.
 func Model(m inject.Machine, r inject.Request) string {
 	layers := layersOf(m, r)
 	env := func(name string) string {
@@ -37,11 +37,11 @@ func Model(m inject.Machine, r inject.Request) string {
 	return resolve(name, env)
 }
 
-// longMark is behind the name of a model that is to have its long context window.
+// longMark is the suffix of a model name that selects the long context window.
 const longMark = "[1m]"
 
-// resolve replaces an alias by the model that the variables let it stand for. In
-// the mode opusplan, plans are made by Opus and the rest is done by Sonnet.
+// resolve replaces an alias with the model that the variables assign to it. The mode
+// opusplan plans with Opus and does the rest with Sonnet.
 func resolve(name string, env func(string) string) string {
 	name = strings.TrimSpace(name)
 	alias, long := strings.CutSuffix(strings.ToLower(name), longMark)
@@ -67,8 +67,8 @@ func resolve(name string, env func(string) string) string {
 	return model
 }
 
-// layersOf reads the settings that count for a launch, the strongest first. What
-// cannot be read is empty.
+// layersOf reads the settings that apply to a launch, highest precedence first.
+// Anything unreadable is empty.
 func layersOf(m inject.Machine, r inject.Request) []layer {
 	managed := "/etc/claude-code"
 	if runtime.GOOS == "darwin" {
@@ -76,7 +76,7 @@ func layersOf(m inject.Machine, r inject.Request) []layer {
 	}
 	given := inject.Flag(r.Args, "--settings")
 	if given == "" && r.Root != "" && r.Dir != r.Root {
-		given = filepath.Join(r.Root, ".claude", "settings.json") // as Launch gives it
+		given = filepath.Join(r.Root, ".claude", "settings.json") // as Launch passes it
 	}
 	if given != "" && !strings.HasPrefix(strings.TrimSpace(given), "{") && !filepath.IsAbs(given) {
 		given = filepath.Join(r.Dir, given)
@@ -87,12 +87,12 @@ func layersOf(m inject.Machine, r inject.Request) []layer {
 		filepath.Join(r.Dir, ".claude", "settings.local.json"), filepath.Join(r.Dir, ".claude", "settings.json"),
 		filepath.Join(configDir(m), "settings.json"),
 	} {
-		text := []byte(source) // --settings takes JSON, too
+		text := []byte(source) // --settings also accepts JSON
 		if !strings.HasPrefix(strings.TrimSpace(source), "{") {
 			text, _ = os.ReadFile(source)
 		}
 		var l layer
-		_ = json.Unmarshal(text, &l) // a member of another shape is as good as absent
+		_ = json.Unmarshal(text, &l) // a member of another type counts as absent
 		layers = append(layers, l)
 	}
 	return layers

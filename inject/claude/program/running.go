@@ -9,8 +9,8 @@ import (
 	"cortext/inject"
 )
 
-// Running lists the sessions that are open: the program keeps a file for each in the
-// folder sessions, named by its process (2.1.329).
+// Running lists the open sessions: the program keeps a file for each in the folder
+// sessions, named after its process (2.1.329).
 func Running(m inject.Machine) (list []inject.Running) {
 	dir := filepath.Join(configDir(m), "sessions")
 	entries, _ := os.ReadDir(dir)
