@@ -15,7 +15,7 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// A batch goes out when it holds this many messages or this many bytes.
+// A batch is emitted when it holds this many messages or bytes.
 const (
 	batchMessages = 256
 	batchBytes    = 1 << 20
@@ -62,8 +62,8 @@ func (x *index) fetch(at ref) (record, error) {
 	return parseRecord(raw)
 }
 
-// merged is the last that the file says of a message; what a later line lacks is
-// that of an earlier one.
+// merged returns the latest version of a message. Members that a later line lacks
+// come from an earlier one.
 func (x *index) merged(u *unit) (record, error) {
 	var m record
 	for _, at := range u.refs {
@@ -84,8 +84,8 @@ func (x *index) merged(u *unit) (record, error) {
 	return m, nil
 }
 
-// build adds the message of u and its calls to the batch and returns about how
-// many bytes they hold.
+// build adds the message of u and its calls to the batch and returns their
+// approximate size in bytes.
 func (x *index) build(u *unit, batch *inject.Batch) (int, error) {
 	r, err := x.merged(u)
 	if err != nil {
@@ -118,8 +118,8 @@ func (x *index) build(u *unit, batch *inject.Batch) (int, error) {
 	return len(m.Content) + len(m.Reasoning) + c.size, nil
 }
 
-// parent is the id of the nearest message above u. Those between that say nothing
-// are passed over once.
+// parent returns the id of the nearest message above u. It relinks the units in between
+// to it, so that no later call walks over them again.
 func (u *unit) parent() string {
 	p := u.above
 	for p != nil && !p.kept() {
@@ -134,7 +134,7 @@ func (u *unit) parent() string {
 	return p.id
 }
 
-// content gathers what a message holds.
+// content collects the content of a message.
 type content struct {
 	x     *index
 	m     *schema.Message
@@ -166,7 +166,7 @@ func (c *content) addBlobs(blobs []inject.Blob) {
 	}
 }
 
-// add takes the texts and attachments of a message.
+// add adds the texts and attachments of a message.
 func (c *content) add(s spoken) {
 	for _, i := range s.items {
 		switch {
@@ -178,7 +178,7 @@ func (c *content) add(s spoken) {
 	}
 }
 
-// close joins the texts and leaves out the blocks where there is only one.
+// close joins the texts, and drops the blocks if there is only one.
 func (c *content) close() {
 	c.m.Content = strings.Join(c.texts, "\n\n")
 	if len(c.m.Blocks) < 2 {
@@ -186,7 +186,7 @@ func (c *content) close() {
 	}
 }
 
-// user takes what was typed.
+// user adds what the user typed.
 func (c *content) user(r record) {
 	s, strip := userSays(r.Content), c.x.o.Strip
 	line, isCommand := commandLine(r, s, strip)
@@ -210,8 +210,8 @@ func (c *content) user(r record) {
 	}
 }
 
-// model takes an answer: its texts and attachments, then the calls, whose place
-// among them the file does not tell.
+// model adds an answer: its texts and attachments, then its calls. The file does not
+// record their place among the texts.
 func (c *content) model(r record) error {
 	s := modelSays(r.Content)
 	c.add(s)
@@ -234,7 +234,7 @@ func (c *content) model(r record) error {
 			id = c.unit.id + "#" + strconv.Itoa(n)
 		case c.x.owners[id] != c.unit:
 			if k.status == "" && k.result == nil {
-				continue // the call of another message, in a copy
+				continue // another message's call, in a copy
 			}
 			id += "@" + c.unit.id
 		}
@@ -287,7 +287,7 @@ func (c *content) addCall(id string, k call, loose *int) error {
 	return nil
 }
 
-// compact leaves out the space between the tokens of a JSON value: documents are
+// compact removes the space between the tokens of a JSON value: documents are
 // indented.
 func compact(raw []byte) []byte {
 	out := make([]byte, 0, len(raw))
@@ -307,7 +307,7 @@ func compact(raw []byte) []byte {
 	return out
 }
 
-// resultOf finds what a call gave: beside it, or in the turn that follows.
+// resultOf finds a call's result: in the call, or in the turn that follows.
 func (x *index) resultOf(k call, u *unit, loose *int) (outcome, error) {
 	if len(k.result) > 0 && string(k.result) != "null" {
 		return outcomeOf(parts(k.result), k.native, -1), nil
@@ -327,8 +327,8 @@ func (x *index) resultOf(k call, u *unit, loose *int) (outcome, error) {
 	return outcomeOf(parts(r.Content), k.native, n), err
 }
 
-// buildOrphans keeps the results whose calls are not in the file, since it was
-// damaged or begins in the middle.
+// buildOrphans keeps results whose calls are not in the file, because it is damaged
+// or starts in the middle.
 func (x *index) buildOrphans(batch *inject.Batch) error {
 	for _, id := range x.orphans {
 		if x.owners[id] != nil {
@@ -347,9 +347,9 @@ func (x *index) buildOrphans(batch *inject.Batch) error {
 	return nil
 }
 
-// attachment makes a reference of a file; its bytes leave the log. The text of one
-// that was named with @ is not kept: it is in the work tree, and the model's view
-// of it may hold secrets.
+// attachment turns a file into a reference, so that its bytes stay out of the log. It
+// does not keep the text of a file named with @: the file is in the work tree, and
+// the model's view of it may contain secrets.
 func attachment(f *file) (schema.Attachment, []inject.Blob) {
 	a := schema.Attachment{MediaType: f.mediaType, Name: f.name}
 	if f.data == nil {

@@ -7,23 +7,23 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// What a message says: the program puts more into a user's turn than was typed.
+// The content of messages. In a user's turn, the program adds to what was typed.
 
-// An item is a text, an attachment or a call, in the order of a message.
+// An item is a text, an attachment or a call, in the order of the message.
 type item struct {
 	text string
 	file *file
 	call []byte // a functionCall
 }
 
-// A file was given to the model with a message.
+// A file is a file that the model received with a message.
 type file struct {
 	name, mediaType string
-	data            []byte // base64, a JSON string; nil where only the text is known
+	data            []byte // base64, a JSON string; nil if only the text is known
 	text            string
 }
 
-// spoken is what one message holds.
+// spoken is the content of one message.
 type spoken struct {
 	items    []item
 	thoughts []string
@@ -41,16 +41,16 @@ func (s *spoken) texts() (list []string) {
 	return list
 }
 
-// The marks around files that were named with @ (0.61.0: REFERENCE_CONTENT_START
-// and _END); each file follows a line of its own.
+// The marks around files named with @ (0.61.0: REFERENCE_CONTENT_START and _END).
+// Each file follows a line of its own.
 const (
 	refStart = "--- Content from referenced files ---"
 	refEnd   = "--- End of content ---"
 	refFile  = "Content from @"
 )
 
-// userSays takes from a user's turn what was typed and what was attached. A turn
-// that holds results of tools holds their images too, which stand in toolCalls.
+// userSays extracts from a user's turn what was typed and attached. A turn with tool
+// results also has their images, which toolCalls has as well.
 func userSays(content []byte) (s spoken) {
 	list := parts(content)
 	for _, p := range list {
@@ -92,7 +92,7 @@ func userSays(content []byte) (s spoken) {
 	return s
 }
 
-// addTyped adds a text of a user's turn without what the program put into it.
+// addTyped adds a text of a user's turn, without the program's additions.
 func (s *spoken) addTyped(t string) {
 	trimmed := strings.TrimSpace(t)
 	switch {
@@ -102,7 +102,7 @@ func (s *spoken) addTyped(t string) {
 		if t = strings.TrimLeft(rest, "\n"); !ok {
 			t = ""
 		}
-	case strings.HasPrefix(trimmed, "<hook_context>"): // it holds no "<" (FACTS.md, "Hooks")
+	case strings.HasPrefix(trimmed, "<hook_context>"): // it contains no "<" (FACTS.md, "Hooks")
 		_, rest, ok := strings.Cut(trimmed, "</hook_context>")
 		if t = strings.TrimLeft(rest, "\n"); !ok {
 			t = ""
@@ -112,7 +112,7 @@ func (s *spoken) addTyped(t string) {
 		strings.HasPrefix(trimmed, "Here is a summary of changes in the user's editor context"):
 		return
 	case strings.HasPrefix(trimmed, "User steering update:\n<user_input>\n"), strings.HasPrefix(trimmed, "User hints:\n<user_input>\n"):
-		_, rest, _ := strings.Cut(trimmed, "<user_input>\n") // typed while the model was at work
+		_, rest, _ := strings.Cut(trimmed, "<user_input>\n") // typed while the model was working
 		t, _, _ = cutLast(rest, "\n</user_input>")
 	}
 	t, files := cutReference(t)
@@ -132,8 +132,8 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// cutReference takes the files named with @ out of a text that holds all parts of
-// a turn in one, as older versions wrote it.
+// cutReference removes the files named with @ from a text that holds all parts of a
+// turn in one, as older versions wrote it.
 func cutReference(s string) (string, []file) {
 	i := strings.Index(s, refStart+"\n")
 	if i < 0 || i > 0 && s[i-1] != '\n' || !strings.HasPrefix(strings.TrimLeft(s[i+len(refStart):], "\n"), refFile) {
@@ -151,7 +151,8 @@ func cutReference(s string) (string, []file) {
 	return strings.TrimSuffix(s[:i], "\n") + rest, files
 }
 
-// baseName is the last element of a path of either kind: no path of one machine.
+// baseName returns the last element of a path of either kind, so that no path of this
+// machine remains.
 func baseName(name string) string {
 	if name == "" {
 		return ""
@@ -159,7 +160,7 @@ func baseName(name string) string {
 	return path.Base(strings.ReplaceAll(name, `\`, "/"))
 }
 
-// given makes an attachment of an inlineData or fileData part.
+// given makes an attachment from an inlineData or fileData part.
 func given(p part, name string) *file {
 	if p.data != nil {
 		if n := rawjson.String(rawjson.Get(p.data, "displayName")); n != "" {
@@ -173,8 +174,8 @@ func given(p part, name string) *file {
 	return &file{name: name, mediaType: rawjson.String(rawjson.Get(p.file, "mimeType"))}
 }
 
-// modelSays takes the texts, thoughts, images and calls of a model's message.
-// Texts that follow each other are pieces of one.
+// modelSays extracts the texts, thoughts, images and calls of a model's message.
+// Consecutive texts are pieces of one.
 func modelSays(content []byte) (s spoken) {
 	for _, p := range parts(content) {
 		switch n := len(s.items); {
@@ -198,11 +199,11 @@ func modelSays(content []byte) (s spoken) {
 	return s
 }
 
-// binaryReceived is what the program lets the model say when it hands it a file
-// that a tool has read (0.61.0).
+// binaryReceived is the model's reply that the program inserts when it passes on a
+// file that a tool read (0.61.0).
 const binaryReceived = "Binary content received. Proceeding with analysis."
 
-// says is what a message of any kind says.
+// says returns the content of a message of any kind.
 func says(kind unitKind, content []byte) spoken {
 	switch kind {
 	case userUnit:
@@ -217,8 +218,8 @@ func says(kind unitKind, content []byte) spoken {
 	return modelSays(content)
 }
 
-// isNoiseEvent reports whether an info, warning or error message tells nothing of
-// the conversation: what the program says of itself at its start.
+// isNoiseEvent reports whether an info, warning or error message is unrelated to the
+// conversation: the program's own notices at startup.
 func isNoiseEvent(s string) bool {
 	for _, p := range []string{
 		"Imported session from ", "Gemini CLI update available", "Update successful!", "Automatic update ",
@@ -232,15 +233,14 @@ func isNoiseEvent(s string) bool {
 	return false
 }
 
-// cancelled are the words with which the program notes that the user cut a turn
-// short.
+// isCancelled reports whether s is the program's note that the user interrupted a
+// turn.
 func isCancelled(s string) bool {
 	return s == "Request cancelled." || s == "User cancelled the request."
 }
 
-// isEvent reports whether a user's turn is one that nobody typed: the program lets
-// the model go on, or tells it something. What is shown for such a turn is that
-// of the turn before it.
+// isEvent reports whether nobody typed a user's turn: the program makes the model
+// continue, or notifies it. Such a turn displays the text of the turn before it.
 func isEvent(texts []string, display []byte) bool {
 	for _, t := range texts {
 		switch {
@@ -254,7 +254,7 @@ func isEvent(texts []string, display []byte) bool {
 	return len(texts) > 0
 }
 
-// shown is the text of displayContent.
+// shown returns the text of displayContent.
 func shown(display []byte) string {
 	var sb strings.Builder
 	for _, p := range parts(display) {
@@ -265,16 +265,16 @@ func shown(display []byte) string {
 	return sb.String()
 }
 
-// The turns that the program makes of a long history: the model's summary of it,
-// and an answer to that.
+// The turns that replace a long history: the model's summary of it, and an answer to
+// that.
 const (
 	summaryTag = "<state_snapshot>"
 	summaryAck = "Got it. Thanks for the additional context!"
 	placeheld  = "[The previous response was interrupted before it completed.]"
 )
 
-// isSummary reports whether a user's turn is the summary of a compression. One
-// that was typed may name the tag, but does not begin with it.
+// isSummary reports whether a user's turn is the summary of a compression. A typed
+// turn may mention the tag, but does not begin with it.
 func isSummary(s string) bool {
 	s = strings.TrimSpace(s)
 	return strings.HasPrefix(s, summaryTag) || strings.HasPrefix(s, "<scratchpad>") && strings.Contains(s, summaryTag)

@@ -8,15 +8,14 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// The program keeps a context, the messages that a model is given, and tells in
-// its file how that changes: a message is added to it, a rewind cuts it, and
-// "$set.messages" puts another one in its place. What was said stays said: a new
-// context adds nothing but what stands nowhere else. Its messages may have new
-// ids, and where the history was taken over without ids (a tool that the user
-// refused, results that were masked, 0.61.0: GeminiChat.setHistory) they stand as
-// lines under new ids before it.
+// The program keeps a context, the messages that it sends to a model, and its file
+// records how that changes: a message extends it, a rewind cuts it, and
+// "$set.messages" replaces it. Messages stay part of the history, so a new context
+// adds only those that are nowhere else. Its messages may have new ids. If the
+// history was taken over without ids (a tool that the user refused, results that were
+// masked, 0.61.0: GeminiChat.setHistory), they precede it as lines with new ids.
 
-// push puts a message at the end of the context.
+// push appends a message to the context.
 func (x *index) push(u *unit) {
 	if n := len(x.stack); n > 0 {
 		u.above = x.stack[n-1]
@@ -25,13 +24,13 @@ func (x *index) push(u *unit) {
 	x.stack = append(x.stack, u)
 }
 
-// rewind cuts the context before the message id (0.61.0: rewindTo). One that is
-// not in it empties it.
+// rewind cuts the context before the message id (0.61.0: rewindTo). An id that is not
+// in it empties the context.
 func (x *index) rewind(id string) {
 	x.run = nil
 	keep := 0
 	if base, ok := strings.CutSuffix(id, "_response"); ok && x.byID[id] == nil && x.byID[base] != nil {
-		id, keep = base, 1 // the results of the tools that the message called
+		id, keep = base, 1 // the tool results of that message
 	}
 	u := x.byID[id]
 	if a, ok := x.aliases[id]; ok {
@@ -53,7 +52,7 @@ type turn struct {
 	s    spoken
 }
 
-// setContext takes a new context, the value of "$set.messages" in the line raw at
+// setContext handles a new context, the value of "$set.messages" in the line raw at
 // offset.
 func (x *index) setContext(list, raw []byte, offset int64) {
 	var turns []turn
@@ -67,7 +66,7 @@ func (x *index) setContext(list, raw []byte, offset int64) {
 			ids = append(ids, r.ID)
 		}
 	}
-	copies := len(ids) > 0 && slices.Equal(ids, x.run) // the lines before were written for it
+	copies := len(ids) > 0 && slices.Equal(ids, x.run) // the preceding lines were written for it
 	before := len(x.units)
 	if copies {
 		before = x.byID[ids[0]].at
@@ -81,7 +80,7 @@ func (x *index) setContext(list, raw []byte, offset int64) {
 			if u.at >= 0 {
 				before = min(before, u.at)
 			}
-		case len(t.s.items) == 0: // the program's own context, results of tools
+		case len(t.s.items) == 0: // the program's own context, tool results
 		case isOwnTurn(turns, i):
 			if isSummary(t.s.texts()[0]) {
 				x.addRoot(t.r.ID)
@@ -96,7 +95,7 @@ func (x *index) setContext(list, raw []byte, offset int64) {
 					u.copied = true
 				}
 			} else if x.tail.on {
-				x.tail.stale = true // it may be a copy of what was before
+				x.tail.stale = true // it may copy an earlier message
 			} else if !copies {
 				fresh = append(fresh, t)
 			}
@@ -111,8 +110,9 @@ func (x *index) setContext(list, raw []byte, offset int64) {
 	x.run, x.burst = nil, nil
 }
 
-// isOwnTurn reports whether a message of a context is the program's: the summary of
-// a compression, the answer to it, or what stands for an answer that was cut short.
+// isOwnTurn reports whether a message of a context comes from the program: the
+// summary of a compression, the answer to it, or the substitute for an interrupted
+// answer.
 func isOwnTurn(turns []turn, i int) bool {
 	texts := turns[i].s.texts()
 	if len(texts) != 1 || len(turns[i].s.items) > 1 {
@@ -127,7 +127,7 @@ func isOwnTurn(turns []turn, i int) bool {
 	return false
 }
 
-// dropCopies takes lines that were copies out of the context.
+// dropCopies removes lines that were copies from the context.
 func (x *index) dropCopies() {
 	for native, u := range x.owners {
 		if u.copied {
@@ -144,7 +144,7 @@ func (x *index) dropCopies() {
 	}
 }
 
-// remember notes what a message says, to know it again in a new context.
+// remember records a message's content, to recognize it in a new context.
 func (x *index) remember(u *unit, s spoken) {
 	for _, k := range keys(u.kind, s) {
 		for _, h := range k {
@@ -155,9 +155,9 @@ func (x *index) remember(u *unit, s spoken) {
 	}
 }
 
-// original finds the message that a turn of a context is a copy of: the last one
-// before a place that says the same, else any. Turns of one speaker that followed
-// each other may have become one (0.61.0: coalesceConsecutiveRoles).
+// original finds the message that a turn of a context copies: the last one with the
+// same content before a place, else any. Consecutive turns of one speaker may have
+// been merged (0.61.0: coalesceConsecutiveRoles).
 func (x *index) original(t turn, before *int) *unit {
 	for _, ks := range keys(t.kind, t.s) {
 		limit, place := *before, *before
@@ -182,8 +182,8 @@ func (x *index) original(t turn, before *int) *unit {
 	return nil
 }
 
-// keys are hashes of what a message says, in one or two ways: by its parts, and
-// for a model's message, whose parts the program joins, by all its text.
+// keys returns hashes of a message's content, in one or two ways: by its parts and,
+// for a model's message, whose parts the program joins, by its whole text.
 func keys(kind unitKind, s spoken) (ways [][]uint64) {
 	hash := func(what, v string) uint64 {
 		h := fnv.New64a()
@@ -221,8 +221,8 @@ func keys(kind unitKind, s spoken) (ways [][]uint64) {
 	return ways
 }
 
-// recorded spells a text of the model as its line does: without space around it,
-// comments and characters of no width (0.61.0: processStreamResponse).
+// recorded returns a model's text as its line has it: without surrounding space,
+// comments and zero-width characters (0.61.0: processStreamResponse).
 func recorded(kind unitKind, s string) string {
 	if kind != modelUnit {
 		return s

@@ -11,36 +11,36 @@ import (
 	"cortext/inject"
 )
 
-// A hook runs after each turn and must cost the same for a transcript of 70 MB as
-// for one of 70 KB: it reads from where the last reading ended. The cursor is put
-// before the last message that was said, which the program may write again, and
-// before calls of the last turn that have no result.
+// A hook runs after each turn and must cost the same for a transcript of 70 MB as for
+// one of 70 KB, so it continues where the last reading ended. The cursor stays before
+// the last message with content, which the program may write again, and before calls
+// of the last turn without a result.
 
-// How much is remembered of what is before a cursor: the messages that a rewind may
-// lead to, copies of messages under other ids, and calls. What hangs on more is
-// read from the beginning.
+// Limits on what we remember from before a cursor: the messages that a rewind may go
+// back to, copies of messages under other ids, and calls. If new lines depend on
+// more, we read from the beginning.
 const (
 	maxAnchors = 256
 	maxCopies  = 256
 	maxCalls   = 64
 )
 
-// The lines of anchors that are no messages.
+// The lines of anchors that are not messages.
 const (
 	copyAnchor = "copy "
 	callAnchor = "call "
 )
 
-// hashed is how many bytes at both ends of what was read tell that it is the same.
+// hashed is how many bytes we hash at both ends of what was read, to recognize it.
 const hashed = 4096
 
-// A tail is what is special about reading on from a cursor.
+// A tail is the state of a reading that continues from a cursor.
 type tail struct {
 	on    bool
-	stale bool // what is new hangs on what the cursor does not tell
+	stale bool // new lines depend on something that the cursor does not have
 }
 
-// seek makes the index ready to read on from the cursor.
+// seek prepares the index to continue from the cursor.
 func (x *index) seek(size int64) error {
 	c := x.o.From
 	if c.Offset > size {
@@ -77,7 +77,7 @@ func (x *index) seek(size int64) error {
 	return nil
 }
 
-// sums are hashes of the first bytes, and of the last before an offset.
+// sums returns hashes of the first bytes and of the last before offset.
 func (x *index) sums(offset int64) (head, end string, err error) {
 	buf := make([]byte, min(offset, hashed))
 	hash := func(at int64) string {
@@ -90,14 +90,14 @@ func (x *index) sums(offset int64) (head, end string, err error) {
 	return hash(0), hash(offset - int64(len(buf))), err
 }
 
-// isStale reports whether a reading from a cursor met something that hangs on
+// isStale reports whether a reading from a cursor found something that depends on
 // what was read before.
 func (x *index) isStale() bool {
 	return x.tail.on && (x.tail.stale || slices.ContainsFunc(x.orphans, func(id string) bool { return x.owners[id] == nil }))
 }
 
-// next is the cursor that a later reading can go on from. A document is written
-// anew as a whole: there is none in it.
+// next returns the cursor from which a later reading can continue. A document has
+// none, since the program rewrites it as a whole.
 func (x *index) next(size int64) (c inject.Cursor, err error) {
 	c.Size = size
 	if x.rewritten {
@@ -125,8 +125,8 @@ func (x *index) next(size int64) (c inject.Cursor, err error) {
 	return c, nil
 }
 
-// anchors are the messages of the context in which begin came, nil: the present
-// one, and what else was noted before offset.
+// anchors returns the messages of the context when begin was added (nil: the current
+// context), and what else was recorded before offset.
 func (x *index) anchors(offset int64, begin *unit) (list []inject.Anchor) {
 	var last *unit
 	if begin != nil {
@@ -162,7 +162,7 @@ func (x *index) anchors(offset int64, begin *unit) (list []inject.Anchor) {
 	return append(list, made...)
 }
 
-// nearest is the message u, or the nearest above it.
+// nearest returns the id of u, or of the nearest message above it.
 func (u *unit) nearest() string {
 	n := 0
 	for v := u; v != nil && n < maxClimb; v = v.above {
@@ -173,7 +173,7 @@ func (u *unit) nearest() string {
 	return ""
 }
 
-// settledBefore is the offset before which nothing will change any more.
+// settledBefore returns the offset before which nothing will change.
 func (x *index) settledBefore() int64 {
 	var last *unit
 	for _, u := range slices.Backward(x.units) {

@@ -10,19 +10,19 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// Versions before 0.4x wrote a session as one JSON document, indented, and wrote
-// it anew at each message.
+// Versions before 0.4x wrote a session as one indented JSON document, and rewrote it
+// for each message.
 
-// isDocument reports whether the file that begins with data is such a document: its
-// first line holds a bracket only.
+// isDocument reports whether a file that begins with data is such a document: its
+// first line is just a bracket.
 func isDocument(data []byte) bool {
 	line, _, _ := bytes.Cut(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")), []byte("\n"))
 	return string(bytes.TrimSpace(line)) == "{"
 }
 
-// walk calls f for each member of the object that data begins with, until f
-// returns false or the object is cut off: the error says where. rest begins at
-// the value.
+// walk calls f for each member of the object at the start of data, until f returns
+// false or the object is cut off; the error then says where. rest begins at the
+// value.
 func walk(data []byte, f func(name string, rest []byte) (skip bool)) error {
 	b := bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")), " \t\r\n")
 	if len(b) == 0 || b[0] != '{' {
@@ -52,7 +52,7 @@ func walk(data []byte, f func(name string, rest []byte) (skip bool)) error {
 	return nil
 }
 
-// elements calls f for each whole element of the array that data begins with.
+// elements calls f for each complete element of the array at the start of data.
 func elements(data []byte, f func(value []byte) bool) error {
 	if len(data) == 0 || data[0] != '[' {
 		return nil
@@ -74,8 +74,8 @@ func elements(data []byte, f func(value []byte) bool) error {
 	return nil
 }
 
-// document reads a session that is one document. One that is cut off gives the
-// messages before the cut; where it was cut by the reader, that is no damage.
+// document reads a session that is one document. From a truncated one it takes the
+// messages before the cut. A cut by our own reader is not damage.
 func (x *index) document(data []byte, cut bool) {
 	var broken error
 	err := walk(data, func(name string, rest []byte) bool {
@@ -132,7 +132,8 @@ func detectDocument(data []byte) bool {
 	return id && (hash || found)
 }
 
-// holdsMessages reports whether an array begins with a message of the program.
+// holdsMessages reports whether an array begins with a message in the program's
+// format.
 func holdsMessages(array []byte) (ok bool) {
 	_ = elements(array, func(e []byte) bool {
 		r, err := parseRecord(e)

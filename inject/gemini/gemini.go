@@ -1,7 +1,6 @@
-// Package gemini reads the sessions of the Gemini CLI: the JSONL of version
-// 0.61.0, the one-document files of older versions, and the checkpoints of
-// /chat save. What a record means is told beside each rule, and by heading
-// in FACTS.md.
+// Package gemini reads the sessions of the Gemini CLI: the JSONL of version 0.61.0,
+// the one-document files of older versions, and the checkpoints of /chat save.
+// Comments at each rule and the headings of FACTS.md say what a record means.
 package gemini
 
 import (
@@ -22,7 +21,7 @@ import (
 // Name is what session.json calls the agent.
 const Name = "gemini"
 
-// Agent returns what cortext knows of the sessions of the Gemini CLI.
+// Agent returns the adapter for the sessions of the Gemini CLI.
 func Agent() inject.Agent {
 	return inject.Agent{
 		Name: Name, Detect: detect, Stat: inject.StatFile, Open: open, Subagents: subagents,
@@ -32,16 +31,16 @@ func Agent() inject.Agent {
 	}
 }
 
-// How much of a file is looked at to say whether it is ours.
+// How much of a file detect reads.
 const (
 	detectLines = 50
 	detectBytes = 4 << 20
 )
 
 // detect looks for what only the Gemini CLI writes: a header of sessionId and
-// projectHash, a message of type gemini with its content beside it, a change
-// ("$set", "$rewindTo"), or a document that holds such messages. Qwen Code,
-// Claude Code, Codex and Copilot have other envelopes.
+// projectHash, a message of type gemini with content next to it, a change ("$set",
+// "$rewindTo"), or a document with such messages. Qwen Code, Claude Code, Codex and
+// Copilot have other envelopes.
 func detect(f io.Reader) bool {
 	data, err := io.ReadAll(io.LimitReader(f, detectBytes))
 	if err != nil {
@@ -68,7 +67,7 @@ func detect(f io.Reader) bool {
 	return false
 }
 
-// isOwn reports whether a record is one that only the Gemini CLI writes.
+// isOwn reports whether only the Gemini CLI writes such a record.
 func isOwn(r record) bool {
 	switch {
 	case r.Foreign:
@@ -94,7 +93,7 @@ func open(file string, o inject.Options) (*inject.Transcript, error) {
 	return x.t, nil
 }
 
-// load reads all records of a file into an index. Its release must be called.
+// load reads all records of a file into an index. The caller must call its release.
 func load(file string, o inject.Options) (x *index, size int64, err error) {
 	f, size, err := inject.OpenFile(file)
 	if err != nil {
@@ -126,8 +125,8 @@ func load(file string, o inject.Options) (x *index, size int64, err error) {
 	return x, size, nil
 }
 
-// readDocument reads a file that the program writes anew: what was read once
-// counts, so that it is kept.
+// readDocument reads a file that the program rewrites. It keeps the content, so that
+// later passes see the same.
 func (x *index) readDocument(f *os.File, size, whole int64) error {
 	if x.o.From.Offset > 0 {
 		return inject.ErrCursor
@@ -146,9 +145,9 @@ func (x *index) readDocument(f *os.File, size, whole int64) error {
 	return nil
 }
 
-// subagents lists the transcripts of sub-agents: they lie in a folder beside the
-// session's file that is named by its id (0.61.0: chats/<session>/<agent>.jsonl).
-// The call that started one names it (toolCalls[].agentId), see Transcript.Calls.
+// subagents lists the transcripts of sub-agents: they are in a folder next to the
+// session's file, named after its id (0.61.0: chats/<session>/<agent>.jsonl). The
+// call that started one names it (toolCalls[].agentId), see Transcript.Calls.
 func subagents(path string) ([]inject.Subagent, error) {
 	h, err := peek(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -178,15 +177,15 @@ func subagents(path string) ([]inject.Subagent, error) {
 		file := filepath.Join(dir, e.Name())
 		sub, err := peek(file)
 		if err != nil || sub.kind != "subagent" {
-			continue // still empty, or none of the program's
+			continue // still empty, or not a session of the program
 		}
 		list = append(list, inject.Subagent{NativeID: sub.id, Path: file})
 	}
 	return list, nil
 }
 
-// fileNamePart spells an id as the program does in file names
-// (sanitizeFilenamePart, 0.61.0).
+// fileNamePart formats an id as the program does in file names (sanitizeFilenamePart,
+// 0.61.0).
 func fileNamePart(id string) string {
 	b := []byte(id)
 	for i, c := range b {

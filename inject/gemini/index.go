@@ -16,40 +16,40 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// The first pass over a transcript keeps, of each message, only where it is and
-// what it hangs on; the second pass (build.go) reads one message after the other.
+// The first pass over a transcript records only where each message is and what its
+// parent is. The second pass (build.go) reads one message after another.
 
-// ref is where a message is in the file.
+// ref is the position of a message in the file.
 type ref struct {
 	offset int64
 	size   int
 }
 
-// A unit is a message with the lines that it stands on: the program writes one
-// again when it knows more of it (FACTS.md, "Ids and order"). Each message of the file has
-// one, since a rewind may lead to any.
+// A unit is a message and its lines: the program writes a message again when it knows
+// more of it (FACTS.md, "Ids and order"). Every message of the file has a unit, since
+// a rewind may go back to any.
 type unit struct {
 	kind  unitKind
 	id    string
 	stamp string
 	refs  []ref
-	above *unit // what was last in the context when it came
-	at    int   // its place in the file; -1: it was read before
-	depth int   // its place in the context
+	above *unit // the last message in the context when it was added
+	at    int   // its position in the file; -1: it was read before
+	depth int   // its position in the context
 	loose []loose
 
-	speaks bool // it says something
-	ours   bool // it is a payload of ours
-	copied bool // it says what another one says, for a new context
-	cut    bool // the user cut it short
-	notice bool // it is a line of the program's own
+	speaks bool // it has content
+	ours   bool // it is a payload of cortext
+	copied bool // it repeats another message, for a new context
+	cut    bool // the user interrupted it
+	notice bool // it is a notice of the program
 	asks   bool // it has a call without id and result
 }
 
 // loose is a result that names no call.
 type loose struct {
 	at ref
-	n  int // which of those of its message
+	n  int // its index among those of its message
 }
 
 // kept reports whether the unit becomes a message.
@@ -64,18 +64,18 @@ type index struct {
 
 	units   []*unit
 	byID    map[string]*unit
-	stack   []*unit           // the context as a rewind sees it
+	stack   []*unit           // the context, as a rewind sees it
 	aliases map[string]alias  // ids of copies in a context
-	hashes  map[uint64][]int  // what was said -> where
+	hashes  map[uint64][]int  // content -> where
 	run     []string          // ids of the messages since the last change
-	burst   *unit             // the first of copies whose context has not come yet
-	spoken  bool              // something was said
+	burst   *unit             // the first of a run of copies whose context has not come yet
+	spoken  bool              // some message had content
 	summary bool              // the last message was the summary of a compression
-	results map[string]ref    // call -> the message that holds its result
-	orphans []string          // calls with a result, in the order of the file
-	owners  map[string]*unit  // call -> the message that makes it
-	calls   []string          // those of owners, in their order
-	open    map[string]bool   // calls that have no result where they stand
+	results map[string]ref    // call -> the message with its result
+	orphans []string          // calls with a result, in file order
+	owners  map[string]*unit  // call -> the message with the call
+	calls   []string          // the calls in owners, in order
+	open    map[string]bool   // calls without a result in the call itself
 	agents  map[string]string // sub-agent -> call
 	unknown map[string]int
 	damage  []string
@@ -84,15 +84,15 @@ type index struct {
 	native    string
 	model     string
 	tools     []string
-	subagent  bool // it is the transcript of a sub-agent
+	subagent  bool // it is a sub-agent's transcript
 	rewritten bool // it is a document
 	t         *inject.Transcript
 }
 
-// An alias is a message under the id that it has in a new context.
+// An alias is a message under its id in a new context.
 type alias struct {
 	unit   *unit
-	offset int64 // of the line that made it
+	offset int64 // of the line that introduced it
 }
 
 func newIndex(f io.ReaderAt, path string, o inject.Options) *index {
@@ -103,7 +103,7 @@ func newIndex(f io.ReaderAt, path string, o inject.Options) *index {
 	}
 }
 
-// lines reads a session of one record a line.
+// lines reads a session with one record per line.
 func (x *index) lines(size int64) error {
 	from, number := int64(0), 1
 	if x.o.From.Offset > 0 {
@@ -129,14 +129,14 @@ func (x *index) lines(size int64) error {
 		if lines++; lines%256 == 0 && x.o.Progress != nil {
 			x.o.Progress(rec.Offset)
 		}
-		if r, err := parseRecord(rec.Raw); err == nil { // jsonl yields valid objects only
+		if r, err := parseRecord(rec.Raw); err == nil { // jsonl only yields valid objects
 			x.add(r, ref{rec.Offset, len(rec.Raw)}, rec.Raw)
 		}
 	}
 	return nil
 }
 
-// add files one record where it belongs, in the order in which the program looks
+// add puts one record where it belongs, checking in the program's own order
 // (loadConversationRecord, 0.61.0).
 func (x *index) add(r record, at ref, raw []byte) {
 	switch {
@@ -164,13 +164,13 @@ func (x *index) add(r record, at ref, raw []byte) {
 		}
 	case r.unnamed:
 		x.unknown["(no type)"]++
-	default: // a message without an id, which the program passes over
+	default: // a message without an id, which the program ignores
 		r.ID = fmt.Sprintf("line-at-%d", at.offset)
 		x.message(r, at)
 	}
 }
 
-// derivedID makes an id for a message that has none from its place and text.
+// derivedID makes an id for a message without one, from its position and text.
 func derivedID(place int, raw []byte) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d\n%s", place, raw))
 	return hex.EncodeToString(sum[:16])
@@ -180,7 +180,7 @@ func derivedID(place int, raw []byte) string {
 // "environment-context", 0.61.0).
 const environment = "d04923d38bb0f6017037e74183378ef4"
 
-// message files a message, or more of one that is known.
+// message adds a message, or a new version of a known one.
 func (x *index) message(r record, at ref) {
 	kind := kindOf(r)
 	if kind == unknownUnit {
@@ -236,7 +236,7 @@ func (x *index) addUser(r record, u *unit, s spoken, at ref) {
 	case len(texts) > 0 && isSummary(texts[0]):
 		x.summary = true
 		if x.spoken || x.tail.on || x.o.Continues {
-			return // what it sums up is in this file, or in that of the session before
+			return // this file, or the one of the previous session, has what it summarizes
 		}
 		u.kind = eventUnit
 	case isEvent(texts, r.Display):
@@ -287,13 +287,13 @@ func (x *index) addModel(r record, u *unit, s spoken, afterSummary bool) {
 	}
 }
 
-// addResults notes the results of tools that stand in a user's turn. They stand in
-// toolCalls too, but for checkpoints.
+// addResults records the tool results in a user's turn. toolCalls has them too,
+// except in checkpoints.
 func (x *index) addResults(results [][]byte, u *unit, at ref) {
 	n := 0
 	for _, p := range results {
 		if id := rawjson.String(rawjson.Get(p, "id")); id != "" {
-			if _, ok := x.results[id]; !ok { // the first: copies in a new context may be cut
+			if _, ok := x.results[id]; !ok { // keep the first: copies in a new context may be cut
 				x.orphans = append(x.orphans, id)
 				x.results[id] = at
 			}
@@ -308,7 +308,7 @@ func (x *index) addResults(results [][]byte, u *unit, at ref) {
 	}
 }
 
-// cancel notes that the user cut the model short before the event u.
+// cancel records that the user interrupted the model before the event u.
 func (x *index) cancel(u *unit) {
 	n := 0
 	for v := u.above; v != nil && n < maxClimb; v = v.above {
@@ -325,14 +325,14 @@ func (x *index) cancel(u *unit) {
 	}
 }
 
-// maxClimb bounds a walk over messages that say nothing.
+// maxClimb limits a walk over messages without content.
 const maxClimb = 10_000
 
-// maxRoots bounds how many messages that hang on none are remembered: the first,
-// and one for each compression and each rewind to the beginning.
+// maxRoots limits how many messages without a parent we remember: the first, and one
+// for each compression and each rewind to the beginning.
 const maxRoots = 100
 
-// root notes u if no message stands above it: a copy of the session (0.61.0:
+// root records u if no message is above it: a copy of the session (0.61.0:
 // --session-file keeps the ids of messages) begins with it.
 func (x *index) root(u *unit) {
 	n := 0
@@ -350,7 +350,7 @@ func (x *index) addRoot(id string) {
 	}
 }
 
-// close settles what only the whole file tells.
+// close resolves what only the whole file can show.
 func (x *index) close(size int64) error {
 	t := x.t
 	if x.burst != nil { // copies whose context has not been written yet
@@ -399,7 +399,7 @@ func (x *index) close(size int64) error {
 	return err
 }
 
-// nativeID is the session's id: that of the header, else what the file is called.
+// nativeID returns the session's id: from the header, else from the file's name.
 func (x *index) nativeID() string {
 	if x.native == "" && x.tail.on {
 		if h, err := peek(x.path); err == nil {
@@ -410,10 +410,10 @@ func (x *index) nativeID() string {
 	return first(x.native, strings.TrimSuffix(base, filepath.Ext(base)))
 }
 
-// parentSession is the session that a sub-agent's transcript belongs to: its folder
-// is called by it.
+// parentSession returns the session that a sub-agent's transcript belongs to: its
+// folder has that session's id as its name.
 func (x *index) parentSession() string {
-	if name := filepath.Base(filepath.Dir(x.path)); name != chats { // older versions put all into one folder
+	if name := filepath.Base(filepath.Dir(x.path)); name != chats { // older versions put everything into one folder
 		return name
 	}
 	return ""

@@ -9,20 +9,20 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// An outcome is what a tool gave.
+// An outcome is the result of a tool call.
 type outcome struct {
 	name        string
 	output      string
-	failed      bool // it gave an error in place of an output
+	failed      bool // it returned an error instead of an output
 	there       bool
 	attachments []schema.Attachment
 	blobs       []inject.Blob
 }
 
-// outcomeOf reads the result of the call native from the parts of a result: one
-// functionResponse, and the images and texts that follow it. Other calls of the
-// same turn may have theirs among them (0.61.0: updateMessagesFromHistory). n
-// counts the responses without an id, -1: the id tells.
+// outcomeOf reads the result of call native from the parts of a result: one
+// functionResponse, and the images and texts after it. Results of other calls in the
+// same turn may be among them (0.61.0: updateMessagesFromHistory). n counts the
+// responses without an id; -1: the id identifies it.
 func outcomeOf(list []part, native string, n int) (o outcome) {
 	responses := 0
 	for _, p := range list {
@@ -52,7 +52,7 @@ func outcomeOf(list []part, native string, n int) (o outcome) {
 			s, failed := response(rawjson.Get(p.response, "response"))
 			o.failed = o.failed || failed
 			texts = append(texts, s)
-			for _, q := range parts(rawjson.Get(p.response, "parts")) { // Gemini 3 gives images so
+			for _, q := range parts(rawjson.Get(p.response, "parts")) { // Gemini 3 returns images this way
 				o.attach(q)
 			}
 		case !mine:
@@ -77,8 +77,8 @@ func (o *outcome) attach(p part) {
 	o.blobs = append(o.blobs, blobs...)
 }
 
-// response is the text of a functionResponse: its output or its error, else all
-// of it.
+// response returns the text of a functionResponse: its output or error, else all of
+// it.
 func response(raw []byte) (s string, failed bool) {
 	if v := rawjson.Get(raw, "error"); v != nil && rawjson.Get(raw, "output") == nil {
 		if s = rawjson.String(v); s == "" {
@@ -95,8 +95,8 @@ func response(raw []byte) (s string, failed bool) {
 	return string(raw), false
 }
 
-// finish writes an outcome into a tool line. The program's word on it is the
-// status; what it shows of it stands in where there is no result.
+// finish writes an outcome into a tool record. Its status is the program's. Without a
+// result, the program's display text replaces it.
 func finish(t *schema.Tool, k call, o outcome) {
 	t.Output, t.Attachments = o.output, o.attachments
 	if !o.there && len(k.display) > 0 {
@@ -118,9 +118,9 @@ func finish(t *schema.Tool, k call, o outcome) {
 	}
 }
 
-// exitCode is known of shell commands: the lines behind their output name it, if
-// it is not 0 or, in older versions, always. A command that went to the background
-// or was cancelled has none.
+// exitCode returns a shell command's exit code. The lines after its output name it if
+// it is not 0, and in older versions always. A command that went to the background or
+// was cancelled has none.
 func exitCode(output string) *int {
 	const mark = "\nExit Code: "
 	if i := strings.LastIndex(output, mark); i >= 0 {

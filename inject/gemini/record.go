@@ -5,7 +5,7 @@ import (
 )
 
 // A record is a line of a session's file, or a message of a document: a header, a
-// message, or a change of what was before (FACTS.md, "Records of a transcript").
+// message, or a change of what precedes it (FACTS.md, "Records of a transcript").
 type record struct {
 	ID, Type, Role      string
 	Timestamp, Model    string
@@ -50,7 +50,7 @@ func parseRecord(raw []byte) (record, error) {
 			r.Rewind = rawjson.String(m.Value)
 		case "content":
 			r.Content = m.Value
-		case "parts": // of a checkpoint's turns
+		case "parts": // in a checkpoint's turns
 			if r.Content == nil {
 				r.Content = m.Value
 			}
@@ -85,8 +85,8 @@ const (
 	eventUnit
 )
 
-// kindOf tells who speaks in a message. Checkpoints and some writers have a role
-// in place of a type, and "model" in place of "gemini".
+// kindOf returns the speaker of a message. Checkpoints and some writers have a role
+// instead of a type, and "model" instead of "gemini".
 func kindOf(r record) unitKind {
 	who := r.Type
 	if who == "" {
@@ -175,7 +175,7 @@ func kindName(s string) string {
 	return s
 }
 
-// A call is a tool call of a message with its outcome, if there is one.
+// A call is a tool call of a message, with its outcome if it has one.
 type call struct {
 	native, name  string
 	args, result  []byte
@@ -184,8 +184,8 @@ type call struct {
 	agent         string // the sub-agent that it started
 }
 
-// calls lists the tool calls of a model's message: its toolCalls, and those parts
-// of its content that these do not hold.
+// calls lists the tool calls of a model's message: its toolCalls, and the calls in
+// its content that are not among them.
 func calls(r record, s spoken) []call {
 	var list []call
 	named := map[string]bool{}

@@ -8,9 +8,9 @@ import (
 	"cortext/schema"
 )
 
-// isOurs reports whether a user's turn is nothing but a payload that cortext put
-// there: by its id, which a launch makes of its text and an import keeps, or by
-// its shape.
+// isOurs reports whether a user's turn is nothing but a payload of cortext. It goes
+// by the id, which a launch derives from the text and an import keeps, or by the
+// shape.
 func (x *index) isOurs(r record, s spoken) bool {
 	texts := s.texts()
 	if len(texts) == 0 || len(texts) != len(s.items) {
@@ -36,9 +36,9 @@ func (x *index) isOurs(r record, s spoken) bool {
 	return ours
 }
 
-// typed is the first text of a user's turn as it was typed. The line of a slash
-// command is what is shown of it, its content is the expansion (FACTS.md, "Slash
-// commands"); what is shown of another turn may be a short form of it.
+// typed returns the first text of a user's turn as typed. For a slash command, that
+// is the displayed text, since the content is the expansion (FACTS.md, "Slash
+// commands"). For other turns, the displayed text may be abridged.
 func typed(r record, s spoken, strip func(string) (string, bool)) string {
 	if line, ok := commandLine(r, s, strip); ok {
 		return line
@@ -56,9 +56,9 @@ func typed(r record, s spoken, strip func(string) (string, bool)) string {
 	return ""
 }
 
-// asTyped is a text of a user's turn as it was typed: in a turn that names a file
-// the program puts a space before each other "@" (FACTS.md, "Slash commands"), and it shows
-// the turn as it was.
+// asTyped returns a text of a user's turn as typed. In a turn that names a file, the
+// program puts a space before every other "@" (FACTS.md, "Slash commands"), but
+// displays the turn as it was.
 func asTyped(r record, text string) string {
 	if line := shown(r.Display); line != text && blankless(line) == blankless(text) {
 		return line
@@ -68,8 +68,8 @@ func asTyped(r record, text string) string {
 
 func blankless(s string) string { return strings.Join(strings.Fields(s), "") }
 
-// commandLine is the slash command that a turn was typed as, if it was. A payload
-// that came by such a command is none that the user typed.
+// commandLine returns the slash command that the user typed for a turn, if any. A
+// payload that such a command delivered does not count as typed.
 func commandLine(r record, s spoken, strip func(string) (string, bool)) (string, bool) {
 	if r.Display == nil {
 		return "", false
@@ -89,13 +89,12 @@ func commandLine(r record, s spoken, strip func(string) (string, bool)) (string,
 	return line, true
 }
 
-// prompt notes what the prompts say about the session: its first command, and
-// which prompts are commands of ours.
+// prompt records the session's first command, and which prompts are commands of ours.
 func (x *index) prompt(line string, u *unit) {
 	x.t.Prompted(line, inject.Command{PromptID: u.id, Message: u.id, Time: schema.Time(u.stamp).Time()})
 }
 
-// said is the text of the last message from the model.
+// said returns the text of the model's last message.
 func (x *index) said() (string, error) {
 	for _, u := range slices.Backward(x.units) {
 		if u.kind == modelUnit && u.kept() {

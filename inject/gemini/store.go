@@ -17,10 +17,10 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// chats is the folder of a project's sessions.
+// chats is the name of the folder with a project's sessions.
 const chats = "chats"
 
-// roots are the folders with the program's projects (0.61.0: getGlobalRuntimeDir;
+// roots returns the folders with the program's projects (0.61.0: getGlobalRuntimeDir;
 // in the sandbox of macOS it writes below .cache).
 func roots(m inject.Machine) []string {
 	home := m.Getenv("GEMINI_CLI_HOME")
@@ -30,7 +30,7 @@ func roots(m inject.Machine) []string {
 	return []string{filepath.Join(home, ".gemini", "tmp"), filepath.Join(home, ".cache", ".gemini", "tmp")}
 }
 
-// Stores lists the folders below which the sessions of all projects lie.
+// Stores lists the folders above the sessions of all projects.
 func Stores(m inject.Machine) (list []inject.Store) {
 	for _, dir := range roots(m) {
 		list = append(list, inject.Store{Dir: dir, Depth: 2})
@@ -38,26 +38,26 @@ func Stores(m inject.Machine) (list []inject.Store) {
 	return list
 }
 
-// A session is a file of the program's with what its beginning tells.
+// A session is a session file of the program, with the information at its beginning.
 type session struct {
 	head
 	path string
 	info fs.FileInfo
 }
 
-// A head is what the beginning of a session's file tells.
+// A head is the information at the beginning of a session's file.
 type head struct {
 	id, kind, start string
-	spoken          bool // it holds a message
+	spoken          bool // it has a message
 }
 
-// Sessions lists the sessions that the program keeps on this machine, but for those
-// of sub-agents and those in which nothing was said: each start leaves such a
-// stub, also that of a session that is taken up again, under its id.
+// Sessions lists the program's sessions on this machine, except those of sub-agents
+// and those in which nothing was said. Each start leaves such a stub under the
+// session's id, even the resumption of a session.
 //
-// Where files of one id hold messages, the first is the one that the session began
-// in (see [Locate]); another is listed as well if it holds messages that the ones
-// before it do not (--resume with -i: FACTS.md, "Taking a session up again").
+// If several files with one id have messages, the first is the one that the session
+// began in (see [Locate]). Another is listed too if it has messages that those before
+// it do not (--resume with -i: FACTS.md, "Taking a session up again").
 func Sessions(m inject.Machine) ([]inject.Native, error) {
 	byID := map[string][]session{}
 	err := files(m, "", func(s session) { byID[s.id] = append(byID[s.id], s) })
@@ -70,8 +70,9 @@ func Sessions(m inject.Machine) ([]inject.Native, error) {
 	return list, err
 }
 
-// Locate returns the file of a session: the one that it began in, if several have
-// its id, and of these one that the program goes on writing to.
+// Locate returns the file of a session. If several have its id, it is the one that
+// the session began in, and of several such files one that the program still writes
+// to.
 func Locate(m inject.Machine, nativeID string) (path string, ok bool, err error) {
 	part := fileNamePart(nativeID)
 	if part == "" {
@@ -90,14 +91,14 @@ func Locate(m inject.Machine, nativeID string) (path string, ok bool, err error)
 	return list[0].path, true, nil
 }
 
-// compareSessions puts the file first that a session began in. The program makes
-// a .jsonl of a .json, with all that is in it, when it takes it up again.
+// compareSessions sorts the file that a session began in first. When the program
+// resumes a session in a .json, it makes a .jsonl with all its content.
 func compareSessions(a, b session) int {
 	return cmp.Or(strings.Compare(a.start, b.start), strings.Compare(b.path, a.path))
 }
 
-// files calls f for each file of a session that holds messages; end is what its
-// name ends in, before the suffix.
+// files calls f for each session file with messages; end is the end of its name,
+// before the suffix.
 func files(m inject.Machine, end string, f func(session)) error {
 	var errs []error
 	for _, root := range roots(m) {
@@ -131,26 +132,26 @@ func files(m inject.Machine, end string, f func(session)) error {
 	return errors.Join(errs...)
 }
 
-// headOf is peek, or what it found before.
+// headOf returns the result of peek, possibly cached.
 func headOf(m inject.Machine, file string) (h head, err error) {
 	text, err := m.ReadHead(file, func() (string, error) {
 		h, err := peek(file)
 		return strings.Join([]string{h.id, h.kind, h.start, strconv.FormatBool(h.spoken)}, "\n"), err
 	})
 	parts := strings.Split(text, "\n")
-	if err != nil || len(parts) != 4 { // an id may hold anything
+	if err != nil || len(parts) != 4 { // an id may contain anything
 		return peek(file)
 	}
 	return head{parts[0], parts[1], parts[2], parts[3] == "true"}, nil
 }
 
-// held is heldIn, or what it found before.
+// held returns the result of heldIn, possibly cached.
 func held(m inject.Machine, file string) string {
 	dir, _ := m.ReadHead(filepath.Join(filepath.Dir(filepath.Dir(file)), ".project_root"), func() (string, error) { return heldIn(file), nil })
 	return dir
 }
 
-// distinct leaves out the files whose messages all stand in those before them.
+// distinct drops the files whose messages are all in those before them.
 func distinct(list []session) (kept []session) {
 	slices.SortFunc(list, compareSessions)
 	if len(list) == 1 {
@@ -175,7 +176,7 @@ func distinct(list []session) (kept []session) {
 	return kept
 }
 
-// peekBytes is how much of a document is looked at for its head.
+// peekBytes is how much of a document is read for its head.
 const peekBytes = 256 << 10
 
 // peek reads the head of a session's file, up to its first message.
@@ -222,7 +223,7 @@ func peek(file string) (h head, err error) {
 }
 
 func peekDocument(data []byte, h *head) {
-	_ = walk(data, func(name string, rest []byte) bool { // it may be cut off by the bound
+	_ = walk(data, func(name string, rest []byte) bool { // it may be cut off by the limit
 		value, _, _ := rawjson.Next(rest)
 		switch name {
 		case "sessionId":
@@ -238,13 +239,12 @@ func peekDocument(data []byte, h *head) {
 	})
 }
 
-// heldIn is the folder that a session was held in: the owner of the folder that
-// its file lies in (0.61.0: .project_root, and projects.json beside the folders).
-// Older versions named that by a hash of the path, which one of the known paths
-// may have.
+// heldIn returns the folder of a session: the owner of the folder that its file is in
+// (0.61.0: .project_root, and projects.json next to the folders). Older versions
+// named that folder by a hash of the path, which may match a known path.
 func heldIn(file string) string {
 	dir := filepath.Dir(file)
-	if filepath.Base(dir) != chats { // that of a sub-agent lies one deeper
+	if filepath.Base(dir) != chats { // a sub-agent's file is one level deeper
 		dir = filepath.Dir(dir)
 	}
 	if filepath.Base(dir) != chats {
@@ -268,7 +268,7 @@ func heldIn(file string) string {
 	return ""
 }
 
-// readSmall reads a file of the program's that is never long.
+// readSmall reads a file of the program that is always short.
 func readSmall(file string) (string, bool) {
 	b, err := inject.ReadRegular(file, 1<<20)
 	return string(b), err == nil

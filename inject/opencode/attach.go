@@ -22,9 +22,9 @@ func (c *content) addFile(v part) {
 	c.it.blobs = append(c.it.blobs, blob...)
 }
 
-// attachment makes a reference of a file part. The bytes of a data: address leave
-// the log; a file of the machine is known by its name alone: it is in the work
-// tree, or none of ours.
+// attachment turns a file part into a reference. The bytes of a data: address stay
+// out of the log. For a file of this machine, only the name is kept: the file is in
+// the work tree, or none of our business.
 func (w *walk) attachment(v part) (schema.Attachment, []inject.Blob) {
 	a := schema.Attachment{MediaType: v.Mime, Name: fileName(v.Filename)}
 	data, ok := decodeData(v.URL)
@@ -39,7 +39,7 @@ func (w *walk) attachment(v part) (schema.Attachment, []inject.Blob) {
 	return a, []inject.Blob{{SHA256: a.SHA256, Data: data}}
 }
 
-// isPayload reports whether a file is a payload that cortext had handed over.
+// isPayload reports whether a file is a payload that cortext delivered.
 func (w *walk) isPayload(v part) bool {
 	if w.o.Strip == nil || !strings.HasPrefix(v.Mime, "text/") {
 		return false
@@ -52,8 +52,8 @@ func (w *walk) isPayload(v part) bool {
 	return ok && strings.TrimSpace(rest) == ""
 }
 
-// decodeData returns the bytes of a data: address (RFC 2397); what is not as it
-// should be is given as it stands.
+// decodeData returns the bytes of a data: address (RFC 2397), or malformed data
+// unchanged.
 func decodeData(address string) ([]byte, bool) {
 	rest, ok := strings.CutPrefix(address, "data:")
 	if !ok {
@@ -74,7 +74,7 @@ func decodeData(address string) ([]byte, bool) {
 	return []byte(body), true
 }
 
-// fileName is a file's name without the folders of one machine.
+// fileName returns a file's name without the folders of this machine.
 func fileName(name string) string {
 	name = strings.ReplaceAll(name, `\`, "/")
 	if path.IsAbs(name) || strings.Contains(name, ":/") || strings.HasPrefix(name, "~") || strings.HasPrefix(path.Clean(name), "..") {
@@ -83,7 +83,7 @@ func fileName(name string) string {
 	return name
 }
 
-// nameOf is the name that an address without one goes by.
+// nameOf returns a name for an address without one.
 func nameOf(address string) string {
 	rest, ok := strings.CutPrefix(address, "file:")
 	if !ok {

@@ -1,16 +1,15 @@
 package opencode
 
-// calling is the session that has a command of ours running as a tool call at this
-// moment, empty if there is none or it could be one of several: OpenCode writes a
-// call down before it runs it (FACTS.md, "Variables of the
-// environment").
+// calling returns the session that is running a command of ours as a tool call right
+// now, or empty if there is none or more than one candidate. OpenCode records a call
+// before it runs it (FACTS.md, "Variables of the environment").
 func calling(file string) string {
 	d, err := openDatabase(file)
 	if err != nil {
 		return ""
 	}
 	defer d.close()
-	// Of the parts only the youngest are looked at: ids ascend in time.
+	// Read only the newest parts: ids ascend in time.
 	rows, err := d.tx.Query(`select session_id, coalesce(max(json_extract(data, '$.state.time.start')), 0) from (select session_id, data from part order by id desc limit ?)
 		where json_valid(data) and json_extract(data, '$.type') = 'tool' and json_extract(data, '$.state.status') = 'running'
 		and json_extract(data, '$.state.input.command') like '%cortext%' group by session_id order by 2 desc limit 2`, youngest)
@@ -34,6 +33,7 @@ func calling(file string) string {
 	return found[0]
 }
 
-// abandoned is how many milliseconds before another a call has begun that runs no
-// more, though the database says so: its OpenCode was killed.
+// abandoned is the age in milliseconds, relative to another call, from which we
+// consider a call dead that the database still lists as running: its OpenCode was
+// killed.
 const abandoned = 60_000

@@ -18,11 +18,11 @@ import (
 	"cortext/inject"
 )
 
-// magic begins every SQLite database.
+// magic is the beginning of every SQLite database.
 const magic = "SQLite format 3\x00"
 
-// headSize is how much of a file is looked at to tell what it is: the tables of a
-// database are named in its first pages.
+// headSize is how much of a file is read to identify it: the first pages of a
+// database name its tables.
 const headSize = 1 << 20
 
 func isDatabase(file string) bool {
@@ -36,11 +36,11 @@ func isDatabase(file string) bool {
 	return err == nil && string(head) == magic
 }
 
-// looksLikeStore reports whether a database has OpenCode's tables, or none at all
-// yet: a young one has them in its -wal.
+// looksLikeStore reports whether a database has OpenCode's tables, or no tables yet:
+// a new one has them in its -wal.
 func looksLikeStore(head []byte) bool {
 	if len(head) > 104 && head[100] == 13 && head[103] == 0 && head[104] == 0 {
-		return true // the table of tables is a leaf without cells (SQLite file format, section 1.6)
+		return true // the schema table is a leaf without cells (SQLite file format, section 1.6)
 	}
 	for _, table := range []string{"session", "message", "part"} {
 		if !bytes.Contains(head, []byte("CREATE TABLE `"+table+"` (")) && !bytes.Contains(head, []byte(`CREATE TABLE "`+table+`" (`)) &&
@@ -51,18 +51,18 @@ func looksLikeStore(head []byte) bool {
 	return true
 }
 
-// A database is OpenCode's, open for reading. What is read is its state at one
-// moment, though OpenCode writes to it meanwhile.
+// A database is OpenCode's database, open for reading. We read a snapshot, even while
+// OpenCode writes to it.
 type database struct {
 	file    string
 	db      *sql.DB
 	tx      *sql.Tx
 	columns map[string][]string // of the tables
-	still   fs.FileInfo         // the file as it was, where nothing holds writers off
+	still   fs.FileInfo         // the original file, if nothing blocks writers
 }
 
-// openDatabase opens a database so that neither it nor a file beside it is changed
-// or made, as far as that can be: FACTS.md, "Where sessions are kept", and
+// openDatabase opens a database without changing or creating it or a file next to it,
+// as far as possible: FACTS.md, "Where sessions are kept", and
 // https://sqlite.org/wal.html.
 func openDatabase(file string) (*database, error) {
 	size, err := inject.StatFile(file)
@@ -72,7 +72,7 @@ func openDatabase(file string) (*database, error) {
 	if size == 0 {
 		return nil, &inject.FileError{File: file, Why: "is empty"}
 	}
-	for _, suffix := range []string{"-wal", "-shm", "-journal"} { // SQLite opens what is there
+	for _, suffix := range []string{"-wal", "-shm", "-journal"} { // SQLite opens whichever exist
 		if _, err := inject.StatFile(file + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -86,15 +86,15 @@ func openDatabase(file string) (*database, error) {
 	return nil, err
 }
 
-// The ways to open a database, each of which only reads.
+// The ways to open a database; all of them only read.
 const (
-	// Nothing is locked: without a -wal nobody has it open, or nothing was written
-	// since. That this holds is looked at afterwards, see isWritten.
+	// No locks: without a -wal, nobody has it open, or nothing was written since.
+	// isWritten checks that afterwards.
 	unlocked = "immutable=1"
-	// The index of the -wal is used as it is, and made in memory where nobody else
-	// has the database open.
+	// Use the existing index of the -wal, or make one in memory if nobody else has
+	// the database open.
 	sharing = "readonly_shm=1"
-	// The index is made as a file: there is none.
+	// Create the index as a file, if there is none.
 	plain = "cache=private"
 )
 
@@ -150,15 +150,15 @@ func (d *database) close() error {
 	return d.db.Close()
 }
 
-// needed are the columns that are read; what else there is does not matter. Those
-// of session are fewer in older versions.
+// needed are the columns that we read; others do not matter. Older versions lack some
+// of those of session.
 var needed = map[string][]string{
 	"session": {"id", "directory", "title", "version", "time_updated"},
 	"message": {"id", "session_id", "time_created", "time_updated", "data"},
 	"part":    {"id", "message_id", "session_id", "time_updated", "data"},
 }
 
-// look learns which columns there are. A view is no table of OpenCode's, and could
+// look learns which columns exist. A view is not one of OpenCode's tables, and could
 // compute anything.
 func (d *database) look() error {
 	d.columns = map[string][]string{}
@@ -195,7 +195,7 @@ const hint = "; `opencode export <session> > file.json` and an import of that fi
 
 func (d *database) fault(why string) error { return &inject.FileError{File: d.file, Why: why} }
 
-// has is the name of a column of session, or null where this version has none.
+// has returns the name of a column of session, or null if this version lacks it.
 func (d *database) has(column string) string {
 	if slices.Contains(d.columns["session"], column) {
 		return column
@@ -203,8 +203,8 @@ func (d *database) has(column string) string {
 	return "null"
 }
 
-// isWritten reports whether a database that was opened without locks is not as it
-// was: what was read may be of two states then.
+// isWritten reports whether a database that was opened without locks has changed.
+// What we read may then mix two states.
 func (d *database) isWritten() bool {
 	if d.still == nil {
 		return false
@@ -213,14 +213,14 @@ func (d *database) isWritten() bool {
 	return err != nil || now.Size() != d.still.Size() || !now.ModTime().Equal(d.still.ModTime())
 }
 
-// maxWritten is how often a database is opened anew that is written to.
+// maxWritten is how often we reopen a database that is being written to.
 const maxWritten = 3
 
 const whyWritten = "is written to while it is read: try again"
 
 var errWritten = errors.New("written to")
 
-// The primary result codes of SQLite that a reader meets (sqlite.org/rescode.html).
+// The primary SQLite result codes that a reader can get (sqlite.org/rescode.html).
 const (
 	busy     = 5
 	locked   = 6
@@ -231,7 +231,7 @@ const (
 	notADB   = 26
 )
 
-// explain says in words what an error of SQLite means for the reader.
+// explain says in words what an SQLite error means for the reader.
 func (d *database) explain(err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {

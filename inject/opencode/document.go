@@ -15,20 +15,20 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// maxDocument is the greatest document that is read, in bytes: the program that
-// writes them cannot make one of more than 512 MB.
+// maxDocument is the largest document to read, in bytes: the program that writes them
+// cannot make one of more than 512 MB.
 const maxDocument = 1 << 30
 
 type docKind int
 
 const (
 	noDocument docKind = iota
-	export             // what `opencode export` writes
+	export             // written by `opencode export`
 	oldSession         // storage/session/<project>/<session>.json
 )
 
-// begin is where the document begins: a byte order mark, space and the line that
-// the program writes to standard error may come before it.
+// begin skips to the beginning of the document. A byte order mark, space and the line
+// that the program writes to standard error may precede it.
 func begin(b []byte) []byte {
 	b = bytes.TrimLeft(bytes.TrimPrefix(b, []byte("\xEF\xBB\xBF")), " \t\r\n")
 	if line, rest, ok := bytes.Cut(b, []byte("\n")); ok && bytes.HasPrefix(line, []byte("Exporting session: ")) {
@@ -37,8 +37,8 @@ func begin(b []byte) []byte {
 	return b
 }
 
-// looksLikeDocument reports whether the first bytes are those of an object that
-// may be a session's.
+// looksLikeDocument reports whether the first bytes are those of an object that may
+// be a session.
 func looksLikeDocument(b []byte) bool {
 	rest, ok := bytes.CutPrefix(b, []byte("{"))
 	if !ok {
@@ -48,7 +48,7 @@ func looksLikeDocument(b []byte) bool {
 	return err == nil && len(name) > 0 && name[0] == '"' && len(rest) > 0 && rest[0] == ':'
 }
 
-// kindOf tells what a document is: an export has messages, each an info and parts.
+// kindOf identifies a document: an export has messages, each with an info and parts.
 func kindOf(b []byte) docKind {
 	top, _ := loose(begin(b))
 	if list := top.value("messages"); len(list) > 0 && list[0] == '[' {
@@ -121,8 +121,8 @@ func stateOfFile(file string) (int64, error) {
 	return stateOf([]string{file}), nil
 }
 
-// stateOf tells one state of some files from another, by their names, lengths and
-// times.
+// stateOf returns a value that changes with the names, lengths and times of some
+// files.
 func stateOf(files []string) int64 {
 	h := newState()
 	for _, f := range files {
@@ -133,9 +133,9 @@ func stateOf(files []string) int64 {
 	return h.value()
 }
 
-// readExport takes an export apart. One that is cut off, as through a pipe (FACTS.md,
-// "What is lost without a word"), gives the messages that are whole, and of the last one
-// the parts; as a head, its id.
+// readExport parses an export. From a truncated one, as through a pipe (FACTS.md,
+// "What is lost without a word"), it takes the complete messages and the complete
+// parts of the last one; with head, only the id.
 func readExport(b []byte, head bool) *source {
 	top, cut := loose(begin(b))
 	src := &source{meta: parseMeta(top.value("info"))}
@@ -195,12 +195,12 @@ func (m *meta) setRevert(raw []byte) {
 	m.Revert, m.RevertPart = rawjson.String(rawjson.Get(raw, "messageID")), rawjson.String(rawjson.Get(raw, "partID"))
 }
 
-// setPayload takes what a launch notes in a session (program.Document).
+// setPayload records a launch's note in a session (program.Document).
 func (m *meta) setPayload(raw []byte) {
 	m.Payload = rawjson.String(rawjson.Get(rawjson.Get(raw, "cortext"), "payload"))
 }
 
-// inMemory makes rows that are all in memory the source's.
+// inMemory makes the source yield rows that are all in memory.
 func (s *source) inMemory(rows []row) {
 	for i := range rows {
 		rows[i].at = int64(i + 1)
@@ -238,7 +238,7 @@ func (s *source) inMemory(rows []row) {
 	}
 }
 
-// An object is one that may be cut off.
+// An object is a JSON object that may be cut off.
 type object []rawjson.Member
 
 func (o object) value(name string) []byte {
@@ -250,8 +250,8 @@ func (o object) value(name string) []byte {
 	return nil
 }
 
-// loose takes an object apart that may be cut off; its last value is then what is
-// left of it.
+// loose parses an object that may be cut off. Its last value is then whatever
+// remains.
 func loose(b []byte) (o object, cut bool) {
 	if m, err := rawjson.Members(b); err == nil {
 		return m, false
@@ -275,8 +275,8 @@ func loose(b []byte) (o object, cut bool) {
 	return o, true
 }
 
-// looseArray takes an array apart that may be cut off; rest is what is left of the
-// element that is.
+// looseArray parses an array that may be cut off. rest is what remains of the cut
+// element.
 func looseArray(b []byte) (list [][]byte, rest []byte, cut bool) {
 	if list, err := rawjson.Array(b); err == nil {
 		return list, nil, false

@@ -19,7 +19,7 @@ import (
 // storage/session/<project>/, its messages in storage/message/<session>/, their
 // parts in storage/part/<message>/, or all parts in storage/part/.
 
-// A state is hashed: two that differ have nearly always different values.
+// hashed is a hash of a state. Two different states almost always differ in value.
 type hashed struct{ hash.Hash64 }
 
 func newState() hashed { return hashed{fnv.New64a()} }
@@ -27,7 +27,7 @@ func newState() hashed { return hashed{fnv.New64a()} }
 // value is never 0.
 func (h hashed) value() int64 { return int64(binary.BigEndian.Uint64(h.Sum(nil))>>1 | 1) }
 
-// maxSmall is the greatest file of a session, a message or a part, in bytes.
+// maxSmall is the largest file of a session, message or part, in bytes.
 const maxSmall = 64 << 20
 
 func readSmall(file string) ([]byte, error) {
@@ -41,14 +41,13 @@ func readSmall(file string) ([]byte, error) {
 	return inject.ReadRegular(file, maxSmall)
 }
 
-// A tree is the storage folder that a session's file lies in.
+// A tree is the storage folder that contains a session's file.
 type tree struct{ root string }
 
 func treeOf(file string) tree { return tree{filepath.Dir(filepath.Dir(filepath.Dir(file)))} }
 
-// jsonIn lists the JSON files of a folder below the tree in the order of their
-// names, which begin with the time. The id comes from a file: it must be a plain
-// name.
+// jsonIn lists the JSON files of a folder below the tree, sorted by name, which
+// begins with the time. The id comes from a file, so it must be a plain name.
 func (t tree) jsonIn(kind, id string) []string {
 	if id == "." || id == ".." || strings.ContainsAny(id, `/\`) {
 		return nil
@@ -67,7 +66,7 @@ func (t tree) jsonIn(kind, id string) []string {
 	return files
 }
 
-// readFolder reads the session whose own file is given.
+// readFolder reads the session with the given file of its own.
 func readFolder(file string, own []byte) (src *source, state int64, err error) {
 	src = &source{meta: parseMeta(begin(own))}
 	t := treeOf(file)
@@ -86,7 +85,7 @@ func readFolder(file string, own []byte) (src *source, state int64, err error) {
 		}
 		return b
 	}
-	loose := map[string][]piece{} // parts that lie together, by message
+	loose := map[string][]piece{} // parts in the common folder, by message
 	for _, f := range t.jsonIn("part", "") {
 		if b := take(f); b != nil {
 			message := rawjson.String(rawjson.Get(b, "messageID"))
@@ -120,8 +119,8 @@ func readFolder(file string, own []byte) (src *source, state int64, err error) {
 	return src, stateOf(files), err
 }
 
-// folderFiles lists the files of a session of the older storage; ok is false where
-// the file is none.
+// folderFiles lists the files of a session in the older storage; ok is false if file
+// is not one.
 func folderFiles(file string) (files []string, ok bool) {
 	if filepath.Base(treeOf(file).root) != "storage" && filepath.Base(filepath.Dir(filepath.Dir(file))) != "session" {
 		return nil, false
@@ -143,8 +142,8 @@ func folderFiles(file string) (files []string, ok bool) {
 	return files, true
 }
 
-// subagentsOfFile lists the sessions of the older storage that one started, itself
-// or through others. An export holds none.
+// subagentsOfFile lists the sessions in the older storage that a session started,
+// directly or indirectly. An export has none.
 func subagentsOfFile(file string) ([]inject.Subagent, error) {
 	b, err := readSmall(file)
 	if err != nil || kindOf(b) != oldSession {

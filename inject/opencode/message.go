@@ -10,7 +10,7 @@ import (
 	"cortext/schema"
 )
 
-// content gathers what the parts of one message hold.
+// content collects the content of one message's parts.
 type content struct {
 	w     *walk
 	m     *schema.Message
@@ -27,7 +27,7 @@ func (c *content) addText(s string) {
 	c.m.Blocks = append(c.m.Blocks, schema.Block{Type: schema.TextBlock, Bytes: len(s)})
 }
 
-// close joins the texts and leaves out the blocks where there is only one.
+// close joins the texts, and drops the blocks if there is only one.
 func (c *content) close() {
 	c.m.Content = strings.Join(c.texts, "\n\n")
 	c.m.Reasoning = strings.Join(c.think, "\n\n")
@@ -36,14 +36,14 @@ func (c *content) close() {
 	}
 }
 
-// A prompt is what the parts of a user's message say about it.
+// A prompt is what the parts of a user message say about it.
 type prompt struct {
-	typed     []string // texts that the user typed, as they stand
+	typed     []string // texts that the user typed, verbatim
 	synthetic []string // texts that OpenCode wrote
-	other     bool     // something else that came from the user
-	compacts  bool     // it asks for a compaction
+	other     bool     // something else from the user
+	compacts  bool     // it requests a compaction
 	overflow  bool
-	continues bool // it was written after a compaction, to go on
+	continues bool // it was written after a compaction, to continue
 }
 
 func (w *walk) prompt(parts []part) prompt {
@@ -59,7 +59,7 @@ func (w *walk) prompt(parts []part) prompt {
 			default:
 				p.typed = append(p.typed, v.Text)
 			}
-		case "subtask": // a command that is done by a sub-agent
+		case "subtask": // a command for a sub-agent
 			p.typed = append(p.typed, v.Prompt)
 		case "file", "agent", "tool", "reasoning":
 			p.other = true
@@ -72,8 +72,8 @@ func (w *walk) prompt(parts []part) prompt {
 	return p
 }
 
-// unknownPart counts parts of unknown kinds; the known ones that are left out add
-// nothing to a history.
+// unknownPart counts parts of unknown kinds. The known kinds that we skip add nothing
+// to a history.
 func (w *walk) unknownPart(role, typ string) {
 	switch typ {
 	case "step-start", "step-finish", "snapshot", "patch", "retry", "agent", "subtask", "compaction":
@@ -84,7 +84,7 @@ func (w *walk) unknownPart(role, typ string) {
 	w.unknown[role+" part "+typ]++
 }
 
-// user takes what the user typed, and the files that came with it.
+// user adds what the user typed, and the files that came with it.
 func (c *content) user(parts []part) {
 	for _, v := range parts {
 		switch v.Type {
@@ -104,7 +104,7 @@ func (c *content) user(parts []part) {
 	}
 }
 
-// event takes what OpenCode wrote in the user's place.
+// event adds what OpenCode wrote on the user's behalf.
 func (c *content) event(texts []string) {
 	for _, s := range texts {
 		if !isBookkeeping(s) {
@@ -121,7 +121,7 @@ func isBookkeeping(s string) bool {
 		strings.HasPrefix(s, "<system-reminder>")
 }
 
-// assistant takes an answer: OpenCode keeps a message for each step of a turn.
+// assistant adds an answer: OpenCode stores one message per step of a turn.
 func (c *content) assistant(i info, parts []part) {
 	for _, v := range parts {
 		switch v.Type {
@@ -184,9 +184,9 @@ func (c *content) addCall(v part) {
 	c.it.tools = append(c.it.tools, t)
 }
 
-// outcome fills in what became of a call. A command that ended with another code
-// than 0 failed, though OpenCode calls it completed. What an unfinished or failed
-// one wrote so far stands in its metadata.
+// outcome fills in the result of a call. A command with an exit code other than 0
+// failed, although OpenCode calls it completed. The output so far of an unfinished or
+// failed one is in its metadata.
 func outcome(t *schema.Tool, s state) {
 	ok := true
 	switch s.Status {
@@ -211,7 +211,7 @@ func outcome(t *schema.Tool, s state) {
 	t.Success = &ok
 }
 
-// stamp spells a time in milliseconds; what is no time is empty.
+// stamp formats a time in milliseconds; an invalid time gives an empty string.
 func stamp(ms int64) schema.Time {
 	if ms <= 0 || ms >= 253402300800000 { // the year 10000
 		return ""
@@ -219,15 +219,15 @@ func stamp(ms int64) schema.Time {
 	return schema.NewTime(time.UnixMilli(ms))
 }
 
-// mark begins the text of a command that cortext generated: OpenCode keeps only
-// what a command expands to.
+// mark is the beginning of a generated command's text. OpenCode stores only the
+// expansion of a command.
 const mark = "<!-- cortext: /"
 
-// typedMark ends the text of a command; what was typed behind its name follows.
+// typedMark is the end of a command's text. What was typed after its name follows.
 const typedMark = "\n<!-- cortext: typed: -->\n"
 
-// commandOf returns what was typed where a text is one of our commands expanded.
-// In an earlier form the arguments stood in the first line, and may have had several
+// commandOf returns what was typed if a text is the expansion of one of our commands.
+// In an earlier form, the arguments were in the first line and could span several
 // lines: that mark ends where --> ends a line.
 func commandOf(s string) (string, bool) {
 	rest, ok := strings.CutPrefix(strings.TrimLeft(s, " \t\r\n"), mark)
@@ -253,7 +253,7 @@ func commandOf(s string) (string, bool) {
 	return "", false
 }
 
-// typed is what is left of a user's text without what cortext itself put there.
+// typed returns a user's text without what cortext itself put there.
 func (w *walk) typed(s string) string {
 	if line, ok := commandOf(s); ok {
 		return line
@@ -266,13 +266,13 @@ func (w *walk) typed(s string) string {
 	return s
 }
 
-// isOurs reports whether a message is nothing but a payload that cortext put
-// there: by its id, which a launch makes of its text, by the session's metadata,
-// which a fork keeps, or by its shape.
+// isOurs reports whether a message is nothing but a payload of cortext. It goes by
+// the id, which a launch derives from the text, by the session's metadata, which a
+// fork keeps, or by the shape.
 func (w *walk) isOurs(id string, p prompt) bool {
 	texts := p.typed
 	if len(texts) == 0 {
-		texts = p.synthetic // where something else is shown in its place
+		texts = p.synthetic // if the session shows something else instead
 	}
 	if len(texts) == 0 || p.other {
 		return false
@@ -288,8 +288,8 @@ func (w *walk) isOurs(id string, p prompt) bool {
 	return true
 }
 
-// callID is the agent's id of a call, made unique where a model's server counts
-// from the beginning again.
+// callID returns the agent's id of a call, made unique for model servers that restart
+// their count.
 func (w *walk) callID(v part, message string, n int) string {
 	id := v.CallID
 	if id == "" {
@@ -309,5 +309,5 @@ func (w *walk) callID(v part, message string, n int) string {
 	return unique
 }
 
-// randomID is how long an id is that no server gives twice.
+// randomID is the length from which no server issues an id twice.
 const randomID = 20

@@ -1,6 +1,6 @@
-// Package opencode reads the sessions of OpenCode, wherever they are kept: in its
-// database (1.18.33), in the folders of older versions, in documents that
-// `opencode export` wrote (1.2.5 to 1.18.33).
+// Package opencode reads the sessions of OpenCode from its database (1.18.33), from
+// the folders of older versions, and from documents that `opencode export` wrote
+// (1.2.5 to 1.18.33).
 package opencode
 
 import (
@@ -17,8 +17,8 @@ import (
 // Name is what session.json calls the agent.
 const Name = "opencode"
 
-// Agent returns what cortext knows of the sessions of OpenCode. A session in a
-// database is named by the database's path, "#" and its id.
+// Agent returns the adapter for the sessions of OpenCode. The name of a session in a
+// database is the database's path, "#" and its id.
 func Agent() inject.Agent {
 	return inject.Agent{
 		Name: Name, Detect: detect, Transcripts: transcripts, Stat: stat, Open: open, Subagents: subagents,
@@ -27,13 +27,13 @@ func Agent() inject.Agent {
 	}
 }
 
-// session is the id of the session that a command of ours was called from: the
-// plugin tells it, else the call itself, which runs, is in the database.
+// session returns the id of the session that called our command: from the plugin,
+// else from the running call in the database.
 func session(m inject.Machine) string {
 	if id := program.Session(m); id != "" || !program.Called(m) {
 		return id
 	}
-	files, _ := databases(m) // a call in one that cannot be read is none of ours
+	files, _ := databases(m) // a call in an unreadable one is not ours
 	for _, file := range files {
 		if id := calling(file); id != "" {
 			return id
@@ -42,7 +42,7 @@ func session(m inject.Machine) string {
 	return ""
 }
 
-// remove removes a session that a launch had imported, unless something was said in it.
+// remove removes a session that a launch imported, unless something was said in it.
 func remove(ctx context.Context, m inject.Machine, nativeID string) error {
 	path, ok, err := locate(m, nativeID)
 	if !ok || err != nil {
@@ -58,8 +58,8 @@ func remove(ctx context.Context, m inject.Machine, nativeID string) error {
 	return program.Delete(ctx, m, nativeID)
 }
 
-// split parts the path of a transcript into file and session; id is empty where
-// the file is the session.
+// split splits the path of a transcript into file and session. id is empty if the
+// file is the session.
 func split(path string) (file, id string) {
 	i := strings.LastIndexByte(path, '#')
 	if i < 0 || i == len(path)-1 {
@@ -148,8 +148,8 @@ func subagents(path string) ([]inject.Subagent, error) {
 	return d.subagents(id)
 }
 
-// detect looks at the content: a database with OpenCode's tables, the document of
-// an export, or a session of the older storage.
+// detect looks at the content: a database with OpenCode's tables, the document of an
+// export, or a session of the older storage.
 func detect(f io.Reader) bool {
 	head := make([]byte, headSize)
 	n, err := io.ReadFull(f, head)

@@ -11,30 +11,30 @@ import (
 	"cortext/schema"
 )
 
-// A batch goes out when it holds this many messages or this many bytes.
+// A batch is emitted when it holds this many messages or bytes.
 const (
 	batchMessages = 256
 	batchBytes    = 1 << 20
 )
 
-// A reading is what the first pass over a session learns. Its messages are built
-// again for each use, so that they need not all be in memory.
+// A reading is the result of the first pass over a session. Its messages are rebuilt
+// for each use, so that they need not all be in memory.
 type reading struct {
 	src    *source
 	o      inject.Options
 	t      *inject.Transcript
-	places []placed // of the rows that were read, in their order
+	places []placed // of the rows that were read, in order
 	asked  int      // the last prompt among them
-	taken  int      // the first one that the user took back
+	taken  int      // the first one that the user reverted
 }
 
-// A placed is where a row stands, with what may hang on it.
+// A placed is the place of a row, with what may depend on it.
 type placed struct {
 	place
 	anchor inject.Anchor // without a line, nothing can
 }
 
-// read learns the shape of a session.
+// read makes the first pass over a session.
 func read(src *source, o inject.Options) (*inject.Transcript, error) {
 	r := &reading{src: src, o: o, asked: -1, taken: -1, t: &inject.Transcript{
 		Agent: Name, NativeID: src.meta.ID, Version: src.meta.Version, Parent: src.meta.Parent,
@@ -65,7 +65,7 @@ func read(src *source, o inject.Options) (*inject.Transcript, error) {
 		return nil, err
 	}
 	if w.on && src.meta.Revert != "" && !w.revert.on {
-		return nil, inject.ErrCursor // what was taken back begins before the cursor
+		return nil, inject.ErrCursor // what was reverted begins before the cursor
 	}
 	r.finish(w)
 	r.t.Next, err = r.next()
@@ -85,7 +85,7 @@ func (r *reading) head() (*inject.Transcript, error) {
 	return r.t, nil
 }
 
-// note takes from an item what it says about the session as a whole.
+// note takes properties of the session from an item.
 func (r *reading) note(w *walk, it *item) {
 	t, m := r.t, &it.message
 	if it.id != "" {
@@ -144,11 +144,11 @@ func (r *reading) note(w *walk, it *item) {
 	}
 }
 
-// finish settles what only the whole session tells.
+// finish resolves what only the whole session can show.
 func (r *reading) finish(w *walk) {
 	t := r.t
 	if t.Command == "" && !w.on && !isDefaultTitle(r.src.meta.Title) {
-		t.Title = r.src.meta.Title // the model's, if not the user's: nothing tells them apart
+		t.Title = r.src.meta.Title // the model's, if not the user's: they look the same
 	}
 	t.Warnings, t.Unread = slices.Clone(r.src.warnings), r.src.warnings
 	for _, kind := range slices.Sorted(maps.Keys(w.unknown)) {
@@ -160,8 +160,8 @@ func (r *reading) finish(w *walk) {
 	t.Each = r.each
 }
 
-// isDefaultTitle reports whether a title is the one that OpenCode gives a session
-// before a model or the user names it (1.18.33).
+// isDefaultTitle reports whether OpenCode gave the session this title before a model
+// or the user named it (1.18.33).
 func isDefaultTitle(title string) bool {
 	for _, prefix := range []string{"New session - ", "Child session - "} {
 		if at, ok := strings.CutPrefix(title, prefix); ok {
@@ -207,17 +207,17 @@ func (r *reading) each(emit func(sub string, b inject.Batch) error) error {
 	return flush()
 }
 
-// maxAnchors is how many messages before the cursor are remembered: what the user
-// goes back to is nearly always one of the last few.
+// maxAnchors is how many messages before the cursor we remember: users nearly always
+// go back to one of these.
 const maxAnchors = 64
 
-// next is the cursor that a later reading can go on from: it is put before the
-// last prompt, or before what the user took back. What stands before it and
-// changes all the same (a call of a turn that was killed, an output that OpenCode
-// forgets) is noticed, see [source].before.
+// next returns the cursor from which a later reading can continue. It is before the
+// last prompt, or before what the user reverted. Earlier rows may still change (a
+// call of a killed turn, an output that OpenCode drops); [source].before detects
+// that.
 func (r *reading) next() (c inject.Cursor, err error) {
 	if len(r.places) == 0 {
-		c = r.o.From // nothing is new
+		c = r.o.From // nothing new
 		c.Size = r.src.size
 		return c, nil
 	}

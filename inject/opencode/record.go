@@ -7,18 +7,18 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// The JSON of messages and parts is the same in all three places; in a database
-// the ids stand in columns of their own (FACTS.md, "Records of a transcript").
+// The JSON of messages and parts is the same in all three stores. In a database, the
+// ids are in columns of their own (FACTS.md, "Records of a transcript").
 
-// A row is a message with its parts, as they are kept.
+// A row is a stored message with its parts.
 type row struct {
 	place
-	created int64 // in milliseconds; 0: the info tells
+	created int64 // in milliseconds; 0: see info
 	info    []byte
 	parts   []piece
 }
 
-// A place is where a message stands in its session: at is a time in a database,
+// A place is the position of a message in its session: at is a time in a database,
 // else a number from 1.
 type place struct {
 	at int64
@@ -30,14 +30,14 @@ type piece struct {
 	raw []byte
 }
 
-// info is what is known of a message without its parts.
+// info is a message without its parts.
 type info struct {
 	Role, Mode         string
 	Model, Provider    string
 	Finish, Error      string
 	Created, Completed int64  // in milliseconds
-	Summary            bool   // it sums up what was before: a compaction
-	Title              string // of a prompt in old versions, made of its text
+	Summary            bool   // a compaction: it summarizes what precedes it
+	Title              string // of a prompt in old versions, derived from its text
 	Usage              *schema.Usage
 }
 
@@ -47,7 +47,7 @@ func parseInfo(raw []byte) info {
 		switch m.Name {
 		case "role":
 			i.Role = rawjson.String(m.Value)
-		case "mode", "agent": // the same; a user's message has agent alone
+		case "mode", "agent": // synonyms; a user's message has only agent
 			if i.Mode == "" {
 				i.Mode = rawjson.String(m.Value)
 			}
@@ -65,7 +65,7 @@ func parseInfo(raw []byte) info {
 			i.Error = rawjson.String(rawjson.Get(m.Value, "name"))
 		case "time":
 			i.Created, i.Completed = number(rawjson.Get(m.Value, "created")), number(rawjson.Get(m.Value, "completed"))
-		case "summary": // of a user's message it is an object
+		case "summary": // in a user's message it is an object
 			i.Summary = isTrue(m.Value)
 			if i.Title = rawjson.String(rawjson.Get(m.Value, "body")); i.Title == "" {
 				i.Title = rawjson.String(rawjson.Get(m.Value, "title"))
@@ -77,8 +77,8 @@ func parseInfo(raw []byte) info {
 	return i
 }
 
-// usage adds up what OpenCode counts apart: input is without what came from the
-// cache, output without reasoning.
+// usage adds up what OpenCode counts separately: input excludes tokens from the
+// cache, output excludes reasoning.
 func usage(raw []byte) *schema.Usage {
 	n := func(object []byte, name string) int64 { return max(0, number(rawjson.Get(object, name))) }
 	cache := rawjson.Get(raw, "cache")
@@ -104,7 +104,7 @@ type part struct {
 	State               state
 }
 
-// A state is what became of a call.
+// A state is the status and result of a call.
 type state struct {
 	Status        string
 	Input         []byte
@@ -184,8 +184,8 @@ func parseState(raw []byte) state {
 	return s
 }
 
-// compact leaves out the space between the parts of a value, which an export has
-// and the database has not: a call is the same in both.
+// compact removes the space between the parts of a value, which an export has and the
+// database does not, so that a call is the same in both.
 func compact(raw []byte) []byte {
 	out := make([]byte, 0, len(raw))
 	quoted := false
@@ -216,7 +216,7 @@ func members(object []byte) []rawjson.Member {
 	return list
 }
 
-// textOrRaw is text, but for what is no string: that is given as it stands.
+// textOrRaw returns a string's text, or any other value verbatim.
 func textOrRaw(raw []byte) string {
 	if len(raw) > 0 && raw[0] != '"' && string(raw) != "null" {
 		return string(raw)
@@ -226,7 +226,7 @@ func textOrRaw(raw []byte) string {
 
 func isTrue(raw []byte) bool { return string(raw) == "true" }
 
-// number decodes a JSON number; what is none, or too great, is 0.
+// number decodes a JSON number. Anything else, or a number that is too large, is 0.
 func number(raw []byte) int64 {
 	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
 		return n

@@ -12,8 +12,8 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// Each query finds its rows by the session's id, for which there are indexes
-// (1.18.33): it costs what the session holds, whatever else is in the database.
+// Each query finds its rows by the session's id, which is indexed (1.18.33). Its cost
+// depends on the session, not on the rest of the database.
 
 // session reads one session.
 func (d *database) session(id string, o inject.Options) (*inject.Transcript, error) {
@@ -61,8 +61,8 @@ func (d *database) meta(id string) (meta, error) {
 	return m, nil
 }
 
-// rows yields the messages of a session from a place on, in the order in which
-// OpenCode shows them: by time, then id.
+// rows yields the messages of a session from a place on, in OpenCode's display order:
+// by time, then id.
 func (d *database) rows(id string, from place) iter.Seq2[row, error] {
 	return func(yield func(row, error) bool) {
 		messages, err := d.tx.Query(`select id, time_created, data from message
@@ -115,14 +115,14 @@ func partsOf(query *sql.Stmt, message string) ([]piece, error) {
 	return list, rows.Err()
 }
 
-// earlierMessages selects what stands before a place.
+// earlierMessages selects the messages before a place.
 const earlierMessages = `from message where session_id = ?1 and (time_created, id) < (?2, ?3)`
 
-// sums add up what changes whenever a row does, without reading its text. The times
-// are cut so that their sum stays exact.
+// sums selects totals that change whenever a row does, without reading its text. It cuts
+// the times so that their sum stays exact.
 const sums = `select count(*), total(time_updated & 4294967295), max(time_updated), total(octet_length(data)), max(id) `
 
-// before tells what stands before a place, by number, times and lengths.
+// before identifies the rows before a place by number, times and lengths.
 func (d *database) before(id string, p place) (messages, parts string, err error) {
 	if messages, err = d.sum(sums+earlierMessages, id, p.at, p.id); err == nil {
 		parts, err = d.sum(sums+`from part where session_id = ?1 and message_id in (select id `+earlierMessages+`)`, id, p.at, p.id)
@@ -141,7 +141,7 @@ func (d *database) sum(query string, args ...any) (string, error) {
 	return fmt.Sprintf("%d-%x", count, h.value()), nil
 }
 
-// state changes whenever something of the session does.
+// state returns a value that changes whenever the session does.
 func (d *database) state(id string) (int64, error) {
 	var updated, title, revert any
 	err := d.tx.QueryRow(`select time_updated, title, `+d.has("revert")+` from session where id = ?`, id).Scan(&updated, &title, &revert)
@@ -184,7 +184,7 @@ func (d *database) calls(id string, p place) (map[string]bool, error) {
 	return ids, nil
 }
 
-// warnings names what is in the database and was not read.
+// warnings describes what is in the database but was not read.
 func (d *database) warnings(id string) (list []string, err error) {
 	var lost, messages, later int
 	err = d.tx.QueryRow(`select count(*) from part where session_id = ?1 and message_id not in (select id from message where session_id = ?1)`, id).Scan(&lost)
@@ -203,7 +203,7 @@ func (d *database) warnings(id string) (list []string, err error) {
 	return list, nil
 }
 
-// subagents lists the sessions that one started, itself or through others.
+// subagents lists the sessions that a session started, directly or indirectly.
 func (d *database) subagents(id string) (list []inject.Subagent, err error) {
 	if d.has("parent_id") == "null" {
 		return nil, nil
@@ -232,8 +232,8 @@ func (d *database) subagents(id string) (list []inject.Subagent, err error) {
 	return list, nil
 }
 
-// started returns the calls of a session that started others, by the session
-// started. Where an id may have been given twice, all calls are looked at.
+// started returns a session's calls that started other sessions, by the started
+// session. If an id may have been issued twice, it reads all calls.
 func (d *database) started(id string) (map[string]string, error) {
 	rows, err := d.tx.Query(`select id, data from part where session_id = ? and instr(data, '"sessionId"') order by message_id, id`, id)
 	if err != nil {
@@ -284,14 +284,15 @@ func (d *database) strings(query string, args ...any) ([]string, error) {
 	return list, d.explain(rows.Err())
 }
 
-// youngest is how many parts are looked at for what is going on at this moment.
+// youngest is how many of the newest parts are read to see what is currently going
+// on.
 const youngest = 500
 
-// recent tells when the parts that were made last were updated, in milliseconds, by
-// session: a turn writes them long before it touches its session's row again
-// (1.18.33). Ids ascend in time.
+// recent returns when the newest parts were updated, in milliseconds, by session. A
+// turn writes parts long before it updates its session's row (1.18.33). Ids ascend in
+// time.
 func (d *database) recent() (map[string]int64, error) {
-	// What a child writes is its parent's.
+	// A child's updates count for its parent.
 	root := `coalesce(nullif((select ` + d.has("parent_id") + ` from session where id = session_id), ''), session_id)`
 	rows, err := d.tx.Query(`select `+root+`, max(time_updated) from (select session_id, time_updated from part order by id desc limit ?) group by 1`, youngest)
 	if err != nil {
@@ -310,7 +311,7 @@ func (d *database) recent() (map[string]int64, error) {
 	return at, d.explain(rows.Err())
 }
 
-// roots lists the sessions that no other one started, archived ones too.
+// roots lists the sessions that no other session started, including archived ones.
 func (d *database) roots() ([]inject.Native, error) {
 	rows, err := d.tx.Query(`select id, directory, ` + d.has("project_id") + `, time_updated from session
 		where coalesce(` + d.has("parent_id") + `, '') = '' order by time_updated, id`)

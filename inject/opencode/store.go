@@ -13,7 +13,7 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// dataDir is where OpenCode keeps its data: the same on every system (1.18.33).
+// dataDir returns the folder of OpenCode's data, the same on every system (1.18.33).
 func dataDir(m inject.Machine) string {
 	if dir := m.Getenv("XDG_DATA_HOME"); dir != "" {
 		return filepath.Join(dir, "opencode")
@@ -21,10 +21,10 @@ func dataDir(m inject.Machine) string {
 	return filepath.Join(m.Home, ".local", "share", "opencode")
 }
 
-// databases lists the databases of a machine, the usual one first, whether they
-// are there or not. OPENCODE_DB names one, as a path from the data folder; else
-// builds that are no releases have one of their own beside it, named by their
-// channel (read in the program, 1.18.33).
+// databases lists the possible databases of a machine, the usual one first, whether
+// or not they exist. OPENCODE_DB names one, relative to the data folder. Otherwise,
+// builds that are not releases have a database of their own next to it, named after
+// their channel (read in the program, 1.18.33).
 func databases(m inject.Machine) ([]string, error) {
 	dir := dataDir(m)
 	if name := m.Getenv("OPENCODE_DB"); name != "" {
@@ -46,7 +46,7 @@ func databases(m inject.Machine) ([]string, error) {
 	return list, err
 }
 
-// present lists the databases of a machine that are there.
+// present lists the existing databases of a machine.
 func present(m inject.Machine) ([]string, error) {
 	files, err := databases(m)
 	errs := []error{err}
@@ -60,13 +60,13 @@ func present(m inject.Machine) ([]string, error) {
 	return files, errors.Join(errs...)
 }
 
-// sessions lists the sessions of all databases; where there is no database, those
-// of the older storage.
+// sessions lists the sessions of all databases or, without a database, those of the
+// older storage.
 func sessions(m inject.Machine) ([]inject.Native, error) {
 	var list []inject.Native
 	files, err := present(m)
 	errs := []error{err}
-	seen := map[string]bool{} // a copy of a database is known by its sessions
+	seen := map[string]bool{} // sessions identify a copy of a database
 	for _, file := range files {
 		d, err := openDatabase(file)
 		if err != nil {
@@ -114,7 +114,7 @@ func oldSessions(m inject.Machine) (list []inject.Native, err error) {
 	return list, errors.Join(errs...)
 }
 
-// oldFiles lists the files of the sessions in the older storage.
+// oldFiles lists the session files in the older storage.
 func oldFiles(m inject.Machine) (files []string, err error) {
 	root := filepath.Join(dataDir(m), "storage", "session")
 	projects, err := inject.ReadFolder(root)
@@ -131,11 +131,11 @@ func oldFiles(m inject.Machine) (files []string, err error) {
 	return files, err
 }
 
-// stores are the folders of the databases: a -wal beside one changes with it.
+// stores lists the folders of the databases: a -wal in one changes with its database.
 func stores(m inject.Machine) []inject.Store {
 	var list []inject.Store
 	seen := map[string]bool{}
-	files, _ := databases(m) // the usual one, at least
+	files, _ := databases(m) // at least the usual one
 	for _, file := range files {
 		if dir := filepath.Dir(file); !seen[dir] {
 			seen[dir] = true
@@ -176,8 +176,8 @@ func locate(m inject.Machine, nativeID string) (path string, ok bool, err error)
 	return "", false, errors.Join(errs...)
 }
 
-// isCommit reports whether a project's id is the first commit of its repository;
-// a folder without one is "global".
+// isCommit reports whether a project's id is the first commit of its repository.
+// Without a repository it is "global".
 func isCommit(id string) bool {
 	return len(id) == 40 && strings.Trim(id, "0123456789abcdef") == ""
 }

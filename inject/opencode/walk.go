@@ -10,55 +10,55 @@ import (
 	"cortext/schema"
 )
 
-// A source is one session, wherever it is kept.
+// A source is one session from any store.
 type source struct {
 	meta     meta
 	warnings []string
-	size     int64 // what stat tells
+	size     int64 // the result of Stat
 
 	// rows yields the messages from a place on; the zero place is the beginning.
 	rows func(from place) iter.Seq2[row, error]
 
-	// before tells what stands before a place: the same as long as nothing in it
+	// before identifies what precedes a place: its results change only if that
 	// changes.
 	before func(p place) (messages, parts string, err error)
 
-	// calls are the agent's ids of the calls before a place.
+	// calls returns the agent's ids of the calls before a place.
 	calls func(p place) (map[string]bool, error)
 
-	check   func() error // whether what was read is to be trusted; may be nil
+	check   func() error // whether to trust what was read; may be nil
 	release func() error // may be nil
 }
 
-// meta is what is known about a session as a whole.
+// meta is the properties of a session.
 type meta struct {
 	ID, Parent, Version, Title, Dir string
-	Payload                         string // the id of a payload of ours that it began with
-	Revert                          string // the first message that the user took back, while it can be undone
+	Payload                         string // id of a payload of ours at its beginning
+	Revert                          string // first message that the user reverted, while that can be undone
 	RevertPart                      string // the message itself stays, up to this part
 }
 
-// A kind is what a message is in a history.
+// A kind is the role of a message in a history.
 type kind int
 
 const (
 	nothing kind = iota // it is left out
-	ours                // what cortext itself put there
+	ours                // put there by cortext
 	asked               // what the user said
 	answered
-	event // what nobody said, and the model saw
+	event // said by nobody, but seen by the model
 )
 
-// An item is what one row becomes.
+// An item is the result of one row.
 type item struct {
 	place
 	kind    kind
 	message schema.Message
 	tools   []schema.Tool
 	blobs   []inject.Blob
-	started []inject.Subagent // sub-agents, with the calls
+	started []inject.Subagent // sub-agents, with their calls
 	mode    string
-	runsAt  string // the provider of the model that answered
+	runsAt  string // provider of the model that answered
 }
 
 func (it *item) size() int {
@@ -69,39 +69,39 @@ func (it *item) size() int {
 	return n
 }
 
-// A walk goes through the messages of a session in their order.
+// A walk goes through the messages of a session in order.
 type walk struct {
 	src     *source
 	o       inject.Options
 	from    place
-	on      bool            // it goes on from a cursor
-	parent  string          // the message before
+	on      bool            // it continues from a cursor
+	parent  string          // the preceding message
 	ids     map[string]bool // of messages
-	calls   map[string]bool // ids given to calls
-	earlier map[string]bool // ids of calls before the cursor; nil: not looked up
+	calls   map[string]bool // ids assigned to calls
+	earlier map[string]bool // ids of calls before the cursor; nil: not read yet
 	unknown map[string]int
 	kept    int // messages
-	titled  int // prompts of which the title alone is left
+	titled  int // prompts of which only the title is left
 	err     error
 
 	compaction compaction
 	revert     revert
 }
 
-// A compaction is where OpenCode shortened its context: a message that asks for it,
-// one that sums up, and one that lets the model go on. All that was said before
-// stays where it is.
+// A compaction is a point where OpenCode shortened its context: a message that
+// requests it, one with the summary, and one that makes the model continue. All
+// earlier messages stay in place.
 type compaction struct {
 	overflow bool
-	summed   bool     // the summary was the message before
-	typed    []string // what the user typed last
+	summed   bool     // the preceding message was the summary
+	typed    []string // the user's last input
 }
 
-// A revert is what the user took back and may still bring again.
+// A revert is what the user reverted and may still restore.
 type revert struct {
 	on    bool
-	above string // the message that it hangs on
-	last  int64  // the time of the last one taken back
+	above string // the parent message
+	last  int64  // time of the last reverted message
 }
 
 func newWalk(src *source, o inject.Options) *walk {
@@ -116,7 +116,7 @@ func newWalk(src *source, o inject.Options) *walk {
 	return w
 }
 
-// each gives every message.
+// each yields every message.
 func (w *walk) each(give func(*item) error) error {
 	for r, err := range w.src.rows(w.from) {
 		if err != nil {
@@ -136,7 +136,7 @@ func (w *walk) each(give func(*item) error) error {
 	return nil
 }
 
-// take makes an item of a row.
+// take turns a row into an item.
 func (w *walk) take(r row) *item {
 	r.id = w.unique(r.id)
 	i := parseInfo(r.info)
@@ -152,7 +152,7 @@ func (w *walk) take(r row) *item {
 	c := content{w: w, m: &it.message, it: it}
 	switch i.Role {
 	case "user":
-		if len(parts) == 0 && i.Title != "" { // the folder of its parts is lost
+		if len(parts) == 0 && i.Title != "" { // the folder with its parts is lost
 			parts = []part{{Type: "text", Text: i.Title}}
 			w.titled++
 		}
@@ -196,7 +196,7 @@ func (w *walk) user(c *content, it *item, parts []part) {
 	case len(p.typed) == 0 && !p.other && p.compacts:
 		w.compaction.overflow = p.overflow
 	case state.summed && state.overflow && isCopy(p.typed, state.typed):
-		// The prompt that did not fit any more, again under another id.
+		// The prompt that did not fit, repeated under another id.
 	case len(p.typed) > 0 || p.other:
 		it.kind, it.message.Role = asked, schema.User
 		w.compaction.typed = p.typed
@@ -208,12 +208,12 @@ func (w *walk) user(c *content, it *item, parts []part) {
 		}
 	}
 	if it.kind == asked && len(c.texts) == 0 && len(it.message.Blocks) == 0 && len(p.typed) > 0 {
-		it.kind = nothing // it held what cortext put there, or an empty text
+		it.kind = nothing // it had what cortext put there, or an empty text
 	}
 }
 
-// isCopy reports whether the user typed the same before. In a copy a picture is a
-// text that names it.
+// isCopy reports whether the user typed the same before. In a copy, a text with its
+// name replaces a picture.
 func isCopy(again, typed []string) bool {
 	if len(typed) == 0 {
 		return false
@@ -232,7 +232,7 @@ func (w *walk) assistant(c *content, it *item, i info, parts []part) {
 	}
 	w.compaction.summed = true
 	if w.kept > 0 || w.on || w.o.Continues {
-		return // what it sums up is there
+		return // what it summarizes is here
 	}
 	it.kind, it.message.Role = event, schema.System
 	for _, v := range parts {
@@ -242,7 +242,7 @@ func (w *walk) assistant(c *content, it *item, i info, parts []part) {
 	}
 }
 
-// reverted notes where what the user took back begins and ends.
+// reverted records where the reverted messages begin and end.
 func (w *walk) reverted(id string, i info, done bool) {
 	m := w.src.meta
 	if m.Revert == "" || w.revert.on && !done {
@@ -257,9 +257,9 @@ func (w *walk) reverted(id string, i info, done bool) {
 	}
 }
 
-// takenBack is an event that hangs on the message before those that the user took
-// back: with it the branch that goes on is the one without them. They are in the
-// session until the user goes on, and deleted then.
+// takenBack returns an event whose parent is the message before the reverted ones, so
+// that the continuing branch is the one without them. They stay in the session until
+// the user continues, and are then deleted.
 func (w *walk) takenBack() *item {
 	r := w.revert
 	if !r.on || r.above == "" || r.above == w.parent || stamp(r.last) == "" {

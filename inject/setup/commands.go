@@ -34,9 +34,8 @@ type Form struct {
 // File is a file of a project. Path is relative to the project and has slashes.
 type File struct{ Path, Text string }
 
-// The texts of the commands that cortext itself carries out: what it answers
-// reaches the model beside the prompt, and the texts only tell it what to do with
-// that.
+// The texts of the commands that cortext itself executes. Its answer reaches the model
+// next to the prompt, and these texts only say what to do with it.
 //
 //go:embed commands
 var commands embed.FS

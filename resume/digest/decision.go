@@ -99,8 +99,8 @@ func (s *State) refused(t schema.Tool, m *schema.Message) {
 	}
 }
 
-// answerTo finds the answer to question i in what a tool put out: Claude Code and
-// OpenCode write "question"="answer", Gemini CLI an object of answers by number.
+// answerTo finds the answer to question i in a tool's output: Claude Code and OpenCode
+// write "question"="answer", Gemini CLI an object of answers by number.
 func answerTo(output string, i int, question string) string {
 	if len(output) > endBytes {
 		return ""

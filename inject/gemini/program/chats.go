@@ -19,8 +19,8 @@ import (
 	"cortext/inject"
 )
 
-// chats returns the session files of all projects whose names match a pattern,
-// the one that was written last first.
+// chats returns the session files of all projects whose names match a pattern, the
+// most recently written first.
 func chats(m inject.Machine, pattern string) []string {
 	type chat struct {
 		file string
@@ -43,14 +43,14 @@ func chats(m inject.Machine, pattern string) []string {
 	return files
 }
 
-// quoted is a path in which filepath.Glob finds no pattern.
+// quoted escapes a path so that filepath.Glob finds no pattern in it.
 func quoted(dir string) string {
 	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(dir)
 }
 
-// How far [Launched] looks: a session that has just been begun is among the newest,
-// and what tells it stands at the beginning of one of its first lines. The first of
-// all has the payload in it, too.
+// How far [Launched] searches. A new session is among the newest files, and its mark
+// is at the beginning of one of its first lines. The very first line also contains
+// the payload.
 const (
 	mostChats = 200
 	mostRead  = 32 << 20
@@ -60,10 +60,10 @@ const (
 
 var sessionID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"sessionId":\s*"([^"\\]+)"`) })
 
-// Launched finds the session that a launch began: the program notes in it which
-// file it imported, and that is named by the id of the request; a command file of
-// ours names it in its text. For a request without that id it is the newest
-// session with this payload.
+// Launched finds the session of a launch. The program records in it which file it
+// imported, and that file is named after the request's id. A command file of ours
+// names the id in its text. For a request without an id, it is the newest session
+// with this payload.
 func Launched(m inject.Machine, r inject.Request) (nativeID string, ok bool) {
 	needles := []string{`"id":"` + inject.PayloadID(Turn(r.Payload)) + `"`}
 	if r.NativeID != "" {
@@ -84,7 +84,7 @@ func Launched(m inject.Machine, r inject.Request) (nativeID string, ok bool) {
 	return "", false
 }
 
-// headOf returns the beginnings of the first lines of a file.
+// headOf returns the beginnings of a file's first lines.
 func headOf(file string) []byte {
 	f, err := inject.OpenRegular(file)
 	if err != nil {
@@ -108,14 +108,14 @@ func headOf(file string) []byte {
 	return head
 }
 
-// Discard removes what harms a session: an empty file that the program makes beside
-// the real one, with the same id, when it takes a session up. For the sake of that,
-// its next start in the project would delete both (FACTS.md, "What is lost without a word";
-// 0.61.0 does so after --session-file too). The program writes no more to it once
-// the hook SessionStart is called.
+// Discard removes a file that harms a session. When the program resumes a session, it
+// creates an empty file with the same id next to the real one. Because of that file,
+// its next start in the project would delete both (FACTS.md, "What is lost without a
+// word"; 0.61.0 does so after --session-file too). The program no longer writes to it
+// once it calls the hook SessionStart.
 //
-// Unless used, which says that somebody goes on in the session, all of it goes if
-// nothing was said in it: the program must have ended.
+// Unless used, which means that somebody continues the session, Discard removes the
+// whole session if nothing was said in it. The program must have ended.
 func Discard(ctx context.Context, m inject.Machine, nativeID string, used bool) error {
 	short := nativeID[:min(8, len(nativeID))]
 	if short == "" || strings.ContainsAny(short, `/\*?[]`) {
@@ -129,7 +129,7 @@ func Discard(ctx context.Context, m inject.Machine, nativeID string, used bool) 
 			return err
 		}
 		switch {
-		case id != nativeID: // another one's, or unreadable
+		case id != nativeID: // another session's, or unreadable
 		case holds == said:
 			spoken = true
 		case holds == payload:
@@ -153,16 +153,16 @@ func Discard(ctx context.Context, m inject.Machine, nativeID string, used bool) 
 	return errors.Join(errs...)
 }
 
-// What a session file holds.
+// What a session file contains.
 type holding int
 
 const (
 	nothing holding = iota
-	payload         // what cortext put there, and no more
+	payload         // only what cortext put there
 	said            // what anybody said
 )
 
-// record is a line of a session file, as far as it counts here.
+// record is a line of a session file, with the members that matter here.
 type record struct {
 	SessionID string          `json:"sessionId"`
 	ID        string          `json:"id"`
@@ -173,8 +173,8 @@ type record struct {
 	} `json:"$set"`
 }
 
-// contents tells what a session file holds and whose it is. What is not understood
-// counts as said.
+// contents returns what a session file contains and the id of its session. Anything
+// not understood counts as said.
 func contents(ctx context.Context, file string) (id string, holds holding, err error) {
 	f, err := inject.OpenRegular(file)
 	if err != nil {
@@ -208,8 +208,8 @@ func contents(ctx context.Context, file string) (id string, holds holding, err e
 	}
 }
 
-// holds tells what a message is; the program's own notes and the context that it
-// makes are nothing.
+// holds classifies a message. The program's own notes and its context count as
+// nothing.
 func (r record) holds() holding {
 	if r.Type != "user" && r.Type != "gemini" {
 		return nothing
@@ -228,7 +228,7 @@ func (r record) holds() holding {
 	return said
 }
 
-// textOf returns the text of a content that is one; ok is false for any other.
+// textOf returns the text of a content that is only text; ok is false for any other.
 func textOf(content json.RawMessage) (text string, ok bool) {
 	if json.Unmarshal(content, &text) == nil {
 		return text, true

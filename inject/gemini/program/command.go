@@ -8,27 +8,27 @@ import (
 	"cortext/inject"
 )
 
-// What the text of a command of ours begins and ends with: the program expands its
-// commands before anything learns of them.
+// The beginning and end of our commands' text. The program expands its commands
+// before anyone sees them.
 const (
 	commandMark = "<!-- cortext: /workspace."
 	typedMark   = "\n<!-- cortext: typed: -->"
 )
 
-// argumentsAt stands where a command's arguments would, which the program puts
-// behind the text: its own placeholder would alter them (FACTS.md, "Slash commands").
+// argumentsAt replaces a command's arguments, which the program appends to the text:
+// its own placeholder would alter them (FACTS.md, "Slash commands").
 const argumentsAt = "(what is typed after the command: it stands at the end of this text)"
 
-// Expansion is the text that the program puts in the place of /workspace.<name>,
-// so that [Hook] knows it again; body is the command's own text.
+// Expansion returns the text that the program substitutes for /workspace.<name>, so
+// that [Hook] recognizes it. body is the command's own text.
 func Expansion(name, body string) string {
 	body = strings.ReplaceAll(unexpanded(body), "$ARGUMENTS", argumentsAt)
 	return commandMark + name + " -->\n" + strings.Trim(body, "\n") + "\n" + typedMark
 }
 
-// Typed is what the user typed for a prompt: the program expands its commands
-// before it calls the hook, and puts the line that was typed, if it has arguments,
-// behind the text of a command of ours.
+// Typed returns what the user typed for a prompt. The program expands its commands
+// before it calls the hook. If the command has arguments, it appends the typed line
+// to the text of our command.
 func Typed(prompt string) string {
 	rest, ours := strings.CutPrefix(prompt, commandMark)
 	name, rest, closed := strings.Cut(rest, " -->\n")
@@ -42,7 +42,7 @@ func Typed(prompt string) string {
 		}
 		return command
 	}
-	// Somebody edited the end of the file away.
+	// Somebody removed the end of the file.
 	if i := strings.LastIndex(rest, "\n\n"+command); i >= 0 && isCommand(rest[i+2:], command) {
 		return rest[i+2:]
 	}
@@ -54,21 +54,21 @@ func isCommand(line, command string) bool {
 	return ok && (rest == "" || strings.ContainsAny(rest[:1], " \t\r\n"))
 }
 
-// unexpanded breaks up what the program would expand in a command's text: "!{",
-// "@{" and "{{args}}" get a backslash, since it has no way to quote them (FACTS.md,
-// "Slash commands").
+// unexpanded breaks up what the program would expand in a command's text: "!{", "@{"
+// and "{{args}}" get a backslash, since the program has no way to quote them
+// (FACTS.md, "Slash commands").
 func unexpanded(text string) string {
 	return strings.NewReplacer("!{", `!\{`, "@{", `@\{`, "{{args}}", `{\{args}}`).Replace(text)
 }
 
-// Command spells the payload as a command file, for versions that import no
+// Command formats the payload as a command file, for versions that cannot import a
 // session. Its first line names the launch.
 func Command(r inject.Request) string {
 	text := "[cortext " + r.NativeID + "]\n" + unexpanded(r.Payload)
 	return "description = \"Resume a conversation\"\nprompt = " + TOML(text) + "\n"
 }
 
-// TOML spells a string: on lines of its own, as it is, if it can be.
+// TOML formats a string, verbatim on lines of its own if possible.
 func TOML(text string) string {
 	const quotes = "'''"
 	lines := strings.Contains(text, "\n")
@@ -93,5 +93,6 @@ func TOML(text string) string {
 	return `"` + b.String() + `"`
 }
 
-// control reports whether TOML wants a character escaped within a text of lines.
+// control reports whether TOML requires an escape for a character in a multi-line
+// string.
 func control(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }

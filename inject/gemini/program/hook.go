@@ -8,10 +8,10 @@ import (
 	"cortext/inject"
 )
 
-// Hook reads what Gemini CLI gives a hook on standard input (FACTS.md, "Hooks", as
-// seen on 0.61.0). event is what the settings call the hook for.
+// Hook reads Gemini CLI's input for a hook from standard input (FACTS.md, "Hooks", as
+// seen on 0.61.0). event is the hook's name in the settings.
 //
-// PreCompress is not listened to: it comes before every call of the model.
+// We do not listen to PreCompress, which comes before every call of the model.
 // SessionEnd comes up to three times for one end.
 func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 	var in struct {
@@ -20,7 +20,7 @@ func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 		Cwd        string `json:"cwd"`
 		Source     string `json:"source"` // of SessionStart
 		Reason     string `json:"reason"` // of SessionEnd
-		Prompt     string `json:"prompt"` // of BeforeAgent: a command is expanded in it
+		Prompt     string `json:"prompt"` // of BeforeAgent: with a command expanded
 	}
 	if err := json.Unmarshal(input, &in); err != nil {
 		return inject.Event{}, fmt.Errorf("what the hook was given is not JSON: %w", err)
@@ -32,7 +32,7 @@ func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 		NativeID:   in.SessionID,
 		Transcript: in.Transcript,
 		Dir:        m.Getenv("GEMINI_PROJECT_DIR"),
-		Process:    m.Getenv("CORTEXT_PROCESS"), // our settings set it to the id of the program's process
+		Process:    m.Getenv("CORTEXT_PROCESS"), // our settings set it to the program's process id
 	}
 	if e.Dir == "" {
 		e.Dir = in.Cwd
@@ -43,13 +43,13 @@ func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 		e.Fresh = in.Source != "resume"
 		e.Cleared = in.Source == "clear"
 		if !e.Fresh {
-			e.Transcript = "" // it names an empty file, which the program leaves for the real one at once
+			e.Transcript = "" // it names an empty file, which the program abandons at once for the real one
 		}
 	case "BeforeAgent":
 		e.Moment = inject.Prompted
 		e.Prompt = Typed(in.Prompt)
-		e.Literal = strings.HasPrefix(in.Prompt, "/workspace.") // started in a subfolder, which has no such command
-	case "AfterAgent": // also of a turn that the user cut short
+		e.Literal = strings.HasPrefix(in.Prompt, "/workspace.") // started in a subfolder, where the command does not exist
+	case "AfterAgent": // also for a turn that the user interrupted
 		e.Moment = inject.Answered
 	case "AfterTool":
 		e.Moment = inject.Used
@@ -60,18 +60,18 @@ func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 	return e, nil
 }
 
-// ReplyLimit bounds the context that a hook adds. The program itself takes
-// 500 kB and more whole (FACTS.md, "Hooks"); so much the model surely heeds. "<" and
-// ">" arrive as "&lt;" and "&gt;".
+// ReplyLimit limits the context that a hook adds. The program itself accepts 500 kB
+// and more (FACTS.md, "Hooks"); the model reliably heeds this much. "<" and ">"
+// arrive as "&lt;" and "&gt;".
 const ReplyLimit = 32_000
 
 // ReplyNote tells the model what the program alters in a reply.
 const ReplyNote = "In what follows < and > stand as entities; the file that is named here has them as they were."
 
-// Reply spells additional context: it stands behind the prompt, within
-// <hook_context>, and nothing in it is expanded or run.
+// Reply formats additional context. It comes after the prompt, within <hook_context>,
+// and the program expands and runs nothing in it.
 func Reply(event, text string) []byte { return inject.AdditionalContext(event, text) }
 
-// Session is the id of the session that the program gives its hooks; its tools do
-// not get it.
+// Session returns the id of the session that the program passes to its hooks. Its
+// tools do not get it.
 func Session(m inject.Machine) string { return m.Getenv("GEMINI_SESSION_ID") }

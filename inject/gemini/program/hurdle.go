@@ -17,9 +17,8 @@ func hurdle(what, way string) error {
 	return &inject.HurdleError{Agent: "Gemini CLI", What: what, Way: way}
 }
 
-// hurdles finds what would stop the program at its start with a question, or at
-// the first message with an error; the warnings are for what works, but not as it
-// should.
+// hurdles finds what would stop the program: a question at its start, or an error at
+// the first message. The warnings are about what works, but not as it should.
 func hurdles(m inject.Machine, r inject.Request, v version) (warnings []string, err error) {
 	trusted, known, err := trust(m, r, v)
 	if err != nil {
@@ -40,12 +39,12 @@ func hurdles(m inject.Machine, r inject.Request, v version) (warnings []string, 
 	return []string{"Gemini CLI was told not to trust " + r.Dir + ": it takes no commands and hooks from there"}, nil
 }
 
-// trustDefault is the first version that was seen to ask for trust unless the
-// settings say otherwise.
+// trustDefault is the first version seen to ask for trust unless the settings say
+// otherwise.
 var trustDefault = version{0, 40, 0}
 
-// trust reports whether the user trusts the folder, and whether anything was said
-// about it (0.61.0, packages/core/src/utils/trust.ts).
+// trust reports whether the user trusts the folder, and whether that is configured at
+// all (0.61.0, packages/core/src/utils/trust.ts).
 func trust(m inject.Machine, r inject.Request, v version) (trusted, known bool, err error) {
 	if m.Getenv("GEMINI_RESTRICTED_MODE") == "true" || m.Getenv("GEMINI_CLI_TRUST_WORKSPACE") == "false" {
 		return false, true, nil
@@ -54,7 +53,7 @@ func trust(m inject.Machine, r inject.Request, v version) (trusted, known bool, 
 		return true, true, nil
 	}
 	enabled := v.AtLeast(trustDefault)
-	for _, s := range []settings{userSettings(m), systemSettings(m)} { // a project's own have no say
+	for _, s := range []settings{userSettings(m), systemSettings(m)} { // a project's own settings do not count
 		if e := s.Security.FolderTrust.Enabled; e != nil {
 			enabled = *e
 		}
@@ -65,7 +64,7 @@ func trust(m inject.Machine, r inject.Request, v version) (trusted, known bool, 
 	return trustedFolder(m, r.Dir)
 }
 
-// trustedFolder looks a folder up among those that the user was asked about: the
+// trustedFolder looks a folder up among those that the user was asked about. The
 // longest path at or above it decides.
 func trustedFolder(m inject.Machine, dir string) (trusted, known bool, err error) {
 	file := m.Getenv("GEMINI_CLI_TRUSTED_FOLDERS_PATH")
@@ -103,7 +102,7 @@ func trustedFolder(m inject.Machine, dir string) (trusted, known bool, err error
 	return trusted, known, nil
 }
 
-// realPath is how the program knows a folder.
+// realPath returns a folder's path as the program records it.
 func realPath(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		return real
@@ -116,9 +115,9 @@ func within(top, dir string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// absent warns of MCP servers that the conversation used and this machine has no
-// entry for. Only names that are surely those of such tools count:
-// mcp__<server>__<tool> of Claude Code, and mcp_<server>_<tool> of this program.
+// absent warns of MCP servers that the conversation used and that are not configured
+// on this machine. Only unambiguous tool names count: mcp__<server>__<tool> of Claude
+// Code, and mcp_<server>_<tool> of this program.
 func absent(m inject.Machine, r inject.Request) []string {
 	servers := map[string]bool{}
 	add := func(file string) {
@@ -144,8 +143,8 @@ func absent(m inject.Machine, r inject.Request) []string {
 	return warnings
 }
 
-// serverOf returns the name of the MCP server that a tool is of; known servers may
-// have "_" in their names.
+// serverOf returns the MCP server of a tool. Known servers may have "_" in their
+// names.
 func serverOf(tool string, known map[string]bool) (server string, ok bool) {
 	if rest, ok := strings.CutPrefix(tool, "mcp__"); ok {
 		server, _, ok = strings.Cut(rest, "__")

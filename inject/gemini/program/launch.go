@@ -1,6 +1,5 @@
-// Package program is Gemini CLI as a program: how it is started on a payload, what
-// stands in the way of that, what its hooks say and are told, and what a launch
-// leaves among its sessions.
+// Package program runs Gemini CLI: how to start it on a payload, what prevents that,
+// the input and output of its hooks, and what a launch leaves among its sessions.
 package program
 
 import (
@@ -15,10 +14,10 @@ import (
 	"cortext/inject"
 )
 
-// Launch plans the start of Gemini CLI on a payload. The payload is the only turn
-// of a session in a temporary file, which the program imports under an id of its
-// own; nothing is sent to a model or expanded before the user types (FACTS.md,
-// "The road taken"). [Launched] finds the id.
+// Launch plans the start of Gemini CLI on a payload. The payload is the only turn of
+// a session in a temporary file, which the program imports under an id of its own.
+// Nothing is sent to a model or expanded before the user types (FACTS.md, "The road
+// taken"). [Launched] finds the id.
 func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	program, v, warnings, err := ready(m, r)
 	if err != nil {
@@ -55,10 +54,10 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	return l, nil
 }
 
-// Ready returns the program if nothing stands in the way of using it in r.Dir.
+// Ready returns the program if nothing prevents using it in r.Dir.
 func Ready(m inject.Machine, r inject.Request) (string, error) {
 	program, _, warnings, err := ready(m, r)
-	if err == nil && len(warnings) > 0 { // started, it would work, but without our hooks
+	if err == nil && len(warnings) > 0 { // it would start, but without our hooks
 		err = hurdle("it was told not to trust "+r.Dir+", and takes no commands and hooks from there", "type /permissions trust in gemini to change that")
 	}
 	return program, err
@@ -81,21 +80,21 @@ var (
 	commandFile = version{0, 10, 0} // ~/.gemini/commands/*.toml
 )
 
-// mostPrompt bounds the prompt of a headless launch, which is an argument: Linux
-// refuses one above 128 KiB. By standard input the program loses what does not
-// come at once (FACTS.md, "What is lost without a word").
+// mostPrompt limits the prompt of a headless launch, which is an argument: Linux
+// refuses one above 128 KiB. From standard input the program loses what does not
+// arrive at once (FACTS.md, "What is lost without a word").
 const mostPrompt = 120_000
 
-// window is the program's limit in tokens as it estimates them: a quarter of the
-// UTF-16 units of a long text. Above it the program sends nothing, says nothing and
-// ends with success (0.61.0); one turn alone it does not shorten before. spare is
-// for what it puts before the payload, and for what is typed.
+// window is the program's limit, in tokens by its own estimate: a quarter of the
+// UTF-16 units of a long text. Above it, the program sends nothing, prints nothing
+// and exits with success (0.61.0). It does not shorten a single turn first. spare is
+// for what it puts before the payload, and for what the user types.
 const (
 	window = 1_048_576
 	spare  = 48_576
 )
 
-// fits refuses what the program would not deliver.
+// fits rejects a payload that the program would not deliver.
 func fits(r inject.Request) error {
 	if r.Headless && len(r.Prompt) > mostPrompt {
 		return fmt.Errorf("gemini: the prompt has %d bytes, and its command line takes %d: put it into a file and name that", len(r.Prompt), mostPrompt)
@@ -118,15 +117,15 @@ func units(text string) int {
 	return n
 }
 
-// elsewhere warns of a start below the workspace, where the program does not look
-// for the workspace's commands and hooks.
+// elsewhere warns of a start below the workspace, where the program does not look for
+// the workspace's commands and hooks.
 func elsewhere(m inject.Machine, r inject.Request) []string {
 	if r.Root == "" || r.Dir == r.Root || !exists(filepath.Join(r.Root, ".gemini", "settings.json")) {
 		return nil
 	}
 	b, err := os.ReadFile(filepath.Join(geminiDir(m), "settings.json"))
 	if err == nil && bytes.Contains(b, []byte("cortext hook gemini")) {
-		return nil // the user has the hooks everywhere
+		return nil // the user has the hooks in every folder
 	}
 	return []string{"Gemini CLI starts in a subfolder, where it does not see the commands and hooks in .gemini/ of the workspace: what is said is saved when it ends"}
 }
@@ -166,9 +165,9 @@ func needsNode(program string) bool {
 	return bytes.HasPrefix(line, []byte("#!")) && bytes.Contains(line, []byte("node"))
 }
 
-// unset are the variables that the program gives its tools and hooks (FACTS.md,
-// "Variables of the environment"): started from one of them, it would hide git's
-// settings from itself too.
+// unset returns the variables that the program sets for its tools and hooks
+// (FACTS.md, "Variables of the environment"). With these set, a new program would
+// hide git's settings from itself too.
 func unset(m inject.Machine) []string {
 	names := []string{"GEMINI_CLI", "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR", "GEMINI_CWD", "GEMINI_PLANS_DIR", "CLAUDE_PROJECT_DIR", "CORTEXT_PROCESS"}
 	if m.Getenv("GEMINI_CLI") != "" {
@@ -177,11 +176,11 @@ func unset(m inject.Machine) []string {
 	return names
 }
 
-// version is that of the program.
+// version is the program's version.
 type version = inject.Version
 
-// versionOf returns the program's version: that of the package that it lies in,
-// else what it says itself, which takes two seconds.
+// versionOf returns the program's version: that of the package it is in, else the one
+// it reports, which takes two seconds.
 func versionOf(program string) (version, error) {
 	var pkg struct{ Name, Version string }
 	if real, err := filepath.EvalSymlinks(program); err == nil {

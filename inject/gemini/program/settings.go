@@ -10,7 +10,7 @@ import (
 	"cortext/inject"
 )
 
-// geminiDir is where the program keeps its settings and sessions.
+// geminiDir returns the folder of the program's settings and sessions.
 func geminiDir(m inject.Machine) string {
 	home := m.Getenv("GEMINI_CLI_HOME")
 	if home == "" {
@@ -19,7 +19,7 @@ func geminiDir(m inject.Machine) string {
 	return filepath.Join(home, ".gemini")
 }
 
-// settings is what counts here of a settings.json.
+// settings is the part of a settings.json that matters here.
 type settings struct {
 	Security struct {
 		Auth struct {
@@ -30,16 +30,16 @@ type settings struct {
 			Enabled *bool `json:"enabled"`
 		} `json:"folderTrust"`
 	} `json:"security"`
-	SelectedAuthType string                     `json:"selectedAuthType"` // before there was security.auth
-	Model            json.RawMessage            `json:"model"`            // {"name": …}, before that the name itself
+	SelectedAuthType string                     `json:"selectedAuthType"` // before security.auth existed
+	Model            json.RawMessage            `json:"model"`            // {"name": …}, in earlier versions the name itself
 	MCPServers       map[string]json.RawMessage `json:"mcpServers"`
 }
 
-// readSettings reads a settings file; what cannot be read is empty.
+// readSettings reads a settings file; anything unreadable is empty.
 func readSettings(file string) settings {
 	var s settings
 	if b, err := os.ReadFile(file); err == nil {
-		_ = json.Unmarshal(withoutComments(b), &s) // a member of another shape is as good as absent
+		_ = json.Unmarshal(withoutComments(b), &s) // a member of another type counts as absent
 	}
 	return s
 }
@@ -48,8 +48,8 @@ func userSettings(m inject.Machine) settings {
 	return readSettings(filepath.Join(geminiDir(m), "settings.json"))
 }
 
-// projectSettings are those of the folder that the program starts in; it looks in
-// none above it.
+// projectSettings reads the settings of the folder that the program starts in. The
+// program does not look in folders above it.
 func projectSettings(dir string) settings {
 	return readSettings(filepath.Join(dir, ".gemini", "settings.json"))
 }
@@ -65,7 +65,7 @@ func systemSettings(m inject.Machine) settings {
 	return readSettings(file)
 }
 
-// systemDefaults are weaker than all others.
+// systemDefaults reads the settings with the lowest precedence.
 func systemDefaults(m inject.Machine) settings {
 	file := m.Getenv("GEMINI_CLI_SYSTEM_DEFAULTS_PATH")
 	if file == "" {
@@ -77,8 +77,8 @@ func systemDefaults(m inject.Machine) settings {
 	return readSettings(file)
 }
 
-// withoutComments puts blanks in the place of the comments that the program
-// allows in its JSON files.
+// withoutComments replaces the comments that the program allows in its JSON files
+// with blanks.
 func withoutComments(text []byte) []byte {
 	out := bytes.Clone(text)
 	for i := 0; i < len(out); {

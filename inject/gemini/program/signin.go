@@ -11,8 +11,8 @@ import (
 	"cortext/inject"
 )
 
-// signIn finds out that the program would ask how to sign in, or could not. Where
-// the system's keychain may hold what is missing, it is taken to be there.
+// signIn detects that the program would ask how to sign in, or could not. If the
+// system's keychain may hold the missing credentials, it assumes so.
 func signIn(m inject.Machine, r inject.Request, trusted bool) error {
 	const way = "run gemini and sign in, or set GEMINI_API_KEY"
 	kind, external := selectedType(m, r.Dir, trusted)
@@ -49,8 +49,8 @@ func signIn(m inject.Machine, r inject.Request, trusted bool) error {
 	return nil
 }
 
-// selectedType is how the settings say that the program signs in; a project's
-// count if it is trusted.
+// selectedType returns how the program signs in according to the settings. A
+// project's settings count if it is trusted.
 func selectedType(m inject.Machine, dir string, trusted bool) (kind string, external bool) {
 	all := []settings{systemSettings(m), {}, userSettings(m)}
 	if trusted {
@@ -67,7 +67,7 @@ func selectedType(m inject.Machine, dir string, trusted bool) (kind string, exte
 	return kind, external
 }
 
-// typeFromEnv is how the program signs in without a setting, if it has no
+// typeFromEnv returns how the program signs in without a setting, if it has no
 // terminal to ask on.
 func typeFromEnv(m inject.Machine) string {
 	switch {
@@ -85,14 +85,14 @@ func typeFromEnv(m inject.Machine) string {
 	return ""
 }
 
-// keyStored reports whether a key that was typed in may be stored: in a file, or
-// in a keychain, which on Linux is reached by the session's bus.
+// keyStored reports whether the program may have stored a key that the user typed in:
+// in a file, or in a keychain, which on Linux is reached through the session's bus.
 func keyStored(m inject.Machine) bool {
 	return runtime.GOOS != "linux" || m.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" || exists(filepath.Join(geminiDir(m), "gemini-credentials.json"))
 }
 
-// fromEnvFile is what the .env file that the program reads sets a variable to: the
-// nearest at or above the folder, else that of the home folder.
+// fromEnvFile returns a variable's value in the .env file that the program reads: the
+// nearest at or above the folder, else the one in the home folder.
 func fromEnvFile(m inject.Machine, dir string, trusted bool, name string) string {
 	dir = realPath(dir)
 	for {
@@ -114,7 +114,7 @@ func fromEnvFile(m inject.Machine, dir string, trusted bool, name string) string
 	return valueIn(filepath.Join(filepath.Dir(geminiDir(m)), ".env"), name)
 }
 
-// valueIn is what a line NAME=something of an .env file gives a variable.
+// valueIn returns the value in a line NAME=value of an .env file.
 func valueIn(file, name string) string {
 	b, err := os.ReadFile(file)
 	if err != nil {

@@ -9,12 +9,13 @@ import (
 	"cortext/inject"
 )
 
-// Turn is the payload as the text of a user's turn. The program drops an imported
-// turn that begins with "/", "?" or a tag of its own (FACTS.md, "Taking a session up
-// again"): such a one gets a line before it, and nothing else changes.
+// Turn returns the payload as the text of a user's turn. The program drops an
+// imported turn that begins with "/", "?" or a tag of its own (FACTS.md, "Taking a
+// session up again"). Turn puts a line before such a payload and changes nothing
+// else.
 func Turn(payload string) string {
 	if !utf8.ValidString(payload) {
-		payload = string([]rune(payload)) // as JSON spells it
+		payload = string([]rune(payload)) // as JSON encodes it
 	}
 	const mark = "[cortext]\n"
 	start := strings.TrimLeftFunc(payload, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
@@ -26,9 +27,9 @@ func Turn(payload string) string {
 	return payload
 }
 
-// Transcript spells the payload as a session of one user turn. These members are
-// what the program needs (FACTS.md, "Taking a session up again"); it keeps the id of the
-// turn, and shows displayContent in the place of the text.
+// Transcript renders the payload as a session of one user turn, with the members that
+// the program requires (FACTS.md, "Taking a session up again"). The program keeps the
+// turn's id, and shows displayContent instead of the text.
 func Transcript(r inject.Request) string {
 	type part struct {
 		Text string `json:"text"`
@@ -56,7 +57,7 @@ func Transcript(r inject.Request) string {
 	return b.String()
 }
 
-// shown is what the program shows of the payload.
+// shown returns what the program shows for the payload.
 func shown(r inject.Request) string {
 	if r.Shown != "" {
 		return r.Shown

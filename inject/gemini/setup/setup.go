@@ -1,5 +1,5 @@
-// Package setup is what cortext puts into a project's .gemini/, and for those who
-// want it into their own: slash commands and hooks.
+// Package setup generates what cortext puts into a project's .gemini/ and, on
+// request, into the user's own: slash commands and hooks.
 package setup
 
 import (
@@ -13,32 +13,31 @@ import (
 // agent is the name of the agent in cortext's own command line.
 const agent = "gemini"
 
-// settingsFile is relative to a project, and to the user's home.
+// settingsFile is relative to a project or to the user's home.
 const settingsFile = ".gemini/settings.json"
 
 // hooks are the events that cortext listens to; the timeout is in milliseconds.
-// CORTEXT_PROCESS tells processes of the program apart: $PPID of the shell that it
-// runs the hook in is its own id. The program shows the name while a hook runs, and
-// once where it warns of a project's hooks.
+// CORTEXT_PROCESS identifies the program's process: it runs the hook in a shell whose
+// $PPID is its own id. The program shows the name while a hook runs, and once when it
+// warns of a project's hooks.
 var hooks = setup.Hooks{
 	Agent: agent, Events: []string{"SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd"}, Timeout: 30_000,
 	Earlier: []string{"CORTEXT_PROCESS=$PPID cortext hook gemini EVENT 2>/dev/null || true"},
 	Before:  "export CORTEXT_PROCESS=$PPID; ", Name: "cortext", Comments: true,
 }
 
-// form is that of Gemini CLI's commands: TOML, in which the marker is a comment.
+// form describes Gemini CLI's commands: TOML, in which the marker is a comment.
 var form = setup.Form{Agent: agent, Spell: spell, Path: func(name string) string { return ".gemini/commands/workspace." + name + ".toml" }}
 
-// Install returns the files of the slash commands and the hooks of a project, and
-// with User the hooks in the user's home, each with what is to be done.
+// Install returns the files of a project's slash commands and hooks and, with User,
+// of the hooks in the user's home, each with the action to take.
 //
-// The program looks for a project's only in the folder that it is started in. In a
-// subfolder a command goes to the model as it was typed, and the hook BeforeAgent of
-// the home sees it, so that cortext can put the command's text beside it, the right
-// one for the workspace. Command files in the home folder would not do: of two
-// commands with one name the program renames both, and neither is /workspace.<name>
-// any more (0.61.0). A hook that stands in both settings in the same words is called
-// once.
+// The program looks for a project's files only in the folder it starts in. In a
+// subfolder, a command goes to the model as typed. The hook BeforeAgent from the home
+// sees it, so that cortext can add the right command text for the workspace. Command
+// files in the home folder would not work: of two commands with the same name the
+// program renames both, and neither is /workspace.<name> any more (0.61.0). A hook
+// that both settings have in the same words is called once.
 func Install(o inject.InstallOptions, read func(path string) (text string, ok bool, err error)) ([]inject.Change, error) {
 	changes, err := setup.Changes(setup.Commands(form, o.Types), read)
 	if err != nil {
@@ -62,7 +61,7 @@ func Install(o inject.InstallOptions, read func(path string) (text string, ok bo
 	return changes, nil
 }
 
-// spell spells a command's file; the marker is its first line.
+// spell formats a command's file; the marker is its first line.
 func spell(name, front, body string) (before, rest string) {
 	if d := setup.Field(front, "description"); d != "" {
 		rest = "description = " + program.TOML(d) + "\n"

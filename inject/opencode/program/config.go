@@ -14,34 +14,36 @@ import (
 	"cortext/inject"
 )
 
-// config is what counts here of the program's settings, from all their places.
+// config is the part of the program's settings that matters here, merged from all
+// their files.
 type config struct {
 	Model     string
-	Agent     string                   // the agent that a session begins with
+	Agent     string                   // the agent that a session starts with
 	Agents    map[string]agentSettings // by name
-	Enabled   []string                 // the only providers that may be used; nil: all
+	Enabled   []string                 // the only providers allowed; nil: all
 	Disabled  []string
 	Providers map[string]provider
-	Servers   map[string]bool // MCP servers, and whether they are switched on
-	Plugins   bool            // a plugin is named, which may sign in by itself
+	Servers   map[string]bool // MCP servers, and whether they are enabled
+	Plugins   bool            // some plugin is configured, which may sign in by itself
 
 	broken string // the first file that is not JSON with comments
 }
 
-// agentSettings are those of one of the program's agents, such as build and plan.
+// agentSettings are the settings of one of the program's agents, such as build and
+// plan.
 type agentSettings struct {
 	Model string `json:"model"`
 }
 
 type provider struct {
-	Env    []string // of the list of known models: variables that may hold a key
+	Env    []string // from the list of known models: variables that may hold a key
 	Models map[string]struct {
 		Limit struct{ Context, Output int } // tokens
 	} `json:"models"`
 }
 
-// readConfig reads the program's settings as they count in a folder, those that win
-// last (1.18.33; settings from the network and from an organisation are not known).
+// readConfig reads the program's settings that apply to a folder, highest precedence
+// last (1.18.33). It ignores settings from the network and from an organization.
 func readConfig(m inject.Machine, dir string) config {
 	c := config{Agents: map[string]agentSettings{}, Providers: map[string]provider{}, Servers: map[string]bool{}}
 	user := filepath.Join(baseDir(m, "XDG_CONFIG_HOME", ".config"), "opencode")
@@ -76,7 +78,7 @@ func readConfig(m inject.Machine, dir string) config {
 	return c
 }
 
-// baseDir is one of the user's folders, by its variable or below the home.
+// baseDir returns one of the user's folders, from its variable or below the home.
 func baseDir(m inject.Machine, name, below string) string {
 	if dir := m.Getenv(name); dir != "" {
 		return dir
@@ -84,8 +86,8 @@ func baseDir(m inject.Machine, name, below string) string {
 	return filepath.Join(m.Home, filepath.FromSlash(below))
 }
 
-// projectDirs are the folders whose settings count in dir: from the root of its git
-// repository, or else of the file system, down to dir.
+// projectDirs returns the folders whose settings apply to dir: from the root of its
+// git repository, or else of the file system, down to dir.
 func projectDirs(dir string) []string {
 	var dirs []string
 	for {
@@ -105,7 +107,7 @@ func (c *config) readIn(m inject.Machine, dir string) {
 	}
 }
 
-// read adds what a file says; one that cannot be read says nothing.
+// read merges a settings file, ignoring an unreadable one.
 func (c *config) read(m inject.Machine, file string) {
 	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
 		return
@@ -115,10 +117,10 @@ func (c *config) read(m inject.Machine, file string) {
 	}
 }
 
-// envPlace is put in before the program parses its settings.
+// envPlace matches what the program substitutes before it parses its settings.
 var envPlace = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{env:([^}]+)\}`) })
 
-// add adds what a text of settings says.
+// add merges a text of settings.
 func (c *config) add(m inject.Machine, file, text string) {
 	text = envPlace().ReplaceAllStringFunc(text, func(place string) string {
 		return m.Getenv(strings.TrimSpace(envPlace().FindStringSubmatch(place)[1]))
@@ -142,7 +144,7 @@ func (c *config) add(m inject.Machine, file, text string) {
 		} `json:"mcp"`
 		Plugin []json.RawMessage `json:"plugin"`
 	}
-	_ = json.Unmarshal(plain, &f) // a member of another shape is as good as absent
+	_ = json.Unmarshal(plain, &f) // a member of another type counts as absent
 	if f.Model != "" {
 		c.Model = f.Model
 	}
@@ -174,12 +176,12 @@ func (c *config) add(m inject.Machine, file, text string) {
 	c.Plugins = c.Plugins || len(f.Plugin) > 0
 }
 
-// withoutComments makes JSON of JSON with comments and commas before a closing
-// bracket. What is in a string stays.
+// withoutComments turns JSON with comments and trailing commas into JSON. Strings
+// stay as they are.
 func withoutComments(text string) []byte {
 	text = strings.TrimPrefix(text, "\ufeff")
 	var out []byte
-	comma := -1 // where the last comma stands, if only space has followed
+	comma := -1 // the last comma, if only space has followed
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '"':

@@ -13,14 +13,14 @@ import (
 	"cortext/inject"
 )
 
-// sessionID matches what may be given to the program as the id of a session.
+// sessionID matches what is safe to pass to the program as a session id.
 var sessionID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ses_[0-9A-Za-z]+$`) })
 
-// deleteTime bounds all that Delete does; on a slow machine each of its two runs of the
+// deleteTime limits all of Delete. On a slow machine, each of its two runs of the
 // program takes 3 s.
 const deleteTime = time.Minute
 
-// Delete lets the program delete a session. One that is gone already is no error.
+// Delete has the program delete a session. An already deleted session is no error.
 func Delete(ctx context.Context, m inject.Machine, nativeID string) error {
 	if !sessionID().MatchString(nativeID) {
 		return fmt.Errorf("%q is no session id of OpenCode's", nativeID)
@@ -41,10 +41,10 @@ func Delete(ctx context.Context, m inject.Machine, nativeID string) error {
 	var errs bytes.Buffer
 	args := append(v.pure(), "session", "delete", nativeID)
 	cmd := exec.CommandContext(ctx, program, args...)
-	// For a session its project's folder is not needed (1.18.33).
+	// Deleting a session does not need its project's folder (1.18.33).
 	cmd.Dir, cmd.Stderr, cmd.WaitDelay = m.Home, &errs, time.Second
 	err = cmd.Run()
-	if err == nil || strings.Contains(errs.String(), "ession not found") { // the program tells it in no other way
+	if err == nil || strings.Contains(errs.String(), "ession not found") { // the program reports it in no other way
 		return nil
 	}
 	return fmt.Errorf("%s %s: %w: %.300s", program, strings.Join(args, " "), err, bytes.TrimSpace(errs.Bytes()))

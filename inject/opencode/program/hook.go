@@ -7,30 +7,29 @@ import (
 	"cortext/inject"
 )
 
-// SessionVariable holds the session's id in the tools of the program, where our
-// plugin is in it: the program itself gives none (FACTS.md, "Variables of the
-// environment").
+// SessionVariable holds the session's id in the program's tools if our plugin is
+// installed. The program itself sets none (FACTS.md, "Variables of the environment").
 const SessionVariable = "OPENCODE_SESSION_ID"
 
-// Session is the id of the session that our plugin gives the program's tools.
+// Session returns the session id that our plugin passes to the program's tools.
 func Session(m inject.Machine) string { return m.Getenv(SessionVariable) }
 
-// Called reports whether a command was called from within the program, with our
-// plugin or without it.
+// Called reports whether the program called a command, with our plugin or without it.
 func Called(m inject.Machine) bool { return m.Getenv("OPENCODE") != "" }
 
-// Hook reads what our plugin gives "cortext hook opencode <event>" on standard
-// input (setup/plugin/cortext.js). Its events have the names of the moments:
+// Hook reads the input that our plugin (setup/plugin/cortext.js) gives
+// "cortext hook opencode <event>" on standard input. Its events have the names of the
+// moments:
 //
-//	Began       a session of the user's was begun (fresh), or gone on with
-//	Prompted    a command of ours was typed: prompt is "/workspace.plan the release"
+//	Began       a session of the user's was created (fresh) or continued
+//	Prompted    the user typed a command of ours: prompt is "/workspace.plan the release"
 //	Answered    the program is idle again
 //	Used        a tool was called
-//	Compacting  the context was shortened; the store has all of it still
+//	Compacting  the context was shortened; the store still has all of it
 //	Ended       the program is about to end
 //
-// The id that the message of a command will have is not known to the plugin at that
-// time (1.18.33), so that PromptID is empty.
+// The plugin does not know yet which id the command's message will get (1.18.33), so
+// PromptID is empty.
 func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 	var in struct {
 		SessionID string `json:"session_id"`
@@ -65,11 +64,11 @@ func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 	return e, nil
 }
 
-// ReplyLimit is more than what cortext says of one command; the plugin hands over
-// 2 MB just as well (FACTS.md, "Hooks"), but a person has to scroll past it.
+// ReplyLimit exceeds what cortext says about any one command. The plugin can deliver
+// 2 MB (FACTS.md, "Hooks"), but a person has to scroll past it.
 const ReplyLimit = 64_000
 
-// Reply is the text itself: the plugin puts it into the message of the command as a
-// part of its own, where nothing in it is expanded or run. It takes off one line end,
-// which the caller puts behind it.
+// Reply returns the text itself. The plugin adds it to the command's message as a
+// part of its own, where the program expands and runs nothing in it. The plugin
+// removes one line end, which the caller appends.
 func Reply(_, text string) []byte { return []byte(text) }

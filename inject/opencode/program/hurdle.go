@@ -6,8 +6,8 @@ import (
 	"cortext/inject"
 )
 
-// hurdles finds what would keep the program from answering. It asks nothing at its
-// start, trusts any folder, and has models that need no credentials (1.18.33).
+// hurdles finds what would keep the program from answering. OpenCode asks nothing at
+// its start, trusts any folder, and has models that need no credentials (1.18.33).
 func hurdles(m inject.Machine, c config) error {
 	if c.broken != "" {
 		return &inject.HurdleError{Agent: agentName, What: "it would not start: " + c.broken + " is not JSON with comments", Way: "mend that file"}
@@ -19,8 +19,8 @@ func hurdles(m inject.Machine, c config) error {
 	return nil
 }
 
-// answers reports whether there may be a provider that the settings allow. Where
-// that cannot be told, there is.
+// answers reports whether there may be a provider that the settings allow. If unsure,
+// it assumes so.
 func answers(m inject.Machine, c config) bool {
 	if c.allowed("opencode") || c.Plugins {
 		return true
@@ -31,15 +31,15 @@ func answers(m inject.Machine, c config) bool {
 		}
 	}
 	for name, entry := range credentials(m) {
-		if c.allowed(name) || strings.Contains(string(entry), `"wellknown"`) { // that one brings settings of its own
+		if c.allowed(name) || strings.Contains(string(entry), `"wellknown"`) { // such an entry brings settings of its own
 			return true
 		}
 	}
 	return keyed(m)
 }
 
-// keyed reports whether a variable may hold a provider's key. Which variables count,
-// a list on the network says.
+// keyed reports whether a variable may hold a provider's key. A list on the network
+// defines which variables count.
 func keyed(m inject.Machine) bool {
 	for _, p := range knownModels(m) {
 		for _, name := range p.Env {
@@ -56,17 +56,17 @@ func keyed(m inject.Machine) bool {
 	return false
 }
 
-// keyVariables are those of well-known providers, for where the list is not there.
+// keyVariables are those of well-known providers, in case the list is missing.
 var keyVariables = []string{
 	"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS",
 	"OPENROUTER_API_KEY", "OPENCODE_API_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY", "XAI_API_KEY", "GITHUB_TOKEN",
 	"AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK", "AZURE_API_KEY", "CLOUDFLARE_API_TOKEN",
 }
 
-// absent warns of MCP servers that the conversation used and the settings here do
-// not name. Only names that are clearly of such tools count: mcp__<server>__<tool> of
-// Claude Code and mcp_<server>_<tool> of Gemini CLI. OpenCode's own are
-// <server>_<tool>, which could be any tool.
+// absent warns of MCP servers that the conversation used and that are not in the
+// settings here. Only unambiguous tool names count: mcp__<server>__<tool> of Claude
+// Code and mcp_<server>_<tool> of Gemini CLI. OpenCode's own are <server>_<tool>,
+// which could be any tool.
 func absent(c config, tools []string) []string {
 	var known []string
 	for name, on := range c.Servers {
@@ -86,7 +86,7 @@ func absent(c config, tools []string) []string {
 	return warnings
 }
 
-// absentServer is the server that a tool belongs to, if it is none of those known.
+// absentServer returns the server of a tool, unless it is known.
 func absentServer(known []string, tool string) string {
 	if rest, ok := strings.CutPrefix(tool, "mcp__"); ok {
 		server, _, ok := strings.Cut(rest, "__")
@@ -109,7 +109,7 @@ func absentServer(known []string, tool string) string {
 			return ""
 		}
 	}
-	server, _, ok := strings.Cut(rest, "_") // it may have "_" in its name: the first part tells people enough
+	server, _, ok := strings.Cut(rest, "_") // the name may contain "_": its first part is enough for people
 	if !ok {
 		return ""
 	}

@@ -1,5 +1,5 @@
-// Package program is OpenCode as a program: how it is started on a payload, what
-// stands in the way of that, and what its plugin says and is told.
+// Package program runs OpenCode: how to start it on a payload, what prevents that,
+// and the input and output of its plugin.
 package program
 
 import (
@@ -13,10 +13,10 @@ import (
 
 const agentName = "OpenCode"
 
-// Launch plans the start of OpenCode on a payload. The payload is the only message
-// of a session that the program imports; it is then started on that session, and
-// nothing is sent to a model or expanded before the user types (FACTS.md,
-// "The road taken").
+// Launch plans the start of OpenCode on a payload. The payload is the only message of
+// a session that the program imports. Then the program starts on that session, and
+// nothing is sent to a model or expanded before the user types (FACTS.md, "The road
+// taken").
 func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	program, err := Ready(m, r)
 	if err != nil {
@@ -46,7 +46,7 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	return l, nil
 }
 
-// Ready returns the program if nothing stands in the way of using it in r.Dir.
+// Ready returns the program if nothing prevents using it in r.Dir.
 func Ready(m inject.Machine, r inject.Request) (string, error) {
 	program, err := find(m)
 	if err == nil {
@@ -55,39 +55,39 @@ func Ready(m inject.Machine, r inject.Request) (string, error) {
 	return program, err
 }
 
-// throughImport lets the payload be the first message of a session of its own.
+// throughImport makes the payload the first message of a session of its own.
 func throughImport(l *inject.Launch, r inject.Request, v version, model string) error {
 	at, err := time.Parse(time.RFC3339, r.Time)
 	if err != nil {
 		return fmt.Errorf("the time of the launch: %w", err)
 	}
 	l.NativeID = SessionID(r.NativeID, at)
-	file := filepath.Join(r.Temp, r.NativeID+".json") // by that name it is known while the launch runs
+	file := filepath.Join(r.Temp, r.NativeID+".json") // identifies it while the launch runs
 	l.Road = "a session with the payload as one message, imported"
 	l.Files = []inject.File{{Path: file, Data: Document(r, at, v.String(), model)}}
 	l.Import = append(v.pure(), "import", file)
 	l.Args = []string{"-s", l.NativeID}
 	if r.Headless {
-		// On standard input a text arrives as it is; as an argument it may be quoted
-		// (FACTS.md, "Slash commands").
+		// Standard input arrives verbatim; an argument may be quoted (FACTS.md,
+		// "Slash commands").
 		l.Args, l.Stdin = []string{"run", "-s", l.NativeID}, r.Prompt
 	}
 	return nil
 }
 
-// throughStdin puts payload and prompt into one message of a new session. It is
-// taken where the program is too old, or where it is not known which model it would
-// choose: without a terminal a session goes on with the model of its last message,
-// and has no other to fall back on (1.18.33).
+// throughStdin puts payload and prompt into one message of a new session. It is for a
+// program that is too old, or whose choice of model is unknown: without a terminal, a
+// session continues with the model of its last message and has no other to fall back
+// on (1.18.33).
 func throughStdin(l *inject.Launch, r inject.Request) {
 	l.Road = "one message on standard input, the payload and the prompt"
 	l.Args = []string{"run", "--title", title(r.Payload)}
 	l.Stdin = r.Payload + "\n\n" + r.Prompt
 }
 
-// throughFile is for versions that cannot import: on standard input the terminal
-// program cannot be used (FACTS.md, "How much arrives by which road"), on the command
-// line there is no room.
+// throughFile is for versions that cannot import. The terminal program cannot read
+// standard input (FACTS.md, "How much arrives by which road"), and a command line is
+// too short.
 func throughFile(l *inject.Launch, r inject.Request, v version) error {
 	if !v.atLeast(promptFlag) {
 		return &inject.HurdleError{Agent: agentName, What: fmt.Sprintf("version %s cannot be started on a conversation", v),
@@ -101,9 +101,9 @@ func throughFile(l *inject.Launch, r inject.Request, v version) error {
 	return nil
 }
 
-// ownVariables are what the program, or the plugin of ours in it, gives its tools
-// (FACTS.md, "Variables of the environment"): started from one of them, it is no part of
-// the session above.
+// ownVariables are the variables that the program, or our plugin in it, sets for its
+// tools (FACTS.md, "Variables of the environment"). A new program is not part of the
+// session it was started from.
 var ownVariables = []string{"OPENCODE", "OPENCODE_PID", "OPENCODE_CLIENT", SessionVariable}
 
 // find returns the program: CORTEXT_OPENCODE, else opencode on the PATH.
@@ -123,17 +123,17 @@ func find(m inject.Machine) (string, error) {
 	return program, nil
 }
 
-// A version of the program. One that was built from its sources calls itself 0.0.0;
-// it is taken for the newest.
+// A version of the program. A build from source calls itself 0.0.0 and counts as the
+// newest.
 type version [3]int
 
-// What each version was seen to do. --help tells of some of it, but takes as long as
-// --version.
+// What each version was seen to support. --help shows some of it, but takes as long
+// as --version.
 var (
 	promptFlag  = version{1, 0, 185} // --prompt for the terminal program
-	importFirst = version{1, 1, 11}  // import takes our document; on 1.0.185 it could not be tried
-	importGone  = version{1, 2, 0}   // the sessions moved into a database: import fails (1.2.6, 1.2.15), unless it is told the project
-	importAgain = version{1, 2, 20}  // import takes our document again
+	importFirst = version{1, 1, 11}  // import accepts our document; on 1.0.185 it could not be tried
+	importGone  = version{1, 2, 0}   // sessions moved into a database: import fails (1.2.6, 1.2.15) unless given the project
+	importAgain = version{1, 2, 20}  // import accepts our document again
 	deletes     = version{1, 2, 6}   // session delete; not in 1.1.65
 	pureFlag    = version{1, 14, 34} // --pure; not in 1.3.2
 )
@@ -144,13 +144,13 @@ func (v version) atLeast(w version) bool {
 	return v == version{} || inject.Version(v).AtLeast(inject.Version(w))
 }
 
-// imports reports whether opencode import takes our document.
+// imports reports whether opencode import accepts our document.
 func (v version) imports() bool {
 	return v.atLeast(importAgain) || v.atLeast(importFirst) && !v.atLeast(importGone)
 }
 
-// pure is the argument that keeps plugins out of a run that needs none: with one,
-// and npm's registry out of reach, a run takes minutes (1.18.33).
+// pure returns the argument that disables plugins for a run that needs none. With a
+// plugin, and without access to npm's registry, a run takes minutes (1.18.33).
 func (v version) pure() []string {
 	if v.atLeast(pureFlag) {
 		return []string{"--pure"}
@@ -158,7 +158,7 @@ func (v version) pure() []string {
 	return nil
 }
 
-// probe asks the program for its version.
+// probe runs the program to get its version.
 func probe(program string) (version, error) {
 	v, err := inject.ProbeVersion(program, agentName, "CORTEXT_OPENCODE")
 	return version(v), err

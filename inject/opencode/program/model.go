@@ -14,9 +14,9 @@ import (
 	"cortext/schema/tokens"
 )
 
-// chosenModel is the model that the program would take for a new session,
-// "provider/model": of its arguments, of the settings, its agent's before others, or
-// the one used last (1.18.33). It is empty where that cannot be told.
+// chosenModel returns the model that the program would use for a new session,
+// "provider/model": from its arguments, from the settings, with the agent's first, or
+// the one used last (1.18.33). It is empty if unknown.
 func chosenModel(m inject.Machine, c config, args []string) string {
 	agent := cmp.Or(inject.Flag(args, "--agent"), c.Agent, "build")
 	if name := cmp.Or(inject.Flag(args, "--model", "-m"), c.Agents[agent].Model, c.Model); name != "" {
@@ -29,15 +29,15 @@ func chosenModel(m inject.Machine, c config, args []string) string {
 	if len(state.Recent) == 0 {
 		return ""
 	}
-	last := state.Recent[0] // the program goes on to the next if it has not got this one
+	last := state.Recent[0] // the program tries the next one if this is not available
 	if !c.allowed(last.ProviderID) || !available(m, c, last.ProviderID, last.ModelID) {
 		return ""
 	}
 	return last.ProviderID + "/" + last.ModelID
 }
 
-// available reports whether a model can surely be used: there are credentials for
-// its provider, or settings, and it is known.
+// available reports whether a model is certain to be usable: it is known, and its
+// provider has credentials or settings.
 func available(m inject.Machine, c config, providerID, modelID string) bool {
 	own, listed := c.Providers[providerID], knownModels(m)[providerID]
 	_, inOwn := own.Models[modelID]
@@ -47,14 +47,14 @@ func available(m inject.Machine, c config, providerID, modelID string) bool {
 	return inOwn || inList && (signedIn || key)
 }
 
-// knownModels is the list of models that the program fetched, by provider.
+// knownModels returns the list of models that the program fetched, by provider.
 func knownModels(m inject.Machine) map[string]provider {
 	known := map[string]provider{}
 	readJSON(filepath.Join(baseDir(m, "XDG_CACHE_HOME", ".cache"), "opencode", "models.json"), &known)
 	return known
 }
 
-// credentials are what the user signed in with, by provider.
+// credentials returns the user's credentials, by provider.
 func credentials(m inject.Machine) map[string]json.RawMessage {
 	known := map[string]json.RawMessage{}
 	readJSON(filepath.Join(baseDir(m, "XDG_DATA_HOME", ".local/share"), "opencode", "auth.json"), &known)
@@ -66,29 +66,28 @@ func credentials(m inject.Machine) map[string]json.RawMessage {
 	return known
 }
 
-// readJSON reads a file of the program's own; what cannot be read is as good as
-// absent.
+// readJSON reads a file of the program's own; anything unreadable counts as absent.
 func readJSON(file string, v any) {
 	if b, err := os.ReadFile(file); err == nil {
 		_ = json.Unmarshal(b, v)
 	}
 }
 
-// allowed reports whether the settings let a provider be used.
+// allowed reports whether the settings allow a provider.
 func (c *config) allowed(name string) bool {
 	return !slices.Contains(c.Disabled, name) && (c.Enabled == nil || slices.Contains(c.Enabled, name))
 }
 
-// overhead is what the program sends beside a conversation, in tokens: its own
+// overhead is what the program sends besides a conversation, in tokens: its own
 // prompt and the tools, some 40 kB (1.18.33).
 const overhead = 12_000
 
-// tooLarge warns of a payload that is more than the model takes, if that is known.
-// The program sends it all the same; where the model refuses, so does each turn
-// after, and the program's own summary of it (1.18.33).
+// tooLarge warns of a payload that exceeds the model's limit, if known. The program
+// sends it anyway. If the model rejects it, it also rejects every later turn, and the
+// program's own summary (1.18.33).
 func tooLarge(m inject.Machine, c config, model, payload string) []string {
 	context := windowOf(m, c, model)
-	if context <= 0 || len(payload) < context { // a token is a byte at least
+	if context <= 0 || len(payload) < context { // a token is at least one byte
 		return nil
 	}
 	if need := tokens.Count(payload) + overhead; need > context {
@@ -102,16 +101,16 @@ func tooLarge(m inject.Machine, c config, model, payload string) []string {
 	return nil
 }
 
-// Model is the model that the program would take for a new session,
-// "provider/model"; empty where that cannot be told.
+// Model returns the model that the program would use for a new session,
+// "provider/model", or empty if unknown.
 func Model(m inject.Machine, r inject.Request) string {
 	return chosenModel(m, readConfig(m, r.Dir), r.Args)
 }
 
-// Window is the context window, in tokens, that the settings or the list of known
-// models give a model, "provider/model"; 0 where they do not say. Of a model without
-// its provider, as transcripts have it, it is the smallest that a provider gives
-// which can be used here.
+// Window returns the context window, in tokens, of a model, "provider/model", from
+// the settings or the list of known models; 0 if they do not say. For a model without
+// its provider, as in transcripts, it is the smallest window from a provider that is
+// usable here.
 func Window(m inject.Machine, r inject.Request, model string) int {
 	c := readConfig(m, r.Dir)
 	if n := windowOf(m, c, model); n > 0 {

@@ -9,14 +9,13 @@ import (
 	"cortext/inject"
 )
 
-// nobody stands for the agent and, where it does not matter, for the model of the
-// message with the payload. The terminal program takes over both from the last
-// message if there is such an agent: so it keeps to those that the user has chosen
-// (1.18.33).
+// nobody is the agent and, if it does not matter, the model of the message with the
+// payload. The terminal program adopts both from the last message if they exist, so
+// with this name it keeps the user's choices (1.18.33).
 const nobody = "cortext"
 
-// The document that opencode import takes (FACTS.md, "Taking a session up again"). It
-// puts the folder and project of the run in place of those in it.
+// The document that opencode import accepts (FACTS.md, "Taking a session up again").
+// Import replaces the folder and project with those of the run.
 type (
 	document struct {
 		Info     info      `json:"info"`
@@ -58,16 +57,16 @@ type (
 		SessionID string `json:"sessionID"`
 		Type      string `json:"type"`
 		Text      string `json:"text"`
-		Synthetic bool   `json:"synthetic,omitempty"` // sent and not shown
-		Ignored   bool   `json:"ignored,omitempty"`   // shown and not sent
+		Synthetic bool   `json:"synthetic,omitempty"` // sent but not shown
+		Ignored   bool   `json:"ignored,omitempty"`   // shown but not sent
 	}
 )
 
-// Document spells the payload as a session of one message. The turns that are run
-// without a terminal and without a model of their own take that of the message,
-// "provider/model"; empty is none.
+// Document renders the payload as a session of one message. Turns that run without a
+// terminal and without a model of their own use the message's, "provider/model";
+// empty is none.
 func Document(r inject.Request, at time.Time, version, modelName string) string {
-	text := string([]rune(r.Payload)) // in JSON there is no other text than this
+	text := string([]rune(r.Payload)) // JSON cannot encode any other text
 	session, id, ms := SessionID(r.NativeID, at), PayloadMessageID(text, at), at.UnixMilli()
 	provider, name, ok := strings.Cut(modelName, "/")
 	if !ok {
@@ -96,8 +95,8 @@ func Document(r inject.Request, at time.Time, version, modelName string) string 
 	return b.String()
 }
 
-// title names the session as the block in the payload does. Without a title of its
-// own the program would send the whole payload to a model to have one made.
+// title names the session as the block in the payload does. For a session without a
+// title, the program would send the whole payload to a model to get one.
 func title(payload string) string {
 	const most = 100 // characters
 	name := "Resumed conversation"

@@ -10,13 +10,13 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// configFile holds all commands. The program reads it besides the user's opencode.json,
-// at the top of the project or in the same folder (1.18.33).
+// configFile contains all commands. The program reads it besides the user's
+// opencode.json, at the top of the project or in the same folder (1.18.33).
 const configFile = ".opencode/opencode.jsonc"
 
-// commandChanges says how the commands come into the project: in one file, or, where the
-// user has a file of that name, each in its own. What a former version put there in
-// files of their own goes, unless it was edited: such a file wins over the one for all.
+// commandChanges installs the commands in one file or, if the user has a file of that
+// name, each in its own. It removes the separate files of an earlier version unless
+// they were edited: such a file takes precedence over the common one.
 func commandChanges(files []setup.File, read func(path string) (text string, ok bool, err error)) ([]inject.Change, error) {
 	have, ok, err := read(configFile)
 	if err != nil {
@@ -37,7 +37,7 @@ func commandChanges(files []setup.File, read func(path string) (text string, ok 
 	for _, c := range former {
 		switch c.Action {
 		case inject.Create:
-			continue // it is not there
+			continue // it does not exist
 		case inject.Keep:
 		default:
 			c.Action = inject.Remove
@@ -47,10 +47,10 @@ func commandChanges(files []setup.File, read func(path string) (text string, ok 
 	return changes, nil
 }
 
-// config is the file that holds what stands in files. The program puts variables and
-// other files in the place of {env:…} and {file:…} before it reads the JSON, and does
-// not start where such a file is missing: in a text the brace is escaped. With a
-// $schema it leaves the file as it is.
+// config returns the file with the contents of files. The program substitutes
+// variables and other files for {env:…} and {file:…} before it parses the JSON, and
+// does not start if such a file is missing. So config escapes the brace in texts.
+// With a $schema, the program does not modify the file.
 func config(files []setup.File) setup.File {
 	quote := func(s string) string {
 		return strings.NewReplacer("{env:", `\u007benv:`, "{file:", `\u007bfile:`).Replace(string(rawjson.AppendQuote(nil, s)))

@@ -1,5 +1,5 @@
-// Package setup is what cortext puts into a project's .opencode/: the slash
-// commands, and for those who want it a plugin.
+// Package setup generates what cortext puts into a project's .opencode/: the slash
+// commands and, on request, a plugin.
 package setup
 
 import (
@@ -17,12 +17,12 @@ import (
 // agent is the name of the agent in cortext's own command line.
 const agent = "opencode"
 
-// form is that of OpenCode's commands: markdown with frontmatter, in which the marker
+// form describes OpenCode's commands: Markdown with frontmatter, in which the marker
 // is a comment.
 var form = setup.Form{Agent: agent, Spell: spell, Path: func(name string) string { return ".opencode/commands/workspace." + name + ".md" }}
 
-// Install returns the files of the slash commands and, if it is asked for or there
-// already, of the plugin, each with what is to be done.
+// Install returns the files of the slash commands and, if requested or already
+// installed, of the plugin, each with the action to take.
 func Install(o inject.InstallOptions, read func(path string) (text string, ok bool, err error)) ([]inject.Change, error) {
 	changes, err := commandChanges(setup.Commands(form, o.Types), read)
 	if err != nil {
@@ -42,25 +42,25 @@ func Install(o inject.InstallOptions, read func(path string) (text string, ok bo
 //go:embed commands
 var commands embed.FS
 
-// argumentsAt stands where a command's arguments would. A placeholder would alter
-// them, and run twice what is to be run once; without one the program puts them
-// behind the text as they were typed (1.18.33).
+// argumentsAt replaces a command's arguments. A placeholder would alter them, and run
+// twice what must run once. Without one, the program appends them to the text as
+// typed (1.18.33).
 const argumentsAt = "(what is typed after the command: it stands at the end of this text)"
 
-// elsewhere is for the model, which calls cortext with a shell.
+// elsewhere is for the model, which calls cortext from a shell.
 const elsewhere = "If the shell does not find cortext, call `~/.local/state/cortext/bin/cortext` instead.\n"
 
 // typedMark ends the text; what was typed follows.
 const typedMark = "<!-- cortext: typed: -->"
 
-// spell spells a command's file. Its first line and its last tell the reader of the
-// session what was typed: the program keeps of a command only what it expands to
+// spell formats a command's file. Its first and last lines show whoever reads the
+// session what was typed: the program stores only the expansion of a command
 // (FACTS.md, "Slash commands").
 //
-// The managing commands have texts of their own here. Without the plugin nobody
-// carries them out but the model, which calls cortext with its bash tool; a text that
-// calls cortext by itself (!`…`) could not tell it the session, and would hand a
-// shell what the user typed.
+// The managing commands have their own texts here. Without the plugin, only the model
+// can execute them, by calling cortext with its bash tool. A text that calls cortext
+// itself (!`…`) could not pass the session, and would hand the user's text to a
+// shell.
 func spell(name, front, body string) (before, rest string) {
 	if own, err := commands.ReadFile("commands/" + name + ".md"); err == nil {
 		front, body = prompt.Split(string(own))
@@ -74,8 +74,9 @@ func spell(name, front, body string) (before, rest string) {
 // model matches a line of frontmatter that names a model.
 var model = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^model[ \t]*:`) })
 
-// usable is the frontmatter without a model that another agent knows by that name:
-// OpenCode's are called <provider>/<model>, and a command with another does not run.
+// usable returns the frontmatter without a model name that only another agent knows.
+// OpenCode's models are called <provider>/<model>, and a command with another does
+// not run.
 func usable(front string) string {
 	var b strings.Builder
 	for line := range strings.Lines(front) {
@@ -86,15 +87,15 @@ func usable(front string) string {
 	return b.String()
 }
 
-// mark breaks up what the program would act on: it stands as $_1, !_`cmd` and _@name.
+// mark breaks up what the program would act on, as in $_1, !_`cmd` and _@name.
 const mark = "_"
 
 const placeholder = "$ARGUMENTS"
 
-// Unexpanded breaks up what the program would act on in a command's text, since it has
-// no way to quote it (1.18.33): $1 and the like, the arguments by number; !`cmd`,
+// Unexpanded breaks up what the program would act on in a command's text, since it
+// has no way to quote it (1.18.33): $1 and so on, the arguments by number; !`cmd`,
 // which it runs; @name, a file that it attaches or an agent that it calls. $ARGUMENTS
-// stays; what stands there may begin with a backtick, end with "!", or be nothing.
+// stays; its value may begin with a backtick, end with "!", or be empty.
 func Unexpanded(text string) string {
 	var b strings.Builder
 	for i := range len(text) {
@@ -111,7 +112,7 @@ func Unexpanded(text string) string {
 	return b.String()
 }
 
-// isWord reports whether an @ behind this text means nothing to the program.
+// isWord reports whether an @ after this text means nothing to the program.
 func isWord(before string) bool {
 	if before == "" {
 		return false
@@ -120,7 +121,7 @@ func isWord(before string) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '`'
 }
 
-// isName reports whether the text behind an @ begins with a name.
+// isName reports whether the text after an @ begins with a name.
 func isName(after string) bool {
 	return after != "" && !strings.ContainsRune(" \t\r\n`,", rune(after[0]))
 }
@@ -128,7 +129,7 @@ func isName(after string) bool {
 //go:embed plugin/cortext.js
 var plugin string
 
-// Plugin is the file of the plugin. What it tells cortext, program.Hook reads.
+// Plugin returns the plugin's file. program.Hook reads what it sends to cortext.
 func Plugin(afterTool bool) setup.File {
 	text := plugin
 	if afterTool {
