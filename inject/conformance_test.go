@@ -22,14 +22,14 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// agents are all adapters: each has to do what is tested here. A new one is added
-// here and in main.
+// agents returns all adapters. Each must pass the tests here. Add a new adapter here
+// and in main.
 func agents() []inject.Agent {
 	return []inject.Agent{claude.Agent(), opencode.Agent(), gemini.Agent()}
 }
 
-// fixtures are testdata/agents/<agent>/<version>/<case>/transcript.*: adding a
-// version is adding a folder.
+// fixtures returns testdata/agents/<agent>/<version>/<case>/transcript.*. To add a
+// version, add a folder.
 func fixtures(t testing.TB, agent string) []string {
 	t.Helper()
 	files, err := filepath.Glob("../testdata/agents/" + agent + "/*/*/transcript.*")
@@ -39,7 +39,7 @@ func fixtures(t testing.TB, agent string) []string {
 	return files
 }
 
-// transcripts lists what is in a fixture.
+// transcripts lists the transcripts in a fixture.
 func transcripts(t testing.TB, agent inject.Agent, file string) []string {
 	t.Helper()
 	if agent.Transcripts == nil {
@@ -52,7 +52,7 @@ func transcripts(t testing.TB, agent inject.Agent, file string) []string {
 	return list
 }
 
-// read gathers all that a transcript gives.
+// read collects everything in a transcript.
 func read(t testing.TB, agent inject.Agent, path string, o inject.Options) (*inject.Transcript, map[string]*schema.Batch, map[string][]byte) {
 	t.Helper()
 	tr, err := agent.Open(path, o)
@@ -78,7 +78,7 @@ func read(t testing.TB, agent inject.Agent, path string, o inject.Options) (*inj
 	return tr, all, blobs
 }
 
-// TestFixtures compares what each fixture gives with want.txt beside it.
+// TestFixtures compares the content of each fixture with the want.txt next to it.
 func TestFixtures(t *testing.T) {
 	for _, agent := range agents() {
 		for _, file := range fixtures(t, agent.Name) {
@@ -94,7 +94,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// describe writes down all that a transcript gives.
+// describe writes down everything in a transcript.
 func describe(t *testing.T, out *bytes.Buffer, agent inject.Agent, dir, path string) {
 	tr, all, blobs := read(t, agent, path, inject.Options{})
 	fmt.Fprintf(out, "session %s of %s %s, model %s, branch %q, permission %q, dir %q\n", tr.NativeID, tr.Agent, tr.Version, tr.Model, tr.Branch, tr.Permission, tr.WorkingDir)
@@ -146,9 +146,9 @@ func golden(t *testing.T, file string, got []byte) {
 	}
 }
 
-// TestWhole wants of every transcript what the rest of cortext builds on: ids that
-// stand once, parents and callers that are there, no base64, a reading that can be
-// repeated, and a cursor from which nothing is new.
+// TestWhole checks every transcript for what the rest of cortext relies on: unique
+// ids, existing parents and callers, no base64, a repeatable reading, and a cursor
+// after which nothing is new.
 func TestWhole(t *testing.T) {
 	for _, agent := range agents() {
 		for _, file := range fixtures(t, agent.Name) {
@@ -203,8 +203,8 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestProvider: OpenCode alone writes down where a model runs, and what is told of
-// it is that of the last answer.
+// TestProvider: only OpenCode records where a model runs, and the last answer's
+// provider counts.
 func TestProvider(t *testing.T) {
 	for _, agent := range agents() {
 		named := 0
@@ -230,7 +230,7 @@ func TestProvider(t *testing.T) {
 	}
 }
 
-// TestDetect: each agent knows its own transcripts, and no other's.
+// TestDetect: each agent recognizes its own transcripts, and no other's.
 func TestDetect(t *testing.T) {
 	for _, owner := range agents() {
 		for _, file := range fixtures(t, owner.Name) {
@@ -248,7 +248,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestBadFiles: what cannot be read is an error that names the file.
+// TestBadFiles: the error for an unreadable file names it.
 func TestBadFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, agent := range agents() {

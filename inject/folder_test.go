@@ -9,8 +9,8 @@ import (
 	"cortext/inject"
 )
 
-// TestUnreadableStore has a folder that cannot be read, by anybody, in each level of
-// each agent's store: what is in it may be what was asked for.
+// TestUnreadableStore makes an unreadable folder at each level of each agent's store:
+// the requested session could be in it.
 func TestUnreadableStore(t *testing.T) {
 	folders := map[string][]string{
 		"claude":   {".claude/projects", ".claude/projects/p"},
@@ -39,7 +39,7 @@ func TestUnreadableStore(t *testing.T) {
 	}
 }
 
-// TestReadableBesideUnreadable finds a session though another folder cannot be read.
+// TestReadableBesideUnreadable finds a session although another folder is unreadable.
 func TestReadableBesideUnreadable(t *testing.T) {
 	home := t.TempDir()
 	file := filepath.Join(home, ".claude", "projects", "p", "aaaa.jsonl")

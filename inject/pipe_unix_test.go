@@ -14,8 +14,8 @@ import (
 	"cortext/inject"
 )
 
-// TestPipes has named pipes where the agents keep their files: a reader that opened
-// one would wait for a writer, so that each has one, which tells of the reader.
+// TestPipes puts named pipes where the agents keep their files. A reader that opened
+// one would wait for a writer, so each pipe has a writer that reports the reader.
 func TestPipes(t *testing.T) {
 	for agent, names := range map[string][]string{
 		"claude": {
@@ -66,7 +66,7 @@ func TestPipes(t *testing.T) {
 	}
 }
 
-// TestPipeBesideDatabase has a pipe in place of a file that SQLite opens by itself.
+// TestPipeBesideDatabase has a pipe instead of a file that SQLite opens on its own.
 func TestPipeBesideDatabase(t *testing.T) {
 	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
 		file := filepath.Join(t.TempDir(), "opencode.db")
@@ -84,7 +84,7 @@ func TestPipeBesideDatabase(t *testing.T) {
 	}
 }
 
-// watchPipe makes a pipe and fails the test at its end if anybody opened it.
+// watchPipe makes a pipe and fails the test at its end if anything opened it.
 func watchPipe(t *testing.T, file string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {

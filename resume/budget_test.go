@@ -34,12 +34,12 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBudgetOf: which window, allowance and factor count.
+// TestBudgetOf: which window, allowance and factor apply.
 func TestBudgetOf(t *testing.T) {
 	claude := &schema.Session{AgentConfig: schema.AgentConfig{Agent: "claude", Model: "claude-opus-4-5-20251101"}}
 	own := &schema.Session{AgentConfig: schema.AgentConfig{Agent: "opencode", Provider: &schema.Provider{Model: "qwen3-coder:30b", ContextWindow: 65_536}}}
 	large := &schema.Session{AgentConfig: schema.AgentConfig{Agent: "opencode", Model: "claude-opus-4-6"}}
-	// It began in Claude Code, and a turn in OpenCode or Gemini CLI was the last.
+	// It began in Claude Code; the last turn was in OpenCode or Gemini CLI.
 	both := []schema.Source{{Agent: "claude", NativeID: "1"}, {Agent: "gemini", NativeID: "2"}}
 	mixed := &schema.Session{AgentConfig: schema.AgentConfig{Agent: "claude", Model: "gemini-3-pro-preview"}, Sources: both}
 	served := &schema.Session{AgentConfig: schema.AgentConfig{Agent: "claude", Provider: &schema.Provider{Model: "qwen3-coder:30b", ContextWindow: 65_536}}, Sources: both}
@@ -92,8 +92,8 @@ func TestBudgetOf(t *testing.T) {
 	}
 }
 
-// TestSmallWindow: a window that the agent fills by itself is no budget that nobody
-// asked for without a word.
+// TestSmallWindow: a window that the agent fills on its own gets a default budget
+// only with a warning.
 func TestSmallWindow(t *testing.T) {
 	s, h, o := brainstorm()
 	for _, c := range []struct {
@@ -116,7 +116,8 @@ func TestSmallWindow(t *testing.T) {
 	}
 }
 
-// TestFirstRequest: the first usage tells what an agent sends beside what was said.
+// TestFirstRequest: the first usage shows what an agent sends besides the
+// conversation.
 func TestFirstRequest(t *testing.T) {
 	s := &schema.Session{Sources: []schema.Source{{Agent: "claude", NativeID: "a"}, {Agent: "gemini", NativeID: "b"}}}
 	said := schema.Message{Role: schema.User, Content: strings.Repeat("word ", 400), Tokens: 400, Source: "a"}
@@ -148,8 +149,8 @@ func TestFirstRequest(t *testing.T) {
 	}
 }
 
-// TestBudgetFits: counted by the vendor, payload, allowance and answer are no more
-// than the window, unless not even [MinBudget] is.
+// TestBudgetFits: in the vendor's tokens, payload, allowance and answer fit the
+// window, unless not even [MinBudget] does.
 func TestBudgetFits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	models := []string{"", "claude-opus-5", "claude-sonnet-4-5[1m]", "gpt-5", "gpt-5.4", "gemini-3-pro-preview", "llama3.1:8b", "x"}
@@ -173,7 +174,7 @@ func TestEstimate(t *testing.T) {
 	for name, want := range map[string]bool{
 		"": true, "claude-sonnet-4-5": true, "gemini-2.5-pro": true, "gpt-4": true, "gpt-4-turbo": true, "gpt-3.5-turbo": true,
 		"gpt-4o": false, "openai/gpt-5.1": false, "GPT-4.1-mini": false, "o3": false, "o4-mini": false, "codex-mini-latest": false, "opus": true,
-		"gpt-5.5": true, // not said, nor measured
+		"gpt-5.5": true, // neither published nor measured
 	} {
 		s := &schema.Session{AgentConfig: schema.AgentConfig{Provider: &schema.Provider{Model: name}}}
 		p := mustBuild(t, s, schema.History{}, Options{})

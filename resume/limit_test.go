@@ -11,7 +11,7 @@ import (
 	"cortext/schema/tokens"
 )
 
-// planOf has steps of about 30 tokens, of which the first are done.
+// planOf returns a plan with steps of about 30 tokens, the first of which are done.
 func planOf(steps, done int) *schema.Plan {
 	p := &schema.Plan{Current: done}
 	for i := range steps {
@@ -24,8 +24,8 @@ func planOf(steps, done int) *schema.Plan {
 	return p
 }
 
-// TestOverhead: of a budget that is not small, command, block and introduction take at
-// most their share, whatever stands in them, and what happened since at most its own.
+// TestOverhead: in a budget that is not small, command, block and introduction never
+// exceed their share, nor do the changes since the last message exceed theirs.
 func TestOverhead(t *testing.T) {
 	for _, budget := range []int{2000, 2001, 4000, 8000, 32_000} {
 		for _, turns := range []int{1, 30, 2000} {
@@ -52,8 +52,8 @@ func TestOverhead(t *testing.T) {
 	}
 }
 
-// TestShares: a plan and a summary that are long leave room for the history, whatever
-// the strategy.
+// TestShares: a long plan and a long summary leave room for the history, with any
+// strategy.
 func TestShares(t *testing.T) {
 	for _, strategy := range append(Strategies(), "") {
 		s, h, o := long(300)
@@ -92,7 +92,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestSmallBudgets: in any budget the task and the last words of the user are told.
+// TestSmallBudgets: any budget includes the task and the user's last words.
 func TestSmallBudgets(t *testing.T) {
 	s, h, o := long(300)
 	s.Plan = planOf(5, 2)
@@ -122,13 +122,13 @@ func TestSmallBudgets(t *testing.T) {
 		}
 	}
 	o.Strategy = ""
-	for budget := leastFenced; budget < 2*leastFenced; budget += 31 { // no payload that tells of no message
+	for budget := leastFenced; budget < 2*leastFenced; budget += 31 { // no payload without any message
 		o.Budget = budget
 		if p := mustBuild(t, s, h, o); p.Included == 0 && !strings.Contains(p.Text, "\nLast words of the user: Now rename") {
 			t.Errorf("budget %d:\n%s", budget, p.Text)
 		}
 	}
-	// Without a state, with nothing but the words of others, and with one message.
+	// Without a state, with only other speakers' messages, and with one message.
 	o.State, o.Budget = nil, MinBudget
 	if p := mustBuild(t, s, h, o); !strings.Contains(p.Text, "\nLast words of the user: Now rename") {
 		t.Errorf("without a state:\n%s", p.Text)
@@ -141,7 +141,8 @@ func TestSmallBudgets(t *testing.T) {
 	}
 }
 
-// TestTildes: a long run of tildes does not make the headings so long that little is told.
+// TestTildes: a long run of tildes does not lengthen the headings so much that little
+// is included.
 func TestTildes(t *testing.T) {
 	run := strings.Repeat("~", 2000)
 	for what, make := range map[string]func(*schema.Session){
@@ -159,8 +160,8 @@ func TestTildes(t *testing.T) {
 	}
 }
 
-// TestHugeNames: neither the name of a tool nor a field of the session makes a
-// heading or the block as long as they are.
+// TestHugeNames: a huge tool name or session field does not make a heading or the
+// block huge.
 func TestHugeNames(t *testing.T) {
 	s, h, o := brainstorm()
 	huge := strings.Repeat("日", 1<<20)

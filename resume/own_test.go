@@ -11,7 +11,7 @@ import (
 // A remainder is what Cut leaves of a text in which it finds a payload.
 type remainder struct{ before, after string }
 
-// cutWant wants that Cut finds a payload in text, or with nil none.
+// cutWant checks that Cut finds a payload in text, or none if want is nil.
 func cutWant(t *testing.T, what, text string, want *remainder) {
 	t.Helper()
 	wantOK := want != nil
@@ -24,8 +24,7 @@ func cutWant(t *testing.T, what, text string, want *remainder) {
 	}
 }
 
-// TestCutEveryPayload: whatever is in a payload, the whole of it is found, and what
-// stands around it is kept.
+// TestCutEveryPayload: any payload is found whole, and the text around it is kept.
 func TestCutEveryPayload(t *testing.T) {
 	quote := blockOnly(t) + "\n"
 	around := []string{"", "\n", "words\n", "words\r\n\r\n", quote, "a\n\n" + quote + "b\n", "> " + quote, "[RESUMED CONVERSATION]\n", "~~~~ history\n~~~~\n"}
@@ -42,7 +41,7 @@ func TestCutEveryPayload(t *testing.T) {
 		}
 		p := mustBuild(t, s, h, o)
 		ps := mustParse(t, p.Text)
-		if ps.run == 0 { // the block alone could be anyone's quote
+		if ps.run == 0 { // anyone may quote the block alone
 			cutWant(t, "without a history", p.Text, nil)
 			continue
 		}
@@ -62,7 +61,7 @@ func TestCutEveryPayload(t *testing.T) {
 	}
 }
 
-// blockOnly is a resume block without a history.
+// blockOnly returns a resume block without a history.
 func blockOnly(t *testing.T) string {
 	t.Helper()
 	s, _, o := brainstorm()
@@ -70,7 +69,7 @@ func blockOnly(t *testing.T) string {
 	return mustBuild(t, s, schema.History{}, o).Text
 }
 
-// TestCutNested: a payload that somebody quoted in the history ends nothing.
+// TestCutNested: a payload quoted in the history does not end anything.
 func TestCutNested(t *testing.T) {
 	s, h, o := brainstorm()
 	inner := mustBuild(t, s, h, o)
@@ -86,7 +85,7 @@ func TestCutNested(t *testing.T) {
 	}
 }
 
-// TestCutQuotes: what looks like a part of a payload is what the user said.
+// TestCutQuotes: what only looks like part of a payload is the user's text.
 func TestCutQuotes(t *testing.T) {
 	s, h, o := brainstorm()
 	p := mustBuild(t, s, h, o)
@@ -119,7 +118,7 @@ func TestCutQuotes(t *testing.T) {
 	} {
 		cutWant(t, what, text, nil)
 	}
-	// Behind such a quote a payload is found all the same.
+	// A payload after such a quote is still found.
 	command := mustParse(t, p.Text).command
 	for _, quote := range []string{block + "\n", blockOpen + "and so on" + blockClose + "\n", quoted + "\n", fence} {
 		cutWant(t, "behind a quote", quote+p.Text, &remainder{quote + command, ""})
@@ -127,7 +126,7 @@ func TestCutQuotes(t *testing.T) {
 }
 
 // TestCutKeepsOpenQuotes: a part of a block that the user quoted is not the
-// payload's; it is kept with what the user said behind it.
+// payload's. It is kept with the user's text after it.
 func TestCutKeepsOpenQuotes(t *testing.T) {
 	s, h, o := brainstorm()
 	p := mustBuild(t, s, h, o)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The payload as a reader takes it apart who knows only its description.
+// parsed is a payload as parsed by a reader who knows only its description.
 type parsed struct {
 	command, block, introduction string
 	run                          int
@@ -16,7 +16,7 @@ type parsed struct {
 
 type parsedSection struct{ heading, text string }
 
-// messages are the sections that begin a message.
+// messages counts the sections that begin a message.
 func (p parsed) messages() int {
 	n := 0
 	for _, s := range p.sections {
@@ -27,7 +27,7 @@ func (p parsed) messages() int {
 	return n
 }
 
-// gapLine is a line that says what is left out.
+// gapLine matches a line about omissions.
 var gapLine = regexp.MustCompile(`^… \d+ (calls?|lines?)(, \d+ lines?)?\n`)
 
 var blockPattern = regexp.MustCompile(`(?s)^(.*?)(\[RESUMED CONVERSATION\]\nYou are continuing a previous conversation\.\n\n` +
@@ -38,7 +38,7 @@ var blockPattern = regexp.MustCompile(`(?s)^(.*?)(\[RESUMED CONVERSATION\]\nYou 
 	`\nPrevious context is loaded\. The user expects you to continue where you left off\.\n` +
 	`Review the conversation history and pick up naturally\.\n\[END RESUMED CONTEXT\]\n)(.*)$`)
 
-// parse takes a payload apart, whose command has no block of its own.
+// parse parses a payload whose command contains no block.
 func parse(text string) (parsed, error) {
 	var p parsed
 	m := blockPattern.FindStringSubmatch(text)
@@ -83,8 +83,8 @@ var (
 	lineStart  = regexp.MustCompile(`^(?:[ \t>]|[-*+] |\d+[.)] )*`)
 )
 
-// checkFence fails for a line that begins with the run without being one of the
-// fence's own, which all begin a line in every sense.
+// checkFence fails for a line that begins with the run but is not one of the fence's
+// own, all of which start a line by any definition.
 func checkFence(text string, p parsed) error {
 	if p.run == 0 {
 		return nil

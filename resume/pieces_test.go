@@ -9,7 +9,7 @@ import (
 	"cortext/schema"
 )
 
-// marked puts marks around spans of a text.
+// marked returns a text with marks around spans.
 func marked(text string, spans ...excerpt.Span) string {
 	var b strings.Builder
 	at := 0
@@ -24,8 +24,8 @@ func marked(text string, spans ...excerpt.Span) string {
 
 var unmarked = strings.NewReplacer("«", "", "»", "")
 
-// TestReplaced: what an edit took away is found, unless it is short, and nothing that
-// only looks like it.
+// TestReplaced: finds the text that an edit removed, unless it is short, and nothing
+// that only looks like it.
 func TestReplaced(t *testing.T) {
 	long := strings.Repeat("old ", 30)
 	for _, text := range []string{
@@ -43,10 +43,10 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// removed is what stands between marks.
+// removed matches text between marks.
 var removed = regexp.MustCompile("(?s)«.*?»")
 
-// TestEnvelope: of what an agent puts around an output, what says nothing.
+// TestEnvelope: which of an agent's additions to an output are meaningless.
 func TestEnvelope(t *testing.T) {
 	for _, text := range []string{
 		"«Command: ls\nDirectory: (root)\n»Output: a\nb\n«Error: (none)\nExit Code: 0\nSignal: 0\nBackground PIDs: (none)\nProcess Group PGID: 7»",
@@ -68,8 +68,8 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// TestComplaintIsTold: of a call that failed, the line that says why is told with
-// anything of it; and of an edit what it made, not what it took away.
+// TestComplaintIsTold: any excerpt of a failed call includes the line that says why;
+// an excerpt of an edit has the new text, not the removed text.
 func TestComplaintIsTold(t *testing.T) {
 	s, h, o := long(100)
 	no := false
@@ -85,7 +85,7 @@ func TestComplaintIsTold(t *testing.T) {
 	yes := true
 	call(101, "c1", "Bash", `{"command":"go test ./store/append.go"}`, noise+"append_test.go:6:2: encoding/json imported and not used, undefined: reader\n"+noise, &no)
 	call(103, "c2", "Edit", `{"file_path":"/p/store/append.go","old_string":"`+strings.Repeat("the old text of it\\n", 60)+`","new_string":"func appendLines() {}\\n"}`, "ok", &yes)
-	for i := 105; i < len(h.Messages); i += 2 { // the file is worked on
+	for i := 105; i < len(h.Messages); i += 2 { // the work on the file continues
 		h.Messages[i].Content = "I go on with store/append.go and appendLines."
 	}
 	o.Budget = 3000
@@ -100,8 +100,8 @@ func TestComplaintIsTold(t *testing.T) {
 	}
 }
 
-// TestCallLine: in an excerpt, the line of an edit begins with what says which file it is
-// of; what stands in a text of it is left alone, and so is the whole history.
+// TestCallLine: in an excerpt, the line of an edit begins with the file's name. Texts
+// that look like it are left alone, and so is the full history.
 func TestCallLine(t *testing.T) {
 	const input = `{"replace_all":false,"file_path":"a.go","new_string":"{\"replace_all\":false,}"}`
 	h := newHistory(schema.History{Tools: map[string]schema.Tool{"c": {ID: "c", Name: "Edit", Input: schema.Raw(input)}}})

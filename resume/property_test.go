@@ -47,8 +47,8 @@ func randomSession(r *rand.Rand) *schema.Session {
 	return s
 }
 
-// randomHistory has up to n messages with calls, blocks, attachments, reasoning
-// and sealed lines among them.
+// randomHistory returns up to n messages, including calls, blocks, attachments,
+// reasoning and sealed records.
 func randomHistory(r *rand.Rand, n int) schema.History {
 	h := schema.History{Tools: map[string]schema.Tool{}}
 	if r.IntN(3) == 0 {
@@ -110,8 +110,8 @@ func randomHistory(r *rand.Rand, n int) schema.History {
 	return h
 }
 
-// checkPayload fails for a payload that breaks a rule which holds for every
-// session, history and options.
+// checkPayload fails for a payload that breaks a rule which holds for every session,
+// history and options.
 func checkPayload(s *schema.Session, h schema.History, o Options, p *Payload) error {
 	if n := tokens.Count(p.Text); n != p.Tokens || n > o.Budget {
 		return fmt.Errorf("%d tokens, said to be %d, budget %d", n, p.Tokens, o.Budget)
@@ -168,13 +168,13 @@ func checkPayload(s *schema.Session, h schema.History, o Options, p *Payload) er
 	return checkTexts(h.Messages[len(h.Messages)-p.Included:], ps.sections)
 }
 
-// referred reports whether a reference stands for the command's text, which must be
-// said.
+// referred reports whether a reference replaces the command's text, which must be
+// reported.
 func referred(p *Payload) bool {
 	return slices.ContainsFunc(p.LeftOut, func(l LeftOut) bool { return l.What == theCommand })
 }
 
-// bare is text as one may read it who is not exact: without what shows nothing or
+// bare returns text as a careless reader sees it: without what is invisible or
 // separates, in capitals of normal width.
 func bare(text string) string {
 	return strings.Map(func(r rune) rune {
@@ -188,8 +188,8 @@ func bare(text string) string {
 	}, text)
 }
 
-// checkExcerpt fails unless what the payload holds of the messages stands in them so, in
-// their order, and is counted rightly.
+// checkExcerpt fails unless what the payload has of the messages occurs in them
+// verbatim and in order, and is counted correctly.
 func checkExcerpt(h schema.History, p *Payload, ps parsed) error {
 	told := map[int]bool{}
 	left := 0
@@ -227,7 +227,7 @@ func checkExcerpt(h schema.History, p *Payload, ps parsed) error {
 		if err != nil || err2 != nil || from > to || from <= h.Earlier || to > h.Earlier+len(h.Messages) || ok && speaker != callsHeading && speaker != string(schema.Assistant) {
 			return fmt.Errorf("heading %q of %d and %d", s.heading, h.Earlier, len(h.Messages))
 		}
-		if speaker == string(schema.Assistant) { // of which texts the pieces are is for the parts to say
+		if speaker == string(schema.Assistant) { // parts says which texts the pieces belong to
 			texts := ""
 			for ; at < len(all) && h.Earlier+all[at].message+1 <= to && !(told[to] && holds(texts, s.text)); at++ {
 				if n := h.Earlier + all[at].message + 1; n >= from && all[at].tool == "" && all[at].speaker == speaker {
@@ -280,7 +280,7 @@ func shown(left []LeftOut, n int) bool {
 	for _, l := range left {
 		_, list, ok := strings.Cut(l.Show, " --message ")
 		if !ok {
-			return true // all of them
+			return true // all messages
 		}
 		list, _, _ = strings.Cut(list, " ")
 		for r := range strings.SplitSeq(list, ",") {
@@ -298,7 +298,7 @@ func shown(left []LeftOut, n int) bool {
 	return false
 }
 
-// texts are the texts of a passage, each on lines of its own.
+// texts returns the texts of a passage, each on its own lines.
 func (p passage) texts() string {
 	var b strings.Builder
 	for _, t := range p.parts {
@@ -307,7 +307,7 @@ func (p passage) texts() string {
 	return b.String()
 }
 
-// holds reports whether the pieces of told stand in whole, in their order.
+// holds reports whether whole contains the pieces of told, in order.
 func holds(whole, told string) bool {
 	whole = strings.ReplaceAll(whole, excerpt.Gap, "")
 	for _, piece := range strings.Split(told, excerpt.Gap) {
@@ -325,7 +325,7 @@ func holds(whole, told string) bool {
 	return true
 }
 
-// checkTexts compares what was said with what the fence says was said.
+// checkTexts compares what was said with what the fence claims was said.
 func checkTexts(messages []schema.Message, sections []parsedSection) error {
 	for i := range messages {
 		m := &messages[i]
@@ -412,7 +412,7 @@ func TestEveryPayload(t *testing.T) {
 	}
 }
 
-// spelled is the longest start of text that our own words still spell as a name.
+// spelled returns the longest prefix of text that our own words still use as a name.
 func spelled(text string) string {
 	for n := min(len(text), 200); n > 0; n-- {
 		if utf8.ValidString(text[:n]) && !tokens.Exceed(shellWord(oneLine(text[:n])), maxName) {
@@ -422,7 +422,7 @@ func spelled(text string) string {
 	return ""
 }
 
-// TestSmallestBudget: everything at once is as long as it can get.
+// TestSmallestBudget: everything at its longest, all at once.
 func TestSmallestBudget(t *testing.T) {
 	for i, filler := range append([]string{"a", "word ", "1", "x1", "[x", "\x01", "日", "🜁", "\\", "'"}, hostile...) {
 		if testing.Short() && i >= 10 && i%8 > 0 {

@@ -9,7 +9,7 @@ import (
 	"cortext/schema"
 )
 
-// TestMiddle: of an output both ends stay, of lines and of one that is long.
+// TestMiddle: both ends of an output stay, for many lines and for one long line.
 func TestMiddle(t *testing.T) {
 	for _, tc := range []struct{ output, first, last string }{
 		{strings.Repeat("a\n", 20), "", ""},
@@ -31,7 +31,8 @@ func TestMiddle(t *testing.T) {
 	}
 }
 
-// TestPruned: outputs before the last messages have their ends only, the last are whole.
+// TestPruned: outputs before the last messages keep only their ends; the last are
+// whole.
 func TestPruned(t *testing.T) {
 	s, h, o := long(60)
 	h.Tools = map[string]schema.Tool{}

@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// first is a conversation as version 1.0 has it: no id, no title, messages of
-// three fields.
+// first returns a conversation as in version 1.0: no id, no title, messages of three
+// fields.
 func first(t *testing.T) (*schema.Session, schema.History, Options) {
 	s, err := schema.ParseSession([]byte(`{
   "version": "1.0",
@@ -111,7 +111,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestBlock holds the block to its words, which agents and users know it by.
+// TestBlock fixes the wording of the block, by which agents and users know it.
 func TestBlock(t *testing.T) {
 	s, h, o := brainstorm()
 	s.Plan = nil
@@ -137,7 +137,7 @@ Review the conversation history and pick up naturally.
 	}
 }
 
-// TestWhole: the history is told in full as long as it fits, to the token.
+// TestWhole: the history is included in full as long as it fits, to the token.
 func TestWhole(t *testing.T) {
 	s, h, o := long(200)
 	o.Budget = 100_000
@@ -173,7 +173,8 @@ func TestLast(t *testing.T) {
 	}
 }
 
-// TestEarlier: messages that were not even read are told like those that were cut.
+// TestEarlier: messages that were not even read are reported like those that were
+// cut.
 func TestEarlier(t *testing.T) {
 	s, h, o := long(3)
 	h.Earlier = 1000
@@ -185,7 +186,7 @@ func TestEarlier(t *testing.T) {
 	if n := p.LeftOut[0].Tokens; n < 89_000 || n > 90_000 {
 		t.Errorf("about %d tokens", n)
 	}
-	h.Aside = 5 // the session's count holds these too: what is earlier is not known
+	h.Aside = 5 // the session's count includes these too, so the earlier tokens are unknown
 	s.ContextSummary = ""
 	p = mustBuild(t, s, h, o)
 	if p.LeftOut[0].Tokens != 0 || p.LeftOut[1].Count != 5 || p.Summarized != 0 {
@@ -243,7 +244,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestSameBytes: neither the zone of the clock nor the spelling of a time shows.
+// TestSameBytes: the clock's zone and the format of a time make no difference.
 func TestSameBytes(t *testing.T) {
 	s, h, o := brainstorm()
 	want := mustBuild(t, s, h, o).Text
@@ -255,8 +256,8 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// TestReferenceMakesRoom: a command that gives way to a reference makes room for
-// the history.
+// TestReferenceMakesRoom: replacing a command with a reference makes room for the
+// history.
 func TestReferenceMakesRoom(t *testing.T) {
 	s, h, o := long(50)
 	o.Command.Body = strings.Repeat("Ask before you judge. ", 1000)
@@ -289,9 +290,8 @@ func TestReferenceMakesRoom(t *testing.T) {
 	}
 }
 
-// TestPlanShrinks: the current step stays longest, then the open ones in their
-// order, then those that are done, the latest first; they stand in the plan's
-// order all the same.
+// TestPlanShrinks: the current step stays longest, then open steps in order, then
+// finished ones, newest first. They always keep the plan's order.
 func TestPlanShrinks(t *testing.T) {
 	s, h, o := brainstorm()
 	h.Messages = nil

@@ -11,9 +11,9 @@ import (
 	"cortext/schema"
 )
 
-// TestSummariesOfWhatWasRead: a summary is told where its messages were read, be it
-// not from the first one on; what lies before and behind is told by what stands in it,
-// and what is told as it was said by no summary.
+// TestSummariesOfWhatWasRead: a summary is used if its messages were read, even if
+// not from the first one on. Messages before and after it are summarized from their
+// own text, and no summary covers what is included verbatim.
 func TestSummariesOfWhatWasRead(t *testing.T) {
 	s, h, o := long(100)
 	for i := range h.Messages {
@@ -62,8 +62,8 @@ func TestSummariesOfWhatWasRead(t *testing.T) {
 	}
 }
 
-// TestManySummaries: where there is room for few words on each range, neighbours are
-// summed up together, and what is counted as summed up is.
+// TestManySummaries: with room for few words per range, neighbours are summarized
+// together, and the count of summarized messages is right.
 func TestManySummaries(t *testing.T) {
 	s, h, o := long(900)
 	for i := range h.Messages {
@@ -93,8 +93,9 @@ func TestManySummaries(t *testing.T) {
 	}
 }
 
-// TestModelSummaries: of messages for which there is no room, ranked tells the summary that
-// a model made, marked; not one that was extracted, nor one of what it tells itself.
+// TestModelSummaries: for messages that do not fit, ranked includes a model's
+// summary, marked, but not an extracted one, nor one of messages that it includes
+// itself.
 func TestModelSummaries(t *testing.T) {
 	s, h, o := long(300)
 	for i := range h.Messages {
@@ -128,7 +129,7 @@ func TestModelSummaries(t *testing.T) {
 	}
 }
 
-// TestJoined: under one heading stand only neighbours, and of one maker.
+// TestJoined: only neighbours made by the same method share a heading.
 func TestJoined(t *testing.T) {
 	at := func(from, to int, by string) recap { return recap{summary.Range{Start: from, End: to}, "text", by} }
 	for _, tc := range []struct {
@@ -151,8 +152,8 @@ func TestJoined(t *testing.T) {
 	}
 }
 
-// TestNumbersOfABranch: where branches were left, messages keep the numbers that they have in
-// the conversation, and what names them does, too.
+// TestNumbersOfABranch: with abandoned branches, messages keep their numbers in the
+// conversation, and so do references to them.
 func TestNumbersOfABranch(t *testing.T) {
 	s, h, o := long(300)
 	for i := range h.Messages {

@@ -14,7 +14,7 @@ import (
 	"cortext/schema"
 )
 
-// gather opens a transcript held in memory and gathers all that it gives.
+// gather opens a transcript held in memory and collects everything in it.
 func gather(t testing.TB, data []byte, name string) (*inject.Transcript, map[string]*schema.Batch, map[string][]byte) {
 	t.Helper()
 	tr, err := read(bytes.NewReader(data), int64(len(data)), name, inject.Options{})
@@ -39,8 +39,8 @@ func gather(t testing.TB, data []byte, name string) (*inject.Transcript, map[str
 	return tr, all, blobs
 }
 
-// TestSplitMessage captures a transcript cut after every line: what came early
-// must be a part of what comes later, under the same ids.
+// TestSplitMessage captures a transcript cut after every line. An earlier capture
+// must be part of a later one, under the same ids.
 func TestSplitMessage(t *testing.T) {
 	data, err := os.ReadFile("../../testdata/agents/claude/2.1.329/brainstorm/transcript.jsonl")
 	if err != nil {
@@ -80,7 +80,7 @@ func TestDamage(t *testing.T) {
 		out[i] = f(bytes.Clone(lines[i]))
 		return bytes.Join(out, nil)
 	}
-	const second = 14 // the line of the second prompt's answer; a message of its own
+	const second = 14 // the line of the second prompt's answer, a separate message
 	for _, c := range []struct {
 		name     string
 		data     []byte
@@ -135,8 +135,8 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestRealTranscripts counts real transcripts a second time with encoding/json,
-// by FACTS.md, "Records of a transcript", and compares.
+// TestRealTranscripts counts real transcripts again with encoding/json, by FACTS.md,
+// "Records of a transcript", and compares.
 func TestRealTranscripts(t *testing.T) {
 	root := os.Getenv("CORTEXT_TRANSCRIPTS")
 	if root == "" {

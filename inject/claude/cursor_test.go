@@ -14,8 +14,8 @@ import (
 	"cortext/schema"
 )
 
-// merged is what a store would hold after captures of a growing transcript: by id,
-// the last record.
+// merged is what a store would have after captures of a growing transcript: the last
+// record for each id.
 type merged struct {
 	messages, tools map[string]string
 	order           map[string][]string // ids by sub-agent
@@ -49,8 +49,8 @@ func (m *merged) text() string {
 	return string(b)
 }
 
-// growing reads a transcript as hooks do while it grows: up to each of the cuts,
-// from the cursor that the reading before it left.
+// growing reads a growing transcript as hooks do: up to each of the cuts, from the
+// cursor of the previous reading.
 func growing(t *testing.T, data []byte, name string, cuts []int) (m merged, fromStart int) {
 	t.Helper()
 	var c inject.Cursor
@@ -71,7 +71,7 @@ func growing(t *testing.T, data []byte, name string, cuts []int) (m merged, from
 	return m, fromStart
 }
 
-// lineEnds are the lengths at which a transcript held whole lines.
+// lineEnds returns the lengths at which a transcript has only whole lines.
 func lineEnds(data []byte) (ends []int) {
 	at := 0
 	for line := range bytes.Lines(data) {
@@ -81,7 +81,7 @@ func lineEnds(data []byte) (ends []int) {
 	return ends
 }
 
-// transcripts are the fixtures, and the real ones if they are there.
+// transcripts returns the fixtures, and the real transcripts if they exist.
 func transcripts(t *testing.T) (files []string) {
 	files, err := filepath.Glob("../../testdata/agents/claude/*/*/transcript.jsonl")
 	if err != nil || len(files) < 5 {
@@ -97,8 +97,8 @@ func transcripts(t *testing.T) (files []string) {
 	return files
 }
 
-// TestGrowing: a transcript that is read bit by bit, whereever it is cut, gives
-// what it gives when it is read as a whole.
+// TestGrowing: reading a transcript piece by piece, wherever it is cut, gives the
+// same as reading it at once.
 func TestGrowing(t *testing.T) {
 	read, again := 0, 0
 	for _, file := range transcripts(t) {
@@ -113,7 +113,7 @@ func TestGrowing(t *testing.T) {
 		if len(data) > 1<<20 {
 			step = max(1, len(ends)/3)
 		}
-		for i := 0; i < len(ends); i += step { // cut once
+		for i := 0; i < len(ends); i += step { // one cut
 			got, n := growing(t, data, name, []int{ends[i], len(data)})
 			if got.text() != whole.text() {
 				t.Fatalf("%s cut behind line %d:\n%s\nwant\n%s", file, i+1, got.text(), whole.text())
@@ -121,7 +121,7 @@ func TestGrowing(t *testing.T) {
 			read, again = read+2, again+n
 		}
 		var cuts []int
-		for i := 0; i < len(ends); i += step { // cut everywhere
+		for i := 0; i < len(ends); i += step { // many cuts
 			cuts = append(cuts, ends[i])
 		}
 		got, n := growing(t, data, name, append(cuts, len(data)))
@@ -136,7 +136,7 @@ func TestGrowing(t *testing.T) {
 	}
 }
 
-// TestCursorRefused: what is not the file that was read is read from the start.
+// TestCursorRefused: a file that changed is read from the start.
 func TestCursorRefused(t *testing.T) {
 	data, err := os.ReadFile("../../testdata/agents/claude/2.1.329/events/transcript.jsonl")
 	if err != nil {
@@ -156,8 +156,9 @@ func TestCursorRefused(t *testing.T) {
 	}
 }
 
-// TestOwnPayload: what cortext put into a session is not captured, nor is the
-// program's answer to it; what follows is, and so is a user's own talk of it.
+// TestOwnPayload: cortext's own text in a session is not captured, nor is the
+// program's answer to it. What follows is captured, and so is a user's own mention of
+// it.
 func TestOwnPayload(t *testing.T) {
 	for _, shown := range []string{"", "Resumed: brainstorm / X"} {
 		ownPayload(t, inject.Request{Payload: "# Brainstorm\nPAYLOAD", Shown: shown, NativeID: "s", Time: "2026-11-21T10:00:00.000Z", Dir: "/w"})

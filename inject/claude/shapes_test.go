@@ -12,7 +12,7 @@ import (
 	"cortext/schema"
 )
 
-// TestShapes reads lines that are seldom seen, one kind each.
+// TestShapes reads rare lines, one of each kind.
 func TestShapes(t *testing.T) {
 	line := func(body string) string { return `{"type":"user","uuid":"u","message":{"content":` + body + "}}\n" }
 	asks := `{"type":"assistant","uuid":"a","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"Bash","input":{}}]}}` + "\n"
@@ -118,8 +118,8 @@ func (f *failing) ReadAt(b []byte, off int64) (int, error) {
 	return f.Reader.ReadAt(b, off)
 }
 
-// TestReadFails lets each read of a transcript fail once: the error comes out,
-// and nothing is called complete.
+// TestReadFails makes each read of a transcript fail once. The error must be
+// returned, and nothing reported as complete.
 func TestReadFails(t *testing.T) {
 	data, err := os.ReadFile("../../testdata/agents/claude/2.1.329/events/transcript.jsonl")
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"cortext/schema"
 )
 
-// merged is what a store would hold after captures of a growing transcript: by id,
-// the last record.
+// merged is what a store would have after captures of a growing transcript: the last
+// record for each id.
 type merged struct {
 	messages, tools map[string]string
 	order           []string
@@ -49,8 +49,8 @@ func (m *merged) text() string {
 	return string(b)
 }
 
-// growing reads a transcript as hooks do while it grows: up to each of the cuts,
-// from the cursor that the reading before it left.
+// growing reads a growing transcript as hooks do: up to each of the cuts, from the
+// cursor of the previous reading.
 func growing(t *testing.T, data []byte, cuts []int, strip func(string) (string, bool)) (m merged, fromStart int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "transcript.jsonl")
@@ -78,7 +78,7 @@ func growing(t *testing.T, data []byte, cuts []int, strip func(string) (string, 
 	return m, fromStart
 }
 
-// lineEnds are the lengths at which a transcript held whole lines.
+// lineEnds returns the lengths at which a transcript has only whole lines.
 func lineEnds(data []byte) (ends []int) {
 	at := 0
 	for line := range bytes.Lines(data) {
@@ -88,8 +88,8 @@ func lineEnds(data []byte) (ends []int) {
 	return ends
 }
 
-// transcripts are the fixtures of one record a line, and real ones if they are
-// there.
+// transcripts returns the fixtures with one record per line, and real transcripts if
+// they exist.
 func transcripts(t *testing.T) (files []string) {
 	for _, file := range fixtures(t) {
 		if filepath.Ext(file) == ".jsonl" {
@@ -106,8 +106,8 @@ func transcripts(t *testing.T) (files []string) {
 	return files
 }
 
-// TestGrowing: a transcript that is read bit by bit, wherever it is cut, gives
-// what it gives when it is read as a whole.
+// TestGrowing: reading a transcript piece by piece, wherever it is cut, gives the
+// same as reading it at once.
 func TestGrowing(t *testing.T) {
 	read, again := 0, 0
 	for _, file := range transcripts(t) {
@@ -136,8 +136,8 @@ func TestGrowing(t *testing.T) {
 	}
 }
 
-// TestGrowingLong: in a long session the cursor stays near the end, and what is
-// new is all that is read, whatever was rewound, written again or copied.
+// TestGrowingLong: in a long session the cursor stays near the end, and only new
+// lines are read, whatever was rewound, rewritten or copied.
 func TestGrowingLong(t *testing.T) {
 	var sb strings.Builder
 	sb.WriteString(linesOf())
@@ -180,8 +180,8 @@ func TestGrowingLong(t *testing.T) {
 	}
 }
 
-// TestGrowingApart: what a message hangs on, or what cuts it short, may stand far
-// from it.
+// TestGrowingApart: a message's parent, or the event that interrupts it, may be far
+// away from it.
 func TestGrowingApart(t *testing.T) {
 	lines := []string{`{"id":"a","type":"user","content":"one"}`, `{"id":"b","type":"gemini","content":"two","model":"m"}`}
 	for i := range 2 * maxAnchors {
@@ -202,8 +202,8 @@ func TestGrowingApart(t *testing.T) {
 	}
 }
 
-// TestCursorRefused: what is not the file that was read, or hangs on more than the
-// cursor knows, is read from the start.
+// TestCursorRefused: a file that changed, or depends on more than the cursor knows,
+// is read from the start.
 func TestCursorRefused(t *testing.T) {
 	data, err := os.ReadFile("../../testdata/agents/gemini/0.61.0/rewind/transcript.jsonl")
 	if err != nil {
@@ -237,8 +237,8 @@ func TestCursorRefused(t *testing.T) {
 	}
 }
 
-// TestCursorOwn: a payload of ours stays ours, and the first message after it hangs
-// on none, wherever the file was cut.
+// TestCursorOwn: a payload of ours is recognized, and the first message after it has
+// no parent, wherever the file was cut.
 func TestCursorOwn(t *testing.T) {
 	data := []byte(linesOf(
 		`{"id":"p","type":"user","content":"OURS"}`,
@@ -261,7 +261,7 @@ func FuzzOpen(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		for line := range bytes.Lines(data) { // short ones, which the fuzzer can make shorter
+		for line := range bytes.Lines(data) { // short lines, which the fuzzer can shorten further
 			if len(line) < 2000 {
 				f.Add(line)
 			}

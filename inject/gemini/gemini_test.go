@@ -14,7 +14,7 @@ import (
 	"cortext/schema"
 )
 
-// fixtures are testdata/agents/gemini/<version>/<case>/transcript.*.
+// fixtures returns testdata/agents/gemini/<version>/<case>/transcript.*.
 func fixtures(t testing.TB) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../testdata/agents/gemini/*/*/transcript.*")
@@ -24,7 +24,7 @@ func fixtures(t testing.TB) []string {
 	return files
 }
 
-// gather reads all that a transcript gives.
+// gather collects everything in a transcript.
 func gather(t testing.TB, file string, o inject.Options) (*inject.Transcript, schema.Batch, map[string][]byte) {
 	t.Helper()
 	tr, err := open(file, o)
@@ -51,7 +51,7 @@ func gather(t testing.TB, file string, o inject.Options) (*inject.Transcript, sc
 	return tr, all, blobs
 }
 
-// write puts a transcript into a file.
+// write writes a transcript to a file.
 func write(t testing.TB, data string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "session-x.jsonl")
@@ -61,12 +61,12 @@ func write(t testing.TB, data string) string {
 	return file
 }
 
-// linesOf spells a session of these lines.
+// linesOf returns a session with these lines.
 func linesOf(lines ...string) string {
 	return `{"sessionId":"s","projectHash":"h","startTime":"2026-11-22T09:00:00.000Z","kind":"main"}` + "\n" + strings.Join(lines, "\n") + "\n"
 }
 
-// outline is what messages say, one a line: who, id, what it hangs on, text.
+// outline lists messages, one per line: speaker, id, parent, text.
 func outline(b schema.Batch) (lines []string) {
 	for _, m := range b.Messages {
 		lines = append(lines, string(m.Role[0])+" "+m.ID+"<"+m.ParentID+" "+m.Content)
@@ -99,8 +99,8 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestContexts: what a new context copies stands once, what only it holds stands
-// at all, and rewinds lead where they should.
+// TestContexts: messages that a new context copies occur once, its own messages are
+// kept, and rewinds go back to the right place.
 func TestContexts(t *testing.T) {
 	user := func(id, text string) string {
 		return `{"id":"` + id + `","type":"user","content":[{"text":"` + text + `"}]}`
@@ -153,7 +153,7 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// TestUserTurns: what was typed comes out of what the program made of it.
+// TestUserTurns: what the user typed is recovered from what the program made of it.
 func TestUserTurns(t *testing.T) {
 	for content, want := range map[string]string{
 		`"plain"`:                          "plain",
@@ -187,8 +187,8 @@ func TestUserTurns(t *testing.T) {
 	}
 }
 
-// TestOwnPayload: what cortext put into a session is not captured; what follows
-// is, and so is what the user added.
+// TestOwnPayload: cortext's own text in a session is not captured. What follows is
+// captured, and so is what the user added.
 func TestOwnPayload(t *testing.T) {
 	id := inject.PayloadID("PAYLOAD")
 	lines := linesOf(
@@ -210,7 +210,7 @@ func TestOwnPayload(t *testing.T) {
 	}
 }
 
-// TestContinues: the summary of what was captured before is none of the messages.
+// TestContinues: a summary of earlier captured messages is not a message.
 func TestContinues(t *testing.T) {
 	file := "../../testdata/agents/gemini/0.61.0/imported/transcript.jsonl"
 	for _, continues := range []bool{false, true} {
@@ -221,7 +221,7 @@ func TestContinues(t *testing.T) {
 	}
 }
 
-// TestHead: the first lines tell where a session began.
+// TestHead: the first lines show where a session began.
 func TestHead(t *testing.T) {
 	for _, file := range fixtures(t) {
 		whole, _, _ := gather(t, file, inject.Options{})
@@ -232,7 +232,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestTornDocument: a document that is cut off gives what is before the cut.
+// TestTornDocument: a truncated document gives the content before the cut.
 func TestTornDocument(t *testing.T) {
 	data, err := os.ReadFile("../../testdata/agents/gemini/0.22.4/document/transcript.json")
 	if err != nil {
@@ -250,7 +250,7 @@ func TestTornDocument(t *testing.T) {
 	}
 }
 
-// TestOutcomes reads results as older and newer versions spell them.
+// TestOutcomes reads results in the formats of older and newer versions.
 func TestOutcomes(t *testing.T) {
 	read := func(callJSON, next string) schema.Tool {
 		lines := linesOf(`{"id":"g","type":"gemini","content":"","toolCalls":[`+callJSON+`]}`, next)
@@ -291,7 +291,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestOrphans: a result whose call was lost stays.
+// TestOrphans: a result without its call is kept.
 func TestOrphans(t *testing.T) {
 	file := write(t, linesOf(`{"id":"r","type":"user","content":[{"functionResponse":{"id":"c","name":"x","response":{"output":"out"}}},{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}`))
 	_, b, blobs := gather(t, file, inject.Options{})
@@ -300,8 +300,8 @@ func TestOrphans(t *testing.T) {
 	}
 }
 
-// TestRealTranscripts reads real transcripts a second time with encoding/json, by
-// FACTS.md, "Records of a transcript", and compares.
+// TestRealTranscripts reads real transcripts again with encoding/json, by FACTS.md,
+// "Records of a transcript", and compares.
 func TestRealTranscripts(t *testing.T) {
 	root := os.Getenv("CORTEXT_TRANSCRIPTS")
 	if root == "" {

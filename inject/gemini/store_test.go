@@ -13,7 +13,7 @@ import (
 	"cortext/inject"
 )
 
-// home makes a home folder with the files of the program.
+// home makes a home folder with the program's files.
 func home(t *testing.T, files map[string]string) (inject.Machine, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -52,7 +52,7 @@ func TestSessions(t *testing.T) {
 		"tmp/mine/.project_root":                                        "/home/dev/mine\n",
 		"tmp/mine/chats/session-2026-11-22T09-00-dddddddd.jsonl":        strings.ReplaceAll(headA, "aaaaaaaa", "dddddddd") + said,
 		"tmp/mine/chats/session-2026-11-22T09-00-dddddddd.json":         "{\n \"sessionId\": \"dddddddd-1111\",\n \"startTime\": \"2026-11-22T09:00:00.000Z\",\n \"messages\": [\n" + strings.TrimSpace(said) + "\n]}", // it became the .jsonl
-		"tmp/mine/chats/session-2026-11-22T12-00-dddddddd.jsonl":        strings.ReplaceAll(headLate, "aaaaaaaa", "dddddddd") + answered,                                                                               // a turn that went astray
+		"tmp/mine/chats/session-2026-11-22T12-00-dddddddd.jsonl":        strings.ReplaceAll(headLate, "aaaaaaaa", "dddddddd") + answered,                                                                               // a turn that went to the wrong file
 		"tmp/" + hash + "/chats/session-2025-11-19T20-11-809f.json":     "{\n \"sessionId\": \"809f\",\n \"projectHash\": \"" + hash + "\",\n \"messages\": [\n" + strings.TrimSpace(said) + "\n]}",
 		"tmp/" + strings.Repeat("0", 64) + "/chats/session-x-eeee.json": "{\n \"sessionId\": \"eeee\",\n \"messages\": [ ]}",
 	})
@@ -95,7 +95,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestUnreadable: a file that cannot be read is named, the others are listed.
+// TestUnreadable: the error names an unreadable file, and the others are listed.
 func TestUnreadable(t *testing.T) {
 	m, tmp := home(t, map[string]string{"tmp/a/chats/session-x-aaaaaaaa.jsonl": headA + said, "tmp/b/chats": "a file"})
 	list, err := Sessions(m)
@@ -103,7 +103,7 @@ func TestUnreadable(t *testing.T) {
 		t.Errorf("%v, %v", list, err)
 	}
 	if os.Getuid() == 0 {
-		return // root reads all
+		return // root can read everything
 	}
 	if err := os.Chmod(list[0].Path, 0); err != nil {
 		t.Fatal(err)
@@ -113,8 +113,8 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestSubagents: they lie in the folder that is named by the session's id, and know
-// it as their parent.
+// TestSubagents: they are in the folder named after the session's id, and have the
+// session as their parent.
 func TestSubagents(t *testing.T) {
 	file := "../../testdata/agents/gemini/0.61.0/subagent/transcript.jsonl"
 	list, err := subagents(file)

@@ -18,8 +18,8 @@ import (
 	"cortext/inject"
 )
 
-// TestMain also is the other process that has a database open: it writes a message
-// for each line that it is told, and ends without closing it.
+// TestMain is also the other process with the database open: it writes a message for
+// each line it reads, and exits without closing the database.
 func TestMain(m *testing.M) {
 	file := os.Getenv("OPENCODE_TEST_WRITER")
 	if file == "" {
@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// A writer is another process with the database open.
+// A writer is another process that has the database open.
 type writer struct {
 	t   *testing.T
 	cmd *exec.Cmd
@@ -93,7 +93,7 @@ func (w *writer) kill() {
 	}
 }
 
-// files are the names, lengths and contents of a folder.
+// files returns the names, lengths and contents of a folder's files.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -120,9 +120,9 @@ func unchanged(t *testing.T, what, dir string, before map[string]string) {
 	}
 }
 
-// TestBesideTheProgram reads while another process has the database open and
-// writes: what was written is there, what is written meanwhile is not, and nothing
-// is changed. The process is killed then, and its files are read as it left them.
+// TestBesideTheProgram reads while another process has the database open and writes.
+// It must see what was written before, not what is written meanwhile, and change
+// nothing. Then the process is killed, and its files are read as it left them.
 func TestBesideTheProgram(t *testing.T) {
 	s := newStore(t, true)
 	s.session("s", "")
@@ -161,13 +161,13 @@ func TestBesideTheProgram(t *testing.T) {
 	f.check("killed")
 	unchanged(t, "left by a killed program", dir, before)
 
-	// Without its index the -wal is read all the same; SQLite makes another.
+	// The -wal is read even without its index; SQLite makes another.
 	if err := os.Remove(s.file + "-shm"); err != nil {
 		t.Fatal(err)
 	}
 	f.follow()
 	f.check("no -shm")
-	// Without the -wal what stood in it alone is lost, and the rest is read.
+	// Without the -wal, only its content is lost.
 	for _, suffix := range []string{"-wal", "-shm"} {
 		_ = os.Remove(s.file + suffix)
 	}
@@ -179,8 +179,8 @@ func TestBesideTheProgram(t *testing.T) {
 	unchanged(t, "without the -wal", dir, before)
 }
 
-// TestLocked: a database that is locked, or in the middle of a write, is an error
-// that says so.
+// TestLocked: the error for a database that is locked, or in the middle of a write,
+// says so.
 func TestLocked(t *testing.T) {
 	for name, pragma := range map[string]string{
 		"exclusive wal":  `pragma journal_mode = wal; pragma locking_mode = exclusive`,
@@ -208,8 +208,7 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestWrittenMeanwhile: a database that nothing locks and that is written to while
-// it is read is noticed.
+// TestWrittenMeanwhile: a write to an unlocked database during a reading is detected.
 func TestWrittenMeanwhile(t *testing.T) {
 	s := newStore(t, false)
 	s.put("s", parseDoc(t, slurp(t, fixtures+"1.18.33/compaction/transcript.json")))
@@ -225,7 +224,7 @@ func TestWrittenMeanwhile(t *testing.T) {
 	}
 }
 
-// TestDamagedStore damages a database in ways that happen, and wants clear words.
+// TestDamagedStore damages a database in realistic ways, and wants clear errors.
 func TestDamagedStore(t *testing.T) {
 	whole := slurp(t, fixtures+"1.18.33/store/transcript.db")
 	const session = "ses_dff9b6187ffeOJTeBSCOKhGxQq"
@@ -315,8 +314,8 @@ func TestDamagedStore(t *testing.T) {
 	}
 }
 
-// BenchmarkTurn captures one new turn as a hook does, in a store of one
-// conversation and in one of 1,000: the second may take twice as long.
+// BenchmarkTurn captures one new turn as a hook does, in a store of one conversation
+// and in one of 1,000. The second may take twice as long.
 func BenchmarkTurn(b *testing.B) {
 	text := slurp(b, fixtures+"1.2.5/prices/transcript.json")
 	perTurn := map[int]float64{}
@@ -324,7 +323,7 @@ func BenchmarkTurn(b *testing.B) {
 		s := newStore(b, true)
 		s.do("begin")
 		for i := range n {
-			// ids are the store's, not the session's
+			// ids are unique in the store, not just in the session
 			s.put(fmt.Sprint("ses_", i), parseDoc(b, strings.ReplaceAll(text, "Abcdefghij", fmt.Sprintf("Abcdef%04d", i))))
 		}
 		s.do("commit")

@@ -19,8 +19,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 const fixtures = "../../testdata/agents/opencode/"
 
-// TestFixtures reads each testdata/agents/opencode/<version>/<case>/transcript.*,
-// and the storage folder of an old version, and compares with want.txt beside it.
+// TestFixtures reads each testdata/agents/opencode/<version>/<case>/transcript.*, and
+// the storage folder of an old version, and compares with the want.txt next to it.
 func TestFixtures(t *testing.T) {
 	files, _ := filepath.Glob(fixtures + "*/*/transcript.*")
 	old, _ := filepath.Glob(fixtures + "*/*/storage/session/*/*01.json")

@@ -8,7 +8,7 @@ import (
 	"cortext/inject"
 )
 
-// seeds are what is damaged: documents, and a small database.
+// seeds returns what to damage: documents, and a small database.
 func seeds(t testing.TB) (list [][]byte) {
 	for _, name := range []string{"1.2.5/prices/transcript.json", "1.18.33/unknown-kinds/transcript.json", "1.18.33/taken-back/transcript.json", "1.18.33/overflow/transcript.json", "1.18.33/store/transcript.db"} {
 		list = append(list, []byte(slurp(t, fixtures+name)))
@@ -16,7 +16,7 @@ func seeds(t testing.TB) (list [][]byte) {
 	return append(list, []byte(exported(asking+typed+"]}", telling+`{"type":"tool","callID":"c"},{"type":"tool","callID":"c"}]}`)))
 }
 
-// sound wants of any bytes what the rest of cortext builds on, or an error.
+// sound checks that any bytes give what the rest of cortext relies on, or an error.
 func sound(t *testing.T, file string, data []byte) (messages int) {
 	detect(bytes.NewReader(data))
 	list, err := transcripts(write(t, "", file, string(data)))
@@ -73,8 +73,8 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { sound(t, file, data) })
 }
 
-// TestDamaged does the same with damage by chance, the same in each run: with the
-// database linked in, the fuzzer makes a few tries a second.
+// TestDamaged does the same with random damage, identical in each run. With the
+// database linked in, the fuzzer only makes a few tries per second.
 func TestDamaged(t *testing.T) {
 	file := t.TempDir() + "/x"
 	rnd := rand.New(rand.NewPCG(1, 2))

@@ -13,7 +13,7 @@ import (
 	"cortext/schema"
 )
 
-// documents are the exports among the fixtures, and the real ones if they are there.
+// documents returns the exports among the fixtures, and the real ones if they exist.
 func documents(t testing.TB) (files []string) {
 	t.Helper()
 	all, _ := filepath.Glob(fixtures + "*/*/transcript.json")
@@ -35,8 +35,8 @@ func documents(t testing.TB) (files []string) {
 	return files
 }
 
-// merged is what a store would hold after captures of a growing transcript: by id,
-// the last record.
+// merged is what a store would have after captures of a growing transcript: the last
+// record for each id.
 type merged map[string]string
 
 func (m merged) take(t testing.TB, tr *inject.Transcript) {
@@ -50,15 +50,14 @@ func (m merged) take(t testing.TB, tr *inject.Transcript) {
 	}
 }
 
-// A follower reads a session as it grows, from the cursor that the reading before
-// left.
+// A follower reads a growing session, from the cursor of the previous reading.
 type follower struct {
 	t           testing.TB
 	path        string
 	cursor      inject.Cursor
 	have        merged
 	reads, anew int
-	fromCursor  int // messages that were read from a cursor
+	fromCursor  int // messages read from a cursor
 }
 
 func (f *follower) follow() {
@@ -108,9 +107,9 @@ func (f *follower) check(what any) {
 	}
 }
 
-// TestGrowing: a session that is read again and again while the program writes it,
-// part by part, calls first without an outcome, gives what it gives when it is read
-// as a whole; in the database and as exports.
+// TestGrowing: reading a session again and again while the program writes it, part by
+// part and with calls that have no outcome at first, gives the same as reading it at
+// once. It covers the database and exports.
 func TestGrowing(t *testing.T) {
 	reads, anew := 0, 0
 	for _, file := range documents(t) {
@@ -184,8 +183,8 @@ func grow(d doc, put func(m docMessage, part map[string]any), look func(n int)) 
 	}
 }
 
-// TestTakenBack goes through the life of a revert: what was taken back stays, and
-// the conversation goes on above it.
+// TestTakenBack goes through the stages of a revert: the reverted messages are kept,
+// and the conversation continues above them.
 func TestTakenBack(t *testing.T) {
 	s := newStore(t, false)
 	s.session("s", "")
@@ -227,7 +226,7 @@ func TestTakenBack(t *testing.T) {
 		t.Errorf("%d readings from the start", f.anew)
 	}
 
-	// All of it, then a part of an answer.
+	// Everything, then a part of an answer.
 	s.do(`update session set revert = '{"messageID":"m1"}'`)
 	tr, b := readAll(t, f.path, inject.Options{})
 	if len(b.Messages) != 4 || tr.Next.Message != "m1" {
@@ -240,7 +239,7 @@ func TestTakenBack(t *testing.T) {
 	}
 }
 
-// leaf returns the ids of the branch that is resumed.
+// leaf returns the ids of the branch to resume.
 func leaf(t *testing.T, f *follower) (ids []string) {
 	t.Helper()
 	var msgs []schema.Message
@@ -256,7 +255,8 @@ func leaf(t *testing.T, f *follower) (ids []string) {
 	return ids
 }
 
-// TestCursorRefused: what is not as it was before the cursor is read from the start.
+// TestCursorRefused: if anything before the cursor changed, the file is read from the
+// start.
 func TestCursorRefused(t *testing.T) {
 	d := parseDoc(t, slurp(t, fixtures+"1.18.33/compaction/transcript.json"))
 	first, _ := d.Messages[0].Info["id"].(string)
@@ -290,7 +290,7 @@ func TestCursorRefused(t *testing.T) {
 			t.Errorf("%s: stat gives %d as before, %v", name, after, err)
 		}
 	}
-	// An export that is shorter than it was.
+	// An export that has become shorter.
 	file := write(t, t.TempDir(), "x.json", toJSON(d))
 	tr, _ := readAll(t, file, inject.Options{})
 	d.Messages = d.Messages[:1]
@@ -300,8 +300,8 @@ func TestCursorRefused(t *testing.T) {
 	}
 }
 
-// TestReusedCalls: a server that counts its calls from the beginning again loses
-// none, whether the session is read at once or step by step.
+// TestReusedCalls: no call is lost if a server restarts its count, whether the
+// session is read at once or step by step.
 func TestReusedCalls(t *testing.T) {
 	s := newStore(t, false)
 	s.session("s", "")

@@ -10,7 +10,7 @@ import (
 	"cortext/inject"
 )
 
-// readAll gathers all that a transcript gives.
+// readAll collects everything in a transcript.
 func readAll(t testing.TB, path string, o inject.Options) (*inject.Transcript, inject.Batch) {
 	t.Helper()
 	tr, err := open(path, o)
@@ -83,15 +83,15 @@ func toJSON(v any) string {
 	return string(b)
 }
 
-// A storeFile is a database like OpenCode's that a test writes to.
+// A storeFile is a database like OpenCode's, for tests to write to.
 type storeFile struct {
 	t    testing.TB
 	file string
 	db   *sql.DB
-	now  int64 // what the next row is stamped with
+	now  int64 // timestamp of the next row
 }
 
-// newStore makes a database with OpenCode's tables and nothing in them.
+// newStore makes a database with OpenCode's tables, all empty.
 func newStore(t testing.TB, wal bool) *storeFile {
 	t.Helper()
 	file := write(t, t.TempDir(), "opencode.db", slurp(t, fixtures+"1.18.33/store/transcript.db"))
@@ -127,7 +127,7 @@ func (s *storeFile) session(id, parent string) {
 		values (?, 'global', nullif(?, ''), 'x', '/home/dev/shop', 'T', '1.18.33', ?, ?)`, id, parent, s.tick(), s.now)
 }
 
-// message puts a message as the program does: again, if it is there.
+// message stores a message as the program does, replacing an existing one.
 func (s *storeFile) message(session string, info map[string]any) {
 	s.t.Helper()
 	id, data := strip(info)
@@ -148,7 +148,7 @@ func (s *storeFile) part(session, message string, part map[string]any) {
 		on conflict (id) do update set data = ?5, time_updated = ?4`, id, message, session, s.tick(), data)
 }
 
-// strip takes out what stands in columns.
+// strip removes what is stored in columns.
 func strip(v map[string]any) (id, data string) {
 	rest := map[string]any{}
 	for k, x := range v {

@@ -23,7 +23,7 @@ func exported(messages ...string) string {
 	return `{"info":{"id":"s","title":"T"},"messages":[` + strings.Join(messages, ",") + `]}`
 }
 
-// TestShapes reads what is seldom seen, one kind each.
+// TestShapes reads rare records, one of each kind.
 func TestShapes(t *testing.T) {
 	file := func(rest string) string { return asking + typed + `,{"type":"file",` + rest + `}]}` }
 	call := func(state string) string {
@@ -118,8 +118,8 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestCommands: a command's content is what was typed, found by the mark that its
-// template begins with.
+// TestCommands: a command's content is what was typed. The mark at the beginning of
+// its template identifies it.
 func TestCommands(t *testing.T) {
 	for text, want := range map[string]string{
 		"<!-- cortext: /workspace.plan API design -->\n# Plan":                    "/workspace.plan API design",
@@ -151,8 +151,9 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestOwnPayload: what cortext put into a session is not captured, whichever sign
-// tells it, nor lost is what follows; a user's own talk of it is captured.
+// TestOwnPayload: cortext's own text in a session is not captured, whichever sign
+// identifies it, and what follows is not lost. A user's own mention of it is
+// captured.
 func TestOwnPayload(t *testing.T) {
 	say := func(id, text string) string {
 		return `{"info":{"id":"` + id + `","role":"user"},"parts":[` + toJSON(map[string]any{"type": "text", "text": text}) + `]}`
@@ -181,7 +182,7 @@ func TestOwnPayload(t *testing.T) {
 	}
 }
 
-// TestDetect: what a file is, its content says.
+// TestDetect: the content identifies a file.
 func TestDetect(t *testing.T) {
 	store := slurp(t, fixtures+"1.18.33/store/transcript.db")
 	young := store[:100] + "\x0d\x00\x00\x00\x00" + strings.Repeat("\x00", 4000)
@@ -217,8 +218,8 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, errors.New("the disk is broken") }
 
-// TestCutOff cuts an export everywhere: what comes out is the beginning of what the
-// whole gives, and never nothing without a word.
+// TestCutOff cuts an export everywhere. The result must be a prefix of the whole
+// result, and never be silently empty.
 func TestCutOff(t *testing.T) {
 	data := slurp(t, fixtures+"1.2.5/prices/transcript.json")
 	_, whole := readAll(t, write(t, t.TempDir(), "x.json", data), inject.Options{})
@@ -253,7 +254,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// TestHead reads the beginning alone.
+// TestHead reads only the beginning.
 func TestHead(t *testing.T) {
 	for _, path := range []string{fixtures + "1.18.33/stopped/transcript.json", fixtures + "1.18.33/store/transcript.db#ses_dff9b00b4ffejYKUoFfwIW74Lx"} {
 		whole, _ := readAll(t, path, inject.Options{})
@@ -264,8 +265,8 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestEach: the batches are bounded, progress is told, and an error of the receiver
-// comes back.
+// TestEach: batches are bounded, progress is reported, and an error from the receiver
+// is returned.
 func TestEach(t *testing.T) {
 	long := strings.Repeat("x", 600_000)
 	var list []string
@@ -297,7 +298,7 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// TestBadFiles: what cannot be read is an error that names the file.
+// TestBadFiles: the error for an unreadable file names it.
 func TestBadFiles(t *testing.T) {
 	dir := t.TempDir()
 	fold := filepath.Join(dir, "folder.db")

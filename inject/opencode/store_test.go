@@ -16,7 +16,7 @@ func machine(home string, env map[string]string) inject.Machine {
 	return inject.Machine{Home: home, Getenv: func(name string) string { return env[name] }}
 }
 
-// TestStore finds the sessions of a machine, wherever OpenCode was told to keep
+// TestStore finds the sessions of a machine, wherever OpenCode is configured to keep
 // them.
 func TestStore(t *testing.T) {
 	db := slurp(t, fixtures+"1.18.33/store/transcript.db")
@@ -78,7 +78,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// TestOldStore reads the folders of an old version where there is no database.
+// TestOldStore reads the folders of an old version if there is no database.
 func TestOldStore(t *testing.T) {
 	home := t.TempDir()
 	data := filepath.Join(home, ".local", "share", "open*[x]", "opencode")
@@ -112,7 +112,7 @@ func TestOldStore(t *testing.T) {
 	if err != nil || after == before || len(b.Tools) != 0 || !strings.Contains(strings.Join(tr.Warnings, ""), "1 files of the session") {
 		t.Errorf("%d, %v; %d calls, %q", after, err, len(b.Tools), tr.Warnings)
 	}
-	// What a file names is not followed out of the store.
+	// A name in a file does not lead out of the store.
 	own := strings.Replace(slurp(t, path), `"ses_4b5d713cffeFolderFolder01"`, `"../message/ses_4b5d713cffeFolderFolder01"`, 1)
 	write(t, filepath.Dir(path), filepath.Base(path), own)
 	if _, b := readAll(t, path, inject.Options{}); len(b.Messages) != 0 {
@@ -129,7 +129,8 @@ func TestOldStore(t *testing.T) {
 	}
 }
 
-// TestFlatParts reads the oldest layout: the parts of all sessions lie together.
+// TestFlatParts reads the oldest layout, with the parts of all sessions in one
+// folder.
 func TestFlatParts(t *testing.T) {
 	dir := t.TempDir()
 	path := write(t, dir, "storage/session/p/ses_x.json", `{"id":"x","version":"0.1","projectID":"p","parentID":null,"title":"T","time":{"created":1730000200000}}`)
@@ -147,8 +148,8 @@ func TestFlatParts(t *testing.T) {
 	}
 }
 
-// TestSubagents lists what a session started, itself and through others; ids of
-// calls that may have been given twice are the ones that the messages have.
+// TestSubagents lists the sessions that a session started, directly and indirectly.
+// Call ids that may not be unique are those that the messages have.
 func TestSubagents(t *testing.T) {
 	s := newStore(t, false)
 	s.session("root", "")
@@ -164,7 +165,7 @@ func TestSubagents(t *testing.T) {
 	}
 	start("root", "1", "c", "one")
 	start("root", "2", "c", "two")
-	start("root", "3", "c", "one") // taken up again
+	start("root", "3", "c", "one") // resumed
 	start("one", "1", "call_which_stands_once", "deep")
 	list, err := subagents(s.file + "#root")
 	var got []string
@@ -188,7 +189,8 @@ func TestSubagents(t *testing.T) {
 	}
 }
 
-// TestRemove: a session with nothing but a payload goes, by the program; another stays.
+// TestRemove: the program removes a session with nothing but a payload; another
+// session stays.
 func TestRemove(t *testing.T) {
 	at, err := time.Parse(time.RFC3339, "2026-11-21T22:26:40Z")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"cortext/schema/prompt"
 )
 
-// form is that of Claude Code.
+// form is Claude Code's.
 var form = Form{Agent: "claude", Path: func(name string) string { return ".claude/commands/workspace." + name + ".md" }, Spell: Markdown}
 
 func TestCommands(t *testing.T) {
@@ -45,8 +45,8 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestGenerated compares with a file on disk, and the hash with what the text
-// says that it is: of the file without the line that holds it.
+// TestGenerated compares with a file on disk, and checks that the hash is that of the
+// file without the marker's line.
 func TestGenerated(t *testing.T) {
 	source := "\ufeff---\r\nmodel: \"opus\"   # why not\r\ndescription: Look back\r\nargument-hint: [sprint]\r\n---\r\n# Retro\r\n\r\n$ARGUMENTS, $1, !`date`, @file\r\n---\r\nthe end"
 	got := Commands(form, []inject.Type{{Name: "retro", Source: source}})[0]
@@ -86,7 +86,7 @@ func TestManaging(t *testing.T) {
 		if hint := hints[name]; hint != "" {
 			pattern += `argument-hint: "` + regexp.QuoteMeta(hint) + "\"\n"
 		}
-		// The model cannot type: without the user's prompt no hook answers.
+		// The model cannot type, and no hook answers without a user's prompt.
 		pattern += "disable-model-invocation: true\n$"
 		if !regexp.MustCompile(pattern).MatchString(front) {
 			t.Errorf("%s: frontmatter\n%s", name, front)
@@ -153,7 +153,7 @@ func TestUpdate(t *testing.T) {
 			t.Errorf("%s, not there: %s", c.name, got)
 		}
 	}
-	// A generated file used as a source brings its own marker along.
+	// A generated file used as a source includes its own marker.
 	if again := Commands(form, []inject.Type{{Name: "y", Source: old}})[0]; !Owned(again.Text) {
 		t.Errorf("not owned:\n%s", again.Text)
 	}

@@ -10,8 +10,8 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// tokens takes JSON apart into strings, numbers, words and brackets, as they
-// stand there. Commas and colons are left out.
+// tokens splits JSON into strings, numbers, words and brackets, verbatim, without
+// commas and colons.
 func tokens(b []byte) []string {
 	var all []string
 	for i := 0; i < len(b); {
@@ -40,8 +40,8 @@ func tokens(b []byte) []string {
 
 func compact(b []byte) string { return strings.Join(tokens(b), " ") }
 
-// without returns value as compact JSON with what Settings added taken out: was
-// is what value was before, nil if it was not there.
+// without returns value as compact JSON without what Settings added. was is the
+// earlier value, nil if there was none.
 func without(t *testing.T, value, was []byte, path string) string {
 	under, event, _ := strings.Cut(path, "/")
 	switch {
@@ -60,7 +60,7 @@ func without(t *testing.T, value, was []byte, path string) string {
 			if old, ok := before[m.Name]; path == "" && m.Name == "hooks" || path == "hooks" {
 				text = without(t, m.Value, old, strings.TrimPrefix(path+"/"+m.Name, "/"))
 				if !ok && (text == "[]" || text == "{}") {
-					continue // it was put in for what has been taken out of it
+					continue // it was only added to hold what has been removed from it
 				}
 			}
 			left = append(left, string(rawjson.AppendQuote(nil, m.Name))+" "+text)
@@ -84,10 +84,9 @@ func without(t *testing.T, value, was []byte, path string) string {
 	return compact(value)
 }
 
-// FuzzSettings: whatever the file holds, it is left alone with an error, or
-// becomes a valid one that has all hooks, that is not changed again, in which all
-// that was there before still stands in its order, and that means what it meant
-// before once the hooks are taken out.
+// FuzzSettings: any file is either left alone with an error, or becomes valid JSON
+// with all hooks. A second run does not change it again, all previous content is
+// still there in order, and without the hooks it has the same meaning as before.
 func FuzzSettings(f *testing.F) {
 	f.Fuzz(func(t *testing.T, have []byte) {
 		given := bytes.Clone(have)

@@ -15,7 +15,7 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// hooks are those of Claude Code.
+// hooks are Claude Code's.
 var hooks = Hooks{Agent: "claude", Events: []string{"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}, Timeout: 30}
 
 func read(t *testing.T, name string) string {
@@ -27,9 +27,9 @@ func read(t *testing.T, name string) string {
 	return normal(string(text))
 }
 
-// TestSettings edits the files of testdata/settings, and the same files with
-// other line ends, indentation, and so on: whatever is done to the file before
-// must show in the file after.
+// TestSettings edits the files of testdata/settings, and the same files with other
+// line ends, indentation, and so on. Each variation of the input must appear in the
+// output.
 func TestSettings(t *testing.T) {
 	changes := map[string]string{
 		"blank-lines":  "SessionStart UserPromptSubmit Stop PreCompact SessionEnd",
@@ -83,7 +83,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestNewSettings: files that hold no setting yet.
+// TestNewSettings: files without any setting yet.
 func TestNewSettings(t *testing.T) {
 	fresh := read(t, "testdata/settings.json")
 	crlf := strings.ReplaceAll(fresh, "\n", "\r\n")
@@ -112,7 +112,7 @@ func TestNewSettings(t *testing.T) {
 func TestSettingsErrors(t *testing.T) {
 	for _, c := range []struct {
 		have         string
-		line, column int // 0: JSON, but of a shape that is not edited
+		line, column int // 0: JSON, but of a shape that we do not edit
 		why          string
 	}{
 		{"[]", 0, 0, "line 1: the file holds no JSON object"},
@@ -150,8 +150,7 @@ func TestSettingsErrors(t *testing.T) {
 	}
 }
 
-// TestEarlier: what a former version wrote is renewed, what the user made of it is
-// not.
+// TestEarlier: lines of an earlier version are renewed, unless the user changed them.
 func TestEarlier(t *testing.T) {
 	hooks := hooks
 	hooks.Earlier = []string{`cortext hook claude EVENT "$@" || :`, "old"}
@@ -171,7 +170,7 @@ func TestEarlier(t *testing.T) {
 			t.Errorf("%s: changes %q, %v\n%s", users, changes, err, got)
 		}
 	}
-	// Another event's hook, and entries of a shape of their own, are not ours.
+	// Another event's hook, or an entry of another shape, is not ours.
 	for _, users := range []string{`"cortext hook claude Stopping"`, `"old"`, `["cortext hook claude Stop"]`} {
 		have := strings.Replace(full, now, users, 1)
 		if _, changes, err := hooks.Settings([]byte(have), true); err != nil || !slices.Equal(changes, []string{"hook Stop"}) {
@@ -189,7 +188,7 @@ func TestEarlier(t *testing.T) {
 	}
 }
 
-// TestHookLine runs the line of each event as Claude Code does, through a shell.
+// TestHookLine runs each event's line as Claude Code does, through a shell.
 func TestHookLine(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs a POSIX shell")
@@ -206,7 +205,7 @@ func TestHookLine(t *testing.T) {
 	const script = "#!/bin/sh\nread -r line\necho \"out $* $line\"\necho noise >&2\n"
 	bin, empty := put(t.TempDir(), "cortext", script+"exit 2\n"), t.TempDir()
 	small := put(put(t.TempDir(), "cortext", script), "cortext-hook", script)
-	broken := put(t.TempDir(), "cortext", "\x7fELF\x00") // there, but for another machine
+	broken := put(t.TempDir(), "cortext", "\x7fELF\x00") // exists, but for another machine
 	home, state := filepath.Join(t.TempDir(), "the home"), filepath.Join(t.TempDir(), "the state")
 	put(home+"/.local/state/cortext/bin", "cortext", script)
 	put(state+"/cortext/bin", "cortext-hook", script)
@@ -251,7 +250,7 @@ func TestHookLine(t *testing.T) {
 	}
 }
 
-// TestComments: comments stay where they are, and nothing is put into one.
+// TestComments: comments stay in place, and nothing is inserted into one.
 func TestComments(t *testing.T) {
 	h := Hooks{Agent: "gemini", Events: []string{"A"}, Timeout: 1, Before: "X=$Y ", Name: "n", Comments: true}
 	hook := `{"hooks": [{"type": "command", "name": "n", "command": ` + command(h.wording(), "A") + `, "timeout": 1}]}`

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestCost reads what is made to be slow to read: where each mark looks to the end
-// of the text for another, these take hours.
+// TestCost reads text designed to be slow: if each mark searched to the end of the
+// text for its counterpart, it would take hours.
 func TestCost(t *testing.T) {
 	const size = 2 << 20
 	for _, unit := range []string{"„a ", "“", "«", "\"a", "[", "![", "<", "<a-b>", "<a-b></a-c>", "_a ", "**", "`a", "<a"} {

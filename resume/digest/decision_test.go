@@ -7,7 +7,7 @@ import (
 	"cortext/schema"
 )
 
-// stateOf is the state of a conversation that is at hand as a whole.
+// stateOf returns the state of a complete conversation.
 func stateOf(h schema.History) *State {
 	s := new(State)
 	s.Add(h)
@@ -17,7 +17,7 @@ func stateOf(h schema.History) *State {
 func yes() *bool { b := true; return &b }
 func no() *bool  { b := false; return &b }
 
-// decided are the texts of the decisions of a conversation.
+// decided returns the texts of a conversation's decisions.
 func decided(lines ...string) string {
 	var all []string
 	for _, d := range stateOf(tell(lines...)).Decisions {
@@ -26,8 +26,9 @@ func decided(lines ...string) string {
 	return strings.Join(all, " | ")
 }
 
-// TestDecision: a decision is what the user said to a question of the agent, approved, or
-// wants to hold from then on, in the user's words; a later one about the same overrides it.
+// TestDecision: a decision is the user's answer to the agent's question, an approval,
+// or a rule for what follows, in the user's words. A later one about the same subject
+// overrides it.
 func TestDecision(t *testing.T) {
 	for _, tc := range []struct {
 		why, want string
@@ -75,7 +76,7 @@ func TestDecision(t *testing.T) {
 	}
 }
 
-// What a tool asked and nobody answered is open.
+// A tool's question that nobody answered stays open.
 func TestUnanswered(t *testing.T) {
 	const ask = `{"questions":[{"question":"Which database?"}]}`
 	for _, tc := range []struct{ why, call, open string }{

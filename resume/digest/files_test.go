@@ -2,7 +2,7 @@ package digest
 
 import "testing"
 
-// TestFiles: a file is one file, by whatever path it is named.
+// TestFiles: a file counts once, whatever path names it.
 func TestFiles(t *testing.T) {
 	write := func(at, says string) string { return `t: write_file {"file_path":"` + at + `"} -> ok | ` + says }
 	checkParts(t, []part{

@@ -9,8 +9,8 @@ import (
 	"cortext/schema"
 )
 
-// checkLine fails unless s is one line of at most n runes that a terminal shows
-// as it is.
+// checkLine fails unless s is one line of at most n runes that is safe for a
+// terminal.
 func checkLine(t *testing.T, what, s string, n int) {
 	t.Helper()
 	switch {
@@ -25,8 +25,8 @@ func checkLine(t *testing.T, what, s string, n int) {
 	}
 }
 
-// FuzzNotes reads a conversation from its input: a message a paragraph that
-// begins with u, a, s or t (an answer that goes on to call a tool).
+// FuzzNotes reads a conversation from its input: one message per paragraph, which
+// begins with u, a, s or t (an answer that then calls a tool).
 func FuzzNotes(f *testing.F) {
 	f.Add("u/workspace.plan the move\x01aWhich one?\n\n1. this\n2. **that**\x01u2\x01aDone. All tests pass.\x01u/exit")
 	f.Add("ulet's go with `x`\x01tLet me run it:\x01s[Request interrupted by user]\x01aNo response requested.")

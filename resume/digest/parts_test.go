@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A part is a line that the state of a conversation has, or what it has nowhere
+// A part is a line that a conversation's state must have, or must not have anywhere
 // ("-").
 type part struct {
 	why, want string

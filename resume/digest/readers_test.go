@@ -18,8 +18,8 @@ import (
 	"cortext/schema"
 )
 
-// histories returns what an agent's transcript holds: the conversation and those
-// of its sub-agents, by name.
+// histories returns an agent's transcript as histories: the conversation's and its
+// sub-agents', by name.
 func histories(t *testing.T, agent inject.Agent, file string) map[string]schema.History {
 	t.Helper()
 	paths := []string{file}
@@ -57,7 +57,7 @@ func histories(t *testing.T, agent inject.Agent, file string) map[string]schema.
 	return all
 }
 
-// inTurns folds a history one turn after the other, through JSON each time.
+// inTurns adds a history to a state turn by turn, through JSON each time.
 func inTurns(t *testing.T, h schema.History) *digest.State {
 	t.Helper()
 	s := new(digest.State)
@@ -88,8 +88,8 @@ func inTurns(t *testing.T, h schema.History) *digest.State {
 	return s
 }
 
-// TestAgents wants of what the agents write that its state is the same turn by
-// turn as at once: on the fixtures, and on real transcripts where there are any.
+// TestAgents checks that an agent's transcript gives the same state turn by turn as
+// at once, on the fixtures and on real transcripts if there are any.
 func TestAgents(t *testing.T) {
 	root := os.Getenv("CORTEXT_TRANSCRIPTS")
 	if root == "" {

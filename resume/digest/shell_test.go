@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestShell says of lines for the shell what they do (their core), in brackets
-// whether they are a chain, piped, and write, and what they do to which paths.
+// TestShell lists, for shell command lines, their core, in brackets whether they are
+// a chain, piped, and write, and their effects on paths.
 func TestShell(t *testing.T) {
 	for source, want := range map[string]string{
 		"ls -la && cat a | head":                      " [piped]",
@@ -104,7 +104,7 @@ func TestShell(t *testing.T) {
 	}
 }
 
-// TestRuns: another run of a program on the same file takes the place of the first.
+// TestRuns: a later run of a program on the same file replaces the earlier one.
 func TestRuns(t *testing.T) {
 	for _, tc := range []struct {
 		first, then string

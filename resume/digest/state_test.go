@@ -13,7 +13,7 @@ import (
 	"cortext/schema"
 )
 
-// TestState compares the states of a few conversations, one for each agent, with
+// TestState compares the states of a few conversations, one per agent, with
 // testdata/states.golden.
 func TestState(t *testing.T) {
 	var out strings.Builder
@@ -91,7 +91,7 @@ func TestState(t *testing.T) {
 	golden(t, "testdata/states.golden", out.String())
 }
 
-// pieces cuts a history where users speak, at random.
+// pieces cuts a history randomly at user messages.
 func pieces(h schema.History, random *rand.Rand) []schema.History {
 	var all []schema.History
 	from := 0
@@ -113,7 +113,7 @@ func pieces(h schema.History, random *rand.Rand) []schema.History {
 	return all
 }
 
-// samePieces fails unless a history gives the same state in pieces, with a trip
+// samePieces fails unless a history gives the same state in pieces, with a round trip
 // through JSON between them.
 func samePieces(t *testing.T, h schema.History, random *rand.Rand) {
 	t.Helper()
@@ -145,8 +145,8 @@ func samePieces(t *testing.T, h schema.History, random *rand.Rand) {
 	}
 }
 
-// checkState fails if a state is larger than it may be, or holds what a terminal
-// would obey.
+// checkState fails if a state exceeds its limits, or contains what a terminal would
+// interpret.
 func checkState(t *testing.T, s *State) {
 	t.Helper()
 	for what, n := range map[string][2]int{"files": {len(s.Files), maxFiles}, "commands": {len(s.Commands), maxCommands}, "errors": {len(s.Errors), maxErrors},
@@ -185,8 +185,8 @@ func checkState(t *testing.T, s *State) {
 	checkLine(t, "summary", s.Summary(), maxSummary)
 }
 
-// TestPieces makes conversations of a few messages and calls that touch each
-// other, and cuts them where users speak.
+// TestPieces makes conversations of a few related messages and calls, and cuts them
+// at user messages.
 func TestPieces(t *testing.T) {
 	lines := []string{
 		"u: Fix the upload. Never retry a 4xx.", "u: yes", "u: /exit", "u: why?", "u: /workspace.plan never use globals", "u: ", "u: !ls", "u: no, in the other file please", "u: thanks", "u: let's go with B",
@@ -214,7 +214,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestStateBounds gives more of everything than a state holds: what stays is the latest.
+// TestStateBounds adds more of everything than a state can hold: the latest stays.
 func TestStateBounds(t *testing.T) {
 	long := strings.Repeat("lang ü ", 100)
 	var lines []string
@@ -239,8 +239,7 @@ func TestStateBounds(t *testing.T) {
 	checkState(t, many)
 }
 
-// TestStateLarge does not look through all of what is large: neither end of the
-// middle is found, both ends are.
+// TestStateLarge: large texts are not searched completely. Only their two ends are.
 func TestStateLarge(t *testing.T) {
 	filler := strings.Repeat("word ", 1<<20)
 	h := tell("u: Fix the upload.\n\n"+filler+"\n\nAlways hide in the middle of it.\n\n"+filler+"\n\nDo not push.",
@@ -301,7 +300,7 @@ func FuzzState(f *testing.F) {
 	})
 }
 
-// SameState reports whether two states are equal, if an empty list is as good as none.
+// SameState reports whether two states are equal, where an empty list equals none.
 func SameState(a, b *State) bool {
 	for _, s := range []*State{a, b} {
 		none(&s.Files)

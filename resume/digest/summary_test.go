@@ -68,7 +68,7 @@ func TestSummaryInterruptedMidStream(t *testing.T) {
 	}
 }
 
-// A message that calls a tool and then speaks is at its end, not in the middle.
+// A message that calls a tool and then has text is finished.
 func TestSummarySpeaksAfterCall(t *testing.T) {
 	messages := talk("u: Fix it", "a: Fixed the timeout of the upload.")
 	messages[1].ToolCalls = []schema.ToolCall{{ID: "c", Name: "Bash"}}
@@ -78,7 +78,7 @@ func TestSummarySpeaksAfterCall(t *testing.T) {
 	}
 }
 
-// A summary has whole clauses, however long what it is made of.
+// A summary consists of whole clauses, however long its sources are.
 func TestSummaryLength(t *testing.T) {
 	long := strings.Repeat("very ", 100)
 	clauses := strings.Repeat("this and that, ", 30)
@@ -141,7 +141,7 @@ func TestClause(t *testing.T) {
 	}
 }
 
-// Summary is [State.Summary] of a conversation that is at hand as a whole.
+// Summary returns [State.Summary] of a complete conversation.
 func Summary(h schema.History) string {
 	var s State
 	s.Add(h)

@@ -14,8 +14,8 @@ import (
 var rewrite = flag.Bool("update", false, "rewrite the golden files")
 
 // A teller makes a history from lines: "u: …", "a: …", "s: …", and calls of the
-// last message of the agent, "t: Tool {input} -> outcome | output", the outcome
-// being ok, no (failed), ? (none) or an exit code.
+// agent's last message, "t: Tool {input} -> outcome | output", with the outcome ok,
+// no (failed), ? (none) or an exit code.
 type teller struct {
 	h schema.History
 	n int
@@ -64,7 +64,7 @@ func (t *teller) line(l string) {
 	t.h.Tools[x.ID] = x
 }
 
-// sh is a call of a shell as tell reads it.
+// sh returns a shell call in the form that tell reads.
 func sh(command, result, output string) string {
 	b, _ := json.Marshal(map[string]string{"command": command})
 	return "t: Bash " + string(b) + " -> " + result + " | " + output

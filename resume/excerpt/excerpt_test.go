@@ -14,7 +14,7 @@ import (
 	"cortext/schema/tokens"
 )
 
-// words are what texts in tests are made of.
+// words are the vocabulary of test texts.
 var words = []string{
 	"the", "server", "answers", "cmd/serve/main.go", "parseHeader", "--dry-run", "ERR_1042", "~/.config/app.toml", "a.b.c", "x86_64", "12345abc", "well-known",
 	"日本語", "é", "👩‍👩‍👧‍👦", "…", "~~~~", "\n", "\n\n", `\n`, "\t", ". ", ", ", "\xff", "\u2028", strings.Repeat("long", 60), strings.Repeat("p/", 40) + "q.go",
@@ -51,7 +51,7 @@ func sections(r *rand.Rand, n int) []Section {
 	return all
 }
 
-// TestNames compares with the definition that the measure of recall is built on.
+// TestNames compares with the definition that the recall measure uses.
 func TestNames(t *testing.T) {
 	run := regexp.MustCompile(`[A-Za-z_~./-][A-Za-z0-9_./~-]{4,}`)
 	camel, digit, letter := regexp.MustCompile(`[a-z][A-Z]`), regexp.MustCompile(`[0-9]`), regexp.MustCompile(`[A-Za-z]`)
@@ -106,8 +106,8 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// TestSegments: the segments are the text, none is longer than need be, cuts a character
-// or goes over the end of a line.
+// TestSegments: segments add up to the text. None is longer than necessary, cuts a
+// character or crosses the end of a line.
 func TestSegments(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 500 {
@@ -120,7 +120,7 @@ func TestSegments(t *testing.T) {
 			if seg.from != at || seg.to <= seg.from || !utf8.ValidString(s[seg.from:seg.to]) {
 				t.Fatalf("%q from %d to %d after %d", s, seg.from, seg.to, at)
 			}
-			line := strings.TrimLeftFunc(s[seg.from:seg.to], unicode.IsSpace) // blank lines stand with what follows
+			line := strings.TrimLeftFunc(s[seg.from:seg.to], unicode.IsSpace) // blank lines belong to what follows
 			if i := strings.IndexByte(line, '\n'); i >= 0 && i != len(line)-1 || len(line) > longestWhole || line == "" && seg.to < len(s) {
 				t.Errorf("segment %q", s[seg.from:seg.to])
 			}
@@ -132,13 +132,13 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// TestSegmentsOf: a sentence or a line is whole; a long input is cut where a line of a
-// text in it ends or a member, and never within an escape.
+// TestSegmentsOf: a sentence or line stays whole. A long input is cut at the end of a
+// line or member, and never within an escape.
 func TestSegmentsOf(t *testing.T) {
 	long := strings.Repeat("some words of no interest ", 12)
 	for _, tc := range []struct {
 		kind Kind
-		want []string // how it begins
+		want []string // the beginning
 	}{
 		{User, []string{"This is the first sentence. ", "Here is a second one, e.g. of two. ", "And a third.\n", "\n \n- an entry\n", "2. Tests are number two."}},
 		{Output, []string{"a line. Of two sentences, which is one line.\n", "b\n"}},
@@ -159,10 +159,10 @@ func TestSegmentsOf(t *testing.T) {
 	}
 }
 
-// lineGap is a line that says what is left out.
+// lineGap matches a line about omissions.
 var lineGap = regexp.MustCompile(`(?m)^… \d+ lines?$`)
 
-// pieces wants what is included to be pieces of a section in their order.
+// pieces checks that what is included consists of pieces of a section, in order.
 func pieces(s Section, told string) error {
 	var whole strings.Builder
 	for _, p := range s.Texts {
@@ -180,7 +180,7 @@ func pieces(s Section, told string) error {
 	return nil
 }
 
-// all is what is included of a section.
+// all returns everything included of a section.
 func (c Chosen) all() string {
 	if c.Input == "" {
 		return c.Text
@@ -188,7 +188,7 @@ func (c Chosen) all() string {
 	return c.Input + "\n" + c.Text
 }
 
-// TestChoose holds every choice to its bounds.
+// TestChoose checks every choice against its limits.
 func TestChoose(t *testing.T) {
 	rounds := uint64(200)
 	if testing.Short() {
@@ -226,7 +226,7 @@ func TestChoose(t *testing.T) {
 				}
 				used += all[i].Heading + tokens.Count(d.all())
 			}
-			if slack := 60 + o.Tokens/8; used > o.Tokens+slack { // a gap is counted with a few tokens, and may have one more
+			if slack := 60 + o.Tokens/8; used > o.Tokens+slack { // each gap is estimated, and may take one token more
 				t.Errorf("seed %d: %d tokens of %d", seed, used, o.Tokens)
 			}
 			if err := answered(h, chosen, o.Recent); err != nil {
@@ -236,8 +236,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// answered wants no question without its answer, and nothing that is said without what was
-// asked, but where the end is wanted: that may begin behind it.
+// answered checks that no question comes without its answer, and no text without its
+// request, except when the end is chosen, which may begin after the request.
 func answered(h *History, chosen []Chosen, recent bool) error {
 	has := func(k int) bool { return chosen[h.texts[k].section].Text != "" }
 	for i, t := range h.turns {
@@ -255,7 +255,7 @@ func answered(h *History, chosen []Chosen, recent bool) error {
 	return nil
 }
 
-// talk is a conversation of n turns with so many sentences in each text.
+// talk returns a conversation of n turns with the given number of sentences per text.
 func talk(n, sentences int) (all []Section) {
 	for i := range n {
 		said := func(kind Kind, what string) {
@@ -273,9 +273,9 @@ func talk(n, sentences int) (all []Section) {
 	return all
 }
 
-// TestSpine: what was said comes first; where it does not fit, the requests and the
-// last answers of all turns do, those of older turns shortened; where these do not fit,
-// the last turns and the first one have theirs.
+// TestSpine: what was said comes first. If it does not fit, all turns keep their
+// requests and last answers, shortened in older turns. If those do not fit, the last
+// turns and the first one keep theirs.
 func TestSpine(t *testing.T) {
 	included := func(chosen []Chosen, turn, which int) bool { return chosen[4*turn+which].Text != "" }
 	all := talk(20, 4) // about 20 * 3 * 60 tokens
@@ -305,14 +305,14 @@ func TestSpine(t *testing.T) {
 	}
 }
 
-// TestSurroundings: what surrounds a name is 30 characters on either side, but for white
-// space, or what there is; not what is aside.
+// TestSurroundings: the context of a name is 30 non-space characters on each side, or
+// what there is, but never text that is aside.
 func TestSurroundings(t *testing.T) {
 	for _, tc := range []struct {
 		kind  Kind
 		text  string
 		aside string
-		want  string // from the first to the last segment
+		want  string // from the first segment to the last
 	}{
 		{Output, "one\ntwo\nthree\nsee parseHeader\nfour\nfive\nsix\n", "", "one\ntwo\nthree\nsee parseHeader\nfour\nfive\nsix\n"},
 		{Output, "far away\n" + strings.Repeat("before ", 6) + "\nsee parseHeader\n\n\n" + strings.Repeat("behind ", 6) + "\nfar away\n", "", strings.Repeat("before ", 6) + "\nsee parseHeader\n\n\n" + strings.Repeat("behind ", 6) + "\n"},
@@ -337,7 +337,7 @@ func TestSurroundings(t *testing.T) {
 	}
 }
 
-// TestWorth: what was named lately, often and by people is worth more.
+// TestWorth: names used recently, often and by people are worth more.
 func TestWorth(t *testing.T) {
 	base := stat{parts: 3, first: 10, last: 50, fewest: 10, kinds: 1 << Output}
 	value := func(change func(*stat)) int64 {
@@ -360,7 +360,7 @@ func TestWorth(t *testing.T) {
 	}
 }
 
-// TestPrefers: a name that the user spoke of is told before one from a long list.
+// TestPrefers: a name that the user mentioned is chosen before one from a long list.
 func TestPrefers(t *testing.T) {
 	var list strings.Builder
 	for i := range 300 {
@@ -407,8 +407,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// TestNameless: what nobody repeats is worth nothing, and looks like no version, address
-// or commit.
+// TestNameless: strings that nobody repeats are worth nothing. Versions, addresses
+// and commits do not count as such.
 func TestNameless(t *testing.T) {
 	for name, want := range map[string]bool{
 		"428l-7.5": true, "7.4a5l8": true, "10.5c1-2": true, "sha512-Kq8pdjHJ7XSaOl5Z3Xv9G4oUuTzNJSPQqs0oFWyRFFOBnXW7M2qTOmHhqYDBsYHEyS1Xo1KnJ3yVZ9qHKuTeQ": true,

@@ -1,9 +1,9 @@
 package excerpt
 
-// Weights are those in the code, to be fitted again.
+// Weights are the weights in the code, for TestWeights to fit again.
 var Weights = weights
 
-// A NameIn is a name in texts, with what it is judged by.
+// A NameIn is a name in texts, with its features.
 type NameIn struct {
 	Name     string
 	Features []float64

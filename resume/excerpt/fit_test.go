@@ -12,13 +12,13 @@ import (
 
 var fit = flag.Bool("fit", false, "print the weights that the real transcripts give")
 
-// An example is a name in a history that was cut: was it used in what followed?
+// An example is a name in a history up to a cut: was it used after the cut?
 type example struct {
 	x    []float64
 	y, w float64
 }
 
-// TestWeights fits the weights again, and wants those in the code to be about these.
+// TestWeights fits the weights again, and checks that those in the code are close.
 func TestWeights(t *testing.T) {
 	root := os.Getenv("CORTEXT_TRANSCRIPTS")
 	if root == "" {
@@ -51,7 +51,7 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// examples cuts a conversation at turns of the user and in between, at most 14 times.
+// examples cuts a conversation at most 14 times, at user turns and in between.
 func examples(said []Said) (all []example) {
 	var cuts []int
 	for i := 22; i < len(said)-Window/2; i++ {
@@ -93,7 +93,7 @@ func examples(said []Said) (all []example) {
 // features is how many weights there are.
 const features = len(excerpt.Weights)
 
-// regress is a logistic regression with weighted examples, by Newton's method.
+// regress fits a logistic regression to weighted examples, by Newton's method.
 func regress(all []example) (b [features]float64) {
 	for range 25 {
 		var g [features]float64
@@ -111,7 +111,7 @@ func regress(all []example) (b [features]float64) {
 				}
 			}
 		}
-		for k := range b { // a little towards zero, so that there is one solution
+		for k := range b { // slight regularization, so that there is one solution
 			g[k] -= 0.5 * b[k]
 			h[k][k] += 0.5
 		}

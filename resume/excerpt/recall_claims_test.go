@@ -10,11 +10,11 @@ import (
 	"cortext/schema"
 )
 
-// manyPayloads is of how many payloads the claims are listed.
+// manyPayloads is for how many payloads the claims are listed.
 const manyPayloads = 20
 
-// BenchmarkClaims lists what the summary, the plan and the notes of payloads of 8,000 tokens
-// claim, each with the message that it is said to be from, for a person to judge:
+// BenchmarkClaims lists what the summary, the plan and the notes of payloads of 8,000
+// tokens claim, each with the message it cites, for a person to judge:
 //
 //	CORTEXT_TRANSCRIPTS=… go test -run='^$' -bench=Claims -benchtime=1x -v ./resume/excerpt
 func BenchmarkClaims(b *testing.B) {
@@ -40,15 +40,15 @@ func BenchmarkClaims(b *testing.B) {
 	}
 }
 
-// A claim is a line that cortext itself writes into a payload.
+// A claim is a line in a payload that cortext itself wrote.
 type claim struct {
 	text    string
-	message int // that it is from; 0: it does not say
+	message int // number of the message it cites; 0: none
 }
 
 var numbered = regexp.MustCompile(` \((\d+)\)$`)
 
-// claimsIn are those of a payload.
+// claimsIn returns the claims in a payload.
 func claimsIn(payload string) (all []claim) {
 	block, _, _ := strings.Cut(payload, "[END RESUMED CONTEXT]")
 	for line := range strings.Lines(block) {
@@ -72,7 +72,7 @@ func claimsIn(payload string) (all []claim) {
 	return all
 }
 
-// source is what message n is, in short, with its calls.
+// source returns message n, abridged, with its calls.
 func (c *cutAt) source(n int) string {
 	if n < 1 || n > len(c.history.Messages) {
 		return ""
@@ -94,5 +94,5 @@ func (c *cutAt) source(n int) string {
 	return text
 }
 
-// ending is the end of what a call gave back.
+// ending returns the end of a call's output.
 func ending(t schema.Tool) string { return t.Output[max(len(t.Output)-300, 0):] }

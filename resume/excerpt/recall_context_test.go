@@ -7,13 +7,12 @@ import (
 	"unicode"
 )
 
-// around is how many characters on either side of a name, but for white space, have to
-// be as they were.
+// around is how many non-space characters on each side of a name must be unchanged.
 const around = 30
 
-// inContext is [Score] where a name counts only if it stands in the payload as it stood
-// somewhere in the history: with the characters around it, up to the ends of its text.
-// In what cortext says itself, ours, a name counts as it is.
+// inContext is [Score], except that a name counts only if the payload has it as it
+// was somewhere in the history: with the characters around it, up to the ends of its
+// text. In cortext's own words, ours, a name counts as it is.
 func inContext(need map[string]float64, history []Said, ours, payload string) float64 {
 	var texts []string
 	for _, s := range history {
@@ -32,7 +31,7 @@ func inContext(need map[string]float64, history []Said, ours, payload string) fl
 	return have / all
 }
 
-// withoutSpace is a text without white space.
+// withoutSpace returns text without white space.
 func withoutSpace(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -42,12 +41,12 @@ func withoutSpace(text string) string {
 	}, text)
 }
 
-// standsIn reports whether a name stands in the payload with what is around it in one
-// of the texts.
+// standsIn reports whether the payload has a name with its context in one of the
+// texts.
 func standsIn(name string, texts []string, payload string) bool {
 	type sides struct{ before, after string }
 	there := map[sides]bool{}
-	var ends []sides // in the payload, all as long as they can be
+	var ends []sides // in the payload, as long as possible
 	eachPlace(payload, name, func(at int) {
 		s := sides{lastRunes(payload[:at], around), firstRunes(payload[at+len(name):], around)}
 		if !there[s] {
@@ -63,7 +62,7 @@ func standsIn(name string, texts []string, payload string) bool {
 		eachPlace(text, name, func(at int) {
 			s := sides{lastRunes(text[:at], around), firstRunes(text[at+len(name):], around)}
 			found = found || there[s]
-			if found || at >= 4*around && len(text)-at-len(name) >= 4*around { // whole sides were looked up
+			if found || at >= 4*around && len(text)-at-len(name) >= 4*around { // both sides were of full length
 				return
 			}
 			for _, e := range ends {
@@ -80,7 +79,7 @@ func standsIn(name string, texts []string, payload string) bool {
 	return false
 }
 
-// eachPlace calls f for every place where part stands in text.
+// eachPlace calls f for every occurrence of part in text.
 func eachPlace(text, part string, f func(at int)) {
 	for from := 0; ; {
 		i := strings.Index(text[from:], part)
@@ -92,7 +91,7 @@ func eachPlace(text, part string, f func(at int)) {
 	}
 }
 
-// firstRunes and lastRunes are at most n characters of an end of a text.
+// firstRunes and lastRunes return at most n characters from an end of a text.
 func firstRunes(text string, n int) string {
 	for i := range text {
 		if n == 0 {

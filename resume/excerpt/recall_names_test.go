@@ -8,19 +8,20 @@ import (
 	"strings"
 )
 
-// What follows measures how much of what the next turns need is in a payload, without a
-// model. For a conversation that is cut at a turn of the user, the specific names that the
-// following texts use and that stood before the cut are looked for in the payload, each
-// with the weight of how rare it was. Transcripts are read here by other means than the
-// adapters', so that what these lose would be missed.
+// This file measures, without a model, how much of what the next turns need is in a
+// payload. For a conversation cut at a user turn, we look in the payload for the
+// specific names that the following texts use and that occurred before the cut, each
+// weighted by its rarity. Transcripts are read here independently of the adapters, so
+// that a loss in an adapter shows.
 
-// Window is how many texts behind a cut count.
+// Window is how many texts after a cut count.
 const Window = 30
 
-// maxCuts is at how many turns a conversation is cut at most.
+// maxCuts is the most turns at which a conversation is cut.
 const maxCuts = 6
 
-// A Said is one text of a transcript; At is what the transcript is cut before.
+// A Said is one text of a transcript; At is the position before which to cut the
+// transcript.
 type Said struct {
 	Kind, Text string // user, assistant, call, result
 	At         int
@@ -33,7 +34,7 @@ var (
 	hasWord  = regexp.MustCompile(`[A-Za-z]`)
 )
 
-// Names are the specific names in a text.
+// Names returns the specific names in a text.
 func Names(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, n := range nameRun.FindAllString(text, -1) {
@@ -45,7 +46,7 @@ func Names(text string) map[string]bool {
 	return all
 }
 
-// Cuts are the turns that a conversation is cut at.
+// Cuts returns the turns at which to cut a conversation.
 func Cuts(all []Said) []int {
 	var at []int
 	for i, s := range all {
@@ -63,7 +64,7 @@ func Cuts(all []Said) []int {
 	return at
 }
 
-// Future are the names that are needed, with their weights.
+// Future returns the names that are needed, with their weights.
 func Future(all []Said, cut int) map[string]float64 {
 	in := map[string]int{}
 	for _, s := range all[:cut] {
@@ -85,7 +86,7 @@ func Future(all []Said, cut int) map[string]float64 {
 	return need
 }
 
-// Score is the weight of the names that a payload holds over that of all.
+// Score returns the weight of the names in a payload, relative to that of all.
 func Score(need map[string]float64, payload string) float64 {
 	have, all := 0.0, 0.0
 	for _, n := range slices.Sorted(maps.Keys(need)) {

@@ -9,21 +9,21 @@ import (
 	"testing"
 )
 
-// A question is one about a real conversation, cut before a text: what somebody who goes
-// on there has to know. A payload answers it if all patterns match in it. It was written
-// with nothing but the conversation at hand.
+// A question is about a real conversation, cut before a text: something that anyone
+// who continues there has to know. A payload answers it if all patterns match in it.
+// Its author saw only the conversation.
 type question struct {
 	File     string   `json:"file"` // below CORTEXT_TRANSCRIPTS
 	Cut      int      `json:"cut"`  // index of the text
 	Kind     string   `json:"kind"` // decision, why, tried, error, constraint, step, command, file, value
 	Question string   `json:"question"`
 	Patterns []string `json:"patterns"`
-	Source   []int    `json:"source"` // texts that hold the answer
+	Source   []int    `json:"source"` // texts that contain the answer
 
 	patterns []*regexp.Regexp
 }
 
-// questions reads those in testdata, by file.
+// questions reads the questions in testdata, by file.
 func questions(tb testing.TB) map[string][]question {
 	tb.Helper()
 	all := map[string][]question{}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestRead: the readers give what was said in its order, and cut before it.
+// TestRead: the readers return texts in order, and cut before them.
 func TestRead(t *testing.T) {
 	want := []Said{
 		{"user", "look at a/b.go", 0}, {"assistant", "I look.", 1}, {"call", `Read {"path":"a/b.go"}`, 1}, {"result", "one <two>", 2}, {"assistant", "done", 3},
@@ -62,7 +62,7 @@ func TestMeasure(t *testing.T) {
 	all[50].Text = "the onlyOnce name"
 	all[99].Text = "onlyOnce and neverBefore and onlyInResult"
 	got := Cuts(all)
-	if want := []int{24, 36, 48, 60, 72, 84}; !reflect.DeepEqual(got, want) { // of 24, 28 … 84
+	if want := []int{24, 36, 48, 60, 72, 84}; !reflect.DeepEqual(got, want) { // out of 24, 28 … 84
 		t.Errorf("cuts %v, want %v", got, want)
 	}
 	need := Future(all, 72)

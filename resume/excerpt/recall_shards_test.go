@@ -7,16 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// longShard is how many characters a line has at least that is long enough to be read
-// as it stands, also where it is cut.
+// longShard is the least length, in characters, of a line that is readable on its
+// own, even if cut.
 const longShard = 100
 
-// ourMark is what the lines in a payload's history begin with that are cortext's own: a
-// heading, a gap, or an entry of a list.
+// ourMark is the beginning of cortext's own lines in a payload's history: a heading,
+// a gap, or a list entry.
 var ourMark = regexp.MustCompile(`^(~{3,}|…|- )`)
 
-// shardsIn counts the characters of a payload that stand in shards: short lines of its
-// history that are no whole line and no whole sentence of the history, and not ours.
+// shardsIn counts the characters of a payload that are in shards: short lines of its
+// history that are neither a whole line nor a whole sentence of the history, nor
+// ours.
 func shardsIn(history []Said, payload string) (shards, all int) {
 	whole := map[string]bool{}
 	for _, s := range history {
@@ -40,7 +41,8 @@ func shardsIn(history []Said, payload string) (shards, all int) {
 	return shards, all
 }
 
-// textsIn are the texts of what was said: the result of a call of Gemini CLI is JSON.
+// textsIn returns the texts of what was said: the result of a Gemini CLI call is
+// JSON.
 func textsIn(s Said) []string {
 	var value any
 	if s.Kind != "result" || json.Unmarshal([]byte(s.Text), &value) != nil {
@@ -49,7 +51,7 @@ func textsIn(s Said) []string {
 	return stringsIn(value)
 }
 
-// stringsIn are the strings in a JSON value.
+// stringsIn returns the strings in a JSON value.
 func stringsIn(value any) (all []string) {
 	switch v := value.(type) {
 	case string:
@@ -66,7 +68,7 @@ func stringsIn(value any) (all []string) {
 	return all
 }
 
-// everySentenceOf is sentencesOf with those that are short.
+// everySentenceOf is sentencesOf including short ones.
 func everySentenceOf(text string) (all []string) {
 	for line := range strings.Lines(text) {
 		for line = squeeze(line); line != ""; {
@@ -78,7 +80,7 @@ func everySentenceOf(text string) (all []string) {
 	return all
 }
 
-// madeOfSentences reports whether a line is made of whole sentences.
+// madeOfSentences reports whether a line consists of whole sentences.
 func madeOfSentences(line string, whole map[string]bool) bool {
 	for line = squeeze(line); line != ""; {
 		n := sentenceEnd(line)
@@ -90,8 +92,8 @@ func madeOfSentences(line string, whole map[string]bool) bool {
 	return true
 }
 
-// splitPayload takes a payload apart: what cortext says itself, the command, the block, the
-// introduction, notes and summaries, and what is of the history.
+// splitPayload splits a payload into cortext's own text (the command, the block, the
+// introduction, notes and summaries) and what comes from the history.
 func splitPayload(payload string) (ours, history string) {
 	m := regexp.MustCompile(`(?m)^(~{3,}) history\n`).FindStringSubmatchIndex(payload)
 	switch {

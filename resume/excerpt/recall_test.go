@@ -20,7 +20,7 @@ import (
 	"cortext/schema/tokens"
 )
 
-// transcripts are the real ones that can be cut.
+// transcripts returns the real transcripts that can be cut.
 func transcripts(tb testing.TB) (all []*Transcript) {
 	tb.Helper()
 	root := os.Getenv("CORTEXT_TRANSCRIPTS")
@@ -49,7 +49,7 @@ func agents() map[string]inject.Agent {
 	return map[string]inject.Agent{"claude": claude.Agent(), "opencode": opencode.Agent(), "gemini": gemini.Agent()}
 }
 
-// history is what cortext would have captured before a cut.
+// history returns what cortext would have captured before a cut.
 func history(tb testing.TB, t *Transcript, at int) schema.History {
 	tb.Helper()
 	file := filepath.Join(tb.TempDir(), "transcript"+filepath.Ext(t.Name))
@@ -91,10 +91,10 @@ func history(tb testing.TB, t *Transcript, at int) schema.History {
 	return h
 }
 
-// A payloadOf makes a payload of a history in at most so many tokens.
+// A payloadOf makes a payload of a history in at most budget tokens.
 type payloadOf func(tb testing.TB, s *schema.Session, h schema.History, all []Said, budget int) string
 
-// built is the payload of a strategy.
+// built returns the payload of a strategy.
 func built(strategy string) payloadOf {
 	return func(tb testing.TB, s *schema.Session, h schema.History, _ []Said, budget int) string {
 		st := new(digest.State)
@@ -112,8 +112,7 @@ func built(strategy string) payloadOf {
 	}
 }
 
-// tail is the end of the texts, without the results of tools where results is not
-// set.
+// tail returns the end of the texts, without tool results unless results is set.
 func tail(results bool) payloadOf {
 	return func(_ testing.TB, _ *schema.Session, _ schema.History, all []Said, budget int) string {
 		var b strings.Builder
@@ -131,7 +130,7 @@ func tail(results bool) payloadOf {
 	}
 }
 
-// A cutAt is a conversation up to a turn of the user.
+// A cutAt is a conversation up to a user turn.
 type cutAt struct {
 	*Transcript
 	at      int
@@ -146,7 +145,7 @@ func cutOf(tb testing.TB, t *Transcript, at int) *cutAt {
 	return &cutAt{t, at, t.Said[:at], Future(t.Said, at), &schema.Session{ConversationType: "chat", Title: "a conversation", MessageCount: len(h.Messages)}, h}
 }
 
-// size is about how many bytes a payload of all would have.
+// size estimates the bytes of a payload with everything.
 func (c *cutAt) size() (n int) {
 	for _, s := range c.before {
 		n += len(s.Kind) + len(s.Text) + 3
@@ -154,7 +153,7 @@ func (c *cutAt) size() (n int) {
 	return n
 }
 
-// spoken is how many tokens what the user and the agent said has.
+// spoken returns the tokens of what the user and the agent said.
 func (c *cutAt) spoken() (n int) {
 	for _, s := range c.before {
 		if s.Kind == "user" || s.Kind == "assistant" {
@@ -164,7 +163,7 @@ func (c *cutAt) spoken() (n int) {
 	return n
 }
 
-// A mean is that of a measure over payloads.
+// A mean is the mean of a measure over payloads.
 type mean struct{ sum, n float64 }
 
 func (m *mean) add(sum, n float64) {
@@ -173,7 +172,7 @@ func (m *mean) add(sum, n float64) {
 	}
 }
 
-// measured are the means of all measures of some payloads.
+// measured has the means of all measures for some payloads.
 type measured map[string]*mean
 
 func (m measured) add(name string, sum, n float64) {
@@ -205,12 +204,12 @@ func (m measured) report(b *testing.B) {
 	}
 }
 
-// usualProse is below how many tokens of prose a conversation is as long as most are.
+// usualProse is the size in tokens below which most conversations' prose is.
 const usualProse = 7200
 
-// BenchmarkRecall reports the means of the measures of payloads at 2,000, 8,000 and
-// 32,000 tokens over the cuts of the real transcripts whose history is larger than that:
-// of all of them, of those whose prose fits, and of those with less than [usualProse].
+// BenchmarkRecall reports the mean measures of payloads of 2,000, 8,000 and 32,000
+// tokens, over the cuts of the real transcripts with a larger history: for all of
+// them, for those whose prose fits, and for those with less than [usualProse].
 func BenchmarkRecall(b *testing.B) {
 	all := transcripts(b)
 	payloads := map[string]payloadOf{"ranked": built(""), "pruned-tools": built(resume.PrunedTools), "recent-plus-summary": built(resume.RecentPlus), "minimal-state": built(resume.MinimalState), "tail": tail(true), "no-results": tail(false)}
@@ -241,8 +240,8 @@ func BenchmarkRecall(b *testing.B) {
 	}
 }
 
-// BenchmarkQuestions reports which share of the questions payloads of 2,000, 8,000 and
-// 32,000 tokens answer; -v lists those that they do not.
+// BenchmarkQuestions reports the share of the questions that payloads of 2,000, 8,000
+// and 32,000 tokens answer; -v lists the others.
 func BenchmarkQuestions(b *testing.B) {
 	byFile := questions(b)
 	for _, budget := range []int{2000, 8000, 32000} {

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// A Transcript is a file of an agent.
+// A Transcript is a session file of an agent.
 type Transcript struct {
 	Name  string
 	Agent string
 	Said  []Said
-	Cut   func(at int) []byte // the file as it was before a Said with that At
+	Cut   func(at int) []byte // the file as it was before the Said with that At
 }
 
 func object(v any) map[string]any { m, _ := v.(map[string]any); return m }
@@ -115,7 +115,7 @@ func Read(name string, data []byte) *Transcript {
 	if !strings.HasSuffix(name, ".jsonl") {
 		t = readDocument(data)
 	}
-	if t == nil { // a transcript may have got another name
+	if t == nil { // a transcript may have been renamed
 		t = readClaude(data)
 	}
 	if len(t.Said) == 0 {
@@ -125,5 +125,5 @@ func Read(name string, data []byte) *Transcript {
 	return t
 }
 
-// Patterns are where transcripts that can be read lie below a folder of them.
+// Patterns returns where readable transcripts are, relative to a folder of them.
 func Patterns() []string { return []string{"claude/*/*.jsonl", "opencode/*/*.json", "gemini/*/*.json"} }

@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// leastSentence is how many characters a sentence has at least that counts: a shorter
-// one says little, and is found anywhere.
+// leastSentence is the least length, in characters, of a sentence that counts: a
+// shorter one says little, and occurs anywhere.
 const leastSentence = 25
 
-// sentencesOf are the sentences of a text, with each run of space as one space. One ends at
-// a full stop, a question mark or an exclamation mark before a space and a capital, or at
-// the end of a line; what stands in fenced code is none.
+// sentencesOf returns the sentences of a text, with each run of space as one space. A
+// sentence ends at a full stop, a question mark or an exclamation mark before a space
+// and a capital, or at the end of a line. Fenced code has none.
 func sentencesOf(text string) (all []string) {
 	fence := ""
 	for line := range strings.Lines(text) {
@@ -38,7 +38,7 @@ func sentencesOf(text string) (all []string) {
 	return all
 }
 
-// fenceMark is the run of backticks or tildes that opens or closes a block of code.
+// fenceMark returns the run of backticks or tildes that opens or closes a code block.
 func fenceMark(line string) string {
 	for _, c := range []string{"`", "~"} {
 		if n := len(line) - len(strings.TrimLeft(line, c)); n >= 3 {
@@ -48,7 +48,7 @@ func fenceMark(line string) string {
 	return ""
 }
 
-// sentenceEnd is where the first sentence of a line ends.
+// sentenceEnd returns the end of a line's first sentence.
 func sentenceEnd(line string) int {
 	for i := 0; i+2 < len(line); i++ {
 		if strings.IndexByte(".!?", line[i]) >= 0 && line[i+1] == ' ' {
@@ -62,8 +62,8 @@ func sentenceEnd(line string) int {
 
 func squeeze(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// wholeSentences counts the sentences of what a kind of speaker said, and those of them that stand
-// in a payload as they are.
+// wholeSentences counts the sentences of a kind of speaker, and those that a payload
+// has verbatim.
 func wholeSentences(said []Said, kind, payload string) (whole, all int) {
 	payload = squeeze(payload)
 	for _, s := range said {

@@ -18,10 +18,10 @@ import (
 	"cortext/schema/tokens"
 )
 
-// TestFactors repeats the measurement that the factors are from on real
-// conversations: how much the input that the vendor reported grew from one request
-// to the next, over the o200k_base tokens of what was added. It cannot be all of
-// what was sent (reminders of the agent, signatures), so it is rather too much.
+// TestFactors repeats the measurement behind the factors on real conversations: the
+// growth of the vendor's reported input from one request to the next, divided by the
+// o200k_base tokens of what was added. We cannot see everything that was sent
+// (reminders of the agent, signatures), so the result is rather too high.
 func TestFactors(t *testing.T) {
 	root := os.Getenv("CORTEXT_TRANSCRIPTS")
 	if root == "" {
@@ -67,8 +67,8 @@ func TestFactors(t *testing.T) {
 	}
 }
 
-// steps calls f for each request whose additions can be counted and are large
-// enough that what an agent adds by itself weighs little.
+// steps calls f for each request whose additions can be counted and are large enough
+// that the agent's own additions matter little.
 func steps(t *testing.T, agent inject.Agent, path string, f func(model string, grown, added int)) {
 	tr, err := agent.Open(path, inject.Options{})
 	if err != nil {

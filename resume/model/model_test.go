@@ -17,7 +17,7 @@ func TestLookup(t *testing.T) {
 		"anthropic/claude-sonnet-4.5":                 {"claude-sonnet-4-5", 200_000},
 		"anthropic/claude-sonnet-4.5:thinking":        {"claude-sonnet-4-5", 200_000},
 		"claude-sonnet-4-5-20250929[1m]":              {"claude-sonnet-4-5", 1_000_000},
-		"claude-opus-4-5[1m]":                         {"claude-opus-4-5", 200_000}, // it has no more
+		"claude-opus-4-5[1m]":                         {"claude-opus-4-5", 200_000}, // its window is no larger
 		"claude-opus-4-6":                             {"claude-opus-4-6", 1_000_000},
 		"claude-fable-5-1":                            {"claude-fable-5-1", 1_000_000},
 		"claude-3-7-sonnet-latest":                    {"claude-3-7", 200_000},
@@ -56,7 +56,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestUnknown: what no rule names is not guessed, a later version neither.
+// TestUnknown: a name without a rule is not guessed, and neither is a later version.
 func TestUnknown(t *testing.T) {
 	for _, name := range []string{
 		"", "/", "[1m]", "anthropic/", "<synthetic>", "model", "coder-model", "cursor-auto", "gpt", "gpt-5.9", "gpt-6", "o30", "o5-mini",
@@ -69,11 +69,11 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestTable: each row can be found, says where it is from, and makes sense.
+// TestTable: each row can be found, cites its source, and makes sense.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range rules() {
-		if seen[r.name] { // of two rules that fit one name, equally long ones are the same
+		if seen[r.name] { // rules of equal length that match one name are the same
 			t.Errorf("%s stands twice", r.name)
 		}
 		seen[r.name] = true

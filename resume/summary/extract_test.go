@@ -10,7 +10,7 @@ import (
 	"cortext/schema/tokens"
 )
 
-// TestCondense: a text that is too long keeps whole sentences, in their order, and says
+// TestCondense: a text that is too long keeps whole sentences, in order, and marks
 // where some are missing.
 func TestCondense(t *testing.T) {
 	var b strings.Builder
@@ -46,8 +46,8 @@ func TestCondense(t *testing.T) {
 	}
 }
 
-// TestExtract: what the user asked for and what the agent answered, within its bound;
-// what a program said, or managed, is not in it.
+// TestExtract: the user's requests and the agent's answers, within the limit, without
+// anything that a program said or that managed the conversation.
 func TestExtract(t *testing.T) {
 	var h schema.History
 	say := func(role schema.Role, format string, args ...any) {

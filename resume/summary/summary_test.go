@@ -14,7 +14,7 @@ import (
 
 var noon = time.Date(2025, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// talk makes a history of turns with so many messages.
+// talk returns a history of turns with the given numbers of messages.
 func talk(turns ...int) schema.History {
 	var h schema.History
 	for _, n := range turns {
@@ -33,7 +33,7 @@ func pairs(messages int) schema.History {
 	return talk(slices.Repeat([]int{2}, messages/2)...)
 }
 
-// upTo is h as it was when it had n messages.
+// upTo returns h as it was when it had n messages.
 func upTo(h schema.History, n int) schema.History {
 	h.Messages = h.Messages[:n:n]
 	return h
@@ -71,7 +71,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// randomTalk has turns of all lengths, some lines without id, and some long turns.
+// randomTalk has turns of all lengths, some records without id, and some long turns.
 func randomTalk(r *rand.Rand, messages int) schema.History {
 	var h schema.History
 	left := 0
@@ -92,9 +92,9 @@ func randomTalk(r *rand.Rand, messages int) schema.History {
 	return h
 }
 
-// Over random histories and numbers: the ranges are whole turns but for long ones,
-// follow each other from the first message with an id, leave no more than Keep
-// messages beside those that are kept, and stay the same once they are closed.
+// For random histories and numbers, the ranges are whole turns except for long ones,
+// are contiguous from the first message with an id, leave no more than Keep messages
+// besides those that are kept, and stay the same once closed.
 func TestPlanProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	rounds := 120
@@ -147,7 +147,7 @@ func checkPlan(h schema.History, o Options, ranges []Range) error {
 			starts = append(starts, i)
 		}
 	}
-	turn := func(at int) (from, to int) { // the turn that at stands in
+	turn := func(at int) (from, to int) { // the turn that contains at
 		from, to = begin, n
 		for _, s := range starts {
 			if s <= at {
@@ -190,7 +190,7 @@ func checkPlan(h schema.History, o Options, ranges []Range) error {
 			return fmt.Errorf("the long turn up to %d could be split at %d", to, piece)
 		}
 	}
-	end := n - o.Keep // a line without id is of the range before it
+	end := n - o.Keep // a record without id belongs to the range before it
 	for end > begin && h.Messages[end].ID == "" {
 		end--
 	}
@@ -200,7 +200,7 @@ func checkPlan(h schema.History, o Options, ranges []Range) error {
 	return nil
 }
 
-// Any change of what a summary sums up is a miss.
+// Any change of a summary's messages invalidates it.
 func TestValid(t *testing.T) {
 	fresh := func() (schema.History, *schema.Summary) {
 		h := pairs(60)
@@ -289,7 +289,7 @@ func TestNew(t *testing.T) {
 		t.Errorf("with control characters: %q, %q", s.Content, s.Model)
 	}
 
-	// Without a date it has that of its last message that has one.
+	// Without a date, it gets that of its last message that has one.
 	for _, c := range []struct {
 		times []schema.Time
 		want  schema.Time

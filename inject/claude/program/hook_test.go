@@ -15,12 +15,12 @@ import (
 	"cortext/inject"
 )
 
-// machine is a machine with these variables and a home of its own.
+// machine returns a machine with these variables and its own home.
 func machine(home string, env map[string]string) inject.Machine {
 	return inject.Machine{Home: home, Getenv: func(name string) string { return env[name] }}
 }
 
-// TestHook reads what Claude Code 2.1.329 was seen to give (FACTS.md, "Hooks").
+// TestHook reads input as Claude Code 2.1.329 gave it (FACTS.md, "Hooks").
 func TestHook(t *testing.T) {
 	const common = `"session_id":"s","transcript_path":"/h/s.jsonl","cwd":"/w/sub",`
 	base := inject.Event{NativeID: "s", Transcript: "/h/s.jsonl", Dir: "/w", Process: "4711"}
@@ -50,7 +50,7 @@ func TestHook(t *testing.T) {
 		{"Stop", `"stop_hook_active":false,"last_assistant_message":"Done."`, with(func(e *inject.Event) { e.Moment, e.Said = inject.Answered, "Done." })},
 		{"PostToolUse", `"tool_name":"Read","tool_input":{"file_path":"/x"}`, with(func(e *inject.Event) { e.Moment = inject.Used })},
 		{"Notification", `"message":"x"`, base},
-		{"Stop", `"hook_event_name":"SessionEnd","reason":"clear"`, with(func(e *inject.Event) { e.Moment = inject.Answered })}, // the settings say which it is
+		{"Stop", `"hook_event_name":"SessionEnd","reason":"clear"`, with(func(e *inject.Event) { e.Moment = inject.Answered })}, // the settings decide which event it is
 	} {
 		got, err := Hook(m, c.event, []byte("{"+common+c.more+"}"))
 		if err != nil || got != c.want {
@@ -74,7 +74,7 @@ func TestHookRefuses(t *testing.T) {
 	}
 }
 
-// TestReply: what arrives is what was said, however the bytes are cut on the way.
+// TestReply: text arrives unchanged, however its bytes are split on the way.
 func TestReply(t *testing.T) {
 	texts := []string{
 		"", "plain", "\x00\x01\x1f\x7f \"quoted\" \\ \r\n\t", "<b>&amp;</b>", "\u2028\u2029", "Übung 决定了", "👍🏽 𝄞 \U0010ffff", "\uffff\ufffd\ue000",
@@ -100,7 +100,7 @@ func TestReply(t *testing.T) {
 		if err := json.Unmarshal(out, &got); err != nil {
 			t.Fatalf("%q: %v: %s", text, err, out)
 		}
-		// A byte that is no UTF-8 cannot be spelled in JSON.
+		// JSON cannot express an invalid UTF-8 byte.
 		want := map[string]map[string]string{"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": valid(text)}}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%q arrives as %q", text, got)
@@ -111,7 +111,7 @@ func TestReply(t *testing.T) {
 	}
 }
 
-// valid is the text with each byte that is no UTF-8 replaced.
+// valid returns the text with each invalid UTF-8 byte replaced.
 func valid(text string) string { return string([]rune(text)) }
 
 func TestLocate(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestSignedIn: any kind of credentials will do, none will not.
+// TestSignedIn: any kind of credentials suffices; without any, there is a hurdle.
 func TestSignedIn(t *testing.T) {
 	if _, err := os.Stat("/etc/claude-code/managed-settings.json"); err == nil || runtime.GOOS == "darwin" {
 		t.Skip("this machine may hold credentials")
@@ -54,8 +54,8 @@ func TestSignedIn(t *testing.T) {
 	s.wantHurdle(t, none)
 }
 
-// TestQuestions: what the program would ask at its start, one after the other;
-// one turn without a terminal is asked nothing.
+// TestQuestions: the questions that the program would ask at its start, one after
+// another. A single turn without a terminal is asked nothing.
 func TestQuestions(t *testing.T) {
 	s := newStage(t, "echo 2.1.329")
 	s.wantLaunch(t)
@@ -80,7 +80,8 @@ func TestQuestions(t *testing.T) {
 	hurdle("ANTHROPIC_API_KEY")
 	s.env["ANTHROPIC_API_KEY"] = "short"
 	hurdle("ANTHROPIC_API_KEY")
-	// A key that was refused is not asked about again; the program goes by the end of it.
+	// The program does not ask again about a rejected key. It compares the end of the
+	// key.
 	s.configure(t, s.dir, `,"customApiKeyResponses":{"rejected":["short"]}`)
 	s.wantLaunch(t)
 	s.configure(t, s.dir, "")
@@ -88,15 +89,15 @@ func TestQuestions(t *testing.T) {
 	s.wantLaunch(t)
 	s.configure(t, "/elsewhere", "")
 	hurdle("to trust " + s.dir)
-	// With a folder for its settings, the file is in that.
+	// If a settings folder is set, the file is in there.
 	s.env["CLAUDE_CONFIG_DIR"] = filepath.Join(s.home, "cfg")
 	hurdle("never been started")
 	s.write(t, filepath.Join(s.home, "cfg", ".claude.json"), `{"hasCompletedOnboarding":true,"customApiKeyResponses":{"approved":["`+approvedKey[len(approvedKey)-20:]+`"]}}`)
 	hurdle("to trust " + s.dir)
 }
 
-// TestTrust: a folder is trusted with one above it, up to the root of its git
-// repository, by its real path.
+// TestTrust: trusting a folder covers those below it, up to the root of a git
+// repository, by real path.
 func TestTrust(t *testing.T) {
 	s := newStage(t, "echo 2.1.329")
 	root := s.dir
@@ -142,7 +143,7 @@ func TestTrust(t *testing.T) {
 	s.wantHurdle(t, "to trust")
 }
 
-// TestAbsentServers: tools of servers that this machine does not know are missed.
+// TestAbsentServers: a launch warns of tools whose servers are not configured here.
 func TestAbsentServers(t *testing.T) {
 	s := newStage(t, "echo 2.1.329")
 	s.request.Tools = []string{

@@ -17,8 +17,8 @@ import (
 	"cortext/inject"
 )
 
-// A stage is a machine on which a stand-in for the program can be started in a
-// folder that its user trusts.
+// A stage is a machine where a stand-in for the program can be started, in a folder
+// that its user trusts.
 type stage struct {
 	home, dir string
 	env       map[string]string
@@ -66,7 +66,7 @@ func (s *stage) write(t *testing.T, file, text string) {
 	}
 }
 
-// configure writes the program's own settings: trust in dir, and more members.
+// configure writes the program's own settings: trust in dir, and other members.
 func (s *stage) configure(t *testing.T, dir, more string) {
 	t.Helper()
 	s.write(t, filepath.Join(s.home, ".claude.json"), fmt.Sprintf(
@@ -76,7 +76,7 @@ func (s *stage) configure(t *testing.T, dir, more string) {
 
 func (s *stage) launch() (*inject.Launch, error) { return Launch(machine(s.home, s.env), s.request) }
 
-// wantHurdle wants to be told what is in the way, and what to do.
+// wantHurdle wants an error that says what is in the way and how to fix it.
 func (s *stage) wantHurdle(t *testing.T, what string) {
 	t.Helper()
 	l, err := s.launch()
@@ -95,7 +95,7 @@ func (s *stage) wantLaunch(t *testing.T) {
 	}
 }
 
-// TestRoads: which way the payload takes depends on the program's version.
+// TestRoads: how the payload gets in depends on the program's version.
 func TestRoads(t *testing.T) {
 	const forked, among, read = "forked", "among", "read"
 	for _, c := range []struct {
@@ -178,7 +178,7 @@ func (s *stage) checkRoad(t *testing.T, version string, l *inject.Launch, road s
 	}
 }
 
-// TestNotClaude: what does not say its version is not started.
+// TestNotClaude: a program that does not report a version is not started.
 func TestNotClaude(t *testing.T) {
 	for _, script := range []string{"echo hello", "", "echo 'version 2.1.329'", "echo 2.1", "exit 1", "echo 2.1.329; exit 3", "head -c 100000 /dev/zero"} {
 		s := newStage(t, script)
@@ -189,12 +189,12 @@ func TestNotClaude(t *testing.T) {
 	s := newStage(t, "echo 2.1.329")
 	s.env["CORTEXT_CLAUDE"] = filepath.Join(s.home, "nowhere")
 	s.wantHurdle(t, "is not on this machine's PATH")
-	s.env["CORTEXT_CLAUDE"] = filepath.Join(s.home, ".claude.json") // no program
+	s.env["CORTEXT_CLAUDE"] = filepath.Join(s.home, ".claude.json") // not a program
 	s.wantHurdle(t, "is not on this machine's PATH")
 }
 
-// formula is the name of a project's folder by FACTS.md, "Where sessions are kept",
-// computed another way: the hash of Java's String.hashCode as one polynomial, in 32
+// formula computes the name of a project's folder by FACTS.md, "Where sessions are
+// kept", in another way: the hash of Java's String.hashCode as one polynomial, in 32
 // bits.
 func formula(path string) string {
 	units := utf16.Encode([]rune(path))
@@ -245,8 +245,8 @@ func TestSlug(t *testing.T) {
 	}
 }
 
-// TestTranscript: a line that the program takes up (FACTS.md, "Taking a session up
-// again"), with the payload as it is.
+// TestTranscript: a line that the program resumes (FACTS.md, "Taking a session up
+// again"), with the payload unchanged.
 func TestTranscript(t *testing.T) {
 	for _, payload := range []string{"", "a\nb", "<&> \u2028 \x00 \"\\ 👍", strings.Repeat("~", 100_000)} {
 		r := inject.Request{Payload: payload, Dir: "/w", NativeID: "id", Time: "2025-11-22T10:00:00.000Z"}

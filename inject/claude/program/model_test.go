@@ -7,7 +7,7 @@ import (
 	"cortext/inject"
 )
 
-// TestModel: arguments come before variables, those before settings, and of these
+// TestModel: arguments precede variables, and variables precede settings, of which
 // the nearest wins.
 func TestModel(t *testing.T) {
 	root := t.TempDir()
@@ -46,11 +46,11 @@ func TestModel(t *testing.T) {
 	want("us.anthropic.claude-haiku-4-5-v1:0", "--model", "haiku")
 	want("claude-sonnet-5", "--model", "claude-sonnet-5")
 
-	// The program sets the variables of its settings for itself.
+	// The program sets the variables in its settings for itself.
 	s.write(t, filepath.Join(s.dir, ".claude/settings.json"), `{"env":{"ANTHROPIC_MODEL":"claude-opus-4-6"}}`)
 	want("claude-opus-4-6")
 
-	// Below the workspace a launch names the workspace's settings.
+	// Below the workspace, a launch passes the workspace's settings.
 	s.env = map[string]string{}
 	s.request.Root = filepath.Join(root, "work")
 	s.write(t, filepath.Join(s.request.Root, ".claude/settings.json"), `{"model":"claude-opus-4-1"}`)

@@ -14,8 +14,8 @@ import (
 	"cortext/inject"
 )
 
-// What Gemini CLI 0.61.0 was seen to write for an import: the session, and an
-// empty file with the same id.
+// imported is what Gemini CLI 0.61.0 wrote for an import: the session, and an empty
+// file with the same id.
 func imported(id, file, turn string) string {
 	return fmt.Sprintf(`{"sessionId":%q,"projectHash":"p","kind":"main","firstUserMessage":"`+strings.Repeat("x", 300<<10)+`"}
 {"id":"import-1","type":"info","content":"Imported session from %s"}
@@ -57,7 +57,7 @@ func TestLaunched(t *testing.T) {
 	ours := s.request.NativeID + ".jsonl"
 	want("")
 	s.chat(t, "work", "session-1795301122836-aaaaaaaa.jsonl", imported("aaaaaaaa-1", "/tmp/another.jsonl", s.turn()), 0)
-	want("") // the same payload, launched before
+	want("") // the same payload, launched earlier
 	s.chat(t, "other", "session-1795301122835-bbbbbbbb.jsonl", imported("bbbbbbbb-2", "/tmp/x/"+ours, s.turn()), time.Hour)
 	s.chat(t, "other", "session-2026-11-21T22-45-bbbbbbbb.jsonl", stub("bbbbbbbb-2"), 0)
 	s.chat(t, "other", "session-2026-11-21T22-45-cccccccc.jsonl", imported("cccccccc-3", "/tmp/x/"+ours+".old", s.turn()), 0)
@@ -65,7 +65,7 @@ func TestLaunched(t *testing.T) {
 	s.chat(t, "other", "notes.jsonl", imported("eeeeeeee-5", ours, s.turn()), 0)
 	want("bbbbbbbb-2")
 	s.request.NativeID = ""
-	want("cccccccc-3") // the newest with this payload; the last that was written among equals
+	want("cccccccc-3") // the newest with this payload; among equals, the last one written
 	s.request.Payload += "x"
 	want("")
 	s.request.NativeID = "of-a-command-file"
@@ -73,7 +73,7 @@ func TestLaunched(t *testing.T) {
 	want("ffffffff-6")
 }
 
-// TestDiscard: what nobody used goes, what was said stays, and so does all that is
+// TestDiscard: unused sessions are removed; anything said stays, and so does anything
 // not understood.
 func TestDiscard(t *testing.T) {
 	const id = "f567a092-e0cd-4b78-9996-72fe9a351dba"
@@ -86,7 +86,7 @@ func TestDiscard(t *testing.T) {
 	for _, c := range []struct {
 		name, real, empty string
 		used              bool
-		want              []string // what stays
+		want              []string // what remains
 	}{
 		{name: "unused", real: own, empty: stub(id)},
 		{name: "typed", real: own + user("go on"), empty: stub(id), want: []string{real}},
@@ -116,7 +116,7 @@ func TestDiscard(t *testing.T) {
 			if err := Discard(ctx, s.machine(), id, false); !errors.Is(err, context.Canceled) {
 				t.Errorf("cancelled, it ends with %v", err)
 			}
-			for range 2 { // there is nothing to do the second time
+			for range 2 { // the second time there is nothing to do
 				if err := Discard(context.Background(), s.machine(), id, c.used); err != nil {
 					t.Fatal(err)
 				}
@@ -146,7 +146,7 @@ func TestDiscard(t *testing.T) {
 	}
 }
 
-// TestPayloadKept: the turn that a launch writes is known for what it is.
+// TestPayloadKept: the turn that a launch writes is recognized.
 func TestPayloadKept(t *testing.T) {
 	for _, payload := range []string{"a", "/a", "bad \xff", "\u2028 \x00"} {
 		r := inject.Request{NativeID: "n", Payload: payload}

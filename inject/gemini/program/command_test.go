@@ -8,14 +8,14 @@ import (
 	"cortext/inject"
 )
 
-// TestTyped: what was typed comes back, whatever the command's text and the
-// arguments are; nothing else is taken for a command.
+// TestTyped recovers what the user typed for any command text and arguments, and
+// takes nothing else for a command.
 func TestTyped(t *testing.T) {
 	const head, tail = "<!-- cortext: /workspace.plan -->\n", "\n<!-- cortext: typed: -->"
 	for _, c := range []struct{ prompt, want string }{
 		{"", ""},
 		{"hello", "hello"},
-		{"/workspace.plan the release", "/workspace.plan the release"}, // no such command where it was typed
+		{"/workspace.plan the release", "/workspace.plan the release"}, // the command does not exist where it was typed
 		{head + "body" + tail, "/workspace.plan"},
 		{head + "body" + tail + "\n\n/workspace.plan a  b\n\nc $$ ", "/workspace.plan a  b\n\nc $$ "},
 		{head + "usage:\n\n/workspace.plan x" + tail, "/workspace.plan"},
@@ -37,8 +37,8 @@ func TestTyped(t *testing.T) {
 	}
 }
 
-// TestExpansion: whatever a command's text is, nothing in it is expanded, and what
-// was typed is told from it.
+// TestExpansion: nothing in a command's text is expanded, and what was typed can be
+// told from it.
 func TestExpansion(t *testing.T) {
 	for _, body := range nasty {
 		text := Expansion("plan", "On: $ARGUMENTS.\n"+body+"\n")
@@ -62,14 +62,14 @@ func TestExpansion(t *testing.T) {
 	}
 }
 
-// nasty are texts that are hard to spell.
+// nasty are texts that are hard to encode.
 var nasty = []string{
 	"", "x", "two\nlines", "\n", "'", "\"", "a\n'''", "a\n\"\"\"", "a\n\\", "a\n\\u0041 \\n", "ends\nin '", "ends\nin \"", "\nbegins",
 	"tab\there\n", "a\r\nb", "\r", "\x00\n\x1f\x7f", "\x00", "\u2028\n\ufeff é👍決", "!{rm} @{x} {{args}} {{{args}}} !!{ @!{\n!",
 	"usage:\n\n/workspace.plan x", "# x = 'y'\n[t]",
 }
 
-// TestTOML: a string comes back from how it is spelled.
+// TestTOML: encoding and decoding a string gives it back.
 func TestTOML(t *testing.T) {
 	for _, text := range nasty {
 		spelled := TOML(text)
@@ -85,7 +85,7 @@ func TestTOML(t *testing.T) {
 	}
 }
 
-// readTOML reads the three kinds of strings as the TOML specification (1.0.0) says.
+// readTOML reads the three kinds of strings in the TOML specification (1.0.0).
 func readTOML(t *testing.T, s string) string {
 	t.Helper()
 	if inner, ok := strings.CutPrefix(s, "'''\n"); ok {
@@ -101,7 +101,7 @@ func readTOML(t *testing.T, s string) string {
 	} else {
 		inner = strings.TrimSuffix(strings.TrimPrefix(s, `"`), `"`)
 	}
-	// Go reads the escapes that are used alike; a line's end is none.
+	// Go decodes the escapes that both share; a line end is not one of them.
 	text, err := strconv.Unquote(`"` + strings.ReplaceAll(inner, "\n", `\n`) + `"`)
 	if err != nil {
 		t.Fatalf("%s: %v", s, err)
@@ -109,7 +109,7 @@ func readTOML(t *testing.T, s string) string {
 	return text
 }
 
-// TestCommand: a command file that holds the payload.
+// TestCommand: a command file with the payload.
 func TestCommand(t *testing.T) {
 	got := Command(inject.Request{NativeID: "id", Payload: "# Plan\n!{rm} @{x} {{args}} {{ args }} ! {x} $&"})
 	want := "description = \"Resume a conversation\"\nprompt = '''\n[cortext id]\n# Plan\n!\\{rm} @\\{x} {\\{args}} {{ args }} ! {x} $&'''\n"

@@ -11,12 +11,12 @@ import (
 	"cortext/inject"
 )
 
-// machine is a machine with these variables and a home of its own.
+// machine returns a machine with these variables and its own home.
 func machine(home string, env map[string]string) inject.Machine {
 	return inject.Machine{Home: home, Getenv: func(name string) string { return env[name] }}
 }
 
-// TestHook reads what Gemini CLI 0.61.0 was seen to give (FACTS.md, "Hooks").
+// TestHook reads input as Gemini CLI 0.61.0 gave it (FACTS.md, "Hooks").
 func TestHook(t *testing.T) {
 	const common = `"session_id":"s","transcript_path":"/h/s.jsonl","cwd":"/w","timestamp":"2025-11-22T10:00:00.000Z",`
 	base := inject.Event{NativeID: "s", Transcript: "/h/s.jsonl", Dir: "/w/top", Process: "4711"}
@@ -32,7 +32,7 @@ func TestHook(t *testing.T) {
 	}{
 		{"SessionStart", `"source":"startup"`, with(func(e *inject.Event) { e.Moment, e.Fresh = inject.Began, true })},
 		{"SessionStart", `"source":"clear"`, with(func(e *inject.Event) { e.Moment, e.Fresh, e.Cleared = inject.Began, true, true })},
-		{"SessionStart", `"source":"resume"`, with(func(e *inject.Event) { e.Moment, e.Transcript = inject.Began, "" })}, // the file is not the session's
+		{"SessionStart", `"source":"resume"`, with(func(e *inject.Event) { e.Moment, e.Transcript = inject.Began, "" })}, // not the session's file
 		{"BeforeAgent", `"prompt":"a\nb"`, with(func(e *inject.Event) { e.Moment, e.Prompt = inject.Prompted, "a\nb" })},
 		{"BeforeAgent", `"prompt":"<!-- cortext: /workspace.plan -->\nx\n<!-- cortext: typed: -->\n\n/workspace.plan a"`, with(func(e *inject.Event) {
 			e.Moment, e.Prompt = inject.Prompted, "/workspace.plan a"
@@ -65,7 +65,7 @@ func TestHookRefuses(t *testing.T) {
 	}
 }
 
-// TestReply: what arrives is what was said, however the bytes are cut on the way.
+// TestReply: text arrives unchanged, however its bytes are split on the way.
 func TestReply(t *testing.T) {
 	texts := []string{
 		"", "plain", "\x00\x01\x1f\x7f \"quoted\" \\ \r\n\t", "<b>&amp;</b>", "\u2028\u2029", "Übung 决定了", "👍🏽 𝄞 \U0010ffff", "\uffff\ufffd\ue000",
@@ -91,7 +91,7 @@ func TestReply(t *testing.T) {
 		if err := json.Unmarshal(out, &got); err != nil {
 			t.Fatalf("%q: %v: %s", text, err, out)
 		}
-		// A byte that is no UTF-8 cannot be spelled in JSON.
+		// JSON cannot express an invalid UTF-8 byte.
 		want := map[string]map[string]string{"hookSpecificOutput": {"hookEventName": "BeforeAgent", "additionalContext": string([]rune(text))}}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%q arrives as %q", text, got)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestSignedIn: the settings choose how, and what they chose must be there.
+// TestSignedIn: the settings choose the method, and what it needs must exist.
 func TestSignedIn(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("this machine may hold credentials in a keychain")
@@ -85,15 +85,15 @@ func TestSignedIn(t *testing.T) {
 	}
 }
 
-// TestTrust: the longest path at or above the folder decides; without a terminal
-// only a folder that is trusted will do.
+// TestTrust: the longest path at or above the folder decides. Without a terminal,
+// only a trusted folder works.
 func TestTrust(t *testing.T) {
 	const asks, denied, off = "has not been told to trust", "was told not to trust", `{"security":{"auth":{"selectedType":"gemini-api-key"},"folderTrust":{"enabled":false}}}`
 	for _, c := range []struct {
 		name, rules string // %s is the folder
 		env, user   string
 		version     string
-		once, ask   string // the hurdle without a terminal; that, or the warning, with one
+		once, ask   string // the hurdle without a terminal; the hurdle or warning with one
 	}{
 		{name: "no file", once: asks, ask: asks},
 		{name: "other", rules: `{"%s2":"TRUST_FOLDER","%s/sub":"TRUST_FOLDER"}`, once: asks, ask: asks},
@@ -159,7 +159,7 @@ func TestTrust(t *testing.T) {
 	s.env["GEMINI_CLI_TRUSTED_FOLDERS_PATH"] = filepath.Join(s.home, "t.json")
 	s.write(t, s.env["GEMINI_CLI_TRUSTED_FOLDERS_PATH"], `{"/":"TRUST_FOLDER"}`)
 	s.wantLaunch(t)
-	s.env["GEMINI_CLI_HOME"] = filepath.Join(s.home, "other") // where nobody has signed in
+	s.env["GEMINI_CLI_HOME"] = filepath.Join(s.home, "other") // not signed in there
 	s.wantHurdle(t, "it would ask how to sign in")
 }
 
@@ -178,8 +178,8 @@ func TestElsewhere(t *testing.T) {
 	s.wantLaunch(t)
 }
 
-// TestAbsent: servers that were used and are set up nowhere are named once; a name
-// that may be any tool's is left alone.
+// TestAbsent: each used but unconfigured server is reported once. An ambiguous tool
+// name is ignored.
 func TestAbsent(t *testing.T) {
 	s := newStage(t, "echo 0.61.0")
 	s.request.Tools = []string{

@@ -14,8 +14,8 @@ import (
 	"cortext/inject"
 )
 
-// A stage is a machine on which a stand-in for the program can be started in a
-// folder that its user trusts.
+// A stage is a machine where a stand-in for the program can be started, in a folder
+// that its user trusts.
 type stage struct {
 	home, dir string
 	env       map[string]string
@@ -85,7 +85,7 @@ func (s *stage) trust(t *testing.T, dir, level string) {
 
 func (s *stage) launch() (*inject.Launch, error) { return Launch(s.machine(), s.request) }
 
-// wantHurdle wants to be told what is in the way, and what to do.
+// wantHurdle wants an error that says what is in the way and how to fix it.
 func (s *stage) wantHurdle(t *testing.T, what string) {
 	t.Helper()
 	l, err := s.launch()
@@ -116,7 +116,7 @@ func (s *stage) wantLaunch(t *testing.T, warnings ...string) {
 	}
 }
 
-// TestRoads: which way the payload takes depends on the program's version.
+// TestRoads: how the payload gets in depends on the program's version.
 func TestRoads(t *testing.T) {
 	for _, c := range []struct {
 		version  string
@@ -157,7 +157,7 @@ func TestRoads(t *testing.T) {
 	newStage(t, "echo 0.9.9").wantHurdle(t, "version 0.9.9")
 }
 
-// TestUnset: git's settings of the user are hidden only by the program's own tools.
+// TestUnset: only the program's own tools hide the user's git settings.
 func TestUnset(t *testing.T) {
 	s := newStage(t, "echo 0.61.0")
 	for _, inside := range []bool{false, true} {
@@ -169,7 +169,7 @@ func TestUnset(t *testing.T) {
 	}
 }
 
-// TestTooMuch: what the program would drop without a word is refused before.
+// TestTooMuch: a payload that the program would silently drop is rejected.
 func TestTooMuch(t *testing.T) {
 	s := newStage(t, "echo 0.61.0")
 	const most = 4 * (1_048_576 - 48_576)
@@ -192,7 +192,7 @@ func TestTooMuch(t *testing.T) {
 	}
 }
 
-// TestNotGemini: what does not say its version is not started.
+// TestNotGemini: a program that does not report a version is not started.
 func TestNotGemini(t *testing.T) {
 	for _, script := range []string{"echo hello", "", "echo 'version 0.61.0'", "echo 0.61", "exit 1", "echo 0.61.0; exit 3", "head -c 100000 /dev/zero"} {
 		s := newStage(t, script)
@@ -203,12 +203,12 @@ func TestNotGemini(t *testing.T) {
 	s := newStage(t, "echo 0.61.0")
 	s.env["CORTEXT_GEMINI"] = filepath.Join(s.home, "nowhere")
 	s.wantHurdle(t, "is not on this machine's PATH")
-	s.env["CORTEXT_GEMINI"] = s.user("settings.json") // no program
+	s.env["CORTEXT_GEMINI"] = s.user("settings.json") // not a program
 	s.wantHurdle(t, "is not on this machine's PATH")
 }
 
-// TestPackage: the package that the program lies in tells its version, and a
-// script without node is a hurdle.
+// TestPackage: the version comes from the program's own package, and a script without
+// node is a hurdle.
 func TestPackage(t *testing.T) {
 	s := newStage(t, "echo 0.61.0")
 	real := filepath.Join(s.home, "lib", "bundle", "gemini.js")
@@ -224,7 +224,7 @@ func TestPackage(t *testing.T) {
 	s.mkdir(t, node)
 	t.Setenv("PATH", node)
 	s.wantHurdle(t, "Node.js")
-	s.write(t, filepath.Join(node, "node"), "#!/bin/sh\necho 0.10.0\n") // asked only if the package does not tell
+	s.write(t, filepath.Join(node, "node"), "#!/bin/sh\necho 0.10.0\n") // only run if the package has no version
 	if err := os.Chmod(filepath.Join(node, "node"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -239,8 +239,8 @@ func TestPackage(t *testing.T) {
 	}
 }
 
-// TestTranscript: a session that the program takes up (FACTS.md, "Taking a session up
-// again"), with the payload as it is.
+// TestTranscript: a session that the program resumes (FACTS.md, "Taking a session up
+// again"), with the payload unchanged.
 func TestTranscript(t *testing.T) {
 	for _, c := range []struct{ payload, text, shown string }{
 		{"", "", "[RESUMED CONVERSATION]"},

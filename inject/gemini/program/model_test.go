@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestModel: arguments come before variables, those before settings, and of these
-// the system's win, then the folder's, if it is trusted.
+// TestModel: arguments precede variables, and variables precede settings: the
+// system's, then the folder's if trusted.
 func TestModel(t *testing.T) {
 	s := newStage(t, "echo 0.61.0")
 	s.env["GEMINI_CLI_SYSTEM_DEFAULTS_PATH"] = filepath.Join(s.home, "defaults.json")
@@ -20,7 +20,7 @@ func TestModel(t *testing.T) {
 	want("")
 	s.write(t, s.env["GEMINI_CLI_SYSTEM_DEFAULTS_PATH"], `{"model":{"name":"auto"}}`)
 	want("auto")
-	s.write(t, s.user("settings.json"), `{"model":"gemini-2.0-flash"}`) // as old versions have it
+	s.write(t, s.user("settings.json"), `{"model":"gemini-2.0-flash"}`) // as in old versions
 	want("gemini-2.0-flash")
 	s.env["MINE"] = "gemini-2.5-flash"
 	s.write(t, s.user("settings.json"), `{/* mine */"model":{"name":"${MINE}","maxSessionTurns":3}}`)
@@ -31,7 +31,7 @@ func TestModel(t *testing.T) {
 	s.trust(t, s.dir, "DO_NOT_TRUST")
 	want("gemini-2.5-flash")
 	s.trust(t, filepath.Dir(s.dir)+"/elsewhere", "TRUST_FOLDER")
-	want("gemini-2.5-pro") // it will ask, and be trusted or not start
+	want("gemini-2.5-pro") // it will ask, and then be trusted or not start
 	s.write(t, s.env["GEMINI_CLI_SYSTEM_SETTINGS_PATH"], `{"model":{"name":"gemini-3-pro-preview"}}`)
 	want("gemini-3-pro-preview")
 	s.write(t, filepath.Join(s.dir, ".env"), "export GEMINI_MODEL='gemma-4-31b'\n")

@@ -29,7 +29,7 @@ Run nothing: !{rm -rf /}, @{secrets} and {{args}} stay as they are, so does C:\d
 
 `
 
-// reader reads the files of a project of which only these are there.
+// reader reads the files of a project that has only these.
 func reader(files map[string]string) func(string) (string, bool, error) {
 	return func(path string) (string, bool, error) {
 		text, ok := files[path]
@@ -37,8 +37,8 @@ func reader(files map[string]string) func(string) (string, bool, error) {
 	}
 }
 
-// TestInstall compares the files of a project with golden ones; a second time
-// nothing is to be done.
+// TestInstall compares the files of a project with golden ones. The second time,
+// there is nothing to do.
 func TestInstall(t *testing.T) {
 	types := []inject.Type{{Name: "retro", Source: retro}}
 	changes, err := Install(inject.InstallOptions{Types: types}, reader(nil))
@@ -51,7 +51,7 @@ func TestInstall(t *testing.T) {
 			t.Errorf("%s: %s", c.Path, c.Action)
 		}
 		if strings.Contains(c.Path, "/commands/") && !strings.Contains(c.Path, "retro") {
-			continue // their texts are not ours: see TestPrompt
+			continue // their texts come from elsewhere: see TestPrompt
 		}
 		golden := filepath.Join("testdata", strings.TrimPrefix(c.Path, ".gemini/"))
 		if *update {
@@ -85,7 +85,7 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// TestPrompt: the prompt of a command's file is what the hook knows again.
+// TestPrompt: the hook recognizes the prompt in a command's file.
 func TestPrompt(t *testing.T) {
 	changes, err := Install(inject.InstallOptions{}, reader(nil))
 	if err != nil {
@@ -103,8 +103,8 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// TestUser: the home gets the hooks in the same words as a project, so that the
-// program calls them once, and no commands.
+// TestUser: the home gets no commands, and the same hooks as a project in the same
+// words, so that the program calls them once.
 func TestUser(t *testing.T) {
 	install := func(files map[string]string) (home inject.Change, err error) {
 		changes, err := Install(inject.InstallOptions{User: true, AfterTool: true}, reader(files))

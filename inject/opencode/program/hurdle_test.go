@@ -10,7 +10,7 @@ import (
 	"cortext/inject"
 )
 
-// TestSettingsPlaces: which settings count in a folder, each winning over the ones
+// TestSettingsPlaces: the settings that apply to a folder, each overriding those
 // before it.
 func TestSettingsPlaces(t *testing.T) {
 	s := newStage(t, "echo 1.18.33")
@@ -122,8 +122,8 @@ func TestHurdles(t *testing.T) {
 	}
 }
 
-// TestChosenModel: a session without a terminal goes on with the model that is put
-// into it, so that only a model that is sure to be there may be named.
+// TestChosenModel: a session without a terminal continues with the model stored in
+// it, so only a model that is certain to exist may be used.
 func TestChosenModel(t *testing.T) {
 	s := newStage(t, "echo 1.18.33")
 	want := func(want string, args ...string) {
@@ -135,7 +135,7 @@ func TestChosenModel(t *testing.T) {
 	}
 	want("")
 	s.write(t, filepath.Join(s.home, ".local/state/opencode/model.json"), `{"recent":[{"providerID":"acme","modelID":"big/1"},{"providerID":"other","modelID":"x"}]}`)
-	want("") // who knows whether it is there still
+	want("") // it may not exist any more
 	models := filepath.Join(s.home, ".cache/opencode/models.json")
 	s.write(t, models, `{"acme":{"env":["ACME_KEY"],"models":{"big/1":{}}}}`)
 	want("")
@@ -168,8 +168,8 @@ func TestChosenModel(t *testing.T) {
 	want("own/model", "--agent", "build")
 }
 
-// TestWindow: of a model without its provider, it is the smallest that a provider
-// gives which can be used.
+// TestWindow: for a model without its provider, it is the smallest window from a
+// usable provider.
 func TestWindow(t *testing.T) {
 	s := newStage(t, "echo 1.18.33")
 	want := func(want int, model string) {
@@ -185,7 +185,7 @@ func TestWindow(t *testing.T) {
 		"cheap":{"env":["CHEAP_KEY"],"models":{"m":{"limit":{"context":8000}},"x/y":{"limit":{"context":5000}}}}}`)
 	want(200_000, "acme/m")
 	want(8_000, "cheap/m")
-	want(0, "m") // nobody is signed in to either
+	want(0, "m") // not signed in to either
 	s.env["ACME_KEY"] = "k"
 	want(200_000, "m")
 	s.env["CHEAP_KEY"] = "k"
@@ -199,8 +199,8 @@ func TestWindow(t *testing.T) {
 	want(0, "")
 }
 
-// TestTooLarge: the warning names a budget that fits, and comes only where the size
-// of the model is known.
+// TestTooLarge: the warning suggests a budget that fits, and only appears if the
+// model's size is known.
 func TestTooLarge(t *testing.T) {
 	s := newStage(t, "echo 1.18.33")
 	models := filepath.Join(s.home, ".cache/opencode/models.json")
@@ -233,7 +233,7 @@ func TestAbsentServers(t *testing.T) {
 	s.project(t, `{"mcp":{"my server":{"type":"local"},"with_line":{},"off":{"enabled":false},"on":{"enabled":true}}}`)
 	for _, c := range []struct {
 		tools []string
-		want  []string // servers that are said to be absent
+		want  []string // servers reported as absent
 	}{
 		{nil, nil},
 		{[]string{"bash", "todowrite", "github_search", "mcp", "mcp_", "mcp__", "mcp__x", "mcp_x", "Read"}, nil},
@@ -253,8 +253,8 @@ func TestAbsentServers(t *testing.T) {
 	}
 }
 
-// TestHostileSettings: whatever the user's files hold, a launch is planned or
-// refused.
+// TestHostileSettings: whatever is in the user's files, the launch is either planned
+// or refused.
 func TestHostileSettings(t *testing.T) {
 	s := newStage(t, "echo 1.18.33")
 	deep := strings.Repeat("[", 200_000)

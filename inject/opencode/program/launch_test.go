@@ -16,12 +16,12 @@ import (
 	"cortext/inject"
 )
 
-// machine is a machine with these variables and a home of its own.
+// machine returns a machine with these variables and its own home.
 func machine(home string, env map[string]string) inject.Machine {
 	return inject.Machine{Home: home, Getenv: func(name string) string { return env[name] }}
 }
 
-// A stage is a machine on which a stand-in for the program can be started.
+// A stage is a machine where a stand-in for the program can be started.
 type stage struct {
 	home, dir string
 	env       map[string]string
@@ -64,7 +64,7 @@ func (s *stage) write(t *testing.T, file, text string) {
 	}
 }
 
-// project writes the settings of the project.
+// project writes the project's settings.
 func (s *stage) project(t *testing.T, text string) {
 	t.Helper()
 	s.write(t, filepath.Join(s.dir, "opencode.json"), text)
@@ -72,7 +72,7 @@ func (s *stage) project(t *testing.T, text string) {
 
 func (s *stage) launch() (*inject.Launch, error) { return Launch(machine(s.home, s.env), s.request) }
 
-// wantHurdle wants to be told what is in the way, and what to do.
+// wantHurdle wants an error that says what is in the way and how to fix it.
 func (s *stage) wantHurdle(t *testing.T, what string) {
 	t.Helper()
 	l, err := s.launch()
@@ -93,13 +93,13 @@ func (s *stage) wantLaunch(t *testing.T) *inject.Launch {
 	return l
 }
 
-// TestRoads: which way the payload takes depends on the program's version, and
-// without a terminal on whether the model is known.
+// TestRoads: how the payload gets in depends on the program's version and, without a
+// terminal, on whether the model is known.
 func TestRoads(t *testing.T) {
 	const imported, plain, stdin, read, none = "imported", "imported, with plugins", "stdin", "read", ""
 	for _, c := range []struct {
 		version                     string
-		interactive, turn, nameless string // roads; nameless: a turn where the model is not known
+		interactive, turn, nameless string // roads; nameless: a turn with an unknown model
 	}{
 		{"1.19.0", imported, imported, stdin},
 		{"2.0.1", imported, imported, stdin},
@@ -180,7 +180,7 @@ func (s *stage) checkRoad(t *testing.T, v string, l *inject.Launch, road, model 
 	}
 }
 
-// TestNotOpenCode: what does not say its version is not started.
+// TestNotOpenCode: a program that does not report a version is not started.
 func TestNotOpenCode(t *testing.T) {
 	for _, script := range []string{"echo hello", "", "echo 'version 1.18.33'", "echo 1.18", "exit 1", "echo 1.18.33; exit 3", "head -c 100000 /dev/zero"} {
 		s := newStage(t, script)
@@ -195,12 +195,12 @@ func TestNotOpenCode(t *testing.T) {
 	}
 	s.env["CORTEXT_OPENCODE"] = filepath.Join(s.home, "nowhere")
 	s.wantHurdle(t, "is not on this machine's PATH")
-	s.env["CORTEXT_OPENCODE"] = s.dir // no program
+	s.env["CORTEXT_OPENCODE"] = s.dir // not a program
 	s.wantHurdle(t, "is not on this machine's PATH")
 }
 
-// TestDocument: a session that opencode import takes (FACTS.md, "Taking a session up
-// again"), with the payload as it is.
+// TestDocument: a session that opencode import accepts (FACTS.md, "Taking a session
+// up again"), with the payload unchanged.
 func TestDocument(t *testing.T) {
 	now, _ := time.Parse(time.RFC3339, at)
 	payloads := []string{"", "a\nb", "<&> \u2028 \x00 \"\\ 👍 !`x` @y $ARGUMENTS $& {{args}}\n/z", strings.Repeat("~", 100_000), "bad \xff\xfe\xed\xa0\x80 end"}
@@ -264,7 +264,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// valid is the text with each byte that is no UTF-8 replaced.
+// valid returns the text with each invalid UTF-8 byte replaced.
 func valid(text string) string { return string([]rune(text)) }
 
 func TestTitle(t *testing.T) {
@@ -283,8 +283,8 @@ func TestTitle(t *testing.T) {
 	}
 }
 
-// TestIDs: ids of the program's form that sort as its own do. The first one of each
-// kind is one that 1.18.33 made at the time given.
+// TestIDs: ids in the program's format that sort like its own. The first one of each
+// kind was made by 1.18.33 at the given time.
 func TestIDs(t *testing.T) {
 	const uuid = "11111111-2222-4333-8444-555555555555"
 	form := regexp.MustCompile(`^(ses|msg|prt)_[0-9a-f]{12}[0-9A-Za-z]{14}$`)

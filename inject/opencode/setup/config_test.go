@@ -11,8 +11,8 @@ import (
 	"cortext/schema/prompt"
 )
 
-// TestConfig: the one file says what the files of their own say, takes their place, and
-// holds nothing that the program would put something else in the place of.
+// TestConfig: the one file has the same content as the separate files, replaces them,
+// and contains nothing that the program would substitute.
 func TestConfig(t *testing.T) {
 	types := append(builtIn(), inject.Type{Name: "retro", Source: "---\ndescription: \"Look \\\"back\\\"\"\nagent: plan # not build\nmodel: a/b\nsubtask: true\n---\nSee {file:secrets} and {env:HOME}, \\ \"quoted\" // no comment\n"})
 	apart := files()
@@ -45,7 +45,7 @@ func TestConfig(t *testing.T) {
 		t.Errorf("retro is %+v", c)
 	}
 
-	// A project of an older cortext.
+	// A project set up by an older cortext.
 	delete(apart, configFile)
 	edited := ".opencode/commands/workspace.plan.md"
 	apart[edited] += "mine\n"
@@ -53,7 +53,7 @@ func TestConfig(t *testing.T) {
 	if len(apart) != 2 || done[configFile] != inject.Create || done[edited] != inject.Keep || done[".opencode/commands/workspace.chat.md"] != inject.Remove {
 		t.Errorf("%v, which leaves %d files", done, len(apart))
 	}
-	// One that was edited stays, and nothing is put beside it.
+	// An edited file stays, and gets no second file next to it.
 	p[configFile] += "// mine\n"
 	if done = p.install(t, inject.InstallOptions{Types: types[:1]}); len(done) != 1 || done[configFile] != inject.Keep {
 		t.Errorf("edited: %v", done)

@@ -17,7 +17,7 @@ import (
 	"cortext/schema/prompt"
 )
 
-// project is what stands in a project, by path.
+// project is the files of a project, by path.
 type project map[string]string
 
 func (p project) read(path string) (string, bool, error) {
@@ -25,7 +25,7 @@ func (p project) read(path string) (string, bool, error) {
 	return text, ok, nil
 }
 
-// install installs into p and returns what was done, by path.
+// install installs into p and returns the actions taken, by path.
 func (p project) install(t *testing.T, o inject.InstallOptions) map[string]inject.Action {
 	t.Helper()
 	changes, err := Install(o, p.read)
@@ -120,7 +120,7 @@ func TestGenerated(t *testing.T) {
 }
 
 // TestManaging: what the texts must say, and what OpenCode would run or attach. The
-// user's words stand in the first line and nowhere else.
+// user's words are in the first line and nowhere else.
 func TestManaging(t *testing.T) {
 	p := files()
 	p.install(t, inject.InstallOptions{})
@@ -144,15 +144,15 @@ func TestManaging(t *testing.T) {
 	}
 }
 
-// The expressions that the program looks for in the text of a command (1.18.33), but
-// for what stands before an @, which Go's cannot say.
+// The expressions that the program looks for in a command's text (1.18.33), without
+// the lookbehind for an @, which Go's cannot express.
 var (
 	programNumber = regexp.MustCompile(`\$(\d+)`)
 	programShell  = regexp.MustCompile("!`([^`]+)`")
 	programFile   = regexp.MustCompile("@(\\.?[^\\s`,.]*(?:\\.[^\\s`,.]+)*)")
 )
 
-// acts are the parts of a text that the program would act on.
+// acts returns the parts of a text that the program would act on.
 func acts(text string) (found []string) {
 	found = append(found, programNumber.FindAllString(text, -1)...)
 	found = append(found, programShell.FindAllString(text, -1)...)
@@ -188,8 +188,8 @@ func TestUnexpanded(t *testing.T) {
 			t.Errorf("%q is %q, not %q", c.text, got, c.want)
 		}
 	}
-	// Whatever the text and the arguments are, as long as these hold nothing to act on,
-	// the program has nothing to act on.
+	// Whatever the text and the arguments are: if the arguments contain nothing to
+	// act on, neither does the result.
 	pieces := []string{"$", "1", "!", "`", "@", ".", "a", "é", " ", "\n", ",", "$ARGUMENTS", "_", "\\"}
 	for n := range len(pieces) * len(pieces) * len(pieces) * len(pieces) {
 		if testing.Short() && n%11 > 0 {
@@ -205,7 +205,7 @@ func TestUnexpanded(t *testing.T) {
 			t.Fatalf("%q is %q", text, safe)
 		}
 		for _, args := range []string{"", "wow!", "`x", "x"} {
-			// The program fills in the numbers before it does the arguments.
+			// The program fills in the numbers before the arguments.
 			found := programNumber.FindAllString(safe, -1)
 			for _, what := range acts(strings.ReplaceAll(safe, "$ARGUMENTS", args)) {
 				if !strings.HasPrefix(what, "$") {
