@@ -92,8 +92,8 @@ func (b *builder) modelled(first int) (made []recap) {
 // model's summaries may take.
 const modelShare = 20
 
-// summed returns a model's summaries of messages that the excerpt omits entirely, and
-// chooses the excerpt again for the room that this leaves.
+// summed returns a model's summaries of ranges in which the excerpt omits the text of some
+// message, and chooses the excerpt again for the room that this leaves.
 func (b *builder) summed(made []recap, r *reading, room int, known []string, chosen []excerpt.Chosen) ([]section, []excerpt.Chosen) {
 	silent := map[int]bool{} // messages of whose text nothing is included
 	for i, p := range r.passages {

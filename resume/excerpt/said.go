@@ -155,9 +155,9 @@ func (c *chooser) done() {
 	c.lines(c.used + c.Tokens*lineShare/100)
 }
 
-// reports includes outputs that read like prose and that the agent cannot get again: task
-// descriptions, reports, replies of programs. It first takes those that open a turn, newest
-// turn first, since they say what is to be done.
+// reports includes outputs that read like prose and that the agent cannot get again:
+// task descriptions, reports, replies of programs. It first takes those that open a turn,
+// newest turn first, since they say what is to be done.
 func (c *chooser) reports() {
 	room := (c.Tokens - c.used) * reportShare / 100
 	limit := c.used + room
