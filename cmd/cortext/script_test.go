@@ -157,6 +157,11 @@ func writeTurns(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(transcriptOf(n)), 0o600))
+}
+
+// transcriptOf is a transcript of Claude Code with so many turns, an hour apart.
+func transcriptOf(n int) string {
 	var b strings.Builder
 	at, parent := time.Date(2025, 11, 1, 0, 0, 0, 0, time.UTC), "null"
 	for i := 1; i <= n; i++ {
@@ -168,7 +173,7 @@ func writeTurns(ts *testscript.TestScript, neg bool, args []string) {
 		line("user", fmt.Sprintf("u-%d", i), fmt.Sprintf("Please change handler%d in cmd/serve/file_%d.go.", i, i))
 		line("assistant", fmt.Sprintf("a-%d", i), fmt.Sprintf("I changed handler%d in cmd/serve/file_%d.go and ran the tests of its package. They passed, and nothing else uses it.", i, i))
 	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o600))
+	return b.String()
 }
 
 // exits CODE cortext ARGS… wants that exit code.

@@ -20,7 +20,7 @@ import (
 	"cortext/cmd/internal/agenttest"
 )
 
-var update = flag.Bool("update", false, "make testdata/workspace again")
+var update = flag.Bool("update", false, "make testdata/workspace, or testdata/contract.golden, again")
 
 // fixture is the workspace of the README's first command. scripts/testdata.sh
 // makes it again.
