@@ -21,6 +21,9 @@ var (
 	// A link of a page to a file.
 	link = regexp.MustCompile(`\]\(([^):#]+)\)`)
 
+	// A path of the repository, as the pages in .github name it.
+	named = regexp.MustCompile("`((?:cmd|inject|resume|schema|scripts|store|testdata|\\.ci|\\.github)/[\\w./*-]+|\\.[\\w-]+\\.yml)`")
+
 	// What is cited by another name than a file's is not there.
 	vague = regexp.MustCompile(`\bFACTS\b(?:[^.]|\.[^m]|$)|\b[A-Z]{2,},? sections? [0-9]|\bseed [0-9]|\bhouse/`)
 
@@ -38,7 +41,7 @@ func TestCitations(t *testing.T) {
 		switch path, _ := filepath.Rel(root, file); {
 		case err != nil:
 			return err
-		case d.IsDir() && path != "." && (d.Name()[0] == '.' || d.Name() == "testdata"):
+		case d.IsDir() && path != "." && path != ".github" && (d.Name()[0] == '.' || d.Name() == "testdata"):
 			return fs.SkipDir
 		case d.IsDir():
 		case strings.HasSuffix(path, ".go"):
@@ -66,6 +69,11 @@ func TestCitations(t *testing.T) {
 					t.Errorf("%s links to what is not there: %v", path, err)
 				}
 			}
+			for _, m := range named.FindAllStringSubmatch(text, -1) {
+				if files, err := filepath.Glob(filepath.Join(root, m[1])); len(files) == 0 && filepath.Dir(path) == ".github" {
+					t.Errorf("%s names %s, which is not there (%v)", path, m[1], err)
+				}
+			}
 			for _, m := range citation.FindAllStringSubmatch(strings.Join(strings.Fields(text), " "), -1) {
 				page := resolve(root, path, m[1], pages[filepath.Base(m[1])])
 				if page == "" {
@@ -78,6 +86,21 @@ func TestCitations(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestArchitecture: the map of the packages has all of them, those of an adapter as one.
+func TestArchitecture(t *testing.T) {
+	page, err := os.ReadFile("../../.github/ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range packages(t) {
+		path := strings.TrimPrefix(p.ImportPath, "cortext/")
+		adapter := regexp.MustCompile(`^inject/\w+/\w+$`).MatchString(path)
+		if !adapter && !strings.HasPrefix(path, "scripts/") && !strings.Contains(string(page), "`"+path+"`") {
+			t.Errorf(".github/ARCHITECTURE.md does not name the package %s", path)
 		}
 	}
 }
