@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"cortext/schema/rawjson"
@@ -207,7 +208,7 @@ func splitConflicts(b []byte) (parts []part, first int) {
 // space.
 func marker(line []byte) (c byte, n int) {
 	line = bytes.TrimRight(line, "\r\n")
-	if len(line) < 7 || bytes.IndexByte([]byte(`<|=>%\+-`), line[0]) < 0 {
+	if len(line) < 7 || strings.IndexByte(`<|=>%\+-`, line[0]) < 0 {
 		return 0, 0
 	}
 	rest := bytes.TrimLeft(line, string(line[:1]))

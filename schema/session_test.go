@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -149,7 +150,7 @@ func TestSessionKeepsUnknown(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", b, want)
 		}
 		line := s.AppendLine([]byte("> "))
-		if strings.ContainsAny(string(line), "\r\n") || !strings.HasPrefix(string(line), `> {"version":"1.9",`) || !json.Valid(line[2:]) {
+		if bytes.ContainsAny(line, "\r\n") || !strings.HasPrefix(string(line), `> {"version":"1.9",`) || !json.Valid(line[2:]) {
 			t.Errorf("as a line: %q", line)
 		}
 	}

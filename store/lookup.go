@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"io"
 	"math/bits"
+	"strings"
 	"time"
 
 	"cortext/schema"
@@ -85,7 +86,7 @@ func welded(line []byte) bool {
 		if i < 0 {
 			break
 		}
-		if at += i; bytes.IndexByte([]byte("[,:"), line[at-1]) < 0 {
+		if at += i; strings.IndexByte("[,:", line[at-1]) < 0 {
 			return true
 		}
 	}

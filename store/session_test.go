@@ -136,7 +136,7 @@ func TestCheckStops(t *testing.T) {
 	if len(all) != 9 {
 		t.Errorf("%q", all)
 	}
-	for n := range len(all) {
+	for n := range all {
 		seen := 0
 		for d := range s.Check() {
 			if d.Unwrap() == nil {

@@ -97,7 +97,7 @@ func transcripts(t *testing.T) (files []string) {
 	return files
 }
 
-// TestGrowing: a transcript that is read bit by bit, whereever it is cut, gives
+// TestGrowing: a transcript that is read bit by bit, wherever it is cut, gives
 // what it gives when it is read as a whole.
 func TestGrowing(t *testing.T) {
 	read, again := 0, 0

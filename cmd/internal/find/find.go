@@ -60,11 +60,12 @@ func byID(items []Item, query string) []int {
 // its date, or any path that leads to it or into it.
 func location(query string) string {
 	place := path.Clean(strings.ReplaceAll(query, `\`, "/"))
-	for rest := place; ; place = rest {
-		var ok bool
-		if rest, ok = strings.CutPrefix(place, "../"); !ok {
+	for {
+		rest, ok := strings.CutPrefix(place, "../")
+		if !ok {
 			break
 		}
+		place = rest
 	}
 	return fold(strings.TrimPrefix(place, "conversations/"))
 }
