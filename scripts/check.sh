@@ -11,9 +11,22 @@ if [ -z "${HOME:-}" ]; then
 	export HOME
 fi
 missing=()
-say() { printf '\n== %s (after %d s)\n' "$*" "$SECONDS"; }
-
 results=$(mktemp -d)
+
+# Steps and parts of a step are noted with the second in which they begin.
+begins() { printf '%d\t%s\n' "$SECONDS" "$2" >>"$results/$1"; }
+say() {
+	begins steps "$*"
+	printf '\n== %s (after %d s)\n' "$*" "$SECONDS"
+}
+part() {
+	begins parts "$*"
+	echo "-- $*"
+}
+minutes() {
+	awk -F'\t' 'NR > 1 {printf "%6.1f  %s\n", ($1 - at) / 60, name} {at = $1; name = $2}' "$results/$1"
+}
+
 trap 'kill $(jobs -pr) 2>/dev/null || :; rm -rf "$results"' EXIT
 scripts/install-agents.sh >"$results/agents" 2>&1 & # waits for the network
 installing=$!
@@ -61,20 +74,21 @@ fi
 # The builds are without optimization, which changes nothing about whether they build.
 alone=(env -u CORTEXT_TRANSCRIPTS CORTEXT_REQUIRE_ALL=0 CORTEXT_AGENTS=/nonexistent)
 behind() {
-	echo "-- coverage of schema, store, resume, inject (at least 90 % each)"
+	part "coverage: at least 90 % of schema, store, resume, inject each; cmd/internal as it is"
 	nice "${alone[@]}" scripts/coverage.sh || return 1
 	for os in darwin windows; do
-		echo "-- build for $os"
+		part "build for $os"
 		GOOS=$os CGO_ENABLED=0 nice go build -gcflags='all=-N -l' -o "$results/" ./cmd/cortext ./cmd/cortext-hook || return 1
 	done
-	echo "-- kill -9 in the middle of appends (short form)"
+	part "kill -9 in the middle of appends (short form)"
 	scripts/kill9.sh 200 || return 1
-	echo "-- benchmarks, once each"
+	part "benchmarks, once each"
 	if ! nice go test -short -run='^$' -bench=. -benchtime=1x ./... >"$results/benchmarks" 2>&1; then
 		cat "$results/benchmarks"
 		return 1
 	fi
 	grep '^Benchmark' "$results/benchmarks"
+	begins parts end
 }
 behind >"$results/behind" 2>&1 &
 running=$!
@@ -126,6 +140,12 @@ if grep -v 'NOT RUN' "$results/skipped" | sort -u >"$results/named"; then
 	say "skipped, each for the reason that it gives"
 	cat "$results/named"
 fi
+
+say "minutes of each step"
+minutes steps
+echo "and of what ran behind them:"
+minutes parts
+
 if [ ${#missing[@]} -gt 0 ]; then
 	printf '\nNOT RUN:\n'
 	printf '  - %s\n' "${missing[@]}"

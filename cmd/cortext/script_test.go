@@ -32,9 +32,14 @@ func TestMain(m *testing.M) {
 
 // built builds the programs once for all tests that run them and returns the folder
 // that they are in. They are what users run: without the race detector, which makes each
-// start ten times as slow.
+// start ten times as slow. Where GOCOVERDIR is set, they count there what scripts run of
+// cmd/internal.
 var built = sync.OnceValues(func() (string, error) {
-	out, err := exec.Command("go", "build", "-o", binDir+string(filepath.Separator), ".", "../cortext-hook").CombinedOutput()
+	args := []string{"build", "-o", binDir + string(filepath.Separator)}
+	if os.Getenv("GOCOVERDIR") != "" {
+		args = append(args, "-cover", "-coverpkg=cortext/cmd/...") // with main, which writes the counts
+	}
+	out, err := exec.Command("go", append(args, ".", "../cortext-hook")...).CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%w\n%s", err, out)
 	}
@@ -84,6 +89,7 @@ func runScripts(t *testing.T, bin, name string) {
 			e.Setenv("TESTDATA", fixtures)
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+			e.Setenv("GOCOVERDIR", os.Getenv("GOCOVERDIR"))
 			for _, v := range []string{
 				"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",
 				"GIT_CONFIG_NOSYSTEM=1",
