@@ -74,22 +74,40 @@ func (c *Capture) unlisted(all []store.Entry, nativeID string, gone []registry.S
 		if err != nil {
 			return s, false, err
 		}
-		for m, readErr := range conv.Messages() {
-			var damage *store.Damage
-			if readErr != nil && !errors.As(readErr, &damage) {
-				err = readErr
-				break
-			}
-			if found = readErr == nil && m.Source == nativeID; found {
-				s = Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID, From: messageFrom + m.ID}}
-				break
-			}
+		first, begins, err := beginningIn(conv, nativeID)
+		if err = errors.Join(err, conv.Close()); err != nil {
+			return s, false, err
 		}
-		if err = errors.Join(err, conv.Close()); err != nil || found {
-			return s, found, err
+		if first == nil {
+			continue
 		}
+		s.Segment = registry.Segment{Path: e.Path, ID: e.Session.ID, From: messageFrom + first.ID}
+		if begins {
+			s.From, s.After = "", first.ParentID
+		}
+		return s, true, nil
 	}
 	return s, false, nil
+}
+
+// beginningIn finds the first message of a session in a log; nil if there is none. A session
+// that begins with it follows nothing, or a message of another session in the log; a later
+// part follows a message of its own that is elsewhere.
+func beginningIn(conv *store.Conversation, nativeID string) (first *schema.Message, begins bool, err error) {
+	others := map[string]bool{}
+	for m, err := range conv.Messages() {
+		var damage *store.Damage
+		switch {
+		case errors.As(err, &damage):
+		case err != nil:
+			return nil, false, err
+		case m.Source != nativeID:
+			others[m.ID] = true
+		case first == nil:
+			first = &m
+		}
+	}
+	return first, first != nil && (first.ParentID == "" || others[first.ParentID]), nil
 }
 
 // continues reports whether a session with these segments goes on from one that was
