@@ -242,6 +242,10 @@ func (c *Capture) follow(t *inject.Transcript, in *reading, cmd inject.Command) 
 	if h, err := in.back(cmd, e.Path); h != nil || err != nil {
 		return h, err
 	}
+	if gone, err := c.ws.ConversationRemoved(e.Session.ID); err != nil || gone {
+		s.Removed = true
+		return &home{segment: s}, err
+	}
 	s.Path, s.ID = e.Path, e.Session.ID
 	h, err := c.home(s, in.o.Mode)
 	if err == nil {
