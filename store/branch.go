@@ -149,7 +149,7 @@ func (c *Conversation) branch(limit Limit) (h schema.History, damage []Damage, o
 
 	h.Tools = map[string]schema.Tool{}
 	b, from := budget{limit: limit}, len(found.first)
-	h.Messages = make([]schema.Message, 0, min(from, max(limit.Messages, limit.Tokens/100))) // growing the slice would be a tenth of the work
+	h.Messages = make([]schema.Message, 0, min(from, max(limit.Messages, limit.Tokens/100))) // otherwise growing it is a tenth of the work
 	for ; from > 0 && !b.spent; from-- {
 		first := found.first[from-1]
 		m, err := recordIn(f, append([]int64{first}, found.more[first]...), schema.ParseMessage, messageRank)

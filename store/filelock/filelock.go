@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// ErrHeld means that another process held the lock for the whole wait.
+// ErrHeld means that another holder kept the lock for the whole wait.
 var ErrHeld = errors.New("the file is locked")
 
 // errBusy means that tryLock found the lock held.
