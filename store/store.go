@@ -92,7 +92,7 @@ func Find(dir string) (root string, err error) {
 			return at, nil
 		case err == nil, errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOTDIR):
 		default:
-			return "", explain(err) // dir itself may be the workspace: no parent is
+			return "", explain(err) // at may be the workspace, so none above it is
 		}
 		if at == filepath.Dir(at) {
 			return "", fmt.Errorf("%q: %w", dir, ErrNoWorkspace)
