@@ -19,11 +19,11 @@ import (
 // ConfigFile holds the settings of a workspace.
 const ConfigFile = ".workspace/config.yaml"
 
-// Limits of ConfigFile. It comes with a clone, so anybody may have written it.
+// Limits of ConfigFile. It comes with a clone, so anyone may have written it.
 const (
 	maxConfigBytes = 64 << 10
 	maxSettings    = 100
-	maxWarnings    = 10 // of each kind; the rest are counted
+	maxWarnings    = 10 // of each kind; the rest are only counted
 )
 
 // Config holds the settings of a workspace.
@@ -62,18 +62,19 @@ type Config struct {
 	// IntervalS is how often watch looks without a change, in seconds.
 	IntervalS int
 
-	// ContextWindow is the context window, in tokens, of the model that conversations
-	// are resumed with; 0 means what cortext knows of the model.
+	// ContextWindow is the context window, in tokens, of the model that resumes
+	// conversations; 0 means what cortext knows about the model.
 	ContextWindow int
 
-	// SinceThen has payloads tell what happened to the repository since the last message.
+	// SinceThen makes payloads report what happened to the repository since the last
+	// message.
 	SinceThen bool
 
-	// Summarizer makes the summaries of old messages: SummarizerExtractive,
+	// Summarizer selects how old messages are summarized: SummarizerExtractive,
 	// SummarizerAgent, SummarizerOpenAI or SummarizerOff.
 	Summarizer string
 
-	// SummarizeAfter is the number of messages from which on old ones are summarized.
+	// SummarizeAfter is the number of messages above which old ones are summarized.
 	SummarizeAfter int
 
 	// KeepMessages is the number of messages at the end that are never summarized.
@@ -91,8 +92,8 @@ const (
 
 // The values of Config.Capture.
 const (
-	CaptureCommands = "commands" // those in which a /workspace command was typed
-	CaptureAll      = "all"      // all that are held in the work tree, from their first answer on
+	CaptureCommands = "commands" // sessions in which the user typed a /workspace command
+	CaptureAll      = "all"      // all sessions held in the work tree, from their first answer on
 )
 
 // The values of Config.Autosave.
@@ -110,13 +111,12 @@ const (
 	SummarizerOff        = "off"
 )
 
-// DefaultConfig returns the settings that apply where ConfigFile says nothing, or
-// nothing that can be read.
+// DefaultConfig returns the settings that apply if ConfigFile does not set them, or
+// cannot be read.
 //
-// That makes them what a broken file falls back to, so they must be safe then.
-// Commit is off: cortext never commits unless told to. Autosave is on, although a
-// file that can no longer be read may have turned it off: a captured conversation
-// can be removed, one that was not captured may be gone.
+// A broken file falls back to them, so they must be safe. Commit is off: cortext never
+// commits unless told to. Autosave is on, although an unreadable file may have turned it
+// off: a captured conversation can be removed, but one that was not captured may be gone.
 func DefaultConfig() Config {
 	return Config{
 		OneActive:        true,
@@ -135,7 +135,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// ConfigText is the text of a new ConfigFile: the defaults, explained, with the
+// ConfigText returns the text of a new ConfigFile: the defaults, explained, with the
 // given values of commit and capture.
 func ConfigText(commit, capture string) string {
 	return `# Settings of this workspace. What is not here has its default.
@@ -191,9 +191,9 @@ summary_max_tokens: 500
 `
 }
 
-// ReadConfig reads ConfigFile. It cannot fail: a setting that cannot be read has its
-// default, and a warning names the file, the line and what is allowed there.
-// Unknown settings are ignored with a warning: a newer cortext may have written them.
+// ReadConfig reads ConfigFile. It cannot fail: an unreadable setting gets its default,
+// and a warning names the file, the line and the allowed values. Unknown settings are
+// ignored with a warning, because a newer cortext may have written them.
 func ReadConfig(st *store.Store) (c Config, warnings []string) {
 	c = DefaultConfig()
 	b, err := st.ReadFile(ConfigFile)
@@ -210,7 +210,7 @@ func ReadConfig(st *store.Store) (c Config, warnings []string) {
 	return c, slices.Concat(firstOf(r.problems, "problems"), firstOf(r.unknown, "unknown settings"))
 }
 
-// firstOf returns the first warnings of a list, and how many more there are.
+// firstOf returns the first warnings of a list, and the number of the rest.
 func firstOf(list []string, what string) []string {
 	if more := len(list) - maxWarnings; more > 0 {
 		list = append(list[:maxWarnings:maxWarnings], fmt.Sprintf("%s: and %d more %s", ConfigFile, more, what))
@@ -221,10 +221,10 @@ func firstOf(list []string, what string) []string {
 // A setting is one key of the file, bound to a field of a Config.
 type setting struct {
 	name    string
-	allowed string                  // the values, for people
-	set     func(v *yaml.Node) bool // sets the field, if the scalar is allowed
+	allowed string                  // the values, for display
+	set     func(v *yaml.Node) bool // sets the field if the scalar is allowed
 	value   func() string           // the field's value
-	reset   func()                  // sets the field to what it was at first
+	reset   func()                  // restores the field's initial value
 }
 
 func (c *Config) settings() []setting {
