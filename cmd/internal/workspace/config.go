@@ -247,7 +247,7 @@ func (c *Config) settings() []setting {
 	}
 }
 
-// maxNumber keeps so many minutes within a time.Duration.
+// maxNumber keeps this many minutes within a time.Duration.
 const maxNumber = 100_000_000
 
 func bind[T any](name, allowed string, field *T, parse func(*yaml.Node) (T, bool)) setting {
@@ -291,11 +291,11 @@ func number(name string, field *int, least, most int) setting {
 	})
 }
 
-// A reader reads the settings of one file and collects what is wrong with it.
+// A reader reads the settings of one file and collects its problems.
 type reader struct {
 	settings []setting
 	found    map[string]*yaml.Node // by name
-	count    int                   // of settings, and of lines that are none
+	count    int                   // settings, and lines that are not settings
 	problems []string
 	unknown  []string
 }
@@ -304,8 +304,8 @@ func (r *reader) problem(line int, format string, args ...any) {
 	r.problems = append(r.problems, fmt.Sprintf("%s:%d: %s", ConfigFile, line, fmt.Sprintf(format, args...)))
 }
 
-// file reads the whole file. If that is not YAML, it reads one entry at a time, so
-// that what is wrong in one line, such as a conflict marker, leaves the others.
+// file reads the whole file. If it is not YAML, file reads it entry by entry, so that a
+// problem in one line, such as a conflict marker, does not affect the others.
 func (r *reader) file(b []byte) {
 	root, err := parse(b)
 	if err == nil {
@@ -330,7 +330,7 @@ func (r *reader) file(b []byte) {
 	}
 }
 
-// full reports, with a warning, whether there have been as many settings as are read.
+// full reports, with a warning, whether the maximum number of settings was read.
 func (r *reader) full(line int) bool {
 	if r.count < maxSettings {
 		return false
@@ -342,8 +342,8 @@ func (r *reader) full(line int) bool {
 	return true
 }
 
-// parse returns the settings in a YAML text, nil if it has none. It leaves them
-// undecoded: yaml's own check for duplicates takes quadratic time.
+// parse returns the settings in a YAML text, or nil if it has none. It leaves them
+// undecoded, because yaml's own check for duplicates takes quadratic time.
 func parse(b []byte) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.NewDecoder(bytes.NewReader(b)).Decode(&doc); err != nil {
@@ -364,9 +364,9 @@ func parse(b []byte) (*yaml.Node, error) {
 
 var errNotSettings = errors.New("settings have the form name: value")
 
-// entries returns the entries of a file, each with the number of its first line: a
-// line that is not indented with spaces, and those after it that are. Comments are
-// left out.
+// entries returns the entries of a file, each with the number of its first line. An entry
+// is a line that is not indented with spaces, and the indented lines after it. Comments
+// are left out.
 func entries(b []byte) func(yield func(line int, text []byte) bool) {
 	return func(yield func(int, []byte) bool) {
 		first, n := 0, 0
@@ -393,7 +393,7 @@ func entries(b []byte) func(yield func(line int, text []byte) bool) {
 
 func isBlank(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
 
-// broken warns of an entry that is not YAML, or not a setting.
+// broken warns of an entry that is not YAML or not a setting.
 func (r *reader) broken(first int, text []byte, err error) {
 	head, _, _ := strings.Cut(string(text), "\n")
 	for _, marker := range []string{"<<<<<<<", "|||||||", "=======", ">>>>>>>"} {
@@ -406,7 +406,7 @@ func (r *reader) broken(first int, text []byte, err error) {
 	last := first + bytes.Count(bytes.TrimRight(text, "\n"), []byte("\n"))
 	name, _, _ := strings.Cut(head, ":")
 	if s := r.setting(strings.TrimSpace(name)); s != nil {
-		r.found[s.name] = nil // whatever else sets it
+		r.found[s.name] = nil // even if another line sets it
 		s.reset()
 		why += fmt.Sprintf(": %s is %s", s.name, s.value())
 	}
@@ -416,7 +416,8 @@ func (r *reader) broken(first int, text []byte, err error) {
 // yamlError matches the messages of package yaml.
 var yamlError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`) })
 
-// explain takes an error of package yaml apart; line is 1 if it names none.
+// explain splits an error of package yaml into line and reason; line is 1 if the error
+// names none.
 func explain(err error) (line int, why string) {
 	m := yamlError().FindStringSubmatch(err.Error())
 	if m == nil {
@@ -433,7 +434,7 @@ func (r *reader) setting(name string) *setting {
 	return nil
 }
 
-// mapping reads the settings in a text that begins after so many lines of the file.
+// mapping reads the settings in a text that begins after line before of the file.
 func (r *reader) mapping(root *yaml.Node, before int) {
 	if root == nil {
 		return
