@@ -28,7 +28,7 @@ func (p *parts) UnmarshalJSON(raw []byte) error {
 	}
 	*p = nil
 	for _, b := range list {
-		switch b.Type { // same as in the Anthropic API
+		switch b.Type { // convert to the Anthropic API's names
 		case "image_url":
 			b.Type = "image"
 		case "file":

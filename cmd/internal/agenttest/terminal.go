@@ -90,9 +90,9 @@ func (t *Terminal) Submit(text string, within time.Duration) error {
 const (
 	// submitSeen is how much of the end of a text must appear on the screen.
 	submitSeen = 20
-	// submitPause is more than the 30 ms after a text within which Gemini CLI
-	// takes Enter for a new line; on a busy machine it was seen to submit what it
-	// had shown 100 ms before without its last letter.
+	// submitPause exceeds the 30 ms after a text in which Gemini CLI takes Enter as a
+	// newline. On a busy machine it once submitted a text shown 100 ms before without its
+	// last letter.
 	submitPause = 500 * time.Millisecond
 )
 
