@@ -13,30 +13,30 @@ import (
 )
 
 var (
-	// A page of the repository has its name in capitals (FORMAT.md); names such as
-	// brainstorm.md are of files that users have. What follows may name headings.
+	// The repository's own pages have names in capitals (FORMAT.md); names such as
+	// brainstorm.md belong to users' files. Headings may follow.
 	citation = regexp.MustCompile(`([\w./-]*\b[A-Z]{2,}\.md)\b((?:, (?:section [0-9]+|"[^"]+"))*)`)
 	place    = regexp.MustCompile(`section ([0-9]+)|"([^"]+)"`)
 
-	// A link of a page to a file.
+	// A link from a page to a file.
 	link = regexp.MustCompile(`\]\(([^):#]+)\)`)
 
-	// A path of the repository, as the pages in .github name it.
+	// A path in the repository, as the pages in .github write it.
 	named = regexp.MustCompile("`((?:cmd|inject|resume|schema|scripts|store|testdata|\\.ci|\\.github)/[\\w./*-]+|\\.[\\w-]+\\.yml)`")
 
-	// What is cited by another name than a file's is not there.
+	// Citations by a name that is not a file's.
 	vague = regexp.MustCompile(`\bFACTS\b(?:[^.]|\.[^m]|$)|\b[A-Z]{2,},? sections? [0-9]|\bseed [0-9]|\bhouse/`)
 
-	// What a page can be cited by: a heading with its number, and what begins a
-	// paragraph in bold.
+	// What a page can be cited by: a numbered heading, or bold text that begins a
+	// paragraph.
 	heading = regexp.MustCompile(`(?m)^(?:#+ (?:([0-9]+)\. )?(.+)|\*\*([^*]+?)\.?\*\*.*)$`)
 )
 
-// TestCitations: what a comment or a page cites is in the repository.
+// TestCitations: everything that a comment or page cites is in the repository.
 func TestCitations(t *testing.T) {
 	const root = "../.."
-	pages := map[string][]string{} // by name, their paths from the root
-	texts := map[string][]string{} // what cites, by file
+	pages := map[string][]string{} // paths from the root, by name
+	texts := map[string][]string{} // text with citations, by file
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		switch path, _ := filepath.Rel(root, file); {
 		case err != nil:
@@ -90,7 +90,7 @@ func TestCitations(t *testing.T) {
 	}
 }
 
-// TestArchitecture: the map of the packages has all of them, those of an adapter as one.
+// TestArchitecture: the page names every package; the packages of an adapter count as one.
 func TestArchitecture(t *testing.T) {
 	page, err := os.ReadFile("../../.github/ARCHITECTURE.md")
 	if err != nil {
@@ -105,7 +105,7 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
-// comments are those of a Go file.
+// comments returns the comments of a Go file.
 func comments(t *testing.T, file string) (list []string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.SkipObjectResolution)
@@ -118,8 +118,8 @@ func comments(t *testing.T, file string) (list []string) {
 	return list
 }
 
-// resolve finds the page that a file means: in its own folder or one above, else
-// the only one of that name.
+// resolve finds the page that a file refers to: in its own folder or one above, else the
+// only page of that name.
 func resolve(root, from, name string, named []string) string {
 	for dir := filepath.Dir(from); ; dir = filepath.Dir(dir) {
 		page := filepath.Join(root, dir, name)
@@ -136,7 +136,7 @@ func resolve(root, from, name string, named []string) string {
 	return ""
 }
 
-// headings are what a page can be cited by: numbers and words.
+// headings returns what a page can be cited by: numbers and words.
 func headings(t *testing.T, page string) (list []string) {
 	t.Helper()
 	text, err := os.ReadFile(page)

@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// binDir is a folder for the program, made for the run of the tests.
+// binDir is a folder for the programs, created for the test run.
 var binDir string
 
 func TestMain(m *testing.M) {
@@ -24,16 +24,16 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	binDir = dir
-	os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state")) // the user's own stays as it is
+	os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state")) // leave the user's own state alone
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)
 }
 
-// built builds the programs once for all tests that run them and returns the folder
-// that they are in. They are what users run: without the race detector, which makes each
-// start ten times as slow. Where GOCOVERDIR is set, they count there what scripts run of
-// cmd/internal.
+// built builds the programs once for all tests that run them and returns their folder.
+// They are built as for users: without the race detector, which makes each start ten
+// times as slow. If GOCOVERDIR is set, they record there which code of cmd/internal the
+// scripts run.
 var built = sync.OnceValues(func() (string, error) {
 	args := []string{"build", "-o", binDir + string(filepath.Separator)}
 	if os.Getenv("GOCOVERDIR") != "" {
@@ -56,7 +56,8 @@ func TestScripts(t *testing.T) {
 	runScripts(t, bin, "*")
 }
 
-// TestScriptsHook runs the scripts on hooks once more, with cortext-hook for cortext hook.
+// TestScriptsHook runs the hook scripts again, with cortext-hook in place of cortext
+// hook.
 func TestScriptsHook(t *testing.T) {
 	bin, err := built()
 	if err != nil {
@@ -72,7 +73,7 @@ func TestScriptsHook(t *testing.T) {
 	}
 }
 
-// runScripts runs the scripts of a name with the programs in a folder, or in several.
+// runScripts runs the scripts with a name, with the programs in one or several folders.
 func runScripts(t *testing.T, bin, name string) {
 	t.Helper()
 	fixtures, err := filepath.Abs("../../testdata")
@@ -107,7 +108,7 @@ func runScripts(t *testing.T, bin, name string) {
 			"folder":   setFolder,
 		},
 		Condition: func(name string) (bool, error) {
-			if name == "root" { // the modes of files do not bind root
+			if name == "root" { // root ignores file modes
 				return os.Geteuid() == 0, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
@@ -117,7 +118,7 @@ func runScripts(t *testing.T, bin, name string) {
 	})
 }
 
-// lines FILE N wants N lines in FILE.
+// lines FILE N checks that FILE has N lines.
 func lines(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 || neg {
 		ts.Fatalf("usage: lines file n")
@@ -127,7 +128,7 @@ func lines(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// truncate FILE N cuts the last N bytes off.
+// truncate FILE N cuts off the last N bytes.
 func truncate(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 || neg {
 		ts.Fatalf("usage: truncate file n")
@@ -140,7 +141,7 @@ func truncate(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // folder NAME WORDS sets the variable NAME to the path of the only conversation whose
-// folder is called HHMM-WORDS-xxxx: the end of most ids is random.
+// folder is called HHMM-WORDS-xxxx, since most ids end randomly.
 func setFolder(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 || neg {
 		ts.Fatalf("usage: folder name words")
@@ -156,7 +157,7 @@ func setFolder(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0]+"_ID", filepath.Base(rel))
 }
 
-// turns FILE N writes a transcript of Claude Code with so many turns, an hour apart.
+// turns FILE N writes a Claude Code transcript with N turns, an hour apart.
 func writeTurns(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 || neg {
 		ts.Fatalf("usage: turns file n")
@@ -182,7 +183,7 @@ func transcriptOf(n int) string {
 	return b.String()
 }
 
-// exits CODE cortext ARGS… wants that exit code.
+// exits CODE cortext ARGS… checks the exit code.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 || neg {
 		ts.Fatalf("usage: exits code program args...")
