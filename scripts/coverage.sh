@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Fails where the tests of schema, store, resume or inject reach less than 90 %
-# of the statements of these packages and those below them. Of cmd/internal it prints
-# what the tests of its packages and some scripts reach; nothing is asked for there.
+# Fails if the tests of schema, store, resume or inject cover less than 90 % of the
+# statements in that package and the packages below it. For cmd/internal it only prints
+# what the tests of its packages and some scripts cover.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 profile=$(mktemp)
