@@ -13,7 +13,7 @@ fi
 missing=()
 results=$(mktemp -d)
 
-# Steps and parts of a step are noted with the second in which they begin.
+# Steps and their parts are recorded with the second in which they begin.
 begins() { printf '%d\t%s\n' "$SECONDS" "$2" >>"$results/$1"; }
 say() {
 	begins steps "$*"

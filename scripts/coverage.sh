@@ -24,7 +24,7 @@ for pkg in schema store resume inject; do
 	fi
 done
 
-# All scripts would take minutes: these are the ones that tell what cortext does.
+# Running all scripts would take minutes; these are the ones that show what cortext does.
 scripts='commands compact context first-use git hook import new restore resume skip-rm stop-commit sync'
 for name in $scripts; do
 	ls "testdata/script/$name.txtar" >/dev/null

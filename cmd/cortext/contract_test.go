@@ -21,11 +21,11 @@ import (
 // contractFile is the golden file of TestContract.
 const contractFile = "testdata/contract.golden"
 
-// TestContract lists what other programs, and files that users have, read: the keys of
-// --json, the answers to hooks, the files that init writes, the marks by which text of
-// ours is found again, settings, and exit codes. The list is made from what the programs
-// print and from the sources. A change to it breaks what users have; if that is meant,
-// run the test with -update.
+// TestContract lists what other programs and users' files depend on: the keys of --json,
+// the answers to hooks, the files that init writes, the marks by which our text is found
+// again, settings, and exit codes. The list is built from the programs' output and the
+// sources. A change to it breaks existing files and programs; if that is intended, run
+// the test with -update.
 func TestContract(t *testing.T) {
 	c := newContract(t)
 	c.init()
@@ -65,7 +65,7 @@ func TestContract(t *testing.T) {
 	t.Errorf("the contract is not that of %s: if that is meant, run go test ./cmd/cortext -run '^TestContract$' -update", contractFile)
 }
 
-// sectioned are the lines of a list, each behind the title of its section.
+// sectioned returns the lines of a list, each after the title of its section.
 func sectioned(list []byte) (lines []string) {
 	for part := range strings.SplitSeq(strings.TrimSpace(string(list)), "\n\n") {
 		title, rest, _ := strings.Cut(strings.TrimPrefix(part, "# "), "\n")
@@ -76,11 +76,11 @@ func sectioned(list []byte) (lines []string) {
 	return lines
 }
 
-// A contractRun is a workspace, made by the program, and the list of what it shows.
+// A contractRun is a workspace that the program created, and the list of its output.
 type contractRun struct {
 	*testing.T
 	list     bytes.Buffer
-	bin, dir string // of the programs; of the workspace
+	bin, dir string // folders of the programs and of the workspace
 	env      []string
 }
 
@@ -102,7 +102,7 @@ func newContract(t *testing.T) *contractRun {
 	return c
 }
 
-// exec runs a program, wants an exit code, and returns what it prints.
+// exec runs a program, checks its exit code, and returns its output.
 func (c *contractRun) exec(code int, input, name string, args ...string) string {
 	c.Helper()
 	if name == "cortext" {
@@ -119,7 +119,7 @@ func (c *contractRun) exec(code int, input, name string, args ...string) string 
 	return string(out)
 }
 
-// section adds lines to the list, each once and sorted.
+// section adds lines to the list, sorted and without duplicates.
 func (c *contractRun) section(title string, lines []string) {
 	c.Helper()
 	if len(lines) == 0 {
@@ -129,7 +129,7 @@ func (c *contractRun) section(title string, lines []string) {
 	fmt.Fprintf(&c.list, "\n# %s\n%s\n", title, strings.Join(slices.Compact(lines), "\n"))
 }
 
-// keyPaths are the paths of the members of a JSON value, such as "[].title".
+// keyPaths returns the paths of the members of a JSON value, such as "[].title".
 func keyPaths(value any, path string) (list []string) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -145,7 +145,7 @@ func keyPaths(value any, path string) (list []string) {
 	return list
 }
 
-// parsed are the keys of what is printed: one JSON value, or several.
+// parsed returns the keys of printed JSON, of one value or several.
 func (c *contractRun) parsed(text string) (list []string) {
 	c.Helper()
 	for dec := json.NewDecoder(strings.NewReader(text)); ; {
@@ -159,7 +159,7 @@ func (c *contractRun) parsed(text string) (list []string) {
 	}
 }
 
-// init makes the workspace: its files, and the settings that name our hooks.
+// init creates the workspace, and lists its files and the settings that name our hooks.
 func (c *contractRun) init() {
 	out := c.exec(0, "", "cortext", "init", "--agent", "claude,gemini,opencode", "--plugin", "--yes", "--json")
 	var files []string
@@ -197,7 +197,7 @@ func (c *contractRun) read(name string) string {
 	return string(text)
 }
 
-// documents are what a conversation of each type begins with.
+// documents lists the initial document of each conversation type.
 func (c *contractRun) documents() {
 	types, err := filepath.Glob(filepath.Join(c.dir, ".workspace/commands/*.md"))
 	if err != nil || len(types) == 0 {
@@ -216,7 +216,7 @@ func (c *contractRun) documents() {
 	}
 }
 
-// json drives each command that has --json.
+// json runs each command that has --json.
 func (c *contractRun) json() {
 	agents, err := filepath.Abs("../../testdata/agents/claude/2.1.329")
 	if err != nil {
@@ -274,8 +274,8 @@ func (c *contractRun) json() {
 	}
 }
 
-// payload is what a payload is found by: its first and last lines, and the labels
-// between them.
+// payload lists the text by which a payload is recognized: its first and last lines, and
+// the labels between them.
 func (c *contractRun) payload() {
 	for _, budget := range []string{"1200", "100000"} {
 		_, text, ok := strings.Cut("\n"+c.exec(0, "", "cortext", "resume", "api", "--print", "--budget", budget), "\n[")
@@ -297,7 +297,7 @@ func (c *contractRun) payload() {
 	}
 }
 
-// hooks are called as the agents call them.
+// hooks calls the hooks as the agents do.
 func (c *contractRun) hooks() {
 	for _, call := range []string{"claude UserPromptSubmit", "gemini BeforeAgent", "opencode Prompted"} {
 		input, err := json.Marshal(map[string]string{"session_id": "s1", "cwd": c.dir, "prompt": "/workspace.sessions"})
@@ -316,7 +316,8 @@ func (c *contractRun) hooks() {
 	}
 }
 
-// settings are the keys of config.yaml with their defaults, each of which is known.
+// settings lists the keys of config.yaml with their defaults, and checks that each is
+// known.
 func (c *contractRun) settings() {
 	const file = ".workspace/config.yaml"
 	var lines []string
@@ -338,7 +339,7 @@ func (c *contractRun) settings() {
 	c.section(file, lines)
 }
 
-// exitCodes are those that the help names; the first are tried.
+// exitCodes lists the exit codes in the help, and tries the first ones.
 func (c *contractRun) exitCodes() {
 	c.exec(1, "", "cortext", "-C", c.bin, "list")
 	c.exec(2, "", "cortext", "list", "--nosuch")

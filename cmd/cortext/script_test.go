@@ -167,7 +167,7 @@ func writeTurns(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(transcriptOf(n)), 0o600))
 }
 
-// transcriptOf is a transcript of Claude Code with so many turns, an hour apart.
+// transcriptOf returns a Claude Code transcript with n turns, an hour apart.
 func transcriptOf(n int) string {
 	var b strings.Builder
 	at, parent := time.Date(2025, 11, 1, 0, 0, 0, 0, time.UTC), "null"

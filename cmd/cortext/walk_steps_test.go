@@ -455,7 +455,7 @@ func (w *world) swap(t *workTree, dir, older string) (copied string) {
 func (w *world) olderCache(t *workTree) {
 	w.t.Helper()
 	if _, err := os.Stat(filepath.Join(t.dir, ".workspace/local/.gitignore")); err != nil {
-		return // git clean took all of it: what a person puts there then, nothing ignores
+		return // git clean removed all of it, so nothing ignores what the user puts there
 	}
 	t.oldCache = w.swap(t, ".workspace/local/cache", t.oldCache)
 }

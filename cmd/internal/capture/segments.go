@@ -90,9 +90,10 @@ func (c *Capture) unlisted(all []store.Entry, nativeID string, gone []registry.S
 	return s, false, nil
 }
 
-// beginningIn finds the first message of a session in a log; nil if there is none. A session
-// that begins with it follows nothing, or a message of another session in the log; a later
-// part follows a message of its own that is elsewhere.
+// beginningIn returns the first message of a session in a log, or nil. begins reports
+// whether the session begins with it: then it follows no message, or a message of another
+// session in the log. The first message of a later segment follows a message of its own
+// session that is elsewhere.
 func beginningIn(conv *store.Conversation, nativeID string) (first *schema.Message, begins bool, err error) {
 	others := map[string]bool{}
 	for m, err := range conv.Messages() {
