@@ -23,7 +23,7 @@ type player struct {
 	begin func(s *stage, command, arguments string) *exec.Cmd
 }
 
-// players are the three agents.
+// players returns the three agents.
 func players() []player {
 	return []player{
 		{name: "claude", tool: "Bash", args: []string{"--allowedTools", "Bash"}, begin: func(s *stage, command, arguments string) *exec.Cmd {

@@ -1,5 +1,11 @@
 // Package capture copies agents' native sessions into the conversations of a workspace.
 //
+// Hooks enter through [Capture.Session] and [Capture.Answer], transcript files through
+// [Importer], and the agents' stores through [Capture.Sync] and [Capture.Watch]. All of
+// them, and sub-agents, run the same loop, [Capture.Ingest]: read what is new in a
+// transcript, find the conversation of each message, and append the message to that
+// conversation's logs.
+//
 // # Terms
 //
 // A native session is an agent's own record of a conversation, and a transcript is where
@@ -13,20 +19,19 @@
 // Bindings, with their cursors and checkpoints, live in the cache, and git can replace
 // logs at any time. A cursor therefore counts only while the logs confirm the checkpoint
 // stored with it, which costs one small read. Otherwise the transcript is read again from
-// its beginning, and the logs get the records they lack, each once, by id. Hooks, import,
-// sync, watch and sub-agents all use this same loop, [Capture.Ingest].
+// its beginning, and the logs get the records they lack, each once, by id.
 //
 // The user's registry also records how far a session was captured in this work tree. If a
-// log lacks records from before that point, git took them; records after it are new. So
-// capture works with a lost or outdated cache.
+// log lacks records from before that point, git took them; records after it are new. The
+// cache may therefore be lost or out of date.
 //
 // # Where records go
 //
 // Records go to the logs in the work tree if the conversation's folder is there. If the
 // folder is missing (another branch is checked out, or it was cleaned away), or git is in
-// the middle of a merge, they wait below .workspace/local/kept. Git therefore never
-// refuses a command because of a file that nobody asked for. Waiting records move into
-// the logs when the folder is back, or when a command restores the conversation.
+// the middle of a merge, they wait below .workspace/local/kept, so that git never refuses
+// a command because of a file that nobody asked for. Waiting records move into the logs
+// when the folder is back, or when a command restores the conversation.
 //
 // # Write order
 //

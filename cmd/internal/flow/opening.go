@@ -51,7 +51,7 @@ func (w *Workspace) opening(r *Resumed) string {
 	return strings.Join(lines, "\n")
 }
 
-// firstWords puts text on one line of at most most characters.
+// firstWords puts text on one line of up to most characters.
 func firstWords(text string, most int) string {
 	text = workspace.Plain(text)
 	if r := []rune(text); len(r) > most {

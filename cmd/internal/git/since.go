@@ -15,7 +15,7 @@ type LoggedCommit struct {
 }
 
 // Since lists the commits reachable from HEAD that were committed after a given time,
-// latest first, from among the last most commits. It lists only paths below root.
+// latest first, up to most of them. Their paths are those below root, relative to it.
 func Since(ctx context.Context, root string, after time.Time, most int) ([]LoggedCommit, error) {
 	const begin = "\x01"
 	out, err := read(ctx, root, "-c", "log.showSignature=false", "-c", "core.quotePath=false", "log", "-z", "--name-only", "--relative", "--no-renames", "--no-ext-diff", "--no-textconv",

@@ -56,7 +56,7 @@ func Line(s string) string {
 	return Text(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\t' || r == '\r' }), " "))
 }
 
-// Cut shortens a line to at most most characters.
+// Cut shortens a line to most characters.
 func Cut(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"

@@ -16,8 +16,8 @@ import (
 const maxCall = 200
 
 // Text renders a range for a model: each message as its role and text, each call on its
-// own line. It has at most most bytes. To fit, the middle of the longest messages is left
-// out, then, if needed, the middle of the whole, and the place is marked.
+// own line. The result fits in most bytes: the middle of the longest messages is left out
+// and, if that is not enough, the middle of the whole. A mark shows where.
 func Text(h schema.History, r summary.Range, most int) string {
 	var parts []string
 	for i := max(r.Start, 0); i < min(r.End, len(h.Messages)); i++ {

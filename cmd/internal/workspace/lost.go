@@ -32,7 +32,7 @@ func (l *Lost) Damage() store.Damage {
 	return store.Damage{File: messagesOf(l.Path), Damage: jsonl.Damage{Kind: store.Missing, Detail: l.what()}}
 }
 
-// what describes what is missing, and where it can be found.
+// what describes what is missing, and which branches have it.
 func (l *Lost) what() string {
 	text := fmt.Sprintf("%d messages are missing", l.Messages)
 	switch l.Messages {

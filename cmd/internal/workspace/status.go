@@ -162,9 +162,9 @@ func (w *Workspace) PauseIdle(ctx context.Context, nativeID string) (paused []st
 	return paused, err
 }
 
-// PauseIdleOf is PauseIdle for some conversations, at any time. It leaves a session.json
-// that is unchanged in git: nobody asked for this change, and git would refuse to check
-// out another branch because of it.
+// PauseIdleOf is PauseIdle for some conversations, at any time. It does not change a
+// session.json that equals git's version: nobody asked for the change, and git would
+// refuse to check out another branch because of it.
 func (w *Workspace) PauseIdleOf(ctx context.Context, active []store.Entry, nativeID string) (paused []store.Entry, err error) {
 	idle := slices.DeleteFunc(slices.Clone(active), func(e store.Entry) bool {
 		mine := slices.ContainsFunc(e.Session.Sources, func(src schema.Source) bool { return src.NativeID == nativeID && nativeID != "" })
