@@ -7,22 +7,23 @@ import (
 	"time"
 )
 
-// An Ancestry ties the messages of a log together, by their places in it and without what
-// they say: a log of 1 GB has a million of them.
+// An Ancestry links the messages of a log by their index in it, without their content: a
+// log of 1 GB has a million messages.
 type Ancestry struct {
-	Parents []int32                 // by message: the place of the one that it names as its parent, or one of those below
+	Parents []int32                 // by message: the index of its parent, or one of the constants below
 	At      func(i int32) time.Time // the timestamp of a message
-	ID      func(i int32) string    // the id of a message; asked where times are equal
+	ID      func(i int32) string    // the id of a message; used only if times are equal
 }
 
-// What may stand in the place of a parent.
+// Values in place of a parent's index.
 const (
-	Unnamed  int32 = -1 // the message names none
-	Absent   int32 = -2 // the log does not have it
-	Attached int32 = -3 // the line has no id, and belongs to the one before it
+	Unnamed  int32 = -1 // the message names no parent
+	Absent   int32 = -2 // the parent is not in the log
+	Attached int32 = -3 // the line has no id and belongs to the one before it
 )
 
-// Branch returns the places of the messages that [Branch] returns, oldest first.
+// Branch returns the indexes of the messages that the function [Branch] returns, oldest
+// first.
 func (a *Ancestry) Branch() []int32 {
 	t := plant(a)
 	leaf := root
@@ -39,8 +40,8 @@ func (a *Ancestry) Branch() []int32 {
 	return path
 }
 
-// Others returns the branches beside that, newest first: of each the places of the messages
-// that stand on no newer one, oldest first.
+// Others returns the other branches, newest first: for each, the indexes of its messages
+// that are on no newer branch, oldest first.
 func (a *Ancestry) Others() (all [][]int32) {
 	t := plant(a)
 	seen := make([]bool, len(a.Parents))
@@ -57,7 +58,7 @@ func (a *Ancestry) Others() (all [][]int32) {
 	return all
 }
 
-// leaves are the messages that none follows, newest first.
+// leaves returns the messages that no other follows, newest first.
 func (t *tree) leaves() (all []int32) {
 	parent := make([]bool, len(t.Parents))
 	for _, i := range t.nodes {
@@ -74,12 +75,12 @@ func (t *tree) leaves() (all []int32) {
 	return all
 }
 
-// Left counts by message of a branch those on branches that were left which follow it
-// there, and which stand behind it in the log.
+// Left counts, for each message of a branch, the messages on abandoned branches that
+// follow it there and come after it in the log.
 func (a *Ancestry) Left(path []int32) []int32 {
 	const unknown, walked, none = -3, -2, -1
 	left := make([]int32, len(path))
-	above := slices.Clone(a.Parents) // of a message without a parent, the one before: another native session goes on there
+	above := slices.Clone(a.Parents) // a message without a parent follows the one before it: another native session continues there
 	before := int32(none)
 	for i := range above {
 		switch {
@@ -94,14 +95,14 @@ func (a *Ancestry) Left(path []int32) []int32 {
 			before = int32(i)
 		}
 	}
-	follows := make([]int32, len(above)) // the place in path of the last message there that one follows, or is
+	follows := make([]int32, len(above)) // for each message, the index in path of the message it is, or follows last
 	for i := range follows {
 		follows[i] = unknown
 	}
 	for k, i := range path {
 		follows[i] = int32(k)
 	}
-	passed := int32(none) // the last message of path that was seen
+	passed := int32(none) // the last message of path seen so far
 	var walk []int32
 	for i := range above {
 		if k := follows[i]; k >= 0 && path[k] == int32(i) {
@@ -116,7 +117,7 @@ func (a *Ancestry) Left(path []int32) []int32 {
 			at = above[at]
 		}
 		k := int32(none)
-		if at >= 0 && follows[at] != walked { // else it is a cycle, which only a damaged file has
+		if at >= 0 && follows[at] != walked { // otherwise it is a cycle, which only a damaged file has
 			k = follows[at]
 		}
 		for _, at := range walk {
@@ -129,17 +130,17 @@ func (a *Ancestry) Left(path []int32) []int32 {
 	return left
 }
 
-// root is the parent of the first message in a tree.
+// root is the parent of a tree's first message.
 const root int32 = -1
 
-// A tree is an ancestry in which each message but one has a parent. Lines without id are no nodes of it,
-// but for a first one.
+// A tree is an ancestry in which each message but one has a parent. Lines without an id
+// are not nodes, except for a first one.
 type tree struct {
 	*Ancestry
-	nodes   []int32 // in the order of the file
+	nodes   []int32 // in file order
 	parent  []int32
 	first   int32  // the one whose parent is root
-	follows []bool // by message: it names no parent that is there, and follows what is before it
+	follows []bool // by message: it names no existing parent, and follows the message before it
 }
 
 // compare orders messages by timestamp, then id.
@@ -150,7 +151,7 @@ func (t *tree) compare(a, b int32) int {
 	return cmp.Or(strings.Compare(t.ID(a), t.ID(b)), cmp.Compare(a, b))
 }
 
-// appendWith appends the message i and the lines without id that belong to it.
+// appendWith appends message i and the lines without id that belong to it.
 func (t *tree) appendWith(dst []int32, i int32) []int32 {
 	dst = append(dst, i)
 	for i++; int(i) < len(t.Parents) && t.Parents[i] == Attached; i++ {
@@ -159,7 +160,7 @@ func (t *tree) appendWith(dst []int32, i int32) []int32 {
 	return dst
 }
 
-// kids are the messages that follow each, in their order.
+// kids returns, for each message, the messages that follow it, in order.
 func (t *tree) kids() [][]int32 {
 	all := make([][]int32, len(t.parent))
 	for _, i := range t.nodes {
@@ -204,8 +205,8 @@ func plant(a *Ancestry) *tree {
 	return t
 }
 
-// breakCycles takes its parent from the oldest message of each cycle, which only
-// a damaged file has.
+// breakCycles removes the parent of the oldest message of each cycle. Only a damaged file
+// has cycles.
 func (t *tree) breakCycles() {
 	const onPath, done = 1, 2
 	state := make([]byte, len(t.parent))
@@ -233,9 +234,9 @@ func (t *tree) breakCycles() {
 	}
 }
 
-// joinRoots lets each message without a parent follow the nearest one before it
-// that does not descend from it. It leaves one root: the part of the tree that the first
-// line belongs to finds none before it.
+// joinRoots makes each message without a parent follow the nearest message before it that
+// does not descend from it. It leaves one root: the part of the tree with the first line
+// has no message before it to follow.
 func (t *tree) joinRoots() {
 	t.follows = make([]bool, len(t.parent))
 	set := make([]int32, len(t.parent)) // union-find over parts of the tree
@@ -254,8 +255,8 @@ func (t *tree) joinRoots() {
 			set[find(i)] = find(p)
 		}
 	}
-	// Of the nodes from k-runs[k] to k all were seen to be of one part: so a file
-	// made to be slow is not.
+	// The nodes from k-runs[k] to k are known to be in one part. This keeps a file
+	// crafted to be slow from being slow.
 	runs := make([]int, len(t.nodes))
 	for k, i := range t.nodes {
 		if t.parent[i] != root {

@@ -9,7 +9,7 @@ import (
 	"cortext/schema"
 )
 
-// BenchmarkParseSession is what listing costs for each conversation.
+// BenchmarkParseSession measures what listing costs for each conversation.
 func BenchmarkParseSession(b *testing.B) {
 	all, err := os.ReadFile("testdata/session-1.1.json")
 	if err != nil {

@@ -12,16 +12,15 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// The codec turns records into JSON and back by the `json` tags of their
-// fields, in the order of the fields. It differs from encoding/json in what the
-// format promises: names match exactly, a name that stands twice is an error,
-// unknown members are kept and written back byte for byte in the place of the
-// field Unknown, strings survive unchanged (see package rawjson), and a field
-// without a value is absent. A `codec` tag says otherwise: "keep" writes the field
-// always, "set" sorts a list and drops repeats. A field that has a stamp beside it
+// The codec converts records to JSON and back by the `json` tags of their fields, in
+// field order. It differs from encoding/json in what the format promises: names match
+// exactly, a duplicate name is an error, unknown members are kept and written back byte
+// for byte in the place of the field Unknown, strings survive unchanged (see package
+// rawjson), and a field without a value is omitted. A `codec` tag changes that: "keep"
+// always writes the field, "set" sorts a list and drops repeats. A field with a stamp
 // (title and title_set) is written whenever the stamp is.
 
-// Raw is a JSON value as it stands in the file.
+// Raw is a JSON value as in the file.
 type Raw []byte
 
 type fieldInfo struct {
@@ -29,17 +28,17 @@ type fieldInfo struct {
 	keep  bool
 	set   bool
 	at    int
-	stamp int // the field with the stamp of this one, -1 if none
+	stamp int // the field that stamps this one, -1 if none
 }
 
 type structInfo struct {
 	fields  []fieldInfo
 	byName  map[string]int // index into fields
 	unknown int            // the field that keeps unknown members, -1 if none
-	known   int            // how many of fields stand before it
+	known   int            // number of fields before it
 }
 
-var structs sync.Map // reflect.Type -> *structInfo: a cache of what the tags say
+var structs sync.Map // reflect.Type -> *structInfo: a cache of the parsed tags
 
 const stampSuffix = "_set"
 
@@ -70,14 +69,14 @@ func infoOf(t reflect.Type) *structInfo {
 	return info
 }
 
-// A nameCheck judges the name of a member that is not a known one.
+// A nameCheck checks the name of an unknown member.
 type nameCheck func(info *structInfo, name string) error
 
-// anyName is for logs, which hold what agents write.
+// anyName is for logs, which hold whatever agents write.
 func anyName(*structInfo, string) error { return nil }
 
-// exactName refuses a name that differs from a known one in case only: a reader
-// that ignores case would take it for the known one.
+// exactName rejects a name that differs from a known one only in case, because a
+// case-insensitive reader would take it for the known one.
 func exactName(info *structInfo, name string) error {
 	for _, f := range info.fields {
 		if strings.EqualFold(f.name, name) {
@@ -122,7 +121,7 @@ func decodeMembers(members []rawjson.Member, v reflect.Value, check nameCheck) e
 	return nil
 }
 
-// decodeField fills v, the field f of a struct.
+// decodeField decodes raw into v, the field f of a struct.
 func decodeField(raw []byte, v reflect.Value, f fieldInfo, check nameCheck) error {
 	if string(raw) == "null" {
 		return nil
@@ -136,7 +135,7 @@ func decodeField(raw []byte, v reflect.Value, f fieldInfo, check nameCheck) erro
 	return nil
 }
 
-// asSet returns a list as a set is spelled: sorted, each element once.
+// asSet returns a list in the spelling of a set: sorted, without duplicates.
 func asSet(list []string) []string {
 	if slices.IsSorted(list) {
 		return slices.Compact(list)
@@ -179,7 +178,7 @@ func decodeValue(raw []byte, v reflect.Value, check nameCheck) error {
 			return err
 		}
 		if len(elements) == 0 {
-			return nil // absent and empty are one value
+			return nil // absent and empty are the same value
 		}
 		v.Set(reflect.MakeSlice(v.Type(), len(elements), len(elements)))
 		for i, e := range elements {
@@ -193,8 +192,8 @@ func decodeValue(raw []byte, v reflect.Value, check nameCheck) error {
 	return nil
 }
 
-// absent reports whether v has no value: an empty list is none, nor is a struct
-// of nothing but such fields.
+// absent reports whether v has no value. An empty list has none, nor does a struct of
+// only such fields.
 func absent(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice:
@@ -210,14 +209,14 @@ func absent(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-// layout is what stands before each name and between a name and its value.
+// layout is the text before each name and between a name and its value.
 type layout struct{ before, colon string }
 
 func encodeStruct(dst []byte, v reflect.Value) []byte {
 	return append(encodeMembers(append(dst, '{'), v, layout{"", ":"}), '}')
 }
 
-// encodeLines spells the struct v as a control file: one member a line, each whole.
+// encodeLines encodes the struct v as a control file: each member on one line.
 func encodeLines(v reflect.Value) []byte {
 	return append(encodeMembers([]byte{'{'}, v, layout{"\n  ", ": "}), "\n}\n"...)
 }
@@ -257,13 +256,13 @@ func encodeMembers(dst []byte, v reflect.Value, l layout) []byte {
 	return dst
 }
 
-// appendLine spells the struct that v points at on one line.
+// appendLine appends the struct that v points at on one line.
 func appendLine(dst []byte, v any) []byte {
 	return encodeStruct(dst, reflect.ValueOf(v).Elem())
 }
 
-// appendRaw appends a value that is kept as it is, but for line breaks between its
-// parts, which would cut the line in two; inside strings one is always an escape.
+// appendRaw appends a value unchanged except for line breaks between tokens, which would
+// split the line. Inside strings a line break is always an escape.
 func appendRaw(dst, raw []byte) []byte {
 	from := len(dst)
 	dst = append(dst, raw...)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"cortext/schema/rawjson"
@@ -12,14 +13,14 @@ import (
 // maxSides bounds the sides of a conflict: each is read as a whole file.
 const maxSides = 8
 
-// parseBroken reads a session.json that is no JSON, as strict says. If it holds the
-// markers of a merge conflict, each side is read by itself; if a union merge joined
-// two spellings of the file, its members are read one by one.
+// parseBroken reads a session.json that is not JSON, as the error strict says. If the
+// file holds the markers of a merge conflict, it reads each side separately. If a union
+// merge joined two spellings of the file, it reads the members one by one.
 func parseBroken(b []byte, strict error) (*Session, error) {
 	if tooMany := (*rawjson.LimitError)(nil); errors.As(strict, &tooMany) {
 		return nil, strict
 	}
-	if members, err := rawjson.Members(b); err == nil { // JSON, but not strictly so
+	if members, err := rawjson.Members(b); err == nil { // JSON, but not strict
 		if newer := (*VersionError)(nil); errors.As(checkVersions(members), &newer) {
 			return nil, newer
 		}
@@ -72,8 +73,8 @@ func parseBroken(b []byte, strict error) (*Session, error) {
 	return nil, err
 }
 
-// mergeValid makes a session of those sides that are valid by themselves, nil if none
-// is.
+// mergeValid makes a session from the sides that are valid by themselves, or returns nil
+// if there are none.
 func mergeValid(sides []side) *Session {
 	var valid []side
 	for _, one := range sides {
@@ -91,21 +92,21 @@ func mergeValid(sides []side) *Session {
 	return s
 }
 
-// enclosed reports whether b begins and ends as an object does.
+// enclosed reports whether b begins and ends like an object.
 func enclosed(b []byte) bool {
 	b = bytes.TrimSpace(b)
 	return bytes.HasPrefix(b, []byte("{")) && bytes.HasSuffix(b, []byte("}"))
 }
 
-// A part of a file is a run of lines that all sides have, or a conflict.
+// A part of a file is a run of lines that all sides share, or a conflict.
 type part struct {
 	common []byte
-	sides  [][]byte // nil if it is no conflict
+	sides  [][]byte // nil if it is not a conflict
 }
 
-// conflictSides returns the file as each side of a merge had it, without what both
-// replaced, and where the first conflict marker begins, -1 if there is none. It knows
-// the markers of git and of jj.
+// conflictSides returns the file as each side of a merge had it, without the lines that
+// both replaced, and the offset of the first conflict marker, -1 if there is none. It
+// knows the markers of git and of jj.
 func conflictSides(b []byte) (texts [][]byte, first int, err error) {
 	parts, first := splitConflicts(b)
 	n := 1
@@ -127,19 +128,19 @@ func conflictSides(b []byte) (texts [][]byte, first int, err error) {
 	return texts, first, nil
 }
 
-// What the lines of a conflict are.
+// The kinds of lines in a conflict.
 const (
 	taken   = iota // lines of a side
 	dropped        // lines that the sides replaced
-	differs        // jj: lines of a side beside those that it replaced, by their first byte
+	differs        // jj: lines of a side and those that it replaced, distinguished by their first byte
 )
 
 func splitConflicts(b []byte) (parts []part, first int) {
 	first = -1
-	length := 0 // of the markers of the conflict that is open, 0 if none is
+	length := 0 // length of the markers of the open conflict, 0 if there is none
 	lines := taken
 	parts = []part{{}}
-	begin := func(kind int) { // a new side
+	begin := func(kind int) { // starts a new side
 		lines = kind
 		last := &parts[len(parts)-1]
 		last.sides = append(last.sides, nil)
@@ -176,7 +177,7 @@ func splitConflicts(b []byte) (parts []part, first int) {
 		case length == 0 && c == '<':
 			length, lines = n, taken
 			parts = append(parts, part{})
-		case length != n: // a conflict inside what both sides replaced, or a marker left over
+		case length != n: // a conflict inside what both sides replaced, or a leftover marker
 		case c == '|' || c == '-':
 			if c == '|' && len(last.sides) == 0 {
 				begin(taken) // the first side is empty
@@ -202,12 +203,11 @@ func splitConflicts(b []byte) (parts []part, first int) {
 	return parts, first
 }
 
-// marker returns the byte that a line consists of at its beginning, and how many there
-// are, if it is a conflict marker: seven or more of one byte, and then nothing or a
-// space.
+// marker returns the byte and the length of a conflict marker: seven or more of one byte
+// at the beginning of a line, followed by nothing or a space.
 func marker(line []byte) (c byte, n int) {
 	line = bytes.TrimRight(line, "\r\n")
-	if len(line) < 7 || bytes.IndexByte([]byte(`<|=>%\+-`), line[0]) < 0 {
+	if len(line) < 7 || strings.IndexByte(`<|=>%\+-`, line[0]) < 0 {
 		return 0, 0
 	}
 	rest := bytes.TrimLeft(line, string(line[:1]))
@@ -217,10 +217,10 @@ func marker(line []byte) (c byte, n int) {
 	return line[0], n
 }
 
-// looseMembers reads the members of a text that is no object as a whole. A member
-// begins with the name on a line of its own, at the smallest indentation that such
-// lines have, and goes on over lines that are indented deeper and a closing bracket.
-// whole is false if lines were left over.
+// looseMembers reads the members of a text that is not an object as a whole. A member
+// begins with its name on a new line, at the smallest indentation of such lines, and
+// continues over lines that are indented deeper and a closing bracket. whole is false if
+// lines are left over.
 func looseMembers(text []byte) (members []rawjson.Member, whole bool) {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	top := -1
@@ -251,7 +251,7 @@ func looseMembers(text []byte) (members []rawjson.Member, whole bool) {
 			}
 		}
 		rest := text[from:at]
-		for len(rest) > 0 && len(members) <= MaxSessionMembers { // more are refused
+		for len(rest) > 0 && len(members) <= MaxSessionMembers { // more are rejected
 			var m rawjson.Member
 			var err error
 			if m, rest, err = rawjson.NextMember(rest); err != nil || !utf8.ValidString(m.Name) || rawjson.Strict(m.Value) != nil {
@@ -266,7 +266,8 @@ func looseMembers(text []byte) (members []rawjson.Member, whole bool) {
 	return members, whole
 }
 
-// indentation returns how far a line is indented and its first byte, 0 if it is blank.
+// indentation returns the indentation of a line and its first byte, 0 if the line is
+// blank.
 func indentation(line []byte) (n int, c byte) {
 	rest := bytes.TrimLeft(line, " \t")
 	if rest = bytes.TrimRight(rest, "\r\n"); len(rest) == 0 {

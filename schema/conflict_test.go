@@ -13,7 +13,7 @@ import (
 	"cortext/schema"
 )
 
-// merged are files that a merge left, with what is read of them.
+// merged are files left by a merge, with the result of reading them.
 var merged = []struct {
 	name, text, want string
 	repair           schema.Repair
@@ -260,7 +260,7 @@ func TestMerged(t *testing.T) {
 	}
 }
 
-// What a merge did not break is not mended.
+// Defects that no merge caused are not mended.
 func TestMergedRefuses(t *testing.T) {
 	ours, theirs := "<<<<<<< ours\n", "=======\n  \"title\": \"x\",\n>>>>>>> theirs\n"
 	lines := strings.SplitAfter(merged[0].text, "\n")

@@ -17,8 +17,8 @@ import (
 	"cortext/schema/tokens"
 )
 
-// A sample is a fenced block of FORMAT.md that names its file after the
-// language: ```json session.
+// A sample is a fenced block of FORMAT.md that names its file after the language: ```json
+// session.
 type sample struct {
 	kind string
 	line int
@@ -69,7 +69,7 @@ func conforms(s *jsonschema.Schema, b []byte) error {
 	return s.Validate(v)
 }
 
-// spell parses b as what kind says and returns how the package spells it.
+// spell parses b as the given kind and returns how the package spells it.
 func spell(kind string, b []byte) ([]byte, error) {
 	switch kind {
 	case "session":
@@ -146,7 +146,7 @@ func TestFormatSamples(t *testing.T) {
 	}
 }
 
-// The numbers in the samples are what the text says that they are.
+// The numbers in the samples match what the text says.
 func TestFormatNumbers(t *testing.T) {
 	all, _ := samples(t)
 	block := func(kind string) []byte {
@@ -240,7 +240,7 @@ func TestFormatNumbers(t *testing.T) {
 	}
 }
 
-// The sample of a summary is of the messages and calls in the other samples.
+// The sample summary covers the messages and calls in the other samples.
 func TestFormatSummaryNumbers(t *testing.T) {
 	var msgs []schema.Message
 	var calls []schema.Tool
@@ -295,8 +295,8 @@ func TestFormatSummaryNumbers(t *testing.T) {
 	}
 }
 
-// Each field of a record is in the specification, and in its JSON Schema with
-// the right type; the schema has no other.
+// Each field of a record is in the specification, and in its JSON Schema with the right
+// type. The schema has no other field.
 func TestFormatNames(t *testing.T) {
 	_, doc := samples(t)
 	for _, c := range []struct {
@@ -326,7 +326,7 @@ func TestFormatNames(t *testing.T) {
 	}
 }
 
-// documented is a record as FORMAT.md, section doc, and its schema describe it.
+// documented is a record as described by section doc of FORMAT.md and by its schema.
 type documented struct {
 	t    *testing.T
 	doc  string
@@ -398,7 +398,7 @@ func (d documented) checkNames(path string, node map[string]any, typ reflect.Typ
 	}
 }
 
-// What a schema refuses.
+// Inputs that a schema refuses.
 func TestSchemasRefuse(t *testing.T) {
 	for _, c := range []struct{ kind, text string }{
 		{"session", `{"status":"active"}`},

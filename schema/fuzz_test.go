@@ -12,8 +12,8 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// What was read is written, what was written is read as the same, and from then
-// on nothing changes.
+// A record that was read can be written, reads back as the same record, and does not
+// change from then on.
 
 func FuzzSession(f *testing.F) {
 	f.Add([]byte(first))
@@ -63,7 +63,7 @@ func FuzzSession(f *testing.F) {
 	})
 }
 
-// What is read of doubled members does not depend on their order.
+// The result of reading doubled members does not depend on their order.
 func FuzzSessionOrder(f *testing.F) {
 	for _, c := range merged {
 		f.Add([]byte(c.text))
@@ -149,8 +149,8 @@ func checkRecord[R any](t *testing.T, in []byte, parse func([]byte) (R, error), 
 	if b := write(nil, &again); !bytes.Equal(b, out) {
 		t.Fatalf("written as\n%q\nand then as\n%q", out, b)
 	}
-	// Bytes that are not UTF-8 and line breaks between the parts of a value
-	// cannot be written back.
+	// Bytes that are not UTF-8 and line breaks between the tokens of a value cannot be
+	// written back.
 	if utf8.Valid(in) && !bytes.ContainsAny(in, "\r\n") && !reflect.DeepEqual(r, again) {
 		t.Fatalf("read\n%+v\nand after writing\n%+v", r, again)
 	}

@@ -2,17 +2,17 @@ package schema
 
 import "slices"
 
-// A History is what is read of a conversation: messages in their order with the
-// calls that they made.
+// A History is the content of a conversation as read: messages in order, with the calls
+// that they made.
 type History struct {
-	Messages []Message       // each id once, its greatest rev, on the branch that is resumed, oldest first
+	Messages []Message       // each id once with its greatest rev, on the branch that a resume continues, oldest first
 	Tools    map[string]Tool // by call id, the greatest rev of each
 	Earlier  int             // messages of the conversation before the first of Messages
-	Aside    int             // messages behind that one that stand on branches that were left (rewinds)
+	Aside    int             // messages after the first of Messages that are on abandoned branches (rewinds)
 }
 
-// Calls are those that a message names, each once, in their order. One that is not
-// in the log has its name alone.
+// Calls returns the calls that a message names, each once, in order. A call that is not
+// in the log has only its name.
 func (h History) Calls(m *Message) []Tool {
 	var list []Tool
 	for i, c := range m.ToolCalls {

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// idAlphabet is Crockford's base32 in lower case: it sorts as the numbers it
-// spells, is safe as a file name and has no letters that look like digits.
+// idAlphabet is Crockford's base32 in lower case: it sorts like the numbers it spells, is
+// safe in a file name and has no letters that look like digits.
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
 const (
 	idLen  = 26
-	idTime = 10 // characters of the time
+	idTime = 10 // characters for the time
 )
 
-// NewID makes the id of a session: ten characters for the milliseconds of t,
-// which make ids sort by time, and sixteen for the 80 bits of entropy.
+// NewID makes the id of a session: ten characters for the milliseconds of t, which make
+// ids sort by time, and sixteen for the 80 bits of entropy.
 func NewID(t time.Time, entropy [10]byte) string {
 	var id [idLen]byte
 	ms := uint64(max(t.UnixMilli(), 0))
@@ -37,17 +37,16 @@ func NewID(t time.Time, entropy [10]byte) string {
 	return string(id[:])
 }
 
-// DerivedID makes the id of a captured session from the agent's own id for it
-// and the time of its first message, so that two clones that capture the same
-// transcript agree.
+// DerivedID makes the id of a captured session from the agent's own id for it and the
+// time of its first message, so that two clones that capture the same transcript agree.
 func DerivedID(agent, nativeID string, first time.Time) string {
 	sum := sha256.Sum256([]byte(agent + "\n" + nativeID))
 	return NewID(first, [10]byte(sum[:]))
 }
 
-// DerivedPartID is DerivedID for a conversation that a native session went on to
-// later: from is what the part begins with, as in [Source]. Without from it is the
-// session's first conversation, and the id that of DerivedID.
+// DerivedPartID is DerivedID for a conversation that a native session continued in later.
+// from identifies the beginning of the part, as in [Source]. An empty from means the
+// session's first conversation, and gives the id of DerivedID.
 func DerivedPartID(agent, nativeID, from string, first time.Time) string {
 	if from != "" {
 		nativeID += "\n" + from
@@ -55,15 +54,15 @@ func DerivedPartID(agent, nativeID, from string, first time.Time) string {
 	return DerivedID(agent, nativeID, first)
 }
 
-// SameConversation reports whether two ids are of one conversation: they end in the
-// same 80 bits. The time before these is that of the first message, which two captures
-// of one native session may take differently.
+// SameConversation reports whether two ids belong to the same conversation: they end in
+// the same 80 bits. The time before these is that of the first message, which may differ
+// between two captures of one native session.
 func SameConversation(a, b string) bool {
 	return a == b && a != "" || len(a) == idLen && len(b) == idLen && a[idTime:] == b[idTime:]
 }
 
-// IDKey is the part of an id by which [SameConversation] goes: equal keys are of one
-// conversation.
+// IDKey returns the part of an id that [SameConversation] compares: ids with equal keys
+// belong to the same conversation.
 func IDKey(id string) string {
 	if len(id) == idLen {
 		return id[idTime:]
@@ -71,7 +70,7 @@ func IDKey(id string) string {
 	return id
 }
 
-// CheckID says why s cannot be the id of a session; nil if it can.
+// CheckID returns an error if s cannot be the id of a session.
 func CheckID(s string) error {
 	if len(s) != idLen {
 		return fmt.Errorf("id %.40q does not have %d characters", s, idLen)

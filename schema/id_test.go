@@ -34,7 +34,7 @@ func TestNewID(t *testing.T) {
 	}
 }
 
-// Ids sort as their times, whatever their entropy.
+// Ids sort by time, whatever their entropy.
 func TestNewIDOrder(t *testing.T) {
 	at := time.Date(2025, 11, 22, 10, 30, 0, 0, time.UTC)
 	var ids []string
@@ -53,7 +53,7 @@ func TestNewIDOrder(t *testing.T) {
 	}
 }
 
-// Every clone has to come to these ids.
+// Every clone must derive these ids.
 func TestDerivedID(t *testing.T) {
 	at := time.Date(2025, 11, 22, 10, 30, 0, 0, time.UTC)
 	for _, c := range []struct {
@@ -76,7 +76,7 @@ func TestDerivedID(t *testing.T) {
 	}
 }
 
-// A later part of a native session has an id of its own, the same in every clone.
+// A later part of a native session has its own id, the same in every clone.
 func TestDerivedPartID(t *testing.T) {
 	at := time.Date(2025, 11, 22, 10, 30, 0, 0, time.UTC)
 	if got, want := schema.DerivedPartID("claude", "n", "", at), schema.DerivedID("claude", "n", at); got != want {

@@ -12,36 +12,36 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// Repair says what the next write of a session.json has to mend.
+// Repair describes what the next write of a session.json must mend.
 type Repair struct {
-	Doubled  bool  // members stand more than once: a merge kept the lines of both sides
-	Conflict int64 // where the first conflict marker begins, -1 if there is none
-	Partial  bool  // some lines could not be read
+	Doubled  bool  // some members are doubled: a merge kept the lines of both sides
+	Conflict int64 // offset of the first conflict marker, -1 if there is none
+	Partial  bool  // some lines were unreadable
 }
 
-// A side is the file as one side of a merge had it or, where the merge left no
-// markers, the lines of all sides together.
+// A side is the file as one side of a merge had it or, if the merge left no markers, the
+// lines of all sides together.
 type side struct {
 	members []rawjson.Member
-	active  time.Time // last_active; zero if there is one side only
+	active  time.Time // last_active; zero if there is only one side
 }
 
 // A variant is one of the values that a member has in a merged file.
 type variant struct {
 	value  reflect.Value
-	text   []byte    // value in the one spelling
-	active time.Time // of its side; if several have it, the latest
+	text   []byte    // value in the canonical spelling
+	active time.Time // last_active of its side; the latest if several have it
 }
 
-// merging chooses between the variants of each member. What it chooses does not
-// depend on the order of sides or members (FORMAT.md, "Merging").
+// merging chooses between the variants of each member. The choice does not depend on the
+// order of sides or members (FORMAT.md, "Merging").
 type merging struct {
 	session  reflect.Value // a Session
 	info     *structInfo
-	variants map[string][]variant // of known members, by name; sorted by text, each text once
+	variants map[string][]variant // of known members, by name; sorted by text, without duplicates
 }
 
-// mergeSides makes one session of the members of all sides.
+// mergeSides makes one session from the members of all sides.
 func mergeSides(sides []side) (*Session, error) {
 	s := new(Session)
 	m := merging{reflect.ValueOf(s).Elem(), infoOf(reflect.TypeFor[Session]()), map[string][]variant{}}
@@ -79,9 +79,8 @@ func mergeSides(sides []side) (*Session, error) {
 	return s, nil
 }
 
-// MergeSessions makes one session of two of the same conversation, by the rules for a
-// file that a merge left: what was set last counts, and counters that differ are left
-// out.
+// MergeSessions merges two sessions of the same conversation by the rules for a merged
+// file: the value set last counts, and counters that differ are left out.
 func MergeSessions(a, b *Session) (*Session, error) {
 	var sides []side
 	for _, s := range []*Session{a, b} {
@@ -135,7 +134,7 @@ func values[T any](all []variant) []T {
 	return list
 }
 
-// first returns the least of list that is not the zero value.
+// first returns the smallest non-zero value of list.
 func first[T comparable](list []T, compare func(a, b T) int) T {
 	var none T
 	list = slices.DeleteFunc(list, func(v T) bool { return v == none })
@@ -145,7 +144,7 @@ func first[T comparable](list []T, compare func(a, b T) int) T {
 	return slices.MinFunc(list, compare)
 }
 
-// constant takes the least of the values of a member that nothing changes.
+// constant takes the smallest value of a member that never changes.
 func (m *merging) constant(f fieldInfo) {
 	for _, v := range m.variants[f.name] {
 		if !absent(v.value) {
@@ -155,9 +154,9 @@ func (m *merging) constant(f fieldInfo) {
 	}
 }
 
-// settable takes the value that was set last. A value that no stamp has comes from an
-// older release or a person, who saw what the stamps say, unless the merge brought it
-// back beside another.
+// settable takes the value that was set last. A value that matches no stamp comes from an
+// older release or a person, who had seen the stamped value, so it counts, unless the
+// merge brought it back beside another value.
 func (m *merging) settable(f fieldInfo) {
 	all := m.variants[f.name]
 	stamps := slices.DeleteFunc(m.variants[f.name+stampSuffix], func(v variant) bool { return v.value.IsNil() })
@@ -184,7 +183,7 @@ func (m *merging) settable(f fieldInfo) {
 	m.session.Field(f.at).Set(cloneValue(stampTo(last.value)))
 }
 
-// counters are left out if the sides differ in one of them: they are counted again.
+// counters leaves out all counters if the sides differ in any: they are counted again.
 func (m *merging) counters(s *Session) {
 	for _, name := range []string{"message_count", "tokens", "counted_bytes", "usage"} {
 		if len(m.variants[name]) > 1 {
@@ -193,8 +192,8 @@ func (m *merging) counters(s *Session) {
 	}
 }
 
-// mergeTags takes the tags of all variants and then, for each, what its last stamp
-// says: a tag that was removed stays removed.
+// mergeTags takes the tags of all variants and applies the last stamp of each: a removed
+// tag stays removed.
 func mergeTags(tags [][]string, sets [][]TagStamp) ([]string, []TagStamp) {
 	last := map[string]TagStamp{}
 	for _, t := range slices.Concat(sets...) {
@@ -220,7 +219,7 @@ func mergeTags(tags [][]string, sets [][]TagStamp) ([]string, []TagStamp) {
 	return asSet(all), set
 }
 
-// notes keeps every text that no other replaced.
+// notes keeps every text that no other has replaced.
 func (m *merging) notes(s *Session) {
 	all := m.variants["notes"]
 	sets := values[[]NoteStamp](m.variants["notes_set"])
@@ -242,7 +241,8 @@ func (m *merging) notes(s *Session) {
 	s.Notes = strings.Join(texts, "\n\n")
 }
 
-// liveNotes returns the stamps that none of a later time replaced, by time, each once.
+// liveNotes returns the stamps that no later one replaced, sorted by time, without
+// duplicates.
 func liveNotes(set []NoteStamp) []NoteStamp {
 	replaced := map[string]time.Time{}
 	for _, n := range set {
@@ -258,8 +258,9 @@ func liveNotes(set []NoteStamp) []NoteStamp {
 	return set
 }
 
-// mergeSources takes the native sessions of all variants. Sessions are only added, so
-// a variant that has them all tells their order; else it is that of their bytes.
+// mergeSources takes the native sessions of all variants. Sessions are only added, so a
+// variant that has all of them determines their order; otherwise they are ordered by
+// their bytes.
 func mergeSources(variants [][]Source) []Source {
 	type key struct{ agent, nativeID, from string }
 	keyOf := func(s Source) key { return key{s.Agent, s.NativeID, s.From} }
@@ -303,7 +304,7 @@ func mergeLinks(variants []*Links) *Links {
 	return merged
 }
 
-// mergeObjects makes one object of the members of all variants.
+// mergeObjects makes one object from the members of all variants.
 func mergeObjects(variants []Raw) Raw {
 	variants = slices.DeleteFunc(variants, func(r Raw) bool { return len(r) == 0 })
 	if len(variants) < 2 {
@@ -313,7 +314,7 @@ func mergeObjects(variants []Raw) Raw {
 	for _, object := range variants {
 		members, err := rawjson.Object(object)
 		if err != nil {
-			return object // validate says what is wrong with it
+			return object // validate reports what is wrong with it
 		}
 		all = append(all, members...)
 	}
@@ -327,8 +328,8 @@ func mergeObjects(variants []Raw) Raw {
 	return append(merged, '}')
 }
 
-// mergeUnknown sorts members by name and takes the least value of each. Members of a
-// later release are all kept: it has rules for them.
+// mergeUnknown sorts members by name and takes the smallest value of each. It keeps all
+// members of a later release, which has its own rules for them.
 func mergeUnknown(all []rawjson.Member, later bool) []rawjson.Member {
 	slices.SortFunc(all, func(a, b rawjson.Member) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), bytes.Compare(a.Value, b.Value))
@@ -338,7 +339,7 @@ func mergeUnknown(all []rawjson.Member, later bool) []rawjson.Member {
 	})
 }
 
-// inOneOrder returns each of the structs once, ordered by their bytes in the file.
+// inOneOrder returns the structs without duplicates, ordered by their bytes in the file.
 func inOneOrder[T any](list []T) []T {
 	byText := make(map[string]T, len(list))
 	for i := range list {
@@ -351,7 +352,7 @@ func inOneOrder[T any](list []T) []T {
 	return ordered
 }
 
-// compareRecords orders two structs by their bytes in the file.
+// compareRecords compares two structs by their bytes in the file.
 func compareRecords[T any](a, b *T) int {
 	return bytes.Compare(appendLine(nil, a), appendLine(nil, b))
 }

@@ -9,7 +9,7 @@ import (
 	"cortext/schema"
 )
 
-// TestMergeSessions: two sessions of one conversation merge as their files do.
+// TestMergeSessions checks that two sessions of one conversation merge like their files.
 func TestMergeSessions(t *testing.T) {
 	base := schema.Session{Version: schema.Version, ID: strings.Repeat("1", 26), ConversationID: "x", Status: schema.Active, Title: "old",
 		CreatedAt: "2025-11-22T10:00:00.000Z", LastActive: "2025-11-22T10:00:00.000Z", MessageCount: 1, CountedBytes: 10,

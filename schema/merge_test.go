@@ -24,7 +24,7 @@ type event struct {
 	member string // for tags, with the tag
 	at     schema.Time
 	to     string          // in JSON
-	saw    map[string]bool // the events that its author knew
+	saw    map[string]bool // the events that its author had seen
 }
 
 // A clone is a session.json with the events that led to it.
@@ -34,7 +34,7 @@ type clone struct {
 	sources map[string]bool
 }
 
-// world makes clones, edits and merges them.
+// A world creates clones, edits and merges them.
 type world struct {
 	t       *testing.T
 	rand    *rand.Rand
@@ -70,20 +70,20 @@ func asJSON(v any) string {
 	return string(b)
 }
 
-// settable returns the members that can be set, without tags and notes, in JSON.
+// settable returns the members that can be set, except tags and notes, in JSON.
 func settable(s *schema.Session) map[string]string {
 	m := map[string]string{
 		"title": asJSON(s.Title), "status": asJSON(s.Status), "archived": asJSON(s.Archived),
 		"summary": asJSON(s.ContextSummary), "type": asJSON(s.ConversationType), "plan": "null",
 	}
 	if s.Plan != nil {
-		m["plan"] = "{" + asJSON(s.Plan.Steps) // as in the file, for stamps of one time
+		m["plan"] = "{" + asJSON(s.Plan.Steps) // as in the file, for stamps of equal time
 	}
 	return m
 }
 
-// create makes a conversation; each member that need not be there is there by chance,
-// so that any two may be neighbours in the file.
+// create creates a conversation. Each optional member is present at random, so that any
+// two may be neighbours in the file.
 func (w *world) create() clone {
 	some := func() bool { return w.rand.IntN(2) == 0 }
 	s := &schema.Session{Version: schema.Version, ID: "01kanht420fe0kcfqm06m7hv37", Status: schema.Active, MessageCount: 2, LastActive: "2026-01-01T00:00:00.000Z"}
@@ -119,7 +119,7 @@ func (w *world) create() clone {
 	return clone{w.marshal(s), map[string]event{}, map[string]bool{}}
 }
 
-// edit makes up to n edits, each a write of its own.
+// edit makes up to n edits, each a separate write.
 func (w *world) edit(c clone, n int) clone {
 	s := w.parse(c.text)
 	c.events, c.sources = maps.Clone(c.events), maps.Clone(c.sources)
@@ -178,7 +178,7 @@ func (w *world) change(s *schema.Session, sources map[string]bool) {
 	}
 }
 
-// record adds to events what an edit set, and when, as its stamps say.
+// record adds to events what an edit set, and when, according to its stamps.
 func (w *world) record(events map[string]event, before, s *schema.Session) {
 	saw := map[string]bool{}
 	for id := range events {
@@ -223,7 +223,7 @@ func (w *world) record(events map[string]event, before, s *schema.Session) {
 	}
 }
 
-// merge is what git makes of two clones with a common ancestor.
+// merge returns what git makes of two clones with a common ancestor.
 func (w *world) merge(base, a, b clone) clone {
 	w.t.Helper()
 	for name, c := range map[string]clone{"base": base, "a": a, "b": b} {
@@ -244,8 +244,8 @@ func (w *world) merge(base, a, b clone) clone {
 	return m
 }
 
-// mend is what the next write makes of a merged file, counters aside: the store takes
-// them from the logs.
+// mend returns what the next write makes of a merged file, except for the counters, which
+// the store takes from the logs.
 func (w *world) mend(c clone) clone {
 	w.t.Helper()
 	s := w.parse(c.text)
@@ -259,7 +259,7 @@ func (w *world) mend(c clone) clone {
 	return c
 }
 
-// check compares a clone's file with what a person who knows all events would say.
+// check compares a clone's file with what follows from all events it has seen.
 func (w *world) check(c clone, from ...clone) {
 	w.t.Helper()
 	s := w.parse(c.text)
@@ -329,9 +329,9 @@ func (w *world) same(clones ...clone) {
 	}
 }
 
-// Whatever is merged in whatever order by the committed attributes, the values that
-// were set last are read, nothing that was added is lost, and all clones write the
-// same bytes. No member has a stamp from its creation.
+// However files are merged with the committed attributes, and in whatever order, the
+// values set last are read, no addition is lost, and all clones write the same bytes. No
+// member has a stamp from its creation.
 func TestMergeUnion(t *testing.T) {
 	for round := range rounds(t) {
 		w := &world{t: t, rand: rand.New(rand.NewPCG(uint64(round), 1)), dir: t.TempDir(), style: []string{"--union"}}
@@ -353,7 +353,7 @@ func TestMergeUnion(t *testing.T) {
 	}
 }
 
-// The same where git merges it as text, as a forge does, and somebody commits the
+// The same if git merges the file as text, as a forge does, and someone commits the
 // markers.
 func TestMergeMarkers(t *testing.T) {
 	for _, style := range [][]string{{}, {"--diff3"}, {"--zdiff3"}} {
@@ -376,7 +376,8 @@ func TestMergeMarkers(t *testing.T) {
 	}
 }
 
-// rounds is how often a random test runs: CORTEXT_MERGES of the environment, else few.
+// rounds returns how often a random test runs: CORTEXT_MERGES from the environment, or a
+// small number.
 func rounds(t *testing.T) int {
 	n := 40
 	if v := os.Getenv("CORTEXT_MERGES"); v != "" {

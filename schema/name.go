@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// maxElement is the length in bytes of the longest id that is a file's name as it is.
+// maxElement is the length in bytes of the longest id used unchanged as a file name.
 const maxElement = 100
 
-// PathElement makes one safe element of a path of an id: the id itself where it is
-// one on every system, else a hash of it (FORMAT.md, "Names").
+// PathElement turns an id into one safe path element: the id itself if it is safe on
+// every system, otherwise a hash of it (FORMAT.md, "Names").
 func PathElement(id string) string {
 	safe := id != "" && len(id) <= maxElement && id[0] != '.' && id[len(id)-1] != '.' && !ReservedName(id)
 	for _, c := range []byte(id) {
@@ -23,8 +23,8 @@ func PathElement(id string) string {
 	return "sha256-" + hex.EncodeToString(sum[:16])
 }
 
-// ReservedName reports whether Windows takes a name for a device. filepath.IsLocal
-// knows these on Windows only, and folders travel.
+// ReservedName reports whether Windows treats a name as a device. filepath.IsLocal checks
+// this only on Windows, and folders travel.
 func ReservedName(name string) bool {
 	name, _, _ = strings.Cut(strings.ToLower(name), ".")
 	switch name {

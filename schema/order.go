@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Arrange returns msgs, each id once and in the order of the file, in the order
-// of the conversation (FORMAT.md, "Order").
+// Arrange returns msgs, which have unique ids and are in file order, in the order of the
+// conversation (FORMAT.md, "Order").
 //
-// A file in which each message's parent is the one before it keeps its order,
-// and msgs itself is returned. Otherwise parents come first, and siblings by
-// timestamp, then id, so that the order does not depend on who merged. A message
-// without a parent, or with one that is not there, follows the one before it. A
-// line without id belongs to the line before it and never parts from it.
+// If each message's parent is the one before it, the order stays, and msgs itself is
+// returned. Otherwise parents come first, and siblings by timestamp, then id, so that the
+// order does not depend on who merged. A message whose parent is missing or not in msgs
+// follows the one before it. A line without id belongs to the line before it and always
+// stays with it.
 func Arrange(msgs []Message) []Message {
 	if linear(msgs) {
 		return msgs
@@ -34,9 +34,9 @@ func Arrange(msgs []Message) []Message {
 	return out
 }
 
-// Branch returns the messages from the beginning to the newest leaf, which are
-// those that are resumed, and how many of msgs stand on other branches. It takes
-// what [Arrange] takes, and gives the same for what that returns.
+// Branch returns the messages from the beginning to the newest leaf, which a resume
+// continues, and how many of msgs are on other branches. It takes the same input as
+// [Arrange], and gives the same result for its output.
 func Branch(msgs []Message) (path []Message, aside int) {
 	if linear(msgs) {
 		return msgs, 0
@@ -47,8 +47,8 @@ func Branch(msgs []Message) (path []Message, aside int) {
 	return path, len(msgs) - len(path)
 }
 
-// Others returns the branches of msgs beside the one that [Branch] returns, newest first: of
-// each the messages that stand on no newer one, oldest first.
+// Others returns the branches of msgs other than the one that [Branch] returns, newest
+// first: for each, its messages that are on no newer branch, oldest first.
 func Others(msgs []Message) (all [][]Message) {
 	if linear(msgs) {
 		return nil
@@ -63,11 +63,11 @@ func Others(msgs []Message) (all [][]Message) {
 	return all
 }
 
-// Number gives the messages of a branch their places in a conversation of total messages,
-// of which all holds the branch and what stands behind its first message. The last has the
-// last place. What stands on a branch that was left comes right behind the message that it
-// follows, before what was said instead of it: so the end tells the places of its messages,
-// and clones that merged their logs in different orders give the same ones.
+// Number numbers the messages of a branch by their place in a conversation of total
+// messages. all holds the branch and everything after its first message. The last message
+// gets the last place. Messages on an abandoned branch come right after the message that
+// they follow, before those that replaced them. So the end of a log determines the places
+// of its messages, and clones that merged their logs in different orders agree.
 func Number(path, all []Message, total int) {
 	var left []int32
 	if len(path) < len(all) {
@@ -97,8 +97,8 @@ func Number(path, all []Message, total int) {
 	}
 }
 
-// linear reports whether each message follows the one before it: by its parent,
-// or because that is not there.
+// linear reports whether each message follows the one before it, either by its parent or
+// because the parent is missing.
 func linear(msgs []Message) bool {
 	var ids map[string]bool
 	last := ""
@@ -123,7 +123,7 @@ func linear(msgs []Message) bool {
 	return true
 }
 
-// ancestryOf ties messages together by their ids.
+// ancestryOf links messages by their ids.
 func ancestryOf(msgs []Message) *Ancestry {
 	times := make([]time.Time, len(msgs))
 	a := &Ancestry{

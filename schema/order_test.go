@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// msgs reads messages from a short notation: "id<parent@minute", where parent
-// and minute may be missing; "-" is a line without id.
+// msgs parses messages from a short notation: "id<parent@minute", where parent and minute
+// may be missing; "-" is a line without id.
 func msgs(t *testing.T, notation string) []Message {
 	t.Helper()
 	var list []Message
@@ -79,13 +79,13 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// randomTree makes n messages, each but the first with a parent, in an order in
-// which they could have been appended.
+// randomTree returns n messages, each but the first with a parent, in an order in which
+// they could have been appended.
 func randomTree(r *rand.Rand, n int) []Message {
 	list := make([]Message, n)
 	for i := range list {
 		list[i] = Message{ID: fmt.Sprintf("%08x", r.Uint32()), Role: User}
-		list[i].Timestamp = NewTime(time.Unix(int64(r.IntN(2*n)), 0)) // some at one time
+		list[i].Timestamp = NewTime(time.Unix(int64(r.IntN(2*n)), 0)) // some have equal times
 		if i > 0 {
 			parent := i - 1
 			if r.IntN(4) == 0 {
@@ -97,8 +97,8 @@ func randomTree(r *rand.Rand, n int) []Message {
 	return list
 }
 
-// TestNumber: a message has the same place whatever is read of the log, and in whatever
-// order clones merged it.
+// TestNumber checks that a message has the same place whatever part of the log is read,
+// and in whatever order clones merged it.
 func TestNumber(t *testing.T) {
 	for _, tt := range []struct{ file, want string }{
 		{"", ""},
@@ -108,8 +108,8 @@ func TestNumber(t *testing.T) {
 		{"a d<a@03 e<d@04 b<a@01 c<b@02", "a1 d4 e5"},
 		{"a d<a@03 b<a@01 e<d@04 c<b@02", "a1 d4 e5"},
 		{"a b<a@01 c<b@02 x<b@03 y<x@04 d<a@05 e<d@06 f<d@07", "a1 d6 f8"},
-		{"a b<a@01 s@02 t<s@03 c<a@09 d<c@10", "a1 c5 d6"}, // s, of another session, followed b
-		{"b<x@01 c<b@05 d<y@02 e<c@06", "b2 c3 e4"},        // d, whose parent is not there, is counted as if it stood before all
+		{"a b<a@01 s@02 t<s@03 c<a@09 d<c@10", "a1 c5 d6"}, // s, of another session, follows b
+		{"b<x@01 c<b@05 d<y@02 e<c@06", "b2 c3 e4"},        // d, whose parent is missing, counts as if it came before all others
 	} {
 		list := msgs(t, tt.file)
 		path, _ := Branch(slices.Clone(list))
@@ -128,8 +128,8 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// TestArrangeIgnoresFileOrder: however a merge left the lines of a tree, the order
-// is the same.
+// TestArrangeIgnoresFileOrder checks that the order does not depend on how a merge left
+// the lines of a tree.
 func TestArrangeIgnoresFileOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -148,8 +148,8 @@ func TestArrangeIgnoresFileOrder(t *testing.T) {
 	}
 }
 
-// TestArrangeAny: whatever stands in a file, each message comes out once, a parent
-// before its children, and arranging again changes nothing.
+// TestArrangeAny checks, for any file, that each message comes out once, a parent before
+// its children, and that arranging again changes nothing.
 func TestArrangeAny(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 5000 {
@@ -195,8 +195,8 @@ func TestArrangeAny(t *testing.T) {
 	}
 }
 
-// TestArrangeHostile: a file made to be slow is not. Each root is preceded by all
-// that descends from it.
+// TestArrangeHostile checks that a file crafted to be slow is not. All descendants of
+// each root come before it.
 func TestArrangeHostile(t *testing.T) {
 	const n = 30_000
 	var list []Message
@@ -214,7 +214,8 @@ func TestArrangeHostile(t *testing.T) {
 	}
 }
 
-// TestOthers: the branches that are left, newest first, each with what is its own.
+// TestOthers checks that abandoned branches come newest first, each with only its own
+// messages.
 func TestOthers(t *testing.T) {
 	list := msgs(t, "a@01 b<a@02 c<b@03 d<b@04 e<d@05 f<a@09 g<d@07")
 	var got []string

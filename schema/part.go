@@ -9,13 +9,13 @@ import (
 // A Part is a text, a tool call or an attachment of a message.
 type Part struct {
 	Text       string
-	Call, Name string // the id of a call, and the tool's name as the message has it
+	Call, Name string // id of a call, and the tool's name as in the message
 	Attachment *Attachment
 }
 
-// Parts takes m apart in the order of its blocks (FORMAT.md, "messages.jsonl"). What the blocks
-// do not place follows them, and then the loose calls, which only their own lines tie to
-// m ([History.LooseCalls]). Blocks that do not fit the content place no text.
+// Parts splits m in the order of its blocks (FORMAT.md, "messages.jsonl"). Parts that no
+// block places follow, and then the loose calls, which only their own lines link to m
+// ([History.LooseCalls]). Blocks that do not match the content place no text.
 func (m *Message) Parts(loose []string) (parts []Part) {
 	names := map[string]string{}
 	for _, c := range m.ToolCalls {
@@ -62,11 +62,11 @@ func (m *Message) Parts(loose []string) (parts []Part) {
 	return parts
 }
 
-// TextJoint stands between the texts of a message's content.
+// TextJoint separates the texts in a message's content.
 const TextJoint = "\n\n"
 
-// Texts cuts the content of m into the texts of its blocks. ok is false if the lengths of
-// these do not agree with it.
+// Texts splits the content of m into the texts of its blocks. ok is false if the lengths
+// of the blocks do not match the content.
 func (m *Message) Texts() (texts []string, ok bool) {
 	rest := m.Content
 	for _, b := range m.Blocks {
@@ -86,8 +86,8 @@ func (m *Message) Texts() (texts []string, ok bool) {
 	return texts, rest == ""
 }
 
-// LooseCalls returns by message the ids of the calls that only their own lines tie to it,
-// in the order of their times.
+// LooseCalls returns, by message, the ids of the calls that only their own lines link to
+// it, ordered by time.
 func (h *History) LooseCalls() map[string][]string {
 	named := map[string]bool{}
 	for i := range h.Messages {

@@ -8,13 +8,13 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// A Time is a moment as the file spells it, in RFC 3339. Ours are UTC with
-// milliseconds ([NewTime]); what another program wrote keeps its spelling.
+// A Time is a moment as spelled in the file, in RFC 3339. Ours are UTC with milliseconds
+// ([NewTime]); those of other programs keep their spelling.
 type Time string
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// NewTime spells t as the format does; the zero time is the empty Time.
+// NewTime spells t in the form of the format. The zero time becomes the empty Time.
 func NewTime(t time.Time) Time {
 	if t.IsZero() {
 		return ""
@@ -22,7 +22,7 @@ func NewTime(t time.Time) Time {
 	return Time(t.UTC().Format(timeLayout))
 }
 
-// Time returns the moment, the zero time if there is none or it cannot be read.
+// Time returns the moment, or the zero time if t is empty or unreadable.
 func (t Time) Time() time.Time {
 	v, err := time.Parse(time.RFC3339Nano, string(t))
 	if err != nil {
@@ -31,11 +31,11 @@ func (t Time) Time() time.Time {
 	return v.UTC()
 }
 
-// Role says who speaks in a message.
+// Role is the speaker of a message.
 type Role string
 
-// The roles. A system message is an event that the model saw but nobody typed:
-// the output of a local command, a notification, an interruption.
+// The roles. A system message is an event that the model saw but nobody typed: the output
+// of a local command, a notification, an interruption.
 const (
 	User      Role = "user"
 	Assistant Role = "assistant"
@@ -49,23 +49,23 @@ type Message struct {
 	Timestamp    Time         `json:"timestamp"`
 	Role         Role         `json:"role"`
 	Content      string       `json:"content"`     // the text blocks, joined by a blank line
-	Blocks       []Block      `json:"blocks"`      // only where there is more than one
+	Blocks       []Block      `json:"blocks"`      // only if there is more than one
 	ToolCalls    []ToolCall   `json:"tool_calls"`  // the calls themselves are in tools.jsonl
 	Attachments  []Attachment `json:"attachments"` // references
 	Tokens       int          `json:"tokens"`      // o200k_base, of Content
 	Reasoning    string       `json:"reasoning"`
 	Model        string       `json:"model"`
-	FinishReason string       `json:"finish_reason"` // the agent's word; "interrupted" where the user cut it short
+	FinishReason string       `json:"finish_reason"` // in the agent's words; "interrupted" if the user stopped it
 	DurationMS   int64        `json:"duration_ms"`
 	Usage        *Usage       `json:"usage"`
 	Source       string       `json:"source"` // native id of the session it was captured from
-	Rev          int          `json:"rev"`    // of two lines with one id the greater wins
+	Rev          int          `json:"rev"`    // of two lines with one id the greater rev wins
 	Sealed       string       `json:"sealed"` // reserved: the encrypted rest of the line
 
 	Unknown []rawjson.Member
 
-	// Number is the message's place in the conversation, from 1, where it was read as a
-	// part of a [History]. It is in no record.
+	// Number is the message's place in the conversation, from 1, if it was read as part
+	// of a [History]. It is not stored.
 	Number int
 }
 
@@ -76,7 +76,7 @@ const (
 	AttachmentBlock = "attachment"
 )
 
-// A Block gives a part of a message its place among the others.
+// A Block gives the position of one part of a message.
 type Block struct {
 	Type  string `json:"type"`
 	Bytes int    `json:"bytes"` // of a text: its length in Content, in bytes of UTF-8
@@ -94,7 +94,7 @@ type ToolCall struct {
 	Unknown []rawjson.Member
 }
 
-// An Attachment refers to bytes that are not in the log.
+// An Attachment refers to bytes outside the log.
 type Attachment struct {
 	MediaType string `json:"media_type"`
 	Bytes     int64  `json:"bytes"`
@@ -106,15 +106,15 @@ type Attachment struct {
 
 // Usage counts tokens as the agent reported them.
 type Usage struct {
-	PromptTokens     int64 `json:"prompt_tokens"` // all that the model read, cached or not
+	PromptTokens     int64 `json:"prompt_tokens"` // everything that the model read, cached or not
 	CompletionTokens int64 `json:"completion_tokens"`
 	CachedTokens     int64 `json:"cached_tokens"` // the part of PromptTokens read from a cache
 
 	Unknown []rawjson.Member
 }
 
-// A Tool is a line of tools.jsonl: one call with its input and, once there is
-// one, its outcome (FORMAT.md, "tools.jsonl").
+// A Tool is a line of tools.jsonl: one call with its input and, once there is one, its
+// outcome (FORMAT.md, "tools.jsonl").
 type Tool struct {
 	ID          string       `json:"id"` // the call's
 	MessageID   string       `json:"message_id"`
@@ -158,8 +158,8 @@ func ParseTool(line []byte) (Tool, error) {
 	return t, checkRev(t.Rev)
 }
 
-// MaxRev is the greatest rev of a record (FORMAT.md, section 11). Of two lines with it,
-// the longer counts.
+// MaxRev is the greatest rev of a record (FORMAT.md, section 11). Of two lines that have
+// it, the longer one counts.
 const MaxRev = 1<<30 - 1
 
 func checkRev(rev int) error {
@@ -179,8 +179,8 @@ func AppendTool(dst []byte, t *Tool) []byte {
 	return append(appendLine(dst, t), '\n')
 }
 
-// A Batch is what one capture adds to a conversation: the calls are written
-// before the messages that refer to them.
+// A Batch is what one capture adds to a conversation. The calls are written before the
+// messages that refer to them.
 type Batch struct {
 	Messages []Message
 	Tools    []Tool

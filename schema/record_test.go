@@ -13,7 +13,7 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// each lists every field of every record with a value, in the order of the file.
+// each has every field of every record with a value, in file order.
 var each = struct {
 	message, tool string
 }{
@@ -46,11 +46,11 @@ func TestRecordFields(t *testing.T) {
 	}
 }
 
-// noZero fails for a field without a value: a field that is not in the line
-// above is not tested by it.
+// noZero fails for a field without a value: a field missing from the line above is not
+// tested by it.
 func noZero(t *testing.T, v reflect.Value) {
 	for i := range v.NumField() {
-		if f := v.Type().Field(i); v.Field(i).IsZero() && f.Name != "Number" { // which is in no record
+		if f := v.Type().Field(i); v.Field(i).IsZero() && f.Name != "Number" { // Number is in no record
 			t.Errorf("the test has no value for %s.%s", v.Type(), f.Name)
 		}
 	}
@@ -91,8 +91,8 @@ func TestRecordSpelling(t *testing.T) {
 	}
 }
 
-// A record is one line whatever was put into it: an agent that keeps its calls
-// in a document has line breaks in their input.
+// A record is always one line, even for an agent that keeps its calls in a document and
+// has line breaks in their input.
 func TestRecordIsOneLine(t *testing.T) {
 	c := schema.Tool{
 		ID:      "a",
@@ -141,13 +141,13 @@ func TestRecordStrict(t *testing.T) {
 			t.Errorf("%s: error is %v, want %q", c.name, err, c.want)
 		}
 	}
-	// The input of a call is the agent's: it need not be strict.
+	// The input of a call comes from the agent and need not be strict.
 	if err := tool([]byte(`{"id":"a","input":{"b":1,"b":"\ud83d","c":1e999}}`)); err != nil {
 		t.Error(err)
 	}
 }
 
-// A name that stands twice is found among many, too.
+// A duplicate name is found among many members, too.
 func TestRecordManyMembers(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString(`{"role":"user"`)
@@ -184,7 +184,7 @@ func TestTime(t *testing.T) {
 	}
 }
 
-// line1K returns a message line of about n bytes, with what real ones hold.
+// line1K returns a message line of about n bytes, with typical content.
 func line1K(n int) []byte {
 	m := schema.Message{
 		ID: "0b9d7c51-3f64-4f0e-8a53-7788990011aa", ParentID: "5f0c1d2e-6a7b-4c8d-9e0f-112233445566",

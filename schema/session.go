@@ -1,11 +1,11 @@
-// Package schema holds the records that cortext stores and is the only code
-// that knows their bytes; FORMAT.md beside it is the specification.
+// Package schema holds the records that cortext stores and is the only code that knows
+// their bytes. FORMAT.md beside it is the specification.
 //
 // # Compatibility
 //
-// Every version of cortext reads what an earlier one wrote. A file of a later
-// minor version is read and written with its unknown fields kept; one of a
-// later major version is refused as a [VersionError].
+// Every version of cortext reads the files of earlier ones. A file of a later minor
+// version is read and written with its unknown fields kept. A file of a later major
+// version is rejected with a [VersionError].
 package schema
 
 import (
@@ -25,18 +25,18 @@ const Version = "1.2"
 
 const major = 1
 
-// A VersionError says that a file was written by a later major version.
+// A VersionError means that a later major version wrote the file.
 type VersionError struct{ Have string }
 
 func (e *VersionError) Error() string {
 	return fmt.Sprintf("format version %s is newer than this cortext, which reads up to %d.x: install a newer cortext", e.Have, major)
 }
 
-// Status says how a conversation stands.
+// Status is the state of a conversation.
 type Status string
 
-// The statuses. A conversation whose agent ended is paused; only a person's
-// word completes it.
+// The statuses. A conversation whose agent ended is paused; only the user can mark it
+// completed.
 const (
 	Active    Status = "active"
 	Paused    Status = "paused"
@@ -46,10 +46,10 @@ const (
 // Statuses returns the statuses in the order of a conversation's life.
 func Statuses() []Status { return []Status{Active, Paused, Completed} }
 
-// A Session is session.json: what is known about a conversation beside its
-// messages (FORMAT.md, "session.json"). The fields stand in the order of the file,
-// which is made for merges: beside each member that can be set its stamp, then one
-// that never changes; what changes most at the end; the id last.
+// A Session is session.json: what is known about a conversation besides its messages
+// (FORMAT.md, "session.json"). The fields are in file order, which is designed for
+// merges: next to each member that can be set is its stamp, then a member that never
+// changes; the members that change most come at the end, the id last.
 type Session struct {
 	Version          string         `json:"version"`
 	Title            string         `json:"title"`
@@ -60,7 +60,7 @@ type Session struct {
 	CreatedAt        Time           `json:"created_at"`
 	ContextSummary   string         `json:"context_summary"`
 	SummarySet       *Stamp[string] `json:"context_summary_set"`
-	Description      string         `json:"description"` // the first user message, cut
+	Description      string         `json:"description"` // the first user message, truncated
 	Plan             *Plan          `json:"plan"`
 	PlanSet          *Stamp[*Plan]  `json:"plan_set"`
 	AgentConfig      AgentConfig    `json:"agent_config"`
@@ -74,7 +74,7 @@ type Session struct {
 	WorkingDir       string         `json:"working_dir"` // relative to the workspace, with slashes
 	Notes            string         `json:"notes"`
 	NotesSet         []NoteStamp    `json:"notes_set"`
-	Metadata         Raw            `json:"metadata"` // an object, free
+	Metadata         Raw            `json:"metadata"` // an object with any content
 	Links            *Links         `json:"links"`
 
 	Unknown []rawjson.Member
@@ -82,17 +82,17 @@ type Session struct {
 	LastActive   Time     `json:"last_active"`
 	MessageCount int      `json:"message_count" codec:"keep"` // messages by id
 	Tokens       int64    `json:"tokens"`                     // sum over messages and tools
-	CountedBytes int64    `json:"counted_bytes"`              // length of messages.jsonl that the counters were taken at
+	CountedBytes int64    `json:"counted_bytes"`              // length of messages.jsonl when the counters were taken
 	Usage        *Usage   `json:"usage"`
 	Sources      []Source `json:"sources"`
 	ID           string   `json:"id" codec:"keep"`
 
-	// Repair is set where the file was read as a merge left it. The next write must
+	// Repair is set if a merge left the file in need of repair. The next write must then
 	// replace the file even if nothing else changed.
 	Repair *Repair
 }
 
-// AgentConfig is what made the conversation possible.
+// AgentConfig is the setup that produced the conversation.
 type AgentConfig struct {
 	Agent            string    `json:"agent"`
 	Command          string    `json:"command"`
@@ -116,15 +116,15 @@ type Provider struct {
 	Unknown []rawjson.Member
 }
 
-// Modes are shown and never switched back on by themselves.
+// Modes are shown but never restored automatically.
 type Modes struct {
-	Permission string `json:"permission"` // the agent's word
+	Permission string `json:"permission"` // in the agent's words
 	Plan       bool   `json:"plan"`
 
 	Unknown []rawjson.Member
 }
 
-// A Source is a native session that went into the conversation.
+// A Source is a native session that contributed to the conversation.
 type Source struct {
 	Agent    string `json:"agent"`
 	NativeID string `json:"native_id"`
@@ -135,10 +135,10 @@ type Source struct {
 	Unknown []rawjson.Member
 }
 
-// A Plan is the agent's todo list as it stood last.
+// A Plan is the latest state of the agent's todo list.
 type Plan struct {
 	Steps    []Step `json:"steps"`
-	Current  int    `json:"current"`  // index of the step in progress, or of the first that is open
+	Current  int    `json:"current"`  // index of the step in progress, or of the first open one
 	Awaiting bool   `json:"awaiting"` // steps are open and the agent waits for the user
 
 	Unknown []rawjson.Member
@@ -152,7 +152,7 @@ type Step struct {
 	Unknown []rawjson.Member
 }
 
-// Git is where the work tree stood at the start.
+// Git is the state of the work tree at the start.
 type Git struct {
 	Commit string `json:"commit"`
 	Branch string `json:"branch"`
@@ -160,25 +160,25 @@ type Git struct {
 	Unknown []rawjson.Member
 }
 
-// Links ties conversations to each other.
+// Links connects conversations.
 type Links struct {
-	Parent     string   `json:"parent"`       // id of the conversation this one is part of
+	Parent     string   `json:"parent"`       // id of the conversation that this one is part of
 	ToolCallID string   `json:"tool_call_id"` // the parent's call that started it
 	Related    []string `json:"related" codec:"set"`
 
 	Unknown []rawjson.Member
 }
 
-// The limits of session.json. A file beyond them is refused, so that reading one
-// costs little whoever wrote it.
+// The limits of session.json. A file beyond them is rejected, so that reading one is
+// cheap whoever wrote it.
 const (
 	MaxSessionBytes   = 4 << 20
 	MaxSessionMembers = 10_000 // in one object or list
 )
 
-// ParseSession decodes session.json. The version is judged before anything else, so
-// that a newer file is never called broken. A file in which a merge left members
-// twice or conflict markers is read too, and Repair is set (FORMAT.md, "Merging").
+// ParseSession decodes session.json. It checks the version before anything else, so that
+// it never reports a newer file as broken. It also reads a file in which a merge left
+// doubled members or conflict markers, and sets Repair (FORMAT.md, "Merging").
 func ParseSession(b []byte) (*Session, error) {
 	if len(b) > MaxSessionBytes {
 		return nil, fmt.Errorf("the file has %d bytes, more than the limit of %d", len(b), MaxSessionBytes)
@@ -195,7 +195,7 @@ func ParseSession(b []byte) (*Session, error) {
 		if err != nil {
 			return nil, err
 		}
-		if mended, err := s.Marshal(); err != nil || !bytes.Equal(mended, b) { // not only a later release's members
+		if mended, err := s.Marshal(); err != nil || !bytes.Equal(mended, b) { // not only members of a later release
 			s.Repair = &Repair{Doubled: true, Conflict: -1}
 		}
 		return s, nil
@@ -210,8 +210,8 @@ func ParseSession(b []byte) (*Session, error) {
 	return s, nil
 }
 
-// checkVersions judges each version among members. A greater major version goes
-// before whatever else is wrong.
+// checkVersions checks each version among members. A later major version takes precedence
+// over anything else that is wrong.
 func checkVersions(members []rawjson.Member) error {
 	var wrong error
 	found := false
@@ -241,7 +241,7 @@ func checkVersions(members []rawjson.Member) error {
 	return wrong
 }
 
-// standsTwice returns a name that more than one member has, "" if none does.
+// standsTwice returns a name that more than one member has, or "" if there is none.
 func standsTwice(members []rawjson.Member) string {
 	names := make([]string, len(members))
 	for i, m := range members {
@@ -258,7 +258,7 @@ func standsTwice(members []rawjson.Member) string {
 
 func checkVersion(v string) error {
 	have, minor, _ := strings.Cut(v, ".")
-	n, err := strconv.ParseUint(have, 10, 31) // takes no sign
+	n, err := strconv.ParseUint(have, 10, 31) // accepts no sign
 	if _, minorErr := strconv.ParseUint(minor, 10, 31); err != nil || minorErr != nil || n < 1 {
 		return fmt.Errorf("version %.40q is not of the form 1.1", v)
 	}
@@ -268,7 +268,7 @@ func checkVersion(v string) error {
 	return nil
 }
 
-// minorOf returns the minor number of a version that was checked.
+// minorOf returns the minor number of a version that has been checked.
 func minorOf(version string) uint64 {
 	_, minor, _ := strings.Cut(version, ".")
 	n, _ := strconv.ParseUint(minor, 10, 31)
@@ -306,8 +306,8 @@ func (s *Session) validate() error {
 	return nil
 }
 
-// Marshal spells s as session.json, one member a line, or says why s is not a
-// valid session.
+// Marshal encodes s as session.json, one member per line. It returns an error if s is not
+// a valid session.
 func (s *Session) Marshal() ([]byte, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
@@ -320,7 +320,7 @@ func (s *Session) Marshal() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A later release knows how to merge its own members: its copies are kept.
+	// A later release knows how to merge its own members, so all copies are kept.
 	if name := standsTwice(members); name != "" && minorOf(s.Version) <= minorOf(Version) {
 		return nil, fmt.Errorf("name %q stands twice", name)
 	}
@@ -360,9 +360,9 @@ func cloneValue(v reflect.Value) reflect.Value {
 	return c
 }
 
-// DisplayTitle is the title, or for a session without one the folder's name without
-// number or time, type and id: 001-brainstorm-api-design is "api design", and so is
-// 1030-brainstorm-api-design-hv37 if the id ends in hv37.
+// DisplayTitle returns the title. For a session without one it is the folder's name
+// without number or time, type and id: 001-brainstorm-api-design is "api design", and so
+// is 1030-brainstorm-api-design-hv37 if the id ends in hv37.
 func (s *Session) DisplayTitle() string {
 	if s.Title != "" {
 		return s.Title

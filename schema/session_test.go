@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +14,7 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// firstLines is the session of first in the spelling of today.
+// firstLines is the session of first in today's spelling.
 const firstLines = `{
   "version": "1.0",
   "conversation_id": "001-brainstorm-api-design",
@@ -28,7 +29,7 @@ const firstLines = `{
 }
 `
 
-// first is a session.json as the first version of the format has it.
+// first is a session.json in the first version of the format.
 const first = `{
   "version": "1.0",
   "conversation_id": "001-brainstorm-api-design",
@@ -110,7 +111,7 @@ func TestDisplayTitleOfID(t *testing.T) {
 	}
 }
 
-// Unknown members keep their bytes but for line breaks between them, whatever their
+// Unknown members keep their bytes, except for line breaks between tokens, whatever their
 // spelling and depth, and the second rewrite changes nothing.
 func TestSessionKeepsUnknown(t *testing.T) {
 	const in = `{"x_first" :  {"a" : [1,  2.50, 1e9],
@@ -149,18 +150,18 @@ func TestSessionKeepsUnknown(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", b, want)
 		}
 		line := s.AppendLine([]byte("> "))
-		if strings.ContainsAny(string(line), "\r\n") || !strings.HasPrefix(string(line), `> {"version":"1.9",`) || !json.Valid(line[2:]) {
+		if bytes.ContainsAny(line, "\r\n") || !strings.HasPrefix(string(line), `> {"version":"1.9",`) || !json.Valid(line[2:]) {
 			t.Errorf("as a line: %q", line)
 		}
 	}
 }
 
-// deep is an object nested n deep as the value of a member.
+// deep returns an object nested n deep as the value of a member.
 func deep(n int) string {
 	return strings.Repeat(`{"a":`, n) + "1" + strings.Repeat("}", n)
 }
 
-// many returns n members with names of their own.
+// many returns n members with distinct names.
 func many(n int) []string {
 	list := make([]string, n)
 	for i := range list {
@@ -268,7 +269,7 @@ func TestSessionStrict(t *testing.T) {
 	}
 }
 
-// A newer version is named as such, even where nothing else is as it was.
+// A newer version is reported as such, even if everything else has changed.
 func TestSessionNewer(t *testing.T) {
 	for _, text := range []string{
 		`{"version":"2.0","status":"sleeping","tokens":"many","Status":1}`,
@@ -282,11 +283,11 @@ func TestSessionNewer(t *testing.T) {
 	}
 }
 
-// What cannot be read back is not written.
+// A session that could not be read back is not written.
 func TestSessionMarshalRefuses(t *testing.T) {
 	valid := func() *schema.Session {
 		s := &schema.Session{Version: schema.Version, Status: schema.Paused, Tags: []string{}, Sources: []schema.Source{}}
-		s.AgentConfig.Tools = []string{} // empty is absent, here too
+		s.AgentConfig.Tools = []string{} // empty counts as absent here, too
 		return s
 	}
 	if b, err := valid().Marshal(); err != nil || string(b) != "{\n  \"version\": \"1.2\",\n  \"status\": \"paused\",\n  \"message_count\": 0,\n  \"id\": \"\"\n}\n" {

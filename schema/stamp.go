@@ -13,10 +13,10 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// A Stamp says when a member of a session was last set, and to what. It stands in
-// the file beside the member, so that a merge that keeps the lines of both sides
-// keeps what is needed to choose between them. A member without a stamp has the
-// value that it had when the conversation was created.
+// A Stamp records when a member of a session was last set, and to what. It is next to the
+// member in the file, so that a merge that keeps the lines of both sides keeps what is
+// needed to choose between them. A member without a stamp still has its value from the
+// creation of the conversation.
 type Stamp[T any] struct {
 	At Time `json:"at"`
 	To T    `json:"to" codec:"keep"`
@@ -24,7 +24,7 @@ type Stamp[T any] struct {
 	Unknown []rawjson.Member
 }
 
-// A TagStamp says when a tag was last added or removed.
+// A TagStamp records when a tag was last added or removed.
 type TagStamp struct {
 	At  Time   `json:"at"`
 	Tag string `json:"tag"`
@@ -33,33 +33,33 @@ type TagStamp struct {
 	Unknown []rawjson.Member
 }
 
-// A NoteStamp is a text that the notes were set to. Two that were written on two
-// sides of a merge stay both until somebody edits the notes.
+// A NoteStamp records a text that the notes were set to. If the two sides of a merge each
+// wrote one, both stay until someone edits the notes.
 type NoteStamp struct {
 	At  Time     `json:"at"`
-	Was []string `json:"was"` // the keys of the stamps that this one replaced
+	Was []string `json:"was"` // keys of the stamps that this one replaced
 	To  string   `json:"to" codec:"keep"`
 
 	Unknown []rawjson.Member
 }
 
-// key names a stamp among those of one conversation. Two clones whose clocks are
-// behind come to the same time, so the text is in it.
+// key identifies a stamp within a conversation. It includes the text, because two clones
+// whose clocks are behind may use the same time.
 func (n *NoteStamp) key() string {
 	sum := sha256.Sum256([]byte(n.To))
 	return string(n.At) + "-" + hex.EncodeToString(sum[:4])
 }
 
-// maxWas bounds the keys in a NoteStamp. A text that was replaced longer ago comes
-// back if it is merged again.
+// maxWas bounds the keys in a NoteStamp. A text that was replaced earlier than these
+// comes back if it is merged again.
 const maxWas = 100
 
-// Stamp stamps each member that can be set and differs from what it was in before,
-// and each whose stamp does not say what the member says (an older release or a
-// person changed it). It is called after an edit and after secrets are replaced,
-// since a stamp repeats the value. The values of a new conversation need no stamps.
+// Stamp stamps each settable member that differs from before, and each whose stamp does
+// not match its value (an older release or a person changed it). Call it after an edit
+// and after secrets are redacted, since a stamp repeats the value. The values of a new
+// conversation need no stamps.
 //
-// The time of a stamp is now, or a millisecond after the greatest in the file, so
+// The time of a stamp is now, or a millisecond after the latest stamp in the file, so
 // that a clock that is behind does not undo an edit.
 func (s *Session) Stamp(before *Session, now time.Time) {
 	at := s.nextStamp(before, now)
@@ -85,7 +85,7 @@ func (s *Session) Stamp(before *Session, now time.Time) {
 func (s *Session) stampTags(before *Session, at Time) {
 	is, was := asMap(s.Tags), asMap(before.Tags)
 	stamped := map[string]bool{}
-	s.TagsSet = slices.Clone(s.TagsSet) // before may share it
+	s.TagsSet = slices.Clone(s.TagsSet) // before may share the slice
 	for i, t := range s.TagsSet {
 		stamped[t.Tag] = true
 		if t.On != is[t.Tag] || was[t.Tag] != is[t.Tag] {
@@ -120,7 +120,7 @@ func (s *Session) stampNotes(before *Session, at Time) {
 	s.NotesSet = []NoteStamp{{At: at, Was: was[max(len(was)-maxWas, 0):], To: s.Notes}}
 }
 
-// nextStamp returns the time of the stamps that an edit at now makes.
+// nextStamp returns the time for the stamps of an edit at now.
 func (s *Session) nextStamp(before *Session, now time.Time) Time {
 	var last time.Time
 	for _, t := range append(s.stampTimes(), before.stampTimes()...) {
@@ -153,9 +153,9 @@ func (s *Session) stampTimes() []Time {
 	return times
 }
 
-// Defer takes from another session of the same conversation all that s itself does not
-// know for sure: the members that can be set and have no stamp in s, and those that
-// nothing changes. What s has of sources, counters and activity stays.
+// Defer takes from another session of the same conversation everything that s does not
+// know for certain: settable members that have no stamp in s, and members that never
+// change. The sources, counters and activity of s stay.
 func (s *Session) Defer(to *Session) {
 	v, from := reflect.ValueOf(s).Elem(), reflect.ValueOf(to.Clone()).Elem()
 	for _, f := range infoOf(v.Type()).fields {
@@ -182,16 +182,16 @@ func (s *Session) clearStamps() {
 	}
 }
 
-// stampAt and stampTo are the fields of a *Stamp of any type.
+// stampAt and stampTo return the fields of a *Stamp of any type.
 func stampAt(stamp reflect.Value) reflect.Value { return stamp.Elem().Field(0) }
 func stampTo(stamp reflect.Value) reflect.Value { return stamp.Elem().Field(1) }
 
-// compareTimes orders times; those that are spelled differently are not equal.
+// compareTimes orders times; different spellings are not equal.
 func compareTimes(a, b Time) int {
 	return cmp.Or(a.Time().Compare(b.Time()), strings.Compare(string(a), string(b)))
 }
 
-// joinNotes returns the notes that stamps say together.
+// joinNotes returns the notes that result from all stamps.
 func joinNotes(set []NoteStamp) string {
 	var texts []string
 	seen := map[string]bool{"": true}

@@ -59,7 +59,7 @@ func TestStamp(t *testing.T) {
 		t.Errorf("%v, written back as\n%s", err, got)
 	}
 
-	// The clock of the next writer is behind.
+	// The next writer's clock is behind.
 	shallow := *again
 	before = &shallow
 	again.Plan, again.Archived, again.Tags, again.Notes = nil, false, nil, ""
@@ -82,8 +82,8 @@ func TestStamp(t *testing.T) {
 	}
 }
 
-// What an older release or a person changed beside a stamp is what counts, and the
-// next write stamps it, whatever that write is for.
+// A change by an older release or a person, made without a stamp, counts, and the next
+// write stamps it, whatever that write is for.
 func TestStampOfAnother(t *testing.T) {
 	const text = `{
   "version": "1.2",
@@ -118,8 +118,8 @@ func TestStampOfAnother(t *testing.T) {
 	}
 }
 
-// A stamp from a clock that is far ahead still has one after it that can be read, as
-// long as there are years.
+// Even a stamp from a clock that is far ahead can be followed by a readable one, until
+// years run out.
 func TestStampFarAhead(t *testing.T) {
 	for _, at := range []schema.Time{"9999-12-31T23:59:59.999Z", "2500-01-01T00:00:00.123456Z"} {
 		s := &schema.Session{Version: schema.Version, Status: schema.Active, TitleSet: &schema.Stamp[string]{At: at}}

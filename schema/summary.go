@@ -15,8 +15,8 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// A Summary is a file of summaries/: in few words what a range of messages holds
-// (FORMAT.md, "Summaries").
+// A Summary is a file of summaries/: a short version of a range of messages (FORMAT.md,
+// "Summaries").
 type Summary struct {
 	Version      string `json:"version"`
 	First        string `json:"first"` // ids of the range's first and last message
@@ -27,22 +27,22 @@ type Summary struct {
 	Tokens       int    `json:"tokens" codec:"keep"` // o200k_base, of Content
 	Method       string `json:"method"`
 	SourceTokens int64  `json:"source_tokens"` // of the messages and their calls
-	Ratio        Raw    `json:"ratio"`         // Tokens / SourceTokens: what is set here is not believed
+	Ratio        Raw    `json:"ratio"`         // Tokens / SourceTokens; a value set here is ignored
 	Members      string `json:"members"`       // [MembersHash] of the range
 	Model        string `json:"model"`
 
 	Unknown []rawjson.Member
 }
 
-// The methods that cortext writes: what made a summary.
+// The methods that cortext writes: how a summary was made.
 const (
 	Extracted  = "extract" // sentences of the messages
-	FromAgent  = "agent"   // an agent of the user's
+	FromAgent  = "agent"   // one of the user's agents
 	FromOpenAI = "openai"  // an OpenAI-compatible endpoint
 )
 
-// ParseSummary decodes a file of summaries/. As in [ParseSession] the version is
-// judged first.
+// ParseSummary decodes a file of summaries/. Like [ParseSession] it checks the version
+// first.
 func ParseSummary(b []byte) (*Summary, error) {
 	s := new(Summary)
 	b = oneOfEach(b)
@@ -71,9 +71,9 @@ func ParseSummary(b []byte) (*Summary, error) {
 	return s, nil
 }
 
-// oneOfEach returns a summary whose members stand twice, since a merge kept the lines of
-// two that a model made of one range, with one of each: the one with the greatest bytes,
-// so that all clones read the same. Anything else is returned as it is.
+// oneOfEach handles a summary with doubled members, which results if a merge keeps the
+// lines of two summaries of one range. It keeps the copy with the greatest bytes of each
+// member, so that all clones read the same. It returns anything else unchanged.
 func oneOfEach(b []byte) []byte {
 	if _, conflict := splitConflicts(b); conflict >= 0 || !enclosed(b) {
 		return b
@@ -85,7 +85,7 @@ func oneOfEach(b []byte) []byte {
 	slices.SortStableFunc(members, func(x, y rawjson.Member) int {
 		return cmp.Or(strings.Compare(x.Name, y.Name), bytes.Compare(y.Value, x.Value))
 	})
-	for i, m := range members[1:] { // two of different messages: neither is known to be right
+	for i, m := range members[1:] { // summaries of different messages: neither is known to be right
 		if (m.Name == "members" || m.Name == "message_count") && m.Name == members[i].Name && !bytes.Equal(m.Value, members[i].Value) {
 			return b
 		}
@@ -101,8 +101,8 @@ func oneOfEach(b []byte) []byte {
 	return append(one, '}')
 }
 
-// Marshal spells s as its file, one member a line, or says why s is not a valid
-// summary. The ratio is that of the counts.
+// Marshal encodes s as its file, one member per line. It returns an error if s is not a
+// valid summary. The ratio is computed from the counts.
 func (s *Summary) Marshal() ([]byte, error) {
 	if err := s.validate(); err != nil {
 		return nil, err
@@ -143,8 +143,8 @@ func (s *Summary) validate() error {
 	return nil
 }
 
-// ratio spells tokens / source with at most four decimals, in the one way there is:
-// none at the end that is 0. It is absent where nothing is known of the source.
+// ratio spells tokens / source with at most four decimals and no trailing zeros, so there
+// is only one spelling. It is absent if the source is unknown.
 func ratio(tokens int, source int64) Raw {
 	if source <= 0 {
 		return nil
@@ -153,15 +153,15 @@ func ratio(tokens int, source int64) Raw {
 	return Raw(strings.TrimSuffix(strings.TrimRight(s, "0"), "."))
 }
 
-// FileName is the name of the summary's file in summaries/.
+// FileName returns the name of the summary's file in summaries/.
 func (s *Summary) FileName() string {
 	return PathElement(s.First) + "-" + PathElement(s.Last) + ".json"
 }
 
 const hashPrefix = "sha256:"
 
-// MembersHash is the hash of a range of messages, by which a summary of it knows
-// whether the range is still the same (FORMAT.md, "Summaries").
+// MembersHash returns the hash of a range of messages. It shows whether the range is
+// still the one that was summarized (FORMAT.md, "Summaries").
 func MembersHash(msgs []Message) string {
 	sum := sha256.New()
 	var line []byte

@@ -48,8 +48,8 @@ func TestSummaryRatio(t *testing.T) {
 	}
 }
 
-// What is no valid summary is neither read nor written, and a newer version is
-// named as that whatever else is in the file.
+// An invalid summary is neither read nor written, and a newer version is reported as such
+// whatever else is in the file.
 func TestSummaryRefused(t *testing.T) {
 	const good = `{"version":"1.1","first":"a","last":"b","message_count":2,"created_at":"2025-11-22T10:31:10Z","content":"x","tokens":1,"method":"m"}`
 	if _, err := schema.ParseSummary([]byte(good)); err != nil {
@@ -120,8 +120,8 @@ func TestSummaryMembers(t *testing.T) {
 	}
 }
 
-// Two summaries that models made of one range, merged by git's union with whatever the
-// file was before, are read as one of them, the same in each clone.
+// Two summaries of one range by models, merged by git's union with any earlier content of
+// the file, are read as one of them, the same in each clone.
 func TestSummaryUnion(t *testing.T) {
 	dir := t.TempDir()
 	made := func(name string, s *schema.Summary) {
@@ -170,7 +170,7 @@ func TestSummaryUnion(t *testing.T) {
 	}
 }
 
-// The file's name is safe whatever the ids are.
+// The file's name is safe for any ids.
 func TestSummaryFileName(t *testing.T) {
 	for _, id := range []string{"m1", "5f3d7f2e-8d1c-4c1e-9a53-0123456789ab", "", ".", "..", "a/b", `a\b`, "../../x", "-x", "trailing.", "nul", "Com1.txt", "com", "lpt10",
 		"a b", "ä", "a\x00\n", strings.Repeat("x", 100), strings.Repeat("x", 101)} {

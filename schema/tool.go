@@ -10,7 +10,7 @@ const (
 	OtherTool   ToolKind = iota
 	WriteTool            // writes a file
 	EditTool             // changes a file
-	PatchTool            // changes files as a patch says
+	PatchTool            // applies a patch to files
 	ShellTool            // runs a command
 	ReadTool             // reads files
 	LookupTool           // searches, lists, fetches
@@ -19,7 +19,7 @@ const (
 	ApproveTool          // has the user approve a plan
 )
 
-// KindOf returns the kind of a tool by its name.
+// KindOf returns the kind of a tool from its name.
 func KindOf(tool string) ToolKind {
 	switch ToolName(tool) {
 	case "write", "writefile":
@@ -38,8 +38,8 @@ func KindOf(tool string) ToolKind {
 		"bashoutput", "taskoutput", "tasklist", "taskget", "todoread", "toolsearch", "skill", "activateskill":
 		return LookupTool
 	}
-	// What these return is taken for the user's word: a tool of another program is
-	// not to pass for one by a name that is like theirs.
+	// Results of these count as the user's words, so another program's tool must not
+	// match by a similar name.
 	switch tool {
 	case "AskUserQuestion", "question", "ask_user":
 		return AskTool
@@ -49,6 +49,6 @@ func KindOf(tool string) ToolKind {
 	return OtherTool
 }
 
-// ToolName spells the name of a tool as no agent does, so that names that differ only in
-// case and underscores are equal.
+// ToolName normalizes the name of a tool, so that names that differ only in case and
+// underscores are equal.
 func ToolName(tool string) string { return strings.ReplaceAll(strings.ToLower(tool), "_", "") }

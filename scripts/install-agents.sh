@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# install-agents.sh [--newest]: brings the agents that tests run, each as
-# $CORTEXT_AGENTS/AGENT/VERSION/AGENT (default ~/.cache/cortext/agents), and
-# prints a line "agent version path" for each. What is there already is only
-# asked for its version. --newest brings the newest versions beside the pinned
-# ones. Needs node and npm; npm's own settings say where packages come from.
+# install-agents.sh [--newest]: installs the agents that tests run, each as
+# $CORTEXT_AGENTS/AGENT/VERSION/AGENT (default ~/.cache/cortext/agents), and prints a line
+# "agent version path" for each. For an installed agent it only checks the version.
+# --newest installs the newest versions beside the pinned ones. Needs node and npm; npm's
+# settings determine where packages come from.
 set -euo pipefail
 
 # agent, version, platform, package, file in it to run, sha512 as npm publishes it.
-# A package that holds nothing to run is fetched and checked all the same: the
-# first one's version is the agent's. A package named with a version of its own
-# (PACKAGE@VERSION) is one the agent needs beside it, the same for the newest.
+# A package without a program is also fetched and checked. The version of an agent's first
+# package is the agent's version. A package with its own version (PACKAGE@VERSION) is a
+# dependency of the agent; it stays the same for the newest agent.
 pinned() {
 	cat <<'TABLE'
 claude 2.1.329 any          @anthropic-ai/claude-code              -      sha512-WQ7RY331gsODjOoDBbeG1fjMfKY1Ur9yxWAOI9SgdLZvqA9sAREaezXt7e3uNbHlgjVAZg1IqlJT1J7WKViEFA==
@@ -62,18 +62,18 @@ fi
 mkdir -p "$cache"
 cache=$(cd "$cache" && pwd)
 
-# Nothing half installed is ever seen under its final name: all is made in here.
+# Build everything in here, so that the final name never shows a partial install.
 work=$(mktemp -d "$cache/.installing.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# rows AGENT: the table's rows for this platform, of one agent or of all.
+# rows [AGENT]: the table's rows for this platform, for one agent or all.
 rows() {
 	pinned | awk -v p="$platform" -v a="${1:-}" '(a == "" || $1 == a) && ($3 == "any" || $3 == p)'
 }
 
-# prints PATH VERSION: whether the program runs and says that it is that version.
+# prints PATH VERSION: succeeds if the program runs and reports that version.
 prints() {
 	local out
 	[ -x "$1" ] || return 1
@@ -90,7 +90,7 @@ need_npm() {
 	command -v npm >/dev/null || fail "npm is missing: agents are packages of npm"
 }
 
-# view PACKAGE FIELD: what the registry says of a package.
+# view PACKAGE FIELD: a field of the package in the registry.
 view() {
 	local out
 	out=$(npm view --loglevel=error "$1" "$2") || fail "npm view $1 $2 failed"
@@ -98,8 +98,8 @@ view() {
 	printf '%s\n' "$out"
 }
 
-# fetch PACKAGE VERSION INTEGRITY FOLDER: unpacks the package into the folder if
-# its bytes are the ones with that sha512.
+# fetch PACKAGE VERSION INTEGRITY FOLDER: unpacks the package into the folder if its
+# sha512 matches.
 fetch() {
 	local tarball got
 	say "fetching $1 $2"
@@ -118,8 +118,8 @@ fetch() {
 	rm -rf "$work/pack"
 }
 
-# install AGENT VERSION: makes AGENT/VERSION out of the table's packages, unless
-# it is there and works.
+# install AGENT VERSION: creates AGENT/VERSION from the table's packages, unless it exists
+# and works.
 install() {
 	local agent=$1 version=$2 target=$cache/$1/$2 made=$work/$1-$2
 	local row_version package wanted file integrity run=''
@@ -133,7 +133,7 @@ install() {
 		case "$package" in
 		?*@*) wanted=${package##*@} package=${package%@*} ;;
 		*)
-			# A version that is not pinned is checked against what npm publishes now.
+			# A version that is not pinned is checked against npm's current sha512.
 			[ "$version" = "$row_version" ] || integrity=$(view "$package@$version" dist.integrity)
 			;;
 		esac
@@ -141,13 +141,13 @@ install() {
 		[ "$file" = - ] || run=node_modules/$package/$file
 	done 3< <(rows "$agent")
 	[ -n "$run" ] || fail "the table has nothing to run for $agent on $platform"
-	# A script names node in its first line and finds what it needs beside the file
-	# that the link leads to.
+	# A script's first line runs node, and the script finds its files beside the target
+	# of the link.
 	chmod +x "$made/$run"
 	ln -s "$run" "$made/$agent"
 	prints "$made/$agent" "$version" || fail "$agent does not run or does not say that it is version $version"
 	mkdir -p "$cache/$agent"
-	if [ -e "$target" ]; then # left broken, or made meanwhile by another run
+	if [ -e "$target" ]; then # broken, or created by a concurrent run
 		mv "$target" "$work/replaced"
 	fi
 	mv "$made" "$target"

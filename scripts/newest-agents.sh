@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# newest-agents.sh: brings the newest versions of the agents, runs the tests with
-# the real agents against them, and says what differs from the pinned ones: tests
-# that fail only with the newest, and what they record and send in one small turn.
-# Fails if a test fails with the newest. Needs what install-agents.sh needs.
+# newest-agents.sh: installs the newest versions of the agents, runs the agent tests with
+# them, and prints the differences from the pinned versions: tests that fail only with the
+# newest, and what they record and send in one small turn. Fails if a test fails with the
+# newest. Needs node and npm, like install-agents.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,12 +12,12 @@ trap 'rm -rf "$work"' EXIT
 export CORTEXT_REQUIRE_ALL=1
 failed=0
 
-# each agent, and the word for it in the names of tests
+# Each agent, and its name in test names.
 agents='claude Claude
 opencode OpenCode
 gemini Gemini'
 
-# using LIST COMMAND...: the command with the agents of a list by install-agents.sh.
+# using LIST COMMAND...: runs the command with the agents of an install-agents.sh list.
 using() (
 	while read -r agent _ path; do
 		export "CORTEXT_$(tr '[:lower:]' '[:upper:]' <<<"$agent")=$path"
@@ -26,17 +26,17 @@ using() (
 	"$@"
 )
 
-# tests LIST PATTERN LOG: runs the tests that match, with the agents of that list.
+# tests LIST PATTERN LOG: runs the matching tests with the agents of the list.
 tests() {
 	using "$1" go test "${packages[@]}" -run "$2" -count=1 -timeout=60m -v >"$3" 2>&1
 }
 
-# outcome WORD LOG: the tests that ended so, without their subtests.
+# outcome WORD LOG: lists the tests with that result, without subtests.
 outcome() {
 	sed -n "s/^--- $1: \([^ ]*\) .*/\1/p" "$2" | sort -u
 }
 
-# shape LIST WORD FILE: writes down what that agent of the list records and sends.
+# shape LIST WORD FILE: writes what that agent of the list records and sends to the file.
 shape() {
 	if ! using "$1" go test ./cmd/internal/agenttest -run "^Test$2Shape\$" -count=1 -shape "$3" >"$work/shape.log" 2>&1; then
 		cat "$work/shape.log"
@@ -46,12 +46,12 @@ shape() {
 	touch "$3"
 }
 
-# listed: the lines of the input, indented, or "none".
+# listed: prints the input indented, or "none".
 listed() {
 	awk '{ print "  " $0 } END { if (NR == 0) print "  none" }'
 }
 
-# version AGENT LIST
+# version AGENT LIST: prints the agent's version in the list.
 version() {
 	awk -v a="$1" '$1 == a { print $2 }' "$2"
 }
@@ -68,7 +68,7 @@ fi
 printf 'passed with the newest: %s tests\n' "$(outcome PASS "$work/newest.log" | wc -l)"
 outcome FAIL "$work/newest.log" >"$work/broken"
 if [ $failed = 1 ]; then
-	# One that fails with the pinned versions too says nothing about the newest.
+	# A test that also fails with the pinned versions says nothing about the newest.
 	touch "$work/pinned.log"
 	if [ -s "$work/broken" ]; then
 		tests "$work/pinned" "^($(paste -sd'|' "$work/broken"))\$" "$work/pinned.log" || true

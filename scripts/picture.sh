@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Draws .github/resume.svg again: resumes the conversation in testdata/workspace in the
+# Redraws .github/resume.svg: resumes the conversation in testdata/workspace in the
 # real agent, in a terminal of fixed size. Installs the agent first if it is missing
 # (see install-agents.sh).
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the commands of the README's first code block but the tests, which
-# check.sh runs itself, and looks at what the first one prints.
+# Runs the commands in the README's first code block, except the tests, which check.sh
+# runs itself, and checks the output of the first command.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 commands=$(awk '/^```/ {n++; next} n == 1' README.md)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes testdata/workspace again: the real agent has the conversation that
-# cmd/cortext/workspace_test.go holds, against a model server on loopback. Brings
-# the agent first if it is not there (see install-agents.sh).
+# Recreates testdata/workspace: the real agent holds the conversation scripted in
+# cmd/cortext/workspace_test.go, against a model server on loopback. Installs the agent
+# first if it is missing (see install-agents.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/install-agents.sh

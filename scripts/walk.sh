@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# walk.sh [STEPS [SEED…]]: a random walk over what users, agents and git do in three
-# clones and two work trees, with so many steps (default 10000, which takes an hour
-# or less) for each seed (default 1), and 300 merges of what two people did. It prints its
+# walk.sh [STEPS [SEED…]]: performs random actions of users, agents and git in three
+# clones and two work trees, with STEPS steps (default 10000, which takes up to an hour)
+# for each seed (default 1), and 300 merges of the work of two users. It prints its
 # progress, what git refused and the first failure of each kind.
 #
-# CORTEXT_WALK_BINARY names another cortext to walk with, CORTEXT_WALK_KEEP=1 keeps
-# the files of a walk that failed.
+# CORTEXT_WALK_BINARY names another cortext to walk with. CORTEXT_WALK_KEEP=1 keeps the
+# files of a failed walk.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 steps=${1:-10000}

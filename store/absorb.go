@@ -14,10 +14,10 @@ import (
 )
 
 // The records of a conversation may be in several folders: some wait below
-// .workspace/local/kept, and a merge of two clones may have made two folders of one
-// conversation, which are called twins. The next write moves all of them into one. It
-// appends and syncs first, so that a crash leaves records twice, which are read once,
-// and none lost. The locks of all folders are held meanwhile.
+// .workspace/local/kept, and a merge of two clones may have created two folders for one
+// conversation, called twins. The next write moves all records into one folder. It holds
+// the locks of all folders. It appends and syncs before it removes anything, so a crash
+// may leave records twice, which readers count once, but loses none.
 
 // lockOthers waits for the locks of the other folders of the conversation.
 func (tx *Tx) lockOthers() error {
@@ -32,7 +32,7 @@ func (tx *Tx) lockOthers() error {
 	var dirs []string
 	for _, dir := range known {
 		if !c.s.isFolder(dir) {
-			continue // another moved it
+			continue // another process moved it
 		}
 		other, err := c.folderAt(dir).lock()
 		if err != nil {
@@ -45,7 +45,7 @@ func (tx *Tx) lockOthers() error {
 	return nil
 }
 
-// folderAt is the value for another folder of the conversation by itself.
+// folderAt returns another folder of the conversation as a Conversation of its own.
 func (c *Conversation) folderAt(dir string) *Conversation {
 	other := &Conversation{s: c.s, path: dir, dir: dir}
 	for _, base := range []string{waitingDir, takenDir} {
@@ -59,7 +59,7 @@ func (c *Conversation) folderAt(dir string) *Conversation {
 	return other
 }
 
-// releaseOthers gives the locks of the other folders back.
+// releaseOthers releases the locks of the other folders.
 func (tx *Tx) releaseOthers() {
 	for _, other := range tx.from {
 		other.undo()
@@ -69,7 +69,7 @@ func (tx *Tx) releaseOthers() {
 	tx.from = nil
 }
 
-// appendOthers appends the records of the other folders, before any that are new.
+// appendOthers appends the records of the other folders, before any new records.
 func (tx *Tx) appendOthers() error {
 	if tx.absorbed {
 		return nil
@@ -89,11 +89,11 @@ func (tx *Tx) appendOthers() error {
 	return nil
 }
 
-// flushAt is how much is collected before it is written.
+// flushAt is how many bytes are collected before they are written.
 const flushAt = 4 << 20
 
 // appendFrom appends the records of one folder, calls first, and notes which logs hold
-// something that cannot be read.
+// something unreadable.
 func (tx *Tx) appendFrom(other *Tx) error {
 	other.damaged = map[string]bool{}
 	add := func(name string, r record, size int, err error) error {
@@ -127,8 +127,8 @@ func (tx *Tx) appendFrom(other *Tx) error {
 	return tx.write()
 }
 
-// absorb moves what is in the other folders besides their logs, and counts what was
-// moved. What is left is to write session.json, and then to empty the folders.
+// absorb moves everything but the logs out of the other folders, and counts what it
+// moved. The caller still has to write session.json and then to empty the folders.
 func (tx *Tx) absorb() error {
 	if len(tx.from) == 0 {
 		return nil
@@ -144,12 +144,12 @@ func (tx *Tx) absorb() error {
 	tx.stored.mend = true
 	err := tx.c.recount(tx.stored.session, []string{tx.c.dir})
 	if tx.result.Moved > 0 && !tx.counted {
-		tx.stored.session.CountedBytes = 0 // the summary in it is not of all messages
+		tx.stored.session.CountedBytes = 0 // its summary does not cover all messages
 	}
 	return err
 }
 
-// absorbSubagents moves the sub-agents' conversations of a folder.
+// absorbSubagents moves the sub-agents' conversations out of a folder.
 func (c *Conversation) absorbSubagents(dir string) error {
 	entries, err := c.s.readDir(dir + "/" + subagentsDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -173,8 +173,8 @@ func (c *Conversation) absorbSubagents(dir string) error {
 	return nil
 }
 
-// moveFilesFrom moves what else is in a folder that waits: summaries, documents. From a
-// twin it takes the summaries that this one lacks; documents there are people's.
+// moveFilesFrom moves the other files of a waiting folder: summaries and documents. From
+// a twin it takes only the summaries that c lacks: documents there belong to people.
 func (c *Conversation) moveFilesFrom(from *Conversation) error {
 	if from.base != "" {
 		if !c.isSub() {
@@ -207,7 +207,7 @@ func (c *Conversation) moveFilesFrom(from *Conversation) error {
 	return nil
 }
 
-// dropReplaced removes the summaries that others, which are to come here, replace.
+// dropReplaced removes the summaries that the summaries in dir replace.
 func (c *Conversation) dropReplaced(dir string) error {
 	coming, _ := c.s.summariesIn(dir)
 	have, _ := c.s.summariesIn(c.file(summariesDir))
@@ -223,8 +223,8 @@ func (c *Conversation) dropReplaced(dir string) error {
 	return nil
 }
 
-// leaveOthers empties the other folders, now that their records are in the logs of this
-// one and in its session.json.
+// leaveOthers empties the other folders, now that their records are in c's logs and
+// session.json.
 func (tx *Tx) leaveOthers() error {
 	for _, other := range tx.from {
 		leave := other.empty
@@ -242,8 +242,8 @@ func (tx *Tx) leaveOthers() error {
 	return nil
 }
 
-// empty takes the records out of a twin. Its folder, session.json and documents stay:
-// git merges an emptied file with one that another clone has appended to.
+// empty takes the records out of a twin. Its folder, session.json and documents stay,
+// because git can merge an emptied file with one that another clone has appended to.
 func (tx *Tx) empty() error {
 	c := tx.c
 	sess, _, err := tx.Session()
@@ -288,7 +288,7 @@ func (tx *Tx) empty() error {
 }
 
 // emptied reports whether the folder of a twin, or of a sub-agent in one, has nothing
-// that is to be moved.
+// left to move.
 func (s *Store) emptied(dir string) bool {
 	for _, name := range []string{messagesFile, toolsFile} {
 		if info, err := os.Lstat(s.dir + "/" + dir + "/" + name); err == nil && info.Size() > 0 {

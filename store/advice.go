@@ -9,7 +9,7 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// explain adds to an error of the file system what to do about it.
+// explain adds to a file system error what to do about it.
 func explain(err error) error {
 	switch {
 	case err == nil:

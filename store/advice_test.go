@@ -14,7 +14,7 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// TestAdvice: an error of the system names the file and what to do about it.
+// TestAdvice checks that a system error names the file and what to do about it.
 func TestAdvice(t *testing.T) {
 	for cause, want := range map[error]string{
 		syscall.ENOSPC:        "make room",
@@ -50,7 +50,8 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// TestReadOnlyFolder: writing says why it cannot, reading goes on.
+// TestReadOnlyFolder checks that a failed write explains itself and that reading still
+// works.
 func TestReadOnlyFolder(t *testing.T) {
 	if os.Getuid() == 0 && asNobody(t) {
 		return // root may write anywhere

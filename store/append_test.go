@@ -54,8 +54,8 @@ func TestAppendTwiceChangesNothing(t *testing.T) {
 	wantSound(t, s)
 }
 
-// TestRevisions: what says more gets a greater rev, what says less, or was there
-// at any time, is left out.
+// TestRevisions checks that a longer version of a record gets a greater rev, and that a
+// shorter version, or one already stored at any time, is skipped.
 func TestRevisions(t *testing.T) {
 	no, yes := false, true
 	exit := 1
@@ -136,7 +136,7 @@ func TestRevisions(t *testing.T) {
 	}
 }
 
-// TestRevisionInOneBatch: a batch may hold one id several times.
+// TestRevisionInOneBatch checks that one batch may hold an id several times.
 func TestRevisionInOneBatch(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -153,8 +153,8 @@ func TestRevisionInOneBatch(t *testing.T) {
 	}
 }
 
-// secret is an access key of the form that the vendor documents.
-// TestBlocks: the lengths of blocks are those in the content as it is stored.
+// secret is an access key in the form that the vendor documents. TestBlocks checks that
+// the lengths of blocks match the content as stored.
 func TestBlocks(t *testing.T) {
 	text := func(n int) schema.Block { return schema.Block{Type: schema.TextBlock, Bytes: n} }
 	call := schema.Block{Type: schema.ToolCallBlock, ID: "t1"}
@@ -208,8 +208,8 @@ func blockBytes(blocks []schema.Block) (n []int) {
 	return n
 }
 
-// TestAppendAfterReplacement: git replaces, shortens and lengthens files between
-// two appends of one process; what is in them by then is what counts.
+// TestAppendAfterReplacement checks that an append goes by what the files hold now, after
+// git replaced, shortened or extended them between two appends of one process.
 func TestAppendAfterReplacement(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, file, content string) (ids string){
 		"replaced by a merge": func(t *testing.T, file, content string) string {
@@ -269,7 +269,7 @@ func TestAppendAfterReplacement(t *testing.T) {
 			file := filepath.Join(s.dir, c.file(messagesFile))
 			want := change(t, file, readFile(t, s, c.file(messagesFile)))
 			b = thread(0, 4)
-			for m := range c.Messages() { // what is there now is known, too
+			for m := range c.Messages() { // what is there now counts as known, too
 				if m.ID == "m8" || m.ID == "m9" {
 					b.Messages = append(b.Messages, m)
 				}
@@ -302,7 +302,7 @@ func TestAppendAfterReplacement(t *testing.T) {
 	}
 }
 
-// TestAppendToWhatIsGone: a conversation that was deleted stays deleted.
+// TestAppendToWhatIsGone checks that a deleted conversation stays deleted.
 func TestAppendToWhatIsGone(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -327,7 +327,7 @@ func TestAppendToWhatIsGone(t *testing.T) {
 	wantSame(t, s.dir, before)
 }
 
-// TestInvalidRecords: what could not be read again is not written.
+// TestInvalidRecords checks that a record that could not be read back is not written.
 func TestInvalidRecords(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -361,7 +361,7 @@ func replaceFile(t *testing.T, file, content string) {
 	}
 }
 
-// TestModesAreSetByWriting: a clone has git's modes; reading leaves them, writing
+// TestModesAreSetByWriting: a clone has git's file modes. Reading keeps them; writing
 // sets ours.
 func TestModesAreSetByWriting(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -482,7 +482,7 @@ func TestSubagents(t *testing.T) {
 	writeFile(t, s, c.file("subagents/a/messages.jsonl"), "{broken\n")
 	writeFile(t, s, c.file("subagents/stray"), "")
 	want := []string{
-		c.file("subagents/a/messages.jsonl") + ":0:0: missing", // of two messages one may be in the broken line
+		c.file("subagents/a/messages.jsonl") + ":0:0: missing", // the broken line may hold one of two messages
 		c.file("subagents/a/messages.jsonl") + ":1:0: broken line",
 		c.file("subagents/a/tools.jsonl") + ":1:0: missing",
 		c.file("subagents/stray") + ":0:0: not a regular file",

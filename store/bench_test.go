@@ -13,7 +13,7 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// prose is text of about n bytes as agents write it.
+// prose returns about n bytes of text as agents write it.
 func prose(n int) string {
 	const text = "The handler reads the request body twice: once to verify the signature and once to decode it, so the second read sees an empty stream. " +
 		"I moved the check into `verify(r *http.Request)`, which keeps the bytes:\n\n```go\nbody, err := io.ReadAll(io.LimitReader(r.Body, maxBody))\nif err != nil {\n\treturn nil, fmt.Errorf(\"read body: %w\", err)\n}\n```\n\n" +
@@ -32,9 +32,8 @@ func benchMessage(n int, size int) schema.Message {
 	}
 }
 
-// BenchmarkAppend appends messages of about 1 KB, one at a time, and in turn
-// writes and syncs the same bytes with nothing around it. "x-bare" is the ratio
-// of the medians.
+// BenchmarkAppend appends messages of about 1 KB, one at a time, and alternates with
+// writing and syncing the same bytes directly. "x-bare" is the ratio of the medians.
 func BenchmarkAppend(b *testing.B) {
 	c := newConversation(b, b.TempDir())
 	m := benchMessage(0, 1000)
@@ -67,7 +66,7 @@ func BenchmarkAppend(b *testing.B) {
 	report(b, ours, theirs, "bare")
 }
 
-// report gives the medians of two series and their ratio.
+// report reports the medians of two series and their ratio.
 func report(b *testing.B, ours, theirs []time.Duration, name string) {
 	median := func(d []time.Duration) time.Duration {
 		slices.Sort(d)
@@ -80,7 +79,7 @@ func report(b *testing.B, ours, theirs []time.Duration, name string) {
 	b.ReportMetric(float64(o)/float64(t), "x-"+name)
 }
 
-// newConversation makes a workspace in dir with one conversation.
+// newConversation creates a workspace in dir with one conversation.
 func newConversation(tb testing.TB, dir string) *Conversation {
 	tb.Helper()
 	s, _, err := Init(dir)
@@ -96,10 +95,10 @@ func newConversation(tb testing.TB, dir string) *Conversation {
 	return c
 }
 
-// bigVar asks for the benchmarks on a history of 1 GB.
+// bigVar names the variable that enables the benchmarks on a history of 1 GB.
 const bigVar = "CORTEXT_BENCH_BIG"
 
-// longConversation makes one whose messages.jsonl has about so many bytes.
+// longConversation creates a conversation whose messages.jsonl has about size bytes.
 func longConversation(b *testing.B, size int64) *Conversation {
 	b.Helper()
 	c := newConversation(b, b.TempDir())
@@ -136,9 +135,8 @@ func longConversation(b *testing.B, size int64) *Conversation {
 	return c
 }
 
-// BenchmarkTail reads the last 20 messages of 1 MB and in turn of 10 MB, or of
-// 1 GB if CORTEXT_BENCH_BIG is set. "x-1MB" is the ratio of the medians; B/op are
-// those of both.
+// BenchmarkTail reads the last 20 messages of 1 MB, alternating with 10 MB, or with 1 GB
+// if CORTEXT_BENCH_BIG is set. "x-1MB" is the ratio of the medians; B/op covers both.
 func BenchmarkTail(b *testing.B) {
 	big := int64(10 << 20)
 	if os.Getenv(bigVar) != "" {
@@ -161,8 +159,8 @@ func BenchmarkTail(b *testing.B) {
 }
 
 // BenchmarkMerged reads 400,000 tokens at the end of a log of 32 MB, or of 1 GB if
-// CORTEXT_BENCH_BIG is set, and in turn of one that two clones merged, each of which had
-// added 2 MB. "x-ordered" is the ratio of the medians.
+// CORTEXT_BENCH_BIG is set. It alternates with a log that two clones merged after each
+// had added 2 MB. "x-ordered" is the ratio of the medians.
 func BenchmarkMerged(b *testing.B) {
 	size := int64(32 << 20)
 	if os.Getenv(bigVar) != "" {
@@ -178,7 +176,7 @@ func BenchmarkMerged(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for clone := range 2 { // of the one that is first in the log the last message is the newer
+	for clone := range 2 { // the clone that is first in the log has the newer last message
 		parent := benchMessage(s.MessageCount-1, 1000).ID
 		for i := range 2000 {
 			m := benchMessage(s.MessageCount+2*i+1-clone, 1000)
@@ -204,8 +202,8 @@ func BenchmarkMerged(b *testing.B) {
 	report(b, took[0], took[1], "ordered")
 }
 
-// BenchmarkHistory reads a whole history of 10 MB, and BenchmarkOpen makes its
-// first append: the cost of a capture that begins.
+// BenchmarkHistory reads a whole history of 10 MB, and BenchmarkOpen makes the first
+// append to it: the cost of starting a capture.
 func BenchmarkHistory(b *testing.B) {
 	c := longConversation(b, 10<<20)
 	b.SetBytes(10 << 20)
@@ -228,7 +226,7 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkAppendAgain captures 1,000 messages that are there already.
+// BenchmarkAppendAgain captures 1,000 messages that are already stored.
 func BenchmarkAppendAgain(b *testing.B) {
 	c := newConversation(b, b.TempDir())
 	var batch schema.Batch

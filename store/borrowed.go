@@ -6,14 +6,15 @@ import (
 )
 
 // In a sparse checkout, git has logs that are not in the work tree. A conversation may
-// borrow them: they are read as a part of it, from memory, and never moved into a log.
+// borrow them: it reads them from memory as its own and never moves them into a log.
 
-// borrowedDir begins the names of such files. No folder of the workspace is below it.
+// borrowedDir prefixes the names of borrowed files. No folder of the workspace has this
+// name.
 const borrowedDir = "git:"
 
-// Borrow adds what git has of the conversation's files, by their names (messages.jsonl,
+// Borrow adds git's copies of the conversation's files, by name (messages.jsonl,
 // tools.jsonl, session.json), to what is read. It is for readers, and for writers of a
-// conversation that waits.
+// waiting conversation.
 func (c *Conversation) Borrow(files map[string][]byte) {
 	if len(files) == 0 {
 		return
@@ -27,7 +28,7 @@ func (c *Conversation) Borrow(files map[string][]byte) {
 	}
 }
 
-// borrowedFile returns a file that was borrowed.
+// borrowedFile returns a borrowed file.
 func (s *Store) borrowedFile(name string) ([]byte, bool) {
 	content, ok := s.borrowed.Load(name)
 	if !ok {

@@ -8,8 +8,8 @@ import (
 	"cortext/schema"
 )
 
-// TestBorrow: what git has of a conversation is read with what waits for it, counted
-// once, and moved into no log.
+// TestBorrow checks that git's copy of a conversation is read with its waiting records,
+// counted once, and moved into no log.
 func TestBorrow(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -43,7 +43,7 @@ func TestBorrow(t *testing.T) {
 		t.Errorf("%d messages wait, %v: what was borrowed is not written", n, err)
 	}
 
-	// The folder is back: what waited is moved there, and nothing else.
+	// When the folder is back, the waiting records move there, and nothing else.
 	must(t, os.MkdirAll(filepath.Join(folder, sessionDir), 0o700))
 	for name, content := range files {
 		if content != nil {

@@ -13,23 +13,23 @@ import (
 	"cortext/schema/jsonl"
 )
 
-// A branch is the one of a log of messages that is resumed: where its messages stand.
+// A branch locates, in a log of messages, those of the branch that a resume continues.
 type branch struct {
 	first  []int64           // by message, oldest first: the offset of its first line
-	more   map[int64][]int64 // those of further lines of a message, by its first
+	more   map[int64][]int64 // offsets of further lines of a message, by that of its first
 	left   []int32           // [schema.Ancestry.Left]
-	total  int               // messages of the log
+	total  int               // messages in the log
 	damage []jsonl.Damage
 }
 
-// readBranch finds the branch in a log of about so many messages. It reads it through, and
-// of each message keeps only what ties it to others, some 100 bytes.
+// readBranch finds the branch in a log of about so many messages. It reads the whole log
+// but keeps only the links between messages, some 100 bytes each.
 func readBranch(log *io.SectionReader, about int) (*branch, error) {
 	var x lookup
 	if err := x.read(log, about, false); err != nil {
 		return nil, err
 	}
-	for i := range x.more { // of several lines, the one that counts may name another parent
+	for i := range x.more { // if a message has several lines, the one that counts may name another parent
 		m, err := recordIn(log, x.offsets(i), schema.ParseMessage, messageRank)
 		if err != nil {
 			return nil, err
@@ -40,7 +40,7 @@ func readBranch(log *io.SectionReader, about int) (*branch, error) {
 		Parents: make([]int32, len(x.lines)),
 		At:      func(i int32) time.Time { return x.lines[i].at() },
 		ID: func(i int32) string {
-			m, _ := recordIn(log, x.offsets(i), schema.ParseMessage, messageRank) // one that cannot be read comes first
+			m, _ := recordIn(log, x.offsets(i), schema.ParseMessage, messageRank) // an unreadable one sorts first
 			return m.ID
 		},
 	}
@@ -69,7 +69,7 @@ func readBranch(log *io.SectionReader, about int) (*branch, error) {
 	return b, nil
 }
 
-// recordIn reads the record of which the lines stand there: the one that counts.
+// recordIn reads the record whose lines are at offsets, and returns the line that counts.
 func recordIn[R any](log io.ReaderAt, offsets []int64, parse func([]byte) (R, error), rank func(*R) rank) (best R, err error) {
 	found := false
 	for _, offset := range offsets {
@@ -87,8 +87,8 @@ func recordIn[R any](log io.ReaderAt, offsets []int64, parse func([]byte) (R, er
 	return best, err
 }
 
-// A logCache keeps what was found in the log that was read last: a command reads a log
-// several times.
+// A logCache keeps the result for the log that was read last, since one command reads a
+// log several times.
 type logCache[T any] struct {
 	sync.Mutex
 	name  string
@@ -96,8 +96,8 @@ type logCache[T any] struct {
 	found *T
 }
 
-// get returns what was found in the log of that name, nil if nothing was, or if info is no
-// more that of the log.
+// get returns the result for the log of that name. It is nil if there is none, or if info
+// no longer matches the log.
 func (c *logCache[T]) get(name string, info fs.FileInfo) *T {
 	c.Lock()
 	defer c.Unlock()
@@ -107,7 +107,7 @@ func (c *logCache[T]) get(name string, info fs.FileInfo) *T {
 	return c.found
 }
 
-// of returns what find finds in the log f of that name.
+// of returns the result of find for the log f of that name.
 func (c *logCache[T]) of(name string, f logReader, find func(*io.SectionReader) (*T, error)) (*T, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -125,8 +125,8 @@ func (c *logCache[T]) of(name string, f logReader, find func(*io.SectionReader) 
 	return found, err
 }
 
-// branch reads the end of the branch that is resumed, wherever its messages and their calls
-// stand. ok is false where everything must be read.
+// branch reads the end of the branch that a resume continues, wherever its messages and
+// their calls are in the logs. ok is false if everything must be read.
 func (c *Conversation) branch(limit Limit) (h schema.History, damage []Damage, ok bool, err error) {
 	f, _, err := c.openForReading(messagesFile)
 	if f == nil {
@@ -139,7 +139,7 @@ func (c *Conversation) branch(limit Limit) (h schema.History, damage []Damage, o
 	}
 	found, err := c.s.branch.of(c.file(messagesFile), f, func(log *io.SectionReader) (*branch, error) { return readBranch(log, sess.MessageCount) })
 	if err != nil {
-		return h, nil, false, nil // reading all finds what is wrong
+		return h, nil, false, nil // reading everything reports what is wrong
 	}
 	tool, toolDamage, done, err := c.callFinder(sess.MessageCount)
 	if err != nil {
@@ -149,7 +149,7 @@ func (c *Conversation) branch(limit Limit) (h schema.History, damage []Damage, o
 
 	h.Tools = map[string]schema.Tool{}
 	b, from := budget{limit: limit}, len(found.first)
-	h.Messages = make([]schema.Message, 0, min(from, max(limit.Messages, limit.Tokens/100))) // else growing it is a tenth of the work
+	h.Messages = make([]schema.Message, 0, min(from, max(limit.Messages, limit.Tokens/100))) // otherwise growing it is a tenth of the work
 	for ; from > 0 && !b.spent; from-- {
 		first := found.first[from-1]
 		m, err := recordIn(f, append([]int64{first}, found.more[first]...), schema.ParseMessage, messageRank)
@@ -189,8 +189,8 @@ func (c *Conversation) branch(limit Limit) (h schema.History, damage []Damage, o
 	return h, append(damage, toolDamage...), true, nil
 }
 
-// callFinder returns what finds a call in tools.jsonl, nil if there is none of that id, and what
-// is damaged there; done is to be called in the end.
+// callFinder returns a function that finds a call in tools.jsonl, or nil if no call has
+// that id, and the damage found there. The caller must call done at the end.
 func (c *Conversation) callFinder(about int) (find func(id string) (*schema.Tool, error), damage []Damage, done func(), err error) {
 	f, _, err := c.openForReading(toolsFile)
 	if f == nil {

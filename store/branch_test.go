@@ -11,8 +11,8 @@ import (
 	"cortext/schema"
 )
 
-// TestBranchOfRevised: a later line of a message that makes it the newest leaf decides what
-// is resumed, also where only the end is read.
+// TestBranchOfRevised checks that a later line that makes its message the newest leaf
+// decides what is resumed, even if only the end is read.
 func TestBranchOfRevised(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -37,8 +37,8 @@ func TestBranchOfRevised(t *testing.T) {
 	}
 }
 
-// TestBranchOfOddLines: lines that another program or an accident wrote are read as those
-// of ours are, wherever they stand.
+// TestBranchOfOddLines checks that lines from another program or an accident are read
+// like ours, wherever they are.
 func TestBranchOfOddLines(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -52,9 +52,9 @@ func TestBranchOfOddLines(t *testing.T) {
 			switch r.IntN(12) {
 			case 0: // another program's spelling
 				line = fmt.Sprintf(`{ "role": "user", "content": "{\"id\":\"x\"", "parent_id": %q, "id": %q, "timestamp": %q}`, m.ParentID, m.ID, m.Timestamp)
-			case 1: // the parent behind all else
+			case 1: // the parent comes last
 				line = fmt.Sprintf(`{"id":%q,"timestamp":%q,"role":"user","content":"a","parent_id":%q}`, m.ID, m.Timestamp, m.ParentID)
-			case 2: // an id that is escaped
+			case 2: // an escaped id
 				line = strings.Replace(line, `{"id":"m`, `{"id":"\u006d`, 1)
 			case 3:
 				line = strings.Repeat("\x00", r.IntN(5)) + line
@@ -79,7 +79,7 @@ func TestBranchOfOddLines(t *testing.T) {
 		}
 		var log strings.Builder
 		for i, l := range lines {
-			if log.WriteString(l); i%40 > 0 || !strings.HasSuffix(l, "}") { // else welded to the next
+			if log.WriteString(l); i%40 > 0 || !strings.HasSuffix(l, "}") { // otherwise it is welded to the next line
 				log.WriteByte('\n')
 			}
 		}
@@ -104,7 +104,7 @@ func TestBranchOfOddLines(t *testing.T) {
 	}
 }
 
-// differ is where two texts begin to differ.
+// differ returns the offset at which two texts begin to differ.
 func differ(a, b string) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -113,12 +113,12 @@ func differ(a, b string) int {
 	return n
 }
 
-// TestNewerElsewhere: session.json knows of something newer than the end, where samples of
-// the log do not find it.
+// TestNewerElsewhere: session.json knows of a message newer than the end that samples of
+// the log do not find.
 func TestNewerElsewhere(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
-	const ours = 5000 // messages of 1 KB behind the one that is newer
+	const ours = 5000 // messages of 1 KB after the newer one
 	var log []byte
 	add := func(id, parent string, at int) {
 		log = schema.AppendMessage(log, &schema.Message{ID: id, ParentID: parent, Role: schema.User, Content: strings.Repeat("x", 1000),
@@ -139,7 +139,7 @@ func TestNewerElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time from what is known of the log
+	for range 2 { // the second time from the cached result
 		h, _, err := c.History(Limit{Messages: 1})
 		if err != nil || len(h.Messages) != 1 || h.Messages[0].ID != "newer" || h.Messages[0].Number != ours+2 {
 			t.Errorf("%v, %v", spell(h), err)

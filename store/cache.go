@@ -12,12 +12,12 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// Files below .workspace/local/cache make things faster and may be deleted at
-// any time. So they are not synced, a failed write is no failure of the caller,
-// and what cannot be read is not there.
+// Files below .workspace/local/cache only make things faster, and anyone may delete them
+// at any time. So they are not synced, callers need not fail if a write fails, and an
+// unreadable file counts as missing.
 
-// ReadCache returns a file of the cache, named relative to it; ok is false where
-// there is none that can be read.
+// ReadCache returns a file of the cache, named relative to it. ok is false if there is no
+// readable file.
 func (s *Store) ReadCache(name string) (b []byte, ok bool) {
 	if checkPath(name) != nil {
 		return nil, false
@@ -26,7 +26,7 @@ func (s *Store) ReadCache(name string) (b []byte, ok bool) {
 	return b, err == nil
 }
 
-// WriteCache replaces a file of the cache. A reader sees the old content or the
+// WriteCache replaces a file of the cache. A reader sees either the old content or the
 // new.
 func (s *Store) WriteCache(name string, data []byte) error {
 	if err := checkPath(name); err != nil {
@@ -39,8 +39,8 @@ func (s *Store) WriteCache(name string, data []byte) error {
 	return s.replaceUnsynced(name, data)
 }
 
-// replaceUnsynced replaces a file that can be made again: a reader sees the old content
-// or the new, and after a power cut perhaps none.
+// replaceUnsynced replaces a file that can be rebuilt. A reader sees either the old
+// content or the new; after a power cut the file may be missing.
 func (s *Store) replaceUnsynced(name string, data []byte) error {
 	if err := s.makeLocal(tmpDir); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (s *Store) replaceUnsynced(name string, data []byte) error {
 	return explain(err)
 }
 
-// readWhole reads a file of the cache, however long it is.
+// readWhole reads a file of the cache of any length.
 func (s *Store) readWhole(name string) ([]byte, error) {
 	f, info, _, err := lines.Open(s.root, name, os.O_RDONLY, 0)
 	if err != nil {
@@ -66,8 +66,8 @@ func (s *Store) readWhole(name string) ([]byte, error) {
 	return b[:n], err
 }
 
-// appendUnsynced appends to a file that can be made again. What another process appends at
-// the same time stands before or behind it.
+// appendUnsynced appends to a file that can be rebuilt. If another process appends at the
+// same time, its data comes before or after this, never in between.
 func (s *Store) appendUnsynced(name string, data []byte) error {
 	f, _, _, err := lines.Open(s.root, name, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Store) appendUnsynced(name string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// RemoveCache removes a file of the cache, if it is there.
+// RemoveCache removes a file of the cache, if it exists.
 func (s *Store) RemoveCache(name string) error {
 	if err := checkPath(name); err != nil {
 		return err
@@ -98,14 +98,14 @@ func (s *Store) ListCache(dir string) []string {
 	return s.ListFiles(cacheDir + "/" + dir)
 }
 
-// ListFiles returns the names of the regular files in a folder of the workspace,
-// sorted; none if there is no such folder.
+// ListFiles returns the names of the regular files in a folder of the workspace, sorted.
+// It returns none if there is no such folder.
 func (s *Store) ListFiles(dir string) []string {
 	names, _ := s.FilesIn(dir)
 	return names
 }
 
-// FilesIn is ListFiles for a caller that must know if the folder cannot be read.
+// FilesIn is ListFiles for a caller that must know whether the folder can be read.
 func (s *Store) FilesIn(dir string) (names []string, err error) {
 	if err := checkPath(dir); err != nil {
 		return nil, err
@@ -122,8 +122,8 @@ func (s *Store) FilesIn(dir string) (names []string, err error) {
 	return names, explain(err)
 }
 
-// RemoveFile removes a file of the workspace that is not a conversation's, and
-// makes that durable; it is no error if it is not there.
+// RemoveFile durably removes a file of the workspace that belongs to no conversation. A
+// missing file is not an error.
 func (s *Store) RemoveFile(name string) error {
 	if err := checkPath(name); err != nil {
 		return err
@@ -148,16 +148,16 @@ func notRegularFile(name string, info fs.FileInfo) error {
 	return &fs.PathError{Op: "remove", Path: name, Err: errors.New("is " + lines.Kind(info.Mode()))}
 }
 
-// LockCache keeps other processes off what name stands for in the cache, until
-// unlock is called or the process ends. The error is a [*LockedError] if another
-// held it for all of wait.
+// LockCache keeps other processes from using what name stands for in the cache, until the
+// caller calls unlock or the process ends. The error is a [*LockedError] if another
+// process held the lock for all of wait.
 func (s *Store) LockCache(name string, wait time.Duration) (unlock func(), err error) {
 	if err := s.makeLocal(locksDir); err != nil {
 		return nil, err
 	}
 	file := holderFile("cache/" + name)
 	f, _, _, err := lines.Open(s.root, file, os.O_RDWR|os.O_CREATE, privateFileMode)
-	if errors.Is(err, fs.ErrExist) { // made by another just now
+	if errors.Is(err, fs.ErrExist) { // another process just created it
 		f, _, _, err = lines.Open(s.root, file, os.O_RDWR, 0)
 	}
 	if err != nil {

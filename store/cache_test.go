@@ -56,7 +56,7 @@ func TestCache(t *testing.T) {
 	if got := s.ListCache("a"); !slices.Equal(got, []string{"a.json"}) {
 		t.Errorf("listed are %q", got)
 	}
-	wantSame(t, s.dir, before) // but for the cache nothing was touched
+	wantSame(t, s.dir, before) // only the cache was touched
 	if err := os.RemoveAll(filepath.Join(s.dir, cacheDir)); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestCacheNames: a name leads nowhere else.
+// TestCacheNames checks that a name cannot lead out of the cache.
 func TestCacheNames(t *testing.T) {
 	s := newTestStore(t)
 	before := snapshot(t, filepath.Dir(s.dir))
@@ -90,7 +90,7 @@ func TestCacheNames(t *testing.T) {
 		}
 	}
 	wantSame(t, filepath.Dir(s.dir), before)
-	// What an agent calls its session becomes one name.
+	// Whatever an agent calls its session becomes one file name.
 	for _, id := range []string{"", ".", "..", "../../x", "a/b", `a\b`, "a\x00", "CON", "x.", "\xff", "ü", "a b", strings.Repeat("x", 300)} {
 		name := schema.PathElement(id)
 		if checkPath(name) != nil || strings.ContainsAny(name, "/\\") || len(name) > 100 {
@@ -105,8 +105,8 @@ func TestCacheNames(t *testing.T) {
 	}
 }
 
-// TestCacheIsInTheWay: what is no file or folder where one is expected is a miss,
-// and is not followed.
+// TestCacheIsInTheWay: anything but a file or folder where one is expected is a miss and
+// is not followed.
 func TestCacheIsInTheWay(t *testing.T) {
 	s := newTestStore(t)
 	outside := t.TempDir()
@@ -151,13 +151,13 @@ func TestCacheIsInTheWay(t *testing.T) {
 		t.Errorf("outside are %v, %v", entries, err)
 	}
 	if makePipe(at("pipe")) == nil {
-		if b, ok := s.ReadCache("pipe"); ok { // nor is it waited for
+		if b, ok := s.ReadCache("pipe"); ok { // nor does it wait for the pipe
 			t.Errorf("a pipe is %q", b)
 		}
 	}
 }
 
-// TestCacheAtOnce: a reader sees one text or the other, whoever writes.
+// TestCacheAtOnce checks that a reader sees one text or the other, whoever writes.
 func TestCacheAtOnce(t *testing.T) {
 	s := newTestStore(t)
 	texts := []string{strings.Repeat("a", 50_000), strings.Repeat("b", 30_000)}
@@ -165,7 +165,7 @@ func TestCacheAtOnce(t *testing.T) {
 	for _, text := range texts {
 		writers.Go(func() {
 			for range 100 {
-				_ = s.WriteCache("x", []byte(text)) // one may lose
+				_ = s.WriteCache("x", []byte(text)) // one of the two may fail
 			}
 		})
 	}

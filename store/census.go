@@ -11,32 +11,32 @@ import (
 	"cortext/schema/jsonl"
 )
 
-// A census is what the logs of one conversation hold, in all of its folders, and what
-// they and session.json say that they should.
+// A census records what the logs of one conversation hold, in all of its folders, and
+// what they and session.json say they should hold.
 //
-// A log loses lines by a merge gone wrong or by hand. Then a message follows one that
-// is not there, or fewer are there than session.json counted. A call without its message
-// may be there after a write that was not finished, and an agent may name a call that it
-// never made; so these count only where messages or tokens are missing, too. What a line
-// that cannot be read may have held is named with that line.
+// A bad merge or a manual edit can lose lines of a log. Then a message follows a missing
+// one, or the logs hold fewer messages than session.json counted. A call without its
+// message may remain from an unfinished write, and an agent may name a call that it never
+// made, so these count as lost only if messages or tokens are missing, too. Records that
+// may have been in an unreadable line are reported with that line.
 type census struct {
-	above *census // of the conversation that a sub-agent belongs to
+	above *census // census of the conversation that a sub-agent belongs to
 	tally tally
-	seen  map[string]bool // ids of messages
+	seen  map[string]bool // message ids
 	calls map[string]bool
 
-	follows map[string]place   // ids of parents, by where they are named first
-	firsts  map[string]string  // parents of the first message of each native session
-	after   map[string]bool    // messages that a session of the conversation follows, as session.json says
-	madeBy  map[string][]place // ids of messages, by their calls
-	makes   map[string]place   // ids of calls, by their messages
+	follows map[string]place   // parent ids, with the first place that names them
+	firsts  map[string]string  // parent of the first message of each native session
+	after   map[string]bool    // messages that a session of the conversation follows, according to session.json
+	madeBy  map[string][]place // message ids, by their calls
+	makes   map[string]place   // call ids, by their messages
 
 	dirs    []string
-	counted int            // messages that session.json counted; the most, of several
-	tokens  int64          // that it counted at the present length of the log; 0 if it did not
-	parts   int            // beginnings in the middle of a native session
-	unread  map[string]int // places in the logs that cannot be read, by the name of the log
-	blind   bool           // a log, or session.json, cannot be read at all
+	counted int            // messages that session.json counted; the maximum of several
+	tokens  int64          // tokens it counted at the present length of the log; 0 if it did not
+	parts   int            // segments that begin in the middle of a native session
+	unread  map[string]int // number of unreadable places, by log name
+	blind   bool           // a log, or session.json, is entirely unreadable
 }
 
 // A place is a line of a log.
@@ -57,8 +57,8 @@ func newCensus(above *census) *census {
 	}
 }
 
-// read takes in a folder of the conversation and yields what is wrong with its logs.
-// sess is its session.json, nil if there is none.
+// read adds a folder of the conversation and yields what is wrong with its logs. sess is
+// the folder's session.json, nil if there is none.
 func (n *census) read(s *Store, dir string, sess *schema.Session) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		n.dirs = append(n.dirs, dir)
@@ -87,7 +87,7 @@ func (n *census) read(s *Store, dir string, sess *schema.Session) iter.Seq[error
 	}
 }
 
-// expect notes what session.json says of the logs.
+// expect records what session.json says about the logs.
 func (n *census) expect(s *Store, dir string, sess *schema.Session) {
 	if sess == nil {
 		return
@@ -100,7 +100,7 @@ func (n *census) expect(s *Store, dir string, sess *schema.Session) {
 		}
 	}
 	if sess.CountedBytes == 0 {
-		return // version 1.0 and clones may say anything of the counts
+		return // the counts of version 1.0 and of clones may be anything
 	}
 	n.counted = max(n.counted, sess.MessageCount)
 	if info, err := s.root.Lstat(dir + "/" + messagesFile); err == nil && info.Size() == sess.CountedBytes {
@@ -128,12 +128,12 @@ func (n *census) message(rec jsonl.Record, at place) error {
 	}
 	n.tally.message(&m)
 	if m.ID != "" && n.seen[m.ID] {
-		return nil // what its first line says of others is enough
+		return nil // the first line already says which messages it follows
 	}
 	n.seen[m.ID] = true
 	_, begun := n.firsts[m.Source]
 	if !begun && !n.after[m.ParentID] {
-		n.firsts[m.Source] = m.ParentID // which may be in another conversation
+		n.firsts[m.Source] = m.ParentID // may be in another conversation
 	} else {
 		if !begun {
 			n.firsts[m.Source] = ""
@@ -150,12 +150,12 @@ func (n *census) message(rec jsonl.Record, at place) error {
 	return nil
 }
 
-// holds reports whether a message is there.
+// holds reports whether the logs hold a message.
 func (n *census) holds(id string) bool {
 	return n.seen[id] || n.above != nil && n.above.holds(id)
 }
 
-// missing names the records that should be in the logs and are not.
+// missing returns the records that the logs should hold and do not.
 func (n *census) missing() (damage []Damage) {
 	if n.blind {
 		return nil
@@ -193,8 +193,8 @@ func (n *census) missing() (damage []Damage) {
 	return append(damage, n.missingCalls()...)
 }
 
-// missingCalls names the calls that messages made and that no log holds, if their tokens
-// were counted.
+// missingCalls returns the calls that messages made and no log holds, if session.json
+// counted their tokens.
 func (n *census) missingCalls() []Damage {
 	at, calls := n.absent(n.makes, func(id string) bool { return n.calls[id] })
 	if len(calls) <= n.unread[toolsFile] || len(n.dirs) > 1 || n.tokens <= n.tally.tokens {
@@ -204,8 +204,8 @@ func (n *census) missingCalls() []Damage {
 		"%s missing; the first is %q, of the message in line %d of %s", plural(len(calls), "call is", "calls are"), calls[0], at.line, messagesFile)}
 }
 
-// absent returns the ids that nothing is there for, in the order of the lines that name
-// them, and the first of these.
+// absent returns the ids that holds does not know, in the order of the lines that name
+// them, and the first of these lines.
 func (n *census) absent(named map[string]place, holds func(id string) bool) (first place, ids []string) {
 	for id := range named {
 		if !holds(id) {
@@ -230,9 +230,9 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Lost returns how many messages session.json counted that the logs do not hold any
-// more, with all of the conversation's folders; 0 if it is not known. A log that still
-// has the length that was counted, or more, and a line that ends there, is not read.
+// Lost returns how many of the messages that session.json counted are no longer in the
+// logs of any of the conversation's folders; 0 if unknown. It does not read a log that
+// has at least the counted length and a line that ends there.
 func (c *Conversation) Lost() (int, error) {
 	dirs := c.dirs()
 	counted := 0
@@ -255,8 +255,8 @@ func (c *Conversation) Lost() (int, error) {
 	return max(counted-all.messages, 0), err
 }
 
-// LacksStart reports whether a session of the conversation follows a message, as s says,
-// that the logs do not hold. Only a conversation of several sessions is read.
+// LacksStart reports whether a session of the conversation follows, according to s, a
+// message that the logs do not hold. It reads only a conversation of several sessions.
 func (c *Conversation) LacksStart(s *schema.Session) (bool, error) {
 	after := map[string]bool{}
 	for _, src := range s.Sources {

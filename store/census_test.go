@@ -12,7 +12,7 @@ import (
 	"cortext/schema"
 )
 
-// named returns what Check says of the files of a conversation, by their names.
+// named returns what Check reports about a conversation's files, by file name.
 func named(s *Store) (list []string) {
 	for d := range s.Check() {
 		_, file, _ := strings.Cut(d.File, sessionDir+"/")
@@ -21,14 +21,14 @@ func named(s *Store) (list []string) {
 	return list
 }
 
-// TestLostRecords: check names what is gone from the logs, with the line where one
-// tells, and how many; Lost counts the messages.
+// TestLostRecords checks that Check reports which records the logs lost and how many,
+// with the line if one shows it, and that Lost counts the messages.
 func TestLostRecords(t *testing.T) {
 	type logs struct{ messages, tools []string }
 	for _, tt := range []struct {
 		name  string
 		spoil func(l *logs)
-		want  []string // file:line, and a part of what is said
+		want  []string // file:line, and a part of the message
 		lost  int
 	}{
 		{"nothing", func(*logs) {}, nil, 0},
@@ -82,7 +82,7 @@ func TestLostRecords(t *testing.T) {
 	}
 }
 
-// TestNotLost: what only looks like a loss is none.
+// TestNotLost covers what only looks like a loss.
 func TestNotLost(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, s *Store, c *Conversation){
 		"never counted": func(t *testing.T, s *Store, c *Conversation) {
@@ -180,8 +180,8 @@ func TestNotLost(t *testing.T) {
 	}
 }
 
-// TestMergesLoseNothing: whatever two clones append and merge, check names no loss, and
-// it names the loss of any line but the last that nothing follows.
+// TestMergesLoseNothing checks that Check reports no loss, whatever two clones append and
+// merge, but reports the loss of any line other than a last one that nothing follows.
 func TestMergesLoseNothing(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -193,7 +193,7 @@ func TestMergesLoseNothing(t *testing.T) {
 		writeFile(t, s, c.file(toolsFile), strings.Join(h.tools, ""))
 		must(t, c.Settle())
 		writeFile(t, s, c.file(messagesFile), strings.Join(h.messages, ""))
-		wantSound(t, s) // the counters are old
+		wantSound(t, s) // the counters are stale
 		must(t, c.Settle())
 		wantSound(t, s)
 		if len(h.messages) == 0 {
@@ -202,7 +202,7 @@ func TestMergesLoseNothing(t *testing.T) {
 		at := g.r.IntN(len(h.messages))
 		gone := h.messages[at]
 		if strings.Contains(gone, `"rev":`) || strings.Count(strings.Join(h.messages, ""), gone) > 1 || strings.Contains(gone, `"event"`) {
-			continue // what counts is still there
+			continue // the line that counts is still there
 		}
 		id, _ := plainID([]byte(gone))
 		if strings.Count(strings.Join(h.messages, ""), `{"id":"`+id+`"`) > 1 {
@@ -223,8 +223,8 @@ func TestMergesLoseNothing(t *testing.T) {
 	}
 }
 
-// TestCheckOfAWaitingConversation: what waits is checked, too, and a removal is no
-// damage.
+// TestCheckOfAWaitingConversation checks that Check covers waiting records, and that a
+// removal is not damage.
 func TestCheckOfAWaitingConversation(t *testing.T) {
 	s := newTestStore(t)
 	c := waits(t, s)

@@ -9,14 +9,14 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// Check yields all damage of the workspace: what is in a log and is no whole record,
-// a session.json that is missing or cannot be read, a summary that is passed over, what
-// is no regular file, and records that others or the counters know of and that no log
+// Check yields all damage in the workspace: log content that is not a whole record, a
+// session.json that is missing or unreadable, a summary that is ignored, anything that is
+// not a regular file, and records that other records or the counters know of but no log
 // holds. It changes nothing.
 //
-// What a merge or a clone leaves is no damage: doubled, swapped and unknown
-// lines, branches, line ends of either kind, stale counters, git's file modes, a
-// conversation without .session/ or in two folders.
+// What a merge or a clone leaves is not damage: repeated, swapped and unknown lines,
+// branches, line ends of either kind, stale counters, git's file modes, a conversation
+// without .session/ or in two folders.
 func (s *Store) Check() iter.Seq[Damage] {
 	return func(yield func(Damage) bool) {
 		folders, damage, err := s.folders()
@@ -52,9 +52,8 @@ func (s *Store) Check() iter.Seq[Damage] {
 	}
 }
 
-// check yields the damage of one conversation and its sub-agents; false once
-// yield has returned it. above are the messages of the conversation that a sub-agent
-// belongs to.
+// check yields the damage in one conversation and its sub-agents. It returns false once
+// yield has. above is the census of the conversation that a sub-agent belongs to.
 func (c *Conversation) check(above *census, yield func(Damage) bool) bool {
 	n := newCensus(above)
 	for _, dir := range c.dirs() {
@@ -83,8 +82,8 @@ func (c *Conversation) check(above *census, yield func(Damage) bool) bool {
 	return true
 }
 
-// checkFolder yields the damage of one folder of a conversation, and counts what is in
-// it.
+// checkFolder yields the damage in one folder of a conversation, and adds its records to
+// the census.
 func (c *Conversation) checkFolder(dir string, n *census, yield func(Damage) bool) bool {
 	report := func(name string, kind jsonl.Kind, detail string) bool {
 		return yield(Damage{name, jsonl.Damage{Kind: kind, Detail: detail}})
@@ -100,12 +99,12 @@ func (c *Conversation) checkFolder(dir string, n *census, yield func(Damage) boo
 	}
 	st, err := c.s.readStored(dir)
 	if err != nil {
-		n.blind = true // what its logs should hold is not known here
+		n.blind = true // so what its logs should hold is unknown
 		return yield(c.unreadable(dir, err))
 	}
 	for _, d := range st.damage {
 		if d.Kind == Missing && (within(waitingDir, dir) || len(c.dirs()) > 1) {
-			continue // the next write makes one of those in the other folders
+			continue // the next write creates it from those in the other folders
 		}
 		if !yield(d) {
 			return false
@@ -134,7 +133,7 @@ func (c *Conversation) checkFolder(dir string, n *census, yield func(Damage) boo
 	return true
 }
 
-// yieldError yields an error as damage of a file.
+// yieldError yields an error as damage in a file.
 func yieldError(yield func(Damage) bool, file string, err error) bool {
 	var d *Damage
 	if errors.As(err, &d) {

@@ -12,21 +12,21 @@ import (
 	"cortext/schema"
 )
 
-// A Checkpoint says how far a writer has delivered its records into the logs of a
-// conversation, so that its next visit reads only what is new. It is a hint: git
-// replaces logs, so a checkpoint counts only while [Conversation.Confirms] says so.
+// A Checkpoint records how far a writer has delivered its records into the logs of a
+// conversation, so that its next visit reads only what is new. It is a hint: git replaces
+// logs, so a checkpoint counts only while [Conversation.Confirms] confirms it.
 type Checkpoint struct {
 	Messages LogCheckpoint `json:"messages,omitzero"`
 	Tools    LogCheckpoint `json:"tools,omitzero"`
 	Counted  Counted       `json:"counted,omitzero"`
 
-	// Held is how many messages messages.jsonl held, by id; 0 if that is not known.
+	// Held is the number of messages in messages.jsonl, counted by id; 0 if unknown.
 	Held int `json:"held,omitzero"`
 }
 
-// Counted is what session.json said when its counters were those of the very log that
-// Messages names. A writer that finds this log as long as it was can add to them what it
-// writes itself. In what git adds to a log there may be records that were counted.
+// Counted holds the counters of session.json when they matched the log that Messages
+// names. A writer that finds the log at the same length can add its own records to them.
+// It cannot if git has extended the log, since the new lines may repeat counted records.
 type Counted struct {
 	Bytes    int64 `json:"bytes"`
 	Messages int   `json:"messages"`
@@ -35,18 +35,18 @@ type Counted struct {
 // A LogCheckpoint names the last record of a log and its position. The zero value
 // is an empty or missing log.
 type LogCheckpoint struct {
-	End   int64  `json:"end"`   // the offset behind the record
-	Sum   string `json:"sum"`   // hash of the bytes before End, which name the record, and of the numbers
-	File  uint64 `json:"file"`  // inode number of the log, 0 where the system has none
-	Since int64  `json:"since"` // no record that the next visit brings again is before it
+	End   int64  `json:"end"`   // offset after the record
+	Sum   string `json:"sum"`   // hash of the bytes before End, which identify the record, and of the numbers
+	File  uint64 `json:"file"`  // inode number of the log, 0 if the system has none
+	Since int64  `json:"since"` // records that the next visit delivers again start here or later
 }
 
-// ErrCheckpoint is returned when the logs do not confirm a checkpoint: the caller
-// delivers everything again, which appends only what is missing.
+// ErrCheckpoint means that the logs do not confirm a checkpoint. The caller must deliver
+// everything again, which appends only what is missing.
 var ErrCheckpoint = errors.New("the logs do not hold what the checkpoint names")
 
-// A replacedError says that a log was replaced or removed while it was written to. To a
-// writer with a checkpoint it is an [ErrCheckpoint].
+// A replacedError means that a log was replaced or removed during a write. A writer with
+// a checkpoint gets it as an [ErrCheckpoint].
 type replacedError struct{ log string }
 
 func (e *replacedError) Error() string {
@@ -55,12 +55,12 @@ func (e *replacedError) Error() string {
 
 func (e *replacedError) Is(target error) bool { return target == ErrCheckpoint }
 
-// sumBytes is how much of a log before a checkpoint is compared. It covers the
-// last record and usually several before it, at the cost of one small read.
+// sumBytes is how many bytes before a checkpoint are compared. They cover the last record
+// and usually several before it, at the cost of one small read.
 const sumBytes = 4 << 10
 
-// Further returns of each log the checkpoint of cp, unless that of other is further.
-// Both are of the same logs.
+// Further returns, for each log, the later checkpoint of cp and other. Both must belong
+// to the same logs.
 func (cp Checkpoint) Further(other Checkpoint) Checkpoint {
 	if cp.Messages.End < other.Messages.End {
 		cp.Messages, cp.Held, cp.Counted = other.Messages, other.Held, other.Counted
@@ -71,12 +71,12 @@ func (cp Checkpoint) Further(other Checkpoint) Checkpoint {
 	return cp
 }
 
-// Confirms reports whether the record that cp names is at the position it names,
-// in both logs. The cost does not depend on their length.
+// Confirms reports whether both logs have the record that cp names at its position. The
+// cost does not depend on the length of the logs.
 //
-// A log with another inode is another file and is not trusted even if it fits: its
-// earlier lines may differ. The same inode proves nothing, since file systems reuse
-// them: the hash decides.
+// A log with another inode is another file and is not trusted even if the hash matches:
+// its earlier lines may differ. The same inode proves nothing, since file systems reuse
+// inodes: the hash decides.
 func (c *Conversation) Confirms(cp Checkpoint) bool {
 	for name, at := range map[string]LogCheckpoint{messagesFile: cp.Messages, toolsFile: cp.Tools} {
 		if at == (LogCheckpoint{}) {
@@ -94,8 +94,8 @@ func (c *Conversation) Confirms(cp Checkpoint) bool {
 	return true
 }
 
-// Unchanged is a cheaper, weaker [Conversation.Confirms]: it looks at the length and
-// the inode of messages.jsonl and reads nothing.
+// Unchanged is a cheaper, weaker [Conversation.Confirms]. It compares the length and the
+// inode of messages.jsonl and reads nothing.
 func (c *Conversation) Unchanged(cp Checkpoint) bool {
 	info, err := c.s.root.Lstat(c.file(messagesFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,8 +113,8 @@ func (at LogCheckpoint) confirmedBy(f logReader) bool {
 	return err == nil && sum == at.Sum
 }
 
-// sum hashes the last bytes of a log before the checkpoint, with its numbers: a
-// checkpoint that a defect of the cache changed is not confirmed.
+// sum hashes the last bytes of a log before the checkpoint, with its numbers, so that a
+// checkpoint corrupted in the cache is not confirmed.
 func (at LogCheckpoint) sum(r io.ReaderAt) (string, error) {
 	last := make([]byte, min(at.End, sumBytes))
 	if _, err := r.ReadAt(last, at.End-int64(len(last))); err != nil && !errors.Is(err, io.EOF) {
@@ -126,8 +126,8 @@ func (at LogCheckpoint) sum(r io.ReaderAt) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:12]), nil
 }
 
-// checkpoint names the last record of the log. again are the ids that the next
-// visit brings again.
+// checkpoint names the last record of the log. again lists the ids that the next visit
+// delivers again.
 func (l *logFile) checkpoint(again []string) (LogCheckpoint, error) {
 	info, err := l.Refresh()
 	if err != nil {
@@ -137,7 +137,7 @@ func (l *logFile) checkpoint(again []string) (LogCheckpoint, error) {
 	for _, id := range again {
 		p, ok := l.places[id]
 		if !ok {
-			p.first = 0 // its place is not known: everything is looked at
+			p.first = 0 // position unknown: the next visit looks at everything
 		}
 		at.Since = min(at.Since, p.first)
 	}
@@ -145,9 +145,9 @@ func (l *logFile) checkpoint(again []string) (LogCheckpoint, error) {
 	return at, err
 }
 
-// held counts the messages of a log whose index may begin at a checkpoint. It is not
-// known if somebody else added to the log before it was begun to be written, at a
-// length of began: git may have added again what was counted.
+// held counts the messages of a log whose index may begin at a checkpoint. It returns 0,
+// unknown, if this write began at a length other than the checkpoint's: git may have
+// added messages that were already counted.
 func (l *logFile) held(since Checkpoint, began int64) int {
 	if l.from == 0 {
 		return len(l.places)
@@ -164,10 +164,9 @@ func (l *logFile) held(since Checkpoint, began int64) int {
 	return n
 }
 
-// Checkpoint names where the logs end now. messages and calls are the records that
-// the next visit brings again. It must follow a [Tx.Flush]. A log that the
-// transaction did not touch keeps its part of the checkpoint that
-// [Conversation.BeginAt] was given.
+// Checkpoint names where the logs end now. messages and calls are the records that the
+// next visit delivers again. It must follow a [Tx.Flush]. A log that the transaction did
+// not touch keeps its part of the checkpoint passed to [Conversation.BeginAt].
 func (tx *Tx) Checkpoint(messages, calls []string) (cp Checkpoint, err error) {
 	cp = tx.since
 	c := tx.c
@@ -190,14 +189,14 @@ func (tx *Tx) Checkpoint(messages, calls []string) (cp Checkpoint, err error) {
 
 func countedBy(s *schema.Session) Counted { return Counted{s.CountedBytes, s.MessageCount} }
 
-// CheckpointNow names where the logs end, for a reader that comes back for what
-// was added since.
+// CheckpointNow names where the logs end, for a reader that later returns for whatever
+// was added.
 func (c *Conversation) CheckpointNow() (Checkpoint, error) {
 	return c.checkpointNow(func(size int64) int64 { return size })
 }
 
-// CheckpointKnown is CheckpointNow for a writer that has found all of its records in
-// the logs, and does not know where.
+// CheckpointKnown is CheckpointNow for a writer that found all of its records in the logs
+// but does not know where.
 func (c *Conversation) CheckpointKnown() (Checkpoint, error) {
 	return c.checkpointNow(func(int64) int64 { return 0 })
 }
@@ -223,8 +222,8 @@ func (c *Conversation) checkpointNow(since func(size int64) int64) (cp Checkpoin
 	return cp, nil
 }
 
-// Since calls message and call with each line that was added to the logs after cp
-// was taken. ok is false if the logs do not confirm cp.
+// Since calls message and call with each line added to the logs after cp. ok is false if
+// the logs do not confirm cp.
 func (c *Conversation) Since(cp Checkpoint, message, call func(line []byte)) (ok bool, err error) {
 	if len(c.others()) > 0 || !c.Confirms(cp) {
 		return false, nil
@@ -244,7 +243,7 @@ func (c *Conversation) Since(cp Checkpoint, message, call func(line []byte)) (ok
 		in := bufio.NewReader(io.NewSectionReader(f, log.from, size-log.from))
 		for err == nil {
 			var line []byte
-			if line, err = in.ReadBytes('\n'); err == nil { // a line without an end does not count yet
+			if line, err = in.ReadBytes('\n'); err == nil { // an unterminated line does not count yet
 				log.f(line)
 			}
 		}

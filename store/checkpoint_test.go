@@ -24,8 +24,8 @@ func visit(t *testing.T, s *Store, c *Conversation) *Conversation {
 	return again
 }
 
-// deliver appends a batch from a checkpoint on and takes the next, which these records
-// are to be delivered again from.
+// deliver appends a batch from a checkpoint and takes the next one, for a visit that
+// delivers the records again once more.
 func deliver(t *testing.T, c *Conversation, cp Checkpoint, b schema.Batch, again ...string) (Result, Checkpoint) {
 	t.Helper()
 	tx, err := c.BeginAt(cp)
@@ -54,7 +54,7 @@ func deliver(t *testing.T, c *Conversation, cp Checkpoint, b schema.Batch, again
 	return tx.Result(), cp
 }
 
-// offsetOf is where the record with an id begins in a log.
+// offsetOf returns the offset of the record with an id in a log.
 func offsetOf(t *testing.T, log, id string) int64 {
 	t.Helper()
 	i := strings.Index("\n"+log, "\n"+`{"id":"`+id+`"`)
@@ -64,8 +64,8 @@ func offsetOf(t *testing.T, log, id string) int64 {
 	return int64(i)
 }
 
-// TestBeginAt: an append looks no further back than the checkpoint says, so that what
-// is before it is not known; behind it everything is.
+// TestBeginAt checks that an append looks no further back than the checkpoint says: it
+// knows nothing of what comes before, and everything after.
 func TestBeginAt(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -86,7 +86,8 @@ func TestBeginAt(t *testing.T) {
 	if err != nil || now.Messages.End != cp.Messages.End || now.Messages.Since != now.Messages.End || !c.Confirms(now) {
 		t.Errorf("now it is %+v, %v", now, err)
 	}
-	// What was only found counts as what was appended; of what is not there all is looked at.
+	// A record that was only found counts like an appended one. A missing record means
+	// that everything is searched.
 	if _, found := deliver(t, second, Checkpoint{}, thread(0, 14), "m3", "m12", "t3"); found.Messages.Since != offsetOf(t, messages, "m3") || found.Tools.Since != offsetOf(t, tools, "t3") {
 		t.Errorf("found: %+v", found)
 	}
@@ -108,7 +109,7 @@ func TestBeginAt(t *testing.T) {
 	if r := appendBatch(t, third, thread(0, 18)); r.Appended != 0 || r.Tools != 0 || r.Skipped != 27 {
 		t.Errorf("without a checkpoint: %+v", r)
 	}
-	// Only a promise that is broken shows that nothing before was read.
+	// Only a broken promise shows that nothing before the checkpoint was read.
 	if r, _ := deliver(t, visit(t, s, c), cp, thread(9, 10)); r.Appended != 1 || r.Tools != 1 {
 		t.Errorf("what is before the checkpoint is known: %+v", r)
 	}
@@ -118,8 +119,8 @@ func TestBeginAt(t *testing.T) {
 	}
 }
 
-// TestCheckpointOfAnIdleVisit: also a visit that appended nothing knows where what it
-// was shown is; a log that it never came to keeps the checkpoint that it was given.
+// TestCheckpointOfAnIdleVisit checks that a visit that appended nothing still knows where
+// its records are, and that a log it never reached keeps its checkpoint.
 func TestCheckpointOfAnIdleVisit(t *testing.T) {
 	for _, given := range []bool{false, true} {
 		s := newTestStore(t)
@@ -142,12 +143,12 @@ func TestCheckpointOfAnIdleVisit(t *testing.T) {
 	}
 }
 
-// TestCheckpointReadsLittle: what is before the checkpoint costs nothing.
+// TestCheckpointReadsLittle checks that the log before the checkpoint costs nothing.
 func TestCheckpointReadsLittle(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
 	c.Close()
-	// What is not written is read as NULs and costs no room.
+	// Unwritten ranges read as NULs and take no disk space.
 	const size = 8 << 30
 	m := message(1)
 	line := "\n" + string(schema.AppendMessage(nil, &m))
@@ -184,8 +185,8 @@ func TestCheckpointReadsLittle(t *testing.T) {
 	}
 }
 
-// TestCheckpointThatDoesNotFit is refused: everything is delivered again then, and
-// nothing is there twice.
+// TestCheckpointThatDoesNotFit checks that a checkpoint that does not match is refused.
+// Delivering everything again then stores nothing twice.
 func TestCheckpointThatDoesNotFit(t *testing.T) {
 	each := func(change func(at *LogCheckpoint)) func(*Checkpoint, *Store, *Conversation) {
 		return func(cp *Checkpoint, _ *Store, _ *Conversation) { change(&cp.Messages); change(&cp.Tools) }
@@ -263,7 +264,7 @@ func TestCheckpointThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// TestCheckpointInAFile: a checkpoint is kept as JSON, and what is zero is left out.
+// TestCheckpointInAFile checks that a checkpoint is stored as JSON without zero values.
 func TestCheckpointInAFile(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -294,7 +295,7 @@ func TestCheckpointInAFile(t *testing.T) {
 	}
 }
 
-// callsOf are the calls of the n-th message.
+// callsOf returns the ids of the calls of the n-th message.
 func callsOf(n int) (ids []string) {
 	for _, call := range message(n).ToolCalls {
 		ids = append(ids, call.ID)
@@ -302,9 +303,9 @@ func callsOf(n int) (ids []string) {
 	return ids
 }
 
-// TestVisitsOneAfterTheOther: visits that each go on from the checkpoint of the one
-// before, shown what was new and the last of what was not, leave each record once; at
-// any time the log may be merged with another.
+// TestVisitsOneAfterTheOther checks that visits store each record once if each continues
+// from the previous checkpoint and is shown the new records and the last old one. The log
+// may be merged with another at any time.
 func TestVisitsOneAfterTheOther(t *testing.T) {
 	confirmed, refused := 0, 0
 	for seed := range uint64(40) {
@@ -315,7 +316,7 @@ func TestVisitsOneAfterTheOther(t *testing.T) {
 		n, others := 0, 0
 		for range 12 {
 			v := visit(t, s, c)
-			from := max(0, n-1) // the last one is shown again: more of it may have come
+			from := max(0, n-1) // the last one is shown again: it may have grown
 			if v.Confirms(cp) {
 				confirmed++
 			} else {

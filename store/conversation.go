@@ -16,37 +16,36 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// A Conversation is the folder of one conversation, or of a sub-agent in one. It
-// may be used by several goroutines. It holds no file open until it is written
-// to.
+// A Conversation is the folder of a conversation, or of a sub-agent in one. Several
+// goroutines may use it. It opens no file until the first write.
 type Conversation struct {
 	s    *Store
-	path string // its folder in the work tree, or what it is called below that of its parent
-	base string // the folder that path is written below: "" for the workspace itself
-	dir  string // where its session.json and logs are written
+	path string // its folder in the work tree, or its name below that of its parent
+	base string // folder that path is written below: "" for the workspace itself
+	dir  string // folder of the session.json and logs that are written
 
-	more atomic.Pointer[[]string] // other folders with records of it; see others
+	more atomic.Pointer[[]string] // other folders that hold its records; see others
 
-	mu       sync.Mutex // of what follows
-	messages *logFile   // nil until something is written
+	mu       sync.Mutex // guards the fields below
+	messages *logFile   // nil before the first write
 	tools    *logFile
-	holder   *os.File // where waiting writers read who writes
-	written  *tally   // of a staged conversation: all that its logs hold; nil if that is not known
+	holder   *os.File // tells waiting writers who holds the lock
+	written  *tally   // everything in the logs of a staged conversation; nil if unknown
 }
 
-// Conversation opens the conversation in a folder, named relative to the
-// workspace: conversations/2025-11-22/1030-brainstorm-api-design-hv37. The error is
-// [ErrNotFound] if there is none. One whose .session/ is missing is opened too.
-// What waits for it below .workspace/local/kept is read as a part of it, and the
-// next write moves that into its logs.
+// Conversation opens the conversation in a folder, named relative to the workspace:
+// conversations/2025-11-22/1030-brainstorm-api-design-hv37. The error is [ErrNotFound] if
+// there is none. It also opens a folder whose .session/ is missing. Records that wait
+// below .workspace/local/kept are read as part of the conversation, and the next write
+// moves them into its logs.
 func (s *Store) Conversation(name string) (*Conversation, error) {
 	return s.openFolders(name, nil)
 }
 
-// Open opens a conversation of a list: also one whose folder is not in the work tree,
-// and one that is in several folders. Their records are read together, and the next
-// write moves them into the logs of the first. It empties the logs of the others;
-// documents stay where they are.
+// Open opens a conversation of a list, even if its folder is not in the work tree or if
+// it is in several folders. Their records are read together. The next write moves them
+// into the logs of the first folder and empties the logs of the others; documents stay
+// where they are.
 func (s *Store) Open(e Entry) (*Conversation, error) {
 	if e.Waiting {
 		return s.Waiting(e.Path, e.Session.ID)
@@ -69,25 +68,26 @@ func (s *Store) openFolders(name string, twins []string) (*Conversation, error) 
 	return c, nil
 }
 
-// conversation is the value for a folder in the work tree; nothing is looked at.
+// conversation returns the Conversation of a folder in the work tree without looking at
+// it.
 func (s *Store) conversation(name string) *Conversation {
 	return &Conversation{s: s, path: name, dir: name + "/" + sessionDir}
 }
 
-// findOthers looks for the other folders of a conversation in the work tree: twins
-// that hold something, then what waits for any of them.
+// findOthers looks for the other folders of a conversation: non-empty twins in the work
+// tree, then folders that wait for any of these.
 func (c *Conversation) findOthers(twins []string) {
 	var dirs []string
 	for _, name := range twins {
 		dir := name + "/" + sessionDir
-		if name == c.path || slices.Contains(dirs, dir) { // an index made while folders were moved may say so
+		if name == c.path || slices.Contains(dirs, dir) { // possible if the index was made while folders were moved
 			continue
 		}
 		if checkConversationPath(name) == nil && c.s.checkFolder(name) == nil && c.s.isFolder(dir) && !c.s.emptied(dir) {
 			dirs = append(dirs, dir)
 		}
 	}
-	if c.s.isFolder(waitingDir) { // nearly always there is nothing
+	if c.s.isFolder(waitingDir) { // usually there is none
 		for _, name := range append([]string{c.path}, twins...) {
 			if dir := waitingDir + "/" + name + "/" + sessionDir; !slices.Contains(dirs, dir) && c.waitsIn(dir) {
 				dirs = append(dirs, dir)
@@ -97,15 +97,15 @@ func (c *Conversation) findOthers(twins []string) {
 	c.setOthers(dirs)
 }
 
-// waitsIn reports whether records of this conversation, and not of another that has its
-// name on another branch, wait in a folder.
+// waitsIn reports whether a folder holds waiting records of this conversation, and not of
+// one with the same name on another branch.
 func (c *Conversation) waitsIn(dir string) bool {
 	return c.s.isFolder(dir) && isSame(c.s.idIn(c.dir, c.path), c.s.idIn(dir, c.path))
 }
 
 // others returns the other folders with records of the conversation, which are read
-// with its own: for a conversation in the work tree its twins and what waits for it,
-// for one that waits its folder in the work tree.
+// together with its own. A conversation in the work tree has its twins and waiting
+// folders; a waiting conversation has its folder in the work tree.
 func (c *Conversation) others() []string {
 	if more := c.more.Load(); more != nil {
 		return *more
@@ -115,8 +115,8 @@ func (c *Conversation) others() []string {
 
 func (c *Conversation) setOthers(dirs []string) { c.more.Store(&dirs) }
 
-// dirs returns all folders with records of the conversation, in the order of reading:
-// the work tree before what waits.
+// dirs returns all folders with records of the conversation in reading order: the work
+// tree before waiting folders.
 func (c *Conversation) dirs() []string {
 	if c.IsWaiting() {
 		return append(slices.Clone(c.others()), c.dir)
@@ -124,8 +124,8 @@ func (c *Conversation) dirs() []string {
 	return append([]string{c.dir}, c.others()...)
 }
 
-// isFolder reports whether a path of the workspace is a folder. It is a hint: the path
-// may lead through a symlink.
+// isFolder reports whether a path of the workspace is a folder. It is only a hint, since
+// the path may lead through a symlink.
 func (s *Store) isFolder(name string) bool {
 	info, err := os.Lstat(filepath.Join(s.dir, name))
 	return err == nil && info.IsDir()
@@ -141,8 +141,8 @@ func checkConversationPath(name string) error {
 	return nil
 }
 
-// checkFolder returns [ErrNotFound] unless there is a conversation's folder of
-// that name. Neither it nor the day's folder may be a symlink.
+// checkFolder returns [ErrNotFound] unless name is the folder of a conversation. Neither
+// it nor the day's folder may be a symlink.
 func (s *Store) checkFolder(name string) error {
 	for _, dir := range []string{conversationsDir, path.Dir(name), name} {
 		info, err := s.root.Lstat(dir)
@@ -169,16 +169,16 @@ func (c *Conversation) Path() string { return c.path }
 // file returns the path of one of the conversation's own files.
 func (c *Conversation) file(name string) string { return c.dir + "/" + name }
 
-// conversation returns the folder of the conversation that this is, or is part of.
+// conversation returns the folder of the conversation that c is or belongs to.
 func (c *Conversation) conversation() string {
 	return strings.Join(strings.SplitN(c.path, "/", 4)[:3], "/")
 }
 
-// isSub reports whether this is the conversation of a sub-agent.
+// isSub reports whether c is the conversation of a sub-agent.
 func (c *Conversation) isSub() bool { return strings.Count(c.path, "/") > 2 }
 
-// Subagent returns the conversation of a sub-agent by the agent's id for it. It
-// need not exist: the first Append makes it.
+// Subagent returns the conversation of a sub-agent by the agent's id for it. It need not
+// exist: the first Append creates it.
 func (c *Conversation) Subagent(nativeID string) (*Conversation, error) {
 	dir := c.file(subagentsDir + "/" + schema.PathElement(nativeID))
 	for _, dir := range []string{c.dir, path.Dir(dir), dir} {
@@ -201,14 +201,14 @@ func (c *Conversation) Subagent(nativeID string) (*Conversation, error) {
 	return sub, nil
 }
 
-// subagent is the value for a sub-agent's folder; nothing is looked at.
+// subagent returns the Conversation of a sub-agent's folder without looking at it.
 func (c *Conversation) subagent(name string) *Conversation {
 	dir := c.file(subagentsDir + "/" + name)
 	return &Conversation{s: c.s, path: strings.TrimPrefix(dir, c.base+"/"), base: c.base, dir: dir}
 }
 
-// Subagents returns the names of the sub-agents' conversations, sorted: each is
-// the id for [Conversation.Subagent].
+// Subagents returns the names of the sub-agents' conversations, sorted. Each name is an
+// id for [Conversation.Subagent].
 func (c *Conversation) Subagents() (names []string, err error) {
 	for _, dir := range c.dirs() {
 		entries, err := c.s.readDir(dir + "/" + subagentsDir)
@@ -240,7 +240,7 @@ func (s *Store) readDir(name string) ([]fs.DirEntry, error) {
 	return s.root.ReadDir(name)
 }
 
-// Close closes the files that writing opened. The conversation may be used again.
+// Close closes the files that writing opened. The conversation stays usable.
 func (c *Conversation) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -248,7 +248,7 @@ func (c *Conversation) Close() error {
 	return err
 }
 
-// drop closes the logs and forgets what was known of them.
+// drop closes the logs and discards what is known about them.
 func (c *Conversation) drop() error {
 	var errs []error
 	for _, l := range []**logFile{&c.messages, &c.tools} {

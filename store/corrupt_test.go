@@ -13,8 +13,8 @@ import (
 	"cortext/schema/jsonl"
 )
 
-// A corrupted conversation is read, checked and appended to. Whatever was done to
-// messages.jsonl, the records that are whole come out, damage is named, nothing is
+// corrupted is a conversation to damage, read, check and append to. Whatever happens to
+// messages.jsonl, readers get the whole records, Check reports the damage, nothing is
 // lost, and the next record is readable.
 type corrupted struct {
 	s    *Store
@@ -29,15 +29,15 @@ func newCorrupted(tb testing.TB) *corrupted {
 	return &corrupted{s, c, filepath.Join(s.dir, c.file(messagesFile))}
 }
 
-// outcome is what became of a file with a given content.
+// outcome describes what became of a file with a given content.
 type outcome struct {
 	ids    []string
 	kinds  []jsonl.Kind
-	aside  []byte // what the next append moved away
-	closed bool   // it put a newline behind the last record
+	aside  []byte // bytes that the next append moved away
+	closed bool   // the append added a newline after the last record
 }
 
-// try puts content in the place of messages.jsonl and does all that.
+// try replaces messages.jsonl with content, then reads, checks and appends.
 func (k *corrupted) try(t *testing.T, content []byte) (o outcome) {
 	t.Helper()
 	if err := os.WriteFile(k.file, content, 0o600); err != nil {
@@ -163,8 +163,8 @@ func TestEveryByteSpoilt(t *testing.T) {
 			o := k.try(t, b)
 			hit := bytes.Count(content[:n], []byte("\n"))
 			for i, id := range ids {
-				// The record that was hit may be lost, or its id; its neighbours not,
-				// even where the newline between them is gone.
+				// The damaged record may be lost, or its id. Its neighbours must survive,
+				// even if the newline between them is gone.
 				if (i != hit || content[n] == '\n') && !slices.Contains(o.ids, id) {
 					t.Errorf("%#x at %d in line %d: %v survive", spoil, n, hit+1, o.ids)
 				}
@@ -176,8 +176,8 @@ func TestEveryByteSpoilt(t *testing.T) {
 	}
 }
 
-// corruptions are the kinds of damage seen in the field; each names what survives
-// of m0 to m3.
+// corruptions are the kinds of damage seen in the field. Each names which of m0 to m3
+// survive.
 var corruptions = []struct {
 	name  string
 	spoil func(lines []string) string
@@ -244,8 +244,8 @@ func TestCorruptions(t *testing.T) {
 	}
 }
 
-// TestNotAFile puts what is no regular file in the place of each file: reading goes
-// on without it and never waits, check names it, writing refuses.
+// TestNotAFile replaces each file with something that is not a regular file: reading goes
+// on without it and never blocks, Check reports it, and writing refuses.
 func TestNotAFile(t *testing.T) {
 	outside := t.TempDir()
 	if err := os.WriteFile(filepath.Join(outside, "x"), []byte("theirs\n"), 0o644); err != nil {
@@ -318,7 +318,7 @@ func TestNotAFile(t *testing.T) {
 	}
 }
 
-// TestSymlinkedLocal: what is private is not led into what git follows.
+// TestSymlinkedLocal checks that no symlink leads private files into what git tracks.
 func TestSymlinkedLocal(t *testing.T) {
 	for _, name := range []string{localDir, cacheDir, keptDir, tmpDir} {
 		s := newTestStore(t)
@@ -341,7 +341,7 @@ func TestSymlinkedLocal(t *testing.T) {
 	}
 }
 
-// TestSymlinkedFolders: a clone may hold symlinks where folders belong.
+// TestSymlinkedFolders: a clone may hold symlinks in place of folders.
 func TestSymlinkedFolders(t *testing.T) {
 	outside := t.TempDir()
 	const folder = "conversations/2025-11-22/1000-brainstorm-api-design-ee1s"
@@ -378,7 +378,7 @@ func TestSymlinkedFolders(t *testing.T) {
 					t.Errorf("%s -> %s: the sub-agent was opened", depth, target)
 				}
 			}
-			// A value that was there before the symlink must not write through it.
+			// A Conversation opened before the symlink must not write through it.
 			if _, err := k.c.Append(thread(4, 5)); err == nil && !isSub {
 				t.Errorf("%s -> %s: appended", depth, target)
 			}

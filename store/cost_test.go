@@ -9,7 +9,7 @@ import (
 	"cortext/schema"
 )
 
-// count counts the calls of a kind.
+// count returns the number of calls of a kind.
 func (f *faults) count(kind string) (n int) {
 	for _, call := range f.seen {
 		if strings.HasPrefix(call, kind+" ") {
@@ -19,9 +19,9 @@ func (f *faults) count(kind string) (n int) {
 	return n
 }
 
-// TestWriteCosts bounds what a transaction costs: a captured turn syncs each log that it
-// writes once, and a stop replaces session.json once, with at most six syncs in all, also
-// the first in a workspace.
+// TestWriteCosts bounds the cost of a transaction. A captured turn syncs each log that it
+// writes once. A stop replaces session.json once, with at most six syncs in all. Both
+// hold for the first one in a workspace, too.
 func TestWriteCosts(t *testing.T) {
 	turn := func(tx *Tx) error { return tx.Append(thread(4, 8)) }
 	stop := func(tx *Tx) error {
@@ -52,7 +52,7 @@ func TestWriteCosts(t *testing.T) {
 				writeFile(t, s, c.file(toolsFile), "")
 			}
 			must(t, os.RemoveAll(filepath.Join(s.dir, keptDir)))
-			if tt.name == "the same turn" { // what was there is synced once by each process
+			if tt.name == "the same turn" { // each process syncs once what it finds
 				tt.syncs = 2
 			}
 			fresh := openTestStore(t, s.dir)
@@ -72,8 +72,8 @@ func TestWriteCosts(t *testing.T) {
 	}
 }
 
-// TestBackupIsAFileOfItsOwn: neither a write in place nor one that is broken off touches
-// it.
+// TestBackupIsAFileOfItsOwn checks that neither a write in place nor an interrupted one
+// touches the backup.
 func TestBackupIsAFileOfItsOwn(t *testing.T) {
 	for n := 1; ; n++ {
 		s := newTestStore(t)
@@ -84,7 +84,7 @@ func TestBackupIsAFileOfItsOwn(t *testing.T) {
 		f := faults{fail: n, stuck: true}
 		f.install(s)
 		err := c.Edit(func(s *schema.Session) error { s.Title = "Three"; return nil })
-		// Whatever came of it, a person writes to the file in place and breaks it.
+		// Whatever the result, a person then writes to the file in place and breaks it.
 		f.fail = 0
 		name := filepath.Join(s.dir, c.file(sessionFile))
 		whole := readFile(t, s, c.file(sessionFile))

@@ -13,15 +13,15 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// countRest brings the counters of s up to date with the logs. They are right
-// where they were taken at the present length of messages.jsonl; else what is
-// behind that length is counted, or, if no line ends there, everything.
+// countRest brings the counters of s up to date with the logs. They are right if they
+// were taken at the present length of messages.jsonl. Otherwise it counts the lines after
+// that length, or everything if no line ends there.
 func (c *Conversation) countRest(s *schema.Session) error {
 	if len(c.others()) > 0 {
 		return c.recount(s, c.dirs())
 	}
 	if info, err := c.s.root.Lstat(c.file(messagesFile)); err == nil && info.Size() == s.CountedBytes {
-		return nil // the usual case costs no open
+		return nil // the usual case opens no file
 	}
 	f, size, err := c.openForReading(messagesFile)
 	if f == nil {
@@ -39,7 +39,7 @@ func (c *Conversation) countRest(s *schema.Session) error {
 	calls := map[string]bool{}
 	err = eachMessage(f, from, size, func(m *schema.Message) {
 		if m.Rev > 0 {
-			return // counted before, or right here
+			return // already counted, or just now
 		}
 		rest.message(m)
 		for _, call := range m.ToolCalls {
@@ -53,7 +53,7 @@ func (c *Conversation) countRest(s *schema.Session) error {
 		return err
 	}
 	if s.Tokens > math.MaxInt64-rest.tokens || s.MessageCount > math.MaxInt-rest.messages {
-		return c.recount(s, c.dirs()) // nothing has counted that far
+		return c.recount(s, c.dirs()) // nothing counted that far
 	}
 	s.MessageCount += rest.messages
 	s.Tokens += rest.tokens
@@ -62,8 +62,7 @@ func (c *Conversation) countRest(s *schema.Session) error {
 	return nil
 }
 
-// recount takes the counters of s from the logs in some folders of the conversation
-// alone.
+// recount computes the counters of s from the logs in some folders of the conversation.
 func (c *Conversation) recount(s *schema.Session, dirs []string) error {
 	if c.staged() && c.written != nil && c.messages != nil {
 		c.written.into(s, c.messages.Size())
@@ -86,7 +85,7 @@ func (c *Conversation) recount(s *schema.Session, dirs []string) error {
 	return nil
 }
 
-// into writes the counters of logs of which messages.jsonl has size bytes.
+// into writes the counters to s. size is the length of messages.jsonl in bytes.
 func (n tally) into(s *schema.Session, size int64) {
 	s.MessageCount, s.Tokens, s.CountedBytes = n.messages, n.tokens, size
 	s.LastActive = later(s.LastActive, n.last)
@@ -98,7 +97,7 @@ func (n tally) into(s *schema.Session, size int64) {
 	}
 }
 
-// tally sums up the logs in some folders of the conversation.
+// tally adds up the logs in some folders of the conversation.
 func (c *Conversation) tally(dirs []string) (all tally, err error) {
 	for _, dir := range dirs {
 		for m, err := range readHeld(c.hold(dir, messagesFile), schema.ParseMessage) {
@@ -119,7 +118,7 @@ func (c *Conversation) tally(dirs []string) (all tally, err error) {
 	return all, nil
 }
 
-// eachMessage calls f for the messages of a part of a log.
+// eachMessage calls f for each message in the range from-to of a log.
 func eachMessage(r io.ReaderAt, from, to int64, f func(*schema.Message)) error {
 	for m, err := range records(io.NewSectionReader(r, from, to-from), from, 0, schema.ParseMessage) {
 		if err == nil {
@@ -148,7 +147,7 @@ func endsLine(r io.ReaderAt, offset, size int64) bool {
 	return err == nil && last[0] == '\n'
 }
 
-// tallyCalls adds the tool lines of some calls, which stand near the end.
+// tallyCalls adds the tool lines of some calls, which are near the end of the log.
 func (c *Conversation) tallyCalls(all *tally, calls map[string]bool) error {
 	f, size, err := c.openForReading(toolsFile)
 	if f == nil {
@@ -172,17 +171,17 @@ func (c *Conversation) tallyCalls(all *tally, calls map[string]bool) error {
 	return nil
 }
 
-// A tally sums up the records of a conversation: each id once, as its greatest
-// rev says.
+// A tally adds up the records of a conversation. Each id counts once, with its greatest
+// rev.
 type tally struct {
 	messages int
 	tokens   int64
 	last     schema.Time
 	usage    schema.Usage
-	ofID     map[string]part // messages by "m" + id, tools by "t" + id
+	ofID     map[string]part // messages by "m" + id, tool calls by "t" + id
 }
 
-// A part is what one record adds to a tally.
+// A part is the contribution of one record to a tally.
 type part struct {
 	rev    int
 	tokens int
@@ -203,7 +202,7 @@ func (n *tally) message(m *schema.Message) {
 	n.last = later(n.last, m.Timestamp)
 }
 
-// record counts a record that was written with a rev.
+// record counts a record written with a rev.
 func (n *tally) record(r record, rev int) {
 	if r.message != nil {
 		m := *r.message
@@ -223,8 +222,8 @@ func (n *tally) tool(t *schema.Tool) {
 // add counts p under an id and reports whether the id is new.
 func (n *tally) add(id string, p part) bool {
 	old, ok := n.ofID[id]
-	// Two clones may have given one rev twice: the larger counts, whatever the
-	// order of the lines.
+	// Two clones may have used the same rev: the larger record counts, whatever the order
+	// of the lines.
 	if ok && (old.rev > p.rev || old.rev == p.rev && old.tokens >= p.tokens) {
 		return false
 	}
@@ -246,11 +245,11 @@ func (n *tally) sum(p part, sign int64) {
 	n.usage.CachedTokens += sign * sane(p.usage.CachedTokens)
 }
 
-// sane bounds what one record may say of tokens, so that no sum of a log overflows.
+// sane bounds the token count of one record, so that no sum over a log overflows.
 func sane(tokens int64) int64 { return max(0, min(tokens, 1<<32)) }
 
-// messageTokens is the count that is stored with a message, or, where version 1.0
-// stored none, a fresh one.
+// messageTokens returns the count stored with a message, or a new count for version 1.0,
+// which stored none.
 func messageTokens(m *schema.Message) int {
 	if m.Tokens == 0 && m.Content != "" {
 		return tokens.Count(m.Content)
@@ -265,13 +264,13 @@ func toolTokens(t *schema.Tool) int {
 	return t.Tokens
 }
 
-// countTool counts the tokens of a call afresh.
+// countTool counts the tokens of a call.
 func countTool(t *schema.Tool) int {
 	return tokens.Count(string(t.Input)) + tokens.Count(t.Output)
 }
 
-// openForReading opens a log with its present length; f is nil if there is none,
-// or something that is no file, which [Store.Check] names.
+// openForReading opens a log and returns its present length. f is nil if the log is
+// missing or not a regular file, which [Store.Check] reports.
 func (c *Conversation) openForReading(name string) (f logReader, size int64, err error) {
 	if l := c.stagedLog(name); l != nil {
 		return sharedLog{l.File.File()}, l.Size(), nil
@@ -286,20 +285,20 @@ func (c *Conversation) openForReading(name string) (f logReader, size int64, err
 	return file, info.Size(), nil
 }
 
-// A logReader is a log that is open for reading.
+// A logReader is a log open for reading.
 type logReader interface {
 	io.ReaderAt
 	io.Closer
 	Stat() (fs.FileInfo, error)
 }
 
-// A sharedLog is open for a writer, too, who closes it.
+// A sharedLog is also open for a writer, which closes it.
 type sharedLog struct{ *os.File }
 
 func (sharedLog) Close() error { return nil }
 
-// stagedLog is a log of a conversation that is not published yet, and open for writing:
-// nobody else knows of it. Else it is nil.
+// stagedLog returns the log of an unpublished conversation that is open for writing: no
+// other process knows of it. Otherwise it returns nil.
 func (c *Conversation) stagedLog(name string) *logFile {
 	switch {
 	case !c.staged():

@@ -19,12 +19,12 @@ const (
 	crashFolder = "a folder that a person made"
 )
 
-// crashes are the things that a process is killed in the middle of.
+// crashes are the operations during which a process is killed.
 var crashes = map[string]struct {
 	prepare func(t *testing.T, s *Store)
 	do      func(s *Store) error
 	want    func(t *testing.T, s *Store) // holds at any time
-	done    func(t *testing.T, s *Store) // holds once it was done
+	done    func(t *testing.T, s *Store) // holds once the operation is done
 }{
 	"create": {func(*testing.T, *Store) {}, createX, wantAllOrNothing, wantWhole},
 	"create into a folder": {func(t *testing.T, s *Store) {
@@ -111,7 +111,7 @@ func wantNothingWaits(t *testing.T, s *Store) {
 	wantMoved(t, "once it was done", s, e.Path)
 }
 
-// wantAllOrNothing: all of the conversation is below conversations/, or none of it.
+// wantAllOrNothing checks that conversations/ has all of the conversation or none of it.
 func wantAllOrNothing(t *testing.T, s *Store) {
 	t.Helper()
 	if _, err := os.Lstat(filepath.Join(s.dir, crashPath)); errors.Is(err, os.ErrNotExist) {
@@ -137,7 +137,7 @@ func wantWhole(t *testing.T, s *Store) {
 	}
 }
 
-// crash does one of these things in a process that ends at the n-th call that changes
+// crash runs one of these operations in a process that ends at its n-th call that changes
 // the disk.
 func crash(s *Store, what, n string) error {
 	f := faults{kill: true}
@@ -149,8 +149,8 @@ func crash(s *Store, what, n string) error {
 	return crashes[what].do(s)
 }
 
-// TestCrashes ends a process at each call that changes the disk. Then readers see what
-// they should, and the next process can do the same again.
+// TestCrashes ends a process at each call that changes the disk. Readers must then see
+// what they should, and the next process must be able to do the same again.
 func TestCrashes(t *testing.T) {
 	for what, tt := range crashes {
 		t.Run(what, func(t *testing.T) {
@@ -188,8 +188,9 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// TestKilledCreators kills processes that make conversations at random moments: each
-// folder is whole, and no process leaves what another stumbles over.
+// TestKilledCreators kills processes at random moments while they create conversations.
+// Each folder must be whole, and no process may leave anything that another stumbles
+// over.
 func TestKilledCreators(t *testing.T) {
 	s := newTestStore(t)
 	rounds := 30
@@ -197,7 +198,7 @@ func TestKilledCreators(t *testing.T) {
 		rounds = 8
 	}
 	var folders []string
-	for n := 0; n < rounds || len(folders) == 0; n++ { // a busy machine may be too slow for the first of them
+	for n := 0; n < rounds || len(folders) == 0; n++ { // a busy machine may be too slow for the first rounds
 		cmd := process(t, "create", s.dir)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -223,7 +224,7 @@ func TestKilledCreators(t *testing.T) {
 		t.Errorf("%d conversations, %d of them captured, %v", len(list), captured, err)
 	}
 	wantSound(t, s)
-	// What the dead left is removed a day later.
+	// The leftovers of dead processes are removed a day later.
 	if left, _ := os.ReadDir(filepath.Join(s.dir, stageDir)); len(left) > 0 {
 		s.opts.Now = func() time.Time { return time.Now().Add(25 * time.Hour) }
 		_, err := s.Create("plan", "later", &schema.Session{}, nil)
@@ -234,8 +235,8 @@ func TestKilledCreators(t *testing.T) {
 	}
 }
 
-// TestNamesTaken: a different conversation of the same name gets a longer one, and one
-// that lost its session.json is the same.
+// TestNamesTaken checks that a different conversation with the same name gets a longer
+// name, and that one which lost its session.json counts as the same.
 func TestNamesTaken(t *testing.T) {
 	s := newTestStore(t)
 	make := func(id string) (*Conversation, error) {
@@ -254,7 +255,7 @@ func TestNamesTaken(t *testing.T) {
 	if !slices.Equal(paths, want) {
 		t.Errorf("%q, want %q", paths, want)
 	}
-	// Another time of the first message is the same conversation.
+	// A different time of the first message is still the same conversation.
 	id := testID("3443abcd")
 	if c, err := make("0" + id[1:]); !errors.Is(err, ErrExist) || c.Path() != want[2] {
 		t.Errorf("%v, %v", c, err)

@@ -18,18 +18,18 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// stageDir is where a conversation is made before it gets its place.
+// stageDir is where a conversation is assembled before it is published.
 const stageDir = cacheDir + "/new"
 
-// Stage begins to make a conversation, out of everybody's sight: a folder with its
-// .session/, of which [Conversation.Publish] makes a conversation at once, so that a
-// kill leaves none of it or all of it. Until then it can be written to as any other.
+// Stage starts a new conversation where no other process sees it: a folder with its
+// .session/. [Conversation.Publish] makes it visible in one step, so a kill leaves either
+// none of it or all of it. Until then it can be written to like any other.
 //
-// The folder is conversations/<day>/<HHMM>-<typ>-<words>-<end of the id>, with the
-// day and minute of sess.CreatedAt in UTC, so that one transcript has one path in
-// every clone. words is the text that the name is made of. doc becomes <typ>.md,
-// which people read; nil makes none. What is missing in sess is filled in: its ids,
-// version, type, status and times. Secrets in the texts are replaced.
+// The folder is conversations/<day>/<HHMM>-<typ>-<words>-<end of the id>, with the day
+// and minute of sess.CreatedAt in UTC, so that a transcript has the same path in every
+// clone. The name is made from the text in words. doc becomes <typ>.md, which people
+// read; nil creates none. Stage fills in what sess lacks: its ids, version, type, status
+// and times. It redacts secrets in the texts.
 func (s *Store) Stage(typ, words string, sess *schema.Session, doc []byte) (*Conversation, error) {
 	if Slug(typ) != typ {
 		return nil, fmt.Errorf("create conversation: type %q may hold only a-z, 0-9 and single hyphens: try %q", typ, Slug(typ))
@@ -65,19 +65,19 @@ func (s *Store) Stage(typ, words string, sess *schema.Session, doc []byte) (*Con
 	return c, nil
 }
 
-// FolderName returns the path that a conversation has in every clone.
+// FolderName returns the path of a conversation, the same in every clone.
 func FolderName(sess *schema.Session, typ, words string) string {
 	at := sess.CreatedAt.Time().UTC()
 	return fmt.Sprintf("%s/%s/%s-%s-%s-%s", conversationsDir, at.Format(time.DateOnly), at.Format("1504"), typ, Slug(words), idEnd(sess.ID, idEndLen))
 }
 
-// idEndLen is how much of an id a folder's name has: the end, since the beginning is a
-// time. No two conversations of a minute share it.
+// idEndLen is how many characters of an id go into the folder's name. They come from the
+// end, since the beginning is a time. No two conversations of one minute share them.
 const idEndLen = 4
 
 func idEnd(id string, n int) string { return id[max(len(id)-n, 0):] }
 
-// stage makes the files. Their names are made durable by publishing them.
+// stage creates the files. Publish makes their names durable.
 func (c *Conversation) stage(typ string, sess *schema.Session, withDoc bool, doc []byte) error {
 	if err := c.s.makeLocal(c.base); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (c *Conversation) stage(typ string, sess *schema.Session, withDoc bool, doc
 	if _, err := c.s.makeDirs(path.Dir(folder)); err != nil {
 		return err
 	}
-	if err := c.s.root.Mkdir(folder, 0o777); err != nil { // as in the work tree
+	if err := c.s.root.Mkdir(folder, 0o777); err != nil { // the same mode as in the work tree
 		return err
 	}
 	if _, err := c.s.makeDirs(c.dir); err != nil {
@@ -116,22 +116,20 @@ func (c *Conversation) stage(typ string, sess *schema.Session, withDoc bool, doc
 	return err
 }
 
-// Publish gives a staged conversation its place in the work tree, or, with
-// waiting, below .workspace/local/kept, where it waits for it. If another process
-// was faster with the same conversation, the staged one is discarded and the error
-// is [ErrExist]; the conversation that is there is opened by its path. A folder of
-// that name without .session/, as git leaves one, is completed; nothing in it is
-// touched.
+// Publish moves a staged conversation to its place in the work tree. If another process
+// published the same conversation first, Publish discards the staged one and returns
+// [ErrExist]; open the existing one by its path. A folder of that name without .session/,
+// as git leaves one, is completed; nothing in it is touched.
 func (c *Conversation) Publish() error { return c.publish("") }
 
-// PublishWaiting is Publish to where records wait while the work tree must not be
-// written to.
+// PublishWaiting is Publish to .workspace/local/kept, where records wait while the work
+// tree must not be written to.
 func (c *Conversation) PublishWaiting() error { return c.publish(waitingDir) }
 
 func (c *Conversation) publish(base string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_ = c.drop() // the logs are opened by their new names
+	_ = c.drop() // the logs are reopened under their new names
 	err := c.place(base)
 	if err != nil {
 		c.discardStage()
@@ -154,8 +152,8 @@ func (c *Conversation) place(base string) error {
 		if err := c.moveTo(base); !errors.Is(err, errTaken) {
 			return err
 		}
-		// Another conversation has that name, against all odds: more of the id tells
-		// them apart.
+		// Against all odds, another conversation has that name: more characters of the id
+		// distinguish them.
 		if err := c.rename(idEndLen + 1 + more); err != nil {
 			return err
 		}
@@ -166,14 +164,14 @@ func (c *Conversation) place(base string) error {
 // createTries bounds how many names are tried.
 const createTries = 20
 
-// errTaken says that another conversation has the name.
+// errTaken means that another conversation has the name.
 var errTaken = errors.New("the name is taken")
 
-// staged reports whether the conversation is not published yet: what is written to it
-// needs not be durable before it is.
+// staged reports whether the conversation is still unpublished. Writes to it need not be
+// durable before then.
 func (c *Conversation) staged() bool { return strings.HasPrefix(c.base, stageDir+"/") }
 
-// files and logs are the calls that change the conversation's files.
+// files and logs return the calls that change the conversation's files.
 func (c *Conversation) files() atomicfile.Calls {
 	calls := c.s.files
 	calls.NoSync = c.staged()
@@ -188,8 +186,8 @@ func (c *Conversation) logs() lines.Calls {
 	return calls
 }
 
-// syncStage makes the conversation's files and their names durable. The document is not
-// synced: it says nothing yet.
+// syncStage makes the conversation's files and their names durable. It does not sync the
+// document, which has no content of its own yet.
 func (c *Conversation) syncStage() error {
 	if err := c.s.syncAll(c.dir); err != nil {
 		return err
@@ -197,7 +195,7 @@ func (c *Conversation) syncStage() error {
 	return c.s.files.SyncDir(c.s.root, path.Dir(c.dir))
 }
 
-// syncAll makes a folder durable with all that is in it.
+// syncAll makes a folder and everything in it durable.
 func (s *Store) syncAll(dir string) error {
 	d, err := s.root.Open(dir)
 	if err != nil {
@@ -218,8 +216,8 @@ func (s *Store) syncAll(dir string) error {
 	return s.files.SyncOpenDir(d, dir)
 }
 
-// moveTo moves the staged folder below base, or only its .session/ if the folder is
-// there already.
+// moveTo moves the staged folder below base, or only its .session/ if the folder already
+// exists there.
 func (c *Conversation) moveTo(base string) (err error) {
 	s, from := c.s, path.Dir(c.dir)
 	at := c.path
@@ -233,7 +231,7 @@ func (c *Conversation) moveTo(base string) (err error) {
 	defer func() {
 		if err != nil {
 			for _, dir := range slices.Backward(made) {
-				_ = s.root.Remove(dir) // if nothing is in it
+				_ = s.root.Remove(dir) // if it is empty
 			}
 		}
 	}()
@@ -258,10 +256,10 @@ func (c *Conversation) moveTo(base string) (err error) {
 	return s.syncNames(path.Dir(at))
 }
 
-// removeStage removes what is left of the staging folder.
+// removeStage removes the remains of the staging folder.
 func (c *Conversation) removeStage() {
 	day := path.Dir(path.Dir(c.dir))
-	for _, dir := range []string{day, path.Dir(day), c.base} { // empty, and faster than to look for what is in it
+	for _, dir := range []string{day, path.Dir(day), c.base} { // they are empty; faster than listing them
 		if c.s.root.Remove(dir) != nil {
 			_ = c.s.root.RemoveAll(c.base)
 			return
@@ -280,8 +278,8 @@ func (s *Store) syncNames(dir string) error {
 	return nil
 }
 
-// Batch calls f and then makes the names of the conversations durable that f published:
-// many of them lie in one folder. What f says is done is done once Batch has returned.
+// Batch calls f and then makes the names of the conversations that f published durable,
+// many of which share a folder. Do not report them as saved before Batch returns.
 func (s *Store) Batch(f func() error) error {
 	s.batch.Lock()
 	s.unsynced = map[string]bool{}
@@ -296,8 +294,8 @@ func (s *Store) Batch(f func() error) error {
 	return err
 }
 
-// moveInto puts .session/ into a folder that has none, and the document if there is
-// none of its name.
+// moveInto puts .session/ into a folder that has none, and the document if no file has
+// its name.
 func (c *Conversation) moveInto(base, at string) error {
 	s, from := c.s, path.Dir(c.dir)
 	there := &Conversation{s: s, path: c.path, base: base, dir: at + "/" + sessionDir}
@@ -310,14 +308,14 @@ func (c *Conversation) moveInto(base, at string) error {
 	if err != nil {
 		return err
 	}
-	for _, e := range slices.Backward(entries) { // .session/ last: it makes the folder a conversation
+	for _, e := range slices.Backward(entries) { // .session/ last: it turns the folder into a conversation
 		if free, err := s.missing(at + "/" + e.Name()); err != nil {
 			return err
 		} else if !free {
-			continue // a person's
+			continue // it belongs to a person
 		}
 		err := s.files.RenameIn(s.root, from+"/"+e.Name(), at+"/"+e.Name())
-		if errors.Is(err, fs.ErrExist) && e.IsDir() { // made by a write to the folder just now
+		if errors.Is(err, fs.ErrExist) && e.IsDir() { // a write to the folder just created it
 			return c.meet(there)
 		}
 		if err != nil {
@@ -327,8 +325,9 @@ func (c *Conversation) moveInto(base, at string) error {
 	return s.files.SyncDir(s.root, at)
 }
 
-// meet compares the staged conversation with the one that has its name: it returns
-// [ErrExist] if they are the same. One that lost its session.json gets the staged one.
+// meet compares the staged conversation with the one that has its name. It returns
+// [ErrExist] if they are the same. If that one lost its session.json, it gets the staged
+// one.
 func (c *Conversation) meet(there *Conversation) error {
 	ours, _, err := c.Session()
 	if err != nil {
@@ -351,7 +350,7 @@ func (c *Conversation) meet(there *Conversation) error {
 	return cmp.Or(errors.Join(err, there.Close()), ErrExist)
 }
 
-// rename gives a staged conversation a name with more of its id.
+// rename gives a staged conversation a name with more characters of its id.
 func (c *Conversation) rename(end int) error {
 	sess, _, err := c.Session()
 	if err != nil {
@@ -372,7 +371,7 @@ func (c *Conversation) rename(end int) error {
 	return c.s.replace(c.file(sessionFile), b, privateFileMode)
 }
 
-// Discard takes a staged conversation back; it does nothing to a published one.
+// Discard removes a staged conversation. It does nothing to a published one.
 func (c *Conversation) Discard() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -386,7 +385,7 @@ func (c *Conversation) discardStage() {
 	}
 }
 
-// sweepStage removes what processes that were killed left half made a day ago.
+// sweepStage removes the unfinished work of processes killed more than a day ago.
 func (s *Store) sweepStage() {
 	entries, err := s.readDir(stageDir)
 	if err != nil {
@@ -399,8 +398,8 @@ func (s *Store) sweepStage() {
 	}
 }
 
-// Create is [Store.Stage] and [Conversation.Publish] at once. If the conversation
-// is there already, it is returned with [ErrExist].
+// Create is [Store.Stage] followed by [Conversation.Publish]. If the conversation already
+// exists, Create returns it with [ErrExist].
 func (s *Store) Create(typ, words string, sess *schema.Session, doc []byte) (*Conversation, error) {
 	c, err := s.Stage(typ, words, sess, doc)
 	if err != nil {
@@ -415,8 +414,8 @@ func (s *Store) Create(typ, words string, sess *schema.Session, doc []byte) (*Co
 	return c, nil
 }
 
-// Delete removes the conversation with its folder, its document and all else that
-// lies in it, also where it is in several folders or waits for its place.
+// Delete removes the conversation with its folder, its document and everything else in
+// it, even if it is in several folders or waiting.
 func (c *Conversation) Delete() error {
 	tx, err := c.Begin()
 	if err != nil {
@@ -430,7 +429,7 @@ func (c *Conversation) Delete() error {
 	for _, dir := range slices.Backward(c.dirs()) {
 		folder := path.Dir(dir)
 		if !c.s.isFolder(folder) {
-			continue // it waited, or git has it and the work tree does not
+			continue // it was waiting, or git has it and the work tree does not
 		}
 		if err := c.s.deleteFolder(folder); err != nil {
 			return fmt.Errorf("remove %q: %w", folder, explain(err))
@@ -440,8 +439,8 @@ func (c *Conversation) Delete() error {
 	return c.drop()
 }
 
-// deleteFolder removes the folder of a conversation, and that of its day if it is empty
-// then.
+// deleteFolder removes the folder of a conversation, and the day's folder if it is then
+// empty.
 func (s *Store) deleteFolder(folder string) error {
 	s.known.forget(s, folder)
 	if err := s.root.RemoveAll(folder); err != nil {
@@ -454,7 +453,7 @@ func (s *Store) deleteFolder(folder string) error {
 	return s.files.SyncDir(s.root, day)
 }
 
-// fillIn completes a new session.
+// fillIn completes the fields of a new session.
 func (s *Store) fillIn(sess *schema.Session, typ string) error {
 	now := s.opts.Now()
 	sess.Version = schema.Version

@@ -17,15 +17,15 @@ import (
 
 var errInjected = errors.New("injected")
 
-// exitKilled is the exit code of a process that ended itself on the way.
+// exitKilled is the exit code of a process that killed itself midway.
 const exitKilled = 9
 
 // faults counts the calls that change the disk and lets one of them fail.
 type faults struct {
-	fail  int  // which, from 1; 0 none
-	stuck bool // all later ones fail as well: the disk is full
+	fail  int  // number of the call that fails, from 1; 0 for none
+	stuck bool // all later calls fail as well: the disk is full
 	kill  bool // the process ends instead, as by kill -9
-	half  bool // a write that fails leaves half of its bytes
+	half  bool // a failing write leaves half of its bytes
 	seen  []string
 }
 
@@ -76,7 +76,7 @@ func (f *faults) install(s *Store) {
 	}
 }
 
-// faultCases are the things that a store does, each on a workspace of its own.
+// faultCases are the operations of a store, each on a workspace of its own.
 var faultCases = []struct {
 	name    string
 	prepare func(*testing.T, *Conversation)
@@ -177,17 +177,17 @@ var faultCases = []struct {
 	{"write a file", nil, func(c *Conversation) error { return c.s.WriteFile("conversations/new/x/notes.md", []byte("x")) }},
 }
 
-// TestFaults lets the n-th call that changes the disk fail, for each n of each
-// thing a store does, once with only that call failing and once with all from
-// there on, with and without half of a write on the disk. Then: an error is
-// returned; every record that counted is there, byte for byte; a fresh process
-// can do the same again, and finds a sound workspace.
+// TestFaults makes the n-th call that changes the disk fail, for each n of each operation
+// of a store: once only that call and once it and all later calls, with and without half
+// of a write on the disk. Each time it must get an error; every record that counted must
+// be there, byte for byte; and a fresh process must be able to do the same again and find
+// a sound workspace.
 func TestFaults(t *testing.T) {
 	runs := 0
 	for _, tt := range faultCases {
 		t.Run(tt.name, func(t *testing.T) {
 			modes := []faults{{}, {half: true}, {stuck: true}, {stuck: true, half: true}}
-			if testing.Short() || slices.Contains([]string{"write what waits", "move what waits", "merge twins"}, tt.name) { // the others have shown the rest
+			if testing.Short() || slices.Contains([]string{"write what waits", "move what waits", "merge twins"}, tt.name) { // the others are enough here
 				modes = []faults{{half: true}, {stuck: true}}
 			}
 			for _, mode := range modes {
@@ -228,7 +228,8 @@ func TestFaults(t *testing.T) {
 					if err != nil {
 						t.Fatalf("%s: %v", what, err)
 					}
-					// The very value that failed goes on, and so does a fresh process.
+					// The same Conversation that failed can go on, and so can a fresh
+					// process.
 					f.fail = 0
 					for _, c := range []*Conversation{c, again} {
 						if err := tt.do(c); err != nil {
@@ -287,9 +288,9 @@ func wantRecords(t *testing.T, what string, c *Conversation, acked []string) {
 	}
 }
 
-// TestFailedSync: what a failed sync leaves in memory is not taken for safe. It is
-// written again, and what another process wrote and may not have synced is synced
-// before it is called known.
+// TestFailedSync checks that data in memory after a failed sync does not count as safe.
+// It is written again. Records that another process wrote and may not have synced are
+// synced before they count as known.
 func TestFailedSync(t *testing.T) {
 	for _, log := range []string{toolsFile, messagesFile} {
 		s := newTestStore(t)
@@ -329,8 +330,8 @@ func TestFailedSync(t *testing.T) {
 	}
 }
 
-// TestFailedCreate: a failure leaves nothing of a conversation in the work tree, or,
-// where only the last sync fails, all of it, which doing it again finds.
+// TestFailedCreate checks that a failure leaves nothing of a conversation in the work
+// tree, or, if only the last sync fails, all of it, which a second try finds.
 func TestFailedCreate(t *testing.T) {
 	for _, stuck := range []bool{false, true} {
 		for n := 1; ; n++ {
@@ -379,8 +380,8 @@ func TestFailedCreate(t *testing.T) {
 	}
 }
 
-// TestAppendOrder: the calls go to tools.jsonl before the messages that refer to
-// them, each record is one write that ends in a newline, and each log is synced
+// TestAppendOrder checks that calls go to tools.jsonl before the messages that refer to
+// them, that each record is one write that ends in a newline, and that each log is synced
 // once.
 func TestAppendOrder(t *testing.T) {
 	s := newTestStore(t)

@@ -14,16 +14,16 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// maxFile is the largest file, in bytes, that is read as a whole. Settings,
-// prompts and metadata are kilobytes; the bound keeps a hostile clone from taking
-// all memory.
+// maxFile is the size, in bytes, of the largest file that is read as a whole. Settings,
+// prompts and metadata are kilobytes; the bound keeps a hostile clone from using up all
+// memory.
 const maxFile = 64 << 20
 
 var errTooLarge = fmt.Errorf("more than the %d bytes that are read of such a file", maxFile)
 
 // ReadFile returns a file of the workspace: settings, a command's prompt, a
-// conversation's markdown, a summary. name is relative to the workspace, with
-// slashes. The error is [ErrNotFound] if there is none.
+// conversation's markdown, a summary. name is relative to the workspace, with slashes.
+// The error is [ErrNotFound] if the file does not exist.
 func (s *Store) ReadFile(name string) ([]byte, error) {
 	if err := checkPath(name); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func readRegular(root lines.Folder, name string) ([]byte, error) {
 	if info.Size() > maxFile {
 		return nil, fmt.Errorf("%q has %d bytes: %w", name, info.Size(), errTooLarge)
 	}
-	b := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead)) // read at once
+	b := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead)) // read it in one go
 	n, err := b.ReadFrom(io.LimitReader(f, maxFile+1))
 	if err == nil && n > maxFile {
 		err = fmt.Errorf("%q: %w", name, errTooLarge)
@@ -55,10 +55,9 @@ func readRegular(root lines.Folder, name string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// WriteFile replaces a file of the workspace atomically, or makes it with the
-// folders above it. The files of a conversation that cortext itself keeps are
-// not written this way: see [Conversation.Append], [Conversation.Edit] and
-// [Conversation.WriteSummary].
+// WriteFile atomically replaces a file of the workspace, or creates it and its parent
+// folders. Do not use it for the files of a conversation that cortext itself keeps: see
+// [Conversation.Append], [Conversation.Edit] and [Conversation.WriteSummary].
 func (s *Store) WriteFile(name string, data []byte) error {
 	if err := checkPath(name); err != nil {
 		return err
@@ -81,7 +80,7 @@ func (s *Store) WriteFile(name string, data []byte) error {
 	return s.replace(name, data, perm)
 }
 
-// Exists reports whether there is a regular file of that name in the workspace.
+// Exists reports whether the workspace has a regular file of that name.
 func (s *Store) Exists(name string) (bool, error) {
 	if err := checkPath(name); err != nil {
 		return false, err
@@ -93,7 +92,7 @@ func (s *Store) Exists(name string) (bool, error) {
 	return err == nil && info.Mode().IsRegular(), err
 }
 
-// missing reports whether nothing at all stands at a name.
+// missing reports whether nothing at all has that name.
 func (s *Store) missing(name string) (bool, error) {
 	_, err := s.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -11,8 +11,9 @@ import (
 	"cortext/schema"
 )
 
-// FuzzHistory: whatever stands in the logs and in session.json, nothing panics, the
-// same is read twice, a limit gives no more than all, and the next message is there.
+// FuzzHistory checks, for any content of the logs and session.json, that nothing panics,
+// that two reads agree, that a limit returns no more than no limit, and that the next
+// message is readable.
 func FuzzHistory(f *testing.F) {
 	s := newTestStore(f)
 	c := create(f, s)

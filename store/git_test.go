@@ -13,7 +13,7 @@ import (
 	"cortext/schema/jsonl"
 )
 
-// git runs git in a workspace, with nothing of the user's settings.
+// git runs git in a workspace without the user's settings.
 func git(t *testing.T, dir string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.Command("git", args...)
@@ -33,9 +33,8 @@ func mustGit(t *testing.T, dir string, args ...string) string {
 	return out
 }
 
-// TestGitMerge: two branches that append to one conversation merge without a
-// conflict and without a driver; all messages are there, and the newest is the one
-// that is resumed.
+// TestGitMerge checks that two branches that append to one conversation merge without a
+// conflict or a driver, keep all messages, and resume from the newest.
 func TestGitMerge(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Fatal(err) // the tests need Go and git
@@ -43,7 +42,7 @@ func TestGitMerge(t *testing.T) {
 	s := newTestStore(t)
 	dir := s.dir
 	mustGit(t, dir, "init", "-q", "-b", "main")
-	mustGit(t, dir, "config", "core.autocrlf", "true") // as on Windows: it must not reach the logs
+	mustGit(t, dir, "config", "core.autocrlf", "true") // as on Windows: it must not affect the logs
 	c := create(t, s)
 	sub, err := c.Subagent("x")
 	if err != nil {
@@ -81,7 +80,7 @@ func TestGitMerge(t *testing.T) {
 	mustGit(t, dir, "checkout", "-q", "theirs")
 	theirs := thread(13, 15)
 	theirs.Messages[0].ParentID = "m2"
-	appendBatch(t, c, theirs) // the same value, after git replaced the files
+	appendBatch(t, c, theirs) // the same Conversation, after git replaced the files
 	appendBatch(t, sub, thread(1, 2))
 	commit("theirs")
 	before, _ := os.ReadFile(filepath.Join(dir, c.file(messagesFile)))
@@ -104,7 +103,7 @@ func TestGitMerge(t *testing.T) {
 	if ids, _, _ := history(t, sub, Limit{}); len(ids) != 2 {
 		t.Errorf("the sub-agent has %v", ids)
 	}
-	// Appending on both sides what is there already changes nothing.
+	// Appending records that are already there, on both sides, changes nothing.
 	if r := appendBatch(t, c, ours); r.Appended+r.Tools != 0 {
 		t.Errorf("%+v", r)
 	}
@@ -113,7 +112,8 @@ func TestGitMerge(t *testing.T) {
 		t.Errorf("after reading and an append of nothing new: %s", status)
 	}
 
-	// session.json is merged by keeping the lines of both; what was set last counts.
+	// session.json is merged by keeping the lines of both sides; the value set last
+	// counts.
 	now := start
 	s.opts.Now = func() time.Time { now = now.Add(time.Minute); return now }
 	for _, branch := range []string{"main", "theirs"} {
@@ -141,7 +141,7 @@ func TestGitMerge(t *testing.T) {
 	}
 	check()
 
-	// Where git does not honour the attributes, as a forge, it leaves markers.
+	// If git does not honour the attributes, as on a forge, it leaves markers.
 	if err := os.Remove(filepath.Join(dir, attributesFile)); err != nil {
 		t.Fatal(err)
 	}

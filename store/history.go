@@ -7,26 +7,24 @@ import (
 	"cortext/schema"
 )
 
-// A Limit bounds what [Conversation.History] returns to the end of the
-// conversation. A zero value does not bound; of two the first that is reached
-// does.
+// A Limit restricts [Conversation.History] to the end of the conversation. A zero field
+// sets no limit. If several are set, the first one reached applies.
 type Limit struct {
 	Messages int // the last so many
-	Tokens   int // back to the message with which these, calls included, are exceeded
+	Tokens   int // back to and including the message that exceeds this many tokens, calls included
 
-	After string // the messages that follow the one with this id; where there is none, it does not bound
+	After string // only messages after the one with this id; no limit if there is none
 }
 
-// History returns the messages of the branch that is resumed, in their order,
-// with the calls that they made, and what is damaged in what was read. Damage
-// hides nothing that is whole.
+// History returns the messages of the branch that a resume continues, in order, with the
+// calls that they made, and the damage in what it read. Damage hides no whole record.
 //
-// With a limit only the end of the logs is read, whatever their length, where the end is
-// one thread and nothing newer stands above it, as far as session.json and samples tell.
-// Else, as after a merge, the log is read through once, and of all messages but those of the
-// end only what ties them together is kept.
+// With a limit, History reads only the end of the logs, whatever their length, if the end
+// is one thread and nothing newer precedes it, as far as session.json and samples show.
+// Otherwise, as after a merge, it reads the log once from the start and keeps only the
+// links between messages outside the end.
 //
-// The error is a [*schema.VersionError] if a later cortext wrote it.
+// The error is a [*schema.VersionError] if a later cortext wrote the conversation.
 func (c *Conversation) History(limit Limit) (schema.History, []Damage, error) {
 	if _, err := c.load(); err != nil {
 		return schema.History{}, nil, err
@@ -40,13 +38,13 @@ func (c *Conversation) History(limit Limit) (schema.History, []Damage, error) {
 	return c.whole(limit)
 }
 
-// end reads the end of the conversation. ok is false where everything must be read.
+// end reads the end of the conversation. ok is false if everything must be read.
 func (c *Conversation) end(limit Limit) (h schema.History, damage []Damage, ok bool, err error) {
 	info, err := c.s.root.Lstat(c.file(messagesFile))
 	if err != nil {
 		return h, nil, false, nil
 	}
-	if c.s.branch.get(c.file(messagesFile), info) == nil { // else the end of the file did not do
+	if c.s.branch.get(c.file(messagesFile), info) == nil { // otherwise the end of the file was not enough
 		if h, damage, ok, err = c.tail(limit); ok || err != nil {
 			return h, damage, ok, err
 		}
@@ -99,18 +97,18 @@ func (c *Conversation) whole(limit Limit) (schema.History, []Damage, error) {
 	return h, damage, nil
 }
 
-// newest keeps of the records with one id the one that counts, in the place of the
-// first.
+// newest keeps, of all records with one id, the record that counts, in the position of
+// the first.
 type newest[R any] struct {
 	rank func(*R) rank
 	less func(r, than *R) bool
 
 	list   []R
-	folder []int // that each of list is from
+	folder []int // folder of each record in list
 	at     map[string]int
 }
 
-// add takes a record from the folder of that number.
+// add adds a record from a folder, given by number.
 func (n *newest[R]) add(id string, r R, folder int) {
 	i, ok := n.at[id]
 	if id == "" || !ok {
@@ -123,7 +121,7 @@ func (n *newest[R]) add(id string, r R, folder int) {
 	}
 	old, now := n.rank(&n.list[i]), n.rank(&r)
 	counts := now.compare(old) > 0
-	if folder > n.folder[i] { // it was written without regard to the revs of the others
+	if folder > n.folder[i] { // the writer did not see the revs of the earlier folders
 		counts = !bytes.Equal(now.line, old.line) && !n.less(&r, &n.list[i])
 	}
 	if counts {
@@ -131,7 +129,7 @@ func (n *newest[R]) add(id string, r R, folder int) {
 	}
 }
 
-// cut takes from h what a limit leaves out.
+// cut removes from h what a limit excludes.
 func cut(h *schema.History, limit Limit) {
 	from := len(h.Messages)
 	for b := (budget{limit: limit}); from > 0 && !b.spent; from-- {
@@ -163,8 +161,8 @@ func cut(h *schema.History, limit Limit) {
 	}
 }
 
-// counted notes how many of a conversation's messages stand before those of h, and how many
-// behind the first of these are on branches that were left.
+// counted sets how many of a conversation's messages precede those of h, and how many of
+// those after the first message of h are on abandoned branches.
 func counted(h *schema.History, total int) {
 	if len(h.Messages) > 0 {
 		h.Earlier = h.Messages[0].Number - 1
@@ -172,7 +170,7 @@ func counted(h *schema.History, total int) {
 	h.Aside = max(total-h.Earlier-len(h.Messages), 0)
 }
 
-// A budget says when a limit is reached, going backwards.
+// A budget determines when a limit is reached, going backwards.
 type budget struct {
 	limit    Limit
 	messages int
@@ -180,8 +178,7 @@ type budget struct {
 	spent    bool
 }
 
-// reached reports whether m is the message that the limit leaves out with all
-// before it.
+// reached reports whether the limit excludes m and everything before it.
 func (b *budget) reached(m *schema.Message) bool { return b.limit.After != "" && m.ID == b.limit.After }
 
 // take counts a message with its calls.

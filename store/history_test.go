@@ -14,12 +14,12 @@ import (
 	"cortext/schema"
 )
 
-// A history that is made at random: two clones append to it, rewind, add revs, and
+// A clone takes part in a random history: two clones append to it, rewind, add revs, and
 // merge by keeping the lines of both.
 type clone struct {
 	messages, tools []string
-	ids             []string                  // of its messages, in their order
-	last            map[string]schema.Message // as they stand
+	ids             []string                  // of its messages, in order
+	last            map[string]schema.Message // their current state
 	calls           map[string]schema.Tool
 }
 
@@ -33,17 +33,17 @@ type randomHistory struct {
 	next  int
 }
 
-// step lets a clone write something.
+// step makes a clone write something.
 func (g *randomHistory) step(c *clone) {
 	g.clock += 1 + g.r.IntN(3)
 	at := schema.NewTime(start.Add(time.Duration(g.clock) * time.Second))
 	switch k := g.r.IntN(14); {
-	case k == 0 && len(c.ids) > 0: // a message says more
+	case k == 0 && len(c.ids) > 0: // a message grows
 		m := c.last[c.ids[max(0, len(c.ids)-1-g.r.IntN(3))]]
 		m.Content += " more"
 		m.Rev++
 		m.Tokens += 1
-		if g.r.IntN(4) == 0 { // by another program: ours keeps the time
+		if g.r.IntN(4) == 0 { // written by another program: ours keeps the time
 			m.Timestamp = at
 		}
 		c.last[m.ID] = m
@@ -74,7 +74,7 @@ func (g *randomHistory) step(c *clone) {
 			t := schema.Tool{ID: fmt.Sprintf("t%d", g.next), MessageID: m.ID, Name: "Bash", Tokens: 1 + g.r.IntN(9)}
 			g.next++
 			m.ToolCalls = append(m.ToolCalls, schema.ToolCall{ID: t.ID, Name: t.Name})
-			if g.r.IntN(10) > 0 { // else it was never written
+			if g.r.IntN(10) > 0 { // otherwise it was never written
 				c.calls[t.ID] = t
 				c.tools = append(c.tools, string(schema.AppendTool(nil, &t)))
 			}
@@ -85,7 +85,7 @@ func (g *randomHistory) step(c *clone) {
 	}
 }
 
-// union merges the lines that two clones put behind base, as git does.
+// union merges the lines that two clones added after base, as git does.
 func union(base int, a, b []string) []string {
 	return append(slices.Clone(a), b[base:]...)
 }
@@ -108,7 +108,7 @@ func (g *randomHistory) make(merges bool) *clone {
 				g.step(other)
 			}
 		}
-		if g.r.IntN(3) == 0 { // both captured the same
+		if g.r.IntN(3) == 0 { // both captured the same record
 			other.messages = append(other.messages, c.messages[base:base+g.r.IntN(len(c.messages)-base+1)]...)
 		}
 		c.messages = union(base, c.messages, other.messages)
@@ -126,14 +126,15 @@ func (g *randomHistory) make(merges bool) *clone {
 	return c
 }
 
-// TestTailIsTheEndOfAll: a limit gives the end of what is given without one.
+// TestTailIsTheEndOfAll checks that a limit returns the end of what is returned without
+// one.
 func TestTailIsTheEndOfAll(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
 	g := randomHistory{r: rand.New(rand.NewPCG(7, 7))}
 	tails, fallbacks, branches := 0, 0, 0
 	rounds := 500
-	if testing.Short() { // under the race detector; the coverage is from all
+	if testing.Short() { // under the race detector; coverage comes from the full run
 		rounds = 150
 	}
 	for n := range rounds {
@@ -173,8 +174,9 @@ func TestTailIsTheEndOfAll(t *testing.T) {
 				if a, b := spell(got), spell(want); a != b {
 					t.Fatalf("limit %+v of\n%s%s\ngives\n%s\nwant\n%s", limit, strings.Join(h.messages, ""), strings.Join(h.tools, ""), a, b)
 				}
-				// A line that git's union merge has repeated may stand for a message whose first
-				// line is further up: what is read of the end alone takes it for one of its own.
+				// After a union merge in git, a repeated line may belong to a message
+				// whose first line is further up. Reading the end alone takes it for a
+				// message of its own.
 				exact := !repeats(h.messages)
 				for i := range min(len(got.Messages), len(want.Messages)) {
 					if a, b := got.Messages[i].Number, want.Messages[i].Number; exact && a != b || i > 0 && a <= got.Messages[i-1].Number {
@@ -196,7 +198,7 @@ func TestTailIsTheEndOfAll(t *testing.T) {
 	}
 }
 
-// repeats reports whether a line is in a log twice.
+// repeats reports whether a log has a line twice.
 func repeats(log []string) bool {
 	seen := map[string]bool{}
 	return slices.ContainsFunc(log, func(l string) bool {
@@ -248,9 +250,9 @@ func TestLimits(t *testing.T) {
 		{Limit{}, 10},
 		{Limit{Messages: 3}, 3},
 		{Limit{Messages: 30}, 10},
-		{Limit{Tokens: 1}, 1},              // the one that passes it is given
+		{Limit{Tokens: 1}, 1},              // the message that exceeds it is returned
 		{Limit{Tokens: per + call - 1}, 1}, // m9 and its call
-		{Limit{Tokens: per + call}, 2},     // just not passed
+		{Limit{Tokens: per + call}, 2},     // just not exceeded
 		{Limit{Tokens: 2*per + call}, 3},   // m8 has no call
 		{Limit{Tokens: 1 << 40}, 10},
 		{Limit{Messages: 2, Tokens: 1 << 40}, 2},
@@ -269,7 +271,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestDoubledRoot: two equal lines without a parent are one message.
+// TestDoubledRoot checks that two equal lines without a parent are one message.
 func TestDoubledRoot(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -281,13 +283,13 @@ func TestDoubledRoot(t *testing.T) {
 	}
 }
 
-// TestDamageInTheTail: what is damaged in what is read is named, and hides nothing.
+// TestDamageInTheTail checks that damage in what is read is reported and hides nothing.
 func TestDamageInTheTail(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
 	appendBatch(t, c, thread(0, 8))
 	lines := strings.SplitAfter(readFile(t, s, c.file(messagesFile)), "\n")
-	lines[6] = "{broken\n" + strings.TrimSuffix(lines[6], "\n") // welded to the next
+	lines[6] = "{broken\n" + strings.TrimSuffix(lines[6], "\n") // welded to the next line
 	writeFile(t, s, c.file(messagesFile), strings.Join(lines, "")+`{"id":"torn`)
 	h, damage, ok, err := c.tail(Limit{Messages: 3})
 	if !ok || err != nil {
@@ -305,8 +307,8 @@ func TestDamageInTheTail(t *testing.T) {
 	}
 }
 
-// TestNewerBefore: a branch that a merge put before the end, and that is newer, is
-// found near and far.
+// TestNewerBefore checks that a newer branch that a merge put before the end is found,
+// near or far.
 func TestNewerBefore(t *testing.T) {
 	line := func(n, size int) string {
 		m := message(n)
@@ -315,8 +317,8 @@ func TestNewerBefore(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name    string
-		ours    int // messages of 1 KB that come after the newer ones
-		between int // and how many these are
+		ours    int // messages of 1 KB after the newer ones
+		between int // the number of newer messages
 		want    bool
 	}{
 		{"near", 3, 1, true},
@@ -344,7 +346,7 @@ func TestNewerBefore(t *testing.T) {
 	}
 }
 
-// A damaged line follows no message, whatever it names before the damage.
+// A damaged line follows no message, whatever parent it names before the damage.
 func TestNewerBeforeDamaged(t *testing.T) {
 	newer, end := message(9), message(1)
 	log := string(schema.AppendMessage(nil, &newer)) + `{"id":"torn","parent_id":"` + newer.ID + `","timestamp":"20` + "\n"
@@ -354,8 +356,8 @@ func TestNewerBeforeDamaged(t *testing.T) {
 	}
 }
 
-// TestTailReadsLittle: the last messages of a long conversation are had without
-// reading it.
+// TestTailReadsLittle checks that reading the last messages of a long conversation does
+// not read all of it.
 func TestTailReadsLittle(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -365,8 +367,8 @@ func TestTailReadsLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	// What is not written is read as NULs, and costs no room: a reader that came
-	// this far would name them.
+	// Unwritten ranges read as NULs and take no disk space. A reader that came this far
+	// would report them.
 	if err := f.Truncate(8 << 30); err != nil {
 		t.Skip(err)
 	}

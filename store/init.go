@@ -19,18 +19,18 @@ const (
 	ignoreFile     = localDir + "/.gitignore"
 )
 
-// attributes let git merge the logs, session.json and summaries of two clones by
-// keeping the lines of both, and leave their line ends alone.
+// attributes make git merge the logs, session.json and summaries of two clones by keeping
+// the lines of both, without touching their line ends.
 const (
 	attributesLogs    = conversationsDir + "/**/" + sessionDir + "/**/*.jsonl merge=union -text"
 	attributesSession = conversationsDir + "/**/" + sessionDir + "/**/" + sessionFile + " merge=union -text"
 	attributesSummary = conversationsDir + "/**/" + sessionDir + "/**/" + summariesDir + "/*" + summarySuffix + " merge=union -text"
 )
 
-// Init makes a workspace of the folder root, which is made too if it is missing,
-// and opens it with zero [Options]. created names what it made or changed, relative to root; on a
-// workspace that is complete it changes nothing. Lines that others put into
-// .gitattributes stay.
+// Init turns the folder root into a workspace, creating it if necessary, and opens it
+// with zero [Options]. created lists what it created or changed, relative to root. It
+// changes nothing in a complete workspace. Lines that others added to .gitattributes
+// stay.
 func Init(root string) (s *Store, created []string, err error) {
 	dir, err := filepath.Abs(root)
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *Store) initialize() (created []string, err error) {
 	return append(created, attributesFile), nil
 }
 
-// missingAttributes returns the lines that .gitattributes lacks.
+// missingAttributes returns the lines missing from .gitattributes.
 func missingAttributes(text []byte) (missing []string) {
 	for _, want := range []string{attributesLogs, attributesSession, attributesSummary} {
 		if !slices.ContainsFunc(bytes.Split(text, []byte("\n")), func(line []byte) bool { return string(bytes.TrimSpace(line)) == want }) {
@@ -91,8 +91,7 @@ func missingAttributes(text []byte) (missing []string) {
 	return missing
 }
 
-// HasAttributes reports whether the folder's .gitattributes has the lines that
-// Init adds.
+// HasAttributes reports whether the folder's .gitattributes has the lines that Init adds.
 func HasAttributes(root string) (bool, error) {
 	b, err := os.ReadFile(filepath.Join(root, attributesFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -101,11 +100,11 @@ func HasAttributes(root string) (bool, error) {
 	return err == nil && len(missingAttributes(b)) == 0, explain(err)
 }
 
-// ignoreLocal keeps .workspace/local out of git without a line in anybody's
-// .gitignore, and reports whether that was new. The file is made before anything else,
-// at once if possible, else in place: git would see a temporary file until it has its
-// name. To a file that ignores less, of a person or of a repository that brought one, a
-// line is added.
+// ignoreLocal keeps .workspace/local out of git without adding to anyone's .gitignore,
+// and reports whether that was new. It creates its file before anything else, atomically
+// where possible and otherwise in place, because git would see a temporary file before
+// its rename. If a file that ignores less exists, from a person or a repository, it adds
+// a line.
 func (s *Store) ignoreLocal() (made bool, err error) {
 	const everything = "*\n"
 	b, err := s.readRegular(ignoreFile)
@@ -120,7 +119,7 @@ func (s *Store) ignoreLocal() (made bool, err error) {
 	}
 	f, _, _, err := lines.Open(s.root, ignoreFile, os.O_WRONLY|os.O_CREATE, privateFileMode)
 	if errors.Is(err, fs.ErrExist) {
-		return false, nil // another process makes it
+		return false, nil // another process is creating it
 	}
 	if err != nil {
 		return false, err
@@ -133,8 +132,8 @@ func (s *Store) ignoreLocal() (made bool, err error) {
 	return true, errors.Join(err, f.Close())
 }
 
-// ignoresAll reports whether the text of a .gitignore ignores all that is beside it:
-// it has the line "*", and no line after that takes anything back.
+// ignoresAll reports whether a .gitignore ignores everything in its folder: it has the
+// line "*", and no later line re-includes anything.
 func ignoresAll(text []byte) (all bool) {
 	for line := range bytes.Lines(text) {
 		switch line = bytes.TrimRight(line, " \r\n"); {

@@ -9,8 +9,8 @@ import (
 	"cortext/store/atomicfile"
 )
 
-// Whoever finds the file that makes .workspace/local ignore itself finds it whole: a
-// writer that is killed leaves no empty one, which git would show.
+// TestIgnoreFileIsWhole checks that the file by which .workspace/local ignores itself is
+// whole as soon as it exists: a killed writer leaves no empty one, which git would show.
 func TestIgnoreFileIsWhole(t *testing.T) {
 	s := newTestStore(t)
 	if err := atomicfile.Create(s.root, "probe", nil, privateFileMode); err != nil {

@@ -4,5 +4,5 @@ package store
 
 import "io/fs"
 
-// inode is not known here: a checkpoint goes by the record alone.
+// inode is unknown here: checkpoints rely on the record alone.
 func inode(fs.FileInfo) uint64 { return 0 }

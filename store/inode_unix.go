@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// inode returns the number by which the file system knows a file.
+// inode returns the file system's number for a file.
 func inode(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Ino)

@@ -10,9 +10,9 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// keep copies r to a new file below .workspace/local/kept and makes it durable,
-// so that its bytes may go from where they were. The file's name begins with
-// prefix; an earlier file is never overwritten.
+// keep durably copies r to a new file below .workspace/local/kept, so that its bytes may
+// be removed from their original place. The file's name begins with prefix. It never
+// overwrites an earlier file.
 func (s *Store) keep(prefix string, r io.Reader) (kept string, err error) {
 	prefix = keptDir + "/" + prefix
 	if err := s.makeLocal(path.Dir(prefix)); err != nil {
@@ -49,7 +49,8 @@ func (s *Store) keep(prefix string, r io.Reader) (kept string, err error) {
 	return kept, nil
 }
 
-// writeNew makes a file, and its content durable unless the conversation is staged.
+// writeNew creates a file, and makes its content durable unless the conversation is
+// staged.
 func (c *Conversation) writeNew(name string, data []byte, perm fs.FileMode) error {
 	f, created, err := lines.OpenAppend(c.s.root, name, perm, c.logs())
 	if err != nil {
@@ -65,8 +66,8 @@ func (c *Conversation) writeNew(name string, data []byte, perm fs.FileMode) erro
 	return errors.Join(err, f.Close())
 }
 
-// setAside moves what is at name to kept/damaged, where an earlier file is never
-// replaced. as is the name to keep it under.
+// setAside moves the file at name to kept/damaged, under the name as. It never replaces
+// an earlier file.
 func (s *Store) setAside(name, as string) error {
 	prefix := keptDir + "/damaged/" + as
 	if err := s.makeLocal(path.Dir(prefix)); err != nil {
@@ -85,7 +86,7 @@ func (s *Store) setAside(name, as string) error {
 	}
 }
 
-// copyAll writes r to f without holding all of it.
+// copyAll writes r to f without holding all of it in memory.
 func copyAll(f *lines.File, r io.Reader) error {
 	buf := make([]byte, 1<<20)
 	for {

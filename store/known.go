@@ -12,24 +12,24 @@ import (
 	"cortext/schema"
 )
 
-// The index is a file of the cache with each session.json as it was read, so that a list
-// opens those that have changed since. A row counts only while its file is the one that was
-// read, as far as length, times and inode tell. Rows are appended, and the last one of a
-// file counts: among ten thousand conversations a hook must not write all of them again.
+// The index is a cache file with each session.json as last read, so that a list opens
+// only those that have changed since. A row counts only while its file is unchanged,
+// judging by length, times and inode. Rows are appended and the last row of a file
+// counts, because with ten thousand conversations a hook must not rewrite all of them.
 
 const (
 	indexFile    = cacheDir + "/sessions"
 	indexVersion = "cortext sessions 1\n"
 )
 
-// A Known is what the index tells of a conversation without parsing its session.json.
+// A Known is what the index knows of a conversation without parsing its session.json.
 type Known struct {
 	ID      []byte
 	Status  []byte
-	natives []byte // ids of the sources, each between line ends
+	natives []byte // source ids, each between newlines
 }
 
-// Has reports whether a native session with an id is among the sources.
+// Has reports whether the native session with that id is among the sources.
 func (k Known) Has(nativeID string) bool {
 	return bytes.Contains(k.natives, []byte("\n"+nativeID+"\n"))
 }
@@ -46,13 +46,13 @@ type knownSessions struct {
 	mu    sync.Mutex
 	read  bool
 	rows  map[string]row // by the path of session.json
-	size  int            // of the file, as it was read
-	live  int            // bytes of the rows
-	fresh []string       // the names of rows that the file lacks
-	stale bool           // the file is to be written again: it has a defect, or what was removed
+	size  int            // size of the file when read
+	live  int            // bytes in current rows
+	fresh []string       // names of rows missing from the file
+	stale bool           // the file must be rewritten: it is damaged or holds removed conversations
 }
 
-// find returns the row of a file that is still as it was.
+// find returns the row of a file that has not changed.
 func (x *knownSessions) find(s *Store, name string, now look) (row, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -86,7 +86,7 @@ func (x *knownSessions) load(s *Store) {
 	}
 }
 
-// add takes in a file that was read, if it cannot have changed since it was looked at.
+// add adds a file that was read, if it cannot have changed since the look.
 func (x *knownSessions) add(name string, at look, raw []byte, sess *schema.Session) {
 	if !at.settled() {
 		return
@@ -104,7 +104,8 @@ func (x *knownSessions) add(name string, at look, raw []byte, sess *schema.Sessi
 	x.fresh = append(x.fresh, name)
 }
 
-// forget drops a conversation that is removed, from the file, too: its title is content.
+// forget drops a removed conversation, also from the index file, because its title is
+// content.
 func (x *knownSessions) forget(s *Store, folder string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -113,7 +114,7 @@ func (x *knownSessions) forget(s *Store, folder string) {
 	x.stale = x.size > 0
 }
 
-// prune drops the rows of conversations that are gone, if they are many.
+// prune drops the rows of conversations that are gone, if there are many.
 func (x *knownSessions) prune(folders []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -132,8 +133,9 @@ func (x *knownSessions) prune(folders []string) {
 	x.rows = rows
 }
 
-// save writes what was read since, as part of a command that writes, but for what has
-// changed meanwhile or was removed by another. A failure costs the next list time only.
+// save writes the rows read since the load, except files that changed meanwhile or that
+// another process removed. Commands that write call it. A failure only makes the next
+// list slower.
 func (x *knownSessions) save(s *Store) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -149,7 +151,7 @@ func (x *knownSessions) save(s *Store) {
 	x.fresh, x.stale = nil, false
 }
 
-// appendRows writes the rows of files that are still as they were.
+// appendRows appends the rows of files that have not changed.
 func (x *knownSessions) appendRows(s *Store, b []byte, names iter.Seq[string]) []byte {
 	for name := range names {
 		r, ok := x.rows[name]
@@ -160,7 +162,7 @@ func (x *knownSessions) appendRows(s *Store, b []byte, names iter.Seq[string]) [
 	return b
 }
 
-// appendRow writes a row: its length, a checksum of the rest, and the rest.
+// appendRow appends a row: its length, a checksum of the rest, and the rest.
 func appendRow(b []byte, name string, r row) []byte {
 	at := len(b)
 	b = append(b, make([]byte, 8)...)
@@ -176,7 +178,7 @@ func appendRow(b []byte, name string, r row) []byte {
 	return b
 }
 
-// parseRow reads the row that b begins with.
+// parseRow parses the first row of b.
 func parseRow(b []byte) (name string, r row, ok bool) {
 	if len(b) < 8 {
 		return "", r, false
@@ -208,10 +210,10 @@ func parseRow(b []byte) (name string, r row, ok bool) {
 }
 
 // known returns the row of a conversation whose session.json has not changed since it was
-// read. No file is opened.
+// read. It opens no file.
 func (c *Conversation) known() (row, bool) {
 	if dir, ok := c.s.lookAt(c.dir); !ok || dir.kind != folderKind {
-		return row{}, false // what a link leads to is not ours
+		return row{}, false // a link leads to a file that is not ours
 	}
 	name := c.file(sessionFile)
 	now, ok := c.s.lookAt(name)

@@ -13,7 +13,7 @@ import (
 	"cortext/schema"
 )
 
-// listed is what another process lists: what is active or damaged, and all.
+// listed returns what another process lists: active or damaged conversations, and all.
 func listed(tb testing.TB, dir string) string {
 	tb.Helper()
 	s := openTestStore(tb, dir)
@@ -31,8 +31,8 @@ func listed(tb testing.TB, dir string) string {
 	return b.String()
 }
 
-// TestKnownSessions: whatever happens to the files or to the index, a list is what it is
-// without the index.
+// TestKnownSessions checks that the index never changes a list, whatever happens to the
+// files or to the index.
 func TestKnownSessions(t *testing.T) {
 	folder := func(n int) string { return fmt.Sprintf("conversations/2025-11-22/100%d-chat-x-000%d", n, n) }
 	for name, change := range map[string]func(path func(n int) string) error{
@@ -111,8 +111,8 @@ func TestKnownSessions(t *testing.T) {
 	}
 }
 
-// TestKnownRemoved: what one process removes is not written into the index by another that
-// read it before.
+// TestKnownRemoved checks that a process does not write back to the index what another
+// removed after it was read.
 func TestKnownRemoved(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -131,7 +131,7 @@ func TestKnownRemoved(t *testing.T) {
 	}
 }
 
-// linkTo puts a link in the place of a file, to where it is moved.
+// linkTo moves a file and puts a link in its place.
 func linkTo(file string) error {
 	moved := filepath.Join(filepath.Dir(filepath.Dir(file)), "moved")
 	if err := os.Rename(file, moved); err != nil {

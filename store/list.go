@@ -18,32 +18,33 @@ import (
 // An Entry is one conversation of a list.
 type Entry struct {
 	Path    string          // of its folder, relative to the workspace, with slashes
-	Session *schema.Session // never nil: rebuilt as far as possible where it cannot be read
-	Damage  []Damage        // of session.json; the logs are not looked at
+	Session *schema.Session // never nil: reconstructed as far as possible if unreadable
+	Damage  []Damage        // of session.json; the logs are not examined
 
-	Waiting bool     // its folder is not in the work tree: what is known of it waits
+	Waiting bool     // its folder is not in the work tree: its known records wait
 	Twins   []string // other folders of the same conversation; see [Store.Open]
 
 	unread error // why the system did not let us read it
 }
 
-// List returns all conversations, the one that was active last first. Each folder
-// below conversations/<day>/ is one, with or without a .session/; damage in one
-// hides none.
+// List returns all conversations, most recently active first. Each folder below
+// conversations/<day>/ is one, with or without a .session/. Damage in one does not hide
+// others.
 func (s *Store) List() ([]Entry, error) {
 	list, _, err := s.ListWhole()
 	return list, err
 }
 
-// ListWhole is List, and reports whether it could look into every folder.
+// ListWhole is List and also reports whether it could read every folder.
 func (s *Store) ListWhole() (list []Entry, whole bool, err error) {
 	return s.list(func(Known) bool { return true })
 }
 
-// ListAny is List of at least the conversations that keep wants. Of one that has not
-// changed since it was read, keep alone decides; the caller looks at all others.
+// ListAny is List, but may leave out conversations that keep does not want. Unless a
+// session.json changed since it was last read, keep alone decides; the caller must check
+// all others itself.
 func (s *Store) ListAny(keep func(Known) bool) ([]Entry, error) {
-	if len(s.WaitingPaths()) > 0 { // what waits may belong to any
+	if len(s.WaitingPaths()) > 0 { // waiting records may belong to any conversation
 		return s.List()
 	}
 	list, _, err := s.list(keep)
@@ -59,7 +60,7 @@ func (s *Store) list(keep func(Known) bool) (list []Entry, whole bool, err error
 	entries := s.readEntries(folders, keep)
 	whole = !slices.ContainsFunc(damage, isUnreadable) && !slices.ContainsFunc(entries, func(e Entry) bool { return e.unread != nil })
 	entries = s.withWaiting(withoutTwins(entries))
-	at := make(map[string]time.Time, len(entries)) // parsed once
+	at := make(map[string]time.Time, len(entries)) // parse each once
 	for _, e := range entries {
 		at[e.Path] = e.Session.LastActive.Time()
 	}
@@ -71,16 +72,16 @@ func (s *Store) list(keep func(Known) bool) (list []Entry, whole bool, err error
 
 func isUnreadable(d Damage) bool { return d.Kind == Unreadable }
 
-// Unlisted names the folders of days that cannot be read: List lacks the
-// conversations in them.
+// Unlisted returns the folders of days that cannot be read, whose conversations List
+// lacks.
 func (s *Store) Unlisted() ([]Damage, error) {
 	_, damage, err := s.folders()
 	damage = slices.DeleteFunc(damage, func(d Damage) bool { return !isUnreadable(d) })
 	return damage, explain(err)
 }
 
-// readEntries describes the conversations that keep wants, and those that have an id of
-// one of them.
+// readEntries describes the conversations that keep wants, and those that share an id
+// with one of them.
 func (s *Store) readEntries(folders []string, keep func(Known) bool) []Entry {
 	rows, entries := make([]row, len(folders)), make([]Entry, len(folders))
 	inParallel(len(folders), func(i int) {
@@ -117,8 +118,8 @@ func inParallel(n int, f func(i int)) {
 	group.Wait()
 }
 
-// folders returns the folders of the conversations, by name, and what stands
-// where one should and is none.
+// folders returns the folders of the conversations, sorted by name, and as damage
+// whatever is in the place of such a folder without being one.
 func (s *Store) folders() (folders []string, damage []Damage, err error) {
 	return s.foldersIn(conversationsDir)
 }
@@ -156,7 +157,7 @@ func (s *Store) foldersIn(top string) (folders []string, damage []Damage, err er
 	return folders, damage, nil
 }
 
-// entry describes a conversation, of which r is the row of the index, if it has one.
+// entry describes a conversation. r is its row of the index, if it has one.
 func (s *Store) entry(c *Conversation, r row) Entry {
 	if sess := c.healthy(r); sess != nil {
 		return Entry{Path: c.path, Session: sess}
@@ -172,15 +173,15 @@ func (s *Store) entry(c *Conversation, r row) Entry {
 	return e
 }
 
-// Unread says why what is known of the conversation could not be read, though it may be
-// there: Session is made of the folder's name then. It is nil if it could.
+// Unread returns why the session could not be read although it may exist; Session is then
+// derived from the folder's name. It is nil if the session could be read.
 func (e Entry) Unread() error { return explain(e.unread) }
 
-// healthy returns what Session does where session.json is whole and nothing was
-// appended since, else nil.
+// healthy returns what Session returns if session.json is whole and nothing was appended
+// since; otherwise nil.
 func (c *Conversation) healthy(r row) *schema.Session {
 	if dir, ok := c.s.lookAt(c.dir); !ok || dir.kind != folderKind {
-		return nil // what a link leads to is not ours
+		return nil // a link leads to a file that is not ours
 	}
 	at, isKnown := r.look, r.raw != nil
 	if !isKnown {
@@ -204,14 +205,14 @@ func (c *Conversation) healthy(r row) *schema.Session {
 	return sess
 }
 
-// LeftByMerge reports whether all that is wrong with a session.json in the work tree is
-// what git does: it is missing, or holds conflict markers.
+// LeftByMerge reports whether a session.json in the work tree has only the defects that
+// git causes: it is missing, or holds conflict markers.
 func (e Entry) LeftByMerge() bool {
 	return !e.Waiting && len(e.Damage) > 0 && !slices.ContainsFunc(e.Damage, func(d Damage) bool { return d.Kind != Missing && d.Kind != jsonl.Conflict })
 }
 
-// withoutTwins shows a conversation that is in several folders once, in the one whose
-// path sorts first, in every clone.
+// withoutTwins lists a conversation that is in several folders once, with the path that
+// sorts first, the same in every clone.
 func withoutTwins(entries []Entry) []Entry {
 	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
 	at := map[string]int{}
@@ -230,13 +231,13 @@ func withoutTwins(entries []Entry) []Entry {
 	return list
 }
 
-// knowsID reports whether the id of a conversation is that of its session.json.
+// knowsID reports whether the id of a conversation comes from its session.json.
 func knowsID(e Entry) bool {
 	return !slices.ContainsFunc(e.Damage, func(d Damage) bool { return d.Kind != jsonl.Conflict })
 }
 
-// withWaiting takes into account what is in the other folders of conversations, and
-// adds those whose folder is not in the work tree.
+// withWaiting takes the other folders of conversations into account, and adds
+// conversations whose folder is not in the work tree.
 func (s *Store) withWaiting(entries []Entry) []Entry {
 	stale := map[int]bool{}
 	at, byID := map[string]int{}, map[string]int{}
@@ -263,7 +264,7 @@ func (s *Store) withWaiting(entries []Entry) []Entry {
 			sess, damage = c.fromName(), []Damage{c.unreadable(c.dir, err)}
 		}
 		if i, ok := byID[schema.IDKey(sess.ID)]; ok && len(damage) == 0 {
-			if of, known := at[name]; !known || of != i { // else it was written since waitsIn looked
+			if of, known := at[name]; !known || of != i { // otherwise it was written after waitsIn looked
 				entries[i].Twins = append(entries[i].Twins, name)
 			}
 			stale[i] = true

@@ -19,11 +19,11 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// A LockedError says that another process wrote to the same place for as long as
-// this one would wait.
+// A LockedError means that another process kept writing to the same place for as long as
+// this one was willing to wait.
 type LockedError struct {
 	Path   string // relative to the workspace
-	Holder string // who it is, as far as it said so; may be empty
+	Holder string // who holds the lock, if known; may be empty
 }
 
 func (e *LockedError) Error() string {
@@ -34,10 +34,9 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%q is being written by %s: run it again when that is done", e.Path, holder)
 }
 
-// lock waits for the right to write. The lock is on messages.jsonl itself, which
-// is made if it is missing; git replaces files, so once the lock is there the
-// name must still lead to the file that is locked. The conversation's mutex is
-// held with it.
+// lock waits for the write lock. The lock is on messages.jsonl itself, which lock creates
+// if it is missing. Git replaces files, so once the lock is held the name must still lead
+// to the locked file. lock also holds the conversation's mutex.
 func (c *Conversation) lock() (*Tx, error) {
 	c.mu.Lock()
 	tx := &Tx{c: c}
@@ -49,8 +48,7 @@ func (c *Conversation) lock() (*Tx, error) {
 	return tx, nil
 }
 
-// lockTries bounds how often a lock is taken again because the file was replaced
-// meanwhile.
+// lockTries bounds how often a lock is retried because the file was replaced.
 const lockTries = 100
 
 func (tx *Tx) take() error {
@@ -60,7 +58,7 @@ func (tx *Tx) take() error {
 		if c.messages == nil {
 			err := tx.open()
 			if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
-				continue // another made or removed it meanwhile
+				continue // another process created or removed it
 			}
 			if err != nil {
 				return err
@@ -79,7 +77,7 @@ func (tx *Tx) take() error {
 			c.sayHolder()
 			return fixMode(c.messages.File.File(), info, privateFileMode)
 		}
-		_ = unlock() // the file is not the conversation's any more
+		_ = unlock() // the file no longer belongs to the conversation
 		_ = c.drop()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -88,9 +86,9 @@ func (tx *Tx) take() error {
 	return fmt.Errorf("%q is replaced again and again: run it again when nothing else works there", c.file(messagesFile))
 }
 
-// look returns what stands at a name, which is hoped to be the log, if that is
-// open. It goes by the path of the workspace first: looking harms nothing wherever
-// it leads, and costs one call instead of two for each folder on the way.
+// look returns the file info at name; hoped is the log that should be there, if open. It
+// tries the path of the workspace first: looking is harmless wherever the path leads, and
+// costs one call instead of two for each folder on the way.
 func (s *Store) look(name string, hoped *logFile) (fs.FileInfo, error) {
 	if hoped != nil {
 		if info, err := os.Lstat(filepath.Join(s.dir, name)); err == nil && hoped.Is(info) {
@@ -100,8 +98,8 @@ func (s *Store) look(name string, hoped *logFile) (fs.FileInfo, error) {
 	return s.root.Lstat(name)
 }
 
-// open opens messages.jsonl, making it and .session/ if they are missing. The folder
-// of a conversation in the work tree that is gone is not made again.
+// open opens messages.jsonl and creates it and .session/ if they are missing. It does not
+// recreate a conversation's folder that is gone from the work tree.
 func (tx *Tx) open() error {
 	c := tx.c
 	if c.base == "" {
@@ -144,7 +142,7 @@ func (c *Conversation) openLog(name string) (l *logFile, created bool, err error
 	return &logFile{File: f, name: c.file(name), kept: c.path + "/" + name}, created, nil
 }
 
-// fixDirMode gives the folder the mode of what is private: a clone has git's.
+// fixDirMode gives the folder the private mode: a clone has git's.
 func (tx *Tx) fixDirMode() error {
 	c := tx.c
 	info, err := c.s.root.Lstat(c.dir)
@@ -159,8 +157,8 @@ func (tx *Tx) fixDirMode() error {
 	return fixMode(d, info, privateDirMode)
 }
 
-// fixMode gives an open file a mode, unless it is another user's that we may
-// write to.
+// fixMode sets the mode of an open file, unless the file belongs to another user who lets
+// us write to it.
 func fixMode(f *os.File, info fs.FileInfo, mode fs.FileMode) error {
 	if info.Mode().Perm() == mode || runtime.GOOS == "windows" {
 		return nil
@@ -171,20 +169,20 @@ func fixMode(f *os.File, info fs.FileInfo, mode fs.FileMode) error {
 	return nil
 }
 
-// release gives the right to write back.
+// release releases the lock.
 func (tx *Tx) release() {
 	tx.done = true
 	tx.releaseOthers()
 	if tx.unlock != nil && tx.c.messages != nil {
 		if tx.unlock() != nil {
-			_ = tx.c.drop() // closing the file ends the lock
+			_ = tx.c.drop() // closing the file releases the lock
 		}
 	}
 	tx.c.mu.Unlock()
 }
 
-// undo removes what was made under the lock, where nothing came of it: files that
-// are empty, folders that are. Without the lock another may be writing to the log.
+// undo removes empty files and folders that were created under the lock, if the
+// transaction failed. Without the lock another process may be writing to the log.
 func (tx *Tx) undo() {
 	for _, name := range slices.Backward(tx.made) {
 		info, err := tx.c.s.root.Lstat(name)
@@ -200,8 +198,8 @@ func (tx *Tx) undo() {
 
 func holderFile(name string) string { return locksDir + "/" + digest([]byte(name)) }
 
-// sayHolder writes down who holds the lock of the conversation. It is a courtesy:
-// nothing depends on it, and no failure matters.
+// sayHolder records who holds the lock of the conversation. It is a courtesy: nothing
+// depends on it, so failures are ignored.
 func (c *Conversation) sayHolder() {
 	if c.staged() {
 		return // nobody waits for it
@@ -223,7 +221,7 @@ func (s *Store) openHolder(name string) *os.File {
 	return f
 }
 
-// writeHolder writes only what is not there: a read costs less than a write.
+// writeHolder writes only if the content differs: a read is cheaper than a write.
 func (s *Store) writeHolder(f *os.File) {
 	if f == nil {
 		return
@@ -235,7 +233,7 @@ func (s *Store) writeHolder(f *os.File) {
 	}
 }
 
-// readHolder returns who holds the lock of name, as far as is known.
+// readHolder returns who holds the lock of name, if known.
 func (s *Store) readHolder(name string) string {
 	b, err := s.readRegular(holderFile(name))
 	if err != nil {

@@ -13,33 +13,32 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// A logFile is a log that is open for writing, with an index of the records in
-// it. What is known of it holds under the conversation's lock and is checked
-// against the file each time.
+// A logFile is a log open for writing, with an index of its records. The index is only
+// valid under the conversation's lock, and is checked against the file each time.
 type logFile struct {
 	*lines.File
 	name string // relative to the workspace
-	kept string // below kept/torn: what the names of bytes set aside begin with
+	kept string // prefix of the names, below kept/torn, of bytes set aside
 
-	since  int64     // records before it need no index; see Conversation.BeginAt
+	since  int64     // earlier records need no index; see Conversation.BeginAt
 	from   int64     // where the index begins
 	places index     // nil before the first use
-	end    int64     // the file up to here is in places
-	mod    time.Time // of the file when it had that length
-	last   []byte    // the last bytes before end: another content would differ there
+	end    int64     // places covers the file up to this offset
+	mod    time.Time // mtime of the file at that length
+	last   []byte    // the last bytes before end, to recognise the content
 }
 
-// An index says where the records of a log stand, by id.
+// An index gives the positions of the records in a log, by id.
 type index map[string]places
 
-// places are the offsets of the records with one id, in their order. Nearly all
-// ids have one.
+// places are the offsets of the records with one id, in order. Nearly all ids have only
+// one.
 type places struct {
 	first int64
 	more  []int64
 }
 
-// lastBytes is how much of its end a log is recognised by.
+// lastBytes is how many bytes at its end identify a log.
 const lastBytes = 64
 
 // startAt promises that no record before an offset needs an index.
@@ -50,8 +49,8 @@ func (l *logFile) startAt(since int64) {
 	}
 }
 
-// refresh makes the log ready for an append: what others wrote is indexed, and a
-// torn tail is set aside.
+// refresh prepares the log for an append: it indexes what other processes wrote and sets
+// a torn tail aside.
 func (l *logFile) refresh(s *Store) (aside []SetAside, err error) {
 	info, err := l.Refresh()
 	if err != nil {
@@ -78,8 +77,8 @@ func (l *logFile) refresh(s *Store) (aside []SetAside, err error) {
 	return aside, l.note(nil)
 }
 
-// scan notes where the records in a part of a log stand. A line that looks as ours do
-// is not parsed: [index.at] sees what it is worth.
+// scan indexes the records in a part of a log. It does not parse lines that look like
+// ours; [index.at] checks them.
 func (x index) scan(r io.ReaderAt, offset, end int64) error {
 	in := bufio.NewReaderSize(io.NewSectionReader(r, offset, end-offset), 256<<10)
 	for {
@@ -105,8 +104,8 @@ func (x index) scan(r io.ReaderAt, offset, end int64) error {
 	}
 }
 
-// plainID returns the id of a line that is one record in our spelling, as far as
-// can be told without parsing it.
+// plainID returns the id of a line that appears, without parsing, to be one record in our
+// spelling.
 func plainID(line []byte) (string, bool) {
 	rest, ok := bytes.CutPrefix(line, []byte(`{"id":"`))
 	i := bytes.IndexAny(rest[:min(len(rest), 200)], `"\`)
@@ -129,8 +128,8 @@ func (x index) addParsed(r io.ReaderAt, offset, size int64) error {
 	return nil
 }
 
-// continues reports whether the file, which changed, still begins with what was
-// indexed.
+// continues reports whether the file, which changed, still begins with the indexed
+// content.
 func (l *logFile) continues() bool {
 	if l.Size() <= l.end {
 		return false
@@ -140,8 +139,8 @@ func (l *logFile) continues() bool {
 	return err == nil && bytes.Equal(now, l.last)
 }
 
-// note remembers what the file looks like now that all of it is indexed. line is
-// the last one, if it is at hand.
+// note records the state of the file now that all of it is indexed. line is the last
+// line, if available.
 func (l *logFile) note(line []byte) error {
 	info, err := l.Refresh()
 	if err != nil {
@@ -171,7 +170,7 @@ func (x index) add(id string, offset int64) {
 	x[id] = p
 }
 
-// at returns the records with one id as they stand in the log.
+// at returns the records with an id, as stored in the log.
 func (x index) at(r io.ReaderAt, id string) ([][]byte, error) {
 	p, ok := x[id]
 	if !ok {
@@ -190,7 +189,7 @@ func (x index) at(r io.ReaderAt, id string) ([][]byte, error) {
 	return raws, nil
 }
 
-// recordAt returns the record that begins at an offset, nil if none does.
+// recordAt returns the record that begins at an offset, or nil if none does.
 func recordAt(r io.ReaderAt, offset int64) (raw []byte, err error) {
 	for size := 4 << 10; size <= 2*jsonl.MaxLine; size *= 4 {
 		line := make([]byte, size)
@@ -237,24 +236,24 @@ func recordID(raw []byte) string {
 	return ""
 }
 
-// SetAside names bytes that were no whole record and stood in a log's way: a
-// writer died in the middle of them, and they never counted.
+// SetAside describes bytes that were moved out of a log because they were no whole
+// record: a writer died while writing them, and they never counted.
 type SetAside struct {
 	File   string // the log
-	Offset int64  // where they stood
+	Offset int64  // their original position
 	Bytes  int64
-	Kept   string // where they are now; both relative to the workspace
+	Kept   string // their file now; both are relative to the workspace
 }
 
-// mendTail closes or cuts the last line of a log if it lacks its newline. Whole
-// records in it stay; what is none is first kept elsewhere, durably.
+// mendTail closes or cuts the last line of a log if it lacks its newline. Whole records
+// in it stay; other bytes are first kept elsewhere, durably.
 func (s *Store) mendTail(l *logFile) ([]SetAside, error) {
 	offset, text, err := l.Tail(jsonl.MaxLine)
 	if err != nil || offset == l.Size() {
 		return nil, err
 	}
-	// The whole records at its beginning stay. What looks like one behind a broken
-	// one may be a part of that: an object within a call's input.
+	// Whole records at its beginning stay. After a broken record, what looks like a
+	// record may be part of the broken one: an object within a call's input.
 	keep := offset
 	jsonl.Split(text, offset, 0, false, func(rec jsonl.Record, err error) bool {
 		var damage *jsonl.Damage

@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// MessagesLog is the name of the log of messages in a conversation's folder, with that
-// of the folder it is in.
+// MessagesLog is the path of the log of messages within a conversation's folder.
 const MessagesLog = sessionDir + "/" + messagesFile
 
-// LogSize returns the length of the log of messages in a conversation's folder, without
-// reading it. The error is [ErrNotFound] if there is none.
+// LogSize returns the length in bytes of the log of messages in a conversation's folder,
+// without reading it. The error is [ErrNotFound] if there is none.
 func (s *Store) LogSize(folder string) (int64, error) {
 	name := path.Join(folder, MessagesLog)
 	if err := checkConversationPath(folder); err != nil {
@@ -34,10 +33,10 @@ func (s *Store) HasRecords(folder string) bool {
 	return checkConversationPath(folder) == nil && s.isFolder(folder+"/"+sessionDir) && !s.emptied(folder+"/"+sessionDir)
 }
 
-// LookAt tells how the logs of a conversation's folder look, with those of its sub-agents:
-// which files they are, how long, and changed when. It opens none of them. The answer is
-// "" where messages.jsonl or session.json is missing, and can only be compared with another
-// answer.
+// LookAt describes the state of the logs in a conversation's folder and those of its
+// sub-agents: file identity, length and time of change. It opens none of them. The result
+// is "" if messages.jsonl or session.json is missing, and is only useful for comparison
+// with another result.
 func (s *Store) LookAt(name string) string {
 	var b strings.Builder
 	look := func(dir string) bool {

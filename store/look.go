@@ -6,29 +6,30 @@ import (
 	"time"
 )
 
-// A look is what the file system says of a file without opening it.
+// A look is what the file system knows about a file without opening it.
 type look struct {
 	kind    int64
 	inode   uint64
 	size    int64
-	written int64 // when its content changed last, in nanoseconds
-	changed int64 // when anything of it did, where that is known: no program sets this back
+	written int64 // time of the last change of content, in nanoseconds
+	changed int64 // time of the last change of any kind, if known; no program can set it back
 }
 
-// The kinds that matter.
+// The kinds of file that matter.
 const (
 	otherKind = iota
 	folderKind
 	regularKind
 )
 
-// settled reports whether the file cannot change any more without another look.
+// settled reports whether any further change to the file would change its look.
 func (l look) settled() bool {
 	return time.Since(time.Unix(0, max(l.written, l.changed))) >= unsettled
 }
 
-// LookAt tells how a file on this machine looks without opening it; ok is false where it is
-// none, or was written just now, so that it may change without looking another way.
+// LookAt describes the state of a file on this machine without opening it. ok is false if
+// it is not a regular file, or was written so recently that it could change without a
+// visible difference.
 func LookAt(file string) (text string, ok bool) {
 	l, ok := lookAt(file)
 	if !ok || l.kind != regularKind || !l.settled() {
@@ -37,7 +38,7 @@ func LookAt(file string) (text string, ok bool) {
 	return fmt.Sprintf("%d %d %d %d", l.inode, l.size, l.written, l.changed), true
 }
 
-// lookAt looks at a file of the workspace; ok is false where there is none.
+// lookAt looks at a file of the workspace. ok is false if there is none.
 func (s *Store) lookAt(name string) (l look, ok bool) {
 	return lookAt(filepath.Join(s.dir, filepath.FromSlash(name)))
 }

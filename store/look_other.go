@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// lookAt looks at a file; ok is false where there is none.
+// lookAt looks at a file. ok is false if there is none.
 func lookAt(name string) (l look, ok bool) {
 	info, err := os.Lstat(name)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lookAt looks at a file; ok is false where there is none.
+// lookAt looks at a file. ok is false if there is none.
 func lookAt(name string) (l look, ok bool) {
 	var st unix.Stat_t
 	if err := unix.Lstat(name, &st); err != nil {

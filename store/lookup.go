@@ -7,25 +7,26 @@ import (
 	"hash/maphash"
 	"io"
 	"math/bits"
+	"strings"
 	"time"
 
 	"cortext/schema"
 	"cortext/schema/jsonl"
 )
 
-// A lookup finds the lines of a log by their ids, of which it keeps only sums: a log of 1 GB
-// has a million.
+// A lookup finds the lines of a log by id. It keeps only hashes of the ids, because a log
+// of 1 GB has a million.
 type lookup struct {
 	seed   maphash.Seed
-	lines  []line            // the first with each id, and all without one
-	slots  []int32           // finds the places of ids in these, plus one
-	more   map[int32][]int64 // offsets of further lines with an id, by its place
+	lines  []line            // the first line of each id, and all lines without one
+	slots  []int32           // hash table of indexes into lines, plus one
+	more   map[int32][]int64 // offsets of further lines of an id, by its index in lines
 	damage []jsonl.Damage
 }
 
-// A line says where it stands in a log, and what it follows.
+// A line records its position in a log and its parent.
 type line struct {
-	id, parent uint64 // sums; 0: none
+	id, parent uint64 // hashes; 0 for none
 	offset     int64
 	seconds    int64 // its timestamp
 	nanos      int32
@@ -33,14 +34,14 @@ type line struct {
 
 func (l line) at() time.Time { return time.Unix(l.seconds, int64(l.nanos)) }
 
-// A head is what a line says of itself and of what it follows.
+// A head is the id, parent and timestamp of a line.
 type head struct {
 	id, parent []byte
 	at         schema.Time
 }
 
-// messageHead reads the head of a line of messages.jsonl where cortext writes it, at the
-// beginning; plain is false where the line must be parsed.
+// messageHead reads the head of a line of messages.jsonl if its members come first, as
+// cortext writes them. plain is false if the line must be parsed.
 func messageHead(line []byte) (h head, plain bool) {
 	id, rest := member(line, `{"id":"`)
 	parent, rest := member(rest, `,"parent_id":"`)
@@ -65,8 +66,8 @@ func parseToolHead(raw []byte) (head, error) {
 	return head{id: []byte(t.ID)}, err
 }
 
-// member is the value of the string that a line begins with, behind its name, and what
-// follows it; none if it is long or has an escape.
+// member returns the string value that a line begins with, after its name, and the rest
+// of the line. It returns nothing if the value is long or has an escape.
 func member(line []byte, name string) (value, rest []byte) {
 	const longest = 200
 	value, ok := bytes.CutPrefix(line, []byte(name))
@@ -77,28 +78,29 @@ func member(line []byte, name string) (value, rest []byte) {
 	return value[:end], value[end+1:]
 }
 
-// welded reports whether something in a line looks like the beginning of another: within
-// texts quotes are escaped, so that an object of ours follows a bracket, a comma or a colon.
+// welded reports whether part of a line looks like the beginning of another. Quotes in
+// texts are escaped, and a nested object in our own lines follows a bracket, a comma or a
+// colon.
 func welded(line []byte) bool {
 	for at := 1; at < len(line); at++ {
 		i := bytes.Index(line[at:], []byte(`{"`))
 		if i < 0 {
 			break
 		}
-		if at += i; bytes.IndexByte([]byte("[,:"), line[at-1]) < 0 {
+		if at += i; strings.IndexByte("[,:", line[at-1]) < 0 {
 			return true
 		}
 	}
 	return bytes.Contains(line, []byte("}{")) || bytes.IndexByte(line, 0) >= 0
 }
 
-// read reads a log of about so many records through.
+// read reads a whole log of about so many records.
 func (x *lookup) read(log *io.SectionReader, about int, isTool bool) error {
 	plainHead, parseHead := messageHead, parseMessageHead
 	if isTool {
 		plainHead, parseHead = toolHead, parseToolHead
 	}
-	about = int(min(int64(max(about, 0)), log.Size()/64)) // session.json may say anything
+	about = int(min(int64(max(about, 0)), log.Size()/64)) // session.json may hold any number
 	*x = lookup{seed: maphash.MakeSeed(), lines: make([]line, 0, about), more: map[int32][]int64{}}
 	in := bufio.NewReaderSize(log, 256<<10)
 	for offset := int64(0); offset < log.Size(); {
@@ -143,7 +145,7 @@ func (x *lookup) line(h head, offset int64) line {
 	return line{x.sum(h.id), x.sum(h.parent), offset, at.Unix(), int32(at.Nanosecond())}
 }
 
-// sum stands for an id; 0 for none.
+// sum hashes an id; 0 for none.
 func (x *lookup) sum(id []byte) uint64 {
 	if len(id) == 0 {
 		return 0
@@ -151,8 +153,9 @@ func (x *lookup) sum(id []byte) uint64 {
 	return max(maphash.Bytes(x.seed, id), 1)
 }
 
-// index makes the slots, and takes further lines with an id out of the list. It is done at
-// last and at once: that is several times faster than line by line, as slots lie anywhere.
+// index builds the slots and takes further lines of an id out of the list. It does so in
+// one pass at the end, which is several times faster than line by line because access to
+// slots is random.
 func (x *lookup) index() {
 	x.slots = make([]int32, 2<<bits.Len(uint(len(x.lines))))
 	n := int32(0)
@@ -171,7 +174,7 @@ func (x *lookup) index() {
 	x.lines = x.lines[:n]
 }
 
-// slot is where the place of an id stands, or would.
+// slot returns the slot of an id, which may be empty.
 func (x *lookup) slot(id uint64) *int32 {
 	for i := id; ; i++ {
 		s := &x.slots[i&uint64(len(x.slots)-1)]
@@ -181,10 +184,10 @@ func (x *lookup) slot(id uint64) *int32 {
 	}
 }
 
-// find is the place of an id, -1 if no line has it.
+// find returns the index of an id in lines, or -1 if no line has it.
 func (x *lookup) find(id string) int32 { return *x.slot(x.sum([]byte(id))) - 1 }
 
-// offsets are those of the lines with the id at a place.
+// offsets returns the offsets of the lines with the id at a place.
 func (x *lookup) offsets(place int32) []int64 {
 	return append([]int64{x.lines[place].offset}, x.more[place]...)
 }

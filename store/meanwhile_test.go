@@ -11,8 +11,8 @@ import (
 	"cortext/schema"
 )
 
-// What other processes, editors and hostile files do while a conversation is read or
-// written.
+// Tests of what other processes, editors and hostile files do while a conversation is
+// read or written.
 
 func TestReadWhileMoved(t *testing.T) {
 	s := newTestStore(t)
@@ -27,7 +27,7 @@ func TestReadWhileMoved(t *testing.T) {
 	seen := map[string]bool{}
 	for m, err := range r.Messages() {
 		must(t, err)
-		if len(seen) == 0 { // another process moves what waits
+		if len(seen) == 0 { // another process moves the waiting records
 			_, err := openTestStore(t, s.Root()).PutBack(c.Path())
 			must(t, err)
 		}

@@ -16,7 +16,7 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// The names of a workspace (FORMAT.md, "Files"), relative to it.
+// The names in a workspace (FORMAT.md, "Files"), relative to it.
 const (
 	workspaceDir     = ".workspace"
 	localDir         = workspaceDir + "/local"
@@ -25,8 +25,8 @@ const (
 	locksDir         = cacheDir + "/locks"
 	keptDir          = localDir + "/kept"
 	backupsDir       = keptDir + "/backups"
-	waitingDir       = keptDir + "/waiting" // what could not be put into the work tree
-	takenDir         = keptDir + "/taken"   // what git took from the work tree
+	waitingDir       = keptDir + "/waiting" // records that could not be put into the work tree
+	takenDir         = keptDir + "/taken"   // records that git took from the work tree
 	conversationsDir = "conversations"
 
 	sessionDir   = ".session"
@@ -37,13 +37,13 @@ const (
 	summariesDir = "summaries"
 )
 
-// The modes of what is private: conversations, backups, bytes set aside.
+// The modes of private files: conversations, backups, bytes set aside.
 const (
 	privateDirMode  fs.FileMode = 0o700
 	privateFileMode fs.FileMode = 0o600
 )
 
-// checkPath refuses what does not name something in the workspace.
+// checkPath rejects a name that is not a path in the workspace.
 func checkPath(name string) error {
 	if !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\\\x00") {
 		return fmt.Errorf("%q is not a path relative to the workspace, with slashes", name)
@@ -51,7 +51,7 @@ func checkPath(name string) error {
 	return nil
 }
 
-// private reports whether a path lies where only the owner may read.
+// private reports whether only the owner may read a path.
 func private(name string) bool {
 	return name == localDir || strings.HasPrefix(name, localDir+"/") || slices.Contains(strings.Split(name, "/"), sessionDir)
 }
@@ -70,9 +70,8 @@ func fileMode(name string) fs.FileMode {
 	return 0o666
 }
 
-// makeDirs makes a folder and those above it that are missing, and makes their
-// names durable. made lists them from the top; on an error too. A symlink is no
-// folder, wherever it leads.
+// makeDirs durably creates a folder and its missing parents. made lists them from the
+// top, even on an error. A symlink does not count as a folder, wherever it leads.
 func (s *Store) makeDirs(name string) (made []string, err error) {
 	for i := range len(name) + 1 {
 		if i < len(name) && name[i] != '/' {
@@ -87,7 +86,7 @@ func (s *Store) makeDirs(name string) (made []string, err error) {
 				if !disposable(dir) {
 					err = s.syncNames(path.Dir(dir))
 				}
-			} else if errors.Is(err, fs.ErrExist) { // another was faster
+			} else if errors.Is(err, fs.ErrExist) { // another process was faster
 				info, err = s.root.Lstat(dir)
 			}
 		}
@@ -101,17 +100,17 @@ func (s *Store) makeDirs(name string) (made []string, err error) {
 	return made, nil
 }
 
-// disposable reports whether a folder may be gone after a power cut: the cache, the
-// backups, which serve while session.json cannot be read, and summaries.
+// disposable reports whether a power cut may lose a folder: the cache, the backups, which
+// are needed only while session.json is unreadable, and summaries.
 func disposable(dir string) bool {
 	return within(cacheDir, dir) || within(backupsDir, dir) || path.Base(dir) == summariesDir && path.Base(path.Dir(dir)) == sessionDir
 }
 
-// within reports whether a path is dir or lies below it.
+// within reports whether a path is dir or below it.
 func within(dir, name string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
 
-// makeLocal makes a folder below .workspace/local, which a clone lacks, with the
-// file that keeps git from looking at it.
+// makeLocal creates a folder below .workspace/local, which a clone lacks, with the file
+// that makes git ignore it.
 func (s *Store) makeLocal(dir string) error {
 	s.written.Store(true)
 	made, err := s.makeDirs(dir)
@@ -124,9 +123,9 @@ func (s *Store) makeLocal(dir string) error {
 	return s.IgnoreLocal()
 }
 
-// IgnoreLocal keeps git from looking at .workspace/local, if there is one: an older
-// version, or a person who restored a backup, may have left it without the file that
-// does so. Each process looks once.
+// IgnoreLocal makes git ignore .workspace/local, if it exists. An older version, or a
+// person who restored a backup, may have left it without the file that does so. Each
+// process checks once.
 func (s *Store) IgnoreLocal() error {
 	if s.ignored.Load() {
 		return nil
@@ -151,13 +150,13 @@ func (s *Store) replace(name string, data []byte, perm fs.FileMode) error {
 	return explain(err)
 }
 
-// slugBytes bounds a slug, so that a folder's name stays readable in a list and
-// far from the limits of file systems.
+// slugBytes bounds a slug, so that folder names stay readable in a list and far below the
+// limits of file systems.
 const slugBytes = 48
 
-// Slug makes a part of a folder name out of a title: lower-case ASCII letters,
-// digits and single hyphens, at most 48 bytes, "untitled" where nothing is left,
-// and never a name that Windows reserves.
+// Slug turns a title into a part of a folder name: lower-case ASCII letters, digits and
+// single hyphens, at most 48 bytes. It is "untitled" if nothing is left, and never a name
+// that Windows reserves.
 func Slug(title string) string {
 	var b strings.Builder
 	gap := false
@@ -207,15 +206,15 @@ func plainLetter(r rune) rune {
 	return r
 }
 
-// digest is a short name for bytes: 32 hex digits of their SHA-256.
+// digest returns a short name for bytes: 32 hex digits of their SHA-256.
 func digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])
 }
 
-// folderName takes a conversation's folder name apart: 1030-brainstorm-api-design-hv37
-// and, as older versions named it, 001-brainstorm-api-design are of type brainstorm and
-// about "api design".
+// folderName parses a conversation's folder name. 1030-brainstorm-api-design-hv37 and,
+// from older versions, 001-brainstorm-api-design are of type brainstorm and about "api
+// design".
 func folderName(name string) (typ, about string) {
 	number, rest, ok := strings.Cut(name, "-")
 	if !ok || number == "" || strings.Trim(number, "0123456789") != "" {

@@ -13,12 +13,11 @@ import (
 	"cortext/store/secrets"
 )
 
-// Preparing is the one way of a record to the disk: its secrets are replaced,
-// then its tokens are counted. A rule that cannot run is an error, and nothing
-// is written.
+// Every record is prepared on its way to the disk: first its secrets are redacted, then
+// its tokens are counted. If a rule cannot run, that is an error and nothing is written.
 
-// prepareMessage returns m as it is stored, but for its rev. It shares nothing
-// with m that is changed.
+// prepareMessage returns m as it is stored, except for its rev. The result shares no
+// changed data with m.
 func (s *Store) prepareMessage(m schema.Message, counts secrets.Counts) (schema.Message, error) {
 	if !slices.Contains([]schema.Role{schema.User, schema.Assistant, schema.System}, m.Role) && m.Sealed == "" {
 		return m, fmt.Errorf("message %q: role %.40q is none of user, assistant, system", m.ID, m.Role)
@@ -48,8 +47,8 @@ func (s *Store) prepareMessage(m schema.Message, counts secrets.Counts) (schema.
 	return m, nil
 }
 
-// prepareTool returns t as it is stored, but for its rev. It shares nothing with t
-// that is changed.
+// prepareTool returns t as it is stored, except for its rev. The result shares no changed
+// data with t.
 func (s *Store) prepareTool(t schema.Tool, counts secrets.Counts) (schema.Tool, error) {
 	if t.ID == "" {
 		return t, fmt.Errorf("a tool call of message %q has no id", t.MessageID)
@@ -68,7 +67,7 @@ func (s *Store) prepareTool(t schema.Tool, counts secrets.Counts) (schema.Tool, 
 	return t, nil
 }
 
-// prepareSession replaces the secrets in what people and agents wrote into s.
+// prepareSession redacts the texts of people and agents in sess.
 func (s *Store) prepareSession(sess *schema.Session) error {
 	r := redaction{s.redactor, nil, nil}
 	for _, text := range []*string{&sess.Title, &sess.Description, &sess.ContextSummary, &sess.Notes, &sess.AgentConfig.Arguments} {
@@ -89,8 +88,8 @@ func (s *Store) prepareSession(sess *schema.Session) error {
 	return nil
 }
 
-// prepareSummary returns a summary as it is stored. It shares nothing with sum that is
-// changed.
+// prepareSummary returns a summary as it is stored. The result shares no changed data
+// with sum.
 func (s *Store) prepareSummary(sum *schema.Summary) (*schema.Summary, error) {
 	r := redaction{s.redactor, nil, nil}
 	ready := *sum
@@ -104,14 +103,14 @@ func (s *Store) prepareSummary(sum *schema.Summary) (*schema.Summary, error) {
 	return &ready, nil
 }
 
-// Redact returns text as it would be stored: its secrets replaced.
+// Redact returns text as it would be stored, with its secrets replaced.
 func (s *Store) Redact(text string) (string, error) {
 	r := redaction{s.redactor, nil, nil}
 	r.text(&text)
 	return text, r.err
 }
 
-// redaction replaces the secrets of one record. The first error stays.
+// redaction redacts the secrets of one record. It keeps the first error.
 type redaction struct {
 	redactor *secrets.Redactor
 	counts   secrets.Counts
@@ -137,8 +136,8 @@ func (r *redaction) json(raw *schema.Raw) {
 	}
 }
 
-// oneLine returns valid JSON as it can stand in a line: valid UTF-8, and without
-// the line ends between its parts.
+// oneLine makes valid JSON fit on one line: valid UTF-8, without line ends between
+// tokens.
 func oneLine(raw []byte) []byte {
 	if !utf8.Valid(raw) {
 		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
@@ -165,9 +164,8 @@ func (r *redaction) unknown(members *[]rawjson.Member) {
 	}
 }
 
-// content replaces the secrets in a message's text, block by block where it has
-// several, and sets the lengths of the blocks anew, in place. Blocks that do not
-// agree with the content say nothing and are left out.
+// content redacts a message's text, block by block if it has several, and updates the
+// lengths of the blocks in place. It drops blocks that do not match the content.
 func (r *redaction) content(m *schema.Message) {
 	texts, ok := m.Texts()
 	if !ok {

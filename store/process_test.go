@@ -16,7 +16,7 @@ import (
 	"cortext/schema/jsonl"
 )
 
-// roleVar makes of the test binary a process of its own that does one thing.
+// roleVar makes the test binary a separate process with a single task.
 const roleVar = "CORTEXT_STORE_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play is what a process of a role does: args are the workspace, the conversation
-// and the role's own.
+// play runs the task of a role. args are the workspace, the conversation and the role's
+// own arguments.
 func play(role string, args []string) error {
 	s, err := Open(args[0], Options{Holder: "the " + role + " process", LockWait: time.Minute})
 	if err != nil {
@@ -101,7 +101,7 @@ func process(t *testing.T, role string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestLockedByAnotherProcess: who waits in vain is told who it waits for.
+// TestLockedByAnotherProcess checks that the error names the process that holds the lock.
 func TestLockedByAnotherProcess(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -131,7 +131,7 @@ func TestLockedByAnotherProcess(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	// Readers wait for nobody.
+	// Readers never wait.
 	if _, _, err := c.History(Limit{}); err != nil {
 		t.Error(err)
 	}
@@ -149,7 +149,7 @@ func TestLockedByAnotherProcess(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
-	// Without the courtesy of a name the error still says what happened.
+	// Without the holder's name, the error still says what happened.
 	other, err := s.Conversation(c.Path())
 	if err != nil {
 		t.Fatal(err)
@@ -183,8 +183,8 @@ func TestLockedByAnotherProcess(t *testing.T) {
 	}
 }
 
-// TestManyProcesses: what several processes append at once is all there, each
-// record once, and the records of each in their order.
+// TestManyProcesses checks that several processes that append at once lose nothing, store
+// each record once, and keep the order of each process.
 func TestManyProcesses(t *testing.T) {
 	const writers, each = 4, 40
 	s := newTestStore(t)
@@ -197,14 +197,14 @@ func TestManyProcesses(t *testing.T) {
 		}
 		cmds = append(cmds, cmd)
 	}
-	for i := range each { // and this one, between reads
+	for i := range each { // and this process, between reads
 		m := schema.Message{ID: fmt.Sprint("here-", i), Role: schema.User}
 		appendBatch(t, c, schema.Batch{Messages: []schema.Message{m}})
 		_, damage, err := c.History(Limit{Messages: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, d := range damage { // a line that is just being written
+		for _, d := range damage { // a line that is being written
 			if d.Kind != jsonl.TornTail && d.Kind != jsonl.Unterminated {
 				t.Fatal(d.Error())
 			}
@@ -234,8 +234,8 @@ func TestManyProcesses(t *testing.T) {
 	wantSound(t, s)
 }
 
-// TestCreateAtOnce: each conversation gets a folder of its own, and what several
-// processes capture at once is one conversation, which one of them made.
+// TestCreateAtOnce checks that each conversation gets a folder of its own, and that
+// several processes capturing the same one at once create it only once.
 func TestCreateAtOnce(t *testing.T) {
 	s := newTestStore(t)
 	var outs []*strings.Builder

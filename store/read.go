@@ -14,22 +14,22 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// Messages yields every whole line of messages.jsonl in the order of the file,
-// each rev of a message by itself, and a [*Damage] wherever something else
-// stands. An error of another type is the last. It needs the memory of one line.
+// Messages yields every whole line of messages.jsonl in file order, each rev of a message
+// separately, and a [*Damage] for anything else. An error of another type ends the
+// sequence. It needs memory for only one line.
 func (c *Conversation) Messages() iter.Seq2[schema.Message, error] {
 	return readLog(c, messagesFile, schema.ParseMessage)
 }
 
-// Tools yields the lines of tools.jsonl as Messages does those of messages.jsonl.
+// Tools is Messages for tools.jsonl.
 func (c *Conversation) Tools() iter.Seq2[schema.Tool, error] {
 	return readLog(c, toolsFile, schema.ParseTool)
 }
 
 func readLog[R any](c *Conversation, name string, parse func([]byte) (R, error)) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
-		// A writer may move records into the first folder meanwhile. Where the others
-		// are opened before it, each record is in one of the open files.
+		// A writer may be moving records into the first folder. Opening the others before
+		// it makes sure that each record is in one of the open files.
 		dirs := c.dirs()
 		logs := make([]heldLog, len(dirs))
 		for i := range slices.Backward(dirs) {
@@ -46,7 +46,7 @@ func readLog[R any](c *Conversation, name string, parse func([]byte) (R, error))
 	}
 }
 
-// readHeld reads a log that is open, and closes it.
+// readHeld reads an open log and closes it.
 func readHeld[R any](l heldLog, parse func([]byte) (R, error)) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		defer l.close()
@@ -68,14 +68,14 @@ func parseLog[R any](l heldLog, parse func([]byte) (R, error)) iter.Seq2[R, erro
 	}
 }
 
-// A heldLog is a log that is open for reading, as long as it was when it was opened.
-// It stays what it is if git puts another in its place.
+// A heldLog is a log open for reading, with its length when it was opened. It does not
+// change if git replaces the log.
 type heldLog struct {
 	name string
-	file *os.File    // nil where there is none
+	file *os.File    // nil if there is none
 	r    io.ReaderAt // never nil
 	size int64
-	err  error // why it cannot be read
+	err  error // why it is unreadable
 }
 
 // hold opens a log in one of the conversation's folders for reading.
@@ -86,7 +86,7 @@ func (c *Conversation) hold(dir, name string) heldLog {
 	return c.s.hold(dir + "/" + name)
 }
 
-// hold opens a log for reading. One that is missing is empty.
+// hold opens a log for reading. A missing log counts as empty.
 func (s *Store) hold(name string) heldLog {
 	l := heldLog{name: name, r: bytes.NewReader(nil)}
 	if content, ok := s.borrowedFile(name); ok {
@@ -113,8 +113,7 @@ func (l heldLog) close() error {
 	return l.file.Close()
 }
 
-// records yields the records of the log as they stand there, and a [*Damage] for what
-// is none.
+// records yields the raw records of the log, and a [*Damage] for anything else.
 func (l heldLog) records() iter.Seq2[jsonl.Record, error] {
 	return func(yield func(jsonl.Record, error) bool) {
 		if l.err != nil {
@@ -138,8 +137,8 @@ func (s *Store) readRaw(name string) iter.Seq2[jsonl.Record, error] {
 	}
 }
 
-// records yields the records of a log from an offset and a line on, and a
-// [*jsonl.Damage] for what is none.
+// records yields the records of a log, starting at an offset and a line number, and a
+// [*jsonl.Damage] for anything else.
 func records[R any](r io.Reader, offset int64, line int, parse func([]byte) (R, error)) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		for rec, err := range jsonl.Read(r, offset, line) {

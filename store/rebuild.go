@@ -13,17 +13,17 @@ import (
 	"cortext/schema"
 )
 
-// rebuild makes the session of a conversation whose session.json is missing or
-// broken: from the backup, else from the logs with the folder's name.
+// rebuild reconstructs the session of a conversation whose session.json is missing or
+// broken: from the backup, or else from the logs and the folder's name.
 func (c *Conversation) rebuild() (*schema.Session, error) {
 	if c.base == "" {
-		for _, backup := range []string{c.backupFile(), backupsDir + "/" + c.path + "/" + sessionFile} { // 1.1 used the second
+		for _, backup := range []string{c.backupFile(), backupsDir + "/" + c.path + "/" + sessionFile} { // 1.1 used the second path
 			old, err := c.s.readRegular(backup)
 			if err != nil {
 				continue
 			}
 			if sess, err := schema.ParseSession(old); err == nil {
-				sess.CountedBytes = 0 // of a log that may have been replaced since
+				sess.CountedBytes = 0 // the log may have been replaced since
 				return sess, nil
 			}
 		}
@@ -31,12 +31,12 @@ func (c *Conversation) rebuild() (*schema.Session, error) {
 	return c.fromLogs()
 }
 
-// backupFile is where the last good session.json is kept. It lies in a file of its own
-// and shares nothing with the one in use, which people may edit in place.
+// backupFile returns the path of the last good session.json. It is a separate file that
+// shares nothing with the one in use, which people may edit in place.
 func (c *Conversation) backupFile() string { return backupsDir + "/" + c.path + ".json" }
 
-// backUp replaces the backup. A crash on the way leaves none, while session.json is
-// still whole.
+// backUp replaces the backup. A crash midway leaves no backup, but session.json is still
+// whole then.
 func (c *Conversation) backUp(raw []byte) error {
 	to := c.backupFile()
 	if err := c.s.makeLocal(path.Dir(to)); err != nil {
@@ -48,10 +48,10 @@ func (c *Conversation) backUp(raw []byte) error {
 	return c.writeNew(to, raw, privateFileMode)
 }
 
-// descriptionBytes bounds a description that is made from the first user message.
+// descriptionBytes bounds a description taken from the first user message.
 const descriptionBytes = 200
 
-// fromLogs makes a session out of the messages and the folder's name.
+// fromLogs makes a session from the messages and the folder's name.
 func (c *Conversation) fromLogs() (*schema.Session, error) {
 	s := c.fromName()
 	var first, last schema.Time
@@ -88,9 +88,10 @@ func (c *Conversation) fromLogs() (*schema.Session, error) {
 // A beginning is the first message of a native session in a log.
 type beginning struct{ nativeID, message string }
 
-// capturedFrom finds the native session that a conversation began with, whose id is the
-// conversation's, among the sources of its messages: the folder is named after that id.
-// A later part of a session is found where it begins with a message (FORMAT.md, section 10).
+// capturedFrom finds, among the sources of the messages, the native session that the
+// conversation began with and gets its id from: the folder is named after that id. If the
+// conversation is a later part of a session, its id also depends on the message it begins
+// with (FORMAT.md, section 10).
 func (c *Conversation) capturedFrom(s *schema.Session, sources []beginning) {
 	if c.isSub() {
 		return
@@ -109,7 +110,7 @@ func (c *Conversation) capturedFrom(s *schema.Session, sources []beginning) {
 	}
 }
 
-// fromName makes a session out of the folder's name alone.
+// fromName makes a session from the folder's name alone.
 func (c *Conversation) fromName() *schema.Session {
 	parts := strings.Split(c.path, "/") // conversations, day, folder, and more for a sub-agent
 	typ, about := folderName(parts[2])
@@ -148,8 +149,8 @@ func cutText(text string, n int) string {
 	return strings.TrimRight(text[:n], " ") + "…"
 }
 
-// conflictStart returns where the first conflict marker of git stands in a file,
-// -1 if there is none.
+// conflictStart returns the offset of the first git conflict marker in a file, or -1 if
+// there is none.
 func conflictStart(raw []byte) int {
 	if bytes.HasPrefix(raw, []byte("<<<<<<< ")) {
 		return 0

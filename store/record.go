@@ -12,7 +12,7 @@ import (
 
 // A record is a message or a call on its way into a log.
 type record struct {
-	message *schema.Message // one of the two
+	message *schema.Message // one of the two is set
 	tool    *schema.Tool
 }
 
@@ -38,13 +38,12 @@ func (r record) encode(rev int) []byte {
 	return schema.AppendTool(nil, &t)
 }
 
-// revise compares the record with those stored under its id. It is new if it
-// equals none of them and does not say less than the one that counts; rev is then
-// the one to write it with.
+// revise compares the record with those stored under its id. It is new if it equals none
+// of them and does not say less than the one that counts. Write it with rev then.
 func (r record) revise(stored [][]byte) (rev int, isNew bool) {
 	line := bytes.TrimSuffix(r.encode(0), []byte("\n"))
 	for _, raw := range stored {
-		if bytes.Equal(raw, line) { // nearly always, and found without parsing
+		if bytes.Equal(raw, line) { // the usual case, decided without parsing
 			return 0, false
 		}
 	}
@@ -78,9 +77,9 @@ func revise[R any](r R, stored [][]byte, parse func([]byte) (R, error), rank fun
 	return min(rank(best).rev+1, schema.MaxRev), true
 }
 
-// A rank decides between two lines of one id. The greater rev counts; where two
-// clones gave the same one, the longer line, then the greater bytes: so that it
-// does not depend on who merged.
+// A rank orders two lines of one id. The greater rev counts. If two clones used the same
+// rev, the longer line counts, then the greater bytes, so the result does not depend on
+// who merged.
 type rank struct {
 	rev  int
 	line []byte // as it would be written without rev
@@ -98,11 +97,10 @@ func toolRank(t *schema.Tool) rank {
 	return rank{t.Rev, toolRecord(*t).encode(0)}
 }
 
-// saysLess reports whether m is an earlier state of the same message than the one
-// that is stored, as an older copy of a transcript holds it: its text breaks off,
-// or calls or other fields are missing.
+// saysLess reports whether m is an earlier state of the stored message, as in an older
+// copy of a transcript: its text is cut short, or it lacks calls or other fields.
 func saysLess(m, stored *schema.Message) bool {
-	if m.Role == schema.System && strings.Contains(stored.Content, "\x1b") { // an older version captured local output so
+	if m.Role == schema.System && strings.Contains(stored.Content, "\x1b") { // an older version captured local output this way
 		m, stored = new(*m), new(*stored)
 		m.Content, stored.Content = schema.WithoutEscapes(m.Content), schema.WithoutEscapes(stored.Content)
 	}
@@ -121,7 +119,7 @@ func saysLess(m, stored *schema.Message) bool {
 	if len(m.Content) < len(stored.Content) || len(m.ToolCalls) < len(stored.ToolCalls) {
 		return true
 	}
-	rest := *m // what is left must stand in stored, too
+	rest := *m // the remaining fields must be in stored, too
 	rest.Reasoning, rest.Blocks, rest.ToolCalls, rest.Tokens = stored.Reasoning, stored.Blocks, stored.ToolCalls, stored.Tokens
 	if stored.Source != "" {
 		rest.Source = stored.Source // a fork of a session repeats its messages
@@ -133,8 +131,8 @@ func saysLess(m, stored *schema.Message) bool {
 	return membersIn(messageRank(&rest).line, messageRank(stored).line)
 }
 
-// hasLessOutcome reports whether t is an earlier state of the same call: without
-// its outcome, with an output that breaks off, or with fields missing.
+// hasLessOutcome reports whether t is an earlier state of the same call: it has no
+// outcome, its output is cut short, or it lacks fields.
 func hasLessOutcome(t, stored *schema.Tool) bool {
 	if t.Success == nil && stored.Success != nil {
 		return true
@@ -147,7 +145,7 @@ func hasLessOutcome(t, stored *schema.Tool) bool {
 	return membersIn(toolRank(&rest).line, toolRank(stored).line)
 }
 
-// membersIn reports whether each member of the object a stands in b, too.
+// membersIn reports whether b has each member of the object a.
 func membersIn(a, b []byte) bool {
 	of, err := rawjson.Members(a)
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// A fileCache remembers files as they were read, so that a command that lists, picks
-// and edits opens each session.json once.
+// A fileCache keeps the content of files, so that a command that lists, picks and edits
+// reads each session.json only once.
 type fileCache struct {
 	mu    sync.Mutex
 	files map[string]seenFile
 }
 
-// A seenFile is a file as it was when it was read.
+// A seenFile is the state of a file when it was read.
 type seenFile struct {
 	info fs.FileInfo
 	raw  []byte
@@ -22,8 +22,8 @@ type seenFile struct {
 const (
 	remembered = 256 // files
 
-	// unsettled is how long after its last change a file may change again without
-	// another time: that of the system's clock for files.
+	// unsettled is how long after its last change a file may change again without getting
+	// a new time, given the resolution of file times.
 	unsettled = 10 * time.Millisecond
 )
 
@@ -40,7 +40,7 @@ func (f *fileCache) put(name string, info fs.FileInfo, raw []byte) {
 	}
 }
 
-// keep is put for a file of which info and raw are known to belong together.
+// keep is put for a file whose info and raw are known to match.
 func (f *fileCache) keep(name string, info fs.FileInfo, raw []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -50,7 +50,7 @@ func (f *fileCache) keep(name string, info fs.FileInfo, raw []byte) {
 	f.files[name] = seenFile{info, raw}
 }
 
-// move follows a file that got another name.
+// move follows a renamed file.
 func (f *fileCache) move(from, to string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -66,8 +66,8 @@ func (f *fileCache) forget(name string) {
 	delete(f.files, name)
 }
 
-// readSession reads a session.json, or remembers it from its last reading where the
-// file is still the same.
+// readSession reads a session.json, or returns its cached content if the file has not
+// changed.
 func (s *Store) readSession(name string) ([]byte, error) {
 	if content, ok := s.borrowedFile(name); ok {
 		return content, nil

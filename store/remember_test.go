@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestRemembered: a session.json is read once while it stays the same, and again after
-// every change, also one that keeps its length.
+// TestRemembered checks that a session.json is read once while it stays the same, and
+// again after every change, even one that keeps its length.
 func TestRemembered(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -26,13 +26,13 @@ func TestRemembered(t *testing.T) {
 			}
 		}
 	}
-	// With the same inode, length and time it is not read.
+	// With the same inode, length and time the file is not read again.
 	writeFile(t, s, c.file(sessionFile), strings.Replace(text, "API Design", "not a time", 1))
 	must(t, os.Chtimes(name, at, at.Add(2*time.Second)))
 	if sess, _ := session(t, c); sess.Title != "api Design" {
 		t.Errorf("it was read again: %q", sess.Title)
 	}
-	// A file that was changed just now may change again without another time.
+	// A file that has just changed may change again without getting a new time.
 	now := time.Now()
 	for _, title := range []string{"one of two", "two of two"} {
 		writeFile(t, s, c.file(sessionFile), strings.Replace(text, "API Design", title, 1))
@@ -41,7 +41,7 @@ func TestRemembered(t *testing.T) {
 			t.Errorf("read is %q, want %q", sess.Title, title)
 		}
 	}
-	// It holds no more than it may.
+	// The cache stays within its limit.
 	must(t, os.Chtimes(name, at, at))
 	info, err := os.Stat(name)
 	must(t, err)

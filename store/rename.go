@@ -5,9 +5,9 @@ import (
 	"path"
 )
 
-// Rename gives the conversation's folder the name that it would have with other words; see
-// [Store.Stage]. The error is [ErrExist] if that name is taken. Who waits for the
-// conversation meanwhile finds no folder of the old name.
+// Rename renames the conversation's folder as if it had been created with other words;
+// see [Store.Stage]. The error is [ErrExist] if that name is taken. A process waiting for
+// the conversation's lock meanwhile finds no folder under the old name.
 func (c *Conversation) Rename(words string) error {
 	tx, err := c.Begin()
 	if err == nil {
@@ -44,7 +44,7 @@ func (c *Conversation) renameIn(tx *Tx, words string) error {
 	if err := c.s.files.RenameIn(c.s.root, c.path, to); err != nil {
 		return err
 	}
-	_ = c.drop() // the logs are opened by their new names
+	_ = c.drop() // the logs are reopened under their new names
 	_ = c.s.root.Remove(c.backupFile())
 	old := c.file(sessionFile)
 	c.path, c.dir = to, to+"/"+sessionDir

@@ -10,7 +10,7 @@ import (
 	"cortext/schema"
 )
 
-// TestRename: a folder gets other words in its name, and not those of another.
+// TestRename checks that a folder gets other words in its name, but never another's name.
 func TestRename(t *testing.T) {
 	s := newTestStore(t)
 	create := func(id, words string) *Conversation {
@@ -34,7 +34,8 @@ func TestRename(t *testing.T) {
 	}
 }
 
-// TestKnownPrune: rows of conversations that are gone do not stay for ever.
+// TestKnownPrune checks that the rows of conversations that are gone are dropped
+// eventually.
 func TestKnownPrune(t *testing.T) {
 	x := knownSessions{read: true, rows: map[string]row{}}
 	for _, name := range []string{"a", "b", "c"} {
@@ -52,8 +53,8 @@ func TestKnownPrune(t *testing.T) {
 	}
 }
 
-// TestLooks: how logs look changes with them, and a list by a session's id has its
-// conversation, read or known.
+// TestLooks checks that the look of logs changes with them, and that a list by a
+// session's id has its conversation, whether read or known.
 func TestLooks(t *testing.T) {
 	s := newTestStore(t)
 	c, err := s.Create("plan", "x", &schema.Session{ID: testID("2222abcd"), CreatedAt: schema.NewTime(start), Sources: []schema.Source{{Agent: "claude", NativeID: "n1"}}}, nil)
@@ -64,7 +65,7 @@ func TestLooks(t *testing.T) {
 	}
 	time.Sleep(2 * unsettled)
 	s.Remember()
-	for range 2 { // read, then known
+	for range 2 { // first read, then known
 		list, err := s.ListAny(func(k Known) bool { return k.Has("n1") })
 		if err != nil || len(list) != 1 || list[0].Path != c.Path() || list[0].Unread() != nil || list[0].LeftByMerge() {
 			t.Errorf("%+v, %v", list, err)

@@ -12,22 +12,22 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// A stored is session.json as it was read.
+// A stored is session.json as read.
 type stored struct {
 	session *schema.Session // never nil
 	raw     []byte          // the file; nil if there is none
-	info    fs.FileInfo     // of the file, before it was read
+	info    fs.FileInfo     // of the file, from before the read
 	damage  []Damage        // why the session was rebuilt, or what a merge left
-	rebuilt bool            // session is not from a file in use
-	blocked bool            // something that is no file has its name
-	mend    bool            // the next write replaces the file even if nothing else changed
+	rebuilt bool            // session does not come from a file in use
+	blocked bool            // something other than a file has its name
+	mend    bool            // replace the file at the next write even if nothing else changed
 }
 
-// Session returns what is known about the conversation. The counters and
-// LastActive take in what was appended since they were written. Where session.json
-// is missing or broken the session is rebuilt as far as it can be: from the sides of
-// a merge conflict, the backup, or the logs; the damage says so. The error is a
-// [*schema.VersionError] if a later cortext wrote it.
+// Session returns what is known about the conversation. The counters and LastActive
+// include records appended after session.json was written. If session.json is missing or
+// broken, the session is rebuilt as far as possible from the sides of a merge conflict,
+// the backup, or the logs, and the damage says so. The error is a [*schema.VersionError]
+// if a later cortext wrote it.
 func (c *Conversation) Session() (*schema.Session, []Damage, error) {
 	st, err := c.load()
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *Conversation) Session() (*schema.Session, []Damage, error) {
 	return st.session, st.damage, err
 }
 
-// ID returns the id of the conversation, without bringing its counters up to date.
+// ID returns the id of the conversation without updating its counters.
 func (c *Conversation) ID() (string, error) {
 	st, err := c.load()
 	if err != nil {
@@ -46,8 +46,8 @@ func (c *Conversation) ID() (string, error) {
 	return st.session.ID, nil
 }
 
-// Settled reports whether the counters in session.json were taken at the present
-// length of messages.jsonl: nothing was appended since.
+// Settled reports whether the counters in session.json were taken at the present length
+// of messages.jsonl: nothing has been appended since.
 func (c *Conversation) Settled() (bool, error) {
 	st, err := c.load()
 	if err != nil {
@@ -60,8 +60,8 @@ func (c *Conversation) Settled() (bool, error) {
 	return len(st.damage)+len(c.others()) == 0 && st.session.CountedBytes == size, err
 }
 
-// load reads session.json, or rebuilds it. What waits for the conversation, or is in
-// its other folders, is merged into it.
+// load reads session.json or rebuilds it. It merges in the session.json of waiting and
+// other folders.
 func (c *Conversation) load() (stored, error) {
 	st, err := c.s.readStored(c.dir)
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *Conversation) load() (stored, error) {
 		if err != nil {
 			return stored{}, err
 		}
-		// Where one of the two waits, it may have been made of a folder's name.
+		// If one of the two waits, it may be derived from a folder's name only.
 		switch away := within(keptDir, c.dir); {
 		case st.session == nil || other.session == nil || away == within(keptDir, dir):
 		case away:
@@ -93,7 +93,7 @@ func (c *Conversation) load() (stored, error) {
 			st.session = merged
 		}
 		if st.session != nil {
-			st.session.CountedBytes = 0 // of one log
+			st.session.CountedBytes = 0 // it covers only one log
 		}
 	}
 	if st.session == nil {
@@ -103,7 +103,7 @@ func (c *Conversation) load() (stored, error) {
 		}
 	}
 	if c.base != "" && st.raw == nil && !st.blocked {
-		st.damage = nil // it begins without one
+		st.damage = nil // a waiting conversation begins without one
 	}
 	if len(others) > 0 {
 		st.session.ConversationID = path.Base(c.path)
@@ -112,8 +112,7 @@ func (c *Conversation) load() (stored, error) {
 	return st, nil
 }
 
-// readStored reads the session.json of a folder; the session is nil where it cannot
-// be read.
+// readStored reads the session.json of a folder. The session is nil if it is unreadable.
 func (s *Store) readStored(dir string) (stored, error) {
 	name := dir + "/" + sessionFile
 	damaged := func(kind jsonl.Kind, detail string) []Damage {
@@ -151,7 +150,7 @@ func (s *Store) readStored(dir string) (stored, error) {
 	return st, nil
 }
 
-// complete fills in what version 1.0 did not write.
+// complete fills in fields that version 1.0 did not write.
 func (c *Conversation) complete(s *schema.Session) {
 	if s.ConversationID == "" {
 		s.ConversationID = path.Base(c.path)

@@ -24,8 +24,8 @@ func session(tb testing.TB, c *Conversation) (*schema.Session, []Damage) {
 	return sess, damage
 }
 
-// TestCounters: what was appended since the counters were written is counted, and
-// what a merge did to the file too.
+// TestCounters checks that records appended after the counters were written are counted,
+// whatever a merge did to the file.
 func TestCounters(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -72,7 +72,7 @@ func TestCounters(t *testing.T) {
 	if sess, _ := session(t, c); sess.MessageCount != 7 {
 		t.Errorf("a rev was counted as a message: %d", sess.MessageCount)
 	}
-	// The counters were taken in the middle of what is now a line.
+	// The counters were taken at an offset that is now in the middle of a line.
 	writeFile(t, s, c.file(messagesFile), "\n\n"+log)
 	want("another file by now", 7, false)
 	writeFile(t, s, c.file(messagesFile), log[:len(log)/4])
@@ -83,8 +83,8 @@ func TestCounters(t *testing.T) {
 	}
 	want("doubled by a merge", 7, true)
 
-	// A writer that comes back adds to the counters; where git merged the log
-	// meanwhile, some of what was added is what they hold.
+	// A returning writer adds to the counters. If git merged the log meanwhile, the
+	// counters already include some of the added records.
 	write := func(cp Checkpoint, n int) Checkpoint {
 		tx, err := c.BeginAt(cp)
 		must(t, err)
@@ -100,7 +100,7 @@ func TestCounters(t *testing.T) {
 	cp = write(cp, 9)
 	want("come back", 10, true)
 	merged := readFile(t, s, c.file(messagesFile))
-	writeFile(t, s, c.file(messagesFile), merged+strings.SplitAfter(merged, "\n")[0]) // another file may get the number of this one
+	writeFile(t, s, c.file(messagesFile), merged+strings.SplitAfter(merged, "\n")[0]) // another file may get the inode of this one
 	if cp = write(cp, 10); cp.Held != 0 && cp.Held != 11 {
 		t.Errorf("the checkpoint holds %d messages", cp.Held)
 	}
@@ -108,7 +108,7 @@ func TestCounters(t *testing.T) {
 	wantSound(t, s)
 }
 
-// TestCountsOf1: version 1.0 stored no counts of tokens.
+// TestCountsOf1: version 1.0 stored no token counts.
 func TestCountsOf1(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -120,7 +120,7 @@ func TestCountsOf1(t *testing.T) {
 	}
 }
 
-// TestCheckStops: whoever has seen enough stops it.
+// TestCheckStops checks that a caller can stop Check early.
 func TestCheckStops(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -136,7 +136,7 @@ func TestCheckStops(t *testing.T) {
 	if len(all) != 9 {
 		t.Errorf("%q", all)
 	}
-	for n := range len(all) {
+	for n := range all {
 		seen := 0
 		for d := range s.Check() {
 			if d.Unwrap() == nil {
@@ -204,8 +204,8 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// TestLaterVersions: fields of a later minor version are kept with its number; a
-// later major one is named and touched by nothing.
+// TestLaterVersions checks that fields of a later minor version are kept with its number,
+// and that a later major version is reported and left untouched.
 func TestLaterVersions(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -244,7 +244,7 @@ func TestLaterVersions(t *testing.T) {
 	wantSame(t, s.dir, before)
 }
 
-// sessionV1 is what the first Cortext wrote.
+// sessionV1 is a session.json as the first Cortext wrote it.
 const sessionV1 = `{
   "version": "1.0",
   "conversation_id": "001-brainstorm-api-design",
@@ -263,8 +263,8 @@ const sessionV1 = `{
 }
 `
 
-// TestVersion1: a workspace of the first Cortext loads as it is, and is not
-// rewritten by reading or by a change that changes nothing.
+// TestVersion1 checks that a workspace of the first Cortext loads as it is, and that
+// neither reading nor a change without effect rewrites it.
 func TestVersion1(t *testing.T) {
 	s := newTestStore(t)
 	dir := "conversations/2025-11-22/001-brainstorm-api-design"
@@ -300,7 +300,7 @@ func TestVersion1(t *testing.T) {
 	}
 	wantSound(t, s)
 	for name, content := range snapshot(t, s.dir) {
-		// Taking the lock sets the modes; content stays.
+		// Taking the lock sets the modes but keeps the content.
 		_, was, _ := strings.Cut(before[name], " ")
 		if _, is, _ := strings.Cut(content, " "); is != was {
 			t.Errorf("%s changed to %q", name, is)
@@ -322,8 +322,8 @@ func TestVersion1(t *testing.T) {
 	}
 }
 
-// TestRebuiltPart: the id of a conversation that began with a later message of a native
-// session is known again by that message.
+// TestRebuiltPart checks that a rebuild recovers the id of a conversation that began with
+// a later message of a native session, from that message.
 func TestRebuiltPart(t *testing.T) {
 	for _, from := range []string{"m0", "message:m0"} {
 		s := newTestStore(t)
@@ -345,8 +345,8 @@ func TestRebuiltPart(t *testing.T) {
 	}
 }
 
-// TestRebuild: whatever befalls session.json, there is a session, and the first
-// change that is made to it keeps the bytes that were there.
+// TestRebuild checks that there is a session whatever happens to session.json, and that
+// its first change keeps the previous bytes.
 func TestRebuild(t *testing.T) {
 	conflict := func(file string) string {
 		return strings.Replace(file, `  "status": "active",

@@ -8,10 +8,10 @@ import (
 	"cortext/store/secrets"
 )
 
-// A Snapshot is what the logs of a conversation held at one moment. A writer that
-// puts records somewhere else for now learns from it which of them the logs lack.
+// A Snapshot records what the logs of a conversation held at one moment. A writer that
+// puts records elsewhere for now uses it to find those that the logs lack.
 type Snapshot struct {
-	// Checkpoint names where the logs of the conversation's own folder ended.
+	// Checkpoint names where the logs in the conversation's own folder ended.
 	Checkpoint Checkpoint
 
 	s               *Store
@@ -23,14 +23,14 @@ type indexedLog struct {
 	index index
 }
 
-// Snapshot takes a snapshot of all folders of the conversation. Its user closes it.
+// Snapshot takes a snapshot of all folders of the conversation. The caller must close it.
 func (c *Conversation) Snapshot() (*Snapshot, error) {
 	cp, err := c.CheckpointKnown()
 	if err != nil {
 		return nil, err
 	}
 	n := &Snapshot{Checkpoint: cp, s: c.s}
-	for _, dir := range slices.Backward(c.dirs()) { // as a reader does
+	for _, dir := range slices.Backward(c.dirs()) { // in the order in which readers open them
 		n.messages = append(n.messages, indexedLog{c.hold(dir, messagesFile), index{}})
 		n.tools = append(n.tools, indexedLog{c.hold(dir, toolsFile), index{}})
 	}
@@ -43,7 +43,7 @@ func (c *Conversation) Snapshot() (*Snapshot, error) {
 			return nil, errors.Join(err, n.Close())
 		}
 	}
-	n.Checkpoint.Held = len(n.messages[len(n.messages)-1].index) // the own folder's
+	n.Checkpoint.Held = len(n.messages[len(n.messages)-1].index) // those of its own folder
 	return n, nil
 }
 
@@ -61,14 +61,14 @@ func (n *Snapshot) Close() error {
 // Held says how much of a record the logs have.
 type Held int
 
-// Its values.
+// The values of Held.
 const (
 	Nothing Held = iota // no line has its id
-	Part                // it says more than the lines with its id
-	Whole               // a line says all that it says
+	Part                // the record says more than the lines with its id
+	Whole               // a line says everything the record says
 )
 
-// Message says how much of m the logs have.
+// Message reports how much of m the logs have.
 func (n *Snapshot) Message(m schema.Message) (Held, error) {
 	ready, err := n.s.prepareMessage(m, secrets.Counts{})
 	if err != nil {
@@ -77,7 +77,7 @@ func (n *Snapshot) Message(m schema.Message) (Held, error) {
 	return held(n.messages, messageRecord(ready))
 }
 
-// Tool says how much of t the logs have.
+// Tool reports how much of t the logs have.
 func (n *Snapshot) Tool(t schema.Tool) (Held, error) {
 	ready, err := n.s.prepareTool(t, secrets.Counts{})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"cortext/schema"
 )
 
-// A snapshot tells what the logs have of a record, also after they were replaced.
+// A snapshot reports what the logs have of a record, even after they were replaced.
 func TestSnapshot(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -63,7 +63,8 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// Two conversations of one name, of two branches, wait apart and are put back apart.
+// Two conversations with the same name on two branches wait separately and are put back
+// separately.
 func TestWaitingUnderOneName(t *testing.T) {
 	s := newTestStore(t)
 	here := create(t, s)
@@ -117,7 +118,7 @@ func TestWaitingUnderOneName(t *testing.T) {
 	}
 }
 
-// What git took comes back with a TakeBack, under the name that it had.
+// TakeBack brings back what git took, under the name that it had.
 func TestTakeBack(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -139,7 +140,7 @@ func TestTakeBack(t *testing.T) {
 	moved, err := s.Conversation(renamed)
 	must(t, err)
 	defer moved.Close()
-	moved.TakeBack(renamed) // nothing was taken under it
+	moved.TakeBack(renamed) // nothing was taken under that name
 	if moved.HasMore() {
 		t.Error("there is more without what was taken")
 	}
@@ -151,7 +152,7 @@ func TestTakeBack(t *testing.T) {
 	}
 }
 
-// A conversation whose second session follows a message that is gone lacks its start.
+// A conversation whose second session follows a missing message lacks its start.
 func TestLacksStart(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -171,7 +172,7 @@ func TestLacksStart(t *testing.T) {
 	}
 }
 
-// Of many days none is left out.
+// With many days, none is left out.
 func TestListManyDays(t *testing.T) {
 	const days = 129
 	s := newTestStore(t)

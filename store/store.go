@@ -1,22 +1,21 @@
-// Package store keeps conversations as plain files under one workspace, the
-// folder that holds .workspace/ (schema/FORMAT.md has the tree and every field).
+// Package store keeps conversations as plain files under one workspace, the folder that
+// holds .workspace/ (schema/FORMAT.md has the tree and every field).
 //
-// # What holds
+// # Guarantees
 //
-// A record counts once [Conversation.Append] has returned nil: its line ends in
-// a newline and fsync has returned. tools.jsonl is written before messages.jsonl,
-// and that before session.json, which can be rebuilt from the two. A reader takes
-// no lock and sees every record that counts, whatever stands between them; no
-// damage hides what is whole, and no byte is dropped: what must leave a log is
-// kept below .workspace/local/kept first.
+// A record counts once [Conversation.Append] has returned nil: its line ends in a newline
+// and fsync has returned. A writer writes tools.jsonl before messages.jsonl, and that
+// before session.json, which can be rebuilt from the two. A reader takes no lock and sees
+// every record that counts, whatever lies between them. Damage hides no whole record, and
+// no byte is dropped: before bytes leave a log they are kept below .workspace/local/kept.
 //
-// Every text passes the secret rules before its first byte is written.
+// Secret rules redact every text before its first byte is written.
 //
-// # Where it does not work
+// # Limitations
 //
-// Writers keep each other off by flock, which some network file systems grant to
-// two machines at once: a workspace belongs on a local disk. Clones on several
-// machines meet through git.
+// Writers exclude each other with flock, which some network file systems grant to two
+// machines at once: keep a workspace on a local disk. Clones on several machines
+// synchronise through git.
 package store
 
 import (
@@ -38,27 +37,26 @@ import (
 	"cortext/store/secrets"
 )
 
-// ErrNoWorkspace is returned when neither the folder nor any above it holds
-// .workspace/.
+// ErrNoWorkspace means that neither the folder nor any of its parents holds .workspace/.
 var ErrNoWorkspace = errors.New("no workspace here: run cortext init in the folder that is to hold it")
 
-// ErrNotFound is returned when there is no conversation or file of that name.
+// ErrNotFound means that there is no conversation or file of that name.
 var ErrNotFound = errors.New("not found")
 
-// ErrExist is returned when what is to be made is there already.
+// ErrExist means that the thing to create already exists.
 var ErrExist = errors.New("exists already")
 
-// Options are what a store takes from outside. The zero value is for use; only
-// a test or a reproducible run has reason for others.
+// Options are what a store takes from its environment. The zero value is the normal one;
+// only tests and reproducible runs need others.
 type Options struct {
-	Now      func() time.Time // time.Now
-	Rand     io.Reader        // crypto/rand
-	LockWait time.Duration    // how long a writer waits for another: 5 s; negative: not at all
-	Holder   string           // what others are told while this one writes: "cortext import, pid 123"
-	Agents   []string         // names of agents, from which the ids of captured conversations are made
+	Now      func() time.Time // default: time.Now
+	Rand     io.Reader        // default: crypto/rand
+	LockWait time.Duration    // how long to wait for another writer; default: 5 s; negative: do not wait
+	Holder   string           // how other processes see this writer: "cortext import, pid 123"
+	Agents   []string         // names of agents, used in the ids of captured conversations
 }
 
-// A Store is an open workspace. It may be used by several goroutines.
+// A Store is an open workspace. Several goroutines may use it.
 type Store struct {
 	root     *folders.Root
 	dir      string
@@ -68,20 +66,20 @@ type Store struct {
 	logs     lines.Calls
 
 	batch    sync.Mutex
-	unsynced map[string]bool // folders; nil outside of a Batch
+	unsynced map[string]bool // folders; nil outside a Batch
 
 	ignored  atomic.Bool // .workspace/local has its .gitignore
-	written  atomic.Bool // something was, below .workspace/local
-	sessions fileCache   // session.json as it was read
+	written  atomic.Bool // something was written below .workspace/local
+	sessions fileCache   // session.json as last read
 	known    knownSessions
 	branch   logCache[branch]
 	calls    logCache[lookup]
 	newer    logCache[bool] // [newerInSamples]
-	borrowed sync.Map       // files that git has, by name: see [Conversation.Borrow]
+	borrowed sync.Map       // files in git, by name: see [Conversation.Borrow]
 }
 
-// Find returns the workspace that dir is in: dir itself or the nearest folder
-// above it that holds .workspace/. The error is [ErrNoWorkspace] if none does.
+// Find returns the workspace that contains dir: dir itself or its nearest parent that
+// holds .workspace/. The error is [ErrNoWorkspace] if there is none.
 func Find(dir string) (root string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -94,7 +92,7 @@ func Find(dir string) (root string, err error) {
 			return at, nil
 		case err == nil, errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOTDIR):
 		default:
-			return "", explain(err) // it may be the one: none above it is
+			return "", explain(err) // at may be the workspace, so none above it is
 		}
 		if at == filepath.Dir(at) {
 			return "", fmt.Errorf("%q: %w", dir, ErrNoWorkspace)
@@ -127,8 +125,7 @@ func Open(root string, opts Options) (*Store, error) {
 	return newStore(r, dir, opts), nil
 }
 
-// OpenFolder opens a folder that need not be a workspace yet, to read files of
-// it.
+// OpenFolder opens a folder, which need not be a workspace yet, to read files in it.
 func OpenFolder(root string) (*Store, error) {
 	dir, err := filepath.Abs(root)
 	if err != nil {
@@ -157,14 +154,14 @@ func newStore(r *folders.Root, dir string, opts Options) *Store {
 	return &Store{root: r, dir: dir, opts: opts, redactor: secrets.New()}
 }
 
-// Root returns the folder of the workspace, absolute.
+// Root returns the absolute path of the workspace's folder.
 func (s *Store) Root() string { return s.dir }
 
-// Remember lets Close keep what was read for the next command, although nothing else was
-// written: of commands that capture.
+// Remember makes Close save the index for the next command even if nothing else was
+// written. It is for commands that capture.
 func (s *Store) Remember() { s.written.Store(true) }
 
-// Close releases the workspace. Conversations are closed by themselves.
+// Close releases the workspace. It does not close conversations.
 func (s *Store) Close() error {
 	if s.written.Load() { // reading leaves nothing behind
 		s.known.save(s)

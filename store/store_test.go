@@ -23,7 +23,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("Find(%q) = %q, %v", dir, root, err)
 		}
 	}
-	if os.Symlink(workspaceDir, filepath.Join(deep, workspaceDir)) == nil { // a loop: what it is cannot be known
+	if os.Symlink(workspaceDir, filepath.Join(deep, workspaceDir)) == nil { // a loop, which cannot be resolved
 		if root, err := Find(deep); err == nil || errors.Is(err, ErrNoWorkspace) {
 			t.Errorf("below what cannot be looked at: %q, %v", root, err)
 		}
@@ -65,8 +65,7 @@ func TestInit(t *testing.T) {
 	s.Close()
 	wantSame(t, dir, before)
 
-	// Opening and reading a fresh clone, which has no .workspace/local, creates
-	// nothing.
+	// Opening and reading a fresh clone, which has no .workspace/local, creates nothing.
 	if err := os.RemoveAll(filepath.Join(dir, localDir)); err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +228,8 @@ func TestCreate(t *testing.T) {
 			t.Errorf("%q has mode %v, %v, want %v", name, info.Mode(), err, mode)
 		}
 	}
-	// A folder without a document has none, and the same minute and title are told apart by the id.
+	// Without a document, none is created; the id distinguishes two folders of the same
+	// minute and title.
 	c2, err := s.Create("brainstorm", "API Design", &schema.Session{}, nil)
 	if err != nil || !strings.HasPrefix(c2.Path(), "conversations/2025-11-22/1000-brainstorm-api-design-") || c2.Path() == c.Path() {
 		t.Errorf("%v, %v", c2.Path(), err)
@@ -237,12 +237,12 @@ func TestCreate(t *testing.T) {
 	if ok, _ := s.Exists(c2.Path() + "/brainstorm.md"); ok {
 		t.Error("a markdown file without content was made")
 	}
-	// Day and minute are those of the conversation, in UTC.
+	// Day and minute are the conversation's, in UTC.
 	c3, err := s.Create("debug", "x", &schema.Session{ID: testID("abcd"), CreatedAt: "2025-11-21T23:31:05.000-02:00"}, nil)
 	if err != nil || c3.Path() != "conversations/2025-11-22/0131-debug-x-abcd" {
 		t.Errorf("%v, %v", c3.Path(), err)
 	}
-	// The same conversation is there once.
+	// The same conversation is not created twice.
 	again, err := s.Create("brainstorm", "API Design", &schema.Session{ID: sess.ID}, nil)
 	if !errors.Is(err, ErrExist) || again == nil || again.Path() != c.Path() {
 		t.Errorf("the same id: %v, %v", again, err)
@@ -255,10 +255,10 @@ func TestCreate(t *testing.T) {
 	wantSound(t, s)
 }
 
-// testID is an id that ends in end.
+// testID returns an id that ends in end.
 func testID(end string) string { return strings.Repeat("1", 26-len(end)) + end }
 
-// TestDiscard: a staged conversation that is not published leaves nothing.
+// TestDiscard checks that an unpublished conversation leaves nothing.
 func TestDiscard(t *testing.T) {
 	s := newTestStore(t)
 	before := snapshot(t, s.dir)
@@ -277,6 +277,6 @@ func TestDiscard(t *testing.T) {
 	}
 	c = create(t, s)
 	before = snapshot(t, s.dir)
-	c.Discard() // does nothing to a published one
+	c.Discard() // no effect on a published one
 	wantSame(t, s.dir, before)
 }

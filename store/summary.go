@@ -15,19 +15,19 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// summarySuffix ends the names of the files in summaries/; others are not looked at.
+// summarySuffix is the suffix of files in summaries/; others are ignored.
 const summarySuffix = ".json"
 
-// Summaries returns the summaries of the conversation in the order of their files'
-// names, and what is wrong with those that are passed over. Nothing is lost with
-// them: a summary can be made again. The tokens are counted, since who edits a file
-// does not.
+// Summaries returns the summaries of the conversation in the order of their file names,
+// and the damage of those that are skipped. A skipped summary is no loss, since it can be
+// generated again. Tokens are counted here, because a person who edits a file does not
+// update them.
 func (c *Conversation) Summaries() (list []*schema.Summary, damage []Damage) {
 	dirs := c.dirs()
 	for _, dir := range dirs {
 		there, d := c.s.summariesIn(dir + "/" + summariesDir)
 		damage = append(damage, d...)
-		list = slices.DeleteFunc(list, func(old *schema.Summary) bool { // what waits was written later
+		list = slices.DeleteFunc(list, func(old *schema.Summary) bool { // the waiting one was written later
 			return slices.ContainsFunc(there, func(sum *schema.Summary) bool { return sum.First == old.First })
 		})
 		list = append(list, there...)
@@ -53,7 +53,7 @@ func (s *Store) summariesIn(dir string) (list []*schema.Summary, damage []Damage
 			continue
 		}
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-			continue // a power cut left the name; the next stop makes the summary again
+			continue // a power cut left only the name; the next stop writes it again
 		}
 		sum, d := s.readSummary(name)
 		if d != nil {
@@ -66,7 +66,7 @@ func (s *Store) summariesIn(dir string) (list []*schema.Summary, damage []Damage
 	return list, damage
 }
 
-// readSummary returns one of them, or what is wrong with it.
+// readSummary returns one summary, or its damage.
 func (s *Store) readSummary(name string) (*schema.Summary, *Damage) {
 	damaged := func(kind jsonl.Kind, detail string) (*schema.Summary, *Damage) {
 		d := damagedSummary(name, kind, detail)
@@ -96,7 +96,7 @@ func (s *Store) readSummary(name string) (*schema.Summary, *Damage) {
 	return damaged(Unreadable, err.Error())
 }
 
-// damagedSummary says that nothing is lost, too.
+// damagedSummary returns damage that adds that nothing is lost.
 func damagedSummary(name string, kind jsonl.Kind, detail string) Damage {
 	if detail != "" {
 		detail += ": "
@@ -108,10 +108,10 @@ func damagedSummary(name string, kind jsonl.Kind, detail string) Damage {
 	return Damage{name, jsonl.Damage{Kind: kind, Detail: detail + "nothing is lost; " + way}}
 }
 
-// WriteSummary writes a summary, with its secrets replaced and its tokens counted. One
-// that stands there and that a later cortext wrote is not replaced; the error is a
-// [*schema.VersionError]. Those of the same range when it was shorter stay: if two
-// clones each put another file in the place of one, git sees two renames, which is a
+// WriteSummary writes a summary, with its secrets redacted and its tokens counted. It
+// does not replace one that a later cortext wrote; the error is then a
+// [*schema.VersionError]. It keeps summaries of shorter versions of the same range: if
+// two clones each replaced one with a different file, git would see two renames, which
 // conflict.
 func (c *Conversation) WriteSummary(sum *schema.Summary) error {
 	tx, err := c.Begin()
@@ -156,7 +156,7 @@ func (tx *Tx) writeSummary(sum *schema.Summary) error {
 	return c.s.replaceUnsynced(name, b)
 }
 
-// isSummary reports whether a path is that of a file in summaries/.
+// isSummary reports whether a path names a file in summaries/.
 func isSummary(name string) bool {
 	dir := path.Dir(name)
 	return path.Base(dir) == summariesDir && path.Base(path.Dir(dir)) == sessionDir

@@ -15,7 +15,7 @@ import (
 	"cortext/schema/tokens"
 )
 
-// summaryOf is one of the messages from first to last.
+// summaryOf returns a summary of the messages from first to last.
 func summaryOf(first, last, content string) *schema.Summary {
 	return &schema.Summary{Version: schema.Version, First: first, Last: last, MessageCount: 2, CreatedAt: schema.NewTime(start),
 		Content: content, Tokens: 500, Method: schema.FromOpenAI, SourceTokens: 1000}
@@ -28,8 +28,8 @@ func writeSummary(tb testing.TB, c *Conversation, sum *schema.Summary) {
 	}
 }
 
-// A summary goes the way of all text: no secret of it reaches the disk, and its tokens
-// are those of what is written.
+// A summary is handled like all text: none of its secrets reaches the disk, and its
+// tokens are those of the written text.
 func TestSummarySecrets(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -62,8 +62,8 @@ func TestSummarySecrets(t *testing.T) {
 	}
 }
 
-// A summary of a range that has grown leaves that of its beginning, for git; the tokens
-// of one that a person edited are counted.
+// A summary of a range that has grown keeps, for git, the one of the shorter range. The
+// tokens of one that a person edited are counted.
 func TestSummaryGrown(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -85,7 +85,7 @@ func TestSummaryGrown(t *testing.T) {
 	wantSound(t, s)
 }
 
-// Check names each summary that is passed over, and none hides another.
+// Check reports each skipped summary, and none hides another.
 func TestSummaryDamage(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -130,7 +130,8 @@ func TestSummaryDamage(t *testing.T) {
 		t.Errorf("%d can be read, want 2", len(list))
 	}
 
-	// What is damaged is made again; what a later cortext wrote, or leads elsewhere, stays.
+	// A damaged summary is written again. One that a later cortext wrote, or that leads
+	// elsewhere, stays.
 	for name, again := range map[string]bool{"half.json": true, "empty.json": true, "conflict.json": true, "newer.json": false, "link.json": false} {
 		to := filepath.Join(s.dir, c.file("summaries/m4-m5.json"))
 		if err := os.Rename(filepath.Join(s.dir, c.file("summaries/"+name)), to); err != nil {
@@ -155,7 +156,7 @@ func TestSummaryDamage(t *testing.T) {
 		t.Error("a summary of nothing was written")
 	}
 
-	// The folder is no folder.
+	// summaries/ is not a folder.
 	if err := errors.Join(os.RemoveAll(filepath.Join(s.dir, c.file(summariesDir))), os.WriteFile(filepath.Join(s.dir, c.file(summariesDir)), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}

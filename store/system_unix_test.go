@@ -17,8 +17,8 @@ import (
 	"cortext/schema"
 )
 
-// appendUntilFull appends while the system allows no file beyond 20 KB, and prints
-// the id of each message that is safe.
+// appendUntilFull appends until the system allows no file beyond 20 KB, and prints the id
+// of each message that is safe.
 func appendUntilFull(c *Conversation) error {
 	signal.Ignore(syscall.SIGXFSZ)
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 20_000, Max: 20_000}); err != nil {
@@ -35,8 +35,8 @@ func appendUntilFull(c *Conversation) error {
 	}
 }
 
-// TestFileSizeLimit: the system cuts a write short. What was acknowledged is there,
-// and appending goes on once there is room.
+// TestFileSizeLimit checks a write that the system cuts short: acknowledged records are
+// there, and appending continues once there is room.
 func TestFileSizeLimit(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -61,7 +61,7 @@ func TestFileSizeLimit(t *testing.T) {
 
 func makePipe(name string) error { return syscall.Mkfifo(name, 0o644) }
 
-// makeDevice makes another /dev/zero, which only root may.
+// makeDevice creates a second /dev/zero, which only root may do.
 func makeDevice(name string) error { return syscall.Mknod(name, syscall.S_IFCHR|0o666, 1<<8|5) }
 
 // asNobody runs the test again as a user without rights, and reports that it did.
@@ -72,7 +72,7 @@ func asNobody(t *testing.T) bool {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	program := filepath.Join(dir, "store.test") // where go test put it, only root may go
+	program := filepath.Join(dir, "store.test") // only root can reach the folder where go test put it
 	content, err := os.ReadFile(os.Args[0])
 	if err == nil {
 		err = errors.Join(os.Chmod(dir, 0o777), os.WriteFile(program, content, 0o755))

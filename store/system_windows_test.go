@@ -11,5 +11,5 @@ func makePipe(string) error { return errors.ErrUnsupported }
 
 func makeDevice(string) error { return errors.ErrUnsupported }
 
-// asNobody reports that the test was not run again as a user without rights.
+// asNobody reports that it did not run the test again as a user without rights.
 func asNobody(*testing.T) bool { return false }

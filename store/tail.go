@@ -14,12 +14,12 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// errNotOneThread says that the end of a log does not tell by itself what comes
-// before what.
+// errNotOneThread means that the end of a log does not show the order of its messages by
+// itself.
 var errNotOneThread = errors.New("not one thread")
 
-// tail reads the end of a conversation. ok is false where that does not do: then
-// everything must be read.
+// tail reads the end of a conversation. ok is false if that is not enough and everything
+// must be read.
 func (c *Conversation) tail(limit Limit) (h schema.History, damage []Damage, ok bool, err error) {
 	f, size, err := c.openForReading(messagesFile)
 	if f == nil {
@@ -44,7 +44,7 @@ func (c *Conversation) tail(limit Limit) (h schema.History, damage []Damage, ok 
 		})
 	}
 	if err := t.read(f, size); err != nil {
-		return h, nil, false, nil // reading all finds what is wrong
+		return h, nil, false, nil // reading everything reports what is wrong
 	}
 	h = schema.History{Messages: t.messages, Tools: map[string]schema.Tool{}}
 	slices.Reverse(h.Messages)
@@ -66,7 +66,7 @@ func (c *Conversation) tail(limit Limit) (h schema.History, damage []Damage, ok 
 			return h, nil, false, err
 		}
 		if size <= readThrough && sess.LastActive.Time().After(t.last().Time()) {
-			return h, nil, false, nil // something newer may stand anywhere
+			return h, nil, false, nil // a newer message may be anywhere
 		}
 		if newer, err := newerBefore(f, t.start, t.last(), parentsOf(t.messages, t.next)); newer || err != nil {
 			return h, nil, false, nil
@@ -86,7 +86,7 @@ func (c *Conversation) tail(limit Limit) (h schema.History, damage []Damage, ok 
 	return h, damage, true, nil
 }
 
-// parentsOf are the ids of the messages that others follow.
+// parentsOf returns the ids of the messages that others follow.
 func parentsOf(msgs []schema.Message, more ...*schema.Message) map[string]bool {
 	parents := map[string]bool{}
 	for i := range msgs {
@@ -106,16 +106,16 @@ type tailReader struct {
 	tools    *toolFinder
 	newer    func(end int64, last schema.Time) (*bool, error) // [newerInSamples]
 	messages []schema.Message
-	revs     map[string]schema.Message // later revs of messages whose first line is further up
+	revs     map[string]schema.Message // later revs of messages whose first line comes earlier
 	seen     map[string]bool
-	leaf     *schema.Message // the last one with an id: nothing hangs on it
-	next     *schema.Message // the one with an id that was read last: it comes next
-	start    int64           // where the first that was looked at stands in the file
-	all      bool            // nothing was left unread
+	leaf     *schema.Message // the last message with an id: no other follows it
+	next     *schema.Message // the message with an id that was read last: it comes next
+	start    int64           // offset of the first message examined
+	all      bool            // the whole file was read
 	damage   []jsonl.Damage
 }
 
-// read collects messages until the budget is spent or the file begins.
+// read collects messages until the budget is spent or it reaches the start of the file.
 func (t *tailReader) read(f io.ReaderAt, size int64) error {
 	t.seen, t.revs = map[string]bool{}, map[string]schema.Message{}
 	for rec, err := range recordsBackward(f, size) {
@@ -140,7 +140,7 @@ func (t *tailReader) read(f io.ReaderAt, size int64) error {
 		}
 		t.start = rec.Offset
 		t.spent = t.spent || t.reached(&m)
-		done := t.spent // what was read last belongs to m: is that in the thread?
+		done := t.spent // the record just read belongs to m: is that in the thread?
 		if t.leaf == nil && m.ID != "" {
 			if newer, err := t.newer(rec.Offset, m.Timestamp); err != nil || *newer {
 				return cmp.Or(err, errNotOneThread)
@@ -157,8 +157,8 @@ func (t *tailReader) read(f io.ReaderAt, size int64) error {
 	return t.checkFirst()
 }
 
-// add puts a message before those that were read, if they follow it, unless the
-// budget is spent.
+// add puts a message before those already read, if they follow it, unless the budget is
+// spent.
 func (t *tailReader) add(m schema.Message) error {
 	if m.ID != "" {
 		if t.seen[m.ID] || t.next != nil && t.next.ParentID != "" && t.next.ParentID != m.ID {
@@ -187,8 +187,8 @@ func (t *tailReader) add(m schema.Message) error {
 	return findErr
 }
 
-// checkFirst refuses a beginning that hangs on what comes after it, and an end that a later
-// line of a message further up is newer than.
+// checkFirst rejects a first message whose parent comes after it, and an end that is
+// older than a later line of an earlier message.
 func (t *tailReader) checkFirst() error {
 	if t.next != nil && t.seen[t.next.ParentID] {
 		return errNotOneThread
@@ -201,7 +201,7 @@ func (t *tailReader) checkFirst() error {
 	return nil
 }
 
-// last is the time of the newest message.
+// last returns the time of the newest message.
 func (t *tailReader) last() schema.Time {
 	if t.leaf == nil {
 		return ""
@@ -209,9 +209,9 @@ func (t *tailReader) last() schema.Time {
 	return t.leaf.Timestamp
 }
 
-// recordsBackward yields the records of the first size bytes of a log from the
-// last to the first, and a [*jsonl.Damage] for what is none. Line numbers are not
-// known. A record is valid until the next.
+// recordsBackward yields the records of the first size bytes of a log from last to first,
+// and a [*jsonl.Damage] for anything else. Line numbers are unknown. A record is valid
+// only until the next one.
 func recordsBackward(f io.ReaderAt, size int64) iter.Seq2[jsonl.Record, error] {
 	return func(yield func(jsonl.Record, error) bool) {
 		type item struct {
@@ -243,14 +243,14 @@ func recordsBackward(f io.ReaderAt, size int64) iter.Seq2[jsonl.Record, error] {
 	}
 }
 
-// A toolFinder finds tool lines from the end of tools.jsonl on, reading no
-// further than it must.
+// A toolFinder finds tool lines, reading tools.jsonl backward from its end and no further
+// than it must.
 type toolFinder struct {
 	f      logReader
 	next   func() (jsonl.Record, error, bool)
 	stop   func()
 	found  map[string]schema.Tool
-	seen   map[string][]int64 // where calls stand that nobody asked for yet
+	seen   map[string][]int64 // offsets of calls not requested yet
 	damage []jsonl.Damage
 }
 
@@ -263,8 +263,8 @@ func newToolFinder(f logReader, size int64) *toolFinder {
 	return t
 }
 
-// find returns the line of a call with the greatest rev among those that were
-// read so far, nil if the log has none.
+// find returns the line of a call that has the greatest rev of those read so far, or nil
+// if the log has none.
 func (t *toolFinder) find(id string) (*schema.Tool, error) {
 	if t.f == nil {
 		return nil, nil
@@ -302,7 +302,7 @@ func (t *toolFinder) find(id string) (*schema.Tool, error) {
 	}
 }
 
-// take notes the tool line rec.
+// take records the tool line rec.
 func (t *toolFinder) take(rec jsonl.Record) {
 	tool, err := parseRecord(rec, schema.ParseTool)
 	if d := (*jsonl.Damage)(nil); errors.As(err, &d) {
@@ -315,17 +315,17 @@ func (t *toolFinder) take(rec jsonl.Record) {
 }
 
 const (
-	readThrough  = 64 << 20 // bytes of a log that is read through if session.json tells of something newer than its end
+	readThrough  = 64 << 20 // length up to which a log is read entirely if session.json knows of something newer than its end
 	searchWindow = 1 << 20  // bytes before the end of a log that are searched for a newer message
-	probeBytes   = 8 << 10  // read at each place that is sampled further up
-	evenProbes   = 64       // places over all of the log that are sampled beside those near the end
+	probeBytes   = 8 << 10  // bytes read at each earlier sample
+	evenProbes   = 64       // samples spread over the whole log, besides those near the end
 )
 
 var timestampName = []byte(`"timestamp":"`)
 
-// newerBefore reports whether in the last megabyte before end there is a message as new as
-// last or newer that no other follows: then two clones were merged, and the newest may not
-// be at the end. Those that named holds are followed by what stands behind end.
+// newerBefore reports whether the last megabyte before end has a message at least as new
+// as last that no other message follows. Then two clones were merged, and the newest
+// message may not be at the end. named holds the ids that messages after end follow.
 func newerBefore(r io.ReaderAt, end int64, last schema.Time, named map[string]bool) (bool, error) {
 	from := max(end-searchWindow, 0)
 	window := make([]byte, end-from)
@@ -335,9 +335,9 @@ func newerBefore(r io.ReaderAt, end int64, last schema.Time, named map[string]bo
 	return newestIn(window, last) && newerLeafIn(window, last, named), nil
 }
 
-// newerInSamples looks for a message as new as last or newer further up, at distances that
-// grow by half and at some places evenly over the log: it finds a branch that is at least
-// half as long as what was appended behind it, or has a fiftieth of the log.
+// newerInSamples looks for an earlier message at least as new as last, at distances that
+// grow by half and at places spread evenly over the log. It finds a branch that is at
+// least half as long as what was appended after it, or that takes a fiftieth of the log.
 func newerInSamples(r io.ReaderAt, end int64, last schema.Time) (bool, error) {
 	var places []int64
 	for distance := int64(searchWindow); distance <= end; distance += distance / 2 {
@@ -349,7 +349,7 @@ func newerInSamples(r io.ReaderAt, end int64, last schema.Time) (bool, error) {
 	probe := make([]byte, probeBytes)
 	for _, at := range places {
 		if at < 0 {
-			continue // all of it is in the last megabyte
+			continue // it lies entirely in the last megabyte
 		}
 		n, err := r.ReadAt(probe[:min(probeBytes, end-at)], at)
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -362,14 +362,14 @@ func newerInSamples(r io.ReaderAt, end int64, last schema.Time) (bool, error) {
 	return false, nil
 }
 
-// newerLeafIn reports whether a message in a part of a log is not before last, and none in
-// that part, nor any of those whose parents are named, follows it.
+// newerLeafIn reports whether a part of a log has a message that is not older than last,
+// is not in named, and is not followed by another message of that part.
 func newerLeafIn(part []byte, last schema.Time, named map[string]bool) bool {
 	var newer []string
 	parents := map[string]bool{}
 	for line := range bytes.Lines(part) {
 		if line[0] != '{' || line[len(line)-1] != '\n' || rawjson.Valid(line) != nil {
-			continue // cut, or damaged
+			continue // cut off, or damaged
 		}
 		parents[rawjson.String(rawjson.Get(line, "parent_id"))] = true
 		if at := schema.Time(rawjson.String(rawjson.Get(line, "timestamp"))).Time(); !at.Before(last.Time()) && !at.IsZero() {
@@ -379,8 +379,8 @@ func newerLeafIn(part []byte, last schema.Time, named map[string]bool) bool {
 	return slices.ContainsFunc(newer, func(id string) bool { return !parents[id] && !named[id] })
 }
 
-// newestIn reports whether a timestamp in a part of a log is not before last.
-// Within texts the name's quotes are escaped, so that none is taken for one.
+// newestIn reports whether a part of a log has a timestamp that is not before last. In
+// texts the quotes of the name are escaped, so a text cannot be mistaken for one.
 func newestIn(part []byte, last schema.Time) bool {
 	for {
 		i := bytes.Index(part, timestampName)

@@ -8,12 +8,12 @@ import (
 	"cortext/schema"
 )
 
-// Where git took records from a conversation's logs and nobody asked them back, they
-// are kept below .workspace/local/kept/taken, so that they outlive the agent's
-// transcript. Readers do not see them.
+// Records that git took from a conversation's logs are kept below
+// .workspace/local/kept/taken until someone asks for them, so that they outlive the
+// agent's transcript. Readers do not see them.
 
-// Taken returns where such records of a conversation are kept. It need not exist; the
-// first write makes it.
+// Taken returns the place where such records of a conversation are kept. It need not
+// exist; the first write creates it.
 func (s *Store) Taken(name string) (*Conversation, error) {
 	if err := checkConversationPath(name); err != nil {
 		return nil, err
@@ -23,29 +23,28 @@ func (s *Store) Taken(name string) (*Conversation, error) {
 	return c, nil
 }
 
-// TakenPaths lists the conversations of which something is kept that git took, sorted.
+// TakenPaths lists the conversations with records that git took, sorted.
 func (s *Store) TakenPaths() []string { return s.pathsBelow(takenDir) }
 
-// TakeBack lets the next write put back into the logs what git took while the folder of
-// the conversation had that name.
+// TakeBack makes the next write restore to the logs the records that git took while the
+// conversation's folder had that name.
 func (c *Conversation) TakeBack(name string) {
 	if dir := takenDir + "/" + name + "/" + sessionDir; c.base == "" && c.waitsIn(dir) && !slices.Contains(c.others(), dir) {
 		c.setOthers(append(slices.Clone(c.others()), dir))
 	}
 }
 
-// HasMore reports whether the next write moves records into the logs: what waits for the
-// conversation, what git took and [Conversation.TakeBack] asked back, or what is in a
-// second folder.
+// HasMore reports whether the next write moves records into the logs: waiting records,
+// those that [Conversation.TakeBack] asked for, or those in a second folder.
 func (c *Conversation) HasMore() bool { return len(c.others()) > 0 && c.base == "" }
 
-// Waits reports whether the next write moves records into the logs that wait for it.
+// Waits reports whether the next write moves waiting records into the logs.
 func (c *Conversation) Waits() bool {
 	return c.base == "" && slices.ContainsFunc(c.others(), func(dir string) bool { return within(waitingDir, dir) })
 }
 
-// LogsAbsent reports whether session.json or messages.jsonl is missing: the folder
-// is new to cortext, or git or somebody took them.
+// LogsAbsent reports whether session.json or messages.jsonl is missing: the folder is new
+// to cortext, or git or a person removed them.
 func (c *Conversation) LogsAbsent() bool {
 	for _, name := range []string{sessionFile, messagesFile} {
 		if missing, err := c.s.missing(c.file(name)); missing || err != nil {
@@ -81,8 +80,8 @@ func (c *Conversation) RecordIDs() (messages, calls map[string]bool, err error) 
 	return messages, calls, nil
 }
 
-// FirstTime is when the first message was; empty if none has a time. What is
-// collected is written first.
+// FirstTime returns the time of the first message, or "" if none has a time. It first
+// writes the collected records.
 func (tx *Tx) FirstTime() (first schema.Time, err error) {
 	if err := tx.Flush(); err != nil {
 		return "", err
@@ -98,7 +97,7 @@ func (tx *Tx) FirstTime() (first schema.Time, err error) {
 	return first, nil
 }
 
-// WrittenAt is when session.json was last replaced; the zero time if there is none.
+// WrittenAt returns when session.json was last replaced; the zero time if there is none.
 func (tx *Tx) WrittenAt() time.Time {
 	info, err := tx.c.s.root.Lstat(tx.c.file(sessionFile))
 	if err != nil {
@@ -107,9 +106,9 @@ func (tx *Tx) WrittenAt() time.Time {
 	return info.ModTime()
 }
 
-// MakeFolder makes the folder of a conversation again that git took from the work
-// tree, with what waits for it; records may then be delivered to it. Where another
-// conversation has the folder of that name now, it makes one with another name.
+// MakeFolder recreates the folder of a conversation that git took from the work tree,
+// with its waiting records. The caller may then deliver records to it. If another
+// conversation now has that folder name, it creates a folder with another name.
 func (s *Store) MakeFolder(name, id string) (*Conversation, error) {
 	if err := checkConversationPath(name); err != nil {
 		return nil, err
@@ -126,8 +125,8 @@ func (s *Store) MakeFolder(name, id string) (*Conversation, error) {
 	return s.Conversation(free)
 }
 
-// DeleteWaiting deletes what waits for a conversation, or was taken from it; what is
-// in the work tree stays.
+// DeleteWaiting deletes the records that wait for a conversation or were taken from it.
+// The work tree is not changed.
 func (c *Conversation) DeleteWaiting() error {
 	for _, base := range []string{waitingDir, takenDir} {
 		folder := base + "/" + c.path

@@ -11,9 +11,9 @@ import (
 	"cortext/schema"
 )
 
-// twins makes one conversation in two folders, as a merge of two clones does that
-// captured it under different names: m0 to m3 are in both, m4 and m5 in the first, m6 and
-// m7, with a sub-agent and edits, in the second.
+// twins creates one conversation in two folders, like a merge of two clones that captured
+// it under different names: m0 to m3 are in both, m4 and m5 in the first, m6 and m7, with
+// a sub-agent and edits, in the second.
 func twins(t *testing.T, s *Store) (shown *Conversation, twin string) {
 	t.Helper()
 	c := create(t, s)
@@ -42,7 +42,7 @@ func twins(t *testing.T, s *Store) (shown *Conversation, twin string) {
 	return c, twin
 }
 
-// openShown opens the one conversation that is listed.
+// openShown opens the only listed conversation.
 func openShown(t *testing.T, s *Store) (*Conversation, Entry) {
 	t.Helper()
 	list, err := s.List()
@@ -78,8 +78,8 @@ func wantTwins(t *testing.T, what string, c *Conversation) {
 	}
 }
 
-// TestTwins: a conversation in two folders is shown once, read as one, and the next
-// write makes one log of two.
+// TestTwins checks that a conversation in two folders is listed once and read as one, and
+// that the next write merges the two logs.
 func TestTwins(t *testing.T) {
 	s := newTestStore(t)
 	first, twin := twins(t, s)
@@ -117,7 +117,7 @@ func TestTwins(t *testing.T) {
 	if got := readFile(t, s, backupsDir+"/"+c.Path()+".json"); strings.Contains(got, "1001-") {
 		t.Errorf("the backup is that of the twin: %s", got)
 	}
-	// Nothing is left to do: a write that changes nothing writes nothing.
+	// Nothing is left to do: a write without a change writes nothing.
 	before = snapshot(t, s.dir)
 	must(t, again.Edit(func(*schema.Session) error { return nil }))
 	wantSame(t, s.dir, before)
@@ -142,7 +142,7 @@ func (c *Conversation) id(t *testing.T) string {
 	return sess.ID
 }
 
-// TestTwinsByGit: both clones merge the twins, and merge again.
+// TestTwinsByGit checks that both clones can merge the twins, and merge again.
 func TestTwinsByGit(t *testing.T) {
 	s := newTestStore(t)
 	mustGit(t, s.dir, "init", "-q", "-b", "main")
@@ -175,7 +175,8 @@ func TestTwinsByGit(t *testing.T) {
 	wantMoved(t, "by git", s, c.Path())
 }
 
-// TestTwinsThatWait: what waits for either folder belongs to the conversation.
+// TestTwinsThatWait checks that records waiting for either folder belong to the
+// conversation.
 func TestTwinsThatWait(t *testing.T) {
 	s := newTestStore(t)
 	_, twin := twins(t, s)
@@ -192,7 +193,7 @@ func TestTwinsThatWait(t *testing.T) {
 	}
 	wantSound(t, s)
 
-	// Also where its folder is known under another name only.
+	// This holds even if the folder is known only under another name.
 	w = waitingFor(t, s, "conversations/2025-11-22/0959-chat-other-ee1s")
 	must(t, w.Edit(func(sess *schema.Session) error { sess.ID = c.id(t); sess.Status = schema.Active; return nil }))
 	appendBatch(t, w, thread(10, 11))
@@ -207,8 +208,8 @@ func TestTwinsThatWait(t *testing.T) {
 	}
 }
 
-// TestTwinsWithDamage: lines that cannot be read are kept before a twin is emptied, and
-// a session.json that cannot be read makes no twin.
+// TestTwinsWithDamage checks that unreadable lines are kept before a twin is emptied, and
+// that an unreadable session.json makes no twin.
 func TestTwinsWithDamage(t *testing.T) {
 	s := newTestStore(t)
 	_, twin := twins(t, s)
@@ -231,7 +232,7 @@ func TestTwinsWithDamage(t *testing.T) {
 	}
 }
 
-// TestDeleteTwins: a conversation is removed from all its folders.
+// TestDeleteTwins checks that a conversation is removed from all its folders.
 func TestDeleteTwins(t *testing.T) {
 	s := newTestStore(t)
 	c, _ := twins(t, s)
@@ -250,8 +251,8 @@ func TestDeleteTwins(t *testing.T) {
 	}
 }
 
-// TestTwinOfItself: an index that was made while folders were moved may name a folder
-// twice; whoever writes does not wait for its own lock.
+// TestTwinOfItself: an index made while folders were moved may name a folder twice. A
+// writer must not wait for its own lock.
 func TestTwinOfItself(t *testing.T) {
 	s := newTestStore(t)
 	first, twin := twins(t, s)

@@ -10,55 +10,54 @@ import (
 	"cortext/store/secrets"
 )
 
-// A Tx is the one way to write to a conversation. It holds the conversation's lock
-// from [Conversation.Begin] to [Tx.Commit] or [Tx.Rollback], reads session.json once,
-// collects records, and at the end writes each log with one sync (tools.jsonl first)
-// and session.json with one replacement, if it changed.
+// A Tx is the only way to write to a conversation. It holds the conversation's lock from
+// [Conversation.Begin] to [Tx.Commit] or [Tx.Rollback] and reads session.json once. It
+// collects records, and at the end writes each log with one sync (tools.jsonl first) and
+// session.json with one replacement, if it changed.
 //
-// A Tx belongs to one goroutine.
+// Only one goroutine may use a Tx.
 type Tx struct {
 	c      *Conversation
-	made   []string // folders and files that taking the lock made, from the top
+	made   []string // folders and files created by taking the lock, from the top
 	unlock func() error
 	done   bool
-	failed error // of a flush: nothing can be written after it
+	failed error // error of a flush; no further writes are possible
 
-	since Checkpoint // that the caller came with
-	began int64      // length of messages.jsonl then, 0 if it is not known
+	since Checkpoint // the caller's checkpoint
+	began int64      // length of messages.jsonl at the start, 0 if unknown
 
 	from     []*Tx           // locks of the other folders, whose records are moved into this one
-	absorbed bool            // they were appended
-	damaged  map[string]bool // of such a folder: logs that hold something that cannot be read
+	absorbed bool            // their records were appended
+	damaged  map[string]bool // logs of such a folder that have something unreadable
 
 	stored stored // session.json, once read
-	before []byte // its bytes in our spelling; nil before it was read
+	before []byte // its bytes in our spelling; nil before it is read
 
-	tools, messages []record // collected, not written yet
-	size            int      // bytes of their texts, about
+	tools, messages []record // collected, not yet written
+	size            int      // approximate size of their texts in bytes
 	counted         bool     // the caller has brought the counters up to date
-	answered        bool     // git may have the conversation
+	answered        bool     // git may see the conversation
 	result          Result
 }
 
-// Result says what a [Tx] or an [Conversation.Append] wrote.
+// Result describes what a [Tx] or a [Conversation.Append] wrote.
 type Result struct {
 	Appended int            // lines written to messages.jsonl
-	Last     schema.Message // the last message among them
+	Last     schema.Message // the last of these messages
 	Tools    int            // lines written to tools.jsonl
-	Moved    int            // lines that waited or were in a second folder
-	Skipped  int            // records that were there already, or said less than what was
-	Redacted secrets.Counts // secrets replaced, by rule
-	SetAside []SetAside     // torn lines that an earlier writer left
+	Moved    int            // lines that were waiting or in a second folder
+	Skipped  int            // records already stored, or saying less than the stored ones
+	Redacted secrets.Counts // secrets redacted, by rule
+	SetAside []SetAside     // torn lines of an earlier writer
 }
 
-// Begin waits for the right to write. The error is a [*LockedError] if another
-// process kept writing, and a [*schema.VersionError] if a later cortext wrote the
-// conversation.
+// Begin waits for the write lock. The error is a [*LockedError] if another process kept
+// writing, and a [*schema.VersionError] if a later cortext wrote the conversation.
 func (c *Conversation) Begin() (*Tx, error) { return c.begin(Checkpoint{}) }
 
-// BeginAt is Begin for a writer that comes back: what is before cp is not indexed,
-// so that an append does not cost more in a longer conversation. The error is
-// [ErrCheckpoint] if the logs do not confirm cp.
+// BeginAt is Begin for a returning writer. Records before cp are not indexed, so an
+// append costs no more in a longer conversation. The error is [ErrCheckpoint] if the logs
+// do not confirm cp.
 func (c *Conversation) BeginAt(cp Checkpoint) (*Tx, error) { return c.begin(cp) }
 
 func (c *Conversation) begin(cp Checkpoint) (*Tx, error) {
@@ -81,7 +80,7 @@ func (c *Conversation) begin(cp Checkpoint) (*Tx, error) {
 		return nil, err
 	}
 	tx.since = cp
-	if info, err := c.messages.Refresh(); err == nil { // others may have written
+	if info, err := c.messages.Refresh(); err == nil { // other processes may have written
 		tx.began = info.Size()
 	}
 	c.messages.startAt(tx.indexFrom(cp.Messages))
@@ -91,9 +90,9 @@ func (c *Conversation) begin(cp Checkpoint) (*Tx, error) {
 	return tx, nil
 }
 
-// Knows reports whether the index of messages.jsonl has a record. It may begin at the
-// checkpoint of [Conversation.BeginAt]: a record that the caller brings again, and that
-// stands before it, would be written twice.
+// Knows reports whether the index of messages.jsonl covers a record. An index that begins
+// at the checkpoint of [Conversation.BeginAt] does not cover earlier records: they would
+// be written twice if the caller delivered them again.
 func (tx *Tx) Knows(id string) (bool, error) {
 	l := tx.c.messages
 	aside, err := l.refresh(tx.c.s)
@@ -102,8 +101,8 @@ func (tx *Tx) Knows(id string) (bool, error) {
 	return ok || l.from == 0, err
 }
 
-// indexFrom is where the index of a log has to begin. Records that come from other
-// folders may stand anywhere.
+// indexFrom returns the offset at which the index of a log must begin. Records from other
+// folders may be anywhere.
 func (tx *Tx) indexFrom(at LogCheckpoint) int64 {
 	if len(tx.from) > 0 {
 		return 0
@@ -111,9 +110,8 @@ func (tx *Tx) indexFrom(at LogCheckpoint) int64 {
 	return at.Since
 }
 
-// Session returns session.json as it is, or as it was rebuilt; see
-// [Conversation.Session]. Its counters are those of the file. What the caller
-// changes in it is written by [Tx.Commit].
+// Session returns session.json, rebuilt if necessary; see [Conversation.Session]. Its
+// counters are those in the file. [Tx.Commit] writes the caller's changes to it.
 func (tx *Tx) Session() (*schema.Session, []Damage, error) {
 	if tx.before == nil {
 		st, err := tx.c.load()
@@ -128,11 +126,11 @@ func (tx *Tx) Session() (*schema.Session, []Damage, error) {
 	return tx.stored.session, tx.stored.damage, nil
 }
 
-// Written reports whether there is a session.json.
+// Written reports whether session.json exists.
 func (tx *Tx) Written() bool { return tx.stored.raw != nil }
 
-// Append collects what is to be added. Secrets are replaced and tokens counted
-// here; nothing is written before [Tx.Flush].
+// Append collects the records to add. It redacts secrets and counts tokens; nothing is
+// written before [Tx.Flush].
 func (tx *Tx) Append(b schema.Batch) error {
 	if tx.result.Redacted == nil {
 		tx.result.Redacted = secrets.Counts{}
@@ -157,19 +155,19 @@ func (tx *Tx) Append(b schema.Batch) error {
 	return nil
 }
 
-// Size is about how many bytes are collected: a writer of much calls [Tx.Flush]
-// now and then, so that memory stays bounded.
+// Size returns the approximate number of bytes collected. A caller that writes a lot
+// should call [Tx.Flush] now and then to bound memory.
 func (tx *Tx) Size() int { return tx.size }
 
-// Result says what was written so far.
+// Result describes what has been written so far.
 func (tx *Tx) Result() Result { return tx.result }
 
-// Flush writes what was collected: tools.jsonl, then messages.jsonl, each durable
-// on return. What was there before changes nothing; a record that says more than
-// the one of its id is written with a greater rev.
+// Flush writes the collected records: tools.jsonl, then messages.jsonl, each durable on
+// return. A record that is already stored changes nothing; a record that says more than
+// the stored one gets a greater rev.
 //
-// After an error nothing of it counts, though some of it may be there: appending
-// it again is right and safe.
+// After an error none of the records count, though some may be stored. It is safe to
+// append them again.
 func (tx *Tx) Flush() error {
 	if tx.failed != nil {
 		return tx.failed
@@ -177,7 +175,7 @@ func (tx *Tx) Flush() error {
 	if err := tx.flush(); err != nil {
 		tx.failed = fmt.Errorf("append to %q: %w", tx.c.path, explain(err))
 		tx.undo()
-		_ = tx.c.drop() // what is on the disk is not known any more: it is read again
+		_ = tx.c.drop() // the state of the disk is unknown now: read it again
 		return tx.failed
 	}
 	return nil
@@ -214,9 +212,8 @@ func (tx *Tx) write() error {
 	return nil
 }
 
-// Commit flushes, writes session.json if it changed or if records need one, and
-// ends the transaction, whatever it returns. What was flushed stays also after an
-// error.
+// Commit flushes, writes session.json if it changed or if records need one, and ends the
+// transaction, whatever it returns. Flushed records stay even after an error.
 func (tx *Tx) Commit() error {
 	defer tx.Rollback()
 	if err := tx.Flush(); err != nil {
@@ -243,8 +240,8 @@ func (tx *Tx) Commit() error {
 	return nil
 }
 
-// Rollback ends the transaction without writing what was not flushed. It does nothing
-// to one that has ended.
+// Rollback ends the transaction without writing records that were not flushed. It does
+// nothing to a transaction that has ended.
 func (tx *Tx) Rollback() {
 	if tx.done {
 		return
@@ -255,9 +252,9 @@ func (tx *Tx) Rollback() {
 	tx.release()
 }
 
-// Update changes what is known about the conversation: f is given session.json,
-// and what it makes of it replaces the file. A change that changes nothing writes
-// nothing, and an error of f is returned as it is.
+// Update changes what is known about the conversation: f edits session.json, and the
+// result replaces the file. If nothing changed, nothing is written. Errors of f are
+// returned as they are.
 func (c *Conversation) Update(f func(*Tx, *schema.Session) error) error {
 	tx, err := c.Begin()
 	if err != nil {
@@ -274,13 +271,13 @@ func (c *Conversation) Update(f func(*Tx, *schema.Session) error) error {
 	return tx.Commit()
 }
 
-// Edit is Update for a change of session.json alone. The counters that f sees are
-// those of the file; Session has those of the logs.
+// Edit is Update for a change to session.json alone. f sees the counters in the file;
+// Session returns those of the logs.
 func (c *Conversation) Edit(f func(*schema.Session) error) error {
 	return c.Update(func(_ *Tx, s *schema.Session) error { return f(s) })
 }
 
-// Append adds to the conversation what is new in b and returns once it is durable;
+// Append adds the new records of b to the conversation and returns once they are durable;
 // see [Tx.Flush].
 func (c *Conversation) Append(b schema.Batch) (Result, error) {
 	none := Result{Redacted: secrets.Counts{}}
@@ -301,7 +298,7 @@ func (c *Conversation) Append(b schema.Batch) (Result, error) {
 	return tx.result, nil
 }
 
-// Recount takes the counters of session.json afresh from the logs.
+// Recount recomputes the counters of session.json from the logs.
 func (tx *Tx) Recount() error {
 	if err := tx.Flush(); err != nil {
 		return err
@@ -314,9 +311,9 @@ func (tx *Tx) Recount() error {
 	return tx.c.recount(s, tx.c.dirs())
 }
 
-// Count brings the counters of session.json up to date with the logs, if it is known
-// that nothing but new records was added to what was counted, at a cost that does not
-// grow with that; else it counts everything.
+// Count brings the counters of session.json up to date with the logs. If the log is known
+// to have only new records after the counted ones, it counts just those. Otherwise it
+// counts everything.
 func (tx *Tx) Count() error {
 	if err := tx.Flush(); err != nil {
 		return err
@@ -333,14 +330,13 @@ func (tx *Tx) Count() error {
 	return tx.c.countRest(s)
 }
 
-// Settle writes the counters of session.json afresh from the logs: messages,
+// Settle recomputes the counters of session.json from the logs and writes them: messages,
 // tokens, usage and last_active.
 func (c *Conversation) Settle() error {
 	return c.Update(func(tx *Tx, _ *schema.Session) error { return tx.Recount() })
 }
 
-// openTools opens tools.jsonl, or sees that the open one is still the
-// conversation's.
+// openTools opens tools.jsonl, or checks that the open file is still the conversation's.
 func (tx *Tx) openTools() error {
 	c := tx.c
 	info, err := c.s.look(c.file(toolsFile), c.tools)
@@ -368,9 +364,9 @@ func (tx *Tx) openTools() error {
 	return fixMode(c.tools.File.File(), info, privateFileMode)
 }
 
-// appendTo writes what is new of the records to a log, each with one write, and
-// syncs it once. After an error it takes back what it wrote: a later append must
-// not take for safe what a failed sync has left in memory only.
+// appendTo appends the new records to a log, each with one write, and syncs once. After
+// an error it removes what it wrote: a later append must not count as safe what a failed
+// sync left only in memory.
 func (tx *Tx) appendTo(l *logFile, records []record) (written int, err error) {
 	aside, err := l.refresh(tx.c.s)
 	tx.result.SetAside = append(tx.result.SetAside, aside...)
@@ -420,7 +416,7 @@ func (tx *Tx) appendTo(l *logFile, records []record) (written int, err error) {
 	if err := l.Sync(); err != nil {
 		return 0, err
 	}
-	// git may have put another file in its place meanwhile.
+	// git may have replaced the file meanwhile.
 	if info, err := tx.c.s.look(l.name, l); err != nil || !l.Is(info) {
 		return 0, &replacedError{l.name}
 	}

@@ -12,8 +12,8 @@ import (
 	"cortext/schema"
 )
 
-// writeSession replaces session.json if it changed, if there is none and records
-// need one, or if a merge left it in need of repair.
+// writeSession replaces session.json if it changed, if there is none and records need
+// one, or if a merge left it in need of repair.
 func (tx *Tx) writeSession() (written bool, err error) {
 	c := tx.c
 	sess := tx.stored.session
@@ -40,7 +40,7 @@ func (tx *Tx) writeSession() (written bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	// What was not written before, or is not published yet, is as at its creation.
+	// A session.json that was never written, or is not published yet, stays as created.
 	if tx.stored.raw != nil && !c.staged() {
 		sess.Stamp(before, c.s.opts.Now())
 	}
@@ -60,11 +60,11 @@ func (tx *Tx) writeSession() (written bool, err error) {
 	return true, c.replaceSession(after)
 }
 
-// replaceSession replaces session.json, and remembers it for the readers of this command.
+// replaceSession replaces session.json and caches it for the readers of this command.
 func (c *Conversation) replaceSession(raw []byte) error {
 	name := c.file(sessionFile)
 	c.s.sessions.forget(name)
-	tmp := c.dir // where nobody looks before it is published
+	tmp := c.dir // nobody looks there before it is published
 	if !c.staged() {
 		tmp = tmpDir
 		if err := c.s.makeLocal(tmp); err != nil {
@@ -79,8 +79,8 @@ func (c *Conversation) replaceSession(raw []byte) error {
 	return nil
 }
 
-// mergeChanged takes in what git, or a person with an editor, made of session.json since
-// it was read.
+// mergeChanged merges changes that git, or a person with an editor, made to session.json
+// since it was read.
 func (tx *Tx) mergeChanged() error {
 	c := tx.c
 	info, err := c.s.root.Lstat(c.file(sessionFile))
@@ -104,12 +104,13 @@ func (tx *Tx) mergeChanged() error {
 }
 
 // sameState reports whether two looks at a file saw the same content, as far as they
-// tell.
+// show.
 func sameState(a, b fs.FileInfo) bool {
 	return b != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// describe takes into a session that was made of nothing what the first records say.
+// describe completes a session that was made from nothing with what the first records
+// say.
 func (tx *Tx) describe() error {
 	sess := tx.stored.session
 	if !tx.stored.rebuilt || sess.Description != "" {
@@ -134,8 +135,8 @@ func (tx *Tx) describe() error {
 	return nil
 }
 
-// keepPrevious keeps the session.json that is about to be replaced: a good one as
-// the backup, a broken one under a name of its own.
+// keepPrevious keeps the session.json that is about to be replaced: a good one as the
+// backup, a broken one under a name of its own.
 func (c *Conversation) keepPrevious(st stored) error {
 	switch {
 	case st.raw == nil || c.base != "":
@@ -147,8 +148,8 @@ func (c *Conversation) keepPrevious(st stored) error {
 	return c.backUp(st.raw)
 }
 
-// older reports whether a version is of an earlier minor than the one written
-// here. A later one stays, since its fields are kept.
+// older reports whether a version has an earlier minor number than the one written here.
+// A later number stays, since its fields are kept.
 func older(version string) bool {
 	minor := func(v string) int {
 		_, after, _ := strings.Cut(v, ".")

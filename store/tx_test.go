@@ -10,7 +10,7 @@ import (
 	"cortext/schema"
 )
 
-// TestTx: one transaction writes records and session.json together.
+// TestTx checks that one transaction writes records and session.json together.
 func TestTx(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -36,7 +36,7 @@ func TestTx(t *testing.T) {
 	must(t, tx.Append(thread(4, 6)))
 	must(t, tx.Count())
 	must(t, tx.Commit())
-	tx.Rollback() // does nothing now
+	tx.Rollback() // no effect now
 	if sess, _ := session(t, c); sess.Title != "One" || sess.MessageCount != 6 {
 		t.Errorf("%+v", sess)
 	}
@@ -58,7 +58,8 @@ func TestTx(t *testing.T) {
 	wantSound(t, s)
 }
 
-// TestTxAfterAFailure: nothing more is written through it, and the lock is given back.
+// TestTxAfterAFailure checks that a failed transaction writes nothing more and releases
+// the lock.
 func TestTxAfterAFailure(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -85,8 +86,8 @@ func TestTxAfterAFailure(t *testing.T) {
 	wantSound(t, s)
 }
 
-// TestReplacedDuringAWrite: what went into a file that git has replaced meanwhile is not
-// acknowledged.
+// TestReplacedDuringAWrite checks that records written to a file that git replaced
+// meanwhile are not acknowledged.
 func TestReplacedDuringAWrite(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -107,8 +108,8 @@ func TestReplacedDuringAWrite(t *testing.T) {
 	}
 }
 
-// TestSummariesThatWait: one of the same range replaces what is there, unless a later
-// cortext wrote that.
+// TestSummariesThatWait checks that a waiting summary replaces the one of the same range,
+// unless a later cortext wrote that.
 func TestSummariesThatWait(t *testing.T) {
 	for what, newer := range map[string]bool{"same": false, "newer": true} {
 		s := newTestStore(t)
@@ -139,7 +140,8 @@ func TestSummariesThatWait(t *testing.T) {
 	}
 }
 
-// TestAttributes: a workspace of an earlier version gets the line that it lacks.
+// TestAttributes checks that a workspace of an earlier version gets the line that it
+// lacks.
 func TestAttributes(t *testing.T) {
 	dir := t.TempDir()
 	if ok, err := HasAttributes(dir); ok || err != nil {
@@ -164,7 +166,8 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
-// TestKnows: an index that begins at a checkpoint says that it lacks what stands before it.
+// TestKnows checks that an index that begins at a checkpoint does not cover earlier
+// records.
 func TestKnows(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)

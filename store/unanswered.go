@@ -2,31 +2,31 @@ package store
 
 import "bytes"
 
-// unanswered is what .session/.gitignore says until something is answered in a
-// conversation that a prompt began: a commit is not to hold a session.json that tells
-// nothing yet (FORMAT.md, section 2).
+// unanswered is the content of .session/.gitignore from the prompt that starts a
+// conversation until its first answer, so that no commit has a session.json without
+// content (FORMAT.md, section 2).
 const unanswered = "# Written by cortext, which removes it with the first answer.\n*\n"
 
 const unansweredFile = ".gitignore"
 
-// HoldFromGit makes git ignore what is in .session/ of a staged conversation, until
+// HoldFromGit makes git ignore the files in .session/ of a staged conversation until
 // [Tx.ReleaseToGit].
 func (c *Conversation) HoldFromGit() error {
 	return explain(c.writeNew(c.file(unansweredFile), []byte(unanswered), privateFileMode))
 }
 
-// ReleaseToGit ends, with [Tx.Commit], what [Conversation.HoldFromGit] began. It leaves a
-// file of a person's alone.
+// ReleaseToGit undoes [Conversation.HoldFromGit] at [Tx.Commit]. It leaves a person's own
+// file alone.
 func (tx *Tx) ReleaseToGit() { tx.answered = true }
 
-// HeldFromGit reports whether git ignores what is in .session/ because of
+// HeldFromGit reports whether git ignores the files in .session/ because of
 // [Conversation.HoldFromGit].
 func (c *Conversation) HeldFromGit() bool {
 	b, err := c.s.readRegular(c.file(unansweredFile))
 	return err == nil && bytes.Equal(b, []byte(unanswered))
 }
 
-// releaseToGit removes the file, if it can be read and is ours.
+// releaseToGit removes the file if it is readable and ours.
 func (c *Conversation) releaseToGit() error {
 	if !c.HeldFromGit() {
 		return nil

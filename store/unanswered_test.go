@@ -6,8 +6,8 @@ import (
 	"cortext/schema"
 )
 
-// TestHoldFromGit: git ignores a conversation until it is released, and a person's file
-// stays.
+// TestHoldFromGit checks that git ignores a conversation until it is released, and that a
+// person's file stays.
 func TestHoldFromGit(t *testing.T) {
 	s := newTestStore(t)
 	c, err := s.Stage("plan", "the move", &schema.Session{}, nil)

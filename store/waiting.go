@@ -11,18 +11,18 @@ import (
 	"cortext/schema"
 )
 
-// While the work tree must not be written to (another branch without the folder is
-// checked out, git is in the middle of a merge), records wait below
-// .workspace/local/kept, in the same layout. A reader takes them for a part of their
-// conversation, and the next write to it in the work tree moves them there.
+// While the work tree must not be written to (the checked-out branch lacks the folder, or
+// git is in the middle of a merge), records wait below .workspace/local/kept, in the same
+// layout. Readers treat them as part of their conversation, and the next write to it in
+// the work tree moves them there.
 
-// Waiting returns where the records of a conversation wait that cannot be written
-// to the work tree now. It need not exist; the first write makes it. If the folder
-// is in the work tree, that is read too.
+// Waiting returns the place where the records of a conversation wait if they cannot be
+// written to the work tree now. It need not exist; the first write creates it. If the
+// folder is in the work tree, that is read too.
 //
-// Two branches may have two conversations under one name: where that of another waits,
-// the one with the id waits under a name of its own. An empty id is that of whoever
-// waits there.
+// Two branches may have two conversations with the same name. If records of another
+// conversation wait under that name, those of id wait under a different one. An empty id
+// matches whatever waits there.
 func (s *Store) Waiting(name, id string) (*Conversation, error) {
 	if err := checkConversationPath(name); err != nil {
 		return nil, err
@@ -42,8 +42,8 @@ func (s *Store) Waiting(name, id string) (*Conversation, error) {
 	return c, nil
 }
 
-// nameFor returns the name of a conversation's folder below base: another one, if
-// another conversation has the folder of that name.
+// nameFor returns the name of a conversation's folder below base. It is a different name
+// if another conversation has the folder.
 func (s *Store) nameFor(base, name, id string) string {
 	key := schema.IDKey(id)
 	for _, n := range []int{0, 4, 8, len(key)} {
@@ -58,7 +58,7 @@ func (s *Store) nameFor(base, name, id string) string {
 	return name
 }
 
-// idIn returns the id of the conversation in a folder, empty if it is not known.
+// idIn returns the id of the conversation in a folder, or "" if unknown.
 func (s *Store) idIn(dir, name string) string {
 	st, err := s.readStored(dir)
 	if err != nil || st.session == nil {
@@ -68,22 +68,24 @@ func (s *Store) idIn(dir, name string) string {
 	return st.session.ID
 }
 
-// isSame reports whether two ids are of one conversation, as far as both are known.
+// isSame reports whether two ids belong to the same conversation, as far as both are
+// known.
 func isSame(a, b string) bool { return a == "" || b == "" || schema.SameConversation(a, b) }
 
-// IsWaiting reports whether what is written to the conversation waits for its place
-// in the work tree.
+// IsWaiting reports whether records written to the conversation wait for its folder in
+// the work tree.
 func (c *Conversation) IsWaiting() bool { return c.base == waitingDir }
 
-// WaitingPaths lists the conversations for which something waits, sorted.
+// WaitingPaths lists the conversations with waiting records, sorted.
 func (s *Store) WaitingPaths() []string { return s.pathsBelow(waitingDir) }
 
-// WaitsFor reports whether what waits under a name is of the conversation with an id.
+// WaitsFor reports whether the records waiting under a name belong to the conversation
+// with an id.
 func (s *Store) WaitsFor(name, id string) bool {
 	return isSame(id, s.idIn(waitingDir+"/"+name+"/"+sessionDir, name))
 }
 
-// pathsBelow lists the conversations of which something is below base, sorted.
+// pathsBelow lists the conversations with a folder below base, sorted.
 func (s *Store) pathsBelow(base string) (names []string) {
 	folders, _, err := s.foldersIn(base + "/" + conversationsDir)
 	if err != nil {
@@ -97,8 +99,8 @@ func (s *Store) pathsBelow(base string) (names []string) {
 	return names
 }
 
-// WaitingCount counts the messages that wait for a conversation, and that its logs
-// in the work tree do not have.
+// WaitingCount counts the messages that wait for a conversation and that its logs in the
+// work tree lack.
 func (s *Store) WaitingCount(name string) (n int, err error) {
 	have := map[string]bool{}
 	if s.checkFolder(name) == nil {
@@ -120,8 +122,8 @@ func (s *Store) WaitingCount(name string) (n int, err error) {
 	return n, nil
 }
 
-// PutBack moves what waits for a conversation into the work tree, making its folder
-// again if that is gone. The error is [ErrNotFound] if there is neither.
+// PutBack moves the waiting records of a conversation into the work tree, recreating its
+// folder if necessary. The error is [ErrNotFound] if there is neither.
 func (s *Store) PutBack(name string) (*Conversation, error) {
 	if err := checkConversationPath(name); err != nil {
 		return nil, err
@@ -139,8 +141,8 @@ func (s *Store) PutBack(name string) (*Conversation, error) {
 }
 
 // leaveWaiting removes the files of a folder whose records were moved, and the folders
-// that are empty then. Logs with something that cannot be read are kept aside as they
-// are. The lock goes last: whoever waits for it begins another folder.
+// that are then empty. It keeps logs with unreadable content aside as they are. The lock
+// goes last: a writer waiting for it starts another folder.
 func (tx *Tx) leaveWaiting() error {
 	c := tx.c
 	st, err := c.s.readStored(c.dir)
@@ -148,7 +150,7 @@ func (tx *Tx) leaveWaiting() error {
 		return err
 	}
 	tx.damaged[sessionFile] = len(st.damage) > 0
-	if runtime.GOOS == "windows" { // removes no file that is open
+	if runtime.GOOS == "windows" { // it cannot remove an open file
 		_ = c.drop()
 	}
 	for _, name := range []string{toolsFile, sessionFile, messagesFile} {
@@ -177,9 +179,9 @@ func (tx *Tx) leaveWaiting() error {
 	return nil
 }
 
-// moveFiles moves all but some files of a folder below waitingDir to where they belong
-// in the work tree. What is there already stays, and the one that comes is kept aside,
-// unless it is a summary, which is newer.
+// moveFiles moves the files of a folder below waitingDir, except some, to their place in
+// the work tree. Existing files stay and the moved one is kept aside, unless it is a
+// summary, which is newer.
 func (s *Store) moveFiles(from, to string, but ...string) error {
 	entries, err := s.readDir(from)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -226,7 +228,7 @@ func (s *Store) moveFiles(from, to string, but ...string) error {
 	return s.files.SyncDir(s.root, to)
 }
 
-// replaceable reports whether a summary is one that may be replaced.
+// replaceable reports whether a summary may be replaced.
 func (s *Store) replaceable(name string) bool {
 	_, d := s.readSummary(name)
 	return d == nil || d.Kind != Newer && d.Kind != NotRegular

@@ -14,7 +14,7 @@ import (
 	"cortext/schema"
 )
 
-// clock lets the time of a store pass.
+// clock advances the time of a store.
 func clock(s *Store) {
 	now := start
 	s.opts.Now = func() time.Time { now = now.Add(time.Minute); return now }
@@ -40,8 +40,8 @@ func subagent(t *testing.T, c *Conversation, id string) *Conversation {
 	return sub
 }
 
-// waits makes a conversation of which m0 to m3 are in the work tree and m3 to m7 wait,
-// with a sub-agent, a summary, edits, and lines that cannot be read.
+// waits creates a conversation of which m0 to m3 are in the work tree and m3 to m7 wait,
+// with a sub-agent, a summary, edits, and unreadable lines.
 func waits(t *testing.T, s *Store) *Conversation {
 	t.Helper()
 	clock(s)
@@ -80,7 +80,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// wantAll fails unless the conversation reads as waits has made it, each record once.
+// wantAll fails unless the conversation reads as waits created it, each record once.
 func wantAll(t *testing.T, what string, c *Conversation) {
 	t.Helper()
 	for _, limit := range []Limit{{}, {Messages: 100}} {
@@ -138,8 +138,8 @@ func wantMoved(t *testing.T, what string, s *Store, name string) {
 	wantSound(t, s)
 }
 
-// TestWaiting: what waits is read as a part of its conversation, and the next write
-// moves it there, with all that belongs to it.
+// TestWaiting checks that waiting records are read as part of their conversation, and
+// that the next write moves them there, with everything that belongs to them.
 func TestWaiting(t *testing.T) {
 	s := newTestStore(t)
 	c := waits(t, s)
@@ -192,8 +192,8 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestWaitingBehindACheckpoint: what the work tree has stays there once, whatever the
-// writer's checkpoint says.
+// TestWaitingBehindACheckpoint checks that records in the work tree stay there once,
+// whatever the writer's checkpoint says.
 func TestWaitingBehindACheckpoint(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -217,8 +217,8 @@ func TestWaitingBehindACheckpoint(t *testing.T) {
 	wantMoved(t, "behind a checkpoint", s, c.Path())
 }
 
-// TestWaitingRevisions: what is written while it waits knows nothing of the revs in the
-// work tree, and still says more.
+// TestWaitingRevisions checks that a record written while it waits, without knowing the
+// revs in the work tree, still counts as the longer one.
 func TestWaitingRevisions(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -236,7 +236,7 @@ func TestWaitingRevisions(t *testing.T) {
 	w := waitingFor(t, s, c.Path())
 	appendBatch(t, w, schema.Batch{Messages: []schema.Message{m}, Tools: []schema.Tool{done}})
 	w.Close()
-	old := waitingFor(t, s, c.Path()) // an older copy of what is there says nothing
+	old := waitingFor(t, s, c.Path()) // an older copy of stored records adds nothing
 	appendBatch(t, old, schema.Batch{Messages: []schema.Message{message(0)}, Tools: []schema.Tool{pending}})
 	old.Close()
 	want := func(what string) {
@@ -256,7 +256,7 @@ func TestWaitingRevisions(t *testing.T) {
 	wantMoved(t, "revisions", s, c.Path())
 }
 
-// TestPutBack: the folder is gone, has no .session/, or is complete.
+// TestPutBack covers a folder that is gone, has no .session/, or is complete.
 func TestPutBack(t *testing.T) {
 	for what, change := range map[string]func(folder string) error{
 		"complete": func(string) error { return nil },
@@ -272,7 +272,7 @@ func TestPutBack(t *testing.T) {
 		s := newTestStore(t)
 		c := waits(t, s)
 		w := waitingFor(t, s, c.Path())
-		appendBatch(t, w, thread(0, 4)) // what the transcript has
+		appendBatch(t, w, thread(0, 4)) // the content of the transcript
 		appendBatch(t, subagent(t, w, "x"), thread(0, 4))
 		w.Close()
 		writeFile(t, s, waitingDir+"/"+c.Path()+"/brainstorm.md", "ours")
@@ -310,8 +310,8 @@ func TestPutBack(t *testing.T) {
 	wantSame(t, s.dir, before)
 }
 
-// TestPublishWaiting: a conversation that began while the work tree must not be written
-// to is one as any other.
+// TestPublishWaiting checks that a conversation that began while the work tree must not
+// be written to is like any other.
 func TestPublishWaiting(t *testing.T) {
 	s := newTestStore(t)
 	tree := snapshot(t, s.dir)
@@ -353,7 +353,8 @@ func TestPublishWaiting(t *testing.T) {
 	wantMoved(t, "put back", s, back.Path())
 }
 
-// TestWaitingWriters: some write to what waits while others move it. Nothing is lost.
+// TestWaitingWriters: some processes write waiting records while others move them.
+// Nothing is lost.
 func TestWaitingWriters(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -410,8 +411,8 @@ func TestWaitingWriters(t *testing.T) {
 	wantMoved(t, "writers", s, c.Path())
 }
 
-// TestLocalIgnoresItself: whichever command is first, also in a clone of which an older
-// version made .workspace/local without its .gitignore.
+// TestLocalIgnoresItself checks that .workspace/local ignores itself whichever command
+// comes first, even in a clone where an older version created it without its .gitignore.
 func TestLocalIgnoresItself(t *testing.T) {
 	const name = "conversations/2025-11-22/1000-brainstorm-api-design-ee1s"
 	for what, do := range map[string]func(s *Store) error{
@@ -479,7 +480,7 @@ func TestLocalIgnoresItself(t *testing.T) {
 			}
 		}
 	}
-	// What a person put there stays.
+	// A person's own file stays.
 	s := newTestStore(t)
 	writeFile(t, s, ignoreFile, "*\n# mine\n")
 	must(t, s.WriteCache("x", nil))

@@ -17,13 +17,13 @@ import (
 	"cortext/store/internal/lines"
 )
 
-// day is the day of the conversations in tests, and start when they begin.
+// day is the day of the conversations in tests, and start the time when they begin.
 const day = "2025-11-22"
 
 var start = time.Date(2025, 11, 22, 10, 0, 0, 0, time.UTC)
 
-// newTestStore makes a workspace that is the same in each run. Nothing in it is
-// synced: what happens without power is another test's.
+// newTestStore creates a workspace that is the same in each run. Nothing in it is synced:
+// other tests cover power cuts.
 func newTestStore(tb testing.TB) *Store {
 	tb.Helper()
 	s := unsynced(tb, tb.TempDir())
@@ -62,7 +62,7 @@ func unsynced(tb testing.TB, dir string) *Store {
 	return s
 }
 
-// create makes a conversation about API design.
+// create creates a conversation about API design.
 func create(tb testing.TB, s *Store) *Conversation {
 	tb.Helper()
 	c, err := s.Create("brainstorm", "API Design", &schema.Session{Title: "API Design"}, []byte("# API Design\n"))
@@ -73,7 +73,7 @@ func create(tb testing.TB, s *Store) *Conversation {
 	return c
 }
 
-// message makes the n-th message of a thread.
+// message returns the n-th message of a thread.
 func message(n int) schema.Message {
 	m := schema.Message{
 		ID:        fmt.Sprintf("m%d", n),
@@ -91,7 +91,7 @@ func message(n int) schema.Message {
 	return m
 }
 
-// tool makes the call of the n-th message.
+// tool returns the call of the n-th message.
 func tool(n int) schema.Tool {
 	ok := true
 	return schema.Tool{
@@ -100,7 +100,7 @@ func tool(n int) schema.Tool {
 	}
 }
 
-// thread is messages from to below to with their calls.
+// thread returns the messages from <= n < to with their calls.
 func thread(from, to int) (b schema.Batch) {
 	for n := from; n < to; n++ {
 		m := message(n)
@@ -140,7 +140,7 @@ func writeFile(tb testing.TB, s *Store, name, content string) {
 	}
 }
 
-// history returns the ids of what History gives, and its damage by kind.
+// history returns the ids of the messages from History, and its damage by kind.
 func history(tb testing.TB, c *Conversation, limit Limit) (ids []string, h schema.History, damage []Damage) {
 	tb.Helper()
 	h, damage, err := c.History(limit)
@@ -153,7 +153,7 @@ func history(tb testing.TB, c *Conversation, limit Limit) (ids []string, h schem
 	return ids, h, damage
 }
 
-// damages returns what Check says, sorted, without detail.
+// damages returns the damage from Check, sorted, without detail.
 func damages(s *Store) (list []string) {
 	for d := range s.Check() {
 		list = append(list, fmt.Sprintf("%s:%d:%d: %s", d.File, d.Line, d.Offset, d.Kind))
@@ -162,7 +162,7 @@ func damages(s *Store) (list []string) {
 	return list
 }
 
-// wantSound fails unless Check finds nothing.
+// wantSound fails if Check finds anything.
 func wantSound(tb testing.TB, s *Store) {
 	tb.Helper()
 	for d := range s.Check() {
@@ -170,7 +170,7 @@ func wantSound(tb testing.TB, s *Store) {
 	}
 }
 
-// snapshot is every file of a workspace with mode and content, but for the cache.
+// snapshot returns every file of a workspace with mode and content, except the cache.
 func snapshot(tb testing.TB, dir string) map[string]string {
 	tb.Helper()
 	files := map[string]string{}

@@ -1,6 +1,6 @@
-// Command cortext-hook is cortext hook as a small program, because agents wait for
-// their hooks: it starts without what only other commands need. It handles the turns of
-// the agents it knows, and hands everything else to cortext, which is installed beside it.
+// Command cortext-hook is a small version of cortext hook, because agents wait for their
+// hooks. It starts without what only other commands need, handles the turns of the agents
+// it knows, and hands everything else to cortext, which is installed beside it.
 package main
 
 import (
@@ -22,7 +22,7 @@ func main() {
 	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	home, _ := os.UserHomeDir()
 	agents := []inject.Agent{claude.Agent(), {Name: "opencode"}, gemini.Agent()}
-	if !filepath.IsAbs(home) { // cortext looks for another one, and gets all hooks
+	if !filepath.IsAbs(home) { // cortext finds another one, and gets all hooks
 		home = hook.Nowhere
 		for i, a := range agents {
 			agents[i] = inject.Agent{Name: a.Name}

@@ -29,8 +29,8 @@ func build(tb testing.TB, pkg string) string {
 	return bin
 }
 
-// median runs the commands in turns, so that all meet the same noise, and
-// returns the median time of each.
+// median runs the commands in turn, so that all meet the same noise, and returns each
+// one's median time.
 func median(b *testing.B, rounds int, commands ...[]string) []time.Duration {
 	b.Helper()
 	times := make([][]time.Duration, len(commands))
@@ -51,8 +51,8 @@ func median(b *testing.B, rounds int, commands ...[]string) []time.Duration {
 	return medians
 }
 
-// BenchmarkStartup compares the start of both programs with that of an empty cobra
-// program: tokenizer tables and rules must not load until they are used.
+// BenchmarkStartup compares the start of both programs with an empty cobra program:
+// tokenizer tables and rules must not load until they are used.
 func BenchmarkStartup(b *testing.B) {
 	cortext, hook, empty := build(b, "cortext/cmd/cortext"), build(b, "cortext/cmd/cortext-hook"), build(b, "cortext/cmd/cortext/testdata/emptycobra")
 	for b.Loop() {
@@ -85,8 +85,8 @@ func BenchmarkImportMemory(b *testing.B) {
 	}
 }
 
-// BenchmarkResume compares a payload of 8,000 tokens of a conversation of 50 MB, or of
-// 1 GB if CORTEXT_BENCH_BIG is set, with that of one of 1 MB that ends alike.
+// BenchmarkResume compares an 8,000-token payload of a 50 MB conversation, or of 1 GB if
+// CORTEXT_BENCH_BIG is set, with that of a 1 MB conversation with the same end.
 func BenchmarkResume(b *testing.B) {
 	cortext := build(b, "cortext/cmd/cortext")
 	sizes := []int64{1 << 20, 50 << 20}
@@ -112,9 +112,9 @@ func BenchmarkResume(b *testing.B) {
 	}
 }
 
-// BenchmarkShuffled compares a payload of 8,000 tokens of a conversation of 50 MB, or of
-// 1 GB if CORTEXT_BENCH_BIG is set, with that of one whose log has the same lines in no
-// order, and reports the largest resident set of the latter.
+// BenchmarkShuffled compares an 8,000-token payload of a 50 MB conversation, or of 1 GB
+// if CORTEXT_BENCH_BIG is set, with that of the same log with its lines in random order,
+// and reports the largest resident set of the latter.
 func BenchmarkShuffled(b *testing.B) {
 	cortext := build(b, "cortext/cmd/cortext")
 	size := int64(50 << 20)
@@ -157,8 +157,8 @@ func BenchmarkShuffled(b *testing.B) {
 	}
 }
 
-// shuffleLines puts the lines of a file in no order. It holds none of them: what the test
-// itself has in memory counts for the commands that it starts.
+// shuffleLines shuffles the lines of a file. It keeps none of them in memory, because the
+// test's own memory counts for the commands that it starts.
 func shuffleLines(b *testing.B, path string) {
 	b.Helper()
 	from, err := os.Open(path)
@@ -201,8 +201,8 @@ func shuffleLines(b *testing.B, path string) {
 	}
 }
 
-// longTranscript writes a session of Claude Code of about so many bytes, in which each
-// turn follows the one before.
+// longTranscript writes a Claude Code session of about size bytes, in which each turn
+// follows the previous one.
 func longTranscript(b *testing.B, path string, size int64) {
 	b.Helper()
 	f, err := os.Create(path)
@@ -231,9 +231,9 @@ func longTranscript(b *testing.B, path string, size int64) {
 	}
 }
 
-// BenchmarkHook compares the hook that runs after each turn on a transcript of 70
-// MB with one on 70 KB, one new turn each, with cortext hook, and with an empty cobra
-// program. With -short it is 7 MB.
+// BenchmarkHook compares the hook after each turn on a 70 MB transcript with one on 70
+// KB, one new turn each, with cortext hook, and with an empty cobra program. With -short
+// it is 7 MB.
 func BenchmarkHook(b *testing.B) {
 	for _, a := range []hookedAgent{
 		{"claude", "UserPromptSubmit", "Stop", bigTranscript,
@@ -281,15 +281,15 @@ func benchmarkHook(b *testing.B, a hookedAgent) {
 	}
 }
 
-// A hookedAgent is what differs between agents whose hooks capture.
+// A hookedAgent holds the differences between agents whose hooks capture.
 type hookedAgent struct {
 	name, prompted, answered string
 	transcript               func(b *testing.B, size int) []byte
-	line                     string // of a message, for its role, a letter, a number and its parent
-	model                    string // the role of the model
+	line                     string // format of a message line: role, letter, number and parent
+	model                    string // the model's role
 }
 
-// A hooked session is one whose turns a hook captures.
+// A hooked session is a session whose turns a hook captures.
 type hooked struct {
 	agent                    hookedAgent
 	cortext, dir, transcript string
@@ -297,8 +297,8 @@ type hooked struct {
 	turns                    int
 }
 
-// newHooked begins a conversation in a session with a transcript of about so many
-// bytes and lets the hook catch up with it.
+// newHooked starts a conversation in a session with a transcript of about size bytes and
+// lets the hook catch up.
 func newHooked(b *testing.B, cortext string, a hookedAgent, size int) *hooked {
 	b.Helper()
 	h := &hooked{agent: a, cortext: cortext, dir: b.TempDir(), hook: []string{cortext, "hook"}}
@@ -335,7 +335,7 @@ func (h *hooked) grow(b *testing.B) {
 	}
 	defer f.Close()
 	line := func(role, letter, parent string) string {
-		if h.agent.name == "gemini" { // one line hangs on the line before
+		if h.agent.name == "gemini" { // each line follows the previous one, without a parent id
 			return fmt.Sprintf(h.agent.line, role, letter, h.turns)
 		}
 		return fmt.Sprintf(h.agent.line, role, letter, h.turns, parent)
@@ -350,7 +350,7 @@ func (h *hooked) turn(b *testing.B) {
 	h.call(b, h.agent.answered)
 }
 
-// captured wants every turn to be in the conversation.
+// captured checks that every turn is in the conversation.
 func (h *hooked) captured(b *testing.B) {
 	b.Helper()
 	out, err := exec.Command(h.cortext, "-C", h.dir, "show", "big", "--json").Output()
@@ -359,7 +359,7 @@ func (h *hooked) captured(b *testing.B) {
 	}
 }
 
-// bigTranscript repeats the brainstorm fixture under other ids.
+// bigTranscript repeats the brainstorm fixture with new ids.
 func bigTranscript(b *testing.B, size int) []byte {
 	b.Helper()
 	one, err := os.ReadFile("../../testdata/agents/claude/2.1.329/brainstorm/transcript.jsonl")
@@ -367,7 +367,7 @@ func bigTranscript(b *testing.B, size int) []byte {
 		b.Fatal(err)
 	}
 	var out bytes.Buffer
-	one = bytes.ReplaceAll(one, []byte("/workspace.brainstorm"), []byte("/another.brainstorm")) // one conversation
+	one = bytes.ReplaceAll(one, []byte("/workspace.brainstorm"), []byte("/another.brainstorm")) // keep it one conversation
 	for n := 0; out.Len() < size; n++ {
 		copied := one
 		for _, prefix := range []string{"msg_", "toolu_", `"uuid":"`, `"parentUuid":"`} {
@@ -378,7 +378,7 @@ func bigTranscript(b *testing.B, size int) []byte {
 	return out.Bytes()
 }
 
-// bigGeminiTranscript is a session of Gemini CLI with turns of 2 KB.
+// bigGeminiTranscript returns a Gemini CLI session with turns of 2 KB.
 func bigGeminiTranscript(_ *testing.B, size int) []byte {
 	var out bytes.Buffer
 	out.WriteString(`{"sessionId":"session","projectHash":"x","startTime":"2026-11-21T10:00:00.000Z","lastUpdated":"2026-11-21T10:00:00.000Z","kind":"main"}` + "\n")

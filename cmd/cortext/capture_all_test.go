@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// ordinary is a session in which no command is typed at first, with capture: all. ask
-// submits a text and waits for the answer, told is what cortext said beside the last one.
+// ordinary tests a session that starts without a command, with capture: all. ask submits
+// a text and waits for the answer; told returns what cortext added to the last one.
 func (s *stage) ordinary(ask func(text, answer string), told func() string) {
 	s.t.Helper()
 	for _, line := range [][2]string{

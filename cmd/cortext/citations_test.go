@@ -13,32 +13,35 @@ import (
 )
 
 var (
-	// A page of the repository has its name in capitals (FORMAT.md); names such as
-	// brainstorm.md are of files that users have. What follows may name headings.
+	// The repository's own pages have names in capitals (FORMAT.md); names such as
+	// brainstorm.md belong to users' files. Headings may follow.
 	citation = regexp.MustCompile(`([\w./-]*\b[A-Z]{2,}\.md)\b((?:, (?:section [0-9]+|"[^"]+"))*)`)
 	place    = regexp.MustCompile(`section ([0-9]+)|"([^"]+)"`)
 
-	// A link of a page to a file.
+	// A link from a page to a file.
 	link = regexp.MustCompile(`\]\(([^):#]+)\)`)
 
-	// What is cited by another name than a file's is not there.
+	// A path in the repository, as the pages in .github write it.
+	named = regexp.MustCompile("`((?:cmd|inject|resume|schema|scripts|store|testdata|\\.ci|\\.github)/[\\w./*-]+|\\.[\\w-]+\\.yml)`")
+
+	// Citations by a name that is not a file's.
 	vague = regexp.MustCompile(`\bFACTS\b(?:[^.]|\.[^m]|$)|\b[A-Z]{2,},? sections? [0-9]|\bseed [0-9]|\bhouse/`)
 
-	// What a page can be cited by: a heading with its number, and what begins a
-	// paragraph in bold.
+	// What a page can be cited by: a numbered heading, or bold text that begins a
+	// paragraph.
 	heading = regexp.MustCompile(`(?m)^(?:#+ (?:([0-9]+)\. )?(.+)|\*\*([^*]+?)\.?\*\*.*)$`)
 )
 
-// TestCitations: what a comment or a page cites is in the repository.
+// TestCitations: everything that a comment or page cites is in the repository.
 func TestCitations(t *testing.T) {
 	const root = "../.."
-	pages := map[string][]string{} // by name, their paths from the root
-	texts := map[string][]string{} // what cites, by file
+	pages := map[string][]string{} // paths from the root, by name
+	texts := map[string][]string{} // text with citations, by file
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		switch path, _ := filepath.Rel(root, file); {
 		case err != nil:
 			return err
-		case d.IsDir() && path != "." && (d.Name()[0] == '.' || d.Name() == "testdata"):
+		case d.IsDir() && path != "." && path != ".github" && (d.Name()[0] == '.' || d.Name() == "testdata"):
 			return fs.SkipDir
 		case d.IsDir():
 		case strings.HasSuffix(path, ".go"):
@@ -66,6 +69,11 @@ func TestCitations(t *testing.T) {
 					t.Errorf("%s links to what is not there: %v", path, err)
 				}
 			}
+			for _, m := range named.FindAllStringSubmatch(text, -1) {
+				if files, err := filepath.Glob(filepath.Join(root, m[1])); len(files) == 0 && filepath.Dir(path) == ".github" {
+					t.Errorf("%s names %s, which is not there (%v)", path, m[1], err)
+				}
+			}
 			for _, m := range citation.FindAllStringSubmatch(strings.Join(strings.Fields(text), " "), -1) {
 				page := resolve(root, path, m[1], pages[filepath.Base(m[1])])
 				if page == "" {
@@ -82,7 +90,22 @@ func TestCitations(t *testing.T) {
 	}
 }
 
-// comments are those of a Go file.
+// TestArchitecture: the page names every package; the packages of an adapter count as one.
+func TestArchitecture(t *testing.T) {
+	page, err := os.ReadFile("../../.github/ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range packages(t) {
+		path := strings.TrimPrefix(p.ImportPath, "cortext/")
+		adapter := regexp.MustCompile(`^inject/\w+/\w+$`).MatchString(path)
+		if !adapter && !strings.HasPrefix(path, "scripts/") && !strings.Contains(string(page), "`"+path+"`") {
+			t.Errorf(".github/ARCHITECTURE.md does not name the package %s", path)
+		}
+	}
+}
+
+// comments returns the comments of a Go file.
 func comments(t *testing.T, file string) (list []string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.SkipObjectResolution)
@@ -95,8 +118,8 @@ func comments(t *testing.T, file string) (list []string) {
 	return list
 }
 
-// resolve finds the page that a file means: in its own folder or one above, else
-// the only one of that name.
+// resolve finds the page that a file refers to: in its own folder or one above, else the
+// only page of that name.
 func resolve(root, from, name string, named []string) string {
 	for dir := filepath.Dir(from); ; dir = filepath.Dir(dir) {
 		page := filepath.Join(root, dir, name)
@@ -113,7 +136,7 @@ func resolve(root, from, name string, named []string) string {
 	return ""
 }
 
-// headings are what a page can be cited by: numbers and words.
+// headings returns what a page can be cited by: numbers and words.
 func headings(t *testing.T, page string) (list []string) {
 	t.Helper()
 	text, err := os.ReadFile(page)

@@ -13,19 +13,19 @@ import (
 	"cortext/cmd/internal/agenttest"
 )
 
-// native runs one headless turn in a session of the agent's own, begun anew with
-// its id if args say so.
+// native runs one headless turn in a session of the agent's own. args may start a new
+// session with a given id.
 func (s *stage) native(prompt string, args ...string) string {
 	s.t.Helper()
 	out, _ := s.try(prompt, "claude", append([]string{"-p"}, args...)...)
 	return strings.TrimSpace(out)
 }
 
-// uuid makes an id for a session.
+// uuid returns an id for a session.
 func uuid(n int) string { return fmt.Sprintf("aaaaaaaa-0000-4000-8000-%012d", n) }
 
-// TestClaudeResumeInSession: /workspace.resume lists, takes a number or words, and
-// brings a conversation into the running session, which goes on in it.
+// TestClaudeResumeInSession: /workspace.resume lists conversations, takes a number or
+// words, and brings a conversation into the running session, which continues in it.
 func TestClaudeResumeInSession(t *testing.T) {
 	s := newStage(t)
 	s.native("/workspace.brainstorm API design", "--session-id", uuid(1))
@@ -94,7 +94,7 @@ func TestClaudeResumeInSession(t *testing.T) {
 	if strings.Contains(s.rest(), "some notes") {
 		t.Error("a file that the history names was attached")
 	}
-	// What the agent then reads of it is not captured again.
+	// What the agent then reads of the file is not captured again.
 	s.native(fmt.Sprintf(`@@TOOL Read {"file_path":%q,"limit":20}@@ @@SAY read it@@`, file[1]), "--resume", uuid(7))
 	for _, tool := range s.show("toolong").Tools {
 		if tool.Name == "Read" && !strings.HasPrefix(tool.Output, "[the payload of a resume, ") {
@@ -104,8 +104,8 @@ func TestClaudeResumeInSession(t *testing.T) {
 	s.clean()
 }
 
-// TestClaudeSessionMoves: /clear, a compaction, a rewind, an interruption, a fork
-// and a second session: all of it is captured, nothing twice.
+// TestClaudeSessionMoves: /clear, a compaction, a rewind, an interruption, a fork and a
+// second session are all captured, and nothing twice.
 func TestClaudeSessionMoves(t *testing.T) {
 	s := newStage(t)
 	s.native("before it was tied @@SAY early@@", "--session-id", uuid(1))
@@ -137,7 +137,7 @@ func TestClaudeSessionMoves(t *testing.T) {
 	}
 	s.once(s.show("moves"), want...)
 
-	// A fork of the session, made by the agent itself.
+	// A fork of the session that the agent itself makes.
 	s.native("in a fork @@SAY forked@@", "--resume", uuid(1), "--fork-session", "--session-id", uuid(2))
 	s.native("in the fork again @@SAY forked twice@@", "--resume", uuid(2))
 	// Two sessions in one conversation.

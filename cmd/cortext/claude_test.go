@@ -11,20 +11,20 @@ import (
 	"cortext/cmd/internal/agenttest"
 )
 
-// ago is the only thing in a payload that differs from one moment to the next.
+// ago is the only part of a payload that changes over time.
 var ago = regexp.MustCompile(`(?m)^Last active: .*$`)
 
-// opening is the line that the history begins with.
+// opening is the first line of the history.
 var opening = regexp.MustCompile(`(?m)^~{4,} history\n`)
 
-// isPayload wants the payload that the agent sent to be what --print had written,
-// and command, block and history in it, each once and in this order.
+// isPayload checks that the payload the agent sent is the one --print wrote, with
+// command, block and history, each once and in this order.
 func (s *stage) isPayload(printed string) {
 	s.t.Helper()
 	s.isText(s.payload(), printed)
 }
 
-// wasPayload is isPayload for the request after the first so many.
+// wasPayload is isPayload for the request after the first after requests.
 func (s *stage) wasPayload(after int, printed string) {
 	s.t.Helper()
 	main := s.server.Main()
@@ -35,7 +35,8 @@ func (s *stage) wasPayload(after int, printed string) {
 		if turn.Role != "user" || !strings.Contains(turn.Text, "[RESUMED CONVERSATION]") {
 			continue
 		}
-		// An agent may put its own context before it and what was typed behind, in the same turn.
+		// In the same turn an agent may put its own context before the payload, and the
+		// user's text after it.
 		got, want := ago.ReplaceAllString(turn.Text, ""), ago.ReplaceAllString(printed, "")
 		if strings.Count(got, want) == 1 {
 			got = want
@@ -68,8 +69,8 @@ func (s *stage) isText(got, printed string) {
 	}
 }
 
-// TestClaude is the whole way: begun with a command, captured by itself, stopped,
-// killed in the middle of a turn, resumed in a terminal and without one.
+// TestClaude covers the whole life: begun with a command, captured automatically,
+// stopped, killed in the middle of a turn, resumed in a terminal and without one.
 func TestClaude(t *testing.T) {
 	s := newStage(t, "--commit", "stop")
 	term := s.terminal("claude", "--allowedTools", "Bash")
@@ -133,7 +134,7 @@ func TestClaude(t *testing.T) {
 	s.clean()
 }
 
-// answer is what cortext added to the last prompt.
+// answer returns what cortext added to the last prompt.
 func (s *stage) answer() string {
 	s.t.Helper()
 	main := s.server.Main()

@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// shellMisses is what a shell says of a program that it does not find.
+// shellMisses matches a shell's message about a missing program.
 var shellMisses = regexp.MustCompile(`cortext.*not found`)
 
-// TestElsewhere: where cortext is not on the PATH, each agent finds it by the link that
-// init made; where it is not there at all, as with a colleague, the hooks say nothing,
-// and the commands that it is not installed.
+// TestElsewhere: if cortext is not on the PATH, each agent finds it through the link that
+// init made. If it is not installed, as on a colleague's machine, the hooks say nothing,
+// and the commands say so.
 func TestElsewhere(t *testing.T) {
 	const link = ".local/state/cortext/bin/cortext"
 	for name, run := range map[string]func(s *stage, command, args string) *exec.Cmd{
@@ -33,7 +33,7 @@ func TestElsewhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStageFor(t, []string{name})
-			// Its own PATH has the agent still, and what else the machine has.
+			// Its own PATH still has the agent, and the machine's other programs.
 			s.check(os.Remove(filepath.Join(s.bin, "cortext")))
 			agent := s.bin
 			s.bin = t.TempDir()
@@ -56,7 +56,7 @@ func TestElsewhere(t *testing.T) {
 
 			s.check(os.RemoveAll(filepath.Join(s.home.Dir, filepath.Dir(link))))
 			cmd := run(s, "/workspace.sessions", "")
-			if name != "gemini" { // which has its commands at the top only
+			if name != "gemini" { // gemini has commands only at the top folder
 				cmd.Dir = filepath.Join(s.project, "sub")
 				s.check(os.Mkdir(cmd.Dir, 0o755))
 			}

@@ -15,7 +15,7 @@ import (
 	"cortext/cmd/internal/agenttest"
 )
 
-// later makes the clock of a Node.js program two minutes fast.
+// later sets the clock of a Node.js program two minutes ahead.
 const later = `const D = Date, now = () => D.now() + 120000
 global.Date = new Proxy(D, {
   construct: (_, args) => args.length ? new D(...args) : new D(now()),
@@ -23,13 +23,13 @@ global.Date = new Proxy(D, {
 })
 `
 
-// headless is one turn of Gemini CLI without a terminal.
+// headless returns one turn of Gemini CLI without a terminal.
 func (s *stage) headless(args ...string) *exec.Cmd {
 	return s.command("gemini", append([]string{"--approval-mode", "yolo"}, args...)...)
 }
 
-// headlessLater is headless in a later minute, in which the program gives what it
-// makes of a session another name.
+// headlessLater is headless in a later minute, in which the program gives its session
+// files different names.
 func (s *stage) headlessLater(args ...string) *exec.Cmd {
 	s.t.Helper()
 	file := filepath.Join(s.home.Dir, "later.js")
@@ -39,16 +39,16 @@ func (s *stage) headlessLater(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// nativeOf is the id of the session that a conversation was captured from last.
+// nativeOf returns the id of the session that a conversation was last captured from.
 func (s *stage) nativeOf(query string) string {
 	s.t.Helper()
 	sources := s.show(query).Session.Sources
 	return sources[len(sources)-1].NativeID
 }
 
-// TestGeminiKept: Gemini CLI deletes a session that was taken up again, its own way;
-// nothing of it is missing afterwards. What we launch it does not delete, also where
-// it was killed in the middle of a turn.
+// TestGeminiKept: Gemini CLI deletes a session that was resumed, in its own way;
+// afterwards nothing of it is missing. It does not delete what we launch, even if it is
+// killed in the middle of a turn.
 func TestGeminiKept(t *testing.T) {
 	t.Parallel()
 	s := newStageFor(t, []string{"gemini"})
@@ -60,7 +60,7 @@ func TestGeminiKept(t *testing.T) {
 	s.check(err)
 	s.answers("brainstorm lost", "begun")
 
-	// Without hooks: what the program itself leaves makes it delete the session.
+	// Without hooks: files that the program itself leaves make it delete the session.
 	s.play(s.headless("-p", "/workspace.brainstorm lost"))
 	s.check(os.WriteFile(settings, []byte("{}"), 0o600))
 	s.check(os.WriteFile(home, []byte(regexp.MustCompile("cortext.hook").ReplaceAllString(string(all), "true")), 0o600))
@@ -75,10 +75,10 @@ func TestGeminiKept(t *testing.T) {
 	}
 	s.run("cortext", "sync")
 	s.once(s.show("lost"), "user: /workspace.brainstorm lost", "assistant: begun", "user: the second", "assistant: two")
-	if list := s.sessions(); len(list) != 2 { // sync captures the other one, too
+	if list := s.sessions(); len(list) != 2 { // sync captures the other session, too
 		t.Errorf("conversations: %v", list)
 	}
-	// Launched, and killed before anything was said: nothing stays, as without hooks.
+	// Launched, and killed before the first message: nothing remains, as without hooks.
 	before := s.chats()
 	s.check(s.resumed("lost").Kill())
 	s.run("cortext", "sync")
@@ -93,7 +93,7 @@ func TestGeminiKept(t *testing.T) {
 		t.Errorf("killed: %v, not one more than %v; %+v", s.chats(), before, c.Session)
 	}
 
-	// With hooks, the same: nothing is deleted, nor is what is going on.
+	// With hooks, the same: nothing is deleted, including the running session.
 	s.play(s.headlessLater("--resume", s.nativeOf("lost"), "-p", "the fourth @@SAY four@@"))
 	first := s.nativeOf("lost")
 	term := s.resumed("lost")
@@ -123,8 +123,8 @@ func TestGeminiKept(t *testing.T) {
 	s.clean()
 }
 
-// TestGeminiSubfolder: started below the workspace, where it does not see the
-// commands, Gemini CLI is given their text, and the conversation begins.
+// TestGeminiSubfolder: started below the workspace, Gemini CLI does not see the commands;
+// it gets their text, and the conversation begins.
 func TestGeminiSubfolder(t *testing.T) {
 	t.Parallel()
 	s := newStageFor(t, []string{"gemini"}, "--commit", "stop")
@@ -146,7 +146,7 @@ func TestGeminiSubfolder(t *testing.T) {
 		t.Errorf("status %s", c.Session.Status)
 	}
 
-	// Its shell tool hides the configuration of git from what it runs.
+	// Its shell tool hides the git configuration from the commands it runs.
 	term, err := agenttest.Start(s.below(sub), 120, 40)
 	s.check(err)
 	t.Cleanup(func() { term.Close() })
@@ -179,7 +179,7 @@ func TestGeminiSubfolder(t *testing.T) {
 	s.clean()
 }
 
-// below is Gemini CLI in a folder below the project.
+// below returns Gemini CLI in a folder below the project.
 func (s *stage) below(dir string) *exec.Cmd {
 	cmd := s.headless()
 	cmd.Dir = dir

@@ -15,8 +15,8 @@ import (
 	"cortext/cmd/internal/agenttest"
 )
 
-// forGemini are texts that Gemini CLI expands, runs, drops or alters where they are
-// typed or stand in a command's text.
+// forGemini lists texts that Gemini CLI expands, runs, drops or alters if they are typed
+// or in a command's text.
 var forGemini = []string{
 	"look at @notes.md and @{notes.md}, bob@example.com",
 	"!{touch SHELL-RAN} and !{touch SHELL-RAN",
@@ -28,8 +28,8 @@ var forGemini = []string{
 	"日本語 👩‍👩‍👧‍👦 é ñ and \u200b\u200d",
 }
 
-// geminiHistory writes a session of Gemini CLI of at least so many bytes, with the
-// texts as turns in their order, and imports it.
+// geminiHistory writes a Gemini CLI session of at least size bytes, with the texts as
+// turns in order, and imports it.
 func (s *stage) geminiHistory(title string, size int, texts []string) {
 	s.t.Helper()
 	var b strings.Builder
@@ -60,7 +60,7 @@ func (s *stage) geminiHistory(title string, size int, texts []string) {
 	s.run("cortext", "import", file, "--type", "brainstorm", "--title", title)
 }
 
-// chats are the names of the session files that Gemini CLI has.
+// chats returns the names of Gemini CLI's session files.
 func (s *stage) chats() (names []string) {
 	s.t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.home.Dir, ".gemini/tmp/*/chats/*"))
@@ -71,9 +71,9 @@ func (s *stage) chats() (names []string) {
 	return names
 }
 
-// resumed takes a conversation up again in a terminal. What the program shows of its
-// hooks at the start is waited for: ended with /quit before, version 0.61.0 may draw
-// a screen of a length that it reads from memory it has given back, until that is full.
+// resumed resumes a conversation in a terminal. It waits for the messages about hooks at
+// the start: if it is quit earlier, Gemini CLI 0.61.0 may draw a screen whose length it
+// reads from freed memory, until that memory is full.
 func (s *stage) resumed(title string) *agenttest.Terminal {
 	s.t.Helper()
 	term := s.terminal("cortext", "resume", title, "--agent", "gemini", "--budget", "3000000", "--", "--approval-mode", "yolo")
@@ -84,9 +84,9 @@ func (s *stage) resumed(title string) *agenttest.Terminal {
 	return term
 }
 
-// TestGeminiHistories: histories of 10 KB to 2 MB arrive whole, in a terminal and
-// without one, whatever they hold; nothing in them is expanded, run or sent before
-// the user types. What is launched and left without a word leaves nothing.
+// TestGeminiHistories: histories of 10 KB to 2 MB arrive whole, in a terminal and without
+// one, whatever they contain. Nothing in them is expanded, run or sent before the user
+// types. A launch that the user leaves without a message leaves nothing.
 func TestGeminiHistories(t *testing.T) {
 	t.Parallel()
 	s := newStageFor(t, []string{"gemini"})
@@ -100,7 +100,7 @@ func TestGeminiHistories(t *testing.T) {
 		{"small", 10_000, all, false},
 		{"half", 700_000, append([]string{strings.Repeat("a line of a pasted log 🙂 @notes.md\n", 6_000)}, all...), false},
 		{"pieces", 300_000, all, true},
-		{"large", 2_500_000, all, true}, // of thousands of turns
+		{"large", 2_500_000, all, true}, // thousands of turns
 	} {
 		s.geminiHistory(c.title, c.size, c.texts)
 		before, files := s.show(c.title), s.chats()

@@ -13,7 +13,7 @@ import (
 	"cortext/cmd/internal/agenttest"
 )
 
-// gemini starts Gemini CLI in a terminal, ready to be typed into.
+// gemini starts Gemini CLI in a terminal and waits until it accepts input.
 func (s *stage) gemini(args ...string) *agenttest.Terminal {
 	s.t.Helper()
 	term := s.terminal("gemini", append([]string{"--approval-mode", "yolo"}, args...)...)
@@ -21,9 +21,9 @@ func (s *stage) gemini(args ...string) *agenttest.Terminal {
 	return term
 }
 
-// submit types a text into Gemini CLI and presses Enter. The list of commands that
-// begin like a text is behind on a slow machine, and Enter takes the first of those:
-// the last character of a command is typed when it has caught up.
+// submit types a text into Gemini CLI and presses Enter. On a slow machine the completion
+// list lags behind, and Enter takes its first entry; so the last character of a command
+// is typed only when the list has caught up.
 func (s *stage) submit(term *agenttest.Terminal, text string) {
 	s.t.Helper()
 	if strings.HasPrefix(text, "/") {
@@ -36,8 +36,8 @@ func (s *stage) submit(term *agenttest.Terminal, text string) {
 	s.check(term.Submit(text, patience))
 }
 
-// ask submits a text to Gemini CLI, and waits for an answer and the end of the turn
-// with its hooks: until then no command is taken.
+// ask submits a text to Gemini CLI, and waits for an answer and for the end of the turn
+// with its hooks. Gemini CLI takes no command before that.
 func (s *stage) ask(term *agenttest.Terminal, text, answer string) {
 	s.t.Helper()
 	s.submit(term, text)
@@ -46,8 +46,8 @@ func (s *stage) ask(term *agenttest.Terminal, text, answer string) {
 	}
 }
 
-// stays reports whether a text is on the screen for so long that it is not just
-// about to go, nor the screen half drawn.
+// stays reports whether a text stays on the screen long enough that it is neither about
+// to go nor on a half-drawn screen.
 func (s *stage) stays(term *agenttest.Terminal, text string) bool {
 	s.t.Helper()
 	for gone := 0; gone < 4; time.Sleep(40 * time.Millisecond) {
@@ -61,8 +61,7 @@ func (s *stage) stays(term *agenttest.Terminal, text string) bool {
 	return false
 }
 
-// empty lets Gemini CLI begin with an empty context. What is typed before it has
-// drawn itself anew is lost.
+// empty clears Gemini CLI's context. Input before it has redrawn is lost.
 func (s *stage) empty(term *agenttest.Terminal) {
 	s.t.Helper()
 	s.submit(term, "/clear")
@@ -72,7 +71,7 @@ func (s *stage) empty(term *agenttest.Terminal) {
 	time.Sleep(500 * time.Millisecond)
 }
 
-// kept waits until a hook has captured a message, and returns the conversation.
+// kept waits until a hook has captured a message, and returns its conversation.
 func (s *stage) kept(query, content string) (c shown) {
 	s.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
@@ -95,10 +94,10 @@ func (s *stage) quit(term *agenttest.Terminal) {
 	}
 }
 
-// answers lets the model answer a text.
+// answers scripts the model's answer to a text.
 func (s *stage) answers(to, say string) { s.server.Script(to, agenttest.Step{Say: say}) }
 
-// told is what cortext added to the last prompt.
+// told returns what cortext added to the last prompt.
 func (s *stage) told() string {
 	s.t.Helper()
 	main := s.server.Main()
@@ -111,15 +110,15 @@ func (s *stage) told() string {
 	return strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(text[i:])
 }
 
-// TestGeminiSession: a conversation begun with a command in Gemini CLI is captured
-// turn by turn, and the /workspace commands do there what they do in Claude Code.
+// TestGeminiSession: a conversation started with a command in Gemini CLI is captured turn
+// by turn, and the /workspace commands work as in Claude Code.
 func TestGeminiSession(t *testing.T) {
 	t.Parallel()
 	s := newStageFor(t, []string{"gemini"}, "--commit", "stop")
 	s.history("toolong", 300_000, append([]string{strings.Repeat("日本 @notes.md !{touch SHELL-RAN} ", 50)}, hostile...))
 	printed := s.run("cortext", "resume", "toolong", "--print")
-	// On a busy machine Gemini CLI 0.61.0 may give the model nothing of what a command
-	// printed that ended at once: "Output: (empty)". So the command takes a moment.
+	// On a busy machine Gemini CLI 0.61.0 may lose the output of a command that ends at
+	// once: "Output: (empty)". So the command takes a moment.
 	s.server.Script("look around",
 		agenttest.Step{Say: "I look.", Tools: []agenttest.ToolCall{{Name: "run_shell_command", Input: map[string]string{"command": "echo from-the-tool; sleep 2", "description": "x"}}}},
 		agenttest.Step{Say: "looked"})
@@ -169,7 +168,7 @@ func TestGeminiSession(t *testing.T) {
 	s.ask(term, "/workspace.resume api design", "back")
 	s.once(s.kept("api design", "back"), typed, "user: plain", "user: /workspace.resume api", "assistant: back")
 
-	// Its context emptied, the program goes on in the conversation.
+	// After its context is cleared, the program continues in the conversation.
 	s.empty(term)
 	s.ask(term, "after the clearing", "still here")
 	c = s.kept("api design", "still here")

@@ -17,13 +17,13 @@ import (
 type player struct {
 	name string
 	tool string   // its tool for shell commands
-	args []string // what lets it run that unasked, behind the -- of cortext resume
+	args []string // arguments after the -- of cortext resume that let the tool run without asking
 
-	// begin runs a /workspace command in a new session of its own.
+	// begin runs a /workspace command in a new session.
 	begin func(s *stage, command, arguments string) *exec.Cmd
 }
 
-// players are the three agents.
+// players returns the three agents.
 func players() []player {
 	return []player{
 		{name: "claude", tool: "Bash", args: []string{"--allowedTools", "Bash"}, begin: func(s *stage, command, arguments string) *exec.Cmd {
@@ -40,14 +40,14 @@ func players() []player {
 	}
 }
 
-// calls lets the model answer a text with a call of the shell tool and then a word.
+// calls scripts the model's answer to a text: a call of the shell tool, then text.
 func (s *stage) calls(to string, p player, say string) {
 	s.server.Script(to,
 		agenttest.Step{Say: "I look.", Tools: []agenttest.ToolCall{{Name: p.tool, Input: map[string]string{"command": "echo output-of-" + say + "; sleep 0.5", "description": "x"}}}},
 		agenttest.Step{Say: say})
 }
 
-// play runs a command and wants it to succeed.
+// play runs a command that must succeed.
 func (s *stage) play(cmd *exec.Cmd) {
 	s.t.Helper()
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -55,9 +55,9 @@ func (s *stage) play(cmd *exec.Cmd) {
 	}
 }
 
-// TestHandoff is every pair of agents: begun in one, stopped, gone on with in the
-// other, stopped, and gone on with in the first again, with a call of a tool in
-// each: one conversation, with everything in it once.
+// TestHandoff covers every pair of agents: started in one, stopped, continued in the
+// other, stopped, and continued in the first, with a tool call in each. The result is one
+// conversation with everything in it once.
 func TestHandoff(t *testing.T) {
 	for _, from := range players() {
 		for _, to := range players() {
@@ -97,8 +97,8 @@ func TestHandoff(t *testing.T) {
 	}
 }
 
-// TestRounds: ten times handed over among the three agents, nothing is twice and
-// nothing missing, and calls stay with their results.
+// TestRounds: after ten handoffs among the three agents nothing is duplicated or missing,
+// and calls keep their results.
 func TestRounds(t *testing.T) {
 	t.Parallel()
 	s := newStageFor(t, []string{"claude", "opencode", "gemini"})
@@ -106,7 +106,7 @@ func TestRounds(t *testing.T) {
 	s.calls("the-release", claude, "begun")
 	s.play(claude.begin(s, "workspace.plan", "the-release"))
 	want := []string{"user: /workspace.plan the-release", "assistant: begun"}
-	// What a launch that was killed left behind goes with the next one.
+	// The next launch removes what a killed launch left behind.
 	s.check(os.MkdirAll(filepath.Join(s.project, ".workspace/local/cache/launch"), 0o700))
 	s.write(".workspace/local/cache/launch/dead.jsonl", "{}\n")
 	for i, p := range []player{gemini, opencode, claude, claude, opencode, opencode, gemini, gemini, claude, opencode} {

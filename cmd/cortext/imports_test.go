@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// rule says what a package of ours may import: its own packages, and modules
-// that are not the standard library's.
+// rule lists what one of our packages may import: our own packages, and modules outside
+// the standard library.
 type rule struct {
 	ours    []string
 	modules []string
@@ -23,8 +23,8 @@ type rule struct {
 }
 
 // The rules point one way: cli → flow → capture → workspace → {store, registry, git,
-// lifecycle, resume, inject} → schema. store, resume and inject are siblings, none
-// knows another.
+// lifecycle, resume, inject} → schema. store, resume and inject are siblings and do not
+// know each other.
 var rules = map[string]rule{
 	"cortext/schema/rawjson": {why: "the bytes of JSON, below everything"},
 	"cortext/schema/jsonl":   {ours: []string{"cortext/schema/rawjson"}, why: "reads any file of records, whatever they mean"},
@@ -132,7 +132,7 @@ var rules = map[string]rule{
 	"cortext/cmd/cortext": {ours: []string{"cortext/cmd/internal/cli", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini", "cortext/inject/opencode"}, why: "puts the parts together"},
 }
 
-// forbidden are imports of the standard library that a package must do without.
+// forbidden lists standard library packages that a package must not import.
 var forbidden = map[string]map[string]string{
 	"cortext/schema":            recordBytes,
 	"cortext/schema/rawjson":    recordBytes,
@@ -170,7 +170,7 @@ var pure = map[string]string{
 	"math/rand/v2": "the same input gives the same bytes",
 }
 
-// recordBytes are the imports that code which reads or writes records does without.
+// recordBytes lists the imports forbidden for code that reads or writes records.
 var recordBytes = map[string]string{
 	"os":            "pure: what it needs is passed in",
 	"encoding/json": "it accepts what must be refused and loses lone surrogates (schema/rawjson)",
@@ -228,15 +228,15 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// hookModules are the modules that cortext-hook links. A package sets itself up in each
-// start, used or not, and an agent waits for its hook after each turn: before another one
-// comes in here, measure it (BenchmarkHook).
+// hookModules lists the modules that cortext-hook links. A package initializes at each
+// start, used or not, and an agent waits for its hook after each turn. Before you add
+// one, measure it (BenchmarkHook).
 var hookModules = []string{
 	"github.com/fsnotify/fsnotify", "github.com/google/renameio/v2", "github.com/pkoukk/tiktoken-go-loader", "github.com/sahilm/fuzzy",
 	"go.yaml.in/yaml/v3", "golang.org/x/sys", "golang.org/x/term", "mvdan.cc/sh/v3",
 }
 
-// notInHook are the packages of ours and of the standard library that it does not link.
+// notInHook lists our own and standard library packages that it must not link.
 var notInHook = map[string]string{
 	"net":                      "its resolver links the C library, which takes a millisecond of each start to load; so do http and pflag, which need it",
 	"os/user":                  "it links the C library",
@@ -247,7 +247,7 @@ var notInHook = map[string]string{
 	"cortext/inject/opencode":  "its database needs SQLite: OpenCode's hooks are handed over",
 }
 
-// TestHookLinks: whatever a library needs, cortext-hook stays small.
+// TestHookLinks: cortext-hook stays small, whatever a library needs.
 func TestHookLinks(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "cortext/cmd/cortext-hook").Output()
 	if err != nil {
@@ -265,16 +265,17 @@ func TestHookLinks(t *testing.T) {
 	}
 }
 
-// asksGit are the files that name logs to ask git, or the store for a size; they open none.
+// asksGit lists the files that name logs only to ask git, or the store for a size; they
+// open none.
 var asksGit = []string{
 	"cortext/cmd/internal/workspace/check.go",
 	"cortext/cmd/internal/workspace/lost.go",
 	"cortext/cmd/internal/capture/shortened.go",
 }
 
-// TestLogsAreTheStores: nobody but the store opens a log, so that one place keeps its
-// locks, order and promises; the others do not even name one, but to ask
-// git what it has of them.
+// TestLogsAreTheStores: only the store opens a log, so that one place maintains its
+// locks, order and guarantees. Other code does not even name a log, except to ask git
+// about it.
 func TestLogsAreTheStores(t *testing.T) {
 	for _, p := range packages(t) {
 		if p.ImportPath == "cortext/store" || strings.HasPrefix(p.ImportPath, "cortext/scripts/") {
@@ -298,7 +299,7 @@ func TestLogsAreTheStores(t *testing.T) {
 	}
 }
 
-// TestPackageComments wants one package comment in each package, in one file.
+// TestPackageComments requires one package comment in each package, in one file.
 func TestPackageComments(t *testing.T) {
 	for _, p := range packages(t) {
 		var with []string

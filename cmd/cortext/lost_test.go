@@ -11,15 +11,15 @@ import (
 	"cortext/store/secrets"
 )
 
-// said is what a document of OpenCode's or Gemini CLI's holds that must not get
-// lost, read by other means than the adapters'.
+// said is the content of an OpenCode or Gemini CLI document that must not get lost, read
+// without the adapters.
 type said struct {
 	texts []string
 	calls int
 }
 
-// TestNothingLost looks for every line that was said in the real transcripts of
-// OpenCode and Gemini CLI, and for every call of a tool, in what was captured.
+// TestNothingLost looks for every message text and tool call of the real OpenCode and
+// Gemini CLI transcripts in what was captured.
 func TestNothingLost(t *testing.T) {
 	root := os.Getenv("CORTEXT_TRANSCRIPTS")
 	if root == "" {
@@ -54,7 +54,7 @@ func TestNothingLost(t *testing.T) {
 	}
 }
 
-// captured wants all that was said in what cortext show --json prints.
+// captured checks that everything said is in the output of cortext show --json.
 func captured(t *testing.T, name, out string, want said) {
 	t.Helper()
 	var have struct {

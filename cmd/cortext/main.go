@@ -1,5 +1,5 @@
-// Command cortext keeps conversations with AI coding agents as plain files in
-// the work tree and brings them back.
+// Command cortext keeps conversations with AI coding agents as plain files in the work
+// tree and resumes them.
 package main
 
 import (
@@ -28,8 +28,7 @@ func main() {
 	}))
 }
 
-// agents are the agents that cortext works with, in the order in which they are
-// asked.
+// agents returns the agents that cortext works with, in detection order.
 func agents() []inject.Agent {
 	return []inject.Agent{claude.Agent(), opencode.Agent(), gemini.Agent()}
 }

@@ -15,7 +15,7 @@ import (
 	"cortext/cmd/internal/agenttest"
 )
 
-// stored lists the sessions that OpenCode itself has, by their titles.
+// stored lists the titles of OpenCode's own sessions.
 func (s *stage) stored() (titles []string) {
 	s.t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(s.home.Dir, ".local/share/opencode/opencode.db")+"?mode=ro&_pragma=busy_timeout(2000)")
@@ -33,8 +33,8 @@ func (s *stage) stored() (titles []string) {
 	return titles
 }
 
-// unused wants nothing to be left of a launch in which nothing was said: OpenCode's
-// session goes when cortext has ended.
+// unused checks that nothing is left of a launch without messages: OpenCode's session is
+// removed once cortext has ended.
 func (s *stage) unused(title string) {
 	s.t.Helper()
 	for end := time.Now().Add(patience); len(s.stored()) > 0 || len(s.noted()) > 0; time.Sleep(50 * time.Millisecond) {
@@ -56,7 +56,7 @@ func (s *stage) noted() []string {
 	return list
 }
 
-// slowly lets OpenCode delete sessions only when the file go is there.
+// slowly blocks OpenCode from deleting sessions until the file go exists.
 func (s *stage) slowly() (release func()) {
 	s.t.Helper()
 	name, gate := filepath.Join(s.bin, "opencode"), filepath.Join(s.bin, "go")
@@ -67,7 +67,7 @@ func (s *stage) slowly() (release func()) {
 	return func() { s.check(os.WriteFile(gate, nil, 0o600)) }
 }
 
-// background starts a program; end ends it with SIGTERM and returns what it printed.
+// background starts a program; end ends it with SIGTERM and returns its output.
 func (s *stage) background(ready, name string, args ...string) (end func() string) {
 	s.t.Helper()
 	out := filepath.Join(s.t.TempDir(), "out")
@@ -107,9 +107,9 @@ func (s *stage) hung() {
 	s.check(s.server.AwaitHang(ctx))
 }
 
-// TestOpenCodeLaunch: a launch that is never used leaves nothing, also when all was
-// killed; one that is used is captured by watch as it goes on, and after kill -9 and
-// the loss of OpenCode's database.
+// TestOpenCodeLaunch: an unused launch leaves nothing, even if everything was killed. A
+// used launch is captured by watch as it continues, and after kill -9 and the loss of
+// OpenCode's database.
 func TestOpenCodeLaunch(t *testing.T) {
 	t.Parallel()
 	s := newStageFor(t, []string{"opencode"})
@@ -120,8 +120,8 @@ func TestOpenCodeLaunch(t *testing.T) {
 		s.opened(term, "small")
 		return term
 	}
-	// Nobody waits for OpenCode to start again and delete the session: the prompt is back
-	// before that has happened, and the next command finds the session noted.
+	// The user does not wait for OpenCode to start again and delete the session: the
+	// prompt is back before that, and the next command finds the note of the session.
 	release := s.slowly()
 	term := launch()
 	s.exit(term)
@@ -132,7 +132,7 @@ func TestOpenCodeLaunch(t *testing.T) {
 	release()
 	s.unused("small")
 
-	// Ctrl-C twice is a way to leave.
+	// The user may also leave with Ctrl-C twice.
 	term = launch()
 	s.check(term.Key("C-c"))
 	s.check(term.WaitForNot(agenttest.OpenCodeReady, patience))
@@ -179,7 +179,7 @@ func TestOpenCodeLaunch(t *testing.T) {
 		t.Errorf("OpenCode has the sessions %q", list)
 	}
 
-	// Its data deleted while nothing runs, a new session makes it again.
+	// After its data was deleted while nothing runs, a new session recreates it.
 	s.check(os.RemoveAll(filepath.Join(s.home.Dir, ".local/share/opencode")))
 	s.run("cortext", "resume", "small", "--agent", "opencode", "-p", "made again")
 	want = append(want, "user: made again", "assistant: done-at-last")

@@ -8,7 +8,7 @@ import (
 )
 
 // TestOpenCodePlugin: with the plugin a conversation is captured turn by turn, and
-// what cortext answers to a command stands with it.
+// cortext's answer to a command is shown with it.
 func TestOpenCodePlugin(t *testing.T) {
 	t.Parallel()
 	s := newStageFor(t, []string{"opencode"}, "--commit", "stop", "--plugin")

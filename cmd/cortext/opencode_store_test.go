@@ -19,20 +19,19 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// A bare is a workspace and a home in which OpenCode has conversations, but no
-// OpenCode.
+// A bare is a workspace and a home with OpenCode conversations, but without OpenCode.
 type bare struct {
 	tb                     testing.TB
 	cortext, home, project string
 	turns                  int
 }
 
-// recorded is the session that the conversations are copies of. It begins with
+// recorded is the session that the conversations are copied from. It begins with
 // /workspace.brainstorm API design.
 const recorded = "ses_dff9b6187ffeOJTeBSCOKhGxQq"
 
-// newBare makes a workspace with so many conversations in OpenCode's database, held
-// in the folder, or in the workspace where none is named.
+// newBare creates a workspace with the given number of conversations in OpenCode's
+// database, held in dir, or in the workspace if dir is empty.
 func newBare(tb testing.TB, cortext string, conversations int, dir string) *bare {
 	tb.Helper()
 	b := &bare{tb: tb, cortext: cortext, home: tb.TempDir(), project: filepath.Join(tb.TempDir(), "project")}
@@ -70,7 +69,7 @@ func (b *bare) check(err error) {
 
 func (b *bare) database() string { return filepath.Join(b.home, ".local/share/opencode/opencode.db") }
 
-// sql changes the database, as OpenCode does.
+// sql changes the database as OpenCode does.
 func (b *bare) sql(statements ...string) {
 	b.tb.Helper()
 	db, err := sql.Open("sqlite", "file:"+b.database()+"?_pragma=busy_timeout(2000)")
@@ -98,7 +97,7 @@ func (b *bare) try(args ...string) (stdout, stderr string, code int) {
 	return out.String(), errw.String(), cmd.ProcessState.ExitCode()
 }
 
-// run wants cortext to succeed.
+// run is try that must succeed.
 func (b *bare) run(args ...string) string {
 	b.tb.Helper()
 	out, errw, code := b.try(args...)
@@ -129,7 +128,7 @@ func (b *bare) turn(n int) {
 	b.sql(append(all, fmt.Sprintf(`update session set time_updated = max(time_updated, %d) where id = '%s'`, at+1, recorded))...)
 }
 
-// conversation is the id of the conversation that the recorded session is in.
+// conversation returns the id of the conversation with the recorded session.
 func (b *bare) conversation() string {
 	b.tb.Helper()
 	var all []struct{ ID, Path string }
@@ -145,7 +144,7 @@ func (b *bare) conversation() string {
 	return ""
 }
 
-// captured wants each turn to be in the conversation once.
+// captured checks that each turn is in the conversation once.
 func (b *bare) captured(id string) {
 	b.tb.Helper()
 	if n := strings.Count(b.run("show", id, "--json"), ` of it"`); n != 2*b.turns {
@@ -153,9 +152,9 @@ func (b *bare) captured(id string) {
 	}
 }
 
-// TestOpenCodeStoreFaults: a database that cannot be read is named, with exit code 1;
-// what other agents have is captured all the same, and no command on another
-// conversation is stopped by it. When it can be read again, nothing is missing.
+// TestOpenCodeStoreFaults: an unreadable database is reported, with exit code 1. Other
+// agents' sessions are still captured, and commands on other conversations still work.
+// Once it is readable again, nothing is missing.
 func TestOpenCodeStoreFaults(t *testing.T) {
 	t.Parallel()
 	bin, err := built()
@@ -239,7 +238,7 @@ func TestOpenCodeStoreFaults(t *testing.T) {
 	}
 }
 
-// A claudeSession is a session of Claude Code's in the workspace.
+// A claudeSession is a Claude Code session in the workspace.
 type claudeSession struct {
 	*bare
 	title, file string
@@ -277,9 +276,9 @@ func (c *claudeSession) captured() {
 	}
 }
 
-// BenchmarkOpenCode compares the capture of one new turn from a store of 1,000
-// conversations with that from a store of one: the others were held elsewhere, or
-// are all in this workspace. With -short there are 100.
+// BenchmarkOpenCode compares capturing one new turn from a store of 1,000 conversations
+// with a store of one. The other conversations were held elsewhere, or are all in this
+// workspace. With -short there are 100.
 func BenchmarkOpenCode(b *testing.B) {
 	cortext := build(b, "cortext/cmd/cortext")
 	for _, stores := range []struct{ name, dir string }{{"elsewhere", "/home/dev/shop"}, {"here", ""}} {

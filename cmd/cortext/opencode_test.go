@@ -13,7 +13,7 @@ import (
 	"cortext/cmd/internal/agenttest"
 )
 
-// opencode starts OpenCode in a terminal, ready to be typed into.
+// opencode starts OpenCode in a terminal and waits until it accepts input.
 func (s *stage) opencode(args ...string) *agenttest.Terminal {
 	s.t.Helper()
 	term := s.terminal("opencode", args...)
@@ -21,8 +21,8 @@ func (s *stage) opencode(args ...string) *agenttest.Terminal {
 	return term
 }
 
-// enter submits a text to OpenCode and waits for an answer, which is not in the
-// text, and the end of the turn. The space ends the completion of a command's name.
+// enter submits a text to OpenCode and waits for an answer, which must not be part of the
+// text, and for the end of the turn. The space ends command completion.
 func (s *stage) enter(term *agenttest.Terminal, text, answer string) {
 	s.t.Helper()
 	s.check(term.Submit(text+" ", patience))
@@ -40,14 +40,14 @@ func (s *stage) exit(term *agenttest.Terminal) {
 	}
 }
 
-// bash lets the model answer a text with a shell command, and then a word.
+// bash scripts the model's answer to a text: a shell command, then text.
 func (s *stage) bash(to, command, say string) {
 	s.server.Script(to,
 		agenttest.Step{Tools: []agenttest.ToolCall{{Name: "bash", Input: map[string]string{"command": command, "description": "x"}}}},
 		agenttest.Step{Say: say})
 }
 
-// output is what the last tool call gave the model.
+// output returns the last tool result that the model got.
 func (s *stage) output() string {
 	s.t.Helper()
 	main := s.server.Main()
@@ -55,9 +55,9 @@ func (s *stage) output() string {
 	return turns[len(turns)-1].Text
 }
 
-// TestOpenCodeSession: without the plugin the model carries the /workspace commands
-// out with its shell tool; cortext finds the session that it is called from in
-// OpenCode's store and captures it from there.
+// TestOpenCodeSession: without the plugin the model runs the /workspace commands with its
+// shell tool. cortext finds the calling session in OpenCode's store and captures it from
+// there.
 func TestOpenCodeSession(t *testing.T) {
 	t.Parallel()
 	s := newStageFor(t, []string{"opencode"}, "--commit", "stop")

@@ -15,13 +15,14 @@ import (
 	"cortext/cmd/internal/agenttest"
 )
 
-// picture is the README's. scripts/picture.sh makes it again.
+// picture is the README's picture. scripts/picture.sh recreates it.
 const picture = "../../.github/resume.svg"
 
 const pictureColumns, pictureRows = 108, 19
 
 // TestPicture: the README's picture is what a terminal shows when the conversation in
-// testdata/workspace is resumed in the real agent. With -update it takes its place.
+// testdata/workspace is resumed in the real agent. With -update the test replaces the
+// picture.
 func TestPicture(t *testing.T) {
 	s := newStage(t)
 	s.project = filepath.Join(s.home.Dir, "shop") // which the agent shows as ~/shop
@@ -54,7 +55,7 @@ func TestPicture(t *testing.T) {
 	drawn := func() string { return svg(shell, trimmed(term.Cells())) }
 	got := drawn()
 	for end := time.Now().Add(patience); got != string(want) && time.Now().Before(end); got = drawn() {
-		time.Sleep(2 * time.Second) // the agent still draws
+		time.Sleep(2 * time.Second) // the agent is still drawing
 		if *update && got == drawn() {
 			s.check(os.WriteFile(picture, []byte(got), 0o644))
 			break
@@ -63,7 +64,7 @@ func TestPicture(t *testing.T) {
 	if got != string(want) && !*update {
 		t.Errorf("%s is not what the terminal shows (scripts/picture.sh makes it again):\n%s", picture, term.Screen())
 	}
-	s.check(term.Key("C-c")) // takes away what is typed
+	s.check(term.Key("C-c")) // clears the input
 	s.check(term.WaitForNot("finish step 4.", patience))
 	s.check(term.Type("/exit"))
 	s.wait(term, "❯ /exit")
@@ -71,7 +72,7 @@ func TestPicture(t *testing.T) {
 	s.wait(term, "Nothing was said in claude")
 }
 
-// trimmed returns the rows without blank ones at the end.
+// trimmed returns the rows without blank rows at the end.
 func trimmed(rows [][]agenttest.Cell) [][]agenttest.Cell {
 	for len(rows) > 0 && !slices.ContainsFunc(rows[len(rows)-1], func(c agenttest.Cell) bool { return c.Char != ' ' }) {
 		rows = rows[:len(rows)-1]
@@ -79,14 +80,14 @@ func trimmed(rows [][]agenttest.Cell) [][]agenttest.Cell {
 	return rows
 }
 
-// The size of a cell in the picture, the space around the screens and between them.
+// The size of a cell in the picture, and the space around and between screens.
 const (
 	cellWidth, cellHeight = 8, 18
 	baseline              = 13
 	margin, gap           = 16, 14
 )
 
-// svg draws screens of a terminal, one below the other.
+// svg draws terminal screens, one below the other.
 func svg(screens ...[][]agenttest.Cell) string {
 	var body strings.Builder
 	width, y := pictureColumns*cellWidth+2*margin, margin
@@ -110,8 +111,8 @@ func svg(screens ...[][]agenttest.Cell) string {
 `, width, y+margin) + body.String() + "</svg>\n"
 }
 
-// alike counts the cells at the beginning of row that are drawn as one: a wide character
-// or a block alone, others as long as they look the same.
+// alike counts the cells at the beginning of row that are drawn together: a single wide
+// character or block, or other cells as long as they look the same.
 func alike(row []agenttest.Cell) int {
 	alone := func(i int) bool { return blocks[row[i].Char] != 0 || i+1 < len(row) && row[i+1].Char == 0 }
 	n := 1
@@ -128,11 +129,11 @@ func alike(row []agenttest.Cell) int {
 	return n
 }
 
-// blocks are the block elements as the quarters of a cell that they fill: 1 and 2 the
-// upper ones, 4 and 8 the lower ones. Fonts leave gaps between them.
+// blocks maps block elements to the quarters of a cell that they fill: 1 and 2 the upper
+// ones, 4 and 8 the lower ones. Fonts leave gaps between them.
 var blocks = map[rune]uint8{'▘': 1, '▝': 2, '▀': 3, '▖': 4, '▌': 5, '▞': 6, '▛': 7, '▗': 8, '▚': 9, '▐': 10, '▜': 11, '▄': 12, '▙': 13, '▟': 14, '█': 15}
 
-// drawRun draws cells that look the same, with their upper left corner at x and y.
+// drawRun draws cells that look the same, with the upper left corner at x and y.
 func drawRun(w *strings.Builder, cells []agenttest.Cell, x, y int) {
 	first, width := cells[0], len(cells)*cellWidth
 	if first.Background != 0x171a1f {

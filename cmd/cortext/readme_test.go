@@ -42,7 +42,7 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// TestPagesShowFlags: each command that a page shows exists, with its flags.
+// TestPagesShowFlags: each command that a page shows exists, with the flags shown.
 func TestPagesShowFlags(t *testing.T) {
 	helps := map[string]string{}
 	var all strings.Builder

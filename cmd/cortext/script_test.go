@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// binDir is a folder for the program, made for the run of the tests.
+// binDir is a folder for the programs, created for the test run.
 var binDir string
 
 func TestMain(m *testing.M) {
@@ -24,17 +24,22 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	binDir = dir
-	os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state")) // the user's own stays as it is
+	os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state")) // leave the user's own state alone
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)
 }
 
-// built builds the programs once for all tests that run them and returns the folder
-// that they are in. They are what users run: without the race detector, which makes each
-// start ten times as slow.
+// built builds the programs once for all tests that run them and returns their folder.
+// They are built as for users: without the race detector, which makes each start ten
+// times as slow. If GOCOVERDIR is set, they record there which code of cmd/internal the
+// scripts run.
 var built = sync.OnceValues(func() (string, error) {
-	out, err := exec.Command("go", "build", "-o", binDir+string(filepath.Separator), ".", "../cortext-hook").CombinedOutput()
+	args := []string{"build", "-o", binDir + string(filepath.Separator)}
+	if os.Getenv("GOCOVERDIR") != "" {
+		args = append(args, "-cover", "-coverpkg=cortext/cmd/...") // with main, which writes the counts
+	}
+	out, err := exec.Command("go", append(args, ".", "../cortext-hook")...).CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%w\n%s", err, out)
 	}
@@ -51,7 +56,8 @@ func TestScripts(t *testing.T) {
 	runScripts(t, bin, "*")
 }
 
-// TestScriptsHook runs the scripts on hooks once more, with cortext-hook for cortext hook.
+// TestScriptsHook runs the hook scripts again, with cortext-hook in place of cortext
+// hook.
 func TestScriptsHook(t *testing.T) {
 	bin, err := built()
 	if err != nil {
@@ -67,7 +73,7 @@ func TestScriptsHook(t *testing.T) {
 	}
 }
 
-// runScripts runs the scripts of a name with the programs in a folder, or in several.
+// runScripts runs the scripts with a name, with the programs in one or several folders.
 func runScripts(t *testing.T, bin, name string) {
 	t.Helper()
 	fixtures, err := filepath.Abs("../../testdata")
@@ -84,6 +90,7 @@ func runScripts(t *testing.T, bin, name string) {
 			e.Setenv("TESTDATA", fixtures)
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+			e.Setenv("GOCOVERDIR", os.Getenv("GOCOVERDIR"))
 			for _, v := range []string{
 				"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",
 				"GIT_CONFIG_NOSYSTEM=1",
@@ -101,7 +108,7 @@ func runScripts(t *testing.T, bin, name string) {
 			"folder":   setFolder,
 		},
 		Condition: func(name string) (bool, error) {
-			if name == "root" { // the modes of files do not bind root
+			if name == "root" { // root ignores file modes
 				return os.Geteuid() == 0, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
@@ -111,7 +118,7 @@ func runScripts(t *testing.T, bin, name string) {
 	})
 }
 
-// lines FILE N wants N lines in FILE.
+// lines FILE N checks that FILE has N lines.
 func lines(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 || neg {
 		ts.Fatalf("usage: lines file n")
@@ -121,7 +128,7 @@ func lines(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// truncate FILE N cuts the last N bytes off.
+// truncate FILE N cuts off the last N bytes.
 func truncate(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 || neg {
 		ts.Fatalf("usage: truncate file n")
@@ -134,7 +141,7 @@ func truncate(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // folder NAME WORDS sets the variable NAME to the path of the only conversation whose
-// folder is called HHMM-WORDS-xxxx: the end of most ids is random.
+// folder is called HHMM-WORDS-xxxx, since most ids end randomly.
 func setFolder(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 || neg {
 		ts.Fatalf("usage: folder name words")
@@ -150,13 +157,18 @@ func setFolder(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0]+"_ID", filepath.Base(rel))
 }
 
-// turns FILE N writes a transcript of Claude Code with so many turns, an hour apart.
+// turns FILE N writes a Claude Code transcript with N turns, an hour apart.
 func writeTurns(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 || neg {
 		ts.Fatalf("usage: turns file n")
 	}
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(transcriptOf(n)), 0o600))
+}
+
+// transcriptOf returns a Claude Code transcript with n turns, an hour apart.
+func transcriptOf(n int) string {
 	var b strings.Builder
 	at, parent := time.Date(2025, 11, 1, 0, 0, 0, 0, time.UTC), "null"
 	for i := 1; i <= n; i++ {
@@ -168,10 +180,10 @@ func writeTurns(ts *testscript.TestScript, neg bool, args []string) {
 		line("user", fmt.Sprintf("u-%d", i), fmt.Sprintf("Please change handler%d in cmd/serve/file_%d.go.", i, i))
 		line("assistant", fmt.Sprintf("a-%d", i), fmt.Sprintf("I changed handler%d in cmd/serve/file_%d.go and ran the tests of its package. They passed, and nothing else uses it.", i, i))
 	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o600))
+	return b.String()
 }
 
-// exits CODE cortext ARGS… wants that exit code.
+// exits CODE cortext ARGS… checks the exit code.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 || neg {
 		ts.Fatalf("usage: exits code program args...")

@@ -17,21 +17,21 @@ import (
 	"time"
 )
 
-// The exit codes of commands that a signal ends.
+// The exit codes of commands that a signal ended.
 const (
 	exitINT  = 128 + int(syscall.SIGINT)
 	exitTERM = 128 + int(syscall.SIGTERM)
 )
 
-// A desk is a workspace with a home of its own, in which cortext runs as a process.
+// A desk is a workspace with its own home, in which cortext runs as a process.
 type desk struct {
 	t         *testing.T
 	dir, home string
 	env       []string
 }
 
-// newDesk makes a workspace whose settings cause a warning: a process that prints it
-// is ready for signals and has the workspace open.
+// newDesk creates a workspace whose settings cause a warning: a process that has printed
+// it is ready for signals and has the workspace open.
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 	if _, err := built(); err != nil {
@@ -50,7 +50,7 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// opened is what a process of newDesk's workspace prints once it is ready.
+// opened is what a process in newDesk's workspace prints once it is ready.
 const opened = `unknown setting "ready"`
 
 func (d *desk) must(err error) {
@@ -66,7 +66,7 @@ func (d *desk) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run wants a command to succeed and returns its standard output.
+// run runs a command that must succeed and returns its standard output.
 func (d *desk) run(args ...string) string {
 	d.t.Helper()
 	cmd := d.command(args...)
@@ -79,7 +79,8 @@ func (d *desk) run(args ...string) string {
 	return string(out)
 }
 
-// conversation captures a session of so many turns and returns its messages.jsonl.
+// conversation captures a session with the given number of turns and returns its
+// messages.jsonl.
 func (d *desk) conversation(turns int) string {
 	d.t.Helper()
 	file := filepath.Join(d.t.TempDir(), "s1.jsonl")
@@ -92,7 +93,7 @@ func (d *desk) conversation(turns int) string {
 	return logs[0]
 }
 
-// transcript writes a session of Claude Code's that was held in the workspace.
+// transcript writes a Claude Code session held in the workspace.
 func (d *desk) transcript(file, id string, turns int) {
 	d.t.Helper()
 	var b strings.Builder
@@ -110,7 +111,7 @@ func (d *desk) transcript(file, id string, turns int) {
 	d.must(os.WriteFile(file, []byte(b.String()), 0o600))
 }
 
-// hold locks a file as a process that writes to it does, until the test ends.
+// hold locks a file, like a process that writes to it, until the test ends.
 func (d *desk) hold(file string) (release func()) {
 	d.t.Helper()
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
@@ -121,7 +122,7 @@ func (d *desk) hold(file string) (release func()) {
 	return release
 }
 
-// A child is a running process of cortext's.
+// A child is a running cortext process.
 type child struct {
 	d      *desk
 	cmd    *exec.Cmd
@@ -141,8 +142,8 @@ func (c *child) String() string {
 	return c.output.String()
 }
 
-// start starts a command; what it prints on standard error is in child.String, as is
-// its standard output unless configure sends that elsewhere.
+// start starts a command. child.String has its standard error, and its standard output
+// unless configure redirects that.
 func (d *desk) start(configure func(*exec.Cmd), args ...string) *child {
 	d.t.Helper()
 	c := &child{d: d, cmd: d.command(args...)}
@@ -170,16 +171,16 @@ func (c *child) says(text string) {
 	c.until(text, func() bool { return strings.Contains(c.String(), text) })
 }
 
-// ended sends signals and wants the process to exit by itself with a code: to be
-// killed by the signal, before it could be handled, has another.
+// ended sends signals and checks that the process exits by itself with code. A process
+// that the signal kills before it is handled has a different code.
 func (c *child) ended(code int, signals ...os.Signal) {
 	c.d.t.Helper()
 	for _, s := range signals {
 		c.d.must(c.cmd.Process.Signal(s))
-		time.Sleep(20 * time.Millisecond) // else they may arrive in any order
+		time.Sleep(20 * time.Millisecond) // otherwise they may arrive in any order
 	}
-	// Nothing that the tests let a process wait for ends by itself in this time, but
-	// for locks, which end with another code.
+	// Nothing that the tests make a process wait for ends by itself in this time, except
+	// locks, which end with a different code.
 	defer time.AfterFunc(30*time.Second, func() { c.cmd.Process.Kill() }).Stop()
 	_ = c.cmd.Wait()
 	if got := c.cmd.ProcessState.ExitCode(); got != code {
@@ -208,7 +209,7 @@ func TestSignalWhileLocked(t *testing.T) {
 	}
 }
 
-// TestSignalWhileWriting: a command whose output nobody reads ends.
+// TestSignalWhileWriting: a command whose output is not read ends.
 func TestSignalWhileWriting(t *testing.T) {
 	d := newDesk(t)
 	d.conversation(2000)
@@ -217,7 +218,7 @@ func TestSignalWhileWriting(t *testing.T) {
 			r, w, err := os.Pipe()
 			d.must(err)
 			c := d.start(func(cmd *exec.Cmd) { cmd.Stdout = w }, args...)
-			_, err = io.ReadFull(r, make([]byte, 1)) // it prints, and soon no more fits in the pipe
+			_, err = io.ReadFull(r, make([]byte, 1)) // it is printing, and the pipe will soon be full
 			d.must(errors.Join(err, w.Close()))
 			c.ended(code, s)
 			d.must(r.Close())
@@ -225,7 +226,7 @@ func TestSignalWhileWriting(t *testing.T) {
 	}
 }
 
-// TestSignalWatch: watch ends without an error, as it is meant to be ended.
+// TestSignalWatch: watch ends without an error, because a signal is the way to end it.
 func TestSignalWatch(t *testing.T) {
 	d := newDesk(t)
 	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
@@ -235,8 +236,8 @@ func TestSignalWatch(t *testing.T) {
 	}
 }
 
-// TestSignalSync: sync ends in the middle of many transcripts, and goes on from
-// there.
+// TestSignalSync: sync can be ended in the middle of many transcripts, and the next sync
+// continues from there.
 func TestSignalSync(t *testing.T) {
 	d := newDesk(t)
 	const sessions = 80
@@ -259,7 +260,7 @@ func TestSignalSync(t *testing.T) {
 	}
 }
 
-// TestSecondSignal: stop may finish what it does after a signal, not after another.
+// TestSecondSignal: stop may finish its work after one signal, but not after two.
 func TestSecondSignal(t *testing.T) {
 	d := newDesk(t)
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-qm", "start"}} {
@@ -277,7 +278,7 @@ func TestSecondSignal(t *testing.T) {
 	t.Cleanup(func() {
 		b, _ := os.ReadFile(ready)
 		var pid int
-		if _, err := fmt.Sscan(string(b), &pid); err == nil { // git and the hook have a group of their own
+		if _, err := fmt.Sscan(string(b), &pid); err == nil { // git and the hook have their own group
 			if group, err := syscall.Getpgid(pid); err == nil && group != syscall.Getpgrp() {
 				syscall.Kill(-group, syscall.SIGKILL)
 			}
@@ -286,15 +287,15 @@ func TestSecondSignal(t *testing.T) {
 	c.ended(exitINT, syscall.SIGTERM, syscall.SIGINT)
 }
 
-// TestSignalHook: a hook that is ended says in hook.log what it did not do, and the
-// next command says it, once. Nothing is lost.
+// TestSignalHook: a hook that is ended records in hook.log what it did not do, and the
+// next command reports it once. Nothing is lost.
 func TestSignalHook(t *testing.T) {
 	t.Run("cortext hook", func(t *testing.T) { signalHook(t, "Stop", func(*exec.Cmd) {}) })
 	t.Run("cortext-hook", func(t *testing.T) { signalHook(t, "Stop", small) })
 	t.Run("handed over", func(t *testing.T) { signalHook(t, "SessionEnd", small) })
 }
 
-// small has a command be run by cortext-hook.
+// small makes cortext-hook run a command.
 func small(cmd *exec.Cmd) { cmd.Path, cmd.Args = cmd.Path+"-hook", cmd.Args[1:] }
 
 func signalHook(t *testing.T, event string, by func(*exec.Cmd)) {
@@ -334,7 +335,7 @@ func signalHook(t *testing.T, event string, by func(*exec.Cmd)) {
 	}
 }
 
-// TestSignalHookInput: a hook ends whose input does not.
+// TestSignalHookInput: a hook ends even if its input does not.
 func TestSignalHookInput(t *testing.T) {
 	for _, by := range []func(*exec.Cmd){func(*exec.Cmd) {}, small} {
 		d := newDesk(t)
@@ -342,7 +343,7 @@ func TestSignalHookInput(t *testing.T) {
 		d.must(err)
 		t.Cleanup(func() { w.Close() })
 		c := d.start(func(cmd *exec.Cmd) { cmd.Stdin = r; by(cmd) }, "hook", "claude", "Stop")
-		_, err = w.Write(make([]byte, 1<<20)) // more than a pipe holds: the hook reads
+		_, err = w.Write(make([]byte, 1<<20)) // more than a pipe holds, so the hook is reading
 		d.must(errors.Join(err, r.Close()))
 		c.ended(0, syscall.SIGTERM)
 		if b, err := os.ReadFile(filepath.Join(d.home, "state/cortext/hook.log")); err != nil || !bytes.Contains(b, []byte("ended by a signal")) {
@@ -351,8 +352,8 @@ func TestSignalHookInput(t *testing.T) {
 	}
 }
 
-// TestSignalAgent: while an agent runs, signals are the agent's, however long it
-// takes to end; what it leaves is saved.
+// TestSignalAgent: while an agent runs, signals go to the agent, however long it takes to
+// end; what it leaves is saved.
 func TestSignalAgent(t *testing.T) {
 	d := newDesk(t)
 	d.conversation(1)

@@ -19,7 +19,7 @@ import (
 	"cortext/cmd/internal/agenttest"
 )
 
-// patience is how long a test waits for something that must come.
+// patience is how long a test waits for an expected event.
 const patience = 90 * time.Second
 
 // require finds each real agent, or skips the test.
@@ -27,8 +27,7 @@ var require = map[string]func(testing.TB) string{
 	"claude": agenttest.RequireClaude, "opencode": agenttest.RequireOpenCode, "gemini": agenttest.RequireGemini,
 }
 
-// A stage is a project with cortext and the real agent, a home of their own and a
-// model server.
+// A stage is a project with cortext and a real agent, its own home and a model server.
 type stage struct {
 	t       *testing.T
 	server  *agenttest.Server
@@ -38,8 +37,8 @@ type stage struct {
 	env     []string
 }
 
-// newStage makes a git repository that is a workspace with Claude Code's commands
-// and hooks installed, all of it committed.
+// newStage creates a git repository that is a workspace with Claude Code's commands and
+// hooks, all committed.
 func newStage(t *testing.T, initArgs ...string) *stage {
 	t.Helper()
 	return newStageFor(t, []string{"claude"}, initArgs...)
@@ -92,7 +91,7 @@ func (s *stage) write(name, text string) {
 	s.check(os.WriteFile(filepath.Join(s.project, name), []byte(text), 0o644))
 }
 
-// command prepares a program of the stage.
+// command prepares a program in the stage's environment.
 func (s *stage) command(name string, args ...string) *exec.Cmd {
 	path := filepath.Join(s.bin, name)
 	if _, err := os.Lstat(path); err != nil {
@@ -103,14 +102,14 @@ func (s *stage) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run wants a program to succeed and returns its standard output.
+// run runs a program that must succeed and returns its standard output.
 func (s *stage) run(name string, args ...string) string {
 	s.t.Helper()
 	out, _ := s.try("", name, args...)
 	return out
 }
 
-// try runs a program with the input and wants it to succeed.
+// try runs a program that must succeed, with the given input.
 func (s *stage) try(input, name string, args ...string) (stdout, stderr string) {
 	s.t.Helper()
 	cmd := s.command(name, args...)
@@ -122,7 +121,7 @@ func (s *stage) try(input, name string, args ...string) (stdout, stderr string) 
 	return out.String(), errw.String()
 }
 
-// terminal starts a program in a terminal of its own.
+// terminal starts a program in its own terminal.
 func (s *stage) terminal(name string, args ...string) *agenttest.Terminal {
 	s.t.Helper()
 	term, err := agenttest.Start(s.command(name, args...), 120, 40)
@@ -131,13 +130,14 @@ func (s *stage) terminal(name string, args ...string) *agenttest.Terminal {
 	return term
 }
 
-// wait wants a text on the terminal.
+// wait waits for a text on the terminal.
 func (s *stage) wait(term *agenttest.Terminal, text string) {
 	s.t.Helper()
 	s.check(term.WaitFor(text, patience))
 }
 
-// opened wants an agent to show what it goes on with, and nothing of the payload.
+// opened checks that an agent shows the conversation it continues, and nothing of the
+// payload.
 func (s *stage) opened(term *agenttest.Terminal, title string) {
 	s.t.Helper()
 	s.wait(term, "Resumed: brainstorm / "+title)
@@ -149,7 +149,7 @@ func (s *stage) opened(term *agenttest.Terminal, title string) {
 	}
 }
 
-// unsent wants no model to have got what the agent showed instead of the payload.
+// unsent checks that no model got the text that the agent showed instead of the payload.
 func (s *stage) unsent() {
 	s.t.Helper()
 	for _, r := range s.server.Requests() {
@@ -171,8 +171,8 @@ func (s *stage) say(term *agenttest.Terminal, line, answer string) {
 }
 
 // written waits until an answer is in the agent's own files. Claude Code 2.1.329 may
-// never write one that it shows, if the user leaves at once and the machine is busy
-// (1 of 56 runs, six at a time): nobody can capture it.
+// never write an answer that it shows, if the user leaves at once and the machine is busy
+// (1 of 56 runs, six at a time); then it cannot be captured.
 func (s *stage) written(answer string) {
 	s.t.Helper()
 	for end := time.Now().Add(patience); len(s.agentFiles("assistant: "+answer)) == 0; time.Sleep(20 * time.Millisecond) {
@@ -193,7 +193,7 @@ func (s *stage) leave(term *agenttest.Terminal) {
 	}
 }
 
-// shown is what cortext show --json prints.
+// shown is the output of cortext show --json.
 type shown struct {
 	Session struct {
 		ID           string
@@ -217,8 +217,8 @@ func (s *stage) show(query string) (c shown) {
 	return c
 }
 
-// clean wants a workspace without damage and a work tree that changed nowhere but
-// in conversations/ and .claude/.
+// clean checks that the workspace has no damage and the work tree changed only in
+// conversations/ and .claude/.
 func (s *stage) clean() {
 	s.t.Helper()
 	if out := s.run("cortext", "check"); out != "no damage\n" {
@@ -238,8 +238,8 @@ func (s *stage) clean() {
 	}
 }
 
-// once wants each text ("user: go on") to begin exactly one message of a
-// conversation, in this order, and no id twice.
+// once checks that each text ("user: go on") begins exactly one message of a
+// conversation, in this order, and that no id occurs twice.
 func (s *stage) once(c shown, texts ...string) {
 	s.t.Helper()
 	ids := map[string]bool{}
@@ -271,8 +271,8 @@ func (s *stage) once(c shown, texts ...string) {
 	}
 }
 
-// agentFiles lists the files below the home folder that have a string with a text ("user: go on"):
-// what an agent has not written, nobody can capture.
+// agentFiles lists the files below the home folder with a string that contains a text
+// ("user: go on"). What an agent has not written cannot be captured.
 func (s *stage) agentFiles(text string) (files []string) {
 	s.t.Helper()
 	_, words, _ := strings.Cut(text, ": ")
@@ -283,7 +283,7 @@ func (s *stage) agentFiles(text string) (files []string) {
 			b, err = os.ReadFile(path)
 		}
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // the agent took it away
+			return nil // the agent deleted it
 		}
 		if bytes.Contains(b, begin) {
 			files = append(files, fmt.Sprintf("%s (%d times)", path, bytes.Count(b, begin)))
@@ -293,8 +293,7 @@ func (s *stage) agentFiles(text string) (files []string) {
 	return files
 }
 
-// payload returns the first user turn of the last request, which a resume put
-// there.
+// payload returns the first user turn of the last request, which a resume put there.
 func (s *stage) payload() string {
 	s.t.Helper()
 	main := s.server.Main()

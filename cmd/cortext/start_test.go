@@ -9,18 +9,18 @@ import (
 	"testing"
 )
 
-// TestStart: our packages set up next to nothing when a program starts, whatever it is
-// started for. What is not needed each time, such as a regular expression or a large map,
-// is made at its first use.
+// TestStart: our packages initialize almost nothing when a program starts, whatever the
+// command. What is not always needed, such as a regular expression or a large map, is
+// built at its first use.
 func TestStart(t *testing.T) {
 	bin, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}
-	const most = 10 // allocations of a package
+	const most = 10 // allocations per package
 	line := regexp.MustCompile(`(?m)^init (cortext/\S+) .* (\d+) allocs$`)
 	for _, program := range []string{"cortext", "cortext-hook"} {
-		cmd := exec.Command(filepath.Join(bin, program), "version") // of cortext-hook, a call without an event
+		cmd := exec.Command(filepath.Join(bin, program), "version") // for cortext-hook this is a call without an event
 		cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
 		out, err := cmd.CombinedOutput()
 		if err != nil {

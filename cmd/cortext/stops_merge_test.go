@@ -17,7 +17,7 @@ import (
 
 var mergeRounds = flag.Uint64("merge.rounds", envNumber("CORTEXT_MERGE_ROUNDS", 10), "the number of rounds of TestStopsMerge, of three merges each")
 
-// A pair is two people on two machines with a clone each of one history.
+// A pair is two users on two machines, each with a clone of the same history.
 type pair struct {
 	t         *testing.T
 	sides     [2]*world
@@ -25,9 +25,9 @@ type pair struct {
 	merges    int
 }
 
-// TestStopsMerge lets two people go on with the same conversations, title and stop
-// them, and merges what they did in both directions: git must leave no conflict below
-// .session/, both clones read the same, and the next write makes the bytes equal.
+// TestStopsMerge lets two users continue the same conversations, title and stop them, and
+// merges their work in both directions. Git must leave no conflict below .session/, both
+// clones must read the same, and the next write must make the bytes equal.
 func TestStopsMerge(t *testing.T) {
 	t.Parallel()
 	seed := max(*walkSeed, 1)
@@ -35,8 +35,8 @@ func TestStopsMerge(t *testing.T) {
 	one, two := p.sides[0], p.sides[1]
 	one.must(one.root, "git", "init", "-q", one.tree("clone").dir)
 	one.must(one.dir(), "cortext", "init", "--agent", "claude,gemini", "--commit", "off")
-	// The transcripts are of January: everything would be idle, and be paused on either
-	// side by whichever command looks next.
+	// The transcripts are from January: everything would be idle, and the next command on
+	// either side would pause it.
 	config := filepath.Join(one.dir(), ".workspace", "config.yaml")
 	text, err := os.ReadFile(config)
 	one.check(err)
@@ -63,10 +63,10 @@ func TestStopsMerge(t *testing.T) {
 	}
 }
 
-// dir is the one clone of a world.
+// dir returns the folder of the world's only clone.
 func (w *world) dir() string { return w.trees[0].dir }
 
-// An entry is what cortext list --json prints of it.
+// An entry is a conversation in the output of cortext list --json.
 type entry struct {
 	ID, Path, Title, Status string
 	MessageCount            int `json:"message_count"`
@@ -81,8 +81,8 @@ func (w *world) entries() (all []entry) {
 	return all
 }
 
-// editSome goes on with the conversation that the other side goes on with, too, stops
-// it, does a few random things, as a person does between two merges, and commits.
+// editSome continues the conversation that the other side also continues, stops it, does
+// a few random things, as a user does between two merges, and commits.
 func (w *world) editSome() {
 	w.t.Helper()
 	t := w.trees[0]
@@ -118,8 +118,7 @@ func (w *world) editSome() {
 	w.must(t.dir, "git", "commit", "-q", "--allow-empty", "-m", fmt.Sprintf("step %d", w.step))
 }
 
-// resumeListed goes on with a conversation, in this person's session of it or a new
-// one.
+// resumeListed continues a conversation, in this user's session of it or a new one.
 func (w *world) resumeListed(c entry) {
 	w.t.Helper()
 	for _, n := range w.natives {
@@ -136,14 +135,14 @@ func (w *world) resumeListed(c entry) {
 	w.does(n, turn{typed: typed})
 }
 
-// round merges each side into the other, lets both write, and merges that.
+// round merges each side into the other, makes both write, and merges the result.
 func (p *pair) round() {
 	p.t.Helper()
 	one, two := p.sides[0], p.sides[1]
 	for _, w := range p.sides {
 		w.must(w.dir(), "git", "fetch", "-q", "other")
 	}
-	for _, w := range p.sides { // the two directions
+	for _, w := range p.sides { // in both directions
 		p.merge(w)
 	}
 	p.same("after a merge in both directions")
@@ -173,7 +172,7 @@ func (p *pair) round() {
 	}
 }
 
-// merge merges the other side's branch and wants no conflict.
+// merge merges the other side's branch, without conflicts.
 func (p *pair) merge(w *world) {
 	p.t.Helper()
 	p.merges++
@@ -186,7 +185,7 @@ func (p *pair) merge(w *world) {
 	w.must(w.dir(), "git", "commit", "-q", "--no-edit")
 }
 
-// reading is what list and show say, whatever the order and the folder.
+// reading returns the output of list and show, independent of order and folder.
 func (w *world) reading() string {
 	w.t.Helper()
 	var b strings.Builder
@@ -213,7 +212,7 @@ func (w *world) reading() string {
 	return b.String()
 }
 
-// same wants both clones to read the same, and returns it.
+// same checks that both clones read the same, and returns the reading.
 func (p *pair) same(when string) string {
 	p.t.Helper()
 	a, b := p.sides[0].reading(), p.sides[1].reading()
@@ -223,7 +222,7 @@ func (p *pair) same(when string) string {
 	return a
 }
 
-// firstDifference is the first line that two texts differ in.
+// firstDifference returns the first line in which two texts differ.
 func firstDifference(a, b string) string {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range min(len(x), len(y)) {
@@ -236,8 +235,8 @@ func firstDifference(a, b string) string {
 
 var times = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 
-// sameBytes wants the session.json of both clones to be equal, but for the times at
-// which both have just been written.
+// sameBytes checks that session.json is equal in both clones, except for the times of the
+// last writes.
 func (p *pair) sameBytes(since time.Time) {
 	p.t.Helper()
 	var texts [2]string

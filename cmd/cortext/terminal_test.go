@@ -13,7 +13,7 @@ import (
 	"cortext/cmd/internal/agenttest"
 )
 
-// inTerminal runs the program in a terminal, in a folder of its own.
+// inTerminal runs the program in a terminal, in the folder dir.
 func inTerminal(t *testing.T, dir string, args ...string) *agenttest.Terminal {
 	t.Helper()
 	bin, err := built()
@@ -23,7 +23,7 @@ func inTerminal(t *testing.T, dir string, args ...string) *agenttest.Terminal {
 	return commandInTerminal(t, dir, exec.Command(filepath.Join(bin, "cortext"), args...))
 }
 
-// commandInTerminal runs a command in a terminal, in a folder of its own.
+// commandInTerminal runs a command in a terminal, in the folder dir.
 func commandInTerminal(t *testing.T, dir string, cmd *exec.Cmd) *agenttest.Terminal {
 	t.Helper()
 	cmd.Dir = dir
@@ -50,8 +50,8 @@ func answer(t *testing.T, term *agenttest.Terminal, question, text string) {
 	}
 }
 
-// TestInitAsks: on a terminal init says what it will do, asks what the flags leave open,
-// and says what is missing; the second time there is nothing to ask.
+// TestInitAsks: on a terminal init says what it will do, asks for what the flags leave
+// open, and says what is missing. The second time there is nothing to ask.
 func TestInitAsks(t *testing.T) {
 	bin := t.TempDir()
 	for _, name := range []string{"claude", "gemini"} {
@@ -125,7 +125,7 @@ func TestInitAsks(t *testing.T) {
 		_ = again.Wait()
 	}
 
-	// Ctrl-C at a question leaves everything as it is.
+	// Ctrl-C at a question leaves everything unchanged.
 	dir := t.TempDir()
 	term := run(dir, t.TempDir(), "--agent", "claude")
 	if err := term.WaitFor("Capture all sessions", patience); err != nil || strings.Contains(term.Screen(), "For which agents") {
@@ -146,8 +146,8 @@ func TestInitAsks(t *testing.T) {
 	}
 }
 
-// TestPicker: on a terminal a person chooses by number or words; a completed
-// conversation is asked about. What stands in a title is shown, not interpreted.
+// TestPicker: on a terminal the user chooses by number or words, and confirms a completed
+// conversation. Titles are shown, not interpreted.
 func TestPicker(t *testing.T) {
 	dir := t.TempDir()
 	must(t, "-C", dir, "init")
@@ -192,7 +192,7 @@ func TestPicker(t *testing.T) {
 		t.Error("leaving the picker is called success")
 	}
 
-	// Ctrl-C ends it, as it ends everything.
+	// Ctrl-C ends the command.
 	for _, args := range [][]string{{"resume"}, {"resume", "third thing"}} {
 		term = inTerminal(t, dir, args...)
 		if err := term.WaitFor("? ", patience); err != nil {
@@ -207,8 +207,8 @@ func TestPicker(t *testing.T) {
 	}
 }
 
-// TestCommitAsks: what git runs for a commit may ask the person at the terminal. Where
-// nobody is there it fails at once, instead of being stopped with the index locked.
+// TestCommitAsks: programs that git runs for a commit may ask the user at the terminal.
+// Without a user they fail at once, instead of being stopped with the index locked.
 func TestCommitAsks(t *testing.T) {
 	for _, attended := range []bool{true, false} {
 		dir := t.TempDir()
@@ -252,8 +252,9 @@ func TestCommitAsks(t *testing.T) {
 	}
 }
 
-// TestAgentKilled: an agent that is killed leaves the terminal as it had found it; ended by
-// Ctrl-C, which reaches one that is about to end as a signal, it was left by the user.
+// TestAgentKilled: after an agent is killed, the terminal is as it was before. An agent
+// ended by Ctrl-C, which may reach it as a signal while it is ending, was left by the
+// user.
 func TestAgentKilled(t *testing.T) {
 	dir := t.TempDir()
 	must(t, "-C", dir, "init")

@@ -18,7 +18,7 @@ import (
 	"cortext/cmd/internal/cli"
 )
 
-// cortext runs the command line in this process and returns what it prints.
+// cortext runs the command line in this process and returns its output.
 func cortext(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errw bytes.Buffer
@@ -26,7 +26,7 @@ func cortext(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	return out.String(), errw.String(), code
 }
 
-// must is cortext for commands that have to succeed.
+// must is cortext for commands that must succeed.
 func must(t testing.TB, args ...string) string {
 	t.Helper()
 	out, errs, code := cortext(t, args...)
@@ -42,8 +42,8 @@ type importLine struct {
 	Warnings                           []string
 }
 
-// transcripts returns the transcripts to test with: the fixtures, and the real
-// ones where there are any.
+// transcripts returns the transcripts to test with: the fixtures, and the real ones if
+// available.
 func transcripts(t *testing.T) []string {
 	files, err := filepath.Glob("../../testdata/agents/*/*/*/transcript.*")
 	if err != nil || len(files) == 0 {
@@ -66,7 +66,7 @@ func transcripts(t *testing.T) []string {
 			t.Fatalf("no real transcripts of %s below %s: %v", agent, root, err)
 		}
 	}
-	// Among the small ones of many agents are some of ours; the others are refused.
+	// Some of the small transcripts of many agents are ours; the others are refused.
 	err = filepath.WalkDir(filepath.Join(root, "fixtures"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() && isOurs(t, path) {
 			files = append(files, path)
@@ -79,10 +79,10 @@ func transcripts(t *testing.T) []string {
 	return files
 }
 
-// nothingSaid is a real session of Gemini CLI that holds notices only.
+// nothingSaid is a real Gemini CLI session with notices only.
 const nothingSaid = "session-2025-12-06T04-38-b3585b0e.json"
 
-// isOurs reports whether an agent says that a file is its transcript.
+// isOurs reports whether an agent recognizes a file as its transcript.
 func isOurs(t *testing.T, path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -100,10 +100,9 @@ func isOurs(t *testing.T, path string) bool {
 	return false
 }
 
-// TestTranscripts imports every transcript twice and into two clones: the second
-// time adds nothing, the clones hold the same bytes, check is clean, every file
-// is valid by the JSON Schemas, and a payload holds its budget and is the same
-// twice.
+// TestTranscripts imports every transcript twice and into two clones. The second import
+// adds nothing, the clones have the same bytes, check is clean, every file is valid by
+// the JSON Schemas, and a payload stays within its budget and is the same twice.
 func TestTranscripts(t *testing.T) {
 	files := transcripts(t)
 	one, two := t.TempDir(), filepath.Join(t.TempDir(), "elsewhere")

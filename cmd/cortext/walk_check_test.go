@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// checkTurn wants every message of a session in its conversation's log of its work
-// tree, once and in order, after the hook at the end of a turn; or waiting where
-// they may wait.
+// checkTurn checks, after the hook at the end of a turn, that every message of a session
+// is in its conversation's log in its work tree, once and in order; or waiting, if it may
+// wait.
 func (w *world) checkTurn(n *native, mayWait bool) {
 	w.t.Helper()
 	if n.state != kept {
@@ -43,8 +43,8 @@ func (w *world) checkTurn(n *native, mayWait bool) {
 	w.checkOrder(n, now)
 }
 
-// checkOrder wants the messages of a session in one folder in their order: in the
-// file, or by the parents that they name.
+// checkOrder checks that the messages of a session in one folder are in order: in the
+// file, or by their parents.
 func (w *world) checkOrder(n *native, now *snapshot) {
 	w.t.Helper()
 	for _, f := range now.folders {
@@ -81,8 +81,8 @@ func (w *world) list(ids []string) string {
 	return b.String()
 }
 
-// checkAll ends what git is doing in each work tree, restores what git removed, and
-// wants every message there once.
+// checkAll ends git's operation in each work tree, restores what git removed, and checks
+// that every message is there once.
 func (w *world) checkAll() {
 	w.t.Helper()
 	w.note("# check everything")
@@ -121,7 +121,7 @@ func (w *world) finish(t *workTree) {
 	}
 }
 
-// restore runs sync --restore, or sync where that is not known.
+// restore runs sync --restore, or sync for a cortext without that flag.
 func (w *world) restore(t *workTree) {
 	w.t.Helper()
 	args := []string{"cortext", "sync", "--restore"}
@@ -134,7 +134,7 @@ func (w *world) restore(t *workTree) {
 			w.fail("sync --restore failed", "in %s: exit code %d\n%s%s", t.name, code, out, errs)
 		}
 	})
-	// What is in two folders the next write brings together.
+	// The next write merges what is in two folders.
 	now := w.look(t)
 	for _, c := range w.chats {
 		if places := now.where(c); len(places) > 1 && c.natives[0].state != removed {
@@ -146,8 +146,8 @@ func (w *world) restore(t *workTree) {
 	}
 }
 
-// checkTree wants every message of the sessions that were held in a work tree in it,
-// none twice, one folder for each conversation, and no damage.
+// checkTree checks that a work tree has every message of the sessions held in it, none
+// twice, with one folder per conversation and no damage.
 func (w *world) checkTree(t *workTree) {
 	w.t.Helper()
 	now := w.look(t)
@@ -181,7 +181,7 @@ func (w *world) checkTree(t *workTree) {
 	byID := map[string]string{}
 	for _, f := range now.folders {
 		if len(f.records) == 0 {
-			continue // the other has taken them over
+			continue // the other folder has taken over its records
 		}
 		if first, twice := byID[f.id]; twice && f.id != "" {
 			w.fail("one conversation in two folders", "%s of %s: %s, %s", f.id, t.name, first, f.path)
@@ -191,8 +191,8 @@ func (w *world) checkTree(t *workTree) {
 	w.checkDamage(t, now)
 }
 
-// checkOnce wants a message in one folder, and one line of it, but for equal lines
-// that a merge of git may have made.
+// checkOnce checks that a message is in one folder, on one line, except for equal lines
+// that a git merge may have made.
 func (w *world) checkOnce(t *workTree, id string, now *snapshot) {
 	w.t.Helper()
 	var in []string
@@ -277,8 +277,8 @@ func (w *world) excused(t *workTree, line string, now *snapshot) bool {
 	return false
 }
 
-// checkModel imports each transcript into a workspace of its own: cortext must
-// derive the ids that the walk expects.
+// checkModel imports each transcript into a new workspace: cortext must derive the ids
+// that the walk expects.
 func (w *world) checkModel() {
 	w.t.Helper()
 	t := &workTree{name: "scratch", dir: filepath.Join(w.root, "scratch"), had: map[string]bool{}, torn: map[string]bool{}, parsed: map[string]parsed{}}

@@ -29,12 +29,12 @@ type record struct {
 // A folder is a conversation's folder with a .session/ in it.
 type folder struct {
 	path    string
-	id      string   // of session.json
+	id      string   // from session.json
 	natives []string // its sources
 	records []record
 }
 
-// holds reports whether a folder has anything of a conversation.
+// holds reports whether a folder has any message of a conversation.
 func (f *folder) holds(c *chat) bool {
 	for _, n := range c.natives {
 		if !n.parted && slices.Contains(f.natives, n.id) || slices.ContainsFunc(f.records, func(r record) bool { return slices.Contains(n.ids, r.ID) }) {
@@ -44,15 +44,15 @@ func (f *folder) holds(c *chat) bool {
 	return false
 }
 
-// A snapshot is what a work tree holds at a moment.
+// A snapshot is the content of a work tree at a moment.
 type snapshot struct {
 	folders []*folder
-	dirs    map[string]bool   // folders below conversations/, with a .session/ or not
+	dirs    map[string]bool   // folders below conversations/, with or without a .session/
 	files   map[string]string // hash of each file that cortext writes and git sees
 	waiting map[string]bool   // ids of messages in .workspace/local/kept
 }
 
-// parsed is what a file held when it had this size and time.
+// parsed is the content of a file at a given size and time.
 type parsed struct {
 	key     string
 	sum     string
@@ -75,12 +75,12 @@ func submatches(re *regexp.Regexp, b []byte) (all []string) {
 	return all
 }
 
-// parse reads a file, unless it is as it was.
+// parse reads a file, unless it is unchanged.
 func (w *world) parse(t *workTree, path string) (p parsed, ok bool) {
 	w.t.Helper()
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		return p, false // it went meanwhile
+		return p, false // deleted meanwhile
 	}
 	key := fmt.Sprint(info.Size(), info.ModTime().UnixNano(), info.Sys().(*syscall.Stat_t).Ino)
 	if p = t.parsed[path]; p.key == key {
@@ -112,7 +112,7 @@ func (w *world) parse(t *workTree, path string) (p parsed, ok bool) {
 	return p, true
 }
 
-// look reads what a work tree holds.
+// look reads the content of a work tree.
 func (w *world) look(t *workTree) *snapshot {
 	w.t.Helper()
 	s := &snapshot{dirs: map[string]bool{}, files: map[string]string{}, waiting: map[string]bool{}}
@@ -123,7 +123,7 @@ func (w *world) look(t *workTree) *snapshot {
 			s.dirs[rel] = true
 		}
 		if err != nil || d.IsDir() {
-			return nil // it went meanwhile
+			return nil // deleted meanwhile
 		}
 		p, ok := w.parse(t, path)
 		if !ok {
@@ -165,7 +165,7 @@ func (w *world) look(t *workTree) *snapshot {
 	return s
 }
 
-// where lists the folders that have something of a conversation.
+// where lists the folders with messages of a conversation.
 func (s *snapshot) where(c *chat) (list []*folder) {
 	for _, f := range s.folders {
 		if f.holds(c) {
@@ -175,7 +175,7 @@ func (s *snapshot) where(c *chat) (list []*folder) {
 	return list
 }
 
-// lines lists the lines of each message by its id.
+// lines returns the lines of each message by id.
 func (s *snapshot) lines() map[string][]record {
 	all := map[string][]record{}
 	for _, f := range s.folders {
@@ -186,20 +186,19 @@ func (s *snapshot) lines() map[string][]record {
 	return all
 }
 
-// An act is what a command of cortext is for.
+// An act describes the purpose of a cortext command.
 type act struct {
 	who   string  // the command
-	asked bool    // the user wants conversations to be written
-	chats []*chat // those that the command is about
+	asked bool    // the user asks it to write conversations
+	chats []*chat // the conversations it is about
 	quiet bool    // it only reads
 	all   bool    // it looks at all sessions of the work tree
-	torn  bool    // it is killed: what it wrote, cortext may not have noted
+	torn  bool    // it is killed, so cortext may not have recorded what it wrote
 }
 
 func (a act) about(n *native) bool { return n != nil && slices.Contains(a.chats, n.chat) }
 
-// watch calls f, which runs cortext, and compares what the work tree held before it
-// and after.
+// watch calls f, which runs cortext, and compares the work tree before and after.
 func (w *world) watch(t *workTree, a act, f func()) (before, after *snapshot) {
 	w.t.Helper()
 	busy := w.underway(t)
@@ -213,8 +212,8 @@ func (w *world) watch(t *workTree, a act, f func()) (before, after *snapshot) {
 	}
 	w.compareLines(t, a, before, after)
 	w.compareUnasked(t, a, change{before, after, had})
-	// What git brings and takes again, and no command that read the session saw, cortext
-	// cannot know to have been there; nor what a command wrote that was killed.
+	// cortext cannot know about messages that git brings and takes again before a command
+	// has read the session, nor about what a killed command wrote.
 	old := before.lines()
 	for _, seen := range []*snapshot{before, after} {
 		for id := range seen.lines() {
@@ -241,7 +240,7 @@ func (w *world) watch(t *workTree, a act, f func()) (before, after *snapshot) {
 	return before, after
 }
 
-// compareCommits wants no commit of cortext's to delete a message.
+// compareCommits checks that no commit by cortext deletes a message.
 func (w *world) compareCommits(t *workTree, a act, old, now string) {
 	w.t.Helper()
 	out, _, _ := w.run(command{dir: t.dir, args: []string{"git", "diff", "--no-renames", "--unified=0", old, now, "--", "conversations"}})
@@ -257,15 +256,15 @@ func (w *world) compareCommits(t *workTree, a act, old, now string) {
 		if !deleted[id] || added[id] || a.who == "rm" {
 			continue
 		}
-		// Of a line that a merge has made two of, one may go.
+		// If a merge duplicated a line, one copy may go.
 		if _, _, code := w.run(command{dir: t.dir, args: []string{"git", "grep", "-q", "-F", `"id":"` + id + `"`, now, "--", "conversations"}}); code != 0 {
 			w.fail("cortext committed the deletion of a message", "%s in %s: %s", a.who, t.name, w.named(id))
 		}
 	}
 }
 
-// compareLines wants every line to stay, none to be added that is there, and nothing
-// that was skipped or removed to come back.
+// compareLines checks that every line stays, no existing line is added again, and nothing
+// skipped or removed comes back.
 func (w *world) compareLines(t *workTree, a act, before, after *snapshot) {
 	w.t.Helper()
 	old, now := before.lines(), after.lines()
@@ -292,14 +291,14 @@ func (w *world) compareLines(t *workTree, a act, before, after *snapshot) {
 	}
 }
 
-// A change is what a work tree held before a command and after it, and ever before.
+// A change is the content of a work tree before a command, after it, and ever before.
 type change struct {
 	before, after *snapshot
 	had           map[string]bool
 }
 
-// compareUnasked wants nothing to be restored but by the conversation's own session
-// or a user who asks for it.
+// compareUnasked checks that only the conversation's own session, or a user who asks for
+// it, restores anything.
 func (w *world) compareUnasked(t *workTree, a act, c change) {
 	w.t.Helper()
 	old, now := c.before.lines(), c.after.lines()
@@ -329,8 +328,8 @@ func (w *world) compareUnasked(t *workTree, a act, c change) {
 	}
 }
 
-// compareFiles wants a command that reads to change nothing, and none to change
-// anything in the middle of an operation of git; it keeps what was written unasked.
+// compareFiles checks that a reading command changes nothing, and that no command changes
+// anything during a git operation. It records what was written unasked.
 func (w *world) compareFiles(t *workTree, a act, before, after *snapshot, busy string) {
 	w.t.Helper()
 	for _, path := range slices.Sorted(maps.Keys(after.files)) {
@@ -352,7 +351,7 @@ func (w *world) compareFiles(t *workTree, a act, before, after *snapshot, busy s
 		if who, known := t.unasked[path]; own {
 			t.unasked[path] = ""
 		} else if _, was := before.files[path]; !was && (!known || who != "") {
-			t.unasked[path] = a.who // one that was there is in git's way as it was
+			t.unasked[path] = a.who // a file that already existed would block git anyway
 		}
 	}
 }

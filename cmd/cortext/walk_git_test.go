@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// edit changes a file that is no conversation, so that merges conflict sometimes.
+// edit changes a file outside of conversations, so that merges sometimes conflict.
 func (w *world) edit(t *workTree) {
 	w.t.Helper()
 	file := filepath.Join(t.dir, "src", fmt.Sprintf("%d.txt", w.r.IntN(4)))
-	raw, _ := os.ReadFile(file) // it may be gone
+	raw, _ := os.ReadFile(file) // it may not exist
 	w.write(file, string(raw)+fmt.Sprintf("step %d\n", w.step))
 }
 
@@ -30,19 +30,19 @@ func (w *world) commit(t *workTree) {
 	}
 }
 
-// forget says that no file of a work tree is changed.
+// forget records that no file of a work tree has unasked changes.
 func (w *world) forget(t *workTree) {
 	maps.DeleteFunc(t.unasked, func(string, string) bool { return true })
 }
 
-// someBranch returns a branch that a work tree knows.
+// someBranch returns a random branch of a work tree.
 func (w *world) someBranch(t *workTree) string {
 	w.t.Helper()
 	return pick(w, w.ask(t, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes/origin/main"))
 }
 
-// someCommit returns one of the last commits of all branches. What a stash keeps of
-// untracked files is a commit without the workspace.
+// someCommit returns one of the latest commits of all branches. The commit with a stash's
+// untracked files does not have the workspace.
 func (w *world) someCommit(t *workTree) string {
 	w.t.Helper()
 	return pick(w, w.ask(t, "rev-list", "--branches", "--remotes", "--no-merges", "--max-count=12", "--", "src", "conversations"))
@@ -107,7 +107,7 @@ func (w *world) unmerged(t *workTree) bool {
 	return len(w.ask(t, "ls-files", "--unmerged")) > 0
 }
 
-// merging runs a command that merges, and gives up where there are conflicts.
+// merging runs a command that merges, and aborts on conflicts.
 func (w *world) merging(t *workTree, args ...string) {
 	w.t.Helper()
 	if w.underway(t) != "" {
@@ -147,7 +147,7 @@ func (w *world) rebase(t *workTree) {
 	w.merging(t, "rebase", "-q", w.someBranch(t))
 }
 
-// rebaseOpen stops a rebase at a commit, as one does to edit it.
+// rebaseOpen stops a rebase at a commit, as a user does to edit it.
 func (w *world) rebaseOpen(t *workTree) {
 	w.t.Helper()
 	if w.underway(t) == "" && !w.git(t, "-c", "sequence.editor=sed -i 1s/^pick/edit/", "rebase", "-q", "-i", "HEAD~2") {
@@ -185,7 +185,7 @@ func (w *world) sparseOff(t *workTree) {
 	w.git(t, "sparse-checkout", "disable")
 }
 
-// conclude ends what git is doing: a merge with its commit, or as the user gives up.
+// conclude ends git's operation: it commits a merge, or aborts like a user who gives up.
 func (w *world) conclude(t *workTree) {
 	w.t.Helper()
 	switch op := w.underway(t); {

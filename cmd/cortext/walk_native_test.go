@@ -14,24 +14,24 @@ import (
 	"time"
 )
 
-// A chat is a conversation: what a user began with a command and took up again in
-// other sessions.
+// A chat is a conversation: what a user started with a command and resumed in other
+// sessions.
 type chat struct {
 	name    string
 	natives []*native
 }
 
-// A state says what of a session cortext must have.
+// A state says which messages of a session cortext must have.
 type state int
 
 const (
 	kept    state = iota
-	skipped       // nothing from the message from on, until the user asks for it
+	skipped       // nothing from the message at index from on, until the user asks for it
 	removed       // nothing new
-	unsure        // the user did things of which either may follow
+	unsure        // the user did things that allow either
 )
 
-// A native is a session of an agent's.
+// A native is an agent's session.
 type native struct {
 	name, agent, id, file string
 
@@ -43,11 +43,11 @@ type native struct {
 
 	state  state
 	from   int
-	killed bool // the hook of its first prompt was
-	spoke  bool // a turn that no hook told of: the next look notices it
+	killed bool // the hook of its first prompt was killed
+	spoke  bool // it had a turn that no hook reported: the next look finds it
 
 	silent bool // its agent calls no hooks
-	left   bool // a later command has begun another part of the session, in another conversation
+	left   bool // a later command started another part of the session, in another conversation
 	parted bool // it is one of several parts
 }
 
@@ -66,7 +66,7 @@ func (n *native) forbidden(id string) bool {
 	return false
 }
 
-// newNative begins a session in a work tree. Nothing is in its store yet.
+// newNative starts a session in a work tree. Its store is still empty.
 func (w *world) newNative(agent string, t *workTree, c *chat) *native {
 	w.t.Helper()
 	n := &native{name: fmt.Sprintf("s%d", len(w.natives)), agent: agent, at: t, chat: c}
@@ -90,7 +90,7 @@ func (w *world) newNative(agent string, t *workTree, c *chat) *native {
 	return n
 }
 
-// said adds the ids that cortext gives the messages of a turn.
+// said adds the ids that cortext gives to the messages of a turn.
 func (w *world) said(n *native, ids ...string) {
 	n.ids = append(n.ids, ids...)
 	for _, id := range ids {
@@ -121,7 +121,7 @@ func (w *world) speak(n *native, t turn) {
 	}
 }
 
-// next is a time a moment later than all before.
+// next returns a time slightly later than all before.
 func (w *world) next() string {
 	w.tick(137 * time.Millisecond)
 	return w.clock.Format("2006-01-02T15:04:05.000Z")
@@ -185,14 +185,14 @@ func (w *world) speakClaude(n *native, t turn) {
 	w.said(n, id)
 }
 
-// slashCommand takes a slash command apart.
+// slashCommand parses a slash command.
 func slashCommand(typed string) (name, args string, ok bool) {
 	rest, ok := strings.CutPrefix(typed, "/")
 	name, args, _ = strings.Cut(rest, " ")
 	return name, args, ok
 }
 
-// expanded is what our command files make of a command in Gemini CLI.
+// expanded returns the text that our command files produce for a command in Gemini CLI.
 func expanded(typed string) string {
 	if name, _, ok := slashCommand(typed); ok {
 		return "<!-- cortext: /" + name + " -->\n# " + name + "\n\nDo it.\n\n" + typed
@@ -232,7 +232,7 @@ func (w *world) speakGemini(n *native, t turn) {
 	w.said(n, uuid("b"))
 }
 
-// openCode changes the database of OpenCode, as OpenCode does.
+// openCode changes OpenCode's database as OpenCode does.
 func (w *world) openCode(statements ...string) {
 	w.t.Helper()
 	file := filepath.Join(w.home, ".local/share/opencode/opencode.db")

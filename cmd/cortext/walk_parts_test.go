@@ -4,7 +4,7 @@ package main
 
 import "fmt"
 
-// part begins the next part of a session, in a conversation of its own.
+// part starts the next part of a session, in a new conversation.
 func (w *world) part(n *native) *native {
 	next := *n
 	next.name, next.chat, next.ids, next.parted = fmt.Sprintf("s%d", len(w.natives)), w.newChat(), nil, true
@@ -31,7 +31,7 @@ func (w *world) chatsOf(n *native) (list []*chat) {
 	return list
 }
 
-// beginning is a command that begins a conversation, now and then without a topic.
+// beginning returns a command that starts a conversation, sometimes without a topic.
 func (w *world) beginning() string {
 	command := "/workspace." + pick(w, []string{"plan", "brainstorm", "debug"})
 	if w.r.IntN(4) == 0 {
@@ -40,7 +40,7 @@ func (w *world) beginning() string {
 	return command + " " + w.phrase()
 }
 
-// beginOrdinary begins a session without a command, which is captured where the work tree
+// beginOrdinary starts a session without a command. It is captured if the work tree
 // captures all sessions.
 func (w *world) beginOrdinary(t *workTree) {
 	w.t.Helper()
@@ -49,7 +49,7 @@ func (w *world) beginOrdinary(t *workTree) {
 	w.does(n, turn{typed: "an ordinary question about " + w.phrase()})
 }
 
-// anotherCommand begins another conversation in a session, most often where no hook tells.
+// anotherCommand starts another conversation in a session, usually without a hook.
 func (w *world) anotherCommand(*workTree) {
 	w.t.Helper()
 	n := w.some(func(n *native) bool { return n.state == kept && !n.killed })
@@ -64,9 +64,8 @@ func (w *world) anotherCommand(*workTree) {
 	}
 }
 
-// uncertain notes that the user asked for a conversation of which some session was
-// skipped or removed: whether that asks for the session, too, is nobody's business
-// here.
+// uncertain records that the user asked for a conversation of which a session was skipped
+// or removed. The walk does not decide whether that asks for the session, too.
 func (w *world) uncertain(c *chat) {
 	for _, n := range c.natives {
 		for _, p := range w.parts(n) {

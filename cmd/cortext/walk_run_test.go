@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// A workTree is a clone or a linked work tree, with what the walk knows of it.
+// A workTree is a clone or a linked work tree, with the walk's knowledge about it.
 type workTree struct {
 	name, dir string
-	had       map[string]bool   // ids of messages that were in its logs
-	torn      map[string]bool   // ids of messages that a command which was killed wrote there last
-	unasked   map[string]string // changed files and the command that wrote them unasked; empty: the user asked for it
+	had       map[string]bool   // ids of messages that have been in its logs
+	torn      map[string]bool   // ids of messages last written there by a killed command
+	unasked   map[string]string // changed files -> the command that wrote them unasked; empty: the user asked for it
 	parsed    map[string]parsed // by file
 	oldCache  string            // copy of .workspace/local/cache
 	oldChats  string            // copy of conversations/
 }
 
-// tree returns the work tree of a name, and makes it known.
+// tree returns the work tree with a name, and registers it.
 func (w *world) tree(name string) *workTree {
 	for _, t := range w.trees {
 		if t.name == name {
@@ -42,11 +42,10 @@ type command struct {
 	env   []string
 	input string
 	args  []string
-	kill  time.Duration // kill -9 after it
+	kill  time.Duration // kill -9 after this time
 }
 
-// run returns the standard output and the standard error of a command, and its exit
-// code.
+// run returns a command's standard output, standard error and exit code.
 func (w *world) run(c command) (out, errs string, code int) {
 	w.t.Helper()
 	path := c.args[0]
@@ -62,13 +61,13 @@ func (w *world) run(c command) (out, errs string, code int) {
 	w.check(cmd.Start())
 	if c.kill > 0 {
 		time.Sleep(c.kill)
-		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Process.Kill() // it may have ended already
 	}
-	_ = cmd.Wait() // the exit code says it
+	_ = cmd.Wait() // the exit code reports it
 	return o.String(), e.String(), cmd.ProcessState.ExitCode()
 }
 
-// must wants a command to succeed and returns its standard output.
+// must runs a command that must succeed and returns its standard output.
 func (w *world) must(dir string, args ...string) string {
 	w.t.Helper()
 	out, errs, code := w.run(command{dir: dir, args: args})
@@ -85,7 +84,7 @@ func (w *world) ask(t *workTree, args ...string) []string {
 	return strings.Fields(out)
 }
 
-// git runs git as the user does; it may refuse.
+// git runs git as the user would; it may refuse.
 func (w *world) git(t *workTree, args ...string) bool {
 	w.t.Helper()
 	w.look(t)
@@ -115,11 +114,10 @@ var (
 	overwritten = regexp.MustCompile(`(?m)(.*)(would be overwritten|would be removed|would be lost|would lose).*\n((?:\t.*\n)+)`)
 )
 
-// refuse counts why git refused a command, and looks for files that cortext wrote
-// without being asked. New messages that sync or another session's hook caught up
-// with may be in the way of a checkout like any edit, also the first call of a
-// conversation, and the session.json beside a log that is in the way, too; a folder that
-// nobody asked for must not.
+// refuse counts git's reasons for refusing a command, and looks for files that cortext
+// wrote without being asked. New messages captured by sync or another session's hook may
+// block a checkout like any edit; so may the first call of a conversation, and the
+// session.json beside a blocking log. A folder that nobody asked for must not.
 func (w *world) refuse(t *workTree, name, said string) {
 	w.t.Helper()
 	reason := refusal.FindString(said)
@@ -148,13 +146,13 @@ func (w *world) refuse(t *workTree, name, said string) {
 	}
 }
 
-// conflicted counts the conflicted files. Below .session/ the attributes must
-// prevent conflicts of content; git merges no deletion with a change.
+// conflicted counts the conflicted files. Below .session/ the attributes must prevent
+// content conflicts, but git cannot merge a deletion with a change.
 func (w *world) conflicted(t *workTree, name string) {
 	w.t.Helper()
 	out, _, _ := w.run(command{dir: t.dir, args: []string{"git", "status", "--porcelain", "--untracked-files=no"}})
-	// Where one side removed a conversation and began another, git takes the folder for
-	// renamed, and lets nobody but the user say where the other side's new files go.
+	// If one side removed a conversation and started another, git sees a renamed folder,
+	// and lets only the user decide where the other side's new files go.
 	removed := regexp.MustCompile(`(?m)^(UD|DU) .*/\.session/`).MatchString(out)
 	for line := range strings.Lines(out) {
 		code, path := line[:2], strings.TrimSpace(line[3:])
@@ -172,7 +170,7 @@ func (w *world) conflicted(t *workTree, name string) {
 	}
 }
 
-// underway names git's operation that is in progress, empty if there is none.
+// underway names the git operation in progress, or returns "".
 func (w *world) underway(t *workTree) string {
 	w.t.Helper()
 	dir := strings.Join(w.ask(t, "rev-parse", "--absolute-git-dir"), " ")

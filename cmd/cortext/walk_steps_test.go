@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// A walkStep is one of the things that happen, in a random work tree or to a random
-// session.
+// A walkStep is one thing that can happen in a random work tree or to a random session.
 type walkStep struct {
 	name   string
 	weight int
@@ -86,13 +85,13 @@ func (w *world) cortext(t *workTree, c command) (out, errs string, code int) {
 	return out, errs, code
 }
 
-// events are what the agents call the hooks at the same moments.
+// events maps the agents' names for the same hook events.
 var events = map[string]map[string]string{
 	"claude": {"prompt": "UserPromptSubmit", "answer": "Stop", "start": "SessionStart", "end": "SessionEnd"},
 	"gemini": {"prompt": "BeforeAgent", "answer": "AfterAgent", "start": "SessionStart", "end": "SessionEnd"},
 }
 
-// hookCommand is the call of a hook by a session's agent.
+// hookCommand returns the hook call of a session's agent.
 func (w *world) hookCommand(n *native, moment string, more object) command {
 	w.t.Helper()
 	event := events[n.agent][moment]
@@ -106,7 +105,7 @@ func (w *world) hookCommand(n *native, moment string, more object) command {
 	return command{env: env[n.agent], input: string(b), args: []string{"cortext", "hook", n.agent, event}}
 }
 
-// hook lets the session's agent call a hook. It must not make the agent fail.
+// hook calls a hook of the session's agent. It must not make the agent fail.
 func (w *world) hook(n *native, moment string, more object) (before *snapshot) {
 	w.t.Helper()
 	typed := fmt.Sprint(more["prompt"])
@@ -119,7 +118,7 @@ func (w *world) hook(n *native, moment string, more object) (before *snapshot) {
 	return before
 }
 
-// does lets a session do a whole turn, with its hooks, and checks what is kept.
+// does runs a whole turn of a session, with its hooks, and checks the result.
 func (w *world) does(n *native, t turn) {
 	w.t.Helper()
 	if !hasHooks(n) {
@@ -137,7 +136,7 @@ func (w *world) does(n *native, t turn) {
 	w.checkTurn(n, mayWait)
 }
 
-// mayWait reports whether the messages of a session may wait for its folder.
+// mayWait reports whether a session's messages may wait for its folder.
 func (w *world) mayWait(n *native) bool {
 	w.t.Helper()
 	return len(w.look(n.at).where(n.chat)) == 0 || w.underway(n.at) != "" || w.sparse(n.at)
@@ -155,7 +154,7 @@ func (w *world) newChat() *chat {
 	return c
 }
 
-// begin begins a conversation with a command in a new session.
+// begin starts a conversation with a command in a new session.
 func (w *world) begin(t *workTree) {
 	w.t.Helper()
 	if len(w.chats) > 25+w.step/50 {
@@ -170,7 +169,7 @@ func (w *world) begin(t *workTree) {
 	w.does(n, turn{typed: w.beginning()})
 }
 
-// some returns a session that fits, or nil.
+// some returns a random session that fits, or nil.
 func (w *world) some(fits func(*native) bool) *native {
 	var list []*native
 	for _, n := range w.natives {
@@ -181,7 +180,7 @@ func (w *world) some(fits func(*native) bool) *native {
 	if len(list) == 0 {
 		return nil
 	}
-	if len(list) > 20 && w.r.IntN(4) > 0 { // most often one of the last
+	if len(list) > 20 && w.r.IntN(4) > 0 { // usually one of the latest
 		list = list[len(list)-20:]
 	}
 	return pick(w, list)
@@ -199,7 +198,7 @@ func (w *world) goOn(tool bool) {
 func (w *world) aTurn(*workTree)    { w.t.Helper(); w.goOn(false) }
 func (w *world) toolTurn(*workTree) { w.t.Helper(); w.goOn(true) }
 
-// here returns a conversation that is in a work tree, with its id there.
+// here returns a conversation in a work tree, with its id there.
 func (w *world) here(t *workTree, fits func(*chat) bool) (c *chat, id string) {
 	w.t.Helper()
 	now := w.look(t)
@@ -224,7 +223,7 @@ func (c *chat) all(s state) bool {
 
 func (c *chat) isKept() bool { return c.all(kept) }
 
-// resumeIn goes on with a conversation in a new session.
+// resumeIn continues a conversation in a new session.
 func (w *world) resumeIn(t *workTree) {
 	w.t.Helper()
 	c, id := w.here(t, (*chat).isKept)
@@ -292,8 +291,8 @@ func (w *world) read(t *workTree) {
 	}
 }
 
-// importFile imports the transcript of a session by its name, which brings back what
-// was skipped or removed.
+// importFile imports a session's transcript by name, which brings back a skipped or
+// removed session.
 func (w *world) importFile(*workTree) {
 	w.t.Helper()
 	n := w.some(func(n *native) bool { return hasHooks(n) && n.turns > 0 })
@@ -359,8 +358,8 @@ func (w *world) end(*workTree) {
 	}
 }
 
-// together runs the hooks of two sessions in one work tree, or of one session twice,
-// or a hook and sync, at the same time.
+// together runs hooks of two sessions in one work tree, or of one session twice, or a
+// hook and sync, at the same time.
 func (w *world) together(*workTree) {
 	w.t.Helper()
 	one := w.some(hasHooks)
@@ -375,7 +374,7 @@ func (w *world) together(*workTree) {
 	chats := append(w.chatsOf(one), w.chatsOf(other)...)
 	withSync := w.r.IntN(3) == 0
 	if withSync {
-		other, who, second = one, "sync", command{args: []string{"cortext", "sync"}} // a new file is sync's
+		other, who, second = one, "sync", command{args: []string{"cortext", "sync"}} // blame sync for a new file
 	}
 	waits := map[*native]bool{one: w.mayWait(one), other: w.mayWait(other)}
 	w.watch(one.at, act{who: who, chats: chats, all: withSync}, func() {
@@ -392,8 +391,8 @@ func (w *world) together(*workTree) {
 	w.checkTurn(other, waits[other])
 }
 
-// kill ends a hook in the middle: that which begins a conversation, or one at the end
-// of a turn.
+// kill kills a hook in the middle: one that starts a conversation, or one at the end of a
+// turn.
 func (w *world) kill(t *workTree) {
 	w.t.Helper()
 	n := w.some(hasHooks)
@@ -419,7 +418,7 @@ func (w *world) kill(t *workTree) {
 	}
 }
 
-// shell runs a command line as the user does.
+// shell runs a command line as the user would.
 func (w *world) shell(t *workTree, args ...string) {
 	w.t.Helper()
 	w.look(t)
@@ -432,7 +431,7 @@ func (w *world) deleteCache(t *workTree) {
 	w.shell(t, "rm", "-rf", ".workspace/local/cache")
 }
 
-// swap puts the older copy of a folder in its place, and keeps a copy of how it was.
+// swap replaces a folder with its older copy, and keeps a copy of the current one.
 func (w *world) swap(t *workTree, dir, older string) (copied string) {
 	w.t.Helper()
 	at := filepath.Join(t.dir, dir)
@@ -455,6 +454,9 @@ func (w *world) swap(t *workTree, dir, older string) (copied string) {
 
 func (w *world) olderCache(t *workTree) {
 	w.t.Helper()
+	if _, err := os.Stat(filepath.Join(t.dir, ".workspace/local/.gitignore")); err != nil {
+		return // git clean removed all of it, so nothing ignores what the user puts there
+	}
 	t.oldCache = w.swap(t, ".workspace/local/cache", t.oldCache)
 }
 

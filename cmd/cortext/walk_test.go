@@ -32,16 +32,16 @@ func envNumber(name string, otherwise uint64) uint64 {
 	return otherwise
 }
 
-// checkEvery is the number of steps between two checks of everything.
+// checkEvery is the number of steps between complete checks.
 const checkEvery = 100
 
-// TestWalk does random things that users, agents and git do in three clones and two
-// linked work trees, and looks for messages that were lost, doubled or leaked. It
-// reads the files itself. scripts/walk.sh runs it for longer.
+// TestWalk performs random actions of users, agents and git in three clones and two
+// linked work trees, and looks for lost, duplicated or leaked messages. It reads the
+// files itself. scripts/walk.sh runs it for longer.
 //
-// CORTEXT_WALK_BINARY names another program to test, CORTEXT_WALK_KEEP keeps the
-// files as they were at a failure, with all commands until then, CORTEXT_WALK_ALL goes
-// on after a failure and reports the first of each kind.
+// CORTEXT_WALK_BINARY names another program to test. CORTEXT_WALK_KEEP keeps the files of
+// a failure, with all commands so far. CORTEXT_WALK_ALL continues after a failure and
+// reports the first of each kind.
 func TestWalk(t *testing.T) {
 	seeds := []uint64{1, 2}
 	if *walkSeed != 0 {
@@ -70,8 +70,8 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// A world is the machine of one user: a bare remote, clones and linked work trees
-// of it, and the stores of three agents in one home.
+// A world is the machine of one user: a bare remote, its clones and linked work trees,
+// and the stores of three agents in one home.
 type world struct {
 	t       *testing.T
 	r       *rand.Rand
@@ -88,16 +88,16 @@ type world struct {
 	step     int
 	log      []string
 	failures map[string]int // by kind
-	all      bool           // go on after a failure
+	all      bool           // continue after a failure
 
 	counts    map[string]int // of steps
 	refused   map[string]int // git's refusals by message
-	ours      map[string]int // those that a file caused which cortext wrote unasked, by command
+	ours      map[string]int // refusals caused by a file that cortext wrote unasked, by command
 	conflicts map[string]int // conflicted files by git's two letters
 }
 
-// clocked builds cortext with the clock of the walk, once: a hook is called when the agent
-// writes down its prompt.
+// clocked builds cortext with the walk's clock, once: a hook is called when the agent
+// writes its prompt.
 var clocked = sync.OnceValues(func() (string, error) {
 	program := filepath.Join(binDir, "clocked")
 	out, err := exec.Command("go", "build", "-o", program, "./testdata/clocked").CombinedOutput()
@@ -107,7 +107,7 @@ var clocked = sync.OnceValues(func() (string, error) {
 	return program, err
 })
 
-// newWorld makes a machine without a repository.
+// newWorld creates a machine without a repository.
 func newWorld(t *testing.T, seed uint64) *world {
 	t.Helper()
 	root, err := os.MkdirTemp("", "cortext-walk")
@@ -140,8 +140,8 @@ func newWorld(t *testing.T, seed uint64) *world {
 	return w
 }
 
-// settle makes the remote, the workspace and its clones. Every third seed lets
-// cortext commit.
+// settle creates the remote, the workspace and its clones. Every third seed makes cortext
+// commit.
 func (w *world) settle(first *workTree, seed uint64) {
 	w.t.Helper()
 	remote := filepath.Join(w.root, "remote.git")
@@ -171,7 +171,7 @@ func (w *world) settle(first *workTree, seed uint64) {
 	}
 }
 
-// walk does random steps, with a check of everything now and then and at the end.
+// walk performs random steps, with complete checks in between and at the end.
 func (w *world) walk(n int) {
 	w.t.Helper()
 	only, err := regexp.Compile(*walkOnly)
@@ -202,10 +202,10 @@ func (w *world) walk(n int) {
 	w.report()
 }
 
-// tick lets the time pass that transcripts and commits are of.
+// tick advances the clock for transcripts and commits.
 func (w *world) tick(d time.Duration) { w.clock = w.clock.Add(d) }
 
-// report says what was done and what git refused.
+// report prints what was done and what git refused.
 func (w *world) report() {
 	w.t.Helper()
 	count := func(m map[string]int) string {
@@ -219,7 +219,7 @@ func (w *world) report() {
 		w.seed, len(w.natives), len(w.owner), count(w.counts), count(w.refused), count(w.ours), count(w.conflicts))
 }
 
-// fail ends the walk, or shows the first failure of a kind where all are wanted.
+// fail ends the walk, or with all shows the first failure of each kind.
 func (w *world) fail(kind, format string, args ...any) {
 	w.t.Helper()
 	if w.failures[kind]++; w.failures[kind] > 1 {
@@ -252,7 +252,7 @@ func (w *world) write(file, text string) {
 	w.check(os.WriteFile(file, []byte(text), 0o644))
 }
 
-// note adds a line to what a failure shows.
+// note adds a line to the report of a failure.
 func (w *world) note(format string, args ...any) {
 	line := strings.ReplaceAll(fmt.Sprintf(format, args...), w.root, "$ROOT")
 	w.log = append(w.log, fmt.Sprintf("%d: ", w.step)+line)

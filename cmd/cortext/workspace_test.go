@@ -20,13 +20,13 @@ import (
 	"cortext/cmd/internal/agenttest"
 )
 
-var update = flag.Bool("update", false, "make testdata/workspace again")
+var update = flag.Bool("update", false, "make testdata/workspace, or testdata/contract.golden, again")
 
-// fixture is the workspace of the README's first command. scripts/testdata.sh
-// makes it again.
+// fixture is the workspace of the README's first command. scripts/testdata.sh recreates
+// it.
 const fixture = "../../testdata/workspace"
 
-// shop is the project that the conversation of the fixture is about.
+// shop is the project that the fixture's conversation is about.
 var shop = map[string]string{
 	"orders/http.go": `package orders
 
@@ -89,13 +89,13 @@ paths:
       operationId: createOrder
 `
 
-// call makes a tool call. Paths in its input are relative: what the fixture holds
-// is the same wherever it was made.
+// call makes a tool call. Paths in its input are relative, so the fixture is the same
+// wherever it was made.
 func call(name, input string) agenttest.ToolCall {
 	return agenttest.ToolCall{Name: name, Input: json.RawMessage(input)}
 }
 
-// task makes the call that puts a step on the agent's list of tasks.
+// task makes the call that adds a step to the agent's task list.
 func task(subject, description, activeForm string) agenttest.ToolCall {
 	return call("TaskCreate", fmt.Sprintf(`{"subject":%q,"description":%q,"activeForm":%q}`, subject, description, activeForm))
 }
@@ -104,9 +104,9 @@ func taskIs(number int, status string) agenttest.ToolCall {
 	return call("TaskUpdate", fmt.Sprintf(`{"taskId":"%d","status":%q}`, number, status))
 }
 
-// turns are what the user says in the fixture's conversation, what of it the
-// script is found by, the model's turns, and words of the last one as the terminal
-// shows it.
+// turns lists the user's messages in the fixture's conversation, the part of each by
+// which its script is found, the model's turns, and words of the last turn as the
+// terminal shows it.
 var turns = []struct {
 	say, to string
 	steps   []agenttest.Step
@@ -170,12 +170,11 @@ var turns = []struct {
 	},
 }
 
-// TestWorkspace has the real agent make the fixture and compares it with what is
-// in testdata: the same but for ids, times and what is counted. With -update it
-// takes its place.
+// TestWorkspace makes the real agent produce the fixture and compares it with testdata:
+// the same except for ids, times and counts. With -update it replaces the fixture.
 func TestWorkspace(t *testing.T) {
 	s := newStage(t)
-	s.env = append(s.env, "CLAUDE_CODE_ENABLE_TODO_TOOLS=1") // which tools it has depends on the model else
+	s.env = append(s.env, "CLAUDE_CODE_ENABLE_TODO_TOOLS=1") // otherwise the model decides which tools it has
 	for name, text := range shop {
 		s.check(os.MkdirAll(filepath.Dir(filepath.Join(s.project, name)), 0o755))
 		s.write(name, text)
@@ -231,8 +230,8 @@ func TestWorkspace(t *testing.T) {
 	}
 }
 
-// captured waits until the hooks have captured an answer, as they have long before
-// a person has read it.
+// captured waits until the hooks have captured an answer, which takes less time than a
+// user needs to read it.
 func (s *stage) captured(answer string) {
 	s.t.Helper()
 	text, _, _ := strings.Cut(answer, "\n")
@@ -248,7 +247,7 @@ func (s *stage) captured(answer string) {
 	s.t.Fatalf("not captured: %s", answer)
 }
 
-// anywhere wants files that could have been made on any machine by anybody.
+// anywhere checks that the files do not depend on the machine or user that made them.
 func (s *stage) anywhere(files map[string]string) {
 	s.t.Helper()
 	private := []string{s.project, s.home.Dir, s.bin, strings.TrimPrefix(s.server.URL, "http://")}
@@ -277,18 +276,18 @@ func (s *stage) anywhere(files map[string]string) {
 	}
 }
 
-// What differs from one making of the fixture to the next.
+// What differs between two builds of the fixture.
 var (
 	anID    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:msg|toolu|req)_[0-9a-z]{24}|\b01[0-9a-z]{24}\b|\b[0-9a-f]{40}\b`)
 	aTime   = regexp.MustCompile(`\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z)?`)
 	counted = regexp.MustCompile(`("(?:prompt_tokens|completion_tokens|cached_tokens|counted_bytes)": ?)\d+`)
 	version = regexp.MustCompile(`("version":")[0-9.]+"`)
 	aRev    = regexp.MustCompile(`,"rev":\d+}`)
-	aFolder = regexp.MustCompile(`\b\d{4}(-[a-z-]+)-[0-9a-z]{4}\b`) // its minute and the end of its id
+	aFolder = regexp.MustCompile(`\b\d{4}(-[a-z-]+)-[0-9a-z]{4}\b`) // contains the minute and the end of the id
 )
 
-// normal returns the files with each id replaced by its number in the order of
-// appearance, times and dates by a word, and so on.
+// normal returns the files with ids replaced by their number in order of appearance,
+// times and dates by a word, and so on.
 func normal(files map[string]string) map[string]string {
 	ids := map[string]string{}
 	number := func(id string) string {
@@ -314,8 +313,8 @@ func normal(files map[string]string) map[string]string {
 	return done
 }
 
-// newest leaves of each record its newest revision, where its first one stands. Of
-// a turn that was captured while it was under way there is more than one.
+// newest keeps only the newest revision of each record, in the place of its first one. A
+// turn that was captured while in progress has several.
 func newest(records string) string {
 	var lines []string
 	at := map[string]int{}
@@ -332,9 +331,8 @@ func newest(records string) string {
 	return strings.Join(lines, "")
 }
 
-// TestWorkspaceIsCurrent: the prompts, the settings and the agent's files in the
-// fixture are those that cortext writes, nothing in it is damaged, and who reads
-// leaves no trace.
+// TestWorkspaceIsCurrent: the prompts, settings and agent files in the fixture are those
+// that cortext writes, nothing in it is damaged, and reading leaves no trace.
 func TestWorkspaceIsCurrent(t *testing.T) {
 	dir := t.TempDir()
 	must(t, "-C", dir, "init", "--agent", "claude")
@@ -363,7 +361,7 @@ func TestWorkspaceIsCurrent(t *testing.T) {
 	}
 }
 
-// tree returns the files below root, but for those that git does not see.
+// tree returns the files below root, except those that git ignores.
 func tree(t *testing.T, root string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

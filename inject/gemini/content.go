@@ -268,9 +268,9 @@ func shown(display []byte) string {
 // The turns that replace a long history: the model's summary of it, and an answer to
 // that.
 const (
-	summaryTag = "<state_snapshot>"
-	summaryAck = "Got it. Thanks for the additional context!"
-	placeheld  = "[The previous response was interrupted before it completed.]"
+	summaryTag  = "<state_snapshot>"
+	summaryAck  = "Got it. Thanks for the additional context!"
+	placeholder = "[The previous response was interrupted before it completed.]"
 )
 
 // isSummary reports whether a user's turn is the summary of a compression. A typed

@@ -122,7 +122,7 @@ func isOwnTurn(turns []turn, i int) bool {
 	case userUnit:
 		return isSummary(texts[0])
 	case modelUnit:
-		return texts[0] == placeheld || texts[0] == summaryAck && i > 0 && isOwnTurn(turns, i-1)
+		return texts[0] == placeholder || texts[0] == summaryAck && i > 0 && isOwnTurn(turns, i-1)
 	}
 	return false
 }

@@ -133,7 +133,7 @@ func TestContexts(t *testing.T) {
 			[]string{"s sum< <state_snapshot>x</state_snapshot>", "u c<sum three", "a d<c four", "u e<d five"}},
 		{"a context that holds more than the lines", []string{user("a", "one"), set(user("a", "one"), again("b", "lost line"), user("c", "three")), user("e", "five")},
 			[]string{"u a< one", "a b<a lost line", "u c<b three", "u e<c five"}},
-		{"what the program says for the model", []string{user("a", "one"), set(user("a", "one"), again("p", placeheld)), user("e", "five")},
+		{"what the program says for the model", []string{user("a", "one"), set(user("a", "one"), again("p", placeholder)), user("e", "five")},
 			[]string{"u a< one", "u e<a five"}},
 		{"rewound to what is not there", []string{user("a", "one"), rewind("nosuch"), user("b", "two")},
 			[]string{"u a< one", "u b< two"}},

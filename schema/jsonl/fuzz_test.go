@@ -14,13 +14,13 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// whole is a file without damage, with what confuses readers inside it.
+// whole is a file without damage, whose content confuses readers.
 const whole = `{"id":"m1","role":"user","content":"a{\"id\":\"x\"} é日😀 \ud83d \\\"{","x":{}}
 {"id":"m2","blocks":[{"type":"text","bytes":3},{"type":"tool_call","id":"c"}],"tool_calls":[{"id":"c","name":"{"}],"usage":{"prompt_tokens":-1.5e3},"t":[true,null,[{"a":{"b":[{"c":{}}]}}]]}
 {"id":"c","input":{"id":"d","input":{"id":"e"}},"success":false}
 `
 
-// Wherever a file was cut, what stands before the cut is read, and nothing else.
+// Wherever a file is cut, the records before the cut are read, and nothing else.
 func TestReadCut(t *testing.T) {
 	for cut := range len(whole) + 1 {
 		checkCut(t, []byte(whole), cut)
@@ -66,10 +66,9 @@ func checkCut(t *testing.T, file []byte, cut int) {
 	}
 }
 
-// What a writer that died in the middle of a record left, and what the next one
-// appended to it, gives the appended records and never a part of the torn one.
-// Where the torn one ends before a value, what follows could be that value: then
-// nothing is read.
+// After a writer died in the middle of a record and the next one appended to it, the
+// appended records are read, and never a part of the torn one. If the torn record ends
+// before a value, the next could be that value: then nothing is read.
 func TestReadSplice(t *testing.T) {
 	lines := strings.SplitAfter(strings.TrimSuffix(whole, "\n"), "\n")
 	for _, torn := range lines {
@@ -112,14 +111,14 @@ func FuzzJSONL(f *testing.F) {
 		if again := collect(t, &pieces{file, 0}, 0, 1); !slices.Equal(items, again) {
 			t.Fatalf("%q in pieces: %+v, else %+v", file, again, items)
 		}
-		// Read from the start of a later line, it is the same.
+		// Reading from the start of a later line gives the same result.
 		from := 1 + bytes.LastIndexByte(file[:min(int(at), len(file))], '\n')
 		line := 1 + bytes.Count(file[:from], []byte("\n"))
 		rest := slices.DeleteFunc(slices.Clone(items), func(it item) bool { return it.line < line })
 		if got := collect(t, bytes.NewReader(file[from:]), int64(from), line); !slices.Equal(got, rest) {
 			t.Fatalf("%q from byte %d: %+v, else %+v", file, from, got, rest)
 		}
-		// Made into a file of its records, each is found, also after a cut.
+		// A file made of these records yields each of them, even after a cut.
 		var mended []byte
 		var records []string
 		for _, it := range items {
@@ -165,8 +164,8 @@ func collect(t *testing.T, r io.Reader, offset int64, line int) (items []item) {
 	return items
 }
 
-// checkItems checks that each record is what stands at its place, and that no
-// byte is left out silently: a line without damage holds a record and space.
+// checkItems checks that each record is found at its place, and that no byte is skipped
+// silently: a line without damage is a record and space.
 func checkItems(t *testing.T, file []byte, items []item) {
 	t.Helper()
 	var end int64

@@ -1,10 +1,10 @@
-// Package jsonl reads files of one JSON object a line, whole or damaged: the
-// good records come out, and each damage is named with line and byte.
+// Package jsonl reads files with one JSON object per line, whole or damaged. It returns
+// the good records and describes each damage with line and byte.
 //
-// The kinds of damage are those seen in the field: torn tails, records of two
-// writers on one line, runs of NUL left by a power cut, conflict markers of a
-// merge, lines cut in the middle. A line end of either kind, a byte order mark
-// and blank lines are no damage.
+// The kinds of damage are those seen in the field: torn tails, records of two writers on
+// one line, runs of NUL left by a power cut, conflict markers of a merge, lines cut in
+// the middle. A line end of either kind, a byte order mark and blank lines are not
+// damage.
 package jsonl
 
 import (
@@ -19,30 +19,29 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// MaxLine is the longest line that is read, in bytes. Lines of 15 MB are real;
-// a line beyond this bound is named and passed over, so that it cannot take all
-// memory.
+// MaxLine is the longest line that is read, in bytes. Lines of 15 MB do occur; a longer
+// line than this is reported and skipped, so that it cannot use up all memory.
 const MaxLine = 256 << 20
 
-// Kind is a kind of damage, as it is shown.
+// Kind is a kind of damage, as displayed.
 type Kind string
 
 // The kinds of damage.
 const (
-	TornTail     Kind = "torn tail"             // the last line is cut off: no record
-	Unterminated Kind = "no newline at the end" // the last record is whole, only its newline is missing
+	TornTail     Kind = "torn tail"             // the last line is cut off: not a record
+	Unterminated Kind = "no newline at the end" // the last record is complete except for its newline
 	NULs         Kind = "NUL bytes"             // between or around records
 	Welded       Kind = "welded records"        // more than one record on a line: each is read
 	Conflict     Kind = "conflict marker"       // of a git merge
 	Broken       Kind = "broken line"           // not JSON, or not an object
-	BadUTF8      Kind = "invalid UTF-8"         // the record is read
-	TooLong      Kind = "line too long"         // beyond MaxLine: passed over
+	BadUTF8      Kind = "invalid UTF-8"         // the record is still read
+	TooLong      Kind = "line too long"         // longer than MaxLine: skipped
 )
 
-// Damage is a place where a file is not what it should be. It is an error so
-// that it can travel beside records.
+// Damage is a place where a file is not as it should be. It is an error so that it can be
+// returned beside records.
 type Damage struct {
-	Line   int   // from 1; 0 where it was not counted
+	Line   int   // from 1; 0 if not counted
 	Offset int64 // byte from the start of the file
 	Kind   Kind
 	Detail string
@@ -59,16 +58,16 @@ func (d *Damage) Error() string {
 	return s
 }
 
-// Record is one object of a file. Raw is valid until the next one is asked for.
+// A Record is one object of a file. Raw is valid until the next record is read.
 type Record struct {
 	Line   int
 	Offset int64
 	Raw    []byte
 }
 
-// Read yields the records of r and the damage between them, in their order. r
-// begins at the given byte of its file, at the start of that line (0 and 1 for a
-// whole file). An error that is not a *[Damage] comes from r and is the last.
+// Read yields the records of r and the damage between them, in order. r begins at the
+// given byte of its file, at the start of the given line (0 and 1 for a whole file). An
+// error that is not a *[Damage] comes from r and ends the sequence.
 func Read(r io.Reader, offset int64, line int) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		in := bufio.NewReaderSize(r, 64<<10)
@@ -94,9 +93,9 @@ func Read(r io.Reader, offset int64, line int) iter.Seq2[Record, error] {
 	}
 }
 
-// readLine returns the next line without its newline and its size with it. The
-// error is io.EOF where the newline is missing. The text of a line longer than
-// MaxLine is not kept.
+// readLine returns the next line without its newline, and its size including it. The
+// error is io.EOF if the newline is missing. The text of a line longer than MaxLine is
+// not kept.
 func readLine(in *bufio.Reader, buf *[]byte) (text []byte, size int64, err error) {
 	*buf = (*buf)[:0]
 	for {
@@ -117,9 +116,9 @@ func readLine(in *bufio.Reader, buf *[]byte) (text []byte, size int64, err error
 	}
 }
 
-// Split yields what one line holds: usually a record, nothing for a blank line,
-// several records or damage for a damaged one. text is the line without its
-// newline; terminated says whether it had one. It returns false once yield does.
+// Split yields the content of one line: usually a record, nothing for a blank line,
+// several records or damage for a damaged one. text is the line without its newline;
+// terminated says whether it had one. Split returns false once yield does.
 func Split(text []byte, offset int64, line int, terminated bool, yield func(Record, error) bool) bool {
 	s := splitter{text, offset, line, yield}
 	if rest, ok := bytes.CutPrefix(text, []byte("\xEF\xBB\xBF")); ok {
@@ -161,22 +160,22 @@ func Split(text []byte, offset int64, line int, terminated bool, yield func(Reco
 	return true
 }
 
-// A splitter yields what one line holds.
+// A splitter yields the content of one line.
 type splitter struct {
 	text   []byte // the line
-	offset int64  // of it
+	offset int64  // of the line
 	line   int    // its number
 	yield  func(Record, error) bool
 }
 
-// place is where a part of the line is, to its end.
+// place returns the file offset of part, a suffix of the line.
 func (s *splitter) place(part []byte) int64 { return s.offset + int64(cap(s.text)-cap(part)) }
 
 func (s *splitter) damage(part []byte, kind Kind, format string, args ...any) bool {
 	return s.yield(Record{}, &Damage{s.line, s.place(part), kind, fmt.Sprintf(format, args...)})
 }
 
-// part yields the records of a part of the line that holds no NUL.
+// part yields the records in a part of the line that has no NUL.
 func (s *splitter) part(part []byte, terminated bool) bool {
 	for first := true; ; first = false {
 		part = bytes.TrimLeft(part, " \t\r\n")
@@ -218,8 +217,8 @@ func (s *splitter) part(part []byte, terminated bool) bool {
 	}
 }
 
-// cutRune returns how many bytes at the end of an unterminated line are the
-// beginning of a character: they belong to the torn tail.
+// cutRune returns how many bytes at the end of an unterminated line begin an incomplete
+// character: they belong to the torn tail.
 func cutRune(text []byte, terminated bool) int {
 	for n := 1; n < utf8.UTFMax && n <= len(text) && !terminated; n++ {
 		if end := text[len(text)-n:]; utf8.RuneStart(end[0]) {
@@ -232,12 +231,12 @@ func cutRune(text []byte, terminated bool) int {
 	return 0
 }
 
-// resync finds a whole record behind a torn one: a writer died in the middle of
-// a record, and the next appended to it. err says where the torn one stops being
-// JSON. The next record begins there or later, at the earliest two bytes before
-// (where the tear is in a string, which the first quotation mark of the next
-// record closes); what begins earlier is an object inside the torn record. A
-// torn record that is JSON up to its end is followed by none.
+// resync finds a whole record after a torn one: a writer died in the middle of a record,
+// and the next one appended to it. err gives the offset where the torn one stops being
+// JSON. The next record begins there or later, or at the earliest two bytes before, if
+// the tear is in a string, which the first quotation mark of the next record closes. What
+// begins earlier is an object inside the torn record. If the torn record is JSON up to
+// its end, no record follows it.
 func resync(part []byte, err error) []byte {
 	at := 0 // where the parse that failed with err began
 	for {
@@ -260,13 +259,13 @@ func resync(part []byte, err error) []byte {
 	}
 }
 
-// spliceTries bounds the search of spliced.
+// spliceTries bounds the search in spliced.
 const spliceTries = 64
 
-// spliced finds a whole record behind one that is torn where a value was due: it
-// reads as that value. It is told from a value by the names of its first two
-// members, which records of one file share, and by its end, which is that of the
-// line.
+// spliced finds a whole record after one that is torn where a value was due, so that the
+// record reads as that value. Two things distinguish it from a value: the names of its
+// first two members, which the records of one file share, and its end, which is that of
+// the line.
 func spliced(part []byte) []byte {
 	first, second := firstNames(part)
 	if second == nil {
@@ -288,8 +287,8 @@ func spliced(part []byte) []byte {
 	return nil
 }
 
-// firstNames returns how an object begins, up to the end of its first name, and
-// its second name; nil where it has none.
+// firstNames returns the beginning of an object, up to the end of its first name, and its
+// second name; nil if it has none.
 func firstNames(object []byte) (first, second []byte) {
 	rest, ok := bytes.CutPrefix(object, []byte("{"))
 	if !ok {

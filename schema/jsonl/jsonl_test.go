@@ -13,8 +13,8 @@ import (
 	"cortext/schema/jsonl"
 )
 
-// read returns what a file holds, a line of text for each record ("line:offset
-// text") and each damage ("line:offset! kind").
+// read returns the content of a file, a line of text for each record ("line:offset text")
+// and each damage ("line:offset! kind").
 func read(t *testing.T, r io.Reader) (found []string) {
 	t.Helper()
 	for r, err := range jsonl.Read(r, 0, 1) {
@@ -122,7 +122,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// The details say what a person needs to find the place.
+// The details help a person find the place.
 func TestDamage(t *testing.T) {
 	file := "{}\nxx{\"a\":1}\n\x00\x00\n<<<<<<< HEAD\n\"\xfe\"\n"
 	want := []string{
@@ -184,7 +184,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// A reading error ends the records and is not taken for damage.
+// A read error ends the records and is not reported as damage.
 func TestReadError(t *testing.T) {
 	broken := errors.New("broken disk")
 	r := io.MultiReader(strings.NewReader("{}\n{\"a\":1}\n{\"b"), iotest.ErrReader(broken))
@@ -210,7 +210,7 @@ func TestReadStops(t *testing.T) {
 	}
 }
 
-// A line that nobody could hold in memory is passed over; the rest is read.
+// A line too long to hold in memory is skipped; the rest is read.
 func TestReadTooLong(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 257 MB")
@@ -223,7 +223,7 @@ func TestReadTooLong(t *testing.T) {
 	}
 }
 
-// letters is a file of one letter without end.
+// letters is an endless file of a single letter.
 type letters struct{}
 
 func (letters) Read(b []byte) (int, error) { return copy(b, page), nil }

@@ -5,9 +5,8 @@ import (
 	"unicode"
 )
 
-// Document returns the markdown file that a new conversation of the type begins
-// with. The title is put on one line, without control characters; the date is
-// written as it is given.
+// Document returns the markdown file that a new conversation of the type begins with. The
+// title is put on one line, without control characters; the date is written as given.
 func Document(typ, title, date string) string {
 	visible := func(r rune) rune {
 		if unicode.IsControl(r) && !unicode.IsSpace(r) {
@@ -27,7 +26,7 @@ func Document(typ, title, date string) string {
 	return b.String()
 }
 
-// headings are the parts of the document that fit the type of conversation.
+// headings returns the sections of the document for a type of conversation.
 func headings(typ string) []string {
 	switch typ {
 	case "brainstorm":

@@ -18,7 +18,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// TestFiles: every embedded file is used.
+// TestFiles checks that every embedded file is used.
 func TestFiles(t *testing.T) {
 	entries, err := commands.ReadDir("commands")
 	if err != nil {
@@ -56,7 +56,8 @@ func TestBuiltIn(t *testing.T) {
 				t.Errorf("%s does not say %q", typ, word)
 			}
 		}
-		// What an agent would expand or run, or what would open a block or fence of ours.
+		// Text that an agent would expand or run, or that would open a block or fence of
+		// ours.
 		for _, word := range []string{"!`", "```", "@", "$1", "${", "<type>", "~", "["} {
 			if strings.Contains(body, word) {
 				t.Errorf("%s holds %q", typ, word)
@@ -124,7 +125,7 @@ func TestFill(t *testing.T) {
 }
 
 func TestHash(t *testing.T) {
-	const want = "sha256:853ff93762a06ddbf722c4ebe9ddd66d8f63ddaea97f521c3ecc20da7c976020" // what sha256sum says
+	const want = "sha256:853ff93762a06ddbf722c4ebe9ddd66d8f63ddaea97f521c3ecc20da7c976020" // from sha256sum
 	if got := Hash("hello, world\n"); got != want {
 		t.Errorf("hash %s", got)
 	}

@@ -5,14 +5,14 @@ import (
 	"iter"
 )
 
-// What follows reads JSON that is known to be valid, such as a record of package jsonl or
-// a value from [Members]. It checks nothing, which makes it several times as fast. Of
-// anything else it makes no sense, but it ends, and stays within the bytes it was given;
-// a value at which they are cut off is none.
+// The functions below read JSON that is known to be valid, such as a record of package
+// jsonl or a value from [Members]. They check nothing, which makes them several times as
+// fast. On other input the result is undefined, but they terminate and stay within the
+// given bytes. They ignore a value that is cut off.
 
-// Fields yields the members of an object that is known to be valid, in their order:
-// names without quotation marks, and values that are parts of the object. The bytes of a
-// name are valid until the next one is yielded.
+// Fields yields the members of a valid object in order: names without quotation marks,
+// and values that are slices of the object. The bytes of a name are valid until the next
+// one is yielded.
 func Fields(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
 		i := skipSpace(object, 0)
@@ -22,14 +22,14 @@ func Fields(object []byte) iter.Seq2[[]byte, []byte] {
 		for i++; ; i++ {
 			start := skipSpace(object, i)
 			if start >= len(object) || object[start] != '"' {
-				return // the end, or no object
+				return // the end, or not an object
 			}
 			end := stringEnd(object, start)
 			name := object[start+1 : max(end-1, start+1)]
 			if bytes.IndexByte(name, '\\') >= 0 {
 				name = []byte(decode(name))
 			}
-			from := skipSpace(object, skipSpace(object, end)+1) // behind the colon
+			from := skipSpace(object, skipSpace(object, end)+1) // after the colon
 			to := valueEnd(object, from)
 			if to <= from || to == len(object) || !yield(name, object[from:to]) {
 				return
@@ -41,8 +41,7 @@ func Fields(object []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// Elements yields the elements of an array that is known to be valid. They are parts of
-// it.
+// Elements yields the elements of a valid array. They are slices of it.
 func Elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func(value []byte) bool) {
 		i := skipSpace(array, 0)
@@ -62,8 +61,8 @@ func Elements(array []byte) iter.Seq[[]byte] {
 	}
 }
 
-// Get returns the value of the first member of that name in an object that is known to
-// be valid, nil if there is none.
+// Get returns the value of the first member of that name in a valid object, or nil if
+// there is none.
 func Get(object []byte, name string) []byte {
 	for n, value := range Fields(object) {
 		if string(n) == name {
@@ -73,8 +72,7 @@ func Get(object []byte, name string) []byte {
 	return nil
 }
 
-// String decodes a JSON string that is known to be valid, as [Unquote] does; anything else
-// is the empty string.
+// String decodes a valid JSON string like [Unquote]. For anything else it returns "".
 func String(raw []byte) string {
 	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' || isEscaped(raw[1:len(raw)-1]) {
 		return ""
@@ -82,7 +80,7 @@ func String(raw []byte) string {
 	return decode(raw[1 : len(raw)-1])
 }
 
-// valueEnd is where the value ends that begins at b[i]; i where there is none.
+// valueEnd returns the end of the value that begins at b[i], or i if there is none.
 func valueEnd(b []byte, i int) int {
 	if i >= len(b) {
 		return i
@@ -115,7 +113,7 @@ func valueEnd(b []byte, i int) int {
 	return len(b)
 }
 
-// stringEnd is where the string ends that begins at b[i].
+// stringEnd returns the end of the string that begins at b[i].
 func stringEnd(b []byte, i int) int {
 	for from := i + 1; ; {
 		n := bytes.IndexByte(b[from:], '"')
@@ -130,7 +128,7 @@ func stringEnd(b []byte, i int) int {
 	}
 }
 
-// isEscaped reports whether the backslashes that b ends with escape what follows it.
+// isEscaped reports whether the backslashes at the end of b escape the next byte.
 func isEscaped(b []byte) bool {
 	n := len(b) - len(bytes.TrimRight(b, `\`))
 	return n%2 == 1

@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// knownSeeds are values that the readers of valid JSON must read as the others do, and
-// what is no JSON, of which they must make something.
+// knownSeeds are values that the readers of valid JSON must read like the other readers,
+// and invalid JSON that they must survive.
 var knownSeeds = []string{
 	`{}`, `[]`, ` { "a" : 1 , "b\u0041\"" : [ {"c":"]}\\\""} , -1.5e3, null ] } `, `{"a":{"a":"\\"},"a":2}`,
 	`["\\\\\"",["{",[]],{"x":"[\"\\"}]`, `"a\\\"\ud83d\ude00\ud83d\n"`, `"\\"`, `{"a":"b`, `{"a"`, `{"a":`, `{"a":}`, `{"a" 1}`, `[,]`, `[1,`, `[[`, `"\`, `"\u12`, `"\ud800\u12"`,
 }
 
-// FuzzKnown compares what reads without checking with what checks.
+// FuzzKnown compares the readers that do not check with those that do.
 func FuzzKnown(f *testing.F) {
 	for _, s := range knownSeeds {
 		f.Add([]byte(s))
@@ -59,7 +59,7 @@ func FuzzKnown(f *testing.F) {
 	})
 }
 
-// What is cut off somewhere has the members before that, and no part of another.
+// Truncated JSON has the members before the cut, and no part of another.
 func TestKnownTorn(t *testing.T) {
 	whole := []byte(`{"id":"ses_1","n":12345,"o":{"p":"q"},"l":[1,22,"th\\\""],"b":true}`)
 	want, err := Members(whole)

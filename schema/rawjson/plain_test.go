@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestPlain: eight bytes at a time see what one at a time does, at every offset.
+// TestPlain checks that eight bytes at a time give the same result as one at a time, at
+// every offset.
 func TestPlain(t *testing.T) {
 	for c := range 256 {
 		for at := range 20 {

@@ -1,10 +1,10 @@
-// Package rawjson takes JSON apart without changing it: values stay the bytes
-// they were, and strings survive decoding and encoding exactly.
+// Package rawjson takes JSON apart without changing it: values keep their bytes, and
+// strings survive decoding and encoding exactly.
 //
 // It exists because every Go decoder loses something that a store of verbatim
-// conversations must keep or refuse: encoding/json replaces a lone surrogate
-// escape (which agents write when they cut text inside an emoji) by U+FFFD,
-// matches names without regard to case, and lets the last duplicate name win.
+// conversations must keep or reject. encoding/json replaces a lone surrogate escape
+// (which agents write when they cut text inside an emoji) with U+FFFD, matches names
+// case-insensitively, and lets the last duplicate name win.
 package rawjson
 
 import (
@@ -15,11 +15,11 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth is the deepest nesting that is read. Real records stay below 50; the
-// bound stops a hostile line from taking memory.
+// MaxDepth is the deepest nesting that is read. Real records stay below 50; the bound
+// keeps a hostile line from using up memory.
 const MaxDepth = 10_000
 
-// SyntaxError says where a value stops being JSON.
+// A SyntaxError reports where a value stops being JSON.
 type SyntaxError struct {
 	Offset int // bytes from the start of the input
 	Msg    string
@@ -31,15 +31,14 @@ func fail(off int, format string, args ...any) error {
 	return &SyntaxError{Offset: off, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Member is one name of an object with its value as it stands in the file.
+// A Member is one name of an object with its value as in the file.
 type Member struct {
 	Name  string
 	Value []byte
 }
 
-// Next returns the first value of b without the space around it, and what
-// follows that space. A damaged file may hold two records on one line; Next is
-// how a reader gets at both.
+// Next returns the first value of b without surrounding space, and the rest after that
+// space. A damaged file may have two records on one line; Next reads both.
 func Next(b []byte) (value, rest []byte, err error) {
 	start := skipSpace(b, 0)
 	end, err := skipValue(b, start, 0)
@@ -49,8 +48,8 @@ func Next(b []byte) (value, rest []byte, err error) {
 	return b[start:end], b[skipSpace(b, end):], nil
 }
 
-// Valid reports whether b is exactly one JSON value, as an error with the place
-// where it stops being one.
+// Valid returns an error with the offset where b stops being exactly one JSON value, or
+// nil if it is one.
 func Valid(b []byte) error {
 	_, rest, err := Next(b)
 	if err == nil && len(rest) > 0 {
@@ -59,8 +58,8 @@ func Valid(b []byte) error {
 	return err
 }
 
-// Members returns the members of the object b in their order, duplicates
-// included. The values are parts of b.
+// Members returns the members of the object b in order, duplicates included. The values
+// are slices of b.
 func Members(b []byte) ([]Member, error) {
 	var members []Member
 	var name string
@@ -80,9 +79,9 @@ func Members(b []byte) ([]Member, error) {
 	return members, nil
 }
 
-// LimitError says that an object or an array has more members than its reader takes.
+// A LimitError means that an object or an array has more members than its reader accepts.
 type LimitError struct {
-	Offset int // of the first member too many
+	Offset int // of the first member beyond the limit
 	Limit  int
 }
 
@@ -90,9 +89,9 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("more than %d members in one object or list at byte %d", e.Limit, e.Offset)
 }
 
-// StrictMembers returns the members of the object b in their order, duplicates
-// included, and refuses in the same pass whatever [Strict] refuses in their values,
-// and an object or array of more than limit members.
+// StrictMembers returns the members of the object b in order, duplicates included. In the
+// same pass it rejects whatever [Strict] rejects in their values, and any object or array
+// of more than limit members.
 func StrictMembers(b []byte, limit int) ([]Member, error) {
 	var members []Member
 	var name string
@@ -118,9 +117,8 @@ func StrictMembers(b []byte, limit int) ([]Member, error) {
 	return members, nil
 }
 
-// NextMember returns the member that b begins with, after space, and what follows
-// it. Where a merge left lines that make no object together, NextMember is how a
-// reader gets at each.
+// NextMember returns the member that b begins with, after space, and the rest. It reads
+// the members of lines that a merge left and that are not an object as a whole.
 func NextMember(b []byte) (m Member, rest []byte, err error) {
 	start := skipSpace(b, 0)
 	nameEnd, i, err := skipName(b, start)
@@ -138,9 +136,9 @@ func NextMember(b []byte) (m Member, rest []byte, err error) {
 	return m, b[end:], nil
 }
 
-// Object is Members with two refusals: a name that stands twice, since two
-// readers could take different values, and a name that is not valid UTF-8, since
-// it could not be written back as it is.
+// Object is Members but rejects a duplicate name, since two readers could take different
+// values, and a name that is not valid UTF-8, since it could not be written back
+// unchanged.
 func Object(b []byte) ([]Member, error) {
 	members, err := Members(b)
 	if err != nil {
@@ -155,8 +153,8 @@ func Object(b []byte) ([]Member, error) {
 	return members, nil
 }
 
-// names holds the names of one object that were seen, in a list while they are
-// few and in a map beyond that, so that many names cost no square.
+// names holds the names already seen in one object: a list while there are few, a map
+// beyond that, so that many names do not take quadratic time.
 type names struct {
 	few  []string
 	many map[string]bool
@@ -181,7 +179,7 @@ func (n *names) add(name string, at int) error {
 	return nil
 }
 
-// Array returns the elements of the array b. They are parts of b.
+// Array returns the elements of the array b. They are slices of b.
 func Array(b []byte) ([][]byte, error) {
 	var values [][]byte
 	err := whole(b, '[', nil, func(i int) (int, error) {
@@ -197,8 +195,7 @@ func Array(b []byte) ([][]byte, error) {
 	return values, nil
 }
 
-// whole is elements for b as a whole, which must be one value of the kind that
-// opens with open.
+// whole is elements for all of b, which must be one value that begins with open.
 func whole(b []byte, open byte, name func(quoted []byte, at int) error, value func(i int) (int, error)) error {
 	i := skipSpace(b, 0)
 	if i == len(b) || b[i] != open {
@@ -217,7 +214,7 @@ func whole(b []byte, open byte, name func(quoted []byte, at int) error, value fu
 	return nil
 }
 
-// Strict refuses what a control file may not hold at any depth: duplicate names,
+// Strict rejects anything a control file must not hold at any depth: duplicate names,
 // invalid UTF-8, lone surrogates.
 func Strict(b []byte) error {
 	end, err := strict(b, skipSpace(b, 0), 0, math.MaxInt)
@@ -230,9 +227,8 @@ func Strict(b []byte) error {
 	return nil
 }
 
-// strict checks the value that begins at b[i], depth levels below the top, in one
-// pass and returns its end. No object or array in it may have more than limit
-// members.
+// strict checks the value that begins at b[i], depth levels below the top, in one pass
+// and returns its end. No object or array in it may have more than limit members.
 func strict(b []byte, i, depth, limit int) (int, error) {
 	if i == len(b) || b[i] != '{' && b[i] != '[' {
 		end, err := skipValue(b, i, depth)
@@ -262,9 +258,9 @@ func strict(b []byte, i, depth, limit int) (int, error) {
 // offset returns where part, a slice of whole, begins in it.
 func offset(whole, part []byte) int { return cap(whole) - cap(part) }
 
-// elements goes through the array or object that begins at b[i] and returns its
-// end. It calls name for the name of each member, in its quotation marks, and
-// value for where each value begins, which returns where it ends.
+// elements walks the array or object that begins at b[i] and returns its end. It calls
+// name with the quoted name of each member, and value with the start of each value; value
+// returns where that value ends.
 func elements(b []byte, i int, name func(quoted []byte, at int) error, value func(i int) (end int, err error)) (int, error) {
 	last := b[i] + 2 // '{'+2 is '}', '['+2 is ']'
 	if i = skipSpace(b, i+1); i < len(b) && b[i] == last {
@@ -311,8 +307,8 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipValue returns the end of the value that begins at b[i], depth levels below
-// the top. It keeps its own stack, so that depth costs a byte and no call.
+// skipValue returns the end of the value that begins at b[i], depth levels below the top.
+// It keeps its own stack, so each level costs a byte instead of a call.
 func skipValue(b []byte, i, depth int) (int, error) {
 	var open []byte // the closing bracket of each open array or object
 	for {
@@ -346,7 +342,7 @@ func skipValue(b []byte, i, depth int) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		for { // after a value: close what ends here, or go on to the next element
+		for { // after a value: close what ends here, or continue with the next element
 			if len(open) == 0 {
 				return i, nil
 			}
@@ -373,8 +369,7 @@ func skipValue(b []byte, i, depth int) (int, error) {
 	}
 }
 
-// skipName returns the end of the name that begins at b[i], and where its value
-// begins.
+// skipName returns the end of the name that begins at b[i], and the start of its value.
 func skipName(b []byte, i int) (end, next int, err error) {
 	if i >= len(b) {
 		return 0, 0, errCut(i)

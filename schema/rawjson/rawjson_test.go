@@ -16,7 +16,7 @@ import (
 func TestNext(t *testing.T) {
 	for _, c := range []struct {
 		in, value, rest string
-		off             int // of the error, where value is empty
+		off             int // offset of the error, if value is empty
 		msg             string
 	}{
 		{` {"a" : [1, "}"]} `, `{"a" : [1, "}"]}`, "", 0, ""},
@@ -70,7 +70,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// Each byte at each place that matters is judged as encoding/json judges it.
+// Each byte in each relevant position is judged as encoding/json does.
 func TestValidBytes(t *testing.T) {
 	for c := range 256 {
 		for _, around := range []string{"%s", `"%s"`, `"\%s"`, `"\u00%s0"`, "1%s", "-%s", "0%s", "1e%s1", "1.%s", "[%s]", "[1%s1]", `{"a"%s1}`,
@@ -159,11 +159,11 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// nested is an array nested n deep.
+// nested returns an array nested n deep.
 func nested(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 
-// A hostile file costs time in proportion to its size, a second or so here. With
-// the square of the members, or depth times length, it is many minutes.
+// A hostile file takes time proportional to its size, a second or so here. Quadratic in
+// the members, or depth times length, would be many minutes.
 func TestLinear(t *testing.T) {
 	wide := []byte("{")
 	for i := range 400_000 {
@@ -230,7 +230,7 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// FuzzQuote takes s as a text and as the inside of a JSON string.
+// FuzzQuote treats s as a text and as the content of a JSON string.
 func FuzzQuote(f *testing.F) {
 	for _, s := range []string{
 		"", "abc", "é😀\u2028", "\"\\/\b\f\n\r\t\x00\x1f\x7f", `\ud83d\ude00 \ud83d \uDE00\ud83d\ud83d\ude00`, `\u0041\/\"`,
@@ -278,7 +278,7 @@ func FuzzQuote(f *testing.F) {
 	})
 }
 
-// withoutSurrogates does to lone surrogates what encoding/json does.
+// withoutSurrogates replaces lone surrogates as encoding/json does.
 func withoutSurrogates(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {
@@ -292,8 +292,8 @@ func withoutSurrogates(s string) string {
 	return b.String()
 }
 
-// FuzzValid compares with encoding/json, which has the same limit of depth. No
-// difference is intended in what is JSON, only in what is made of it.
+// FuzzValid compares with encoding/json, which has the same depth limit. Both must agree
+// on what is JSON, but not on the decoded values.
 func FuzzValid(f *testing.F) {
 	for _, s := range []string{
 		`{"a":[1,-0.5e+10,true,false,null,"\u00e9\ud83d"],"a":{}}`, ` [ ] `, `01`, `1.`, `-`, `"\x"`, "\"\x7f\x1f\"", `{"a":1,}`,

@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// Unquote decodes the JSON string raw, which includes its quotation marks. A
-// surrogate escape without its other half becomes the three bytes that UTF-8
-// would use for it (WTF-8), which [AppendQuote] turns back into the escape;
-// bytes that are not UTF-8 stay as they are.
+// Unquote decodes the JSON string raw, including its quotation marks. A surrogate escape
+// without its other half becomes the three bytes that UTF-8 would use for it (WTF-8),
+// which [AppendQuote] turns back into the escape. Bytes that are not UTF-8 stay as they
+// are.
 func Unquote(raw []byte) (string, error) {
 	end, err := skipString(raw, 0)
 	if len(raw) == 0 || raw[0] != '"' || err != nil || end != len(raw) {
@@ -21,7 +21,7 @@ func Unquote(raw []byte) (string, error) {
 	return decode(raw[1 : len(raw)-1]), nil
 }
 
-// decode decodes what stands between the quotation marks of a JSON string.
+// decode decodes the content between the quotation marks of a JSON string.
 func decode(raw []byte) string {
 	var sb strings.Builder
 	for i := 0; i < len(raw); {
@@ -41,7 +41,7 @@ func decode(raw []byte) string {
 			sb.Grow(len(raw))
 		}
 		if i+1 == len(raw) {
-			break // no JSON string ends so
+			break // no JSON string ends like this
 		}
 		switch raw[i+1] {
 		case 'u':
@@ -103,11 +103,10 @@ func hex4(b []byte) (rune, bool) {
 
 const hexDigits = "0123456789abcdef"
 
-// AppendQuote appends s as a JSON string in the one spelling that the format
-// uses: only what JSON demands is escaped, with the short escapes where there
-// are any; lone surrogates (see [Unquote]) become \udXXX, a high one before a
-// low one the character that they spell; bytes that are not UTF-8 become U+FFFD,
-// since JSON has no way to hold them.
+// AppendQuote appends s as a JSON string in the one spelling that the format uses. It
+// escapes only what JSON requires, with short escapes where they exist. A lone surrogate
+// (see [Unquote]) becomes \udXXX; a high one before a low one becomes the character that
+// they spell. Bytes that are not UTF-8 become U+FFFD, since JSON cannot hold them.
 func AppendQuote(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	from := 0
@@ -174,8 +173,8 @@ func surrogate(s string) (rune, bool) {
 	return 0xD000 | rune(s[1]&0x3F)<<6 | rune(s[2]&0x3F), true
 }
 
-// Text returns s with what is not UTF-8 (lone surrogates included) replaced by
-// U+FFFD, for places that must be plain text.
+// Text returns s with anything that is not UTF-8 (including lone surrogates) replaced by
+// U+FFFD, for uses that need plain text.
 func Text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 func skipString(b []byte, i int) (int, error) {
@@ -200,17 +199,17 @@ func skipString(b []byte, i int) (int, error) {
 	return 0, fail(start, "the string is not closed")
 }
 
-// plain counts the bytes before the first that ends or escapes something in a string, or
-// must not stand in one. It looks at eight at a time: most of a transcript is strings,
-// and each is passed over several times.
+// plain counts the bytes before the first byte that ends or escapes something in a
+// string, or is not allowed in one. It looks at eight at a time, because most of a
+// transcript is strings and each is scanned several times.
 func plain(b []byte) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
 		x := binary.LittleEndian.Uint64(b[i:])
 		quote, backslash := x^('"'*ones), x^('\\'*ones)
-		// In each term the high bit of a byte is set if the byte is below 0x20, or zero;
-		// above the first such byte there may be false ones.
+		// In each term the high bit of a byte is set if the byte is below 0x20, or zero.
+		// Above the first such byte there may be false positives.
 		if found := ((x-0x20*ones)&^x | (quote-ones)&^quote | (backslash-ones)&^backslash) & highs; found != 0 {
 			return i + bits.TrailingZeros64(found)/8
 		}
@@ -223,7 +222,7 @@ func plain(b []byte) int {
 	return i
 }
 
-// escapeLen returns the length of the escape that b begins with, 0 if it is none.
+// escapeLen returns the length of the escape that b begins with, or 0 if there is none.
 func escapeLen(b []byte) int {
 	if len(b) < 2 {
 		return 0

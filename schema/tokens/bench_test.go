@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// benchText returns up to 4 MB of ASCII text: what is in the transcripts, or
-// the sources of this package without them.
+// benchText returns up to 4 MB of ASCII text: the content of the transcripts, or the
+// sources of this package if there are none.
 func benchText(b *testing.B) string {
 	var sb strings.Builder
 	add := func(text string) {

@@ -5,14 +5,14 @@ import (
 	"unicode"
 )
 
-// The classes of characters that the o200k pattern tells apart, as bits.
+// The classes of characters that the o200k pattern distinguishes, as bits.
 const (
 	upper   uint8 = 1 << iota // [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]
 	lower                     // [\p{Ll}\p{Lm}\p{Lo}\p{M}]
 	number                    // \p{N}
 	space                     // \s, the Unicode property White_Space
 	newline                   // [\r\n], always together with space
-	other                     // [^\s\p{L}\p{N}], which takes in \p{M}
+	other                     // [^\s\p{L}\p{N}], which includes \p{M}
 )
 
 const (
@@ -41,8 +41,8 @@ var asciiClasses = [256]uint8{
 	lower, lower, lower, other, other, other, other, other,
 }
 
-// classified gives the class of the characters in a range table of the Go
-// library. A character in neither these tables nor [assigned] is other.
+// classified gives the class of the characters in a range table of the Go library. A
+// character in neither these tables nor [assigned] is other.
 var classified = [...]struct {
 	ranges *unicode.RangeTable
 	class  uint8
@@ -57,14 +57,14 @@ var classified = [...]struct {
 	{unicode.White_Space, space},
 }
 
-// wideClasses holds the class of each code point from U+0080 up to its
-// end, which takes in the two planes that nearly all text is written in.
+// wideClasses holds the class of each code point from U+0080 up to its end, which covers
+// the two planes that nearly all text uses.
 type wideClasses [0x20000]uint8
 
-// wide returns the table, which the first call makes.
+// wide returns the table, built by the first call.
 var wide = sync.OnceValue(newWideClasses)
 
-// newWideClasses fills the table as tiktoken has it.
+// newWideClasses fills the table to match tiktoken.
 func newWideClasses() *wideClasses {
 	w := new(wideClasses)
 	for r := range w {
@@ -90,7 +90,7 @@ func (w *wideClasses) fill(lo, hi, stride uint32, class uint8) {
 	}
 }
 
-// of returns the class of r, which is not ASCII.
+// of returns the class of r, which must not be ASCII.
 func (w *wideClasses) of(r rune) uint8 {
 	if int(r) < len(w) {
 		return w[r]

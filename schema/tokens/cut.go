@@ -2,10 +2,9 @@ package tokens
 
 import "unicode/utf8"
 
-// Prefix returns as much of the start of text as makes at most limit tokens by
-// [Count]. It keeps words, numbers and runs of other characters whole, apart
-// from one of more than 64 bytes, which it cuts between two characters. A
-// limit of 0 or less makes it empty.
+// Prefix returns the longest start of text that is at most limit tokens by [Count] and
+// keeps words, numbers and runs of other characters whole. It cuts a run of more than 64
+// bytes between two characters. A limit of 0 or less returns "".
 func Prefix(text string, limit int) string {
 	c := counters.Get().(*counter)
 	defer counters.Put(c)
@@ -13,8 +12,7 @@ func Prefix(text string, limit int) string {
 	return text[:inOriginal(text, valid, c.prefixEnd(valid, limit))]
 }
 
-// inOriginal returns the index into text for index i into valid, its repaired
-// form.
+// inOriginal returns the index into text for index i into valid, its repaired form.
 func inOriginal(text, valid string, i int) int {
 	if len(text) == len(valid) {
 		return i // repairs make text longer
@@ -40,8 +38,8 @@ func (c *counter) prefixEnd(text string, limit int) int {
 			before, end = end, next
 			continue
 		}
-		// Two pieces of white space can become one when the text ends behind
-		// them, so the sum of the pieces is not enough to go by.
+		// Two pieces of white space can become one if the text ends after them, so the
+		// sum of the pieces is not enough.
 		within := c.cut(text[end:next], left)
 		for _, e := range [...]int{end + within, end, before} {
 			if c.total(text[:e]) <= limit {
@@ -53,11 +51,11 @@ func (c *counter) prefixEnd(text string, limit int) int {
 	return end
 }
 
-// cut returns where the given number of tokens end in piece, as the last place
-// between two characters not after that; 0 if it has no more than shortPiece bytes.
+// cut returns where the given number of tokens ends in piece, rounded down to a boundary
+// between two characters; 0 if piece has no more than shortPiece bytes.
 //
-// The tokens up to such a place are those of the text up to it: no merge went
-// across, so leaving out what is on the other side changes none.
+// The tokens up to such a place are those of the text up to it: no merge crossed it, so
+// leaving out the text on the other side changes none of them.
 func (c *counter) cut(piece string, tokens int) (last int) {
 	if len(piece) <= shortPiece {
 		return 0

@@ -38,7 +38,7 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// One more piece must not fit, and a long piece is to be made use of.
+// One more piece must not fit, and a long piece must be used in part.
 func TestCutsAreNotShort(t *testing.T) {
 	source := strings.Repeat("The quick brown fox isn't done; 12345 files / 3 errors.\n\n\tif x == nil {\n", 5)
 	for limit := range 100 {

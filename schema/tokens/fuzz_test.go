@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// newer reports whether the tables of the Go library, which the reference goes by,
-// lack r.
+// newer reports whether r is missing from the tables of the Go library, which the
+// reference uses.
 func newer(r rune) bool {
 	for _, a := range assigned {
 		if a.lo <= r && r <= a.hi {
@@ -22,7 +22,7 @@ func FuzzCount(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		text = text[:min(len(text), 1000)] // naiveCount takes the square of it
+		text = text[:min(len(text), 1000)] // naiveCount takes quadratic time
 		if strings.ContainsFunc(text, newer) {
 			return
 		}

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "make o200k_base.index again")
 
-// TestIndex wants the index that go generate makes.
+// TestIndex checks that the index is the one that go generate makes.
 func TestIndex(t *testing.T) {
 	made := string(makeIndex(t))
 	if *update {
@@ -29,8 +29,8 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// makeIndex gives each group of tokens, the largest first, the least shift that
-// leads all of its tokens to slots which are still free.
+// makeIndex gives each group of tokens, largest first, the smallest shift that maps all
+// of its tokens to free slots.
 func makeIndex(t *testing.T) []byte {
 	raw, err := assets.Assets.ReadFile(tableFile)
 	if err != nil {

@@ -1,17 +1,17 @@
 package tokens
 
-// shortPiece is the length in bytes up to which a search among all the pairs
-// for the next merge is faster than a heap of them.
+// shortPiece is the length in bytes up to which searching all pairs for the next merge is
+// faster than a heap.
 const shortPiece = 64
 
-// known is how many tokens a short piece makes. A counter remembers it in the one
-// place that the hash of the piece gives it.
+// A known is the number of tokens of a short piece. A counter caches it in the one slot
+// given by the hash of the piece.
 type known struct {
 	length, count uint8
 	piece         [14]byte
 }
 
-// count returns the number of tokens of a piece, which is not empty.
+// count returns the number of tokens of a piece, which must not be empty.
 func (c *counter) count(piece string) int {
 	if len(piece) == 1 {
 		return 1
@@ -39,12 +39,12 @@ func (c *counter) count(piece string) int {
 	return n
 }
 
-// countShort merges the two neighbouring parts that make the token of lowest
-// rank, the leftmost of them, until none do. The parts are the bytes of piece
-// at first. It returns the number of parts that are left.
+// countShort repeatedly merges the two neighbouring parts that make the token of lowest
+// rank, the leftmost first, until none do. The parts are initially the bytes of piece. It
+// returns the number of parts left.
 func (c *counter) countShort(piece string) int {
 	var starts [shortPiece + 1]uint8
-	var ranks [shortPiece]uint32 // of a part and the next together
+	var ranks [shortPiece]uint32 // of a part and the next one combined
 	n := len(piece)
 	for i := range n + 1 {
 		starts[i] = uint8(i)
@@ -75,14 +75,13 @@ func (c *counter) countShort(piece string) int {
 	return n
 }
 
-// A part is a stretch of a piece, in a list that is indexed by where the part
-// starts.
+// A part is a range of a piece, in a list indexed by the start of the part.
 type part struct {
 	prev, next int32
-	rank       uint32 // of this part and the next together
+	rank       uint32 // of this part and the next one combined
 }
 
-// countLong returns what countShort does.
+// countLong returns the same as countShort.
 func (c *counter) countLong(piece string) int {
 	parts := c.merge(piece)
 	n := 0
@@ -92,8 +91,8 @@ func (c *counter) countLong(piece string) int {
 	return n
 }
 
-// merge does as countShort does, in n log n steps, and returns the parts that
-// are left, the first at index 0, the last of them followed by len(piece).
+// merge does the same as countShort in n log n steps. It returns the parts that are left,
+// the first at index 0, the last one followed by len(piece).
 func (c *counter) merge(piece string) []part {
 	n := len(piece)
 	parts := make([]part, n+1)
@@ -132,8 +131,8 @@ func (c *counter) merge(piece string) []part {
 	return parts
 }
 
-// A pairHeap is a binary heap, the least first, of pairs of neighbouring
-// parts: their rank together << 32 | where the first one starts.
+// A pairHeap is a binary min-heap of pairs of neighbouring parts: their combined rank <<
+// 32 | start of the first one.
 type pairHeap []uint64
 
 func (h *pairHeap) push(pair uint64) {

@@ -14,11 +14,11 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 )
 
-// pattern is that of tiktoken. It is in parentheses because without them the
-// regexp2 library would run the code that the tokenizer library registers for
-// the pattern, which has two defects in v0.10.0: for \s*[\r\n]+ it goes back to
-// the first line end in the white space, not to the last one, and it leaves
-// U+007F out of negated sets, so that nothing matches it.
+// pattern is tiktoken's pattern. It is in parentheses because without them the regexp2
+// library would run the code that the tokenizer library registers for the pattern, which
+// has two defects in v0.10.0: for \s*[\r\n]+ it goes back to the first line end in the
+// white space instead of the last one, and it leaves U+007F out of negated sets, so that
+// nothing matches it.
 const pattern = `(?:` +
 	`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?` +
 	`|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?` +
@@ -40,7 +40,7 @@ func referencePieces(t testing.TB, text string) []string {
 	return pieces
 }
 
-// library is the other implementation of the encoding.
+// library is another implementation of the encoding.
 var library = sync.OnceValues(func() (tokenizer.Codec, error) {
 	return tokenizer.Get(tokenizer.O200kBase)
 })
@@ -48,7 +48,7 @@ var library = sync.OnceValues(func() (tokenizer.Codec, error) {
 // defective finds the text that the library gets wrong.
 var defective = regexp.MustCompile(`[\r\n][\t\v\f \x{85}\pZ]+[\r\n]|\x7f`)
 
-// referenceCount counts text with the library, and in what that gets wrong
+// referenceCount counts text with the library, and the parts that the library gets wrong
 // with the regular expression and [naiveCount].
 func referenceCount(t testing.TB, text string) int {
 	t.Helper()
@@ -96,7 +96,7 @@ var ranks = sync.OnceValue(func() map[string]int {
 	return ranks
 })
 
-// naiveCount is byte pair encoding as its definition has it.
+// naiveCount implements byte pair encoding by its definition.
 func naiveCount(piece string) int {
 	if _, ok := ranks()[piece]; ok {
 		return 1

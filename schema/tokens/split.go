@@ -37,8 +37,8 @@ func pieceLen(s string) int {
 	case ending, end > n && c != mark:
 		return contraction(s, end)
 	case c == mark:
-		// The first alternative matches the mark alone, as a word without
-		// the optional character, before the second one gets its turn.
+		// The first alternative matches the mark alone, as a word without the optional
+		// character, before the second one gets its turn.
 		return contraction(s, n)
 	case c == other:
 		return symbols(s, n)
@@ -51,9 +51,8 @@ func pieceLen(s string) int {
 	return spaces(s)
 }
 
-// classAt returns the class of the character at s[i:] and its length in bytes,
-// zeros at the end of s. A byte that is not UTF-8 is a character of its own,
-// U+FFFD.
+// classAt returns the class of the character at s[i:] and its length in bytes, zeros at
+// the end of s. A byte that is not UTF-8 is a character of its own, U+FFFD.
 func classAt(s string, i int) (uint8, int) {
 	if c := byteClassAt(s, i); c != 0 {
 		return c, 1
@@ -61,8 +60,8 @@ func classAt(s string, i int) (uint8, int) {
 	return wideClassAt(s, i)
 }
 
-// byteClassAt returns the class of the character at s[i:] if it is ASCII and 0
-// if it is not or at the end of s.
+// byteClassAt returns the class of the character at s[i:] if it is ASCII, or 0 if it is
+// not or s ends at i.
 func byteClassAt(s string, i int) uint8 {
 	if i < len(s) {
 		return asciiClasses[s[i]]
@@ -78,11 +77,11 @@ func wideClassAt(s string, i int) (uint8, int) {
 	return wide().of(r), n
 }
 
-// word returns where the word ends that starts at s[i:], i if there is none:
+// word returns the end of the word that starts at s[i:], or i if there is none:
 // upper*lower+ (then ending is true) or else upper+lower*.
 func word(s string, i int) (end int, ending bool) {
 	up := i
-	both := i // end of the last character of upper* that is in lower as well
+	both := i // end of the last character of upper* that is also in lower
 	for {
 		c, n := byteClassAt(s, up), 1
 		if c == 0 {
@@ -111,14 +110,14 @@ func word(s string, i int) (end int, ending bool) {
 	case end > up:
 		return end, true
 	case both > i:
-		// lower+ has to take its one character back from upper*.
+		// lower+ must take its one character back from upper*.
 		return both, true
 	}
 	return up, false
 }
 
-// contraction returns where (?i:'s|'t|'re|'ve|'m|'ll|'d)? ends that starts at
-// s[i:]. Letter case is that of Unicode, in which ſ (U+017F) is an s.
+// contraction returns the end of (?i:'s|'t|'re|'ve|'m|'ll|'d)? starting at s[i:]. Case is
+// that of Unicode, in which ſ (U+017F) is an s.
 func contraction(s string, i int) int {
 	if len(s)-i < 2 || s[i] != '\'' {
 		return i
@@ -137,8 +136,7 @@ func contraction(s string, i int) int {
 	return i
 }
 
-// digits returns where the piece ends that has its first number before
-// s[i:].
+// digits returns the end of the piece whose first number is before s[i:].
 func digits(s string, i int) int {
 	for range 2 {
 		c, n := classAt(s, i)
@@ -150,7 +148,7 @@ func digits(s string, i int) int {
 	return i
 }
 
-// symbols returns where [^\s\p{L}\p{N}]*[\r\n/]* ends that starts at s[i:].
+// symbols returns the end of [^\s\p{L}\p{N}]*[\r\n/]* starting at s[i:].
 func symbols(s string, i int) int {
 	for {
 		c, n := classAt(s, i)
@@ -165,9 +163,9 @@ func symbols(s string, i int) int {
 	return i
 }
 
-// spaces returns where the piece of white space ends that s starts with.
+// spaces returns the end of the piece of white space that s starts with.
 func spaces(s string) int {
-	end := 0   // of all the white space
+	end := 0   // end of all the white space
 	last := 0  // start of its last character
 	lines := 0 // end of its last line end
 	for {
@@ -185,7 +183,7 @@ func spaces(s string) int {
 	case lines > 0:
 		return lines
 	case end < len(s) && last > 0:
-		return last // (?!\S) leaves a character to the word that follows
+		return last // (?!\S) leaves one character to the next word
 	}
 	return end
 }

@@ -21,7 +21,7 @@ func pieces(text string) []string {
 }
 
 func TestPieces(t *testing.T) {
-	// By hand, so that the pattern is not the only word on it.
+	// Checked by hand, so that the pattern is not the only reference.
 	for text, want := range map[string]string{
 		"":                  "",
 		"Hello world":       "Hello| world",
@@ -83,7 +83,7 @@ func TestClasses(t *testing.T) {
 			want |= other
 		}
 		if newer(r) {
-			continue // TestCodePoints
+			continue // covered by TestCodePoints
 		}
 		s := string(r)
 		if c, n := classAt(s, 0); c != want || n != len(s) {
@@ -95,8 +95,8 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestCodePoints compares every code point, in the texts that tell the classes
-// apart, with what tiktoken itself counted (testdata/codepoints.js).
+// TestCodePoints compares every code point, in texts that distinguish the classes, with
+// the counts of tiktoken itself (testdata/codepoints.js).
 func TestCodePoints(t *testing.T) {
 	if raceDetector {
 		t.Skip("too slow under the race detector")
@@ -108,7 +108,7 @@ func TestCodePoints(t *testing.T) {
 	want := strings.Fields(string(golden))
 	last := rune(unicode.MaxRune)
 	if testing.Short() {
-		last = 0x3ffff // what is assigned, but for tags and variations
+		last = 0x3ffff // all assigned code points, except tags and variations
 	}
 	for first := rune(0); first <= last; first += 0x1000 {
 		sum := fnv.New32a()

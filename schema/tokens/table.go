@@ -9,17 +9,17 @@ import (
 	"github.com/pkoukk/tiktoken-go-loader/assets"
 )
 
-// The file has a line for each token, in the order of their ranks: the token
-// in base64, a space, its rank. The tokens are looked up where they stand in it,
-// so that there is nothing to load: where a line begins serves as the rank.
+// The file has a line for each token, in order of rank: the token in base64, a space, its
+// rank. Tokens are looked up in place, so nothing needs loading: the offset of a line
+// serves as the rank.
 const (
 	tableFile = "o200k_base.tiktoken"
 	maxToken  = 128 // length of the longest token in bytes
 )
 
-// The index is a perfect hash: the token with hash h can only stand in slot
-// slotOf(h, shift), with the shift of its group. A slot has the place of a line in
-// its low bits and bits of the hash in the others. Numbers are little-endian.
+// The index is a perfect hash: the token with hash h can only be in slot slotOf(h,
+// shift), with the shift of its group. A slot has the offset of a line in its low bits
+// and bits of the hash in the others. Numbers are little-endian.
 const (
 	groupCount = 1 << 16 // of shifts, two bytes each, which come first
 	slotCount  = 202_000 // four bytes each
@@ -31,7 +31,7 @@ const (
 //go:embed o200k_base.index
 var index string
 
-// noRank stands for the rank of what is not a token: it comes after all ranks.
+// noRank is the rank of anything that is not a token: it sorts after all ranks.
 const noRank = ^uint32(0)
 
 // hashed returns the hash of a token of at least two bytes.
@@ -72,27 +72,27 @@ func slotOf(h uint64, shift uint16) int {
 	return int(hi)
 }
 
-// A counter looks tokens up and remembers some of what it found.
+// A counter looks tokens up and caches some results.
 type counter struct {
 	file  io.ReaderAt
-	line  [maxToken/3*4 + 5]byte // the base64 of a token and the space behind it
-	pairs [1 << 16]uint32        // by the two bytes of a token: rank + 2, 0 if it was not looked up yet
+	line  [maxToken/3*4 + 5]byte // the base64 of a token and the space after it
+	pairs [1 << 16]uint32        // by the two bytes of a token: rank + 2, 0 if not yet looked up
 	known [1 << 13]known
 }
 
 var counters = sync.Pool{New: func() any { return newCounter() }}
 
-// newCounter opens the table. A test verifies its checksum; in a damaged one,
-// tokens would be missing, and text would count as more of them.
+// newCounter opens the table. A test verifies its checksum. A damaged table would lack
+// tokens, and text would count as more of them.
 func newCounter() *counter {
 	file, err := assets.Assets.Open(tableFile)
 	if err != nil {
 		panic(err) // it is part of the program
 	}
-	return &counter{file: file.(io.ReaderAt)} // as embed says; to read it whole makes a copy
+	return &counter{file: file.(io.ReaderAt)} // as embed documents; reading it whole would copy it
 }
 
-// rank returns the rank of token, noRank if it is none. The length is at
+// rank returns the rank of token, noRank if it is not a token. The length must be at
 // least 2.
 func (c *counter) rank(token string) uint32 {
 	switch {
@@ -108,7 +108,7 @@ func (c *counter) rank(token string) uint32 {
 	return c.find(token, hashed(token))
 }
 
-// find is rank for the token with hash h.
+// find is rank for a token with hash h.
 func (c *counter) find(token string, h uint64) uint32 {
 	g := 2 * groupOf(h)
 	shift := uint16(index[g]) | uint16(index[g+1])<<8

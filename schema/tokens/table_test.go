@@ -12,7 +12,7 @@ import (
 
 const tokenCount = 199_998
 
-// tableSum is the checksum that tiktoken has for o200k_base.
+// tableSum is the checksum in tiktoken for o200k_base.
 const tableSum = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 
 func TestTableFile(t *testing.T) {
@@ -46,7 +46,7 @@ func TestRank(t *testing.T) {
 	last := -1
 	for _, token := range byRank {
 		if len(token) == 1 {
-			continue // rank is not for these
+			continue // rank does not take these
 		}
 		place := int(c.rank(token))
 		if place <= last || place > placeMask {
@@ -78,7 +78,7 @@ func TestMerge(t *testing.T) {
 			piece := string(b)
 			want := naiveCount(piece)
 			clear(c.known[:])
-			for range 2 { // it is known the second time
+			for range 2 { // the second time from the cache
 				if n := c.count(piece); n != want {
 					t.Errorf("%q has %d tokens, want %d", piece, n, want)
 				}

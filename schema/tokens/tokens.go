@@ -1,7 +1,6 @@
-// Package tokens counts text in tokens of the o200k_base encoding.
-// The table of tokens lies ready in the program: nothing is loaded, neither at the
-// start nor for the first count. All functions may be called from several
-// goroutines at once.
+// Package tokens counts text in tokens of the o200k_base encoding. The token table is
+// embedded in the program: nothing needs loading, neither at the start nor for the first
+// count. Several goroutines may call all functions at once.
 package tokens
 
 import (
@@ -9,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// Count returns the number of o200k_base tokens of text, as encode_ordinary of
-// tiktoken gives them: special tokens such as <|endoftext|> count as the
-// ordinary text that they are written with.
+// Count returns the number of o200k_base tokens of text, like encode_ordinary of
+// tiktoken: special tokens such as <|endoftext|> count as the ordinary text that they are
+// written with.
 //
-// Text that is not valid UTF-8 counts as if U+FFFD stood for each byte that is
-// not part of a character, which is how encoding/json writes such a byte. A
-// surrogate in the three bytes of WTF-8 is three of them.
+// In text that is not valid UTF-8, each byte that is not part of a character counts as
+// U+FFFD, which is how encoding/json writes such a byte. A surrogate in the three bytes
+// of WTF-8 counts as three of them.
 func Count(text string) int {
 	c := counters.Get().(*counter)
 	defer counters.Put(c)
@@ -25,8 +24,8 @@ func Count(text string) int {
 // MaxBytes is the length in bytes of the longest token.
 const MaxBytes = 128
 
-// Exceed reports whether text has more than limit tokens. It does not count those of a
-// text that is far too long.
+// Exceed reports whether text has more than limit tokens. It does not count the tokens of
+// a text that is far too long.
 func Exceed(text string, limit int) bool {
 	return len(text) > limit && (len(text)/MaxBytes > limit || Count(text) > limit)
 }
@@ -45,7 +44,7 @@ func repaired(text string) string {
 	return sb.String()
 }
 
-// total returns the number of tokens of text, which is valid UTF-8.
+// total returns the number of tokens of text, which must be valid UTF-8.
 func (c *counter) total(text string) int {
 	sum := 0
 	for i := 0; i < len(text); {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// tricky has text on which the splitter has to decide.
+// tricky has text that makes the splitter decide.
 var tricky = []string{
 	"",
 	"hello world",
@@ -58,7 +58,7 @@ var invalid = []string{
 	"it\xff's", "A\xffB", "\xc0\xaf", "\xf8\x88\x80\x80\x80", "日\xe6\x9c語", "\n\xff\n", "1\xff2",
 }
 
-// long has text of runs, which merge in ways that are slow to find naively.
+// long returns text with runs whose merges are slow to find naively.
 func long(n int) []string {
 	random := make([]byte, n)
 	state := uint32(1)
@@ -108,7 +108,7 @@ func TestCountLong(t *testing.T) {
 			}
 		}
 	}
-	// Minutes, if the time it takes were quadratic.
+	// It would take minutes if the time were quadratic.
 	texts := long(1 << 18)
 	for _, text := range []string{texts[0], texts[4], texts[len(texts)-1]} {
 		if n := Count(text); n < len(text)/maxToken || n > len(text) {
@@ -117,7 +117,7 @@ func TestCountLong(t *testing.T) {
 	}
 }
 
-// Repairs are those of encoding/json.
+// Repairs match those of encoding/json.
 func TestCountInvalid(t *testing.T) {
 	for text, same := range map[string]string{
 		"\xff":              "\ufffd",
@@ -146,7 +146,7 @@ func TestCountSources(t *testing.T) {
 	}
 }
 
-// The race detector has a say in this test as well.
+// The race detector checks this test as well.
 func TestCountConcurrently(t *testing.T) {
 	want := make([]int, len(tricky))
 	for i, text := range tricky {

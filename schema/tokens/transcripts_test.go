@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// transcriptLines calls visit with each line of the *.jsonl files in the
-// folder that CORTEXT_TRANSCRIPTS names, if it is set.
+// transcriptLines calls visit with each line of the *.jsonl files in the folder named by
+// CORTEXT_TRANSCRIPTS, if set.
 func transcriptLines(tb testing.TB, visit func(line []byte)) (found bool) {
 	tb.Helper()
 	root := os.Getenv("CORTEXT_TRANSCRIPTS")
@@ -53,9 +53,8 @@ func texts(value any, found []string) []string {
 	return found
 }
 
-// TestCountTranscripts compares lines of real transcripts as they are and the
-// longer strings in them. Under the race detector, which is slow, it takes
-// one line out of sixteen.
+// TestCountTranscripts compares whole lines of real transcripts and the longer strings in
+// them. Under the race detector, which is slow, it takes one line out of sixteen.
 func TestCountTranscripts(t *testing.T) {
 	todo := make(chan []byte, 64)
 	var lines, strings, size, differ atomic.Int64

@@ -1,11 +1,10 @@
-// Command kill9 appends to one conversation from several processes, kills them
-// with SIGKILL at random moments, and then looks for every message that was
-// acknowledged.
+// Command kill9 appends to one conversation from several processes, kills them with
+// SIGKILL at random moments, and then looks for every message that was acknowledged.
 //
 //	go run ./scripts/kill9 -kills 10000
 //
-// It prints a line as it goes and fails if a message is missing, if what is
-// there is not what was written, or if a later append cannot be read.
+// It prints its progress, and fails if a message is missing, if its content differs from
+// what was written, or if a later append cannot be read.
 package main
 
 import (
@@ -28,7 +27,7 @@ import (
 const (
 	smallest = 100     // bytes of a message
 	largest  = 5 << 20 // bytes of a message
-	rotate   = 8       // rounds on one conversation before a new one is begun
+	rotate   = 8       // rounds per conversation
 )
 
 func main() {
@@ -51,14 +50,15 @@ func main() {
 	}
 }
 
-// content is what the message of that id must hold: it can be told from the id.
+// content returns the required content of the message with an id, from which it is
+// derived.
 func content(id string, size int) string {
 	sum := sha256.Sum256([]byte(id))
 	line := fmt.Sprintf("%s %x\n", id, sum[:8])
 	return strings.Repeat(line, size/len(line)+1)
 }
 
-// write appends until it is killed and says so of each message that is safe.
+// write appends until it is killed, and acknowledges each message that is safe.
 func write(dir, path, name string, seed uint64) error {
 	st, err := store.Open(dir, store.Options{LockWait: time.Minute, Holder: name})
 	if err != nil {
@@ -73,7 +73,7 @@ func write(dir, path, name string, seed uint64) error {
 	fmt.Println("ready")
 	random := rand.New(rand.NewPCG(seed, 1))
 	for n := 0; ; n++ {
-		// Sizes spread evenly over the orders of magnitude.
+		// Spread sizes evenly over the orders of magnitude.
 		size := smallest
 		for limit := largest; size < limit && random.IntN(5) > 0; {
 			size = size*3 + random.IntN(size)
@@ -163,8 +163,8 @@ func begin(st *store.Store) (path string, err error) {
 	return c.Path(), c.Close()
 }
 
-// killAfter starts a writer, kills it some time after it is ready, and hands on
-// what it acknowledged before.
+// killAfter starts a writer, kills it some time after it is ready, and passes on what it
+// acknowledged before.
 func killAfter(cmd *exec.Cmd, wait time.Duration, ack func(id string)) error {
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -190,8 +190,8 @@ func killAfter(cmd *exec.Cmd, wait time.Duration, ack func(id string)) error {
 	return nil
 }
 
-// verify reads the conversation as anyone would: every acknowledged message is
-// there, whole. It returns how many torn tails it met.
+// verify reads the conversation and checks that every acknowledged message is there,
+// whole. It returns the number of torn tails.
 func verify(st *store.Store, path string, acked map[string]bool) (torn int, err error) {
 	c, err := st.Conversation(path)
 	if err != nil {

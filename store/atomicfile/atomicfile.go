@@ -1,13 +1,13 @@
-// Package atomicfile replaces a file so that whoever reads it sees the old
-// content or the new, whole, after a crash too.
+// Package atomicfile replaces a file so that readers see either the old content or the
+// new, complete, even after a crash.
 //
-// All happens inside one [Folder], such as an [os.Root], so that no symlink leads a write out of it.
-// The order is: temporary file, write, fsync, rename, fsync of the directory.
-// renameio (v2.0.2) makes the temporary file but not the rest: within an os.Root
-// it puts that file at the top of the root and cannot rename it into another
-// folder than it was made for; without one it follows symlinks out of the
-// workspace; it never syncs the directory, without which a power cut takes the
-// replacement back; and on Windows it exports nothing.
+// Everything happens inside one [Folder], such as an [os.Root], so no symlink leads a
+// write out of it. The order is: temporary file, write, fsync, rename, fsync of the
+// directory. renameio (v2.0.2) creates the temporary file but does not do the rest.
+// Within an os.Root it puts that file at the top of the root and cannot rename it into
+// another folder than the one it was made for. Without an os.Root it follows symlinks out
+// of the workspace. It never syncs the directory, so a power cut undoes the replacement.
+// On Windows it exports nothing.
 package atomicfile
 
 import (
@@ -18,7 +18,7 @@ import (
 	"path"
 )
 
-// A Folder is what [os.Root] can do that is needed here.
+// A Folder has the methods of [os.Root] that this package needs.
 type Folder interface {
 	Lstat(name string) (fs.FileInfo, error)
 	Open(name string) (*os.File, error)
@@ -28,16 +28,14 @@ type Folder interface {
 	Rename(from, to string) error
 }
 
-// Calls are the system calls that a replacement consists of. A nil one is the
-// system's own; a caller that must know what happens when one fails gives
-// others.
+// Calls are the system calls that make up a replacement. A nil one is the system's own; a
+// caller may set another, for example to see what a failure does.
 type Calls struct {
 	Write  func(f *os.File, b []byte) (int, error)
 	Sync   func(f *os.File) error // of the file, then of its directory
 	Rename func(root Folder, from, to string) error
 
-	// NoSync leaves out what makes a change durable: for a file that can be made again,
-	// or that is synced later.
+	// NoSync leaves out the syncs, for a file that can be rebuilt or is synced later.
 	NoSync bool
 }
 
@@ -65,21 +63,20 @@ func (c Calls) rename(root Folder, from, to string) error {
 	return root.Rename(from, to)
 }
 
-// Write replaces the file name of root by data; see [Calls.Replace].
+// Write replaces the file name in root with data; see [Calls.Replace].
 func Write(root Folder, name string, data []byte, perm fs.FileMode, tmpDir string) error {
 	_, err := Calls{}.Replace(root, name, data, perm, tmpDir)
 	return err
 }
 
-// Replace replaces the file name of root by data, or makes it. name and tmpDir,
-// the folder for the temporary file, are relative to root, spelled with slashes,
-// and on one file system. A new file has the mode perm less the umask; one that
-// exists keeps its mode less what perm lacks. What is no regular file is not
-// replaced.
+// Replace replaces the file name in root with data, or creates it. name and tmpDir, the
+// folder for the temporary file, are relative to root, spelled with slashes, and on the
+// same file system. A new file has the mode perm minus the umask; an existing file keeps
+// its mode minus the bits that perm lacks. Replace fails if name is not a regular file.
 //
-// On an error the old content stands, with one exception: where the directory
-// could not be synced the new one does, and may be lost in a power cut. info
-// describes the new file, whatever stands at its name by now.
+// On an error the old content stays, with one exception: if the directory could not be
+// synced, the new content is in place but may be lost in a power cut. info describes the
+// new file, whatever has its name by now.
 func (c Calls) Replace(root Folder, name string, data []byte, perm fs.FileMode, tmpDir string) (info fs.FileInfo, err error) {
 	old, err := root.Lstat(name)
 	switch {
@@ -128,15 +125,15 @@ func (c Calls) Replace(root Folder, name string, data []byte, perm fs.FileMode, 
 	return info, c.SyncDir(root, path.Dir(name))
 }
 
-// RenameIn gives a file or folder of root another name; [Calls.SyncDir] of the folders
-// makes that durable.
+// RenameIn renames a file or folder of root. Call [Calls.SyncDir] on the folders to make
+// that durable.
 func (c Calls) RenameIn(root Folder, from, to string) error { return c.rename(root, from, to) }
 
-// SyncDir makes the names in a directory of root durable: what was created,
-// renamed or removed there.
+// SyncDir makes the names in a directory of root durable: files created, renamed or
+// removed there.
 func SyncDir(root Folder, name string) error { return Calls{}.SyncDir(root, name) }
 
-// SyncDir is the function of that name by way of c.Sync.
+// SyncDir is the function [SyncDir] using c.Sync.
 func (c Calls) SyncDir(root Folder, name string) error {
 	if !canSyncDir || c.NoSync {
 		return nil
@@ -148,7 +145,7 @@ func (c Calls) SyncDir(root Folder, name string) error {
 	return c.SyncOpenDir(d, name)
 }
 
-// SyncOpenDir is SyncDir for a directory that is open; it closes it.
+// SyncOpenDir is SyncDir for an open directory, which it closes.
 func (c Calls) SyncOpenDir(d *os.File, name string) error {
 	if !canSyncDir || c.NoSync {
 		return d.Close()

@@ -44,9 +44,9 @@ func TestWriteModes(t *testing.T) {
 	r := openRoot(t)
 	for _, tt := range []struct{ before, perm, after fs.FileMode }{
 		{0, 0o600, 0o600},
-		{0, 0o666, 0o644}, // less the umask
+		{0, 0o666, 0o644}, // minus the umask
 		{0o600, 0o666, 0o600},
-		{0o644, 0o600, 0o600}, // what git checked out
+		{0o644, 0o600, 0o600}, // as checked out by git
 		{0o755, 0o777, 0o755},
 	} {
 		name := fmt.Sprintf("d/%o-%o", tt.before, tt.perm)
@@ -101,8 +101,8 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
-// TestWriteFaults lets each system call fail in turn: the old content stands
-// until the rename, the new one from then on, and nothing is left behind.
+// TestWriteFaults makes each system call fail in turn: the old content stays until the
+// rename, the new content from then on, and no file is left over.
 func TestWriteFaults(t *testing.T) {
 	injected := errors.New("injected")
 	order := []string{"write", "sync", "rename", "sync"}

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Create makes the file name of root with its content at once, and no temporary file
-// that anybody could see. Where the file system cannot do that, there is an error and
-// no file. Nothing is durable.
+// Create creates the file name in root with its content in one step, without a visible
+// temporary file. If the file system does not support that, it returns an error and
+// creates no file. Nothing is durable.
 func Create(root Folder, name string, data []byte, perm fs.FileMode) error {
 	dir, err := root.Open(path.Dir(name))
 	if err != nil {
@@ -27,7 +27,7 @@ func Create(root Folder, name string, data []byte, perm fs.FileMode) error {
 	if _, err := f.Write(data); err != nil {
 		return err
 	}
-	// Linking a descriptor itself is for root only.
+	// Only root may link a descriptor directly.
 	err = unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", fd), int(dir.Fd()), path.Base(name), unix.AT_SYMLINK_FOLLOW)
 	if err != nil {
 		return &os.PathError{Op: "link", Path: name, Err: err}

@@ -7,5 +7,5 @@ import (
 	"io/fs"
 )
 
-// Create is for Linux: elsewhere a file has a name before it has content.
+// Create works only on Linux: elsewhere a file has a name before it has content.
 func Create(Folder, string, []byte, fs.FileMode) error { return errors.ErrUnsupported }

@@ -13,8 +13,8 @@ import (
 
 const canSyncDir = true
 
-// createTemp makes a new file in the folder dir of root, named after base, and
-// returns its name in root.
+// createTemp creates a file in the folder dir of root, named after base, and returns its
+// name in root.
 func createTemp(root Folder, dir, base string, perm fs.FileMode) (*os.File, string, error) {
 	sub, err := root.OpenRoot(dir)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"strconv"
 )
 
-// canSyncDir is false since Windows has no fsync of a directory: NTFS journals
-// names by itself.
+// canSyncDir is false because Windows has no fsync for directories: NTFS journals names
+// itself.
 const canSyncDir = false
 
-// createTemp makes a new file in the folder dir of root, named after base, and
-// returns its name in root. renameio has no Windows half.
+// createTemp creates a file in the folder dir of root, named after base, and returns its
+// name in root. renameio does not support Windows.
 func createTemp(root Folder, dir, base string, perm fs.FileMode) (*os.File, string, error) {
 	for {
 		name := path.Join(dir, "."+base+strconv.FormatUint(rand.Uint64(), 10))

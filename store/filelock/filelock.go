@@ -1,11 +1,11 @@
 // Package filelock lets one process at a time write to a file.
 //
-// The lock is advisory and belongs to the open file, so it ends with the
-// process, however that ends, and holds between two opens of one process too.
-// Network file systems are out: some grant such a lock to two machines at once.
+// The lock is advisory and belongs to the open file, so it ends with the process, however
+// that ends, and it also works between two opens in one process. Do not use it on network
+// file systems: some grant such a lock to two machines at once.
 //
-// It takes an open file, where the lock packages that exist take a path: a path
-// is resolved outside of the os.Root that guards the workspace.
+// It takes an open file. Existing lock packages take a path, which they would resolve
+// outside the os.Root that guards the workspace.
 package filelock
 
 import (
@@ -16,21 +16,21 @@ import (
 	"time"
 )
 
-// ErrHeld is returned when another held the lock for the whole wait.
+// ErrHeld means that another holder kept the lock for the whole wait.
 var ErrHeld = errors.New("the file is locked")
 
-// errBusy is what tryLock returns while another holds the lock.
+// errBusy means that tryLock found the lock held.
 var errBusy = errors.New("busy")
 
-// The waits between attempts: short at first, since most holders write one
-// record, but never so long that a lock that was let go stays idle.
+// The waits between attempts: short at first, since most holders write one record, and
+// bounded, so that a released lock does not stay idle for long.
 const (
 	firstPause = time.Millisecond
 	lastPause  = 25 * time.Millisecond
 )
 
-// Lock locks f for this open file alone. It tries again until wait has passed,
-// and at least once. What the lock guards is left by calling unlock.
+// Lock locks f for this open file alone. It tries at least once, and again until wait has
+// passed. Call unlock to release the lock.
 func Lock(f *os.File, wait time.Duration) (unlock func() error, err error) {
 	end := time.Now().Add(wait)
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
@@ -49,8 +49,8 @@ func Lock(f *os.File, wait time.Duration) (unlock func() error, err error) {
 	}
 }
 
-// With calls f while no other process is in a call of With for the same file, which is
-// made, with the folders above it, if it is missing. Only the user may read them.
+// With calls f while no other process is in a call of With for the same file. It creates
+// the file and its parent folders if they are missing, readable by the user only.
 func With(file string, wait time.Duration, f func() error) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
@@ -59,7 +59,7 @@ func With(file string, wait time.Duration, f func() error) error {
 	if err != nil {
 		return err
 	}
-	defer lock.Close() // which lets go of it, too
+	defer lock.Close() // releases the lock, too
 	if _, err := Lock(lock, wait); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

@@ -49,7 +49,7 @@ func TestLock(t *testing.T) {
 	if err := <-got; err != nil {
 		t.Errorf("after the first let go: %v", err)
 	}
-	// A holder that ends without a word lets go too.
+	// A holder that closes its file without unlocking also releases the lock.
 	if _, err := Lock(a, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -62,8 +62,8 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// TestWith: one caller at a time, in a folder that is made; a lock that another holds is
-// named.
+// TestWith checks that one caller runs at a time, in a folder that With creates, and that
+// the error names a lock that another process holds.
 func TestWith(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "state", "lock")
 	var inside, most atomic.Int32 // the race detector does not know the lock

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// One byte far behind every record is locked: on Windows a locked byte cannot
-// be read by others.
+// The lock covers one byte far beyond every record, because on Windows other processes
+// cannot read a locked byte.
 const lockHigh = 0x7fffffff
 
 func tryLock(f *os.File) error {

@@ -113,7 +113,7 @@ func (w *keyword) matches(s string, at int) bool {
 // scan calls hit for each keyword in s, in the order of the text.
 func (x *index) scan(s string, hit func(w *keyword, at int) error) error {
 	var g uint32
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		g = g<<8 | foldByte(s[i])
 		h := g * hashMul
 		if !x.known[h>>(32-hashBits)] {

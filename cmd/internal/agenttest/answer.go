@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// pieces is how many parts a slow answer is streamed in.
+// pieces is the number of parts in which a slow answer is streamed.
 const pieces = 20
 
-// streamText gives the planned text to send, piece by piece if it is to be slow.
-// A turn that hangs ends here.
+// streamText passes the planned text to send, piece by piece if it is slow. A turn that
+// hangs ends here.
 func (s *Server) streamText(r *http.Request, p plan, send func(part string)) {
 	if p.hang {
 		send(HangText)
@@ -30,8 +30,8 @@ func (s *Server) streamText(r *http.Request, p plan, send func(part string)) {
 	}
 }
 
-// hang waits until the client goes away or the server is closed; then the
-// connection ends without the rest of an answer.
+// hang waits until the client disconnects or the server is closed; then the connection
+// ends without the rest of the answer.
 func (s *Server) hang(r *http.Request) {
 	select {
 	case s.hung <- struct{}{}:
@@ -44,7 +44,7 @@ func (s *Server) hang(r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// pause waits between two pieces, unless nobody listens any more.
+// pause waits between two pieces, unless the client has gone.
 func (s *Server) pause(r *http.Request, d time.Duration) {
 	if d <= 0 {
 		return
@@ -56,14 +56,14 @@ func (s *Server) pause(r *http.Request, d time.Duration) {
 	}
 }
 
-// events writes server-sent events. Once the client has gone away nothing more is written.
+// events writes server-sent events. It stops writing once the client has gone.
 type events struct {
 	w     http.ResponseWriter
 	flush func() error
 	gone  bool
 }
 
-// startEvents begins an answer that is streamed.
+// startEvents begins a streamed answer.
 func startEvents(w http.ResponseWriter) *events {
 	w.Header().Set("Content-Type", "text/event-stream")
 	return &events{w: w, flush: http.NewResponseController(w).Flush}
@@ -72,7 +72,7 @@ func startEvents(w http.ResponseWriter) *events {
 // send writes one event; the name may be empty.
 func (e *events) send(name string, data any) {
 	line, err := json.Marshal(data)
-	if err != nil { // only plain values are sent
+	if err != nil { // cannot happen: only plain values are sent
 		panic(err)
 	}
 	e.write(name, line)

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// anthropicBody is what the server reads of POST /v1/messages.
+// anthropicBody is the part of POST /v1/messages that the server reads.
 type anthropicBody struct {
 	Model    string `json:"model"`
 	Stream   bool   `json:"stream"`
@@ -98,7 +98,7 @@ func (s *Server) answerAnthropic(w http.ResponseWriter, r *http.Request, req Req
 func (s *Server) anthropicBlocks(p plan) []map[string]any {
 	var blocks []map[string]any
 	if p.think != "" {
-		// A signature is base64 to the agent, which only hands it back.
+		// The agent treats a signature as opaque base64, which it only sends back.
 		blocks = append(blocks, map[string]any{"type": "thinking", "thinking": p.think, "signature": "YWdlbnR0ZXN0"})
 	}
 	if p.text != "" || len(p.tools) == 0 {
@@ -119,7 +119,7 @@ func anthropicUsage(req Request, out int) map[string]any {
 	}
 }
 
-// failAnthropic answers in the shape the API gives errors.
+// failAnthropic answers with an error in the API's format.
 func failAnthropic(w http.ResponseWriter, message string) {
 	writeJSON(w, http.StatusBadRequest, map[string]any{
 		"type":  "error",

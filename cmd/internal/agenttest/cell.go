@@ -2,7 +2,7 @@
 
 package agenttest
 
-// A Cell is a character on the screen and its colors, each 0xRRGGBB.
+// A Cell is a character on the screen with its colors, each 0xRRGGBB.
 type Cell struct {
 	Char       rune // 0 in the cell after a wide character
 	Foreground uint32
@@ -10,7 +10,7 @@ type Cell struct {
 	Bold       bool
 }
 
-// The colors that a program does not choose, and the 16 that it chooses by number.
+// The default colors, and the 16 colors that a program selects by number.
 const (
 	plainForeground = 0xd8dbe0
 	plainBackground = 0x171a1f
@@ -21,7 +21,7 @@ var palette = [16]uint32{
 	0x7a818c, 0xf08a92, 0xa8dc95, 0xf0d49a, 0x8fbef5, 0xd8aef5, 0x8fd8e0, 0xffffff,
 }
 
-// Cells returns the screen row by row.
+// Cells returns the screen's cells by row.
 func (t *Terminal) Cells() [][]Cell {
 	s := t.screen
 	s.vt.Lock()
@@ -44,8 +44,8 @@ func (t *Terminal) Cells() [][]Cell {
 	return rows
 }
 
-// color returns the RGB value of a color of vt10x: one of the palette, one of the 216 or
-// the 24 grays of xterm, RGB itself, or a default.
+// color returns the RGB value of a vt10x color: a palette color, one of xterm's 216
+// colors or 24 grays, RGB itself, or a default.
 func color(c uint32) uint32 {
 	const defaultForeground, defaultBackground = 1 << 24, 1<<24 + 1
 	switch {

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// claudeIn prepares a home and a project that claude trusts, and returns the
-// project and what makes a command of claude in it.
+// claudeIn prepares a home and a project that claude trusts. It returns the project and a
+// function that builds a claude command in it.
 func claudeIn(t *testing.T, s *Server) (project string, command func(args ...string) *exec.Cmd) {
 	t.Helper()
 	path := RequireClaude(t)
@@ -66,7 +66,7 @@ func TestClaudeCallsTool(t *testing.T) {
 	}
 }
 
-// TestClaudeShape: what claude records and sends in one small turn, see [shape].
+// TestClaudeShape: what claude records and sends in one small turn. See [shape].
 func TestClaudeShape(t *testing.T) {
 	s := serve(t)
 	s.Script("what is here?",
@@ -87,8 +87,8 @@ func TestClaudeShape(t *testing.T) {
 		"content tool_result", "content thinking", "request tool Bash", "request member messages")
 }
 
-// seeRecord notes the type of a transcript's record, its members, and the types
-// of the blocks in its message.
+// seeRecord notes the type of a transcript record, its members, and the types of the
+// blocks in its message.
 func seeRecord(t *testing.T, seen shape, line []byte) {
 	t.Helper()
 	var r struct {
@@ -111,7 +111,7 @@ func seeRecord(t *testing.T, seen shape, line []byte) {
 	}
 }
 
-// A history that a session is resumed with holds directives of its own day.
+// The history of a resumed session contains directives from earlier turns.
 func TestClaudeResumes(t *testing.T) {
 	s := serve(t)
 	project, claude := claudeIn(t, s)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// geminiIn prepares a home and a project that gemini trusts, and returns the
-// project and what makes a command of gemini in it.
+// geminiIn prepares a home and a project that gemini trusts. It returns the project and a
+// function that builds a gemini command in it.
 func geminiIn(t *testing.T, s *Server) (project string, command func(args ...string) *exec.Cmd) {
 	t.Helper()
 	path := RequireGemini(t)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// googleBody is what the server reads of POST /v1beta/models/MODEL:METHOD.
+// googleBody is the part of POST /v1beta/models/MODEL:METHOD that the server reads.
 type googleBody struct {
 	System   googleContent   `json:"systemInstruction"`
 	Contents []googleContent `json:"contents"`
@@ -30,7 +30,8 @@ type googleContent struct {
 	Parts []googlePart `json:"parts"`
 }
 
-// googlePart is a text, a thought, a call, an answer or data, by the member it has.
+// googlePart is a text, a thought, a call, an answer or data, depending on which member
+// is set.
 type googlePart struct {
 	Text    *string `json:"text"`
 	Thought bool    `json:"thought"`
@@ -46,7 +47,7 @@ type googlePart struct {
 	} `json:"inlineData"`
 }
 
-// googleResponse is what Gemini CLI makes of a tool's output or error.
+// googleResponse is the form that Gemini CLI gives a tool's output or error.
 type googleResponse struct {
 	Output, Error *string
 	raw           string // of any other shape
@@ -63,7 +64,7 @@ func (r *googleResponse) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// neutral returns the part as the other protocols have it.
+// neutral returns the part in the form of the other protocols.
 func (p googlePart) neutral() block {
 	switch {
 	case p.Thought:
@@ -131,7 +132,7 @@ func parseGoogle(model, method string, raw []byte) (Request, error) {
 	return r, nil
 }
 
-// answerGoogle sends the planned turn as a response with one candidate.
+// answerGoogle sends the planned turn as a response with a single candidate.
 func (s *Server) answerGoogle(w http.ResponseWriter, r *http.Request, req Request, p plan) {
 	var thought, calls []any
 	if p.think != "" {
@@ -174,18 +175,18 @@ func (s *Server) answerGoogle(w http.ResponseWriter, r *http.Request, req Reques
 	e.send("", response(calls, "STOP"))
 }
 
-// failGoogle answers in the shape the API gives errors.
+// failGoogle answers with an error in the API's format.
 func failGoogle(w http.ResponseWriter, message string) {
 	writeJSON(w, http.StatusBadRequest, map[string]any{
 		"error": map[string]any{"code": http.StatusBadRequest, "status": "INVALID_ARGUMENT", "message": message},
 	})
 }
 
-// leastJSON returns the least value that fits the schema: objects with the
-// members that are required, the first word of a list of words, the smallest
-// number, for whole ones from 1 on. Gemini CLI asks in this way who speaks next
-// (the user), how hard a task is (a score from 1 to 100, which its schema does
-// not say), whether it goes round in a circle (it does not).
+// leastJSON returns the smallest value that matches the schema: objects with the required
+// members, the first word of an enum, the smallest number, which for integers is at least
+// 1. Gemini CLI uses such schemas to ask who speaks next (the user), how hard a task is
+// (a score from 1 to 100, which its schema does not say), and whether it is in a loop (it
+// is not).
 func leastJSON(schema json.RawMessage) any {
 	var s struct {
 		Type       string

@@ -35,7 +35,7 @@ func TestGoogleTurns(t *testing.T) {
 	}
 }
 
-// askGoogle is the body of a main request with one user message.
+// askGoogle returns the body of a main request with one user message.
 func askGoogle(text string) string {
 	raw, err := json.Marshal(map[string]any{
 		"tools":            []any{map[string]any{"functionDeclarations": []any{map[string]any{"name": "read_file"}}}},
@@ -51,8 +51,8 @@ func askGoogle(text string) string {
 	return string(raw)
 }
 
-// askedGoogle asks by the method and returns the parts of the answer, which must
-// end as it should.
+// askedGoogle sends a request with the method and returns the parts of the answer, which
+// must end correctly.
 func askedGoogle(t *testing.T, s *Server, method, body string) (parts []googlePart) {
 	t.Helper()
 	status, answer := do(t, "POST", s.URL+"/v1beta/models/gemini-x:"+method, body)
@@ -117,7 +117,7 @@ func TestGoogleAnswers(t *testing.T) {
 	}
 }
 
-// What Gemini CLI asks beside the conversation, as JSON of some form.
+// Gemini CLI's side requests, answered with JSON of a given schema.
 func TestGoogleOnTheSide(t *testing.T) {
 	s := serve(t)
 	parts := askedGoogle(t, s, "generateContent", `{"contents":[{"role":"user","parts":[{"text":"my question @@HANG@@"}]}],

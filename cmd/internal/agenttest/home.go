@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 )
 
-// apiKey is a key of the right look that opens nothing.
+// apiKey is a dummy key of the right form.
 const apiKey = "sk-ant-dummy-0000000000000000000000000000"
 
-// gitconfig lets git commit without the user's own configuration.
+// gitconfig lets git commit without the user's configuration.
 const gitconfig = `[user]
 	name = Test Person
 	email = person@example.invalid
@@ -17,15 +17,15 @@ const gitconfig = `[user]
 	defaultBranch = main
 `
 
-// Home is a home folder of an agent's own, apart from the user's.
+// Home is a separate home folder for agents.
 type Home struct {
 	Dir string // absolute, symlinks resolved
 
 	url string
 }
 
-// NewHome lays out a home folder in dir, made if it is not there, for agents
-// that ask the server for their turns.
+// NewHome sets up a home folder in dir, which it creates if needed, for agents that use
+// the server s.
 func NewHome(dir string, s *Server) (*Home, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("agenttest: home: %w", err)
@@ -54,8 +54,8 @@ func NewHome(dir string, s *Server) (*Home, error) {
 	return h, nil
 }
 
-// Env returns the whole environment for a program in this home. Of the test's
-// own only PATH is passed on. What is appended to it wins.
+// Env returns the complete environment for a program in this home. It passes on only PATH
+// from the test. Variables appended to it take precedence.
 func (h *Home) Env() []string {
 	in := func(sub string) string { return filepath.Join(h.Dir, sub) }
 	return []string{
@@ -78,7 +78,7 @@ func (h *Home) Env() []string {
 		"DISABLE_TELEMETRY=1",
 		"DISABLE_ERROR_REPORTING=1",
 		"IS_SANDBOX=1",
-		// OpenCode. No registry: with a plugin it waits for npm otherwise.
+		// OpenCode: no registry, because with a plugin it would wait for npm.
 		"OPENCODE_DISABLE_MODELS_FETCH=1",
 		"OPENCODE_DISABLE_AUTOUPDATE=1",
 		"OPENCODE_DISABLE_LSP_DOWNLOAD=1",
@@ -91,8 +91,8 @@ func (h *Home) Env() []string {
 	}
 }
 
-// TrustClaude writes what makes Claude Code show none of its first-run dialogs,
-// among them whether it may work in projectDir. Other settings are kept.
+// TrustClaude writes the settings that make Claude Code skip its first-run dialogs,
+// including the one about trusting projectDir. It keeps other settings.
 func (h *Home) TrustClaude(projectDir string) error {
 	project, err := realPath(projectDir)
 	if err != nil {
@@ -116,9 +116,9 @@ func (h *Home) TrustClaude(projectDir string) error {
 	return writeSettings(name, settings)
 }
 
-// TrustGemini writes what makes Gemini CLI work in dir without asking whether it
-// is trusted. Other folders stay as they are. Started there with -p and no trust,
-// it ends with exit code 55; --skip-trust is another way.
+// TrustGemini writes the settings that make Gemini CLI trust dir without asking. Other
+// folders keep theirs. Without trust, gemini -p ends with exit code 55; --skip-trust is
+// an alternative.
 func (h *Home) TrustGemini(dir string) error {
 	project, err := realPath(dir)
 	if err != nil {
@@ -133,7 +133,7 @@ func (h *Home) TrustGemini(dir string) error {
 	return writeSettings(name, folders)
 }
 
-// object returns the object at key, put there if there is none.
+// object returns the object at key and creates it if needed.
 func object(in map[string]any, key string) map[string]any {
 	if o, ok := in[key].(map[string]any); ok {
 		return o
@@ -143,7 +143,8 @@ func object(in map[string]any, key string) map[string]any {
 	return o
 }
 
-// realPath is the absolute path without symlinks, by which agents know a folder.
+// realPath returns the absolute path without symbolic links, by which agents identify a
+// folder.
 func realPath(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

@@ -9,46 +9,45 @@ import (
 	"testing"
 )
 
-// The versions of the agents that tests run, the ones that
-// scripts/install-agents.sh brings.
+// The agent versions that tests run, which scripts/install-agents.sh installs.
 const (
 	ClaudeVersion   = "2.1.329" // Claude Code
 	OpenCodeVersion = "1.18.33" // OpenCode
 	GeminiVersion   = "0.61.0"  // Gemini CLI
 )
 
-// ErrNotInstalled is returned when an agent's pinned version is not there.
+// ErrNotInstalled is returned if an agent's pinned version is not installed.
 var ErrNotInstalled = errors.New("agent not installed: run scripts/install-agents.sh")
 
-// Claude returns the pinned Claude Code. It is looked for where
-// scripts/install-agents.sh puts it: under $CORTEXT_AGENTS, else in the user's
-// cache folder. CORTEXT_CLAUDE names a program to run instead, in a folder named
-// after its version, such as "scripts/install-agents.sh --newest" prints.
+// Claude returns the pinned Claude Code. It looks where scripts/install-agents.sh
+// installs it: in $CORTEXT_AGENTS, else in the user's cache folder. CORTEXT_CLAUDE
+// selects another program, in a folder named after its version, such as
+// "scripts/install-agents.sh --newest" prints.
 func Claude() (path, version string, err error) { return installed("claude", ClaudeVersion) }
 
-// OpenCode returns the pinned OpenCode as [Claude] does, or $CORTEXT_OPENCODE.
+// OpenCode returns the pinned OpenCode, as [Claude] does, or $CORTEXT_OPENCODE.
 func OpenCode() (path, version string, err error) { return installed("opencode", OpenCodeVersion) }
 
-// Gemini returns the pinned Gemini CLI as [Claude] does, or $CORTEXT_GEMINI. It
-// is a script for node, which must be in PATH.
+// Gemini returns the pinned Gemini CLI, as [Claude] does, or $CORTEXT_GEMINI. It is a
+// script for node, which must be on the PATH.
 func Gemini() (path, version string, err error) { return installed("gemini", GeminiVersion) }
 
-// RequireClaude returns the pinned Claude Code or skips the test; with
-// CORTEXT_REQUIRE_ALL=1 the test fails instead.
+// RequireClaude returns the pinned Claude Code or skips the test. With
+// CORTEXT_REQUIRE_ALL=1 it fails the test instead.
 func RequireClaude(t testing.TB) (path string) {
 	t.Helper()
 	path, _, err := Claude()
 	return require(t, path, err)
 }
 
-// RequireOpenCode returns the pinned OpenCode as [RequireClaude] does.
+// RequireOpenCode returns the pinned OpenCode, as [RequireClaude] does.
 func RequireOpenCode(t testing.TB) (path string) {
 	t.Helper()
 	path, _, err := OpenCode()
 	return require(t, path, err)
 }
 
-// RequireGemini returns the pinned Gemini CLI as [RequireClaude] does.
+// RequireGemini returns the pinned Gemini CLI, as [RequireClaude] does.
 func RequireGemini(t testing.TB) (path string) {
 	t.Helper()
 	path, _, err := Gemini()
@@ -67,8 +66,8 @@ func require(t testing.TB, path string, err error) string {
 	return ""
 }
 
-// installed returns where the agent of that version is, or the program that the
-// variable CORTEXT_<AGENT> names and its version.
+// installed returns the path of an agent in its pinned version, or the program in the
+// variable CORTEXT_<AGENT> and its version.
 func installed(agent, pinned string) (path, version string, err error) {
 	path, version = os.Getenv("CORTEXT_"+strings.ToUpper(agent)), pinned
 	if path != "" {

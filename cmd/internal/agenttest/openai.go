@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// openAIBody is what the server reads of POST /v1/chat/completions.
+// openAIBody is the part of POST /v1/chat/completions that the server reads.
 type openAIBody struct {
 	Model    string          `json:"model"`
 	Stream   bool            `json:"stream"`
@@ -30,8 +30,8 @@ type openAIMessage struct {
 	} `json:"tool_calls"`
 }
 
-// parseOpenAI reads the body of POST /v1/chat/completions. The protocol has no
-// word on whether thinking is allowed or whether a tool failed.
+// parseOpenAI reads the body of POST /v1/chat/completions. The protocol does not say
+// whether thinking is allowed or whether a tool failed.
 func parseOpenAI(raw []byte) (Request, error) {
 	var b openAIBody
 	if err := json.Unmarshal(raw, &b); err != nil {
@@ -41,7 +41,7 @@ func parseOpenAI(raw []byte) (Request, error) {
 	for _, t := range b.Tools {
 		r.Tools = append(r.Tools, t.Function.Name)
 	}
-	answers := false // the message before this one is a tool's answer
+	answers := false // the previous message is a tool's answer
 	for _, m := range b.Messages {
 		switch {
 		case m.Role == "system" && len(r.messages) == 0:
@@ -57,7 +57,7 @@ func parseOpenAI(raw []byte) (Request, error) {
 	return r, nil
 }
 
-// neutral returns the message as the other protocols have it.
+// neutral returns the message in the form of the other protocols.
 func (m openAIMessage) neutral() message {
 	if m.Role == "tool" {
 		return message{"user", content{{Type: "tool_result", Content: content(m.Content)}}}
@@ -68,7 +68,7 @@ func (m openAIMessage) neutral() message {
 	}
 	for _, b := range m.Content {
 		if m.Role == "assistant" && b.Type == "text" && b.Text == "" {
-			continue // stands beside calls when nothing was said
+			continue // accompanies calls without text
 		}
 		blocks = append(blocks, b)
 	}
@@ -132,7 +132,7 @@ func openAIUsage(req Request, p plan) map[string]any {
 	return map[string]any{"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out}
 }
 
-// failOpenAI answers in the shape the API gives errors.
+// failOpenAI answers with an error in the API's format.
 func failOpenAI(w http.ResponseWriter, message string) {
 	writeJSON(w, http.StatusBadRequest, map[string]any{
 		"error": map[string]any{"type": "invalid_request_error", "message": message},

@@ -37,7 +37,7 @@ func TestOpenAITurns(t *testing.T) {
 	}
 }
 
-// askOpenAI is the body of a main request with one user message.
+// askOpenAI returns the body of a main request with one user message.
 func askOpenAI(text string, stream bool) string {
 	raw, err := json.Marshal(map[string]any{
 		"model": "m", "stream": stream,
@@ -50,8 +50,8 @@ func askOpenAI(text string, stream bool) string {
 	return string(raw)
 }
 
-// openAIMessages reads the whole messages or the deltas of an answer, which
-// must end as it should, and returns them as one message.
+// openAIMessages reads the messages or deltas of an answer, which must end correctly, and
+// returns them as one message.
 func openAIMessages(t *testing.T, body, finish string) (whole openAIMessage) {
 	t.Helper()
 	type choice struct {
@@ -102,7 +102,7 @@ func TestOpenAIAnswers(t *testing.T) {
 			t.Errorf("stream %t: %d bytes of text", stream, text.Len())
 		}
 	}
-	// "opencode run" quotes an argument that holds a space.
+	// "opencode run" quotes an argument that contains a space.
 	if _, body := do(t, "POST", s.URL+"/v1/chat/completions", askOpenAI(`"a @@SAY \"quoted\" text@@"`, false)); !strings.Contains(body, `"content":"\"quoted\" text"`) {
 		t.Errorf("answer to a quoted text: %s", body)
 	}
@@ -114,7 +114,7 @@ func TestOpenAIAnswers(t *testing.T) {
 func TestOpenAIOnTheSide(t *testing.T) {
 	s := serve(t)
 	s.Script("my question", Step{Say: "scripted"})
-	// What OpenCode asks for a session's title.
+	// OpenCode's request for a session title.
 	_, body := do(t, "POST", s.URL+"/v1/chat/completions", `{"model":"m","messages":[{"role":"system","content":"You are a title generator."},
 		{"role":"user","content":"Generate a title for this conversation:\n"},{"role":"user","content":"my question @@HANG@@"}]}`)
 	if !strings.Contains(body, "ok: my question") {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// openCodeIn prepares a home and a project, and returns the project and what
-// makes a command of opencode in it.
+// openCodeIn prepares a home and a project. It returns the project and a function that
+// builds an opencode command in it.
 func openCodeIn(t *testing.T, s *Server) (project string, command func(args ...string) *exec.Cmd) {
 	t.Helper()
 	path := RequireOpenCode(t)
@@ -27,7 +27,7 @@ func openCodeIn(t *testing.T, s *Server) (project string, command func(args ...s
 func TestOpenCodeCallsTool(t *testing.T) {
 	s := serve(t)
 	project, opencode := openCodeIn(t, s)
-	// As an argument the text comes with quotes around it and before those in it.
+	// As an argument the text arrives in quotes, with its own quotes escaped.
 	const text = `make it @@THINK hm@@ @@TOOL bash {"command":"echo made > file; cat file","description":"Make"}@@`
 	cmd := opencode("run", text)
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "All 1 tool call(s) done.") {
@@ -50,8 +50,7 @@ func TestOpenCodeCallsTool(t *testing.T) {
 	}
 }
 
-// TestOpenCodeShape is TestClaudeShape for opencode, whose records are those of
-// an export.
+// TestOpenCodeShape is TestClaudeShape for opencode, using the records of an export.
 func TestOpenCodeShape(t *testing.T) {
 	s := serve(t)
 	s.Script("what is here?",
@@ -93,8 +92,8 @@ func TestOpenCodeShape(t *testing.T) {
 		"part reasoning", "request tool bash", "request member messages")
 }
 
-// printed runs the command and returns what it prints. Into a pipe opencode
-// prints 64 KiB at most, so it is given a file.
+// printed runs the command and returns its output. opencode prints at most 64 KiB to a
+// pipe, so printed uses a file.
 func printed(t *testing.T, cmd *exec.Cmd) []byte {
 	t.Helper()
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))

@@ -2,8 +2,8 @@ package agenttest
 
 import "encoding/json"
 
-// parts is content as the Anthropic and the OpenAI API have it: a string, or a
-// list of parts that name their type. A string reads as one text.
+// parts is content in the Anthropic and OpenAI APIs: a string, or a list of typed parts.
+// A string is read as a single text.
 type parts content
 
 func (p *parts) UnmarshalJSON(raw []byte) error {
@@ -28,7 +28,7 @@ func (p *parts) UnmarshalJSON(raw []byte) error {
 	}
 	*p = nil
 	for _, b := range list {
-		switch b.Type { // what the Anthropic API calls the same
+		switch b.Type { // convert to the Anthropic API's names
 		case "image_url":
 			b.Type = "image"
 		case "file":

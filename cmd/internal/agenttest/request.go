@@ -6,31 +6,31 @@ import (
 	"strings"
 )
 
-// Protocol is the API that a request came by, and so the agent it came from.
+// Protocol is the API that a request used, and thereby the agent that sent it.
 type Protocol string
 
-// The protocols that [Server] speaks.
+// The protocols of [Server].
 const (
 	Anthropic Protocol = "anthropic" // Claude Code
 	OpenAI    Protocol = "openai"    // OpenCode
 	Google    Protocol = "google"    // Gemini CLI
 )
 
-// Request is one request for a model turn, the same whichever agent sent it.
+// Request is one request for a model turn, in the same form for all agents.
 type Request struct {
 	Protocol Protocol
-	Raw      []byte   // the body as JSON, unpacked
+	Raw      []byte   // the uncompressed body, JSON
 	Model    string   // the model asked for
-	Tools    []string // names of the tools offered
+	Tools    []string // names of the available tools
 
 	system   content
 	messages []message
-	stream   bool            // the answer is to be streamed
+	stream   bool            // stream the answer
 	think    bool            // thinking is allowed
-	schema   json.RawMessage // what a JSON answer must look like, if one is asked for
+	schema   json.RawMessage // schema of a JSON answer, if one is requested
 }
 
-// Turn is one message of a request, as text.
+// Turn is one message of a request as text.
 type Turn struct {
 	Role string // user, assistant or system
 	Text string
@@ -45,8 +45,8 @@ type message struct {
 // content is a list of blocks.
 type content []block
 
-// block is a part of a message, by the names that the Anthropic API has for it:
-// a text, a tool_use, a tool_result, or something else known by its type only.
+// block is a part of a message, named as in the Anthropic API: a text, a tool_use, a
+// tool_result, or another block known only by its type.
 type block struct {
 	Type    string
 	Text    string
@@ -56,20 +56,19 @@ type block struct {
 	IsError bool            // of a tool's answer
 }
 
-// Main tells whether this request carries the conversation itself. An agent
-// also asks on the side, for a title, a topic, a summary of an earlier session
-// or who speaks next: those requests offer no tools that could be called. A
-// request to compact the conversation is a main one of Claude Code, which offers
-// its tools in it, and one on the side of the two others, which do not.
+// Main reports whether this request carries the conversation itself. Agents also send
+// side requests, for a title, a topic, a summary of an earlier session or who speaks
+// next; those offer no tools. A request to compact the conversation is a main request in
+// Claude Code, which offers its tools in it, and a side request in the other two, which
+// do not.
 func (r Request) Main() bool { return len(r.Tools) > 0 }
 
-// System returns the system prompt: its blocks, one below the other. Entries of
-// role system among the messages are in [Request.Turns] instead.
+// System returns the system prompt, with its blocks separated by newlines. Messages with
+// role system are in [Request.Turns] instead.
 func (r Request) System() string { return r.system.String() }
 
-// Turns returns the conversation, one turn for each message in the order sent.
-// The answers to tools called at once are one turn of the user's, as two of the
-// protocols have it anyway.
+// Turns returns the conversation, one turn per message in the order sent. The answers to
+// parallel tool calls form one user turn, as they do in two of the protocols anyway.
 func (r Request) Turns() []Turn {
 	turns := make([]Turn, len(r.messages))
 	for i, m := range r.messages {
@@ -78,10 +77,10 @@ func (r Request) Turns() []Turn {
 	return turns
 }
 
-// String renders the blocks one below the other: text as it is, a tool call as
-// "[tool_use Name {input}]", its answer as "[tool_result text]" or
-// "[tool_error text]" (without ids, which differ on each run), and whatever
-// else there is by its type alone, such as "[thinking]".
+// String renders the blocks, separated by newlines: text unchanged, a tool call as
+// "[tool_use Name {input}]", its answer as "[tool_result text]" or "[tool_error text]"
+// (without ids, which differ on each run), and other blocks by their type, such as
+// "[thinking]".
 func (c content) String() string {
 	parts := make([]string, len(c))
 	for i, b := range c {
@@ -97,7 +96,7 @@ func (b block) String() string {
 	case "tool_use":
 		var input bytes.Buffer
 		if err := json.Compact(&input, b.Input); err != nil {
-			return "[tool_use " + b.Name + "]" // no input given
+			return "[tool_use " + b.Name + "]" // no input
 		}
 		return "[tool_use " + b.Name + " " + input.String() + "]"
 	case "tool_result":
@@ -110,7 +109,7 @@ func (b block) String() string {
 	}
 }
 
-// calls tells whether the message calls a tool.
+// calls reports whether the message calls a tool.
 func (m message) calls() bool {
 	for _, b := range m.Content {
 		if b.Type == "tool_use" {
@@ -120,5 +119,5 @@ func (m message) calls() bool {
 	return false
 }
 
-// textBlock is a block of text.
+// textBlock returns a text block.
 func textBlock(text string) block { return block{Type: "text", Text: text} }

@@ -47,7 +47,7 @@ func TestRequestTurns(t *testing.T) {
 }
 
 func TestRequestOnTheSide(t *testing.T) {
-	// What Claude Code sends for a session's title.
+	// Claude Code's request for a session title.
 	r, err := parseAnthropic([]byte(`{"model":"m","system":"name it","tools":[],
 		"messages":[{"role":"user","content":"<session>\n@@HANG@@\n</session>"}]}`))
 	if err != nil {

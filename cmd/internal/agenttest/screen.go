@@ -10,14 +10,14 @@ import (
 	"github.com/hinshun/vt10x"
 )
 
-// screen is what a terminal of a fixed size shows.
+// screen is the content of a terminal of a fixed size.
 type screen struct {
 	vt         vt10x.Terminal
 	cols, rows int
 }
 
-// newScreen returns an empty screen. What the program asks the terminal for,
-// such as where the cursor is, is answered on replies.
+// newScreen returns an empty screen. It answers the program's queries to the terminal,
+// such as for the cursor position, on replies.
 func newScreen(cols, rows int, replies io.Writer) *screen {
 	return &screen{
 		vt:   vt10x.New(vt10x.WithSize(cols, rows), vt10x.WithWriter(replies)),
@@ -37,9 +37,9 @@ func (s *screen) show(r io.Reader, drawn func()) error {
 	}
 }
 
-// String returns the rows without trailing blanks and without blank rows at the
-// end. A no-break space reads as a space: programs put it behind their prompts.
-// Accents that are characters of their own, and joiners, are not there.
+// String returns the rows without trailing blanks and without blank rows at the end. A
+// no-break space becomes a space, because programs put one after their prompts. Combining
+// accents and joiners are missing.
 func (s *screen) String() string {
 	s.vt.Lock()
 	defer s.vt.Unlock()

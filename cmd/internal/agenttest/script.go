@@ -9,16 +9,18 @@ import (
 	"time"
 )
 
-// ResumedLine marks a user text as the payload of a resumed conversation.
+// ResumedLine is the line by which a user text is recognized as the payload of a resumed
+// conversation.
 const ResumedLine = "[RESUMED CONVERSATION]"
 
-// HangText is the first piece of a turn that hangs. Agents draw whole lines, so it is one.
+// HangText is the first piece of a turn that hangs. Agents draw complete lines, so it is
+// one.
 const HangText = "hanging\n\n"
 
 var (
 	directive = regexp.MustCompile(`(?s)@@(TOOL|THINK|SAY|BIG|SLOW|HANG)(?:\s+(.*?))?@@`)
-	// What the agents put into a user's message: Claude Code and OpenCode the
-	// first, Gemini CLI the others.
+	// Text that agents add to a user's message: Claude Code and OpenCode the first form,
+	// Gemini CLI the others.
 	reminder = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>|<session_context>.*?</session_context>|<hook_context>.*?</hook_context>`)
 )
 
@@ -36,8 +38,8 @@ type call struct {
 	input json.RawMessage
 }
 
-// planFor reads the turn to answer with out of the request's directives. A
-// request on the side is never scripted, though it may quote the user's text.
+// planFor reads the turn to answer with from the request's directives. A side request is
+// never scripted, even if it quotes the user's text.
 func planFor(r Request) (plan, error) {
 	text, at := r.newestUserText()
 	p := plan{text: echo(text)}
@@ -88,7 +90,7 @@ func planFor(r Request) (plan, error) {
 	done := callingTurns(r.messages[at:])
 	switch {
 	case done < len(calls):
-		// The turns before the last call's are for calling only.
+		// The turns before the last call only call tools.
 		p.tools, p.hang = calls[done:done+1], false
 		p.text = "I will call " + calls[done].name + "."
 	case done > 0 && !said:
@@ -97,9 +99,9 @@ func planFor(r Request) (plan, error) {
 	return p, nil
 }
 
-// newestUserText returns the newest text of the user's own and the index of the
-// message after it. Consecutive user messages arrive merged into one with
-// several blocks, so blocks are looked at, not messages.
+// newestUserText returns the user's own newest text and the index of the message after
+// it. Consecutive user messages arrive merged into one with several blocks, so it looks
+// at blocks, not messages.
 func (r Request) newestUserText() (text string, after int) {
 	for i := len(r.messages) - 1; i >= 0; i-- {
 		if r.messages[i].Role != "user" {
@@ -122,8 +124,8 @@ func (r Request) newestUserText() (text string, after int) {
 	return "", len(r.messages)
 }
 
-// unquote undoes what "opencode run" does to an argument that holds a space: it
-// puts quotes around it and a backslash before those in it.
+// unquote reverses what "opencode run" does to an argument that contains a space: it adds
+// quotes around it and a backslash before each quote in it.
 func unquote(text string) string {
 	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
 		return text
@@ -131,7 +133,7 @@ func unquote(text string) string {
 	return strings.ReplaceAll(text[1:len(text)-1], `\"`, `"`)
 }
 
-// callingTurns counts the model's turns that call a tool.
+// callingTurns counts the model turns that call a tool.
 func callingTurns(list []message) (n int) {
 	for _, m := range list {
 		if m.Role == "assistant" && m.calls() {
@@ -141,7 +143,7 @@ func callingTurns(list []message) (n int) {
 	return n
 }
 
-// isResumed tells whether the text holds [ResumedLine] as a line.
+// isResumed reports whether the text contains [ResumedLine] as a line.
 func isResumed(text string) bool {
 	for line := range strings.Lines(text) {
 		if strings.TrimSpace(line) == ResumedLine {
@@ -151,7 +153,7 @@ func isResumed(text string) bool {
 	return false
 }
 
-// echo is the answer to a text without directives.
+// echo returns the answer to a text without directives.
 func echo(text string) string {
 	runes := []rune(strings.ReplaceAll(text, "\n", " "))
 	return "ok: " + string(runes[:min(60, len(runes))])

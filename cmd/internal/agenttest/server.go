@@ -1,5 +1,5 @@
-// Package agenttest runs the real agents in tests, against a model server of
-// our own on loopback that records every request.
+// Package agenttest runs the real agents in tests, against our own model server on
+// loopback, which records every request.
 package agenttest
 
 import (
@@ -17,14 +17,14 @@ import (
 	"sync"
 )
 
-// Server is a model on a loopback port, by the APIs that the agents ask: the
-// Anthropic Messages API, the OpenAI chat completions and the Gemini API. No
-// header is kept, so no key is either.
+// Server is a model on a loopback port, with the APIs that the agents use: the Anthropic
+// Messages API, OpenAI chat completions and the Gemini API. It stores no headers, and
+// therefore no keys.
 //
-// What it answers is scripted by directives in the text that a test gives the
-// agent. They count in the newest user text that is not the agent's own (its
-// reminders, tool results), and only there; a text that holds the line
-// [ResumedLine] is a history being resumed and is never carried out.
+// Directives in the text that a test gives the agent script the answers. Only directives
+// in the newest user text count, without the agent's own additions (reminders, tool
+// results). A text with the line [ResumedLine] is the history of a resumed conversation,
+// and its directives are ignored.
 //
 //	@@TOOL Name {"json":"input"}@@  call that tool, by the agent's own name for it; each takes one model turn, in order
 //	@@THINK text@@                  think first, if the request allows thinking
@@ -33,16 +33,17 @@ import (
 //	@@SLOW seconds@@                stream the answer over that long
 //	@@HANG@@                        stream [HangText], then nothing until the client goes or the server is closed
 //
-// Without one the answer is "ok: " and the first 60 characters of that text.
-// [Server.Script] says instead what is answered to texts that look like a person's.
+// Without a directive the answer is "ok: " and the first 60 characters of the text.
+// [Server.Script] scripts answers to texts without directives, so that they look like a
+// user's.
 type Server struct {
 	URL string // such as http://127.0.0.1:40001
 
 	http   *http.Server
-	prefix string          // random, in every id this server gives out
-	ctx    context.Context // ends with Close: what hangs stops
+	prefix string          // random, part of every id from this server
+	ctx    context.Context // ends with Close, which ends hanging turns
 	cancel context.CancelFunc
-	hung   chan struct{} // a value for each turn that has begun to hang
+	hung   chan struct{} // receives a value for each turn that starts to hang
 
 	mu       sync.Mutex
 	requests []Request
@@ -50,8 +51,8 @@ type Server struct {
 	ids      int
 }
 
-// maxHung is how many hanging turns can await their [Server.AwaitHang]; the
-// ones above it hang without being told of.
+// maxHung is how many hanging turns can await their [Server.AwaitHang]; further ones hang
+// unreported.
 const maxHung = 64
 
 // Serve starts a server; Close ends it.
@@ -75,8 +76,8 @@ func Serve() (*Server, error) {
 	return s, nil
 }
 
-// routes returns what the server answers to. Paths that no agent is known to need
-// are not found.
+// routes returns the server's handlers. Other paths are not found, because no agent is
+// known to need them.
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/messages", s.turns(api{parseAnthropic, s.answerAnthropic, failAnthropic}))
@@ -90,26 +91,26 @@ func (s *Server) routes() http.Handler {
 	return mux
 }
 
-// Close ends the server and every turn that is under way. Requests stays readable.
+// Close ends the server and all turns in progress. Requests remains usable.
 func (s *Server) Close() error {
 	s.cancel()
 	return s.http.Close()
 }
 
-// Requests returns the requests for a model turn so far, in order of arrival.
+// Requests returns the requests for model turns so far, in order of arrival.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Main returns those of [Server.Requests] that carry the conversation itself.
+// Main returns the [Server.Requests] that carry the conversation itself.
 func (s *Server) Main() []Request {
 	return slices.DeleteFunc(s.Requests(), func(r Request) bool { return !r.Main() })
 }
 
-// AwaitHang waits until a turn scripted with @@HANG@@ has streamed its first
-// piece. Each such turn is told of once.
+// AwaitHang waits until a turn scripted with @@HANG@@ has streamed its first piece. It
+// reports each such turn once.
 func (s *Server) AwaitHang(ctx context.Context) error {
 	select {
 	case <-s.hung:
@@ -121,14 +122,14 @@ func (s *Server) AwaitHang(ctx context.Context) error {
 	}
 }
 
-// api is what a protocol makes of a request and of the turn to answer with.
+// api holds how a protocol parses a request and sends the planned turn.
 type api struct {
 	parse  func(raw []byte) (Request, error)
 	answer func(w http.ResponseWriter, r *http.Request, req Request, p plan)
 	fail   func(w http.ResponseWriter, message string)
 }
 
-// turns answers the requests for a model turn that come by that API, and records them.
+// turns records the requests for model turns of an API, and answers them.
 func (s *Server) turns(a api) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		raw, err := readBody(r)
@@ -154,7 +155,7 @@ func (s *Server) turns(a api) http.HandlerFunc {
 	}
 }
 
-// planned returns the turn to answer with: a script's, or what directives say.
+// planned returns the turn to answer with, from a script or directives.
 func (s *Server) planned(req Request) (plan, error) {
 	p, ok := s.scripted(req)
 	if !ok {
@@ -185,7 +186,7 @@ func (s *Server) google(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// countTokens answers with a guess, in the member of that name.
+// countTokens answers with an estimate in the given member.
 func (s *Server) countTokens(member string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		raw, err := readBody(r)
@@ -197,7 +198,7 @@ func (s *Server) countTokens(member string) http.HandlerFunc {
 	}
 }
 
-// notFound answers what nothing else does.
+// notFound handles all other requests.
 func notFound(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
@@ -216,7 +217,7 @@ func (s *Server) id(kind string) string {
 	return fmt.Sprintf("%s_%s%08d", kind, s.prefix, s.ids)
 }
 
-// readBody reads the whole body, unpacked if it came as gzip.
+// readBody reads the whole body and uncompresses gzip.
 func readBody(r *http.Request) ([]byte, error) {
 	body := io.Reader(r.Body)
 	if strings.EqualFold(r.Header.Get("Content-Encoding"), "gzip") {
@@ -233,11 +234,11 @@ func readBody(r *http.Request) ([]byte, error) {
 	return raw, nil
 }
 
-// guessTokens is near enough to what a model would count for n bytes.
+// guessTokens estimates a model's token count for n bytes.
 func guessTokens(n int) int { return max(1, n/4) }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(v) // a client that went away is not our fault
+	json.NewEncoder(w).Encode(v) // the client may have gone away
 }

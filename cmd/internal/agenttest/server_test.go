@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// patience is how long tests wait for what must come; it is never waited out
-// unless something is broken.
+// patience is how long tests wait for an expected event; it runs out only if something is
+// broken.
 const patience = 2 * time.Minute
 
 func serve(t *testing.T) *Server {
@@ -48,7 +48,7 @@ func do(t *testing.T, method, url, body string, header ...string) (int, string) 
 	return resp.StatusCode, string(all)
 }
 
-// ask is the body of a main request with one user message.
+// ask returns the body of a main request with one user message.
 func ask(text string, stream bool) string {
 	raw, err := json.Marshal(map[string]any{
 		"model": "m", "stream": stream, "thinking": map[string]any{"type": "enabled"},

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 )
 
-// openCodeModel is the one model that OpenCode knows of in a [Home].
+// openCodeModel is the only model that OpenCode has in a [Home].
 const openCodeModel = "agenttest/model"
 
-// openCodeSettings makes OpenCode ask the server at url and nobody else, take
-// any length of conversation, and run its tools unasked.
+// openCodeSettings makes OpenCode use only the server at url, accept conversations of any
+// length, and run its tools without asking.
 func openCodeSettings(url string) map[string]any {
 	return map[string]any{
 		"$schema":           "https://opencode.ai/config.json",
@@ -36,8 +36,8 @@ func openCodeSettings(url string) map[string]any {
 	}
 }
 
-// geminiSettings makes Gemini CLI take the key of the environment, send nothing
-// but requests for turns, and show its screen without tips.
+// geminiSettings makes Gemini CLI take its key from the environment, send only requests
+// for turns, and show no tips.
 func geminiSettings() map[string]any {
 	return map[string]any{
 		"security":  map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"}},
@@ -48,7 +48,7 @@ func geminiSettings() map[string]any {
 	}
 }
 
-// readSettings reads a file of settings; one that is not there is empty.
+// readSettings reads a settings file; a missing file is empty.
 func readSettings(name string) (map[string]any, error) {
 	settings := map[string]any{}
 	raw, err := os.ReadFile(name)
@@ -64,7 +64,7 @@ func readSettings(name string) (map[string]any, error) {
 	return settings, nil
 }
 
-// writeSettings writes a file of settings, and its folder if there is none.
+// writeSettings writes a settings file, and creates its folder if needed.
 func writeSettings(name string, settings map[string]any) error {
 	raw, err := json.MarshalIndent(settings, "", "  ")
 	if err != nil {

@@ -16,12 +16,12 @@ import (
 
 var shapeFile = flag.String("shape", "", "write what a test named …Shape sees to this file")
 
-// shape is what an agent records and sends in a turn: a line for each kind of
-// record, each member of it, and each tool. With -shape it is written down, to be
-// compared with another version's: see scripts/newest-agents.sh.
+// shape is the set of things an agent records and sends in a turn: a line for each kind
+// of record, each of its members, and each tool. With -shape it is written to a file, to
+// be compared with that of another version: see scripts/newest-agents.sh.
 type shape map[string]bool
 
-// object notes the kind and the members of the object.
+// object notes the kind and members of the object.
 func (seen shape) object(t *testing.T, kind string, object []byte) {
 	t.Helper()
 	seen[kind] = true
@@ -30,7 +30,7 @@ func (seen shape) object(t *testing.T, kind string, object []byte) {
 	}
 }
 
-// requests notes the tools and the members of the main requests.
+// requests notes the tools and members of the main requests.
 func (seen shape) requests(t *testing.T, s *Server) {
 	t.Helper()
 	for _, r := range s.Main() {
@@ -43,7 +43,7 @@ func (seen shape) requests(t *testing.T, s *Server) {
 	}
 }
 
-// finish tells what is missing, and writes all down if -shape is given.
+// finish reports what is missing, and writes the shape to a file if -shape is given.
 func (seen shape) finish(t *testing.T, want ...string) {
 	t.Helper()
 	for _, line := range want {
@@ -71,7 +71,7 @@ func members(t *testing.T, object []byte) map[string]json.RawMessage {
 	return m
 }
 
-// word returns the text of the object's member, "" if it is not there.
+// word returns the text of the object's member, or "" if it is missing.
 func word(t *testing.T, object []byte, name string) (text string) {
 	t.Helper()
 	if raw := members(t, object)[name]; raw != nil {
@@ -92,7 +92,7 @@ func homeOf(cmd *exec.Cmd) (dir string) {
 	return dir
 }
 
-// only returns the one file that the pattern names.
+// only returns the content of the single file that matches the pattern.
 func only(t *testing.T, pattern string) []byte {
 	t.Helper()
 	names, err := filepath.Glob(pattern)

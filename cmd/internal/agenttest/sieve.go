@@ -8,19 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// sieve turns a program's output into what vt10x understands. It leaves out the
-// control sequences that vt10x takes for others (see misread), gives a wide
-// character a second cell, and leaves out what has no width.
+// sieve converts a program's output to what vt10x understands. It drops control sequences
+// that vt10x mistakes for others (see misread), adds a second cell after a wide
+// character, and drops characters without width.
 type sieve struct {
 	in  *bufio.Reader
 	out []byte // read but not yet passed on
 }
 
-// secondHalf stands in the cell after a wide character. It is for private use,
-// so no program should write it.
+// secondHalf fills the cell after a wide character. It is for private use, so no program
+// should write it.
 const secondHalf = '\uf8ff'
 
-// maxSequence bounds a control sequence; what is longer is none.
+// maxSequence limits the length of a control sequence; anything longer is not one.
 const maxSequence = 256
 
 func (s *sieve) Read(p []byte) (int, error) {
@@ -34,7 +34,7 @@ func (s *sieve) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next takes one control sequence, or the text that is there.
+// next processes one control sequence, or the available text.
 func (s *sieve) next() error {
 	s.out = s.out[:0]
 	first, err := s.in.Peek(1)
@@ -70,8 +70,8 @@ func (s *sieve) text(r rune) {
 	}
 }
 
-// sequence takes ESC and what belongs to it; of strings (titles and the like)
-// only the beginning, the rest passes as text, which vt10x puts together.
+// sequence processes ESC and what belongs to it. Of strings (titles and the like) it
+// takes only the beginning; the rest passes as text, which vt10x reassembles.
 func (s *sieve) sequence() error {
 	for len(s.out) < maxSequence {
 		b, err := s.in.ReadByte()
@@ -93,10 +93,10 @@ func (s *sieve) sequence() error {
 	return nil
 }
 
-// misread tells whether vt10x takes the sequence for another one: the private
-// ones with <, = or > (keyboard and colour modes), those with a byte between
-// parameters and end, and every "u", which the keyboard protocol uses and vt10x
-// takes for "put the cursor back". body is what follows ESC and the bracket.
+// misread reports whether vt10x mistakes the sequence for another one: private sequences
+// with <, = or > (keyboard and colour modes), sequences with a byte between parameters
+// and end, and every "u", which the keyboard protocol uses and vt10x takes for "restore
+// the cursor". body is what follows ESC and the bracket.
 func misread(body []byte) bool {
 	last := len(body) - 1
 	if body[last] == 'u' || body[0] >= '<' && body[0] <= '>' {
@@ -110,8 +110,7 @@ func misread(body []byte) bool {
 	return false
 }
 
-// wide is where Unicode's wide characters are, near enough: East Asian scripts
-// and pictures.
+// wide approximates Unicode's wide characters: East Asian scripts and pictures.
 var wide = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x1100, Hi: 0x115f, Stride: 1}, // Hangul Jamo

@@ -13,7 +13,7 @@ type Step struct {
 	Tools []ToolCall // called at once
 }
 
-// ToolCall is a call of a tool; Input is anything that is a JSON object.
+// ToolCall is a call of a tool; Input is any value that encodes to a JSON object.
 type ToolCall struct {
 	Name  string
 	Input any
@@ -25,12 +25,12 @@ type script struct {
 	turns []plan
 }
 
-// Script scripts the answer to a text: when the newest user text of a main
-// request contains to, each step answers one request. The text is the one that
-// directives are looked for in, so that of a slash command is what the command
-// stands for. Of several scripts the first that fits counts, and before any
-// directive. Script panics unless every step but the last one calls a tool, and
-// the last none: the agent asks again after a tool's answer, and only then.
+// Script scripts the answers to a text: if the newest user text of a main request
+// contains to, each step answers one request. It uses the same text as directives do; for
+// a slash command that is the expanded text. The first matching script wins, and scripts
+// take precedence over directives. Script panics unless every step except the last calls
+// a tool, and the last calls none, because the agent asks again only after a tool's
+// answer.
 func (s *Server) Script(to string, steps ...Step) {
 	made := script{to: to}
 	for i, step := range steps {
@@ -66,7 +66,7 @@ func (s *Server) scripted(r Request) (plan, bool) {
 	defer s.mu.Unlock()
 	for _, script := range s.scripts {
 		if strings.Contains(text, script.to) {
-			// Whoever asks on after the last turn is given it again.
+			// Further requests after the last turn get that turn again.
 			return script.turns[min(done, len(script.turns)-1)], true
 		}
 	}

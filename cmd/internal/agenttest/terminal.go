@@ -17,21 +17,21 @@ import (
 	"github.com/hinshun/vt10x"
 )
 
-// Terminal is a program in a pseudo-terminal, and the screen it draws.
+// Terminal is a program in a pseudo-terminal, with the screen it draws.
 type Terminal struct {
 	cmd    *exec.Cmd
 	tty    *os.File
 	screen *screen
-	exited chan struct{} // closed when the program has been waited for
+	exited chan struct{} // closed once the program has been waited for
 	err    error         // of that wait
 
 	mu    sync.Mutex
-	drawn chan struct{} // closed and replaced whenever something was drawn
+	drawn chan struct{} // closed and replaced after each drawing
 	ended bool          // nothing more will be drawn
 }
 
-// Start runs the program in a terminal of that size, in a session and a process
-// group of its own. Close must be called.
+// Start runs the program in a terminal of the given size, in its own session and process
+// group. The caller must call Close.
 func Start(cmd *exec.Cmd, cols, rows int) (*Terminal, error) {
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
 	if err != nil {
@@ -45,7 +45,7 @@ func Start(cmd *exec.Cmd, cols, rows int) (*Terminal, error) {
 		drawn:  make(chan struct{}),
 	}
 	go func() {
-		// Reading fails once no process has the terminal open: EIO on Linux.
+		// Reading fails once no process has the terminal open, on Linux with EIO.
 		t.screen.show(tty, func() { t.announce(false) })
 		t.announce(true)
 	}()
@@ -56,8 +56,8 @@ func Start(cmd *exec.Cmd, cols, rows int) (*Terminal, error) {
 	return t, nil
 }
 
-// Type writes the text as it is. Programs take text and Enter written at once
-// for a paste, so wait for the text on the screen, then press [Terminal.Key] Enter.
+// Type writes the text unchanged. Programs treat text and Enter written together as a
+// paste, so wait for the text on the screen, then press [Terminal.Key] Enter.
 func (t *Terminal) Type(text string) error {
 	if _, err := t.tty.WriteString(text); err != nil {
 		return fmt.Errorf("agenttest: type: %w", err)
@@ -65,10 +65,9 @@ func (t *Terminal) Type(text string) error {
 	return nil
 }
 
-// Submit types a text of one line, waits until its end stands on the screen, and
-// presses Enter. A directive at its end gets a space behind it: what follows an
-// "@" is the beginning of a file's name to OpenCode and Gemini CLI, and Enter
-// would choose one.
+// Submit types a single line, waits until its end is on the screen, and presses Enter. It
+// adds a space after a trailing directive: OpenCode and Gemini CLI take what follows an
+// "@" as the beginning of a file name, and Enter would select one.
 func (t *Terminal) Submit(text string, within time.Duration) error {
 	if strings.HasSuffix(text, "@@") {
 		text += " "
@@ -89,16 +88,16 @@ func (t *Terminal) Submit(text string, within time.Duration) error {
 }
 
 const (
-	// submitSeen is how much of the end of a text must be seen on the screen.
+	// submitSeen is how much of the end of a text must appear on the screen.
 	submitSeen = 20
-	// submitPause is more than the 30 ms after a text within which Gemini CLI
-	// takes Enter for a new line; on a busy machine it was seen to submit what it
-	// had shown 100 ms before without its last letter.
+	// submitPause exceeds the 30 ms after a text in which Gemini CLI takes Enter as a
+	// newline. On a busy machine it once submitted a text shown 100 ms before without its
+	// last letter.
 	submitPause = 500 * time.Millisecond
 )
 
-// squeeze returns the text without blanks and lines of boxes, which stand in a
-// text on the screen where it is broken.
+// squeeze removes blanks and box lines, which appear within a text where the screen
+// breaks it.
 func squeeze(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || r >= 0x2500 && r <= 0x257f {
@@ -108,9 +107,9 @@ func squeeze(text string) string {
 	}, text)
 }
 
-// Key presses a key: Enter, Esc, Tab, S-Tab, Space, Backspace, Up, Down, Left,
-// Right, or C-a to C-z. What is typed right behind Esc is Alt with that letter to
-// a program: wait for what Esc does first.
+// Key presses a key: Enter, Esc, Tab, S-Tab, Space, Backspace, Up, Down, Left, Right, or
+// C-a to C-z. Programs take a letter typed right after Esc as Alt with that letter, so
+// wait for the effect of Esc first.
 func (t *Terminal) Key(name string) error {
 	t.screen.vt.Lock()
 	application := t.screen.vt.Mode()&vt10x.ModeAppCursor != 0
@@ -122,13 +121,13 @@ func (t *Terminal) Key(name string) error {
 	return t.Type(bytes)
 }
 
-// WaitFor waits until the text stands in [Terminal.Screen]. If it does not
-// within that time, or the program draws no more, the error holds the screen.
+// WaitFor waits until the text is in [Terminal.Screen]. If the time runs out first, or
+// the program stops drawing, the error contains the screen.
 func (t *Terminal) WaitFor(text string, within time.Duration) error {
 	return t.await(fmt.Sprintf("%q", text), within, func(shown string) bool { return strings.Contains(shown, text) })
 }
 
-// WaitForNot waits until the text is gone from [Terminal.Screen], as WaitFor does.
+// WaitForNot waits until the text is gone from [Terminal.Screen], like WaitFor.
 func (t *Terminal) WaitForNot(text string, within time.Duration) error {
 	return t.await(fmt.Sprintf("a screen without %q", text), within, func(shown string) bool { return !strings.Contains(shown, text) })
 }
@@ -155,19 +154,19 @@ func (t *Terminal) await(what string, within time.Duration, found func(shown str
 	}
 }
 
-// Screen returns the text on the screen, a line for each row.
+// Screen returns the text on the screen, one line per row.
 func (t *Terminal) Screen() string { return t.screen.String() }
 
-// Wait waits until the program has exited; its error is that of [exec.Cmd.Wait].
-// What it drew last may still be on its way: see [Terminal.WaitFor].
+// Wait waits until the program has exited; its error is that of [exec.Cmd.Wait]. Its last
+// output may not be drawn yet: see [Terminal.WaitFor].
 func (t *Terminal) Wait() error {
 	<-t.exited
 	return t.err
 }
 
-// Kill ends the program and its process group with SIGKILL and waits for them. One
-// that has exited is left alone, with what it left running: its group's id may be
-// another's by then.
+// Kill ends the program and its process group with SIGKILL and waits for them. If the
+// program has exited, Kill leaves its remaining children alone: their group id may belong
+// to others by then.
 func (t *Terminal) Kill() error {
 	select {
 	case <-t.exited:
@@ -179,7 +178,7 @@ func (t *Terminal) Kill() error {
 		return fmt.Errorf("agenttest: kill: %w", err)
 	}
 	<-t.exited
-	for range killPolls { // the others of the group are not ours to wait for
+	for range killPolls { // the other processes of the group are not our children
 		if syscall.Kill(-t.cmd.Process.Pid, 0) != nil {
 			break
 		}
@@ -188,18 +187,18 @@ func (t *Terminal) Kill() error {
 	return nil
 }
 
-// How long Kill waits for the rest of a group. Where nobody reaps it, it stays.
+// How long Kill waits for the rest of a group. If nobody reaps it, it remains.
 const (
 	killPolls = 200
 	killPoll  = 10 * time.Millisecond
 )
 
-// Close kills the program if it still runs and gives the terminal back.
+// Close kills the program if it still runs and releases the terminal.
 func (t *Terminal) Close() error {
 	return errors.Join(t.Kill(), t.tty.Close())
 }
 
-// announce wakes those who wait for something on the screen.
+// announce wakes everything that waits for the screen.
 func (t *Terminal) announce(ended bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -208,8 +207,8 @@ func (t *Terminal) announce(ended bool) {
 	t.drawn = make(chan struct{})
 }
 
-// keyBytes returns what a terminal sends for the key; the arrows have another
-// form while the program has asked for application mode.
+// keyBytes returns what a terminal sends for the key. The arrow keys differ while the
+// program has requested application mode.
 func keyBytes(name string, application bool) (string, error) {
 	arrows := "\x1b["
 	if application {

@@ -43,8 +43,8 @@ func submit(t *testing.T, term *Terminal, text string) {
 	}
 }
 
-// wantAsked compares the newest turn of each main request, of which what the
-// agent put before the text is left out.
+// wantAsked compares the newest turn of each main request, without what the agent added
+// before the text.
 func wantAsked(t *testing.T, s *Server, want ...string) {
 	t.Helper()
 	var asked []string
@@ -68,7 +68,7 @@ func TestTerminalSubmits(t *testing.T) {
 	press(t, term, "Enter")
 	waitFor(t, term, "read: a text")
 
-	// The terminal breaks the text in two.
+	// The terminal wraps the text.
 	term = inTerminal(t, `printf 'say: '; read -r line; echo "read $line"`)
 	submit(t, term, text+" @@HANG@@")
 	waitFor(t, term, "read a text")
@@ -94,7 +94,7 @@ func TestTerminalTypesAndWaits(t *testing.T) {
 }
 
 func TestTerminalControlKeys(t *testing.T) {
-	// noflsh: else C-c throws away output that is not drawn yet, "after" with it.
+	// noflsh: otherwise C-c discards output that is not drawn yet, including "after".
 	term := inTerminal(t, `stty noflsh; trap 'caught=yes' INT; echo ready; while [ -z "$caught" ]; do sleep 0.1; done; echo after; cat; echo at end`)
 	waitFor(t, term, "ready")
 	press(t, term, "C-c")
@@ -115,7 +115,8 @@ func TestTerminalKill(t *testing.T) {
 	if err := term.Wait(); err == nil || err.Error() != "signal: killed" {
 		t.Errorf("exited with %v", err)
 	}
-	// The background sleep had the terminal open too: that reading ends shows it is gone.
+	// The background sleep also had the terminal open: the end of reading shows that it
+	// is gone.
 	if err := term.WaitFor("never", patience); err == nil || !strings.Contains(err.Error(), "ended") {
 		t.Error(err)
 	}
@@ -144,7 +145,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// A screen reads the same however its output is cut into reads.
+// A screen is the same however its output is split into reads.
 func TestScreen(t *testing.T) {
 	for _, c := range []struct{ name, output, want string }{
 		{"rows", "one  \r\n\r\ntwo\r\n", "one\n\ntwo"},
@@ -169,7 +170,7 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// slow reads no more than size bytes at once.
+// slow reads at most size bytes at a time.
 type slow struct {
 	r    io.Reader
 	size int

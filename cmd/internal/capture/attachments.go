@@ -14,8 +14,8 @@ import (
 
 const attachmentsDir = ".workspace/local/kept/attachments"
 
-// keepAttachments puts the bytes of attachments where git does not see them: text
-// with its secrets replaced, as in messages.
+// keepAttachments stores the bytes of attachments outside git. Secrets in text are
+// replaced, as in messages.
 func (c *Capture) keepAttachments(blobs []inject.Blob) error {
 	for _, b := range blobs {
 		name := attachmentName(b.SHA256)
@@ -43,7 +43,7 @@ func (c *Capture) keepAttachments(blobs []inject.Blob) error {
 func attachmentName(sum string) string { return path.Join(attachmentsDir, sum[:2], sum) }
 
 // Attachments returns the hashes of the attachments of a conversation and of its
-// sub-agents. Lines that cannot be read name none.
+// sub-agents. Unreadable lines are skipped.
 func (c *Capture) Attachments(e store.Entry) (sums map[string]bool, err error) {
 	conv, err := c.ws.Store.Open(e)
 	if err != nil {
@@ -94,8 +94,8 @@ func attachmentsIn(conv *store.Conversation, sums map[string]bool) error {
 	return nil
 }
 
-// DropAttachments removes the attachments with these hashes, but for those that a
-// conversation still has. If that cannot be known, all of them stay.
+// DropAttachments deletes the attachments with these hashes, except those that a
+// conversation still uses. If that cannot be determined, it deletes nothing.
 func (c *Capture) DropAttachments(sums map[string]bool) error {
 	if len(sums) == 0 {
 		return nil
@@ -122,7 +122,7 @@ func (c *Capture) DropAttachments(sums map[string]bool) error {
 	}
 	var errs []error
 	for sum := range sums {
-		if b, err := hex.DecodeString(sum); err == nil && len(b) == sha256.Size { // a log may say anything
+		if b, err := hex.DecodeString(sum); err == nil && len(b) == sha256.Size { // a log may contain anything
 			errs = append(errs, c.ws.Store.RemoveFile(attachmentName(sum)))
 		}
 	}

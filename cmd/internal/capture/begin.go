@@ -13,22 +13,22 @@ import (
 	"cortext/store"
 )
 
-// A beginning is where in a transcript a conversation begins.
+// A beginning is the place in a transcript where a conversation begins.
 type beginning struct {
-	typ, title string         // empty: found out
-	command    inject.Command // that begins it; the zero value: none
-	part       string         // what the session's later part begins with, as in a source
+	typ, title string         // empty: derived from the transcript
+	command    inject.Command // the command that begins it; zero: none
+	part       string         // the start of the session's later segment, as in a source
 	at         time.Time      // of the first message
 }
 
-// beginningOf is the beginning of a session's first conversation.
+// beginningOf returns the beginning of a session's first conversation.
 func (c *Capture) beginningOf(t *inject.Transcript, o ImportOptions) (beginning, error) {
 	p := beginning{typ: o.Type, title: o.Title, at: t.First}
 	i := slices.IndexFunc(t.Commands, inject.Command.Begins)
 	if i < 0 {
 		return p, nil
 	}
-	if c.all() && o.Type == "" { // an answer before the command has begun one of its own
+	if c.all() && o.Type == "" { // an answer before the command began a conversation of its own
 		head, err := headOf(t, p)
 		if err != nil || slices.ContainsFunc(head, func(m schema.Message) bool { return m.Role == schema.Assistant && m.Model != "" }) {
 			return p, err
@@ -38,9 +38,9 @@ func (c *Capture) beginningOf(t *inject.Transcript, o ImportOptions) (beginning,
 	return p, nil
 }
 
-// describeNew makes the metadata of a new conversation from its transcript, and the
-// words of its folder's name. Nothing in it depends on the clone or the time of the
-// import, so that two clones that import the same file make the same bytes.
+// describeNew builds the metadata of a new conversation from its transcript, and the
+// words for its folder name. Nothing in it depends on the clock or the time of the
+// import, so two clones that import the same file produce the same bytes.
 func (c *Capture) describeNew(t *inject.Transcript, p beginning) (s *schema.Session, words string, err error) {
 	head, err := headOf(t, p)
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *Capture) describeNew(t *inject.Transcript, p beginning) (s *schema.Sess
 		ConversationType: typ,
 		Title:            title,
 		Description:      digest.Description(head),
-		Status:           schema.Paused, // its agent's end; only the user completes it
+		Status:           schema.Paused, // as when its agent ends; only the user completes it
 		CreatedAt:        schema.NewTime(p.at),
 		LastActive:       schema.NewTime(t.Last),
 		Sources:          []schema.Source{{Agent: t.Agent, NativeID: t.NativeID, Version: t.Version, From: p.part}},
@@ -83,7 +83,7 @@ func (c *Capture) describeNew(t *inject.Transcript, p beginning) (s *schema.Sess
 	s.AgentConfig.Model = t.Model
 	s.AgentConfig.Provider = t.Provider
 	if !slices.ContainsFunc(t.Commands, func(cmd inject.Command) bool { return moves(cmd) && cmd.Message != p.command.Message }) {
-		s.AgentConfig.Tools = t.Tools // else some are of other conversations
+		s.AgentConfig.Tools = t.Tools // otherwise some belong to other conversations
 	}
 	if t.Permission != "" {
 		s.AgentConfig.Modes = &schema.Modes{Permission: t.Permission, Plan: t.Permission == "plan"}
@@ -100,12 +100,12 @@ func (c *Capture) stageNew(s *schema.Session, words string) (*store.Conversation
 	return c.ws.Store.Stage(s.ConversationType, words, s, []byte(workspace.DocumentOf(s)))
 }
 
-// headMessages is how many messages are read for a title and a description.
+// headMessages is the number of messages read for a title and a description.
 const headMessages = 40
 
 var errEnough = errors.New("enough")
 
-// headOf returns the first messages of a conversation, up to where the session goes on to
+// headOf returns the first messages of a conversation, up to where the session moves to
 // another.
 func headOf(t *inject.Transcript, p beginning) (head []schema.Message, err error) {
 	ends := map[string]bool{}
@@ -137,8 +137,8 @@ func headOf(t *inject.Transcript, p beginning) (head []schema.Message, err error
 	return head, err
 }
 
-// firstWords are the words of a folder's name: those of the first prompt, which a hook
-// knows before anything else is, or, where it says nothing, of the next that does.
+// firstWords returns the words for a folder name. They come from the first prompt, which
+// a hook knows before anything else, or from the next prompt if the first has no words.
 func firstWords(head []schema.Message) string {
 	for _, m := range head {
 		if m.Role == schema.User && strings.TrimSpace(m.Content) != "" {

@@ -15,66 +15,66 @@ import (
 	"cortext/store"
 )
 
-// A Binding is what is known about one native session: which conversations it goes
-// into, and how far it was captured. The cache holds it. Its segments can be found
-// again in the user's registry and in the sources of the conversations, and all else
-// by reading the transcript from its beginning.
+// A Binding is what is known about one native session: which conversations it goes into,
+// and how far it was captured. It lives in the cache. If it is lost, its segments are
+// found again in the user's registry and in the conversations' sources, and everything
+// else by reading the transcript from its beginning.
 type Binding struct {
 	Transcript string   `json:"transcript"`
-	Roots      []string `json:"roots"`      // lines that a fork of the session may begin with
+	Roots      []string `json:"roots"`      // first lines by which a fork of the session is recognized
 	Version    string   `json:"version"`    // of the agent
-	Permission string   `json:"permission"` // the last mode
-	Hooked     bool     `json:"hooked"`     // the agent's hooks tell of its turns
+	Permission string   `json:"permission"` // the last permission mode
+	Hooked     bool     `json:"hooked"`     // the agent's hooks report its turns
 
-	Provider *schema.Provider `json:"-"` // of the last answer that was read
-	reached  registry.Reached // how far it was captured just now; without a message: not at all
+	Provider *schema.Provider `json:"-"` // of the last answer read
+	reached  registry.Reached // how far this run captured; without a message: not at all
 
-	Segments []Segment `json:"segments"` // in the order of the session; none: it is not ours
-	Said     string    `json:"said"`     // hash of the end of what the model said last
-	At       int       `json:"at"`       // the segment that the cursor is in
-	Current  int       `json:"current"`  // the segment that the session is in
-	Prompt   string    `json:"prompt"`   // the agent's id of the prompt that began it, if it has ids
-	Stopped  bool      `json:"stopped"`  // the user has stopped the current conversation
-	Turns    int       `json:"turns"`    // answered since the last stop
-	Reminded bool      `json:"reminded"` // of stopping, since then
-	Seen     string    `json:"seen"`     // the conversations that there were when the binding was made
+	Segments []Segment `json:"segments"` // in session order; none: the session is not ours
+	Said     string    `json:"said"`     // hash of the end of the model's last reply
+	At       int       `json:"at"`       // index of the segment that holds the cursor
+	Current  int       `json:"current"`  // index of the segment that the session is in
+	Prompt   string    `json:"prompt"`   // the agent's id of the prompt that began it, if the agent has ids
+	Stopped  bool      `json:"stopped"`  // the user stopped the current conversation
+	Turns    int       `json:"turns"`    // answered turns since the last stop
+	Reminded bool      `json:"reminded"` // reminded to stop since then
+	Seen     string    `json:"seen"`     // the conversations that existed when the binding was made
 
 	Cursor inject.Cursor `json:"cursor"`
-	Torn   bool          `json:"torn,omitempty"` // it ended in a line cut off
-	// Looked is how far a session without segments was searched for a command; Answered:
-	// something was answered up to there.
+	Torn   bool          `json:"torn,omitempty"` // the transcript ended in a line cut off
+	// Looked is how far a session without segments was searched for a command. Answered:
+	// a model answered something up to there.
 	Looked   inject.Cursor `json:"looked,omitzero"`
 	Answered bool          `json:"answered,omitempty"`
-	// Ordinary: no command was typed in the session, so that cortext says nothing in it.
+	// Ordinary: the user typed no command in the session, so cortext adds nothing to it.
 	Ordinary bool `json:"ordinary,omitempty"`
-	// Commanded: a command that begins a conversation was read in it.
+	// Commanded: the transcript has a command that begins a conversation.
 	Commanded bool `json:"commanded,omitempty"`
-	// Subagents says how far the sub-agents' own transcripts were captured, by id.
+	// Subagents records how far the sub-agents' own transcripts were captured, by id.
 	Subagents map[string]subCursor `json:"subagents,omitempty"`
-	// SegmentOf tells, for the messages that new ones may follow, which segment they
-	// are in, if there are several.
+	// SegmentOf maps messages that new ones may follow to their segment, if there are
+	// several segments.
 	SegmentOf map[string]int `json:"segment_of,omitempty"`
 }
 
 // A Segment is the part of a native session that belongs to one conversation.
 type Segment struct {
 	registry.Segment
-	Start   string `json:"start,omitempty"` // the message that it begins with, once that was read
+	Start   string `json:"start,omitempty"` // the message that it begins with, once that is known
 	Removed bool   `json:"removed,omitempty"`
 
 	Tree    store.Checkpoint `json:"tree,omitzero"`    // in the work tree's logs
-	Waiting store.Checkpoint `json:"waiting,omitzero"` // in the logs that wait
-	Whole   bool             `json:"whole,omitempty"`  // what waits is all of the segment
+	Waiting store.Checkpoint `json:"waiting,omitzero"` // in the logs of waiting records
+	Whole   bool             `json:"whole,omitempty"`  // the waiting records are the whole segment
 }
 
-// A subCursor says how far a sub-agent's transcript was captured.
+// A subCursor records how far a sub-agent's transcript was captured.
 type subCursor struct {
 	Cursor     inject.Cursor    `json:"cursor"`
 	Checkpoint store.Checkpoint `json:"checkpoint"`
-	Waiting    bool             `json:"waiting,omitempty"` // it was delivered to where records wait
+	Waiting    bool             `json:"waiting,omitempty"` // delivered to the logs of waiting records
 }
 
-// sound reports whether the binding can be meant: the cache may hold anything.
+// sound reports whether the binding is consistent; the cache may hold anything.
 func (b *Binding) sound() bool {
 	n := max(len(b.Segments), 1)
 	for _, i := range b.SegmentOf {
@@ -85,18 +85,18 @@ func (b *Binding) sound() bool {
 	return b.At >= 0 && b.At < n && b.Current >= 0 && b.Current < n
 }
 
-// CurrentSegment is the segment that the session is in. There must be one.
+// CurrentSegment returns the segment that the session is in. There must be one.
 func (b *Binding) CurrentSegment() Segment { return b.Segments[b.Current] }
 
-// Bound reports whether the session is in a conversation now.
+// Bound reports whether the session is currently in a conversation.
 func (b *Binding) Bound() bool { return len(b.Segments) > 0 && !b.CurrentSegment().Removed }
 
-// Captured reports whether anything of the session belongs to a conversation.
+// Captured reports whether any part of the session belongs to a conversation.
 func (b *Binding) Captured() bool {
 	return slices.ContainsFunc(b.Segments, func(s Segment) bool { return !s.Removed })
 }
 
-// Add lets the session continue in another segment.
+// Add makes the session continue in another segment.
 func (b *Binding) Add(s Segment) {
 	b.Segments = append(b.Segments, s)
 	b.Current = len(b.Segments) - 1
@@ -107,11 +107,11 @@ func bindingName(agent, nativeID string) string {
 	return "bindings/" + agent + "/" + schema.PathElement(nativeID) + ".json"
 }
 
-// cached returns the binding that the cache has; one that cannot be meant is none.
+// cached returns the binding in the cache; an inconsistent one counts as missing.
 func (c *Capture) cached(agent, nativeID string) (*Binding, bool) {
 	b, ok := c.cachedAt(bindingName(agent, nativeID))
 	if ok && b.Transcript != c.ws.Registry.Reached(c.ws.Place().Workspace, agent, nativeID).Transcript {
-		b.Transcript = "" // nobody but the cache says that it is the session's
+		b.Transcript = "" // only the cache claims that it is the session's
 	}
 	return b, ok
 }
@@ -125,15 +125,17 @@ func (c *Capture) cachedAt(name string) (*Binding, bool) {
 	return b, true
 }
 
-// LockWait is how long a command waits for another that deals with the same session.
+// LockWait is how long a command waits for another process that works on the same
+// session.
 const LockWait = 10 * time.Second
 
-// Lock keeps other processes off a native session: two hooks of one may run at once.
+// Lock keeps other processes off a native session: an agent may run two hooks of one
+// session at once.
 func (c *Capture) Lock(agent, nativeID string, wait time.Duration) (unlock func(), err error) {
 	return c.ws.Store.LockCache(bindingName(agent, nativeID), wait)
 }
 
-// Locked calls f while no other process deals with the session.
+// Locked calls f while no other process works on the session.
 func (c *Capture) Locked(agent, nativeID string, f func() error) error {
 	unlock, err := c.Lock(agent, nativeID, LockWait)
 	if err != nil {
@@ -143,15 +145,15 @@ func (c *Capture) Locked(agent, nativeID string, f func() error) error {
 	return f()
 }
 
-// Save remembers a binding: its segments for the user, in the registry, and all of
-// it in the cache, where a failure costs the next reader time only.
+// Save stores a binding: its segments in the user's registry, and all of it in the cache.
+// If the cache write fails, the next reader only takes longer.
 func (c *Capture) Save(agent, nativeID string, b *Binding) error {
 	err := c.register(agent, nativeID, b)
 	c.saveCursor(agent, nativeID, b)
 	return err
 }
 
-// saveCursor is Save where no segment has changed.
+// saveCursor is Save for a binding whose segments have not changed.
 func (c *Capture) saveCursor(agent, nativeID string, b *Binding) {
 	if at := b.reached; at.Message != "" {
 		at.Hooked, at.Transcript = b.Hooked, b.Transcript
@@ -178,7 +180,7 @@ func (c *Capture) register(agent, nativeID string, b *Binding) error {
 	return nil
 }
 
-// Release undoes the binding of a session to a conversation, if nothing was said.
+// Release unbinds a session from a conversation if it has no messages.
 func (c *Capture) Release(agent, nativeID, path string) error {
 	err := c.ws.Registry.Update(agent, nativeID, func(s *registry.Session) {
 		s.Bindings = slices.DeleteFunc(s.Bindings, func(b registry.Binding) bool {
@@ -194,15 +196,15 @@ func (c *Capture) Behindhand(agent inject.Agent, nativeID string) bool {
 	return ok && b.Grown(agent)
 }
 
-// Forgotten drops what the cache knows about a session.
+// Forgotten drops the cached data about a session.
 func (c *Capture) Forgotten(agent, nativeID string) error {
 	return c.ws.Store.RemoveCache(bindingName(agent, nativeID))
 }
 
-// Bind returns the binding of a session. Which segments it has, the registry says,
-// and if that knows nothing, the sources of the conversations. A session that is a
-// fork of one of ours continues in the conversation of that. A binding without
-// segments says that the session is not ours.
+// Bind returns the binding of a session. Its segments come from the registry or, if that
+// knows nothing, from the conversations' sources. A fork of one of our sessions continues
+// in the conversation of that session. A binding without segments means that the session
+// is not ours.
 func (c *Capture) Bind(agent inject.Agent, nativeID, transcript string) (*Binding, error) {
 	known, err := c.ws.Registry.Session(agent.Name, nativeID)
 	if err != nil {
@@ -210,14 +212,15 @@ func (c *Capture) Bind(agent inject.Agent, nativeID, transcript string) (*Bindin
 	}
 	b, ok := c.cached(agent.Name, nativeID)
 	registered := known.In(c.ws.SamePlace)
-	if len(registered) == 0 && len(known.Bindings) > 0 { // it may be a clone that wrote it last
+	if len(registered) == 0 && len(known.Bindings) > 0 { // a clone may have written it last
 		c.ws.KnowClones(context.Background())
 		registered = known.In(c.ws.SamePlace)
 	}
 	switch {
 	case ok && len(registered) > 0 && b.has(registered) && b.knowsRemoved(known.RemovedIn(c.ws.SamePlace)):
 	case ok && len(registered) == 0 && len(known.Removed) == 0 && b.Seen == c.seen() && len(b.Roots) > 0:
-		// Without a root nothing was in it yet when it was looked at: it may be a fork.
+		// It had no root when it was last looked at, so it was empty then: it may be a
+		// fork.
 	default:
 		if b, err = c.rebind(agent, nativeID, transcript, b); err != nil {
 			return nil, err
@@ -226,7 +229,7 @@ func (c *Capture) Bind(agent inject.Agent, nativeID, transcript string) (*Bindin
 	return b, c.bring(agent, nativeID, transcript, b)
 }
 
-// BindListed is Bind for those who list the conversations anyway: git may have brought
+// BindListed is Bind for callers that list the conversations anyway: git may have brought
 // sources of the session that neither the registry nor the cache knows.
 func (c *Capture) BindListed(agent inject.Agent, nativeID, transcript string) (*Binding, error) {
 	b, err := c.Bind(agent, nativeID, transcript)
@@ -254,12 +257,13 @@ func (c *Capture) BindListed(agent inject.Agent, nativeID, transcript string) (*
 	return b, c.bring(agent, nativeID, transcript, b)
 }
 
-// bring brings a binding up to date with what was removed or named since it was written.
+// bring updates a binding with the conversations that were removed or named since it was
+// written.
 func (c *Capture) bring(agent inject.Agent, nativeID, transcript string, b *Binding) error {
 	if transcript != "" {
 		b.Transcript = transcript
 	}
-	for i, s := range b.Segments { // the user may have removed it elsewhere, or brought it back
+	for i, s := range b.Segments { // the user may have removed or restored it elsewhere
 		gone, err := c.ws.SegmentRemoved(agent.Name, nativeID, s.Segment)
 		if err == nil && !gone && s.Removed {
 			gone, err = c.staysRemoved(agent.Name, nativeID, s)
@@ -270,7 +274,7 @@ func (c *Capture) bring(agent inject.Agent, nativeID, transcript string, b *Bind
 		if b.Segments[i].Path, err = c.placeOf(s); err != nil {
 			return err
 		}
-		if s.Removed && !gone { // nothing of it was captured meanwhile
+		if s.Removed && !gone { // nothing of it was captured since
 			b.Cursor, b.Subagents = inject.Cursor{}, nil
 		}
 		b.Segments[i].Removed = gone
@@ -278,8 +282,8 @@ func (c *Capture) bring(agent inject.Agent, nativeID, transcript string, b *Bind
 	return nil
 }
 
-// placeOf is the folder of a segment, which may have been named since the binding was
-// written.
+// placeOf returns the folder of a segment, which may have been named since the binding
+// was written.
 func (c *Capture) placeOf(s Segment) (string, error) {
 	if !workspace.Unnamed(s.Path) || s.ID == "" {
 		return s.Path, nil
@@ -294,8 +298,8 @@ func (c *Capture) placeOf(s Segment) (string, error) {
 	return e.Path, nil
 }
 
-// NameCurrent names the conversation that a session is in if it began without a topic: see
-// [workspace.Workspace.Name].
+// NameCurrent names the conversation that a session is in if it began without a topic.
+// See [workspace.Workspace.Name].
 func (c *Capture) NameCurrent(ctx context.Context, agent, nativeID string, b *Binding, said string) (moved bool, err error) {
 	at := b.CurrentSegment().Path
 	to, err := c.ws.Name(ctx, at, said)
@@ -317,8 +321,8 @@ func (c *Capture) AwaitsName(agent, nativeID string) bool {
 	return ok && b.Bound() && workspace.Unnamed(b.CurrentSegment().Path)
 }
 
-// staysRemoved reports whether a segment is removed that the cache says is. One without a
-// conversation, of which only where it begins is known, stays so.
+// staysRemoved reports whether a segment that the cache marks as removed still is. A
+// segment without a conversation, of which only the start is known, stays removed.
 func (c *Capture) staysRemoved(agent, nativeID string, s Segment) (bool, error) {
 	if s.Path == "" {
 		return true, nil
@@ -326,7 +330,7 @@ func (c *Capture) staysRemoved(agent, nativeID string, s Segment) (bool, error) 
 	return c.ws.IsRemoved(agent, nativeID, s.From)
 }
 
-// has reports whether the segments that the registry knows are these.
+// has reports whether the binding has exactly the registered segments.
 func (b *Binding) has(registered []registry.Segment) bool {
 	var known []registry.Segment
 	for _, s := range b.Segments {
@@ -337,15 +341,15 @@ func (b *Binding) has(registered []registry.Segment) bool {
 	return slices.Equal(known, registered)
 }
 
-// knowsRemoved reports whether the binding has a segment for each that the user removed.
+// knowsRemoved reports whether the binding has a segment for each removal in gone.
 func (b *Binding) knowsRemoved(gone []registry.Removal) bool {
 	return !slices.ContainsFunc(gone, func(r registry.Removal) bool {
 		return !slices.ContainsFunc(b.Segments, func(s Segment) bool { return s.From == r.From })
 	})
 }
 
-// rebind finds the segments of a session again. What the cache had is kept where it
-// fits: cursors and checkpoints prove themselves.
+// rebind looks up the segments of a session again. It keeps cached cursors and
+// checkpoints that fit; they are verified when used.
 func (c *Capture) rebind(agent inject.Agent, nativeID, transcript string, old *Binding) (*Binding, error) {
 	all, err := c.entriesOf(nativeID)
 	if err != nil {
@@ -370,13 +374,13 @@ func (c *Capture) rebind(agent inject.Agent, nativeID, transcript string, old *B
 		}
 	}
 	if len(b.Segments) == 0 && (len(b.Roots) == 0 || transcript != "" && c.opened.file == transcript) {
-		return b, nil // nothing is known yet, or it is saved with what is imported
+		return b, nil // nothing is known yet, or the import saves it
 	}
 	return b, c.Save(agent.Name, nativeID, b)
 }
 
-// seen is [workspace.Workspace.Seen]; while many sessions are looked at, as it was
-// at first.
+// seen is [workspace.Workspace.Seen]. During a scan it returns the value from the start
+// of the scan.
 func (c *Capture) seen() string {
 	if c.scan != nil {
 		return c.scan.seen
@@ -384,7 +388,7 @@ func (c *Capture) seen() string {
 	return c.ws.Seen()
 }
 
-// bindings lists what the cache knows.
+// bindings lists the cached bindings.
 func (c *Capture) bindings(agent string) map[string]*Binding {
 	list := map[string]*Binding{}
 	for _, name := range c.ws.Store.ListCache("bindings/" + agent) {
@@ -395,7 +399,7 @@ func (c *Capture) bindings(agent string) map[string]*Binding {
 	return list
 }
 
-// addSource notes in a conversation that a native session continues in it.
+// addSource records in a conversation that a native session continues in it.
 func (c *Capture) addSource(s Segment, src schema.Source) error {
 	src.From, src.After = s.From, s.After
 	conv, err := c.ws.Conversation(s.Path)
@@ -414,15 +418,15 @@ func (c *Capture) addSource(s Segment, src schema.Source) error {
 	})
 }
 
-// gone reports whether a transcript that was read is not there any more: agents
-// delete old ones.
+// gone reports whether a transcript that was read no longer exists: agents delete old
+// ones.
 func (b *Binding) gone(agent inject.Agent) bool {
 	_, err := agent.Stat(b.Transcript)
 	return b.Cursor.Size > 0 && errors.Is(err, fs.ErrNotExist)
 }
 
-// Grown reports whether a transcript, or that of a sub-agent, is not as it was when
-// it was read.
+// Grown reports whether a transcript, or that of a sub-agent, has changed since it was
+// read.
 func (b *Binding) Grown(agent inject.Agent) bool {
 	size, err := agent.Stat(b.Transcript)
 	if err != nil {

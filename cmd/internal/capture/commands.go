@@ -15,20 +15,20 @@ import (
 	"cortext/store"
 )
 
-// A session may go through several conversations: a /workspace command begins one, or takes
-// one up again. The agent's hooks tell so at once. Where none ran, the transcript does, and
-// the same conversations come of it.
+// A session may go through several conversations: a /workspace command begins a new one
+// or resumes another. The agent's hooks report this at once. If no hook ran, the
+// transcript shows it, and the same conversations result.
 
-// ReopenWord behind the query of /workspace.resume takes up a completed conversation:
-// nobody can be asked from within a hook.
+// ReopenWord after the query of /workspace.resume resumes a completed conversation,
+// because a hook cannot ask the user.
 const ReopenWord = "reopen"
 
-// moves reports whether a command leads a session into another conversation.
+// moves reports whether a command moves a session into another conversation.
 func moves(cmd inject.Command) bool {
 	return cmd.Begins() || cmd.Name == "resume" && cmd.Arguments != ""
 }
 
-// from is what a segment begins with that a command begins.
+// from returns the From value of a segment that a command begins.
 func from(cmd inject.Command) string {
 	if cmd.PromptID != "" {
 		return cmd.PromptID
@@ -36,10 +36,10 @@ func from(cmd inject.Command) string {
 	return messageFrom + cmd.Message
 }
 
-// followCommands adds segments for the commands in a transcript that no hook has told of,
-// and that were not captured as part of another conversation before.
+// followCommands adds segments for the commands in a transcript that no hook reported and
+// that were not captured before as part of another conversation.
 func (c *Capture) followCommands(t *inject.Transcript, b *Binding, in *reading, again bool) error {
-	known := map[string]int{} // the segment that begins with a message
+	known := map[string]int{} // message -> the segment that begins with it
 	for i, s := range in.segments {
 		if id := s.startIn(t); id != "" {
 			known[id] = i
@@ -62,9 +62,9 @@ func (c *Capture) followCommands(t *inject.Transcript, b *Binding, in *reading, 
 		case ok:
 			at = i
 			continue
-		case in.segments[at].Removed && in.reached == "", // it may be part of what was removed
+		case in.segments[at].Removed && in.reached == "", // it may belong to what was removed
 			isFirst && c.isBeginning(in, b, cmd),
-			cmd.Begins() && c.ws.CheckType(cmd.Name) != nil: // another's command
+			cmd.Begins() && c.ws.CheckType(cmd.Name) != nil: // not one of our commands
 			continue
 		}
 		if was == nil {
@@ -76,7 +76,7 @@ func (c *Capture) followCommands(t *inject.Transcript, b *Binding, in *reading, 
 		into, captured := was.captured[cmd.Message]
 		var h *home
 		var err error
-		gone := false // git took what was captured of it, and nobody asks it back
+		gone := false // git took what was captured of it, and nobody asked for it back
 		if captured && into == "" && cmd.Begins() && !(isFirst && beginsAnew(in.segments)) {
 			var known bool
 			if known, err = c.isKnown(partID(t, cmd)); err != nil {
@@ -92,9 +92,9 @@ func (c *Capture) followCommands(t *inject.Transcript, b *Binding, in *reading, 
 			h = &home{segment: &Segment{Segment: registry.Segment{From: from(cmd)}, Removed: true}}
 		case captured && (into == "" || into == in.segments[at].Path),
 			in.o.Prompted && was.lastPrompt == cmd.Message && !was.answered,
-			!captured && !cmd.Begins() && b.Hooked: // the hook took up none, and had its reasons
+			!captured && !cmd.Begins() && b.Hooked: // the hook resumed none, for a reason
 			continue
-		case captured: // by a capture that was killed before it noted the segment
+		case captured: // a capture was killed before it recorded the segment
 			h, err = in.back(cmd, into)
 		default:
 			h, err = c.follow(t, in, cmd)
@@ -115,13 +115,13 @@ func (c *Capture) followCommands(t *inject.Transcript, b *Binding, in *reading, 
 	return nil
 }
 
-// beginsAnew reports whether a session began a conversation, and took none up.
+// beginsAnew reports whether a session began a conversation rather than resumed one.
 func beginsAnew(segments []Segment) bool {
 	i := firstSegment(segments)
 	return i >= 0 && segments[i].After == ""
 }
 
-// isKnown reports whether a conversation is here, or was removed.
+// isKnown reports whether a conversation is here or was removed.
 func (c *Capture) isKnown(id string) (bool, error) {
 	if gone, err := c.ws.ConversationRemoved(id); err != nil || gone {
 		return gone, err
@@ -130,12 +130,12 @@ func (c *Capture) isKnown(id string) (bool, error) {
 	return ok, err
 }
 
-// partID is the id of the conversation that a command begins.
+// partID returns the id of the conversation that a command begins.
 func partID(t *inject.Transcript, cmd inject.Command) string {
 	return schema.DerivedPartID(t.Agent, t.NativeID, from(cmd), typedAt(t, cmd))
 }
 
-// typedAt is when a command was typed, as far as the agent tells.
+// typedAt returns when a command was typed, as far as the agent records it.
 func typedAt(t *inject.Transcript, cmd inject.Command) time.Time {
 	if cmd.Time.IsZero() {
 		return t.First
@@ -143,7 +143,7 @@ func typedAt(t *inject.Transcript, cmd inject.Command) time.Time {
 	return cmd.Time
 }
 
-// firstSegment is the one that begins with the session; -1 if there is none.
+// firstSegment returns the index of the segment that begins with the session, or -1.
 func firstSegment(segments []Segment) int {
 	for i, s := range segments {
 		if s.From == "" {
@@ -154,8 +154,8 @@ func firstSegment(segments []Segment) int {
 }
 
 // isBeginning reports whether the first command of a session began the conversation that
-// begins with the session. One that the session was in before, or that was removed, it
-// did not begin; what is removed stays so.
+// begins with the session. It did not if the session was in that conversation before, or
+// if the conversation was removed; removed conversations stay removed.
 func (c *Capture) isBeginning(in *reading, b *Binding, cmd inject.Command) bool {
 	i := firstSegment(in.segments)
 	switch {
@@ -172,17 +172,17 @@ func (c *Capture) isBeginning(in *reading, b *Binding, cmd inject.Command) bool 
 	if err != nil {
 		return true
 	}
-	begun := s.AgentConfig // where session.json was made again from the logs, it may lack the arguments, or both
+	begun := s.AgentConfig // if session.json was rebuilt from the logs, it may lack the arguments, or both
 	said := strings.TrimSpace(begun.Arguments)
 	return begun.Command == "" || begun.Command == cmd.Line() && (said == "" || said == cmd.Arguments || s.MessageCount == 0)
 }
 
-// passed is what followCommands asks of the messages of a transcript.
+// passed holds what followCommands needs to know about the messages of a transcript.
 type passed struct {
-	captured   map[string]string // by id, into which conversation; empty: one whose log does not have it
+	captured   map[string]string // by id: the conversation it was captured into; empty: one whose log lacks it
 	lastPrompt string
-	answered   bool // it is
-	unknown    bool // what was captured before: the transcript was written again
+	answered   bool // a model answered it
+	unknown    bool // what was captured before is unknown: the transcript was rewritten
 }
 
 func passedBy(t *inject.Transcript, in *reading, again bool) (*passed, error) {
@@ -228,8 +228,8 @@ func passedBy(t *inject.Transcript, in *reading, again bool) (*passed, error) {
 	return p, err
 }
 
-// follow finds the home of a segment that a command begins; nil if the session stays in the
-// conversation that it is in.
+// follow returns the home of a segment that a command begins, or nil if the session stays
+// in its conversation.
 func (c *Capture) follow(t *inject.Transcript, in *reading, cmd inject.Command) (*home, error) {
 	s := &Segment{Segment: registry.Segment{From: from(cmd)}}
 	if cmd.Begins() {
@@ -242,6 +242,10 @@ func (c *Capture) follow(t *inject.Transcript, in *reading, cmd inject.Command) 
 	if h, err := in.back(cmd, e.Path); h != nil || err != nil {
 		return h, err
 	}
+	if gone, err := c.ws.ConversationRemoved(e.Session.ID); err != nil || gone {
+		s.Removed = true
+		return &home{segment: s}, err
+	}
 	s.Path, s.ID = e.Path, e.Session.ID
 	h, err := c.home(s, in.o.Mode)
 	if err == nil {
@@ -251,8 +255,8 @@ func (c *Capture) follow(t *inject.Transcript, in *reading, cmd inject.Command) 
 	return h, err
 }
 
-// back is the home of a segment with which the session comes back to a conversation that it
-// was in; nil if it was not.
+// back returns the home of a segment with which the session returns to a conversation it
+// was in before, or nil if it was not.
 func (in *reading) back(cmd inject.Command, path string) (*home, error) {
 	for _, h := range in.homes {
 		if h.conv != nil && h.segment.Path == path {
@@ -266,8 +270,8 @@ func (in *reading) back(cmd inject.Command, path string) (*home, error) {
 	return nil, nil
 }
 
-// resumedBy finds the conversation that a command took up again, if it is sure: a number
-// meant a place in a list that was shown then.
+// resumedBy finds the conversation that a command resumed, if that is certain: a number
+// referred to a place in the list shown at the time.
 func (c *Capture) resumedBy(in *reading, cmd inject.Command) (e store.Entry, ok bool, err error) {
 	query, reopen := strings.CutSuffix(cmd.Arguments, " "+ReopenWord)
 	if _, err := strconv.Atoi(query); err == nil {
@@ -290,7 +294,7 @@ func (c *Capture) resumedBy(in *reading, cmd inject.Command) (e store.Entry, ok 
 	return e, err == nil && (reopen || e.Session.Status != schema.Completed), err
 }
 
-// leafAt is the last message that a conversation had when a command took it up.
+// leafAt returns the last message that a conversation had when a command resumed it.
 func leafAt(conv *store.Conversation, cmd inject.Command) (id string, err error) {
 	for m, err := range conv.Messages() {
 		var damage *store.Damage
@@ -349,8 +353,8 @@ func (c *Capture) followBegin(t *inject.Transcript, in *reading, cmd inject.Comm
 	return h, nil
 }
 
-// publishBegun publishes the conversations that commands have begun, now that they have
-// their messages, and lets those that were taken up again know the session.
+// publishBegun publishes the conversations that commands began, now that they have their
+// messages, and adds the session as a source to those that were resumed.
 func (c *Capture) publishBegun(t *inject.Transcript, b *Binding, in *reading, r *router) error {
 	for i := range r.segments {
 		s := &r.segments[i]
@@ -378,23 +382,23 @@ func (c *Capture) publishBegun(t *inject.Transcript, b *Binding, in *reading, r 
 			s.Path = r.homes[i].conv.Path()
 		}
 	}
-	stopped := false // now, and not by a hook, which does it itself
+	stopped := false // now, and not by a hook, which stops it itself
 	for _, cmd := range t.Commands {
 		if stops := cmd.Name == "stop-conversation"; !b.Hooked && (stops || moves(cmd)) {
 			b.Stopped, stopped = stops, stops && !r.again
 		}
 	}
 	if newest := r.segments[len(r.segments)-1]; !newest.begun() {
-		return nil // a hook has begun it, and the agent has not written the prompt yet
+		return nil // a hook began it, and the agent has not written the prompt yet
 	}
 	return c.moveOn(b.CurrentSegment(), r.segments[r.at], stopped)
 }
 
-// begun reports whether what was read has the beginning of a segment.
+// begun reports whether the start of a segment was read.
 func (s Segment) begun() bool { return s.From == "" || s.Start != "" }
 
-// moveOn lets the conversation that a session is in now be active in the place of the one
-// that it has left, unless the user has stopped it.
+// moveOn marks the session's current conversation active instead of the one it left,
+// unless the user stopped it.
 func (c *Capture) moveOn(left, now Segment, stopped bool) error {
 	if left.Removed || now.Removed || left.Path == now.Path && !stopped {
 		return nil

@@ -1,61 +1,67 @@
-// Package capture brings the agents' native sessions into the conversations of a
-// workspace.
+// Package capture copies agents' native sessions into the conversations of a workspace.
+//
+// Hooks enter through [Capture.Session] and [Capture.Answer], transcript files through
+// [Importer], and the agents' stores through [Capture.Sync] and [Capture.Watch]. All of
+// them, and sub-agents, run the same loop, [Capture.Ingest]: read what is new in a
+// transcript, find the conversation of each message, and append the message to that
+// conversation's logs.
 //
 // # Terms
 //
-// A native session is an agent's own record of a conversation, and a transcript is
-// where the agent keeps it. A [Binding] says which conversations a native session
-// goes into: each has a [Segment] of it. A cursor is how far a transcript was read; a
-// checkpoint is how far what was read was delivered into the logs of a conversation.
+// A native session is an agent's own record of a conversation, and a transcript is where
+// the agent keeps it. A [Binding] says which conversations a native session goes into;
+// each conversation gets a [Segment] of the session. A cursor is the position up to which
+// a transcript was read. A checkpoint is the position up to which the records read were
+// written to a conversation's logs.
 //
 // # What is trusted
 //
-// Bindings with their cursors and checkpoints are in the cache, and git replaces logs
-// at any time. So a cursor counts only while the logs confirm the checkpoint beside
-// it, which costs one small read. If they do not, the transcript is read again from
-// its beginning, and the logs get the records that they miss, each once, by id. The
-// same loop, [Capture.Ingest], serves a hook, an import, sync, watch and sub-agents.
+// Bindings, with their cursors and checkpoints, live in the cache, and git can replace
+// logs at any time. A cursor therefore counts only while the logs confirm the checkpoint
+// stored with it, which costs one small read. Otherwise the transcript is read again from
+// its beginning, and the logs get the records they lack, each once, by id.
 //
-// How far a session was captured in this work tree, the user's registry knows, too: of
-// what a log lacks, git took what is before that, and what is after it is new. So the
-// cache may be lost or old.
+// The user's registry also records how far a session was captured in this work tree. If a
+// log lacks records from before that point, git took them; records after it are new. The
+// cache may therefore be lost or out of date.
 //
 // # Where records go
 //
-// Into the logs in the work tree, if the conversation's folder is there. If it is
-// not (another branch is checked out, the folder was cleaned away), or git is in the
-// middle of a merge, they wait below .workspace/local/kept, so that git never
-// refuses a command because of a file that nobody asked for. They move into the logs
-// when the folder is back, or when a command puts the conversation back.
+// Records go to the logs in the work tree if the conversation's folder is there. If the
+// folder is missing (another branch is checked out, or it was cleaned away), or git is in
+// the middle of a merge, they wait below .workspace/local/kept, so that git never refuses
+// a command because of a file that nobody asked for. Waiting records move into the logs
+// when the folder is back, or when a command restores the conversation.
 //
 // # Write order
 //
-// Attachments first, then tool calls, messages, session.json, and the binding last:
-// a kill at any moment leaves a binding that says too little, never too much.
+// Attachments are written first, then tool calls, messages, session.json, and the binding
+// last. If the process is killed at any moment, the binding claims too little, never too
+// much.
 package capture
 
 import (
 	"cortext/cmd/internal/workspace"
 )
 
-// A Capture fills the conversations of one workspace.
+// A Capture imports sessions into the conversations of one workspace.
 type Capture struct {
 	ws *workspace.Workspace
 
 	warnings []string // see TakeWarnings
-	warned   int      // how often there was something to warn of
+	warned   int      // number of warnings raised
 
-	scan      *scan  // what is known while many sessions are looked at
+	scan      *scan  // cached lookups while many sessions are processed
 	rootNoted bool   // see noteRoot
 	heads     *heads // see readHeads
-	opened    begun  // the transcript that is being imported
+	opened    begun  // the transcript being imported
 }
 
-// begun is a transcript with the lines in it that follow no other.
+// begun is a transcript with its root lines, those that follow no other line.
 type begun struct {
 	file  string
 	roots []string
 }
 
-// New returns the capture of a workspace.
+// New returns a Capture for the workspace w.
 func New(w *workspace.Workspace) *Capture { return &Capture{ws: w} }

@@ -13,7 +13,7 @@ import (
 	"cortext/store"
 )
 
-// elsewhere reports whether a session has conversations, and none is in this work tree.
+// elsewhere reports whether a session has conversations, but none in this work tree.
 func (c *Capture) elsewhere(b *Binding) bool {
 	for i := range b.Segments {
 		if b.Segments[i].Removed {
@@ -30,7 +30,7 @@ func (c *Capture) elsewhere(b *Binding) bool {
 	return b.Captured()
 }
 
-// ownsSession reports whether a session was held in this very work tree.
+// ownsSession reports whether a session was held in this work tree.
 func (c *Capture) ownsSession(n inject.Native) bool {
 	within := func(dir string) bool {
 		rel, err := filepath.Rel(c.ws.Place().Workspace, dir)
@@ -39,8 +39,8 @@ func (c *Capture) ownsSession(n inject.Native) bool {
 	return n.Dir == "" || within(n.Dir) || within(realDir(n.Dir))
 }
 
-// inGit returns the segment that a session has according to a branch that is not
-// checked out, so that it is not captured into a second conversation.
+// inGit returns the segment that a branch which is not checked out records for a session,
+// so that the session is not captured into a second conversation.
 func (c *Capture) inGit(agent, nativeID string) (Segment, bool) {
 	if c.scan == nil || c.scan.inGit == nil {
 		return Segment{}, false
@@ -57,20 +57,20 @@ func (c *Capture) inGit(agent, nativeID string) (Segment, bool) {
 	return Segment{}, false
 }
 
-// An inBranch is a conversation as a branch has it.
+// An inBranch is a conversation as recorded on a branch.
 type inBranch struct {
 	path    string
 	session *schema.Session
 }
 
-// sourcesInGit finds the conversations of all branches by their sources. What cannot
-// be read in time is not known.
+// sourcesInGit finds the conversations of all branches by their sources. Whatever cannot
+// be read in time is left out.
 func (c *Capture) sourcesInGit(ctx context.Context) map[string]inBranch {
 	found := map[string]inBranch{}
 	_ = git.Versions(ctx, c.ws.Store.Root(), "conversations", ".session/session.json", func(v git.Version) error {
 		s, err := schema.ParseSession(v.Content)
 		if err != nil {
-			return nil // another version may be whole
+			return nil // another version may be undamaged
 		}
 		for _, src := range s.Sources {
 			key := src.Agent + "\n" + src.NativeID
@@ -83,8 +83,8 @@ func (c *Capture) sourcesInGit(ctx context.Context) map[string]inBranch {
 	return found
 }
 
-// identify gives a conversation whose session.json is gone the identity that the
-// binding knows, and one that git went back with the source.
+// identify restores the identity of a conversation whose session.json is gone from the
+// binding, and the source if git reverted it.
 func (c *Capture) identify(tx *store.Tx, agent, nativeID string, seg Segment) error {
 	if seg.ID == "" {
 		return nil
@@ -112,14 +112,14 @@ func (c *Capture) identify(tx *store.Tx, agent, nativeID string, seg Segment) er
 	return nil
 }
 
-// addSource notes in s that a session goes into the conversation.
+// addSource records in s that a session goes into the conversation.
 func addSource(s *schema.Session, agent, nativeID string, seg Segment) {
 	if !slices.ContainsFunc(s.Sources, func(src schema.Source) bool { return src.NativeID == nativeID && src.From == seg.From }) {
 		s.Sources = append(s.Sources, schema.Source{Agent: agent, NativeID: nativeID, From: seg.From, After: seg.After})
 	}
 }
 
-// branchOf returns the session.json that a branch has of a conversation.
+// branchOf returns the session.json of a conversation from a branch.
 func (c *Capture) branchOf(id string) (*schema.Session, bool) {
 	if c.scan == nil || c.scan.inGit == nil {
 		return nil, false

@@ -11,20 +11,20 @@ import (
 	"cortext/store"
 )
 
-// headBytes is how much of a transcript is read to learn its first line.
+// headBytes is how much of a transcript is read to find its first line.
 const headBytes = 1 << 20
 
-// adoptFork binds a session whose transcript begins with a line of one of ours: a
-// fork repeats the lines of the session that it was made from, from its beginning
-// or its last compaction (Claude Code 2.1.329). Of one that has segments, only what is
-// before them may be a fork's.
+// adoptFork binds a session whose transcript begins with a line of one of ours. A fork
+// repeats the lines of its original, from the beginning or from the last compaction
+// (Claude Code 2.1.329). If the session already has segments, only the lines before them
+// can belong to a fork.
 func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, b *Binding) error {
 	roots := c.opened.roots
 	if c.opened.file != transcript {
 		roots = c.rootsOf(agent, transcript)
 	}
 	if len(roots) == 0 {
-		return nil // nothing is in it yet
+		return nil // it is still empty
 	}
 	b.Roots = roots[:1]
 	later := len(b.Segments) > 0
@@ -47,7 +47,7 @@ func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, b *
 	for _, s := range c.forkedFrom(agent, nativeID, roots[0], transcript) {
 		copied := Segment{Segment: registry.Segment{Path: s.Path, ID: s.ID, After: s.After, Fork: true, Kept: s.Kept}}
 		if len(b.Segments) > 0 {
-			copied.From = messageFrom + s.Start // a fork gives its copies other prompt ids
+			copied.From = messageFrom + s.Start // a fork gives its copies new prompt ids
 		}
 		if s.Removed {
 			copied.Removed = true
@@ -63,9 +63,9 @@ func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, b *
 	return nil
 }
 
-// ContinueIn lets a session continue in a conversation, after its last message. The
-// user asks for it: if the conversation was removed, this session is captured into it
-// again, and those that were in it stay removed.
+// ContinueIn makes a session continue in a conversation, after its last message. The user
+// asks for this. If the conversation was removed, this session is captured into it again;
+// its earlier sessions stay removed.
 func (c *Capture) ContinueIn(agent inject.Agent, e inject.Event, b *Binding, path string) error {
 	s := Segment{Segment: registry.Segment{Path: path}}
 	if len(b.Segments) > 0 {
@@ -92,7 +92,7 @@ func (c *Capture) ContinueIn(agent inject.Agent, e inject.Event, b *Binding, pat
 	return c.Save(agent.Name, e.NativeID, b)
 }
 
-// leaf is the id of the message that a conversation would be resumed at.
+// leaf returns the id of the message at which a conversation would be resumed.
 func (c *Capture) leaf(path string) (string, error) {
 	conv, err := c.ws.Conversation(path)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *Capture) leaf(path string) (string, error) {
 	return h.Messages[len(h.Messages)-1].ID, nil
 }
 
-// RootsOf reads the beginning of a transcript for lines that follow no other.
+// RootsOf reads the beginning of a transcript and returns the lines that follow no other.
 func RootsOf(agent inject.Agent, transcript string) ([]string, error) {
 	head, err := agent.Open(transcript, inject.Options{Head: headBytes})
 	if err != nil {
@@ -115,7 +115,7 @@ func RootsOf(agent inject.Agent, transcript string) ([]string, error) {
 	return head.Roots, head.Close()
 }
 
-// RootsOfSource are the lines that a fork of a session may begin with.
+// RootsOfSource returns the lines with which a fork of a session may begin.
 func (c *Capture) RootsOfSource(name, nativeID string) []string {
 	if b, ok := c.cached(name, nativeID); ok && len(b.Roots) > 0 {
 		return b.Roots
@@ -131,11 +131,11 @@ func (c *Capture) RootsOfSource(name, nativeID string) []string {
 	return c.rootsOf(agent, file)
 }
 
-// maxCold is how many sessions that the cache does not know are looked at.
+// maxCold limits how many sessions missing from the cache are looked at.
 const maxCold = 200
 
-// warmBindings lets the cache know the sessions that a fork which begins with the
-// line root may have been made from, and what they have grown by: the fork may repeat it.
+// warmBindings loads into the cache the sessions that a fork beginning with the line root
+// may have been made from, and captures what was added to them: the fork may repeat it.
 func (c *Capture) warmBindings(agent inject.Agent, root string) error {
 	all, err := c.entries()
 	if err != nil {
@@ -144,7 +144,7 @@ func (c *Capture) warmBindings(agent inject.Agent, root string) error {
 	looked := 0
 	defer c.writeHeads()
 	files, known := c.locate(agent), c.bindings(agent.Name)
-	for _, e := range all { // the last active first
+	for _, e := range all { // most recently active first
 		for _, src := range e.Session.Sources {
 			b := known[schema.PathElement(src.NativeID)+".json"]
 			if src.Agent != agent.Name || looked == maxCold || b != nil && (!slices.Contains(b.Roots, root) || !b.Grown(agent)) {
@@ -160,15 +160,15 @@ func (c *Capture) warmBindings(agent inject.Agent, root string) error {
 			if c.ws.Skipped(agent.Name, src.NativeID) {
 				c.warmSkipped(agent, src.NativeID, root)
 			} else {
-				_, _ = c.Source(context.Background(), agent, src.NativeID, Options{}) // what fails here is reported where it is captured
+				_, _ = c.Source(context.Background(), agent, src.NativeID, Options{}) // an error here is reported when that session is captured
 			}
 		}
 	}
 	return nil
 }
 
-// warmSkipped lets the cache know which conversation a skipped session went into before.
-// Nothing of it is captured.
+// warmSkipped loads into the cache the conversation that a skipped session went into
+// before. It captures nothing.
 func (c *Capture) warmSkipped(agent inject.Agent, nativeID, root string) {
 	if b, err := c.Bind(agent, nativeID, ""); err == nil {
 		b.Roots = []string{root}
@@ -176,10 +176,9 @@ func (c *Capture) warmSkipped(agent inject.Agent, nativeID, root string) {
 	}
 }
 
-// forkedFrom returns the segments of the session of ours that a fork was made from,
-// up to the fork; none if there is no such session. Of several that begin alike,
-// since one is a fork of the other, it is the one that shares the most of its last
-// lines.
+// forkedFrom returns the segments, up to the fork, of our session that a fork was made
+// from, or none if there is no such session. If several sessions begin alike because one
+// is a fork of the other, it picks the one that shares the most of its last lines.
 func (c *Capture) forkedFrom(agent inject.Agent, nativeID, root, transcript string) []Segment {
 	known := c.bindings(agent.Name)
 	delete(known, schema.PathElement(nativeID)+".json")
@@ -207,10 +206,10 @@ func (c *Capture) forkedFrom(agent inject.Agent, nativeID, root, transcript stri
 			best, most, last = b, shared, newest
 		}
 	}
-	return best.Segments[:last+1] // what it went into later is not the fork's
+	return best.Segments[:last+1] // later segments are not part of the fork
 }
 
-// lastLines are the ids of the last lines of a transcript.
+// lastLines returns the ids of the last lines of a transcript.
 func lastLines(agent inject.Agent, transcript string) map[string]bool {
 	lines := map[string]bool{}
 	t, err := agent.Open(transcript, inject.Options{})
@@ -224,8 +223,8 @@ func lastLines(agent inject.Agent, transcript string) map[string]bool {
 	return lines
 }
 
-// mayBeFork reports whether a session that begins with the line root may be a fork
-// of one of ours. It is sure of the contrary only while many are looked at.
+// mayBeFork reports whether a session that begins with the line root may be a fork of one
+// of ours. It can rule that out only during a scan.
 func (c *Capture) mayBeFork(agent inject.Agent, root string) bool {
 	if c.scan == nil {
 		return true
@@ -234,11 +233,11 @@ func (c *Capture) mayBeFork(agent inject.Agent, root string) bool {
 	if err != nil || known[root] {
 		return true
 	}
-	known[root] = true // the next that begins so may be a fork of this one
+	known[root] = true // the next session with this root may be a fork of this one
 	return false
 }
 
-// rootsOfOurs are the lines that forks of our sessions may begin with.
+// rootsOfOurs returns the lines with which forks of our sessions may begin.
 func (c *Capture) rootsOfOurs(agent inject.Agent) (map[string]bool, error) {
 	if known := c.scan.roots[agent.Name]; known != nil {
 		return known, nil

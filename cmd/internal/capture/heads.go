@@ -8,24 +8,25 @@ import (
 	"cortext/store"
 )
 
-// headsName is the file of the cache with what was found at the beginnings of transcripts.
-// Most of these are never ours, and that they have not changed is seen without opening them.
+// headsName is the cache file with the results of reading the beginnings of transcripts.
+// Most transcripts are never ours, and this shows that they have not changed without
+// opening them.
 const headsName = "heads.json"
 
-// A head is what was found in a file, and how the file looked.
+// A head is what was found in a file, together with the state of the file.
 type head struct {
 	Look  string `json:"look"`
 	Found string `json:"found"`
 }
 
-// heads are what is known, by what was looked for and the file.
+// heads are the cached results, by what was looked for and the file.
 type heads struct {
 	known   map[string]head
-	used    map[string]bool // by the file
+	used    map[string]bool // by file
 	changed bool
 }
 
-// readHeads returns what the cache knows, read once by each command.
+// readHeads returns the cached heads, which each command reads once.
 func (c *Capture) readHeads() *heads {
 	if c.heads == nil {
 		c.heads = &heads{used: map[string]bool{}}
@@ -36,8 +37,8 @@ func (c *Capture) readHeads() *heads {
 	return c.heads
 }
 
-// find returns what read finds in a file, which it need not call while the file looks as
-// it did.
+// find returns what read finds in a file. It does not call read while the file is
+// unchanged.
 func (h *heads) find(what, file string, read func() (string, error)) (string, error) {
 	look, ok := store.LookAt(file)
 	key := what + " " + file
@@ -52,7 +53,7 @@ func (h *heads) find(what, file string, read func() (string, error)) (string, er
 	return found, err
 }
 
-// prune drops what is known of files that nobody asked for, after everything was looked at.
+// prune drops entries for files that were not used, after a complete scan.
 func (h *heads) prune() {
 	for key := range h.known {
 		if _, file, _ := strings.Cut(key, " "); !h.used[file] {
@@ -62,7 +63,7 @@ func (h *heads) prune() {
 	}
 }
 
-// writeHeads keeps what was found.
+// writeHeads saves the heads.
 func (c *Capture) writeHeads() {
 	if c.heads == nil || !c.heads.changed {
 		return
@@ -80,7 +81,7 @@ func (c *Capture) sessions(agent inject.Agent) ([]inject.Native, error) {
 	return agent.Sessions(machine)
 }
 
-// rootsOf is [RootsOf], or what it found before.
+// rootsOf is [RootsOf] with cached results.
 func (c *Capture) rootsOf(agent inject.Agent, transcript string) (roots []string) {
 	text, err := c.readHeads().find("roots", transcript, func() (string, error) {
 		var err error
@@ -96,16 +97,16 @@ func (c *Capture) rootsOf(agent inject.Agent, transcript string) (roots []string
 	return roots
 }
 
-// A located says where the transcripts of an agent are, by the ids of the sessions.
+// located maps the session ids of an agent to transcripts.
 type located map[string]string
 
-// locate returns them: asked for each of ten thousand sessions, the agent would look
-// through all its folders each time.
+// locate returns all transcripts of an agent. Asked about each of ten thousand sessions,
+// the agent would search all its folders each time.
 func (c *Capture) locate(agent inject.Agent) located {
 	if c.scan != nil && c.scan.located[agent.Name] != nil {
 		return c.scan.located[agent.Name]
 	}
-	natives, _ := c.sessions(agent) // what cannot be read may not be there
+	natives, _ := c.sessions(agent) // an unreadable store may not exist
 	at := locatedAmong(natives)
 	if c.scan != nil {
 		c.scan.located[agent.Name] = at
@@ -117,7 +118,7 @@ func locatedAmong(natives []inject.Native) located {
 	at := located{}
 	for _, n := range natives {
 		if _, twice := at[n.NativeID]; twice {
-			at[n.NativeID] = "" // the agent knows which
+			at[n.NativeID] = "" // several: the agent knows which
 		} else {
 			at[n.NativeID] = n.Path
 		}

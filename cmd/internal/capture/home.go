@@ -8,33 +8,31 @@ import (
 	"cortext/store"
 )
 
-// Mode says what a capture may do to a work tree from which git took content.
+// Mode says what a capture may write to a work tree from which git took content.
 type Mode int
 
-// The modes.
 const (
-	// Unasked is for sync, watch and current: nothing that git removed is put back.
+	// Unasked is for sync, watch and current: nothing that git removed is restored.
 	Unasked Mode = iota
-	// OwnTurn is for the conversation's own session: its logs are completed, if its
-	// folder is there.
+	// OwnTurn is for the conversation's own session: its logs are completed if its folder
+	// exists.
 	OwnTurn
-	// PutBack is for stop, resume and sync --restore: also a folder that is gone is
-	// made again.
+	// PutBack is for stop, resume and sync --restore: a missing folder is recreated, too.
 	PutBack
 )
 
-// A home is where the records of a segment go now.
+// A home is where the records of a segment currently go.
 type home struct {
 	segment *Segment
-	conv    *store.Conversation // what is written to
+	conv    *store.Conversation // the conversation to write to
 	tree    *store.Conversation // in the work tree; nil if the folder is not there
-	waiting bool                // conv is where records wait
-	why     string              // they wait
-	aside   *store.Conversation // for what git took and nobody asked back; nil: nothing is set aside
-	have    *store.Snapshot     // of the work tree, whose records are not delivered again; nil: all are delivered
+	waiting bool                // conv holds waiting records
+	why     string              // why they wait
+	aside   *store.Conversation // for records that git took and nobody asked back; nil: none
+	have    *store.Snapshot     // of the work tree; its records are not delivered again; nil: all are delivered
 }
 
-// home finds the home of a segment.
+// home returns the home of a segment.
 func (c *Capture) home(s *Segment, mode Mode) (*home, error) {
 	h := &home{segment: s}
 	var err error
@@ -82,8 +80,8 @@ func (c *Capture) home(s *Segment, mode Mode) (*home, error) {
 	return h, err
 }
 
-// setAside lets a segment's records that git took from the work tree be kept where
-// nobody sees them until somebody asks them back.
+// setAside makes the records of a segment that git took from the work tree go to a hidden
+// place until the user asks for them.
 func (c *Capture) setAside(h *home) (err error) {
 	if h.have, err = h.tree.Snapshot(); err != nil {
 		return err
@@ -92,7 +90,7 @@ func (c *Capture) setAside(h *home) (err error) {
 	return err
 }
 
-// emptied reports whether the log of messages is missing from a folder that had some.
+// emptied reports whether a folder that had messages has lost its message log.
 func (h *home) emptied() bool {
 	if !h.tree.LogsAbsent() {
 		return false
@@ -101,8 +99,9 @@ func (h *home) emptied() bool {
 	return err != nil || s.MessageCount > 0
 }
 
-// findFolder opens the conversation of a segment in the work tree: by its path, or
-// by its id if it has another folder here. It returns nil if it is not there.
+// findFolder opens the conversation of a segment in the work tree, by its path, or by its
+// id if it has another folder here. It returns nil if the conversation is not in the work
+// tree.
 func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {
 	if e, ok := c.ws.Twinned(s.ID); ok {
 		s.Path = e.Path
@@ -116,7 +115,7 @@ func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {
 		}
 		if schema.SameConversation(id, s.ID) && c.ws.Store.HasRecords(s.Path) {
 			return conv, nil
-		} // else it is new, or another of its folders has taken them over
+		} // otherwise it is new, or another of its folders has taken over its records
 		if err := conv.Close(); err != nil {
 			return nil, err
 		}
@@ -131,13 +130,13 @@ func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {
 		return nil, err
 	}
 	if slices.Contains(c.ws.Store.WaitingPaths(), s.Path) && s.Path != e.Path {
-		e.Twins = append(e.Twins, s.Path) // what waits under the name that it had
+		e.Twins = append(e.Twins, s.Path) // records wait under its earlier name
 	}
 	s.Path = e.Path
 	return c.ws.Store.Open(e)
 }
 
-// putBack makes the folder of a conversation again, with what waits for it.
+// putBack recreates the folder of a conversation, with the records that wait for it.
 func (c *Capture) putBack(s *Segment) (*store.Conversation, error) {
 	conv, err := c.ws.Store.MakeFolder(s.Path, s.ID)
 	if err != nil {
@@ -147,15 +146,16 @@ func (c *Capture) putBack(s *Segment) (*store.Conversation, error) {
 	return conv, nil
 }
 
-// confirmed reports whether the logs hold what the segment's checkpoints name.
+// confirmed reports whether the logs hold the records that the segment's checkpoints
+// name.
 func (h *home) confirmed() bool {
 	s := h.segment
 	if s.From != "" && s.Start == "" {
 		return true // it has not begun: nothing was delivered
 	}
 	if !h.waiting {
-		// What waited may have been moved into the log, or have been lost with an
-		// older copy of .workspace/local.
+		// Waiting records may have moved into the log, or were lost with an older copy of
+		// .workspace/local.
 		return s.Tree != store.Checkpoint{} && s.Waiting == store.Checkpoint{} && h.tree.Confirms(s.Tree)
 	}
 	if h.tree == nil {
@@ -164,7 +164,7 @@ func (h *home) confirmed() bool {
 	return s.Tree != store.Checkpoint{} && h.tree.Confirms(s.Tree) && h.conv.Confirms(s.Waiting)
 }
 
-// begin begins the transaction for the records of a segment.
+// begin starts the transaction for the records of a segment.
 func (h *home) begin(again bool) (*store.Tx, error) {
 	switch {
 	case again:
@@ -175,7 +175,7 @@ func (h *home) begin(again bool) (*store.Tx, error) {
 	return h.conv.BeginAt(h.segment.Tree)
 }
 
-// took notes the checkpoint of a delivery. again says that everything was delivered.
+// took stores the checkpoint of a delivery. If again is set, everything was delivered.
 func (h *home) took(cp store.Checkpoint, again bool) {
 	s := h.segment
 	switch {
@@ -202,7 +202,7 @@ func (h *home) close() error {
 	return errors.Join(errs...)
 }
 
-// homesOf finds the homes of a session's segments.
+// homesOf returns the homes of a session's segments.
 func (c *Capture) homesOf(segments []Segment, mode Mode) (homes []*home, err error) {
 	for i := range segments {
 		if segments[i].Removed {

@@ -11,28 +11,28 @@ import (
 	"cortext/store"
 )
 
-// importsName is the file of the cache that knows what was imported.
+// importsName is the cache file that records what was imported.
 const importsName = "imports.json"
 
-// imports are the transcripts that were imported, by their absolute paths, so that an
-// import of what has not changed looks at its files and opens none. A file counts as
-// unchanged if it is the same one, of the same length, and nothing changed it since.
+// imports holds the imported transcripts by absolute path, so that a repeated import
+// checks unchanged files without opening them. A file counts as unchanged if it is the
+// same file, has the same length and was not modified since.
 type imports struct {
-	Program string                `json:"program"` // that imported them: another may find more in them
+	Program string                `json:"program"` // that imported them; another may find more in them
 	Files   map[string]importedAs `json:"files"`
 	changed bool
 }
 
-// An importedAs says what an import made of a transcript.
+// An importedAs records the result of importing a transcript.
 type importedAs struct {
-	Transcript string            `json:"transcript"` // how it looked, with those of its sub-agents
-	Logs       map[string]string `json:"logs"`       // how they looked afterwards, by the path of the conversation
+	Transcript string            `json:"transcript"` // state of the files, including the sub-agents' transcripts
+	Logs       map[string]string `json:"logs"`       // state of the logs afterwards, by the path of the conversation
 	NativeID   string            `json:"native_id"`
 	Result     Imported          `json:"result"`
 }
 
-// File imports one transcript with those of its sub-agents. The user has named it:
-// a session that was skipped or removed is captured again.
+// File imports one transcript with its sub-agents' transcripts. The user named it, so a
+// skipped or removed session is captured again.
 func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (*Imported, error) {
 	abs, err := filepath.Abs(file)
 	if err != nil {
@@ -57,13 +57,13 @@ func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (
 		}
 		return errors.Join(im.c.ws.Unskip(agent.Name, t.NativeID), im.c.ws.BringBack(ctx, agent.Name, t.NativeID, beginnings(t), im.here[native{agent.Name, t.NativeID}]), im.c.want(agent, t, file))
 	})
-	if err == nil && im.c.warned == warned { // else the next import tries again
+	if err == nil && im.c.warned == warned { // otherwise the next import tries again
 		im.keep(abs, look, nativeID, out)
 	}
 	return out, err
 }
 
-// beginnings are the places in a session where a later segment of it may begin.
+// beginnings returns the places in a session where a later segment of it may begin.
 func beginnings(t *inject.Transcript) (froms []string) {
 	for _, cmd := range t.Commands {
 		froms = append(froms, cmd.PromptID, messageFrom+cmd.Message)
@@ -71,14 +71,14 @@ func beginnings(t *inject.Transcript) (froms []string) {
 	return froms
 }
 
-// readImports reads what the cache knows of earlier imports by the same program.
+// readImports reads the cached results of earlier imports by the same program.
 func (im *Importer) readImports() {
 	if im.opts.Program == "" || !im.c.readCached(importsName, &im.imports) || im.imports.Program != im.opts.Program || im.imports.Files == nil {
 		im.imports = imports{Program: im.opts.Program, Files: map[string]importedAs{}}
 	}
 }
 
-// Close keeps what is known of the imports for the next one.
+// Close saves the import results for the next import.
 func (im *Importer) Close() {
 	im.c.writeHeads()
 	im.c.ws.Store.Remember()
@@ -102,9 +102,9 @@ func (im *Importer) knownAs(file string) (agent inject.Agent, ok bool) {
 	return agent, ok && lookAt(agent, abs) == was.Transcript
 }
 
-// unchanged returns what the last import of a transcript found, if there is nothing for
-// another to do: neither the transcript nor the logs have changed, and the user has said
-// nothing of the session since.
+// unchanged returns the result of the last import of a transcript if another import has
+// nothing to do: neither the transcript nor the logs have changed, and the user made no
+// decision about the session since.
 func (im *Importer) unchanged(agent inject.Agent, file, look string) (*Imported, error) {
 	was, ok := im.imports.Files[file]
 	if !ok || look == "" || was.Transcript != look || was.Result.Agent != agent.Name {
@@ -126,7 +126,7 @@ func (im *Importer) unchanged(agent inject.Agent, file, look string) (*Imported,
 	if err != nil || s.Skipped || len(s.Removed) > 0 {
 		return nil, err
 	}
-	gone, err := im.c.ws.RemovedPrompts(agent.Name, was.NativeID, []string{""}) // on other machines, all of it
+	gone, err := im.c.ws.RemovedPrompts(agent.Name, was.NativeID, []string{""}) // on other machines: the whole session
 	if err != nil || len(gone) > 0 {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (im *Importer) unchanged(agent inject.Agent, file, look string) (*Imported,
 	return &out, nil
 }
 
-// keep remembers what an import made of a transcript, if all of it is in the work tree.
+// keep records the result of importing a transcript, if all of it is in the work tree.
 func (im *Importer) keep(file, look, nativeID string, out *Imported) {
 	if look == "" || len(out.segments) == 0 || out.partial {
 		return
@@ -152,8 +152,8 @@ func (im *Importer) keep(file, look, nativeID string, out *Imported) {
 	im.imports.changed = true
 }
 
-// lookAtLogs tells how the logs of a segment look; "" if they are not those that the
-// import wrote to: git may have replaced them since.
+// lookAtLogs returns the state of a segment's logs, or "" if they are not the logs that
+// the import wrote: git may have replaced them since.
 func (im *Importer) lookAtLogs(s Segment) string {
 	conv, err := im.c.ws.Conversation(s.Path)
 	if err != nil {
@@ -167,7 +167,7 @@ func (im *Importer) lookAtLogs(s Segment) string {
 	return logs
 }
 
-// know sorts the conversations that there are when an import begins.
+// know indexes the conversations that exist when an import begins.
 func (im *Importer) know(all []store.Entry) {
 	for _, e := range all {
 		for _, src := range e.Session.Sources {

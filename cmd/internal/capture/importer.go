@@ -18,49 +18,49 @@ import (
 	"cortext/store"
 )
 
-// ImportOptions say how transcripts are imported.
+// ImportOptions control an import.
 type ImportOptions struct {
-	Agent    string // the format; empty: found out from the content
-	Type     string // of new conversations; empty: that of the first /workspace command, else chat
-	Title    string // of new conversations; empty: made from the messages
-	Program  string // which cortext this is; empty: nothing is known of earlier imports
+	Agent    string // the format; empty: detected from the content
+	Type     string // of new conversations; empty: the type of the first /workspace command, else chat
+	Title    string // of new conversations; empty: derived from the messages
+	Program  string // identifies this build of cortext; empty: ignore earlier imports
 	Progress func(file string, done, total int64)
 }
 
-// An Imported says what an import did with one transcript.
+// Imported is the result of importing one transcript.
 type Imported struct {
 	ID        string
 	Path      string // of the conversation, relative to the workspace
 	Agent     string
-	Messages  int // of the conversation now
-	Tools     int // of the conversation now
-	Appended  int // messages of this run that were new
-	Skipped   int // messages of this run that were there already
-	Subagents int // conversations of sub-agents that came with it
+	Messages  int // now in the conversation
+	Tools     int // now in the conversation
+	Appended  int // messages that this run added
+	Skipped   int // messages in the transcript that were already captured
+	Subagents int // sub-agents' conversations imported with it
 	Warnings  []string
-	Others    []Imported // what it did with the other conversations that begin in the transcript
+	Others    []Imported // results for the other conversations that begin in the transcript
 
-	segments []Segment // of the session, but for those that are removed
-	left     bool      // the session has gone on to another conversation, or stopped it
-	partial  bool      // not all of it is in the work tree, or it could not be read
-	passing  []string  // warnings of what this run did
+	segments []Segment // of the session, except removed ones
+	left     bool      // the session moved to another conversation or stopped this one
+	partial  bool      // some of it is not in the work tree or could not be read
+	passing  []string  // warnings that concern only this run
 }
 
-// An Importer captures transcripts that are named: an import is an ingest from the
+// An Importer captures transcripts that the user names. An import is an ingest from the
 // beginning, into a new conversation if the session has none.
 type Importer struct {
 	c       *Capture
 	opts    ImportOptions
-	closed  []store.Entry                 // conversations whose sources cannot be known
-	here    map[native][]registry.Segment // of the sessions of the conversations that were here
-	sound   map[string]store.Entry        // those in the work tree that are not damaged, by path
+	closed  []store.Entry                 // conversations whose sources cannot be read
+	here    map[native][]registry.Segment // segments, by session, of the conversations that existed at the start
+	sound   map[string]store.Entry        // undamaged conversations in the work tree, by path
 	imports imports
 }
 
-// A native names a native session.
+// A native identifies a native session.
 type native struct{ agent, id string }
 
-// An AgentError says that there is no such agent.
+// An AgentError reports an unknown agent.
 type AgentError struct {
 	Agent string
 	Known []string
@@ -70,12 +70,12 @@ func (e *AgentError) Error() string {
 	return fmt.Sprintf("there is no agent %q: cortext reads %s", e.Agent, strings.Join(e.Known, ", "))
 }
 
-// An EmptyError says that a transcript holds no message.
+// An EmptyError reports a transcript without messages.
 type EmptyError struct{ File string }
 
 func (e *EmptyError) Error() string { return e.File + ": the transcript holds no message" }
 
-// NewImporter checks the options.
+// NewImporter checks the options and returns an Importer.
 func (c *Capture) NewImporter(opts ImportOptions) (*Importer, error) {
 	if opts.Type != "" {
 		if err := c.ws.CheckType(opts.Type); err != nil {
@@ -97,15 +97,15 @@ func (c *Capture) NewImporter(opts ImportOptions) (*Importer, error) {
 	}
 	im.know(all)
 	im.readImports()
-	if c.scan == nil { // so that each file does not read all conversations
+	if c.scan == nil { // so that each file does not read all conversations again
 		c.scan = c.newScan(func() ([]store.Entry, error) { return all, nil })
 	}
 	return im, nil
 }
 
-// Transcripts lists the transcripts in a file, with the agent that wrote them.
+// Transcripts lists the transcripts in a file and returns the agent that wrote them.
 func (im *Importer) Transcripts(file string) (agent inject.Agent, paths []string, err error) {
-	whole, _, of := strings.Cut(file, "#") // one transcript of a store of many
+	whole, _, of := strings.Cut(file, "#") // one transcript in a store of many
 	if _, err := os.Lstat(file); err == nil || !of {
 		whole, of = file, false
 	}
@@ -158,7 +158,7 @@ func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, a
 			im.opts.Progress(file, done, size)
 		}
 	}
-	t, err := agent.Open(file, inject.Options{Strip: im.c.ws.Strip, Progress: func(done int64) { progress(done / 2) }}) // the second half is the writing
+	t, err := agent.Open(file, inject.Options{Strip: im.c.ws.Strip, Progress: func(done int64) { progress(done / 2) }}) // writing is the second half
 	if err != nil {
 		return nil, inFile(file, err)
 	}
@@ -197,7 +197,7 @@ func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Tran
 	if err != nil {
 		return out, err
 	}
-	if t.Parent != "" && !b.Captured() { // else it was imported before its parent
+	if t.Parent != "" && !b.Captured() { // otherwise it was imported before its parent
 		if parent, err := im.parentOf(agent, t); err != nil || parent != nil {
 			return out, errors.Join(err, im.subagent(ctx, parent, t, out))
 		}
@@ -233,7 +233,7 @@ func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Tran
 	}
 	defer conv.Close()
 	out.left = b.Stopped
-	if done.published && len(b.Segments) == 1 { // it holds what was written just now
+	if done.published && len(b.Segments) == 1 { // it holds only what was just written
 		s, _, err := conv.Session()
 		if err != nil {
 			return out, err
@@ -260,7 +260,7 @@ func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Tran
 	return out, nil
 }
 
-// Each says what an import did with each conversation.
+// Each returns one result for each conversation.
 func (out *Imported) Each() []Imported {
 	own := *out
 	for _, other := range out.Others {
@@ -269,7 +269,7 @@ func (out *Imported) Each() []Imported {
 	return append(slices.Clone(out.Others), own)
 }
 
-// importedIn says what a capture did with one conversation.
+// importedIn returns the result of a capture for one conversation.
 func (c *Capture) importedIn(agent, path string, done *Ingested) (*Imported, error) {
 	conv, err := c.ws.Conversation(path)
 	if err != nil {
@@ -280,7 +280,7 @@ func (c *Capture) importedIn(agent, path string, done *Ingested) (*Imported, err
 	return out, out.count(conv)
 }
 
-// inFile names the file that an error is about, if it does not do so itself.
+// inFile adds the file name to an error that does not already contain it.
 func inFile(file string, err error) error {
 	var named *inject.FileError
 	var path *fs.PathError
@@ -290,8 +290,8 @@ func inFile(file string, err error) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// ingestStaged is Ingest, where the home of the first segment may be a conversation
-// that is not published yet. It is published with all that was captured.
+// ingestStaged is Ingest for a first segment whose home may be an unpublished
+// conversation. It publishes that conversation once everything is captured.
 func (c *Capture) ingestStaged(ctx context.Context, agent inject.Agent, nativeID string, b *Binding, o Options) (out Ingested, err error) {
 	fresh := o.staged
 	if fresh == nil {
@@ -316,13 +316,13 @@ func (c *Capture) ingestStaged(ctx context.Context, agent inject.Agent, nativeID
 		}
 	}
 	if ingestErr != nil {
-		return out, ingestErr // half a conversation is none: the next import makes it
+		return out, ingestErr // never publish half a conversation: the next import starts over
 	}
 	if _, err := c.ws.Finish(fresh, workspace.Finishing{Recount: true, Describe: c.describeSources(agent.Name, nativeID, b)}); err != nil {
 		return out, err
 	}
 	if err := c.ws.Publish(fresh); errors.Is(err, store.ErrExist) {
-		b.Cursor, b.Subagents = inject.Cursor{}, nil // another process was faster: into its conversation
+		b.Cursor, b.Subagents = inject.Cursor{}, nil // another process was faster: use its conversation
 		b.Segments[0].Tree = store.Checkpoint{}
 		if err := c.Save(agent.Name, nativeID, b); err != nil {
 			return out, err
@@ -348,12 +348,12 @@ func (out *Imported) addWarnings(done Ingested) {
 	}
 }
 
-// warnNow warns of what is not so the next time.
+// warnNow adds a warning that concerns only this run.
 func (out *Imported) warnNow(text string) {
 	out.Warnings, out.passing = append(out.Warnings, text), append(out.passing, text)
 }
 
-// stage makes the conversation of a transcript, to be published when it is complete;
+// stage creates the conversation of a transcript, to be published when it is complete.
 // begins is the message whose command begins it.
 func (im *Importer) stage(t *inject.Transcript) (conv *store.Conversation, begins string, err error) {
 	p, err := im.c.beginningOf(t, im.opts)
@@ -367,7 +367,8 @@ func (im *Importer) stage(t *inject.Transcript) (conv *store.Conversation, begin
 	path := store.FolderName(s, s.ConversationType, words)
 	for _, e := range im.closed {
 		if e.Path == path || strings.Contains(e.Path, "/"+s.CreatedAt.Time().UTC().Format(time.DateOnly)+"/") && strings.HasSuffix(e.Path, "-"+s.ConversationType+"-"+store.Slug(s.Title)) {
-			// It may be this very conversation: a second one would be worse than none.
+			// It may be this very conversation, and creating it twice would be worse than
+			// not importing it.
 			return nil, "", fmt.Errorf("it may belong to a conversation that cannot be read: %w", &e.Damage[0])
 		}
 	}
@@ -375,8 +376,8 @@ func (im *Importer) stage(t *inject.Transcript) (conv *store.Conversation, begin
 	return conv, p.command.Message, err
 }
 
-// parentOf returns the conversation of the session that started a sub-agent, nil if
-// that is not one of ours.
+// parentOf returns the conversation of the session that started a sub-agent, or nil if
+// that session is not ours.
 func (im *Importer) parentOf(agent inject.Agent, t *inject.Transcript) (*store.Conversation, error) {
 	b, err := im.c.Bind(agent, t.Parent, "")
 	if err != nil || !b.Captured() {
@@ -410,7 +411,7 @@ func (im *Importer) subagent(ctx context.Context, parent *store.Conversation, t 
 	return out.count(sc)
 }
 
-// repair writes a session.json that was missing or damaged again.
+// repair rewrites a session.json that was missing or damaged.
 func (im *Importer) repair(conv *store.Conversation, out *Imported) error {
 	_, damage, err := conv.Session()
 	if err != nil || len(damage) == 0 {
@@ -423,7 +424,7 @@ func (im *Importer) repair(conv *store.Conversation, out *Imported) error {
 	return err
 }
 
-// count fills in the totals.
+// count fills in the totals of a conversation.
 func (out *Imported) count(conv *store.Conversation) error {
 	s, _, err := conv.Session()
 	if err != nil {
@@ -447,7 +448,7 @@ func (out *Imported) count(conv *store.Conversation) error {
 	return nil
 }
 
-// warnOf warns of an error in reading a log.
+// warnOf adds a warning for an error in reading a log.
 func (out *Imported) warnOf(err error) {
 	out.Warnings = append(out.Warnings, err.Error())
 	if !errors.As(err, new(*store.Damage)) {

@@ -15,10 +15,9 @@ import (
 	"cortext/store"
 )
 
-// SessionJSON says when session.json is written with records.
+// SessionJSON says when a capture writes session.json.
 type SessionJSON int
 
-// Its values.
 const (
 	// WhenDue: at the first answered turn, then at most every interval_s.
 	WhenDue SessionJSON = iota
@@ -26,40 +25,40 @@ const (
 	ByCaller
 )
 
-// Options say how a session is captured.
+// Options control how a session is captured.
 type Options struct {
 	Mode        Mode
 	SessionJSON SessionJSON
 
-	// Held: the session was held in this work tree. If it has grown, that was a turn
-	// of the conversation's own session, whose logs are completed.
+	// Held: the session was held in this work tree. If its transcript has grown, that was
+	// a turn of the conversation's own session, so its logs are completed.
 	Held bool
 
-	// Prompted: the hook that captures carries out the command that was typed last.
+	// Prompted: the calling hook itself carries out the command typed last.
 	Prompted bool
 
 	describe func(*schema.Session)
 	progress func(messages int)
-	staged   *store.Conversation // home of the first segment, to be published; nil if all are
+	staged   *store.Conversation // home of the first segment, to be published; nil if all homes are published
 	begins   string              // with staged: the message whose command began it; empty: none
 	opened   *inject.Transcript  // with staged: the transcript, from its beginning
 }
 
-// Ingested says what a capture did.
+// Ingested is the result of a capture.
 type Ingested struct {
 	store.Result
-	Skipped   int      // messages that were there already
+	Skipped   int      // messages that were already captured
 	Subagents int      // sub-agents' conversations in the transcript
 	Begun     []string // paths of conversations that commands in the transcript began
-	Waiting   []string // why records wait, by conversation
+	Waiting   []string // why records wait, for each conversation
 	captured  map[*store.Conversation]int
-	Taken     int // messages that git took from the work tree, and that are kept aside
+	Taken     int // messages that git took from the work tree and that are kept aside
 	Warnings  []string
 
-	published bool // the conversation is a new one, with all that was written
+	published bool // the conversation is new and was published with everything written
 }
 
-// Captured says how many messages were captured, by the path of the conversation.
+// Captured returns the number of captured messages by conversation path.
 func (in *Ingested) Captured() map[string]int {
 	list := map[string]int{}
 	for conv, n := range in.captured {
@@ -68,9 +67,9 @@ func (in *Ingested) Captured() map[string]int {
 	return list
 }
 
-// Ingest captures what is new in a session's transcript. Only what was added since
-// the last time is read, whatever the length of the transcript; if the logs do not
-// confirm that they have the rest, all of it, which appends what they miss. The
+// Ingest captures the new part of a session's transcript. It reads only what was added
+// since the last time, however long the transcript is. If the logs do not confirm that
+// they have the rest, it reads the whole transcript and appends what they lack. The
 // caller holds the session's lock.
 func (c *Capture) Ingest(ctx context.Context, agent inject.Agent, nativeID string, b *Binding, o Options) (out Ingested, err error) {
 	if len(b.Segments) == 0 {
@@ -113,7 +112,7 @@ func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID strin
 	}
 	size, err := agent.Stat(b.Transcript)
 	if errors.Is(err, fs.ErrNotExist) {
-		return out, nil // the agent has deleted it, or not written it yet; what was captured stays
+		return out, nil // deleted by the agent, or not written yet; captured messages stay
 	}
 	if err != nil {
 		return out, err
@@ -148,7 +147,7 @@ func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID strin
 	return out, nil
 }
 
-// release lets git have what an interrupted write has left to be ignored, though it was
+// release lets git see files that an interrupted write left ignored although the turn was
 // answered.
 func (c *Capture) release(homes []*home, o Options) error {
 	if o.SessionJSON != WhenDue || o.staged != nil {
@@ -166,8 +165,8 @@ func (c *Capture) release(homes []*home, o Options) error {
 }
 
 // deletedMeanwhile reports whether reading a transcript failed because it was deleted
-// after it was found: an agent's last hook may still run when the launch that began
-// the session discards a file in which nothing was said.
+// after it was found. An agent's last hook may still run while the launch that began the
+// session discards a transcript without messages.
 func deletedMeanwhile(agent inject.Agent, transcript string, err error) bool {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return false
@@ -176,15 +175,15 @@ func deletedMeanwhile(agent inject.Agent, transcript string, err error) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// startFrom finds where a reading begins: at the cursor if all logs confirm their
-// checkpoints, else at the beginning of the transcript. Where nobody asked for what git
-// took, what the logs lack of what was captured before is to be set aside.
+// startFrom decides where a reading begins: at the cursor if all logs confirm their
+// checkpoints, otherwise at the beginning of the transcript. Unless someone asked to
+// restore what git took, it sets aside previously captured records that the logs lack.
 func (c *Capture) startFrom(in *reading, agent inject.Agent, nativeID string, b *Binding, size int64) error {
 	cursor := b.Cursor
 	at := c.ws.Registry.Reached(c.ws.Place().Workspace, agent.Name, nativeID)
 	in.reached, in.fresh = at.Message, at.Message == "" && cursor.Offset == 0
 	b.Hooked = b.Hooked || at.Hooked
-	read := at.Size // of the transcript
+	read := at.Size // size of the transcript
 	if read == 0 {
 		read = cursor.Size
 	}
@@ -209,14 +208,14 @@ func (c *Capture) startFrom(in *reading, agent inject.Agent, nativeID string, b 
 	return nil
 }
 
-// firstOf is the first of the segments that belong to the conversation of the segment i: a
-// session may come back to one.
+// firstOf returns the first segment with the same conversation as segment i. A session
+// may return to a conversation.
 func firstOf(segments []Segment, i int) int {
 	return slices.IndexFunc(segments, func(s Segment) bool { return s.Path == segments[i].Path && !s.Removed })
 }
 
-// ingestMain captures the session's own messages, and those of sub-agents that have
-// no transcript of their own.
+// ingestMain captures the session's own messages, and the messages of sub-agents that
+// have no transcript of their own.
 func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID string, b *Binding, in *reading) error {
 	t, again, err := in.o.opened, true, error(nil)
 	if t == nil || in.from.Offset > 0 || continues(in.segments) {
@@ -239,7 +238,7 @@ func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID s
 			return r.give(batch)
 		}
 		if slices.ContainsFunc(in.subs, func(s inject.Subagent) bool { return s.NativeID == sub }) || r.segments[r.at].Removed {
-			return nil // it has a transcript of its own, which is complete
+			return nil // it has its own, complete transcript
 		}
 		inline[sub] = true
 		parent := r.conv(target{r.first(r.at), r.aside[r.first(r.at)]})
@@ -268,24 +267,25 @@ func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID s
 	if err != nil {
 		return err
 	}
-	// What git takes of this is not new the next time, even if it took something before.
+	// If git takes some of this later, it does not count as new then, even if git took
+	// something before.
 	b.reached = registry.Reached{Offset: t.Next.Offset, Size: t.Next.Size, Message: r.last}
 	if !complete {
 		return nil
 	}
 	b.took(t, r)
 	if in.o.staged != nil {
-		return nil // its conversation does not exist yet
+		return nil // its conversation is not published yet
 	}
-	// Where the user's state cannot be written, the sources in session.json still tell
+	// If the user's state cannot be written, the sources in session.json still record
 	// which conversation the session goes into.
 	_ = c.register(agent.Name, nativeID, b)
 	return nil
 }
 
-// complete reports whether the logs have everything now: not if git took records that
-// nobody asked back. Where they turned out to have everything, their checkpoint is
-// taken, and so it is for a work tree beside which records wait.
+// complete reports whether the logs now have everything. They do not if git took records
+// that nobody asked back. For logs that turned out to be complete it stores their
+// checkpoint, even if other records wait beside the work tree.
 func (r *router) complete() (bool, error) {
 	if len(r.aside) > 0 {
 		return false, nil
@@ -300,10 +300,10 @@ func (r *router) complete() (bool, error) {
 		}
 		found := of.have.Checkpoint
 		if of.conv == of.tree && of.confirmed() {
-			found = of.segment.Tree.Further(found) // what was written since goes further, an old cache less far
+			found = of.segment.Tree.Further(found) // newer writes go further, an old cache less far
 		}
 		if !of.tree.Confirms(found) {
-			return false, store.ErrCheckpoint // git replaced the log since it was looked at
+			return false, store.ErrCheckpoint // git replaced the log since it was read
 		}
 		h.segment.Tree = found
 		r.segments[i] = *h.segment
@@ -336,15 +336,15 @@ func (c *Capture) routerFor(t *inject.Transcript, b *Binding, in *reading, again
 	}
 	if r.segmentOf != nil && !again {
 		for _, anchor := range in.from.Anchors {
-			r.segmentOf[anchor.Message] = b.At // so it is if there was one segment until now
+			r.segmentOf[anchor.Message] = b.At // the only segment until now
 		}
 		maps.Copy(r.segmentOf, b.SegmentOf)
 	}
 	return r, nil
 }
 
-// pump is the loop of every capture: batch by batch from a transcript, attachments
-// first.
+// pump is the loop of every capture. It reads a transcript batch by batch, and stores
+// attachments before it delivers the batch.
 func (c *Capture) pump(ctx context.Context, t *inject.Transcript, deliver func(sub string, b inject.Batch) error, progress func(int)) error {
 	done := 0
 	return t.Each(func(sub string, b inject.Batch) error {
@@ -364,8 +364,8 @@ func (c *Capture) pump(ctx context.Context, t *inject.Transcript, deliver func(s
 	})
 }
 
-// readOn opens a transcript from a cursor on, or from its beginning if it is not
-// what it was; again says so.
+// readOn opens a transcript at a cursor, or at its beginning if the transcript was
+// rewritten; again reports the latter.
 func (c *Capture) readOn(agent inject.Agent, path string, from inject.Cursor, continues bool) (t *inject.Transcript, again bool, err error) {
 	o := inject.Options{From: from, Continues: continues, Strip: c.ws.Strip}
 	t, err = agent.Open(path, o)
@@ -376,7 +376,7 @@ func (c *Capture) readOn(agent inject.Agent, path string, from inject.Cursor, co
 	return t, o.From.Offset == 0, err
 }
 
-// learn notes what a transcript tells about the agent, for session.json.
+// learn records what a transcript says about the agent, for session.json.
 func (b *Binding) learn(t *inject.Transcript) {
 	if t.Version != "" {
 		b.Version = t.Version
@@ -389,7 +389,7 @@ func (b *Binding) learn(t *inject.Transcript) {
 	}
 }
 
-// took notes what a reading of the transcript found, and how far it went.
+// took records what a reading of the transcript found, and how far it went.
 func (b *Binding) took(t *inject.Transcript, r *router) {
 	for _, root := range t.Roots {
 		if !slices.Contains(b.Roots, root) {
@@ -404,7 +404,7 @@ func (b *Binding) took(t *inject.Transcript, r *router) {
 	b.Ordinary = len(t.Commands) == 0 && (b.Ordinary || r.again && r.c.all() && !continues(r.segments))
 	b.Segments, b.At = r.segments, r.untilAt
 	if newest := b.Segments[len(b.Segments)-1]; newest.begun() {
-		b.Current = r.at // all segments have begun: a rewind may have led back
+		b.Current = r.at // all segments have begun: a rewind may have led back to an earlier one
 	}
 	b.SegmentOf = nil
 	if r.segmentOf != nil {
@@ -417,10 +417,10 @@ func (b *Binding) took(t *inject.Transcript, r *router) {
 	}
 }
 
-// DescribeSources notes what the cache knows of the sessions among the sources.
+// DescribeSources adds what the cache knows about the sessions to the sources.
 func (c *Capture) DescribeSources(s *schema.Session) { c.describeSources("", "", nil)(s) }
 
-// describeSources notes what the binding knows of the session among the sources.
+// describeSources adds what the binding knows about its session to the sources.
 func (c *Capture) describeSources(agent, nativeID string, b *Binding) func(*schema.Session) {
 	return func(s *schema.Session) {
 		for i := range s.Sources {

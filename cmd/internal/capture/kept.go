@@ -9,16 +9,17 @@ import (
 	"sync"
 )
 
-// readCached reads what writeCached wrote to a file of the cache. Anything else is a miss:
-// a sum stands before the JSON, as some of what a disk damages is still JSON. So is what
-// another version of cortext wrote, which may have read transcripts in another way.
+// readCached reads a cache file that writeCached wrote. Anything else is a miss. A
+// checksum precedes the JSON, because damaged JSON may still be valid JSON. A file of
+// another cortext version is also a miss: that version may have read transcripts
+// differently.
 func (c *Capture) readCached(name string, v any) bool {
 	b, _ := c.ws.Store.ReadCache(name)
 	sum, text, ok := bytes.Cut(b, []byte("\n"))
 	return ok && string(sum) == sumOf(version(), text) && json.Unmarshal(text, v) == nil
 }
 
-// writeCached writes a file of the cache. A failure costs the next command time only.
+// writeCached writes a cache file. If it fails, the next command only takes longer.
 func (c *Capture) writeCached(name string, v any) {
 	if text, err := json.Marshal(v); err == nil {
 		_ = c.ws.Store.WriteCache(name, fmt.Appendf(nil, "%s\n%s", sumOf(version(), text), text))
@@ -29,7 +30,7 @@ func sumOf(version string, text []byte) string {
 	return fmt.Sprintf("%08x", crc32.ChecksumIEEE(append([]byte(version+"\n"), text...)))
 }
 
-// version names the version of the module that the program was built from.
+// version returns the version of the module that the program was built from.
 var version = sync.OnceValue(func() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

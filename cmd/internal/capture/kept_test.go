@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestCached: what is damaged, or of another version of cortext, is a miss.
+// TestCached: a cache file that is damaged or of another cortext version is a miss.
 func TestCached(t *testing.T) {
 	dir, home, _, _ := setUp(t)
 	c := openCapture(t, dir, home)

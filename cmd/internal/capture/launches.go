@@ -6,11 +6,11 @@ import (
 	"cortext/schema"
 )
 
-// LaunchDir is where files for a launch are, relative to the workspace.
+// LaunchDir is the folder for the files of a launch, relative to the workspace.
 const LaunchDir = ".workspace/local/cache/launch"
 
-// LaunchedFor is the variable that tells the hooks of a program for which
-// conversation it was launched.
+// LaunchedFor is the environment variable that names the conversation a program was
+// launched for, for its hooks.
 const LaunchedFor = "CORTEXT_LAUNCHED_FOR"
 
 // WriteNote writes the note of a launch in this workspace.
@@ -23,7 +23,7 @@ func (c *Capture) LaunchNote(id string) (l registry.Launch, ok bool) {
 	return c.ws.Registry.Launch(c.ws.Place().Workspace, id)
 }
 
-// Launches lists the launches in this workspace that are noted.
+// Launches lists the noted launches in this workspace.
 func (c *Capture) Launches() (ids []string) {
 	return c.ws.Registry.Launches(c.ws.Place().Workspace)
 }
@@ -33,8 +33,8 @@ func (c *Capture) RemoveNote(id string) error {
 	return c.ws.Registry.EndLaunch(c.ws.Place().Workspace, id)
 }
 
-// LaunchedWith returns the conversation that the payload with an id was made for,
-// if a launch with it is noted.
+// LaunchedWith returns the conversation that a payload was made for, if a launch with
+// that payload is noted.
 func (c *Capture) LaunchedWith(agent, payload string) (path string, ok bool) {
 	for _, id := range c.Launches() {
 		note, known := c.LaunchNote(id)
@@ -45,8 +45,8 @@ func (c *Capture) LaunchedWith(agent, payload string) (path string, ok bool) {
 	return "", false
 }
 
-// LaunchedConversation is the path of the conversation that the calling program was
-// launched for, if that is still active.
+// LaunchedConversation returns the path of the conversation that the calling program was
+// launched for, if it is still active.
 func (c *Capture) LaunchedConversation() string {
 	id := c.ws.Env.Machine.Getenv(LaunchedFor)
 	if id == "" {
@@ -54,13 +54,13 @@ func (c *Capture) LaunchedConversation() string {
 	}
 	e, err := c.ws.Pick(id)
 	if err != nil || e.Session.Status != schema.Active {
-		return "" // it is gone, or another workspace's, or was stopped
+		return "" // gone, stopped, or in another workspace
 	}
 	return e.Path
 }
 
-// BindLaunched binds a session to the conversation that its program was launched
-// for, if the agent has only now chosen the session's id.
+// BindLaunched binds a session to the conversation that its program was launched for, if
+// the agent chose the session's id only after the launch.
 func (c *Capture) BindLaunched(agent inject.Agent, e inject.Event) error {
 	path := c.LaunchedConversation()
 	if path == "" {

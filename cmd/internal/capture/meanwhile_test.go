@@ -76,7 +76,7 @@ func importFile(t *testing.T, c *Capture, file string) {
 	}
 }
 
-func replaceLog(t *testing.T, log string, lines int) { // as git does: another file
+func replaceLog(t *testing.T, log string, lines int) { // as git does: by another file
 	raw, _ := os.ReadFile(log)
 	all := strings.SplitAfter(string(raw), "\n")
 	if err := os.WriteFile(log+".x", []byte(strings.Join(all[:lines], "")), 0o600); err != nil {
@@ -85,7 +85,7 @@ func replaceLog(t *testing.T, log string, lines int) { // as git does: another f
 	os.Rename(log+".x", log)
 }
 
-// git replaces the log while it is compared with the transcript, in a merge.
+// git replaces the log in a merge while it is compared with the transcript.
 func TestLogReplacedWhileWaiting(t *testing.T) {
 	dir, home, id, file := setUp(t)
 	transcript(file, id, 0, 6)
@@ -112,7 +112,7 @@ func TestLogReplacedWhileWaiting(t *testing.T) {
 	wantLines(t, dir, 10)
 }
 
-// git replaces or removes the log while an own turn is written.
+// git replaces or removes the log while the session's own turn is written.
 func TestLogReplacedWhileWriting(t *testing.T) {
 	for name, change := range map[string]func(log string){
 		"replaced": func(log string) { replaceLog(t, log, 2) },
@@ -136,7 +136,7 @@ func TestLogReplacedWhileWriting(t *testing.T) {
 	}
 }
 
-// The transcript is deleted between its being found and its being opened.
+// The transcript is deleted after it was found and before it is opened.
 func TestTranscriptDeletedMeanwhile(t *testing.T) {
 	dir, home, id, file := setUp(t)
 	transcript(file, id, 0, 4)
@@ -177,8 +177,8 @@ func TestEventsOfTwoSegments(t *testing.T) {
 	}
 }
 
-// git takes lines of a conversation whose folder a person renamed, and a sub-agent has
-// something new.
+// git takes lines of a conversation whose folder the user renamed, and a sub-agent has
+// new messages.
 func TestTakenFromRenamed(t *testing.T) {
 	_, home, id, file, c := twoSegments(t)
 	dir := c.ws.Store.Root()
@@ -242,8 +242,8 @@ func twoSegments(t *testing.T) (dir, home, id, file string, c *Capture) {
 	return
 }
 
-// The agent is still writing the turn when it calls the hook, a long line in pieces:
-// the answer is captured, and nothing is said of a line cut off.
+// The agent is still writing the turn when it calls the hook, a long line in pieces. The
+// answer is captured, and there is no warning about a line cut off.
 func TestAnswerStillWritten(t *testing.T) {
 	dir, home, id, file := setUp(t)
 	transcript(file, id, 0, 2)
@@ -274,14 +274,14 @@ func TestAnswerStillWritten(t *testing.T) {
 	wantLines(t, dir, 4)
 }
 
-// git takes messages between the writing of a log and the look at it that tells the next
-// import that nothing has changed.
+// git takes messages after a log was written and before the import records the log's
+// state for the next import.
 func TestLogReplacedAfterImport(t *testing.T) {
 	dir, home, _, file := setUp(t)
 	transcript(file, "s1", 0, 6)
 	im, err := openCapture(t, dir, home).NewImporter(ImportOptions{Program: "test"})
 	must(t, err)
-	time.Sleep(20 * time.Millisecond) // a file that was written just now may change and look the same
+	time.Sleep(20 * time.Millisecond) // a file written just now may change without looking different
 	look := lookAt(claude.Agent(), file)
 	out, err := im.file(context.Background(), claude.Agent(), file, func(*inject.Transcript) error { return nil })
 	must(t, err)

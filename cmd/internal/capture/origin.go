@@ -10,15 +10,16 @@ import (
 	"cortext/cmd/internal/git"
 )
 
-// Repositories that were made from one template begin with the same commits, and are
-// not clones of each other for all that: what was said in one is none of the other's.
-// So a repository that has another remote is captured from only if the user names it.
+// Repositories made from one template begin with the same commits but are not clones of
+// each other, and their sessions must not mix. So cortext captures from a repository with
+// a different remote only if the user names it.
 
-// maxOrigins is how many clones of clones are followed to where the first came from.
+// maxOrigins limits how far a chain of local clones is followed to its origin.
 const maxOrigins = 5
 
-// originOf returns what the repository of a folder was cloned from, in one spelling;
-// empty if it has no remote. A clone of a folder comes from where that comes from.
+// originOf returns what the repository of a folder was cloned from, in a normalized
+// spelling, or "" if it has no remote. A clone of a local folder has the origin of that
+// folder.
 func originOf(ctx context.Context, dir string) (origin string) {
 	for range maxOrigins {
 		remote := git.Origin(ctx, dir)
@@ -37,8 +38,8 @@ func originOf(ctx context.Context, dir string) (origin string) {
 	return origin
 }
 
-// folderOf returns the folder that a remote names; ok is false if it names another
-// machine's.
+// folderOf returns the folder that a remote names; ok is false if the remote is on
+// another machine.
 func folderOf(remote, top string) (dir string, ok bool) {
 	if rest, ok := strings.CutPrefix(remote, "file://"); ok {
 		remote = filepath.FromSlash(rest)
@@ -58,8 +59,8 @@ func isElsewhere(remote string) bool {
 	return colon > 0 && (slash < 0 || colon < slash)
 }
 
-// spelled returns the host and path of a remote: the same repository can be had in
-// several ways.
+// spelled returns the host and path of a remote, because the same repository has several
+// URLs.
 func spelled(remote string) string {
 	host, at := "", ""
 	if u, err := url.Parse(remote); err == nil && u.Host != "" {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestOriginOf: spellings of one repository are one, and a clone of a clone comes from
-// where the first came from.
+// TestOriginOf: spellings of one repository are equal, and a clone of a clone has the
+// origin of the first.
 func TestOriginOf(t *testing.T) {
 	base := realDir(t.TempDir())
 	git := func(args ...string) {

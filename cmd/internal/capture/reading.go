@@ -14,18 +14,18 @@ type reading struct {
 	homes    []*home
 	subs     []inject.Subagent
 	from     inject.Cursor
-	reached  string       // the last message that was captured before; empty if it is not known
+	reached  string       // the last message captured before; empty if unknown
 	fresh    bool         // nothing was captured before
-	aside    map[int]bool // segments of which something was set aside
+	aside    map[int]bool // segments of which records were set aside
 	o        Options
 	out      *Ingested
 
-	opened   []*home               // for segments that were added
-	begun    []*store.Conversation // staged for commands in the transcript
-	followed map[string]bool       // the beginnings of segments that were added for commands
+	opened   []*home               // homes opened for segments that were added
+	begun    []*store.Conversation // conversations staged for commands in the transcript
+	followed map[string]bool       // the From values of segments added for commands
 }
 
-// close closes what was opened for segments that were added.
+// close closes what was opened for added segments.
 func (in *reading) close() {
 	for _, conv := range in.begun {
 		conv.Discard()
@@ -33,7 +33,7 @@ func (in *reading) close() {
 	closeHomes(in.opened)
 }
 
-// rehome orders homes as the segments are now, which were in the order before.
+// rehome reorders homes from the order of before to the order of now.
 func rehome(homes []*home, before, now []Segment) []*home {
 	ordered := make([]*home, len(now))
 	for i := range now {
@@ -46,8 +46,8 @@ func rehome(homes []*home, before, now []Segment) []*home {
 	return ordered
 }
 
-// leaveRemoved adds segments for what belongs to conversations that were removed on
-// other machines. They are known only by the prompts that they began with.
+// leaveRemoved adds segments for conversations that were removed on other machines. Only
+// the prompts that began them are known.
 func (c *Capture) leaveRemoved(t *inject.Transcript, in *reading) error {
 	var prompts []string
 	for _, cmd := range t.Commands {
@@ -63,8 +63,9 @@ func (c *Capture) leaveRemoved(t *inject.Transcript, in *reading) error {
 	return err
 }
 
-// leaveUnknown adds a segment for what a transcript begins with if that belongs to a
-// conversation that nothing here knows of, as where only a later one is in the work tree.
+// leaveUnknown adds a segment for the beginning of a transcript if it belongs to a
+// conversation unknown here, for example when the work tree has only a later conversation
+// of the session.
 func (in *reading) leaveUnknown(t *inject.Transcript, roots []string) {
 	starts := false
 	for _, s := range in.segments {

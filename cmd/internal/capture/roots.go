@@ -16,27 +16,28 @@ import (
 	"cortext/inject"
 )
 
-// Agents know a session by the absolute path that it was held in. One workspace has
-// several: other work trees of its repository, where it was before it was moved, and
+// Agents identify a session's project by the absolute path it was held in. One workspace
+// has several such paths: other work trees of its repository, its earlier locations, and
 // other clones.
 
-// markName holds what tells this workspace from others of the user's when it has moved.
-// It moves with the workspace and is not committed. Which folders the workspace has
-// been in, the user's state knows: a repository that brings a mark knows none.
+// markName is the file with a mark that identifies this workspace among the user's
+// workspaces after a move. It moves with the workspace and is not committed. The user's
+// state records the folders that the workspace has been in, so a mark that comes with a
+// repository maps to none.
 const markName = ".workspace/local/kept/mark"
 
 // roots are the folders whose sessions belong to this workspace.
 type roots struct {
-	root    string            // of the workspace, as it is really called
-	dirs    []string          // the folders, this one first
-	commits []string          // that its repository began with
-	rel     string            // the workspace, in its work tree
-	clones  map[string]string // by their .git: the top of a clone of our repository, else empty
-	held    map[string]bool   // by folder and commit: what contains has found out
+	root    string            // of the workspace, without symbolic links
+	dirs    []string          // this folder first
+	commits []string          // the first commits of its repository
+	rel     string            // path of the workspace within its work tree
+	clones  map[string]string // .git path -> top of the work tree if it is a clone of our repository, else empty
+	held    map[string]bool   // by folder and commit: cached results of contains
 }
 
-// findRoots returns the folders whose sessions belong to this workspace, with those
-// that the user names. Detecting clones runs git and is slow.
+// findRoots returns the folders whose sessions belong to this workspace, including those
+// the user names. Detecting clones runs git and is slow.
 func (c *Capture) findRoots(ctx context.Context, was []string, clones bool) *roots {
 	root := realDir(c.ws.Store.Root())
 	for i, dir := range was {
@@ -50,7 +51,7 @@ func (c *Capture) findRoots(ctx context.Context, was []string, clones bool) *roo
 			common := realDir(git.CommonDir(root))
 			for _, tree := range git.Worktrees(ctx, root) {
 				if _, err := os.Stat(tree); err == nil && realDir(git.CommonDir(tree)) != common {
-					continue // the repository names it, and it does not belong to it
+					continue // the repository names it, but it belongs to another
 				}
 				p.dirs = append(p.dirs, filepath.Join(tree, rel), filepath.Join(realDir(tree), rel))
 			}
@@ -61,17 +62,17 @@ func (c *Capture) findRoots(ctx context.Context, was []string, clones bool) *roo
 		}
 	}
 	for _, dir := range c.previousRoots() {
-		if _, err := os.Stat(filepath.Join(dir, ".workspace")); err != nil { // else it is a workspace of its own now
+		if _, err := os.Stat(filepath.Join(dir, ".workspace")); err != nil { // otherwise it is now a workspace of its own
 			p.dirs = append(p.dirs, dir)
 		}
 	}
 	return p
 }
 
-// previousRoots returns the folders that this workspace has been in.
+// previousRoots returns the earlier locations of this workspace.
 func (c *Capture) previousRoots() []string { return c.ws.Registry.Places(c.mark()) }
 
-// mark is what the workspace carries along; empty if it carries nothing.
+// mark returns the mark of this workspace, or "" if it has none.
 func (c *Capture) mark() string {
 	b, err := c.ws.Store.ReadFile(markName)
 	if err != nil {
@@ -80,9 +81,9 @@ func (c *Capture) mark() string {
 	return strings.TrimSpace(string(b))
 }
 
-// noteRoot remembers where the workspace lies. A mark that the user's state does not
-// know is not this user's: the workspace gets one of its own. Where the state cannot be
-// written, sync names the folder that sessions were held in, after a move.
+// noteRoot records the current location of the workspace. A mark unknown to the user's
+// state is not this user's, so the workspace gets a new one. If the state cannot be
+// written, sync reports the old folder of sessions after a move.
 func (c *Capture) noteRoot() error {
 	if c.rootNoted {
 		return nil
@@ -107,13 +108,13 @@ func (c *Capture) noteRoot() error {
 	return nil
 }
 
-// contains reports whether a session was held in one of the folders, or in another
-// clone of the repository.
+// contains reports whether a session was held in one of the folders, or in another clone
+// of the repository.
 func (p *roots) contains(ctx context.Context, n inject.Native) bool {
 	if n.Dir == "" || !filepath.IsAbs(n.Dir) {
 		return false
 	}
-	in := n.Dir + "\n" + n.Root // a folder has many sessions
+	in := n.Dir + "\n" + n.Root // one folder has many sessions
 	is, known := p.held[in]
 	if !known {
 		is = p.holds(ctx, n)
@@ -123,7 +124,7 @@ func (p *roots) contains(ctx context.Context, n inject.Native) bool {
 }
 
 func (p *roots) holds(ctx context.Context, n inject.Native) bool {
-	best, at := "", "" // a work tree may lie within another
+	best, at := "", "" // a work tree may be within another
 	names := []string{n.Dir, realDir(n.Dir)}
 	for _, dir := range p.dirs {
 		for _, held := range names {
@@ -138,8 +139,8 @@ func (p *roots) holds(ctx context.Context, n inject.Native) bool {
 	return p.holdsClone(ctx, n)
 }
 
-// isOurs reports whether a folder of a work tree belongs to no workspace below its
-// top.
+// isOurs reports whether a folder of a work tree belongs to no workspace below the work
+// tree's top.
 func isOurs(top, rel string) bool {
 	for ; rel != "."; rel = filepath.Dir(rel) {
 		if _, err := os.Stat(filepath.Join(top, rel, ".workspace")); err == nil {
@@ -149,16 +150,16 @@ func isOurs(top, rel string) bool {
 	return true
 }
 
-// isHeldHere reports whether a folder is in this work tree, and in no workspace below it; a
-// folder that is not known is.
+// isHeldHere reports whether a folder is in this work tree and not in a nested workspace.
+// It returns true for an unknown folder.
 func (c *Capture) isHeldHere(dir string) bool {
 	root := realDir(c.ws.Store.Root())
 	rel, err := filepath.Rel(root, realDir(dir))
 	return dir == "" || err == nil && filepath.IsLocal(rel) && isOurs(root, rel)
 }
 
-// holdsClone reports whether a session was held in another clone of the
-// repository, in the folder that is the workspace there.
+// holdsClone reports whether a session was held in another clone of the repository, in
+// the folder that is the workspace there.
 func (p *roots) holdsClone(ctx context.Context, n inject.Native) bool {
 	if len(p.commits) == 0 {
 		return false
@@ -185,8 +186,8 @@ func (p *roots) holdsClone(ctx context.Context, n inject.Native) bool {
 	return err == nil && filepath.IsLocal(rel) && isOurs(workspace, rel)
 }
 
-// isClone reports whether a folder is in a clone of our repository: both began with a
-// commit of the same, and as far as both have a remote, with the same remote.
+// isClone reports whether a folder is in a clone of our repository: both share a first
+// commit and, if both have a remote, the remote.
 func (p *roots) isClone(ctx context.Context, dir string) bool {
 	if !slices.ContainsFunc(git.FirstCommits(ctx, dir), func(c string) bool { return slices.Contains(p.commits, c) }) {
 		return false
@@ -196,7 +197,7 @@ func (p *roots) isClone(ctx context.Context, dir string) bool {
 }
 
 // mayContain reports whether a session was held in a folder of the same name that is
-// gone: it may be where the workspace, or another's clone of it, lay before.
+// gone. That may be an earlier location of this workspace, or of another clone of it.
 func (p *roots) mayContain(n inject.Native) bool {
 	if n.Dir == "" || filepath.Base(n.Dir) != filepath.Base(p.root) {
 		return false
@@ -205,7 +206,7 @@ func (p *roots) mayContain(n inject.Native) bool {
 	return err != nil
 }
 
-// realDir is a folder's path without symbolic links, where it is there.
+// realDir returns the path of a folder without symbolic links, if the folder exists.
 func realDir(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		return real

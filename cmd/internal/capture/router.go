@@ -27,43 +27,43 @@ type router struct {
 	transcript *inject.Transcript
 	segments   []Segment
 	homes      []*home
-	again      bool           // everything is delivered, not only what is new
+	again      bool           // everything is delivered again, not only new records
 	at         int            // the segment that the next message belongs to
 	starts     map[string]int // message -> the segment that begins with it
-	from       string         // the message that this reading begins with, if it is read again
-	fromAt     int            // the segment that it is in
-	until      string         // the message that the next reading begins with
-	untilAt    int            // the segment that it is in
-	// segmentOf tells which segment a message is in; nil if there is only one.
+	from       string         // the first message of this reading, if it is read again
+	fromAt     int            // the segment that from is in
+	until      string         // the first message of the next reading
+	untilAt    int            // the segment that until is in
+	// segmentOf maps messages to their segment; nil if there is only one segment.
 	segmentOf map[string]int
 	txs       map[target]*store.Tx
-	begun     map[target]bool // transactions that began without a session.json
-	bring     map[int]*ids    // what the next reading brings again, by segment
+	begun     map[target]bool // transactions begun without a session.json
+	bring     map[int]*ids    // what the next reading will read again, by segment
 	result    store.Result
-	captured  map[*store.Conversation]int // messages
-	last      string                      // the message that was read last
-	followed  map[string]bool             // the beginnings of segments that were added for commands
-	lastIn    map[string]string           // the last message of a conversation, by its path
+	captured  map[*store.Conversation]int // number of messages
+	last      string                      // the last message read
+	followed  map[string]bool             // the From values of segments added for commands
+	lastIn    map[string]string           // by path: the last message of a conversation
 
-	// What the logs lack of what was captured before, git took; what follows the
-	// message reached is new.
+	// Of the records captured before, git took those that the logs lack. Records after
+	// the message reached are new.
 	reached string
 	past    bool
-	aside   map[int]bool // segments of which something was set aside
-	missed  int          // messages that were
+	aside   map[int]bool // segments of which records were set aside
+	missed  int          // number of messages set aside
 }
 
-// A target is the conversation of a segment, or where that is kept which git took from
+// A target is the conversation of a segment, or the place for records that git took from
 // it.
 type target struct {
 	segment int
 	aside   bool
 }
 
-// pending are the records that wait for a delivery.
+// pending holds the records that wait for a delivery.
 type pending struct{ home, aside schema.Batch }
 
-// ids name records.
+// ids lists record ids.
 type ids struct{ messages, calls []string }
 
 func (i *ids) add(message string, calls []schema.Tool) {
@@ -73,7 +73,7 @@ func (i *ids) add(message string, calls []schema.Tool) {
 	}
 }
 
-// newRouter prepares the delivery of t, which begins in the segment at.
+// newRouter prepares the delivery of t, which begins in segment at.
 func (c *Capture) newRouter(segments []Segment, homes []*home, at int, t *inject.Transcript) *router {
 	r := &router{
 		c: c, agent: t.Agent, nativeID: t.NativeID, version: t.Version,
@@ -94,20 +94,20 @@ func (c *Capture) newRouter(segments []Segment, homes []*home, at int, t *inject
 	return r
 }
 
-// messageFrom begins the From of a segment that begins with a message: in a fork of
-// a session, whose prompts have other ids.
+// messageFrom prefixes the From of a segment that is identified by its first message, as
+// in a fork of a session, whose prompts have other ids.
 const messageFrom = "message:"
 
-// timeFrom begins the From of a segment whose agent gives its prompts no ids (Claude
-// Code before 2.1.197): what follows is when the prompt was submitted.
+// timeFrom prefixes the From of a segment whose agent gives its prompts no ids (Claude
+// Code before 2.1.197). The rest is the time when the prompt was submitted.
 const timeFrom = "time:"
 
-// submitted is the longest that an agent takes to write down a prompt after it
-// called the hook, and before, if its clock is coarse.
+// submitted is the longest time between an agent's call of the hook and the timestamp of
+// the prompt it writes. With a coarse clock, the timestamp may also be earlier.
 const submitted = 2 * time.Second
 
-// startIn is the message that a segment begins with, empty if it begins with the
-// session or before what was read.
+// startIn returns the message that a segment begins with, or "" if it begins with the
+// session or before the part that was read.
 func (s Segment) startIn(t *inject.Transcript) string {
 	at, byTime := strings.CutPrefix(s.From, timeFrom)
 	message, byMessage := strings.CutPrefix(s.From, messageFrom)
@@ -125,8 +125,8 @@ func (s Segment) startIn(t *inject.Transcript) string {
 	return ""
 }
 
-// inOrder sorts segments as they are in the session and returns the one that the
-// transcript begins in; roots are the lines that it began with before. Segments that have
+// inOrder sorts segments into session order and returns the index of the segment that the
+// transcript begins in. roots are the lines that it began with before. Segments that have
 // not started yet sort last.
 func inOrder(segments []Segment, t *inject.Transcript, roots []string) int {
 	place := func(s Segment) int {
@@ -151,15 +151,15 @@ func inOrder(segments []Segment, t *inject.Transcript, roots []string) int {
 	return at
 }
 
-// isOpen reports whether a transcript begins in a segment, as far as that segment tells;
-// roots are the lines that it began with before. One that has started before, and does not
-// in a transcript that lost its beginning, begins before that.
+// isOpen reports whether a transcript begins in a segment, as far as the segment shows.
+// roots are the lines that it began with before. A segment that had started, but does not
+// start in a transcript that lost its beginning, begins before the transcript.
 func (s Segment) isOpen(t *inject.Transcript, roots []string) bool {
 	cut := len(roots) > 0 && !slices.Contains(t.Roots, roots[0])
 	return s.From == "" || s.startIn(t) == "" && (cut && s.Start != "" || strings.HasPrefix(s.From, messageFrom))
 }
 
-// From is where a segment begins that a prompt begins.
+// From returns the From value of a segment that a prompt begins.
 func (c *Capture) From(e inject.Event) string {
 	if e.PromptID != "" {
 		return e.PromptID
@@ -167,10 +167,10 @@ func (c *Capture) From(e inject.Event) string {
 	return timeFrom + string(schema.NewTime(c.ws.Env.Now()))
 }
 
-// first is firstOf the router's segments.
+// first returns the first segment with the same conversation as segment i.
 func (r *router) first(i int) int { return firstOf(r.segments, i) }
 
-// conv is the conversation that records go to.
+// conv returns the conversation that records go to.
 func (r *router) conv(to target) *store.Conversation {
 	if to.aside {
 		return r.homes[to.segment].aside
@@ -178,8 +178,8 @@ func (r *router) conv(to target) *store.Conversation {
 	return r.homes[to.segment].conv
 }
 
-// tx returns the transaction of a target. One without a session.json gets its identity
-// before anything is written.
+// tx returns the transaction of a target. A conversation without a session.json gets its
+// identity before anything is written.
 func (r *router) tx(to target) (tx *store.Tx, err error) {
 	if tx := r.txs[to]; tx != nil {
 		return tx, nil
@@ -206,7 +206,7 @@ func (r *router) tx(to target) (tx *store.Tx, err error) {
 	return tx, r.c.identify(tx, r.agent, r.nativeID, r.segments[to.segment])
 }
 
-// deliver hands records to a transaction.
+// deliver passes records to a transaction.
 func (r *router) deliver(to target, b schema.Batch) error {
 	if len(b.Messages)+len(b.Tools) == 0 {
 		return nil
@@ -224,8 +224,8 @@ func (r *router) deliver(to target, b schema.Batch) error {
 	return nil
 }
 
-// sort puts a record where it belongs: nowhere, if the work tree has it while records
-// wait, and aside, if git took it and nobody asked it back.
+// sort decides where a record goes: nowhere, if records wait and the work tree already
+// has it, and aside, if git took it and nobody asked it back.
 func (r *router) sort(out *pending, held store.Held) *schema.Batch {
 	i := r.first(r.at)
 	switch h := r.homes[i]; {
@@ -240,7 +240,7 @@ func (r *router) sort(out *pending, held store.Held) *schema.Batch {
 	return &out.home
 }
 
-// add sorts a message and calls.
+// add sorts a message and its calls.
 func (r *router) add(out *pending, m *schema.Message, calls []schema.Tool) (err error) {
 	if r.segments[r.at].Removed {
 		return nil
@@ -289,7 +289,7 @@ func (r *router) give(b inject.Batch) error {
 		if !starts {
 			next = r.at
 			if above, ok := r.segmentOf[m.ParentID]; ok {
-				next = above // a rewind leads back into an earlier segment
+				next = above // a rewind leads back to an earlier segment
 			}
 		}
 		if next != r.at {
@@ -332,11 +332,11 @@ func (r *router) give(b inject.Batch) error {
 	return flush()
 }
 
-// flushAt is how much is collected before it is written, in bytes: a conversation
-// is not locked for longer than that takes.
+// flushAt is how many bytes are collected before they are written, which limits how long
+// a conversation is locked.
 const flushAt = 4 << 20
 
-// write makes what was collected durable and lets others write.
+// write makes collected records durable and lets other processes write.
 func (r *router) write(to target, tx *store.Tx) error {
 	delete(r.txs, to)
 	err := tx.Commit()
@@ -348,7 +348,7 @@ func (r *router) write(to target, tx *store.Tx) error {
 	return err
 }
 
-// count sums up what was written. What was set aside is no news.
+// count adds up what was written. Records set aside do not count as new.
 func (r *router) count(to target, got store.Result) {
 	if to.aside {
 		return
@@ -371,8 +371,8 @@ func (r *router) count(to target, got store.Result) {
 	}
 }
 
-// finish ends the transactions: everything is durable, the checkpoints are taken,
-// and session.json says what is due.
+// finish ends the transactions. Afterwards everything is durable, the checkpoints are
+// stored, and session.json is written if due.
 func (r *router) finish(o Options) error {
 	var errs []error
 	for _, to := range slices.SortedFunc(maps.Keys(r.txs), func(a, b target) int { return a.segment - b.segment }) {
@@ -417,7 +417,7 @@ func (r *router) finishOne(to target, tx *store.Tx, o Options) (cp store.Checkpo
 	return cp, err
 }
 
-// recall takes from the transcript what a session.json that was lost said about the
+// recall restores from the transcript what a lost session.json recorded about the
 // beginning of the conversation.
 func (r *router) recall(tx *store.Tx, seg Segment) error {
 	s, _, err := tx.Session()
@@ -438,7 +438,7 @@ func (r *router) recall(tx *store.Tx, seg Segment) error {
 	return r.c.ws.DescribeCommand(s, cmd.Line(), cmd.Arguments)
 }
 
-// undescribed reports whether session.json lacks the agent's version of a session that
+// undescribed reports whether session.json lacks the agent version although the session
 // has had its first answered turn.
 func (r *router) undescribed(tx *store.Tx) bool {
 	s, _, err := tx.Session()
@@ -447,7 +447,7 @@ func (r *router) undescribed(tx *store.Tx) bool {
 	})
 }
 
-// abandon ends the transactions after an error; what was flushed stays.
+// abandon ends the transactions after an error; flushed records stay.
 func (r *router) abandon() {
 	for _, tx := range r.txs {
 		tx.Rollback()
@@ -455,18 +455,18 @@ func (r *router) abandon() {
 	clear(r.txs)
 }
 
-// readsFiles reports whether a tool's output is the file that its input names: the
-// agents call it Read, read and read_file.
+// readsFiles reports whether a tool outputs the file that its input names. The agents
+// call it Read, read and read_file.
 func readsFiles(tool string) bool {
 	return slices.Contains([]string{"read", "readfile", "readmanyfiles"}, strings.ReplaceAll(strings.ToLower(tool), "_", ""))
 }
 
-// PayloadDir is where payloads are that an agent is told to read, relative to the
+// PayloadDir is the folder for payloads that an agent is asked to read, relative to the
 // workspace.
 const PayloadDir = ".workspace/local/cache/resume/"
 
-// callsByMessage sorts the calls of a batch; loose are those whose message is not
-// in it.
+// callsByMessage groups the calls of a batch by message; loose are calls whose message is
+// not in the batch.
 func callsByMessage(b inject.Batch) (calls map[string][]schema.Tool, loose []schema.Tool) {
 	calls = make(map[string][]schema.Tool, len(b.Messages))
 	for i := range b.Messages {
@@ -474,7 +474,7 @@ func callsByMessage(b inject.Batch) (calls map[string][]schema.Tool, loose []sch
 	}
 	for _, t := range b.Tools {
 		if readsFiles(t.Name) && bytes.Contains(t.Input, []byte(PayloadDir)) && t.Output != "" {
-			// The agent read what a resume had put there; it is not captured again.
+			// The agent read a resume payload; do not capture it again.
 			t.Output = fmt.Sprintf("[the payload of a resume, %d bytes]", len(t.Output))
 		}
 		if _, ok := calls[t.MessageID]; ok {

@@ -13,28 +13,28 @@ import (
 	"cortext/store"
 )
 
-// scanned is what the cache knows of sessions that were looked at. One that has not changed
-// since needs no second look, also where conversations have come and gone, if none of them
-// is of this session.
+// scanned is what the cache knows about sessions that were looked at. An unchanged
+// session needs no second look, even if conversations came or went, unless one of them
+// belongs to the session.
 type scanned struct {
-	Seen string                `json:"seen"` // the conversations that there were
-	Git  string                `json:"git"`  // what git had put into the work tree
-	At   map[string]lookedOnce `json:"at"`   // by the path of the transcript; some agents split a session over files
-	All  bool                  `json:"all"`  // ordinary sessions began conversations, too
+	Seen string                `json:"seen"` // the conversations that existed
+	Git  string                `json:"git"`  // what git had checked out
+	At   map[string]lookedOnce `json:"at"`   // by transcript path, because some agents split a session over files
+	All  bool                  `json:"all"`  // capture was all: ordinary sessions began conversations, too
 
 	stale bool            // git may have replaced logs since
-	moved bool            // conversations have come or gone since
+	moved bool            // conversations came or went since
 	fresh []inject.Native // looked at just now
 }
 
-// A lookedOnce says how a session was when it was looked at, and what came of it.
+// A lookedOnce records the state of a session when it was looked at, and the result.
 type lookedOnce struct {
 	Updated int64  `json:"updated"` // in nanoseconds
-	Look    string `json:"look"`    // of its files, where it has some of its own
-	In      string `json:"in"`      // the conversations that name it as their source
-	Left    bool   `json:"left"`    // no command began it, who adopts looks again
+	Look    string `json:"look"`    // state of its files, if it has its own
+	In      string `json:"in"`      // the conversations that list it as a source
+	Left    bool   `json:"left"`    // no command began it; sync with Adopt looks again
 
-	Roots []string `json:"roots,omitempty"` // of one that is ours: lines that a fork of it may begin with
+	Roots []string `json:"roots,omitempty"` // first lines by which a fork of our session is recognized
 }
 
 func scannedName(agent string) string { return fmt.Sprintf("scanned/%s.json", agent) }
@@ -49,8 +49,8 @@ func (c *Capture) readScanned(agent string) scanned {
 	return l
 }
 
-// needsLook reports whether a session that looks so must be looked at. One that is ours
-// must be after git may have replaced logs.
+// needsLook reports whether a session with these properties must be looked at. Our own
+// sessions must be if git may have replaced logs.
 func (c *Capture) needsLook(agent inject.Agent, n inject.Native, l *scanned, look string) bool {
 	was, ok := l.At[n.Path]
 	if !ok || n.Updated.IsZero() || was.Updated != n.Updated.UnixNano() || was.Look != look || look == "" && agent.Transcripts == nil {
@@ -71,11 +71,11 @@ func (c *Capture) needsLook(agent inject.Agent, n inject.Native, l *scanned, loo
 		return true
 	}
 	ours, err := c.rootsOfOurs(agent)
-	return err != nil || ours[roots[0]] // it may be a fork of a session that was captured since
+	return err != nil || ours[roots[0]] // it may be a fork of a session captured since
 }
 
-// namedIn are the conversations that name a session as their source, each in a line; empty
-// where they are not known.
+// namedIn returns the conversations that list a session as a source, one per line, or ""
+// if they are not known.
 func (c *Capture) namedIn(agent, nativeID string) string {
 	named, err := c.scan.named()
 	if err != nil {
@@ -84,10 +84,10 @@ func (c *Capture) namedIn(agent, nativeID string) string {
 	return named[native{agent, nativeID}]
 }
 
-// add notes that a session was looked at.
+// add records that a session was looked at.
 func (l *scanned) add(agent inject.Agent, n inject.Native, now lookedOnce) {
 	if now.Look == "" && agent.Transcripts == nil {
-		delete(l.At, n.Path) // written just now: it may change and look the same
+		delete(l.At, n.Path) // written just now: it may change without looking different
 		return
 	}
 	now.Updated = n.Updated.UnixNano()
@@ -95,12 +95,12 @@ func (l *scanned) add(agent inject.Agent, n inject.Native, now lookedOnce) {
 	l.fresh = append(l.fresh, n)
 }
 
-// writeScanned remembers what was looked at.
+// writeScanned saves what was looked at.
 func (c *Capture) writeScanned(agent inject.Agent, l scanned) {
 	if len(l.fresh) == 0 && !l.moved && !l.stale {
 		return
 	}
-	all, err := c.ws.Store.List() // with those that have begun just now
+	all, err := c.ws.Store.List() // including those that have just begun
 	if err != nil {
 		return
 	}
@@ -117,11 +117,11 @@ func (c *Capture) writeScanned(agent inject.Agent, l scanned) {
 	c.writeCached(scannedName(agent.Name), l)
 }
 
-// lookAt tells how a transcript looks, with those of its sub-agents; "" if it is not a file
-// of its own, or may still change without looking another way.
+// lookAt returns the state of a transcript and its sub-agents' transcripts, or "" if it
+// is not a file of its own, or may still change without looking different.
 func lookAt(agent inject.Agent, file string) string {
 	if agent.Transcripts != nil {
-		return "" // a store of many
+		return "" // a store of many transcripts
 	}
 	subs, err := agent.Subagents(file)
 	if err != nil {
@@ -138,7 +138,7 @@ func lookAt(agent inject.Agent, file string) string {
 	return b.String()
 }
 
-// lastWritten is when a session was written last, or one of its sub-agents.
+// lastWritten returns when a session, or one of its sub-agents, was last written.
 func lastWritten(agent inject.Agent, n inject.Native) time.Time {
 	at := n.Updated
 	if agent.Transcripts != nil {
@@ -153,7 +153,7 @@ func lastWritten(agent inject.Agent, n inject.Native) time.Time {
 	return at
 }
 
-// namedAmong are the sources of conversations, with the paths of these.
+// namedAmong maps the sources of conversations to the conversations' paths.
 func namedAmong(all []store.Entry) map[native]string {
 	named := map[native]string{}
 	for _, e := range slices.SortedFunc(slices.Values(all), func(a, b store.Entry) int { return strings.Compare(a.Path, b.Path) }) {

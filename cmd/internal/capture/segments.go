@@ -9,8 +9,8 @@ import (
 	"cortext/store"
 )
 
-// segmentsOf lists the segments of a native session: first the one that begins with
-// it, then the others. The transcript alone tells their order for sure.
+// segmentsOf lists the segments of a native session: first the one that begins with the
+// session, then the others. Only the transcript shows their true order.
 func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segment, error) {
 	var list []Segment
 	known, err := c.ws.Registry.Session(agent, nativeID)
@@ -20,7 +20,7 @@ func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segme
 	for _, r := range known.In(c.ws.SamePlace) {
 		list = append(list, Segment{Segment: r})
 	}
-	for _, e := range slices.Backward(all) { // the last active comes last
+	for _, e := range slices.Backward(all) { // the most recently active comes last
 		for i, src := range e.Session.Sources {
 			if src.Agent != agent || src.NativeID != nativeID {
 				continue
@@ -31,7 +31,7 @@ func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segme
 				list = append(list, s)
 			} else if schema.SameConversation(list[at].ID, s.ID) {
 				s.Kept = list[at].Kept
-				list[at] = s // by the folder that it has here
+				list[at] = s // the folder that it has here
 			}
 		}
 	}
@@ -50,7 +50,7 @@ func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segme
 	}
 	for _, r := range gone {
 		if at := slices.IndexFunc(list, func(have Segment) bool { return have.From == r.From }); at >= 0 {
-			list[at].Removed = true // its folder is another machine's, or of another branch
+			list[at].Removed = true // its folder is on another machine or branch
 		} else {
 			list = append(list, Segment{Segment: r, Removed: true})
 		}
@@ -63,8 +63,8 @@ func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segme
 	return list, nil
 }
 
-// unlisted finds a part of a session in the log of a conversation whose session.json git
-// took, so that no source tells of it, and that is not among those removed.
+// unlisted finds a segment of a session in the log of a conversation whose session.json
+// git took, so that no source lists it, and that was not removed.
 func (c *Capture) unlisted(all []store.Entry, nativeID string, gone []registry.Segment) (s Segment, found bool, err error) {
 	for _, e := range all {
 		if !e.LeftByMerge() || slices.ContainsFunc(gone, func(r registry.Segment) bool { return r.Path == e.Path }) {
@@ -74,25 +74,44 @@ func (c *Capture) unlisted(all []store.Entry, nativeID string, gone []registry.S
 		if err != nil {
 			return s, false, err
 		}
-		for m, readErr := range conv.Messages() {
-			var damage *store.Damage
-			if readErr != nil && !errors.As(readErr, &damage) {
-				err = readErr
-				break
-			}
-			if found = readErr == nil && m.Source == nativeID; found {
-				s = Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID, From: messageFrom + m.ID}}
-				break
-			}
+		first, begins, err := beginningIn(conv, nativeID)
+		if err = errors.Join(err, conv.Close()); err != nil {
+			return s, false, err
 		}
-		if err = errors.Join(err, conv.Close()); err != nil || found {
-			return s, found, err
+		if first == nil {
+			continue
 		}
+		s.Segment = registry.Segment{Path: e.Path, ID: e.Session.ID, From: messageFrom + first.ID}
+		if begins {
+			s.From, s.After = "", first.ParentID
+		}
+		return s, true, nil
 	}
 	return s, false, nil
 }
 
-// continues reports whether a session with these segments goes on from one that was
+// beginningIn returns the first message of a session in a log, or nil. begins reports
+// whether the session begins with it: then it follows no message, or a message of another
+// session in the log. The first message of a later segment follows a message of its own
+// session that is elsewhere.
+func beginningIn(conv *store.Conversation, nativeID string) (first *schema.Message, begins bool, err error) {
+	others := map[string]bool{}
+	for m, err := range conv.Messages() {
+		var damage *store.Damage
+		switch {
+		case errors.As(err, &damage):
+		case err != nil:
+			return nil, false, err
+		case m.Source != nativeID:
+			others[m.ID] = true
+		case first == nil:
+			first = &m
+		}
+	}
+	return first, first != nil && (first.ParentID == "" || others[first.ParentID]), nil
+}
+
+// continues reports whether a session with these segments continues one that was
 // captured.
 func continues(segments []Segment) bool {
 	return len(segments) > 0 && (segments[0].After != "" || segments[0].Fork)

@@ -9,8 +9,8 @@ import (
 	"cortext/store"
 )
 
-// settle moves what waits into the logs whose folders are back. With restore it moves all
-// that waits, and what git took, and makes the folders again.
+// settle moves waiting records into the logs whose folders are back. With restore it
+// moves all waiting records and everything that git took, and recreates the folders.
 func (c *Capture) settle(restore bool) error {
 	if c.ws.GitOperation() != "" {
 		return nil
@@ -36,9 +36,9 @@ func (c *Capture) settle(restore bool) error {
 	return errors.Join(append(errs, c.mend())...)
 }
 
-// mend writes every session.json again that a merge left out or left markers in: git
-// deletes it where one side removed the conversation and the other added to a log. Calls
-// without a message are what is left of a conversation that was removed.
+// mend rewrites every session.json that a merge deleted or left conflict markers in. Git
+// deletes it if one side removed the conversation and the other added to a log. Calls
+// without a message are leftovers of a removed conversation.
 func (c *Capture) mend() error {
 	entries, err := c.ws.Store.List()
 	if err != nil {
@@ -66,12 +66,12 @@ func (c *Capture) mend() error {
 }
 
 // holdsRemoved reports whether a log has messages of a session whose conversation the
-// user has removed, here or elsewhere: its folder is left to the user as it is.
+// user removed, here or elsewhere. Such a folder is left as it is.
 func (c *Capture) holdsRemoved(conv *store.Conversation) (bool, error) {
 	asked := map[string]bool{}
 	for m, err := range conv.Messages() {
 		if err != nil || asked[m.Source] {
-			continue // what cannot be read, check names
+			continue // check reports what cannot be read
 		}
 		asked[m.Source] = true
 		for _, agent := range c.ws.Env.Agents {
@@ -83,9 +83,9 @@ func (c *Capture) holdsRemoved(conv *store.Conversation) (bool, error) {
 	return false, nil
 }
 
-// settleOne moves what is kept of a conversation, if its folder is in the work tree, here
-// or under another name, or is to be made again. What is kept of a conversation that the
-// user has removed since is deleted.
+// settleOne moves the kept records of a conversation if its folder is in the work tree,
+// here or under another name, or if restore is set. It deletes kept records of a
+// conversation that the user has since removed.
 func (c *Capture) settleOne(kept *store.Conversation, path string, restore bool) (err error) {
 	s, _, err := kept.Session()
 	if err = errors.Join(err, kept.Close()); err != nil {

@@ -5,13 +5,13 @@ import (
 	"cortext/store"
 )
 
-// Shortened reports whether the log of a conversation is shorter than a checkpoint in the
-// cache says that it was, and the transcript that it was captured from is gone. lost is
-// how many messages it held then and does not hold now; 0 if that is not known.
+// Shortened reports whether the log of a conversation is shorter than a cached checkpoint
+// says, while the transcript it was captured from is gone. lost is the number of messages
+// that the log has lost since, or 0 if unknown.
 func (c *Capture) Shortened(conv *store.Conversation, s *schema.Session) (lost int, is bool, err error) {
 	size, err := c.ws.Store.LogSize(conv.Path())
 	if err != nil || conv.HasMore() {
-		return 0, false, nil // the log, or the folder, is not in the work tree; or more comes
+		return 0, false, nil // the log or folder is not in the work tree, or more records will come
 	}
 	held := 0
 	for _, src := range s.Sources {

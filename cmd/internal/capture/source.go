@@ -16,8 +16,8 @@ import (
 	"cortext/store"
 )
 
-// Session captures what is new of a session that a hook tells of. The caller holds
-// the session's lock.
+// Session captures the new part of a session that a hook reports. The caller holds the
+// session's lock.
 func (c *Capture) Session(ctx context.Context, agent inject.Agent, e inject.Event) (*Binding, error) {
 	b, err := c.Bind(agent, e.NativeID, e.Transcript)
 	if err != nil {
@@ -28,17 +28,17 @@ func (c *Capture) Session(ctx context.Context, agent inject.Agent, e inject.Even
 	return b, err
 }
 
-// An agent may call the hook a moment before the answer is in the transcript
-// (Claude Code 2.1.329, in a terminal: some 20 ms), or while it writes a long line,
-// which Node does in pieces of 512 KB. The answer is waited for as long as the
-// transcript grows, but never for long: what is late is captured the next time.
+// An agent may call the hook a moment before the answer is in the transcript (Claude Code
+// 2.1.329, in a terminal: some 20 ms), or while it writes a long line, which Node does in
+// pieces of 512 KB. Capture waits for the answer while the transcript grows, up to a
+// short limit; the next run captures the rest.
 const (
 	answerWait = 500 * time.Millisecond // since the transcript last grew
 	answerMost = 2 * time.Second
 	answerPoll = 5 * time.Millisecond
 )
 
-// Answer captures a turn with the answer that the agent has told of.
+// Answer captures a turn including the answer that the agent reported.
 func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event) (*Binding, error) {
 	until := time.Now().Add(answerMost)
 	for {
@@ -66,16 +66,17 @@ func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event
 	}
 }
 
-// BeginMissed begins the conversation of an ordinary session, if those are captured, or of
-// one in which a /workspace command was typed whose hook was killed, or of which all
-// traces are gone. It returns what binds the session then; one that has a binding keeps it.
+// BeginMissed begins the conversation of an ordinary session, if those are captured, or
+// of a session in which the user typed a /workspace command whose hook was killed, or
+// whose traces are all gone. It returns the new binding; a session that already has a
+// binding keeps it.
 func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.Event, b *Binding) (*Binding, error) {
 	if len(b.Segments) > 0 {
 		return b, nil
 	}
 	n := inject.Native{NativeID: e.NativeID, Path: e.Transcript}
 	if _, err := agent.Stat(e.Transcript); err != nil {
-		return b, nil // nothing is in it yet
+		return b, nil // it is still empty
 	}
 	if begins, err := c.begins(agent, n, b); err != nil || !begins {
 		return b, err
@@ -95,7 +96,7 @@ func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.
 	}
 	if prompted && !c.all() {
 		if answered, err := commandAnswered(t, e); err != nil || !answered {
-			return b, err // it is the prompt that the hook tells of
+			return b, err // it is the prompt that the hook reports
 		}
 	}
 	got, err := im.take(ctx, agent, t, e.Transcript, Options{Mode: OwnTurn, SessionJSON: ByCaller, Prompted: prompted})
@@ -112,8 +113,8 @@ func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.
 	return c.Bind(agent, e.NativeID, e.Transcript)
 }
 
-// commandAnswered reports whether a model has answered a command that begins a conversation,
-// other than the one that a hook tells of.
+// commandAnswered reports whether a model has answered a command that begins a
+// conversation, other than the command that a hook reports.
 func commandAnswered(t *inject.Transcript, e inject.Event) (answered bool, err error) {
 	begins := map[string]bool{}
 	for _, cmd := range t.Commands {
@@ -139,8 +140,8 @@ func commandAnswered(t *inject.Transcript, e inject.Event) (answered bool, err e
 	return answered, err
 }
 
-// EndOf is a hash of the end of a text, by which it is known again, whatever the
-// space in it. The text itself may hold a secret.
+// EndOf returns a hash of the end of a text, ignoring whitespace, to recognize the text
+// later. The text itself may hold a secret.
 func EndOf(text string) string {
 	const runes = 80
 	r := []rune(strings.Join(strings.Fields(text[max(0, len(text)-8*runes):]), " "))
@@ -156,17 +157,17 @@ func (c *Capture) warn(text string) {
 	}
 }
 
-// TakeWarnings returns, once, what did not work while messages were captured: parts
-// of transcripts that could not be read, state of the user that could not be written.
+// TakeWarnings returns, once, what failed while messages were captured: parts of
+// transcripts that could not be read, or user state that could not be written.
 func (c *Capture) TakeWarnings() []string {
 	list := c.warnings
 	c.warnings = nil
 	return list
 }
 
-// noteUnread warns of what could not be read in a transcript. A line cut off at its
-// end is worth a word only where the user asks for all there is: a hook or `sync` may
-// come while the agent writes it, and takes it the next time.
+// noteUnread warns of unreadable parts of a transcript. It mentions a line cut off at the
+// end only if the user asks for everything. A hook or `sync` may run while the agent
+// writes the line, and captures it the next time.
 func (c *Capture) noteUnread(transcript string, t *inject.Transcript, mode Mode) {
 	parts := t.Unread
 	if t.Torn != "" && mode == PutBack {
@@ -178,16 +179,15 @@ func (c *Capture) noteUnread(transcript string, t *inject.Transcript, mode Mode)
 }
 
 // noteUnregistered warns that the registry could not be written. The sources in
-// session.json tell, too, which conversation a session goes into, so that nothing is
-// lost as long as git does not take them.
+// session.json also record which conversation a session goes into, so nothing is lost
+// unless git takes them.
 func (c *Capture) noteUnregistered(err error) {
 	if err != nil {
 		c.warn(fmt.Sprintf("the user's state cannot be written (%v): messages are captured, but what git takes from the work tree later is not known to be missing; make the folder writable", err))
 	}
 }
 
-// Source captures what is new in the transcript of one session, if it is on this
-// machine.
+// Source captures the new part of one session's transcript, if it is on this machine.
 func (c *Capture) Source(ctx context.Context, agent inject.Agent, nativeID string, o Options) (appended int, err error) {
 	err = c.Locked(agent.Name, nativeID, func() error {
 		file, ok, locateErr := agent.Locate(c.ws.Env.Machine, nativeID)
@@ -205,7 +205,7 @@ func (c *Capture) Source(ctx context.Context, agent inject.Agent, nativeID strin
 	return appended, err
 }
 
-// isThere reports whether there is a transcript at a path, readable or not.
+// isThere reports whether a transcript exists at a path, readable or not.
 func isThere(agent inject.Agent, transcript string) bool {
 	if transcript == "" {
 		return false
@@ -214,8 +214,8 @@ func isThere(agent inject.Agent, transcript string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// Sources captures what is new in every transcript of a conversation that is on
-// this machine, except that of the session held, which the caller deals with.
+// Sources captures the new part of every transcript of a conversation that is on this
+// machine, except the session held, which the caller captures.
 func (c *Capture) Sources(ctx context.Context, e store.Entry, held string, o Options) (appended int, err error) {
 	var errs []error
 	if o.Mode == PutBack && e.Waiting && c.ws.GitOperation() == "" && !c.ws.Outside(e.Path) {
@@ -240,19 +240,19 @@ func (c *Capture) Sources(ctx context.Context, e store.Entry, held string, o Opt
 	return appended, errors.Join(errs...)
 }
 
-// catchUpTime bounds how long a session that begins waits for what was missed:
-// the rest is caught up the next time.
+// catchUpTime limits how long a starting session waits for missed messages; the rest is
+// captured the next time.
 const catchUpTime = 5 * time.Second
 
-// CatchUp captures what sessions before this one left, since a program that was
-// killed calls no hook, and pauses what is idle.
+// CatchUp captures what earlier sessions left behind, because a killed program calls no
+// hook, and pauses idle conversations.
 func (c *Capture) CatchUp(ctx context.Context, agent inject.Agent, e inject.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
 	defer cancel()
 	errs := []error{c.catchUpKnown(ctx, agent)}
 	active, err := c.ws.Active()
 	errs = append(errs, err)
-	for i := range active { // the cache may know nothing of them
+	for i := range active { // the cache may not know them
 		n, err := c.Sources(ctx, active[i], e.NativeID, Options{})
 		if n > 0 && err == nil {
 			active[i], err = c.ws.Entry(active[i].Path)
@@ -264,7 +264,7 @@ func (c *Capture) CatchUp(ctx context.Context, agent inject.Agent, e inject.Even
 	return errors.Join(errs...)
 }
 
-// catchUpKnown captures what the sessions that the cache knows have grown by.
+// catchUpKnown captures what was added to the sessions in the cache.
 func (c *Capture) catchUpKnown(ctx context.Context, agent inject.Agent) error {
 	var errs []error
 	for _, name := range c.ws.Store.ListCache("bindings/" + agent.Name) {
@@ -282,7 +282,7 @@ func (c *Capture) catchUpKnown(ctx context.Context, agent inject.Agent) error {
 		}
 		unlock, err := c.Lock(agent.Name, id, 0)
 		if locked := (*store.LockedError)(nil); errors.As(err, &locked) {
-			continue // who holds it captures it
+			continue // the process that holds it captures it
 		}
 		if err == nil {
 			if b, err = c.Bind(agent, id, ""); err == nil {

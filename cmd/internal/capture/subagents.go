@@ -10,16 +10,16 @@ import (
 	"cortext/store"
 )
 
-// A subagentOf says whose sub-agent a conversation is of.
+// A subagentOf identifies the parent of a sub-agent's conversation.
 type subagentOf struct {
 	parent     *store.Conversation
 	transcript *inject.Transcript
 	nativeID   string
-	call       string // of the parent that started it
+	call       string // the parent's call that started it
 }
 
-// appendSubagent appends to the conversation of a sub-agent and, the first time,
-// describes it.
+// appendSubagent appends to the conversation of a sub-agent and describes it the first
+// time.
 func (c *Capture) appendSubagent(sc *store.Conversation, of subagentOf, add func(*store.Tx) error) (r store.Result, err error) {
 	tx, err := sc.Begin()
 	if err != nil {
@@ -41,7 +41,7 @@ func (c *Capture) fillSubagent(tx *store.Tx, of subagentOf, add func(*store.Tx) 
 	if err != nil || len(s.Sources) > 0 {
 		return err
 	}
-	if err := tx.Recount(); err != nil { // when it began
+	if err := tx.Recount(); err != nil { // to learn when it began
 		return err
 	}
 	parent, _, err := of.parent.Session()
@@ -63,11 +63,11 @@ func (c *Capture) fillSubagent(tx *store.Tx, of subagentOf, add func(*store.Tx) 
 	return nil
 }
 
-// ingestSubagent captures what is new in a sub-agent's own transcript.
+// ingestSubagent captures the new part of a sub-agent's own transcript.
 func (c *Capture) ingestSubagent(ctx context.Context, agent inject.Agent, b *Binding, in *reading, s inject.Subagent) error {
 	size, err := agent.Stat(s.Path)
 	if err != nil || size == 0 {
-		return nil // gone, or empty yet
+		return nil // gone or still empty
 	}
 	at, ok, err := segmentOfCall(b, in, s.ToolCallID)
 	if err != nil || !ok {
@@ -75,7 +75,7 @@ func (c *Capture) ingestSubagent(ctx context.Context, agent inject.Agent, b *Bin
 	}
 	h, conv := in.homes[at], in.homes[at].conv
 	aside := in.aside[firstOf(in.segments, at)]
-	if aside { // with what was taken from its conversation
+	if aside { // with the records taken from its conversation
 		h = in.homes[firstOf(in.segments, at)]
 		conv = h.aside
 	}
@@ -150,9 +150,8 @@ func (c *Capture) deliverSubagent(ctx context.Context, tx *store.Tx, of subagent
 	return tx.Checkpoint(bring.messages, bring.calls)
 }
 
-// segmentOfCall returns the segment of a session that the call which started a
-// sub-agent belongs to; the one that the cursor is in if that is not known. ok is
-// false if that segment was removed.
+// segmentOfCall returns the segment of the call that started a sub-agent, or the segment
+// of the cursor if the call is unknown. ok is false if that segment was removed.
 func segmentOfCall(b *Binding, in *reading, call string) (at int, ok bool, err error) {
 	removed := false
 	for i, s := range in.segments {

@@ -15,16 +15,15 @@ import (
 	"cortext/store"
 )
 
-// SyncOptions say what is looked for in the agents' stores.
+// SyncOptions control a sync of the agents' stores.
 type SyncOptions struct {
-	Agents []string // names; none: all
-	Was    []string // absolute folders that the work tree was in before
+	Agents []string // names; empty: all
+	Was    []string // absolute paths of earlier locations of the work tree
 
-	// Adopt captures also what no /workspace command began.
+	// Adopt also captures sessions that no /workspace command began.
 	Adopt bool
 
-	// Clones looks also for sessions that were held in other clones of the
-	// repository.
+	// Clones also looks for sessions held in other clones of the repository.
 	Clones bool
 
 	// Own begins conversations only for sessions that were held in this work tree.
@@ -33,8 +32,7 @@ type SyncOptions struct {
 	// Restore puts back what git took from the work tree.
 	Restore bool
 
-	// Until leaves out sessions in which something happened after it; the zero time
-	// leaves out none.
+	// Until leaves out sessions with activity after it; the zero time leaves out none.
 	Until time.Time
 
 	Progress func(agent string, done, total int)
@@ -47,20 +45,20 @@ func (o SyncOptions) mode() Mode {
 	return Unasked
 }
 
-// A SyncResult says what was found in the agents' stores.
+// A SyncResult says what a sync found in the agents' stores.
 type SyncResult struct {
 	Sessions  int        // of this workspace
-	New       []Imported // conversations that were not here
-	Grown     int        // sessions that had more than was captured
-	Appended  int        // messages of those
+	New       []Imported // new conversations
+	Grown     int        // sessions with messages not captured before
+	Appended  int        // messages captured from those
 	Captured  []Captured // of all sessions
-	Elsewhere int        // sessions of conversations that are not in this work tree
+	Elsewhere int        // sessions whose conversations are not in this work tree
 	Taken     int        // messages that git took from the work tree
 	Unsure    []inject.Native
-	Errors    []error // what could not be read or captured; the rest is
+	Errors    []error // what could not be read or captured; the rest was
 }
 
-// A Captured says how many messages of a conversation were captured from an agent's
+// Captured says how many messages of a conversation were captured from an agent's
 // session.
 type Captured struct {
 	Agent    string
@@ -68,17 +66,16 @@ type Captured struct {
 	Messages int
 }
 
-// A scan is what is known while many sessions are looked at, so that it is not
-// found out for each of them again.
+// A scan caches lookups while many sessions are processed.
 type scan struct {
-	all   func() ([]store.Entry, error)     // the conversations that there were
-	named func() (map[native]string, error) // those of each session: see namedAmong
+	all   func() ([]store.Entry, error)     // the conversations at the start
+	named func() (map[native]string, error) // conversations by session: see namedAmong
 	seen  string
-	roots map[string]map[string]bool // by agent: the lines that sessions of ours begin with
+	roots map[string]map[string]bool // by agent: the first lines of our sessions
 	inGit func() map[string]inBranch
 
 	located map[string]located // by agent: all transcripts
-	scanned map[string]scanned // by agent: those that were looked at before
+	scanned map[string]scanned // by agent: sessions looked at before
 
 	unwanted map[string]unwanted // by agent
 }
@@ -95,7 +92,7 @@ func (c *Capture) newScan(list func() ([]store.Entry, error)) *scan {
 	}
 }
 
-// entriesOf are at least the conversations that a native session is a source of.
+// entriesOf returns at least the conversations that list a native session as a source.
 func (c *Capture) entriesOf(nativeID string) ([]store.Entry, error) {
 	if c.scan != nil {
 		return c.scan.all()
@@ -103,8 +100,8 @@ func (c *Capture) entriesOf(nativeID string) ([]store.Entry, error) {
 	return c.ws.Store.ListAny(func(k store.Known) bool { return k.Has(nativeID) })
 }
 
-// entries are the conversations; while many sessions are looked at, those that
-// there were at first: what has come since is in the cache.
+// entries returns the conversations. During a scan it returns those that existed at the
+// start; later ones are in the cache.
 func (c *Capture) entries() ([]store.Entry, error) {
 	if c.scan != nil {
 		return c.scan.all()
@@ -112,9 +109,9 @@ func (c *Capture) entries() ([]store.Entry, error) {
 	return c.ws.Store.List()
 }
 
-// Sync captures what the agents' stores on this machine have of this workspace's
-// sessions and is not here. What the user removed or skipped is left alone, and
-// unless it is asked to, nothing that git took from the work tree is put back.
+// Sync captures the messages of this workspace's sessions that the agents' stores on this
+// machine have and the workspace lacks. It leaves alone what the user removed or skipped
+// and, without Restore, puts back nothing that git took from the work tree.
 func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) {
 	for _, name := range o.Agents {
 		if _, ok := c.ws.Agent(name); !ok {
@@ -135,7 +132,7 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 	defer func() { c.scan = nil; c.writeHeads() }()
 	c.ws.Store.Remember()
 	c.scan.inGit = sync.OnceValue(func() map[string]inBranch { return c.sourcesInGit(ctx) })
-	known := sync.OnceValues(func() (map[native]bool, error) { // most often the folder tells
+	known := sync.OnceValues(func() (map[native]bool, error) { // the folder usually decides
 		named, err := c.scan.named()
 		if err != nil {
 			return nil, err
@@ -188,9 +185,9 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 	return out, nil
 }
 
-// sources are the sessions that conversations were captured from, by the names that files
-// get from their ids. With restore they are also those that were captured in a work tree
-// which is gone with its conversations.
+// sources returns the sessions that conversations were captured from, by the file names
+// derived from their ids. With restore it includes sessions captured in a work tree that
+// is gone with its conversations.
 func (c *Capture) sources(named map[native]string, restore bool) (map[native]bool, error) {
 	ids := map[native]bool{}
 	for of := range named {
@@ -211,8 +208,7 @@ func (c *Capture) sources(named map[native]string, restore bool) (map[native]boo
 	return ids, nil
 }
 
-// syncSessions captures sessions, the oldest first, so that a fork comes after
-// what it was made from.
+// syncSessions captures sessions, oldest first, so that a fork comes after its original.
 func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []inject.Native, o SyncOptions, out *SyncResult) error {
 	slices.SortStableFunc(list, func(a, b inject.Native) int { return a.Updated.Compare(b.Updated) })
 	seen := c.readScanned(agent.Name)
@@ -248,12 +244,12 @@ func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []i
 	return nil
 }
 
-// errElsewhere is returned for a session that is left to another work tree. It is looked
-// at again.
+// errElsewhere is returned for a session that is left to another work tree. The next sync
+// looks at it again.
 var errElsewhere = errors.New("held in another work tree")
 
-// syncSession captures one session. It is not ours if it begins no conversation and is
-// not to be adopted.
+// syncSession captures one session. The session is not ours if it begins no conversation
+// and Adopt is not set.
 func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.Native, o SyncOptions, out *SyncResult) (ours bool, err error) {
 	if c.ws.Skipped(agent.Name, n.NativeID) {
 		return true, nil
@@ -273,7 +269,7 @@ func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.
 		}
 		if c.elsewhere(b) && o.mode() == Unasked && !c.ownsSession(n) {
 			out.Elsewhere++
-			return nil // another work tree has it
+			return nil // it is in another work tree
 		}
 		got, err := c.Ingest(ctx, agent, n.NativeID, b, Options{Mode: o.mode(), Held: c.ownsSession(n)})
 		if out.Appended += got.Appended; got.Appended > 0 {
@@ -313,7 +309,7 @@ func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.
 	got, err := im.file(ctx, agent, n.Path, func(*inject.Transcript) error { return nil })
 	var empty *EmptyError
 	if errors.As(err, &empty) {
-		return true, nil // nothing was said in it yet
+		return true, nil // no messages yet
 	}
 	if err != nil {
 		return true, err
@@ -326,7 +322,7 @@ func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.
 	return true, nil
 }
 
-// moved notes that a conversation has another folder now.
+// moved records that a conversation now has another folder.
 func (r *SyncResult) moved(from, to string) {
 	for i := range r.New {
 		if r.New[i].Path == from {
@@ -340,7 +336,7 @@ func (r *SyncResult) moved(from, to string) {
 	}
 }
 
-// note adds what was captured from an agent's session.
+// note adds the messages captured from an agent's session.
 func (r *SyncResult) note(agent string, messages map[string]int) {
 	for _, path := range slices.Sorted(maps.Keys(messages)) {
 		if messages[path] > 0 {
@@ -349,9 +345,9 @@ func (r *SyncResult) note(agent string, messages map[string]int) {
 	}
 }
 
-// begins reports whether a session that is in no conversation begins one: by a command,
-// or, where all sessions are captured, by its first answer. What was searched before is
-// not read again.
+// begins reports whether a session without a conversation begins one: with a command or,
+// if all sessions are captured, with its first answer. It reads only what was not
+// searched before.
 func (c *Capture) begins(agent inject.Agent, n inject.Native, b *Binding) (bool, error) {
 	t, again, err := c.readOn(agent, n.Path, b.Looked, false)
 	if err != nil {
@@ -367,26 +363,26 @@ func (c *Capture) begins(agent inject.Agent, n inject.Native, b *Binding) (bool,
 	return false, nil
 }
 
-// all reports whether sessions in which no command is typed are captured, too.
+// all reports whether sessions without commands are captured, too.
 func (c *Capture) all() bool { return c.ws.Config.Capture == workspace.CaptureAll }
 
 // isAnswered reports whether a model has said something in a transcript.
 func isAnswered(t *inject.Transcript) bool { return t.Model != "" && t.Said != "" }
 
-// Discover captures the sessions of this workspace that begin conversations where no
-// hook told of it, as in OpenCode without its plugin, and what was missed of
-// others. A conversation that has just begun is active.
+// Discover captures the sessions of this workspace that begin conversations without a
+// hook, as in OpenCode without its plugin, and messages missed in other sessions. A new
+// conversation becomes active.
 func (c *Capture) Discover(ctx context.Context) (*SyncResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
 	defer cancel()
 	out, err := c.DiscoverAll(ctx, SyncOptions{})
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = nil // the rest comes the next time
+		err = nil // the rest is captured the next time
 	}
 	return out, err
 }
 
-// DiscoverAll is Discover with options and without a limit of time.
+// DiscoverAll is Discover with options and without a time limit.
 func (c *Capture) DiscoverAll(ctx context.Context, o SyncOptions) (*SyncResult, error) {
 	o.Own = true
 	out, err := c.Sync(ctx, o)

@@ -6,10 +6,10 @@ import (
 	"cortext/inject"
 )
 
-// The hook counts the turns since the last stop, in the cache: without it, counting
-// begins again.
+// The hook counts the turns since the last stop in the cache. If the cache is lost, the
+// count starts over.
 
-// CountTurn notes that a turn of a session was answered.
+// CountTurn counts an answered turn of a session.
 func (c *Capture) CountTurn(agent inject.Agent, nativeID string) {
 	if c.ws.Config.RemindTurns <= 0 {
 		return
@@ -20,12 +20,12 @@ func (c *Capture) CountTurn(agent inject.Agent, nativeID string) {
 	}
 }
 
-// remindWait is how long a reminder waits for another hook of the session: the next
-// prompt will do, too.
+// remindWait is how long a reminder waits for another hook of the session. If that takes
+// longer, the next prompt reminds.
 const remindWait = 50 * time.Millisecond
 
-// TakeReminder reports, once after each stop, that remind_turns turns were answered since.
-// Usually it reads one small file.
+// TakeReminder reports, once after each stop, that remind_turns turns were answered
+// since. Usually it reads one small file.
 func (c *Capture) TakeReminder(agent inject.Agent, nativeID string) bool {
 	if b, ok := c.cached(agent.Name, nativeID); !ok || !c.due(b) || c.ws.Skipped(agent.Name, nativeID) {
 		return false

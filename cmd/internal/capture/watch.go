@@ -18,21 +18,22 @@ import (
 	"cortext/store"
 )
 
-// WatchOptions say how the agents' stores are watched.
+// WatchOptions control a Watch.
 type WatchOptions struct {
-	Adopt bool                      // capture also what no /workspace command began
-	Done  func(*SyncResult, string) // called after each look that found something; with the pauses of the idle
-	Ready func()                    // called once the stores are watched and what was missed is captured
+	Adopt bool                      // also capture sessions that no /workspace command began
+	Done  func(*SyncResult, string) // called after each look that found something, with the conversations paused as idle
+	Ready func()                    // called once the stores are watched and missed messages are captured
 }
 
-// patience bounds how long a change waits while others follow it, in debounces.
+// patience limits how long a change waits while more changes follow, in debounce
+// intervals.
 const patience = 5
 
-// lastLook bounds the look at what changed shortly before the end.
+// lastLook limits the final look at recent changes.
 const lastLook = 5 * time.Second
 
-// Watch captures what changes in the agents' stores until ctx ends, beginning with
-// what was missed. It keeps working if a store is deleted and recreated.
+// Watch captures changes in the agents' stores until ctx ends, starting with what was
+// missed. It keeps working if a store is deleted and recreated.
 func (c *Capture) Watch(ctx context.Context, o WatchOptions) error {
 	notify, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -55,7 +56,7 @@ type watcher struct {
 	c      *Capture
 	o      WatchOptions
 	notify *fsnotify.Watcher
-	dirty  map[string]bool // agents in whose stores something changed
+	dirty  map[string]bool // agents whose stores changed
 	unseen error           // why a folder cannot be watched
 }
 
@@ -65,11 +66,11 @@ func (v *watcher) run(ctx context.Context) error {
 	defer tick.Stop()
 	fire := time.NewTimer(time.Hour)
 	fire.Stop()
-	var since time.Time // of the first change that was not looked at
+	var since time.Time // the first change not yet looked at
 	for {
 		select {
 		case <-ctx.Done():
-			v.anywhere() // what changed just now may not have been reported yet
+			v.anywhere() // recent changes may not have been reported yet
 			return ctx.Err()
 		case e, ok := <-v.notify.Events:
 			if !ok {
@@ -107,14 +108,14 @@ func (v *watcher) run(ctx context.Context) error {
 	}
 }
 
-// anywhere notes that any store may have changed.
+// anywhere marks all stores as possibly changed.
 func (v *watcher) anywhere() {
 	for _, agent := range v.c.ws.Env.Agents {
 		v.dirty[agent.Name] = true
 	}
 }
 
-// ended captures what was not looked at yet when ctx ended, which is no error.
+// ended captures remaining changes when ctx has ended, which is not an error.
 func (v *watcher) ended(ctx context.Context, err error) error {
 	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
 		return err
@@ -127,7 +128,7 @@ func (v *watcher) ended(ctx context.Context, err error) error {
 	return v.look(ctx, v.take())
 }
 
-// take returns the agents in whose stores something changed, and forgets them.
+// take returns the agents whose stores changed, and clears the list.
 func (v *watcher) take() (names []string) {
 	for name := range v.dirty {
 		names = append(names, name)
@@ -137,8 +138,8 @@ func (v *watcher) take() (names []string) {
 	return names
 }
 
-// look captures what is new, and pauses what is idle. With autosave: pause only what
-// is idle is captured, with off nothing.
+// look captures new messages and pauses idle conversations. With autosave: pause it
+// captures only what is idle, with off nothing.
 func (v *watcher) look(ctx context.Context, agents []string) error {
 	out, o := &SyncResult{}, SyncOptions{Agents: agents, Adopt: v.o.Adopt}
 	config := v.c.ws.Config
@@ -151,7 +152,7 @@ func (v *watcher) look(ctx context.Context, agents []string) error {
 			out = got
 		}
 		if ctx.Err() != nil {
-			for _, name := range agents { // they were not looked at to the end
+			for _, name := range agents { // the look at them was cut short
 				v.dirty[name] = true
 			}
 			return ctx.Err()
@@ -173,13 +174,13 @@ func (v *watcher) look(ctx context.Context, agents []string) error {
 	return nil
 }
 
-// changed notes whose store an event is about; new folders are watched too.
+// changed records which store an event is about; it also watches new folders.
 func (v *watcher) changed(e fsnotify.Event) (ours bool) {
 	for _, agent := range v.c.ws.Env.Agents {
 		for _, s := range v.stores(agent) {
 			depth := depthIn(s.Dir, e.Name)
 			if depth < 0 {
-				if depthIn(e.Name, s.Dir) >= 0 { // a folder above the store came or went
+				if depthIn(e.Name, s.Dir) >= 0 { // a folder above the store appeared or disappeared
 					v.watch(s)
 					v.dirty[agent.Name], ours = true, true
 				}
@@ -204,7 +205,7 @@ func (v *watcher) stores(agent inject.Agent) []inject.Store {
 	return agent.Stores(v.c.ws.Env.Machine)
 }
 
-// addStores watches the stores of all agents.
+// addStores starts watching the stores of all agents.
 func (v *watcher) addStores() {
 	for _, agent := range v.c.ws.Env.Agents {
 		for _, s := range v.stores(agent) {
@@ -213,8 +214,8 @@ func (v *watcher) addStores() {
 	}
 }
 
-// watch watches a store, or where that is not there the nearest folder above it,
-// in which it will come.
+// watch watches a store, or the nearest existing folder above it, where the store will
+// appear.
 func (v *watcher) watch(s inject.Store) {
 	for dir := s.Dir; ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
@@ -223,7 +224,7 @@ func (v *watcher) watch(s inject.Store) {
 			}
 			v.see(dir)
 			if up := filepath.Dir(dir); dir == s.Dir {
-				v.see(up) // it may be deleted and made again
+				v.see(up) // it may be deleted and recreated
 			}
 			return
 		}
@@ -233,7 +234,7 @@ func (v *watcher) watch(s inject.Store) {
 	}
 }
 
-// add watches a folder and those so many levels below it.
+// add watches a folder and depth levels below it.
 func (v *watcher) add(dir string, depth int) {
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() {
@@ -254,7 +255,7 @@ func (v *watcher) add(dir string, depth int) {
 	}
 }
 
-// see watches one folder. What cannot be watched is looked at by and by.
+// see watches one folder. Folders that cannot be watched are polled.
 func (v *watcher) see(dir string) {
 	if err := v.notify.Add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) && v.unseen == nil {
 		v.unseen = fmt.Errorf("%s and perhaps more cannot be watched, and are looked at every %d s only: %w (on Linux, fs.inotify.max_user_watches bounds how many can)",
@@ -262,8 +263,8 @@ func (v *watcher) see(dir string) {
 	}
 }
 
-// depthIn is how many levels below top a path lies, 0 for top itself, less than 0
-// if it does not lie there.
+// depthIn returns how many levels path is below top: 0 for top itself, negative if path
+// is not below top.
 func depthIn(top, path string) int {
 	rel, err := filepath.Rel(top, path)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -279,7 +280,7 @@ func depthIn(top, path string) int {
 	return n
 }
 
-// pausedTitles names conversations, for people.
+// pausedTitles lists the titles of conversations for display.
 func pausedTitles(list []store.Entry) string {
 	var titles []string
 	for _, e := range list {

@@ -9,7 +9,8 @@ import (
 	"cortext/schema"
 )
 
-// SkipSession leaves a session alone from now on, and what forks of it repeat of it.
+// SkipSession leaves a session alone from now on, and the parts of it that its forks
+// repeat.
 func (c *Capture) SkipSession(agent inject.Agent, nativeID string) error {
 	err := c.ws.Skip(agent.Name, nativeID)
 	if err == nil {
@@ -18,24 +19,24 @@ func (c *Capture) SkipSession(agent inject.Agent, nativeID string) error {
 	return err
 }
 
-// rootsOfSkipped finds the lines that a fork of a skipped session may begin with, and
-// notes them: agents delete old transcripts, and keep their forks.
+// rootsOfSkipped finds and stores the lines with which a fork of a skipped session may
+// begin: agents delete old transcripts but keep their forks.
 func (c *Capture) rootsOfSkipped(agent inject.Agent, nativeID string) []string {
-	file, ok, _ := agent.Locate(c.ws.Env.Machine, nativeID) // where it cannot be read, it is found the next time
+	file, ok, _ := agent.Locate(c.ws.Env.Machine, nativeID) // if it cannot be read, the next look finds it
 	if !ok {
-		return nil // nothing is in it yet
+		return nil // it is still empty
 	}
 	roots := c.rootsOf(agent, file)
 	if len(roots) > 0 {
-		// A failure costs the next look time only.
+		// If this fails, the next look only takes longer.
 		_ = c.ws.Registry.Update(agent.Name, nativeID, func(s *registry.Session) { s.Roots = roots })
 	}
 	return roots
 }
 
-// withheld reports whether a session whose transcript begins with the line root is a
-// fork of one that the user has removed, or does not want saved, and repeats what the
-// user does not want here.
+// withheld reports whether a session whose transcript begins with the line root is a fork
+// of a session that the user removed or skipped, and repeats content the user does not
+// want here.
 func (c *Capture) withheld(agent inject.Agent, nativeID, root, transcript string) (bool, error) {
 	known, err := c.ws.Registry.Session(agent.Name, nativeID)
 	if err != nil || known.Wanted {
@@ -59,14 +60,14 @@ func (c *Capture) withheld(agent inject.Agent, nativeID, root, transcript string
 	return c.repeats(agent, transcript, skipped, have), nil
 }
 
-// An unwanted is what the user does not want saved of an agent's sessions, by the lines
-// that these begin with.
+// An unwanted lists the sessions of an agent that the user does not want saved, by their
+// first lines.
 type unwanted struct {
-	skipped map[string][]string         // names of sessions
-	removed map[string][]registry.Place // where the conversations were that the user removed
+	skipped map[string][]string         // session names
+	removed map[string][]registry.Place // where the removed conversations were
 }
 
-// unwantedOf reads what is unwanted, once for each scan.
+// unwantedOf reads what is unwanted, once per scan.
 func (c *Capture) unwantedOf(agent inject.Agent) (unwanted, error) {
 	if c.scan != nil {
 		if u, ok := c.scan.unwanted[agent.Name]; ok {
@@ -97,8 +98,8 @@ func (c *Capture) unwantedOf(agent inject.Agent) (unwanted, error) {
 }
 
 // repeats reports whether a transcript has messages of one of these sessions that no
-// conversation has: what was captured before the user skipped the session may be
-// repeated. What cannot be read is taken to repeat them.
+// conversation has. It may repeat what was captured before the user skipped the session.
+// If a transcript cannot be read, it is assumed to repeat them.
 func (c *Capture) repeats(agent inject.Agent, transcript string, sessions []string, have map[string]bool) bool {
 	private := map[string]bool{}
 	for _, id := range sessions {
@@ -112,8 +113,8 @@ func (c *Capture) repeats(agent inject.Agent, transcript string, sessions []stri
 	return found || err != nil
 }
 
-// capturedWith returns the ids of the messages in the conversations of the sessions that
-// begin with a line.
+// capturedWith returns the ids of the messages in the conversations of sessions that
+// begin with a given line.
 func (c *Capture) capturedWith(agent inject.Agent, root string) (map[string]bool, error) {
 	all, err := c.entries()
 	if err != nil {
@@ -141,7 +142,7 @@ func (c *Capture) capturedWith(agent inject.Agent, root string) (map[string]bool
 	return have, nil
 }
 
-// eachMessage calls f with the ids of the messages of a transcript.
+// eachMessage calls f with the id of each message of a transcript.
 func eachMessage(agent inject.Agent, transcript string, f func(id string)) error {
 	t, err := agent.Open(transcript, inject.Options{})
 	if err != nil {
@@ -158,8 +159,8 @@ func eachMessage(agent inject.Agent, transcript string, f func(id string)) error
 	})
 }
 
-// want notes that the user asks for a session by its name, so that it is captured
-// although it repeats what is withheld.
+// want records that the user asks for a session by name, so that it is captured although
+// it repeats withheld content.
 func (c *Capture) want(agent inject.Agent, t *inject.Transcript, transcript string) error {
 	if len(t.Roots) == 0 {
 		return nil

@@ -1,5 +1,5 @@
-// Package cli is the command line: it turns arguments into calls of package flow
-// and results into text and exit codes. Only it prints.
+// Package cli implements the command line: it turns arguments into calls of package flow,
+// and results into text and exit codes. Only this package prints.
 package cli
 
 import (
@@ -28,7 +28,7 @@ import (
 	"cortext/store"
 )
 
-// The exit codes, the same for every command.
+// Exit codes, the same for every command.
 const (
 	exitFailed    = 1 // also: no workspace
 	exitUsage     = 2
@@ -38,17 +38,17 @@ const (
 
 const exitCodes = "Exit codes: 0 success, 1 failure, 2 usage error, 3 not found, 4 ambiguous, 130 SIGINT, 143 SIGTERM."
 
-// A Process is what the program was started with.
+// A Process is the environment the program was started with.
 type Process struct {
 	Args       []string
 	In         io.Reader
 	Out, Err   io.Writer
 	Agents     []inject.Agent
-	Interrupts *Interrupts      // ends it on signals
+	Interrupts *Interrupts      // ends the program on signals
 	Now        func() time.Time // time.Now
 }
 
-// app is what every command needs.
+// app holds what every command needs.
 type app struct {
 	in         io.Reader
 	out        io.Writer
@@ -60,10 +60,10 @@ type app struct {
 }
 
 // Main runs the command line and returns the exit code. A command that fails after a
-// signal has the signal's, but for one that was asking a question: Ctrl-C there means
-// no, with exit code 1.
+// signal returns the signal's exit code, unless it was asking a question: there Ctrl-C
+// means no, with exit code 1.
 func Main(ctx context.Context, p Process) int {
-	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // else the user has set one
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // otherwise the user has set one
 		debug.SetMemoryLimit(softMemory)
 	}
 	a := &app{in: p.In, out: p.Out, errw: p.Err, agents: p.Agents, interrupts: p.Interrupts, now: p.Now}
@@ -86,11 +86,12 @@ func Main(ctx context.Context, p Process) int {
 	return code
 }
 
-// softMemory is from how many bytes on garbage is collected more often: a transcript may
-// have a line of 100 MB, of which there are several copies on its way.
+// softMemory is the number of bytes above which garbage is collected more often: a
+// transcript may have a line of 100 MB, and several copies of it exist at a time.
 const softMemory = 384 << 20
 
-// rootCommand makes the command line, with the command that args name or with all.
+// rootCommand builds the command line, with the command that args name or with all
+// commands.
 func (a *app) rootCommand(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "cortext",
@@ -140,7 +141,7 @@ or another one, within a token budget.`,
 	return root
 }
 
-// help prints the help of a command. The example comes last, next to where the user types.
+// help prints the help of a command. The example comes last, closest to the prompt.
 func help(cmd *cobra.Command, _ []string) {
 	w := cmd.OutOrStdout()
 	text := cmd.Long
@@ -171,12 +172,12 @@ func help(cmd *cobra.Command, _ []string) {
 	}
 }
 
-// usageError is a command line that cannot be meant.
+// usageError is an invalid command line.
 type usageError struct{ text, hint string }
 
 func (e *usageError) Error() string { return e.text }
 
-// near makes a hint of a likely spelling, or of what else to do.
+// near returns a hint with a likely spelling, or with what else to do.
 func near(before, word, otherwise string) string {
 	if word != "" {
 		return fmt.Sprintf("did you mean %s%s?", before, word)
@@ -184,7 +185,7 @@ func near(before, word, otherwise string) string {
 	return otherwise
 }
 
-// args checks the number of arguments as cobra does, as a usage error.
+// args checks the number of arguments as cobra does, but returns a usage error.
 func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, list []string) error {
 		if err := check(cmd, list); err != nil {
@@ -213,10 +214,10 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// errSilent ends a command that has said all there is to say with exit code 1.
+// errSilent ends a command with exit code 1 if it has already printed everything.
 var errSilent = errors.New("")
 
-// report prints an error and what to do about it.
+// report prints an error and what to do next.
 func (a *app) report(err error) {
 	if errors.Is(err, errSilent) {
 		return
@@ -263,14 +264,14 @@ func hintFor(err error) string {
 	return ""
 }
 
-// warn prints warnings, each on a line of its own.
+// warn prints warnings, one per line.
 func (a *app) warn(texts ...string) {
 	for _, t := range texts {
 		fmt.Fprintf(a.errw, "cortext: warning: %s\n", visible(t))
 	}
 }
 
-// folder returns the folder that the command works in, absolute.
+// folder returns the absolute folder that the command works in.
 func (a *app) folder() (string, error) {
 	dir, err := filepath.Abs(a.dir)
 	if err != nil {
@@ -283,7 +284,7 @@ func (a *app) folder() (string, error) {
 	return dir, err
 }
 
-// file resolves a file named on the command line: -C moves those too.
+// file resolves a file named on the command line, relative to -C.
 func (a *app) file(name string) string {
 	if a.dir == "" || filepath.IsAbs(name) {
 		return name
@@ -291,8 +292,8 @@ func (a *app) file(name string) string {
 	return filepath.Join(a.dir, name)
 }
 
-// open opens the workspace that the command works in, and says what failed in hooks
-// since the last command; cmd tells other processes who holds a lock.
+// open opens the command's workspace and prints what failed in hooks since the last
+// command. cmd tells other processes who holds a lock.
 func (a *app) open(cmd *cobra.Command) (*flow.Workspace, error) {
 	w, err := a.openQuietly(cmd)
 	if err == nil {
@@ -303,7 +304,7 @@ func (a *app) open(cmd *cobra.Command) (*flow.Workspace, error) {
 	return w, err
 }
 
-// openQuietly is open for commands that agents and cortext itself call, where nobody
+// openQuietly is open for commands that agents and cortext itself call, where no user
 // would read what failed in hooks.
 func (a *app) openQuietly(cmd *cobra.Command) (*flow.Workspace, error) {
 	dir, err := a.folder()
@@ -319,7 +320,7 @@ func (a *app) openQuietly(cmd *cobra.Command) (*flow.Workspace, error) {
 	return w, nil
 }
 
-// openFlow opens a workspace in which an endpoint can be asked.
+// openFlow opens a workspace that can call a model endpoint.
 func openFlow(env workspace.Env) (*flow.Workspace, error) {
 	w, err := flow.Open(env)
 	if err == nil {
@@ -330,15 +331,15 @@ func openFlow(env workspace.Env) (*flow.Workspace, error) {
 	return w, err
 }
 
-// A command works in an open workspace.
+// A command runs in an open workspace.
 type command func(cmd *cobra.Command, w *flow.Workspace, args []string) error
 
-// within runs a command in the workspace that it was called in.
+// within runs a command in the workspace of the current folder.
 func (a *app) within(run command) func(*cobra.Command, []string) error {
 	return a.runIn(a.open, run)
 }
 
-// quietlyWithin is within for commands that nobody reads.
+// quietlyWithin is within for commands whose output no user reads.
 func (a *app) quietlyWithin(run command) func(*cobra.Command, []string) error {
 	return a.runIn(a.openQuietly, run)
 }
@@ -356,7 +357,7 @@ func (a *app) runIn(open func(*cobra.Command) (*flow.Workspace, error), run comm
 	}
 }
 
-// env is what package flow is given of the world, as seen from dir.
+// env returns the environment for package flow, as seen from dir.
 func (a *app) env(cmd *cobra.Command, dir string) workspace.Env {
 	return workspace.Env{
 		Dir:     dir,

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// commands are all commands of cortext.
+// commands lists all commands of cortext.
 var commands = []struct {
 	name string
 	make func(*app) *cobra.Command
@@ -36,9 +36,9 @@ var commands = []struct {
 	{"completion", (*app).completionCommand},
 }
 
-// commandIn returns the command that a command line names, empty if it may be another or
-// none. Only that one is made then: to make all of them takes a seventh of the time in
-// which cortext starts.
+// commandIn returns the command that a command line names, or "" if it may be another one
+// or none. Then only that command is built: building all of them takes a seventh of
+// cortext's start time.
 func commandIn(args []string) string {
 	for i := 0; i < len(args); i++ {
 		switch a := args[i]; {

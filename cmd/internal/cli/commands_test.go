@@ -2,8 +2,8 @@ package cli
 
 import "testing"
 
-// TestCommands: each command is made under its own name, and a command line makes the
-// one that it names, or all.
+// TestCommands: each command is built under its own name, and a command line builds only
+// the command it names, or all.
 func TestCommands(t *testing.T) {
 	a := new(app)
 	for _, c := range commands {

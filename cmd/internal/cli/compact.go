@@ -66,7 +66,8 @@ environment). The messages themselves never change.`,
 	return cmd
 }
 
-// showSumming shows on a terminal what a model is asked for; done takes that away.
+// showSumming shows on a terminal which messages a model is summarizing; done clears the
+// line.
 func (a *app) showSumming(w *flow.Workspace) (done func()) {
 	if !isTerminal(a.errw) {
 		return func() {}

@@ -85,7 +85,7 @@ type contextPart struct {
 	Why     string `json:"why"`
 }
 
-// printContext prints the parts of a payload, runs of whole messages on one line.
+// printContext prints the parts of a payload, with runs of whole messages on one line.
 func (a *app) printContext(s *flow.Sent, asJSON bool) error {
 	if asJSON {
 		parts := make([]contextPart, len(s.Parts))
@@ -111,8 +111,8 @@ func (a *app) printContext(s *flow.Sent, asJSON bool) error {
 	return nil
 }
 
-// run is how many parts at the beginning of list are shown on one line: those of
-// whole messages of the end, if they are many.
+// run returns how many parts at the beginning of list share one line: whole messages of
+// the end, if there are many.
 func run(list []resume.Part) int {
 	const many = 4
 	n := 0

@@ -48,8 +48,8 @@ and says how to put them back.`,
 	return cmd
 }
 
-// unlisted returns an error if there are conversations that a list lacks since their
-// folder cannot be read.
+// unlisted returns an error if a list lacks conversations because their folder cannot be
+// read.
 func unlisted(w *flow.Workspace) error {
 	damage, err := w.Store.Unlisted()
 	if err != nil || len(damage) == 0 {
@@ -252,7 +252,7 @@ func (a *app) printStopped(stopped *flow.StopResult) {
 	}
 }
 
-// unsaved is the error of a stop that did not save everything.
+// unsaved returns the error for a stop that did not save everything.
 func (a *app) unsaved(stopped *flow.StopResult) error {
 	if stopped.Unsaved == nil {
 		return nil

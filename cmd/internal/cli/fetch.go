@@ -10,9 +10,9 @@ import (
 	"cortext/store"
 )
 
-// fetched makes sure that a conversation can be read before a command does: in a
-// partial clone git may not have its files yet. They are fetched only if the person at
-// the terminal wants it; the error names the command.
+// fetched makes sure that a conversation can be read before a command reads it: in a
+// partial clone git may not have its files yet. It fetches them only if the user at the
+// terminal agrees; otherwise the error names the command.
 func (a *app) fetched(ctx context.Context, w *flow.Workspace, e store.Entry) error {
 	err := readable(w, e)
 	var missing *git.NotFetchedError

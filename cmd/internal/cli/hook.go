@@ -27,12 +27,12 @@ command reports them.`,
 		Hidden:  true,
 		RunE: func(cmd *cobra.Command, list []string) error {
 			a.hooks().Run(cmd.Context(), list)
-			return nil // also for a call that makes no sense: the agent must go on
+			return nil // also for an invalid call: the agent must continue
 		},
 	}
 }
 
-// hooks is this program as one that hooks call.
+// hooks describes this program as one that hooks call.
 func (a *app) hooks() hook.Program {
 	return hook.Program{Name: "cortext hook", In: a.in, Out: a.out, Agents: a.agents, Machine: a.machine(), Now: a.now, Open: openFlow, Cortext: os.Executable}
 }
@@ -57,10 +57,10 @@ to save.`,
 	}
 }
 
-// machine is the one that the program runs on.
+// machine describes the machine that the program runs on.
 func (a *app) machine() inject.Machine {
 	home, _ := os.UserHomeDir()
-	if !filepath.IsAbs(home) { // HOME is not set: what lies in the work tree is no home
+	if !filepath.IsAbs(home) { // HOME is not set: a relative path would be in the work tree
 		home = hook.Nowhere
 		if u, err := user.Current(); err == nil && filepath.IsAbs(u.HomeDir) {
 			home = u.HomeDir

@@ -42,7 +42,7 @@ transcript again adds only what is new.`,
 	return cmd
 }
 
-// imported is a line of import --json; its fields are stable.
+// imported is an entry of import --json; its fields are stable.
 type imported struct {
 	ID        string   `json:"id"`
 	Path      string   `json:"path"`
@@ -71,7 +71,7 @@ func (a *app) runImport(cmd *cobra.Command, files []string, o importOptions) err
 	return w.Store.Batch(func() error { return r.files(cmd.Context(), files) })
 }
 
-// thisProgram tells this build of cortext from others; "" if it cannot be told.
+// thisProgram identifies this build of cortext, or returns "" if it cannot.
 func thisProgram() string {
 	file, err := os.Executable()
 	if err != nil {
@@ -81,7 +81,7 @@ func thisProgram() string {
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("%s %d %d", file, info.Size(), info.ModTime().UnixNano()) // some file systems have one time for all
+	return fmt.Sprintf("%s %d %d", file, info.Size(), info.ModTime().UnixNano()) // some file systems give all files the same time
 }
 
 // An importRun is one call of import.
@@ -91,8 +91,8 @@ type importRun struct {
 	im            *capture.Importer
 	progress      progress
 	tried, failed int
-	alone         bool     // one file was named
-	warned        []string // warnings that were printed
+	alone         bool     // the user named one file
+	warned        []string // warnings already printed
 }
 
 func (r *importRun) files(ctx context.Context, files []string) error {
@@ -113,7 +113,7 @@ func (r *importRun) files(ctx context.Context, files []string) error {
 	return nil
 }
 
-// oneFile imports what is in a file. An error ends the command.
+// oneFile imports the transcripts in a file. An error ends the command.
 func (r *importRun) oneFile(ctx context.Context, file string) error {
 	agent, paths, err := r.im.Transcripts(file)
 	if err != nil {
@@ -131,7 +131,7 @@ func (r *importRun) oneFile(ctx context.Context, file string) error {
 		switch {
 		case errors.Is(err, context.Canceled):
 			return errors.New("stopped: what was captured so far is kept, the same command goes on from there")
-		case errors.As(err, &empty) && r.Agent == "": // the agent began it, and nothing was said
+		case errors.As(err, &empty) && r.Agent == "": // the agent created it, and it has no messages
 			if len(paths) == 1 {
 				r.warn(err.Error() + ": there is nothing to capture")
 			}
@@ -143,7 +143,7 @@ func (r *importRun) oneFile(ctx context.Context, file string) error {
 		default:
 			r.warned = append(r.warned, got.Warnings...)
 			list := got.Each()
-			if r.json { // one for each transcript
+			if r.json { // one entry per transcript
 				list = []capture.Imported{*got}
 			}
 			for _, one := range list {
@@ -156,8 +156,7 @@ func (r *importRun) oneFile(ctx context.Context, file string) error {
 	return nil
 }
 
-// warnBeyond warns of what did not work while messages were captured, but for what
-// was said already.
+// warnBeyond prints the warnings raised while capturing messages, except those in said.
 func (a *app) warnBeyond(w *flow.Workspace, said []string) {
 	for _, text := range w.TakeWarnings() {
 		if !slices.ContainsFunc(said, func(part string) bool { return strings.Contains(text, part) }) {
@@ -183,24 +182,24 @@ func importedOf(got *capture.Imported) imported {
 	return imported{got.ID, got.Path, got.Agent, got.Messages, got.Tools, got.Appended, got.Skipped, got.Subagents, append([]string{}, got.Warnings...)}
 }
 
-// A progress shows on a terminal how far a long import is.
+// A progress shows on a terminal how far a long import has got.
 type progress struct {
 	out  io.Writer
 	now  func() time.Time
 	show bool
 
-	files, done   int   // files in all, and those that are done
-	bytes, passed int64 // of all files, and of those that are done
+	files, done   int   // files in total, and files done
+	bytes, passed int64 // bytes of all files, and of the files done
 	began, last   time.Time
 	shown         bool
 }
 
 const (
-	progressAfter = 500 * time.Millisecond // an import that takes longer shows how far it is
+	progressAfter = 500 * time.Millisecond // show progress of imports that take longer than this
 	progressEvery = 100 * time.Millisecond
 )
 
-// start begins to count files, of which each is looked at for its size.
+// start sets the files to count and looks up the size of each.
 func (p *progress) start(files []string) {
 	if !p.show {
 		return
@@ -211,7 +210,7 @@ func (p *progress) start(files []string) {
 	}
 }
 
-// next notes that a file is done.
+// next records that a file is done.
 func (p *progress) next(file string) {
 	if p.show {
 		p.done++
@@ -227,7 +226,7 @@ func fileSize(file string) int64 {
 	return info.Size()
 }
 
-// update shows how far the import is, with so many bytes of a file done.
+// update shows the progress, with done bytes of the current file done.
 func (p *progress) update(_ string, done, _ int64) {
 	now := p.now()
 	if !p.show || now.Sub(p.began) < progressAfter || now.Sub(p.last) < progressEvery {
@@ -237,7 +236,7 @@ func (p *progress) update(_ string, done, _ int64) {
 	fmt.Fprint(p.out, "\r\x1b[K"+p.line(now.Sub(p.began), min(p.passed+done, p.bytes)))
 }
 
-// line is what is shown after some time, with so many bytes done.
+// line returns the line to show after some time, with done bytes done.
 func (p *progress) line(took time.Duration, done int64) string {
 	const mega = 1 << 20
 	text := fmt.Sprintf("%d of %d files, %d of %d MB", p.done, p.files, done/mega, p.bytes/mega)
@@ -248,7 +247,7 @@ func (p *progress) line(took time.Duration, done int64) string {
 	return text
 }
 
-// clear takes the line away, for what is printed next.
+// clear clears the line for the next output.
 func (p *progress) clear() {
 	if p.shown {
 		fmt.Fprint(p.out, "\r\x1b[K")

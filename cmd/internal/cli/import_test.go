@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestProgress: what a long import shows on a terminal, and that a short one shows nothing.
+// TestProgress: a long import shows its progress on a terminal, and a short one shows
+// nothing.
 func TestProgress(t *testing.T) {
 	dir := t.TempDir()
 	files := []string{filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "gone")}

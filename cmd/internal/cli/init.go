@@ -23,7 +23,7 @@ type initOptions struct {
 	plugin       bool
 	noUser       bool
 	yes          bool
-	found        bool // the agents are those that were found on this machine
+	found        bool // the agents are those found on this machine
 }
 
 func (a *app) initCommand() *cobra.Command {
@@ -79,7 +79,7 @@ func (a *app) runInit(cmd *cobra.Command, o initOptions) error {
 			o.agents, o.found = a.agentsFound(dir), true
 		}
 	}
-	// What cannot be done for an agent is found out before anything is written.
+	// Report problems with an agent before writing anything.
 	planned, err := a.planAgents(cmd, dir, o, isNew)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (a *app) runInit(cmd *cobra.Command, o initOptions) error {
 	return nil
 }
 
-// check wants values that init knows, and settings for a new workspace only.
+// check requires values that init knows, and settings only for a new workspace.
 func (o initOptions) check(isNew bool) error {
 	for _, f := range []struct{ name, value, one, other string }{
 		{"commit", o.commit, workspace.CommitStop, workspace.CommitOff},
@@ -153,7 +153,7 @@ func (o initOptions) check(isNew bool) error {
 	return nil
 }
 
-// agentsSetUp lists the agents that have their commands in the workspace.
+// agentsSetUp lists the agents whose commands are in the workspace.
 func (a *app) agentsSetUp(cmd *cobra.Command, dir string, isNew bool) (names []string, err error) {
 	w, err := flow.OpenAt(a.env(cmd, dir), dir, isNew)
 	if err != nil {
@@ -161,7 +161,7 @@ func (a *app) agentsSetUp(cmd *cobra.Command, dir string, isNew bool) (names []s
 	}
 	defer w.Close()
 	for _, agent := range a.agents {
-		changes, _ := w.PlanInstall(agent.Name, false, false) // what fails counts once the agent is chosen
+		changes, _ := w.PlanInstall(agent.Name, false, false) // an error matters only once the agent is chosen
 		if slices.ContainsFunc(changes, func(c inject.Change) bool {
 			return c.Action != inject.Create && !strings.HasSuffix(c.Path, "settings.json")
 		}) {
@@ -171,7 +171,7 @@ func (a *app) agentsSetUp(cmd *cobra.Command, dir string, isNew bool) (names []s
 	return names, nil
 }
 
-// agentsFound lists the agents that are on this machine.
+// agentsFound lists the agents installed on this machine.
 func (a *app) agentsFound(dir string) (names []string) {
 	for _, agent := range a.agents {
 		_, err := agent.Ready(a.machine(), inject.Request{Dir: dir, Root: dir})
@@ -183,8 +183,8 @@ func (a *app) agentsFound(dir string) (names []string) {
 	return names
 }
 
-// planAgents plans the files of the agents. Where there is no workspace yet, it
-// plans as if there were one, with the built-in prompts.
+// planAgents plans the files of the agents. If there is no workspace yet, it plans as if
+// there were one with the built-in prompts.
 func (a *app) planAgents(cmd *cobra.Command, dir string, o initOptions, isNew bool) (all []inject.Change, err error) {
 	if len(o.agents) == 0 {
 		return nil, nil

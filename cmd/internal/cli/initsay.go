@@ -17,8 +17,8 @@ import (
 	"cortext/inject"
 )
 
-// sayPlan tells the person at the terminal what init will do, and reports whether that
-// is anything.
+// sayPlan shows the user at the terminal what init will do, and reports whether there is
+// anything to do.
 func (a *app) sayPlan(dir string, planned []inject.Change) (bool, error) {
 	missing, err := flow.Missing(dir)
 	if err != nil || len(missing)+changing(planned) == 0 {
@@ -30,7 +30,7 @@ func (a *app) sayPlan(dir string, planned []inject.Change) (bool, error) {
 	return true, nil
 }
 
-// askInit asks what the flags leave open. Nothing is changed before.
+// askInit asks for what the flags leave open. Nothing has been changed yet.
 func (a *app) askInit(cmd *cobra.Command, o initOptions, isNew bool) (initOptions, error) {
 	if o.found && len(o.agents) > 0 {
 		var err error
@@ -62,8 +62,8 @@ func (a *app) askInit(cmd *cobra.Command, o initOptions, isNew bool) (initOption
 	return o, nil
 }
 
-// askAgents asks which agents the workspace is for; those that were found, if nothing
-// is typed.
+// askAgents asks which agents the workspace is for. If the user types nothing, it returns
+// the agents that were found.
 func (a *app) askAgents(cmd *cobra.Command, found []string) ([]string, error) {
 	var known []string
 	for _, agent := range a.agents {
@@ -87,7 +87,7 @@ func (a *app) askAgents(cmd *cobra.Command, found []string) ([]string, error) {
 	}
 }
 
-// sayNext says what to do after init, and what stands in the way of each agent.
+// sayNext prints what to do after init, and what is missing for each agent.
 func (a *app) sayNext(dir string, o initOptions, changed bool) {
 	if !changed {
 		fmt.Fprintf(a.out, "%s is up to date, nothing to do\n", visible(dir))
@@ -107,7 +107,7 @@ func (a *app) sayNext(dir string, o initOptions, changed bool) {
 		switch {
 		case err == nil || !chosen && !missing:
 		case missing:
-			way, _, _ := strings.Cut(hurdle.Way, ";") // what follows is for a launch
+			way, _, _ := strings.Cut(hurdle.Way, ";") // the rest concerns a launch
 			fmt.Fprintf(a.out, "%s is not installed: %s\n", hurdle.Agent, way)
 		case hurdle != nil:
 			fmt.Fprintf(a.out, "%s: %s\n", visible(err.Error()), visible(hurdle.Way))
@@ -127,7 +127,7 @@ func (a *app) sayNext(dir string, o initOptions, changed bool) {
 	}
 }
 
-// sayPath says what is to be done where cortext is not on the PATH.
+// sayPath prints what to do if cortext is not on the PATH.
 func (a *app) sayPath() {
 	if _, err := exec.LookPath("cortext"); err == nil {
 		return
@@ -139,7 +139,7 @@ func (a *app) sayPath() {
 	fmt.Fprintf(a.out, "cortext is not on your PATH. The hooks find it. To type it:\n  export PATH=\"$PATH:%s\"\n", visible(a.fromHome(a.linkFolder(), "$HOME")))
 }
 
-// fromHome spells a path in the user's home shorter.
+// fromHome shortens a path in the user's home.
 func (a *app) fromHome(path, home string) string {
 	if rest, ok := strings.CutPrefix(path, a.machine().Home+string(filepath.Separator)); ok {
 		return home + "/" + filepath.ToSlash(rest)
@@ -147,7 +147,7 @@ func (a *app) fromHome(path, home string) string {
 	return path
 }
 
-// verbs are what is done with files, for people.
+// verbs are the words for what happens to files.
 type verbs struct{ create, update, remove string }
 
 func (v verbs) of(action inject.Action) string {
@@ -164,10 +164,11 @@ func changing(changes []inject.Change) (n int) {
 	return n
 }
 
-// mostNamed is how many commands are named one by one.
+// mostNamed is how many commands are listed by name.
 const mostNamed = 2
 
-// sayGroups says what is done, a line for each folder: an agent has fourteen commands.
+// sayGroups prints what happens to the files, one line per folder, because an agent has
+// fourteen commands.
 func (a *app) sayGroups(made []string, changes []inject.Change, v verbs) {
 	var all []inject.Change
 	for _, name := range made {
@@ -224,7 +225,7 @@ func (a *app) sayGroups(made []string, changes []inject.Change, v verbs) {
 	}
 }
 
-// noted puts the notes on a file into a few words.
+// noted shortens the notes on a file to a few words.
 func noted(notes []string) string {
 	if !strings.HasPrefix(notes[0], "hook ") {
 		return notes[0]
@@ -235,7 +236,7 @@ func noted(notes []string) string {
 	return fmt.Sprintf("%d hooks", len(notes))
 }
 
-// sayKept names the files that stay as they are, and why.
+// sayKept prints the files that stay unchanged, and why.
 func (a *app) sayKept(changes []inject.Change) {
 	for _, c := range changes {
 		if c.Action == inject.Keep {

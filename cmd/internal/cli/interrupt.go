@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// How long a command may go on after a signal: to notice that its context ended, or
-// to finish what it is writing. Both end it within what the help promises.
+// How long a command may continue after a signal, to notice that its context ended or to
+// finish a write. Both end it within the time that the help promises.
 const (
 	noticeTime = 700 * time.Millisecond
 	finishTime = 5*time.Second - 100*time.Millisecond
@@ -18,9 +18,9 @@ const (
 // signal ended, as shells do.
 const exitSignal = 128
 
-// Interrupts ends the program on SIGINT and SIGTERM, also where a command does not
-// watch its context: while it waits for a lock or a slow disk, or computes. Ending
-// it in the middle of a write harms nothing, since the next command that writes
+// Interrupts ends the program on SIGINT and SIGTERM, even while a command does not watch
+// its context, because it waits for a lock or a slow disk, or computes. Ending the
+// program in the middle of a write is harmless, since the next command that writes
 // repairs a torn line.
 //
 // The zero value ends nothing.
@@ -30,17 +30,17 @@ type Interrupts struct {
 
 	mu        sync.Mutex
 	ended     os.Signal // the last signal, or nil
-	finishing int       // commands that may finish what they write
-	agents    int       // agents that run, to which signals belong
+	finishing int       // commands that may finish a write
+	agents    int       // running agents, which get the signals
 }
 
-// NewInterrupts returns Interrupts that call cancel on the first signal, and exit if
-// the program goes on for too long or another signal follows.
+// NewInterrupts returns Interrupts that call cancel on the first signal, and exit if the
+// program continues too long or another signal follows.
 func NewInterrupts(cancel func(), exit func(code int)) *Interrupts {
 	return &Interrupts{cancel: cancel, exit: exit}
 }
 
-// Handle acts on signals until the program exits.
+// Handle handles signals until the program exits.
 func (i *Interrupts) Handle(signals <-chan os.Signal) {
 	var over <-chan time.Time
 	for {
@@ -60,8 +60,8 @@ func (i *Interrupts) Handle(signals <-chan os.Signal) {
 	}
 }
 
-// receive takes note of a signal. It returns how long the command may go on, 0 if
-// it was told before; act is false if the signal is an agent's.
+// receive records a signal. It returns how long the command may continue, or 0 if it
+// already got a signal; act is false if the signal is for an agent.
 func (i *Interrupts) receive(s os.Signal) (grace time.Duration, act bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -79,7 +79,8 @@ func (i *Interrupts) receive(s os.Signal) (grace time.Duration, act bool) {
 	return noticeTime, true
 }
 
-// code is the exit code of a command that a signal ended, 0 if there was none.
+// code returns the exit code of a command that a signal ended, or 0 if there was no
+// signal.
 func (i *Interrupts) code() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -92,7 +93,7 @@ func (i *Interrupts) code() int {
 	return exitFailed
 }
 
-// finish lets the command finish what it writes, if a signal comes before done is
+// finish gives the command time to finish its write if a signal comes before done is
 // called.
 func (i *Interrupts) finish() (done func()) {
 	i.mu.Lock()
@@ -105,8 +106,8 @@ func (i *Interrupts) finish() (done func()) {
 	}
 }
 
-// yield leaves signals to the agent that is about to start, until done is called.
-// It refuses if a signal came before: the agent must not start then.
+// yield leaves signals to the agent that is about to start, until done is called. It
+// refuses if a signal already came: then the agent must not start.
 func (i *Interrupts) yield() (done func(), ok bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

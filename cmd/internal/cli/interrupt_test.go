@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestGrace: only a command that asked for it gets the time to finish, and only
-// before the first signal; an agent that runs gets the signals.
+// TestGrace: only a command that asked for it gets time to finish, and only before the
+// first signal. A running agent gets the signals.
 func TestGrace(t *testing.T) {
 	receive := func(i *Interrupts, s os.Signal, grace time.Duration, act bool, code int) {
 		t.Helper()
@@ -44,7 +44,7 @@ func TestGrace(t *testing.T) {
 	}
 }
 
-// TestHandle: the first signal ends the context, and the program too if it goes on.
+// TestHandle: the first signal ends the context, and the program, too, if it continues.
 func TestHandle(t *testing.T) {
 	canceled, exited := make(chan bool, 1), make(chan int, 1)
 	i := NewInterrupts(func() { canceled <- true }, func(code int) { exited <- code; select {} })

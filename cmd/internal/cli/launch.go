@@ -24,9 +24,9 @@ import (
 	"cortext/store"
 )
 
-// pick returns the conversation that query means. Where several may be meant and
-// a person sits there, it asks: a numbered list needs no more of a terminal than
-// a line of input, and works with a screen reader.
+// pick returns the conversation that query matches. If several match and the user is at a
+// terminal, it asks: a numbered list needs only a line of input, and works with a screen
+// reader.
 func (a *app) pick(ctx context.Context, w *flow.Workspace, query string) (store.Entry, error) {
 	var candidates []store.Entry
 	if query == "" {
@@ -87,7 +87,7 @@ func (a *app) choices(entries []store.Entry) {
 	}
 }
 
-// confirmCompleted asks before a completed conversation is taken up again.
+// confirmCompleted asks before resuming a completed conversation.
 func (a *app) confirmCompleted(ctx context.Context, e store.Entry) error {
 	if e.Session.Status != schema.Completed {
 		return nil
@@ -103,7 +103,7 @@ func (a *app) confirmCompleted(ctx context.Context, e store.Entry) error {
 	return err
 }
 
-// ask puts a question to the person at the terminal; no answer is no.
+// ask asks the user at the terminal; no answer means no.
 func (a *app) ask(ctx context.Context, question string) (bool, error) {
 	fmt.Fprintf(a.out, "%s [y/N] ", question)
 	line, err := a.line(ctx)
@@ -111,14 +111,14 @@ func (a *app) ask(ctx context.Context, question string) (bool, error) {
 	return line == "y" || line == "yes", err
 }
 
-// line reads what the person at the terminal types, without the space around it.
-// Ctrl-C ends the wait, and the command with it.
+// line reads a line from the user at the terminal, without surrounding space. Ctrl-C ends
+// the wait and the command.
 func (a *app) line(ctx context.Context) (string, error) {
 	typed := make(chan string, 1)
 	go func() {
 		var b [1]byte
 		var line []byte
-		for { // byte by byte: what follows is for the agent
+		for { // byte by byte: the rest is for the agent
 			n, err := a.in.Read(b[:])
 			if n == 0 && err != nil || b[0] == '\n' {
 				break
@@ -136,7 +136,7 @@ func (a *app) line(ctx context.Context) (string, error) {
 	}
 }
 
-// launch takes a conversation up again in an agent.
+// launch resumes a conversation in an agent.
 func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o resumeOptions) error {
 	if !o.Headless && (!isTerminal(a.in) || !isTerminal(a.out)) {
 		return &usageError{"there is no terminal for the agent", "-p TEXT runs one turn without a terminal, --print writes what the agent would get"}
@@ -162,7 +162,7 @@ func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 		fmt.Fprintf(a.errw, "Starting %s on %s / %s: %d of %d messages, %d tokens of at most %d (%s)\n", p.Agent.Name, oneLine(e.Session.ConversationType), oneLine(e.Session.DisplayTitle()),
 			r.Payload.Included, r.Payload.Original, r.Payload.Tokens, r.Payload.Budget, r.Payload.Strategy)
 	}
-	closed := make(chan os.Signal, 1) // the terminal: still save what the agent did
+	closed := make(chan os.Signal, 1) // the terminal closed: still save what the agent did
 	signal.Notify(closed, syscall.SIGHUP)
 	defer signal.Stop(closed)
 	after, err := w.Run(context.WithoutCancel(ctx), p, a.prepare, func(p *flow.Planned) error {
@@ -186,10 +186,10 @@ func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 	return errors.Join(err, a.unsaved(after))
 }
 
-// prepare runs the agent's program as the launch wants it before. What it prints is
+// prepare runs the agent's program with the launch's preparation arguments. Its output is
 // shown only if it fails.
 func (a *app) prepare(p *flow.Planned) error {
-	defer a.interrupts.finish()() // what it makes is removed then
+	defer a.interrupts.finish()() // otherwise an interrupt would leave behind what it creates
 	cmd := exec.Command(p.Launch.Program, p.Launch.Import...)
 	cmd.Dir, cmd.Env = p.Dir, environment(p)
 	said, err := cmd.CombinedOutput()
@@ -199,8 +199,8 @@ func (a *app) prepare(p *flow.Planned) error {
 	return nil
 }
 
-// environment is ours without what the program must not inherit. Its tools find cortext
-// on the PATH.
+// environment returns our environment without the variables that the program must not
+// inherit, and with cortext on the PATH for the agent's tools.
 func environment(p *flow.Planned) []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -213,8 +213,8 @@ func environment(p *flow.Planned) []string {
 	return env
 }
 
-// start runs the agent to its end. What the terminal sends on Ctrl-C is the
-// agent's alone; what others send to us is passed on.
+// start runs the agent to its end. Ctrl-C from the terminal goes to the agent only;
+// signals that others send to us are passed on.
 func (a *app) start(p *flow.Planned, e store.Entry, headless bool) error {
 	cmd := exec.Command(p.Launch.Program, p.Launch.Args...)
 	cmd.Dir = p.Dir
@@ -259,12 +259,12 @@ func (a *app) start(p *flow.Planned, e store.Entry, headless bool) error {
 	}
 }
 
-// normalTerminal leaves the screen, the mouse, the pasting and the keys that a program asked
-// for, shows the cursor, and begins a line.
+// normalTerminal resets the screen, mouse, paste and keyboard modes that a program set,
+// shows the cursor, and starts a new line.
 const normalTerminal = "\x1b[?1047l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\x1b[?2004l\x1b[<u\x1b[>4m\x1b[0m\x1b[?25h\r\n"
 
-// terminalNow returns what makes the terminal as it is now again, after an agent that was
-// killed and could not do so.
+// terminalNow returns a function that restores the current terminal state, after an agent
+// was killed and could not do so.
 func (a *app) terminalNow() (restore func()) {
 	in, ok := a.in.(*os.File)
 	if !ok || !isTerminal(in) || !isTerminal(a.out) {
@@ -279,8 +279,9 @@ func (a *app) terminalNow() (restore func()) {
 	}
 }
 
-// leftByKey reports whether an agent ended by Ctrl-C. OpenCode still draws its farewell
-// when a second one comes, and the terminal makes that a signal by then (1.18.33).
+// leftByKey reports whether an agent ended because of Ctrl-C. If a second Ctrl-C comes
+// while OpenCode draws its farewell, the terminal already turns it into a signal
+// (1.18.33).
 func leftByKey(err error) bool {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {

@@ -21,11 +21,11 @@ import (
 	"cortext/cmd/internal/workspace"
 )
 
-// close ends the work with a workspace: what it wants run when something has
-// happened to a conversation is run now that all is saved.
+// close ends the work with a workspace: now that everything is saved, it runs the
+// workspace's programs for the events of this command.
 func (a *app) close(ctx context.Context, w *flow.Workspace) {
 	a.ran(context.WithoutCancel(ctx), w)
-	if w.HasUnused() { // the agent's program takes seconds to remove it
+	if w.HasUnused() { // removing it with the agent's program takes seconds
 		if err := a.hooks().Later(w, "tidy"); err != nil {
 			a.warn(err.Error())
 		}
@@ -33,7 +33,7 @@ func (a *app) close(ctx context.Context, w *flow.Workspace) {
 	_ = w.Close()
 }
 
-// ran runs what the workspace wants run for what has happened.
+// ran runs the workspace's programs for the events so far.
 func (a *app) ran(ctx context.Context, w *flow.Workspace) {
 	happened := w.TakeEvents()
 	if len(happened) == 0 || hook.InLifecycle() || !a.allowed(w) {
@@ -44,13 +44,13 @@ func (a *app) ran(ctx context.Context, w *flow.Workspace) {
 	}
 }
 
-// register is where this user's word on workspaces is kept.
+// register is the file with this user's trust decisions about workspaces.
 func (a *app) register() lifecycle.Register {
 	return lifecycle.RegisterIn(workspace.StateDir(a.machine()))
 }
 
-// allowed reports whether the workspace's programs may run, and says that they may
-// not, where there are any.
+// allowed reports whether the workspace's programs may run. If there are any and they may
+// not, it says so.
 func (a *app) allowed(w *flow.Workspace) bool {
 	yes, any, err := a.register().Allows(w.Store.Root())
 	switch {
@@ -77,7 +77,7 @@ func (a *app) runLifecycle(ctx context.Context, w *flow.Workspace, happened []wo
 	return failed
 }
 
-// events reads what a hook hands over of events on the command line.
+// events parses the events that a hook passes on the command line.
 func events(words []string) ([]workspace.Event, error) {
 	size := hook.EventWords
 	if len(words)%size != 0 {
@@ -167,7 +167,7 @@ you have to allow them again. None runs while .workspace/hooks contains a symbol
 	return cmd
 }
 
-// askTrust shows the programs, asks, and notes the answer for what it has shown.
+// askTrust shows the programs, asks, and records the answer for what it showed.
 func (a *app) askTrust(ctx context.Context, root string, t trust, yes bool) error {
 	if len(t.now.Programs()) == 0 {
 		fmt.Fprintln(a.out, "there are no programs in "+lifecycle.Dir)
@@ -198,14 +198,15 @@ func (a *app) askTrust(ctx context.Context, root string, t trust, yes bool) erro
 	return nil
 }
 
-// A trust is what is in the hooks folder now and what the user allowed before.
+// A trust holds the current contents of the hooks folder and what the user allowed
+// before.
 type trust struct{ now, was lifecycle.Hooks }
 
 func (t trust) allowed() bool {
 	return len(t.now.Programs()) > 0 && t.now.Same(t.was)
 }
 
-// state says how a file differs from what was allowed; it is empty where nothing was
+// state says how a file differs from what was allowed, or returns "" if nothing was
 // allowed before.
 func (t trust) state(name string) string {
 	was, known := t.was.Files[name]
@@ -223,7 +224,7 @@ func (t trust) state(name string) string {
 	return "allowed"
 }
 
-// gone lists the files that were allowed and are not there any more.
+// gone lists the allowed files that no longer exist.
 func (t trust) gone() []string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(t.was.Files)) {
@@ -253,7 +254,7 @@ func (t trust) print(out io.Writer) {
 	_ = tw.Flush()
 }
 
-// json is what --json prints.
+// json returns what --json prints.
 func (t trust) json() map[string]any {
 	type row struct {
 		Path string `json:"path"`

@@ -12,15 +12,15 @@ import (
 	"cortext/cmd/internal/workspace"
 )
 
-// The agents' hooks are committed, so that they name no folder of a machine. Where the
-// programs are not on the PATH, they find them by links in the user's state folder.
+// The agents' hooks are committed, so they cannot name a folder of one machine. If the
+// programs are not on the PATH, hooks find them by links in the user's state folder.
 
-// linkFolder is the folder of the links.
+// linkFolder returns the folder of the links.
 func (a *app) linkFolder() string {
 	return filepath.Join(workspace.StateDir(a.machine()), "cortext", "bin")
 }
 
-// linkPrograms makes the links lead to this program and to the one for hooks beside it.
+// linkPrograms points the links to this program and to the hook program beside it.
 func (a *app) linkPrograms() error {
 	self, err := os.Executable()
 	if err == nil {
@@ -49,13 +49,13 @@ func (a *app) linkPrograms() error {
 }
 
 // staysThere reports whether a program can be linked to: go run removes what it built,
-// and Windows has no links that everybody may make.
+// and on Windows not everyone may create links.
 func staysThere(program string) bool {
 	return runtime.GOOS != "windows" && !strings.Contains(program, "/go-build")
 }
 
-// linkTo makes a link to a program, or removes it where there is no such program. What
-// is no link stays.
+// linkTo creates a link to a program, or removes it if there is no such program. It
+// leaves alone what is not a link.
 func linkTo(target, link string) error {
 	switch info, err := os.Lstat(link); {
 	case err == nil && info.Mode()&fs.ModeSymlink == 0:
@@ -72,7 +72,7 @@ func linkTo(target, link string) error {
 	if to, err := os.Readlink(link); err == nil && to == target {
 		return nil
 	}
-	// A hook that runs meanwhile finds the old one or the new one.
+	// A concurrent hook finds either the old link or the new one.
 	fresh := fmt.Sprintf("%s.%d", link, os.Getpid())
 	if err := os.Symlink(target, fresh); err != nil {
 		return err
@@ -83,8 +83,8 @@ func linkTo(target, link string) error {
 	return nil
 }
 
-// relink makes links that are missing or lead nowhere. A command that fails at this has
-// done its work all the same: init is the one to say so.
+// relink creates links that are missing or broken. The command ignores a failure, since
+// it has done its work; init reports it.
 func (a *app) relink() {
 	if _, err := os.Stat(filepath.Join(a.linkFolder(), "cortext")); errors.Is(err, fs.ErrNotExist) {
 		_ = a.linkPrograms()

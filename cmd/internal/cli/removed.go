@@ -6,8 +6,8 @@ import (
 	"cortext/store"
 )
 
-// sayRemoved names conversations that were removed in another clone or on another
-// machine, and says why they are not known.
+// sayRemoved lists conversations that were removed in another clone or on another
+// machine, or says why they are unknown.
 func (a *app) sayRemoved(removed []store.Entry, err error) {
 	if err != nil {
 		a.warn(err.Error())

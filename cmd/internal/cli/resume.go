@@ -58,7 +58,7 @@ or words from the title or the summary.`,
 	return cmd
 }
 
-// flags are those that say how much is included.
+// flags defines the flags that control how much is included.
 func (o *resumeOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&o.Budget, "budget", 0, "limit the payload to `N` tokens (default: the model's context window, minus what the agent needs)")
@@ -69,7 +69,7 @@ func (o *resumeOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.sinceThen, "since-then", true, "list commits and changed files since the last message")
 }
 
-// check refuses flags that mean nothing.
+// check rejects invalid flags.
 func (o *resumeOptions) check(cmd *cobra.Command, now time.Time) error {
 	switch {
 	case o.Last < 0:
@@ -93,8 +93,8 @@ func (o *resumeOptions) check(cmd *cobra.Command, now time.Time) error {
 	return nil
 }
 
-// parseSince reads a moment in the past: so many minutes, hours, days or weeks ago,
-// a day, or a time.
+// parseSince parses a time in the past: a number of minutes, hours, days or weeks ago, a
+// date, or a time.
 func parseSince(text string, now time.Time) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
 		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
@@ -166,7 +166,7 @@ func (a *app) runResume(cmd *cobra.Command, query string, o resumeOptions) error
 	return err
 }
 
-// resumeHere prints the payload for the agent that called the command.
+// resumeHere prints the payload for the agent that ran the command.
 func (a *app) resumeHere(ctx context.Context, w *flow.Workspace, query string) error {
 	if err := a.discover(ctx, w); err != nil {
 		return err
@@ -178,7 +178,7 @@ func (a *app) resumeHere(ctx context.Context, w *flow.Workspace, query string) e
 	return err
 }
 
-// choose returns the conversation that is meant, asking where that is open.
+// choose returns the conversation to resume, and asks if several match.
 func (a *app) choose(ctx context.Context, w *flow.Workspace, query string, o resumeOptions) (store.Entry, error) {
 	if !o.latest {
 		return a.pick(ctx, w, query)
@@ -196,7 +196,7 @@ func (a *app) choose(ctx context.Context, w *flow.Workspace, query string, o res
 	return all[0], nil
 }
 
-// warnResumed tells what should be known about a payload.
+// warnResumed prints warnings about a payload.
 func (a *app) warnResumed(r *flow.Resumed) {
 	for _, d := range r.Damage {
 		a.warn(d.Error())
@@ -207,7 +207,7 @@ func (a *app) warnResumed(r *flow.Resumed) {
 	a.warn(r.Warnings...)
 }
 
-// listMatches prints what a query matches.
+// listMatches prints the conversations that a query matches.
 func (a *app) listMatches(w *flow.Workspace, query string, o resumeOptions) error {
 	var matches []store.Entry
 	var err error
@@ -276,7 +276,7 @@ type plannedLaunch struct {
 	Agent      string        `json:"agent"`
 	Road       string        `json:"road"`
 	Program    string        `json:"program"`
-	Import     []string      `json:"import"` // arguments of a run before; empty: none
+	Import     []string      `json:"import"` // arguments of a run before the launch; empty: none
 	Args       []string      `json:"args"`
 	Dir        string        `json:"dir"`
 	Files      []plannedFile `json:"files"`
@@ -288,8 +288,8 @@ type plannedFile struct {
 	Bytes int    `json:"bytes"`
 }
 
-// dryRun says what a launch would deliver, and how. What stands in the way of it
-// is an error, after all that can be said.
+// dryRun prints what a launch would deliver, and how. What prevents the launch is
+// returned as an error after printing everything else.
 func (a *app) dryRun(ctx context.Context, w *flow.Workspace, e store.Entry, o resumeOptions) error {
 	var launch *plannedLaunch
 	p, planErr := w.Plan(ctx, e, o.LaunchOptions)
@@ -318,7 +318,7 @@ func (a *app) dryRun(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 		q := r.Payload
 		err := a.printJSON(struct {
 			Conversation row            `json:"conversation"`
-			Launch       *plannedLaunch `json:"launch"` // null where something stands in the way
+			Launch       *plannedLaunch `json:"launch"` // null if something prevents it
 			Bytes        int            `json:"bytes"`
 			Tokens       int            `json:"tokens"`
 			Budget       int            `json:"budget"`
@@ -350,8 +350,8 @@ func (a *app) dryRun(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 	return planErr
 }
 
-// estimate says how a count of o200k_base relates to what the model counts itself,
-// nothing where they are the same.
+// estimate says how an o200k_base count relates to the model's own count, or returns ""
+// if they are equal.
 func estimate(factor float64) string {
 	if factor == 0 || factor == 1 {
 		return ""
@@ -359,7 +359,7 @@ func estimate(factor float64) string {
 	return fmt.Sprintf(" of o200k_base (this model counts up to %.2g times as many)", factor)
 }
 
-// printPlan says what a payload holds.
+// printPlan prints what a payload contains.
 func (a *app) printPlan(r *flow.Resumed) {
 	p := r.Payload
 	fmt.Fprintf(a.out, "conversation  %s (%s)\n", oneLine(r.Entry.Session.DisplayTitle()), oneLine(r.Entry.Path))

@@ -68,7 +68,8 @@ func (a *app) showCommand() *cobra.Command {
 	return cmd
 }
 
-// messageRanges reads 12, 12-15 or several of these, in ascending order, between commas.
+// messageRanges parses ranges such as 12 or 12-15, in ascending order, separated by
+// commas.
 func messageRanges(text string) (ranges [][2]int, err error) {
 	if text == "" {
 		return nil, nil
@@ -147,7 +148,7 @@ func (a *app) showText(shown *flow.Shown, reasoning bool) error {
 	return w.Flush()
 }
 
-// outcome is how a call ended, in a word.
+// outcome describes in a word how a call ended.
 func outcome(t *schema.Tool) string {
 	switch {
 	case t.Success == nil:

@@ -97,10 +97,10 @@ type waitingRow struct {
 	Path     string `json:"path"`
 	Messages int    `json:"messages"`
 	Folder   string `json:"folder"`
-	Why      string `json:"why"` // empty: nothing keeps them out of the work tree
+	Why      string `json:"why"` // empty: nothing prevents moving them into the work tree
 }
 
-// printSynced says what a sync found.
+// printSynced prints the result of a sync.
 func (a *app) printSynced(w *flow.Workspace, out *capture.SyncResult, asJSON bool) error {
 	all, err := w.Store.List()
 	if err != nil {
@@ -197,7 +197,7 @@ It captures sessions that a /workspace command started; with --adopt, or with
 	return cmd
 }
 
-// sayWatched tells what a look of watch brought.
+// sayWatched prints what a look of watch found.
 func (a *app) sayWatched(w *flow.Workspace, out *capture.SyncResult, paused string, failed map[string]bool) {
 	for _, got := range out.New {
 		fmt.Fprintf(a.out, "new: %s\n", visible(got.Path))
@@ -228,8 +228,8 @@ func (a *app) sayWatched(w *flow.Workspace, out *capture.SyncResult, paused stri
 	}
 }
 
-// discover captures the conversations that no hook has reported, before a command
-// that means one of them. What cannot be read is reported.
+// discover captures conversations that no hook has reported, before a command that may
+// mean one of them. It reports what cannot be read.
 func (a *app) discover(ctx context.Context, w *flow.Workspace) error {
 	if w.Config.Autosave == workspace.AutosaveOff {
 		return nil // only a stop captures
@@ -237,7 +237,7 @@ func (a *app) discover(ctx context.Context, w *flow.Workspace) error {
 	return a.discoverAll(ctx, w)
 }
 
-// discoverAll is discover whatever the settings say.
+// discoverAll is discover regardless of the settings.
 func (a *app) discoverAll(ctx context.Context, w *flow.Workspace) error {
 	out, err := w.Discover(ctx)
 	if err != nil {

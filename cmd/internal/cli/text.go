@@ -19,18 +19,18 @@ import (
 	"cortext/store"
 )
 
-// visible, oneLine and cut make text from files fit for a terminal.
+// visible, oneLine and cut make text from files safe for a terminal.
 func visible(s string) string       { return shown.Text(s) }
 func oneLine(s string) string       { return shown.Line(s) }
 func cut(s string, most int) string { return shown.Cut(s, most) }
 
-// isTerminal reports whether a stream is one.
+// isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// bold marks a heading on a terminal, unless NO_COLOR is set.
+// bold formats a heading on a terminal, unless NO_COLOR is set.
 func bold(w io.Writer, s string) string {
 	if !isTerminal(w) || os.Getenv("NO_COLOR") != "" {
 		return s
@@ -45,7 +45,7 @@ func (a *app) printJSON(v any) error {
 	return enc.Encode(v)
 }
 
-// ago says when a conversation was active last.
+// ago says when a conversation was last active.
 func (a *app) ago(s *schema.Session) string {
 	if t := s.LastActive.Time(); !t.IsZero() {
 		return resume.Ago(a.now(), t)
@@ -53,7 +53,7 @@ func (a *app) ago(s *schema.Session) string {
 	return ""
 }
 
-// table prints conversations, one a line.
+// table prints conversations, one per line.
 func (a *app) table(w io.Writer, entries []store.Entry) {
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	for _, e := range entries {
@@ -96,10 +96,10 @@ func isNewer(e store.Entry) bool {
 
 func rowOf(w *flow.Workspace, e store.Entry) row { return rowsOf(w, []store.Entry{e})[0] }
 
-// rowsOf describes conversations; those of which something waits are few.
+// rowsOf describes conversations for --json.
 func rowsOf(w *flow.Workspace, entries []store.Entry) []row {
 	rows := make([]row, len(entries))
-	waiting, _ := w.Waiting(entries...) // what cannot be counted, the warnings say
+	waiting, _ := w.Waiting(entries...) // warnings report what cannot be counted
 	for i, e := range entries {
 		rows[i] = plainRow(e)
 		for _, found := range waiting {

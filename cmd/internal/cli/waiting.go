@@ -9,8 +9,8 @@ import (
 	"cortext/store"
 )
 
-// sayWaiting names, on a line each, the conversations of which messages wait for
-// their place in the work tree.
+// sayWaiting lists the conversations with messages that wait to be moved into the work
+// tree, one per line.
 func (a *app) sayWaiting(w *flow.Workspace, entries ...store.Entry) {
 	list, err := w.Waiting(entries...)
 	for _, v := range list {
@@ -33,7 +33,7 @@ func (a *app) sayAllWaiting(w *flow.Workspace) error {
 	return err
 }
 
-// sayTwins names conversations whose records are in several folders.
+// sayTwins lists conversations with records in several folders.
 func (a *app) sayTwins(w *flow.Workspace, entries ...store.Entry) {
 	for _, e := range entries {
 		if full := w.FullTwins(e); len(full) > 0 {
@@ -42,7 +42,8 @@ func (a *app) sayTwins(w *flow.Workspace, entries ...store.Entry) {
 	}
 }
 
-// warnLost tells how many messages of a conversation are missing, and where they are.
+// warnLost prints how many messages of a conversation are missing, and where they can be
+// found.
 func (a *app) warnLost(ctx context.Context, w *flow.Workspace, e store.Entry) {
 	lost, err := w.Lost(ctx, e)
 	switch {

@@ -43,7 +43,7 @@ chat, or the name of a file in .workspace/commands/.`,
 	return cmd
 }
 
-// pauseIdle pauses what is idle and tells of it.
+// pauseIdle pauses idle conversations and reports them.
 func (a *app) pauseIdle(ctx context.Context, w *flow.Workspace) error {
 	paused, err := w.PauseIdle(ctx, "")
 	for _, e := range paused {
@@ -52,7 +52,7 @@ func (a *app) pauseIdle(ctx context.Context, w *flow.Workspace) error {
 	return err
 }
 
-// sayPaused tells which conversations gave way to another.
+// sayPaused reports the conversations that were paused in favor of another.
 func (a *app) sayPaused(titles []string) {
 	for _, t := range titles {
 		fmt.Fprintf(a.errw, "paused %q: one conversation is active at a time\n", oneLine(t))

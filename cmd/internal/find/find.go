@@ -1,9 +1,9 @@
-// Package find picks conversations from a list by what a person typed.
+// Package find selects conversations from a list by what the user typed.
 //
-// A query is tried in tiers, from the most exact to the most lenient, and the
-// first tier with a hit decides: id, folder, beginning of an id, title, words,
-// and at last scattered letters. Nothing is guessed beyond that: a query that
-// has no hit is answered with [Nearest], for a person to choose from.
+// A query is tried in tiers, from the most exact to the most lenient, and the first tier
+// with a hit decides: id, folder, id prefix, title, words, and finally scattered letters.
+// It guesses no further: for a query without a hit, [Nearest] suggests conversations for
+// the user to choose from.
 package find
 
 import (
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// An Item is what a conversation is found by.
+// An Item holds what a conversation is found by.
 type Item struct {
 	ID      string // the global id
 	Folder  string // date and folder name: 2025-11-22/001-brainstorm-api-design
@@ -21,12 +21,12 @@ type Item struct {
 	Summary string
 }
 
-// name is the folder's own name, which is the conversation's id in its workspace.
+// name returns the folder's own name, which is the conversation's id in its workspace.
 func (it *Item) name() string { return path.Base(it.Folder) }
 
-// Match returns the indexes of the items that query means: all hits of the
-// first tier that has any, in the order of items; those found by scattered
-// letters with the best first. An empty query means nothing.
+// Match returns the indexes of the items that match query: all hits of the first tier
+// with any, in the order of items, except that scattered-letter hits are sorted best
+// first. An empty query matches nothing.
 func Match(items []Item, query string) []int {
 	query = strings.Join(strings.Fields(query), " ")
 	if query == "" {
@@ -56,15 +56,16 @@ func byID(items []Item, query string) []int {
 	})
 }
 
-// location reads query as the place of a conversation: a folder with or without
-// its date, or any path that leads to it or into it.
+// location parses query as the location of a conversation: a folder with or without its
+// date, or any path that leads to it or into it.
 func location(query string) string {
 	place := path.Clean(strings.ReplaceAll(query, `\`, "/"))
-	for rest := place; ; place = rest {
-		var ok bool
-		if rest, ok = strings.CutPrefix(place, "../"); !ok {
+	for {
+		rest, ok := strings.CutPrefix(place, "../")
+		if !ok {
 			break
 		}
+		place = rest
 	}
 	return fold(strings.TrimPrefix(place, "conversations/"))
 }
@@ -81,8 +82,8 @@ func byFolder(items []Item, query string) []int {
 	})
 }
 
-// byBeginning finds ids and folders that begin with query; a date alone, with or
-// without a slash, means all conversations of that day.
+// byBeginning finds ids and folders that begin with query. A date alone, with or without
+// a slash, matches all conversations of that day.
 func byBeginning(items []Item, query string) []int {
 	place := location(query)
 	dated := strings.Contains(place, "/")

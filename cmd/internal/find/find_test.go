@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// conversations is what a list looks like after some weeks, newest first.
+// conversations returns a typical list after some weeks, newest first.
 func conversations() []Item {
 	return []Item{
 		{"01kdq2a7x0c4w8h1m5n9p3r6t2", "2025-12-29/002-debug-flaky-upload-test", "Flaky upload test", "Decided: retry with backoff. Last: test passes 200 times."},
@@ -97,8 +97,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// A query whose letters stand somewhere in a title means nothing: package fuzzy
-// takes all of these.
+// Letters that occur anywhere in a title do not match, although package fuzzy accepts all
+// of these queries.
 func TestMatchNotByAccident(t *testing.T) {
 	titles := []string{
 		"Database migration to PostgreSQL 17",
@@ -197,16 +197,16 @@ func TestScattered(t *testing.T) {
 		want       bool
 	}{
 		{"cnfg", "config loader", true},
-		{"cfg", "config loader", false}, // too short to be no accident
+		{"cfg", "config loader", false}, // too short to rule out accident
 		{"bstorm", "brainstorm", true},
 		{"rainstrm", "brainstorm", false}, // not from the beginning of a word
 		{"brapi", "brainstorm api", true},
 		{"paymse", "payment service", true},
-		{"payms", "payment service", false}, // a last letter alone
+		{"payms", "payment service", false}, // a single last letter
 		{"apidsgn", "api design", true},
 		{"core", "code review", false},                // too short to begin two words
-		{"payow", "payment of services owned", false}, // leaves out too many words
-		{"setsable", "sets of enable", false},         // goes on inside another word
+		{"payow", "payment of services owned", false}, // skips too many words
+		{"setsable", "sets of enable", false},         // continues inside another word
 		{"sabled", "saved enabled", false},
 		{"apidesign", "api design", true},
 		{strings.Repeat("ab", 33), strings.Repeat("ab", 33), false},

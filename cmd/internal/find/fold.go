@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// fold returns s in the form in which texts that differ in case only are equal.
+// fold returns a form of s that is equal for texts that differ only in case.
 func fold(s string) string { return string(appendFold(nil, s)) }
 
 func appendFold(dst []byte, s string) []byte {
@@ -30,8 +30,8 @@ func appendFold(dst []byte, s string) []byte {
 	return dst
 }
 
-// foldRune returns one and the same rune for all that differ in case only: the
-// lower-case letter where there is an ASCII one, else the first in Unicode.
+// foldRune returns the same rune for all runes that differ only in case: the lower-case
+// letter if there is an ASCII one, else the first in Unicode.
 func foldRune(r rune) rune {
 	first := r
 	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
@@ -48,7 +48,7 @@ func letter(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// ideograph reports whether r is of a script that writes words without spaces.
+// ideograph reports whether r belongs to a script that writes words without spaces.
 func ideograph(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/sahilm/fuzzy"
 )
 
-// minLetters is the length from which a word of the query may stand scattered in
-// a title; a shorter one is found in nearly all of them.
+// minLetters is the length from which the letters of a query word may be scattered in a
+// title. A shorter word would match nearly every title.
 const minLetters = 4
 
-// byLetters finds titles and folder names in which each word of the query stands
-// with letters left out, best first. The order is that of package fuzzy; what
-// counts at all is stricter (see [scattered]), since fuzzy takes any text that
-// has the letters in their order, as long titles have by accident.
+// byLetters finds titles and folder names that contain each word of the query with
+// letters left out, best first. It sorts like package fuzzy but matches more strictly
+// (see [scattered]): fuzzy accepts any text with the letters in order, which long titles
+// have by accident.
 func byLetters(items []Item, query string) []int {
 	words := strings.Fields(fold(query))
 	type hit struct{ at, score int }
@@ -47,25 +47,25 @@ func byLetters(items []Item, query string) []int {
 	return indexes
 }
 
-// The price of a gap between two letters, by where the later one stands.
+// The price of a gap between two letters, by the position of the later one.
 const (
-	gapOfVowels = 1 // inside the word of the earlier one, as in "cnfg" for config
-	gapWithin   = 3 // likewise, with other letters left out
+	gapOfVowels = 1 // inside the same word, with only vowels left out, as in "cnfg" for config
+	gapWithin   = 3 // inside the same word, with other letters left out
 	gapToWord   = 1 // at the beginning of the next word, as in "brapi" for brainstorm api
-	perSkipped  = 1 // and for each word between the two
+	perSkipped  = 1 // plus this for each word skipped
 	unreachable = 1 << 20
 )
 
-// The longest word and text that are looked at letter by letter.
+// The longest word and text that are compared letter by letter.
 const (
 	maxWord = 64
 	maxText = 256
 )
 
-// scattered reports whether the letters of word stand in text so close to each
-// other that it is no accident: from the beginning of a word on, each gap either
-// inside a word or up to the beginning of a later one, and few of them for the
-// letters there are. Both are folded.
+// scattered reports whether the letters of word occur in text too close together for an
+// accident: starting at the beginning of a word, each gap either inside a word or up to
+// the beginning of a later one, and few gaps for the number of letters. Both arguments
+// are folded.
 func scattered(word, text string) bool {
 	want := []rune(word)
 	if len(want) < minLetters || len(want) > maxWord || !inOrder(word, text) {
@@ -74,7 +74,7 @@ func scattered(word, text string) bool {
 	return price(want, text) <= len(want)/2
 }
 
-// inOrder reports whether text has all letters of word in their order.
+// inOrder reports whether text has all letters of word in order.
 func inOrder(word, text string) bool {
 	for _, r := range word {
 		at := strings.IndexRune(text, r)
@@ -86,11 +86,11 @@ func inOrder(word, text string) bool {
 	return true
 }
 
-// price returns the least price of the gaps with which want stands in text.
+// price returns the lowest price of the gaps with which want occurs in text.
 func price(want []rune, text string) int {
 	var (
 		letters []rune
-		word    []int // which word of the text each letter belongs to
+		word    []int // the word index of each letter of the text
 		words   = -1
 		inside  bool
 	)
@@ -108,11 +108,11 @@ func price(want []rune, text string) int {
 		}
 		letters, word = append(letters, r), append(word, words)
 	}
-	// ends[j] is the least price of the letters so far with the last at j.
+	// ends[j] is the lowest price of the letters so far with the last one at j.
 	ends, next := make([]int, len(letters)), make([]int, len(letters))
 	for k, r := range want {
-		// The least price of the letters so far with the last one in this word
-		// and only vowels since, in this word, and in an earlier word.
+		// The lowest price of the letters so far: with the last one in this word and only
+		// vowels since, in this word, and in an earlier word.
 		vowels, within, before := unreachable, unreachable, unreachable
 		canJump := len(want) > minLetters && k < len(want)-1
 		for j := range letters {

@@ -10,15 +10,15 @@ import (
 	"github.com/sahilm/fuzzy"
 )
 
-// maxTyped is the number of words of a query that are looked at for [Nearest].
+// maxTyped is the number of query words that [Nearest] looks at.
 const maxTyped = 12
 
 // idFrom is the length from which a word with a digit may be a mistyped id.
 const idFrom = 8
 
-// Nearest returns the indexes of up to n items that a query without a match may
-// have meant, best first; none where nothing is near. It forgives mistyped,
-// shortened and wrong words as long as some are right.
+// Nearest returns the indexes of up to n items that a query without a match may have
+// meant, best first, or none if nothing is near. It forgives mistyped, shortened and
+// wrong words if some words are right.
 func Nearest(items []Item, query string, n int) []int {
 	typed := wordsOf(fold(query))
 	typed = typed[:min(len(typed), maxTyped)]
@@ -28,7 +28,7 @@ func Nearest(items []Item, query string, n int) []int {
 	}
 	type hit struct{ at, score int }
 	var hits []hit
-	seen := map[string][]int{} // how near each word is to each of typed
+	seen := map[string][]int{} // how near each word is to each typed word
 	for i := range items {
 		it := &items[i]
 		best := make([]int, len(typed))
@@ -59,7 +59,7 @@ func Nearest(items []Item, query string, n int) []int {
 		}
 	}
 	if len(hits) == 0 {
-		// At last the first letters of words: "flb" for "Fix login bug".
+		// Finally, try the first letters of words: "flb" for "Fix login bug".
 		letters := strings.Join(typed, "")
 		for i := range items {
 			for _, m := range fuzzy.Find(letters, []string{items[i].Title, path.Base(items[i].Folder)}) {
@@ -78,8 +78,8 @@ func Nearest(items []Item, query string, n int) []int {
 	return indexes
 }
 
-// wordsOf takes a folded text apart into words: runs of letters and digits, and
-// each character of a script without spaces.
+// wordsOf splits a folded text into words: runs of letters and digits, and each character
+// of a script without spaces.
 func wordsOf(text string) []string {
 	var words []string
 	start := -1
@@ -105,8 +105,8 @@ func wordsOf(text string) []string {
 	return words
 }
 
-// nearness says how near word is to each of typed: 0 is not at all, two for each
-// letter the same word; numbers count half of that, and only when the same.
+// nearness says how near word is to each word of typed: 0 means not near, and the same
+// word scores two per letter. Numbers score half of that, and only if they are equal.
 func nearness(typed []string, word string) []int {
 	near := make([]int, len(typed))
 	for k, t := range typed {
@@ -121,7 +121,7 @@ func nearness(typed []string, word string) []int {
 			long := []rune(word)
 			d := distance([]rune(t), long[:min(len(long), 2*maxWord)])
 			if n < len(long) {
-				d = min(d, distance([]rune(t), long[:n])+1) // the beginning, mistyped
+				d = min(d, distance([]rune(t), long[:n])+1) // a mistyped beginning
 			}
 			if d <= slips(n) {
 				near[k] = 2*n - 2*d
@@ -133,11 +133,11 @@ func nearness(typed []string, word string) []int {
 	return near
 }
 
-// slips is how many letters of a word of n may be wrong.
+// slips returns how many letters of a word of n may be wrong.
 func slips(n int) int { return min(n/3, 3) }
 
-// NearestWord returns the one of words that typed is probably a slip of, or the
-// beginning of; the first of several that are as near; "" if none is near.
+// NearestWord returns the word that typed probably misspells or abbreviates: the first of
+// the nearest, or "" if none is near.
 func NearestWord(words []string, typed string) string {
 	want := []rune(fold(typed))
 	if len(want) > maxWord {
@@ -160,8 +160,8 @@ func NearestWord(words []string, typed string) string {
 	return found
 }
 
-// distance counts the letters to insert, delete, replace or swap with the next
-// to get from a to b.
+// distance counts the insertions, deletions, replacements and swaps of neighbors that
+// turn a into b.
 func distance(a, b []rune) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -4,7 +4,7 @@ package flow
 
 import "os"
 
-// runs reports whether there is a process with an id.
+// runs reports whether a process with the given id exists.
 func runs(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err == nil {

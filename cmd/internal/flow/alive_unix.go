@@ -10,14 +10,14 @@ import (
 	"syscall"
 )
 
-// runs reports whether there is a process with an id. It may be another one than it
-// was: then what is left of that waits a little longer.
+// runs reports whether a process with the given id exists. The id may have been reused;
+// then cleaning up after the old process waits a little longer.
 func runs(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	if err != nil && !errors.Is(err, syscall.EPERM) {
 		return false
 	}
-	// One that has ended and that nobody waits for is still there (Linux, proc(5)).
+	// A zombie, which has ended but was not waited for, still exists (Linux, proc(5)).
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err != nil || !bytes.Contains(stat, []byte(") Z "))
 }

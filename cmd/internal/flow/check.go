@@ -9,8 +9,8 @@ import (
 	"cortext/store"
 )
 
-// Check is [workspace.Workspace.Check] and names, besides, the conversations of which only
-// a checkpoint knows that messages are missing.
+// Check is [workspace.Workspace.Check] and also reports conversations whose missing
+// messages only a checkpoint shows.
 func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store.Damage] {
 	return func(yield func(store.Damage) bool) {
 		named := map[string]bool{}
@@ -44,8 +44,7 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 	}
 }
 
-// shortened returns what a checkpoint knows to be missing of a conversation, nil if
-// nothing is.
+// shortened returns what is missing of a conversation according to a checkpoint, or nil.
 func (w *Workspace) shortened(ctx context.Context, e store.Entry) (*workspace.Lost, error) {
 	c, err := w.Open(e)
 	if err != nil {

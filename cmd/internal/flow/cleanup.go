@@ -17,12 +17,12 @@ import (
 	"cortext/store"
 )
 
-// launchLock names what a launch holds while it runs.
+// launchLock names the lock that a launch holds while it runs.
 func launchLock(id string) string { return "launch/" + id }
 
-// CleanUp removes what launches left that were killed: nobody holds them, and their
-// agents do not run any more. What was said in their sessions is captured first.
-// What could not be removed stays noted for the next time; the errors tell of it.
+// CleanUp removes what killed launches left behind: no process holds their lock, and
+// their agents no longer run. It captures their sessions first. Whatever it could not
+// remove stays noted for the next time and is reported in the errors.
 func (w *Workspace) CleanUp(ctx context.Context) (failed []error) {
 	files := map[string][]string{}
 	for _, id := range w.Launches() {
@@ -53,16 +53,16 @@ func (w *Workspace) HasUnused() bool {
 	})
 }
 
-// mostTries is how often RemoveUnused tries to remove a session.
+// mostTries is how often RemoveUnused tries to remove a session before it gives up.
 const mostTries = 3
 
-// RemoveUnused lets the agents remove the sessions of launches that have ended in which
-// nothing was said. The errors tell of what it gives up.
+// RemoveUnused makes the agents remove the sessions of ended launches without messages.
+// The errors report the sessions it gives up on.
 func (w *Workspace) RemoveUnused(ctx context.Context) (failed []error) {
 	for _, id := range w.Launches() {
 		unlock, err := w.Store.LockCache(launchLock(id), 0)
 		if err != nil {
-			continue // somebody is at it
+			continue // another process is working on it
 		}
 		if n, ok := w.LaunchNote(id); ok && n.Unused {
 			if err := w.removeUnused(ctx, id, n); err != nil {
@@ -95,8 +95,8 @@ func (w *Workspace) endLaunch(id string) error {
 	return w.RemoveNote(id)
 }
 
-// cleanUpLaunch removes the files of a launch in the workspace, then what its note
-// tells of, and then the note.
+// cleanUpLaunch removes the files of a launch in the workspace, then what its note lists,
+// and then the note.
 func (w *Workspace) cleanUpLaunch(ctx context.Context, id string, names []string) error {
 	note, noted := w.LaunchNote(id)
 	if note.PID > 0 && runs(note.PID) || note.Unused {
@@ -114,7 +114,7 @@ func (w *Workspace) cleanUpLaunch(ctx context.Context, id string, names []string
 	return w.endLaunch(id)
 }
 
-// afterKill does for a launch that was killed what it would have done itself.
+// afterKill does for a killed launch what the launch would have done itself.
 func (w *Workspace) afterKill(ctx context.Context, id string, n registry.Launch) error {
 	agent, ok := w.Agent(n.Agent)
 	if !ok {
@@ -141,9 +141,9 @@ func (w *Workspace) afterKill(ctx context.Context, id string, n registry.Launch)
 	return err
 }
 
-// removeLeft removes a file that a launch left outside of the workspace. It must be
-// among the agent's own, be named after the launch and hold what the launch put there:
-// all else is somebody's work.
+// removeLeft removes a file that a launch left outside of the workspace. The file must be
+// among the agent's own, be named after the launch and hold what the launch put there;
+// any other file is someone's work.
 func (w *Workspace) removeLeft(agent inject.Agent, id string, f registry.LeftFile) error {
 	info, err := os.Lstat(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -162,13 +162,13 @@ func (w *Workspace) removeLeft(agent inject.Agent, id string, f registry.LeftFil
 	case f.Untouched(b):
 		return os.Remove(f.Path)
 	case f.Session:
-		return nil // the agent went on in it
+		return nil // the agent continued in it
 	}
 	return fmt.Errorf("%s has changed since the launch wrote it: it stays; delete it if it is not needed", f.Path)
 }
 
-// amongOwn reports whether a file is in a folder of the agent's own: one with its
-// sessions, or the one that such a folder is in.
+// amongOwn reports whether a file is in one of the agent's own folders: a folder with its
+// sessions, or the parent of such a folder.
 func (w *Workspace) amongOwn(agent inject.Agent, file string) bool {
 	if agent.Stores == nil || !filepath.IsAbs(file) {
 		return false
@@ -178,7 +178,7 @@ func (w *Workspace) amongOwn(agent inject.Agent, file string) bool {
 	})
 }
 
-// isBelow reports whether a file is really below a folder, whatever links lead to it.
+// isBelow reports whether a file is below a folder once symbolic links are resolved.
 func isBelow(dir, file string) bool {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -192,7 +192,7 @@ func isBelow(dir, file string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// Sync is [capture.Capture.Sync], after launches that were killed are cleaned up.
+// Sync is [capture.Capture.Sync] after cleaning up killed launches.
 func (w *Workspace) Sync(ctx context.Context, o capture.SyncOptions) (*capture.SyncResult, error) {
 	failed := w.CleanUp(context.WithoutCancel(ctx))
 	out, err := w.Capture.Sync(ctx, o)
@@ -202,8 +202,7 @@ func (w *Workspace) Sync(ctx context.Context, o capture.SyncOptions) (*capture.S
 	return out, err
 }
 
-// Discover is [capture.Capture.Discover], after launches that were killed are
-// cleaned up.
+// Discover is [capture.Capture.Discover] after cleaning up killed launches.
 func (w *Workspace) Discover(ctx context.Context) (*capture.SyncResult, error) {
 	failed := w.CleanUp(context.WithoutCancel(ctx))
 	out, err := w.Capture.Discover(ctx)

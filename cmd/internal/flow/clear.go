@@ -10,19 +10,19 @@ import (
 	"cortext/store"
 )
 
-// A program whose context is emptied (/clear) goes on in a session with a new id.
-// It stays in its conversation, unless that was stopped by a word of the user's.
+// After its context is cleared (/clear), a program continues in a session with a new id.
+// It stays in its conversation, unless the user stopped that conversation with a command.
 
-// clearedName is the file that tells the new session of a program where the one
-// before it was.
+// clearedName is the file that records, for a program's new session, which conversation
+// the previous one was in.
 func clearedName(agent, process string) string {
 	return "cleared/" + agent + "/" + schema.PathElement(process)
 }
 
-// skippedMark stands in that file for a session that is not to be saved.
+// skippedMark in that file means that the session must not be saved.
 const skippedMark = "skipped"
 
-// cleared notes where the program goes on from.
+// cleared records where the program continues from.
 func (w *Workspace) cleared(agent inject.Agent, e inject.Event, t *capture.Binding) error {
 	name := clearedName(agent.Name, e.Process)
 	switch {
@@ -34,8 +34,8 @@ func (w *Workspace) cleared(agent inject.Agent, e inject.Event, t *capture.Bindi
 	return w.Store.WriteCache(name, []byte(t.CurrentSegment().Path))
 }
 
-// began ties a session that goes on after /clear to the conversation that it was
-// in. One that is taken up again is rid of what would harm it.
+// began binds a session that continues after /clear to the conversation it was in. For a
+// resumed session it first removes leftovers that would harm it.
 func (w *Workspace) began(ctx context.Context, agent inject.Agent, e inject.Event) error {
 	if !e.Cleared {
 		if e.Fresh {
@@ -50,7 +50,7 @@ func (w *Workspace) began(ctx context.Context, agent inject.Agent, e inject.Even
 	name := clearedName(agent.Name, e.Process)
 	b, ok := w.Store.ReadCache(name)
 	at := string(b)
-	if !ok { // the hook of the end before was not called, or the cache is gone
+	if !ok { // the hook of the previous session's end did not run, or the cache is gone
 		at = w.LaunchedConversation()
 		if gone, err := w.ConversationRemoved(w.Env.Machine.Getenv(capture.LaunchedFor)); err != nil {
 			return err

@@ -18,22 +18,22 @@ import (
 	"cortext/store"
 )
 
-// The variables that say where an OpenAI-compatible endpoint is. They are not
-// settings of the workspace, since who clones one must not have its conversations
-// sent to where the repository says.
+// These variables locate an OpenAI-compatible endpoint. They are not workspace settings,
+// because a repository must not decide where the conversations of someone who clones it
+// are sent.
 const (
 	openAIURLVar   = "CORTEXT_OPENAI_URL" // such as http://localhost:11434/v1
 	openAIModelVar = "CORTEXT_OPENAI_MODEL"
 	openAIKeyVar   = "CORTEXT_OPENAI_KEY"
 )
 
-// sourceBytes is how much text of a range a model is given at most.
+// sourceBytes is the maximum text of a range that a model is given.
 const sourceBytes = 200_000
 
-// summaryTime bounds how long one summary may take.
+// summaryTime limits how long one summary may take.
 const summaryTime = 2 * time.Minute
 
-// A Compacted says what of a conversation summaries stand for, or would.
+// Compacted says which parts of a conversation summaries replace, or would replace.
 type Compacted struct {
 	Messages int
 	Ranges   []CompactRange
@@ -41,23 +41,23 @@ type Compacted struct {
 	Damage   []store.Damage // of the conversation and its summaries
 }
 
-// A CompactRange is a range of messages that a summary stands for.
+// A CompactRange is a range of messages that a summary replaces.
 type CompactRange struct {
-	First, Last  int // numbers of messages, from 1
+	First, Last  int // message numbers, from 1
 	SourceTokens int64
-	Tokens       int    // of the summary; 0: there is none yet
-	Method       string // what made it; empty: there is none yet
-	Made         bool   // just now
-	Why          string // there is none, where more is to be said than that nobody has made it
+	Tokens       int    // of the summary; 0: no summary yet
+	Method       string // what made it; empty: no summary yet
+	Made         bool   // by this run
+	Why          string // why there is no summary, unless it was simply never made
 }
 
-// Compact lists the ranges of a conversation that summaries stand for. With apply it
-// makes those that are missing, by the configured summarizer. Of the last range, which
-// still grows, a summary is made once, by a model only where there is no other range yet;
-// what was added since is short enough to stand as it is.
+// Compact lists the ranges of a conversation that summaries replace. With apply it makes
+// the missing summaries, using the configured summarizer. The last range still grows and
+// is summarized once; by a model only if it is the only range. What was added to it since
+// is short enough to stay as it is.
 func (w *Workspace) Compact(ctx context.Context, e store.Entry, apply bool) (*Compacted, error) {
 	c, err := w.Open(e)
-	if err == nil && apply && !c.IsWaiting() && w.Away(c) != "" { // summaries wait, too
+	if err == nil && apply && !c.IsWaiting() && w.Away(c) != "" { // waiting conversations have waiting summaries, too
 		if err = c.Close(); err == nil {
 			c, err = w.Conversation(e.Path)
 		}
@@ -111,8 +111,8 @@ func (w *Workspace) compact(ctx context.Context, c *store.Conversation, apply bo
 	return out, nil
 }
 
-// made returns the summary of a range and where it ends; of one that is open the longest
-// of its beginning. nil if there is none.
+// made returns the summary of a range and where it ends, or nil if there is none. For an
+// open range it returns the longest summary of its beginning.
 func made(have []*schema.Summary, h schema.History, r summary.Range) (sum *schema.Summary, end int) {
 	for _, s := range have {
 		v, ok := summary.Valid(s, h)
@@ -123,7 +123,7 @@ func made(have []*schema.Summary, h schema.History, r summary.Range) (sum *schem
 	return sum, end
 }
 
-// A maker makes the summaries of one conversation that are missing.
+// A maker makes the missing summaries of one conversation.
 type maker struct {
 	w            *Workspace
 	conversation *store.Conversation
@@ -132,13 +132,14 @@ type maker struct {
 	broken       []store.Damage
 
 	errs  []error
-	over  error // the last of errs: nobody is asked any more
-	spare int   // ranges after it that nobody was asked for
+	over  error // the last of errs: ask no model any more
+	spare int   // ranges after it that were not tried
 }
 
 var errNotAsked = errors.New("not tried after that failure")
 
-// make makes and writes the summary of a range; nil if there is nothing to say of it.
+// make makes and writes the summary of a range, or returns nil if there is nothing to
+// summarize.
 func (m *maker) make(ctx context.Context, r summary.Range) (*schema.Summary, error) {
 	if m.over != nil {
 		m.spare++
@@ -158,7 +159,8 @@ func (m *maker) make(ctx context.Context, r summary.Range) (*schema.Summary, err
 	return sum, nil
 }
 
-// failed tells the failures; of the last that none was asked for after it.
+// failed returns the failures. The last one also says how many ranges were not tried
+// after it.
 func (m *maker) failed() []error {
 	if m.spare == 0 {
 		return m.errs
@@ -171,7 +173,7 @@ func (m *maker) failed() []error {
 	return append(m.errs[:last:last], fmt.Errorf("%w; %s not tried", m.errs[last], ranges))
 }
 
-// sumUp makes the summary of a range.
+// sumUp creates the summary of a range.
 func (m *maker) sumUp(ctx context.Context, r summary.Range) (*schema.Summary, error) {
 	w, h, most := m.w, m.history, m.w.Config.SummaryMaxTokens
 	if err := m.stands(r); err != nil {
@@ -194,7 +196,7 @@ func (m *maker) sumUp(ctx context.Context, r summary.Range) (*schema.Summary, er
 	if err != nil {
 		return nil, err
 	}
-	text, err := w.Store.Redact(got.Text) // before it is condensed to what it may have
+	text, err := w.Store.Redact(got.Text) // before it is shortened to its maximum size
 	if err != nil {
 		return nil, err
 	}
@@ -205,8 +207,8 @@ func (m *maker) sumUp(ctx context.Context, r summary.Range) (*schema.Summary, er
 	return sum, nil
 }
 
-// stands says what stands where the summary of a range would be written, and is not
-// to be replaced: nobody is asked for it then.
+// stands returns the damage of an existing file that the summary of a range must not
+// replace. Then no model is asked.
 func (m *maker) stands(r summary.Range) error {
 	s := schema.Summary{}
 	s.First, s.Last = summary.Ends(m.history, r)
@@ -218,7 +220,7 @@ func (m *maker) stands(r summary.Range) error {
 	return nil
 }
 
-// A settingError is one that no other range would fare better with.
+// A settingError would fail for every other range, too.
 type settingError struct{ err error }
 
 func (e *settingError) Error() string { return e.err.Error() }
@@ -228,14 +230,14 @@ type Summarizer interface {
 	Summarize(ctx context.Context, prompt string, maxTokens int) (summarize.Result, error)
 }
 
-// summarizer returns the one that is configured, and the word for it in the format.
+// summarizer returns the configured summarizer and its name in the format.
 func (w *Workspace) summarizer(s *schema.Session) (Summarizer, string, error) {
 	env := w.Env.Machine.Getenv
 	switch w.Config.Summarizer {
 	case workspace.SummarizerOff:
 		return nil, "", errors.New("the setting summarizer is off")
 	case workspace.SummarizerAgent:
-		// The agent's program as a launch would find it.
+		// Use the agent's program that a launch would find.
 		name := s.AgentConfig.Agent
 		a, err := summarize.AgentFor(name, env("CORTEXT_"+strings.ToUpper(name)))
 		return a, schema.FromAgent, err
@@ -250,9 +252,9 @@ func (w *Workspace) summarizer(s *schema.Session) (Summarizer, string, error) {
 	return w.Endpoint(url, model, env(openAIKeyVar)), schema.FromOpenAI, nil
 }
 
-// Budgets says what each budget would do to a conversation: the payload of the
-// strategy that would be taken, and if that leaves something out, of
-// recent-plus-summary after it, without their texts.
+// Budgets shows the effect of each budget on a conversation: the payload of the strategy
+// that would be chosen and, if it leaves something out, the payload of
+// recent-plus-summary after it. The payloads have no texts.
 func (w *Workspace) Budgets(ctx context.Context, e store.Entry, o ResumeOptions, budgets ...int) ([]*resume.Payload, error) {
 	var list []*resume.Payload
 	for _, budget := range budgets {

@@ -22,11 +22,11 @@ import (
 	"cortext/store"
 )
 
-// secret is an access key of the form that the vendor documents.
+// secret is an access key in the documented form.
 const secret = "AKIAQYLPMN5HHHFPZAM2"
 
-// A compacting is a workspace with a conversation of 180 messages, of which three
-// ranges are closed and the last one is open.
+// A compacting is a workspace with a conversation of 180 messages, of which three ranges
+// are closed and the last one is open.
 type compacting struct {
 	*Workspace
 	t     *testing.T
@@ -67,7 +67,7 @@ func newCompacting(t *testing.T, config string, env map[string]string) *compacti
 	return k
 }
 
-// say appends messages of turns of two, a second apart.
+// say appends messages in turns of two, one second apart.
 func (k *compacting) say(n int) {
 	k.t.Helper()
 	var b schema.Batch
@@ -95,7 +95,7 @@ func (k *compacting) compacted(apply bool) *Compacted {
 	return out
 }
 
-// files are the summaries on the disk by name.
+// files returns the summaries on disk by name.
 func (k *compacting) files() map[string]string {
 	k.t.Helper()
 	files := map[string]string{}
@@ -110,7 +110,7 @@ func (k *compacting) files() map[string]string {
 	return files
 }
 
-// endpoint answers as a model's endpoint does, and counts how often it is asked.
+// endpoint starts a model endpoint and counts its requests.
 func endpoint(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) (env map[string]string, asked *atomic.Int32) {
 	t.Helper()
 	asked = new(atomic.Int32)
@@ -130,8 +130,8 @@ func answering(text string) func(http.ResponseWriter, *http.Request) {
 	}
 }
 
-// What a model answers is written without secrets and without control characters, for
-// the ranges that do not grow any more.
+// A model's answer is written without secrets and control characters, for the ranges that
+// no longer grow.
 func TestCompactAnswer(t *testing.T) {
 	env, asked := endpoint(t, answering("\x1b[31mThe key "+secret+"\x1b[0m\x00 was\r\nused\u202e\tso. It was done."))
 	k := newCompacting(t, "summarizer: openai", env)
@@ -156,8 +156,8 @@ func TestCompactAnswer(t *testing.T) {
 	}
 }
 
-// Who does not answer, or does not let us in, is asked once, and that is one error;
-// what is wrong with one answer is no reason not to ask for the next.
+// A model that does not answer or denies access is asked only once, which is one error. A
+// bad answer does not stop the next request.
 func TestCompactFails(t *testing.T) {
 	closed, _ := endpoint(t, answering(""))
 	closed[openAIURLVar] = "http://127.0.0.1:1"
@@ -210,7 +210,7 @@ func TestCompactFails(t *testing.T) {
 			t.Errorf("%s: files %v", c.name, k.files())
 		}
 	}
-	// Who is told to stop stops.
+	// A canceled request stops.
 	env, asked := endpoint(t, answering("It was done."))
 	k := newCompacting(t, "summarizer: openai", env)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -240,8 +240,8 @@ func TestCompactAgentProgram(t *testing.T) {
 	}
 }
 
-// Two clones make the same bytes, whenever they make them; a stop sums up all but the
-// last messages.
+// Two clones make the same bytes at any time. A stop summarizes all but the last
+// messages.
 func TestCompactExtractive(t *testing.T) {
 	one, other := newCompacting(t, "", nil), newCompacting(t, "", nil)
 	other.Env.Now = func() time.Time { return time.Now().Add(time.Hour) }
@@ -261,8 +261,9 @@ func TestCompactExtractive(t *testing.T) {
 	}
 }
 
-// What a later cortext wrote, and what is no file, is refused by name before anybody
-// is asked; what is damaged is made again; a look changes nothing and names both.
+// A summary written by a later cortext, or one that is not a regular file, is refused by
+// name before a model is asked. A damaged summary is made again. Without apply nothing
+// changes and both are reported.
 func TestCompactStands(t *testing.T) {
 	env, asked := endpoint(t, answering("It was done."))
 	k := newCompacting(t, "summarizer: openai", env)

@@ -1,6 +1,6 @@
-// Package flow holds what the commands do in an agent and with one, as plain
-// functions: it is where capture, the workspace and the resume engine meet. Nothing
-// here prints or exits, so that a server could call it as the command line does.
+// Package flow implements what the commands do in and with an agent, as plain functions.
+// It connects capture, the workspace and the resume engine. Nothing here prints or exits,
+// so a server could call it as the command line does.
 package flow
 
 import (
@@ -28,17 +28,17 @@ type Workspace struct {
 	// last and total message number.
 	Summing func(first, last, of int)
 
-	// Endpoint returns the model behind an endpoint; nil where none can be asked. The
-	// program passes it in, since what speaks HTTP costs each start a millisecond.
+	// Endpoint returns the model behind an endpoint; nil if none can be asked. The
+	// program passes it in, because loading the HTTP code costs each start a millisecond.
 	Endpoint func(url, model, key string) Summarizer
 
-	unsummed []string  // paths of conversations of which a model is to sum up old messages
+	unsummed []string  // paths of conversations whose old messages a model should summarize
 	looked   *lookedAt // nil: git was not asked yet
 
 	summaryWait time.Duration // how long one summary may take; 0: summaryTime
 }
 
-// Open opens the workspace that env.Dir is in.
+// Open opens the workspace that contains env.Dir.
 func Open(env workspace.Env) (*Workspace, error) {
 	w, err := workspace.Open(env)
 	if err != nil {
@@ -47,8 +47,8 @@ func Open(env workspace.Env) (*Workspace, error) {
 	return &Workspace{Workspace: w, Capture: capture.New(w)}, nil
 }
 
-// OpenAt opens dir as a workspace, also if it is none yet: to plan what would be
-// put into it.
+// OpenAt opens dir as a workspace, even if it is not one yet, to plan what would be put
+// into it.
 func OpenAt(env workspace.Env, dir string, isNew bool) (*Workspace, error) {
 	if !isNew {
 		return Open(env)
@@ -60,9 +60,9 @@ func OpenAt(env workspace.Env, dir string, isNew bool) (*Workspace, error) {
 	return &Workspace{Workspace: w, Capture: capture.New(w)}, nil
 }
 
-// Current returns the conversation that a command means which names none: that
-// of CORTEXT_SESSION, else that of the agent's session the command runs in, else
-// the only active one.
+// Current returns the conversation for a command that names none: the conversation of
+// CORTEXT_SESSION, else of the agent session the command runs in, else the only active
+// one.
 func (w *Workspace) Current() (store.Entry, error) {
 	if id := w.Env.Machine.Getenv("CORTEXT_SESSION"); id != "" {
 		return w.Pick(id)
@@ -96,7 +96,7 @@ func (w *Workspace) Current() (store.Entry, error) {
 	return store.Entry{}, &workspace.AmbiguousError{Candidates: active}
 }
 
-// PickOrCurrent is Pick if a query is given, else Current.
+// PickOrCurrent is Pick for a query, or Current without one.
 func (w *Workspace) PickOrCurrent(query string) (store.Entry, error) {
 	if query != "" {
 		return w.Pick(query)
@@ -104,8 +104,8 @@ func (w *Workspace) PickOrCurrent(query string) (store.Entry, error) {
 	return w.Current()
 }
 
-// New begins a conversation: its folder with the type's document, active from now
-// on. paused are the titles of the conversations that are paused by it.
+// New starts a conversation: it creates the folder with the type's document and makes the
+// conversation active. paused are the titles of the conversations it pauses.
 func (w *Workspace) New(typ, title string) (e store.Entry, paused []string, err error) {
 	begin := workspace.Beginning{Type: typ, Title: title, Arguments: title}
 	agent, id, b := w.unbound()
@@ -121,15 +121,15 @@ func (w *Workspace) New(typ, title string) (e store.Entry, paused []string, err 
 	return e, paused, err
 }
 
-// unbound is the agent's session that the command was called from, if that belongs
-// to no conversation yet: one that it begins is its.
+// unbound returns the agent session that the command was called from, if it belongs to no
+// conversation yet. A conversation that the command starts gets this session.
 func (w *Workspace) unbound() (agent, nativeID string, b *capture.Binding) {
 	for _, a := range w.Env.Agents {
 		id := a.Session(w.Env.Machine)
 		if id == "" {
 			continue
 		}
-		file, _, _ := a.Locate(w.Env.Machine, id) // its first hook tells where it is
+		file, _, _ := a.Locate(w.Env.Machine, id) // its first hook reports where it is
 		if b, err := w.Bind(a, id, file); err == nil && len(b.Segments) == 0 {
 			return a.Name, id, b
 		}
@@ -137,10 +137,10 @@ func (w *Workspace) unbound() (agent, nativeID string, b *capture.Binding) {
 	return "", "", nil
 }
 
-// ErrNoSession says that a command was not called from within an agent's session.
+// ErrNoSession is returned if a command was not called from within an agent's session.
 var ErrNoSession = errors.New("not inside an agent's session: this command is for agents to call")
 
-// SkipCaller leaves the session that the command is called from alone from now on.
+// SkipCaller stops capturing the agent session that the command was called from.
 func (w *Workspace) SkipCaller() error {
 	for _, agent := range w.Env.Agents {
 		if id := agent.Session(w.Env.Machine); id != "" {
@@ -150,10 +150,10 @@ func (w *Workspace) SkipCaller() error {
 	return ErrNoSession
 }
 
-// Remove removes a conversation with its folder. What the agents' transcripts have
-// of it is captured no more, until one is imported by name.
+// Remove removes a conversation with its folder. The agents' transcripts of it are not
+// captured again until the user imports one by name.
 func (w *Workspace) Remove(ctx context.Context, e store.Entry) error {
-	// No hook may continue with one of its sessions meanwhile.
+	// No hook may continue one of its sessions meanwhile.
 	sources := slices.Clone(e.Session.Sources)
 	slices.SortFunc(sources, func(a, b schema.Source) int { return strings.Compare(a.Agent+a.NativeID, b.Agent+b.NativeID) })
 	roots := map[string][]string{}
@@ -184,20 +184,20 @@ func (w *Workspace) Remove(ctx context.Context, e store.Entry) error {
 	return nil
 }
 
-// A StopResult is what a stop did.
+// A StopResult is the result of a stop.
 type StopResult struct {
 	Entry     store.Entry
 	Summary   string
-	Captured  int  // messages that the agents' transcripts still had
-	Unused    bool // of a launch: nothing was said
+	Captured  int  // messages that were only in the agents' transcripts
+	Unused    bool // of a launch: the session has no messages
 	Committed bool
-	Unsaved   error   // what could not be captured: the conversation is not saved whole
-	Warnings  []error // what else did not work; the conversation is saved anyway
+	Unsaved   error   // what could not be captured: the conversation is not saved completely
+	Warnings  []error // what else failed; the conversation is saved anyway
 }
 
-// Stop captures what the agents' transcripts still have, pauses the conversation,
-// writes its counters, plan and summary, and commits it if so configured. A session
-// that was skipped is captured again: the user asks for it.
+// Stop captures the remaining messages from the agents' transcripts, pauses the
+// conversation, writes its counters, plan and summary, and commits it if configured to.
+// It also captures a skipped session, because the user asks for it.
 func (w *Workspace) Stop(ctx context.Context, e store.Entry) (*StopResult, error) {
 	if len(e.Damage) > 0 { // without its sources there would be nothing to capture
 		again, err := w.Entry(e.Path)
@@ -222,7 +222,7 @@ func (w *Workspace) Stop(ctx context.Context, e store.Entry) (*StopResult, error
 		return nil, errors.Join(err, unsaved)
 	}
 	out.Captured, out.Unsaved = n, unsaved
-	if markErr != nil && unsaved == nil { // else that says most often the same
+	if markErr != nil && unsaved == nil { // otherwise it usually says the same
 		out.Warnings = append(out.Warnings, markErr)
 	}
 	out.Warnings = append(out.Warnings, w.sumUpOld(ctx, out.Entry)...)
@@ -234,7 +234,7 @@ func (w *Workspace) Stop(ctx context.Context, e store.Entry) (*StopResult, error
 	return out, nil
 }
 
-// notCaptured is the error of a stop of a conversation that was removed elsewhere.
+// notCaptured returns the error for stopping a conversation that was removed elsewhere.
 func (w *Workspace) notCaptured(e store.Entry) error {
 	removed, err := w.RemovedAmong(e)
 	if err != nil || len(removed) == 0 {
@@ -251,11 +251,11 @@ func (w *Workspace) notCaptured(e store.Entry) error {
 	return fmt.Errorf("it was removed elsewhere, and new messages are not captured: %s brings it back", shell.Quote("cortext", "import", file))
 }
 
-// sumUpOld makes the summaries that are missing. One that fails is tried again at the
-// next stop; the messages stay as they are.
+// sumUpOld makes the missing summaries. One that fails is tried again at the next stop;
+// until then its messages stay as they are.
 func (w *Workspace) sumUpOld(ctx context.Context, e store.Entry) []error {
 	if s := e.Session; w.Config.Summarizer == workspace.SummarizerOff || s.MessageCount <= w.Config.SummarizeAfter || s.Tokens > workspace.NotesTokens {
-		return nil // of a conversation that is too long to be read at each stop, cortext compact makes them
+		return nil // too long to read at each stop: cortext compact makes its summaries
 	}
 	out, err := w.Compact(ctx, e, true)
 	if err != nil {
@@ -264,8 +264,7 @@ func (w *Workspace) sumUpOld(ctx context.Context, e store.Entry) []error {
 	return out.Failed
 }
 
-// markStopped notes for the sessions that are in a conversation that the user has
-// stopped it.
+// markStopped records, for the sessions in a conversation, that the user stopped it.
 func (w *Workspace) markStopped(e store.Entry) error {
 	var errs []error
 	for _, src := range e.Session.Sources {
@@ -285,7 +284,7 @@ func (w *Workspace) markStopped(e store.Entry) error {
 	return errors.Join(errs...)
 }
 
-// finishStop pauses the conversation at a path with what the logs say of it.
+// finishStop pauses the conversation at a path and updates it from its logs.
 func (w *Workspace) finishStop(path string) (*StopResult, error) {
 	c, err := w.Conversation(path)
 	if err != nil {

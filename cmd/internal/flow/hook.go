@@ -15,13 +15,12 @@ import (
 	"cortext/store"
 )
 
-// Hook handles one event of an agent's session and returns the text to inject next
-// to the prompt: empty for none, at most agent.ReplyLimit bytes. The agent never sees
-// an error.
+// Hook handles one event of an agent's session and returns the text to inject next to the
+// prompt: empty for none, at most agent.ReplyLimit bytes. The agent never sees an error.
 func (w *Workspace) Hook(ctx context.Context, agent inject.Agent, e inject.Event) (say string, err error) {
 	if e.Moment == inject.Prompted && !strings.HasPrefix(e.Prompt, inject.CommandPrefix) {
 		say, err = w.named(ctx, agent, e)
-		return say + w.remind(agent, e), err // the usual case costs next to nothing
+		return say + w.remind(agent, e), err // the usual case is nearly free
 	}
 	if e.Moment != inject.Prompted && w.Skipped(agent.Name, e.NativeID) {
 		if e.Moment == inject.Ended && e.Cleared {
@@ -29,7 +28,7 @@ func (w *Workspace) Hook(ctx context.Context, agent inject.Agent, e inject.Event
 		}
 		return "", err
 	}
-	if e.Transcript == "" && e.Moment != inject.Began { // not every agent tells
+	if e.Transcript == "" && e.Moment != inject.Began { // not every agent reports it
 		if e.Transcript, _, err = agent.Locate(w.Env.Machine, e.NativeID); err != nil {
 			return "", err
 		}
@@ -43,8 +42,8 @@ func (w *Workspace) Hook(ctx context.Context, agent inject.Agent, e inject.Event
 	return "", w.CatchUp(ctx, agent, e)
 }
 
-// OwnTurn reports whether an event needs no other agent than its own, and no model: it
-// is a part of a turn, and no command.
+// OwnTurn reports whether an event needs only its own agent and no model: it is part of a
+// turn, and not a command.
 func (w *Workspace) OwnTurn(agent inject.Agent, e inject.Event) bool {
 	switch e.Moment {
 	case inject.Prompted:
@@ -87,8 +86,8 @@ func (w *Workspace) handle(ctx context.Context, agent inject.Agent, e inject.Eve
 	return "", nil
 }
 
-// answered captures a turn; a conversation that the turn stopped is finished and
-// committed now that its last answer is there.
+// answered captures a turn. If the turn stopped its conversation, answered finishes and
+// commits it now that the last answer is there.
 func (w *Workspace) answered(ctx context.Context, agent inject.Agent, e inject.Event) error {
 	name := stoppingName(agent.Name, e.NativeID)
 	path, stopping := w.Store.ReadCache(name)
@@ -110,12 +109,12 @@ func (w *Workspace) answered(ctx context.Context, agent inject.Agent, e inject.E
 	return errors.Join(w.Store.RemoveCache(name), w.completeStop(ctx, string(path)))
 }
 
-// nameWait is how long a prompt waits for another hook of the session to name the
-// conversation: the next will do, too.
+// nameWait is how long a prompt waits for another hook of the session before it names the
+// conversation. If that takes longer, the next prompt names it.
 const nameWait = 500 * time.Millisecond
 
-// named names the conversation that a prompt is the first of to say what it is about, before
-// the agent does anything in its folder, and returns what the agent is told of that.
+// named names the conversation after its first prompt with a topic, before the agent does
+// anything in its folder. It returns the text that informs the agent.
 func (w *Workspace) named(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
 	if !w.AwaitsName(agent.Name, e.NativeID) || w.Skipped(agent.Name, e.NativeID) {
 		return "", nil
@@ -139,8 +138,8 @@ func (w *Workspace) named(ctx context.Context, agent inject.Agent, e inject.Even
 	return fmt.Sprintf("%sthe folder of this conversation has a name now, and is %s.", sayPrefix, b.CurrentSegment().Path), err
 }
 
-// remind returns what an agent is told beside a prompt if the conversation was not
-// stopped for remind_turns turns, once.
+// remind returns, once, a reminder for the agent if the conversation was not stopped for
+// remind_turns turns.
 func (w *Workspace) remind(agent inject.Agent, e inject.Event) string {
 	if agent.Reply == nil || !w.TakeReminder(agent, e.NativeID) {
 		return ""
@@ -154,8 +153,8 @@ func stoppingName(agent, nativeID string) string {
 	return "stopping/" + agent + "/" + schema.PathElement(nativeID)
 }
 
-// completeStop finishes a conversation again, after the answer to the command that
-// stopped it, and commits it if so configured.
+// completeStop finishes a conversation again after the answer to the command that stopped
+// it, and commits it if configured to.
 func (w *Workspace) completeStop(ctx context.Context, path string) error {
 	out, err := w.finishStop(path)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"cortext/store"
 )
 
-// Init makes a workspace of dir and returns the files that it made or changed.
-// What is there already is left as it is. commit and capture are what its settings say
-// about those; empty: the default.
+// Init makes dir a workspace and returns the files that it created or changed. It leaves
+// existing files as they are. commit and capture set the settings of these names; empty:
+// the default.
 func Init(dir, commit, capture string) (created []string, err error) {
 	st, created, err := store.Init(dir)
 	if err != nil {
@@ -41,7 +41,7 @@ func Init(dir, commit, capture string) (created []string, err error) {
 	return created, nil
 }
 
-// Missing lists the files that Init would make in dir or add lines to.
+// Missing lists the files that Init would create in dir or add lines to.
 func Missing(dir string) (names []string, err error) {
 	for _, name := range initFiles() {
 		_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name)))
@@ -58,7 +58,7 @@ func Missing(dir string) (names []string, err error) {
 	return names, err
 }
 
-// initFiles are the files that a workspace begins with, in their order.
+// initFiles lists the files of a new workspace, in order.
 func initFiles() []string {
 	names := []string{workspace.ConfigFile}
 	for _, typ := range prompt.Types() {

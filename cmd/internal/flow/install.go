@@ -17,8 +17,8 @@ import (
 	"cortext/store/atomicfile"
 )
 
-// PlanInstall returns the files that an agent's slash commands and hooks need in
-// the workspace, each with what is to be done. It changes nothing.
+// PlanInstall returns the files that an agent's slash commands and hooks need in the
+// workspace, each with the action to take. It changes nothing.
 func (w *Workspace) PlanInstall(name string, plugin, user bool) ([]inject.Change, error) {
 	var agent inject.Agent
 	var known []string
@@ -73,7 +73,7 @@ func (w *Workspace) PlanInstall(name string, plugin, user bool) ([]inject.Change
 	return changes, nil
 }
 
-// Install writes what PlanInstall returned.
+// Install writes the files that PlanInstall returned.
 func (w *Workspace) Install(changes []inject.Change) error {
 	for _, c := range changes {
 		switch c.Action {
@@ -101,7 +101,7 @@ func (w *Workspace) Install(changes []inject.Change) error {
 	return nil
 }
 
-// homePrefix begins the path of a file in the user's home.
+// homePrefix prefixes the path of a file in the user's home.
 const homePrefix = "~/"
 
 func readHome(file string) (text string, ok bool, err error) {
@@ -112,8 +112,8 @@ func readHome(file string) (text string, ok bool, err error) {
 	return string(b), err == nil, err
 }
 
-// writeHome replaces a file of the user's settings, or makes it. Where it is a
-// symbolic link, as with those who keep their settings elsewhere, it stays one.
+// writeHome creates or replaces a file of the user's settings. A symbolic link stays a
+// link, because some users keep their settings elsewhere.
 func writeHome(file string, data []byte) error {
 	perm := fs.FileMode(0o600)
 	if real, err := filepath.EvalSymlinks(file); err == nil {

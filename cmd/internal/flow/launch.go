@@ -18,32 +18,32 @@ import (
 	"cortext/store"
 )
 
-// LaunchOptions say how a conversation is taken up again in an agent.
+// LaunchOptions control how a conversation is resumed in an agent.
 type LaunchOptions struct {
 	ResumeOptions
-	Agent    string // empty: the one used last, if it can be launched, else the first
-	Headless bool   // one turn with Prompt instead of a terminal
+	Agent    string // empty: the one used last if it can be launched, else the first
+	Headless bool   // one turn with Prompt instead of a terminal session
 	Prompt   string
 	Args     []string // more arguments for the agent
 }
 
-// A Planned is a launch that is ready to be run.
+// Planned is a launch that is ready to run.
 type Planned struct {
 	Agent   inject.Agent
 	Launch  *inject.Launch
 	Resumed *Resumed
 	Dir     string   // absolute: where the agent starts
-	Paused  []string // titles of the conversations that gave way to it
+	Paused  []string // titles of the conversations paused for it
 
-	// Started gets the id of the agent's process.
+	// Started receives the id of the agent's process.
 	Started func(pid int)
 
 	id      string
 	request inject.Request
 }
 
-// CatchUpWith captures what the agents' transcripts of a conversation have that
-// is not stored yet: the last turns of a program that was killed.
+// CatchUpWith captures what the agents' transcripts of a conversation have and the logs
+// lack, such as the last turns of a killed program.
 func (w *Workspace) CatchUpWith(ctx context.Context, e store.Entry) (store.Entry, error) {
 	_, err := w.Sources(ctx, e, "", capture.Options{Mode: capture.PutBack})
 	fresh, entryErr := w.Entry(e.Path)
@@ -53,8 +53,8 @@ func (w *Workspace) CatchUpWith(ctx context.Context, e store.Entry) (store.Entry
 	return fresh, err
 }
 
-// Behind counts the sessions of a conversation whose transcripts have grown since
-// they were captured.
+// Behind counts the sessions of a conversation whose transcripts have grown since they
+// were captured.
 func (w *Workspace) Behind(e store.Entry) (n int) {
 	for _, src := range e.Session.Sources {
 		agent, known := w.Agent(src.Agent)
@@ -65,7 +65,7 @@ func (w *Workspace) Behind(e store.Entry) (n int) {
 	return n
 }
 
-// Plan decides how a conversation is taken up again. It changes nothing on disk.
+// Plan decides how to resume a conversation. It changes nothing on disk.
 func (w *Workspace) Plan(ctx context.Context, e store.Entry, o LaunchOptions) (*Planned, error) {
 	agent, err := w.launchable(e, o.Agent)
 	if err != nil {
@@ -109,8 +109,8 @@ func (w *Workspace) Plan(ctx context.Context, e store.Entry, o LaunchOptions) (*
 	return p, nil
 }
 
-// startDir is the folder that an agent is started in: the one that the conversation
-// was held in, if it is in the workspace, else the workspace, with a warning.
+// startDir returns the folder to start an agent in: the folder the conversation was held
+// in, if it is in the workspace, else the workspace, with a warning.
 func (w *Workspace) startDir(e store.Entry) (dir, warning string, err error) {
 	root, name := w.Store.Root(), filepath.FromSlash(e.Session.WorkingDir)
 	if name == "" {
@@ -138,7 +138,7 @@ func (w *Workspace) startDir(e store.Entry) (dir, warning string, err error) {
 	return at, "", nil
 }
 
-// orAnother names --agent to a user who did not choose the agent that cannot be
+// orAnother suggests --agent to a user who did not choose the agent that cannot be
 // started.
 func (w *Workspace) orAnother(err error, agent inject.Agent, o LaunchOptions) error {
 	var hurdle *inject.HurdleError
@@ -157,8 +157,8 @@ func (w *Workspace) orAnother(err error, agent inject.Agent, o LaunchOptions) er
 	return &inject.HurdleError{Agent: hurdle.Agent, What: hurdle.What, Way: hurdle.Way + "; " + strings.Join(others, " or ") + " continues in another agent"}
 }
 
-// Target completes a resume by who gets it: the agent that a conversation
-// would go on in, its model and the context window of that, as far as they are known.
+// Target fills in who gets the payload: the agent that a conversation would continue in,
+// its model, and the model's context window, as far as they are known.
 func (w *Workspace) Target(e store.Entry, o LaunchOptions) (ResumeOptions, error) {
 	agent, err := w.launchable(e, o.Agent)
 	switch {
@@ -170,12 +170,12 @@ func (w *Workspace) Target(e store.Entry, o LaunchOptions) (ResumeOptions, error
 	return o.ResumeOptions, err
 }
 
-// target completes o for an agent: the model is the one that its arguments or its
-// settings name, else the one that it used last in the conversation.
+// target fills in o for an agent. The model is the one in the agent's arguments or
+// settings, else the one that the agent used last in the conversation.
 func (w *Workspace) target(agent inject.Agent, e store.Entry, o LaunchOptions) (ResumeOptions, error) {
 	dir, _, err := w.startDir(e)
 	if err != nil {
-		dir = w.Store.Root() // a launch will say what is wrong; to write the payload, nothing is started
+		dir = w.Store.Root() // a launch reports the problem; writing the payload starts nothing
 	}
 	o.For = agent.Name
 	r := inject.Request{Dir: dir, Root: w.Store.Root(), Args: o.Args}
@@ -196,8 +196,8 @@ func (w *Workspace) target(agent inject.Agent, e store.Entry, o LaunchOptions) (
 	return o.ResumeOptions, nil
 }
 
-// launchable returns the agent that a conversation is to be taken up in: the one
-// that is named, else the one used last.
+// launchable returns the agent to resume a conversation in: the named one, else the one
+// used last.
 func (w *Workspace) launchable(e store.Entry, name string) (inject.Agent, error) {
 	var can []inject.Agent
 	var names []string
@@ -221,7 +221,7 @@ func (w *Workspace) launchable(e store.Entry, name string) (inject.Agent, error)
 	return can[max(i, 0)], nil
 }
 
-// newUUID makes a random UUID, which agents take for the id of a session.
+// newUUID returns a random UUID, which agents accept as a session id.
 func (w *Workspace) newUUID() (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(w.Random(), b[:]); err != nil {

@@ -15,8 +15,8 @@ import (
 	"cortext/store"
 )
 
-// opening is what a person sees first of a conversation that an agent goes on with: what it
-// is, how much of it the agent has, where it stopped, and what to know before typing.
+// opening is the first thing the user sees of a resumed conversation: what it is, how
+// much of it the agent has, where it stopped, and what to know before typing.
 func (w *Workspace) opening(r *Resumed) string {
 	s, p := r.Entry.Session, r.Payload
 	lines := []string{fmt.Sprintf("Resumed: %s / %s, last active %s", s.ConversationType, s.DisplayTitle(), resume.Ago(w.Env.Now(), r.last))}
@@ -46,12 +46,12 @@ func (w *Workspace) opening(r *Resumed) string {
 		lines = append(lines, "Note: "+warning)
 	}
 	for i := range lines {
-		lines[i] = firstWords(lines[i], 170) // what a small screen has room for
+		lines[i] = firstWords(lines[i], 170) // what fits on a small screen
 	}
 	return strings.Join(lines, "\n")
 }
 
-// firstWords puts text on one line of at most so many characters.
+// firstWords puts text on one line of up to most characters.
 func firstWords(text string, most int) string {
 	text = workspace.Plain(text)
 	if r := []rune(text); len(r) > most {
@@ -60,8 +60,8 @@ func firstWords(text string, most int) string {
 	return text
 }
 
-// openElsewhere tells where a conversation is open: as launches of ours and the agents'
-// programs say, else as its last message does.
+// openElsewhere reports where a conversation is open, according to our launches and the
+// agents' programs, or else to its last message.
 func (w *Workspace) openElsewhere(e store.Entry) (told []string) {
 	const twoSessions = "what is said there and here becomes two branches of the conversation"
 	pids := map[int]bool{}
@@ -102,7 +102,8 @@ func (w *Workspace) openElsewhere(e store.Entry) (told []string) {
 	return []string{fmt.Sprintf("it was active in %s %s and not stopped: it may still be open there, and %s", agent, resume.Ago(w.Env.Now(), at), twoSessions)}
 }
 
-// clock spells a moment for a person: the time of today, else with the day.
+// clock formats a time for the user: only the time if it is today, otherwise with the
+// day.
 func (w *Workspace) clock(at time.Time) string {
 	now := w.Env.Now()
 	at = at.In(now.Location())
@@ -112,11 +113,11 @@ func (w *Workspace) clock(at time.Time) string {
 	return at.Format("2006-01-02 15:04")
 }
 
-// mostBranches is how many branches are told of.
+// mostBranches is how many branches are listed.
 const mostBranches = 3
 
-// otherBranches tells which branch of a conversation goes on, where others have answers
-// that it lacks.
+// otherBranches reports which branch of a conversation continues if other branches have
+// answers that it lacks.
 func (w *Workspace) otherBranches(r *Resumed) (told []string, err error) {
 	if r.Aside == 0 {
 		return nil, nil
@@ -148,7 +149,8 @@ func (w *Workspace) otherBranches(r *Resumed) (told []string, err error) {
 	return told, nil
 }
 
-// beginnings gives of messages what names their branches: a log may be larger than memory.
+// beginnings keeps only the part of each message that names its branch, because a log may
+// be larger than memory.
 func beginnings(messages iter.Seq2[schema.Message, error]) iter.Seq2[schema.Message, error] {
 	return func(yield func(schema.Message, error) bool) {
 		for m, err := range messages {
@@ -160,13 +162,13 @@ func beginnings(messages iter.Seq2[schema.Message, error]) iter.Seq2[schema.Mess
 	}
 }
 
-// answered reports whether somebody asked something on a branch and got an answer.
+// answered reports whether a branch has a user message with an answer.
 func answered(branch []schema.Message) bool {
 	at := slices.IndexFunc(branch, func(m schema.Message) bool { return m.Role == schema.User })
 	return at >= 0 && slices.ContainsFunc(branch[at:], func(m schema.Message) bool { return m.Role == schema.Assistant && m.Content != "" })
 }
 
-// branch names a branch by what the user said last on it.
+// branch names a branch by its last user message.
 func (w *Workspace) branch(s *schema.Session, messages []schema.Message) string {
 	for _, m := range slices.Backward(messages) {
 		if m.Role == schema.User && !prompt.Manages(m.Content) {

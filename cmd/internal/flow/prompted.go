@@ -32,8 +32,8 @@ func (w *Workspace) prompted(ctx context.Context, agent inject.Agent, e inject.E
 	return lead + say + why, errors.Join(err, untoldErr)
 }
 
-// commandText is the text of a command that the agent itself does not know. The
-// agent sends what was typed to the model as it is.
+// commandText returns the text of a command that the agent itself does not know. The
+// agent sends what the user typed to the model unchanged.
 func (w *Workspace) commandText(agent inject.Agent, e inject.Event) string {
 	typed, _ := inject.ParseCommand(e.Prompt)
 	text, ok := setup.Managing(typed.Name, agent.Name)
@@ -47,15 +47,15 @@ func (w *Workspace) commandText(agent inject.Agent, e inject.Event) string {
 	return fmt.Sprintf("%s is a command of the user's, which stands for this text:\n\n%s\n\n", typed.Line(), strings.TrimSpace(strings.ReplaceAll(text, "$ARGUMENTS", typed.Arguments)))
 }
 
-// untoldLimit is how many bytes of an answer are for what went wrong before, which
+// untoldLimit is how many bytes of an answer may report earlier failures. The report
 // begins with untoldLead.
 const (
 	untoldLimit = 400
 	untoldLead  = "\n\nThe last time: "
 )
 
-// tellUntold returns what went wrong before, the oldest first, as far as it fits into an
-// answer. The next command tells the rest.
+// tellUntold returns earlier failures, oldest first, as far as they fit into an answer.
+// The next command reports the rest.
 func (w *Workspace) tellUntold() (text string, err error) {
 	room := untoldLimit - len(untoldLead)
 	for why := range strings.Lines(w.Untold()) {
@@ -73,7 +73,7 @@ func (w *Workspace) tellUntold() (text string, err error) {
 			}
 			text, why = why[:end]+" …", "… "+why[end:]
 		}
-		room = 0 // those after it come after it
+		room = 0 // keep the order: later ones wait, too
 		if why != "" {
 			err = errors.Join(err, w.TellLater(errors.New(why)))
 		}
@@ -84,7 +84,7 @@ func (w *Workspace) tellUntold() (text string, err error) {
 	return untoldLead + strings.TrimSuffix(text, "; "), err
 }
 
-// carryOut carries out one command.
+// carryOut executes one command.
 func (w *Workspace) carryOut(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
 	typed, ok := inject.ParseCommand(e.Prompt)
 	if !ok {
@@ -106,21 +106,21 @@ func (w *Workspace) carryOut(ctx context.Context, agent inject.Agent, e inject.E
 		return w.sayCompact(ctx, agent, e, args)
 	}
 	if w.CheckType(name) != nil {
-		return "", nil // another's command
+		return "", nil // not one of our commands
 	}
 	return w.begin(ctx, agent, e, name, args)
 }
 
-// begin makes the conversation that a /workspace.<type> prompt begins and ties
-// the session to it. What the session did before, if it was tied to none, goes
-// into it too.
+// begin starts the conversation of a /workspace.<type> prompt and binds the session to
+// it. If the session was in no conversation, its earlier messages go into the new one,
+// too.
 func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Event, typ, args string) (string, error) {
 	if err := w.Unskip(agent.Name, e.NativeID); err != nil {
 		return "", err
 	}
 	t, err := w.Session(ctx, agent, e)
 	if err == nil {
-		t, err = w.BeginMissed(ctx, agent, e, t) // an earlier command, which no hook told of
+		t, err = w.BeginMissed(ctx, agent, e, t) // an earlier command that no hook reported
 	}
 	if err != nil {
 		return "", err
@@ -152,7 +152,8 @@ func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Even
 	return sayBegun(entry.Path, typ), nil
 }
 
-// hasBegun reports whether a command has begun a conversation in which nothing was said.
+// hasBegun reports whether a command started this conversation and it has no messages
+// yet.
 func (w *Workspace) hasBegun(path, typ, args string) bool {
 	e, err := w.Entry(path)
 	if err != nil {
@@ -167,7 +168,7 @@ func sayBegun(folder, typ string) string {
 		sayPrefix, folder, path.Join(folder, typ+".md"))
 }
 
-// pauseLeft pauses the conversation that a session leaves, if it is in one.
+// pauseLeft pauses the conversation that a session leaves, if any.
 func (w *Workspace) pauseLeft(t *capture.Binding) error {
 	if !t.Bound() {
 		return nil
@@ -175,11 +176,11 @@ func (w *Workspace) pauseLeft(t *capture.Binding) error {
 	return w.Pause(t.CurrentSegment().Path)
 }
 
-// sayPrefix begins what an agent is told, so that its commands can refer to it.
+// sayPrefix begins our text for an agent, so that its commands can refer to it.
 const sayPrefix = "From cortext: "
 
-// resumeHere brings a conversation into the running session, or lists what there
-// is to choose from.
+// resumeHere brings a conversation into the running session, or lists the conversations
+// to choose from.
 func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject.Event, query string) (string, error) {
 	t, err := w.Session(ctx, agent, e)
 	if err != nil {
@@ -228,13 +229,13 @@ func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject
 	return say, errors.Join(saveErr, err)
 }
 
-// hereLimit is how many bytes the output of a command may have so that an agent's
-// shell tool surely hands all of it to the model: Gemini CLI 0.61.0 cuts out the
-// middle above 40,000 characters, OpenCode 1.18.33 above 50 KiB or 2,000 lines.
+// hereLimit is how many bytes a command may print so that an agent's shell tool is sure
+// to pass all of it to the model: Gemini CLI 0.61.0 cuts out the middle above 40,000
+// characters, OpenCode 1.18.33 above 50 KiB or 2,000 lines.
 const hereLimit = 24_000
 
-// Here is what /workspace.resume answers, for an agent that calls the command
-// itself from within its session.
+// Here returns the answer to /workspace.resume for an agent that runs the command itself
+// from within its session.
 func (w *Workspace) Here(ctx context.Context, query string) (say string, err error) {
 	for _, agent := range w.Env.Agents {
 		id := agent.Session(w.Env.Machine)
@@ -260,8 +261,8 @@ func (w *Workspace) Here(ctx context.Context, query string) (say string, err err
 	return "", ErrNoSession
 }
 
-// lastCommand is the agent's id of the last prompt in a transcript that is one of
-// our commands, empty if there is none.
+// lastCommand returns the agent's id of the last prompt in a transcript that is one of
+// our commands, or "".
 func lastCommand(agent inject.Agent, transcript string) string {
 	t, err := agent.Open(transcript, inject.Options{})
 	if err != nil {
@@ -274,9 +275,8 @@ func lastCommand(agent inject.Agent, transcript string) string {
 	return ""
 }
 
-// stopHere stops the conversation of the running session. It is committed when
-// the answer to the command is there, too. What could not be captured is said to the
-// agent and returned.
+// stopHere stops the conversation of the running session. The commit waits for the answer
+// to the command. Whatever could not be captured is reported to the agent and returned.
 func (w *Workspace) stopHere(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
 	if err := w.Unskip(agent.Name, e.NativeID); err != nil {
 		return "", err

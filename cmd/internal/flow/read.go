@@ -16,22 +16,22 @@ import (
 	"cortext/store"
 )
 
-// A Shown is a conversation as `cortext show` gives it.
+// Shown is a conversation as `cortext show` prints it.
 type Shown struct {
 	Entry    store.Entry
-	Messages []schema.Message // every one by id, in their order; left branches too
+	Messages []schema.Message // all messages by id, in order, including abandoned branches
 	Tools    []schema.Tool
 	Damage   []store.Damage
 }
 
-// ShowOptions say which messages of the branch that would be resumed are shown; the
-// zero value is every message, those of branches that were left too.
+// ShowOptions select messages of the branch that would be resumed. The zero value selects
+// every message, including those of abandoned branches.
 type ShowOptions struct {
-	Last   int      // the last so many
-	Ranges [][2]int // those with these numbers, from 1, and between them
+	Last   int      // the last n messages
+	Ranges [][2]int // ranges of message numbers, from 1, inclusive
 }
 
-// A NumberError says that a conversation has no message of a number.
+// A NumberError reports that a conversation has no message with a number.
 type NumberError struct{ Number, Messages int }
 
 func (e *NumberError) Error() string {
@@ -41,8 +41,8 @@ func (e *NumberError) Error() string {
 	return fmt.Sprintf("there is no message %d: the conversation has %d", e.Number, e.Messages)
 }
 
-// numbered are the messages of a branch with numbers in some ranges, in each of which there
-// is one.
+// numbered returns the messages of a branch whose numbers are in the ranges. Each range
+// must contain a message.
 func numbered(branch []schema.Message, ranges [][2]int) (all []schema.Message, err error) {
 	for _, r := range ranges {
 		n := len(all)
@@ -96,8 +96,8 @@ func (w *Workspace) Show(e store.Entry, o ShowOptions) (*Shown, error) {
 	return out, err
 }
 
-// inOrderOf sorts calls as the messages made them, and those that no message names
-// behind them: two clones that merged the logs in different ways show the same.
+// inOrderOf sorts calls in the order of their messages, and calls without a message last,
+// so that two clones that merged the logs differently show the same.
 func inOrderOf(messages []schema.Message, calls []schema.Tool) []schema.Tool {
 	at := map[string]int{}
 	for _, m := range messages {
@@ -119,8 +119,7 @@ func inOrderOf(messages []schema.Message, calls []schema.Tool) []schema.Tool {
 	return calls
 }
 
-// collect gathers records by id: the greatest rev counts, in the place of the
-// first.
+// collect gathers records by id: the greatest rev wins and takes the place of the first.
 func collect[R any](records func(func(R, error) bool), damage *[]store.Damage, id func(*R) (string, int)) ([]R, error) {
 	var list []R
 	at := map[string]int{}
@@ -146,42 +145,42 @@ func collect[R any](records func(func(R, error) bool), damage *[]store.Damage, i
 	return list, nil
 }
 
-// ResumeOptions say how much an agent gets.
+// ResumeOptions control how much an agent gets.
 type ResumeOptions struct {
-	Budget   int       // tokens; 0: the model's window less what the agent needs
+	Budget   int       // tokens; 0: the model's window minus what the agent needs
 	Last     int       // messages; 0: all
-	Since    time.Time // only messages that are not older; the zero time: all
-	Strategy string    // empty: the one that fits best
+	Since    time.Time // only messages at or after it; the zero time: all
+	Strategy string    // empty: the best one that fits
 	For      string    // the agent that gets it; empty: the one that the conversation began in
-	Model    string    // the model that gets it; empty: not known
-	Window   int       // tokens that the model takes; 0: not known
-	Quiet    bool      // nothing is said of what happened to the repository since
+	Model    string    // the model that gets it; empty: unknown
+	Window   int       // the model's context window in tokens; 0: unknown
+	Quiet    bool      // do not report what happened to the repository since
 }
 
-// readTokens is how much of the end of a conversation is read, in tokens, for a
-// budget that is smaller: what of it is worth telling is chosen from so much.
+// readTokens is how much of the end of a conversation is read, in tokens, for a smaller
+// budget; the payload is selected from it.
 const readTokens = 400_000
 
-// summedTokens is the same where summaries stand for messages: one holds only while
-// its messages are as they were.
+// summedTokens is the same if summaries replace messages: a summary is valid only while
+// its messages are unchanged.
 const summedTokens = 10 * readTokens
 
-// A Resumed is a payload with the conversation it belongs to.
+// Resumed is a payload with its conversation.
 type Resumed struct {
 	Entry   store.Entry
 	Payload *resume.Payload
 	Damage  []store.Damage
-	Room    int // tokens that a payload may have in the model that it is for
-	Aside   int // messages on branches that were left
+	Room    int // tokens that a payload may have in the target model
+	Aside   int // messages on abandoned branches
 
-	asked string    // what the user said last
-	last  time.Time // of the last message
+	asked string    // the last user message
+	last  time.Time // time of the last message
 
 	Warnings []string // of a launch
 }
 
-// lookedAt is what happened to the repository since a moment: payloads of one conversation
-// are often built one after the other, and git is asked once.
+// lookedAt caches what happened to the repository since a moment, because payloads of one
+// conversation are often built one after the other and git should be asked once.
 type lookedAt struct {
 	path    string
 	last    time.Time
@@ -212,7 +211,7 @@ func (w *Workspace) Resume(ctx context.Context, e store.Entry, o ResumeOptions) 
 	room := resume.BudgetOf(s, opts).Tokens
 	budget := cmp.Or(o.Budget, room)
 	opts.Summaries, _ = c.Summaries()
-	if o.Strategy != resume.RecentPlus { // only what a model made, since the user asked for that
+	if o.Strategy != resume.RecentPlus { // only summaries by a model, since the user asked for those
 		opts.Summaries = slices.DeleteFunc(opts.Summaries, func(s *schema.Summary) bool { return s.Method == schema.Extracted })
 	}
 	read := max(budget, readTokens)
@@ -227,8 +226,8 @@ func (w *Workspace) Resume(ctx context.Context, e store.Entry, o ResumeOptions) 
 		return nil, err
 	}
 	if !workspace.SummaryIsCurrent(s, c) {
-		// The logs have grown since session.json was written; the first Cortext
-		// did not say when that was, its word is taken.
+		// The logs have grown since session.json was written. The first Cortext did not
+		// record when that was, so its summary is kept.
 		s.ContextSummary = opts.State.Summary()
 		if opts.State.Plan != nil {
 			s.Plan = opts.State.Plan
@@ -264,14 +263,13 @@ func (w *Workspace) Resume(ctx context.Context, e store.Entry, o ResumeOptions) 
 	return &Resumed{Entry: e, Payload: p, Damage: append(damage, more...), Room: room, Aside: h.Aside, asked: opts.State.LastUser.Text, last: workspace.LastMessage(s, h), Warnings: warnings}, nil
 }
 
-// importedChat reports whether a conversation is a chat because it was imported and began
-// with no command: it goes on without one, since none was ever typed.
+// importedChat reports whether a conversation is of type chat because it was imported and
+// began without a command. It continues without one, because none was ever typed.
 func importedChat(s *schema.Session) bool {
 	return s.ConversationType == "chat" && s.AgentConfig.Arguments == "" && s.Description != "" && !strings.HasPrefix(s.Description, "/workspace.")
 }
 
-// since counts the messages at the end from the first on that is not older than a
-// moment.
+// since counts the messages from the first one at or after a time to the end.
 func since(messages []schema.Message, at time.Time) int {
 	for i := range messages {
 		if t := messages[i].Timestamp.Time(); !t.IsZero() && !t.Before(at) {
@@ -281,9 +279,8 @@ func since(messages []schema.Message, at time.Time) int {
 	return 0
 }
 
-// Lost says what is missing of a conversation that session.json, git's last commit or a
-// checkpoint knows of; nil if nothing is. Usually that costs no more than a look at two
-// lengths.
+// Lost returns what is missing of a conversation according to session.json, git's last
+// commit or a checkpoint, or nil. Usually it only compares two lengths.
 func (w *Workspace) Lost(ctx context.Context, e store.Entry) (*workspace.Lost, error) {
 	c, err := w.Open(e)
 	if err != nil {

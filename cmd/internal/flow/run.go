@@ -14,15 +14,15 @@ import (
 	"cortext/store"
 )
 
-// A launch leaves files, and in some agents a session among their own. What is to
-// be done with them stands in a note in the user's state while the program runs, so
-// that the next launch, or sync, cleans up after one that was killed.
+// A launch leaves files and, with some agents, a session among the agent's own. While the
+// program runs, a note in the user's state lists what to clean up, so that the next
+// launch, or sync, can do it if this one is killed.
 
-// Run takes a conversation up again: it writes the files of the launch, ties the
-// new session to the conversation, lets start run the program, and afterwards
-// captures what came and removes what it wrote. prepare runs the program once
-// before with other arguments, where the launch wants that. after is how the
-// conversation stands then; it is there whenever the program ran.
+// Run resumes a conversation. It writes the files of the launch, binds the new session to
+// the conversation, calls start to run the program, and afterwards captures the new
+// messages and removes what it wrote. If the launch needs it, prepare first runs the
+// program with other arguments. after is the state of the conversation afterwards; it is
+// set whenever the program ran.
 func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Planned) error) (after *StopResult, err error) {
 	e := p.Resumed.Entry
 	unlock, err := w.Store.LockCache(launchLock(p.id), capture.LockWait)
@@ -40,7 +40,7 @@ func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Pl
 			note.Files = append(note.Files, registry.Left(f.Path, f.Data, f.Session))
 		}
 	}
-	// The note comes first and goes last: what is written is always known.
+	// The note is written first and removed last, so it always covers what is on disk.
 	if err := w.WriteNote(p.id, note); err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Pl
 	}
 	defer remove()
 	p.Started = func(pid int) {
-		if now, ok := w.LaunchNote(p.id); ok { // a hook may have told the session's id
+		if now, ok := w.LaunchNote(p.id); ok { // a hook may have reported the session's id
 			now.PID = pid
 			_ = w.WriteNote(p.id, now)
 		}
@@ -86,14 +86,14 @@ func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Pl
 	return after, errors.Join(runErr, err, afterErr)
 }
 
-// A StartError says that the program could not be started at all.
+// A StartError reports that the program could not be started.
 type StartError struct{ Err error }
 
 func (e *StartError) Error() string { return e.Err.Error() }
 func (e *StartError) Unwrap() error { return e.Err }
 
-// tieLaunched lets a session go on in the conversation that it was launched for,
-// unless a hook has done so.
+// tieLaunched makes a session continue in the conversation that it was launched for,
+// unless a hook already did.
 func (w *Workspace) tieLaunched(agent inject.Agent, nativeID, at string) error {
 	return w.Locked(agent.Name, nativeID, func() error {
 		t, err := w.Bind(agent, nativeID, "")
@@ -104,7 +104,7 @@ func (w *Workspace) tieLaunched(agent inject.Agent, nativeID, at string) error {
 	})
 }
 
-// takeBack undoes what was noted for a launch in which nothing was said.
+// takeBack undoes what was recorded for a launch without messages.
 func (w *Workspace) takeBack(n registry.Launch, status schema.Status) error {
 	c, err := w.Conversation(n.Path)
 	if err != nil {
@@ -124,8 +124,8 @@ func (w *Workspace) takeBack(n registry.Launch, status schema.Status) error {
 	return err
 }
 
-// discard tidies up what a launch left among the agent's own sessions. What takes
-// seconds waits for [Workspace.RemoveUnused].
+// discard cleans up what a launch left among the agent's own sessions. Slow work is left
+// to [Workspace.RemoveUnused].
 func (w *Workspace) discard(ctx context.Context, id string, n registry.Launch, said bool) error {
 	agent, ok := w.Agent(n.Agent)
 	switch {
@@ -140,8 +140,8 @@ func (w *Workspace) discard(ctx context.Context, id string, n registry.Launch, s
 	return agent.Discard(ctx, w.Env.Machine, n.NativeID, said)
 }
 
-// afterRun captures what the program did and pauses the conversation. A session in
-// which nothing was said is not noted, and goes.
+// afterRun captures what the program did and pauses the conversation. A session without
+// messages is not recorded, and is removed.
 func (w *Workspace) afterRun(ctx context.Context, id string, n registry.Launch) (*StopResult, error) {
 	e, err := w.Entry(n.Path)
 	if err != nil {
@@ -175,8 +175,8 @@ func (w *Workspace) afterRun(ctx context.Context, id string, n registry.Launch) 
 	return &StopResult{Entry: e, Summary: e.Session.ContextSummary, Captured: count, Unused: unused, Unsaved: captureErr}, nil
 }
 
-// wasUsed reports whether something of a launched session was captured. How far it
-// was read does not tell: it begins with the payload.
+// wasUsed reports whether any message of a launched session was captured. How far the
+// transcript was read does not show that, because it begins with the payload.
 func (w *Workspace) wasUsed(n registry.Launch) (bool, error) {
 	c, err := w.Conversation(n.Path)
 	if err != nil {
@@ -195,7 +195,7 @@ func (w *Workspace) wasUsed(n registry.Launch) (bool, error) {
 	return false, nil
 }
 
-// writeFiles writes the files of a launch and returns what removes them.
+// writeFiles writes the files of a launch and returns a function that removes them.
 func (w *Workspace) writeFiles(files []inject.File) (remove func(), err error) {
 	var written []inject.File
 	remove = func() {
@@ -216,7 +216,7 @@ func (w *Workspace) writeFiles(files []inject.File) (remove func(), err error) {
 	return remove, nil
 }
 
-// writeLaunchFile makes a file that was not there; only its owner may read it.
+// writeLaunchFile creates a new file that only its owner can read.
 func (w *Workspace) writeLaunchFile(f inject.File) error {
 	if name, ok := w.Relative(f.Path); ok {
 		return w.Store.WriteFile(name, []byte(f.Data))
@@ -235,7 +235,7 @@ func (w *Workspace) writeLaunchFile(f inject.File) error {
 	return err
 }
 
-// holds reports whether a file has this content.
+// holds reports whether a file has the given content.
 func holds(file, data string) bool {
 	b, err := os.ReadFile(file)
 	return err == nil && string(b) == data

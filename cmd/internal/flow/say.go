@@ -17,11 +17,11 @@ import (
 	"cortext/store"
 )
 
-// What an agent is told in a running session. Titles and summaries are data: they
-// stand on one line each, without control characters.
+// Texts for an agent in a running session. Titles and summaries are data: each is printed
+// on one line, without control characters.
 
-// Listed are the conversations in the order in which one is chosen: the last
-// active first, the completed ones last.
+// Listed returns the conversations in the order of a selection list: the most recently
+// active first, completed ones last.
 func (w *Workspace) Listed() ([]store.Entry, error) {
 	all, err := w.Store.List()
 	slices.SortStableFunc(all, func(a, b store.Entry) int {
@@ -37,12 +37,11 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// shownFirst is how many conversations a list in an agent has unless all are
-// asked for.
+// shownFirst is how many conversations a list in an agent shows unless all are asked for.
 const shownFirst = 20
 
-// sayList lists the conversations with the numbers to choose them by. What does
-// not fit is counted.
+// sayList lists the conversations with numbers to choose from, and counts those that do
+// not fit.
 func (w *Workspace) sayList(limit int, all bool) (string, error) {
 	entries, err := w.Listed()
 	if err != nil {
@@ -70,8 +69,8 @@ func (w *Workspace) sayAmbiguous(limit int, e *workspace.AmbiguousError) (string
 	return w.sayEntries(fmt.Sprintf("%q matches %d conversations:", workspace.Plain(e.Query), len(e.Candidates)), e.Candidates, limit, shownFirst)
 }
 
-// sayEntries writes a numbered list and remembers it, so that a number means what
-// it meant when it was shown.
+// sayEntries writes a numbered list and remembers it, so that a number keeps its meaning
+// after the list was shown.
 func (w *Workspace) sayEntries(head string, entries []store.Entry, limit, most int) (string, error) {
 	const tail = "\n… and %d more: /workspace.sessions all, or /workspace.resume with words"
 	const how = "\n\nOne is taken up with /workspace.resume and its number, or words of its title."
@@ -98,10 +97,10 @@ func (w *Workspace) sayEntries(head string, entries []store.Entry, limit, most i
 	return b.String(), nil
 }
 
-// listedName holds the ids of the conversations that were listed last.
+// listedName is the cache file with the ids of the conversations listed last.
 const listedName = "listed.json"
 
-// pickNumbered is Pick, where a number is the place in the list that was shown.
+// pickNumbered is Pick in which a number selects from the list that was shown.
 func (w *Workspace) pickNumbered(query string) (store.Entry, error) {
 	n, err := strconv.Atoi(query)
 	if err != nil || n < 1 || strconv.Itoa(n) != query {
@@ -126,7 +125,7 @@ func (w *Workspace) pickNumbered(query string) (store.Entry, error) {
 	return entries[n-1], nil
 }
 
-// sayStopped confirms a stop, or says what it did not save.
+// sayStopped confirms a stop, or reports what it did not save.
 func (w *Workspace) sayStopped(s *StopResult) string {
 	sess := s.Entry.Session
 	if s.Unsaved != nil {
@@ -144,7 +143,7 @@ func (w *Workspace) sayStopped(s *StopResult) string {
 	return text + "\nTake it up again with /workspace.resume"
 }
 
-// saySession tells about the conversation of the running session.
+// saySession describes the conversation of the running session.
 func (w *Workspace) saySession(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
 	entry, said, err := w.here(ctx, agent, e)
 	if said != "" || err != nil {
@@ -171,8 +170,8 @@ func (w *Workspace) saySession(ctx context.Context, agent inject.Agent, e inject
 	return sayPrefix + "this session belongs to the conversation" + b.String(), nil
 }
 
-// sayPayload hands a conversation over in a running session: its payload if that
-// fits, else what fits of it and the file that holds the whole.
+// sayPayload passes a conversation to a running session: the payload if it fits,
+// otherwise as much as fits and the file that holds all of it.
 func (w *Workspace) sayPayload(ctx context.Context, agent inject.Agent, e store.Entry) (string, error) {
 	limit := agent.ReplyLimit
 	o, err := w.target(agent, e, LaunchOptions{})
@@ -219,8 +218,8 @@ func (w *Workspace) sayPayload(ctx context.Context, agent inject.Agent, e store.
 	}
 }
 
-// SayFailed tells an agent that a /workspace command could not be carried out, so
-// that the user learns of it; empty for what is no such command.
+// SayFailed tells an agent that a /workspace command failed, so that it informs the user.
+// It returns "" if the prompt is not such a command.
 func (w *Workspace) SayFailed(e inject.Event, err error) string {
 	typed, ok := inject.ParseCommand(e.Prompt)
 	if !ok {

@@ -13,8 +13,8 @@ import (
 	"cortext/store"
 )
 
-// here returns the conversation of the running session; said tells the agent that
-// there is none.
+// here returns the conversation of the running session, or in said a text that tells the
+// agent there is none.
 func (w *Workspace) here(ctx context.Context, agent inject.Agent, e inject.Event) (entry store.Entry, said string, err error) {
 	t, err := w.Session(ctx, agent, e)
 	if err != nil {
@@ -27,8 +27,8 @@ func (w *Workspace) here(ctx context.Context, agent inject.Agent, e inject.Event
 	return entry, "", err
 }
 
-// sayContext tells what a resume of the session's conversation would tell, and what
-// was sent last. args may be a budget.
+// sayContext shows the payload that a resume of the session's conversation would produce,
+// and the one sent last. args may be a budget.
 func (w *Workspace) sayContext(ctx context.Context, agent inject.Agent, e inject.Event, args string) (string, error) {
 	entry, said, err := w.here(ctx, agent, e)
 	if said != "" || err != nil {
@@ -67,8 +67,8 @@ func (w *Workspace) sayContext(ctx context.Context, agent inject.Agent, e inject
 	return b.String(), nil
 }
 
-// contextLines sums the parts of a payload up: what was said, the calls, and the rest one
-// by one.
+// contextLines summarizes the parts of a payload: the messages, the calls, and each other
+// part.
 func contextLines(parts []resume.Part) (lines []string) {
 	type sum struct{ tokens, messages, last int }
 	var said, calls sum
@@ -95,11 +95,11 @@ func contextLines(parts []resume.Part) (lines []string) {
 	return lines
 }
 
-// CompactBudgets are the budgets that a compaction is shown for; 0 is the default.
+// CompactBudgets returns the budgets that a compaction shows; 0 is the default.
 func CompactBudgets() []int { return []int{2_000, 8_000, 32_000, 0} }
 
-// sayCompact tells what each budget would do to the session's conversation, and
-// makes the summaries that are missing if args asks for it.
+// sayCompact shows the effect of each budget on the session's conversation, and makes the
+// missing summaries if args asks for it.
 func (w *Workspace) sayCompact(ctx context.Context, agent inject.Agent, e inject.Event, args string) (string, error) {
 	entry, said, err := w.here(ctx, agent, e)
 	if said != "" || err != nil {

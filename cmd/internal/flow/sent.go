@@ -10,14 +10,14 @@ import (
 	"cortext/store"
 )
 
-// A Sent is the payload that an agent got of a conversation, as the cache remembers it.
+// Sent is the payload of a conversation that an agent got, as recorded in the cache.
 type Sent struct {
 	At         schema.Time      `json:"at"`
 	Agent      string           `json:"agent"`
 	Strategy   string           `json:"strategy"`
 	Tokens     int              `json:"tokens"`
 	Budget     int              `json:"budget"`
-	Factor     float64          `json:"factor"` // the model's own tokens for each of Tokens
+	Factor     float64          `json:"factor"` // the model's own tokens per token of Tokens
 	Original   int              `json:"original"`
 	Included   int              `json:"included"`
 	Summarized int              `json:"summarized"`
@@ -25,17 +25,17 @@ type Sent struct {
 	LeftOut    []resume.LeftOut `json:"left_out"`
 }
 
-// SentOf describes a payload for an agent, at no time.
+// SentOf describes a payload for an agent, without a time.
 func SentOf(agent string, p *resume.Payload) *Sent {
 	return &Sent{Agent: agent, Strategy: p.Strategy, Tokens: p.Tokens, Budget: p.Budget, Factor: p.Factor, Original: p.Original, Included: p.Included, Summarized: p.Summarized, Parts: p.Parts, LeftOut: p.LeftOut}
 }
 
-// ErrNotSent is returned where it is not known what was sent last.
+// ErrNotSent is returned if the last payload is unknown.
 var ErrNotSent = errors.New("it is not known what was sent last: the conversation was not resumed on this machine, or the cache was deleted")
 
 func sentName(path string) string { return "sent/" + schema.PathElement(path) + ".json" }
 
-// noteSent remembers what an agent got. A failure costs that knowledge only.
+// noteSent records what an agent got. If it fails, only that information is lost.
 func (w *Workspace) noteSent(path, agent string, p *resume.Payload) {
 	sent := SentOf(agent, p)
 	sent.At = schema.NewTime(w.Env.Now())
@@ -45,8 +45,8 @@ func (w *Workspace) noteSent(path, agent string, p *resume.Payload) {
 	}
 }
 
-// LastSent returns what an agent got last of a conversation, [ErrNotSent] if
-// that is not known.
+// LastSent returns what an agent last got of a conversation, or [ErrNotSent] if that is
+// unknown.
 func (w *Workspace) LastSent(e store.Entry) (*Sent, error) {
 	b, ok := w.Store.ReadCache(sentName(e.Path))
 	if !ok {

@@ -18,8 +18,8 @@ import (
 	"cortext/inject/claude"
 )
 
-// A world is a workspace and the sessions of an agent in it, with what a person
-// would expect: which conversation each message belongs to.
+// A world is a workspace and the sessions of an agent in it, with the expected
+// conversation of each message.
 type world struct {
 	t        *testing.T
 	rand     *rand.Rand
@@ -28,7 +28,7 @@ type world struct {
 	agent    inject.Agent
 	n        int
 	sessions []*session
-	where    map[string]string // message -> conversation; of a session that is none of ours yet: ""
+	where    map[string]string // message -> conversation; of a session that is not ours yet: ""
 	log      []string
 }
 
@@ -37,8 +37,8 @@ type session struct {
 	id    string
 	lines []map[string]any
 	at    string            // the conversation that it is in, "" for none
-	mine  []string          // its messages while it is in none
-	conv  map[string]string // line -> the conversation that the session was in then
+	mine  []string          // its messages while it is in no conversation
+	conv  map[string]string // line -> the conversation that the session was in at that time
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
@@ -46,14 +46,15 @@ func newWorld(t *testing.T, seed uint64) *world {
 	if _, err := Init(w.dir, workspace.CommitOff, ""); err != nil {
 		t.Fatal(err)
 	}
-	// Idleness depends on the clock, and one active conversation is not the point.
+	// Idleness depends on the clock, and this test needs more than one active
+	// conversation.
 	if err := os.WriteFile(filepath.Join(w.dir, workspace.ConfigFile), []byte("one_active: false\nidle_minutes: 0\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return w
 }
 
-// open opens the workspace as a process of its own does.
+// open opens the workspace as a separate process would.
 func (w *world) open() *Workspace {
 	ws, err := Open(workspace.Env{
 		Dir: w.dir, Now: time.Now, Holder: "test", Agents: []inject.Agent{w.agent},
@@ -121,7 +122,7 @@ func (w *world) save(s *session) {
 	}
 }
 
-// turn writes a prompt and its answer behind the line parent; a prompt has an id.
+// turn writes a prompt and its answer after the line parent; each prompt has an id.
 func (w *world) turn(s *session, prompt, promptID string, parent any) {
 	for i, role := range []string{"user", "assistant"} {
 		w.n++
@@ -154,8 +155,8 @@ func (s *session) last() any {
 	return s.lines[len(s.lines)-1]["uuid"]
 }
 
-// enter lets the session be in a conversation from now on; what it said while it
-// was in none belongs to the first one.
+// enter puts the session into a conversation from now on. What it said while in none
+// belongs to its first conversation.
 func (w *world) enter(s *session, at string) {
 	if s.at == "" {
 		for _, id := range s.mine {
@@ -169,23 +170,23 @@ func (w *world) enter(s *session, at string) {
 	s.at = at
 }
 
-// step does one thing that happens to sessions.
+// step performs one random thing that can happen to sessions.
 func (w *world) step() {
 	s := w.sessions[w.rand.IntN(len(w.sessions))]
 	w.n++
 	promptID := fmt.Sprintf("p%d", w.n)
 	switch w.rand.IntN(12) {
-	case 0: // a session of its own
+	case 0: // a new session
 		s = w.begin()
 		w.hook(s, inject.Began, func(e *inject.Event) { e.Fresh = true })
-	case 1: // a command begins a conversation
+	case 1: // a command starts a conversation
 		prompt := fmt.Sprintf("/workspace.plan topic %d", w.n)
 		say := w.hook(s, inject.Prompted, func(e *inject.Event) { e.Prompt, e.PromptID = prompt, promptID })
 		_, rest, _ := strings.Cut(say, "is kept in ")
 		at, _, _ := strings.Cut(rest, ";")
 		w.enter(s, at)
 		w.turn(s, prompt, promptID, s.last())
-	case 2: // another conversation is brought into the session
+	case 2: // the session resumes another conversation
 		convs := w.conversations()
 		if len(convs) == 0 {
 			return
@@ -195,7 +196,7 @@ func (w *world) step() {
 		w.hook(s, inject.Prompted, func(e *inject.Event) { e.Prompt, e.PromptID = prompt, promptID })
 		w.enter(s, at)
 		w.turn(s, prompt, promptID, s.last())
-	case 3: // the context is emptied
+	case 3: // the context is cleared
 		w.hook(s, inject.Ended, func(e *inject.Event) { e.Cleared = true })
 		next := w.begin()
 		next.at = s.at
@@ -221,7 +222,7 @@ func (w *world) step() {
 		}
 		w.turn(fork, fmt.Sprintf("in the fork %d", w.n), promptID, fork.last())
 		w.hook(fork, inject.Answered, nil)
-	case 5: // a rewind: the next prompt hangs on an earlier answer
+	case 5: // a rewind: the next prompt follows an earlier answer
 		if len(s.lines) < 4 {
 			return
 		}
@@ -236,8 +237,8 @@ func (w *world) step() {
 			s.at = s.conv[to]
 		}
 		w.turn(s, fmt.Sprintf("rewound to %s, %d", to, w.n), promptID, to)
-		w.hook(s, inject.Answered, nil) // the program knows where it is now
-	case 6: // somebody deletes the cache
+		w.hook(s, inject.Answered, nil) // now the program knows where it is
+	case 6: // the user deletes the cache
 		w.hookAll()
 		w.log = append(w.log, "the cache is deleted")
 		if err := os.RemoveAll(filepath.Join(w.dir, ".workspace/local/cache")); err != nil {
@@ -245,7 +246,7 @@ func (w *world) step() {
 		}
 	case 7:
 		w.hook(s, inject.Ended, nil)
-	default: // a turn, and its hook if the program was not killed before
+	default: // a turn, and its hook unless the program is killed first
 		w.turn(s, fmt.Sprintf("turn %d", w.n), promptID, s.last())
 		if w.rand.IntN(3) > 0 {
 			w.hook(s, inject.Answered, nil)
@@ -269,8 +270,7 @@ func (w *world) conversations() (paths []string) {
 	return paths
 }
 
-// verify wants each message in the conversation that it belongs to, once, and no
-// other anywhere.
+// verify checks that each message is in its conversation, once, and nowhere else.
 func (w *world) verify() {
 	w.hookAll()
 	ws := w.open()
@@ -314,8 +314,8 @@ func (w *world) verify() {
 
 var seeds = flag.Uint64("seeds", 12, "how many random histories of sessions are tried")
 
-// TestSessions: whatever happens to sessions, each message is captured once, and
-// into the conversation that the session was in.
+// TestSessions: whatever happens to sessions, each message is captured once, into the
+// conversation that the session was in.
 func TestSessions(t *testing.T) {
 	for seed := range *seeds {
 		w := newWorld(t, seed)

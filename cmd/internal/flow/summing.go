@@ -9,26 +9,28 @@ import (
 	"cortext/schema"
 )
 
-// asksModel reports whether the user wants a model to sum up old messages.
+// asksModel reports whether the user wants a model to summarize old messages.
 func (w *Workspace) asksModel() bool {
 	return w.Config.Summarizer == workspace.SummarizerAgent || w.Config.Summarizer == workspace.SummarizerOpenAI
 }
 
-// A summing is what the cache has of when a model was last to sum up a conversation's old
-// messages. Where it is lost a model is asked once more for what has no summary yet.
+// A summing is the cached record of the last time a model was due to summarize a
+// conversation's old messages. If it is lost, a model is asked once more for what has no
+// summary yet.
 type summing struct {
-	Messages int  `json:"messages"` // that the conversation had then
+	Messages int  `json:"messages"` // number in the conversation at that time
 	Done     bool `json:"done"`     // the summaries were made
 }
 
-// askAgain is after how many more messages a model is asked again, if that failed.
+// askAgain is the number of further messages after which a model is asked again following
+// a failure.
 const askAgain = 10
 
 func summingName(path string) string { return "summing/" + schema.PathElement(path) + ".json" }
 
-// sumUpLater notes that old messages of a session's conversation are to be summed up, if a
-// model is asked for that: when it has more than summarize_after messages, and then
-// whenever it has as many more as a summary covers.
+// sumUpLater marks a session's conversation for summarizing old messages, if a model does
+// that: when it has more than summarize_after messages, and then each time it grows by as
+// many as a summary covers.
 func (w *Workspace) sumUpLater(b *capture.Binding) error {
 	if !w.asksModel() || !b.Bound() {
 		return nil
@@ -68,8 +70,8 @@ func (w *Workspace) noteSumming(path string, at summing) error {
 	return w.Store.WriteCache(summingName(path), text)
 }
 
-// Unsummed returns the paths of the conversations of which a model is to sum up old
-// messages, each once. That takes minutes: a hook has another process do it.
+// Unsummed returns the paths of the conversations whose old messages a model should
+// summarize, each once. That takes minutes, so a hook leaves it to another process.
 func (w *Workspace) Unsummed() []string {
 	list := w.unsummed
 	w.unsummed = nil

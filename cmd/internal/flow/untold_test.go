@@ -12,8 +12,8 @@ import (
 	"cortext/store"
 )
 
-// TestUntoldIsTold: every failure that could not be shown at once is shown once, whole and
-// in order, however many answers it takes.
+// TestUntoldIsTold: every failure that could not be shown at once is shown once, in full
+// and in order, however many answers that takes.
 func TestUntoldIsTold(t *testing.T) {
 	w := newWorld(t, 1).open()
 	defer w.Close()
@@ -40,7 +40,7 @@ func TestUntoldIsTold(t *testing.T) {
 		}
 		told = append(told, strings.TrimPrefix(text, untoldLead))
 	}
-	plain := strings.NewReplacer(" ", "", "…", "", ";", "") // where one is cut, a mark stands
+	plain := strings.NewReplacer(" ", "", "…", "", ";", "") // a cut is marked with an ellipsis
 	if got, want := plain.Replace(strings.Join(told, " ")), plain.Replace(strings.Join(want, " ")); got != want {
 		t.Errorf("told\n%s\nwant\n%s", got, want)
 	}
@@ -49,8 +49,8 @@ func TestUntoldIsTold(t *testing.T) {
 	}
 }
 
-// TestMarkStoppedFails: a session that cannot be told that its conversation is stopped is
-// an error.
+// TestMarkStoppedFails: it is an error if a session cannot record that its conversation
+// is stopped.
 func TestMarkStoppedFails(t *testing.T) {
 	world := newWorld(t, 1)
 	w := world.open()

@@ -10,8 +10,8 @@ import (
 	"cortext/inject"
 )
 
-// TestRemoveUnused: the session of a launch in which nothing was said goes as soon as its
-// agent can remove it; after some failures it is given up, and told of once.
+// TestRemoveUnused: the session of a launch without messages is removed as soon as its
+// agent can remove it. After some failures it is given up, and reported once.
 func TestRemoveUnused(t *testing.T) {
 	for _, failures := range []int{0, mostTries - 1, mostTries} {
 		world := newWorld(t, 1)

@@ -8,9 +8,8 @@ import (
 	"cortext/store"
 )
 
-// backwards calls f for the messages of the branch that would be resumed, from the
-// last to the first, until it returns false. It reads no more of the end of the log
-// than that takes.
+// backwards calls f for the messages of the branch that would be resumed, from last to
+// first, until f returns false. It reads no more of the end of the log than needed.
 func (w *Workspace) backwards(e store.Entry, f func(m *schema.Message) bool) error {
 	c, err := w.Open(e)
 	if err != nil {
@@ -34,8 +33,8 @@ func (w *Workspace) backwards(e store.Entry, f func(m *schema.Message) bool) err
 	}
 }
 
-// lastAgent is the agent that a conversation was last used in: that of its newest
-// message, else that of its last session.
+// lastAgent returns the agent last used in a conversation: the agent of its newest
+// message, else of its last session.
 func (w *Workspace) lastAgent(e store.Entry) (name string, err error) {
 	s := e.Session
 	err = w.backwards(e, func(m *schema.Message) bool {
@@ -51,12 +50,12 @@ func (w *Workspace) lastAgent(e store.Entry) (name string, err error) {
 	return name, err
 }
 
-// enoughAlone is how many messages are looked at for a model where session.json
-// names that of the conversation's only agent.
+// enoughAlone is how many messages are searched for a model if only one agent was used,
+// since session.json then names its model.
 const enoughAlone = 128
 
-// lastModel is the model that answered last in an agent's sessions of a
-// conversation, empty if none is known. What other agents said has no influence.
+// lastModel returns the model that answered last in an agent's sessions of a
+// conversation, or "" if unknown. Messages of other agents do not count.
 func (w *Workspace) lastModel(e store.Entry, agent inject.Agent) (name string, err error) {
 	s := e.Session
 	is := func(src schema.Source) bool { return src.Agent == agent.Name }
@@ -75,8 +74,9 @@ func (w *Workspace) lastModel(e store.Entry, agent inject.Agent) (name string, e
 	return name, err
 }
 
-// agentOf is the agent of the native session source; of a message without one, which
-// the first version of the format allows, the agent that the conversation began in.
+// agentOf returns the agent of the native session source. A message without a source,
+// which the first version of the format allows, belongs to the agent that the
+// conversation began in.
 func agentOf(s *schema.Session, source string) string {
 	if source == "" {
 		return s.AgentConfig.Agent

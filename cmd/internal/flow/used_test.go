@@ -22,8 +22,8 @@ import (
 	"cortext/store"
 )
 
-// A mixed is a workspace with a conversation that was held in several agents, as a
-// capture leaves it.
+// A mixed is a workspace with a conversation held in several agents, as capture leaves
+// it.
 type mixed struct {
 	*Workspace
 	t    *testing.T
@@ -56,7 +56,7 @@ func newMixed(t *testing.T) *mixed {
 	return &mixed{Workspace: w, t: t, dir: dir, home: home, c: c}
 }
 
-// take appends the messages of a session, and notes what a capture does.
+// take appends the messages of a session and records what a capture records.
 func (x *mixed) take(agent, nativeID string, b schema.Batch, p *schema.Provider) {
 	x.t.Helper()
 	for i := range b.Messages {
@@ -81,7 +81,7 @@ func (x *mixed) take(agent, nativeID string, b schema.Batch, p *schema.Provider)
 	}
 }
 
-// turn says something in a session of an agent, and lets a model answer.
+// turn adds a user message in a session of an agent and an answer by a model.
 func (x *mixed) turn(agent, model string) {
 	x.t.Helper()
 	var b schema.Batch
@@ -99,7 +99,7 @@ func (x *mixed) turn(agent, model string) {
 	x.take(agent, agent+"-session", b, nil)
 }
 
-// fixture appends a session that was really held.
+// fixture appends a recorded session.
 func (x *mixed) fixture(agent inject.Agent, name string) {
 	x.t.Helper()
 	tr, err := agent.Open("../../../testdata/agents/"+agent.Name+"/"+name, inject.Options{})
@@ -129,7 +129,8 @@ func (x *mixed) entry() store.Entry {
 	return e
 }
 
-// target is what a resume in an agent would do; an empty name is the default agent.
+// target returns the target of a resume in an agent; an empty name means the default
+// agent.
 func (x *mixed) target(agent string, args ...string) (ResumeOptions, int) {
 	x.t.Helper()
 	e := x.entry()
@@ -164,7 +165,7 @@ func (x *mixed) write(name, text string) {
 	}
 }
 
-// TestBudgetOfTarget: a turn in another agent does not change what an agent is told.
+// TestBudgetOfTarget: a turn in another agent does not change what an agent gets.
 func TestBudgetOfTarget(t *testing.T) {
 	x := newMixed(t)
 	x.turn("claude", "claude-haiku-4-5-20251001")
@@ -178,7 +179,8 @@ func TestBudgetOfTarget(t *testing.T) {
 	x.want("opencode", "model-of-tomorrow", 83_125)
 	x.want("", "model-of-tomorrow", 83_125)
 
-	// The arguments come before the settings, those before the conversation.
+	// The arguments take precedence over the settings, and the settings over the
+	// conversation.
 	x.want("claude", "opus", 75_000, "--model", "opus")
 	settings := filepath.Join(x.home, ".claude/settings.json")
 	x.write(settings, `{"model":"claude-opus-4-5"}`)
@@ -188,7 +190,7 @@ func TestBudgetOfTarget(t *testing.T) {
 	x.write(settings, `{"model":"default"}`)
 	x.want("claude", "claude-fable-5", 450_000)
 
-	// A window of OpenCode's settings holds for a model that only the messages name.
+	// A window in OpenCode's settings applies to a model that only the messages name.
 	x.write(filepath.Join(x.dir, "opencode.json"), `{"provider":{"own":{"models":{"model-of-tomorrow":{"limit":{"context":64000}}}}}}`)
 	x.want("opencode", "model-of-tomorrow", 19_375)
 
@@ -200,8 +202,8 @@ func TestBudgetOfTarget(t *testing.T) {
 	}
 }
 
-// TestBudgetOfFixtures does the same with sessions that were really held. Claude Code, in
-// which the conversation began, sent less than most, as its first usage tells.
+// TestBudgetOfFixtures repeats this with recorded sessions. Claude Code, in which the
+// conversation began, sent less than most, as its first usage shows.
 func TestBudgetOfFixtures(t *testing.T) {
 	x := newMixed(t)
 	x.fixture(claude.Agent(), "2.1.329/brainstorm/transcript.jsonl")
@@ -219,8 +221,7 @@ func TestBudgetOfFixtures(t *testing.T) {
 	x.want("", "gemini-2.5-pro", 592_640)
 }
 
-// TestBudgetIsTheAgentsOwn: whatever is said in other agents, and however much, the
-// budget of an agent stays.
+// TestBudgetIsTheAgentsOwn: messages in other agents never change an agent's budget.
 func TestBudgetIsTheAgentsOwn(t *testing.T) {
 	models := []string{"claude-haiku-4-5", "claude-sonnet-4-6", "gemini-3-pro-preview", "gpt-5.2", "qwen2.5-coder", "x", "", "<synthetic>"}
 	agents := []string{"claude", "gemini", "opencode"}
@@ -251,7 +252,7 @@ func TestBudgetIsTheAgentsOwn(t *testing.T) {
 	}
 }
 
-// TestLastAgent: the newest message tells which agent was used last, wherever its
+// TestLastAgent: the newest message decides which agent was used last, wherever its
 // session is among the sources.
 func TestLastAgent(t *testing.T) {
 	x := newMixed(t)
@@ -261,7 +262,7 @@ func TestLastAgent(t *testing.T) {
 			t.Errorf("it goes on in %s, not %s", o.For, want)
 		}
 	}
-	want("opencode") // nothing was said yet: the first that can be launched
+	want("opencode") // no messages yet: the first agent that can be launched
 	x.turn("claude", "claude-opus-4-5")
 	want("claude")
 	x.turn("gemini", "gemini-2.5-pro")
@@ -280,8 +281,8 @@ func TestLastAgent(t *testing.T) {
 	}
 }
 
-// TestMissingProgram: where the agent used last cannot be started, the user is told
-// how to choose another.
+// TestMissingProgram: if the agent used last cannot be started, the error says how to
+// choose another.
 func TestMissingProgram(t *testing.T) {
 	x := newMixed(t)
 	x.Env.Machine.Getenv = func(name string) string {
@@ -303,8 +304,8 @@ func TestMissingProgram(t *testing.T) {
 	}
 }
 
-// TestStartDir: the folder that a session names is inside the workspace, or it does
-// not count.
+// TestStartDir: the folder recorded in a session is ignored unless it is inside the
+// workspace.
 func TestStartDir(t *testing.T) {
 	x := newMixed(t)
 	outside := t.TempDir()

@@ -18,7 +18,7 @@ import (
 	"cortext/cmd/internal/shell"
 )
 
-// What git cannot give.
+// Errors for content that git cannot provide.
 var (
 	ErrUnborn     = errors.New("nothing is committed yet")
 	ErrNotInHead  = errors.New("the last commit does not have the file")
@@ -26,11 +26,11 @@ var (
 	ErrLimit      = errors.New("git has more than may be read at once")
 )
 
-// A NotFetchedError names files that git knows of and whose content is not on this
-// machine: the repository is a partial clone.
+// A NotFetchedError lists files that git tracks but whose content is not on this machine,
+// because the repository is a partial clone.
 type NotFetchedError struct {
-	Paths []string // relative to the root that was asked for, with slashes
-	Args  []string // of the command that fetches them
+	Paths []string // relative to the requested root, with slashes
+	Args  []string // the command that fetches them
 }
 
 func (e *NotFetchedError) Error() string {
@@ -41,10 +41,10 @@ func (e *NotFetchedError) Error() string {
 	return fmt.Sprintf("%s: not fetched yet: run %s", what, e.Command())
 }
 
-// Command is the command that fetches them, for a shell.
+// Command returns the command that fetches the files, for a shell.
 func (e *NotFetchedError) Command() string { return shell.Quote(e.Args...) }
 
-// Fetch runs the command that fetches what is missing, as the user would: with the
+// Fetch runs the command that fetches the missing files, as the user would: with the
 // user's credentials and the network.
 func Fetch(ctx context.Context, missing *NotFetchedError) error {
 	cmd := exec.CommandContext(ctx, missing.Args[0], missing.Args[1:]...)
@@ -55,8 +55,8 @@ func Fetch(ctx context.Context, missing *NotFetchedError) error {
 	return err
 }
 
-// notFetched is the error for paths that rev has below one of them; printing the
-// sizes of a tree's files fetches them.
+// notFetched returns the error for paths in rev below one of them; printing the sizes of
+// a tree's files fetches them.
 func notFetched(root, rev, below string, paths []string) *NotFetchedError {
 	args := []string{"git", "-C", root, "ls-tree", "-r", "-l", rev}
 	if below != "" && below != "." {
@@ -65,16 +65,16 @@ func notFetched(root, rev, below string, paths []string) *NotFetchedError {
 	return &NotFetchedError{Paths: paths, Args: args}
 }
 
-// A File is a file as git has it.
+// A File is a file in git.
 type File struct {
-	Path    string // relative to the root that was asked for, with slashes
+	Path    string // relative to the requested root, with slashes
 	ID      string // of its content
 	Content []byte
 }
 
-// HeadBlob returns the content that a file has in the last commit. The path is
-// relative to root, with slashes. The error is ErrNoRepository, ErrUnborn,
-// ErrNotInHead or a *NotFetchedError where that is the reason.
+// HeadBlob returns the content of a file in the last commit. The path is relative to
+// root, with slashes. The error is ErrNoRepository, ErrUnborn, ErrNotInHead or a
+// *NotFetchedError if that is the reason.
 func HeadBlob(ctx context.Context, root, path string) ([]byte, error) {
 	list, err := inHead(ctx, root, path)
 	if err != nil {
@@ -88,8 +88,8 @@ func HeadBlob(ctx context.Context, root, path string) ([]byte, error) {
 	return nil, fmt.Errorf("%s: %w", path, ErrNotInHead)
 }
 
-// IndexBlob returns the content that is staged for a file; of a file with conflicts
-// none is. The error is like that of HeadBlob, with ErrNotInIndex.
+// IndexBlob returns the staged content of a file; a file with conflicts has none. The
+// errors are those of HeadBlob, with ErrNotInIndex.
 func IndexBlob(ctx context.Context, root, path string) ([]byte, error) {
 	list, err := inIndex(ctx, root, path)
 	if err != nil {
@@ -117,9 +117,9 @@ func content(ctx context.Context, root string, f File, missing error) (b []byte,
 	return b, err
 }
 
-// HeadFiles calls yield for each file below prefix in the last commit, until their
-// contents exceed limit bytes: then the error is ErrLimit. What is not fetched is
-// left out, and named by the error at the end.
+// HeadFiles calls yield for each file below prefix in the last commit. If their contents
+// exceed limit bytes, it stops with ErrLimit. It leaves out files that are not fetched;
+// the error at the end names them.
 func HeadFiles(ctx context.Context, root, prefix string, limit int64, yield func(File) error) error {
 	list, err := inHead(ctx, root, prefix)
 	if err != nil {
@@ -128,7 +128,7 @@ func HeadFiles(ctx context.Context, root, prefix string, limit int64, yield func
 	return contents(ctx, root, list, notFetched(root, "HEAD", prefix, nil), bounded(limit, yield))
 }
 
-// IndexFiles is HeadFiles for what is staged. A file with conflicts is left out.
+// IndexFiles is HeadFiles for staged files. It leaves out files with conflicts.
 func IndexFiles(ctx context.Context, root, prefix string, limit int64, yield func(File) error) error {
 	list, err := inIndex(ctx, root, prefix)
 	if err != nil {
@@ -137,7 +137,7 @@ func IndexFiles(ctx context.Context, root, prefix string, limit int64, yield fun
 	return contents(ctx, root, list, notFetched(root, "HEAD", prefix, nil), bounded(limit, yield))
 }
 
-// bounded passes on contents up to limit bytes together.
+// bounded passes on contents up to a total of limit bytes.
 func bounded(limit int64, yield func(File) error) func(File, int64, io.Reader) error {
 	return func(f File, size int64, r io.Reader) (err error) {
 		if limit -= size; limit < 0 {
@@ -150,8 +150,8 @@ func bounded(limit int64, yield func(File) error) func(File, int64, io.Reader) e
 	}
 }
 
-// contents calls use for each file of the list whose content is here, and returns
-// missing with the paths of the others.
+// contents calls use for each file of the list whose content is here. It returns missing
+// with the paths of the others.
 func contents(ctx context.Context, root string, list []File, missing *NotFetchedError, use func(File, int64, io.Reader) error) error {
 	ids := make([]string, len(list))
 	for i, f := range list {
@@ -190,7 +190,7 @@ func inHead(ctx context.Context, root, path string) ([]File, error) {
 		if _, bad := read(ctx, root, "rev-parse", "--quiet", "--verify", "HEAD^{commit}"); bad != nil {
 			return nil, fmt.Errorf("git cannot read HEAD (%w): git fsck says what is damaged", err)
 		}
-		if partialClone(root) { // of trees, too
+		if partialClone(root) { // trees may be missing, too
 			return nil, notFetched(root, "HEAD", path, []string{path})
 		}
 		return nil, err
@@ -205,8 +205,7 @@ func inHead(ctx context.Context, root, path string) ([]File, error) {
 	return files, nil
 }
 
-// unborn reports whether nothing is committed yet on the branch of root's work tree. A
-// branch that is damaged is not unborn.
+// unborn reports whether root's branch has no commit yet. A damaged branch is not unborn.
 func unborn(ctx context.Context, root string) bool {
 	if at, ok := Head(root); ok {
 		return at.Commit == ""
@@ -234,14 +233,14 @@ func Knows(ctx context.Context, root, path string) (bool, error) {
 	return len(files) > 0, err
 }
 
-// Had reports whether a commit since some time has a file at or below a path: of any branch,
-// stash or reflog.
+// Had reports whether any commit since a given time, on any branch, stash or reflog, has
+// a file at or below a path.
 func Had(ctx context.Context, root, path string, since time.Time) (bool, error) {
 	out, err := read(ctx, root, "log", "--all", "--reflog", "-1", "--format=%H", "--since="+since.UTC().Format(time.RFC3339), "--", path)
 	return strings.TrimSpace(out) != "", err
 }
 
-// inIndex lists the regular files at or below some paths that are staged.
+// inIndex lists the staged regular files at or below some paths.
 func inIndex(ctx context.Context, root string, paths ...string) ([]File, error) {
 	out, err := list(ctx, root, []string{"ls-files", "-s", "-z"}, paths...)
 	if err != nil {
@@ -257,8 +256,8 @@ func inIndex(ctx context.Context, root string, paths ...string) ([]File, error) 
 	return files, nil
 }
 
-// Sparse lists the tracked files below prefix that git does not keep in the work tree
-// because the user checked out only a part of the repository. Some may be there anyway.
+// Sparse lists the tracked files below prefix that a sparse checkout leaves out of the
+// work tree. Some may exist there anyway.
 func Sparse(ctx context.Context, root, prefix string) ([]string, error) {
 	out, err := list(ctx, root, []string{"ls-files", "-t", "-z"}, prefix)
 	if err != nil {
@@ -273,8 +272,8 @@ func Sparse(ctx context.Context, root, prefix string) ([]string, error) {
 	return absent, nil
 }
 
-// Unchanged tells which of some files in the work tree are as the index has them, byte
-// for byte. Where git cannot say, none is.
+// Unchanged reports which files in the work tree equal the index, byte for byte. If git
+// cannot tell, it reports none.
 func Unchanged(ctx context.Context, root string, paths []string) map[string]bool {
 	staged, err := inIndex(ctx, root, paths...)
 	if err != nil {
@@ -288,7 +287,8 @@ func Unchanged(ctx context.Context, root string, paths []string) map[string]bool
 	return same
 }
 
-// blobID names a content as git does, in a repository whose names have so many digits.
+// blobID returns git's name for a content, in a repository whose names have the given
+// number of digits.
 func blobID(content []byte, digits int) string {
 	h := sha1.New()
 	if digits == 2*sha256.Size {
@@ -299,8 +299,8 @@ func blobID(content []byte, digits int) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// list runs a command that lists what is at or below some paths of root, relative to
-// root, each ended by a zero byte.
+// list runs a git command that lists files at or below some paths, relative to root and
+// NUL-terminated.
 func list(ctx context.Context, root string, args []string, paths ...string) ([]string, error) {
 	if Dir(root) == "" {
 		return nil, fmt.Errorf("%s: %w", root, ErrNoRepository)

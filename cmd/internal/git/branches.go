@@ -16,38 +16,38 @@ import (
 	"time"
 )
 
-// Bounds of a look at all branches.
+// Limits for searching all branches.
 const (
 	branchTime  = 5 * time.Second
 	maxTips     = 1000
 	maxStashes  = 20
 	maxVersions = 20_000
-	maxRefs     = 10      // that a version names
-	maxBlob     = 8 << 20 // of a version
-	maxDepth    = 8       // of folders in each other
+	maxRefs     = 10      // per version
+	maxBlob     = 8 << 20 // bytes per version
+	maxDepth    = 8       // of nested folders
 )
 
-// A tip is where a branch, local or of a remote, or a stash ends.
+// A tip is the end of a local or remote branch, or of a stash.
 type tip struct {
-	name string // as git takes it
-	tree string // id, of the folder that is looked at
+	name string // as git accepts it
+	tree string // id of the searched folder
 }
 
-// A Version is a content that a file has on a branch.
+// A Version is the content of a file on a branch.
 type Version struct {
-	Path    string // relative to the root that was asked for, with slashes
+	Path    string // relative to the requested root, with slashes
 	ID      string // of the content
 	Content []byte
 	Refs    []string // branches and stashes that have it, at most ten, newest first
 }
 
-// Versions calls yield once for each version that the branches and stashes have of
-// the files of that name at any depth below folder, those of the newest branch
-// first. The name is a folder and a file in it, as in ".session/session.json"; what
-// else lies beside such a folder is not searched. Branches that share folders cost
-// one look at them. Where there is more than can be read in a few seconds the error
-// is ErrLimit, after what could be read; where something is not fetched it is a
-// *NotFetchedError, after all that is.
+// Versions calls yield once for each version, on the branches and stashes, of the files
+// with the given name at any depth below folder, those of the newest branch first. The
+// name is a folder and a file in it, as in ".session/session.json"; other folders beside
+// such a folder are not searched. Folders that branches share are read once. If there is
+// more than can be read in a few seconds, Versions yields what it could read and returns
+// ErrLimit; if something is not fetched, it yields the rest and returns a
+// *NotFetchedError.
 func Versions(ctx context.Context, root, folder, name string, yield func(Version) error) error {
 	v, end, err := lookAt(ctx, root)
 	if err != nil {
@@ -67,14 +67,14 @@ func Versions(ctx context.Context, root, folder, name string, yield func(Version
 	return v.late(s.read(yield))
 }
 
-// A view is a look at the tips of all branches.
+// A view is one search of the tips of all branches.
 type view struct {
-	ctx     context.Context // ends when the time is over
+	ctx     context.Context // ends when the time is up
 	root    string
 	objects objects
 	tips    []tip              // newest first
 	trees   map[string][]child // read so far, by id
-	cut     bool               // there is more than may be read
+	cut     bool               // there is more than the limits allow to read
 }
 
 // A child is an entry of a tree.
@@ -84,7 +84,7 @@ type child struct {
 	file     bool // a regular one
 }
 
-// lookAt finds the tips and enters the folder that root is in its work tree.
+// lookAt finds the tips and enters root's folder in each.
 func lookAt(ctx context.Context, root string) (*view, func(), error) {
 	if Dir(root) == "" {
 		return nil, nil, fmt.Errorf("%s: %w", root, ErrNoRepository)
@@ -106,7 +106,7 @@ func lookAt(ctx context.Context, root string) (*view, func(), error) {
 	return v, cancel, nil
 }
 
-// late is the error where time is over, or something was cut.
+// late returns the error if time is up or something was cut.
 func (v *view) late(err error) error {
 	if errors.Is(context.Cause(v.ctx), ErrLimit) || err == nil && v.cut {
 		return fmt.Errorf("%s: not all branches were looked at: %w", v.root, ErrLimit)
@@ -123,7 +123,7 @@ func (v *view) findTips() error {
 	for line := range strings.Lines(out) {
 		words := strings.Split(strings.TrimRight(line, "\n"), "\x00")
 		if len(words) != 3 || words[0] == "" || words[1] != "" {
-			continue // no commit, or another name for a branch
+			continue // not a commit, or another name for a branch
 		}
 		if words[2] == "refs/stash" {
 			if err := v.findStashes(); err != nil {
@@ -143,8 +143,8 @@ func (v *view) findTips() error {
 	return nil
 }
 
-// findStashes finds the stashes. What was untracked is a commit beside the stashed
-// one, its third parent.
+// findStashes finds the stashes. Untracked files are in a separate commit, the third
+// parent of the stash.
 func (v *view) findStashes() error {
 	out, err := read(v.ctx, v.root, "rev-list", "-g", fmt.Sprintf("--max-count=%d", maxStashes), "--format=%T %P", "refs/stash", "--")
 	if err != nil {
@@ -173,8 +173,7 @@ func (v *view) findStashes() error {
 	return nil
 }
 
-// enter moves each tip to what it has at a path below where it is, and drops those
-// that have nothing there.
+// enter moves each tip to its subfolder at a path, and drops tips without it.
 func (v *view) enter(below string) error {
 	for name := range strings.SplitSeq(path.Clean(filepath.ToSlash(below)), "/") {
 		if name == "." {
@@ -204,8 +203,8 @@ func (v *view) child(tree, name string) child {
 	return child{}
 }
 
-// loadTrees reads the trees that are not read yet. One that is not here, or is no
-// tree, has no children.
+// loadTrees reads the trees that were not read yet. A tree that is missing or is not a
+// tree has no children.
 func (v *view) loadTrees(ids []string) error {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, known := v.trees[id]; return known })
 	slices.Sort(ids)
@@ -220,8 +219,8 @@ func (v *view) loadTrees(ids []string) error {
 	})
 }
 
-// children parses a tree: for each entry a mode, a space, a name, a zero byte and
-// the bytes of an id.
+// children parses a tree, whose entries are a mode, a space, a name, a zero byte and the
+// bytes of an id.
 func children(b []byte, size int) []child {
 	var list []child
 	for {
@@ -235,18 +234,18 @@ func children(b []byte, size int) []child {
 	}
 }
 
-// A search looks for the files of one name below the tips of a view.
+// A search finds files of one name below the tips of a view.
 type search struct {
 	*view
-	in, file string // the name: a folder and a file in it
+	in, file string // a folder and a file in it
 	byKey    map[versionKey]*Version
-	walked   map[versionKey]int // how many refs were noted below a folder
+	walked   map[versionKey]int // number of refs recorded below a folder
 	found    []*Version
 }
 
 type versionKey struct{ path, id string }
 
-// load reads all trees that may lead to a file, one depth after the other.
+// load reads all trees that may lead to a file, level by level.
 func (s *search) load() error {
 	s.listFirst()
 	level := map[string]bool{}
@@ -280,9 +279,9 @@ func (s *search) load() error {
 	return nil
 }
 
-// listFirst reads all trees of the newest tip with one command, which takes a tenth
-// of the time; the other tips share most of them. Where a tree is not fetched that
-// fails, and they are read one by one.
+// listFirst reads all trees of the newest tip with one command, which takes a tenth of
+// the time; the other tips share most of them. If a tree is not fetched, the command
+// fails, and the trees are read one by one.
 func (s *search) listFirst() {
 	if len(s.tips) == 0 {
 		return
@@ -292,9 +291,9 @@ func (s *search) listFirst() {
 		return
 	}
 	ids := map[string]string{"": s.tips[0].tree} // of folders, by path
-	at := map[string]string{ids[""]: ""}         // the path that a tree is read from
+	at := map[string]string{ids[""]: ""}         // the path from which a tree is read
 	for id := range s.trees {
-		at[id] = "/" // it is read already
+		at[id] = "/" // already read
 	}
 	for line := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
 		head, name, _ := strings.Cut(line, "\t")
@@ -368,7 +367,7 @@ func (s *search) add(key versionKey, refs []string) {
 	}
 }
 
-// read reads what was found, each content once.
+// read reads the versions found, each content once.
 func (s *search) read(yield func(Version) error) error {
 	var ids []string
 	byID := map[string][]*Version{}

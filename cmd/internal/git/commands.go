@@ -6,12 +6,11 @@ import (
 	"cortext/cmd/internal/shell"
 )
 
-// Index is the name that [RestoreCommand] and [ShowCommand] take for what is staged.
+// Index makes [RestoreCommand] and [ShowCommand] use the staged version.
 const Index = ""
 
-// RestoreCommand returns the command, for a shell, that puts a file or folder back
-// into the work tree as a commit or the [Index] has it. The path is relative to root,
-// with slashes.
+// RestoreCommand returns the shell command that restores a file or folder in the work
+// tree from a commit or the [Index]. The path is relative to root, with slashes.
 func RestoreCommand(root, from, path string) string {
 	words := []string{"git", "-C", root, "checkout"}
 	if from != Index {
@@ -23,10 +22,10 @@ func RestoreCommand(root, from, path string) string {
 	return shell.Quote(append(words, "--", path)...)
 }
 
-// ShowCommand returns the command, for a shell, that shows a file as a branch, a
-// commit or the [Index] has it. The path is relative to root, with slashes.
+// ShowCommand returns the shell command that shows a file from a branch, a commit or the
+// [Index]. The path is relative to root, with slashes.
 func ShowCommand(root, from, path string) string {
-	if strings.HasPrefix(from, "-") { // no option
+	if strings.HasPrefix(from, "-") { // git would take it for an option
 		from = "refs/heads/" + from
 	}
 	return shell.Quote("git", "-C", root, "show", from+":./"+path)

@@ -13,20 +13,19 @@ import (
 	"time"
 )
 
-// limit bounds a commit: the repository's own hooks run in it. An agent's hook that
-// commits has 25 s. Tests change it.
+// limit bounds a commit, because the repository's own hooks run in it. An agent's hook
+// that commits has 25 s. Tests change it.
 var limit = 20 * time.Second
 
-// records is the name of the folders whose files are never committed as deleted,
-// and whose logs are never committed without records that the last commit has.
+// records is the name of the folders whose files are never committed as deleted, and
+// whose logs are never committed if they lack records of the last commit.
 const records = ".session"
 
-// ErrUnfinished says that the repository is in the middle of something that a
-// commit of ours would disturb.
+// ErrUnfinished is returned if the repository is in the middle of an operation that our
+// commit would disturb.
 var ErrUnfinished = errors.New("an operation of git's is under way: commit the folder when that is done")
 
-// An UnfinishedError is an ErrUnfinished that names what is under way, as
-// [Operation] does.
+// An UnfinishedError is an ErrUnfinished that names the operation, as [Operation] does.
 type UnfinishedError struct{ Operation string }
 
 func (e *UnfinishedError) Error() string {
@@ -35,7 +34,7 @@ func (e *UnfinishedError) Error() string {
 
 func (e *UnfinishedError) Is(err error) bool { return err == ErrUnfinished }
 
-// A LossError names logs that lack records which the last commit has.
+// A LossError lists logs that lack records of the last commit.
 type LossError struct {
 	Paths []string // relative to root, with slashes
 	Lost  int      // records
@@ -45,12 +44,12 @@ func (e *LossError) Error() string {
 	return fmt.Sprintf("%s: %d records of the last commit are missing: restore the file from git, then commit", strings.Join(e.Paths, ", "), e.Lost)
 }
 
-// Commit commits what has changed in the folder at path, which is relative to
-// root. What else is in the index stays there, uncommitted. It reports whether
-// there was anything to commit; the error is what git says.
+// Commit commits the changes in the folder at path, relative to root. Other staged
+// changes stay staged. It reports whether there was anything to commit; errors are git's
+// own messages.
 //
-// Below a folder named .session a missing file is not committed as deleted, and a
-// log (.jsonl) that lacks records of the last commit makes the error a *LossError.
+// Below a folder named .session a missing file is not committed as deleted, and a log
+// (.jsonl) that lacks records of the last commit makes the error a *LossError.
 func Commit(ctx context.Context, root, path, message string) (done bool, err error) {
 	whole := ctx
 	slow := fmt.Errorf("git commit took longer than %v: run it yourself to see what it waits for", limit)
@@ -68,7 +67,7 @@ func Commit(ctx context.Context, root, path, message string) (done bool, err err
 		return false, &UnfinishedError{"commit"}
 	}
 	if _, err := read(ctx, root, "rev-parse", "--absolute-git-dir"); err != nil {
-		return false, err // also if git would find a repository that came with this one, and run its programs
+		return false, err // even if git would find a repository that came with this one, and run its programs
 	}
 	changes, err := changesOf(ctx, root, path)
 	if err != nil {
@@ -97,15 +96,15 @@ func Commit(ctx context.Context, root, path, message string) (done bool, err err
 	if err := losses(ctx, root, changes); err != nil {
 		return false, err
 	}
-	// New files are only announced: what the user has staged in the folder is not
-	// touched unless the commit is made.
+	// New files get only intent-to-add entries: what the user has staged in the folder
+	// stays as it is unless the commit succeeds.
 	if len(fresh) > 0 {
 		if _, err := output(withPaths(ctx, root, fresh, slices.Concat(everywhere, []string{"add", "--intent-to-add"})...)); err != nil {
 			return false, err
 		}
 	}
 	if attended() {
-		ctx = whole // a person may need longer, and can end it
+		ctx = whole // a user may need longer, and can end it
 	}
 	if _, err := output(attend(withPaths(ctx, root, paths, slices.Concat(wholeIndex, []string{"commit", "--quiet", "--only", "-m", message})...))); err != nil {
 		if len(fresh) > 0 {
@@ -116,8 +115,8 @@ func Commit(ctx context.Context, root, path, message string) (done bool, err err
 	return true, nil
 }
 
-// inCommit reports whether a hook of a commit in root's work tree calls us. Another
-// commit would break that one.
+// inCommit reports whether a commit hook in root's work tree is calling us. Another
+// commit would break that commit.
 func inCommit(root string) bool {
 	index := os.Getenv("GIT_INDEX_FILE")
 	if index == "" {
@@ -125,14 +124,13 @@ func inCommit(root string) bool {
 	}
 	named, err := os.Stat(filepath.Dir(index))
 	if err != nil {
-		return true // it is relative to where the hook began
+		return true // relative to the hook's starting folder
 	}
 	ours, err := os.Stat(Dir(root))
 	return err == nil && os.SameFile(named, ours)
 }
 
-// retract takes files out of the index that were only announced, also when ctx has
-// ended.
+// retract removes intent-to-add entries from the index, even after ctx has ended.
 func retract(ctx context.Context, root string, paths []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
 	defer cancel()
@@ -141,16 +139,16 @@ func retract(ctx context.Context, root string, paths []string) {
 	_, _ = output(cmd)
 }
 
-// everywhere makes a command on the index take files outside of what the user has
-// checked out of the repository, too. Git before 2.34 does not know --sparse.
+// everywhere makes an index command include files outside of the sparse checkout. Git
+// before 2.34 does not know --sparse.
 var everywhere = slices.Concat([]string{"-c", "core.sparseCheckout=false"}, wholeIndex)
 
-// wholeIndex makes git write an index of all files: it finds no new file in a folder
-// that a sparse index has as one entry, and add --intent-to-add crashes on it (2.39.5).
+// wholeIndex makes git write a full index. With a sparse index, git finds no new file in
+// a folder that is a single entry, and add --intent-to-add crashes on it (2.39.5).
 var wholeIndex = []string{"-c", "index.sparse=false"}
 
-// A change is a path whose file differs from the index, or whose entry of the index
-// differs from the last commit.
+// A change is a path whose file differs from the index, or whose index entry differs from
+// the last commit.
 type change struct {
 	state string // two letters, as in git-status(1)
 	path  string // relative to root, with slashes
@@ -161,8 +159,8 @@ func (c change) untracked() bool { return c.state == "??" }
 // isRecord reports whether a path is below a folder of records.
 func (c change) isRecord() bool { return slices.Contains(strings.Split(c.path, "/"), records) }
 
-// keep reports whether the last commit's version stays: that of a record whose file
-// is not in the work tree. A folder may be where the file was: what is in it stays
+// keep reports whether the last commit's version stays, which it does for a record whose
+// file is not in the work tree. If a folder has taken the file's place, its contents stay
 // out, too.
 func (c change) keep(root string) bool {
 	if !c.isRecord() {
@@ -178,7 +176,7 @@ func changesOf(ctx context.Context, root, path string) ([]change, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Its paths begin at the top of the work tree.
+	// Its paths are relative to the top of the work tree.
 	prefix, err := read(ctx, root, "rev-parse", "--show-prefix")
 	if err != nil {
 		return nil, err
@@ -193,8 +191,8 @@ func changesOf(ctx context.Context, root, path string) ([]change, error) {
 	return list, nil
 }
 
-// losses is a *LossError where the work tree's version of a log lacks records that
-// the last commit has.
+// losses returns a *LossError if the work tree's version of a log lacks records of the
+// last commit.
 func losses(ctx context.Context, root string, changes []change) error {
 	var loss LossError
 	for _, c := range changes {
@@ -216,8 +214,8 @@ func losses(ctx context.Context, root string, changes []change) error {
 	return nil
 }
 
-// lostRecords counts the records that a log has in the last commit and not in the
-// work tree.
+// lostRecords counts the records that a log has in the last commit but not in the work
+// tree.
 func lostRecords(ctx context.Context, root, path string) (int, error) {
 	before, err := HeadBlob(ctx, root, path)
 	switch {
@@ -230,7 +228,7 @@ func lostRecords(ctx context.Context, root, path string) (int, error) {
 	if err != nil || bytes.HasPrefix(now, before) {
 		return 0, err
 	}
-	// The user's filters may store the file in another form.
+	// The user's filters may store the file in a different form.
 	cmd := command(ctx, root, []string{"cat-file", "--filters", "HEAD:./" + path})
 	cmd.Env = append(cmd.Env, noNetwork...)
 	text, err := output(cmd)
@@ -244,7 +242,7 @@ func lostRecords(ctx context.Context, root, path string) (int, error) {
 			lost++
 		}
 	}
-	// A record without an id may have been given one since.
+	// A record without an id may have got one since.
 	given := 0
 	for id := range kept.ids {
 		if !old.ids[id] {
@@ -254,14 +252,14 @@ func lostRecords(ctx context.Context, root, path string) (int, error) {
 	return lost + max(0, old.without-kept.without-given), nil
 }
 
-// A tally is the records of a log.
+// A tally holds the records of a log.
 type tally struct {
 	ids     map[string]bool
-	without int // records without an id
+	without int // number of records without an id
 }
 
-// recordsOf counts the lines that are JSON objects; the others are damage, or a
-// merge's marks.
+// recordsOf counts the lines that are JSON objects; other lines are damage or conflict
+// markers.
 func recordsOf(log []byte) tally {
 	t := tally{ids: map[string]bool{}}
 	for line := range bytes.Lines(log) {

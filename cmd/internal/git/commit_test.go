@@ -35,7 +35,7 @@ func (r *repo) remove(name string) {
 	}
 }
 
-// head is a file's content in the last commit.
+// head returns a file's content in the last commit.
 func (r *repo) head(name string) string {
 	r.t.Helper()
 	return r.git("show", "HEAD:"+name)
@@ -47,8 +47,8 @@ func (r *repo) sparse() {
 	r.git("sparse-checkout", "set", "--no-cone", "/.gitattributes", "/conversations/**/.session/session.json")
 }
 
-// TestSparseCommit: in a sparse checkout without the log, a commit does not delete
-// it, and one that holds only new messages is refused.
+// TestSparseCommit: in a sparse checkout without the log, a commit does not delete the
+// log, and a log with only new messages is not committed.
 func TestSparseCommit(t *testing.T) {
 	r := newRepo(t)
 	r.conversation()
@@ -85,8 +85,8 @@ func TestSparseCommit(t *testing.T) {
 	}
 }
 
-// TestMissingRecords: a record that is missing from the work tree, staged as deleted
-// or not, stays in what is committed; a person's file does not.
+// TestMissingRecords: a record missing from the work tree, whether staged as deleted or
+// not, stays in the commit; the user's own file does not.
 func TestMissingRecords(t *testing.T) {
 	r := newRepo(t)
 	r.conversation()
@@ -108,7 +108,7 @@ func TestMissingRecords(t *testing.T) {
 	}
 }
 
-// TestLostRecords: which changes of a log lose something.
+// TestLostRecords: which changes of a log lose records.
 func TestLostRecords(t *testing.T) {
 	r := newRepo(t)
 	r.conversation()
@@ -142,8 +142,8 @@ func TestLostRecords(t *testing.T) {
 	}
 }
 
-// TestCommitBelow: the workspace may be a folder of the repository, a linked work
-// tree or a submodule.
+// TestCommitBelow: the workspace may be a subfolder of the repository, a linked work tree
+// or a submodule.
 func TestCommitBelow(t *testing.T) {
 	r := newRepo(t)
 	r.write("base", "1")
@@ -184,8 +184,8 @@ func TestCommitBelow(t *testing.T) {
 	}
 }
 
-// TestIntentToAdd: a file that the user has only announced is committed, and what
-// others have staged is not.
+// TestIntentToAdd: a file that the user added with --intent-to-add is committed, and
+// other staged changes are not.
 func TestIntentToAdd(t *testing.T) {
 	r := newRepo(t)
 	r.write("a/x", "1")
@@ -201,9 +201,9 @@ func TestIntentToAdd(t *testing.T) {
 	}
 }
 
-// TestHookEnvironment: the user's hooks run as in a commit by hand, so that their
-// pathspecs and messages mean the same; ours name one file each, whatever it is
-// called.
+// TestHookEnvironment: the user's hooks run as in a manual commit, so that their
+// pathspecs and messages mean the same. Our pathspecs match one file each, whatever its
+// name.
 func TestHookEnvironment(t *testing.T) {
 	r := newRepo(t)
 	t.Setenv("LC_ALL", "")
@@ -238,8 +238,8 @@ func TestHookEnvironment(t *testing.T) {
 	}
 }
 
-// TestCommitInCommit: from a hook of the user's commit nothing is committed, which
-// would break that commit.
+// TestCommitInCommit: a hook of the user's commit commits nothing, because that would
+// break the commit.
 func TestCommitInCommit(t *testing.T) {
 	r := newRepo(t)
 	r.write("a/x", "1")
@@ -253,7 +253,7 @@ func TestCommitInCommit(t *testing.T) {
 	}
 }
 
-// TestPathspecVariables: what the user says about pathspecs changes nothing for ours.
+// TestPathspecVariables: the user's pathspec variables do not affect ours.
 func TestPathspecVariables(t *testing.T) {
 	r := newRepo(t)
 	r.conversation()
@@ -271,7 +271,7 @@ func TestPathspecVariables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The user may have set configuration for all repositories.
+	// The user may have set configuration in the environment for all repositories.
 	config := []string{"GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"}
 	for _, name := range strings.Fields(string(out)) {
 		if !slices.Contains(elsewhere, name) && !slices.Contains(config, name) {
@@ -280,7 +280,7 @@ func TestPathspecVariables(t *testing.T) {
 	}
 }
 
-// TestCommitTooSlow: an error names the time that was exceeded.
+// TestCommitTooSlow: the error names the time limit that was exceeded.
 func TestCommitTooSlow(t *testing.T) {
 	r := newRepo(t)
 	r.write("a/x", "1")
@@ -291,8 +291,8 @@ func TestCommitTooSlow(t *testing.T) {
 	}
 }
 
-// TestInnerRepository: a repository in the folder is not committed as a link without
-// content, and is named; one that the user has added is.
+// TestInnerRepository: a repository inside the folder is not committed as a gitlink
+// without content, and is named in the error; one that the user added is committed.
 func TestInnerRepository(t *testing.T) {
 	r := newRepo(t)
 	r.write("a/x", "1")
@@ -311,8 +311,8 @@ func TestInnerRepository(t *testing.T) {
 	}
 }
 
-// TestRetract: a commit that fails leaves no announced files in the index, with a git
-// from before 2.26, too; a file that was there already is.
+// TestRetract: a failed commit leaves no intent-to-add entries in the index, also with
+// git before 2.26, except for a file that had one before.
 func TestRetract(t *testing.T) {
 	r := newRepo(t)
 	path, err := exec.LookPath("git")

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Dir returns git's folder of the work tree that dir is in, from files only; empty
-// where there is none. A linked work tree and a submodule have one of their own.
+// Dir returns the .git folder of the work tree that dir is in, or "". It reads files
+// only. A linked work tree and a submodule have their own.
 func Dir(dir string) string {
 	for {
 		name := filepath.Join(dir, ".git")
@@ -16,7 +16,7 @@ func Dir(dir string) string {
 		case st.IsDir():
 			if _, err := os.Lstat(filepath.Join(name, "HEAD")); err == nil {
 				return name
-			} // else git passes over it, too
+			} // otherwise git ignores it, too
 		default:
 			target, ok := strings.CutPrefix(firstLine(name), "gitdir: ")
 			if !ok {
@@ -32,8 +32,8 @@ func Dir(dir string) string {
 	}
 }
 
-// CommonDir returns the folder of git's that all work trees of a repository share,
-// from files only; empty where dir is in no work tree.
+// CommonDir returns the git folder that all work trees of a repository share, or "" if
+// dir is not in a work tree. It reads files only.
 func CommonDir(dir string) string {
 	gitDir := Dir(dir)
 	if gitDir == "" {
@@ -49,15 +49,15 @@ func commonOf(gitDir string) string {
 	return gitDir
 }
 
-// A Position is where a work tree stands.
+// A Position is the current commit and branch of a work tree.
 type Position struct {
 	Commit string // empty before the first commit
-	Branch string // empty where HEAD is detached
+	Branch string // empty if HEAD is detached
 }
 
-// Head returns the commit and branch that dir's work tree stands at, from files
-// only: running git would cost more than the rest of a command, and git may not be
-// installed. ok is false where there is no repository or the files do not tell.
+// Head returns the commit and branch of dir's work tree. It reads files only: running git
+// would cost more than the rest of a command, and git may not be installed. ok is false
+// if there is no repository or the files do not tell.
 func Head(dir string) (at Position, ok bool) {
 	gitDir := Dir(dir)
 	if gitDir == "" {
@@ -75,7 +75,7 @@ func Head(dir string) (at Position, ok bool) {
 	branch := strings.TrimPrefix(ref, "refs/heads/")
 	loose := filepath.Join(common, filepath.FromSlash(ref))
 	if st, err := os.Stat(loose); err == nil && st.Mode().IsRegular() {
-		return position(firstLine(loose), branch) // an empty one is damage
+		return position(firstLine(loose), branch) // an empty file is damage
 	}
 	packed, err := os.ReadFile(filepath.Join(common, "packed-refs"))
 	if err == nil {
@@ -88,7 +88,7 @@ func Head(dir string) (at Position, ok bool) {
 	return Position{Branch: branch}, true // nothing is committed yet
 }
 
-// position is one at id, if id is a commit's name.
+// position returns the position at id, if id is a valid commit name.
 func position(id, branch string) (Position, bool) {
 	if len(id) != 40 && len(id) != 64 || strings.Trim(id, "0123456789abcdef") != "" {
 		return Position{}, false
@@ -96,9 +96,9 @@ func position(id, branch string) (Position, bool) {
 	return Position{Commit: id, Branch: branch}, true
 }
 
-// Operation returns which operation of git's is under way in dir's work tree:
-// "merge", "rebase", "am", "cherry-pick", "revert" or "bisect"; empty where none is.
-// It looks at a few files and runs nothing.
+// Operation returns the git operation in progress in dir's work tree: "merge", "rebase",
+// "am", "cherry-pick", "revert" or "bisect"; "" for none. It looks at a few files and
+// runs nothing.
 func Operation(dir string) string {
 	gitDir := Dir(dir)
 	if gitDir == "" {
@@ -108,7 +108,7 @@ func Operation(dir string) string {
 		_, err := os.Lstat(filepath.Join(gitDir, name))
 		return err == nil
 	}
-	switch { // a rebase merges and picks: it comes first
+	switch { // a rebase merges and picks, so check it first
 	case has("rebase-apply/applying"):
 		return "am"
 	case has("rebase-merge"), has("rebase-apply"):
@@ -127,20 +127,19 @@ func Operation(dir string) string {
 	case has("BISECT_LOG"):
 		return "bisect"
 	case has("MERGE_MSG") && reftable(commonOf(gitDir)):
-		// The two heads are in the table there; what they leave behind as a file is
-		// the message.
+		// With reftable both heads are in the table; only the message file remains.
 		return "cherry-pick or revert"
 	}
 	return ""
 }
 
-// reftable reports whether references are kept in a table instead of files.
+// reftable reports whether the repository stores references in a table instead of files.
 func reftable(common string) bool {
 	_, err := os.Lstat(filepath.Join(common, "reftable"))
 	return err == nil
 }
 
-// from is target as seen from dir.
+// from resolves target relative to dir.
 func from(dir, target string) string {
 	if target = filepath.FromSlash(target); filepath.IsAbs(target) {
 		return filepath.Clean(target)
@@ -148,10 +147,9 @@ func from(dir, target string) string {
 	return filepath.Join(dir, target)
 }
 
-// firstLine returns the first line of a small regular file, empty where there is
-// none.
+// firstLine returns the first line of a small regular file, or "".
 func firstLine(name string) string {
-	const most = 1 << 16 // the first line of a list of commits may be followed by many
+	const most = 1 << 16 // a list of commits may have many more lines
 	st, err := os.Stat(name)
 	if err != nil || !st.Mode().IsRegular() || st.Size() > most {
 		return ""

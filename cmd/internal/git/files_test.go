@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// try runs git as a user would, in dir, and returns what it prints; it may fail.
+// try runs git as a user would, in dir, and returns its output; it may fail.
 func try(dir string, args ...string) (string, error) {
 	cmd := exec.Command("git", append([]string{"-C", dir}, args...)...)
 	cmd.Env = append(os.Environ(), "GIT_EDITOR=true")
@@ -19,7 +19,7 @@ func try(dir string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// must is try where nothing may fail.
+// must is try that must succeed.
 func must(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	out, err := try(dir, args...)
@@ -29,8 +29,8 @@ func must(t *testing.T, dir string, args ...string) string {
 	return out
 }
 
-// diverged makes a repository in dir whose branch other conflicts with the current
-// one in "f": both have two commits more than base.
+// diverged creates a repository in dir whose branch other conflicts with the current
+// branch in "f"; both are two commits ahead of base.
 func diverged(t *testing.T, dir string) {
 	t.Helper()
 	must(t, dir, "checkout", "-qb", "side")
@@ -49,8 +49,8 @@ func diverged(t *testing.T, dir string) {
 	must(t, dir, "checkout", "-q", "side")
 }
 
-// TestOperation: what is under way, in a work tree of each kind, and nothing before
-// and after it. A commit is refused and names it.
+// TestOperation: reports the operation in progress in each kind of work tree, and nothing
+// before and after it. A commit is refused and names the operation.
 func TestOperation(t *testing.T) {
 	plain := newRepo(t)
 	plain.write("x", "1")
@@ -115,7 +115,7 @@ func operations(t *testing.T, what, dir string) {
 	}
 }
 
-// TestHead: as git says it, without git.
+// TestHead: the same as git says, without git.
 func TestHead(t *testing.T) {
 	r := newRepo(t)
 	check := func(dir string) {
@@ -154,7 +154,7 @@ func TestHead(t *testing.T) {
 	check(linked)
 	r.git("checkout", "-q", "--detach")
 	check(r.root)
-	if err := os.Mkdir(filepath.Join(r.root, "a", ".git"), 0o700); err != nil { // no repository: passed over
+	if err := os.Mkdir(filepath.Join(r.root, "a", ".git"), 0o700); err != nil { // not a repository: ignored
 		t.Fatal(err)
 	}
 	check(filepath.Join(r.root, "a"))
@@ -172,8 +172,7 @@ func real(t *testing.T, name string) string {
 	return name
 }
 
-// TestPlaces: the folders of work trees may end in a space, and have a line end in
-// their names.
+// TestPlaces: work tree folders may end in a space and contain newlines.
 func TestPlaces(t *testing.T) {
 	r := newRepo(t)
 	r.write("x", "1")

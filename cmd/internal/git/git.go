@@ -1,9 +1,9 @@
-// Package git reads what git knows of a work tree and commits a folder of it, with
-// the user's own git.
+// Package git reads git's knowledge of a work tree and commits a folder of it, with the
+// user's own git.
 //
-// Reading runs no program that the repository's configuration names and asks no
-// other machine for anything. Only [Commit] and [Fetch] work as the user's own
-// command would: with hooks, filters, signing and the network.
+// Reading runs no program that the repository's configuration names and contacts no other
+// machine. Only [Commit] and [Fetch] work as the user's own command would: with hooks,
+// filters, signing and the network.
 package git
 
 import (
@@ -19,8 +19,8 @@ import (
 	"golang.org/x/term"
 )
 
-// elsewhere lists variables that point git at another repository than the one at
-// root. git sets them for its hooks, which may call us.
+// elsewhere lists variables that point git to a repository other than the one at root.
+// git sets them for its hooks, which may call us.
 var elsewhere = []string{
 	"GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_INTERNAL_SUPER_PREFIX",
 	"GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE",
@@ -30,12 +30,12 @@ var elsewhere = []string{
 // pathspecs lists variables that change what the paths of a command mean.
 var pathspecs = []string{"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"}
 
-// hidden are the variables with which Gemini CLI hides the user's configuration of
-// git from the commands that its shell tool runs (0.61.0): with them nobody could
-// commit, and the user's own hooks of git would not run.
+// hidden lists the variables with which Gemini CLI hides the user's git configuration
+// from the commands of its shell tool (0.61.0). With them, commits would fail and the
+// user's own git hooks would not run.
 var hidden = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_COUNT"}
 
-// environment is ours without what would lead git astray.
+// environment returns our environment without the variables that would mislead git.
 func environment() []string {
 	unset := slices.Concat(elsewhere, pathspecs)
 	if os.Getenv("GEMINI_CLI") != "" && os.Getenv("GIT_CONFIG_GLOBAL") == os.DevNull {
@@ -47,12 +47,12 @@ func environment() []string {
 	})
 }
 
-// noPrograms is configuration that keeps git from running what the repository's
-// own configuration names. Filters, textconv, external diffs and signatures have no
-// such switch: the commands that read compare no contents and show no diffs, so they
-// never reach them. A built-in command cannot be an alias.
+// noPrograms is configuration that keeps git from running what the repository's own
+// configuration names. Filters, textconv, external diffs and signatures have no such
+// switch; our reading commands compare no contents and show no diffs, so they never reach
+// them. A built-in command cannot be an alias.
 var noPrograms = []string{
-	"safe.bareRepository=explicit", // a folder of files that git takes for a repository may come with another
+	"safe.bareRepository=explicit", // files that git takes for a repository may come inside another
 	"core.fsmonitor=",
 	"core.hooksPath=/dev/null",
 	"core.sshCommand=false",
@@ -65,16 +65,14 @@ var noPrograms = []string{
 	"maintenance.auto=false",
 }
 
-// noNetwork is the environment in which git fetches nothing, in a partial clone
-// either. Git before 2.45 (2.39.4 of the old releases) does not know
-// GIT_NO_LAZY_FETCH; it tries to fetch and finds that it may use no protocol. A list
-// of allowed protocols beats any configuration, and no protocol has a slash in its
-// name.
+// noNetwork is the environment in which git fetches nothing, even in a partial clone. Git
+// before 2.45 (2.39.4 of the old releases) does not know GIT_NO_LAZY_FETCH; it tries to
+// fetch and finds no allowed protocol. The list of allowed protocols overrides any
+// configuration, and no protocol has a slash in its name.
 var noNetwork = []string{"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=/"}
 
-// command is a call of git at root, which ends when ctx does. Its settings are the
-// user's: the hooks and filters that it runs see them. A path among args is a
-// [literal].
+// command returns a git command at root that ends with ctx. It uses the user's settings,
+// which its hooks and filters see, too. Paths in args must be [literal].
 func command(ctx context.Context, root string, args []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", root}, args...)...)
 	cmd.Env = environment()
@@ -83,12 +81,12 @@ func command(ctx context.Context, root string, args []string) *exec.Cmd {
 	return cmd
 }
 
-// attended reports whether a person at a terminal called us: then git, and what it
-// runs, may ask. An agent's hook has no terminal as its standard input.
+// attended reports whether a user at a terminal called us: then git, and what it runs,
+// may ask questions. An agent's hook has no terminal as standard input.
 func attended() bool { return term.IsTerminal(int(os.Stdin.Fd())) }
 
-// attend lets git, and what it runs, ask the person at the terminal. What they say is
-// shown there at once: it may be a question.
+// attend lets git, and what it runs, ask the user at the terminal. Their output is shown
+// at once, because it may be a question.
 func attend(cmd *exec.Cmd) *exec.Cmd {
 	if !attended() {
 		return cmd
@@ -99,12 +97,12 @@ func attend(cmd *exec.Cmd) *exec.Cmd {
 	return cmd
 }
 
-// literal is a path as a pathspec that matches nothing else.
+// literal returns a pathspec that matches only path.
 func literal(path string) string { return ":(literal)" + path }
 
-// reader is a call of git that only reads and never asks: without the repository's
-// programs, the network and the locks. Its messages are in English, and paths among
-// args match nothing else.
+// reader returns a git command that only reads and never asks: without the repository's
+// programs, the network and locks. Its messages are in English, and paths in args match
+// nothing else.
 func reader(ctx context.Context, root string, args []string) *exec.Cmd {
 	var set []string
 	for _, c := range noPrograms {
@@ -121,7 +119,7 @@ func run(ctx context.Context, root string, args ...string) (string, error) {
 	return output(command(ctx, root, args))
 }
 
-// withPaths is a call of git as the user would call it, with paths on its standard
+// withPaths returns a git command as the user would run it, with paths on its standard
 // input, for --pathspec-from-file.
 func withPaths(ctx context.Context, root string, paths []string, args ...string) *exec.Cmd {
 	cmd := command(ctx, root, append(args, "--pathspec-from-file=-", "--pathspec-file-nul"))
@@ -133,12 +131,12 @@ func withPaths(ctx context.Context, root string, paths []string, args ...string)
 	return cmd
 }
 
-// read runs a command of git that only reads.
+// read runs a read-only git command.
 func read(ctx context.Context, root string, args ...string) (string, error) {
 	return output(reader(ctx, root, args))
 }
 
-// output returns what git prints; the error is what git says.
+// output returns git's output; the error has git's message.
 func output(cmd *exec.Cmd) (string, error) {
 	var stderr strings.Builder
 	if cmd.Stderr == nil {
@@ -150,7 +148,7 @@ func output(cmd *exec.Cmd) (string, error) {
 	return string(out), said(err, stderr.String())
 }
 
-// said is the error of a call of git that printed text on standard error.
+// said returns the error of a git command that printed text to standard error.
 func said(err error, text string) error {
 	text = strings.TrimSpace(text)
 	switch {
@@ -162,10 +160,10 @@ func said(err error, text string) error {
 	return errors.New(text)
 }
 
-// ErrNoRepository says that a folder is in no repository.
+// ErrNoRepository is returned if a folder is not in a repository.
 var ErrNoRepository = errors.New("not a git repository")
 
-// A noRepositoryError is an ErrNoRepository in git's words.
+// A noRepositoryError is an ErrNoRepository with git's message.
 type noRepositoryError string
 
 func (e noRepositoryError) Error() string     { return string(e) }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A repo is a repository with a user of its own.
+// A repo is a repository with its own user.
 type repo struct {
 	t    *testing.T
 	root string
@@ -62,13 +62,13 @@ func (r *repo) commit(path, message string, want bool) {
 	}
 }
 
-// changed are the files of the last commit.
+// changed returns the files of the last commit.
 func (r *repo) changed() string {
 	r.t.Helper()
 	return strings.TrimSpace(r.git("show", "--name-status", "--format=", "HEAD"))
 }
 
-// state is what is staged, and what is not.
+// state returns what is staged and what is not.
 func (r *repo) state() string {
 	r.t.Helper()
 	return r.git("diff", "--cached", "--raw") + "|" + r.git("diff", "--raw")
@@ -87,7 +87,7 @@ func TestCommit(t *testing.T) {
 	}
 	r.commit("conv/a", "again", false)
 
-	// What else is staged, changed or new stays as it is.
+	// Other staged, changed or new files stay as they are.
 	r.write("staged", "1")
 	r.git("add", "staged")
 	r.write("staged", "2")
@@ -123,7 +123,7 @@ func TestCommit(t *testing.T) {
 	r.commit("conv/a", "again", false)
 }
 
-// TestPathIsNoPattern: a path means the folder of that name, whatever is in it.
+// TestPathIsNoPattern: a path means the folder of that name, whatever characters it has.
 func TestPathIsNoPattern(t *testing.T) {
 	r := newRepo(t)
 	for _, name := range []string{"c*", "[c]", ":(top)c", "-c", "c d"} {
@@ -136,7 +136,7 @@ func TestPathIsNoPattern(t *testing.T) {
 	}
 }
 
-// TestHookOfAnother: a hook of git's sets variables that point elsewhere.
+// TestHookOfAnother: a git hook sets variables that point to another repository.
 func TestHookOfAnother(t *testing.T) {
 	other := newRepo(t)
 	r := newRepo(t)
@@ -154,7 +154,7 @@ func TestHookOfAnother(t *testing.T) {
 	}
 }
 
-// TestCommitFails: the error is what git says, and the index is as before.
+// TestCommitFails: the error has git's message, and the index is as before.
 func TestCommitFails(t *testing.T) {
 	r := newRepo(t)
 	r.write("a/x", "1")
@@ -196,8 +196,8 @@ func TestCommitFails(t *testing.T) {
 	}
 }
 
-// TestKeepsWhatWasStaged: where the commit fails, what the user had staged of the
-// folder is still staged.
+// TestKeepsWhatWasStaged: if the commit fails, files of the folder that the user staged
+// are still staged.
 func TestKeepsWhatWasStaged(t *testing.T) {
 	r := newRepo(t)
 	r.write("a/x", "1")
@@ -215,7 +215,7 @@ func TestKeepsWhatWasStaged(t *testing.T) {
 	}
 }
 
-// TestFirstCommitFails: where nothing is committed yet, either.
+// TestFirstCommitFails: the same before the first commit.
 func TestFirstCommitFails(t *testing.T) {
 	r := newRepo(t)
 	r.write("a/x", "1")
@@ -242,8 +242,7 @@ func TestNoRepository(t *testing.T) {
 	}
 }
 
-// TestMergeInProgress: what a merge holds in the index stays there, for the commit
-// that ends it.
+// TestMergeInProgress: the index entries of a merge stay for the commit that ends it.
 func TestMergeInProgress(t *testing.T) {
 	r := newRepo(t)
 	r.write("a/log", "one\n")
@@ -278,8 +277,8 @@ func TestMergeInProgress(t *testing.T) {
 	r.commit("a", "after it", true)
 }
 
-// TestHangingHook: a hook of git's that never ends is ended with git, and no lock
-// of git's is left behind.
+// TestHangingHook: a git hook that never ends is killed with git, and no git lock is left
+// behind.
 func TestHangingHook(t *testing.T) {
 	r := newRepo(t)
 	r.write("a/log", "one\n")
@@ -304,8 +303,8 @@ func TestHangingHook(t *testing.T) {
 	r.commit("a", "again", true)
 }
 
-// TestHiddenConfiguration: where Gemini CLI calls us the user's configuration of git
-// counts all the same; who hides it otherwise means it.
+// TestHiddenConfiguration: the user's git configuration applies even if Gemini CLI calls
+// us. If someone else hides it, that is intended.
 func TestHiddenConfiguration(t *testing.T) {
 	r := newRepo(t)
 	home := t.TempDir()

@@ -4,8 +4,8 @@ package git
 
 import "os/exec"
 
-// inSession leaves the command as it is: ending it ends git alone.
+// inSession leaves the command unchanged: ending it ends only git.
 func inSession(*exec.Cmd) {}
 
-// inForeground leaves the command as it is.
+// inForeground leaves the command unchanged.
 func inForeground(*exec.Cmd) {}

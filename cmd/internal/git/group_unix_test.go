@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestEndStopped: a git that is stopped gets to remove its locks when it is ended, in
-// a session of its own and in ours.
+// TestEndStopped: a stopped git can still remove its locks when it is ended, in its own
+// session and in ours.
 func TestEndStopped(t *testing.T) {
 	dir := t.TempDir()
 	script := "#!/bin/sh\ntrap 'rm lock; exit 1' TERM\ntouch lock\nkill -STOP $$\nexit 3\n"

@@ -12,19 +12,18 @@ import (
 	"strings"
 )
 
-// objects reads objects of the repository that root is in, as far as they are on
-// this machine.
+// objects reads objects of root's repository that are on this machine.
 type objects struct {
 	root    string
-	partial bool // others are promised by a remote
+	partial bool // a remote promises the other objects
 }
 
 func objectsOf(root string) objects {
 	return objects{root, partialClone(root)}
 }
 
-// partialClone reports whether a remote promises objects that are not here: each
-// pack that came from it has a file beside it that says so.
+// partialClone reports whether a remote promises objects that are not here: each pack
+// from it has a file beside it that says so.
 func partialClone(root string) bool {
 	dir := CommonDir(root)
 	if dir == "" {
@@ -42,8 +41,8 @@ func partialClone(root string) bool {
 	return false
 }
 
-// each calls use for each of ids that is here, in their order, with its index, its
-// size and its content; use need not read it.
+// each calls use for each id whose object is here, in order, with its index, size and
+// content; use need not read the content.
 func (o objects) each(ctx context.Context, ids []string, use func(i int, size int64, content io.Reader) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -74,14 +73,14 @@ func (o objects) each(ctx context.Context, ids []string, use func(i int, size in
 		}
 	}
 	waited := cmd.Wait()
-	if err == nil || errors.Is(err, io.EOF) { // git ended early and says why on standard error
+	if err == nil || errors.Is(err, io.EOF) { // git ended early and explains on standard error
 		err = errors.Join(context.Cause(ctx), said(waited, stderr.String()))
 	}
 	return err
 }
 
-// one reads one answer of cat-file --batch: a line with name, type and size, the
-// content and a newline; or a line that says that the object is missing.
+// one reads one response of cat-file --batch: a line with name, type and size, the
+// content and a newline; or a line that reports a missing object.
 func one(out *bufio.Reader, use func(size int64, content io.Reader) error) error {
 	line, err := out.ReadString('\n')
 	if err != nil {
@@ -106,8 +105,8 @@ func one(out *bufio.Reader, use func(size int64, content io.Reader) error) error
 	return err
 }
 
-// here returns the indexes of the ids whose objects are on this machine. Asking
-// cat-file for one that is not ends it where git does not know GIT_NO_LAZY_FETCH.
+// here returns the indexes of the ids whose objects are on this machine. A git that does
+// not know GIT_NO_LAZY_FETCH ends cat-file when asked for a missing object.
 func (o objects) here(ctx context.Context, ids []string) ([]int, error) {
 	held := map[string]bool{}
 	if o.partial && len(ids) > 0 {

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// askTime bounds a question about a repository: of one with a history of a million
-// commits the answer may be late.
+// askTime limits a question about a repository: with a history of a million commits the
+// answer may take too long.
 const askTime = 5 * time.Second
 
-// Worktrees returns the folders of all work trees of the repository that dir is in,
-// also those that are gone; none where there is no repository.
+// Worktrees returns the folders of all work trees of dir's repository, including deleted
+// ones; none if there is no repository.
 func Worktrees(ctx context.Context, dir string) []string {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -35,8 +35,7 @@ func Worktrees(ctx context.Context, dir string) []string {
 	return list
 }
 
-// Root returns the top folder of the work tree that dir is in, empty where there
-// is none.
+// Root returns the top folder of the work tree that dir is in, or "".
 func Root(ctx context.Context, dir string) string {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -47,8 +46,7 @@ func Root(ctx context.Context, dir string) string {
 	return filepath.FromSlash(strings.TrimSuffix(out, "\n"))
 }
 
-// FirstCommits returns the commits without a parent that the repository of dir
-// began with: two clones have them in common.
+// FirstCommits returns the root commits of dir's repository, which its clones share.
 func FirstCommits(ctx context.Context, dir string) []string {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// everything calls each function that reads, and returns what it read.
+// everything calls each function that reads, and returns what they read.
 func everything(t *testing.T, root string) (read []string) {
 	t.Helper()
 	ctx := t.Context()
@@ -64,8 +64,8 @@ func branchesWith(ctx context.Context, root, path string) (names []string, err e
 	return names, v.late(err)
 }
 
-// TestNoPrograms: reading runs none of the programs that a repository's
-// configuration names, and gives the contents as they are stored.
+// TestNoPrograms: reading runs none of the programs that a repository's configuration
+// names, and returns contents as stored.
 func TestNoPrograms(t *testing.T) {
 	r := newRepo(t)
 	r.write("f.txt", "text\n")
@@ -98,14 +98,14 @@ func TestNoPrograms(t *testing.T) {
 	} {
 		r.git("config", key, value)
 	}
-	r.write("f.txt", "text2\n") // the index has to look at the file
+	r.write("f.txt", "text2\n") // makes the index compare the file
 	if got := everything(t, r.root); !slices.Equal(got, want) {
 		t.Errorf("read\n%q, want\n%q", got, want)
 	}
 	if entries, err := os.ReadDir(ran); err != nil || len(entries) > 0 {
 		t.Errorf("ran %v, %v", entries, err)
 	}
-	// The traps work: the user's own git runs into them.
+	// The traps work: the user's own git triggers them.
 	_, _ = try(r.root, "status")
 	_, _ = try(r.root, "diff", "--no-ext-diff")
 	_, _ = try(r.root, "fetch")
@@ -117,7 +117,7 @@ func TestNoPrograms(t *testing.T) {
 	}
 }
 
-// partial makes a clone of r without the contents of its files.
+// partial creates a clone of r without file contents.
 func (r *repo) partial(args ...string) *repo {
 	r.t.Helper()
 	r.git("config", "uploadpack.allowFilter", "true")
@@ -130,13 +130,13 @@ func (r *repo) partial(args ...string) *repo {
 	return clone
 }
 
-// TestPartialClone: what is here is read, what is not is named, and nothing is
-// fetched before the command that the error names.
+// TestPartialClone: local contents are read, missing ones are reported, and nothing is
+// fetched before the command in the error runs.
 func TestPartialClone(t *testing.T) {
 	r := newRepo(t)
 	r.conversation()
 	c := r.partial("--filter=blob:none", "--no-checkout")
-	c.git("config", "protocol.file.allow", "always") // the repository may say so
+	c.git("config", "protocol.file.allow", "always") // the repository may allow it
 	c.sparse()
 	c.git("checkout", "-q")
 	packs := func() int {
@@ -172,14 +172,14 @@ func TestPartialClone(t *testing.T) {
 			t.Errorf("%s: %q", what, got)
 		}
 	}
-	if names, err := branchesWith(ctx, c.root, log); err != nil || len(names) != 2 { // the branch and its remote's
+	if names, err := branchesWith(ctx, c.root, log); err != nil || len(names) != 2 { // the branch and its remote branch
 		t.Errorf("branches %q, %v", names, err)
 	}
 	n := 0
 	if err := Versions(ctx, c.root, "conversations", ".session/messages.jsonl", func(Version) error { n++; return nil }); !errors.As(err, &missing) || n != 0 {
 		t.Errorf("versions: %d, %v", n, err)
 	}
-	// A commit cannot know whether this log has what HEAD has.
+	// A commit cannot check whether this log has what HEAD has.
 	c.write(log, "{\"id\":\"m5\"}\n")
 	if done, err := Commit(ctx, c.root, conv, "m"); done || !errors.As(err, &missing) {
 		t.Errorf("committed %t, %v", done, err)
@@ -198,7 +198,7 @@ func TestPartialClone(t *testing.T) {
 	}
 }
 
-// TestTreelessClone: where even the folders are not here.
+// TestTreelessClone: a clone without trees.
 func TestTreelessClone(t *testing.T) {
 	r := newRepo(t)
 	r.conversation()
@@ -223,7 +223,7 @@ func TestTreelessClone(t *testing.T) {
 	}
 }
 
-// TestBlobs: by odd names, below the top of the repository, and what is not there.
+// TestBlobs: files with odd names, below the top of the repository, and missing ones.
 func TestBlobs(t *testing.T) {
 	ctx := t.Context()
 	if _, err := HeadBlob(ctx, t.TempDir(), "x"); !errors.Is(err, ErrNoRepository) {
@@ -309,7 +309,7 @@ func TestBranches(t *testing.T) {
 	r.write("w/c/d1/a/.session/s.json", "a2")
 	r.write("w/c/d2/b/.session/s.json", "b")
 	r.write("w/c/d4/copy/.session/s.json", "b")
-	r.write("w/c/d5/b/.session/s.json", "b") // all of d5 is d2
+	r.write("w/c/d5/b/.session/s.json", "b") // all of d5 equals d2
 	commit("two")
 	r.git("branch", "twin")
 	r.git("update-ref", "refs/remotes/origin/x", "one")
@@ -332,7 +332,7 @@ func TestBranches(t *testing.T) {
 		if err != nil || !slices.Equal(names, want) {
 			t.Errorf("%s: %q, want %q, %v", path, names, want, err)
 		}
-		for _, n := range names { // git takes the names
+		for _, n := range names { // git accepts the names
 			if out, err := try(r.root, "cat-file", "-e", n+":w/"+path); err != nil {
 				t.Errorf("%s: %s", n, out)
 			}
@@ -363,7 +363,7 @@ func TestBranches(t *testing.T) {
 }
 
 // TestDamagedHead: a HEAD that git cannot read is an error, not a repository without
-// a commit: a log that lacks records is not committed either.
+// commits. A log that lacks records is not committed either.
 func TestDamagedHead(t *testing.T) {
 	r := newRepo(t)
 	r.conversation()

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Origin returns the URL of the remote origin of the repository that dir is in, as it
-// is configured; empty where there is none.
+// Origin returns the configured URL of the remote origin of dir's repository, or "".
 func Origin(ctx context.Context, dir string) string {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// A LoggedCommit is one that HEAD reaches.
+// A LoggedCommit is a commit reachable from HEAD.
 type LoggedCommit struct {
 	Subject string
-	Paths   []string // of the files that it touched, relative to the folder asked of; none of a merge
+	Paths   []string // of the files it changed, relative to the requested folder; none for a merge
 }
 
-// Since lists the commits that HEAD reaches and that were committed after a moment, the
-// latest first, of the last most that there are. Paths are those below root.
+// Since lists the commits reachable from HEAD that were committed after a given time,
+// latest first, up to most of them. Their paths are those below root, relative to it.
 func Since(ctx context.Context, root string, after time.Time, most int) ([]LoggedCommit, error) {
 	const begin = "\x01"
 	out, err := read(ctx, root, "-c", "log.showSignature=false", "-c", "core.quotePath=false", "log", "-z", "--name-only", "--relative", "--no-renames", "--no-ext-diff", "--no-textconv",
@@ -45,16 +45,16 @@ func Since(ctx context.Context, root string, after time.Time, most int) ([]Logge
 	return all, nil
 }
 
-// What git knows of a path.
+// What git knows about a path.
 type Knowledge int
 
 const (
 	Unknown Knowledge = iota
-	Tracked           // it is in the index
-	Skipped           // likewise, and a sparse checkout leaves it out of the work tree
+	Tracked           // in the index
+	Skipped           // in the index, but left out of the work tree by a sparse checkout
 )
 
-// Known says what git knows of paths.
+// Known returns what git knows about the paths.
 func Known(ctx context.Context, root string, paths []string) (map[string]Knowledge, error) {
 	known := map[string]Knowledge{}
 	if len(paths) == 0 {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// HeadSize returns the length that a file has in the last commit, without reading it.
-// The path is relative to root, with slashes. The error says only that git does not
-// tell: the commit has no such file, or its content is not on this machine.
+// HeadSize returns the length of a file in the last commit without reading it. The path
+// is relative to root, with slashes. An error means only that git cannot tell: the commit
+// has no such file, or its content is not on this machine.
 func HeadSize(ctx context.Context, root, path string) (int64, error) {
 	if Dir(root) == "" {
 		return 0, ErrNoRepository

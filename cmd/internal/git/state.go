@@ -6,9 +6,8 @@ import (
 	"path/filepath"
 )
 
-// State returns a fingerprint of what git has put into the work tree that root is in: it
-// differs after a checkout, a reset, a stash, a merge or a commit. It costs two looks at
-// files and is empty where there is no repository.
+// State returns a fingerprint of root's checkout, or "" without a repository. It changes
+// after a checkout, reset, stash, merge or commit, and looks at only two files.
 func State(root string) string {
 	dir := Dir(root)
 	if dir == "" {

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// detach leaves the command as it is: a child outlives its parent here.
+// detach leaves the command unchanged: here a child outlives its parent.
 func detach(*exec.Cmd) {}
 
 func terminate(p *os.Process) error { return p.Kill() }

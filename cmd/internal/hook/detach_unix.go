@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// detach lets a process outlive this one and its terminal.
+// detach makes a process outlive this one and its terminal.
 func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 }

@@ -12,7 +12,7 @@ import (
 	"cortext/cmd/internal/flow"
 )
 
-// handOver has cortext do what this program cannot do. w is nil if no workspace was
+// handOver runs cortext for what this program cannot do. w is nil if no workspace was
 // opened.
 func (p Program) handOver(ctx context.Context, w *flow.Workspace, name, event string, input []byte) {
 	program, err := p.Cortext()
@@ -22,13 +22,13 @@ func (p Program) handOver(ctx context.Context, w *flow.Workspace, name, event st
 		cmd.Cancel = func() error { return terminate(cmd.Process) }
 		err = cmd.Run()
 	}
-	if err != nil && ctx.Err() == nil { // else it has said why itself
+	if err != nil && ctx.Err() == nil { // otherwise cortext has reported why itself
 		p.Failed(w, hookDir(), event, fmt.Errorf("cortext hook %s %s: %w", name, event, err))
 	}
 }
 
-// Beside returns the path of cortext, which is installed beside this program, or
-// somewhere in the PATH.
+// Beside returns the path of cortext, which is installed beside this program or on the
+// PATH.
 func Beside() (string, error) {
 	name := "cortext"
 	if runtime.GOOS == "windows" {

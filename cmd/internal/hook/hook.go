@@ -1,4 +1,4 @@
-// Package hook does what an agent's hook calls cortext for.
+// Package hook handles the calls of the agents' hooks.
 package hook
 
 import (
@@ -20,48 +20,48 @@ import (
 	"cortext/store"
 )
 
-// maxHookInput bounds what a hook reads: a prompt of 100 MB is one that no agent
-// sends.
+// maxHookInput limits what a hook reads: no agent sends a prompt of 100 MB.
 const maxHookInput = 128 << 20
 
-// hookTime bounds a hook: less than the 30 s after which the agent would end it.
+// hookTime limits a hook to less than the 30 s after which the agent would end it.
 const hookTime = 25 * time.Second
 
-// hookMemory is from when on the garbage is collected all the same, in bytes.
+// hookMemory is the number of bytes from which garbage is collected after all.
 const hookMemory = 200 << 20
 
-// hooksVar is the variable that keeps the hooks still, as in an agent that cortext
-// itself runs to sum something up.
+// hooksVar is the variable that silences the hooks, as in an agent that cortext itself
+// runs for a summary.
 const hooksVar = "CORTEXT_HOOKS"
 
-// hookNotice is how long a hook whose time is up may take to notice.
+// hookNotice is how long a hook may continue after its time is up.
 const hookNotice = 300 * time.Millisecond
 
-// Nowhere is the home of a user without one: nothing is found there.
+// Nowhere is the home of a user without one: nothing is ever found there.
 var Nowhere = filepath.Join(string(filepath.Separator), "nonexistent")
 
-// A Program is one that hooks call.
+// A Program is a program that hooks call.
 type Program struct {
-	Name    string // others are told that it holds a lock
+	Name    string // names the program to others that wait for its lock
 	In      io.Reader
 	Out     io.Writer
-	Agents  []inject.Agent // one without Hook is handed over
+	Agents  []inject.Agent // events of an agent without Hook are handed over
 	Machine inject.Machine
 	Now     func() time.Time // time.Now
 	Open    func(workspace.Env) (*flow.Workspace, error)
-	Cortext func() (string, error) // the path of the program that has all commands and agents
-	Small   bool                   // this is another one: what is no turn of its agents is handed over
+	Cortext func() (string, error) // the path of the program with all commands and agents
+	Small   bool                   // this is the small program: it hands over everything but its agents' turns
 }
 
-// Run does what a hook is called for with the words <agent> <event>. It never fails,
-// whatever it is given. It ends when its time is up or a signal comes, even if what it
-// does goes on: the next hook does the rest.
+// Run handles a hook call with the words <agent> <event>. It never fails, whatever its
+// input. It returns when its time is up or a signal comes, even if work is unfinished:
+// the next hook does the rest.
 func (p Program) Run(ctx context.Context, words []string) {
 	if len(words) != 2 || p.Machine.Getenv(hooksVar) == "off" {
 		return
 	}
 	name, event := words[0], words[1]
-	// It ends before garbage is worth collecting: that would be a tenth of its time.
+	// The program ends before collecting garbage is worth it: that would take a tenth of
+	// its time.
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(hookMemory)
 	ctx, cancel := context.WithTimeout(ctx, hookTime)
@@ -79,7 +79,7 @@ func (p Program) Run(ctx context.Context, words []string) {
 	}
 	notice := hookNotice
 	if p.Small {
-		notice *= 2 // who it was handed over to says so
+		notice *= 2 // the program it was handed over to reports it
 	}
 	select {
 	case <-done:
@@ -88,7 +88,7 @@ func (p Program) Run(ctx context.Context, words []string) {
 	}
 }
 
-// hookEnded says why a hook did not save everything.
+// hookEnded returns an error that says why a hook did not save everything.
 func hookEnded(ctx context.Context) error {
 	why := "it was ended by a signal"
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -97,7 +97,7 @@ func hookEnded(ctx context.Context) error {
 	return errors.New(why + " before everything was saved: the next hook saves the rest, and so does cortext sync")
 }
 
-// call does what a hook is called for, in a workspace that it stores in opened.
+// call handles a hook call and stores the workspace in opened.
 func (p Program) call(ctx context.Context, opened *atomic.Pointer[flow.Workspace], name, event string) {
 	var w *flow.Workspace
 	defer func() {
@@ -137,7 +137,7 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[flow.Workspace
 		Holder: fmt.Sprintf("%s, pid %d", p.Name, os.Getpid()), Agents: p.Agents,
 	})
 	if errors.Is(err, store.ErrNoWorkspace) {
-		return // cortext has no part in this project
+		return // this project does not use cortext
 	}
 	if err != nil {
 		dir := e.Dir
@@ -170,7 +170,7 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[flow.Workspace
 	switch {
 	case err == nil:
 	case told:
-		_ = p.logHook(w, event, err) // the agent tells the user now
+		_ = p.logHook(w, event, err) // the agent informs the user now
 	default:
 		p.Failed(w, "", event, err)
 	}
@@ -179,8 +179,8 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[flow.Workspace
 	}
 }
 
-// hookDir is the workspace that a hook was called in, of which what it was given does
-// not tell; empty if that is none.
+// hookDir returns the workspace that a hook was called in if its input does not tell, or
+// "" if there is none.
 func hookDir() string {
 	root, err := store.Find(".")
 	if err != nil {

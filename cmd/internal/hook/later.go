@@ -10,12 +10,12 @@ import (
 	"cortext/cmd/internal/workspace"
 )
 
-// InLifecycle reports whether a program of the workspace has called us: what happens
-// then starts no program again.
+// InLifecycle reports whether a program of the workspace called us. Then events start no
+// further programs.
 func InLifecycle() bool { return os.Getenv("CORTEXT_EVENT") != "" }
 
-// LifecycleLater runs the workspace's programs in a process of its own: an agent
-// that waits for its hook does not wait for them.
+// LifecycleLater runs the workspace's programs in a separate process, so that an agent
+// waiting for its hook does not wait for them.
 func (p Program) LifecycleLater(w *flow.Workspace) {
 	happened := w.TakeEvents()
 	if len(happened) == 0 || InLifecycle() || !p.allowed(w) {
@@ -31,8 +31,8 @@ func (p Program) LifecycleLater(w *flow.Workspace) {
 	}
 }
 
-// sumUpLater has old messages summed up, by a model, in a process of its own for each
-// conversation that has many.
+// sumUpLater has a model summarize old messages, in a separate process for each
+// conversation with many.
 func (p Program) sumUpLater(w *flow.Workspace) {
 	for _, path := range w.Unsummed() {
 		if err := p.Later(w, "compact", "--apply", "--", path); err != nil {
@@ -41,7 +41,8 @@ func (p Program) sumUpLater(w *flow.Workspace) {
 	}
 }
 
-// Later starts a cortext command in a workspace, without a terminal, and does not wait.
+// Later starts a cortext command in a workspace, without a terminal, and does not wait
+// for it.
 func (p Program) Later(w *flow.Workspace, args ...string) error {
 	program, err := p.Cortext()
 	if err != nil {
@@ -61,12 +62,10 @@ func (p Program) allowed(w *flow.Workspace) bool {
 	return yes && err == nil
 }
 
-// EventWords is how many words stand for an event on the command line of cortext
-// happened.
+// EventWords is the number of words per event on the command line of cortext happened.
 const EventWords = 5
 
-// eventWords hands an event over on a command line, where each of its parts
-// may hold any character.
+// eventWords encodes an event for a command line. Each part may hold any character.
 func eventWords(h workspace.Event) [EventWords]string {
 	return [EventWords]string{h.Name, h.Path, h.MessageID, h.Role, strconv.Itoa(h.Count)}
 }

@@ -16,17 +16,17 @@ import (
 	"cortext/cmd/internal/workspace"
 )
 
-// What fails in a hook is written to the hook.log in the workspace's cache, and said
-// by the next command. If the workspace cannot be opened or written to, both are kept
-// in the user's state folder instead.
+// Failures in a hook are written to hook.log in the workspace's cache, and the next
+// command reports them. If the workspace cannot be opened or written to, both go to the
+// user's state folder instead.
 const (
 	hookLog     = "hook.log"
 	maxHookLog  = 64 << 10
 	maxHookLine = 1000 // characters
 )
 
-// Failed records what failed in a hook. w is nil if the workspace of dir could
-// not be opened, and dir is empty if it is not known.
+// Failed records a failure in a hook. w is nil if the workspace of dir could not be
+// opened, and dir is empty if unknown.
 func (p Program) Failed(w *flow.Workspace, dir, event string, err error) {
 	var logged, kept bool
 	if w != nil {
@@ -46,10 +46,10 @@ func (p Program) Failed(w *flow.Workspace, dir, event string, err error) {
 
 func hookLine(err error) string { return shown.Cut(shown.Line(err.Error()), maxHookLine) }
 
-// logHook adds a line to the workspace's hook.log, of which the last part is kept.
+// logHook adds a line to the workspace's hook.log and keeps only its last part.
 func (p Program) logHook(w *flow.Workspace, event string, err error) error {
 	if unlock, err := w.Store.LockCache(hookLog, time.Second); err == nil {
-		defer unlock() // without the lock, lines of two hooks may replace each other
+		defer unlock() // without the lock, lines of two hooks may overwrite each other
 	}
 	log, _ := w.Store.ReadCache(hookLog)
 	log = fmt.Appendf(log, "%s %s: %s\n", p.Now().UTC().Format(time.RFC3339), shown.Cut(shown.Line(event), 100), hookLine(err))
@@ -73,7 +73,7 @@ func (p Program) logWarnings(w *flow.Workspace, event string) {
 	}
 }
 
-// TakeUntold returns, once, what failed in hooks since the last command.
+// TakeUntold returns, once, the failures in hooks since the last command.
 func (p Program) TakeUntold(w *flow.Workspace) []string {
 	list := strings.Split(w.Untold(), "\n")
 	file := p.untoldFile(w.Store.Root())
@@ -93,13 +93,13 @@ func (p Program) TakeUntold(w *flow.Workspace) []string {
 	return said[max(0, len(said)-workspace.MaxUntold):]
 }
 
-// stateFolder is where cortext keeps what is this user's on this machine.
+// stateFolder is the folder for cortext's state of this user on this machine.
 func (p Program) stateFolder() string {
 	return filepath.Join(workspace.StateDir(p.Machine), "cortext")
 }
 
-// untoldFile holds, outside of the workspace at root, what the next command there
-// says.
+// untoldFile is the file outside of the workspace at root with what the next command
+// there reports.
 func (p Program) untoldFile(root string) string {
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real
@@ -108,7 +108,8 @@ func (p Program) untoldFile(root string) string {
 	return filepath.Join(p.stateFolder(), "untold", hex.EncodeToString(sum[:8]))
 }
 
-// appendLine adds a line to a file. One that has grown too long becomes name.old.
+// appendLine adds a line to a file. A file that has grown too long is renamed to
+// name.old.
 func appendLine(name, line string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err

@@ -4,5 +4,5 @@ package lifecycle
 
 import "os/exec"
 
-// inGroup leaves the command as it is: ending it ends the program alone.
+// inGroup leaves the command unchanged: ending it ends only the program.
 func inGroup(*exec.Cmd) {}

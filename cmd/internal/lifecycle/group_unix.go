@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// inGroup runs the program and what it starts in a group of their own, so that
-// all of it can be ended.
+// inGroup runs the program and its children in their own process group, so that all of
+// them can be ended.
 func inGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

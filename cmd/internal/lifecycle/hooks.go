@@ -15,20 +15,20 @@ import (
 	"strings"
 )
 
-// Hooks is what is in a workspace's [Dir] at one moment: what is shown, what is
-// allowed and what runs are all read by [Read].
+// Hooks is the content of a workspace's [Dir] at one moment. [Read] reads it for showing,
+// allowing and running programs alike.
 type Hooks struct {
 	Files map[string]File `json:"files"` // by path relative to Dir, with slashes
 }
 
-// A File is a program, or a file beside one that it may read.
+// A File is a program, or a file beside a program, which the program may read.
 type File struct {
 	Sum  string `json:"sha256"`         // of its content, in hexadecimal
-	Exec bool   `json:"exec,omitempty"` // may be executed
+	Exec bool   `json:"exec,omitempty"` // executable
 }
 
-// A LinkError says that something in the path or content of [Dir] is neither a
-// folder nor a regular file. What a link leads to could change unseen: nothing runs.
+// A LinkError reports something in the path or content of [Dir] that is neither a folder
+// nor a regular file. The target of a link could change unseen, so nothing runs.
 type LinkError struct{ Path string }
 
 func (e *LinkError) Error() string {
@@ -36,7 +36,7 @@ func (e *LinkError) Error() string {
 }
 
 // Read reads the hooks of a workspace: the name, content and permission of every file
-// below [Dir]. The workspace itself may be reached by a link.
+// below [Dir]. The path to the workspace itself may have links.
 func Read(root string) (Hooks, error) {
 	h := Hooks{map[string]File{}}
 	dir, err := os.OpenRoot(root)
@@ -69,7 +69,7 @@ func Read(root string) (Hooks, error) {
 	return h, err
 }
 
-// readFile reads a file that is still what the listing said.
+// readFile reads a file and makes sure that it is still what the listing said.
 func readFile(dir *os.Root, name string) (File, error) {
 	listed, err := dir.Lstat(name)
 	if err != nil {
@@ -110,7 +110,7 @@ func (h Hooks) Programs() []string {
 	return list
 }
 
-// Others lists the files that do not run, but may be read by those that do.
+// Others lists the files that do not run but that programs may read.
 func (h Hooks) Others() []string {
 	programs := h.Programs()
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(h.Files)), func(name string) bool { return slices.Contains(programs, name) })

@@ -1,5 +1,5 @@
-// Package lifecycle runs the programs that a workspace wants run when something
-// happens to a conversation, if the user allows it on this machine.
+// Package lifecycle runs a workspace's own programs when something happens to a
+// conversation, if the user allows it on this machine.
 package lifecycle
 
 import (
@@ -17,34 +17,34 @@ import (
 	"time"
 )
 
-// Dir is where the programs lie, in a folder for each event, relative to the
+// Dir is the folder of the programs, with a subfolder for each event, relative to the
 // workspace.
 const Dir = ".workspace/hooks"
 
 // The events.
 const (
-	Start   = "session-start"   // a conversation was made, or is taken up again
+	Start   = "session-start"   // a conversation was created or resumed
 	Message = "session-message" // messages were captured
 	End     = "session-end"     // a conversation was stopped or paused
-	Resume  = "session-resume"  // a conversation is taken up again
+	Resume  = "session-resume"  // a conversation was resumed
 )
 
-// Events returns the events in the order of a conversation's life.
+// Events returns the events in their order in a conversation's life.
 func Events() []string { return []string{Start, Resume, Message, End} }
 
-// An Event is what a program gets: as JSON on standard input, and in the variables
+// An Event is the input of a program: as JSON on standard input, and in the variables
 // CORTEXT_EVENT, CORTEXT_SESSION and CORTEXT_FOLDER; for [Message] also in
 // CORTEXT_MESSAGE_ID, CORTEXT_MESSAGE_ROLE and CORTEXT_MESSAGE_COUNT.
 type Event struct {
 	Event   string `json:"event"`
 	Session string `json:"session"`         // the conversation's id
 	Folder  string `json:"folder"`          // absolute
-	ID      string `json:"id,omitempty"`    // of the last message that was captured
+	ID      string `json:"id,omitempty"`    // of the last captured message
 	Role    string `json:"role,omitempty"`  // of that message
-	Count   int    `json:"count,omitempty"` // of the messages that were captured
+	Count   int    `json:"count,omitempty"` // number of captured messages
 }
 
-// variables are the event's in the environment.
+// variables returns the event's environment variables.
 func (e Event) variables() []string {
 	list := []string{"CORTEXT_EVENT=" + e.Event, "CORTEXT_SESSION=" + e.Session, "CORTEXT_FOLDER=" + e.Folder}
 	if e.Event == Message {
@@ -53,8 +53,8 @@ func (e Event) variables() []string {
 	return list
 }
 
-// ours reports whether a variable is one of an event's: those that we were given
-// ourselves are of another event.
+// ours reports whether a variable is an event variable: those in our own environment
+// belong to another event.
 func ours(v string) bool {
 	name, _, _ := strings.Cut(v, "=")
 	switch name {
@@ -64,20 +64,21 @@ func ours(v string) bool {
 	return false
 }
 
-// ErrNotAllowed says that the user has not allowed the programs as they are.
+// ErrNotAllowed is returned if the user has not allowed the programs in their current
+// form.
 var ErrNotAllowed = errors.New("the programs in " + Dir + " are not allowed to run as they are")
 
 // Limit is how long one program may run before it is ended.
 const Limit = 10 * time.Second
 
-// Run runs the programs of the event, one after the other, as long as the user
-// allows them as they are, and returns what went wrong with each: a failure is
-// reported and stops nothing.
+// Run runs the programs of the event one after the other, as long as the user allows them
+// in their current form. It returns the failure of each; a failure does not stop the
+// others.
 //
-// All files are read and compared with what the user allowed right before each
-// program starts. What is left is the moment between that and its start, and the
-// time that it runs: whoever can write to the work tree then runs as this user
-// already, and another machine's changes come with a git command in between.
+// Right before each program starts, all files are read and compared with what the user
+// allowed. A gap remains between that check and the start, and while the program runs.
+// But whoever can write to the work tree at that time already runs as this user, and
+// changes from another machine need a git command.
 func Run(ctx context.Context, r Register, root string, e Event) (failed []error) {
 	hooks, err := Read(root)
 	if err != nil {
@@ -115,7 +116,7 @@ func run(ctx context.Context, root, name string, e Event, input []byte) error {
 	err := cmd.Run()
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay):
-		return nil // it has ended well, what it started goes on
+		return nil // it ended successfully; its children continue
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("was still running after %v and has been ended", Limit)
 	case err != nil && len(said) > 0:

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// put writes a program of an event.
+// put writes a program for an event.
 func put(t *testing.T, root, name, text string, mode os.FileMode) {
 	t.Helper()
 	file := filepath.Join(root, filepath.FromSlash(Dir), filepath.FromSlash(name))
@@ -28,7 +28,7 @@ func put(t *testing.T, root, name, text string, mode os.FileMode) {
 	}
 }
 
-// allow allows what is there now.
+// allow allows the current programs.
 func allow(t *testing.T, r Register, root string) {
 	t.Helper()
 	hooks, err := Read(root)
@@ -40,8 +40,8 @@ func allow(t *testing.T, r Register, root string) {
 	}
 }
 
-// TestRun: in order, with what happened on standard input and in the environment;
-// what fails is told and stops nothing; what is no program is left alone.
+// TestRun: programs run in order, with the event on standard input and in the
+// environment. A failure is reported and stops nothing. Other files are left alone.
 func TestRun(t *testing.T) {
 	root := t.TempDir()
 	out := filepath.Join(root, "out")
@@ -75,8 +75,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestAllows: nothing is allowed by itself, and what was allowed is not any more
-// once a program has changed or come.
+// TestAllows: nothing is allowed by default, and permission ends once a program is
+// changed or added.
 func TestAllows(t *testing.T) {
 	root, r := t.TempDir(), RegisterIn(t.TempDir())
 	is := func(yes, any bool) {
@@ -119,7 +119,7 @@ func TestAllows(t *testing.T) {
 	}
 }
 
-// TestNoHome: a register that lies in the work tree is nobody's word.
+// TestNoHome: a register in the work tree is not a decision of the user.
 func TestNoHome(t *testing.T) {
 	root := t.TempDir()
 	put(t, root, "session-end.d/a", "#!/bin/sh\n", 0o755)
@@ -128,8 +128,8 @@ func TestNoHome(t *testing.T) {
 	}
 }
 
-// TestOlderRegister: what an older release allowed asks again, and stays in the file
-// for other workspaces.
+// TestOlderRegister: a workspace allowed by an older release must be allowed again; its
+// entry stays in the file for other workspaces.
 func TestOlderRegister(t *testing.T) {
 	root, r := t.TempDir(), RegisterIn(t.TempDir())
 	put(t, root, "session-end.d/a", "#!/bin/sh\n", 0o755)
@@ -151,8 +151,8 @@ func TestOlderRegister(t *testing.T) {
 	}
 }
 
-// TestLinks: a link anywhere from .workspace to a program or a file beside one: it is
-// named, and nothing runs, though all was allowed when it was a file.
+// TestLinks: a link anywhere between .workspace and a program, or a file beside one, is
+// reported, and nothing runs, even if everything was allowed when it was a file.
 func TestLinks(t *testing.T) {
 	for _, name := range []string{".workspace", Dir, Dir + "/session-end.d", Dir + "/session-end.d/a", Dir + "/lib/data"} {
 		root, r := t.TempDir(), RegisterIn(t.TempDir())
@@ -184,7 +184,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestLinkedWorkspace: the workspace may be reached by a link.
+// TestLinkedWorkspace: the path to the workspace may have links.
 func TestLinkedWorkspace(t *testing.T) {
 	root, r := t.TempDir(), RegisterIn(t.TempDir())
 	put(t, root, "session-end.d/a", "#!/bin/sh\n: >ran\n", 0o755)
@@ -214,7 +214,7 @@ func TestSpecialFile(t *testing.T) {
 }
 
 // TestChangesWhileRunning: a program that changes the next one, adds one or revokes
-// what was allowed is the last that runs.
+// permission is the last to run.
 func TestChangesWhileRunning(t *testing.T) {
 	for what, script := range map[string]string{
 		"changed": "echo '#!/bin/sh' >.workspace/hooks/session-end.d/2; echo ': >ran #' >>.workspace/hooks/session-end.d/2",
@@ -236,8 +236,8 @@ func TestChangesWhileRunning(t *testing.T) {
 	}
 }
 
-// TestMessageEvent: a program gets the id, role and count of messages, and only with
-// that event; an event that we are in ourselves is not passed on.
+// TestMessageEvent: a program gets the id, role and count of messages, but only with that
+// event. The variables of an event that we run in are not passed on.
 func TestMessageEvent(t *testing.T) {
 	root, r := t.TempDir(), RegisterIn(t.TempDir())
 	script := "#!/bin/sh\ncat >>out\nenv | grep ^CORTEXT_MESSAGE | sort >>out\n"

@@ -13,22 +13,20 @@ import (
 	"cortext/store/filelock"
 )
 
-// A Register is the file in which this user's word on workspaces is kept: which
-// programs may run, by the workspace's folder. It is the machine's, not the
-// repository's.
+// A Register is the file with this user's decisions about which programs may run, by
+// workspace folder. It belongs to the machine, not the repository.
 type Register struct{ File string }
 
-// RegisterIn returns the register in a folder for state, $XDG_STATE_HOME or
-// ~/.local/state. It must be absolute: a file in the work tree is no word of the
-// user's.
+// RegisterIn returns the register in a state folder, $XDG_STATE_HOME or ~/.local/state.
+// The folder must be absolute: a file in the work tree is not a decision of the user.
 func RegisterIn(state string) Register {
 	return Register{filepath.Join(state, "cortext", "trusted.json")}
 }
 
 var errNoState = errors.New("where this user's settings lie is not known: set HOME")
 
-// read returns the register's content by folder. An entry is a [Hooks], or a text
-// that an older release wrote and that allows nothing any more.
+// read returns the register's content by folder. An entry is a [Hooks], or a string that
+// an older release wrote and that no longer allows anything.
 func (r Register) read() (map[string]json.RawMessage, error) {
 	if !filepath.IsAbs(r.File) {
 		return nil, errNoState
@@ -47,8 +45,7 @@ func (r Register) read() (map[string]json.RawMessage, error) {
 	return list, nil
 }
 
-// Allowed returns what the user has allowed in a workspace; nothing where the user
-// has not.
+// Allowed returns what the user has allowed in a workspace, which may be nothing.
 func (r Register) Allowed(root string) (Hooks, error) {
 	list, err := r.read()
 	if err != nil {
@@ -61,8 +58,8 @@ func (r Register) Allowed(root string) (Hooks, error) {
 	return h, nil
 }
 
-// Allows reports whether the user has allowed the programs of a workspace as they
-// are now. any is false where there are none.
+// Allows reports whether the user has allowed the current programs of a workspace. any is
+// false if there are none.
 func (r Register) Allows(root string) (yes, any bool, err error) {
 	now, err := Read(root)
 	if err != nil || len(now.Programs()) == 0 {
@@ -72,8 +69,8 @@ func (r Register) Allows(root string) (yes, any bool, err error) {
 	return err == nil && was.Same(now), true, err
 }
 
-// Allow notes that the programs of a workspace may run as long as they and the files
-// beside them are as given.
+// Allow records that the programs of a workspace may run as long as they and the files
+// beside them match h.
 func (r Register) Allow(root string, h Hooks) error {
 	entry, err := json.Marshal(h)
 	if err != nil {
@@ -82,14 +79,14 @@ func (r Register) Allow(root string, h Hooks) error {
 	return r.set(root, entry)
 }
 
-// Revoke notes that no program of a workspace may run.
+// Revoke records that no program of a workspace may run.
 func (r Register) Revoke(root string) error { return r.set(root, nil) }
 
-// lockWait is how long a writer waits for another.
+// lockWait is how long a writer waits for another writer.
 const lockWait = 5 * time.Second
 
-// set replaces the entry of a workspace; nil deletes it. Several processes may do so at
-// once.
+// set replaces the entry of a workspace; nil deletes it. It is safe for several processes
+// at once.
 func (r Register) set(root string, entry json.RawMessage) error {
 	if !filepath.IsAbs(r.File) {
 		return errNoState
@@ -97,7 +94,7 @@ func (r Register) set(root string, entry json.RawMessage) error {
 	return filelock.With(r.File+".lock", lockWait, func() error { return r.replace(root, entry) })
 }
 
-// replace is set, for one that holds the lock.
+// replace is set for a caller that holds the lock.
 func (r Register) replace(root string, entry json.RawMessage) error {
 	list, err := r.read()
 	if err != nil {

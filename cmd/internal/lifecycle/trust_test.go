@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestRevokeAtOnce: what one process revokes is not brought back by another that
-// allows something at the same time.
+// TestRevokeAtOnce: if one process revokes while another allows, the revoked entry does
+// not come back.
 func TestRevokeAtOnce(t *testing.T) {
 	h := Hooks{map[string]File{"session-end.d/x": {"1", true}}}
 	for range 20 {

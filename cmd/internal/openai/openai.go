@@ -17,18 +17,18 @@ import (
 	"cortext/schema"
 )
 
-// An Endpoint is a model behind an endpoint that speaks as OpenAI's chat completions
-// do, at home or elsewhere.
+// An Endpoint is a model behind an endpoint with OpenAI's chat completions API, local or
+// remote.
 type Endpoint struct {
-	BaseURL string       // with or without /v1 or a slash at the end: http://localhost:11434
+	BaseURL string       // with or without /v1 or a trailing slash: http://localhost:11434
 	Model   string       // the endpoint's name for it
-	Key     string       // empty for none; never sent in the clear but to this machine
-	Client  *http.Client // nil: one of ours
+	Key     string       // empty for none; never sent unencrypted, except to this machine
+	Client  *http.Client // nil: our own
 }
 
-// moreTokens is how many times the tokens of a summary the model may spend: its own
-// may be smaller than those that are counted here, and a summary that is a little
-// long can be condensed, one that is cut off cannot be used.
+// moreTokens is the multiple of a summary's tokens that the model may spend. The model's
+// tokens may be smaller than ours, and a summary that is a little long can be condensed,
+// but one that is cut off cannot be used.
 const moreTokens = 2
 
 type completionRequest struct {
@@ -53,10 +53,9 @@ type completion struct {
 	} `json:"choices"`
 }
 
-// Summarize asks for a summary of about maxTokens tokens, in one POST. How long that
-// may take, ctx says, and by its cause what the error is then. An error names the host
-// and what it said, and never the key; what is no summary is an error of
-// [summarize.Check].
+// Summarize asks for a summary of about maxTokens tokens, in one POST. ctx limits the
+// time, and its cause is the error then. An error names the host and its message, and
+// never the key. An unusable answer is an error of [summarize.Check].
 func (o Endpoint) Summarize(ctx context.Context, prompt string, maxTokens int) (summarize.Result, error) {
 	u, err := o.endpoint()
 	if err != nil {
@@ -71,7 +70,7 @@ func (o Endpoint) Summarize(ctx context.Context, prompt string, maxTokens int) (
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
 	if err != nil {
-		return summarize.Result{}, fmt.Errorf("%s: no request can be made", u.Host) // what is wrong may hold what is secret
+		return summarize.Result{}, fmt.Errorf("%s: no request can be made", u.Host) // the reason may contain secrets
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if o.Key != "" {
@@ -105,7 +104,7 @@ func (o Endpoint) Summarize(ctx context.Context, prompt string, maxTokens int) (
 	return r, nil
 }
 
-// result is what stands in a completion.
+// result extracts the result from a completion.
 func (o Endpoint) result(answer []byte) (summarize.Result, error) {
 	var c completion
 	if err := json.Unmarshal(answer, &c); err != nil {
@@ -131,8 +130,8 @@ func (o Endpoint) result(answer []byte) (summarize.Result, error) {
 	return summarize.Result{Text: text, Model: o.hide(summarize.Said(c.Model))}, nil
 }
 
-// endpoint is where the request goes. A base that is a host alone has /v1 in
-// between, as all of them have it.
+// endpoint returns the URL of the request. It adds /v1 to a base that is only a host,
+// because all endpoints have it.
 func (o Endpoint) endpoint() (*url.URL, error) {
 	u, err := url.Parse(o.BaseURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -156,8 +155,8 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// client follows no redirect: the one that would be right gives the prompt and the
-// key to nobody else, and then the address can as well be set right.
+// client returns a client that follows no redirects, so that nobody else gets the prompt
+// and the key. If the redirect is right, the user can correct the address.
 func (o Endpoint) client() *http.Client {
 	c := http.Client{}
 	if o.Client != nil {
@@ -167,8 +166,8 @@ func (o Endpoint) client() *http.Client {
 	return &c
 }
 
-// complaint is what an endpoint says of an error: the message in it, else its first
-// line; of a redirect, the host that it leads to.
+// complaint returns an endpoint's error: its message, else its first line; for a
+// redirect, the host it leads to.
 func (o Endpoint) complaint(resp *http.Response, body []byte) string {
 	text := string(body)
 	if u, err := resp.Location(); err == nil {
@@ -191,7 +190,7 @@ func (o Endpoint) complaint(resp *http.Response, body []byte) string {
 	return ": " + text
 }
 
-// hide takes the key out of what somebody else says.
+// hide removes the key from text of others.
 func (o Endpoint) hide(s string) string {
 	if o.Key == "" {
 		return s

@@ -20,7 +20,7 @@ import (
 
 const key = "sk-test-0123456789"
 
-// endpoint serves what answer does for each request, and counts them.
+// endpoint serves answer for each request, and counts the requests.
 func endpoint(t *testing.T, answer http.HandlerFunc) (base string, requests func() []string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -108,7 +108,7 @@ func TestOpenAIAddress(t *testing.T) {
 		{BaseURL: "http://example.com", Key: key}, {BaseURL: "http://u:" + key + "@example.com"}, {BaseURL: "http://127.0.0.1.example.com", Key: key},
 		{BaseURL: "http://localhost.example.com/", Key: key}, {BaseURL: "http://10.0.0.1/", Key: key},
 	} {
-		// No name is looked up, no request made.
+		// No name is looked up and no request is made.
 		o.Client = &http.Client{Transport: refuse{t}}
 		if _, err := o.Summarize(t.Context(), "x", 1); err == nil || !summarize.Away(err) || strings.Contains(err.Error(), key) {
 			t.Errorf("%q: %v", o.BaseURL, err)
@@ -121,7 +121,7 @@ func TestOpenAIAddress(t *testing.T) {
 	}
 }
 
-// refuse fails a test that makes a request.
+// refuse fails the test if a request is made.
 type refuse struct{ t *testing.T }
 
 func (r refuse) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -129,8 +129,8 @@ func (r refuse) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, errors.New("refused")
 }
 
-// What an endpoint may do wrong: each is an error of its kind that names the host,
-// says what it can, and never the key.
+// Errors of an endpoint: each is of its kind, names the host, says what it can, and never
+// the key.
 func TestOpenAIFails(t *testing.T) {
 	elsewhere, away := endpoint(t, says("It was done.", "stop"))
 	other, err := url.Parse(elsewhere)
@@ -201,7 +201,7 @@ func TestOpenAIFails(t *testing.T) {
 	}
 }
 
-// An answer that is longer than asked is whole all the same: it can be condensed.
+// An answer longer than requested is still complete: it can be condensed.
 func TestOpenAILong(t *testing.T) {
 	text := strings.TrimSpace(strings.Repeat("We decided to do it because it failed. ", 300))
 	base, _ := endpoint(t, says("<think>hm</think>"+text, "stop"))
@@ -216,7 +216,7 @@ func TestOpenAILong(t *testing.T) {
 	}
 }
 
-// Whoever says nothing, or stops in the middle, is waited for as long as ctx says.
+// An endpoint that says nothing, or stops in the middle, is waited for until ctx ends.
 func TestOpenAITimeout(t *testing.T) {
 	for name, begin := range map[string]string{"nothing": "", "a part": `{"choices":[{"mess`} {
 		begun := make(chan struct{})
@@ -225,7 +225,7 @@ func TestOpenAITimeout(t *testing.T) {
 				_, _ = io.WriteString(w, begin)
 				w.(http.Flusher).Flush()
 			}
-			_, _ = io.Copy(io.Discard, r.Body) // else the server does not see that we are gone
+			_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that we are gone
 			close(begun)
 			<-r.Context().Done()
 		})

@@ -14,9 +14,9 @@ import (
 	"cortext/schema"
 )
 
-// A Launch says what a launch of an agent is for, while its program runs. What it says
-// is acted upon outside of the workspace, so the user's state keeps it: a repository
-// could bring a note of its own.
+// A Launch describes the launch of an agent while its program runs. It is acted upon
+// outside of the workspace, so it is in the user's state: a repository could bring a note
+// of its own.
 type Launch struct {
 	Agent    string     `json:"agent"`
 	NativeID string     `json:"native_id,omitempty"` // empty: the agent chooses it
@@ -25,18 +25,18 @@ type Launch struct {
 	Path     string     `json:"path"`                // of the conversation
 	In       string     `json:"in,omitempty"`        // the workspace
 	Began    time.Time  `json:"began,omitzero"`
-	Status   string     `json:"status"`           // of the conversation, before
+	Status   string     `json:"status"`           // of the conversation, before the launch
 	PID      int        `json:"pid,omitempty"`    // of the agent, once it runs
-	Files    []LeftFile `json:"files,omitempty"`  // that were written outside the workspace
-	Unused   bool       `json:"unused,omitempty"` // it has ended, and all that is left is a session in which nothing was said
-	Tries    int        `json:"tries,omitempty"`  // to remove that
+	Files    []LeftFile `json:"files,omitempty"`  // written outside the workspace
+	Unused   bool       `json:"unused,omitempty"` // it has ended, and only a session without messages is left
+	Tries    int        `json:"tries,omitempty"`  // to remove that session
 }
 
 // A LeftFile is a file that a launch writes outside the workspace.
 type LeftFile struct {
 	Path    string `json:"path"`              // absolute
 	SHA256  string `json:"sha256"`            // of what is written, in hex
-	Session bool   `json:"session,omitempty"` // it stays if the agent continued in it
+	Session bool   `json:"session,omitempty"` // keep it if the agent continued in it
 }
 
 // Left describes a file that is to hold data.
@@ -44,8 +44,8 @@ func Left(path, data string, session bool) LeftFile {
 	return LeftFile{path, hashOf(data), session}
 }
 
-// Untouched reports whether a file that holds data is as the launch wrote it, or as it
-// was before the launch wrote anything.
+// Untouched reports whether data, the current content of a file, is what the launch
+// wrote, or what was there before it wrote anything.
 func (f LeftFile) Untouched(data []byte) bool {
 	return len(data) == 0 || hashOf(string(data)) == f.SHA256
 }
@@ -55,10 +55,10 @@ func hashOf(data string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// placeKey names a workspace, by the real path of its folder, in the names of files.
+// placeKey names a workspace in file names, by the real path of its folder.
 func placeKey(workspace string) string { return hashOf(workspace)[:16] }
 
-// launchFolder holds the notes of a workspace's launches.
+// launchFolder returns the folder with the notes of a workspace's launches.
 func (r Registry) launchFolder(workspace string) string {
 	return filepath.Join(r.dir, "launches", placeKey(workspace))
 }
@@ -67,7 +67,7 @@ func (r Registry) launchFile(workspace, id string) string {
 	return filepath.Join(r.launchFolder(workspace), schema.PathElement(id)+".json")
 }
 
-// WriteLaunch notes a launch in a workspace, or replaces its note.
+// WriteLaunch writes or replaces the note of a launch in a workspace.
 func (r Registry) WriteLaunch(workspace, id string, l Launch) error {
 	b, err := json.Marshal(l)
 	if err != nil {
@@ -82,13 +82,13 @@ func (r Registry) Launch(workspace, id string) (l Launch, ok bool) {
 	return l, ok
 }
 
-// Launches lists the ids of the launches that are noted in a workspace.
+// Launches lists the ids of the noted launches in a workspace.
 func (r Registry) Launches(workspace string) (ids []string) {
 	if !filepath.IsAbs(r.dir) {
 		return nil
 	}
 	if _, err := os.Lstat(r.launchFolder(workspace)); err != nil {
-		return nil // most workspaces have none: a look costs less than an open
+		return nil // most workspaces have none: a stat costs less than an open
 	}
 	entries, err := os.ReadDir(r.launchFolder(workspace))
 	if err != nil {
@@ -102,7 +102,7 @@ func (r Registry) Launches(workspace string) (ids []string) {
 	return ids
 }
 
-// LaunchesOf returns the launches of a conversation that are noted, in whatever workspace.
+// LaunchesOf returns the noted launches of a conversation, in any workspace.
 func (r Registry) LaunchesOf(conversation string) (all []Launch) {
 	if !filepath.IsAbs(r.dir) {
 		return nil
@@ -120,7 +120,7 @@ func (r Registry) LaunchesOf(conversation string) (all []Launch) {
 	return all
 }
 
-// EndLaunch forgets a launch.
+// EndLaunch removes the note of a launch.
 func (r Registry) EndLaunch(workspace, id string) error {
 	err := os.Remove(r.launchFile(workspace, id))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -129,11 +129,10 @@ func (r Registry) EndLaunch(workspace, id string) error {
 	return err
 }
 
-// readState reads a file of the registry into v; ok is false where there is none that
-// can be read.
+// readState reads a file of the registry into v; ok is false if no readable file exists.
 func (r Registry) readState(name string, v any) (ok bool) {
 	if !filepath.IsAbs(r.dir) {
-		return false // it would be a file of the folder that the user is in
+		return false // it would be a file in the user's current folder
 	}
 	b, err := os.ReadFile(name)
 	return err == nil && json.Unmarshal(b, v) == nil

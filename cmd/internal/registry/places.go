@@ -8,14 +8,14 @@ import (
 	"cortext/schema"
 )
 
-// placesFile holds the folders that a workspace has been in. mark is what the workspace
-// carries along when it is moved.
+// placesFile is the file with the folders that a workspace has been in. mark moves with
+// the workspace.
 func (r Registry) placesFile(mark string) string {
 	return filepath.Join(r.dir, "places", schema.PathElement(mark)+".json")
 }
 
-// Places returns the folders that the workspace with a mark has been in; none if the
-// mark is not of this user on this machine.
+// Places returns the folders that the workspace with a mark has been in; none if the mark
+// does not belong to this user on this machine.
 func (r Registry) Places(mark string) (dirs []string) {
 	if mark == "" || !r.readState(r.placesFile(mark), &dirs) {
 		return nil
@@ -23,7 +23,7 @@ func (r Registry) Places(mark string) (dirs []string) {
 	return slices.DeleteFunc(dirs, func(dir string) bool { return !filepath.IsAbs(dir) })
 }
 
-// NotePlace remembers that the workspace with a mark is in a folder.
+// NotePlace records that the workspace with a mark is in a folder.
 func (r Registry) NotePlace(mark, dir string) error {
 	dirs := r.Places(mark)
 	if slices.Contains(dirs, dir) {

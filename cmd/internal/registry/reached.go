@@ -11,16 +11,16 @@ import (
 )
 
 // Reached says how far a native session was captured in one work tree. It outlives the
-// cache there, so that what a capture finds missing in the logs is known to be new, or
-// to have been taken by git. The zero value says that nothing is known.
+// cache there. If a capture finds records missing from the logs, it shows whether they
+// are new or were taken by git. The zero value means that nothing is known.
 type Reached struct {
 	Offset  int64  `json:"offset"`           // of the cursor in the transcript
 	Size    int64  `json:"size"`             // of the transcript, as the cursor has it
-	Message string `json:"message"`          // the last that was captured
-	Hooked  bool   `json:"hooked,omitempty"` // the agent's hooks tell of the session's turns
+	Message string `json:"message"`          // the last one captured
+	Hooked  bool   `json:"hooked,omitempty"` // the agent's hooks report the session's turns
 
-	// Transcript is where the session was read. The cache says so, too, and a
-	// repository may bring a cache that names any file of the user's.
+	// Transcript is the file that the session was read from. The cache has it, too, but a
+	// repository may bring a cache that names any of the user's files.
 	Transcript string `json:"transcript,omitempty"`
 }
 
@@ -38,8 +38,8 @@ func (r Registry) Reached(workspace, agent, nativeID string) (at Reached) {
 	return at
 }
 
-// Reach notes how far a session was captured. It is a hint and written with every turn:
-// nothing is synced, and a failure costs no message.
+// Reach records how far a session was captured. It is a hint, written with every turn:
+// nothing is synced, and a failure loses no message.
 func (r Registry) Reach(workspace, agent, nativeID string, at Reached) error {
 	b, err := json.Marshal(at)
 	if err != nil || !filepath.IsAbs(r.dir) {

@@ -1,9 +1,9 @@
-// Package registry remembers, for this user on this machine, what became of the
-// agents' native sessions: which conversation each belongs to, which the user does
-// not want saved, and which belonged to a conversation that the user removed.
+// Package registry remembers, for this user on this machine, what became of the agents'
+// native sessions: which conversation each belongs to, which ones the user does not want
+// saved, and which ones belonged to a removed conversation.
 //
-// It outlives what git does to a work tree, and holds in every work tree and clone
-// on the machine. It contains ids and paths, never content.
+// It survives what git does to a work tree, and applies to every work tree and clone on
+// the machine. It contains ids and paths, never content.
 package registry
 
 import (
@@ -23,23 +23,23 @@ import (
 	"cortext/store/filelock"
 )
 
-// A Registry is a folder: cortext below $XDG_STATE_HOME or ~/.local/state.
+// A Registry is the folder cortext below $XDG_STATE_HOME or ~/.local/state.
 type Registry struct{ dir string }
 
-// In returns the registry below a folder for state.
+// In returns the registry below a state folder.
 func In(state string) Registry { return Registry{filepath.Join(state, "cortext")} }
 
-// A Place tells workspaces apart, and the work trees and clones of one repository
-// together.
+// A Place identifies a workspace, and relates the work trees and clones of one
+// repository.
 type Place struct {
 	Workspace  string   `json:"workspace"`            // absolute path of its folder
 	Repository string   `json:"repository,omitempty"` // absolute path of git's common folder; work trees share it
 	Within     string   `json:"within,omitempty"`     // the workspace, relative to the top of its work tree
-	Commits    []string `json:"commits,omitempty"`    // that the repository began with, where they are known; clones share them
+	Commits    []string `json:"commits,omitempty"`    // root commits of the repository, if known; clones share them
 }
 
-// Same reports whether two places are the same workspace, or that of another work
-// tree or clone of the same repository.
+// Same reports whether two places are the same workspace, or the same workspace in
+// another work tree or clone of the repository.
 func (p Place) Same(o Place) bool {
 	if p.Workspace == o.Workspace {
 		return true
@@ -56,11 +56,11 @@ type Session struct {
 	Skipped  bool      `json:"skipped,omitempty"` // the user does not want it saved, anywhere
 	Bindings []Binding `json:"bindings,omitempty"`
 	Removed  []Removal `json:"removed,omitempty"`
-	Roots    []string  `json:"roots,omitempty"`  // of a skipped session: lines that a fork of it may begin with
-	Wanted   bool      `json:"wanted,omitempty"` // the user imported it by name, although it is a fork of one that is withheld
+	Roots    []string  `json:"roots,omitempty"`  // of a skipped session: lines with which a fork of it may begin
+	Wanted   bool      `json:"wanted,omitempty"` // the user imported it by name, although it is a fork of a withheld session
 }
 
-// A Binding says which conversations of a workspace a native session goes into.
+// A Binding lists the conversations of a workspace that a native session goes into.
 type Binding struct {
 	Place
 	Segments []Segment `json:"segments"`
@@ -71,20 +71,19 @@ type Segment struct {
 	Path  string `json:"path"`            // of the conversation, relative to the workspace
 	ID    string `json:"id"`              // of the conversation
 	From  string `json:"from,omitempty"`  // the prompt that it begins with; empty: the session's beginning
-	After string `json:"after,omitempty"` // the message that its first one follows
-	Fork  bool   `json:"fork,omitempty"`  // it repeats what another session of the conversation has
-	Kept  bool   `json:"kept,omitempty"`  // the user resumed the conversation after it was removed
+	After string `json:"after,omitempty"` // the conversation's message that its first message follows
+	Fork  bool   `json:"fork,omitempty"`  // it repeats messages of another session of the conversation
+	Kept  bool   `json:"kept,omitempty"`  // the user resumed the conversation after its removal
 }
 
 // A Removal is a segment whose conversation the user removed.
 type Removal struct {
 	Place
 	Segment
-	Roots []string `json:"roots,omitempty"` // lines that a fork of the session may begin with
+	Roots []string `json:"roots,omitempty"` // lines with which a fork of the session may begin
 }
 
-// In returns the segments that a session has in the workspace whose places same
-// knows.
+// In returns the segments of a session in the workspace whose places same accepts.
 func (s *Session) In(same func(Place) bool) []Segment {
 	for _, b := range s.Bindings {
 		if same(b.Place) {
@@ -94,7 +93,7 @@ func (s *Session) In(same func(Place) bool) []Segment {
 	return nil
 }
 
-// RemovedIn returns what was removed from the workspace whose places same knows.
+// RemovedIn returns what was removed from the workspace whose places same accepts.
 func (s *Session) RemovedIn(same func(Place) bool) (list []Removal) {
 	for _, r := range s.Removed {
 		if same(r.Place) {
@@ -104,8 +103,8 @@ func (s *Session) RemovedIn(same func(Place) bool) (list []Removal) {
 	return list
 }
 
-// Bind notes the segments that a session has in a place, instead of those that it had
-// in the places that same knows.
+// Bind sets the segments of a session in a place. They replace its segments in all places
+// that same accepts.
 func (s *Session) Bind(p Place, same func(Place) bool, segments []Segment) {
 	for i := range s.Bindings {
 		if same(s.Bindings[i].Place) {
@@ -122,22 +121,22 @@ func (r Registry) file(agent, nativeID string) string {
 	return filepath.Join(r.folder(agent), schema.PathElement(nativeID)+".json")
 }
 
-// Session returns what is known about a session; the zero value if that is nothing.
-// A file that cannot be read is an error: it may hold the user's word.
+// Session returns what is known about a session, or the zero value. An unreadable file is
+// an error, because it may hold a decision of the user.
 func (r Registry) Session(agent, nativeID string) (s Session, err error) {
 	return readSession(r.file(agent, nativeID))
 }
 
 func readSession(file string) (s Session, err error) {
 	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
-		return s, nil // most sessions are not known: a look costs less than an open
+		return s, nil // most sessions are unknown: a stat costs less than an open
 	}
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
 	if err == nil && len(bytes.Trim(b, "\x00\n")) == 0 {
-		return s, nil // a power cut took it before it was on the disk: the user said nothing in it
+		return s, nil // lost to a power cut before it was on disk: it held no decision of the user
 	}
 	if err == nil {
 		err = json.Unmarshal(b, &s)
@@ -148,8 +147,8 @@ func readSession(file string) (s Session, err error) {
 	return s, nil
 }
 
-// Sessions calls f with every session of an agent that is known. A file that cannot
-// be read may hold the user's word: the error names it, after the others.
+// Sessions calls f with every known session of an agent. An unreadable file may hold a
+// decision of the user: the error names it, after the others were read.
 func (r Registry) Sessions(agent string, f func(nativeName string, s Session)) error {
 	entries, err := os.ReadDir(r.folder(agent))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -171,13 +170,13 @@ func (r Registry) Sessions(agent string, f func(nativeName string, s Session)) e
 	return errors.Join(errs...)
 }
 
-// removedFile names the removal of a conversation.
+// removedFile names the file of a conversation's removal.
 func (r Registry) removedFile(key string) string {
 	return filepath.Join(r.dir, "removed", schema.PathElement(key)+".json")
 }
 
-// Remove notes that the user removed a conversation, by the key of its id, from the
-// workspace at a place: also what sessions that nobody here knows of put into it.
+// Remove records that the user removed a conversation, by its id key, from the workspace
+// at a place. This includes the messages of sessions that are unknown here.
 func (r Registry) Remove(key string, p Place) error {
 	return r.locked(func() error {
 		places, err := r.removedFrom(key)
@@ -192,7 +191,7 @@ func (r Registry) Remove(key string, p Place) error {
 	})
 }
 
-// BringBack takes a Remove back.
+// BringBack undoes a Remove.
 func (r Registry) BringBack(key string, same func(Place) bool) error {
 	return r.locked(func() error {
 		places, err := r.removedFrom(key)
@@ -231,8 +230,8 @@ func (r Registry) removedFrom(key string) (places []Place, err error) {
 	return places, nil
 }
 
-// byUser reports whether a session holds a decision of the user's. The rest can be found
-// again: the sources of the conversations say it, too.
+// byUser reports whether a session holds a decision of the user. Everything else can be
+// found again, because the conversations' sources record it, too.
 func (s *Session) byUser() bool { return s.Skipped || s.Wanted || len(s.Removed) > 0 }
 
 // write replaces a file of the registry.
@@ -251,11 +250,11 @@ func (r Registry) replace(name string, b []byte, calls atomicfile.Calls) error {
 	return err
 }
 
-// lockWait is how long a writer waits for another.
+// lockWait is how long a writer waits for another writer.
 const lockWait = 5 * time.Second
 
-// Update changes what is known about a session. Nothing is written if f changes
-// nothing. Several processes may do so at once.
+// Update changes what is known about a session. It writes nothing if f changes nothing.
+// It is safe for several processes at once.
 func (r Registry) Update(agent, nativeID string, f func(*Session)) error {
 	return r.locked(func() error {
 		s, err := r.Session(agent, nativeID)

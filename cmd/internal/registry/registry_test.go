@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestSame: work trees and clones of one repository are one place, folders of it that
-// hold workspaces of their own are not.
+// TestSame: work trees and clones of one repository are one place. Its folders with
+// workspaces of their own are not.
 func TestSame(t *testing.T) {
 	here := Place{Workspace: "/a", Repository: "/a/.git", Within: ".", Commits: []string{"c1", "c2"}}
 	for name, c := range map[string]struct {
@@ -31,8 +31,8 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestUpdate: several writers at once lose nothing, ids that are no names of files
-// stay inside, and what changes nothing writes nothing.
+// TestUpdate: concurrent writers lose nothing, ids that are not valid file names stay
+// inside the folder, and an update without a change writes nothing.
 func TestUpdate(t *testing.T) {
 	state := t.TempDir()
 	r := In(state)
@@ -69,8 +69,8 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestUnreadable: a file that cannot be read may hold the user's word, so it is an
-// error and is not replaced; a state folder that is not absolute is refused.
+// TestUnreadable: an unreadable file may hold a decision of the user, so it is an error
+// and is not replaced. A state folder that is not absolute is refused.
 func TestUnreadable(t *testing.T) {
 	r := In(t.TempDir())
 	if err := r.Update("claude", "s1", func(s *Session) { s.Skipped = true }); err != nil {
@@ -91,8 +91,8 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestRemove: of several processes that remove and bring back, none undoes what
-// another has done; a state folder that is not absolute is refused.
+// TestRemove: of several processes that remove and bring back, none undoes the work of
+// another. A state folder that is not absolute is refused.
 func TestRemove(t *testing.T) {
 	state := t.TempDir()
 	at := func(i int) Place { return Place{Workspace: fmt.Sprintf("/w%d", i)} }
@@ -129,7 +129,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// TestSessionsUnreadable: a file that cannot be read is named, and the others are read.
+// TestSessionsUnreadable: an unreadable file is reported, and the others are read.
 func TestSessionsUnreadable(t *testing.T) {
 	r := In(t.TempDir())
 	for _, id := range []string{"s1", "s2", "s3"} {

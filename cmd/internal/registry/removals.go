@@ -11,8 +11,8 @@ import (
 	"cortext/schema"
 )
 
-// A Removing is a removal of a conversation that has begun. Its note goes when the
-// removal has ended, so that one that was killed is known.
+// A Removing is a removal of a conversation in progress. Its note is deleted when the
+// removal has ended, so a remaining note shows a killed removal.
 type Removing struct {
 	ID    string   `json:"id"`    // of the conversation
 	Paths []string `json:"paths"` // of its folders, relative to the workspace
@@ -26,7 +26,7 @@ func (r Registry) removingFile(workspace, id string) string {
 	return filepath.Join(r.removingFolder(workspace), schema.PathElement(schema.IDKey(id))+".json")
 }
 
-// BeginRemoval notes that a conversation is being removed from a workspace.
+// BeginRemoval records that a conversation is being removed from a workspace.
 func (r Registry) BeginRemoval(workspace string, v Removing) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -35,7 +35,7 @@ func (r Registry) BeginRemoval(workspace string, v Removing) error {
 	return r.writeState(r.removingFile(workspace, v.ID), b)
 }
 
-// EndRemoval takes a BeginRemoval back.
+// EndRemoval removes the note of BeginRemoval.
 func (r Registry) EndRemoval(workspace, id string) error {
 	err := os.Remove(r.removingFile(workspace, id))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -44,7 +44,7 @@ func (r Registry) EndRemoval(workspace, id string) error {
 	return err
 }
 
-// Removals lists the removals from a workspace that have begun and not ended.
+// Removals lists the unfinished removals from a workspace.
 func (r Registry) Removals(workspace string) (list []Removing) {
 	if !filepath.IsAbs(r.dir) {
 		return nil

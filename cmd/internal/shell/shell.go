@@ -1,13 +1,13 @@
-// Package shell spells commands for a person to paste into a shell.
+// Package shell quotes commands for a user to paste into a shell.
 package shell
 
 import "strings"
 
-// plain are the characters that mean nothing to any shell, wherever they stand.
+// plain lists the characters that have no special meaning to any shell, in any position.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:,@"
 
-// Quote returns words as a command for a POSIX shell. Pasted there, each of them is
-// one word, whatever is in it.
+// Quote returns words as a command for a POSIX shell. There each word stays one word,
+// whatever it contains.
 func Quote(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestQuote: a shell finds the words again, and runs nothing that is in them.
+// TestQuote: a shell parses the same words, and runs nothing in them.
 func TestQuote(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package shown makes text from files fit for a terminal and for a log.
+// Package shown makes text from files safe for a terminal and a log.
 package shown
 
 import (
@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text makes text from files fit for a terminal: control bytes, invalid UTF-8
-// and characters that change the direction of writing are shown as escapes.
-// Line breaks and tabs stay.
+// Text makes text from files safe for a terminal. It escapes control bytes, invalid UTF-8
+// and characters that change the writing direction, and keeps line breaks and tabs.
 func Text(s string) string {
 	clean := true
 	for i := 0; i < len(s); {
@@ -46,7 +45,7 @@ func hidden(r rune, size int) bool {
 		return false
 	case r == utf8.RuneError && size == 1:
 		return true
-	case r == 0x200d || r == 0x200c: // joiners, part of emoji and of some scripts
+	case r == 0x200d || r == 0x200c: // joiners, used in emoji and some scripts
 		return false
 	}
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == 0x2028 || r == 0x2029
@@ -57,7 +56,7 @@ func Line(s string) string {
 	return Text(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\t' || r == '\r' }), " "))
 }
 
-// Cut shortens a line to so many characters.
+// Cut shortens a line to most characters.
 func Cut(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"

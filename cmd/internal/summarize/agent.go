@@ -14,30 +14,30 @@ import (
 	"cortext/schema"
 )
 
-// An Agent is the user's own agent as a program that reads a prompt from its standard
-// input and prints the answer. [AgentFor] knows how each is to be started.
+// An Agent is the user's own agent as a program that reads a prompt from standard input
+// and prints the answer. [AgentFor] knows how to start each agent.
 type Agent struct {
 	Program string   // absolute
 	Args    []string // fixed: the prompt is never on the command line
-	Dir     string   // where the temporary folder is made that it starts in; empty: the system's
-	Env     []string // nil: that of this process
+	Dir     string   // parent of the temporary folder that it starts in; empty: the system's
+	Env     []string // nil: the environment of this process
 
-	files []file // it finds these in the folder, or beside it
+	files []file // written to the folder, or beside it, before the start
 }
 
-// A file is what an agent is told by a file of its own; its name is relative to the
+// A file holds instructions that an agent reads from a file. Its name is relative to the
 // folder that the agent starts in, with slashes.
 type file struct{ name, data string }
 
-// waitDelay is how long what an agent leaves running may hold its output open.
+// waitDelay is how long a process that an agent leaves running may hold its output open.
 const waitDelay = time.Second
 
 var errTooLong = fmt.Errorf("the answer has more than %d bytes", MaxAnswer)
 
-// Summarize asks for a summary; how long it should be, the prompt says. How long that
-// may take, ctx says, and by its cause what the error is: then the program and all that
-// it has started are killed. It starts in an empty folder of its own, so that it reads no file of a project. What
-// is no summary is an error of [Check].
+// Summarize asks for a summary; the prompt says how long it should be. ctx limits the
+// time, and its cause is the error then: the program and everything it started are
+// killed. The program starts in an empty folder of its own, so that it reads no file of a
+// project. An unusable answer is an error of [Check].
 func (a Agent) Summarize(ctx context.Context, prompt string, _ int) (Result, error) {
 	name := filepath.Base(a.Program)
 	text, err := a.run(ctx, prompt)
@@ -50,9 +50,9 @@ func (a Agent) Summarize(ctx context.Context, prompt string, _ int) (Result, err
 	return Result{Text: text}, nil
 }
 
-// An agent takes @path in a prompt for a file that it is to read, also one that lies
-// elsewhere, and also where it has no tools (Claude Code 2.1.329). Not after a
-// backslash, which stands before each @ of a prompt (Gemini CLI 0.61.0 the same).
+// An agent takes @path in a prompt as a file to read, even a file elsewhere, and even
+// without tools (Claude Code 2.1.329). A backslash before each @ of a prompt prevents
+// that (also in Gemini CLI 0.61.0).
 func marked(prompt string) string   { return strings.ReplaceAll(prompt, "@", `\@`) }
 func unmarked(answer string) string { return strings.ReplaceAll(answer, `\@`, "@") }
 
@@ -76,7 +76,7 @@ func (a Agent) run(ctx context.Context, prompt string) (string, error) {
 			return "", err
 		}
 	}
-	// A file, since Gemini CLI gives up a pipe that has nothing to read at once.
+	// Use a file, because Gemini CLI gives up on a pipe that has nothing to read at once.
 	input := filepath.Join(base, "prompt")
 	if err := os.WriteFile(input, []byte(marked(prompt)), 0o600); err != nil {
 		return "", err
@@ -96,7 +96,7 @@ func (a Agent) run(ctx context.Context, prompt string) (string, error) {
 	if env == nil {
 		env = os.Environ()
 	}
-	// OpenCode believes PWD more than the system (1.18.33).
+	// OpenCode trusts PWD more than the system (1.18.33).
 	cmd.Dir, cmd.Env = dir, append(slices.Clone(env), "PWD="+dir)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &answer, &complaint
 	inGroup(cmd)
@@ -109,13 +109,13 @@ func (a Agent) run(ctx context.Context, prompt string) (string, error) {
 		return "", errTooLong
 	case ctx.Err() != nil && err != nil:
 		return "", AsAway(context.Cause(ctx))
-	case errors.Is(err, exec.ErrWaitDelay): // it has ended well
+	case errors.Is(err, exec.ErrWaitDelay): // it ended successfully
 	case errors.As(err, &exit):
 		text := strings.TrimSpace(string(complaint.text))
 		if text == "" {
 			text = string(answer.text)
 		}
-		text = Said(strings.Join(strings.Fields(text), " ")) // OpenCode says it over many lines
+		text = Said(strings.Join(strings.Fields(text), " ")) // OpenCode spreads it over many lines
 		if err = fmt.Errorf("%w: %s", err, text); signIn(text) {
 			err = AsAway(err)
 		}
@@ -126,7 +126,7 @@ func (a Agent) run(ctx context.Context, prompt string) (string, error) {
 	return string(answer.text), nil
 }
 
-// signIn reports whether an agent's complaint is that it is not signed in.
+// signIn reports whether an agent complains that it is not signed in.
 func signIn(text string) bool {
 	text = strings.ToLower(text)
 	for _, word := range []string{"login", "log in", "logged in", "sign in", "signed in", "api key", "api_key", "unauthorized", "authentication", "auth method"} {
@@ -137,8 +137,8 @@ func signIn(text string) bool {
 	return false
 }
 
-// A bounded keeps the first bytes of what is written to it, and calls over for each
-// write beyond them.
+// A bounded keeps the first bytes written to it, and calls over for each write beyond
+// them.
 type bounded struct {
 	text []byte
 	most int

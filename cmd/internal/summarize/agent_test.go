@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// script writes a program that stands for an agent.
+// script writes a program that plays an agent.
 func script(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -27,14 +27,14 @@ func script(t *testing.T, name, text string) string {
 	return path
 }
 
-// stand is an agent that is a script, and the folder that its temporary ones are in.
+// stand returns an agent that is a script, and the parent of its temporary folders.
 func stand(t *testing.T, text string) (Agent, string) {
 	t.Helper()
 	dir := t.TempDir()
 	return Agent{Program: script(t, "agent", text), Dir: dir}, dir
 }
 
-// leftNothing fails if something is left in the folder.
+// leftNothing fails the test if the folder is not empty.
 func leftNothing(t *testing.T, dir string) {
 	t.Helper()
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
@@ -59,7 +59,7 @@ func TestAgentAnswers(t *testing.T) {
 	leftNothing(t, dir)
 }
 
-// Where it starts a program learns from the system and from PWD: they agree.
+// The starting folder that a program gets from the system and from PWD is the same.
 func TestAgentFolder(t *testing.T) {
 	t.Setenv("PWD", "/elsewhere")
 	for _, env := range [][]string{nil, {"PWD=/nowhere", "A=b"}} {
@@ -111,8 +111,8 @@ func TestAgentFails(t *testing.T) {
 	}
 }
 
-// held makes a named pipe, $HELD, and returns what opens it for reading: as long as
-// anybody has it open for writing, there is no end of it.
+// held creates a named pipe, $HELD, and returns a function that opens it for reading.
+// Reading ends once no process has it open for writing.
 func held(t *testing.T) (open func() *bufio.Reader) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "held")
@@ -130,7 +130,7 @@ func held(t *testing.T) (open func() *bufio.Reader) {
 	}
 }
 
-// A program that takes too long is killed with all that it has started.
+// A program that takes too long is killed with everything it started.
 func TestAgentTimeout(t *testing.T) {
 	open := held(t)
 	a, dir := stand(t, `(trap "" TERM HUP; echo begun; exec sleep 1000) > "$HELD" & echo "It was done."; sleep 1000`)
@@ -148,7 +148,7 @@ func TestAgentTimeout(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("the error is %v", err)
 	}
-	if _, err := child.ReadByte(); err == nil { // it comes to an end when the child does
+	if _, err := child.ReadByte(); err == nil { // it ends when the child does
 		t.Error("the child says more")
 	}
 	leftNothing(t, dir)
@@ -162,7 +162,8 @@ func TestAgentTimeout(t *testing.T) {
 	}
 }
 
-// A program that ends well and leaves another running has answered; the other ends too.
+// A program that ends successfully and leaves another one running has answered; the other
+// one ends, too.
 func TestAgentLeavesChild(t *testing.T) {
 	open := held(t)
 	a, _ := stand(t, `exec 3> "$HELD"; sleep 1000 & echo "It was done."`)
@@ -180,8 +181,8 @@ func TestAgentLeavesChild(t *testing.T) {
 	}
 }
 
-// Each agent is told by its own means to use no tool; none sees the session that it is
-// called from.
+// Each agent is configured in its own way to use no tools; none sees the session that it
+// is called from.
 func TestAgentFor(t *testing.T) {
 	report := filepath.Join(t.TempDir(), "report")
 	t.Setenv("REPORT", report)

@@ -9,17 +9,17 @@ import (
 	"cortext/resume/summary"
 )
 
-// The errors of [Check], for what is no summary. Whoever asks a model returns them
-// too: ErrCut where it is said that the answer was cut off.
+// The errors of [Check] for an unusable answer. Callers of models return them, too:
+// ErrCut if the model reports that the answer was cut off.
 var (
 	ErrEmpty   = errors.New("the answer is empty")
 	ErrRefused = errors.New("the model refused")
 	ErrCut     = errors.New("the answer is cut off")
 )
 
-// Check returns the summary in what a model answered: without the thoughts that some
-// models put before it, without control characters, and without space around it. The
-// error is one of [ErrEmpty], [ErrRefused] and [ErrCut].
+// Check extracts the summary from a model's answer, without the thoughts that some models
+// put before it, control characters, and surrounding space. The error is one of
+// [ErrEmpty], [ErrRefused] and [ErrCut].
 func Check(answer string) (string, error) {
 	answer = strings.TrimSpace(summary.Plain(answer))
 	for _, tag := range []string{"think", "thinking"} {
@@ -42,8 +42,8 @@ func Check(answer string) (string, error) {
 	return answer, nil
 }
 
-// refusal reports whether an answer begins as one does that declines. The same words
-// later on are what somebody said in the conversation.
+// refusal reports whether an answer begins like a refusal. The same words further on are
+// from the conversation.
 func refusal(answer string) bool {
 	s := strings.ToLower(strings.ReplaceAll(beginning(answer), "’", "'"))
 	s = strings.TrimLeft(s, "*_\"'# ")
@@ -56,10 +56,10 @@ func refusal(answer string) bool {
 	return false
 }
 
-// maxQuoted is how much of an answer an error quotes, in bytes.
+// maxQuoted is how many bytes of an answer an error quotes.
 const maxQuoted = 100
 
-// beginning is the beginning of a text's first line.
+// beginning returns the beginning of a text's first line.
 func beginning(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
 	if len(s) <= maxQuoted {
@@ -72,7 +72,7 @@ func beginning(s string) string {
 	return s[:i]
 }
 
-// end is the end of a text.
+// end returns the end of a text.
 func end(s string) string {
 	i := max(0, len(s)-maxQuoted/2)
 	for i < len(s) && !utf8.RuneStart(s[i]) {

@@ -7,14 +7,14 @@ import (
 	"syscall"
 )
 
-// inGroup runs the program and what it starts in a group of their own, so that all of
-// it can be ended.
+// inGroup runs the program and its children in their own process group, so that all of
+// them can be ended.
 func inGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }
 
-// endGroup ends what the program has left running.
+// endGroup ends what the program left running.
 func endGroup(cmd *exec.Cmd) {
 	if cmd.Process != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)

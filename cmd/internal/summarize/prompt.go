@@ -7,8 +7,9 @@ import (
 	"cortext/resume/tildes"
 )
 
-// Prompt tells a model to sum up text in at most maxTokens tokens. The text stands in
-// a fence that nothing in it can close, and is said to be data on both sides of it.
+// Prompt asks a model to summarize text in at most maxTokens tokens. The text is in a
+// fence that nothing in it can close, and is declared to be data before and after the
+// fence.
 func Prompt(text string, maxTokens int) string {
 	fence := strings.Repeat("~", tildes.Around(tildes.Longest(text)))
 	var b strings.Builder

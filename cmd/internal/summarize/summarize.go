@@ -1,6 +1,6 @@
-// Package summarize asks a model to sum up a part of a conversation: one behind an
-// OpenAI-compatible endpoint, or the user's own agent, started headless. It says what the
-// model is told, and what of its answer is a summary.
+// Package summarize asks a model to summarize a part of a conversation: a model behind an
+// OpenAI-compatible endpoint, or the user's own agent, started headless. It writes the
+// prompt and extracts the summary from the answer.
 package summarize
 
 import (
@@ -12,18 +12,18 @@ import (
 	"cortext/schema"
 )
 
-// A Result is what a model answered: a summary by [Check], perhaps longer than
-// asked.
+// A Result is a model's answer: a summary that passed [Check], perhaps longer than
+// requested.
 type Result struct {
 	Text  string
-	Model string // empty where nobody says
+	Model string // empty if unknown
 }
 
-// Away reports whether an error of a Summarize says that nobody answers, or that we are
-// not let in: who asks again at once is told the same.
+// Away reports whether an error of a Summarize means that the model does not answer or
+// denies access. Then asking again at once has the same result.
 func Away(err error) bool { return errors.As(err, new(*awayError)) }
 
-// AsAway makes err one of which [Away] reports true.
+// AsAway wraps err so that [Away] reports true.
 func AsAway(err error) error { return &awayError{err} }
 
 type awayError struct{ err error }
@@ -31,14 +31,14 @@ type awayError struct{ err error }
 func (e *awayError) Error() string { return e.err.Error() }
 func (e *awayError) Unwrap() error { return e.err }
 
-// MaxAnswer bounds what is read of an answer, in bytes: a summary has a few thousand.
+// MaxAnswer limits how many bytes of an answer are read: a summary has a few thousand.
 const MaxAnswer = 1 << 20
 
-// maxSaid is how much of what another program said is shown in an error, in bytes.
+// maxSaid is how many bytes of another program's output an error shows.
 const maxSaid = 200
 
-// Said is the first line of text that says anything, for an error: cut, and without
-// what a terminal would obey.
+// Said returns the first meaningful line of text for an error, shortened and without
+// control characters.
 func Said(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r != '\n' && (unicode.IsControl(r) || r == utf8.RuneError) {

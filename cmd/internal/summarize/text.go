@@ -12,14 +12,12 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// maxCall is how much of a call's input, and of its output, a model is given, in
-// characters.
+// maxCall is how many characters of a call's input, and of its output, a model gets.
 const maxCall = 200
 
-// Text is what a model is given of a range: each message as its role and what was
-// said, each call on a line of its own. It has at most so many bytes: the middle of the
-// longest messages is left out, where that is not enough of the whole, and the place is
-// marked.
+// Text renders a range for a model: each message as its role and text, each call on its
+// own line. The result fits in most bytes: the middle of the longest messages is left out
+// and, if that is not enough, the middle of the whole. A mark shows where.
 func Text(h schema.History, r summary.Range, most int) string {
 	var parts []string
 	for i := max(r.Start, 0); i < min(r.End, len(h.Messages)); i++ {
@@ -33,8 +31,8 @@ func Text(h schema.History, r summary.Range, most int) string {
 	return withoutMiddle(strings.Join(parts, joint), most)
 }
 
-// longestPart is the length to which the longest of parts must be cut so that all of
-// them together have at most total bytes, but not less than a call has.
+// longestPart returns the length to which the longest of parts must be cut so that all
+// together have at most total bytes, but not less than the length of a call.
 func longestPart(parts []string, total int) int {
 	longest, sum := 0, 0
 	for _, p := range parts {
@@ -102,7 +100,7 @@ func messageText(h schema.History, m *schema.Message) string {
 	return b.String()
 }
 
-// callText tells of a call on one line.
+// callText describes a call on one line.
 func callText(c *schema.Tool) string {
 	name := first(oneLine(c.Name))
 	if c.Sealed != "" {
@@ -131,7 +129,7 @@ func callText(c *schema.Tool) string {
 	return text + "]"
 }
 
-// compact returns JSON without space between its parts.
+// compact returns JSON without whitespace between its parts.
 func compact(raw schema.Raw) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
@@ -151,5 +149,5 @@ func first(s string) string {
 	return s
 }
 
-// oneLine returns s on one line, with what is not UTF-8 replaced.
+// oneLine returns s on one line, with invalid UTF-8 replaced.
 func oneLine(s string) string { return strings.Join(strings.Fields(rawjson.Text(s)), " ") }

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// hostile is a conversation whose texts are not harmless.
+// hostile returns a conversation with adversarial texts.
 func hostile() schema.History {
 	yes, no, two := true, false, 2
 	return schema.History{
@@ -37,7 +37,7 @@ func hostile() schema.History {
 	}
 }
 
-// The prompt for a conversation, to be read by a person.
+// The prompt for a conversation, for a person to read.
 func TestPromptGolden(t *testing.T) {
 	h := hostile()
 	got := Prompt(Text(h, summary.Range{End: len(h.Messages)}, 200_000), 500)
@@ -59,7 +59,7 @@ func TestPromptGolden(t *testing.T) {
 	}
 }
 
-// Whatever the text is, it stands between the only two lines of the fence.
+// Whatever the text is, it is between the only two fence lines.
 func TestPromptFence(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
@@ -79,7 +79,7 @@ func TestPromptFence(t *testing.T) {
 	}
 }
 
-// The text of a range holds its bound, however long and many the messages are, and
+// The text of a range stays within its limit, however long and many the messages are, and
 // keeps the beginning and the end of what it cuts.
 func TestTextBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
@@ -107,7 +107,7 @@ func TestTextBound(t *testing.T) {
 			t.Fatalf("a gap is not marked: %q", got)
 		}
 	}
-	// Long messages are cut, not the short ones between them.
+	// Long messages are cut, but not the short ones between them.
 	var h schema.History
 	for range 10 {
 		h.Messages = append(h.Messages, schema.Message{Role: schema.User, Content: "Do it."}, schema.Message{Role: schema.Assistant, Content: "I did it."})

@@ -17,15 +17,15 @@ import (
 	"cortext/schema"
 )
 
-// What is looked at of the repository's history, and for how long: a resume does not wait
-// for a repository that is slow.
+// Limits on reading the repository's history: a resume must not wait for a slow
+// repository.
 const (
 	mostCommits = 200
-	mostAsked   = 400 // files of which git is asked whether it left them out
+	mostAsked   = 400 // files asked about: did git leave them out?
 	changesWait = 2 * time.Second
 )
 
-// LastMessage is the time of the last message of a conversation, of which h is the end.
+// LastMessage returns the time of the last message of a conversation that ends with h.
 func LastMessage(s *schema.Session, h schema.History) time.Time {
 	if n := len(h.Messages); n > 0 {
 		if at := h.Messages[n-1].Timestamp.Time(); !at.IsZero() {
@@ -36,8 +36,8 @@ func LastMessage(s *schema.Session, h schema.History) time.Time {
 }
 
 // Changes finds what git knows to have happened since the last message of a conversation,
-// and which of the conversation's files are gone; nil outside of git, or if git does not
-// answer in time. Uncommitted edits are not looked at.
+// and which of the conversation's files are gone. It returns nil outside of git, or if
+// git does not answer in time. It does not look at uncommitted edits.
 func (w *Workspace) Changes(ctx context.Context, s *schema.Session, last time.Time, state *digest.State) *resume.Changes {
 	root := w.Store.Root()
 	if git.Dir(root) == "" || last.IsZero() {
@@ -47,7 +47,7 @@ func (w *Workspace) Changes(ctx context.Context, s *schema.Session, last time.Ti
 	defer cancel()
 	commits, err := git.Since(ctx, root, last, mostCommits)
 	if err != nil {
-		return nil // also where there is no commit yet
+		return nil // also if there is no commit yet
 	}
 	files := w.filesOf(s, state)
 	c := &resume.Changes{Commits: len(commits), More: len(commits) == mostCommits}
@@ -71,7 +71,7 @@ func (w *Workspace) Changes(ctx context.Context, s *schema.Session, last time.Ti
 	}
 	slices.Sort(c.Changed)
 	slices.Sort(gone)
-	// git takes the paths as arguments, of which a system takes no endless list.
+	// git takes the paths as arguments, and systems limit the length of the list.
 	gone = gone[:min(mostAsked, len(gone))]
 	known, err := git.Known(ctx, root, gone)
 	for _, path := range gone {
@@ -84,14 +84,16 @@ func (w *Workspace) Changes(ctx context.Context, s *schema.Session, last time.Ti
 	return c
 }
 
-// ours reports whether a commit only saved conversations, as cortext does at a stop.
+// ours reports whether a commit only saved conversations, like cortext's commit at a
+// stop.
 func ours(paths []string) bool {
 	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool { return !strings.HasPrefix(p, "conversations/") })
 }
 
-// filesOf are the files of a conversation that are in the workspace and were there when it
-// was last heard of, relative to it. Those that the conversation names by a whole path are
-// certain: the others are so only if the agent was where it began.
+// filesOf returns the files of a conversation, relative to the workspace, that are in it
+// and existed when the conversation last mentioned them. Files with an absolute path in
+// the conversation are certain. The others are right only if the agent was in the folder
+// it started in.
 func (w *Workspace) filesOf(s *schema.Session, state *digest.State) (certain map[string]bool) {
 	certain = map[string]bool{}
 	was := w.recordedRoot(state)
@@ -113,10 +115,10 @@ func (w *Workspace) filesOf(s *schema.Session, state *digest.State) (certain map
 	return certain
 }
 
-// recordedRoot is the folder that the workspace was in where the conversation was recorded,
-// if that is another than here, as in another's clone: the one below which most of the
-// conversation's files are here, too; "" if there is none. A name alone says nothing, nor
-// does a single file, unless the folder has the same name.
+// recordedRoot returns the workspace folder at the time of recording if it was elsewhere,
+// as in another user's clone: the folder below which most of the conversation's files are
+// here, too. It returns "" if there is none. A name alone is not enough, nor is a single
+// file, unless the folder has the same name.
 func (w *Workspace) recordedRoot(state *digest.State) (root string) {
 	found := map[string]int{}
 	for _, f := range state.Files {

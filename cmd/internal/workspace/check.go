@@ -23,21 +23,21 @@ import (
 	"cortext/store"
 )
 
-// maxCheck bounds what a check reads of git, in bytes.
+// maxCheck limits how many bytes a check reads from git.
 const maxCheck = 1 << 30
 
-// Check yields all damage of the workspace: what [store.Store.Check] finds in the
-// files, and what git's last commit or index has and the work tree lacks. Records that
-// wait count as there. What the user removed, or did not check out, is no damage: of a
-// conversation that was removed elsewhere, whose folder stays, nothing is missing. note is
-// called for what could not be looked at.
+// Check yields all damage in the workspace: what [store.Store.Check] finds in the files,
+// and what git's last commit or index has and the work tree lacks. Waiting records count
+// as present. What the user removed or did not check out is not damage. If a conversation
+// was removed elsewhere and its folder remains here, nothing counts as missing from it.
+// Check calls note for what it could not look at.
 func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store.Damage] {
 	return func(yieldAll func(store.Damage) bool) {
 		removed := sync.OnceValue(func() map[string]bool { return w.removedFolders(note) })
 		yield := func(d store.Damage) bool {
 			return d.Kind == store.Missing && removed()[folderOf(d.File)] || yieldAll(d)
 		}
-		gone := map[string]store.Damage{} // files that git may know how to bring back
+		gone := map[string]store.Damage{} // files that git may be able to restore
 		lost := map[string]bool{}         // conversations that lack messages
 		for d := range w.Store.Check() {
 			if parts := strings.Split(d.File, "/"); d.Kind == store.Missing && len(parts) == 5 && parts[4] == "messages.jsonl" {
@@ -55,7 +55,7 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 		if err != nil {
 			note("what git has was not compared: " + err.Error())
 		}
-		for folder, id := range ids { // where session.json is gone, git tells whose folder it is
+		for folder, id := range ids { // if session.json is gone, git knows whose folder it is
 			if gone, err := w.ConversationRemoved(id); err == nil && gone {
 				removed()[folder] = true
 			}
@@ -80,7 +80,7 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 	}
 }
 
-// removedFolders are the folders of conversations that were removed elsewhere.
+// removedFolders returns the folders of conversations that were removed elsewhere.
 func (w *Workspace) removedFolders(note func(string)) map[string]bool {
 	removed, err := w.RemovedHere()
 	if err != nil {
@@ -95,14 +95,14 @@ func (w *Workspace) removedFolders(note func(string)) map[string]bool {
 	return folders
 }
 
-// folderOf is the folder of the conversation that a file belongs to, both relative to
-// the workspace.
+// folderOf returns the folder of the conversation that a file belongs to, both relative
+// to the workspace.
 func folderOf(file string) string {
 	parts := strings.Split(file, "/")
 	return path.Join(parts[:min(3, len(parts))]...)
 }
 
-// findLost names the branches that have missing messages of some conversations.
+// findLost finds the branches that have the missing messages of some conversations.
 func (w *Workspace) findLost(ctx context.Context, paths []string) (found []store.Damage) {
 	ctx, cancel := context.WithTimeout(ctx, lostTime)
 	defer cancel()
@@ -121,22 +121,22 @@ func (w *Workspace) findLost(ctx context.Context, paths []string) (found []store
 	return found
 }
 
-// A gitCheck compares the work tree with what git has.
+// A gitCheck compares the work tree with git.
 type gitCheck struct {
 	w       *Workspace
 	root    *os.Root
-	entries map[string]store.Entry // by folder, also that of a twin
+	entries map[string]store.Entry // by folder, including the folders of twins
 	byID    map[string]store.Entry
 	sparse  map[string]bool   // files that the user did not check out
-	staged  map[string]bool   // files that the index has
-	ids     map[string]string // of folders that are not here, as git's session.json says
-	absent  map[string]bool   // such folders
+	staged  map[string]bool   // files in the index
+	ids     map[string]string // of folders that are not here, from git's session.json
+	absent  map[string]bool   // those folders
 	found   []store.Damage
-	seen    map[string]bool // content that was compared: path and id
+	seen    map[string]bool // content already compared: path and id
 }
 
-// checkGit compares the work tree with git's index and last commit. ids has the ids, as
-// git knows them, of folders whose session.json is not in the work tree.
+// checkGit compares the work tree with git's index and last commit. ids maps folders
+// whose session.json is not in the work tree to the ids that git has for them.
 func (w *Workspace) checkGit(ctx context.Context, note func(string)) (found []store.Damage, ids map[string]string, err error) {
 	if git.Dir(w.Store.Root()) == "" {
 		return nil, nil, nil
@@ -200,10 +200,9 @@ func (w *Workspace) checkGit(ctx context.Context, note func(string)) (found []st
 	return g.found, g.ids, nil
 }
 
-// conversationsDir is the folder of the conversations.
 const conversationsDir = "conversations"
 
-// compare looks for what git has of one file, in the index or in HEAD.
+// compare checks what git has of one file, in the index or in HEAD.
 func (g *gitCheck) compare(f git.File, from string) error {
 	where := "the last commit"
 	if from == git.Index {
@@ -244,7 +243,7 @@ func (g *gitCheck) compare(f git.File, from string) error {
 		return nil
 	}
 	if name == "session.json" {
-		return nil // what it says changes
+		return nil // what it says may change
 	}
 	have, err := g.idsOf(e, sub, name)
 	if err != nil {
@@ -261,7 +260,7 @@ func (g *gitCheck) compare(f git.File, from string) error {
 	return nil
 }
 
-// missing notes a loss; that of the last commit is most often that of the index.
+// missing adds a loss. The last commit usually shows the same loss as the index.
 func (g *gitCheck) missing(file string, records int, detail string) {
 	key := fmt.Sprintf("%s %d", file, records)
 	if !g.seen[key] {
@@ -270,7 +269,7 @@ func (g *gitCheck) missing(file string, records int, detail string) {
 	}
 }
 
-// beginsWith reports whether the work tree's file begins with what git has.
+// beginsWith reports whether the work tree's file begins with git's content.
 func (g *gitCheck) beginsWith(f git.File) (bool, error) {
 	info, err := g.root.Lstat(filepath.FromSlash(f.Path))
 	if err != nil || !info.Mode().IsRegular() || info.Size() < int64(len(f.Content)) {
@@ -278,7 +277,7 @@ func (g *gitCheck) beginsWith(f git.File) (bool, error) {
 	}
 	file, err := g.root.Open(filepath.FromSlash(f.Path))
 	if err != nil {
-		return false, nil // the store's check names it
+		return false, nil // the store's check reports it
 	}
 	defer file.Close()
 	r, chunk, rest := bufio.NewReader(file), make([]byte, 64<<10), f.Content
@@ -292,8 +291,8 @@ func (g *gitCheck) beginsWith(f git.File) (bool, error) {
 	return true, nil
 }
 
-// idsOf returns the ids in a log of a conversation or of its sub-agent, in all of its
-// folders and where records wait.
+// idsOf returns the ids in a log of a conversation or of its sub-agent, from all of its
+// folders and from waiting records.
 func (g *gitCheck) idsOf(e store.Entry, sub, log string) (ids map[string]bool, err error) {
 	c, err := g.w.Store.Open(e)
 	if err != nil {
@@ -331,7 +330,7 @@ func (g *gitCheck) idsOf(e store.Entry, sub, log string) (ids map[string]bool, e
 	return ids, nil
 }
 
-// lostIn counts the records of a log whose ids are not among those that are here.
+// lostIn counts the records of a log whose ids are not in have.
 func lostIn(log []byte, have map[string]bool) (n int) {
 	for id := range idsIn(log) {
 		if !have[id] {
@@ -341,7 +340,7 @@ func lostIn(log []byte, have map[string]bool) (n int) {
 	return n
 }
 
-// idsIn returns the ids in a log. The first Cortext gave none.
+// idsIn returns the ids in a log. Logs of the first Cortext have none.
 func idsIn(log []byte) map[string]bool {
 	ids := map[string]bool{}
 	for line := range bytes.Lines(log) {
@@ -355,8 +354,8 @@ func idsIn(log []byte) map[string]bool {
 	return ids
 }
 
-// nameAbsent names the conversations whose folder is gone, unless the user removed
-// them or keeps them in another folder.
+// nameAbsent reports the conversations whose folder is gone, unless the user removed them
+// or keeps them in another folder.
 func (g *gitCheck) nameAbsent() {
 	for _, folder := range slices.Sorted(maps.Keys(g.absent)) {
 		id := g.ids[folder]

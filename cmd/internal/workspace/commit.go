@@ -10,7 +10,7 @@ import (
 	"cortext/store"
 )
 
-// A CommitError says why a conversation could not be committed; it is saved anyway.
+// A CommitError reports why a conversation could not be committed; it is saved anyway.
 type CommitError struct {
 	Path string
 	Err  error
@@ -22,8 +22,8 @@ func (e *CommitError) Error() string {
 
 func (e *CommitError) Unwrap() error { return e.Err }
 
-// Commit commits the folder of a conversation, if the workspace is set up so
-// (commit: stop). It reports whether there was anything to commit.
+// Commit commits the folder of a conversation if the workspace is configured to (commit:
+// stop). It reports whether there was anything to commit.
 func (w *Workspace) Commit(ctx context.Context, e store.Entry) (done bool, err error) {
 	if w.Config.Commit != CommitStop || e.Waiting {
 		return false, nil
@@ -36,8 +36,8 @@ func (w *Workspace) Commit(ctx context.Context, e store.Entry) (done bool, err e
 	return done, nil
 }
 
-// Plain puts text on one line without characters that are no text: titles and
-// summaries are data.
+// Plain puts text on one line and removes control characters: titles and summaries are
+// data.
 func Plain(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {

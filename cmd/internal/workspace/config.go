@@ -19,11 +19,11 @@ import (
 // ConfigFile holds the settings of a workspace.
 const ConfigFile = ".workspace/config.yaml"
 
-// Limits of ConfigFile. It comes with a clone, so anybody may have written it.
+// Limits of ConfigFile. It comes with a clone, so anyone may have written it.
 const (
 	maxConfigBytes = 64 << 10
 	maxSettings    = 100
-	maxWarnings    = 10 // of each kind; the rest are counted
+	maxWarnings    = 10 // of each kind; the rest are only counted
 )
 
 // Config holds the settings of a workspace.
@@ -62,18 +62,19 @@ type Config struct {
 	// IntervalS is how often watch looks without a change, in seconds.
 	IntervalS int
 
-	// ContextWindow is the context window, in tokens, of the model that conversations
-	// are resumed with; 0 means what cortext knows of the model.
+	// ContextWindow is the context window, in tokens, of the model that resumes
+	// conversations; 0 means what cortext knows about the model.
 	ContextWindow int
 
-	// SinceThen has payloads tell what happened to the repository since the last message.
+	// SinceThen makes payloads report what happened to the repository since the last
+	// message.
 	SinceThen bool
 
-	// Summarizer makes the summaries of old messages: SummarizerExtractive,
+	// Summarizer selects how old messages are summarized: SummarizerExtractive,
 	// SummarizerAgent, SummarizerOpenAI or SummarizerOff.
 	Summarizer string
 
-	// SummarizeAfter is the number of messages from which on old ones are summarized.
+	// SummarizeAfter is the number of messages above which old ones are summarized.
 	SummarizeAfter int
 
 	// KeepMessages is the number of messages at the end that are never summarized.
@@ -91,8 +92,8 @@ const (
 
 // The values of Config.Capture.
 const (
-	CaptureCommands = "commands" // those in which a /workspace command was typed
-	CaptureAll      = "all"      // all that are held in the work tree, from their first answer on
+	CaptureCommands = "commands" // sessions in which the user typed a /workspace command
+	CaptureAll      = "all"      // all sessions held in the work tree, from their first answer on
 )
 
 // The values of Config.Autosave.
@@ -110,13 +111,12 @@ const (
 	SummarizerOff        = "off"
 )
 
-// DefaultConfig returns the settings that apply where ConfigFile says nothing, or
-// nothing that can be read.
+// DefaultConfig returns the settings that apply if ConfigFile does not set them, or
+// cannot be read.
 //
-// That makes them what a broken file falls back to, so they must be safe then.
-// Commit is off: cortext never commits unless told to. Autosave is on, although a
-// file that can no longer be read may have turned it off: a captured conversation
-// can be removed, one that was not captured may be gone.
+// A broken file falls back to them, so they must be safe. Commit is off: cortext never
+// commits unless told to. Autosave is on, although an unreadable file may have turned it
+// off: a captured conversation can be removed, but one that was not captured may be gone.
 func DefaultConfig() Config {
 	return Config{
 		OneActive:        true,
@@ -135,7 +135,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// ConfigText is the text of a new ConfigFile: the defaults, explained, with the
+// ConfigText returns the text of a new ConfigFile: the defaults, explained, with the
 // given values of commit and capture.
 func ConfigText(commit, capture string) string {
 	return `# Settings of this workspace. What is not here has its default.
@@ -191,9 +191,9 @@ summary_max_tokens: 500
 `
 }
 
-// ReadConfig reads ConfigFile. It cannot fail: a setting that cannot be read has its
-// default, and a warning names the file, the line and what is allowed there.
-// Unknown settings are ignored with a warning: a newer cortext may have written them.
+// ReadConfig reads ConfigFile. It cannot fail: an unreadable setting gets its default,
+// and a warning names the file, the line and the allowed values. Unknown settings are
+// ignored with a warning, because a newer cortext may have written them.
 func ReadConfig(st *store.Store) (c Config, warnings []string) {
 	c = DefaultConfig()
 	b, err := st.ReadFile(ConfigFile)
@@ -210,7 +210,7 @@ func ReadConfig(st *store.Store) (c Config, warnings []string) {
 	return c, slices.Concat(firstOf(r.problems, "problems"), firstOf(r.unknown, "unknown settings"))
 }
 
-// firstOf returns the first warnings of a list, and how many more there are.
+// firstOf returns the first warnings of a list, and the number of the rest.
 func firstOf(list []string, what string) []string {
 	if more := len(list) - maxWarnings; more > 0 {
 		list = append(list[:maxWarnings:maxWarnings], fmt.Sprintf("%s: and %d more %s", ConfigFile, more, what))
@@ -221,10 +221,10 @@ func firstOf(list []string, what string) []string {
 // A setting is one key of the file, bound to a field of a Config.
 type setting struct {
 	name    string
-	allowed string                  // the values, for people
-	set     func(v *yaml.Node) bool // sets the field, if the scalar is allowed
+	allowed string                  // the values, for display
+	set     func(v *yaml.Node) bool // sets the field if the scalar is allowed
 	value   func() string           // the field's value
-	reset   func()                  // sets the field to what it was at first
+	reset   func()                  // restores the field's initial value
 }
 
 func (c *Config) settings() []setting {
@@ -247,7 +247,7 @@ func (c *Config) settings() []setting {
 	}
 }
 
-// maxNumber keeps so many minutes within a time.Duration.
+// maxNumber keeps this many minutes within a time.Duration.
 const maxNumber = 100_000_000
 
 func bind[T any](name, allowed string, field *T, parse func(*yaml.Node) (T, bool)) setting {
@@ -291,11 +291,11 @@ func number(name string, field *int, least, most int) setting {
 	})
 }
 
-// A reader reads the settings of one file and collects what is wrong with it.
+// A reader reads the settings of one file and collects its problems.
 type reader struct {
 	settings []setting
 	found    map[string]*yaml.Node // by name
-	count    int                   // of settings, and of lines that are none
+	count    int                   // settings, and lines that are not settings
 	problems []string
 	unknown  []string
 }
@@ -304,8 +304,8 @@ func (r *reader) problem(line int, format string, args ...any) {
 	r.problems = append(r.problems, fmt.Sprintf("%s:%d: %s", ConfigFile, line, fmt.Sprintf(format, args...)))
 }
 
-// file reads the whole file. If that is not YAML, it reads one entry at a time, so
-// that what is wrong in one line, such as a conflict marker, leaves the others.
+// file reads the whole file. If it is not YAML, file reads it entry by entry, so that a
+// problem in one line, such as a conflict marker, does not affect the others.
 func (r *reader) file(b []byte) {
 	root, err := parse(b)
 	if err == nil {
@@ -330,7 +330,7 @@ func (r *reader) file(b []byte) {
 	}
 }
 
-// full reports, with a warning, whether there have been as many settings as are read.
+// full reports, with a warning, whether the maximum number of settings was read.
 func (r *reader) full(line int) bool {
 	if r.count < maxSettings {
 		return false
@@ -342,8 +342,8 @@ func (r *reader) full(line int) bool {
 	return true
 }
 
-// parse returns the settings in a YAML text, nil if it has none. It leaves them
-// undecoded: yaml's own check for duplicates takes quadratic time.
+// parse returns the settings in a YAML text, or nil if it has none. It leaves them
+// undecoded, because yaml's own check for duplicates takes quadratic time.
 func parse(b []byte) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.NewDecoder(bytes.NewReader(b)).Decode(&doc); err != nil {
@@ -364,9 +364,9 @@ func parse(b []byte) (*yaml.Node, error) {
 
 var errNotSettings = errors.New("settings have the form name: value")
 
-// entries returns the entries of a file, each with the number of its first line: a
-// line that is not indented with spaces, and those after it that are. Comments are
-// left out.
+// entries returns the entries of a file, each with the number of its first line. An entry
+// is a line that is not indented with spaces, and the indented lines after it. Comments
+// are left out.
 func entries(b []byte) func(yield func(line int, text []byte) bool) {
 	return func(yield func(int, []byte) bool) {
 		first, n := 0, 0
@@ -393,7 +393,7 @@ func entries(b []byte) func(yield func(line int, text []byte) bool) {
 
 func isBlank(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
 
-// broken warns of an entry that is not YAML, or not a setting.
+// broken warns of an entry that is not YAML or not a setting.
 func (r *reader) broken(first int, text []byte, err error) {
 	head, _, _ := strings.Cut(string(text), "\n")
 	for _, marker := range []string{"<<<<<<<", "|||||||", "=======", ">>>>>>>"} {
@@ -406,7 +406,7 @@ func (r *reader) broken(first int, text []byte, err error) {
 	last := first + bytes.Count(bytes.TrimRight(text, "\n"), []byte("\n"))
 	name, _, _ := strings.Cut(head, ":")
 	if s := r.setting(strings.TrimSpace(name)); s != nil {
-		r.found[s.name] = nil // whatever else sets it
+		r.found[s.name] = nil // even if another line sets it
 		s.reset()
 		why += fmt.Sprintf(": %s is %s", s.name, s.value())
 	}
@@ -416,7 +416,8 @@ func (r *reader) broken(first int, text []byte, err error) {
 // yamlError matches the messages of package yaml.
 var yamlError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`) })
 
-// explain takes an error of package yaml apart; line is 1 if it names none.
+// explain splits an error of package yaml into line and reason; line is 1 if the error
+// names none.
 func explain(err error) (line int, why string) {
 	m := yamlError().FindStringSubmatch(err.Error())
 	if m == nil {
@@ -433,7 +434,7 @@ func (r *reader) setting(name string) *setting {
 	return nil
 }
 
-// mapping reads the settings in a text that begins after so many lines of the file.
+// mapping reads the settings in a text that begins after line before of the file.
 func (r *reader) mapping(root *yaml.Node, before int) {
 	if root == nil {
 		return

@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// describe names a value for people. Anchors and aliases are not read: with them a
-// short file can stand for a long one.
+// describe describes a value for display. Anchors and aliases are rejected, because they
+// let a short file stand for a long one.
 func describe(v *yaml.Node) string {
 	switch {
 	case v.Kind == yaml.AliasNode:

@@ -13,7 +13,7 @@ import (
 	"cortext/store"
 )
 
-// open makes a workspace with the given config.yaml and returns it open.
+// open creates a workspace with the given config.yaml and opens it.
 func open(t *testing.T, config string) *store.Store {
 	t.Helper()
 	st, _, err := store.Init(t.TempDir())
@@ -38,7 +38,7 @@ func TestReadConfig(t *testing.T) {
 	for name, test := range map[string]struct {
 		text     string
 		want     Config
-		warnings []string // what each contains, in order; none: no warnings
+		warnings []string // a part of each, in order; none: no warnings
 	}{
 		"empty":         {"", DefaultConfig(), nil},
 		"comments only": {"# nothing\n\n", DefaultConfig(), nil},
@@ -143,7 +143,8 @@ func TestReadConfig(t *testing.T) {
 	}
 }
 
-// TestConfigFileUnreadable: what is no file with settings leaves the defaults.
+// TestConfigFileUnreadable: if the settings file is not a regular file, the defaults
+// apply.
 func TestConfigFileUnreadable(t *testing.T) {
 	for name, make := range map[string]func(file string) error{
 		"a folder":           func(file string) error { return os.Mkdir(file, 0o700) },
@@ -183,7 +184,7 @@ func errorsOf(errs ...error) error {
 	return nil
 }
 
-// TestManySettings: of many only the first are read, and few are named.
+// TestManySettings: of many settings only the first are read, and only a few are named.
 func TestManySettings(t *testing.T) {
 	var unknown, broken strings.Builder
 	for i := range 5000 {
@@ -207,8 +208,8 @@ func TestManySettings(t *testing.T) {
 	}
 }
 
-// TestConfigText: the text of a new file names every setting, with its default, and
-// the table of settings has every field of Config.
+// TestConfigText: the text of a new file lists every setting with its default, and the
+// table of settings has every field of Config.
 func TestConfigText(t *testing.T) {
 	var inText map[string]any
 	if err := yaml.Unmarshal([]byte(ConfigText(CommitOff, CaptureCommands)), &inText); err != nil {
@@ -219,7 +220,7 @@ func TestConfigText(t *testing.T) {
 	for _, s := range c.settings() {
 		names = append(names, s.name)
 		value := fmt.Sprint(inText[s.name])
-		if s.name == "after_tool" { // on or off there
+		if s.name == "after_tool" { // its value there is on or off
 			value = fmt.Sprint(value == "on")
 		}
 		if value != s.value() {
@@ -236,8 +237,8 @@ func TestConfigText(t *testing.T) {
 	}
 }
 
-// FuzzReadConfig: whatever the file holds, reading it ends, and what it gives is
-// within the limits that the rest of the program relies on.
+// FuzzReadConfig: whatever the file contains, reading it ends, and the result is within
+// the limits that the rest of the program relies on.
 func FuzzReadConfig(f *testing.F) {
 	f.Add([]byte(ConfigText(CommitStop, CaptureAll)))
 	f.Add([]byte("commit: [\n<<<<<<< a\n\t*x: &y {\n? - !!int\n--- |\n..."))

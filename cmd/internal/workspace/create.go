@@ -14,7 +14,7 @@ import (
 	"cortext/store"
 )
 
-// maxTitle is the longest title in bytes: titles are shown in lists.
+// maxTitle is the maximum title length in bytes: lists show titles.
 const maxTitle = 300
 
 // A TitleError says why a text cannot be a title.
@@ -34,18 +34,18 @@ func cleanTitle(title string) (string, error) {
 	return title, nil
 }
 
-// A Beginning describes a conversation that begins now.
+// A Beginning describes a new conversation.
 type Beginning struct {
 	Type      string
-	Title     string // also the words of the folder's name
-	Arguments string // what was typed after the command
+	Title     string // also used for the folder name
+	Arguments string // typed after the command
 	Source    *schema.Source
-	ID        string // empty: a new one is made
+	ID        string // empty: make a new one
 }
 
-// Begin makes a conversation that begins now: its folder with the type's document.
-// It is active from now on; paused are the titles of the conversations that give
-// way to it.
+// Begin starts a conversation: it creates the folder with the type's document and makes
+// the conversation active. paused are the titles of the conversations that are paused for
+// it.
 func (w *Workspace) Begin(b Beginning) (e store.Entry, paused []string, err error) {
 	if err := w.CheckType(b.Type); err != nil {
 		return e, nil, err
@@ -87,7 +87,7 @@ func (w *Workspace) Begin(b Beginning) (e store.Entry, paused []string, err erro
 		return e, nil, err
 	}
 	defer c.Close()
-	if b.Source != nil { // whoever asks for a conversation on the command line wants it as it is
+	if b.Source != nil { // a user who starts a conversation on the command line wants it as it is
 		if err := c.HoldFromGit(); err != nil {
 			c.Discard()
 			return e, nil, err
@@ -107,8 +107,8 @@ func (w *Workspace) Begin(b Beginning) (e store.Entry, paused []string, err erro
 	return e, paused, err
 }
 
-// takeExisting makes a conversation active that another capture of the same native
-// session has begun.
+// takeExisting activates a conversation that another capture of the same native session
+// began.
 func (w *Workspace) takeExisting(path string) (store.Entry, []string, error) {
 	e, err := w.Entry(path)
 	if err != nil {
@@ -118,9 +118,9 @@ func (w *Workspace) takeExisting(path string) (store.Entry, []string, error) {
 	return e, paused, err
 }
 
-// Publish puts a new conversation into the work tree, or, while an operation of git's
-// is under way, where it waits for its end. If the conversation is there already, or is
-// outside of the sparse checkout, the error is [store.ErrExist].
+// Publish puts a new conversation into the work tree or, during a git operation, where it
+// waits for the end of the operation. If the conversation already exists, or is outside
+// of the sparse checkout, the error is [store.ErrExist].
 func (w *Workspace) Publish(c *store.Conversation) error {
 	if w.Outside(c.Path()) {
 		c.Discard()
@@ -132,7 +132,7 @@ func (w *Workspace) Publish(c *store.Conversation) error {
 	return c.Publish()
 }
 
-// GitState is where the work tree is now; nil outside of git.
+// GitState returns the current commit and branch of the work tree; nil outside of git.
 func (w *Workspace) GitState() *schema.Git {
 	at, ok := git.Head(w.Store.Root())
 	if !ok {
@@ -141,7 +141,7 @@ func (w *Workspace) GitState() *schema.Git {
 	return &schema.Git{Commit: at.Commit, Branch: at.Branch}
 }
 
-// Random is the source of randomness.
+// Random returns the source of randomness.
 func (w *Workspace) Random() io.Reader {
 	if w.Env.Rand != nil {
 		return w.Env.Rand
@@ -149,8 +149,8 @@ func (w *Workspace) Random() io.Reader {
 	return rand.Reader
 }
 
-// DescribeCommand notes the command that a conversation began with, and which
-// wording of it.
+// DescribeCommand records the command that a conversation began with, and the version of
+// its prompt.
 func (w *Workspace) DescribeCommand(s *schema.Session, command, arguments string) error {
 	c, ok, err := w.Command(s.ConversationType)
 	if err != nil || !ok {

@@ -2,13 +2,13 @@ package workspace
 
 import "slices"
 
-// An Event is something that happened to a conversation, for which the workspace's
-// own programs run. The command runs them after everything is saved.
+// An Event is something that happened to a conversation and that the workspace's own
+// programs run for. The command runs them after everything is saved.
 type Event struct {
 	Name string // of package lifecycle: session-start and so on
 	Path string // of the conversation
 
-	// Of session-message: the last message that was captured, and how many were.
+	// Of session-message: the last captured message, and the number of captured messages.
 	MessageID, Role string
 	Count           int
 }
@@ -18,7 +18,7 @@ func (w *Workspace) Note(name, path string) {
 	w.NoteMessages(Event{Name: name, Path: path})
 }
 
-// NoteMessages records an event about messages. Several about one conversation become
+// NoteMessages records an event about messages. Events about the same conversation become
 // one, which counts all of their messages and names the last.
 func (w *Workspace) NoteMessages(e Event) {
 	i := slices.IndexFunc(w.events, func(have Event) bool { return have.Name == e.Name && have.Path == e.Path })
@@ -32,7 +32,7 @@ func (w *Workspace) NoteMessages(e Event) {
 	}
 }
 
-// TakeEvents returns what has happened since it was last called.
+// TakeEvents returns the events since its last call.
 func (w *Workspace) TakeEvents() []Event {
 	list := w.events
 	w.events = nil

@@ -7,8 +7,8 @@ import (
 	"cortext/cmd/internal/lifecycle"
 )
 
-// TestEvents: the same event of a conversation is one, in the order in which they
-// came first; of messages the counts are added and the last one is kept.
+// TestEvents: repeated events of a conversation become one, in order of first occurrence.
+// For messages the counts are added and the last message is kept.
 func TestEvents(t *testing.T) {
 	w := &Workspace{}
 	w.Note(lifecycle.Start, "a")

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// untoldName is the cache file for what failed, such as a commit, when nobody could be
-// told: the next command reports it.
+// untoldName is the cache file for failures, such as a failed commit, that could not be
+// shown at once. The next command reports them.
 const untoldName = "untold"
 
-// MaxUntold is how many failures are kept for the next command, maxUntoldText how many
-// characters of each.
+// MaxUntold is how many failures are kept for the next command, maxUntoldText the
+// characters kept of each.
 const (
 	MaxUntold     = 10
 	maxUntoldText = 1000
@@ -30,7 +30,7 @@ func (w *Workspace) TellLater(err error) error {
 	return w.Store.WriteCache(untoldName, []byte(strings.Join(list[max(0, len(list)-MaxUntold):], "\n")))
 }
 
-// Untold returns, once, what failed when nobody could be told, one failure a line.
+// Untold returns, once, the failures that could not be shown at once, one per line.
 func (w *Workspace) Untold() string {
 	if _, ok := w.Store.ReadCache(untoldName); !ok {
 		return "" // the usual case takes no lock

@@ -13,21 +13,21 @@ import (
 	"cortext/store"
 )
 
-// summaryMessages is how many messages from the end a summary is made of: what
-// is further back is not where things stopped.
+// summaryMessages is how many of the last messages a summary is made from. Earlier ones
+// do not show where the work stopped.
 const summaryMessages = 400
 
-// Finishing says what is written into session.json at the end of a turn, at a pause
-// or at a stop.
+// Finishing controls what is written to session.json after a turn, at a pause or at a
+// stop.
 type Finishing struct {
-	Pause    bool // an active conversation becomes paused
-	Recount  bool // the counters are taken from the whole logs, not from what is new
-	Save     bool // git may have the conversation, even if nothing was answered in it
+	Pause    bool // pause an active conversation
+	Recount  bool // recount from the whole logs, not only the new part
+	Save     bool // let git see the conversation, even without an answer in it
 	Describe func(*schema.Session)
 }
 
-// Finish writes what the logs say about a conversation into session.json: counters,
-// plan, summary, model and tools, and its status, in one transaction.
+// Finish updates session.json from the logs in one transaction: counters, plan, summary,
+// model and tools, and the status.
 func (w *Workspace) Finish(c *store.Conversation, f Finishing) (*schema.Session, error) {
 	tx, err := c.Begin()
 	if err != nil {
@@ -44,8 +44,8 @@ func (w *Workspace) Finish(c *store.Conversation, f Finishing) (*schema.Session,
 	return s, err
 }
 
-// identify gives a conversation whose session.json is gone the id and the sources that
-// the user's registry knows its folder by.
+// identify restores the id and sources of a conversation whose session.json is gone from
+// what the user's registry knows about its folder.
 func (w *Workspace) identify(s *schema.Session, c *store.Conversation) error {
 	natives := map[string]bool{}
 	for m, err := range c.Messages() {
@@ -141,7 +141,7 @@ func (w *Workspace) FinishIn(tx *store.Tx, c *store.Conversation, f Finishing) e
 }
 
 // SummaryIsCurrent reports whether no message was added since the summary of s was
-// written: what a person or the first Cortext wrote stays until then.
+// written. A summary written by the user or the first Cortext stays until then.
 func SummaryIsCurrent(s *schema.Session, c *store.Conversation) bool {
 	if s.ContextSummary == "" {
 		return false
@@ -149,7 +149,7 @@ func SummaryIsCurrent(s *schema.Session, c *store.Conversation) bool {
 	if current, err := c.Settled(); err == nil && current {
 		return true
 	}
-	// The first Cortext counted no bytes, and its messages have no ids.
+	// The first Cortext did not count bytes, and its messages have no ids.
 	some := false
 	for m, err := range c.Messages() {
 		if err == nil && m.ID != "" {
@@ -160,7 +160,7 @@ func SummaryIsCurrent(s *schema.Session, c *store.Conversation) bool {
 	return some
 }
 
-// headMessages is how many messages are read for a title and a description.
+// headMessages is the number of messages read for a title and a description.
 const headMessages = 40
 
 // headOf returns the first messages of a conversation.
@@ -180,7 +180,7 @@ func headOf(c *store.Conversation) (head []schema.Message, err error) {
 	return Shorten(head), nil
 }
 
-// describeAgent notes the model and the tools that the conversation used last.
+// describeAgent records the model and tools that the conversation used last.
 func describeAgent(s *schema.Session, h schema.History) {
 	a := &s.AgentConfig
 	for _, m := range h.Messages {
@@ -195,12 +195,11 @@ func describeAgent(s *schema.Session, h schema.History) {
 	}
 }
 
-// speechBytes is how much of the beginning and of the end of one message titles
-// and summaries are made of: a pasted log of 100 MB says no more.
+// speechBytes is how much of the beginning and end of a message titles and summaries look
+// at. A pasted log of 100 MB would add nothing.
 const speechBytes = 32 << 10
 
-// Shorten returns the messages with their contents cut to what titles and summaries
-// look at.
+// Shorten cuts the contents of messages to what titles and summaries look at.
 func Shorten(messages []schema.Message) []schema.Message {
 	out := slices.Clone(messages)
 	for i := range out {
@@ -211,7 +210,7 @@ func Shorten(messages []schema.Message) []schema.Message {
 	return out
 }
 
-// CallsOf lists the calls of a history in their order.
+// CallsOf lists the calls of a history in order.
 func CallsOf(h schema.History) []schema.Tool {
 	var calls []schema.Tool
 	for _, m := range h.Messages {
@@ -224,7 +223,7 @@ func CallsOf(h schema.History) []schema.Tool {
 	return calls
 }
 
-// planOf reads the todo list as it was last.
+// planOf returns the last state of the todo list.
 func planOf(c *store.Conversation) (*schema.Plan, error) {
 	var calls []schema.Tool
 	for t, err := range c.Tools() {
@@ -239,8 +238,8 @@ func planOf(c *store.Conversation) (*schema.Plan, error) {
 	return digest.Plan(calls), nil
 }
 
-// TurnDue reports whether session.json is to be written with a turn: if it has no
-// counters yet, or if it was written interval_s ago.
+// TurnDue reports whether to write session.json with a turn: it has no counters yet, or
+// was written at least interval_s ago.
 func (w *Workspace) TurnDue(tx *store.Tx) bool {
 	s, damage, err := tx.Session()
 	if err != nil {

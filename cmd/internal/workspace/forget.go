@@ -12,22 +12,22 @@ import (
 	"cortext/store"
 )
 
-// A removal is noted before anything is deleted, so that a kill in between brings
-// nothing back. A removal that fails is taken back: what is left would stand there,
-// captured no more.
+// A removal is recorded before anything is deleted, so a kill in between brings nothing
+// back. A failed removal is undone; otherwise what is left would remain and never be
+// captured again.
 
-// A removalNote says what was noted of a removal.
+// A removalNote holds what was recorded for a removal.
 type removalNote struct {
 	w      *Workspace
 	entry  store.Entry
 	place  registry.Place
-	before bool                 // the conversation was removed already, elsewhere
-	record string               // the file for other machines; empty if it was there
-	noted  []int                // sources, by their place in the list
-	unbind [][]registry.Binding // of each of them
+	before bool                 // it was already removed elsewhere
+	record string               // the file for other machines; empty if it already existed
+	noted  []int                // indexes of sources
+	unbind [][]registry.Binding // for each of them
 }
 
-// noteRemoval notes a removal with the user and for other machines.
+// noteRemoval records a removal in the user's registry and for other machines.
 func (w *Workspace) noteRemoval(e store.Entry, place registry.Place, roots map[string][]string) (n *removalNote, err error) {
 	n = &removalNote{w: w, entry: e, place: place}
 	if n.before, err = w.ConversationRemoved(e.Session.ID); err != nil {
@@ -69,7 +69,7 @@ func segmentOf(e store.Entry, src schema.Source) registry.Segment {
 	return registry.Segment{Path: e.Path, ID: e.Session.ID, From: src.From, After: src.After}
 }
 
-// takeBack undoes what was noted.
+// takeBack undoes what noteRemoval recorded.
 func (n *removalNote) takeBack() error {
 	var errs []error
 	for j, i := range n.noted {
@@ -93,7 +93,7 @@ func (n *removalNote) takeBack() error {
 	return errors.Join(errs...)
 }
 
-// deleteFolders deletes a conversation with its folders.
+// deleteFolders deletes the folders of a conversation.
 func (w *Workspace) deleteFolders(paths []string) error {
 	for _, name := range paths {
 		c, err := w.Conversation(name)
@@ -107,7 +107,7 @@ func (w *Workspace) deleteFolders(paths []string) error {
 	return nil
 }
 
-// remains lists those of the folders of a conversation of which something is there.
+// remains returns the folders of a conversation that still have something in them.
 func (w *Workspace) remains(paths []string) []string {
 	waiting := w.Store.WaitingPaths()
 	return slices.DeleteFunc(slices.Clone(paths), func(name string) bool {
@@ -119,8 +119,8 @@ func (w *Workspace) remains(paths []string) []string {
 	})
 }
 
-// removalFailed takes back what was noted of a removal that failed, and says what is
-// left. Where nothing is, the removal holds.
+// removalFailed undoes the record of a failed removal and reports what is left. If
+// nothing is left, the removal stands.
 func (w *Workspace) removalFailed(n *removalNote, paths []string, cause error) error {
 	left := w.remains(paths)
 	if len(left) == 0 {
@@ -134,13 +134,13 @@ func (w *Workspace) removalFailed(n *removalNote, paths []string, cause error) e
 		w.Registry.EndRemoval(n.place.Workspace, n.entry.Session.ID))
 }
 
-// interrupted names the removals that were killed.
+// interrupted warns of removals that were killed.
 func (w *Workspace) interrupted() (warnings []string) {
 	here := realDir(w.Store.Root())
 	for _, v := range w.Registry.Removals(here) {
 		left := w.remains(v.Paths)
 		if len(left) == 0 {
-			_ = w.Registry.EndRemoval(here, v.ID) // it got as far as that
+			_ = w.Registry.EndRemoval(here, v.ID) // the deletion was already complete
 			continue
 		}
 		warnings = append(warnings, fmt.Sprintf("the removal of %s was interrupted: cortext rm %s finishes it", strings.Join(left, ", "), path.Base(left[0])))

@@ -18,7 +18,7 @@ import (
 	"cortext/store"
 )
 
-// A NotFoundError says that no conversation matches a query.
+// A NotFoundError reports that no conversation matches a query.
 type NotFoundError struct {
 	Query string
 	Near  []store.Entry // the nearest, best first
@@ -26,9 +26,9 @@ type NotFoundError struct {
 
 func (e *NotFoundError) Error() string { return fmt.Sprintf("no conversation matches %q", e.Query) }
 
-// An AmbiguousError says that several conversations match a query.
+// An AmbiguousError reports that several conversations match a query.
 type AmbiguousError struct {
-	Query      string // empty: none was given
+	Query      string // empty: no query
 	Candidates []store.Entry
 }
 
@@ -39,11 +39,11 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%q matches %d conversations", e.Query, len(e.Candidates))
 }
 
-// ErrNoConversation is returned where a command means the current conversation
-// and there is none.
+// ErrNoConversation is returned if a command needs the current conversation and there is
+// none.
 var ErrNoConversation = errors.New("no conversation is active")
 
-// nearest is how many conversations are named if none matches.
+// nearest is how many conversations are suggested if none matches.
 const nearest = 3
 
 // Pick returns the one conversation that query matches. The error is a
@@ -70,7 +70,7 @@ func (w *Workspace) Pick(query string) (store.Entry, error) {
 	return hits[0], nil
 }
 
-// match returns the conversations that query matches, best first; at least one.
+// match returns the conversations that match query, best first; at least one.
 func match(all []store.Entry, query string) ([]store.Entry, error) {
 	items := make([]find.Item, len(all))
 	for i, e := range all {
@@ -94,8 +94,8 @@ func match(all []store.Entry, query string) ([]store.Entry, error) {
 	return nil, &NotFoundError{Query: query, Near: take(find.Nearest(items, query, nearest))}
 }
 
-// Entry returns the conversation at a path as a list has it, whether its folder is
-// in the work tree or its records wait.
+// Entry returns the list entry of the conversation at a path, whether its folder is in
+// the work tree or its records wait.
 func (w *Workspace) Entry(path string) (store.Entry, error) {
 	c, err := w.Store.Conversation(path)
 	waiting := false
@@ -143,21 +143,20 @@ func (w *Workspace) Seen() string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// idsFile is the file of the cache with the ids of all conversations.
+// idsFile is the cache file with the ids of all conversations.
 const idsFile = "ids.json"
 
-// An idIndex has the folders of the conversations by their ids: whoever names an id, as
-// agents do, need not wait until a thousand conversations are read.
+// An idIndex maps ids to conversation folders, so that looking up an id, as agents do,
+// does not read a thousand conversations.
 type idIndex struct {
-	Seen string            `json:"seen"` // the conversations that there were
-	Path map[string]string `json:"path"` // by id, in lower case; empty where two have it
+	Seen string            `json:"seen"` // the conversations that existed
+	Path map[string]string `json:"path"` // by lower-case id; empty if two have the id
 
-	Folders map[string][]string `json:"folders,omitempty"` // of conversations that are in several, by the key of the id
-	Bare    []string            `json:"bare,omitempty"`    // folders without session.json, which git may bring
+	Folders map[string][]string `json:"folders,omitempty"` // of conversations in several folders, by id key
+	Bare    []string            `json:"bare,omitempty"`    // folders without session.json, which git may restore
 }
 
-// readIDs returns the ids that the cache has, if it is of the conversations that
-// there are.
+// readIDs returns the cached ids if they match the current conversations.
 func (w *Workspace) readIDs() (known idIndex, ok bool) {
 	b, ok := w.Store.ReadCache(idsFile)
 	return known, ok && json.Unmarshal(b, &known) == nil && known.Seen == w.Seen() && !slices.ContainsFunc(known.Bare, w.hasSession)
@@ -169,7 +168,7 @@ func (w *Workspace) hasSession(folder string) bool {
 	return ok || err != nil
 }
 
-// byID returns the conversation with an id, if the cache knows it.
+// byID returns the conversation with an id, if the cache has it.
 func (w *Workspace) byID(id string) (store.Entry, bool) {
 	id = strings.ToLower(id)
 	known, ok := w.readIDs()
@@ -180,8 +179,8 @@ func (w *Workspace) byID(id string) (store.Entry, bool) {
 	return e, err == nil && strings.EqualFold(e.Session.ID, id)
 }
 
-// KeepIDs remembers the ids for the next lookup. Capture calls it, since it writes
-// anyway: reading leaves nothing behind. A failure costs the next lookup time only.
+// KeepIDs caches the ids for the next lookup. Capture calls it because it writes anyway;
+// reading leaves nothing behind. If it fails, the next lookup only takes longer.
 func (w *Workspace) KeepIDs() {
 	if _, ok := w.readIDs(); ok {
 		return
@@ -210,9 +209,9 @@ func (w *Workspace) KeepIDs() {
 	}
 }
 
-// Open opens a conversation of a list for reading, with what git has of it where the
-// sparse checkout leaves its logs out. The error is a [*git.NotFetchedError] if those
-// are not on this machine.
+// Open opens a listed conversation for reading, with git's copy of its logs if the sparse
+// checkout leaves them out. The error is a [*git.NotFetchedError] if those are not on
+// this machine.
 func (w *Workspace) Open(e store.Entry) (*store.Conversation, error) {
 	c, err := w.Store.Open(e)
 	if err != nil {
@@ -221,8 +220,8 @@ func (w *Workspace) Open(e store.Entry) (*store.Conversation, error) {
 	return c, w.borrow(c)
 }
 
-// PickAt is Pick among the conversations that there were at a time; more are not listed
-// yet.
+// PickAt is Pick among the conversations that existed at a given time; more adds
+// conversations that are not listed yet.
 func (w *Workspace) PickAt(query string, at time.Time, more []store.Entry) (store.Entry, error) {
 	all, err := w.Store.List()
 	if err != nil {

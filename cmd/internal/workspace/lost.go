@@ -12,27 +12,27 @@ import (
 	"cortext/store"
 )
 
-// lostTime bounds what is asked of git about messages that are missing.
+// lostTime limits how long git is asked about missing messages.
 const lostTime = 2 * time.Second
 
-// A Lost says how many messages of a conversation are missing: session.json counted
-// them, or git has them, and no log does.
+// A Lost says how many messages of a conversation are missing: session.json counted them
+// or git has them, but no log does.
 type Lost struct {
 	Path     string
-	Messages int      // 0: nothing says how many
-	Found    int      // how many the branches have
-	Branches []string // that have so many, newest first; none if git cannot tell quickly
-	Show     string   // the command that shows them, for a shell
+	Messages int      // 0: unknown
+	Found    int      // how many of them the branches have
+	Branches []string // branches with that many, newest first; none if git is too slow
+	Show     string   // shell command that shows them
 }
 
 func (l *Lost) String() string { return l.Path + ": " + l.what() }
 
-// Damage is what is missing as a damage of the log.
+// Damage returns the loss as damage of the log.
 func (l *Lost) Damage() store.Damage {
 	return store.Damage{File: messagesOf(l.Path), Damage: jsonl.Damage{Kind: store.Missing, Detail: l.what()}}
 }
 
-// what says what is missing, and what has it.
+// what describes what is missing, and which branches have it.
 func (l *Lost) what() string {
 	text := fmt.Sprintf("%d messages are missing", l.Messages)
 	switch l.Messages {
@@ -47,8 +47,8 @@ func (l *Lost) what() string {
 	return fmt.Sprintf("%s; git has %d of them in %s: %s shows them", text, l.Found, strings.Join(l.Branches, ", "), l.Show)
 }
 
-// Staged reports whether the log of messages is, byte for byte, as git's index has it: it
-// is not damaged, but that of another branch or time.
+// Staged reports whether the message log is, byte for byte, as in git's index: then it is
+// not damaged, but belongs to another branch or time.
 func (l *Lost) Staged(ctx context.Context, w *Workspace) bool {
 	file := messagesOf(l.Path)
 	return git.Unchanged(ctx, w.Store.Root(), []string{file})[file]
@@ -56,12 +56,12 @@ func (l *Lost) Staged(ctx context.Context, w *Workspace) bool {
 
 func messagesOf(path string) string { return path + "/" + store.MessagesLog }
 
-// FewerThanHead reports whether the log of a conversation is shorter than that in git's
-// last commit. It reads neither.
+// FewerThanHead reports whether the log of a conversation is shorter than in git's last
+// commit. It reads neither.
 func (w *Workspace) FewerThanHead(ctx context.Context, c *store.Conversation) bool {
 	here, err := w.Store.LogSize(c.Path())
 	if err != nil {
-		return false // the folder, or the log, is not in the work tree
+		return false // the folder or log is not in the work tree
 	}
 	ctx, cancel := context.WithTimeout(ctx, lostTime)
 	defer cancel()
@@ -69,8 +69,8 @@ func (w *Workspace) FewerThanHead(ctx context.Context, c *store.Conversation) bo
 	return err == nil && size > here
 }
 
-// FindLost looks for missing messages of a conversation in git, of which session.json
-// counted so many. It returns nil if none are missing.
+// FindLost searches git for missing messages of a conversation; counted is the number
+// that session.json has. It returns nil if none are missing.
 func (w *Workspace) FindLost(ctx context.Context, c *store.Conversation, counted int) (*Lost, error) {
 	have, err := c.MessageIDs()
 	if err != nil {
@@ -89,7 +89,7 @@ func (w *Workspace) FindLost(ctx context.Context, c *store.Conversation, counted
 			lost.Branches = append(lost.Branches, refs...)
 		}
 	}
-	// What git cannot tell in time is not said.
+	// Leave out what git cannot find in time.
 	_ = git.Versions(ctx, w.Store.Root(), c.Path(), store.MessagesLog, func(v git.Version) error {
 		note(v.Content, v.Refs)
 		return nil

@@ -17,14 +17,14 @@ import (
 	"cortext/store"
 )
 
-// Unnamed reports whether the folder of a conversation may have been named before there
-// were words for it.
+// Unnamed reports whether a folder name may have been chosen before there were words for
+// it.
 func Unnamed(folder string) bool { return strings.Contains(path.Base(folder), "-"+digest.Untitled+"-") }
 
-// Name names a conversation that began without a topic after its first words, with those
-// of a prompt that is not captured yet: its title, if it has none, and its folder, while
-// nothing refers to that. It returns the folder. A kill in between leaves a conversation
-// that the next Name names.
+// Name names a conversation that began without a topic after its first words, or after
+// said, a prompt that is not captured yet. It sets the title if there is none, and
+// renames the folder if nothing refers to it. It returns the folder. If it is killed in
+// between, the next Name completes it.
 func (w *Workspace) Name(ctx context.Context, at, said string) (string, error) {
 	if !Unnamed(at) || w.GitOperation() != "" {
 		return at, nil
@@ -38,7 +38,7 @@ func (w *Workspace) Name(ctx context.Context, at, said string) (string, error) {
 	}
 	defer c.Close()
 	if w.Away(c) != "" || c.LogsAbsent() {
-		return at, nil // git has the rest of it, and nobody asked for that
+		return at, nil // git has the rest of it, and nobody asked for it back
 	}
 	s, damage, err := c.Session()
 	if err != nil || len(damage) > 0 || at != store.FolderName(s, s.ConversationType, digest.Untitled) {
@@ -74,13 +74,13 @@ func (w *Workspace) Name(ctx context.Context, at, said string) (string, error) {
 	if err = c.Rename(words); errors.Is(err, store.ErrExist) {
 		err = nil
 	}
-	if now := path.Base(c.Path()); err == nil && now != name { // it is taken, or had a secret in it
+	if now := path.Base(c.Path()); err == nil && now != name { // the name is taken, or had a secret in it
 		err = called(c, now, words)
 	}
 	return c.Path(), err
 }
 
-// called notes the name of a conversation's folder, and a title where it has none.
+// called records the name of a conversation's folder, and a title if it has none.
 func called(c *store.Conversation, name, title string) error {
 	return c.Edit(func(s *schema.Session) error {
 		s.ConversationID = name
@@ -91,14 +91,14 @@ func called(c *store.Conversation, name, title string) error {
 	})
 }
 
-// DocumentOf is the document that a conversation begins with.
+// DocumentOf returns the document that a conversation begins with.
 func DocumentOf(s *schema.Session) string {
 	return prompt.Document(s.ConversationType, s.Title, s.CreatedAt.Time().UTC().Format(time.DateOnly))
 }
 
-// isFree reports whether nothing refers to the folder of a conversation: nobody has put
-// anything there, no commit has it, one session alone goes into it, and nothing is
-// kept for it. doc is the document, which is as it was at first.
+// isFree reports whether nothing refers to the folder of a conversation: the user put
+// nothing in it, no commit has it, only one session goes into it, and nothing is kept for
+// it. doc is the document, which is unchanged.
 func (w *Workspace) isFree(ctx context.Context, c *store.Conversation, s *schema.Session) (doc string, free bool) {
 	entries, err := os.ReadDir(filepath.Join(w.Store.Root(), filepath.FromSlash(c.Path())))
 	if err != nil || len(s.Sources) != 1 || c.HasMore() || slices.Contains(w.Store.TakenPaths(), c.Path()) {
@@ -129,7 +129,7 @@ func (w *Workspace) isFree(ctx context.Context, c *store.Conversation, s *schema
 	}
 	root := w.Store.Root()
 	known, err := git.Knows(ctx, root, c.Path())
-	if err == nil && !known { // nor another branch, or a stash, which would bring the folder back
+	if err == nil && !known { // nor may another branch or a stash have it: they would bring the folder back
 		known, err = git.Had(ctx, root, c.Path(), s.CreatedAt.Time().AddDate(0, 0, -1))
 	}
 	return doc, err == nil && !known

@@ -11,17 +11,17 @@ import (
 	"cortext/store"
 )
 
-// cachedNotes is what the cache has of the notes on a conversation: those on all
-// turns but the last, which may still grow. It may be deleted at any time.
+// cachedNotes holds the cached notes on a conversation, which cover all turns but the
+// last, since that may still grow. It may be deleted at any time.
 type cachedNotes struct {
-	Last  string           `json:"last"` // id of the last message that is in it
-	Logs  store.Checkpoint `json:"logs"` // what was looked at
+	Last  string           `json:"last"` // id of the last message covered
+	Logs  store.Checkpoint `json:"logs"` // the logs it was made from
 	State digest.State     `json:"state"`
 }
 
 func notesName(path string) string { return "state/" + schema.PathElement(path) + ".json" }
 
-// DropNotes removes what the cache has of the notes on a conversation: they quote it.
+// DropNotes deletes the cached notes on a conversation, because they quote it.
 func (w *Workspace) DropNotes(e store.Entry) error {
 	var errs []error
 	for _, name := range append([]string{e.Path}, e.Twins...) {
@@ -30,28 +30,28 @@ func (w *Workspace) DropNotes(e store.Entry) error {
 	return errors.Join(errs...)
 }
 
-// NotesTokens is how much of the end of a conversation notes are made of if the
-// cache has none: one that was captured turn by turn has them from its beginning on.
+// NotesTokens is how much of the end of a conversation is read for notes if none are
+// cached. A conversation captured turn by turn has notes from its beginning.
 const NotesTokens = 1_600_000
 
-// NotesUse says whether notes are put into the cache.
+// NotesUse says whether to cache notes.
 type NotesUse int
 
-// Only who writes anyway keeps notes: reading leaves nothing behind.
+// Only callers that write anyway cache notes: reading leaves nothing behind.
 const (
 	ReadNotes NotesUse = iota
 	KeepNotes
 )
 
-// Notes returns the notes on a conversation: what the cache has, extended by what is
-// new. A failure to keep them costs the next reader time only.
+// Notes returns the notes on a conversation: the cached ones, extended by what is new. If
+// caching them fails, the next reader only takes longer.
 func (w *Workspace) Notes(c *store.Conversation, use NotesUse) (*digest.State, error) {
 	var kept cachedNotes
 	b, ok := w.Store.ReadCache(notesName(c.Path()))
 	if !ok || json.Unmarshal(b, &kept) != nil || kept.State.Version != digest.StateVersion || kept.Last == "" {
 		kept = cachedNotes{}
 	}
-	logs, err := c.CheckpointNow() // before they are read: what is appended meanwhile is looked at the next time
+	logs, err := c.CheckpointNow() // before reading, so that later appends are looked at the next time
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (w *Workspace) Notes(c *store.Conversation, use NotesUse) (*digest.State, e
 	if err != nil {
 		return nil, err
 	}
-	// Another branch, or more than that; or what is in the notes has changed.
+	// Another branch, or too many new messages; or what the notes cover has changed.
 	if kept.Last != "" && (len(h.Messages) > 0 && h.Messages[0].ParentID != kept.Last || revised(c, kept.Logs, h)) {
 		kept = cachedNotes{}
 		if h, _, err = c.History(store.Limit{Tokens: NotesTokens}); err != nil {
@@ -88,7 +88,7 @@ func (w *Workspace) Notes(c *store.Conversation, use NotesUse) (*digest.State, e
 	return &kept.State, nil
 }
 
-// lastTurn is the index of the message that the last turn begins with.
+// lastTurn returns the index of the message that the last turn begins with.
 func lastTurn(messages []schema.Message) int {
 	for i := len(messages) - 1; i > 0; i-- {
 		if messages[i].Role == schema.User {
@@ -98,9 +98,9 @@ func lastTurn(messages []schema.Message) int {
 	return 0
 }
 
-// revised reports whether, since notes were kept, the logs got a line of a message
-// that is in them or of a call that such a message made: notes take each in once. h
-// is what is not in them. If the logs are not as they were, it is taken for granted.
+// revised reports whether the logs, since notes were cached, got a line of a message that
+// the notes cover, or of a call by such a message: notes take in each message once. h
+// holds the messages after the notes. If the logs are not as they were, it returns true.
 func revised(c *store.Conversation, since store.Checkpoint, h schema.History) bool {
 	open, calls := map[string]bool{"": true}, map[string]bool{}
 	for _, m := range h.Messages {

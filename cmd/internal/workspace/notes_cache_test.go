@@ -15,9 +15,8 @@ import (
 	"cortext/store"
 )
 
-// TestNotesAreExtended: notes that were kept and extended by what is new are those of
-// the whole conversation, also where it continued in another session or from an
-// earlier message.
+// TestNotesAreExtended: cached notes extended by new messages equal the notes on the
+// whole conversation, also if it continued in another session or from an earlier message.
 func TestNotesAreExtended(t *testing.T) {
 	w := openWorkspace(t)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -69,8 +68,8 @@ func TestNotesAreExtended(t *testing.T) {
 	}
 }
 
-// TestNotesAreRevised: what changes after it was kept, because a later line has the
-// outcome of a call, a longer answer or a call that was not known, is not lost.
+// TestNotesAreRevised: changes after caching are not lost, when a later line has the
+// outcome of a call, a longer answer or an unknown call.
 func TestNotesAreRevised(t *testing.T) {
 	failed, code := false, 2
 	at := time.Date(2025, 11, 22, 10, 0, 0, 0, time.UTC)
@@ -133,8 +132,8 @@ func TestNotesAreRevised(t *testing.T) {
 	}
 }
 
-// TestNotesOfOtherLogs: notes on logs that git has replaced since, as after a merge,
-// are made again; logs that cannot be read confirm nothing.
+// TestNotesOfOtherLogs: notes are rebuilt if git replaced their logs, as after a merge.
+// Unreadable logs confirm nothing.
 func TestNotesOfOtherLogs(t *testing.T) {
 	w := openWorkspace(t)
 	c, err := w.Store.Create("chat", "x", &schema.Session{ConversationType: "chat", Title: "x"}, nil)
@@ -186,7 +185,7 @@ func TestNotesOfOtherLogs(t *testing.T) {
 	}
 }
 
-// openWorkspace makes a workspace and opens it.
+// openWorkspace creates a workspace and opens it.
 func openWorkspace(t *testing.T) *Workspace {
 	t.Helper()
 	home := t.TempDir()

@@ -17,15 +17,15 @@ import (
 // CommandsDir holds the prompts of the conversation types.
 const CommandsDir = ".workspace/commands"
 
-// CommandFile is where the prompt of a type is in a workspace.
+// CommandFile returns the path of a type's prompt in a workspace.
 func CommandFile(typ string) string { return path.Join(CommandsDir, typ+".md") }
 
-// ValidType reports whether typ can be the type of a conversation: it becomes
-// part of a folder's and a file's name.
+// ValidType reports whether typ can be the type of a conversation: it becomes part of
+// folder and file names.
 func ValidType(typ string) bool { return typ != "" && store.Slug(typ) == typ }
 
-// CheckType says why a new conversation cannot be of the type: it has no prompt,
-// neither built in nor in the workspace.
+// CheckType returns an error if a new conversation cannot be of type typ, because neither
+// cortext nor the workspace has a prompt for it.
 func (w *Workspace) CheckType(typ string) error {
 	if ValidType(typ) {
 		if _, ok := prompt.BuiltIn(typ); ok {
@@ -39,7 +39,7 @@ func (w *Workspace) CheckType(typ string) error {
 	return &TypeError{Type: typ, Near: find.NearestWord(prompt.Types(), typ)}
 }
 
-// A TypeError says that there is no such type of conversation.
+// A TypeError reports an unknown conversation type.
 type TypeError struct{ Type, Near string }
 
 func (e *TypeError) Error() string {
@@ -47,7 +47,7 @@ func (e *TypeError) Error() string {
 		e.Type, strings.Join(prompt.Types(), ", "), CommandsDir)
 }
 
-// Command returns the prompt of a type as it is now; ok is false if there is none.
+// Command returns the current prompt of a type; ok is false if there is none.
 func (w *Workspace) Command(typ string) (c resume.Command, ok bool, err error) {
 	if !ValidType(typ) {
 		return c, false, nil
@@ -68,11 +68,11 @@ func (w *Workspace) Command(typ string) (c resume.Command, ok bool, err error) {
 	return c, true, nil
 }
 
-// remindTurns is what a prompt has in the place of the setting remind_turns.
+// remindTurns is the placeholder for the setting remind_turns in a prompt.
 const remindTurns = "$REMIND_TURNS"
 
-// FillSettings puts settings into a prompt. If there are to be no reminders, the
-// lines about them are left out.
+// FillSettings fills settings into a prompt. Without reminders, it leaves out the lines
+// about them.
 func (w *Workspace) FillSettings(text string) string {
 	if w.Config.RemindTurns > 0 {
 		return strings.ReplaceAll(text, remindTurns, strconv.Itoa(w.Config.RemindTurns))
@@ -86,8 +86,8 @@ func (w *Workspace) FillSettings(text string) string {
 	return b.String()
 }
 
-// Types are the conversation types that have a prompt: the built-in ones, and
-// those that the workspace adds.
+// Types returns the conversation types that have a prompt: the built-in ones and the
+// workspace's own.
 func (w *Workspace) Types() []string {
 	types := prompt.Types()
 	for _, name := range w.Store.ListFiles(CommandsDir) {
@@ -99,8 +99,8 @@ func (w *Workspace) Types() []string {
 	return types
 }
 
-// Strip takes a payload of ours out of what an agent recorded as the user's words,
-// with the text of the command before it.
+// Strip removes one of our payloads, with the command text before it, from what an agent
+// recorded as the user's words.
 func (w *Workspace) Strip(text string) (rest string, ok bool) {
 	before, after, ok := resume.Cut(text)
 	if !ok {

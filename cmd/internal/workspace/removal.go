@@ -16,14 +16,14 @@ import (
 	"cortext/store"
 )
 
-// What the user decides about native sessions: one that is skipped is left alone,
-// and what belonged to a removed conversation is not captured again. Both hold for
-// the user, in every work tree and clone on the machine; a removal is also recorded
-// in the repository, as hashes, for other machines. Only an explicit command of the
-// user's takes a decision back.
+// The user's decisions about native sessions: a skipped session is left alone, and what
+// belonged to a removed conversation is not captured again. Both hold for the user, in
+// every work tree and clone on the machine. A removal is also recorded in the repository,
+// as hashes, for other machines. Only an explicit command of the user takes a decision
+// back.
 
-// Before version 1.2 the decisions were kept in each work tree. What is there still
-// counts.
+// Before version 1.2 each work tree stored the decisions. Old decisions there still
+// count.
 const (
 	oldSkippedDir = ".workspace/local/kept/skipped/"
 	oldRemovedDir = ".workspace/local/kept/removed/"
@@ -45,9 +45,9 @@ func (w *Workspace) Skip(agent, nativeID string) error {
 	return w.Registry.Update(agent, nativeID, func(s *registry.Session) { s.Skipped = true })
 }
 
-// Skipped reports whether the user does not want a native session saved. If the
-// registry cannot be read it says no: whoever captures reads the registry again, and
-// fails with the reason instead of passing over the session in silence.
+// Skipped reports whether the user does not want a native session saved. If the registry
+// cannot be read it returns false: capture reads the registry again and fails with the
+// reason, instead of silently passing over the session.
 func (w *Workspace) Skipped(agent, nativeID string) bool {
 	if s, err := w.Registry.Session(agent, nativeID); err == nil && s.Skipped {
 		return true
@@ -56,7 +56,7 @@ func (w *Workspace) Skipped(agent, nativeID string) bool {
 	return ok && err == nil
 }
 
-// Unskip takes a Skip back.
+// Unskip undoes a Skip.
 func (w *Workspace) Unskip(agent, nativeID string) error {
 	s, err := w.Registry.Session(agent, nativeID)
 	if err == nil && s.Skipped {
@@ -65,9 +65,9 @@ func (w *Workspace) Unskip(agent, nativeID string) error {
 	return errors.Join(err, w.Store.RemoveFile(oldSkipName(agent, nativeID)))
 }
 
-// Forget removes a conversation with its folder and notes that what the agents'
-// transcripts have of it is not to be captured again. roots are, by agent and native
-// id (joined by a line end), the lines that forks of its sessions may begin with.
+// Forget removes a conversation with its folder and records that its parts of the agents'
+// transcripts are not to be captured again. roots maps agent and native id (joined by a
+// newline) to the lines with which forks of its sessions may begin.
 func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string][]string) error {
 	if op := w.GitOperation(); op != "" {
 		return fmt.Errorf("%s: finish or abort it, then remove the conversation", underWay(op))
@@ -99,8 +99,8 @@ func (w *Workspace) writeRemoval(e store.Entry) error {
 	return w.writeHashes(schema.PathElement(e.Session.ID), hashes)
 }
 
-// writeHashes writes a file of removals, if there are any. Its name tells contents
-// apart, so that two clones that remove one conversation never conflict.
+// writeHashes writes a removal file if there are any hashes. The file is named after its
+// content, so two clones that remove the same conversation never conflict.
 func (w *Workspace) writeHashes(name string, hashes []string) error {
 	if len(hashes) == 0 {
 		return nil // nothing could bring it back
@@ -111,16 +111,16 @@ func (w *Workspace) writeHashes(name string, hashes []string) error {
 	return w.Store.WriteFile(path.Join(RemovedDir, name+"-"+hex.EncodeToString(sum[:4])), []byte(text))
 }
 
-// removalHash names a segment of a native session without telling which it is.
+// removalHash identifies a segment of a native session without revealing the session.
 func removalHash(agent, nativeID, from string) string {
 	sum := sha256.Sum256([]byte(agent + "\n" + nativeID + "\n" + from))
 	return "sha256-" + hex.EncodeToString(sum[:])
 }
 
-// removals are the hashes in the files of [RemovedDir].
+// removals holds the hashes in the files of [RemovedDir].
 type removals map[string]bool
 
-// removals reads what was removed. What cannot be read is an error: what it names
+// removals reads what was removed. An unreadable file is an error, because its sessions
 // would be captured again.
 func (w *Workspace) removals() (removals, error) {
 	records := removals{}
@@ -141,7 +141,7 @@ func (w *Workspace) removals() (removals, error) {
 	return records, nil
 }
 
-// readHashes reads one file of removals; one that is gone has none.
+// readHashes reads one removal file; a missing file has no hashes.
 func (w *Workspace) readHashes(file string) ([]string, error) {
 	b, err := w.Store.ReadFile(file)
 	if errors.Is(err, store.ErrNotFound) {
@@ -175,8 +175,8 @@ func (w *Workspace) RemovedSegments(agent, nativeID string) ([]registry.Segment,
 	return list, nil
 }
 
-// RemovedPrompts returns those of some prompts of a native session with which a
-// conversation began that was removed on another machine.
+// RemovedPrompts returns the prompts, out of those given, that began a conversation
+// removed on another machine.
 func (w *Workspace) RemovedPrompts(agent, nativeID string, prompts []string) (gone []string, err error) {
 	if len(prompts) == 0 {
 		return nil, nil
@@ -200,7 +200,7 @@ func (w *Workspace) removedOnMachine(agent, nativeID string) (list []registry.Se
 	if err != nil {
 		return nil, err
 	}
-	if len(s.Removed) > 0 { // it is worth asking git
+	if len(s.Removed) > 0 { // worth asking git
 		w.KnowClones(context.Background())
 	}
 	for _, r := range s.RemovedIn(w.SamePlace) {
@@ -215,14 +215,13 @@ func (w *Workspace) removedOnMachine(agent, nativeID string) (list []registry.Se
 	case err != nil:
 		return nil, err
 	case json.Unmarshal(b, &old) != nil:
-		list = append(list, registry.Segment{}) // what was removed must not come back
+		list = append(list, registry.Segment{}) // removed content must not come back
 	}
 	return append(list, old.Parts...), nil
 }
 
-// ConversationRemoved reports whether the user removed a conversation, here, in
-// another work tree or clone, or on another machine, and has resumed it in no session
-// since.
+// ConversationRemoved reports whether the user removed a conversation, here, in another
+// work tree or clone, or on another machine, and has not resumed it in any session since.
 func (w *Workspace) ConversationRemoved(id string) (bool, error) {
 	gone, err := w.conversationRemoved(id)
 	if err != nil || !gone {
@@ -233,8 +232,8 @@ func (w *Workspace) ConversationRemoved(id string) (bool, error) {
 	return !kept, err
 }
 
-// SegmentRemoved reports whether a segment is not to be captured: the user removed its
-// conversation, and has not resumed it in this session since, or removed it again.
+// SegmentRemoved reports whether a segment must not be captured: the user removed its
+// conversation and has not resumed it in this session since, or removed it again.
 func (w *Workspace) SegmentRemoved(agent, nativeID string, s registry.Segment) (bool, error) {
 	if s.Kept {
 		return w.IsRemoved(agent, nativeID, s.From)
@@ -242,8 +241,8 @@ func (w *Workspace) SegmentRemoved(agent, nativeID string, s registry.Segment) (
 	return w.conversationRemoved(s.ID)
 }
 
-// eachKept calls f for each session in which a conversation was resumed after it was
-// removed.
+// eachKept calls f for each session in which a conversation was resumed after its
+// removal.
 func (w *Workspace) eachKept(id string, f func(agent, nativeName string)) error {
 	var errs []error
 	for _, agent := range w.Env.Agents {
@@ -256,7 +255,7 @@ func (w *Workspace) eachKept(id string, f func(agent, nativeName string)) error 
 	return errors.Join(errs...)
 }
 
-// dropKept lets the sessions in which a conversation was resumed count as removed with
+// dropKept makes the sessions in which a conversation was resumed count as removed with
 // it.
 func (w *Workspace) dropKept(id string) error {
 	var errs []error
@@ -290,8 +289,7 @@ func (w *Workspace) removedByUser(id string) (bool, error) {
 	})
 }
 
-// removalOf reports whether a file of [RemovedDir] with this name was written when the
-// conversation with an id was removed.
+// removalOf reports whether name is a removal file of the conversation with an id.
 func removalOf(name, id string) bool {
 	end := strings.LastIndexByte(name, '-')
 	return end >= 0 && schema.SameConversation(name[:end], schema.PathElement(id))
@@ -314,8 +312,8 @@ func (w *Workspace) isRemoved(records removals, src schema.Source) (bool, error)
 	return err != nil || slices.ContainsFunc(list, func(s registry.Segment) bool { return s.From == src.From }), err
 }
 
-// ForkOfRemoved reports whether a session that begins with the line root is a fork
-// of one whose conversation was removed. places are those from which the user removed a
+// ForkOfRemoved reports whether a session that begins with the line root is a fork of one
+// whose conversation was removed. places are the places from which the user removed a
 // conversation that begins with it.
 func (w *Workspace) ForkOfRemoved(agent, root string, places []registry.Place) bool {
 	if len(places) > 0 {
@@ -336,9 +334,9 @@ func (w *Workspace) ForkOfRemoved(agent, root string, places []registry.Place) b
 	return false
 }
 
-// BringBack lets a native session be captured again, all of it, with the conversations
-// that it is in, of which here are those in this work tree. froms are where its later
-// segments may begin: on another machine only the transcript tells.
+// BringBack allows a native session to be captured again, completely, into the
+// conversations it is in; here are those in this work tree. froms are the places where
+// its later segments may begin: on another machine only the transcript shows them.
 func (w *Workspace) BringBack(ctx context.Context, agent, nativeID string, froms []string, here []registry.Segment) error {
 	s, err := w.Registry.Session(agent, nativeID)
 	if err != nil {
@@ -356,7 +354,7 @@ func (w *Workspace) BringBack(ctx context.Context, agent, nativeID string, froms
 	}
 	if len(s.Removed) > 0 {
 		if err := w.Registry.Update(agent, nativeID, func(s *registry.Session) {
-			back := s.In(w.SamePlace) // into the conversations that it was in: a clone may still have their folders
+			back := s.In(w.SamePlace) // the conversations that it was in; a clone may still have their folders
 			for _, r := range s.RemovedIn(w.SamePlace) {
 				if !slices.ContainsFunc(back, func(seg registry.Segment) bool { return seg.From == r.From }) {
 					back = append(slices.Clone(back), r.Segment)
@@ -386,12 +384,13 @@ func (w *Workspace) BringBack(ctx context.Context, agent, nativeID string, froms
 	return w.Store.RemoveFile(oldRemovedName(agent, nativeID))
 }
 
-// broughtBack begins the name of a file of removals whose conversation the user brought
-// back: only the sessions in it stay removed.
+// broughtBack prefixes the name of a removal file whose conversation the user brought
+// back. Only the sessions in the file stay removed.
 const broughtBack = "back"
 
-// withdraw takes hashes out of a file of removals. If it has any of them, or all is set
-// since the conversation is back, its others go into a file that names no conversation.
+// withdraw removes hashes from a removal file. If the file has any of them, or if all is
+// set because the conversation is back, its other hashes move to a file that names no
+// conversation.
 func (w *Workspace) withdraw(file string, hashes []string, all bool) error {
 	have, err := w.readHashes(file)
 	if err != nil {
@@ -407,8 +406,8 @@ func (w *Workspace) withdraw(file string, hashes []string, all bool) error {
 	return w.Store.RemoveFile(file)
 }
 
-// RemovedHere lists the conversations that were removed, in another clone or on
-// another machine, and whose folders are in this work tree.
+// RemovedHere lists conversations that were removed in another clone or on another
+// machine, and whose folders are still in this work tree.
 func (w *Workspace) RemovedHere() (list []store.Entry, err error) {
 	all, err := w.Store.List()
 	if err != nil {
@@ -417,7 +416,7 @@ func (w *Workspace) RemovedHere() (list []store.Entry, err error) {
 	return w.RemovedAmong(all...)
 }
 
-// RemovedAmong lists those of some conversations that RemovedHere lists.
+// RemovedAmong returns those of the given conversations that RemovedHere would list.
 func (w *Workspace) RemovedAmong(entries ...store.Entry) (list []store.Entry, err error) {
 	records, err := w.removals()
 	if err != nil {
@@ -442,7 +441,7 @@ func (w *Workspace) RemovedAmong(entries ...store.Entry) (list []store.Entry, er
 }
 
 // isRemovedHere reports whether a conversation was removed, by its id or with all of its
-// sources. named are the ids that files of removals are named after.
+// sources. named holds the ids that removal files are named after.
 func (w *Workspace) isRemovedHere(records removals, named map[string]bool, e store.Entry) (bool, error) {
 	if id := e.Session.ID; id != "" {
 		gone := named[schema.IDKey(schema.PathElement(id))]

@@ -19,14 +19,14 @@ import (
 	"cortext/store"
 )
 
-// The ids of two conversations, and that of the first as another capture gives it.
+// The ids of two conversations, and the id that another capture gives the first.
 const (
 	oneID      = "01kang3778aty14bbbvg7pq7a8"
 	oneIDLater = "01kang3779aty14bbbvg7pq7a8"
 	twoID      = "01kang3778aty14bbbvg7pq7a9"
 )
 
-// record writes a file of removals as a removal of the conversation with an id does.
+// record writes a removal file as the removal of the conversation with an id does.
 func record(t *testing.T, w *Workspace, id string, hashes ...string) {
 	t.Helper()
 	if err := w.writeHashes(id, hashes); err != nil {
@@ -34,7 +34,7 @@ func record(t *testing.T, w *Workspace, id string, hashes ...string) {
 	}
 }
 
-// A part is a segment of a session of Claude Code.
+// A part is a segment of a Claude Code session.
 type part struct{ session, from string }
 
 func (p part) hash() string { return removalHash("claude", p.session, p.from) }
@@ -50,7 +50,7 @@ func wantRemoved(t *testing.T, w *Workspace, want map[part]bool) {
 }
 
 // TestBringBack: a session is brought back from all files that name it, with its later
-// segments, and the other sessions in these files stay removed.
+// segments. The other sessions in these files stay removed.
 func TestBringBack(t *testing.T) {
 	w := openWorkspace(t)
 	s1, s2, prompt, message := part{"s1", ""}, part{"s2", ""}, part{"s1", "p2"}, part{"s1", "message:m9"}
@@ -87,8 +87,8 @@ func TestBringBack(t *testing.T) {
 	}
 }
 
-// TestBringBackUnnamed: a session that only the registry ties to a removed conversation
-// is brought back with it.
+// TestBringBackUnnamed: a session that only the registry connects to a removed
+// conversation is brought back with it.
 func TestBringBackUnnamed(t *testing.T) {
 	w := openWorkspace(t)
 	record(t, w, oneID, part{"s1", ""}.hash())
@@ -108,8 +108,8 @@ func TestBringBackUnnamed(t *testing.T) {
 	wantRemoved(t, w, map[part]bool{{"s1", ""}: true})
 }
 
-// TestConversationRemoved: ids that differ in their time only are of one conversation,
-// and an id is not that of one whose name it begins.
+// TestConversationRemoved: ids that differ only in their time belong to one conversation,
+// and an id does not match a file name that it is a prefix of.
 func TestConversationRemoved(t *testing.T) {
 	w := openWorkspace(t)
 	record(t, w, oneID, part{"s1", ""}.hash())
@@ -121,7 +121,7 @@ func TestConversationRemoved(t *testing.T) {
 	}
 }
 
-// TestKept: a session in which a removed conversation was resumed is captured, until the
+// TestKept: a session in which a removed conversation was resumed is captured until the
 // conversation is removed again, here or elsewhere.
 func TestKept(t *testing.T) {
 	w := openWorkspace(t)
@@ -160,7 +160,7 @@ func TestKept(t *testing.T) {
 	}
 	want("that taken back", false, false)
 
-	// From a work tree whose session.json does not know the session.
+	// Remove it from a work tree whose session.json does not know the session.
 	if err := w.Forget(context.Background(), e, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -172,8 +172,8 @@ func TestKept(t *testing.T) {
 	want("removed again", true, true)
 }
 
-// TestRemovalsUnreadable: what says that a session was removed and cannot be read is an
-// error, not a session that was not removed.
+// TestRemovalsUnreadable: an unreadable record of a removal is an error; it does not mean
+// that nothing was removed.
 func TestRemovalsUnreadable(t *testing.T) {
 	w := openWorkspace(t)
 	name := filepath.Join(w.Env.Machine.Home, ".local", "state", "cortext", "sessions", "claude")
@@ -205,8 +205,8 @@ func TestRemovalsUnreadable(t *testing.T) {
 	}
 }
 
-// TestRemovedHereReadsOnce: each file of removals is read once, however many
-// conversations there are: twice as many of both cost twice as much.
+// TestRemovedHereReadsOnce: each removal file is read once, however many conversations
+// exist; twice as many of both cost twice as much.
 func TestRemovedHereReadsOnce(t *testing.T) {
 	w := openWorkspace(t)
 	made := 0
@@ -231,8 +231,8 @@ func TestRemovedHereReadsOnce(t *testing.T) {
 	}
 }
 
-// TestFirstCommitsOnce: git is asked once by which commits clones are known, also if it
-// does not answer.
+// TestFirstCommitsOnce: git is asked only once for the commits that identify clones, even
+// if it does not answer.
 func TestFirstCommitsOnce(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the false git is a shell script")
@@ -257,8 +257,8 @@ func TestFirstCommitsOnce(t *testing.T) {
 	}
 }
 
-// TestInterruptedRemoval: a removal that was killed is named by the next command, and
-// by no other once it is finished, or the conversation is brought back.
+// TestInterruptedRemoval: the next command reports a removal that was killed. No command
+// does once the removal is finished or the conversation is brought back.
 func TestInterruptedRemoval(t *testing.T) {
 	for name, end := range map[string]func(w *Workspace, e store.Entry) error{
 		"finished": func(w *Workspace, e store.Entry) error { return w.Forget(context.Background(), e, nil) },
@@ -297,7 +297,7 @@ func TestInterruptedRemoval(t *testing.T) {
 	}
 }
 
-// TestFailedRemoval: what was noted of a removal that fails is taken back, and no more.
+// TestFailedRemoval: the record of a failed removal is undone, and nothing else.
 func TestFailedRemoval(t *testing.T) {
 	w := openWorkspace(t)
 	e, _, err := w.Begin(Beginning{Type: "plan", Title: "one", Source: &schema.Source{Agent: "claude", NativeID: "s1"}})
@@ -332,8 +332,8 @@ func TestFailedRemoval(t *testing.T) {
 	wantRemoved(t, w, map[part]bool{{"s1", ""}: false})
 }
 
-// TestForgetUnread: a conversation whose sessions are not known is not removed, since
-// they would bring it back.
+// TestForgetUnread: a conversation whose sessions are unknown is not removed, since they
+// would bring it back.
 func TestForgetUnread(t *testing.T) {
 	w := openWorkspace(t)
 	e, _, err := w.Begin(Beginning{Type: "plan", Title: "one", Source: &schema.Source{Agent: "claude", NativeID: "s1"}})

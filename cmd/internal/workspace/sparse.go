@@ -15,13 +15,13 @@ import (
 	"cortext/store"
 )
 
-// In a sparse checkout the files of a conversation may be in git's index and not in the
-// work tree. They are read from there, and never fetched unasked.
+// In a sparse checkout the files of a conversation may be in git's index but not in the
+// work tree. They are read from git, and never fetched unasked.
 
-// maxBorrowed bounds what is read of one conversation, in bytes.
+// maxBorrowed limits how many bytes are read of one conversation.
 const maxBorrowed = 512 << 20
 
-// borrow lets a conversation read the files that are outside of the sparse checkout. The
+// borrow lets a conversation read its files that are outside of the sparse checkout. The
 // error is a [*git.NotFetchedError] if they are not on this machine.
 func (w *Workspace) borrow(c *store.Conversation) error {
 	if !c.IsWaiting() && !c.LogMissing() {
@@ -48,7 +48,7 @@ func (w *Workspace) outside(path string) ([]string, error) {
 	return slices.DeleteFunc(all, func(file string) bool { return !strings.HasPrefix(file, path+"/.session/") }), err
 }
 
-// allOutside is outside of all conversations. Git is asked once, and again after it has
+// allOutside is outside for all conversations. It asks git once, and again after git has
 // changed something.
 func (w *Workspace) allOutside() ([]string, error) {
 	if !w.sparse() {
@@ -67,18 +67,18 @@ func (w *Workspace) allOutside() ([]string, error) {
 	}), nil
 }
 
-// leftOut is what a sparse checkout leaves out.
+// leftOut holds the files that a sparse checkout leaves out.
 type leftOut struct {
 	state string // of git, as in [git.State]
 	files []string
 }
 
-// Outside reports whether git has the session files of a conversation, and the sparse
+// Outside reports whether git has the session files of a conversation but the sparse
 // checkout leaves them out.
 func (w *Workspace) Outside(path string) bool { return w.whyOutside(path) != "" }
 
-// whyOutside says why a conversation counts as outside of the sparse checkout; empty if
-// it does not. In a sparse checkout it also does where git does not tell.
+// whyOutside says why a conversation counts as outside of the sparse checkout, or returns
+// "". In a sparse checkout it also gives a reason if git does not answer.
 func (w *Workspace) whyOutside(path string) string {
 	sparse, err := w.outside(path)
 	switch {
@@ -90,14 +90,14 @@ func (w *Workspace) whyOutside(path string) string {
 	return ""
 }
 
-// sparse reports whether the user has ever made the work tree a sparse checkout, from
-// files only.
+// sparse reports whether the user has ever made the work tree a sparse checkout, judging
+// from files only.
 func (w *Workspace) sparse() bool {
 	_, err := os.Lstat(filepath.Join(git.Dir(w.Store.Root()), "info", "sparse-checkout"))
 	return err == nil
 }
 
-// waiting opens a conversation where its records wait, with what git has of it.
+// waiting opens a conversation's waiting records, together with git's copy of it.
 func (w *Workspace) waiting(path string) (*store.Conversation, error) {
 	c, err := w.Store.Waiting(path, "")
 	if err != nil {
@@ -106,8 +106,8 @@ func (w *Workspace) waiting(path string) (*store.Conversation, error) {
 	return c, w.borrow(c)
 }
 
-// pickOutside finds a conversation of which the sparse checkout has nothing. The error
-// is missing if there is none.
+// pickOutside finds a conversation that is entirely outside of the sparse checkout. It
+// returns the error missing if there is none.
 func (w *Workspace) pickOutside(query string, missing error) (store.Entry, error) {
 	root := w.Store.Root()
 	sparse, err := w.allOutside()
@@ -131,9 +131,9 @@ func (w *Workspace) pickOutside(query string, missing error) (store.Entry, error
 		}
 		s, err := schema.ParseSession(v.Content)
 		if err != nil {
-			return nil // check names it
+			return nil // check reports it
 		}
-		delete(wanted, v.Path) // the first is of the newest branch
+		delete(wanted, v.Path) // the newest branch comes first
 		folder := path.Dir(path.Dir(v.Path))
 		items = append(items, find.Item{ID: s.ID, Folder: strings.TrimPrefix(folder, conversationsDir+"/"), Title: s.DisplayTitle(), Summary: s.ContextSummary})
 		found = append(found, store.Entry{Path: folder, Session: s, Waiting: true})

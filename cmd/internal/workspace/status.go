@@ -12,7 +12,7 @@ import (
 	"cortext/store"
 )
 
-// edit changes the metadata of a conversation and returns it as it is then.
+// edit changes the metadata of a conversation and returns the result.
 func (w *Workspace) edit(e store.Entry, f func(*schema.Session) error) (*schema.Session, error) {
 	if err := w.MergeTwins(e); err != nil {
 		return nil, err
@@ -29,8 +29,8 @@ func (w *Workspace) edit(e store.Entry, f func(*schema.Session) error) (*schema.
 	return s, err
 }
 
-// SetTitle changes the title of a conversation; its folder keeps its name, since
-// links and commits point at it.
+// SetTitle changes the title of a conversation. The folder keeps its name, because links
+// and commits point to it.
 func (w *Workspace) SetTitle(e store.Entry, title string) (*schema.Session, error) {
 	title, err := cleanTitle(title)
 	if err != nil {
@@ -42,8 +42,8 @@ func (w *Workspace) SetTitle(e store.Entry, title string) (*schema.Session, erro
 	})
 }
 
-// SetStatus changes the status of a conversation. If one conversation at a time is
-// active (one_active), the others that are become paused; their titles are returned.
+// SetStatus changes the status of a conversation. With one_active, it pauses the other
+// active conversations and returns their titles.
 func (w *Workspace) SetStatus(e store.Entry, status schema.Status) (paused []string, err error) {
 	if status == schema.Active {
 		if paused, err = w.pauseOthers(e.Path); err != nil {
@@ -57,7 +57,7 @@ func (w *Workspace) SetStatus(e store.Entry, status schema.Status) (paused []str
 	return paused, err
 }
 
-// setStatus sets the status of a session and notes the end of an active one.
+// setStatus sets the status of a session and notes an event if an active one ends.
 func (w *Workspace) setStatus(path string, s *schema.Session, status schema.Status) {
 	if s.Status == schema.Active && status != schema.Active || status == schema.Completed && s.Status != status {
 		w.Note(lifecycle.End, path)
@@ -65,7 +65,7 @@ func (w *Workspace) setStatus(path string, s *schema.Session, status schema.Stat
 	s.Status = status
 }
 
-// Activate makes a conversation the active one, as of now.
+// Activate makes a conversation active as of now.
 func (w *Workspace) Activate(e store.Entry) (paused []string, err error) {
 	if paused, err = w.pauseOthers(e.Path); err != nil {
 		return paused, err
@@ -107,14 +107,14 @@ func (w *Workspace) pauseOthers(path string) (paused []string, err error) {
 	return paused, nil
 }
 
-// Active lists the conversations that are active.
+// Active lists the active conversations.
 func (w *Workspace) Active() ([]store.Entry, error) {
 	all, err := w.Store.ListAny(func(k store.Known) bool { return string(k.Status) == string(schema.Active) })
 	return slices.DeleteFunc(all, func(e store.Entry) bool { return e.Session.Status != schema.Active || unwritable(e) }), err
 }
 
-// ShownStatus is the status of a conversation in listings: what a later cortext wrote
-// is called newer, since its status is not known.
+// ShownStatus returns the status of a conversation for listings. It is "newer" for a
+// conversation written by a later cortext, whose status is unknown.
 func ShownStatus(e store.Entry) string {
 	if slices.ContainsFunc(e.Damage, func(d store.Damage) bool { return d.Kind == store.Newer }) {
 		return "newer"
@@ -122,7 +122,7 @@ func ShownStatus(e store.Entry) string {
 	return string(e.Session.Status)
 }
 
-// Idle reports whether a conversation is active in which nothing has happened for
+// Idle reports whether a conversation is active but nothing happened in it for
 // idle_minutes.
 func (w *Workspace) Idle(e store.Entry) bool {
 	limit := w.Env.Now().Add(-time.Duration(w.Config.IdleMinutes) * time.Minute)
@@ -134,17 +134,16 @@ func unwritable(e store.Entry) bool {
 	return slices.ContainsFunc(e.Damage, func(d store.Damage) bool { return d.Kind == store.Newer || d.Kind == store.NotRegular })
 }
 
-// idleCheck is how often all conversations are read for those that are idle: a
-// turn that is captured among thousands must not cost that each time.
+// idleCheck is how often all conversations are checked for idle ones. Capturing a turn
+// among thousands of conversations must not pay for that each time.
 const idleCheck = time.Minute
 
-// idleFile is the file of the cache with the time of the last such look.
+// idleFile is the cache file with the time of the last check.
 const idleFile = "idle"
 
-// PauseIdle pauses the active conversations in which nothing has happened for
-// idle_minutes and returns them; it looks for them once a minute at most. Commands
-// call it, since nobody else can where nothing watches. The conversations of the
-// native session that calls, if one does, are not idle.
+// PauseIdle pauses and returns the active conversations in which nothing happened for
+// idle_minutes. It checks at most once a minute. Commands call it, because nothing else
+// does without a watch. The conversations of the calling native session are not idle.
 func (w *Workspace) PauseIdle(ctx context.Context, nativeID string) (paused []store.Entry, err error) {
 	now := w.Env.Now()
 	if b, ok := w.Store.ReadCache(idleFile); ok {
@@ -163,9 +162,9 @@ func (w *Workspace) PauseIdle(ctx context.Context, nativeID string) (paused []st
 	return paused, err
 }
 
-// PauseIdleOf is PauseIdle for some conversations, at any time. A session.json that is as
-// git has it stays so until something else changes it: nobody asked for this change, and
-// git would refuse to check out another branch over it.
+// PauseIdleOf is PauseIdle for some conversations, at any time. It does not change a
+// session.json that equals git's version: nobody asked for the change, and git would
+// refuse to check out another branch because of it.
 func (w *Workspace) PauseIdleOf(ctx context.Context, active []store.Entry, nativeID string) (paused []store.Entry, err error) {
 	idle := slices.DeleteFunc(slices.Clone(active), func(e store.Entry) bool {
 		mine := slices.ContainsFunc(e.Session.Sources, func(src schema.Source) bool { return src.NativeID == nativeID && nativeID != "" })
@@ -180,7 +179,7 @@ func (w *Workspace) PauseIdleOf(ctx context.Context, active []store.Entry, nativ
 	}
 	unchanged := git.Unchanged(ctx, w.Store.Root(), files)
 	if err := ctx.Err(); err != nil {
-		return nil, err // git has not said it of all
+		return nil, err // git did not answer for all of them
 	}
 	for i, e := range idle {
 		if unchanged[files[i]] {
@@ -195,8 +194,8 @@ func (w *Workspace) PauseIdleOf(ctx context.Context, active []store.Entry, nativ
 	return paused, nil
 }
 
-// Pause ends the activity of a conversation, with counters and summary as they are
-// now. One that is not in this work tree is left alone.
+// Pause pauses an active conversation and updates its counters and summary. It leaves
+// alone a conversation that is not in this work tree.
 func (w *Workspace) Pause(path string) error {
 	c, err := w.Conversation(path)
 	if errors.Is(err, store.ErrNotFound) {
@@ -207,7 +206,7 @@ func (w *Workspace) Pause(path string) error {
 	}
 	defer c.Close()
 	if c.LogsAbsent() && !c.IsWaiting() {
-		return nil // git took what there was
+		return nil // git took the records
 	}
 	_, err = w.Finish(c, Finishing{Pause: true})
 	return err

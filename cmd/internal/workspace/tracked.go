@@ -9,12 +9,12 @@ import (
 	"cortext/cmd/internal/git"
 )
 
-// localDir is the folder of what belongs to this machine alone.
+// localDir is the folder for files that belong to this machine only.
 const localDir = ".workspace/local"
 
-// noteTracked names the files of .workspace/local that git tracks, as after a version
-// that did not ignore them: the next commit would publish what is in them. That git
-// tracks the file that makes it ignore the folder does no harm.
+// noteTracked reports files of .workspace/local that git tracks, for example after a
+// version that did not ignore them: the next commit would publish them. Tracking the file
+// that makes git ignore the folder does no harm.
 func (w *Workspace) noteTracked(ctx context.Context, note func(string)) {
 	if git.Dir(w.Store.Root()) == "" {
 		return

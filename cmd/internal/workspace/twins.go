@@ -18,8 +18,8 @@ func (w *Workspace) FullTwins(e store.Entry) (full []string) {
 	return full
 }
 
-// MergeTwins moves the records of a conversation that is in several folders into the
-// logs of the first, before a write that the user asked for.
+// MergeTwins moves the records of a conversation in several folders into the logs of the
+// first folder, before a write that the user asked for.
 func (w *Workspace) MergeTwins(e store.Entry) error {
 	if len(e.Twins) == 0 || w.GitOperation() != "" {
 		return nil
@@ -35,9 +35,9 @@ func (w *Workspace) MergeTwins(e store.Entry) error {
 	return c.Update(func(*store.Tx, *schema.Session) error { return nil })
 }
 
-// Twinned returns the folders of a conversation, if several have records of it, so that
-// whoever writes merges them. Where the cache has no index of the conversations there
-// are, it makes one: folders have come or gone, and that is rare.
+// Twinned returns the folders of a conversation if several have records of it, so that
+// the writer merges them. If the cache has no current index of the conversations, it
+// builds one; that is rare, because folders must have come or gone.
 func (w *Workspace) Twinned(id string) (store.Entry, bool) {
 	known, ok := w.readIDs()
 	if !ok {

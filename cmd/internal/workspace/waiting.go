@@ -12,14 +12,14 @@ import (
 	"cortext/store"
 )
 
-// A Waiting says what waits for a conversation: messages that were captured and that
-// are not in the work tree's log yet.
+// A Waiting describes what waits for a conversation: captured messages that are not in
+// the work tree's log yet.
 type Waiting struct {
 	Entry    store.Entry
 	Messages int
-	Folder   string // where they wait, relative to the workspace
-	Why      string // they cannot be in the work tree; empty: nothing keeps them out
-	Way      string // the command that puts them there
+	Folder   string // where the messages wait, relative to the workspace
+	Why      string // why they cannot be in the work tree; empty: nothing prevents it
+	Way      string // the command that moves them there
 }
 
 func (v Waiting) String() string {
@@ -37,11 +37,11 @@ func (v Waiting) String() string {
 	return fmt.Sprintf("%s: %s in %s: %s; %s", v.Entry.Path, n, v.Folder, why, v.Way)
 }
 
-// waitingDir is where what waits is kept.
+// waitingDir is the folder for waiting records.
 const waitingDir = ".workspace/local/kept/waiting"
 
-// Waiting tells what waits for some conversations of a list. Usually nothing does, and
-// that costs a look at one folder.
+// Waiting returns what waits for the given conversations. Usually nothing does, which
+// costs reading one folder.
 func (w *Workspace) Waiting(entries ...store.Entry) (list []Waiting, err error) {
 	names := w.Store.WaitingPaths()
 	if len(names) == 0 {
@@ -85,7 +85,7 @@ func (w *Workspace) besideGit(name string, e store.Entry) (int, error) {
 	return len(ids), err
 }
 
-// whyWaiting says why records wait, and what puts them into the work tree.
+// whyWaiting says why records wait, and which command moves them into the work tree.
 func (w *Workspace) whyWaiting(e store.Entry, name string) (why, way string) {
 	if op := w.GitOperation(); op != "" {
 		return underWay(op), "when that is done, cortext sync puts them into the log"

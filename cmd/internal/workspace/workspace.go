@@ -19,14 +19,14 @@ import (
 	"cortext/store"
 )
 
-// Env is the world around a workspace.
+// Env is the environment of a workspace.
 type Env struct {
-	Dir     string // where the user is, absolute
+	Dir     string // the user's current folder, absolute
 	Machine inject.Machine
 	Now     func() time.Time
 	Rand    io.Reader
-	Holder  string         // who this is, for a process that waits for one of its locks
-	Agents  []inject.Agent // in the order in which they are asked
+	Holder  string         // names this process to others that wait for its locks
+	Agents  []inject.Agent // in detection order
 }
 
 // A Workspace is an open workspace. It belongs to one goroutine.
@@ -39,13 +39,13 @@ type Workspace struct {
 
 	events  []Event
 	place   *registry.Place
-	leftOut *leftOut            // by a sparse checkout
-	asked   bool                // git, for the first commits of this place
+	leftOut *leftOut            // what a sparse checkout leaves out
+	asked   bool                // git was asked for the first commits of this place
 	commits map[string][]string // the first commits of other places
 }
 
-// Open opens the workspace that env.Dir is in. The error is [store.ErrNoWorkspace]
-// if it is in none.
+// Open opens the workspace that contains env.Dir. The error is [store.ErrNoWorkspace] if
+// there is none.
 func Open(env Env) (*Workspace, error) {
 	root, err := store.Find(env.Dir)
 	if err != nil {
@@ -59,13 +59,14 @@ func Open(env Env) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = st.IgnoreLocal() // who cannot write can read
+	_ = st.IgnoreLocal() // a user who cannot write can still read
 	w := with(env, st)
 	w.Warnings = append(w.Warnings, w.interrupted()...)
 	return w, nil
 }
 
-// OpenNew opens a folder that is to become a workspace, to plan what is put into it.
+// OpenNew opens a folder that is to become a workspace, to plan the files to create in
+// it.
 func OpenNew(env Env, dir string) (*Workspace, error) {
 	st, err := store.OpenFolder(dir)
 	if err != nil {
@@ -80,8 +81,8 @@ func with(env Env, st *store.Store) *Workspace {
 	return w
 }
 
-// StateDir is the folder for what programs remember about their user:
-// $XDG_STATE_HOME, or ~/.local/state. A relative one would be in the work tree.
+// StateDir returns the folder for user state: $XDG_STATE_HOME, or ~/.local/state. A
+// relative $XDG_STATE_HOME would be in the work tree, so it is ignored.
 func StateDir(m inject.Machine) string {
 	if dir := m.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return dir
@@ -92,7 +93,7 @@ func StateDir(m inject.Machine) string {
 // Close releases the workspace.
 func (w *Workspace) Close() error { return w.Store.Close() }
 
-// Agent returns the agent of a name.
+// Agent returns the agent with a name.
 func (w *Workspace) Agent(name string) (inject.Agent, bool) {
 	i := slices.IndexFunc(w.Env.Agents, func(a inject.Agent) bool { return a.Name == name })
 	if i < 0 {
@@ -101,7 +102,7 @@ func (w *Workspace) Agent(name string) (inject.Agent, bool) {
 	return w.Env.Agents[i], true
 }
 
-// AgentNames lists the agents.
+// AgentNames lists the names of the agents.
 func (w *Workspace) AgentNames() []string {
 	names := make([]string, len(w.Env.Agents))
 	for i, a := range w.Env.Agents {
@@ -110,8 +111,8 @@ func (w *Workspace) AgentNames() []string {
 	return names
 }
 
-// Relative returns dir relative to the workspace with slashes; ok is false where
-// dir is not in it.
+// Relative returns dir relative to the workspace with slashes; ok is false if dir is
+// outside.
 func (w *Workspace) Relative(dir string) (rel string, ok bool) {
 	rel, err := filepath.Rel(w.Store.Root(), dir)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(os.PathSeparator)) {
@@ -120,16 +121,15 @@ func (w *Workspace) Relative(dir string) (rel string, ok bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// GitOperation names the operation of git's that is under way in this work tree, such as
-// "merge"; empty for none. Until it ends nothing is written to the work tree.
+// GitOperation names the git operation in progress in this work tree, such as "merge", or
+// returns "". Nothing is written to the work tree until it ends.
 func (w *Workspace) GitOperation() string { return git.Operation(w.Store.Root()) }
 
-// underWay says that an operation of git's is under way.
 func underWay(op string) string { return "a git " + op + " is under way" }
 
 // Conversation opens a conversation for writing: in the work tree, unless
-// [Workspace.Away] says that it must not be written to, else where records wait. The
-// error is [store.ErrNotFound] if nothing is known of it in this work tree.
+// [Workspace.Away] says that it must not be written there, otherwise where records wait.
+// The error is [store.ErrNotFound] if this work tree knows nothing about it.
 func (w *Workspace) Conversation(path string) (*store.Conversation, error) {
 	c, err := w.Store.Conversation(path)
 	switch {
@@ -144,8 +144,8 @@ func (w *Workspace) Conversation(path string) (*store.Conversation, error) {
 }
 
 // Away says why a conversation whose folder is in the work tree must not be written
-// to there; empty if it may. In a sparse checkout git takes a file that is made again
-// for the user's, without the records that it has itself.
+// there; empty if it may. In a sparse checkout git would treat a recreated file as the
+// user's, without the records that git itself has.
 func (w *Workspace) Away(c *store.Conversation) string {
 	if op := w.GitOperation(); op != "" {
 		return underWay(op)
@@ -156,7 +156,7 @@ func (w *Workspace) Away(c *store.Conversation) string {
 	return w.whyOutside(c.Path())
 }
 
-// Place tells this workspace from others, from files only: git is not run.
+// Place identifies this workspace among others. It reads files only and does not run git.
 func (w *Workspace) Place() registry.Place {
 	if w.place == nil {
 		w.place = &registry.Place{Workspace: realDir(w.Store.Root())}
@@ -168,18 +168,18 @@ func (w *Workspace) Place() registry.Place {
 	return *w.place
 }
 
-// KnowClones finds out by which commits clones of the repository are known, so that
-// [Workspace.SamePlace] knows them. It runs git.
+// KnowClones finds the commits by which clones of the repository are recognized, so that
+// [Workspace.SamePlace] recognizes them. It runs git.
 func (w *Workspace) KnowClones(ctx context.Context) registry.Place {
 	if w.Place().Repository != "" && !w.asked {
-		w.asked = true // also if git does not answer in time: it would not the next time
+		w.asked = true // even if git does not answer in time: it would not the next time either
 		w.place.Commits = git.FirstCommits(ctx, w.Store.Root())
 	}
 	return *w.place
 }
 
-// SamePlace reports whether a place is this workspace, or that of another work tree
-// of its repository, or, after [Workspace.KnowClones], of a clone.
+// SamePlace reports whether a place is this workspace, or that of another work tree of
+// its repository or, after [Workspace.KnowClones], of a clone.
 func (w *Workspace) SamePlace(p registry.Place) bool {
 	here := w.Place()
 	if here.Same(p) {
@@ -200,7 +200,7 @@ func (w *Workspace) SamePlace(p registry.Place) bool {
 	return here.Same(p)
 }
 
-// withinTree is the path of a workspace below the folder that has .git.
+// withinTree returns the path of a workspace below the folder that has .git.
 func withinTree(root string) string {
 	for dir := root; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
@@ -216,7 +216,7 @@ func withinTree(root string) string {
 	}
 }
 
-// realDir is a folder's path without symbolic links, if it exists.
+// realDir returns the path of a folder without symbolic links, if the folder exists.
 func realDir(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		return real

@@ -1,10 +1,9 @@
-// Package folders opens files below one folder as [os.Root] does, without walking to
+// Package folders opens files below one folder like [os.Root], but without walking to
 // each of them from the top.
 //
-// An os.Root opens every folder on the way to a file, for each call again: nine opens
-// for one file of a conversation. A [Root] keeps the folders that it used last, and
-// looks before each use whether the name still leads to the same folder: git may have
-// replaced it.
+// An os.Root opens every folder on the way to a file on each call: nine opens for one
+// file of a conversation. A [Root] keeps the folders it used last, and checks before each
+// use that the name still leads to the same folder, because git may have replaced it.
 package folders
 
 import (
@@ -20,30 +19,30 @@ import (
 	"syscall"
 )
 
-// most is how many folders a Root keeps open. On Windows it keeps none: a folder that
-// is open there cannot be renamed or removed.
+// most is how many folders a Root keeps open. On Windows it keeps none, because an open
+// folder cannot be renamed or removed there.
 const most = 32
 
-// A Root is a folder, below which all its methods stay: no symlink leads out of it.
-// Names are relative to it, spelled with slashes. It may be used by several goroutines.
+// A Root is a folder that all its methods stay below: no symlink leads out of it. Names
+// are relative to it, spelled with slashes. Several goroutines may use it.
 type Root struct {
 	top  *os.Root
 	dir  string
 	info fs.FileInfo // of dir
 
 	mu   sync.Mutex
-	kept []*folder // the one used last is first
+	kept []*folder // most recently used first
 }
 
-// A folder is one that is open.
+// A folder is an open folder.
 type folder struct {
 	name   string
 	root   *os.Root
 	info   fs.FileInfo
-	handle func() (*os.File, error) // of root, opened once
+	handle func() (*os.File, error) // of root, opened only once
 
 	users int
-	gone  bool // it is not kept any more: its last user closes it
+	gone  bool // no longer kept: its last user closes it
 }
 
 // Open opens the folder dir, an absolute path.
@@ -60,7 +59,7 @@ func Open(dir string) (*Root, error) {
 	return &Root{top: top, dir: dir, info: info}, nil
 }
 
-// Close closes the folder; its methods fail from then on.
+// Close closes the folder; its methods fail afterwards.
 func (r *Root) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,14 +79,14 @@ func (r *Root) leave(f *folder) {
 }
 
 func (f *folder) close() {
-	_ = f.root.Close() // handle fails from here on, unless it was called before
+	_ = f.root.Close() // handle now fails, unless it was called before
 	if h, err := f.handle(); err == nil {
 		_ = h.Close()
 	}
 }
 
-// in calls f with the folder that name lies in and its name there. Errors get the whole
-// name.
+// in calls f with the folder that contains name, and the name within it. Errors get the
+// whole name.
 func (r *Root) in(name string, f func(root *os.Root, base string) error) error {
 	dir := path.Dir(name)
 	if dir == "." || runtime.GOOS == "windows" {
@@ -98,7 +97,7 @@ func (r *Root) in(name string, f func(root *os.Root, base string) error) error {
 		return &fs.PathError{Op: "open", Path: name, Err: syscall.ENOENT}
 	}
 	if err != nil {
-		return f(r.top, name) // whose error says what is wrong
+		return f(r.top, name) // its error says what is wrong
 	}
 	defer r.release(at)
 	err = f(at.root, path.Base(name))
@@ -109,13 +108,13 @@ func (r *Root) in(name string, f func(root *os.Root, base string) error) error {
 	return err
 }
 
-// stands reports whether the folder still is where it was opened.
+// stands reports whether the folder is still where it was opened.
 func (r *Root) stands() bool {
 	now, err := os.Lstat(r.dir)
 	return err == nil && os.SameFile(now, r.info)
 }
 
-// use returns a folder that is open until it is released.
+// use returns an open folder. The caller must release it.
 func (r *Root) use(dir string) (*folder, error) {
 	now, err := os.Lstat(filepath.Join(r.dir, filepath.FromSlash(dir)))
 	if err != nil {
@@ -125,7 +124,7 @@ func (r *Root) use(dir string) (*folder, error) {
 		return f, nil
 	}
 	f := &folder{name: dir, users: 1}
-	if f.root, err = r.OpenRoot(dir); err != nil { // by way of the folder above, which is kept, too
+	if f.root, err = r.OpenRoot(dir); err != nil { // through its parent, which is kept, too
 		return nil, err
 	}
 	f.handle = sync.OnceValues(func() (*os.File, error) { return f.root.Open(".") })
@@ -143,7 +142,8 @@ func (r *Root) use(dir string) (*folder, error) {
 	return f, nil
 }
 
-// find returns the kept folder of a name, if it still is what stands there, now.
+// find returns the kept folder of a name if it still is the one there; now is what is
+// there.
 func (r *Root) find(dir string, now fs.FileInfo) *folder {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -57,8 +57,8 @@ func makeDirs(t *testing.T, r *Root, names ...string) {
 	}
 }
 
-// TestReplacedFolder: a name leads to what stands there now, whatever stood there when
-// the folder was opened.
+// TestReplacedFolder checks that a name leads to the folder that has it now, not to the
+// one that was opened.
 func TestReplacedFolder(t *testing.T) {
 	r, dir := open(t)
 	makeDirs(t, r, "a", "a/b")
@@ -66,7 +66,7 @@ func TestReplacedFolder(t *testing.T) {
 	if got, err := read(r, "a/b/f"); got != "old" || err != nil {
 		t.Fatal(got, err)
 	}
-	// As git does: another folder of that name.
+	// Put another folder in its place, as git does.
 	if err := errors.Join(os.Rename(filepath.Join(dir, "a"), filepath.Join(dir, "z")), os.MkdirAll(filepath.Join(dir, "a", "b"), 0o700), os.WriteFile(filepath.Join(dir, "a", "b", "f"), []byte("new"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestReplacedFolder(t *testing.T) {
 	}
 }
 
-// TestNoWayOut: no symlink leads out, also one that takes the place of a folder that is
+// TestNoWayOut checks that no symlink leads out, even one that replaces a folder that is
 // kept open.
 func TestNoWayOut(t *testing.T) {
 	r, dir := open(t)
@@ -121,7 +121,7 @@ func TestNoWayOut(t *testing.T) {
 	}
 }
 
-// TestRename: between folders, and from one that is gone.
+// TestRename renames between folders, and from one that is gone.
 func TestRename(t *testing.T) {
 	r, _ := open(t)
 	makeDirs(t, r, "a", "b")
@@ -144,7 +144,7 @@ func TestRename(t *testing.T) {
 	}
 }
 
-// TestKept: no more folders stay open than are to be kept.
+// TestKept checks that no more folders stay open than the limit.
 func TestKept(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("NOT RUN: counts the open files in /proc")
@@ -210,8 +210,8 @@ func TestConcurrent(t *testing.T) {
 	all.Wait()
 }
 
-// TestMoved: a folder that was moved is still the one that was opened, and another in its
-// place is not.
+// TestMoved checks that a moved folder is still the one that was opened, and that another
+// in its place is not.
 func TestMoved(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a folder that is open cannot be moved")

@@ -9,24 +9,24 @@ import (
 // A Line is one line of a file.
 type Line struct {
 	Offset     int64
-	Size       int64  // with the newline
-	Text       []byte // without it; nil if longer than the limit; valid until the next line
+	Size       int64  // including the newline
+	Text       []byte // without the newline; nil if longer than the limit; valid until the next line
 	Terminated bool
 }
 
 const chunk = 64 << 10
 
-// Backward yields the lines of the first size bytes of r from the last to the
-// first. It holds no more than the longest line, and of a line longer than limit
-// nothing. An error comes from r and is the last.
+// Backward yields the lines of the first size bytes of r from last to first. It holds at
+// most the longest line in memory, and nothing of a line longer than limit. An error
+// comes from r and ends the sequence.
 func Backward(r io.ReaderAt, size, limit int64) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		var buf []byte // what was read and not yielded: it ends at end
+		var buf []byte // read but not yet yielded; it ends at end
 		end := size
-		start := size       // of buf in the file
-		scanned := 0        // bytes at the end of buf that hold no newline
-		terminated := false // whether the line that ends at end had its newline
-		long := int64(0)    // bytes of a line beyond the limit that were dropped behind buf
+		start := size       // offset of buf in the file
+		scanned := 0        // bytes at the end of buf that have no newline
+		terminated := false // whether the line that ends at end had a newline
+		long := int64(0)    // bytes dropped after buf, of a line longer than the limit
 		for {
 			if at := bytes.LastIndexByte(buf[:len(buf)-scanned], '\n'); at >= 0 {
 				text := buf[at+1:]
@@ -72,8 +72,8 @@ func Backward(r io.ReaderAt, size, limit int64) iter.Seq2[Line, error] {
 	}
 }
 
-// readBefore puts the bytes of r before start in front of buf: as many as it
-// holds, so that a long line is moved a bounded number of times.
+// readBefore puts the bytes of r before start in front of buf. It reads as many as buf
+// holds, so that a long line is moved only a bounded number of times.
 func readBefore(r io.ReaderAt, start int64, buf []byte) ([]byte, error) {
 	n := int(min(start, int64(max(chunk, len(buf)))))
 	var grown []byte

@@ -1,8 +1,8 @@
 // Package lines keeps append-only files of lines.
 //
-// A line is one write that ends in a newline. A writer that dies in the middle
-// of it leaves an unterminated tail, which readers pass over and the next writer
-// sees with [File.Tail]. What stands in a line is no business of this package.
+// A line is one write that ends in a newline. A writer that dies in the middle of a line
+// leaves an unterminated tail, which readers skip and the next writer finds with
+// [File.Tail]. The package does not interpret the content of lines.
 package lines
 
 import (
@@ -13,19 +13,19 @@ import (
 	"os"
 )
 
-// ErrNotRegular is returned when what stands at a name is no regular file: a
-// symlink, a folder, a pipe, a device.
+// ErrNotRegular means that a name is not that of a regular file but of a symlink, a
+// folder, a pipe or a device.
 var ErrNotRegular = errors.New("not a regular file")
 
-// A Folder is what [os.Root] can do that is needed here.
+// A Folder has the methods of [os.Root] that this package needs.
 type Folder interface {
 	Lstat(name string) (fs.FileInfo, error)
 	OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error)
 }
 
-// Open opens a file of root that is a regular one. It neither follows a symlink
-// at the end of name nor waits for the other end of a pipe. With [os.O_CREATE] it
-// makes the file if there is none; created says whether it did.
+// Open opens a regular file of root. It neither follows a symlink at the end of name nor
+// waits for the other end of a pipe. With [os.O_CREATE] it creates a missing file;
+// created reports whether it did.
 func Open(root Folder, name string, flag int, perm fs.FileMode) (f *os.File, info fs.FileInfo, created bool, err error) {
 	before, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0 {
@@ -62,7 +62,7 @@ func notRegular(name string, info fs.FileInfo) error {
 	return fmt.Errorf("%q is %s: %w", name, Kind(info.Mode()), ErrNotRegular)
 }
 
-// Kind names what a mode stands for, with its article.
+// Kind describes the file type of a mode, with its article.
 func Kind(mode fs.FileMode) string {
 	switch mode.Type() {
 	case 0:
@@ -79,26 +79,26 @@ func Kind(mode fs.FileMode) string {
 	return "a device"
 }
 
-// Calls are the system calls that change a file. A nil one is the system's own;
-// a caller that must know what happens when one fails gives others.
+// Calls are the system calls that change a file. A nil one is the system's own; a caller
+// may set another, for example to see what a failure does.
 type Calls struct {
 	Write    func(f *os.File, b []byte) (int, error)
-	Sync     func(f *os.File) error // of the content and its length
+	Sync     func(f *os.File) error // content and length
 	Truncate func(f *os.File, size int64) error
 }
 
-// A File is a file of lines that is open for appending. Its user holds a lock
-// that keeps other writers off.
+// A File is a file of lines open for appending. Its user must hold a lock that excludes
+// other writers.
 type File struct {
 	f     *os.File
-	info  fs.FileInfo // as it was opened: its identity
+	info  fs.FileInfo // from when it was opened: its identity
 	size  int64
-	dirty bool // what is there may not be on the disk
+	dirty bool // the content may not be on disk
 	calls Calls
 }
 
-// OpenAppend opens the file name of root, which is made with mode perm if there
-// is none, and reports whether it was.
+// OpenAppend opens the file name in root, or creates it with mode perm if it is missing.
+// created reports whether it did.
 func OpenAppend(root Folder, name string, perm fs.FileMode, calls Calls) (f *File, created bool, err error) {
 	if calls.Write == nil {
 		calls.Write = (*os.File).Write
@@ -122,13 +122,13 @@ func (f *File) File() *os.File { return f.f }
 // Close closes the file.
 func (f *File) Close() error { return f.f.Close() }
 
-// Size is the length of the file in bytes as of the last Refresh or Append.
+// Size returns the length of the file in bytes as of the last Refresh or Append.
 func (f *File) Size() int64 { return f.size }
 
-// Is reports whether info describes the file that is open.
+// Is reports whether info describes the open file.
 func (f *File) Is(info fs.FileInfo) bool { return os.SameFile(f.info, info) }
 
-// Refresh looks at the file again, for what others did to it.
+// Refresh looks at the file again to detect changes by others.
 func (f *File) Refresh() (fs.FileInfo, error) {
 	info, err := f.f.Stat()
 	if err == nil {
@@ -141,9 +141,9 @@ func (f *File) Refresh() (fs.FileInfo, error) {
 // ReadAt reads from the file.
 func (f *File) ReadAt(b []byte, off int64) (int, error) { return f.f.ReadAt(b, off) }
 
-// Tail returns the last line if it lacks its newline, and where it begins. A
-// file that ends in a newline, or is empty, has none. The text of one that is
-// longer than limit is not read.
+// Tail returns the last line and its offset if the line lacks its newline. A file that is
+// empty or ends in a newline has no tail. If the line is longer than limit, its text is
+// not read.
 func (f *File) Tail(limit int64) (offset int64, text []byte, err error) {
 	if f.size == 0 {
 		return 0, nil, nil
@@ -161,9 +161,9 @@ func (f *File) Tail(limit int64) (offset int64, text []byte, err error) {
 	return f.size, nil, nil
 }
 
-// Append writes line, which ends in a newline, in one write. After a failure
-// nothing of it is left, or, where that fails too, a tail without a newline that
-// the next writer sees.
+// Append writes line, which ends in a newline, in one write. After a failure it removes
+// what it wrote. If that fails too, an unterminated tail stays for the next writer to
+// find.
 func (f *File) Append(line []byte) error {
 	f.dirty = true
 	n, err := f.calls.Write(f.f, line)
@@ -180,7 +180,7 @@ func (f *File) Append(line []byte) error {
 	return nil
 }
 
-// Cut takes the bytes from offset on away.
+// Cut removes the bytes from offset on.
 func (f *File) Cut(offset int64) error {
 	f.dirty = true
 	if err := f.calls.Truncate(f.f, offset); err != nil {
@@ -190,10 +190,10 @@ func (f *File) Cut(offset int64) error {
 	return nil
 }
 
-// Sync makes what is in the file durable, also what another wrote that may have
-// died before its own Sync. After a failure it is not known what is on the disk,
-// and a second Sync would not tell: what was written is to be cut off and the file
-// to be closed and read again.
+// Sync makes the content of the file durable, including what another process wrote and
+// may not have synced before it died. After a failure the state of the disk is unknown,
+// and a second Sync would not show it: cut off what was written, close the file and read
+// it again.
 func (f *File) Sync() error {
 	if !f.dirty {
 		return nil

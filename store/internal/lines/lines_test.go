@@ -60,7 +60,7 @@ func TestOpenRegularOnly(t *testing.T) {
 	}
 }
 
-// forward is what Backward must agree with.
+// forward returns the lines that Backward must return.
 func forward(b []byte) (list []Line) {
 	at := int64(0)
 	for line := range bytes.Lines(b) {
@@ -158,8 +158,8 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestAppendFaults: after a write that fails nothing of its line is left, or, if
-// that fails too, an unterminated tail; what was there stays.
+// TestAppendFaults checks that a failed write leaves nothing of its line, or, if that
+// fails too, an unterminated tail. Earlier content stays.
 func TestAppendFaults(t *testing.T) {
 	full := errors.New("disk full")
 	for _, tt := range []struct {

@@ -1,5 +1,5 @@
-// Command emptycobra is what cortext's start-up is measured against: a cobra
-// program with one command that does nothing.
+// Command emptycobra is the baseline for cortext's start-up time: a cobra program with
+// one command that does nothing.
 package main
 
 import (
