@@ -165,15 +165,20 @@ func (c *Capture) saveCursor(agent, nativeID string, b *Binding) {
 }
 
 func (c *Capture) register(agent, nativeID string, b *Binding) error {
+	known, err := c.ws.Registry.Session(agent, nativeID)
+	if err != nil {
+		return err
+	}
 	var live []registry.Segment
+	registered := known.In(c.ws.SamePlace)
 	for _, s := range b.Segments {
-		if !s.Removed {
+		// A removal recorded in this work tree may not be in others, as after a stash.
+		if !s.Removed || slices.Contains(registered, s.Segment) {
 			live = append(live, s.Segment)
 		}
 	}
-	known, err := c.ws.Registry.Session(agent, nativeID)
-	if err != nil || len(live) == 0 || slices.Equal(known.In(c.ws.SamePlace), live) {
-		return err
+	if len(live) == 0 || slices.Equal(registered, live) {
+		return nil
 	}
 	err = c.ws.Registry.Update(agent, nativeID, func(s *registry.Session) { s.Bind(c.ws.Place(), c.ws.SamePlace, live) })
 	c.noteUnregistered(errors.Join(err, c.noteRoot()))
