@@ -87,11 +87,15 @@ var rules = map[string]rule{
 	"cortext/cmd/internal/summarize": {ours: []string{"cortext/resume/summary", "cortext/resume/tildes", "cortext/schema", "cortext/schema/rawjson"}, why: "asks a model for a summary, and judges its answer"},
 	"cortext/cmd/internal/lifecycle": {ours: []string{"cortext/store/atomicfile", "cortext/store/filelock"}, why: "runs the workspace's own programs; knows no conversation"},
 	"cortext/cmd/internal/registry": {
-		ours: []string{"cortext/schema", "cortext/store/atomicfile", "cortext/store/filelock"},
-		why:  "what holds for the user in every work tree and clone: ids and paths, no content, so no workspace and no log",
+		ours: []string{"cortext/cmd/internal/git", "cortext/schema", "cortext/store/atomicfile", "cortext/store/filelock"},
+		why:  "what holds for the user in every work tree and clone, which git relates: ids and paths, no content, so no workspace and no log",
+	},
+	"cortext/cmd/internal/removal": {
+		ours: []string{"cortext/cmd/internal/registry", "cortext/schema", "cortext/store"},
+		why:  "what the user does not want saved: no transcript, no settings",
 	},
 	"cortext/cmd/internal/workspace": {
-		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/registry", "cortext/cmd/internal/shell", "cortext/inject",
+		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/registry", "cortext/cmd/internal/removal", "cortext/cmd/internal/shell", "cortext/inject",
 			"cortext/resume", "cortext/resume/digest", "cortext/cmd/internal/find", "cortext/schema/prompt", "cortext/schema",
 			"cortext/schema/jsonl", "cortext/store"},
 		modules: []string{"go.yaml.in/yaml/v3"},

@@ -76,7 +76,7 @@ func (c *Capture) describeNew(t *inject.Transcript, p beginning) (s *schema.Sess
 	if t.Branch != "" {
 		s.Git = &schema.Git{Branch: t.Branch}
 	}
-	if rel, ok := c.ws.Relative(t.WorkingDir); ok && t.WorkingDir != "" && rel != "." {
+	if rel, ok := c.ws.Tree.Relative(t.WorkingDir); ok && t.WorkingDir != "" && rel != "." {
 		s.WorkingDir = rel
 	}
 	s.AgentConfig.Agent = t.Agent
@@ -92,7 +92,7 @@ func (c *Capture) describeNew(t *inject.Transcript, p beginning) (s *schema.Sess
 	if p.command.Name == "" || p.typ != "" {
 		command = inject.CommandPrefix + typ
 	}
-	return s, firstWords(head), c.ws.DescribeCommand(s, command, arguments)
+	return s, firstWords(head), c.ws.Prompts.Describe(s, command, arguments)
 }
 
 // stageNew stages a conversation with its document.

@@ -110,7 +110,7 @@ func bindingName(agent, nativeID string) string {
 // cached returns the binding in the cache; an inconsistent one counts as missing.
 func (c *Capture) cached(agent, nativeID string) (*Binding, bool) {
 	b, ok := c.cachedAt(bindingName(agent, nativeID))
-	if ok && b.Transcript != c.ws.Registry.Reached(c.ws.Place().Workspace, agent, nativeID).Transcript {
+	if ok && b.Transcript != c.ws.Registry.Reached(c.ws.Here.Place().Workspace, agent, nativeID).Transcript {
 		b.Transcript = "" // only the cache claims that it is the session's
 	}
 	return b, ok
@@ -157,7 +157,7 @@ func (c *Capture) Save(agent, nativeID string, b *Binding) error {
 func (c *Capture) saveCursor(agent, nativeID string, b *Binding) {
 	if at := b.reached; at.Message != "" {
 		at.Hooked, at.Transcript = b.Hooked, b.Transcript
-		_ = c.ws.Registry.Reach(c.ws.Place().Workspace, agent, nativeID, at)
+		_ = c.ws.Registry.Reach(c.ws.Here.Place().Workspace, agent, nativeID, at)
 	}
 	if raw, err := json.Marshal(b); err == nil {
 		_ = c.ws.Store.WriteCache(bindingName(agent, nativeID), raw)
@@ -170,7 +170,7 @@ func (c *Capture) register(agent, nativeID string, b *Binding) error {
 		return err
 	}
 	var live []registry.Segment
-	registered := known.In(c.ws.SamePlace)
+	registered := known.In(c.ws.Here.Same)
 	for _, s := range b.Segments {
 		// A removal recorded in this work tree may not be in others, as after a stash.
 		if !s.Removed || slices.Contains(registered, s.Segment) {
@@ -180,7 +180,7 @@ func (c *Capture) register(agent, nativeID string, b *Binding) error {
 	if len(live) == 0 || slices.Equal(registered, live) {
 		return nil
 	}
-	err = c.ws.Registry.Update(agent, nativeID, func(s *registry.Session) { s.Bind(c.ws.Place(), c.ws.SamePlace, live) })
+	err = c.ws.Registry.Update(agent, nativeID, func(s *registry.Session) { s.Bind(c.ws.Here.Place(), c.ws.Here.Same, live) })
 	c.noteUnregistered(errors.Join(err, c.noteRoot()))
 	return nil
 }
@@ -189,7 +189,7 @@ func (c *Capture) register(agent, nativeID string, b *Binding) error {
 func (c *Capture) Release(agent, nativeID, path string) error {
 	err := c.ws.Registry.Update(agent, nativeID, func(s *registry.Session) {
 		s.Bindings = slices.DeleteFunc(s.Bindings, func(b registry.Binding) bool {
-			return c.ws.SamePlace(b.Place) && len(b.Segments) == 1 && b.Segments[0].Path == path
+			return c.ws.Here.Same(b.Place) && len(b.Segments) == 1 && b.Segments[0].Path == path
 		})
 	})
 	return errors.Join(err, c.Forgotten(agent, nativeID))
@@ -216,13 +216,13 @@ func (c *Capture) Bind(agent inject.Agent, nativeID, transcript string) (*Bindin
 		return nil, err
 	}
 	b, ok := c.cached(agent.Name, nativeID)
-	registered := known.In(c.ws.SamePlace)
+	registered := known.In(c.ws.Here.Same)
 	if len(registered) == 0 && len(known.Bindings) > 0 { // a clone may have written it last
-		c.ws.KnowClones(context.Background())
-		registered = known.In(c.ws.SamePlace)
+		c.ws.Here.KnowClones(context.Background())
+		registered = known.In(c.ws.Here.Same)
 	}
 	switch {
-	case ok && len(registered) > 0 && b.has(registered) && b.knowsRemoved(known.RemovedIn(c.ws.SamePlace)):
+	case ok && len(registered) > 0 && b.has(registered) && b.knowsRemoved(known.RemovedIn(c.ws.Here.Same)):
 	case ok && len(registered) == 0 && len(known.Removed) == 0 && b.Seen == c.seen() && len(b.Roots) > 0:
 		// It had no root when it was last looked at, so it was empty then: it may be a
 		// fork.
@@ -269,7 +269,7 @@ func (c *Capture) bring(agent inject.Agent, nativeID, transcript string, b *Bind
 		b.Transcript = transcript
 	}
 	for i, s := range b.Segments { // the user may have removed or restored it elsewhere
-		gone, err := c.ws.SegmentRemoved(agent.Name, nativeID, s.Segment)
+		gone, err := c.ws.Removed.Segment(agent.Name, nativeID, s.Segment)
 		if err == nil && !gone && s.Removed {
 			gone, err = c.staysRemoved(agent.Name, nativeID, s)
 		}
@@ -332,7 +332,7 @@ func (c *Capture) staysRemoved(agent, nativeID string, s Segment) (bool, error) 
 	if s.Path == "" {
 		return true, nil
 	}
-	return c.ws.IsRemoved(agent, nativeID, s.From)
+	return c.ws.Removed.Source(agent, nativeID, s.From)
 }
 
 // has reports whether the binding has exactly the registered segments.
@@ -390,7 +390,7 @@ func (c *Capture) seen() string {
 	if c.scan != nil {
 		return c.scan.seen
 	}
-	return c.ws.Seen()
+	return c.ws.IDs.Seen()
 }
 
 // bindings lists the cached bindings.

@@ -64,7 +64,7 @@ func (c *Capture) followCommands(t *inject.Transcript, b *Binding, in *reading, 
 			continue
 		case in.segments[at].Removed && in.reached == "", // it may belong to what was removed
 			isFirst && c.isBeginning(in, b, cmd),
-			cmd.Begins() && c.ws.CheckType(cmd.Name) != nil: // not one of our commands
+			cmd.Begins() && c.ws.Prompts.Check(cmd.Name) != nil: // not one of our commands
 			continue
 		}
 		if was == nil {
@@ -123,7 +123,7 @@ func beginsAnew(segments []Segment) bool {
 
 // isKnown reports whether a conversation is here or was removed.
 func (c *Capture) isKnown(id string) (bool, error) {
-	if gone, err := c.ws.ConversationRemoved(id); err != nil || gone {
+	if gone, err := c.ws.Removed.Conversation(id); err != nil || gone {
 		return gone, err
 	}
 	_, ok, err := c.ws.ByConversation(id)
@@ -242,7 +242,7 @@ func (c *Capture) follow(t *inject.Transcript, in *reading, cmd inject.Command) 
 	if h, err := in.back(cmd, e.Path); h != nil || err != nil {
 		return h, err
 	}
-	if gone, err := c.ws.ConversationRemoved(e.Session.ID); err != nil || gone {
+	if gone, err := c.ws.Removed.Conversation(e.Session.ID); err != nil || gone {
 		s.Removed = true
 		return &home{segment: s}, err
 	}
@@ -314,7 +314,7 @@ func leafAt(conv *store.Conversation, cmd inject.Command) (id string, err error)
 // followBegin stages the conversation that a command begins, or finds it.
 func (c *Capture) followBegin(t *inject.Transcript, in *reading, cmd inject.Command, s *Segment) (*home, error) {
 	s.ID = partID(t, cmd)
-	gone, err := c.ws.ConversationRemoved(s.ID)
+	gone, err := c.ws.Removed.Conversation(s.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -335,7 +335,7 @@ func (c *Capture) followBegin(t *inject.Transcript, in *reading, cmd inject.Comm
 	} else {
 		s.Path = store.FolderName(sess, cmd.Name, words)
 	}
-	if ok || c.ws.Outside(s.Path) {
+	if ok || c.ws.Tree.Outside(s.Path) {
 		h, err := c.home(s, in.o.Mode)
 		if err == nil {
 			in.opened = append(in.opened, h)

@@ -33,10 +33,10 @@ func (c *Capture) elsewhere(b *Binding) bool {
 // ownsSession reports whether a session was held in this work tree.
 func (c *Capture) ownsSession(n inject.Native) bool {
 	within := func(dir string) bool {
-		rel, err := filepath.Rel(c.ws.Place().Workspace, dir)
+		rel, err := filepath.Rel(c.ws.Here.Place().Workspace, dir)
 		return err == nil && filepath.IsLocal(rel)
 	}
-	return n.Dir == "" || within(n.Dir) || within(realDir(n.Dir))
+	return n.Dir == "" || within(n.Dir) || within(registry.RealDir(n.Dir))
 }
 
 // inGit returns the segment that a branch which is not checked out records for a session,
@@ -107,7 +107,7 @@ func (c *Capture) identify(tx *store.Tx, agent, nativeID string, seg Segment) er
 		s.AgentConfig.Agent = agent
 	}
 	if s.AgentConfig.SystemPromptHash == "" && s.AgentConfig.Command != "" {
-		return c.ws.DescribeCommand(s, s.AgentConfig.Command, s.AgentConfig.Arguments)
+		return c.ws.Prompts.Describe(s, s.AgentConfig.Command, s.AgentConfig.Arguments)
 	}
 	return nil
 }

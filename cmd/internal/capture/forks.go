@@ -76,7 +76,7 @@ func (c *Capture) ContinueIn(agent inject.Agent, e inject.Event, b *Binding, pat
 		return err
 	}
 	s.ID = entry.Session.ID
-	if s.Kept, err = c.ws.SegmentRemoved(agent.Name, e.NativeID, s.Segment); err != nil {
+	if s.Kept, err = c.ws.Removed.Segment(agent.Name, e.NativeID, s.Segment); err != nil {
 		return err
 	}
 	if s.After, err = c.leaf(path); err != nil {
@@ -120,7 +120,7 @@ func (c *Capture) RootsOfSource(name, nativeID string) []string {
 	if b, ok := c.cached(name, nativeID); ok && len(b.Roots) > 0 {
 		return b.Roots
 	}
-	agent, ok := c.ws.Agent(name)
+	agent, ok := c.ws.Env.Agent(name)
 	if !ok {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (c *Capture) warmBindings(agent inject.Agent, root string) error {
 			if looked++; !slices.Contains(c.rootsOf(agent, file), root) {
 				continue
 			}
-			if c.ws.Skipped(agent.Name, src.NativeID) {
+			if c.ws.Removed.Skipped(agent.Name, src.NativeID) {
 				c.warmSkipped(agent, src.NativeID, root)
 			} else {
 				_, _ = c.Source(context.Background(), agent, src.NativeID, Options{}) // an error here is reported when that session is captured

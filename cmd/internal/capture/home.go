@@ -42,12 +42,12 @@ func (c *Capture) home(s *Segment, mode Mode) (*home, error) {
 	}
 	switch {
 	case h.tree != nil:
-		h.why = c.ws.Away(h.tree)
-	case c.ws.GitOperation() != "":
-		h.why = "a git " + c.ws.GitOperation() + " is under way"
+		h.why = c.ws.Tree.Away(h.tree)
+	case c.ws.Tree.Operation() != "":
+		h.why = "a git " + c.ws.Tree.Operation() + " is under way"
 	case mode != PutBack:
 		h.why = "its folder is not in this work tree"
-	case c.ws.Outside(s.Path):
+	case c.ws.Tree.Outside(s.Path):
 		h.why = "its files are outside of the sparse checkout"
 	}
 	if h.why == "" {
@@ -103,7 +103,7 @@ func (h *home) emptied() bool {
 // id if it has another folder here. It returns nil if the conversation is not in the work
 // tree.
 func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {
-	if e, ok := c.ws.Twinned(s.ID); ok {
+	if e, ok := c.ws.IDs.Twinned(s.ID); ok {
 		s.Path = e.Path
 		return c.ws.Store.Open(e)
 	}

@@ -45,7 +45,7 @@ func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (
 	nativeID, warned := "", im.c.warned
 	out, err := im.file(ctx, agent, file, func(t *inject.Transcript) error {
 		nativeID = t.NativeID
-		gone, err := im.c.ws.RemovedSegments(agent.Name, t.NativeID)
+		gone, err := im.c.ws.Removed.Segments(agent.Name, t.NativeID)
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (
 				return err
 			}
 		}
-		return errors.Join(im.c.ws.Unskip(agent.Name, t.NativeID), im.c.ws.BringBack(ctx, agent.Name, t.NativeID, beginnings(t), im.here[native{agent.Name, t.NativeID}]), im.c.want(agent, t, file))
+		return errors.Join(im.c.ws.Removed.Unskip(agent.Name, t.NativeID), im.c.ws.Removed.BringBack(ctx, agent.Name, t.NativeID, beginnings(t), im.here[native{agent.Name, t.NativeID}]), im.c.want(agent, t, file))
 	})
 	if err == nil && im.c.warned == warned { // otherwise the next import tries again
 		im.keep(abs, look, nativeID, out)
@@ -98,7 +98,7 @@ func (im *Importer) knownAs(file string) (agent inject.Agent, ok bool) {
 	if !ok || im.opts.Agent != "" && im.opts.Agent != was.Result.Agent {
 		return agent, false
 	}
-	agent, ok = im.c.ws.Agent(was.Result.Agent)
+	agent, ok = im.c.ws.Env.Agent(was.Result.Agent)
 	return agent, ok && lookAt(agent, abs) == was.Transcript
 }
 
@@ -118,7 +118,7 @@ func (im *Importer) unchanged(agent inject.Agent, file, look string) (*Imported,
 		if !ok || im.c.ws.Store.LookAt(path) != logs {
 			return nil, nil
 		}
-		if gone, err := im.c.ws.ConversationRemoved(e.Session.ID); err != nil || gone { // with sessions that nobody there knew of
+		if gone, err := im.c.ws.Removed.Conversation(e.Session.ID); err != nil || gone { // with sessions that nobody there knew of
 			return nil, err
 		}
 	}
@@ -126,7 +126,7 @@ func (im *Importer) unchanged(agent inject.Agent, file, look string) (*Imported,
 	if err != nil || s.Skipped || len(s.Removed) > 0 {
 		return nil, err
 	}
-	gone, err := im.c.ws.RemovedPrompts(agent.Name, was.NativeID, []string{""}) // on other machines: the whole session
+	gone, err := im.c.ws.Removed.Prompts(agent.Name, was.NativeID, []string{""}) // on other machines: the whole session
 	if err != nil || len(gone) > 0 {
 		return nil, err
 	}

@@ -78,12 +78,12 @@ func (e *EmptyError) Error() string { return e.File + ": the transcript holds no
 // NewImporter checks the options and returns an Importer.
 func (c *Capture) NewImporter(opts ImportOptions) (*Importer, error) {
 	if opts.Type != "" {
-		if err := c.ws.CheckType(opts.Type); err != nil {
+		if err := c.ws.Prompts.Check(opts.Type); err != nil {
 			return nil, err
 		}
 	}
-	if _, ok := c.ws.Agent(opts.Agent); opts.Agent != "" && !ok {
-		return nil, &AgentError{Agent: opts.Agent, Known: c.ws.AgentNames()}
+	if _, ok := c.ws.Env.Agent(opts.Agent); opts.Agent != "" && !ok {
+		return nil, &AgentError{Agent: opts.Agent, Known: c.ws.Env.AgentNames()}
 	}
 	im := &Importer{c: c, opts: opts, here: map[native][]registry.Segment{}, sound: map[string]store.Entry{}}
 	all, err := c.entries()
@@ -145,7 +145,7 @@ func (im *Importer) detect(f *os.File, file string) (inject.Agent, error) {
 			return agent, nil
 		}
 	}
-	return inject.Agent{}, &inject.FileError{File: file, Why: fmt.Sprintf("is not a transcript of an agent that cortext reads (%s)", strings.Join(im.c.ws.AgentNames(), ", "))}
+	return inject.Agent{}, &inject.FileError{File: file, Why: fmt.Sprintf("is not a transcript of an agent that cortext reads (%s)", strings.Join(im.c.ws.Env.AgentNames(), ", "))}
 }
 
 func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, asked func(*inject.Transcript) error) (out *Imported, err error) {
@@ -158,7 +158,7 @@ func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, a
 			im.opts.Progress(file, done, size)
 		}
 	}
-	t, err := agent.Open(file, inject.Options{Strip: im.c.ws.Strip, Progress: func(done int64) { progress(done / 2) }}) // writing is the second half
+	t, err := agent.Open(file, inject.Options{Strip: im.c.ws.Prompts.Strip, Progress: func(done int64) { progress(done / 2) }}) // writing is the second half
 	if err != nil {
 		return nil, inFile(file, err)
 	}

@@ -180,7 +180,7 @@ func deletedMeanwhile(agent inject.Agent, transcript string, err error) bool {
 // restore what git took, it sets aside previously captured records that the logs lack.
 func (c *Capture) startFrom(in *reading, agent inject.Agent, nativeID string, b *Binding, size int64) error {
 	cursor := b.Cursor
-	at := c.ws.Registry.Reached(c.ws.Place().Workspace, agent.Name, nativeID)
+	at := c.ws.Registry.Reached(c.ws.Here.Place().Workspace, agent.Name, nativeID)
 	in.reached, in.fresh = at.Message, at.Message == "" && cursor.Offset == 0
 	b.Hooked = b.Hooked || at.Hooked
 	read := at.Size // size of the transcript
@@ -367,7 +367,7 @@ func (c *Capture) pump(ctx context.Context, t *inject.Transcript, deliver func(s
 // readOn opens a transcript at a cursor, or at its beginning if the transcript was
 // rewritten; again reports the latter.
 func (c *Capture) readOn(agent inject.Agent, path string, from inject.Cursor, continues bool) (t *inject.Transcript, again bool, err error) {
-	o := inject.Options{From: from, Continues: continues, Strip: c.ws.Strip}
+	o := inject.Options{From: from, Continues: continues, Strip: c.ws.Prompts.Strip}
 	t, err = agent.Open(path, o)
 	if errors.Is(err, inject.ErrCursor) {
 		o.From = inject.Cursor{}

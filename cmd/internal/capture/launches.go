@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"cortext/cmd/internal/registry"
 	"cortext/inject"
 	"cortext/schema"
 )
@@ -13,31 +12,11 @@ const LaunchDir = ".workspace/local/cache/launch"
 // launched for, for its hooks.
 const LaunchedFor = "CORTEXT_LAUNCHED_FOR"
 
-// WriteNote writes the note of a launch in this workspace.
-func (c *Capture) WriteNote(id string, l registry.Launch) error {
-	return c.ws.Registry.WriteLaunch(c.ws.Place().Workspace, id, l)
-}
-
-// LaunchNote returns the note of a launch in this workspace, if there is one.
-func (c *Capture) LaunchNote(id string) (l registry.Launch, ok bool) {
-	return c.ws.Registry.Launch(c.ws.Place().Workspace, id)
-}
-
-// Launches lists the noted launches in this workspace.
-func (c *Capture) Launches() (ids []string) {
-	return c.ws.Registry.Launches(c.ws.Place().Workspace)
-}
-
-// RemoveNote removes the note of a launch.
-func (c *Capture) RemoveNote(id string) error {
-	return c.ws.Registry.EndLaunch(c.ws.Place().Workspace, id)
-}
-
 // LaunchedWith returns the conversation that a payload was made for, if a launch with
 // that payload is noted.
 func (c *Capture) LaunchedWith(agent, payload string) (path string, ok bool) {
-	for _, id := range c.Launches() {
-		note, known := c.LaunchNote(id)
+	for _, id := range c.ws.Launches().IDs() {
+		note, known := c.ws.Launches().Get(id)
 		if known && note.Agent == agent && note.Payload == payload {
 			return note.Path, true
 		}
@@ -66,8 +45,8 @@ func (c *Capture) BindLaunched(agent inject.Agent, e inject.Event) error {
 	if path == "" {
 		return nil
 	}
-	for _, id := range c.Launches() {
-		note, ok := c.LaunchNote(id)
+	for _, id := range c.ws.Launches().IDs() {
+		note, ok := c.ws.Launches().Get(id)
 		if !ok || note.Agent != agent.Name || note.NativeID != "" || note.Path != path {
 			continue
 		}
@@ -79,7 +58,7 @@ func (c *Capture) BindLaunched(agent inject.Agent, e inject.Event) error {
 			return err
 		}
 		note.NativeID = e.NativeID
-		return c.WriteNote(id, note)
+		return c.ws.Launches().Put(id, note)
 	}
 	return nil
 }

@@ -167,7 +167,7 @@ func TestEventsOfTwoSegments(t *testing.T) {
 	_, err := c.Session(context.Background(), claude.Agent(), inject.Event{NativeID: id, Transcript: file})
 	must(t, err)
 	var last []string
-	for _, e := range c.ws.TakeEvents() {
+	for _, e := range c.ws.Events.Take() {
 		if e.Name == lifecycle.Message {
 			last = append(last, fmt.Sprint(e.MessageID, " ", e.Count))
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/registry"
 )
 
 // Repositories made from one template begin with the same commits but are not clones of
@@ -49,7 +50,7 @@ func folderOf(remote, top string) (dir string, ok bool) {
 	if !filepath.IsAbs(remote) {
 		remote = filepath.Join(top, remote)
 	}
-	return strings.TrimSuffix(realDir(remote), string(filepath.Separator)+".git"), true
+	return strings.TrimSuffix(registry.RealDir(remote), string(filepath.Separator)+".git"), true
 }
 
 // isElsewhere reports whether a remote is a URL or of the form host:path.

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cortext/cmd/internal/registry"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,7 +11,7 @@ import (
 // TestOriginOf: spellings of one repository are equal, and a clone of a clone has the
 // origin of the first.
 func TestOriginOf(t *testing.T) {
-	base := realDir(t.TempDir())
+	base := registry.RealDir(t.TempDir())
 	git := func(args ...string) {
 		t.Helper()
 		if out, err := exec.Command("git", append([]string{"-C", base}, args...)...).CombinedOutput(); err != nil {
@@ -21,7 +22,7 @@ func TestOriginOf(t *testing.T) {
 	git("clone", "-q", "first", "second")
 	git("clone", "-q", "file://"+filepath.ToSlash(filepath.Join(base, "second")), "third")
 	first, third := filepath.Join(base, "first"), filepath.Join(base, "third")
-	if got, want := originOf(t.Context(), third), realDir(first); got != want {
+	if got, want := originOf(t.Context(), third), registry.RealDir(first); got != want {
 		t.Errorf("a clone of a clone: %q, want %q", got, want)
 	}
 	if got := originOf(t.Context(), first); got != "" {

@@ -55,7 +55,7 @@ func (c *Capture) leaveRemoved(t *inject.Transcript, in *reading) error {
 			prompts = append(prompts, p)
 		}
 	}
-	gone, err := c.ws.RemovedPrompts(t.Agent, t.NativeID, prompts)
+	gone, err := c.ws.Removed.Prompts(t.Agent, t.NativeID, prompts)
 	for _, p := range gone {
 		in.segments = append(in.segments, Segment{Segment: registry.Segment{From: p}, Removed: true})
 		in.homes = append(in.homes, &home{segment: &in.segments[len(in.segments)-1]})

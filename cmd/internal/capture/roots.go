@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/registry"
 	"cortext/inject"
 )
 
@@ -39,21 +40,21 @@ type roots struct {
 // findRoots returns the folders whose sessions belong to this workspace, including those
 // the user names. Detecting clones runs git and is slow.
 func (c *Capture) findRoots(ctx context.Context, was []string, clones bool) *roots {
-	root := realDir(c.ws.Store.Root())
+	root := registry.RealDir(c.ws.Store.Root())
 	for i, dir := range was {
-		was[i] = realDir(dir)
+		was[i] = registry.RealDir(dir)
 	}
 	p := &roots{root: root, dirs: append([]string{root, c.ws.Store.Root()}, was...), clones: map[string]string{}, held: map[string]bool{}}
 	if top := git.Root(ctx, root); top != "" {
-		top = realDir(top)
+		top = registry.RealDir(top)
 		rel, err := filepath.Rel(top, root)
 		if err == nil && filepath.IsLocal(rel) {
-			common := realDir(git.CommonDir(root))
+			common := registry.RealDir(git.CommonDir(root))
 			for _, tree := range git.Worktrees(ctx, root) {
-				if _, err := os.Stat(tree); err == nil && realDir(git.CommonDir(tree)) != common {
+				if _, err := os.Stat(tree); err == nil && registry.RealDir(git.CommonDir(tree)) != common {
 					continue // the repository names it, but it belongs to another
 				}
-				p.dirs = append(p.dirs, filepath.Join(tree, rel), filepath.Join(realDir(tree), rel))
+				p.dirs = append(p.dirs, filepath.Join(tree, rel), filepath.Join(registry.RealDir(tree), rel))
 			}
 			p.rel = rel
 		}
@@ -88,7 +89,7 @@ func (c *Capture) noteRoot() error {
 	if c.rootNoted {
 		return nil
 	}
-	here := realDir(c.ws.Store.Root())
+	here := registry.RealDir(c.ws.Store.Root())
 	mark := c.mark()
 	known := c.ws.Registry.Places(mark)
 	if c.rootNoted = slices.Contains(known, here); c.rootNoted {
@@ -125,7 +126,7 @@ func (p *roots) contains(ctx context.Context, n inject.Native) bool {
 
 func (p *roots) holds(ctx context.Context, n inject.Native) bool {
 	best, at := "", "" // a work tree may be within another
-	names := []string{n.Dir, realDir(n.Dir)}
+	names := []string{n.Dir, registry.RealDir(n.Dir)}
 	for _, dir := range p.dirs {
 		for _, held := range names {
 			if rel, err := filepath.Rel(dir, held); err == nil && filepath.IsLocal(rel) && len(dir) > len(best) {
@@ -153,8 +154,8 @@ func isOurs(top, rel string) bool {
 // isHeldHere reports whether a folder is in this work tree and not in a nested workspace.
 // It returns true for an unknown folder.
 func (c *Capture) isHeldHere(dir string) bool {
-	root := realDir(c.ws.Store.Root())
-	rel, err := filepath.Rel(root, realDir(dir))
+	root := registry.RealDir(c.ws.Store.Root())
+	rel, err := filepath.Rel(root, registry.RealDir(dir))
 	return dir == "" || err == nil && filepath.IsLocal(rel) && isOurs(root, rel)
 }
 
@@ -174,7 +175,7 @@ func (p *roots) holdsClone(ctx context.Context, n inject.Native) bool {
 	top, known := p.clones[gitDir]
 	if !known {
 		if p.isClone(ctx, n.Dir) {
-			top = realDir(git.Root(ctx, n.Dir))
+			top = registry.RealDir(git.Root(ctx, n.Dir))
 		}
 		p.clones[gitDir] = top
 	}
@@ -182,7 +183,7 @@ func (p *roots) holdsClone(ctx context.Context, n inject.Native) bool {
 		return false
 	}
 	workspace := filepath.Join(top, p.rel)
-	rel, err := filepath.Rel(workspace, realDir(n.Dir))
+	rel, err := filepath.Rel(workspace, registry.RealDir(n.Dir))
 	return err == nil && filepath.IsLocal(rel) && isOurs(workspace, rel)
 }
 
@@ -204,12 +205,4 @@ func (p *roots) mayContain(n inject.Native) bool {
 	}
 	_, err := os.Stat(n.Dir)
 	return err != nil
-}
-
-// realDir returns the path of a folder without symbolic links, if the folder exists.
-func realDir(dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real
-	}
-	return filepath.Clean(dir)
 }

@@ -354,7 +354,7 @@ func (r *router) count(to target, got store.Result) {
 		return
 	}
 	if got.Appended > 0 {
-		r.c.ws.NoteMessages(workspace.Event{
+		r.c.ws.Events.NoteMessages(workspace.Event{
 			Name: lifecycle.Message, Path: r.conv(to).Path(), MessageID: got.Last.ID, Role: string(got.Last.Role), Count: got.Appended,
 		})
 	}
@@ -435,7 +435,7 @@ func (r *router) recall(tx *store.Tx, seg Segment) error {
 	if _, later := r.starts[cmd.Message]; later {
 		return nil // it began another conversation
 	}
-	return r.c.ws.DescribeCommand(s, cmd.Line(), cmd.Arguments)
+	return r.c.ws.Prompts.Describe(s, cmd.Line(), cmd.Arguments)
 }
 
 // undescribed reports whether session.json lacks the agent version although the session

@@ -45,7 +45,7 @@ func (c *Capture) readScanned(agent string) scanned {
 		l = scanned{At: map[string]lookedOnce{}, All: c.all()}
 	}
 	now := git.State(c.ws.Store.Root())
-	l.moved, l.stale, l.Git = l.Seen != c.ws.Seen(), l.Git != now, now
+	l.moved, l.stale, l.Git = l.Seen != c.ws.IDs.Seen(), l.Git != now, now
 	return l
 }
 
@@ -113,7 +113,7 @@ func (c *Capture) writeScanned(agent inject.Agent, l scanned) {
 		}
 		l.At[n.Path] = row
 	}
-	l.Seen = c.ws.Seen()
+	l.Seen = c.ws.IDs.Seen()
 	c.writeCached(scannedName(agent.Name), l)
 }
 

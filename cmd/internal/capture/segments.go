@@ -17,7 +17,7 @@ func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segme
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range known.In(c.ws.SamePlace) {
+	for _, r := range known.In(c.ws.Here.Same) {
 		list = append(list, Segment{Segment: r})
 	}
 	for _, e := range slices.Backward(all) { // the most recently active comes last
@@ -35,7 +35,7 @@ func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segme
 			}
 		}
 	}
-	gone, err := c.ws.RemovedSegments(agent, nativeID)
+	gone, err := c.ws.Removed.Segments(agent, nativeID)
 	if err != nil {
 		return nil, err
 	}

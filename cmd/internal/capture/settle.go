@@ -12,7 +12,7 @@ import (
 // settle moves waiting records into the logs whose folders are back. With restore it
 // moves all waiting records and everything that git took, and recreates the folders.
 func (c *Capture) settle(restore bool) error {
-	if c.ws.GitOperation() != "" {
+	if c.ws.Tree.Operation() != "" {
 		return nil
 	}
 	var errs []error
@@ -54,7 +54,7 @@ func (c *Capture) mend() error {
 		if err == nil {
 			gone, err = c.holdsRemoved(conv)
 		}
-		if err == nil && !gone && c.ws.Away(conv) == "" {
+		if err == nil && !gone && c.ws.Tree.Away(conv) == "" {
 			_, err = c.ws.Finish(conv, workspace.Finishing{Recount: true})
 		}
 		if conv != nil {
@@ -75,7 +75,7 @@ func (c *Capture) holdsRemoved(conv *store.Conversation) (bool, error) {
 		}
 		asked[m.Source] = true
 		for _, agent := range c.ws.Env.Agents {
-			if gone, err := c.ws.RemovedSegments(agent.Name, m.Source); err != nil || len(gone) > 0 {
+			if gone, err := c.ws.Removed.Segments(agent.Name, m.Source); err != nil || len(gone) > 0 {
 				return len(gone) > 0, err
 			}
 		}
@@ -91,7 +91,7 @@ func (c *Capture) settleOne(kept *store.Conversation, path string, restore bool)
 	if err = errors.Join(err, kept.Close()); err != nil {
 		return err
 	}
-	if gone, err := c.ws.ConversationRemoved(s.ID); err != nil || gone {
+	if gone, err := c.ws.Removed.Conversation(s.ID); err != nil || gone {
 		return errors.Join(err, kept.DeleteWaiting())
 	}
 	conv, err := c.findFolder(&Segment{Segment: registry.Segment{Path: path, ID: s.ID}})
@@ -99,7 +99,7 @@ func (c *Capture) settleOne(kept *store.Conversation, path string, restore bool)
 		return err
 	}
 	if conv == nil {
-		if !restore || c.ws.Outside(path) {
+		if !restore || c.ws.Tree.Outside(path) {
 			return nil
 		}
 		if conv, err = c.ws.Store.MakeFolder(path, s.ID); err != nil {
@@ -110,7 +110,7 @@ func (c *Capture) settleOne(kept *store.Conversation, path string, restore bool)
 	if restore {
 		conv.TakeBack(path)
 	}
-	if c.ws.Away(conv) != "" || !conv.HasMore() {
+	if c.ws.Tree.Away(conv) != "" || !conv.HasMore() {
 		return nil
 	}
 	return conv.Update(func(tx *store.Tx, _ *schema.Session) error {

@@ -15,7 +15,7 @@ func (c *Capture) Shortened(conv *store.Conversation, s *schema.Session) (lost i
 	}
 	held := 0
 	for _, src := range s.Sources {
-		agent, ok := c.ws.Agent(src.Agent)
+		agent, ok := c.ws.Env.Agent(src.Agent)
 		if !ok {
 			continue
 		}

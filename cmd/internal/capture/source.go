@@ -85,7 +85,7 @@ func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.
 	if err != nil {
 		return b, err
 	}
-	t, err := agent.Open(e.Transcript, inject.Options{Strip: c.ws.Strip})
+	t, err := agent.Open(e.Transcript, inject.Options{Strip: c.ws.Prompts.Strip})
 	if err != nil {
 		return b, err
 	}
@@ -218,7 +218,7 @@ func isThere(agent inject.Agent, transcript string) bool {
 // machine, except the session held, which the caller captures.
 func (c *Capture) Sources(ctx context.Context, e store.Entry, held string, o Options) (appended int, err error) {
 	var errs []error
-	if o.Mode == PutBack && e.Waiting && c.ws.GitOperation() == "" && !c.ws.Outside(e.Path) {
+	if o.Mode == PutBack && e.Waiting && c.ws.Tree.Operation() == "" && !c.ws.Tree.Outside(e.Path) {
 		conv, err := c.ws.Store.PutBack(e.Path)
 		if err != nil {
 			return 0, err
@@ -227,9 +227,9 @@ func (c *Capture) Sources(ctx context.Context, e store.Entry, held string, o Opt
 	}
 	done := map[string]bool{}
 	for _, src := range e.Session.Sources {
-		agent, ok := c.ws.Agent(src.Agent)
+		agent, ok := c.ws.Env.Agent(src.Agent)
 		key := src.Agent + "\n" + src.NativeID
-		if !ok || done[key] || src.NativeID == held || c.ws.Skipped(src.Agent, src.NativeID) {
+		if !ok || done[key] || src.NativeID == held || c.ws.Removed.Skipped(src.Agent, src.NativeID) {
 			continue
 		}
 		done[key] = true
@@ -274,7 +274,7 @@ func (c *Capture) catchUpKnown(ctx context.Context, agent inject.Agent) error {
 			_ = c.Forgotten(agent.Name, id)
 			continue
 		}
-		if !ok || !b.Captured() || !b.Grown(agent) || c.ws.Skipped(agent.Name, id) {
+		if !ok || !b.Captured() || !b.Grown(agent) || c.ws.Removed.Skipped(agent.Name, id) {
 			continue
 		}
 		if ctx.Err() != nil {

@@ -83,7 +83,7 @@ type scan struct {
 func (c *Capture) newScan(list func() ([]store.Entry, error)) *scan {
 	all := sync.OnceValues(list)
 	return &scan{
-		all: all, seen: c.ws.Seen(), roots: map[string]map[string]bool{}, unwanted: map[string]unwanted{},
+		all: all, seen: c.ws.IDs.Seen(), roots: map[string]map[string]bool{}, unwanted: map[string]unwanted{},
 		located: map[string]located{}, scanned: map[string]scanned{},
 		named: sync.OnceValues(func() (map[native]string, error) {
 			entries, err := all()
@@ -114,8 +114,8 @@ func (c *Capture) entries() ([]store.Entry, error) {
 // and, without Restore, puts back nothing that git took from the work tree.
 func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) {
 	for _, name := range o.Agents {
-		if _, ok := c.ws.Agent(name); !ok {
-			return nil, &AgentError{Agent: name, Known: c.ws.AgentNames()}
+		if _, ok := c.ws.Env.Agent(name); !ok {
+			return nil, &AgentError{Agent: name, Known: c.ws.Env.AgentNames()}
 		}
 	}
 	out := &SyncResult{}
@@ -126,7 +126,7 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 	}
 	at := c.findRoots(ctx, o.Was, o.Clones)
 	if o.Clones {
-		c.ws.KnowClones(ctx)
+		c.ws.Here.KnowClones(ctx)
 	}
 	c.scan = c.newScan(c.ws.Store.List)
 	defer func() { c.scan = nil; c.writeHeads() }()
@@ -180,7 +180,7 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 		out.Errors = append(out.Errors, err)
 	}
 	if out.Sessions > 0 {
-		c.ws.KeepIDs()
+		c.ws.IDs.Keep()
 	}
 	return out, nil
 }
@@ -198,7 +198,7 @@ func (c *Capture) sources(named map[native]string, restore bool) (map[native]boo
 			break
 		}
 		if err := c.ws.Registry.Sessions(agent.Name, func(name string, s registry.Session) {
-			if len(s.In(c.ws.SamePlace)) > 0 {
+			if len(s.In(c.ws.Here.Same)) > 0 {
 				ids[native{agent.Name, name}] = true
 			}
 		}); err != nil {
@@ -251,7 +251,7 @@ var errElsewhere = errors.New("held in another work tree")
 // syncSession captures one session. The session is not ours if it begins no conversation
 // and Adopt is not set.
 func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.Native, o SyncOptions, out *SyncResult) (ours bool, err error) {
-	if c.ws.Skipped(agent.Name, n.NativeID) {
+	if c.ws.Removed.Skipped(agent.Name, n.NativeID) {
 		return true, nil
 	}
 	var b *Binding

@@ -27,7 +27,7 @@ const remindWait = 50 * time.Millisecond
 // TakeReminder reports, once after each stop, that remind_turns turns were answered
 // since. Usually it reads one small file.
 func (c *Capture) TakeReminder(agent inject.Agent, nativeID string) bool {
-	if b, ok := c.cached(agent.Name, nativeID); !ok || !c.due(b) || c.ws.Skipped(agent.Name, nativeID) {
+	if b, ok := c.cached(agent.Name, nativeID); !ok || !c.due(b) || c.ws.Removed.Skipped(agent.Name, nativeID) {
 		return false
 	}
 	unlock, err := c.Lock(agent.Name, nativeID, remindWait)

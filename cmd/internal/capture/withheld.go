@@ -12,7 +12,7 @@ import (
 // SkipSession leaves a session alone from now on, and the parts of it that its forks
 // repeat.
 func (c *Capture) SkipSession(agent inject.Agent, nativeID string) error {
-	err := c.ws.Skip(agent.Name, nativeID)
+	err := c.ws.Removed.Skip(agent.Name, nativeID)
 	if err == nil {
 		c.rootsOfSkipped(agent, nativeID)
 	}
@@ -46,7 +46,7 @@ func (c *Capture) withheld(agent inject.Agent, nativeID, root, transcript string
 	if err != nil {
 		return false, err
 	}
-	if c.ws.ForkOfRemoved(agent.Name, root, unwanted.removed[root]) {
+	if c.ws.Removed.Fork(agent.Name, root, unwanted.removed[root]) {
 		return true, nil
 	}
 	skipped := slices.DeleteFunc(slices.Clone(unwanted.skipped[root]), func(name string) bool { return name == schema.PathElement(nativeID) })

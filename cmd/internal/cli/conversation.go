@@ -33,7 +33,7 @@ and says how to put them back.`,
 			a.sayWaiting(w, all...)
 			a.sayTwins(w, all...)
 			unlisted := unlisted(w)
-			a.sayRemoved(w.RemovedAmong(all...))
+			a.sayRemoved(w.Removed.LeftoversAmong(all...))
 			if asJSON {
 				return errors.Join(a.printJSON(rowsOf(w, all)), unlisted)
 			}
@@ -111,7 +111,7 @@ func (a *app) statusCommand() *cobra.Command {
 				e.Session.Status = schema.Status(status)
 				a.sayPaused(paused)
 			}
-			a.sayRemoved(w.RemovedAmong(e))
+			a.sayRemoved(w.Removed.LeftoversAmong(e))
 			if asJSON {
 				return a.printJSON(rowOf(w, e))
 			}
@@ -140,7 +140,7 @@ func (a *app) titleCommand() *cobra.Command {
 			if e.Session, err = w.SetTitle(e, strings.Join(list[1:], " ")); err != nil {
 				return err
 			}
-			a.sayRemoved(w.RemovedAmong(e))
+			a.sayRemoved(w.Removed.LeftoversAmong(e))
 			if asJSON {
 				return a.printJSON(rowOf(w, e))
 			}

@@ -35,7 +35,7 @@ func (a *app) close(ctx context.Context, w *flow.Workspace) {
 
 // ran runs the workspace's programs for the events so far.
 func (a *app) ran(ctx context.Context, w *flow.Workspace) {
-	happened := w.TakeEvents()
+	happened := w.Events.Take()
 	if len(happened) == 0 || hook.InLifecycle() || !a.allowed(w) {
 		return
 	}

@@ -51,7 +51,7 @@ func (a *app) showCommand() *cobra.Command {
 				return err
 			}
 			a.warnLost(cmd.Context(), w, e)
-			a.sayRemoved(w.RemovedAmong(e))
+			a.sayRemoved(w.Removed.LeftoversAmong(e))
 			for _, d := range shown.Damage {
 				a.warn(d.Error())
 			}

@@ -80,7 +80,7 @@ func (a *app) runSync(ctx context.Context, w *flow.Workspace, o syncOptions) err
 		said = append(said, got.Warnings...)
 	}
 	a.warnBeyond(w, said)
-	removed, err := w.RemovedHere()
+	removed, err := w.Removed.Leftovers()
 	if err != nil {
 		return err
 	}

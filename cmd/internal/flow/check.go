@@ -26,7 +26,7 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 		}
 		for _, e := range entries {
 			file := path.Join(e.Path, store.MessagesLog)
-			if gone, err := w.ConversationRemoved(e.Session.ID); named[file] || err == nil && gone {
+			if gone, err := w.Removed.Conversation(e.Session.ID); named[file] || err == nil && gone {
 				continue
 			}
 			lost, err := w.shortened(ctx, e)
@@ -35,7 +35,7 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 			}
 			switch {
 			case lost == nil:
-			case lost.Staged(ctx, w.Workspace):
+			case lost.Staged(ctx, w.Tree):
 				note(lost.String())
 			case !yield(lost.Damage()):
 				return
@@ -55,5 +55,5 @@ func (w *Workspace) shortened(ctx context.Context, e store.Entry) (*workspace.Lo
 	if err != nil || !is {
 		return nil, err
 	}
-	return w.FindLost(ctx, c, n)
+	return w.Tree.FindLost(ctx, c, n)
 }

@@ -25,7 +25,7 @@ func launchLock(id string) string { return "launch/" + id }
 // remove stays noted for the next time and is reported in the errors.
 func (w *Workspace) CleanUp(ctx context.Context) (failed []error) {
 	files := map[string][]string{}
-	for _, id := range w.Launches() {
+	for _, id := range w.Launches().IDs() {
 		files[id] = nil
 	}
 	for _, name := range w.Store.ListFiles(capture.LaunchDir) {
@@ -47,8 +47,8 @@ func (w *Workspace) CleanUp(ctx context.Context) (failed []error) {
 
 // HasUnused reports whether there is work for RemoveUnused.
 func (w *Workspace) HasUnused() bool {
-	return slices.ContainsFunc(w.Launches(), func(id string) bool {
-		n, ok := w.LaunchNote(id)
+	return slices.ContainsFunc(w.Launches().IDs(), func(id string) bool {
+		n, ok := w.Launches().Get(id)
 		return ok && n.Unused
 	})
 }
@@ -59,12 +59,12 @@ const mostTries = 3
 // RemoveUnused makes the agents remove the sessions of ended launches without messages.
 // The errors report the sessions it gives up on.
 func (w *Workspace) RemoveUnused(ctx context.Context) (failed []error) {
-	for _, id := range w.Launches() {
+	for _, id := range w.Launches().IDs() {
 		unlock, err := w.Store.LockCache(launchLock(id), 0)
 		if err != nil {
 			continue // another process is working on it
 		}
-		if n, ok := w.LaunchNote(id); ok && n.Unused {
+		if n, ok := w.Launches().Get(id); ok && n.Unused {
 			if err := w.removeUnused(ctx, id, n); err != nil {
 				failed = append(failed, fmt.Errorf("the %s session %s, in which nothing was said, is still there: %w", n.Agent, n.NativeID, err))
 			}
@@ -75,30 +75,30 @@ func (w *Workspace) RemoveUnused(ctx context.Context) (failed []error) {
 }
 
 func (w *Workspace) removeUnused(ctx context.Context, id string, n registry.Launch) error {
-	agent, ok := w.Agent(n.Agent)
+	agent, ok := w.Env.Agent(n.Agent)
 	if !ok || agent.Remove == nil {
-		return w.RemoveNote(id)
+		return w.Launches().Remove(id)
 	}
 	n.Tries++
 	err := agent.Remove(ctx, w.Env.Machine, n.NativeID)
 	if err != nil && n.Tries < mostTries {
-		return w.WriteNote(id, n)
+		return w.Launches().Put(id, n)
 	}
-	return errors.Join(err, w.RemoveNote(id))
+	return errors.Join(err, w.Launches().Remove(id))
 }
 
 // endLaunch removes the note of a launch, unless RemoveUnused needs it.
 func (w *Workspace) endLaunch(id string) error {
-	if n, ok := w.LaunchNote(id); ok && n.Unused {
+	if n, ok := w.Launches().Get(id); ok && n.Unused {
 		return nil
 	}
-	return w.RemoveNote(id)
+	return w.Launches().Remove(id)
 }
 
 // cleanUpLaunch removes the files of a launch in the workspace, then what its note lists,
 // and then the note.
 func (w *Workspace) cleanUpLaunch(ctx context.Context, id string, names []string) error {
-	note, noted := w.LaunchNote(id)
+	note, noted := w.Launches().Get(id)
 	if note.PID > 0 && runs(note.PID) || note.Unused {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (w *Workspace) cleanUpLaunch(ctx context.Context, id string, names []string
 
 // afterKill does for a killed launch what the launch would have done itself.
 func (w *Workspace) afterKill(ctx context.Context, id string, n registry.Launch) error {
-	agent, ok := w.Agent(n.Agent)
+	agent, ok := w.Env.Agent(n.Agent)
 	if !ok {
 		return nil
 	}

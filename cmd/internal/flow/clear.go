@@ -26,7 +26,7 @@ const skippedMark = "skipped"
 func (w *Workspace) cleared(agent inject.Agent, e inject.Event, t *capture.Binding) error {
 	name := clearedName(agent.Name, e.Process)
 	switch {
-	case w.Skipped(agent.Name, e.NativeID):
+	case w.Removed.Skipped(agent.Name, e.NativeID):
 		return w.Store.WriteCache(name, []byte(skippedMark))
 	case !t.Bound() || t.Stopped:
 		return w.Store.WriteCache(name, nil)
@@ -52,7 +52,7 @@ func (w *Workspace) began(ctx context.Context, agent inject.Agent, e inject.Even
 	at := string(b)
 	if !ok { // the hook of the previous session's end did not run, or the cache is gone
 		at = w.LaunchedConversation()
-		if gone, err := w.ConversationRemoved(w.Env.Machine.Getenv(capture.LaunchedFor)); err != nil {
+		if gone, err := w.Removed.Conversation(w.Env.Machine.Getenv(capture.LaunchedFor)); err != nil {
 			return err
 		} else if gone {
 			at = ""
@@ -62,7 +62,7 @@ func (w *Workspace) began(ctx context.Context, agent inject.Agent, e inject.Even
 		return err
 	}
 	if at == skippedMark {
-		return w.Skip(agent.Name, e.NativeID)
+		return w.Removed.Skip(agent.Name, e.NativeID)
 	}
 	t, err := w.Bind(agent, e.NativeID, "")
 	if err != nil || len(t.Segments) > 0 {

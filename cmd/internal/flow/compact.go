@@ -57,7 +57,7 @@ type CompactRange struct {
 // is short enough to stay as it is.
 func (w *Workspace) Compact(ctx context.Context, e store.Entry, apply bool) (*Compacted, error) {
 	c, err := w.Open(e)
-	if err == nil && apply && !c.IsWaiting() && w.Away(c) != "" { // waiting conversations have waiting summaries, too
+	if err == nil && apply && !c.IsWaiting() && w.Tree.Away(c) != "" { // waiting conversations have waiting summaries, too
 		if err = c.Close(); err == nil {
 			c, err = w.Conversation(e.Path)
 		}

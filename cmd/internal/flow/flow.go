@@ -173,7 +173,7 @@ func (w *Workspace) Remove(ctx context.Context, e store.Entry) error {
 	if err := w.Forget(ctx, e, roots); err != nil {
 		return err
 	}
-	if err := errors.Join(unknown, w.DropAttachments(attached), w.DropNotes(e)); err != nil {
+	if err := errors.Join(unknown, w.DropAttachments(attached), w.Notes.Drop(e)); err != nil {
 		return fmt.Errorf("%s is removed, but what .workspace/local has of it is not: %w", e.Path, err)
 	}
 	for _, src := range sources {
@@ -207,7 +207,7 @@ func (w *Workspace) Stop(ctx context.Context, e store.Entry) (*StopResult, error
 		e.Session = again.Session
 	}
 	for _, src := range e.Session.Sources {
-		if err := w.Unskip(src.Agent, src.NativeID); err != nil {
+		if err := w.Removed.Unskip(src.Agent, src.NativeID); err != nil {
 			return nil, err
 		}
 	}
@@ -236,13 +236,13 @@ func (w *Workspace) Stop(ctx context.Context, e store.Entry) (*StopResult, error
 
 // notCaptured returns the error for stopping a conversation that was removed elsewhere.
 func (w *Workspace) notCaptured(e store.Entry) error {
-	removed, err := w.RemovedAmong(e)
+	removed, err := w.Removed.LeftoversAmong(e)
 	if err != nil || len(removed) == 0 {
 		return err
 	}
 	file := "TRANSCRIPT"
 	for _, src := range e.Session.Sources {
-		if agent, ok := w.Agent(src.Agent); ok {
+		if agent, ok := w.Env.Agent(src.Agent); ok {
 			if at, ok, _ := agent.Locate(w.Env.Machine, src.NativeID); ok {
 				file = at
 			}
@@ -268,7 +268,7 @@ func (w *Workspace) sumUpOld(ctx context.Context, e store.Entry) []error {
 func (w *Workspace) markStopped(e store.Entry) error {
 	var errs []error
 	for _, src := range e.Session.Sources {
-		agent, ok := w.Agent(src.Agent)
+		agent, ok := w.Env.Agent(src.Agent)
 		if !ok {
 			continue
 		}

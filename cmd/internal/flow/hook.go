@@ -22,7 +22,7 @@ func (w *Workspace) Hook(ctx context.Context, agent inject.Agent, e inject.Event
 		say, err = w.named(ctx, agent, e)
 		return say + w.remind(agent, e), err // the usual case is nearly free
 	}
-	if e.Moment != inject.Prompted && w.Skipped(agent.Name, e.NativeID) {
+	if e.Moment != inject.Prompted && w.Removed.Skipped(agent.Name, e.NativeID) {
 		if e.Moment == inject.Ended && e.Cleared {
 			err = w.cleared(agent, e, &capture.Binding{})
 		}
@@ -116,7 +116,7 @@ const nameWait = 500 * time.Millisecond
 // named names the conversation after its first prompt with a topic, before the agent does
 // anything in its folder. It returns the text that informs the agent.
 func (w *Workspace) named(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
-	if !w.AwaitsName(agent.Name, e.NativeID) || w.Skipped(agent.Name, e.NativeID) {
+	if !w.AwaitsName(agent.Name, e.NativeID) || w.Removed.Skipped(agent.Name, e.NativeID) {
 		return "", nil
 	}
 	unlock, err := w.Lock(agent.Name, e.NativeID, nameWait)

@@ -34,7 +34,7 @@ func (w *Workspace) PlanInstall(name string, plugin, user bool) ([]inject.Change
 		return nil, &capture.AgentError{Agent: name, Known: known}
 	}
 	var types []inject.Type
-	for _, typ := range w.Types() {
+	for _, typ := range w.Prompts.Types() {
 		text, _ := prompt.BuiltIn(typ)
 		b, err := w.Store.ReadFile(workspace.CommandFile(typ))
 		switch {
@@ -43,7 +43,7 @@ func (w *Workspace) PlanInstall(name string, plugin, user bool) ([]inject.Change
 		case !errors.Is(err, store.ErrNotFound):
 			return nil, err
 		}
-		types = append(types, inject.Type{Name: typ, Source: w.FillSettings(text)})
+		types = append(types, inject.Type{Name: typ, Source: w.Prompts.Fill(text)})
 	}
 	o := inject.InstallOptions{Types: types, AfterTool: bool(w.Config.AfterTool), Plugin: plugin, User: user}
 	changes, err := agent.Install(o, func(path string) (string, bool, error) {

@@ -57,8 +57,8 @@ func (w *Workspace) CatchUpWith(ctx context.Context, e store.Entry) (store.Entry
 // were captured.
 func (w *Workspace) Behind(e store.Entry) (n int) {
 	for _, src := range e.Session.Sources {
-		agent, known := w.Agent(src.Agent)
-		if known && w.Behindhand(agent, src.NativeID) && !w.Skipped(src.Agent, src.NativeID) {
+		agent, known := w.Env.Agent(src.Agent)
+		if known && w.Behindhand(agent, src.NativeID) && !w.Removed.Skipped(src.Agent, src.NativeID) {
 			n++
 		}
 	}
@@ -224,7 +224,7 @@ func (w *Workspace) launchable(e store.Entry, name string) (inject.Agent, error)
 // newUUID returns a random UUID, which agents accept as a session id.
 func (w *Workspace) newUUID() (string, error) {
 	var b [16]byte
-	if _, err := io.ReadFull(w.Random(), b[:]); err != nil {
+	if _, err := io.ReadFull(w.Env.Entropy(), b[:]); err != nil {
 		return "", err
 	}
 	b[6] = b[6]&0x0f | 0x40

@@ -38,7 +38,7 @@ func (w *Workspace) commandText(agent inject.Agent, e inject.Event) string {
 	typed, _ := inject.ParseCommand(e.Prompt)
 	text, ok := setup.Managing(typed.Name, agent.Name)
 	if !ok {
-		c, known, err := w.Command(typed.Name)
+		c, known, err := w.Prompts.Command(typed.Name)
 		if err != nil || !known {
 			return ""
 		}
@@ -58,7 +58,7 @@ const (
 // The next command reports the rest.
 func (w *Workspace) tellUntold() (text string, err error) {
 	room := untoldLimit - len(untoldLead)
-	for why := range strings.Lines(w.Untold()) {
+	for why := range strings.Lines(w.Pending.Take()) {
 		why = workspace.Plain(why)
 		switch {
 		case why == "":
@@ -75,7 +75,7 @@ func (w *Workspace) tellUntold() (text string, err error) {
 		}
 		room = 0 // keep the order: later ones wait, too
 		if why != "" {
-			err = errors.Join(err, w.TellLater(errors.New(why)))
+			err = errors.Join(err, w.Pending.Add(errors.New(why)))
 		}
 	}
 	if text == "" {
@@ -105,7 +105,7 @@ func (w *Workspace) carryOut(ctx context.Context, agent inject.Agent, e inject.E
 	case "compact":
 		return w.sayCompact(ctx, agent, e, args)
 	}
-	if w.CheckType(name) != nil {
+	if w.Prompts.Check(name) != nil {
 		return "", nil // not one of our commands
 	}
 	return w.begin(ctx, agent, e, name, args)
@@ -115,7 +115,7 @@ func (w *Workspace) carryOut(ctx context.Context, agent inject.Agent, e inject.E
 // it. If the session was in no conversation, its earlier messages go into the new one,
 // too.
 func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Event, typ, args string) (string, error) {
-	if err := w.Unskip(agent.Name, e.NativeID); err != nil {
+	if err := w.Removed.Unskip(agent.Name, e.NativeID); err != nil {
 		return "", err
 	}
 	t, err := w.Session(ctx, agent, e)
@@ -205,7 +205,7 @@ func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject
 		return fmt.Sprintf("%s%s is completed. To take it up again all the same, type /workspace.resume %s %s", sayPrefix,
 			workspace.Plain(entry.Session.DisplayTitle()), entry.Session.ID, capture.ReopenWord), nil
 	}
-	if err := w.Unskip(agent.Name, e.NativeID); err != nil {
+	if err := w.Removed.Unskip(agent.Name, e.NativeID); err != nil {
 		return "", err
 	}
 	if _, err := w.Sources(ctx, entry, e.NativeID, capture.Options{Mode: capture.PutBack}); err != nil {
@@ -278,7 +278,7 @@ func lastCommand(agent inject.Agent, transcript string) string {
 // stopHere stops the conversation of the running session. The commit waits for the answer
 // to the command. Whatever could not be captured is reported to the agent and returned.
 func (w *Workspace) stopHere(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
-	if err := w.Unskip(agent.Name, e.NativeID); err != nil {
+	if err := w.Removed.Unskip(agent.Name, e.NativeID); err != nil {
 		return "", err
 	}
 	t, err := w.Bind(agent, e.NativeID, e.Transcript)

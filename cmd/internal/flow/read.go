@@ -190,7 +190,7 @@ type lookedAt struct {
 func (w *Workspace) changesSince(ctx context.Context, path string, s *schema.Session, h schema.History, state *digest.State) *resume.Changes {
 	last := workspace.LastMessage(s, h)
 	if w.looked == nil || w.looked.path != path || !w.looked.last.Equal(last) {
-		w.looked = &lookedAt{path, last, w.Changes(ctx, s, last, state)}
+		w.looked = &lookedAt{path, last, w.Tree.Changes(ctx, s, last, state)}
 	}
 	return w.looked.changes
 }
@@ -222,7 +222,7 @@ func (w *Workspace) Resume(ctx context.Context, e store.Entry, o ResumeOptions) 
 	if err != nil {
 		return nil, err
 	}
-	if opts.State, err = w.Notes(c, workspace.ReadNotes); err != nil {
+	if opts.State, err = w.Notes.Of(c, workspace.ReadNotes); err != nil {
 		return nil, err
 	}
 	if !workspace.SummaryIsCurrent(s, c) {
@@ -246,7 +246,7 @@ func (w *Workspace) Resume(ctx context.Context, e store.Entry, o ResumeOptions) 
 	}
 	var warnings []string
 	var known bool
-	if opts.Command, known, err = w.Command(s.ConversationType); err != nil {
+	if opts.Command, known, err = w.Prompts.Command(s.ConversationType); err != nil {
 		return nil, err
 	}
 	if importedChat(s) {
@@ -301,10 +301,10 @@ func (w *Workspace) Lost(ctx context.Context, e store.Entry) (*workspace.Lost, e
 			return nil, err
 		}
 	}
-	if n == 0 && !shortened && !w.FewerThanHead(ctx, c) {
+	if n == 0 && !shortened && !w.Tree.FewerThanHead(ctx, c) {
 		return nil, nil
 	}
-	lost, err := w.FindLost(ctx, c, n)
+	lost, err := w.Tree.FindLost(ctx, c, n)
 	if err != nil || lost.Messages == 0 && !shortened {
 		return nil, err
 	}

@@ -36,12 +36,12 @@ func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Pl
 		ID: e.Session.ID, Path: e.Path, In: w.Store.Root(), Began: w.Env.Now(), Status: string(e.Session.Status),
 	}
 	for _, f := range p.Launch.Files {
-		if _, ok := w.Relative(f.Path); !ok {
+		if _, ok := w.Tree.Relative(f.Path); !ok {
 			note.Files = append(note.Files, registry.Left(f.Path, f.Data, f.Session))
 		}
 	}
 	// The note is written first and removed last, so it always covers what is on disk.
-	if err := w.WriteNote(p.id, note); err != nil {
+	if err := w.Launches().Put(p.id, note); err != nil {
 		return nil, err
 	}
 	defer func() { _ = w.endLaunch(p.id) }()
@@ -51,9 +51,9 @@ func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Pl
 	}
 	defer remove()
 	p.Started = func(pid int) {
-		if now, ok := w.LaunchNote(p.id); ok { // a hook may have reported the session's id
+		if now, ok := w.Launches().Get(p.id); ok { // a hook may have reported the session's id
 			now.PID = pid
-			_ = w.WriteNote(p.id, now)
+			_ = w.Launches().Put(p.id, now)
 		}
 	}
 	before := e.Session.Status
@@ -127,13 +127,13 @@ func (w *Workspace) takeBack(n registry.Launch, status schema.Status) error {
 // discard cleans up what a launch left among the agent's own sessions. Slow work is left
 // to [Workspace.RemoveUnused].
 func (w *Workspace) discard(ctx context.Context, id string, n registry.Launch, said bool) error {
-	agent, ok := w.Agent(n.Agent)
+	agent, ok := w.Env.Agent(n.Agent)
 	switch {
 	case !ok || n.NativeID == "":
 		return nil
 	case agent.Remove != nil && !said:
 		n.Unused = true
-		return w.WriteNote(id, n)
+		return w.Launches().Put(id, n)
 	case agent.Discard == nil:
 		return nil
 	}
@@ -218,7 +218,7 @@ func (w *Workspace) writeFiles(files []inject.File) (remove func(), err error) {
 
 // writeLaunchFile creates a new file that only its owner can read.
 func (w *Workspace) writeLaunchFile(f inject.File) error {
-	if name, ok := w.Relative(f.Path); ok {
+	if name, ok := w.Tree.Relative(f.Path); ok {
 		return w.Store.WriteFile(name, []byte(f.Data))
 	}
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {

@@ -22,7 +22,7 @@ func TestUntoldIsTold(t *testing.T) {
 		want = append(want, fmt.Sprintf("failure %d: %s", i, strings.Repeat("é ", n/3)+"."))
 	}
 	for _, why := range want {
-		if err := w.TellLater(errors.New(why)); err != nil {
+		if err := w.Pending.Add(errors.New(why)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -44,7 +44,7 @@ func TestUntoldIsTold(t *testing.T) {
 	if got, want := plain.Replace(strings.Join(told, " ")), plain.Replace(strings.Join(want, " ")); got != want {
 		t.Errorf("told\n%s\nwant\n%s", got, want)
 	}
-	if text := w.Untold(); text != "" {
+	if text := w.Pending.Take(); text != "" {
 		t.Error("left:", text)
 	}
 }

@@ -28,8 +28,8 @@ func TestRemoveUnused(t *testing.T) {
 		w := world.open()
 		defer w.Close()
 		if err := errors.Join(
-			w.WriteNote("running", registry.Launch{Agent: world.agent.Name, NativeID: "other", Path: "conversations/x/y"}),
-			w.WriteNote("ended", registry.Launch{Agent: world.agent.Name, NativeID: "ses", Path: "conversations/x/y", Unused: true}),
+			w.Launches().Put("running", registry.Launch{Agent: world.agent.Name, NativeID: "other", Path: "conversations/x/y"}),
+			w.Launches().Put("ended", registry.Launch{Agent: world.agent.Name, NativeID: "ses", Path: "conversations/x/y", Unused: true}),
 		); err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +44,7 @@ func TestRemoveUnused(t *testing.T) {
 		if gaveUp := failures == mostTries; tries != asked || asked != min(failures+1, mostTries) || (len(told) == 1) != gaveUp || gaveUp && !strings.Contains(told[0].Error(), "session ses, in which nothing was said, is still there: database is locked") {
 			t.Errorf("%d failures: asked %d times, told of %v", failures, asked, told)
 		}
-		if ids := w.Launches(); len(ids) != 1 || ids[0] != "running" {
+		if ids := w.Launches().IDs(); len(ids) != 1 || ids[0] != "running" {
 			t.Errorf("%d failures: noted are %q", failures, ids)
 		}
 	}

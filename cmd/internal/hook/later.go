@@ -17,7 +17,7 @@ func InLifecycle() bool { return os.Getenv("CORTEXT_EVENT") != "" }
 // LifecycleLater runs the workspace's programs in a separate process, so that an agent
 // waiting for its hook does not wait for them.
 func (p Program) LifecycleLater(w *flow.Workspace) {
-	happened := w.TakeEvents()
+	happened := w.Events.Take()
 	if len(happened) == 0 || InLifecycle() || !p.allowed(w) {
 		return
 	}

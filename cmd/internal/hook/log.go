@@ -32,7 +32,7 @@ func (p Program) Failed(w *flow.Workspace, dir, event string, err error) {
 	if w != nil {
 		dir = w.Store.Root()
 		logged = p.logHook(w, event, err) == nil
-		kept = w.TellLater(err) == nil
+		kept = w.Pending.Add(err) == nil
 	}
 	text := hookLine(err)
 	if !logged {
@@ -75,7 +75,7 @@ func (p Program) logWarnings(w *flow.Workspace, event string) {
 
 // TakeUntold returns, once, the failures in hooks since the last command.
 func (p Program) TakeUntold(w *flow.Workspace) []string {
-	list := strings.Split(w.Untold(), "\n")
+	list := strings.Split(w.Pending.Take(), "\n")
 	file := p.untoldFile(w.Store.Root())
 	if b, err := os.ReadFile(file); err == nil {
 		if len(b) == 0 {
@@ -90,7 +90,7 @@ func (p Program) TakeUntold(w *flow.Workspace) []string {
 			said = append(said, text)
 		}
 	}
-	return said[max(0, len(said)-workspace.MaxUntold):]
+	return said[max(0, len(said)-workspace.MaxPending):]
 }
 
 // stateFolder is the folder for cortext's state of this user on this machine.

@@ -3,15 +3,9 @@ package registry
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
-
-	"cortext/schema"
 )
 
 // A Launch describes the launch of an agent while its program runs. It is acted upon
@@ -55,52 +49,28 @@ func hashOf(data string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// placeKey names a workspace in file names, by the real path of its folder.
-func placeKey(workspace string) string { return hashOf(workspace)[:16] }
+// Launches are the notes of the launches in one workspace.
+type Launches struct{ notes }
 
-// launchFolder returns the folder with the notes of a workspace's launches.
-func (r Registry) launchFolder(workspace string) string {
-	return filepath.Join(r.dir, "launches", placeKey(workspace))
+// Launches returns the notes of the launches in a workspace.
+func (r Registry) Launches(workspace string) Launches {
+	return Launches{r.notesOf("launches", workspace)}
 }
 
-func (r Registry) launchFile(workspace, id string) string {
-	return filepath.Join(r.launchFolder(workspace), schema.PathElement(id)+".json")
+// IDs lists the ids of the noted launches.
+func (l Launches) IDs() []string { return l.ids() }
+
+// Get returns the note of a launch, if there is one.
+func (l Launches) Get(id string) (note Launch, ok bool) {
+	ok = l.read(id, &note) && note.Path != ""
+	return note, ok
 }
 
-// WriteLaunch writes or replaces the note of a launch in a workspace.
-func (r Registry) WriteLaunch(workspace, id string, l Launch) error {
-	b, err := json.Marshal(l)
-	if err != nil {
-		return err
-	}
-	return r.writeState(r.launchFile(workspace, id), b)
-}
+// Put writes or replaces the note of a launch.
+func (l Launches) Put(id string, note Launch) error { return l.write(id, note) }
 
-// Launch returns the note of a launch in a workspace, if there is one.
-func (r Registry) Launch(workspace, id string) (l Launch, ok bool) {
-	ok = r.readState(r.launchFile(workspace, id), &l) && l.Path != ""
-	return l, ok
-}
-
-// Launches lists the ids of the noted launches in a workspace.
-func (r Registry) Launches(workspace string) (ids []string) {
-	if !filepath.IsAbs(r.dir) {
-		return nil
-	}
-	if _, err := os.Lstat(r.launchFolder(workspace)); err != nil {
-		return nil // most workspaces have none: a stat costs less than an open
-	}
-	entries, err := os.ReadDir(r.launchFolder(workspace))
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
+// Remove removes the note of a launch.
+func (l Launches) Remove(id string) error { return l.remove(id) }
 
 // LaunchesOf returns the noted launches of a conversation, in any workspace.
 func (r Registry) LaunchesOf(conversation string) (all []Launch) {
@@ -109,39 +79,12 @@ func (r Registry) LaunchesOf(conversation string) (all []Launch) {
 	}
 	folders, _ := os.ReadDir(filepath.Join(r.dir, "launches"))
 	for _, folder := range folders {
-		files, _ := os.ReadDir(filepath.Join(r.dir, "launches", folder.Name()))
-		for _, f := range files {
-			var l Launch
-			if r.readState(filepath.Join(r.dir, "launches", folder.Name(), f.Name()), &l) && l.ID == conversation {
+		in := Launches{notes{r, filepath.Join(r.dir, "launches", folder.Name())}}
+		for _, id := range in.IDs() {
+			if l, ok := in.Get(id); ok && l.ID == conversation {
 				all = append(all, l)
 			}
 		}
 	}
 	return all
-}
-
-// EndLaunch removes the note of a launch.
-func (r Registry) EndLaunch(workspace, id string) error {
-	err := os.Remove(r.launchFile(workspace, id))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-// readState reads a file of the registry into v; ok is false if no readable file exists.
-func (r Registry) readState(name string, v any) (ok bool) {
-	if !filepath.IsAbs(r.dir) {
-		return false // it would be a file in the user's current folder
-	}
-	b, err := os.ReadFile(name)
-	return err == nil && json.Unmarshal(b, v) == nil
-}
-
-// writeState replaces a file of the registry.
-func (r Registry) writeState(name string, b []byte) error {
-	if !filepath.IsAbs(r.dir) {
-		return errors.New("where this user's state lies is not known: set HOME")
-	}
-	return r.write(name, b)
 }

@@ -278,7 +278,7 @@ func (r Registry) Update(agent, nativeID string, f func(*Session)) error {
 // locked calls f while no other process changes the registry.
 func (r Registry) locked(f func() error) error {
 	if !filepath.IsAbs(r.dir) {
-		return errors.New("where this user's state lies is not known: set HOME")
+		return errNoHome
 	}
 	return filelock.With(filepath.Join(r.dir, "lock"), lockWait, f)
 }

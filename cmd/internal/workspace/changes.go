@@ -38,8 +38,8 @@ func LastMessage(s *schema.Session, h schema.History) time.Time {
 // Changes finds what git knows to have happened since the last message of a conversation,
 // and which of the conversation's files are gone. It returns nil outside of git, or if
 // git does not answer in time. It does not look at uncommitted edits.
-func (w *Workspace) Changes(ctx context.Context, s *schema.Session, last time.Time, state *digest.State) *resume.Changes {
-	root := w.Store.Root()
+func (t *Tree) Changes(ctx context.Context, s *schema.Session, last time.Time, state *digest.State) *resume.Changes {
+	root := t.store.Root()
 	if git.Dir(root) == "" || last.IsZero() {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (w *Workspace) Changes(ctx context.Context, s *schema.Session, last time.Ti
 	if err != nil {
 		return nil // also if there is no commit yet
 	}
-	files := w.filesOf(s, state)
+	files := t.filesOf(s, state)
 	c := &resume.Changes{Commits: len(commits), More: len(commits) == mostCommits}
 	for _, commit := range commits {
 		if ours(commit.Paths) {
@@ -94,14 +94,14 @@ func ours(paths []string) bool {
 // and existed when the conversation last mentioned them. Files with an absolute path in
 // the conversation are certain. The others are right only if the agent was in the folder
 // it started in.
-func (w *Workspace) filesOf(s *schema.Session, state *digest.State) (certain map[string]bool) {
+func (t *Tree) filesOf(s *schema.Session, state *digest.State) (certain map[string]bool) {
 	certain = map[string]bool{}
-	was := w.recordedRoot(state)
+	was := t.recordedRoot(state)
 	for _, f := range state.Files {
 		path, whole := filepath.ToSlash(f.Path), filepath.IsAbs(f.Path)
 		if rel, ok := strings.CutPrefix(path, was+"/"); ok && was != "" {
 			path = rel
-		} else if rel, ok := w.Relative(f.Path); ok && whole {
+		} else if rel, ok := t.Relative(f.Path); ok && whole {
 			path = rel
 		} else if whole {
 			continue
@@ -119,11 +119,11 @@ func (w *Workspace) filesOf(s *schema.Session, state *digest.State) (certain map
 // as in another user's clone: the folder below which most of the conversation's files are
 // here, too. It returns "" if there is none. A name alone is not enough, nor is a single
 // file, unless the folder has the same name.
-func (w *Workspace) recordedRoot(state *digest.State) (root string) {
+func (t *Tree) recordedRoot(state *digest.State) (root string) {
 	found := map[string]int{}
 	for _, f := range state.Files {
 		path := filepath.ToSlash(f.Path)
-		if _, here := w.Relative(f.Path); here && filepath.IsAbs(f.Path) {
+		if _, here := t.Relative(f.Path); here && filepath.IsAbs(f.Path) {
 			return ""
 		}
 		if !strings.HasPrefix(path, "/") {
@@ -133,14 +133,14 @@ func (w *Workspace) recordedRoot(state *digest.State) (root string) {
 			if path[i] != '/' || !strings.Contains(path[i+1:], "/") {
 				continue
 			}
-			if _, err := os.Lstat(filepath.Join(w.Store.Root(), filepath.FromSlash(path[i+1:]))); err == nil {
+			if _, err := os.Lstat(filepath.Join(t.store.Root(), filepath.FromSlash(path[i+1:]))); err == nil {
 				found[path[:i]]++
 				break
 			}
 		}
 	}
 	for dir, n := range found {
-		if n == 1 && pathpkg.Base(dir) != filepath.Base(w.Store.Root()) {
+		if n == 1 && pathpkg.Base(dir) != filepath.Base(t.store.Root()) {
 			continue
 		}
 		if n > found[root] || n == found[root] && dir < root {

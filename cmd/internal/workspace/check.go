@@ -56,11 +56,11 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 			note("what git has was not compared: " + err.Error())
 		}
 		for folder, id := range ids { // if session.json is gone, git knows whose folder it is
-			if gone, err := w.ConversationRemoved(id); err == nil && gone {
+			if gone, err := w.Removed.Conversation(id); err == nil && gone {
 				removed()[folder] = true
 			}
 		}
-		w.noteTracked(ctx, note)
+		w.Tree.noteTracked(ctx, note)
 		for _, d := range found {
 			delete(gone, d.File)
 			if !yield(d) {
@@ -82,7 +82,7 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 
 // removedFolders returns the folders of conversations that were removed elsewhere.
 func (w *Workspace) removedFolders(note func(string)) map[string]bool {
-	removed, err := w.RemovedHere()
+	removed, err := w.Removed.Leftovers()
 	if err != nil {
 		note("which conversations were removed is not known: " + err.Error())
 	}
@@ -111,7 +111,7 @@ func (w *Workspace) findLost(ctx context.Context, paths []string) (found []store
 		if err != nil {
 			continue
 		}
-		lost, err := w.FindLost(ctx, c, 0)
+		lost, err := w.Tree.FindLost(ctx, c, 0)
 		_ = c.Close()
 		if err == nil && len(lost.Branches) > 0 {
 			found = append(found, store.Damage{File: messagesOf(name), Damage: jsonl.Damage{Kind: store.Missing,
@@ -162,7 +162,7 @@ func (w *Workspace) checkGit(ctx context.Context, note func(string)) (found []st
 	}
 	absent := map[string]bool{} // not fetched
 	fetch := ""
-	sparse, err := w.allOutside()
+	sparse, err := w.Tree.allOutside()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -362,7 +362,7 @@ func (g *gitCheck) nameAbsent() {
 		if _, moved := g.byID[schema.IDKey(id)]; moved && id != "" {
 			continue
 		}
-		removed, err := g.w.ConversationRemoved(id)
+		removed, err := g.w.Removed.Conversation(id)
 		if removed && err == nil || !g.staged[folder+"/.session/session.json"] && !g.staged[folder+"/.session/messages.jsonl"] {
 			continue // with cortext rm or git rm
 		}

@@ -1,16 +1,13 @@
 package workspace
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
-	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/lifecycle"
 	"cortext/schema"
-	"cortext/schema/prompt"
 	"cortext/store"
 )
 
@@ -47,7 +44,7 @@ type Beginning struct {
 // the conversation active. paused are the titles of the conversations that are paused for
 // it.
 func (w *Workspace) Begin(b Beginning) (e store.Entry, paused []string, err error) {
-	if err := w.CheckType(b.Type); err != nil {
+	if err := w.Prompts.Check(b.Type); err != nil {
 		return e, nil, err
 	}
 	title, err := cleanTitle(b.Title)
@@ -66,22 +63,22 @@ func (w *Workspace) Begin(b Beginning) (e store.Entry, paused []string, err erro
 	}
 	if s.ID == "" {
 		var entropy [10]byte
-		if _, err := io.ReadFull(w.Random(), entropy[:]); err != nil {
+		if _, err := io.ReadFull(w.Env.Entropy(), entropy[:]); err != nil {
 			return e, nil, err
 		}
 		s.ID = schema.NewID(now, entropy)
 	}
-	if err := w.DescribeCommand(s, "/workspace."+b.Type, b.Arguments); err != nil {
+	if err := w.Prompts.Describe(s, "/workspace."+b.Type, b.Arguments); err != nil {
 		return e, nil, err
 	}
 	if b.Source != nil {
 		s.Sources = []schema.Source{*b.Source}
 		s.AgentConfig.Agent = b.Source.Agent
 	}
-	if rel, ok := w.Relative(w.Env.Dir); ok && rel != "." {
+	if rel, ok := w.Tree.Relative(w.Env.Dir); ok && rel != "." {
 		s.WorkingDir = rel
 	}
-	s.Git = w.GitState()
+	s.Git = w.Tree.Head()
 	c, err := w.Store.Stage(b.Type, title, s, []byte(DocumentOf(s)))
 	if err != nil {
 		return e, nil, err
@@ -102,7 +99,7 @@ func (w *Workspace) Begin(b Beginning) (e store.Entry, paused []string, err erro
 		return e, nil, err
 	}
 	if e, err = w.Entry(c.Path()); err == nil {
-		w.Note(lifecycle.Start, e.Path)
+		w.Events.Note(lifecycle.Start, e.Path)
 	}
 	return e, paused, err
 }
@@ -122,42 +119,12 @@ func (w *Workspace) takeExisting(path string) (store.Entry, []string, error) {
 // waits for the end of the operation. If the conversation already exists, or is outside
 // of the sparse checkout, the error is [store.ErrExist].
 func (w *Workspace) Publish(c *store.Conversation) error {
-	if w.Outside(c.Path()) {
+	if w.Tree.Outside(c.Path()) {
 		c.Discard()
 		return store.ErrExist
 	}
-	if w.GitOperation() != "" {
+	if w.Tree.Operation() != "" {
 		return c.PublishWaiting()
 	}
 	return c.Publish()
-}
-
-// GitState returns the current commit and branch of the work tree; nil outside of git.
-func (w *Workspace) GitState() *schema.Git {
-	at, ok := git.Head(w.Store.Root())
-	if !ok {
-		return nil
-	}
-	return &schema.Git{Commit: at.Commit, Branch: at.Branch}
-}
-
-// Random returns the source of randomness.
-func (w *Workspace) Random() io.Reader {
-	if w.Env.Rand != nil {
-		return w.Env.Rand
-	}
-	return rand.Reader
-}
-
-// DescribeCommand records the command that a conversation began with, and the version of
-// its prompt.
-func (w *Workspace) DescribeCommand(s *schema.Session, command, arguments string) error {
-	c, ok, err := w.Command(s.ConversationType)
-	if err != nil || !ok {
-		return err
-	}
-	s.AgentConfig.Command = command
-	s.AgentConfig.Arguments = arguments
-	s.AgentConfig.SystemPromptHash = prompt.Hash(c.Body)
-	return nil
 }

@@ -13,37 +13,31 @@ type Event struct {
 	Count           int
 }
 
+// Events are what happened since the last Take.
+type Events struct{ list []Event }
+
 // Note records an event. Recording it again changes nothing.
-func (w *Workspace) Note(name, path string) {
-	w.NoteMessages(Event{Name: name, Path: path})
+func (v *Events) Note(name, path string) {
+	v.NoteMessages(Event{Name: name, Path: path})
 }
 
 // NoteMessages records an event about messages. Events about the same conversation become
 // one, which counts all of their messages and names the last.
-func (w *Workspace) NoteMessages(e Event) {
-	i := slices.IndexFunc(w.events, func(have Event) bool { return have.Name == e.Name && have.Path == e.Path })
+func (v *Events) NoteMessages(e Event) {
+	i := slices.IndexFunc(v.list, func(have Event) bool { return have.Name == e.Name && have.Path == e.Path })
 	if i < 0 {
-		w.events = append(w.events, e)
+		v.list = append(v.list, e)
 		return
 	}
-	w.events[i].Count += e.Count
+	v.list[i].Count += e.Count
 	if e.MessageID != "" {
-		w.events[i].MessageID, w.events[i].Role = e.MessageID, e.Role
+		v.list[i].MessageID, v.list[i].Role = e.MessageID, e.Role
 	}
 }
 
-// TakeEvents returns the events since its last call.
-func (w *Workspace) TakeEvents() []Event {
-	list := w.events
-	w.events = nil
+// Take returns the events since its last call.
+func (v *Events) Take() []Event {
+	list := v.list
+	v.list = nil
 	return list
-}
-
-// ConversationID returns the id of the conversation at a path.
-func (w *Workspace) ConversationID(path string) (string, error) {
-	e, err := w.Entry(path)
-	if err != nil {
-		return "", err
-	}
-	return e.Session.ID, nil
 }

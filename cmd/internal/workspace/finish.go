@@ -55,7 +55,7 @@ func (w *Workspace) identify(s *schema.Session, c *store.Conversation) error {
 		}
 		natives[m.Source] = err == nil && m.Source != ""
 	}
-	w.KnowClones(context.Background())
+	w.Here.KnowClones(context.Background())
 	for _, agent := range w.Env.Agents {
 		for _, nativeID := range slices.Sorted(maps.Keys(natives)) {
 			if !natives[nativeID] {
@@ -65,7 +65,7 @@ func (w *Workspace) identify(s *schema.Session, c *store.Conversation) error {
 			if err != nil {
 				return err
 			}
-			for _, seg := range known.In(w.SamePlace) {
+			for _, seg := range known.In(w.Here.Same) {
 				if seg.Path == c.Path() && seg.ID != "" {
 					s.ID = seg.ID
 					s.Sources = append(s.Sources, schema.Source{Agent: agent.Name, NativeID: nativeID, From: seg.From, After: seg.After})
@@ -109,7 +109,7 @@ func (w *Workspace) FinishIn(tx *store.Tx, c *store.Conversation, f Finishing) e
 		}
 	}
 	if !written {
-		state, err := w.Notes(c, KeepNotes)
+		state, err := w.Notes.Of(c, KeepNotes)
 		if err != nil {
 			return err
 		}

@@ -1,14 +1,8 @@
 package workspace
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -43,12 +37,20 @@ func (e *AmbiguousError) Error() string {
 // none.
 var ErrNoConversation = errors.New("no conversation is active")
 
+// Conversations finds and opens the conversations of a workspace, wherever their records
+// are: in the work tree, where they wait, or only in git.
+type Conversations struct {
+	Store *store.Store
+	Tree  *Tree
+	IDs   IDs
+}
+
 // nearest is how many conversations are suggested if none matches.
 const nearest = 3
 
 // Pick returns the one conversation that query matches. The error is a
 // [*NotFoundError] or an [*AmbiguousError].
-func (w *Workspace) Pick(query string) (store.Entry, error) {
+func (w Conversations) Pick(query string) (store.Entry, error) {
 	if e, ok := w.byID(query); ok {
 		return e, nil
 	}
@@ -96,14 +98,14 @@ func match(all []store.Entry, query string) ([]store.Entry, error) {
 
 // Entry returns the list entry of the conversation at a path, whether its folder is in
 // the work tree or its records wait.
-func (w *Workspace) Entry(path string) (store.Entry, error) {
+func (w Conversations) Entry(path string) (store.Entry, error) {
 	c, err := w.Store.Conversation(path)
 	waiting := false
 	if errors.Is(err, store.ErrNotFound) && slices.Contains(w.Store.WaitingPaths(), path) {
 		waiting = true
 		c, err = w.Store.Waiting(path, "")
 	}
-	if errors.Is(err, store.ErrNotFound) && w.Outside(path) {
+	if errors.Is(err, store.ErrNotFound) && w.Tree.Outside(path) {
 		return w.entryOutside(path)
 	}
 	if err != nil {
@@ -115,7 +117,7 @@ func (w *Workspace) Entry(path string) (store.Entry, error) {
 }
 
 // ByConversation returns the conversation with an id, wherever its folder is.
-func (w *Workspace) ByConversation(id string) (store.Entry, bool, error) {
+func (w Conversations) ByConversation(id string) (store.Entry, bool, error) {
 	if e, ok := w.byID(id); ok {
 		return e, true, nil
 	}
@@ -130,48 +132,10 @@ func (w *Workspace) ByConversation(id string) (store.Entry, bool, error) {
 	return all[i], true, nil
 }
 
-// Seen returns a fingerprint of the conversation folders. It costs one stat per day.
-func (w *Workspace) Seen() string {
-	sum := sha256.New()
-	root := filepath.Join(w.Store.Root(), "conversations")
-	days, _ := os.ReadDir(root)
-	for _, d := range days {
-		if info, err := d.Info(); err == nil {
-			fmt.Fprintf(sum, "%s %d\n", d.Name(), info.ModTime().UnixNano())
-		}
-	}
-	return hex.EncodeToString(sum.Sum(nil)[:8])
-}
-
-// idsFile is the cache file with the ids of all conversations.
-const idsFile = "ids.json"
-
-// An idIndex maps ids to conversation folders, so that looking up an id, as agents do,
-// does not read a thousand conversations.
-type idIndex struct {
-	Seen string            `json:"seen"` // the conversations that existed
-	Path map[string]string `json:"path"` // by lower-case id; empty if two have the id
-
-	Folders map[string][]string `json:"folders,omitempty"` // of conversations in several folders, by id key
-	Bare    []string            `json:"bare,omitempty"`    // folders without session.json, which git may restore
-}
-
-// readIDs returns the cached ids if they match the current conversations.
-func (w *Workspace) readIDs() (known idIndex, ok bool) {
-	b, ok := w.Store.ReadCache(idsFile)
-	return known, ok && json.Unmarshal(b, &known) == nil && known.Seen == w.Seen() && !slices.ContainsFunc(known.Bare, w.hasSession)
-}
-
-// hasSession reports whether there is a session.json in a folder.
-func (w *Workspace) hasSession(folder string) bool {
-	ok, err := w.Store.Exists(path.Join(folder, ".session", "session.json"))
-	return ok || err != nil
-}
-
 // byID returns the conversation with an id, if the cache has it.
-func (w *Workspace) byID(id string) (store.Entry, bool) {
+func (w Conversations) byID(id string) (store.Entry, bool) {
 	id = strings.ToLower(id)
-	known, ok := w.readIDs()
+	known, ok := w.IDs.read()
 	if !ok || known.Path[id] == "" {
 		return store.Entry{}, false
 	}
@@ -179,50 +143,20 @@ func (w *Workspace) byID(id string) (store.Entry, bool) {
 	return e, err == nil && strings.EqualFold(e.Session.ID, id)
 }
 
-// KeepIDs caches the ids for the next lookup. Capture calls it because it writes anyway;
-// reading leaves nothing behind. If it fails, the next lookup only takes longer.
-func (w *Workspace) KeepIDs() {
-	if _, ok := w.readIDs(); ok {
-		return
-	}
-	known := idIndex{Seen: w.Seen(), Path: map[string]string{}, Folders: map[string][]string{}}
-	all, whole, err := w.Store.ListWhole()
-	if err != nil || !whole || len(all) == 0 {
-		return
-	}
-	for _, e := range all {
-		if !e.Waiting && (e.Session.CountedBytes == 0 || len(e.Damage)+len(e.Twins) > 0) && !w.hasSession(e.Path) {
-			known.Bare = append(known.Bare, e.Path)
-		}
-		id := strings.ToLower(e.Session.ID)
-		if _, twice := known.Path[id]; twice || e.Waiting || len(e.Twins) > 0 {
-			known.Path[id] = ""
-		} else {
-			known.Path[id] = e.Path
-		}
-		if len(e.Twins) > 0 && !e.Waiting {
-			known.Folders[schema.IDKey(id)] = append([]string{e.Path}, e.Twins...)
-		}
-	}
-	if b, err := json.Marshal(known); err == nil {
-		_ = w.Store.WriteCache(idsFile, b)
-	}
-}
-
 // Open opens a listed conversation for reading, with git's copy of its logs if the sparse
 // checkout leaves them out. The error is a [*git.NotFetchedError] if those are not on
 // this machine.
-func (w *Workspace) Open(e store.Entry) (*store.Conversation, error) {
+func (w Conversations) Open(e store.Entry) (*store.Conversation, error) {
 	c, err := w.Store.Open(e)
 	if err != nil {
 		return nil, err
 	}
-	return c, w.borrow(c)
+	return c, w.Tree.borrow(c)
 }
 
 // PickAt is Pick among the conversations that existed at a given time; more adds
 // conversations that are not listed yet.
-func (w *Workspace) PickAt(query string, at time.Time, more []store.Entry) (store.Entry, error) {
+func (w Conversations) PickAt(query string, at time.Time, more []store.Entry) (store.Entry, error) {
 	all, err := w.Store.List()
 	if err != nil {
 		return store.Entry{}, err
@@ -236,4 +170,29 @@ func (w *Workspace) PickAt(query string, at time.Time, more []store.Entry) (stor
 		return store.Entry{}, err
 	}
 	return hits[0], nil
+}
+
+// ConversationID returns the id of the conversation at a path.
+func (w Conversations) ConversationID(path string) (string, error) {
+	e, err := w.Entry(path)
+	if err != nil {
+		return "", err
+	}
+	return e.Session.ID, nil
+}
+
+// Conversation opens a conversation for writing: in the work tree, unless
+// [Workspace.Away] says that it must not be written there, otherwise where records wait.
+// The error is [store.ErrNotFound] if this work tree knows nothing about it.
+func (w Conversations) Conversation(path string) (*store.Conversation, error) {
+	c, err := w.Store.Conversation(path)
+	switch {
+	case err == nil && w.Tree.Away(c) == "":
+		return c, nil
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		return nil, err
+	case err != nil && !slices.Contains(w.Store.WaitingPaths(), path) && !w.Tree.Outside(path):
+		return nil, err
+	}
+	return w.waiting(path)
 }

@@ -49,29 +49,29 @@ func (l *Lost) what() string {
 
 // Staged reports whether the message log is, byte for byte, as in git's index: then it is
 // not damaged, but belongs to another branch or time.
-func (l *Lost) Staged(ctx context.Context, w *Workspace) bool {
+func (l *Lost) Staged(ctx context.Context, t *Tree) bool {
 	file := messagesOf(l.Path)
-	return git.Unchanged(ctx, w.Store.Root(), []string{file})[file]
+	return git.Unchanged(ctx, t.store.Root(), []string{file})[file]
 }
 
 func messagesOf(path string) string { return path + "/" + store.MessagesLog }
 
 // FewerThanHead reports whether the log of a conversation is shorter than in git's last
 // commit. It reads neither.
-func (w *Workspace) FewerThanHead(ctx context.Context, c *store.Conversation) bool {
-	here, err := w.Store.LogSize(c.Path())
+func (t *Tree) FewerThanHead(ctx context.Context, c *store.Conversation) bool {
+	here, err := t.store.LogSize(c.Path())
 	if err != nil {
 		return false // the folder or log is not in the work tree
 	}
 	ctx, cancel := context.WithTimeout(ctx, lostTime)
 	defer cancel()
-	size, err := git.HeadSize(ctx, w.Store.Root(), messagesOf(c.Path()))
+	size, err := git.HeadSize(ctx, t.store.Root(), messagesOf(c.Path()))
 	return err == nil && size > here
 }
 
 // FindLost searches git for missing messages of a conversation; counted is the number
 // that session.json has. It returns nil if none are missing.
-func (w *Workspace) FindLost(ctx context.Context, c *store.Conversation, counted int) (*Lost, error) {
+func (t *Tree) FindLost(ctx context.Context, c *store.Conversation, counted int) (*Lost, error) {
 	have, err := c.MessageIDs()
 	if err != nil {
 		return nil, err
@@ -90,19 +90,19 @@ func (w *Workspace) FindLost(ctx context.Context, c *store.Conversation, counted
 		}
 	}
 	// Leave out what git cannot find in time.
-	_ = git.Versions(ctx, w.Store.Root(), c.Path(), store.MessagesLog, func(v git.Version) error {
+	_ = git.Versions(ctx, t.store.Root(), c.Path(), store.MessagesLog, func(v git.Version) error {
 		note(v.Content, v.Refs)
 		return nil
 	})
 	if lost.Found == 0 {
-		if head, err := git.HeadBlob(ctx, w.Store.Root(), messagesOf(c.Path())); err == nil {
+		if head, err := git.HeadBlob(ctx, t.store.Root(), messagesOf(c.Path())); err == nil {
 			note(head, []string{"HEAD"})
 		}
 	}
 	lost.Messages = max(lost.Messages, lost.Found)
 	lost.Branches = lost.Branches[:min(len(lost.Branches), 3)]
 	if len(lost.Branches) > 0 {
-		lost.Show = git.ShowCommand(w.Store.Root(), lost.Branches[0], messagesOf(c.Path()))
+		lost.Show = git.ShowCommand(t.store.Root(), lost.Branches[0], messagesOf(c.Path()))
 	}
 	return lost, nil
 }

@@ -26,7 +26,7 @@ func Unnamed(folder string) bool { return strings.Contains(path.Base(folder), "-
 // renames the folder if nothing refers to it. It returns the folder. If it is killed in
 // between, the next Name completes it.
 func (w *Workspace) Name(ctx context.Context, at, said string) (string, error) {
-	if !Unnamed(at) || w.GitOperation() != "" {
+	if !Unnamed(at) || w.Tree.Operation() != "" {
 		return at, nil
 	}
 	c, err := w.Store.Conversation(at)
@@ -37,7 +37,7 @@ func (w *Workspace) Name(ctx context.Context, at, said string) (string, error) {
 		return at, err
 	}
 	defer c.Close()
-	if w.Away(c) != "" || c.LogsAbsent() {
+	if w.Tree.Away(c) != "" || c.LogsAbsent() {
 		return at, nil // git has the rest of it, and nobody asked for it back
 	}
 	s, damage, err := c.Session()
@@ -119,8 +119,9 @@ func (w *Workspace) isFree(ctx context.Context, c *store.Conversation, s *schema
 			return "", false
 		}
 	}
-	for _, id := range w.Registry.Launches(w.Place().Workspace) {
-		if l, ok := w.Registry.Launch(w.Place().Workspace, id); ok && l.Path == c.Path() {
+	launches := w.Launches()
+	for _, id := range launches.IDs() {
+		if l, ok := launches.Get(id); ok && l.Path == c.Path() {
 			return "", false
 		}
 	}

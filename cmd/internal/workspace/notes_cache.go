@@ -21,11 +21,14 @@ type cachedNotes struct {
 
 func notesName(path string) string { return "state/" + schema.PathElement(path) + ".json" }
 
-// DropNotes deletes the cached notes on a conversation, because they quote it.
-func (w *Workspace) DropNotes(e store.Entry) error {
+// Notes makes the notes on conversations, and caches them.
+type Notes struct{ store *store.Store }
+
+// Drop deletes the cached notes on a conversation, because they quote it.
+func (n Notes) Drop(e store.Entry) error {
 	var errs []error
 	for _, name := range append([]string{e.Path}, e.Twins...) {
-		errs = append(errs, w.Store.RemoveCache(notesName(name)))
+		errs = append(errs, n.store.RemoveCache(notesName(name)))
 	}
 	return errors.Join(errs...)
 }
@@ -43,11 +46,11 @@ const (
 	KeepNotes
 )
 
-// Notes returns the notes on a conversation: the cached ones, extended by what is new. If
+// Of returns the notes on a conversation: the cached ones, extended by what is new. If
 // caching them fails, the next reader only takes longer.
-func (w *Workspace) Notes(c *store.Conversation, use NotesUse) (*digest.State, error) {
+func (n Notes) Of(c *store.Conversation, use NotesUse) (*digest.State, error) {
 	var kept cachedNotes
-	b, ok := w.Store.ReadCache(notesName(c.Path()))
+	b, ok := n.store.ReadCache(notesName(c.Path()))
 	if !ok || json.Unmarshal(b, &kept) != nil || kept.State.Version != digest.StateVersion || kept.Last == "" {
 		kept = cachedNotes{}
 	}
@@ -82,7 +85,7 @@ func (w *Workspace) Notes(c *store.Conversation, use NotesUse) (*digest.State, e
 		if b, err = json.Marshal(kept); err != nil {
 			return nil, fmt.Errorf("the state of %q: %w", c.Path(), err)
 		}
-		_ = w.Store.WriteCache(notesName(c.Path()), b)
+		_ = n.store.WriteCache(notesName(c.Path()), b)
 	}
 	kept.State.Add(rest)
 	return &kept.State, nil

@@ -114,7 +114,7 @@ func TestNotesAreRevised(t *testing.T) {
 			if _, err := c.Append(tc.batch); err != nil {
 				t.Fatal(err)
 			}
-			looked, err := w.Notes(c, ReadNotes)
+			looked, err := w.Notes.Of(c, ReadNotes)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -202,7 +202,7 @@ func openWorkspace(t *testing.T) *Workspace {
 
 func notesText(t *testing.T, w *Workspace, c *store.Conversation) string {
 	t.Helper()
-	s, err := w.Notes(c, KeepNotes)
+	s, err := w.Notes.Of(c, KeepNotes)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"cortext/cmd/internal/find"
 	"cortext/resume"
+	"cortext/schema"
 	"cortext/schema/prompt"
 	"cortext/store"
 )
@@ -24,14 +25,21 @@ func CommandFile(typ string) string { return path.Join(CommandsDir, typ+".md") }
 // folder and file names.
 func ValidType(typ string) bool { return typ != "" && store.Slug(typ) == typ }
 
-// CheckType returns an error if a new conversation cannot be of type typ, because neither
+// Prompts are the prompts of the conversation types: the built-in ones, and those of the
+// workspace, which come first.
+type Prompts struct {
+	store  *store.Store
+	config *Config
+}
+
+// Check returns an error if a new conversation cannot be of type typ, because neither
 // cortext nor the workspace has a prompt for it.
-func (w *Workspace) CheckType(typ string) error {
+func (p Prompts) Check(typ string) error {
 	if ValidType(typ) {
 		if _, ok := prompt.BuiltIn(typ); ok {
 			return nil
 		}
-		ok, err := w.Store.Exists(CommandFile(typ))
+		ok, err := p.store.Exists(CommandFile(typ))
 		if err != nil || ok {
 			return err
 		}
@@ -48,12 +56,12 @@ func (e *TypeError) Error() string {
 }
 
 // Command returns the current prompt of a type; ok is false if there is none.
-func (w *Workspace) Command(typ string) (c resume.Command, ok bool, err error) {
+func (p Prompts) Command(typ string) (c resume.Command, ok bool, err error) {
 	if !ValidType(typ) {
 		return c, false, nil
 	}
 	c = resume.Command{Name: "/workspace." + typ, File: CommandFile(typ)}
-	b, err := w.Store.ReadFile(c.File)
+	b, err := p.store.ReadFile(c.File)
 	text := string(b)
 	if errors.Is(err, store.ErrNotFound) {
 		c.BuiltIn = true
@@ -64,18 +72,31 @@ func (w *Workspace) Command(typ string) (c resume.Command, ok bool, err error) {
 	} else if err != nil {
 		return resume.Command{}, false, err
 	}
-	_, c.Body = prompt.Split(w.FillSettings(text))
+	_, c.Body = prompt.Split(p.Fill(text))
 	return c, true, nil
+}
+
+// Describe records the command that a conversation began with, and the version of
+// its prompt.
+func (p Prompts) Describe(s *schema.Session, command, arguments string) error {
+	c, ok, err := p.Command(s.ConversationType)
+	if err != nil || !ok {
+		return err
+	}
+	s.AgentConfig.Command = command
+	s.AgentConfig.Arguments = arguments
+	s.AgentConfig.SystemPromptHash = prompt.Hash(c.Body)
+	return nil
 }
 
 // remindTurns is the placeholder for the setting remind_turns in a prompt.
 const remindTurns = "$REMIND_TURNS"
 
-// FillSettings fills settings into a prompt. Without reminders, it leaves out the lines
+// Fill fills settings into a prompt. Without reminders, it leaves out the lines
 // about them.
-func (w *Workspace) FillSettings(text string) string {
-	if w.Config.RemindTurns > 0 {
-		return strings.ReplaceAll(text, remindTurns, strconv.Itoa(w.Config.RemindTurns))
+func (p Prompts) Fill(text string) string {
+	if p.config.RemindTurns > 0 {
+		return strings.ReplaceAll(text, remindTurns, strconv.Itoa(p.config.RemindTurns))
 	}
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -88,9 +109,9 @@ func (w *Workspace) FillSettings(text string) string {
 
 // Types returns the conversation types that have a prompt: the built-in ones and the
 // workspace's own.
-func (w *Workspace) Types() []string {
+func (p Prompts) Types() []string {
 	types := prompt.Types()
-	for _, name := range w.Store.ListFiles(CommandsDir) {
+	for _, name := range p.store.ListFiles(CommandsDir) {
 		typ, ok := strings.CutSuffix(name, ".md")
 		if ok && ValidType(typ) && !slices.Contains(types, typ) {
 			types = append(types, typ)
@@ -101,13 +122,13 @@ func (w *Workspace) Types() []string {
 
 // Strip removes one of our payloads, with the command text before it, from what an agent
 // recorded as the user's words.
-func (w *Workspace) Strip(text string) (rest string, ok bool) {
+func (p Prompts) Strip(text string) (rest string, ok bool) {
 	before, after, ok := resume.Cut(text)
 	if !ok {
 		return "", false
 	}
-	for _, typ := range w.Types() {
-		c, known, err := w.Command(typ)
+	for _, typ := range p.Types() {
+		c, known, err := p.Command(typ)
 		if err != nil || !known {
 			continue
 		}

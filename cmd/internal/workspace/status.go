@@ -60,7 +60,7 @@ func (w *Workspace) SetStatus(e store.Entry, status schema.Status) (paused []str
 // setStatus sets the status of a session and notes an event if an active one ends.
 func (w *Workspace) setStatus(path string, s *schema.Session, status schema.Status) {
 	if s.Status == schema.Active && status != schema.Active || status == schema.Completed && s.Status != status {
-		w.Note(lifecycle.End, path)
+		w.Events.Note(lifecycle.End, path)
 	}
 	s.Status = status
 }
@@ -78,8 +78,8 @@ func (w *Workspace) Activate(e store.Entry) (paused []string, err error) {
 		return nil
 	})
 	if err == nil {
-		w.Note(lifecycle.Resume, e.Path)
-		w.Note(lifecycle.Start, e.Path)
+		w.Events.Note(lifecycle.Resume, e.Path)
+		w.Events.Note(lifecycle.Start, e.Path)
 	}
 	return paused, err
 }

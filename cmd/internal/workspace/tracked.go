@@ -15,8 +15,8 @@ const localDir = ".workspace/local"
 // noteTracked reports files of .workspace/local that git tracks, for example after a
 // version that did not ignore them: the next commit would publish them. Tracking the file
 // that makes git ignore the folder does no harm.
-func (w *Workspace) noteTracked(ctx context.Context, note func(string)) {
-	if git.Dir(w.Store.Root()) == "" {
+func (t *Tree) noteTracked(ctx context.Context, note func(string)) {
+	if git.Dir(t.store.Root()) == "" {
 		return
 	}
 	var names []string
@@ -25,7 +25,7 @@ func (w *Workspace) noteTracked(ctx context.Context, note func(string)) {
 			names = append(names, name)
 		}
 	}
-	err := git.IndexFiles(ctx, w.Store.Root(), localDir, maxCheck, func(f git.File) error {
+	err := git.IndexFiles(ctx, t.store.Root(), localDir, maxCheck, func(f git.File) error {
 		add(f.Path)
 		return nil
 	})

@@ -54,12 +54,12 @@ func (w *Workspace) Waiting(entries ...store.Entry) (list []Waiting, err error) 
 				continue
 			}
 			n, err := w.Store.WaitingCount(name)
-			if n > 0 && w.Outside(name) {
-				n, err = w.besideGit(name, e)
+			if n > 0 && w.Tree.Outside(name) {
+				n, err = w.Tree.besideGit(name, e)
 			}
 			errs = append(errs, err)
 			v := Waiting{Entry: e, Messages: n, Folder: path.Join(waitingDir, name)}
-			v.Why, v.Way = w.whyWaiting(e, name)
+			v.Why, v.Way = w.Tree.whyWaiting(e, name)
 			list = append(list, v)
 		}
 	}
@@ -68,13 +68,13 @@ func (w *Workspace) Waiting(entries ...store.Entry) (list []Waiting, err error) 
 
 // besideGit counts the messages that wait for a conversation outside of the sparse
 // checkout and that git does not have.
-func (w *Workspace) besideGit(name string, e store.Entry) (int, error) {
-	c, err := w.Store.Waiting(name, e.Session.ID)
+func (t *Tree) besideGit(name string, e store.Entry) (int, error) {
+	c, err := t.store.Waiting(name, e.Session.ID)
 	if err != nil {
 		return 0, err
 	}
 	defer c.Close()
-	log, err := git.IndexBlob(context.Background(), w.Store.Root(), messagesOf(name))
+	log, err := git.IndexBlob(context.Background(), t.store.Root(), messagesOf(name))
 	if err != nil && !errors.Is(err, git.ErrNotInIndex) && !errors.As(err, new(*git.NotFetchedError)) {
 		return 0, err
 	}
@@ -86,15 +86,15 @@ func (w *Workspace) besideGit(name string, e store.Entry) (int, error) {
 }
 
 // whyWaiting says why records wait, and which command moves them into the work tree.
-func (w *Workspace) whyWaiting(e store.Entry, name string) (why, way string) {
-	if op := w.GitOperation(); op != "" {
+func (t *Tree) whyWaiting(e store.Entry, name string) (why, way string) {
+	if op := t.Operation(); op != "" {
 		return underWay(op), "when that is done, cortext sync puts them into the log"
 	}
-	sparse := shell.Quote("git", "-C", w.Store.Root(), "sparse-checkout", "add", name) + ", then cortext sync puts them into the log"
-	c, err := w.Store.Conversation(name)
+	sparse := shell.Quote("git", "-C", t.store.Root(), "sparse-checkout", "add", name) + ", then cortext sync puts them into the log"
+	c, err := t.store.Conversation(name)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		if why := w.whyOutside(name); why != "" {
+		if why := t.whyOutside(name); why != "" {
 			return why, sparse
 		}
 		return "the folder is not in this work tree", "cortext sync --restore or " + shell.Quote("cortext", "resume", e.Session.ID) + " puts it back"
@@ -102,7 +102,7 @@ func (w *Workspace) whyWaiting(e store.Entry, name string) (why, way string) {
 		return err.Error(), "then cortext sync puts them into the log"
 	}
 	defer c.Close()
-	if why := w.Away(c); why != "" {
+	if why := t.Away(c); why != "" {
 		return why, sparse
 	}
 	return "", "cortext sync puts them into the log"

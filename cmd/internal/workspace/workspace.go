@@ -4,17 +4,14 @@
 package workspace
 
 import (
-	"context"
-	"errors"
+	"crypto/rand"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
-	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/removal"
 	"cortext/inject"
 	"cortext/store"
 )
@@ -29,19 +26,45 @@ type Env struct {
 	Agents  []inject.Agent // in detection order
 }
 
+// Agent returns the agent with a name.
+func (e *Env) Agent(name string) (inject.Agent, bool) {
+	i := slices.IndexFunc(e.Agents, func(a inject.Agent) bool { return a.Name == name })
+	if i < 0 {
+		return inject.Agent{}, false
+	}
+	return e.Agents[i], true
+}
+
+// AgentNames lists the names of the agents.
+func (e *Env) AgentNames() []string {
+	names := make([]string, len(e.Agents))
+	for i, a := range e.Agents {
+		names[i] = a.Name
+	}
+	return names
+}
+
+// Entropy returns the source of randomness.
+func (e *Env) Entropy() io.Reader {
+	if e.Rand != nil {
+		return e.Rand
+	}
+	return rand.Reader
+}
+
 // A Workspace is an open workspace. It belongs to one goroutine.
 type Workspace struct {
-	Store    *store.Store
+	Conversations
 	Config   Config
 	Warnings []string // about the settings
 	Registry registry.Registry
+	Here     *registry.Here   // among the user's workspaces
+	Removed  *removal.Removed // what the user does not want saved
+	Prompts  Prompts
+	Events   Events
+	Pending  Pending
+	Notes    Notes
 	Env      Env
-
-	events  []Event
-	place   *registry.Place
-	leftOut *leftOut            // what a sparse checkout leaves out
-	asked   bool                // git was asked for the first commits of this place
-	commits map[string][]string // the first commits of other places
 }
 
 // Open opens the workspace that contains env.Dir. The error is [store.ErrNoWorkspace] if
@@ -51,11 +74,7 @@ func Open(env Env) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	var agents []string
-	for _, a := range env.Agents {
-		agents = append(agents, a.Name)
-	}
-	st, err := store.Open(root, store.Options{Now: env.Now, Rand: env.Rand, Holder: env.Holder, Agents: agents})
+	st, err := store.Open(root, store.Options{Now: env.Now, Rand: env.Rand, Holder: env.Holder, Agents: env.AgentNames()})
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +95,10 @@ func OpenNew(env Env, dir string) (*Workspace, error) {
 }
 
 func with(env Env, st *store.Store) *Workspace {
-	w := &Workspace{Store: st, Env: env, Registry: registry.In(StateDir(env.Machine))}
+	w := &Workspace{Conversations: Conversations{st, &Tree{store: st}, IDs{st}}, Env: env, Registry: registry.In(StateDir(env.Machine)), Here: registry.At(st.Root())}
+	w.Removed = removal.In(st, w.Registry, w.Here, env.AgentNames())
 	w.Config, w.Warnings = ReadConfig(st)
+	w.Prompts, w.Pending, w.Notes = Prompts{st, &w.Config}, Pending{st}, Notes{st}
 	return w
 }
 
@@ -90,136 +111,10 @@ func StateDir(m inject.Machine) string {
 	return filepath.Join(m.Home, ".local", "state")
 }
 
+// Launches returns the notes of the launches in this workspace.
+func (w *Workspace) Launches() registry.Launches {
+	return w.Registry.Launches(w.Here.Place().Workspace)
+}
+
 // Close releases the workspace.
 func (w *Workspace) Close() error { return w.Store.Close() }
-
-// Agent returns the agent with a name.
-func (w *Workspace) Agent(name string) (inject.Agent, bool) {
-	i := slices.IndexFunc(w.Env.Agents, func(a inject.Agent) bool { return a.Name == name })
-	if i < 0 {
-		return inject.Agent{}, false
-	}
-	return w.Env.Agents[i], true
-}
-
-// AgentNames lists the names of the agents.
-func (w *Workspace) AgentNames() []string {
-	names := make([]string, len(w.Env.Agents))
-	for i, a := range w.Env.Agents {
-		names[i] = a.Name
-	}
-	return names
-}
-
-// Relative returns dir relative to the workspace with slashes; ok is false if dir is
-// outside.
-func (w *Workspace) Relative(dir string) (rel string, ok bool) {
-	rel, err := filepath.Rel(w.Store.Root(), dir)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(os.PathSeparator)) {
-		return "", false
-	}
-	return filepath.ToSlash(rel), true
-}
-
-// GitOperation names the git operation in progress in this work tree, such as "merge", or
-// returns "". Nothing is written to the work tree until it ends.
-func (w *Workspace) GitOperation() string { return git.Operation(w.Store.Root()) }
-
-func underWay(op string) string { return "a git " + op + " is under way" }
-
-// Conversation opens a conversation for writing: in the work tree, unless
-// [Workspace.Away] says that it must not be written there, otherwise where records wait.
-// The error is [store.ErrNotFound] if this work tree knows nothing about it.
-func (w *Workspace) Conversation(path string) (*store.Conversation, error) {
-	c, err := w.Store.Conversation(path)
-	switch {
-	case err == nil && w.Away(c) == "":
-		return c, nil
-	case err != nil && !errors.Is(err, store.ErrNotFound):
-		return nil, err
-	case err != nil && !slices.Contains(w.Store.WaitingPaths(), path) && !w.Outside(path):
-		return nil, err
-	}
-	return w.waiting(path)
-}
-
-// Away says why a conversation whose folder is in the work tree must not be written
-// there; empty if it may. In a sparse checkout git would treat a recreated file as the
-// user's, without the records that git itself has.
-func (w *Workspace) Away(c *store.Conversation) string {
-	if op := w.GitOperation(); op != "" {
-		return underWay(op)
-	}
-	if !c.LogMissing() {
-		return ""
-	}
-	return w.whyOutside(c.Path())
-}
-
-// Place identifies this workspace among others. It reads files only and does not run git.
-func (w *Workspace) Place() registry.Place {
-	if w.place == nil {
-		w.place = &registry.Place{Workspace: realDir(w.Store.Root())}
-		if common := git.CommonDir(w.Store.Root()); common != "" {
-			w.place.Repository = realDir(common)
-			w.place.Within = withinTree(w.place.Workspace)
-		}
-	}
-	return *w.place
-}
-
-// KnowClones finds the commits by which clones of the repository are recognized, so that
-// [Workspace.SamePlace] recognizes them. It runs git.
-func (w *Workspace) KnowClones(ctx context.Context) registry.Place {
-	if w.Place().Repository != "" && !w.asked {
-		w.asked = true // even if git does not answer in time: it would not the next time either
-		w.place.Commits = git.FirstCommits(ctx, w.Store.Root())
-	}
-	return *w.place
-}
-
-// SamePlace reports whether a place is this workspace, or that of another work tree of
-// its repository or, after [Workspace.KnowClones], of a clone.
-func (w *Workspace) SamePlace(p registry.Place) bool {
-	here := w.Place()
-	if here.Same(p) {
-		return true
-	}
-	if here.Commits == nil || p.Commits != nil || p.Within != here.Within {
-		return false
-	}
-	commits, known := w.commits[p.Workspace]
-	if !known {
-		commits = git.FirstCommits(context.Background(), p.Workspace)
-		if w.commits == nil {
-			w.commits = map[string][]string{}
-		}
-		w.commits[p.Workspace] = commits
-	}
-	p.Commits = commits
-	return here.Same(p)
-}
-
-// withinTree returns the path of a workspace below the folder that has .git.
-func withinTree(root string) string {
-	for dir := root; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			rel, err := filepath.Rel(dir, root)
-			if err != nil {
-				return ""
-			}
-			return filepath.ToSlash(rel)
-		}
-		if dir == filepath.Dir(dir) {
-			return ""
-		}
-	}
-}
-
-// realDir returns the path of a folder without symbolic links, if the folder exists.
-func realDir(dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real
-	}
-	return filepath.Clean(dir)
-}

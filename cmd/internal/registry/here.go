@@ -1,0 +1,88 @@
+package registry
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"cortext/cmd/internal/git"
+)
+
+// Here is the place of the workspace that a process works in.
+type Here struct {
+	root    string // of the workspace
+	place   *Place
+	asked   bool                // git was asked for the first commits
+	commits map[string][]string // the first commits of other places
+}
+
+// At returns the place of the workspace whose folder is root.
+func At(root string) *Here { return &Here{root: root} }
+
+// Place identifies the workspace among others. It reads files only and does not run git.
+func (h *Here) Place() Place {
+	if h.place == nil {
+		h.place = &Place{Workspace: RealDir(h.root)}
+		if common := git.CommonDir(h.root); common != "" {
+			h.place.Repository = RealDir(common)
+			h.place.Within = withinTree(h.place.Workspace)
+		}
+	}
+	return *h.place
+}
+
+// KnowClones finds the commits by which clones of the repository are recognized, so that
+// [Here.Same] recognizes them. It runs git.
+func (h *Here) KnowClones(ctx context.Context) Place {
+	if h.Place().Repository != "" && !h.asked {
+		h.asked = true // even if git does not answer in time: it would not the next time either
+		h.place.Commits = git.FirstCommits(ctx, h.root)
+	}
+	return *h.place
+}
+
+// Same reports whether a place is this workspace, or that of another work tree of its
+// repository or, after [Here.KnowClones], of a clone.
+func (h *Here) Same(p Place) bool {
+	here := h.Place()
+	if here.Same(p) {
+		return true
+	}
+	if here.Commits == nil || p.Commits != nil || p.Within != here.Within {
+		return false
+	}
+	commits, known := h.commits[p.Workspace]
+	if !known {
+		commits = git.FirstCommits(context.Background(), p.Workspace)
+		if h.commits == nil {
+			h.commits = map[string][]string{}
+		}
+		h.commits[p.Workspace] = commits
+	}
+	p.Commits = commits
+	return here.Same(p)
+}
+
+// withinTree returns the path of a workspace below the folder that has .git.
+func withinTree(root string) string {
+	for dir := root; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			rel, err := filepath.Rel(dir, root)
+			if err != nil {
+				return ""
+			}
+			return filepath.ToSlash(rel)
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
+
+// RealDir returns the path of a folder without symbolic links, if the folder exists.
+func RealDir(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return filepath.Clean(dir)
+}

@@ -1,0 +1,91 @@
+package removal
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+
+	"cortext/cmd/internal/registry"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// A Note is the record of one removal, made before anything is deleted.
+type Note struct {
+	r      *Removed
+	entry  store.Entry
+	place  registry.Place
+	before bool                 // it was already removed elsewhere
+	record string               // the file for other machines; empty if it already existed
+	noted  []int                // indexes of sources
+	unbind [][]registry.Binding // for each of them
+}
+
+// Note records a removal in the user's registry and for other machines. roots maps agent
+// and native id (joined by a newline) to the lines with which forks of the conversation's
+// sessions may begin.
+func (r *Removed) Note(ctx context.Context, e store.Entry, roots map[string][]string) (n *Note, err error) {
+	n = &Note{r: r, entry: e, place: r.here.KnowClones(ctx)}
+	if n.before, err = r.Conversation(e.Session.ID); err != nil {
+		return n, err
+	}
+	for i, src := range e.Session.Sources {
+		gone := registry.Removal{Place: n.place, Segment: segmentOf(e, src), Roots: roots[src.Agent+"\n"+src.NativeID]}
+		var dropped []registry.Binding
+		if err := r.registry.Update(src.Agent, src.NativeID, func(s *registry.Session) {
+			s.Removed = append(s.Removed, gone)
+			s.Bindings = slices.DeleteFunc(s.Bindings, func(b registry.Binding) bool {
+				same := r.here.Same(b.Place)
+				if same {
+					dropped = append(dropped, b)
+				}
+				return same
+			})
+		}); err != nil {
+			return n, err
+		}
+		n.noted, n.unbind = append(n.noted, i), append(n.unbind, dropped)
+	}
+	if err := errors.Join(r.registry.Remove(schema.IDKey(e.Session.ID), n.place), r.dropKept(e.Session.ID)); err != nil {
+		return n, err
+	}
+	known := r.store.ListFiles(Dir)
+	if err := r.files.record(e); err != nil {
+		return n, err
+	}
+	for _, name := range r.store.ListFiles(Dir) {
+		if !slices.Contains(known, name) && isOf(name, e.Session.ID) {
+			n.record = path.Join(Dir, name)
+		}
+	}
+	return n, nil
+}
+
+func segmentOf(e store.Entry, src schema.Source) registry.Segment {
+	return registry.Segment{Path: e.Path, ID: e.Session.ID, From: src.From, After: src.After}
+}
+
+// TakeBack undoes what Note recorded.
+func (n *Note) TakeBack() error {
+	var errs []error
+	for j, i := range n.noted {
+		src := n.entry.Session.Sources[i]
+		errs = append(errs, n.r.registry.Update(src.Agent, src.NativeID, func(s *registry.Session) {
+			for k, r := range slices.Backward(s.Removed) {
+				if r.Workspace == n.place.Workspace && r.Segment == segmentOf(n.entry, src) {
+					s.Removed = slices.Delete(s.Removed, k, k+1)
+					break
+				}
+			}
+			s.Bindings = append(s.Bindings, n.unbind[j]...)
+		}))
+	}
+	if !n.before {
+		errs = append(errs, n.r.registry.BringBack(schema.IDKey(n.entry.Session.ID), func(p registry.Place) bool { return p.Workspace == n.place.Workspace }))
+	}
+	if n.record != "" {
+		errs = append(errs, n.r.store.RemoveFile(n.record))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,139 @@
+package workspace
+
+import (
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cortext/cmd/internal/git"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// A Tree is the work tree as git has checked it out. In a sparse checkout the files of a
+// conversation may be in git's index but not in the work tree. They are read from git, and
+// never fetched unasked.
+type Tree struct {
+	store   *store.Store
+	leftOut *leftOut
+}
+
+// Operation names the git operation in progress in this work tree, such as "merge", or
+// returns "". Nothing is written to the work tree until it ends.
+func (t *Tree) Operation() string { return git.Operation(t.store.Root()) }
+
+func underWay(op string) string { return "a git " + op + " is under way" }
+
+// Away says why a conversation whose folder is in the work tree must not be written
+// there; empty if it may. In a sparse checkout git would treat a recreated file as the
+// user's, without the records that git itself has.
+func (t *Tree) Away(c *store.Conversation) string {
+	if op := t.Operation(); op != "" {
+		return underWay(op)
+	}
+	if !c.LogMissing() {
+		return ""
+	}
+	return t.whyOutside(c.Path())
+}
+
+// Relative returns dir relative to the workspace with slashes; ok is false if dir is
+// outside.
+func (t *Tree) Relative(dir string) (rel string, ok bool) {
+	rel, err := filepath.Rel(t.store.Root(), dir)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(os.PathSeparator)) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}
+
+// maxBorrowed limits how many bytes are read of one conversation.
+const maxBorrowed = 512 << 20
+
+// borrow lets a conversation read its files that are outside of the sparse checkout. The
+// error is a [*git.NotFetchedError] if they are not on this machine.
+func (t *Tree) borrow(c *store.Conversation) error {
+	if !c.IsWaiting() && !c.LogMissing() {
+		return nil
+	}
+	sparse, err := t.outside(c.Path())
+	if err != nil || len(sparse) == 0 {
+		return err
+	}
+	files := map[string][]byte{}
+	err = git.IndexFiles(context.Background(), t.store.Root(), c.Path()+"/.session", maxBorrowed, func(f git.File) error {
+		if path.Dir(f.Path) == c.Path()+"/.session" && slices.Contains(sparse, f.Path) {
+			files[path.Base(f.Path)] = f.Content
+		}
+		return nil
+	})
+	c.Borrow(files)
+	return err
+}
+
+// outside lists the session files of a conversation that the sparse checkout leaves out.
+func (t *Tree) outside(path string) ([]string, error) {
+	all, err := t.allOutside()
+	return slices.DeleteFunc(all, func(file string) bool { return !strings.HasPrefix(file, path+"/.session/") }), err
+}
+
+// allOutside is outside for all conversations. It asks git once, and again after git has
+// changed something.
+func (t *Tree) allOutside() ([]string, error) {
+	if !t.sparse() {
+		return nil, nil
+	}
+	if state := git.State(t.store.Root()); t.leftOut == nil || t.leftOut.state != state {
+		files, err := git.Sparse(context.Background(), t.store.Root(), conversationsDir)
+		if err != nil {
+			return nil, err
+		}
+		t.leftOut = &leftOut{state, files}
+	}
+	return slices.DeleteFunc(slices.Clone(t.leftOut.files), func(file string) bool {
+		_, err := os.Lstat(filepath.Join(t.store.Root(), filepath.FromSlash(file)))
+		return err == nil
+	}), nil
+}
+
+// leftOut holds the files that a sparse checkout leaves out.
+type leftOut struct {
+	state string // of git, as in [git.State]
+	files []string
+}
+
+// Outside reports whether git has the session files of a conversation but the sparse
+// checkout leaves them out.
+func (t *Tree) Outside(path string) bool { return t.whyOutside(path) != "" }
+
+// whyOutside says why a conversation counts as outside of the sparse checkout, or returns
+// "". In a sparse checkout it also gives a reason if git does not answer.
+func (t *Tree) whyOutside(path string) string {
+	sparse, err := t.outside(path)
+	switch {
+	case err != nil:
+		return "git does not say what is outside of the sparse checkout: " + err.Error()
+	case len(sparse) > 0:
+		return "its files are outside of the sparse checkout"
+	}
+	return ""
+}
+
+// sparse reports whether the user has ever made the work tree a sparse checkout, judging
+// from files only.
+func (t *Tree) sparse() bool {
+	_, err := os.Lstat(filepath.Join(git.Dir(t.store.Root()), "info", "sparse-checkout"))
+	return err == nil
+}
+
+// Head returns the current commit and branch of the work tree; nil outside of git.
+func (t *Tree) Head() *schema.Git {
+	at, ok := git.Head(t.store.Root())
+	if !ok {
+		return nil
+	}
+	return &schema.Git{Commit: at.Commit, Branch: at.Branch}
+}
