@@ -3,11 +3,12 @@ package store
 import (
 	"bytes"
 	"errors"
+	"maps"
 
 	"cortext/schema"
 )
 
-// A Limit restricts [Conversation.History] to the end of the conversation. A zero field
+// A Limit restricts [Reader.History] to the end of the conversation. A zero field
 // sets no limit. If several are set, the first one reached applies.
 type Limit struct {
 	Messages int // the last so many
@@ -25,40 +26,49 @@ type Limit struct {
 // links between messages outside the end.
 //
 // The error is a [*schema.VersionError] if a later cortext wrote the conversation.
-func (c *Conversation) History(limit Limit) (schema.History, []Damage, error) {
-	if _, err := c.load(); err != nil {
+func (r *Reader) History(limit Limit) (schema.History, []Damage, error) {
+	if _, err := r.load(); err != nil {
 		return schema.History{}, nil, err
 	}
-	if limit != (Limit{}) && len(c.others()) == 0 {
-		h, damage, ok, err := c.end(limit)
+	h := historyReader{r, limit}
+	if limit != (Limit{}) && len(r.others()) == 0 {
+		read, damage, ok, err := h.end()
 		if err != nil || ok {
-			return h, damage, err
+			return read, damage, err
 		}
 	}
-	return c.whole(limit)
+	return h.whole()
+}
+
+// A historyReader reads the messages within a limit, in one of three ways, the fastest
+// that suffices: tail, branch or whole.
+type historyReader struct {
+	*Reader
+	limit Limit
 }
 
 // end reads the end of the conversation. ok is false if everything must be read.
-func (c *Conversation) end(limit Limit) (h schema.History, damage []Damage, ok bool, err error) {
-	info, err := c.s.root.Lstat(c.file(messagesFile))
+func (r historyReader) end() (h schema.History, damage []Damage, ok bool, err error) {
+	info, err := r.s.root.Lstat(r.file(messagesFile))
 	if err != nil {
 		return h, nil, false, nil
 	}
-	if c.s.branch.get(c.file(messagesFile), info) == nil { // otherwise the end of the file was not enough
-		if h, damage, ok, err = c.tail(limit); ok || err != nil {
+	if r.s.branch.get(r.file(messagesFile), info) == nil { // otherwise the end of the file was not enough
+		if h, damage, ok, err = r.tail(); ok || err != nil {
 			return h, damage, ok, err
 		}
 	}
-	return c.branch(limit)
+	return r.branch()
 }
 
 // whole reads everything.
-func (c *Conversation) whole(limit Limit) (schema.History, []Damage, error) {
+func (r historyReader) whole() (schema.History, []Damage, error) {
 	var damage []Damage
 	msgs := newest[schema.Message]{rank: messageRank, less: saysLess}
 	tools := newest[schema.Tool]{rank: toolRank, less: hasLessOutcome}
-	for i, dir := range c.dirs() {
-		for m, err := range readHeld(c.hold(dir, messagesFile), schema.ParseMessage) {
+	folders := r.folders()
+	for i, f := range folders {
+		for m, err := range readLog(r.openIn(f, messagesFile), schema.ParseMessage) {
 			if err == nil {
 				msgs.add(m.ID, m, i)
 			} else if damage, err = noteDamage(damage, err); err != nil {
@@ -70,14 +80,9 @@ func (c *Conversation) whole(limit Limit) (schema.History, []Damage, error) {
 	h.Messages, _ = schema.Branch(msgs.list)
 	total := len(msgs.list)
 	schema.Number(h.Messages, msgs.list, total)
-	wanted := map[string]bool{}
-	for i := range h.Messages {
-		for _, call := range h.Messages[i].ToolCalls {
-			wanted[call.ID] = true
-		}
-	}
-	for i, dir := range c.dirs() {
-		for t, err := range readHeld(c.hold(dir, toolsFile), schema.ParseTool) {
+	wanted := callIDs(h.Messages)
+	for i, f := range folders {
+		for t, err := range readLog(r.openIn(f, toolsFile), schema.ParseTool) {
 			if err == nil && wanted[t.ID] {
 				tools.add(t.ID, t, i)
 			} else if damage, err = noteDamage(damage, err); err != nil {
@@ -89,12 +94,23 @@ func (c *Conversation) whole(limit Limit) (schema.History, []Damage, error) {
 		h.Tools[t.ID] = t
 	}
 	n := len(h.Messages)
-	if cut(&h, limit); len(h.Messages) == n {
+	if cut(&h, r.limit); len(h.Messages) == n {
 		h.Aside = total - n
 	} else {
 		counted(&h, total)
 	}
 	return h, damage, nil
+}
+
+// callIDs returns the ids of the calls that messages made.
+func callIDs(msgs []schema.Message) map[string]bool {
+	ids := map[string]bool{}
+	for i := range msgs {
+		for _, call := range msgs[i].ToolCalls {
+			ids[call.ID] = true
+		}
+	}
+	return ids
 }
 
 // newest keeps, of all records with one id, the record that counts, in the position of
@@ -148,17 +164,8 @@ func cut(h *schema.History, limit Limit) {
 		return
 	}
 	h.Messages = h.Messages[from:]
-	wanted := map[string]bool{}
-	for i := range h.Messages {
-		for _, call := range h.Messages[i].ToolCalls {
-			wanted[call.ID] = true
-		}
-	}
-	for id := range h.Tools {
-		if !wanted[id] {
-			delete(h.Tools, id)
-		}
-	}
+	wanted := callIDs(h.Messages)
+	maps.DeleteFunc(h.Tools, func(id string, _ schema.Tool) bool { return !wanted[id] })
 }
 
 // counted sets how many of a conversation's messages precede those of h, and how many of

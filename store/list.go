@@ -52,11 +52,11 @@ func (s *Store) ListAny(keep func(Known) bool) ([]Entry, error) {
 }
 
 func (s *Store) list(keep func(Known) bool) (list []Entry, whole bool, err error) {
-	folders, damage, err := s.folders()
+	folders, damage, err := conversationFolders(s.Files, conversationsDir)
 	if err != nil {
 		return nil, false, explain(err)
 	}
-	s.known.prune(folders)
+	s.index.prune(folders)
 	entries := s.readEntries(folders, keep)
 	whole = !slices.ContainsFunc(damage, isUnreadable) && !slices.ContainsFunc(entries, func(e Entry) bool { return e.unread != nil })
 	entries = s.withWaiting(withoutTwins(entries))
@@ -75,7 +75,7 @@ func isUnreadable(d Damage) bool { return d.Kind == Unreadable }
 // Unlisted returns the folders of days that cannot be read, whose conversations List
 // lacks.
 func (s *Store) Unlisted() ([]Damage, error) {
-	_, damage, err := s.folders()
+	_, damage, err := conversationFolders(s.Files, conversationsDir)
 	damage = slices.DeleteFunc(damage, func(d Damage) bool { return !isUnreadable(d) })
 	return damage, explain(err)
 }
@@ -85,9 +85,9 @@ func (s *Store) Unlisted() ([]Damage, error) {
 func (s *Store) readEntries(folders []string, keep func(Known) bool) []Entry {
 	rows, entries := make([]row, len(folders)), make([]Entry, len(folders))
 	inParallel(len(folders), func(i int) {
-		c, ok := s.conversation(folders[i]), false
+		c, ok := s.at("", folders[i]), false
 		if rows[i], ok = c.known(); !ok || keep(rows[i].Known) {
-			entries[i] = s.entry(c, rows[i])
+			entries[i] = c.entry(rows[i])
 		}
 	})
 	wanted := map[string]bool{}
@@ -98,7 +98,7 @@ func (s *Store) readEntries(folders []string, keep func(Known) bool) []Entry {
 	}
 	inParallel(len(folders), func(i int) {
 		if entries[i].Session == nil && wanted[schema.IDKey(string(rows[i].ID))] {
-			entries[i] = s.entry(s.conversation(folders[i]), rows[i])
+			entries[i] = s.at("", folders[i]).entry(rows[i])
 		}
 	})
 	return slices.DeleteFunc(entries, func(e Entry) bool { return e.Session == nil })
@@ -118,13 +118,9 @@ func inParallel(n int, f func(i int)) {
 	group.Wait()
 }
 
-// folders returns the folders of the conversations, sorted by name, and as damage
-// whatever is in the place of such a folder without being one.
-func (s *Store) folders() (folders []string, damage []Damage, err error) {
-	return s.foldersIn(conversationsDir)
-}
-
-func (s *Store) foldersIn(top string) (folders []string, damage []Damage, err error) {
+// conversationFolders returns the folders of the conversations below top, sorted by name, and as
+// damage whatever is in the place of such a folder without being one.
+func conversationFolders(s *Files, top string) (folders []string, damage []Damage, err error) {
 	days, err := s.readDir(top)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
@@ -157,16 +153,16 @@ func (s *Store) foldersIn(top string) (folders []string, damage []Damage, err er
 	return folders, damage, nil
 }
 
-// entry describes a conversation. r is its row of the index, if it has one.
-func (s *Store) entry(c *Conversation, r row) Entry {
-	if sess := c.healthy(r); sess != nil {
-		return Entry{Path: c.path, Session: sess}
+// entry describes a conversation. row is its row of the index, if it has one.
+func (r *Reader) entry(row row) Entry {
+	if sess := r.healthy(row); sess != nil {
+		return Entry{Path: r.path, Session: sess}
 	}
-	sess, damage, err := c.Session()
+	sess, damage, err := r.Session()
 	if err == nil {
-		return Entry{Path: c.path, Session: sess, Damage: damage}
+		return Entry{Path: r.path, Session: sess, Damage: damage}
 	}
-	e := Entry{Path: c.path, Session: c.fromName(), Damage: []Damage{c.unreadable(c.dir, err)}}
+	e := Entry{Path: r.path, Session: fromName(r.path), Damage: []Damage{unreadable(r.sessionFolder, err)}}
 	if isUnreadable(e.Damage[0]) {
 		e.unread = err
 	}
@@ -179,27 +175,27 @@ func (e Entry) Unread() error { return explain(e.unread) }
 
 // healthy returns what Session returns if session.json is whole and nothing was appended
 // since; otherwise nil.
-func (c *Conversation) healthy(r row) *schema.Session {
-	if dir, ok := c.s.lookAt(c.dir); !ok || dir.kind != folderKind {
+func (r *Reader) healthy(row row) *schema.Session {
+	if dir, ok := r.s.lookAt(r.dir); !ok || dir.kind != folderKind {
 		return nil // a link leads to a file that is not ours
 	}
-	at, isKnown := r.look, r.raw != nil
+	at, isKnown := row.look, row.raw != nil
 	if !isKnown {
 		var err error
-		at, _ = c.s.lookAt(c.file(sessionFile))
-		if r.raw, err = c.s.readSession(c.file(sessionFile)); err != nil {
+		at, _ = r.s.lookAt(r.file(sessionFile))
+		if row.raw, err = r.readRaw(); err != nil {
 			return nil
 		}
 	}
-	sess, err := schema.ParseSession(r.raw)
+	sess, err := schema.ParseSession(row.raw)
 	if err != nil || sess.Repair != nil {
 		return nil
 	}
-	c.complete(sess)
+	complete(sess, r.path)
 	if !isKnown {
-		c.s.known.add(c.file(sessionFile), at, r.raw, sess)
+		r.s.index.add(r.file(sessionFile), at, row.raw, sess)
 	}
-	if log, ok := c.s.lookAt(c.file(messagesFile)); !ok || log.kind != regularKind || log.size != sess.CountedBytes {
+	if log, ok := r.s.lookAt(r.file(messagesFile)); !ok || log.kind != regularKind || log.size != sess.CountedBytes {
 		return nil
 	}
 	return sess
@@ -251,7 +247,7 @@ func (s *Store) withWaiting(entries []Entry) []Entry {
 		}
 	}
 	for _, name := range s.WaitingPaths() {
-		if i, ok := at[name]; ok && s.conversation(name).waitsIn(waitingDir+"/"+name+"/"+sessionDir) {
+		if i, ok := at[name]; ok && s.at("", name).isIn(s.at(waitingDir, name).sessionFolder) {
 			stale[i] = true
 			continue
 		}
@@ -261,7 +257,7 @@ func (s *Store) withWaiting(entries []Entry) []Entry {
 		}
 		sess, damage, err := c.Session()
 		if err != nil {
-			sess, damage = c.fromName(), []Damage{c.unreadable(c.dir, err)}
+			sess, damage = fromName(c.path), []Damage{unreadable(c.sessionFolder, err)}
 		}
 		if i, ok := byID[schema.IDKey(sess.ID)]; ok && len(damage) == 0 {
 			if of, known := at[name]; !known || of != i { // otherwise it was written after waitsIn looked
@@ -288,10 +284,10 @@ func (s *Store) withWaiting(entries []Entry) []Entry {
 }
 
 // unreadable describes why session.json cannot be read at all.
-func (c *Conversation) unreadable(dir string, err error) Damage {
+func unreadable(f sessionFolder, err error) Damage {
 	kind := Unreadable
 	if version := (*schema.VersionError)(nil); errors.As(err, &version) {
 		kind = Newer
 	}
-	return Damage{dir + "/" + sessionFile, jsonl.Damage{Kind: kind, Detail: err.Error()}}
+	return Damage{f.file(sessionFile), jsonl.Damage{Kind: kind, Detail: err.Error()}}
 }

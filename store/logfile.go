@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"cortext/schema/jsonl"
@@ -41,6 +44,16 @@ type places struct {
 // lastBytes is how many bytes at its end identify a log.
 const lastBytes = 64
 
+// look returns the info of the file that has the name of the log. It tries the path of
+// the workspace first: looking is harmless wherever the path leads, and costs one call
+// instead of two for each folder on the way.
+func (l *logFile) look(s *Files) (fs.FileInfo, error) {
+	if info, err := os.Lstat(filepath.Join(s.dir, l.name)); err == nil && l.Is(info) {
+		return info, nil
+	}
+	return s.root.Lstat(l.name)
+}
+
 // startAt promises that no record before an offset needs an index.
 func (l *logFile) startAt(since int64) {
 	l.since = since
@@ -51,7 +64,7 @@ func (l *logFile) startAt(since int64) {
 
 // refresh prepares the log for an append: it indexes what other processes wrote and sets
 // a torn tail aside.
-func (l *logFile) refresh(s *Store) (aside []SetAside, err error) {
+func (l *logFile) refresh(s *Files) (aside []SetAside, err error) {
 	info, err := l.Refresh()
 	if err != nil {
 		return nil, err
@@ -59,7 +72,7 @@ func (l *logFile) refresh(s *Store) (aside []SetAside, err error) {
 	if l.places != nil && l.end == info.Size() && l.mod.Equal(info.ModTime()) {
 		return nil, nil
 	}
-	aside, err = s.mendTail(l)
+	aside, err = l.mendTail(s)
 	if err != nil {
 		return aside, err
 	}
@@ -247,7 +260,7 @@ type SetAside struct {
 
 // mendTail closes or cuts the last line of a log if it lacks its newline. Whole records
 // in it stay; other bytes are first kept elsewhere, durably.
-func (s *Store) mendTail(l *logFile) ([]SetAside, error) {
+func (l *logFile) mendTail(s *Files) ([]SetAside, error) {
 	offset, text, err := l.Tail(jsonl.MaxLine)
 	if err != nil || offset == l.Size() {
 		return nil, err
@@ -265,7 +278,7 @@ func (s *Store) mendTail(l *logFile) ([]SetAside, error) {
 	})
 	var aside []SetAside
 	if rest := l.Size() - keep; rest > 0 && len(bytes.Trim(text[min(keep-offset, int64(len(text))):], " \t\r")) > 0 || text == nil {
-		kept, err := s.keep(fmt.Sprintf("torn/%s-%d", l.kept, keep), io.NewSectionReader(l, keep, rest))
+		kept, err := kept{s}.copy(fmt.Sprintf("torn/%s-%d", l.kept, keep), io.NewSectionReader(l, keep, rest))
 		if err != nil {
 			return nil, fmt.Errorf("set %d bytes of a torn line of %q aside: %w", rest, l.name, err)
 		}

@@ -37,7 +37,7 @@ func TestRename(t *testing.T) {
 // TestKnownPrune checks that the rows of conversations that are gone are dropped
 // eventually.
 func TestKnownPrune(t *testing.T) {
-	x := knownSessions{read: true, rows: map[string]row{}}
+	x := sessionIndex{read: true, rows: map[string]row{}}
 	for _, name := range []string{"a", "b", "c"} {
 		x.rows[name+"/"+sessionDir+"/"+sessionFile] = row{size: 1}
 	}

@@ -251,7 +251,7 @@ func TestWaitingRevisions(t *testing.T) {
 	}
 	c = visit(t, s, c)
 	want("while it waits")
-	must(t, c.Settle())
+	must(t, settle(c))
 	want("afterwards")
 	wantMoved(t, "revisions", s, c.Path())
 }
@@ -463,7 +463,7 @@ func TestLocalIgnoresItself(t *testing.T) {
 			}
 			return err
 		},
-		"init": func(s *Store) error { _, err := s.initialize(); return err },
+		"init": func(s *Store) error { _, err := initialize(s.Files); return err },
 	} {
 		for _, remove := range []string{ignoreFile, localDir} {
 			s := newTestStore(t)
