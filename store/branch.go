@@ -30,7 +30,7 @@ func readBranch(log *io.SectionReader, about int) (*branch, error) {
 		return nil, err
 	}
 	for i := range x.more { // if a message has several lines, the one that counts may name another parent
-		m, err := recordIn(log, x.offsets(i), schema.ParseMessage, messageRank)
+		m, err := messageLog().at(log, x.offsets(i))
 		if err != nil {
 			return nil, err
 		}
@@ -40,7 +40,7 @@ func readBranch(log *io.SectionReader, about int) (*branch, error) {
 		Parents: make([]int32, len(x.lines)),
 		At:      func(i int32) time.Time { return x.lines[i].at() },
 		ID: func(i int32) string {
-			m, _ := recordIn(log, x.offsets(i), schema.ParseMessage, messageRank) // an unreadable one sorts first
+			m, _ := messageLog().at(log, x.offsets(i)) // an unreadable one sorts first
 			return m.ID
 		},
 	}
@@ -67,24 +67,6 @@ func readBranch(log *io.SectionReader, about int) (*branch, error) {
 		}
 	}
 	return b, nil
-}
-
-// recordIn reads the record whose lines are at offsets, and returns the line that counts.
-func recordIn[R any](log io.ReaderAt, offsets []int64, parse func([]byte) (R, error), rank func(*R) rank) (best R, err error) {
-	found := false
-	for _, offset := range offsets {
-		raw, err := recordAt(log, offset)
-		if err != nil {
-			return best, err
-		}
-		if r, err := parse(raw); err == nil && (!found || rank(&r).compare(rank(&best)) > 0) {
-			best, found = r, true
-		}
-	}
-	if !found {
-		err = errors.New("a line that looked like a record is none")
-	}
-	return best, err
 }
 
 // A logCache keeps the result for the log that was read last, since one command reads a
@@ -152,7 +134,7 @@ func (r historyReader) branch() (h schema.History, damage []Damage, ok bool, err
 	h.Messages = make([]schema.Message, 0, min(from, max(r.limit.Messages, r.limit.Tokens/100))) // otherwise growing it is a tenth of the work
 	for ; from > 0 && !b.spent; from-- {
 		first := found.first[from-1]
-		m, err := recordIn(log, append([]int64{first}, found.more[first]...), schema.ParseMessage, messageRank)
+		m, err := messageLog().at(log, append([]int64{first}, found.more[first]...))
 		if err != nil {
 			return h, nil, false, nil
 		}
@@ -212,7 +194,7 @@ func (r historyReader) callFinder(about int) (find func(id string) (*schema.Tool
 		if place < 0 {
 			return nil, nil
 		}
-		t, err := recordIn(log, x.offsets(place), schema.ParseTool, toolRank)
+		t, err := toolLog().at(log, x.offsets(place))
 		return &t, err
 	}, damage, func() { _ = log.close() }, nil
 }

@@ -110,7 +110,7 @@ func (n *census) expect(f sessionFolder, sess *schema.Session) {
 }
 
 func (n *census) tool(rec jsonl.Record, at place) error {
-	t, err := parseRecord(rec, schema.ParseTool)
+	t, err := parseRecord(rec, toolLog())
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (n *census) tool(rec jsonl.Record, at place) error {
 }
 
 func (n *census) message(rec jsonl.Record, at place) error {
-	m, err := parseRecord(rec, schema.ParseMessage)
+	m, err := parseRecord(rec, messageLog())
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"cortext/schema"
-	"cortext/schema/jsonl"
 	"cortext/store/atomicfile"
 	"cortext/store/internal/lines"
 )
@@ -178,9 +177,4 @@ func (c *Conversation) writeNew(name string, data []byte, perm fs.FileMode) erro
 		}
 	}
 	return errors.Join(err, f.Close())
-}
-
-func isDamage(err error) bool {
-	var in *jsonl.Damage
-	return errors.As(err, &in)
 }

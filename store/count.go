@@ -31,12 +31,12 @@ func (r *Reader) countRest(s *schema.Session) error {
 	}
 	var rest tally
 	calls := map[string]bool{}
-	for m, err := range parseLog(l, from, schema.ParseMessage) {
-		if err != nil && !isDamage(err) {
+	for m, err := range undamaged(parseLog(l, from, messageLog())) {
+		if err != nil {
 			return err
 		}
-		if err != nil || m.Rev > 0 {
-			continue // a rev is already counted, or just now
+		if m.Rev > 0 {
+			continue // already counted, or just now
 		}
 		rest.message(&m)
 		for _, call := range m.ToolCalls {
@@ -92,19 +92,17 @@ func (n tally) into(s *schema.Session, size int64) {
 // tally adds up the logs in some folders of the conversation.
 func (r *Reader) tally(folders []sessionFolder) (all tally, err error) {
 	for _, f := range folders {
-		for m, err := range readLog(r.openIn(f, messagesFile), schema.ParseMessage) {
-			if err == nil {
-				all.message(&m)
-			} else if !isDamage(err) {
+		for m, err := range undamaged(readIn(r, f, messageLog())) {
+			if err != nil {
 				return all, err
 			}
+			all.message(&m)
 		}
-		for t, err := range readLog(r.openIn(f, toolsFile), schema.ParseTool) {
-			if err == nil {
-				all.tool(&t)
-			} else if !isDamage(err) {
+		for t, err := range undamaged(readIn(r, f, toolLog())) {
+			if err != nil {
 				return all, err
 			}
+			all.tool(&t)
 		}
 	}
 	return all, nil

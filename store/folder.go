@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
 	"strings"
 
@@ -39,17 +38,6 @@ func (f sessionFolder) idOf(path string) string {
 	}
 	complete(st.session, path)
 	return st.session.ID
-}
-
-// readMessages yields the messages in the folder's log in file order, each rev separately,
-// and a [*Damage] for anything else.
-func (f sessionFolder) readMessages() iter.Seq2[schema.Message, error] {
-	return readLog(f.open(messagesFile), schema.ParseMessage)
-}
-
-// readTools is readMessages for tools.jsonl.
-func (f sessionFolder) readTools() iter.Seq2[schema.Tool, error] {
-	return readLog(f.open(toolsFile), schema.ParseTool)
 }
 
 // subagents returns the names of the folders in subagents/, sorted.
@@ -176,8 +164,8 @@ func (f sessionFolder) read() (stored, error) {
 // read.
 func (f sessionFolder) readRaw() ([]byte, error) {
 	name := f.file(sessionFile)
-	if content, ok := f.s.borrowedFile(name); ok {
-		return content, nil
+	if content, ok := f.s.borrowed.Load(name); ok {
+		return content.([]byte), nil
 	}
 	info, err := f.s.root.Lstat(name)
 	if err != nil {

@@ -64,11 +64,11 @@ func (r historyReader) end() (h schema.History, damage []Damage, ok bool, err er
 // whole reads everything.
 func (r historyReader) whole() (schema.History, []Damage, error) {
 	var damage []Damage
-	msgs := newest[schema.Message]{rank: messageRank, less: saysLess}
-	tools := newest[schema.Tool]{rank: toolRank, less: hasLessOutcome}
+	msgs := newest[schema.Message]{logKind: messageLog()}
+	tools := newest[schema.Tool]{logKind: toolLog()}
 	folders := r.folders()
 	for i, f := range folders {
-		for m, err := range readLog(r.openIn(f, messagesFile), schema.ParseMessage) {
+		for m, err := range readIn(r.Reader, f, messageLog()) {
 			if err == nil {
 				msgs.add(m.ID, m, i)
 			} else if damage, err = noteDamage(damage, err); err != nil {
@@ -82,7 +82,7 @@ func (r historyReader) whole() (schema.History, []Damage, error) {
 	schema.Number(h.Messages, msgs.list, total)
 	wanted := callIDs(h.Messages)
 	for i, f := range folders {
-		for t, err := range readLog(r.openIn(f, toolsFile), schema.ParseTool) {
+		for t, err := range readIn(r.Reader, f, toolLog()) {
 			if err == nil && wanted[t.ID] {
 				tools.add(t.ID, t, i)
 			} else if damage, err = noteDamage(damage, err); err != nil {
@@ -116,9 +116,7 @@ func callIDs(msgs []schema.Message) map[string]bool {
 // newest keeps, of all records with one id, the record that counts, in the position of
 // the first.
 type newest[R any] struct {
-	rank func(*R) rank
-	less func(r, than *R) bool
-
+	logKind[R]
 	list   []R
 	folder []int // folder of each record in list
 	at     map[string]int

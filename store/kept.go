@@ -32,7 +32,7 @@ func (s *Store) Waiting(name, id string) (*Conversation, error) {
 	if err := checkConversationPath(name); err != nil {
 		return nil, err
 	}
-	c := s.at(waitingDir, s.nameFor(waitingDir, name, id))
+	c := s.at(waitingDir, nameFor(s, waitingDir, name, id))
 	tree := s.at("", c.path).sessionFolder
 	if s.checkConversation(c.path) == nil && tree.exists() {
 		if id == "" {
@@ -47,7 +47,7 @@ func (s *Store) Waiting(name, id string) (*Conversation, error) {
 
 // nameFor returns the name of a conversation's folder below base. It is a different name
 // if another conversation has the folder.
-func (s *Store) nameFor(base, name, id string) string {
+func nameFor(s *Store, base, name, id string) string {
 	key := schema.IDKey(id)
 	for _, n := range []int{0, 4, 8, len(key)} {
 		is := name
@@ -87,19 +87,19 @@ func pathsBelow(s *Files, base string) (names []string) {
 func (s *Store) WaitingCount(name string) (n int, err error) {
 	have := map[string]bool{}
 	if s.checkConversation(name) == nil {
-		for m, err := range s.at("", name).readMessages() {
+		for m, err := range s.at("", name).Messages() {
 			if err == nil {
 				have[m.ID] = true
 			}
 		}
 	}
-	for m, err := range s.at(waitingDir, name).readMessages() {
-		if err == nil && !have[m.ID] {
+	for m, err := range undamaged(s.at(waitingDir, name).Messages()) {
+		if err != nil {
+			return n, err
+		}
+		if !have[m.ID] {
 			have[m.ID] = m.ID != ""
 			n++
-		}
-		if err != nil && !isDamage(err) {
-			return n, err
 		}
 	}
 	return n, nil
@@ -141,7 +141,7 @@ func (s *Store) MakeFolder(name, id string) (*Conversation, error) {
 	if err := checkConversationPath(name); err != nil {
 		return nil, err
 	}
-	free := s.nameFor("", name, id)
+	free := nameFor(s, "", name, id)
 	if _, err := s.makeDirs(free); err != nil {
 		return nil, fmt.Errorf("put %q back: %w", name, explain(err))
 	}
@@ -161,7 +161,7 @@ func (c *Conversation) DeleteWaiting() error {
 		if !c.s.isFolder(folder) || !isSame(c.idOf(c.path), c.s.at(base, c.path).idOf(c.path)) {
 			continue
 		}
-		if err := c.s.deleteFolder(folder); err != nil {
+		if err := deleteFolder(c.s, folder); err != nil {
 			return fmt.Errorf("remove %q: %w", folder, explain(err))
 		}
 	}
@@ -185,7 +185,7 @@ func (c *Conversation) Delete() error {
 		if !c.s.isFolder(folder) {
 			continue // it was waiting, or git has it and the work tree does not
 		}
-		if err := c.s.deleteFolder(folder); err != nil {
+		if err := deleteFolder(c.s, folder); err != nil {
 			return fmt.Errorf("remove %q: %w", folder, explain(err))
 		}
 	}
@@ -195,7 +195,7 @@ func (c *Conversation) Delete() error {
 
 // deleteFolder removes the folder of a conversation, and the day's folder if it is then
 // empty.
-func (s *Store) deleteFolder(folder string) error {
+func deleteFolder(s *Store, folder string) error {
 	s.index.forget(folder)
 	if err := s.root.RemoveAll(folder); err != nil {
 		return err

@@ -37,7 +37,8 @@ func (s *Store) List() ([]Entry, error) {
 
 // ListWhole is List and also reports whether it could read every folder.
 func (s *Store) ListWhole() (list []Entry, whole bool, err error) {
-	return s.list(func(Known) bool { return true })
+	l := lister{s, func(Known) bool { return true }}
+	return l.list()
 }
 
 // ListAny is List, but may leave out conversations that keep does not want. Unless a
@@ -47,19 +48,27 @@ func (s *Store) ListAny(keep func(Known) bool) ([]Entry, error) {
 	if len(s.WaitingPaths()) > 0 { // waiting records may belong to any conversation
 		return s.List()
 	}
-	list, _, err := s.list(keep)
+	l := lister{s, keep}
+	list, _, err := l.list()
 	return list, err
 }
 
-func (s *Store) list(keep func(Known) bool) (list []Entry, whole bool, err error) {
-	folders, damage, err := conversationFolders(s.Files, conversationsDir)
+// A lister makes a list of conversations. It reads only those that have changed since the
+// index was written, and of the others those that keep wants.
+type lister struct {
+	s    *Store
+	keep func(Known) bool
+}
+
+func (l lister) list() (list []Entry, whole bool, err error) {
+	folders, damage, err := conversationFolders(l.s.Files, conversationsDir)
 	if err != nil {
 		return nil, false, explain(err)
 	}
-	s.index.prune(folders)
-	entries := s.readEntries(folders, keep)
+	l.s.index.prune(folders)
+	entries := l.readEntries(folders)
 	whole = !slices.ContainsFunc(damage, isUnreadable) && !slices.ContainsFunc(entries, func(e Entry) bool { return e.unread != nil })
-	entries = s.withWaiting(withoutTwins(entries))
+	entries = l.withWaiting(withoutTwins(entries))
 	at := make(map[string]time.Time, len(entries)) // parse each once
 	for _, e := range entries {
 		at[e.Path] = e.Session.LastActive.Time()
@@ -82,12 +91,12 @@ func (s *Store) Unlisted() ([]Damage, error) {
 
 // readEntries describes the conversations that keep wants, and those that share an id
 // with one of them.
-func (s *Store) readEntries(folders []string, keep func(Known) bool) []Entry {
+func (l lister) readEntries(folders []string) []Entry {
 	rows, entries := make([]row, len(folders)), make([]Entry, len(folders))
 	inParallel(len(folders), func(i int) {
-		c, ok := s.at("", folders[i]), false
-		if rows[i], ok = c.known(); !ok || keep(rows[i].Known) {
-			entries[i] = c.entry(rows[i])
+		c, ok := l.s.at("", folders[i]), false
+		if rows[i], ok = c.known(); !ok || l.keep(rows[i].Known) {
+			entries[i] = l.entry(c, rows[i])
 		}
 	})
 	wanted := map[string]bool{}
@@ -98,7 +107,7 @@ func (s *Store) readEntries(folders []string, keep func(Known) bool) []Entry {
 	}
 	inParallel(len(folders), func(i int) {
 		if entries[i].Session == nil && wanted[schema.IDKey(string(rows[i].ID))] {
-			entries[i] = s.at("", folders[i]).entry(rows[i])
+			entries[i] = l.entry(l.s.at("", folders[i]), rows[i])
 		}
 	})
 	return slices.DeleteFunc(entries, func(e Entry) bool { return e.Session == nil })
@@ -153,16 +162,16 @@ func conversationFolders(s *Files, top string) (folders []string, damage []Damag
 	return folders, damage, nil
 }
 
-// entry describes a conversation. row is its row of the index, if it has one.
-func (r *Reader) entry(row row) Entry {
-	if sess := r.healthy(row); sess != nil {
-		return Entry{Path: r.path, Session: sess}
+// entry describes a conversation. r is its row of the index, if it has one.
+func (l lister) entry(c *Conversation, r row) Entry {
+	if sess := l.healthy(c, r); sess != nil {
+		return Entry{Path: c.path, Session: sess}
 	}
-	sess, damage, err := r.Session()
+	sess, damage, err := c.Session()
 	if err == nil {
-		return Entry{Path: r.path, Session: sess, Damage: damage}
+		return Entry{Path: c.path, Session: sess, Damage: damage}
 	}
-	e := Entry{Path: r.path, Session: fromName(r.path), Damage: []Damage{unreadable(r.sessionFolder, err)}}
+	e := Entry{Path: c.path, Session: fromName(c.path), Damage: []Damage{unreadable(c.sessionFolder, err)}}
 	if isUnreadable(e.Damage[0]) {
 		e.unread = err
 	}
@@ -175,27 +184,27 @@ func (e Entry) Unread() error { return explain(e.unread) }
 
 // healthy returns what Session returns if session.json is whole and nothing was appended
 // since; otherwise nil.
-func (r *Reader) healthy(row row) *schema.Session {
-	if dir, ok := r.s.lookAt(r.dir); !ok || dir.kind != folderKind {
+func (l lister) healthy(c *Conversation, r row) *schema.Session {
+	if dir, ok := l.s.lookAt(c.dir); !ok || dir.kind != folderKind {
 		return nil // a link leads to a file that is not ours
 	}
-	at, isKnown := row.look, row.raw != nil
+	at, isKnown := r.look, r.raw != nil
 	if !isKnown {
 		var err error
-		at, _ = r.s.lookAt(r.file(sessionFile))
-		if row.raw, err = r.readRaw(); err != nil {
+		at, _ = l.s.lookAt(c.file(sessionFile))
+		if r.raw, err = c.readRaw(); err != nil {
 			return nil
 		}
 	}
-	sess, err := schema.ParseSession(row.raw)
+	sess, err := schema.ParseSession(r.raw)
 	if err != nil || sess.Repair != nil {
 		return nil
 	}
-	complete(sess, r.path)
+	complete(sess, c.path)
 	if !isKnown {
-		r.s.index.add(r.file(sessionFile), at, row.raw, sess)
+		l.s.index.add(c.file(sessionFile), at, r.raw, sess)
 	}
-	if log, ok := r.s.lookAt(r.file(messagesFile)); !ok || log.kind != regularKind || log.size != sess.CountedBytes {
+	if log, ok := l.s.lookAt(c.file(messagesFile)); !ok || log.kind != regularKind || log.size != sess.CountedBytes {
 		return nil
 	}
 	return sess
@@ -234,7 +243,7 @@ func knowsID(e Entry) bool {
 
 // withWaiting takes the other folders of conversations into account, and adds
 // conversations whose folder is not in the work tree.
-func (s *Store) withWaiting(entries []Entry) []Entry {
+func (l lister) withWaiting(entries []Entry) []Entry {
 	stale := map[int]bool{}
 	at, byID := map[string]int{}, map[string]int{}
 	for i, e := range entries {
@@ -246,12 +255,12 @@ func (s *Store) withWaiting(entries []Entry) []Entry {
 			at[name] = i
 		}
 	}
-	for _, name := range s.WaitingPaths() {
-		if i, ok := at[name]; ok && s.at("", name).isIn(s.at(waitingDir, name).sessionFolder) {
+	for _, name := range l.s.WaitingPaths() {
+		if i, ok := at[name]; ok && l.s.at("", name).isIn(l.s.at(waitingDir, name).sessionFolder) {
 			stale[i] = true
 			continue
 		}
-		c, err := s.Waiting(name, "")
+		c, err := l.s.Waiting(name, "")
 		if err != nil {
 			continue
 		}
@@ -272,7 +281,7 @@ func (s *Store) withWaiting(entries []Entry) []Entry {
 		if !stale[i] {
 			continue
 		}
-		c, err := s.Open(entries[i])
+		c, err := l.s.Open(entries[i])
 		if err != nil || len(c.others()) == 0 {
 			continue
 		}

@@ -157,15 +157,6 @@ func (l *Location) Borrow(files map[string][]byte) {
 	}
 }
 
-// borrowedFile returns a borrowed file.
-func (s *Store) borrowedFile(name string) ([]byte, bool) {
-	content, ok := s.borrowed.Load(name)
-	if !ok {
-		return nil, false
-	}
-	return content.([]byte), true
-}
-
 // Subagents returns the names of the sub-agents' conversations, sorted. Each name is an
 // id for [Conversation.Subagent].
 func (l *Location) Subagents() (names []string, err error) {

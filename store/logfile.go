@@ -120,13 +120,9 @@ func (x index) scan(r io.ReaderAt, offset, end int64) error {
 // plainID returns the id of a line that appears, without parsing, to be one record in our
 // spelling.
 func plainID(line []byte) (string, bool) {
-	rest, ok := bytes.CutPrefix(line, []byte(`{"id":"`))
-	i := bytes.IndexAny(rest[:min(len(rest), 200)], `"\`)
-	if !ok || i <= 0 || rest[i] != '"' || !bytes.HasSuffix(line, []byte("}\n")) ||
-		bytes.IndexByte(line, 0) >= 0 || bytes.Contains(line, []byte("}{")) {
-		return "", false
-	}
-	return string(rest[:i]), true
+	id, _ := member(line, `{"id":"`)
+	return string(id), len(id) > 0 && bytes.HasSuffix(line, []byte("}\n")) &&
+		bytes.IndexByte(line, 0) < 0 && !bytes.Contains(line, []byte("}{"))
 }
 
 // addParsed indexes the records of one line.
@@ -231,10 +227,8 @@ func recordAt(r io.ReaderAt, offset int64) (raw []byte, err error) {
 
 // recordID returns the id of a record, "" if it has none.
 func recordID(raw []byte) string {
-	if rest, ok := bytes.CutPrefix(raw, []byte(`{"id":"`)); ok {
-		if i := bytes.IndexAny(rest, `"\`); i >= 0 && rest[i] == '"' {
-			return string(rest[:i])
-		}
+	if id, _ := member(raw, `{"id":"`); id != nil {
+		return string(id)
 	}
 	members, err := rawjson.Members(raw)
 	if err != nil {

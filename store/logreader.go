@@ -26,8 +26,9 @@ type logReader struct {
 // open opens a log for reading. A missing log counts as empty.
 func (f sessionFolder) open(name string) *logReader {
 	l := &logReader{name: f.file(name), ReaderAt: bytes.NewReader(nil)}
-	if content, ok := f.s.borrowedFile(l.name); ok {
-		l.ReaderAt, l.size = bytes.NewReader(content), int64(len(content))
+	if content, ok := f.s.borrowed.Load(l.name); ok {
+		l.size = int64(len(content.([]byte)))
+		l.ReaderAt = bytes.NewReader(content.([]byte))
 		return l
 	}
 	file, info, _, err := lines.Open(f.s.root, l.name, os.O_RDONLY, 0)
@@ -94,20 +95,22 @@ func (l *logReader) records(from int64) iter.Seq2[jsonl.Record, error] {
 	}
 }
 
-// readLog yields the records of a log, and closes it.
-func readLog[R any](l *logReader, parse func([]byte) (R, error)) iter.Seq2[R, error] {
+// readIn yields the records of a log in one of the folders of r.
+func readIn[R any](r *Reader, f sessionFolder, k logKind[R]) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
+		l := r.openIn(f, k.file)
 		defer l.close()
-		parseLog(l, 0, parse)(yield)
+		parseLog(l, 0, k)(yield)
 	}
 }
 
-func parseLog[R any](l *logReader, from int64, parse func([]byte) (R, error)) iter.Seq2[R, error] {
+// parseLog yields the records from an offset on, and a [*Damage] for anything else.
+func parseLog[R any](l *logReader, from int64, k logKind[R]) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		for rec, err := range l.records(from) {
 			var v R
 			if err == nil {
-				v, err = parseRecord(rec, parse)
+				v, err = parseRecord(rec, k)
 			}
 			if !yield(v, damageIn(l.name, err)) {
 				return
@@ -116,10 +119,26 @@ func parseLog[R any](l *logReader, from int64, parse func([]byte) (R, error)) it
 	}
 }
 
-func parseRecord[R any](rec jsonl.Record, parse func([]byte) (R, error)) (R, error) {
-	r, err := parse(rec.Raw)
+func parseRecord[R any](rec jsonl.Record, k logKind[R]) (R, error) {
+	r, err := k.parse(rec.Raw)
 	if err != nil {
 		return r, &jsonl.Damage{Line: rec.Line, Offset: rec.Offset, Kind: NotRecord, Detail: err.Error()}
 	}
 	return r, nil
+}
+
+// undamaged leaves out the damage.
+func undamaged[R any](seq iter.Seq2[R, error]) iter.Seq2[R, error] {
+	return func(yield func(R, error) bool) {
+		for r, err := range seq {
+			if !isDamage(err) && !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+func isDamage(err error) bool {
+	var in *jsonl.Damage
+	return errors.As(err, &in)
 }

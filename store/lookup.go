@@ -50,8 +50,8 @@ func messageHead(line []byte) (h head, plain bool) {
 	return head{id, parent, schema.Time(at)}, plain
 }
 
-func parseMessageHead(raw []byte) (head, error) {
-	m, err := schema.ParseMessage(raw)
+func parseMessageHead(rec jsonl.Record) (head, error) {
+	m, err := parseRecord(rec, messageLog())
 	return head{[]byte(m.ID), []byte(m.ParentID), m.Timestamp}, err
 }
 
@@ -61,8 +61,8 @@ func toolHead(line []byte) (h head, plain bool) {
 	return h, len(h.id) > 0
 }
 
-func parseToolHead(raw []byte) (head, error) {
-	t, err := schema.ParseTool(raw)
+func parseToolHead(rec jsonl.Record) (head, error) {
+	t, err := parseRecord(rec, toolLog())
 	return head{id: []byte(t.ID)}, err
 }
 
@@ -124,7 +124,7 @@ func (x *lookup) read(log *io.SectionReader, about int, isTool bool) error {
 		}
 		for rec, err := range jsonl.Read(io.NewSectionReader(log, offset, size), offset, 0) {
 			if err == nil {
-				h, err = parseRecord(rec, parseHead)
+				h, err = parseHead(rec)
 			}
 			if d := (*jsonl.Damage)(nil); errors.As(err, &d) {
 				x.damage = append(x.damage, *d)

@@ -52,7 +52,7 @@ func (m *merge) lock() error {
 		if !f.exists() {
 			continue // another process moved it
 		}
-		lock, err := c.folderAt(f).lock()
+		lock, err := m.conversation(f).lock()
 		if err != nil {
 			return fmt.Errorf("%q: %w", f.dir, err)
 		}
@@ -63,8 +63,8 @@ func (m *merge) lock() error {
 	return nil
 }
 
-// folderAt returns another folder of the conversation as a Conversation of its own.
-func (c *Conversation) folderAt(f sessionFolder) *Conversation {
+// conversation returns another folder as a Conversation of its own.
+func (m *merge) conversation(f sessionFolder) *Conversation {
 	other := new(Conversation)
 	other.sessionFolder, other.path = f, f.dir
 	for _, base := range []string{waitingDir, takenDir} {
@@ -72,7 +72,7 @@ func (c *Conversation) folderAt(f sessionFolder) *Conversation {
 			other.base, other.path = base, strings.TrimPrefix(f.dir, base+"/")
 		}
 	}
-	if !c.isSub() {
+	if !m.tx.c.isSub() {
 		other.path = path.Dir(other.path)
 	}
 	return other
@@ -134,12 +134,12 @@ func (m *merge) appendFrom(from *source) error {
 		}
 		return nil
 	}
-	for t, err := range from.c.readTools() {
+	for t, err := range readIn(&from.c.Reader, from.c.sessionFolder, toolLog()) {
 		if err := add(toolsFile, toolRecord(t), len(t.Input)+len(t.Output), err); err != nil {
 			return err
 		}
 	}
-	for msg, err := range from.c.readMessages() {
+	for msg, err := range readIn(&from.c.Reader, from.c.sessionFolder, messageLog()) {
 		if err := add(messagesFile, messageRecord(msg), len(msg.Content)+len(msg.Reasoning), err); err != nil {
 			return err
 		}

@@ -110,26 +110,26 @@ func (r *Reader) load() (stored, error) {
 // separately, and a [*Damage] for anything else. An error of another type ends the
 // sequence. It needs memory for only one line.
 func (r *Reader) Messages() iter.Seq2[schema.Message, error] {
-	return readAll(r, messagesFile, schema.ParseMessage)
+	return readAll(r, messageLog())
 }
 
 // Tools is Messages for tools.jsonl.
 func (r *Reader) Tools() iter.Seq2[schema.Tool, error] {
-	return readAll(r, toolsFile, schema.ParseTool)
+	return readAll(r, toolLog())
 }
 
-func readAll[R any](r *Reader, name string, parse func([]byte) (R, error)) iter.Seq2[R, error] {
+func readAll[R any](r *Reader, k logKind[R]) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		// A writer may be moving records into the first folder. Opening the others before
 		// it makes sure that each record is in one of the open files.
 		folders := r.folders()
 		logs := make([]*logReader, len(folders))
 		for i, f := range slices.Backward(folders) {
-			logs[i] = r.openIn(f, name)
+			logs[i] = r.openIn(f, k.file)
 			defer logs[i].close()
 		}
 		for _, l := range logs {
-			for v, err := range parseLog(l, 0, parse) {
+			for v, err := range parseLog(l, 0, k) {
 				if !yield(v, err) {
 					return
 				}
@@ -141,12 +141,11 @@ func readAll[R any](r *Reader, name string, parse func([]byte) (R, error)) iter.
 // MessageIDs returns the ids of the messages in the logs.
 func (r *Reader) MessageIDs() (map[string]bool, error) {
 	ids := map[string]bool{}
-	for m, err := range r.Messages() {
-		if err == nil {
-			ids[m.ID] = true
-		} else if !isDamage(err) {
+	for m, err := range undamaged(r.Messages()) {
+		if err != nil {
 			return nil, err
 		}
+		ids[m.ID] = true
 	}
 	return ids, nil
 }

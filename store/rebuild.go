@@ -41,10 +41,7 @@ func (r *Reader) fromLogs() (*schema.Session, error) {
 	s := fromName(r.path)
 	var first, last schema.Time
 	var sources []beginning
-	for m, err := range r.Messages() {
-		if isDamage(err) {
-			continue
-		}
+	for m, err := range undamaged(r.Messages()) {
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +61,9 @@ func (r *Reader) fromLogs() (*schema.Session, error) {
 	}
 	if first != "" {
 		s.CreatedAt, s.LastActive, s.ID = first, last, ""
-		r.capturedFrom(s, sources)
+		if !r.isSub() {
+			capturedFrom(s, r.path, sources, r.s.opts.Agents)
+		}
 		complete(s, r.path)
 	}
 	return s, nil
@@ -77,14 +76,11 @@ type beginning struct{ nativeID, message string }
 // conversation began with and gets its id from: the folder is named after that id. If the
 // conversation is a later part of a session, its id also depends on the message it begins
 // with (FORMAT.md, section 10).
-func (r *Reader) capturedFrom(s *schema.Session, sources []beginning) {
-	if r.isSub() {
-		return
-	}
-	end := r.path[strings.LastIndexByte(r.path, '-')+1:]
+func capturedFrom(s *schema.Session, name string, sources []beginning, agents []string) {
+	end := name[strings.LastIndexByte(name, '-')+1:]
 	for _, b := range sources {
 		for _, from := range []string{"", b.message, "message:" + b.message} {
-			for _, agent := range r.s.opts.Agents {
+			for _, agent := range agents {
 				id := schema.DerivedPartID(agent, b.nativeID, from, s.CreatedAt.Time())
 				if len(end) >= idEndLen && strings.HasSuffix(id, end) {
 					s.ID, s.Sources = id, []schema.Source{{Agent: agent, NativeID: b.nativeID, From: from}}

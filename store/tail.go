@@ -121,7 +121,7 @@ func (t *tailReader) read(log *logReader) error {
 	for rec, err := range recordsBackward(log) {
 		var m schema.Message
 		if err == nil {
-			m, err = parseRecord(rec, schema.ParseMessage)
+			m, err = parseRecord(rec, messageLog())
 		}
 		var d *jsonl.Damage
 		switch {
@@ -131,7 +131,7 @@ func (t *tailReader) read(log *logReader) error {
 		case err != nil:
 			return err
 		case m.Rev > 0 && m.ID != "":
-			if old, ok := t.revs[m.ID]; !ok || messageRank(&m).compare(messageRank(&old)) > 0 {
+			if old, ok := t.revs[m.ID]; !ok || messageLog().beats(&m, &old) {
 				t.revs[m.ID] = m
 			}
 			continue
@@ -302,12 +302,12 @@ func (t *toolFinder) find(id string) (*schema.Tool, error) {
 
 // take records the tool line rec.
 func (t *toolFinder) take(rec jsonl.Record) {
-	tool, err := parseRecord(rec, schema.ParseTool)
+	tool, err := parseRecord(rec, toolLog())
 	if d := (*jsonl.Damage)(nil); errors.As(err, &d) {
 		t.damage = append(t.damage, *d)
 		return
 	}
-	if old, ok := t.found[tool.ID]; !ok || toolRank(&tool).compare(toolRank(&old)) > 0 {
+	if old, ok := t.found[tool.ID]; !ok || toolLog().beats(&tool, &old) {
 		t.found[tool.ID] = tool
 	}
 }

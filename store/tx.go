@@ -48,14 +48,12 @@ type Result struct {
 
 // Begin waits for the write lock. The error is a [*LockedError] if another process kept
 // writing, and a [*schema.VersionError] if a later cortext wrote the conversation.
-func (c *Conversation) Begin() (*Tx, error) { return c.begin(Checkpoint{}) }
+func (c *Conversation) Begin() (*Tx, error) { return c.BeginAt(Checkpoint{}) }
 
 // BeginAt is Begin for a returning writer. Records before cp are not indexed, so an
 // append costs no more in a longer conversation. The error is [ErrCheckpoint] if the logs
 // do not confirm cp.
-func (c *Conversation) BeginAt(cp Checkpoint) (*Tx, error) { return c.begin(cp) }
-
-func (c *Conversation) begin(cp Checkpoint) (*Tx, error) {
+func (c *Conversation) BeginAt(cp Checkpoint) (*Tx, error) {
 	lock, err := c.lock()
 	if err != nil {
 		return nil, err
@@ -143,11 +141,11 @@ func (tx *Tx) FirstTime() (first schema.Time, err error) {
 	if err := tx.Flush(); err != nil {
 		return "", err
 	}
-	for m, err := range tx.c.Messages() {
-		if err != nil && !isDamage(err) {
+	for m, err := range undamaged(tx.c.Messages()) {
+		if err != nil {
 			return "", err
 		}
-		if err == nil && m.Timestamp != "" && (first == "" || m.Timestamp.Time().Before(first.Time())) {
+		if m.Timestamp != "" && (first == "" || m.Timestamp.Time().Before(first.Time())) {
 			first = m.Timestamp
 		}
 	}
