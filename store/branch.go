@@ -25,8 +25,8 @@ type branch struct {
 // readBranch finds the branch in a log of about so many messages. It reads the whole log
 // but keeps only the links between messages, some 100 bytes each.
 func readBranch(log *io.SectionReader, about int) (*branch, error) {
-	var x lookup
-	if err := x.read(log, about, false); err != nil {
+	x, err := newLookup(log, about, messageHeads())
+	if err != nil {
 		return nil, err
 	}
 	for i := range x.more { // if a message has several lines, the one that counts may name another parent
@@ -178,10 +178,7 @@ func (r historyReader) callFinder(about int) (find func(id string) (*schema.Tool
 	if log == nil {
 		return func(string) (*schema.Tool, error) { return nil, nil }, nil, func() {}, err
 	}
-	x, err := r.s.calls.of(log, func(log *io.SectionReader) (*lookup, error) {
-		x := new(lookup)
-		return x, x.read(log, about, true)
-	})
+	x, err := r.s.calls.of(log, func(log *io.SectionReader) (*lookup, error) { return newLookup(log, about, toolHeads()) })
 	if err != nil {
 		_ = log.close()
 		return nil, nil, nil, err

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -92,49 +91,10 @@ func (l *logFile) refresh(s *Files) (aside []SetAside, err error) {
 
 // scan indexes the records in a part of a log. It does not parse lines that look like
 // ours; [index.at] checks them.
-func (x index) scan(r io.ReaderAt, offset, end int64) error {
-	in := bufio.NewReaderSize(io.NewSectionReader(r, offset, end-offset), 256<<10)
-	for {
-		line, err := in.ReadSlice('\n')
-		size := int64(len(line))
-		for errors.Is(err, bufio.ErrBufferFull) {
-			line, err = in.ReadSlice('\n')
-			size += int64(len(line))
-			line = nil
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		if id, ok := plainID(line); ok {
-			x.add(id, offset)
-		} else if addErr := x.addParsed(r, offset, size); addErr != nil {
-			return addErr
-		}
-		offset += size
-		if err != nil {
-			return nil
-		}
-	}
-}
-
-// plainID returns the id of a line that appears, without parsing, to be one record in our
-// spelling.
-func plainID(line []byte) (string, bool) {
-	id, _ := member(line, `{"id":"`)
-	return string(id), len(id) > 0 && bytes.HasSuffix(line, []byte("}\n")) &&
-		bytes.IndexByte(line, 0) < 0 && !bytes.Contains(line, []byte("}{"))
-}
-
-// addParsed indexes the records of one line.
-func (x index) addParsed(r io.ReaderAt, offset, size int64) error {
-	for rec, err := range jsonl.Read(io.NewSectionReader(r, offset, size), offset, 0) {
-		if err == nil {
-			x.add(recordID(rec.Raw), rec.Offset)
-		} else if !isDamage(err) {
-			return err
-		}
-	}
-	return nil
+func (x index) scan(log io.ReaderAt, from, to int64) error {
+	heads := headReader{idHead, func(rec jsonl.Record) (head, error) { return head{id: []byte(recordID(rec.Raw))}, nil }}
+	_, err := heads.read(log, from, to, func(h head, offset int64) { x.add(string(h.id), offset) })
+	return err
 }
 
 // continues reports whether the file, which changed, still begins with the indexed

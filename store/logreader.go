@@ -137,8 +137,3 @@ func undamaged[R any](seq iter.Seq2[R, error]) iter.Seq2[R, error] {
 		}
 	}
 }
-
-func isDamage(err error) bool {
-	var in *jsonl.Damage
-	return errors.As(err, &in)
-}

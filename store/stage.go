@@ -29,34 +29,42 @@ const stageDir = cacheDir + "/new"
 // read; nil creates none. Stage fills in what sess lacks: its ids, version, type, status
 // and times. It redacts secrets in the texts.
 func (s *Store) Stage(typ, words string, sess *schema.Session, doc []byte) (*Conversation, error) {
+	c, err := newStage(s, typ, words, sess, doc)
+	if err != nil {
+		return nil, fmt.Errorf("create conversation: %w", err)
+	}
+	return c, nil
+}
+
+func newStage(s *Store, typ, words string, sess *schema.Session, doc []byte) (*Conversation, error) {
 	if Slug(typ) != typ {
-		return nil, fmt.Errorf("create conversation: type %q may hold only a-z, 0-9 and single hyphens: try %q", typ, Slug(typ))
+		return nil, fmt.Errorf("type %q may hold only a-z, 0-9 and single hyphens: try %q", typ, Slug(typ))
 	}
 	words, err := s.redactor.Text(words, nil)
+	text := ""
+	if err == nil {
+		text, err = s.redactor.Text(string(doc), nil)
+	}
+	if err == nil {
+		err = s.redaction(nil).session(sess)
+	}
+	if err == nil {
+		err = fillIn(sess, typ, s.opts)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("create conversation: %w", err)
-	}
-	text, err := s.redactor.Text(string(doc), nil)
-	if err != nil {
-		return nil, fmt.Errorf("create conversation: %w", err)
-	}
-	if err := s.redaction(nil).session(sess); err != nil {
-		return nil, fmt.Errorf("create conversation: %w", err)
-	}
-	if err := fillIn(sess, typ, s.opts); err != nil {
-		return nil, fmt.Errorf("create conversation: %w", err)
+		return nil, err
 	}
 	sweepStage(s)
 	var entropy [8]byte
 	if _, err := io.ReadFull(s.opts.Rand, entropy[:]); err != nil {
-		return nil, fmt.Errorf("create conversation: %w", err)
+		return nil, err
 	}
 	c := s.at(fmt.Sprintf("%s/%d-%x", stageDir, os.Getpid(), entropy), FolderName(sess, typ, words))
 	c.written = new(tally)
 	sess.ConversationID = path.Base(c.path)
 	if err := (stage{c}).create(typ, sess, doc != nil, []byte(text)); err != nil {
 		stage{c}.discard()
-		return nil, fmt.Errorf("create conversation: %w", explain(err))
+		return nil, explain(err)
 	}
 	return c, nil
 }

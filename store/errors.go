@@ -2,8 +2,12 @@ package store
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
 
 	"cortext/schema/jsonl"
+	"cortext/store/internal/lines"
 )
 
 // The kinds of damage in addition to those of package jsonl.
@@ -33,6 +37,29 @@ func damageIn(file string, err error) error {
 	var in *jsonl.Damage
 	if errors.As(err, &in) {
 		return &Damage{file, *in}
+	}
+	return err
+}
+
+func isDamage(err error) bool { return errors.As(err, new(*jsonl.Damage)) }
+
+// explain adds to a file system error what to do about it.
+func explain(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("%w: make room on the disk and run it again", err)
+	case errors.Is(err, syscall.EFBIG):
+		return fmt.Errorf("%w: raise the limit for file sizes (ulimit -f) and run it again", err)
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w: the workspace is mounted read-only", err)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w: give yourself permission to write there", err)
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return fmt.Errorf("%w: raise the limit for open files (ulimit -n) and run it again", err)
+	case errors.Is(err, lines.ErrNotRegular):
+		return fmt.Errorf("%w: move it away", err)
 	}
 	return err
 }
