@@ -59,7 +59,7 @@ func (k *checker) report(damage ...Damage) {
 }
 
 func (k *checker) damaged(name string, kind jsonl.Kind, detail string) {
-	k.report(Damage{name, jsonl.Damage{Kind: kind, Detail: detail}})
+	k.report(damaged(name, kind, detail))
 }
 
 // failed reports an error as damage in a file.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -177,4 +178,106 @@ func (c *Conversation) writeNew(name string, data []byte, perm fs.FileMode) erro
 		}
 	}
 	return errors.Join(err, f.Close())
+}
+
+// DeleteWaiting deletes the records that wait for a conversation or were taken from it.
+// The work tree is not changed.
+func (c *Conversation) DeleteWaiting() error {
+	for _, base := range []string{waitingDir, takenDir} {
+		folder := base + "/" + c.path
+		if !c.s.isFolder(folder) || !isSame(c.idOf(c.path), c.s.at(base, c.path).idOf(c.path)) {
+			continue
+		}
+		if err := deleteFolder(c.s, folder); err != nil {
+			return fmt.Errorf("remove %q: %w", folder, explain(err))
+		}
+	}
+	return nil
+}
+
+// Delete removes the conversation with its folder, its document and everything else in
+// it, even if it is in several folders or waiting.
+func (c *Conversation) Delete() error {
+	tx, err := c.Begin()
+	if err != nil {
+		return fmt.Errorf("remove %q: %w", c.path, err)
+	}
+	defer tx.Rollback()
+	tx.made = nil
+	if err := c.DeleteWaiting(); err != nil {
+		return err
+	}
+	for _, f := range slices.Backward(c.folders()) {
+		folder := path.Dir(f.dir)
+		if !c.s.isFolder(folder) {
+			continue // it was waiting, or git has it and the work tree does not
+		}
+		if err := deleteFolder(c.s, folder); err != nil {
+			return fmt.Errorf("remove %q: %w", folder, explain(err))
+		}
+	}
+	_ = c.s.root.Remove(backupFile(c.path))
+	return c.drop()
+}
+
+// deleteFolder removes the folder of a conversation, and the day's folder if it is then
+// empty.
+func deleteFolder(s *Store, folder string) error {
+	s.index.forget(folder)
+	if err := s.root.RemoveAll(folder); err != nil {
+		return err
+	}
+	day := path.Dir(folder)
+	if s.root.Remove(day) == nil {
+		day = path.Dir(day)
+	}
+	return s.files.SyncDir(s.root, day)
+}
+
+// Rename renames the conversation's folder as if it had been created with other words;
+// see [Store.Stage]. The error is [ErrExist] if that name is taken. A process waiting for
+// the conversation's lock meanwhile finds no folder under the old name.
+func (c *Conversation) Rename(words string) error {
+	tx, err := c.Begin()
+	if err == nil {
+		err = tx.rename(words)
+		tx.Rollback()
+	}
+	if err != nil {
+		return fmt.Errorf("rename %q: %w", c.path, explain(err))
+	}
+	return nil
+}
+
+func (tx *Tx) rename(words string) error {
+	c := tx.c
+	words, err := c.s.redactor.Text(words, nil)
+	if err != nil {
+		return err
+	}
+	sess, _, err := tx.Session()
+	if err != nil {
+		return err
+	}
+	to := path.Dir(c.path) + "/" + path.Base(FolderName(sess, sess.ConversationType, words))
+	unlock, err := c.s.lockWorkspace()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if free, err := c.s.missing(to); err != nil || !free {
+		if err == nil {
+			err = ErrExist
+		}
+		return err
+	}
+	if err := c.s.files.RenameIn(c.s.root, c.path, to); err != nil {
+		return err
+	}
+	_ = c.drop() // the logs are reopened under their new names
+	_ = c.s.root.Remove(backupFile(c.path))
+	old := c.file(sessionFile)
+	c.move("", to)
+	c.s.sessions.move(old, c.file(sessionFile))
+	return c.s.syncNames(path.Dir(to))
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,6 +31,16 @@ func (d *Damage) Error() string { return d.File + ": " + d.Damage.Error() }
 
 // Unwrap returns the place within the file.
 func (d *Damage) Unwrap() error { return &d.Damage }
+
+// damaged describes a file that is damaged as a whole.
+func damaged(file string, kind jsonl.Kind, detail string) Damage {
+	return Damage{file, jsonl.Damage{Kind: kind, Detail: detail}}
+}
+
+// conflictIn describes a conflict marker at an offset of a file.
+func conflictIn(file string, content []byte, at int64) Damage {
+	return Damage{file, jsonl.Damage{Kind: jsonl.Conflict, Offset: at, Line: 1 + bytes.Count(content[:at], []byte("\n"))}}
+}
 
 // damageIn adds a file name to damage that a reader found in it. It returns other errors
 // unchanged.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,7 +8,6 @@ import (
 	"strings"
 
 	"cortext/schema"
-	"cortext/schema/jsonl"
 	"cortext/store/internal/lines"
 )
 
@@ -125,19 +123,16 @@ type stored struct {
 // read reads session.json.
 func (f sessionFolder) read() (stored, error) {
 	name := f.file(sessionFile)
-	damaged := func(kind jsonl.Kind, detail string) []Damage {
-		return []Damage{{name, jsonl.Damage{Kind: kind, Detail: detail}}}
-	}
 	info, _ := f.s.root.Lstat(name)
 	raw, err := f.readRaw()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := f.s.root.Lstat(f.dir); err == nil {
-			return stored{damage: damaged(Missing, "")}, nil
+			return stored{damage: []Damage{damaged(name, Missing, "")}}, nil
 		}
 		return stored{}, nil
 	case errors.Is(err, lines.ErrNotRegular), errors.Is(err, errTooLarge):
-		return stored{damage: damaged(Unreadable, err.Error()), info: info, blocked: true}, nil
+		return stored{damage: []Damage{damaged(name, Unreadable, err.Error())}, info: info, blocked: true}, nil
 	case err != nil:
 		return stored{}, err
 	}
@@ -148,13 +143,13 @@ func (f sessionFolder) read() (stored, error) {
 	st := stored{session: sess, raw: raw, info: info}
 	switch {
 	case err != nil:
-		st.damage = damaged(Unreadable, err.Error())
+		st.damage = []Damage{damaged(name, Unreadable, err.Error())}
 	case sess.Repair != nil:
 		st.mend = true
 		if at := sess.Repair.Conflict; at >= 0 {
-			st.damage = []Damage{{name, jsonl.Damage{Kind: jsonl.Conflict, Offset: at, Line: 1 + bytes.Count(raw[:at], []byte("\n"))}}}
+			st.damage = []Damage{conflictIn(name, raw, at)}
 		} else if sess.Repair.Partial {
-			st.damage = damaged(Unreadable, "some lines cannot be read")
+			st.damage = []Damage{damaged(name, Unreadable, "some lines cannot be read")}
 		}
 	}
 	return st, nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"slices"
 	"strings"
 
 	"cortext/schema"
@@ -151,60 +150,6 @@ func (s *Store) MakeFolder(name, id string) (*Conversation, error) {
 		}
 	}
 	return s.Conversation(free)
-}
-
-// DeleteWaiting deletes the records that wait for a conversation or were taken from it.
-// The work tree is not changed.
-func (c *Conversation) DeleteWaiting() error {
-	for _, base := range []string{waitingDir, takenDir} {
-		folder := base + "/" + c.path
-		if !c.s.isFolder(folder) || !isSame(c.idOf(c.path), c.s.at(base, c.path).idOf(c.path)) {
-			continue
-		}
-		if err := deleteFolder(c.s, folder); err != nil {
-			return fmt.Errorf("remove %q: %w", folder, explain(err))
-		}
-	}
-	return nil
-}
-
-// Delete removes the conversation with its folder, its document and everything else in
-// it, even if it is in several folders or waiting.
-func (c *Conversation) Delete() error {
-	tx, err := c.Begin()
-	if err != nil {
-		return fmt.Errorf("remove %q: %w", c.path, err)
-	}
-	defer tx.Rollback()
-	tx.made = nil
-	if err := c.DeleteWaiting(); err != nil {
-		return err
-	}
-	for _, f := range slices.Backward(c.folders()) {
-		folder := path.Dir(f.dir)
-		if !c.s.isFolder(folder) {
-			continue // it was waiting, or git has it and the work tree does not
-		}
-		if err := deleteFolder(c.s, folder); err != nil {
-			return fmt.Errorf("remove %q: %w", folder, explain(err))
-		}
-	}
-	_ = c.s.root.Remove(backupFile(c.path))
-	return c.drop()
-}
-
-// deleteFolder removes the folder of a conversation, and the day's folder if it is then
-// empty.
-func deleteFolder(s *Store, folder string) error {
-	s.index.forget(folder)
-	if err := s.root.RemoveAll(folder); err != nil {
-		return err
-	}
-	day := path.Dir(folder)
-	if s.root.Remove(day) == nil {
-		day = path.Dir(day)
-	}
-	return s.files.SyncDir(s.root, day)
 }
 
 // kept keeps files below .workspace/local/kept. It never overwrites one.

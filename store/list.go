@@ -139,7 +139,7 @@ func conversationFolders(s *Files, top string) (folders []string, damage []Damag
 	}
 	keep := func(dir string, e fs.DirEntry) bool {
 		if e.Type()&fs.ModeSymlink != 0 {
-			damage = append(damage, Damage{dir + "/" + e.Name(), jsonl.Damage{Kind: NotRegular, Detail: "a symlink is not followed"}})
+			damage = append(damage, damaged(dir+"/"+e.Name(), NotRegular, "a symlink is not followed"))
 		}
 		return e.IsDir() && !strings.HasPrefix(e.Name(), ".")
 	}
@@ -150,7 +150,7 @@ func conversationFolders(s *Files, top string) (folders []string, damage []Damag
 		dir := top + "/" + day.Name()
 		entries, err := s.readDir(dir)
 		if err != nil {
-			damage = append(damage, Damage{dir, jsonl.Damage{Kind: Unreadable, Detail: err.Error()}})
+			damage = append(damage, damaged(dir, Unreadable, err.Error()))
 			continue
 		}
 		for _, e := range entries {
@@ -298,5 +298,5 @@ func unreadable(f sessionFolder, err error) Damage {
 	if version := (*schema.VersionError)(nil); errors.As(err, &version) {
 		kind = Newer
 	}
-	return Damage{f.file(sessionFile), jsonl.Damage{Kind: kind, Detail: err.Error()}}
+	return damaged(f.file(sessionFile), kind, err.Error())
 }

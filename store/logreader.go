@@ -35,7 +35,8 @@ func (f sessionFolder) open(name string) *logReader {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case errors.Is(err, lines.ErrNotRegular):
-		l.err = &Damage{l.name, jsonl.Damage{Kind: NotRegular, Detail: err.Error()}}
+		d := damaged(l.name, NotRegular, err.Error())
+		l.err = &d
 	case err != nil:
 		l.err = explain(err)
 	default:

@@ -64,7 +64,7 @@ func checkConversationPath(name string) error {
 
 // private reports whether only the owner may read a path.
 func private(name string) bool {
-	return name == localDir || strings.HasPrefix(name, localDir+"/") || slices.Contains(strings.Split(name, "/"), sessionDir)
+	return within(localDir, name) || slices.Contains(strings.Split(name, "/"), sessionDir)
 }
 
 func dirMode(name string) fs.FileMode {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"path"
 	"slices"
 	"strings"
@@ -139,17 +138,4 @@ func cutText(text string, n int) string {
 		n--
 	}
 	return strings.TrimRight(text[:n], " ") + "…"
-}
-
-// conflictStart returns the offset of the first git conflict marker in a file, or -1 if
-// there is none.
-func conflictStart(raw []byte) int {
-	if bytes.HasPrefix(raw, []byte("<<<<<<< ")) {
-		return 0
-	}
-	i := bytes.Index(raw, []byte("\n<<<<<<< "))
-	if i < 0 {
-		return -1
-	}
-	return i + 1
 }

@@ -11,6 +11,13 @@
 //
 // Secret rules redact every text before its first byte is written.
 //
+// # Parts
+//
+// A [Store] has [Files], a [Cache] and conversations. A [Location] says in which folders
+// the records of a conversation are, and a [Reader] reads them there. A [Conversation]
+// can also be written to, in a transaction ([Tx]): it holds the lock, the document
+// session.json, collected records, and a merge that brings in what other folders hold.
+//
 // # Limitations
 //
 // Writers exclude each other with flock, which some network file systems grant to two

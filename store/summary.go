@@ -69,32 +69,30 @@ func (f sessionFolder) summaries() (list []*schema.Summary, damage []Damage) {
 
 // readSummary returns one summary, or its damage.
 func readSummary(s *Files, name string) (*schema.Summary, *Damage) {
-	damaged := func(kind jsonl.Kind, detail string) (*schema.Summary, *Damage) {
-		d := damagedSummary(name, kind, detail)
-		return nil, &d
-	}
+	var sum *schema.Summary
 	raw, err := s.readRegular(name)
-	switch {
-	case errors.Is(err, lines.ErrNotRegular):
-		return damaged(NotRegular, err.Error())
-	case err != nil:
-		return damaged(Unreadable, err.Error())
+	read := err == nil
+	if read {
+		sum, err = schema.ParseSummary(raw)
 	}
-	sum, err := schema.ParseSummary(raw)
-	var newer *schema.VersionError
-	switch i := conflictStart(raw); {
+	conflict := bytes.Index(append([]byte("\n"), raw...), []byte("\n<<<<<<< "))
+	var d Damage
+	switch {
 	case err == nil:
 		return sum, nil
-	case errors.As(err, &newer):
-		return nil, &Damage{name, jsonl.Damage{Kind: Newer, Detail: err.Error()}}
-	case i >= 0:
-		sum, d := damaged(jsonl.Conflict, "")
-		d.Offset, d.Line = int64(i), 1+bytes.Count(raw[:i], []byte("\n"))
-		return sum, d
-	case len(raw) == 0:
-		return damaged(Unreadable, "the file is empty")
+	case errors.As(err, new(*schema.VersionError)):
+		d = damaged(name, Newer, err.Error())
+	case errors.Is(err, lines.ErrNotRegular):
+		d = damagedSummary(name, NotRegular, err.Error())
+	case conflict >= 0:
+		d = conflictIn(name, raw, int64(conflict))
+		d.Detail = damagedSummary(name, jsonl.Conflict, "").Detail
+	case read && len(raw) == 0:
+		d = damagedSummary(name, Unreadable, "the file is empty")
+	default:
+		d = damagedSummary(name, Unreadable, err.Error())
 	}
-	return damaged(Unreadable, err.Error())
+	return nil, &d
 }
 
 // damagedSummary returns damage that adds that nothing is lost.
@@ -106,7 +104,7 @@ func damagedSummary(name string, kind jsonl.Kind, detail string) Damage {
 	if kind == NotRegular {
 		way = "delete it, then cortext compact --apply makes one"
 	}
-	return Damage{name, jsonl.Damage{Kind: kind, Detail: detail + "nothing is lost; " + way}}
+	return damaged(name, kind, detail+"nothing is lost; "+way)
 }
 
 // WriteSummary writes a summary, with its secrets redacted and its tokens counted. It
@@ -142,8 +140,7 @@ func (f sessionFolder) putSummary(sum *schema.Summary) error {
 		return err
 	}
 	if err == nil {
-		_, err := schema.ParseSummary(old)
-		if newer := (*schema.VersionError)(nil); errors.As(err, &newer) {
+		if _, err := schema.ParseSummary(old); errors.As(err, new(*schema.VersionError)) {
 			return fmt.Errorf("%q: %w", name, err)
 		}
 	}
