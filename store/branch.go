@@ -1,10 +1,8 @@
 package store
 
 import (
-	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -83,7 +81,7 @@ type logCache[T any] struct {
 func (c *logCache[T]) get(name string, info fs.FileInfo) *T {
 	c.Lock()
 	defer c.Unlock()
-	if c.name != name || !os.SameFile(c.info, info) || c.info.Size() != info.Size() || !c.info.ModTime().Equal(info.ModTime()) {
+	if c.name != name || !sameState(info, c.info) {
 		return nil
 	}
 	return c.found
@@ -142,15 +140,14 @@ func (r historyReader) branch() (h schema.History, damage []Damage, ok bool, err
 			break
 		}
 		h.Messages = append(h.Messages, m)
-		var failed error
-		b.take(&m, func(id string) *schema.Tool {
+		err = b.take(&m, func(id string) (*schema.Tool, error) {
 			t, err := tool(id)
-			if failed = errors.Join(failed, err); t != nil {
+			if t != nil {
 				h.Tools[id] = *t
 			}
-			return t
+			return t, err
 		})
-		if failed != nil {
+		if err != nil {
 			return h, nil, false, nil
 		}
 	}

@@ -151,11 +151,11 @@ func cut(h *schema.History, limit Limit) {
 		if b.reached(m) {
 			break
 		}
-		b.take(m, func(id string) *schema.Tool {
+		_ = b.take(m, func(id string) (*schema.Tool, error) {
 			if t, ok := h.Tools[id]; ok {
-				return &t
+				return &t, nil
 			}
-			return nil
+			return nil, nil
 		})
 	}
 	if from == 0 {
@@ -187,15 +187,20 @@ type budget struct {
 func (b *budget) reached(m *schema.Message) bool { return b.limit.After != "" && m.ID == b.limit.After }
 
 // take counts a message with its calls.
-func (b *budget) take(m *schema.Message, tool func(id string) *schema.Tool) {
+func (b *budget) take(m *schema.Message, find func(id string) (*schema.Tool, error)) error {
 	b.messages++
 	b.tokens += messageTokens(m)
 	for _, call := range m.ToolCalls {
-		if t := tool(call.ID); t != nil {
+		t, err := find(call.ID)
+		if err != nil {
+			return err
+		}
+		if t != nil {
 			b.tokens += toolTokens(t)
 		}
 	}
 	b.spent = b.limit.Messages > 0 && b.messages >= b.limit.Messages || b.limit.Tokens > 0 && b.tokens > b.limit.Tokens
+	return nil
 }
 
 // noteDamage appends err to damage if it is damage; else it returns it.

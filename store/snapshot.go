@@ -77,7 +77,7 @@ type Held int
 // The values of Held.
 const (
 	Nothing Held = iota // no line has its id
-	Part                // the record says more than the lines with its id
+	Partly              // the record says more than the lines with its id
 	Whole               // a line says everything the record says
 )
 
@@ -112,7 +112,7 @@ func held(logs []indexedLog, r record) (Held, error) {
 		return Nothing, nil
 	}
 	if _, isNew := r.revise(stored); isNew {
-		return Part, nil
+		return Partly, nil
 	}
 	return Whole, nil
 }

@@ -178,13 +178,7 @@ func (t *tailReader) add(m schema.Message) error {
 		return nil
 	}
 	t.messages = append(t.messages, m)
-	var findErr error
-	t.take(&m, func(id string) *schema.Tool {
-		tool, err := t.tools.find(id)
-		findErr = errors.Join(findErr, err)
-		return tool
-	})
-	return findErr
+	return t.take(&m, t.tools.find)
 }
 
 // checkFirst rejects a first message whose parent comes after it, and an end that is
