@@ -79,7 +79,7 @@ func (f sessionFolder) emptied() bool {
 }
 
 // state describes the logs in the folder and those of its sub-agents; see
-// [Store.LookAt].
+// [Store.LogState].
 func (f sessionFolder) state() string {
 	var b strings.Builder
 	look := func(f sessionFolder) bool {
@@ -199,11 +199,11 @@ func (s *Store) HasRecords(folder string) bool {
 	return checkConversationPath(folder) == nil && f.exists() && !f.emptied()
 }
 
-// LookAt describes the state of the logs in a conversation's folder and those of its
+// LogState describes the logs in a conversation's folder and those of its
 // sub-agents: file identity, length and time of change. It opens none of them. The result
 // is "" if messages.jsonl or session.json is missing, and is only useful for comparison
 // with another result.
-func (s *Store) LookAt(name string) string {
+func (s *Store) LogState(name string) string {
 	if checkConversationPath(name) != nil {
 		return ""
 	}

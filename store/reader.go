@@ -39,9 +39,9 @@ func (r *Reader) ID() (string, error) {
 	return st.session.ID, nil
 }
 
-// Settled reports whether the counters in session.json were taken at the present length
+// CountersCurrent reports whether the counters in session.json were taken at the present length
 // of messages.jsonl: nothing has been appended since.
-func (r *Reader) Settled() (bool, error) {
+func (r *Reader) CountersCurrent() (bool, error) {
 	st, err := r.load()
 	if err != nil {
 		return false, err

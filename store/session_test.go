@@ -35,8 +35,8 @@ func TestCounters(t *testing.T) {
 		if sess.MessageCount != messages || damage != nil {
 			t.Errorf("%s: %d messages, want %d; %v", what, sess.MessageCount, messages, damage)
 		}
-		if is, err := c.Settled(); err != nil || is != settled {
-			t.Errorf("%s: settled is %v, %v", what, is, err)
+		if is, err := c.CountersCurrent(); err != nil || is != settled {
+			t.Errorf("%s: counters are current: %v, %v", what, is, err)
 		}
 		fresh := *sess
 		if err := c.recount(&fresh, c.folders()); err != nil {
