@@ -93,18 +93,11 @@ func (m *merge) append() error {
 	if m.appended || len(m.sources) == 0 {
 		return nil
 	}
-	tx := m.tx
-	tools, messages, size := tx.tools, tx.messages, tx.size
-	tx.tools, tx.messages, tx.size = nil, nil, 0
-	before := tx.result
 	for _, from := range m.sources {
 		if err := m.appendFrom(from); err != nil {
 			return err
 		}
 	}
-	moved := tx.result.Appended + tx.result.Tools - before.Appended - before.Tools
-	tx.result.Appended, tx.result.Tools, tx.result.Skipped, tx.result.Moved = before.Appended, before.Tools, before.Skipped, moved
-	tx.tools, tx.messages, tx.size = tools, messages, size
 	m.appended = true
 	return nil
 }
@@ -115,36 +108,37 @@ const flushAt = 4 << 20
 // appendFrom appends the records of one folder, calls first, and notes which logs hold
 // something unreadable.
 func (m *merge) appendFrom(from *source) error {
-	tx := m.tx
-	add := func(name string, r record, size int, err error) error {
-		if err != nil && isDamage(err) {
-			from.damaged[name] = true
-			return nil
+	var p pending
+	write := func() error {
+		r, err := m.tx.write(&p)
+		m.tx.result.Moved += r.Tools + r.Appended
+		return err
+	}
+	for t, err := range readIn(&from.c.Reader, from.c.sessionFolder, toolLog()) {
+		if isDamage(err) {
+			from.damaged[toolsFile] = true
+			continue
+		}
+		if p.addTool(t); err == nil && p.size > flushAt {
+			err = write()
 		}
 		if err != nil {
 			return err
 		}
-		if r.tool != nil {
-			tx.tools = append(tx.tools, r)
-		} else {
-			tx.messages = append(tx.messages, r)
-		}
-		if tx.size += size; tx.size > flushAt {
-			return tx.write()
-		}
-		return nil
-	}
-	for t, err := range readIn(&from.c.Reader, from.c.sessionFolder, toolLog()) {
-		if err := add(toolsFile, toolRecord(t), len(t.Input)+len(t.Output), err); err != nil {
-			return err
-		}
 	}
 	for msg, err := range readIn(&from.c.Reader, from.c.sessionFolder, messageLog()) {
-		if err := add(messagesFile, messageRecord(msg), len(msg.Content)+len(msg.Reasoning), err); err != nil {
+		if isDamage(err) {
+			from.damaged[messagesFile] = true
+			continue
+		}
+		if p.addMessage(msg); err == nil && p.size > flushAt {
+			err = write()
+		}
+		if err != nil {
 			return err
 		}
 	}
-	return tx.write()
+	return write()
 }
 
 // moveFiles moves everything but the logs out of the other folders, and counts what was

@@ -28,11 +28,26 @@ type Tx struct {
 	doc   document
 	merge merge // moves the records of the other folders into this one
 
-	tools, messages []record // collected, not yet written
-	size            int      // approximate size of their texts in bytes
-	counted         bool     // the caller has brought the counters up to date
-	answered        bool     // git may see the conversation
-	result          Result
+	pending  pending
+	counted  bool // the caller has brought the counters up to date
+	answered bool // git may see the conversation
+	result   Result
+}
+
+// pending are records that were collected and not yet written.
+type pending struct {
+	tools, messages []record
+	size            int // approximate size of their texts in bytes
+}
+
+func (p *pending) addTool(t schema.Tool) {
+	p.tools = append(p.tools, toolRecord(t))
+	p.size += len(t.Input) + len(t.Output)
+}
+
+func (p *pending) addMessage(m schema.Message) {
+	p.messages = append(p.messages, messageRecord(m))
+	p.size += len(m.Content) + len(m.Reasoning)
 }
 
 // Result describes what a [Tx] or a [Conversation.Append] wrote.
@@ -164,23 +179,21 @@ func (tx *Tx) Append(b schema.Batch) error {
 		if err != nil {
 			return fmt.Errorf("append to %q: %w", tx.c.path, err)
 		}
-		tx.tools = append(tx.tools, toolRecord(t))
-		tx.size += len(t.Input) + len(t.Output)
+		tx.pending.addTool(t)
 	}
 	for _, m := range b.Messages {
 		m, err := redact.message(m)
 		if err != nil {
 			return fmt.Errorf("append to %q: %w", tx.c.path, err)
 		}
-		tx.messages = append(tx.messages, messageRecord(m))
-		tx.size += len(m.Content) + len(m.Reasoning)
+		tx.pending.addMessage(m)
 	}
 	return nil
 }
 
 // Size returns the approximate number of bytes collected. A caller that writes a lot
 // should call [Tx.Flush] now and then to bound memory.
-func (tx *Tx) Size() int { return tx.size }
+func (tx *Tx) Size() int { return tx.pending.size }
 
 // Result describes what has been written so far.
 func (tx *Tx) Result() Result { return tx.result }
@@ -197,7 +210,13 @@ func (tx *Tx) Flush() error {
 	}
 	err := tx.merge.append()
 	if err == nil {
-		err = tx.write()
+		var r Result
+		r, err = tx.write(&tx.pending)
+		tx.result.Tools += r.Tools
+		tx.result.Skipped += r.Skipped
+		if tx.result.Appended += r.Appended; r.Appended > 0 {
+			tx.result.Last = r.Last
+		}
 	}
 	if err != nil {
 		tx.failed = fmt.Errorf("append to %q: %w", tx.c.path, explain(err))
@@ -208,28 +227,24 @@ func (tx *Tx) Flush() error {
 	return nil
 }
 
-// write appends the collected records.
-func (tx *Tx) write() error {
-	c := tx.c
-	if len(tx.tools) > 0 {
+// write appends records to the logs, calls first. The result covers what was written,
+// even after an error.
+func (tx *Tx) write(p *pending) (r Result, err error) {
+	if len(p.tools) > 0 {
 		if err := tx.openTools(); err != nil {
-			return err
+			return r, err
 		}
-		n, err := tx.appendTo(c.tools, tx.tools)
-		if err != nil {
-			return err
+		if r.Tools, err = tx.appendTo(tx.c.tools, p.tools, &r); err != nil {
+			return r, err
 		}
-		tx.result.Tools += n
 	}
-	if len(tx.messages) > 0 {
-		n, err := tx.appendTo(c.messages, tx.messages)
-		if err != nil {
-			return err
+	if len(p.messages) > 0 {
+		if r.Appended, err = tx.appendTo(tx.c.messages, p.messages, &r); err != nil {
+			return r, err
 		}
-		tx.result.Appended += n
 	}
-	tx.tools, tx.messages, tx.size = nil, nil, 0
-	return nil
+	*p = pending{}
+	return r, nil
 }
 
 // Commit flushes, writes session.json if it changed or if records need one, and ends the
@@ -394,7 +409,7 @@ func (tx *Tx) openTools() error {
 // appendTo appends the new records to a log, each with one write, and syncs once. After
 // an error it removes what it wrote: a later append must not count as safe what a failed
 // sync left only in memory.
-func (tx *Tx) appendTo(l *logFile, records []record) (written int, err error) {
+func (tx *Tx) appendTo(l *logFile, records []record, r *Result) (written int, err error) {
 	if err := tx.refresh(l); err != nil {
 		return 0, err
 	}
@@ -406,36 +421,36 @@ func (tx *Tx) appendTo(l *logFile, records []record) (written int, err error) {
 		}
 	}()
 	var last []byte
-	for _, r := range records {
-		line, rev := r.encode(0), 0
-		if r.id() != "" {
-			stored, err := l.places.at(l, r.id())
+	for _, rec := range records {
+		line, rev := rec.encode(0), 0
+		if rec.id() != "" {
+			stored, err := l.places.at(l, rec.id())
 			if err != nil {
 				return 0, err
 			}
 			if len(stored) > 0 {
 				var isNew bool
-				if rev, isNew = r.revise(stored); !isNew {
-					tx.result.Skipped++
+				if rev, isNew = rec.revise(stored); !isNew {
+					r.Skipped++
 					continue
 				}
-				line = r.encode(rev)
+				line = rec.encode(rev)
 			}
 		}
 		if len(line) > jsonl.MaxLine {
-			return 0, fmt.Errorf("record %q has %d bytes, more than the %d that can be read again", r.id(), len(line), jsonl.MaxLine)
+			return 0, fmt.Errorf("record %q has %d bytes, more than the %d that can be read again", rec.id(), len(line), jsonl.MaxLine)
 		}
 		offset := l.Size()
 		if err := l.Append(line); err != nil {
 			return 0, err
 		}
-		l.places.add(r.id(), offset)
+		l.places.add(rec.id(), offset)
 		if tx.c.written != nil {
-			tx.c.written.record(r, rev)
+			tx.c.written.record(rec, rev)
 		}
 		last = line
-		if written++; r.message != nil {
-			tx.result.Last = *r.message
+		if written++; rec.message != nil {
+			r.Last = *rec.message
 		}
 	}
 	if err := l.Sync(); err != nil {
@@ -445,5 +460,8 @@ func (tx *Tx) appendTo(l *logFile, records []record) (written int, err error) {
 	if info, err := l.look(tx.c.s.Files); err != nil || !l.Is(info) {
 		return 0, &replacedError{l.name}
 	}
-	return written, l.note(last)
+	if err := l.note(last); err != nil {
+		return 0, err
+	}
+	return written, nil
 }
