@@ -184,7 +184,7 @@ func (k kept) copy(prefix string, r io.Reader) (kept string, err error) {
 	return kept, nil
 }
 
-// move moves the file at name to kept/damaged, under a name that begins with ak.
+// move moves the file at name to kept/damaged, under a name that begins with as.
 func (k kept) move(name, as string) error {
 	to, err := k.freeName("damaged/" + as)
 	if err != nil {

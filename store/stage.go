@@ -81,8 +81,8 @@ const idEndLen = 4
 
 func idEnd(id string, n int) string { return id[max(len(id)-n, 0):] }
 
-// A stage is a conversation that is being assembled where no other process sees it. All
-// of its methods need it to be unpublished.
+// A stage is a conversation that is being assembled where no other process sees it.
+// Nothing in it is synced before it is published, and then all of it is, names included.
 type stage struct{ *Conversation }
 
 // create creates the files. publish makes their names durable.
@@ -339,6 +339,7 @@ func (c *Conversation) Discard() {
 	stage{c}.discard()
 }
 
+// discard removes the conversation unless it is published.
 func (c stage) discard() {
 	if c.staged() {
 		_ = c.drop()
