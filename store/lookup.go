@@ -37,7 +37,7 @@ func (l line) at() time.Time { return time.Unix(l.seconds, int64(l.nanos)) }
 // A head is the id, parent and timestamp of a line.
 type head struct {
 	id, parent []byte
-	at         schema.Time
+	at         []byte
 }
 
 // A headReader reads the heads of lines. It does not parse lines in our spelling.
@@ -54,7 +54,7 @@ func (r headReader) read(log io.ReaderAt, from, to int64, add func(h head, offse
 		text, err := in.ReadSlice('\n')
 		h, plain := r.plain(text)
 		if errors.Is(err, bufio.ErrBufferFull) { // text is overwritten
-			h.id, h.parent = bytes.Clone(h.id), bytes.Clone(h.parent)
+			h = head{bytes.Clone(h.id), bytes.Clone(h.parent), bytes.Clone(h.at)}
 		}
 		size := int64(0)
 		for {
@@ -94,7 +94,7 @@ func (r headReader) read(log io.ReaderAt, from, to int64, add func(h head, offse
 func messageHeads() headReader {
 	return headReader{messageHead, func(rec jsonl.Record) (head, error) {
 		m, err := parseRecord(rec, messageLog())
-		return head{[]byte(m.ID), []byte(m.ParentID), m.Timestamp}, err
+		return head{[]byte(m.ID), []byte(m.ParentID), []byte(m.Timestamp)}, err
 	}}
 }
 
@@ -112,7 +112,7 @@ func messageHead(line []byte) (h head, plain bool) {
 	parent, rest := member(rest, `,"parent_id":"`)
 	at, rest := member(rest, `,"timestamp":"`)
 	plain = len(id) > 0 && len(at) > 0 && (parent != nil || !bytes.Contains(rest, []byte(`"parent_id"`)))
-	return head{id, parent, schema.Time(at)}, plain
+	return head{id, parent, at}, plain
 }
 
 // idHead reads the id of a line of either log.
@@ -160,7 +160,7 @@ func newLookup(log *io.SectionReader, about int, heads headReader) (*lookup, err
 }
 
 func (x *lookup) line(h head, offset int64) line {
-	at := h.at.Time()
+	at := schema.Time(h.at).Time()
 	return line{x.sum(h.id), x.sum(h.parent), offset, at.Unix(), int32(at.Nanosecond())}
 }
 
