@@ -24,7 +24,6 @@ type Conversation struct {
 	messages *logFile   // nil before the first write
 	tools    *logFile
 	holder   *os.File // tells waiting writers who holds the lock
-	written  *tally   // everything in the logs of a staged conversation; nil if unknown
 }
 
 // at returns the conversation of a folder below base without looking at it.

@@ -12,7 +12,7 @@ import (
 // that length, or everything if no line ends there.
 func (r *Reader) countRest(s *schema.Session) error {
 	if len(r.others()) > 0 {
-		return r.recount(s, r.folders())
+		return r.recount(s, r.folders()...)
 	}
 	if info, err := r.s.root.Lstat(r.file(messagesFile)); err == nil && info.Size() == s.CountedBytes {
 		return nil // the usual case opens no file
@@ -27,7 +27,7 @@ func (r *Reader) countRest(s *schema.Session) error {
 		return nil
 	}
 	if from == 0 || !l.endsLine(from) {
-		return r.recount(s, r.folders())
+		return r.recount(s, r.folders()...)
 	}
 	var rest tally
 	calls := map[string]bool{}
@@ -47,7 +47,7 @@ func (r *Reader) countRest(s *schema.Session) error {
 		return err
 	}
 	if s.Tokens > math.MaxInt64-rest.tokens || s.MessageCount > math.MaxInt-rest.messages {
-		return r.recount(s, r.folders()) // nothing counted that far
+		return r.recount(s, r.folders()...) // nothing counted that far
 	}
 	s.MessageCount += rest.messages
 	s.Tokens += rest.tokens
@@ -57,7 +57,11 @@ func (r *Reader) countRest(s *schema.Session) error {
 }
 
 // recount computes the counters of s from the logs in some folders of the conversation.
-func (r *Reader) recount(s *schema.Session, folders []sessionFolder) error {
+func (r *Reader) recount(s *schema.Session, folders ...sessionFolder) error {
+	if l := r.unpublished[messagesFile]; l != nil && r.written != nil {
+		r.written.into(s, l.Size())
+		return nil
+	}
 	l, err := r.openOwn(messagesFile)
 	if l == nil && (err != nil || len(folders) < 2) {
 		return err

@@ -44,7 +44,7 @@ func (d *document) write() (written bool, err error) {
 		if err := d.describe(); err != nil {
 			return false, err
 		}
-		if err := c.count(d.session, c.sessionFolder); err != nil {
+		if err := c.recount(d.session, c.sessionFolder); err != nil {
 			return false, err
 		}
 	}

@@ -13,7 +13,11 @@ import (
 // record that counts. Damage hides no whole record. Several goroutines may use it.
 type Reader struct {
 	Location
-	unpublished map[string]*logFile // open logs of a staged conversation
+
+	// Of a staged conversation, which no other process knows: its open logs, by name, and
+	// everything in them; nil if unknown.
+	unpublished map[string]*logFile
+	written     *tally
 }
 
 // Session returns what is known about the conversation. The counters and LastActive

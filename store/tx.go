@@ -344,7 +344,7 @@ func (tx *Tx) Recount() error {
 		return err
 	}
 	tx.counted = true
-	return tx.c.count(s, tx.c.folders()...)
+	return tx.c.recount(s, tx.c.folders()...)
 }
 
 // Count brings the counters of session.json up to date with the logs. If the log is known
@@ -361,18 +361,9 @@ func (tx *Tx) Count() error {
 	known := tx.counted || tx.began == s.CountedBytes || tx.began == tx.since.Messages.End && tx.since.Counted == countedBy(s)
 	tx.counted = true
 	if s.CountedBytes == 0 || len(damage) > 0 || !known {
-		return tx.c.count(s, tx.c.folders()...)
+		return tx.c.recount(s, tx.c.folders()...)
 	}
 	return tx.c.countRest(s)
-}
-
-// count computes the counters of s from the logs in some folders of the conversation.
-func (c *Conversation) count(s *schema.Session, folders ...sessionFolder) error {
-	if c.staged() && c.written != nil && c.messages != nil {
-		c.written.into(s, c.messages.Size())
-		return nil
-	}
-	return c.recount(s, folders)
 }
 
 // openTools opens tools.jsonl, or checks that the open file is still the conversation's.
