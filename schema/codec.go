@@ -261,6 +261,18 @@ func appendLine(dst []byte, v any) []byte {
 	return encodeStruct(dst, reflect.ValueOf(v).Elem())
 }
 
+// appendObject appends an object of members on one line.
+func appendObject(dst []byte, members []rawjson.Member) []byte {
+	dst = append(dst, '{')
+	for i, m := range members {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(rawjson.AppendQuote(dst, m.Name), ':'), m.Value...)
+	}
+	return append(dst, '}')
+}
+
 // appendRaw appends a value unchanged except for line breaks between tokens, which would
 // split the line. Inside strings a line break is always an escape.
 func appendRaw(dst, raw []byte) []byte {

@@ -98,8 +98,8 @@ func enclosed(b []byte) bool {
 	return bytes.HasPrefix(b, []byte("{")) && bytes.HasSuffix(b, []byte("}"))
 }
 
-// A part of a file is a run of lines that all sides share, or a conflict.
-type part struct {
+// A region of a file is a run of lines that all sides share, or a conflict.
+type region struct {
 	common []byte
 	sides  [][]byte // nil if it is not a conflict
 }
@@ -108,16 +108,16 @@ type part struct {
 // both replaced, and the offset of the first conflict marker, -1 if there is none. It
 // knows the markers of git and of jj.
 func conflictSides(b []byte) (texts [][]byte, first int, err error) {
-	parts, first := splitConflicts(b)
+	regions, first := splitConflicts(b)
 	n := 1
-	for _, p := range parts {
+	for _, p := range regions {
 		n = max(n, len(p.sides))
 	}
 	if n > maxSides {
 		return nil, first, fmt.Errorf("conflict marker at byte %d: more than %d sides", first, maxSides)
 	}
 	texts = make([][]byte, n)
-	for _, p := range parts {
+	for _, p := range regions {
 		for i := range texts {
 			texts[i] = append(texts[i], p.common...)
 			if i < len(p.sides) {
@@ -135,14 +135,14 @@ const (
 	differs        // jj: lines of a side and those that it replaced, distinguished by their first byte
 )
 
-func splitConflicts(b []byte) (parts []part, first int) {
+func splitConflicts(b []byte) (regions []region, first int) {
 	first = -1
 	length := 0 // length of the markers of the open conflict, 0 if there is none
 	lines := taken
-	parts = []part{{}}
+	regions = []region{{}}
 	begin := func(kind int) { // starts a new side
 		lines = kind
-		last := &parts[len(parts)-1]
+		last := &regions[len(regions)-1]
 		last.sides = append(last.sides, nil)
 	}
 	at := 0
@@ -150,7 +150,7 @@ func splitConflicts(b []byte) (parts []part, first int) {
 		c, n := marker(line)
 		offset := at
 		at += len(line)
-		last := &parts[len(parts)-1]
+		last := &regions[len(regions)-1]
 		switch {
 		case c == 0 || length == 0 && c != '<' && c != '|' && c != '=' && c != '>':
 			if length == 0 {
@@ -176,7 +176,7 @@ func splitConflicts(b []byte) (parts []part, first int) {
 			continue
 		case length == 0 && c == '<':
 			length, lines = n, taken
-			parts = append(parts, part{})
+			regions = append(regions, region{})
 		case length != n: // a conflict inside what both sides replaced, or a leftover marker
 		case c == '|' || c == '-':
 			if c == '|' && len(last.sides) == 0 {
@@ -194,13 +194,13 @@ func splitConflicts(b []byte) (parts []part, first int) {
 			begin(differs)
 		case c == '>':
 			length = 0
-			parts = append(parts, part{})
+			regions = append(regions, region{})
 		}
 		if first < 0 {
 			first = offset
 		}
 	}
-	return parts, first
+	return regions, first
 }
 
 // marker returns the byte and the length of a conflict marker: seven or more of one byte

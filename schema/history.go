@@ -1,6 +1,9 @@
 package schema
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // A History is the content of a conversation as read: messages in order, with the calls
 // that they made.
@@ -26,4 +29,32 @@ func (h History) Calls(m *Message) []Tool {
 		list = append(list, t)
 	}
 	return list
+}
+
+// LooseCalls returns, by message, the ids of the calls that only their own lines link to
+// it, ordered by time.
+func (h *History) LooseCalls() map[string][]string {
+	named := map[string]bool{}
+	for i := range h.Messages {
+		for _, c := range h.Messages[i].ToolCalls {
+			named[c.ID] = true
+		}
+		for _, b := range h.Messages[i].Blocks {
+			if b.Type == ToolCallBlock {
+				named[b.ID] = true
+			}
+		}
+	}
+	loose := map[string][]string{}
+	for id, t := range h.Tools {
+		if !named[id] && t.MessageID != "" {
+			loose[t.MessageID] = append(loose[t.MessageID], id)
+		}
+	}
+	for _, ids := range loose {
+		slices.SortFunc(ids, func(a, b string) int {
+			return cmp.Or(h.Tools[a].Timestamp.Time().Compare(h.Tools[b].Timestamp.Time()), cmp.Compare(a, b))
+		})
+	}
+	return loose
 }

@@ -318,14 +318,7 @@ func mergeObjects(variants []Raw) Raw {
 		}
 		all = append(all, members...)
 	}
-	merged := Raw{'{'}
-	for i, m := range mergeUnknown(all, false) {
-		if i > 0 {
-			merged = append(merged, ',')
-		}
-		merged = append(append(rawjson.AppendQuote(merged, m.Name), ':'), m.Value...)
-	}
-	return append(merged, '}')
+	return appendObject(nil, mergeUnknown(all, false))
 }
 
 // mergeUnknown sorts members by name and takes the smallest value of each. It keeps all

@@ -1,10 +1,6 @@
 package schema
 
-import (
-	"cmp"
-	"slices"
-	"strings"
-)
+import "strings"
 
 // A Part is a text, a tool call or an attachment of a message.
 type Part struct {
@@ -84,32 +80,4 @@ func (m *Message) Texts() (texts []string, ok bool) {
 		texts, rest = append(texts, rest[:b.Bytes]), rest[b.Bytes:]
 	}
 	return texts, rest == ""
-}
-
-// LooseCalls returns, by message, the ids of the calls that only their own lines link to
-// it, ordered by time.
-func (h *History) LooseCalls() map[string][]string {
-	named := map[string]bool{}
-	for i := range h.Messages {
-		for _, c := range h.Messages[i].ToolCalls {
-			named[c.ID] = true
-		}
-		for _, b := range h.Messages[i].Blocks {
-			if b.Type == ToolCallBlock {
-				named[b.ID] = true
-			}
-		}
-	}
-	loose := map[string][]string{}
-	for id, t := range h.Tools {
-		if !named[id] && t.MessageID != "" {
-			loose[t.MessageID] = append(loose[t.MessageID], id)
-		}
-	}
-	for _, ids := range loose {
-		slices.SortFunc(ids, func(a, b string) int {
-			return cmp.Or(h.Tools[a].Timestamp.Time().Compare(h.Tools[b].Timestamp.Time()), cmp.Compare(a, b))
-		})
-	}
-	return loose
 }

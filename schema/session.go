@@ -275,6 +275,14 @@ func minorOf(version string) uint64 {
 	return n
 }
 
+// Upgrade raises the version to the one that this package writes. A later minor version
+// stays, since its members are kept.
+func (s *Session) Upgrade() {
+	if minorOf(s.Version) < minorOf(Version) {
+		s.Version = Version
+	}
+}
+
 func (s *Session) validate() error {
 	if err := checkVersion(s.Version); err != nil {
 		return err

@@ -91,14 +91,7 @@ func oneOfEach(b []byte) []byte {
 		}
 	}
 	members = slices.CompactFunc(members, func(x, y rawjson.Member) bool { return x.Name == y.Name })
-	one := []byte("{")
-	for i, m := range members {
-		if i > 0 {
-			one = append(one, ',')
-		}
-		one = append(append(rawjson.AppendQuote(one, m.Name), ':'), m.Value...)
-	}
-	return append(one, '}')
+	return appendObject(nil, members)
 }
 
 // Marshal encodes s as its file, one member per line. It returns an error if s is not a

@@ -320,7 +320,7 @@ func TestAppendToWhatIsGone(t *testing.T) {
 		if _, err := c.Append(thread(0, 2)); !errors.Is(err, ErrNotFound) {
 			t.Errorf("append: %v", err)
 		}
-		if err := c.Settle(); !errors.Is(err, ErrNotFound) {
+		if err := settle(c); !errors.Is(err, ErrNotFound) {
 			t.Errorf("settle: %v", err)
 		}
 	}
@@ -395,7 +395,7 @@ func TestModesAreSetByWriting(t *testing.T) {
 		t.Errorf("after reading: %v", got)
 	}
 	appendBatch(t, c, thread(4, 6))
-	if err := c.Settle(); err != nil {
+	if err := settle(c); err != nil {
 		t.Fatal(err)
 	}
 	if got := modes(); !slices.Equal(got, []string{"700", "600", "600", "600"}) {

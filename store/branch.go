@@ -1,10 +1,8 @@
 package store
 
 import (
-	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -25,22 +23,22 @@ type branch struct {
 // readBranch finds the branch in a log of about so many messages. It reads the whole log
 // but keeps only the links between messages, some 100 bytes each.
 func readBranch(log *io.SectionReader, about int) (*branch, error) {
-	var x lookup
-	if err := x.read(log, about, false); err != nil {
+	x, err := newLookup(log, about, messageHeads())
+	if err != nil {
 		return nil, err
 	}
 	for i := range x.more { // if a message has several lines, the one that counts may name another parent
-		m, err := recordIn(log, x.offsets(i), schema.ParseMessage, messageRank)
+		m, err := messageLog().at(log, x.offsets(i))
 		if err != nil {
 			return nil, err
 		}
-		x.lines[i] = x.line(head{[]byte(m.ID), []byte(m.ParentID), m.Timestamp}, x.lines[i].offset)
+		x.lines[i] = x.line(head{[]byte(m.ID), []byte(m.ParentID), []byte(m.Timestamp)}, x.lines[i].offset)
 	}
 	a := schema.Ancestry{
 		Parents: make([]int32, len(x.lines)),
 		At:      func(i int32) time.Time { return x.lines[i].at() },
 		ID: func(i int32) string {
-			m, _ := recordIn(log, x.offsets(i), schema.ParseMessage, messageRank) // an unreadable one sorts first
+			m, _ := messageLog().at(log, x.offsets(i)) // an unreadable one sorts first
 			return m.ID
 		},
 	}
@@ -69,24 +67,6 @@ func readBranch(log *io.SectionReader, about int) (*branch, error) {
 	return b, nil
 }
 
-// recordIn reads the record whose lines are at offsets, and returns the line that counts.
-func recordIn[R any](log io.ReaderAt, offsets []int64, parse func([]byte) (R, error), rank func(*R) rank) (best R, err error) {
-	found := false
-	for _, offset := range offsets {
-		raw, err := recordAt(log, offset)
-		if err != nil {
-			return best, err
-		}
-		if r, err := parse(raw); err == nil && (!found || rank(&r).compare(rank(&best)) > 0) {
-			best, found = r, true
-		}
-	}
-	if !found {
-		err = errors.New("a line that looked like a record is none")
-	}
-	return best, err
-}
-
 // A logCache keeps the result for the log that was read last, since one command reads a
 // log several times.
 type logCache[T any] struct {
@@ -101,58 +81,58 @@ type logCache[T any] struct {
 func (c *logCache[T]) get(name string, info fs.FileInfo) *T {
 	c.Lock()
 	defer c.Unlock()
-	if c.name != name || !os.SameFile(c.info, info) || c.info.Size() != info.Size() || !c.info.ModTime().Equal(info.ModTime()) {
+	if c.name != name || !sameState(info, c.info) {
 		return nil
 	}
 	return c.found
 }
 
-// of returns the result of find for the log f of that name.
-func (c *logCache[T]) of(name string, f logReader, find func(*io.SectionReader) (*T, error)) (*T, error) {
-	info, err := f.Stat()
+// of returns the result of find for a log.
+func (c *logCache[T]) of(l *logReader, find func(*io.SectionReader) (*T, error)) (*T, error) {
+	info, err := l.file.Stat()
 	if err != nil {
 		return nil, err
 	}
-	found := c.get(name, info)
+	found := c.get(l.name, info)
 	if found != nil {
 		return found, nil
 	}
-	if found, err = find(io.NewSectionReader(f, 0, info.Size())); err == nil {
+	if found, err = find(io.NewSectionReader(l, 0, info.Size())); err == nil {
 		c.Lock()
 		defer c.Unlock()
-		c.name, c.info, c.found = name, info, found
+		c.name, c.info, c.found = l.name, info, found
 	}
 	return found, err
 }
 
 // branch reads the end of the branch that a resume continues, wherever its messages and
 // their calls are in the logs. ok is false if everything must be read.
-func (c *Conversation) branch(limit Limit) (h schema.History, damage []Damage, ok bool, err error) {
-	f, _, err := c.openForReading(messagesFile)
-	if f == nil {
+func (r historyReader) branch() (h schema.History, damage []Damage, ok bool, err error) {
+	log, err := r.openOwn(messagesFile)
+	if log == nil {
 		return h, nil, false, err
 	}
-	defer f.Close()
-	sess, _, err := c.Session()
+	defer log.close()
+	sess, _, err := r.Session()
 	if err != nil {
 		return h, nil, false, err
 	}
-	found, err := c.s.branch.of(c.file(messagesFile), f, func(log *io.SectionReader) (*branch, error) { return readBranch(log, sess.MessageCount) })
+	found, err := r.s.branch.of(log, func(log *io.SectionReader) (*branch, error) { return readBranch(log, sess.MessageCount) })
 	if err != nil {
 		return h, nil, false, nil // reading everything reports what is wrong
 	}
-	tool, toolDamage, done, err := c.callFinder(sess.MessageCount)
+	tool, toolDamage, done, err := r.callFinder(sess.MessageCount)
 	if err != nil {
 		return h, nil, false, nil
 	}
 	defer done()
 
 	h.Tools = map[string]schema.Tool{}
-	b, from := budget{limit: limit}, len(found.first)
-	h.Messages = make([]schema.Message, 0, min(from, max(limit.Messages, limit.Tokens/100))) // otherwise growing it is a tenth of the work
+	b, from := budget{limit: r.limit}, len(found.first)
+	h.Messages = make([]schema.Message, 0, min(from, max(r.limit.Messages, r.limit.Tokens/100))) // otherwise growing it is a tenth of the work
 	for ; from > 0 && !b.spent; from-- {
 		first := found.first[from-1]
-		m, err := recordIn(f, append([]int64{first}, found.more[first]...), schema.ParseMessage, messageRank)
+		m, err := messageLog().at(log, append([]int64{first}, found.more[first]...))
 		if err != nil {
 			return h, nil, false, nil
 		}
@@ -160,15 +140,14 @@ func (c *Conversation) branch(limit Limit) (h schema.History, damage []Damage, o
 			break
 		}
 		h.Messages = append(h.Messages, m)
-		var failed error
-		b.take(&m, func(id string) *schema.Tool {
+		err = b.take(&m, func(id string) (*schema.Tool, error) {
 			t, err := tool(id)
-			if failed = errors.Join(failed, err); t != nil {
+			if t != nil {
 				h.Tools[id] = *t
 			}
-			return t
+			return t, err
 		})
-		if failed != nil {
+		if err != nil {
 			return h, nil, false, nil
 		}
 	}
@@ -184,35 +163,32 @@ func (c *Conversation) branch(limit Limit) (h schema.History, damage []Damage, o
 	slices.Reverse(h.Messages)
 	counted(&h, found.total)
 	for _, d := range found.damage {
-		damage = append(damage, Damage{c.file(messagesFile), d})
+		damage = append(damage, Damage{log.name, d})
 	}
 	return h, append(damage, toolDamage...), true, nil
 }
 
 // callFinder returns a function that finds a call in tools.jsonl, or nil if no call has
 // that id, and the damage found there. The caller must call done at the end.
-func (c *Conversation) callFinder(about int) (find func(id string) (*schema.Tool, error), damage []Damage, done func(), err error) {
-	f, _, err := c.openForReading(toolsFile)
-	if f == nil {
+func (r historyReader) callFinder(about int) (find func(id string) (*schema.Tool, error), damage []Damage, done func(), err error) {
+	log, err := r.openOwn(toolsFile)
+	if log == nil {
 		return func(string) (*schema.Tool, error) { return nil, nil }, nil, func() {}, err
 	}
-	x, err := c.s.calls.of(c.file(toolsFile), f, func(log *io.SectionReader) (*lookup, error) {
-		x := new(lookup)
-		return x, x.read(log, about, true)
-	})
+	x, err := r.s.calls.of(log, func(log *io.SectionReader) (*lookup, error) { return newLookup(log, about, toolHeads()) })
 	if err != nil {
-		_ = f.Close()
+		_ = log.close()
 		return nil, nil, nil, err
 	}
 	for _, d := range x.damage {
-		damage = append(damage, Damage{c.file(toolsFile), d})
+		damage = append(damage, Damage{log.name, d})
 	}
 	return func(id string) (*schema.Tool, error) {
 		place := x.find(id)
 		if place < 0 {
 			return nil, nil
 		}
-		t, err := recordIn(f, x.offsets(place), schema.ParseTool, toolRank)
+		t, err := toolLog().at(log, x.offsets(place))
 		return &t, err
-	}, damage, func() { _ = f.Close() }, nil
+	}, damage, func() { _ = log.close() }, nil
 }

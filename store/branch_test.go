@@ -28,7 +28,7 @@ func TestBranchOfRevised(t *testing.T) {
 	line("b", "a99", 300, 0)
 	line("left", "a99", 400, 1)
 	writeFile(t, s, c.file(messagesFile), log.String())
-	h, _, ok, err := c.branch(Limit{Messages: 3})
+	h, _, ok, err := (historyReader{&c.Reader, Limit{Messages: 3}}).branch()
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
@@ -85,11 +85,11 @@ func TestBranchOfOddLines(t *testing.T) {
 		}
 		writeFile(t, s, c.file(messagesFile), log.String())
 		limit := Limit{Messages: 1 + r.IntN(250)}
-		want, _, err := c.whole(limit)
+		want, _, err := (historyReader{&c.Reader, limit}).whole()
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, ok, err := c.branch(limit)
+		got, _, ok, err := (historyReader{&c.Reader, limit}).branch()
 		if err != nil || !ok {
 			t.Fatal(ok, err)
 		}

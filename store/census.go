@@ -59,18 +59,19 @@ func newCensus(above *census) *census {
 
 // read adds a folder of the conversation and yields what is wrong with its logs. sess is
 // the folder's session.json, nil if there is none.
-func (n *census) read(s *Store, dir string, sess *schema.Session) iter.Seq[error] {
+func (n *census) read(f sessionFolder, sess *schema.Session) iter.Seq[error] {
 	return func(yield func(error) bool) {
-		n.dirs = append(n.dirs, dir)
-		n.expect(s, dir, sess)
+		n.dirs = append(n.dirs, f.dir)
+		n.expect(f, sess)
 		for _, log := range []struct {
 			name string
 			take func(rec jsonl.Record, at place) error
 		}{{toolsFile, n.tool}, {messagesFile, n.message}} {
-			file := dir + "/" + log.name
-			for rec, err := range s.readRaw(file) {
+			l := f.open(log.name)
+			defer l.close()
+			for rec, err := range l.records(0) {
 				if err == nil {
-					err = damageIn(file, log.take(rec, place{file, rec.Line, rec.Offset}))
+					err = damageIn(l.name, log.take(rec, place{l.name, rec.Line, rec.Offset}))
 				}
 				if err == nil {
 					continue
@@ -88,7 +89,7 @@ func (n *census) read(s *Store, dir string, sess *schema.Session) iter.Seq[error
 }
 
 // expect records what session.json says about the logs.
-func (n *census) expect(s *Store, dir string, sess *schema.Session) {
+func (n *census) expect(f sessionFolder, sess *schema.Session) {
 	if sess == nil {
 		return
 	}
@@ -103,13 +104,13 @@ func (n *census) expect(s *Store, dir string, sess *schema.Session) {
 		return // the counts of version 1.0 and of clones may be anything
 	}
 	n.counted = max(n.counted, sess.MessageCount)
-	if info, err := s.root.Lstat(dir + "/" + messagesFile); err == nil && info.Size() == sess.CountedBytes {
+	if info, err := f.s.root.Lstat(f.file(messagesFile)); err == nil && info.Size() == sess.CountedBytes {
 		n.tokens = sess.Tokens
 	}
 }
 
 func (n *census) tool(rec jsonl.Record, at place) error {
-	t, err := parseRecord(rec, schema.ParseTool)
+	t, err := parseRecord(rec, toolLog())
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (n *census) tool(rec jsonl.Record, at place) error {
 }
 
 func (n *census) message(rec jsonl.Record, at place) error {
-	m, err := parseRecord(rec, schema.ParseMessage)
+	m, err := parseRecord(rec, messageLog())
 	if err != nil {
 		return err
 	}
@@ -233,17 +234,17 @@ func plural(n int, one, many string) string {
 // Lost returns how many of the messages that session.json counted are no longer in the
 // logs of any of the conversation's folders; 0 if unknown. It does not read a log that
 // has at least the counted length and a line that ends there.
-func (c *Conversation) Lost() (int, error) {
-	dirs := c.dirs()
+func (r *Reader) Lost() (int, error) {
+	folders := r.folders()
 	counted := 0
-	for _, dir := range dirs {
-		st, err := c.s.readStored(dir)
+	for _, f := range folders {
+		st, err := f.read()
 		if err != nil {
 			return 0, err
 		}
 		if st.session != nil && st.session.CountedBytes > 0 {
 			counted = max(counted, st.session.MessageCount)
-			if whole, err := c.s.reaches(dir, st.session.CountedBytes); err != nil || whole && len(dirs) == 1 {
+			if whole, err := f.reaches(st.session.CountedBytes); err != nil || whole && len(folders) == 1 {
 				return 0, err
 			}
 		}
@@ -251,13 +252,22 @@ func (c *Conversation) Lost() (int, error) {
 	if counted == 0 {
 		return 0, nil
 	}
-	all, err := c.tally(dirs)
+	all, err := r.tally(folders)
 	return max(counted-all.messages, 0), err
+}
+
+// reaches reports whether a line of messages.jsonl ends at an offset.
+func (f sessionFolder) reaches(offset int64) (bool, error) {
+	l := f.open(messagesFile)
+	if isDamage(l.err) {
+		return false, nil
+	}
+	return l.endsLine(offset), errors.Join(l.err, l.close())
 }
 
 // LacksStart reports whether a session of the conversation follows, according to s, a
 // message that the logs do not hold. It reads only a conversation of several sessions.
-func (c *Conversation) LacksStart(s *schema.Session) (bool, error) {
+func (r *Reader) LacksStart(s *schema.Session) (bool, error) {
 	after := map[string]bool{}
 	for _, src := range s.Sources {
 		if src.After != "" {
@@ -267,7 +277,7 @@ func (c *Conversation) LacksStart(s *schema.Session) (bool, error) {
 	if len(after) == 0 {
 		return false, nil
 	}
-	n, err := c.Snapshot()
+	n, err := r.Snapshot()
 	if err != nil {
 		return false, err
 	}
@@ -277,14 +287,4 @@ func (c *Conversation) LacksStart(s *schema.Session) (bool, error) {
 		}
 	}
 	return len(after) > 0, n.Close()
-}
-
-// reaches reports whether a line of messages.jsonl ends at an offset.
-func (s *Store) reaches(dir string, offset int64) (bool, error) {
-	f, size, err := (&Conversation{s: s, dir: dir}).openForReading(messagesFile)
-	if f == nil {
-		return false, err
-	}
-	defer f.Close()
-	return endsLine(f, offset, size), nil
 }

@@ -59,7 +59,7 @@ func TestLostRecords(t *testing.T) {
 			s := newTestStore(t)
 			c := create(t, s)
 			appendBatch(t, c, thread(0, 10))
-			must(t, c.Settle())
+			must(t, settle(c))
 			l := logs{strings.SplitAfter(strings.TrimSuffix(readFile(t, s, c.file(messagesFile)), "\n"), "\n"),
 				strings.SplitAfter(strings.TrimSuffix(readFile(t, s, c.file(toolsFile)), "\n"), "\n")}
 			l.messages[9] += "\n"
@@ -95,23 +95,23 @@ func TestNotLost(t *testing.T) {
 			writeFile(t, s, c.file(toolsFile), "")
 		},
 		"counted before more came": func(t *testing.T, s *Store, c *Conversation) {
-			must(t, c.Settle())
+			must(t, settle(c))
 			appendBatch(t, c, thread(10, 14))
 		},
 		"counters of a merge": func(t *testing.T, s *Store, c *Conversation) {
-			must(t, c.Settle())
+			must(t, settle(c))
 			log := readFile(t, s, c.file(messagesFile))
 			extra := thread(20, 22)
 			extra.Messages[0].ParentID = "m3"
 			writeFile(t, s, c.file(messagesFile), string(schema.AppendMessage(nil, &extra.Messages[0]))+log+string(schema.AppendMessage(nil, &extra.Messages[1])))
 		},
 		"a broken line": func(t *testing.T, s *Store, c *Conversation) {
-			must(t, c.Settle())
+			must(t, settle(c))
 			log := readFile(t, s, c.file(messagesFile))
 			writeFile(t, s, c.file(messagesFile), strings.Replace(log, `{"id":"m6",`, `{"id":"m6";`, 1))
 		},
 		"some of it waits": func(t *testing.T, s *Store, c *Conversation) {
-			must(t, c.Settle())
+			must(t, settle(c))
 			log := readFile(t, s, c.file(messagesFile))
 			at := strings.Index(log, `{"id":"m6"`)
 			writeFile(t, s, c.file(messagesFile), log[:at])
@@ -121,7 +121,7 @@ func TestNotLost(t *testing.T) {
 			m := message(20)
 			m.Source = "another"
 			appendBatch(t, c, schema.Batch{Messages: []schema.Message{m}})
-			must(t, c.Settle())
+			must(t, settle(c))
 		},
 		"a part of a native session, in another order and never counted": func(t *testing.T, s *Store, c *Conversation) {
 			must(t, c.Edit(func(s *schema.Session) error {
@@ -141,20 +141,20 @@ func TestNotLost(t *testing.T) {
 			later := message(30)
 			later.ParentID = "m9"
 			appendBatch(t, c, schema.Batch{Messages: []schema.Message{message(20), later}})
-			must(t, c.Settle())
+			must(t, settle(c))
 		},
 		"a sub-agent of a message above": func(t *testing.T, s *Store, c *Conversation) {
 			sub := subagent(t, c, "x")
 			b := thread(20, 22)
 			b.Messages[1].ParentID = "m9"
 			appendBatch(t, sub, b)
-			must(t, sub.Settle())
+			must(t, settle(sub))
 		},
 		"an agent that named a call it never made": func(t *testing.T, s *Store, c *Conversation) {
 			m := message(11)
 			m.ParentID = "m9"
 			appendBatch(t, c, schema.Batch{Messages: []schema.Message{m}})
-			must(t, c.Settle())
+			must(t, settle(c))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -191,10 +191,10 @@ func TestMergesLoseNothing(t *testing.T) {
 		h := g.make(true)
 		writeFile(t, s, c.file(messagesFile), strings.Join(h.messages[:g.r.IntN(len(h.messages)+1)], ""))
 		writeFile(t, s, c.file(toolsFile), strings.Join(h.tools, ""))
-		must(t, c.Settle())
+		must(t, settle(c))
 		writeFile(t, s, c.file(messagesFile), strings.Join(h.messages, ""))
 		wantSound(t, s) // the counters are stale
-		must(t, c.Settle())
+		must(t, settle(c))
 		wantSound(t, s)
 		if len(h.messages) == 0 {
 			continue
@@ -204,7 +204,7 @@ func TestMergesLoseNothing(t *testing.T) {
 		if strings.Contains(gone, `"rev":`) || strings.Count(strings.Join(h.messages, ""), gone) > 1 || strings.Contains(gone, `"event"`) {
 			continue // the line that counts is still there
 		}
-		id, _ := plainID([]byte(gone))
+		id := recordID([]byte(gone))
 		if strings.Count(strings.Join(h.messages, ""), `{"id":"`+id+`"`) > 1 {
 			continue
 		}

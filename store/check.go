@@ -19,25 +19,21 @@ import (
 // without .session/ or in two folders.
 func (s *Store) Check() iter.Seq[Damage] {
 	return func(yield func(Damage) bool) {
-		folders, damage, err := s.folders()
+		k := checker{yield: yield}
+		folders, damage, err := conversationFolders(s.Files, conversationsDir)
+		k.report(damage...)
 		if err != nil {
-			damage = append(damage, Damage{conversationsDir, jsonl.Damage{Kind: Unreadable, Detail: err.Error()}})
-		}
-		for _, d := range damage {
-			if !yield(d) {
-				return
-			}
+			k.failed(conversationsDir, err)
 		}
 		if err != nil || len(folders)+len(s.WaitingPaths()) == 0 {
 			return
 		}
 		entries, err := s.List()
 		if err != nil {
-			yield(Damage{conversationsDir, jsonl.Damage{Kind: Unreadable, Detail: err.Error()}})
-			return
+			k.failed(conversationsDir, err)
 		}
 		for _, e := range entries {
-			c := s.conversation(e.Path)
+			c := s.at("", e.Path)
 			if e.Waiting {
 				if c, err = s.Waiting(e.Path, e.Session.ID); err != nil {
 					continue
@@ -45,99 +41,103 @@ func (s *Store) Check() iter.Seq[Damage] {
 			} else {
 				c.findOthers(e.Twins)
 			}
-			if !c.check(nil, yield) {
-				return
-			}
+			k.conversation(c, nil)
 		}
 	}
 }
 
-// check yields the damage in one conversation and its sub-agents. It returns false once
-// yield has. above is the census of the conversation that a sub-agent belongs to.
-func (c *Conversation) check(above *census, yield func(Damage) bool) bool {
+// A checker yields damage until yield returns false. From then on it reads nothing.
+type checker struct {
+	yield   func(Damage) bool
+	stopped bool
+}
+
+func (k *checker) report(damage ...Damage) {
+	for _, d := range damage {
+		k.stopped = k.stopped || !k.yield(d)
+	}
+}
+
+func (k *checker) damaged(name string, kind jsonl.Kind, detail string) {
+	k.report(damaged(name, kind, detail))
+}
+
+// failed reports an error as damage in a file.
+func (k *checker) failed(file string, err error) {
+	var d *Damage
+	if errors.As(err, &d) {
+		k.report(*d)
+		return
+	}
+	k.damaged(file, Unreadable, err.Error())
+}
+
+// conversation checks a conversation and its sub-agents. above is the census of the
+// conversation that a sub-agent belongs to.
+func (k *checker) conversation(c *Conversation, above *census) {
+	if k.stopped {
+		return
+	}
 	n := newCensus(above)
-	for _, dir := range c.dirs() {
-		if !c.checkFolder(dir, n, yield) {
-			return false
-		}
+	folders := c.folders()
+	for _, f := range folders {
+		k.folder(f, n, len(folders) > 1)
 	}
-	for _, d := range n.missing() {
-		if !yield(d) {
-			return false
-		}
-	}
+	k.report(n.missing()...)
 	names, _ := c.Subagents()
 	for _, name := range names {
 		sub, err := c.Subagent(name)
 		if err != nil {
-			if !yieldError(yield, c.file(subagentsDir), err) {
-				return false
-			}
+			k.failed(c.file(subagentsDir), err)
 			continue
 		}
-		if !sub.check(n, yield) {
-			return false
-		}
+		k.conversation(sub, n)
 	}
-	return true
 }
 
-// checkFolder yields the damage in one folder of a conversation, and adds its records to
-// the census.
-func (c *Conversation) checkFolder(dir string, n *census, yield func(Damage) bool) bool {
-	report := func(name string, kind jsonl.Kind, detail string) bool {
-		return yield(Damage{name, jsonl.Damage{Kind: kind, Detail: detail}})
+// folder checks one folder of a conversation, and adds its records to the census. Where
+// there are several folders, one without session.json is not damaged: the next write
+// creates it from those in the others.
+func (k *checker) folder(f sessionFolder, n *census, several bool) {
+	if k.stopped {
+		return
 	}
-	info, err := c.s.root.Lstat(dir)
+	info, err := f.s.root.Lstat(f.dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return true
+		return
 	case err != nil:
-		return report(dir, Unreadable, err.Error())
+		k.damaged(f.dir, Unreadable, err.Error())
+		return
 	case !info.IsDir():
-		return report(dir, NotRegular, "it is "+lines.Kind(info.Mode()))
+		k.damaged(f.dir, NotRegular, "it is "+lines.Kind(info.Mode()))
+		return
 	}
-	st, err := c.s.readStored(dir)
+	st, err := f.read()
 	if err != nil {
 		n.blind = true // so what its logs should hold is unknown
-		return yield(c.unreadable(dir, err))
+		k.report(unreadable(f, err))
+		return
 	}
 	for _, d := range st.damage {
-		if d.Kind == Missing && (within(waitingDir, dir) || len(c.dirs()) > 1) {
-			continue // the next write creates it from those in the other folders
-		}
-		if !yield(d) {
-			return false
+		if d.Kind != Missing || !within(waitingDir, f.dir) && !several {
+			k.report(d)
 		}
 	}
-	for err := range n.read(c.s, dir, st.session) {
-		if !yieldError(yield, dir, err) {
-			return false
+	for err := range n.read(f, st.session) {
+		if k.failed(f.dir, err); k.stopped {
+			return
 		}
 	}
-	_, damage := c.s.summariesIn(dir + "/" + summariesDir)
-	for _, d := range damage {
-		if !yield(d) {
-			return false
-		}
-	}
-	entries, err := c.s.readDir(dir + "/" + subagentsDir)
+	_, damage := f.summaries()
+	k.report(damage...)
+	entries, err := f.s.readDir(f.file(subagentsDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return yieldError(yield, dir+"/"+subagentsDir, err)
+		k.failed(f.file(subagentsDir), err)
 	}
 	for _, e := range entries {
-		if !e.IsDir() && !report(dir+"/"+subagentsDir+"/"+e.Name(), NotRegular, "it is "+lines.Kind(e.Type())+" where a folder is kept") {
-			return false
+		if !e.IsDir() {
+			k.damaged(f.file(subagentsDir+"/"+e.Name()), NotRegular, "it is "+lines.Kind(e.Type())+" where a folder is kept")
 		}
 	}
-	return true
-}
-
-// yieldError yields an error as damage in a file.
-func yieldError(yield func(Damage) bool, file string, err error) bool {
-	var d *Damage
-	if errors.As(err, &d) {
-		return yield(*d)
-	}
-	return yield(Damage{file, jsonl.Damage{Kind: Unreadable, Detail: err.Error()}})
 }

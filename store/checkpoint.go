@@ -14,7 +14,7 @@ import (
 
 // A Checkpoint records how far a writer has delivered its records into the logs of a
 // conversation, so that its next visit reads only what is new. It is a hint: git replaces
-// logs, so a checkpoint counts only while [Conversation.Confirms] confirms it.
+// logs, so a checkpoint counts only while [Reader.Confirms] confirms it.
 type Checkpoint struct {
 	Messages LogCheckpoint `json:"messages,omitzero"`
 	Tools    LogCheckpoint `json:"tools,omitzero"`
@@ -77,39 +77,39 @@ func (cp Checkpoint) Further(other Checkpoint) Checkpoint {
 // A log with another inode is another file and is not trusted even if the hash matches:
 // its earlier lines may differ. The same inode proves nothing, since file systems reuse
 // inodes: the hash decides.
-func (c *Conversation) Confirms(cp Checkpoint) bool {
+func (r *Reader) Confirms(cp Checkpoint) bool {
 	for name, at := range map[string]LogCheckpoint{messagesFile: cp.Messages, toolsFile: cp.Tools} {
 		if at == (LogCheckpoint{}) {
 			continue
 		}
-		f, size, err := c.openForReading(name)
-		if f == nil || err != nil {
+		l, err := r.openOwn(name)
+		if l == nil || err != nil {
 			return false
 		}
-		ok := size >= at.End && at.confirmedBy(f)
-		if err := f.Close(); err != nil || !ok {
+		ok := l.size >= at.End && at.confirmedBy(l)
+		if err := l.close(); err != nil || !ok {
 			return false
 		}
 	}
 	return true
 }
 
-// Unchanged is a cheaper, weaker [Conversation.Confirms]. It compares the length and the
+// Unchanged is a cheaper, weaker [Reader.Confirms]. It compares the length and the
 // inode of messages.jsonl and reads nothing.
-func (c *Conversation) Unchanged(cp Checkpoint) bool {
-	info, err := c.s.root.Lstat(c.file(messagesFile))
+func (r *Reader) Unchanged(cp Checkpoint) bool {
+	info, err := r.s.root.Lstat(r.file(messagesFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return cp.Messages == (LogCheckpoint{})
 	}
 	return err == nil && info.Size() >= cp.Messages.End && inode(info) == cp.Messages.File
 }
 
-func (at LogCheckpoint) confirmedBy(f logReader) bool {
-	info, err := f.Stat()
+func (at LogCheckpoint) confirmedBy(l *logReader) bool {
+	info, err := l.file.Stat()
 	if err != nil || inode(info) != at.File || at.End < 0 {
 		return false
 	}
-	sum, err := at.sum(f)
+	sum, err := at.sum(l)
 	return err == nil && sum == at.Sum
 }
 
@@ -171,7 +171,7 @@ func (tx *Tx) Checkpoint(messages, calls []string) (cp Checkpoint, err error) {
 	cp = tx.since
 	c := tx.c
 	if tx.counted {
-		cp.Counted = countedBy(tx.stored.session)
+		cp.Counted = countedBy(tx.doc.session)
 	}
 	if c.messages.places != nil {
 		if cp.Messages, err = c.messages.checkpoint(messages); err != nil {
@@ -191,41 +191,38 @@ func countedBy(s *schema.Session) Counted { return Counted{s.CountedBytes, s.Mes
 
 // CheckpointNow names where the logs end, for a reader that later returns for whatever
 // was added.
-func (c *Conversation) CheckpointNow() (Checkpoint, error) {
-	return c.checkpointNow(func(size int64) int64 { return size })
-}
-
-// CheckpointKnown is CheckpointNow for a writer that found all of its records in the logs
-// but does not know where.
-func (c *Conversation) CheckpointKnown() (Checkpoint, error) {
-	return c.checkpointNow(func(int64) int64 { return 0 })
-}
-
-func (c *Conversation) checkpointNow(since func(size int64) int64) (cp Checkpoint, err error) {
+func (r *Reader) CheckpointNow() (cp Checkpoint, err error) {
 	for name, at := range map[string]*LogCheckpoint{messagesFile: &cp.Messages, toolsFile: &cp.Tools} {
-		f, size, err := c.openForReading(name)
+		l, err := r.openOwn(name)
 		if err != nil {
 			return Checkpoint{}, err
 		}
-		if f == nil {
+		if l == nil {
 			continue
 		}
-		info, err := f.Stat()
-		if err == nil {
-			*at = LogCheckpoint{End: size, File: inode(info), Since: since(size)}
-			at.Sum, err = at.sum(f)
-		}
-		if err = errors.Join(err, f.Close()); err != nil {
+		*at, err = l.checkpoint(l.size)
+		if err = errors.Join(err, l.close()); err != nil {
 			return Checkpoint{}, err
 		}
 	}
 	return cp, nil
 }
 
+// checkpoint names the end of a log.
+func (l *logReader) checkpoint(since int64) (LogCheckpoint, error) {
+	info, err := l.file.Stat()
+	if err != nil {
+		return LogCheckpoint{}, err
+	}
+	at := LogCheckpoint{End: l.size, File: inode(info), Since: since}
+	at.Sum, err = at.sum(l)
+	return at, err
+}
+
 // Since calls message and call with each line added to the logs after cp. ok is false if
 // the logs do not confirm cp.
-func (c *Conversation) Since(cp Checkpoint, message, call func(line []byte)) (ok bool, err error) {
-	if len(c.others()) > 0 || !c.Confirms(cp) {
+func (r *Reader) Since(cp Checkpoint, message, call func(line []byte)) (ok bool, err error) {
+	if len(r.others()) > 0 || !r.Confirms(cp) {
 		return false, nil
 	}
 	for _, log := range []struct {
@@ -233,14 +230,14 @@ func (c *Conversation) Since(cp Checkpoint, message, call func(line []byte)) (ok
 		from int64
 		f    func([]byte)
 	}{{messagesFile, cp.Messages.End, message}, {toolsFile, cp.Tools.End, call}} {
-		f, size, err := c.openForReading(log.name)
+		l, err := r.openOwn(log.name)
 		if err != nil {
 			return false, err
 		}
-		if f == nil {
+		if l == nil {
 			continue
 		}
-		in := bufio.NewReader(io.NewSectionReader(f, log.from, size-log.from))
+		in := bufio.NewReader(io.NewSectionReader(l, log.from, l.size-log.from))
 		for err == nil {
 			var line []byte
 			if line, err = in.ReadBytes('\n'); err == nil { // an unterminated line does not count yet
@@ -250,7 +247,7 @@ func (c *Conversation) Since(cp Checkpoint, message, call func(line []byte)) (ok
 		if errors.Is(err, io.EOF) {
 			err = nil
 		}
-		if err = errors.Join(err, f.Close()); err != nil {
+		if err = errors.Join(err, l.close()); err != nil {
 			return false, err
 		}
 	}

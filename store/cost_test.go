@@ -92,7 +92,7 @@ func TestBackupIsAFileOfItsOwn(t *testing.T) {
 			t.Fatalf("fault %d left %s", n, whole)
 		}
 		must(t, os.WriteFile(name, []byte("{broken"), 0o600))
-		backup, _ := os.ReadFile(filepath.Join(s.dir, c.backupFile()))
+		backup, _ := os.ReadFile(filepath.Join(s.dir, backupFile(c.path)))
 		if strings.Contains(string(backup), "broken") {
 			t.Fatalf("fault %d: the backup is the same file", n)
 		}

@@ -92,7 +92,7 @@ func settleShown(s *Store) error {
 	}
 	c, err := s.Open(list[0])
 	if err == nil {
-		err = errors.Join(c.Settle(), c.Close())
+		err = errors.Join(settle(c), c.Close())
 	}
 	return err
 }
@@ -207,7 +207,7 @@ func TestKilledCreators(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		var err error
-		folders, _, err = s.folders()
+		folders, _, err = conversationFolders(s.Files, conversationsDir)
 		must(t, err)
 		for _, folder := range folders {
 			if got := s.ListFiles(folder + "/" + sessionDir); len(got) != 3 {

@@ -120,7 +120,7 @@ var faultCases = []struct {
 	}, func(c *Conversation) error {
 		return c.Edit(func(s *schema.Session) error { s.Notes = "new"; return nil })
 	}},
-	{"settle", nil, (*Conversation).Settle},
+	{"settle", nil, settle},
 	{"create", nil, func(c *Conversation) error {
 		c2, err := c.s.Create("plan", "Second", &schema.Session{Title: "Second"}, []byte("# Second\n"))
 		if err == nil {
@@ -243,7 +243,7 @@ func TestFaults(t *testing.T) {
 						}
 					}
 					wantRecords(t, what, again, acked)
-					if err := again.Settle(); err != nil {
+					if err := settle(again); err != nil {
 						t.Fatalf("%s: settle: %v", what, err)
 					}
 					if tt.name != "edit a broken session.json" {

@@ -161,7 +161,7 @@ func TestGitMerge(t *testing.T) {
 	if sess.Title != "new title of theirs" || len(damage) != 1 || damage[0].Kind != jsonl.Conflict {
 		t.Errorf("%q, %v", sess.Title, damage)
 	}
-	if err := c.Settle(); err != nil {
+	if err := settle(c); err != nil {
 		t.Fatal(err)
 	}
 	wantSound(t, s)

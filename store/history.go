@@ -3,11 +3,12 @@ package store
 import (
 	"bytes"
 	"errors"
+	"maps"
 
 	"cortext/schema"
 )
 
-// A Limit restricts [Conversation.History] to the end of the conversation. A zero field
+// A Limit restricts [Reader.History] to the end of the conversation. A zero field
 // sets no limit. If several are set, the first one reached applies.
 type Limit struct {
 	Messages int // the last so many
@@ -25,40 +26,49 @@ type Limit struct {
 // links between messages outside the end.
 //
 // The error is a [*schema.VersionError] if a later cortext wrote the conversation.
-func (c *Conversation) History(limit Limit) (schema.History, []Damage, error) {
-	if _, err := c.load(); err != nil {
+func (r *Reader) History(limit Limit) (schema.History, []Damage, error) {
+	if _, err := r.load(); err != nil {
 		return schema.History{}, nil, err
 	}
-	if limit != (Limit{}) && len(c.others()) == 0 {
-		h, damage, ok, err := c.end(limit)
+	h := historyReader{r, limit}
+	if limit != (Limit{}) && len(r.others()) == 0 {
+		read, damage, ok, err := h.end()
 		if err != nil || ok {
-			return h, damage, err
+			return read, damage, err
 		}
 	}
-	return c.whole(limit)
+	return h.whole()
+}
+
+// A historyReader reads the messages within a limit, in one of three ways, the fastest
+// that suffices: tail, branch or whole.
+type historyReader struct {
+	*Reader
+	limit Limit
 }
 
 // end reads the end of the conversation. ok is false if everything must be read.
-func (c *Conversation) end(limit Limit) (h schema.History, damage []Damage, ok bool, err error) {
-	info, err := c.s.root.Lstat(c.file(messagesFile))
+func (r historyReader) end() (h schema.History, damage []Damage, ok bool, err error) {
+	info, err := r.s.root.Lstat(r.file(messagesFile))
 	if err != nil {
 		return h, nil, false, nil
 	}
-	if c.s.branch.get(c.file(messagesFile), info) == nil { // otherwise the end of the file was not enough
-		if h, damage, ok, err = c.tail(limit); ok || err != nil {
+	if r.s.branch.get(r.file(messagesFile), info) == nil { // otherwise the end of the file was not enough
+		if h, damage, ok, err = r.tail(); ok || err != nil {
 			return h, damage, ok, err
 		}
 	}
-	return c.branch(limit)
+	return r.branch()
 }
 
 // whole reads everything.
-func (c *Conversation) whole(limit Limit) (schema.History, []Damage, error) {
+func (r historyReader) whole() (schema.History, []Damage, error) {
 	var damage []Damage
-	msgs := newest[schema.Message]{rank: messageRank, less: saysLess}
-	tools := newest[schema.Tool]{rank: toolRank, less: hasLessOutcome}
-	for i, dir := range c.dirs() {
-		for m, err := range readHeld(c.hold(dir, messagesFile), schema.ParseMessage) {
+	msgs := newest[schema.Message]{logKind: messageLog()}
+	tools := newest[schema.Tool]{logKind: toolLog()}
+	folders := r.folders()
+	for i, f := range folders {
+		for m, err := range readIn(r.Reader, f, messageLog()) {
 			if err == nil {
 				msgs.add(m.ID, m, i)
 			} else if damage, err = noteDamage(damage, err); err != nil {
@@ -70,14 +80,9 @@ func (c *Conversation) whole(limit Limit) (schema.History, []Damage, error) {
 	h.Messages, _ = schema.Branch(msgs.list)
 	total := len(msgs.list)
 	schema.Number(h.Messages, msgs.list, total)
-	wanted := map[string]bool{}
-	for i := range h.Messages {
-		for _, call := range h.Messages[i].ToolCalls {
-			wanted[call.ID] = true
-		}
-	}
-	for i, dir := range c.dirs() {
-		for t, err := range readHeld(c.hold(dir, toolsFile), schema.ParseTool) {
+	wanted := callIDs(h.Messages)
+	for i, f := range folders {
+		for t, err := range readIn(r.Reader, f, toolLog()) {
 			if err == nil && wanted[t.ID] {
 				tools.add(t.ID, t, i)
 			} else if damage, err = noteDamage(damage, err); err != nil {
@@ -89,7 +94,7 @@ func (c *Conversation) whole(limit Limit) (schema.History, []Damage, error) {
 		h.Tools[t.ID] = t
 	}
 	n := len(h.Messages)
-	if cut(&h, limit); len(h.Messages) == n {
+	if cut(&h, r.limit); len(h.Messages) == n {
 		h.Aside = total - n
 	} else {
 		counted(&h, total)
@@ -97,12 +102,21 @@ func (c *Conversation) whole(limit Limit) (schema.History, []Damage, error) {
 	return h, damage, nil
 }
 
+// callIDs returns the ids of the calls that messages made.
+func callIDs(msgs []schema.Message) map[string]bool {
+	ids := map[string]bool{}
+	for i := range msgs {
+		for _, call := range msgs[i].ToolCalls {
+			ids[call.ID] = true
+		}
+	}
+	return ids
+}
+
 // newest keeps, of all records with one id, the record that counts, in the position of
 // the first.
 type newest[R any] struct {
-	rank func(*R) rank
-	less func(r, than *R) bool
-
+	logKind[R]
 	list   []R
 	folder []int // folder of each record in list
 	at     map[string]int
@@ -137,28 +151,19 @@ func cut(h *schema.History, limit Limit) {
 		if b.reached(m) {
 			break
 		}
-		b.take(m, func(id string) *schema.Tool {
+		_ = b.take(m, func(id string) (*schema.Tool, error) {
 			if t, ok := h.Tools[id]; ok {
-				return &t
+				return &t, nil
 			}
-			return nil
+			return nil, nil
 		})
 	}
 	if from == 0 {
 		return
 	}
 	h.Messages = h.Messages[from:]
-	wanted := map[string]bool{}
-	for i := range h.Messages {
-		for _, call := range h.Messages[i].ToolCalls {
-			wanted[call.ID] = true
-		}
-	}
-	for id := range h.Tools {
-		if !wanted[id] {
-			delete(h.Tools, id)
-		}
-	}
+	wanted := callIDs(h.Messages)
+	maps.DeleteFunc(h.Tools, func(id string, _ schema.Tool) bool { return !wanted[id] })
 }
 
 // counted sets how many of a conversation's messages precede those of h, and how many of
@@ -182,15 +187,20 @@ type budget struct {
 func (b *budget) reached(m *schema.Message) bool { return b.limit.After != "" && m.ID == b.limit.After }
 
 // take counts a message with its calls.
-func (b *budget) take(m *schema.Message, tool func(id string) *schema.Tool) {
+func (b *budget) take(m *schema.Message, find func(id string) (*schema.Tool, error)) error {
 	b.messages++
 	b.tokens += messageTokens(m)
 	for _, call := range m.ToolCalls {
-		if t := tool(call.ID); t != nil {
+		t, err := find(call.ID)
+		if err != nil {
+			return err
+		}
+		if t != nil {
 			b.tokens += toolTokens(t)
 		}
 	}
 	b.spent = b.limit.Messages > 0 && b.messages >= b.limit.Messages || b.limit.Tokens > 0 && b.tokens > b.limit.Tokens
+	return nil
 }
 
 // noteDamage appends err to damage if it is damage; else it returns it.

@@ -154,17 +154,17 @@ func TestTailIsTheEndOfAll(t *testing.T) {
 			if err != nil || gotDamage != nil {
 				t.Fatal(gotDamage, err)
 			}
-			want, _, err := c.whole(limit)
+			want, _, err := (historyReader{&c.Reader, limit}).whole()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, _, ok, _ := c.tail(limit); ok {
+			if _, _, ok, _ := (historyReader{&c.Reader, limit}).tail(); ok {
 				tails++
 			} else {
 				fallbacks++
 			}
 			ways := []schema.History{got}
-			if got, _, ok, err := c.branch(limit); err != nil {
+			if got, _, ok, err := (historyReader{&c.Reader, limit}).branch(); err != nil {
 				t.Fatal(err)
 			} else if ok {
 				branches++
@@ -262,8 +262,8 @@ func TestLimits(t *testing.T) {
 		{Limit{After: "m1", Tokens: per}, 1},
 		{Limit{After: "none"}, 10},
 	} {
-		for _, read := range []func(Limit) (schema.History, []Damage, error){c.History, c.whole} {
-			h, _, err := read(tt.limit)
+		for _, read := range []func() (schema.History, []Damage, error){func() (schema.History, []Damage, error) { return c.History(tt.limit) }, historyReader{&c.Reader, tt.limit}.whole} {
+			h, _, err := read()
 			if err != nil || len(h.Messages) != tt.want || h.Earlier != 10-tt.want || h.Messages[len(h.Messages)-1].ID != "m9" {
 				t.Errorf("%+v: %d messages, %d earlier, %v, want %d", tt.limit, len(h.Messages), h.Earlier, err, tt.want)
 			}
@@ -291,7 +291,7 @@ func TestDamageInTheTail(t *testing.T) {
 	lines := strings.SplitAfter(readFile(t, s, c.file(messagesFile)), "\n")
 	lines[6] = "{broken\n" + strings.TrimSuffix(lines[6], "\n") // welded to the next line
 	writeFile(t, s, c.file(messagesFile), strings.Join(lines, "")+`{"id":"torn`)
-	h, damage, ok, err := c.tail(Limit{Messages: 3})
+	h, damage, ok, err := (historyReader{&c.Reader, Limit{Messages: 3}}).tail()
 	if !ok || err != nil {
 		t.Fatal(ok, err)
 	}

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"cortext/store/atomicfile"
-	"cortext/store/internal/folders"
 	"cortext/store/internal/lines"
 )
 
@@ -32,31 +31,25 @@ const (
 // changes nothing in a complete workspace. Lines that others added to .gitattributes
 // stay.
 func Init(root string) (s *Store, created []string, err error) {
-	dir, err := filepath.Abs(root)
-	if err != nil {
+	if err := os.MkdirAll(root, 0o777); err != nil {
+		return nil, nil, explain(err)
+	}
+	if s, err = OpenFolder(root); err != nil {
 		return nil, nil, err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, nil, explain(err)
-	}
-	r, err := folders.Open(dir)
-	if err != nil {
-		return nil, nil, explain(err)
-	}
-	s = newStore(r, dir, Options{})
-	created, err = s.initialize()
+	created, err = initialize(s.Files)
 	if err != nil {
 		return nil, created, errors.Join(fmt.Errorf("make a workspace of %q: %w", root, explain(err)), s.Close())
 	}
 	return s, created, nil
 }
 
-func (s *Store) initialize() (created []string, err error) {
+func initialize(s *Files) (created []string, err error) {
 	created, err = s.makeDirs(localDir)
 	if err != nil {
 		return created, err
 	}
-	if made, err := s.ignoreLocal(); err != nil {
+	if made, err := ignoreLocal(s); err != nil {
 		return created, err
 	} else if made {
 		created = append(created, ignoreFile)
@@ -105,7 +98,7 @@ func HasAttributes(root string) (bool, error) {
 // where possible and otherwise in place, because git would see a temporary file before
 // its rename. If a file that ignores less exists, from a person or a repository, it adds
 // a line.
-func (s *Store) ignoreLocal() (made bool, err error) {
+func ignoreLocal(s *Files) (made bool, err error) {
 	const everything = "*\n"
 	b, err := s.readRegular(ignoreFile)
 	if err == nil && ignoresAll(b) {

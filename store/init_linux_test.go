@@ -31,7 +31,7 @@ func TestIgnoreFileIsWhole(t *testing.T) {
 				}
 			}
 		}()
-		_, err := s.ignoreLocal()
+		_, err := ignoreLocal(s.Files)
 		must(t, err)
 		if got := <-found; got != "*\n" {
 			t.Fatalf("it was %q", got)

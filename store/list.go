@@ -37,7 +37,8 @@ func (s *Store) List() ([]Entry, error) {
 
 // ListWhole is List and also reports whether it could read every folder.
 func (s *Store) ListWhole() (list []Entry, whole bool, err error) {
-	return s.list(func(Known) bool { return true })
+	l := lister{s, func(Known) bool { return true }}
+	return l.list()
 }
 
 // ListAny is List, but may leave out conversations that keep does not want. Unless a
@@ -47,19 +48,27 @@ func (s *Store) ListAny(keep func(Known) bool) ([]Entry, error) {
 	if len(s.WaitingPaths()) > 0 { // waiting records may belong to any conversation
 		return s.List()
 	}
-	list, _, err := s.list(keep)
+	l := lister{s, keep}
+	list, _, err := l.list()
 	return list, err
 }
 
-func (s *Store) list(keep func(Known) bool) (list []Entry, whole bool, err error) {
-	folders, damage, err := s.folders()
+// A lister makes a list of conversations. It reads only those that have changed since the
+// index was written, and of the others those that keep wants.
+type lister struct {
+	s    *Store
+	keep func(Known) bool
+}
+
+func (l lister) list() (list []Entry, whole bool, err error) {
+	folders, damage, err := conversationFolders(l.s.Files, conversationsDir)
 	if err != nil {
 		return nil, false, explain(err)
 	}
-	s.known.prune(folders)
-	entries := s.readEntries(folders, keep)
+	l.s.index.prune(folders)
+	entries := l.readEntries(folders)
 	whole = !slices.ContainsFunc(damage, isUnreadable) && !slices.ContainsFunc(entries, func(e Entry) bool { return e.unread != nil })
-	entries = s.withWaiting(withoutTwins(entries))
+	entries = l.withWaiting(withoutTwins(entries))
 	at := make(map[string]time.Time, len(entries)) // parse each once
 	for _, e := range entries {
 		at[e.Path] = e.Session.LastActive.Time()
@@ -75,19 +84,19 @@ func isUnreadable(d Damage) bool { return d.Kind == Unreadable }
 // Unlisted returns the folders of days that cannot be read, whose conversations List
 // lacks.
 func (s *Store) Unlisted() ([]Damage, error) {
-	_, damage, err := s.folders()
+	_, damage, err := conversationFolders(s.Files, conversationsDir)
 	damage = slices.DeleteFunc(damage, func(d Damage) bool { return !isUnreadable(d) })
 	return damage, explain(err)
 }
 
 // readEntries describes the conversations that keep wants, and those that share an id
 // with one of them.
-func (s *Store) readEntries(folders []string, keep func(Known) bool) []Entry {
+func (l lister) readEntries(folders []string) []Entry {
 	rows, entries := make([]row, len(folders)), make([]Entry, len(folders))
 	inParallel(len(folders), func(i int) {
-		c, ok := s.conversation(folders[i]), false
-		if rows[i], ok = c.known(); !ok || keep(rows[i].Known) {
-			entries[i] = s.entry(c, rows[i])
+		c, ok := l.s.at("", folders[i]), false
+		if rows[i], ok = c.known(); !ok || l.keep(rows[i].Known) {
+			entries[i] = l.entry(c, rows[i])
 		}
 	})
 	wanted := map[string]bool{}
@@ -98,7 +107,7 @@ func (s *Store) readEntries(folders []string, keep func(Known) bool) []Entry {
 	}
 	inParallel(len(folders), func(i int) {
 		if entries[i].Session == nil && wanted[schema.IDKey(string(rows[i].ID))] {
-			entries[i] = s.entry(s.conversation(folders[i]), rows[i])
+			entries[i] = l.entry(l.s.at("", folders[i]), rows[i])
 		}
 	})
 	return slices.DeleteFunc(entries, func(e Entry) bool { return e.Session == nil })
@@ -118,13 +127,9 @@ func inParallel(n int, f func(i int)) {
 	group.Wait()
 }
 
-// folders returns the folders of the conversations, sorted by name, and as damage
-// whatever is in the place of such a folder without being one.
-func (s *Store) folders() (folders []string, damage []Damage, err error) {
-	return s.foldersIn(conversationsDir)
-}
-
-func (s *Store) foldersIn(top string) (folders []string, damage []Damage, err error) {
+// conversationFolders returns the folders of the conversations below top, sorted by name, and as
+// damage whatever is in the place of such a folder without being one.
+func conversationFolders(s *Files, top string) (folders []string, damage []Damage, err error) {
 	days, err := s.readDir(top)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
@@ -134,7 +139,7 @@ func (s *Store) foldersIn(top string) (folders []string, damage []Damage, err er
 	}
 	keep := func(dir string, e fs.DirEntry) bool {
 		if e.Type()&fs.ModeSymlink != 0 {
-			damage = append(damage, Damage{dir + "/" + e.Name(), jsonl.Damage{Kind: NotRegular, Detail: "a symlink is not followed"}})
+			damage = append(damage, damaged(dir+"/"+e.Name(), NotRegular, "a symlink is not followed"))
 		}
 		return e.IsDir() && !strings.HasPrefix(e.Name(), ".")
 	}
@@ -145,7 +150,7 @@ func (s *Store) foldersIn(top string) (folders []string, damage []Damage, err er
 		dir := top + "/" + day.Name()
 		entries, err := s.readDir(dir)
 		if err != nil {
-			damage = append(damage, Damage{dir, jsonl.Damage{Kind: Unreadable, Detail: err.Error()}})
+			damage = append(damage, damaged(dir, Unreadable, err.Error()))
 			continue
 		}
 		for _, e := range entries {
@@ -158,15 +163,15 @@ func (s *Store) foldersIn(top string) (folders []string, damage []Damage, err er
 }
 
 // entry describes a conversation. r is its row of the index, if it has one.
-func (s *Store) entry(c *Conversation, r row) Entry {
-	if sess := c.healthy(r); sess != nil {
+func (l lister) entry(c *Conversation, r row) Entry {
+	if sess := l.healthy(c, r); sess != nil {
 		return Entry{Path: c.path, Session: sess}
 	}
 	sess, damage, err := c.Session()
 	if err == nil {
 		return Entry{Path: c.path, Session: sess, Damage: damage}
 	}
-	e := Entry{Path: c.path, Session: c.fromName(), Damage: []Damage{c.unreadable(c.dir, err)}}
+	e := Entry{Path: c.path, Session: fromName(c.path), Damage: []Damage{unreadable(c.sessionFolder, err)}}
 	if isUnreadable(e.Damage[0]) {
 		e.unread = err
 	}
@@ -179,15 +184,15 @@ func (e Entry) Unread() error { return explain(e.unread) }
 
 // healthy returns what Session returns if session.json is whole and nothing was appended
 // since; otherwise nil.
-func (c *Conversation) healthy(r row) *schema.Session {
-	if dir, ok := c.s.lookAt(c.dir); !ok || dir.kind != folderKind {
+func (l lister) healthy(c *Conversation, r row) *schema.Session {
+	if dir, ok := l.s.lookAt(c.dir); !ok || dir.kind != folderKind {
 		return nil // a link leads to a file that is not ours
 	}
 	at, isKnown := r.look, r.raw != nil
 	if !isKnown {
 		var err error
-		at, _ = c.s.lookAt(c.file(sessionFile))
-		if r.raw, err = c.s.readSession(c.file(sessionFile)); err != nil {
+		at, _ = l.s.lookAt(c.file(sessionFile))
+		if r.raw, err = c.readRaw(); err != nil {
 			return nil
 		}
 	}
@@ -195,11 +200,11 @@ func (c *Conversation) healthy(r row) *schema.Session {
 	if err != nil || sess.Repair != nil {
 		return nil
 	}
-	c.complete(sess)
+	complete(sess, c.path)
 	if !isKnown {
-		c.s.known.add(c.file(sessionFile), at, r.raw, sess)
+		l.s.index.add(c.file(sessionFile), at, r.raw, sess)
 	}
-	if log, ok := c.s.lookAt(c.file(messagesFile)); !ok || log.kind != regularKind || log.size != sess.CountedBytes {
+	if log, ok := l.s.lookAt(c.file(messagesFile)); !ok || log.kind != regularKind || log.size != sess.CountedBytes {
 		return nil
 	}
 	return sess
@@ -238,7 +243,7 @@ func knowsID(e Entry) bool {
 
 // withWaiting takes the other folders of conversations into account, and adds
 // conversations whose folder is not in the work tree.
-func (s *Store) withWaiting(entries []Entry) []Entry {
+func (l lister) withWaiting(entries []Entry) []Entry {
 	stale := map[int]bool{}
 	at, byID := map[string]int{}, map[string]int{}
 	for i, e := range entries {
@@ -250,18 +255,18 @@ func (s *Store) withWaiting(entries []Entry) []Entry {
 			at[name] = i
 		}
 	}
-	for _, name := range s.WaitingPaths() {
-		if i, ok := at[name]; ok && s.conversation(name).waitsIn(waitingDir+"/"+name+"/"+sessionDir) {
+	for _, name := range l.s.WaitingPaths() {
+		if i, ok := at[name]; ok && l.s.at("", name).isIn(l.s.at(waitingDir, name).sessionFolder) {
 			stale[i] = true
 			continue
 		}
-		c, err := s.Waiting(name, "")
+		c, err := l.s.Waiting(name, "")
 		if err != nil {
 			continue
 		}
 		sess, damage, err := c.Session()
 		if err != nil {
-			sess, damage = c.fromName(), []Damage{c.unreadable(c.dir, err)}
+			sess, damage = fromName(c.path), []Damage{unreadable(c.sessionFolder, err)}
 		}
 		if i, ok := byID[schema.IDKey(sess.ID)]; ok && len(damage) == 0 {
 			if of, known := at[name]; !known || of != i { // otherwise it was written after waitsIn looked
@@ -276,7 +281,7 @@ func (s *Store) withWaiting(entries []Entry) []Entry {
 		if !stale[i] {
 			continue
 		}
-		c, err := s.Open(entries[i])
+		c, err := l.s.Open(entries[i])
 		if err != nil || len(c.others()) == 0 {
 			continue
 		}
@@ -288,10 +293,10 @@ func (s *Store) withWaiting(entries []Entry) []Entry {
 }
 
 // unreadable describes why session.json cannot be read at all.
-func (c *Conversation) unreadable(dir string, err error) Damage {
+func unreadable(f sessionFolder, err error) Damage {
 	kind := Unreadable
 	if version := (*schema.VersionError)(nil); errors.As(err, &version) {
 		kind = Newer
 	}
-	return Damage{dir + "/" + sessionFile, jsonl.Damage{Kind: kind, Detail: err.Error()}}
+	return damaged(f.file(sessionFile), kind, err.Error())
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -34,29 +33,36 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%q is being written by %s: run it again when that is done", e.Path, holder)
 }
 
-// lock waits for the write lock. The lock is on messages.jsonl itself, which lock creates
-// if it is missing. Git replaces files, so once the lock is held the name must still lead
-// to the locked file. lock also holds the conversation's mutex.
-func (c *Conversation) lock() (*Tx, error) {
+// A writeLock is the right to write to a conversation, for one goroutine of one process.
+// The lock is on messages.jsonl itself, which is created if it is missing. Git replaces
+// files, so once the lock is held the name must still lead to the locked file.
+type writeLock struct {
+	c      *Conversation
+	made   []string // folders and files created by taking the lock, from the top
+	unlock func() error
+}
+
+// lock waits for the write lock, and for the conversation's mutex.
+func (c *Conversation) lock() (*writeLock, error) {
 	c.mu.Lock()
-	tx := &Tx{c: c}
-	if err := tx.take(); err != nil {
-		tx.undo()
-		tx.release()
+	l := &writeLock{c: c}
+	if err := l.take(); err != nil {
+		l.undo()
+		l.release()
 		return nil, explain(err)
 	}
-	return tx, nil
+	return l, nil
 }
 
 // lockTries bounds how often a lock is retried because the file was replaced.
 const lockTries = 100
 
-func (tx *Tx) take() error {
-	c := tx.c
+func (l *writeLock) take() error {
+	c := l.c
 	deadline := time.Now().Add(c.s.opts.LockWait)
 	for range lockTries {
 		if c.messages == nil {
-			err := tx.open()
+			err := l.open()
 			if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 				continue // another process created or removed it
 			}
@@ -66,15 +72,17 @@ func (tx *Tx) take() error {
 		}
 		unlock, err := filelock.Lock(c.messages.File.File(), time.Until(deadline))
 		if errors.Is(err, filelock.ErrHeld) {
-			return &LockedError{Path: c.path, Holder: c.s.readHolder(c.path)}
+			return &LockedError{Path: c.path, Holder: c.s.locks.holder(c.path)}
 		}
 		if err != nil {
 			return err
 		}
-		info, err := c.s.look(c.file(messagesFile), c.messages)
+		info, err := c.messages.look(c.s.Files)
 		if err == nil && c.messages.Is(info) {
-			tx.unlock = unlock
-			c.sayHolder()
+			l.unlock = unlock
+			if !c.staged() { // nobody waits for it before
+				c.s.locks.sayHolder(&c.holder, c.path)
+			}
 			return fixMode(c.messages.File.File(), info, privateFileMode)
 		}
 		_ = unlock() // the file no longer belongs to the conversation
@@ -86,65 +94,39 @@ func (tx *Tx) take() error {
 	return fmt.Errorf("%q is replaced again and again: run it again when nothing else works there", c.file(messagesFile))
 }
 
-// look returns the file info at name; hoped is the log that should be there, if open. It
-// tries the path of the workspace first: looking is harmless wherever the path leads, and
-// costs one call instead of two for each folder on the way.
-func (s *Store) look(name string, hoped *logFile) (fs.FileInfo, error) {
-	if hoped != nil {
-		if info, err := os.Lstat(filepath.Join(s.dir, name)); err == nil && hoped.Is(info) {
-			return info, nil
-		}
-	}
-	return s.root.Lstat(name)
-}
-
 // open opens messages.jsonl and creates it and .session/ if they are missing. It does not
 // recreate a conversation's folder that is gone from the work tree.
-func (tx *Tx) open() error {
-	c := tx.c
+func (l *writeLock) open() error {
+	c := l.c
 	if c.base == "" {
-		if err := c.s.checkFolder(c.conversation()); err != nil {
+		if err := c.s.checkConversation(c.top()); err != nil {
 			return err
 		}
 	} else if err := c.s.makeLocal(c.base); err != nil {
 		return err
 	}
 	made, err := c.s.makeDirs(c.dir)
-	tx.made = append(tx.made, made...)
+	l.made = append(l.made, made...)
 	if err != nil {
 		return err
 	}
-	l, created, err := c.openLog(messagesFile)
+	log, created, err := c.openLog(messagesFile)
 	if err != nil {
 		return err
 	}
 	if created {
-		tx.made = append(tx.made, c.file(messagesFile))
+		l.made = append(l.made, log.name)
 		if c.staged() {
 			c.written = new(tally)
 		}
 	}
-	c.messages = l
+	c.messages = log
 	return nil
 }
 
-// openLog opens a log for writing and makes its name durable if it is new.
-func (c *Conversation) openLog(name string) (l *logFile, created bool, err error) {
-	f, created, err := lines.OpenAppend(c.s.root, c.file(name), privateFileMode, c.logs())
-	if err != nil {
-		return nil, false, err
-	}
-	if created {
-		if err := c.files().SyncDir(c.s.root, c.dir); err != nil {
-			return nil, false, errors.Join(err, f.Close(), c.s.root.Remove(c.file(name)))
-		}
-	}
-	return &logFile{File: f, name: c.file(name), kept: c.path + "/" + name}, created, nil
-}
-
 // fixDirMode gives the folder the private mode: a clone has git's.
-func (tx *Tx) fixDirMode() error {
-	c := tx.c
+func (l *writeLock) fixDirMode() error {
+	c := l.c
 	info, err := c.s.root.Lstat(c.dir)
 	if err != nil || info.Mode().Perm() == privateDirMode {
 		return err
@@ -169,73 +151,82 @@ func fixMode(f *os.File, info fs.FileInfo, mode fs.FileMode) error {
 	return nil
 }
 
-// release releases the lock.
-func (tx *Tx) release() {
-	tx.done = true
-	tx.releaseOthers()
-	if tx.unlock != nil && tx.c.messages != nil {
-		if tx.unlock() != nil {
-			_ = tx.c.drop() // closing the file releases the lock
+// undo removes empty files and folders that were created under the lock, if nothing was
+// written. Without the lock another process may be writing to the log.
+func (l *writeLock) undo() {
+	root := l.c.s.root
+	for _, name := range slices.Backward(l.made) {
+		info, err := root.Lstat(name)
+		if err != nil || info.Mode().IsRegular() && (l.unlock == nil || info.Size() > 0) || root.Remove(name) != nil {
+			break
 		}
 	}
-	tx.c.mu.Unlock()
+	l.made = nil
 }
 
-// undo removes empty files and folders that were created under the lock, if the
-// transaction failed. Without the lock another process may be writing to the log.
-func (tx *Tx) undo() {
-	for _, name := range slices.Backward(tx.made) {
-		info, err := tx.c.s.root.Lstat(name)
-		if err != nil || info.Mode().IsRegular() && (tx.unlock == nil || info.Size() > 0) {
-			break
-		}
-		if tx.c.s.root.Remove(name) != nil {
-			break
+func (l *writeLock) release() {
+	if l.unlock != nil && l.c.messages != nil {
+		if l.unlock() != nil {
+			_ = l.c.drop() // closing the file releases the lock
 		}
 	}
-	tx.made = nil
+	l.c.mu.Unlock()
+}
+
+// locks are the files below locksDir that processes lock. Beside each there may be a file
+// that says who holds the lock. That is a courtesy: nothing depends on it, so failures
+// are ignored.
+type locks struct {
+	files *Files
+	us    string // how other processes see this one
+}
+
+// lock locks a file, and creates it if it is missing. The error is [filelock.ErrHeld] if
+// another process held the lock for all of wait.
+func (l locks) lock(name string, wait time.Duration) (unlock func(), err error) {
+	root := l.files.root
+	if err := l.files.makeLocal(locksDir); err != nil {
+		return nil, err
+	}
+	f, _, _, err := lines.Open(root, name, os.O_RDWR|os.O_CREATE, privateFileMode)
+	if errors.Is(err, fs.ErrExist) { // another process just created it
+		f, _, _, err = lines.Open(root, name, os.O_RDWR, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	release, err := filelock.Lock(f, wait)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() { _ = errors.Join(release(), f.Close()) }, nil
 }
 
 func holderFile(name string) string { return locksDir + "/" + digest([]byte(name)) }
 
-// sayHolder records who holds the lock of the conversation. It is a courtesy: nothing
-// depends on it, so failures are ignored.
-func (c *Conversation) sayHolder() {
-	if c.staged() {
-		return // nobody waits for it
+// sayHolder records that this process holds the lock of name. It opens the file once, and
+// writes only if the content differs: a read is cheaper than a write.
+func (l locks) sayHolder(f **os.File, name string) {
+	if *f == nil {
+		if l.files.makeLocal(locksDir) != nil {
+			return
+		}
+		file, _, _, err := lines.Open(l.files.root, holderFile(name), os.O_RDWR|os.O_CREATE, privateFileMode)
+		if err != nil {
+			return
+		}
+		*f = file
 	}
-	if c.holder == nil {
-		c.holder = c.s.openHolder(c.path)
-	}
-	c.s.writeHolder(c.holder)
-}
-
-func (s *Store) openHolder(name string) *os.File {
-	if s.makeLocal(locksDir) != nil {
-		return nil
-	}
-	f, _, _, err := lines.Open(s.root, holderFile(name), os.O_RDWR|os.O_CREATE, privateFileMode)
-	if err != nil {
-		return nil
-	}
-	return f
-}
-
-// writeHolder writes only if the content differs: a read is cheaper than a write.
-func (s *Store) writeHolder(f *os.File) {
-	if f == nil {
-		return
-	}
-	ours := []byte(s.opts.Holder + "\n")
+	ours := []byte(l.us + "\n")
 	there := make([]byte, len(ours))
-	if _, err := f.ReadAt(there, 0); err != nil || !bytes.Equal(there, ours) {
-		_, _ = f.WriteAt(ours, 0)
+	if _, err := (*f).ReadAt(there, 0); err != nil || !bytes.Equal(there, ours) {
+		_, _ = (*f).WriteAt(ours, 0)
 	}
 }
 
-// readHolder returns who holds the lock of name, if known.
-func (s *Store) readHolder(name string) string {
-	b, err := s.readRegular(holderFile(name))
+// holder returns who holds the lock of name, if known.
+func (l locks) holder(name string) string {
+	b, err := l.files.readRegular(holderFile(name))
 	if err != nil {
 		return ""
 	}
@@ -250,27 +241,17 @@ func (s *Store) readHolder(name string) string {
 
 // lockWorkspace waits for the right to make conversations.
 func (s *Store) lockWorkspace() (unlock func(), err error) {
-	if err := s.makeLocal(locksDir); err != nil {
-		return nil, err
-	}
-	name := path.Join(locksDir, "workspace")
-	f, _, _, err := lines.Open(s.root, name, os.O_RDWR|os.O_CREATE, privateFileMode)
-	if errors.Is(err, fs.ErrExist) { // made by another just now
-		f, _, _, err = lines.Open(s.root, name, os.O_RDWR, 0)
-	}
-	if err != nil {
-		return nil, err
-	}
-	release, err := filelock.Lock(f, s.opts.LockWait)
+	release, err := s.locks.lock(path.Join(locksDir, "workspace"), s.opts.LockWait)
 	if errors.Is(err, filelock.ErrHeld) {
-		err = &LockedError{Path: conversationsDir, Holder: s.readHolder(conversationsDir)}
+		err = &LockedError{Path: conversationsDir, Holder: s.locks.holder(conversationsDir)}
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, err
 	}
-	holder := s.openHolder(conversationsDir)
-	s.writeHolder(holder)
+	var holder *os.File
+	s.locks.sayHolder(&holder, conversationsDir)
 	return func() {
-		_ = errors.Join(release(), f.Close(), closeFile(&holder))
+		release()
+		_ = closeFile(&holder)
 	}, nil
 }

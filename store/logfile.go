@@ -1,11 +1,13 @@
 package store
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"cortext/schema/jsonl"
@@ -41,6 +43,16 @@ type places struct {
 // lastBytes is how many bytes at its end identify a log.
 const lastBytes = 64
 
+// look returns the info of the file that has the name of the log. It tries the path of
+// the workspace first: looking is harmless wherever the path leads, and costs one call
+// instead of two for each folder on the way.
+func (l *logFile) look(s *Files) (fs.FileInfo, error) {
+	if info, err := os.Lstat(filepath.Join(s.dir, l.name)); err == nil && l.Is(info) {
+		return info, nil
+	}
+	return s.root.Lstat(l.name)
+}
+
 // startAt promises that no record before an offset needs an index.
 func (l *logFile) startAt(since int64) {
 	l.since = since
@@ -51,7 +63,7 @@ func (l *logFile) startAt(since int64) {
 
 // refresh prepares the log for an append: it indexes what other processes wrote and sets
 // a torn tail aside.
-func (l *logFile) refresh(s *Store) (aside []SetAside, err error) {
+func (l *logFile) refresh(s *Files) (aside []SetAside, err error) {
 	info, err := l.Refresh()
 	if err != nil {
 		return nil, err
@@ -59,7 +71,7 @@ func (l *logFile) refresh(s *Store) (aside []SetAside, err error) {
 	if l.places != nil && l.end == info.Size() && l.mod.Equal(info.ModTime()) {
 		return nil, nil
 	}
-	aside, err = s.mendTail(l)
+	aside, err = l.mendTail(s)
 	if err != nil {
 		return aside, err
 	}
@@ -79,53 +91,10 @@ func (l *logFile) refresh(s *Store) (aside []SetAside, err error) {
 
 // scan indexes the records in a part of a log. It does not parse lines that look like
 // ours; [index.at] checks them.
-func (x index) scan(r io.ReaderAt, offset, end int64) error {
-	in := bufio.NewReaderSize(io.NewSectionReader(r, offset, end-offset), 256<<10)
-	for {
-		line, err := in.ReadSlice('\n')
-		size := int64(len(line))
-		for errors.Is(err, bufio.ErrBufferFull) {
-			line, err = in.ReadSlice('\n')
-			size += int64(len(line))
-			line = nil
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		if id, ok := plainID(line); ok {
-			x.add(id, offset)
-		} else if addErr := x.addParsed(r, offset, size); addErr != nil {
-			return addErr
-		}
-		offset += size
-		if err != nil {
-			return nil
-		}
-	}
-}
-
-// plainID returns the id of a line that appears, without parsing, to be one record in our
-// spelling.
-func plainID(line []byte) (string, bool) {
-	rest, ok := bytes.CutPrefix(line, []byte(`{"id":"`))
-	i := bytes.IndexAny(rest[:min(len(rest), 200)], `"\`)
-	if !ok || i <= 0 || rest[i] != '"' || !bytes.HasSuffix(line, []byte("}\n")) ||
-		bytes.IndexByte(line, 0) >= 0 || bytes.Contains(line, []byte("}{")) {
-		return "", false
-	}
-	return string(rest[:i]), true
-}
-
-// addParsed indexes the records of one line.
-func (x index) addParsed(r io.ReaderAt, offset, size int64) error {
-	for rec, err := range jsonl.Read(io.NewSectionReader(r, offset, size), offset, 0) {
-		if err == nil {
-			x.add(recordID(rec.Raw), rec.Offset)
-		} else if !isDamage(err) {
-			return err
-		}
-	}
-	return nil
+func (x index) scan(log io.ReaderAt, from, to int64) error {
+	heads := headReader{idHead, func(rec jsonl.Record) (head, error) { return head{id: []byte(recordID(rec.Raw))}, nil }}
+	_, err := heads.read(log, from, to, func(h head, offset int64) { x.add(string(h.id), offset) })
+	return err
 }
 
 // continues reports whether the file, which changed, still begins with the indexed
@@ -218,10 +187,8 @@ func recordAt(r io.ReaderAt, offset int64) (raw []byte, err error) {
 
 // recordID returns the id of a record, "" if it has none.
 func recordID(raw []byte) string {
-	if rest, ok := bytes.CutPrefix(raw, []byte(`{"id":"`)); ok {
-		if i := bytes.IndexAny(rest, `"\`); i >= 0 && rest[i] == '"' {
-			return string(rest[:i])
-		}
+	if id, _ := member(raw, `{"id":"`); id != nil {
+		return string(id)
 	}
 	members, err := rawjson.Members(raw)
 	if err != nil {
@@ -247,7 +214,7 @@ type SetAside struct {
 
 // mendTail closes or cuts the last line of a log if it lacks its newline. Whole records
 // in it stay; other bytes are first kept elsewhere, durably.
-func (s *Store) mendTail(l *logFile) ([]SetAside, error) {
+func (l *logFile) mendTail(s *Files) ([]SetAside, error) {
 	offset, text, err := l.Tail(jsonl.MaxLine)
 	if err != nil || offset == l.Size() {
 		return nil, err
@@ -265,7 +232,7 @@ func (s *Store) mendTail(l *logFile) ([]SetAside, error) {
 	})
 	var aside []SetAside
 	if rest := l.Size() - keep; rest > 0 && len(bytes.Trim(text[min(keep-offset, int64(len(text))):], " \t\r")) > 0 || text == nil {
-		kept, err := s.keep(fmt.Sprintf("torn/%s-%d", l.kept, keep), io.NewSectionReader(l, keep, rest))
+		kept, err := kept{s}.copy(fmt.Sprintf("torn/%s-%d", l.kept, keep), io.NewSectionReader(l, keep, rest))
 		if err != nil {
 			return nil, fmt.Errorf("set %d bytes of a torn line of %q aside: %w", rest, l.name, err)
 		}

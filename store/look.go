@@ -39,6 +39,6 @@ func LookAt(file string) (text string, ok bool) {
 }
 
 // lookAt looks at a file of the workspace. ok is false if there is none.
-func (s *Store) lookAt(name string) (l look, ok bool) {
+func (s *Files) lookAt(name string) (l look, ok bool) {
 	return lookAt(filepath.Join(s.dir, filepath.FromSlash(name)))
 }

@@ -3,6 +3,9 @@
 package store
 
 import (
+	"io/fs"
+	"syscall"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -20,4 +23,12 @@ func lookAt(name string) (l look, ok bool) {
 		l.kind = regularKind
 	}
 	return l, true
+}
+
+// inode returns the file system's number for a file.
+func inode(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Ino)
+	}
+	return 0
 }

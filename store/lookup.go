@@ -37,33 +37,88 @@ func (l line) at() time.Time { return time.Unix(l.seconds, int64(l.nanos)) }
 // A head is the id, parent and timestamp of a line.
 type head struct {
 	id, parent []byte
-	at         schema.Time
+	at         []byte
+}
+
+// A headReader reads the heads of lines. It does not parse lines in our spelling.
+type headReader struct {
+	plain func(line []byte) (h head, plain bool) // plain is false if the line must be parsed
+	parse func(jsonl.Record) (head, error)
+}
+
+// read calls add with the head and the offset of each record in a part of a log, which
+// begins with a line. The bytes of a head are valid until add returns.
+func (r headReader) read(log io.ReaderAt, from, to int64, add func(h head, offset int64)) (damage []jsonl.Damage, err error) {
+	in := bufio.NewReaderSize(io.NewSectionReader(log, from, to-from), 256<<10)
+	for offset := from; offset < to; {
+		text, err := in.ReadSlice('\n')
+		h, plain := r.plain(text)
+		if errors.Is(err, bufio.ErrBufferFull) { // text is overwritten
+			h = head{bytes.Clone(h.id), bytes.Clone(h.parent), bytes.Clone(h.at)}
+		}
+		size := int64(0)
+		for {
+			size, plain = size+int64(len(text)), plain && !welded(text)
+			if !errors.Is(err, bufio.ErrBufferFull) {
+				break
+			}
+			text, err = in.ReadSlice('\n')
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		if plain && bytes.HasSuffix(text, []byte("}\n")) {
+			add(h, offset)
+			offset += size
+			continue
+		}
+		for rec, err := range jsonl.Read(io.NewSectionReader(log, offset, size), offset, 0) {
+			if err == nil {
+				h, err = r.parse(rec)
+			}
+			if d := (*jsonl.Damage)(nil); errors.As(err, &d) {
+				damage = append(damage, *d)
+			} else if err != nil {
+				return nil, err
+			} else {
+				add(h, rec.Offset)
+			}
+		}
+		if offset += size; err != nil {
+			break
+		}
+	}
+	return damage, nil
+}
+
+func messageHeads() headReader {
+	return headReader{messageHead, func(rec jsonl.Record) (head, error) {
+		m, err := parseRecord(rec, messageLog())
+		return head{[]byte(m.ID), []byte(m.ParentID), []byte(m.Timestamp)}, err
+	}}
+}
+
+func toolHeads() headReader {
+	return headReader{idHead, func(rec jsonl.Record) (head, error) {
+		t, err := parseRecord(rec, toolLog())
+		return head{id: []byte(t.ID)}, err
+	}}
 }
 
 // messageHead reads the head of a line of messages.jsonl if its members come first, as
-// cortext writes them. plain is false if the line must be parsed.
+// cortext writes them.
 func messageHead(line []byte) (h head, plain bool) {
 	id, rest := member(line, `{"id":"`)
 	parent, rest := member(rest, `,"parent_id":"`)
 	at, rest := member(rest, `,"timestamp":"`)
 	plain = len(id) > 0 && len(at) > 0 && (parent != nil || !bytes.Contains(rest, []byte(`"parent_id"`)))
-	return head{id, parent, schema.Time(at)}, plain
+	return head{id, parent, at}, plain
 }
 
-func parseMessageHead(raw []byte) (head, error) {
-	m, err := schema.ParseMessage(raw)
-	return head{[]byte(m.ID), []byte(m.ParentID), m.Timestamp}, err
-}
-
-// toolHead is messageHead for tools.jsonl.
-func toolHead(line []byte) (h head, plain bool) {
+// idHead reads the id of a line of either log.
+func idHead(line []byte) (h head, plain bool) {
 	h.id, _ = member(line, `{"id":"`)
 	return h, len(h.id) > 0
-}
-
-func parseToolHead(raw []byte) (head, error) {
-	t, err := schema.ParseTool(raw)
-	return head{id: []byte(t.ID)}, err
 }
 
 // member returns the string value that a line begins with, after its name, and the rest
@@ -94,54 +149,18 @@ func welded(line []byte) bool {
 	return bytes.Contains(line, []byte("}{")) || bytes.IndexByte(line, 0) >= 0
 }
 
-// read reads a whole log of about so many records.
-func (x *lookup) read(log *io.SectionReader, about int, isTool bool) error {
-	plainHead, parseHead := messageHead, parseMessageHead
-	if isTool {
-		plainHead, parseHead = toolHead, parseToolHead
-	}
+// newLookup reads a whole log of about so many records.
+func newLookup(log *io.SectionReader, about int, heads headReader) (*lookup, error) {
 	about = int(min(int64(max(about, 0)), log.Size()/64)) // session.json may hold any number
-	*x = lookup{seed: maphash.MakeSeed(), lines: make([]line, 0, about), more: map[int32][]int64{}}
-	in := bufio.NewReaderSize(log, 256<<10)
-	for offset := int64(0); offset < log.Size(); {
-		text, err := in.ReadSlice('\n')
-		h, plain := plainHead(text)
-		l, size := x.line(h, offset), int64(0)
-		for {
-			size, plain = size+int64(len(text)), plain && !welded(text)
-			if !errors.Is(err, bufio.ErrBufferFull) {
-				break
-			}
-			text, err = in.ReadSlice('\n')
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		if plain && bytes.HasSuffix(text, []byte("}\n")) {
-			x.lines = append(x.lines, l)
-			offset += size
-			continue
-		}
-		for rec, err := range jsonl.Read(io.NewSectionReader(log, offset, size), offset, 0) {
-			if err == nil {
-				h, err = parseRecord(rec, parseHead)
-			}
-			if d := (*jsonl.Damage)(nil); errors.As(err, &d) {
-				x.damage = append(x.damage, *d)
-			} else if err != nil {
-				return err
-			} else {
-				x.lines = append(x.lines, x.line(h, rec.Offset))
-			}
-		}
-		offset += size
-	}
+	x := &lookup{seed: maphash.MakeSeed(), lines: make([]line, 0, about), more: map[int32][]int64{}}
+	damage, err := heads.read(log, 0, log.Size(), func(h head, offset int64) { x.lines = append(x.lines, x.line(h, offset)) })
+	x.damage = damage
 	x.index()
-	return nil
+	return x, err
 }
 
 func (x *lookup) line(h head, offset int64) line {
-	at := h.at.Time()
+	at := schema.Time(h.at).Time()
 	return line{x.sum(h.id), x.sum(h.parent), offset, at.Unix(), int32(at.Nanosecond())}
 }
 

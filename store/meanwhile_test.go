@@ -62,7 +62,7 @@ func TestCountersOverflow(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
 	appendBatch(t, c, thread(0, 2))
-	must(t, c.Settle())
+	must(t, settle(c))
 	file := filepath.Join(s.Root(), c.file(sessionFile))
 	raw, err := os.ReadFile(file)
 	must(t, err)

@@ -3,7 +3,6 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -13,7 +12,6 @@ import (
 	"unicode"
 
 	"cortext/schema"
-	"cortext/store/internal/lines"
 )
 
 // The names in a workspace (FORMAT.md, "Files"), relative to it.
@@ -37,6 +35,9 @@ const (
 	summariesDir = "summaries"
 )
 
+// MessagesLog is the path of the log of messages within a conversation's folder.
+const MessagesLog = sessionDir + "/" + messagesFile
+
 // The modes of private files: conversations, backups, bytes set aside.
 const (
 	privateDirMode  fs.FileMode = 0o700
@@ -51,9 +52,19 @@ func checkPath(name string) error {
 	return nil
 }
 
+func checkConversationPath(name string) error {
+	if err := checkPath(name); err != nil {
+		return err
+	}
+	if parts := strings.Split(name, "/"); len(parts) != 3 || parts[0] != conversationsDir {
+		return fmt.Errorf("%q is not of the form %s/<day>/<folder>: %w", name, conversationsDir, ErrNotFound)
+	}
+	return nil
+}
+
 // private reports whether only the owner may read a path.
 func private(name string) bool {
-	return name == localDir || strings.HasPrefix(name, localDir+"/") || slices.Contains(strings.Split(name, "/"), sessionDir)
+	return within(localDir, name) || slices.Contains(strings.Split(name, "/"), sessionDir)
 }
 
 func dirMode(name string) fs.FileMode {
@@ -70,36 +81,6 @@ func fileMode(name string) fs.FileMode {
 	return 0o666
 }
 
-// makeDirs durably creates a folder and its missing parents. made lists them from the
-// top, even on an error. A symlink does not count as a folder, wherever it leads.
-func (s *Store) makeDirs(name string) (made []string, err error) {
-	for i := range len(name) + 1 {
-		if i < len(name) && name[i] != '/' {
-			continue
-		}
-		dir := name[:i]
-		info, err := s.root.Lstat(dir)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = s.root.Mkdir(dir, dirMode(dir))
-			if err == nil {
-				made = append(made, dir)
-				if !disposable(dir) {
-					err = s.syncNames(path.Dir(dir))
-				}
-			} else if errors.Is(err, fs.ErrExist) { // another process was faster
-				info, err = s.root.Lstat(dir)
-			}
-		}
-		if err == nil && info != nil && !info.IsDir() {
-			err = fmt.Errorf("%q is %s where a folder is needed: move it away", dir, lines.Kind(info.Mode()))
-		}
-		if err != nil {
-			return made, err
-		}
-	}
-	return made, nil
-}
-
 // disposable reports whether a power cut may lose a folder: the cache, the backups, which
 // are needed only while session.json is unreadable, and summaries.
 func disposable(dir string) bool {
@@ -108,47 +89,6 @@ func disposable(dir string) bool {
 
 // within reports whether a path is dir or below it.
 func within(dir, name string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
-
-// makeLocal creates a folder below .workspace/local, which a clone lacks, with the file
-// that makes git ignore it.
-func (s *Store) makeLocal(dir string) error {
-	s.written.Store(true)
-	made, err := s.makeDirs(dir)
-	if err != nil {
-		return fmt.Errorf("make %q: %w", dir, err)
-	}
-	if slices.Contains(made, localDir) {
-		s.ignored.Store(false)
-	}
-	return s.IgnoreLocal()
-}
-
-// IgnoreLocal makes git ignore .workspace/local, if it exists. An older version, or a
-// person who restored a backup, may have left it without the file that does so. Each
-// process checks once.
-func (s *Store) IgnoreLocal() error {
-	if s.ignored.Load() {
-		return nil
-	}
-	_, err := s.ignoreLocal()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("make %q: %w", ignoreFile, err)
-	}
-	s.ignored.Store(true)
-	return nil
-}
-
-// replace replaces a file atomically, with the temporary file in the cache.
-func (s *Store) replace(name string, data []byte, perm fs.FileMode) error {
-	if err := s.makeLocal(tmpDir); err != nil {
-		return err
-	}
-	_, err := s.files.Replace(s.root, name, data, perm, tmpDir)
-	return explain(err)
-}
 
 // slugBytes bounds a slug, so that folder names stay readable in a list and far below the
 // limits of file systems.

@@ -178,7 +178,7 @@ func TestLockedByAnotherProcess(t *testing.T) {
 		t.Errorf("create: %v", err)
 	}
 	writeFile(t, s, holderFile("evil"), "\x1b[2Jcleared\x00\xff\nmore")
-	if got := s.readHolder("evil"); got != "[2Jcleared" {
+	if got := s.locks.holder("evil"); got != "[2Jcleared" {
 		t.Errorf("a holder is shown as %q", got)
 	}
 }

@@ -1,9 +1,6 @@
 package store
 
 import (
-	"bytes"
-	"errors"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -15,10 +12,10 @@ import (
 
 // rebuild reconstructs the session of a conversation whose session.json is missing or
 // broken: from the backup, or else from the logs and the folder's name.
-func (c *Conversation) rebuild() (*schema.Session, error) {
-	if c.base == "" {
-		for _, backup := range []string{c.backupFile(), backupsDir + "/" + c.path + "/" + sessionFile} { // 1.1 used the second path
-			old, err := c.s.readRegular(backup)
+func (r *Reader) rebuild() (*schema.Session, error) {
+	if r.base == "" {
+		for _, backup := range []string{backupFile(r.path), backupsDir + "/" + r.path + "/" + sessionFile} { // 1.1 used the second path
+			old, err := r.s.readRegular(backup)
 			if err != nil {
 				continue
 			}
@@ -28,38 +25,22 @@ func (c *Conversation) rebuild() (*schema.Session, error) {
 			}
 		}
 	}
-	return c.fromLogs()
+	return r.fromLogs()
 }
 
-// backupFile returns the path of the last good session.json. It is a separate file that
-// shares nothing with the one in use, which people may edit in place.
-func (c *Conversation) backupFile() string { return backupsDir + "/" + c.path + ".json" }
-
-// backUp replaces the backup. A crash midway leaves no backup, but session.json is still
-// whole then.
-func (c *Conversation) backUp(raw []byte) error {
-	to := c.backupFile()
-	if err := c.s.makeLocal(path.Dir(to)); err != nil {
-		return err
-	}
-	if err := c.s.root.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return c.writeNew(to, raw, privateFileMode)
-}
+// backupFile returns the path of the last good session.json of a conversation. It is a
+// separate file that shares nothing with the one in use, which people may edit in place.
+func backupFile(conversation string) string { return backupsDir + "/" + conversation + ".json" }
 
 // descriptionBytes bounds a description taken from the first user message.
 const descriptionBytes = 200
 
 // fromLogs makes a session from the messages and the folder's name.
-func (c *Conversation) fromLogs() (*schema.Session, error) {
-	s := c.fromName()
+func (r *Reader) fromLogs() (*schema.Session, error) {
+	s := fromName(r.path)
 	var first, last schema.Time
 	var sources []beginning
-	for m, err := range c.Messages() {
-		if isDamage(err) {
-			continue
-		}
+	for m, err := range undamaged(r.Messages()) {
 		if err != nil {
 			return nil, err
 		}
@@ -79,8 +60,10 @@ func (c *Conversation) fromLogs() (*schema.Session, error) {
 	}
 	if first != "" {
 		s.CreatedAt, s.LastActive, s.ID = first, last, ""
-		c.capturedFrom(s, sources)
-		c.complete(s)
+		if !r.isSub() {
+			capturedFrom(s, r.path, sources, r.s.opts.Agents)
+		}
+		complete(s, r.path)
 	}
 	return s, nil
 }
@@ -92,14 +75,11 @@ type beginning struct{ nativeID, message string }
 // conversation began with and gets its id from: the folder is named after that id. If the
 // conversation is a later part of a session, its id also depends on the message it begins
 // with (FORMAT.md, section 10).
-func (c *Conversation) capturedFrom(s *schema.Session, sources []beginning) {
-	if c.isSub() {
-		return
-	}
-	end := c.path[strings.LastIndexByte(c.path, '-')+1:]
+func capturedFrom(s *schema.Session, name string, sources []beginning, agents []string) {
+	end := name[strings.LastIndexByte(name, '-')+1:]
 	for _, b := range sources {
 		for _, from := range []string{"", b.message, "message:" + b.message} {
-			for _, agent := range c.s.opts.Agents {
+			for _, agent := range agents {
 				id := schema.DerivedPartID(agent, b.nativeID, from, s.CreatedAt.Time())
 				if len(end) >= idEndLen && strings.HasSuffix(id, end) {
 					s.ID, s.Sources = id, []schema.Source{{Agent: agent, NativeID: b.nativeID, From: from}}
@@ -110,18 +90,18 @@ func (c *Conversation) capturedFrom(s *schema.Session, sources []beginning) {
 	}
 }
 
-// fromName makes a session from the folder's name alone.
-func (c *Conversation) fromName() *schema.Session {
-	parts := strings.Split(c.path, "/") // conversations, day, folder, and more for a sub-agent
+// fromName makes a session from the path of a conversation alone.
+func fromName(name string) *schema.Session {
+	parts := strings.Split(name, "/") // conversations, day, folder, and more for a sub-agent
 	typ, about := folderName(parts[2])
 	s := &schema.Session{
 		Version:          schema.Version,
-		ConversationID:   path.Base(c.path),
+		ConversationID:   path.Base(name),
 		ConversationType: typ,
 		Title:            about,
 		Status:           schema.Paused,
 	}
-	if c.isSub() {
+	if len(parts) > 3 {
 		s.Title = s.ConversationID
 	} else if typ != "" {
 		s.AgentConfig.Command = "/workspace." + typ
@@ -130,8 +110,19 @@ func (c *Conversation) fromName() *schema.Session {
 		s.CreatedAt = schema.NewTime(day)
 		s.LastActive = s.CreatedAt
 	}
-	c.complete(s)
+	complete(s, name)
 	return s
+}
+
+// complete fills in fields that version 1.0 did not write, from the path of the
+// conversation.
+func complete(s *schema.Session, name string) {
+	if s.ConversationID == "" {
+		s.ConversationID = path.Base(name)
+	}
+	if s.ID == "" {
+		s.ID = schema.DerivedID("cortext", s.ConversationID, s.CreatedAt.Time())
+	}
 }
 
 // cutText returns the beginning of text on one line, at most n bytes of it.
@@ -147,17 +138,4 @@ func cutText(text string, n int) string {
 		n--
 	}
 	return strings.TrimRight(text[:n], " ") + "…"
-}
-
-// conflictStart returns the offset of the first git conflict marker in a file, or -1 if
-// there is none.
-func conflictStart(raw []byte) int {
-	if bytes.HasPrefix(raw, []byte("<<<<<<< ")) {
-		return 0
-	}
-	i := bytes.Index(raw, []byte("\n<<<<<<< "))
-	if i < 0 {
-		return -1
-	}
-	return i + 1
 }

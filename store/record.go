@@ -3,6 +3,8 @@ package store
 import (
 	"bytes"
 	"cmp"
+	"errors"
+	"io"
 	"slices"
 	"strings"
 
@@ -48,33 +50,72 @@ func (r record) revise(stored [][]byte) (rev int, isNew bool) {
 		}
 	}
 	if r.message != nil {
-		return revise(*r.message, stored, schema.ParseMessage, messageRank, saysLess)
+		return messageLog().revise(r.message, stored)
 	}
-	return revise(*r.tool, stored, schema.ParseTool, toolRank, hasLessOutcome)
+	return toolLog().revise(r.tool, stored)
 }
 
-func revise[R any](r R, stored [][]byte, parse func([]byte) (R, error), rank func(*R) rank, less func(r, than *R) bool) (rev int, isNew bool) {
-	line := rank(&r).line
+// A logKind is how the records of one of the two logs are read, and which of those with
+// one id counts.
+type logKind[R any] struct {
+	file  string
+	parse func(line []byte) (R, error)
+	rank  func(*R) rank
+	less  func(r, than *R) bool // r is an earlier state of than
+}
+
+func messageLog() logKind[schema.Message] {
+	return logKind[schema.Message]{messagesFile, schema.ParseMessage, messageRank, saysLess}
+}
+
+func toolLog() logKind[schema.Tool] {
+	return logKind[schema.Tool]{toolsFile, schema.ParseTool, toolRank, hasLessOutcome}
+}
+
+// beats reports whether r counts and not o.
+func (k logKind[R]) beats(r, o *R) bool { return k.rank(r).compare(k.rank(o)) > 0 }
+
+// revise is [record.revise] for a record that equals none of the stored lines.
+func (k logKind[R]) revise(r *R, stored [][]byte) (rev int, isNew bool) {
+	line := k.rank(r).line
 	var best *R
 	for _, raw := range stored {
-		old, err := parse(raw)
+		old, err := k.parse(raw)
 		if err != nil {
 			continue
 		}
-		if bytes.Equal(rank(&old).line, line) {
+		if bytes.Equal(k.rank(&old).line, line) {
 			return 0, false
 		}
-		if best == nil || rank(&old).compare(rank(best)) > 0 {
+		if best == nil || k.beats(&old, best) {
 			best = &old
 		}
 	}
 	if best == nil {
 		return 0, true
 	}
-	if less(&r, best) {
+	if k.less(r, best) {
 		return 0, false
 	}
-	return min(rank(best).rev+1, schema.MaxRev), true
+	return min(k.rank(best).rev+1, schema.MaxRev), true
+}
+
+// at reads the record whose lines are at offsets, and returns the line that counts.
+func (k logKind[R]) at(log io.ReaderAt, offsets []int64) (best R, err error) {
+	found := false
+	for _, offset := range offsets {
+		raw, err := recordAt(log, offset)
+		if err != nil {
+			return best, err
+		}
+		if r, err := k.parse(raw); err == nil && (!found || k.beats(&r, &best)) {
+			best, found = r, true
+		}
+	}
+	if !found {
+		err = errors.New("a line that looked like a record is none")
+	}
+	return best, err
 }
 
 // A rank orders two lines of one id. The greater rev counts. If two clones used the same
@@ -89,13 +130,8 @@ func (r rank) compare(o rank) int {
 	return cmp.Or(cmp.Compare(r.rev, o.rev), cmp.Compare(len(r.line), len(o.line)), bytes.Compare(r.line, o.line))
 }
 
-func messageRank(m *schema.Message) rank {
-	return rank{m.Rev, messageRecord(*m).encode(0)}
-}
-
-func toolRank(t *schema.Tool) rank {
-	return rank{t.Rev, toolRecord(*t).encode(0)}
-}
+func messageRank(m *schema.Message) rank { return rank{m.Rev, messageRecord(*m).encode(0)} }
+func toolRank(t *schema.Tool) rank       { return rank{t.Rev, toolRecord(*t).encode(0)} }
 
 // saysLess reports whether m is an earlier state of the stored message, as in an older
 // copy of a transcript: its text is cut short, or it lacks calls or other fields.

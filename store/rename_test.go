@@ -37,7 +37,7 @@ func TestRename(t *testing.T) {
 // TestKnownPrune checks that the rows of conversations that are gone are dropped
 // eventually.
 func TestKnownPrune(t *testing.T) {
-	x := knownSessions{read: true, rows: map[string]row{}}
+	x := sessionIndex{read: true, rows: map[string]row{}}
 	for _, name := range []string{"a", "b", "c"} {
 		x.rows[name+"/"+sessionDir+"/"+sessionFile] = row{size: 1}
 	}
@@ -59,8 +59,8 @@ func TestLooks(t *testing.T) {
 	s := newTestStore(t)
 	c, err := s.Create("plan", "x", &schema.Session{ID: testID("2222abcd"), CreatedAt: schema.NewTime(start), Sources: []schema.Source{{Agent: "claude", NativeID: "n1"}}}, nil)
 	must(t, err)
-	before := s.LookAt(c.Path())
-	if before == "" || s.LookAt("conversations/2026-01-01/none") != "" {
+	before := s.LogState(c.Path())
+	if before == "" || s.LogState("conversations/2026-01-01/none") != "" {
 		t.Errorf("the logs look %q", before)
 	}
 	time.Sleep(2 * unsettled)

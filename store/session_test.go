@@ -35,11 +35,11 @@ func TestCounters(t *testing.T) {
 		if sess.MessageCount != messages || damage != nil {
 			t.Errorf("%s: %d messages, want %d; %v", what, sess.MessageCount, messages, damage)
 		}
-		if is, err := c.Settled(); err != nil || is != settled {
-			t.Errorf("%s: settled is %v, %v", what, is, err)
+		if is, err := c.CountersCurrent(); err != nil || is != settled {
+			t.Errorf("%s: counters are current: %v, %v", what, is, err)
 		}
 		fresh := *sess
-		if err := c.recount(&fresh, c.dirs()); err != nil {
+		if err := c.recount(&fresh, c.folders()...); err != nil {
 			t.Fatal(err)
 		}
 		if fresh.Tokens != sess.Tokens || fresh.MessageCount != sess.MessageCount || fresh.LastActive != sess.LastActive {
@@ -50,7 +50,7 @@ func TestCounters(t *testing.T) {
 	want("empty", 0, true)
 	appendBatch(t, c, thread(0, 4))
 	want("never settled", 4, false)
-	if err := c.Settle(); err != nil {
+	if err := settle(c); err != nil {
 		t.Fatal(err)
 	}
 	want("settled", 4, true)
@@ -78,7 +78,7 @@ func TestCounters(t *testing.T) {
 	writeFile(t, s, c.file(messagesFile), log[:len(log)/4])
 	want("a shorter file", strings.Count(log[:len(log)/4], "\n"), false)
 	writeFile(t, s, c.file(messagesFile), log+log)
-	if err := c.Settle(); err != nil {
+	if err := settle(c); err != nil {
 		t.Fatal(err)
 	}
 	want("doubled by a merge", 7, true)
@@ -162,7 +162,7 @@ func TestUsage(t *testing.T) {
 	b.Messages[2].Usage = &schema.Usage{PromptTokens: 20, CompletionTokens: 2}
 	b.Messages[2].ID = "other"
 	appendBatch(t, c, b)
-	if err := c.Settle(); err != nil {
+	if err := settle(c); err != nil {
 		t.Fatal(err)
 	}
 	sess, _ := session(t, c)
@@ -193,7 +193,7 @@ func TestEdit(t *testing.T) {
 		if err := c.Edit(func(s *schema.Session) error { s.Title = title; return nil }); err != nil {
 			t.Fatal(err)
 		}
-		if got := readFile(t, s, c.backupFile()); got != last {
+		if got := readFile(t, s, backupFile(c.path)); got != last {
 			t.Errorf("the backup is %s, want %s", got, last)
 		}
 	}
@@ -313,7 +313,7 @@ func TestVersion1(t *testing.T) {
 	if !strings.HasPrefix(got, "{\n  \"version\": \"1.2\",\n") || !strings.Contains(got, "\n  \"id\": \""+sess.ID+"\"\n}") || !strings.Contains(got, `"context_summary": "Discussing REST vs GraphQL"`) {
 		t.Errorf("after a change: %s", got)
 	}
-	if got := readFile(t, s, c.backupFile()); got != sessionV1 {
+	if got := readFile(t, s, backupFile(c.path)); got != sessionV1 {
 		t.Errorf("the backup is %s", got)
 	}
 	appendBatch(t, c, thread(0, 2))

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"cortext/schema"
-	"cortext/store/secrets"
 )
 
 // A Snapshot records what the logs of a conversation held at one moment. A writer that
@@ -19,32 +18,46 @@ type Snapshot struct {
 }
 
 type indexedLog struct {
-	heldLog
+	*logReader
 	index index
 }
 
 // Snapshot takes a snapshot of all folders of the conversation. The caller must close it.
-func (c *Conversation) Snapshot() (*Snapshot, error) {
-	cp, err := c.CheckpointKnown()
-	if err != nil {
-		return nil, err
-	}
-	n := &Snapshot{Checkpoint: cp, s: c.s}
-	for _, dir := range slices.Backward(c.dirs()) { // in the order in which readers open them
-		n.messages = append(n.messages, indexedLog{c.hold(dir, messagesFile), index{}})
-		n.tools = append(n.tools, indexedLog{c.hold(dir, toolsFile), index{}})
-	}
-	for _, l := range n.logs() {
-		err := l.err
-		if err == nil {
-			err = l.index.scan(l.r, 0, l.size)
+func (r *Reader) Snapshot() (*Snapshot, error) {
+	n := &Snapshot{s: r.s}
+	for _, f := range slices.Backward(r.folders()) { // in the order in which readers open them
+		messages := indexedLog{r.openIn(f, messagesFile), index{}}
+		tools := indexedLog{r.openIn(f, toolsFile), index{}}
+		n.messages, n.tools = append(n.messages, messages), append(n.tools, tools)
+		err := errors.Join(messages.scan(), tools.scan())
+		if f == r.sessionFolder && err == nil {
+			n.Checkpoint, err = checkpointOf(messages.logReader, tools.logReader)
+			n.Checkpoint.Held = len(messages.index)
 		}
 		if err != nil {
 			return nil, errors.Join(err, n.Close())
 		}
 	}
-	n.Checkpoint.Held = len(n.messages[len(n.messages)-1].index) // those of its own folder
 	return n, nil
+}
+
+func (l indexedLog) scan() error {
+	if l.err != nil {
+		return l.err
+	}
+	return l.index.scan(l, 0, l.size)
+}
+
+// checkpointOf names the ends of two logs, for a writer that found all of its records in
+// them but does not know where.
+func checkpointOf(messages, tools *logReader) (cp Checkpoint, err error) {
+	if messages.file != nil {
+		cp.Messages, err = messages.checkpoint(0)
+	}
+	if tools.file != nil && err == nil {
+		cp.Tools, err = tools.checkpoint(0)
+	}
+	return cp, err
 }
 
 func (n *Snapshot) logs() []indexedLog { return slices.Concat(n.messages, n.tools) }
@@ -64,13 +77,13 @@ type Held int
 // The values of Held.
 const (
 	Nothing Held = iota // no line has its id
-	Part                // the record says more than the lines with its id
+	Partly              // the record says more than the lines with its id
 	Whole               // a line says everything the record says
 )
 
 // Message reports how much of m the logs have.
 func (n *Snapshot) Message(m schema.Message) (Held, error) {
-	ready, err := n.s.prepareMessage(m, secrets.Counts{})
+	ready, err := n.s.redaction(nil).message(m)
 	if err != nil {
 		return Nothing, err
 	}
@@ -79,7 +92,7 @@ func (n *Snapshot) Message(m schema.Message) (Held, error) {
 
 // Tool reports how much of t the logs have.
 func (n *Snapshot) Tool(t schema.Tool) (Held, error) {
-	ready, err := n.s.prepareTool(t, secrets.Counts{})
+	ready, err := n.s.redaction(nil).tool(t)
 	if err != nil {
 		return Nothing, err
 	}
@@ -89,7 +102,7 @@ func (n *Snapshot) Tool(t schema.Tool) (Held, error) {
 func held(logs []indexedLog, r record) (Held, error) {
 	var stored [][]byte
 	for _, l := range logs {
-		lines, err := l.index.at(l.r, r.id())
+		lines, err := l.index.at(l, r.id())
 		if err != nil {
 			return Nothing, err
 		}
@@ -99,7 +112,7 @@ func held(logs []indexedLog, r record) (Held, error) {
 		return Nothing, nil
 	}
 	if _, isNew := r.revise(stored); isNew {
-		return Part, nil
+		return Partly, nil
 	}
 	return Whole, nil
 }

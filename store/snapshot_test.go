@@ -28,7 +28,7 @@ func TestSnapshot(t *testing.T) {
 	for _, c := range []struct {
 		m    schema.Message
 		want Held
-	}{{b.Messages[0], Whole}, {b.Messages[3], Whole}, {grown, Part}, {b.Messages[4], Nothing}} {
+	}{{b.Messages[0], Whole}, {b.Messages[3], Whole}, {grown, Partly}, {b.Messages[4], Nothing}} {
 		if got, err := n.Message(c.m); got != c.want || err != nil {
 			t.Errorf("%s: %d, %v; want %d", c.m.ID, got, err, c.want)
 		}
@@ -38,7 +38,7 @@ func TestSnapshot(t *testing.T) {
 		t.Errorf("%s: %d, %v", tool.ID, got, err)
 	}
 	tool.Output += " and the rest"
-	if got, err := n.Tool(tool); got != Part || err != nil {
+	if got, err := n.Tool(tool); got != Partly || err != nil {
 		t.Errorf("%s with more output: %d, %v", tool.ID, got, err)
 	}
 	tool.ID = "another"

@@ -11,6 +11,13 @@
 //
 // Secret rules redact every text before its first byte is written.
 //
+// # Parts
+//
+// A [Store] has [Files], a [Cache] and conversations. A [Location] says in which folders
+// the records of a conversation are, and a [Reader] reads them there. A [Conversation]
+// can also be written to, in a transaction ([Tx]): it holds the lock, the document
+// session.json, collected records, and a merge that brings in what other folders hold.
+//
 // # Limitations
 //
 // Writers exclude each other with flock, which some network file systems grant to two
@@ -27,11 +34,9 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
-	"cortext/store/atomicfile"
 	"cortext/store/internal/folders"
 	"cortext/store/internal/lines"
 	"cortext/store/secrets"
@@ -56,26 +61,21 @@ type Options struct {
 	Agents   []string         // names of agents, used in the ids of captured conversations
 }
 
-// A Store is an open workspace. Several goroutines may use it.
+// A Store is an open workspace: its files, and the conversations in them. Several
+// goroutines may use it.
 type Store struct {
-	root     *folders.Root
-	dir      string
+	*Files
+	Cache
 	opts     Options
 	redactor *secrets.Redactor
-	files    atomicfile.Calls
-	logs     lines.Calls
 
-	batch    sync.Mutex
-	unsynced map[string]bool // folders; nil outside a Batch
-
-	ignored  atomic.Bool // .workspace/local has its .gitignore
-	written  atomic.Bool // something was written below .workspace/local
-	sessions fileCache   // session.json as last read
-	known    knownSessions
+	sessions fileCache // session.json as last read
+	index    sessionIndex
+	locks    locks
 	branch   logCache[branch]
 	calls    logCache[lookup]
 	newer    logCache[bool] // [newerInSamples]
-	borrowed sync.Map       // files in git, by name: see [Conversation.Borrow]
+	borrowed sync.Map       // files in git, by name: see [Location.Borrow]
 }
 
 // Find returns the workspace that contains dir: dir itself or its nearest parent that
@@ -102,19 +102,15 @@ func Find(dir string) (root string, err error) {
 
 // Open opens the workspace at root. It creates nothing.
 func Open(root string, opts Options) (*Store, error) {
-	dir, err := filepath.Abs(root)
-	if err != nil {
-		return nil, err
-	}
-	r, err := folders.Open(dir)
+	s, err := open(root, opts)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%q: %w", root, ErrNoWorkspace)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if info, err := r.Lstat(workspaceDir); err != nil || !info.IsDir() {
-		_ = r.Close()
+	if info, err := s.root.Lstat(workspaceDir); err != nil || !info.IsDir() {
+		_ = s.root.Close()
 		if err == nil {
 			err = fmt.Errorf("%q is %s, not a folder", workspaceDir, lines.Kind(info.Mode()))
 		} else if errors.Is(err, fs.ErrNotExist) {
@@ -122,23 +118,24 @@ func Open(root string, opts Options) (*Store, error) {
 		}
 		return nil, err
 	}
-	return newStore(r, dir, opts), nil
+	return s, nil
 }
 
 // OpenFolder opens a folder, which need not be a workspace yet, to read files in it.
 func OpenFolder(root string) (*Store, error) {
+	s, err := open(root, Options{})
+	return s, explain(err)
+}
+
+func open(root string, opts Options) (*Store, error) {
 	dir, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
 	}
 	r, err := folders.Open(dir)
 	if err != nil {
-		return nil, explain(err)
+		return nil, err
 	}
-	return newStore(r, dir, Options{}), nil
-}
-
-func newStore(r *folders.Root, dir string, opts Options) *Store {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
@@ -151,11 +148,9 @@ func newStore(r *folders.Root, dir string, opts Options) *Store {
 	if opts.Holder == "" {
 		opts.Holder = fmt.Sprintf("process %d", os.Getpid())
 	}
-	return &Store{root: r, dir: dir, opts: opts, redactor: secrets.New()}
+	files := &Files{root: r, dir: dir}
+	return &Store{Files: files, Cache: Cache{files}, opts: opts, redactor: secrets.New(), index: sessionIndex{files: files}, locks: locks{files, opts.Holder}}, nil
 }
-
-// Root returns the absolute path of the workspace's folder.
-func (s *Store) Root() string { return s.dir }
 
 // Remember makes Close save the index for the next command even if nothing else was
 // written. It is for commands that capture.
@@ -164,7 +159,7 @@ func (s *Store) Remember() { s.written.Store(true) }
 // Close releases the workspace. It does not close conversations.
 func (s *Store) Close() error {
 	if s.written.Load() { // reading leaves nothing behind
-		s.known.save(s)
+		s.index.save()
 	}
 	return s.root.Close()
 }

@@ -22,25 +22,26 @@ const summarySuffix = ".json"
 // and the damage of those that are skipped. A skipped summary is no loss, since it can be
 // generated again. Tokens are counted here, because a person who edits a file does not
 // update them.
-func (c *Conversation) Summaries() (list []*schema.Summary, damage []Damage) {
-	dirs := c.dirs()
-	for _, dir := range dirs {
-		there, d := c.s.summariesIn(dir + "/" + summariesDir)
+func (r *Reader) Summaries() (list []*schema.Summary, damage []Damage) {
+	folders := r.folders()
+	for _, f := range folders {
+		there, d := f.summaries()
 		damage = append(damage, d...)
 		list = slices.DeleteFunc(list, func(old *schema.Summary) bool { // the waiting one was written later
 			return slices.ContainsFunc(there, func(sum *schema.Summary) bool { return sum.First == old.First })
 		})
 		list = append(list, there...)
 	}
-	if len(dirs) > 1 {
+	if len(folders) > 1 {
 		slices.SortStableFunc(list, func(a, b *schema.Summary) int { return strings.Compare(a.FileName(), b.FileName()) })
 	}
 	return list, damage
 }
 
-// summariesIn reads the summaries in a folder.
-func (s *Store) summariesIn(dir string) (list []*schema.Summary, damage []Damage) {
-	entries, err := s.readDir(dir)
+// summaries reads the summaries in the folder.
+func (f sessionFolder) summaries() (list []*schema.Summary, damage []Damage) {
+	dir := f.file(summariesDir)
+	entries, err := f.s.readDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
@@ -55,7 +56,7 @@ func (s *Store) summariesIn(dir string) (list []*schema.Summary, damage []Damage
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 			continue // a power cut left only the name; the next stop writes it again
 		}
-		sum, d := s.readSummary(name)
+		sum, d := readSummary(f.s.Files, name)
 		if d != nil {
 			damage = append(damage, *d)
 			continue
@@ -67,33 +68,31 @@ func (s *Store) summariesIn(dir string) (list []*schema.Summary, damage []Damage
 }
 
 // readSummary returns one summary, or its damage.
-func (s *Store) readSummary(name string) (*schema.Summary, *Damage) {
-	damaged := func(kind jsonl.Kind, detail string) (*schema.Summary, *Damage) {
-		d := damagedSummary(name, kind, detail)
-		return nil, &d
-	}
+func readSummary(s *Files, name string) (*schema.Summary, *Damage) {
+	var sum *schema.Summary
 	raw, err := s.readRegular(name)
-	switch {
-	case errors.Is(err, lines.ErrNotRegular):
-		return damaged(NotRegular, err.Error())
-	case err != nil:
-		return damaged(Unreadable, err.Error())
+	read := err == nil
+	if read {
+		sum, err = schema.ParseSummary(raw)
 	}
-	sum, err := schema.ParseSummary(raw)
-	var newer *schema.VersionError
-	switch i := conflictStart(raw); {
+	conflict := bytes.Index(append([]byte("\n"), raw...), []byte("\n<<<<<<< "))
+	var d Damage
+	switch {
 	case err == nil:
 		return sum, nil
-	case errors.As(err, &newer):
-		return nil, &Damage{name, jsonl.Damage{Kind: Newer, Detail: err.Error()}}
-	case i >= 0:
-		sum, d := damaged(jsonl.Conflict, "")
-		d.Offset, d.Line = int64(i), 1+bytes.Count(raw[:i], []byte("\n"))
-		return sum, d
-	case len(raw) == 0:
-		return damaged(Unreadable, "the file is empty")
+	case errors.As(err, new(*schema.VersionError)):
+		d = damaged(name, Newer, err.Error())
+	case errors.Is(err, lines.ErrNotRegular):
+		d = damagedSummary(name, NotRegular, err.Error())
+	case conflict >= 0:
+		d = conflictIn(name, raw, int64(conflict))
+		d.Detail = damagedSummary(name, jsonl.Conflict, "").Detail
+	case read && len(raw) == 0:
+		d = damagedSummary(name, Unreadable, "the file is empty")
+	default:
+		d = damagedSummary(name, Unreadable, err.Error())
 	}
-	return damaged(Unreadable, err.Error())
+	return nil, &d
 }
 
 // damagedSummary returns damage that adds that nothing is lost.
@@ -105,7 +104,7 @@ func damagedSummary(name string, kind jsonl.Kind, detail string) Damage {
 	if kind == NotRegular {
 		way = "delete it, then cortext compact --apply makes one"
 	}
-	return Damage{name, jsonl.Damage{Kind: kind, Detail: detail + "nothing is lost; " + way}}
+	return damaged(name, kind, detail+"nothing is lost; "+way)
 }
 
 // WriteSummary writes a summary, with its secrets redacted and its tokens counted. It
@@ -115,19 +114,18 @@ func damagedSummary(name string, kind jsonl.Kind, detail string) Damage {
 // conflict.
 func (c *Conversation) WriteSummary(sum *schema.Summary) error {
 	tx, err := c.Begin()
-	if err != nil {
-		return fmt.Errorf("write a summary of %q: %w", c.path, err)
-	}
-	if err := tx.writeSummary(sum); err != nil {
+	if err == nil {
+		if err = c.putSummary(sum); err == nil {
+			return tx.Commit()
+		}
 		tx.Rollback()
-		return fmt.Errorf("write a summary of %q: %w", c.path, err)
 	}
-	return tx.Commit()
+	return fmt.Errorf("write a summary of %q: %w", c.path, err)
 }
 
-func (tx *Tx) writeSummary(sum *schema.Summary) error {
-	c := tx.c
-	ready, err := c.s.prepareSummary(sum)
+// putSummary is WriteSummary under the lock.
+func (f sessionFolder) putSummary(sum *schema.Summary) error {
+	ready, err := f.s.redaction(nil).summary(sum)
 	if err != nil {
 		return err
 	}
@@ -135,25 +133,24 @@ func (tx *Tx) writeSummary(sum *schema.Summary) error {
 	if err != nil {
 		return err
 	}
-	dir := c.file(summariesDir)
+	dir := f.file(summariesDir)
 	name := dir + "/" + ready.FileName()
-	old, err := c.s.readRegular(name)
+	old, err := f.s.readRegular(name)
 	if errors.Is(err, lines.ErrNotRegular) {
 		return err
 	}
 	if err == nil {
-		_, err := schema.ParseSummary(old)
-		if newer := (*schema.VersionError)(nil); errors.As(err, &newer) {
+		if _, err := schema.ParseSummary(old); errors.As(err, new(*schema.VersionError)) {
 			return fmt.Errorf("%q: %w", name, err)
 		}
 	}
-	if _, err := c.s.makeDirs(dir); err != nil {
+	if _, err := f.s.makeDirs(dir); err != nil {
 		return explain(err)
 	}
 	if bytes.Equal(b, old) {
 		return nil
 	}
-	return c.s.replaceUnsynced(name, b)
+	return f.s.replaceUnsynced(name, b)
 }
 
 // isSummary reports whether a path names a file in summaries/.

@@ -20,30 +20,30 @@ var errNotOneThread = errors.New("not one thread")
 
 // tail reads the end of a conversation. ok is false if that is not enough and everything
 // must be read.
-func (c *Conversation) tail(limit Limit) (h schema.History, damage []Damage, ok bool, err error) {
-	f, size, err := c.openForReading(messagesFile)
-	if f == nil {
+func (r historyReader) tail() (h schema.History, damage []Damage, ok bool, err error) {
+	log, err := r.openOwn(messagesFile)
+	if log == nil {
 		return h, nil, false, err
 	}
-	defer f.Close()
-	toolsLog, toolsSize, err := c.openForReading(toolsFile)
+	defer log.close()
+	toolsLog, err := r.openOwn(toolsFile)
 	if err != nil {
 		return h, nil, false, err
 	}
 	if toolsLog != nil {
-		defer toolsLog.Close()
+		defer toolsLog.close()
 	}
-	tools := newToolFinder(toolsLog, toolsSize)
+	tools := newToolFinder(toolsLog)
 	defer tools.stop()
 
-	t := tailReader{budget: budget{limit: limit}, tools: tools}
+	t := tailReader{budget: budget{limit: r.limit}, tools: tools}
 	t.newer = func(end int64, last schema.Time) (*bool, error) {
-		return c.s.newer.of(c.file(messagesFile), f, func(log *io.SectionReader) (*bool, error) {
+		return r.s.newer.of(log, func(log *io.SectionReader) (*bool, error) {
 			newer, err := newerInSamples(log, end, last)
 			return &newer, err
 		})
 	}
-	if err := t.read(f, size); err != nil {
+	if err := t.read(log); err != nil {
 		return h, nil, false, nil // reading everything reports what is wrong
 	}
 	h = schema.History{Messages: t.messages, Tools: map[string]schema.Tool{}}
@@ -61,14 +61,14 @@ func (c *Conversation) tail(limit Limit) (h schema.History, damage []Damage, ok 
 	}
 	total := len(h.Messages)
 	if !t.all {
-		sess, _, err := c.Session()
+		sess, _, err := r.Session()
 		if err != nil {
 			return h, nil, false, err
 		}
-		if size <= readThrough && sess.LastActive.Time().After(t.last().Time()) {
+		if log.size <= readThrough && sess.LastActive.Time().After(t.last().Time()) {
 			return h, nil, false, nil // a newer message may be anywhere
 		}
-		if newer, err := newerBefore(f, t.start, t.last(), parentsOf(t.messages, t.next)); newer || err != nil {
+		if newer, err := newerBefore(log, t.start, t.last(), parentsOf(t.messages, t.next)); newer || err != nil {
 			return h, nil, false, nil
 		}
 		total = max(total, sess.MessageCount)
@@ -80,7 +80,7 @@ func (c *Conversation) tail(limit Limit) (h schema.History, damage []Damage, ok 
 		damage []jsonl.Damage
 	}{{messagesFile, t.damage}, {toolsFile, tools.damage}} {
 		for _, d := range slices.Backward(found.damage) {
-			damage = append(damage, Damage{c.file(found.name), d})
+			damage = append(damage, Damage{r.file(found.name), d})
 		}
 	}
 	return h, damage, true, nil
@@ -116,12 +116,12 @@ type tailReader struct {
 }
 
 // read collects messages until the budget is spent or it reaches the start of the file.
-func (t *tailReader) read(f io.ReaderAt, size int64) error {
+func (t *tailReader) read(log *logReader) error {
 	t.seen, t.revs = map[string]bool{}, map[string]schema.Message{}
-	for rec, err := range recordsBackward(f, size) {
+	for rec, err := range recordsBackward(log) {
 		var m schema.Message
 		if err == nil {
-			m, err = parseRecord(rec, schema.ParseMessage)
+			m, err = parseRecord(rec, messageLog())
 		}
 		var d *jsonl.Damage
 		switch {
@@ -131,7 +131,7 @@ func (t *tailReader) read(f io.ReaderAt, size int64) error {
 		case err != nil:
 			return err
 		case m.Rev > 0 && m.ID != "":
-			if old, ok := t.revs[m.ID]; !ok || messageRank(&m).compare(messageRank(&old)) > 0 {
+			if old, ok := t.revs[m.ID]; !ok || messageLog().beats(&m, &old) {
 				t.revs[m.ID] = m
 			}
 			continue
@@ -178,13 +178,7 @@ func (t *tailReader) add(m schema.Message) error {
 		return nil
 	}
 	t.messages = append(t.messages, m)
-	var findErr error
-	t.take(&m, func(id string) *schema.Tool {
-		tool, err := t.tools.find(id)
-		findErr = errors.Join(findErr, err)
-		return tool
-	})
-	return findErr
+	return t.take(&m, t.tools.find)
 }
 
 // checkFirst rejects a first message whose parent comes after it, and an end that is
@@ -209,17 +203,16 @@ func (t *tailReader) last() schema.Time {
 	return t.leaf.Timestamp
 }
 
-// recordsBackward yields the records of the first size bytes of a log from last to first,
-// and a [*jsonl.Damage] for anything else. Line numbers are unknown. A record is valid
-// only until the next one.
-func recordsBackward(f io.ReaderAt, size int64) iter.Seq2[jsonl.Record, error] {
+// recordsBackward yields the records of a log from last to first, and a [*jsonl.Damage]
+// for anything else. Line numbers are unknown. A record is valid only until the next one.
+func recordsBackward(l *logReader) iter.Seq2[jsonl.Record, error] {
 	return func(yield func(jsonl.Record, error) bool) {
 		type item struct {
 			rec jsonl.Record
 			err error
 		}
 		var items []item
-		for line, err := range lines.Backward(f, size, jsonl.MaxLine) {
+		for line, err := range lines.Backward(l, l.size, jsonl.MaxLine) {
 			if err == nil && line.Text == nil && line.Size > 1 {
 				err = &jsonl.Damage{Offset: line.Offset, Kind: jsonl.TooLong}
 			}
@@ -246,7 +239,7 @@ func recordsBackward(f io.ReaderAt, size int64) iter.Seq2[jsonl.Record, error] {
 // A toolFinder finds tool lines, reading tools.jsonl backward from its end and no further
 // than it must.
 type toolFinder struct {
-	f      logReader
+	log    *logReader // nil if there is none
 	next   func() (jsonl.Record, error, bool)
 	stop   func()
 	found  map[string]schema.Tool
@@ -254,11 +247,10 @@ type toolFinder struct {
 	damage []jsonl.Damage
 }
 
-// newToolFinder reads the first size bytes of f; f is nil if there is no log.
-func newToolFinder(f logReader, size int64) *toolFinder {
-	t := &toolFinder{f: f, found: map[string]schema.Tool{}, seen: map[string][]int64{}, stop: func() {}}
-	if f != nil {
-		t.next, t.stop = iter.Pull2(recordsBackward(f, size))
+func newToolFinder(log *logReader) *toolFinder {
+	t := &toolFinder{log: log, found: map[string]schema.Tool{}, seen: map[string][]int64{}, stop: func() {}}
+	if log != nil {
+		t.next, t.stop = iter.Pull2(recordsBackward(log))
 	}
 	return t
 }
@@ -266,11 +258,11 @@ func newToolFinder(f logReader, size int64) *toolFinder {
 // find returns the line of a call that has the greatest rev of those read so far, or nil
 // if the log has none.
 func (t *toolFinder) find(id string) (*schema.Tool, error) {
-	if t.f == nil {
+	if t.log == nil {
 		return nil, nil
 	}
 	for _, offset := range t.seen[id] {
-		raw, err := recordAt(t.f, offset)
+		raw, err := recordAt(t.log, offset)
 		if err != nil {
 			return nil, err
 		}
@@ -304,12 +296,12 @@ func (t *toolFinder) find(id string) (*schema.Tool, error) {
 
 // take records the tool line rec.
 func (t *toolFinder) take(rec jsonl.Record) {
-	tool, err := parseRecord(rec, schema.ParseTool)
+	tool, err := parseRecord(rec, toolLog())
 	if d := (*jsonl.Damage)(nil); errors.As(err, &d) {
 		t.damage = append(t.damage, *d)
 		return
 	}
-	if old, ok := t.found[tool.ID]; !ok || toolRank(&tool).compare(toolRank(&old)) > 0 {
+	if old, ok := t.found[tool.ID]; !ok || toolLog().beats(&tool, &old) {
 		t.found[tool.ID] = tool
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"cortext/schema"
 	"cortext/schema/jsonl"
@@ -17,27 +18,36 @@ import (
 //
 // Only one goroutine may use a Tx.
 type Tx struct {
-	c      *Conversation
-	made   []string // folders and files created by taking the lock, from the top
-	unlock func() error
+	*writeLock
 	done   bool
 	failed error // error of a flush; no further writes are possible
 
 	since Checkpoint // the caller's checkpoint
 	began int64      // length of messages.jsonl at the start, 0 if unknown
 
-	from     []*Tx           // locks of the other folders, whose records are moved into this one
-	absorbed bool            // their records were appended
-	damaged  map[string]bool // logs of such a folder that have something unreadable
+	doc   document
+	merge merge // moves the records of the other folders into this one
 
-	stored stored // session.json, once read
-	before []byte // its bytes in our spelling; nil before it is read
+	pending  pending
+	counted  bool // the caller has brought the counters up to date
+	answered bool // git may see the conversation
+	result   Result
+}
 
-	tools, messages []record // collected, not yet written
-	size            int      // approximate size of their texts in bytes
-	counted         bool     // the caller has brought the counters up to date
-	answered        bool     // git may see the conversation
-	result          Result
+// pending are records that were collected and not yet written.
+type pending struct {
+	tools, messages []record
+	size            int // approximate size of their texts in bytes
+}
+
+func (p *pending) addTool(t schema.Tool) {
+	p.tools = append(p.tools, toolRecord(t))
+	p.size += len(t.Input) + len(t.Output)
+}
+
+func (p *pending) addMessage(m schema.Message) {
+	p.messages = append(p.messages, messageRecord(m))
+	p.size += len(m.Content) + len(m.Reasoning)
 }
 
 // Result describes what a [Tx] or a [Conversation.Append] wrote.
@@ -53,21 +63,20 @@ type Result struct {
 
 // Begin waits for the write lock. The error is a [*LockedError] if another process kept
 // writing, and a [*schema.VersionError] if a later cortext wrote the conversation.
-func (c *Conversation) Begin() (*Tx, error) { return c.begin(Checkpoint{}) }
+func (c *Conversation) Begin() (*Tx, error) { return c.BeginAt(Checkpoint{}) }
 
 // BeginAt is Begin for a returning writer. Records before cp are not indexed, so an
 // append costs no more in a longer conversation. The error is [ErrCheckpoint] if the logs
 // do not confirm cp.
-func (c *Conversation) BeginAt(cp Checkpoint) (*Tx, error) { return c.begin(cp) }
-
-func (c *Conversation) begin(cp Checkpoint) (*Tx, error) {
-	tx, err := c.lock()
+func (c *Conversation) BeginAt(cp Checkpoint) (*Tx, error) {
+	lock, err := c.lock()
 	if err != nil {
 		return nil, err
 	}
-	err = tx.lockOthers()
+	tx := newTx(lock)
+	err = tx.merge.lock()
 	if err == nil {
-		_, _, err = tx.Session()
+		err = tx.doc.load()
 	}
 	if err == nil {
 		err = tx.fixDirMode()
@@ -90,44 +99,73 @@ func (c *Conversation) begin(cp Checkpoint) (*Tx, error) {
 	return tx, nil
 }
 
+func newTx(lock *writeLock) *Tx {
+	tx := &Tx{writeLock: lock, doc: document{c: lock.c}}
+	tx.merge.tx = tx
+	return tx
+}
+
 // Knows reports whether the index of messages.jsonl covers a record. An index that begins
 // at the checkpoint of [Conversation.BeginAt] does not cover earlier records: they would
 // be written twice if the caller delivered them again.
 func (tx *Tx) Knows(id string) (bool, error) {
 	l := tx.c.messages
-	aside, err := l.refresh(tx.c.s)
-	tx.result.SetAside = append(tx.result.SetAside, aside...)
+	err := tx.refresh(l)
 	_, ok := l.places[id]
 	return ok || l.from == 0, err
+}
+
+// refresh brings the index of a log up to date.
+func (tx *Tx) refresh(l *logFile) error {
+	aside, err := l.refresh(tx.c.s.Files)
+	tx.result.SetAside = append(tx.result.SetAside, aside...)
+	return err
 }
 
 // indexFrom returns the offset at which the index of a log must begin. Records from other
 // folders may be anywhere.
 func (tx *Tx) indexFrom(at LogCheckpoint) int64 {
-	if len(tx.from) > 0 {
+	if len(tx.merge.sources) > 0 {
 		return 0
 	}
 	return at.Since
 }
 
-// Session returns session.json, rebuilt if necessary; see [Conversation.Session]. Its
-// counters are those in the file. [Tx.Commit] writes the caller's changes to it.
+// Session returns session.json, rebuilt if necessary; see [Reader.Session]. Its counters
+// are those in the file. [Tx.Commit] writes the caller's changes to it.
 func (tx *Tx) Session() (*schema.Session, []Damage, error) {
-	if tx.before == nil {
-		st, err := tx.c.load()
-		if err != nil {
-			return nil, nil, err
-		}
-		if tx.before, err = st.session.Marshal(); err != nil {
-			return nil, nil, err
-		}
-		tx.stored = st
-	}
-	return tx.stored.session, tx.stored.damage, nil
+	err := tx.doc.load()
+	return tx.doc.session, tx.doc.damage, err
 }
 
 // Written reports whether session.json exists.
-func (tx *Tx) Written() bool { return tx.stored.raw != nil }
+func (tx *Tx) Written() bool { return tx.doc.raw != nil }
+
+// WrittenAt returns when session.json was last replaced; the zero time if there is none.
+func (tx *Tx) WrittenAt() time.Time {
+	info, err := tx.c.s.root.Lstat(tx.c.file(sessionFile))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// FirstTime returns the time of the first message, or "" if none has a time. It first
+// writes the collected records.
+func (tx *Tx) FirstTime() (first schema.Time, err error) {
+	if err := tx.Flush(); err != nil {
+		return "", err
+	}
+	for m, err := range undamaged(tx.c.Messages()) {
+		if err != nil {
+			return "", err
+		}
+		if m.Timestamp != "" && (first == "" || m.Timestamp.Time().Before(first.Time())) {
+			first = m.Timestamp
+		}
+	}
+	return first, nil
+}
 
 // Append collects the records to add. It redacts secrets and counts tokens; nothing is
 // written before [Tx.Flush].
@@ -135,29 +173,27 @@ func (tx *Tx) Append(b schema.Batch) error {
 	if tx.result.Redacted == nil {
 		tx.result.Redacted = secrets.Counts{}
 	}
-	s := tx.c.s
+	redact := tx.c.s.redaction(tx.result.Redacted)
 	for _, t := range b.Tools {
-		t, err := s.prepareTool(t, tx.result.Redacted)
+		t, err := redact.tool(t)
 		if err != nil {
 			return fmt.Errorf("append to %q: %w", tx.c.path, err)
 		}
-		tx.tools = append(tx.tools, toolRecord(t))
-		tx.size += len(t.Input) + len(t.Output)
+		tx.pending.addTool(t)
 	}
 	for _, m := range b.Messages {
-		m, err := s.prepareMessage(m, tx.result.Redacted)
+		m, err := redact.message(m)
 		if err != nil {
 			return fmt.Errorf("append to %q: %w", tx.c.path, err)
 		}
-		tx.messages = append(tx.messages, messageRecord(m))
-		tx.size += len(m.Content) + len(m.Reasoning)
+		tx.pending.addMessage(m)
 	}
 	return nil
 }
 
 // Size returns the approximate number of bytes collected. A caller that writes a lot
 // should call [Tx.Flush] now and then to bound memory.
-func (tx *Tx) Size() int { return tx.size }
+func (tx *Tx) Size() int { return tx.pending.size }
 
 // Result describes what has been written so far.
 func (tx *Tx) Result() Result { return tx.result }
@@ -172,7 +208,17 @@ func (tx *Tx) Flush() error {
 	if tx.failed != nil {
 		return tx.failed
 	}
-	if err := tx.flush(); err != nil {
+	err := tx.merge.append()
+	if err == nil {
+		var r Result
+		r, err = tx.write(&tx.pending)
+		tx.result.Tools += r.Tools
+		tx.result.Skipped += r.Skipped
+		if tx.result.Appended += r.Appended; r.Appended > 0 {
+			tx.result.Last = r.Last
+		}
+	}
+	if err != nil {
 		tx.failed = fmt.Errorf("append to %q: %w", tx.c.path, explain(err))
 		tx.undo()
 		_ = tx.c.drop() // the state of the disk is unknown now: read it again
@@ -181,35 +227,24 @@ func (tx *Tx) Flush() error {
 	return nil
 }
 
-func (tx *Tx) flush() error {
-	if err := tx.appendOthers(); err != nil {
-		return err
-	}
-	return tx.write()
-}
-
-// write appends the collected records.
-func (tx *Tx) write() error {
-	c := tx.c
-	if len(tx.tools) > 0 {
+// write appends records to the logs, calls first. The result covers what was written,
+// even after an error.
+func (tx *Tx) write(p *pending) (r Result, err error) {
+	if len(p.tools) > 0 {
 		if err := tx.openTools(); err != nil {
-			return err
+			return r, err
 		}
-		n, err := tx.appendTo(c.tools, tx.tools)
-		if err != nil {
-			return err
+		if r.Tools, err = tx.appendTo(tx.c.tools, p.tools, &r); err != nil {
+			return r, err
 		}
-		tx.result.Tools += n
 	}
-	if len(tx.messages) > 0 {
-		n, err := tx.appendTo(c.messages, tx.messages)
-		if err != nil {
-			return err
+	if len(p.messages) > 0 {
+		if r.Appended, err = tx.appendTo(tx.c.messages, p.messages, &r); err != nil {
+			return r, err
 		}
-		tx.result.Appended += n
 	}
-	tx.tools, tx.messages, tx.size = nil, nil, 0
-	return nil
+	*p = pending{}
+	return r, nil
 }
 
 // Commit flushes, writes session.json if it changed or if records need one, and ends the
@@ -219,22 +254,22 @@ func (tx *Tx) Commit() error {
 	if err := tx.Flush(); err != nil {
 		return err
 	}
-	if err := tx.absorb(); err != nil {
+	if err := tx.merge.moveFiles(); err != nil {
 		return fmt.Errorf("write %q: %w", tx.c.path, explain(err))
 	}
-	written, err := tx.writeSession()
+	written, err := tx.doc.write()
 	if err != nil {
 		return fmt.Errorf("write %q: %w", tx.c.file(sessionFile), explain(err))
 	}
 	if written {
 		tx.made = nil
 	}
-	if tx.answered {
-		if err := tx.c.releaseToGit(); err != nil {
+	if tx.answered && tx.c.HeldFromGit() {
+		if err := tx.c.s.root.Remove(tx.c.file(unansweredFile)); err != nil {
 			return fmt.Errorf("remove %q: %w", tx.c.file(unansweredFile), explain(err))
 		}
 	}
-	if err := tx.leaveOthers(); err != nil {
+	if err := tx.merge.leave(); err != nil {
 		return fmt.Errorf("write %q: %w", tx.c.path, explain(err))
 	}
 	return nil
@@ -249,26 +284,27 @@ func (tx *Tx) Rollback() {
 	if tx.result.Appended+tx.result.Tools == 0 {
 		tx.undo()
 	}
+	tx.done = true
+	tx.merge.release()
 	tx.release()
 }
+
+// ReleaseToGit undoes [Conversation.HoldFromGit] at [Tx.Commit]. It leaves a person's own
+// file alone.
+func (tx *Tx) ReleaseToGit() { tx.answered = true }
 
 // Update changes what is known about the conversation: f edits session.json, and the
 // result replaces the file. If nothing changed, nothing is written. Errors of f are
 // returned as they are.
 func (c *Conversation) Update(f func(*Tx, *schema.Session) error) error {
 	tx, err := c.Begin()
-	if err != nil {
-		return fmt.Errorf("edit %q: %w", c.path, err)
-	}
-	s, _, err := tx.Session()
 	if err == nil {
-		err = f(tx, s)
-	}
-	if err != nil {
+		if err = f(tx, tx.doc.session); err == nil {
+			return tx.Commit()
+		}
 		tx.Rollback()
-		return fmt.Errorf("edit %q: %w", c.path, err)
 	}
-	return tx.Commit()
+	return fmt.Errorf("edit %q: %w", c.path, err)
 }
 
 // Edit is Update for a change to session.json alone. f sees the counters in the file;
@@ -308,7 +344,7 @@ func (tx *Tx) Recount() error {
 		return err
 	}
 	tx.counted = true
-	return tx.c.recount(s, tx.c.dirs())
+	return tx.c.recount(s, tx.c.folders()...)
 }
 
 // Count brings the counters of session.json up to date with the logs. If the log is known
@@ -325,27 +361,24 @@ func (tx *Tx) Count() error {
 	known := tx.counted || tx.began == s.CountedBytes || tx.began == tx.since.Messages.End && tx.since.Counted == countedBy(s)
 	tx.counted = true
 	if s.CountedBytes == 0 || len(damage) > 0 || !known {
-		return tx.c.recount(s, tx.c.dirs())
+		return tx.c.recount(s, tx.c.folders()...)
 	}
 	return tx.c.countRest(s)
-}
-
-// Settle recomputes the counters of session.json from the logs and writes them: messages,
-// tokens, usage and last_active.
-func (c *Conversation) Settle() error {
-	return c.Update(func(tx *Tx, _ *schema.Session) error { return tx.Recount() })
 }
 
 // openTools opens tools.jsonl, or checks that the open file is still the conversation's.
 func (tx *Tx) openTools() error {
 	c := tx.c
-	info, err := c.s.look(c.file(toolsFile), c.tools)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if c.tools != nil && (err != nil || !c.tools.Is(info)) {
-		_ = c.tools.Close()
-		c.tools = nil
+	var info fs.FileInfo
+	if c.tools != nil {
+		var err error
+		if info, err = c.tools.look(c.s.Files); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err != nil || !c.tools.Is(info) {
+			_ = c.tools.Close()
+			c.tools = nil
+		}
 	}
 	if c.tools == nil {
 		l, created, err := c.openLog(toolsFile)
@@ -353,13 +386,13 @@ func (tx *Tx) openTools() error {
 			return err
 		}
 		if created {
-			tx.made = append(tx.made, c.file(toolsFile))
+			tx.made = append(tx.made, l.name)
 		}
 		l.startAt(tx.indexFrom(tx.since.Tools))
 		c.tools = l
-	}
-	if info == nil {
-		return nil
+		if info, err = l.Refresh(); err != nil {
+			return err
+		}
 	}
 	return fixMode(c.tools.File.File(), info, privateFileMode)
 }
@@ -367,10 +400,8 @@ func (tx *Tx) openTools() error {
 // appendTo appends the new records to a log, each with one write, and syncs once. After
 // an error it removes what it wrote: a later append must not count as safe what a failed
 // sync left only in memory.
-func (tx *Tx) appendTo(l *logFile, records []record) (written int, err error) {
-	aside, err := l.refresh(tx.c.s)
-	tx.result.SetAside = append(tx.result.SetAside, aside...)
-	if err != nil {
+func (tx *Tx) appendTo(l *logFile, records []record, r *Result) (written int, err error) {
+	if err := tx.refresh(l); err != nil {
 		return 0, err
 	}
 	begin := l.Size()
@@ -381,44 +412,47 @@ func (tx *Tx) appendTo(l *logFile, records []record) (written int, err error) {
 		}
 	}()
 	var last []byte
-	for _, r := range records {
-		line, rev := r.encode(0), 0
-		if r.id() != "" {
-			stored, err := l.places.at(l, r.id())
+	for _, rec := range records {
+		line, rev := rec.encode(0), 0
+		if rec.id() != "" {
+			stored, err := l.places.at(l, rec.id())
 			if err != nil {
 				return 0, err
 			}
 			if len(stored) > 0 {
 				var isNew bool
-				if rev, isNew = r.revise(stored); !isNew {
-					tx.result.Skipped++
+				if rev, isNew = rec.revise(stored); !isNew {
+					r.Skipped++
 					continue
 				}
-				line = r.encode(rev)
+				line = rec.encode(rev)
 			}
 		}
 		if len(line) > jsonl.MaxLine {
-			return 0, fmt.Errorf("record %q has %d bytes, more than the %d that can be read again", r.id(), len(line), jsonl.MaxLine)
+			return 0, fmt.Errorf("record %q has %d bytes, more than the %d that can be read again", rec.id(), len(line), jsonl.MaxLine)
 		}
 		offset := l.Size()
 		if err := l.Append(line); err != nil {
 			return 0, err
 		}
-		l.places.add(r.id(), offset)
+		l.places.add(rec.id(), offset)
 		if tx.c.written != nil {
-			tx.c.written.record(r, rev)
+			tx.c.written.record(rec, rev)
 		}
 		last = line
-		if written++; r.message != nil {
-			tx.result.Last = *r.message
+		if written++; rec.message != nil {
+			r.Last = *rec.message
 		}
 	}
 	if err := l.Sync(); err != nil {
 		return 0, err
 	}
 	// git may have replaced the file meanwhile.
-	if info, err := tx.c.s.look(l.name, l); err != nil || !l.Is(info) {
+	if info, err := l.look(tx.c.s.Files); err != nil || !l.Is(info) {
 		return 0, &replacedError{l.name}
 	}
-	return written, l.note(last)
+	if err := l.note(last); err != nil {
+		return 0, err
+	}
+	return written, nil
 }

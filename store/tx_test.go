@@ -40,7 +40,7 @@ func TestTx(t *testing.T) {
 	if sess, _ := session(t, c); sess.Title != "One" || sess.MessageCount != 6 {
 		t.Errorf("%+v", sess)
 	}
-	if ok, err := c.Settled(); !ok || err != nil {
+	if ok, err := c.CountersCurrent(); !ok || err != nil {
 		t.Errorf("settled: %t, %v", ok, err)
 	}
 

@@ -163,7 +163,7 @@ func TestWaiting(t *testing.T) {
 	if lines != 4+5+2 {
 		t.Errorf("%d lines of messages", lines)
 	}
-	if ok, err := c.Settled(); ok || err != nil {
+	if ok, err := c.CountersCurrent(); ok || err != nil {
 		t.Errorf("settled: %t, %v", ok, err)
 	}
 	wantSame(t, filepath.Join(s.dir, "conversations"), tree)
@@ -187,7 +187,7 @@ func TestWaiting(t *testing.T) {
 		t.Errorf("the summary is %s", got)
 	}
 	appendBatch(t, c, thread(8, 9))
-	if ok, err := c.Settled(); ok || err != nil {
+	if ok, err := c.CountersCurrent(); ok || err != nil {
 		t.Errorf("settled: %t, %v", ok, err)
 	}
 }
@@ -251,7 +251,7 @@ func TestWaitingRevisions(t *testing.T) {
 	}
 	c = visit(t, s, c)
 	want("while it waits")
-	must(t, c.Settle())
+	must(t, settle(c))
 	want("afterwards")
 	wantMoved(t, "revisions", s, c.Path())
 }
@@ -463,7 +463,7 @@ func TestLocalIgnoresItself(t *testing.T) {
 			}
 			return err
 		},
-		"init": func(s *Store) error { _, err := s.initialize(); return err },
+		"init": func(s *Store) error { _, err := initialize(s.Files); return err },
 	} {
 		for _, remove := range []string{ignoreFile, localDir} {
 			s := newTestStore(t)

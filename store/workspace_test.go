@@ -13,7 +13,6 @@ import (
 
 	"cortext/schema"
 	"cortext/store/atomicfile"
-	"cortext/store/internal/folders"
 	"cortext/store/internal/lines"
 )
 
@@ -27,7 +26,7 @@ var start = time.Date(2025, 11, 22, 10, 0, 0, 0, time.UTC)
 func newTestStore(tb testing.TB) *Store {
 	tb.Helper()
 	s := unsynced(tb, tb.TempDir())
-	if _, err := s.initialize(); err != nil {
+	if _, err := initialize(s.Files); err != nil {
 		tb.Fatal(err)
 	}
 	return s
@@ -46,16 +45,15 @@ func openTestStore(tb testing.TB, dir string) *Store {
 
 func unsynced(tb testing.TB, dir string) *Store {
 	tb.Helper()
-	r, err := folders.Open(dir)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	s := newStore(r, dir, Options{
+	s, err := open(dir, Options{
 		Now:      func() time.Time { return start },
 		Rand:     strings.NewReader(strings.Repeat("0123456789", 10_000)),
 		LockWait: 10 * time.Second,
 		Holder:   "a test",
 	})
+	if err != nil {
+		tb.Fatal(err)
+	}
 	s.logs = lines.Calls{Sync: func(*os.File) error { return nil }}
 	s.files = atomicfile.Calls{Sync: func(*os.File) error { return nil }}
 	tb.Cleanup(func() { s.Close() })
@@ -218,4 +216,9 @@ func wantSame(tb testing.TB, dir string, before map[string]string) {
 			tb.Errorf("%s appeared", name)
 		}
 	}
+}
+
+// settle writes the counters of the logs to session.json.
+func settle(c *Conversation) error {
+	return c.Update(func(tx *Tx, _ *schema.Session) error { return tx.Recount() })
 }

@@ -153,7 +153,7 @@ func Split(text []byte, offset int64, line int, terminated bool, yield func(Reco
 			part = text[:i]
 		}
 		text = text[len(part):]
-		if !s.part(part, terminated || len(text) > 0) {
+		if !s.records(part, terminated || len(text) > 0) {
 			return false
 		}
 	}
@@ -175,8 +175,8 @@ func (s *splitter) damage(part []byte, kind Kind, format string, args ...any) bo
 	return s.yield(Record{}, &Damage{s.line, s.place(part), kind, fmt.Sprintf(format, args...)})
 }
 
-// part yields the records in a part of the line that has no NUL.
-func (s *splitter) part(part []byte, terminated bool) bool {
+// records yields the records in a part of the line that has no NUL.
+func (s *splitter) records(part []byte, terminated bool) bool {
 	for first := true; ; first = false {
 		part = bytes.TrimLeft(part, " \t\r\n")
 		if len(part) == 0 {

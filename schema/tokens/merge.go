@@ -75,8 +75,8 @@ func (c *counter) countShort(piece string) int {
 	return n
 }
 
-// A part is a range of a piece, in a list indexed by the start of the part.
-type part struct {
+// A node is a part of a piece, in a list indexed by the start of the part.
+type node struct {
 	prev, next int32
 	rank       uint32 // of this part and the next one combined
 }
@@ -93,11 +93,11 @@ func (c *counter) countLong(piece string) int {
 
 // merge does the same as countShort in n log n steps. It returns the parts that are left,
 // the first at index 0, the last one followed by len(piece).
-func (c *counter) merge(piece string) []part {
+func (c *counter) merge(piece string) []node {
 	n := len(piece)
-	parts := make([]part, n+1)
+	parts := make([]node, n+1)
 	for i := range parts {
-		parts[i] = part{int32(i - 1), int32(i + 1), noRank}
+		parts[i] = node{int32(i - 1), int32(i + 1), noRank}
 	}
 	pairs := make(pairHeap, 0, n)
 	rerank := func(i int32) {

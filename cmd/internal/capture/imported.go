@@ -115,7 +115,7 @@ func (im *Importer) unchanged(agent inject.Agent, file, look string) (*Imported,
 	}
 	for path, logs := range was.Logs {
 		e, ok := im.sound[path]
-		if !ok || im.c.ws.Store.LookAt(path) != logs {
+		if !ok || im.c.ws.Store.LogState(path) != logs {
 			return nil, nil
 		}
 		if gone, err := im.c.ws.Removed.Conversation(e.Session.ID); err != nil || gone { // with sessions that nobody there knew of
@@ -160,7 +160,7 @@ func (im *Importer) lookAtLogs(s Segment) string {
 		return ""
 	}
 	defer conv.Close()
-	logs := im.c.ws.Store.LookAt(s.Path)
+	logs := im.c.ws.Store.LogState(s.Path)
 	if !conv.Unchanged(s.Tree) {
 		return ""
 	}

@@ -146,7 +146,7 @@ func SummaryIsCurrent(s *schema.Session, c *store.Conversation) bool {
 	if s.ContextSummary == "" {
 		return false
 	}
-	if current, err := c.Settled(); err == nil && current {
+	if current, err := c.CountersCurrent(); err == nil && current {
 		return true
 	}
 	// The first Cortext did not count bytes, and its messages have no ids.

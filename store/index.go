@@ -3,13 +3,17 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"iter"
 	"maps"
+	"math"
+	"os"
 	"slices"
 	"sync"
 
 	"cortext/schema"
+	"cortext/store/internal/lines"
 )
 
 // The index is a cache file with each session.json as last read, so that a list opens
@@ -42,7 +46,9 @@ type row struct {
 	size int // in the file
 }
 
-type knownSessions struct {
+type sessionIndex struct {
+	files *Files
+
 	mu    sync.Mutex
 	read  bool
 	rows  map[string]row // by the path of session.json
@@ -53,10 +59,10 @@ type knownSessions struct {
 }
 
 // find returns the row of a file that has not changed.
-func (x *knownSessions) find(s *Store, name string, now look) (row, bool) {
+func (x *sessionIndex) find(name string, now look) (row, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.load(s)
+	x.load()
 	if r, ok := x.rows[name]; ok && r.look == now {
 		return r, true
 	}
@@ -64,12 +70,12 @@ func (x *knownSessions) find(s *Store, name string, now look) (row, bool) {
 }
 
 // load reads the index once.
-func (x *knownSessions) load(s *Store) {
+func (x *sessionIndex) load() {
 	if x.read {
 		return
 	}
 	x.read, x.rows = true, map[string]row{}
-	all, err := s.readWhole(indexFile)
+	all, err := x.files.readBounded(indexFile, math.MaxInt64-1)
 	rest, ok := bytes.CutPrefix(all, []byte(indexVersion))
 	if x.size, x.stale = len(all), err == nil && !ok; !ok {
 		return
@@ -86,8 +92,19 @@ func (x *knownSessions) load(s *Store) {
 	}
 }
 
+// appendFile appends to the index file. If another process appends at the same time, its
+// rows come before or after these, never in between.
+func (x *sessionIndex) appendFile(rows []byte) error {
+	f, _, _, err := lines.Open(x.files.root, indexFile, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(rows)
+	return errors.Join(err, f.Close())
+}
+
 // add adds a file that was read, if it cannot have changed since the look.
-func (x *knownSessions) add(name string, at look, raw []byte, sess *schema.Session) {
+func (x *sessionIndex) add(name string, at look, raw []byte, sess *schema.Session) {
 	if !at.settled() {
 		return
 	}
@@ -106,16 +123,16 @@ func (x *knownSessions) add(name string, at look, raw []byte, sess *schema.Sessi
 
 // forget drops a removed conversation, also from the index file, because its title is
 // content.
-func (x *knownSessions) forget(s *Store, folder string) {
+func (x *sessionIndex) forget(folder string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.load(s)
+	x.load()
 	delete(x.rows, folder+"/"+sessionDir+"/"+sessionFile)
 	x.stale = x.size > 0
 }
 
 // prune drops the rows of conversations that are gone, if there are many.
-func (x *knownSessions) prune(folders []string) {
+func (x *sessionIndex) prune(folders []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.rows) < 2*len(folders)+64 {
@@ -136,26 +153,26 @@ func (x *knownSessions) prune(folders []string) {
 // save writes the rows read since the load, except files that changed meanwhile or that
 // another process removed. Commands that write call it. A failure only makes the next
 // list slower.
-func (x *knownSessions) save(s *Store) {
+func (x *sessionIndex) save() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.fresh) == 0 && !x.stale {
 		return
 	}
-	rows := x.appendRows(s, nil, slices.Values(x.fresh))
+	rows := x.appendRows(nil, slices.Values(x.fresh))
 	if !x.stale && x.size > 0 && x.size+len(rows) < 2*x.live+1<<16 {
-		_ = s.appendUnsynced(indexFile, rows)
+		_ = x.appendFile(rows)
 	} else {
-		_ = s.replaceUnsynced(indexFile, x.appendRows(s, []byte(indexVersion), maps.Keys(x.rows)))
+		_ = x.files.replaceUnsynced(indexFile, x.appendRows([]byte(indexVersion), maps.Keys(x.rows)))
 	}
 	x.fresh, x.stale = nil, false
 }
 
 // appendRows appends the rows of files that have not changed.
-func (x *knownSessions) appendRows(s *Store, b []byte, names iter.Seq[string]) []byte {
+func (x *sessionIndex) appendRows(b []byte, names iter.Seq[string]) []byte {
 	for name := range names {
 		r, ok := x.rows[name]
-		if now, there := s.lookAt(name); ok && there && now == r.look {
+		if now, there := x.files.lookAt(name); ok && there && now == r.look {
 			b = appendRow(b, name, r)
 		}
 	}
@@ -211,14 +228,14 @@ func parseRow(b []byte) (name string, r row, ok bool) {
 
 // known returns the row of a conversation whose session.json has not changed since it was
 // read. It opens no file.
-func (c *Conversation) known() (row, bool) {
-	if dir, ok := c.s.lookAt(c.dir); !ok || dir.kind != folderKind {
+func (f sessionFolder) known() (row, bool) {
+	if dir, ok := f.s.lookAt(f.dir); !ok || dir.kind != folderKind {
 		return row{}, false // a link leads to a file that is not ours
 	}
-	name := c.file(sessionFile)
-	now, ok := c.s.lookAt(name)
+	name := f.file(sessionFile)
+	now, ok := f.s.lookAt(name)
 	if !ok {
 		return row{}, false
 	}
-	return c.s.known.find(c.s, name, now)
+	return f.s.index.find(name, now)
 }

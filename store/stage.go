@@ -1,12 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"slices"
@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"cortext/schema"
-	"cortext/store/atomicfile"
-	"cortext/store/internal/lines"
 )
 
 // stageDir is where a conversation is assembled before it is published.
@@ -31,36 +29,42 @@ const stageDir = cacheDir + "/new"
 // read; nil creates none. Stage fills in what sess lacks: its ids, version, type, status
 // and times. It redacts secrets in the texts.
 func (s *Store) Stage(typ, words string, sess *schema.Session, doc []byte) (*Conversation, error) {
+	c, err := newStage(s, typ, words, sess, doc)
+	if err != nil {
+		return nil, fmt.Errorf("create conversation: %w", err)
+	}
+	return c, nil
+}
+
+func newStage(s *Store, typ, words string, sess *schema.Session, doc []byte) (*Conversation, error) {
 	if Slug(typ) != typ {
-		return nil, fmt.Errorf("create conversation: type %q may hold only a-z, 0-9 and single hyphens: try %q", typ, Slug(typ))
+		return nil, fmt.Errorf("type %q may hold only a-z, 0-9 and single hyphens: try %q", typ, Slug(typ))
 	}
 	words, err := s.redactor.Text(words, nil)
+	text := ""
+	if err == nil {
+		text, err = s.redactor.Text(string(doc), nil)
+	}
+	if err == nil {
+		err = s.redaction(nil).session(sess)
+	}
+	if err == nil {
+		err = fillIn(sess, typ, s.opts)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("create conversation: %w", err)
+		return nil, err
 	}
-	text, err := s.redactor.Text(string(doc), nil)
-	if err != nil {
-		return nil, fmt.Errorf("create conversation: %w", err)
-	}
-	if err := s.prepareSession(sess); err != nil {
-		return nil, fmt.Errorf("create conversation: %w", err)
-	}
-	if err := s.fillIn(sess, typ); err != nil {
-		return nil, fmt.Errorf("create conversation: %w", err)
-	}
-	s.sweepStage()
+	sweepStage(s)
 	var entropy [8]byte
 	if _, err := io.ReadFull(s.opts.Rand, entropy[:]); err != nil {
-		return nil, fmt.Errorf("create conversation: %w", err)
+		return nil, err
 	}
-	c := s.conversation(FolderName(sess, typ, words))
-	c.base = fmt.Sprintf("%s/%d-%x", stageDir, os.Getpid(), entropy)
-	c.dir = c.base + "/" + c.dir
+	c := s.at(fmt.Sprintf("%s/%d-%x", stageDir, os.Getpid(), entropy), FolderName(sess, typ, words))
 	c.written = new(tally)
 	sess.ConversationID = path.Base(c.path)
-	if err := c.stage(typ, sess, doc != nil, []byte(text)); err != nil {
-		c.discardStage()
-		return nil, fmt.Errorf("create conversation: %w", explain(err))
+	if err := (stage{c}).create(typ, sess, doc != nil, []byte(text)); err != nil {
+		stage{c}.discard()
+		return nil, explain(err)
 	}
 	return c, nil
 }
@@ -77,8 +81,12 @@ const idEndLen = 4
 
 func idEnd(id string, n int) string { return id[max(len(id)-n, 0):] }
 
-// stage creates the files. Publish makes their names durable.
-func (c *Conversation) stage(typ string, sess *schema.Session, withDoc bool, doc []byte) error {
+// A stage is a conversation that is being assembled where no other process sees it.
+// Nothing in it is synced before it is published, and then all of it is, names included.
+type stage struct{ *Conversation }
+
+// create creates the files. publish makes their names durable.
+func (c stage) create(typ string, sess *schema.Session, withDoc bool, doc []byte) error {
 	if err := c.s.makeLocal(c.base); err != nil {
 		return err
 	}
@@ -120,32 +128,32 @@ func (c *Conversation) stage(typ string, sess *schema.Session, withDoc bool, doc
 // published the same conversation first, Publish discards the staged one and returns
 // [ErrExist]; open the existing one by its path. A folder of that name without .session/,
 // as git leaves one, is completed; nothing in it is touched.
-func (c *Conversation) Publish() error { return c.publish("") }
+func (c *Conversation) Publish() error { return stage{c}.publish("") }
 
 // PublishWaiting is Publish to .workspace/local/kept, where records wait while the work
 // tree must not be written to.
-func (c *Conversation) PublishWaiting() error { return c.publish(waitingDir) }
+func (c *Conversation) PublishWaiting() error { return stage{c}.publish(waitingDir) }
 
-func (c *Conversation) publish(base string) error {
+func (c stage) publish(base string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_ = c.drop() // the logs are reopened under their new names
 	err := c.place(base)
 	if err != nil {
-		c.discardStage()
+		c.discard()
 		return fmt.Errorf("create conversation: %w", explain(err))
 	}
 	return nil
 }
 
 // place finds a free name below base for the staged folder.
-func (c *Conversation) place(base string) error {
+func (c stage) place(base string) error {
 	unlock, err := c.s.lockWorkspace()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if err := c.syncStage(); err != nil {
+	if err := c.sync(); err != nil {
 		return err
 	}
 	for more := range createTries {
@@ -167,37 +175,18 @@ const createTries = 20
 // errTaken means that another conversation has the name.
 var errTaken = errors.New("the name is taken")
 
-// staged reports whether the conversation is still unpublished. Writes to it need not be
-// durable before then.
-func (c *Conversation) staged() bool { return strings.HasPrefix(c.base, stageDir+"/") }
-
-// files and logs return the calls that change the conversation's files.
-func (c *Conversation) files() atomicfile.Calls {
-	calls := c.s.files
-	calls.NoSync = c.staged()
-	return calls
-}
-
-func (c *Conversation) logs() lines.Calls {
-	calls := c.s.logs
-	if c.staged() {
-		calls.Sync = func(*os.File) error { return nil }
-	}
-	return calls
-}
-
-// syncStage makes the conversation's files and their names durable. It does not sync the
+// sync makes the conversation's files and their names durable. It does not sync the
 // document, which has no content of its own yet.
-func (c *Conversation) syncStage() error {
-	if err := c.s.syncAll(c.dir); err != nil {
+func (c stage) sync() error {
+	if err := c.syncAll(c.dir); err != nil {
 		return err
 	}
 	return c.s.files.SyncDir(c.s.root, path.Dir(c.dir))
 }
 
 // syncAll makes a folder and everything in it durable.
-func (s *Store) syncAll(dir string) error {
-	d, err := s.root.Open(dir)
+func (c stage) syncAll(dir string) error {
+	d, err := c.s.root.Open(dir)
 	if err != nil {
 		return err
 	}
@@ -205,24 +194,23 @@ func (s *Store) syncAll(dir string) error {
 	for _, e := range entries {
 		name := dir + "/" + e.Name()
 		if e.IsDir() {
-			err = errors.Join(err, s.syncAll(name))
+			err = errors.Join(err, c.syncAll(name))
 		} else if info, infoErr := e.Info(); infoErr != nil || info.Size() > 0 {
-			err = errors.Join(err, infoErr, s.files.SyncFile(s.root, name))
+			err = errors.Join(err, infoErr, c.s.files.SyncFile(c.s.root, name))
 		}
 	}
 	if err != nil {
 		return errors.Join(err, d.Close())
 	}
-	return s.files.SyncOpenDir(d, dir)
+	return c.s.files.SyncOpenDir(d, dir)
 }
 
 // moveTo moves the staged folder below base, or only its .session/ if the folder already
 // exists there.
-func (c *Conversation) moveTo(base string) (err error) {
+func (c stage) moveTo(base string) (err error) {
 	s, from := c.s, path.Dir(c.dir)
-	at := c.path
+	at := path.Join(base, c.path)
 	if base != "" {
-		at = base + "/" + c.path
 		if err := s.makeLocal(base); err != nil {
 			return err
 		}
@@ -250,14 +238,15 @@ func (c *Conversation) moveTo(base string) (err error) {
 	if err != nil {
 		return err
 	}
-	c.removeStage()
-	s.sessions.move(c.file(sessionFile), at+"/"+sessionDir+"/"+sessionFile)
-	c.base, c.dir = base, at+"/"+sessionDir
+	c.remove()
+	old := c.file(sessionFile)
+	c.move(base, c.path)
+	s.sessions.move(old, c.file(sessionFile))
 	return s.syncNames(path.Dir(at))
 }
 
-// removeStage removes the remains of the staging folder.
-func (c *Conversation) removeStage() {
+// remove removes the remains of the staging folder.
+func (c stage) remove() {
 	day := path.Dir(path.Dir(c.dir))
 	for _, dir := range []string{day, path.Dir(day), c.base} { // they are empty; faster than listing them
 		if c.s.root.Remove(dir) != nil {
@@ -267,38 +256,11 @@ func (c *Conversation) removeStage() {
 	}
 }
 
-// syncNames makes the names in a folder durable, now or at the end of a [Store.Batch].
-func (s *Store) syncNames(dir string) error {
-	s.batch.Lock()
-	defer s.batch.Unlock()
-	if s.unsynced == nil {
-		return s.files.SyncDir(s.root, dir)
-	}
-	s.unsynced[dir] = true
-	return nil
-}
-
-// Batch calls f and then makes the names of the conversations that f published durable,
-// many of which share a folder. Do not report them as saved before Batch returns.
-func (s *Store) Batch(f func() error) error {
-	s.batch.Lock()
-	s.unsynced = map[string]bool{}
-	s.batch.Unlock()
-	err := f()
-	s.batch.Lock()
-	defer s.batch.Unlock()
-	for _, dir := range slices.Sorted(maps.Keys(s.unsynced)) {
-		err = errors.Join(err, explain(s.files.SyncDir(s.root, dir)))
-	}
-	s.unsynced = nil
-	return err
-}
-
 // moveInto puts .session/ into a folder that has none, and the document if no file has
 // its name.
-func (c *Conversation) moveInto(base, at string) error {
+func (c stage) moveInto(base, at string) error {
 	s, from := c.s, path.Dir(c.dir)
-	there := &Conversation{s: s, path: c.path, base: base, dir: at + "/" + sessionDir}
+	there := s.at(base, c.path)
 	if gone, err := s.missing(there.dir); err != nil {
 		return err
 	} else if !gone {
@@ -328,7 +290,7 @@ func (c *Conversation) moveInto(base, at string) error {
 // meet compares the staged conversation with the one that has its name. It returns
 // [ErrExist] if they are the same. If that one lost its session.json, it gets the staged
 // one.
-func (c *Conversation) meet(there *Conversation) error {
+func (c stage) meet(there *Conversation) error {
 	ours, _, err := c.Session()
 	if err != nil {
 		return err
@@ -351,18 +313,17 @@ func (c *Conversation) meet(there *Conversation) error {
 }
 
 // rename gives a staged conversation a name with more characters of its id.
-func (c *Conversation) rename(end int) error {
+func (c stage) rename(end int) error {
 	sess, _, err := c.Session()
 	if err != nil {
 		return err
 	}
 	day, old := path.Split(c.path)
 	name := strings.TrimSuffix(old, old[strings.LastIndexByte(old, '-'):]) + "-" + idEnd(sess.ID, end)
-	to := c.base + "/" + day + name
-	if err := c.s.root.Rename(path.Dir(c.dir), to); err != nil {
+	if err := c.s.root.Rename(path.Dir(c.dir), c.base+"/"+day+name); err != nil {
 		return err
 	}
-	c.path, c.dir = day+name, to+"/"+sessionDir
+	c.move(c.base, day+name)
 	sess.ConversationID = name
 	b, err := sess.Marshal()
 	if err != nil {
@@ -375,10 +336,11 @@ func (c *Conversation) rename(end int) error {
 func (c *Conversation) Discard() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.discardStage()
+	stage{c}.discard()
 }
 
-func (c *Conversation) discardStage() {
+// discard removes the conversation unless it is published.
+func (c stage) discard() {
 	if c.staged() {
 		_ = c.drop()
 		_ = c.s.root.RemoveAll(c.base)
@@ -386,7 +348,7 @@ func (c *Conversation) discardStage() {
 }
 
 // sweepStage removes the unfinished work of processes killed more than a day ago.
-func (s *Store) sweepStage() {
+func sweepStage(s *Store) {
 	entries, err := s.readDir(stageDir)
 	if err != nil {
 		return
@@ -414,52 +376,13 @@ func (s *Store) Create(typ, words string, sess *schema.Session, doc []byte) (*Co
 	return c, nil
 }
 
-// Delete removes the conversation with its folder, its document and everything else in
-// it, even if it is in several folders or waiting.
-func (c *Conversation) Delete() error {
-	tx, err := c.Begin()
-	if err != nil {
-		return fmt.Errorf("remove %q: %w", c.path, err)
-	}
-	defer tx.Rollback()
-	tx.made = nil
-	if err := c.DeleteWaiting(); err != nil {
-		return err
-	}
-	for _, dir := range slices.Backward(c.dirs()) {
-		folder := path.Dir(dir)
-		if !c.s.isFolder(folder) {
-			continue // it was waiting, or git has it and the work tree does not
-		}
-		if err := c.s.deleteFolder(folder); err != nil {
-			return fmt.Errorf("remove %q: %w", folder, explain(err))
-		}
-	}
-	_ = c.s.root.Remove(c.backupFile())
-	return c.drop()
-}
-
-// deleteFolder removes the folder of a conversation, and the day's folder if it is then
-// empty.
-func (s *Store) deleteFolder(folder string) error {
-	s.known.forget(s, folder)
-	if err := s.root.RemoveAll(folder); err != nil {
-		return err
-	}
-	day := path.Dir(folder)
-	if s.root.Remove(day) == nil {
-		day = path.Dir(day)
-	}
-	return s.files.SyncDir(s.root, day)
-}
-
 // fillIn completes the fields of a new session.
-func (s *Store) fillIn(sess *schema.Session, typ string) error {
-	now := s.opts.Now()
+func fillIn(sess *schema.Session, typ string, opts Options) error {
+	now := opts.Now()
 	sess.Version = schema.Version
 	if sess.ID == "" {
 		var entropy [10]byte
-		if _, err := io.ReadFull(s.opts.Rand, entropy[:]); err != nil {
+		if _, err := io.ReadFull(opts.Rand, entropy[:]); err != nil {
 			return fmt.Errorf("make an id: %w", err)
 		}
 		sess.ID = schema.NewID(now, entropy)
@@ -477,4 +400,24 @@ func (s *Store) fillIn(sess *schema.Session, typ string) error {
 		sess.LastActive = sess.CreatedAt
 	}
 	return nil
+}
+
+// unanswered is the content of .session/.gitignore from the prompt that starts a
+// conversation until its first answer, so that no commit has a session.json without
+// content (FORMAT.md, section 2).
+const unanswered = "# Written by cortext, which removes it with the first answer.\n*\n"
+
+const unansweredFile = ".gitignore"
+
+// HoldFromGit makes git ignore the files in .session/ of a staged conversation until
+// [Tx.ReleaseToGit].
+func (c *Conversation) HoldFromGit() error {
+	return explain(c.writeNew(c.file(unansweredFile), []byte(unanswered), privateFileMode))
+}
+
+// HeldFromGit reports whether git ignores the files in .session/ because of
+// [Conversation.HoldFromGit].
+func (l *Location) HeldFromGit() bool {
+	b, err := l.s.readRegular(l.file(unansweredFile))
+	return err == nil && bytes.Equal(b, []byte(unanswered))
 }

@@ -65,23 +65,3 @@ func (f *fileCache) forget(name string) {
 	defer f.mu.Unlock()
 	delete(f.files, name)
 }
-
-// readSession reads a session.json, or returns its cached content if the file has not
-// changed.
-func (s *Store) readSession(name string) ([]byte, error) {
-	if content, ok := s.borrowedFile(name); ok {
-		return content, nil
-	}
-	info, err := s.root.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if raw, ok := s.sessions.get(name, info); ok {
-		return raw, nil
-	}
-	raw, err := s.readRegular(name)
-	if err == nil {
-		s.sessions.put(name, info, raw)
-	}
-	return raw, err
-}

@@ -94,7 +94,7 @@ func TestKnownSessions(t *testing.T) {
 			}
 			reader.Remember()
 			_ = reader.Close()
-			if b, err := s.readWhole(indexFile); err != nil || strings.Count(string(b), "title ") != 4 {
+			if b, err := s.readRegular(indexFile); err != nil || strings.Count(string(b), "title ") != 4 {
 				t.Fatalf("the index is %q, %v", b, err)
 			}
 			if err := change(func(n int) string { return filepath.Join(s.dir, folder(n)) }); err != nil {
@@ -126,7 +126,7 @@ func TestKnownRemoved(t *testing.T) {
 	}
 	reader.Remember()
 	_ = reader.Close()
-	if b, err := s.readWhole(indexFile); err == nil && strings.Contains(string(b), "API") {
+	if b, err := s.readRegular(indexFile); err == nil && strings.Contains(string(b), "API") {
 		t.Errorf("the index has what was removed: %q", b)
 	}
 }

@@ -16,13 +16,12 @@ import (
 // Every record is prepared on its way to the disk: first its secrets are redacted, then
 // its tokens are counted. If a rule cannot run, that is an error and nothing is written.
 
-// prepareMessage returns m as it is stored, except for its rev. The result shares no
+// message returns m as it is stored, except for its rev. The result shares no
 // changed data with m.
-func (s *Store) prepareMessage(m schema.Message, counts secrets.Counts) (schema.Message, error) {
+func (r redaction) message(m schema.Message) (schema.Message, error) {
 	if !slices.Contains([]schema.Role{schema.User, schema.Assistant, schema.System}, m.Role) && m.Sealed == "" {
 		return m, fmt.Errorf("message %q: role %.40q is none of user, assistant, system", m.ID, m.Role)
 	}
-	r := redaction{s.redactor, counts, nil}
 	m.Blocks, m.ToolCalls = slices.Clone(m.Blocks), slices.Clone(m.ToolCalls)
 	r.content(&m)
 	r.text(&m.Reasoning)
@@ -47,13 +46,12 @@ func (s *Store) prepareMessage(m schema.Message, counts secrets.Counts) (schema.
 	return m, nil
 }
 
-// prepareTool returns t as it is stored, except for its rev. The result shares no changed
+// tool returns t as it is stored, except for its rev. The result shares no changed
 // data with t.
-func (s *Store) prepareTool(t schema.Tool, counts secrets.Counts) (schema.Tool, error) {
+func (r redaction) tool(t schema.Tool) (schema.Tool, error) {
 	if t.ID == "" {
 		return t, fmt.Errorf("a tool call of message %q has no id", t.MessageID)
 	}
-	r := redaction{s.redactor, counts, nil}
 	r.json(&t.Input)
 	r.text(&t.Output)
 	r.text(&t.Error)
@@ -67,9 +65,8 @@ func (s *Store) prepareTool(t schema.Tool, counts secrets.Counts) (schema.Tool, 
 	return t, nil
 }
 
-// prepareSession redacts the texts of people and agents in sess.
-func (s *Store) prepareSession(sess *schema.Session) error {
-	r := redaction{s.redactor, nil, nil}
+// session redacts the texts of people and agents in sess.
+func (r redaction) session(sess *schema.Session) error {
 	for _, text := range []*string{&sess.Title, &sess.Description, &sess.ContextSummary, &sess.Notes, &sess.AgentConfig.Arguments} {
 		r.text(text)
 	}
@@ -88,10 +85,9 @@ func (s *Store) prepareSession(sess *schema.Session) error {
 	return nil
 }
 
-// prepareSummary returns a summary as it is stored. The result shares no changed data
+// summary returns a summary as it is stored. The result shares no changed data
 // with sum.
-func (s *Store) prepareSummary(sum *schema.Summary) (*schema.Summary, error) {
-	r := redaction{s.redactor, nil, nil}
+func (r redaction) summary(sum *schema.Summary) (*schema.Summary, error) {
 	ready := *sum
 	r.text(&ready.Content)
 	r.text(&ready.Model)
@@ -105,17 +101,20 @@ func (s *Store) prepareSummary(sum *schema.Summary) (*schema.Summary, error) {
 
 // Redact returns text as it would be stored, with its secrets replaced.
 func (s *Store) Redact(text string) (string, error) {
-	r := redaction{s.redactor, nil, nil}
+	r := s.redaction(nil)
 	r.text(&text)
 	return text, r.err
 }
 
-// redaction redacts the secrets of one record. It keeps the first error.
+// A redaction redacts the secrets of one record. It keeps the first error.
 type redaction struct {
 	redactor *secrets.Redactor
 	counts   secrets.Counts
 	err      error
 }
+
+// redaction adds to counts what it redacts, unless that is nil.
+func (s *Store) redaction(counts secrets.Counts) redaction { return redaction{s.redactor, counts, nil} }
 
 func (r *redaction) text(s *string) {
 	if *s == "" || r.err != nil {

@@ -1,0 +1,211 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"cortext/schema"
+	"cortext/store/internal/lines"
+)
+
+// A sessionFolder is one folder .session/, or that of a sub-agent in it: session.json, the
+// two logs, summaries and sub-agents. The folder and each of its files may be missing. A
+// conversation may have records in several such folders: see [Location].
+type sessionFolder struct {
+	s   *Store
+	dir string // relative to the workspace, or below borrowedDir
+}
+
+// file returns the path of one of its files.
+func (f sessionFolder) file(name string) string { return f.dir + "/" + name }
+
+// at returns another folder of the same workspace.
+func (f sessionFolder) at(dir string) sessionFolder { return sessionFolder{f.s, dir} }
+
+// exists reports whether the folder exists, as a hint; see [Files.isFolder].
+func (f sessionFolder) exists() bool { return f.s.isFolder(f.dir) }
+
+// idOf returns the id of the conversation, which has its folder at path, or "" if unknown.
+func (f sessionFolder) idOf(path string) string {
+	st, err := f.read()
+	if err != nil || st.session == nil {
+		return ""
+	}
+	complete(st.session, path)
+	return st.session.ID
+}
+
+// subagents returns the names of the folders in subagents/, sorted.
+func (f sessionFolder) subagents() (names []string, err error) {
+	entries, err := f.s.readDir(f.file(subagentsDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}
+
+// subagent returns the folder of a sub-agent by its name in subagents/.
+func (f sessionFolder) subagent(name string) sessionFolder {
+	return f.at(f.file(subagentsDir + "/" + name))
+}
+
+// emptied reports whether the folder of a twin, or of a sub-agent in one, has nothing
+// left to move.
+func (f sessionFolder) emptied() bool {
+	for _, name := range []string{messagesFile, toolsFile} {
+		if info, err := os.Lstat(f.s.dir + "/" + f.file(name)); err == nil && info.Size() > 0 {
+			return false
+		}
+	}
+	st, err := f.read()
+	if err != nil || st.session != nil && (st.mend || st.session.MessageCount > 0 || st.session.CountedBytes > 0) {
+		return false
+	}
+	names, err := f.subagents()
+	for _, name := range names {
+		if !f.subagent(name).emptied() {
+			return false
+		}
+	}
+	return err == nil
+}
+
+// state describes the logs in the folder and those of its sub-agents; see
+// [Store.LogState].
+func (f sessionFolder) state() string {
+	var b strings.Builder
+	look := func(f sessionFolder) bool {
+		for _, log := range []string{messagesFile, toolsFile} {
+			l, there := f.s.lookAt(f.file(log))
+			if !there && log == messagesFile {
+				return false
+			}
+			fmt.Fprintln(&b, l)
+		}
+		return true
+	}
+	if _, there := f.s.lookAt(f.file(sessionFile)); !there || !look(f) {
+		return ""
+	}
+	if _, there := f.s.lookAt(f.file(subagentsDir)); !there {
+		return b.String()
+	}
+	names, err := f.subagents()
+	for _, name := range names {
+		fmt.Fprintln(&b, name)
+		_ = look(f.subagent(name))
+	}
+	if err != nil {
+		return ""
+	}
+	return b.String()
+}
+
+// A stored is session.json as read.
+type stored struct {
+	session *schema.Session // nil if it is unreadable
+	raw     []byte          // the file; nil if there is none
+	info    fs.FileInfo     // of the file, from before the read
+	damage  []Damage        // why the session was rebuilt, or what a merge left
+	rebuilt bool            // session does not come from a file in use
+	blocked bool            // something other than a file has its name
+	mend    bool            // replace the file at the next write even if nothing else changed
+}
+
+// read reads session.json.
+func (f sessionFolder) read() (stored, error) {
+	name := f.file(sessionFile)
+	info, _ := f.s.root.Lstat(name)
+	raw, err := f.readRaw()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := f.s.root.Lstat(f.dir); err == nil {
+			return stored{damage: []Damage{damaged(name, Missing, "")}}, nil
+		}
+		return stored{}, nil
+	case errors.Is(err, lines.ErrNotRegular), errors.Is(err, errTooLarge):
+		return stored{damage: []Damage{damaged(name, Unreadable, err.Error())}, info: info, blocked: true}, nil
+	case err != nil:
+		return stored{}, err
+	}
+	sess, err := schema.ParseSession(raw)
+	if errors.As(err, new(*schema.VersionError)) {
+		return stored{}, fmt.Errorf("%q: %w", name, err)
+	}
+	st := stored{session: sess, raw: raw, info: info}
+	switch {
+	case err != nil:
+		st.damage = []Damage{damaged(name, Unreadable, err.Error())}
+	case sess.Repair != nil:
+		st.mend = true
+		if at := sess.Repair.Conflict; at >= 0 {
+			st.damage = []Damage{conflictIn(name, raw, at)}
+		} else if sess.Repair.Partial {
+			st.damage = []Damage{damaged(name, Unreadable, "some lines cannot be read")}
+		}
+	}
+	return st, nil
+}
+
+// readRaw returns session.json, from memory if the file has not changed since it was
+// read.
+func (f sessionFolder) readRaw() ([]byte, error) {
+	name := f.file(sessionFile)
+	if content, ok := f.s.borrowed.Load(name); ok {
+		return content.([]byte), nil
+	}
+	info, err := f.s.root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if raw, ok := f.s.sessions.get(name, info); ok {
+		return raw, nil
+	}
+	raw, err := f.s.readRegular(name)
+	if err == nil {
+		f.s.sessions.put(name, info, raw)
+	}
+	return raw, err
+}
+
+// LogSize returns the length in bytes of the log of messages in a conversation's folder,
+// without reading it. The error is [ErrNotFound] if there is none.
+func (s *Store) LogSize(folder string) (int64, error) {
+	if err := checkConversationPath(folder); err != nil {
+		return 0, err
+	}
+	name := s.at("", folder).file(messagesFile)
+	info, err := s.root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return 0, fmt.Errorf("file %q: %w", name, ErrNotFound)
+	}
+	if err != nil {
+		return 0, explain(err)
+	}
+	return info.Size(), nil
+}
+
+// HasRecords reports whether one of the logs in a conversation's folder is not empty.
+func (s *Store) HasRecords(folder string) bool {
+	f := s.at("", folder)
+	return checkConversationPath(folder) == nil && f.exists() && !f.emptied()
+}
+
+// LogState describes the logs in a conversation's folder and those of its
+// sub-agents: file identity, length and time of change. It opens none of them. The result
+// is "" if messages.jsonl or session.json is missing, and is only useful for comparison
+// with another result.
+func (s *Store) LogState(name string) string {
+	if checkConversationPath(name) != nil {
+		return ""
+	}
+	return s.at("", name).state()
+}

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+
+	"cortext/schema/jsonl"
+	"cortext/store/internal/lines"
+)
+
+// A logReader is a log open for reading, with its length when it was opened. What it
+// reads stays the same if git replaces the log.
+type logReader struct {
+	io.ReaderAt
+	name   string
+	size   int64
+	file   *os.File // nil if there is none
+	shared bool     // a writer closes the file
+	err    error    // why the log is unreadable
+}
+
+// open opens a log for reading. A missing log counts as empty.
+func (f sessionFolder) open(name string) *logReader {
+	l := &logReader{name: f.file(name), ReaderAt: bytes.NewReader(nil)}
+	if content, ok := f.s.borrowed.Load(l.name); ok {
+		l.size = int64(len(content.([]byte)))
+		l.ReaderAt = bytes.NewReader(content.([]byte))
+		return l
+	}
+	file, info, _, err := lines.Open(f.s.root, l.name, os.O_RDONLY, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, lines.ErrNotRegular):
+		d := damaged(l.name, NotRegular, err.Error())
+		l.err = &d
+	case err != nil:
+		l.err = explain(err)
+	default:
+		l.file, l.ReaderAt, l.size = file, file, info.Size()
+	}
+	return l
+}
+
+// openIn opens a log in one of the conversation's folders for reading. In an unpublished
+// conversation, which no other process knows, that is the file that it writes to.
+func (r *Reader) openIn(f sessionFolder, name string) *logReader {
+	if f == r.sessionFolder {
+		if l := r.unpublished[name]; l != nil {
+			return &logReader{name: l.name, ReaderAt: l.File, size: l.Size(), file: l.File.File(), shared: true}
+		}
+	}
+	return f.open(name)
+}
+
+// openOwn opens one of the conversation's own logs for reading. It returns nil if the log
+// is missing or not a regular file, which [Store.Check] reports.
+func (r *Reader) openOwn(name string) (*logReader, error) {
+	l := r.openIn(r.sessionFolder, name)
+	switch {
+	case l.file != nil:
+		return l, nil
+	case isDamage(l.err):
+		return nil, nil
+	}
+	return nil, l.err
+}
+
+func (l *logReader) close() error {
+	if l.file == nil || l.shared {
+		return nil
+	}
+	return l.file.Close()
+}
+
+// records yields the raw records from an offset on, which begins a line, and a [*Damage]
+// for anything else. Only those from the start of the log have line numbers.
+func (l *logReader) records(from int64) iter.Seq2[jsonl.Record, error] {
+	return func(yield func(jsonl.Record, error) bool) {
+		if l.err != nil {
+			yield(jsonl.Record{}, l.err)
+			return
+		}
+		line := 0
+		if from == 0 {
+			line = 1
+		}
+		for rec, err := range jsonl.Read(io.NewSectionReader(l, from, l.size-from), from, line) {
+			if !yield(rec, damageIn(l.name, err)) {
+				return
+			}
+		}
+	}
+}
+
+// readIn yields the records of a log in one of the folders of r.
+func readIn[R any](r *Reader, f sessionFolder, k logKind[R]) iter.Seq2[R, error] {
+	return func(yield func(R, error) bool) {
+		l := r.openIn(f, k.file)
+		defer l.close()
+		parseLog(l, 0, k)(yield)
+	}
+}
+
+// parseLog yields the records from an offset on, and a [*Damage] for anything else.
+func parseLog[R any](l *logReader, from int64, k logKind[R]) iter.Seq2[R, error] {
+	return func(yield func(R, error) bool) {
+		for rec, err := range l.records(from) {
+			var v R
+			if err == nil {
+				v, err = parseRecord(rec, k)
+			}
+			if !yield(v, damageIn(l.name, err)) {
+				return
+			}
+		}
+	}
+}
+
+func parseRecord[R any](rec jsonl.Record, k logKind[R]) (R, error) {
+	r, err := k.parse(rec.Raw)
+	if err != nil {
+		return r, &jsonl.Damage{Line: rec.Line, Offset: rec.Offset, Kind: NotRecord, Detail: err.Error()}
+	}
+	return r, nil
+}
+
+// undamaged leaves out the damage.
+func undamaged[R any](seq iter.Seq2[R, error]) iter.Seq2[R, error] {
+	return func(yield func(R, error) bool) {
+		for r, err := range seq {
+			if !isDamage(err) && !yield(r, err) {
+				return
+			}
+		}
+	}
+}
