@@ -110,7 +110,7 @@ func bindingName(agent, nativeID string) string {
 // cached returns the binding in the cache; an inconsistent one counts as missing.
 func (c *Capture) cached(agent, nativeID string) (*Binding, bool) {
 	b, ok := c.cachedAt(bindingName(agent, nativeID))
-	if ok && b.Transcript != c.ws.Registry.Reached(c.ws.Here.Place().Workspace, agent, nativeID).Transcript {
+	if ok && b.Transcript != c.ws.Registry.Reached(c.ws.Here.Workspace(), agent, nativeID).Transcript {
 		b.Transcript = "" // only the cache claims that it is the session's
 	}
 	return b, ok
@@ -157,7 +157,7 @@ func (c *Capture) Save(agent, nativeID string, b *Binding) error {
 func (c *Capture) saveCursor(agent, nativeID string, b *Binding) {
 	if at := b.reached; at.Message != "" {
 		at.Hooked, at.Transcript = b.Hooked, b.Transcript
-		_ = c.ws.Registry.Reach(c.ws.Here.Place().Workspace, agent, nativeID, at)
+		_ = c.ws.Registry.Reach(c.ws.Here.Workspace(), agent, nativeID, at)
 	}
 	if raw, err := json.Marshal(b); err == nil {
 		_ = c.ws.Store.WriteCache(bindingName(agent, nativeID), raw)

@@ -33,7 +33,7 @@ func (c *Capture) elsewhere(b *Binding) bool {
 // ownsSession reports whether a session was held in this work tree.
 func (c *Capture) ownsSession(n inject.Native) bool {
 	within := func(dir string) bool {
-		rel, err := filepath.Rel(c.ws.Here.Place().Workspace, dir)
+		rel, err := filepath.Rel(c.ws.Here.Workspace(), dir)
 		return err == nil && filepath.IsLocal(rel)
 	}
 	return n.Dir == "" || within(n.Dir) || within(registry.RealDir(n.Dir))

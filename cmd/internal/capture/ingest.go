@@ -180,7 +180,7 @@ func deletedMeanwhile(agent inject.Agent, transcript string, err error) bool {
 // restore what git took, it sets aside previously captured records that the logs lack.
 func (c *Capture) startFrom(in *reading, agent inject.Agent, nativeID string, b *Binding, size int64) error {
 	cursor := b.Cursor
-	at := c.ws.Registry.Reached(c.ws.Here.Place().Workspace, agent.Name, nativeID)
+	at := c.ws.Registry.Reached(c.ws.Here.Workspace(), agent.Name, nativeID)
 	in.reached, in.fresh = at.Message, at.Message == "" && cursor.Offset == 0
 	b.Hooked = b.Hooked || at.Hooked
 	read := at.Size // size of the transcript

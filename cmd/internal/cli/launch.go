@@ -189,7 +189,7 @@ func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 // prepare runs the agent's program with the launch's preparation arguments. Its output is
 // shown only if it fails.
 func (a *app) prepare(p *flow.Planned) error {
-	defer a.interrupts.finish()() // otherwise an interrupt would leave behind what it creates
+	defer a.interrupts.finish()() // otherwise an interrupt would leave the files it creates
 	cmd := exec.Command(p.Launch.Program, p.Launch.Import...)
 	cmd.Dir, cmd.Env = p.Dir, environment(p)
 	said, err := cmd.CombinedOutput()

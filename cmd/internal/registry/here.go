@@ -11,6 +11,7 @@ import (
 // Here is the place of the workspace that a process works in.
 type Here struct {
 	root    string // of the workspace
+	real    string // root without symbolic links, once it is known
 	place   *Place
 	asked   bool                // git was asked for the first commits
 	commits map[string][]string // the first commits of other places
@@ -19,10 +20,18 @@ type Here struct {
 // At returns the place of the workspace whose folder is root.
 func At(root string) *Here { return &Here{root: root} }
 
+// Workspace returns the absolute path of the workspace's folder, without symbolic links.
+func (h *Here) Workspace() string {
+	if h.real == "" {
+		h.real = RealDir(h.root)
+	}
+	return h.real
+}
+
 // Place identifies the workspace among others. It reads files only and does not run git.
 func (h *Here) Place() Place {
 	if h.place == nil {
-		h.place = &Place{Workspace: RealDir(h.root)}
+		h.place = &Place{Workspace: h.Workspace()}
 		if common := git.CommonDir(h.root); common != "" {
 			h.place.Repository = RealDir(common)
 			h.place.Within = withinTree(h.place.Workspace)

@@ -9,22 +9,22 @@ type Removing struct {
 	Paths []string `json:"paths"` // of its folders, relative to the workspace
 }
 
-// Removals are the notes of the removals in progress in one workspace.
-type Removals struct{ notes }
+// UnfinishedRemovals are the notes of the removals in progress in one workspace.
+type UnfinishedRemovals struct{ notes }
 
-// Removals returns the notes of the removals in progress in a workspace.
-func (r Registry) Removals(workspace string) Removals {
-	return Removals{r.notesOf("removing", workspace)}
+// UnfinishedRemovals returns the notes of the removals in progress in a workspace.
+func (r Registry) UnfinishedRemovals(workspace string) UnfinishedRemovals {
+	return UnfinishedRemovals{r.notesOf("removing", workspace)}
 }
 
 // Begin records that a conversation is being removed.
-func (l Removals) Begin(v Removing) error { return l.write(schema.IDKey(v.ID), v) }
+func (l UnfinishedRemovals) Begin(v Removing) error { return l.write(schema.IDKey(v.ID), v) }
 
 // End removes the note of Begin.
-func (l Removals) End(id string) error { return l.remove(schema.IDKey(id)) }
+func (l UnfinishedRemovals) End(id string) error { return l.remove(schema.IDKey(id)) }
 
-// List returns the unfinished removals.
-func (l Removals) List() (list []Removing) {
+// List returns the removals in progress.
+func (l UnfinishedRemovals) List() (list []Removing) {
 	for _, id := range l.ids() {
 		var v Removing
 		if l.read(id, &v) {

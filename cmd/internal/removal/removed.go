@@ -259,7 +259,7 @@ func (r *Removed) BringBack(ctx context.Context, agent, nativeID string, froms [
 		segments = append(segments, gone.Segment)
 	}
 	for _, seg := range segments {
-		if err := errors.Join(r.registry.BringBack(schema.IDKey(seg.ID), r.here.Same), r.registry.Removals(r.here.Place().Workspace).End(seg.ID)); err != nil {
+		if err := errors.Join(r.registry.BringBack(schema.IDKey(seg.ID), r.here.Same), r.registry.UnfinishedRemovals(r.here.Workspace()).End(seg.ID)); err != nil {
 			return err
 		}
 	}

@@ -27,7 +27,7 @@ func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string]
 		return fmt.Errorf("remove %q: which sessions it has cannot be known: %w", e.Path, err)
 	}
 	paths := append([]string{e.Path}, e.Twins...)
-	removals := w.removals()
+	removals := w.unfinishedRemovals()
 	if err := removals.Begin(registry.Removing{ID: e.Session.ID, Paths: paths}); err != nil {
 		return err
 	}
@@ -50,9 +50,9 @@ func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string]
 		removals.End(e.Session.ID))
 }
 
-// removals returns the notes of the removals in progress in this workspace.
-func (w *Workspace) removals() registry.Removals {
-	return w.Registry.Removals(w.Here.Place().Workspace)
+// unfinishedRemovals returns the notes of the removals in progress in this workspace.
+func (w *Workspace) unfinishedRemovals() registry.UnfinishedRemovals {
+	return w.Registry.UnfinishedRemovals(w.Here.Workspace())
 }
 
 // deleteFolders deletes the folders of a conversation.
@@ -83,7 +83,7 @@ func (w *Workspace) remains(paths []string) []string {
 
 // interrupted warns of removals that were killed.
 func (w *Workspace) interrupted() (warnings []string) {
-	removals := w.removals()
+	removals := w.unfinishedRemovals()
 	for _, v := range removals.List() {
 		left := w.remains(v.Paths)
 		if len(left) == 0 {

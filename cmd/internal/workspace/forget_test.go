@@ -29,7 +29,7 @@ func TestInterruptedRemoval(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := w.removals().Begin(registry.Removing{ID: e.Session.ID, Paths: []string{e.Path}}); err != nil {
+			if err := w.unfinishedRemovals().Begin(registry.Removing{ID: e.Session.ID, Paths: []string{e.Path}}); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := w.Removed.Note(context.Background(), e, nil); err != nil {

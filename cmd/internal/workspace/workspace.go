@@ -113,7 +113,7 @@ func StateDir(m inject.Machine) string {
 
 // Launches returns the notes of the launches in this workspace.
 func (w *Workspace) Launches() registry.Launches {
-	return w.Registry.Launches(w.Here.Place().Workspace)
+	return w.Registry.Launches(w.Here.Workspace())
 }
 
 // Close releases the workspace.
