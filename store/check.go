@@ -97,7 +97,8 @@ func (k *checker) conversation(c *Conversation, above *census) {
 
 // folder checks one folder of a conversation, and adds its records to the census. Where
 // there are several folders, one without session.json is not damaged: the next write
-// creates it from those in the others.
+// creates it from those in the others. Nor is one whose log is there and empty: git keeps
+// such a log alone after it has merged a removal with a change.
 func (k *checker) folder(f sessionFolder, n *census, several bool) {
 	if k.stopped {
 		return
@@ -120,7 +121,7 @@ func (k *checker) folder(f sessionFolder, n *census, several bool) {
 		return
 	}
 	for _, d := range st.damage {
-		if d.Kind != Missing || !within(waitingDir, f.dir) && !several {
+		if d.Kind != Missing || !within(waitingDir, f.dir) && !several && !(f.hasLog() && f.emptied()) {
 			k.report(d)
 		}
 	}

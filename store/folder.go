@@ -57,6 +57,12 @@ func (f sessionFolder) subagent(name string) sessionFolder {
 	return f.at(f.file(subagentsDir + "/" + name))
 }
 
+// hasLog reports whether the folder has a log of messages, with records or without.
+func (f sessionFolder) hasLog() bool {
+	_, there := f.s.lookAt(f.file(messagesFile))
+	return there
+}
+
 // emptied reports whether the folder of a twin, or of a sub-agent in one, has nothing
 // left to move.
 func (f sessionFolder) emptied() bool {
