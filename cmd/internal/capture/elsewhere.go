@@ -94,6 +94,9 @@ func (c *Capture) identify(tx *store.Tx, agent, nativeID string, seg Segment) er
 		return err
 	}
 	if tx.Written() {
+		if madeUp(seg.Path, s.ID, seg.ID) {
+			s.ID = seg.ID
+		}
 		addSource(s, agent, nativeID, seg)
 		return nil
 	}

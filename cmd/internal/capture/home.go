@@ -113,7 +113,7 @@ func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {
 		if err != nil || s.ID == "" || conv.LogsAbsent() {
 			return conv, err
 		}
-		if schema.SameConversation(id, s.ID) && c.ws.Store.HasRecords(s.Path) {
+		if (schema.SameConversation(id, s.ID) || madeUp(s.Path, id, s.ID)) && c.ws.Store.HasRecords(s.Path) {
 			return conv, nil
 		} // otherwise it is new, or another of its folders has taken over its records
 		if err := conv.Close(); err != nil {
@@ -134,6 +134,13 @@ func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {
 	}
 	s.Path = e.Path
 	return c.ws.Store.Open(e)
+}
+
+// madeUp reports whether the id in the session.json of a folder is not that of the
+// conversation with the id known, which the folder is named after: a command wrote it when
+// session.json was gone and nothing told the id.
+func madeUp(folder, id, known string) bool {
+	return id != known && store.NamedAfter(folder, known) && !store.NamedAfter(folder, id)
 }
 
 // putBack recreates the folder of a conversation, with the records that wait for it.
