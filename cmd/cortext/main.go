@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"cortext/cmd/internal/cli"
 	"cortext/inject"
@@ -24,7 +23,7 @@ func main() {
 	go interrupts.Handle(signals)
 	os.Exit(cli.Main(ctx, cli.Process{
 		Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		Agents: agents(), Interrupts: interrupts, Now: time.Now,
+		Agents: agents(), Interrupts: interrupts, Now: clock(),
 	}))
 }
 
