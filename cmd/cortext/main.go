@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"cortext/cmd/internal/cli"
+	"cortext/cmd/internal/interrupt"
 	"cortext/inject"
 	"cortext/inject/claude"
 	"cortext/inject/gemini"
@@ -17,7 +18,7 @@ import (
 
 func main() {
 	ctx, cancel := context.WithCancel(context.Background())
-	interrupts := cli.NewInterrupts(cancel, os.Exit)
+	interrupts := interrupt.New(cancel, os.Exit)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go interrupts.Handle(signals)

@@ -14,7 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/compact"
+	"cortext/cmd/internal/slash"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/store"
@@ -41,15 +42,15 @@ var Nowhere = filepath.Join(string(filepath.Separator), "nonexistent")
 
 // A Program is a program that hooks call.
 type Program struct {
-	Name    string // names the program to others that wait for its lock
-	In      io.Reader
-	Out     io.Writer
-	Agents  []inject.Agent // events of an agent without Hook are handed over
-	Machine inject.Machine
-	Now     func() time.Time // time.Now
-	Open    func(workspace.Env) (*flow.Workspace, error)
-	Cortext func() (string, error) // the path of the program with all commands and agents
-	Small   bool                   // this is the small program: it hands over everything but its agents' turns
+	Name     string // names the program to others that wait for its lock
+	In       io.Reader
+	Out      io.Writer
+	Agents   []inject.Agent // events of an agent without Hook are handed over
+	Machine  inject.Machine
+	Now      func() time.Time       // time.Now
+	Endpoint compact.Endpoint       // nil if this program asks none
+	Cortext  func() (string, error) // the path of the program with all commands and agents
+	Small    bool                   // this is the small program: it hands over everything but its agents' turns
 }
 
 // Run handles a hook call with the words <agent> <event>. It never fails, whatever its
@@ -66,7 +67,7 @@ func (p Program) Run(ctx context.Context, words []string) {
 	debug.SetMemoryLimit(hookMemory)
 	ctx, cancel := context.WithTimeout(ctx, hookTime)
 	defer cancel()
-	var opened atomic.Pointer[flow.Workspace]
+	var opened atomic.Pointer[workspace.Workspace]
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -98,15 +99,16 @@ func hookEnded(ctx context.Context) error {
 }
 
 // call handles a hook call and stores the workspace in opened.
-func (p Program) call(ctx context.Context, opened *atomic.Pointer[flow.Workspace], name, event string) {
-	var w *flow.Workspace
+func (p Program) call(ctx context.Context, opened *atomic.Pointer[workspace.Workspace], name, event string) {
+	var w *workspace.Workspace
+	var h *handler
 	defer func() {
 		if v := recover(); v != nil {
 			p.Failed(w, "", event, fmt.Errorf("defect: %v", v))
 		}
-		if w != nil {
+		if h != nil {
 			p.LifecycleLater(w)
-			p.sumUpLater(w)
+			p.compactLater(w, h.compact.TakeDue())
 			_ = w.Close()
 		}
 	}()
@@ -132,7 +134,7 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[flow.Workspace
 	if e.Moment == inject.Other || e.Dir == "" {
 		return
 	}
-	w, err = p.Open(workspace.Env{
+	w, err = workspace.Open(workspace.Env{
 		Dir: e.Dir, Machine: p.Machine, Now: p.Now, Rand: rand.Reader,
 		Holder: fmt.Sprintf("%s, pid %d", p.Name, os.Getpid()), Agents: p.Agents,
 	})
@@ -148,33 +150,34 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[flow.Workspace
 		return
 	}
 	opened.Store(w)
-	if p.Small && !w.OwnTurn(agent, e) {
+	h = newHandler(w, p.Endpoint)
+	if p.Small && !h.ownTurn(agent, e) {
 		p.handOver(ctx, w, name, event, input)
 		return
 	}
 	p.logWarnings(w, event)
-	say, err := w.Hook(ctx, agent, e)
+	say, err := h.handle(ctx, agent, e)
 	if err != nil {
 		if cause := ctx.Err(); cause != nil && errors.Is(err, cause) {
 			err = hookEnded(ctx)
 		}
 		if say == "" && e.Moment == inject.Prompted {
-			say = w.SayFailed(e, err)
+			say = slash.Failed(e, err)
 		}
 	}
-	told := false
+	reported := false
 	if say != "" {
 		_, writeErr := p.Out.Write(append(agent.Reply(event, say), '\n'))
-		told = writeErr == nil
+		reported = writeErr == nil
 	}
 	switch {
 	case err == nil:
-	case told:
+	case reported:
 		_ = p.logHook(w, event, err) // the agent informs the user now
 	default:
 		p.Failed(w, "", event, err)
 	}
-	for _, text := range w.TakeWarnings() {
+	for _, text := range h.capture.TakeWarnings() {
 		p.Failed(w, "", event, errors.New(text))
 	}
 }

@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cortext/inject"
+)
+
+// printNext prints what to do after init, and what is missing for each agent.
+func (r *initRun) printNext(changed bool) {
+	if !changed {
+		fmt.Fprintf(r.app.screen.out, "%s is up to date, nothing to do\n", visible(r.dir))
+	}
+	start := ""
+	for _, agent := range r.app.Agents {
+		chosen := slices.Contains(r.agents, agent.Name)
+		if !chosen && !r.found {
+			continue
+		}
+		_, err := agent.Ready(r.app.machine(), inject.Request{Dir: r.dir, Root: r.dir})
+		var hurdle *inject.HurdleError
+		missing := errors.As(err, &hurdle) && hurdle.Missing
+		if chosen && !missing && start == "" {
+			start = agent.Name
+		}
+		switch {
+		case err == nil || !chosen && !missing:
+		case missing:
+			way, _, _ := strings.Cut(hurdle.Way, ";") // the rest concerns a launch
+			fmt.Fprintf(r.app.screen.out, "%s is not installed: %s\n", hurdle.Agent, way)
+		case hurdle != nil:
+			fmt.Fprintf(r.app.screen.out, "%s: %s\n", visible(err.Error()), visible(hurdle.Way))
+		default:
+			fmt.Fprintln(r.app.screen.out, visible(err.Error()))
+		}
+	}
+	r.printPath()
+	switch {
+	case !changed:
+	case len(r.agents) == 0:
+		fmt.Fprintln(r.app.screen.out, "Next: cortext init --agent claude, cortext new brainstorm \"a topic\", or cortext import a transcript.")
+	case start == "":
+		fmt.Fprintln(r.app.screen.out, "Next: commit these files, start the agent here and type /workspace.brainstorm and a topic.")
+	default:
+		fmt.Fprintf(r.app.screen.out, "Next: commit these files, start %s here and type /workspace.brainstorm and a topic.\n", start)
+	}
+}
+
+// printPath prints what to do if cortext is not on the PATH.
+func (r *initRun) printPath() {
+	if _, err := exec.LookPath("cortext"); err == nil {
+		return
+	}
+	if _, err := os.Stat(filepath.Join(r.app.links().dir, "cortext")); err != nil {
+		r.app.screen.warn("cortext is not on your PATH, where the hooks look for it: they do nothing until it is")
+		return
+	}
+	fmt.Fprintf(r.app.screen.out, "cortext is not on your PATH. The hooks find it. To type it:\n  export PATH=\"$PATH:%s\"\n", visible(r.fromHome(r.app.links().dir, "$HOME")))
+}
+
+// fromHome shortens a path in the user's home.
+func (r *initRun) fromHome(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, r.app.machine().Home+string(filepath.Separator)); ok {
+		return home + "/" + filepath.ToSlash(rest)
+	}
+	return path
+}
+
+// verbs are the words for what happens to files.
+type verbs struct{ create, update, remove string }
+
+func (v verbs) of(action inject.Action) string {
+	return map[inject.Action]string{inject.Create: v.create, inject.Update: v.update, inject.Remove: v.remove}[action]
+}
+
+// changing counts the files that change.
+func changing(changes []inject.Change) (n int) {
+	for _, c := range changes {
+		if c.Action != inject.Same && c.Action != inject.Keep {
+			n++
+		}
+	}
+	return n
+}
+
+// mostNamed is how many commands are listed by name.
+const mostNamed = 2
+
+// printGroups prints what happens to the files, one line per folder, because an agent has
+// fourteen commands.
+func printGroups(on screen, made []string, changes []inject.Change, v verbs) {
+	var all []inject.Change
+	for _, name := range made {
+		if name != ".workspace" && !strings.HasPrefix(name, ".workspace/local") {
+			all = append(all, inject.Change{Path: name, Action: inject.Create})
+		}
+	}
+	type group struct {
+		folder string
+		action inject.Action
+	}
+	var order []group
+	commands, others := map[group][]string{}, map[group][]string{}
+	for _, c := range append(all, changes...) {
+		verb := v.of(c.Action)
+		if verb == "" {
+			continue
+		}
+		top, _, _ := strings.Cut(strings.TrimPrefix(c.Path, "~/"), "/")
+		g := group{c.Path[:strings.Index(c.Path, top)] + top, c.Action}
+		if !slices.Contains(order, g) {
+			order = append(order, g)
+		}
+		switch {
+		case path.Base(path.Dir(c.Path)) == "commands":
+			commands[g] = append(commands[g], c.Path)
+		case len(c.Notes) > 0:
+			others[g] = append(others[g], fmt.Sprintf("%s in %s", noted(c.Notes), path.Base(c.Path)))
+		case c.Path != g.folder:
+			others[g] = append(others[g], path.Base(c.Path))
+		}
+	}
+	for _, g := range order {
+		what := others[g]
+		switch names := commands[g]; {
+		case len(names) == 0:
+		case len(names) <= mostNamed:
+			for _, name := range names {
+				fmt.Fprintf(on.out, "%s%s\n", v.of(g.action), visible(name))
+			}
+			if len(what) == 0 {
+				continue
+			}
+		case g.folder == ".workspace":
+			what = append(what, fmt.Sprintf("%d prompts", len(names)))
+		default:
+			what = append([]string{fmt.Sprintf("%d commands", len(names))}, what...)
+		}
+		if len(what) == 0 {
+			fmt.Fprintf(on.out, "%s%s\n", v.of(g.action), visible(g.folder))
+			continue
+		}
+		fmt.Fprintf(on.out, "%s%s/: %s\n", v.of(g.action), visible(g.folder), visible(strings.Join(what, ", ")))
+	}
+}
+
+// noted shortens the notes on a file to a few words.
+func noted(notes []string) string {
+	if !strings.HasPrefix(notes[0], "hook ") {
+		return notes[0]
+	}
+	if len(notes) == 1 {
+		return "1 hook"
+	}
+	return fmt.Sprintf("%d hooks", len(notes))
+}
+
+// printKept prints the files that stay unchanged, and why.
+func printKept(on screen, changes []inject.Change) {
+	for _, c := range changes {
+		if c.Action == inject.Keep {
+			fmt.Fprintf(on.out, "kept %s: %s\n", visible(c.Path), visible(strings.Join(c.Notes, ": ")))
+		}
+	}
+}
+
+func printDryInit(on screen, missing []string, planned []inject.Change) {
+	for _, name := range missing {
+		fmt.Fprintf(on.out, "would make %s\n", visible(name))
+	}
+	v := verbs{"would make ", "would update ", "would remove "}
+	for _, c := range planned {
+		if verb := v.of(c.Action); verb != "" {
+			fmt.Fprintf(on.out, "%s%s\n", verb, visible(c.Path))
+			for _, note := range c.Notes {
+				fmt.Fprintf(on.out, "  + %s\n", visible(note))
+			}
+		}
+	}
+	printKept(on, planned)
+	if changing(planned)+len(missing) == 0 {
+		fmt.Fprintln(on.out, "nothing to do")
+	}
+}
+
+// change is a file in init --json; its fields are stable.
+type change struct {
+	Path   string   `json:"path"`
+	Action string   `json:"action"` // create, update, same, keep, remove
+	Notes  []string `json:"notes"`
+}
+
+func changesOf(list []inject.Change) []change {
+	out := []change{}
+	for _, c := range list {
+		notes := c.Notes
+		if notes == nil {
+			notes = []string{}
+		}
+		out = append(out, change{c.Path, string(c.Action), notes})
+	}
+	return out
+}
+
+func printInitJSON(on screen, dir string, created []string, planned []inject.Change) error {
+	return on.json(map[string]any{"workspace": dir, "created": append([]string{}, created...), "agent_files": changesOf(planned)})
+}
