@@ -182,7 +182,7 @@ func TestPicker(t *testing.T) {
 		t.Fatal(err)
 	}
 	term = inTerminal(t, dir, "resume", "third thing")
-	answer(t, term, "is completed. Take it up again?", "n")
+	answer(t, term, "is completed. Resume it?", "n")
 	if err := term.Wait(); err == nil || strings.Contains(term.Screen(), "PATH") {
 		t.Errorf("after a no: %v\n%s", err, term.Screen())
 	}

@@ -45,7 +45,7 @@ func runCompact(ctx context.Context, a *app, w *opened, query string, o compactO
 	out, err := w.compact.Compact(ctx, e, o.apply)
 	a.screen.clearLine()
 	if errors.Is(err, context.Canceled) {
-		return errors.New("stopped: the summaries that were made are kept, the same command goes on from there")
+		return errors.New("stopped: the summaries that were made are kept, run the same command to continue")
 	}
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func printCompacted(on screen, out *compact.Compacted, payloads []*resume.Payloa
 		fmt.Fprintln(on.out)
 	}
 	if len(spans) == 0 {
-		fmt.Fprintln(on.out, "\nno range is to be summed up: the conversation is short")
+		fmt.Fprintln(on.out, "\nthere is nothing to summarize: the conversation is short")
 		return nil
 	}
 	fmt.Fprintln(on.out, "\nsummaries, for --strategy recent-plus-summary:")

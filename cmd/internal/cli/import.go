@@ -112,7 +112,7 @@ func (r *importRun) oneFile(ctx context.Context, file string) error {
 		var empty *capture.EmptyError
 		switch {
 		case errors.Is(err, context.Canceled):
-			return errors.New("stopped: what was captured so far is kept, the same command goes on from there")
+			return errors.New("stopped: what was captured so far is kept, run the same command to continue")
 		case errors.As(err, &empty) && r.Agent == "": // the agent created it, and it has no messages
 			if len(paths) == 1 {
 				r.app.screen.warn(err.Error() + ": there is nothing to capture")

@@ -85,5 +85,5 @@ func printLaunched(on screen, agent string, after *launch.Result) {
 	if after.Unused {
 		done = "Nothing was said in " + agent
 	}
-	fmt.Fprintf(on.errw, "%s: %s (%s, %s). Take it up again with: %s\n", done, oneLine(s.DisplayTitle()), s.Status, count(s.MessageCount, "message"), shell.Quote("cortext", "resume", s.ID))
+	fmt.Fprintf(on.errw, "%s: %s (%s, %s). Resume it with: %s\n", done, oneLine(s.DisplayTitle()), s.Status, count(s.MessageCount, "message"), shell.Quote("cortext", "resume", s.ID))
 }

@@ -67,7 +67,7 @@ func staysThere(program string) bool {
 func linkTo(target, link string) error {
 	switch info, err := os.Lstat(link); {
 	case err == nil && info.Mode()&fs.ModeSymlink == 0:
-		return fmt.Errorf("%s is no link: move it away", link)
+		return fmt.Errorf("%s is not a link: move it away", link)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}

@@ -39,9 +39,9 @@ func (o *payloadFlags) check(cmd *cobra.Command, now time.Time) error {
 	case o.Window < 0:
 		return &usageError{"--window must not be negative", ""}
 	case cmd.Flags().Changed("budget") && o.Budget < resume.MinBudget:
-		return &usageError{fmt.Sprintf("--budget %d is too small: %d tokens hold the least there is to say", o.Budget, resume.MinBudget), ""}
+		return &usageError{fmt.Sprintf("--budget %d is too small: the minimum is %d", o.Budget, resume.MinBudget), ""}
 	case o.Strategy != "" && !slices.Contains(resume.Strategies(), o.Strategy):
-		return &usageError{fmt.Sprintf("--strategy %q is none of %s", o.Strategy, strings.Join(resume.Strategies(), ", ")), ""}
+		return &usageError{fmt.Sprintf("--strategy %q is not one of %s", o.Strategy, strings.Join(resume.Strategies(), ", ")), ""}
 	}
 	o.Quiet = !o.sinceThen
 	if o.since == "" {

@@ -39,7 +39,7 @@ func (a *app) pick(ctx context.Context, w *opened, query string) (store.Entry, e
 	}
 	for {
 		choices(a.screen, candidates)
-		fmt.Fprintf(a.screen.out, "Which one? (1-%d, or words; nothing to leave) ", len(candidates))
+		fmt.Fprintf(a.screen.out, "Which one? (1-%d, or search terms; Enter cancels) ", len(candidates))
 		line, err := a.terminal.line(ctx)
 		if err != nil {
 			return store.Entry{}, err
@@ -78,7 +78,7 @@ func choices(on screen, entries []store.Entry) {
 // latest returns the conversation that was active last. It takes no query.
 func latest(w *opened, query string) (store.Entry, error) {
 	if query != "" {
-		return store.Entry{}, &usageError{"--continue means the conversation that was active last: do not give a query, too", ""}
+		return store.Entry{}, &usageError{"--continue cannot be combined with a query", ""}
 	}
 	all, err := w.Store.List()
 	if err == nil && len(all) == 0 {
@@ -99,7 +99,7 @@ func (a *app) confirmCompleted(ctx context.Context, e store.Entry) error {
 	if !a.terminal.present() {
 		return fmt.Errorf("%s is completed: %s opens it again", title, shell.Quote("cortext", "status", e.Session.ID, "active"))
 	}
-	yes, err := a.terminal.ask(ctx, fmt.Sprintf("%s is completed. Take it up again?", title))
+	yes, err := a.terminal.ask(ctx, fmt.Sprintf("%s is completed. Resume it?", title))
 	if err == nil && !yes {
 		err = errSilent
 	}

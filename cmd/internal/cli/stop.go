@@ -79,7 +79,7 @@ func printStopped(on screen, stopped *stop.Result) {
 		fmt.Fprintf(on.out, "Summary: %s\n", oneLine(stopped.Summary))
 	}
 	if stopped.Unsaved == nil {
-		fmt.Fprintln(on.out, "Take it up again with /workspace.resume")
+		fmt.Fprintln(on.out, "Resume it with /workspace.resume")
 	}
 }
 
@@ -89,6 +89,6 @@ func unsaved(e store.Entry, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%q is not saved in full: %d messages are kept, what is new in the transcript is missing: %w; when that is mended, run cortext stop again",
+	return fmt.Errorf("%q is not saved in full: %d messages are kept, what is new in the transcript is missing: %w; when that is fixed, run cortext stop again",
 		e.Session.DisplayTitle(), e.Session.MessageCount, err)
 }

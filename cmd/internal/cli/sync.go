@@ -62,7 +62,7 @@ func runSync(ctx context.Context, a *app, w *opened, o syncOptions) error {
 	out, err := launch.LeftoversOf(w.Workspace, w.capture).Sync(ctx, o.SyncOptions)
 	a.screen.clearLine()
 	if errors.Is(err, context.Canceled) {
-		return errors.New("stopped: what was captured so far is kept, the same command goes on from there")
+		return errors.New("stopped: what was captured so far is kept, run the same command to continue")
 	}
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func syncFailed(on screen, out *capture.SyncResult) error {
 		on.report(err)
 	}
 	if n := len(out.Errors); n > 0 {
-		return fmt.Errorf("not everything was captured, see above (%d): all else was", n)
+		return fmt.Errorf("%d failures, see above: everything else was captured", n)
 	}
 	return nil
 }

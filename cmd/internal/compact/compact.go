@@ -89,7 +89,7 @@ func (c *Compactor) compact(ctx context.Context, conv *store.Conversation, apply
 		case sum != nil:
 			at.Last = h.Messages[end-1].Number
 		case r.Open && i > 0 && c.asksModel():
-			at.Why = "it still grows, and no model is asked before it is complete"
+			at.Why = "it is still growing: a model summarizes it once it is complete"
 		case apply:
 			if sum, err = m.make(ctx, r); ctx.Err() != nil {
 				return out, ctx.Err()
@@ -98,7 +98,7 @@ func (c *Compactor) compact(ctx context.Context, conv *store.Conversation, apply
 			if err != nil {
 				at.Why = err.Error()
 			} else if sum == nil {
-				at.Why = "nothing in it is a sentence that says something"
+				at.Why = "it has no sentence worth keeping"
 			}
 		}
 		if sum != nil {

@@ -140,7 +140,7 @@ func TestCompactAnswer(t *testing.T) {
 	var progress []string
 	k.Progress = func(first, last, of int) { progress = append(progress, fmt.Sprint(first, last, of)) }
 	out := k.compacted(true)
-	if len(out.Failed) > 0 || asked.Load() != 3 || len(out.Ranges) != 4 || out.Ranges[3].Tokens != 0 || !strings.Contains(out.Ranges[3].Why, "still grows") || !out.Ranges[0].Made {
+	if len(out.Failed) > 0 || asked.Load() != 3 || len(out.Ranges) != 4 || out.Ranges[3].Tokens != 0 || !strings.Contains(out.Ranges[3].Why, "still growing") || !out.Ranges[0].Made {
 		t.Errorf("asked %d times: %+v", asked.Load(), out)
 	}
 	if got := fmt.Sprint(progress); got != "[1 50 180 51 100 180 101 150 180]" {

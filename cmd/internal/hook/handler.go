@@ -157,7 +157,7 @@ func (h *handler) named(ctx context.Context, agent inject.Agent, e inject.Event)
 	if !moved || b.Ordinary || agent.Reply == nil {
 		return "", err
 	}
-	return fmt.Sprintf("%sthe folder of this conversation has a name now, and is %s.", slash.Prefix, b.CurrentSegment().Path), err
+	return fmt.Sprintf("%sthe folder of this conversation is now %s.", slash.Prefix, b.CurrentSegment().Path), err
 }
 
 // remind returns, once, a reminder for the agent if the conversation was not stopped for

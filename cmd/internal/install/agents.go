@@ -93,7 +93,7 @@ func (i Installer) Plan(name string, options Options) ([]inject.Change, error) {
 		for dir := path.Dir(c.Path); dir != "."; dir = path.Dir(dir) {
 			info, err := os.Lstat(filepath.Join(i.ws.Store.Root(), filepath.FromSlash(dir)))
 			if err == nil && !info.IsDir() {
-				return nil, fmt.Errorf("%s is no folder but a %s: cortext writes into folders of the workspace only", dir, info.Mode().Type())
+				return nil, fmt.Errorf("%s is not a folder but a %s: cortext writes into folders of the workspace only", dir, info.Mode().Type())
 			}
 		}
 	}

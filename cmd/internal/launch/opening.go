@@ -130,9 +130,9 @@ func (l *Launcher) otherBranches(r *payload.Built) (told []string, err error) {
 	if len(others) == 0 {
 		return nil, nil
 	}
-	told = append(told, fmt.Sprintf("it has %d branches, and the newest goes on: %s", len(others)+1, l.branch(r.Entry.Session, path)))
+	told = append(told, fmt.Sprintf("it has %d branches, and this is the newest: %s", len(others)+1, l.branch(r.Entry.Session, path)))
 	for _, b := range others[:min(len(others), mostBranches)] {
-		told = append(told, fmt.Sprintf("left aside: %s; %d messages", l.branch(r.Entry.Session, b), len(b)))
+		told = append(told, fmt.Sprintf("other branch: %s; %d messages", l.branch(r.Entry.Session, b), len(b)))
 	}
 	show := shell.Quote("cortext", "show", r.Entry.Session.ID)
 	if n := len(others) - mostBranches; n > 0 {
@@ -149,5 +149,5 @@ func (l *Launcher) branch(s *schema.Session, messages []schema.Message) string {
 			return fmt.Sprintf("“%s” (%s, %s)", firstWords(m.Content, 60), history.AgentOf(s, m.Source), resume.Ago(l.ws.Env.Now(), m.Timestamp.Time()))
 		}
 	}
-	return "without a word of the user"
+	return "without a message of the user"
 }

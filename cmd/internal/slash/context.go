@@ -68,7 +68,7 @@ func (c *Commands) context(ctx context.Context, agent inject.Agent, e inject.Eve
 	}
 	if args != "" {
 		if o.Budget, err = strconv.Atoi(args); err != nil || o.Budget < resume.MinBudget {
-			return Prefix + fmt.Sprintf("%q is no budget: a number of tokens from %d on.", workspace.Plain(args), resume.MinBudget), nil
+			return Prefix + fmt.Sprintf("%q is not a budget: give a number of tokens, at least %d.", workspace.Plain(args), resume.MinBudget), nil
 		}
 	}
 	r, err := c.payloads.Build(ctx, entry, o)
@@ -77,7 +77,7 @@ func (c *Commands) context(ctx context.Context, agent inject.Agent, e inject.Eve
 	}
 	p := r.Payload
 	var b strings.Builder
-	fmt.Fprintf(&b, "%sa resume would tell %d of %d tokens, %s:", Prefix, p.Tokens, p.Budget, p.Strategy)
+	fmt.Fprintf(&b, "%sa resume would send %d of %d tokens, %s:", Prefix, p.Tokens, p.Budget, p.Strategy)
 	for _, l := range contextLines(p.Parts) {
 		b.WriteString("\n- " + l)
 	}
@@ -89,7 +89,7 @@ func (c *Commands) context(ctx context.Context, agent inject.Agent, e inject.Eve
 		fmt.Fprintf(&b, " (%s)", workspace.Plain(l.Show))
 	}
 	if s, err := c.payloads.LastSent(entry); err == nil {
-		fmt.Fprintf(&b, "\nTold last: %d tokens to %s at %s, %s.", s.Tokens, workspace.Plain(s.Agent), s.At, workspace.Plain(s.Strategy))
+		fmt.Fprintf(&b, "\nSent last: %d tokens to %s at %s, %s.", s.Tokens, workspace.Plain(s.Agent), s.At, workspace.Plain(s.Strategy))
 	}
 	fmt.Fprintf(&b, "\nEach part: %s", shell.Quote("cortext", "context", entry.Session.ID))
 	return b.String(), nil
@@ -143,7 +143,7 @@ func (c *Commands) compactHere(ctx context.Context, agent inject.Agent, e inject
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%sof the %d messages of this conversation a resume would tell:", Prefix, out.Messages)
+	fmt.Fprintf(&b, "%sof the %d messages of this conversation, a resume would include:", Prefix, out.Messages)
 	for _, p := range payloads {
 		fmt.Fprintf(&b, "\n- in %d tokens: %d messages, %s", p.Budget, p.Included, p.Strategy)
 	}

@@ -49,7 +49,7 @@ func (l lists) candidates(limit int, e *workspace.AmbiguousError) (string, error
 // after the list was shown.
 func (l lists) entries(head string, list []store.Entry, limit, most int) (string, error) {
 	const tail = "\n… and %d more: /workspace.sessions all, or /workspace.resume with words"
-	const how = "\n\nOne is taken up with /workspace.resume and its number, or words of its title."
+	const how = "\n\nTo resume one, type /workspace.resume and its number, or words of its title."
 	var b strings.Builder
 	b.WriteString(Prefix + head + "\n")
 	var ids []string

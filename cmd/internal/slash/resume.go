@@ -40,7 +40,7 @@ func (c *Commands) resumeHere(ctx context.Context, agent inject.Agent, e inject.
 		return "", err
 	}
 	if entry.Session.Status == schema.Completed && !reopen {
-		return fmt.Sprintf("%s%s is completed. To take it up again all the same, type /workspace.resume %s %s", Prefix,
+		return fmt.Sprintf("%s%s is completed. To resume it anyway, type /workspace.resume %s %s", Prefix,
 			workspace.Plain(entry.Session.DisplayTitle()), entry.Session.ID, capture.ReopenWord), nil
 	}
 	if err := c.ws.Removed.Unskip(agent.Name, e.NativeID); err != nil {

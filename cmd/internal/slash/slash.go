@@ -72,7 +72,7 @@ func (c *Commands) commandText(agent inject.Agent, e inject.Event) string {
 		}
 		text = command.Body
 	}
-	return fmt.Sprintf("%s is a command of the user's, which stands for this text:\n\n%s\n\n", typed.Line(), strings.TrimSpace(strings.ReplaceAll(text, "$ARGUMENTS", typed.Arguments)))
+	return fmt.Sprintf("%s is a command of the user's, short for this text:\n\n%s\n\n", typed.Line(), strings.TrimSpace(strings.ReplaceAll(text, "$ARGUMENTS", typed.Arguments)))
 }
 
 // pendingLimit is how many bytes of an answer may report earlier failures. The report
@@ -196,7 +196,7 @@ func (c *Commands) hasBegun(path, typ, args string) bool {
 }
 
 func sayBegun(folder, typ string) string {
-	return fmt.Sprintf("%sthis conversation is kept in %s; its document is %s. It is saved by itself after each turn.",
+	return fmt.Sprintf("%sthis conversation is kept in %s; its document is %s. It is saved automatically after each turn.",
 		Prefix, folder, path.Join(folder, typ+".md"))
 }
 

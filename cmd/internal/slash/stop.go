@@ -60,7 +60,7 @@ func (c *Commands) stopped(s *stop.Result) string {
 	if c.ws.Config.Commit == workspace.CommitStop {
 		text += "\nIt will be committed to git when this answer is complete."
 	}
-	return text + "\nTake it up again with /workspace.resume"
+	return text + "\nResume it with /workspace.resume"
 }
 
 // stoppingName is the cache file with the path of the conversation that a session stops.
