@@ -1,5 +1,5 @@
-// Package caller says what a command means that an agent runs in its own session: which
-// conversation it is about, and which session it belongs to.
+// Package caller finds the agent session that a command was called from, and the
+// conversation that a command without a query is about.
 package caller
 
 import (

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"cortext/cmd/internal/git"
-	"cortext/cmd/internal/launch"
 	"cortext/cmd/internal/workspace"
 	"cortext/store"
 )
@@ -23,7 +22,7 @@ func (a *app) discover(ctx context.Context, w *opened) error {
 
 // discoverAll is discover regardless of the settings.
 func (a *app) discoverAll(ctx context.Context, w *opened) error {
-	out, err := launch.LeftoversOf(w.Workspace, w.capture).Discover(ctx)
+	out, err := w.leftovers().Discover(ctx)
 	if err != nil {
 		return err
 	}

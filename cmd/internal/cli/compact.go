@@ -78,7 +78,7 @@ func showCompacting(on screen, c *compact.Compactor) {
 	c.Progress = func(first, last, of int) { on.progress("summarizing messages %d to %d of %d", first, last, of) }
 }
 
-func printCompacted(on screen, out *compact.Compacted, payloads []*resume.Payload, asJSON bool) error {
+func printCompacted(on screen, out *compact.Result, payloads []*resume.Payload, asJSON bool) error {
 	type budget struct {
 		Budget   int    `json:"budget"`
 		Tokens   int    `json:"tokens"`

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cortext/cmd/internal/caller"
 	"cortext/store"
 )
 
@@ -34,7 +33,7 @@ func runCurrent(ctx context.Context, a *app, w *opened, asJSON bool) error {
 	if err := a.notices(w).allWaiting(); err != nil {
 		return err
 	}
-	e, err := caller.New(w.Workspace, w.capture).Current()
+	e, err := w.caller().Current()
 	if err != nil {
 		return err
 	}

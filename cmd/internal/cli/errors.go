@@ -23,6 +23,9 @@ const (
 	exitAmbiguous = 4
 )
 
+// exitCodes describes them in every help text.
+const exitCodes = "Exit codes: 0 success, 1 failure, 2 usage error, 3 not found, 4 ambiguous, 130 SIGINT, 143 SIGTERM."
+
 // usageError is an invalid command line.
 type usageError struct{ text, hint string }
 

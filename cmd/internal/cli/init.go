@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -124,7 +127,18 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 		printGroups(a.screen, created, planned, verbs{"made ", "updated ", "removed "})
 	}
 	printKept(a.screen, planned)
-	r.printNext(len(created)+changing(planned) > 0)
+	changed := len(created)+changing(planned) > 0
+	if !changed {
+		fmt.Fprintf(a.screen.out, "%s is up to date, nothing to do\n", visible(dir))
+	}
+	start, missing := r.ready()
+	for _, text := range missing {
+		fmt.Fprintln(a.screen.out, text)
+	}
+	r.checkPath()
+	if changed {
+		printNext(a.screen, len(r.agents) > 0, start)
+	}
 	return nil
 }
 
@@ -295,4 +309,53 @@ func (r *initRun) write(planned []inject.Change) (created []string, err error) {
 	}
 	defer w.Close()
 	return created, install.New(w).Apply(planned)
+}
+
+// ready returns the first chosen agent that is installed, and what is missing before the
+// agents can be started, one line each.
+func (r *initRun) ready() (start string, missing []string) {
+	for _, agent := range r.app.Agents {
+		chosen := slices.Contains(r.agents, agent.Name)
+		if !chosen && !r.found {
+			continue
+		}
+		_, err := agent.Ready(r.app.machine(), inject.Request{Dir: r.dir, Root: r.dir})
+		var hurdle *inject.HurdleError
+		uninstalled := errors.As(err, &hurdle) && hurdle.Missing
+		if chosen && !uninstalled && start == "" {
+			start = agent.Name
+		}
+		switch {
+		case err == nil || !chosen && !uninstalled:
+		case uninstalled:
+			way, _, _ := strings.Cut(hurdle.Way, ";") // the rest concerns a launch
+			missing = append(missing, fmt.Sprintf("%s is not installed: %s", hurdle.Agent, way))
+		case hurdle != nil:
+			missing = append(missing, fmt.Sprintf("%s: %s", visible(err.Error()), visible(hurdle.Way)))
+		default:
+			missing = append(missing, visible(err.Error()))
+		}
+	}
+	return start, missing
+}
+
+// checkPath says what to do if cortext is not on the PATH.
+func (r *initRun) checkPath() {
+	if _, err := exec.LookPath("cortext"); err == nil {
+		return
+	}
+	links := r.app.links()
+	if _, err := os.Stat(filepath.Join(links.dir, "cortext")); err != nil {
+		r.app.screen.warn("cortext is not on your PATH, where the hooks look for it: they do nothing until it is")
+		return
+	}
+	fmt.Fprintf(r.app.screen.out, "cortext is not on your PATH. The hooks find it. To type it:\n  export PATH=\"$PATH:%s\"\n", visible(r.fromHome(links.dir, "$HOME")))
+}
+
+// fromHome shortens a path in the user's home.
+func (r *initRun) fromHome(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, r.app.machine().Home+string(filepath.Separator)); ok {
+		return home + "/" + filepath.ToSlash(rest)
+	}
+	return path
 }

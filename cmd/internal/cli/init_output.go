@@ -1,76 +1,25 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"cortext/inject"
 )
 
-// printNext prints what to do after init, and what is missing for each agent.
-func (r *initRun) printNext(changed bool) {
-	if !changed {
-		fmt.Fprintf(r.app.screen.out, "%s is up to date, nothing to do\n", visible(r.dir))
-	}
-	start := ""
-	for _, agent := range r.app.Agents {
-		chosen := slices.Contains(r.agents, agent.Name)
-		if !chosen && !r.found {
-			continue
-		}
-		_, err := agent.Ready(r.app.machine(), inject.Request{Dir: r.dir, Root: r.dir})
-		var hurdle *inject.HurdleError
-		missing := errors.As(err, &hurdle) && hurdle.Missing
-		if chosen && !missing && start == "" {
-			start = agent.Name
-		}
-		switch {
-		case err == nil || !chosen && !missing:
-		case missing:
-			way, _, _ := strings.Cut(hurdle.Way, ";") // the rest concerns a launch
-			fmt.Fprintf(r.app.screen.out, "%s is not installed: %s\n", hurdle.Agent, way)
-		case hurdle != nil:
-			fmt.Fprintf(r.app.screen.out, "%s: %s\n", visible(err.Error()), visible(hurdle.Way))
-		default:
-			fmt.Fprintln(r.app.screen.out, visible(err.Error()))
-		}
-	}
-	r.printPath()
+// printNext prints what to do after init. start names an agent that can be started, or is
+// empty; chosen is whether init set up agents.
+func printNext(on screen, chosen bool, start string) {
 	switch {
-	case !changed:
-	case len(r.agents) == 0:
-		fmt.Fprintln(r.app.screen.out, "Next: cortext init --agent claude, cortext new brainstorm \"a topic\", or cortext import a transcript.")
+	case !chosen:
+		fmt.Fprintln(on.out, "Next: cortext init --agent claude, cortext new brainstorm \"a topic\", or cortext import a transcript.")
 	case start == "":
-		fmt.Fprintln(r.app.screen.out, "Next: commit these files, start the agent here and type /workspace.brainstorm and a topic.")
+		fmt.Fprintln(on.out, "Next: commit these files, start the agent here and type /workspace.brainstorm and a topic.")
 	default:
-		fmt.Fprintf(r.app.screen.out, "Next: commit these files, start %s here and type /workspace.brainstorm and a topic.\n", start)
+		fmt.Fprintf(on.out, "Next: commit these files, start %s here and type /workspace.brainstorm and a topic.\n", start)
 	}
-}
-
-// printPath prints what to do if cortext is not on the PATH.
-func (r *initRun) printPath() {
-	if _, err := exec.LookPath("cortext"); err == nil {
-		return
-	}
-	if _, err := os.Stat(filepath.Join(r.app.links().dir, "cortext")); err != nil {
-		r.app.screen.warn("cortext is not on your PATH, where the hooks look for it: they do nothing until it is")
-		return
-	}
-	fmt.Fprintf(r.app.screen.out, "cortext is not on your PATH. The hooks find it. To type it:\n  export PATH=\"$PATH:%s\"\n", visible(r.fromHome(r.app.links().dir, "$HOME")))
-}
-
-// fromHome shortens a path in the user's home.
-func (r *initRun) fromHome(path, home string) string {
-	if rest, ok := strings.CutPrefix(path, r.app.machine().Home+string(filepath.Separator)); ok {
-		return home + "/" + filepath.ToSlash(rest)
-	}
-	return path
 }
 
 // verbs are the words for what happens to files.

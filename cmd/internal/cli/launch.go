@@ -26,7 +26,7 @@ func runLaunch(ctx context.Context, a *app, w *opened, e store.Entry, o resumeOp
 	if err := a.pauseIdle(ctx, w); err != nil {
 		return err
 	}
-	l := launch.New(w.Workspace, w.capture, w.payloads)
+	l := w.launcher()
 	e, err := l.CatchUp(ctx, e)
 	if err != nil {
 		a.screen.warn(err.Error())

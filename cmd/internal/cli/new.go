@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"cortext/cmd/internal/caller"
 )
 
 func newCommand(a *app) *cobra.Command {
@@ -29,7 +27,7 @@ chat, or the name of a file in .workspace/commands/.`,
 }
 
 func runNew(ctx context.Context, a *app, w *opened, list []string, asJSON bool) error {
-	e, paused, err := caller.New(w.Workspace, w.capture).New(list[0], strings.Join(list[1:], " "))
+	e, paused, err := w.caller().New(list[0], strings.Join(list[1:], " "))
 	if err != nil {
 		return err
 	}

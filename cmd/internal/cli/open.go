@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cortext/cmd/internal/caller"
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/compact"
 	"cortext/cmd/internal/hook"
@@ -28,6 +29,10 @@ type opened struct {
 	payloads *payload.Builder
 	compact  *compact.Compactor
 }
+
+func (w *opened) caller() caller.Caller        { return caller.New(w.Workspace, w.capture) }
+func (w *opened) launcher() *launch.Launcher   { return launch.New(w.Workspace, w.capture, w.payloads) }
+func (w *opened) leftovers() *launch.Leftovers { return launch.LeftoversOf(w.Workspace, w.capture) }
 
 // endpoint returns the model behind an address.
 func endpoint(url, model, key string) compact.Summarizer {
@@ -142,7 +147,7 @@ func (a *app) runIn(open func(*cobra.Command) (*opened, error), run command) fun
 // workspace's programs for the events of this command.
 func (a *app) close(ctx context.Context, w *opened) {
 	a.programs(w).run(context.WithoutCancel(ctx))
-	if launch.LeftoversOf(w.Workspace, w.capture).HasUnused() { // removing it with the agent's program takes seconds
+	if w.leftovers().HasUnused() { // removing it with the agent's program takes seconds
 		if err := a.hooks().Later(w.Workspace, "tidy"); err != nil {
 			a.screen.warn(err.Error())
 		}

@@ -101,7 +101,7 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 		return runLaunch(ctx, a, w, e, o)
 	}
 	a.notices(w).lost(ctx, e)
-	if n := launch.New(w.Workspace, w.capture, w.payloads).Behind(e); n > 0 {
+	if n := w.launcher().Behind(e); n > 0 {
 		a.screen.warn(fmt.Sprintf("the end of %s is not captured yet: cortext resume without --print captures it first, and so does cortext stop", count(n, "transcript")))
 	}
 	if o.dryRun {
@@ -164,7 +164,7 @@ func listMatches(on screen, w *opened, query string, asJSON bool) error {
 // dryRun prints what a launch would deliver, and how. What prevents the launch is
 // returned as an error after printing everything else.
 func dryRun(ctx context.Context, a *app, w *opened, e store.Entry, o resumeOptions) error {
-	plan, planErr := launch.New(w.Workspace, w.capture, w.payloads).Plan(ctx, e, o.launchOptions())
+	plan, planErr := w.launcher().Plan(ctx, e, o.launchOptions())
 	if planErr != nil && !errors.As(planErr, new(*inject.HurdleError)) {
 		return planErr
 	}

@@ -20,15 +20,13 @@ import (
 	"cortext/inject"
 )
 
-const exitCodes = "Exit codes: 0 success, 1 failure, 2 usage error, 3 not found, 4 ambiguous, 130 SIGINT, 143 SIGTERM."
-
 // A Process is the environment the program was started with.
 type Process struct {
 	Args       []string
 	In         io.Reader
 	Out, Err   io.Writer
 	Agents     []inject.Agent
-	Interrupts *interrupt.Interrupts //  ends the program on signals
+	Interrupts *interrupt.Interrupts // ends the program on signals
 	Now        func() time.Time      // time.Now
 }
 

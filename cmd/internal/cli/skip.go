@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-
-	"cortext/cmd/internal/caller"
 )
 
 func skipCommand(a *app) *cobra.Command {
@@ -19,7 +17,7 @@ to save.`,
 		Example: "  cortext skip",
 		Args:    args(cobra.NoArgs),
 		RunE: a.quietlyWithin(func(_ *cobra.Command, w *opened, _ []string) error {
-			if err := caller.New(w.Workspace, w.capture).Skip(); err != nil {
+			if err := w.caller().Skip(); err != nil {
 				return err
 			}
 			fmt.Fprintln(a.screen.out, "this session is not saved until you stop it with /workspace.stop-conversation")

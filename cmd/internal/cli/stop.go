@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cortext/cmd/internal/caller"
 	"cortext/cmd/internal/stop"
 	"cortext/store"
 )
@@ -37,7 +36,7 @@ func runStop(ctx context.Context, a *app, w *opened, query string, asJSON bool) 
 	if err := a.discoverAll(ctx, w); err != nil {
 		return err
 	}
-	e, err := caller.New(w.Workspace, w.capture).PickOrCurrent(query)
+	e, err := w.caller().PickOrCurrent(query)
 	if err != nil {
 		return err
 	}

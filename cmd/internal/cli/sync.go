@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/capture"
-	"cortext/cmd/internal/launch"
 	"cortext/cmd/internal/shell"
 )
 
@@ -59,7 +58,7 @@ func runSync(ctx context.Context, a *app, w *opened, o syncOptions) error {
 	if isTerminal(a.screen.errw) {
 		o.Progress = func(agent string, done, total int) { a.screen.progress("%s: %d of %d", agent, done, total) }
 	}
-	out, err := launch.LeftoversOf(w.Workspace, w.capture).Sync(ctx, o.SyncOptions)
+	out, err := w.leftovers().Sync(ctx, o.SyncOptions)
 	a.screen.clearLine()
 	if errors.Is(err, context.Canceled) {
 		return errors.New("stopped: what was captured so far is kept, run the same command to continue")
@@ -151,7 +150,7 @@ func syncFailed(on screen, out *capture.SyncResult) error {
 		on.report(err)
 	}
 	if n := len(out.Errors); n > 0 {
-		return fmt.Errorf("%d failures, see above: everything else was captured", n)
+		return fmt.Errorf("%s, see above: everything else was captured", count(n, "failure"))
 	}
 	return nil
 }

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
-
-	"cortext/cmd/internal/launch"
 )
 
 func tidyCommand(a *app) *cobra.Command {
@@ -20,7 +18,7 @@ func tidyCommand(a *app) *cobra.Command {
 				return err
 			}
 			defer w.Close() // not a.close, which calls this
-			for _, err := range launch.LeftoversOf(w.Workspace, w.capture).RemoveUnused(cmd.Context()) {
+			for _, err := range w.leftovers().RemoveUnused(cmd.Context()) {
 				a.hooks().Failed(w.Workspace, "", "tidy", err)
 			}
 			return nil

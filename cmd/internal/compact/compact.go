@@ -34,16 +34,16 @@ func New(ws *workspace.Workspace, endpoint Endpoint) *Compactor {
 	return &Compactor{ws: ws, endpoint: endpoint}
 }
 
-// Compacted says which parts of a conversation summaries replace, or would replace.
-type Compacted struct {
+// A Result says which parts of a conversation summaries replace, or would replace.
+type Result struct {
 	Messages int
-	Ranges   []CompactRange
+	Ranges   []Range
 	Failed   []error        // the messages of those ranges stay as they are
 	Damage   []store.Damage // of the conversation and its summaries
 }
 
-// A CompactRange is a range of messages that a summary replaces.
-type CompactRange struct {
+// A Range is a range of messages that a summary replaces.
+type Range struct {
 	First, Last  int // message numbers, from 1
 	SourceTokens int64
 	Tokens       int    // of the summary; 0: no summary yet
@@ -56,7 +56,7 @@ type CompactRange struct {
 // the missing summaries, using the configured summarizer. The last range still grows and
 // is summarized once; by a model only if it is the only range. What was added to it since
 // is short enough to stay as it is.
-func (c *Compactor) Compact(ctx context.Context, e store.Entry, apply bool) (*Compacted, error) {
+func (c *Compactor) Compact(ctx context.Context, e store.Entry, apply bool) (*Result, error) {
 	conv, err := c.ws.Open(e)
 	if err == nil && apply && !conv.IsWaiting() && c.ws.Tree.Away(conv) != "" { // waiting conversations have waiting summaries, too
 		if err = conv.Close(); err == nil {
@@ -70,7 +70,7 @@ func (c *Compactor) Compact(ctx context.Context, e store.Entry, apply bool) (*Co
 	return c.compact(ctx, conv, apply)
 }
 
-func (c *Compactor) compact(ctx context.Context, conv *store.Conversation, apply bool) (*Compacted, error) {
+func (c *Compactor) compact(ctx context.Context, conv *store.Conversation, apply bool) (*Result, error) {
 	s, damage, err := conv.Session()
 	if err != nil {
 		return nil, err
@@ -80,10 +80,10 @@ func (c *Compactor) compact(ctx context.Context, conv *store.Conversation, apply
 		return nil, err
 	}
 	have, broken := conv.Summaries()
-	out := &Compacted{Messages: len(h.Messages), Damage: slices.Concat(damage, more, broken)}
+	out := &Result{Messages: len(h.Messages), Damage: slices.Concat(damage, more, broken)}
 	m := maker{c: c, conversation: conv, history: h, session: s, broken: broken}
 	for i, r := range summary.Plan(h, summary.Options{Threshold: c.ws.Config.SummarizeAfter, Keep: c.ws.Config.KeepMessages}) {
-		at := CompactRange{First: h.Messages[r.Start].Number, Last: h.Messages[r.End-1].Number}
+		at := Range{First: h.Messages[r.Start].Number, Last: h.Messages[r.End-1].Number}
 		sum, end := made(have, h, r)
 		switch {
 		case sum != nil:

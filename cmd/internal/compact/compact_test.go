@@ -88,7 +88,7 @@ func (k *compacting) say(n int) {
 	}
 }
 
-func (k *compacting) compacted(apply bool) *Compacted {
+func (k *compacting) compacted(apply bool) *Result {
 	k.t.Helper()
 	out, err := k.Compact(context.Background(), k.entry, apply)
 	if err != nil {

@@ -30,9 +30,9 @@ type maker struct {
 	session      *schema.Session
 	broken       []store.Damage
 
-	errs  []error
-	over  error // the last of errs: ask no model any more
-	spare int   // ranges after it that were not tried
+	errs    []error
+	fatal   error // the last of errs, after which no model is asked
+	untried int   // ranges after it
 }
 
 var errNotAsked = errors.New("not tried after that failure")
@@ -40,18 +40,18 @@ var errNotAsked = errors.New("not tried after that failure")
 // make makes and writes the summary of a range, or returns nil if there is nothing to
 // summarize.
 func (m *maker) make(ctx context.Context, r summary.Range) (*schema.Summary, error) {
-	if m.over != nil {
-		m.spare++
+	if m.fatal != nil {
+		m.untried++
 		return nil, errNotAsked
 	}
-	sum, err := m.sumUp(ctx, r)
+	sum, err := m.create(ctx, r)
 	if err == nil && sum != nil {
 		err = m.conversation.WriteSummary(sum)
 	}
 	if err != nil {
 		m.errs = append(m.errs, fmt.Errorf("no summary of messages %d to %d: %w", r.Start+1, r.End, err))
 		if summarize.Away(err) || errors.As(err, new(*settingError)) {
-			m.over = err
+			m.fatal = err
 		}
 		return nil, err
 	}
@@ -61,19 +61,19 @@ func (m *maker) make(ctx context.Context, r summary.Range) (*schema.Summary, err
 // failed returns the failures. The last one also says how many ranges were not tried
 // after it.
 func (m *maker) failed() []error {
-	if m.spare == 0 {
+	if m.untried == 0 {
 		return m.errs
 	}
 	ranges := "one more range"
-	if m.spare > 1 {
-		ranges = fmt.Sprintf("%d more ranges", m.spare)
+	if m.untried > 1 {
+		ranges = fmt.Sprintf("%d more ranges", m.untried)
 	}
 	last := len(m.errs) - 1
 	return append(m.errs[:last:last], fmt.Errorf("%w; %s not tried", m.errs[last], ranges))
 }
 
-// sumUp creates the summary of a range.
-func (m *maker) sumUp(ctx context.Context, r summary.Range) (*schema.Summary, error) {
+// create creates the summary of a range.
+func (m *maker) create(ctx context.Context, r summary.Range) (*schema.Summary, error) {
 	c, h, most := m.c, m.history, m.c.ws.Config.SummaryMaxTokens
 	if err := m.blocked(r); err != nil {
 		return nil, err

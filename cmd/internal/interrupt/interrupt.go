@@ -10,7 +10,7 @@ import (
 )
 
 // How long a command may continue after a signal, to notice that its context ended or to
-// Finish a write. Both end it within the time that the help promises.
+// finish a write. Both end it within the time that the help promises.
 const (
 	noticeTime = 700 * time.Millisecond
 	finishTime = 5*time.Second - 100*time.Millisecond

@@ -67,8 +67,8 @@ func (l *Leftovers) wasUsed(n registry.Launch) (bool, error) {
 	return false, nil
 }
 
-// bind makes a session continue in the conversation that it was launched for,
-// unless a hook already did.
+// bind makes a session continue in the conversation that it was launched for, unless a
+// hook already did.
 func (l *Leftovers) bind(agent inject.Agent, nativeID, at string) error {
 	return l.capture.Locked(agent.Name, nativeID, func() error {
 		t, err := l.capture.Bind(agent, nativeID, "")

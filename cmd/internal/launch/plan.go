@@ -41,7 +41,7 @@ type Options struct {
 	Args     []string // more arguments for the agent
 }
 
-// A Plan is a launch that is ready to run.
+// A Plan is a launch that nothing has been written for yet.
 type Plan struct {
 	Agent  inject.Agent
 	Launch *inject.Launch
@@ -52,8 +52,8 @@ type Plan struct {
 	request inject.Request
 }
 
-// CatchUp captures what the agents' transcripts of a conversation have and the logs
-// lack, such as the last turns of a killed program.
+// CatchUp captures what the agents' transcripts of a conversation have and the logs lack,
+// such as the last turns of a killed program.
 func (l *Launcher) CatchUp(ctx context.Context, e store.Entry) (store.Entry, error) {
 	_, err := l.capture.Sources(ctx, e, "", capture.Options{Mode: capture.PutBack})
 	fresh, entryErr := l.ws.Entry(e.Path)

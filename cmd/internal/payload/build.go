@@ -27,7 +27,7 @@ type Builder struct {
 // New returns a Builder for a workspace.
 func New(ws *workspace.Workspace) *Builder { return &Builder{ws: ws} }
 
-// Options control how much an agent gets.
+// Options control what a payload includes, and who gets it.
 type Options struct {
 	Budget   int       // tokens; 0: the model's window minus what the agent needs
 	Last     int       // messages; 0: all
@@ -47,7 +47,7 @@ const readTokens = 400_000
 // its messages are unchanged.
 const summedTokens = 10 * readTokens
 
-// Built is a payload with its conversation.
+// Built is a payload, with what else is known about it.
 type Built struct {
 	Entry   store.Entry
 	Payload *resume.Payload
@@ -61,8 +61,8 @@ type Built struct {
 	Warnings []string // of a launch
 }
 
-// repositoryChanges caches what happened to the repository since a moment, because payloads of one
-// conversation are often built one after the other and git should be asked once.
+// repositoryChanges caches what happened to the repository since a moment: payloads of one
+// conversation are often built one after the other, and git should be asked once.
 type repositoryChanges struct {
 	path    string
 	last    time.Time
@@ -187,5 +187,6 @@ func (b *Builder) Budgets(ctx context.Context, e store.Entry, o Options, budgets
 	return list, nil
 }
 
-// PreviewBudgets returns the budgets that the preview of a compaction shows; 0 is the default.
+// PreviewBudgets returns the budgets that the preview of a compaction shows; 0 is the
+// default.
 func PreviewBudgets() []int { return []int{2_000, 8_000, 32_000, 0} }

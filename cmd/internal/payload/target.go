@@ -34,8 +34,9 @@ func (b *Builder) Target(e store.Entry, to Recipient, o Options) (Options, error
 	return o, err
 }
 
-// TargetIn is [Builder.Target] for an agent that starts with args. The model is the one in the agent's arguments or
-// settings, else the one that the agent used last in the conversation.
+// TargetIn is [Builder.Target] for an agent that starts with args. The model is the one in
+// the agent's arguments or settings, else the one that the agent used last in the
+// conversation.
 func (b *Builder) TargetIn(agent inject.Agent, e store.Entry, args []string, o Options) (Options, error) {
 	dir, _, err := b.StartDir(e)
 	if err != nil {

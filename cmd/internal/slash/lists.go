@@ -12,7 +12,7 @@ import (
 	"cortext/store"
 )
 
-// Lists of conversations for an agent.
+// lists write lists of conversations for an agent.
 type lists struct{ ws *workspace.Workspace }
 
 // shownFirst is how many conversations a list in an agent shows unless all are asked for.
@@ -76,7 +76,8 @@ func (l lists) entries(head string, list []store.Entry, limit, most int) (string
 // listedName is the cache file with the ids of the conversations listed last.
 const listedName = "listed.json"
 
-// pick is Pick in which a number selects from the list that was shown.
+// pick is [workspace.Conversations.Pick], except that a number selects from the list that
+// was shown.
 func (l lists) pick(query string) (store.Entry, error) {
 	n, err := strconv.Atoi(query)
 	if err != nil || n < 1 || strconv.Itoa(n) != query {

@@ -110,8 +110,8 @@ func lastCommand(agent inject.Agent, transcript string) string {
 	return ""
 }
 
-// payload passes a conversation to a running session: the payload if it fits,
-// otherwise as much as fits and the file that holds all of it.
+// payload passes a conversation to a running session: the payload if it fits, otherwise as
+// much as fits and the file that holds all of it.
 func (c *Commands) payload(ctx context.Context, agent inject.Agent, e store.Entry) (string, error) {
 	limit := agent.ReplyLimit
 	o, err := c.payloads.TargetIn(agent, e, nil, payload.Options{})

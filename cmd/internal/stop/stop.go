@@ -33,7 +33,6 @@ func New(ws *workspace.Workspace, c *capture.Capture, m *compact.Compactor) *Sto
 type Result struct {
 	Entry     store.Entry
 	Summary   string
-	Captured  int // messages that were only in the agents' transcripts
 	Committed bool
 	Unsaved   error   // what could not be captured: the conversation is not saved completely
 	Warnings  []error // what else failed; the conversation is saved anyway
@@ -58,14 +57,14 @@ func (s *Stopper) Stop(ctx context.Context, e store.Entry) (*Result, error) {
 	if err := s.ws.MergeTwins(e); err != nil {
 		return nil, err
 	}
-	n, unsaved := s.capture.Sources(ctx, e, "", capture.Options{Mode: capture.PutBack, SessionJSON: capture.ByCaller})
+	_, unsaved := s.capture.Sources(ctx, e, "", capture.Options{Mode: capture.PutBack, SessionJSON: capture.ByCaller})
 	unsaved = errors.Join(unsaved, s.notCaptured(e))
 	markErr := s.markStopped(e)
 	out, err := s.Pause(e.Path)
 	if err != nil {
 		return nil, errors.Join(err, unsaved)
 	}
-	out.Captured, out.Unsaved = n, unsaved
+	out.Unsaved = unsaved
 	if markErr != nil && unsaved == nil { // otherwise it usually says the same
 		out.Warnings = append(out.Warnings, markErr)
 	}
