@@ -97,20 +97,8 @@ func runInit(a *app, cmd *cobra.Command, o initOptions) error {
 	}
 	shown := false // the user has seen what changes
 	if asks {
-		if shown, err = r.showPlan(planned); err != nil {
+		if planned, shown, err = r.confirm(planned); err != nil {
 			return err
-		}
-		if shown && !o.yes {
-			before := r.agents
-			if err := r.ask(); err != nil {
-				return err
-			}
-			if !slices.Equal(before, r.agents) {
-				shown = false
-				if planned, err = r.plan(); err != nil {
-					return err
-				}
-			}
 		}
 	}
 	created, err := r.write(planned)
@@ -236,6 +224,20 @@ func (r *initRun) showPlan(planned []inject.Change) (bool, error) {
 	printGroups(r.app.screen, missing, planned, verbs{"  make ", "  update ", "  remove "})
 	fmt.Fprintf(r.app.screen.out, "  link %s/ to this program\n", visible(r.fromHome(r.app.links().dir, "~")))
 	return true, nil
+}
+
+// confirm shows the user what will change and asks for what the flags leave open. If the
+// answers change the plan, it returns another one, which the user has not seen.
+func (r *initRun) confirm(planned []inject.Change) (_ []inject.Change, shown bool, err error) {
+	if shown, err = r.showPlan(planned); err != nil || !shown || r.yes {
+		return planned, shown, err
+	}
+	before := r.agents
+	if err = r.ask(); err == nil && !slices.Equal(before, r.agents) {
+		shown = false
+		planned, err = r.plan()
+	}
+	return planned, shown, err
 }
 
 // ask asks for what the flags leave open. Nothing has been changed yet.

@@ -134,19 +134,7 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[workspace.Work
 	if e.Moment == inject.Other || e.Dir == "" {
 		return
 	}
-	w, err = workspace.Open(workspace.Env{
-		Dir: e.Dir, Machine: p.Machine, Now: p.Now, Rand: rand.Reader,
-		Holder: fmt.Sprintf("%s, pid %d", p.Name, os.Getpid()), Agents: p.Agents,
-	})
-	if errors.Is(err, store.ErrNoWorkspace) {
-		return // this project does not use cortext
-	}
-	if err != nil {
-		dir := e.Dir
-		if root, err := store.Find(dir); err == nil {
-			dir = root
-		}
-		p.Failed(nil, dir, event, err)
+	if w = p.open(e.Dir, event); w == nil {
 		return
 	}
 	opened.Store(w)
@@ -156,6 +144,33 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[workspace.Work
 		return
 	}
 	p.logWarnings(w, event)
+	p.answer(ctx, h, agent, e, event)
+	for _, text := range h.capture.TakeWarnings() {
+		p.Failed(w, "", event, errors.New(text))
+	}
+}
+
+// open opens the workspace that contains dir, or returns nil. It records a failure.
+func (p Program) open(dir, event string) *workspace.Workspace {
+	w, err := workspace.Open(workspace.Env{
+		Dir: dir, Machine: p.Machine, Now: p.Now, Rand: rand.Reader,
+		Holder: fmt.Sprintf("%s, pid %d", p.Name, os.Getpid()), Agents: p.Agents,
+	})
+	switch {
+	case err == nil:
+		return w
+	case errors.Is(err, store.ErrNoWorkspace):
+		return nil // this project does not use cortext
+	}
+	if root, err := store.Find(dir); err == nil {
+		dir = root
+	}
+	p.Failed(nil, dir, event, err)
+	return nil
+}
+
+// answer handles an event and prints what the agent should add to the prompt.
+func (p Program) answer(ctx context.Context, h *handler, agent inject.Agent, e inject.Event, event string) {
 	say, err := h.handle(ctx, agent, e)
 	if err != nil {
 		if cause := ctx.Err(); cause != nil && errors.Is(err, cause) {
@@ -173,12 +188,9 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[workspace.Work
 	switch {
 	case err == nil:
 	case reported:
-		_ = p.logHook(w, event, err) // the agent informs the user now
+		_ = p.logHook(h.ws, event, err) // the agent informs the user now
 	default:
-		p.Failed(w, "", event, err)
-	}
-	for _, text := range h.capture.TakeWarnings() {
-		p.Failed(w, "", event, errors.New(text))
+		p.Failed(h.ws, "", event, err)
 	}
 }
 

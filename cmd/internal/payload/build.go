@@ -90,17 +90,9 @@ func (b *Builder) Build(ctx context.Context, e store.Entry, o Options) (*Built, 
 	}
 	opts := resume.Options{Now: b.ws.Env.Now(), Budget: o.Budget, Agent: o.For, Model: o.Model, Window: o.Window, Last: o.Last, Strategy: o.Strategy, Keep: b.ws.Config.KeepMessages}
 	opts.First = resume.FirstRequest(s, c.Messages())
-	room := resume.BudgetOf(s, opts).Tokens
-	budget := cmp.Or(o.Budget, room)
-	opts.Summaries, _ = c.Summaries()
-	if o.Strategy != resume.RecentPlus { // only summaries by a model, since the user asked for those
-		opts.Summaries = slices.DeleteFunc(opts.Summaries, func(s *schema.Summary) bool { return s.Method == schema.Extracted })
-	}
-	read := max(budget, readTokens)
-	if o.Strategy == resume.RecentPlus || len(opts.Summaries) > 0 {
-		read = max(budget, summedTokens)
-	}
-	h, more, err := c.History(store.Limit{Messages: o.Last, Tokens: read})
+	opts.Summaries = summaries(c, o.Strategy)
+	out := &Built{Room: resume.BudgetOf(s, opts).Tokens}
+	h, more, err := c.History(limit(opts, cmp.Or(o.Budget, out.Room)))
 	if err != nil {
 		return nil, err
 	}
@@ -126,23 +118,51 @@ func (b *Builder) Build(ctx context.Context, e store.Entry, o Options) (*Built, 
 			opts.Last = min(opts.Last, o.Last)
 		}
 	}
-	var warnings []string
-	var known bool
-	if opts.Command, known, err = b.ws.Prompts.Command(s.ConversationType); err != nil {
+	if opts.Command, out.Warnings, err = b.command(s); err != nil {
 		return nil, err
 	}
-	if importedChat(s) {
-		opts.Command = resume.Command{}
-	}
-	if !known && s.ConversationType != "" {
-		warnings = append(warnings, fmt.Sprintf("the type %s has no prompt any more (%s is missing): the conversation resumes without its command", workspace.Plain(s.ConversationType), workspace.CommandFile(s.ConversationType)))
-	}
-	p, err := resume.Build(s, h, opts)
-	if err != nil {
+	if out.Payload, err = resume.Build(s, h, opts); err != nil {
 		return nil, err
 	}
 	e.Session = s
-	return &Built{Entry: e, Payload: p, Damage: append(damage, more...), Room: room, Aside: h.Aside, Asked: opts.State.LastUser.Text, Last: workspace.LastMessage(s, h), Warnings: warnings}, nil
+	out.Entry, out.Damage, out.Aside = e, append(damage, more...), h.Aside
+	out.Asked, out.Last = opts.State.LastUser.Text, workspace.LastMessage(s, h)
+	return out, nil
+}
+
+// summaries returns the summaries that a strategy uses: those of a model, since the user
+// asked for them, and all only for recent-plus-summary.
+func summaries(c *store.Conversation, strategy string) []*schema.Summary {
+	all, _ := c.Summaries()
+	if strategy == resume.RecentPlus {
+		return all
+	}
+	return slices.DeleteFunc(all, func(s *schema.Summary) bool { return s.Method == schema.Extracted })
+}
+
+// limit returns how much of the end of a conversation to read for a budget.
+func limit(o resume.Options, budget int) store.Limit {
+	read := readTokens
+	if o.Strategy == resume.RecentPlus || len(o.Summaries) > 0 {
+		read = summedTokens
+	}
+	return store.Limit{Messages: o.Last, Tokens: max(budget, read)}
+}
+
+// command returns the command of a conversation as it is now, with a warning if there is
+// no prompt for it any more.
+func (b *Builder) command(s *schema.Session) (resume.Command, []string, error) {
+	command, known, err := b.ws.Prompts.Command(s.ConversationType)
+	if err != nil {
+		return command, nil, err
+	}
+	if importedChat(s) {
+		command = resume.Command{}
+	}
+	if known || s.ConversationType == "" {
+		return command, nil, nil
+	}
+	return command, []string{fmt.Sprintf("the type %s has no prompt any more (%s is missing): the conversation resumes without its command", workspace.Plain(s.ConversationType), workspace.CommandFile(s.ConversationType))}, nil
 }
 
 // importedChat reports whether a conversation is of type chat because it was imported and
