@@ -38,7 +38,7 @@ func runRm(ctx context.Context, a *app, w *opened, query string, yes bool) error
 	title := oneLine(e.Session.DisplayTitle())
 	if !yes {
 		if !a.terminal.present() {
-			return &usageError{"there is no terminal to ask on whether to remove " + title, "--yes removes it without asking"}
+			return &usageError{"removing " + title + " has to be confirmed, and there is no terminal to ask on", "--yes removes it without asking"}
 		}
 		yes, err = a.terminal.ask(ctx, fmt.Sprintf("Remove %s, %s, with the folder %s?", title, count(e.Session.MessageCount, "message"), visible(e.Path)))
 		if err != nil || !yes {

@@ -49,7 +49,7 @@ func (c *Commands) stopHere(ctx context.Context, agent inject.Agent, e inject.Ev
 func (c *Commands) stopped(s *stop.Result) string {
 	sess := s.Entry.Session
 	if s.Unsaved != nil {
-		return fmt.Sprintf("NOT saved in full: %s (%s, %d messages are kept), in %s. Missing is what is new in the transcript: %s.\n"+
+		return fmt.Sprintf("NOT saved in full: %s (%s, %d messages are kept), in %s. What is new in the transcript is missing: %s.\n"+
 			"Tell the user so. The next turn, cortext stop and cortext sync try again.",
 			workspace.Plain(sess.DisplayTitle()), sess.Status, sess.MessageCount, s.Entry.Path, workspace.Plain(s.Unsaved.Error()))
 	}
