@@ -176,7 +176,7 @@ func TestPicker(t *testing.T) {
 	}
 
 	term = inTerminal(t, dir, "resume", "topic")
-	answer(t, term, "1-2, or words", "nothing like it")
+	answer(t, term, "1-2, or search terms", "nothing like it")
 	answer(t, term, `no conversation matches "nothing like it"`, "first")
 	if err := term.WaitFor("is not on this machine's PATH", patience); err != nil {
 		t.Fatal(err)
