@@ -64,7 +64,7 @@ func (h *handler) ownTurn(agent inject.Agent, e inject.Event) bool {
 	case inject.Prompted:
 		return !strings.HasPrefix(e.Prompt, inject.CommandPrefix)
 	case inject.Answered:
-		_, stopping := slash.Stopping(h.ws, agent.Name, e.NativeID)
+		_, stopping := h.commands.Stopping(agent.Name, e.NativeID)
 		return !stopping
 	case inject.Used, inject.Compacting:
 		return true
@@ -104,7 +104,7 @@ func (h *handler) dispatch(ctx context.Context, agent inject.Agent, e inject.Eve
 // answered captures a turn. If the turn stopped its conversation, answered finishes and
 // commits it now that the last answer is there.
 func (h *handler) answered(ctx context.Context, agent inject.Agent, e inject.Event) error {
-	path, stopping := slash.Stopping(h.ws, agent.Name, e.NativeID)
+	path, stopping := h.commands.Stopping(agent.Name, e.NativeID)
 	if h.ws.Config.Autosave != workspace.AutosaveTurn && !stopping {
 		h.capture.CountTurn(agent, e.NativeID)
 		return nil
@@ -189,7 +189,7 @@ func (h *handler) ended(ctx context.Context, agent inject.Agent, e inject.Event)
 	if !b.Bound() || h.ws.Config.Autosave == workspace.AutosaveOff {
 		return err
 	}
-	if path, stopping := slash.Stopping(h.ws, agent.Name, e.NativeID); stopping {
+	if path, stopping := h.commands.Stopping(agent.Name, e.NativeID); stopping {
 		return errors.Join(err, h.commands.EndStopping(ctx, agent.Name, e.NativeID, path))
 	}
 	if e.Cleared && !b.Stopped {

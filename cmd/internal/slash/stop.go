@@ -70,8 +70,8 @@ func stoppingName(agent, nativeID string) string {
 
 // Stopping returns the path of the conversation that a session is stopping: the command
 // was typed, and the answer to it is not there yet.
-func Stopping(ws *workspace.Workspace, agent, nativeID string) (path string, ok bool) {
-	b, ok := ws.Store.ReadCache(stoppingName(agent, nativeID))
+func (c *Commands) Stopping(agent, nativeID string) (path string, ok bool) {
+	b, ok := c.ws.Store.ReadCache(stoppingName(agent, nativeID))
 	return string(b), ok
 }
 
