@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"cortext/cmd/internal/flow"
 	"cortext/cmd/internal/hook"
 	"cortext/inject"
 	"cortext/inject/claude"
@@ -31,6 +30,6 @@ func main() {
 	hook.Program{
 		Name: "cortext-hook", In: os.Stdin, Out: os.Stdout, Agents: agents,
 		Machine: inject.Machine{Home: home, Getenv: os.Getenv}, Now: time.Now,
-		Open: flow.Open, Cortext: hook.Beside, Small: true,
+		Cortext: hook.Beside, Small: true,
 	}.Run(ctx, os.Args[1:])
 }

@@ -36,7 +36,7 @@ func (s *stage) ordinary(ask func(text, answer string), told func() string) {
 	ask("/workspace.plan", "which plan")
 	s.captured("which plan")
 	ask("an observatory on the hill", "a dome first")
-	if said := told(); !regexp.MustCompile(`From cortext: the folder of this conversation has a name now, and is conversations/\S+-plan-an-observatory-on-the-hill-\w{4}\.`).MatchString(said) {
+	if said := told(); !regexp.MustCompile(`From cortext: the folder of this conversation is now conversations/\S+-plan-an-observatory-on-the-hill-\w{4}\.`).MatchString(said) {
 		s.t.Errorf("of its name the agent was told %q", said)
 	}
 	s.captured("a dome first")

@@ -22,9 +22,9 @@ type rule struct {
 	why     string
 }
 
-// The rules point one way: cli → flow → capture → workspace → {store, registry, git,
-// lifecycle, resume, inject} → schema. store, resume and inject are siblings and do not
-// know each other.
+// The rules point one way: cli → {hook, launch, slash} → {payload, stop, compact, caller,
+// check} → capture → workspace → {store, registry, git, lifecycle, resume, inject} →
+// schema. store, resume and inject are siblings and do not know each other.
 var rules = map[string]rule{
 	"cortext/schema/rawjson": {why: "the bytes of JSON, below everything"},
 	"cortext/schema/jsonl":   {ours: []string{"cortext/schema/rawjson"}, why: "reads any file of records, whatever they mean"},
@@ -107,20 +107,65 @@ var rules = map[string]rule{
 		modules: []string{"github.com/fsnotify/fsnotify"},
 		why:     "brings transcripts into conversations: no payload, no launch, no single agent, no command line",
 	},
-	"cortext/cmd/internal/flow": {
-		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/registry", "cortext/cmd/internal/shell", "cortext/cmd/internal/summarize", "cortext/cmd/internal/workspace",
-			"cortext/inject", "cortext/inject/setup", "cortext/resume", "cortext/resume/digest", "cortext/schema/prompt", "cortext/resume/summary",
-			"cortext/schema", "cortext/store", "cortext/store/atomicfile"},
-		why: "what commands do, for the command line and for a server: no cobra, no printing, no single agent",
+	"cortext/cmd/internal/interrupt": {why: "signals and the time they leave: knows no command"},
+	"cortext/cmd/internal/history": {
+		ours: []string{"cortext/cmd/internal/workspace", "cortext/schema", "cortext/store"},
+		why:  "reads conversations: no agent, no payload, and it writes nothing",
+	},
+	"cortext/cmd/internal/check": {
+		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/workspace", "cortext/store"},
+		why:  "what is missing, as the log, git and the checkpoints of capture say",
+	},
+	"cortext/cmd/internal/install": {
+		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/schema/prompt", "cortext/store",
+			"cortext/store/atomicfile"},
+		why: "writes what a workspace and the agents need in a project: no conversation",
+	},
+	"cortext/cmd/internal/caller": {
+		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace", "cortext/inject",
+			"cortext/schema", "cortext/store"},
+		why: "which session calls, and what it is in: no payload, no launch",
+	},
+	"cortext/cmd/internal/payload": {
+		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/history", "cortext/cmd/internal/workspace", "cortext/inject",
+			"cortext/resume", "cortext/resume/digest", "cortext/schema", "cortext/store"},
+		why: "gathers what package resume builds from: no launch, no printing",
+	},
+	"cortext/cmd/internal/compact": {
+		ours: []string{"cortext/cmd/internal/summarize", "cortext/cmd/internal/workspace", "cortext/resume/summary", "cortext/schema", "cortext/store"},
+		why:  "makes summaries: no transcript, no agent session",
+	},
+	"cortext/cmd/internal/stop": {
+		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/shell", "cortext/cmd/internal/workspace",
+			"cortext/schema", "cortext/store"},
+		why: "ends conversations: no payload, no launch",
+	},
+	"cortext/cmd/internal/slash": {
+		ours: []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
+			"cortext/cmd/internal/history", "cortext/cmd/internal/payload", "cortext/cmd/internal/shell", "cortext/cmd/internal/stop",
+			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/inject/setup", "cortext/resume", "cortext/resume/digest", "cortext/schema",
+			"cortext/store"},
+		why: "answers the commands typed in any agent: no single agent, no launch, no printing",
+	},
+	"cortext/cmd/internal/launch": {
+		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/history", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/payload",
+			"cortext/cmd/internal/registry", "cortext/cmd/internal/shell", "cortext/cmd/internal/shown", "cortext/cmd/internal/workspace", "cortext/inject",
+			"cortext/resume", "cortext/schema", "cortext/schema/prompt", "cortext/store"},
+		modules: []string{"golang.org/x/term"},
+		why:     "starts agents and cleans up after them: no cobra, no questions, no single agent",
 	},
 	"cortext/cmd/internal/hook": {
-		ours: []string{"cortext/cmd/internal/flow", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/shown", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/store"},
-		why:  "what an agent waits for: no cobra, no HTTP, no single agent",
+		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/payload",
+			"cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/schema", "cortext/store"},
+		why: "what an agent waits for: no cobra, no HTTP, no single agent, no launch",
 	},
 	"cortext/cmd/internal/cli": {
-		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/flow", "cortext/cmd/internal/git", "cortext/cmd/internal/hook", "cortext/cmd/internal/lifecycle",
-			"cortext/cmd/internal/openai", "cortext/cmd/internal/shell", "cortext/cmd/internal/shown", "cortext/cmd/internal/workspace",
-			"cortext/inject", "cortext/resume", "cortext/cmd/internal/find", "cortext/schema", "cortext/store"},
+		ours: []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
+			"cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/hook", "cortext/cmd/internal/install",
+			"cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/openai",
+			"cortext/cmd/internal/payload", "cortext/cmd/internal/shell", "cortext/cmd/internal/shown", "cortext/cmd/internal/slash",
+			"cortext/cmd/internal/stop", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/cmd/internal/find", "cortext/schema",
+			"cortext/store"},
 		modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		why:     "arguments and printing; which agents there are, main says",
 	},
@@ -130,10 +175,10 @@ var rules = map[string]rule{
 	},
 	"cortext/scripts/kill9": {ours: []string{"cortext/schema", "cortext/store"}, why: "tests the store's write path from outside"},
 	"cortext/cmd/cortext-hook": {
-		ours: []string{"cortext/cmd/internal/flow", "cortext/cmd/internal/hook", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini"},
+		ours: []string{"cortext/cmd/internal/hook", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini"},
 		why:  "the part of cortext that an agent waits for",
 	},
-	"cortext/cmd/cortext": {ours: []string{"cortext/cmd/internal/cli", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini", "cortext/inject/opencode"}, why: "puts the parts together"},
+	"cortext/cmd/cortext": {ours: []string{"cortext/cmd/internal/cli", "cortext/cmd/internal/interrupt", "cortext/inject", "cortext/inject/claude", "cortext/inject/gemini", "cortext/inject/opencode"}, why: "puts the parts together"},
 }
 
 // forbidden lists standard library packages that a package must not import.
@@ -159,10 +204,17 @@ var forbidden = map[string]map[string]string{
 	"cortext/cmd/internal/registry":  programsElsewhere,
 	"cortext/cmd/internal/workspace": programsElsewhere,
 	"cortext/cmd/internal/capture":   programsElsewhere,
-	"cortext/cmd/internal/flow":      programsElsewhere,
+	"cortext/cmd/internal/caller":    programsElsewhere,
+	"cortext/cmd/internal/check":     programsElsewhere,
+	"cortext/cmd/internal/compact":   programsElsewhere,
+	"cortext/cmd/internal/history":   programsElsewhere,
+	"cortext/cmd/internal/install":   programsElsewhere,
+	"cortext/cmd/internal/payload":   programsElsewhere,
+	"cortext/cmd/internal/slash":     programsElsewhere,
+	"cortext/cmd/internal/stop":      programsElsewhere,
 }
 
-var programsElsewhere = map[string]string{"os/exec": "programs are run by package git and by the command line"}
+var programsElsewhere = map[string]string{"os/exec": "programs are run by packages git, launch, hook and lifecycle"}
 
 var adapterReads = map[string]string{"encoding/json": "it loses lone surrogates (schema/rawjson)", "os/exec": "reading runs nothing"}
 

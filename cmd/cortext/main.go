@@ -7,9 +7,9 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"cortext/cmd/internal/cli"
+	"cortext/cmd/internal/interrupt"
 	"cortext/inject"
 	"cortext/inject/claude"
 	"cortext/inject/gemini"
@@ -18,13 +18,13 @@ import (
 
 func main() {
 	ctx, cancel := context.WithCancel(context.Background())
-	interrupts := cli.NewInterrupts(cancel, os.Exit)
+	interrupts := interrupt.New(cancel, os.Exit)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go interrupts.Handle(signals)
 	os.Exit(cli.Main(ctx, cli.Process{
 		Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		Agents: agents(), Interrupts: interrupts, Now: time.Now,
+		Agents: agents(), Interrupts: interrupts, Now: clock(),
 	}))
 }
 

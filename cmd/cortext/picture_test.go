@@ -28,9 +28,10 @@ func TestPicture(t *testing.T) {
 	s.project = filepath.Join(s.home.Dir, "shop") // which the agent shows as ~/shop
 	s.check(os.CopyFS(s.project, os.DirFS(fixture)))
 	s.check(s.home.TrustClaude(s.project))
-	program := filepath.Join(s.bin, "cortext")
-	s.check(os.Remove(program))
-	s.check(os.Symlink(build(t, "cortext/cmd/cortext/testdata/clocked"), program))
+	program, err := clocked()
+	s.check(err)
+	s.check(os.Remove(filepath.Join(s.bin, "cortext")))
+	s.check(os.Symlink(program, filepath.Join(s.bin, "cortext")))
 	s.env = append(s.env, "CORTEXT_CLOCK=2026-11-24T20:30:00Z", "TZ=UTC", "PS1=$ ")
 
 	term, err := agenttest.Start(s.command("bash", "--noprofile", "--norc"), pictureColumns, pictureRows)

@@ -176,13 +176,13 @@ func TestPicker(t *testing.T) {
 	}
 
 	term = inTerminal(t, dir, "resume", "topic")
-	answer(t, term, "1-2, or words", "nothing like it")
+	answer(t, term, "1-2, or search terms", "nothing like it")
 	answer(t, term, `no conversation matches "nothing like it"`, "first")
 	if err := term.WaitFor("is not on this machine's PATH", patience); err != nil {
 		t.Fatal(err)
 	}
 	term = inTerminal(t, dir, "resume", "third thing")
-	answer(t, term, "is completed. Take it up again?", "n")
+	answer(t, term, "is completed. Resume it?", "n")
 	if err := term.Wait(); err == nil || strings.Contains(term.Screen(), "PATH") {
 		t.Errorf("after a no: %v\n%s", err, term.Screen())
 	}

@@ -16,13 +16,14 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"cortext/cmd/internal/cli"
+	"cortext/cmd/internal/interrupt"
 )
 
 // cortext runs the command line in this process and returns its output.
 func cortext(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errw bytes.Buffer
-	code = cli.Main(context.Background(), cli.Process{Args: args, In: strings.NewReader(""), Out: &out, Err: &errw, Agents: agents(), Interrupts: new(cli.Interrupts), Now: time.Now})
+	code = cli.Main(context.Background(), cli.Process{Args: args, In: strings.NewReader(""), Out: &out, Err: &errw, Agents: agents(), Interrupts: new(interrupt.Interrupts), Now: time.Now})
 	return out.String(), errw.String(), code
 }
 

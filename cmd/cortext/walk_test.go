@@ -100,7 +100,7 @@ type world struct {
 // writes its prompt.
 var clocked = sync.OnceValues(func() (string, error) {
 	program := filepath.Join(binDir, "clocked")
-	out, err := exec.Command("go", "build", "-o", program, "./testdata/clocked").CombinedOutput()
+	out, err := exec.Command("go", "build", "-tags", "clocked", "-o", program, ".").CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%w\n%s", err, out)
 	}

@@ -8,12 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/compact"
+	"cortext/cmd/internal/payload"
 	"cortext/resume"
 )
 
-func (a *app) compactCommand() *cobra.Command {
-	var apply, asJSON bool
+func compactCommand(a *app) *cobra.Command {
+	var o compactOptions
 	cmd := &cobra.Command{
 		Use:   "compact <id>",
 		Short: "Preview payload sizes and summarize old messages",
@@ -24,61 +25,60 @@ agent (the agent that the conversation was held in) or openai (an endpoint set i
 environment). The messages themselves never change.`,
 		Example: "  cortext compact \"api design\" --apply",
 		Args:    args(cobra.MinimumNArgs(1)),
-		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, list []string) error {
-			e, err := w.Pick(strings.Join(list, " "))
-			if err != nil {
-				return err
-			}
-			done := a.showSumming(w)
-			out, err := w.Compact(cmd.Context(), e, apply)
-			done()
-			if errors.Is(err, context.Canceled) {
-				return errors.New("stopped: the summaries that were made are kept, the same command goes on from there")
-			}
-			if err != nil {
-				return err
-			}
-			for _, d := range out.Damage {
-				a.warn(d.Error())
-			}
-			target, err := w.Target(e, flow.LaunchOptions{})
-			if err != nil {
-				return err
-			}
-			payloads, err := w.Budgets(cmd.Context(), e, target, flow.CompactBudgets()...)
-			if err != nil {
-				return err
-			}
-			for _, err := range out.Failed {
-				a.report(err)
-			}
-			if err := a.printCompacted(out, payloads, asJSON); err != nil {
-				return err
-			}
-			if len(out.Failed) > 0 {
-				return errSilent
-			}
-			return nil
+		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
+			return runCompact(cmd.Context(), a, w, strings.Join(list, " "), o)
 		}),
 	}
-	cmd.Flags().BoolVar(&apply, "apply", false, "make the missing summaries")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&o.apply, "apply", false, "make the missing summaries")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
 }
 
-// showSumming shows on a terminal which messages a model is summarizing; done clears the
-// line.
-func (a *app) showSumming(w *flow.Workspace) (done func()) {
-	if !isTerminal(a.errw) {
-		return func() {}
+type compactOptions struct{ apply, json bool }
+
+func runCompact(ctx context.Context, a *app, w *opened, query string, o compactOptions) error {
+	e, err := w.Pick(query)
+	if err != nil {
+		return err
 	}
-	w.Summing = func(first, last, of int) {
-		fmt.Fprintf(a.errw, "\r\x1b[Ksumming up messages %d to %d of %d", first, last, of)
+	showCompacting(a.screen, w.compact)
+	out, err := w.compact.Compact(ctx, e, o.apply)
+	a.screen.clearLine()
+	if errors.Is(err, context.Canceled) {
+		return errors.New("stopped: the summaries that were made are kept, run the same command to continue")
 	}
-	return func() { fmt.Fprint(a.errw, "\r\x1b[K") }
+	if err != nil {
+		return err
+	}
+	for _, d := range out.Damage {
+		a.screen.warn(d.Error())
+	}
+	target, err := w.payloads.Target(e, payload.Recipient{}, payload.Options{})
+	if err != nil {
+		return err
+	}
+	payloads, err := w.payloads.Budgets(ctx, e, target, payload.PreviewBudgets()...)
+	if err != nil {
+		return err
+	}
+	for _, err := range out.Failed {
+		a.screen.report(err)
+	}
+	if err := printCompacted(a.screen, out, payloads, o.json); err != nil {
+		return err
+	}
+	if len(out.Failed) > 0 {
+		return errSilent
+	}
+	return nil
 }
 
-func (a *app) printCompacted(out *flow.Compacted, payloads []*resume.Payload, asJSON bool) error {
+// showCompacting shows which messages a model is summarizing. The caller clears the line.
+func showCompacting(on screen, c *compact.Compactor) {
+	c.Progress = func(first, last, of int) { on.progress("summarizing messages %d to %d of %d", first, last, of) }
+}
+
+func printCompacted(on screen, out *compact.Result, payloads []*resume.Payload, asJSON bool) error {
 	type budget struct {
 		Budget   int    `json:"budget"`
 		Tokens   int    `json:"tokens"`
@@ -109,29 +109,29 @@ func (a *app) printCompacted(out *flow.Compacted, payloads []*resume.Payload, as
 		spans = append(spans, span(r))
 	}
 	if asJSON {
-		return a.printJSON(map[string]any{"messages": out.Messages, "budgets": budgets, "summaries": spans})
+		return on.json(map[string]any{"messages": out.Messages, "budgets": budgets, "summaries": spans})
 	}
-	fmt.Fprintf(a.out, "%d messages\n\n%9s  %8s  %-20s  %s\n", out.Messages, "budget", "tokens", "strategy", "messages included")
+	fmt.Fprintf(on.out, "%d messages\n\n%9s  %8s  %-20s  %s\n", out.Messages, "budget", "tokens", "strategy", "messages included")
 	for _, b := range budgets {
-		fmt.Fprintf(a.out, "%9d  %8d  %-20s  %d", b.Budget, b.Tokens, b.Strategy, b.Included)
+		fmt.Fprintf(on.out, "%9d  %8d  %-20s  %d", b.Budget, b.Tokens, b.Strategy, b.Included)
 		if b.Partly > 0 {
-			fmt.Fprintf(a.out, ", %d of them in part", b.Partly)
+			fmt.Fprintf(on.out, ", %d of them in part", b.Partly)
 		}
-		fmt.Fprintln(a.out)
+		fmt.Fprintln(on.out)
 	}
 	if len(spans) == 0 {
-		fmt.Fprintln(a.out, "\nno range is to be summed up: the conversation is short")
+		fmt.Fprintln(on.out, "\nthere is nothing to summarize: the conversation is short")
 		return nil
 	}
-	fmt.Fprintln(a.out, "\nsummaries, for --strategy recent-plus-summary:")
+	fmt.Fprintln(on.out, "\nsummaries, for --strategy recent-plus-summary:")
 	for _, s := range spans {
 		switch {
 		case s.Why != "":
-			fmt.Fprintf(a.out, "  messages %d to %d: none (%s)\n", s.First, s.Last, oneLine(s.Why))
+			fmt.Fprintf(on.out, "  messages %d to %d: none (%s)\n", s.First, s.Last, oneLine(s.Why))
 		case s.Tokens == 0:
-			fmt.Fprintf(a.out, "  messages %d to %d: none yet\n", s.First, s.Last)
+			fmt.Fprintf(on.out, "  messages %d to %d: none yet\n", s.First, s.Last)
 		default:
-			fmt.Fprintf(a.out, "  messages %d to %d: %d tokens for %d (%s)\n", s.First, s.Last, s.Tokens, s.SourceTokens, oneLine(s.Method))
+			fmt.Fprintf(on.out, "  messages %d to %d: %d tokens for %d (%s)\n", s.First, s.Last, s.Tokens, s.SourceTokens, oneLine(s.Method))
 		}
 	}
 	return nil

@@ -8,13 +8,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/payload"
 	"cortext/resume"
 )
 
-func (a *app) contextCommand() *cobra.Command {
-	var o resumeOptions
-	var sent bool
+type contextOptions struct {
+	payloadFlags
+	agent      string
+	sent, json bool
+}
+
+func contextCommand(a *app) *cobra.Command {
+	var o contextOptions
 	cmd := &cobra.Command{
 		Use:   "context <id>",
 		Short: "Preview the payload of a resume, part by part",
@@ -32,48 +37,53 @@ comes last.`,
 		Example: "  cortext context \"api design\" --budget 2000",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, list []string) error {
-			if err := o.check(cmd, a.now()); err != nil {
-				return err
-			}
-			if sent && slices.ContainsFunc([]string{"budget", "window", "strategy", "last", "since", "agent"}, cmd.Flags().Changed) {
-				return &usageError{"--sent cannot be combined with --budget, --window, --strategy, --last, --since or --agent", ""}
-			}
-			w, err := a.open(cmd)
-			if err != nil {
-				return err
-			}
-			defer w.Close()
-			e, err := w.Pick(strings.Join(list, " "))
-			if err != nil {
-				return err
-			}
-			if sent {
-				s, err := w.LastSent(e)
-				if err != nil {
-					return err
-				}
-				if !o.json {
-					fmt.Fprintf(a.out, "sent to %s at %s\n", oneLine(s.Agent), s.At)
-				}
-				return a.printContext(s, o.json)
-			}
-			if o.ResumeOptions, err = w.Target(e, o.LaunchOptions); err != nil {
-				return err
-			}
-			r, err := w.Resume(cmd.Context(), e, o.ResumeOptions)
-			if err != nil {
-				return err
-			}
-			a.warnResumed(r)
-			return a.printContext(flow.SentOf(o.For, r.Payload), o.json)
+			return runContext(a, cmd, strings.Join(list, " "), o)
 		},
 	}
-	o.flags(cmd)
+	o.define(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.Agent, "agent", "", "preview for `AGENT`: claude, opencode, gemini (default: the last one used)")
-	f.BoolVar(&sent, "sent", false, "show the payload that was sent last")
+	f.StringVar(&o.agent, "agent", "", "preview for `AGENT`: claude, opencode, gemini (default: the last one used)")
+	f.BoolVar(&o.sent, "sent", false, "show the payload that was sent last")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
+}
+
+func runContext(a *app, cmd *cobra.Command, query string, o contextOptions) error {
+	if err := o.check(cmd, a.Now()); err != nil {
+		return err
+	}
+	if o.sent && slices.ContainsFunc([]string{"budget", "window", "strategy", "last", "since", "agent"}, cmd.Flags().Changed) {
+		return &usageError{"--sent cannot be combined with --budget, --window, --strategy, --last, --since or --agent", ""}
+	}
+	w, err := a.open(cmd)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	e, err := w.Pick(query)
+	if err != nil {
+		return err
+	}
+	if o.sent {
+		s, err := w.payloads.LastSent(e)
+		if err != nil {
+			return err
+		}
+		if !o.json {
+			fmt.Fprintf(a.screen.out, "sent to %s at %s\n", oneLine(s.Agent), s.At)
+		}
+		return printContext(a.screen, s, o.json)
+	}
+	target, err := w.payloads.Target(e, payload.Recipient{Agent: o.agent}, o.Options)
+	if err != nil {
+		return err
+	}
+	built, err := w.payloads.Build(cmd.Context(), e, target)
+	if err != nil {
+		return err
+	}
+	a.notices(w).built(built)
+	return printContext(a.screen, payload.SentOf(target.For, built.Payload), o.json)
 }
 
 // contextPart is an entry of parts in context --json.
@@ -86,34 +96,34 @@ type contextPart struct {
 }
 
 // printContext prints the parts of a payload, with runs of whole messages on one line.
-func (a *app) printContext(s *flow.Sent, asJSON bool) error {
+func printContext(on screen, s *payload.Sent, asJSON bool) error {
 	if asJSON {
 		parts := make([]contextPart, len(s.Parts))
 		for i, p := range s.Parts {
 			parts[i] = contextPart(p)
 		}
-		return a.printJSON(map[string]any{"at": s.At, "agent": s.Agent, "strategy": s.Strategy, "tokens": s.Tokens, "budget": s.Budget, "factor": s.Factor,
+		return on.json(map[string]any{"at": s.At, "agent": s.Agent, "strategy": s.Strategy, "tokens": s.Tokens, "budget": s.Budget, "factor": s.Factor,
 			"utilization_percent": float64(s.Tokens*1000/max(s.Budget, 1)) / 10, "original": s.Original, "included": s.Included, "summarized": s.Summarized,
 			"parts": parts, "left_out": leftOutOf(&resume.Payload{LeftOut: s.LeftOut})})
 	}
-	fmt.Fprintf(a.out, "%d of %d tokens%s, %s\n", s.Tokens, s.Budget, estimate(s.Factor), s.Strategy)
-	fmt.Fprintf(a.out, "%d of %d messages, %d in summaries\n\n", s.Included, s.Original, s.Summarized)
-	fmt.Fprintf(a.out, "%8s  %-9s  %-32s  %s\n", "tokens", "message", "what", "why")
+	fmt.Fprintf(on.out, "%d of %d tokens%s, %s\n", s.Tokens, s.Budget, estimate(s.Factor), s.Strategy)
+	fmt.Fprintf(on.out, "%d of %d messages, %d in summaries\n\n", s.Included, s.Original, s.Summarized)
+	fmt.Fprintf(on.out, "%8s  %-9s  %-32s  %s\n", "tokens", "message", "what", "why")
 	for i := 0; i < len(s.Parts); {
-		n := run(s.Parts[i:])
-		printPart(a.out, s.Parts[i:i+n])
+		n := wholeRun(s.Parts[i:])
+		printPart(on.out, s.Parts[i:i+n])
 		i += n
 	}
 	if len(s.LeftOut) > 0 {
-		fmt.Fprintln(a.out)
+		fmt.Fprintln(on.out)
 	}
-	a.printLeftOut(s.LeftOut)
+	printLeftOut(on, s.LeftOut)
 	return nil
 }
 
-// run returns how many parts at the beginning of list share one line: whole messages of
+// wholeRun returns how many parts at the beginning of list share one line: whole messages of
 // the end, if there are many.
-func run(list []resume.Part) int {
+func wholeRun(list []resume.Part) int {
 	const many = 4
 	n := 0
 	for n < len(list) && list[n].Message > 0 && list[n].Whole && list[n].Why == list[0].Why {

@@ -1,16 +1,18 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/install"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 )
@@ -26,7 +28,7 @@ type initOptions struct {
 	found        bool // the agents are those found on this machine
 }
 
-func (a *app) initCommand() *cobra.Command {
+func initCommand(a *app) *cobra.Command {
 	var o initOptions
 	cmd := &cobra.Command{
 		Use:   "init",
@@ -39,7 +41,7 @@ asks before it makes them. You can run it again at any time: it updates the file
 wrote and keeps your edits.`,
 		Example: "  cortext init",
 		Args:    args(cobra.NoArgs),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runInit(cmd, o) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runInit(a, cmd, o) },
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&o.agents, "agent", nil, "install slash commands and hooks for `AGENT`: claude, opencode, gemini, or a comma-separated list")
@@ -51,89 +53,6 @@ wrote and keeps your edits.`,
 	f.BoolVar(&o.dryRun, "dry-run", false, "list the files that would change, without changing them")
 	f.BoolVar(&o.json, "json", false, "print the changes as JSON")
 	return cmd
-}
-
-// change is a file in init --json; its fields are stable.
-type change struct {
-	Path   string   `json:"path"`
-	Action string   `json:"action"` // create, update, same, keep, remove
-	Notes  []string `json:"notes"`
-}
-
-func (a *app) runInit(cmd *cobra.Command, o initOptions) error {
-	dir, err := a.folder()
-	if err != nil {
-		return err
-	}
-	_, err = os.Lstat(filepath.Join(dir, filepath.FromSlash(workspace.ConfigFile)))
-	isNew := errors.Is(err, os.ErrNotExist)
-	if err := o.check(isNew); err != nil {
-		return err
-	}
-	person := isTerminal(a.in) && isTerminal(a.out) && !o.json && !o.dryRun
-	if len(o.agents) == 0 && (person || o.yes) {
-		if o.agents, err = a.agentsSetUp(cmd, dir, isNew); err != nil {
-			return err
-		}
-		if len(o.agents) == 0 {
-			o.agents, o.found = a.agentsFound(dir), true
-		}
-	}
-	// Report problems with an agent before writing anything.
-	planned, err := a.planAgents(cmd, dir, o, isNew)
-	if err != nil {
-		return err
-	}
-	if o.dryRun {
-		return a.dryInit(dir, o, planned)
-	}
-	told := false
-	if person {
-		if told, err = a.sayPlan(dir, planned); err != nil {
-			return err
-		}
-		if told && !o.yes {
-			before := o.agents
-			if o, err = a.askInit(cmd, o, isNew); err != nil {
-				return err
-			}
-			if !slices.Equal(before, o.agents) {
-				told = false
-				if planned, err = a.planAgents(cmd, dir, o, isNew); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	created, err := flow.Init(dir, o.commit, o.capture)
-	if err != nil {
-		return err
-	}
-	if len(planned) > 0 {
-		w, err := openFlow(a.env(cmd, dir))
-		if err != nil {
-			return err
-		}
-		defer w.Close()
-		if err := w.Install(planned); err != nil {
-			return err
-		}
-	}
-	if err := a.linkPrograms(); err != nil {
-		a.warn("the hooks find cortext on the PATH only: " + err.Error())
-	}
-	if o.json {
-		if created == nil {
-			created = []string{}
-		}
-		return a.printJSON(map[string]any{"workspace": dir, "created": created, "agent_files": changesOf(planned)})
-	}
-	if !told {
-		a.sayGroups(created, planned, verbs{"made ", "updated ", "removed "})
-	}
-	a.sayKept(planned)
-	a.sayNext(dir, o, len(created)+changing(planned) > 0)
-	return nil
 }
 
 // check requires values that init knows, and settings only for a new workspace.
@@ -153,15 +72,91 @@ func (o initOptions) check(isNew bool) error {
 	return nil
 }
 
+func runInit(a *app, cmd *cobra.Command, o initOptions) error {
+	dir, err := a.folder()
+	if err != nil {
+		return err
+	}
+	r := initRun{a, cmd, dir, install.IsNew(dir), o}
+	if err := o.check(r.isNew); err != nil {
+		return err
+	}
+	asks := a.terminal.present() && !o.json && !o.dryRun
+	if len(o.agents) == 0 && (asks || o.yes) {
+		if err := r.chooseAgents(); err != nil {
+			return err
+		}
+	}
+	// Report problems with an agent before writing anything.
+	planned, err := r.plan()
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		return r.dryRun(planned)
+	}
+	shown := false // the user has seen what changes
+	if asks {
+		if planned, shown, err = r.confirm(planned); err != nil {
+			return err
+		}
+	}
+	created, err := r.write(planned)
+	if err != nil {
+		return err
+	}
+	if err := a.links().make(); err != nil {
+		a.screen.warn("the hooks find cortext on the PATH only: " + err.Error())
+	}
+	if o.json {
+		return printInitJSON(a.screen, dir, created, planned)
+	}
+	if !shown {
+		printGroups(a.screen, created, planned, verbs{"made ", "updated ", "removed "})
+	}
+	printKept(a.screen, planned)
+	changed := len(created)+changing(planned) > 0
+	if !changed {
+		fmt.Fprintf(a.screen.out, "%s is up to date, nothing to do\n", visible(dir))
+	}
+	start, missing := r.ready()
+	for _, text := range missing {
+		fmt.Fprintln(a.screen.out, text)
+	}
+	r.checkPath()
+	if changed {
+		printNext(a.screen, len(r.agents) > 0, start)
+	}
+	return nil
+}
+
+// An initRun is one call of init.
+type initRun struct {
+	app   *app
+	cmd   *cobra.Command
+	dir   string
+	isNew bool
+	initOptions
+}
+
+// chooseAgents chooses the agents whose commands are in the workspace, or else those
+// installed on this machine.
+func (r *initRun) chooseAgents() (err error) {
+	if r.agents, err = r.agentsSetUp(); err == nil && len(r.agents) == 0 {
+		r.agents, r.found = r.agentsFound(), true
+	}
+	return err
+}
+
 // agentsSetUp lists the agents whose commands are in the workspace.
-func (a *app) agentsSetUp(cmd *cobra.Command, dir string, isNew bool) (names []string, err error) {
-	w, err := flow.OpenAt(a.env(cmd, dir), dir, isNew)
+func (r *initRun) agentsSetUp() (names []string, err error) {
+	w, err := install.Open(r.app.env(r.cmd, r.dir), r.dir)
 	if err != nil {
 		return nil, err
 	}
 	defer w.Close()
-	for _, agent := range a.agents {
-		changes, _ := w.PlanInstall(agent.Name, false, false) // an error matters only once the agent is chosen
+	for _, agent := range r.app.Agents {
+		changes, _ := install.New(w).Plan(agent.Name, install.Options{}) // an error matters only once the agent is chosen
 		if slices.ContainsFunc(changes, func(c inject.Change) bool {
 			return c.Action != inject.Create && !strings.HasSuffix(c.Path, "settings.json")
 		}) {
@@ -172,9 +167,9 @@ func (a *app) agentsSetUp(cmd *cobra.Command, dir string, isNew bool) (names []s
 }
 
 // agentsFound lists the agents installed on this machine.
-func (a *app) agentsFound(dir string) (names []string) {
-	for _, agent := range a.agents {
-		_, err := agent.Ready(a.machine(), inject.Request{Dir: dir, Root: dir})
+func (r *initRun) agentsFound() (names []string) {
+	for _, agent := range r.app.Agents {
+		_, err := agent.Ready(r.app.machine(), inject.Request{Dir: r.dir, Root: r.dir})
 		var hurdle *inject.HurdleError
 		if !errors.As(err, &hurdle) || !hurdle.Missing {
 			names = append(names, agent.Name)
@@ -183,24 +178,186 @@ func (a *app) agentsFound(dir string) (names []string) {
 	return names
 }
 
-// planAgents plans the files of the agents. If there is no workspace yet, it plans as if
+// plan plans the files of the agents. If there is no workspace yet, it plans as if
 // there were one with the built-in prompts.
-func (a *app) planAgents(cmd *cobra.Command, dir string, o initOptions, isNew bool) (all []inject.Change, err error) {
-	if len(o.agents) == 0 {
+func (r *initRun) plan() (all []inject.Change, err error) {
+	if len(r.agents) == 0 {
 		return nil, nil
 	}
-	w, err := flow.OpenAt(a.env(cmd, dir), dir, isNew)
+	w, err := install.Open(r.app.env(r.cmd, r.dir), r.dir)
 	if err != nil {
 		return nil, err
 	}
 	defer w.Close()
-	a.warn(w.Warnings...)
-	for _, name := range o.agents {
-		changes, err := w.PlanInstall(name, o.plugin, !o.noUser)
+	r.app.screen.warn(w.Warnings...)
+	for _, name := range r.agents {
+		changes, err := install.New(w).Plan(name, install.Options{Plugin: r.plugin, User: !r.noUser})
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, changes...)
 	}
 	return all, nil
+}
+
+// dryRun shows what init would do, file by file.
+func (r *initRun) dryRun(planned []inject.Change) error {
+	missing, err := install.Missing(r.dir)
+	if err != nil {
+		return err
+	}
+	if r.json {
+		return printInitJSON(r.app.screen, r.dir, missing, planned)
+	}
+	printDryInit(r.app.screen, missing, planned)
+	return nil
+}
+
+// showPlan shows the user at the terminal what init will do, and reports whether there is
+// anything to do.
+func (r *initRun) showPlan(planned []inject.Change) (bool, error) {
+	missing, err := install.Missing(r.dir)
+	if err != nil || len(missing)+changing(planned) == 0 {
+		return false, err
+	}
+	fmt.Fprintf(r.app.screen.out, "In %s, cortext will\n", visible(r.dir))
+	printGroups(r.app.screen, missing, planned, verbs{"  make ", "  update ", "  remove "})
+	fmt.Fprintf(r.app.screen.out, "  link %s/ to this program\n", visible(r.fromHome(r.app.links().dir, "~")))
+	return true, nil
+}
+
+// confirm shows the user what will change and asks for what the flags leave open. If the
+// answers change the plan, it returns another one, which the user has not seen.
+func (r *initRun) confirm(planned []inject.Change) (_ []inject.Change, shown bool, err error) {
+	if shown, err = r.showPlan(planned); err != nil || !shown || r.yes {
+		return planned, shown, err
+	}
+	before := r.agents
+	if err = r.ask(); err == nil && !slices.Equal(before, r.agents) {
+		shown = false
+		planned, err = r.plan()
+	}
+	return planned, shown, err
+}
+
+// ask asks for what the flags leave open. Nothing has been changed yet.
+func (r *initRun) ask() (err error) {
+	ctx := r.cmd.Context()
+	if r.found && len(r.agents) > 0 {
+		if r.agents, err = r.askAgents(ctx, r.agents); err != nil {
+			return err
+		}
+	}
+	if !r.isNew {
+		return nil
+	}
+	for _, q := range []struct {
+		applies  bool
+		setting  *string
+		yes      string
+		question string
+	}{
+		{len(r.agents) > 0, &r.capture, workspace.CaptureAll, "Capture all sessions, not only /workspace ones?"},
+		{true, &r.commit, workspace.CommitStop, "Commit each conversation's folder when it is stopped?"},
+	} {
+		if !q.applies || *q.setting != "" {
+			continue
+		}
+		yes, err := r.app.terminal.ask(ctx, q.question)
+		if err != nil {
+			return err
+		}
+		if yes {
+			*q.setting = q.yes
+		}
+	}
+	return nil
+}
+
+// askAgents asks which agents the workspace is for. If the user types nothing, it returns
+// the agents that were found.
+func (r *initRun) askAgents(ctx context.Context, found []string) ([]string, error) {
+	var known []string
+	for _, agent := range r.app.Agents {
+		known = append(known, agent.Name)
+	}
+	for {
+		fmt.Fprintf(r.app.screen.out, "For which agents? [%s] ", strings.Join(found, ","))
+		line, err := r.app.terminal.line(ctx)
+		switch {
+		case err != nil || line == "":
+			return found, err
+		case line == "none":
+			return nil, nil
+		}
+		names := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' })
+		i := slices.IndexFunc(names, func(name string) bool { return !slices.Contains(known, name) })
+		if i < 0 {
+			return names, nil
+		}
+		fmt.Fprintf(r.app.screen.out, "there is no agent %q, only %s, or none\n", names[i], strings.Join(known, ", "))
+	}
+}
+
+// write makes the workspace, and writes the files of the agents.
+func (r *initRun) write(planned []inject.Change) (created []string, err error) {
+	created, err = install.Init(r.dir, r.commit, r.capture)
+	if err != nil || len(planned) == 0 {
+		return created, err
+	}
+	w, err := workspace.Open(r.app.env(r.cmd, r.dir))
+	if err != nil {
+		return created, err
+	}
+	defer w.Close()
+	return created, install.New(w).Apply(planned)
+}
+
+// ready returns the first chosen agent that is installed, and what is missing before the
+// agents can be started, one line each.
+func (r *initRun) ready() (start string, missing []string) {
+	for _, agent := range r.app.Agents {
+		chosen := slices.Contains(r.agents, agent.Name)
+		if !chosen && !r.found {
+			continue
+		}
+		_, err := agent.Ready(r.app.machine(), inject.Request{Dir: r.dir, Root: r.dir})
+		var hurdle *inject.HurdleError
+		uninstalled := errors.As(err, &hurdle) && hurdle.Missing
+		if chosen && !uninstalled && start == "" {
+			start = agent.Name
+		}
+		switch {
+		case err == nil || !chosen && !uninstalled:
+		case uninstalled:
+			way, _, _ := strings.Cut(hurdle.Way, ";") // the rest concerns a launch
+			missing = append(missing, fmt.Sprintf("%s is not installed: %s", hurdle.Agent, way))
+		case hurdle != nil:
+			missing = append(missing, fmt.Sprintf("%s: %s", visible(err.Error()), visible(hurdle.Way)))
+		default:
+			missing = append(missing, visible(err.Error()))
+		}
+	}
+	return start, missing
+}
+
+// checkPath says what to do if cortext is not on the PATH.
+func (r *initRun) checkPath() {
+	if _, err := exec.LookPath("cortext"); err == nil {
+		return
+	}
+	links := r.app.links()
+	if _, err := os.Stat(filepath.Join(links.dir, "cortext")); err != nil {
+		r.app.screen.warn("cortext is not on your PATH, where the hooks look for it: they do nothing until it is")
+		return
+	}
+	fmt.Fprintf(r.app.screen.out, "cortext is not on your PATH. The hooks find it. To type it:\n  export PATH=\"$PATH:%s\"\n", visible(r.fromHome(links.dir, "$HOME")))
+}
+
+// fromHome shortens a path in the user's home.
+func (r *initRun) fromHome(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, r.app.machine().Home+string(filepath.Separator)); ok {
+		return home + "/" + filepath.ToSlash(rest)
+	}
+	return path
 }

@@ -9,14 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/history"
 	"cortext/schema"
 )
 
-func (a *app) showCommand() *cobra.Command {
-	var asJSON, reasoning bool
-	var last int
-	var message string
+func showCommand(a *app) *cobra.Command {
+	var o showOptions
 	cmd := &cobra.Command{
 		Use:     "show <id>",
 		Short:   "Show a conversation",
@@ -24,48 +22,59 @@ func (a *app) showCommand() *cobra.Command {
 		Example: "  cortext show \"api design\" --last 5",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, list []string) error {
-			if last < 0 {
-				return &usageError{"--last must not be negative", ""}
-			}
-			if message != "" && last > 0 {
-				return &usageError{"--message and --last cannot be combined", ""}
-			}
-			w, err := a.open(cmd)
-			if err != nil {
-				return err
-			}
-			defer w.Close()
-			e, err := w.Pick(strings.Join(list, " "))
-			if err != nil {
-				return err
-			}
-			ranges, err := messageRanges(message)
-			if err != nil {
-				return err
-			}
-			if err := a.fetched(cmd.Context(), w, e); err != nil {
-				return err
-			}
-			shown, err := w.Show(e, flow.ShowOptions{Last: last, Ranges: ranges})
-			if err != nil {
-				return err
-			}
-			a.warnLost(cmd.Context(), w, e)
-			a.sayRemoved(w.Removed.LeftoversAmong(e))
-			for _, d := range shown.Damage {
-				a.warn(d.Error())
-			}
-			if asJSON {
-				return a.showJSON(shown)
-			}
-			return a.showText(shown, reasoning)
+			return runShow(a, cmd, strings.Join(list, " "), o)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print {\"session\":…,\"messages\":[…],\"tools\":[…]}")
-	cmd.Flags().BoolVar(&reasoning, "reasoning", false, "include the model's reasoning")
-	cmd.Flags().StringVar(&message, "message", "", "show only message `N`, a range N-M, or a comma-separated list of these, numbered as in the payload")
-	cmd.Flags().IntVar(&last, "last", 0, "show only the last `N` messages of the branch that resume would use")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print {\"session\":…,\"messages\":[…],\"tools\":[…]}")
+	cmd.Flags().BoolVar(&o.reasoning, "reasoning", false, "include the model's reasoning")
+	cmd.Flags().StringVar(&o.message, "message", "", "show only message `N`, a range N-M, or a comma-separated list of these, numbered as in the payload")
+	cmd.Flags().IntVar(&o.last, "last", 0, "show only the last `N` messages of the branch that resume would use")
 	return cmd
+}
+
+type showOptions struct {
+	message         string
+	last            int
+	reasoning, json bool
+}
+
+func runShow(a *app, cmd *cobra.Command, query string, o showOptions) error {
+	if o.last < 0 {
+		return &usageError{"--last must not be negative", ""}
+	}
+	if o.message != "" && o.last > 0 {
+		return &usageError{"--message and --last cannot be combined", ""}
+	}
+	w, err := a.open(cmd)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	e, err := w.Pick(query)
+	if err != nil {
+		return err
+	}
+	ranges, err := messageRanges(o.message)
+	if err != nil {
+		return err
+	}
+	if err := a.fetched(cmd.Context(), w, e); err != nil {
+		return err
+	}
+	found, err := history.Show(w.Conversations, e, history.ShowOptions{Last: o.last, Ranges: ranges})
+	if err != nil {
+		return err
+	}
+	say := a.notices(w)
+	say.lost(cmd.Context(), e)
+	say.removed(w.Removed.LeftoversAmong(e))
+	for _, d := range found.Damage {
+		a.screen.warn(d.Error())
+	}
+	if o.json {
+		return showJSON(a.screen, found)
+	}
+	return showText(a.screen, found, o.reasoning)
 }
 
 // messageRanges parses ranges such as 12 or 12-15, in ascending order, separated by
@@ -92,35 +101,35 @@ func messageRanges(text string) (ranges [][2]int, err error) {
 }
 
 // showJSON prints the records as they are stored.
-func (a *app) showJSON(shown *flow.Shown) error {
+func showJSON(on screen, found *history.Shown) error {
 	out := struct {
 		Session  json.RawMessage   `json:"session"`
 		Messages []json.RawMessage `json:"messages"`
 		Tools    []json.RawMessage `json:"tools"`
-	}{shown.Entry.Session.AppendLine(nil), []json.RawMessage{}, []json.RawMessage{}}
-	for i := range shown.Messages {
-		out.Messages = append(out.Messages, schema.AppendMessage(nil, &shown.Messages[i]))
+	}{found.Entry.Session.AppendLine(nil), []json.RawMessage{}, []json.RawMessage{}}
+	for i := range found.Messages {
+		out.Messages = append(out.Messages, schema.AppendMessage(nil, &found.Messages[i]))
 	}
-	for i := range shown.Tools {
-		out.Tools = append(out.Tools, schema.AppendTool(nil, &shown.Tools[i]))
+	for i := range found.Tools {
+		out.Tools = append(out.Tools, schema.AppendTool(nil, &found.Tools[i]))
 	}
-	return a.printJSON(out)
+	return on.json(out)
 }
 
-func (a *app) showText(shown *flow.Shown, reasoning bool) error {
-	w := bufio.NewWriter(a.out)
-	head := func(format string, args ...any) { fmt.Fprintln(w, bold(a.out, fmt.Sprintf(format, args...))) }
-	s := shown.Entry.Session
+func showText(on screen, found *history.Shown, reasoning bool) error {
+	w := bufio.NewWriter(on.out)
+	head := func(format string, args ...any) { fmt.Fprintln(w, bold(on.out, fmt.Sprintf(format, args...))) }
+	s := found.Entry.Session
 	head("%s", oneLine(s.DisplayTitle()))
-	fmt.Fprintf(w, "%s, %s, %s, %d messages\n", oneLine(shown.Entry.Path), oneLine(s.ConversationType), s.Status, s.MessageCount)
+	fmt.Fprintf(w, "%s, %s, %s, %s\n", oneLine(found.Entry.Path), oneLine(s.ConversationType), s.Status, count(s.MessageCount, "message"))
 	if s.ContextSummary != "" {
 		fmt.Fprintf(w, "%s\n", oneLine(s.ContextSummary))
 	}
 	tools := map[string]*schema.Tool{}
-	for i := range shown.Tools {
-		tools[shown.Tools[i].ID] = &shown.Tools[i]
+	for i := range found.Tools {
+		tools[found.Tools[i].ID] = &found.Tools[i]
 	}
-	for _, m := range shown.Messages {
+	for _, m := range found.Messages {
 		fmt.Fprintln(w)
 		head("── %s %s", m.Role, oneLine(string(m.Timestamp)))
 		if reasoning && m.Reasoning != "" {

@@ -7,14 +7,11 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/capture"
-	"cortext/cmd/internal/flow"
 	"cortext/cmd/internal/shell"
-	"cortext/cmd/internal/workspace"
 )
 
 type syncOptions struct {
@@ -22,7 +19,7 @@ type syncOptions struct {
 	json bool
 }
 
-func (a *app) syncCommand() *cobra.Command {
+func syncCommand(a *app) *cobra.Command {
 	var o syncOptions
 	cmd := &cobra.Command{
 		Use:   "sync",
@@ -37,8 +34,8 @@ not bring back conversations that you removed or skipped. Messages that git took
 the work tree stay set aside; --restore puts them back.`,
 		Example: "  cortext sync",
 		Args:    args(cobra.NoArgs),
-		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
-			return a.runSync(cmd.Context(), w, o)
+		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
+			return runSync(cmd.Context(), a, w, o)
 		}),
 	}
 	f := cmd.Flags()
@@ -49,7 +46,7 @@ the work tree stay set aside; --restore puts them back.`,
 	return cmd
 }
 
-func (a *app) runSync(ctx context.Context, w *flow.Workspace, o syncOptions) error {
+func runSync(ctx context.Context, a *app, w *opened, o syncOptions) error {
 	for i, dir := range o.Was {
 		abs, err := filepath.Abs(dir)
 		if err != nil {
@@ -58,37 +55,34 @@ func (a *app) runSync(ctx context.Context, w *flow.Workspace, o syncOptions) err
 		o.Was[i] = abs
 	}
 	o.Adopt, o.Clones = true, true
-	show := isTerminal(a.errw)
-	if show {
-		o.Progress = func(agent string, done, total int) { fmt.Fprintf(a.errw, "\r\x1b[K%s: %d of %d", agent, done, total) }
+	if isTerminal(a.screen.errw) {
+		o.Progress = func(agent string, done, total int) { a.screen.progress("%s: %d of %d", agent, done, total) }
 	}
-	out, err := w.Sync(ctx, o.SyncOptions)
-	if show {
-		fmt.Fprint(a.errw, "\r\x1b[K")
-	}
+	out, err := w.leftovers().Sync(ctx, o.SyncOptions)
+	a.screen.clearLine()
 	if errors.Is(err, context.Canceled) {
-		return errors.New("stopped: what was captured so far is kept, the same command goes on from there")
+		return errors.New("stopped: what was captured so far is kept, run the same command to continue")
 	}
 	if err != nil {
 		return err
 	}
-	if err := a.printSynced(w, out, o.json); err != nil {
+	if err := printSynced(a.notices(w), out, o.json); err != nil {
 		return err
 	}
 	var said []string
 	for _, got := range out.New {
 		said = append(said, got.Warnings...)
 	}
-	a.warnBeyond(w, said)
+	a.notices(w).captured(said)
 	removed, err := w.Removed.Leftovers()
 	if err != nil {
 		return err
 	}
-	a.sayRemoved(removed, nil)
+	a.notices(w).removed(removed, nil)
 	if err := a.pauseIdle(ctx, w); err != nil {
 		return err
 	}
-	return a.syncFailed(out)
+	return syncFailed(a.screen, out)
 }
 
 // waitingRow is an entry of waiting in sync --json.
@@ -101,13 +95,14 @@ type waitingRow struct {
 }
 
 // printSynced prints the result of a sync.
-func (a *app) printSynced(w *flow.Workspace, out *capture.SyncResult, asJSON bool) error {
+func printSynced(say notices, out *capture.SyncResult, asJSON bool) error {
+	on, w := say.screen, say.w
 	all, err := w.Store.List()
 	if err != nil {
 		return err
 	}
-	a.sayWaiting(w, all...)
-	a.sayTwins(w, all...)
+	say.waiting(all...)
+	say.twins(all...)
 	if asJSON {
 		waiting, _ := w.Waiting(all...)
 		waits := []waitingRow{}
@@ -122,20 +117,20 @@ func (a *app) printSynced(w *flow.Workspace, out *capture.SyncResult, asJSON boo
 		for _, n := range out.Unsure {
 			unsure = append(unsure, n.Path)
 		}
-		return a.printJSON(map[string]any{"sessions": out.Sessions, "new": list, "grown": out.Grown, "appended": out.Appended, "unsure": unsure,
+		return on.json(map[string]any{"sessions": out.Sessions, "new": list, "grown": out.Grown, "appended": out.Appended, "unsure": unsure,
 			"elsewhere": out.Elsewhere, "taken": out.Taken, "waiting": waits, "errors": messages(out.Errors)})
 	}
 	for _, got := range out.New {
-		if err := a.printImported(&got, false); err != nil {
+		if err := printImported(on, &got, false); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(a.out, "%d sessions of this workspace: %d new, %d with more than was captured (%d messages)\n", out.Sessions, len(out.New), out.Grown, out.Appended)
+	fmt.Fprintf(on.out, "%s of this workspace: %d new, %d with more than was captured (%s)\n", count(out.Sessions, "session"), len(out.New), out.Grown, count(out.Appended, "message"))
 	if out.Elsewhere > 0 {
-		fmt.Fprintf(a.out, "%d of them belong to conversations of other work trees, which capture them\n", out.Elsewhere)
+		fmt.Fprintf(on.out, "%d of them belong to conversations of other work trees, which capture them\n", out.Elsewhere)
 	}
 	if out.Taken > 0 {
-		a.warn(fmt.Sprintf("git took %d messages from this work tree: they are kept in .workspace/local/kept/taken, and cortext sync --restore puts them back", out.Taken))
+		on.warn(fmt.Sprintf("git took %s from this work tree: cortext sync --restore puts back what is kept in .workspace/local/kept/taken", count(out.Taken, "message")))
 	}
 	if len(out.Unsure) > 0 {
 		dirs := map[string]int{}
@@ -143,108 +138,19 @@ func (a *app) printSynced(w *flow.Workspace, out *capture.SyncResult, asJSON boo
 			dirs[n.Dir]++
 		}
 		for _, dir := range slices.Sorted(maps.Keys(dirs)) {
-			a.warn(fmt.Sprintf("%d sessions were held in %s, which is gone: if that was this work tree, run %s", dirs[dir], dir, shell.Quote("cortext", "sync", "--was", dir)))
+			on.warn(fmt.Sprintf("found %s held in %s, which is gone: if that was this work tree, run %s", count(dirs[dir], "session"), dir, shell.Quote("cortext", "sync", "--was", dir)))
 		}
 	}
 	return nil
-}
-
-func messages(errs []error) []string {
-	list := []string{}
-	for _, err := range errs {
-		list = append(list, err.Error())
-	}
-	return list
 }
 
 // syncFailed reports what could not be captured.
-func (a *app) syncFailed(out *capture.SyncResult) error {
+func syncFailed(on screen, out *capture.SyncResult) error {
 	for _, err := range out.Errors {
-		a.report(err)
+		on.report(err)
 	}
 	if n := len(out.Errors); n > 0 {
-		return fmt.Errorf("not everything was captured, see above (%d): all else was", n)
-	}
-	return nil
-}
-
-func (a *app) watchCommand() *cobra.Command {
-	var adopt bool
-	cmd := &cobra.Command{
-		Use:   "watch",
-		Short: "Capture sessions as they grow, without hooks",
-		Long: `Watches the agents' stores and captures this workspace's sessions as they grow, until
-you press Ctrl-C. It first captures what it missed, and it pauses idle conversations.
-It captures sessions that a /workspace command started; with --adopt, or with
-"capture: all" in .workspace/config.yaml, it captures every session in this work tree.`,
-		Example: "  cortext watch --adopt",
-		Args:    args(cobra.NoArgs),
-		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
-			defer a.interrupts.finish()()
-			failed := map[string]bool{} // each failure is shown once, not at every change
-			return w.Watch(cmd.Context(), capture.WatchOptions{
-				Adopt: adopt,
-				Ready: func() { fmt.Fprintln(a.errw, "watching; Ctrl-C ends it") },
-				Done: func(out *capture.SyncResult, paused string) {
-					a.sayWatched(w, out, paused, failed)
-					a.warn(w.TakeWarnings()...)
-					a.hooks().LifecycleLater(w)
-				},
-			})
-		}),
-	}
-	cmd.Flags().BoolVar(&adopt, "adopt", false, "also capture sessions that no /workspace command started")
-	return cmd
-}
-
-// sayWatched prints what a look of watch found.
-func (a *app) sayWatched(w *flow.Workspace, out *capture.SyncResult, paused string, failed map[string]bool) {
-	for _, got := range out.New {
-		fmt.Fprintf(a.out, "new: %s\n", visible(got.Path))
-	}
-	for _, got := range out.Captured {
-		name, messages := got.Path, "messages"
-		if e, err := w.Entry(got.Path); err == nil {
-			name = e.Session.ConversationType + " / " + e.Session.DisplayTitle()
-		}
-		if got.Messages == 1 {
-			messages = "message"
-		}
-		fmt.Fprintf(a.out, "captured %d %s of %s (%s)\n", got.Messages, messages, visible(name), got.Agent)
-	}
-	if paused != "" {
-		fmt.Fprintf(a.out, "paused, since idle: %s\n", visible(paused))
-	}
-	now := map[string]bool{}
-	for _, err := range out.Errors {
-		text := err.Error()
-		if now[text] = true; !failed[text] {
-			a.report(err)
-		}
-	}
-	clear(failed)
-	for text := range now {
-		failed[text] = true
-	}
-}
-
-// discover captures conversations that no hook has reported, before a command that may
-// mean one of them. It reports what cannot be read.
-func (a *app) discover(ctx context.Context, w *flow.Workspace) error {
-	if w.Config.Autosave == workspace.AutosaveOff {
-		return nil // only a stop captures
-	}
-	return a.discoverAll(ctx, w)
-}
-
-// discoverAll is discover regardless of the settings.
-func (a *app) discoverAll(ctx context.Context, w *flow.Workspace) error {
-	out, err := w.Discover(ctx)
-	if err != nil {
-		return err
-	}
-	if n := len(out.Errors); n > 0 {
-		a.warn(strings.Join(messages(out.Errors[:min(n, 3)]), "; "))
+		return fmt.Errorf("%s, see above: everything else was captured", count(n, "failure"))
 	}
 	return nil
 }

@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/workspace"
 )
 
 // handOver runs cortext for what this program cannot do. w is nil if no workspace was
 // opened.
-func (p Program) handOver(ctx context.Context, w *flow.Workspace, name, event string, input []byte) {
+func (p Program) handOver(ctx context.Context, w *workspace.Workspace, name, event string, input []byte) {
 	program, err := p.Cortext()
 	if err == nil {
 		cmd := exec.CommandContext(ctx, program, "hook", name, event)

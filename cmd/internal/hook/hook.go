@@ -14,7 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"cortext/cmd/internal/flow"
+	"cortext/cmd/internal/compact"
+	"cortext/cmd/internal/slash"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/store"
@@ -41,15 +42,15 @@ var Nowhere = filepath.Join(string(filepath.Separator), "nonexistent")
 
 // A Program is a program that hooks call.
 type Program struct {
-	Name    string // names the program to others that wait for its lock
-	In      io.Reader
-	Out     io.Writer
-	Agents  []inject.Agent // events of an agent without Hook are handed over
-	Machine inject.Machine
-	Now     func() time.Time // time.Now
-	Open    func(workspace.Env) (*flow.Workspace, error)
-	Cortext func() (string, error) // the path of the program with all commands and agents
-	Small   bool                   // this is the small program: it hands over everything but its agents' turns
+	Name     string // names the program to others that wait for its lock
+	In       io.Reader
+	Out      io.Writer
+	Agents   []inject.Agent // events of an agent without Hook are handed over
+	Machine  inject.Machine
+	Now      func() time.Time       // time.Now
+	Endpoint compact.Endpoint       // nil if this program asks none
+	Cortext  func() (string, error) // the path of the program with all commands and agents
+	Small    bool                   // this is the small program: it hands over everything but its agents' turns
 }
 
 // Run handles a hook call with the words <agent> <event>. It never fails, whatever its
@@ -66,7 +67,7 @@ func (p Program) Run(ctx context.Context, words []string) {
 	debug.SetMemoryLimit(hookMemory)
 	ctx, cancel := context.WithTimeout(ctx, hookTime)
 	defer cancel()
-	var opened atomic.Pointer[flow.Workspace]
+	var opened atomic.Pointer[workspace.Workspace]
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -98,15 +99,16 @@ func hookEnded(ctx context.Context) error {
 }
 
 // call handles a hook call and stores the workspace in opened.
-func (p Program) call(ctx context.Context, opened *atomic.Pointer[flow.Workspace], name, event string) {
-	var w *flow.Workspace
+func (p Program) call(ctx context.Context, opened *atomic.Pointer[workspace.Workspace], name, event string) {
+	var w *workspace.Workspace
+	var h *handler
 	defer func() {
 		if v := recover(); v != nil {
 			p.Failed(w, "", event, fmt.Errorf("defect: %v", v))
 		}
-		if w != nil {
+		if h != nil {
 			p.LifecycleLater(w)
-			p.sumUpLater(w)
+			p.compactLater(w, h.compact.TakeDue())
 			_ = w.Close()
 		}
 	}()
@@ -132,50 +134,63 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[flow.Workspace
 	if e.Moment == inject.Other || e.Dir == "" {
 		return
 	}
-	w, err = p.Open(workspace.Env{
-		Dir: e.Dir, Machine: p.Machine, Now: p.Now, Rand: rand.Reader,
-		Holder: fmt.Sprintf("%s, pid %d", p.Name, os.Getpid()), Agents: p.Agents,
-	})
-	if errors.Is(err, store.ErrNoWorkspace) {
-		return // this project does not use cortext
-	}
-	if err != nil {
-		dir := e.Dir
-		if root, err := store.Find(dir); err == nil {
-			dir = root
-		}
-		p.Failed(nil, dir, event, err)
+	if w = p.open(e.Dir, event); w == nil {
 		return
 	}
 	opened.Store(w)
-	if p.Small && !w.OwnTurn(agent, e) {
+	h = newHandler(w, p.Endpoint)
+	if p.Small && !h.ownTurn(agent, e) {
 		p.handOver(ctx, w, name, event, input)
 		return
 	}
 	p.logWarnings(w, event)
-	say, err := w.Hook(ctx, agent, e)
+	p.answer(ctx, h, agent, e, event)
+	for _, text := range h.capture.TakeWarnings() {
+		p.Failed(w, "", event, errors.New(text))
+	}
+}
+
+// open opens the workspace that contains dir, or returns nil. It records a failure.
+func (p Program) open(dir, event string) *workspace.Workspace {
+	w, err := workspace.Open(workspace.Env{
+		Dir: dir, Machine: p.Machine, Now: p.Now, Rand: rand.Reader,
+		Holder: fmt.Sprintf("%s, pid %d", p.Name, os.Getpid()), Agents: p.Agents,
+	})
+	switch {
+	case err == nil:
+		return w
+	case errors.Is(err, store.ErrNoWorkspace):
+		return nil // this project does not use cortext
+	}
+	if root, err := store.Find(dir); err == nil {
+		dir = root
+	}
+	p.Failed(nil, dir, event, err)
+	return nil
+}
+
+// answer handles an event and prints what the agent should add to the prompt.
+func (p Program) answer(ctx context.Context, h *handler, agent inject.Agent, e inject.Event, event string) {
+	say, err := h.handle(ctx, agent, e)
 	if err != nil {
 		if cause := ctx.Err(); cause != nil && errors.Is(err, cause) {
 			err = hookEnded(ctx)
 		}
 		if say == "" && e.Moment == inject.Prompted {
-			say = w.SayFailed(e, err)
+			say = slash.Failed(e, err)
 		}
 	}
-	told := false
+	reported := false
 	if say != "" {
 		_, writeErr := p.Out.Write(append(agent.Reply(event, say), '\n'))
-		told = writeErr == nil
+		reported = writeErr == nil
 	}
 	switch {
 	case err == nil:
-	case told:
-		_ = p.logHook(w, event, err) // the agent informs the user now
+	case reported:
+		_ = p.logHook(h.ws, event, err) // the agent informs the user now
 	default:
-		p.Failed(w, "", event, err)
-	}
-	for _, text := range w.TakeWarnings() {
-		p.Failed(w, "", event, errors.New(text))
+		p.Failed(h.ws, "", event, err)
 	}
 }
 

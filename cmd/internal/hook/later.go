@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"strconv"
 
-	"cortext/cmd/internal/flow"
 	"cortext/cmd/internal/lifecycle"
 	"cortext/cmd/internal/workspace"
 )
@@ -16,7 +15,7 @@ func InLifecycle() bool { return os.Getenv("CORTEXT_EVENT") != "" }
 
 // LifecycleLater runs the workspace's programs in a separate process, so that an agent
 // waiting for its hook does not wait for them.
-func (p Program) LifecycleLater(w *flow.Workspace) {
+func (p Program) LifecycleLater(w *workspace.Workspace) {
 	happened := w.Events.Take()
 	if len(happened) == 0 || InLifecycle() || !p.allowed(w) {
 		return
@@ -31,10 +30,10 @@ func (p Program) LifecycleLater(w *flow.Workspace) {
 	}
 }
 
-// sumUpLater has a model summarize old messages, in a separate process for each
-// conversation with many.
-func (p Program) sumUpLater(w *flow.Workspace) {
-	for _, path := range w.Unsummed() {
+// compactLater has a model summarize the old messages of the conversations at paths, each
+// in a separate process.
+func (p Program) compactLater(w *workspace.Workspace, paths []string) {
+	for _, path := range paths {
 		if err := p.Later(w, "compact", "--apply", "--", path); err != nil {
 			p.Failed(w, "", "compact", err)
 		}
@@ -43,7 +42,7 @@ func (p Program) sumUpLater(w *flow.Workspace) {
 
 // Later starts a cortext command in a workspace, without a terminal, and does not wait
 // for it.
-func (p Program) Later(w *flow.Workspace, args ...string) error {
+func (p Program) Later(w *workspace.Workspace, args ...string) error {
 	program, err := p.Cortext()
 	if err != nil {
 		return err
@@ -57,7 +56,7 @@ func (p Program) Later(w *flow.Workspace, args ...string) error {
 }
 
 // allowed reports whether the workspace's programs may run.
-func (p Program) allowed(w *flow.Workspace) bool {
+func (p Program) allowed(w *workspace.Workspace) bool {
 	yes, _, err := lifecycle.RegisterIn(workspace.StateDir(p.Machine)).Allows(w.Store.Root())
 	return yes && err == nil
 }

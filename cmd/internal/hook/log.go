@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"cortext/cmd/internal/flow"
 	"cortext/cmd/internal/shown"
 	"cortext/cmd/internal/workspace"
 )
@@ -27,7 +26,7 @@ const (
 
 // Failed records a failure in a hook. w is nil if the workspace of dir could not be
 // opened, and dir is empty if unknown.
-func (p Program) Failed(w *flow.Workspace, dir, event string, err error) {
+func (p Program) Failed(w *workspace.Workspace, dir, event string, err error) {
 	var logged, kept bool
 	if w != nil {
 		dir = w.Store.Root()
@@ -40,14 +39,14 @@ func (p Program) Failed(w *flow.Workspace, dir, event string, err error) {
 		_ = appendLine(filepath.Join(p.stateFolder(), hookLog), line)
 	}
 	if !kept && dir != "" {
-		_ = appendLine(p.untoldFile(dir), text)
+		_ = appendLine(p.pendingFile(dir), text)
 	}
 }
 
 func hookLine(err error) string { return shown.Cut(shown.Line(err.Error()), maxHookLine) }
 
 // logHook adds a line to the workspace's hook.log and keeps only its last part.
-func (p Program) logHook(w *flow.Workspace, event string, err error) error {
+func (p Program) logHook(w *workspace.Workspace, event string, err error) error {
 	if unlock, err := w.Store.LockCache(hookLog, time.Second); err == nil {
 		defer unlock() // without the lock, lines of two hooks may overwrite each other
 	}
@@ -61,7 +60,7 @@ func (p Program) logHook(w *flow.Workspace, event string, err error) error {
 }
 
 // logWarnings writes the warnings about the settings to hook.log, each once.
-func (p Program) logWarnings(w *flow.Workspace, event string) {
+func (p Program) logWarnings(w *workspace.Workspace, event string) {
 	if len(w.Warnings) == 0 {
 		return
 	}
@@ -73,10 +72,10 @@ func (p Program) logWarnings(w *flow.Workspace, event string) {
 	}
 }
 
-// TakeUntold returns, once, the failures in hooks since the last command.
-func (p Program) TakeUntold(w *flow.Workspace) []string {
+// TakeFailures returns, once, the failures in hooks since the last command.
+func (p Program) TakeFailures(w *workspace.Workspace) []string {
 	list := strings.Split(w.Pending.Take(), "\n")
-	file := p.untoldFile(w.Store.Root())
+	file := p.pendingFile(w.Store.Root())
 	if b, err := os.ReadFile(file); err == nil {
 		if len(b) == 0 {
 			b = []byte("there was no room on the disk to write down why; cortext sync captures what it missed")
@@ -98,9 +97,9 @@ func (p Program) stateFolder() string {
 	return filepath.Join(workspace.StateDir(p.Machine), "cortext")
 }
 
-// untoldFile is the file outside of the workspace at root with what the next command
+// pendingFile is the file outside of the workspace at root with what the next command
 // there reports.
-func (p Program) untoldFile(root string) string {
+func (p Program) pendingFile(root string) string {
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real
 	}

@@ -1,0 +1,124 @@
+// Package caller finds the agent session that a command was called from, and the
+// conversation that a command without a query is about.
+package caller
+
+import (
+	"errors"
+	"slices"
+
+	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/workspace"
+	"cortext/inject"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// A Caller is the agent session that a command was called from, if there is one, as the
+// environment of the command says.
+type Caller struct {
+	ws      *workspace.Workspace
+	capture *capture.Capture
+}
+
+// New returns the caller of a command in a workspace.
+func New(ws *workspace.Workspace, c *capture.Capture) Caller { return Caller{ws, c} }
+
+// Current returns the conversation for a command that names none: the conversation of
+// CORTEXT_SESSION, else of the agent session the command runs in, else the only active
+// one.
+func (c Caller) Current() (store.Entry, error) {
+	if id := c.ws.Env.Machine.Getenv("CORTEXT_SESSION"); id != "" {
+		return c.ws.Pick(id)
+	}
+	for _, agent := range c.ws.Env.Agents {
+		id := agent.Session(c.ws.Env.Machine)
+		if id == "" {
+			continue
+		}
+		b, err := c.capture.Bind(agent, id, "")
+		if err != nil {
+			return store.Entry{}, err
+		}
+		if b.Bound() {
+			return c.ws.Entry(b.CurrentSegment().Path)
+		}
+	}
+	active, err := c.ws.Active()
+	if err != nil {
+		return store.Entry{}, err
+	}
+	if busy := slices.DeleteFunc(slices.Clone(active), c.ws.Idle); len(busy) > 0 {
+		active = busy
+	}
+	switch len(active) {
+	case 0:
+		return store.Entry{}, workspace.ErrNoConversation
+	case 1:
+		return active[0], nil
+	}
+	return store.Entry{}, &workspace.AmbiguousError{Candidates: active}
+}
+
+// PickOrCurrent is Pick for a query, or Current without one.
+func (c Caller) PickOrCurrent(query string) (store.Entry, error) {
+	if query != "" {
+		return c.ws.Pick(query)
+	}
+	return c.Current()
+}
+
+// New starts a conversation: it creates the folder with the type's document and makes the
+// conversation active. paused are the titles of the conversations it pauses.
+func (c Caller) New(typ, title string) (e store.Entry, paused []string, err error) {
+	begin := workspace.Beginning{Type: typ, Title: title, Arguments: title}
+	agent, id, b := c.unbound()
+	if b != nil {
+		begin.Source = &schema.Source{Agent: agent, NativeID: id, Version: b.Version}
+		begin.ID = schema.DerivedID(agent, id, c.ws.Env.Now())
+	}
+	e, paused, err = c.ws.Begin(begin)
+	if err == nil && b != nil {
+		b.Add(capture.Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID}})
+		err = c.capture.Save(agent, id, b)
+	}
+	return e, paused, err
+}
+
+// unbound returns the agent session that the command was called from, if it belongs to no
+// conversation yet. A conversation that the command starts gets this session.
+func (c Caller) unbound() (agent, nativeID string, b *capture.Binding) {
+	for _, a := range c.ws.Env.Agents {
+		id := a.Session(c.ws.Env.Machine)
+		if id == "" {
+			continue
+		}
+		file, _, _ := a.Locate(c.ws.Env.Machine, id) // its first hook reports where it is
+		if b, err := c.capture.Bind(a, id, file); err == nil && len(b.Segments) == 0 {
+			return a.Name, id, b
+		}
+	}
+	return "", "", nil
+}
+
+// ErrNoSession is returned if a command was not called from within an agent's session.
+var ErrNoSession = errors.New("not inside an agent's session: this command is for agents to call")
+
+// Session returns the agent session, or ErrNoSession.
+func (c Caller) Session() (agent inject.Agent, nativeID string, err error) {
+	for _, agent := range c.ws.Env.Agents {
+		if id := agent.Session(c.ws.Env.Machine); id != "" {
+			return agent, id, nil
+		}
+	}
+	return inject.Agent{}, "", ErrNoSession
+}
+
+// Skip stops capturing the session.
+func (c Caller) Skip() error {
+	agent, id, err := c.Session()
+	if err != nil {
+		return err
+	}
+	return c.capture.SkipSession(agent, id)
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/workspace"
+	"cortext/store"
+)
+
+// discover captures conversations that no hook has reported, before a command that may
+// mean one of them. It reports what cannot be read.
+func (a *app) discover(ctx context.Context, w *opened) error {
+	if w.Config.Autosave == workspace.AutosaveOff {
+		return nil // only a stop captures
+	}
+	return a.discoverAll(ctx, w)
+}
+
+// discoverAll is discover regardless of the settings.
+func (a *app) discoverAll(ctx context.Context, w *opened) error {
+	out, err := w.leftovers().Discover(ctx)
+	if err != nil {
+		return err
+	}
+	if n := len(out.Errors); n > 0 {
+		a.screen.warn(strings.Join(messages(out.Errors[:min(n, 3)]), "; "))
+	}
+	return nil
+}
+
+// messages returns the texts of errors, for --json too.
+func messages(errs []error) []string {
+	list := []string{}
+	for _, err := range errs {
+		list = append(list, err.Error())
+	}
+	return list
+}
+
+// pauseIdle pauses idle conversations and reports them.
+func (a *app) pauseIdle(ctx context.Context, w *opened) error {
+	paused, err := w.PauseIdle(ctx, "")
+	for _, e := range paused {
+		fmt.Fprintf(a.screen.errw, "paused %q: nothing was said in it for %d minutes\n", oneLine(e.Session.DisplayTitle()), w.Config.IdleMinutes)
+	}
+	return err
+}
+
+// fetched makes sure that a conversation can be read before a command reads it: in a
+// partial clone git may not have its files yet. It fetches them only if the user at the
+// terminal agrees; otherwise the error names the command.
+func (a *app) fetched(ctx context.Context, w *opened, e store.Entry) error {
+	err := readable(w.Workspace, e)
+	var missing *git.NotFetchedError
+	if !errors.As(err, &missing) || !a.terminal.present() {
+		return err
+	}
+	yes, askErr := a.terminal.ask(ctx, fmt.Sprintf("%d files of %s are not on this machine. Fetch them (%s)?", len(missing.Paths), oneLine(e.Session.DisplayTitle()), visible(missing.Command())))
+	if askErr != nil {
+		return askErr
+	}
+	if !yes {
+		return err
+	}
+	if err := git.Fetch(ctx, missing); err != nil {
+		return err
+	}
+	return readable(w.Workspace, e)
+}
+
+func readable(w *workspace.Workspace, e store.Entry) error {
+	c, err := w.Open(e)
+	if c != nil {
+		err = errors.Join(err, c.Close())
+	}
+	return err
+}

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"cortext/store"
+)
+
+func currentCommand(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "current",
+		Short: "Show the current conversation",
+		Long: `Shows the conversation that commands use if you give no id: the one in
+CORTEXT_SESSION, or else the one of the agent session that runs the command, or else
+the only active one.`,
+		Example: "  cortext current",
+		Args:    args(cobra.NoArgs),
+		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
+			return runCurrent(cmd.Context(), a, w, asJSON)
+		}),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversation as JSON")
+	return cmd
+}
+
+func runCurrent(ctx context.Context, a *app, w *opened, asJSON bool) error {
+	if err := a.discover(ctx, w); err != nil {
+		return err
+	}
+	if err := a.notices(w).allWaiting(); err != nil {
+		return err
+	}
+	e, err := w.caller().Current()
+	if err != nil {
+		return err
+	}
+	a.notices(w).twins(e)
+	if asJSON {
+		return a.screen.json(rowOf(w.Workspace, e))
+	}
+	a.screen.table([]store.Entry{e})
+	return nil
+}

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/history"
+	"cortext/cmd/internal/workspace"
+	"cortext/inject"
+	"cortext/resume"
+	"cortext/store"
+)
+
+// Exit codes, the same for every command.
+const (
+	exitFailed    = 1 // also: no workspace
+	exitUsage     = 2
+	exitNotFound  = 3
+	exitAmbiguous = 4
+)
+
+// exitCodes describes them in every help text.
+const exitCodes = "Exit codes: 0 success, 1 failure, 2 usage error, 3 not found, 4 ambiguous, 130 SIGINT, 143 SIGTERM."
+
+// usageError is an invalid command line.
+type usageError struct{ text, hint string }
+
+func (e *usageError) Error() string { return e.text }
+
+// near returns a hint with a likely spelling, or with what else to do.
+func near(before, word, otherwise string) string {
+	if word != "" {
+		return fmt.Sprintf("did you mean %s%s?", before, word)
+	}
+	return otherwise
+}
+
+// args checks the number of arguments as cobra does, but returns a usage error.
+func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, list []string) error {
+		if err := check(cmd, list); err != nil {
+			return &usageError{err.Error(), "usage: " + cmd.UseLine()}
+		}
+		return nil
+	}
+}
+
+func exitCode(err error) int {
+	var usage *usageError
+	var typ *workspace.TypeError
+	var agent *capture.AgentError
+	var title *workspace.TitleError
+	var missing *workspace.NotFoundError
+	var number *history.NumberError
+	var ambiguous *workspace.AmbiguousError
+	switch {
+	case errors.As(err, &usage), errors.As(err, &typ), errors.As(err, &agent), errors.As(err, &title), errors.Is(err, resume.ErrBudget):
+		return exitUsage
+	case errors.As(err, &missing), errors.As(err, &number), errors.Is(err, workspace.ErrNoConversation):
+		return exitNotFound
+	case errors.As(err, &ambiguous):
+		return exitAmbiguous
+	}
+	return exitFailed
+}
+
+// errSilent ends a command with exit code 1 if it has already printed everything.
+var errSilent = errors.New("")
+
+func hintFor(err error) string {
+	var usage *usageError
+	var typ *workspace.TypeError
+	var ambiguous *workspace.AmbiguousError
+	var missing *workspace.NotFoundError
+	var hurdle *inject.HurdleError
+	switch {
+	case errors.As(err, &usage):
+		return usage.hint
+	case errors.As(err, &typ):
+		return near("", typ.Near, "")
+	case errors.Is(err, store.ErrNoWorkspace):
+		return "run cortext init in the folder that your work is in, or name it with -C"
+	case errors.As(err, &ambiguous):
+		return "name one by its id or folder"
+	case errors.As(err, &missing):
+		return "cortext list shows all of them"
+	case errors.Is(err, workspace.ErrNoConversation):
+		return "name one: cortext list shows all of them"
+	case errors.As(err, &hurdle):
+		return hurdle.Way
+	case errors.Is(err, fs.ErrPermission):
+		return "the folder and its files must be writable by you"
+	}
+	return ""
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cortext/cmd/internal/check"
+	"cortext/cmd/internal/payload"
+	"cortext/store"
+)
+
+// Notices are what a command says about conversations besides its result.
+type notices struct {
+	screen screen
+	w      *opened
+}
+
+func (a *app) notices(w *opened) notices { return notices{a.screen, w} }
+
+// waiting lists the conversations with messages that wait to be moved into the work
+// tree, one per line.
+func (n notices) waiting(entries ...store.Entry) {
+	list, err := n.w.Waiting(entries...)
+	for _, v := range list {
+		fmt.Fprintf(n.screen.errw, "cortext: waiting: %s\n", oneLine(v.String()))
+	}
+	if err != nil {
+		n.screen.warn(err.Error())
+	}
+}
+
+// allWaiting is waiting for all conversations.
+func (n notices) allWaiting() error {
+	if len(n.w.Store.WaitingPaths()) == 0 {
+		return nil
+	}
+	all, err := n.w.Store.List()
+	if err == nil {
+		n.waiting(all...)
+	}
+	return err
+}
+
+// twins lists conversations with records in several folders.
+func (n notices) twins(entries ...store.Entry) {
+	for _, e := range entries {
+		if full := n.w.FullTwins(e); len(full) > 0 {
+			n.screen.warn(fmt.Sprintf("one conversation is in several folders, %s and %s: the next stop merges their logs into the first", e.Path, strings.Join(full, ", ")))
+		}
+	}
+}
+
+// removed lists conversations that were removed in another clone or on another
+// machine, or says why they are unknown.
+func (n notices) removed(list []store.Entry, err error) {
+	if err != nil {
+		n.screen.warn(err.Error())
+	}
+	for _, e := range list {
+		n.screen.warn(fmt.Sprintf("%s was removed elsewhere and is not captured any more; its folder stays: cortext rm removes it here, cortext import captures it again", visible(e.Path)))
+	}
+}
+
+// lost prints how many messages of a conversation are missing, and where they can be
+// found.
+func (n notices) lost(ctx context.Context, e store.Entry) {
+	lost, err := check.New(n.w.Workspace, n.w.capture).Lost(ctx, e)
+	switch {
+	case err != nil:
+		n.screen.warn(err.Error())
+	case lost != nil:
+		n.screen.warn(lost.String())
+	}
+}
+
+// damage reports the damage of conversations.
+func (n notices) damage(entries []store.Entry) {
+	for _, e := range entries {
+		for _, d := range e.Damage {
+			n.screen.warn(d.Error())
+		}
+	}
+}
+
+// built prints warnings about a payload.
+func (n notices) built(b *payload.Built) {
+	for _, d := range b.Damage {
+		n.screen.warn(d.Error())
+	}
+	for _, warning := range b.Payload.Warnings {
+		n.screen.warn(warning.Text)
+	}
+	n.screen.warn(b.Warnings...)
+}
+
+// captured prints the warnings raised while capturing messages, except those in said.
+func (n notices) captured(said []string) {
+	for _, text := range n.w.capture.TakeWarnings() {
+		if !slices.ContainsFunc(said, func(part string) bool { return strings.Contains(text, part) }) {
+			n.screen.warn(text)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/caller"
+	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/compact"
+	"cortext/cmd/internal/hook"
+	"cortext/cmd/internal/launch"
+	"cortext/cmd/internal/openai"
+	"cortext/cmd/internal/payload"
+	"cortext/cmd/internal/workspace"
+	"cortext/inject"
+)
+
+// An opened is the workspace of a command, with what keeps its state while the command
+// runs.
+type opened struct {
+	*workspace.Workspace
+	capture  *capture.Capture
+	payloads *payload.Builder
+	compact  *compact.Compactor
+}
+
+func (w *opened) caller() caller.Caller        { return caller.New(w.Workspace, w.capture) }
+func (w *opened) launcher() *launch.Launcher   { return launch.New(w.Workspace, w.capture, w.payloads) }
+func (w *opened) leftovers() *launch.Leftovers { return launch.LeftoversOf(w.Workspace, w.capture) }
+
+// endpoint returns the model behind an address.
+func endpoint(url, model, key string) compact.Summarizer {
+	return openai.Endpoint{BaseURL: url, Model: model, Key: key}
+}
+
+// folder returns the absolute folder that the command works in.
+func (a *app) folder() (string, error) {
+	dir, err := filepath.Abs(a.dir)
+	if err != nil {
+		return "", err
+	}
+	st, err := os.Stat(dir)
+	if err == nil && !st.IsDir() {
+		err = fmt.Errorf("%s is not a folder", dir)
+	}
+	return dir, err
+}
+
+// file resolves a file named on the command line, relative to -C.
+func (a *app) file(name string) string {
+	if a.dir == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(a.dir, name)
+}
+
+// env returns the environment of a workspace, as seen from dir.
+func (a *app) env(cmd *cobra.Command, dir string) workspace.Env {
+	return workspace.Env{
+		Dir:     dir,
+		Machine: a.machine(),
+		Now:     a.Now,
+		Rand:    rand.Reader,
+		Holder:  fmt.Sprintf("%s, pid %d", cmd.CommandPath(), os.Getpid()),
+		Agents:  a.Agents,
+	}
+}
+
+// machine describes the machine that the program runs on.
+func (a *app) machine() inject.Machine {
+	home, _ := os.UserHomeDir()
+	if !filepath.IsAbs(home) { // HOME is not set: a relative path would be in the work tree
+		home = hook.Nowhere
+		if u, err := user.Current(); err == nil && filepath.IsAbs(u.HomeDir) {
+			home = u.HomeDir
+		}
+	}
+	return inject.Machine{Home: home, Getenv: os.Getenv}
+}
+
+// hooks describes this program as one that hooks call.
+func (a *app) hooks() hook.Program {
+	return hook.Program{Name: "cortext hook", In: a.In, Out: a.screen.out, Agents: a.Agents, Machine: a.machine(), Now: a.Now, Endpoint: endpoint, Cortext: os.Executable}
+}
+
+// open opens the command's workspace and prints what failed in hooks since the last
+// command. cmd tells other processes who holds a lock.
+func (a *app) open(cmd *cobra.Command) (*opened, error) {
+	w, err := a.openQuietly(cmd)
+	if err == nil {
+		for _, text := range a.hooks().TakeFailures(w.Workspace) {
+			a.screen.warn("a hook failed: " + text)
+		}
+	}
+	return w, err
+}
+
+// openQuietly is open for commands that agents and cortext itself call, where no user
+// would read what failed in hooks.
+func (a *app) openQuietly(cmd *cobra.Command) (*opened, error) {
+	dir, err := a.folder()
+	if err != nil {
+		return nil, err
+	}
+	ws, err := workspace.Open(a.env(cmd, dir))
+	if err != nil {
+		return nil, err
+	}
+	a.screen.warn(ws.Warnings...)
+	a.links().restore()
+	return &opened{ws, capture.New(ws), payload.New(ws), compact.New(ws, endpoint)}, nil
+}
+
+// A command runs in an open workspace.
+type command func(cmd *cobra.Command, w *opened, args []string) error
+
+// within runs a command in the workspace of the current folder.
+func (a *app) within(run command) func(*cobra.Command, []string) error {
+	return a.runIn(a.open, run)
+}
+
+// quietlyWithin is within for commands whose output no user reads.
+func (a *app) quietlyWithin(run command) func(*cobra.Command, []string) error {
+	return a.runIn(a.openQuietly, run)
+}
+
+func (a *app) runIn(open func(*cobra.Command) (*opened, error), run command) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, list []string) error {
+		w, err := open(cmd)
+		if err != nil {
+			return err
+		}
+		defer a.close(cmd.Context(), w)
+		err = run(cmd, w, list)
+		a.screen.warn(w.capture.TakeWarnings()...)
+		return err
+	}
+}
+
+// close ends the work with a workspace: now that everything is saved, it runs the
+// workspace's programs for the events of this command.
+func (a *app) close(ctx context.Context, w *opened) {
+	a.programs(w).run(context.WithoutCancel(ctx))
+	if w.leftovers().HasUnused() { // removing it with the agent's program takes seconds
+		if err := a.hooks().Later(w.Workspace, "tidy"); err != nil {
+			a.screen.warn(err.Error())
+		}
+	}
+	_ = w.Close()
+}

@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+)
+
+func tidyCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "tidy",
+		Short:   "Remove unused agent sessions (called by cortext)",
+		Long:    "Asks the agents to remove sessions that cortext started and that you never used. cortext runs it by itself.",
+		Example: "  cortext tidy",
+		Hidden:  true,
+		Args:    args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			w, err := a.openQuietly(cmd)
+			if err != nil {
+				return err
+			}
+			defer w.Close() // not a.close, which calls this
+			for _, err := range w.leftovers().RemoveUnused(cmd.Context()) {
+				a.hooks().Failed(w.Workspace, "", "tidy", err)
+			}
+			return nil
+		},
+	}
+}

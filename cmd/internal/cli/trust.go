@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/lifecycle"
+)
+
+func trustCommand(a *app) *cobra.Command {
+	var o trustOptions
+	cmd := &cobra.Command{
+		Use:   "trust",
+		Short: "Review and allow the workspace's hooks",
+		Long: `Lists the programs in .workspace/hooks with the SHA-256 of each, and asks whether they
+may run for you on this machine. They run when a conversation starts, is resumed, gets
+messages or ends. None of them runs until you allow it. If a file is added or changed,
+you have to allow them again. None runs while .workspace/hooks contains a symbolic link.`,
+		Example: "  cortext trust",
+		Args:    args(cobra.NoArgs),
+		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
+			if o.yes && o.revoke || o.json && (o.yes || o.revoke) {
+				return &usageError{"--yes, --revoke and --json exclude each other", "usage: " + cmd.UseLine()}
+			}
+			return runTrust(cmd.Context(), a, w, o)
+		}),
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&o.yes, "yes", "y", false, "allow them without asking")
+	f.BoolVar(&o.revoke, "revoke", false, "stop allowing them")
+	f.BoolVar(&o.json, "json", false, "print the programs and whether they are allowed as JSON; changes nothing")
+	return cmd
+}
+
+type trustOptions struct{ yes, revoke, json bool }
+
+func runTrust(ctx context.Context, a *app, w *opened, o trustOptions) error {
+	root, register := w.Store.Root(), a.programs(w).register
+	if o.revoke {
+		if err := register.Revoke(root); err != nil {
+			return err
+		}
+		fmt.Fprintln(a.screen.out, "nothing in "+lifecycle.Dir+" runs here any more")
+		return nil
+	}
+	now, err := lifecycle.Read(root)
+	if err != nil {
+		return err
+	}
+	was, err := register.Allowed(root)
+	if err != nil {
+		return err
+	}
+	t := trust{now, was}
+	if o.json {
+		return a.screen.json(t.json())
+	}
+	if len(now.Programs()) == 0 {
+		fmt.Fprintln(a.screen.out, "there are no programs in "+lifecycle.Dir)
+		return nil
+	}
+	t.print(a.screen.out)
+	if t.allowed() {
+		fmt.Fprintln(a.screen.out, "They are allowed to run.")
+		return nil
+	}
+	yes, err := askTrust(ctx, a.terminal, o.yes)
+	switch {
+	case err != nil:
+		return err
+	case !yes:
+		fmt.Fprintln(a.screen.out, "They do not run.")
+		return nil
+	}
+	if err := register.Allow(root, now); err != nil { // what was shown
+		return err
+	}
+	fmt.Fprintln(a.screen.out, "They run from now on, as they are now.")
+	return nil
+}
+
+// askTrust asks whether the programs shown may run, unless the answer was given.
+func askTrust(ctx context.Context, t terminal, yes bool) (bool, error) {
+	switch {
+	case yes:
+		return true, nil
+	case !t.present():
+		return false, &usageError{"there is no terminal to ask on", "read the programs, then run cortext trust --yes"}
+	}
+	return t.ask(ctx, "Read them first. May they run here, as they are now?")
+}
+
+// A trust holds the current contents of the hooks folder and what the user allowed
+// before.
+type trust struct{ now, was lifecycle.Hooks }
+
+func (t trust) allowed() bool {
+	return len(t.now.Programs()) > 0 && t.now.Same(t.was)
+}
+
+// state says how a file differs from what was allowed, or returns "" if nothing was
+// allowed before.
+func (t trust) state(name string) string {
+	was, known := t.was.Files[name]
+	_, there := t.now.Files[name]
+	switch {
+	case len(t.was.Files) == 0:
+		return ""
+	case !there:
+		return "gone"
+	case !known:
+		return "new"
+	case was != t.now.Files[name]:
+		return "changed"
+	}
+	return "allowed"
+}
+
+// gone lists the allowed files that no longer exist.
+func (t trust) gone() []string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(t.was.Files)) {
+		if _, there := t.now.Files[name]; !there {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+func (t trust) print(out io.Writer) {
+	tw := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	row := func(name string) {
+		sum := t.now.Files[name].Sum
+		line := fmt.Sprintf("%s/%s\t%s\t%s", lifecycle.Dir, oneLine(name), sum[:min(12, len(sum))], t.state(name))
+		fmt.Fprintln(tw, strings.TrimRight(line, "\t"))
+	}
+	for _, name := range t.now.Programs() {
+		row(name)
+	}
+	if others := slices.Concat(t.now.Others(), t.gone()); len(others) > 0 {
+		fmt.Fprintln(tw, "They may read:")
+		for _, name := range others {
+			row(name)
+		}
+	}
+	_ = tw.Flush()
+}
+
+// json returns what --json prints.
+func (t trust) json() map[string]any {
+	type row struct {
+		Path string `json:"path"`
+		lifecycle.File
+		Program bool   `json:"program"`
+		State   string `json:"state,omitempty"`
+	}
+	programs, files := append([]string{}, t.now.Programs()...), []row{}
+	for _, name := range slices.Concat(programs, t.now.Others(), t.gone()) {
+		files = append(files, row{name, t.now.Files[name], slices.Contains(programs, name), t.state(name)})
+	}
+	return map[string]any{"programs": programs, "allowed": t.allowed(), "files": files}
+}

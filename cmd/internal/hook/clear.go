@@ -1,0 +1,76 @@
+package hook
+
+import (
+	"context"
+	"errors"
+
+	"cortext/cmd/internal/capture"
+	"cortext/inject"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// After its context is cleared (/clear), a program continues in a session with a new id.
+// It stays in its conversation, unless the user stopped that conversation with a command.
+
+// clearedName is the file that records, for a program's new session, which conversation
+// the previous one was in.
+func clearedName(agent, process string) string {
+	return "cleared/" + agent + "/" + schema.PathElement(process)
+}
+
+// skippedMark in that file means that the session must not be saved.
+const skippedMark = "skipped"
+
+// cleared records where the program continues from.
+func (h *handler) cleared(agent inject.Agent, e inject.Event, t *capture.Binding) error {
+	name := clearedName(agent.Name, e.Process)
+	switch {
+	case h.ws.Removed.Skipped(agent.Name, e.NativeID):
+		return h.ws.Store.WriteCache(name, []byte(skippedMark))
+	case !t.Bound() || t.Stopped:
+		return h.ws.Store.WriteCache(name, nil)
+	}
+	return h.ws.Store.WriteCache(name, []byte(t.CurrentSegment().Path))
+}
+
+// began binds a session that continues after /clear to the conversation it was in. For a
+// resumed session it first removes leftovers that would harm it.
+func (h *handler) began(ctx context.Context, agent inject.Agent, e inject.Event) error {
+	if !e.Cleared {
+		if e.Fresh {
+			return nil
+		}
+		err := h.capture.BindLaunched(agent, e)
+		if agent.Discard != nil {
+			err = errors.Join(err, agent.Discard(ctx, h.ws.Env.Machine, e.NativeID, true))
+		}
+		return err
+	}
+	name := clearedName(agent.Name, e.Process)
+	b, ok := h.ws.Store.ReadCache(name)
+	at := string(b)
+	if !ok { // the hook of the previous session's end did not run, or the cache is gone
+		at = h.capture.LaunchedConversation()
+		if gone, err := h.ws.Removed.Conversation(h.ws.Env.Machine.Getenv(capture.LaunchedFor)); err != nil {
+			return err
+		} else if gone {
+			at = ""
+		}
+	}
+	if err := h.ws.Store.RemoveCache(name); err != nil || at == "" {
+		return err
+	}
+	if at == skippedMark {
+		return h.ws.Removed.Skip(agent.Name, e.NativeID)
+	}
+	t, err := h.capture.Bind(agent, e.NativeID, "")
+	if err != nil || len(t.Segments) > 0 {
+		return err
+	}
+	err = h.capture.ContinueIn(agent, e, t, at)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}

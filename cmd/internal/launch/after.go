@@ -1,0 +1,116 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/registry"
+	"cortext/inject"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// after captures what the program did and pauses the conversation. A session without
+// messages is not recorded, and is removed.
+func (l *Leftovers) after(ctx context.Context, id string, n registry.Launch) (*Result, error) {
+	e, err := l.ws.Entry(n.Path)
+	if err != nil {
+		return nil, err
+	}
+	_, captureErr := l.capture.Sources(ctx, e, "", capture.Options{Mode: capture.PutBack})
+	if err := l.ws.Pause(n.Path); err != nil {
+		return nil, errors.Join(err, captureErr)
+	}
+	unused := false
+	if captureErr == nil {
+		said, err := l.wasUsed(n)
+		if err != nil {
+			return nil, err
+		}
+		captureErr = l.discard(ctx, id, n, said)
+		if n.NativeID != "" && !said {
+			status := schema.Paused
+			if n.Status == string(schema.Completed) {
+				status = schema.Completed
+			}
+			if err := l.takeBack(n, status); err != nil {
+				return nil, err
+			}
+			unused = true
+		}
+	}
+	if e, err = l.ws.Entry(n.Path); err != nil {
+		return nil, errors.Join(err, captureErr)
+	}
+	return &Result{e, unused, captureErr}, nil
+}
+
+// wasUsed reports whether any message of a launched session was captured. How far the
+// transcript was read does not show that, because it begins with the payload.
+func (l *Leftovers) wasUsed(n registry.Launch) (bool, error) {
+	c, err := l.ws.Conversation(n.Path)
+	if err != nil {
+		return false, err
+	}
+	defer c.Close()
+	for m, err := range c.Messages() {
+		var damage *store.Damage
+		if err != nil && !errors.As(err, &damage) {
+			return false, err
+		}
+		if err == nil && m.Source == n.NativeID {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// bind makes a session continue in the conversation that it was launched for, unless a
+// hook already did.
+func (l *Leftovers) bind(agent inject.Agent, nativeID, at string) error {
+	return l.capture.Locked(agent.Name, nativeID, func() error {
+		t, err := l.capture.Bind(agent, nativeID, "")
+		if err != nil || len(t.Segments) > 0 {
+			return err
+		}
+		return l.capture.ContinueIn(agent, inject.Event{NativeID: nativeID}, t, at)
+	})
+}
+
+// takeBack undoes what was recorded for a launch without messages.
+func (l *Leftovers) takeBack(n registry.Launch, status schema.Status) error {
+	c, err := l.ws.Conversation(n.Path)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	err = c.Edit(func(s *schema.Session) error {
+		s.Status = status
+		s.Sources = slices.DeleteFunc(s.Sources, func(src schema.Source) bool {
+			return src.Agent == n.Agent && src.NativeID == n.NativeID
+		})
+		return nil
+	})
+	if err == nil && n.NativeID != "" {
+		err = l.capture.Release(n.Agent, n.NativeID, n.Path)
+	}
+	return err
+}
+
+// discard cleans up what a launch left among the agent's own sessions. Slow work is left
+// to [Leftovers.RemoveUnused].
+func (l *Leftovers) discard(ctx context.Context, id string, n registry.Launch, said bool) error {
+	agent, ok := l.ws.Env.Agent(n.Agent)
+	switch {
+	case !ok || n.NativeID == "":
+		return nil
+	case agent.Remove != nil && !said:
+		n.Unused = true
+		return l.ws.Launches().Put(id, n)
+	case agent.Discard == nil:
+		return nil
+	}
+	return agent.Discard(ctx, l.ws.Env.Machine, n.NativeID, said)
+}

@@ -1,0 +1,117 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/install"
+	"cortext/cmd/internal/payload"
+	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/workspace"
+	"cortext/inject"
+	"cortext/inject/claude"
+	"cortext/inject/gemini"
+	"cortext/inject/opencode"
+	"cortext/schema"
+)
+
+// TestRemoveUnused: the session of a launch without messages is removed as soon as its
+// agent can remove it. After some failures it is given up, and reported once.
+func TestRemoveUnused(t *testing.T) {
+	for _, failures := range []int{0, mostTries - 1, mostTries} {
+		agent, asked := claude.Agent(), 0
+		agent.Remove = func(_ context.Context, _ inject.Machine, nativeID string) error {
+			if asked++; nativeID != "ses" {
+				t.Errorf("asked to remove %s", nativeID)
+			}
+			if asked <= failures {
+				return errors.New("database is locked")
+			}
+			return nil
+		}
+		w := newWorkspace(t, agent)
+		l := LeftoversOf(w, capture.New(w))
+		if err := errors.Join(
+			w.Launches().Put("running", registry.Launch{Agent: agent.Name, NativeID: "other", Path: "conversations/x/y"}),
+			w.Launches().Put("ended", registry.Launch{Agent: agent.Name, NativeID: "ses", Path: "conversations/x/y", Unused: true}),
+		); err != nil {
+			t.Fatal(err)
+		}
+		var reported []error
+		tries := 0
+		for ; l.HasUnused(); tries++ {
+			if reported != nil || tries == 10 {
+				t.Fatalf("%d failures: reported of %v, and goes on", failures, reported)
+			}
+			reported = l.RemoveUnused(t.Context())
+		}
+		if gaveUp := failures == mostTries; tries != asked || asked != min(failures+1, mostTries) || (len(reported) == 1) != gaveUp || gaveUp && !strings.Contains(reported[0].Error(), "session ses, in which nothing was said, is still there: database is locked") {
+			t.Errorf("%d failures: asked %d times, reported of %v", failures, asked, reported)
+		}
+		if ids := w.Launches().IDs(); len(ids) != 1 || ids[0] != "running" {
+			t.Errorf("%d failures: noted are %q", failures, ids)
+		}
+	}
+}
+
+func newWorkspace(t *testing.T, agents ...inject.Agent) *workspace.Workspace {
+	t.Helper()
+	dir, home := t.TempDir(), t.TempDir()
+	if _, err := install.Init(dir, workspace.CommitOff, ""); err != nil {
+		t.Fatal(err)
+	}
+	w, err := workspace.Open(workspace.Env{
+		Dir: dir, Now: time.Now, Holder: "test", Agents: agents,
+		Machine: inject.Machine{Home: home, Getenv: func(string) string { return "" }},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	return w
+}
+
+// TestMissingProgram: if the agent used last cannot be started, the error says how to
+// choose another.
+func TestMissingProgram(t *testing.T) {
+	w := newWorkspace(t, opencode.Agent(), claude.Agent(), gemini.Agent())
+	w.Env.Machine.Getenv = func(name string) string {
+		if strings.HasPrefix(name, "CORTEXT_") {
+			return filepath.Join(w.Env.Machine.Home, "nowhere")
+		}
+		return ""
+	}
+	s := &schema.Session{ConversationType: "chat", Title: "x", Sources: []schema.Source{{Agent: "gemini", NativeID: "s"}}}
+	s.AgentConfig.Agent = "gemini"
+	c, err := w.Store.Create("chat", "x", s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if _, err := c.Append(schema.Batch{Messages: []schema.Message{
+		{ID: "m1", Role: schema.User, Content: "c", Source: "s", Timestamp: schema.NewTime(time.Unix(1_763_800_000, 0))},
+		{ID: "m2", ParentID: "m1", Role: schema.Assistant, Content: "c", Source: "s", Model: "gemini-2.5-pro", Timestamp: schema.NewTime(time.Unix(1_763_800_001, 0))},
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	e, err := w.Entry(c.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := New(w, capture.New(w), payload.New(w))
+	for agent, named := range map[string]bool{"": false, "claude": true} {
+		_, err := l.Plan(t.Context(), e, Options{Agent: agent})
+		var hurdle *inject.HurdleError
+		if !errors.As(err, &hurdle) || !strings.Contains(hurdle.What, "is not on this machine") {
+			t.Fatalf("%q: %v", agent, err)
+		}
+		if offers := strings.HasSuffix(hurdle.Way, "; --agent opencode or --agent claude continues in another agent"); offers == named {
+			t.Errorf("%q: %s", agent, hurdle.Way)
+		}
+	}
+}
