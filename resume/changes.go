@@ -36,7 +36,7 @@ func (c *Changes) text(limit int) string {
 		return ""
 	}
 	for subjects, files := mostSubjects, mostFiles; ; {
-		text := c.spell(subjects, files)
+		text := c.render(subjects, files)
 		switch {
 		case tokens.Count(text) <= limit:
 			return text
@@ -52,7 +52,7 @@ func (c *Changes) text(limit int) string {
 	}
 }
 
-func (c *Changes) spell(subjects, files int) string {
+func (c *Changes) render(subjects, files int) string {
 	var b strings.Builder
 	b.WriteString("Since then:")
 	if c.Commits > 0 {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"cortext/resume/digest"
 	"cortext/resume/excerpt"
+	"cortext/resume/notes"
 	"cortext/resume/tildes"
 	"cortext/schema"
 	"cortext/schema/prompt"
@@ -33,7 +33,7 @@ type passage struct {
 	item
 	message int  // its index
 	lines   int  // number of lines
-	lacking bool // it has text that is never included verbatim
+	partial bool // it has text that is never included verbatim
 }
 
 // A reading is the history, prepared for choosing excerpts.
@@ -82,17 +82,17 @@ func (b *builder) read(first, end, pruned int) *reading {
 				}
 				spoken = p
 			}
-			for _, t := range it.parts {
+			for _, t := range it.texts {
 				if it.tool == "" {
 					t.Text = strings.Trim(t.Text, "\n")
 				}
 				p.lines += countLines(t.Text)
 				if tildes.Longest(t.Text) > longestRun {
-					p.lacking = true
+					p.partial = true
 					t = excerpt.Text{Kind: t.Kind, Text: tildes.Cut(t.Text, longestTildes, excerpt.Gap)}
 				}
 				if t.Kind == excerpt.Output && i < pruned {
-					t.Aside = middle(t.Text)
+					t.LowPriority = middleOf(t.Text)
 				}
 				section.Texts = append(section.Texts, t)
 			}
@@ -100,7 +100,7 @@ func (b *builder) read(first, end, pruned int) *reading {
 				r.never = append(r.never, i)
 				continue
 			}
-			p.parts = section.Texts
+			p.texts = section.Texts
 			r.passages = append(r.passages, p)
 			sections = append(sections, section)
 		}
@@ -133,13 +133,13 @@ type extract struct {
 	body     string // without the lines that open and close the fence
 	run      int    // tildes in the fence
 	included []bool // by message: part of it is included
-	lacking  []bool // by message: part of it is left out
+	partial  []bool // by message: part of it is left out
 	parts    []Part
 }
 
-// spell adds headings to the chosen passages, in a fence of at least run tildes.
-func (b *builder) spell(r *reading, lead []section, chosen []excerpt.Chosen, run int) extract {
-	out := extract{run: run, included: make([]bool, len(b.h.messages)), lacking: make([]bool, len(b.h.messages))}
+// render adds headings to the chosen passages, in a fence of at least run tildes.
+func (b *builder) render(r *reading, lead []section, chosen []excerpt.Chosen, run int) extract {
+	out := extract{run: run, included: make([]bool, len(b.h.messages)), partial: make([]bool, len(b.h.messages))}
 	for _, s := range lead {
 		out.run = max(out.run, tildes.Longest(string(s))+1)
 	}
@@ -155,13 +155,13 @@ func (b *builder) spell(r *reading, lead []section, chosen []excerpt.Chosen, run
 		text.WriteString(fence + string(s))
 	}
 	for _, m := range r.never {
-		out.lacking[m] = true
+		out.partial[m] = true
 	}
-	var gap missing
+	var gap omitted
 	for i := 0; i < len(chosen); i++ {
 		p, c := r.passages[i], chosen[i]
-		whole := c.Whole && !p.lacking
-		out.lacking[p.message] = out.lacking[p.message] || !whole
+		whole := c.Whole && !p.partial
+		out.partial[p.message] = out.partial[p.message] || !whole
 		if c.Text == "" && c.Input == "" {
 			if !whole {
 				gap.add(p)
@@ -169,7 +169,7 @@ func (b *builder) spell(r *reading, lead []section, chosen []excerpt.Chosen, run
 			continue
 		}
 		text.WriteString(gap.line())
-		gap = missing{}
+		gap = omitted{}
 		last := i
 		for k := i + 1; k < len(chosen); k++ {
 			if next := r.passages[k]; chosen[k].Input == "" && chosen[k].Text == "" {
@@ -185,8 +185,8 @@ func (b *builder) spell(r *reading, lead []section, chosen []excerpt.Chosen, run
 		text.WriteString(fence + b.heading(p, r.passages[last]))
 		for ; i <= last; i++ {
 			p, c := r.passages[i], chosen[i]
-			whole := c.Whole && !p.lacking
-			out.lacking[p.message] = out.lacking[p.message] || !whole
+			whole := c.Whole && !p.partial
+			out.partial[p.message] = out.partial[p.message] || !whole
 			if c.Text == "" && c.Input == "" {
 				gap.add(p)
 				continue
@@ -196,7 +196,7 @@ func (b *builder) spell(r *reading, lead []section, chosen []excerpt.Chosen, run
 				spelled = "- " + p.tool + " " + c.Input + " " + p.outcome + "\n" + indented(c.Text)
 			}
 			text.WriteString(gap.line() + spelled)
-			gap = missing{}
+			gap = omitted{}
 			out.included[p.message] = true
 			part := Part{Message: b.number(p.message), Tokens: tokens.Count(spelled), Whole: whole, What: p.speaker, Why: "it was said"}
 			if p.tool != "" {
@@ -216,7 +216,7 @@ func (p passage) why(c excerpt.Chosen) string {
 	switch {
 	case len(c.Names) > 0:
 		return "names " + strings.Join(c.Names, ", ")
-	case p.outcome != digest.OK:
+	case p.outcome != notes.OK:
 		return "it did not end well"
 	}
 	return "one of the last calls"
@@ -234,10 +234,10 @@ func indented(text string) string {
 	return b.String()
 }
 
-// missing counts what is left out between two passages.
-type missing struct{ calls, lines int }
+// omitted counts what is left out between two passages.
+type omitted struct{ calls, lines int }
 
-func (m *missing) add(p passage) {
+func (m *omitted) add(p passage) {
 	if p.tool != "" {
 		m.calls++
 	} else {
@@ -246,7 +246,7 @@ func (m *missing) add(p passage) {
 }
 
 // line describes what is left out.
-func (m missing) line() string {
+func (m omitted) line() string {
 	var all []string
 	if m.calls > 0 {
 		all = append(all, excerpt.Count(m.calls, "call"))
@@ -264,9 +264,9 @@ func (m missing) line() string {
 // most likely to need.
 func (b *builder) ranked(hd head, budget, last int) (choice, []LeftOut, bool) {
 	first := b.first(last)
-	r, made := b.read(first, len(b.h.messages), 0), b.modelled(first)
-	c, left, ok := b.tell(hd, budget, func(room, _ int) ([]section, []excerpt.Chosen) {
-		lead := led(notesHeading, spellNotes(b.state, min(budget*notesShare/100, notesMost), b.number(first)))
+	r, made := b.read(first, len(b.h.messages), 0), b.modelSummaries(first)
+	c, left, ok := b.assemble(hd, budget, func(room, _ int) ([]section, []excerpt.Chosen) {
+		lead := leadSection(notesHeading, renderNotes(b.notes, min(budget*notesShare/100, notesMost), b.number(first)))
 		known := []string{hd.text(nil)}
 		for _, s := range lead {
 			known = append(known, string(s))
@@ -276,7 +276,7 @@ func (b *builder) ranked(hd head, budget, last int) (choice, []LeftOut, bool) {
 		if len(made) == 0 {
 			return lead, chosen
 		}
-		recaps, chosen := b.summed(made, r, room, known, chosen)
+		recaps, chosen := b.withModelSummaries(made, r, room, known, chosen)
 		return append(lead, recaps...), chosen
 	}, r)
 	c.summarized = b.summarized(c.parts)
@@ -291,22 +291,22 @@ func sectionTokens(all []section) (n int) {
 	return n
 }
 
-// led returns a section to put before the history, or none if text is empty.
-func led(heading, text string) []section {
+// leadSection returns a section to put before the history, or none if text is empty.
+func leadSection(heading, text string) []section {
 	if text == "" {
 		return nil
 	}
 	return []section{section(heading + text)}
 }
 
-// tell renders a payload whose fence holds only part of the history. choose returns
+// assemble renders a payload whose fence holds only part of the history. choose returns
 // the sections that precede the excerpt and the excerpt itself, for room tokens out
 // of allowed. ok is false if there is no room.
-func (b *builder) tell(hd head, budget int, choose func(room, allowed int) (lead []section, chosen []excerpt.Chosen), r *reading) (c choice, left []LeftOut, ok bool) {
+func (b *builder) assemble(hd head, budget int, choose func(room, allowed int) (lead []section, chosen []excerpt.Chosen), r *reading) (c choice, left []LeftOut, ok bool) {
 	command := hd.commandText()
 	block := hd
 	block.command, block.reference = "", ""
-	most := b.leftOutOf(extract{included: make([]bool, len(b.h.messages)), lacking: make([]bool, len(b.h.messages))}, 1)
+	most := b.leftOutOf(extract{included: make([]bool, len(b.h.messages)), partial: make([]bool, len(b.h.messages))}, 1)
 	least := tildes.Around(tildes.Longest(command + block.text(most)))
 	spell := func(left []LeftOut, run int, body string) string {
 		fence := strings.Repeat("~", run)
@@ -319,7 +319,7 @@ func (b *builder) tell(hd head, budget int, choose func(room, allowed int) (lead
 			return c, left, ok
 		}
 		lead, chosen := choose(room, allowed)
-		p := b.spell(r, lead, chosen, least)
+		p := b.render(r, lead, chosen, least)
 		out := b.leftOutOf(p, budget/rangeTokens)
 		text := spell(out, p.run, p.body)
 		count := tokens.Count(text)
@@ -378,10 +378,10 @@ func (b *builder) leftOutOf(p extract, ranges int) []LeftOut {
 		switch {
 		case !p.included[i]:
 			nothing.add(before, n)
-			size += b.h.stored(&b.h.messages[i])
-		case p.lacking[i]:
+			size += b.h.recordedTokens(&b.h.messages[i])
+		case p.partial[i]:
 			partly.add(before, n)
-			lacking += max(b.h.stored(&b.h.messages[i])-included[n], 0)
+			lacking += max(b.h.recordedTokens(&b.h.messages[i])-included[n], 0)
 		}
 		before = n
 	}
@@ -394,15 +394,15 @@ func (b *builder) leftOutOf(p extract, ranges int) []LeftOut {
 	if partly.count > 0 {
 		left = append(left, LeftOut{PartsOfMessages, partly.count, lacking, commandLine(b.session, "show", " --message "+partly.in(ranges))})
 	}
-	return append(left, b.neverTold(0)...)
+	return append(left, b.neverIncluded(0)...)
 }
 
 // mostLeftOut returns a list as long as [builder.leftOutOf] can return.
 func (b *builder) mostLeftOut(budget int) []LeftOut {
 	n := len(b.h.messages)
-	p := extract{included: make([]bool, n), lacking: make([]bool, n)}
+	p := extract{included: make([]bool, n), partial: make([]bool, n)}
 	for i := range n {
-		p.included[i], p.lacking[i] = i%3 > 0, i%3 == 1
+		p.included[i], p.partial[i] = i%3 > 0, i%3 == 1
 	}
 	return b.leftOutOf(p, budget/rangeTokens)
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode"
 
-	"cortext/resume/digest"
 	"cortext/resume/excerpt"
+	"cortext/resume/notes"
 	"cortext/schema"
 	"cortext/schema/rawjson"
 )
@@ -70,19 +70,19 @@ type item struct {
 	speaker string // of a text
 	tool    string // of a call: its name
 	outcome string // of a call: how it ended
-	parts   []excerpt.Text
+	texts   []excerpt.Text
 }
 
 // blank reports whether the item is text of nothing but white space.
 func (it *item) blank() bool {
-	return it.tool == "" && !slices.ContainsFunc(it.parts, func(t excerpt.Text) bool { return strings.TrimSpace(t.Text) != "" })
+	return it.tool == "" && !slices.ContainsFunc(it.texts, func(t excerpt.Text) bool { return strings.TrimSpace(t.Text) != "" })
 }
 
 // section renders the item in full.
 func (it *item) section() section {
 	var b strings.Builder
 	b.WriteString(it.heading + "\n")
-	for _, p := range it.parts {
+	for _, p := range it.texts {
 		b.WriteString(p.Text + "\n")
 	}
 	return section(b.String())
@@ -104,7 +104,7 @@ func (h *history) items(m *schema.Message, excerpted bool) []item {
 		heading += t.Format(" 2006-01-02 15:04")
 	}
 	if m.Sealed != "" {
-		return []item{{heading: heading, speaker: role(m.Role), parts: []excerpt.Text{{Kind: excerpt.System, Text: sealed}}}}
+		return []item{{heading: heading, speaker: role(m.Role), texts: []excerpt.Text{{Kind: excerpt.System, Text: sealed}}}}
 	}
 	done := []item{{heading: heading, speaker: role(m.Role)}}
 	write := func(text string) {
@@ -113,10 +113,10 @@ func (h *history) items(m *schema.Message, excerpted bool) []item {
 			done = append(done, item{heading: " " + role(m.Role) + " continued", speaker: role(m.Role)})
 			last = &done[len(done)-1]
 		}
-		if len(last.parts) == 0 {
-			last.parts = []excerpt.Text{{Kind: speaker(m.Role), Text: text}}
+		if len(last.texts) == 0 {
+			last.texts = []excerpt.Text{{Kind: speaker(m.Role), Text: text}}
 		} else {
-			last.parts[0].Text += schema.TextJoint + text // the blank line that joins texts in a message's content
+			last.texts[0].Text += schema.TextJoint + text // the blank line that joins texts in a message's content
 		}
 	}
 	for _, p := range m.Parts(h.extra[m.ID]) {
@@ -170,7 +170,7 @@ func (h *history) call(p schema.Part, excerpted bool) item {
 	switch {
 	case !known:
 	case t.Sealed != "":
-		it.parts = []excerpt.Text{{Kind: excerpt.Input, Text: sealed}}
+		it.texts = []excerpt.Text{{Kind: excerpt.Input, Text: sealed}}
 	default:
 		var out []string
 		if output := rawjson.Text(t.Output); output != "" {
@@ -186,14 +186,14 @@ func (h *history) call(p schema.Part, excerpted bool) item {
 		if excerpted {
 			input = strings.Replace(input, `"replace_all":false,`, "", 1)
 		}
-		it.parts = []excerpt.Text{{Kind: excerpt.Input, Text: input, Aside: replaced(input)}}
+		it.texts = []excerpt.Text{{Kind: excerpt.Input, Text: input, LowPriority: replacedSpans(input)}}
 		if len(out) > 0 {
 			text := strings.Join(out, "\n")
 			if excerpted {
 				text = withoutEnvelope(text)
 			}
 			if text != "" {
-				it.parts = append(it.parts, excerpt.Text{Kind: excerpt.Output, Text: text, Why: complaint(&t, text), Again: again(&t)})
+				it.texts = append(it.texts, excerpt.Text{Kind: excerpt.Output, Text: text, ErrorLine: errorLine(&t, text), Reproducible: reproducible(&t)})
 			}
 		}
 	}
@@ -223,7 +223,7 @@ func outcome(t *schema.Tool) string {
 	if t.Sealed != "" {
 		return "sealed"
 	}
-	word := digest.Outcome(*t)
+	word := notes.Outcome(*t)
 	switch {
 	case t.ExitCode == nil || *t.ExitCode == 0 && t.Success != nil:
 		return word

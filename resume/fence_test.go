@@ -111,7 +111,7 @@ func TestBelieved(t *testing.T) {
 		text  string
 		want  int
 	}{{3, "abcdef", 3}, {6, "abcdef", 6}, {7, "abcdef", 2}, {0, "abcde", 2}, {-1, "abc", 1}, {5, "", 0}} {
-		if got := believed(c.count, c.text); got != c.want {
+		if got := estimateUnlessCounted(c.count, c.text); got != c.want {
 			t.Errorf("%d for %q: %d, not %d", c.count, c.text, got, c.want)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"cortext/resume/digest"
+	"cortext/resume/notes"
 	"cortext/schema"
 	"cortext/schema/prompt"
 	"cortext/schema/rawjson"
@@ -28,7 +28,7 @@ type head struct {
 	last      string // the user's last message; likewise
 	plan      plan
 	since     string // changes since the last message, as part of the block
-	telling   telling
+	detail    detail
 	cut       []LeftOut // what was removed to shorten the head
 	show      string    // the command line that shows the conversation
 }
@@ -46,37 +46,37 @@ func newHead(s *schema.Session, h schema.History, o Options) head {
 	}
 	field := func(text, what string) string {
 		if len(text) > longestField {
-			hd.cut = append(hd.cut, LeftOut{What: what, Tokens: roughly(text) - longestField/4, Show: hd.show})
+			hd.cut = append(hd.cut, LeftOut{What: what, Tokens: estimate(text) - longestField/4, Show: hd.show})
 		}
-		return oneLine(bounded(text))
+		return oneLine(cutField(text))
 	}
 	hd.typ = cmp.Or(field(s.ConversationType, theType), "chat")
 	hd.title = cmp.Or(field(s.DisplayTitle(), theTitle), "untitled")
 	hd.summary = field(s.ContextSummary, theSummary)
 	hd.plan = newPlan(s.Plan)
 	if text := prompt.Fill(o.Command.Body, arguments(s)); o.Command.Body != "" && strings.TrimSpace(text) != "" {
-		hd.command = ended(text)
+		hd.command = paragraph(text)
 	}
 	return hd
 }
 
-// bounded cuts a text to longestField.
-func bounded(text string) string {
+// cutField cuts a text to longestField.
+func cutField(text string) string {
 	if len(text) <= longestField {
 		return text
 	}
 	return before(text, longestField) + "…"
 }
 
-// instead fills the head for a payload without history: the first request and the
+// addRequests fills the head for a payload without history: the first request and the
 // last words of the user, as far as the state or the messages have them.
-func (hd *head) instead(st *digest.State, messages []schema.Message) {
+func (hd *head) addRequests(st *notes.Notes, messages []schema.Message) {
 	if st != nil {
-		hd.task, hd.last = oneLine(bounded(st.Topic.Text)), oneLine(bounded(st.LastUser.Text))
+		hd.task, hd.last = oneLine(cutField(st.Topic.Text)), oneLine(cutField(st.LastUser.Text))
 	}
 	for i := len(messages) - 1; i >= 0 && hd.last == ""; i-- {
 		if m := &messages[i]; m.Role == schema.User && m.Sealed == "" {
-			hd.last = oneLine(bounded(m.Content))
+			hd.last = oneLine(cutField(m.Content))
 		}
 	}
 	if strings.Contains(hd.summary, hd.task) || hd.task == hd.last {
@@ -90,9 +90,9 @@ func arguments(s *schema.Session) string {
 	return defuse(rawjson.Text(s.AgentConfig.Arguments))
 }
 
-// ended returns text as one paragraph of the payload: without surrounding empty lines
+// paragraph returns text as one paragraph of the payload: without surrounding empty lines
 // and followed by one, which keeps its tokens apart from those of the block.
-func ended(text string) string {
+func paragraph(text string) string {
 	return strings.TrimRight(strings.TrimLeft(rawjson.Text(text), "\n"), " \t\r\n") + "\n\n"
 }
 
@@ -102,12 +102,12 @@ func (hd *head) commandText() string {
 	case hd.reference == "":
 		return hd.command
 	case hd.args == "":
-		return ended(hd.reference)
+		return paragraph(hd.reference)
 	}
-	return ended(hd.reference + "\n\nARGUMENTS: " + hd.args)
+	return paragraph(hd.reference + "\n\nARGUMENTS: " + hd.args)
 }
 
-// blockOpen and blockClose are the first and last lines of the block. [Cut]
+// blockOpen and blockClose are the first and last lines of the block. [CutPayload]
 // recognizes payloads by them, including those already in transcripts.
 const (
 	blockOpen  = "[RESUMED CONVERSATION]\nYou are continuing a previous conversation.\n\n"
@@ -135,7 +135,7 @@ func (hd *head) text(left []LeftOut) string {
 	}
 	b.WriteString(hd.plan.text())
 	left = append(left[:len(left):len(left)], hd.cut...)
-	b.WriteString(tell(left, hd.telling, hd.show))
+	b.WriteString(leftOutText(left, hd.detail, hd.show))
 	b.WriteString(hd.since)
 	b.WriteString("\nPrevious context is loaded. The user expects you to continue where you left off.\n" +
 		"Review the conversation history and pick up naturally." + blockClose)
@@ -154,18 +154,18 @@ func (hd *head) parts(left []LeftOut) []Part {
 	return append(parts, Part{What: "block", Tokens: tokens.Count(block.text(left)), Whole: whole, Why: "says what is resumed"})
 }
 
-// A telling is the level of detail about what was left out.
-type telling int
+// A detail is the level of detail about what was left out.
+type detail int
 
 const (
-	asList telling = iota // one entry per line, with the command that shows it
-	asLine                // all entries on one line
-	asSum                 // only the total
+	perLine   detail = iota // one entry per line, with the command that shows it
+	inOneLine               // all entries on one line
+	totalOnly               // only the total
 )
 
-// tell renders the part of the block about what was left out. show is the command
+// leftOutText renders the part of the block about what was left out. show is the command
 // line that shows the conversation.
-func tell(left []LeftOut, how telling, show string) string {
+func leftOutText(left []LeftOut, how detail, show string) string {
 	if len(left) == 0 {
 		return ""
 	}
@@ -177,21 +177,21 @@ func tell(left []LeftOut, how telling, show string) string {
 			line += fmt.Sprintf(": %d", l.Count)
 			word = fmt.Sprintf("%d %s", l.Count, l.What)
 		}
-		lines = append(lines, line+about(l.Tokens)+", see "+l.Show+"\n")
+		lines = append(lines, line+aboutTokens(l.Tokens)+", see "+l.Show+"\n")
 		words = append(words, word)
 		size += l.Tokens
 	}
 	switch how {
-	case asList:
+	case perLine:
 		return "Left out:\n" + strings.Join(lines, "")
-	case asLine:
-		return "Left out: " + strings.Join(words, ", ") + about(size) + ", see " + show + "\n"
+	case inOneLine:
+		return "Left out: " + strings.Join(words, ", ") + aboutTokens(size) + ", see " + show + "\n"
 	}
-	return "Left out: " + words[0] + " and more" + about(size) + ", see " + show + "\n"
+	return "Left out: " + words[0] + " and more" + aboutTokens(size) + ", see " + show + "\n"
 }
 
-// about formats an approximate number of tokens, if it is known.
-func about(n int) string {
+// aboutTokens formats an approximate number of tokens, if it is known.
+func aboutTokens(n int) string {
 	if n <= 0 {
 		return ""
 	}
@@ -225,7 +225,7 @@ func newPlan(p *schema.Plan) plan {
 		current = p.Current
 	}
 	for i, s := range p.Steps {
-		st := step{mark: "[ ]", text: oneLine(bounded(s.Content)), rank: 1 + i}
+		st := step{mark: "[ ]", text: oneLine(cutField(s.Content)), rank: 1 + i}
 		switch {
 		case s.Status == "completed":
 			st.mark, st.done = "[x]", true

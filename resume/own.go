@@ -7,14 +7,14 @@ import (
 	"cortext/resume/tildes"
 )
 
-// Cut finds a payload of [Build] in a text, by its block and the history after it. It
+// CutPayload finds a payload of [Build] in a text, by its block and the history after it. It
 // returns the text before the block, which begins with the command's text, and the
 // text after the history. ok is false without a payload. A block without a history
 // does not count, since anyone may quote one.
 //
 // The text of a resume comes back in the agent's transcript. Capturing it again would
 // add the history to itself with every resume.
-func Cut(text string) (before, after string, ok bool) {
+func CutPayload(text string) (before, after string, ok bool) {
 	for from := 0; ; {
 		i := strings.Index(text[from:], blockOpen)
 		if i < 0 {

@@ -18,7 +18,7 @@ func cutWant(t *testing.T, what, text string, want *remainder) {
 	if !wantOK {
 		want = new(remainder)
 	}
-	before, after, ok := Cut(text)
+	before, after, ok := CutPayload(text)
 	if ok != wantOK || before != want.before || after != want.after {
 		t.Errorf("%s: %t, before %.300q\nnot %.300q,\nafter %.300q\nnot %.300q", what, ok, before, want.before, after, want.after)
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"sync"
 
-	"cortext/resume/digest"
 	"cortext/resume/excerpt"
+	"cortext/resume/notes"
 	"cortext/schema"
 )
 
@@ -18,10 +18,10 @@ import (
 // text.
 const leastReplaced = 80
 
-// replaced finds the texts that an edit removed in a call's input; the new text is
+// replacedSpans finds the texts that an edit removed in a call's input; the new text is
 // more useful. Quotes within a text are escaped, so nothing in it looks like a field
 // name.
-func replaced(input string) (spans []excerpt.Span) {
+func replacedSpans(input string) (spans []excerpt.Span) {
 	if !strings.Contains(input, `"old`) || len(input) > longestEdit {
 		return nil
 	}
@@ -47,7 +47,7 @@ var oldText = sync.OnceValue(func() *regexp.Regexp {
 // file it reads, and an instruction to wait after a refusal.
 func withoutEnvelope(output string) string {
 	if rest, ok := strings.CutPrefix(output, refusal); ok {
-		return strings.TrimPrefix(rest, refused)
+		return strings.TrimPrefix(rest, refusalAdvice)
 	}
 	if i := strings.LastIndex(output, reminder); i >= 0 && strings.HasSuffix(output, "</system-reminder>\n") {
 		output = output[:i+1]
@@ -73,17 +73,17 @@ func withoutEnvelope(output string) string {
 // Claude Code 2.1 puts these before or instead of the user's words when the user
 // refuses a call, and at the end of each file it reads.
 const (
-	refusal  = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "
-	refused  = "STOP what you are doing and wait for the user to tell you how to proceed."
-	reminder = "\n\n<system-reminder>\nWhenever you read a file, "
+	refusal       = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "
+	refusalAdvice = "STOP what you are doing and wait for the user to tell you how to proceed."
+	reminder      = "\n\n<system-reminder>\nWhenever you read a file, "
 )
 
 // longestKey is how many bytes of the error line are always included.
 const longestKey = 120
 
-// complaint finds the error line in the output of a failed call.
-func complaint(t *schema.Tool, output string) excerpt.Span {
-	line := digest.Complaint(*t)
+// errorLine finds the error line in the output of a failed call.
+func errorLine(t *schema.Tool, output string) excerpt.Span {
+	line := notes.ErrorLine(*t)
 	from := strings.LastIndex(output, line) // an output may begin by repeating the command
 	if line == "" || from < 0 {
 		return excerpt.Span{}
@@ -91,9 +91,9 @@ func complaint(t *schema.Tool, output string) excerpt.Span {
 	return excerpt.Span{From: from, To: from + min(len(line), longestKey)}
 }
 
-// again reports whether an agent can reproduce a call's output. It can read files and
+// reproducible reports whether an agent can reproduce a call's output. It can read files and
 // search again, but a command may print something else next time.
-func again(t *schema.Tool) bool {
+func reproducible(t *schema.Tool) bool {
 	k := schema.KindOf(t.Name)
 	return k == schema.ReadTool || k == schema.LookupTool
 }

@@ -37,7 +37,7 @@ func TestReplaced(t *testing.T) {
 		`{"file_path":"a"}`,
 	} {
 		bare := unmarked.Replace(text)
-		if got := marked(bare, replaced(bare)...); got != text {
+		if got := marked(bare, replacedSpans(bare)...); got != text {
 			t.Errorf("got %s\nwant %s", got, text)
 		}
 	}
@@ -59,7 +59,7 @@ func TestEnvelope(t *testing.T) {
 		"     9→}\n«\n<system-reminder>\nWhenever you read a file, you should consider this.\n</system-reminder>\n»",
 		"text\n\n<system-reminder>\nPostToolUse:Edit hook additional context: does not compile\n</system-reminder>\n",
 		"«" + refusal + "»To tell you how to proceed, the user said:\nrebase first",
-		"«" + refusal + refused + "»",
+		"«" + refusal + refusalAdvice + "»",
 	} {
 		bare, want := unmarked.Replace(text), removed.ReplaceAllString(text, "")
 		if got := withoutEnvelope(bare); got != want {
@@ -109,8 +109,8 @@ func TestCallLine(t *testing.T) {
 		true:  `{"file_path":"a.go","new_string":"{\"replace_all\":false,}"}`,
 		false: input,
 	} {
-		if it := h.call(schema.Part{Call: "c"}, excerpted); it.parts[0].Text != want {
-			t.Errorf("excerpted %v: %s", excerpted, it.parts[0].Text)
+		if it := h.call(schema.Part{Call: "c"}, excerpted); it.texts[0].Text != want {
+			t.Errorf("excerpted %v: %s", excerpted, it.texts[0].Text)
 		}
 	}
 	patch := `{"patchText":"*** Begin Patch\n*** Update File: services/gateway/internal/handlers/sessions/main.go\n@@\n` + strings.Repeat(`-old\n+new\n`, 40) + `*** End Patch"}`

@@ -22,13 +22,13 @@ const (
 func (b *builder) prunedTools(hd head, budget, last int) (choice, []LeftOut, bool) {
 	first := b.first(last)
 	r := b.read(first, len(b.h.messages), len(b.h.messages)-keptWhole)
-	return b.tell(hd, budget, func(room, _ int) ([]section, []excerpt.Chosen) {
+	return b.assemble(hd, budget, func(room, _ int) ([]section, []excerpt.Chosen) {
 		return nil, r.Choose(excerpt.Options{Tokens: room, Recent: true, Outputs: true})
 	}, r)
 }
 
-// middle returns the part of an output between its ends, or none if it is short.
-func middle(output string) []excerpt.Span {
+// middleOf returns the part of an output between its ends, or none if it is short.
+func middleOf(output string) []excerpt.Span {
 	from, to := 0, len(output)
 	for range previewLines {
 		n := strings.IndexByte(output[from:], '\n') + 1

@@ -18,7 +18,7 @@ func TestMiddle(t *testing.T) {
 		{strings.Repeat("日", 1000), strings.Repeat("日", previewBytes/3), strings.Repeat("日", previewBytes/3)},
 		{"a\n" + strings.Repeat("y", 3000) + "\nb", "a\n" + strings.Repeat("y", previewBytes-2), strings.Repeat("y", previewBytes-2) + "\nb"},
 	} {
-		spans := middle(tc.output)
+		spans := middleOf(tc.output)
 		if tc.first == "" {
 			if spans != nil {
 				t.Errorf("%.20q: %v", tc.output, spans)

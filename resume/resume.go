@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"cortext/resume/digest"
+	"cortext/resume/notes"
 	"cortext/schema"
 	"cortext/schema/prompt"
 )
@@ -39,8 +39,8 @@ type Options struct {
 	Agent  string    // that continues the conversation; empty: the one it was in
 	Last   int       // include only the last so many messages; 0: all
 
-	// State is the digest of the conversation, nil if unknown.
-	State *digest.State
+	// Notes are the notes on the conversation, nil if unknown.
+	Notes *notes.Notes
 
 	// Changes are the changes to the repository since the last message, nil if
 	// unknown or not to be shown.
@@ -151,19 +151,19 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 	if o.Strategy != "" && !slices.Contains(Strategies(), o.Strategy) {
 		return nil, fmt.Errorf("%w: %s; there are %s", ErrStrategy, o.Strategy, strings.Join(Strategies(), ", "))
 	}
-	b := builder{h: newHistory(h), session: s, state: o.State, summaries: o.Summaries, keep: cmp.Or(o.Keep, keptMessages), earlier: h.Earlier, aside: h.Aside}
+	b := builder{h: newHistory(h), session: s, notes: o.Notes, summaries: o.Summaries, keep: cmp.Or(o.Keep, defaultKeep), earlier: h.Earlier, aside: h.Aside}
 	for i := range h.Messages {
-		b.total += b.h.stored(&h.Messages[i])
+		b.total += b.h.recordedTokens(&h.Messages[i])
 	}
 	hd := newHead(s, h, o)
 	hd.since = o.Changes.text(p.Budget * changesShare / 100)
 	whole := hd
-	if left := b.leftOut(b.first(o.Last)); hd.block(left) > overhead(p.Budget) {
-		hd = b.fitted(whole, o.Command, left, p.Budget)
+	if left := b.leftOut(b.first(o.Last)); hd.blockTokens(left) > headBudget(p.Budget) {
+		hd = b.fitHead(whole, o.Command, left, p.Budget)
 	}
 	c, fits := b.whole(hd, p.Budget, o.Last)
 	if !fits || o.Strategy == MinimalState {
-		hd = b.fitted(whole, o.Command, b.mostLeftOut(p.Budget), p.Budget)
+		hd = b.fitHead(whole, o.Command, b.mostLeftOut(p.Budget), p.Budget)
 		c, fits = b.whole(hd, p.Budget, o.Last)
 	}
 	p.LeftOut, p.Strategy = b.leftOut(c.start), FullHistory
@@ -179,7 +179,7 @@ func Build(s *schema.Session, h schema.History, o Options) (*Payload, error) {
 			}
 		}
 		if len(c.parts) == 0 || p.Budget < leastFenced || c.start == len(h.Messages) && p.Budget < 2*leastFenced {
-			hd, c = b.brief(whole, o.Command, p.Budget)
+			hd, c = b.headOnly(whole, o.Command, p.Budget)
 			p.LeftOut, p.Strategy = b.leftOut(len(h.Messages)), MinimalState
 		}
 		if o.Strategy != "" && p.Strategy != o.Strategy {
@@ -226,7 +226,7 @@ const rankedFrom = 500
 // A builder makes a payload for a history by one of several strategies.
 type builder struct {
 	session        *schema.Session
-	state          *digest.State // nil: unknown
+	notes          *notes.Notes // nil: unknown
 	h              *history
 	summaries      []*schema.Summary
 	keep           int // messages at the end that are not summarized
@@ -248,17 +248,17 @@ func (b *builder) leftOut(start int) []LeftOut {
 	var left []LeftOut
 	stored := 0
 	for i := start; i < len(b.h.messages); i++ {
-		stored += b.h.stored(&b.h.messages[i])
+		stored += b.h.recordedTokens(&b.h.messages[i])
 	}
 	if n := b.earlier + start; n > 0 {
 		left = append(left, LeftOut{"earlier messages", n, b.earlierTokens(stored), commandLine(b.session, "show", "")})
 	}
-	return append(left, b.neverTold(start)...)
+	return append(left, b.neverIncluded(start)...)
 }
 
-// neverTold lists what no payload includes: abandoned branches, and the model's
+// neverIncluded lists what no payload includes: abandoned branches, and the model's
 // reasoning from message start on.
-func (b *builder) neverTold(start int) (left []LeftOut) {
+func (b *builder) neverIncluded(start int) (left []LeftOut) {
 	if b.aside > 0 {
 		left = append(left, LeftOut{"messages on branches that were left", b.aside, 0, commandLine(b.session, "show", "")})
 	}
@@ -266,7 +266,7 @@ func (b *builder) neverTold(start int) (left []LeftOut) {
 	for i := start; i < len(b.h.messages); i++ {
 		if text := b.h.messages[i].Reasoning; text != "" {
 			count++
-			size += roughly(text)
+			size += estimate(text)
 		}
 	}
 	if count > 0 {

@@ -10,19 +10,19 @@ import (
 	"cortext/schema/tokens"
 )
 
-// A shrinking is a head that is being cut to fit a budget.
-type shrinking struct {
+// A trimmer is a head that is being cut to fit a budget.
+type trimmer struct {
 	*head
 	left   []LeftOut // what the history omits
 	budget int
 }
 
-// brief returns the head for a conversation with no room for any message. The user's
+// headOnly returns the head for a conversation with no room for any message. The user's
 // last words go into the block, which is shorter than the fence and its introduction.
-func (b *builder) brief(hd head, c Command, budget int) (head, choice) {
+func (b *builder) headOnly(hd head, c Command, budget int) (head, choice) {
 	nothing := len(b.h.messages)
-	hd.instead(b.state, b.h.messages)
-	hd.shrink(c, b.session, b.leftOut(nothing), budget)
+	hd.addRequests(b.notes, b.h.messages)
+	hd.trimToFit(c, b.session, b.leftOut(nothing), budget)
 	text := hd.text(b.leftOut(nothing))
 	return hd, choice{start: nothing, text: text, count: tokens.Count(text)}
 }
@@ -38,8 +38,8 @@ const (
 	smallBudget   = 2000
 )
 
-// overhead returns the limit for command and block, in tokens.
-func overhead(budget int) int {
+// headBudget returns the limit for command and block, in tokens.
+func headBudget(budget int) int {
 	if budget < smallBudget {
 		return budget
 	}
@@ -53,25 +53,25 @@ func introductionTokens() int {
 	return tokens.Count("\n" + excerptIntroduction(tildes.Least) + fence + fenceOpen + fence + fenceClose)
 }
 
-// block returns the size of the command and the block, without the changes since the
+// blockTokens returns the size of the command and the block, without the changes since the
 // last message.
-func (hd head) block(left []LeftOut) int {
+func (hd head) blockTokens(left []LeftOut) int {
 	hd.since = ""
 	return tokens.Count(hd.text(left))
 }
 
-// fitted returns hd cut to its limits for a budget. left is what the history omits.
-func (b *builder) fitted(hd head, c Command, left []LeftOut, budget int) head {
-	room := overhead(budget)
+// fitHead returns hd cut to its limits for a budget. left is what the history omits.
+func (b *builder) fitHead(hd head, c Command, left []LeftOut, budget int) head {
+	room := headBudget(budget)
 	if len(b.h.messages) > 0 {
-		hd.limit(c, b.session, left, budget, room)
+		hd.limitParts(c, b.session, left, budget, room)
 	}
 	since := hd.since
 	if room < budget {
 		hd.since = ""
 	}
 	if tokens.Exceed(hd.text(left), room) {
-		hd.shrink(c, b.session, left, room)
+		hd.trimToFit(c, b.session, left, room)
 	}
 	if room < budget {
 		hd.since = since
@@ -79,63 +79,63 @@ func (b *builder) fitted(hd head, c Command, left []LeftOut, budget int) head {
 	return hd
 }
 
-// share is the divisor that gives how much of the budget the command's text, the plan
+// partShare is the divisor that gives how much of the budget the command's text, the plan
 // and the summary may each take if the history has to be cut. With more, too little
 // of the work is left. The agent can read the command's file.
-const share = 8
+const partShare = 8
 
-// limit cuts the parts of the head that exceed their share of the budget, of which
+// limitParts cuts the parts of the head that exceed their share of the budget, of which
 // the head gets most tokens.
-func (hd *head) limit(c Command, s *schema.Session, left []LeftOut, budget, most int) {
-	k := shrinking{hd, left, budget}
-	each := min(budget/share, most/3)
+func (hd *head) limitParts(c Command, s *schema.Session, left []LeftOut, budget, most int) {
+	k := trimmer{hd, left, budget}
+	each := min(budget/partShare, most/3)
 	k.bound(&k.typ, 8, theType)
 	k.bound(&k.title, 64, theTitle)
 	k.bound(&k.summary, each, theSummary)
-	if tokens.Exceed(k.command, min(budget/share, most*2/3)) {
+	if tokens.Exceed(k.command, min(budget/partShare, most*2/3)) {
 		k.referTo(c, s)
 	}
 	k.sharePlan(each)
 }
 
-// shrink shortens the head part by part until it fits the budget together with the
+// trimToFit shortens the head part by part until it fits the budget together with the
 // note about what the history omits. Anything longer than real data goes first. Then
 // the command's text becomes a reference to its file, and the list of omissions
 // becomes one line. Then it cuts the arguments, the user's words, the plan, the
 // summary and the title, each by as little as helps. The minimum fits [MinBudget].
-func (hd *head) shrink(c Command, s *schema.Session, left []LeftOut, budget int) {
-	k := shrinking{hd, left, budget}
+func (hd *head) trimToFit(c Command, s *schema.Session, left []LeftOut, budget int) {
+	k := trimmer{hd, left, budget}
 	k.bound(&k.typ, 8, theType)
 	k.bound(&k.title, 64, theTitle)
-	if k.over() > 0 {
+	if k.excess() > 0 {
 		k.since = ""
 	}
-	k.refer(c, s)
-	k.say(asLine)
+	k.referIfNeeded(c, s)
+	k.shorten(inOneLine)
 	k.squeeze(&k.args, 16, theArguments)
-	k.squeeze(&k.last, 64, theWords)
-	k.squeeze(&k.task, 40, theWords)
-	k.squeeze(&k.summary, max(budget/share, 24), theSummary)
-	k.dropSteps(k.over)
+	k.squeeze(&k.last, 64, unlisted)
+	k.squeeze(&k.task, 40, unlisted)
+	k.squeeze(&k.summary, max(budget/partShare, 24), theSummary)
+	k.dropSteps(k.excess)
 	k.squeeze(&k.summary, 24, theSummary)
 	k.squeeze(&k.title, 12, theTitle)
-	k.squeeze(&k.last, 24, theWords)
-	k.squeeze(&k.task, 16, theWords)
-	k.say(asSum)
+	k.squeeze(&k.last, 24, unlisted)
+	k.squeeze(&k.task, 16, unlisted)
+	k.shorten(totalOnly)
 	k.squeeze(&k.summary, 0, theSummary)
 	k.squeeze(&k.args, 0, theArguments)
-	if k.over() > 0 {
+	if k.excess() > 0 {
 		k.plan.status = ""
 	}
-	k.squeeze(&k.task, 0, theWords)
-	k.squeeze(&k.last, 0, theWords)
+	k.squeeze(&k.task, 0, unlisted)
+	k.squeeze(&k.last, 0, unlisted)
 	k.squeeze(&k.title, 0, theTitle)
 }
 
-// say shortens the note about what was left out if the head does not fit.
-func (k *shrinking) say(how telling) {
-	if k.over() > 0 {
-		k.telling = how
+// shorten shortens the note about what was left out if the head does not fit.
+func (k *trimmer) shorten(how detail) {
+	if k.excess() > 0 {
+		k.detail = how
 	}
 }
 
@@ -147,15 +147,15 @@ const (
 	theArguments = "part of the arguments"
 	theCommand   = "the command's text"
 	theSteps     = "steps of the plan"
-	theWords     = "" // not listed: the words belong to a message, which is
+	unlisted     = "" // not listed: the words belong to a message, which is
 )
 
-// over returns by how many tokens the head is too long. At zero or less it fits.
-func (k *shrinking) over() int { return tokens.Count(k.text(k.left)) - k.budget }
+// excess returns by how many tokens the head is too long. At zero or less it fits.
+func (k *trimmer) excess() int { return tokens.Count(k.text(k.left)) - k.budget }
 
 // note returns an entry for a removed part of the head, to be filled in.
-func (k *shrinking) note(what, show string) *LeftOut {
-	if what == theWords {
+func (k *trimmer) note(what, show string) *LeftOut {
+	if what == unlisted {
 		return new(LeftOut)
 	}
 	for i := range k.cut {
@@ -168,17 +168,17 @@ func (k *shrinking) note(what, show string) *LeftOut {
 }
 
 // bound cuts a part that is longer than limit tokens, regardless of the others.
-func (k *shrinking) bound(part *string, limit int, what string) {
+func (k *trimmer) bound(part *string, limit int, what string) {
 	if tokens.Exceed(*part, limit) {
-		k.note(what, k.show).Tokens = max(roughly(*part)-limit, 1)
-		*part = cut(*part, limit)
+		k.note(what, k.show).Tokens = max(estimate(*part)-limit, 1)
+		*part = cutTokens(*part, limit)
 	}
 }
 
 // squeeze cuts a part by as little as makes the head fit, down to least tokens.
-func (k *shrinking) squeeze(part *string, least int, what string) {
+func (k *trimmer) squeeze(part *string, least int, what string) {
 	const worth = 8 // tokens: the note about a cut takes as many
-	over := k.over()
+	over := k.excess()
 	whole := *part
 	size := tokens.Count(whole)
 	if over <= 0 || size <= least || least > 0 && size <= least+worth {
@@ -186,9 +186,9 @@ func (k *shrinking) squeeze(part *string, least int, what string) {
 	}
 	note := k.note(what, k.show)
 	before := note.Tokens
-	for limit := size; over > 0 && limit > least; over = k.over() {
+	for limit := size; over > 0 && limit > least; over = k.excess() {
 		limit = max(limit-over, least)
-		*part = cut(whole, limit)
+		*part = cutTokens(whole, limit)
 		note.Tokens = before + size - tokens.Count(*part)
 	}
 }
@@ -196,15 +196,15 @@ func (k *shrinking) squeeze(part *string, least int, what string) {
 // nameless replaces a command that is too long to name.
 const nameless = "The command that began this conversation does not fit here."
 
-// refer replaces the command's text with a reference to its file if the head does not
+// referIfNeeded replaces the command's text with a reference to its file if the head does not
 // fit and the text is longer than the reference.
-func (k *shrinking) refer(c Command, s *schema.Session) {
-	if k.over() > 0 {
+func (k *trimmer) referIfNeeded(c Command, s *schema.Session) {
+	if k.excess() > 0 {
 		k.referTo(c, s)
 	}
 }
 
-func (k *shrinking) referTo(c Command, s *schema.Session) {
+func (k *trimmer) referTo(c Command, s *schema.Session) {
 	if k.command == "" {
 		return
 	}
@@ -222,12 +222,12 @@ func (k *shrinking) referTo(c Command, s *schema.Session) {
 		return
 	}
 	k.reference, k.args = reference, arguments(s)
-	k.note(theCommand, show).Tokens = max(roughly(k.command)-roughly(k.args), 1)
+	k.note(theCommand, show).Tokens = max(estimate(k.command)-estimate(k.args), 1)
 }
 
 // sharePlan reduces a plan that exceeds its share to the open steps that fit. The
 // steps that are done stay in the count.
-func (k *shrinking) sharePlan(most int) {
+func (k *trimmer) sharePlan(most int) {
 	excess := func() int { return tokens.Count(k.plan.text()) - most }
 	if excess() <= 0 {
 		return
@@ -245,7 +245,7 @@ func (k *shrinking) sharePlan(most int) {
 
 // dropSteps drops steps until excess returns at most 0. It keeps the current step
 // first, then open steps in order, then finished steps, newest first.
-func (k *shrinking) dropSteps(excess func() int) {
+func (k *trimmer) dropSteps(excess func() int) {
 	if len(k.plan.steps) == 0 || excess() <= 0 {
 		return
 	}
@@ -256,7 +256,7 @@ func (k *shrinking) dropSteps(excess func() int) {
 	for i := range all {
 		order[i] = i
 		note.Tokens += tokens.Count(all[i].line())
-		all[i].text = cut(all[i].text, longest)
+		all[i].text = cutTokens(all[i].text, longest)
 		note.Tokens -= tokens.Count(all[i].line())
 	}
 	k.plan.steps = all

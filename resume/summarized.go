@@ -20,51 +20,51 @@ const summaryShare = 40
 // Defaults: the number of messages at the end that are not summarized, and limits on
 // the messages of a range and the tokens of its summary.
 const (
-	keptMessages  = 20 // if Options.Keep is not set
-	summedAtOnce  = 50
-	summaryTokens = 500
+	defaultKeep     = 20 // if Options.Keep is not set
+	extractMessages = 50
+	summaryTokens   = 500
 )
 
-// A recap replaces a range of messages.
-type recap struct {
+// A rangeSummary replaces a range of messages.
+type rangeSummary struct {
 	summary.Range
-	text string
-	by   string // its method: a word of the schema; "": not made yet
+	text   string
+	method string // its method: a word of the schema; "": not made yet
 }
 
-// held returns the existing summaries that are still valid, in order. Of those with
+// validSummaries returns the existing summaries that are still valid, in order. Of those with
 // the same beginning, the longest is first.
-func (b *builder) held() (made []recap) {
+func (b *builder) validSummaries() (made []rangeSummary) {
 	h := schema.History{Messages: b.h.messages, Tools: b.h.tools}
 	for _, s := range b.summaries {
 		if r, ok := summary.Valid(s, h); ok && r.End <= len(h.Messages)-b.keep {
-			made = append(made, recap{r, rawjson.Text(s.Content), s.Method})
+			made = append(made, rangeSummary{r, rawjson.Text(s.Content), s.Method})
 		}
 	}
-	slices.SortFunc(made, func(a, b recap) int {
+	slices.SortFunc(made, func(a, b rangeSummary) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.text, b.text))
 	})
 	return made
 }
 
-// recaps covers all but the last messages: with the existing summaries that are still
+// coveringSummaries covers all but the last messages: with the existing summaries that are still
 // valid and, between these, with the messages themselves.
-func (b *builder) recaps(first int) []recap {
+func (b *builder) coveringSummaries(first int) []rangeSummary {
 	h := schema.History{Messages: b.h.messages, Tools: b.h.tools}
-	var out []recap
-	add := func(r recap) {
+	var out []rangeSummary
+	add := func(r rangeSummary) {
 		if r.End > first && r.text != "" {
 			out = append(out, r)
 		}
 	}
 	at := 0
 	between := func(end int) {
-		for ; at < end; at = min(at+summedAtOnce, end) {
-			r := summary.Range{Start: at, End: min(at+summedAtOnce, end)}
-			add(recap{r, summary.Extract(h, r, summaryTokens), ""})
+		for ; at < end; at = min(at+extractMessages, end) {
+			r := summary.Range{Start: at, End: min(at+extractMessages, end)}
+			add(rangeSummary{r, summary.Extract(h, r, summaryTokens), ""})
 		}
 	}
-	for _, r := range b.held() {
+	for _, r := range b.validSummaries() {
 		if r.Start >= at {
 			between(r.Start)
 			add(r)
@@ -75,12 +75,12 @@ func (b *builder) recaps(first int) []recap {
 	return out
 }
 
-// modelled returns the summaries by a model of messages from first on. None overlaps
+// modelSummaries returns the summaries by a model of messages from first on. None overlaps
 // another.
-func (b *builder) modelled(first int) (made []recap) {
+func (b *builder) modelSummaries(first int) (made []rangeSummary) {
 	at := first
-	for _, r := range b.held() {
-		if r.by != schema.Extracted && r.Start >= at && r.text != "" {
+	for _, r := range b.validSummaries() {
+		if r.method != schema.Extracted && r.Start >= at && r.text != "" {
 			made = append(made, r)
 			at = r.End
 		}
@@ -92,16 +92,16 @@ func (b *builder) modelled(first int) (made []recap) {
 // model's summaries may take.
 const modelShare = 20
 
-// summed returns a model's summaries of ranges in which the excerpt omits the text of some
+// withModelSummaries returns a model's summaries of ranges in which the excerpt omits the text of some
 // message, and chooses the excerpt again for the room that this leaves.
-func (b *builder) summed(made []recap, r *reading, room int, known []string, chosen []excerpt.Chosen) ([]section, []excerpt.Chosen) {
+func (b *builder) withModelSummaries(made []rangeSummary, r *reading, room int, known []string, chosen []excerpt.Chosen) ([]section, []excerpt.Chosen) {
 	silent := map[int]bool{} // messages of whose text nothing is included
 	for i, p := range r.passages {
 		if p.tool == "" && chosen[i].Text == "" {
 			silent[p.message] = true
 		}
 	}
-	made = slices.DeleteFunc(slices.Clone(made), func(c recap) bool {
+	made = slices.DeleteFunc(slices.Clone(made), func(c rangeSummary) bool {
 		for i := c.Start; i < c.End; i++ {
 			if silent[i] {
 				return false
@@ -109,7 +109,7 @@ func (b *builder) summed(made []recap, r *reading, room int, known []string, cho
 		}
 		return true
 	})
-	lead := b.spellRecaps(made, room*modelShare/100)
+	lead := b.renderSummaries(made, room*modelShare/100)
 	if len(lead) == 0 {
 		return nil, chosen
 	}
@@ -123,23 +123,23 @@ func (b *builder) summed(made []recap, r *reading, room int, known []string, cho
 // precedes it.
 func (b *builder) recentPlusSummary(hd head, budget, last int) (choice, []LeftOut, bool) {
 	first := b.first(last)
-	recaps := b.recaps(first)
+	recaps := b.coveringSummaries(first)
 	if len(recaps) == 0 {
 		return choice{}, nil, false
 	}
 	r := b.read(first, len(b.h.messages), 0)
-	c, left, ok := b.tell(hd, budget, func(room, _ int) (lead []section, chosen []excerpt.Chosen) {
+	c, left, ok := b.assemble(hd, budget, func(room, _ int) (lead []section, chosen []excerpt.Chosen) {
 		most := room * summaryShare / 100
 		// Messages included verbatim need no summary, and dropping theirs makes room
 		// for more.
 		for needed := recaps; ; {
-			lead = b.spellRecaps(needed, most)
+			lead = b.renderSummaries(needed, most)
 			rest := max(room-sectionTokens(lead), 0)
 			chosen = r.Choose(excerpt.Options{Tokens: rest, Recent: true})
 			start := slices.IndexFunc(chosen, func(t excerpt.Chosen) bool { return t.Text != "" || t.Input != "" })
 			n := len(needed)
 			if start >= 0 {
-				needed = slices.DeleteFunc(slices.Clone(needed), func(c recap) bool { return c.Start >= r.passages[start].message })
+				needed = slices.DeleteFunc(slices.Clone(needed), func(c rangeSummary) bool { return c.Start >= r.passages[start].message })
 			}
 			if len(needed) == n {
 				return lead, chosen
@@ -158,7 +158,7 @@ func (b *builder) summarized(parts []Part) (n int) {
 	}
 	for _, p := range parts {
 		var from, to int
-		if _, err := fmt.Sscanf(" "+p.What, recapHeading, &from, &to); err != nil {
+		if _, err := fmt.Sscanf(" "+p.What, summaryHeading, &from, &to); err != nil {
 			continue
 		}
 		for i := range b.h.messages {
@@ -171,17 +171,17 @@ func (b *builder) summarized(parts []Part) (n int) {
 	return n
 }
 
-// recapHeading is the heading of the summary of a range of messages.
-const recapHeading = " summary of messages %d to %d"
+// summaryHeading is the heading of the summary of a range of messages.
+const summaryHeading = " summary of messages %d to %d"
 
-// leastRecap is the least room, in tokens, for a summary. With less for each,
+// leastSummary is the least room, in tokens, for a summary. With less for each,
 // neighbours share one heading.
-const leastRecap = 80
+const leastSummary = 80
 
-// spellRecaps renders recaps in about most tokens. Those within their share stay as
+// renderSummaries renders recaps in about most tokens. Those within their share stay as
 // they are; the others are condensed.
-func (b *builder) spellRecaps(recaps []recap, most int) (lead []section) {
-	recaps = joined(recaps, max(most/leastRecap, 1))
+func (b *builder) renderSummaries(recaps []rangeSummary, most int) (lead []section) {
+	recaps = merged(recaps, max(most/leastSummary, 1))
 	share := most / max(len(recaps), 1)
 	short, long := 0, 0
 	for _, r := range recaps {
@@ -197,21 +197,21 @@ func (b *builder) spellRecaps(recaps []recap, most int) (lead []section) {
 			text = summary.Condense(text, (most-short)*n/long)
 		}
 		if text != "" {
-			heading := fmt.Sprintf(recapHeading, b.number(r.Start), b.number(r.End-1))
-			if r.by != "" && r.by != schema.Extracted {
-				heading += ", made by a model (" + oneLine(r.by) + ")"
+			heading := fmt.Sprintf(summaryHeading, b.number(r.Start), b.number(r.End-1))
+			if r.method != "" && r.method != schema.Extracted {
+				heading += ", made by a model (" + oneLine(r.method) + ")"
 			}
-			lead = append(lead, led(heading+"\n", strings.TrimRight(text, "\n")+"\n")...)
+			lead = append(lead, leadSection(heading+"\n", strings.TrimRight(text, "\n")+"\n")...)
 		}
 	}
 	return lead
 }
 
-// joined merges neighbours made by the same method until about n are left.
-func joined(all []recap, n int) (out []recap) {
+// merged merges neighbours made by the same method until about n are left.
+func merged(all []rangeSummary, n int) (out []rangeSummary) {
 	each := (len(all) + n - 1) / n
 	for i, r := range all {
-		if k := len(out) - 1; i%each != 0 && out[k].End == r.Start && out[k].by == r.by {
+		if k := len(out) - 1; i%each != 0 && out[k].End == r.Start && out[k].method == r.method {
 			out[k].End = r.End
 			out[k].text = strings.TrimRight(out[k].text, "\n") + "\n\n" + r.text
 			continue

@@ -131,19 +131,21 @@ func TestModelSummaries(t *testing.T) {
 
 // TestJoined: only neighbours made by the same method share a heading.
 func TestJoined(t *testing.T) {
-	at := func(from, to int, by string) recap { return recap{summary.Range{Start: from, End: to}, "text", by} }
+	at := func(from, to int, by string) rangeSummary {
+		return rangeSummary{summary.Range{Start: from, End: to}, "text", by}
+	}
 	for _, tc := range []struct {
-		all  []recap
+		all  []rangeSummary
 		n    int
 		want string
 	}{
-		{[]recap{at(0, 50, "a"), at(50, 100, "a"), at(100, 150, "a"), at(150, 200, "a")}, 2, "0-100 100-200 "},
-		{[]recap{at(0, 50, "a"), at(100, 150, "a"), at(150, 200, "a")}, 1, "0-50 100-200 "},
-		{[]recap{at(0, 50, "a"), at(50, 100, "b"), at(100, 150, "b")}, 1, "0-50 50-150 "},
+		{[]rangeSummary{at(0, 50, "a"), at(50, 100, "a"), at(100, 150, "a"), at(150, 200, "a")}, 2, "0-100 100-200 "},
+		{[]rangeSummary{at(0, 50, "a"), at(100, 150, "a"), at(150, 200, "a")}, 1, "0-50 100-200 "},
+		{[]rangeSummary{at(0, 50, "a"), at(50, 100, "b"), at(100, 150, "b")}, 1, "0-50 50-150 "},
 		{nil, 3, ""},
 	} {
 		got := ""
-		for _, r := range joined(tc.all, tc.n) {
+		for _, r := range merged(tc.all, tc.n) {
 			got += fmt.Sprintf("%d-%d ", r.Start, r.End)
 		}
 		if got != tc.want {

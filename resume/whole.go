@@ -66,26 +66,26 @@ func (b *builder) number(i int) int {
 	return b.earlier + i + 1
 }
 
-// stored estimates the tokens of m and its calls from the counts in the log, so that
+// recordedTokens estimates the tokens of m and its calls from the counts in the log, so that
 // omitted messages need no counting.
-func (h *history) stored(m *schema.Message) int {
-	n := believed(m.Tokens, m.Content)
+func (h *history) recordedTokens(m *schema.Message) int {
+	n := estimateUnlessCounted(m.Tokens, m.Content)
 	for _, p := range m.Parts(h.extra[m.ID]) {
 		if p.Call != "" {
 			t := h.tools[p.Call]
-			n += believed(t.Tokens, string(t.Input), t.Output)
+			n += estimateUnlessCounted(t.Tokens, string(t.Input), t.Output)
 		}
 	}
 	return n
 }
 
-// believed returns count, or an estimate if it cannot be the token count of the
+// estimateUnlessCounted returns count, or an estimate if it cannot be the token count of the
 // texts: a text has at most one token per byte.
-func believed(count int, texts ...string) int {
+func estimateUnlessCounted(count int, texts ...string) int {
 	size, guess := 0, 0
 	for _, t := range texts {
 		size += len(t)
-		guess += roughly(t)
+		guess += estimate(t)
 	}
 	if count <= 0 || count > size {
 		return guess
@@ -93,6 +93,6 @@ func believed(count int, texts ...string) int {
 	return count
 }
 
-// roughly estimates the tokens of a text from its length: in English and in code, one
+// estimate estimates the tokens of a text from its length: in English and in code, one
 // is about four bytes.
-func roughly(text string) int { return (len(text) + 3) / 4 }
+func estimate(text string) int { return (len(text) + 3) / 4 }

@@ -10,39 +10,39 @@ import (
 )
 
 const (
-	gapTokens  = 3   // of a line about omissions
-	cutTokens  = 1   // of a Gap within a line
-	callShown  = 200 // bytes of a call's input on its line
-	callOpened = 60  // bytes of it shown with anything else of the call
+	gapTokens    = 3   // of a line about omissions
+	cutTokens    = 1   // of a Gap within a line
+	lineBytes    = 200 // bytes of a call's input on its line
+	openingBytes = 60  // bytes of it shown with anything else of the call
 )
 
 // Choose returns what to include of each section. The result has about the allowed
 // tokens. The caller counts them and asks for less if necessary.
 func (h *History) Choose(o Options) []Chosen {
-	c := &chooser{History: h, Options: o, open: make([]bool, len(h.sections)), known: make([]knowledge, len(h.names)), part: [...]int64{0, namedShare, 100}, out: make([]Chosen, len(h.sections)), spent: make([]int, len(h.texts))}
+	c := &chooser{History: h, Options: o, open: make([]bool, len(h.sections)), known: make([]knowledge, len(h.names)), share: [...]int64{0, namedShare, 100}, out: make([]Chosen, len(h.sections)), spent: make([]int, len(h.texts))}
 	for i := range h.texts {
 		for j := range h.texts[i].segments {
-			h.texts[i].segments[j].shown = false
+			h.texts[i].segments[j].included = false
 		}
 	}
 	if o.Tokens < littleRoom {
-		c.part[named] = littleNamed
+		c.share[named] = littleNamed
 	}
 	for _, k := range o.Known {
-		names(k, func(_ int, n string) { c.know(n) })
+		eachName(k, func(_ int, n string) { c.addKnown(n) })
 	}
 	if o.Recent {
-		c.recent()
+		c.end()
 	} else {
-		all := c.said()
-		c.done()
+		all := c.dialogue()
+		c.failures()
 		if all {
 			c.reports()
 		}
-		c.worthwhile()
-		c.fill()
+		c.byWorth()
+		c.rest()
 	}
-	return c.chosen()
+	return c.result()
 }
 
 type chooser struct {
@@ -50,16 +50,16 @@ type chooser struct {
 	Options
 	open  []bool      // part of the section is included
 	known []knowledge // by name
-	part  [3]int64    // by knowledge: its share of a name's worth, in percent
-	fresh []fresh
+	share [3]int64    // by knowledge: its share of a name's worth, in percent
+	fresh []improved
 	used  int   // tokens
 	spent []int // by text: how many of these were spent on its names
 	out   []Chosen
 }
 
-// know records the names in text, and those within them, as known.
-func (c *chooser) know(text string) {
-	within(text, func(part string) {
+// addKnown records the names in text, and those within them, as known.
+func (c *chooser) addKnown(text string) {
+	eachPart(text, func(part string) {
 		if id, ok := c.ids[part]; ok {
 			c.known[id] = inPlace
 		}
@@ -75,16 +75,16 @@ func (t *text) count(j int) int {
 	return s.tokens
 }
 
-// gap returns the cost of marking an omission before segment j.
-func (t *text) gap(j int) int {
-	if t.Kind == Input || !t.starts(j) {
+// gapCost returns the cost of marking an omission before segment j.
+func (t *text) gapCost(j int) int {
+	if t.Kind == Input || !t.startsLine(j) {
 		return cutTokens
 	}
 	return gapTokens
 }
 
-// starts reports whether segment j begins a line.
-func (t *text) starts(j int) bool {
+// startsLine reports whether segment j begins a line.
+func (t *text) startsLine(j int) bool {
 	at := t.segments[j].from
 	return at == 0 || t.Text.Text[at-1] == '\n'
 }
@@ -94,29 +94,29 @@ func (t *text) starts(j int) bool {
 func (c *chooser) cost(i, a, b int) (n int) {
 	t := &c.texts[i]
 	for j := a; j <= b; j++ {
-		if !t.segments[j].shown {
+		if !t.segments[j].included {
 			n += t.count(j)
 		}
 	}
 	if n == 0 {
 		return 0
 	}
-	if a > 0 && !t.segments[a].shown && !t.segments[a-1].shown {
-		n += t.gap(a)
+	if a > 0 && !t.segments[a].included && !t.segments[a-1].included {
+		n += t.gapCost(a)
 	}
-	if b+1 < len(t.segments) && !t.segments[b].shown {
-		if t.segments[b+1].shown {
-			n -= t.gap(b + 1)
+	if b+1 < len(t.segments) && !t.segments[b].included {
+		if t.segments[b+1].included {
+			n -= t.gapCost(b + 1)
 		} else {
-			n += t.gap(b + 1)
+			n += t.gapCost(b + 1)
 		}
 	}
 	if !c.open[t.section] {
 		n += c.sections[t.section].Heading
 		opened := t.section
-		for _, p := range c.opening[t.section] {
+		for _, p := range c.required[t.section] {
 			with := &c.texts[p.text]
-			if with.segments[p.segment].shown || p.text == i && p.segment >= a && p.segment <= b {
+			if with.segments[p.segment].included || p.text == i && p.segment >= a && p.segment <= b {
 				continue
 			}
 			n += with.count(p.segment)
@@ -133,7 +133,7 @@ func (c *chooser) cost(i, a, b int) (n int) {
 // those that are aside.
 func (t *text) upTo(size int) (all []int) {
 	for j, s := range t.segments {
-		if s.aside {
+		if s.lowPriority {
 			continue
 		}
 		if size -= s.to - s.from; len(all) > 0 && size < 0 {
@@ -155,7 +155,7 @@ func (c *chooser) include(i, a, b, limit int) bool {
 	t := &c.texts[i]
 	if n > 0 && !c.open[t.section] {
 		c.open[t.section] = true
-		for _, p := range c.opening[t.section] {
+		for _, p := range c.required[t.section] {
 			c.open[c.texts[p.text].section] = true
 			c.mark(p.text, p.segment, p.segment)
 		}
@@ -168,9 +168,9 @@ func (c *chooser) include(i, a, b, limit int) bool {
 func (c *chooser) mark(i, a, b int) {
 	t := &c.texts[i]
 	for j := a; j <= b; j++ {
-		t.segments[j].shown = true
+		t.segments[j].included = true
 	}
-	a, b = t.shownAround(a, b)
+	a, b = t.includedAround(a, b)
 	for _, o := range t.between(a, b) {
 		for _, in := range c.names[o.name].within {
 			c.known[in] = max(c.known[in], o.known(a, b))
@@ -178,13 +178,13 @@ func (c *chooser) mark(i, a, b int) {
 	}
 }
 
-// shownAround extends the range from a to b by the adjacent segments that are
+// includedAround extends the range from a to b by the adjacent segments that are
 // included.
-func (t *text) shownAround(a, b int) (int, int) {
-	for n := 0; n < wide && a > 0 && t.segments[a-1].shown; n++ {
+func (t *text) includedAround(a, b int) (int, int) {
+	for n := 0; n < wide && a > 0 && t.segments[a-1].included; n++ {
 		a--
 	}
-	for n := 0; n < wide && b+1 < len(t.segments) && t.segments[b+1].shown; n++ {
+	for n := 0; n < wide && b+1 < len(t.segments) && t.segments[b+1].included; n++ {
 		b++
 	}
 	return a, b
@@ -227,8 +227,8 @@ const (
 	littleNamed = 50
 )
 
-// worthwhile includes the candidates with the best worth per token.
-func (c *chooser) worthwhile() {
+// byWorth includes the candidates with the best worth per token.
+func (c *chooser) byWorth() {
 	var q queue
 	offer := func(i, a, b int) {
 		if gain := c.gain(i, a, b); gain > 0 {
@@ -265,7 +265,7 @@ func (c *chooser) worthwhile() {
 			continue
 		}
 		c.spent[top.text] += cost
-		c.earn(top)
+		c.recordNames(top)
 		c.include(top.text, top.from, top.to, c.Tokens)
 	}
 }
@@ -282,7 +282,7 @@ const (
 // to b of text i are included.
 func (c *chooser) gain(i, a, b int) (sum int64) {
 	t := &c.texts[i]
-	from, to := t.shownAround(a, b)
+	from, to := t.includedAround(a, b)
 	c.fresh = c.fresh[:0]
 	for _, o := range t.between(from, to) {
 		k := o.known(from, to)
@@ -290,13 +290,13 @@ func (c *chooser) gain(i, a, b int) (sum int64) {
 			if c.known[in] >= k {
 				continue
 			}
-			at := slices.IndexFunc(c.fresh, func(f fresh) bool { return f.name == in })
+			at := slices.IndexFunc(c.fresh, func(f improved) bool { return f.name == in })
 			if at < 0 {
-				c.fresh = append(c.fresh, fresh{in, c.known[in]})
+				c.fresh = append(c.fresh, improved{in, c.known[in]})
 				at = len(c.fresh) - 1
 			}
 			if f := &c.fresh[at]; f.known < k {
-				sum += c.names[in].worth * (c.part[k] - c.part[f.known]) / 100
+				sum += c.names[in].worth * (c.share[k] - c.share[f.known]) / 100
 				f.known = k
 			}
 		}
@@ -304,21 +304,21 @@ func (c *chooser) gain(i, a, b int) (sum int64) {
 	return sum
 }
 
-// A fresh name becomes better known.
-type fresh struct {
+// A improved name becomes better known.
+type improved struct {
 	name  int32
 	known knowledge
 }
 
-// reasons is how many names to keep that earned a section its place.
-const reasons = 5
+// mostNames is how many names to keep that earned a section its place.
+const mostNames = 5
 
-// earn records the names for which a candidate is included.
-func (c *chooser) earn(what candidate) {
+// recordNames records the names for which a candidate is included.
+func (c *chooser) recordNames(what candidate) {
 	t := &c.texts[what.text]
 	d := &c.out[t.section]
 	for _, o := range t.between(what.from, what.to) {
-		if len(d.Names) == reasons {
+		if len(d.Names) == mostNames {
 			return
 		}
 		n := &c.names[o.name]

@@ -64,7 +64,7 @@ func TestNames(t *testing.T) {
 				want = append(want, n)
 			}
 		}
-		names(s, func(at int, n string) {
+		eachName(s, func(at int, n string) {
 			if s[at:at+len(n)] != n {
 				t.Errorf("%q does not stand at %d of %q", n, at, s)
 			}
@@ -90,7 +90,7 @@ func TestNames(t *testing.T) {
 
 func TestWithin(t *testing.T) {
 	var got []string
-	within("~/src/cmd-serve/main.go", func(p string) { got = append(got, p) })
+	eachPart("~/src/cmd-serve/main.go", func(p string) { got = append(got, p) })
 	for _, want := range []string{"~/src/cmd-serve/main.go", "src/cmd-serve/main.go", "serve/main.go", "main.go", "cmd-serve", "cmd-serve/main"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%q is not among %q", want, got)
@@ -100,7 +100,7 @@ func TestWithin(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	n := 0
-	within(strings.Repeat("abcdef/", 10_000), func(string) { n++ })
+	eachPart(strings.Repeat("abcdef/", 10_000), func(string) { n++ })
 	if n > 2*maxElements*maxElements {
 		t.Errorf("%d parts of a name without end", n)
 	}
@@ -282,7 +282,7 @@ func TestSpine(t *testing.T) {
 	h := Read(all)
 	whole := h.Choose(Options{Tokens: 6000})
 	for i, c := range whole {
-		if all[i].Texts[0].Kind.spoken() && !c.Whole {
+		if all[i].Texts[0].Kind.isDialogue() && !c.Whole {
 			t.Errorf("not all of %d fits in 6,000 tokens: %+v", i, c)
 		}
 	}
@@ -322,7 +322,7 @@ func TestSurroundings(t *testing.T) {
 	} {
 		text := Text{Kind: tc.kind, Text: tc.text}
 		if at := strings.Index(tc.text, tc.aside); tc.aside != "" {
-			text.Aside = []Span{{at, at + len(tc.aside)}}
+			text.LowPriority = []Span{{at, at + len(tc.aside)}}
 		}
 		h := Read([]Section{{Texts: []Text{text}}})
 		got := &h.texts[0]
@@ -339,7 +339,7 @@ func TestSurroundings(t *testing.T) {
 
 // TestWorth: names used recently, often and by people are worth more.
 func TestWorth(t *testing.T) {
-	base := stat{parts: 3, first: 10, last: 50, fewest: 10, kinds: 1 << Output}
+	base := stat{texts: 3, first: 10, last: 50, fewest: 10, kinds: 1 << Output}
 	value := func(change func(*stat)) int64 {
 		s := base
 		change(&s)

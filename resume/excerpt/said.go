@@ -14,13 +14,13 @@ import (
 // fits, reportShare of the remainder goes to outputs that read like prose. A text
 // that is prose for at least speechShare is a document.
 const (
-	saidShare   = 78
-	allShare    = 90
-	spineShare  = 92
-	failedShare = 3
-	speechShare = 50
-	reportShare = 15
-	lineShare   = 4
+	dialogueShare = 78
+	allShare      = 90
+	exchangeShare = 92
+	failedShare   = 3
+	proseShare    = 50
+	reportShare   = 15
+	lineShare     = 4
 )
 
 // An answer is shortened to shortest tokens before others get more. A request gets
@@ -36,12 +36,12 @@ const (
 	lastShare   = 25
 )
 
-// said includes what was said, and reports whether that is everything. If not
+// dialogue includes what was said, and reports whether that is everything. If not
 // everything fits, requests and last answers come first, shortened in older turns,
 // and then the other texts, newest first.
-func (c *chooser) said() bool {
-	limit := c.Tokens * saidShare / 100
-	if c.everything(c.Tokens * allShare / 100) {
+func (c *chooser) dialogue() bool {
+	limit := c.Tokens * dialogueShare / 100
+	if c.wholeDialogue(c.Tokens * allShare / 100) {
 		return true
 	}
 	// The first turn states the purpose, so it comes right after the last.
@@ -54,9 +54,9 @@ func (c *chooser) said() bool {
 			order = append(order, t)
 		}
 	}
-	spine := limit * spineShare / 100
+	spine := limit * exchangeShare / 100
 	for _, t := range order[:min(1, len(order))] {
-		for _, i := range t.spine() {
+		for _, i := range t.exchange() {
 			c.extend(i, limit*lastShare/100, spine)
 		}
 	}
@@ -74,19 +74,19 @@ func (c *chooser) said() bool {
 		}
 	}
 	for _, t := range order {
-		for _, i := range t.spine() {
+		for _, i := range t.exchange() {
 			c.extend(i, limit, limit)
 		}
 	}
 	return false
 }
 
-// everything includes all that was said if it fits in limit tokens, and reports
+// wholeDialogue includes all that was said if it fits in limit tokens, and reports
 // whether it did.
-func (c *chooser) everything(limit int) bool {
+func (c *chooser) wholeDialogue(limit int) bool {
 	n := 0
 	for i := range c.texts {
-		if t := &c.texts[i]; t.Kind.spoken() {
+		if t := &c.texts[i]; t.Kind.isDialogue() {
 			for j := range t.segments {
 				n += t.count(j)
 			}
@@ -96,7 +96,7 @@ func (c *chooser) everything(limit int) bool {
 		}
 	}
 	for i := range c.texts {
-		if t := &c.texts[i]; t.Kind.spoken() && len(t.segments) > 0 {
+		if t := &c.texts[i]; t.Kind.isDialogue() && len(t.segments) > 0 {
 			c.include(i, 0, len(t.segments)-1, c.Tokens)
 		}
 	}
@@ -113,7 +113,7 @@ func (c *chooser) extend(i, most, limit int) {
 	t := &c.texts[i]
 	n := 0
 	for j := range t.segments {
-		if t.segments[j].shown {
+		if t.segments[j].included {
 			n += t.count(j)
 		}
 	}
@@ -125,7 +125,7 @@ func (c *chooser) extend(i, most, limit int) {
 		} else {
 			a++
 		}
-		if t.segments[j].shown {
+		if t.segments[j].included {
 			continue
 		}
 		if n+t.count(j) > most && n > 0 || !c.include(i, j, j, limit) {
@@ -135,24 +135,24 @@ func (c *chooser) extend(i, most, limit int) {
 	}
 }
 
-// done includes the latest failed calls, each with the line that says why, and the
+// failures includes the latest failed calls, each with the line that says why, and the
 // lines of the latest calls.
-func (c *chooser) done() {
+func (c *chooser) failures() {
 	limit := c.used + c.Tokens*failedShare/100
 	said := map[string]bool{} // reasons of failures
 	for i := range slices.Backward(c.texts) {
 		t := &c.texts[i]
-		why := t.Text.Text[t.Why.From:t.Why.To]
+		why := t.Text.Text[t.ErrorLine.From:t.ErrorLine.To]
 		if why == "" || said[why] {
 			continue
 		}
 		said[why] = true
-		j := slices.IndexFunc(t.segments, func(s segment) bool { return s.why })
+		j := slices.IndexFunc(t.segments, func(s segment) bool { return s.errorLine })
 		if !c.include(i, max(j-1, 0), min(j+1, len(t.segments)-1), limit) && !c.include(i, j, j, limit) {
 			break
 		}
 	}
-	c.lines(c.used + c.Tokens*lineShare/100)
+	c.callLines(c.used + c.Tokens*lineShare/100)
 }
 
 // reports includes outputs that read like prose and that the agent cannot get again:
@@ -166,7 +166,7 @@ func (c *chooser) reports() {
 			continue
 		}
 		for k := c.first[i]; k < c.first[end]; k++ {
-			if !c.texts[k].Again {
+			if !c.texts[k].Reproducible {
 				c.report(k, min(limit, c.used+room/3))
 			}
 		}
@@ -186,20 +186,20 @@ func (c *chooser) report(i, limit int) {
 	}
 	speech := 0
 	for _, s := range t.segments {
-		if reads(t.Text.Text[s.from:s.to]) {
+		if isProse(t.Text.Text[s.from:s.to]) {
 			speech += s.to - s.from
 		}
 	}
-	document := !t.Again && speech*100 >= len(t.Text.Text)*speechShare
+	document := !t.Reproducible && speech*100 >= len(t.Text.Text)*proseShare
 	for j, s := range t.segments {
-		if !s.aside && (document || reads(t.Text.Text[s.from:s.to])) && !c.include(i, j, j, limit) {
+		if !s.lowPriority && (document || isProse(t.Text.Text[s.from:s.to])) && !c.include(i, j, j, limit) {
 			return
 		}
 	}
 }
 
-// reads reports whether a line reads like prose: words and almost nothing else.
-func reads(line string) bool {
+// isProse reports whether a line reads like prose: words and almost nothing else.
+func isProse(line string) bool {
 	letters, others := 0, 0
 	for _, r := range line {
 		if unicode.IsLetter(r) {
@@ -217,14 +217,14 @@ const leastWords = 6
 // word matches a word without punctuation after it.
 var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\pL{2,}\s`) })
 
-// lines includes the lines of the latest calls, until limit tokens are used.
-func (c *chooser) lines(limit int) {
+// callLines includes the lines of the latest calls, until limit tokens are used.
+func (c *chooser) callLines(limit int) {
 	for i := range slices.Backward(c.texts) {
 		t := &c.texts[i]
 		if t.Kind != Input {
 			continue
 		}
-		for _, j := range t.upTo(callShown) {
+		for _, j := range t.upTo(lineBytes) {
 			if !c.include(i, j, j, limit) {
 				return
 			}
@@ -232,33 +232,33 @@ func (c *chooser) lines(limit int) {
 	}
 }
 
-// fill spends the rest on what was said, on calls, and on their outputs, newest
+// rest spends the rest on what was said, on calls, and on their outputs, newest
 // first.
-func (c *chooser) fill() {
+func (c *chooser) rest() {
 	for i := range slices.Backward(c.texts) {
-		if c.texts[i].Kind.spoken() {
+		if c.texts[i].Kind.isDialogue() {
 			c.extend(i, c.Tokens, c.Tokens)
 		}
 	}
-	c.lines(c.Tokens)
+	c.callLines(c.Tokens)
 	for _, aside := range []bool{false, true} {
 		for i := range slices.Backward(c.texts) {
 			for j, s := range c.texts[i].segments {
-				if s.aside == aside && !c.include(i, j, j, c.Tokens) {
+				if s.lowPriority == aside && !c.include(i, j, j, c.Tokens) {
 					break
 				}
 			}
 		}
 	}
-	c.close()
+	c.closeGaps()
 }
 
-// close fills gaps that take no more room than their mark.
-func (c *chooser) close() {
+// closeGaps fills gaps that take no more room than their mark.
+func (c *chooser) closeGaps() {
 	for i := range c.texts {
 		t := &c.texts[i]
 		for j := 1; j < len(t.segments); j++ {
-			if !t.segments[j].shown && t.segments[j-1].shown && (j+1 == len(t.segments) || t.segments[j+1].shown) && t.count(j) <= t.gap(j) {
+			if !t.segments[j].included && t.segments[j-1].included && (j+1 == len(t.segments) || t.segments[j+1].included) && t.count(j) <= t.gapCost(j) {
 				c.include(i, j, j, c.used+gapTokens)
 			}
 		}
@@ -273,8 +273,8 @@ const (
 	leastOutput = 40
 )
 
-// recent includes the end, and the user's last request.
-func (c *chooser) recent() {
+// end includes the end, and the user's last request.
+func (c *chooser) end() {
 	if n := len(c.turns); n > 0 {
 		for _, i := range c.turns[n-1].asked {
 			c.extend(i, c.Tokens/lastAsked, c.Tokens)
@@ -285,11 +285,11 @@ func (c *chooser) recent() {
 		for k := c.first[i]; k < c.first[i+1]; k++ {
 			t := &c.texts[k]
 			limit := c.Tokens
-			if !t.Kind.spoken() && !c.Outputs {
+			if !t.Kind.isDialogue() && !c.Outputs {
 				limit = min(c.used+room, c.Tokens)
 			}
 			for j := range t.segments {
-				if t.segments[j].aside && c.Outputs || c.include(k, j, j, limit) {
+				if t.segments[j].lowPriority && c.Outputs || c.include(k, j, j, limit) {
 					continue
 				}
 				if limit == c.Tokens {

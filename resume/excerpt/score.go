@@ -12,13 +12,13 @@ import (
 
 // A stat is where a name occurred.
 type stat struct {
-	parts       int // that contain it
+	texts       int // that contain it
 	calls       int // of these, inputs of calls
 	first, last int // first and last of these
 	fewest      int // names in the part with the fewest names
 	kinds       kindSet
 	inUse       float64 // the highest inUse value of these parts
-	part        int     // the last part counted
+	lastText    int     // the last part counted
 }
 
 // lately is how many parts at the end show what is still in use.
@@ -55,7 +55,7 @@ func inUse(stats []stat, of [][]int32) {
 
 // rare returns how much would be lost without the name, out of n parts: a name that
 // occurs everywhere says little.
-func (s *stat) rare(n int) float64 { return math.Log(1 + float64(n)/float64(s.parts)) }
+func (s *stat) rare(n int) float64 { return math.Log(1 + float64(n)/float64(s.texts)) }
 
 // A kindSet is a set of kinds of parts.
 type kindSet uint8

@@ -13,8 +13,8 @@ func Count(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// chosen renders the choice.
-func (c *chooser) chosen() []Chosen {
+// result renders the choice.
+func (c *chooser) result() []Chosen {
 	for i := range c.sections {
 		d := &c.out[i]
 		d.Whole = c.open[i] || c.empty(i)
@@ -23,7 +23,7 @@ func (c *chooser) chosen() []Chosen {
 		}
 		for k := c.first[i]; k < c.first[i+1]; k++ {
 			t := &c.texts[k]
-			text, whole := t.spell()
+			text, whole := t.render()
 			d.Whole = d.Whole && whole
 			if t.Kind == Input {
 				d.Input = strings.TrimSuffix(text, "\n")
@@ -45,20 +45,20 @@ func (c *chooser) empty(section int) bool {
 	return true
 }
 
-// spell writes what is included of a text, on lines of its own, and reports whether
+// render writes what is included of a text, on lines of its own, and reports whether
 // that is everything.
-func (t *text) spell() (spelled string, whole bool) {
+func (t *text) render() (spelled string, whole bool) {
 	var b strings.Builder
 	whole = true
 	for j := 0; j < len(t.segments); j++ {
 		s := &t.segments[j]
-		if s.shown {
+		if s.included {
 			b.WriteString(t.Text.Text[s.from:s.to])
 			continue
 		}
 		whole = false
 		k := j
-		for k+1 < len(t.segments) && !t.segments[k+1].shown {
+		for k+1 < len(t.segments) && !t.segments[k+1].included {
 			k++
 		}
 		left := t.Text.Text[s.from:t.segments[k].to]
@@ -71,13 +71,13 @@ func (t *text) spell() (spelled string, whole bool) {
 		case t.Kind == Input:
 			b.WriteString(Gap)
 		case b.Len() == 0 && last:
-		case lines == 0 || !t.starts(j) && !t.ends(j-1) || !last && !t.starts(k+1):
+		case lines == 0 || !t.startsLine(j) && !t.endsSentence(j-1) || !last && !t.startsLine(k+1):
 			b.WriteString(Gap)
-			if strings.Contains(left, "\n") && (last || t.starts(k+1)) {
+			if strings.Contains(left, "\n") && (last || t.startsLine(k+1)) {
 				b.WriteString("\n")
 			}
 		default:
-			if !t.starts(j) {
+			if !t.startsLine(j) {
 				b.WriteString("\n") // so that a whole sentence is on its own line
 			}
 			b.WriteString(Gap + " " + Count(lines, "line") + "\n")
@@ -93,9 +93,9 @@ func (t *text) spell() (spelled string, whole bool) {
 	return b.String(), whole
 }
 
-// ends reports whether segment j is included and ends a sentence within its line.
-func (t *text) ends(j int) bool {
-	if j < 0 || !t.segments[j].shown || t.segments[j].to < 2 {
+// endsSentence reports whether segment j is included and ends a sentence within its line.
+func (t *text) endsSentence(j int) bool {
+	if j < 0 || !t.segments[j].included || t.segments[j].to < 2 {
 		return false
 	}
 	end := t.Text.Text[t.segments[j].to-2 : t.segments[j].to]

@@ -21,7 +21,7 @@ func Extract(h schema.History, r Range, maxTokens int) string {
 	turn, manages := 0, false
 	for i := max(r.Start, 0); i < min(r.End, len(h.Messages)); i++ {
 		m := &h.Messages[i]
-		text := strings.TrimSpace(bounded(rawjson.Text(m.Content)))
+		text := strings.TrimSpace(cutMiddle(rawjson.Text(m.Content)))
 		kind, speaker := excerpt.Assistant, "Agent: "
 		if m.Role == schema.User {
 			turn++
@@ -34,7 +34,7 @@ func Extract(h schema.History, r Range, maxTokens int) string {
 		sections = append(sections, excerpt.Section{Turn: turn, Heading: 2, Texts: []excerpt.Text{{Kind: kind, Text: text}}})
 		speakers = append(speakers, speaker)
 	}
-	return choose(sections, speakers, maxTokens)
+	return render(sections, speakers, maxTokens)
 }
 
 // Condense returns text if it has at most maxTokens tokens of o200k_base. Otherwise
@@ -48,12 +48,12 @@ func Condense(text string, maxTokens int) string {
 	if !tokens.Exceed(text, maxTokens) {
 		return text
 	}
-	return choose([]excerpt.Section{{Texts: []excerpt.Text{{Kind: excerpt.Assistant, Text: bounded(text)}}}}, []string{""}, maxTokens)
+	return render([]excerpt.Section{{Texts: []excerpt.Text{{Kind: excerpt.Assistant, Text: cutMiddle(text)}}}}, []string{""}, maxTokens)
 }
 
-// choose renders an excerpt of sections in at most maxTokens tokens, each after its
+// render renders an excerpt of sections in at most maxTokens tokens, each after its
 // speaker.
-func choose(sections []excerpt.Section, speakers []string, maxTokens int) string {
+func render(sections []excerpt.Section, speakers []string, maxTokens int) string {
 	history := excerpt.Read(sections)
 	for room := maxTokens; room > 0; {
 		var b strings.Builder
@@ -76,7 +76,7 @@ func choose(sections []excerpt.Section, speakers []string, maxTokens int) string
 // not improve a summary.
 const maxRead = 32 << 10
 
-func bounded(text string) string {
+func cutMiddle(text string) string {
 	if len(text) <= maxRead {
 		return text
 	}

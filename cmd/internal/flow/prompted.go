@@ -12,7 +12,7 @@ import (
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/inject/setup"
-	"cortext/resume/digest"
+	"cortext/resume/notes"
 	"cortext/schema"
 )
 
@@ -136,7 +136,7 @@ func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Even
 		}
 	}
 	entry, _, err := w.Begin(workspace.Beginning{
-		Type: typ, Title: digest.Title([]schema.Message{{Role: schema.User, Content: e.Prompt}}), Arguments: args,
+		Type: typ, Title: notes.Title([]schema.Message{{Role: schema.User, Content: e.Prompt}}), Arguments: args,
 		Source: &schema.Source{Agent: agent.Name, NativeID: e.NativeID, Version: t.Version, From: seg.From},
 		ID:     schema.DerivedPartID(agent.Name, e.NativeID, seg.From, w.Env.Now()),
 	})

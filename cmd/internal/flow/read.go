@@ -11,7 +11,7 @@ import (
 
 	"cortext/cmd/internal/workspace"
 	"cortext/resume"
-	"cortext/resume/digest"
+	"cortext/resume/notes"
 	"cortext/schema"
 	"cortext/store"
 )
@@ -187,7 +187,7 @@ type lookedAt struct {
 	changes *resume.Changes
 }
 
-func (w *Workspace) changesSince(ctx context.Context, path string, s *schema.Session, h schema.History, state *digest.State) *resume.Changes {
+func (w *Workspace) changesSince(ctx context.Context, path string, s *schema.Session, h schema.History, state *notes.Notes) *resume.Changes {
 	last := workspace.LastMessage(s, h)
 	if w.looked == nil || w.looked.path != path || !w.looked.last.Equal(last) {
 		w.looked = &lookedAt{path, last, w.Tree.Changes(ctx, s, last, state)}
@@ -222,19 +222,19 @@ func (w *Workspace) Resume(ctx context.Context, e store.Entry, o ResumeOptions) 
 	if err != nil {
 		return nil, err
 	}
-	if opts.State, err = w.Notes.Of(c, workspace.ReadNotes); err != nil {
+	if opts.Notes, err = w.Notes.Of(c, workspace.ReadNotes); err != nil {
 		return nil, err
 	}
 	if !workspace.SummaryIsCurrent(s, c) {
 		// The logs have grown since session.json was written. The first Cortext did not
 		// record when that was, so its summary is kept.
-		s.ContextSummary = opts.State.Summary()
-		if opts.State.Plan != nil {
-			s.Plan = opts.State.Plan
+		s.ContextSummary = opts.Notes.Summary()
+		if opts.Notes.Plan != nil {
+			s.Plan = opts.Notes.Plan
 		}
 	}
 	if w.Config.SinceThen && !o.Quiet {
-		opts.Changes = w.changesSince(ctx, e.Path, s, h, opts.State)
+		opts.Changes = w.changesSince(ctx, e.Path, s, h, opts.Notes)
 	}
 	if !o.Since.IsZero() {
 		if opts.Last = since(h.Messages, o.Since); opts.Last == 0 {
@@ -260,7 +260,7 @@ func (w *Workspace) Resume(ctx context.Context, e store.Entry, o ResumeOptions) 
 		return nil, err
 	}
 	e.Session = s
-	return &Resumed{Entry: e, Payload: p, Damage: append(damage, more...), Room: room, Aside: h.Aside, asked: opts.State.LastUser.Text, last: workspace.LastMessage(s, h), Warnings: warnings}, nil
+	return &Resumed{Entry: e, Payload: p, Damage: append(damage, more...), Room: room, Aside: h.Aside, asked: opts.Notes.LastUser.Text, last: workspace.LastMessage(s, h), Warnings: warnings}, nil
 }
 
 // importedChat reports whether a conversation is of type chat because it was imported and

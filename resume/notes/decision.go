@@ -1,0 +1,161 @@
+package notes
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cortext/schema"
+	"cortext/schema/rawjson"
+)
+
+// addDecision records what the user decided about something, replacing earlier decisions
+// about it.
+func (s *Notes) addDecision(about, text string, m *schema.Message) {
+	n := s.note(text, m)
+	n.Key = limit(about)
+	s.Decisions = slices.DeleteFunc(s.Decisions, func(d Note) bool { return d.Key == n.Key })
+	s.Decisions = lastOf(append(s.Decisions, n), maxDecisions)
+}
+
+// The keys of decisions that do not answer a question.
+const (
+	planKey = "plan"
+	ruleKey = "ruling: "
+)
+
+// addDecisions records what a prompt decides: it answers the agent's last question, or
+// states a rule for everything that follows.
+func (s *Notes) addDecisions(prompt string, m *schema.Message) {
+	const shortest, longest = 80, 200 // bytes of an answer, and of a sentence with a rule
+	said := oneLine(dropBlocks(prompt))
+	if len(said) <= shortest && (strings.Contains(s.answer, "?") || strings.Contains(s.answer, "？")) {
+		s.readAnswer()
+	}
+	if f := &s.Turn; f.Question != "" && len(said) <= shortest && isAnswer(said, f.Question, f.Choices) {
+		s.addDecision(f.Question, "“"+said+"”"+answering+f.Question+"”", m)
+		return
+	}
+	if len(said) > maxRulePrompt {
+		return // a document, or a log
+	}
+	for _, u := range sentences(prompt) {
+		if !u.question && len(u.text) <= longest && strings.Count(u.text, " ") > 1 && isRule(strings.ToLower(u.text)) {
+			s.addDecision(ruleKey+strings.ToLower(u.text), "“"+u.text+"”", m)
+		}
+	}
+}
+
+// isRule reports whether a sentence in lower case states a rule for what follows.
+func isRule(said string) bool { return matches("rulings", said) && !matches("no rulings", said) }
+
+// maxRulePrompt is the size, in bytes, of the longest prompt in which any sentence may be
+// a rule.
+const maxRulePrompt = 1000
+
+// answering separates an answer from its question.
+const answering = " to “"
+
+// isAnswer reports whether a short prompt answers a question: it says yes or no to a
+// question that allows that, or consists of words from ending, which holds the
+// question and the choices.
+func isAnswer(said, question, ending string) bool {
+	split := func(s string) []string {
+		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !wordRune(r) })
+	}
+	short := strings.ToLower(strings.Trim(said, " .!"))
+	if listed("answers", short) {
+		return !matches("open questions", strings.ToLower(question))
+	}
+	words := split(said)
+	return listed("choices", short) || len(words) > 0 && containsAll(words, split(ending)) && !strings.HasSuffix(said, "?")
+}
+
+// addChoice records what the user chose when a tool asked: the answers to its questions,
+// or the plan the user approved.
+func (s *Notes) addChoice(c schema.Tool, m *schema.Message) {
+	if c.Success == nil || !*c.Success {
+		return
+	}
+	switch schema.KindOf(c.Name) {
+	case schema.AskTool:
+		for i, q := range questions(c) {
+			if a := stripMarkup(answerIn(c.Output, i, q)); a != "" && a != "Unanswered" {
+				s.addDecision(q, "“"+strings.TrimSuffix(a, " (Recommended)")+"”"+answering+stripMarkup(q)+"”", m)
+			}
+		}
+	case schema.ApproveTool:
+		if plan := planTitle(c); plan != "" {
+			s.addDecision(planKey, "approved the plan “"+plan+"”", m)
+		}
+	}
+}
+
+// addRefusal records what the user said when refusing a call.
+func (s *Notes) addRefusal(t schema.Tool, m *schema.Message) {
+	if words := refusalReason(t); words != "" {
+		s.addDecision(ruleKey+words, "refused "+oneLine(t.Name)+": “"+requestIn(words)+"”", m)
+	}
+}
+
+// answerIn finds the answer to question i in a tool's output: Claude Code and OpenCode
+// write "question"="answer", Gemini CLI an object of answers by number.
+func answerIn(output string, i int, question string) string {
+	if len(output) > endBytes {
+		return ""
+	}
+	if _, after, ok := strings.Cut(output, `"`+question+`"="`); ok {
+		answer, _, _ := strings.Cut(after, `"`)
+		return answer
+	}
+	if rawjson.Valid([]byte(output)) != nil {
+		return ""
+	}
+	return rawjson.String(rawjson.Get(rawjson.Get([]byte(output), "answers"), strconv.Itoa(i)))
+}
+
+// openQuestion returns the first question of a call that the user has not answered.
+func openQuestion(c schema.Tool) string {
+	if c.Success != nil && *c.Success {
+		return ""
+	}
+	switch schema.KindOf(c.Name) {
+	case schema.AskTool:
+		for _, q := range questions(c) {
+			if text := stripMarkup(q); text != "" {
+				return limit(text)
+			}
+		}
+	case schema.ApproveTool:
+		switch plan := planTitle(c); {
+		case plan == "":
+		case Outcome(c) == Refused:
+			return "the plan “" + plan + "” was refused: what to do instead?"
+		default:
+			return "go ahead with the plan “" + plan + "”?"
+		}
+	}
+	return ""
+}
+
+// questions returns the questions that a call asks the user.
+func questions(c schema.Tool) (all []string) {
+	list, _ := rawjson.Array(rawjson.Get(c.Input, "questions"))
+	for _, e := range list {
+		if q := rawjson.String(rawjson.Get(e, "question")); q != "" {
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
+// planTitle returns the first line of a plan.
+func planTitle(c schema.Tool) string {
+	list := sentences(rawjson.String(rawjson.Get(c.Input, "plan")))
+	if len(list) == 0 {
+		return ""
+	}
+	_, title, _ := strings.Cut(list[0].text, "Plan: ")
+	return cut(cmp.Or(title, list[0].text), maxTitle)
+}

@@ -1,0 +1,221 @@
+package notes
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"cortext/schema"
+)
+
+// turn is what the next message may refer to. Its texts come from the last turn that
+// does more than say goodbye.
+type turn struct {
+	Answered     bool     `json:"answered,omitempty"`    // the agent said or did something
+	Answer       string   `json:"said,omitempty"`        // beginning of its last answer
+	Question     string   `json:"question,omitempty"`    // at the end of that answer
+	Choices      string   `json:"ending,omitempty"`      // the question with the choices
+	Working      bool     `json:"working,omitempty"`     // work continued after it
+	ToolQuestion string   `json:"unanswered,omitempty"`  // first question of the last calls
+	Interrupted  bool     `json:"interrupted,omitempty"` // the turn
+	Failure      string   `json:"failure,omitempty"`     // the service error that ended it
+	Topic        string   `json:"topic,omitempty"`       // the user's first sentence in the turn
+	Farewell     bool     `json:"closed,omitempty"`      // the user said goodbye since
+	Notified     bool     `json:"noticed,omitempty"`     // the agent was notified of background work
+	Todos        todoList `json:"todos,omitempty"`
+	Seen         []string `json:"seen,omitempty"` // files that were read, newest last
+}
+
+// addEvent records a system message. It is not speech, but it may report an
+// interruption.
+func (s *Notes) addEvent(m *schema.Message) {
+	text := strings.TrimSpace(headAndTail(m.Content))
+	s.interrupt(matches("interruptions", text))
+	s.Turn.Notified = strings.HasPrefix(text, "<task-notification>") && !strings.Contains(text, "<result>") // from another agent
+}
+
+func (s *Notes) interrupt(yes bool) {
+	if yes && !s.Turn.Farewell {
+		s.Turn.Interrupted = true
+	}
+}
+
+// addPrompt records a user message. A message that only says goodbye or controls the
+// program begins no turn, and the agent's reply to it does not count.
+func (s *Notes) addPrompt(m *schema.Message) {
+	f := &s.Turn
+	text := strings.ToValidUTF8(strings.TrimSpace(headAndTail(m.Content)), "\uFFFD")
+	if matches("interruptions", text) {
+		s.interrupt(true)
+		return
+	}
+	if text == "" || isShellLine(text) {
+		return
+	}
+	name, arguments := slashCommand(text)
+	if f.Farewell = name != "" && doesNoWork(name) || name == "" && isFarewell(shortPrompt(text)); f.Farewell {
+		return
+	}
+	if oneLine(dropBlocks(text)) == "" {
+		return // sent to the agent by a program on its own
+	}
+	said := text
+	if name == "" {
+		s.addDecisions(text, m)
+	} else {
+		said = unquoted(arguments)
+	}
+	s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool { return e.Number < s.LastUser.Number || !strings.HasPrefix(e.Key, commandKey) })
+	s.Commands = slices.DeleteFunc(s.Commands, func(c Command) bool { return c.ReadOnly })
+	s.answer = ""
+	*f = turn{Topic: f.Topic, Todos: f.Todos, Seen: f.Seen}
+
+	s.LastUser = s.note(requestIn(text), m)
+	if (s.Topic.Number == 0 || isOneWord(s.Topic.Text) && !isOneWord(said)) && !isSmallTalk(said) {
+		s.Topic, f.Topic = s.note(requestIn(said), m), limit(cmp.Or(topicOf(said), requestIn(said)))
+	}
+}
+
+// requestIn returns a prompt's request on one line: all of a short prompt, else its first
+// sentences.
+func requestIn(prompt string) string {
+	whole := oneLine(dropBlocks(prompt))
+	if len(whole) <= maxText {
+		return whole
+	}
+	said := ""
+	for _, u := range sentences(prompt) {
+		next := strings.TrimSpace(said + " " + u.text)
+		if len(next) > maxText && said != "" {
+			break
+		}
+		said = next
+	}
+	return limit(cmp.Or(said, whole))
+}
+
+// isOneWord reports whether a prompt is a single word: "push", "verify".
+func isOneWord(text string) bool {
+	return !strings.ContainsFunc(strings.TrimSpace(text), func(r rune) bool { return unicode.IsSpace(r) || r >= 0x2e80 })
+}
+
+// addReply records a message of the agent and its calls.
+func (s *Notes) addReply(m *schema.Message, tools map[string]schema.Tool) {
+	f := &s.Turn
+	text := strings.ToValidUTF8(strings.TrimSpace(headAndTail(m.Content)), "\uFFFD")
+	failure := ""
+	switch {
+	case matches("synthetic", text): // by the agent's program
+		text = ""
+	case len(text) < 2000 && matches("service errors", text):
+		failure, text = limit(stripMarkup(text)), ""
+	}
+	working := len(m.ToolCalls) > 0 && !endsInText(m)
+	if f.Notified {
+		s.readAnswer()
+	}
+	aside := f.Notified && f.Answer != "" && !f.Working && !slices.ContainsFunc(m.ToolCalls, doesWork)
+	switch {
+	case f.Farewell:
+	case text != "" || len(m.ToolCalls) > 0:
+		f.Answered, f.Failure, f.Interrupted, f.ToolQuestion = true, "", false, ""
+		f.Notified = aside && working
+		if !aside { // without text, it continues the work it last described
+			f.Working, f.Choices, f.Question = working || text == "", "", ""
+			s.answer = cmp.Or(text, s.answer)
+		}
+	case failure != "":
+		f.Failure = failure
+	}
+	s.interrupt(m.FinishReason == "interrupted")
+	for _, c := range m.ToolCalls {
+		if t, ok := tools[c.ID]; ok {
+			s.addCall(t, m)
+		}
+	}
+}
+
+// readAnswer reads the agent's last text. Most texts are never read, since a later one
+// replaces them.
+func (s *Notes) readAnswer() {
+	if s.answer == "" {
+		return
+	}
+	f, all := &s.Turn, sentences(s.answer)
+	f.Answer = firstStatement(all)
+	if !f.Working {
+		if f.Question = lastQuestion(all); f.Question != "" {
+			f.Choices = choices(s.answer[max(len(s.answer)-choicesBytes, 0):]) + f.Question
+		}
+	}
+	s.answer = ""
+}
+
+// choicesBytes is how many bytes at the end of an answer may list the choices.
+const choicesBytes = 600
+
+// choices returns the list lines of a text.
+func choices(text string) (list string) {
+	for l := range strings.Lines(strings.ToValidUTF8(text, "")) {
+		if _, ok := listItem(strings.TrimSpace(l)); ok {
+			list += strings.TrimSpace(l) + "\n"
+		}
+	}
+	return list
+}
+
+// firstStatement returns the first meaningful sentence: not a heading, an exclamation or a
+// mere announcement. The opening sentence of an answer counts even if it introduces a
+// list.
+func firstStatement(all []sentence) string {
+	const least = 25 // bytes
+	opens := true    // no heading or list precedes it
+	for _, fits := range []func(sentence) bool{
+		func(u sentence) bool {
+			opens = opens && !u.heading && !u.item
+			return !u.heading && !u.item && !u.question && len(u.text) >= least && (!u.unclosed || opens && !matches("lead-ins", u.text))
+		},
+		func(u sentence) bool { return !u.question && len(u.text) >= least },
+		func(u sentence) bool { return !u.question },
+	} {
+		if i := slices.IndexFunc(all, fits); i >= 0 {
+			return limit(strings.TrimRight(all[i].text, ":："))
+		}
+	}
+	return ""
+}
+
+// lastQuestion returns the question at the end of an answer, followed by at most one
+// sentence or the list of choices, or "" if there is none.
+func lastQuestion(all []sentence) string {
+	after := 0
+	for _, u := range slices.Backward(all) {
+		switch {
+		case u.question && !u.heading:
+			if containsEntry("offers", strings.ToLower(u.text)) {
+				return ""
+			}
+			return limit(u.text)
+		case !u.item:
+			if after++; after > 1 {
+				return ""
+			}
+		}
+	}
+	return ""
+}
+
+// doesWork reports whether a call does more than read the output of background work.
+func doesWork(c schema.ToolCall) bool {
+	return c.Name != "Read" && c.Name != "TaskOutput" && c.Name != "BashOutput"
+}
+
+// isShellLine reports whether a prompt was for the shell rather than the agent: "!ls".
+func isShellLine(text string) bool {
+	return len(text) > 1 && text[0] == '!' && (text[1] >= 'a' && text[1] <= 'z' || strings.IndexByte("./~$", text[1]) >= 0) && !strings.Contains(text, "\n")
+}
+
+func endsInText(m *schema.Message) bool {
+	return len(m.Blocks) > 0 && m.Blocks[len(m.Blocks)-1].Type == schema.TextBlock
+}

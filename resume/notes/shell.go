@@ -1,0 +1,142 @@
+package notes
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"cortext/schema"
+	"cortext/schema/rawjson"
+)
+
+// addCommand records a call of the shell.
+func (s *Notes) addCommand(t schema.Tool, result string, m *schema.Message) {
+	raw := rawjson.Get(t.Input, "command")
+	source := leadingString(raw)
+	line := limitMiddle(oneLine(source))
+	if strings.Contains(source, "\n") { // a document is identified by its beginning
+		line = limit(oneLine(source))
+	}
+	if line == "" {
+		return
+	}
+	script := parse(source)
+	whole := len(raw) <= endBytes
+	looks := whole && script.readOnly()
+	if looks && (result != Failed || foundNothing(t)) {
+		return
+	}
+	if !looks { // looking for something that does not exist is no error
+		s.addResult(script.key(), line, t, result, m)
+		if result == OK {
+			s.addSuccess()
+		}
+	}
+	c := Command{Line: line, ReadOnly: looks, Outcome: result, ExitCode: t.ExitCode, Message: shortID(m), Number: s.Messages}
+	run := script.lastRun()
+	s.Commands = slices.DeleteFunc(s.Commands, func(o Command) bool {
+		return o.Line == line || run != "" && strings.Contains(o.Line, run[strings.LastIndexByte(run, ' ')+1:]) && parse(o.Line).lastRun() == run
+	})
+	s.Commands = lastOf(append(s.Commands, c), maxCommands)
+	if result == OK && whole {
+		s.addScript(script, t, m)
+	}
+}
+
+// lastRun returns the script's last command that does more than look: the program, its
+// verb and the file it is for, or "" if it is for none. Every git command counts as
+// new.
+func (s script) lastRun() string {
+	for _, c := range slices.Backward(s.commands) {
+		if words := withoutPrefix(c.words); len(words) > 0 && !isReadOnly(words) {
+			if file := words[len(words)-1]; words[0] != "git" && matches("files", file) {
+				p := purposes(oneLine(strings.Join(words, " ")))[0]
+				return p.program + " " + p.verb + " " + file
+			}
+			break
+		}
+	}
+	return ""
+}
+
+// key returns the key for the script's failure. A script that ends by writing text
+// into a file is keyed by that file, however it writes.
+func (s script) key() string {
+	if n := len(s.commands) - 1; n >= 0 && s.commands[n].onlyPrints() {
+		if into := s.commands[n].targets; len(into) > 0 {
+			return fileKey + safePath(into[len(into)-1].path)
+		}
+	}
+	return commandKey + cmp.Or(s.chain(true), s.chain(false))
+}
+
+// foundNothing reports whether a nonzero exit code only means that nothing was found, or
+// that there is a difference.
+func foundNothing(t schema.Tool) bool {
+	return t.ExitCode != nil && *t.ExitCode == 1 && !slices.ContainsFunc(slices.Collect(outputLines(t)), reportsFailure)
+}
+
+// chained separates the commands of a core.
+const chained = " && "
+
+// chain returns a script as a chain of commands. With deeds, it keeps only those that
+// do more than look or change folder; "" if there are none.
+func (s script) chain(deeds bool) string {
+	var parts []string
+	for _, c := range s.commands {
+		if words := withoutPrefix(c.words); len(words) > 0 && !(deeds && isReadOnly(words)) {
+			part := strings.ReplaceAll(strings.Join(words, " "), chained, " ; ") // may come from another shell
+			parts = append(parts, oneLine(part))
+		}
+	}
+	return strings.Join(parts, chained)
+}
+
+// readOnly reports whether a script changes nothing.
+func (s script) readOnly() bool { return s.chain(true) == "" && !s.writes }
+
+// withoutPrefix drops the words before the name of a program.
+func withoutPrefix(words []string) []string {
+	for len(words) > 0 {
+		if words[0] == "command" && len(words) > 1 && strings.HasPrefix(words[1], "-") {
+			return []string{"which"} // command -v
+		}
+		name, _, assigns := strings.Cut(words[0], "=")
+		if !slices.Contains([]string{"sudo", "command", "nohup"}, words[0]) &&
+			(!assigns || name == "" || strings.ContainsFunc(name, func(r rune) bool { return !wordRune(r) })) {
+			break
+		}
+		words = words[1:]
+	}
+	return words
+}
+
+// isReadOnly reports whether a simple command only looks at something or changes folder.
+func isReadOnly(words []string) bool {
+	program, args := words[0], words[1:]
+	program = strings.ToLower(program[strings.LastIndexAny(program, `/\`)+1:])
+	switch program {
+	case "git":
+		args = gitVerb(args)
+	case "xargs": // runs what follows its flags
+		i := slices.IndexFunc(args, func(a string) bool { return a != "" && a[0] != '-' && strings.Trim(a, "0123456789{}") != "" })
+		return i < 0 || isReadOnly(args[i:])
+	case "ssh": // runs its last word elsewhere
+		return len(args) > 1 && strings.ContainsAny(args[len(args)-1], " /") && parse(args[len(args)-1]).readOnly()
+	case "sed":
+		return !slices.ContainsFunc(args, inPlaceFlag)
+	}
+	line := strings.Join(append([]string{strings.TrimSuffix(program, ".exe")}, args...), " ")
+	return matches("looks", line) && !patterns()["changes"].MatchString(line)
+}
+
+// gitVerb drops what precedes the verb of git: -C and a folder.
+func gitVerb(args []string) []string {
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		if args[0] == "-C" || args[0] == "-c" {
+			args = args[1:]
+		}
+		args = args[min(1, len(args)):]
+	}
+	return args
+}
