@@ -51,7 +51,7 @@ func FirstRequest(s *schema.Session, messages iter.Seq2[schema.Message, error]) 
 			break
 		}
 		if m.Role != schema.Assistant || m.Usage == nil || m.Usage.PromptTokens <= 0 {
-			said += estimateUnlessCounted(m.Tokens, m.Content)
+			said += recordedOr(m.Tokens, m.Content)
 			continue
 		}
 		for _, src := range s.Sources {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"cortext/resume/excerpt"
+	"cortext/schema/clip"
 	"cortext/schema/tokens"
 )
 
@@ -64,7 +65,7 @@ func (c *Changes) render(subjects, files int) string {
 		var named []string
 		for _, s := range c.Subjects[:min(subjects, len(c.Subjects))] {
 			if s = oneLine(s); len(s) > longestSubject {
-				s = before(s, longestSubject) + "…"
+				s = clip.Head(s, longestSubject) + "…"
 			}
 			if s != "" {
 				named = append(named, `"`+s+`"`)

@@ -198,7 +198,7 @@ func checkExcerpt(h schema.History, p *Payload, ps parsed) error {
 			left = l.Count
 		}
 	}
-	b := builder{h: newHistory(h), earlier: h.Earlier}
+	b := newBuilder(&schema.Session{}, h, Options{})
 	all, at := b.read(0, len(h.Messages), 0).passages, 0
 	find := func(of string, from, to int, fits func(p passage) bool) error {
 		for ; at < len(all); at++ {

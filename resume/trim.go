@@ -3,10 +3,8 @@ package resume
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"cortext/resume/tildes"
-	"cortext/schema"
 	"cortext/schema/tokens"
 )
 
@@ -16,20 +14,6 @@ type trimmer struct {
 	left   []LeftOut // what the history omits
 	budget int
 }
-
-// headOnly returns the head for a conversation with no room for any message. The user's
-// last words go into the block, which is shorter than the fence and its introduction.
-func (b *builder) headOnly(hd head, c Command, budget int) (head, choice) {
-	nothing := len(b.h.messages)
-	hd.addRequests(b.notes, b.h.messages)
-	hd.trimToFit(c, b.session, b.leftOut(nothing), budget)
-	text := hd.text(b.leftOut(nothing))
-	return hd, choice{start: nothing, text: text, count: tokens.Count(text)}
-}
-
-// leastFenced is the budget, in tokens, below which excerpts are not worth a fence:
-// with its introduction, the fence takes more than 100.
-const leastFenced = 400
 
 // Limits on command, block and introduction together, in percent of a budget that is
 // not small. Changes since the last message have a share of their own.
@@ -49,29 +33,28 @@ func headBudget(budget int) int {
 // introductionTokens returns the size of an introduction, with the lines that open
 // and close the fence.
 func introductionTokens() int {
-	fence := strings.Repeat("~", tildes.Least)
-	return tokens.Count("\n" + excerptIntroduction(tildes.Least) + fence + fenceOpen + fence + fenceClose)
+	return tokens.Count("\n" + excerptIntroduction(tildes.Least) + fenced(tildes.Least, ""))
 }
 
-// blockTokens returns the size of the command and the block, without the changes since the
-// last message.
+// blockTokens returns the size of the command and the block, without the changes since
+// the last message.
 func (hd head) blockTokens(left []LeftOut) int {
 	hd.since = ""
 	return tokens.Count(hd.text(left))
 }
 
 // fitHead returns hd cut to its limits for a budget. left is what the history omits.
-func (b *builder) fitHead(hd head, c Command, left []LeftOut, budget int) head {
+func (b *builder) fitHead(hd head, left []LeftOut, budget int) head {
 	room := headBudget(budget)
-	if len(b.h.messages) > 0 {
-		hd.limitParts(c, b.session, left, budget, room)
+	if len(b.Messages) > 0 {
+		hd.limitParts(left, budget, room)
 	}
 	since := hd.since
 	if room < budget {
 		hd.since = ""
 	}
 	if tokens.Exceed(hd.text(left), room) {
-		hd.trimToFit(c, b.session, left, room)
+		hd.trimToFit(left, room)
 	}
 	if room < budget {
 		hd.since = since
@@ -86,14 +69,14 @@ const partShare = 8
 
 // limitParts cuts the parts of the head that exceed their share of the budget, of which
 // the head gets most tokens.
-func (hd *head) limitParts(c Command, s *schema.Session, left []LeftOut, budget, most int) {
+func (hd *head) limitParts(left []LeftOut, budget, most int) {
 	k := trimmer{hd, left, budget}
 	each := min(budget/partShare, most/3)
 	k.bound(&k.typ, 8, theType)
 	k.bound(&k.title, 64, theTitle)
 	k.bound(&k.summary, each, theSummary)
-	if tokens.Exceed(k.command, min(budget/partShare, most*2/3)) {
-		k.referTo(c, s)
+	if tokens.Exceed(k.command.text, min(budget/partShare, most*2/3)) {
+		k.refer()
 	}
 	k.sharePlan(each)
 }
@@ -103,16 +86,20 @@ func (hd *head) limitParts(c Command, s *schema.Session, left []LeftOut, budget,
 // the command's text becomes a reference to its file, and the list of omissions
 // becomes one line. Then it cuts the arguments, the user's words, the plan, the
 // summary and the title, each by as little as helps. The minimum fits [MinBudget].
-func (hd *head) trimToFit(c Command, s *schema.Session, left []LeftOut, budget int) {
+func (hd *head) trimToFit(left []LeftOut, budget int) {
 	k := trimmer{hd, left, budget}
 	k.bound(&k.typ, 8, theType)
 	k.bound(&k.title, 64, theTitle)
 	if k.excess() > 0 {
 		k.since = ""
 	}
-	k.referIfNeeded(c, s)
+	if k.excess() > 0 {
+		k.refer()
+	}
 	k.shorten(inOneLine)
-	k.squeeze(&k.args, 16, theArguments)
+	if k.command.referred {
+		k.squeeze(&k.command.arguments, 16, theArguments)
+	}
 	k.squeeze(&k.last, 64, unlisted)
 	k.squeeze(&k.task, 40, unlisted)
 	k.squeeze(&k.summary, max(budget/partShare, 24), theSummary)
@@ -123,7 +110,9 @@ func (hd *head) trimToFit(c Command, s *schema.Session, left []LeftOut, budget i
 	k.squeeze(&k.task, 16, unlisted)
 	k.shorten(totalOnly)
 	k.squeeze(&k.summary, 0, theSummary)
-	k.squeeze(&k.args, 0, theArguments)
+	if k.command.referred {
+		k.squeeze(&k.command.arguments, 0, theArguments)
+	}
 	if k.excess() > 0 {
 		k.plan.status = ""
 	}
@@ -193,36 +182,14 @@ func (k *trimmer) squeeze(part *string, least int, what string) {
 	}
 }
 
-// nameless replaces a command that is too long to name.
-const nameless = "The command that began this conversation does not fit here."
-
-// referIfNeeded replaces the command's text with a reference to its file if the head does not
-// fit and the text is longer than the reference.
-func (k *trimmer) referIfNeeded(c Command, s *schema.Session) {
-	if k.excess() > 0 {
-		k.referTo(c, s)
-	}
-}
-
-func (k *trimmer) referTo(c Command, s *schema.Session) {
-	if k.command == "" {
+// refer replaces the command's text with a reference if that is shorter.
+func (k *trimmer) refer() {
+	c := &k.command
+	if c.referred || c.text == "" || !tokens.Exceed(c.text, tokens.Count(c.reference)) {
 		return
 	}
-	file, name := oneLine(c.File), oneLine(c.Name)
-	show := commandLine(s, "resume", " --print")
-	reference := nameless
-	switch {
-	case file != "" && !c.BuiltIn && !tokens.Exceed(shellWord(file), maxName):
-		reference = "Read " + file + " first and follow it."
-		show = "cat " + shellWord(file)
-	case name != "" && !tokens.Exceed(name, maxName):
-		reference = "The text of " + name + ", which began this conversation, does not fit here."
-	}
-	if !tokens.Exceed(k.command, tokens.Count(reference)) {
-		return
-	}
-	k.reference, k.args = reference, arguments(s)
-	k.note(theCommand, show).Tokens = max(estimate(k.command)-estimate(k.args), 1)
+	c.referred = true
+	k.note(theCommand, c.show).Tokens = max(estimate(c.text)-estimate(c.arguments), 1)
 }
 
 // sharePlan reduces a plan that exceeds its share to the open steps that fit. The

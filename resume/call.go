@@ -1,18 +1,113 @@
 package resume
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"cortext/resume/excerpt"
 	"cortext/resume/notes"
 	"cortext/schema"
+	"cortext/schema/clip"
+	"cortext/schema/rawjson"
 )
 
-// This file decides which parts of a call to include first and last if not all of it
-// fits.
+// toolHeading begins the heading of a call.
+const toolHeading = " tool "
+
+// call renders one tool call.
+func (h *history) call(p schema.Part, f form) item {
+	t, known := h.Tools[p.Call]
+	name := t.Name
+	if name == "" {
+		name = p.Name
+	}
+	it := item{tool: toolName(name), outcome: outcome(&t)}
+	it.heading = toolHeading + it.tool + " " + it.outcome
+	switch {
+	case !known:
+	case t.Sealed != "":
+		it.texts = []excerpt.Text{{Kind: excerpt.Input, Text: sealed}}
+	default:
+		var out []string
+		if output := rawjson.Text(t.Output); output != "" {
+			out = append(out, output)
+		}
+		if t.Error != "" && !strings.Contains(t.Output, t.Error) {
+			out = append(out, "error: "+rawjson.Text(t.Error))
+		}
+		for i := range t.Attachments {
+			out = append(out, reference(&t.Attachments[i]))
+		}
+		input := compact(t.Input)
+		if f == inExcerpt {
+			input = strings.Replace(input, `"replace_all":false,`, "", 1)
+		}
+		it.texts = []excerpt.Text{{Kind: excerpt.Input, Text: input, LowPriority: replacedSpans(input)}}
+		if len(out) > 0 {
+			text := strings.Join(out, "\n")
+			if f == inExcerpt {
+				text = withoutEnvelope(text)
+			}
+			if text != "" {
+				it.texts = append(it.texts, excerpt.Text{Kind: excerpt.Output, Text: text, ErrorLine: errorLine(&t, text), Reproducible: reproducible(&t)})
+			}
+		}
+	}
+	return it
+}
+
+// longestName is the longest tool name, in bytes; longer names are cut.
+const longestName = 200
+
+// toolName formats a tool's name as one word, quoting it if it is not one.
+func toolName(name string) string {
+	plain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_-.:/", r)
+	}
+	if len(name) > longestName {
+		return strconv.Quote(oneLine(clip.Head(name, longestName)) + "…")
+	}
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
+		return strconv.Quote(oneLine(name))
+	}
+	return name
+}
+
+// outcome describes in a word or two how a call ended. If an agent reports success
+// for a command that failed, the exit code shows the failure.
+func outcome(t *schema.Tool) string {
+	if t.Sealed != "" {
+		return "sealed"
+	}
+	word := notes.Outcome(*t)
+	switch {
+	case t.ExitCode == nil || *t.ExitCode == 0 && t.Success != nil:
+		return word
+	case t.Success != nil && !*t.Success:
+		return fmt.Sprintf("%s, exit code %d", word, *t.ExitCode)
+	}
+	return fmt.Sprintf("exit code %d", *t.ExitCode)
+}
+
+// compact returns the JSON value raw without space between its tokens, so that it
+// fits on one line.
+func compact(raw schema.Raw) string {
+	if len(raw) == 0 {
+		return "{}"
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return oneLine(string(raw))
+	}
+	return rawjson.Text(b.String())
+}
 
 // leastReplaced is how many bytes of a text that an edit replaced rank like other
 // text.

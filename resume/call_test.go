@@ -105,12 +105,12 @@ func TestComplaintIsTold(t *testing.T) {
 func TestCallLine(t *testing.T) {
 	const input = `{"replace_all":false,"file_path":"a.go","new_string":"{\"replace_all\":false,}"}`
 	h := newHistory(schema.History{Tools: map[string]schema.Tool{"c": {ID: "c", Name: "Edit", Input: schema.Raw(input)}}})
-	for excerpted, want := range map[bool]string{
-		true:  `{"file_path":"a.go","new_string":"{\"replace_all\":false,}"}`,
-		false: input,
+	for form, want := range map[form]string{
+		inExcerpt: `{"file_path":"a.go","new_string":"{\"replace_all\":false,}"}`,
+		inFull:    input,
 	} {
-		if it := h.call(schema.Part{Call: "c"}, excerpted); it.texts[0].Text != want {
-			t.Errorf("excerpted %v: %s", excerpted, it.texts[0].Text)
+		if it := h.call(schema.Part{Call: "c"}, form); it.texts[0].Text != want {
+			t.Errorf("form %v: %s", form, it.texts[0].Text)
 		}
 	}
 	patch := `{"patchText":"*** Begin Patch\n*** Update File: services/gateway/internal/handlers/sessions/main.go\n@@\n` + strings.Repeat(`-old\n+new\n`, 40) + `*** End Patch"}`
