@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"cortext/schema"
+	"cortext/schema/clip"
 )
 
 // Version is the version of the [Notes] that this build makes. A stored state of
@@ -168,9 +169,4 @@ func limitMiddle(s string) string {
 const endBytes = 32 << 10
 
 // headAndTail returns s without the middle of a long text.
-func headAndTail(s string) string {
-	if len(s) <= 2*endBytes {
-		return s
-	}
-	return strings.ToValidUTF8(s[:endBytes], "") + "\n…\n" + strings.ToValidUTF8(s[len(s)-endBytes:], "")
-}
+func headAndTail(s string) string { return clip.Ends(s, endBytes) }

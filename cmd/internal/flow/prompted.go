@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"unicode/utf8"
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/workspace"
@@ -14,6 +13,7 @@ import (
 	"cortext/inject/setup"
 	"cortext/resume/notes"
 	"cortext/schema"
+	"cortext/schema/clip"
 )
 
 // prompted carries out a /workspace command.
@@ -67,11 +67,8 @@ func (w *Workspace) tellUntold() (text string, err error) {
 			room -= len(why) + len("; ")
 			continue
 		case text == "": // it would never fit
-			end := room - len(" …")
-			for !utf8.RuneStart(why[end]) {
-				end--
-			}
-			text, why = why[:end]+" …", "… "+why[end:]
+			begin := clip.Head(why, room-len(" …"))
+			text, why = begin+" …", "… "+why[len(begin):]
 		}
 		room = 0 // keep the order: later ones wait, too
 		if why != "" {

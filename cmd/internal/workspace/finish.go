@@ -5,11 +5,11 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"cortext/resume/notes"
 	"cortext/schema"
+	"cortext/schema/clip"
 	"cortext/store"
 )
 
@@ -203,9 +203,7 @@ const speechBytes = 32 << 10
 func Shorten(messages []schema.Message) []schema.Message {
 	out := slices.Clone(messages)
 	for i := range out {
-		if c := out[i].Content; len(c) > 2*speechBytes {
-			out[i].Content = strings.ToValidUTF8(c[:speechBytes], "") + "\n…\n" + strings.ToValidUTF8(c[len(c)-speechBytes:], "")
-		}
+		out[i].Content = clip.Ends(out[i].Content, speechBytes)
 	}
 	return out
 }
