@@ -10,29 +10,31 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// addCall records a call of message m.
-func (s *Notes) addCall(t schema.Tool, m *schema.Message) {
+// addCall records a call.
+func (a *adder) addCall(t schema.Tool) {
 	k := schema.KindOf(t.Name)
-	if !s.Turn.Farewell {
-		s.addChoice(t, m)
-		s.Turn.ToolQuestion = cmp.Or(s.Turn.ToolQuestion, openQuestion(t))
+	if !a.Turn.Farewell {
+		a.addChoice(t)
+		a.Turn.ToolQuestion = cmp.Or(a.Turn.ToolQuestion, openQuestion(t))
 	}
-	s.Turn.Todos.apply(t)
-	s.addRefusal(t, m)
+	a.Turn.Todos.apply(t)
+	a.addRefusal(t)
 	result := Outcome(t)
-	s.interrupt(result == Refused)
+	if result == Refused {
+		a.interrupt()
+	}
 	switch k {
 	case schema.ShellTool:
-		s.addCommand(t, result, m)
+		a.addCommand(t, result)
 	case schema.AskTool, schema.ApproveTool, schema.LookupTool: // looking for something that does not exist is no error
 	case schema.WriteTool, schema.EditTool, schema.PatchTool:
-		s.addWrite(k, t, result, m)
+		a.addWrite(k, t, result)
 	case schema.ReadTool:
 		if result == OK {
-			s.addReads(t.Input)
+			a.addReads(t.Input)
 		}
 	default:
-		s.addResult("tool "+schema.ToolName(t.Name), oneLine(t.Name), t, result, m)
+		a.addResult("tool "+schema.ToolName(t.Name), oneLine(t.Name), t, result)
 	}
 }
 

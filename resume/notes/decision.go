@@ -12,11 +12,11 @@ import (
 
 // addDecision records what the user decided about something, replacing earlier decisions
 // about it.
-func (s *Notes) addDecision(about, text string, m *schema.Message) {
-	n := s.note(text, m)
+func (a *adder) addDecision(about, text string) {
+	n := a.note(text)
 	n.Key = limit(about)
-	s.Decisions = slices.DeleteFunc(s.Decisions, func(d Note) bool { return d.Key == n.Key })
-	s.Decisions = lastOf(append(s.Decisions, n), maxDecisions)
+	a.Decisions = slices.DeleteFunc(a.Decisions, func(d Note) bool { return d.Key == n.Key })
+	a.Decisions = lastOf(append(a.Decisions, n), maxDecisions)
 }
 
 // The keys of decisions that do not answer a question.
@@ -27,14 +27,14 @@ const (
 
 // addDecisions records what a prompt decides: it answers the agent's last question, or
 // states a rule for everything that follows.
-func (s *Notes) addDecisions(prompt string, m *schema.Message) {
+func (a *adder) addDecisions(prompt string) {
 	const shortest, longest = 80, 200 // bytes of an answer, and of a sentence with a rule
 	said := oneLine(dropBlocks(prompt))
-	if len(said) <= shortest && (strings.Contains(s.answer, "?") || strings.Contains(s.answer, "？")) {
-		s.readAnswer()
+	if len(said) <= shortest && (strings.Contains(a.answer, "?") || strings.Contains(a.answer, "？")) {
+		a.readAnswer()
 	}
-	if f := &s.Turn; f.Question != "" && len(said) <= shortest && isAnswer(said, f.Question, f.Choices) {
-		s.addDecision(f.Question, "“"+said+"”"+answering+f.Question+"”", m)
+	if f := &a.Turn; f.Question != "" && len(said) <= shortest && isAnswer(said, f.Question, f.Choices) {
+		a.addDecision(f.Question, "“"+said+"”"+answering+f.Question+"”")
 		return
 	}
 	if len(said) > maxRulePrompt {
@@ -42,7 +42,7 @@ func (s *Notes) addDecisions(prompt string, m *schema.Message) {
 	}
 	for _, u := range sentences(prompt) {
 		if !u.question && len(u.text) <= longest && strings.Count(u.text, " ") > 1 && isRule(strings.ToLower(u.text)) {
-			s.addDecision(ruleKey+strings.ToLower(u.text), "“"+u.text+"”", m)
+			a.addDecision(ruleKey+strings.ToLower(u.text), "“"+u.text+"”")
 		}
 	}
 }
@@ -74,28 +74,28 @@ func isAnswer(said, question, ending string) bool {
 
 // addChoice records what the user chose when a tool asked: the answers to its questions,
 // or the plan the user approved.
-func (s *Notes) addChoice(c schema.Tool, m *schema.Message) {
+func (a *adder) addChoice(c schema.Tool) {
 	if c.Success == nil || !*c.Success {
 		return
 	}
 	switch schema.KindOf(c.Name) {
 	case schema.AskTool:
 		for i, q := range questions(c) {
-			if a := stripMarkup(answerIn(c.Output, i, q)); a != "" && a != "Unanswered" {
-				s.addDecision(q, "“"+strings.TrimSuffix(a, " (Recommended)")+"”"+answering+stripMarkup(q)+"”", m)
+			if answer := stripMarkup(answerIn(c.Output, i, q)); answer != "" && answer != "Unanswered" {
+				a.addDecision(q, "“"+strings.TrimSuffix(answer, " (Recommended)")+"”"+answering+stripMarkup(q)+"”")
 			}
 		}
 	case schema.ApproveTool:
 		if plan := planTitle(c); plan != "" {
-			s.addDecision(planKey, "approved the plan “"+plan+"”", m)
+			a.addDecision(planKey, "approved the plan “"+plan+"”")
 		}
 	}
 }
 
 // addRefusal records what the user said when refusing a call.
-func (s *Notes) addRefusal(t schema.Tool, m *schema.Message) {
+func (a *adder) addRefusal(t schema.Tool) {
 	if words := refusalReason(t); words != "" {
-		s.addDecision(ruleKey+words, "refused "+oneLine(t.Name)+": “"+requestIn(words)+"”", m)
+		a.addDecision(ruleKey+words, "refused "+oneLine(t.Name)+": “"+requestIn(words)+"”")
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"cortext/schema"
 )
 
-// stateOf returns the state of a complete conversation.
-func stateOf(h schema.History) *Notes {
+// notesOf returns the notes on a complete conversation.
+func notesOf(h schema.History) *Notes {
 	s := new(Notes)
 	s.Add(h)
 	return s
@@ -20,7 +20,7 @@ func no() *bool  { b := false; return &b }
 // decided returns the texts of a conversation's decisions.
 func decided(lines ...string) string {
 	var all []string
-	for _, d := range stateOf(tell(lines...)).Decisions {
+	for _, d := range notesOf(historyOf(lines...)).Decisions {
 		all = append(all, d.Text)
 	}
 	return strings.Join(all, " | ")
@@ -87,12 +87,12 @@ func TestUnanswered(t *testing.T) {
 		{"a plan not answered", `ExitPlanMode {"plan":"# Move the cache"} -> ? | `, "go ahead with the plan “Move the cache”?"},
 		{"no plan", `ExitPlanMode {} -> ? | `, ""},
 	} {
-		_, got, _ := strings.Cut(stateOf(tell("u: Plan it", "t: "+tc.call)).Summary(), "Open: ")
+		_, got, _ := strings.Cut(notesOf(historyOf("u: Plan it", "t: "+tc.call)).Summary(), "Open: ")
 		if got, _, _ = strings.Cut(got, " Decided: "); got != tc.open {
 			t.Errorf("%s: %q, want %q", tc.why, got, tc.open)
 		}
 	}
-	if got := stateOf(tell("u: Plan it", "t: AskUserQuestion "+ask+" -> ? | ", "a: I took SQLite, and it works.")).Summary(); strings.Contains(got, "Open") {
+	if got := notesOf(historyOf("u: Plan it", "t: AskUserQuestion "+ask+" -> ? | ", "a: I took SQLite, and it works.")).Summary(); strings.Contains(got, "Open") {
 		t.Errorf("open although the agent went on: %q", got)
 	}
 }

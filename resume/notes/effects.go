@@ -25,7 +25,7 @@ const written = "written"
 // addScript records what a successful script did to files. A command may fail without its
 // script failing (mv a b; ls). For such a command only its effects on known files
 // count, and what it wrote to them, if no output reports a failure.
-func (s *Notes) addScript(script script, t schema.Tool, m *schema.Message) {
+func (a *adder) addScript(script script, t schema.Tool) {
 	all := script.effects()
 	if !script.sequential {
 		if slices.ContainsFunc(strings.Split(headAndTail(t.Output), "\n"), func(l string) bool { return matches("undone", strings.TrimSpace(l)) }) {
@@ -33,17 +33,17 @@ func (s *Notes) addScript(script script, t schema.Tool, m *schema.Message) {
 		}
 		all = slices.DeleteFunc(all, func(d effect) bool {
 			from := safePath(cmp.Or(d.from, d.path))
-			return (d.action == Deleted || d.from != "") && !s.exists(from) && !s.isFolder(from)
+			return (d.action == Deleted || d.from != "") && !a.exists(from) && !a.Files.haveFolder(from)
 		})
 	}
 	for _, d := range all {
 		at := safePath(d.path)
 		switch {
-		case d.onlyKnown && !s.exists(at) && !s.isFolder(at):
-		case d.recreated || d.refilled && s.isFolder(at):
-			s.forget(at)
+		case d.onlyKnown && !a.exists(at) && !a.Files.haveFolder(at):
+		case d.recreated || d.refilled && a.Files.haveFolder(at):
+			a.Files = a.Files.without(at)
 		default:
-			s.addEffect(d, m)
+			a.addEffect(d)
 		}
 	}
 }
@@ -210,7 +210,7 @@ func moves(paths []string, away bool) (all []effect) {
 		}
 		switch {
 		case len(paths) > 2 || strings.HasSuffix(to, "/"):
-			all = append(all, effect{path: strings.TrimSuffix(to, "/") + "/" + base(from), action: written, from: from})
+			all = append(all, effect{path: folder(to) + base(from), action: written, from: from})
 		case to == "." || to == ".." || strings.Contains(base(from), ".") && !strings.Contains(base(to), ".") || strings.HasPrefix(base(to), ".") && !strings.HasPrefix(base(from), ".") || strings.HasSuffix(to, ".d"):
 		default:
 			all = append(all, effect{path: to, action: written, from: from})

@@ -18,12 +18,12 @@ const (
 
 // addResult records a failure, or resolves earlier ones with the same key. A repeated
 // failure, in the same way or another, counts as one error.
-func (s *Notes) addResult(key, what string, t schema.Tool, result string, m *schema.Message) {
+func (a *adder) addResult(key, what string, t schema.Tool, result string) {
 	key = shortKey(strings.ToValidUTF8(key, "\uFFFD"))
 	if result != OK && result != Failed {
 		return
 	}
-	s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool { return e.Key == key || resolves(e.Key, key) })
+	a.Errors = slices.DeleteFunc(a.Errors, func(e Note) bool { return e.Key == key || resolves(e.Key, key) })
 	if result != Failed {
 		return
 	}
@@ -31,16 +31,16 @@ func (s *Notes) addResult(key, what string, t schema.Tool, result string, m *sch
 	why := strings.TrimSpace(heading + " " + line)
 	// A command that does not say what is wrong may not have failed.
 	if !strings.HasPrefix(key, commandKey) || reportsFailure(why) {
-		n := s.note(cut(what, maxWhat)+": "+cmp.Or(why, Failed), m)
+		n := a.note(cut(what, maxWhat) + ": " + cmp.Or(why, Failed))
 		n.Key = key
-		s.Errors = lastOf(append(s.Errors, n), maxErrors)
+		a.Errors = lastOf(append(a.Errors, n), maxErrors)
 	}
 }
 
 // maxWhat is the most runes for what failed; the rest is for the reason.
 const maxWhat = 120
 
-// shortKey cuts a key to a size that fits in a state. The end of a chain of commands
+// shortKey cuts a key to a size that fits in notes. The end of a chain of commands
 // shows its purpose.
 func shortKey(key string) string {
 	for len(key) > maxText {
@@ -68,14 +68,14 @@ func resolves(failure, success string) bool {
 // addSuccess records the success of a command that does more than look. Once several
 // commands have succeeded, the work evidently continued without an older failure, so
 // that error is closed, unless it was a check such as a test.
-func (s *Notes) addSuccess() {
+func (a *adder) addSuccess() {
 	const without = 5
-	s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool {
+	a.Errors = slices.DeleteFunc(a.Errors, func(e Note) bool {
 		command, ok := strings.CutPrefix(e.Key, commandKey)
 		return ok && e.Since >= without-1 && !isCheck(command)
 	})
-	for i := range s.Errors {
-		s.Errors[i].Since++
+	for i := range a.Errors {
+		a.Errors[i].Since++
 	}
 }
 

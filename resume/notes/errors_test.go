@@ -60,7 +60,7 @@ func TestComplaint(t *testing.T) {
 		{"only what the command says of its own", "make -s || (echo 'make failed'; exit 1)", "x\nmake failed", "make failed"},
 		{"nothing of the kind", "x", "Exit code 3\nsome\nthing", "some"},
 	} {
-		h := tell("u: x", sh(tc.command, "1", tc.output))
+		h := historyOf("u: x", sh(tc.command, "1", tc.output))
 		heading, line := errorLine(h.Tools["c0"])
 		if got := strings.TrimSpace(heading + " " + line); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.why, got, tc.want)

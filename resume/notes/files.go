@@ -9,9 +9,9 @@ import (
 )
 
 // addWrite records a call that writes files.
-func (s *Notes) addWrite(k schema.ToolKind, t schema.Tool, result string, m *schema.Message) {
+func (a *adder) addWrite(k schema.ToolKind, t schema.Tool, result string) {
 	if k == schema.PatchTool {
-		s.addPatch(t, result, m)
+		a.addPatch(t, result)
 		return
 	}
 	at := stringMember(t.Input, "file_path", "filePath", "notebook_path", "absolute_path", "path")
@@ -19,7 +19,7 @@ func (s *Notes) addWrite(k schema.ToolKind, t schema.Tool, result string, m *sch
 		return
 	}
 	at = fullPath(at, t.Output)
-	s.addResult(fileKey+at, at, t, result, m)
+	a.addResult(fileKey+at, at, t, result)
 	if result != OK {
 		return
 	}
@@ -27,11 +27,11 @@ func (s *Notes) addWrite(k schema.ToolKind, t schema.Tool, result string, m *sch
 	switch {
 	case matches(Created, t.Output):
 		action = Created
-	case matches(Modified, t.Output) || s.exists(at):
+	case matches(Modified, t.Output) || a.exists(at):
 	case k == schema.WriteTool || string(rawjson.Get(t.Input, "old_string")) == `""` || string(rawjson.Get(t.Input, "oldString")) == `""`:
 		action = Created
 	}
-	s.touch(at, action, m)
+	a.touch(at, action)
 }
 
 // fullPath returns the full path of a written file from Gemini CLI's output if its input
@@ -68,7 +68,7 @@ func sameFile(a, b string) bool {
 }
 
 // addPatch records an OpenCode patch: "*** Add File: a" and so on.
-func (s *Notes) addPatch(t schema.Tool, result string, m *schema.Message) {
+func (a *adder) addPatch(t schema.Tool, result string) {
 	last := ""
 	for l := range strings.Lines(rawjson.String(rawjson.Get(t.Input, "patchText"))) {
 		rest, ok := strings.CutPrefix(l, "*** ")
@@ -82,25 +82,25 @@ func (s *Notes) addPatch(t schema.Tool, result string, m *schema.Message) {
 		}
 		moved := verb == "Move to"
 		if !moved {
-			s.addResult(fileKey+name, name, t, result, m)
+			a.addResult(fileKey+name, name, t, result)
 		}
 		if result != OK {
 			continue
 		}
 		if moved && last != "" {
-			s.touch(last, Deleted, m)
+			a.touch(last, Deleted)
 		}
-		s.touch(name, action, m)
+		a.touch(name, action)
 		last = name
 	}
 }
 
-// touch records what m did to the file at a path.
-func (s *Notes) touch(at, action string, m *schema.Message) {
+// touch records what the message did to the file at a path.
+func (a *adder) touch(at, action string) {
 	f := File{Path: at}
-	if i := s.indexOf(at); i >= 0 {
-		f = s.Files[i]
-		s.Files = slices.Delete(s.Files, i, i+1)
+	if i := a.Files.indexOf(at); i >= 0 {
+		f = a.Files[i]
+		a.Files = slices.Delete(a.Files, i, i+1)
 	}
 	if absolute(at) {
 		f.Path = at
@@ -108,67 +108,32 @@ func (s *Notes) touch(at, action string, m *schema.Message) {
 	if f.Action == "" || f.Action == Deleted || action == Deleted {
 		f.Action = action
 	}
-	f.Message, f.Number = shortID(m), s.Messages
+	f.Message, f.Number = shortID(a.message), a.Messages
 	f.Times++
-	s.Files = lastOf(append(s.Files, f), maxFiles)
+	a.Files = lastOf(append(a.Files, f), maxFiles)
 	if action == Deleted {
-		s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool { return resolves(e.Key, shortKey(fileKey+at)) })
+		a.Errors = slices.DeleteFunc(a.Errors, func(e Note) bool { return resolves(e.Key, shortKey(fileKey+at)) })
 	}
-}
-
-// forget removes the file at a path, or the files in that folder.
-func (s *Notes) forget(at string) {
-	at = s.knownPath(at)
-	s.Files = slices.DeleteFunc(s.Files, func(f File) bool { return f.Path == at || strings.HasPrefix(f.Path, strings.TrimSuffix(at, "/")+"/") })
-}
-
-// indexOf returns the index in s.Files of the file at a path, or -1. Tools and commands
-// name a file by its absolute path or by one relative to their working folder. A path
-// that fits two files matches neither. A bare name never matches an absolute path,
-// since any folder may contain it.
-func (s *Notes) indexOf(at string) int {
-	found := -1
-	for i, f := range s.Files {
-		switch {
-		case f.Path == at:
-			return i
-		case !sameFile(f.Path, at), absolute(f.Path) && bareName(at), absolute(at) && bareName(f.Path):
-		case found >= 0:
-			found = len(s.Files)
-		default:
-			found = i
-		}
-	}
-	if found == len(s.Files) {
-		return -1
-	}
-	return found
 }
 
 func bareName(at string) bool { return !strings.Contains(strings.TrimPrefix(at, "./"), "/") }
 
 // exists reports whether the file at a path existed when it was last mentioned.
-func (s *Notes) exists(at string) bool {
-	if i := s.indexOf(at); i >= 0 {
-		return s.Files[i].Action != Deleted
+func (a *adder) exists(at string) bool {
+	if i := a.Files.indexOf(at); i >= 0 {
+		return a.Files[i].Action != Deleted
 	}
-	return slices.ContainsFunc(s.Turn.Seen, func(p string) bool { return p == at || !bareName(at) && sameFile(p, at) })
-}
-
-// isFolder reports whether a path is a folder of known files.
-func (s *Notes) isFolder(at string) bool {
-	dir := strings.TrimSuffix(at, "/") + "/"
-	return slices.ContainsFunc(s.Files, func(f File) bool { return strings.HasPrefix(f.Path, dir) })
+	return slices.ContainsFunc(a.Turn.Seen, func(p string) bool { return p == at || !bareName(at) && sameFile(p, at) })
 }
 
 // addSeen records that a file exists.
-func (s *Notes) addSeen(at string) {
-	s.Turn.Seen = slices.DeleteFunc(s.Turn.Seen, func(p string) bool { return p == at })
-	s.Turn.Seen = lastOf(append(s.Turn.Seen, at), maxSeen)
+func (a *adder) addSeen(at string) {
+	a.Turn.Seen = slices.DeleteFunc(a.Turn.Seen, func(p string) bool { return p == at })
+	a.Turn.Seen = lastOf(append(a.Turn.Seen, at), maxSeen)
 }
 
 // addReads records the files that a call read.
-func (s *Notes) addReads(input schema.Raw) {
+func (a *adder) addReads(input schema.Raw) {
 	names := []string{stringMember(input, "file_path", "filePath", "absolute_path", "path", "notebook_path")}
 	for _, list := range []string{"paths", "include"} { // in Gemini CLI's read_many_files
 		if values, err := rawjson.Array(rawjson.Get(input, list)); err == nil {
@@ -179,51 +144,93 @@ func (s *Notes) addReads(input schema.Raw) {
 	}
 	for _, at := range names {
 		if at != "" {
-			s.addSeen(at)
+			a.addSeen(at)
 		}
 	}
 }
 
-// addEffect records the effect of a shell command on a path. A folder stands for the known
-// files in it.
-func (s *Notes) addEffect(d effect, m *schema.Message) {
+// addEffect records the effect of a shell command on a path. A folder stands for the
+// known files in it.
+func (a *adder) addEffect(d effect) {
 	at := safePath(d.path)
-	if d.from != "" && s.isFolder(at) {
-		at = strings.TrimSuffix(at, "/") + "/" + base(d.from)
+	if d.from != "" && a.Files.haveFolder(at) {
+		at = folder(at) + base(d.from)
 	}
 	if at = strings.TrimSuffix(at, "/"); at == "" {
 		return
 	}
 	if d.from != "" {
-		s.addSeen(safePath(d.from))
+		a.addSeen(safePath(d.from))
 	}
 	if d.action == Modified {
-		if i := s.indexOf(at); i >= 0 && s.Files[i].Action == Deleted { // echo a >> b
+		if i := a.Files.indexOf(at); i >= 0 && a.Files[i].Action == Deleted { // echo a >> b
 			d.action = Created
 		}
 	}
 	if d.action == Deleted {
-		at = s.knownPath(at)
-		dir := strings.TrimSuffix(at, "/") + "/"
-		for _, f := range slices.Clone(s.Files) {
+		at = a.Files.known(at)
+		dir := folder(at)
+		for _, f := range slices.Clone(a.Files) {
 			if strings.HasPrefix(f.Path, dir) && f.Action != Deleted {
-				s.touch(f.Path, Deleted, m)
+				a.touch(f.Path, Deleted)
 			}
 		}
 	}
 	if d.action == written {
 		d.action = Created
-		if s.exists(at) {
+		if a.exists(at) {
 			d.action = Modified
 		}
 	}
-	s.touch(at, d.action, m)
+	a.touch(at, d.action)
 }
 
-// knownPath returns the path under which a file is known, else the path as given.
-func (s *Notes) knownPath(at string) string {
-	if i := s.indexOf(at); i >= 0 {
-		return s.Files[i].Path
+// files are files under the paths that the agent wrote, the last changed one last.
+type files []File
+
+// indexOf returns the index of the file at a path, or -1. Tools and commands name a
+// file by its absolute path or by one relative to their working folder. A path that
+// fits two files matches neither. A bare name never matches an absolute path, since
+// any folder may contain it.
+func (all files) indexOf(at string) int {
+	found := -1
+	for i, f := range all {
+		switch {
+		case f.Path == at:
+			return i
+		case !sameFile(f.Path, at), absolute(f.Path) && bareName(at), absolute(at) && bareName(f.Path):
+		case found >= 0:
+			found = len(all)
+		default:
+			found = i
+		}
+	}
+	if found == len(all) {
+		return -1
+	}
+	return found
+}
+
+// known returns the path under which a file is known, else the path as given.
+func (all files) known(at string) string {
+	if i := all.indexOf(at); i >= 0 {
+		return all[i].Path
 	}
 	return at
 }
+
+// haveFolder reports whether a path is a folder of known files.
+func (all files) haveFolder(at string) bool {
+	dir := folder(at)
+	return slices.ContainsFunc(all, func(f File) bool { return strings.HasPrefix(f.Path, dir) })
+}
+
+// without returns the files but the one at a path, or those in that folder.
+func (all files) without(at string) files {
+	at = all.known(at)
+	dir := folder(at)
+	return slices.DeleteFunc(all, func(f File) bool { return f.Path == at || strings.HasPrefix(f.Path, dir) })
+}
+
+// folder returns a path as one of a folder: with a slash at the end.
+func folder(at string) string { return strings.TrimSuffix(at, "/") + "/" }

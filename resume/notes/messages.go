@@ -29,25 +29,28 @@ type turn struct {
 
 // addEvent records a system message. It is not speech, but it may report an
 // interruption.
-func (s *Notes) addEvent(m *schema.Message) {
-	text := strings.TrimSpace(headAndTail(m.Content))
-	s.interrupt(matches("interruptions", text))
-	s.Turn.Notified = strings.HasPrefix(text, "<task-notification>") && !strings.Contains(text, "<result>") // from another agent
+func (a *adder) addEvent() {
+	text := strings.TrimSpace(headAndTail(a.message.Content))
+	if matches("interruptions", text) {
+		a.interrupt()
+	}
+	a.Turn.Notified = strings.HasPrefix(text, "<task-notification>") && !strings.Contains(text, "<result>") // from another agent
 }
 
-func (s *Notes) interrupt(yes bool) {
-	if yes && !s.Turn.Farewell {
-		s.Turn.Interrupted = true
+// interrupt records an interruption of the turn.
+func (a *adder) interrupt() {
+	if !a.Turn.Farewell {
+		a.Turn.Interrupted = true
 	}
 }
 
 // addPrompt records a user message. A message that only says goodbye or controls the
 // program begins no turn, and the agent's reply to it does not count.
-func (s *Notes) addPrompt(m *schema.Message) {
-	f := &s.Turn
-	text := strings.ToValidUTF8(strings.TrimSpace(headAndTail(m.Content)), "\uFFFD")
+func (a *adder) addPrompt() {
+	f := &a.Turn
+	text := strings.ToValidUTF8(strings.TrimSpace(headAndTail(a.message.Content)), "\uFFFD")
 	if matches("interruptions", text) {
-		s.interrupt(true)
+		a.interrupt()
 		return
 	}
 	if text == "" || isShellLine(text) {
@@ -62,18 +65,18 @@ func (s *Notes) addPrompt(m *schema.Message) {
 	}
 	said := text
 	if name == "" {
-		s.addDecisions(text, m)
+		a.addDecisions(text)
 	} else {
 		said = unquoted(arguments)
 	}
-	s.Errors = slices.DeleteFunc(s.Errors, func(e Note) bool { return e.Number < s.LastUser.Number || !strings.HasPrefix(e.Key, commandKey) })
-	s.Commands = slices.DeleteFunc(s.Commands, func(c Command) bool { return c.ReadOnly })
-	s.answer = ""
+	a.Errors = slices.DeleteFunc(a.Errors, func(e Note) bool { return e.Number < a.LastUser.Number || !strings.HasPrefix(e.Key, commandKey) })
+	a.Commands = slices.DeleteFunc(a.Commands, func(c Command) bool { return c.ReadOnly })
+	a.answer = ""
 	*f = turn{Topic: f.Topic, Todos: f.Todos, Seen: f.Seen}
 
-	s.LastUser = s.note(requestIn(text), m)
-	if (s.Topic.Number == 0 || isOneWord(s.Topic.Text) && !isOneWord(said)) && !isSmallTalk(said) {
-		s.Topic, f.Topic = s.note(requestIn(said), m), limit(cmp.Or(topicOf(said), requestIn(said)))
+	a.LastUser = a.note(requestIn(text))
+	if (a.Topic.Number == 0 || isOneWord(a.Topic.Text) && !isOneWord(said)) && !isSmallTalk(said) {
+		a.Topic, f.Topic = a.note(requestIn(said)), limit(cmp.Or(topicOf(said), requestIn(said)))
 	}
 }
 
@@ -101,8 +104,8 @@ func isOneWord(text string) bool {
 }
 
 // addReply records a message of the agent and its calls.
-func (s *Notes) addReply(m *schema.Message, tools map[string]schema.Tool) {
-	f := &s.Turn
+func (a *adder) addReply() {
+	f, m := &a.Turn, a.message
 	text := strings.ToValidUTF8(strings.TrimSpace(headAndTail(m.Content)), "\uFFFD")
 	failure := ""
 	switch {
@@ -113,7 +116,7 @@ func (s *Notes) addReply(m *schema.Message, tools map[string]schema.Tool) {
 	}
 	working := len(m.ToolCalls) > 0 && !endsInText(m)
 	if f.Notified {
-		s.readAnswer()
+		a.readAnswer()
 	}
 	aside := f.Notified && f.Answer != "" && !f.Working && !slices.ContainsFunc(m.ToolCalls, doesWork)
 	switch {
@@ -123,33 +126,35 @@ func (s *Notes) addReply(m *schema.Message, tools map[string]schema.Tool) {
 		f.Notified = aside && working
 		if !aside { // without text, it continues the work it last described
 			f.Working, f.Choices, f.Question = working || text == "", "", ""
-			s.answer = cmp.Or(text, s.answer)
+			a.answer = cmp.Or(text, a.answer)
 		}
 	case failure != "":
 		f.Failure = failure
 	}
-	s.interrupt(m.FinishReason == "interrupted")
+	if m.FinishReason == "interrupted" {
+		a.interrupt()
+	}
 	for _, c := range m.ToolCalls {
-		if t, ok := tools[c.ID]; ok {
-			s.addCall(t, m)
+		if t, ok := a.tools[c.ID]; ok {
+			a.addCall(t)
 		}
 	}
 }
 
 // readAnswer reads the agent's last text. Most texts are never read, since a later one
 // replaces them.
-func (s *Notes) readAnswer() {
-	if s.answer == "" {
+func (a *adder) readAnswer() {
+	if a.answer == "" {
 		return
 	}
-	f, all := &s.Turn, sentences(s.answer)
+	f, all := &a.Turn, sentences(a.answer)
 	f.Answer = firstStatement(all)
 	if !f.Working {
 		if f.Question = lastQuestion(all); f.Question != "" {
-			f.Choices = choices(s.answer[max(len(s.answer)-choicesBytes, 0):]) + f.Question
+			f.Choices = choices(a.answer[max(len(a.answer)-choicesBytes, 0):]) + f.Question
 		}
 	}
-	s.answer = ""
+	a.answer = ""
 }
 
 // choicesBytes is how many bytes at the end of an answer may list the choices.

@@ -1,6 +1,6 @@
-// Package notes derives notes about a conversation from its messages and tool calls,
-// without a model: a title, a description, where it stopped, the current plan, and
-// the state needed to continue.
+// Package notes derives notes on a conversation from its messages and tool calls,
+// without a model: a title, a description, the current plan, what the user decided,
+// which files changed, what failed, and where the work stopped.
 package notes
 
 import (
@@ -13,11 +13,11 @@ import (
 	"cortext/schema/clip"
 )
 
-// Version is the version of the [Notes] that this build makes. A stored state of
-// another version is rebuilt.
+// Version is the version of the [Notes] that this build makes. Stored notes of another
+// version are made again.
 const Version = 7
 
-// Limits on each list in a state; the oldest entries are dropped.
+// Limits on each list in notes; the oldest entries are dropped.
 const (
 	maxFiles     = 200
 	maxCommands  = 100
@@ -26,7 +26,7 @@ const (
 	maxSeen      = 200
 )
 
-// maxText is the longest text in a state, in bytes.
+// maxText is the longest text in notes, in bytes.
 const maxText = 300
 
 // A Note is one line about something that was said or happened.
@@ -73,7 +73,7 @@ type Command struct {
 	Number   int    `json:"n"`
 }
 
-// The outcomes of a command.
+// The outcomes of a call.
 const (
 	OK       = "ok"
 	Failed   = "failed"
@@ -81,52 +81,63 @@ const (
 	Refused  = "refused"   // by the user
 )
 
-// A Notes holds the notes that a person would need to continue a conversation. The
-// zero State is that of an empty conversation.
+// Notes are what a person would need to continue a conversation. The zero Notes are
+// those of an empty conversation.
 //
-// It is stored as JSON and extended by new messages. It depends only on the messages,
-// not on how they were divided among calls of Add.
+// They are stored as JSON and extended by new messages. They depend only on the
+// messages, not on how these were divided among calls of Add.
 type Notes struct {
 	Version   int          `json:"version"`  // [Version] of the build that made it
 	Messages  int          `json:"messages"` // number of the last message in it
 	Topic     Note         `json:"topic"`    // the user's first request
-	Files     []File       `json:"files,omitempty"`
+	Files     files        `json:"files,omitempty"`
 	Commands  []Command    `json:"commands,omitempty"`
 	Errors    []Note       `json:"errors,omitempty"`    // unresolved failures of the last two turns
 	Decisions []Note       `json:"decisions,omitempty"` // by the user, in the user's words
 	Plan      *schema.Plan `json:"plan,omitempty"`
 	LastUser  Note         `json:"last_user"` // the last user message that is not a goodbye
 	Turn      turn         `json:"fold"`      // where Add continues; not for readers
-
-	answer string // the agent's last text, until Add is done
 }
 
-// Add takes the next whole turns of the conversation into the state. A call counts
+// Add takes the next whole turns of the conversation into the notes. A call counts
 // with its outcome in h.Tools and is not read again.
 //
-// Add changes the slices of s in place, so a caller who needs the old state must copy
-// it through JSON.
-func (s *Notes) Add(h schema.History) {
-	s.Version = Version
+// Add changes the slices of n in place, so a caller who needs the old notes must copy
+// them through JSON.
+func (n *Notes) Add(h schema.History) {
+	n.Version = Version
+	a := adder{Notes: n, tools: h.Tools}
 	for i := range h.Messages {
-		m := &h.Messages[i]
-		s.Messages = max(s.Messages+1, m.Number)
-		switch m.Role {
-		case schema.User:
-			s.addPrompt(m)
-		case schema.Assistant:
-			s.addReply(m, h.Tools)
-		case schema.System:
-			s.addEvent(m)
-		}
+		a.add(&h.Messages[i])
 	}
-	s.readAnswer()
-	s.Plan = s.Turn.Todos.plan()
+	a.readAnswer()
+	n.Plan = n.Turn.Todos.plan()
 }
 
-// note returns a note about m, the last message added.
-func (s *Notes) note(text string, m *schema.Message) Note {
-	return Note{Text: limit(text), Message: shortID(m), Number: s.Messages}
+// An adder adds messages to notes, one after the other.
+type adder struct {
+	*Notes
+	tools   map[string]schema.Tool // by id: the calls of all messages
+	message *schema.Message        // being added
+	answer  string                 // the agent's last text, not read yet
+}
+
+func (a *adder) add(m *schema.Message) {
+	a.message = m
+	a.Messages = max(a.Messages+1, m.Number)
+	switch m.Role {
+	case schema.User:
+		a.addPrompt()
+	case schema.Assistant:
+		a.addReply()
+	case schema.System:
+		a.addEvent()
+	}
+}
+
+// note returns a note about the message.
+func (a *adder) note(text string) Note {
+	return Note{Text: limit(text), Message: shortID(a.message), Number: a.Messages}
 }
 
 // lastOf returns the last n of list.
@@ -137,7 +148,7 @@ func lastOf[T any](list []T, n int) []T {
 	return list
 }
 
-// shortID returns the id of m, cut to a size that fits in a state.
+// shortID returns the id of m, cut to a size that fits in notes.
 func shortID(m *schema.Message) string { return safePath(m.ID) }
 
 // cutMark shows where text was cut.

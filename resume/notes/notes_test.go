@@ -13,9 +13,9 @@ import (
 	"cortext/schema"
 )
 
-// TestState compares the states of a few conversations, one per agent, with
+// TestNotes compares the notes on a few conversations, one per agent, with
 // testdata/notes.golden.
-func TestState(t *testing.T) {
+func TestNotes(t *testing.T) {
 	var out strings.Builder
 	for _, c := range []struct {
 		name  string
@@ -86,7 +86,7 @@ func TestState(t *testing.T) {
 			"u: Clean up", `t: Write {"file_path":"/p/old/a.go"} -> ok | `, `t: Write {"file_path":"/p/old/b/c.go"} -> ok | `, `t: Write {"file_path":"/p/older.go"} -> ok | `,
 			sh("rm -r p/old/b", "0", ""), sh("rm -r /p/old", "0", ""), `t: Write {"file_path":"/p/old/a.go"} -> ok | `}},
 	} {
-		fmt.Fprintf(&out, "== %s\n%s\n", c.name, describe(stateOf(tell(c.lines...))))
+		fmt.Fprintf(&out, "== %s\n%s\n", c.name, describe(notesOf(historyOf(c.lines...))))
 	}
 	golden(t, "testdata/notes.golden", out.String())
 }
@@ -113,7 +113,7 @@ func pieces(h schema.History, random *rand.Rand) []schema.History {
 	return all
 }
 
-// samePieces fails unless a history gives the same state in pieces, with a round trip
+// samePieces fails unless a history gives the same notes in pieces, with a round trip
 // through JSON between them.
 func samePieces(t *testing.T, h schema.History, random *rand.Rand) {
 	t.Helper()
@@ -129,7 +129,7 @@ func samePieces(t *testing.T, h schema.History, random *rand.Rand) {
 		if err := json.Unmarshal(b, again); err != nil {
 			t.Fatal(err)
 		}
-		if !SameState(parts, again) {
+		if !Same(parts, again) {
 			t.Fatalf("through JSON:\n%+v\n%+v", parts, again)
 		}
 		parts = again
@@ -137,7 +137,7 @@ func samePieces(t *testing.T, h schema.History, random *rand.Rand) {
 	if len(h.Messages) == 0 {
 		parts.Add(h)
 	}
-	if !SameState(whole, parts) {
+	if !Same(whole, parts) {
 		t.Fatalf("at once:\n%s\nin pieces:\n%s\n%+v\n%+v", describe(whole), describe(parts), whole.Turn, parts.Turn)
 	}
 	if whole.Summary() != parts.Summary() {
@@ -145,9 +145,9 @@ func samePieces(t *testing.T, h schema.History, random *rand.Rand) {
 	}
 }
 
-// checkState fails if a state exceeds its limits, or contains what a terminal would
+// checkNotes fails if notes exceed their limits, or contains what a terminal would
 // interpret.
-func checkState(t *testing.T, s *Notes) {
+func checkNotes(t *testing.T, s *Notes) {
 	t.Helper()
 	for what, n := range map[string][2]int{"files": {len(s.Files), maxFiles}, "commands": {len(s.Commands), maxCommands}, "errors": {len(s.Errors), maxErrors},
 		"decisions": {len(s.Decisions), maxDecisions}, "seen": {len(s.Turn.Seen), maxSeen}, "steps": {len(s.Turn.Todos), maxSteps}} {
@@ -203,27 +203,27 @@ func TestPieces(t *testing.T) {
 		for range random.IntN(40) {
 			talk = append(talk, lines[random.IntN(len(lines))])
 		}
-		h := tell(talk...)
+		h := historyOf(talk...)
 		for i := range h.Messages {
 			if random.IntN(20) == 0 {
 				h.Messages[i].FinishReason = "interrupted"
 			}
 		}
 		samePieces(t, h, random)
-		checkState(t, stateOf(h))
+		checkNotes(t, notesOf(h))
 	}
 }
 
-// TestStateBounds adds more of everything than a state can hold: the latest stays.
-func TestStateBounds(t *testing.T) {
+// TestBounds adds more of everything than notes can hold: the latest stays.
+func TestBounds(t *testing.T) {
 	long := strings.Repeat("lang ü ", 100)
 	var lines []string
 	for i := range 300 {
 		lines = append(lines, fmt.Sprintf("u: Never do number %d", i), fmt.Sprintf("a: Is it way %d, %s? What of %d?", i, long, i), fmt.Sprintf(`t: Write {"file_path":"/p/%d/%s"} -> ok | `, i, long), fmt.Sprintf(`t: Read {"file_path":"/q/%d/%s"} -> ok | `, i, long),
 			sh(fmt.Sprintf("make %d %s", i, long), "2", "error: "+long), fmt.Sprintf(`t: AskUserQuestion {"questions":[{"question":"%d %s?"}]} -> no | `, i, long), fmt.Sprintf(`t: TaskCreate {"subject":"%d %s"} -> ok | `, i, long), fmt.Sprintf(`t: TaskCreate {"subject":"%d"} -> ok | `, i))
 	}
-	s := stateOf(tell(lines...))
-	checkState(t, s)
+	s := notesOf(historyOf(lines...))
+	checkNotes(t, s)
 	if len(s.Files) != maxFiles || len(s.Commands) != maxCommands || len(s.Errors) != 1 || len(s.Decisions) != maxDecisions || len(s.Turn.Seen) != maxSeen || len(s.Turn.Todos) != maxSteps {
 		t.Errorf("%d files, %d commands, %d errors, %d decisions, %d seen, %d steps", len(s.Files), len(s.Commands), len(s.Errors), len(s.Decisions), len(s.Turn.Seen), len(s.Turn.Todos))
 	}
@@ -235,17 +235,17 @@ func TestStateBounds(t *testing.T) {
 	if f := s.Files[maxFiles-1]; !strings.HasPrefix(f.Path, "/p/299/") || f.Number != 600 {
 		t.Errorf("the last file is %+v", f)
 	}
-	many := stateOf(tell("u: Do it", "t: AskUserQuestion {\"questions\":["+strings.Repeat(`{"question":"a"},`, 50)+`{"question":"b"}]} -> no | `, "a: Well:"+strings.Repeat("\n\n- What?\n- Where is it, then?", 50)))
-	checkState(t, many)
+	many := notesOf(historyOf("u: Do it", "t: AskUserQuestion {\"questions\":["+strings.Repeat(`{"question":"a"},`, 50)+`{"question":"b"}]} -> no | `, "a: Well:"+strings.Repeat("\n\n- What?\n- Where is it, then?", 50)))
+	checkNotes(t, many)
 }
 
 // TestStateLarge: large texts are not searched completely. Only their two ends are.
 func TestStateLarge(t *testing.T) {
 	filler := strings.Repeat("word ", 1<<20)
-	h := tell("u: Fix the upload.\n\n"+filler+"\n\nAlways hide in the middle of it.\n\n"+filler+"\n\nDo not push.",
+	h := historyOf("u: Fix the upload.\n\n"+filler+"\n\nAlways hide in the middle of it.\n\n"+filler+"\n\nDo not push.",
 		"a: We have decided on REST now.\n\n"+filler+"\n\nIs it SOAP?\n\n"+filler+"\n\nOr is it JSON?", sh("make "+filler+"; rm a.go", "0", ""), sh("make", "2", filler+"\nerror: in the middle\n"+filler+"\nerror: at the end"))
-	s := stateOf(h)
-	checkState(t, s)
+	s := notesOf(h)
+	checkNotes(t, s)
 	got := describe(s)
 	for text, want := range map[string]bool{"hide": false, "on REST": true, "SOAP": false, "at the end": true, "error: in": false, "Fix the upload": true} {
 		if strings.Contains(got, text) != want {
@@ -296,14 +296,14 @@ func FuzzState(f *testing.F) {
 			h.Messages = append(h.Messages, m)
 		}
 		samePieces(t, h, rand.New(rand.NewPCG(1, uint64(len(conversation)))))
-		checkState(t, stateOf(h))
+		checkNotes(t, notesOf(h))
 	})
 }
 
-// SameState reports whether two states are equal, where an empty list equals none.
-func SameState(a, b *Notes) bool {
+// Same reports whether two notes are equal, where an empty list equals none.
+func Same(a, b *Notes) bool {
 	for _, s := range []*Notes{a, b} {
-		none(&s.Files)
+		none((*[]File)(&s.Files))
 		none(&s.Commands)
 		none(&s.Errors)
 		none(&s.Decisions)

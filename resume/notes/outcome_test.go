@@ -48,7 +48,7 @@ func TestOutcome(t *testing.T) {
 		{Failed, "./check", "1", "Your branch is not up to date"},
 		{Failed, "./create", "1", "Name already exists"},
 	} {
-		h := tell("u: x", sh(tc.command, tc.code, tc.output))
+		h := historyOf("u: x", sh(tc.command, tc.code, tc.output))
 		if got := Outcome(h.Tools["c0"]); got != tc.want {
 			t.Errorf("%s, %s: %q: %s, want %s", tc.command, tc.code, tc.output, got, tc.want)
 		}

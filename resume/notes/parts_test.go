@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A part is a line that a conversation's state must have, or must not have anywhere
+// A part is a line that a conversation's notes must have, or must not have anywhere
 // ("-").
 type part struct {
 	why, want string
@@ -15,7 +15,7 @@ type part struct {
 func checkParts(t *testing.T, parts []part) {
 	t.Helper()
 	for _, p := range parts {
-		got := describe(stateOf(tell(p.lines...)))
+		got := describe(notesOf(historyOf(p.lines...)))
 		want, not := strings.CutPrefix(p.want, "-")
 		if not == strings.Contains(got, "\n"+want) || not && strings.Contains(got, want) {
 			t.Errorf("%s: want %q in\n%s", p.why, p.want, got)
@@ -23,7 +23,7 @@ func checkParts(t *testing.T, parts []part) {
 	}
 }
 
-func TestStateParts(t *testing.T) {
+func TestNotesParts(t *testing.T) {
 	checkParts(t, []part{{"a failure that names itself nowhere is no open error", "-error", []string{"u: Do it", sh("make", "3", "Exit code 3\n\nsomething odd\nand more")}},
 		{"nor is one without output", "-error", []string{"u: Do it", sh("make", "3", "Exit code 3")}},
 		{"no errors at all", "error 2 m2: make: fatal: x", []string{"u: Do it", sh("make", "3", "0 errors, no error\nfatal: x")}},

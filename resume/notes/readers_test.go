@@ -57,7 +57,7 @@ func histories(t *testing.T, agent inject.Agent, file string) map[string]schema.
 	return all
 }
 
-// inTurns adds a history to a state turn by turn, through JSON each time.
+// inTurns adds a history to notes turn by turn, through JSON each time.
 func inTurns(t *testing.T, h schema.History) *notes.Notes {
 	t.Helper()
 	s := new(notes.Notes)
@@ -88,7 +88,7 @@ func inTurns(t *testing.T, h schema.History) *notes.Notes {
 	return s
 }
 
-// TestAgents checks that an agent's transcript gives the same state turn by turn as
+// TestAgents checks that an agent's transcript gives the same notes turn by turn as
 // at once, on the fixtures and on real transcripts if there are any.
 func TestAgents(t *testing.T) {
 	root := os.Getenv("CORTEXT_TRANSCRIPTS")
@@ -122,7 +122,7 @@ func TestAgents(t *testing.T) {
 				}
 				whole := new(notes.Notes)
 				whole.Add(h)
-				if turns := inTurns(t, h); !notes.SameState(whole, turns) {
+				if turns := inTurns(t, h); !notes.Same(whole, turns) {
 					t.Errorf("%s: at once\n%+v\nturn by turn\n%+v", name, whole, turns)
 				}
 				total.Messages += whole.Messages

@@ -10,7 +10,7 @@ import (
 )
 
 // addCommand records a call of the shell.
-func (s *Notes) addCommand(t schema.Tool, result string, m *schema.Message) {
+func (a *adder) addCommand(t schema.Tool, result string) {
 	raw := rawjson.Get(t.Input, "command")
 	source := leadingString(raw)
 	line := limitMiddle(oneLine(source))
@@ -27,19 +27,19 @@ func (s *Notes) addCommand(t schema.Tool, result string, m *schema.Message) {
 		return
 	}
 	if !looks { // looking for something that does not exist is no error
-		s.addResult(script.key(), line, t, result, m)
+		a.addResult(script.key(), line, t, result)
 		if result == OK {
-			s.addSuccess()
+			a.addSuccess()
 		}
 	}
-	c := Command{Line: line, ReadOnly: looks, Outcome: result, ExitCode: t.ExitCode, Message: shortID(m), Number: s.Messages}
+	c := Command{Line: line, ReadOnly: looks, Outcome: result, ExitCode: t.ExitCode, Message: shortID(a.message), Number: a.Messages}
 	run := script.lastRun()
-	s.Commands = slices.DeleteFunc(s.Commands, func(o Command) bool {
+	a.Commands = slices.DeleteFunc(a.Commands, func(o Command) bool {
 		return o.Line == line || run != "" && strings.Contains(o.Line, run[strings.LastIndexByte(run, ' ')+1:]) && parse(o.Line).lastRun() == run
 	})
-	s.Commands = lastOf(append(s.Commands, c), maxCommands)
+	a.Commands = lastOf(append(a.Commands, c), maxCommands)
 	if result == OK && whole {
-		s.addScript(script, t, m)
+		a.addScript(script, t)
 	}
 }
 

@@ -116,7 +116,7 @@ func TestRuns(t *testing.T) {
 		{"git add a.go && git push", "git add b.go && git push", false}, {"git add a.go", "git add b/ a.go", false},
 		{"gh pr comment 1 -b 'Done in a.go'", "gh pr comment 2 -b 'See a.go'", false}, {"cp a.txt d/", "cp b.txt d/", false}, {"make", "make -s", false},
 	} {
-		s := stateOf(tell("u: Do it", sh(tc.first, "0", ""), sh(tc.then, "0", "")))
+		s := notesOf(historyOf("u: Do it", sh(tc.first, "0", ""), sh(tc.then, "0", "")))
 		if again := len(s.Commands) == 1; again != tc.again {
 			t.Errorf("%q, %q: again is %v", tc.first, tc.then, again)
 		}

@@ -19,18 +19,18 @@ const (
 // where it stopped: the topic, the agent's last words, the question waiting for the
 // user and the newest decision, as far as they exist, in whole clauses. It returns ""
 // for an empty conversation.
-func (s *Notes) Summary() string {
-	f := &s.Turn
-	topic, question, decided := cutToClause(f.Topic, maxTopic), cutToClause(cmp.Or(f.ToolQuestion, f.Question), maxOpen), ""
-	if n := len(s.Decisions); n > 0 {
-		decided = shortDecision(s.Decisions[n-1].Text)
+func (n *Notes) Summary() string {
+	t := &n.Turn
+	topic, question, decided := cutToClause(t.Topic, maxTopic), cutToClause(cmp.Or(t.ToolQuestion, t.Question), maxOpen), ""
+	if last := len(n.Decisions) - 1; last >= 0 {
+		decided = shortDecision(n.Decisions[last].Text)
 	}
 	room := maxSummary
 	for _, p := range []string{topic, "Open: " + question, "Decided: " + decided} {
 		room -= utf8.RuneCountInString(p) + len(". ")
 	}
 	var parts []string
-	for _, p := range []struct{ label, text string }{{"", topic}, {"", cutToClause(s.lastTurn(), room)}, {"Open: ", question}, {"Decided: ", decided}} {
+	for _, p := range []struct{ label, text string }{{"", topic}, {"", cutToClause(n.lastTurn(), room)}, {"Open: ", question}, {"Decided: ", decided}} {
 		if p.text != "" {
 			parts = append(parts, p.label+withFullStop(p.text))
 		}
@@ -50,30 +50,30 @@ func shortDecision(decision string) string {
 
 // lastTurn describes the state of the last turn, with its subject only if that is not
 // the topic.
-func (s *Notes) lastTurn() string {
-	f := &s.Turn
-	about := func(said, joint string) string {
-		if s.LastUser.Number == s.Topic.Number || s.LastUser.Text == "" {
-			return said
+func (n *Notes) lastTurn() string {
+	t := &n.Turn
+	about := func(status, joint string) string {
+		if n.LastUser.Number == n.Topic.Number || n.LastUser.Text == "" {
+			return status
 		}
-		return said + joint + "“" + cutToClause(s.LastUser.Text, maxOpen) + "”"
+		return status + joint + "“" + cutToClause(n.LastUser.Text, maxOpen) + "”"
 	}
 	switch {
-	case f.Failure != "":
-		return "Stopped by an error: " + f.Failure
-	case f.Interrupted && f.Answer != "":
-		return "Interrupted after: " + f.Answer
-	case f.Interrupted:
+	case t.Failure != "":
+		return "Stopped by an error: " + t.Failure
+	case t.Interrupted && t.Answer != "":
+		return "Interrupted after: " + t.Answer
+	case t.Interrupted:
 		return about("Interrupted", " while working on ")
-	case s.LastUser.Text != "" && !f.Answered:
+	case n.LastUser.Text != "" && !t.Answered:
 		return about("No answer yet", " to ")
-	case f.Working && f.Answer != "":
-		return "In the middle of the work, after: " + f.Answer
-	case f.Working:
+	case t.Working && t.Answer != "":
+		return "In the middle of the work, after: " + t.Answer
+	case t.Working:
 		return about("In the middle of the work", " on ")
-	case f.Answer != "":
-		return "Last: " + f.Answer
-	case f.Answered:
+	case t.Answer != "":
+		return "Last: " + t.Answer
+	case t.Answered:
 		return about("Answered", " ")
 	}
 	return ""

@@ -54,7 +54,7 @@ func TestSummary(t *testing.T) {
 		{"a word alone is no topic", "Fix the upload. Last: Done.", []string{"u: whoami", "a: You.", "u: Fix the upload", "a: Done."}},
 		{"what a program says is none", "Fix it. Last: Done.", []string{"u: <system-reminder>Always use tabs in it.</system-reminder>", "u: Fix it", "a: Done."}},
 	} {
-		if got := Summary(tell(tc.lines...)); got != tc.want {
+		if got := Summary(historyOf(tc.lines...)); got != tc.want {
 			t.Errorf("%s:\n got %q\nwant %q", tc.why, got, tc.want)
 		}
 	}
@@ -86,7 +86,7 @@ func TestSummaryLength(t *testing.T) {
 		{"u: Fix a " + long + "old bug, or a " + long, "a: Fixed a " + long + "old bug. Should it be " + long + "old?"}, {"u: " + long}, {"u: Fix it", "a: API Error: " + long},
 		{"u: Fix " + clauses + "it", "a: Fixed " + clauses + "it. Should it be " + clauses + "so?", "u: " + "yes", "a: Fixed " + clauses + "it. Should it be " + clauses + "so?"},
 	} {
-		got := Summary(tell(lines...))
+		got := Summary(historyOf(lines...))
 		if n := utf8.RuneCountInString(got); n > maxSummary || n < 70 {
 			t.Errorf("%d runes: %q", n, got)
 		}
@@ -112,11 +112,11 @@ func TestOpenQuestion(t *testing.T) {
 		{"inline code", "", "The prompt is `Continue?`"},
 		{"in a heading", "", "## Why?\n\nThe disk was full."},
 	} {
-		s := stateOf(tell("u: Upgrade the clusters", "a: "+tc.answer))
+		s := notesOf(historyOf("u: Upgrade the clusters", "a: "+tc.answer))
 		if got := s.Turn.Question; got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.why, got, tc.want)
 		}
-		s.Add(tell("u: fine", "a: Done."))
+		s.Add(historyOf("u: fine", "a: Done."))
 		if got := s.Turn.Question; got != "" {
 			t.Errorf("%s: open after an answer: %q", tc.why, got)
 		}

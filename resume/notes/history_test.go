@@ -13,23 +13,23 @@ import (
 
 var rewrite = flag.Bool("update", false, "rewrite the golden files")
 
-// A teller makes a history from lines: "u: …", "a: …", "s: …", and calls of the
+// A lineReader makes a history from lines: "u: …", "a: …", "s: …", and calls of the
 // agent's last message, "t: Tool {input} -> outcome | output", with the outcome ok,
 // no (failed), ? (none) or an exit code.
-type teller struct {
+type lineReader struct {
 	h schema.History
 	n int
 }
 
-func tell(lines ...string) schema.History {
-	t := teller{h: schema.History{Tools: map[string]schema.Tool{}}}
+func historyOf(lines ...string) schema.History {
+	t := lineReader{h: schema.History{Tools: map[string]schema.Tool{}}}
 	for _, l := range lines {
 		t.line(l)
 	}
 	return t.h
 }
 
-func (t *teller) line(l string) {
+func (t *lineReader) line(l string) {
 	rest, ok := strings.CutPrefix(l, "t: ")
 	if !ok {
 		t.n++
@@ -64,13 +64,13 @@ func (t *teller) line(l string) {
 	t.h.Tools[x.ID] = x
 }
 
-// sh returns a shell call in the form that tell reads.
+// sh returns a shell call in the form that historyOf reads.
 func sh(command, result, output string) string {
 	b, _ := json.Marshal(map[string]string{"command": command})
 	return "t: Bash " + string(b) + " -> " + result + " | " + output
 }
 
-// describe writes a state for a person.
+// describe writes notes for a person.
 func describe(s *Notes) string {
 	var sb strings.Builder
 	fmt.Fprintf(&sb, "version %d, %d messages\n", s.Version, s.Messages)
