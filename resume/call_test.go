@@ -116,7 +116,7 @@ func TestCallLine(t *testing.T) {
 	patch := `{"patchText":"*** Begin Patch\n*** Update File: services/gateway/internal/handlers/sessions/main.go\n@@\n` + strings.Repeat(`-old\n+new\n`, 40) + `*** End Patch"}`
 	r := excerpt.Read([]excerpt.Section{{Texts: []excerpt.Text{{Kind: excerpt.Input, Text: patch}}}})
 	for n := range 60 {
-		if line := r.Choose(excerpt.Options{Tokens: n})[0].Input; line != "" && !strings.Contains(line, "sessions/main.go") {
+		if line := r.Choose(n, nil)[0].Input; line != "" && !strings.Contains(line, "sessions/main.go") {
 			t.Errorf("in %d tokens the line of a patch names no file: %s", n, line)
 		}
 	}

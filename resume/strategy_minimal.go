@@ -14,7 +14,7 @@ func (b minimalState) choose(hd head, budget int) (choice, bool) {
 	r := b.read(last, min(last+1, len(b.Messages)), 0)
 	return b.assemble(hd, budget, r, func(room int) ([]leadSection, []excerpt.Chosen) {
 		lead := b.notesSection(room*2/3, b.number(last))
-		return lead, r.Choose(excerpt.Options{Tokens: max(room-leadTokens(lead), 0)})
+		return lead, r.Choose(max(room-leadTokens(lead), 0), nil)
 	})
 }
 

@@ -24,7 +24,7 @@ const (
 func (b prunedTools) choose(hd head, budget int) (choice, bool) {
 	r := b.read(b.first, len(b.Messages), len(b.Messages)-keptWhole)
 	return b.assemble(hd, budget, r, func(room int) ([]leadSection, []excerpt.Chosen) {
-		return nil, r.Choose(excerpt.Options{Tokens: room, Recent: true, Outputs: true})
+		return nil, r.ChooseEnd(room, excerpt.WholeOutputs)
 	})
 }
 

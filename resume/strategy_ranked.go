@@ -27,13 +27,13 @@ func (b ranked) choose(hd head, budget int) (choice, bool) {
 		lead := b.notesSection(min(budget*notesShare/100, notesMost), b.number(b.first))
 		room -= leadTokens(lead)
 		known := append([]string{hd.text(nil)}, textOf(lead)...)
-		chosen := r.Choose(excerpt.Options{Tokens: room, Known: known})
+		chosen := r.Choose(room, known)
 		added := b.renderSummaries(missingFrom(r, chosen, summaries), room*modelShare/100)
 		if len(added) == 0 {
 			return lead, chosen
 		}
 		known = append(known, textOf(added)...)
-		return append(lead, added...), r.Choose(excerpt.Options{Tokens: max(room-leadTokens(added), 0), Known: known})
+		return append(lead, added...), r.Choose(max(room-leadTokens(added), 0), known)
 	})
 }
 

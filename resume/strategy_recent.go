@@ -32,7 +32,7 @@ func (b recentPlusSummary) choose(hd head, budget int) (choice, bool) {
 		// for more.
 		for needed := summaries; ; {
 			lead := b.renderSummaries(needed, room*summaryShare/100)
-			chosen := r.Choose(excerpt.Options{Tokens: max(room-leadTokens(lead), 0), Recent: true})
+			chosen := r.ChooseEnd(max(room-leadTokens(lead), 0), excerpt.ShortOutputs)
 			start := slices.IndexFunc(chosen, func(t excerpt.Chosen) bool { return t.Text != "" || t.Input != "" })
 			n := len(needed)
 			if start >= 0 {

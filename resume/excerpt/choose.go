@@ -16,45 +16,69 @@ const (
 	openingBytes = 60  // bytes of it shown with anything else of the call
 )
 
-// Choose returns what to include of each section. The result has about the allowed
-// tokens. The caller counts them and asks for less if necessary.
-func (h *History) Choose(o Options) []Chosen {
-	c := &chooser{History: h, Options: o, open: make([]bool, len(h.sections)), known: make([]knowledge, len(h.names)), share: [...]int64{0, namedShare, 100}, out: make([]Chosen, len(h.sections)), spent: make([]int, len(h.texts))}
+// Choose returns what to include of each section: first the dialogue, then by how
+// likely the next turns need it. The result has about budget tokens, headings
+// included. The caller counts them and asks for less if necessary. The names in known,
+// texts that the payload contains anyway, are worth nothing.
+func (h *History) Choose(budget int, known []string) []Chosen {
+	c := h.newChooser(budget)
+	for _, text := range known {
+		eachName(text, func(_ int, n string) { c.addKnown(n) })
+	}
+	all := c.dialogue()
+	c.failures()
+	if all {
+		c.reports()
+	}
+	c.byWorth()
+	c.rest()
+	return c.result()
+}
+
+// Outputs says how much of the outputs of calls [History.ChooseEnd] includes.
+type Outputs int
+
+const (
+	ShortOutputs Outputs = iota // the last output gets a share, each one before it half as much
+	WholeOutputs                // without parts of low priority
+)
+
+// ChooseEnd returns the end of the history, whatever the rest is worth, in about
+// budget tokens, headings included.
+func (h *History) ChooseEnd(budget int, o Outputs) []Chosen {
+	c := h.newChooser(budget)
+	c.end(o)
+	return c.result()
+}
+
+// newChooser returns a chooser that has included nothing.
+func (h *History) newChooser(budget int) *chooser {
 	for i := range h.texts {
 		for j := range h.texts[i].segments {
 			h.texts[i].segments[j].included = false
 		}
 	}
-	if o.Tokens < littleRoom {
+	c := &chooser{
+		History: h, budget: budget, open: make([]bool, len(h.sections)), known: make([]knowledge, len(h.names)),
+		share: [...]int64{0, namedShare, 100}, out: make([]Chosen, len(h.sections)), spent: make([]int, len(h.texts)),
+	}
+	if budget < littleRoom {
 		c.share[named] = littleNamed
 	}
-	for _, k := range o.Known {
-		eachName(k, func(_ int, n string) { c.addKnown(n) })
-	}
-	if o.Recent {
-		c.end()
-	} else {
-		all := c.dialogue()
-		c.failures()
-		if all {
-			c.reports()
-		}
-		c.byWorth()
-		c.rest()
-	}
-	return c.result()
+	return c
 }
 
+// A chooser chooses from a history.
 type chooser struct {
 	*History
-	Options
-	open  []bool      // part of the section is included
-	known []knowledge // by name
-	share [3]int64    // by knowledge: its share of a name's worth, in percent
-	fresh []improved
-	used  int   // tokens
-	spent []int // by text: how many of these were spent on its names
-	out   []Chosen
+	budget   int         // tokens
+	used     int         // of these
+	open     []bool      // part of the section is included
+	known    []knowledge // by name
+	share    [3]int64    // by knowledge: its share of a name's worth, in percent
+	improved []improved  // scratch space of gain
+	spent    []int       // by text: how many tokens were spent on its names
+	out      []Chosen
 }
 
 // addKnown records the names in text, and those within them, as known.
@@ -249,7 +273,7 @@ func (c *chooser) byWorth() {
 		}
 	}
 	heap.Init(&q)
-	most := max(c.Tokens/mostOfText, leastOfText)
+	most := max(c.budget/mostOfText, leastOfText)
 	for q.Len() > 0 {
 		top := heap.Pop(&q).(candidate)
 		gain, cost := c.gain(top.text, top.from, top.to), c.cost(top.text, top.from, top.to)
@@ -261,12 +285,12 @@ func (c *chooser) byWorth() {
 			heap.Push(&q, top)
 			continue
 		}
-		if c.used+cost > c.Tokens || c.spent[top.text]+cost > most {
+		if c.used+cost > c.budget || c.spent[top.text]+cost > most {
 			continue
 		}
 		c.spent[top.text] += cost
 		c.recordNames(top)
-		c.include(top.text, top.from, top.to, c.Tokens)
+		c.include(top.text, top.from, top.to, c.budget)
 	}
 }
 
@@ -283,19 +307,19 @@ const (
 func (c *chooser) gain(i, a, b int) (sum int64) {
 	t := &c.texts[i]
 	from, to := t.includedAround(a, b)
-	c.fresh = c.fresh[:0]
+	c.improved = c.improved[:0]
 	for _, o := range t.between(from, to) {
 		k := o.known(from, to)
 		for _, in := range c.names[o.name].within {
 			if c.known[in] >= k {
 				continue
 			}
-			at := slices.IndexFunc(c.fresh, func(f improved) bool { return f.name == in })
+			at := slices.IndexFunc(c.improved, func(f improved) bool { return f.name == in })
 			if at < 0 {
-				c.fresh = append(c.fresh, improved{in, c.known[in]})
-				at = len(c.fresh) - 1
+				c.improved = append(c.improved, improved{in, c.known[in]})
+				at = len(c.improved) - 1
 			}
-			if f := &c.fresh[at]; f.known < k {
+			if f := &c.improved[at]; f.known < k {
 				sum += c.names[in].worth * (c.share[k] - c.share[f.known]) / 100
 				f.known = k
 			}

@@ -42,14 +42,6 @@ type Section struct {
 	Texts   []Text
 }
 
-// Options limit a choice.
-type Options struct {
-	Tokens  int      // for the sections, headings included
-	Known   []string // texts that the payload contains anyway
-	Recent  bool     // choose the end, whatever the rest is worth
-	Outputs bool     // at the end, do not limit the outputs of calls
-}
-
 // A Chosen is what to include of a section.
 type Chosen struct {
 	Input string   // of a call's input, on one line; "": nothing

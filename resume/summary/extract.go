@@ -58,7 +58,7 @@ func render(sections []excerpt.Section, speakers []string, maxTokens int) string
 	history := excerpt.Read(sections)
 	for room := maxTokens; room > 0; {
 		var b strings.Builder
-		for i, c := range history.Choose(excerpt.Options{Tokens: room}) {
+		for i, c := range history.Choose(room, nil) {
 			if strings.Trim(c.Text, " \n"+excerpt.Gap) != "" {
 				b.WriteString(speakers[i] + strings.TrimSpace(c.Text) + "\n")
 			}

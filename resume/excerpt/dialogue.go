@@ -40,8 +40,8 @@ const (
 // everything fits, requests and last answers come first, shortened in older turns,
 // and then the other texts, newest first.
 func (c *chooser) dialogue() bool {
-	limit := c.Tokens * dialogueShare / 100
-	if c.wholeDialogue(c.Tokens * allShare / 100) {
+	limit := c.budget * dialogueShare / 100
+	if c.wholeDialogue(c.budget * allShare / 100) {
 		return true
 	}
 	// The first turn states the purpose, so it comes right after the last.
@@ -97,7 +97,7 @@ func (c *chooser) wholeDialogue(limit int) bool {
 	}
 	for i := range c.texts {
 		if t := &c.texts[i]; t.Kind.isDialogue() && len(t.segments) > 0 {
-			c.include(i, 0, len(t.segments)-1, c.Tokens)
+			c.include(i, 0, len(t.segments)-1, c.budget)
 		}
 	}
 	return true
@@ -138,7 +138,7 @@ func (c *chooser) extend(i, most, limit int) {
 // failures includes the latest failed calls, each with the line that says why, and the
 // lines of the latest calls.
 func (c *chooser) failures() {
-	limit := c.used + c.Tokens*failedShare/100
+	limit := c.used + c.budget*failedShare/100
 	said := map[string]bool{} // reasons of failures
 	for i := range slices.Backward(c.texts) {
 		t := &c.texts[i]
@@ -152,14 +152,14 @@ func (c *chooser) failures() {
 			break
 		}
 	}
-	c.callLines(c.used + c.Tokens*lineShare/100)
+	c.callLines(c.used + c.budget*lineShare/100)
 }
 
 // reports includes outputs that read like prose and that the agent cannot get again:
 // task descriptions, reports, replies of programs. It first takes those that open a turn,
 // newest turn first, since they say what is to be done.
 func (c *chooser) reports() {
-	room := (c.Tokens - c.used) * reportShare / 100
+	room := (c.budget - c.used) * reportShare / 100
 	limit := c.used + room
 	for i, end := len(c.sections)-1, len(c.sections); i >= 0; i-- {
 		if i > 0 && c.sections[i-1].Turn == c.sections[i].Turn {
@@ -237,14 +237,14 @@ func (c *chooser) callLines(limit int) {
 func (c *chooser) rest() {
 	for i := range slices.Backward(c.texts) {
 		if c.texts[i].Kind.isDialogue() {
-			c.extend(i, c.Tokens, c.Tokens)
+			c.extend(i, c.budget, c.budget)
 		}
 	}
-	c.callLines(c.Tokens)
+	c.callLines(c.budget)
 	for _, aside := range []bool{false, true} {
 		for i := range slices.Backward(c.texts) {
 			for j, s := range c.texts[i].segments {
-				if s.lowPriority == aside && !c.include(i, j, j, c.Tokens) {
+				if s.lowPriority == aside && !c.include(i, j, j, c.budget) {
 					break
 				}
 			}
@@ -274,25 +274,25 @@ const (
 )
 
 // end includes the end, and the user's last request.
-func (c *chooser) end() {
+func (c *chooser) end(o Outputs) {
 	if n := len(c.turns); n > 0 {
 		for _, i := range c.turns[n-1].asked {
-			c.extend(i, c.Tokens/lastAsked, c.Tokens)
+			c.extend(i, c.budget/lastAsked, c.budget)
 		}
 	}
-	room := c.Tokens / lastOutput
+	room := c.budget / lastOutput
 	for i := range slices.Backward(c.sections) {
 		for k := c.first[i]; k < c.first[i+1]; k++ {
 			t := &c.texts[k]
-			limit := c.Tokens
-			if !t.Kind.isDialogue() && !c.Outputs {
-				limit = min(c.used+room, c.Tokens)
+			limit := c.budget
+			if !t.Kind.isDialogue() && o == ShortOutputs {
+				limit = min(c.used+room, c.budget)
 			}
 			for j := range t.segments {
-				if t.segments[j].lowPriority && c.Outputs || c.include(k, j, j, limit) {
+				if t.segments[j].lowPriority && o == WholeOutputs || c.include(k, j, j, limit) {
 					continue
 				}
-				if limit == c.Tokens {
+				if limit == c.budget {
 					return
 				}
 				break
