@@ -45,18 +45,18 @@ type Request struct {
 // Request if no message has one. The messages start at the beginning of the
 // conversation.
 func FirstRequest(s *schema.Session, messages iter.Seq2[schema.Message, error]) Request {
-	said, n := 0, 0
+	conversation, n := 0, 0
 	for m, err := range messages {
 		if n++; err != nil || n > firstMessages {
 			break
 		}
 		if m.Role != schema.Assistant || m.Usage == nil || m.Usage.PromptTokens <= 0 {
-			said += recordedOr(m.Tokens, m.Content)
+			conversation += recordedOr(m.Tokens, m.Content)
 			continue
 		}
 		for _, src := range s.Sources {
 			if src.NativeID == m.Source {
-				return Request{Agent: src.Agent, Prompt: int(m.Usage.PromptTokens), Conversation: said}
+				return Request{Agent: src.Agent, Prompt: int(m.Usage.PromptTokens), Conversation: conversation}
 			}
 		}
 		break

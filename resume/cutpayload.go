@@ -67,8 +67,8 @@ func cutHistory(text string) (after string, ok bool) {
 // introductions returns the possible beginnings of the line before a fence, up to the
 // length of its run.
 func introductions() (all []string) {
-	for _, spell := range []func(run int) string{introduction, excerptIntroduction} {
-		begins, _, _ := strings.Cut(spell(tildes.Least), strconv.Itoa(tildes.Least))
+	for _, describe := range []func(run int) string{introduction, excerptIntroduction} {
+		begins, _, _ := strings.Cut(describe(tildes.Least), strconv.Itoa(tildes.Least))
 		all = append(all, begins)
 	}
 	return all

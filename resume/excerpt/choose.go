@@ -154,7 +154,7 @@ func (c *chooser) cost(i, a, b int) (n int) {
 }
 
 // upTo returns the segments in the first size bytes of a text, at least one, without
-// those that are aside.
+// those of low priority.
 func (t *text) upTo(size int) (all []int) {
 	for j, s := range t.segments {
 		if s.lowPriority {

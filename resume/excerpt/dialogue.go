@@ -7,12 +7,12 @@ import (
 	"unicode"
 )
 
-// How to divide the tokens, in percent. Everything said is included if it takes no
-// more than allShare. Otherwise it gets saidShare, of which spineShare goes to the
-// user's requests and the last answers. Of the rest, failedShare goes to the latest
-// failed calls and lineShare to the lines of the latest calls. If everything said
-// fits, reportShare of the remainder goes to outputs that read like prose. A text
-// that is prose for at least speechShare is a document.
+// How to divide the tokens, in percent. The dialogue is included whole if it
+// takes no more than allShare. Otherwise it gets dialogueShare, of which
+// exchangeShare goes to the user's requests and the last answers. Of the rest,
+// failedShare goes to the latest failed calls and lineShare to the lines of the
+// latest calls. If the dialogue fits, reportShare of the remainder goes to outputs
+// that read like prose. A text that is prose for at least proseShare is a document.
 const (
 	dialogueShare = 78
 	allShare      = 90
@@ -36,8 +36,8 @@ const (
 	lastShare   = 25
 )
 
-// dialogue includes what was said, and reports whether that is everything. If not
-// everything fits, requests and last answers come first, shortened in older turns,
+// dialogue includes the dialogue, and reports whether it is whole. If not everything
+// fits, requests and last answers come first, shortened in older turns,
 // and then the other texts, newest first.
 func (c *chooser) dialogue() bool {
 	limit := c.budget * dialogueShare / 100
@@ -81,7 +81,7 @@ func (c *chooser) dialogue() bool {
 	return false
 }
 
-// wholeDialogue includes all that was said if it fits in limit tokens, and reports
+// wholeDialogue includes the whole dialogue if it fits in limit tokens, and reports
 // whether it did.
 func (c *chooser) wholeDialogue(limit int) bool {
 	n := 0
@@ -139,14 +139,14 @@ func (c *chooser) extend(i, most, limit int) {
 // lines of the latest calls.
 func (c *chooser) failures() {
 	limit := c.used + c.budget*failedShare/100
-	said := map[string]bool{} // reasons of failures
+	included := map[string]bool{} // reasons of failures
 	for i := range slices.Backward(c.texts) {
 		t := &c.texts[i]
 		why := t.Text.Text[t.ErrorLine.From:t.ErrorLine.To]
-		if why == "" || said[why] {
+		if why == "" || included[why] {
 			continue
 		}
-		said[why] = true
+		included[why] = true
 		j := slices.IndexFunc(t.segments, func(s segment) bool { return s.errorLine })
 		if !c.include(i, max(j-1, 0), min(j+1, len(t.segments)-1), limit) && !c.include(i, j, j, limit) {
 			break
@@ -232,7 +232,7 @@ func (c *chooser) callLines(limit int) {
 	}
 }
 
-// rest spends the rest on what was said, on calls, and on their outputs, newest
+// rest spends the rest on the dialogue, on calls, and on their outputs, newest
 // first.
 func (c *chooser) rest() {
 	for i := range slices.Backward(c.texts) {
@@ -241,10 +241,10 @@ func (c *chooser) rest() {
 		}
 	}
 	c.callLines(c.budget)
-	for _, aside := range []bool{false, true} {
+	for _, low := range []bool{false, true} {
 		for i := range slices.Backward(c.texts) {
 			for j, s := range c.texts[i].segments {
-				if s.lowPriority == aside && !c.include(i, j, j, c.budget) {
+				if s.lowPriority == low && !c.include(i, j, j, c.budget) {
 					break
 				}
 			}

@@ -1,5 +1,5 @@
 // Package excerpt chooses what a payload includes of a history that does not fit:
-// first what was said, then what was done, by how likely the next turns need it.
+// first the dialogue, then calls, by how likely the next turns need them.
 //
 // It is pure and deterministic and knows nothing of a history's layout: the caller
 // passes the sections of the history and gets back the text of each.
@@ -19,7 +19,7 @@ const (
 	Output                // the call's output
 )
 
-// isDialogue reports whether a text of this kind was said rather than done.
+// isDialogue reports whether a text of this kind is a message rather than a call.
 func (k Kind) isDialogue() bool { return k <= System }
 
 // A Text is one text of a section.

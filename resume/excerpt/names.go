@@ -7,7 +7,6 @@ import "strings"
 // digits and _ . / ~ - that does not begin with a digit, trimmed of . / - ~.
 // Something must set it apart from a plain word: a slash, underscore, dot or change
 // from small to capital letters inside, or a digit next to a letter.
-// a change from small to capital letters inside, or a digit beside a letter.
 func eachName(text string, f func(at int, name string)) {
 	for i := 0; i < len(text); {
 		if nameClass[text[i]] != nameStart {

@@ -29,15 +29,15 @@ const (
 // states a rule for everything that follows.
 func (a *adder) addDecisions(prompt string) {
 	const shortest, longest = 80, 200 // bytes of an answer, and of a sentence with a rule
-	said := oneLine(dropBlocks(prompt))
-	if len(said) <= shortest && (strings.Contains(a.answer, "?") || strings.Contains(a.answer, "？")) {
+	line := oneLine(dropBlocks(prompt))
+	if len(line) <= shortest && (strings.Contains(a.answer, "?") || strings.Contains(a.answer, "？")) {
 		a.readAnswer()
 	}
-	if f := &a.Turn; f.Question != "" && len(said) <= shortest && isAnswer(said, f.Question, f.Choices) {
-		a.addDecision(f.Question, "“"+said+"”"+answering+f.Question+"”")
+	if f := &a.Turn; f.Question != "" && len(line) <= shortest && isAnswer(line, f.Question, f.Choices) {
+		a.addDecision(f.Question, "“"+line+"”"+answering+f.Question+"”")
 		return
 	}
-	if len(said) > maxRulePrompt {
+	if len(line) > maxRulePrompt {
 		return // a document, or a log
 	}
 	for _, u := range sentences(prompt) {
@@ -48,7 +48,9 @@ func (a *adder) addDecisions(prompt string) {
 }
 
 // isRule reports whether a sentence in lower case states a rule for what follows.
-func isRule(said string) bool { return matches("rulings", said) && !matches("no rulings", said) }
+func isRule(sentence string) bool {
+	return matches("rules", sentence) && !matches("no rules", sentence)
+}
 
 // maxRulePrompt is the size, in bytes, of the longest prompt in which any sentence may be
 // a rule.
@@ -60,16 +62,16 @@ const answering = " to “"
 // isAnswer reports whether a short prompt answers a question: it says yes or no to a
 // question that allows that, or consists of words from ending, which holds the
 // question and the choices.
-func isAnswer(said, question, ending string) bool {
+func isAnswer(prompt, question, ending string) bool {
 	split := func(s string) []string {
 		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !wordRune(r) })
 	}
-	short := strings.ToLower(strings.Trim(said, " .!"))
+	short := strings.ToLower(strings.Trim(prompt, " .!"))
 	if listed("answers", short) {
 		return !matches("open questions", strings.ToLower(question))
 	}
-	words := split(said)
-	return listed("choices", short) || len(words) > 0 && containsAll(words, split(ending)) && !strings.HasSuffix(said, "?")
+	words := split(prompt)
+	return listed("choices", short) || len(words) > 0 && containsAll(words, split(ending)) && !strings.HasSuffix(prompt, "?")
 }
 
 // addChoice records what the user chose when a tool asked: the answers to its questions,
@@ -92,7 +94,7 @@ func (a *adder) addChoice(c schema.Tool) {
 	}
 }
 
-// addRefusal records what the user said when refusing a call.
+// addRefusal records why the user refused a call.
 func (a *adder) addRefusal(t schema.Tool) {
 	if words := refusalReason(t); words != "" {
 		a.addDecision(ruleKey+words, "refused "+oneLine(t.Name)+": “"+requestIn(words)+"”")

@@ -18,7 +18,7 @@ type effect struct {
 	refilled           bool // for a folder: a later command may write into it
 }
 
-// written is the action of a deed that created or overwrote a file. Which one depends
+// written is the action of an effect that created or overwrote a file. Which one depends
 // on what is known about the file.
 const written = "written"
 
@@ -28,7 +28,7 @@ const written = "written"
 func (a *adder) addScript(script script, t schema.Tool) {
 	all := script.effects()
 	if !script.sequential {
-		if slices.ContainsFunc(strings.Split(headAndTail(t.Output), "\n"), func(l string) bool { return matches("undone", strings.TrimSpace(l)) }) {
+		if slices.ContainsFunc(strings.Split(headAndTail(t.Output), "\n"), func(l string) bool { return matches("failed commands", strings.TrimSpace(l)) }) {
 			return
 		}
 		all = slices.DeleteFunc(all, func(d effect) bool {

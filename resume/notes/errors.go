@@ -94,13 +94,13 @@ func ErrorLine(t schema.Tool) string {
 // it, else the first.
 func errorLine(t schema.Tool) (heading, line string) {
 	lines, echoed := slices.Collect(outputLines(t)), echoes(t)
-	for _, tells := range []func(string) bool{
+	for _, fits := range []func(string) bool{
 		locatesProblem,
 		func(l string) bool { return reportsFailure(l) && !echoed[l] },
 		reportsFailure,
 		func(l string) bool { return !echoed[l] },
 	} {
-		i := slices.IndexFunc(lines, tells)
+		i := slices.IndexFunc(lines, fits)
 		if i < 0 {
 			continue
 		}
@@ -118,13 +118,13 @@ func errorLine(t schema.Tool) (heading, line string) {
 // echoes returns the lines that a command prints as headings for the output that
 // follows.
 func echoes(t schema.Tool) map[string]bool {
-	said := map[string]bool{}
+	echoed := map[string]bool{}
 	for _, c := range parse(leadingString(rawjson.Get(t.Input, "command"))).commands {
 		if c.words[0] == "echo" {
-			said[oneLine(strings.Join(c.words[1:], " "))] = true
+			echoed[oneLine(strings.Join(c.words[1:], " "))] = true
 		}
 	}
-	return said
+	return echoed
 }
 
 // outputLines iterates over a call's output, skipping the agent's additions, the

@@ -63,11 +63,11 @@ func (a *adder) addPrompt() {
 	if oneLine(dropBlocks(text)) == "" {
 		return // sent to the agent by a program on its own
 	}
-	said := text
+	request := text
 	if name == "" {
 		a.addDecisions(text)
 	} else {
-		said = unquoted(arguments)
+		request = unquoted(arguments)
 	}
 	a.Errors = slices.DeleteFunc(a.Errors, func(e Note) bool { return e.Number < a.LastUser.Number || !strings.HasPrefix(e.Key, commandKey) })
 	a.Commands = slices.DeleteFunc(a.Commands, func(c Command) bool { return c.ReadOnly })
@@ -75,8 +75,8 @@ func (a *adder) addPrompt() {
 	*f = turn{Topic: f.Topic, Todos: f.Todos, Seen: f.Seen}
 
 	a.LastUser = a.note(requestIn(text))
-	if (a.Topic.Number == 0 || isOneWord(a.Topic.Text) && !isOneWord(said)) && !isSmallTalk(said) {
-		a.Topic, f.Topic = a.note(requestIn(said)), limit(cmp.Or(topicOf(said), requestIn(said)))
+	if (a.Topic.Number == 0 || isOneWord(a.Topic.Text) && !isOneWord(request)) && !isSmallTalk(request) {
+		a.Topic, f.Topic = a.note(requestIn(request)), limit(cmp.Or(topicOf(request), requestIn(request)))
 	}
 }
 
@@ -87,15 +87,15 @@ func requestIn(prompt string) string {
 	if len(whole) <= maxText {
 		return whole
 	}
-	said := ""
+	request := ""
 	for _, u := range sentences(prompt) {
-		next := strings.TrimSpace(said + " " + u.text)
-		if len(next) > maxText && said != "" {
+		next := strings.TrimSpace(request + " " + u.text)
+		if len(next) > maxText && request != "" {
 			break
 		}
-		said = next
+		request = next
 	}
-	return limit(cmp.Or(said, whole))
+	return limit(cmp.Or(request, whole))
 }
 
 // isOneWord reports whether a prompt is a single word: "push", "verify".
@@ -118,13 +118,13 @@ func (a *adder) addReply() {
 	if f.Notified {
 		a.readAnswer()
 	}
-	aside := f.Notified && f.Answer != "" && !f.Working && !slices.ContainsFunc(m.ToolCalls, doesWork)
+	background := f.Notified && f.Answer != "" && !f.Working && !slices.ContainsFunc(m.ToolCalls, doesWork)
 	switch {
 	case f.Farewell:
 	case text != "" || len(m.ToolCalls) > 0:
 		f.Answered, f.Failure, f.Interrupted, f.ToolQuestion = true, "", false, ""
-		f.Notified = aside && working
-		if !aside { // without text, it continues the work it last described
+		f.Notified = background && working
+		if !background { // without text, it continues the work it last described
 			f.Working, f.Choices, f.Question = working || text == "", "", ""
 			a.answer = cmp.Or(text, a.answer)
 		}

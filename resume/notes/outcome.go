@@ -25,7 +25,7 @@ func Outcome(t schema.Tool) string {
 	case result != OK:
 		return result
 	}
-	// The output of a command that only looks may be another command's log.
+	// The output of a read-only command may be another command's log.
 	if script := parse(leadingString(rawjson.Get(t.Input, "command"))); !script.readOnly() && (script.piped || !script.sequential) && outputFailed(t) {
 		return Failed
 	}
@@ -68,7 +68,7 @@ func reportsFailure(l string) bool {
 }
 
 // locatesProblem reports whether a line of output gives the location of a problem.
-func locatesProblem(l string) bool { return matches("places", l) && !matches("no places", l) }
+func locatesProblem(l string) bool { return matches("locations", l) && !matches("no locations", l) }
 
 // reported returns a call's outcome according to its agent. Output may be foreign,
 // such as a web page or what a command printed. So only whole sentences of the agents
@@ -101,8 +101,7 @@ func outputBegins(t schema.Tool, list string) bool {
 // refused.
 const refusedByUser = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "
 
-// refusalReason returns what the user said when refusing a call, as Claude Code passes it
-// on. Only tools that never output foreign text on failure are trusted: a page or a
+// refusalReason returns why the user refused a call, as Claude Code passes it on. Only tools that never output foreign text on failure are trusted: a page or a
 // command could say the same.
 func refusalReason(t schema.Tool) string {
 	words, ok := strings.CutPrefix(headAndTail(t.Output), refusedByUser+"To tell you how to proceed, the user said:\n")

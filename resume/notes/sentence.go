@@ -170,13 +170,13 @@ func (r *splitter) flush() {
 	r.paragraph.Reset()
 	for l != "" {
 		end := sentenceEnd(l)
-		said := strings.TrimRightFunc(l[:end], func(c rune) bool {
+		bare := strings.TrimRightFunc(l[:end], func(c rune) bool {
 			return c == ' ' || c == ')' || c == '*' || c == '!' || unicode.IsSymbol(c) || unicode.IsMark(c)
 		})
 		r.done = append(r.done, sentence{
 			text: unmask(strings.Trim(l[:end], " ")), item: r.item,
-			question: strings.HasSuffix(said, "?") || strings.HasSuffix(said, "？"),
-			unclosed: strings.HasSuffix(said, ":") || strings.HasSuffix(said, "："),
+			question: strings.HasSuffix(bare, "?") || strings.HasSuffix(bare, "？"),
+			unclosed: strings.HasSuffix(bare, ":") || strings.HasSuffix(bare, "："),
 		})
 		l = strings.TrimLeft(l[end:], " ")
 	}

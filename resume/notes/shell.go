@@ -22,17 +22,17 @@ func (a *adder) addCommand(t schema.Tool, result string) {
 	}
 	script := parse(source)
 	whole := len(raw) <= endBytes
-	looks := whole && script.readOnly()
-	if looks && (result != Failed || foundNothing(t)) {
+	readOnly := whole && script.readOnly()
+	if readOnly && (result != Failed || foundNothing(t)) {
 		return
 	}
-	if !looks { // looking for something that does not exist is no error
+	if !readOnly { // looking for something that does not exist is no error
 		a.addResult(script.key(), line, t, result)
 		if result == OK {
 			a.addSuccess()
 		}
 	}
-	c := Command{Line: line, ReadOnly: looks, Outcome: result, ExitCode: t.ExitCode, Message: shortID(a.message), Number: a.Messages}
+	c := Command{Line: line, ReadOnly: readOnly, Outcome: result, ExitCode: t.ExitCode, Message: shortID(a.message), Number: a.Messages}
 	run := script.lastRun()
 	a.Commands = slices.DeleteFunc(a.Commands, func(o Command) bool {
 		return o.Line == line || run != "" && strings.Contains(o.Line, run[strings.LastIndexByte(run, ' ')+1:]) && parse(o.Line).lastRun() == run
@@ -67,7 +67,7 @@ func (s script) key() string {
 			return fileKey + safePath(into[len(into)-1].path)
 		}
 	}
-	return commandKey + cmp.Or(s.chain(true), s.chain(false))
+	return commandKey + cmp.Or(s.changes(), s.chain(func([]string) bool { return true }))
 }
 
 // foundNothing reports whether a nonzero exit code only means that nothing was found, or
@@ -79,12 +79,11 @@ func foundNothing(t schema.Tool) bool {
 // chained separates the commands of a core.
 const chained = " && "
 
-// chain returns a script as a chain of commands. With deeds, it keeps only those that
-// do more than look or change folder; "" if there are none.
-func (s script) chain(deeds bool) string {
+// chain returns the commands of a script that keep accepts, as one line.
+func (s script) chain(keep func(words []string) bool) string {
 	var parts []string
 	for _, c := range s.commands {
-		if words := withoutPrefix(c.words); len(words) > 0 && !(deeds && isReadOnly(words)) {
+		if words := withoutPrefix(c.words); len(words) > 0 && keep(words) {
 			part := strings.ReplaceAll(strings.Join(words, " "), chained, " ; ") // may come from another shell
 			parts = append(parts, oneLine(part))
 		}
@@ -92,8 +91,14 @@ func (s script) chain(deeds bool) string {
 	return strings.Join(parts, chained)
 }
 
+// changes returns the chain of commands that do more than look or change folder; ""
+// if there are none.
+func (s script) changes() string {
+	return s.chain(func(words []string) bool { return !isReadOnly(words) })
+}
+
 // readOnly reports whether a script changes nothing.
-func (s script) readOnly() bool { return s.chain(true) == "" && !s.writes }
+func (s script) readOnly() bool { return s.changes() == "" && !s.writes }
 
 // withoutPrefix drops the words before the name of a program.
 func withoutPrefix(words []string) []string {
@@ -127,7 +132,7 @@ func isReadOnly(words []string) bool {
 		return !slices.ContainsFunc(args, inPlaceFlag)
 	}
 	line := strings.Join(append([]string{strings.TrimSuffix(program, ".exe")}, args...), " ")
-	return matches("looks", line) && !patterns()["changes"].MatchString(line)
+	return matches("read-only commands", line) && !patterns()["changing commands"].MatchString(line)
 }
 
 // gitVerb drops what precedes the verb of git: -C and a folder.

@@ -82,7 +82,7 @@ func TestShell(t *testing.T) {
 		"":                                        " [chain]",
 	} {
 		s := parse(source)
-		got := s.chain(true) + " ["
+		got := s.changes() + " ["
 		for _, f := range []struct {
 			name string
 			is   bool

@@ -105,7 +105,7 @@ func cutToClause(s string, n int) string {
 // withFullStop adds a full stop to a sentence without end punctuation.
 func withFullStop(s string) string {
 	s = strings.TrimRight(s, ":,; ")
-	if said := strings.TrimSuffix(s, "”"); said != s && strings.ContainsAny(said[max(len(said)-1, 0):], ".!?") {
+	if quoted := strings.TrimSuffix(s, "”"); quoted != s && strings.ContainsAny(quoted[max(len(quoted)-1, 0):], ".!?") {
 		return s
 	}
 	if r, _ := utf8.DecodeLastRuneInString(s); unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(")]\"'`”", r) {
