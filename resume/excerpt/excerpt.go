@@ -1,5 +1,5 @@
 // Package excerpt chooses what a payload includes of a history that does not fit:
-// first the dialogue, then calls, by how likely the next turns need them.
+// first the dialogue, then what the next turns are most likely to need.
 //
 // It is pure and deterministic and knows nothing of a history's layout: the caller
 // passes the sections of the history and gets back the text of each.
@@ -12,8 +12,8 @@ type Kind uint8
 
 // The kinds of texts.
 const (
-	User      Kind = iota // what the user typed
-	Assistant             // what the agent said
+	User      Kind = iota // a message of the user
+	Assistant             // a message of the agent
 	System                // an event that nobody typed
 	Input                 // a tool call's input, as JSON on one line
 	Output                // the call's output
@@ -60,7 +60,7 @@ type History struct {
 	texts    []text
 	first    []int     // by section: index of its first text in texts, with an extra entry at the end
 	turns    []turn    // in order
-	required [][]place // by section: what is shown with anything included of it; for a question, the beginning of its answer
+	required [][]place // by section: what is shown with anything included of it; for a request, the beginning of its answer
 	names    []name
 	ids      map[string]int32
 }
@@ -92,9 +92,9 @@ type name struct {
 
 // A turn is a user's request and what followed, as indexes of texts.
 type turn struct {
-	asked  []int // what the user said
+	asked  []int // the user's texts
 	answer int   // the agent's last text; -1: none
-	others []int // everything else that was said
+	others []int // the rest of the dialogue
 }
 
 // exchange returns the request and the answer.
@@ -130,8 +130,8 @@ func Read(sections []Section) *History {
 	return h
 }
 
-// linkTurn makes a question appear with its answer, and everything else in the turn with
-// the beginnings of both.
+// linkTurn makes a request appear with its answer, and everything else in the turn
+// with the beginnings of both.
 func (h *History) linkTurn(t turn) {
 	with := []int{t.answer}
 	if n := len(t.asked); n > 0 {

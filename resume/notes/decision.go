@@ -33,8 +33,8 @@ func (a *adder) addDecisions(prompt string) {
 	if len(line) <= shortest && (strings.Contains(a.answer, "?") || strings.Contains(a.answer, "？")) {
 		a.readAnswer()
 	}
-	if f := &a.Turn; f.Question != "" && len(line) <= shortest && isAnswer(line, f.Question, f.Choices) {
-		a.addDecision(f.Question, "“"+line+"”"+answering+f.Question+"”")
+	if t := &a.Turn; t.Question != "" && len(line) <= shortest && isAnswer(line, t.Question, t.Choices) {
+		a.addDecision(t.Question, "“"+line+"”"+answering+t.Question+"”")
 		return
 	}
 	if len(line) > maxRulePrompt {

@@ -2,14 +2,14 @@ package notes
 
 import (
 	"cmp"
-	slashed "path"
+	"path"
 	"slices"
 	"strings"
 
 	"cortext/schema"
 )
 
-// A effect is the effect of a shell command on a path. A moved or copied file also has
+// An effect is the effect of a shell command on a path. A moved or copied file also has
 // its source path.
 type effect struct {
 	path, action, from string
@@ -18,12 +18,12 @@ type effect struct {
 	refilled           bool // for a folder: a later command may write into it
 }
 
-// written is the action of an effect that created or overwrote a file. Which one depends
-// on what is known about the file.
+// written is the action of an effect that created or overwrote a file. Which one
+// depends on what is known about the file.
 const written = "written"
 
-// addScript records what a successful script did to files. A command may fail without its
-// script failing (mv a b; ls). For such a command only its effects on known files
+// addScript records what a successful script did to files. A command may fail without
+// its script failing (mv a b; ls). For such a command only its effects on known files
 // count, and what it wrote to them, if no output reports a failure.
 func (a *adder) addScript(script script, t schema.Tool) {
 	all := script.effects()
@@ -31,19 +31,19 @@ func (a *adder) addScript(script script, t schema.Tool) {
 		if slices.ContainsFunc(strings.Split(headAndTail(t.Output), "\n"), func(l string) bool { return matches("failed commands", strings.TrimSpace(l)) }) {
 			return
 		}
-		all = slices.DeleteFunc(all, func(d effect) bool {
-			from := safePath(cmp.Or(d.from, d.path))
-			return (d.action == Deleted || d.from != "") && !a.exists(from) && !a.Files.haveFolder(from)
+		all = slices.DeleteFunc(all, func(e effect) bool {
+			from := safePath(cmp.Or(e.from, e.path))
+			return (e.action == Deleted || e.from != "") && !a.exists(from) && !a.Files.haveFolder(from)
 		})
 	}
-	for _, d := range all {
-		at := safePath(d.path)
+	for _, e := range all {
+		at := safePath(e.path)
 		switch {
-		case d.onlyKnown && !a.exists(at) && !a.Files.haveFolder(at):
-		case d.recreated || d.refilled && a.Files.haveFolder(at):
+		case e.onlyKnown && !a.exists(at) && !a.Files.haveFolder(at):
+		case e.recreated || e.refilled && a.Files.haveFolder(at):
 			a.Files = a.Files.without(at)
 		default:
-			a.addEffect(d)
+			a.addEffect(e)
 		}
 	}
 }
@@ -90,23 +90,23 @@ func (s script) effects() (all []effect) {
 				done = append(done, effect{path: t.path, action: t.action})
 			}
 		}
-		for _, d := range append(done, effectsOf(words, plain)...) {
-			d.path = in(d.path)
-			if d.from != "" {
-				d.from = in(d.from)
+		for _, e := range append(done, effectsOf(words, plain)...) {
+			e.path = in(e.path)
+			if e.from != "" {
+				e.from = in(e.from)
 			}
-			if words[0] == "mv" && slices.Contains(wrote, cmp.Or(d.from, d.path)) { // a filter: f x > y && mv y x
-				if d.action == Deleted {
+			if words[0] == "mv" && slices.Contains(wrote, cmp.Or(e.from, e.path)) { // a filter: f x > y && mv y x
+				if e.action == Deleted {
 					continue
 				}
-				if d.from = ""; slices.Contains(named, d.path) {
-					d.action = Modified
+				if e.from = ""; slices.Contains(named, e.path) {
+					e.action = Modified
 				}
 			}
-			if d.action == Deleted {
-				d.recreated, d.refilled = madeAgain(s.commands[i+1:], base(d.path))
+			if e.action == Deleted {
+				e.recreated, e.refilled = madeAgain(s.commands[i+1:], base(e.path))
 			}
-			all = append(all, d)
+			all = append(all, e)
 		}
 	}
 	return all
@@ -132,7 +132,7 @@ func clean(at string) string {
 	if strings.Contains(at, `\`) {
 		return at
 	}
-	return slashed.Clean(at)
+	return path.Clean(at)
 }
 
 // literalOnly returns the paths that are literal: those among words that plain marks.

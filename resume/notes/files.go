@@ -151,23 +151,23 @@ func (a *adder) addReads(input schema.Raw) {
 
 // addEffect records the effect of a shell command on a path. A folder stands for the
 // known files in it.
-func (a *adder) addEffect(d effect) {
-	at := safePath(d.path)
-	if d.from != "" && a.Files.haveFolder(at) {
-		at = folder(at) + base(d.from)
+func (a *adder) addEffect(e effect) {
+	at := safePath(e.path)
+	if e.from != "" && a.Files.haveFolder(at) {
+		at = folder(at) + base(e.from)
 	}
 	if at = strings.TrimSuffix(at, "/"); at == "" {
 		return
 	}
-	if d.from != "" {
-		a.addSeen(safePath(d.from))
+	if e.from != "" {
+		a.addSeen(safePath(e.from))
 	}
-	if d.action == Modified {
+	if e.action == Modified {
 		if i := a.Files.indexOf(at); i >= 0 && a.Files[i].Action == Deleted { // echo a >> b
-			d.action = Created
+			e.action = Created
 		}
 	}
-	if d.action == Deleted {
+	if e.action == Deleted {
 		at = a.Files.known(at)
 		dir := folder(at)
 		for _, f := range slices.Clone(a.Files) {
@@ -176,13 +176,13 @@ func (a *adder) addEffect(d effect) {
 			}
 		}
 	}
-	if d.action == written {
-		d.action = Created
+	if e.action == written {
+		e.action = Created
 		if a.exists(at) {
-			d.action = Modified
+			e.action = Modified
 		}
 	}
-	a.touch(at, d.action)
+	a.touch(at, e.action)
 }
 
 // files are files under the paths that the agent wrote, the last changed one last.

@@ -47,7 +47,7 @@ func (a *adder) interrupt() {
 // addPrompt records a user message. A message that only says goodbye or controls the
 // program begins no turn, and the agent's reply to it does not count.
 func (a *adder) addPrompt() {
-	f := &a.Turn
+	t := &a.Turn
 	text := strings.ToValidUTF8(strings.TrimSpace(headAndTail(a.message.Content)), "\uFFFD")
 	if matches("interruptions", text) {
 		a.interrupt()
@@ -57,7 +57,7 @@ func (a *adder) addPrompt() {
 		return
 	}
 	name, arguments := slashCommand(text)
-	if f.Farewell = name != "" && doesNoWork(name) || name == "" && isFarewell(shortPrompt(text)); f.Farewell {
+	if t.Farewell = name != "" && doesNoWork(name) || name == "" && isFarewell(shortPrompt(text)); t.Farewell {
 		return
 	}
 	if oneLine(dropBlocks(text)) == "" {
@@ -72,11 +72,11 @@ func (a *adder) addPrompt() {
 	a.Errors = slices.DeleteFunc(a.Errors, func(e Note) bool { return e.Number < a.LastUser.Number || !strings.HasPrefix(e.Key, commandKey) })
 	a.Commands = slices.DeleteFunc(a.Commands, func(c Command) bool { return c.ReadOnly })
 	a.answer = ""
-	*f = turn{Topic: f.Topic, Todos: f.Todos, Seen: f.Seen}
+	*t = turn{Topic: t.Topic, Todos: t.Todos, Seen: t.Seen}
 
 	a.LastUser = a.note(requestIn(text))
 	if (a.Topic.Number == 0 || isOneWord(a.Topic.Text) && !isOneWord(request)) && !isSmallTalk(request) {
-		a.Topic, f.Topic = a.note(requestIn(request)), limit(cmp.Or(topicOf(request), requestIn(request)))
+		a.Topic, t.Topic = a.note(requestIn(request)), limit(cmp.Or(topicOf(request), requestIn(request)))
 	}
 }
 
@@ -105,7 +105,7 @@ func isOneWord(text string) bool {
 
 // addReply records a message of the agent and its calls.
 func (a *adder) addReply() {
-	f, m := &a.Turn, a.message
+	t, m := &a.Turn, a.message
 	text := strings.ToValidUTF8(strings.TrimSpace(headAndTail(m.Content)), "\uFFFD")
 	failure := ""
 	switch {
@@ -115,28 +115,28 @@ func (a *adder) addReply() {
 		failure, text = limit(stripMarkup(text)), ""
 	}
 	working := len(m.ToolCalls) > 0 && !endsInText(m)
-	if f.Notified {
+	if t.Notified {
 		a.readAnswer()
 	}
-	background := f.Notified && f.Answer != "" && !f.Working && !slices.ContainsFunc(m.ToolCalls, doesWork)
+	background := t.Notified && t.Answer != "" && !t.Working && !slices.ContainsFunc(m.ToolCalls, doesWork)
 	switch {
-	case f.Farewell:
+	case t.Farewell:
 	case text != "" || len(m.ToolCalls) > 0:
-		f.Answered, f.Failure, f.Interrupted, f.ToolQuestion = true, "", false, ""
-		f.Notified = background && working
+		t.Answered, t.Failure, t.Interrupted, t.ToolQuestion = true, "", false, ""
+		t.Notified = background && working
 		if !background { // without text, it continues the work it last described
-			f.Working, f.Choices, f.Question = working || text == "", "", ""
+			t.Working, t.Choices, t.Question = working || text == "", "", ""
 			a.answer = cmp.Or(text, a.answer)
 		}
 	case failure != "":
-		f.Failure = failure
+		t.Failure = failure
 	}
 	if m.FinishReason == "interrupted" {
 		a.interrupt()
 	}
 	for _, c := range m.ToolCalls {
-		if t, ok := a.tools[c.ID]; ok {
-			a.addCall(t)
+		if tool, ok := a.tools[c.ID]; ok {
+			a.addCall(tool)
 		}
 	}
 }
@@ -147,11 +147,11 @@ func (a *adder) readAnswer() {
 	if a.answer == "" {
 		return
 	}
-	f, all := &a.Turn, sentences(a.answer)
-	f.Answer = firstStatement(all)
-	if !f.Working {
-		if f.Question = lastQuestion(all); f.Question != "" {
-			f.Choices = choices(a.answer[max(len(a.answer)-choicesBytes, 0):]) + f.Question
+	t, all := &a.Turn, sentences(a.answer)
+	t.Answer = firstStatement(all)
+	if !t.Working {
+		if t.Question = lastQuestion(all); t.Question != "" {
+			t.Choices = choices(a.answer[max(len(a.answer)-choicesBytes, 0):]) + t.Question
 		}
 	}
 	a.answer = ""
