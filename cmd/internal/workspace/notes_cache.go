@@ -16,7 +16,7 @@ import (
 type cachedNotes struct {
 	Last  string           `json:"last"` // id of the last message covered
 	Logs  store.Checkpoint `json:"logs"` // the logs it was made from
-	State notes.Notes     `json:"state"`
+	State notes.Notes      `json:"state"`
 }
 
 func notesName(path string) string { return "state/" + schema.PathElement(path) + ".json" }
