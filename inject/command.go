@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"cortext/schema/clip"
 	"cortext/schema/prompt"
 )
 
@@ -62,12 +62,5 @@ const maxFailure = 200
 func Failure(output string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(output), "\n")
 	line = strings.TrimSpace(line)
-	if len(line) > maxFailure {
-		i := maxFailure
-		for i > 0 && !utf8.RuneStart(line[i]) {
-			i--
-		}
-		line = line[:i]
-	}
-	return line
+	return clip.Head(line, maxFailure)
 }

@@ -36,27 +36,27 @@ func allowance(agent string) int {
 
 // A Request is the first request of a conversation as its agent reported it.
 type Request struct {
-	Agent  string
-	Prompt int // everything the model read, in the vendor's tokens
-	Said   int // the conversation up to then, in tokens of o200k_base
+	Agent        string
+	Prompt       int // everything the model read, in the vendor's tokens
+	Conversation int // the conversation up to then, in tokens of o200k_base
 }
 
 // FirstRequest returns the first request whose usage the agent reported, or the zero
 // Request if no message has one. The messages start at the beginning of the
 // conversation.
 func FirstRequest(s *schema.Session, messages iter.Seq2[schema.Message, error]) Request {
-	said, n := 0, 0
+	conversation, n := 0, 0
 	for m, err := range messages {
 		if n++; err != nil || n > firstMessages {
 			break
 		}
 		if m.Role != schema.Assistant || m.Usage == nil || m.Usage.PromptTokens <= 0 {
-			said += believed(m.Tokens, m.Content)
+			conversation += recordedOr(m.Tokens, m.Content)
 			continue
 		}
 		for _, src := range s.Sources {
 			if src.NativeID == m.Source {
-				return Request{Agent: src.Agent, Prompt: int(m.Usage.PromptTokens), Said: said}
+				return Request{Agent: src.Agent, Prompt: int(m.Usage.PromptTokens), Conversation: conversation}
 			}
 		}
 		break
@@ -127,7 +127,7 @@ func BudgetOf(s *schema.Session, o Options) Budget {
 		request = min(request, m.Input)
 	}
 	b.Allowance = min(allowance(agent), b.Window/100*mostAllowed)
-	if own := o.First.Prompt - int(float64(o.First.Said)*b.Factor); o.First.Agent == agent && own > 0 {
+	if own := o.First.Prompt - int(float64(o.First.Conversation)*b.Factor); o.First.Agent == agent && own > 0 {
 		if b.Sent = own; int(float64(request-own)/b.Factor) >= leastUseful {
 			b.Allowance = own // otherwise it came from another setup with a larger window
 		}

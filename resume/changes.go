@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"cortext/resume/excerpt"
+	"cortext/schema/clip"
 	"cortext/schema/tokens"
 )
 
@@ -36,7 +37,7 @@ func (c *Changes) text(limit int) string {
 		return ""
 	}
 	for subjects, files := mostSubjects, mostFiles; ; {
-		text := c.spell(subjects, files)
+		text := c.render(subjects, files)
 		switch {
 		case tokens.Count(text) <= limit:
 			return text
@@ -52,7 +53,7 @@ func (c *Changes) text(limit int) string {
 	}
 }
 
-func (c *Changes) spell(subjects, files int) string {
+func (c *Changes) render(subjects, files int) string {
 	var b strings.Builder
 	b.WriteString("Since then:")
 	if c.Commits > 0 {
@@ -64,7 +65,7 @@ func (c *Changes) spell(subjects, files int) string {
 		var named []string
 		for _, s := range c.Subjects[:min(subjects, len(c.Subjects))] {
 			if s = oneLine(s); len(s) > longestSubject {
-				s = before(s, longestSubject) + "…"
+				s = clip.Head(s, longestSubject) + "…"
 			}
 			if s != "" {
 				named = append(named, `"`+s+`"`)

@@ -99,7 +99,7 @@ func TestCallOnce(t *testing.T) {
 		Tools: map[string]schema.Tool{"c1": {ID: "c1", MessageID: "m3"}, "c2": {ID: "c2", MessageID: "m3"}},
 	})
 	for i, want := range []int{2, 2, 1} {
-		if got := h.sections(&h.messages[i]); len(got) != want {
+		if got := h.sections(&h.Messages[i]); len(got) != want {
 			t.Errorf("message %d: %q", i, got)
 		}
 	}
@@ -111,7 +111,7 @@ func TestBelieved(t *testing.T) {
 		text  string
 		want  int
 	}{{3, "abcdef", 3}, {6, "abcdef", 6}, {7, "abcdef", 2}, {0, "abcde", 2}, {-1, "abc", 1}, {5, "", 0}} {
-		if got := believed(c.count, c.text); got != c.want {
+		if got := recordedOr(c.count, c.text); got != c.want {
 			t.Errorf("%d for %q: %d, not %d", c.count, c.text, got, c.want)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"cortext/resume/digest"
+	"cortext/resume/notes"
 	"cortext/schema"
 	"cortext/schema/tokens"
 )
@@ -99,8 +99,8 @@ func TestSmallBudgets(t *testing.T) {
 	s.ContextSummary = strings.Repeat("The reader is done, the index still skips damaged lines. ", 5)
 	h.Messages[0].Content = "Make the parser tolerate damaged lines and report each with its place in the file."
 	h.Messages = append(h.Messages, schema.Message{ID: "u", Role: schema.User, Content: "Now rename the option --strict to --fail-on-damage in cmd/check.go.\n\n" + strings.Repeat("It is used there. ", 100)})
-	o.State = new(digest.State)
-	o.State.Add(h)
+	o.Notes = new(notes.Notes)
+	o.Notes.Add(h)
 	step := 7
 	if testing.Short() {
 		step = 50
@@ -129,7 +129,7 @@ func TestSmallBudgets(t *testing.T) {
 		}
 	}
 	// Without a state, with only other speakers' messages, and with one message.
-	o.State, o.Budget = nil, MinBudget
+	o.Notes, o.Budget = nil, MinBudget
 	if p := mustBuild(t, s, h, o); !strings.Contains(p.Text, "\nLast words of the user: Now rename") {
 		t.Errorf("without a state:\n%s", p.Text)
 	}

@@ -20,13 +20,13 @@ import (
 // ones that hide text or change its direction. A long run of tildes, which would
 // lengthen the fence, is cut. Block markers are defused.
 func oneLine(s string) string {
-	s = strings.TrimFunc(defuse(rawjson.Text(s)), space)
+	s = strings.TrimFunc(defuse(rawjson.Text(s)), isSpace)
 	var b strings.Builder
 	for s != "" {
 		r, n := utf8.DecodeRuneInString(s)
 		switch {
-		case space(r):
-			if n = len(s) - len(strings.TrimLeftFunc(s, space)); strings.ContainsAny(s[:n], breaks+"\t") {
+		case isSpace(r):
+			if n = len(s) - len(strings.TrimLeftFunc(s, isSpace)); strings.ContainsAny(s[:n], breaks+"\t") {
 				b.WriteByte(' ')
 			} else {
 				b.WriteString(s[:n])
@@ -39,7 +39,7 @@ func oneLine(s string) string {
 			}
 		case unicode.IsControl(r):
 			fmt.Fprintf(&b, `\x%02x`, r)
-		case hidden(r):
+		case isInvisible(r):
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			b.WriteString(s[:n])
@@ -56,12 +56,12 @@ const longestTildes = 15
 // breaks are the characters that some reader treats as the end of a line.
 const breaks = "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"
 
-// space reports whether r is white space by any definition.
-func space(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(breaks, r) }
+// isSpace reports whether r is white space by any definition.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(breaks, r) }
 
-// hidden reports whether r is a format character, such as a bidirectional control, or
+// isInvisible reports whether r is a format character, such as a bidirectional control, or
 // an invisible letter. The two joiners are exempt: emoji and some scripts need them.
-func hidden(r rune) bool {
+func isInvisible(r rune) bool {
 	const nonJoiner, joiner = '\u200c', '\u200d'
 	return unicode.Is(unicode.Cf, r) && r != nonJoiner && r != joiner || r == '\u3164' || r == '\uffa0'
 }
@@ -137,9 +137,9 @@ func plainLetter(r rune) byte {
 	return '?'
 }
 
-// cut shortens s to about limit tokens and marks the place. The result may be a token
+// cutTokens shortens s to about limit tokens and marks the place. The result may be a token
 // or two longer, since the mark can merge with the text before it.
-func cut(s string, limit int) string {
+func cutTokens(s string, limit int) string {
 	if !tokens.Exceed(s, limit) {
 		return s
 	}

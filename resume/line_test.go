@@ -51,7 +51,7 @@ func TestOneLine(t *testing.T) {
 func TestCut(t *testing.T) {
 	for _, s := range []string{"", "a", "the quick brown fox jumps", strings.Repeat("日本語 ", 50), strings.Repeat("~", 5000), strings.Repeat("\x01", 900), strings.Repeat("🜁", 90)} {
 		for limit := range 40 {
-			got := cut(s, limit)
+			got := cutTokens(s, limit)
 			if !tokens.Exceed(s, limit) {
 				if got != s {
 					t.Errorf("%.20q was cut to %q although it has no more than %d tokens", s, got, limit)

@@ -6,22 +6,21 @@ import (
 	"slices"
 	"strings"
 
-	"cortext/resume/digest"
 	"cortext/resume/excerpt"
-	"cortext/schema"
+	"cortext/resume/notes"
 	"cortext/schema/tokens"
 )
 
 // notesHeading is the heading of the notes in the fence.
 const notesHeading = " notes\n"
 
-// A note is a line of the notes. Notes are ordered by group; if not all fit, those
+// A noteLine is a line of the notes. Lines are ordered by group; if not all fit, those
 // with the lowest rank stay.
-type note struct {
-	group noteGroup
-	text  string
-	n     int // number of its message
-	rank  int
+type noteLine struct {
+	group  noteGroup
+	text   string
+	number int // of its message
+	rank   int
 }
 
 // A noteGroup is a kind of note. The constants are in display order.
@@ -46,104 +45,93 @@ func (g noteGroup) title() string {
 	}[g]
 }
 
-// notes lists the notes of a state, each with the number of its source message. They
-// are ordered by rank: the latest of each group first.
-func notes(st *digest.State) []note {
-	var all []note
-	// first and step control how the groups interleave.
-	add := func(g noteGroup, first, step, i, of, n int, text string) {
-		if n > 0 {
-			text += fmt.Sprintf(" (%d)", n)
+// rank returns the rank of a note with age newer ones in its group.
+func (g noteGroup) rank(age int) int {
+	interleave := [noteGroups]struct{ first, step int }{
+		topicNotes:    {0, 1},
+		errorNotes:    {1, 4},
+		decisionNotes: {1, 3},
+		fileNotes:     {2, 2},
+		commandNotes:  {3, 4},
+	}[g]
+	return interleave.first + interleave.step*age
+}
+
+// noteLines returns the notes as lines by rank, each with the number of its source
+// message.
+func noteLines(n *notes.Notes) []noteLine {
+	var all []noteLine
+	add := func(g noteGroup, age, number int, text string) {
+		if number > 0 {
+			text += fmt.Sprintf(" (%d)", number)
 		}
-		all = append(all, note{g, text, n, first + step*(of-1-i)})
+		all = append(all, noteLine{g, text, number, g.rank(age)})
 	}
-	if st.Topic.Text != "" {
-		add(topicNotes, 0, 1, 0, 1, st.Topic.N, "Began with: "+oneLine(st.Topic.Text))
+	if n.Topic.Text != "" {
+		add(topicNotes, 0, n.Topic.Number, "Began with: "+oneLine(n.Topic.Text))
 	}
-	for i, e := range st.Errors {
-		add(errorNotes, 1, 4, i, len(st.Errors), e.N, "- "+oneLine(e.Text))
+	for i, e := range n.Errors {
+		add(errorNotes, len(n.Errors)-1-i, e.Number, "- "+oneLine(e.Text))
 	}
-	for i, d := range st.Decisions {
-		add(decisionNotes, 1, 3, i, len(st.Decisions), d.N, "- "+oneLine(d.Text))
+	for i, d := range n.Decisions {
+		add(decisionNotes, len(n.Decisions)-1-i, d.Number, "- "+oneLine(d.Text))
 	}
-	for i, f := range st.Files {
-		add(fileNotes, 2, 2, i, len(st.Files), f.N, "- "+f.Action+" "+oneLine(f.Path))
+	for i, f := range n.Files {
+		add(fileNotes, len(n.Files)-1-i, f.Number, "- "+f.Action+" "+oneLine(f.Path))
 	}
-	for i, c := range st.Commands {
-		if c.Outcome == digest.Failed && !slices.ContainsFunc(st.Errors, func(e digest.Note) bool { return e.N == c.N }) {
+	for i, c := range n.Commands {
+		if c.Outcome == notes.Failed && !slices.ContainsFunc(n.Errors, func(e notes.Note) bool { return e.Number == c.Number }) {
 			continue // failures that were resolved since are history
 		}
 		outcome := c.Outcome
 		if c.ExitCode != nil && *c.ExitCode != 0 {
 			outcome = fmt.Sprintf("%s, exit code %d", outcome, *c.ExitCode)
 		}
-		add(commandNotes, 3, 4, i, len(st.Commands), c.N, "- "+outcome+": "+oneLine(c.Line))
+		add(commandNotes, len(n.Commands)-1-i, c.Number, "- "+outcome+": "+oneLine(c.Line))
 	}
-	slices.SortStableFunc(all, func(a, b note) int { return a.rank - b.rank })
+	slices.SortStableFunc(all, func(a, b noteLine) int { return a.rank - b.rank })
 	return all
 }
 
-// spellNotes renders as many notes as fit in limit tokens, or "" if none fits. It
-// skips notes from messages at or after number included, which are in the payload
-// themselves.
-func spellNotes(st *digest.State, limit, included int) string {
-	if st == nil {
-		return ""
+// notesSection renders as many notes as fit in limit tokens, as at most one section.
+// It skips the topic if its message has number included or a later one, since the
+// payload has that message.
+func (b *builder) notesSection(limit, included int) []leadSection {
+	if b.notes == nil {
+		return nil
 	}
-	var fit []note
+	var fit []noteLine
 	titled, more := [noteGroups]bool{}, [noteGroups]int{}
-	for _, f := range notes(st) {
-		if f.group == topicNotes && f.n >= included {
+	for _, l := range noteLines(b.notes) {
+		if l.group == topicNotes && l.number >= included {
 			continue
 		}
-		n := tokens.Count(f.text) + 1
-		if title := f.group.title(); title != "" && !titled[f.group] {
+		n := tokens.Count(l.text) + 1
+		if title := l.group.title(); title != "" && !titled[l.group] {
 			n += tokens.Count(title) + 1
 		}
 		if n > limit {
-			more[f.group]++
+			more[l.group]++
 			continue
 		}
 		limit -= n
-		titled[f.group] = true
-		fit = append(fit, f)
+		titled[l.group] = true
+		fit = append(fit, l)
 	}
-	slices.SortStableFunc(fit, func(a, b note) int { return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.n, b.n)) })
-	var b strings.Builder
-	for i, f := range fit {
-		if title := f.group.title(); title != "" && (i == 0 || fit[i-1].group != f.group) {
-			b.WriteString(title + "\n")
-			if n := more[f.group]; n > 0 {
-				fmt.Fprintf(&b, "- %s %d more\n", excerpt.Gap, n)
+	if len(fit) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(fit, func(a, b noteLine) int { return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.number, b.number)) })
+	var text strings.Builder
+	text.WriteString(notesHeading)
+	for i, l := range fit {
+		if title := l.group.title(); title != "" && (i == 0 || fit[i-1].group != l.group) {
+			text.WriteString(title + "\n")
+			if n := more[l.group]; n > 0 {
+				fmt.Fprintf(&text, "- %s %d more\n", excerpt.Gap, n)
 			}
 		}
-		b.WriteString(f.text + "\n")
+		text.WriteString(l.text + "\n")
 	}
-	return b.String()
-}
-
-// minimalState includes the notes and the user's last message.
-func (b *builder) minimalState(hd head, budget, _ int) (choice, []LeftOut, bool) {
-	last := max(b.lastSaid(), 0)
-	r := b.read(last, min(last+1, len(b.h.messages)), 0)
-	return b.tell(hd, budget, func(room, _ int) ([]section, []excerpt.Chosen) {
-		lead := led(notesHeading, spellNotes(b.state, room*2/3, b.number(last)))
-		return lead, r.Choose(excerpt.Options{Tokens: max(room-sectionTokens(lead), 0)})
-	}, r)
-}
-
-// lastSaid returns the index of the last user message that is not just a goodbye, or
-// -1 if there is none.
-func (b *builder) lastSaid() int {
-	last := -1
-	for i := len(b.h.messages) - 1; i >= 0; i-- {
-		if b.h.messages[i].Role != schema.User {
-			continue
-		}
-		if b.state == nil || b.state.LastUser.N == 0 || b.number(i) == b.state.LastUser.N {
-			return i
-		}
-		last = max(last, i)
-	}
-	return last
+	return []leadSection{{section: section(text.String())}}
 }

@@ -11,8 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"cortext/resume/digest"
 	"cortext/resume/excerpt"
+	"cortext/resume/notes"
 	"cortext/schema"
 	"cortext/schema/rawjson"
 	"cortext/schema/tokens"
@@ -198,7 +198,7 @@ func checkExcerpt(h schema.History, p *Payload, ps parsed) error {
 			left = l.Count
 		}
 	}
-	b := builder{h: newHistory(h), earlier: h.Earlier}
+	b := newBuilder(&schema.Session{}, h, Options{})
 	all, at := b.read(0, len(h.Messages), 0).passages, 0
 	find := func(of string, from, to int, fits func(p passage) bool) error {
 		for ; at < len(all); at++ {
@@ -231,7 +231,7 @@ func checkExcerpt(h schema.History, p *Payload, ps parsed) error {
 			texts := ""
 			for ; at < len(all) && h.Earlier+all[at].message+1 <= to && !(told[to] && holds(texts, s.text)); at++ {
 				if n := h.Earlier + all[at].message + 1; n >= from && all[at].tool == "" && all[at].speaker == speaker {
-					texts += all[at].texts()
+					texts += all[at].allText()
 					if slices.ContainsFunc(p.Parts, func(part Part) bool { return part.Message == n && part.What == speaker }) {
 						told[n] = true
 					}
@@ -243,7 +243,7 @@ func checkExcerpt(h schema.History, p *Payload, ps parsed) error {
 			continue
 		}
 		if speaker != callsHeading {
-			if err := find(s.text, from, to, func(p passage) bool { return p.tool == "" && p.speaker == speaker && holds(p.texts(), s.text) }); err != nil {
+			if err := find(s.text, from, to, func(p passage) bool { return p.tool == "" && p.speaker == speaker && holds(p.allText(), s.text) }); err != nil {
 				return err
 			}
 			continue
@@ -254,7 +254,7 @@ func checkExcerpt(h schema.History, p *Payload, ps parsed) error {
 			err := find(call, from, to, func(p passage) bool {
 				input, ok := strings.CutPrefix(line, p.tool+" ")
 				input, ended := strings.CutSuffix(input, " "+p.outcome)
-				return p.tool != "" && ok && ended && holds(p.texts(), input+"\n"+output)
+				return p.tool != "" && ok && ended && holds(p.allText(), input+"\n"+output)
 			})
 			if err != nil {
 				return err
@@ -298,10 +298,10 @@ func shown(left []LeftOut, n int) bool {
 	return false
 }
 
-// texts returns the texts of a passage, each on its own lines.
-func (p passage) texts() string {
+// allText returns the texts of a passage, each on its own lines.
+func (p passage) allText() string {
 	var b strings.Builder
-	for _, t := range p.parts {
+	for _, t := range p.texts {
 		b.WriteString(t.Text + "\n")
 	}
 	return b.String()
@@ -390,8 +390,8 @@ func TestEveryPayload(t *testing.T) {
 		}
 		o.Strategy = append(Strategies(), "", Ranked)[r.IntN(len(Strategies())+2)]
 		if r.IntN(2) == 0 {
-			o.State = new(digest.State)
-			o.State.Add(h)
+			o.Notes = new(notes.Notes)
+			o.Notes.Add(h)
 		}
 		if r.IntN(2) == 0 {
 			o.Changes = &Changes{Commits: r.IntN(300), More: r.IntN(2) == 0, Subjects: []string{noise(r, 5), noise(r, 50)}, Changed: []string{"a" + noise(r, 3)}, Gone: []string{"b" + noise(r, 3), "c/" + noise(r, 30)}[:r.IntN(3)]}

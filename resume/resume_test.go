@@ -280,7 +280,7 @@ func TestReferenceMakesRoom(t *testing.T) {
 	}{
 		{"/workspace.x", "x.md", true, "The text of /workspace.x, which began this conversation, does not fit here.", "cortext resume --print " + s.ID},
 		{"/workspace.x", "a b.md", false, "Read a b.md first and follow it.", "cat 'a b.md'"},
-		{"", "", false, nameless, "cortext resume --print " + s.ID},
+		{"", "", false, unnamedReference, "cortext resume --print " + s.ID},
 	} {
 		o.Command.Name, o.Command.File, o.Command.BuiltIn = c.name, c.file, c.builtIn
 		p := mustBuild(t, s, h, o)

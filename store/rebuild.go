@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"cortext/schema"
+	"cortext/schema/clip"
 )
 
 // rebuild reconstructs the session of a conversation whose session.json is missing or
@@ -143,8 +143,5 @@ func cutText(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return strings.TrimRight(text[:n], " ") + "…"
+	return strings.TrimRight(clip.Head(text, n), " ") + clip.Mark
 }

@@ -27,6 +27,7 @@ type rule struct {
 // schema. store, resume and inject are siblings and do not know each other.
 var rules = map[string]rule{
 	"cortext/schema/rawjson": {why: "the bytes of JSON, below everything"},
+	"cortext/schema/clip":    {why: "shortens any text, below everything"},
 	"cortext/schema/jsonl":   {ours: []string{"cortext/schema/rawjson"}, why: "reads any file of records, whatever they mean"},
 	"cortext/schema/tokens":  {modules: []string{"github.com/pkoukk/tiktoken-go-loader/assets"}, why: "the only module that ships the o200k_base table as data, not as code that runs at start"},
 	"cortext/schema":         {ours: []string{"cortext/schema/rawjson"}, why: "records and their bytes: pure, the ground that all else stands on"},
@@ -37,7 +38,7 @@ var rules = map[string]rule{
 	"cortext/store/internal/lines":   {ours: []string{"cortext/store/atomicfile"}, modules: []string{"golang.org/x/sys/unix"}, why: "appends lines; knows no record"},
 	"cortext/store/secrets":          {ours: []string{"cortext/schema/rawjson"}, why: "replaces secrets in text and JSON; knows no record"},
 	"cortext/store": {
-		ours: []string{"cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/store/atomicfile",
+		ours: []string{"cortext/schema", "cortext/schema/clip", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/store/atomicfile",
 			"cortext/store/filelock", "cortext/store/internal/folders", "cortext/store/internal/lines", "cortext/store/secrets"},
 		modules: []string{"golang.org/x/sys/unix"},
 		why:     "files only: no agent, no payload, no command line",
@@ -45,21 +46,21 @@ var rules = map[string]rule{
 
 	"cortext/schema/prompt":     {why: "texts: no file, no clock"},
 	"cortext/cmd/internal/find": {modules: []string{"github.com/sahilm/fuzzy"}, why: "picks from a list that it is given"},
-	"cortext/resume/digest":     {ours: []string{"cortext/schema", "cortext/schema/rawjson", "cortext/schema/prompt"}, modules: []string{"mvdan.cc/sh/v3/syntax"}, why: "reads records, writes words"},
+	"cortext/resume/notes":      {ours: []string{"cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson", "cortext/schema/prompt"}, modules: []string{"mvdan.cc/sh/v3/syntax"}, why: "reads records, writes words"},
 	"cortext/resume/model":      {why: "a table of names: no record"},
 	"cortext/resume/tildes":     {why: "counts tildes"},
 	"cortext/resume/excerpt":    {ours: []string{"cortext/schema/tokens"}, why: "chooses from texts, whatever they are of"},
 	"cortext/resume/summary": {
-		ours: []string{"cortext/schema", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/resume/excerpt", "cortext/schema/prompt", "cortext/resume/tildes"},
+		ours: []string{"cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/resume/excerpt", "cortext/schema/prompt", "cortext/resume/tildes"},
 		why:  "what is summed up, and what of an answer is kept: asks no model",
 	},
 	"cortext/resume": {
-		ours: []string{"cortext/schema", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/resume/digest", "cortext/resume/model", "cortext/schema/prompt",
+		ours: []string{"cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/resume/notes", "cortext/resume/model", "cortext/schema/prompt",
 			"cortext/resume/excerpt", "cortext/resume/summary", "cortext/resume/tildes"},
 		why: "decides what an agent is told: pure, so that the same input gives the same bytes",
 	},
 
-	"cortext/inject":                {ours: []string{"cortext/schema/prompt", "cortext/schema"}, why: "what an agent is, and which commands begin a conversation: no store, no payload"},
+	"cortext/inject":                {ours: []string{"cortext/schema/prompt", "cortext/schema", "cortext/schema/clip"}, why: "what an agent is, and which commands begin a conversation: no store, no payload"},
 	"cortext/inject/setup":          {ours: []string{"cortext/inject", "cortext/schema/prompt", "cortext/schema/rawjson"}, why: "what stands in a project for an agent: texts in, texts out"},
 	"cortext/inject/claude/program": {ours: []string{"cortext/inject"}, why: "one agent's program: knows no record"},
 	"cortext/inject/claude": {
@@ -72,7 +73,7 @@ var rules = map[string]rule{
 		ours: []string{"cortext/inject", "cortext/inject/gemini/program", "cortext/inject/gemini/setup", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson"},
 		why:  "one agent's formats; adapters do not know each other",
 	},
-	"cortext/inject/opencode/program": {ours: []string{"cortext/inject", "cortext/schema/tokens"}, why: "one agent's program: knows no record"},
+	"cortext/inject/opencode/program": {ours: []string{"cortext/inject", "cortext/schema/clip", "cortext/schema/tokens"}, why: "one agent's program: knows no record"},
 	"cortext/inject/opencode/setup":   {ours: []string{"cortext/inject", "cortext/inject/setup", "cortext/schema/prompt", "cortext/schema/rawjson"}, why: "what stands in .opencode/: texts in, texts out"},
 	"cortext/inject/opencode": {
 		ours:    []string{"cortext/inject", "cortext/inject/opencode/program", "cortext/inject/opencode/setup", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson"},
@@ -82,9 +83,9 @@ var rules = map[string]rule{
 
 	"cortext/cmd/internal/shell":     {why: "words and quotes"},
 	"cortext/cmd/internal/git":       {ours: []string{"cortext/cmd/internal/shell"}, modules: []string{"golang.org/x/term"}, why: "runs git; knows no conversation"},
-	"cortext/cmd/internal/shown":     {why: "text for a terminal"},
+	"cortext/cmd/internal/shown":     {ours: []string{"cortext/schema/clip"}, why: "text for a terminal"},
 	"cortext/cmd/internal/openai":    {ours: []string{"cortext/cmd/internal/summarize", "cortext/schema"}, why: "asks a model over HTTP: a package of its own, which only the command line imports"},
-	"cortext/cmd/internal/summarize": {ours: []string{"cortext/resume/summary", "cortext/resume/tildes", "cortext/schema", "cortext/schema/rawjson"}, why: "asks a model for a summary, and judges its answer"},
+	"cortext/cmd/internal/summarize": {ours: []string{"cortext/resume/summary", "cortext/resume/tildes", "cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson"}, why: "asks a model for a summary, and judges its answer"},
 	"cortext/cmd/internal/lifecycle": {ours: []string{"cortext/store/atomicfile", "cortext/store/filelock"}, why: "runs the workspace's own programs; knows no conversation"},
 	"cortext/cmd/internal/registry": {
 		ours: []string{"cortext/cmd/internal/git", "cortext/schema", "cortext/store/atomicfile", "cortext/store/filelock"},
@@ -96,14 +97,14 @@ var rules = map[string]rule{
 	},
 	"cortext/cmd/internal/workspace": {
 		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/registry", "cortext/cmd/internal/removal", "cortext/cmd/internal/shell", "cortext/inject",
-			"cortext/resume", "cortext/resume/digest", "cortext/cmd/internal/find", "cortext/schema/prompt", "cortext/schema",
-			"cortext/schema/jsonl", "cortext/store"},
+			"cortext/resume", "cortext/resume/notes", "cortext/cmd/internal/find", "cortext/schema/prompt", "cortext/schema",
+			"cortext/schema/clip", "cortext/schema/jsonl", "cortext/store"},
 		modules: []string{"go.yaml.in/yaml/v3"},
 		why:     "a workspace and what the user decides about it: no transcript, no capture, no command line",
 	},
 	"cortext/cmd/internal/capture": {
 		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace",
-			"cortext/inject", "cortext/resume/digest", "cortext/schema/prompt", "cortext/schema", "cortext/store"},
+			"cortext/inject", "cortext/resume/notes", "cortext/schema/prompt", "cortext/schema", "cortext/store"},
 		modules: []string{"github.com/fsnotify/fsnotify"},
 		why:     "brings transcripts into conversations: no payload, no launch, no single agent, no command line",
 	},
@@ -128,7 +129,7 @@ var rules = map[string]rule{
 	},
 	"cortext/cmd/internal/payload": {
 		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/history", "cortext/cmd/internal/workspace", "cortext/inject",
-			"cortext/resume", "cortext/resume/digest", "cortext/schema", "cortext/store"},
+			"cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/store"},
 		why: "gathers what package resume builds from: no launch, no printing",
 	},
 	"cortext/cmd/internal/compact": {
@@ -143,14 +144,14 @@ var rules = map[string]rule{
 	"cortext/cmd/internal/slash": {
 		ours: []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
 			"cortext/cmd/internal/history", "cortext/cmd/internal/payload", "cortext/cmd/internal/shell", "cortext/cmd/internal/stop",
-			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/inject/setup", "cortext/resume", "cortext/resume/digest", "cortext/schema",
+			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/inject/setup", "cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/clip",
 			"cortext/store"},
 		why: "answers the commands typed in any agent: no single agent, no launch, no printing",
 	},
 	"cortext/cmd/internal/launch": {
 		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/history", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/payload",
 			"cortext/cmd/internal/registry", "cortext/cmd/internal/shell", "cortext/cmd/internal/shown", "cortext/cmd/internal/workspace", "cortext/inject",
-			"cortext/resume", "cortext/schema", "cortext/schema/prompt", "cortext/store"},
+			"cortext/resume", "cortext/schema", "cortext/schema/clip", "cortext/schema/prompt", "cortext/store"},
 		modules: []string{"golang.org/x/term"},
 		why:     "starts agents and cleans up after them: no cobra, no questions, no single agent",
 	},
@@ -185,10 +186,11 @@ var rules = map[string]rule{
 var forbidden = map[string]map[string]string{
 	"cortext/schema":            recordBytes,
 	"cortext/schema/rawjson":    recordBytes,
+	"cortext/schema/clip":       pure,
 	"cortext/schema/jsonl":      recordBytes,
 	"cortext/resume":            pure,
 	"cortext/cmd/internal/find": pure,
-	"cortext/resume/digest":     recordBytes,
+	"cortext/resume/notes":      recordBytes,
 	"cortext/resume/model":      pure,
 	"cortext/schema/prompt":     pure,
 	"cortext/resume/summary":    pure,

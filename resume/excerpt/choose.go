@@ -10,56 +10,80 @@ import (
 )
 
 const (
-	gapTokens  = 3   // of a line about omissions
-	cutTokens  = 1   // of a Gap within a line
-	callShown  = 200 // bytes of a call's input on its line
-	callOpened = 60  // bytes of it shown with anything else of the call
+	gapTokens    = 3   // of a line about omissions
+	cutTokens    = 1   // of a Gap within a line
+	lineBytes    = 200 // bytes of a call's input on its line
+	openingBytes = 60  // bytes of it shown with anything else of the call
 )
 
-// Choose returns what to include of each section. The result has about the allowed
-// tokens. The caller counts them and asks for less if necessary.
-func (h *History) Choose(o Options) []Chosen {
-	c := &chooser{History: h, Options: o, open: make([]bool, len(h.sections)), known: make([]knowledge, len(h.names)), part: [...]int64{0, namedShare, 100}, out: make([]Chosen, len(h.sections)), spent: make([]int, len(h.texts))}
+// Choose returns what to include of each section: first the dialogue, then by how
+// likely the next turns need it. The result has about budget tokens, headings
+// included. The caller counts them and asks for less if necessary. The names in known,
+// texts that the payload contains anyway, are worth nothing.
+func (h *History) Choose(budget int, known []string) []Chosen {
+	c := h.newChooser(budget)
+	for _, text := range known {
+		eachName(text, func(_ int, n string) { c.addKnown(n) })
+	}
+	all := c.dialogue()
+	c.failures()
+	if all {
+		c.reports()
+	}
+	c.byWorth()
+	c.rest()
+	return c.result()
+}
+
+// Outputs says how much of the outputs of calls [History.ChooseEnd] includes.
+type Outputs int
+
+const (
+	ShortOutputs Outputs = iota // the last output gets a share, each one before it half as much
+	WholeOutputs                // without parts of low priority
+)
+
+// ChooseEnd returns the end of the history, whatever the rest is worth, in about
+// budget tokens, headings included.
+func (h *History) ChooseEnd(budget int, o Outputs) []Chosen {
+	c := h.newChooser(budget)
+	c.end(o)
+	return c.result()
+}
+
+// newChooser returns a chooser that has included nothing.
+func (h *History) newChooser(budget int) *chooser {
 	for i := range h.texts {
 		for j := range h.texts[i].segments {
-			h.texts[i].segments[j].shown = false
+			h.texts[i].segments[j].included = false
 		}
 	}
-	if o.Tokens < littleRoom {
-		c.part[named] = littleNamed
+	c := &chooser{
+		History: h, budget: budget, open: make([]bool, len(h.sections)), known: make([]knowledge, len(h.names)),
+		share: [...]int64{0, namedShare, 100}, out: make([]Chosen, len(h.sections)), spent: make([]int, len(h.texts)),
 	}
-	for _, k := range o.Known {
-		names(k, func(_ int, n string) { c.know(n) })
+	if budget < littleRoom {
+		c.share[named] = littleNamed
 	}
-	if o.Recent {
-		c.recent()
-	} else {
-		all := c.said()
-		c.done()
-		if all {
-			c.reports()
-		}
-		c.worthwhile()
-		c.fill()
-	}
-	return c.chosen()
+	return c
 }
 
+// A chooser chooses from a history.
 type chooser struct {
 	*History
-	Options
-	open  []bool      // part of the section is included
-	known []knowledge // by name
-	part  [3]int64    // by knowledge: its share of a name's worth, in percent
-	fresh []fresh
-	used  int   // tokens
-	spent []int // by text: how many of these were spent on its names
-	out   []Chosen
+	budget   int         // tokens
+	used     int         // of these
+	open     []bool      // part of the section is included
+	known    []knowledge // by name
+	share    [3]int64    // by knowledge: its share of a name's worth, in percent
+	improved []improved  // scratch space of gain
+	spent    []int       // by text: how many tokens were spent on its names
+	out      []Chosen
 }
 
-// know records the names in text, and those within them, as known.
-func (c *chooser) know(text string) {
-	within(text, func(part string) {
+// addKnown records the names in text, and those within them, as known.
+func (c *chooser) addKnown(text string) {
+	eachPart(text, func(part string) {
 		if id, ok := c.ids[part]; ok {
 			c.known[id] = inPlace
 		}
@@ -75,16 +99,16 @@ func (t *text) count(j int) int {
 	return s.tokens
 }
 
-// gap returns the cost of marking an omission before segment j.
-func (t *text) gap(j int) int {
-	if t.Kind == Input || !t.starts(j) {
+// gapCost returns the cost of marking an omission before segment j.
+func (t *text) gapCost(j int) int {
+	if t.Kind == Input || !t.startsLine(j) {
 		return cutTokens
 	}
 	return gapTokens
 }
 
-// starts reports whether segment j begins a line.
-func (t *text) starts(j int) bool {
+// startsLine reports whether segment j begins a line.
+func (t *text) startsLine(j int) bool {
 	at := t.segments[j].from
 	return at == 0 || t.Text.Text[at-1] == '\n'
 }
@@ -94,29 +118,29 @@ func (t *text) starts(j int) bool {
 func (c *chooser) cost(i, a, b int) (n int) {
 	t := &c.texts[i]
 	for j := a; j <= b; j++ {
-		if !t.segments[j].shown {
+		if !t.segments[j].included {
 			n += t.count(j)
 		}
 	}
 	if n == 0 {
 		return 0
 	}
-	if a > 0 && !t.segments[a].shown && !t.segments[a-1].shown {
-		n += t.gap(a)
+	if a > 0 && !t.segments[a].included && !t.segments[a-1].included {
+		n += t.gapCost(a)
 	}
-	if b+1 < len(t.segments) && !t.segments[b].shown {
-		if t.segments[b+1].shown {
-			n -= t.gap(b + 1)
+	if b+1 < len(t.segments) && !t.segments[b].included {
+		if t.segments[b+1].included {
+			n -= t.gapCost(b + 1)
 		} else {
-			n += t.gap(b + 1)
+			n += t.gapCost(b + 1)
 		}
 	}
 	if !c.open[t.section] {
 		n += c.sections[t.section].Heading
 		opened := t.section
-		for _, p := range c.opening[t.section] {
+		for _, p := range c.required[t.section] {
 			with := &c.texts[p.text]
-			if with.segments[p.segment].shown || p.text == i && p.segment >= a && p.segment <= b {
+			if with.segments[p.segment].included || p.text == i && p.segment >= a && p.segment <= b {
 				continue
 			}
 			n += with.count(p.segment)
@@ -130,10 +154,10 @@ func (c *chooser) cost(i, a, b int) (n int) {
 }
 
 // upTo returns the segments in the first size bytes of a text, at least one, without
-// those that are aside.
+// those of low priority.
 func (t *text) upTo(size int) (all []int) {
 	for j, s := range t.segments {
-		if s.aside {
+		if s.lowPriority {
 			continue
 		}
 		if size -= s.to - s.from; len(all) > 0 && size < 0 {
@@ -155,7 +179,7 @@ func (c *chooser) include(i, a, b, limit int) bool {
 	t := &c.texts[i]
 	if n > 0 && !c.open[t.section] {
 		c.open[t.section] = true
-		for _, p := range c.opening[t.section] {
+		for _, p := range c.required[t.section] {
 			c.open[c.texts[p.text].section] = true
 			c.mark(p.text, p.segment, p.segment)
 		}
@@ -168,9 +192,9 @@ func (c *chooser) include(i, a, b, limit int) bool {
 func (c *chooser) mark(i, a, b int) {
 	t := &c.texts[i]
 	for j := a; j <= b; j++ {
-		t.segments[j].shown = true
+		t.segments[j].included = true
 	}
-	a, b = t.shownAround(a, b)
+	a, b = t.includedAround(a, b)
 	for _, o := range t.between(a, b) {
 		for _, in := range c.names[o.name].within {
 			c.known[in] = max(c.known[in], o.known(a, b))
@@ -178,13 +202,13 @@ func (c *chooser) mark(i, a, b int) {
 	}
 }
 
-// shownAround extends the range from a to b by the adjacent segments that are
+// includedAround extends the range from a to b by the adjacent segments that are
 // included.
-func (t *text) shownAround(a, b int) (int, int) {
-	for n := 0; n < wide && a > 0 && t.segments[a-1].shown; n++ {
+func (t *text) includedAround(a, b int) (int, int) {
+	for n := 0; n < wide && a > 0 && t.segments[a-1].included; n++ {
 		a--
 	}
-	for n := 0; n < wide && b+1 < len(t.segments) && t.segments[b+1].shown; n++ {
+	for n := 0; n < wide && b+1 < len(t.segments) && t.segments[b+1].included; n++ {
 		b++
 	}
 	return a, b
@@ -227,8 +251,8 @@ const (
 	littleNamed = 50
 )
 
-// worthwhile includes the candidates with the best worth per token.
-func (c *chooser) worthwhile() {
+// byWorth includes the candidates with the best worth per token.
+func (c *chooser) byWorth() {
 	var q queue
 	offer := func(i, a, b int) {
 		if gain := c.gain(i, a, b); gain > 0 {
@@ -249,7 +273,7 @@ func (c *chooser) worthwhile() {
 		}
 	}
 	heap.Init(&q)
-	most := max(c.Tokens/mostOfText, leastOfText)
+	most := max(c.budget/mostOfText, leastOfText)
 	for q.Len() > 0 {
 		top := heap.Pop(&q).(candidate)
 		gain, cost := c.gain(top.text, top.from, top.to), c.cost(top.text, top.from, top.to)
@@ -261,12 +285,12 @@ func (c *chooser) worthwhile() {
 			heap.Push(&q, top)
 			continue
 		}
-		if c.used+cost > c.Tokens || c.spent[top.text]+cost > most {
+		if c.used+cost > c.budget || c.spent[top.text]+cost > most {
 			continue
 		}
 		c.spent[top.text] += cost
-		c.earn(top)
-		c.include(top.text, top.from, top.to, c.Tokens)
+		c.recordNames(top)
+		c.include(top.text, top.from, top.to, c.budget)
 	}
 }
 
@@ -282,21 +306,21 @@ const (
 // to b of text i are included.
 func (c *chooser) gain(i, a, b int) (sum int64) {
 	t := &c.texts[i]
-	from, to := t.shownAround(a, b)
-	c.fresh = c.fresh[:0]
+	from, to := t.includedAround(a, b)
+	c.improved = c.improved[:0]
 	for _, o := range t.between(from, to) {
 		k := o.known(from, to)
 		for _, in := range c.names[o.name].within {
 			if c.known[in] >= k {
 				continue
 			}
-			at := slices.IndexFunc(c.fresh, func(f fresh) bool { return f.name == in })
+			at := slices.IndexFunc(c.improved, func(f improved) bool { return f.name == in })
 			if at < 0 {
-				c.fresh = append(c.fresh, fresh{in, c.known[in]})
-				at = len(c.fresh) - 1
+				c.improved = append(c.improved, improved{in, c.known[in]})
+				at = len(c.improved) - 1
 			}
-			if f := &c.fresh[at]; f.known < k {
-				sum += c.names[in].worth * (c.part[k] - c.part[f.known]) / 100
+			if f := &c.improved[at]; f.known < k {
+				sum += c.names[in].worth * (c.share[k] - c.share[f.known]) / 100
 				f.known = k
 			}
 		}
@@ -304,21 +328,21 @@ func (c *chooser) gain(i, a, b int) (sum int64) {
 	return sum
 }
 
-// A fresh name becomes better known.
-type fresh struct {
+// A improved name becomes better known.
+type improved struct {
 	name  int32
 	known knowledge
 }
 
-// reasons is how many names to keep that earned a section its place.
-const reasons = 5
+// mostNames is how many names to keep that earned a section its place.
+const mostNames = 5
 
-// earn records the names for which a candidate is included.
-func (c *chooser) earn(what candidate) {
+// recordNames records the names for which a candidate is included.
+func (c *chooser) recordNames(what candidate) {
 	t := &c.texts[what.text]
 	d := &c.out[t.section]
 	for _, o := range t.between(what.from, what.to) {
-		if len(d.Names) == reasons {
+		if len(d.Names) == mostNames {
 			return
 		}
 		n := &c.names[o.name]

@@ -1,5 +1,5 @@
 // Package excerpt chooses what a payload includes of a history that does not fit:
-// first what was said, then what was done, by how likely the next turns need it.
+// first the dialogue, then what the next turns are most likely to need.
 //
 // It is pure and deterministic and knows nothing of a history's layout: the caller
 // passes the sections of the history and gets back the text of each.
@@ -12,23 +12,23 @@ type Kind uint8
 
 // The kinds of texts.
 const (
-	User      Kind = iota // what the user typed
-	Assistant             // what the agent said
+	User      Kind = iota // a message of the user
+	Assistant             // a message of the agent
 	System                // an event that nobody typed
 	Input                 // a tool call's input, as JSON on one line
 	Output                // the call's output
 )
 
-// spoken reports whether a text of this kind was said rather than done.
-func (k Kind) spoken() bool { return k <= System }
+// isDialogue reports whether a text of this kind is a message rather than a call.
+func (k Kind) isDialogue() bool { return k <= System }
 
 // A Text is one text of a section.
 type Text struct {
-	Kind  Kind
-	Text  string
-	Aside []Span // of Text, in order: included only if there is room for everything else
-	Why   Span   // of Text: the line that says why a call failed, shown with its call
-	Again bool   // of an Output: the agent can get it again, such as the text of a file
+	Kind         Kind
+	Text         string
+	LowPriority  []Span // of Text, in order: included only if there is room for everything else
+	ErrorLine    Span   // of Text: the line that says why a call failed, shown with its call
+	Reproducible bool   // of an Output: the agent can get it again, such as the text of a file
 }
 
 // A Span is the bytes of a text from From to before To. It is empty if they are
@@ -40,14 +40,6 @@ type Section struct {
 	Turn    int // its turn; turns count up
 	Heading int // tokens before its first text and after a call's input
 	Texts   []Text
-}
-
-// Options limit a choice.
-type Options struct {
-	Tokens  int      // for the sections, headings included
-	Known   []string // texts that the payload contains anyway
-	Recent  bool     // choose the end, whatever the rest is worth
-	Outputs bool     // at the end, do not limit the outputs of calls
 }
 
 // A Chosen is what to include of a section.
@@ -68,7 +60,7 @@ type History struct {
 	texts    []text
 	first    []int     // by section: index of its first text in texts, with an extra entry at the end
 	turns    []turn    // in order
-	opening  [][]place // by section: what is shown with anything included of it; for a question, the beginning of its answer
+	required [][]place // by section: what is shown with anything included of it; for a request, the beginning of its answer
 	names    []name
 	ids      map[string]int32
 }
@@ -100,13 +92,13 @@ type name struct {
 
 // A turn is a user's request and what followed, as indexes of texts.
 type turn struct {
-	asked  []int // what the user said
+	asked  []int // the user's texts
 	answer int   // the agent's last text; -1: none
-	others []int // everything else that was said
+	others []int // the rest of the dialogue
 }
 
-// spine returns the request and the answer.
-func (t turn) spine() []int { return append(slices.Clip(t.asked), t.answer) }
+// exchange returns the request and the answer.
+func (t turn) exchange() []int { return append(slices.Clip(t.asked), t.answer) }
 
 // Read splits the sections and rates their names.
 func Read(sections []Section) *History {
@@ -119,17 +111,17 @@ func Read(sections []Section) *History {
 	}
 	h.first = append(h.first, len(h.texts))
 	for i := range sections {
-		h.opening = append(h.opening, h.opens(i))
+		h.required = append(h.required, h.requiredFor(i))
 	}
 	h.readTurns()
 	for _, t := range h.turns {
-		h.tie(t)
+		h.linkTurn(t)
 	}
 	stats := h.stats()
 	for id := range h.names {
 		n := &h.names[id]
 		n.worth = stats[id].worth(len(h.texts), n.text)
-		within(n.text, func(part string) {
+		eachPart(n.text, func(part string) {
 			if in, ok := h.ids[part]; ok {
 				n.within = append(n.within, in)
 			}
@@ -138,9 +130,9 @@ func Read(sections []Section) *History {
 	return h
 }
 
-// tie makes a question appear with its answer, and everything else in the turn with
-// the beginnings of both.
-func (h *History) tie(t turn) {
+// linkTurn makes a request appear with its answer, and everything else in the turn
+// with the beginnings of both.
+func (h *History) linkTurn(t turn) {
 	with := []int{t.answer}
 	if n := len(t.asked); n > 0 {
 		with = append(with, t.asked[n-1])
@@ -149,7 +141,7 @@ func (h *History) tie(t turn) {
 		for _, other := range with {
 			if i >= 0 && other >= 0 && h.texts[i].section != h.texts[other].section {
 				s := h.texts[i].section
-				h.opening[s] = append(h.opening[s], place{other, 0})
+				h.required[s] = append(h.required[s], place{other, 0})
 			}
 		}
 	}
@@ -161,7 +153,7 @@ func (h *History) readTurns() {
 	last := 0
 	for i := range h.texts {
 		t := &h.texts[i]
-		if !t.Kind.spoken() || len(t.segments) == 0 {
+		if !t.Kind.isDialogue() || len(t.segments) == 0 {
 			continue
 		}
 		if n := h.sections[t.section].Turn; len(h.turns) == 0 || n != last {
@@ -182,18 +174,18 @@ func (h *History) readTurns() {
 	}
 }
 
-// opens returns what is shown with anything included of a call: the beginning of its
+// requiredFor returns what is shown with anything included of a call: the beginning of its
 // input and the line that says why it failed.
-func (h *History) opens(section int) (all []place) {
+func (h *History) requiredFor(section int) (all []place) {
 	for k := h.first[section]; k < h.first[section+1]; k++ {
 		t := &h.texts[k]
 		if t.Kind == Input {
-			for _, j := range t.upTo(callOpened) {
+			for _, j := range t.upTo(openingBytes) {
 				all = append(all, place{k, j})
 			}
 		}
 		for j := range t.segments {
-			if t.segments[j].why {
+			if t.segments[j].errorLine {
 				all = append(all, place{k, j})
 			}
 		}
@@ -209,21 +201,21 @@ func (h *History) stats() []stat {
 		t := &h.texts[i]
 		var here []int32
 		for j, s := range t.segments {
-			names(t.Text.Text[s.from:s.to], func(at int, n string) {
+			eachName(t.Text.Text[s.from:s.to], func(at int, n string) {
 				id, ok := h.ids[n]
 				if !ok {
 					id = int32(len(stats))
 					h.ids[n] = id
-					stats = append(stats, stat{first: i, part: -1})
+					stats = append(stats, stat{first: i, lastText: -1})
 					h.names = append(h.names, name{text: n})
 				}
-				if !s.aside {
+				if !s.lowPriority {
 					from, to := t.surrounding(j, s.from+at, s.from+at+len(n))
 					t.named = append(t.named, occurrence{id, int32(j), from, to})
 				}
-				if st := &stats[id]; st.part != i {
-					st.part, st.last = i, i
-					st.parts++
+				if st := &stats[id]; st.lastText != i {
+					st.lastText, st.last = i, i
+					st.texts++
 					st.kinds |= 1 << t.Kind
 					if t.Kind == Input {
 						st.calls++

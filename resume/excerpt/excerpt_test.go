@@ -64,7 +64,7 @@ func TestNames(t *testing.T) {
 				want = append(want, n)
 			}
 		}
-		names(s, func(at int, n string) {
+		eachName(s, func(at int, n string) {
 			if s[at:at+len(n)] != n {
 				t.Errorf("%q does not stand at %d of %q", n, at, s)
 			}
@@ -90,7 +90,7 @@ func TestNames(t *testing.T) {
 
 func TestWithin(t *testing.T) {
 	var got []string
-	within("~/src/cmd-serve/main.go", func(p string) { got = append(got, p) })
+	eachPart("~/src/cmd-serve/main.go", func(p string) { got = append(got, p) })
 	for _, want := range []string{"~/src/cmd-serve/main.go", "src/cmd-serve/main.go", "serve/main.go", "main.go", "cmd-serve", "cmd-serve/main"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%q is not among %q", want, got)
@@ -100,7 +100,7 @@ func TestWithin(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	n := 0
-	within(strings.Repeat("abcdef/", 10_000), func(string) { n++ })
+	eachPart(strings.Repeat("abcdef/", 10_000), func(string) { n++ })
 	if n > 2*maxElements*maxElements {
 		t.Errorf("%d parts of a name without end", n)
 	}
@@ -199,9 +199,15 @@ func TestChoose(t *testing.T) {
 		all := sections(r, r.IntN(40))
 		h := Read(all)
 		for range 3 {
-			o := Options{Tokens: r.IntN(3000), Known: []string{some(r, 5)}, Recent: r.IntN(4) == 0}
-			chosen := h.Choose(o)
-			if again := Read(all).Choose(o); !reflect.DeepEqual(chosen, again) {
+			budget, known, end := r.IntN(3000), []string{some(r, 5)}, r.IntN(4) == 0
+			choose := func(h *History) []Chosen {
+				if end {
+					return h.ChooseEnd(budget, ShortOutputs)
+				}
+				return h.Choose(budget, known)
+			}
+			chosen := choose(h)
+			if again := choose(Read(all)); !reflect.DeepEqual(chosen, again) {
 				t.Fatalf("seed %d: another choice the second time", seed)
 			}
 			used := 0
@@ -221,15 +227,15 @@ func TestChoose(t *testing.T) {
 				if d.all() == "" {
 					continue
 				}
-				if input := all[i].Texts[0]; input.Kind == Input && input.Text != "" && !o.Recent && (d.Input == "" || d.Input[0] != input.Text[0]) {
+				if input := all[i].Texts[0]; input.Kind == Input && input.Text != "" && !end && (d.Input == "" || d.Input[0] != input.Text[0]) {
 					t.Errorf("seed %d: a call without the beginning of its input: %q", seed, d.all())
 				}
 				used += all[i].Heading + tokens.Count(d.all())
 			}
-			if slack := 60 + o.Tokens/8; used > o.Tokens+slack { // each gap is estimated, and may take one token more
-				t.Errorf("seed %d: %d tokens of %d", seed, used, o.Tokens)
+			if slack := 60 + budget/8; used > budget+slack { // each gap is estimated, and may take one token more
+				t.Errorf("seed %d: %d tokens of %d", seed, used, budget)
 			}
-			if err := answered(h, chosen, o.Recent); err != nil {
+			if err := answered(h, chosen, end); err != nil {
 				t.Errorf("seed %d: %v", seed, err)
 			}
 		}
@@ -280,13 +286,13 @@ func TestSpine(t *testing.T) {
 	included := func(chosen []Chosen, turn, which int) bool { return chosen[4*turn+which].Text != "" }
 	all := talk(20, 4) // about 20 * 3 * 60 tokens
 	h := Read(all)
-	whole := h.Choose(Options{Tokens: 6000})
+	whole := h.Choose(6000, nil)
 	for i, c := range whole {
-		if all[i].Texts[0].Kind.spoken() && !c.Whole {
+		if all[i].Texts[0].Kind.isDialogue() && !c.Whole {
 			t.Errorf("not all of %d fits in 6,000 tokens: %+v", i, c)
 		}
 	}
-	some := h.Choose(Options{Tokens: 2600})
+	some := h.Choose(2600, nil)
 	for i := range 20 {
 		if !included(some, i, 0) || !included(some, i, 3) {
 			t.Errorf("turn %d is dropped", i)
@@ -295,11 +301,11 @@ func TestSpine(t *testing.T) {
 	if !some[4*19].Whole || !some[4*19+3].Whole || some[4*5+3].Whole {
 		t.Errorf("the last turn is shortened, or the sixth is not: %+v, %+v", some[4*19+3], some[4*5+3])
 	}
-	few := h.Choose(Options{Tokens: 400})
+	few := h.Choose(400, nil)
 	if !included(few, 19, 0) || !included(few, 19, 3) || !included(few, 0, 0) || !included(few, 0, 3) || included(few, 1, 0) || included(few, 1, 3) {
 		t.Errorf("of 400 tokens: %+v", few)
 	}
-	end := h.Choose(Options{Tokens: 400, Recent: true})
+	end := h.ChooseEnd(400, ShortOutputs)
 	if !end[4*19+3].Whole || included(end, 0, 0) {
 		t.Errorf("the end: %+v", end)
 	}
@@ -322,7 +328,7 @@ func TestSurroundings(t *testing.T) {
 	} {
 		text := Text{Kind: tc.kind, Text: tc.text}
 		if at := strings.Index(tc.text, tc.aside); tc.aside != "" {
-			text.Aside = []Span{{at, at + len(tc.aside)}}
+			text.LowPriority = []Span{{at, at + len(tc.aside)}}
 		}
 		h := Read([]Section{{Texts: []Text{text}}})
 		got := &h.texts[0]
@@ -339,7 +345,7 @@ func TestSurroundings(t *testing.T) {
 
 // TestWorth: names used recently, often and by people are worth more.
 func TestWorth(t *testing.T) {
-	base := stat{parts: 3, first: 10, last: 50, fewest: 10, kinds: 1 << Output}
+	base := stat{texts: 3, first: 10, last: 50, fewest: 10, kinds: 1 << Output}
 	value := func(change func(*stat)) int64 {
 		s := base
 		change(&s)
@@ -370,7 +376,7 @@ func TestPrefers(t *testing.T) {
 	for i := range 30 {
 		all = append(all, Section{Heading: 6, Texts: []Text{{Kind: Assistant, Text: fmt.Sprintf("step %d of nothing in particular", i)}}})
 	}
-	told := Read(all).Choose(Options{Tokens: 120})
+	told := Read(all).Choose(120, nil)
 	if !strings.Contains(told[0].Text, "cmd/serve/main.go") {
 		t.Errorf("%+v", told[:2])
 	}
@@ -383,7 +389,10 @@ func FuzzChoose(f *testing.F) {
 	f.Add("look at cmd/serve/main.go", `{"file_path":"a/b.go"}`, "1: x_y\n2: …\n", 100, 40)
 	f.Fuzz(func(t *testing.T, said, input, output string, budget, recent int) {
 		all := []Section{{Heading: 5, Texts: []Text{{Kind: User, Text: said}}}, {Heading: 5, Texts: []Text{{Kind: Input, Text: input}, {Kind: Output, Text: output}}}, {Heading: 5, Texts: []Text{{Kind: Assistant, Text: output + said}}}}
-		told := Read(all).Choose(Options{Tokens: budget, Recent: recent%2 == 1})
+		told := Read(all).Choose(budget, nil)
+		if recent%2 == 1 {
+			told = Read(all).ChooseEnd(budget, ShortOutputs)
+		}
 		for i, d := range told {
 			if err := pieces(all[i], d.all()); err != nil {
 				t.Fatal(err)
@@ -403,7 +412,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 	b.SetBytes(int64(size))
 	for b.Loop() {
-		Read(all).Choose(Options{Tokens: 8000})
+		Read(all).Choose(8000, nil)
 	}
 }
 

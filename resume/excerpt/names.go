@@ -2,13 +2,12 @@ package excerpt
 
 import "strings"
 
-// names calls f with each specific name in text and its position: a path, an
+// eachName calls f with each specific name in text and its position: a path, an
 // identifier, a flag, an error code, an id. A name is a run of at least five letters,
 // digits and _ . / ~ - that does not begin with a digit, trimmed of . / - ~.
 // Something must set it apart from a plain word: a slash, underscore, dot or change
 // from small to capital letters inside, or a digit next to a letter.
-// a change from small to capital letters inside, or a digit beside a letter.
-func names(text string, f func(at int, name string)) {
+func eachName(text string, f func(at int, name string)) {
 	for i := 0; i < len(text); {
 		if nameClass[text[i]] != nameStart {
 			i++
@@ -72,9 +71,9 @@ func specific(name string) bool {
 	return digit && letter
 }
 
-// within calls f for each part of a name that begins and ends at element boundaries,
+// eachPart calls f for each part of a name that begins and ends at element boundaries,
 // including the whole: reading cmd/serve/main.go is reading main.go too.
-func within(name string, f func(part string)) {
+func eachPart(name string, f func(part string)) {
 	var ends [maxElements]int
 	n := 0
 	for i := 1; i <= len(name) && n < len(ends); i++ {

@@ -15,7 +15,7 @@ import (
 	"cortext/inject/gemini"
 	"cortext/inject/opencode"
 	"cortext/resume"
-	"cortext/resume/digest"
+	"cortext/resume/notes"
 	"cortext/schema"
 	"cortext/schema/tokens"
 )
@@ -97,11 +97,11 @@ type payloadOf func(tb testing.TB, s *schema.Session, h schema.History, all []Sa
 // built returns the payload of a strategy.
 func built(strategy string) payloadOf {
 	return func(tb testing.TB, s *schema.Session, h schema.History, _ []Said, budget int) string {
-		st := new(digest.State)
+		st := new(notes.Notes)
 		st.Add(h)
 		said := *s
 		said.ContextSummary, said.Plan = st.Summary(), st.Plan
-		p, err := resume.Build(&said, h, resume.Options{State: st, Now: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC), Budget: budget, Strategy: strategy})
+		p, err := resume.Build(&said, h, resume.Options{Notes: st, Now: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC), Budget: budget, Strategy: strategy})
 		if err != nil {
 			tb.Fatal(err)
 		}

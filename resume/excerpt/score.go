@@ -12,23 +12,23 @@ import (
 
 // A stat is where a name occurred.
 type stat struct {
-	parts       int // that contain it
+	texts       int // that contain it
 	calls       int // of these, inputs of calls
 	first, last int // first and last of these
-	fewest      int // names in the part with the fewest names
+	fewest      int // names in the text with the fewest names
 	kinds       kindSet
-	inUse       float64 // the highest inUse value of these parts
-	part        int     // the last part counted
+	inUse       float64 // the highest inUse value of these texts
+	lastText    int     // the last text counted
 }
 
-// lately is how many parts at the end show what is still in use.
+// lately is how many texts at the end show what is still in use.
 const lately = 40
 
-// inUse rates how much of each part is still in use: the share of its names, weighted
-// by rarity, that also occur in other parts at the end. A file that is still being
+// inUse rates how much of each text is still in use: the share of its names, weighted
+// by rarity, that also occur in other texts at the end. A file that is still being
 // worked on is likely to matter again, even if it was not named recently.
 func inUse(stats []stat, of [][]int32) {
-	late := make([]int, len(stats)) // how many parts at the end contain the name
+	late := make([]int, len(stats)) // how many texts at the end contain the name
 	for _, names := range of[max(len(of)-lately, 0):] {
 		for _, id := range names {
 			late[id]++
@@ -53,16 +53,16 @@ func inUse(stats []stat, of [][]int32) {
 	}
 }
 
-// rare returns how much would be lost without the name, out of n parts: a name that
+// rare returns how much would be lost without the name, out of n texts: a name that
 // occurs everywhere says little.
-func (s *stat) rare(n int) float64 { return math.Log(1 + float64(n)/float64(s.parts)) }
+func (s *stat) rare(n int) float64 { return math.Log(1 + float64(n)/float64(s.texts)) }
 
-// A kindSet is a set of kinds of parts.
+// A kindSet is a set of kinds of texts.
 type kindSet uint8
 
 func (s kindSet) has(k Kind) bool { return s&(1<<k) != 0 }
 
-// worth returns the value of including a name, out of n parts: how likely the next
+// worth returns the value of including a name, out of n texts: how likely the next
 // turns use it, times how much they would miss it. It is in millionths, so that
 // floating-point differences between machines do not matter.
 func (s *stat) worth(n int, name string) int64 {

@@ -9,11 +9,11 @@ import (
 // A segment is the smallest unit of a text to include: a sentence, a line, or a part
 // of a long one that ends at a clause or at least at a word.
 type segment struct {
-	from, to int  // bytes of the text, with the newline of its line
-	tokens   int  // estimate; 0: not counted yet
-	shown    bool // it is included
-	aside    bool // included only if there is room for everything else
-	why      bool // shown with its call
+	from, to    int  // bytes of the text, with the newline of its line
+	tokens      int  // estimate; 0: not counted yet
+	included    bool // it is included
+	lowPriority bool // included only if there is room for everything else
+	errorLine   bool // shown with its call
 }
 
 // Segment sizes in bytes. A line or sentence stays whole up to longestWhole; parts of
@@ -42,11 +42,11 @@ func segmentsOf(t Text) []segment {
 				from = at + n
 				n += next(t.Text[from:to], t.Kind)
 			}
-			out = append(out, segment{from: at, to: at + n, aside: aside, why: at < t.Why.To && at+n > t.Why.From})
+			out = append(out, segment{from: at, to: at + n, lowPriority: aside, errorLine: at < t.ErrorLine.To && at+n > t.ErrorLine.From})
 			at += n
 		}
 	}
-	for _, s := range t.Aside {
+	for _, s := range t.LowPriority {
 		add(s.From, false)
 		add(s.To, true)
 	}
@@ -159,10 +159,10 @@ func (t *text) surrounding(j, from, to int) (first, last int32) {
 		}
 	}
 	a, b := j, j
-	for a > 0 && t.segments[a].from > from && !t.segments[a-1].aside {
+	for a > 0 && t.segments[a].from > from && !t.segments[a-1].lowPriority {
 		a--
 	}
-	for b+1 < len(t.segments) && t.segments[b].to < to && !t.segments[b+1].aside {
+	for b+1 < len(t.segments) && t.segments[b].to < to && !t.segments[b+1].lowPriority {
 		b++
 	}
 	return int32(a), int32(b)

@@ -7,6 +7,7 @@ import (
 
 	"cortext/resume/excerpt"
 	"cortext/schema"
+	"cortext/schema/clip"
 	"cortext/schema/prompt"
 	"cortext/schema/rawjson"
 	"cortext/schema/tokens"
@@ -21,7 +22,7 @@ func Extract(h schema.History, r Range, maxTokens int) string {
 	turn, manages := 0, false
 	for i := max(r.Start, 0); i < min(r.End, len(h.Messages)); i++ {
 		m := &h.Messages[i]
-		text := strings.TrimSpace(bounded(rawjson.Text(m.Content)))
+		text := strings.TrimSpace(clip.Ends(rawjson.Text(m.Content), endBytes))
 		kind, speaker := excerpt.Assistant, "Agent: "
 		if m.Role == schema.User {
 			turn++
@@ -34,7 +35,7 @@ func Extract(h schema.History, r Range, maxTokens int) string {
 		sections = append(sections, excerpt.Section{Turn: turn, Heading: 2, Texts: []excerpt.Text{{Kind: kind, Text: text}}})
 		speakers = append(speakers, speaker)
 	}
-	return choose(sections, speakers, maxTokens)
+	return render(sections, speakers, maxTokens)
 }
 
 // Condense returns text if it has at most maxTokens tokens of o200k_base. Otherwise
@@ -48,16 +49,16 @@ func Condense(text string, maxTokens int) string {
 	if !tokens.Exceed(text, maxTokens) {
 		return text
 	}
-	return choose([]excerpt.Section{{Texts: []excerpt.Text{{Kind: excerpt.Assistant, Text: bounded(text)}}}}, []string{""}, maxTokens)
+	return render([]excerpt.Section{{Texts: []excerpt.Text{{Kind: excerpt.Assistant, Text: clip.Ends(text, endBytes)}}}}, []string{""}, maxTokens)
 }
 
-// choose renders an excerpt of sections in at most maxTokens tokens, each after its
+// render renders an excerpt of sections in at most maxTokens tokens, each after its
 // speaker.
-func choose(sections []excerpt.Section, speakers []string, maxTokens int) string {
+func render(sections []excerpt.Section, speakers []string, maxTokens int) string {
 	history := excerpt.Read(sections)
 	for room := maxTokens; room > 0; {
 		var b strings.Builder
-		for i, c := range history.Choose(excerpt.Options{Tokens: room}) {
+		for i, c := range history.Choose(room, nil) {
 			if strings.Trim(c.Text, " \n"+excerpt.Gap) != "" {
 				b.WriteString(speakers[i] + strings.TrimSpace(c.Text) + "\n")
 			}
@@ -72,16 +73,9 @@ func choose(sections []excerpt.Section, speakers []string, maxTokens int) string
 	return ""
 }
 
-// maxRead is how many bytes of a message are read. The middle of a pasted log does
-// not improve a summary.
-const maxRead = 32 << 10
-
-func bounded(text string) string {
-	if len(text) <= maxRead {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxRead/2], "") + "\n" + excerpt.Gap + "\n" + strings.ToValidUTF8(text[len(text)-maxRead/2:], "")
-}
+// endBytes is how many bytes of each end of a message are read. The middle of a pasted
+// log does not improve a summary.
+const endBytes = 16 << 10
 
 // EndsSentence reports whether the last sentence of s is complete. An emoji may
 // follow it; some models add one.

@@ -56,7 +56,7 @@ func New(h schema.History, r Range, d Draft, maxTokens int, at time.Time) *schem
 	first, last := Ends(h, r)
 	whole := strings.TrimSpace(Plain(d.Content))
 	content := Condense(whole, maxTokens)
-	if content == "" || first == "" || content != whole && d.Method != schema.Extracted && torn(content) {
+	if content == "" || first == "" || content != whole && d.Method != schema.Extracted && endsMidSentence(content) {
 		return nil
 	}
 	msgs := h.Messages[r.Start:r.End]
@@ -70,8 +70,8 @@ func New(h schema.History, r Range, d Draft, maxTokens int, at time.Time) *schem
 	}
 }
 
-// torn reports whether content is cut within a sentence.
-func torn(content string) bool {
+// endsMidSentence reports whether content is cut within a sentence.
+func endsMidSentence(content string) bool {
 	pieces := strings.Split(content, excerpt.Gap)
 	return slices.ContainsFunc(pieces[:len(pieces)-1], func(p string) bool {
 		return strings.TrimSpace(p) != "" && !strings.HasSuffix(p, "\n") && !EndsSentence(strings.TrimSpace(p))

@@ -16,8 +16,8 @@ func assignmentWords() []string {
 	}
 }
 
-// aPassword reports whether a tell-tale word says password rather than key.
-func aPassword(word string) bool {
+// isPasswordWord reports whether a tell-tale word says password rather than key.
+func isPasswordWord(word string) bool {
 	return len(word) >= 3 && word[0]|0x20 == 'p' && word[1]|0x20 != 'r'
 }
 
@@ -37,14 +37,14 @@ func assignment(s string, at, end int) (start, stop int, ok bool) {
 		from--
 	}
 	start, quote, ok := givenValue(s, from, to)
-	if !ok || strings.HasSuffix(s[:from], "://") || !tellingName(s[from:at], s[at:end], s[end:to]) {
+	if !ok || strings.HasSuffix(s[:from], "://") || !isSecretName(s[from:at], s[at:end], s[end:to]) {
 		return 0, 0, false
 	}
 	word := s[at:end]
 	if quote != 0 {
 		stop = closingQuote(s, start, quote)
 		inList := strings.IndexByte(s[to:start], ',') >= 0
-		return start, stop, stop > start && !torn(s[start:stop]) && plausible(word, s[start:stop], inList)
+		return start, stop, stop > start && !spansStrings(s[start:stop]) && plausible(word, s[start:stop], inList)
 	}
 	stop = start
 	for stop < len(s) && isBare(s[stop]) && !(s[stop] == '&' && s[start-1] == '=') {
@@ -56,13 +56,13 @@ func assignment(s string, at, end int) (start, stop int, ok bool) {
 	for stop > start && s[start-1] != '=' && strings.IndexByte(".:!?", s[stop-1]) >= 0 {
 		stop--
 	}
-	return start, stop, plausible(word, s[start:stop], !aSetting(s, from, to, start))
+	return start, stop, plausible(word, s[start:stop], !isSetting(s, from, to, start))
 }
 
-// aSetting reports whether the value at s[start:] stands where values are no
+// isSetting reports whether the value at s[start:] stands where values are no
 // code, though it has no quotes: behind the name of a variable of the
 // environment, an option, or an XML tag.
-func aSetting(s string, from, to, start int) bool {
+func isSetting(s string, from, to, start int) bool {
 	return start == to+1 && (s[to] == '>' || s[to] == '=' && strings.ToUpper(s[from:to]) == s[from:to]) ||
 		strings.HasPrefix(s[from:], "--")
 }
@@ -82,12 +82,12 @@ func namedValue(s string, at, end int, words []string) (start int, ok bool) {
 	return start, ok
 }
 
-// tellsSecret reports whether a value is a secret because of its name.
-func tellsSecret(name, value string) bool {
+// namesSecret reports whether a value is a secret because of its name.
+func namesSecret(name, value string) bool {
 	for _, word := range assignmentWords() {
 		for at := 0; at+len(word) <= len(name); at++ {
 			end := at + len(word)
-			if equalFold(name[at:end], word) && tellingName(name[:at], name[at:end], name[end:]) &&
+			if equalFold(name[at:end], word) && isSecretName(name[:at], name[at:end], name[end:]) &&
 				plausible(word, value, false) {
 				return true
 			}
@@ -110,7 +110,7 @@ func equalFold(s, word string) bool {
 // plausible reports whether value, which may be a piece of code, may be what a
 // tell-tale word says.
 func plausible(word, value string, code bool) bool {
-	if aPassword(word) {
+	if isPasswordWord(word) {
 		return !strings.ContainsAny(value, " \t\r\n") && plausiblePassword(value, code)
 	}
 	if isUUID(value) && strings.EqualFold(word, "token") {
@@ -138,13 +138,13 @@ const plainPrefixes = " next page continuation continue cursor sync max min tota
 const secretSuffixes = "  s key keys keybase base value val secret token string str prod production dev development live" +
 	" staging main raw text plain plaintext encoded old new current "
 
-// tellingName reports whether a name that has prefix and suffix around its
+// isSecretName reports whether a name that has prefix and suffix around its
 // tell-tale word names the secret itself.
-func tellingName(prefix, word, suffix string) bool {
+func isSecretName(prefix, word, suffix string) bool {
 	if !listed(secretSuffixes, suffix) {
 		return false
 	}
-	if aPassword(word) {
+	if isPasswordWord(word) {
 		return true
 	}
 	switch strings.ToLower(prefix) {
@@ -180,10 +180,10 @@ func listed(list, word string) bool {
 	return strings.Contains(list, string(append(key, ' ')))
 }
 
-// torn reports whether what stands between two quotes seems to be what stands
+// spansStrings reports whether what stands between two quotes seems to be what stands
 // between two strings, or holds escape sequences other than those of a quote or
 // a backslash. With these undone it is looked at again.
-func torn(s string) bool {
+func spansStrings(s string) bool {
 	if strings.IndexByte(":,;]})", s[0]) >= 0 || strings.ContainsAny(s, "[]{}") {
 		return true
 	}

@@ -47,7 +47,7 @@ func plausibleLogin(user, password string) bool {
 		"api_key", "x-oauth-basic", "developer", "default", "username", "credentials", "pass123", "dbpass":
 		return false
 	}
-	m := madeOf(password)
+	m := compositionOf(password)
 	// Upper case alone is the name of a variable, digits alone may be a port.
 	return m.lower > 0 || m.upper > 0 && m.digit > 0
 }

@@ -210,7 +210,7 @@ func (r *Redactor) named(name, value string) ([]span, error) {
 		return nil, nil
 	}
 	var inside []span
-	if tellsSecret(name, value) {
+	if namesSecret(name, value) {
 		for id := range r.rules {
 			if r.rules[id].ID == assignmentID {
 				inside = append(inside, span{0, len(value), id})

@@ -24,9 +24,9 @@ type Rule struct {
 	lead   string
 	// named says that the keyword is part of a name and that the pattern is for
 	// the value which is given to that name. The rest of the name must have one
-	// of the words in saying, if there are any.
-	named  bool
-	saying []string
+	// of the qualifiers, if there are any.
+	named      bool
+	qualifiers []string
 	// near is how far behind the keyword a value may start. All matches in
 	// that stretch count. A stretch without mark has none.
 	near int
@@ -34,9 +34,9 @@ type Rule struct {
 	// loose allows keyword and value to stand inside a longer word, unless the
 	// pattern says otherwise.
 	loose bool
-	// solid asks for more than letters and digits to be absent around the
+	// separate asks for more than letters and digits to be absent around the
 	// value: no character of the base64 alphabets may touch it.
-	solid bool
+	separate bool
 	// check, if set, must accept the value.
 	check func(value string) bool
 	// find replaces pattern where a regexp will not do. The keyword stands at

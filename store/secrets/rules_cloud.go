@@ -9,7 +9,7 @@ func cloudRules() []Rule {
 			Source:      "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html#identifiers-unique-ids",
 			Keywords:    []string{"AKIA", "ASIA", "ABIA"},
 			pattern:     `A[KSB]IA[A-Z0-9]{16}`,
-			solid:       true,
+			separate:    true,
 		},
 		{
 			ID:          "aws-secret-key",
@@ -47,7 +47,7 @@ func cloudRules() []Rule {
 			Source:      "https://cloud.google.com/docs/authentication/api-keys",
 			Keywords:    []string{"AIza"},
 			pattern:     `AIza[A-Za-z0-9_-]{35}`,
-			solid:       true,
+			separate:    true,
 		},
 		{
 			ID:          "google-oauth-client-secret",
@@ -112,8 +112,8 @@ func cloudRules() []Rule {
 			Source:      "observed; the key is documented at https://www.alibabacloud.com/help/en/ram/user-guide/create-an-accesskey-pair",
 			Keywords:    []string{"LTAI"},
 			pattern:     `LTAI[A-Za-z0-9]{12,26}`,
-			solid:       true,
-			check:       unworded,
+			separate:    true,
+			check:       notWords,
 		},
 		{
 			ID:          "alibaba-secret-key",

@@ -55,7 +55,7 @@ func forgeRules() []Rule {
 			Keywords:    []string{"_authToken", "_auth", "_password"},
 			loose:       true,
 			pattern:     `_(?:authToken|auth|password)[ \t]{0,3}=[ \t]{0,3}["']?([A-Za-z0-9_./+-]{20,}={0,2})`,
-			check:       func(v string) bool { return !madeOf(v).words },
+			check:       func(v string) bool { return !compositionOf(v).words },
 		},
 		{
 			ID:          "pypi-token",
@@ -77,7 +77,7 @@ func forgeRules() []Rule {
 			Source:      "https://github.com/rust-lang/crates.io/blob/main/crates/crates_io_database/src/utils/token.rs",
 			Keywords:    []string{"cio"},
 			pattern:     `cio[A-Za-z0-9]{32}`,
-			solid:       true,
+			separate:    true,
 			check:       mixed,
 		},
 		{
@@ -93,7 +93,7 @@ func forgeRules() []Rule {
 			Source:      "observed; tokens are documented at https://jfrog.com/help/r/jfrog-platform-administration-documentation/access-tokens",
 			Keywords:    []string{"AKCp", "cmVmdGtu"},
 			pattern:     `(?:AKCp[A-Za-z0-9]{69,}|cmVmdGtu[A-Za-z0-9]{56})`,
-			solid:       true,
+			separate:    true,
 		},
 		{
 			ID:          "circleci-token",

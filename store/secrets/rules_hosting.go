@@ -24,7 +24,7 @@ func hostingRules() []Rule {
 			Keywords:    []string{"heroku"},
 			Fold:        true,
 			named:       true,
-			saying:      []string{"key", "token", "secret"},
+			qualifiers:  []string{"key", "token", "secret"},
 			pattern:     `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`,
 		},
 		{
@@ -41,10 +41,10 @@ func hostingRules() []Rule {
 			Keywords:    []string{"cloudflare", "cf_api"},
 			Fold:        true,
 			named:       true,
-			saying:      []string{"key", "token", "secret"},
+			qualifiers:  []string{"key", "token", "secret"},
 			pattern:     `[A-Za-z0-9_-]{40}|[0-9a-f]{37}`,
-			solid:       true,
-			check:       unworded,
+			separate:    true,
+			check:       notWords,
 		},
 		{
 			ID:          "cloudflare-origin-ca-key",
@@ -76,7 +76,7 @@ func hostingRules() []Rule {
 			Source:      "https://vercel.com/changelog/new-token-formats-and-secret-scanning (prefixes; length observed)",
 			Keywords:    []string{"vcp_", "vci_", "vca_", "vcr_", "vck_"},
 			pattern:     `vc[piark]_[A-Za-z0-9]{24,}`,
-			check:       unworded,
+			check:       notWords,
 		},
 		{
 			ID:          "netlify-token",
@@ -91,7 +91,7 @@ func hostingRules() []Rule {
 			Source:      "observed; keys are documented at https://render.com/docs/api",
 			Keywords:    []string{"rnd_"},
 			pattern:     `rnd_[A-Za-z0-9]{28,}`,
-			check:       unworded,
+			check:       notWords,
 		},
 		{
 			ID:          "supabase-access-token",

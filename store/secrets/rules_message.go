@@ -9,7 +9,7 @@ func messageRules() []Rule {
 			Source:      "https://docs.slack.dev/authentication/tokens/",
 			Keywords:    []string{"xoxa-", "xoxb-", "xoxc-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xoxe.xox"},
 			pattern:     `xox(?:e\.xox)?[abceoprs]-(?:\d-)?[A-Za-z0-9]{8,}(?:-[A-Za-z0-9]{8,}){0,4}`,
-			check:       func(v string) bool { return len(v) >= 24 && !madeOf(v[5:]).words },
+			check:       func(v string) bool { return len(v) >= 24 && !compositionOf(v[5:]).words },
 		},
 		{
 			ID:          "slack-app-token",
@@ -34,7 +34,7 @@ func messageRules() []Rule {
 			pattern:     `[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,45}`,
 			near:        200,
 			mark:        ".",
-			solid:       true,
+			separate:    true,
 		},
 		{
 			ID:          "discord-webhook",
@@ -71,9 +71,9 @@ func messageRules() []Rule {
 			Keywords:    []string{"twilio"},
 			Fold:        true,
 			named:       true,
-			saying:      []string{"token", "secret"},
+			qualifiers:  []string{"token", "secret"},
 			pattern:     `[0-9a-f]{32}|[A-Za-z0-9]{32}`,
-			check:       unworded,
+			check:       notWords,
 		},
 		{
 			ID:          "sendgrid-api-key",
@@ -81,7 +81,7 @@ func messageRules() []Rule {
 			Source:      "https://www.twilio.com/docs/sendgrid/ui/account-and-settings/api-keys",
 			Keywords:    []string{"SG."},
 			pattern:     `SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}`,
-			solid:       true,
+			separate:    true,
 		},
 		{
 			ID:          "mailgun-api-key",
@@ -89,7 +89,7 @@ func messageRules() []Rule {
 			Source:      "observed; keys are documented at https://documentation.mailgun.com/docs/mailgun/api-reference/mg-auth",
 			Keywords:    []string{"key-"},
 			pattern:     `key-[0-9a-f]{32}`,
-			solid:       true,
+			separate:    true,
 		},
 		{
 			ID:          "mailgun-private-key",
@@ -109,7 +109,7 @@ func messageRules() []Rule {
 			pattern:     `[0-9a-f]{32}-us\d{1,2}`,
 			before:      32,
 			lead:        "0123456789abcdef",
-			solid:       true,
+			separate:    true,
 		},
 		{
 			ID:          "resend-api-key",
@@ -117,7 +117,7 @@ func messageRules() []Rule {
 			Source:      "observed; keys are documented at https://resend.com/docs/dashboard/api-keys/introduction",
 			Keywords:    []string{"re_"},
 			pattern:     `re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}`,
-			solid:       true,
+			separate:    true,
 			check:       mixed,
 		},
 	}

@@ -57,8 +57,8 @@ func modelRules() []Rule {
 			Source:      "observed; https://docs.litellm.ai/docs/proxy/virtual_keys and https://platform.moonshot.ai/docs issue such keys",
 			Keywords:    []string{"sk-"},
 			pattern:     `sk-[A-Za-z0-9]{32,}`,
-			solid:       true,
-			check:       func(v string) bool { return !madeOf(v[3:]).words },
+			separate:    true,
+			check:       func(v string) bool { return !compositionOf(v[3:]).words },
 		},
 		{
 			ID:          "huggingface-token",
@@ -156,7 +156,7 @@ func modelRules() []Rule {
 			Source:      "https://docs.firecrawl.dev/api-reference/introduction",
 			Keywords:    []string{"fc-"},
 			pattern:     `fc-[0-9a-f]{32}`,
-			solid:       true,
+			separate:    true,
 		},
 		{
 			ID:          "wandb-api-key",
@@ -165,7 +165,7 @@ func modelRules() []Rule {
 			Keywords:    []string{"wandb"},
 			Fold:        true,
 			named:       true,
-			saying:      []string{"key"},
+			qualifiers:  []string{"key"},
 			pattern:     `[0-9a-f]{40}`,
 		},
 	}

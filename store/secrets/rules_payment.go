@@ -9,7 +9,7 @@ func paymentRules() []Rule {
 			Source:      "https://docs.stripe.com/keys",
 			Keywords:    []string{"sk_live_", "sk_test_", "rk_live_", "rk_test_"},
 			pattern:     `[sr]k_(?:live|test)_[A-Za-z0-9]{16,}`,
-			check:       func(v string) bool { return !madeOf(v[8:]).words },
+			check:       func(v string) bool { return !compositionOf(v[8:]).words },
 		},
 		{
 			ID:          "stripe-webhook-secret",
@@ -17,7 +17,7 @@ func paymentRules() []Rule {
 			Source:      "https://docs.stripe.com/webhooks#verify-official-libraries",
 			Keywords:    []string{"whsec_"},
 			pattern:     `whsec_[A-Za-z0-9+/]{24,}={0,2}`,
-			check:       func(v string) bool { return !madeOf(v[6:]).words },
+			check:       func(v string) bool { return !compositionOf(v[6:]).words },
 		},
 		{
 			ID:          "square-token",
@@ -25,7 +25,7 @@ func paymentRules() []Rule {
 			Source:      "https://developer.squareup.com/docs/build-basics/access-tokens (tokens; prefixes observed)",
 			Keywords:    []string{"sq0atp-", "sq0csp-", "EAAA"},
 			pattern:     `(?:sq0atp-[A-Za-z0-9_-]{22}|sq0csp-[A-Za-z0-9_-]{43}|EAAA[A-Za-z0-9_-]{60})`,
-			solid:       true,
+			separate:    true,
 			check:       func(v string) bool { return mixed(v) && entropy(v) > 3.5 },
 		},
 		{

@@ -18,7 +18,7 @@ func toolRules() []Rule {
 			Source:      "https://developer.hashicorp.com/vault/docs/concepts/tokens#token-prefixes",
 			Keywords:    []string{"hvs.", "hvb.", "hvr."},
 			pattern:     `hv[sbr]\.[A-Za-z0-9_-]{24,}`,
-			check:       func(v string) bool { return !madeOf(v[4:]).words },
+			check:       func(v string) bool { return !compositionOf(v[4:]).words },
 		},
 		{
 			ID:          "doppler-token",
@@ -121,7 +121,7 @@ func toolRules() []Rule {
 			Source:      "https://developers.notion.com/reference/authentication (prefixes; length observed)",
 			Keywords:    []string{"ntn_", "secret_"},
 			pattern:     `(?:ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43})`,
-			check:       unworded,
+			check:       notWords,
 		},
 		{
 			ID:          "figma-token",

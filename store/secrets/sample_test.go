@@ -34,7 +34,7 @@ func (m maker) of(alphabet string, n int) string {
 			b[i] = alphabet[m.IntN(len(alphabet))]
 		}
 		s := string(b)
-		if isAlnum(s[0]) && isAlnum(s[n-1]) && !placeholder(s) && !stopped(s) && covers(s, alphabet) {
+		if isAlnum(s[0]) && isAlnum(s[n-1]) && !placeholder(s) && !hasStopWord(s) && covers(s, alphabet) {
 			return s
 		}
 	}

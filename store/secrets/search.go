@@ -91,7 +91,7 @@ func (q *query) match(id, at, end int) error {
 		return nil
 	case rule.named:
 		var ok bool
-		if from, ok = namedValue(q.s, at, end, rule.saying); !ok || from < q.done[id] {
+		if from, ok = namedValue(q.s, at, end, rule.qualifiers); !ok || from < q.done[id] {
 			return nil
 		}
 	case rule.before > 0:
@@ -180,7 +180,7 @@ func (rule *Rule) leftOpen(s string, at int) bool {
 		return true
 	}
 	c := s[at-1]
-	if !isAlnum(c) && !(rule.solid && strings.IndexByte("_+/-", c) >= 0) {
+	if !isAlnum(c) && !(rule.separate && strings.IndexByte("_+/-", c) >= 0) {
 		return true
 	}
 	// The end of "%3D" or of the terminal sequence ESC[32m is no word.
@@ -199,7 +199,7 @@ func (rule *Rule) leftOpen(s string, at int) bool {
 
 // rightOpen reports whether a value may end at s[:at].
 func (rule *Rule) rightOpen(s string, at int) bool {
-	return at >= len(s) || !isAlnum(s[at]) && !(rule.solid && strings.IndexByte("_+/=-", s[at]) >= 0)
+	return at >= len(s) || !isAlnum(s[at]) && !(rule.separate && strings.IndexByte("_+/=-", s[at]) >= 0)
 }
 
 // insideMarker reports whether s[at:] starts inside a replacement.

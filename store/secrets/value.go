@@ -51,18 +51,18 @@ func containsAny(s string, words ...string) bool {
 	return false
 }
 
-// makeup is what a value is made of.
-type makeup struct {
+// composition is what a value is made of.
+type composition struct {
 	lower, upper, digit, symbol int
 	hex                         int // digits and a-f, A-F
 	words                       bool
 }
 
-// madeOf counts the kinds of bytes in s. words is set when each stretch of
+// compositionOf counts the kinds of bytes in s. words is set when each stretch of
 // letters and digits is a word, a number, or a word with a short number behind
 // it, as in "my-key-2" or "config.tokenV2": text that a human wrote as a name.
-func madeOf(s string) makeup {
-	m := makeup{words: true}
+func compositionOf(s string) composition {
+	m := composition{words: true}
 	for i := 0; i < len(s); {
 		if !isAlnum(s[i]) {
 			m.symbol++
@@ -116,7 +116,7 @@ func randomLetters(s string) bool {
 	return len(s) >= 12 && 100*changes > 38*len(s) || len(s) >= 20 && 3*changes > len(s)
 }
 
-func (m makeup) letters() int { return m.lower + m.upper }
+func (m composition) letters() int { return m.lower + m.upper }
 
 // templated reports whether a value is filled in elsewhere: a variable, a
 // format, an expression, a file, an address.
@@ -152,15 +152,15 @@ var stopWords = [...]string{
 	"sha256:", "sha1-", "md5-", "base64",
 }
 
-func stopped(s string) bool { return containsAny(s, stopWords[:]...) }
+func hasStopWord(s string) bool { return containsAny(s, stopWords[:]...) }
 
 // plausiblePassword reports whether s, given to a name that says password, is
 // one. Where it may be code, it must not look like a name.
 func plausiblePassword(s string, code bool) bool {
-	if len(s) < 8 || len(s) > 128 || templated(s) || stopped(s) || strings.Contains(s, `":`) {
+	if len(s) < 8 || len(s) > 128 || templated(s) || hasStopWord(s) || strings.Contains(s, `":`) {
 		return false
 	}
-	m := madeOf(s)
+	m := compositionOf(s)
 	if m.letters() == 0 || m.words && m.digit == 0 || entropy(s) < 2.2 {
 		return false
 	}
@@ -170,7 +170,7 @@ func plausiblePassword(s string, code bool) bool {
 // plausibleKey reports whether s, given to a name that says key, secret or
 // token, is one.
 func plausibleKey(s string) bool {
-	if len(s) < 16 || len(s) > 2048 || templated(s) || stopped(s) {
+	if len(s) < 16 || len(s) > 2048 || templated(s) || hasStopWord(s) {
 		return false
 	}
 	for i := range len(s) {
@@ -178,7 +178,7 @@ func plausibleKey(s string) bool {
 			return false
 		}
 	}
-	m := madeOf(s)
+	m := compositionOf(s)
 	if m.words || m.letters() == 0 || 4*m.symbol > len(s) {
 		return false
 	}
@@ -191,13 +191,13 @@ func plausibleKey(s string) bool {
 // mixed reports whether s has letters of both cases and looks random, as base64
 // of some length does and hexadecimal hashes and words do not.
 func mixed(s string) bool {
-	m := madeOf(s)
+	m := compositionOf(s)
 	return m.lower > 0 && m.upper > 0 && (m.digit > 0 || !m.words)
 }
 
-// unworded reports whether s has digits or looks random.
-func unworded(s string) bool {
-	m := madeOf(s)
+// notWords reports whether s has digits or looks random.
+func notWords(s string) bool {
+	m := compositionOf(s)
 	return m.digit > 0 || !m.words
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
-	"cortext/resume/digest"
+	"cortext/resume/notes"
 	"cortext/schema"
 	"cortext/store"
 )
@@ -57,14 +57,14 @@ func (c *Capture) describeNew(t *inject.Transcript, p beginning) (s *schema.Sess
 		title = t.Title
 	}
 	if title == "" {
-		title = digest.Title(head)
+		title = notes.Title(head)
 	}
 	s = &schema.Session{
 		Version:          schema.Version,
 		ID:               schema.DerivedPartID(t.Agent, t.NativeID, p.part, p.at),
 		ConversationType: typ,
 		Title:            title,
-		Description:      digest.Description(head),
+		Description:      notes.Description(head),
 		Status:           schema.Paused, // as when its agent ends; only the user completes it
 		CreatedAt:        schema.NewTime(p.at),
 		LastActive:       schema.NewTime(t.Last),
@@ -142,11 +142,11 @@ func headOf(t *inject.Transcript, p beginning) (head []schema.Message, err error
 func firstWords(head []schema.Message) string {
 	for _, m := range head {
 		if m.Role == schema.User && strings.TrimSpace(m.Content) != "" {
-			if words := digest.Title([]schema.Message{{Role: schema.User, Content: m.Content}}); words != digest.Untitled {
+			if words := notes.Title([]schema.Message{{Role: schema.User, Content: m.Content}}); words != notes.Untitled {
 				return words
 			}
-			return digest.Title(head)
+			return notes.Title(head)
 		}
 	}
-	return digest.Untitled
+	return notes.Untitled
 }

@@ -12,6 +12,7 @@ import (
 	"cortext/cmd/internal/workspace"
 	"cortext/resume"
 	"cortext/schema"
+	"cortext/schema/clip"
 	"cortext/schema/prompt"
 	"cortext/store"
 )
@@ -54,11 +55,7 @@ func (l *Launcher) opening(r *payload.Built) string {
 
 // firstWords puts text on one line of up to most characters.
 func firstWords(text string, most int) string {
-	text = workspace.Plain(text)
-	if r := []rune(text); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return text
+	return clip.Characters(workspace.Plain(text), most)
 }
 
 // openElsewhere reports where a conversation is open, according to our launches and the

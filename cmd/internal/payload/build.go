@@ -13,7 +13,7 @@ import (
 
 	"cortext/cmd/internal/workspace"
 	"cortext/resume"
-	"cortext/resume/digest"
+	"cortext/resume/notes"
 	"cortext/schema"
 	"cortext/store"
 )
@@ -69,7 +69,7 @@ type repositoryChanges struct {
 	changes *resume.Changes
 }
 
-func (b *Builder) changesSince(ctx context.Context, path string, s *schema.Session, h schema.History, state *digest.State) *resume.Changes {
+func (b *Builder) changesSince(ctx context.Context, path string, s *schema.Session, h schema.History, state *notes.Notes) *resume.Changes {
 	last := workspace.LastMessage(s, h)
 	if b.changes == nil || b.changes.path != path || !b.changes.last.Equal(last) {
 		b.changes = &repositoryChanges{path, last, b.ws.Tree.Changes(ctx, s, last, state)}
@@ -96,19 +96,19 @@ func (b *Builder) Build(ctx context.Context, e store.Entry, o Options) (*Built, 
 	if err != nil {
 		return nil, err
 	}
-	if opts.State, err = b.ws.Notes.Of(c, workspace.ReadNotes); err != nil {
+	if opts.Notes, err = b.ws.Notes.Of(c, workspace.ReadNotes); err != nil {
 		return nil, err
 	}
 	if !workspace.SummaryIsCurrent(s, c) {
 		// The logs have grown since session.json was written. The first Cortext did not
 		// record when that was, so its summary is kept.
-		s.ContextSummary = opts.State.Summary()
-		if opts.State.Plan != nil {
-			s.Plan = opts.State.Plan
+		s.ContextSummary = opts.Notes.Summary()
+		if opts.Notes.Plan != nil {
+			s.Plan = opts.Notes.Plan
 		}
 	}
 	if b.ws.Config.SinceThen && !o.Quiet {
-		opts.Changes = b.changesSince(ctx, e.Path, s, h, opts.State)
+		opts.Changes = b.changesSince(ctx, e.Path, s, h, opts.Notes)
 	}
 	if !o.Since.IsZero() {
 		if opts.Last = since(h.Messages, o.Since); opts.Last == 0 {
@@ -126,7 +126,7 @@ func (b *Builder) Build(ctx context.Context, e store.Entry, o Options) (*Built, 
 	}
 	e.Session = s
 	out.Entry, out.Damage, out.Aside = e, append(damage, more...), h.Aside
-	out.Asked, out.Last = opts.State.LastUser.Text, workspace.LastMessage(s, h)
+	out.Asked, out.Last = opts.Notes.LastUser.Text, workspace.LastMessage(s, h)
 	return out, nil
 }
 

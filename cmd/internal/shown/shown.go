@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"cortext/schema/clip"
 )
 
 // Text makes text from files safe for a terminal. It escapes control bytes, invalid UTF-8
@@ -57,9 +59,4 @@ func Line(s string) string {
 }
 
 // Cut shortens a line to most characters.
-func Cut(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
-}
+func Cut(s string, most int) string { return clip.Characters(s, most) }

@@ -10,7 +10,6 @@ import (
 	"math"
 	"path"
 	"strings"
-	"unicode/utf8"
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/check"
@@ -20,8 +19,9 @@ import (
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/inject/setup"
-	"cortext/resume/digest"
+	"cortext/resume/notes"
 	"cortext/schema"
+	"cortext/schema/clip"
 )
 
 // Commands carry out /workspace commands in one workspace.
@@ -95,11 +95,8 @@ func (c *Commands) pendingFailures() (text string, err error) {
 			room -= len(why) + len("; ")
 			continue
 		case text == "": // it would never fit
-			end := room - len(" …")
-			for !utf8.RuneStart(why[end]) {
-				end--
-			}
-			text, why = why[:end]+" …", "… "+why[end:]
+			begin := clip.Head(why, room-len(" …"))
+			text, why = begin+" …", "… "+why[len(begin):]
 		}
 		room = 0 // keep the order: later ones wait, too
 		if why != "" {
@@ -168,7 +165,7 @@ func (c *Commands) begin(ctx context.Context, agent inject.Agent, e inject.Event
 		}
 	}
 	entry, _, err := c.ws.Begin(workspace.Beginning{
-		Type: typ, Title: digest.Title([]schema.Message{{Role: schema.User, Content: e.Prompt}}), Arguments: args,
+		Type: typ, Title: notes.Title([]schema.Message{{Role: schema.User, Content: e.Prompt}}), Arguments: args,
 		Source: &schema.Source{Agent: agent.Name, NativeID: e.NativeID, Version: t.Version, From: seg.From},
 		ID:     schema.DerivedPartID(agent.Name, e.NativeID, seg.From, c.ws.Env.Now()),
 	})

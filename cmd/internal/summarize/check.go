@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"cortext/resume/summary"
+	"cortext/schema/clip"
 )
 
 // The errors of [Check] for an unusable answer. Callers of models return them, too:
@@ -37,7 +37,7 @@ func Check(answer string) (string, error) {
 	case refusal(answer):
 		return "", fmt.Errorf("%w: %q", ErrRefused, beginning(answer))
 	case !summary.EndsSentence(answer):
-		return "", fmt.Errorf("%w: it ends in %q", ErrCut, end(answer))
+		return "", fmt.Errorf("%w: it ends in %q", ErrCut, clip.Tail(answer, maxQuoted/2))
 	}
 	return answer, nil
 }
@@ -62,21 +62,5 @@ const maxQuoted = 100
 // beginning returns the beginning of a text's first line.
 func beginning(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
-	if len(s) <= maxQuoted {
-		return s
-	}
-	i := maxQuoted
-	for i > 0 && !utf8.RuneStart(s[i]) {
-		i--
-	}
-	return s[:i]
-}
-
-// end returns the end of a text.
-func end(s string) string {
-	i := max(0, len(s)-maxQuoted/2)
-	for i < len(s) && !utf8.RuneStart(s[i]) {
-		i++
-	}
-	return s[i:]
+	return clip.Head(s, maxQuoted)
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"cortext/schema"
+	"cortext/schema/clip"
 )
 
 // A Result is a model's answer: a summary that passed [Check], perhaps longer than
@@ -48,11 +49,7 @@ func Said(text string) string {
 	}, schema.WithoutEscapes(text))
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if len(line) > maxSaid {
-		i := maxSaid
-		for i > 0 && !utf8.RuneStart(line[i]) {
-			i--
-		}
-		line = line[:i] + "…"
+		line = clip.Head(line, maxSaid) + clip.Mark
 	}
 	return strings.TrimSpace(line)
 }

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"cortext/resume/summary"
 	"cortext/schema"
+	"cortext/schema/clip"
 	"cortext/schema/rawjson"
 )
 
@@ -65,14 +65,8 @@ func withoutMiddle(s string, most int) string {
 	}
 	const mark = "\n[… %d bytes left out …]\n"
 	room := max(most-len(fmt.Sprintf(mark, len(s))), 0)
-	head, tail := room-room/2, len(s)-room/2
-	for head > 0 && !utf8.RuneStart(s[head]) {
-		head--
-	}
-	for tail < len(s) && !utf8.RuneStart(s[tail]) {
-		tail++
-	}
-	if out := s[:head] + fmt.Sprintf(mark, tail-head) + s[tail:]; len(out) <= most {
+	head, tail := clip.Head(s, room-room/2), clip.Tail(s, room/2)
+	if out := head + fmt.Sprintf(mark, len(s)-len(head)-len(tail)) + tail; len(out) <= most {
 		return out
 	}
 	return ""

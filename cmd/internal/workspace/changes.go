@@ -13,7 +13,7 @@ import (
 
 	"cortext/cmd/internal/git"
 	"cortext/resume"
-	"cortext/resume/digest"
+	"cortext/resume/notes"
 	"cortext/schema"
 )
 
@@ -38,7 +38,7 @@ func LastMessage(s *schema.Session, h schema.History) time.Time {
 // Changes finds what git knows to have happened since the last message of a conversation,
 // and which of the conversation's files are gone. It returns nil outside of git, or if
 // git does not answer in time. It does not look at uncommitted edits.
-func (t *Tree) Changes(ctx context.Context, s *schema.Session, last time.Time, state *digest.State) *resume.Changes {
+func (t *Tree) Changes(ctx context.Context, s *schema.Session, last time.Time, state *notes.Notes) *resume.Changes {
 	root := t.store.Root()
 	if git.Dir(root) == "" || last.IsZero() {
 		return nil
@@ -94,7 +94,7 @@ func ours(paths []string) bool {
 // and existed when the conversation last mentioned them. Files with an absolute path in
 // the conversation are certain. The others are right only if the agent was in the folder
 // it started in.
-func (t *Tree) filesOf(s *schema.Session, state *digest.State) (certain map[string]bool) {
+func (t *Tree) filesOf(s *schema.Session, state *notes.Notes) (certain map[string]bool) {
 	certain = map[string]bool{}
 	was := t.recordedRoot(state)
 	for _, f := range state.Files {
@@ -108,7 +108,7 @@ func (t *Tree) filesOf(s *schema.Session, state *digest.State) (certain map[stri
 		} else {
 			path = filepath.ToSlash(filepath.Join(s.WorkingDir, path))
 		}
-		if path = filepath.ToSlash(filepath.Clean(path)); f.Action != digest.Deleted && !f.Shortened() && filepath.IsLocal(path) && !strings.HasPrefix(path, "conversations/") {
+		if path = filepath.ToSlash(filepath.Clean(path)); f.Action != notes.Deleted && !f.Shortened() && filepath.IsLocal(path) && !strings.HasPrefix(path, "conversations/") {
 			certain[path] = certain[path] || whole
 		}
 	}
@@ -119,7 +119,7 @@ func (t *Tree) filesOf(s *schema.Session, state *digest.State) (certain map[stri
 // as in another user's clone: the folder below which most of the conversation's files are
 // here, too. It returns "" if there is none. A name alone is not enough, nor is a single
 // file, unless the folder has the same name.
-func (t *Tree) recordedRoot(state *digest.State) (root string) {
+func (t *Tree) recordedRoot(state *notes.Notes) (root string) {
 	found := map[string]int{}
 	for _, f := range state.Files {
 		path := filepath.ToSlash(f.Path)

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
-	"cortext/resume/digest"
+	"cortext/resume/notes"
 	"cortext/schema"
+	"cortext/schema/clip"
 	"cortext/store"
 )
 
@@ -102,7 +102,7 @@ func (w *Workspace) FinishIn(tx *store.Tx, c *store.Conversation, f Finishing) e
 	if err != nil {
 		return err
 	}
-	touched := slices.ContainsFunc(CallsOf(h), func(t schema.Tool) bool { return digest.IsPlanTool(t.Name) })
+	touched := slices.ContainsFunc(CallsOf(h), func(t schema.Tool) bool { return notes.IsPlanTool(t.Name) })
 	if touched || f.Recount || len(damage) > 0 {
 		if s.Plan, err = planOf(c); err != nil {
 			return err
@@ -115,16 +115,16 @@ func (w *Workspace) FinishIn(tx *store.Tx, c *store.Conversation, f Finishing) e
 		}
 		s.ContextSummary = state.Summary()
 	}
-	if s.Description == "" || s.Title == digest.Untitled {
+	if s.Description == "" || s.Title == notes.Untitled {
 		head, err := headOf(c)
 		if err != nil {
 			return err
 		}
 		if s.Description == "" {
-			s.Description = digest.Description(head)
+			s.Description = notes.Description(head)
 		}
-		if s.Title == digest.Untitled {
-			s.Title = digest.Title(head)
+		if s.Title == notes.Untitled {
+			s.Title = notes.Title(head)
 		}
 	}
 	describeAgent(s, h)
@@ -203,9 +203,7 @@ const speechBytes = 32 << 10
 func Shorten(messages []schema.Message) []schema.Message {
 	out := slices.Clone(messages)
 	for i := range out {
-		if c := out[i].Content; len(c) > 2*speechBytes {
-			out[i].Content = strings.ToValidUTF8(c[:speechBytes], "") + "\n…\n" + strings.ToValidUTF8(c[len(c)-speechBytes:], "")
-		}
+		out[i].Content = clip.Ends(out[i].Content, speechBytes)
 	}
 	return out
 }
@@ -231,11 +229,11 @@ func planOf(c *store.Conversation) (*schema.Plan, error) {
 		if err != nil && !errors.As(err, &damage) {
 			return nil, err
 		}
-		if err == nil && digest.IsPlanTool(t.Name) {
+		if err == nil && notes.IsPlanTool(t.Name) {
 			calls = append(calls, t)
 		}
 	}
-	return digest.Plan(calls), nil
+	return notes.Plan(calls), nil
 }
 
 // TurnDue reports whether to write session.json with a turn: it has no counters yet, or

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"cortext/cmd/internal/git"
-	"cortext/resume/digest"
+	"cortext/resume/notes"
 	"cortext/schema"
 	"cortext/schema/prompt"
 	"cortext/store"
@@ -19,7 +19,7 @@ import (
 
 // Unnamed reports whether a folder name may have been chosen before there were words for
 // it.
-func Unnamed(folder string) bool { return strings.Contains(path.Base(folder), "-"+digest.Untitled+"-") }
+func Unnamed(folder string) bool { return strings.Contains(path.Base(folder), "-"+notes.Untitled+"-") }
 
 // Name names a conversation that began without a topic after its first words, or after
 // said, a prompt that is not captured yet. It sets the title if there is none, and
@@ -41,15 +41,15 @@ func (w *Workspace) Name(ctx context.Context, at, said string) (string, error) {
 		return at, nil // git has the rest of it, and nobody asked for it back
 	}
 	s, damage, err := c.Session()
-	if err != nil || len(damage) > 0 || at != store.FolderName(s, s.ConversationType, digest.Untitled) {
+	if err != nil || len(damage) > 0 || at != store.FolderName(s, s.ConversationType, notes.Untitled) {
 		return at, err
 	}
 	head, err := headOf(c)
 	if err != nil {
 		return at, err
 	}
-	words := digest.Title(append(head, Shorten([]schema.Message{{Role: schema.User, Content: said}})...))
-	if words == digest.Untitled {
+	words := notes.Title(append(head, Shorten([]schema.Message{{Role: schema.User, Content: said}})...))
+	if words == notes.Untitled {
 		return at, nil
 	}
 	doc, free := w.isFree(ctx, c, s)
@@ -84,7 +84,7 @@ func (w *Workspace) Name(ctx context.Context, at, said string) (string, error) {
 func called(c *store.Conversation, name, title string) error {
 	return c.Edit(func(s *schema.Session) error {
 		s.ConversationID = name
-		if s.Title == digest.Untitled {
+		if s.Title == notes.Untitled {
 			s.Title = title
 		}
 		return nil
@@ -111,7 +111,7 @@ func (w *Workspace) isFree(ctx context.Context, c *store.Conversation, s *schema
 			doc = e.Name()
 			b, err := w.Store.ReadFile(c.Path() + "/" + doc)
 			untitled := *s
-			untitled.Title = digest.Untitled
+			untitled.Title = notes.Untitled
 			if err != nil || string(b) != DocumentOf(s) && string(b) != DocumentOf(&untitled) {
 				return "", false
 			}

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"cortext/resume/digest"
+	"cortext/resume/notes"
 	"cortext/schema"
 	"cortext/store"
 )
@@ -16,7 +16,7 @@ import (
 type cachedNotes struct {
 	Last  string           `json:"last"` // id of the last message covered
 	Logs  store.Checkpoint `json:"logs"` // the logs it was made from
-	State digest.State     `json:"state"`
+	State notes.Notes      `json:"state"`
 }
 
 func notesName(path string) string { return "state/" + schema.PathElement(path) + ".json" }
@@ -48,10 +48,10 @@ const (
 
 // Of returns the notes on a conversation: the cached ones, extended by what is new. If
 // caching them fails, the next reader only takes longer.
-func (n Notes) Of(c *store.Conversation, use NotesUse) (*digest.State, error) {
+func (n Notes) Of(c *store.Conversation, use NotesUse) (*notes.Notes, error) {
 	var kept cachedNotes
 	b, ok := n.store.ReadCache(notesName(c.Path()))
-	if !ok || json.Unmarshal(b, &kept) != nil || kept.State.Version != digest.StateVersion || kept.Last == "" {
+	if !ok || json.Unmarshal(b, &kept) != nil || kept.State.Version != notes.Version || kept.Last == "" {
 		kept = cachedNotes{}
 	}
 	logs, err := c.CheckpointNow() // before reading, so that later appends are looked at the next time

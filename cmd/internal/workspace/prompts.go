@@ -123,7 +123,7 @@ func (p Prompts) Types() []string {
 // Strip removes one of our payloads, with the command text before it, from what an agent
 // recorded as the user's words.
 func (p Prompts) Strip(text string) (rest string, ok bool) {
-	before, after, ok := resume.Cut(text)
+	before, after, ok := resume.CutPayload(text)
 	if !ok {
 		return "", false
 	}

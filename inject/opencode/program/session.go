@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"cortext/inject"
+	"cortext/schema/clip"
 )
 
 // nobody is the agent and, if it does not matter, the model of the message with the
@@ -108,14 +109,10 @@ func title(payload string) string {
 			break
 		}
 	}
-	name = strings.Map(func(r rune) rune {
+	return clip.Characters(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(name, "�"))
-	if runes := []rune(name); len(runes) > most {
-		name = string(runes[:most-1]) + "…"
-	}
-	return name
+	}, strings.ToValidUTF8(name, "�")), most)
 }
