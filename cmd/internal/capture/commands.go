@@ -108,17 +108,11 @@ func (c *Capture) followCommands(t *inject.Transcript, b *Binding, in *reading, 
 			in.followed[h.segment.From] = true
 			in.segments, in.homes = append(in.segments, *h.segment), append(in.homes, h)
 		case h == nil && was.lastPrompt != cmd.Message:
-			c.warn(fmt.Sprintf("%s session %s: which conversation %q took up cannot be known: what followed stays in %s",
+			c.warnings.add(fmt.Sprintf("%s session %s: which conversation %q took up cannot be known: what followed stays in %s",
 				t.Agent, t.NativeID, cmd.Line()+" "+cmd.Arguments, in.segments[at].Path))
 		}
 	}
 	return nil
-}
-
-// beginsAnew reports whether a session began a conversation rather than resumed one.
-func beginsAnew(segments []Segment) bool {
-	i := firstSegment(segments)
-	return i >= 0 && segments[i].After == ""
 }
 
 // isKnown reports whether a conversation is here or was removed.
@@ -141,16 +135,6 @@ func typedAt(t *inject.Transcript, cmd inject.Command) time.Time {
 		return t.First
 	}
 	return cmd.Time
-}
-
-// firstSegment returns the index of the segment that begins with the session, or -1.
-func firstSegment(segments []Segment) int {
-	for i, s := range segments {
-		if s.From == "" {
-			return i
-		}
-	}
-	return -1
 }
 
 // isBeginning reports whether the first command of a session began the conversation that
@@ -247,7 +231,7 @@ func (c *Capture) follow(t *inject.Transcript, in *reading, cmd inject.Command) 
 		return &home{segment: s}, err
 	}
 	s.Path, s.ID = e.Path, e.Session.ID
-	h, err := c.home(s, in.o.Mode)
+	h, err := c.homes.home(s, in.o.Mode)
 	if err == nil {
 		in.opened = append(in.opened, h)
 		s.After, err = leafAt(h.conv, cmd)
@@ -326,7 +310,7 @@ func (c *Capture) followBegin(t *inject.Transcript, in *reading, cmd inject.Comm
 	if err != nil {
 		return nil, err
 	}
-	sess, words, err := c.describeNew(t, beginning{command: cmd, part: s.From, at: typedAt(t, cmd)})
+	sess, words, err := c.describe.newSession(t, beginning{command: cmd, part: s.From, at: typedAt(t, cmd)})
 	if err != nil {
 		return nil, err
 	}
@@ -336,13 +320,13 @@ func (c *Capture) followBegin(t *inject.Transcript, in *reading, cmd inject.Comm
 		s.Path = store.FolderName(sess, cmd.Name, words)
 	}
 	if ok || c.ws.Tree.Outside(s.Path) {
-		h, err := c.home(s, in.o.Mode)
+		h, err := c.homes.home(s, in.o.Mode)
 		if err == nil {
 			in.opened = append(in.opened, h)
 		}
 		return h, err
 	}
-	conv, err := c.stageNew(sess, words)
+	conv, err := c.describe.stage(sess, words)
 	if err != nil {
 		return nil, err
 	}
@@ -369,7 +353,7 @@ func (c *Capture) publishBegun(t *inject.Transcript, b *Binding, in *reading, r 
 		}
 	}
 	for _, conv := range in.begun {
-		if _, err := c.ws.Finish(conv, workspace.Finishing{Recount: true, Describe: c.describeSources(t.Agent, t.NativeID, b)}); err != nil {
+		if _, err := c.ws.Finish(conv, workspace.Finishing{Recount: true, Describe: c.describe.sources(t.Agent, t.NativeID, b)}); err != nil {
 			return err
 		}
 		if err := c.ws.Publish(conv); err != nil {
@@ -393,9 +377,6 @@ func (c *Capture) publishBegun(t *inject.Transcript, b *Binding, in *reading, r 
 	}
 	return c.moveOn(b.CurrentSegment(), r.segments[r.at], stopped)
 }
-
-// begun reports whether the start of a segment was read.
-func (s Segment) begun() bool { return s.From == "" || s.Start != "" }
 
 // moveOn marks the session's current conversation active instead of the one it left,
 // unless the user stopped it.

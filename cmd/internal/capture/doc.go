@@ -46,22 +46,37 @@ import (
 
 // A Capture imports sessions into the conversations of one workspace.
 type Capture struct {
-	ws *workspace.Workspace
+	*Bindings
+	*Binder
+	*launches
+	*reminders
 
-	warnings []string // see TakeWarnings
-	warned   int      // number of warnings raised
-
-	scan      *scan  // cached lookups while many sessions are processed
-	rootNoted bool   // see noteRoot
-	heads     *heads // see readHeads
-	opened    begun  // the transcript being imported
+	ws          *workspace.Workspace
+	warnings    *warnings
+	location    *location
+	catalog     *catalog
+	transcripts *transcripts
+	withheld    *withheld
+	forks       *forks
+	homes       homes
+	waiting     waiting
+	describe    descriptions
+	scans       scans
 }
 
-// begun is a transcript with its root lines, those that follow no other line.
-type begun struct {
-	file  string
-	roots []string
+// New returns a Capture for the workspace ws.
+func New(ws *workspace.Workspace) *Capture {
+	c := &Capture{ws: ws, warnings: new(warnings), location: &location{ws: ws}, catalog: &catalog{ws: ws}, homes: homes{ws}}
+	c.waiting = waiting{ws, c.homes}
+	c.Bindings = &Bindings{ws, c.location, c.warnings}
+	c.reminders = &reminders{ws, c.Bindings}
+	c.describe = descriptions{ws, c.Bindings}
+	c.transcripts = &transcripts{ws, c.Bindings, c.catalog, heads{store: ws.Store, used: map[string]bool{}}}
+	c.withheld = &withheld{ws, c.catalog, c.transcripts}
+	c.Binder = &Binder{ws: ws, bindings: c.Bindings, catalog: c.catalog}
+	c.launches = &launches{ws, c.Binder}
+	c.forks = &forks{ws, c.Bindings, c.Binder, c.launches, c.catalog, c.transcripts, c.withheld, c.captureOriginal}
+	c.Binder.forks = c.forks
+	c.scans = scans{ws, c.Bindings, c.catalog, c.transcripts, c.forks}
+	return c
 }
-
-// New returns a Capture for the workspace w.
-func New(w *workspace.Workspace) *Capture { return &Capture{ws: w} }

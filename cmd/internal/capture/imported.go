@@ -42,7 +42,7 @@ func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (
 	if was, err := im.unchanged(agent, abs, look); was != nil || err != nil {
 		return was, err
 	}
-	nativeID, warned := "", im.c.warned
+	nativeID, warned := "", im.c.warnings.raised
 	out, err := im.file(ctx, agent, file, func(t *inject.Transcript) error {
 		nativeID = t.NativeID
 		gone, err := im.c.ws.Removed.Segments(agent.Name, t.NativeID)
@@ -51,13 +51,13 @@ func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (
 		}
 		b, ok := im.c.cached(agent.Name, t.NativeID)
 		if len(gone) > 0 || ok && slices.ContainsFunc(b.Segments, func(s Segment) bool { return s.Removed }) {
-			if err := im.c.Forgotten(agent.Name, t.NativeID); err != nil {
+			if err := im.c.Drop(agent.Name, t.NativeID); err != nil {
 				return err
 			}
 		}
-		return errors.Join(im.c.ws.Removed.Unskip(agent.Name, t.NativeID), im.c.ws.Removed.BringBack(ctx, agent.Name, t.NativeID, beginnings(t), im.here[native{agent.Name, t.NativeID}]), im.c.want(agent, t, file))
+		return errors.Join(im.c.ws.Removed.Unskip(agent.Name, t.NativeID), im.c.ws.Removed.BringBack(ctx, agent.Name, t.NativeID, beginnings(t), im.here[native{agent.Name, t.NativeID}]), im.c.withheld.want(agent, t, file))
 	})
-	if err == nil && im.c.warned == warned { // otherwise the next import tries again
+	if err == nil && im.c.warnings.raised == warned { // otherwise the next import tries again
 		im.keep(abs, look, nativeID, out)
 	}
 	return out, err
@@ -73,19 +73,19 @@ func beginnings(t *inject.Transcript) (froms []string) {
 
 // readImports reads the cached results of earlier imports by the same program.
 func (im *Importer) readImports() {
-	if im.opts.Program == "" || !im.c.readCached(importsName, &im.imports) || im.imports.Program != im.opts.Program || im.imports.Files == nil {
+	if im.opts.Program == "" || !readCached(im.c.ws.Store, importsName, &im.imports) || im.imports.Program != im.opts.Program || im.imports.Files == nil {
 		im.imports = imports{Program: im.opts.Program, Files: map[string]importedAs{}}
 	}
 }
 
 // Close saves the import results for the next import.
 func (im *Importer) Close() {
-	im.c.writeHeads()
+	im.c.transcripts.heads.write()
 	im.c.ws.Store.Remember()
 	if !im.imports.changed || im.opts.Program == "" {
 		return
 	}
-	im.c.writeCached(importsName, im.imports)
+	writeCached(im.c.ws.Store, importsName, im.imports)
 }
 
 // knownAs returns the agent of a transcript that has not changed since it was imported.

@@ -57,9 +57,6 @@ type Importer struct {
 	imports imports
 }
 
-// A native identifies a native session.
-type native struct{ agent, id string }
-
 // An AgentError reports an unknown agent.
 type AgentError struct {
 	Agent string
@@ -86,7 +83,7 @@ func (c *Capture) NewImporter(opts ImportOptions) (*Importer, error) {
 		return nil, &AgentError{Agent: opts.Agent, Known: c.ws.Env.AgentNames()}
 	}
 	im := &Importer{c: c, opts: opts, here: map[native][]registry.Segment{}, sound: map[string]store.Entry{}}
-	all, err := c.entries()
+	all, err := c.catalog.entries()
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +94,8 @@ func (c *Capture) NewImporter(opts ImportOptions) (*Importer, error) {
 	}
 	im.know(all)
 	im.readImports()
-	if c.scan == nil { // so that each file does not read all conversations again
-		c.scan = c.newScan(func() ([]store.Entry, error) { return all, nil })
+	if c.catalog.scan == nil { // so that each file does not read all conversations again
+		c.catalog.start(func() ([]store.Entry, error) { return all, nil })
 	}
 	return im, nil
 }
@@ -191,9 +188,7 @@ func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Tran
 		file = abs
 	}
 	out := &Imported{Agent: t.Agent, Warnings: t.Warnings}
-	im.c.opened = begun{file, t.Roots}
-	defer func() { im.c.opened = begun{} }()
-	b, err := im.c.BindListed(agent, t.NativeID, file)
+	b, err := im.c.bindListed(session{agent, t.NativeID, file, t})
 	if err != nil {
 		return out, err
 	}
@@ -302,7 +297,7 @@ func (c *Capture) ingestStaged(ctx context.Context, agent inject.Agent, nativeID
 		return out, err
 	}
 	segments := slices.Clone(b.Segments)
-	rest, err := c.homesOf(segments[1:], o.Mode)
+	rest, err := c.homes.homesOf(segments[1:], o.Mode)
 	if err != nil {
 		return out, err
 	}
@@ -318,7 +313,7 @@ func (c *Capture) ingestStaged(ctx context.Context, agent inject.Agent, nativeID
 	if ingestErr != nil {
 		return out, ingestErr // never publish half a conversation: the next import starts over
 	}
-	if _, err := c.ws.Finish(fresh, workspace.Finishing{Recount: true, Describe: c.describeSources(agent.Name, nativeID, b)}); err != nil {
+	if _, err := c.ws.Finish(fresh, workspace.Finishing{Recount: true, Describe: c.describe.sources(agent.Name, nativeID, b)}); err != nil {
 		return out, err
 	}
 	if err := c.ws.Publish(fresh); errors.Is(err, store.ErrExist) {
@@ -356,11 +351,11 @@ func (out *Imported) warnNow(text string) {
 // stage creates the conversation of a transcript, to be published when it is complete.
 // begins is the message whose command begins it.
 func (im *Importer) stage(t *inject.Transcript) (conv *store.Conversation, begins string, err error) {
-	p, err := im.c.beginningOf(t, im.opts)
+	p, err := im.c.describe.beginning(t, im.opts)
 	if err != nil {
 		return nil, "", err
 	}
-	s, words, err := im.c.describeNew(t, p)
+	s, words, err := im.c.describe.newSession(t, p)
 	if err != nil {
 		return nil, "", err
 	}
@@ -372,7 +367,7 @@ func (im *Importer) stage(t *inject.Transcript) (conv *store.Conversation, begin
 			return nil, "", fmt.Errorf("it may belong to a conversation that cannot be read: %w", &e.Damage[0])
 		}
 	}
-	conv, err = im.c.stageNew(s, words)
+	conv, err = im.c.describe.stage(s, words)
 	return conv, p.command.Message, err
 }
 

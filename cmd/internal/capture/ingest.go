@@ -75,7 +75,7 @@ func (c *Capture) Ingest(ctx context.Context, agent inject.Agent, nativeID strin
 	if len(b.Segments) == 0 {
 		return out, nil
 	}
-	o.describe = c.describeSources(agent.Name, nativeID, b)
+	o.describe = c.describe.sources(agent.Name, nativeID, b)
 	for range 3 { // git may replace or remove a log while the transcript is read
 		out, err = c.ingest(ctx, agent, nativeID, b, o)
 		if !errors.Is(err, store.ErrCheckpoint) && !errors.Is(err, store.ErrNotFound) {
@@ -91,7 +91,7 @@ func (c *Capture) Ingest(ctx context.Context, agent inject.Agent, nativeID strin
 
 func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID string, b *Binding, o Options) (out Ingested, err error) {
 	segments := slices.Clone(b.Segments)
-	homes, err := c.homesOf(segments, o.Mode)
+	homes, err := c.homes.homesOf(segments, o.Mode)
 	if err != nil {
 		return out, err
 	}
@@ -200,18 +200,12 @@ func (c *Capture) startFrom(in *reading, agent inject.Agent, nativeID string, b 
 		if asked || known || h.waiting || firstOf(in.segments, i) != i {
 			continue
 		}
-		if err := c.setAside(h); err != nil {
+		if err := c.homes.setAside(h); err != nil {
 			return err
 		}
 		in.fresh = in.fresh && !h.emptied()
 	}
 	return nil
-}
-
-// firstOf returns the first segment with the same conversation as segment i. A session
-// may return to a conversation.
-func firstOf(segments []Segment, i int) int {
-	return slices.IndexFunc(segments, func(s Segment) bool { return s.Path == segments[i].Path && !s.Removed })
 }
 
 // ingestMain captures the session's own messages, and the messages of sub-agents that
@@ -231,7 +225,7 @@ func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID s
 	}
 	defer r.abandon()
 	in.out.Warnings = append(in.out.Warnings, t.Warnings...)
-	c.noteUnread(b.Transcript, t, in.o.Mode)
+	c.warnings.unread(b.Transcript, t, in.o.Mode)
 	inline := map[string]bool{}
 	err = c.pump(ctx, t, func(sub string, batch inject.Batch) error {
 		if sub == "" {
@@ -401,7 +395,7 @@ func (b *Binding) took(t *inject.Transcript, r *router) {
 	}
 	b.Cursor, b.Torn = t.Next, t.Torn != ""
 	b.Commanded = b.Commanded && !r.again || t.Command != ""
-	b.Ordinary = len(t.Commands) == 0 && (b.Ordinary || r.again && r.c.all() && !continues(r.segments))
+	b.Ordinary = len(t.Commands) == 0 && (b.Ordinary || r.again && r.c.ws.Config.CapturesAll() && !continues(r.segments))
 	b.Segments, b.At = r.segments, r.untilAt
 	if newest := b.Segments[len(b.Segments)-1]; newest.begun() {
 		b.Current = r.at // all segments have begun: a rewind may have led back to an earlier one
@@ -412,37 +406,6 @@ func (b *Binding) took(t *inject.Transcript, r *router) {
 		for _, a := range t.Next.Anchors {
 			if i, ok := r.segmentOf[a.Message]; ok {
 				b.SegmentOf[a.Message] = i
-			}
-		}
-	}
-}
-
-// DescribeSources adds what the cache knows about the sessions to the sources.
-func (c *Capture) DescribeSources(s *schema.Session) { c.describeSources("", "", nil)(s) }
-
-// describeSources adds what the binding knows about its session to the sources.
-func (c *Capture) describeSources(agent, nativeID string, b *Binding) func(*schema.Session) {
-	return func(s *schema.Session) {
-		for i := range s.Sources {
-			src := &s.Sources[i]
-			known := b
-			if src.Agent != agent || src.NativeID != nativeID {
-				var ok bool
-				if known, ok = c.cached(src.Agent, src.NativeID); !ok {
-					continue
-				}
-			}
-			if known.Version != "" {
-				src.Version = known.Version
-			}
-			if known.Provider != nil && i == len(s.Sources)-1 {
-				s.AgentConfig.Provider = known.Provider
-			}
-			if known.Permission != "" && i == len(s.Sources)-1 {
-				s.AgentConfig.Modes = &schema.Modes{Permission: known.Permission, Plan: known.Permission == "plan"}
-			}
-			if s.AgentConfig.Agent == "" {
-				s.AgentConfig.Agent = src.Agent
 			}
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"cortext/cmd/internal/lifecycle"
 	"cortext/cmd/internal/workspace"
@@ -92,79 +91,6 @@ func (c *Capture) newRouter(segments []Segment, homes []*home, at int, t *inject
 		}
 	}
 	return r
-}
-
-// messageFrom prefixes the From of a segment that is identified by its first message, as
-// in a fork of a session, whose prompts have other ids.
-const messageFrom = "message:"
-
-// timeFrom prefixes the From of a segment whose agent gives its prompts no ids (Claude
-// Code before 2.1.197). The rest is the time when the prompt was submitted.
-const timeFrom = "time:"
-
-// submitted is the longest time between an agent's call of the hook and the timestamp of
-// the prompt it writes. With a coarse clock, the timestamp may also be earlier.
-const submitted = 2 * time.Second
-
-// startIn returns the message that a segment begins with, or "" if it begins with the
-// session or before the part that was read.
-func (s Segment) startIn(t *inject.Transcript) string {
-	at, byTime := strings.CutPrefix(s.From, timeFrom)
-	message, byMessage := strings.CutPrefix(s.From, messageFrom)
-	for _, cmd := range t.Commands {
-		switch {
-		case s.From == "":
-		case byTime && s.Start != "":
-			if cmd.Message == s.Start {
-				return s.Start
-			}
-		case byTime && !cmd.Time.Before(schema.Time(at).Time().Add(-submitted)), byMessage && cmd.Message == message, cmd.PromptID == s.From:
-			return cmd.Message
-		}
-	}
-	return ""
-}
-
-// inOrder sorts segments into session order and returns the index of the segment that the
-// transcript begins in. roots are the lines that it began with before. Segments that have
-// not started yet sort last.
-func inOrder(segments []Segment, t *inject.Transcript, roots []string) int {
-	place := func(s Segment) int {
-		id := s.startIn(t)
-		if s.isOpen(t, roots) {
-			return -1
-		}
-		for i, cmd := range t.Commands {
-			if cmd.Message == id {
-				return i
-			}
-		}
-		return len(t.Commands)
-	}
-	slices.SortStableFunc(segments, func(a, b Segment) int { return place(a) - place(b) })
-	at := 0
-	for i, s := range segments {
-		if place(s) < 0 {
-			at = i
-		}
-	}
-	return at
-}
-
-// isOpen reports whether a transcript begins in a segment, as far as the segment shows.
-// roots are the lines that it began with before. A segment that had started, but does not
-// start in a transcript that lost its beginning, begins before the transcript.
-func (s Segment) isOpen(t *inject.Transcript, roots []string) bool {
-	cut := len(roots) > 0 && !slices.Contains(t.Roots, roots[0])
-	return s.From == "" || s.startIn(t) == "" && (cut && s.Start != "" || strings.HasPrefix(s.From, messageFrom))
-}
-
-// From returns the From value of a segment that a prompt begins.
-func (c *Capture) From(e inject.Event) string {
-	if e.PromptID != "" {
-		return e.PromptID
-	}
-	return timeFrom + string(schema.NewTime(c.ws.Env.Now()))
 }
 
 // first returns the first segment with the same conversation as segment i.

@@ -3,21 +3,24 @@ package capture
 import (
 	"errors"
 	"slices"
+	"strings"
+	"time"
 
 	"cortext/cmd/internal/registry"
+	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
 )
 
 // segmentsOf lists the segments of a native session: first the one that begins with the
 // session, then the others. Only the transcript shows their true order.
-func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segment, error) {
+func (bd *Binder) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segment, error) {
 	var list []Segment
-	known, err := c.ws.Registry.Session(agent, nativeID)
+	known, err := bd.ws.Registry.Session(agent, nativeID)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range known.In(c.ws.Here.Same) {
+	for _, r := range known.In(bd.ws.Here.Same) {
 		list = append(list, Segment{Segment: r})
 	}
 	for _, e := range slices.Backward(all) { // the most recently active comes last
@@ -35,12 +38,12 @@ func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segme
 			}
 		}
 	}
-	gone, err := c.ws.Removed.Segments(agent, nativeID)
+	gone, err := bd.ws.Removed.Segments(agent, nativeID)
 	if err != nil {
 		return nil, err
 	}
 	if !hasBeginning(list) {
-		s, ok, err := c.unlisted(all, nativeID, gone)
+		s, ok, err := bd.unlisted(all, nativeID, gone)
 		if err != nil {
 			return nil, err
 		}
@@ -65,12 +68,12 @@ func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segme
 
 // unlisted finds a segment of a session in the log of a conversation whose session.json
 // git took, so that no source lists it, and that was not removed.
-func (c *Capture) unlisted(all []store.Entry, nativeID string, gone []registry.Segment) (s Segment, found bool, err error) {
+func (bd *Binder) unlisted(all []store.Entry, nativeID string, gone []registry.Segment) (s Segment, found bool, err error) {
 	for _, e := range all {
 		if !e.LeftByMerge() || slices.ContainsFunc(gone, func(r registry.Segment) bool { return r.Path == e.Path }) {
 			continue
 		}
-		conv, err := c.ws.Store.Open(e)
+		conv, err := bd.ws.Store.Open(e)
 		if err != nil {
 			return s, false, err
 		}
@@ -115,4 +118,99 @@ func beginningIn(conv *store.Conversation, nativeID string) (first *schema.Messa
 // captured.
 func continues(segments []Segment) bool {
 	return len(segments) > 0 && (segments[0].After != "" || segments[0].Fork)
+}
+
+// messageFrom prefixes the From of a segment that is identified by its first message, as
+// in a fork of a session, whose prompts have other ids.
+const messageFrom = "message:"
+
+// timeFrom prefixes the From of a segment whose agent gives its prompts no ids (Claude
+// Code before 2.1.197). The rest is the time when the prompt was submitted.
+const timeFrom = "time:"
+
+// submitted is the longest time between an agent's call of the hook and the timestamp of
+// the prompt it writes. With a coarse clock, the timestamp may also be earlier.
+const submitted = 2 * time.Second
+
+// startIn returns the message that a segment begins with, or "" if it begins with the
+// session or before the part that was read.
+func (s Segment) startIn(t *inject.Transcript) string {
+	at, byTime := strings.CutPrefix(s.From, timeFrom)
+	message, byMessage := strings.CutPrefix(s.From, messageFrom)
+	for _, cmd := range t.Commands {
+		switch {
+		case s.From == "":
+		case byTime && s.Start != "":
+			if cmd.Message == s.Start {
+				return s.Start
+			}
+		case byTime && !cmd.Time.Before(schema.Time(at).Time().Add(-submitted)), byMessage && cmd.Message == message, cmd.PromptID == s.From:
+			return cmd.Message
+		}
+	}
+	return ""
+}
+
+// inOrder sorts segments into session order and returns the index of the segment that the
+// transcript begins in. roots are the lines that it began with before. Segments that have
+// not started yet sort last.
+func inOrder(segments []Segment, t *inject.Transcript, roots []string) int {
+	place := func(s Segment) int {
+		id := s.startIn(t)
+		if s.isOpen(t, roots) {
+			return -1
+		}
+		for i, cmd := range t.Commands {
+			if cmd.Message == id {
+				return i
+			}
+		}
+		return len(t.Commands)
+	}
+	slices.SortStableFunc(segments, func(a, b Segment) int { return place(a) - place(b) })
+	at := 0
+	for i, s := range segments {
+		if place(s) < 0 {
+			at = i
+		}
+	}
+	return at
+}
+
+// isOpen reports whether a transcript begins in a segment, as far as the segment shows.
+// roots are the lines that it began with before. A segment that had started, but does not
+// start in a transcript that lost its beginning, begins before the transcript.
+func (s Segment) isOpen(t *inject.Transcript, roots []string) bool {
+	cut := len(roots) > 0 && !slices.Contains(t.Roots, roots[0])
+	return s.From == "" || s.startIn(t) == "" && (cut && s.Start != "" || strings.HasPrefix(s.From, messageFrom))
+}
+
+// firstOf returns the first segment with the same conversation as segment i. A session
+// may return to a conversation.
+func firstOf(segments []Segment, i int) int {
+	return slices.IndexFunc(segments, func(s Segment) bool { return s.Path == segments[i].Path && !s.Removed })
+}
+
+// beginsAnew reports whether a session began a conversation rather than resumed one.
+func beginsAnew(segments []Segment) bool {
+	i := firstSegment(segments)
+	return i >= 0 && segments[i].After == ""
+}
+
+// firstSegment returns the index of the segment that begins with the session, or -1.
+func firstSegment(segments []Segment) int {
+	for i, s := range segments {
+		if s.From == "" {
+			return i
+		}
+	}
+	return -1
+}
+
+// begun reports whether the start of a segment was read.
+func (s Segment) begun() bool { return s.From == "" || s.Start != "" }
+
+// hasBeginning reports whether one of the segments begins with the session.
+func hasBeginning(segments []Segment) bool {
+	return slices.ContainsFunc(segments, func(s Segment) bool { return s.From == "" })
 }

@@ -47,7 +47,7 @@ func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event
 		if err == nil {
 			b, err = c.BeginMissed(ctx, agent, e, b)
 		}
-		late := err == nil && e.Said != "" && (b.Captured() && b.Said != EndOf(e.Said) || len(b.Segments) == 0 && c.all() && !b.Answered)
+		late := err == nil && e.Said != "" && (b.Captured() && b.Said != EndOf(e.Said) || len(b.Segments) == 0 && c.ws.Config.CapturesAll() && !b.Answered)
 		if !late {
 			return b, err
 		}
@@ -94,7 +94,7 @@ func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.
 	if t.Messages == 0 {
 		return b, nil
 	}
-	if prompted && !c.all() {
+	if prompted && !c.ws.Config.CapturesAll() {
 		if answered, err := commandAnswered(t, e); err != nil || !answered {
 			return b, err // it is the prompt that the hook reports
 		}
@@ -149,49 +149,26 @@ func EndOf(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// warn keeps a warning for [Capture.TakeWarnings].
-func (c *Capture) warn(text string) {
-	c.warned++
-	if !slices.Contains(c.warnings, text) {
-		c.warnings = append(c.warnings, text)
-	}
-}
-
 // TakeWarnings returns, once, what failed while messages were captured: parts of
 // transcripts that could not be read, or user state that could not be written.
-func (c *Capture) TakeWarnings() []string {
-	list := c.warnings
-	c.warnings = nil
-	return list
+func (c *Capture) TakeWarnings() []string { return c.warnings.take() }
+
+// RootsOfSource returns the lines with which a fork of a session may begin.
+func (c *Capture) RootsOfSource(agent, nativeID string) []string {
+	return c.transcripts.rootsOfSource(agent, nativeID)
 }
 
-// noteUnread warns of unreadable parts of a transcript. It mentions a line cut off at the
-// end only if the user asks for everything. A hook or `sync` may run while the agent
-// writes the line, and captures it the next time.
-func (c *Capture) noteUnread(transcript string, t *inject.Transcript, mode Mode) {
-	parts := t.Unread
-	if t.Torn != "" && mode == PutBack {
-		parts = append(slices.Clone(parts), t.Torn)
-	}
-	for _, part := range parts {
-		c.warn(transcript + ": " + part + ": this part of the transcript is not captured")
-	}
-}
-
-// noteUnregistered warns that the registry could not be written. The sources in
-// session.json also record which conversation a session goes into, so nothing is lost
-// unless git takes them.
-func (c *Capture) noteUnregistered(err error) {
-	if err != nil {
-		c.warn(fmt.Sprintf("the user's state cannot be written (%v): messages are captured, but what git takes from the work tree later is not known to be missing; make the folder writable", err))
-	}
+// SkipSession leaves a session alone from now on, and the parts of it that its forks
+// repeat.
+func (c *Capture) SkipSession(agent inject.Agent, nativeID string) error {
+	return c.withheld.skip(agent, nativeID)
 }
 
 // Source captures the new part of one session's transcript, if it is on this machine.
 func (c *Capture) Source(ctx context.Context, agent inject.Agent, nativeID string, o Options) (appended int, err error) {
 	err = c.Locked(agent.Name, nativeID, func() error {
 		file, ok, locateErr := agent.Locate(c.ws.Env.Machine, nativeID)
-		b, err := c.BindListed(agent, nativeID, file)
+		b, err := c.bindListed(session{agent: agent, id: nativeID, transcript: file})
 		if err != nil {
 			return err
 		}
@@ -203,6 +180,12 @@ func (c *Capture) Source(ctx context.Context, agent inject.Agent, nativeID strin
 		return err
 	})
 	return appended, err
+}
+
+// captureOriginal captures the new part of a session before a fork of it. An error here is
+// reported when that session is captured.
+func (c *Capture) captureOriginal(agent inject.Agent, nativeID string) {
+	_, _ = c.Source(context.Background(), agent, nativeID, Options{})
 }
 
 // isThere reports whether a transcript exists at a path, readable or not.
@@ -271,7 +254,7 @@ func (c *Capture) catchUpKnown(ctx context.Context, agent inject.Agent) error {
 		id := strings.TrimSuffix(name, ".json")
 		b, ok := c.cached(agent.Name, id)
 		if ok && b.gone(agent) {
-			_ = c.Forgotten(agent.Name, id)
+			_ = c.Drop(agent.Name, id)
 			continue
 		}
 		if !ok || !b.Captured() || !b.Grown(agent) || c.ws.Removed.Skipped(agent.Name, id) {

@@ -98,7 +98,7 @@ func (c *Capture) ingestSubagent(ctx context.Context, agent inject.Agent, b *Bin
 		return err
 	}
 	defer t.Close()
-	c.noteUnread(s.Path, t, in.o.Mode)
+	c.warnings.unread(s.Path, t, in.o.Mode)
 	if again {
 		have.Checkpoint = store.Checkpoint{}
 	}

@@ -12,7 +12,6 @@ import (
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
-	"cortext/store"
 )
 
 // SyncOptions control a sync of the agents' stores.
@@ -66,49 +65,6 @@ type Captured struct {
 	Messages int
 }
 
-// A scan caches lookups while many sessions are processed.
-type scan struct {
-	all   func() ([]store.Entry, error)     // the conversations at the start
-	named func() (map[native]string, error) // conversations by session: see namedAmong
-	seen  string
-	roots map[string]map[string]bool // by agent: the first lines of our sessions
-	inGit func() map[string]inBranch
-
-	located map[string]located // by agent: all transcripts
-	scanned map[string]scanned // by agent: sessions looked at before
-
-	unwanted map[string]unwanted // by agent
-}
-
-func (c *Capture) newScan(list func() ([]store.Entry, error)) *scan {
-	all := sync.OnceValues(list)
-	return &scan{
-		all: all, seen: c.ws.IDs.Seen(), roots: map[string]map[string]bool{}, unwanted: map[string]unwanted{},
-		located: map[string]located{}, scanned: map[string]scanned{},
-		named: sync.OnceValues(func() (map[native]string, error) {
-			entries, err := all()
-			return namedAmong(entries), err
-		}),
-	}
-}
-
-// entriesOf returns at least the conversations that list a native session as a source.
-func (c *Capture) entriesOf(nativeID string) ([]store.Entry, error) {
-	if c.scan != nil {
-		return c.scan.all()
-	}
-	return c.ws.Store.ListAny(func(k store.Known) bool { return k.Has(nativeID) })
-}
-
-// entries returns the conversations. During a scan it returns those that existed at the
-// start; later ones are in the cache.
-func (c *Capture) entries() ([]store.Entry, error) {
-	if c.scan != nil {
-		return c.scan.all()
-	}
-	return c.ws.Store.List()
-}
-
 // Sync captures the messages of this workspace's sessions that the agents' stores on this
 // machine have and the workspace lacks. It leaves alone what the user removed or skipped
 // and, without Restore, puts back nothing that git took from the work tree.
@@ -120,20 +76,20 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 	}
 	out := &SyncResult{}
 	if o.Adopt {
-		if err := c.noteRoot(); err != nil {
+		if err := c.location.note(); err != nil {
 			out.Errors = append(out.Errors, err)
 		}
 	}
-	at := c.findRoots(ctx, o.Was, o.Clones)
+	at := c.location.folders(ctx, o.Was, o.Clones)
 	if o.Clones {
 		c.ws.Here.KnowClones(ctx)
 	}
-	c.scan = c.newScan(c.ws.Store.List)
-	defer func() { c.scan = nil; c.writeHeads() }()
+	c.catalog.start(c.ws.Store.List)
+	defer func() { c.catalog.scan = nil; c.transcripts.heads.write() }()
 	c.ws.Store.Remember()
-	c.scan.inGit = sync.OnceValue(func() map[string]inBranch { return c.sourcesInGit(ctx) })
+	c.catalog.scan.inGit = sync.OnceValue(func() map[string]inBranch { return c.catalog.sourcesInGit(ctx) })
 	known := sync.OnceValues(func() (map[native]bool, error) { // the folder usually decides
-		named, err := c.scan.named()
+		named, err := c.catalog.scan.named()
 		if err != nil {
 			return nil, err
 		}
@@ -143,8 +99,8 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 		if agent.Sessions == nil || len(o.Agents) > 0 && !slices.Contains(o.Agents, agent.Name) {
 			continue
 		}
-		natives, err := c.sessions(agent)
-		c.scan.located[agent.Name] = locatedAmong(natives)
+		natives, err := c.transcripts.sessions(agent)
+		c.catalog.scan.located[agent.Name] = locatedAmong(natives)
 		if err != nil {
 			out.Errors = append(out.Errors, err)
 		}
@@ -173,10 +129,10 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 		}
 	}
 	if len(o.Agents) == 0 {
-		c.readHeads().prune()
+		c.transcripts.heads.prune()
 	}
-	c.scan = nil
-	if err := c.settle(o.Restore); err != nil {
+	c.catalog.scan = nil
+	if err := c.waiting.moveBack(o.Restore); err != nil {
 		out.Errors = append(out.Errors, err)
 	}
 	if out.Sessions > 0 {
@@ -211,11 +167,11 @@ func (c *Capture) sources(named map[native]string, restore bool) (map[native]boo
 // syncSessions captures sessions, oldest first, so that a fork comes after its original.
 func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []inject.Native, o SyncOptions, out *SyncResult) error {
 	slices.SortStableFunc(list, func(a, b inject.Native) int { return a.Updated.Compare(b.Updated) })
-	seen := c.readScanned(agent.Name)
-	c.scan.scanned[agent.Name] = seen
+	seen := c.scans.read(agent.Name)
+	c.catalog.scan.scanned[agent.Name] = seen
 	for i, n := range list {
 		if err := ctx.Err(); err != nil {
-			c.writeScanned(agent, seen)
+			c.scans.write(agent, seen)
 			return err
 		}
 		if o.Progress != nil {
@@ -223,7 +179,7 @@ func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []i
 		}
 		look := lookAt(agent, n.Path)
 		adopted := o.Adopt && seen.At[n.Path].Left
-		if !o.Restore && !adopted && !c.needsLook(agent, n, &seen, look) || !o.Until.IsZero() && lastWritten(agent, n).After(o.Until) {
+		if !o.Restore && !adopted && !c.scans.needsLook(agent, n, &seen, look) || !o.Until.IsZero() && lastWritten(agent, n).After(o.Until) {
 			continue
 		}
 		ours, err := c.syncSession(ctx, agent, n, o, out)
@@ -232,7 +188,7 @@ func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []i
 		}
 		if err != nil {
 			if ctx.Err() != nil {
-				c.writeScanned(agent, seen)
+				c.scans.write(agent, seen)
 				return ctx.Err()
 			}
 			out.Errors = append(out.Errors, err)
@@ -240,7 +196,7 @@ func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []i
 		}
 		seen.add(agent, n, lookedOnce{Look: look, Left: !ours})
 	}
-	c.writeScanned(agent, seen)
+	c.scans.write(agent, seen)
 	return nil
 }
 
@@ -256,22 +212,22 @@ func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.
 	}
 	var b *Binding
 	err = c.Locked(agent.Name, n.NativeID, func() (err error) {
-		if b, err = c.BindListed(agent, n.NativeID, n.Path); err != nil {
+		if b, err = c.bindListed(session{agent: agent, id: n.NativeID, transcript: n.Path}); err != nil {
 			return err
 		}
 		if len(b.Segments) == 0 {
-			if s, ok := c.inGit(agent.Name, n.NativeID); ok {
+			if s, ok := c.catalog.inGit(agent.Name, n.NativeID); ok {
 				b.Segments = []Segment{s}
 			}
 		}
 		if len(b.Segments) == 0 {
 			return nil
 		}
-		if c.elsewhere(b) && o.mode() == Unasked && !c.ownsSession(n) {
+		if c.homes.elsewhere(b) && o.mode() == Unasked && !c.location.owns(n) {
 			out.Elsewhere++
 			return nil // it is in another work tree
 		}
-		got, err := c.Ingest(ctx, agent, n.NativeID, b, Options{Mode: o.mode(), Held: c.ownsSession(n)})
+		got, err := c.Ingest(ctx, agent, n.NativeID, b, Options{Mode: o.mode(), Held: c.location.owns(n)})
 		if out.Appended += got.Appended; got.Appended > 0 {
 			out.Grown++
 		}
@@ -284,7 +240,7 @@ func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.
 				out.New = append(out.New, *im)
 			}
 		}
-		if err == nil && !b.Hooked && b.Bound() && c.ownsSession(n) {
+		if err == nil && !b.Hooked && b.Bound() && c.location.owns(n) {
 			at := b.CurrentSegment().Path
 			_, err = c.NameCurrent(ctx, agent.Name, n.NativeID, b, "")
 			out.moved(at, b.CurrentSegment().Path)
@@ -294,7 +250,7 @@ func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.
 	if err != nil || len(b.Segments) > 0 {
 		return true, err
 	}
-	if o.Own && !c.ownsSession(n) {
+	if o.Own && !c.location.owns(n) {
 		return true, errElsewhere // the work tree that it was held in begins its conversation
 	}
 	if !o.Adopt {
@@ -355,10 +311,10 @@ func (c *Capture) begins(agent inject.Agent, n inject.Native, b *Binding) (bool,
 	}
 	defer t.Close()
 	b.Answered = b.Answered && !again || isAnswered(t)
-	if t.Command != "" || c.all() && b.Answered && (n.Dir != "" || c.isHeldHere(t.WorkingDir)) {
+	if t.Command != "" || c.ws.Config.CapturesAll() && b.Answered && (n.Dir != "" || c.location.holds(t.WorkingDir)) {
 		return true, nil
 	}
-	b.Transcript, b.Looked, b.Seen = n.Path, t.Next, c.seen()
+	b.Transcript, b.Looked, b.Seen = n.Path, t.Next, c.catalog.seen()
 	c.saveCursor(agent.Name, n.NativeID, b)
 	return false, nil
 }

@@ -177,7 +177,7 @@ func (w *Workspace) Remove(ctx context.Context, e store.Entry) error {
 		return fmt.Errorf("%s is removed, but what .workspace/local has of it is not: %w", e.Path, err)
 	}
 	for _, src := range sources {
-		if err := w.Forgotten(src.Agent, src.NativeID); err != nil {
+		if err := w.Bindings.Drop(src.Agent, src.NativeID); err != nil {
 			return err
 		}
 	}

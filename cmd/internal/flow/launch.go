@@ -58,7 +58,7 @@ func (w *Workspace) CatchUpWith(ctx context.Context, e store.Entry) (store.Entry
 func (w *Workspace) Behind(e store.Entry) (n int) {
 	for _, src := range e.Session.Sources {
 		agent, known := w.Env.Agent(src.Agent)
-		if known && w.Behindhand(agent, src.NativeID) && !w.Removed.Skipped(src.Agent, src.NativeID) {
+		if known && w.Bindings.Grown(agent, src.NativeID) && !w.Removed.Skipped(src.Agent, src.NativeID) {
 			n++
 		}
 	}

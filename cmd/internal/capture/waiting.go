@@ -9,38 +9,44 @@ import (
 	"cortext/store"
 )
 
-// settle moves waiting records into the logs whose folders are back. With restore it
+// waiting moves the records that wait outside the work tree into the logs.
+type waiting struct {
+	ws    *workspace.Workspace
+	homes homes
+}
+
+// moveBack moves waiting records into the logs whose folders are back. With restore it
 // moves all waiting records and everything that git took, and recreates the folders.
-func (c *Capture) settle(restore bool) error {
-	if c.ws.Tree.Operation() != "" {
+func (w *waiting) moveBack(restore bool) error {
+	if w.ws.Tree.Operation() != "" {
 		return nil
 	}
 	var errs []error
-	for _, path := range c.ws.Store.WaitingPaths() {
-		conv, err := c.ws.Store.Waiting(path, "")
+	for _, path := range w.ws.Store.WaitingPaths() {
+		conv, err := w.ws.Store.Waiting(path, "")
 		if err == nil {
-			err = c.settleOne(conv, path, restore)
+			err = w.moveOne(conv, path, restore)
 		}
 		errs = append(errs, err)
 	}
 	if !restore {
 		return errors.Join(errs...)
 	}
-	for _, path := range c.ws.Store.TakenPaths() {
-		conv, err := c.ws.Store.Taken(path)
+	for _, path := range w.ws.Store.TakenPaths() {
+		conv, err := w.ws.Store.Taken(path)
 		if err == nil {
-			err = c.settleOne(conv, path, restore)
+			err = w.moveOne(conv, path, restore)
 		}
 		errs = append(errs, err)
 	}
-	return errors.Join(append(errs, c.mend())...)
+	return errors.Join(append(errs, w.rewriteLost())...)
 }
 
-// mend rewrites every session.json that a merge deleted or left conflict markers in. Git
+// rewriteLost rewrites every session.json that a merge deleted or left conflict markers in. Git
 // deletes it if one side removed the conversation and the other added to a log. Calls
 // without a message are leftovers of a removed conversation.
-func (c *Capture) mend() error {
-	entries, err := c.ws.Store.List()
+func (w *waiting) rewriteLost() error {
+	entries, err := w.ws.Store.List()
 	if err != nil {
 		return err
 	}
@@ -49,13 +55,13 @@ func (c *Capture) mend() error {
 		if !e.LeftByMerge() || e.Session.MessageCount == 0 {
 			continue
 		}
-		conv, err := c.ws.Conversation(e.Path)
+		conv, err := w.ws.Conversation(e.Path)
 		var gone bool
 		if err == nil {
-			gone, err = c.holdsRemoved(conv)
+			gone, err = w.holdsRemoved(conv)
 		}
-		if err == nil && !gone && c.ws.Tree.Away(conv) == "" {
-			_, err = c.ws.Finish(conv, workspace.Finishing{Recount: true})
+		if err == nil && !gone && w.ws.Tree.Away(conv) == "" {
+			_, err = w.ws.Finish(conv, workspace.Finishing{Recount: true})
 		}
 		if conv != nil {
 			err = errors.Join(err, conv.Close())
@@ -67,15 +73,15 @@ func (c *Capture) mend() error {
 
 // holdsRemoved reports whether a log has messages of a session whose conversation the
 // user removed, here or elsewhere. Such a folder is left as it is.
-func (c *Capture) holdsRemoved(conv *store.Conversation) (bool, error) {
+func (w *waiting) holdsRemoved(conv *store.Conversation) (bool, error) {
 	asked := map[string]bool{}
 	for m, err := range conv.Messages() {
 		if err != nil || asked[m.Source] {
 			continue // check reports what cannot be read
 		}
 		asked[m.Source] = true
-		for _, agent := range c.ws.Env.Agents {
-			if gone, err := c.ws.Removed.Segments(agent.Name, m.Source); err != nil || len(gone) > 0 {
+		for _, agent := range w.ws.Env.Agents {
+			if gone, err := w.ws.Removed.Segments(agent.Name, m.Source); err != nil || len(gone) > 0 {
 				return len(gone) > 0, err
 			}
 		}
@@ -83,26 +89,26 @@ func (c *Capture) holdsRemoved(conv *store.Conversation) (bool, error) {
 	return false, nil
 }
 
-// settleOne moves the kept records of a conversation if its folder is in the work tree,
+// moveOne moves the kept records of a conversation if its folder is in the work tree,
 // here or under another name, or if restore is set. It deletes kept records of a
 // conversation that the user has since removed.
-func (c *Capture) settleOne(kept *store.Conversation, path string, restore bool) (err error) {
+func (w *waiting) moveOne(kept *store.Conversation, path string, restore bool) (err error) {
 	s, _, err := kept.Session()
 	if err = errors.Join(err, kept.Close()); err != nil {
 		return err
 	}
-	if gone, err := c.ws.Removed.Conversation(s.ID); err != nil || gone {
+	if gone, err := w.ws.Removed.Conversation(s.ID); err != nil || gone {
 		return errors.Join(err, kept.DeleteWaiting())
 	}
-	conv, err := c.findFolder(&Segment{Segment: registry.Segment{Path: path, ID: s.ID}})
+	conv, err := w.homes.findFolder(&Segment{Segment: registry.Segment{Path: path, ID: s.ID}})
 	if err != nil {
 		return err
 	}
 	if conv == nil {
-		if !restore || c.ws.Tree.Outside(path) {
+		if !restore || w.ws.Tree.Outside(path) {
 			return nil
 		}
-		if conv, err = c.ws.Store.MakeFolder(path, s.ID); err != nil {
+		if conv, err = w.ws.Store.MakeFolder(path, s.ID); err != nil {
 			return err
 		}
 	}
@@ -110,10 +116,10 @@ func (c *Capture) settleOne(kept *store.Conversation, path string, restore bool)
 	if restore {
 		conv.TakeBack(path)
 	}
-	if c.ws.Tree.Away(conv) != "" || !conv.HasMore() {
+	if w.ws.Tree.Away(conv) != "" || !conv.HasMore() {
 		return nil
 	}
 	return conv.Update(func(tx *store.Tx, _ *schema.Session) error {
-		return c.ws.FinishIn(tx, conv, workspace.Finishing{Recount: true})
+		return w.ws.FinishIn(tx, conv, workspace.Finishing{Recount: true})
 	})
 }

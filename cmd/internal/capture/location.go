@@ -1,0 +1,120 @@
+package capture
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/workspace"
+	"cortext/inject"
+)
+
+// A location is where the workspace is on this machine, and where it was before.
+type location struct {
+	ws    *workspace.Workspace
+	noted bool // the registry has the current folder
+}
+
+// markName is the file with a mark that identifies this workspace among the user's
+// workspaces after a move. It moves with the workspace and is not committed. The user's
+// state records the folders that the workspace has been in, so a mark that comes with a
+// repository maps to none.
+const markName = ".workspace/local/kept/mark"
+
+// folders returns the folders whose sessions belong to this workspace, including those
+// the user names. Detecting clones runs git and is slow.
+func (l *location) folders(ctx context.Context, was []string, clones bool) *roots {
+	root := registry.RealDir(l.ws.Store.Root())
+	for i, dir := range was {
+		was[i] = registry.RealDir(dir)
+	}
+	p := &roots{root: root, dirs: append([]string{root, l.ws.Store.Root()}, was...), clones: map[string]string{}, held: map[string]bool{}}
+	if top := git.Root(ctx, root); top != "" {
+		top = registry.RealDir(top)
+		rel, err := filepath.Rel(top, root)
+		if err == nil && filepath.IsLocal(rel) {
+			common := registry.RealDir(git.CommonDir(root))
+			for _, tree := range git.Worktrees(ctx, root) {
+				if _, err := os.Stat(tree); err == nil && registry.RealDir(git.CommonDir(tree)) != common {
+					continue // the repository names it, but it belongs to another
+				}
+				p.dirs = append(p.dirs, filepath.Join(tree, rel), filepath.Join(registry.RealDir(tree), rel))
+			}
+			p.rel = rel
+		}
+		if clones {
+			p.commits = git.FirstCommits(ctx, root)
+		}
+	}
+	for _, dir := range l.previous() {
+		if _, err := os.Stat(filepath.Join(dir, ".workspace")); err != nil { // otherwise it is now a workspace of its own
+			p.dirs = append(p.dirs, dir)
+		}
+	}
+	return p
+}
+
+// previous returns the earlier locations of this workspace.
+func (l *location) previous() []string { return l.ws.Registry.Places(l.mark()) }
+
+// mark returns the mark of this workspace, or "" if it has none.
+func (l *location) mark() string {
+	b, err := l.ws.Store.ReadFile(markName)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// note records the current location of the workspace. A mark unknown to the user's
+// state is not this user's, so the workspace gets a new one. If the state cannot be
+// written, sync reports the old folder of sessions after a move.
+func (l *location) note() error {
+	if l.noted {
+		return nil
+	}
+	here := registry.RealDir(l.ws.Store.Root())
+	mark := l.mark()
+	known := l.ws.Registry.Places(mark)
+	if l.noted = slices.Contains(known, here); l.noted {
+		return nil
+	}
+	if len(known) == 0 {
+		random := make([]byte, 16)
+		if _, err := io.ReadFull(cmp.Or[io.Reader](l.ws.Env.Rand, rand.Reader), random); err != nil {
+			return fmt.Errorf("make a mark: %w", err)
+		}
+		mark = hex.EncodeToString(random)
+		if err := l.ws.Store.WriteFile(markName, []byte(mark+"\n")); err != nil {
+			return err
+		}
+	}
+	_ = l.ws.Registry.NotePlace(mark, here)
+	return nil
+}
+
+// holds reports whether a folder is in this work tree and not in a nested workspace.
+// It returns true for an unknown folder.
+func (l *location) holds(dir string) bool {
+	root := registry.RealDir(l.ws.Store.Root())
+	rel, err := filepath.Rel(root, registry.RealDir(dir))
+	return dir == "" || err == nil && filepath.IsLocal(rel) && isOurs(root, rel)
+}
+
+// owns reports whether a session was held in this work tree.
+func (l *location) owns(n inject.Native) bool {
+	within := func(dir string) bool {
+		rel, err := filepath.Rel(l.ws.Here.Workspace(), dir)
+		return err == nil && filepath.IsLocal(rel)
+	}
+	return n.Dir == "" || within(n.Dir) || within(registry.RealDir(n.Dir))
+}
