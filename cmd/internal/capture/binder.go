@@ -231,12 +231,7 @@ func (bd *Binder) addSource(s Segment, src schema.Source) error {
 	}
 	defer conv.Close()
 	return conv.Edit(func(sess *schema.Session) error {
-		for _, have := range sess.Sources {
-			if have.Agent == src.Agent && have.NativeID == src.NativeID && have.From == src.From {
-				return nil
-			}
-		}
-		sess.Sources = append(sess.Sources, src)
+		workspace.AddSource(sess, src)
 		return nil
 	})
 }

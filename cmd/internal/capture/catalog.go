@@ -140,18 +140,18 @@ func (c *catalog) sourcesInGit(ctx context.Context) map[string]inBranch {
 	return found
 }
 
-// branchOf returns the session.json of a conversation from a branch.
-func (c *catalog) branchOf(id string) (*schema.Session, bool) {
+// recorded returns the session.json that a branch has of a conversation; nil if none is
+// known.
+func (c *catalog) recorded(id string) *schema.Session {
 	if c.scan == nil || c.scan.inGit == nil {
-		return nil, false
+		return nil
 	}
 	for _, e := range c.scan.inGit() {
 		if schema.SameConversation(e.session.ID, id) {
-			s := *e.session
-			return &s, true
+			return e.session
 		}
 	}
-	return nil, false
+	return nil
 }
 
 // A native identifies a native session.

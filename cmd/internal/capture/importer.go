@@ -160,7 +160,7 @@ func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, a
 		return nil, inFile(file, err)
 	}
 	defer t.Close()
-	o := Options{Mode: PutBack, SessionJSON: ByCaller, progress: func(done int) {
+	in := &ingestion{c: im.c, ctx: ctx, agent: agent, nativeID: t.NativeID, o: Options{Mode: PutBack, SessionJSON: ByCaller}, progress: func(done int) {
 		progress(size/2 + size/2*int64(done)/int64(max(t.Messages, 1)))
 	}}
 	err = im.c.Locked(agent.Name, t.NativeID, func() error {
@@ -170,7 +170,7 @@ func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, a
 		if err := asked(t); err != nil {
 			return err
 		}
-		out, err = im.take(ctx, agent, t, file, o)
+		out, err = im.take(in, t, file)
 		return err
 	})
 	if empty := (*EmptyError)(nil); errors.As(err, &empty) {
@@ -183,37 +183,38 @@ func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, a
 }
 
 // take captures an open transcript; the caller holds the session's lock.
-func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Transcript, file string, o Options) (*Imported, error) {
+func (im *Importer) take(in *ingestion, t *inject.Transcript, file string) (*Imported, error) {
 	if abs, err := filepath.Abs(file); err == nil {
 		file = abs
 	}
 	out := &Imported{Agent: t.Agent, Warnings: t.Warnings}
-	b, err := im.c.bindListed(session{agent, t.NativeID, file, t})
+	b, err := im.c.bindListed(session{in.agent, t.NativeID, file, t})
 	if err != nil {
 		return out, err
 	}
 	if t.Parent != "" && !b.Captured() { // otherwise it was imported before its parent
-		if parent, err := im.parentOf(agent, t); err != nil || parent != nil {
-			return out, errors.Join(err, im.subagent(ctx, parent, t, out))
+		if parent, err := im.parentOf(in.agent, t); err != nil || parent != nil {
+			return out, errors.Join(err, im.subagent(in.ctx, parent, t, out))
 		}
 	}
 	if !slices.ContainsFunc(b.Segments, func(s Segment) bool { return s.From == "" }) {
-		if o.staged, o.begins, err = im.stage(t); err != nil {
+		if in.staged, in.begins, err = im.stage(t); err != nil {
 			return out, err
 		}
 		if b.Transcript == file {
-			o.opened = t
+			in.whole = t
 		}
-		defer func() { o.staged.Discard(); o.staged.Close() }()
-		s, _, err := o.staged.Session()
+		defer func() { in.staged.Discard(); in.staged.Close() }()
+		s, _, err := in.staged.Session()
 		if err != nil {
 			return out, err
 		}
-		b.Segments = slices.Insert(b.Segments, 0, Segment{Segment: registry.Segment{Path: o.staged.Path(), ID: s.ID}})
+		b.Segments = slices.Insert(b.Segments, 0, Segment{Segment: registry.Segment{Path: in.staged.Path(), ID: s.ID}})
 		b.Current = len(b.Segments) - 1
 		b.Cursor = inject.Cursor{}
 	}
-	done, err := im.c.ingestStaged(ctx, agent, t.NativeID, b, o)
+	in.binding = b
+	done, err := in.runStaged()
 	if err != nil {
 		return out, err
 	}
@@ -285,52 +286,6 @@ func inFile(file string, err error) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// ingestStaged is Ingest for a first segment whose home may be an unpublished
-// conversation. It publishes that conversation once everything is captured.
-func (c *Capture) ingestStaged(ctx context.Context, agent inject.Agent, nativeID string, b *Binding, o Options) (out Ingested, err error) {
-	fresh := o.staged
-	if fresh == nil {
-		return c.Ingest(ctx, agent, nativeID, b, o)
-	}
-	subs, err := agent.Subagents(b.Transcript)
-	if err != nil {
-		return out, err
-	}
-	segments := slices.Clone(b.Segments)
-	rest, err := c.homes.homesOf(segments[1:], o.Mode)
-	if err != nil {
-		return out, err
-	}
-	defer closeHomes(rest)
-	homes := append([]*home{{segment: &segments[0], conv: fresh, tree: fresh}}, rest...)
-	in := &reading{segments: segments, homes: homes, subs: subs, o: o, out: &out}
-	ingestErr := c.ingestMain(ctx, agent, nativeID, b, in)
-	if ingestErr == nil {
-		for _, s := range subs {
-			ingestErr = errors.Join(ingestErr, c.ingestSubagent(ctx, agent, b, in, s))
-		}
-	}
-	if ingestErr != nil {
-		return out, ingestErr // never publish half a conversation: the next import starts over
-	}
-	if _, err := c.ws.Finish(fresh, workspace.Finishing{Recount: true, Describe: c.describe.sources(agent.Name, nativeID, b)}); err != nil {
-		return out, err
-	}
-	if err := c.ws.Publish(fresh); errors.Is(err, store.ErrExist) {
-		b.Cursor, b.Subagents = inject.Cursor{}, nil // another process was faster: use its conversation
-		b.Segments[0].Tree = store.Checkpoint{}
-		if err := c.Save(agent.Name, nativeID, b); err != nil {
-			return out, err
-		}
-		return c.Ingest(ctx, agent, nativeID, b, o)
-	} else if err != nil {
-		return out, err
-	}
-	b.Segments[0].Path, out.published = fresh.Path(), true
-	out.Begun = append([]string{fresh.Path()}, out.Begun...)
-	return out, c.Save(agent.Name, nativeID, b)
-}
-
 func (out *Imported) addWarnings(done Ingested) {
 	for _, s := range done.SetAside {
 		out.warnNow(fmt.Sprintf("%s: a torn tail of %d bytes is set aside in %s", s.File, s.Bytes, s.Kept))
@@ -396,8 +351,8 @@ func (im *Importer) subagent(ctx context.Context, parent *store.Conversation, t 
 		return err
 	}
 	defer sc.Close()
-	r, err := im.c.appendSubagent(sc, subagentOf{parent, t, t.NativeID, ""}, func(tx *store.Tx) error {
-		return im.c.pump(ctx, t, func(_ string, b inject.Batch) error { return tx.Append(b.Batch) }, nil)
+	r, err := appendSubagent(sc, subagentOf{parent, t, t.NativeID, ""}, func(tx *store.Tx) error {
+		return pump{ctx, im.c.ws.Attachments, nil}.run(t, func(_ string, b inject.Batch) error { return tx.Append(b.Batch) })
 	})
 	if err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"cortext/cmd/internal/registry"
-	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
 )
@@ -305,7 +304,7 @@ func (r *SyncResult) note(agent string, messages map[string]int) {
 // if all sessions are captured, with its first answer. It reads only what was not
 // searched before.
 func (c *Capture) begins(agent inject.Agent, n inject.Native, b *Binding) (bool, error) {
-	t, again, err := c.readOn(agent, n.Path, b.Looked, false)
+	t, again, err := c.transcripts.open(agent, n.Path, b.Looked, false)
 	if err != nil {
 		return false, err
 	}
@@ -318,9 +317,6 @@ func (c *Capture) begins(agent inject.Agent, n inject.Native, b *Binding) (bool,
 	c.saveCursor(agent.Name, n.NativeID, b)
 	return false, nil
 }
-
-// all reports whether sessions without commands are captured, too.
-func (c *Capture) all() bool { return c.ws.Config.Capture == workspace.CaptureAll }
 
 // isAnswered reports whether a model has said something in a transcript.
 func isAnswered(t *inject.Transcript) bool { return t.Model != "" && t.Said != "" }

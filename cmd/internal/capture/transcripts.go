@@ -2,6 +2,7 @@ package capture
 
 import (
 	"encoding/json"
+	"errors"
 
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -105,4 +106,16 @@ func (ts *transcripts) find(agent inject.Agent, files located, nativeID string) 
 		file, ok, _ = agent.Locate(ts.ws.Env.Machine, nativeID)
 	}
 	return file, ok
+}
+
+// open opens a transcript at a cursor, or at its beginning if the transcript was
+// rewritten; again reports the latter.
+func (ts *transcripts) open(agent inject.Agent, path string, from inject.Cursor, continues bool) (t *inject.Transcript, again bool, err error) {
+	o := inject.Options{From: from, Continues: continues, Strip: ts.ws.Prompts.Strip}
+	t, err = agent.Open(path, o)
+	if errors.Is(err, inject.ErrCursor) {
+		o.From = inject.Cursor{}
+		t, err = agent.Open(path, o)
+	}
+	return t, o.From.Offset == 0, err
 }

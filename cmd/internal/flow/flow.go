@@ -169,11 +169,11 @@ func (w *Workspace) Remove(ctx context.Context, e store.Entry) error {
 		defer unlock()
 		roots[key] = w.RootsOfSource(src.Agent, src.NativeID)
 	}
-	attached, unknown := w.Attachments(e)
+	attached, unknown := w.Attachments.Of(e)
 	if err := w.Forget(ctx, e, roots); err != nil {
 		return err
 	}
-	if err := errors.Join(unknown, w.DropAttachments(attached), w.Notes.Drop(e)); err != nil {
+	if err := errors.Join(unknown, w.Attachments.Drop(attached), w.Notes.Drop(e)); err != nil {
 		return fmt.Errorf("%s is removed, but what .workspace/local has of it is not: %w", e.Path, err)
 	}
 	for _, src := range sources {
