@@ -73,13 +73,13 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 			return nil, &AgentError{Agent: name, Known: c.ws.Env.AgentNames()}
 		}
 	}
-	out := &SyncResult{}
+	s := &syncRun{c: c, ctx: ctx, o: o, out: &SyncResult{}}
 	if o.Adopt {
 		if err := c.location.note(); err != nil {
-			out.Errors = append(out.Errors, err)
+			s.out.Errors = append(s.out.Errors, err)
 		}
 	}
-	at := c.location.folders(ctx, o.Was, o.Clones)
+	s.at = c.location.folders(ctx, o.Was, o.Clones)
 	if o.Clones {
 		c.ws.Here.KnowClones(ctx)
 	}
@@ -87,44 +87,21 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 	defer func() { c.catalog.scan = nil; c.transcripts.heads.write() }()
 	c.ws.Store.Remember()
 	c.catalog.scan.inGit = sync.OnceValue(func() map[string]inBranch { return c.catalog.sourcesInGit(ctx) })
-	known := sync.OnceValues(func() (map[native]bool, error) { // the folder usually decides
-		named, err := c.catalog.scan.named()
-		if err != nil {
-			return nil, err
-		}
-		return c.sources(named, o.Restore)
-	})
+	s.sources = sync.OnceValues(s.findSources)
 	for _, agent := range c.ws.Env.Agents {
 		if agent.Sessions == nil || len(o.Agents) > 0 && !slices.Contains(o.Agents, agent.Name) {
 			continue
 		}
-		natives, err := c.transcripts.sessions(agent)
-		c.catalog.scan.located[agent.Name] = locatedAmong(natives)
+		ours, err := s.ours(agent)
 		if err != nil {
-			out.Errors = append(out.Errors, err)
+			return nil, err
 		}
-		var ours []inject.Native
-		for _, n := range natives {
-			if at.contains(ctx, n) {
-				ours = append(ours, n)
-				continue
-			}
-			ids, err := known()
-			switch {
-			case err != nil:
-				return nil, err
-			case ids[native{agent.Name, schema.PathElement(n.NativeID)}]:
-				ours = append(ours, n)
-			case at.mayContain(n):
-				out.Unsure = append(out.Unsure, n)
-			}
-		}
-		out.Sessions += len(ours)
+		s.out.Sessions += len(ours)
 		if len(ours) == 0 {
 			continue
 		}
-		if err := c.syncSessions(ctx, agent, ours, o, out); err != nil {
-			return out, err
+		if err := s.captureAll(agent, ours); err != nil {
+			return s.out, err
 		}
 	}
 	if len(o.Agents) == 0 {
@@ -132,28 +109,67 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 	}
 	c.catalog.scan = nil
 	if err := c.waiting.moveBack(o.Restore); err != nil {
-		out.Errors = append(out.Errors, err)
+		s.out.Errors = append(s.out.Errors, err)
 	}
-	if out.Sessions > 0 {
+	if s.out.Sessions > 0 {
 		c.ws.IDs.Keep()
 	}
-	return out, nil
+	return s.out, nil
 }
 
-// sources returns the sessions that conversations were captured from, by the file names
-// derived from their ids. With restore it includes sessions captured in a work tree that
+// A syncRun is one sync of the agents' stores.
+type syncRun struct {
+	c       *Capture
+	ctx     context.Context
+	o       SyncOptions
+	at      *roots                          // the folders whose sessions belong to this workspace
+	sources func() (map[native]bool, error) // see findSources; the folder of a session usually decides
+	out     *SyncResult
+}
+
+// ours lists the sessions of an agent that belong to this workspace.
+func (s *syncRun) ours(agent inject.Agent) (ours []inject.Native, err error) {
+	natives, err := s.c.transcripts.sessions(agent)
+	s.c.catalog.scan.located[agent.Name] = locatedAmong(natives)
+	if err != nil {
+		s.out.Errors = append(s.out.Errors, err)
+	}
+	for _, n := range natives {
+		if s.at.contains(s.ctx, n) {
+			ours = append(ours, n)
+			continue
+		}
+		ids, err := s.sources()
+		switch {
+		case err != nil:
+			return nil, err
+		case ids[native{agent.Name, schema.PathElement(n.NativeID)}]:
+			ours = append(ours, n)
+		case s.at.mayContain(n):
+			s.out.Unsure = append(s.out.Unsure, n)
+		}
+	}
+	return ours, nil
+}
+
+// findSources returns the sessions that conversations were captured from, by the file names
+// derived from their ids. With Restore it includes sessions captured in a work tree that
 // is gone with its conversations.
-func (c *Capture) sources(named map[native]string, restore bool) (map[native]bool, error) {
+func (s *syncRun) findSources() (map[native]bool, error) {
+	named, err := s.c.catalog.scan.named()
+	if err != nil {
+		return nil, err
+	}
 	ids := map[native]bool{}
 	for of := range named {
 		ids[native{of.agent, schema.PathElement(of.id)}] = true
 	}
-	for _, agent := range c.ws.Env.Agents {
-		if !restore {
+	for _, agent := range s.c.ws.Env.Agents {
+		if !s.o.Restore {
 			break
 		}
-		if err := c.ws.Registry.Sessions(agent.Name, func(name string, s registry.Session) {
-			if len(s.In(c.ws.Here.Same)) > 0 {
+		if err := s.c.ws.Registry.Sessions(agent.Name, func(name string, known registry.Session) {
+			if len(known.In(s.c.ws.Here.Same)) > 0 {
 				ids[native{agent.Name, name}] = true
 			}
 		}); err != nil {
@@ -163,39 +179,39 @@ func (c *Capture) sources(named map[native]string, restore bool) (map[native]boo
 	return ids, nil
 }
 
-// syncSessions captures sessions, oldest first, so that a fork comes after its original.
-func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []inject.Native, o SyncOptions, out *SyncResult) error {
+// captureAll captures sessions, oldest first, so that a fork comes after its original.
+func (s *syncRun) captureAll(agent inject.Agent, list []inject.Native) error {
 	slices.SortStableFunc(list, func(a, b inject.Native) int { return a.Updated.Compare(b.Updated) })
-	seen := c.scans.read(agent.Name)
-	c.catalog.scan.scanned[agent.Name] = seen
+	seen := s.c.scans.read(agent.Name)
+	s.c.catalog.scan.scanned[agent.Name] = seen
 	for i, n := range list {
-		if err := ctx.Err(); err != nil {
-			c.scans.write(agent, seen)
+		if err := s.ctx.Err(); err != nil {
+			s.c.scans.write(agent, seen)
 			return err
 		}
-		if o.Progress != nil {
-			o.Progress(agent.Name, i, len(list))
+		if s.o.Progress != nil {
+			s.o.Progress(agent.Name, i, len(list))
 		}
 		look := lookAt(agent, n.Path)
-		adopted := o.Adopt && seen.At[n.Path].Left
-		if !o.Restore && !adopted && !c.scans.needsLook(agent, n, &seen, look) || !o.Until.IsZero() && lastWritten(agent, n).After(o.Until) {
+		adopted := s.o.Adopt && seen.At[n.Path].Left
+		if !s.o.Restore && !adopted && !s.c.scans.needsLook(agent, n, &seen, look) || !s.o.Until.IsZero() && lastWritten(agent, n).After(s.o.Until) {
 			continue
 		}
-		ours, err := c.syncSession(ctx, agent, n, o, out)
+		ours, err := s.capture(agent, n)
 		if errors.Is(err, errElsewhere) {
 			continue
 		}
 		if err != nil {
-			if ctx.Err() != nil {
-				c.scans.write(agent, seen)
-				return ctx.Err()
+			if s.ctx.Err() != nil {
+				s.c.scans.write(agent, seen)
+				return s.ctx.Err()
 			}
-			out.Errors = append(out.Errors, err)
+			s.out.Errors = append(s.out.Errors, err)
 			continue
 		}
 		seen.add(agent, n, lookedOnce{Look: look, Left: !ours})
 	}
-	c.scans.write(agent, seen)
+	s.c.scans.write(agent, seen)
 	return nil
 }
 
@@ -203,78 +219,91 @@ func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []i
 // looks at it again.
 var errElsewhere = errors.New("held in another work tree")
 
-// syncSession captures one session. The session is not ours if it begins no conversation
-// and Adopt is not set.
-func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.Native, o SyncOptions, out *SyncResult) (ours bool, err error) {
-	if c.ws.Removed.Skipped(agent.Name, n.NativeID) {
+// capture captures one session. The session is not ours if it begins no conversation and
+// Adopt is not set.
+func (s *syncRun) capture(agent inject.Agent, n inject.Native) (ours bool, err error) {
+	if s.c.ws.Removed.Skipped(agent.Name, n.NativeID) {
 		return true, nil
 	}
 	var b *Binding
-	err = c.Locked(agent.Name, n.NativeID, func() (err error) {
-		if b, err = c.bindListed(session{agent: agent, id: n.NativeID, transcript: n.Path}); err != nil {
-			return err
-		}
-		if len(b.Segments) == 0 {
-			if s, ok := c.catalog.inGit(agent.Name, n.NativeID); ok {
-				b.Segments = []Segment{s}
-			}
-		}
-		if len(b.Segments) == 0 {
-			return nil
-		}
-		if c.homes.elsewhere(b) && o.mode() == Unasked && !c.location.owns(n) {
-			out.Elsewhere++
-			return nil // it is in another work tree
-		}
-		got, err := c.Ingest(ctx, agent, n.NativeID, b, Options{Mode: o.mode(), Held: c.location.owns(n)})
-		if out.Appended += got.Appended; got.Appended > 0 {
-			out.Grown++
-		}
-		out.Taken += got.Taken
-		out.note(agent.Name, got.Captured())
-		for _, path := range got.Begun {
-			im, countErr := c.importedIn(agent.Name, path, &got)
-			if err = errors.Join(err, countErr); countErr == nil {
-				im.left = b.Stopped || path != b.CurrentSegment().Path
-				out.New = append(out.New, *im)
-			}
-		}
-		if err == nil && !b.Hooked && b.Bound() && c.location.owns(n) {
-			at := b.CurrentSegment().Path
-			_, err = c.NameCurrent(ctx, agent.Name, n.NativeID, b, "")
-			out.moved(at, b.CurrentSegment().Path)
-		}
+	err = s.c.Locked(agent.Name, n.NativeID, func() (err error) {
+		b, err = s.captureBound(agent, n)
 		return err
 	})
 	if err != nil || len(b.Segments) > 0 {
 		return true, err
 	}
-	if o.Own && !c.location.owns(n) {
+	if s.o.Own && !s.c.location.owns(n) {
 		return true, errElsewhere // the work tree that it was held in begins its conversation
 	}
-	if !o.Adopt {
-		if begins, err := c.begins(agent, n, b); err != nil || !begins {
+	if !s.o.Adopt {
+		if begins, err := s.c.begins(agent, n, b); err != nil || !begins {
 			return false, err
 		}
 	}
-	im, err := c.NewImporter(ImportOptions{})
+	return true, s.importNew(agent, n)
+}
+
+// captureBound captures a session that goes into conversations. If the binding that it
+// returns has no segments, the session goes into none. The caller holds the session's
+// lock.
+func (s *syncRun) captureBound(agent inject.Agent, n inject.Native) (*Binding, error) {
+	b, err := s.c.bindListed(session{agent: agent, id: n.NativeID, transcript: n.Path})
 	if err != nil {
-		return true, err
+		return b, err
 	}
-	got, err := im.file(ctx, agent, n.Path, func(*inject.Transcript) error { return nil })
-	var empty *EmptyError
-	if errors.As(err, &empty) {
-		return true, nil // no messages yet
+	if len(b.Segments) == 0 {
+		recorded, ok := s.c.catalog.inGit(agent.Name, n.NativeID)
+		if !ok {
+			return b, nil
+		}
+		b.Segments = []Segment{recorded}
+	}
+	own := s.c.location.owns(n)
+	if s.c.homes.elsewhere(b) && s.o.mode() == Unasked && !own {
+		s.out.Elsewhere++
+		return b, nil // it is in another work tree
+	}
+	got, err := s.c.Ingest(s.ctx, agent, n.NativeID, b, Options{Mode: s.o.mode(), Held: own})
+	if s.out.Appended += got.Appended; got.Appended > 0 {
+		s.out.Grown++
+	}
+	s.out.Taken += got.Taken
+	s.out.note(agent.Name, got.Captured())
+	for _, path := range got.Begun {
+		im, countErr := s.c.importedIn(agent.Name, path, &got)
+		if err = errors.Join(err, countErr); countErr == nil {
+			im.left = b.Stopped || path != b.CurrentSegment().Path
+			s.out.New = append(s.out.New, *im)
+		}
+	}
+	if err == nil && !b.Hooked && b.Bound() && own {
+		at := b.CurrentSegment().Path
+		_, err = s.c.NameCurrent(s.ctx, agent.Name, n.NativeID, b, "")
+		s.out.moved(at, b.CurrentSegment().Path)
+	}
+	return b, err
+}
+
+// importNew captures a session that begins a conversation.
+func (s *syncRun) importNew(agent inject.Agent, n inject.Native) error {
+	im, err := s.c.NewImporter(ImportOptions{})
+	if err != nil {
+		return err
+	}
+	got, err := im.file(s.ctx, agent, n.Path, func(*inject.Transcript) error { return nil })
+	if errors.As(err, new(*EmptyError)) {
+		return nil // no messages yet
 	}
 	if err != nil {
-		return true, err
+		return err
 	}
 	for _, im := range got.Each() {
 		im.left = im.left || im.Path != got.Path
-		out.New = append(out.New, im)
-		out.note(agent.Name, map[string]int{im.Path: im.Appended})
+		s.out.New = append(s.out.New, im)
+		s.out.note(agent.Name, map[string]int{im.Path: im.Appended})
 	}
-	return true, nil
+	return nil
 }
 
 // moved records that a conversation now has another folder.
