@@ -101,9 +101,13 @@ var rules = map[string]rule{
 		modules: []string{"go.yaml.in/yaml/v3"},
 		why:     "a workspace and what the user decides about it: no transcript, no capture, no command line",
 	},
+	"cortext/cmd/internal/worktrees": {
+		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/registry", "cortext/inject"},
+		why:  "where a session was held: no transcript, no conversation",
+	},
 	"cortext/cmd/internal/capture": {
 		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace",
-			"cortext/inject", "cortext/resume/digest", "cortext/schema/prompt", "cortext/schema", "cortext/store"},
+			"cortext/cmd/internal/worktrees", "cortext/inject", "cortext/resume/digest", "cortext/schema/prompt", "cortext/schema", "cortext/store"},
 		modules: []string{"github.com/fsnotify/fsnotify"},
 		why:     "brings transcripts into conversations: no payload, no launch, no single agent, no command line",
 	},
@@ -159,6 +163,7 @@ var forbidden = map[string]map[string]string{
 	"cortext/cmd/internal/registry":  programsElsewhere,
 	"cortext/cmd/internal/workspace": programsElsewhere,
 	"cortext/cmd/internal/capture":   programsElsewhere,
+	"cortext/cmd/internal/worktrees": programsElsewhere,
 	"cortext/cmd/internal/flow":      programsElsewhere,
 }
 

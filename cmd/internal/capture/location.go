@@ -2,19 +2,17 @@ package capture
 
 import (
 	"cmp"
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
+	"cortext/cmd/internal/worktrees"
 	"cortext/inject"
 )
 
@@ -29,39 +27,6 @@ type location struct {
 // state records the folders that the workspace has been in, so a mark that comes with a
 // repository maps to none.
 const markName = ".workspace/local/kept/mark"
-
-// folders returns the folders whose sessions belong to this workspace, including those
-// the user names. Detecting clones runs git and is slow.
-func (l *location) folders(ctx context.Context, was []string, clones bool) *roots {
-	root := registry.RealDir(l.ws.Store.Root())
-	for i, dir := range was {
-		was[i] = registry.RealDir(dir)
-	}
-	p := &roots{root: root, dirs: append([]string{root, l.ws.Store.Root()}, was...), clones: map[string]string{}, held: map[string]bool{}}
-	if top := git.Root(ctx, root); top != "" {
-		top = registry.RealDir(top)
-		rel, err := filepath.Rel(top, root)
-		if err == nil && filepath.IsLocal(rel) {
-			common := registry.RealDir(git.CommonDir(root))
-			for _, tree := range git.Worktrees(ctx, root) {
-				if _, err := os.Stat(tree); err == nil && registry.RealDir(git.CommonDir(tree)) != common {
-					continue // the repository names it, but it belongs to another
-				}
-				p.dirs = append(p.dirs, filepath.Join(tree, rel), filepath.Join(registry.RealDir(tree), rel))
-			}
-			p.rel = rel
-		}
-		if clones {
-			p.commits = git.FirstCommits(ctx, root)
-		}
-	}
-	for _, dir := range l.previous() {
-		if _, err := os.Stat(filepath.Join(dir, ".workspace")); err != nil { // otherwise it is now a workspace of its own
-			p.dirs = append(p.dirs, dir)
-		}
-	}
-	return p
-}
 
 // previous returns the earlier locations of this workspace.
 func (l *location) previous() []string { return l.ws.Registry.Places(l.mark()) }
@@ -105,9 +70,7 @@ func (l *location) note() error {
 // holds reports whether a folder is in this work tree and not in a nested workspace.
 // It returns true for an unknown folder.
 func (l *location) holds(dir string) bool {
-	root := registry.RealDir(l.ws.Store.Root())
-	rel, err := filepath.Rel(root, registry.RealDir(dir))
-	return dir == "" || err == nil && filepath.IsLocal(rel) && isOurs(root, rel)
+	return dir == "" || worktrees.Within(l.ws.Store.Root(), dir)
 }
 
 // owns reports whether a session was held in this work tree.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/worktrees"
 	"cortext/inject"
 	"cortext/schema"
 )
@@ -79,8 +80,10 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 			s.out.Errors = append(s.out.Errors, err)
 		}
 	}
-	s.at = c.location.folders(ctx, o.Was, o.Clones)
+	s.at = worktrees.Find(ctx, c.ws.Store.Root(), o.Was)
+	s.at.AddMoved(c.location.previous())
 	if o.Clones {
+		s.at.AddClones(ctx)
 		c.ws.Here.KnowClones(ctx)
 	}
 	c.catalog.start(c.ws.Store.List)
@@ -122,7 +125,7 @@ type syncRun struct {
 	c       *Capture
 	ctx     context.Context
 	o       SyncOptions
-	at      *roots                          // the folders whose sessions belong to this workspace
+	at      *worktrees.Folders              // the folders whose sessions belong to this workspace
 	sources func() (map[native]bool, error) // see findSources; the folder of a session usually decides
 	out     *SyncResult
 }
@@ -135,7 +138,7 @@ func (s *syncRun) ours(agent inject.Agent) (ours []inject.Native, err error) {
 		s.out.Errors = append(s.out.Errors, err)
 	}
 	for _, n := range natives {
-		if s.at.contains(s.ctx, n) {
+		if s.at.Contains(s.ctx, n) {
 			ours = append(ours, n)
 			continue
 		}
@@ -145,7 +148,7 @@ func (s *syncRun) ours(agent inject.Agent) (ours []inject.Native, err error) {
 			return nil, err
 		case ids[native{agent.Name, schema.PathElement(n.NativeID)}]:
 			ours = append(ours, n)
-		case s.at.mayContain(n):
+		case s.at.MayContain(n):
 			s.out.Unsure = append(s.out.Unsure, n)
 		}
 	}
