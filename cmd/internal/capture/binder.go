@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -16,7 +17,7 @@ import (
 // continue in conversations.
 type Binder struct {
 	ws       *workspace.Workspace
-	bindings *Bindings
+	bindings *binding.Bindings
 	catalog  *catalog
 	forks    *forks
 }
@@ -25,7 +26,7 @@ type Binder struct {
 // knows nothing, from the conversations' sources. A fork of one of our sessions continues
 // in the conversation of that session. A binding without segments means that the session
 // is not ours.
-func (bd *Binder) Bind(agent inject.Agent, nativeID, transcript string) (*Binding, error) {
+func (bd *Binder) Bind(agent inject.Agent, nativeID, transcript string) (*binding.Binding, error) {
 	return bd.bind(session{agent: agent, id: nativeID, transcript: transcript})
 }
 
@@ -37,19 +38,19 @@ type session struct {
 	opened     *inject.Transcript // by an import, which saves the binding of a new session itself; nil: not open
 }
 
-func (bd *Binder) bind(n session) (*Binding, error) {
+func (bd *Binder) bind(n session) (*binding.Binding, error) {
 	known, err := bd.ws.Registry.Session(n.agent.Name, n.id)
 	if err != nil {
 		return nil, err
 	}
-	b, ok := bd.bindings.cached(n.agent.Name, n.id)
+	b, ok := bd.bindings.Cached(n.agent.Name, n.id)
 	registered := known.In(bd.ws.Here.Same)
 	if len(registered) == 0 && len(known.Bindings) > 0 { // a clone may have written it last
 		bd.ws.Here.KnowClones(context.Background())
 		registered = known.In(bd.ws.Here.Same)
 	}
 	switch {
-	case ok && len(registered) > 0 && b.has(registered) && b.knowsRemoved(known.RemovedIn(bd.ws.Here.Same)):
+	case ok && len(registered) > 0 && b.Has(registered) && b.KnowsRemoved(known.RemovedIn(bd.ws.Here.Same)):
 	case ok && len(registered) == 0 && len(known.Removed) == 0 && b.Seen == bd.catalog.seen() && len(b.Roots) > 0:
 		// It had no root when it was last looked at, so it was empty then: it may be a
 		// fork.
@@ -67,7 +68,7 @@ func (bd *Binder) bind(n session) (*Binding, error) {
 
 // bindListed is Bind for callers that list the conversations anyway: git may have brought
 // sources of the session that neither the registry nor the cache knows.
-func (bd *Binder) bindListed(n session) (*Binding, error) {
+func (bd *Binder) bindListed(n session) (*binding.Binding, error) {
 	b, err := bd.bind(n)
 	if err != nil || len(b.Segments) == 0 {
 		return b, err
@@ -76,8 +77,8 @@ func (bd *Binder) bindListed(n session) (*Binding, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(segments, func(s Segment) bool {
-		return !slices.ContainsFunc(b.Segments, func(have Segment) bool {
+	if !slices.ContainsFunc(segments, func(s binding.Segment) bool {
+		return !slices.ContainsFunc(b.Segments, func(have binding.Segment) bool {
 			return have.From == s.From && (have.Path != "" || s.Removed)
 		})
 	}) {
@@ -91,7 +92,7 @@ func (bd *Binder) bindListed(n session) (*Binding, error) {
 
 // update updates a binding with the conversations that were removed or named since it was
 // written.
-func (bd *Binder) update(n session, b *Binding) error {
+func (bd *Binder) update(n session, b *binding.Binding) error {
 	if n.transcript != "" {
 		b.Transcript = n.transcript
 	}
@@ -116,7 +117,7 @@ func (bd *Binder) update(n session, b *Binding) error {
 
 // placeOf returns the folder of a segment, which may have been named since the binding
 // was written.
-func (bd *Binder) placeOf(s Segment) (string, error) {
+func (bd *Binder) placeOf(s binding.Segment) (string, error) {
 	if !workspace.Unnamed(s.Path) || s.ID == "" {
 		return s.Path, nil
 	}
@@ -132,7 +133,7 @@ func (bd *Binder) placeOf(s Segment) (string, error) {
 
 // staysRemoved reports whether a segment that the cache marks as removed still is. A
 // segment without a conversation, of which only the start is known, stays removed.
-func (bd *Binder) staysRemoved(agent, nativeID string, s Segment) (bool, error) {
+func (bd *Binder) staysRemoved(agent, nativeID string, s binding.Segment) (bool, error) {
 	if s.Path == "" {
 		return true, nil
 	}
@@ -140,7 +141,7 @@ func (bd *Binder) staysRemoved(agent, nativeID string, s Segment) (bool, error) 
 }
 
 // segments looks up the segments of a session.
-func (bd *Binder) segments(n session) ([]Segment, error) {
+func (bd *Binder) segments(n session) ([]binding.Segment, error) {
 	all, err := bd.catalog.entriesOf(n.id)
 	if err != nil {
 		return nil, err
@@ -150,8 +151,8 @@ func (bd *Binder) segments(n session) ([]Segment, error) {
 
 // rebind returns a binding with the segments that were looked up. Of the old one it keeps
 // what does not depend on the segments.
-func (bd *Binder) rebind(n session, segments []Segment, old *Binding) (*Binding, error) {
-	b := &Binding{Segments: segments, Seen: bd.catalog.seen()}
+func (bd *Binder) rebind(n session, segments []binding.Segment, old *binding.Binding) (*binding.Binding, error) {
+	b := &binding.Binding{Segments: segments, Seen: bd.catalog.seen()}
 	if old != nil {
 		b.Transcript, b.Roots, b.Version, b.Permission = old.Transcript, old.Roots, old.Version, old.Permission
 		b.Turns, b.Reminded = old.Turns, old.Reminded
@@ -160,7 +161,7 @@ func (bd *Binder) rebind(n session, segments []Segment, old *Binding) (*Binding,
 		}
 	}
 	b.Current = max(len(b.Segments)-1, 0)
-	if n.transcript != "" && !hasBeginning(b.Segments) {
+	if n.transcript != "" && !binding.HasBeginning(b.Segments) {
 		if err := bd.forks.adopt(n, b); err != nil {
 			return nil, err
 		}
@@ -174,8 +175,8 @@ func (bd *Binder) rebind(n session, segments []Segment, old *Binding) (*Binding,
 // ContinueIn makes a session continue in a conversation, after its last message. The user
 // asks for this. If the conversation was removed, this session is captured into it again;
 // its earlier sessions stay removed.
-func (bd *Binder) ContinueIn(agent inject.Agent, e inject.Event, b *Binding, path string) error {
-	s := Segment{Segment: registry.Segment{Path: path}}
+func (bd *Binder) ContinueIn(agent inject.Agent, e inject.Event, b *binding.Binding, path string) error {
+	s := binding.Segment{Segment: registry.Segment{Path: path}}
 	if len(b.Segments) > 0 {
 		s.From = bd.From(e)
 	}
@@ -219,11 +220,11 @@ func (bd *Binder) From(e inject.Event) string {
 	if e.PromptID != "" {
 		return e.PromptID
 	}
-	return timeFrom + string(schema.NewTime(bd.ws.Env.Now()))
+	return binding.TimeFrom + string(schema.NewTime(bd.ws.Env.Now()))
 }
 
 // addSource records in a conversation that a native session continues in it.
-func (bd *Binder) addSource(s Segment, src schema.Source) error {
+func (bd *Binder) addSource(s binding.Segment, src schema.Source) error {
 	src.From, src.After = s.From, s.After
 	conv, err := bd.ws.Conversation(s.Path)
 	if err != nil {
@@ -238,7 +239,7 @@ func (bd *Binder) addSource(s Segment, src schema.Source) error {
 
 // NameCurrent names the conversation that a session is in if it began without a topic.
 // See [workspace.Workspace.Name].
-func (bd *Binder) NameCurrent(ctx context.Context, agent, nativeID string, b *Binding, said string) (moved bool, err error) {
+func (bd *Binder) NameCurrent(ctx context.Context, agent, nativeID string, b *binding.Binding, said string) (moved bool, err error) {
 	at := b.CurrentSegment().Path
 	to, err := bd.ws.Name(ctx, at, said)
 	if to == at {
@@ -255,6 +256,6 @@ func (bd *Binder) NameCurrent(ctx context.Context, agent, nativeID string, b *Bi
 // AwaitsName reports whether the next prompt of a session may name its conversation. It
 // reads one small file.
 func (bd *Binder) AwaitsName(agent, nativeID string) bool {
-	b, ok := bd.bindings.cached(agent, nativeID)
+	b, ok := bd.bindings.Cached(agent, nativeID)
 	return ok && b.Bound() && workspace.Unnamed(b.CurrentSegment().Path)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
@@ -98,20 +99,20 @@ func namedAmong(all []store.Entry) map[native]string {
 
 // inGit returns the segment that a branch which is not checked out records for a session,
 // so that the session is not captured into a second conversation.
-func (c *catalog) inGit(agent, nativeID string) (Segment, bool) {
+func (c *catalog) inGit(agent, nativeID string) (binding.Segment, bool) {
 	if c.scan == nil || c.scan.inGit == nil {
-		return Segment{}, false
+		return binding.Segment{}, false
 	}
 	e, ok := c.scan.inGit()[agent+"\n"+nativeID]
 	if !ok {
-		return Segment{}, false
+		return binding.Segment{}, false
 	}
 	for _, src := range e.session.Sources {
 		if src.Agent == agent && src.NativeID == nativeID {
-			return Segment{Segment: registry.Segment{Path: e.path, ID: e.session.ID, From: src.From, After: src.After}}, true
+			return binding.Segment{Segment: registry.Segment{Path: e.path, ID: e.session.ID, From: src.From, After: src.After}}, true
 		}
 	}
-	return Segment{}, false
+	return binding.Segment{}, false
 }
 
 // An inBranch is a conversation as recorded on a branch.

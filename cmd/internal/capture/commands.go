@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -26,14 +27,6 @@ const ReopenWord = "reopen"
 // moves reports whether a command moves a session into another conversation.
 func moves(cmd inject.Command) bool {
 	return cmd.Begins() || cmd.Name == "resume" && cmd.Arguments != ""
-}
-
-// from returns the From value of a segment that a command begins.
-func from(cmd inject.Command) string {
-	if cmd.PromptID != "" {
-		return cmd.PromptID
-	}
-	return messageFrom + cmd.Message
 }
 
 // A follower adds segments to a reading for the commands in its transcript that no hook
@@ -55,14 +48,14 @@ func (rd *reading) followCommands(t *inject.Transcript, again bool) error {
 func (f *follower) run() (err error) {
 	known := map[string]int{} // message -> the segment that begins with it
 	for i, s := range f.segments {
-		if id := s.startIn(f.t); id != "" {
+		if id := s.StartIn(f.t); id != "" {
 			known[id] = i
 		}
 	}
 	first := !f.binding.Commanded
 	f.at = f.binding.At
 	if f.again {
-		f.at, first = max(firstSegment(f.segments), 0), true
+		f.at, first = max(binding.First(f.segments), 0), true
 	}
 	f.followed = map[string]bool{}
 	for _, cmd := range f.t.Commands {
@@ -109,7 +102,7 @@ func (f *follower) run() (err error) {
 func (f *follower) follow(cmd inject.Command, isFirst bool) (h *home, stays bool, err error) {
 	into, captured := f.was.captured[cmd.Message]
 	gone := false // git took what was captured of it, and nobody asked for it back
-	if captured && into == "" && cmd.Begins() && !(isFirst && beginsAnew(f.segments)) {
+	if captured && into == "" && cmd.Begins() && !(isFirst && binding.BeginsAnew(f.segments)) {
 		known, err := f.isKnown(partID(f.t, cmd))
 		if err != nil {
 			return nil, false, err
@@ -121,7 +114,7 @@ func (f *follower) follow(cmd inject.Command, isFirst bool) (h *home, stays bool
 	case f.segments[f.at].Removed && f.was.unknown:
 		return nil, true, nil
 	case gone:
-		return placeholder(from(cmd)), false, nil
+		return placeholder(binding.From(cmd)), false, nil
 	case captured && (into == "" || into == f.segments[f.at].Path),
 		f.o.Prompted && f.was.lastPrompt == cmd.Message && !f.was.answered,
 		!captured && !cmd.Begins() && f.binding.Hooked: // the hook resumed none, for a reason
@@ -147,7 +140,7 @@ func (f *follower) isKnown(id string) (bool, error) {
 
 // partID returns the id of the conversation that a command begins.
 func partID(t *inject.Transcript, cmd inject.Command) string {
-	return schema.DerivedPartID(t.Agent, t.NativeID, from(cmd), typedAt(t, cmd))
+	return schema.DerivedPartID(t.Agent, t.NativeID, binding.From(cmd), typedAt(t, cmd))
 }
 
 // typedAt returns when a command was typed, as far as the agent records it.
@@ -162,7 +155,7 @@ func typedAt(t *inject.Transcript, cmd inject.Command) time.Time {
 // begins with the session. It did not if the session was in that conversation before, or
 // if the conversation was removed; removed conversations stay removed.
 func (f *follower) isBeginning(cmd inject.Command) bool {
-	i := firstSegment(f.segments)
+	i := binding.First(f.segments)
 	switch {
 	case i < 0 || f.segments[i].Removed:
 		return false
@@ -246,9 +239,9 @@ func (f *follower) resume(cmd inject.Command) (*home, error) {
 		return h, err
 	}
 	if gone, err := f.c.ws.Removed.Conversation(e.Session.ID); err != nil || gone {
-		return placeholder(from(cmd)), err
+		return placeholder(binding.From(cmd)), err
 	}
-	s := &Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID, From: from(cmd)}}
+	s := &binding.Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID, From: binding.From(cmd)}}
 	h, err := f.open(s)
 	if err == nil {
 		s.After, err = lastMessageAt(h.conv, cmd)
@@ -257,7 +250,7 @@ func (f *follower) resume(cmd inject.Command) (*home, error) {
 }
 
 // open opens the home of a segment that a command begins.
-func (f *follower) open(s *Segment) (*home, error) {
+func (f *follower) open(s *binding.Segment) (*home, error) {
 	h, err := f.c.homes.home(s, f.o.Mode)
 	if err == nil {
 		f.added = append(f.added, h)
@@ -271,7 +264,7 @@ func (f *follower) back(cmd inject.Command, path string) (*home, error) {
 	for _, h := range f.homes {
 		if h.conv != nil && h.segment.Path == path {
 			same := *h
-			same.segment = &Segment{Segment: registry.Segment{Path: path, ID: h.segment.ID, From: from(cmd)}}
+			same.segment = &binding.Segment{Segment: registry.Segment{Path: path, ID: h.segment.ID, From: binding.From(cmd)}}
 			var err error
 			same.segment.After, err = lastMessageAt(h.conv, cmd)
 			return &same, err
@@ -324,7 +317,7 @@ func lastMessageAt(conv *store.Conversation, cmd inject.Command) (id string, err
 // begin returns the home of a segment with which a command begins a conversation. It
 // stages the conversation if there is none yet.
 func (f *follower) begin(cmd inject.Command) (*home, error) {
-	s := &Segment{Segment: registry.Segment{From: from(cmd), ID: partID(f.t, cmd)}}
+	s := &binding.Segment{Segment: registry.Segment{From: binding.From(cmd), ID: partID(f.t, cmd)}}
 	gone, err := f.c.ws.Removed.Conversation(s.ID)
 	if err != nil {
 		return nil, err
@@ -396,7 +389,7 @@ func (rd *reading) publishBegun(r *router) error {
 			b.Stopped, stopped = stops, stops && !r.again
 		}
 	}
-	if newest := r.segments[len(r.segments)-1]; !newest.begun() {
+	if newest := r.segments[len(r.segments)-1]; !newest.Begun() {
 		return nil // a hook began it, and the agent has not written the prompt yet
 	}
 	left, now := b.CurrentSegment(), r.segments[r.at]

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/resume/digest"
@@ -16,7 +17,7 @@ import (
 // descriptions writes what session.json says about a conversation and its sessions.
 type descriptions struct {
 	ws       *workspace.Workspace
-	bindings *Bindings
+	bindings *binding.Bindings
 }
 
 // A beginning is the place in a transcript where a conversation begins.
@@ -161,14 +162,14 @@ func firstWords(head []schema.Message) string {
 func (c *Capture) DescribeSources(s *schema.Session) { c.describe.sources("", "", nil)(s) }
 
 // sources adds what the binding knows about its session to the sources.
-func (d *descriptions) sources(agent, nativeID string, b *Binding) func(*schema.Session) {
+func (d *descriptions) sources(agent, nativeID string, b *binding.Binding) func(*schema.Session) {
 	return func(s *schema.Session) {
 		for i := range s.Sources {
 			src := &s.Sources[i]
 			known := b
 			if src.Agent != agent || src.NativeID != nativeID {
 				var ok bool
-				if known, ok = d.bindings.cached(src.Agent, src.NativeID); !ok {
+				if known, ok = d.bindings.Cached(src.Agent, src.NativeID); !ok {
 					continue
 				}
 			}

@@ -9,8 +9,8 @@
 // # Terms
 //
 // A native session is an agent's own record of a conversation, and a transcript is where
-// the agent keeps it. A [Binding] says which conversations a native session goes into;
-// each conversation gets a [Segment] of the session. A cursor is the position up to which
+// the agent keeps it. A [binding.Binding] says which conversations a native session goes into;
+// each conversation gets a [binding.Segment] of the session. A cursor is the position up to which
 // a transcript was read. A checkpoint is the position up to which the records read were
 // written to a conversation's logs.
 //
@@ -41,12 +41,15 @@
 package capture
 
 import (
+	"errors"
+
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/workspace"
 )
 
 // A Capture imports sessions into the conversations of one workspace.
 type Capture struct {
-	*Bindings
+	*binding.Bindings
 	*Binder
 	*launches
 	*reminders
@@ -68,7 +71,9 @@ type Capture struct {
 func New(ws *workspace.Workspace) *Capture {
 	c := &Capture{ws: ws, warnings: new(warnings), location: &location{ws: ws}, catalog: &catalog{ws: ws}, homes: homes{ws}}
 	c.waiting = waiting{ws, c.homes}
-	c.Bindings = &Bindings{ws, c.location, c.warnings}
+	c.Bindings = binding.In(ws.Store, ws.Registry, ws.Here, func(err error) {
+		c.warnings.unregistered(errors.Join(err, c.location.note()))
+	})
 	c.reminders = &reminders{ws, c.Bindings}
 	c.describe = descriptions{ws, c.Bindings}
 	c.transcripts = &transcripts{ws, c.Bindings, c.catalog, heads{store: ws.Store, used: map[string]bool{}}}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -13,7 +14,7 @@ import (
 // forks recognizes sessions that repeat the lines of another session.
 type forks struct {
 	ws          *workspace.Workspace
-	bindings    *Bindings
+	bindings    *binding.Bindings
 	binder      *Binder
 	launches    *launches
 	catalog     *catalog
@@ -26,7 +27,7 @@ type forks struct {
 // repeats the lines of its original, from the beginning or from the last compaction
 // (Claude Code 2.1.329). If the session already has segments, only the lines before them
 // can belong to a fork.
-func (f *forks) adopt(n session, b *Binding) error {
+func (f *forks) adopt(n session, b *binding.Binding) error {
 	var roots []string
 	if n.opened != nil {
 		roots = n.opened.Roots
@@ -44,7 +45,7 @@ func (f *forks) adopt(n session, b *Binding) error {
 	if is, err := f.withheld.holds(n, roots[0]); err != nil {
 		return err
 	} else if is {
-		b.Segments = slices.Insert(b.Segments, 0, Segment{Removed: true})
+		b.Segments = slices.Insert(b.Segments, 0, binding.Segment{Removed: true})
 		b.Current = len(b.Segments) - 1
 		return nil
 	}
@@ -55,9 +56,9 @@ func (f *forks) adopt(n session, b *Binding) error {
 		return err
 	}
 	for _, s := range f.from(n, roots[0]) {
-		copied := Segment{Segment: registry.Segment{Path: s.Path, ID: s.ID, After: s.After, Fork: true, Kept: s.Kept}}
+		copied := binding.Segment{Segment: registry.Segment{Path: s.Path, ID: s.ID, After: s.After, Fork: true, Kept: s.Kept}}
 		if len(b.Segments) > 0 {
-			copied.From = messageFrom + s.Start // a fork gives its copies new prompt ids
+			copied.From = binding.MessageFrom + s.Start // a fork gives its copies new prompt ids
 		}
 		if s.Removed {
 			copied.Removed = true
@@ -85,7 +86,7 @@ func (f *forks) warm(agent inject.Agent, root string) error {
 	}
 	looked := 0
 	defer f.transcripts.heads.write()
-	files, known := f.transcripts.locate(agent), f.bindings.all(agent.Name)
+	files, known := f.transcripts.locate(agent), f.bindings.All(agent.Name)
 	for _, e := range all { // most recently active first
 		for _, src := range e.Session.Sources {
 			b := known[schema.PathElement(src.NativeID)+".json"]
@@ -114,15 +115,15 @@ func (f *forks) warm(agent inject.Agent, root string) error {
 func (f *forks) warmSkipped(agent inject.Agent, nativeID, root string) {
 	if b, err := f.binder.Bind(agent, nativeID, ""); err == nil {
 		b.Roots = []string{root}
-		f.bindings.saveCursor(agent.Name, nativeID, b)
+		f.bindings.SaveCursor(agent.Name, nativeID, b)
 	}
 }
 
 // from returns the segments, up to the fork, of our session that a fork was made
 // from, or none if there is no such session. If several sessions begin alike because one
 // is a fork of the other, it picks the one that shares the most of its last lines.
-func (f *forks) from(n session, root string) []Segment {
-	known := f.bindings.all(n.agent.Name)
+func (f *forks) from(n session, root string) []binding.Segment {
+	known := f.bindings.All(n.agent.Name)
 	delete(known, schema.PathElement(n.id)+".json")
 	for name, b := range known {
 		if !b.Captured() || !slices.Contains(b.Roots, root) {
@@ -133,7 +134,7 @@ func (f *forks) from(n session, root string) []Segment {
 		return nil
 	}
 	lines := lastLines(n.agent, n.transcript)
-	var best *Binding
+	var best *binding.Binding
 	most, last := -1, 0
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		b := known[name]
@@ -201,11 +202,11 @@ func (f *forks) roots(agent inject.Agent) (map[string]bool, error) {
 			looked[schema.PathElement(id)+".json"] = true
 		}
 	}
-	for _, name := range f.ws.Store.ListCache("bindings/" + agent.Name) {
+	for _, name := range f.bindings.Names(agent.Name) {
 		if looked[name] {
 			continue
 		}
-		if b, ok := f.bindings.at("bindings/" + agent.Name + "/" + name); ok {
+		if b, ok := f.bindings.Named(agent.Name, name); ok {
 			if bound[name] = true; len(b.Segments) > 0 {
 				note(b.Roots)
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/workspace"
 	"cortext/schema"
 	"cortext/store"
@@ -24,7 +25,7 @@ const (
 
 // A home is where the records of a segment currently go.
 type home struct {
-	segment *Segment
+	segment *binding.Segment
 	conv    *store.Conversation // the conversation to write to
 	tree    *store.Conversation // in the work tree; nil if the folder is not there
 	waiting bool                // conv holds waiting records
@@ -37,7 +38,7 @@ type home struct {
 type homes struct{ ws *workspace.Workspace }
 
 // home returns the home of a segment.
-func (hs *homes) home(s *Segment, mode Mode) (*home, error) {
+func (hs *homes) home(s *binding.Segment, mode Mode) (*home, error) {
 	h := &home{segment: s}
 	var err error
 	name := s.Path
@@ -106,7 +107,7 @@ func (h *home) emptied() bool {
 // findFolder opens the conversation of a segment in the work tree, by its path, or by its
 // id if it has another folder here. It returns nil if the conversation is not in the work
 // tree.
-func (hs *homes) findFolder(s *Segment) (*store.Conversation, error) {
+func (hs *homes) findFolder(s *binding.Segment) (*store.Conversation, error) {
 	if e, ok := hs.ws.IDs.Twinned(s.ID); ok {
 		s.Path = e.Path
 		return hs.ws.Store.Open(e)
@@ -141,7 +142,7 @@ func (hs *homes) findFolder(s *Segment) (*store.Conversation, error) {
 }
 
 // putBack recreates the folder of a conversation, with the records that wait for it.
-func (hs *homes) putBack(s *Segment) (*store.Conversation, error) {
+func (hs *homes) putBack(s *binding.Segment) (*store.Conversation, error) {
 	conv, err := hs.ws.Store.MakeFolder(s.Path, s.ID)
 	if err != nil {
 		return nil, err
@@ -207,13 +208,13 @@ func (h *home) close() error {
 }
 
 // homesOf returns the homes of a session's segments.
-func (hs *homes) homesOf(segments []Segment, mode Mode) (homes []*home, err error) {
+func (hs *homes) homesOf(segments []binding.Segment, mode Mode) (homes []*home, err error) {
 	for i := range segments {
 		if segments[i].Removed {
 			homes = append(homes, &home{segment: &segments[i]})
 			continue
 		}
-		if j := slices.IndexFunc(segments[:i], func(s Segment) bool { return s.Path == segments[i].Path && !s.Removed }); j >= 0 {
+		if j := slices.IndexFunc(segments[:i], func(s binding.Segment) bool { return s.Path == segments[i].Path && !s.Removed }); j >= 0 {
 			same := *homes[j]
 			same.segment = &segments[i]
 			homes = append(homes, &same)
@@ -236,7 +237,7 @@ func closeHomes(homes []*home) {
 }
 
 // elsewhere reports whether a session has conversations, but none in this work tree.
-func (hs *homes) elsewhere(b *Binding) bool {
+func (hs *homes) elsewhere(b *binding.Binding) bool {
 	for i := range b.Segments {
 		if b.Segments[i].Removed {
 			continue

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/registry"
 	"cortext/inject"
 	"cortext/store"
@@ -49,8 +50,8 @@ func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (
 		if err != nil {
 			return err
 		}
-		b, ok := im.c.cached(agent.Name, t.NativeID)
-		if len(gone) > 0 || ok && slices.ContainsFunc(b.Segments, func(s Segment) bool { return s.Removed }) {
+		b, ok := im.c.Cached(agent.Name, t.NativeID)
+		if len(gone) > 0 || ok && slices.ContainsFunc(b.Segments, func(s binding.Segment) bool { return s.Removed }) {
 			if err := im.c.Drop(agent.Name, t.NativeID); err != nil {
 				return err
 			}
@@ -66,7 +67,7 @@ func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (
 // beginnings returns the places in a session where a later segment of it may begin.
 func beginnings(t *inject.Transcript) (froms []string) {
 	for _, cmd := range t.Commands {
-		froms = append(froms, cmd.PromptID, messageFrom+cmd.Message)
+		froms = append(froms, cmd.PromptID, binding.MessageFrom+cmd.Message)
 	}
 	return froms
 }
@@ -154,7 +155,7 @@ func (im *Importer) keep(file, look, nativeID string, out *Imported) {
 
 // lookAtLogs returns the state of a segment's logs, or "" if they are not the logs that
 // the import wrote: git may have replaced them since.
-func (im *Importer) lookAtLogs(s Segment) string {
+func (im *Importer) lookAtLogs(s binding.Segment) string {
 	conv, err := im.c.ws.Conversation(s.Path)
 	if err != nil {
 		return ""

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -40,10 +41,10 @@ type Imported struct {
 	Warnings  []string
 	Others    []Imported // results for the other conversations that begin in the transcript
 
-	segments []Segment // of the session, except removed ones
-	left     bool      // the session moved to another conversation or stopped this one
-	partial  bool      // some of it is not in the work tree or could not be read
-	passing  []string  // warnings that concern only this run
+	segments []binding.Segment // of the session, except removed ones
+	left     bool              // the session moved to another conversation or stopped this one
+	partial  bool              // some of it is not in the work tree or could not be read
+	passing  []string          // warnings that concern only this run
 }
 
 // An Importer captures transcripts that the user names. An import is an ingest from the
@@ -197,7 +198,7 @@ func (im *Importer) take(in *ingestion, t *inject.Transcript, file string) (*Imp
 			return out, errors.Join(err, im.subagent(in.ctx, parent, t, out))
 		}
 	}
-	if !slices.ContainsFunc(b.Segments, func(s Segment) bool { return s.From == "" }) {
+	if !slices.ContainsFunc(b.Segments, func(s binding.Segment) bool { return s.From == "" }) {
 		if in.staged, in.begins, err = im.stage(t); err != nil {
 			return out, err
 		}
@@ -209,7 +210,7 @@ func (im *Importer) take(in *ingestion, t *inject.Transcript, file string) (*Imp
 		if err != nil {
 			return out, err
 		}
-		b.Segments = slices.Insert(b.Segments, 0, Segment{Segment: registry.Segment{Path: in.staged.Path(), ID: s.ID}})
+		b.Segments = slices.Insert(b.Segments, 0, binding.Segment{Segment: registry.Segment{Path: in.staged.Path(), ID: s.ID}})
 		b.Current = len(b.Segments) - 1
 		b.Cursor = inject.Cursor{}
 	}
@@ -222,7 +223,7 @@ func (im *Importer) take(in *ingestion, t *inject.Transcript, file string) (*Imp
 	out.addWarnings(done)
 	out.partial = len(done.Waiting) > 0 || done.Taken > 0
 	out.Tools = done.Tools
-	out.segments = slices.DeleteFunc(slices.Clone(b.Segments), func(s Segment) bool { return s.Removed })
+	out.segments = slices.DeleteFunc(slices.Clone(b.Segments), func(s binding.Segment) bool { return s.Removed })
 	conv, err := im.c.ws.Conversation(b.CurrentSegment().Path)
 	if err != nil {
 		return out, err

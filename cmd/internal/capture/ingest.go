@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
@@ -64,7 +65,7 @@ type ingestion struct {
 	ctx      context.Context
 	agent    inject.Agent
 	nativeID string
-	binding  *Binding
+	binding  *binding.Binding
 	o        Options
 
 	describe func(*schema.Session) // adds what is known about the session to its conversations
@@ -78,7 +79,7 @@ type ingestion struct {
 // since the last time, however long the transcript is. If the logs do not confirm that
 // they have the rest, it reads the whole transcript and appends what they lack. The
 // caller holds the session's lock.
-func (c *Capture) Ingest(ctx context.Context, agent inject.Agent, nativeID string, b *Binding, o Options) (Ingested, error) {
+func (c *Capture) Ingest(ctx context.Context, agent inject.Agent, nativeID string, b *binding.Binding, o Options) (Ingested, error) {
 	in := &ingestion{c: c, ctx: ctx, agent: agent, nativeID: nativeID, binding: b, o: o}
 	return in.run()
 }
@@ -106,7 +107,7 @@ func (in *ingestion) run() (out Ingested, err error) {
 
 // identify restores the identity of a conversation whose session.json is gone from a
 // segment of a native session.
-func (c *Capture) identify(tx *store.Tx, agent, nativeID string, s Segment) error {
+func (c *Capture) identify(tx *store.Tx, agent, nativeID string, s binding.Segment) error {
 	return c.ws.Identify(tx, agent, nativeID, s.Segment, c.catalog.recorded(s.ID))
 }
 
@@ -198,17 +199,4 @@ func (p pump) run(t *inject.Transcript, deliver func(sub string, b inject.Batch)
 		}
 		return nil
 	})
-}
-
-// learn records what a transcript says about the agent, for session.json.
-func (b *Binding) learn(t *inject.Transcript) {
-	if t.Version != "" {
-		b.Version = t.Version
-	}
-	if t.Permission != "" {
-		b.Permission = t.Permission
-	}
-	if t.Provider != nil {
-		b.Provider = t.Provider
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/lifecycle"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -77,7 +78,7 @@ func importFile(t *testing.T, c *Capture, file string) {
 }
 
 // ingestNoticed is Ingest; it calls noticed for each batch of messages.
-func ingestNoticed(c *Capture, id string, b *Binding, noticed func()) (Ingested, error) {
+func ingestNoticed(c *Capture, id string, b *binding.Binding, noticed func()) (Ingested, error) {
 	in := &ingestion{c: c, ctx: context.Background(), agent: claude.Agent(), nativeID: id, binding: b, o: Options{Mode: OwnTurn}, progress: func(int) { noticed() }}
 	return in.run()
 }

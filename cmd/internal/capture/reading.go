@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -17,8 +18,8 @@ import (
 // A reading is one pass over a transcript.
 type reading struct {
 	*ingestion
-	segments []Segment // of the session, with placeholders for what belongs elsewhere
-	homes    []*home   // of the segments
+	segments []binding.Segment // of the session, with placeholders for what belongs elsewhere
+	homes    []*home           // of the segments
 	subs     []inject.Subagent
 	from     inject.Cursor
 	reached  string       // the last message captured before; empty if unknown
@@ -83,7 +84,7 @@ func (rd *reading) run() (err error) {
 			return fmt.Errorf("%s: %w", s.Path, err)
 		}
 	}
-	rd.c.saveCursor(rd.agent.Name, rd.nativeID, b)
+	rd.c.SaveCursor(rd.agent.Name, rd.nativeID, b)
 	return nil
 }
 
@@ -142,7 +143,7 @@ func (rd *reading) startFrom(size int64) error {
 			rd.from = inject.Cursor{}
 		}
 		known := confirmed && cursor.Offset >= at.Offset
-		if asked || known || h.waiting || firstOf(rd.segments, i) != i {
+		if asked || known || h.waiting || binding.FirstOf(rd.segments, i) != i {
 			continue
 		}
 		if err := rd.c.homes.setAside(h); err != nil {
@@ -158,8 +159,8 @@ func (rd *reading) startFrom(size int64) error {
 func (rd *reading) messages() error {
 	b := rd.binding
 	t, again, err := rd.whole, true, error(nil)
-	if t == nil || rd.from.Offset > 0 || continues(rd.segments) {
-		if t, again, err = rd.c.transcripts.open(rd.agent, b.Transcript, rd.from, continues(rd.segments)); err != nil {
+	if t == nil || rd.from.Offset > 0 || binding.Continues(rd.segments) {
+		if t, again, err = rd.c.transcripts.open(rd.agent, b.Transcript, rd.from, binding.Continues(rd.segments)); err != nil {
 			return err
 		}
 		defer t.Close()
@@ -193,7 +194,7 @@ func (rd *reading) messages() error {
 	if err != nil {
 		return err
 	}
-	b.learn(t)
+	b.Learn(t)
 	if err := r.finish(); err != nil {
 		return err
 	}
@@ -209,7 +210,7 @@ func (rd *reading) messages() error {
 	}
 	// If git takes some of this later, it does not count as new then, even if git took
 	// something before.
-	b.reached = registry.Reached{Offset: t.Next.Offset, Size: t.Next.Size, Message: r.last}
+	b.Reached = registry.Reached{Offset: t.Next.Offset, Size: t.Next.Size, Message: r.last}
 	if !complete {
 		return nil
 	}
@@ -219,7 +220,7 @@ func (rd *reading) messages() error {
 	}
 	// If the user's state cannot be written, the sources in session.json still record
 	// which conversation the session goes into.
-	_ = rd.c.register(rd.agent.Name, rd.nativeID, b)
+	_ = rd.c.Register(rd.agent.Name, rd.nativeID, b)
 	return nil
 }
 
@@ -236,7 +237,7 @@ func (rd *reading) routerFor(t *inject.Transcript, again bool) (*router, error) 
 	if again {
 		rd.leaveUnknown(t, b.Roots)
 		before := slices.Clone(rd.segments)
-		at = inOrder(rd.segments, t, b.Roots)
+		at = binding.InOrder(rd.segments, t, b.Roots)
 		rd.homes = rehome(rd.homes, before, rd.segments)
 	}
 	for i := range rd.homes {
@@ -257,7 +258,7 @@ func (rd *reading) routerFor(t *inject.Transcript, again bool) (*router, error) 
 }
 
 // rehome reorders homes from the order of before to the order of now.
-func rehome(homes []*home, before, now []Segment) []*home {
+func rehome(homes []*home, before, now []binding.Segment) []*home {
 	ordered := make([]*home, len(now))
 	for i := range now {
 		for j := range before {
@@ -277,7 +278,7 @@ func (rd *reading) leaveOut(from string) {
 
 // placeholder returns the home of a segment whose messages go nowhere.
 func placeholder(from string) *home {
-	return &home{segment: &Segment{Segment: registry.Segment{From: from}, Removed: true}}
+	return &home{segment: &binding.Segment{Segment: registry.Segment{From: from}, Removed: true}}
 }
 
 // add adds a segment with its home.
@@ -290,7 +291,7 @@ func (rd *reading) add(h *home) {
 func (rd *reading) leaveRemoved(t *inject.Transcript) error {
 	var prompts []string
 	for _, cmd := range t.Commands {
-		if p := from(cmd); !slices.ContainsFunc(rd.segments, func(s Segment) bool { return s.From == p }) {
+		if p := binding.From(cmd); !slices.ContainsFunc(rd.segments, func(s binding.Segment) bool { return s.From == p }) {
 			prompts = append(prompts, p)
 		}
 	}
@@ -307,10 +308,10 @@ func (rd *reading) leaveRemoved(t *inject.Transcript) error {
 func (rd *reading) leaveUnknown(t *inject.Transcript, roots []string) {
 	starts := false
 	for _, s := range rd.segments {
-		if s.isOpen(t, roots) {
+		if s.OpensIn(t, roots) {
 			return
 		}
-		starts = starts || s.startIn(t) != ""
+		starts = starts || s.StartIn(t) != ""
 	}
 	if starts {
 		rd.leaveOut("")
@@ -326,13 +327,13 @@ func (rd *reading) remember(r *router) {
 		}
 	}
 	if t.Said != "" {
-		b.Said = EndOf(t.Said)
+		b.Reply = EndOf(t.Said)
 	}
 	b.Cursor, b.Torn = t.Next, t.Torn != ""
 	b.Commanded = b.Commanded && !r.again || t.Command != ""
-	b.Ordinary = len(t.Commands) == 0 && (b.Ordinary || r.again && rd.c.ws.Config.CapturesAll() && !continues(r.segments))
+	b.Ordinary = len(t.Commands) == 0 && (b.Ordinary || r.again && rd.c.ws.Config.CapturesAll() && !binding.Continues(r.segments))
 	b.Segments, b.At = r.segments, r.untilAt
-	if newest := b.Segments[len(b.Segments)-1]; newest.begun() {
+	if newest := b.Segments[len(b.Segments)-1]; newest.Begun() {
 		b.Current = r.at // all segments have begun: a rewind may have led back to an earlier one
 	}
 	b.SegmentOf = nil

@@ -3,6 +3,7 @@ package capture
 import (
 	"time"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 )
@@ -10,7 +11,7 @@ import (
 // reminders counts the answered turns of sessions since their conversations were stopped.
 type reminders struct {
 	ws       *workspace.Workspace
-	bindings *Bindings
+	bindings *binding.Bindings
 }
 
 // The hook counts the turns since the last stop in the cache. If the cache is lost, the
@@ -21,9 +22,9 @@ func (r *reminders) CountTurn(agent inject.Agent, nativeID string) {
 	if r.ws.Config.RemindTurns <= 0 {
 		return
 	}
-	if b, ok := r.bindings.cached(agent.Name, nativeID); ok && b.Bound() && !b.Reminded {
+	if b, ok := r.bindings.Cached(agent.Name, nativeID); ok && b.Bound() && !b.Reminded {
 		b.Turns++
-		r.bindings.saveCursor(agent.Name, nativeID, b)
+		r.bindings.SaveCursor(agent.Name, nativeID, b)
 	}
 }
 
@@ -34,7 +35,7 @@ const remindWait = 50 * time.Millisecond
 // TakeReminder reports, once after each stop, that remind_turns turns were answered
 // since. Usually it reads one small file.
 func (r *reminders) TakeReminder(agent inject.Agent, nativeID string) bool {
-	if b, ok := r.bindings.cached(agent.Name, nativeID); !ok || !r.due(b) || r.ws.Removed.Skipped(agent.Name, nativeID) {
+	if b, ok := r.bindings.Cached(agent.Name, nativeID); !ok || !r.due(b) || r.ws.Removed.Skipped(agent.Name, nativeID) {
 		return false
 	}
 	unlock, err := r.bindings.Lock(agent.Name, nativeID, remindWait)
@@ -42,15 +43,15 @@ func (r *reminders) TakeReminder(agent inject.Agent, nativeID string) bool {
 		return false
 	}
 	defer unlock()
-	b, ok := r.bindings.cached(agent.Name, nativeID)
+	b, ok := r.bindings.Cached(agent.Name, nativeID)
 	if !ok || !r.due(b) {
 		return false
 	}
 	b.Reminded = true
-	r.bindings.saveCursor(agent.Name, nativeID, b)
+	r.bindings.SaveCursor(agent.Name, nativeID, b)
 	return true
 }
 
-func (r *reminders) due(b *Binding) bool {
+func (r *reminders) due(b *binding.Binding) bool {
 	return r.ws.Config.RemindTurns > 0 && b.Bound() && !b.Reminded && !b.Ordinary && b.Turns >= r.ws.Config.RemindTurns
 }

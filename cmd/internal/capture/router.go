@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/lifecycle"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -20,7 +21,7 @@ import (
 type router struct {
 	in         *reading
 	transcript *inject.Transcript
-	segments   []Segment
+	segments   []binding.Segment
 	homes      []*home
 	again      bool           // everything is delivered again, not only new records
 	at         int            // the segment that the next message belongs to
@@ -78,7 +79,7 @@ func newRouter(rd *reading, at int, t *inject.Transcript) *router {
 		r.segmentOf = map[string]int{}
 	}
 	for i, s := range r.segments {
-		if id := s.startIn(t); id != "" {
+		if id := s.StartIn(t); id != "" {
 			r.starts[id] = i
 			r.segments[i].Start = id
 		}
@@ -87,7 +88,7 @@ func newRouter(rd *reading, at int, t *inject.Transcript) *router {
 }
 
 // first returns the first segment with the same conversation as segment i.
-func (r *router) first(i int) int { return firstOf(r.segments, i) }
+func (r *router) first(i int) int { return binding.FirstOf(r.segments, i) }
 
 // conv returns the conversation that records go to.
 func (r *router) conv(to target) *store.Conversation {
@@ -338,7 +339,7 @@ func (r *router) finishOne(to target, tx *store.Tx) (cp store.Checkpoint, err er
 
 // recall restores from the transcript what a lost session.json recorded about the
 // beginning of the conversation.
-func (r *router) recall(tx *store.Tx, seg Segment) error {
+func (r *router) recall(tx *store.Tx, seg binding.Segment) error {
 	s, _, err := tx.Session()
 	if err != nil || seg.From != "" || seg.After != "" || !r.again {
 		return err

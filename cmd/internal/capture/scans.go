@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -40,7 +41,7 @@ type lookedOnce struct {
 // scans remembers which sessions were looked at.
 type scans struct {
 	ws          *workspace.Workspace
-	bindings    *Bindings
+	bindings    *binding.Bindings
 	catalog     *catalog
 	transcripts *transcripts
 	forks       *forks
@@ -107,7 +108,7 @@ func (sc *scans) write(agent inject.Agent, l scanned) {
 	for _, n := range l.fresh {
 		row := l.At[n.Path]
 		row.In = named[native{agent.Name, n.NativeID}]
-		if b, ok := sc.bindings.cached(agent.Name, n.NativeID); ok && len(b.Segments) > 0 {
+		if b, ok := sc.bindings.Cached(agent.Name, n.NativeID); ok && len(b.Segments) > 0 {
 			row.Roots = b.Roots
 		}
 		l.At[n.Path] = row

@@ -19,8 +19,8 @@ func (c *Capture) Shortened(conv *store.Conversation, s *schema.Session) (lost i
 		if !ok {
 			continue
 		}
-		b, ok := c.cached(src.Agent, src.NativeID)
-		if !ok || !b.gone(agent) {
+		b, ok := c.Cached(src.Agent, src.NativeID)
+		if !ok || !b.Gone(agent) {
 			continue
 		}
 		for _, seg := range b.Segments {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/binding"
 	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
@@ -18,7 +19,7 @@ import (
 
 // Session captures the new part of a session that a hook reports. The caller holds the
 // session's lock.
-func (c *Capture) Session(ctx context.Context, agent inject.Agent, e inject.Event) (*Binding, error) {
+func (c *Capture) Session(ctx context.Context, agent inject.Agent, e inject.Event) (*binding.Binding, error) {
 	b, err := c.Bind(agent, e.NativeID, e.Transcript)
 	if err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ const (
 )
 
 // Answer captures a turn including the answer that the agent reported.
-func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event) (*Binding, error) {
+func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event) (*binding.Binding, error) {
 	until := time.Now().Add(answerMost)
 	for {
 		size, _ := agent.Stat(e.Transcript)
@@ -47,7 +48,7 @@ func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event
 		if err == nil {
 			b, err = c.BeginMissed(ctx, agent, e, b)
 		}
-		late := err == nil && e.Said != "" && (b.Captured() && b.Said != EndOf(e.Said) || len(b.Segments) == 0 && c.ws.Config.CapturesAll() && !b.Answered)
+		late := err == nil && e.Said != "" && (b.Captured() && b.Reply != EndOf(e.Said) || len(b.Segments) == 0 && c.ws.Config.CapturesAll() && !b.Answered)
 		if !late {
 			return b, err
 		}
@@ -70,7 +71,7 @@ func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event
 // of a session in which the user typed a /workspace command whose hook was killed, or
 // whose traces are all gone. It returns the new binding; a session that already has a
 // binding keeps it.
-func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.Event, b *Binding) (*Binding, error) {
+func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.Event, b *binding.Binding) (*binding.Binding, error) {
 	if len(b.Segments) > 0 {
 		return b, nil
 	}
@@ -250,10 +251,10 @@ func (c *Capture) CatchUp(ctx context.Context, agent inject.Agent, e inject.Even
 // catchUpKnown captures what was added to the sessions in the cache.
 func (c *Capture) catchUpKnown(ctx context.Context, agent inject.Agent) error {
 	var errs []error
-	for _, name := range c.ws.Store.ListCache("bindings/" + agent.Name) {
+	for _, name := range c.Bindings.Names(agent.Name) {
 		id := strings.TrimSuffix(name, ".json")
-		b, ok := c.cached(agent.Name, id)
-		if ok && b.gone(agent) {
+		b, ok := c.Cached(agent.Name, id)
+		if ok && b.Gone(agent) {
 			_ = c.Drop(agent.Name, id)
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"cortext/cmd/internal/binding"
 	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
@@ -74,9 +75,9 @@ func (rd *reading) subagent(s inject.Subagent) error {
 		return err
 	}
 	h, conv := rd.homes[at], rd.homes[at].conv
-	aside := rd.aside[firstOf(rd.segments, at)]
+	aside := rd.aside[binding.FirstOf(rd.segments, at)]
 	if aside { // with the records taken from its conversation
-		h = rd.homes[firstOf(rd.segments, at)]
+		h = rd.homes[binding.FirstOf(rd.segments, at)]
 		conv = h.aside
 	}
 	sc, err := conv.Subagent(s.NativeID)
@@ -91,7 +92,7 @@ func (rd *reading) subagent(s inject.Subagent) error {
 		return nil
 	}
 	if !confirmed || !sc.Confirms(have.Checkpoint) {
-		have = subCursor{}
+		have = binding.SubCursor{}
 	}
 	t, again, err := rd.c.transcripts.open(rd.agent, s.Path, have.Cursor, false)
 	if err != nil {
@@ -115,9 +116,9 @@ func (rd *reading) subagent(s inject.Subagent) error {
 		return err
 	}
 	if b.Subagents == nil {
-		b.Subagents = map[string]subCursor{}
+		b.Subagents = map[string]binding.SubCursor{}
 	}
-	b.Subagents[s.NativeID] = subCursor{t.Next, cp, away}
+	b.Subagents[s.NativeID] = binding.SubCursor{Cursor: t.Next, Checkpoint: cp, Waiting: away}
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/worktrees"
 	"cortext/inject"
@@ -228,7 +229,7 @@ func (s *syncRun) capture(agent inject.Agent, n inject.Native) (ours bool, err e
 	if s.c.ws.Removed.Skipped(agent.Name, n.NativeID) {
 		return true, nil
 	}
-	var b *Binding
+	var b *binding.Binding
 	err = s.c.Locked(agent.Name, n.NativeID, func() (err error) {
 		b, err = s.captureBound(agent, n)
 		return err
@@ -250,7 +251,7 @@ func (s *syncRun) capture(agent inject.Agent, n inject.Native) (ours bool, err e
 // captureBound captures a session that goes into conversations. If the binding that it
 // returns has no segments, the session goes into none. The caller holds the session's
 // lock.
-func (s *syncRun) captureBound(agent inject.Agent, n inject.Native) (*Binding, error) {
+func (s *syncRun) captureBound(agent inject.Agent, n inject.Native) (*binding.Binding, error) {
 	b, err := s.c.bindListed(session{agent: agent, id: n.NativeID, transcript: n.Path})
 	if err != nil {
 		return b, err
@@ -260,7 +261,7 @@ func (s *syncRun) captureBound(agent inject.Agent, n inject.Native) (*Binding, e
 		if !ok {
 			return b, nil
 		}
-		b.Segments = []Segment{recorded}
+		b.Segments = []binding.Segment{recorded}
 	}
 	own := s.c.location.owns(n)
 	if s.c.homes.elsewhere(b) && s.o.mode() == Unasked && !own {
@@ -335,7 +336,7 @@ func (r *SyncResult) note(agent string, messages map[string]int) {
 // begins reports whether a session without a conversation begins one: with a command or,
 // if all sessions are captured, with its first answer. It reads only what was not
 // searched before.
-func (c *Capture) begins(agent inject.Agent, n inject.Native, b *Binding) (bool, error) {
+func (c *Capture) begins(agent inject.Agent, n inject.Native, b *binding.Binding) (bool, error) {
 	t, again, err := c.transcripts.open(agent, n.Path, b.Looked, false)
 	if err != nil {
 		return false, err
@@ -346,7 +347,7 @@ func (c *Capture) begins(agent inject.Agent, n inject.Native, b *Binding) (bool,
 		return true, nil
 	}
 	b.Transcript, b.Looked, b.Seen = n.Path, t.Next, c.catalog.seen()
-	c.saveCursor(agent.Name, n.NativeID, b)
+	c.SaveCursor(agent.Name, n.NativeID, b)
 	return false, nil
 }
 

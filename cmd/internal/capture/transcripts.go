@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 )
@@ -12,7 +13,7 @@ import (
 // with.
 type transcripts struct {
 	ws       *workspace.Workspace
-	bindings *Bindings
+	bindings *binding.Bindings
 	catalog  *catalog
 	heads    heads
 }
@@ -31,7 +32,7 @@ func RootsOf(agent inject.Agent, transcript string) ([]string, error) {
 
 // rootsOfSource returns the lines with which a fork of a session may begin.
 func (ts *transcripts) rootsOfSource(name, nativeID string) []string {
-	if b, ok := ts.bindings.cached(name, nativeID); ok && len(b.Roots) > 0 {
+	if b, ok := ts.bindings.Cached(name, nativeID); ok && len(b.Roots) > 0 {
 		return b.Roots
 	}
 	agent, ok := ts.ws.Env.Agent(name)

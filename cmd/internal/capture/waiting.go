@@ -3,6 +3,7 @@ package capture
 import (
 	"errors"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
 	"cortext/schema"
@@ -100,7 +101,7 @@ func (w *waiting) moveOne(kept *store.Conversation, path string, restore bool) (
 	if gone, err := w.ws.Removed.Conversation(s.ID); err != nil || gone {
 		return errors.Join(err, kept.DeleteWaiting())
 	}
-	conv, err := w.homes.findFolder(&Segment{Segment: registry.Segment{Path: path, ID: s.ID}})
+	conv, err := w.homes.findFolder(&binding.Segment{Segment: registry.Segment{Path: path, ID: s.ID}})
 	if err != nil {
 		return err
 	}

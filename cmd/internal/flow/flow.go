@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/shell"
@@ -115,7 +116,7 @@ func (w *Workspace) New(typ, title string) (e store.Entry, paused []string, err 
 	}
 	e, paused, err = w.Begin(begin)
 	if err == nil && b != nil {
-		b.Add(capture.Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID}})
+		b.Add(binding.Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID}})
 		err = w.Save(agent, id, b)
 	}
 	return e, paused, err
@@ -123,7 +124,7 @@ func (w *Workspace) New(typ, title string) (e store.Entry, paused []string, err 
 
 // unbound returns the agent session that the command was called from, if it belongs to no
 // conversation yet. A conversation that the command starts gets this session.
-func (w *Workspace) unbound() (agent, nativeID string, b *capture.Binding) {
+func (w *Workspace) unbound() (agent, nativeID string, b *binding.Binding) {
 	for _, a := range w.Env.Agents {
 		id := a.Session(w.Env.Machine)
 		if id == "" {
@@ -162,7 +163,7 @@ func (w *Workspace) Remove(ctx context.Context, e store.Entry) error {
 		if _, held := roots[key]; held {
 			continue
 		}
-		unlock, err := w.Lock(src.Agent, src.NativeID, capture.LockWait)
+		unlock, err := w.Lock(src.Agent, src.NativeID, binding.LockWait)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -24,7 +25,7 @@ func (w *Workspace) Hook(ctx context.Context, agent inject.Agent, e inject.Event
 	}
 	if e.Moment != inject.Prompted && w.Removed.Skipped(agent.Name, e.NativeID) {
 		if e.Moment == inject.Ended && e.Cleared {
-			err = w.cleared(agent, e, &capture.Binding{})
+			err = w.cleared(agent, e, &binding.Binding{})
 		}
 		return "", err
 	}

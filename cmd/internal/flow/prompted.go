@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -128,7 +129,7 @@ func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Even
 	if t.Bound() && (e.PromptID != "" && (t.Prompt == e.PromptID || t.CurrentSegment().From == e.PromptID) || w.hasBegun(t.CurrentSegment().Path, typ, args)) {
 		return sayBegun(t.CurrentSegment().Path, typ), nil // the hook is installed twice, or was killed
 	}
-	seg := capture.Segment{}
+	seg := binding.Segment{}
 	if len(t.Segments) > 0 {
 		seg.From = w.From(e)
 		if err := w.pauseLeft(t); err != nil {
@@ -169,7 +170,7 @@ func sayBegun(folder, typ string) string {
 }
 
 // pauseLeft pauses the conversation that a session leaves, if any.
-func (w *Workspace) pauseLeft(t *capture.Binding) error {
+func (w *Workspace) pauseLeft(t *binding.Binding) error {
 	if !t.Bound() {
 		return nil
 	}

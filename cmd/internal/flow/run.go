@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/registry"
 	"cortext/inject"
@@ -25,7 +26,7 @@ import (
 // set whenever the program ran.
 func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Planned) error) (after *StopResult, err error) {
 	e := p.Resumed.Entry
-	unlock, err := w.Store.LockCache(launchLock(p.id), capture.LockWait)
+	unlock, err := w.Store.LockCache(launchLock(p.id), binding.LockWait)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Pl
 		return nil, err
 	}
 	if p.Launch.NativeID != "" {
-		if err := w.ContinueIn(p.Agent, inject.Event{NativeID: p.Launch.NativeID}, &capture.Binding{}, e.Path); err != nil {
+		if err := w.ContinueIn(p.Agent, inject.Event{NativeID: p.Launch.NativeID}, &binding.Binding{}, e.Path); err != nil {
 			return nil, errors.Join(err, w.takeBack(note, before))
 		}
 	}

@@ -3,7 +3,7 @@ package flow
 import (
 	"encoding/json"
 
-	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/workspace"
 	"cortext/resume/summary"
 	"cortext/schema"
@@ -31,7 +31,7 @@ func summingName(path string) string { return "summing/" + schema.PathElement(pa
 // sumUpLater marks a session's conversation for summarizing old messages, if a model does
 // that: when it has more than summarize_after messages, and then each time it grows by as
 // many as a summary covers.
-func (w *Workspace) sumUpLater(b *capture.Binding) error {
+func (w *Workspace) sumUpLater(b *binding.Binding) error {
 	if !w.asksModel() || !b.Bound() {
 		return nil
 	}

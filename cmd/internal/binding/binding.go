@@ -1,4 +1,7 @@
-package capture
+// Package binding says which conversations a native session goes into, and how far it was
+// captured. It keeps that in the cache and in the user's registry. It reads no transcript
+// and writes no conversation.
+package binding
 
 import (
 	"errors"
@@ -23,10 +26,10 @@ type Binding struct {
 	Hooked     bool     `json:"hooked"`     // the agent's hooks report its turns
 
 	Provider *schema.Provider `json:"-"` // of the last answer read
-	reached  registry.Reached // how far this run captured; without a message: not at all
+	Reached  registry.Reached `json:"-"` // how far this run captured; without a message: not at all
 
 	Segments []Segment `json:"segments"` // in session order; none: the session is not ours
-	Said     string    `json:"said"`     // hash of the end of the model's last reply
+	Reply    string    `json:"said"`     // hash of the end of the model's last reply
 	At       int       `json:"at"`       // index of the segment that holds the cursor
 	Current  int       `json:"current"`  // index of the segment that the session is in
 	Prompt   string    `json:"prompt"`   // the agent's id of the prompt that began it, if the agent has ids
@@ -46,7 +49,7 @@ type Binding struct {
 	// Commanded: the transcript has a command that begins a conversation.
 	Commanded bool `json:"commanded,omitempty"`
 	// Subagents records how far the sub-agents' own transcripts were captured, by id.
-	Subagents map[string]subCursor `json:"subagents,omitempty"`
+	Subagents map[string]SubCursor `json:"subagents,omitempty"`
 	// SegmentOf maps messages that new ones may follow to their segment, if there are
 	// several segments.
 	SegmentOf map[string]int `json:"segment_of,omitempty"`
@@ -63,8 +66,8 @@ type Segment struct {
 	Whole   bool             `json:"whole,omitempty"`  // the waiting records are the whole segment
 }
 
-// A subCursor records how far a sub-agent's transcript was captured.
-type subCursor struct {
+// A SubCursor records how far a sub-agent's transcript was captured.
+type SubCursor struct {
 	Cursor     inject.Cursor    `json:"cursor"`
 	Checkpoint store.Checkpoint `json:"checkpoint"`
 	Waiting    bool             `json:"waiting,omitempty"` // delivered to the logs of waiting records
@@ -99,8 +102,8 @@ func (b *Binding) Add(s Segment) {
 	b.Stopped, b.Turns, b.Reminded = false, 0, false
 }
 
-// has reports whether the binding has exactly the registered segments.
-func (b *Binding) has(registered []registry.Segment) bool {
+// Has reports whether the binding has exactly the registered segments.
+func (b *Binding) Has(registered []registry.Segment) bool {
 	var known []registry.Segment
 	for _, s := range b.Segments {
 		if !s.Removed || slices.Contains(registered, s.Segment) {
@@ -110,16 +113,16 @@ func (b *Binding) has(registered []registry.Segment) bool {
 	return slices.Equal(known, registered)
 }
 
-// knowsRemoved reports whether the binding has a segment for each removal in gone.
-func (b *Binding) knowsRemoved(gone []registry.Removal) bool {
+// KnowsRemoved reports whether the binding has a segment for each removal in gone.
+func (b *Binding) KnowsRemoved(gone []registry.Removal) bool {
 	return !slices.ContainsFunc(gone, func(r registry.Removal) bool {
 		return !slices.ContainsFunc(b.Segments, func(s Segment) bool { return s.From == r.From })
 	})
 }
 
-// gone reports whether a transcript that was read no longer exists: agents delete old
+// Gone reports whether a transcript that was read no longer exists: agents delete old
 // ones.
-func (b *Binding) gone(agent inject.Agent) bool {
+func (b *Binding) Gone(agent inject.Agent) bool {
 	_, err := agent.Stat(b.Transcript)
 	return b.Cursor.Size > 0 && errors.Is(err, fs.ErrNotExist)
 }
@@ -139,4 +142,17 @@ func (b *Binding) Grown(agent inject.Agent) bool {
 		size, err := agent.Stat(s.Path)
 		return err == nil && size > 0 && size != b.Subagents[s.NativeID].Cursor.Size
 	})
+}
+
+// Learn records what a transcript says about the agent, for session.json.
+func (b *Binding) Learn(t *inject.Transcript) {
+	if t.Version != "" {
+		b.Version = t.Version
+	}
+	if t.Permission != "" {
+		b.Permission = t.Permission
+	}
+	if t.Provider != nil {
+		b.Provider = t.Provider
+	}
 }
