@@ -14,7 +14,8 @@ import (
 )
 
 // Bindings keeps the bindings of the native sessions of a workspace: their segments in the
-// user's registry, and all of each in the cache.
+// user's registry, and all of each in the cache. The cache is never believed alone: its
+// segments count only if the registry has them, its cursor only if the logs confirm it.
 type Bindings struct {
 	store      *store.Store
 	registry   registry.Registry

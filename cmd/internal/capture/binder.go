@@ -14,7 +14,8 @@ import (
 )
 
 // A Binder finds out which conversations a native session goes into, and makes sessions
-// continue in conversations.
+// continue in conversations. The segments of every binding that it returns are those that
+// the user's registry and the conversations' sources have, without what the user removed.
 type Binder struct {
 	ws       *workspace.Workspace
 	bindings *binding.Bindings
@@ -162,7 +163,7 @@ func (bd *Binder) rebind(n session, segments []binding.Segment, old *binding.Bin
 	}
 	b.Current = max(len(b.Segments)-1, 0)
 	if n.transcript != "" && !binding.HasBeginning(b.Segments) {
-		if err := bd.forks.adopt(n, b); err != nil {
+		if err := bd.forks.bindFork(n, b); err != nil {
 			return nil, err
 		}
 	}

@@ -17,7 +17,7 @@ import (
 
 // A catalog lists the conversations of a workspace. During a scan it answers from what
 // existed when the scan began, so that many sessions are processed without reading all
-// conversations for each.
+// conversations for each; conversations that began since are known by their bindings.
 type catalog struct {
 	ws   *workspace.Workspace
 	scan *scan // nil: nothing is cached

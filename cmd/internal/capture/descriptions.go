@@ -14,7 +14,8 @@ import (
 	"cortext/store"
 )
 
-// descriptions writes what session.json says about a conversation and its sessions.
+// descriptions writes what session.json says about a conversation and its sessions. All of
+// it comes from transcripts and bindings, none from the clock.
 type descriptions struct {
 	ws       *workspace.Workspace
 	bindings *binding.Bindings

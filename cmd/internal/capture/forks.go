@@ -11,7 +11,9 @@ import (
 	"cortext/schema"
 )
 
-// forks recognizes sessions that repeat the lines of another session.
+// forks recognizes sessions that begin with the lines of another session. A fork is bound
+// only after its original is captured as far as the original goes, so the lines that both
+// share are in a conversation once.
 type forks struct {
 	ws          *workspace.Workspace
 	bindings    *binding.Bindings
@@ -23,11 +25,11 @@ type forks struct {
 	capture     func(agent inject.Agent, nativeID string) // what was added to a session
 }
 
-// adopt binds a session whose transcript begins with a line of one of ours. A fork
+// bindFork binds a session whose transcript begins with a line of one of ours. A fork
 // repeats the lines of its original, from the beginning or from the last compaction
 // (Claude Code 2.1.329). If the session already has segments, only the lines before them
 // can belong to a fork.
-func (f *forks) adopt(n session, b *binding.Binding) error {
+func (f *forks) bindFork(n session, b *binding.Binding) error {
 	var roots []string
 	if n.opened != nil {
 		roots = n.opened.Roots
@@ -42,20 +44,20 @@ func (f *forks) adopt(n session, b *binding.Binding) error {
 	if path, ok := f.launches.LaunchedWith(n.agent.Name, roots[0]); ok && !later {
 		return f.binder.ContinueIn(n.agent, inject.Event{NativeID: n.id, Transcript: n.transcript}, b, path)
 	}
-	if is, err := f.withheld.holds(n, roots[0]); err != nil {
+	if is, err := f.withheld.repeatedBy(n, roots[0]); err != nil {
 		return err
 	} else if is {
 		b.Segments = slices.Insert(b.Segments, 0, binding.Segment{Removed: true})
 		b.Current = len(b.Segments) - 1
 		return nil
 	}
-	if later || !f.mayBe(n.agent, roots[0]) {
+	if later || !f.isPossible(n.agent, roots[0]) {
 		return nil
 	}
-	if err := f.warm(n.agent, roots[0]); err != nil {
+	if err := f.captureOriginals(n.agent, roots[0]); err != nil {
 		return err
 	}
-	for _, s := range f.from(n, roots[0]) {
+	for _, s := range f.shared(n, roots[0]) {
 		copied := binding.Segment{Segment: registry.Segment{Path: s.Path, ID: s.ID, After: s.After, Fork: true, Kept: s.Kept}}
 		if len(b.Segments) > 0 {
 			copied.From = binding.MessageFrom + s.Start // a fork gives its copies new prompt ids
@@ -74,12 +76,13 @@ func (f *forks) adopt(n session, b *binding.Binding) error {
 	return nil
 }
 
-// maxCold limits how many sessions missing from the cache are looked at.
-const maxCold = 200
+// maxOriginals limits how many sessions missing from the cache are looked at.
+const maxOriginals = 200
 
-// warm loads into the cache the sessions that a fork beginning with the line root
-// may have been made from, and captures what was added to them: the fork may repeat it.
-func (f *forks) warm(agent inject.Agent, root string) error {
+// captureOriginals loads into the cache the sessions that a fork beginning with the line
+// root may have been made from, and captures what was added to them: the fork may repeat
+// it.
+func (f *forks) captureOriginals(agent inject.Agent, root string) error {
 	all, err := f.catalog.entries()
 	if err != nil {
 		return err
@@ -90,7 +93,7 @@ func (f *forks) warm(agent inject.Agent, root string) error {
 	for _, e := range all { // most recently active first
 		for _, src := range e.Session.Sources {
 			b := known[schema.PathElement(src.NativeID)+".json"]
-			if src.Agent != agent.Name || looked == maxCold || b != nil && (!slices.Contains(b.Roots, root) || !b.Grown(agent)) {
+			if src.Agent != agent.Name || looked == maxOriginals || b != nil && (!slices.Contains(b.Roots, root) || !b.Grown(agent)) {
 				continue
 			}
 			file, ok := f.transcripts.find(agent, files, src.NativeID)
@@ -101,7 +104,7 @@ func (f *forks) warm(agent inject.Agent, root string) error {
 				continue
 			}
 			if f.ws.Removed.Skipped(agent.Name, src.NativeID) {
-				f.warmSkipped(agent, src.NativeID, root)
+				f.bindSkipped(agent, src.NativeID, root)
 			} else {
 				f.capture(agent, src.NativeID)
 			}
@@ -110,19 +113,19 @@ func (f *forks) warm(agent inject.Agent, root string) error {
 	return nil
 }
 
-// warmSkipped loads into the cache the conversation that a skipped session went into
+// bindSkipped loads into the cache the conversation that a skipped session went into
 // before. It captures nothing.
-func (f *forks) warmSkipped(agent inject.Agent, nativeID, root string) {
+func (f *forks) bindSkipped(agent inject.Agent, nativeID, root string) {
 	if b, err := f.binder.Bind(agent, nativeID, ""); err == nil {
 		b.Roots = []string{root}
 		f.bindings.SaveCursor(agent.Name, nativeID, b)
 	}
 }
 
-// from returns the segments, up to the fork, of our session that a fork was made
+// shared returns the segments, up to the fork, of our session that a fork was made
 // from, or none if there is no such session. If several sessions begin alike because one
 // is a fork of the other, it picks the one that shares the most of its last lines.
-func (f *forks) from(n session, root string) []binding.Segment {
+func (f *forks) shared(n session, root string) []binding.Segment {
 	known := f.bindings.All(n.agent.Name)
 	delete(known, schema.PathElement(n.id)+".json")
 	for name, b := range known {
@@ -166,13 +169,13 @@ func lastLines(agent inject.Agent, transcript string) map[string]bool {
 	return lines
 }
 
-// mayBe reports whether a session that begins with the line root may be a fork of one
+// isPossible reports whether a session that begins with the line root may be a fork of one
 // of ours. It can rule that out only during a scan.
-func (f *forks) mayBe(agent inject.Agent, root string) bool {
+func (f *forks) isPossible(agent inject.Agent, root string) bool {
 	if f.catalog.scan == nil {
 		return true
 	}
-	known, err := f.roots(agent)
+	known, err := f.firstLines(agent)
 	if err != nil || known[root] {
 		return true
 	}
@@ -180,8 +183,8 @@ func (f *forks) mayBe(agent inject.Agent, root string) bool {
 	return false
 }
 
-// roots returns the lines with which forks of our sessions may begin.
-func (f *forks) roots(agent inject.Agent) (map[string]bool, error) {
+// firstLines returns the lines with which forks of our sessions may begin.
+func (f *forks) firstLines(agent inject.Agent) (map[string]bool, error) {
 	if known := f.catalog.scan.roots[agent.Name]; known != nil {
 		return known, nil
 	}

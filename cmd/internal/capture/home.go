@@ -34,7 +34,9 @@ type home struct {
 	have    *store.Snapshot     // of the work tree; its records are not delivered again; nil: all are delivered
 }
 
-// homes opens the conversations that the records of segments go to.
+// homes opens the conversations that the records of segments go to. All segments of one
+// conversation share a home, and nothing is written to a work tree in which git is in the
+// middle of something.
 type homes struct{ ws *workspace.Workspace }
 
 // home returns the home of a segment.

@@ -28,9 +28,9 @@ type Options struct {
 	Mode        Mode
 	SessionJSON SessionJSON
 
-	// Held: the session was held in this work tree. If its transcript has grown, that was
+	// OwnTree: the session was held in this work tree. If its transcript has grown, that was
 	// a turn of the conversation's own session, so its logs are completed.
-	Held bool
+	OwnTree bool
 
 	// Prompted: the calling hook itself carries out the command typed last.
 	Prompted bool
@@ -60,6 +60,7 @@ func (in *Ingested) Captured() map[string]int {
 }
 
 // An ingestion captures the new part of one native session, whose lock the caller holds.
+// It changes the binding only as far as the logs have the records.
 type ingestion struct {
 	c        *Capture
 	ctx      context.Context

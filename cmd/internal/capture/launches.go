@@ -13,7 +13,8 @@ const LaunchDir = ".workspace/local/cache/launch"
 // launched for, for its hooks.
 const LaunchedFor = "CORTEXT_LAUNCHED_FOR"
 
-// launches knows which conversations programs were launched for.
+// launches knows which conversations programs were launched for. A launch binds one
+// session at most.
 type launches struct {
 	ws     *workspace.Workspace
 	binder *Binder

@@ -16,7 +16,8 @@ import (
 	"cortext/inject"
 )
 
-// A location is where the workspace is on this machine, and where it was before.
+// A location is where the workspace is on this machine, and where it was before. The
+// earlier places come from the user's state, never from the repository alone.
 type location struct {
 	ws    *workspace.Workspace
 	noted bool // the registry has the current folder

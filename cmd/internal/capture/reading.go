@@ -15,7 +15,8 @@ import (
 	"cortext/store"
 )
 
-// A reading is one pass over a transcript.
+// A reading is one pass over a transcript. Each of its segments has the home of the same
+// index; the home of a placeholder has no conversation.
 type reading struct {
 	*ingestion
 	segments []binding.Segment // of the session, with placeholders for what belongs elsewhere
@@ -133,7 +134,7 @@ func (rd *reading) startFrom(size int64) error {
 	if read == 0 {
 		read = cursor.Size
 	}
-	asked := rd.o.Mode != Unasked || rd.o.Held && !b.Hooked && cursor.Size > 0 && size != read
+	asked := rd.o.Mode != Unasked || rd.o.OwnTree && !b.Hooked && cursor.Size > 0 && size != read
 	for i, h := range rd.homes {
 		if h.conv == nil {
 			continue

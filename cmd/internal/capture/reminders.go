@@ -8,7 +8,8 @@ import (
 	"cortext/inject"
 )
 
-// reminders counts the answered turns of sessions since their conversations were stopped.
+// reminders counts the answered turns of sessions since their conversations were stopped,
+// and reminds once after each stop.
 type reminders struct {
 	ws       *workspace.Workspace
 	bindings *binding.Bindings

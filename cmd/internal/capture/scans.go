@@ -38,7 +38,8 @@ type lookedOnce struct {
 	Roots []string `json:"roots,omitempty"` // first lines by which a fork of our session is recognized
 }
 
-// scans remembers which sessions were looked at.
+// scans remembers which sessions a sync looked at. A session that is not remembered, or
+// that changed since, is looked at again.
 type scans struct {
 	ws          *workspace.Workspace
 	bindings    *binding.Bindings
@@ -80,7 +81,7 @@ func (sc *scans) needsLook(agent inject.Agent, n inject.Native, l *scanned, look
 	if len(roots) == 0 {
 		return true
 	}
-	ours, err := sc.forks.roots(agent)
+	ours, err := sc.forks.firstLines(agent)
 	return err != nil || ours[roots[0]] // it may be a fork of a session captured since
 }
 

@@ -199,8 +199,8 @@ func isThere(agent inject.Agent, transcript string) bool {
 }
 
 // Sources captures the new part of every transcript of a conversation that is on this
-// machine, except the session held, which the caller captures.
-func (c *Capture) Sources(ctx context.Context, e store.Entry, held string, o Options) (appended int, err error) {
+// machine, except the session with the native id except, which the caller captures.
+func (c *Capture) Sources(ctx context.Context, e store.Entry, except string, o Options) (appended int, err error) {
 	var errs []error
 	if o.Mode == PutBack && e.Waiting && c.ws.Tree.Operation() == "" && !c.ws.Tree.Outside(e.Path) {
 		conv, err := c.ws.Store.PutBack(e.Path)
@@ -213,7 +213,7 @@ func (c *Capture) Sources(ctx context.Context, e store.Entry, held string, o Opt
 	for _, src := range e.Session.Sources {
 		agent, ok := c.ws.Env.Agent(src.Agent)
 		key := src.Agent + "\n" + src.NativeID
-		if !ok || done[key] || src.NativeID == held || c.ws.Removed.Skipped(src.Agent, src.NativeID) {
+		if !ok || done[key] || src.NativeID == except || c.ws.Removed.Skipped(src.Agent, src.NativeID) {
 			continue
 		}
 		done[key] = true

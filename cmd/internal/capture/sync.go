@@ -268,7 +268,7 @@ func (s *syncRun) captureBound(agent inject.Agent, n inject.Native) (*binding.Bi
 		s.out.Elsewhere++
 		return b, nil // it is in another work tree
 	}
-	got, err := s.c.Ingest(s.ctx, agent, n.NativeID, b, Options{Mode: s.o.mode(), Held: own})
+	got, err := s.c.Ingest(s.ctx, agent, n.NativeID, b, Options{Mode: s.o.mode(), OwnTree: own})
 	if s.out.Appended += got.Appended; got.Appended > 0 {
 		s.out.Grown++
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // transcripts finds the agents' transcripts on this machine and the lines that they begin
-// with.
+// with. It opens no transcript again that has not changed.
 type transcripts struct {
 	ws       *workspace.Workspace
 	bindings *binding.Bindings

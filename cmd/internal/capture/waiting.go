@@ -10,7 +10,8 @@ import (
 	"cortext/store"
 )
 
-// waiting moves the records that wait outside the work tree into the logs.
+// waiting moves the records that wait outside the work tree into the logs. It recreates
+// no folder unless the user asks for that.
 type waiting struct {
 	ws    *workspace.Workspace
 	homes homes

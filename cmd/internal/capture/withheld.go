@@ -10,7 +10,8 @@ import (
 	"cortext/schema"
 )
 
-// withheld knows what the user does not want saved, and which forks repeat it.
+// withheld knows what the user does not want saved, and which forks repeat it. If that
+// cannot be determined, a fork counts as repeating it.
 type withheld struct {
 	ws          *workspace.Workspace
 	catalog     *catalog
@@ -42,10 +43,10 @@ func (w *withheld) rootsOfSkipped(agent inject.Agent, nativeID string) []string 
 	return roots
 }
 
-// holds reports whether a session whose transcript begins with the line root is a fork
-// of a session that the user removed or skipped, and repeats content the user does not
-// want here.
-func (w *withheld) holds(n session, root string) (bool, error) {
+// repeatedBy reports whether a session whose transcript begins with the line root is a
+// fork of a session that the user removed or skipped, and repeats content the user does
+// not want here.
+func (w *withheld) repeatedBy(n session, root string) (bool, error) {
 	known, err := w.ws.Registry.Session(n.agent.Name, n.id)
 	if err != nil || known.Wanted {
 		return false, err
@@ -65,7 +66,7 @@ func (w *withheld) holds(n session, root string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return w.repeats(n, skipped, have), nil
+	return w.sharesUncaptured(n, skipped, have), nil
 }
 
 // An unwanted lists the sessions of an agent that the user does not want saved, by their
@@ -105,10 +106,10 @@ func (w *withheld) of(agent inject.Agent) (unwanted, error) {
 	return u, err
 }
 
-// repeats reports whether a transcript has messages of one of these sessions that no
+// sharesUncaptured reports whether a transcript has messages of one of these sessions that no
 // conversation has. It may repeat what was captured before the user skipped the session.
 // If a transcript cannot be read, it is assumed to repeat them.
-func (w *withheld) repeats(n session, sessions []string, have map[string]bool) bool {
+func (w *withheld) sharesUncaptured(n session, sessions []string, have map[string]bool) bool {
 	private := map[string]bool{}
 	for _, id := range sessions {
 		file, ok, _ := n.agent.Locate(w.ws.Env.Machine, id)
@@ -173,7 +174,7 @@ func (w *withheld) want(agent inject.Agent, t *inject.Transcript, transcript str
 	if len(t.Roots) == 0 {
 		return nil
 	}
-	if is, err := w.holds(session{agent: agent, id: t.NativeID, transcript: transcript}, t.Roots[0]); err != nil || !is {
+	if is, err := w.repeatedBy(session{agent: agent, id: t.NativeID, transcript: transcript}, t.Roots[0]); err != nil || !is {
 		return err
 	}
 	return w.ws.Registry.Update(agent.Name, t.NativeID, func(s *registry.Session) { s.Wanted = true })
