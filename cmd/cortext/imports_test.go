@@ -285,7 +285,6 @@ func TestHookLinks(t *testing.T) {
 var asksGit = []string{
 	"cortext/cmd/internal/workspace/check.go",
 	"cortext/cmd/internal/workspace/lost.go",
-	"cortext/cmd/internal/capture/shortened.go",
 }
 
 // TestLogsAreTheStores: only the store opens a log, so that one place maintains its

@@ -60,7 +60,7 @@ func (in *Ingested) Captured() map[string]int {
 }
 
 // An ingestion captures the new part of one native session, whose lock the caller holds.
-// It changes the binding only as far as the logs have the records.
+// It moves the cursor of the binding only as far as the logs have the records.
 type ingestion struct {
 	c        *Capture
 	ctx      context.Context

@@ -13,8 +13,9 @@ const LaunchDir = ".workspace/local/cache/launch"
 // launched for, for its hooks.
 const LaunchedFor = "CORTEXT_LAUNCHED_FOR"
 
-// launches knows which conversations programs were launched for. A launch binds one
-// session at most.
+// launches knows which conversations programs were launched for. A launch gives its
+// conversation to sessions that begin with its payload, else to the first session of its
+// program.
 type launches struct {
 	ws     *workspace.Workspace
 	binder *Binder

@@ -10,7 +10,7 @@ import (
 )
 
 // transcripts finds the agents' transcripts on this machine and the lines that they begin
-// with. It opens no transcript again that has not changed.
+// with. To learn how one begins, it opens none again that has not changed.
 type transcripts struct {
 	ws       *workspace.Workspace
 	bindings *binding.Bindings
