@@ -13,9 +13,9 @@ import (
 // in a fork of a session, whose prompts have other ids.
 const MessageFrom = "message:"
 
-// TimeFrom prefixes the From of a segment whose agent gives its prompts no ids (Claude
+// timeFrom prefixes the From of a segment whose agent gives its prompts no ids (Claude
 // Code before 2.1.197). The rest is the time when the prompt was submitted.
-const TimeFrom = "time:"
+const timeFrom = "time:"
 
 // submitted is the longest time between an agent's call of the hook and the timestamp of
 // the prompt it writes. With a coarse clock, the timestamp may also be earlier.
@@ -24,7 +24,7 @@ const submitted = 2 * time.Second
 // StartIn returns the message that a segment begins with, or "" if it begins with the
 // session or before the part that was read.
 func (s Segment) StartIn(t *inject.Transcript) string {
-	at, byTime := strings.CutPrefix(s.From, TimeFrom)
+	at, byTime := strings.CutPrefix(s.From, timeFrom)
 	message, byMessage := strings.CutPrefix(s.From, MessageFrom)
 	for _, cmd := range t.Commands {
 		switch {
@@ -91,12 +91,12 @@ func Continues(segments []Segment) bool {
 
 // BeginsAnew reports whether a session began a conversation rather than resumed one.
 func BeginsAnew(segments []Segment) bool {
-	i := First(segments)
+	i := Opening(segments)
 	return i >= 0 && segments[i].After == ""
 }
 
-// First returns the index of the segment that begins with the session, or -1.
-func First(segments []Segment) int {
+// Opening returns the index of the segment that begins with the session, or -1.
+func Opening(segments []Segment) int {
 	for i, s := range segments {
 		if s.From == "" {
 			return i
@@ -110,10 +110,19 @@ func HasBeginning(segments []Segment) bool {
 	return slices.ContainsFunc(segments, func(s Segment) bool { return s.From == "" })
 }
 
-// From returns the From value of a segment that a command begins.
-func From(cmd inject.Command) string {
+// FromCommand returns the From value of a segment that a command begins.
+func FromCommand(cmd inject.Command) string {
 	if cmd.PromptID != "" {
 		return cmd.PromptID
 	}
 	return MessageFrom + cmd.Message
+}
+
+// FromPrompt returns the From value of a segment that a prompt begins. Of a prompt without
+// an id only the time is known.
+func FromPrompt(id string, now time.Time) string {
+	if id != "" {
+		return id
+	}
+	return timeFrom + string(schema.NewTime(now))
 }

@@ -218,10 +218,7 @@ func (bd *Binder) lastMessage(path string) (string, error) {
 
 // From returns the From value of a segment that a prompt begins.
 func (bd *Binder) From(e inject.Event) string {
-	if e.PromptID != "" {
-		return e.PromptID
-	}
-	return binding.TimeFrom + string(schema.NewTime(bd.ws.Env.Now()))
+	return binding.FromPrompt(e.PromptID, bd.ws.Env.Now())
 }
 
 // addSource records in a conversation that a native session continues in it.

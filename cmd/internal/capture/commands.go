@@ -55,7 +55,7 @@ func (f *follower) run() (err error) {
 	first := !f.binding.Commanded
 	f.at = f.binding.At
 	if f.again {
-		f.at, first = max(binding.First(f.segments), 0), true
+		f.at, first = max(binding.Opening(f.segments), 0), true
 	}
 	f.followed = map[string]bool{}
 	for _, cmd := range f.t.Commands {
@@ -114,7 +114,7 @@ func (f *follower) follow(cmd inject.Command, isFirst bool) (h *home, stays bool
 	case f.segments[f.at].Removed && f.was.unknown:
 		return nil, true, nil
 	case gone:
-		return placeholder(binding.From(cmd)), false, nil
+		return placeholder(binding.FromCommand(cmd)), false, nil
 	case captured && (into == "" || into == f.segments[f.at].Path),
 		f.o.Prompted && f.was.lastPrompt == cmd.Message && !f.was.answered,
 		!captured && !cmd.Begins() && f.binding.Hooked: // the hook resumed none, for a reason
@@ -140,7 +140,7 @@ func (f *follower) isKnown(id string) (bool, error) {
 
 // partID returns the id of the conversation that a command begins.
 func partID(t *inject.Transcript, cmd inject.Command) string {
-	return schema.DerivedPartID(t.Agent, t.NativeID, binding.From(cmd), typedAt(t, cmd))
+	return schema.DerivedPartID(t.Agent, t.NativeID, binding.FromCommand(cmd), typedAt(t, cmd))
 }
 
 // typedAt returns when a command was typed, as far as the agent records it.
@@ -155,7 +155,7 @@ func typedAt(t *inject.Transcript, cmd inject.Command) time.Time {
 // begins with the session. It did not if the session was in that conversation before, or
 // if the conversation was removed; removed conversations stay removed.
 func (f *follower) isBeginning(cmd inject.Command) bool {
-	i := binding.First(f.segments)
+	i := binding.Opening(f.segments)
 	switch {
 	case i < 0 || f.segments[i].Removed:
 		return false
@@ -239,9 +239,9 @@ func (f *follower) resume(cmd inject.Command) (*home, error) {
 		return h, err
 	}
 	if gone, err := f.c.ws.Removed.Conversation(e.Session.ID); err != nil || gone {
-		return placeholder(binding.From(cmd)), err
+		return placeholder(binding.FromCommand(cmd)), err
 	}
-	s := &binding.Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID, From: binding.From(cmd)}}
+	s := &binding.Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID, From: binding.FromCommand(cmd)}}
 	h, err := f.open(s)
 	if err == nil {
 		s.After, err = lastMessageAt(h.conv, cmd)
@@ -264,7 +264,7 @@ func (f *follower) back(cmd inject.Command, path string) (*home, error) {
 	for _, h := range f.homes {
 		if h.conv != nil && h.segment.Path == path {
 			same := *h
-			same.segment = &binding.Segment{Segment: registry.Segment{Path: path, ID: h.segment.ID, From: binding.From(cmd)}}
+			same.segment = &binding.Segment{Segment: registry.Segment{Path: path, ID: h.segment.ID, From: binding.FromCommand(cmd)}}
 			var err error
 			same.segment.After, err = lastMessageAt(h.conv, cmd)
 			return &same, err
@@ -317,7 +317,7 @@ func lastMessageAt(conv *store.Conversation, cmd inject.Command) (id string, err
 // begin returns the home of a segment with which a command begins a conversation. It
 // stages the conversation if there is none yet.
 func (f *follower) begin(cmd inject.Command) (*home, error) {
-	s := &binding.Segment{Segment: registry.Segment{From: binding.From(cmd), ID: partID(f.t, cmd)}}
+	s := &binding.Segment{Segment: registry.Segment{From: binding.FromCommand(cmd), ID: partID(f.t, cmd)}}
 	gone, err := f.c.ws.Removed.Conversation(s.ID)
 	if err != nil {
 		return nil, err

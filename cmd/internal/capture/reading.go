@@ -292,7 +292,7 @@ func (rd *reading) add(h *home) {
 func (rd *reading) leaveRemoved(t *inject.Transcript) error {
 	var prompts []string
 	for _, cmd := range t.Commands {
-		if p := binding.From(cmd); !slices.ContainsFunc(rd.segments, func(s binding.Segment) bool { return s.From == p }) {
+		if p := binding.FromCommand(cmd); !slices.ContainsFunc(rd.segments, func(s binding.Segment) bool { return s.From == p }) {
 			prompts = append(prompts, p)
 		}
 	}
