@@ -112,8 +112,12 @@ var rules = map[string]rule{
 	"cortext/cmd/internal/capture": {
 		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/registry",
 			"cortext/cmd/internal/workspace", "cortext/cmd/internal/worktrees", "cortext/inject", "cortext/resume/digest", "cortext/schema", "cortext/store"},
+		why: "brings transcripts into conversations: no payload, no launch, no single agent, no command line",
+	},
+	"cortext/cmd/internal/watch": {
+		ours:    []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/store"},
 		modules: []string{"github.com/fsnotify/fsnotify"},
-		why:     "brings transcripts into conversations: no payload, no launch, no single agent, no command line",
+		why:     "runs a sync after each change of a store: a package of its own, which only the command line imports",
 	},
 	"cortext/cmd/internal/flow": {
 		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/capture", "cortext/cmd/internal/registry", "cortext/cmd/internal/shell",
@@ -128,7 +132,7 @@ var rules = map[string]rule{
 	},
 	"cortext/cmd/internal/cli": {
 		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/flow", "cortext/cmd/internal/git", "cortext/cmd/internal/hook", "cortext/cmd/internal/lifecycle",
-			"cortext/cmd/internal/openai", "cortext/cmd/internal/shell", "cortext/cmd/internal/shown", "cortext/cmd/internal/workspace",
+			"cortext/cmd/internal/openai", "cortext/cmd/internal/shell", "cortext/cmd/internal/shown", "cortext/cmd/internal/watch", "cortext/cmd/internal/workspace",
 			"cortext/inject", "cortext/resume", "cortext/cmd/internal/find", "cortext/schema", "cortext/store"},
 		modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		why:     "arguments and printing; which agents there are, main says",
@@ -169,6 +173,7 @@ var forbidden = map[string]map[string]string{
 	"cortext/cmd/internal/workspace": programsElsewhere,
 	"cortext/cmd/internal/binding":   programsElsewhere,
 	"cortext/cmd/internal/capture":   programsElsewhere,
+	"cortext/cmd/internal/watch":     programsElsewhere,
 	"cortext/cmd/internal/worktrees": programsElsewhere,
 	"cortext/cmd/internal/flow":      programsElsewhere,
 }
@@ -247,7 +252,7 @@ func TestImports(t *testing.T) {
 // start, used or not, and an agent waits for its hook after each turn. Before you add
 // one, measure it (BenchmarkHook).
 var hookModules = []string{
-	"github.com/fsnotify/fsnotify", "github.com/google/renameio/v2", "github.com/pkoukk/tiktoken-go-loader", "github.com/sahilm/fuzzy",
+	"github.com/google/renameio/v2", "github.com/pkoukk/tiktoken-go-loader", "github.com/sahilm/fuzzy",
 	"go.yaml.in/yaml/v3", "golang.org/x/sys", "golang.org/x/term", "mvdan.cc/sh/v3",
 }
 

@@ -1,10 +1,9 @@
 // Package capture copies agents' native sessions into the conversations of a workspace.
 //
 // Hooks enter through [Capture.Session] and [Capture.Answer], transcript files through
-// [Importer], and the agents' stores through [Capture.Sync] and [Capture.Watch]. All of
-// them, and sub-agents, run the same loop, [Capture.Ingest]: read what is new in a
-// transcript, find the conversation of each message, and append the message to that
-// conversation's logs.
+// [Importer], and the agents' stores through [Capture.Sync]. All of them, and sub-agents,
+// run the same loop, [Capture.Ingest]: read what is new in a transcript, find the
+// conversation of each message, and append the message to that conversation's logs.
 //
 // # Terms
 //

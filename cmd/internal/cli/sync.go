@@ -14,6 +14,7 @@ import (
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/flow"
 	"cortext/cmd/internal/shell"
+	"cortext/cmd/internal/watch"
 	"cortext/cmd/internal/workspace"
 )
 
@@ -182,7 +183,7 @@ It captures sessions that a /workspace command started; with --adopt, or with
 		RunE: a.within(func(cmd *cobra.Command, w *flow.Workspace, _ []string) error {
 			defer a.interrupts.finish()()
 			failed := map[string]bool{} // each failure is shown once, not at every change
-			return w.Watch(cmd.Context(), capture.WatchOptions{
+			return watch.Run(cmd.Context(), w.Workspace, w.Capture, watch.Options{
 				Adopt: adopt,
 				Ready: func() { fmt.Fprintln(a.errw, "watching; Ctrl-C ends it") },
 				Done: func(out *capture.SyncResult, paused string) {
