@@ -54,8 +54,7 @@ type Importer struct {
 	opts    ImportOptions
 	closed  []store.Entry                 // conversations whose sources cannot be read
 	here    map[native][]registry.Segment // segments, by session, of the conversations that existed at the start
-	sound   map[string]store.Entry        // undamaged conversations in the work tree, by path
-	imports imports
+	imports *imports
 }
 
 // An AgentError reports an unknown agent.
@@ -83,7 +82,7 @@ func (c *Capture) NewImporter(opts ImportOptions) (*Importer, error) {
 	if _, ok := c.ws.Env.Agent(opts.Agent); opts.Agent != "" && !ok {
 		return nil, &AgentError{Agent: opts.Agent, Known: c.ws.Env.AgentNames()}
 	}
-	im := &Importer{c: c, opts: opts, here: map[native][]registry.Segment{}, sound: map[string]store.Entry{}}
+	im := &Importer{c: c, opts: opts, here: map[native][]registry.Segment{}, imports: &imports{ws: c.ws, sound: map[string]store.Entry{}}}
 	all, err := c.catalog.entries()
 	if err != nil {
 		return nil, err
@@ -94,11 +93,31 @@ func (c *Capture) NewImporter(opts ImportOptions) (*Importer, error) {
 		}
 	}
 	im.know(all)
-	im.readImports()
+	im.imports.read(opts.Program)
 	if c.catalog.scan == nil { // so that each file does not read all conversations again
 		c.catalog.start(func() ([]store.Entry, error) { return all, nil })
 	}
 	return im, nil
+}
+
+// know indexes the conversations that exist when an import begins.
+func (im *Importer) know(all []store.Entry) {
+	for _, e := range all {
+		for _, src := range e.Session.Sources {
+			of := native{src.Agent, src.NativeID}
+			im.here[of] = append(im.here[of], registry.Segment{Path: e.Path, ID: e.Session.ID, From: src.From})
+		}
+		if !e.Waiting && len(e.Twins)+len(e.Damage) == 0 {
+			im.imports.sound[e.Path] = e
+		}
+	}
+}
+
+// Close saves the import results for the next import.
+func (im *Importer) Close() {
+	im.c.transcripts.heads.write()
+	im.c.ws.Store.Remember()
+	im.imports.write()
 }
 
 // Transcripts lists the transcripts in a file and returns the agent that wrote them.
@@ -107,7 +126,7 @@ func (im *Importer) Transcripts(file string) (agent inject.Agent, paths []string
 	if _, err := os.Lstat(file); err == nil || !of {
 		whole, of = file, false
 	}
-	if agent, ok := im.knownAs(file); ok {
+	if agent, ok := im.imports.agent(file); ok && (im.opts.Agent == "" || im.opts.Agent == agent.Name) {
 		return agent, []string{file}, nil
 	}
 	f, _, err := inject.OpenFile(whole)
@@ -144,6 +163,46 @@ func (im *Importer) detect(f *os.File, file string) (inject.Agent, error) {
 		}
 	}
 	return inject.Agent{}, &inject.FileError{File: file, Why: fmt.Sprintf("is not a transcript of an agent that cortext reads (%s)", strings.Join(im.c.ws.Env.AgentNames(), ", "))}
+}
+
+// File imports one transcript with its sub-agents' transcripts. The user named it, so a
+// skipped or removed session is captured again.
+func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (*Imported, error) {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	look := lookAt(agent, abs)
+	if was, err := im.imports.unchanged(agent, abs, look); was != nil || err != nil {
+		return was, err
+	}
+	nativeID, warned := "", im.c.warnings.raised
+	out, err := im.file(ctx, agent, file, func(t *inject.Transcript) error {
+		nativeID = t.NativeID
+		gone, err := im.c.ws.Removed.Segments(agent.Name, t.NativeID)
+		if err != nil {
+			return err
+		}
+		b, ok := im.c.Cached(agent.Name, t.NativeID)
+		if len(gone) > 0 || ok && slices.ContainsFunc(b.Segments, func(s binding.Segment) bool { return s.Removed }) {
+			if err := im.c.Drop(agent.Name, t.NativeID); err != nil {
+				return err
+			}
+		}
+		return errors.Join(im.c.ws.Removed.Unskip(agent.Name, t.NativeID), im.c.ws.Removed.BringBack(ctx, agent.Name, t.NativeID, beginnings(t), im.here[native{agent.Name, t.NativeID}]), im.c.withheld.want(agent, t, file))
+	})
+	if err == nil && im.c.warnings.raised == warned { // otherwise the next import tries again
+		im.imports.keep(abs, look, nativeID, out)
+	}
+	return out, err
+}
+
+// beginnings returns the places in a session where a later segment of it may begin.
+func beginnings(t *inject.Transcript) (froms []string) {
+	for _, cmd := range t.Commands {
+		froms = append(froms, cmd.PromptID, binding.MessageFrom+cmd.Message)
+	}
+	return froms
 }
 
 func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, asked func(*inject.Transcript) error) (out *Imported, err error) {

@@ -1,13 +1,11 @@
 package capture
 
 import (
-	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 
 	"cortext/cmd/internal/binding"
-	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/store"
 )
@@ -15,13 +13,21 @@ import (
 // importsName is the cache file that records what was imported.
 const importsName = "imports.json"
 
-// imports holds the imported transcripts by absolute path, so that a repeated import
-// checks unchanged files without opening them. A file counts as unchanged if it is the
-// same file, has the same length and was not modified since.
+// imports knows the transcripts that were imported, so that a repeated import checks
+// unchanged files without opening them. A file counts as unchanged if it is the same file,
+// has the same length and was not modified since.
 type imports struct {
-	Program string                `json:"program"` // that imported them; another may find more in them
-	Files   map[string]importedAs `json:"files"`
+	ws    *workspace.Workspace
+	sound map[string]store.Entry // undamaged conversations in the work tree, by path
+
+	savedImports
 	changed bool
+}
+
+// savedImports is what the cache has of imports.
+type savedImports struct {
+	Program string                `json:"program"` // that imported the files; another may find more in them
+	Files   map[string]importedAs `json:"files"`   // by absolute path
 }
 
 // An importedAs records the result of importing a transcript.
@@ -32,82 +38,40 @@ type importedAs struct {
 	Result     Imported          `json:"result"`
 }
 
-// File imports one transcript with its sub-agents' transcripts. The user named it, so a
-// skipped or removed session is captured again.
-func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (*Imported, error) {
-	abs, err := filepath.Abs(file)
-	if err != nil {
-		return nil, err
-	}
-	look := lookAt(agent, abs)
-	if was, err := im.unchanged(agent, abs, look); was != nil || err != nil {
-		return was, err
-	}
-	nativeID, warned := "", im.c.warnings.raised
-	out, err := im.file(ctx, agent, file, func(t *inject.Transcript) error {
-		nativeID = t.NativeID
-		gone, err := im.c.ws.Removed.Segments(agent.Name, t.NativeID)
-		if err != nil {
-			return err
-		}
-		b, ok := im.c.Cached(agent.Name, t.NativeID)
-		if len(gone) > 0 || ok && slices.ContainsFunc(b.Segments, func(s binding.Segment) bool { return s.Removed }) {
-			if err := im.c.Drop(agent.Name, t.NativeID); err != nil {
-				return err
-			}
-		}
-		return errors.Join(im.c.ws.Removed.Unskip(agent.Name, t.NativeID), im.c.ws.Removed.BringBack(ctx, agent.Name, t.NativeID, beginnings(t), im.here[native{agent.Name, t.NativeID}]), im.c.withheld.want(agent, t, file))
-	})
-	if err == nil && im.c.warnings.raised == warned { // otherwise the next import tries again
-		im.keep(abs, look, nativeID, out)
-	}
-	return out, err
-}
-
-// beginnings returns the places in a session where a later segment of it may begin.
-func beginnings(t *inject.Transcript) (froms []string) {
-	for _, cmd := range t.Commands {
-		froms = append(froms, cmd.PromptID, binding.MessageFrom+cmd.Message)
-	}
-	return froms
-}
-
-// readImports reads the cached results of earlier imports by the same program.
-func (im *Importer) readImports() {
-	if im.opts.Program == "" || !readCached(im.c.ws.Store, importsName, &im.imports) || im.imports.Program != im.opts.Program || im.imports.Files == nil {
-		im.imports = imports{Program: im.opts.Program, Files: map[string]importedAs{}}
+// read reads the cached results of earlier imports by the same program. Without a program
+// there are none.
+func (im *imports) read(program string) {
+	if program == "" || !readCached(im.ws.Store, importsName, &im.savedImports) || im.Program != program || im.Files == nil {
+		im.savedImports = savedImports{Program: program, Files: map[string]importedAs{}}
 	}
 }
 
-// Close saves the import results for the next import.
-func (im *Importer) Close() {
-	im.c.transcripts.heads.write()
-	im.c.ws.Store.Remember()
-	if !im.imports.changed || im.opts.Program == "" {
-		return
+// write saves the results for the next import.
+func (im *imports) write() {
+	if im.changed && im.Program != "" {
+		writeCached(im.ws.Store, importsName, im.savedImports)
 	}
-	writeCached(im.c.ws.Store, importsName, im.imports)
 }
 
-// knownAs returns the agent of a transcript that has not changed since it was imported.
-func (im *Importer) knownAs(file string) (agent inject.Agent, ok bool) {
+// agent returns the agent of a transcript that has not changed since it was imported.
+func (im *imports) agent(file string) (agent inject.Agent, ok bool) {
 	abs, err := filepath.Abs(file)
 	if err != nil {
 		return agent, false
 	}
-	was, ok := im.imports.Files[abs]
-	if !ok || im.opts.Agent != "" && im.opts.Agent != was.Result.Agent {
+	was, ok := im.Files[abs]
+	if !ok {
 		return agent, false
 	}
-	agent, ok = im.c.ws.Env.Agent(was.Result.Agent)
+	agent, ok = im.ws.Env.Agent(was.Result.Agent)
 	return agent, ok && lookAt(agent, abs) == was.Transcript
 }
 
 // unchanged returns the result of the last import of a transcript if another import has
 // nothing to do: neither the transcript nor the logs have changed, and the user made no
 // decision about the session since.
-func (im *Importer) unchanged(agent inject.Agent, file, look string) (*Imported, error) {
-	was, ok := im.imports.Files[file]
+func (im *imports) unchanged(agent inject.Agent, file, look string) (*Imported, error) {
+	was, ok := im.Files[file]
 	if !ok || look == "" || was.Transcript != look || was.Result.Agent != agent.Name {
 		return nil, nil
 	}
@@ -116,18 +80,18 @@ func (im *Importer) unchanged(agent inject.Agent, file, look string) (*Imported,
 	}
 	for path, logs := range was.Logs {
 		e, ok := im.sound[path]
-		if !ok || im.c.ws.Store.LogState(path) != logs {
+		if !ok || im.ws.Store.LogState(path) != logs {
 			return nil, nil
 		}
-		if gone, err := im.c.ws.Removed.Conversation(e.Session.ID); err != nil || gone { // with sessions that nobody there knew of
+		if gone, err := im.ws.Removed.Conversation(e.Session.ID); err != nil || gone { // with sessions that nobody there knew of
 			return nil, err
 		}
 	}
-	s, err := im.c.ws.Registry.Session(agent.Name, was.NativeID)
+	s, err := im.ws.Registry.Session(agent.Name, was.NativeID)
 	if err != nil || s.Skipped || len(s.Removed) > 0 {
 		return nil, err
 	}
-	gone, err := im.c.ws.Removed.Prompts(agent.Name, was.NativeID, []string{""}) // on other machines: the whole session
+	gone, err := im.ws.Removed.Prompts(agent.Name, was.NativeID, []string{""}) // on other machines: the whole session
 	if err != nil || len(gone) > 0 {
 		return nil, err
 	}
@@ -136,7 +100,7 @@ func (im *Importer) unchanged(agent inject.Agent, file, look string) (*Imported,
 }
 
 // keep records the result of importing a transcript, if all of it is in the work tree.
-func (im *Importer) keep(file, look, nativeID string, out *Imported) {
+func (im *imports) keep(file, look, nativeID string, out *Imported) {
 	if look == "" || len(out.segments) == 0 || out.partial {
 		return
 	}
@@ -149,34 +113,21 @@ func (im *Importer) keep(file, look, nativeID string, out *Imported) {
 	now := *out
 	now.Appended, now.Skipped, now.Subagents, now.Others = 0, out.Appended+out.Skipped, 0, nil
 	now.Warnings = slices.DeleteFunc(slices.Clone(out.Warnings), func(text string) bool { return slices.Contains(out.passing, text) })
-	im.imports.Files[file] = importedAs{look, logs, nativeID, now}
-	im.imports.changed = true
+	im.Files[file] = importedAs{look, logs, nativeID, now}
+	im.changed = true
 }
 
 // lookAtLogs returns the state of a segment's logs, or "" if they are not the logs that
 // the import wrote: git may have replaced them since.
-func (im *Importer) lookAtLogs(s binding.Segment) string {
-	conv, err := im.c.ws.Conversation(s.Path)
+func (im *imports) lookAtLogs(s binding.Segment) string {
+	conv, err := im.ws.Conversation(s.Path)
 	if err != nil {
 		return ""
 	}
 	defer conv.Close()
-	logs := im.c.ws.Store.LogState(s.Path)
+	logs := im.ws.Store.LogState(s.Path)
 	if !conv.Unchanged(s.Tree) {
 		return ""
 	}
 	return logs
-}
-
-// know indexes the conversations that exist when an import begins.
-func (im *Importer) know(all []store.Entry) {
-	for _, e := range all {
-		for _, src := range e.Session.Sources {
-			of := native{src.Agent, src.NativeID}
-			im.here[of] = append(im.here[of], registry.Segment{Path: e.Path, ID: e.Session.ID, From: src.From})
-		}
-		if !e.Waiting && len(e.Twins)+len(e.Damage) == 0 {
-			im.sound[e.Path] = e
-		}
-	}
 }

@@ -292,13 +292,13 @@ func TestLogReplacedAfterImport(t *testing.T) {
 	look := lookAt(claude.Agent(), file)
 	out, err := im.file(context.Background(), claude.Agent(), file, func(*inject.Transcript) error { return nil })
 	must(t, err)
-	im.keep(file, look, "s1", out)
+	im.imports.keep(file, look, "s1", out)
 	if len(im.imports.Files) != 1 {
 		t.Fatal("an import is not kept")
 	}
 	clear(im.imports.Files)
 	replaceLog(t, logOf(dir), 2)
-	im.keep(file, look, "s1", out)
+	im.imports.keep(file, look, "s1", out)
 	if len(im.imports.Files) != 0 {
 		t.Errorf("kept: %v", im.imports.Files)
 	}

@@ -160,8 +160,8 @@ func (rd *reading) startFrom(size int64) error {
 func (rd *reading) messages() error {
 	b := rd.binding
 	t, again, err := rd.whole, true, error(nil)
-	if t == nil || rd.from.Offset > 0 || binding.Continues(rd.segments) {
-		if t, again, err = rd.c.transcripts.open(rd.agent, b.Transcript, rd.from, binding.Continues(rd.segments)); err != nil {
+	if continues := binding.Continues(rd.segments); t == nil || rd.from.Offset > 0 || continues {
+		if t, again, err = rd.c.transcripts.open(rd.agent, b.Transcript, inject.Options{From: rd.from, Continues: continues}); err != nil {
 			return err
 		}
 		defer t.Close()

@@ -94,7 +94,7 @@ func (rd *reading) subagent(s inject.Subagent) error {
 	if !confirmed || !sc.Confirms(have.Checkpoint) {
 		have = binding.SubCursor{}
 	}
-	t, again, err := rd.c.transcripts.open(rd.agent, s.Path, have.Cursor, false)
+	t, again, err := rd.c.transcripts.open(rd.agent, s.Path, inject.Options{From: have.Cursor})
 	if err != nil {
 		return err
 	}

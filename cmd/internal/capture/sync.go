@@ -337,7 +337,7 @@ func (r *SyncResult) note(agent string, messages map[string]int) {
 // if all sessions are captured, with its first answer. It reads only what was not
 // searched before.
 func (c *Capture) begins(agent inject.Agent, n inject.Native, b *binding.Binding) (bool, error) {
-	t, again, err := c.transcripts.open(agent, n.Path, b.Looked, false)
+	t, again, err := c.transcripts.open(agent, n.Path, inject.Options{From: b.Looked})
 	if err != nil {
 		return false, err
 	}

@@ -109,10 +109,10 @@ func (ts *transcripts) find(agent inject.Agent, files located, nativeID string) 
 	return file, ok
 }
 
-// open opens a transcript at a cursor, or at its beginning if the transcript was
-// rewritten; again reports the latter.
-func (ts *transcripts) open(agent inject.Agent, path string, from inject.Cursor, continues bool) (t *inject.Transcript, again bool, err error) {
-	o := inject.Options{From: from, Continues: continues, Strip: ts.ws.Prompts.Strip}
+// open opens a transcript at the cursor o.From, or at its beginning if the transcript was
+// rewritten. again reports that it is at the beginning.
+func (ts *transcripts) open(agent inject.Agent, path string, o inject.Options) (t *inject.Transcript, again bool, err error) {
+	o.Strip = ts.ws.Prompts.Strip
 	t, err = agent.Open(path, o)
 	if errors.Is(err, inject.ErrCursor) {
 		o.From = inject.Cursor{}
