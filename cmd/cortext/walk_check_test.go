@@ -180,6 +180,9 @@ func (w *world) checkTree(t *workTree) {
 	}
 	byID := map[string]string{}
 	for _, f := range now.folders {
+		if end := f.path[strings.LastIndexByte(f.path, '-')+1:]; f.id != "" && !strings.HasSuffix(f.id, end) {
+			w.fail("a session.json with the id of another conversation", "%s of %s: %s", f.path, t.name, f.id)
+		}
 		if len(f.records) == 0 {
 			continue // the other folder has taken over its records
 		}

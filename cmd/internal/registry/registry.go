@@ -115,6 +115,24 @@ func (s *Session) Bind(p Place, same func(Place) bool, segments []Segment) {
 	s.Bindings = append(s.Bindings, Binding{p, segments})
 }
 
+// Unbind drops the segments that match from the places that same accepts, and returns the
+// bindings that had any, as they were. The session's other conversations stay bound: one
+// that a hook began is known by a time that no transcript repeats.
+func (s *Session) Unbind(same func(Place) bool, match func(Segment) bool) (had []Binding) {
+	var left []Binding
+	for _, b := range s.Bindings {
+		if same(b.Place) && slices.ContainsFunc(b.Segments, match) {
+			had = append(had, b)
+			b.Segments = slices.DeleteFunc(slices.Clone(b.Segments), match)
+		}
+		if len(b.Segments) > 0 {
+			left = append(left, b)
+		}
+	}
+	s.Bindings = left
+	return had
+}
+
 func (r Registry) folder(agent string) string { return filepath.Join(r.dir, "sessions", agent) }
 
 func (r Registry) file(agent, nativeID string) string {

@@ -19,7 +19,7 @@ type Note struct {
 	before bool                 // it was already removed elsewhere
 	record string               // the file for other machines; empty if it already existed
 	noted  []int                // indexes of sources
-	unbind [][]registry.Binding // for each of them
+	unbind [][]registry.Binding // for each of them, what they were bound to before
 }
 
 // Note records a removal in the user's registry and for other machines. roots maps agent
@@ -35,12 +35,8 @@ func (r *Removed) Note(ctx context.Context, e store.Entry, roots map[string][]st
 		var dropped []registry.Binding
 		if err := r.registry.Update(src.Agent, src.NativeID, func(s *registry.Session) {
 			s.Removed = append(s.Removed, gone)
-			s.Bindings = slices.DeleteFunc(s.Bindings, func(b registry.Binding) bool {
-				same := r.here.Same(b.Place)
-				if same {
-					dropped = append(dropped, b)
-				}
-				return same
+			dropped = s.Unbind(r.here.Same, func(seg registry.Segment) bool {
+				return seg.From == src.From || schema.SameConversation(seg.ID, e.Session.ID)
 			})
 		}); err != nil {
 			return n, err
@@ -78,7 +74,9 @@ func (n *Note) TakeBack() error {
 					break
 				}
 			}
-			s.Bindings = append(s.Bindings, n.unbind[j]...)
+			for _, b := range n.unbind[j] {
+				s.Bind(b.Place, func(p registry.Place) bool { return p.Workspace == b.Workspace }, b.Segments)
+			}
 		}))
 	}
 	if !n.before {
