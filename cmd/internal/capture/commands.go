@@ -107,7 +107,7 @@ func (f *follower) follow(cmd inject.Command, isFirst bool) (h *home, stays bool
 		if err != nil {
 			return nil, false, err
 		}
-		gone = !known && f.o.Mode != PutBack
+		gone = !known && f.opts.Mode != PutBack
 		captured = gone
 	}
 	switch {
@@ -116,7 +116,7 @@ func (f *follower) follow(cmd inject.Command, isFirst bool) (h *home, stays bool
 	case gone:
 		return placeholder(binding.FromCommand(cmd)), false, nil
 	case captured && (into == "" || into == f.segments[f.at].Path),
-		f.o.Prompted && f.was.lastPrompt == cmd.Message && !f.was.answered,
+		f.opts.Prompted && f.was.lastPrompt == cmd.Message && !f.was.answered,
 		!captured && !cmd.Begins() && f.binding.Hooked: // the hook resumed none, for a reason
 		return nil, true, nil
 	case captured: // a capture was killed before it recorded the segment
@@ -251,7 +251,7 @@ func (f *follower) resume(cmd inject.Command) (*home, error) {
 
 // open opens the home of a segment that a command begins.
 func (f *follower) open(s *binding.Segment) (*home, error) {
-	h, err := f.c.homes.home(s, f.o.Mode)
+	h, err := f.c.homes.home(s, f.opts.Mode)
 	if err == nil {
 		f.added = append(f.added, h)
 	}

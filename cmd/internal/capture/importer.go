@@ -220,7 +220,7 @@ func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, a
 		return nil, inFile(file, err)
 	}
 	defer t.Close()
-	in := &ingestion{c: im.c, ctx: ctx, agent: agent, nativeID: t.NativeID, o: Options{Mode: PutBack, SessionJSON: ByCaller}, progress: func(done int) {
+	in := &ingestion{c: im.c, ctx: ctx, agent: agent, nativeID: t.NativeID, opts: Options{Mode: PutBack, SessionJSON: ByCaller}, progress: func(done int) {
 		progress(size/2 + size/2*int64(done)/int64(max(t.Messages, 1)))
 	}}
 	err = im.c.Locked(agent.Name, t.NativeID, func() error {

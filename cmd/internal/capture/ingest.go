@@ -67,7 +67,7 @@ type ingestion struct {
 	agent    inject.Agent
 	nativeID string
 	binding  *binding.Binding
-	o        Options
+	opts     Options
 
 	describe func(*schema.Session) // adds what is known about the session to its conversations
 	progress func(messages int)    // nil: nobody asks
@@ -81,7 +81,7 @@ type ingestion struct {
 // they have the rest, it reads the whole transcript and appends what they lack. The
 // caller holds the session's lock.
 func (c *Capture) Ingest(ctx context.Context, agent inject.Agent, nativeID string, b *binding.Binding, o Options) (Ingested, error) {
-	in := &ingestion{c: c, ctx: ctx, agent: agent, nativeID: nativeID, binding: b, o: o}
+	in := &ingestion{c: c, ctx: ctx, agent: agent, nativeID: nativeID, binding: b, opts: o}
 	return in.run()
 }
 
@@ -159,7 +159,7 @@ func (rd *reading) runStaged() error {
 		return err
 	}
 	rd.subs, rd.segments = subs, slices.Clone(rd.binding.Segments)
-	rest, err := rd.c.homes.homesOf(rd.segments[1:], rd.o.Mode)
+	rest, err := rd.c.homes.homesOf(rd.segments[1:], rd.opts.Mode)
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func importFile(t *testing.T, c *Capture, file string) {
 
 // ingestNoticed is Ingest; it calls noticed for each batch of messages.
 func ingestNoticed(c *Capture, id string, b *binding.Binding, noticed func()) (Ingested, error) {
-	in := &ingestion{c: c, ctx: context.Background(), agent: claude.Agent(), nativeID: id, binding: b, o: Options{Mode: OwnTurn}, progress: func(int) { noticed() }}
+	in := &ingestion{c: c, ctx: context.Background(), agent: claude.Agent(), nativeID: id, binding: b, opts: Options{Mode: OwnTurn}, progress: func(int) { noticed() }}
 	return in.run()
 }
 

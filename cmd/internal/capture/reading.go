@@ -45,7 +45,7 @@ func (rd *reading) close() {
 func (rd *reading) run() (err error) {
 	b := rd.binding
 	rd.segments = slices.Clone(b.Segments)
-	if rd.homes, err = rd.c.homes.homesOf(rd.segments, rd.o.Mode); err != nil {
+	if rd.homes, err = rd.c.homes.homesOf(rd.segments, rd.opts.Mode); err != nil {
 		return err
 	}
 	defer closeHomes(rd.homes)
@@ -67,7 +67,7 @@ func (rd *reading) run() (err error) {
 		return err
 	}
 	homes := rd.homes // without those of segments that commands add
-	if again := rd.from.Offset == 0; again || size != rd.from.Size || rd.o.Mode == PutBack && b.Torn {
+	if again := rd.from.Offset == 0; again || size != rd.from.Size || rd.opts.Mode == PutBack && b.Torn {
 		if err := rd.messages(); deletedMeanwhile(rd.agent, b.Transcript, err) {
 			return nil
 		} else if err != nil {
@@ -94,7 +94,7 @@ func (rd *reading) openHomes() error {
 	for _, h := range rd.homes {
 		if h.waiting {
 			rd.out.Waiting = append(rd.out.Waiting, h.segment.Path+": "+h.why)
-		} else if h.conv != nil && (h.conv.Waits() || rd.o.Mode != Unasked && (h.conv.HasMore() || h.conv.LogsAbsent())) {
+		} else if h.conv != nil && (h.conv.Waits() || rd.opts.Mode != Unasked && (h.conv.HasMore() || h.conv.LogsAbsent())) {
 			if err := h.conv.Update(func(tx *store.Tx, _ *schema.Session) error {
 				return rd.c.identify(tx, rd.agent.Name, rd.nativeID, *h.segment)
 			}); err != nil {
@@ -108,7 +108,7 @@ func (rd *reading) openHomes() error {
 // release lets git see files that an interrupted write left ignored although the turn was
 // answered.
 func (rd *reading) release(homes []*home) error {
-	if rd.o.SessionJSON != WhenDue || rd.staged != nil {
+	if rd.opts.SessionJSON != WhenDue || rd.staged != nil {
 		return nil
 	}
 	for _, h := range homes {
@@ -134,7 +134,7 @@ func (rd *reading) startFrom(size int64) error {
 	if read == 0 {
 		read = cursor.Size
 	}
-	asked := rd.o.Mode != Unasked || rd.o.OwnTree && !b.Hooked && cursor.Size > 0 && size != read
+	asked := rd.opts.Mode != Unasked || rd.opts.OwnTree && !b.Hooked && cursor.Size > 0 && size != read
 	for i, h := range rd.homes {
 		if h.conv == nil {
 			continue
@@ -173,7 +173,7 @@ func (rd *reading) messages() error {
 	}
 	defer r.abandon()
 	rd.out.Warnings = append(rd.out.Warnings, t.Warnings...)
-	rd.c.warnings.unread(b.Transcript, t, rd.o.Mode)
+	rd.c.warnings.unread(b.Transcript, t, rd.opts.Mode)
 	inline := map[string]bool{}
 	err = pump{rd.ctx, rd.c.ws.Attachments, rd.progress}.run(t, func(sub string, batch inject.Batch) error {
 		if sub == "" {

@@ -100,7 +100,7 @@ func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.
 			return b, err // it is the prompt that the hook reports
 		}
 	}
-	got, err := im.take(&ingestion{c: c, ctx: ctx, agent: agent, nativeID: t.NativeID, o: Options{Mode: OwnTurn, SessionJSON: ByCaller, Prompted: prompted}}, t, e.Transcript)
+	got, err := im.take(&ingestion{c: c, ctx: ctx, agent: agent, nativeID: t.NativeID, opts: Options{Mode: OwnTurn, SessionJSON: ByCaller, Prompted: prompted}}, t, e.Transcript)
 	if err != nil {
 		return b, err
 	}

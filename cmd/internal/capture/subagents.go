@@ -99,7 +99,7 @@ func (rd *reading) subagent(s inject.Subagent) error {
 		return err
 	}
 	defer t.Close()
-	rd.c.warnings.unread(s.Path, t, rd.o.Mode)
+	rd.c.warnings.unread(s.Path, t, rd.opts.Mode)
 	if again {
 		have.Checkpoint = store.Checkpoint{}
 	}

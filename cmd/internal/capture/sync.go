@@ -75,7 +75,7 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 			return nil, &AgentError{Agent: name, Known: c.ws.Env.AgentNames()}
 		}
 	}
-	s := &syncRun{c: c, ctx: ctx, o: o, out: &SyncResult{}}
+	s := &syncRun{c: c, ctx: ctx, opts: o, out: &SyncResult{}}
 	if o.Adopt {
 		if err := c.location.note(); err != nil {
 			s.out.Errors = append(s.out.Errors, err)
@@ -125,7 +125,7 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 type syncRun struct {
 	c       *Capture
 	ctx     context.Context
-	o       SyncOptions
+	opts    SyncOptions
 	at      *worktrees.Folders              // the folders whose sessions belong to this workspace
 	sources func() (map[native]bool, error) // see findSources; the folder of a session usually decides
 	out     *SyncResult
@@ -169,7 +169,7 @@ func (s *syncRun) findSources() (map[native]bool, error) {
 		ids[native{of.agent, schema.PathElement(of.id)}] = true
 	}
 	for _, agent := range s.c.ws.Env.Agents {
-		if !s.o.Restore {
+		if !s.opts.Restore {
 			break
 		}
 		if err := s.c.ws.Registry.Sessions(agent.Name, func(name string, known registry.Session) {
@@ -193,12 +193,12 @@ func (s *syncRun) captureAll(agent inject.Agent, list []inject.Native) error {
 			s.c.scans.write(agent, seen)
 			return err
 		}
-		if s.o.Progress != nil {
-			s.o.Progress(agent.Name, i, len(list))
+		if s.opts.Progress != nil {
+			s.opts.Progress(agent.Name, i, len(list))
 		}
 		look := lookAt(agent, n.Path)
-		adopted := s.o.Adopt && seen.At[n.Path].Left
-		if !s.o.Restore && !adopted && !s.c.scans.needsLook(agent, n, &seen, look) || !s.o.Until.IsZero() && lastWritten(agent, n).After(s.o.Until) {
+		adopted := s.opts.Adopt && seen.At[n.Path].Left
+		if !s.opts.Restore && !adopted && !s.c.scans.needsLook(agent, n, &seen, look) || !s.opts.Until.IsZero() && lastWritten(agent, n).After(s.opts.Until) {
 			continue
 		}
 		ours, err := s.capture(agent, n)
@@ -237,10 +237,10 @@ func (s *syncRun) capture(agent inject.Agent, n inject.Native) (ours bool, err e
 	if err != nil || len(b.Segments) > 0 {
 		return true, err
 	}
-	if s.o.Own && !s.c.location.owns(n) {
+	if s.opts.Own && !s.c.location.owns(n) {
 		return true, errElsewhere // the work tree that it was held in begins its conversation
 	}
-	if !s.o.Adopt {
+	if !s.opts.Adopt {
 		if begins, err := s.c.begins(agent, n, b); err != nil || !begins {
 			return false, err
 		}
@@ -264,11 +264,11 @@ func (s *syncRun) captureBound(agent inject.Agent, n inject.Native) (*binding.Bi
 		b.Segments = []binding.Segment{recorded}
 	}
 	own := s.c.location.owns(n)
-	if s.c.homes.elsewhere(b) && s.o.mode() == Unasked && !own {
+	if s.c.homes.elsewhere(b) && s.opts.mode() == Unasked && !own {
 		s.out.Elsewhere++
 		return b, nil // it is in another work tree
 	}
-	got, err := s.c.Ingest(s.ctx, agent, n.NativeID, b, Options{Mode: s.o.mode(), OwnTree: own})
+	got, err := s.c.Ingest(s.ctx, agent, n.NativeID, b, Options{Mode: s.opts.mode(), OwnTree: own})
 	if s.out.Appended += got.Appended; got.Appended > 0 {
 		s.out.Grown++
 	}

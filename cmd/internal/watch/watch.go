@@ -43,7 +43,7 @@ func Run(ctx context.Context, ws *workspace.Workspace, c *capture.Capture, o Opt
 		return err
 	}
 	defer notify.Close()
-	v := &watcher{ws: ws, capture: c, o: o, notify: notify, dirty: map[string]bool{}}
+	v := &watcher{ws: ws, capture: c, opts: o, notify: notify, dirty: map[string]bool{}}
 	v.addStores()
 	if err := v.look(ctx, nil); err != nil {
 		return v.ended(ctx, err)
@@ -58,7 +58,7 @@ func Run(ctx context.Context, ws *workspace.Workspace, c *capture.Capture, o Opt
 type watcher struct {
 	ws      *workspace.Workspace
 	capture *capture.Capture
-	o       Options
+	opts    Options
 	notify  *fsnotify.Watcher
 	dirty   map[string]bool // agents whose stores changed
 	unseen  error           // why a folder cannot be watched
@@ -145,7 +145,7 @@ func (v *watcher) take() (names []string) {
 // look captures new messages and pauses idle conversations. With autosave: pause it
 // captures only what is idle, with off nothing.
 func (v *watcher) look(ctx context.Context, agents []string) error {
-	out, o := &capture.SyncResult{}, capture.SyncOptions{Agents: agents, Adopt: v.o.Adopt}
+	out, o := &capture.SyncResult{}, capture.SyncOptions{Agents: agents, Adopt: v.opts.Adopt}
 	config := v.ws.Config
 	if config.Autosave == workspace.AutosavePause {
 		o.Until = v.ws.Env.Now().Add(-time.Duration(config.IdleMinutes) * time.Minute)
@@ -172,8 +172,8 @@ func (v *watcher) look(ctx context.Context, agents []string) error {
 	if err != nil {
 		out.Errors = append(out.Errors, err)
 	}
-	if v.o.Done != nil {
-		v.o.Done(out, pausedTitles(paused))
+	if v.opts.Done != nil {
+		v.opts.Done(out, pausedTitles(paused))
 	}
 	return nil
 }
