@@ -15,7 +15,7 @@ import (
 
 // A Binder finds out which conversations a native session goes into, and makes sessions
 // continue in conversations. The segments of every binding that it returns are those that
-// the user's registry and the conversations' sources have, without what the user removed.
+// the user's registry and the conversations' sources have; what the user removed is marked.
 type Binder struct {
 	ws       *workspace.Workspace
 	bindings *binding.Bindings
