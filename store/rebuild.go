@@ -62,6 +62,9 @@ func (r *Reader) fromLogs() (*schema.Session, error) {
 		s.CreatedAt, s.LastActive, s.ID = first, last, ""
 		if !r.isSub() {
 			capturedFrom(s, r.path, sources, r.s.opts.Agents)
+			if identify := r.s.opts.Identify; s.ID == "" && identify != nil {
+				s.ID, s.Sources = identify(r.path, nativeIDs(sources))
+			}
 		}
 		complete(s, r.path)
 	}
@@ -71,17 +74,23 @@ func (r *Reader) fromLogs() (*schema.Session, error) {
 // A beginning is the first message of a native session in a log.
 type beginning struct{ nativeID, message string }
 
+func nativeIDs(list []beginning) (ids []string) {
+	for _, b := range list {
+		ids = append(ids, b.nativeID)
+	}
+	return ids
+}
+
 // capturedFrom finds, among the sources of the messages, the native session that the
 // conversation began with and gets its id from: the folder is named after that id. If the
 // conversation is a later part of a session, its id also depends on the message it begins
 // with (FORMAT.md, section 10).
 func capturedFrom(s *schema.Session, name string, sources []beginning, agents []string) {
-	end := name[strings.LastIndexByte(name, '-')+1:]
 	for _, b := range sources {
 		for _, from := range []string{"", b.message, "message:" + b.message} {
 			for _, agent := range agents {
 				id := schema.DerivedPartID(agent, b.nativeID, from, s.CreatedAt.Time())
-				if len(end) >= idEndLen && strings.HasSuffix(id, end) {
+				if NamedAfter(name, id) {
 					s.ID, s.Sources = id, []schema.Source{{Agent: agent, NativeID: b.nativeID, From: from}}
 					return
 				}

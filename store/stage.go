@@ -81,6 +81,14 @@ const idEndLen = 4
 
 func idEnd(id string, n int) string { return id[max(len(id)-n, 0):] }
 
+// NamedAfter reports whether the name of a conversation's folder ends as an id does. It
+// does for the conversation that the folder was made for (FORMAT.md, "Files"), unless an
+// earlier version made it.
+func NamedAfter(folder, id string) bool {
+	end := folder[strings.LastIndexByte(folder, '-')+1:]
+	return len(end) >= idEndLen && strings.HasSuffix(id, end)
+}
+
 // A stage is a conversation that is being assembled where no other process sees it.
 // Nothing in it is synced before it is published, and then all of it is, names included.
 type stage struct{ *Conversation }

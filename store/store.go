@@ -37,6 +37,7 @@ import (
 	"syscall"
 	"time"
 
+	"cortext/schema"
 	"cortext/store/internal/folders"
 	"cortext/store/internal/lines"
 	"cortext/store/secrets"
@@ -59,6 +60,12 @@ type Options struct {
 	LockWait time.Duration    // how long to wait for another writer; default: 5 s; negative: do not wait
 	Holder   string           // how other processes see this writer: "cortext import, pid 123"
 	Agents   []string         // names of agents, used in the ids of captured conversations
+
+	// Identify returns the id and the sources of the conversation in a folder, if they are
+	// known outside of the workspace. It is asked if session.json is gone and the log,
+	// which holds messages of the given native sessions, does not tell the id. nil: nothing
+	// is known.
+	Identify func(folder string, nativeIDs []string) (id string, sources []schema.Source)
 }
 
 // A Store is an open workspace: its files, and the conversations in them. Several

@@ -120,7 +120,7 @@ func (hs *homes) findFolder(s *binding.Segment) (*store.Conversation, error) {
 		if err != nil || s.ID == "" || conv.LogsAbsent() {
 			return conv, err
 		}
-		if schema.SameConversation(id, s.ID) && hs.ws.Store.HasRecords(s.Path) {
+		if (schema.SameConversation(id, s.ID) || workspace.MadeUp(s.Path, id, s.ID)) && hs.ws.Store.HasRecords(s.Path) {
 			return conv, nil
 		} // otherwise it is new, or another of its folders has taken over its records
 		if err := conv.Close(); err != nil {

@@ -43,6 +43,9 @@ func (w *Workspace) Identify(tx *store.Tx, agent, nativeID string, seg registry.
 		return err
 	}
 	if tx.Written() {
+		if MadeUp(seg.Path, s.ID, seg.ID) {
+			s.ID = seg.ID
+		}
 		AddSource(s, schema.Source{Agent: agent, NativeID: nativeID, From: seg.From, After: seg.After})
 		return nil
 	}
@@ -60,6 +63,13 @@ func (w *Workspace) Identify(tx *store.Tx, agent, nativeID string, seg registry.
 	return nil
 }
 
+// MadeUp reports whether the id in the session.json of a folder is not that of the
+// conversation with the id known, which the folder is named after: a command wrote it when
+// session.json was gone and nothing told the id.
+func MadeUp(folder, id, known string) bool {
+	return id != known && store.NamedAfter(folder, known) && !store.NamedAfter(folder, id)
+}
+
 // identifyByRegistry restores the identity of a conversation from what the user's registry
 // knows about its folder.
 func (w *Workspace) identifyByRegistry(s *schema.Session, c *store.Conversation) error {
@@ -69,24 +79,48 @@ func (w *Workspace) identifyByRegistry(s *schema.Session, c *store.Conversation)
 		if err != nil && !errors.As(err, &damage) {
 			return err
 		}
-		natives[m.Source] = err == nil && m.Source != ""
+		if err == nil && m.Source != "" {
+			natives[m.Source] = true
+		}
 	}
+	return w.registered(slices.Sorted(maps.Keys(natives)), func(agent, nativeID string, seg registry.Segment) {
+		if seg.Path == c.Path() {
+			identifyAs(s, agent, nativeID, seg)
+		}
+	})
+}
+
+// identityOf returns the id and the sources of the conversation in a folder, from what the
+// user's registry knows about native sessions whose messages are in its log. What of the
+// registry cannot be read is left out: the commands that capture the session report it.
+func (w *Workspace) identityOf(folder string, nativeIDs []string) (id string, sources []schema.Source) {
+	_ = w.registered(nativeIDs, func(agent, nativeID string, seg registry.Segment) {
+		if (seg.Path == folder || store.NamedAfter(folder, seg.ID)) && (id == "" || schema.SameConversation(id, seg.ID)) {
+			id = seg.ID
+			sources = append(sources, schema.Source{Agent: agent, NativeID: nativeID, From: seg.From, After: seg.After})
+		}
+	})
+	return id, sources
+}
+
+// registered calls f with the segments of native sessions in this workspace that the
+// user's registry has with a conversation's id.
+func (w *Workspace) registered(nativeIDs []string, f func(agent, nativeID string, seg registry.Segment)) error {
 	w.Here.KnowClones(context.Background())
-	for _, agent := range w.Env.Agents {
-		for _, nativeID := range slices.Sorted(maps.Keys(natives)) {
-			if !natives[nativeID] {
+	var errs []error
+	for _, agent := range w.Env.AgentNames() {
+		for _, nativeID := range nativeIDs {
+			known, err := w.Registry.Session(agent, nativeID)
+			if err != nil {
+				errs = append(errs, err)
 				continue
 			}
-			known, err := w.Registry.Session(agent.Name, nativeID)
-			if err != nil {
-				return err
-			}
 			for _, seg := range known.In(w.Here.Same) {
-				if seg.Path == c.Path() && seg.ID != "" {
-					identifyAs(s, agent.Name, nativeID, seg)
+				if seg.ID != "" {
+					f(agent, nativeID, seg)
 				}
 			}
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }

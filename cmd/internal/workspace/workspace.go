@@ -8,11 +8,13 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/removal"
 	"cortext/inject"
+	"cortext/schema"
 	"cortext/store"
 )
 
@@ -75,12 +77,21 @@ func Open(env Env) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := store.Open(root, store.Options{Now: env.Now, Rand: env.Rand, Holder: env.Holder, Agents: env.AgentNames()})
+	var w *Workspace
+	var asking sync.Mutex // the store lists conversations in several goroutines
+	st, err := store.Open(root, store.Options{
+		Now: env.Now, Rand: env.Rand, Holder: env.Holder, Agents: env.AgentNames(),
+		Identify: func(folder string, nativeIDs []string) (string, []schema.Source) {
+			asking.Lock()
+			defer asking.Unlock()
+			return w.identityOf(folder, nativeIDs)
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
 	_ = st.IgnoreLocal() // a user who cannot write can still read
-	w := with(env, st)
+	w = with(env, st)
 	w.Warnings = append(w.Warnings, w.interrupted()...)
 	return w, nil
 }
