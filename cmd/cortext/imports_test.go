@@ -102,11 +102,23 @@ var rules = map[string]rule{
 		modules: []string{"go.yaml.in/yaml/v3"},
 		why:     "a workspace and what the user decides about it: no transcript, no capture, no command line",
 	},
+	"cortext/cmd/internal/worktrees": {
+		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/registry", "cortext/inject"},
+		why:  "where a session was held: no transcript, no conversation",
+	},
+	"cortext/cmd/internal/binding": {
+		ours: []string{"cortext/cmd/internal/registry", "cortext/inject", "cortext/schema", "cortext/store"},
+		why:  "which conversations a native session goes into: the workspace's cache and the user's registry, no settings",
+	},
 	"cortext/cmd/internal/capture": {
-		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace",
-			"cortext/inject", "cortext/resume/notes", "cortext/schema/prompt", "cortext/schema", "cortext/store"},
+		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/registry",
+			"cortext/cmd/internal/workspace", "cortext/cmd/internal/worktrees", "cortext/inject", "cortext/resume/notes", "cortext/schema/prompt", "cortext/schema", "cortext/store"},
+		why: "brings transcripts into conversations: no payload, no launch, no single agent, no command line",
+	},
+	"cortext/cmd/internal/watch": {
+		ours:    []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/store"},
 		modules: []string{"github.com/fsnotify/fsnotify"},
-		why:     "brings transcripts into conversations: no payload, no launch, no single agent, no command line",
+		why:     "runs a sync after each change of a store: a package of its own, which only the command line imports",
 	},
 	"cortext/cmd/internal/interrupt": {why: "signals and the time they leave: knows no command"},
 	"cortext/cmd/internal/history": {
@@ -123,7 +135,7 @@ var rules = map[string]rule{
 		why: "writes what a workspace and the agents need in a project: no conversation",
 	},
 	"cortext/cmd/internal/caller": {
-		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace", "cortext/inject",
+		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/capture", "cortext/cmd/internal/registry", "cortext/cmd/internal/workspace", "cortext/inject",
 			"cortext/schema", "cortext/store"},
 		why: "which session calls, and what it is in: no payload, no launch",
 	},
@@ -137,26 +149,26 @@ var rules = map[string]rule{
 		why:  "makes summaries: no transcript, no agent session",
 	},
 	"cortext/cmd/internal/stop": {
-		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/shell", "cortext/cmd/internal/workspace",
+		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/shell", "cortext/cmd/internal/workspace",
 			"cortext/schema", "cortext/store"},
 		why: "ends conversations: no payload, no launch",
 	},
 	"cortext/cmd/internal/slash": {
-		ours: []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
+		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
 			"cortext/cmd/internal/history", "cortext/cmd/internal/payload", "cortext/cmd/internal/shell", "cortext/cmd/internal/stop",
 			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/inject/setup", "cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/clip",
 			"cortext/store"},
 		why: "answers the commands typed in any agent: no single agent, no launch, no printing",
 	},
 	"cortext/cmd/internal/launch": {
-		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/history", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/payload",
+		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/capture", "cortext/cmd/internal/history", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/payload",
 			"cortext/cmd/internal/registry", "cortext/cmd/internal/shell", "cortext/cmd/internal/shown", "cortext/cmd/internal/workspace", "cortext/inject",
 			"cortext/resume", "cortext/schema", "cortext/schema/clip", "cortext/schema/prompt", "cortext/store"},
 		modules: []string{"golang.org/x/term"},
 		why:     "starts agents and cleans up after them: no cobra, no questions, no single agent",
 	},
 	"cortext/cmd/internal/hook": {
-		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/payload",
+		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/payload",
 			"cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/schema", "cortext/store"},
 		why: "what an agent waits for: no cobra, no HTTP, no single agent, no launch",
 	},
@@ -165,7 +177,7 @@ var rules = map[string]rule{
 			"cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/hook", "cortext/cmd/internal/install",
 			"cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/openai",
 			"cortext/cmd/internal/payload", "cortext/cmd/internal/shell", "cortext/cmd/internal/shown", "cortext/cmd/internal/slash",
-			"cortext/cmd/internal/stop", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/cmd/internal/find", "cortext/schema",
+			"cortext/cmd/internal/stop", "cortext/cmd/internal/watch", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/cmd/internal/find", "cortext/schema",
 			"cortext/store"},
 		modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
 		why:     "arguments and printing; which agents there are, main says",
@@ -205,6 +217,7 @@ var forbidden = map[string]map[string]string{
 	"cortext/inject/opencode":        adapterReads,
 	"cortext/cmd/internal/registry":  programsElsewhere,
 	"cortext/cmd/internal/workspace": programsElsewhere,
+	"cortext/cmd/internal/binding":   programsElsewhere,
 	"cortext/cmd/internal/capture":   programsElsewhere,
 	"cortext/cmd/internal/caller":    programsElsewhere,
 	"cortext/cmd/internal/check":     programsElsewhere,
@@ -214,6 +227,8 @@ var forbidden = map[string]map[string]string{
 	"cortext/cmd/internal/payload":   programsElsewhere,
 	"cortext/cmd/internal/slash":     programsElsewhere,
 	"cortext/cmd/internal/stop":      programsElsewhere,
+	"cortext/cmd/internal/watch":     programsElsewhere,
+	"cortext/cmd/internal/worktrees": programsElsewhere,
 }
 
 var programsElsewhere = map[string]string{"os/exec": "programs are run by packages git, launch, hook and lifecycle"}
@@ -290,7 +305,7 @@ func TestImports(t *testing.T) {
 // start, used or not, and an agent waits for its hook after each turn. Before you add
 // one, measure it (BenchmarkHook).
 var hookModules = []string{
-	"github.com/fsnotify/fsnotify", "github.com/google/renameio/v2", "github.com/pkoukk/tiktoken-go-loader", "github.com/sahilm/fuzzy",
+	"github.com/google/renameio/v2", "github.com/pkoukk/tiktoken-go-loader", "github.com/sahilm/fuzzy",
 	"go.yaml.in/yaml/v3", "golang.org/x/sys", "golang.org/x/term", "mvdan.cc/sh/v3",
 }
 
@@ -328,7 +343,6 @@ func TestHookLinks(t *testing.T) {
 var asksGit = []string{
 	"cortext/cmd/internal/workspace/check.go",
 	"cortext/cmd/internal/workspace/lost.go",
-	"cortext/cmd/internal/capture/shortened.go",
 }
 
 // TestLogsAreTheStores: only the store opens a log, so that one place maintains its

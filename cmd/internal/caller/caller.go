@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
@@ -79,7 +80,7 @@ func (c Caller) New(typ, title string) (e store.Entry, paused []string, err erro
 	}
 	e, paused, err = c.ws.Begin(begin)
 	if err == nil && b != nil {
-		b.Add(capture.Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID}})
+		b.Add(binding.Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID}})
 		err = c.capture.Save(agent, id, b)
 	}
 	return e, paused, err
@@ -87,7 +88,7 @@ func (c Caller) New(typ, title string) (e store.Entry, paused []string, err erro
 
 // unbound returns the agent session that the command was called from, if it belongs to no
 // conversation yet. A conversation that the command starts gets this session.
-func (c Caller) unbound() (agent, nativeID string, b *capture.Binding) {
+func (c Caller) unbound() (agent, nativeID string, b *binding.Binding) {
 	for _, a := range c.ws.Env.Agents {
 		id := a.Session(c.ws.Env.Machine)
 		if id == "" {

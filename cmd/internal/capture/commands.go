@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -28,30 +29,36 @@ func moves(cmd inject.Command) bool {
 	return cmd.Begins() || cmd.Name == "resume" && cmd.Arguments != ""
 }
 
-// from returns the From value of a segment that a command begins.
-func from(cmd inject.Command) string {
-	if cmd.PromptID != "" {
-		return cmd.PromptID
-	}
-	return messageFrom + cmd.Message
+// A follower adds segments to a reading for the commands in its transcript that no hook
+// reported and that were not captured before as part of another conversation.
+type follower struct {
+	*reading
+	t     *inject.Transcript
+	again bool    // the transcript is read from its beginning
+	at    int     // the segment that the session is in
+	was   *passed // nil: not looked at yet
 }
 
-// followCommands adds segments for the commands in a transcript that no hook reported and
-// that were not captured before as part of another conversation.
-func (c *Capture) followCommands(t *inject.Transcript, b *Binding, in *reading, again bool) error {
+// followCommands adds the segments that the commands in a transcript begin.
+func (rd *reading) followCommands(t *inject.Transcript, again bool) error {
+	f := &follower{reading: rd, t: t, again: again}
+	return f.run()
+}
+
+func (f *follower) run() (err error) {
 	known := map[string]int{} // message -> the segment that begins with it
-	for i, s := range in.segments {
-		if id := s.startIn(t); id != "" {
+	for i, s := range f.segments {
+		if id := s.StartIn(f.t); id != "" {
 			known[id] = i
 		}
 	}
-	at, first := b.At, !b.Commanded
-	if again {
-		at, first = max(firstSegment(in.segments), 0), true
+	first := !f.binding.Commanded
+	f.at = f.binding.At
+	if f.again {
+		f.at, first = max(binding.Opening(f.segments), 0), true
 	}
-	in.followed = map[string]bool{}
-	var was *passed
-	for _, cmd := range t.Commands {
+	f.followed = map[string]bool{}
+	for _, cmd := range f.t.Commands {
 		if !moves(cmd) {
 			continue
 		}
@@ -60,79 +67,80 @@ func (c *Capture) followCommands(t *inject.Transcript, b *Binding, in *reading, 
 		i, ok := known[cmd.Message]
 		switch {
 		case ok:
-			at = i
+			f.at = i
 			continue
-		case in.segments[at].Removed && in.reached == "", // it may belong to what was removed
-			isFirst && c.isBeginning(in, b, cmd),
-			cmd.Begins() && c.ws.Prompts.Check(cmd.Name) != nil: // not one of our commands
+		case f.segments[f.at].Removed && f.reached == "", // it may belong to what was removed
+			isFirst && f.isBeginning(cmd),
+			cmd.Begins() && f.c.ws.Prompts.Check(cmd.Name) != nil: // not one of our commands
 			continue
 		}
-		if was == nil {
-			var err error
-			if was, err = passedBy(t, in, again); err != nil {
+		if f.was == nil {
+			if f.was, err = f.passed(); err != nil {
 				return err
 			}
 		}
-		into, captured := was.captured[cmd.Message]
-		var h *home
-		var err error
-		gone := false // git took what was captured of it, and nobody asked for it back
-		if captured && into == "" && cmd.Begins() && !(isFirst && beginsAnew(in.segments)) {
-			var known bool
-			if known, err = c.isKnown(partID(t, cmd)); err != nil {
-				return err
-			}
-			gone = !known && in.o.Mode != PutBack
-			captured = gone
-		}
+		h, stays, err := f.follow(cmd, isFirst)
 		switch {
-		case in.segments[at].Removed && was.unknown:
-			continue
-		case gone:
-			h = &home{segment: &Segment{Segment: registry.Segment{From: from(cmd)}, Removed: true}}
-		case captured && (into == "" || into == in.segments[at].Path),
-			in.o.Prompted && was.lastPrompt == cmd.Message && !was.answered,
-			!captured && !cmd.Begins() && b.Hooked: // the hook resumed none, for a reason
-			continue
-		case captured: // a capture was killed before it recorded the segment
-			h, err = in.back(cmd, into)
-		default:
-			h, err = c.follow(t, in, cmd)
-		}
-		if err != nil {
+		case err != nil:
 			return err
-		}
-		switch {
-		case h != nil && h.segment.Path != in.segments[at].Path:
-			at = len(in.segments)
-			in.followed[h.segment.From] = true
-			in.segments, in.homes = append(in.segments, *h.segment), append(in.homes, h)
-		case h == nil && was.lastPrompt != cmd.Message:
-			c.warn(fmt.Sprintf("%s session %s: which conversation %q took up cannot be known: what followed stays in %s",
-				t.Agent, t.NativeID, cmd.Line()+" "+cmd.Arguments, in.segments[at].Path))
+		case stays:
+		case h != nil && h.segment.Path != f.segments[f.at].Path:
+			f.at = len(f.segments)
+			f.followed[h.segment.From] = true
+			f.add(h)
+		case h == nil && f.was.lastPrompt != cmd.Message:
+			f.c.warnings.add(fmt.Sprintf("%s session %s: which conversation %q took up cannot be known: what followed stays in %s",
+				f.t.Agent, f.t.NativeID, cmd.Line()+" "+cmd.Arguments, f.segments[f.at].Path))
 		}
 	}
 	return nil
 }
 
-// beginsAnew reports whether a session began a conversation rather than resumed one.
-func beginsAnew(segments []Segment) bool {
-	i := firstSegment(segments)
-	return i >= 0 && segments[i].After == ""
+// follow returns the home of the segment that a command begins, or nil if that cannot be
+// known. stays reports that the session stays in the segment that it is in. isFirst says
+// that no command of the session began a conversation before.
+func (f *follower) follow(cmd inject.Command, isFirst bool) (h *home, stays bool, err error) {
+	into, captured := f.was.captured[cmd.Message]
+	gone := false // git took what was captured of it, and nobody asked for it back
+	if captured && into == "" && cmd.Begins() && !(isFirst && binding.BeginsAnew(f.segments)) {
+		known, err := f.isKnown(partID(f.t, cmd))
+		if err != nil {
+			return nil, false, err
+		}
+		gone = !known && f.opts.Mode != PutBack
+		captured = gone
+	}
+	switch {
+	case f.segments[f.at].Removed && f.was.unknown:
+		return nil, true, nil
+	case gone:
+		return placeholder(binding.FromCommand(cmd)), false, nil
+	case captured && (into == "" || into == f.segments[f.at].Path),
+		f.opts.Prompted && f.was.lastPrompt == cmd.Message && !f.was.answered,
+		!captured && !cmd.Begins() && f.binding.Hooked: // the hook resumed none, for a reason
+		return nil, true, nil
+	case captured: // a capture was killed before it recorded the segment
+		h, err = f.back(cmd, into)
+	case cmd.Begins():
+		h, err = f.begin(cmd)
+	default:
+		h, err = f.resume(cmd)
+	}
+	return h, false, err
 }
 
 // isKnown reports whether a conversation is here or was removed.
-func (c *Capture) isKnown(id string) (bool, error) {
-	if gone, err := c.ws.Removed.Conversation(id); err != nil || gone {
+func (f *follower) isKnown(id string) (bool, error) {
+	if gone, err := f.c.ws.Removed.Conversation(id); err != nil || gone {
 		return gone, err
 	}
-	_, ok, err := c.ws.ByConversation(id)
+	_, ok, err := f.c.ws.ByConversation(id)
 	return ok, err
 }
 
 // partID returns the id of the conversation that a command begins.
 func partID(t *inject.Transcript, cmd inject.Command) string {
-	return schema.DerivedPartID(t.Agent, t.NativeID, from(cmd), typedAt(t, cmd))
+	return schema.DerivedPartID(t.Agent, t.NativeID, binding.FromCommand(cmd), typedAt(t, cmd))
 }
 
 // typedAt returns when a command was typed, as far as the agent records it.
@@ -143,32 +151,22 @@ func typedAt(t *inject.Transcript, cmd inject.Command) time.Time {
 	return cmd.Time
 }
 
-// firstSegment returns the index of the segment that begins with the session, or -1.
-func firstSegment(segments []Segment) int {
-	for i, s := range segments {
-		if s.From == "" {
-			return i
-		}
-	}
-	return -1
-}
-
 // isBeginning reports whether the first command of a session began the conversation that
 // begins with the session. It did not if the session was in that conversation before, or
 // if the conversation was removed; removed conversations stay removed.
-func (c *Capture) isBeginning(in *reading, b *Binding, cmd inject.Command) bool {
-	i := firstSegment(in.segments)
+func (f *follower) isBeginning(cmd inject.Command) bool {
+	i := binding.Opening(f.segments)
 	switch {
-	case i < 0 || in.segments[i].Removed:
+	case i < 0 || f.segments[i].Removed:
 		return false
-	case in.o.staged != nil && in.homes[i].conv == in.o.staged:
-		return in.o.begins == cmd.Message
-	case cmd.PromptID != "" && cmd.PromptID == b.Prompt:
+	case f.staged != nil && f.homes[i].conv == f.staged:
+		return f.begins == cmd.Message
+	case cmd.PromptID != "" && cmd.PromptID == f.binding.Prompt:
 		return true
-	case in.segments[i].After != "" && !in.segments[i].Fork:
+	case f.segments[i].After != "" && !f.segments[i].Fork:
 		return false
 	}
-	s, _, err := in.homes[i].conv.Session()
+	s, _, err := f.homes[i].conv.Session()
 	if err != nil {
 		return true
 	}
@@ -177,7 +175,7 @@ func (c *Capture) isBeginning(in *reading, b *Binding, cmd inject.Command) bool 
 	return begun.Command == "" || begun.Command == cmd.Line() && (said == "" || said == cmd.Arguments || s.MessageCount == 0)
 }
 
-// passed holds what followCommands needs to know about the messages of a transcript.
+// passed holds what a follower needs to know about the messages of a transcript.
 type passed struct {
 	captured   map[string]string // by id: the conversation it was captured into; empty: one whose log lacks it
 	lastPrompt string
@@ -185,9 +183,11 @@ type passed struct {
 	unknown    bool // what was captured before is unknown: the transcript was rewritten
 }
 
-func passedBy(t *inject.Transcript, in *reading, again bool) (*passed, error) {
+// passed reads the messages of the transcript and of the conversations that the session
+// goes into.
+func (f *follower) passed() (*passed, error) {
 	p := &passed{captured: map[string]string{}}
-	for _, h := range in.homes {
+	for _, h := range f.homes {
 		for _, conv := range []*store.Conversation{h.tree, h.conv} {
 			if conv == nil {
 				continue
@@ -202,8 +202,8 @@ func passedBy(t *inject.Transcript, in *reading, again bool) (*passed, error) {
 		}
 	}
 	var before []string
-	reached := !again || in.reached == ""
-	err := t.Each(func(sub string, b inject.Batch) error {
+	reached := !f.again || f.reached == ""
+	err := f.t.Each(func(sub string, b inject.Batch) error {
 		for _, m := range b.Messages {
 			if sub != "" {
 				break
@@ -213,7 +213,7 @@ func passedBy(t *inject.Transcript, in *reading, again bool) (*passed, error) {
 			} else {
 				p.answered = true
 			}
-			if before = append(before, m.ID); m.ID == in.reached {
+			if before = append(before, m.ID); m.ID == f.reached {
 				reached = true
 				for _, id := range before {
 					if _, ok := p.captured[id]; !ok {
@@ -228,42 +228,45 @@ func passedBy(t *inject.Transcript, in *reading, again bool) (*passed, error) {
 	return p, err
 }
 
-// follow returns the home of a segment that a command begins, or nil if the session stays
-// in its conversation.
-func (c *Capture) follow(t *inject.Transcript, in *reading, cmd inject.Command) (*home, error) {
-	s := &Segment{Segment: registry.Segment{From: from(cmd)}}
-	if cmd.Begins() {
-		return c.followBegin(t, in, cmd, s)
-	}
-	e, ok, err := c.resumedBy(in, cmd)
+// resume returns the home of a segment with which a command resumed a conversation, or nil
+// if it is not certain which.
+func (f *follower) resume(cmd inject.Command) (*home, error) {
+	e, ok, err := f.resumedBy(cmd)
 	if err != nil || !ok {
 		return nil, err
 	}
-	if h, err := in.back(cmd, e.Path); h != nil || err != nil {
+	if h, err := f.back(cmd, e.Path); h != nil || err != nil {
 		return h, err
 	}
-	if gone, err := c.ws.Removed.Conversation(e.Session.ID); err != nil || gone {
-		s.Removed = true
-		return &home{segment: s}, err
+	if gone, err := f.c.ws.Removed.Conversation(e.Session.ID); err != nil || gone {
+		return placeholder(binding.FromCommand(cmd)), err
 	}
-	s.Path, s.ID = e.Path, e.Session.ID
-	h, err := c.home(s, in.o.Mode)
+	s := &binding.Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID, From: binding.FromCommand(cmd)}}
+	h, err := f.open(s)
 	if err == nil {
-		in.opened = append(in.opened, h)
-		s.After, err = leafAt(h.conv, cmd)
+		s.After, err = lastMessageAt(h.conv, cmd)
+	}
+	return h, err
+}
+
+// open opens the home of a segment that a command begins.
+func (f *follower) open(s *binding.Segment) (*home, error) {
+	h, err := f.c.homes.home(s, f.opts.Mode)
+	if err == nil {
+		f.added = append(f.added, h)
 	}
 	return h, err
 }
 
 // back returns the home of a segment with which the session returns to a conversation it
 // was in before, or nil if it was not.
-func (in *reading) back(cmd inject.Command, path string) (*home, error) {
-	for _, h := range in.homes {
+func (f *follower) back(cmd inject.Command, path string) (*home, error) {
+	for _, h := range f.homes {
 		if h.conv != nil && h.segment.Path == path {
 			same := *h
-			same.segment = &Segment{Segment: registry.Segment{Path: path, ID: h.segment.ID, From: from(cmd)}}
+			same.segment = &binding.Segment{Segment: registry.Segment{Path: path, ID: h.segment.ID, From: binding.FromCommand(cmd)}}
 			var err error
-			same.segment.After, err = leafAt(h.conv, cmd)
+			same.segment.After, err = lastMessageAt(h.conv, cmd)
 			return &same, err
 		}
 	}
@@ -272,14 +275,14 @@ func (in *reading) back(cmd inject.Command, path string) (*home, error) {
 
 // resumedBy finds the conversation that a command resumed, if that is certain: a number
 // referred to a place in the list shown at the time.
-func (c *Capture) resumedBy(in *reading, cmd inject.Command) (e store.Entry, ok bool, err error) {
+func (f *follower) resumedBy(cmd inject.Command) (e store.Entry, ok bool, err error) {
 	query, reopen := strings.CutSuffix(cmd.Arguments, " "+ReopenWord)
 	if _, err := strconv.Atoi(query); err == nil {
 		return e, false, nil
 	}
 	var staged []store.Entry
-	for _, h := range in.homes {
-		if h.conv != nil && (h.conv == in.o.staged || slices.Contains(in.begun, h.conv)) {
+	for _, h := range f.homes {
+		if h.conv != nil && (h.conv == f.staged || slices.Contains(f.begun, h.conv)) {
 			s, _, err := h.conv.Session()
 			if err != nil {
 				return e, false, err
@@ -287,15 +290,15 @@ func (c *Capture) resumedBy(in *reading, cmd inject.Command) (e store.Entry, ok 
 			staged = append(staged, store.Entry{Path: h.conv.Path(), Session: s})
 		}
 	}
-	e, err = c.ws.PickAt(query, cmd.Time, staged)
+	e, err = f.c.ws.PickAt(query, cmd.Time, staged)
 	if errors.As(err, new(*workspace.NotFoundError)) || errors.As(err, new(*workspace.AmbiguousError)) {
 		return e, false, nil
 	}
 	return e, err == nil && (reopen || e.Session.Status != schema.Completed), err
 }
 
-// leafAt returns the last message that a conversation had when a command resumed it.
-func leafAt(conv *store.Conversation, cmd inject.Command) (id string, err error) {
+// lastMessageAt returns the last message that a conversation had when a command resumed it.
+func lastMessageAt(conv *store.Conversation, cmd inject.Command) (id string, err error) {
 	for m, err := range conv.Messages() {
 		var damage *store.Damage
 		if err != nil && !errors.As(err, &damage) {
@@ -311,10 +314,11 @@ func leafAt(conv *store.Conversation, cmd inject.Command) (id string, err error)
 	return id, nil
 }
 
-// followBegin stages the conversation that a command begins, or finds it.
-func (c *Capture) followBegin(t *inject.Transcript, in *reading, cmd inject.Command, s *Segment) (*home, error) {
-	s.ID = partID(t, cmd)
-	gone, err := c.ws.Removed.Conversation(s.ID)
+// begin returns the home of a segment with which a command begins a conversation. It
+// stages the conversation if there is none yet.
+func (f *follower) begin(cmd inject.Command) (*home, error) {
+	s := &binding.Segment{Segment: registry.Segment{From: binding.FromCommand(cmd), ID: partID(f.t, cmd)}}
+	gone, err := f.c.ws.Removed.Conversation(s.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -322,11 +326,11 @@ func (c *Capture) followBegin(t *inject.Transcript, in *reading, cmd inject.Comm
 		s.Removed = true
 		return &home{segment: s}, nil
 	}
-	e, ok, err := c.ws.ByConversation(s.ID)
+	e, ok, err := f.c.ws.ByConversation(s.ID)
 	if err != nil {
 		return nil, err
 	}
-	sess, words, err := c.describeNew(t, beginning{command: cmd, part: s.From, at: typedAt(t, cmd)})
+	sess, words, err := f.c.describe.newSession(f.t, beginning{command: cmd, part: s.From, at: typedAt(f.t, cmd)})
 	if err != nil {
 		return nil, err
 	}
@@ -335,50 +339,47 @@ func (c *Capture) followBegin(t *inject.Transcript, in *reading, cmd inject.Comm
 	} else {
 		s.Path = store.FolderName(sess, cmd.Name, words)
 	}
-	if ok || c.ws.Tree.Outside(s.Path) {
-		h, err := c.home(s, in.o.Mode)
-		if err == nil {
-			in.opened = append(in.opened, h)
-		}
-		return h, err
+	if ok || f.c.ws.Tree.Outside(s.Path) {
+		return f.open(s)
 	}
-	conv, err := c.stageNew(sess, words)
+	conv, err := f.c.describe.stage(sess, words)
 	if err != nil {
 		return nil, err
 	}
 	s.Path = conv.Path()
 	h := &home{segment: s, conv: conv, tree: conv}
-	in.opened = append(in.opened, h)
-	in.begun = append(in.begun, conv)
+	f.added = append(f.added, h)
+	f.begun = append(f.begun, conv)
 	return h, nil
 }
 
 // publishBegun publishes the conversations that commands began, now that they have their
 // messages, and adds the session as a source to those that were resumed.
-func (c *Capture) publishBegun(t *inject.Transcript, b *Binding, in *reading, r *router) error {
+func (rd *reading) publishBegun(r *router) error {
+	b, t := rd.binding, r.transcript
 	for i := range r.segments {
 		s := &r.segments[i]
-		if s.Removed || !in.followed[s.From] {
+		if s.Removed || !rd.followed[s.From] {
 			continue
 		}
 		if err := r.homes[i].conv.Edit(func(sess *schema.Session) error {
-			addSource(sess, t.Agent, t.NativeID, *s)
+			workspace.AddSource(sess, schema.Source{Agent: t.Agent, NativeID: t.NativeID, From: s.From, After: s.After})
 			return nil
 		}); err != nil {
 			return err
 		}
 	}
-	for _, conv := range in.begun {
-		if _, err := c.ws.Finish(conv, workspace.Finishing{Recount: true, Describe: c.describeSources(t.Agent, t.NativeID, b)}); err != nil {
+	for _, conv := range rd.begun {
+		if _, err := rd.c.ws.Finish(conv, workspace.Finishing{Recount: true, Describe: rd.c.describe.sources(t.Agent, t.NativeID, b)}); err != nil {
 			return err
 		}
-		if err := c.ws.Publish(conv); err != nil {
+		if err := rd.c.ws.Publish(conv); err != nil {
 			return err
 		}
-		in.out.Begun = append(in.out.Begun, conv.Path())
+		rd.out.Begun = append(rd.out.Begun, conv.Path())
 	}
 	for i := range r.segments {
-		if s := &r.segments[i]; !s.Removed && in.followed[s.From] {
+		if s := &r.segments[i]; !s.Removed && rd.followed[s.From] {
 			s.Path = r.homes[i].conv.Path()
 		}
 	}
@@ -388,33 +389,32 @@ func (c *Capture) publishBegun(t *inject.Transcript, b *Binding, in *reading, r 
 			b.Stopped, stopped = stops, stops && !r.again
 		}
 	}
-	if newest := r.segments[len(r.segments)-1]; !newest.begun() {
+	if newest := r.segments[len(r.segments)-1]; !newest.Begun() {
 		return nil // a hook began it, and the agent has not written the prompt yet
 	}
-	return c.moveOn(b.CurrentSegment(), r.segments[r.at], stopped)
-}
-
-// begun reports whether the start of a segment was read.
-func (s Segment) begun() bool { return s.From == "" || s.Start != "" }
-
-// moveOn marks the session's current conversation active instead of the one it left,
-// unless the user stopped it.
-func (c *Capture) moveOn(left, now Segment, stopped bool) error {
+	left, now := b.CurrentSegment(), r.segments[r.at]
 	if left.Removed || now.Removed || left.Path == now.Path && !stopped {
 		return nil
 	}
-	e, err := c.ws.Entry(left.Path)
-	if errors.Is(err, store.ErrNotFound) || err == nil && e.Session.Status != schema.Active {
-		return nil
-	}
-	if err == nil {
-		err = c.ws.Pause(left.Path)
-	}
-	if err != nil || stopped {
+	paused, err := rd.pauseLeft(left.Path)
+	if err != nil || !paused || stopped {
 		return err
 	}
-	if e, err = c.ws.Entry(now.Path); err == nil {
-		_, err = c.ws.SetStatus(e, schema.Active)
+	e, err := rd.c.ws.Entry(now.Path)
+	if err == nil {
+		_, err = rd.c.ws.SetStatus(e, schema.Active)
 	}
 	return err
+}
+
+// pauseLeft pauses the conversation that the session left, if it is active.
+func (rd *reading) pauseLeft(path string) (paused bool, err error) {
+	e, err := rd.c.ws.Entry(path)
+	if errors.Is(err, store.ErrNotFound) || err == nil && e.Session.Status != schema.Active {
+		return false, nil
+	}
+	if err == nil {
+		err = rd.c.ws.Pause(path)
+	}
+	return err == nil, err
 }

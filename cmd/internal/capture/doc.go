@@ -1,16 +1,15 @@
 // Package capture copies agents' native sessions into the conversations of a workspace.
 //
 // Hooks enter through [Capture.Session] and [Capture.Answer], transcript files through
-// [Importer], and the agents' stores through [Capture.Sync] and [Capture.Watch]. All of
-// them, and sub-agents, run the same loop, [Capture.Ingest]: read what is new in a
-// transcript, find the conversation of each message, and append the message to that
-// conversation's logs.
+// [Importer], and the agents' stores through [Capture.Sync]. All of them, and sub-agents,
+// run the same loop, [Capture.Ingest]: read what is new in a transcript, find the
+// conversation of each message, and append the message to that conversation's logs.
 //
 // # Terms
 //
 // A native session is an agent's own record of a conversation, and a transcript is where
-// the agent keeps it. A [Binding] says which conversations a native session goes into;
-// each conversation gets a [Segment] of the session. A cursor is the position up to which
+// the agent keeps it. A [binding.Binding] says which conversations a native session goes into;
+// each conversation gets a [binding.Segment] of the session. A cursor is the position up to which
 // a transcript was read. A checkpoint is the position up to which the records read were
 // written to a conversation's logs.
 //
@@ -41,27 +40,47 @@
 package capture
 
 import (
+	"errors"
+
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/workspace"
 )
 
 // A Capture imports sessions into the conversations of one workspace.
 type Capture struct {
-	ws *workspace.Workspace
+	*binding.Bindings
+	*Binder
+	*launches
+	*reminders
 
-	warnings []string // see TakeWarnings
-	warned   int      // number of warnings raised
-
-	scan      *scan  // cached lookups while many sessions are processed
-	rootNoted bool   // see noteRoot
-	heads     *heads // see readHeads
-	opened    begun  // the transcript being imported
+	ws          *workspace.Workspace
+	warnings    *warnings
+	location    *location
+	catalog     *catalog
+	transcripts *transcripts
+	withheld    *withheld
+	forks       *forks
+	homes       homes
+	waiting     waiting
+	describe    descriptions
+	scans       scans
 }
 
-// begun is a transcript with its root lines, those that follow no other line.
-type begun struct {
-	file  string
-	roots []string
+// New returns a Capture for the workspace ws.
+func New(ws *workspace.Workspace) *Capture {
+	c := &Capture{ws: ws, warnings: new(warnings), location: &location{ws: ws}, catalog: &catalog{ws: ws}, homes: homes{ws}}
+	c.waiting = waiting{ws, c.homes}
+	c.Bindings = binding.In(ws.Store, ws.Registry, ws.Here, func(err error) {
+		c.warnings.unregistered(errors.Join(err, c.location.note()))
+	})
+	c.reminders = &reminders{ws, c.Bindings}
+	c.describe = descriptions{ws, c.Bindings}
+	c.transcripts = &transcripts{ws, c.Bindings, c.catalog, heads{store: ws.Store, used: map[string]bool{}}}
+	c.withheld = &withheld{ws, c.catalog, c.transcripts}
+	c.Binder = &Binder{ws: ws, bindings: c.Bindings, catalog: c.catalog}
+	c.launches = &launches{ws, c.Binder}
+	c.forks = &forks{ws, c.Bindings, c.Binder, c.launches, c.catalog, c.transcripts, c.withheld, c.captureOriginal}
+	c.Binder.forks = c.forks
+	c.scans = scans{ws, c.Bindings, c.catalog, c.transcripts, c.forks}
+	return c
 }
-
-// New returns a Capture for the workspace w.
-func New(w *workspace.Workspace) *Capture { return &Capture{ws: w} }

@@ -1,10 +1,8 @@
 package capture
 
 import (
-	"encoding/json"
 	"strings"
 
-	"cortext/inject"
 	"cortext/store"
 )
 
@@ -21,25 +19,23 @@ type head struct {
 
 // heads are the cached results, by what was looked for and the file.
 type heads struct {
-	known   map[string]head
+	store   *store.Store
+	known   map[string]head // nil: not read yet
 	used    map[string]bool // by file
 	changed bool
 }
 
-// readHeads returns the cached heads, which each command reads once.
-func (c *Capture) readHeads() *heads {
-	if c.heads == nil {
-		c.heads = &heads{used: map[string]bool{}}
-		if !c.readCached(headsName, &c.heads.known) || c.heads.known == nil {
-			c.heads.known = map[string]head{}
-		}
+// load reads the cache file, which each command does once.
+func (h *heads) load() {
+	if h.known == nil && (!readCached(h.store, headsName, &h.known) || h.known == nil) {
+		h.known = map[string]head{}
 	}
-	return c.heads
 }
 
 // find returns what read finds in a file. It does not call read while the file is
 // unchanged.
 func (h *heads) find(what, file string, read func() (string, error)) (string, error) {
+	h.load()
 	look, ok := store.LookAt(file)
 	key := what + " " + file
 	have, known := h.known[key]
@@ -55,6 +51,7 @@ func (h *heads) find(what, file string, read func() (string, error)) (string, er
 
 // prune drops entries for files that were not used, after a complete scan.
 func (h *heads) prune() {
+	h.load()
 	for key := range h.known {
 		if _, file, _ := strings.Cut(key, " "); !h.used[file] {
 			delete(h.known, key)
@@ -63,74 +60,11 @@ func (h *heads) prune() {
 	}
 }
 
-// writeHeads saves the heads.
-func (c *Capture) writeHeads() {
-	if c.heads == nil || !c.heads.changed {
+// write saves the results.
+func (h *heads) write() {
+	if !h.changed {
 		return
 	}
-	c.writeCached(headsName, c.heads.known)
-	c.heads.changed = false
-}
-
-// sessions lists the sessions of an agent on this machine.
-func (c *Capture) sessions(agent inject.Agent) ([]inject.Native, error) {
-	machine := c.ws.Env.Machine
-	machine.Head = func(file string, read func() (string, error)) (string, error) {
-		return c.readHeads().find("head", file, read)
-	}
-	return agent.Sessions(machine)
-}
-
-// rootsOf is [RootsOf] with cached results.
-func (c *Capture) rootsOf(agent inject.Agent, transcript string) (roots []string) {
-	text, err := c.readHeads().find("roots", transcript, func() (string, error) {
-		var err error
-		if roots, err = RootsOf(agent, transcript); err != nil {
-			return "", err
-		}
-		text, err := json.Marshal(roots)
-		return string(text), err
-	})
-	if err == nil && roots == nil {
-		_ = json.Unmarshal([]byte(text), &roots)
-	}
-	return roots
-}
-
-// located maps the session ids of an agent to transcripts.
-type located map[string]string
-
-// locate returns all transcripts of an agent. Asked about each of ten thousand sessions,
-// the agent would search all its folders each time.
-func (c *Capture) locate(agent inject.Agent) located {
-	if c.scan != nil && c.scan.located[agent.Name] != nil {
-		return c.scan.located[agent.Name]
-	}
-	natives, _ := c.sessions(agent) // an unreadable store may not exist
-	at := locatedAmong(natives)
-	if c.scan != nil {
-		c.scan.located[agent.Name] = at
-	}
-	return at
-}
-
-func locatedAmong(natives []inject.Native) located {
-	at := located{}
-	for _, n := range natives {
-		if _, twice := at[n.NativeID]; twice {
-			at[n.NativeID] = "" // several: the agent knows which
-		} else {
-			at[n.NativeID] = n.Path
-		}
-	}
-	return at
-}
-
-// transcript is [inject.Agent.Locate] among the sessions that were listed.
-func (c *Capture) transcript(agent inject.Agent, files located, nativeID string) (file string, ok bool) {
-	file, ok = files[nativeID]
-	if ok && file == "" {
-		file, ok, _ = agent.Locate(c.ws.Env.Machine, nativeID)
-	}
-	return file, ok
+	writeCached(h.store, headsName, h.known)
+	h.changed = false
 }

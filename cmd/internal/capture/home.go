@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 
+	"cortext/cmd/internal/binding"
+	"cortext/cmd/internal/workspace"
 	"cortext/schema"
 	"cortext/store"
 )
@@ -23,7 +25,7 @@ const (
 
 // A home is where the records of a segment currently go.
 type home struct {
-	segment *Segment
+	segment *binding.Segment
 	conv    *store.Conversation // the conversation to write to
 	tree    *store.Conversation // in the work tree; nil if the folder is not there
 	waiting bool                // conv holds waiting records
@@ -32,27 +34,32 @@ type home struct {
 	have    *store.Snapshot     // of the work tree; its records are not delivered again; nil: all are delivered
 }
 
+// homes opens the conversations that the records of segments go to. All segments of one
+// conversation share a home, and nothing is written to a work tree in which git is in the
+// middle of something.
+type homes struct{ ws *workspace.Workspace }
+
 // home returns the home of a segment.
-func (c *Capture) home(s *Segment, mode Mode) (*home, error) {
+func (hs *homes) home(s *binding.Segment, mode Mode) (*home, error) {
 	h := &home{segment: s}
 	var err error
 	name := s.Path
-	if h.tree, err = c.findFolder(s); err != nil {
+	if h.tree, err = hs.findFolder(s); err != nil {
 		return nil, err
 	}
 	switch {
 	case h.tree != nil:
-		h.why = c.ws.Tree.Away(h.tree)
-	case c.ws.Tree.Operation() != "":
-		h.why = "a git " + c.ws.Tree.Operation() + " is under way"
+		h.why = hs.ws.Tree.Away(h.tree)
+	case hs.ws.Tree.Operation() != "":
+		h.why = "a git " + hs.ws.Tree.Operation() + " is under way"
 	case mode != PutBack:
 		h.why = "its folder is not in this work tree"
-	case c.ws.Tree.Outside(s.Path):
+	case hs.ws.Tree.Outside(s.Path):
 		h.why = "its files are outside of the sparse checkout"
 	}
 	if h.why == "" {
 		if h.tree == nil {
-			if h.tree, err = c.putBack(s); err != nil {
+			if h.tree, err = hs.putBack(s); err != nil {
 				return nil, err
 			}
 		}
@@ -70,7 +77,7 @@ func (c *Capture) home(s *Segment, mode Mode) (*home, error) {
 		}
 		h.tree = nil
 	}
-	if h.conv, err = c.ws.Store.Waiting(s.Path, s.ID); err != nil {
+	if h.conv, err = hs.ws.Store.Waiting(s.Path, s.ID); err != nil {
 		return h, err
 	}
 	s.Path = h.conv.Path()
@@ -82,11 +89,11 @@ func (c *Capture) home(s *Segment, mode Mode) (*home, error) {
 
 // setAside makes the records of a segment that git took from the work tree go to a hidden
 // place until the user asks for them.
-func (c *Capture) setAside(h *home) (err error) {
+func (hs *homes) setAside(h *home) (err error) {
 	if h.have, err = h.tree.Snapshot(); err != nil {
 		return err
 	}
-	h.aside, err = c.ws.Store.Taken(h.segment.Path)
+	h.aside, err = hs.ws.Store.Taken(h.segment.Path)
 	return err
 }
 
@@ -102,18 +109,18 @@ func (h *home) emptied() bool {
 // findFolder opens the conversation of a segment in the work tree, by its path, or by its
 // id if it has another folder here. It returns nil if the conversation is not in the work
 // tree.
-func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {
-	if e, ok := c.ws.IDs.Twinned(s.ID); ok {
+func (hs *homes) findFolder(s *binding.Segment) (*store.Conversation, error) {
+	if e, ok := hs.ws.IDs.Twinned(s.ID); ok {
 		s.Path = e.Path
-		return c.ws.Store.Open(e)
+		return hs.ws.Store.Open(e)
 	}
-	conv, err := c.ws.Store.Conversation(s.Path)
+	conv, err := hs.ws.Store.Conversation(s.Path)
 	if err == nil {
 		id, err := conv.ID()
 		if err != nil || s.ID == "" || conv.LogsAbsent() {
 			return conv, err
 		}
-		if (schema.SameConversation(id, s.ID) || madeUp(s.Path, id, s.ID)) && c.ws.Store.HasRecords(s.Path) {
+		if (schema.SameConversation(id, s.ID) || workspace.MadeUp(s.Path, id, s.ID)) && hs.ws.Store.HasRecords(s.Path) {
 			return conv, nil
 		} // otherwise it is new, or another of its folders has taken over its records
 		if err := conv.Close(); err != nil {
@@ -125,27 +132,20 @@ func (c *Capture) findFolder(s *Segment) (*store.Conversation, error) {
 	if s.ID == "" {
 		return nil, nil
 	}
-	e, ok, err := c.ws.ByConversation(s.ID)
+	e, ok, err := hs.ws.ByConversation(s.ID)
 	if err != nil || !ok || e.Waiting {
 		return nil, err
 	}
-	if slices.Contains(c.ws.Store.WaitingPaths(), s.Path) && s.Path != e.Path {
+	if slices.Contains(hs.ws.Store.WaitingPaths(), s.Path) && s.Path != e.Path {
 		e.Twins = append(e.Twins, s.Path) // records wait under its earlier name
 	}
 	s.Path = e.Path
-	return c.ws.Store.Open(e)
-}
-
-// madeUp reports whether the id in the session.json of a folder is not that of the
-// conversation with the id known, which the folder is named after: a command wrote it when
-// session.json was gone and nothing told the id.
-func madeUp(folder, id, known string) bool {
-	return id != known && store.NamedAfter(folder, known) && !store.NamedAfter(folder, id)
+	return hs.ws.Store.Open(e)
 }
 
 // putBack recreates the folder of a conversation, with the records that wait for it.
-func (c *Capture) putBack(s *Segment) (*store.Conversation, error) {
-	conv, err := c.ws.Store.MakeFolder(s.Path, s.ID)
+func (hs *homes) putBack(s *binding.Segment) (*store.Conversation, error) {
+	conv, err := hs.ws.Store.MakeFolder(s.Path, s.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -210,19 +210,19 @@ func (h *home) close() error {
 }
 
 // homesOf returns the homes of a session's segments.
-func (c *Capture) homesOf(segments []Segment, mode Mode) (homes []*home, err error) {
+func (hs *homes) homesOf(segments []binding.Segment, mode Mode) (homes []*home, err error) {
 	for i := range segments {
 		if segments[i].Removed {
 			homes = append(homes, &home{segment: &segments[i]})
 			continue
 		}
-		if j := slices.IndexFunc(segments[:i], func(s Segment) bool { return s.Path == segments[i].Path && !s.Removed }); j >= 0 {
+		if j := slices.IndexFunc(segments[:i], func(s binding.Segment) bool { return s.Path == segments[i].Path && !s.Removed }); j >= 0 {
 			same := *homes[j]
 			same.segment = &segments[i]
 			homes = append(homes, &same)
 			continue
 		}
-		h, err := c.home(&segments[i], mode)
+		h, err := hs.home(&segments[i], mode)
 		if err != nil {
 			closeHomes(homes)
 			return nil, err
@@ -236,4 +236,21 @@ func closeHomes(homes []*home) {
 	for _, h := range homes {
 		_ = h.close()
 	}
+}
+
+// elsewhere reports whether a session has conversations, but none in this work tree.
+func (hs *homes) elsewhere(b *binding.Binding) bool {
+	for i := range b.Segments {
+		if b.Segments[i].Removed {
+			continue
+		}
+		conv, err := hs.findFolder(&b.Segments[i])
+		if err != nil || conv != nil {
+			if conv != nil {
+				_ = conv.Close()
+			}
+			return false
+		}
+	}
+	return b.Captured()
 }

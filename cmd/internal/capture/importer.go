@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/registry"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -40,10 +41,10 @@ type Imported struct {
 	Warnings  []string
 	Others    []Imported // results for the other conversations that begin in the transcript
 
-	segments []Segment // of the session, except removed ones
-	left     bool      // the session moved to another conversation or stopped this one
-	partial  bool      // some of it is not in the work tree or could not be read
-	passing  []string  // warnings that concern only this run
+	segments []binding.Segment // of the session, except removed ones
+	left     bool              // the session moved to another conversation or stopped this one
+	partial  bool              // some of it is not in the work tree or could not be read
+	passing  []string          // warnings that concern only this run
 }
 
 // An Importer captures transcripts that the user names. An import is an ingest from the
@@ -53,12 +54,8 @@ type Importer struct {
 	opts    ImportOptions
 	closed  []store.Entry                 // conversations whose sources cannot be read
 	here    map[native][]registry.Segment // segments, by session, of the conversations that existed at the start
-	sound   map[string]store.Entry        // undamaged conversations in the work tree, by path
-	imports imports
+	imports *imports
 }
-
-// A native identifies a native session.
-type native struct{ agent, id string }
 
 // An AgentError reports an unknown agent.
 type AgentError struct {
@@ -85,8 +82,8 @@ func (c *Capture) NewImporter(opts ImportOptions) (*Importer, error) {
 	if _, ok := c.ws.Env.Agent(opts.Agent); opts.Agent != "" && !ok {
 		return nil, &AgentError{Agent: opts.Agent, Known: c.ws.Env.AgentNames()}
 	}
-	im := &Importer{c: c, opts: opts, here: map[native][]registry.Segment{}, sound: map[string]store.Entry{}}
-	all, err := c.entries()
+	im := &Importer{c: c, opts: opts, here: map[native][]registry.Segment{}, imports: &imports{ws: c.ws, sound: map[string]store.Entry{}}}
+	all, err := c.catalog.entries()
 	if err != nil {
 		return nil, err
 	}
@@ -96,11 +93,31 @@ func (c *Capture) NewImporter(opts ImportOptions) (*Importer, error) {
 		}
 	}
 	im.know(all)
-	im.readImports()
-	if c.scan == nil { // so that each file does not read all conversations again
-		c.scan = c.newScan(func() ([]store.Entry, error) { return all, nil })
+	im.imports.read(opts.Program)
+	if c.catalog.scan == nil { // so that each file does not read all conversations again
+		c.catalog.start(func() ([]store.Entry, error) { return all, nil })
 	}
 	return im, nil
+}
+
+// know indexes the conversations that exist when an import begins.
+func (im *Importer) know(all []store.Entry) {
+	for _, e := range all {
+		for _, src := range e.Session.Sources {
+			of := native{src.Agent, src.NativeID}
+			im.here[of] = append(im.here[of], registry.Segment{Path: e.Path, ID: e.Session.ID, From: src.From})
+		}
+		if !e.Waiting && len(e.Twins)+len(e.Damage) == 0 {
+			im.imports.sound[e.Path] = e
+		}
+	}
+}
+
+// Close saves the import results for the next import.
+func (im *Importer) Close() {
+	im.c.transcripts.heads.write()
+	im.c.ws.Store.Remember()
+	im.imports.write()
 }
 
 // Transcripts lists the transcripts in a file and returns the agent that wrote them.
@@ -109,7 +126,7 @@ func (im *Importer) Transcripts(file string) (agent inject.Agent, paths []string
 	if _, err := os.Lstat(file); err == nil || !of {
 		whole, of = file, false
 	}
-	if agent, ok := im.knownAs(file); ok {
+	if agent, ok := im.imports.agent(file); ok && (im.opts.Agent == "" || im.opts.Agent == agent.Name) {
 		return agent, []string{file}, nil
 	}
 	f, _, err := inject.OpenFile(whole)
@@ -148,6 +165,46 @@ func (im *Importer) detect(f *os.File, file string) (inject.Agent, error) {
 	return inject.Agent{}, &inject.FileError{File: file, Why: fmt.Sprintf("is not a transcript of an agent that cortext reads (%s)", strings.Join(im.c.ws.Env.AgentNames(), ", "))}
 }
 
+// File imports one transcript with its sub-agents' transcripts. The user named it, so a
+// skipped or removed session is captured again.
+func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (*Imported, error) {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	look := lookAt(agent, abs)
+	if was, err := im.imports.unchanged(agent, abs, look); was != nil || err != nil {
+		return was, err
+	}
+	nativeID, warned := "", im.c.warnings.raised
+	out, err := im.file(ctx, agent, file, func(t *inject.Transcript) error {
+		nativeID = t.NativeID
+		gone, err := im.c.ws.Removed.Segments(agent.Name, t.NativeID)
+		if err != nil {
+			return err
+		}
+		b, ok := im.c.Cached(agent.Name, t.NativeID)
+		if len(gone) > 0 || ok && slices.ContainsFunc(b.Segments, func(s binding.Segment) bool { return s.Removed }) {
+			if err := im.c.Drop(agent.Name, t.NativeID); err != nil {
+				return err
+			}
+		}
+		return errors.Join(im.c.ws.Removed.Unskip(agent.Name, t.NativeID), im.c.ws.Removed.BringBack(ctx, agent.Name, t.NativeID, beginnings(t), im.here[native{agent.Name, t.NativeID}]), im.c.withheld.want(agent, t, file))
+	})
+	if err == nil && im.c.warnings.raised == warned { // otherwise the next import tries again
+		im.imports.keep(abs, look, nativeID, out)
+	}
+	return out, err
+}
+
+// beginnings returns the places in a session where a later segment of it may begin.
+func beginnings(t *inject.Transcript) (froms []string) {
+	for _, cmd := range t.Commands {
+		froms = append(froms, cmd.PromptID, binding.MessageFrom+cmd.Message)
+	}
+	return froms
+}
+
 func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, asked func(*inject.Transcript) error) (out *Imported, err error) {
 	size := int64(0)
 	if info, err := os.Stat(file); err == nil {
@@ -163,7 +220,7 @@ func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, a
 		return nil, inFile(file, err)
 	}
 	defer t.Close()
-	o := Options{Mode: PutBack, SessionJSON: ByCaller, progress: func(done int) {
+	in := &ingestion{c: im.c, ctx: ctx, agent: agent, nativeID: t.NativeID, opts: Options{Mode: PutBack, SessionJSON: ByCaller}, progress: func(done int) {
 		progress(size/2 + size/2*int64(done)/int64(max(t.Messages, 1)))
 	}}
 	err = im.c.Locked(agent.Name, t.NativeID, func() error {
@@ -173,7 +230,7 @@ func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, a
 		if err := asked(t); err != nil {
 			return err
 		}
-		out, err = im.take(ctx, agent, t, file, o)
+		out, err = im.take(in, t, file)
 		return err
 	})
 	if empty := (*EmptyError)(nil); errors.As(err, &empty) {
@@ -186,39 +243,38 @@ func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, a
 }
 
 // take captures an open transcript; the caller holds the session's lock.
-func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Transcript, file string, o Options) (*Imported, error) {
+func (im *Importer) take(in *ingestion, t *inject.Transcript, file string) (*Imported, error) {
 	if abs, err := filepath.Abs(file); err == nil {
 		file = abs
 	}
 	out := &Imported{Agent: t.Agent, Warnings: t.Warnings}
-	im.c.opened = begun{file, t.Roots}
-	defer func() { im.c.opened = begun{} }()
-	b, err := im.c.BindListed(agent, t.NativeID, file)
+	b, err := im.c.bindListed(session{in.agent, t.NativeID, file, t})
 	if err != nil {
 		return out, err
 	}
 	if t.Parent != "" && !b.Captured() { // otherwise it was imported before its parent
-		if parent, err := im.parentOf(agent, t); err != nil || parent != nil {
-			return out, errors.Join(err, im.subagent(ctx, parent, t, out))
+		if parent, err := im.parentOf(in.agent, t); err != nil || parent != nil {
+			return out, errors.Join(err, im.subagent(in.ctx, parent, t, out))
 		}
 	}
-	if !slices.ContainsFunc(b.Segments, func(s Segment) bool { return s.From == "" }) {
-		if o.staged, o.begins, err = im.stage(t); err != nil {
+	if !slices.ContainsFunc(b.Segments, func(s binding.Segment) bool { return s.From == "" }) {
+		if in.staged, in.begins, err = im.stage(t); err != nil {
 			return out, err
 		}
 		if b.Transcript == file {
-			o.opened = t
+			in.whole = t
 		}
-		defer func() { o.staged.Discard(); o.staged.Close() }()
-		s, _, err := o.staged.Session()
+		defer func() { in.staged.Discard(); in.staged.Close() }()
+		s, _, err := in.staged.Session()
 		if err != nil {
 			return out, err
 		}
-		b.Segments = slices.Insert(b.Segments, 0, Segment{Segment: registry.Segment{Path: o.staged.Path(), ID: s.ID}})
+		b.Segments = slices.Insert(b.Segments, 0, binding.Segment{Segment: registry.Segment{Path: in.staged.Path(), ID: s.ID}})
 		b.Current = len(b.Segments) - 1
 		b.Cursor = inject.Cursor{}
 	}
-	done, err := im.c.ingestStaged(ctx, agent, t.NativeID, b, o)
+	in.binding = b
+	done, err := in.runStaged()
 	if err != nil {
 		return out, err
 	}
@@ -226,7 +282,7 @@ func (im *Importer) take(ctx context.Context, agent inject.Agent, t *inject.Tran
 	out.addWarnings(done)
 	out.partial = len(done.Waiting) > 0 || done.Taken > 0
 	out.Tools = done.Tools
-	out.segments = slices.DeleteFunc(slices.Clone(b.Segments), func(s Segment) bool { return s.Removed })
+	out.segments = slices.DeleteFunc(slices.Clone(b.Segments), func(s binding.Segment) bool { return s.Removed })
 	conv, err := im.c.ws.Conversation(b.CurrentSegment().Path)
 	if err != nil {
 		return out, err
@@ -290,52 +346,6 @@ func inFile(file string, err error) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// ingestStaged is Ingest for a first segment whose home may be an unpublished
-// conversation. It publishes that conversation once everything is captured.
-func (c *Capture) ingestStaged(ctx context.Context, agent inject.Agent, nativeID string, b *Binding, o Options) (out Ingested, err error) {
-	fresh := o.staged
-	if fresh == nil {
-		return c.Ingest(ctx, agent, nativeID, b, o)
-	}
-	subs, err := agent.Subagents(b.Transcript)
-	if err != nil {
-		return out, err
-	}
-	segments := slices.Clone(b.Segments)
-	rest, err := c.homesOf(segments[1:], o.Mode)
-	if err != nil {
-		return out, err
-	}
-	defer closeHomes(rest)
-	homes := append([]*home{{segment: &segments[0], conv: fresh, tree: fresh}}, rest...)
-	in := &reading{segments: segments, homes: homes, subs: subs, o: o, out: &out}
-	ingestErr := c.ingestMain(ctx, agent, nativeID, b, in)
-	if ingestErr == nil {
-		for _, s := range subs {
-			ingestErr = errors.Join(ingestErr, c.ingestSubagent(ctx, agent, b, in, s))
-		}
-	}
-	if ingestErr != nil {
-		return out, ingestErr // never publish half a conversation: the next import starts over
-	}
-	if _, err := c.ws.Finish(fresh, workspace.Finishing{Recount: true, Describe: c.describeSources(agent.Name, nativeID, b)}); err != nil {
-		return out, err
-	}
-	if err := c.ws.Publish(fresh); errors.Is(err, store.ErrExist) {
-		b.Cursor, b.Subagents = inject.Cursor{}, nil // another process was faster: use its conversation
-		b.Segments[0].Tree = store.Checkpoint{}
-		if err := c.Save(agent.Name, nativeID, b); err != nil {
-			return out, err
-		}
-		return c.Ingest(ctx, agent, nativeID, b, o)
-	} else if err != nil {
-		return out, err
-	}
-	b.Segments[0].Path, out.published = fresh.Path(), true
-	out.Begun = append([]string{fresh.Path()}, out.Begun...)
-	return out, c.Save(agent.Name, nativeID, b)
-}
-
 func (out *Imported) addWarnings(done Ingested) {
 	for _, s := range done.SetAside {
 		out.warnNow(fmt.Sprintf("%s: a torn tail of %d bytes is set aside in %s", s.File, s.Bytes, s.Kept))
@@ -356,11 +366,11 @@ func (out *Imported) warnNow(text string) {
 // stage creates the conversation of a transcript, to be published when it is complete.
 // begins is the message whose command begins it.
 func (im *Importer) stage(t *inject.Transcript) (conv *store.Conversation, begins string, err error) {
-	p, err := im.c.beginningOf(t, im.opts)
+	p, err := im.c.describe.beginning(t, im.opts)
 	if err != nil {
 		return nil, "", err
 	}
-	s, words, err := im.c.describeNew(t, p)
+	s, words, err := im.c.describe.newSession(t, p)
 	if err != nil {
 		return nil, "", err
 	}
@@ -372,7 +382,7 @@ func (im *Importer) stage(t *inject.Transcript) (conv *store.Conversation, begin
 			return nil, "", fmt.Errorf("it may belong to a conversation that cannot be read: %w", &e.Damage[0])
 		}
 	}
-	conv, err = im.c.stageNew(s, words)
+	conv, err = im.c.describe.stage(s, words)
 	return conv, p.command.Message, err
 }
 
@@ -401,8 +411,8 @@ func (im *Importer) subagent(ctx context.Context, parent *store.Conversation, t 
 		return err
 	}
 	defer sc.Close()
-	r, err := im.c.appendSubagent(sc, subagentOf{parent, t, t.NativeID, ""}, func(tx *store.Tx) error {
-		return im.c.pump(ctx, t, func(_ string, b inject.Batch) error { return tx.Append(b.Batch) }, nil)
+	r, err := appendSubagent(sc, subagentOf{parent, t, t.NativeID, ""}, func(tx *store.Tx) error {
+		return pump{ctx, im.c.ws.Attachments, nil}.run(t, func(_ string, b inject.Batch) error { return tx.Append(b.Batch) })
 	})
 	if err != nil {
 		return err

@@ -3,12 +3,10 @@ package capture
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 
-	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
@@ -30,18 +28,12 @@ type Options struct {
 	Mode        Mode
 	SessionJSON SessionJSON
 
-	// Held: the session was held in this work tree. If its transcript has grown, that was
+	// OwnTree: the session was held in this work tree. If its transcript has grown, that was
 	// a turn of the conversation's own session, so its logs are completed.
-	Held bool
+	OwnTree bool
 
 	// Prompted: the calling hook itself carries out the command typed last.
 	Prompted bool
-
-	describe func(*schema.Session)
-	progress func(messages int)
-	staged   *store.Conversation // home of the first segment, to be published; nil if all homes are published
-	begins   string              // with staged: the message whose command began it; empty: none
-	opened   *inject.Transcript  // with staged: the transcript, from its beginning
 }
 
 // Ingested is the result of a capture.
@@ -67,17 +59,42 @@ func (in *Ingested) Captured() map[string]int {
 	return list
 }
 
+// An ingestion captures the new part of one native session, whose lock the caller holds.
+// It moves the cursor of the binding only as far as the logs have the records.
+type ingestion struct {
+	c        *Capture
+	ctx      context.Context
+	agent    inject.Agent
+	nativeID string
+	binding  *binding.Binding
+	opts     Options
+
+	describe func(*schema.Session) // adds what is known about the session to its conversations
+	progress func(messages int)    // nil: nobody asks
+	staged   *store.Conversation   // home of the first segment, to be published; nil if all homes are published
+	begins   string                // with staged: the message whose command began it; empty: none
+	whole    *inject.Transcript    // with staged: the transcript, opened at its beginning; nil: not open
+}
+
 // Ingest captures the new part of a session's transcript. It reads only what was added
 // since the last time, however long the transcript is. If the logs do not confirm that
 // they have the rest, it reads the whole transcript and appends what they lack. The
 // caller holds the session's lock.
-func (c *Capture) Ingest(ctx context.Context, agent inject.Agent, nativeID string, b *Binding, o Options) (out Ingested, err error) {
+func (c *Capture) Ingest(ctx context.Context, agent inject.Agent, nativeID string, b *binding.Binding, o Options) (Ingested, error) {
+	in := &ingestion{c: c, ctx: ctx, agent: agent, nativeID: nativeID, binding: b, opts: o}
+	return in.run()
+}
+
+func (in *ingestion) run() (out Ingested, err error) {
+	b := in.binding
 	if len(b.Segments) == 0 {
 		return out, nil
 	}
-	o.describe = c.describeSources(agent.Name, nativeID, b)
+	in.describe = in.c.describe.sources(in.agent.Name, in.nativeID, b)
 	for range 3 { // git may replace or remove a log while the transcript is read
-		out, err = c.ingest(ctx, agent, nativeID, b, o)
+		rd := &reading{ingestion: in}
+		err = rd.run()
+		out = rd.out
 		if !errors.Is(err, store.ErrCheckpoint) && !errors.Is(err, store.ErrNotFound) {
 			break
 		}
@@ -89,79 +106,10 @@ func (c *Capture) Ingest(ctx context.Context, agent inject.Agent, nativeID strin
 	return out, err
 }
 
-func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID string, b *Binding, o Options) (out Ingested, err error) {
-	segments := slices.Clone(b.Segments)
-	homes, err := c.homesOf(segments, o.Mode)
-	if err != nil {
-		return out, err
-	}
-	defer closeHomes(homes)
-	for _, h := range homes {
-		if h.waiting {
-			out.Waiting = append(out.Waiting, h.segment.Path+": "+h.why)
-		} else if h.conv != nil && (h.conv.Waits() || o.Mode != Unasked && (h.conv.HasMore() || h.conv.LogsAbsent())) {
-			if err := h.conv.Update(func(tx *store.Tx, _ *schema.Session) error {
-				return c.identify(tx, agent.Name, nativeID, *h.segment)
-			}); err != nil {
-				return out, err
-			}
-		}
-	}
-	if b.Transcript == "" {
-		return out, nil
-	}
-	size, err := agent.Stat(b.Transcript)
-	if errors.Is(err, fs.ErrNotExist) {
-		return out, nil // deleted by the agent, or not written yet; captured messages stay
-	}
-	if err != nil {
-		return out, err
-	}
-	subs, err := agent.Subagents(b.Transcript)
-	if err != nil {
-		return out, err
-	}
-	in := &reading{segments: segments, homes: homes, subs: subs, from: b.Cursor, o: o, out: &out}
-	if err := c.startFrom(in, agent, nativeID, b, size); err != nil {
-		return out, err
-	}
-	if again := in.from.Offset == 0; again || size != in.from.Size || o.Mode == PutBack && b.Torn {
-		if err := c.ingestMain(ctx, agent, nativeID, b, in); deletedMeanwhile(agent, b.Transcript, err) {
-			return out, nil
-		} else if err != nil {
-			return out, fmt.Errorf("%s: %w", b.Transcript, err)
-		}
-		if err := c.release(homes, o); err != nil {
-			return out, err
-		}
-		if again {
-			b.Subagents = nil
-		}
-	}
-	for _, s := range subs {
-		if err := c.ingestSubagent(ctx, agent, b, in, s); err != nil && !deletedMeanwhile(agent, s.Path, err) {
-			return out, fmt.Errorf("%s: %w", s.Path, err)
-		}
-	}
-	c.saveCursor(agent.Name, nativeID, b)
-	return out, nil
-}
-
-// release lets git see files that an interrupted write left ignored although the turn was
-// answered.
-func (c *Capture) release(homes []*home, o Options) error {
-	if o.SessionJSON != WhenDue || o.staged != nil {
-		return nil
-	}
-	for _, h := range homes {
-		if h.conv == nil || h.waiting || !h.conv.HeldFromGit() {
-			continue
-		}
-		if _, err := c.ws.Finish(h.conv, workspace.Finishing{Describe: o.describe}); err != nil {
-			return err
-		}
-	}
-	return nil
+// identify restores the identity of a conversation whose session.json is gone from a
+// segment of a native session.
+func (c *Capture) identify(tx *store.Tx, agent, nativeID string, s binding.Segment) error {
+	return c.ws.Identify(tx, agent, nativeID, s.Segment, c.catalog.recorded(s.ID))
 }
 
 // deletedMeanwhile reports whether reading a transcript failed because it was deleted
@@ -175,275 +123,81 @@ func deletedMeanwhile(agent inject.Agent, transcript string, err error) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// startFrom decides where a reading begins: at the cursor if all logs confirm their
-// checkpoints, otherwise at the beginning of the transcript. Unless someone asked to
-// restore what git took, it sets aside previously captured records that the logs lack.
-func (c *Capture) startFrom(in *reading, agent inject.Agent, nativeID string, b *Binding, size int64) error {
-	cursor := b.Cursor
-	at := c.ws.Registry.Reached(c.ws.Here.Workspace(), agent.Name, nativeID)
-	in.reached, in.fresh = at.Message, at.Message == "" && cursor.Offset == 0
-	b.Hooked = b.Hooked || at.Hooked
-	read := at.Size // size of the transcript
-	if read == 0 {
-		read = cursor.Size
+// runStaged is run for a first segment whose home may be an unpublished conversation. It
+// publishes that conversation once everything is captured.
+func (in *ingestion) runStaged() (Ingested, error) {
+	b := in.binding
+	if in.staged == nil {
+		return in.run()
 	}
-	asked := in.o.Mode != Unasked || in.o.Held && !b.Hooked && cursor.Size > 0 && size != read
-	for i, h := range in.homes {
-		if h.conv == nil {
-			continue
-		}
-		confirmed := cursor.Offset > 0 && h.confirmed()
-		if !confirmed {
-			in.from = inject.Cursor{}
-		}
-		known := confirmed && cursor.Offset >= at.Offset
-		if asked || known || h.waiting || firstOf(in.segments, i) != i {
-			continue
-		}
-		if err := c.setAside(h); err != nil {
-			return err
-		}
-		in.fresh = in.fresh && !h.emptied()
+	rd := &reading{ingestion: in}
+	if err := rd.runStaged(); err != nil {
+		return rd.out, err // never publish half a conversation: the next import starts over
 	}
-	return nil
+	if _, err := in.c.ws.Finish(in.staged, workspace.Finishing{Recount: true, Describe: in.c.describe.sources(in.agent.Name, in.nativeID, b)}); err != nil {
+		return rd.out, err
+	}
+	if err := in.c.ws.Publish(in.staged); errors.Is(err, store.ErrExist) {
+		b.Cursor, b.Subagents = inject.Cursor{}, nil // another process was faster: use its conversation
+		b.Segments[0].Tree = store.Checkpoint{}
+		if err := in.c.Save(in.agent.Name, in.nativeID, b); err != nil {
+			return rd.out, err
+		}
+		return in.run()
+	} else if err != nil {
+		return rd.out, err
+	}
+	b.Segments[0].Path, rd.out.published = in.staged.Path(), true
+	rd.out.Begun = append([]string{in.staged.Path()}, rd.out.Begun...)
+	return rd.out, in.c.Save(in.agent.Name, in.nativeID, b)
 }
 
-// firstOf returns the first segment with the same conversation as segment i. A session
-// may return to a conversation.
-func firstOf(segments []Segment, i int) int {
-	return slices.IndexFunc(segments, func(s Segment) bool { return s.Path == segments[i].Path && !s.Removed })
-}
-
-// ingestMain captures the session's own messages, and the messages of sub-agents that
-// have no transcript of their own.
-func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID string, b *Binding, in *reading) error {
-	t, again, err := in.o.opened, true, error(nil)
-	if t == nil || in.from.Offset > 0 || continues(in.segments) {
-		if t, again, err = c.readOn(agent, b.Transcript, in.from, continues(in.segments)); err != nil {
-			return err
-		}
-		defer t.Close()
-	}
-	defer in.close()
-	r, err := c.routerFor(t, b, in, again)
+// runStaged captures the whole transcript.
+func (rd *reading) runStaged() error {
+	subs, err := rd.agent.Subagents(rd.binding.Transcript)
 	if err != nil {
 		return err
 	}
-	defer r.abandon()
-	in.out.Warnings = append(in.out.Warnings, t.Warnings...)
-	c.noteUnread(b.Transcript, t, in.o.Mode)
-	inline := map[string]bool{}
-	err = c.pump(ctx, t, func(sub string, batch inject.Batch) error {
-		if sub == "" {
-			return r.give(batch)
-		}
-		if slices.ContainsFunc(in.subs, func(s inject.Subagent) bool { return s.NativeID == sub }) || r.segments[r.at].Removed {
-			return nil // it has its own, complete transcript
-		}
-		inline[sub] = true
-		parent := r.conv(target{r.first(r.at), r.aside[r.first(r.at)]})
-		sc, err := parent.Subagent(sub)
-		if err != nil {
-			return err
-		}
-		defer sc.Close()
-		_, err = c.appendSubagent(sc, subagentOf{parent, t, sub, t.Calls[sub]}, func(tx *store.Tx) error { return tx.Append(batch.Batch) })
-		return err
-	}, in.o.progress)
+	rd.subs, rd.segments = subs, slices.Clone(rd.binding.Segments)
+	rest, err := rd.c.homes.homesOf(rd.segments[1:], rd.opts.Mode)
 	if err != nil {
 		return err
 	}
-	b.learn(t)
-	if err := r.finish(in.o); err != nil {
+	defer closeHomes(rest)
+	rd.homes = append([]*home{{segment: &rd.segments[0], conv: rd.staged, tree: rd.staged}}, rest...)
+	if err := rd.messages(); err != nil {
 		return err
 	}
-	in.out.Result, in.out.captured, in.aside = r.result, r.captured, r.aside
-	in.out.Taken = r.missed
-	in.out.Subagents = len(inline) + len(in.subs)
-	if err := c.publishBegun(t, b, in, r); err != nil {
-		return err
+	var errs []error
+	for _, s := range subs {
+		errs = append(errs, rd.subagent(s))
 	}
-	complete, err := r.complete()
-	if err != nil {
-		return err
-	}
-	// If git takes some of this later, it does not count as new then, even if git took
-	// something before.
-	b.reached = registry.Reached{Offset: t.Next.Offset, Size: t.Next.Size, Message: r.last}
-	if !complete {
-		return nil
-	}
-	b.took(t, r)
-	if in.o.staged != nil {
-		return nil // its conversation is not published yet
-	}
-	// If the user's state cannot be written, the sources in session.json still record
-	// which conversation the session goes into.
-	_ = c.register(agent.Name, nativeID, b)
-	return nil
+	return errors.Join(errs...)
 }
 
-// complete reports whether the logs now have everything. They do not if git took records
-// that nobody asked back. For logs that turned out to be complete it stores their
-// checkpoint, even if other records wait beside the work tree.
-func (r *router) complete() (bool, error) {
-	if len(r.aside) > 0 {
-		return false, nil
-	}
-	for i, h := range r.homes {
-		if r.segments[i].Removed {
-			continue
-		}
-		of := r.homes[r.first(i)]
-		if of.tree == nil || of.have == nil {
-			continue
-		}
-		found := of.have.Checkpoint
-		if of.conv == of.tree && of.confirmed() {
-			found = of.segment.Tree.Further(found) // newer writes go further, an old cache less far
-		}
-		if !of.tree.Confirms(found) {
-			return false, store.ErrCheckpoint // git replaced the log since it was read
-		}
-		h.segment.Tree = found
-		r.segments[i] = *h.segment
-	}
-	return true, nil
-}
-
-// routerFor prepares the delivery of a transcript.
-func (c *Capture) routerFor(t *inject.Transcript, b *Binding, in *reading, again bool) (*router, error) {
-	if err := c.leaveRemoved(t, in); err != nil {
-		return nil, err
-	}
-	if err := c.followCommands(t, b, in, again); err != nil {
-		return nil, err
-	}
-	at := b.At
-	if again {
-		in.leaveUnknown(t, b.Roots)
-		before := slices.Clone(in.segments)
-		at = inOrder(in.segments, t, b.Roots)
-		in.homes = rehome(in.homes, before, in.segments)
-	}
-	for i := range in.homes {
-		in.homes[i].segment = &in.segments[i]
-	}
-	r := c.newRouter(in.segments, in.homes, at, t)
-	r.again, r.reached, r.past, r.followed = again, in.reached, in.fresh, in.followed
-	if !again {
-		r.from, r.fromAt = in.from.Message, at
-	}
-	if r.segmentOf != nil && !again {
-		for _, anchor := range in.from.Anchors {
-			r.segmentOf[anchor.Message] = b.At // the only segment until now
-		}
-		maps.Copy(r.segmentOf, b.SegmentOf)
-	}
-	return r, nil
-}
-
-// pump is the loop of every capture. It reads a transcript batch by batch, and stores
+// A pump is the loop of every capture. It reads a transcript batch by batch, and stores
 // attachments before it delivers the batch.
-func (c *Capture) pump(ctx context.Context, t *inject.Transcript, deliver func(sub string, b inject.Batch) error, progress func(int)) error {
+type pump struct {
+	ctx         context.Context
+	attachments workspace.Attachments
+	progress    func(messages int) // nil: nobody asks
+}
+
+func (p pump) run(t *inject.Transcript, deliver func(sub string, b inject.Batch) error) error {
 	done := 0
 	return t.Each(func(sub string, b inject.Batch) error {
-		if err := ctx.Err(); err != nil {
+		if err := p.ctx.Err(); err != nil {
 			return err
 		}
-		if err := c.keepAttachments(b.Blobs); err != nil {
+		if err := p.attachments.Keep(b.Blobs); err != nil {
 			return err
 		}
 		if err := deliver(sub, b); err != nil {
 			return err
 		}
-		if done += len(b.Messages); progress != nil {
-			progress(done)
+		if done += len(b.Messages); p.progress != nil {
+			p.progress(done)
 		}
 		return nil
 	})
-}
-
-// readOn opens a transcript at a cursor, or at its beginning if the transcript was
-// rewritten; again reports the latter.
-func (c *Capture) readOn(agent inject.Agent, path string, from inject.Cursor, continues bool) (t *inject.Transcript, again bool, err error) {
-	o := inject.Options{From: from, Continues: continues, Strip: c.ws.Prompts.Strip}
-	t, err = agent.Open(path, o)
-	if errors.Is(err, inject.ErrCursor) {
-		o.From = inject.Cursor{}
-		t, err = agent.Open(path, o)
-	}
-	return t, o.From.Offset == 0, err
-}
-
-// learn records what a transcript says about the agent, for session.json.
-func (b *Binding) learn(t *inject.Transcript) {
-	if t.Version != "" {
-		b.Version = t.Version
-	}
-	if t.Permission != "" {
-		b.Permission = t.Permission
-	}
-	if t.Provider != nil {
-		b.Provider = t.Provider
-	}
-}
-
-// took records what a reading of the transcript found, and how far it went.
-func (b *Binding) took(t *inject.Transcript, r *router) {
-	for _, root := range t.Roots {
-		if !slices.Contains(b.Roots, root) {
-			b.Roots = append(b.Roots, root)
-		}
-	}
-	if t.Said != "" {
-		b.Said = EndOf(t.Said)
-	}
-	b.Cursor, b.Torn = t.Next, t.Torn != ""
-	b.Commanded = b.Commanded && !r.again || t.Command != ""
-	b.Ordinary = len(t.Commands) == 0 && (b.Ordinary || r.again && r.c.all() && !continues(r.segments))
-	b.Segments, b.At = r.segments, r.untilAt
-	if newest := b.Segments[len(b.Segments)-1]; newest.begun() {
-		b.Current = r.at // all segments have begun: a rewind may have led back to an earlier one
-	}
-	b.SegmentOf = nil
-	if r.segmentOf != nil {
-		b.SegmentOf = map[string]int{}
-		for _, a := range t.Next.Anchors {
-			if i, ok := r.segmentOf[a.Message]; ok {
-				b.SegmentOf[a.Message] = i
-			}
-		}
-	}
-}
-
-// DescribeSources adds what the cache knows about the sessions to the sources.
-func (c *Capture) DescribeSources(s *schema.Session) { c.describeSources("", "", nil)(s) }
-
-// describeSources adds what the binding knows about its session to the sources.
-func (c *Capture) describeSources(agent, nativeID string, b *Binding) func(*schema.Session) {
-	return func(s *schema.Session) {
-		for i := range s.Sources {
-			src := &s.Sources[i]
-			known := b
-			if src.Agent != agent || src.NativeID != nativeID {
-				var ok bool
-				if known, ok = c.cached(src.Agent, src.NativeID); !ok {
-					continue
-				}
-			}
-			if known.Version != "" {
-				src.Version = known.Version
-			}
-			if known.Provider != nil && i == len(s.Sources)-1 {
-				s.AgentConfig.Provider = known.Provider
-			}
-			if known.Permission != "" && i == len(s.Sources)-1 {
-				s.AgentConfig.Modes = &schema.Modes{Permission: known.Permission, Plan: known.Permission == "plan"}
-			}
-			if s.AgentConfig.Agent == "" {
-				s.AgentConfig.Agent = src.Agent
-			}
-		}
-	}
 }

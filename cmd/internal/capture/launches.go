@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
 )
@@ -12,11 +13,19 @@ const LaunchDir = ".workspace/local/cache/launch"
 // launched for, for its hooks.
 const LaunchedFor = "CORTEXT_LAUNCHED_FOR"
 
+// launches knows which conversations programs were launched for. A launch gives its
+// conversation to sessions that begin with its payload, else to the first session of its
+// program.
+type launches struct {
+	ws     *workspace.Workspace
+	binder *Binder
+}
+
 // LaunchedWith returns the conversation that a payload was made for, if a launch with
 // that payload is noted.
-func (c *Capture) LaunchedWith(agent, payload string) (path string, ok bool) {
-	for _, id := range c.ws.Launches().IDs() {
-		note, known := c.ws.Launches().Get(id)
+func (l *launches) LaunchedWith(agent, payload string) (path string, ok bool) {
+	for _, id := range l.ws.Launches().IDs() {
+		note, known := l.ws.Launches().Get(id)
 		if known && note.Agent == agent && note.Payload == payload {
 			return note.Path, true
 		}
@@ -26,12 +35,12 @@ func (c *Capture) LaunchedWith(agent, payload string) (path string, ok bool) {
 
 // LaunchedConversation returns the path of the conversation that the calling program was
 // launched for, if it is still active.
-func (c *Capture) LaunchedConversation() string {
-	id := c.ws.Env.Machine.Getenv(LaunchedFor)
+func (l *launches) LaunchedConversation() string {
+	id := l.ws.Env.Machine.Getenv(LaunchedFor)
 	if id == "" {
 		return ""
 	}
-	e, err := c.ws.Pick(id)
+	e, err := l.ws.Pick(id)
 	if err != nil || e.Session.Status != schema.Active {
 		return "" // gone, stopped, or in another workspace
 	}
@@ -40,25 +49,25 @@ func (c *Capture) LaunchedConversation() string {
 
 // BindLaunched binds a session to the conversation that its program was launched for, if
 // the agent chose the session's id only after the launch.
-func (c *Capture) BindLaunched(agent inject.Agent, e inject.Event) error {
-	path := c.LaunchedConversation()
+func (l *launches) BindLaunched(agent inject.Agent, e inject.Event) error {
+	path := l.LaunchedConversation()
 	if path == "" {
 		return nil
 	}
-	for _, id := range c.ws.Launches().IDs() {
-		note, ok := c.ws.Launches().Get(id)
+	for _, id := range l.ws.Launches().IDs() {
+		note, ok := l.ws.Launches().Get(id)
 		if !ok || note.Agent != agent.Name || note.NativeID != "" || note.Path != path {
 			continue
 		}
-		b, err := c.Bind(agent, e.NativeID, "")
+		b, err := l.binder.Bind(agent, e.NativeID, "")
 		if err == nil && len(b.Segments) == 0 {
-			err = c.ContinueIn(agent, e, b, path)
+			err = l.binder.ContinueIn(agent, e, b, path)
 		}
 		if err != nil {
 			return err
 		}
 		note.NativeID = e.NativeID
-		return c.ws.Launches().Put(id, note)
+		return l.ws.Launches().Put(id, note)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/lifecycle"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -76,6 +77,12 @@ func importFile(t *testing.T, c *Capture, file string) {
 	}
 }
 
+// ingestNoticed is Ingest; it calls noticed for each batch of messages.
+func ingestNoticed(c *Capture, id string, b *binding.Binding, noticed func()) (Ingested, error) {
+	in := &ingestion{c: c, ctx: context.Background(), agent: claude.Agent(), nativeID: id, binding: b, opts: Options{Mode: OwnTurn}, progress: func(int) { noticed() }}
+	return in.run()
+}
+
 func replaceLog(t *testing.T, log string, lines int) { // as git does: by another file
 	raw, _ := os.ReadFile(log)
 	all := strings.SplitAfter(string(raw), "\n")
@@ -101,7 +108,7 @@ func TestLogReplacedWhileWaiting(t *testing.T) {
 	b, err := c.Bind(claude.Agent(), id, file)
 	must(t, err)
 	once := sync.OnceFunc(func() { replaceLog(t, logOf(dir), 2) })
-	out, err := c.Ingest(context.Background(), claude.Agent(), id, b, Options{Mode: OwnTurn, progress: func(int) { once() }})
+	out, err := ingestNoticed(c, id, b, once)
 	if err != nil || len(out.Waiting) != 1 {
 		t.Fatal(out, err)
 	}
@@ -127,7 +134,7 @@ func TestLogReplacedWhileWriting(t *testing.T) {
 			b, err := c.Bind(claude.Agent(), id, file)
 			must(t, err)
 			once := sync.OnceFunc(func() { change(logOf(dir)) })
-			_, err = c.Ingest(context.Background(), claude.Agent(), id, b, Options{Mode: OwnTurn, progress: func(int) { once() }})
+			_, err = ingestNoticed(c, id, b, once)
 			must(t, err)
 			_, err = openCapture(t, dir, home).Source(context.Background(), claude.Agent(), id, Options{Mode: PutBack})
 			must(t, err)
@@ -285,13 +292,13 @@ func TestLogReplacedAfterImport(t *testing.T) {
 	look := lookAt(claude.Agent(), file)
 	out, err := im.file(context.Background(), claude.Agent(), file, func(*inject.Transcript) error { return nil })
 	must(t, err)
-	im.keep(file, look, "s1", out)
+	im.imports.keep(file, look, "s1", out)
 	if len(im.imports.Files) != 1 {
 		t.Fatal("an import is not kept")
 	}
 	clear(im.imports.Files)
 	replaceLog(t, logOf(dir), 2)
-	im.keep(file, look, "s1", out)
+	im.imports.keep(file, look, "s1", out)
 	if len(im.imports.Files) != 0 {
 		t.Errorf("kept: %v", im.imports.Files)
 	}

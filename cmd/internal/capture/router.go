@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/lifecycle"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -17,15 +17,11 @@ import (
 )
 
 // A router delivers the messages of a native session to the conversations of its
-// segments.
+// segments, each message to one.
 type router struct {
-	c        *Capture
-	agent    string
-	nativeID string
-	version  string // of the agent
-
+	in         *reading
 	transcript *inject.Transcript
-	segments   []Segment
+	segments   []binding.Segment
 	homes      []*home
 	again      bool           // everything is delivered again, not only new records
 	at         int            // the segment that the next message belongs to
@@ -38,19 +34,17 @@ type router struct {
 	segmentOf map[string]int
 	txs       map[target]*store.Tx
 	begun     map[target]bool // transactions begun without a session.json
-	bring     map[int]*ids    // what the next reading will read again, by segment
+	reread    map[int]*ids    // what the next reading will read again, by segment
 	result    store.Result
 	captured  map[*store.Conversation]int // number of messages
 	last      string                      // the last message read
-	followed  map[string]bool             // the From values of segments added for commands
 	lastIn    map[string]string           // by path: the last message of a conversation
 
 	// Of the records captured before, git took those that the logs lack. Records after
-	// the message reached are new.
-	reached string
-	past    bool
-	aside   map[int]bool // segments of which records were set aside
-	missed  int          // number of messages set aside
+	// the message that was reached before are new.
+	past   bool
+	aside  map[int]bool // segments of which records were set aside
+	missed int          // number of messages set aside
 }
 
 // A target is the conversation of a segment, or the place for records that git took from
@@ -74,19 +68,18 @@ func (i *ids) add(message string, calls []schema.Tool) {
 }
 
 // newRouter prepares the delivery of t, which begins in segment at.
-func (c *Capture) newRouter(segments []Segment, homes []*home, at int, t *inject.Transcript) *router {
+func newRouter(rd *reading, at int, t *inject.Transcript) *router {
 	r := &router{
-		c: c, agent: t.Agent, nativeID: t.NativeID, version: t.Version,
-		transcript: t, segments: segments, homes: homes, at: at,
+		in: rd, transcript: t, segments: rd.segments, homes: rd.homes, at: at,
 		starts: map[string]int{}, until: t.Next.Message, untilAt: at,
-		txs: map[target]*store.Tx{}, begun: map[target]bool{}, bring: map[int]*ids{}, aside: map[int]bool{},
+		txs: map[target]*store.Tx{}, begun: map[target]bool{}, reread: map[int]*ids{}, aside: map[int]bool{},
 		captured: map[*store.Conversation]int{}, lastIn: map[string]string{},
 	}
-	if len(segments) > 1 {
+	if len(r.segments) > 1 {
 		r.segmentOf = map[string]int{}
 	}
-	for i, s := range segments {
-		if id := s.startIn(t); id != "" {
+	for i, s := range r.segments {
+		if id := s.StartIn(t); id != "" {
 			r.starts[id] = i
 			r.segments[i].Start = id
 		}
@@ -94,81 +87,8 @@ func (c *Capture) newRouter(segments []Segment, homes []*home, at int, t *inject
 	return r
 }
 
-// messageFrom prefixes the From of a segment that is identified by its first message, as
-// in a fork of a session, whose prompts have other ids.
-const messageFrom = "message:"
-
-// timeFrom prefixes the From of a segment whose agent gives its prompts no ids (Claude
-// Code before 2.1.197). The rest is the time when the prompt was submitted.
-const timeFrom = "time:"
-
-// submitted is the longest time between an agent's call of the hook and the timestamp of
-// the prompt it writes. With a coarse clock, the timestamp may also be earlier.
-const submitted = 2 * time.Second
-
-// startIn returns the message that a segment begins with, or "" if it begins with the
-// session or before the part that was read.
-func (s Segment) startIn(t *inject.Transcript) string {
-	at, byTime := strings.CutPrefix(s.From, timeFrom)
-	message, byMessage := strings.CutPrefix(s.From, messageFrom)
-	for _, cmd := range t.Commands {
-		switch {
-		case s.From == "":
-		case byTime && s.Start != "":
-			if cmd.Message == s.Start {
-				return s.Start
-			}
-		case byTime && !cmd.Time.Before(schema.Time(at).Time().Add(-submitted)), byMessage && cmd.Message == message, cmd.PromptID == s.From:
-			return cmd.Message
-		}
-	}
-	return ""
-}
-
-// inOrder sorts segments into session order and returns the index of the segment that the
-// transcript begins in. roots are the lines that it began with before. Segments that have
-// not started yet sort last.
-func inOrder(segments []Segment, t *inject.Transcript, roots []string) int {
-	place := func(s Segment) int {
-		id := s.startIn(t)
-		if s.isOpen(t, roots) {
-			return -1
-		}
-		for i, cmd := range t.Commands {
-			if cmd.Message == id {
-				return i
-			}
-		}
-		return len(t.Commands)
-	}
-	slices.SortStableFunc(segments, func(a, b Segment) int { return place(a) - place(b) })
-	at := 0
-	for i, s := range segments {
-		if place(s) < 0 {
-			at = i
-		}
-	}
-	return at
-}
-
-// isOpen reports whether a transcript begins in a segment, as far as the segment shows.
-// roots are the lines that it began with before. A segment that had started, but does not
-// start in a transcript that lost its beginning, begins before the transcript.
-func (s Segment) isOpen(t *inject.Transcript, roots []string) bool {
-	cut := len(roots) > 0 && !slices.Contains(t.Roots, roots[0])
-	return s.From == "" || s.startIn(t) == "" && (cut && s.Start != "" || strings.HasPrefix(s.From, messageFrom))
-}
-
-// From returns the From value of a segment that a prompt begins.
-func (c *Capture) From(e inject.Event) string {
-	if e.PromptID != "" {
-		return e.PromptID
-	}
-	return timeFrom + string(schema.NewTime(c.ws.Env.Now()))
-}
-
 // first returns the first segment with the same conversation as segment i.
-func (r *router) first(i int) int { return firstOf(r.segments, i) }
+func (r *router) first(i int) int { return binding.FirstOf(r.segments, i) }
 
 // conv returns the conversation that records go to.
 func (r *router) conv(to target) *store.Conversation {
@@ -203,7 +123,7 @@ func (r *router) tx(to target) (tx *store.Tx, err error) {
 	}
 	r.txs[to] = tx // from here on, abandon ends it
 	r.begun[to] = !tx.Written()
-	return tx, r.c.identify(tx, r.agent, r.nativeID, r.segments[to.segment])
+	return tx, r.in.c.identify(tx, r.transcript.Agent, r.transcript.NativeID, r.segments[to.segment])
 }
 
 // deliver passes records to a transaction.
@@ -299,7 +219,7 @@ func (r *router) give(b inject.Batch) error {
 			r.at = next
 		}
 		seg := &r.segments[r.at]
-		if last := r.lastIn[seg.Path]; starts && last != "" && r.followed[seg.From] {
+		if last := r.lastIn[seg.Path]; starts && last != "" && r.in.followed[seg.From] {
 			seg.After = last
 		}
 		r.lastIn[seg.Path] = m.ID
@@ -315,16 +235,16 @@ func (r *router) give(b inject.Batch) error {
 		}
 		if r.until == "" {
 			at := max(r.first(r.at), 0)
-			if r.bring[at] == nil {
-				r.bring[at] = &ids{}
+			if r.reread[at] == nil {
+				r.reread[at] = &ids{}
 			}
-			r.bring[at].add(m.ID, calls[m.ID])
+			r.reread[at].add(m.ID, calls[m.ID])
 		}
 		if err := r.add(&out, &m, calls[m.ID]); err != nil {
 			return err
 		}
 		r.last = m.ID
-		r.past = r.past || m.ID == r.reached
+		r.past = r.past || m.ID == r.in.reached
 	}
 	if err := r.add(&out, nil, loose); err != nil {
 		return err
@@ -354,7 +274,7 @@ func (r *router) count(to target, got store.Result) {
 		return
 	}
 	if got.Appended > 0 {
-		r.c.ws.Events.NoteMessages(workspace.Event{
+		r.in.c.ws.Events.NoteMessages(workspace.Event{
 			Name: lifecycle.Message, Path: r.conv(to).Path(), MessageID: got.Last.ID, Role: string(got.Last.Role), Count: got.Appended,
 		})
 	}
@@ -373,10 +293,10 @@ func (r *router) count(to target, got store.Result) {
 
 // finish ends the transactions. Afterwards everything is durable, the checkpoints are
 // stored, and session.json is written if due.
-func (r *router) finish(o Options) error {
+func (r *router) finish() error {
 	var errs []error
 	for _, to := range slices.SortedFunc(maps.Keys(r.txs), func(a, b target) int { return a.segment - b.segment }) {
-		cp, err := r.finishOne(to, r.txs[to], o)
+		cp, err := r.finishOne(to, r.txs[to])
 		if err == nil && !to.aside {
 			for j, same := range r.homes {
 				if r.segments[j].Path == r.segments[to.segment].Path && !r.segments[j].Removed {
@@ -391,10 +311,10 @@ func (r *router) finish(o Options) error {
 	return errors.Join(errs...)
 }
 
-func (r *router) finishOne(to target, tx *store.Tx, o Options) (cp store.Checkpoint, err error) {
-	bring := r.bring[to.segment]
-	if bring == nil {
-		bring = &ids{}
+func (r *router) finishOne(to target, tx *store.Tx) (cp store.Checkpoint, err error) {
+	reread := r.reread[to.segment]
+	if reread == nil {
+		reread = &ids{}
 	}
 	err = tx.Flush()
 	if err == nil && r.begun[to] {
@@ -405,13 +325,13 @@ func (r *router) finishOne(to target, tx *store.Tx, o Options) (cp store.Checkpo
 		return cp, err
 	}
 	inTree := !to.aside && !r.homes[to.segment].waiting
-	if o.SessionJSON == WhenDue && inTree && tx.Result().Appended > 0 && (r.c.ws.TurnDue(tx) || r.undescribed(tx)) {
-		if err := r.c.ws.FinishIn(tx, r.conv(to), workspace.Finishing{Describe: o.describe}); err != nil {
+	if r.in.opts.SessionJSON == WhenDue && inTree && tx.Result().Appended > 0 && (r.in.c.ws.TurnDue(tx) || r.undescribed(tx)) {
+		if err := r.in.c.ws.FinishIn(tx, r.conv(to), workspace.Finishing{Describe: r.in.describe}); err != nil {
 			tx.Rollback()
 			return cp, err
 		}
 	}
-	cp, err = tx.Checkpoint(bring.messages, bring.calls)
+	cp, err = tx.Checkpoint(reread.messages, reread.calls)
 	err = errors.Join(err, tx.Commit())
 	r.count(to, tx.Result())
 	return cp, err
@@ -419,7 +339,7 @@ func (r *router) finishOne(to target, tx *store.Tx, o Options) (cp store.Checkpo
 
 // recall restores from the transcript what a lost session.json recorded about the
 // beginning of the conversation.
-func (r *router) recall(tx *store.Tx, seg Segment) error {
+func (r *router) recall(tx *store.Tx, seg binding.Segment) error {
 	s, _, err := tx.Session()
 	if err != nil || seg.From != "" || seg.After != "" || !r.again {
 		return err
@@ -435,15 +355,15 @@ func (r *router) recall(tx *store.Tx, seg Segment) error {
 	if _, later := r.starts[cmd.Message]; later {
 		return nil // it began another conversation
 	}
-	return r.c.ws.Prompts.Describe(s, cmd.Line(), cmd.Arguments)
+	return r.in.c.ws.Prompts.Describe(s, cmd.Line(), cmd.Arguments)
 }
 
 // undescribed reports whether session.json lacks the agent version although the session
 // has had its first answered turn.
 func (r *router) undescribed(tx *store.Tx) bool {
 	s, _, err := tx.Session()
-	return err == nil && r.version != "" && slices.ContainsFunc(s.Sources, func(src schema.Source) bool {
-		return src.Agent == r.agent && src.NativeID == r.nativeID && src.Version == ""
+	return err == nil && r.transcript.Version != "" && slices.ContainsFunc(s.Sources, func(src schema.Source) bool {
+		return src.Agent == r.transcript.Agent && src.NativeID == r.transcript.NativeID && src.Version == ""
 	})
 }
 
@@ -484,4 +404,32 @@ func callsByMessage(b inject.Batch) (calls map[string][]schema.Tool, loose []sch
 		}
 	}
 	return calls, loose
+}
+
+// complete reports whether the logs now have everything. They do not if git took records
+// that nobody asked back. For logs that turned out to be complete it stores their
+// checkpoint, even if other records wait beside the work tree.
+func (r *router) complete() (bool, error) {
+	if len(r.aside) > 0 {
+		return false, nil
+	}
+	for i, h := range r.homes {
+		if r.segments[i].Removed {
+			continue
+		}
+		of := r.homes[r.first(i)]
+		if of.tree == nil || of.have == nil {
+			continue
+		}
+		found := of.have.Checkpoint
+		if of.conv == of.tree && of.confirmed() {
+			found = of.segment.Tree.Further(found) // newer writes go further, an old cache less far
+		}
+		if !of.tree.Confirms(found) {
+			return false, store.ErrCheckpoint // git replaced the log since it was read
+		}
+		h.segment.Tree = found
+		r.segments[i] = *h.segment
+	}
+	return true, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/registry"
 	"cortext/schema"
 	"cortext/store"
@@ -11,22 +12,22 @@ import (
 
 // segmentsOf lists the segments of a native session: first the one that begins with the
 // session, then the others. Only the transcript shows their true order.
-func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segment, error) {
-	var list []Segment
-	known, err := c.ws.Registry.Session(agent, nativeID)
+func (bd *Binder) segmentsOf(all []store.Entry, agent, nativeID string) ([]binding.Segment, error) {
+	var list []binding.Segment
+	known, err := bd.ws.Registry.Session(agent, nativeID)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range known.In(c.ws.Here.Same) {
-		list = append(list, Segment{Segment: r})
+	for _, r := range known.In(bd.ws.Here.Same) {
+		list = append(list, binding.Segment{Segment: r})
 	}
 	for _, e := range slices.Backward(all) { // the most recently active comes last
 		for i, src := range e.Session.Sources {
 			if src.Agent != agent || src.NativeID != nativeID {
 				continue
 			}
-			s := Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID, From: src.From, After: src.After, Fork: i > 0 && src.From == "" && src.After == ""}}
-			at := slices.IndexFunc(list, func(have Segment) bool { return have.From == s.From })
+			s := binding.Segment{Segment: registry.Segment{Path: e.Path, ID: e.Session.ID, From: src.From, After: src.After, Fork: i > 0 && src.From == "" && src.After == ""}}
+			at := slices.IndexFunc(list, func(have binding.Segment) bool { return have.From == s.From })
 			if at < 0 {
 				list = append(list, s)
 			} else if schema.SameConversation(list[at].ID, s.ID) {
@@ -35,12 +36,12 @@ func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segme
 			}
 		}
 	}
-	gone, err := c.ws.Removed.Segments(agent, nativeID)
+	gone, err := bd.ws.Removed.Segments(agent, nativeID)
 	if err != nil {
 		return nil, err
 	}
-	if !hasBeginning(list) {
-		s, ok, err := c.unlisted(all, nativeID, gone)
+	if !binding.HasBeginning(list) {
+		s, ok, err := bd.unlisted(all, nativeID, gone)
 		if err != nil {
 			return nil, err
 		}
@@ -49,13 +50,13 @@ func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segme
 		}
 	}
 	for _, r := range gone {
-		if at := slices.IndexFunc(list, func(have Segment) bool { return have.From == r.From }); at >= 0 {
+		if at := slices.IndexFunc(list, func(have binding.Segment) bool { return have.From == r.From }); at >= 0 {
 			list[at].Removed = true // its folder is on another machine or branch
 		} else {
-			list = append(list, Segment{Segment: r, Removed: true})
+			list = append(list, binding.Segment{Segment: r, Removed: true})
 		}
 	}
-	first := slices.IndexFunc(list, func(s Segment) bool { return s.From == "" })
+	first := slices.IndexFunc(list, func(s binding.Segment) bool { return s.From == "" })
 	if first > 0 {
 		s := list[first]
 		list = slices.Insert(slices.Delete(list, first, first+1), 0, s)
@@ -65,12 +66,12 @@ func (c *Capture) segmentsOf(all []store.Entry, agent, nativeID string) ([]Segme
 
 // unlisted finds a segment of a session in the log of a conversation whose session.json
 // git took, so that no source lists it, and that was not removed.
-func (c *Capture) unlisted(all []store.Entry, nativeID string, gone []registry.Segment) (s Segment, found bool, err error) {
+func (bd *Binder) unlisted(all []store.Entry, nativeID string, gone []registry.Segment) (s binding.Segment, found bool, err error) {
 	for _, e := range all {
 		if !e.LeftByMerge() || slices.ContainsFunc(gone, func(r registry.Segment) bool { return r.Path == e.Path }) {
 			continue
 		}
-		conv, err := c.ws.Store.Open(e)
+		conv, err := bd.ws.Store.Open(e)
 		if err != nil {
 			return s, false, err
 		}
@@ -81,7 +82,7 @@ func (c *Capture) unlisted(all []store.Entry, nativeID string, gone []registry.S
 		if first == nil {
 			continue
 		}
-		s.Segment = registry.Segment{Path: e.Path, ID: e.Session.ID, From: messageFrom + first.ID}
+		s.Segment = registry.Segment{Path: e.Path, ID: e.Session.ID, From: binding.MessageFrom + first.ID}
 		if begins {
 			s.From, s.After = "", first.ParentID
 		}
@@ -109,10 +110,4 @@ func beginningIn(conv *store.Conversation, nativeID string) (first *schema.Messa
 		}
 	}
 	return first, first != nil && (first.ParentID == "" || others[first.ParentID]), nil
-}
-
-// continues reports whether a session with these segments continues one that was
-// captured.
-func continues(segments []Segment) bool {
-	return len(segments) > 0 && (segments[0].After != "" || segments[0].Fork)
 }

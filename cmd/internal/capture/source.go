@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/binding"
 	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
@@ -18,7 +19,7 @@ import (
 
 // Session captures the new part of a session that a hook reports. The caller holds the
 // session's lock.
-func (c *Capture) Session(ctx context.Context, agent inject.Agent, e inject.Event) (*Binding, error) {
+func (c *Capture) Session(ctx context.Context, agent inject.Agent, e inject.Event) (*binding.Binding, error) {
 	b, err := c.Bind(agent, e.NativeID, e.Transcript)
 	if err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ const (
 )
 
 // Answer captures a turn including the answer that the agent reported.
-func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event) (*Binding, error) {
+func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event) (*binding.Binding, error) {
 	until := time.Now().Add(answerMost)
 	for {
 		size, _ := agent.Stat(e.Transcript)
@@ -47,7 +48,7 @@ func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event
 		if err == nil {
 			b, err = c.BeginMissed(ctx, agent, e, b)
 		}
-		late := err == nil && e.Said != "" && (b.Captured() && b.Said != EndOf(e.Said) || len(b.Segments) == 0 && c.all() && !b.Answered)
+		late := err == nil && e.Said != "" && (b.Captured() && b.Reply != EndOf(e.Said) || len(b.Segments) == 0 && c.ws.Config.CapturesAll() && !b.Answered)
 		if !late {
 			return b, err
 		}
@@ -70,7 +71,7 @@ func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event
 // of a session in which the user typed a /workspace command whose hook was killed, or
 // whose traces are all gone. It returns the new binding; a session that already has a
 // binding keeps it.
-func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.Event, b *Binding) (*Binding, error) {
+func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.Event, b *binding.Binding) (*binding.Binding, error) {
 	if len(b.Segments) > 0 {
 		return b, nil
 	}
@@ -94,12 +95,12 @@ func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.
 	if t.Messages == 0 {
 		return b, nil
 	}
-	if prompted && !c.all() {
+	if prompted && !c.ws.Config.CapturesAll() {
 		if answered, err := commandAnswered(t, e); err != nil || !answered {
 			return b, err // it is the prompt that the hook reports
 		}
 	}
-	got, err := im.take(ctx, agent, t, e.Transcript, Options{Mode: OwnTurn, SessionJSON: ByCaller, Prompted: prompted})
+	got, err := im.take(&ingestion{c: c, ctx: ctx, agent: agent, nativeID: t.NativeID, opts: Options{Mode: OwnTurn, SessionJSON: ByCaller, Prompted: prompted}}, t, e.Transcript)
 	if err != nil {
 		return b, err
 	}
@@ -149,49 +150,26 @@ func EndOf(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// warn keeps a warning for [Capture.TakeWarnings].
-func (c *Capture) warn(text string) {
-	c.warned++
-	if !slices.Contains(c.warnings, text) {
-		c.warnings = append(c.warnings, text)
-	}
-}
-
 // TakeWarnings returns, once, what failed while messages were captured: parts of
 // transcripts that could not be read, or user state that could not be written.
-func (c *Capture) TakeWarnings() []string {
-	list := c.warnings
-	c.warnings = nil
-	return list
+func (c *Capture) TakeWarnings() []string { return c.warnings.take() }
+
+// RootsOfSource returns the lines with which a fork of a session may begin.
+func (c *Capture) RootsOfSource(agent, nativeID string) []string {
+	return c.transcripts.rootsOfSource(agent, nativeID)
 }
 
-// noteUnread warns of unreadable parts of a transcript. It mentions a line cut off at the
-// end only if the user asks for everything. A hook or `sync` may run while the agent
-// writes the line, and captures it the next time.
-func (c *Capture) noteUnread(transcript string, t *inject.Transcript, mode Mode) {
-	parts := t.Unread
-	if t.Torn != "" && mode == PutBack {
-		parts = append(slices.Clone(parts), t.Torn)
-	}
-	for _, part := range parts {
-		c.warn(transcript + ": " + part + ": this part of the transcript is not captured")
-	}
-}
-
-// noteUnregistered warns that the registry could not be written. The sources in
-// session.json also record which conversation a session goes into, so nothing is lost
-// unless git takes them.
-func (c *Capture) noteUnregistered(err error) {
-	if err != nil {
-		c.warn(fmt.Sprintf("the user's state cannot be written (%v): messages are captured, but what git takes from the work tree later is not known to be missing; make the folder writable", err))
-	}
+// SkipSession leaves a session alone from now on, and the parts of it that its forks
+// repeat.
+func (c *Capture) SkipSession(agent inject.Agent, nativeID string) error {
+	return c.withheld.skip(agent, nativeID)
 }
 
 // Source captures the new part of one session's transcript, if it is on this machine.
 func (c *Capture) Source(ctx context.Context, agent inject.Agent, nativeID string, o Options) (appended int, err error) {
 	err = c.Locked(agent.Name, nativeID, func() error {
 		file, ok, locateErr := agent.Locate(c.ws.Env.Machine, nativeID)
-		b, err := c.BindListed(agent, nativeID, file)
+		b, err := c.bindListed(session{agent: agent, id: nativeID, transcript: file})
 		if err != nil {
 			return err
 		}
@@ -205,6 +183,12 @@ func (c *Capture) Source(ctx context.Context, agent inject.Agent, nativeID strin
 	return appended, err
 }
 
+// captureOriginal captures the new part of a session before a fork of it. An error here is
+// reported when that session is captured.
+func (c *Capture) captureOriginal(agent inject.Agent, nativeID string) {
+	_, _ = c.Source(context.Background(), agent, nativeID, Options{})
+}
+
 // isThere reports whether a transcript exists at a path, readable or not.
 func isThere(agent inject.Agent, transcript string) bool {
 	if transcript == "" {
@@ -215,8 +199,8 @@ func isThere(agent inject.Agent, transcript string) bool {
 }
 
 // Sources captures the new part of every transcript of a conversation that is on this
-// machine, except the session held, which the caller captures.
-func (c *Capture) Sources(ctx context.Context, e store.Entry, held string, o Options) (appended int, err error) {
+// machine, except the session with the native id except, which the caller captures.
+func (c *Capture) Sources(ctx context.Context, e store.Entry, except string, o Options) (appended int, err error) {
 	var errs []error
 	if o.Mode == PutBack && e.Waiting && c.ws.Tree.Operation() == "" && !c.ws.Tree.Outside(e.Path) {
 		conv, err := c.ws.Store.PutBack(e.Path)
@@ -229,7 +213,7 @@ func (c *Capture) Sources(ctx context.Context, e store.Entry, held string, o Opt
 	for _, src := range e.Session.Sources {
 		agent, ok := c.ws.Env.Agent(src.Agent)
 		key := src.Agent + "\n" + src.NativeID
-		if !ok || done[key] || src.NativeID == held || c.ws.Removed.Skipped(src.Agent, src.NativeID) {
+		if !ok || done[key] || src.NativeID == except || c.ws.Removed.Skipped(src.Agent, src.NativeID) {
 			continue
 		}
 		done[key] = true
@@ -267,11 +251,11 @@ func (c *Capture) CatchUp(ctx context.Context, agent inject.Agent, e inject.Even
 // catchUpKnown captures what was added to the sessions in the cache.
 func (c *Capture) catchUpKnown(ctx context.Context, agent inject.Agent) error {
 	var errs []error
-	for _, name := range c.ws.Store.ListCache("bindings/" + agent.Name) {
+	for _, name := range c.Bindings.Names(agent.Name) {
 		id := strings.TrimSuffix(name, ".json")
-		b, ok := c.cached(agent.Name, id)
-		if ok && b.gone(agent) {
-			_ = c.Forgotten(agent.Name, id)
+		b, ok := c.Cached(agent.Name, id)
+		if ok && b.Gone(agent) {
+			_ = c.Drop(agent.Name, id)
 			continue
 		}
 		if !ok || !b.Captured() || !b.Grown(agent) || c.ws.Removed.Skipped(agent.Name, id) {
@@ -293,4 +277,36 @@ func (c *Capture) catchUpKnown(ctx context.Context, agent inject.Agent) error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// Shortened reports whether the log of a conversation is shorter than a cached checkpoint
+// says, while the transcript it was captured from is gone. lost is the number of messages
+// that the log has lost since, or 0 if unknown.
+func (c *Capture) Shortened(conv *store.Conversation, s *schema.Session) (lost int, is bool, err error) {
+	size, err := c.ws.Store.LogSize(conv.Path())
+	if err != nil || conv.HasMore() {
+		return 0, false, nil // the log or folder is not in the work tree, or more records will come
+	}
+	held := 0
+	for _, src := range s.Sources {
+		agent, ok := c.ws.Env.Agent(src.Agent)
+		if !ok {
+			continue
+		}
+		b, ok := c.Cached(src.Agent, src.NativeID)
+		if !ok || !b.Gone(agent) {
+			continue
+		}
+		for _, seg := range b.Segments {
+			if schema.SameConversation(seg.ID, s.ID) && size < seg.Tree.Messages.End {
+				is, held = true, max(held, seg.Tree.Held)
+			}
+		}
+	}
+	if held == 0 {
+		return 0, is, nil
+	}
+	have, err := conv.MessageIDs()
+	lost = max(held-len(have), 0)
+	return lost, lost > 0, err
 }

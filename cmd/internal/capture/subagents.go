@@ -1,10 +1,10 @@
 package capture
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
+	"cortext/cmd/internal/binding"
 	"cortext/inject"
 	"cortext/schema"
 	"cortext/store"
@@ -20,12 +20,12 @@ type subagentOf struct {
 
 // appendSubagent appends to the conversation of a sub-agent and describes it the first
 // time.
-func (c *Capture) appendSubagent(sc *store.Conversation, of subagentOf, add func(*store.Tx) error) (r store.Result, err error) {
+func appendSubagent(sc *store.Conversation, of subagentOf, add func(*store.Tx) error) (r store.Result, err error) {
 	tx, err := sc.Begin()
 	if err != nil {
 		return r, err
 	}
-	if err := c.fillSubagent(tx, of, add); err != nil {
+	if err := fillSubagent(tx, of, add); err != nil {
 		tx.Rollback()
 		return r, err
 	}
@@ -33,7 +33,7 @@ func (c *Capture) appendSubagent(sc *store.Conversation, of subagentOf, add func
 	return tx.Result(), err
 }
 
-func (c *Capture) fillSubagent(tx *store.Tx, of subagentOf, add func(*store.Tx) error) error {
+func fillSubagent(tx *store.Tx, of subagentOf, add func(*store.Tx) error) error {
 	if err := add(tx); err != nil {
 		return err
 	}
@@ -63,20 +63,21 @@ func (c *Capture) fillSubagent(tx *store.Tx, of subagentOf, add func(*store.Tx) 
 	return nil
 }
 
-// ingestSubagent captures the new part of a sub-agent's own transcript.
-func (c *Capture) ingestSubagent(ctx context.Context, agent inject.Agent, b *Binding, in *reading, s inject.Subagent) error {
-	size, err := agent.Stat(s.Path)
+// subagent captures the new part of a sub-agent's own transcript.
+func (rd *reading) subagent(s inject.Subagent) error {
+	b := rd.binding
+	size, err := rd.agent.Stat(s.Path)
 	if err != nil || size == 0 {
 		return nil // gone or still empty
 	}
-	at, ok, err := segmentOfCall(b, in, s.ToolCallID)
+	at, ok, err := rd.segmentOfCall(s.ToolCallID)
 	if err != nil || !ok {
 		return err
 	}
-	h, conv := in.homes[at], in.homes[at].conv
-	aside := in.aside[firstOf(in.segments, at)]
+	h, conv := rd.homes[at], rd.homes[at].conv
+	aside := rd.aside[binding.FirstOf(rd.segments, at)]
 	if aside { // with the records taken from its conversation
-		h = in.homes[firstOf(in.segments, at)]
+		h = rd.homes[binding.FirstOf(rd.segments, at)]
 		conv = h.aside
 	}
 	sc, err := conv.Subagent(s.NativeID)
@@ -91,14 +92,14 @@ func (c *Capture) ingestSubagent(ctx context.Context, agent inject.Agent, b *Bin
 		return nil
 	}
 	if !confirmed || !sc.Confirms(have.Checkpoint) {
-		have = subCursor{}
+		have = binding.SubCursor{}
 	}
-	t, again, err := c.readOn(agent, s.Path, have.Cursor, false)
+	t, again, err := rd.c.transcripts.open(rd.agent, s.Path, inject.Options{From: have.Cursor})
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	c.noteUnread(s.Path, t, in.o.Mode)
+	rd.c.warnings.unread(s.Path, t, rd.opts.Mode)
 	if again {
 		have.Checkpoint = store.Checkpoint{}
 	}
@@ -106,7 +107,7 @@ func (c *Capture) ingestSubagent(ctx context.Context, agent inject.Agent, b *Bin
 	if err != nil {
 		return err
 	}
-	cp, err := c.deliverSubagent(ctx, tx, subagentOf{conv, t, s.NativeID, s.ToolCallID})
+	cp, err := rd.deliverSubagent(tx, subagentOf{conv, t, s.NativeID, s.ToolCallID})
 	if err != nil {
 		tx.Rollback()
 		return err
@@ -115,21 +116,21 @@ func (c *Capture) ingestSubagent(ctx context.Context, agent inject.Agent, b *Bin
 		return err
 	}
 	if b.Subagents == nil {
-		b.Subagents = map[string]subCursor{}
+		b.Subagents = map[string]binding.SubCursor{}
 	}
-	b.Subagents[s.NativeID] = subCursor{t.Next, cp, away}
+	b.Subagents[s.NativeID] = binding.SubCursor{Cursor: t.Next, Checkpoint: cp, Waiting: away}
 	return nil
 }
 
 // deliverSubagent is the loop over a sub-agent's transcript.
-func (c *Capture) deliverSubagent(ctx context.Context, tx *store.Tx, of subagentOf) (cp store.Checkpoint, err error) {
-	bring, found := ids{}, false
-	err = c.fillSubagent(tx, of, func(tx *store.Tx) error {
-		return c.pump(ctx, of.transcript, func(_ string, b inject.Batch) error {
+func (rd *reading) deliverSubagent(tx *store.Tx, of subagentOf) (cp store.Checkpoint, err error) {
+	reread, found := ids{}, false
+	err = fillSubagent(tx, of, func(tx *store.Tx) error {
+		return pump{rd.ctx, rd.c.ws.Attachments, nil}.run(of.transcript, func(_ string, b inject.Batch) error {
 			calls, _ := callsByMessage(b)
 			for _, m := range b.Messages {
 				if found = found || m.ID == of.transcript.Next.Message; found {
-					bring.add(m.ID, calls[m.ID])
+					reread.add(m.ID, calls[m.ID])
 				}
 			}
 			if err := tx.Append(b.Batch); err != nil {
@@ -139,7 +140,7 @@ func (c *Capture) deliverSubagent(ctx context.Context, tx *store.Tx, of subagent
 				return tx.Flush()
 			}
 			return nil
-		}, nil)
+		})
 	})
 	if err == nil {
 		err = tx.Flush()
@@ -147,24 +148,24 @@ func (c *Capture) deliverSubagent(ctx context.Context, tx *store.Tx, of subagent
 	if err != nil {
 		return cp, err
 	}
-	return tx.Checkpoint(bring.messages, bring.calls)
+	return tx.Checkpoint(reread.messages, reread.calls)
 }
 
 // segmentOfCall returns the segment of the call that started a sub-agent, or the segment
 // of the cursor if the call is unknown. ok is false if that segment was removed.
-func segmentOfCall(b *Binding, in *reading, call string) (at int, ok bool, err error) {
+func (rd *reading) segmentOfCall(call string) (at int, ok bool, err error) {
 	removed := false
-	for i, s := range in.segments {
-		if removed = removed || s.Removed; s.Removed || len(in.segments) == 1 || call == "" {
+	for i, s := range rd.segments {
+		if removed = removed || s.Removed; s.Removed || len(rd.segments) == 1 || call == "" {
 			continue
 		}
-		has, err := hasCall(in.homes[i].conv, call)
+		has, err := hasCall(rd.homes[i].conv, call)
 		if err != nil || has {
 			return i, has, err
 		}
 	}
-	at = min(b.At, len(in.segments)-1)
-	return at, !in.segments[at].Removed && (!removed || call == ""), nil
+	at = min(rd.binding.At, len(rd.segments)-1)
+	return at, !rd.segments[at].Removed && (!removed || call == ""), nil
 }
 
 // hasCall reports whether a conversation has a tool call.

@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/registry"
-	"cortext/cmd/internal/workspace"
+	"cortext/cmd/internal/worktrees"
 	"cortext/inject"
 	"cortext/schema"
-	"cortext/store"
 )
 
 // SyncOptions control a sync of the agents' stores.
@@ -66,49 +66,6 @@ type Captured struct {
 	Messages int
 }
 
-// A scan caches lookups while many sessions are processed.
-type scan struct {
-	all   func() ([]store.Entry, error)     // the conversations at the start
-	named func() (map[native]string, error) // conversations by session: see namedAmong
-	seen  string
-	roots map[string]map[string]bool // by agent: the first lines of our sessions
-	inGit func() map[string]inBranch
-
-	located map[string]located // by agent: all transcripts
-	scanned map[string]scanned // by agent: sessions looked at before
-
-	unwanted map[string]unwanted // by agent
-}
-
-func (c *Capture) newScan(list func() ([]store.Entry, error)) *scan {
-	all := sync.OnceValues(list)
-	return &scan{
-		all: all, seen: c.ws.IDs.Seen(), roots: map[string]map[string]bool{}, unwanted: map[string]unwanted{},
-		located: map[string]located{}, scanned: map[string]scanned{},
-		named: sync.OnceValues(func() (map[native]string, error) {
-			entries, err := all()
-			return namedAmong(entries), err
-		}),
-	}
-}
-
-// entriesOf returns at least the conversations that list a native session as a source.
-func (c *Capture) entriesOf(nativeID string) ([]store.Entry, error) {
-	if c.scan != nil {
-		return c.scan.all()
-	}
-	return c.ws.Store.ListAny(func(k store.Known) bool { return k.Has(nativeID) })
-}
-
-// entries returns the conversations. During a scan it returns those that existed at the
-// start; later ones are in the cache.
-func (c *Capture) entries() ([]store.Entry, error) {
-	if c.scan != nil {
-		return c.scan.all()
-	}
-	return c.ws.Store.List()
-}
-
 // Sync captures the messages of this workspace's sessions that the agents' stores on this
 // machine have and the workspace lacks. It leaves alone what the user removed or skipped
 // and, without Restore, puts back nothing that git took from the work tree.
@@ -118,87 +75,105 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 			return nil, &AgentError{Agent: name, Known: c.ws.Env.AgentNames()}
 		}
 	}
-	out := &SyncResult{}
+	s := &syncRun{c: c, ctx: ctx, opts: o, out: &SyncResult{}}
 	if o.Adopt {
-		if err := c.noteRoot(); err != nil {
-			out.Errors = append(out.Errors, err)
+		if err := c.location.note(); err != nil {
+			s.out.Errors = append(s.out.Errors, err)
 		}
 	}
-	at := c.findRoots(ctx, o.Was, o.Clones)
+	s.at = worktrees.Find(ctx, c.ws.Store.Root(), o.Was)
+	s.at.AddMoved(c.location.previous())
 	if o.Clones {
+		s.at.AddClones(ctx)
 		c.ws.Here.KnowClones(ctx)
 	}
-	c.scan = c.newScan(c.ws.Store.List)
-	defer func() { c.scan = nil; c.writeHeads() }()
+	c.catalog.start(c.ws.Store.List)
+	defer func() { c.catalog.scan = nil; c.transcripts.heads.write() }()
 	c.ws.Store.Remember()
-	c.scan.inGit = sync.OnceValue(func() map[string]inBranch { return c.sourcesInGit(ctx) })
-	known := sync.OnceValues(func() (map[native]bool, error) { // the folder usually decides
-		named, err := c.scan.named()
-		if err != nil {
-			return nil, err
-		}
-		return c.sources(named, o.Restore)
-	})
+	c.catalog.scan.inGit = sync.OnceValue(func() map[string]inBranch { return c.catalog.sourcesInGit(ctx) })
+	s.sources = sync.OnceValues(s.findSources)
 	for _, agent := range c.ws.Env.Agents {
 		if agent.Sessions == nil || len(o.Agents) > 0 && !slices.Contains(o.Agents, agent.Name) {
 			continue
 		}
-		natives, err := c.sessions(agent)
-		c.scan.located[agent.Name] = locatedAmong(natives)
+		ours, err := s.ours(agent)
 		if err != nil {
-			out.Errors = append(out.Errors, err)
+			return nil, err
 		}
-		var ours []inject.Native
-		for _, n := range natives {
-			if at.contains(ctx, n) {
-				ours = append(ours, n)
-				continue
-			}
-			ids, err := known()
-			switch {
-			case err != nil:
-				return nil, err
-			case ids[native{agent.Name, schema.PathElement(n.NativeID)}]:
-				ours = append(ours, n)
-			case at.mayContain(n):
-				out.Unsure = append(out.Unsure, n)
-			}
-		}
-		out.Sessions += len(ours)
+		s.out.Sessions += len(ours)
 		if len(ours) == 0 {
 			continue
 		}
-		if err := c.syncSessions(ctx, agent, ours, o, out); err != nil {
-			return out, err
+		if err := s.captureAll(agent, ours); err != nil {
+			return s.out, err
 		}
 	}
 	if len(o.Agents) == 0 {
-		c.readHeads().prune()
+		c.transcripts.heads.prune()
 	}
-	c.scan = nil
-	if err := c.settle(o.Restore); err != nil {
-		out.Errors = append(out.Errors, err)
+	c.catalog.scan = nil
+	if err := c.waiting.moveBack(o.Restore); err != nil {
+		s.out.Errors = append(s.out.Errors, err)
 	}
-	if out.Sessions > 0 {
+	if s.out.Sessions > 0 {
 		c.ws.IDs.Keep()
 	}
-	return out, nil
+	return s.out, nil
 }
 
-// sources returns the sessions that conversations were captured from, by the file names
-// derived from their ids. With restore it includes sessions captured in a work tree that
+// A syncRun is one sync of the agents' stores.
+type syncRun struct {
+	c       *Capture
+	ctx     context.Context
+	opts    SyncOptions
+	at      *worktrees.Folders              // the folders whose sessions belong to this workspace
+	sources func() (map[native]bool, error) // see findSources; the folder of a session usually decides
+	out     *SyncResult
+}
+
+// ours lists the sessions of an agent that belong to this workspace.
+func (s *syncRun) ours(agent inject.Agent) (ours []inject.Native, err error) {
+	natives, err := s.c.transcripts.sessions(agent)
+	s.c.catalog.scan.located[agent.Name] = locatedAmong(natives)
+	if err != nil {
+		s.out.Errors = append(s.out.Errors, err)
+	}
+	for _, n := range natives {
+		if s.at.Contains(s.ctx, n) {
+			ours = append(ours, n)
+			continue
+		}
+		ids, err := s.sources()
+		switch {
+		case err != nil:
+			return nil, err
+		case ids[native{agent.Name, schema.PathElement(n.NativeID)}]:
+			ours = append(ours, n)
+		case s.at.MayContain(n):
+			s.out.Unsure = append(s.out.Unsure, n)
+		}
+	}
+	return ours, nil
+}
+
+// findSources returns the sessions that conversations were captured from, by the file names
+// derived from their ids. With Restore it includes sessions captured in a work tree that
 // is gone with its conversations.
-func (c *Capture) sources(named map[native]string, restore bool) (map[native]bool, error) {
+func (s *syncRun) findSources() (map[native]bool, error) {
+	named, err := s.c.catalog.scan.named()
+	if err != nil {
+		return nil, err
+	}
 	ids := map[native]bool{}
 	for of := range named {
 		ids[native{of.agent, schema.PathElement(of.id)}] = true
 	}
-	for _, agent := range c.ws.Env.Agents {
-		if !restore {
+	for _, agent := range s.c.ws.Env.Agents {
+		if !s.opts.Restore {
 			break
 		}
-		if err := c.ws.Registry.Sessions(agent.Name, func(name string, s registry.Session) {
-			if len(s.In(c.ws.Here.Same)) > 0 {
+		if err := s.c.ws.Registry.Sessions(agent.Name, func(name string, known registry.Session) {
+			if len(known.In(s.c.ws.Here.Same)) > 0 {
 				ids[native{agent.Name, name}] = true
 			}
 		}); err != nil {
@@ -208,39 +183,39 @@ func (c *Capture) sources(named map[native]string, restore bool) (map[native]boo
 	return ids, nil
 }
 
-// syncSessions captures sessions, oldest first, so that a fork comes after its original.
-func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []inject.Native, o SyncOptions, out *SyncResult) error {
+// captureAll captures sessions, oldest first, so that a fork comes after its original.
+func (s *syncRun) captureAll(agent inject.Agent, list []inject.Native) error {
 	slices.SortStableFunc(list, func(a, b inject.Native) int { return a.Updated.Compare(b.Updated) })
-	seen := c.readScanned(agent.Name)
-	c.scan.scanned[agent.Name] = seen
+	seen := s.c.scans.read(agent.Name)
+	s.c.catalog.scan.scanned[agent.Name] = seen
 	for i, n := range list {
-		if err := ctx.Err(); err != nil {
-			c.writeScanned(agent, seen)
+		if err := s.ctx.Err(); err != nil {
+			s.c.scans.write(agent, seen)
 			return err
 		}
-		if o.Progress != nil {
-			o.Progress(agent.Name, i, len(list))
+		if s.opts.Progress != nil {
+			s.opts.Progress(agent.Name, i, len(list))
 		}
 		look := lookAt(agent, n.Path)
-		adopted := o.Adopt && seen.At[n.Path].Left
-		if !o.Restore && !adopted && !c.needsLook(agent, n, &seen, look) || !o.Until.IsZero() && lastWritten(agent, n).After(o.Until) {
+		adopted := s.opts.Adopt && seen.At[n.Path].Left
+		if !s.opts.Restore && !adopted && !s.c.scans.needsLook(agent, n, &seen, look) || !s.opts.Until.IsZero() && lastWritten(agent, n).After(s.opts.Until) {
 			continue
 		}
-		ours, err := c.syncSession(ctx, agent, n, o, out)
+		ours, err := s.capture(agent, n)
 		if errors.Is(err, errElsewhere) {
 			continue
 		}
 		if err != nil {
-			if ctx.Err() != nil {
-				c.writeScanned(agent, seen)
-				return ctx.Err()
+			if s.ctx.Err() != nil {
+				s.c.scans.write(agent, seen)
+				return s.ctx.Err()
 			}
-			out.Errors = append(out.Errors, err)
+			s.out.Errors = append(s.out.Errors, err)
 			continue
 		}
 		seen.add(agent, n, lookedOnce{Look: look, Left: !ours})
 	}
-	c.writeScanned(agent, seen)
+	s.c.scans.write(agent, seen)
 	return nil
 }
 
@@ -248,78 +223,91 @@ func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []i
 // looks at it again.
 var errElsewhere = errors.New("held in another work tree")
 
-// syncSession captures one session. The session is not ours if it begins no conversation
-// and Adopt is not set.
-func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.Native, o SyncOptions, out *SyncResult) (ours bool, err error) {
-	if c.ws.Removed.Skipped(agent.Name, n.NativeID) {
+// capture captures one session. The session is not ours if it begins no conversation and
+// Adopt is not set.
+func (s *syncRun) capture(agent inject.Agent, n inject.Native) (ours bool, err error) {
+	if s.c.ws.Removed.Skipped(agent.Name, n.NativeID) {
 		return true, nil
 	}
-	var b *Binding
-	err = c.Locked(agent.Name, n.NativeID, func() (err error) {
-		if b, err = c.BindListed(agent, n.NativeID, n.Path); err != nil {
-			return err
-		}
-		if len(b.Segments) == 0 {
-			if s, ok := c.inGit(agent.Name, n.NativeID); ok {
-				b.Segments = []Segment{s}
-			}
-		}
-		if len(b.Segments) == 0 {
-			return nil
-		}
-		if c.elsewhere(b) && o.mode() == Unasked && !c.ownsSession(n) {
-			out.Elsewhere++
-			return nil // it is in another work tree
-		}
-		got, err := c.Ingest(ctx, agent, n.NativeID, b, Options{Mode: o.mode(), Held: c.ownsSession(n)})
-		if out.Appended += got.Appended; got.Appended > 0 {
-			out.Grown++
-		}
-		out.Taken += got.Taken
-		out.note(agent.Name, got.Captured())
-		for _, path := range got.Begun {
-			im, countErr := c.importedIn(agent.Name, path, &got)
-			if err = errors.Join(err, countErr); countErr == nil {
-				im.left = b.Stopped || path != b.CurrentSegment().Path
-				out.New = append(out.New, *im)
-			}
-		}
-		if err == nil && !b.Hooked && b.Bound() && c.ownsSession(n) {
-			at := b.CurrentSegment().Path
-			_, err = c.NameCurrent(ctx, agent.Name, n.NativeID, b, "")
-			out.moved(at, b.CurrentSegment().Path)
-		}
+	var b *binding.Binding
+	err = s.c.Locked(agent.Name, n.NativeID, func() (err error) {
+		b, err = s.captureBound(agent, n)
 		return err
 	})
 	if err != nil || len(b.Segments) > 0 {
 		return true, err
 	}
-	if o.Own && !c.ownsSession(n) {
+	if s.opts.Own && !s.c.location.owns(n) {
 		return true, errElsewhere // the work tree that it was held in begins its conversation
 	}
-	if !o.Adopt {
-		if begins, err := c.begins(agent, n, b); err != nil || !begins {
+	if !s.opts.Adopt {
+		if begins, err := s.c.begins(agent, n, b); err != nil || !begins {
 			return false, err
 		}
 	}
-	im, err := c.NewImporter(ImportOptions{})
+	return true, s.importNew(agent, n)
+}
+
+// captureBound captures a session that goes into conversations. If the binding that it
+// returns has no segments, the session goes into none. The caller holds the session's
+// lock.
+func (s *syncRun) captureBound(agent inject.Agent, n inject.Native) (*binding.Binding, error) {
+	b, err := s.c.bindListed(session{agent: agent, id: n.NativeID, transcript: n.Path})
 	if err != nil {
-		return true, err
+		return b, err
 	}
-	got, err := im.file(ctx, agent, n.Path, func(*inject.Transcript) error { return nil })
-	var empty *EmptyError
-	if errors.As(err, &empty) {
-		return true, nil // no messages yet
+	if len(b.Segments) == 0 {
+		recorded, ok := s.c.catalog.inGit(agent.Name, n.NativeID)
+		if !ok {
+			return b, nil
+		}
+		b.Segments = []binding.Segment{recorded}
+	}
+	own := s.c.location.owns(n)
+	if s.c.homes.elsewhere(b) && s.opts.mode() == Unasked && !own {
+		s.out.Elsewhere++
+		return b, nil // it is in another work tree
+	}
+	got, err := s.c.Ingest(s.ctx, agent, n.NativeID, b, Options{Mode: s.opts.mode(), OwnTree: own})
+	if s.out.Appended += got.Appended; got.Appended > 0 {
+		s.out.Grown++
+	}
+	s.out.Taken += got.Taken
+	s.out.note(agent.Name, got.Captured())
+	for _, path := range got.Begun {
+		im, countErr := s.c.importedIn(agent.Name, path, &got)
+		if err = errors.Join(err, countErr); countErr == nil {
+			im.left = b.Stopped || path != b.CurrentSegment().Path
+			s.out.New = append(s.out.New, *im)
+		}
+	}
+	if err == nil && !b.Hooked && b.Bound() && own {
+		at := b.CurrentSegment().Path
+		_, err = s.c.NameCurrent(s.ctx, agent.Name, n.NativeID, b, "")
+		s.out.moved(at, b.CurrentSegment().Path)
+	}
+	return b, err
+}
+
+// importNew captures a session that begins a conversation.
+func (s *syncRun) importNew(agent inject.Agent, n inject.Native) error {
+	im, err := s.c.NewImporter(ImportOptions{})
+	if err != nil {
+		return err
+	}
+	got, err := im.file(s.ctx, agent, n.Path, func(*inject.Transcript) error { return nil })
+	if errors.As(err, new(*EmptyError)) {
+		return nil // no messages yet
 	}
 	if err != nil {
-		return true, err
+		return err
 	}
 	for _, im := range got.Each() {
 		im.left = im.left || im.Path != got.Path
-		out.New = append(out.New, im)
-		out.note(agent.Name, map[string]int{im.Path: im.Appended})
+		s.out.New = append(s.out.New, im)
+		s.out.note(agent.Name, map[string]int{im.Path: im.Appended})
 	}
-	return true, nil
+	return nil
 }
 
 // moved records that a conversation now has another folder.
@@ -348,23 +336,20 @@ func (r *SyncResult) note(agent string, messages map[string]int) {
 // begins reports whether a session without a conversation begins one: with a command or,
 // if all sessions are captured, with its first answer. It reads only what was not
 // searched before.
-func (c *Capture) begins(agent inject.Agent, n inject.Native, b *Binding) (bool, error) {
-	t, again, err := c.readOn(agent, n.Path, b.Looked, false)
+func (c *Capture) begins(agent inject.Agent, n inject.Native, b *binding.Binding) (bool, error) {
+	t, again, err := c.transcripts.open(agent, n.Path, inject.Options{From: b.Looked})
 	if err != nil {
 		return false, err
 	}
 	defer t.Close()
 	b.Answered = b.Answered && !again || isAnswered(t)
-	if t.Command != "" || c.all() && b.Answered && (n.Dir != "" || c.isHeldHere(t.WorkingDir)) {
+	if t.Command != "" || c.ws.Config.CapturesAll() && b.Answered && (n.Dir != "" || c.location.holds(t.WorkingDir)) {
 		return true, nil
 	}
-	b.Transcript, b.Looked, b.Seen = n.Path, t.Next, c.seen()
-	c.saveCursor(agent.Name, n.NativeID, b)
+	b.Transcript, b.Looked, b.Seen = n.Path, t.Next, c.catalog.seen()
+	c.SaveCursor(agent.Name, n.NativeID, b)
 	return false, nil
 }
-
-// all reports whether sessions without commands are captured, too.
-func (c *Capture) all() bool { return c.ws.Config.Capture == workspace.CaptureAll }
 
 // isAnswered reports whether a model has said something in a transcript.
 func isAnswered(t *inject.Transcript) bool { return t.Model != "" && t.Said != "" }

@@ -5,59 +5,68 @@ import (
 	"slices"
 
 	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema"
 )
 
-// SkipSession leaves a session alone from now on, and the parts of it that its forks
+// withheld knows what the user does not want saved, and which forks repeat it. If that
+// cannot be determined, a fork counts as repeating it.
+type withheld struct {
+	ws          *workspace.Workspace
+	catalog     *catalog
+	transcripts *transcripts
+}
+
+// skip leaves a session alone from now on, and the parts of it that its forks
 // repeat.
-func (c *Capture) SkipSession(agent inject.Agent, nativeID string) error {
-	err := c.ws.Removed.Skip(agent.Name, nativeID)
+func (w *withheld) skip(agent inject.Agent, nativeID string) error {
+	err := w.ws.Removed.Skip(agent.Name, nativeID)
 	if err == nil {
-		c.rootsOfSkipped(agent, nativeID)
+		w.rootsOfSkipped(agent, nativeID)
 	}
 	return err
 }
 
 // rootsOfSkipped finds and stores the lines with which a fork of a skipped session may
 // begin: agents delete old transcripts but keep their forks.
-func (c *Capture) rootsOfSkipped(agent inject.Agent, nativeID string) []string {
-	file, ok, _ := agent.Locate(c.ws.Env.Machine, nativeID) // if it cannot be read, the next look finds it
+func (w *withheld) rootsOfSkipped(agent inject.Agent, nativeID string) []string {
+	file, ok, _ := agent.Locate(w.ws.Env.Machine, nativeID) // if it cannot be read, the next look finds it
 	if !ok {
 		return nil // it is still empty
 	}
-	roots := c.rootsOf(agent, file)
+	roots := w.transcripts.rootsOf(agent, file)
 	if len(roots) > 0 {
 		// If this fails, the next look only takes longer.
-		_ = c.ws.Registry.Update(agent.Name, nativeID, func(s *registry.Session) { s.Roots = roots })
+		_ = w.ws.Registry.Update(agent.Name, nativeID, func(s *registry.Session) { s.Roots = roots })
 	}
 	return roots
 }
 
-// withheld reports whether a session whose transcript begins with the line root is a fork
-// of a session that the user removed or skipped, and repeats content the user does not
-// want here.
-func (c *Capture) withheld(agent inject.Agent, nativeID, root, transcript string) (bool, error) {
-	known, err := c.ws.Registry.Session(agent.Name, nativeID)
+// repeatedBy reports whether a session whose transcript begins with the line root is a
+// fork of a session that the user removed or skipped, and repeats content the user does
+// not want here.
+func (w *withheld) repeatedBy(n session, root string) (bool, error) {
+	known, err := w.ws.Registry.Session(n.agent.Name, n.id)
 	if err != nil || known.Wanted {
 		return false, err
 	}
-	unwanted, err := c.unwantedOf(agent)
+	unwanted, err := w.of(n.agent)
 	if err != nil {
 		return false, err
 	}
-	if c.ws.Removed.Fork(agent.Name, root, unwanted.removed[root]) {
+	if w.ws.Removed.Fork(n.agent.Name, root, unwanted.removed[root]) {
 		return true, nil
 	}
-	skipped := slices.DeleteFunc(slices.Clone(unwanted.skipped[root]), func(name string) bool { return name == schema.PathElement(nativeID) })
+	skipped := slices.DeleteFunc(slices.Clone(unwanted.skipped[root]), func(name string) bool { return name == schema.PathElement(n.id) })
 	if len(skipped) == 0 {
 		return false, nil
 	}
-	have, err := c.capturedWith(agent, root)
+	have, err := w.capturedWith(n.agent, root)
 	if err != nil {
 		return false, err
 	}
-	return c.repeats(agent, transcript, skipped, have), nil
+	return w.sharesUncaptured(n, skipped, have), nil
 }
 
 // An unwanted lists the sessions of an agent that the user does not want saved, by their
@@ -67,15 +76,15 @@ type unwanted struct {
 	removed map[string][]registry.Place // where the removed conversations were
 }
 
-// unwantedOf reads what is unwanted, once per scan.
-func (c *Capture) unwantedOf(agent inject.Agent) (unwanted, error) {
-	if c.scan != nil {
-		if u, ok := c.scan.unwanted[agent.Name]; ok {
+// of lists the unwanted sessions of an agent, once per scan.
+func (w *withheld) of(agent inject.Agent) (unwanted, error) {
+	if w.catalog.scan != nil {
+		if u, ok := w.catalog.scan.unwanted[agent.Name]; ok {
 			return u, nil
 		}
 	}
 	u := unwanted{map[string][]string{}, map[string][]registry.Place{}}
-	err := c.ws.Registry.Sessions(agent.Name, func(name string, s registry.Session) {
+	err := w.ws.Registry.Sessions(agent.Name, func(name string, s registry.Session) {
 		for _, r := range s.Removed {
 			for _, line := range r.Roots {
 				u.removed[line] = append(u.removed[line], r.Place)
@@ -85,49 +94,49 @@ func (c *Capture) unwantedOf(agent inject.Agent) (unwanted, error) {
 			return
 		}
 		if len(s.Roots) == 0 {
-			s.Roots = c.rootsOfSkipped(agent, name)
+			s.Roots = w.rootsOfSkipped(agent, name)
 		}
 		for _, line := range s.Roots {
 			u.skipped[line] = append(u.skipped[line], name)
 		}
 	})
-	if err == nil && c.scan != nil {
-		c.scan.unwanted[agent.Name] = u
+	if err == nil && w.catalog.scan != nil {
+		w.catalog.scan.unwanted[agent.Name] = u
 	}
 	return u, err
 }
 
-// repeats reports whether a transcript has messages of one of these sessions that no
+// sharesUncaptured reports whether a transcript has messages of one of these sessions that no
 // conversation has. It may repeat what was captured before the user skipped the session.
 // If a transcript cannot be read, it is assumed to repeat them.
-func (c *Capture) repeats(agent inject.Agent, transcript string, sessions []string, have map[string]bool) bool {
+func (w *withheld) sharesUncaptured(n session, sessions []string, have map[string]bool) bool {
 	private := map[string]bool{}
 	for _, id := range sessions {
-		file, ok, _ := agent.Locate(c.ws.Env.Machine, id)
-		if !ok || eachMessage(agent, file, func(m string) { private[m] = !have[m] }) != nil {
+		file, ok, _ := n.agent.Locate(w.ws.Env.Machine, id)
+		if !ok || eachMessage(n.agent, file, func(m string) { private[m] = !have[m] }) != nil {
 			return true
 		}
 	}
 	found := false
-	err := eachMessage(agent, transcript, func(m string) { found = found || private[m] })
+	err := eachMessage(n.agent, n.transcript, func(m string) { found = found || private[m] })
 	return found || err != nil
 }
 
 // capturedWith returns the ids of the messages in the conversations of sessions that
 // begin with a given line.
-func (c *Capture) capturedWith(agent inject.Agent, root string) (map[string]bool, error) {
-	all, err := c.entries()
+func (w *withheld) capturedWith(agent inject.Agent, root string) (map[string]bool, error) {
+	all, err := w.catalog.entries()
 	if err != nil {
 		return nil, err
 	}
 	have := map[string]bool{}
 	for _, e := range all {
 		if !slices.ContainsFunc(e.Session.Sources, func(src schema.Source) bool {
-			return src.Agent == agent.Name && slices.Contains(c.RootsOfSource(agent.Name, src.NativeID), root)
+			return src.Agent == agent.Name && slices.Contains(w.transcripts.rootsOfSource(agent.Name, src.NativeID), root)
 		}) {
 			continue
 		}
-		conv, err := c.ws.Open(e)
+		conv, err := w.ws.Open(e)
 		if err != nil {
 			return nil, err
 		}
@@ -161,17 +170,12 @@ func eachMessage(agent inject.Agent, transcript string, f func(id string)) error
 
 // want records that the user asks for a session by name, so that it is captured although
 // it repeats withheld content.
-func (c *Capture) want(agent inject.Agent, t *inject.Transcript, transcript string) error {
+func (w *withheld) want(agent inject.Agent, t *inject.Transcript, transcript string) error {
 	if len(t.Roots) == 0 {
 		return nil
 	}
-	if is, err := c.withheld(agent, t.NativeID, t.Roots[0], transcript); err != nil || !is {
+	if is, err := w.repeatedBy(session{agent: agent, id: t.NativeID, transcript: transcript}, t.Roots[0]); err != nil || !is {
 		return err
 	}
-	return c.ws.Registry.Update(agent.Name, t.NativeID, func(s *registry.Session) { s.Wanted = true })
-}
-
-// hasBeginning reports whether one of the segments begins with the session.
-func hasBeginning(segments []Segment) bool {
-	return slices.ContainsFunc(segments, func(s Segment) bool { return s.From == "" })
+	return w.ws.Registry.Update(agent.Name, t.NativeID, func(s *registry.Session) { s.Wanted = true })
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/watch"
 )
 
 func watchCommand(a *app) *cobra.Command {
@@ -31,7 +32,7 @@ It captures sessions that a /workspace command started; with --adopt, or with
 func runWatch(ctx context.Context, a *app, w *opened, adopt bool) error {
 	defer a.Interrupts.Finish()()
 	failed := map[string]bool{} // each failure is shown once, not at every change
-	return w.capture.Watch(ctx, capture.WatchOptions{
+	return watch.Run(ctx, w.Workspace, w.capture, watch.Options{
 		Adopt: adopt,
 		Ready: func() { fmt.Fprintln(a.screen.errw, "watching; Ctrl-C ends it") },
 		Done: func(out *capture.SyncResult, paused string) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/capture"
 	"cortext/inject"
 	"cortext/schema"
@@ -23,7 +24,7 @@ func clearedName(agent, process string) string {
 const skippedMark = "skipped"
 
 // cleared records where the program continues from.
-func (h *handler) cleared(agent inject.Agent, e inject.Event, t *capture.Binding) error {
+func (h *handler) cleared(agent inject.Agent, e inject.Event, t *binding.Binding) error {
 	name := clearedName(agent.Name, e.Process)
 	switch {
 	case h.ws.Removed.Skipped(agent.Name, e.NativeID):

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/compact"
 	"cortext/cmd/internal/payload"
@@ -39,7 +40,7 @@ func (h *handler) handle(ctx context.Context, agent inject.Agent, e inject.Event
 	}
 	if e.Moment != inject.Prompted && h.ws.Removed.Skipped(agent.Name, e.NativeID) {
 		if e.Moment == inject.Ended && e.Cleared {
-			err = h.cleared(agent, e, &capture.Binding{})
+			err = h.cleared(agent, e, &binding.Binding{})
 		}
 		return "", err
 	}
@@ -124,7 +125,7 @@ func (h *handler) answered(ctx context.Context, agent inject.Agent, e inject.Eve
 }
 
 // markDue marks a session's conversation for summarizing old messages, if that is due.
-func (h *handler) markDue(b *capture.Binding) error {
+func (h *handler) markDue(b *binding.Binding) error {
 	if !b.Bound() {
 		return nil
 	}

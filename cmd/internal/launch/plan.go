@@ -68,7 +68,7 @@ func (l *Launcher) CatchUp(ctx context.Context, e store.Entry) (store.Entry, err
 func (l *Launcher) Behind(e store.Entry) (n int) {
 	for _, src := range e.Session.Sources {
 		agent, known := l.ws.Env.Agent(src.Agent)
-		if known && l.capture.Behindhand(agent, src.NativeID) && !l.ws.Removed.Skipped(src.Agent, src.NativeID) {
+		if known && l.capture.Bindings.Grown(agent, src.NativeID) && !l.ws.Removed.Skipped(src.Agent, src.NativeID) {
 			n++
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/registry"
 	"cortext/inject"
 	"cortext/schema"
@@ -36,7 +36,7 @@ type Run struct {
 // nothing behind.
 func (l *Launcher) Prepare(ctx context.Context, p *Plan, program Program) (r *Run, err error) {
 	e := p.Built.Entry
-	unlock, err := l.ws.Store.LockCache(launchLock(p.id), capture.LockWait)
+	unlock, err := l.ws.Store.LockCache(launchLock(p.id), binding.LockWait)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (l *Launcher) Prepare(ctx context.Context, p *Plan, program Program) (r *Ru
 		return nil, err
 	}
 	if p.Launch.NativeID != "" {
-		if err := l.capture.ContinueIn(p.Agent, inject.Event{NativeID: p.Launch.NativeID}, &capture.Binding{}, e.Path); err != nil {
+		if err := l.capture.ContinueIn(p.Agent, inject.Event{NativeID: p.Launch.NativeID}, &binding.Binding{}, e.Path); err != nil {
 			return nil, errors.Join(err, l.leftovers.takeBack(r.note, r.before))
 		}
 	}

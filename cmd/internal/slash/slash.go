@@ -11,6 +11,7 @@ import (
 	"path"
 	"strings"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/check"
 	"cortext/cmd/internal/compact"
@@ -157,7 +158,7 @@ func (c *Commands) begin(ctx context.Context, agent inject.Agent, e inject.Event
 	if t.Bound() && (e.PromptID != "" && (t.Prompt == e.PromptID || t.CurrentSegment().From == e.PromptID) || c.hasBegun(t.CurrentSegment().Path, typ, args)) {
 		return sayBegun(t.CurrentSegment().Path, typ), nil // the hook is installed twice, or was killed
 	}
-	seg := capture.Segment{}
+	seg := binding.Segment{}
 	if len(t.Segments) > 0 {
 		seg.From = c.capture.From(e)
 		if err := c.leave(t); err != nil {
@@ -198,7 +199,7 @@ func sayBegun(folder, typ string) string {
 }
 
 // leave pauses the conversation that a session leaves, if any.
-func (c *Commands) leave(t *capture.Binding) error {
+func (c *Commands) leave(t *binding.Binding) error {
 	if !t.Bound() {
 		return nil
 	}

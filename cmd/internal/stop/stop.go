@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/compact"
 	"cortext/cmd/internal/shell"
@@ -156,22 +157,22 @@ func Remove(ctx context.Context, ws *workspace.Workspace, c *capture.Capture, e 
 		if _, held := roots[key]; held {
 			continue
 		}
-		unlock, err := c.Lock(src.Agent, src.NativeID, capture.LockWait)
+		unlock, err := c.Lock(src.Agent, src.NativeID, binding.LockWait)
 		if err != nil {
 			return err
 		}
 		defer unlock()
 		roots[key] = c.RootsOfSource(src.Agent, src.NativeID)
 	}
-	attached, unknown := c.Attachments(e)
+	attached, unknown := ws.Attachments.Of(e)
 	if err := ws.Forget(ctx, e, roots); err != nil {
 		return err
 	}
-	if err := errors.Join(unknown, c.DropAttachments(attached), ws.Notes.Drop(e)); err != nil {
+	if err := errors.Join(unknown, ws.Attachments.Drop(attached), ws.Notes.Drop(e)); err != nil {
 		return fmt.Errorf("%s is removed, but what .workspace/local has of it is not: %w", e.Path, err)
 	}
 	for _, src := range sources {
-		if err := c.Forgotten(src.Agent, src.NativeID); err != nil {
+		if err := c.Bindings.Drop(src.Agent, src.NativeID); err != nil {
 			return err
 		}
 	}

@@ -479,3 +479,6 @@ func (r *reader) one(s *setting, v *yaml.Node, line int) {
 func same(a, b *yaml.Node) bool {
 	return a.Kind == yaml.ScalarNode && b.Kind == yaml.ScalarNode && a.Value == b.Value
 }
+
+// CapturesAll reports whether sessions that no command began are captured, too.
+func (c *Config) CapturesAll() bool { return c.Capture == CaptureAll }

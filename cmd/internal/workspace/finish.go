@@ -1,9 +1,7 @@
 package workspace
 
 import (
-	"context"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -44,38 +42,6 @@ func (w *Workspace) Finish(c *store.Conversation, f Finishing) (*schema.Session,
 	return s, err
 }
 
-// identify restores the id and sources of a conversation whose session.json is gone from
-// what the user's registry knows about its folder.
-func (w *Workspace) identify(s *schema.Session, c *store.Conversation) error {
-	natives := map[string]bool{}
-	for m, err := range c.Messages() {
-		var damage *store.Damage
-		if err != nil && !errors.As(err, &damage) {
-			return err
-		}
-		natives[m.Source] = err == nil && m.Source != ""
-	}
-	w.Here.KnowClones(context.Background())
-	for _, agent := range w.Env.Agents {
-		for _, nativeID := range slices.Sorted(maps.Keys(natives)) {
-			if !natives[nativeID] {
-				continue
-			}
-			known, err := w.Registry.Session(agent.Name, nativeID)
-			if err != nil {
-				return err
-			}
-			for _, seg := range known.In(w.Here.Same) {
-				if seg.Path == c.Path() && seg.ID != "" {
-					s.ID = seg.ID
-					s.Sources = append(s.Sources, schema.Source{Agent: agent.Name, NativeID: nativeID, From: seg.From, After: seg.After})
-				}
-			}
-		}
-	}
-	return nil
-}
-
 // FinishIn is Finish within a transaction, which the caller commits.
 func (w *Workspace) FinishIn(tx *store.Tx, c *store.Conversation, f Finishing) error {
 	s, damage, err := tx.Session()
@@ -86,7 +52,7 @@ func (w *Workspace) FinishIn(tx *store.Tx, c *store.Conversation, f Finishing) e
 		return err
 	}
 	if !tx.Written() && len(s.Sources) == 0 {
-		if err := w.identify(s, c); err != nil {
+		if err := w.identifyByRegistry(s, c); err != nil {
 			return err
 		}
 	}

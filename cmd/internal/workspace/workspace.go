@@ -57,16 +57,17 @@ func (e *Env) Entropy() io.Reader {
 // A Workspace is an open workspace. It belongs to one goroutine.
 type Workspace struct {
 	Conversations
-	Config   Config
-	Warnings []string // about the settings
-	Registry registry.Registry
-	Here     *registry.Here   // among the user's workspaces
-	Removed  *removal.Removed // what the user does not want saved
-	Prompts  Prompts
-	Events   Events
-	Pending  Pending
-	Notes    Notes
-	Env      Env
+	Config      Config
+	Warnings    []string // about the settings
+	Registry    registry.Registry
+	Here        *registry.Here   // among the user's workspaces
+	Removed     *removal.Removed // what the user does not want saved
+	Prompts     Prompts
+	Events      Events
+	Pending     Pending
+	Notes       Notes
+	Attachments Attachments
+	Env         Env
 }
 
 // Open opens the workspace that contains env.Dir. The error is [store.ErrNoWorkspace] if
@@ -109,7 +110,7 @@ func with(env Env, st *store.Store) *Workspace {
 	w := &Workspace{Conversations: Conversations{st, &Tree{store: st}, IDs{st}}, Env: env, Registry: registry.In(StateDir(env.Machine)), Here: registry.At(st.Root())}
 	w.Removed = removal.In(st, w.Registry, w.Here, env.AgentNames())
 	w.Config, w.Warnings = ReadConfig(st)
-	w.Prompts, w.Pending, w.Notes = Prompts{st, &w.Config}, Pending{st}, Notes{st}
+	w.Prompts, w.Pending, w.Notes, w.Attachments = Prompts{st, &w.Config}, Pending{st}, Notes{st}, Attachments{st}
 	return w
 }
 

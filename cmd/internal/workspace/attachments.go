@@ -1,4 +1,4 @@
-package capture
+package workspace
 
 import (
 	"crypto/sha256"
@@ -12,14 +12,16 @@ import (
 	"cortext/store"
 )
 
+// Attachments keeps the bytes of what users attach to messages, outside git.
+type Attachments struct{ store *store.Store }
+
 const attachmentsDir = ".workspace/local/kept/attachments"
 
-// keepAttachments stores the bytes of attachments outside git. Secrets in text are
-// replaced, as in messages.
-func (c *Capture) keepAttachments(blobs []inject.Blob) error {
+// Keep stores the bytes of attachments. Secrets in text are replaced, as in messages.
+func (a Attachments) Keep(blobs []inject.Blob) error {
 	for _, b := range blobs {
 		name := attachmentName(b.SHA256)
-		if ok, err := c.ws.Store.Exists(name); err != nil || ok {
+		if ok, err := a.store.Exists(name); err != nil || ok {
 			if err != nil {
 				return err
 			}
@@ -27,13 +29,13 @@ func (c *Capture) keepAttachments(blobs []inject.Blob) error {
 		}
 		data := b.Data
 		if utf8.Valid(data) {
-			text, err := c.ws.Store.Redact(string(data))
+			text, err := a.store.Redact(string(data))
 			if err != nil {
 				return err
 			}
 			data = []byte(text)
 		}
-		if err := c.ws.Store.WriteFile(name, data); err != nil {
+		if err := a.store.WriteFile(name, data); err != nil {
 			return err
 		}
 	}
@@ -42,10 +44,10 @@ func (c *Capture) keepAttachments(blobs []inject.Blob) error {
 
 func attachmentName(sum string) string { return path.Join(attachmentsDir, sum[:2], sum) }
 
-// Attachments returns the hashes of the attachments of a conversation and of its
+// Of returns the hashes of the attachments of a conversation and of its
 // sub-agents. Unreadable lines are skipped.
-func (c *Capture) Attachments(e store.Entry) (sums map[string]bool, err error) {
-	conv, err := c.ws.Store.Open(e)
+func (a Attachments) Of(e store.Entry) (sums map[string]bool, err error) {
+	conv, err := a.store.Open(e)
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +78,8 @@ func attachmentsIn(conv *store.Conversation, sums map[string]bool) error {
 		if errors.As(err, new(*store.Damage)) {
 			return nil
 		}
-		for _, a := range list {
-			sums[a.SHA256] = true
+		for _, attached := range list {
+			sums[attached.SHA256] = true
 		}
 		return err
 	}
@@ -94,25 +96,25 @@ func attachmentsIn(conv *store.Conversation, sums map[string]bool) error {
 	return nil
 }
 
-// DropAttachments deletes the attachments with these hashes, except those that a
+// Drop deletes the attachments with these hashes, except those that a
 // conversation still uses. If that cannot be determined, it deletes nothing.
-func (c *Capture) DropAttachments(sums map[string]bool) error {
+func (a Attachments) Drop(sums map[string]bool) error {
 	if len(sums) == 0 {
 		return nil
 	}
-	unlisted, err := c.ws.Store.Unlisted()
+	unlisted, err := a.store.Unlisted()
 	if err != nil {
 		return err
 	}
 	if len(unlisted) > 0 {
 		return &unlisted[0]
 	}
-	all, err := c.ws.Store.List()
+	all, err := a.store.List()
 	if err != nil {
 		return err
 	}
 	for _, e := range all {
-		used, err := c.Attachments(e)
+		used, err := a.Of(e)
 		if err != nil {
 			return err
 		}
@@ -123,7 +125,7 @@ func (c *Capture) DropAttachments(sums map[string]bool) error {
 	var errs []error
 	for sum := range sums {
 		if b, err := hex.DecodeString(sum); err == nil && len(b) == sha256.Size { // a log may contain anything
-			errs = append(errs, c.ws.Store.RemoveFile(attachmentName(sum)))
+			errs = append(errs, a.store.RemoveFile(attachmentName(sum)))
 		}
 	}
 	return errors.Join(errs...)

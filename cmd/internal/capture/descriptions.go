@@ -6,12 +6,20 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/resume/notes"
 	"cortext/schema"
 	"cortext/store"
 )
+
+// descriptions writes what session.json says about a conversation and its sessions. All of
+// it comes from transcripts and bindings, none from the clock.
+type descriptions struct {
+	ws       *workspace.Workspace
+	bindings *binding.Bindings
+}
 
 // A beginning is the place in a transcript where a conversation begins.
 type beginning struct {
@@ -21,14 +29,14 @@ type beginning struct {
 	at         time.Time      // of the first message
 }
 
-// beginningOf returns the beginning of a session's first conversation.
-func (c *Capture) beginningOf(t *inject.Transcript, o ImportOptions) (beginning, error) {
+// beginning returns the beginning of a session's first conversation.
+func (d *descriptions) beginning(t *inject.Transcript, o ImportOptions) (beginning, error) {
 	p := beginning{typ: o.Type, title: o.Title, at: t.First}
 	i := slices.IndexFunc(t.Commands, inject.Command.Begins)
 	if i < 0 {
 		return p, nil
 	}
-	if c.all() && o.Type == "" { // an answer before the command began a conversation of its own
+	if d.ws.Config.CapturesAll() && o.Type == "" { // an answer before the command began a conversation of its own
 		head, err := headOf(t, p)
 		if err != nil || slices.ContainsFunc(head, func(m schema.Message) bool { return m.Role == schema.Assistant && m.Model != "" }) {
 			return p, err
@@ -38,10 +46,10 @@ func (c *Capture) beginningOf(t *inject.Transcript, o ImportOptions) (beginning,
 	return p, nil
 }
 
-// describeNew builds the metadata of a new conversation from its transcript, and the
+// newSession builds the metadata of a new conversation from its transcript, and the
 // words for its folder name. Nothing in it depends on the clock or the time of the
 // import, so two clones that import the same file produce the same bytes.
-func (c *Capture) describeNew(t *inject.Transcript, p beginning) (s *schema.Session, words string, err error) {
+func (d *descriptions) newSession(t *inject.Transcript, p beginning) (s *schema.Session, words string, err error) {
 	head, err := headOf(t, p)
 	if err != nil {
 		return nil, "", err
@@ -76,7 +84,7 @@ func (c *Capture) describeNew(t *inject.Transcript, p beginning) (s *schema.Sess
 	if t.Branch != "" {
 		s.Git = &schema.Git{Branch: t.Branch}
 	}
-	if rel, ok := c.ws.Tree.Relative(t.WorkingDir); ok && t.WorkingDir != "" && rel != "." {
+	if rel, ok := d.ws.Tree.Relative(t.WorkingDir); ok && t.WorkingDir != "" && rel != "." {
 		s.WorkingDir = rel
 	}
 	s.AgentConfig.Agent = t.Agent
@@ -92,12 +100,12 @@ func (c *Capture) describeNew(t *inject.Transcript, p beginning) (s *schema.Sess
 	if p.command.Name == "" || p.typ != "" {
 		command = inject.CommandPrefix + typ
 	}
-	return s, firstWords(head), c.ws.Prompts.Describe(s, command, arguments)
+	return s, firstWords(head), d.ws.Prompts.Describe(s, command, arguments)
 }
 
-// stageNew stages a conversation with its document.
-func (c *Capture) stageNew(s *schema.Session, words string) (*store.Conversation, error) {
-	return c.ws.Store.Stage(s.ConversationType, words, s, []byte(workspace.DocumentOf(s)))
+// stage stages a conversation with its document.
+func (d *descriptions) stage(s *schema.Session, words string) (*store.Conversation, error) {
+	return d.ws.Store.Stage(s.ConversationType, words, s, []byte(workspace.DocumentOf(s)))
 }
 
 // headMessages is the number of messages read for a title and a description.
@@ -149,4 +157,35 @@ func firstWords(head []schema.Message) string {
 		}
 	}
 	return notes.Untitled
+}
+
+// DescribeSources adds what the cache knows about the sessions to the sources.
+func (c *Capture) DescribeSources(s *schema.Session) { c.describe.sources("", "", nil)(s) }
+
+// sources adds what the binding knows about its session to the sources.
+func (d *descriptions) sources(agent, nativeID string, b *binding.Binding) func(*schema.Session) {
+	return func(s *schema.Session) {
+		for i := range s.Sources {
+			src := &s.Sources[i]
+			known := b
+			if src.Agent != agent || src.NativeID != nativeID {
+				var ok bool
+				if known, ok = d.bindings.Cached(src.Agent, src.NativeID); !ok {
+					continue
+				}
+			}
+			if known.Version != "" {
+				src.Version = known.Version
+			}
+			if known.Provider != nil && i == len(s.Sources)-1 {
+				s.AgentConfig.Provider = known.Provider
+			}
+			if known.Permission != "" && i == len(s.Sources)-1 {
+				s.AgentConfig.Modes = &schema.Modes{Permission: known.Permission, Plan: known.Permission == "plan"}
+			}
+			if s.AgentConfig.Agent == "" {
+				s.AgentConfig.Agent = src.Agent
+			}
+		}
+	}
 }

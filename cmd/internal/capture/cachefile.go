@@ -7,22 +7,24 @@ import (
 	"hash/crc32"
 	"runtime/debug"
 	"sync"
+
+	"cortext/store"
 )
 
 // readCached reads a cache file that writeCached wrote. Anything else is a miss. A
 // checksum precedes the JSON, because damaged JSON may still be valid JSON. A file of
 // another cortext version is also a miss: that version may have read transcripts
 // differently.
-func (c *Capture) readCached(name string, v any) bool {
-	b, _ := c.ws.Store.ReadCache(name)
+func readCached(st *store.Store, name string, v any) bool {
+	b, _ := st.ReadCache(name)
 	sum, text, ok := bytes.Cut(b, []byte("\n"))
 	return ok && string(sum) == sumOf(version(), text) && json.Unmarshal(text, v) == nil
 }
 
 // writeCached writes a cache file. If it fails, the next command only takes longer.
-func (c *Capture) writeCached(name string, v any) {
+func writeCached(st *store.Store, name string, v any) {
 	if text, err := json.Marshal(v); err == nil {
-		_ = c.ws.Store.WriteCache(name, fmt.Appendf(nil, "%s\n%s", sumOf(version(), text), text))
+		_ = st.WriteCache(name, fmt.Appendf(nil, "%s\n%s", sumOf(version(), text), text))
 	}
 }
 

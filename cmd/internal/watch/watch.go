@@ -1,4 +1,6 @@
-package capture
+// Package watch captures the agents' sessions as they grow, without hooks: it watches the
+// agents' stores and runs a sync after each change.
+package watch
 
 import (
 	"context"
@@ -13,16 +15,17 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/store"
 )
 
-// WatchOptions control a Watch.
-type WatchOptions struct {
-	Adopt bool                      // also capture sessions that no /workspace command began
-	Done  func(*SyncResult, string) // called after each look that found something, with the conversations paused as idle
-	Ready func()                    // called once the stores are watched and missed messages are captured
+// Options control a watch.
+type Options struct {
+	Adopt bool                              // also capture sessions that no /workspace command began
+	Done  func(*capture.SyncResult, string) // called after each look that found something, with the conversations paused as idle
+	Ready func()                            // called once the stores are watched and missed messages are captured
 }
 
 // patience limits how long a change waits while more changes follow, in debounce
@@ -32,15 +35,15 @@ const patience = 5
 // lastLook limits the final look at recent changes.
 const lastLook = 5 * time.Second
 
-// Watch captures changes in the agents' stores until ctx ends, starting with what was
-// missed. It keeps working if a store is deleted and recreated.
-func (c *Capture) Watch(ctx context.Context, o WatchOptions) error {
+// Run captures changes in the agents' stores into a workspace until ctx ends, starting with
+// what was missed. It keeps working if a store is deleted and recreated.
+func Run(ctx context.Context, ws *workspace.Workspace, c *capture.Capture, o Options) error {
 	notify, err := fsnotify.NewWatcher()
 	if err != nil {
 		return err
 	}
 	defer notify.Close()
-	v := &watcher{c: c, o: o, notify: notify, dirty: map[string]bool{}}
+	v := &watcher{ws: ws, capture: c, opts: o, notify: notify, dirty: map[string]bool{}}
 	v.addStores()
 	if err := v.look(ctx, nil); err != nil {
 		return v.ended(ctx, err)
@@ -51,18 +54,19 @@ func (c *Capture) Watch(ctx context.Context, o WatchOptions) error {
 	return v.ended(ctx, v.run(ctx))
 }
 
-// A watcher is the state of a Watch.
+// A watcher is the state of a Run.
 type watcher struct {
-	c      *Capture
-	o      WatchOptions
-	notify *fsnotify.Watcher
-	dirty  map[string]bool // agents whose stores changed
-	unseen error           // why a folder cannot be watched
+	ws      *workspace.Workspace
+	capture *capture.Capture
+	opts    Options
+	notify  *fsnotify.Watcher
+	dirty   map[string]bool // agents whose stores changed
+	unseen  error           // why a folder cannot be watched
 }
 
 func (v *watcher) run(ctx context.Context) error {
-	debounce := time.Duration(v.c.ws.Config.DebounceMS) * time.Millisecond
-	tick := time.NewTicker(time.Duration(v.c.ws.Config.IntervalS) * time.Second)
+	debounce := time.Duration(v.ws.Config.DebounceMS) * time.Millisecond
+	tick := time.NewTicker(time.Duration(v.ws.Config.IntervalS) * time.Second)
 	defer tick.Stop()
 	fire := time.NewTimer(time.Hour)
 	fire.Stop()
@@ -110,7 +114,7 @@ func (v *watcher) run(ctx context.Context) error {
 
 // anywhere marks all stores as possibly changed.
 func (v *watcher) anywhere() {
-	for _, agent := range v.c.ws.Env.Agents {
+	for _, agent := range v.ws.Env.Agents {
 		v.dirty[agent.Name] = true
 	}
 }
@@ -141,13 +145,13 @@ func (v *watcher) take() (names []string) {
 // look captures new messages and pauses idle conversations. With autosave: pause it
 // captures only what is idle, with off nothing.
 func (v *watcher) look(ctx context.Context, agents []string) error {
-	out, o := &SyncResult{}, SyncOptions{Agents: agents, Adopt: v.o.Adopt}
-	config := v.c.ws.Config
+	out, o := &capture.SyncResult{}, capture.SyncOptions{Agents: agents, Adopt: v.opts.Adopt}
+	config := v.ws.Config
 	if config.Autosave == workspace.AutosavePause {
-		o.Until = v.c.ws.Env.Now().Add(-time.Duration(config.IdleMinutes) * time.Minute)
+		o.Until = v.ws.Env.Now().Add(-time.Duration(config.IdleMinutes) * time.Minute)
 	}
 	if config.Autosave != workspace.AutosaveOff {
-		got, err := v.c.DiscoverAll(ctx, o)
+		got, err := v.capture.DiscoverAll(ctx, o)
 		if got != nil {
 			out = got
 		}
@@ -164,19 +168,19 @@ func (v *watcher) look(ctx context.Context, agents []string) error {
 	if v.unseen != nil {
 		out.Errors = append(out.Errors, v.unseen)
 	}
-	paused, err := v.c.ws.PauseIdle(ctx, "")
+	paused, err := v.ws.PauseIdle(ctx, "")
 	if err != nil {
 		out.Errors = append(out.Errors, err)
 	}
-	if v.o.Done != nil {
-		v.o.Done(out, pausedTitles(paused))
+	if v.opts.Done != nil {
+		v.opts.Done(out, pausedTitles(paused))
 	}
 	return nil
 }
 
 // changed records which store an event is about; it also watches new folders.
 func (v *watcher) changed(e fsnotify.Event) (ours bool) {
-	for _, agent := range v.c.ws.Env.Agents {
+	for _, agent := range v.ws.Env.Agents {
 		for _, s := range v.stores(agent) {
 			depth := depthIn(s.Dir, e.Name)
 			if depth < 0 {
@@ -202,12 +206,12 @@ func (v *watcher) stores(agent inject.Agent) []inject.Store {
 	if agent.Stores == nil {
 		return nil
 	}
-	return agent.Stores(v.c.ws.Env.Machine)
+	return agent.Stores(v.ws.Env.Machine)
 }
 
 // addStores starts watching the stores of all agents.
 func (v *watcher) addStores() {
-	for _, agent := range v.c.ws.Env.Agents {
+	for _, agent := range v.ws.Env.Agents {
 		for _, s := range v.stores(agent) {
 			v.watch(s)
 		}
@@ -259,7 +263,7 @@ func (v *watcher) add(dir string, depth int) {
 func (v *watcher) see(dir string) {
 	if err := v.notify.Add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) && v.unseen == nil {
 		v.unseen = fmt.Errorf("%s and perhaps more cannot be watched, and are looked at every %d s only: %w (on Linux, fs.inotify.max_user_watches bounds how many can)",
-			dir, v.c.ws.Config.IntervalS, err)
+			dir, v.ws.Config.IntervalS, err)
 	}
 }
 

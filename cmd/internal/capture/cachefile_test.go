@@ -11,7 +11,7 @@ import (
 func TestCached(t *testing.T) {
 	dir, home, _, _ := setUp(t)
 	c := openCapture(t, dir, home)
-	c.writeCached("x.json", map[string]int{"a": 1})
+	writeCached(c.ws.Store, "x.json", map[string]int{"a": 1})
 	for sum, want := range map[string]bool{
 		sumOf(version(), []byte(`{"a":2}`)):          true,
 		sumOf(version()+"-other", []byte(`{"a":2}`)): false,
@@ -22,7 +22,7 @@ func TestCached(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := map[string]int{}
-		if ok := c.readCached("x.json", &got); ok != want || ok && got["a"] != 2 {
+		if ok := readCached(c.ws.Store, "x.json", &got); ok != want || ok && got["a"] != 2 {
 			t.Errorf("%q: %v, %v", sum, ok, got)
 		}
 	}

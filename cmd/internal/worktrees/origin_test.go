@@ -1,11 +1,12 @@
-package capture
+package worktrees
 
 import (
-	"cortext/cmd/internal/registry"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"cortext/cmd/internal/registry"
 )
 
 // TestOriginOf: spellings of one repository are equal, and a clone of a clone has the

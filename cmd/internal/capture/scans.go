@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/store"
 )
@@ -37,21 +38,31 @@ type lookedOnce struct {
 	Roots []string `json:"roots,omitempty"` // first lines by which a fork of our session is recognized
 }
 
+// scans remembers which sessions a sync looked at. A session that is not remembered, or
+// that changed since, is looked at again.
+type scans struct {
+	ws          *workspace.Workspace
+	bindings    *binding.Bindings
+	catalog     *catalog
+	transcripts *transcripts
+	forks       *forks
+}
+
 func scannedName(agent string) string { return fmt.Sprintf("scanned/%s.json", agent) }
 
-func (c *Capture) readScanned(agent string) scanned {
+func (sc *scans) read(agent string) scanned {
 	var l scanned
-	if !c.readCached(scannedName(agent), &l) || l.At == nil || l.All != c.all() {
-		l = scanned{At: map[string]lookedOnce{}, All: c.all()}
+	if !readCached(sc.ws.Store, scannedName(agent), &l) || l.At == nil || l.All != sc.ws.Config.CapturesAll() {
+		l = scanned{At: map[string]lookedOnce{}, All: sc.ws.Config.CapturesAll()}
 	}
-	now := git.State(c.ws.Store.Root())
-	l.moved, l.stale, l.Git = l.Seen != c.ws.IDs.Seen(), l.Git != now, now
+	now := git.State(sc.ws.Store.Root())
+	l.moved, l.stale, l.Git = l.Seen != sc.ws.IDs.Seen(), l.Git != now, now
 	return l
 }
 
 // needsLook reports whether a session with these properties must be looked at. Our own
 // sessions must be if git may have replaced logs.
-func (c *Capture) needsLook(agent inject.Agent, n inject.Native, l *scanned, look string) bool {
+func (sc *scans) needsLook(agent inject.Agent, n inject.Native, l *scanned, look string) bool {
 	was, ok := l.At[n.Path]
 	if !ok || n.Updated.IsZero() || was.Updated != n.Updated.UnixNano() || was.Look != look || look == "" && agent.Transcripts == nil {
 		return true
@@ -62,26 +73,16 @@ func (c *Capture) needsLook(agent inject.Agent, n inject.Native, l *scanned, loo
 	case !l.moved:
 		return false
 	case !was.Left:
-		return was.In == "" || was.In != c.namedIn(agent.Name, n.NativeID)
-	case c.namedIn(agent.Name, n.NativeID) != "":
+		return was.In == "" || was.In != sc.catalog.namedIn(agent.Name, n.NativeID)
+	case sc.catalog.namedIn(agent.Name, n.NativeID) != "":
 		return true
 	}
-	roots := c.rootsOf(agent, n.Path)
+	roots := sc.transcripts.rootsOf(agent, n.Path)
 	if len(roots) == 0 {
 		return true
 	}
-	ours, err := c.rootsOfOurs(agent)
+	ours, err := sc.forks.firstLines(agent)
 	return err != nil || ours[roots[0]] // it may be a fork of a session captured since
-}
-
-// namedIn returns the conversations that list a session as a source, one per line, or ""
-// if they are not known.
-func (c *Capture) namedIn(agent, nativeID string) string {
-	named, err := c.scan.named()
-	if err != nil {
-		return ""
-	}
-	return named[native{agent, nativeID}]
 }
 
 // add records that a session was looked at.
@@ -95,12 +96,12 @@ func (l *scanned) add(agent inject.Agent, n inject.Native, now lookedOnce) {
 	l.fresh = append(l.fresh, n)
 }
 
-// writeScanned saves what was looked at.
-func (c *Capture) writeScanned(agent inject.Agent, l scanned) {
+// write saves what was looked at.
+func (sc *scans) write(agent inject.Agent, l scanned) {
 	if len(l.fresh) == 0 && !l.moved && !l.stale {
 		return
 	}
-	all, err := c.ws.Store.List() // including those that have just begun
+	all, err := sc.ws.Store.List() // including those that have just begun
 	if err != nil {
 		return
 	}
@@ -108,13 +109,13 @@ func (c *Capture) writeScanned(agent inject.Agent, l scanned) {
 	for _, n := range l.fresh {
 		row := l.At[n.Path]
 		row.In = named[native{agent.Name, n.NativeID}]
-		if b, ok := c.cached(agent.Name, n.NativeID); ok && len(b.Segments) > 0 {
+		if b, ok := sc.bindings.Cached(agent.Name, n.NativeID); ok && len(b.Segments) > 0 {
 			row.Roots = b.Roots
 		}
 		l.At[n.Path] = row
 	}
-	l.Seen = c.ws.IDs.Seen()
-	c.writeCached(scannedName(agent.Name), l)
+	l.Seen = sc.ws.IDs.Seen()
+	writeCached(sc.ws.Store, scannedName(agent.Name), l)
 }
 
 // lookAt returns the state of a transcript and its sub-agents' transcripts, or "" if it
@@ -151,15 +152,4 @@ func lastWritten(agent inject.Agent, n inject.Native) time.Time {
 		}
 	}
 	return at
-}
-
-// namedAmong maps the sources of conversations to the conversations' paths.
-func namedAmong(all []store.Entry) map[native]string {
-	named := map[native]string{}
-	for _, e := range slices.SortedFunc(slices.Values(all), func(a, b store.Entry) int { return strings.Compare(a.Path, b.Path) }) {
-		for _, src := range e.Session.Sources {
-			named[native{src.Agent, src.NativeID}] += e.Path + " " + src.From + " " + src.After + "\n"
-		}
-	}
-	return named
 }

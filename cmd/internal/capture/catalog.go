@@ -1,0 +1,159 @@
+package capture
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"cortext/cmd/internal/binding"
+	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/workspace"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// A catalog lists the conversations of a workspace. During a scan it answers from what
+// existed when the scan began, so that many sessions are processed without reading all
+// conversations for each; conversations that began since are known by their bindings.
+type catalog struct {
+	ws   *workspace.Workspace
+	scan *scan // nil: nothing is cached
+}
+
+// A scan holds cached lookups.
+type scan struct {
+	all   func() ([]store.Entry, error)     // the conversations at the start
+	named func() (map[native]string, error) // conversations by session: see namedAmong
+	seen  string
+	roots map[string]map[string]bool // by agent: the first lines of our sessions
+	inGit func() map[string]inBranch
+
+	located map[string]located // by agent: all transcripts
+	scanned map[string]scanned // by agent: sessions looked at before
+
+	unwanted map[string]unwanted // by agent
+}
+
+// start begins a scan of the conversations that list returns.
+func (c *catalog) start(list func() ([]store.Entry, error)) {
+	all := sync.OnceValues(list)
+	c.scan = &scan{
+		all: all, seen: c.ws.IDs.Seen(), roots: map[string]map[string]bool{}, unwanted: map[string]unwanted{},
+		located: map[string]located{}, scanned: map[string]scanned{},
+		named: sync.OnceValues(func() (map[native]string, error) {
+			entries, err := all()
+			return namedAmong(entries), err
+		}),
+	}
+}
+
+// entriesOf returns at least the conversations that list a native session as a source.
+func (c *catalog) entriesOf(nativeID string) ([]store.Entry, error) {
+	if c.scan != nil {
+		return c.scan.all()
+	}
+	return c.ws.Store.ListAny(func(k store.Known) bool { return k.Has(nativeID) })
+}
+
+// entries returns the conversations. During a scan it returns those that existed at the
+// start; later ones are in the cache.
+func (c *catalog) entries() ([]store.Entry, error) {
+	if c.scan != nil {
+		return c.scan.all()
+	}
+	return c.ws.Store.List()
+}
+
+// seen is [workspace.IDs.Seen]. During a scan it returns the value from the start
+// of the scan.
+func (c *catalog) seen() string {
+	if c.scan != nil {
+		return c.scan.seen
+	}
+	return c.ws.IDs.Seen()
+}
+
+// namedIn returns the conversations that list a session as a source, one per line, or ""
+// if they are not known.
+func (c *catalog) namedIn(agent, nativeID string) string {
+	named, err := c.scan.named()
+	if err != nil {
+		return ""
+	}
+	return named[native{agent, nativeID}]
+}
+
+// namedAmong maps the sources of conversations to the conversations' paths.
+func namedAmong(all []store.Entry) map[native]string {
+	named := map[native]string{}
+	for _, e := range slices.SortedFunc(slices.Values(all), func(a, b store.Entry) int { return strings.Compare(a.Path, b.Path) }) {
+		for _, src := range e.Session.Sources {
+			named[native{src.Agent, src.NativeID}] += e.Path + " " + src.From + " " + src.After + "\n"
+		}
+	}
+	return named
+}
+
+// inGit returns the segment that a branch which is not checked out records for a session,
+// so that the session is not captured into a second conversation.
+func (c *catalog) inGit(agent, nativeID string) (binding.Segment, bool) {
+	if c.scan == nil || c.scan.inGit == nil {
+		return binding.Segment{}, false
+	}
+	e, ok := c.scan.inGit()[agent+"\n"+nativeID]
+	if !ok {
+		return binding.Segment{}, false
+	}
+	for _, src := range e.session.Sources {
+		if src.Agent == agent && src.NativeID == nativeID {
+			return binding.Segment{Segment: registry.Segment{Path: e.path, ID: e.session.ID, From: src.From, After: src.After}}, true
+		}
+	}
+	return binding.Segment{}, false
+}
+
+// An inBranch is a conversation as recorded on a branch.
+type inBranch struct {
+	path    string
+	session *schema.Session
+}
+
+// sourcesInGit finds the conversations of all branches by their sources. Whatever cannot
+// be read in time is left out.
+func (c *catalog) sourcesInGit(ctx context.Context) map[string]inBranch {
+	found := map[string]inBranch{}
+	_ = git.Versions(ctx, c.ws.Store.Root(), "conversations", ".session/session.json", func(v git.Version) error {
+		s, err := schema.ParseSession(v.Content)
+		if err != nil {
+			return nil // another version may be undamaged
+		}
+		for _, src := range s.Sources {
+			key := src.Agent + "\n" + src.NativeID
+			if _, ok := found[key]; !ok {
+				found[key] = inBranch{path.Dir(path.Dir(v.Path)), s}
+			}
+		}
+		return nil
+	})
+	return found
+}
+
+// recorded returns the session.json that a branch has of a conversation; nil if none is
+// known.
+func (c *catalog) recorded(id string) *schema.Session {
+	if c.scan == nil || c.scan.inGit == nil {
+		return nil
+	}
+	for _, e := range c.scan.inGit() {
+		if schema.SameConversation(e.session.ID, id) {
+			return e.session
+		}
+	}
+	return nil
+}
+
+// A native identifies a native session.
+type native struct{ agent, id string }

@@ -1,0 +1,127 @@
+package capture
+
+import (
+	"errors"
+
+	"cortext/cmd/internal/binding"
+	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/workspace"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// waiting moves the records that wait outside the work tree into the logs. It recreates
+// no folder unless the user asks for that.
+type waiting struct {
+	ws    *workspace.Workspace
+	homes homes
+}
+
+// moveBack moves waiting records into the logs whose folders are back. With restore it
+// moves all waiting records and everything that git took, and recreates the folders.
+func (w *waiting) moveBack(restore bool) error {
+	if w.ws.Tree.Operation() != "" {
+		return nil
+	}
+	var errs []error
+	for _, path := range w.ws.Store.WaitingPaths() {
+		conv, err := w.ws.Store.Waiting(path, "")
+		if err == nil {
+			err = w.moveOne(conv, path, restore)
+		}
+		errs = append(errs, err)
+	}
+	if !restore {
+		return errors.Join(errs...)
+	}
+	for _, path := range w.ws.Store.TakenPaths() {
+		conv, err := w.ws.Store.Taken(path)
+		if err == nil {
+			err = w.moveOne(conv, path, restore)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(append(errs, w.rewriteLost())...)
+}
+
+// rewriteLost rewrites every session.json that a merge deleted or left conflict markers in. Git
+// deletes it if one side removed the conversation and the other added to a log. Calls
+// without a message are leftovers of a removed conversation.
+func (w *waiting) rewriteLost() error {
+	entries, err := w.ws.Store.List()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range entries {
+		if !e.LeftByMerge() || e.Session.MessageCount == 0 {
+			continue
+		}
+		conv, err := w.ws.Conversation(e.Path)
+		var gone bool
+		if err == nil {
+			gone, err = w.holdsRemoved(conv)
+		}
+		if err == nil && !gone && w.ws.Tree.Away(conv) == "" {
+			_, err = w.ws.Finish(conv, workspace.Finishing{Recount: true})
+		}
+		if conv != nil {
+			err = errors.Join(err, conv.Close())
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// holdsRemoved reports whether a log has messages of a session whose conversation the
+// user removed, here or elsewhere. Such a folder is left as it is.
+func (w *waiting) holdsRemoved(conv *store.Conversation) (bool, error) {
+	asked := map[string]bool{}
+	for m, err := range conv.Messages() {
+		if err != nil || asked[m.Source] {
+			continue // check reports what cannot be read
+		}
+		asked[m.Source] = true
+		for _, agent := range w.ws.Env.Agents {
+			if gone, err := w.ws.Removed.Segments(agent.Name, m.Source); err != nil || len(gone) > 0 {
+				return len(gone) > 0, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// moveOne moves the kept records of a conversation if its folder is in the work tree,
+// here or under another name, or if restore is set. It deletes kept records of a
+// conversation that the user has since removed.
+func (w *waiting) moveOne(kept *store.Conversation, path string, restore bool) (err error) {
+	s, _, err := kept.Session()
+	if err = errors.Join(err, kept.Close()); err != nil {
+		return err
+	}
+	if gone, err := w.ws.Removed.Conversation(s.ID); err != nil || gone {
+		return errors.Join(err, kept.DeleteWaiting())
+	}
+	conv, err := w.homes.findFolder(&binding.Segment{Segment: registry.Segment{Path: path, ID: s.ID}})
+	if err != nil {
+		return err
+	}
+	if conv == nil {
+		if !restore || w.ws.Tree.Outside(path) {
+			return nil
+		}
+		if conv, err = w.ws.Store.MakeFolder(path, s.ID); err != nil {
+			return err
+		}
+	}
+	defer conv.Close()
+	if restore {
+		conv.TakeBack(path)
+	}
+	if w.ws.Tree.Away(conv) != "" || !conv.HasMore() {
+		return nil
+	}
+	return conv.Update(func(tx *store.Tx, _ *schema.Session) error {
+		return w.ws.FinishIn(tx, conv, workspace.Finishing{Recount: true})
+	})
+}
