@@ -113,9 +113,9 @@ func compact(raw schema.Raw) string {
 // text.
 const leastReplaced = 80
 
-// replacedSpans finds the texts that an edit removed in a call's input; the new text is
-// more useful. Quotes within a text are escaped, so nothing in it looks like a field
-// name.
+// replacedSpans finds the texts that an edit removed in a call's input; the new text
+// is more useful. Quotes within a text are escaped, so nothing in it looks like a
+// field name.
 func replacedSpans(input string) (spans []excerpt.Span) {
 	if !strings.Contains(input, `"old`) || len(input) > longestEdit {
 		return nil
@@ -186,8 +186,8 @@ func errorLine(t *schema.Tool, output string) excerpt.Span {
 	return excerpt.Span{From: from, To: from + min(len(line), longestKey)}
 }
 
-// reproducible reports whether an agent can reproduce a call's output. It can read files and
-// search again, but a command may print something else next time.
+// reproducible reports whether an agent can reproduce a call's output. It can read
+// files and search again, but a command may print something else next time.
 func reproducible(t *schema.Tool) bool {
 	k := schema.KindOf(t.Name)
 	return k == schema.ReadTool || k == schema.LookupTool

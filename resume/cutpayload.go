@@ -7,10 +7,10 @@ import (
 	"cortext/resume/tildes"
 )
 
-// CutPayload finds a payload of [Build] in a text, by its block and the history after it. It
-// returns the text before the block, which begins with the command's text, and the
-// text after the history. ok is false without a payload. A block without a history
-// does not count, since anyone may quote one.
+// CutPayload finds a payload of [Build] in a text, by its block and the history after
+// it. It returns the text before the block, which begins with the command's text, and
+// the text after the history. ok is false without a payload. A block without a
+// history does not count, since anyone may quote one.
 //
 // The text of a resume comes back in the agent's transcript. Capturing it again would
 // add the history to itself with every resume.

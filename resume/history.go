@@ -132,8 +132,8 @@ func reference(a *schema.Attachment) string {
 	return text + "]"
 }
 
-// recordedTokens estimates the tokens of m and its calls from the counts in the log, so
-// that omitted messages need no counting.
+// recordedTokens estimates the tokens of m and its calls from the counts in the log,
+// so that omitted messages need no counting.
 func (h *history) recordedTokens(m *schema.Message) int {
 	n := recordedOr(m.Tokens, m.Content)
 	for _, p := range m.Parts(h.extra[m.ID]) {

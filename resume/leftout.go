@@ -28,8 +28,8 @@ const (
 	totalOnly               // only the total
 )
 
-// leftOutText renders the part of the block about what was left out. show is the command
-// line that shows the conversation.
+// leftOutText renders the part of the block about what was left out. show is the
+// command line that shows the conversation.
 func leftOutText(left []LeftOut, how detail, show string) string {
 	if len(left) == 0 {
 		return ""

@@ -59,8 +59,9 @@ const breaks = "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"
 // isSpace reports whether r is white space by any definition.
 func isSpace(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(breaks, r) }
 
-// isInvisible reports whether r is a format character, such as a bidirectional control, or
-// an invisible letter. The two joiners are exempt: emoji and some scripts need them.
+// isInvisible reports whether r is a format character, such as a bidirectional
+// control, or an invisible letter. The two joiners are exempt: emoji and some scripts
+// need them.
 func isInvisible(r rune) bool {
 	const nonJoiner, joiner = '\u200c', '\u200d'
 	return unicode.Is(unicode.Cf, r) && r != nonJoiner && r != joiner || r == '\u3164' || r == '\uffa0'
@@ -137,8 +138,8 @@ func plainLetter(r rune) byte {
 	return '?'
 }
 
-// cutTokens shortens s to about limit tokens and marks the place. The result may be a token
-// or two longer, since the mark can merge with the text before it.
+// cutTokens shortens s to about limit tokens and marks the place. The result may be a
+// token or two longer, since the mark can merge with the text before it.
 func cutTokens(s string, limit int) string {
 	if !tokens.Exceed(s, limit) {
 		return s

@@ -62,13 +62,13 @@ func (b *builder) fitHead(hd head, left []LeftOut, budget int) head {
 	return hd
 }
 
-// partShare is the divisor that gives how much of the budget the command's text, the plan
-// and the summary may each take if the history has to be cut. With more, too little
-// of the work is left. The agent can read the command's file.
+// partShare is the divisor that gives how much of the budget the command's text, the
+// plan and the summary may each take if the history has to be cut. With more, too
+// little of the work is left. The agent can read the command's file.
 const partShare = 8
 
-// limitParts cuts the parts of the head that exceed their share of the budget, of which
-// the head gets most tokens.
+// limitParts cuts the parts of the head that exceed their share of the budget, of
+// which the head gets most tokens.
 func (hd *head) limitParts(left []LeftOut, budget, most int) {
 	k := trimmer{hd, left, budget}
 	each := min(budget/partShare, most/3)

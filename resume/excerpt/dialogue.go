@@ -156,8 +156,8 @@ func (c *chooser) failures() {
 }
 
 // reports includes outputs that read like prose and that the agent cannot get again:
-// task descriptions, reports, replies of programs. It first takes those that open a turn,
-// newest turn first, since they say what is to be done.
+// task descriptions, reports, replies of programs. It first takes those that open a
+// turn, newest turn first, since they say what is to be done.
 func (c *chooser) reports() {
 	room := (c.budget - c.used) * reportShare / 100
 	limit := c.used + room

@@ -174,8 +174,8 @@ func (h *History) readTurns() {
 	}
 }
 
-// requiredFor returns what is shown with anything included of a call: the beginning of its
-// input and the line that says why it failed.
+// requiredFor returns what is shown with anything included of a call: the beginning
+// of its input and the line that says why it failed.
 func (h *History) requiredFor(section int) (all []place) {
 	for k := h.first[section]; k < h.first[section+1]; k++ {
 		t := &h.texts[k]

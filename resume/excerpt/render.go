@@ -93,7 +93,8 @@ func (t *text) render() (spelled string, whole bool) {
 	return b.String(), whole
 }
 
-// endsSentence reports whether segment j is included and ends a sentence within its line.
+// endsSentence reports whether segment j is included and ends a sentence within its
+// line.
 func (t *text) endsSentence(j int) bool {
 	if j < 0 || !t.segments[j].included || t.segments[j].to < 2 {
 		return false

@@ -10,8 +10,8 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// addDecision records what the user decided about something, replacing earlier decisions
-// about it.
+// addDecision records what the user decided about something, replacing earlier
+// decisions about it.
 func (a *adder) addDecision(about, text string) {
 	n := a.note(text)
 	n.Key = limit(about)
@@ -52,8 +52,8 @@ func isRule(sentence string) bool {
 	return matches("rules", sentence) && !matches("no rules", sentence)
 }
 
-// maxRulePrompt is the size, in bytes, of the longest prompt in which any sentence may be
-// a rule.
+// maxRulePrompt is the size, in bytes, of the longest prompt in which any sentence
+// may be a rule.
 const maxRulePrompt = 1000
 
 // answering separates an answer from its question.
@@ -74,8 +74,8 @@ func isAnswer(prompt, question, ending string) bool {
 	return listed("choices", short) || len(words) > 0 && containsAll(words, split(ending)) && !strings.HasSuffix(prompt, "?")
 }
 
-// addChoice records what the user chose when a tool asked: the answers to its questions,
-// or the plan the user approved.
+// addChoice records what the user chose when a tool asked: the answers to its
+// questions, or the plan the user approved.
 func (a *adder) addChoice(c schema.Tool) {
 	if c.Success == nil || !*c.Success {
 		return

@@ -9,8 +9,8 @@ import (
 	"cortext/schema"
 )
 
-// An effect is the effect of a shell command on a path. A moved or copied file also has
-// its source path.
+// An effect is the effect of a shell command on a path. A moved or copied file also
+// has its source path.
 type effect struct {
 	path, action, from string
 	onlyKnown          bool // applies only to a known file, or a folder of known files

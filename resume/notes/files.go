@@ -34,8 +34,8 @@ func (a *adder) addWrite(k schema.ToolKind, t schema.Tool, result string) {
 	a.touch(at, action)
 }
 
-// fullPath returns the full path of a written file from Gemini CLI's output if its input
-// had a path relative to the working folder, else the path as given.
+// fullPath returns the full path of a written file from Gemini CLI's output if its
+// input had a path relative to the working folder, else the path as given.
 func fullPath(at, output string) string {
 	line, _, _ := strings.Cut(output[:min(len(output), 2*maxText)], "\n")
 	if _, whole, ok := strings.Cut(line, ": "); ok && !absolute(at) {

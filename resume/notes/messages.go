@@ -80,8 +80,8 @@ func (a *adder) addPrompt() {
 	}
 }
 
-// requestIn returns a prompt's request on one line: all of a short prompt, else its first
-// sentences.
+// requestIn returns a prompt's request on one line: all of a short prompt, else its
+// first sentences.
 func requestIn(prompt string) string {
 	whole := oneLine(dropBlocks(prompt))
 	if len(whole) <= maxText {
@@ -170,9 +170,9 @@ func choices(text string) (list string) {
 	return list
 }
 
-// firstStatement returns the first meaningful sentence: not a heading, an exclamation or a
-// mere announcement. The opening sentence of an answer counts even if it introduces a
-// list.
+// firstStatement returns the first meaningful sentence: not a heading, an exclamation
+// or a mere announcement. The opening sentence of an answer counts even if it
+// introduces a list.
 func firstStatement(all []sentence) string {
 	const least = 25 // bytes
 	opens := true    // no heading or list precedes it

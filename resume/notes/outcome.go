@@ -49,8 +49,8 @@ func outputFailed(t schema.Tool) (failed bool) {
 	return failed
 }
 
-// outputSucceeded reports whether a command's output ends with a report of success and has
-// no line that reports a failure.
+// outputSucceeded reports whether a command's output ends with a report of success
+// and has no line that reports a failure.
 func outputSucceeded(t schema.Tool) bool {
 	last := ""
 	for l := range outputLines(t) {
@@ -101,7 +101,8 @@ func outputBegins(t schema.Tool, list string) bool {
 // refused.
 const refusedByUser = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "
 
-// refusalReason returns why the user refused a call, as Claude Code passes it on. Only tools that never output foreign text on failure are trusted: a page or a
+// refusalReason returns why the user refused a call, as Claude Code passes it on.
+// Only tools that never output foreign text on failure are trusted: a page or a
 // command could say the same.
 func refusalReason(t schema.Tool) string {
 	words, ok := strings.CutPrefix(headAndTail(t.Output), refusedByUser+"To tell you how to proceed, the user said:\n")

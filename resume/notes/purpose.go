@@ -59,10 +59,10 @@ func isVerb(w string) bool {
 	return !strings.ContainsFunc(w, func(r rune) bool { return (r < 'a' || r > 'z') && r != '-' && r != ':' && r != '_' })
 }
 
-// resolvesCommand reports whether the success of one command resolves the failure of another.
-// It does if it did the same to the same object, to part of it in another way, or to
-// all of it, or if it supplied what was missing. For a chain, its last command
-// counts.
+// resolvesCommand reports whether the success of one command resolves the failure of
+// another. It does if it did the same to the same object, to part of it in another
+// way, or to all of it, or if it supplied what was missing. For a chain, its last
+// command counts.
 func resolvesCommand(success, failure string) bool {
 	if success == failure {
 		return true

@@ -37,8 +37,8 @@ func (c command) onlyPrints() bool {
 	return len(words) > 0 && slices.Contains([]string{"cat", "echo", "printf", ":"}, words[0])
 }
 
-// printsErrors reports whether a command prints an error when it fails, so that silence
-// means success, and is not just a test of a condition.
+// printsErrors reports whether a command prints an error when it fails, so that
+// silence means success, and is not just a test of a condition.
 func (c command) printsErrors() bool {
 	words := withoutPrefix(c.words)
 	return len(words) > 0 && listed("complaining programs", words[0])

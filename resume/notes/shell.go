@@ -70,8 +70,8 @@ func (s script) key() string {
 	return commandKey + cmp.Or(s.changes(), s.chain(func([]string) bool { return true }))
 }
 
-// foundNothing reports whether a nonzero exit code only means that nothing was found, or
-// that there is a difference.
+// foundNothing reports whether a nonzero exit code only means that nothing was found,
+// or that there is a difference.
 func foundNothing(t schema.Tool) bool {
 	return t.ExitCode != nil && *t.ExitCode == 1 && !slices.ContainsFunc(slices.Collect(outputLines(t)), reportsFailure)
 }
@@ -116,7 +116,8 @@ func withoutPrefix(words []string) []string {
 	return words
 }
 
-// isReadOnly reports whether a simple command only looks at something or changes folder.
+// isReadOnly reports whether a simple command only looks at something or changes
+// folder.
 func isReadOnly(words []string) bool {
 	program, args := words[0], words[1:]
 	program = strings.ToLower(program[strings.LastIndexAny(program, `/\`)+1:])

@@ -90,8 +90,8 @@ func slashCommand(content string) (name, arguments string) {
 	return name, strings.TrimSpace(content[1+len(name):])
 }
 
-// doesNoWork reports whether a command does no work: it controls the agent's program or
-// manages the conversation.
+// doesNoWork reports whether a command does no work: it controls the agent's program
+// or manages the conversation.
 func doesNoWork(name string) bool {
 	if typ, ok := strings.CutPrefix(name, "workspace."); ok {
 		return slices.Contains(prompt.Managing(), typ)
@@ -110,8 +110,8 @@ func isSmallTalk(content string) bool {
 // conversation.
 const maxClosing = 80
 
-// shortPrompt returns a short prompt in lower case without surrounding punctuation, or ""
-// for a long one.
+// shortPrompt returns a short prompt in lower case without surrounding punctuation,
+// or "" for a long one.
 func shortPrompt(content string) string {
 	if len(content) > maxClosing {
 		return ""
