@@ -87,16 +87,23 @@ func (i IDs) Keep() {
 }
 
 // Twinned returns the folders of a conversation if several have records of it, so that
-// the writer merges them. If the cache has no current index of the conversations, it
+// the writer merges them, or if another than the folder at has them. If the cache has no current index of the conversations, it
 // builds one; that is rare, because folders must have come or gone.
-func (i IDs) Twinned(id string) (store.Entry, bool) {
+func (i IDs) Twinned(id, at string) (store.Entry, bool) {
 	known, ok := i.read()
 	if !ok {
 		i.Keep()
 		known, ok = i.read()
 	}
 	folders := known.Folders[schema.IDKey(strings.ToLower(id))]
-	if !ok || len(folders) == 0 || !slices.ContainsFunc(folders[1:], i.store.HasRecords) {
+	if !ok || len(folders) == 0 {
+		return store.Entry{}, false
+	}
+	others := folders
+	if at == folders[0] {
+		others = folders[1:]
+	}
+	if !slices.ContainsFunc(others, i.store.HasRecords) {
 		return store.Entry{}, false
 	}
 	return store.Entry{Path: folders[0], Twins: folders[1:]}, true
