@@ -7,32 +7,32 @@ import (
 	"unicode/utf8"
 )
 
-// A Moment is an event at which an agent calls a hook.
-type Moment int
+// An EventType says at which point an agent calls a hook.
+type EventType int
 
-// The moments that cortext handles.
+// The events that cortext handles.
 const (
-	Other      Moment = iota // nothing to do
-	Began                    // a session started or resumed
-	Prompted                 // the user submitted a prompt; the agent has not started on it
-	Answered                 // the agent finished a turn
-	Used                     // the agent called a tool
-	Compacting               // the agent is about to shorten its context
-	Ended                    // the session ended, or the user left it
+	Other        EventType = iota // nothing to do
+	SessionStart                  // a session started or resumed
+	PromptSubmit                  // the user submitted a prompt; the agent has not started on it
+	TurnEnd                       // the agent finished a turn
+	ToolUse                       // the agent called a tool
+	PreCompact                    // the agent is about to shorten its context
+	SessionEnd                    // the session ended, or the user left it
 )
 
 // An Event is an agent's input to a hook.
 type Event struct {
-	Moment     Moment
+	Type       EventType
 	NativeID   string // the session's id
 	Transcript string // the session's file, absolute; it may not exist yet
 	Dir        string // the project's folder
 	Prompt     string // what the user typed, verbatim
-	Literal    bool   // of Prompted: the agent does not know the command and sends it to the model as typed
+	Unexpanded bool   // of PromptSubmit: the agent does not know the command and sends it to the model as typed
 	PromptID   string // the agent's id for it; may be empty
-	Said       string // of Answered: the model's last text; the transcript may get it a moment later
-	Fresh      bool   // of Began: the session is new, not resumed
-	Cleared    bool   // of Began and Ended: the user emptied the context; the program continues
+	LastReply  string // of TurnEnd: the model's last text; the transcript may get it a moment later
+	New        bool   // of SessionStart: the session is new, not resumed
+	Cleared    bool   // of SessionStart and SessionEnd: the user emptied the context; the program continues
 	Process    string // distinguishes processes of the agent; may be empty
 }
 

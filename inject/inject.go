@@ -39,7 +39,7 @@ type Agent struct {
 	// Sessions lists the agent's sessions on this machine, except those of
 	// sub-agents. Without a store, the list is empty. It omits what cannot be read,
 	// and the error names that.
-	Sessions func(m Machine) ([]Native, error)
+	Sessions func(m Machine) ([]SessionRef, error)
 
 	// Stores lists the folders that change when a session does.
 	Stores func(m Machine) []Store
@@ -85,27 +85,27 @@ type Agent struct {
 	Window func(m Machine, r Request, model string) int
 
 	// Ready returns the absolute path of the agent's program if nothing prevents
-	// using it in r.Dir. The error is a [HurdleError] if the user has to do something
+	// using it in r.Dir. The error is a [PreflightError] if the user has to do something
 	// first.
 	Ready func(m Machine, r Request) (program string, err error)
 
 	// Launch plans the start of the agent on a payload. It changes nothing. The error
-	// is a [HurdleError] if the user has to do something first.
+	// is a [PreflightError] if the user has to do something first.
 	Launch func(m Machine, r Request) (*Launch, error)
 
 	// Launched finds the session of a launch whose id was not known in advance: the
 	// session that begins with the payload. nil: the id is always known.
 	Launched func(m Machine, r Request) (nativeID string, ok bool)
 
-	// Discard cleans up after a launch, when the program has ended. It removes the
+	// Cleanup cleans up after a launch, when the program has ended. It removes the
 	// session that the launch put among the agent's own; if something was said in it,
 	// only our leftovers that would do harm. The agent's hook also calls it for a
 	// resumed session. nil: a launch leaves nothing.
-	Discard func(ctx context.Context, m Machine, nativeID string, said bool) error
+	Cleanup func(ctx context.Context, m Machine, nativeID string, said bool) error
 
 	// Remove is for an agent that only its own program can remove such a session
 	// from, which takes seconds. It leaves a session in which something was said.
-	// nil: Discard does it.
+	// nil: Cleanup does it.
 	Remove func(ctx context.Context, m Machine, nativeID string) error
 }
 
@@ -197,8 +197,8 @@ type Transcript struct {
 	Branch      string           // git branch at the start
 	Messages    int              // in the main conversation, by id
 
-	// Said returns the text of the model's last message.
-	Said string
+	// LastReply is the text of the model's last message.
+	LastReply string
 
 	// Commands are the prompts that are /workspace commands, in order.
 	Commands []Command
@@ -235,8 +235,8 @@ func (t *Transcript) Close() error {
 	return t.Release()
 }
 
-// A Native is a session in an agent's own store.
-type Native struct {
+// A SessionRef names a session in an agent's own store.
+type SessionRef struct {
 	NativeID string
 	Path     string    // as passed to Open
 	Dir      string    // absolute folder of the session; empty if the agent does not record it

@@ -20,7 +20,7 @@ type Request struct {
 // A Launch describes how to start an agent: files to write and a command. Afterwards
 // the files are removed and, if nothing was said in it, so is the imported session.
 type Launch struct {
-	Road     string   // how the payload gets in, for display
+	Method   string   // how the payload gets in, for display
 	Program  string   // absolute
 	Import   []string // arguments for running the program once beforehand; none: no such run
 	Args     []string
@@ -38,16 +38,16 @@ type File struct {
 	Session bool // it becomes the transcript of the new session, and stays if that was used
 }
 
-// A HurdleError says what prevents a launch, and how to fix it. cortext never trusts,
+// A PreflightError says what prevents a launch, and how to fix it. cortext never trusts,
 // accepts or signs in to anything on the user's behalf.
-type HurdleError struct {
+type PreflightError struct {
 	Agent   string
 	What    string
-	Way     string
+	Fix     string
 	Missing bool // the program is not on this machine
 }
 
-func (e *HurdleError) Error() string { return e.Agent + ": " + e.What }
+func (e *PreflightError) Error() string { return e.Agent + ": " + e.What }
 
 // ServerName returns the form of a server's name within the names of its tools: an
 // agent replaces every character except ASCII letters, digits and those in kept.

@@ -48,12 +48,12 @@ func open(file string, o inject.Options) (*inject.Transcript, error) {
 
 // sessions lists the transcripts of all projects. A session's folder comes from its
 // lines, since the name of a project's folder does not determine it.
-func sessions(m inject.Machine) ([]inject.Native, error) {
-	var list []inject.Native
+func sessions(m inject.Machine) ([]inject.SessionRef, error) {
+	var list []inject.SessionRef
 	files, err := program.Transcripts(m)
 	errs := []error{err}
 	for _, file := range files {
-		n := inject.Native{NativeID: strings.TrimSuffix(filepath.Base(file), ".jsonl"), Path: file}
+		n := inject.SessionRef{NativeID: strings.TrimSuffix(filepath.Base(file), ".jsonl"), Path: file}
 		info, err := os.Stat(file)
 		if err == nil && !info.Mode().IsRegular() {
 			continue

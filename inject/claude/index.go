@@ -122,7 +122,7 @@ func read(f io.ReaderAt, size int64, name string, o inject.Options) (*inject.Tra
 		return nil, inject.ErrCursor
 	}
 	var err error
-	if x.t.Said, err = x.said(); err != nil {
+	if x.t.LastReply, err = x.said(); err != nil {
 		return nil, err
 	}
 	x.t.Next, err = x.next(size)

@@ -27,7 +27,7 @@ func Agent() inject.Agent {
 		Name: Name, Detect: detect, Stat: inject.StatFile, Open: open, Subagents: subagents,
 		Sessions: Sessions, Stores: Stores, Locate: Locate, Install: setup.Install,
 		Session: program.Session, Hook: program.Hook, Reply: program.Reply, ReplyNote: program.ReplyNote, ReplyLimit: program.ReplyLimit,
-		Model: program.Model, Ready: program.Ready, Launch: program.Launch, Launched: program.Launched, Discard: program.Discard,
+		Model: program.Model, Ready: program.Ready, Launch: program.Launch, Launched: program.Launched, Cleanup: program.Cleanup,
 	}
 }
 

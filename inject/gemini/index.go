@@ -395,7 +395,7 @@ func (x *index) close(size int64) error {
 		return err
 	}
 	t.Each = x.each
-	t.Said, err = x.said()
+	t.LastReply, err = x.said()
 	return err
 }
 

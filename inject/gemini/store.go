@@ -58,13 +58,13 @@ type head struct {
 // If several files with one id have messages, the first is the one that the session
 // began in (see [Locate]). Another is listed too if it has messages that those before
 // it do not (--resume with -i: FACTS.md, "Taking a session up again").
-func Sessions(m inject.Machine) ([]inject.Native, error) {
+func Sessions(m inject.Machine) ([]inject.SessionRef, error) {
 	byID := map[string][]session{}
 	err := files(m, "", func(s session) { byID[s.id] = append(byID[s.id], s) })
-	var list []inject.Native
+	var list []inject.SessionRef
 	for _, id := range sortedKeys(byID) {
 		for _, s := range distinct(byID[id]) {
-			list = append(list, inject.Native{NativeID: id, Path: s.path, Dir: held(m, s.path), Updated: s.info.ModTime()})
+			list = append(list, inject.SessionRef{NativeID: id, Path: s.path, Dir: held(m, s.path), Updated: s.info.ModTime()})
 		}
 	}
 	return list, err

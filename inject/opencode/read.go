@@ -134,7 +134,7 @@ func (r *reading) note(w *walk, it *item) {
 		t.Permission = it.mode
 		r.t.Prompted(m.Content, inject.Command{PromptID: m.ID, Message: m.ID, Time: m.Timestamp.Time()})
 	case answered:
-		t.Said = m.Content
+		t.LastReply = m.Content
 		if m.Model != "" {
 			t.Model, t.Provider = m.Model, nil
 			if it.runsAt != "" {

@@ -312,7 +312,7 @@ func (d *database) recent() (map[string]int64, error) {
 }
 
 // roots lists the sessions that no other session started, including archived ones.
-func (d *database) roots() ([]inject.Native, error) {
+func (d *database) roots() ([]inject.SessionRef, error) {
 	rows, err := d.tx.Query(`select id, directory, ` + d.has("project_id") + `, time_updated from session
 		where coalesce(` + d.has("parent_id") + `, '') = '' order by time_updated, id`)
 	if err != nil {
@@ -323,9 +323,9 @@ func (d *database) roots() ([]inject.Native, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []inject.Native
+	var list []inject.SessionRef
 	for rows.Next() {
-		var n inject.Native
+		var n inject.SessionRef
 		var dir, project sql.NullString
 		var updated int64
 		if err := rows.Scan(&n.NativeID, &dir, &project, &updated); err != nil {

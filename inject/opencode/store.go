@@ -62,8 +62,8 @@ func present(m inject.Machine) ([]string, error) {
 
 // sessions lists the sessions of all databases or, without a database, those of the
 // older storage.
-func sessions(m inject.Machine) ([]inject.Native, error) {
-	var list []inject.Native
+func sessions(m inject.Machine) ([]inject.SessionRef, error) {
+	var list []inject.SessionRef
 	files, err := present(m)
 	errs := []error{err}
 	seen := map[string]bool{} // sessions identify a copy of a database
@@ -89,7 +89,7 @@ func sessions(m inject.Machine) ([]inject.Native, error) {
 	return list, errors.Join(errs...)
 }
 
-func oldSessions(m inject.Machine) (list []inject.Native, err error) {
+func oldSessions(m inject.Machine) (list []inject.SessionRef, err error) {
 	files, err := oldFiles(m)
 	errs := []error{err}
 	for _, file := range files {
@@ -101,7 +101,7 @@ func oldSessions(m inject.Machine) (list []inject.Native, err error) {
 			continue
 		}
 		own := begin(b)
-		n := inject.Native{NativeID: rawjson.String(rawjson.Get(own, "id")), Path: file, Dir: rawjson.String(rawjson.Get(own, "directory"))}
+		n := inject.SessionRef{NativeID: rawjson.String(rawjson.Get(own, "id")), Path: file, Dir: rawjson.String(rawjson.Get(own, "directory"))}
 		if rawjson.String(rawjson.Get(own, "parentID")) != "" {
 			continue
 		}

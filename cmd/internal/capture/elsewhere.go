@@ -31,7 +31,7 @@ func (c *Capture) elsewhere(b *Binding) bool {
 }
 
 // ownsSession reports whether a session was held in this work tree.
-func (c *Capture) ownsSession(n inject.Native) bool {
+func (c *Capture) ownsSession(n inject.SessionRef) bool {
 	within := func(dir string) bool {
 		rel, err := filepath.Rel(c.ws.Here.Workspace(), dir)
 		return err == nil && filepath.IsLocal(rel)

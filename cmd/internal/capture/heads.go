@@ -73,7 +73,7 @@ func (c *Capture) writeHeads() {
 }
 
 // sessions lists the sessions of an agent on this machine.
-func (c *Capture) sessions(agent inject.Agent) ([]inject.Native, error) {
+func (c *Capture) sessions(agent inject.Agent) ([]inject.SessionRef, error) {
 	machine := c.ws.Env.Machine
 	machine.Head = func(file string, read func() (string, error)) (string, error) {
 		return c.readHeads().find("head", file, read)
@@ -114,7 +114,7 @@ func (c *Capture) locate(agent inject.Agent) located {
 	return at
 }
 
-func locatedAmong(natives []inject.Native) located {
+func locatedAmong(natives []inject.SessionRef) located {
 	at := located{}
 	for _, n := range natives {
 		if _, twice := at[n.NativeID]; twice {

@@ -396,8 +396,8 @@ func (b *Binding) took(t *inject.Transcript, r *router) {
 			b.Roots = append(b.Roots, root)
 		}
 	}
-	if t.Said != "" {
-		b.Said = EndOf(t.Said)
+	if t.LastReply != "" {
+		b.Said = EndOf(t.LastReply)
 	}
 	b.Cursor, b.Torn = t.Next, t.Torn != ""
 	b.Commanded = b.Commanded && !r.again || t.Command != ""

@@ -266,7 +266,7 @@ func TestAnswerStillWritten(t *testing.T) {
 		return stat(path)
 	}
 	c := openCapture(t, dir, home)
-	_, err = c.Answer(context.Background(), agent, inject.Event{NativeID: id, Transcript: file, Said: "answer 3"})
+	_, err = c.Answer(context.Background(), agent, inject.Event{NativeID: id, Transcript: file, LastReply: "answer 3"})
 	must(t, err)
 	if said := c.TakeWarnings(); len(said) > 0 {
 		t.Errorf("warned of %q", said)

@@ -111,7 +111,7 @@ func (c *Capture) noteRoot() error {
 
 // contains reports whether a session was held in one of the folders, or in another clone
 // of the repository.
-func (p *roots) contains(ctx context.Context, n inject.Native) bool {
+func (p *roots) contains(ctx context.Context, n inject.SessionRef) bool {
 	if n.Dir == "" || !filepath.IsAbs(n.Dir) {
 		return false
 	}
@@ -124,7 +124,7 @@ func (p *roots) contains(ctx context.Context, n inject.Native) bool {
 	return is
 }
 
-func (p *roots) holds(ctx context.Context, n inject.Native) bool {
+func (p *roots) holds(ctx context.Context, n inject.SessionRef) bool {
 	best, at := "", "" // a work tree may be within another
 	names := []string{n.Dir, registry.RealDir(n.Dir)}
 	for _, dir := range p.dirs {
@@ -161,7 +161,7 @@ func (c *Capture) isHeldHere(dir string) bool {
 
 // holdsClone reports whether a session was held in another clone of the repository, in
 // the folder that is the workspace there.
-func (p *roots) holdsClone(ctx context.Context, n inject.Native) bool {
+func (p *roots) holdsClone(ctx context.Context, n inject.SessionRef) bool {
 	if len(p.commits) == 0 {
 		return false
 	}
@@ -199,7 +199,7 @@ func (p *roots) isClone(ctx context.Context, dir string) bool {
 
 // mayContain reports whether a session was held in a folder of the same name that is
 // gone. That may be an earlier location of this workspace, or of another clone of it.
-func (p *roots) mayContain(n inject.Native) bool {
+func (p *roots) mayContain(n inject.SessionRef) bool {
 	if n.Dir == "" || filepath.Base(n.Dir) != filepath.Base(p.root) {
 		return false
 	}

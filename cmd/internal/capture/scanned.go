@@ -22,9 +22,9 @@ type scanned struct {
 	At   map[string]lookedOnce `json:"at"`   // by transcript path, because some agents split a session over files
 	All  bool                  `json:"all"`  // capture was all: ordinary sessions began conversations, too
 
-	stale bool            // git may have replaced logs since
-	moved bool            // conversations came or went since
-	fresh []inject.Native // looked at just now
+	stale bool                // git may have replaced logs since
+	moved bool                // conversations came or went since
+	fresh []inject.SessionRef // looked at just now
 }
 
 // A lookedOnce records the state of a session when it was looked at, and the result.
@@ -51,7 +51,7 @@ func (c *Capture) readScanned(agent string) scanned {
 
 // needsLook reports whether a session with these properties must be looked at. Our own
 // sessions must be if git may have replaced logs.
-func (c *Capture) needsLook(agent inject.Agent, n inject.Native, l *scanned, look string) bool {
+func (c *Capture) needsLook(agent inject.Agent, n inject.SessionRef, l *scanned, look string) bool {
 	was, ok := l.At[n.Path]
 	if !ok || n.Updated.IsZero() || was.Updated != n.Updated.UnixNano() || was.Look != look || look == "" && agent.Transcripts == nil {
 		return true
@@ -85,7 +85,7 @@ func (c *Capture) namedIn(agent, nativeID string) string {
 }
 
 // add records that a session was looked at.
-func (l *scanned) add(agent inject.Agent, n inject.Native, now lookedOnce) {
+func (l *scanned) add(agent inject.Agent, n inject.SessionRef, now lookedOnce) {
 	if now.Look == "" && agent.Transcripts == nil {
 		delete(l.At, n.Path) // written just now: it may change without looking different
 		return
@@ -139,7 +139,7 @@ func lookAt(agent inject.Agent, file string) string {
 }
 
 // lastWritten returns when a session, or one of its sub-agents, was last written.
-func lastWritten(agent inject.Agent, n inject.Native) time.Time {
+func lastWritten(agent inject.Agent, n inject.SessionRef) time.Time {
 	at := n.Updated
 	if agent.Transcripts != nil {
 		return at

@@ -24,7 +24,7 @@ func (c *Capture) Session(ctx context.Context, agent inject.Agent, e inject.Even
 		return nil, err
 	}
 	b.Hooked = true
-	_, err = c.Ingest(ctx, agent, e.NativeID, b, Options{Mode: OwnTurn, Prompted: e.Moment == inject.Prompted})
+	_, err = c.Ingest(ctx, agent, e.NativeID, b, Options{Mode: OwnTurn, Prompted: e.Type == inject.PromptSubmit})
 	return b, err
 }
 
@@ -47,7 +47,7 @@ func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event
 		if err == nil {
 			b, err = c.BeginMissed(ctx, agent, e, b)
 		}
-		late := err == nil && e.Said != "" && (b.Captured() && b.Said != EndOf(e.Said) || len(b.Segments) == 0 && c.all() && !b.Answered)
+		late := err == nil && e.LastReply != "" && (b.Captured() && b.Said != EndOf(e.LastReply) || len(b.Segments) == 0 && c.all() && !b.Answered)
 		if !late {
 			return b, err
 		}
@@ -74,7 +74,7 @@ func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.
 	if len(b.Segments) > 0 {
 		return b, nil
 	}
-	n := inject.Native{NativeID: e.NativeID, Path: e.Transcript}
+	n := inject.SessionRef{NativeID: e.NativeID, Path: e.Transcript}
 	if _, err := agent.Stat(e.Transcript); err != nil {
 		return b, nil // it is still empty
 	}
@@ -90,7 +90,7 @@ func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.
 		return b, err
 	}
 	defer t.Close()
-	prompted := e.Moment == inject.Prompted
+	prompted := e.Type == inject.PromptSubmit
 	if t.Messages == 0 {
 		return b, nil
 	}

@@ -54,7 +54,7 @@ type SyncResult struct {
 	Captured  []Captured // of all sessions
 	Elsewhere int        // sessions whose conversations are not in this work tree
 	Taken     int        // messages that git took from the work tree
-	Unsure    []inject.Native
+	Unsure    []inject.SessionRef
 	Errors    []error // what could not be read or captured; the rest was
 }
 
@@ -148,7 +148,7 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 		if err != nil {
 			out.Errors = append(out.Errors, err)
 		}
-		var ours []inject.Native
+		var ours []inject.SessionRef
 		for _, n := range natives {
 			if at.contains(ctx, n) {
 				ours = append(ours, n)
@@ -209,8 +209,8 @@ func (c *Capture) sources(named map[native]string, restore bool) (map[native]boo
 }
 
 // syncSessions captures sessions, oldest first, so that a fork comes after its original.
-func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []inject.Native, o SyncOptions, out *SyncResult) error {
-	slices.SortStableFunc(list, func(a, b inject.Native) int { return a.Updated.Compare(b.Updated) })
+func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []inject.SessionRef, o SyncOptions, out *SyncResult) error {
+	slices.SortStableFunc(list, func(a, b inject.SessionRef) int { return a.Updated.Compare(b.Updated) })
 	seen := c.readScanned(agent.Name)
 	c.scan.scanned[agent.Name] = seen
 	for i, n := range list {
@@ -250,7 +250,7 @@ var errElsewhere = errors.New("held in another work tree")
 
 // syncSession captures one session. The session is not ours if it begins no conversation
 // and Adopt is not set.
-func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.Native, o SyncOptions, out *SyncResult) (ours bool, err error) {
+func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.SessionRef, o SyncOptions, out *SyncResult) (ours bool, err error) {
 	if c.ws.Removed.Skipped(agent.Name, n.NativeID) {
 		return true, nil
 	}
@@ -348,7 +348,7 @@ func (r *SyncResult) note(agent string, messages map[string]int) {
 // begins reports whether a session without a conversation begins one: with a command or,
 // if all sessions are captured, with its first answer. It reads only what was not
 // searched before.
-func (c *Capture) begins(agent inject.Agent, n inject.Native, b *Binding) (bool, error) {
+func (c *Capture) begins(agent inject.Agent, n inject.SessionRef, b *Binding) (bool, error) {
 	t, again, err := c.readOn(agent, n.Path, b.Looked, false)
 	if err != nil {
 		return false, err
@@ -367,7 +367,7 @@ func (c *Capture) begins(agent inject.Agent, n inject.Native, b *Binding) (bool,
 func (c *Capture) all() bool { return c.ws.Config.Capture == workspace.CaptureAll }
 
 // isAnswered reports whether a model has said something in a transcript.
-func isAnswered(t *inject.Transcript) bool { return t.Model != "" && t.Said != "" }
+func isAnswered(t *inject.Transcript) bool { return t.Model != "" && t.LastReply != "" }
 
 // Discover captures the sessions of this workspace that begin conversations without a
 // hook, as in OpenCode without its plugin, and messages missed in other sessions. A new

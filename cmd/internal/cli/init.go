@@ -175,8 +175,8 @@ func (a *app) agentsSetUp(cmd *cobra.Command, dir string, isNew bool) (names []s
 func (a *app) agentsFound(dir string) (names []string) {
 	for _, agent := range a.agents {
 		_, err := agent.Ready(a.machine(), inject.Request{Dir: dir, Root: dir})
-		var hurdle *inject.HurdleError
-		if !errors.As(err, &hurdle) || !hurdle.Missing {
+		var stopped *inject.PreflightError
+		if !errors.As(err, &stopped) || !stopped.Missing {
 			names = append(names, agent.Name)
 		}
 	}

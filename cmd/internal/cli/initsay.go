@@ -99,18 +99,18 @@ func (a *app) sayNext(dir string, o initOptions, changed bool) {
 			continue
 		}
 		_, err := agent.Ready(a.machine(), inject.Request{Dir: dir, Root: dir})
-		var hurdle *inject.HurdleError
-		missing := errors.As(err, &hurdle) && hurdle.Missing
+		var stopped *inject.PreflightError
+		missing := errors.As(err, &stopped) && stopped.Missing
 		if chosen && !missing && start == "" {
 			start = agent.Name
 		}
 		switch {
 		case err == nil || !chosen && !missing:
 		case missing:
-			way, _, _ := strings.Cut(hurdle.Way, ";") // the rest concerns a launch
-			fmt.Fprintf(a.out, "%s is not installed: %s\n", hurdle.Agent, way)
-		case hurdle != nil:
-			fmt.Fprintf(a.out, "%s: %s\n", visible(err.Error()), visible(hurdle.Way))
+			way, _, _ := strings.Cut(stopped.Fix, ";") // the rest concerns a launch
+			fmt.Fprintf(a.out, "%s is not installed: %s\n", stopped.Agent, way)
+		case stopped != nil:
+			fmt.Fprintf(a.out, "%s: %s\n", visible(err.Error()), visible(stopped.Fix))
 		default:
 			fmt.Fprintln(a.out, visible(err.Error()))
 		}

@@ -293,14 +293,14 @@ type plannedFile struct {
 func (a *app) dryRun(ctx context.Context, w *flow.Workspace, e store.Entry, o resumeOptions) error {
 	var launch *plannedLaunch
 	p, planErr := w.Plan(ctx, e, o.LaunchOptions)
-	var hurdle *inject.HurdleError
-	if planErr != nil && !errors.As(planErr, &hurdle) {
+	var stopped *inject.PreflightError
+	if planErr != nil && !errors.As(planErr, &stopped) {
 		return planErr
 	}
 	var r *flow.Resumed
 	if p != nil {
 		r = p.Resumed
-		launch = &plannedLaunch{p.Agent.Name, p.Launch.Road, p.Launch.Program, append([]string{}, p.Launch.Import...), p.Launch.Args, p.Dir, []plannedFile{}, len(p.Launch.Stdin)}
+		launch = &plannedLaunch{p.Agent.Name, p.Launch.Method, p.Launch.Program, append([]string{}, p.Launch.Import...), p.Launch.Args, p.Dir, []plannedFile{}, len(p.Launch.Stdin)}
 		for _, f := range p.Launch.Files {
 			launch.Files = append(launch.Files, plannedFile{f.Path, len(f.Data)})
 		}

@@ -38,12 +38,12 @@ func (w *Workspace) cleared(agent inject.Agent, e inject.Event, t *capture.Bindi
 // resumed session it first removes leftovers that would harm it.
 func (w *Workspace) began(ctx context.Context, agent inject.Agent, e inject.Event) error {
 	if !e.Cleared {
-		if e.Fresh {
+		if e.New {
 			return nil
 		}
 		err := w.BindLaunched(agent, e)
-		if agent.Discard != nil {
-			err = errors.Join(err, agent.Discard(ctx, w.Env.Machine, e.NativeID, true))
+		if agent.Cleanup != nil {
+			err = errors.Join(err, agent.Cleanup(ctx, w.Env.Machine, e.NativeID, true))
 		}
 		return err
 	}

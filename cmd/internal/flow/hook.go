@@ -18,17 +18,17 @@ import (
 // Hook handles one event of an agent's session and returns the text to inject next to the
 // prompt: empty for none, at most agent.ReplyLimit bytes. The agent never sees an error.
 func (w *Workspace) Hook(ctx context.Context, agent inject.Agent, e inject.Event) (say string, err error) {
-	if e.Moment == inject.Prompted && !strings.HasPrefix(e.Prompt, inject.CommandPrefix) {
+	if e.Type == inject.PromptSubmit && !strings.HasPrefix(e.Prompt, inject.CommandPrefix) {
 		say, err = w.named(ctx, agent, e)
 		return say + w.remind(agent, e), err // the usual case is nearly free
 	}
-	if e.Moment != inject.Prompted && w.Removed.Skipped(agent.Name, e.NativeID) {
-		if e.Moment == inject.Ended && e.Cleared {
+	if e.Type != inject.PromptSubmit && w.Removed.Skipped(agent.Name, e.NativeID) {
+		if e.Type == inject.SessionEnd && e.Cleared {
 			err = w.cleared(agent, e, &capture.Binding{})
 		}
 		return "", err
 	}
-	if e.Transcript == "" && e.Moment != inject.Began { // not every agent reports it
+	if e.Transcript == "" && e.Type != inject.SessionStart { // not every agent reports it
 		if e.Transcript, _, err = agent.Locate(w.Env.Machine, e.NativeID); err != nil {
 			return "", err
 		}
@@ -36,7 +36,7 @@ func (w *Workspace) Hook(ctx context.Context, agent inject.Agent, e inject.Event
 	if err := w.Locked(agent.Name, e.NativeID, func() error {
 		say, err = w.handle(ctx, agent, e)
 		return err
-	}); err != nil || e.Moment != inject.Began {
+	}); err != nil || e.Type != inject.SessionStart {
 		return say, err
 	}
 	return "", w.CatchUp(ctx, agent, e)
@@ -45,33 +45,33 @@ func (w *Workspace) Hook(ctx context.Context, agent inject.Agent, e inject.Event
 // OwnTurn reports whether an event needs only its own agent and no model: it is part of a
 // turn, and not a command.
 func (w *Workspace) OwnTurn(agent inject.Agent, e inject.Event) bool {
-	switch e.Moment {
-	case inject.Prompted:
+	switch e.Type {
+	case inject.PromptSubmit:
 		return !strings.HasPrefix(e.Prompt, inject.CommandPrefix)
-	case inject.Answered:
+	case inject.TurnEnd:
 		_, stopping := w.Store.ReadCache(stoppingName(agent.Name, e.NativeID))
 		return !stopping
-	case inject.Used, inject.Compacting:
+	case inject.ToolUse, inject.PreCompact:
 		return true
 	}
 	return false
 }
 
 func (w *Workspace) handle(ctx context.Context, agent inject.Agent, e inject.Event) (say string, err error) {
-	switch e.Moment {
-	case inject.Began:
+	switch e.Type {
+	case inject.SessionStart:
 		return "", w.began(ctx, agent, e)
-	case inject.Prompted:
+	case inject.PromptSubmit:
 		return w.prompted(ctx, agent, e)
-	case inject.Answered:
+	case inject.TurnEnd:
 		return "", w.answered(ctx, agent, e)
-	case inject.Used:
+	case inject.ToolUse:
 		if !w.Config.AfterTool || w.Config.Autosave != workspace.AutosaveTurn {
 			return "", nil
 		}
 		_, err := w.Session(ctx, agent, e)
 		return "", err
-	case inject.Compacting:
+	case inject.PreCompact:
 		if w.Config.Autosave == workspace.AutosaveOff {
 			return "", nil
 		}
@@ -80,7 +80,7 @@ func (w *Workspace) handle(ctx context.Context, agent inject.Agent, e inject.Eve
 			_, err = w.BeginMissed(ctx, agent, e, b)
 		}
 		return "", err
-	case inject.Ended:
+	case inject.SessionEnd:
 		return "", w.ended(ctx, agent, e)
 	}
 	return "", nil

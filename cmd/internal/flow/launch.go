@@ -141,8 +141,8 @@ func (w *Workspace) startDir(e store.Entry) (dir, warning string, err error) {
 // orAnother suggests --agent to a user who did not choose the agent that cannot be
 // started.
 func (w *Workspace) orAnother(err error, agent inject.Agent, o LaunchOptions) error {
-	var hurdle *inject.HurdleError
-	if o.Agent != "" || !errors.As(err, &hurdle) {
+	var stopped *inject.PreflightError
+	if o.Agent != "" || !errors.As(err, &stopped) {
 		return err
 	}
 	var others []string
@@ -154,7 +154,7 @@ func (w *Workspace) orAnother(err error, agent inject.Agent, o LaunchOptions) er
 	if len(others) == 0 {
 		return err
 	}
-	return &inject.HurdleError{Agent: hurdle.Agent, What: hurdle.What, Way: hurdle.Way + "; " + strings.Join(others, " or ") + " continues in another agent"}
+	return &inject.PreflightError{Agent: stopped.Agent, What: stopped.What, Fix: stopped.Fix + "; " + strings.Join(others, " or ") + " continues in another agent"}
 }
 
 // Target fills in who gets the payload: the agent that a conversation would continue in,

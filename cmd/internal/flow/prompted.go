@@ -20,7 +20,7 @@ import (
 func (w *Workspace) prompted(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
 	agent.ReplyLimit -= untoldLimit
 	lead := ""
-	if e.Literal {
+	if e.Unexpanded {
 		lead = w.commandText(agent, e)
 		agent.ReplyLimit -= len(lead)
 	}
@@ -243,7 +243,7 @@ func (w *Workspace) Here(ctx context.Context, query string) (say string, err err
 			continue
 		}
 		agent.ReplyLimit = hereLimit
-		e := inject.Event{Moment: inject.Prompted, NativeID: id}
+		e := inject.Event{Type: inject.PromptSubmit, NativeID: id}
 		file, ok, err := agent.Locate(w.Env.Machine, id)
 		if err != nil {
 			return "", err

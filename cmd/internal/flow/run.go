@@ -134,10 +134,10 @@ func (w *Workspace) discard(ctx context.Context, id string, n registry.Launch, s
 	case agent.Remove != nil && !said:
 		n.Unused = true
 		return w.Launches().Put(id, n)
-	case agent.Discard == nil:
+	case agent.Cleanup == nil:
 		return nil
 	}
-	return agent.Discard(ctx, w.Env.Machine, n.NativeID, said)
+	return agent.Cleanup(ctx, w.Env.Machine, n.NativeID, said)
 }
 
 // afterRun captures what the program did and pauses the conversation. A session without

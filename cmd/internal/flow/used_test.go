@@ -294,12 +294,12 @@ func TestMissingProgram(t *testing.T) {
 	x.turn("gemini", "gemini-2.5-pro")
 	for agent, named := range map[string]bool{"": false, "claude": true} {
 		_, err := x.Plan(t.Context(), x.entry(), LaunchOptions{Agent: agent})
-		var hurdle *inject.HurdleError
-		if !errors.As(err, &hurdle) || !strings.Contains(hurdle.What, "is not on this machine") {
+		var stopped *inject.PreflightError
+		if !errors.As(err, &stopped) || !strings.Contains(stopped.What, "is not on this machine") {
 			t.Fatalf("%q: %v", agent, err)
 		}
-		if offers := strings.HasSuffix(hurdle.Way, "; --agent opencode or --agent claude continues in another agent"); offers == named {
-			t.Errorf("%q: %s", agent, hurdle.Way)
+		if offers := strings.HasSuffix(stopped.Fix, "; --agent opencode or --agent claude continues in another agent"); offers == named {
+			t.Errorf("%q: %s", agent, stopped.Fix)
 		}
 	}
 }

@@ -129,7 +129,7 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[flow.Workspace
 		p.Failed(nil, hookDir(), event, err)
 		return
 	}
-	if e.Moment == inject.Other || e.Dir == "" {
+	if e.Type == inject.Other || e.Dir == "" {
 		return
 	}
 	w, err = p.Open(workspace.Env{
@@ -158,7 +158,7 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[flow.Workspace
 		if cause := ctx.Err(); cause != nil && errors.Is(err, cause) {
 			err = hookEnded(ctx)
 		}
-		if say == "" && e.Moment == inject.Prompted {
+		if say == "" && e.Type == inject.PromptSubmit {
 			say = w.SayFailed(e, err)
 		}
 	}

@@ -43,20 +43,20 @@ func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 	}
 	switch event {
 	case "SessionStart":
-		e.Moment = inject.Began
-		e.Fresh = in.Source != "resume" && in.Source != "compact"
+		e.Type = inject.SessionStart
+		e.New = in.Source != "resume" && in.Source != "compact"
 		e.Cleared = in.Source == "clear"
 	case "UserPromptSubmit":
-		e.Moment = inject.Prompted
+		e.Type = inject.PromptSubmit
 	case "Stop":
-		e.Moment = inject.Answered
-		e.Said = in.Said
+		e.Type = inject.TurnEnd
+		e.LastReply = in.Said
 	case "PostToolUse":
-		e.Moment = inject.Used
+		e.Type = inject.ToolUse
 	case "PreCompact":
-		e.Moment = inject.Compacting
+		e.Type = inject.PreCompact
 	case "SessionEnd":
-		e.Moment = inject.Ended
+		e.Type = inject.SessionEnd
 		e.Cleared = in.Reason == "clear"
 	}
 	return e, nil

@@ -30,7 +30,7 @@ func TestHook(t *testing.T) {
 		return e
 	}
 	began := func(fresh, cleared bool) inject.Event {
-		return with(func(e *inject.Event) { e.Moment, e.Fresh, e.Cleared = inject.Began, fresh, cleared })
+		return with(func(e *inject.Event) { e.Type, e.New, e.Cleared = inject.SessionStart, fresh, cleared })
 	}
 	m := machine("/home", map[string]string{"CLAUDE_PROJECT_DIR": "/w", "CLAUDE_PID": "4711"})
 	for _, c := range []struct {
@@ -42,15 +42,15 @@ func TestHook(t *testing.T) {
 		{"SessionStart", `"source":"compact"`, began(false, false)},
 		{"SessionStart", `"source":"clear"`, began(true, true)},
 		{"UserPromptSubmit", `"prompt":"/workspace.plan a\nb","prompt_id":"p","permission_mode":"auto"`, with(func(e *inject.Event) {
-			e.Moment, e.Prompt, e.PromptID = inject.Prompted, "/workspace.plan a\nb", "p"
+			e.Type, e.Prompt, e.PromptID = inject.PromptSubmit, "/workspace.plan a\nb", "p"
 		})},
-		{"PreCompact", `"trigger":"auto","custom_instructions":""`, with(func(e *inject.Event) { e.Moment = inject.Compacting })},
-		{"SessionEnd", `"reason":"prompt_input_exit"`, with(func(e *inject.Event) { e.Moment = inject.Ended })},
-		{"SessionEnd", `"reason":"clear"`, with(func(e *inject.Event) { e.Moment, e.Cleared = inject.Ended, true })},
-		{"Stop", `"stop_hook_active":false,"last_assistant_message":"Done."`, with(func(e *inject.Event) { e.Moment, e.Said = inject.Answered, "Done." })},
-		{"PostToolUse", `"tool_name":"Read","tool_input":{"file_path":"/x"}`, with(func(e *inject.Event) { e.Moment = inject.Used })},
+		{"PreCompact", `"trigger":"auto","custom_instructions":""`, with(func(e *inject.Event) { e.Type = inject.PreCompact })},
+		{"SessionEnd", `"reason":"prompt_input_exit"`, with(func(e *inject.Event) { e.Type = inject.SessionEnd })},
+		{"SessionEnd", `"reason":"clear"`, with(func(e *inject.Event) { e.Type, e.Cleared = inject.SessionEnd, true })},
+		{"Stop", `"stop_hook_active":false,"last_assistant_message":"Done."`, with(func(e *inject.Event) { e.Type, e.LastReply = inject.TurnEnd, "Done." })},
+		{"PostToolUse", `"tool_name":"Read","tool_input":{"file_path":"/x"}`, with(func(e *inject.Event) { e.Type = inject.ToolUse })},
 		{"Notification", `"message":"x"`, base},
-		{"Stop", `"hook_event_name":"SessionEnd","reason":"clear"`, with(func(e *inject.Event) { e.Moment = inject.Answered })}, // the settings decide which event it is
+		{"Stop", `"hook_event_name":"SessionEnd","reason":"clear"`, with(func(e *inject.Event) { e.Type = inject.TurnEnd })}, // the settings decide which event it is
 	} {
 		got, err := Hook(m, c.event, []byte("{"+common+c.more+"}"))
 		if err != nil || got != c.want {

@@ -18,7 +18,7 @@ import (
 // Launch plans the start of Claude Code on a payload. The payload is the only turn of
 // a native transcript in a temporary file, and the program forks from it. So the file
 // is only read, and nothing is sent to a model or expanded before the user types
-// (FACTS.md, "The road taken").
+// (FACTS.md, "The method taken").
 func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	program, err := Ready(m, r)
 	if err != nil {
@@ -35,17 +35,17 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	switch {
 	case version.AtLeast(forkFile), r.Headless && version.AtLeast(forkFileHeadless):
 		file := filepath.Join(r.Temp, r.NativeID+".jsonl")
-		l.Road = "a session file with the payload as one turn, forked"
+		l.Method = "a session file with the payload as one turn, forked"
 		l.Files = []inject.File{{Path: file, Data: Transcript(r)}}
 		l.Args = []string{"--resume", file, "--fork-session", "--session-id", r.NativeID}
 	case version.AtLeast(resumeID):
 		file := filepath.Join(configDir(m), "projects", slug(r.Dir), r.NativeID+".jsonl")
-		l.Road = "a session with the payload as one turn, put among the program's own"
+		l.Method = "a session with the payload as one turn, put among the program's own"
 		l.Files = []inject.File{{Path: file, Data: Transcript(r), Session: true}}
 		l.Args = []string{"--resume", r.NativeID}
 	default:
 		file := filepath.Join(r.Temp, r.NativeID+".md")
-		l.Road = "a file with the payload, which the agent is asked to read"
+		l.Method = "a file with the payload, which the agent is asked to read"
 		l.Files = []inject.File{{Path: file, Data: r.Payload}}
 		l.NativeID = ""
 		l.Args = []string{"Read the file " + file + " in full, part by part. It is the record of a conversation of ours: continue it where it was left."}
@@ -69,12 +69,12 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 func Ready(m inject.Machine, r inject.Request) (string, error) {
 	program, err := find(m)
 	if err == nil {
-		err = hurdles(m, r)
+		err = preflight(m, r)
 	}
 	return program, err
 }
 
-// The first versions that each road was seen to work on. --help mentions none of
+// The first versions that each method was seen to work on. --help mentions none of
 // them, so the version decides.
 var (
 	forkFile         = version{2, 1, 139} // --resume FILE --fork-session --session-id ID
@@ -165,8 +165,8 @@ func find(m inject.Machine) (string, error) {
 		program, err = filepath.Abs(program)
 	}
 	if err != nil {
-		return "", &inject.HurdleError{Agent: "Claude Code", What: fmt.Sprintf("the program %q is not on this machine's PATH", name), Missing: true,
-			Way: "run npm install -g @anthropic-ai/claude-code, or set CORTEXT_CLAUDE to its path; cortext resume --print writes the payload for any agent"}
+		return "", &inject.PreflightError{Agent: "Claude Code", What: fmt.Sprintf("the program %q is not on this machine's PATH", name), Missing: true,
+			Fix: "run npm install -g @anthropic-ai/claude-code, or set CORTEXT_CLAUDE to its path; cortext resume --print writes the payload for any agent"}
 	}
 	return program, nil
 }

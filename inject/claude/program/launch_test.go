@@ -80,11 +80,11 @@ func (s *stage) launch() (*inject.Launch, error) { return Launch(machine(s.home,
 func (s *stage) wantHurdle(t *testing.T, what string) {
 	t.Helper()
 	l, err := s.launch()
-	var hurdle *inject.HurdleError
-	if !errors.As(err, &hurdle) || l != nil {
-		t.Errorf("no hurdle, but %+v, %v", l, err)
-	} else if !strings.Contains(hurdle.What, what) || hurdle.Way == "" {
-		t.Errorf("the hurdle is %q (%q), not %q", hurdle.What, hurdle.Way, what)
+	var stopped *inject.PreflightError
+	if !errors.As(err, &stopped) || l != nil {
+		t.Errorf("no preflight error, but %+v, %v", l, err)
+	} else if !strings.Contains(stopped.What, what) || stopped.Fix == "" {
+		t.Errorf("the error is %q (%q), not %q", stopped.What, stopped.Fix, what)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestRoads(t *testing.T) {
 	const forked, among, read = "forked", "among", "read"
 	for _, c := range []struct {
 		version              string
-		interactive, oneTurn string // roads
+		interactive, oneTurn string // methods
 	}{
 		{"3.0.0 (Claude Code)", forked, forked},
 		{"2.10.0 (Claude Code)", forked, forked},
@@ -126,7 +126,7 @@ func TestRoads(t *testing.T) {
 				t.Errorf("%s: %v", c.version, err)
 				continue
 			}
-			s.checkRoad(t, c.version, l, want)
+			s.checkMethod(t, c.version, l, want)
 			if entries, _ := os.ReadDir(s.request.Temp); len(entries) > 0 {
 				t.Error("a plan wrote files")
 			}
@@ -134,14 +134,14 @@ func TestRoads(t *testing.T) {
 	}
 }
 
-func (s *stage) checkRoad(t *testing.T, version string, l *inject.Launch, road string) {
+func (s *stage) checkMethod(t *testing.T, version string, l *inject.Launch, method string) {
 	t.Helper()
 	id := s.request.NativeID
 	temp := filepath.Join(s.request.Temp, id+".jsonl")
 	own := filepath.Join(s.home, ".claude", "projects", formula(s.dir), id+".jsonl")
 	var args []string
 	file := inject.File{Path: temp, Data: Transcript(s.request)}
-	switch road {
+	switch method {
 	case "forked":
 		args = []string{"--resume", temp, "--fork-session", "--session-id", id}
 	case "among":
@@ -157,7 +157,7 @@ func (s *stage) checkRoad(t *testing.T, version string, l *inject.Launch, road s
 			t.Errorf("%s: the warnings are %q", version, l.Warnings)
 		}
 	}
-	if road != "read" && (len(l.Warnings) > 0 || l.NativeID != id) || road == "read" && l.NativeID != "" {
+	if method != "read" && (len(l.Warnings) > 0 || l.NativeID != id) || method == "read" && l.NativeID != "" {
 		t.Errorf("%s: session %q, warnings %q", version, l.NativeID, l.Warnings)
 	}
 	stdin := ""
@@ -168,8 +168,8 @@ func (s *stage) checkRoad(t *testing.T, version string, l *inject.Launch, road s
 	if !slices.Equal(l.Args, args) || l.Stdin != stdin || !slices.Equal(l.Files, []inject.File{file}) {
 		t.Errorf("%s, headless %t: %q < %q with %+v\nnot %q with %+v", version, s.request.Headless, l.Args, l.Stdin, l.Files, args, file)
 	}
-	if l.Program != s.env["CORTEXT_CLAUDE"] || !slices.Contains(l.Unset, "CLAUDECODE") || !slices.Contains(l.Unset, "CLAUDE_CODE_SESSION_ID") || l.Road == "" {
-		t.Errorf("%s: %q by %q without %q", version, l.Program, l.Road, l.Unset)
+	if l.Program != s.env["CORTEXT_CLAUDE"] || !slices.Contains(l.Unset, "CLAUDECODE") || !slices.Contains(l.Unset, "CLAUDE_CODE_SESSION_ID") || l.Method == "" {
+		t.Errorf("%s: %q by %q without %q", version, l.Program, l.Method, l.Unset)
 	}
 	for _, arg := range l.Args {
 		if strings.Contains(arg, s.request.Payload) {

@@ -108,15 +108,15 @@ func headOf(file string) []byte {
 	return head
 }
 
-// Discard removes a file that harms a session. When the program resumes a session, it
+// Cleanup removes a file that harms a session. When the program resumes a session, it
 // creates an empty file with the same id next to the real one. Because of that file,
 // its next start in the project would delete both (FACTS.md, "What is lost without a
 // word"; 0.61.0 does so after --session-file too). The program no longer writes to it
 // once it calls the hook SessionStart.
 //
-// Unless used, which means that somebody continues the session, Discard removes the
+// Unless used, which means that somebody continues the session, Cleanup removes the
 // whole session if nothing was said in it. The program must have ended.
-func Discard(ctx context.Context, m inject.Machine, nativeID string, used bool) error {
+func Cleanup(ctx context.Context, m inject.Machine, nativeID string, used bool) error {
 	short := nativeID[:min(8, len(nativeID))]
 	if short == "" || strings.ContainsAny(short, `/\*?[]`) {
 		return nil

@@ -113,11 +113,11 @@ func TestDiscard(t *testing.T) {
 			other := s.chat(t, "work", "session-2026-11-21T22-45-00000000.jsonl", stub("00000000-1"), 0)
 			ctx, cancel := context.WithCancel(context.Background())
 			cancel()
-			if err := Discard(ctx, s.machine(), id, false); !errors.Is(err, context.Canceled) {
+			if err := Cleanup(ctx, s.machine(), id, false); !errors.Is(err, context.Canceled) {
 				t.Errorf("cancelled, it ends with %v", err)
 			}
 			for range 2 { // the second time there is nothing to do
-				if err := Discard(context.Background(), s.machine(), id, c.used); err != nil {
+				if err := Cleanup(context.Background(), s.machine(), id, c.used); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -140,7 +140,7 @@ func TestDiscard(t *testing.T) {
 		})
 	}
 	for _, id := range []string{"", "*", "../../x", "[f]567a092"} {
-		if err := Discard(context.Background(), s.machine(), id, false); err != nil {
+		if err := Cleanup(context.Background(), s.machine(), id, false); err != nil {
 			t.Errorf("%q: %v", id, err)
 		}
 	}

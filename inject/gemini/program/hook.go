@@ -39,22 +39,22 @@ func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 	}
 	switch event {
 	case "SessionStart":
-		e.Moment = inject.Began
-		e.Fresh = in.Source != "resume"
+		e.Type = inject.SessionStart
+		e.New = in.Source != "resume"
 		e.Cleared = in.Source == "clear"
-		if !e.Fresh {
+		if !e.New {
 			e.Transcript = "" // it names an empty file, which the program abandons at once for the real one
 		}
 	case "BeforeAgent":
-		e.Moment = inject.Prompted
+		e.Type = inject.PromptSubmit
 		e.Prompt = Typed(in.Prompt)
-		e.Literal = strings.HasPrefix(in.Prompt, "/workspace.") // started in a subfolder, where the command does not exist
+		e.Unexpanded = strings.HasPrefix(in.Prompt, "/workspace.") // started in a subfolder, where the command does not exist
 	case "AfterAgent": // also for a turn that the user interrupted
-		e.Moment = inject.Answered
+		e.Type = inject.TurnEnd
 	case "AfterTool":
-		e.Moment = inject.Used
+		e.Type = inject.ToolUse
 	case "SessionEnd":
-		e.Moment = inject.Ended
+		e.Type = inject.SessionEnd
 		e.Cleared = in.Reason == "clear"
 	}
 	return e, nil

@@ -30,16 +30,16 @@ func TestHook(t *testing.T) {
 		event, more string
 		want        inject.Event
 	}{
-		{"SessionStart", `"source":"startup"`, with(func(e *inject.Event) { e.Moment, e.Fresh = inject.Began, true })},
-		{"SessionStart", `"source":"clear"`, with(func(e *inject.Event) { e.Moment, e.Fresh, e.Cleared = inject.Began, true, true })},
-		{"SessionStart", `"source":"resume"`, with(func(e *inject.Event) { e.Moment, e.Transcript = inject.Began, "" })}, // not the session's file
-		{"BeforeAgent", `"prompt":"a\nb"`, with(func(e *inject.Event) { e.Moment, e.Prompt = inject.Prompted, "a\nb" })},
+		{"SessionStart", `"source":"startup"`, with(func(e *inject.Event) { e.Type, e.New = inject.SessionStart, true })},
+		{"SessionStart", `"source":"clear"`, with(func(e *inject.Event) { e.Type, e.New, e.Cleared = inject.SessionStart, true, true })},
+		{"SessionStart", `"source":"resume"`, with(func(e *inject.Event) { e.Type, e.Transcript = inject.SessionStart, "" })}, // not the session's file
+		{"BeforeAgent", `"prompt":"a\nb"`, with(func(e *inject.Event) { e.Type, e.Prompt = inject.PromptSubmit, "a\nb" })},
 		{"BeforeAgent", `"prompt":"<!-- cortext: /workspace.plan -->\nx\n<!-- cortext: typed: -->\n\n/workspace.plan a"`, with(func(e *inject.Event) {
-			e.Moment, e.Prompt = inject.Prompted, "/workspace.plan a"
+			e.Type, e.Prompt = inject.PromptSubmit, "/workspace.plan a"
 		})},
-		{"AfterAgent", `"prompt":"p","prompt_response":"aa","stop_hook_active":false`, with(func(e *inject.Event) { e.Moment = inject.Answered })},
-		{"SessionEnd", `"reason":"exit"`, with(func(e *inject.Event) { e.Moment = inject.Ended })},
-		{"SessionEnd", `"reason":"clear"`, with(func(e *inject.Event) { e.Moment, e.Cleared = inject.Ended, true })},
+		{"AfterAgent", `"prompt":"p","prompt_response":"aa","stop_hook_active":false`, with(func(e *inject.Event) { e.Type = inject.TurnEnd })},
+		{"SessionEnd", `"reason":"exit"`, with(func(e *inject.Event) { e.Type = inject.SessionEnd })},
+		{"SessionEnd", `"reason":"clear"`, with(func(e *inject.Event) { e.Type, e.Cleared = inject.SessionEnd, true })},
 		{"PreCompress", `"trigger":"auto"`, base}, // comes before every call of the model
 		{"BeforeTool", `"tool_name":"read_file","tool_input":{"file_path":"/x"}`, base},
 	} {

@@ -16,7 +16,7 @@ import (
 
 // Launch plans the start of Gemini CLI on a payload. The payload is the only turn of
 // a session in a temporary file, which the program imports under an id of its own.
-// Nothing is sent to a model or expanded before the user types (FACTS.md, "The road
+// Nothing is sent to a model or expanded before the user types (FACTS.md, "The method
 // taken"). [Launched] finds the id.
 func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	program, v, warnings, err := ready(m, r)
@@ -30,7 +30,7 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	switch {
 	case v.AtLeast(sessionFile):
 		file := filepath.Join(r.Temp, r.NativeID+".jsonl")
-		l.Road = "a session file with the payload as one turn, imported"
+		l.Method = "a session file with the payload as one turn, imported"
 		l.Files = []inject.File{{Path: file, Data: Transcript(r)}}
 		l.Args = []string{"--session-file", file}
 		if r.Headless {
@@ -38,7 +38,7 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 		}
 	case v.AtLeast(commandFile):
 		name := "cortext-" + r.NativeID
-		l.Road = "a command file with the payload as its text, which is removed afterwards"
+		l.Method = "a command file with the payload as its text, which is removed afterwards"
 		l.Files = []inject.File{{Path: filepath.Join(geminiDir(m), "commands", name+".toml"), Data: Command(r)}}
 		l.Args = []string{"--prompt-interactive", "/" + name}
 		if r.Headless {
@@ -46,7 +46,7 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 		}
 		l.Warnings = append(l.Warnings, fmt.Sprintf("Gemini CLI %s cannot be started on a session: the payload is sent to the model at once, with a backslash within !{, @{ and {{args}}; %s or later needs neither", v, sessionFile))
 	default:
-		return nil, hurdle(fmt.Sprintf("%s is version %s, which has no way to take a conversation up", program, v), "install "+sessionFile.String()+" or later")
+		return nil, unready(fmt.Sprintf("%s is version %s, which has no way to take a conversation up", program, v), "install "+sessionFile.String()+" or later")
 	}
 	l.Args = append(l.Args, r.Args...)
 	l.Warnings = append(l.Warnings, elsewhere(m, r)...)
@@ -58,7 +58,7 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 func Ready(m inject.Machine, r inject.Request) (string, error) {
 	program, _, warnings, err := ready(m, r)
 	if err == nil && len(warnings) > 0 { // it would start, but without our hooks
-		err = hurdle("it was told not to trust "+r.Dir+", and takes no commands and hooks from there", "type /permissions trust in gemini to change that")
+		err = unready("it was told not to trust "+r.Dir+", and takes no commands and hooks from there", "type /permissions trust in gemini to change that")
 	}
 	return program, err
 }
@@ -68,12 +68,12 @@ func ready(m inject.Machine, r inject.Request) (program string, v version, warni
 		v, err = versionOf(program)
 	}
 	if err == nil {
-		warnings, err = hurdles(m, r, v)
+		warnings, err = preflight(m, r, v)
 	}
 	return program, v, warnings, err
 }
 
-// The first versions that each road was seen to work on; 0.42.0 has no
+// The first versions that each method was seen to work on; 0.42.0 has no
 // --session-file.
 var (
 	sessionFile = version{0, 43, 0} // --session-file FILE
@@ -100,7 +100,7 @@ func fits(r inject.Request) error {
 		return fmt.Errorf("gemini: the prompt has %d bytes, and its command line takes %d: put it into a file and name that", len(r.Prompt), mostPrompt)
 	}
 	if n := units(r.Payload) / 4; n > window-spare {
-		return hurdle(fmt.Sprintf("the payload of %d bytes is %d tokens as it counts, and of more than %d it sends nothing", len(r.Payload), n, window-spare),
+		return unready(fmt.Sprintf("the payload of %d bytes is %d tokens as it counts, and of more than %d it sends nothing", len(r.Payload), n, window-spare),
 			"--budget 500000, or less")
 	}
 	return nil
@@ -141,12 +141,12 @@ func find(m inject.Machine) (string, error) {
 		program, err = filepath.Abs(program)
 	}
 	if err != nil {
-		return "", &inject.HurdleError{Agent: "Gemini CLI", What: fmt.Sprintf("the program %q is not on this machine's PATH", name), Missing: true,
-			Way: "run npm install -g @google/gemini-cli, or set CORTEXT_GEMINI to its path; cortext resume --print writes the payload for any agent"}
+		return "", &inject.PreflightError{Agent: "Gemini CLI", What: fmt.Sprintf("the program %q is not on this machine's PATH", name), Missing: true,
+			Fix: "run npm install -g @google/gemini-cli, or set CORTEXT_GEMINI to its path; cortext resume --print writes the payload for any agent"}
 	}
 	if needsNode(program) {
 		if _, err := exec.LookPath("node"); err != nil {
-			return "", hurdle(program+" runs on Node.js, and there is no node on this machine's PATH", "install it, or add its folder to PATH")
+			return "", unready(program+" runs on Node.js, and there is no node on this machine's PATH", "install it, or add its folder to PATH")
 		}
 	}
 	return program, nil

@@ -89,11 +89,11 @@ func (s *stage) launch() (*inject.Launch, error) { return Launch(s.machine(), s.
 func (s *stage) wantHurdle(t *testing.T, what string) {
 	t.Helper()
 	l, err := s.launch()
-	var hurdle *inject.HurdleError
-	if !errors.As(err, &hurdle) || l != nil {
-		t.Errorf("no hurdle, but %+v, %v", l, err)
-	} else if !strings.Contains(hurdle.What, what) || hurdle.Way == "" {
-		t.Errorf("the hurdle is %q (%q), not %q", hurdle.What, hurdle.Way, what)
+	var stopped *inject.PreflightError
+	if !errors.As(err, &stopped) || l != nil {
+		t.Errorf("no preflight error, but %+v, %v", l, err)
+	} else if !strings.Contains(stopped.What, what) || stopped.Fix == "" {
+		t.Errorf("the error is %q (%q), not %q", stopped.What, stopped.Fix, what)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestRoads(t *testing.T) {
 			if args = append(args, "--model", "pro"); !slices.Equal(l.Args, args) || !slices.Equal(l.Files, []inject.File{file}) || len(l.Import) > 0 || l.Stdin != "" {
 				t.Errorf("%s, headless %t: %+v\nnot %q with %+v", c.version, s.request.Headless, l, args, file)
 			}
-			if l.NativeID != "" || l.Road == "" || l.Program != s.env["CORTEXT_GEMINI"] || (len(l.Warnings) > 0) == c.imported {
+			if l.NativeID != "" || l.Method == "" || l.Program != s.env["CORTEXT_GEMINI"] || (len(l.Warnings) > 0) == c.imported {
 				t.Errorf("%s: %+v", c.version, l)
 			}
 			if entries, _ := os.ReadDir(s.request.Temp); len(entries) > 0 {
@@ -208,7 +208,7 @@ func TestNotGemini(t *testing.T) {
 }
 
 // TestPackage: the version comes from the program's own package, and a script without
-// node is a hurdle.
+// node is a stopped.
 func TestPackage(t *testing.T) {
 	s := newStage(t, "echo 0.61.0")
 	real := filepath.Join(s.home, "lib", "bundle", "gemini.js")

@@ -26,24 +26,24 @@ func signIn(m inject.Machine, r inject.Request, trusted bool) error {
 	switch kind {
 	case "":
 		if !r.Headless && m.Getenv("GEMINI_API_KEY") != "" {
-			return hurdle("it would ask how to sign in, although GEMINI_API_KEY is set", "run gemini once and choose, leave it with /quit")
+			return unready("it would ask how to sign in, although GEMINI_API_KEY is set", "run gemini once and choose, leave it with /quit")
 		}
 		if r.Headless && has("GEMINI_API_KEY") {
 			return nil
 		}
-		return hurdle("it is not signed in", way)
+		return unready("it is not signed in", way)
 	case "gemini-api-key":
 		if !has("GEMINI_API_KEY") && !keyStored(m) {
-			return hurdle("it is set to use GEMINI_API_KEY, which is not set", "set it, or run gemini and sign in")
+			return unready("it is set to use GEMINI_API_KEY, which is not set", "set it, or run gemini and sign in")
 		}
 	case "vertex-ai":
 		if !has("GOOGLE_API_KEY") && !(has("GOOGLE_CLOUD_PROJECT") && has("GOOGLE_CLOUD_LOCATION")) {
-			return hurdle("it is set to use Vertex AI, and neither GOOGLE_API_KEY nor GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION are set", "set them, or run gemini and sign in another way")
+			return unready("it is set to use Vertex AI, and neither GOOGLE_API_KEY nor GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION are set", "set them, or run gemini and sign in another way")
 		}
 	case "oauth-personal":
 		if m.Getenv("GEMINI_FORCE_ENCRYPTED_FILE_STORAGE") != "true" && m.Getenv("GOOGLE_APPLICATION_CREDENTIALS") == "" &&
 			m.Getenv("GOOGLE_CLOUD_ACCESS_TOKEN") == "" && !exists(filepath.Join(geminiDir(m), "oauth_creds.json")) {
-			return hurdle("it is set to sign in with Google, and nobody is signed in", way)
+			return unready("it is set to sign in with Google, and nobody is signed in", way)
 		}
 	}
 	return nil

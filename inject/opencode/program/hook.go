@@ -18,8 +18,7 @@ func Session(m inject.Machine) string { return m.Getenv(SessionVariable) }
 func Called(m inject.Machine) bool { return m.Getenv("OPENCODE") != "" }
 
 // Hook reads the input that our plugin (setup/plugin/cortext.js) gives
-// "cortext hook opencode <event>" on standard input. Its events have the names of the
-// moments:
+// "cortext hook opencode <event>" on standard input. Its events are:
 //
 //	Began       a session of the user's was created (fresh) or continued
 //	Prompted    the user typed a command of ours: prompt is "/workspace.plan the release"
@@ -49,17 +48,17 @@ func Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 	e := inject.Event{NativeID: in.SessionID, Dir: in.Cwd, Prompt: in.Prompt, PromptID: in.MessageID, Process: in.Process}
 	switch event {
 	case "Began":
-		e.Moment, e.Fresh = inject.Began, in.Fresh
+		e.Type, e.New = inject.SessionStart, in.Fresh
 	case "Prompted":
-		e.Moment = inject.Prompted
+		e.Type = inject.PromptSubmit
 	case "Answered":
-		e.Moment, e.Said = inject.Answered, in.Said
+		e.Type, e.LastReply = inject.TurnEnd, in.Said
 	case "Used":
-		e.Moment = inject.Used
+		e.Type = inject.ToolUse
 	case "Compacting":
-		e.Moment = inject.Compacting
+		e.Type = inject.PreCompact
 	case "Ended":
-		e.Moment = inject.Ended
+		e.Type = inject.SessionEnd
 	}
 	return e, nil
 }

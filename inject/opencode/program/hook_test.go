@@ -19,16 +19,16 @@ func TestHook(t *testing.T) {
 		event, more string
 		want        inject.Event
 	}{
-		{"Began", `"fresh":true`, with(func(e *inject.Event) { e.Moment, e.Fresh = inject.Began, true })},
-		{"Began", `"fresh":false`, with(func(e *inject.Event) { e.Moment = inject.Began })},
-		{"Prompted", `"prompt":"/workspace.plan a\nb"`, with(func(e *inject.Event) { e.Moment, e.Prompt = inject.Prompted, "/workspace.plan a\nb" })},
+		{"Began", `"fresh":true`, with(func(e *inject.Event) { e.Type, e.New = inject.SessionStart, true })},
+		{"Began", `"fresh":false`, with(func(e *inject.Event) { e.Type = inject.SessionStart })},
+		{"Prompted", `"prompt":"/workspace.plan a\nb"`, with(func(e *inject.Event) { e.Type, e.Prompt = inject.PromptSubmit, "/workspace.plan a\nb" })},
 		{"Prompted", `"prompt":"/workspace.plan","message_id":"msg_1"`, with(func(e *inject.Event) {
-			e.Moment, e.Prompt, e.PromptID = inject.Prompted, "/workspace.plan", "msg_1"
+			e.Type, e.Prompt, e.PromptID = inject.PromptSubmit, "/workspace.plan", "msg_1"
 		})},
-		{"Answered", `"said":"Done."`, with(func(e *inject.Event) { e.Moment, e.Said = inject.Answered, "Done." })},
-		{"Used", `"x":{}`, with(func(e *inject.Event) { e.Moment = inject.Used })},
-		{"Compacting", `"fresh":true`, with(func(e *inject.Event) { e.Moment = inject.Compacting })},
-		{"Ended", `"x":{}`, with(func(e *inject.Event) { e.Moment = inject.Ended })},
+		{"Answered", `"said":"Done."`, with(func(e *inject.Event) { e.Type, e.LastReply = inject.TurnEnd, "Done." })},
+		{"Used", `"x":{}`, with(func(e *inject.Event) { e.Type = inject.ToolUse })},
+		{"Compacting", `"fresh":true`, with(func(e *inject.Event) { e.Type = inject.PreCompact })},
+		{"Ended", `"x":{}`, with(func(e *inject.Event) { e.Type = inject.SessionEnd })},
 		{"Stop", `"x":{}`, base},
 		{"", `"x":{}`, base},
 	} {

@@ -15,7 +15,7 @@ const agentName = "OpenCode"
 
 // Launch plans the start of OpenCode on a payload. The payload is the only message of
 // a session that the program imports. Then the program starts on that session, and
-// nothing is sent to a model or expanded before the user types (FACTS.md, "The road
+// nothing is sent to a model or expanded before the user types (FACTS.md, "The method
 // taken").
 func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	program, err := Ready(m, r)
@@ -50,7 +50,7 @@ func Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 func Ready(m inject.Machine, r inject.Request) (string, error) {
 	program, err := find(m)
 	if err == nil {
-		err = hurdles(m, readConfig(m, r.Dir))
+		err = preflight(m, readConfig(m, r.Dir))
 	}
 	return program, err
 }
@@ -63,7 +63,7 @@ func throughImport(l *inject.Launch, r inject.Request, v version, model string) 
 	}
 	l.NativeID = SessionID(r.NativeID, at)
 	file := filepath.Join(r.Temp, r.NativeID+".json") // identifies it while the launch runs
-	l.Road = "a session with the payload as one message, imported"
+	l.Method = "a session with the payload as one message, imported"
 	l.Files = []inject.File{{Path: file, Data: Document(r, at, v.String(), model)}}
 	l.Import = append(v.pure(), "import", file)
 	l.Args = []string{"-s", l.NativeID}
@@ -80,21 +80,21 @@ func throughImport(l *inject.Launch, r inject.Request, v version, model string) 
 // session continues with the model of its last message and has no other to fall back
 // on (1.18.33).
 func throughStdin(l *inject.Launch, r inject.Request) {
-	l.Road = "one message on standard input, the payload and the prompt"
+	l.Method = "one message on standard input, the payload and the prompt"
 	l.Args = []string{"run", "--title", title(r.Payload)}
 	l.Stdin = r.Payload + "\n\n" + r.Prompt
 }
 
 // throughFile is for versions that cannot import. The terminal program cannot read
-// standard input (FACTS.md, "How much arrives by which road"), and a command line is
+// standard input (FACTS.md, "How much arrives by which method"), and a command line is
 // too short.
 func throughFile(l *inject.Launch, r inject.Request, v version) error {
 	if !v.atLeast(promptFlag) {
-		return &inject.HurdleError{Agent: agentName, What: fmt.Sprintf("version %s cannot be started on a conversation", v),
-			Way: "run opencode upgrade, then this again; cortext resume --print writes the payload for any agent"}
+		return &inject.PreflightError{Agent: agentName, What: fmt.Sprintf("version %s cannot be started on a conversation", v),
+			Fix: "run opencode upgrade, then this again; cortext resume --print writes the payload for any agent"}
 	}
 	file := filepath.Join(r.Temp, r.NativeID+".md")
-	l.Road = "a file with the payload, which the agent is asked to read"
+	l.Method = "a file with the payload, which the agent is asked to read"
 	l.Files = []inject.File{{Path: file, Data: r.Payload}}
 	l.Args = []string{"--prompt", "Read the file " + file + " in full, part by part. It is the record of a conversation of ours: continue it where it was left."}
 	l.Warnings = append(l.Warnings, fmt.Sprintf("OpenCode %s cannot be started on a session: it is asked to read a file, which the model may do or not; %s or later can", v, importAgain))
@@ -117,8 +117,8 @@ func find(m inject.Machine) (string, error) {
 		program, err = filepath.Abs(program)
 	}
 	if err != nil {
-		return "", &inject.HurdleError{Agent: agentName, What: fmt.Sprintf("the program %q is not on this machine's PATH", name), Missing: true,
-			Way: "run npm install -g opencode-ai, or set CORTEXT_OPENCODE to its path; cortext resume --print writes the payload for any agent"}
+		return "", &inject.PreflightError{Agent: agentName, What: fmt.Sprintf("the program %q is not on this machine's PATH", name), Missing: true,
+			Fix: "run npm install -g opencode-ai, or set CORTEXT_OPENCODE to its path; cortext resume --print writes the payload for any agent"}
 	}
 	return program, nil
 }

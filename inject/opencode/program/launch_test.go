@@ -76,11 +76,11 @@ func (s *stage) launch() (*inject.Launch, error) { return Launch(machine(s.home,
 func (s *stage) wantHurdle(t *testing.T, what string) {
 	t.Helper()
 	l, err := s.launch()
-	var hurdle *inject.HurdleError
-	if !errors.As(err, &hurdle) || l != nil {
-		t.Errorf("no hurdle, but %+v, %v", l, err)
-	} else if !strings.Contains(hurdle.What, what) || hurdle.Way == "" {
-		t.Errorf("the hurdle is %q (%q), not %q", hurdle.What, hurdle.Way, what)
+	var stopped *inject.PreflightError
+	if !errors.As(err, &stopped) || l != nil {
+		t.Errorf("no preflight error, but %+v, %v", l, err)
+	} else if !strings.Contains(stopped.What, what) || stopped.Fix == "" {
+		t.Errorf("the error is %q (%q), not %q", stopped.What, stopped.Fix, what)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestRoads(t *testing.T) {
 	const imported, plain, stdin, read, none = "imported", "imported, with plugins", "stdin", "read", ""
 	for _, c := range []struct {
 		version                     string
-		interactive, turn, nameless string // roads; nameless: a turn with an unknown model
+		interactive, turn, nameless string // methods; nameless: a turn with an unknown model
 	}{
 		{"1.19.0", imported, imported, stdin},
 		{"2.0.1", imported, imported, stdin},
@@ -121,17 +121,17 @@ func TestRoads(t *testing.T) {
 		for _, model := range []string{"", "acme/large"} {
 			s.project(t, fmt.Sprintf(`{"model": %q}`, model))
 			for _, s.request.Headless = range []bool{false, true} {
-				road := c.interactive
+				method := c.interactive
 				if s.request.Headless {
-					if road = c.turn; model == "" {
-						road = c.nameless
+					if method = c.turn; model == "" {
+						method = c.nameless
 					}
 				}
-				if road == none {
+				if method == none {
 					s.wantHurdle(t, "version "+c.version)
 					continue
 				}
-				s.checkRoad(t, c.version, s.wantLaunch(t), road, model)
+				s.checkMethod(t, c.version, s.wantLaunch(t), method, model)
 			}
 		}
 		if entries, _ := os.ReadDir(s.request.Temp); len(entries) > 0 {
@@ -140,7 +140,7 @@ func TestRoads(t *testing.T) {
 	}
 }
 
-func (s *stage) checkRoad(t *testing.T, v string, l *inject.Launch, road, model string) {
+func (s *stage) checkMethod(t *testing.T, v string, l *inject.Launch, method, model string) {
 	t.Helper()
 	r := s.request
 	now, _ := time.Parse(time.RFC3339, at)
@@ -148,10 +148,10 @@ func (s *stage) checkRoad(t *testing.T, v string, l *inject.Launch, road, model 
 	var before, args []string
 	var files []inject.File
 	stdin, warnings := "", 0
-	switch road {
+	switch method {
 	case "imported", "imported, with plugins":
 		file := filepath.Join(r.Temp, r.NativeID+".json")
-		if before = []string{"import", file}; road == "imported" {
+		if before = []string{"import", file}; method == "imported" {
 			before = []string{"--pure", "import", file}
 		}
 		if args = []string{"-s", id}; r.Headless {
@@ -175,7 +175,7 @@ func (s *stage) checkRoad(t *testing.T, v string, l *inject.Launch, road, model 
 	if !slices.Equal(l.Import, before) || !slices.Equal(l.Args, args) || l.Stdin != stdin || !slices.Equal(l.Files, files) {
 		t.Errorf("%s, headless %t: %q, then %q < %q with %+v\nnot %q, then %q < %q with %+v", v, r.Headless, l.Import, l.Args, l.Stdin, l.Files, before, args, stdin, files)
 	}
-	if l.NativeID != id || len(l.Warnings) != warnings || l.Program != s.env["CORTEXT_OPENCODE"] || l.Road == "" || !slices.Contains(l.Unset, SessionVariable) {
+	if l.NativeID != id || len(l.Warnings) != warnings || l.Program != s.env["CORTEXT_OPENCODE"] || l.Method == "" || !slices.Contains(l.Unset, SessionVariable) {
 		t.Errorf("%s, headless %t: %+v", v, r.Headless, l)
 	}
 }

@@ -20,7 +20,7 @@ func TestSignedIn(t *testing.T) {
 		name, settings    string
 		env               string   // NAME=value, separated by spaces
 		files             []string // name, text, …
-		interactive, once string   // the hurdles; empty: none
+		interactive, once string   // the preflight; empty: none
 	}{
 		{name: "fresh", interactive: none, once: none},
 		{name: "no JSON", settings: "{", interactive: none, once: none},
@@ -93,7 +93,7 @@ func TestTrust(t *testing.T) {
 		name, rules string // %s is the folder
 		env, user   string
 		version     string
-		once, ask   string // the hurdle without a terminal; the hurdle or warning with one
+		once, ask   string // the error without a terminal; the error or warning with one
 	}{
 		{name: "no file", once: asks, ask: asks},
 		{name: "other", rules: `{"%s2":"TRUST_FOLDER","%s/sub":"TRUST_FOLDER"}`, once: asks, ask: asks},

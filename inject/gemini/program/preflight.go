@@ -13,13 +13,13 @@ import (
 	"cortext/inject"
 )
 
-func hurdle(what, way string) error {
-	return &inject.HurdleError{Agent: "Gemini CLI", What: what, Way: way}
+func unready(what, way string) error {
+	return &inject.PreflightError{Agent: "Gemini CLI", What: what, Fix: way}
 }
 
-// hurdles finds what would stop the program: a question at its start, or an error at
+// preflight finds what would stop the program: a question at its start, or an error at
 // the first message. The warnings are about what works, but not as it should.
-func hurdles(m inject.Machine, r inject.Request, v version) (warnings []string, err error) {
+func preflight(m inject.Machine, r inject.Request, v version) (warnings []string, err error) {
 	trusted, known, err := trust(m, r, v)
 	if err != nil {
 		return nil, err
@@ -32,9 +32,9 @@ func hurdles(m inject.Machine, r inject.Request, v version) (warnings []string, 
 	case trusted:
 		return nil, nil
 	case r.Headless:
-		return nil, hurdle("it has not been told to trust "+r.Dir+", and without a terminal it ends at once in such a folder", way+"; or set GEMINI_CLI_TRUST_WORKSPACE=true for this run")
+		return nil, unready("it has not been told to trust "+r.Dir+", and without a terminal it ends at once in such a folder", way+"; or set GEMINI_CLI_TRUST_WORKSPACE=true for this run")
 	case !known:
-		return nil, hurdle("it has not been told to trust "+r.Dir, way)
+		return nil, unready("it has not been told to trust "+r.Dir, way)
 	}
 	return []string{"Gemini CLI was told not to trust " + r.Dir + ": it takes no commands and hooks from there"}, nil
 }
@@ -81,7 +81,7 @@ func trustedFolder(m inject.Machine, dir string) (trusted, known bool, err error
 		err = json.Unmarshal(withoutComments(b), &rules)
 	}
 	if err != nil {
-		return false, false, hurdle(fmt.Sprintf("%s cannot be read: %v", file, err), way)
+		return false, false, unready(fmt.Sprintf("%s cannot be read: %v", file, err), way)
 	}
 	dir = realPath(dir)
 	longest := -1
@@ -93,7 +93,7 @@ func trustedFolder(m inject.Machine, dir string) (trusted, known bool, err error
 		case "TRUST_PARENT":
 			at = filepath.Dir(path)
 		default:
-			return false, false, hurdle(fmt.Sprintf("%s has %q for %s, which is no level of trust", file, level, path), way)
+			return false, false, unready(fmt.Sprintf("%s has %q for %s, which is no level of trust", file, level, path), way)
 		}
 		if len(path) > longest && within(realPath(at), dir) {
 			longest, trusted, known = len(path), level != "DO_NOT_TRUST", true

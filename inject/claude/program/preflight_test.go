@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestSignedIn: any kind of credentials suffices; without any, there is a hurdle.
+// TestSignedIn: any kind of credentials suffices; without any, there is a stopped.
 func TestSignedIn(t *testing.T) {
 	if _, err := os.Stat("/etc/claude-code/managed-settings.json"); err == nil || runtime.GOOS == "darwin" {
 		t.Skip("this machine may hold credentials")
@@ -60,7 +60,7 @@ func TestQuestions(t *testing.T) {
 	s := newStage(t, "echo 2.1.329")
 	s.wantLaunch(t)
 	file := filepath.Join(s.home, ".claude.json")
-	hurdle := func(what string) {
+	unready := func(what string) {
 		t.Helper()
 		s.wantHurdle(t, what)
 		s.request.Headless = true
@@ -69,17 +69,17 @@ func TestQuestions(t *testing.T) {
 	}
 	for _, text := range []string{"{}", "", "not JSON", `{"hasCompletedOnboarding":false}`} {
 		s.write(t, file, text)
-		hurdle("never been started")
+		unready("never been started")
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	hurdle("never been started")
+	unready("never been started")
 	s.configure(t, s.dir, "")
 	s.env["ANTHROPIC_API_KEY"] = "another-key-that-nobody-approved"
-	hurdle("ANTHROPIC_API_KEY")
+	unready("ANTHROPIC_API_KEY")
 	s.env["ANTHROPIC_API_KEY"] = "short"
-	hurdle("ANTHROPIC_API_KEY")
+	unready("ANTHROPIC_API_KEY")
 	// The program does not ask again about a rejected key. It compares the end of the
 	// key.
 	s.configure(t, s.dir, `,"customApiKeyResponses":{"rejected":["short"]}`)
@@ -88,12 +88,12 @@ func TestQuestions(t *testing.T) {
 	s.env["ANTHROPIC_API_KEY"] = "other" + approvedKey[len(approvedKey)-20:]
 	s.wantLaunch(t)
 	s.configure(t, "/elsewhere", "")
-	hurdle("to trust " + s.dir)
+	unready("to trust " + s.dir)
 	// If a settings folder is set, the file is in there.
 	s.env["CLAUDE_CONFIG_DIR"] = filepath.Join(s.home, "cfg")
-	hurdle("never been started")
+	unready("never been started")
 	s.write(t, filepath.Join(s.home, "cfg", ".claude.json"), `{"hasCompletedOnboarding":true,"customApiKeyResponses":{"approved":["`+approvedKey[len(approvedKey)-20:]+`"]}}`)
-	hurdle("to trust " + s.dir)
+	unready("to trust " + s.dir)
 }
 
 // TestTrust: trusting a folder covers those below it, up to the root of a git

@@ -265,7 +265,7 @@ func TestHostileSettings(t *testing.T) {
 			s.write(t, filepath.Join(s.home, file), text)
 		}
 		if _, err := s.launch(); err != nil {
-			if _, ok := err.(*inject.HurdleError); !ok {
+			if _, ok := err.(*inject.PreflightError); !ok {
 				t.Errorf("%.40q: %v", text, err)
 			}
 		}

@@ -40,27 +40,27 @@ func readConfig(m inject.Machine) config {
 	return c
 }
 
-// hurdles finds what would stop the program: a question at its start, or an error at
+// preflight finds what would stop the program: a question at its start, or an error at
 // the first message.
-func hurdles(m inject.Machine, r inject.Request) error {
+func preflight(m inject.Machine, r inject.Request) error {
 	c := readConfig(m)
-	hurdle := func(what, way string) error {
-		return &inject.HurdleError{Agent: "Claude Code", What: what, Way: way}
+	unready := func(what, way string) error {
+		return &inject.PreflightError{Agent: "Claude Code", What: what, Fix: way}
 	}
 	if !signedIn(m, c, r.Dir) {
-		return hurdle("it is not signed in", "run claude and sign in, or set ANTHROPIC_API_KEY")
+		return unready("it is not signed in", "run claude and sign in, or set ANTHROPIC_API_KEY")
 	}
 	if r.Headless {
 		return nil // -p asks nothing
 	}
 	if !c.HasCompletedOnboarding {
-		return hurdle("it has never been started by this user, and would ask its first-run questions", "run claude once, answer them, leave it with /exit")
+		return unready("it has never been started by this user, and would ask its first-run questions", "run claude once, answer them, leave it with /exit")
 	}
 	if key := m.Getenv("ANTHROPIC_API_KEY"); key != "" && !c.answered(key) {
-		return hurdle("it would ask whether to use the ANTHROPIC_API_KEY that is set", "run claude once and answer, or unset the variable")
+		return unready("it would ask whether to use the ANTHROPIC_API_KEY that is set", "run claude once and answer, or unset the variable")
 	}
 	if !c.trusts(r.Dir) {
-		return hurdle("it has not been told to trust "+r.Dir, "run claude in that folder once and answer its question, leave it with /exit")
+		return unready("it has not been told to trust "+r.Dir, "run claude in that folder once and answer its question, leave it with /exit")
 	}
 	return nil
 }

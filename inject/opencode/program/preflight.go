@@ -6,15 +6,15 @@ import (
 	"cortext/inject"
 )
 
-// hurdles finds what would keep the program from answering. OpenCode asks nothing at
+// preflight finds what would keep the program from answering. OpenCode asks nothing at
 // its start, trusts any folder, and has models that need no credentials (1.18.33).
-func hurdles(m inject.Machine, c config) error {
+func preflight(m inject.Machine, c config) error {
 	if c.broken != "" {
-		return &inject.HurdleError{Agent: agentName, What: "it would not start: " + c.broken + " is not JSON with comments", Way: "mend that file"}
+		return &inject.PreflightError{Agent: agentName, What: "it would not start: " + c.broken + " is not JSON with comments", Fix: "mend that file"}
 	}
 	if !answers(m, c) {
-		return &inject.HurdleError{Agent: agentName, What: "it is not signed in to a model provider that its settings allow (enabled_providers, disabled_providers)",
-			Way: "run opencode auth login, or set the provider's key"}
+		return &inject.PreflightError{Agent: agentName, What: "it is not signed in to a model provider that its settings allow (enabled_providers, disabled_providers)",
+			Fix: "run opencode auth login, or set the provider's key"}
 	}
 	return nil
 }
