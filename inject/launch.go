@@ -1,6 +1,9 @@
 package inject
 
-import "strings"
+import (
+	"path/filepath"
+	"strings"
+)
 
 // A Request asks for a launch of an agent.
 type Request struct {
@@ -58,4 +61,47 @@ func ServerName(server, kept string) string {
 		}
 		return '_'
 	}, server)
+}
+
+// MCPServer returns the MCP server that a tool belongs to. Only unambiguous names count:
+// mcp__<server>__<tool> of Claude Code and mcp_<server>_<tool> of Gemini CLI. Known
+// servers may have "_" in their names.
+func MCPServer(tool string, known map[string]bool) (server string, ok bool) {
+	if rest, ok := strings.CutPrefix(tool, "mcp__"); ok {
+		server, _, ok = strings.Cut(rest, "__")
+		return server, ok && server != ""
+	}
+	rest, ok := strings.CutPrefix(tool, "mcp_")
+	if !ok {
+		return "", false
+	}
+	for name := range known {
+		if strings.HasPrefix(rest, name+"_") {
+			return name, true
+		}
+	}
+	server, name, ok := strings.Cut(rest, "_") // the name may contain "_": its first part is enough for people
+	return server, ok && server != "" && name != ""
+}
+
+// WarnOfMissing warns of the MCP servers that tools belong to and that are not known on
+// this machine, each once. serverOf is [MCPServer], or what an agent knows better.
+func WarnOfMissing(tools []string, known map[string]bool, serverOf func(tool string, known map[string]bool) (string, bool)) (warnings []string) {
+	said := map[string]bool{}
+	for _, tool := range tools {
+		server, ok := serverOf(tool, known)
+		if ok && !known[server] && !said[server] {
+			said[server] = true
+			warnings = append(warnings, "the conversation used tools of the MCP server "+server+", which is not set up here")
+		}
+	}
+	return warnings
+}
+
+// RealPath returns a folder's path without symbolic links, as programs record it.
+func RealPath(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
 }

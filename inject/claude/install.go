@@ -17,9 +17,9 @@ var hooks = setup.Hooks{
 // form describes Claude Code's commands: Markdown with frontmatter, like the sources.
 var form = setup.Form{Agent: Name, Spell: setup.Markdown, Path: func(name string) string { return ".claude/commands/workspace." + name + ".md" }}
 
-// install returns the files of the slash commands, and the hooks in the settings that
+// Install returns the files of the slash commands, and the hooks in the settings that
 // a project commits.
-func install(o inject.InstallOptions, read func(string) (string, bool, error)) ([]inject.Change, error) {
+func (agent) Install(o inject.InstallOptions, read inject.ReadFile) ([]inject.Change, error) {
 	changes, err := setup.Changes(setup.Commands(form, o.Types), read)
 	if err != nil {
 		return nil, err

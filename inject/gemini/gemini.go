@@ -1,6 +1,6 @@
-// Package gemini reads the sessions of the Gemini CLI: the JSONL of version 0.61.0,
-// the one-document files of older versions, and the checkpoints of /chat save.
-// Comments at each rule and the headings of FACTS.md say what a record means.
+// Package gemini is the adapter for the Gemini CLI: it reads sessions (the JSONL of
+// version 0.61.0, the one-document files of older versions, and the checkpoints of /chat
+// save) and hooks, and starts the program on a payload. Comments at each rule and the headings of FACTS.md say what a record means.
 package gemini
 
 import (
@@ -13,35 +13,42 @@ import (
 	"syscall"
 
 	"cortext/inject"
-	"cortext/inject/gemini/program"
-	"cortext/inject/gemini/setup"
 	"cortext/schema/jsonl"
 )
 
 // Name is what session.json calls the agent.
 const Name = "gemini"
 
-// Agent returns the adapter for the sessions of the Gemini CLI.
-func Agent() inject.Agent {
-	return inject.Agent{
-		Name: Name, Detect: detect, Stat: inject.StatFile, Open: open, Subagents: subagents,
-		Sessions: Sessions, Stores: Stores, Locate: Locate, Install: setup.Install,
-		Session: program.Session, Hook: program.Hook, Reply: program.Reply, ReplyNote: program.ReplyNote, ReplyLimit: program.ReplyLimit,
-		Model: program.Model, Ready: program.Ready, Launch: program.Launch, Launched: program.Launched, Cleanup: program.Cleanup,
-	}
-}
+// An agent is the adapter for the Gemini CLI.
+type agent struct{}
 
-// How much of a file detect reads.
+var _ interface {
+	inject.Hooks
+	inject.Installer
+	inject.Launcher
+	inject.LaunchFinder
+	inject.Cleaner
+} = agent{}
+
+// Agent returns the adapter for the Gemini CLI.
+func Agent() inject.Agent { return agent{} }
+
+func (agent) Name() string { return Name }
+
+// Stat returns the length of the transcript at file.
+func (agent) Stat(file string) (int64, error) { return inject.StatFile(file) }
+
+// How much of a file Detect reads.
 const (
 	detectLines = 50
 	detectBytes = 4 << 20
 )
 
-// detect looks for what only the Gemini CLI writes: a header of sessionId and
+// Detect looks for what only the Gemini CLI writes: a header of sessionId and
 // projectHash, a message of type gemini with content next to it, a change ("$set",
 // "$rewindTo"), or a document with such messages. Qwen Code, Claude Code, Codex and
 // Copilot have other envelopes.
-func detect(f io.Reader) bool {
+func (agent) Detect(f io.Reader) bool {
 	data, err := io.ReadAll(io.LimitReader(f, detectBytes))
 	if err != nil {
 		return false
@@ -80,8 +87,8 @@ func isOwn(r record) bool {
 	return r.Session != "" && holdsMessages(r.Messages)
 }
 
-// open reads the transcript at file: a session, or a checkpoint.
-func open(file string, o inject.Options) (*inject.Transcript, error) {
+// Open reads the transcript at file: a session, or a checkpoint.
+func (agent) Open(file string, o inject.Options) (*inject.Transcript, error) {
 	x, size, err := load(file, o)
 	if err != nil {
 		return nil, err
@@ -145,10 +152,10 @@ func (x *index) readDocument(f *os.File, size, whole int64) error {
 	return nil
 }
 
-// subagents lists the transcripts of sub-agents: they are in a folder next to the
+// Subagents lists the transcripts of sub-agents: they are in a folder next to the
 // session's file, named after its id (0.61.0: chats/<session>/<agent>.jsonl). The
 // call that started one names it (toolCalls[].agentId), see Transcript.Calls.
-func subagents(path string) ([]inject.Subagent, error) {
+func (agent) Subagents(path string) ([]inject.Subagent, error) {
 	h, err := peek(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -31,7 +31,7 @@ func roots(m inject.Machine) []string {
 }
 
 // Stores lists the folders above the sessions of all projects.
-func Stores(m inject.Machine) (list []inject.Store) {
+func (agent) Stores(m inject.Machine) (list []inject.Store) {
 	for _, dir := range roots(m) {
 		list = append(list, inject.Store{Dir: dir, Depth: 2})
 	}
@@ -56,9 +56,9 @@ type head struct {
 // session's id, even the resumption of a session.
 //
 // If several files with one id have messages, the first is the one that the session
-// began in (see [Locate]). Another is listed too if it has messages that those before
+// began in (see Locate). Another is listed too if it has messages that those before
 // it do not (--resume with -i: FACTS.md, "Taking a session up again").
-func Sessions(m inject.Machine) ([]inject.SessionRef, error) {
+func (agent) Sessions(m inject.Machine) ([]inject.SessionRef, error) {
 	byID := map[string][]session{}
 	err := files(m, "", func(s session) { byID[s.id] = append(byID[s.id], s) })
 	var list []inject.SessionRef
@@ -73,7 +73,7 @@ func Sessions(m inject.Machine) ([]inject.SessionRef, error) {
 // Locate returns the file of a session. If several have its id, it is the one that
 // the session began in, and of several such files one that the program still writes
 // to.
-func Locate(m inject.Machine, nativeID string) (path string, ok bool, err error) {
+func (agent) Locate(m inject.Machine, nativeID string) (path string, ok bool, err error) {
 	part := fileNamePart(nativeID)
 	if part == "" {
 		return "", false, nil

@@ -195,7 +195,7 @@ func (m *meta) setRevert(raw []byte) {
 	m.Revert, m.RevertPart = rawjson.String(rawjson.Get(raw, "messageID")), rawjson.String(rawjson.Get(raw, "partID"))
 }
 
-// setPayload records a launch's note in a session (program.Document).
+// setPayload records a launch's note in a session (payloadDocument).
 func (m *meta) setPayload(raw []byte) {
 	m.Payload = rawjson.String(rawjson.Get(rawjson.Get(raw, "cortext"), "payload"))
 }

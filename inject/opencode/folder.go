@@ -169,7 +169,7 @@ func subagentsOfFile(file string) ([]inject.Subagent, error) {
 			continue
 		}
 		calls := map[string]string{}
-		if t, err := open(todo[0], inject.Options{}); err == nil {
+		if t, err := openDocument(todo[0], inject.Options{}); err == nil {
 			calls = t.Calls
 		}
 		for _, f := range children[parent] {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"cortext/inject"
-	"cortext/inject/opencode/program"
 	"cortext/schema"
 )
 
@@ -36,8 +35,8 @@ func (c *content) close() {
 	}
 }
 
-// A prompt is what the parts of a user message say about it.
-type prompt struct {
+// A userPrompt is what the parts of a user message say about it.
+type userPrompt struct {
 	typed     []string // texts that the user typed, verbatim
 	synthetic []string // texts that OpenCode wrote
 	other     bool     // something else from the user
@@ -46,8 +45,8 @@ type prompt struct {
 	continues bool // it was written after a compaction, to continue
 }
 
-func (w *walk) prompt(parts []part) prompt {
-	var p prompt
+func (w *walk) prompt(parts []part) userPrompt {
+	var p userPrompt
 	for _, v := range parts {
 		switch v.Type {
 		case "text":
@@ -219,18 +218,18 @@ func stamp(ms int64) schema.Time {
 	return schema.NewTime(time.UnixMilli(ms))
 }
 
-// mark is the beginning of a generated command's text. OpenCode stores only the
+// commandMark is the beginning of a generated command's text. OpenCode stores only the
 // expansion of a command.
-const mark = "<!-- cortext: /"
+const commandMark = "<!-- cortext: /"
 
-// typedMark is the end of a command's text. What was typed after its name follows.
-const typedMark = "\n<!-- cortext: typed: -->\n"
+// typedLine is the end of a command's text. What was typed after its name follows.
+const typedLine = "\n" + typedMark + "\n"
 
 // commandOf returns what was typed if a text is the expansion of one of our commands.
 // In an earlier form, the arguments were in the first line and could span several
 // lines: that mark ends where --> ends a line.
 func commandOf(s string) (string, bool) {
-	rest, ok := strings.CutPrefix(strings.TrimLeft(s, " \t\r\n"), mark)
+	rest, ok := strings.CutPrefix(strings.TrimLeft(s, " \t\r\n"), commandMark)
 	for from := 0; ok; {
 		i := strings.Index(rest[from:], "-->")
 		if i < 0 {
@@ -243,7 +242,7 @@ func commandOf(s string) (string, bool) {
 			continue
 		}
 		command := "/" + strings.TrimRight(rest[:end], " \t\r\n")
-		if _, arguments, ok := strings.Cut(tail, typedMark); ok && !strings.ContainsAny(command, " \t\n") {
+		if _, arguments, ok := strings.Cut(tail, typedLine); ok && !strings.ContainsAny(command, " \t\n") {
 			if arguments = strings.TrimSpace(arguments); arguments != "" {
 				command += " " + arguments
 			}
@@ -269,7 +268,7 @@ func (w *walk) typed(s string) string {
 // isOurs reports whether a message is nothing but a payload of cortext. It goes by
 // the id, which a launch derives from the text, by the session's metadata, which a
 // fork keeps, or by the shape.
-func (w *walk) isOurs(id string, p prompt) bool {
+func (w *walk) isOurs(id string, p userPrompt) bool {
 	texts := p.typed
 	if len(texts) == 0 {
 		texts = p.synthetic // if the session shows something else instead
@@ -278,7 +277,7 @@ func (w *walk) isOurs(id string, p prompt) bool {
 		return false
 	}
 	for _, s := range texts {
-		if program.IsPayloadMessage(id, s) || w.src.meta.Payload != "" && w.src.meta.Payload == inject.PayloadID(s) {
+		if isPayloadMessage(id, s) || w.src.meta.Payload != "" && w.src.meta.Payload == inject.PayloadID(s) {
 			continue
 		}
 		if strings.TrimSpace(s) == "" || strings.TrimSpace(w.typed(s)) != "" {

@@ -60,9 +60,9 @@ func present(m inject.Machine) ([]string, error) {
 	return files, errors.Join(errs...)
 }
 
-// sessions lists the sessions of all databases or, without a database, those of the
+// Sessions lists the sessions of all databases or, without a database, those of the
 // older storage.
-func sessions(m inject.Machine) ([]inject.SessionRef, error) {
+func (agent) Sessions(m inject.Machine) ([]inject.SessionRef, error) {
 	var list []inject.SessionRef
 	files, err := present(m)
 	errs := []error{err}
@@ -131,8 +131,8 @@ func oldFiles(m inject.Machine) (files []string, err error) {
 	return files, err
 }
 
-// stores lists the folders of the databases: a -wal in one changes with its database.
-func stores(m inject.Machine) []inject.Store {
+// Stores lists the folders of the databases: a -wal in one changes with its database.
+func (agent) Stores(m inject.Machine) []inject.Store {
 	var list []inject.Store
 	seen := map[string]bool{}
 	files, _ := databases(m) // at least the usual one
@@ -145,7 +145,9 @@ func stores(m inject.Machine) []inject.Store {
 	return list
 }
 
-func locate(m inject.Machine, nativeID string) (path string, ok bool, err error) {
+// Locate returns the path of a session in a database or, without a database, of its file
+// in the older storage.
+func (agent) Locate(m inject.Machine, nativeID string) (path string, ok bool, err error) {
 	if nativeID == "" {
 		return "", false, nil
 	}

@@ -179,7 +179,7 @@ func Change(have string, exists bool, want File) inject.Change {
 }
 
 // Changes compares files with the existing ones; read returns a file's current text.
-func Changes(files []File, read func(path string) (text string, ok bool, err error)) (list []inject.Change, err error) {
+func Changes(files []File, read inject.ReadFile) (list []inject.Change, err error) {
 	for _, f := range files {
 		have, ok, err := read(f.Path)
 		if err != nil {

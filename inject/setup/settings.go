@@ -133,7 +133,7 @@ func (d *document) addHooks(h Hooks) (changes []string, err error) {
 }
 
 // Change returns Settings as a change of the file at path.
-func (h Hooks) Change(path string, read func(path string) (text string, ok bool, err error)) (inject.Change, error) {
+func (h Hooks) Change(path string, read inject.ReadFile) (inject.Change, error) {
 	have, ok, err := read(path)
 	if err != nil {
 		return inject.Change{}, err

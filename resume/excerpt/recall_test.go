@@ -37,7 +37,7 @@ func transcripts(tb testing.TB) (all []*Transcript) {
 			if err != nil {
 				tb.Fatal(err)
 			}
-			if t := Read(filepath.Base(file), data); t != nil && len(Cuts(t.LastReply)) > 0 {
+			if t := Read(filepath.Base(file), data); t != nil && len(Cuts(t.Said)) > 0 {
 				all = append(all, t)
 			}
 		}
@@ -141,8 +141,8 @@ type cutAt struct {
 }
 
 func cutOf(tb testing.TB, t *Transcript, at int) *cutAt {
-	h := history(tb, t, t.LastReply[at].At)
-	return &cutAt{t, at, t.LastReply[:at], Future(t.LastReply, at), &schema.Session{ConversationType: "chat", Title: "a conversation", MessageCount: len(h.Messages)}, h}
+	h := history(tb, t, t.Said[at].At)
+	return &cutAt{t, at, t.Said[:at], Future(t.Said, at), &schema.Session{ConversationType: "chat", Title: "a conversation", MessageCount: len(h.Messages)}, h}
 }
 
 // size estimates the bytes of a payload with everything.
@@ -219,7 +219,7 @@ func BenchmarkRecall(b *testing.B) {
 				for b.Loop() {
 					m := measured{}
 					for _, t := range all {
-						for _, at := range Cuts(t.LastReply) {
+						for _, at := range Cuts(t.Said) {
 							c := cutOf(b, t, at)
 							if len(c.need) >= 5 && c.size() >= budget*34/10 {
 								p := payload(b, c.session, c.history, c.before, budget)

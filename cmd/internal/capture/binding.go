@@ -197,7 +197,7 @@ func (c *Capture) Release(agent, nativeID, path string) error {
 
 // Behindhand reports whether a session's transcript has grown since it was captured.
 func (c *Capture) Behindhand(agent inject.Agent, nativeID string) bool {
-	b, ok := c.cached(agent.Name, nativeID)
+	b, ok := c.cached(agent.Name(), nativeID)
 	return ok && b.Grown(agent)
 }
 
@@ -211,11 +211,11 @@ func (c *Capture) Forgotten(agent, nativeID string) error {
 // in the conversation of that session. A binding without segments means that the session
 // is not ours.
 func (c *Capture) Bind(agent inject.Agent, nativeID, transcript string) (*Binding, error) {
-	known, err := c.ws.Registry.Session(agent.Name, nativeID)
+	known, err := c.ws.Registry.Session(agent.Name(), nativeID)
 	if err != nil {
 		return nil, err
 	}
-	b, ok := c.cached(agent.Name, nativeID)
+	b, ok := c.cached(agent.Name(), nativeID)
 	registered := known.In(c.ws.Here.Same)
 	if len(registered) == 0 && len(known.Bindings) > 0 { // a clone may have written it last
 		c.ws.Here.KnowClones(context.Background())
@@ -245,7 +245,7 @@ func (c *Capture) BindListed(agent inject.Agent, nativeID, transcript string) (*
 	if err != nil {
 		return nil, err
 	}
-	segments, err := c.segmentsOf(all, agent.Name, nativeID)
+	segments, err := c.segmentsOf(all, agent.Name(), nativeID)
 	if err != nil {
 		return nil, err
 	}
@@ -269,9 +269,9 @@ func (c *Capture) bring(agent inject.Agent, nativeID, transcript string, b *Bind
 		b.Transcript = transcript
 	}
 	for i, s := range b.Segments { // the user may have removed or restored it elsewhere
-		gone, err := c.ws.Removed.Segment(agent.Name, nativeID, s.Segment)
+		gone, err := c.ws.Removed.Segment(agent.Name(), nativeID, s.Segment)
 		if err == nil && !gone && s.Removed {
-			gone, err = c.staysRemoved(agent.Name, nativeID, s)
+			gone, err = c.staysRemoved(agent.Name(), nativeID, s)
 		}
 		if err != nil {
 			return err
@@ -360,7 +360,7 @@ func (c *Capture) rebind(agent inject.Agent, nativeID, transcript string, old *B
 	if err != nil {
 		return nil, err
 	}
-	segments, err := c.segmentsOf(all, agent.Name, nativeID)
+	segments, err := c.segmentsOf(all, agent.Name(), nativeID)
 	if err != nil {
 		return nil, err
 	}
@@ -381,7 +381,7 @@ func (c *Capture) rebind(agent inject.Agent, nativeID, transcript string, old *B
 	if len(b.Segments) == 0 && (len(b.Roots) == 0 || transcript != "" && c.opened.file == transcript) {
 		return b, nil // nothing is known yet, or the import saves it
 	}
-	return b, c.Save(agent.Name, nativeID, b)
+	return b, c.Save(agent.Name(), nativeID, b)
 }
 
 // seen is [workspace.Workspace.Seen]. During a scan it returns the value from the start

@@ -28,7 +28,7 @@ func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, b *
 	}
 	b.Roots = roots[:1]
 	later := len(b.Segments) > 0
-	if path, ok := c.LaunchedWith(agent.Name, roots[0]); ok && !later {
+	if path, ok := c.LaunchedWith(agent.Name(), roots[0]); ok && !later {
 		return c.ContinueIn(agent, inject.Event{NativeID: nativeID, Transcript: transcript}, b, path)
 	}
 	if is, err := c.withheld(agent, nativeID, roots[0], transcript); err != nil {
@@ -54,7 +54,7 @@ func (c *Capture) adoptFork(agent inject.Agent, nativeID, transcript string, b *
 			b.Segments = append(b.Segments, copied)
 			continue
 		}
-		if err := c.addSource(copied, schema.Source{Agent: agent.Name, NativeID: nativeID}); err != nil {
+		if err := c.addSource(copied, schema.Source{Agent: agent.Name(), NativeID: nativeID}); err != nil {
 			return err
 		}
 		b.Segments = append(b.Segments, copied)
@@ -76,20 +76,20 @@ func (c *Capture) ContinueIn(agent inject.Agent, e inject.Event, b *Binding, pat
 		return err
 	}
 	s.ID = entry.Session.ID
-	if s.Kept, err = c.ws.Removed.Segment(agent.Name, e.NativeID, s.Segment); err != nil {
+	if s.Kept, err = c.ws.Removed.Segment(agent.Name(), e.NativeID, s.Segment); err != nil {
 		return err
 	}
 	if s.After, err = c.leaf(path); err != nil {
 		return err
 	}
-	if err := c.addSource(s, schema.Source{Agent: agent.Name, NativeID: e.NativeID, Version: b.Version}); err != nil {
+	if err := c.addSource(s, schema.Source{Agent: agent.Name(), NativeID: e.NativeID, Version: b.Version}); err != nil {
 		return err
 	}
 	b.Add(s)
 	if e.Transcript != "" {
 		b.Transcript = e.Transcript
 	}
-	return c.Save(agent.Name, e.NativeID, b)
+	return c.Save(agent.Name(), e.NativeID, b)
 }
 
 // leaf returns the id of the message at which a conversation would be resumed.
@@ -143,11 +143,11 @@ func (c *Capture) warmBindings(agent inject.Agent, root string) error {
 	}
 	looked := 0
 	defer c.writeHeads()
-	files, known := c.locate(agent), c.bindings(agent.Name)
+	files, known := c.locate(agent), c.bindings(agent.Name())
 	for _, e := range all { // most recently active first
 		for _, src := range e.Session.Sources {
 			b := known[schema.PathElement(src.NativeID)+".json"]
-			if src.Agent != agent.Name || looked == maxCold || b != nil && (!slices.Contains(b.Roots, root) || !b.Grown(agent)) {
+			if src.Agent != agent.Name() || looked == maxCold || b != nil && (!slices.Contains(b.Roots, root) || !b.Grown(agent)) {
 				continue
 			}
 			file, ok := c.transcript(agent, files, src.NativeID)
@@ -157,7 +157,7 @@ func (c *Capture) warmBindings(agent inject.Agent, root string) error {
 			if looked++; !slices.Contains(c.rootsOf(agent, file), root) {
 				continue
 			}
-			if c.ws.Removed.Skipped(agent.Name, src.NativeID) {
+			if c.ws.Removed.Skipped(agent.Name(), src.NativeID) {
 				c.warmSkipped(agent, src.NativeID, root)
 			} else {
 				_, _ = c.Source(context.Background(), agent, src.NativeID, Options{}) // an error here is reported when that session is captured
@@ -172,7 +172,7 @@ func (c *Capture) warmBindings(agent inject.Agent, root string) error {
 func (c *Capture) warmSkipped(agent inject.Agent, nativeID, root string) {
 	if b, err := c.Bind(agent, nativeID, ""); err == nil {
 		b.Roots = []string{root}
-		c.saveCursor(agent.Name, nativeID, b)
+		c.saveCursor(agent.Name(), nativeID, b)
 	}
 }
 
@@ -180,7 +180,7 @@ func (c *Capture) warmSkipped(agent inject.Agent, nativeID, root string) {
 // from, or none if there is no such session. If several sessions begin alike because one
 // is a fork of the other, it picks the one that shares the most of its last lines.
 func (c *Capture) forkedFrom(agent inject.Agent, nativeID, root, transcript string) []Segment {
-	known := c.bindings(agent.Name)
+	known := c.bindings(agent.Name())
 	delete(known, schema.PathElement(nativeID)+".json")
 	for name, b := range known {
 		if !b.Captured() || !slices.Contains(b.Roots, root) {
@@ -239,7 +239,7 @@ func (c *Capture) mayBeFork(agent inject.Agent, root string) bool {
 
 // rootsOfOurs returns the lines with which forks of our sessions may begin.
 func (c *Capture) rootsOfOurs(agent inject.Agent) (map[string]bool, error) {
-	if known := c.scan.roots[agent.Name]; known != nil {
+	if known := c.scan.roots[agent.Name()]; known != nil {
 		return known, nil
 	}
 	named, err := c.scan.named()
@@ -254,16 +254,16 @@ func (c *Capture) rootsOfOurs(agent inject.Agent) (map[string]bool, error) {
 	}
 	looked := map[string]bool{}
 	for id, file := range files {
-		row, ok := c.scan.scanned[agent.Name].At[file]
+		row, ok := c.scan.scanned[agent.Name()].At[file]
 		if note(row.Roots); ok && (row.Left || len(row.Roots) > 0) && lookAt(agent, file) == row.Look {
 			looked[schema.PathElement(id)+".json"] = true
 		}
 	}
-	for _, name := range c.ws.Store.ListCache("bindings/" + agent.Name) {
+	for _, name := range c.ws.Store.ListCache("bindings/" + agent.Name()) {
 		if looked[name] {
 			continue
 		}
-		if b, ok := c.cachedAt("bindings/" + agent.Name + "/" + name); ok {
+		if b, ok := c.cachedAt("bindings/" + agent.Name() + "/" + name); ok {
 			if bound[name] = true; len(b.Segments) > 0 {
 				note(b.Roots)
 			}
@@ -271,13 +271,13 @@ func (c *Capture) rootsOfOurs(agent inject.Agent) (map[string]bool, error) {
 	}
 	for of := range named {
 		name := schema.PathElement(of.id) + ".json"
-		if of.agent != agent.Name || bound[name] || looked[name] {
+		if of.agent != agent.Name() || bound[name] || looked[name] {
 			continue
 		}
 		if file, ok := c.transcript(agent, files, of.id); ok {
 			note(c.rootsOf(agent, file))
 		}
 	}
-	c.scan.roots[agent.Name] = known
+	c.scan.roots[agent.Name()] = known
 	return known, nil
 }

@@ -103,13 +103,13 @@ type located map[string]string
 // locate returns all transcripts of an agent. Asked about each of ten thousand sessions,
 // the agent would search all its folders each time.
 func (c *Capture) locate(agent inject.Agent) located {
-	if c.scan != nil && c.scan.located[agent.Name] != nil {
-		return c.scan.located[agent.Name]
+	if c.scan != nil && c.scan.located[agent.Name()] != nil {
+		return c.scan.located[agent.Name()]
 	}
 	natives, _ := c.sessions(agent) // an unreadable store may not exist
 	at := locatedAmong(natives)
 	if c.scan != nil {
-		c.scan.located[agent.Name] = at
+		c.scan.located[agent.Name()] = at
 	}
 	return at
 }

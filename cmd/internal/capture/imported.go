@@ -45,17 +45,17 @@ func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (
 	nativeID, warned := "", im.c.warned
 	out, err := im.file(ctx, agent, file, func(t *inject.Transcript) error {
 		nativeID = t.NativeID
-		gone, err := im.c.ws.Removed.Segments(agent.Name, t.NativeID)
+		gone, err := im.c.ws.Removed.Segments(agent.Name(), t.NativeID)
 		if err != nil {
 			return err
 		}
-		b, ok := im.c.cached(agent.Name, t.NativeID)
+		b, ok := im.c.cached(agent.Name(), t.NativeID)
 		if len(gone) > 0 || ok && slices.ContainsFunc(b.Segments, func(s Segment) bool { return s.Removed }) {
-			if err := im.c.Forgotten(agent.Name, t.NativeID); err != nil {
+			if err := im.c.Forgotten(agent.Name(), t.NativeID); err != nil {
 				return err
 			}
 		}
-		return errors.Join(im.c.ws.Removed.Unskip(agent.Name, t.NativeID), im.c.ws.Removed.BringBack(ctx, agent.Name, t.NativeID, beginnings(t), im.here[native{agent.Name, t.NativeID}]), im.c.want(agent, t, file))
+		return errors.Join(im.c.ws.Removed.Unskip(agent.Name(), t.NativeID), im.c.ws.Removed.BringBack(ctx, agent.Name(), t.NativeID, beginnings(t), im.here[native{agent.Name(), t.NativeID}]), im.c.want(agent, t, file))
 	})
 	if err == nil && im.c.warned == warned { // otherwise the next import tries again
 		im.keep(abs, look, nativeID, out)
@@ -107,7 +107,7 @@ func (im *Importer) knownAs(file string) (agent inject.Agent, ok bool) {
 // decision about the session since.
 func (im *Importer) unchanged(agent inject.Agent, file, look string) (*Imported, error) {
 	was, ok := im.imports.Files[file]
-	if !ok || look == "" || was.Transcript != look || was.Result.Agent != agent.Name {
+	if !ok || look == "" || was.Transcript != look || was.Result.Agent != agent.Name() {
 		return nil, nil
 	}
 	if e, ok := im.sound[was.Result.Path]; !ok || e.Session.ID != was.Result.ID || was.Logs[e.Path] == "" {
@@ -122,11 +122,11 @@ func (im *Importer) unchanged(agent inject.Agent, file, look string) (*Imported,
 			return nil, err
 		}
 	}
-	s, err := im.c.ws.Registry.Session(agent.Name, was.NativeID)
+	s, err := im.c.ws.Registry.Session(agent.Name(), was.NativeID)
 	if err != nil || s.Skipped || len(s.Removed) > 0 {
 		return nil, err
 	}
-	gone, err := im.c.ws.Removed.Prompts(agent.Name, was.NativeID, []string{""}) // on other machines: the whole session
+	gone, err := im.c.ws.Removed.Prompts(agent.Name(), was.NativeID, []string{""}) // on other machines: the whole session
 	if err != nil || len(gone) > 0 {
 		return nil, err
 	}

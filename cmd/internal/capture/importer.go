@@ -120,10 +120,11 @@ func (im *Importer) Transcripts(file string) (agent inject.Agent, paths []string
 	if agent, err = im.detect(f, whole); err != nil {
 		return agent, nil, err
 	}
-	if of || agent.Transcripts == nil {
+	bundler, bundles := agent.(inject.Bundler)
+	if of || !bundles {
 		return agent, []string{file}, nil
 	}
-	paths, err = agent.Transcripts(whole)
+	paths, err = bundler.Transcripts(whole)
 	if err == nil && len(paths) == 0 {
 		err = &inject.FileError{File: whole, Why: "holds no conversation"}
 	}
@@ -132,20 +133,20 @@ func (im *Importer) Transcripts(file string) (agent inject.Agent, paths []string
 
 func (im *Importer) detect(f *os.File, file string) (inject.Agent, error) {
 	for _, agent := range im.c.ws.Env.Agents {
-		if im.opts.Agent == agent.Name {
+		if im.opts.Agent == agent.Name() {
 			return agent, nil
 		}
 		if im.opts.Agent != "" {
 			continue
 		}
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return inject.Agent{}, err
+			return nil, err
 		}
 		if agent.Detect(f) {
 			return agent, nil
 		}
 	}
-	return inject.Agent{}, &inject.FileError{File: file, Why: fmt.Sprintf("is not a transcript of an agent that cortext reads (%s)", strings.Join(im.c.ws.Env.AgentNames(), ", "))}
+	return nil, &inject.FileError{File: file, Why: fmt.Sprintf("is not a transcript of an agent that cortext reads (%s)", strings.Join(im.c.ws.Env.AgentNames(), ", "))}
 }
 
 func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, asked func(*inject.Transcript) error) (out *Imported, err error) {
@@ -166,7 +167,7 @@ func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, a
 	o := Options{Mode: PutBack, SessionJSON: ByCaller, progress: func(done int) {
 		progress(size/2 + size/2*int64(done)/int64(max(t.Messages, 1)))
 	}}
-	err = im.c.Locked(agent.Name, t.NativeID, func() error {
+	err = im.c.Locked(agent.Name(), t.NativeID, func() error {
 		if t.Messages == 0 {
 			return &EmptyError{file}
 		}
@@ -318,13 +319,13 @@ func (c *Capture) ingestStaged(ctx context.Context, agent inject.Agent, nativeID
 	if ingestErr != nil {
 		return out, ingestErr // never publish half a conversation: the next import starts over
 	}
-	if _, err := c.ws.Finish(fresh, workspace.Finishing{Recount: true, Describe: c.describeSources(agent.Name, nativeID, b)}); err != nil {
+	if _, err := c.ws.Finish(fresh, workspace.Finishing{Recount: true, Describe: c.describeSources(agent.Name(), nativeID, b)}); err != nil {
 		return out, err
 	}
 	if err := c.ws.Publish(fresh); errors.Is(err, store.ErrExist) {
 		b.Cursor, b.Subagents = inject.Cursor{}, nil // another process was faster: use its conversation
 		b.Segments[0].Tree = store.Checkpoint{}
-		if err := c.Save(agent.Name, nativeID, b); err != nil {
+		if err := c.Save(agent.Name(), nativeID, b); err != nil {
 			return out, err
 		}
 		return c.Ingest(ctx, agent, nativeID, b, o)
@@ -333,7 +334,7 @@ func (c *Capture) ingestStaged(ctx context.Context, agent inject.Agent, nativeID
 	}
 	b.Segments[0].Path, out.published = fresh.Path(), true
 	out.Begun = append([]string{fresh.Path()}, out.Begun...)
-	return out, c.Save(agent.Name, nativeID, b)
+	return out, c.Save(agent.Name(), nativeID, b)
 }
 
 func (out *Imported) addWarnings(done Ingested) {

@@ -75,7 +75,7 @@ func (c *Capture) Ingest(ctx context.Context, agent inject.Agent, nativeID strin
 	if len(b.Segments) == 0 {
 		return out, nil
 	}
-	o.describe = c.describeSources(agent.Name, nativeID, b)
+	o.describe = c.describeSources(agent.Name(), nativeID, b)
 	for range 3 { // git may replace or remove a log while the transcript is read
 		out, err = c.ingest(ctx, agent, nativeID, b, o)
 		if !errors.Is(err, store.ErrCheckpoint) && !errors.Is(err, store.ErrNotFound) {
@@ -101,7 +101,7 @@ func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID strin
 			out.Waiting = append(out.Waiting, h.segment.Path+": "+h.why)
 		} else if h.conv != nil && (h.conv.Waits() || o.Mode != Unasked && (h.conv.HasMore() || h.conv.LogsAbsent())) {
 			if err := h.conv.Update(func(tx *store.Tx, _ *schema.Session) error {
-				return c.identify(tx, agent.Name, nativeID, *h.segment)
+				return c.identify(tx, agent.Name(), nativeID, *h.segment)
 			}); err != nil {
 				return out, err
 			}
@@ -143,7 +143,7 @@ func (c *Capture) ingest(ctx context.Context, agent inject.Agent, nativeID strin
 			return out, fmt.Errorf("%s: %w", s.Path, err)
 		}
 	}
-	c.saveCursor(agent.Name, nativeID, b)
+	c.saveCursor(agent.Name(), nativeID, b)
 	return out, nil
 }
 
@@ -180,7 +180,7 @@ func deletedMeanwhile(agent inject.Agent, transcript string, err error) bool {
 // restore what git took, it sets aside previously captured records that the logs lack.
 func (c *Capture) startFrom(in *reading, agent inject.Agent, nativeID string, b *Binding, size int64) error {
 	cursor := b.Cursor
-	at := c.ws.Registry.Reached(c.ws.Here.Workspace(), agent.Name, nativeID)
+	at := c.ws.Registry.Reached(c.ws.Here.Workspace(), agent.Name(), nativeID)
 	in.reached, in.fresh = at.Message, at.Message == "" && cursor.Offset == 0
 	b.Hooked = b.Hooked || at.Hooked
 	read := at.Size // size of the transcript
@@ -279,7 +279,7 @@ func (c *Capture) ingestMain(ctx context.Context, agent inject.Agent, nativeID s
 	}
 	// If the user's state cannot be written, the sources in session.json still record
 	// which conversation the session goes into.
-	_ = c.register(agent.Name, nativeID, b)
+	_ = c.register(agent.Name(), nativeID, b)
 	return nil
 }
 

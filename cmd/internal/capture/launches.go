@@ -47,7 +47,7 @@ func (c *Capture) BindLaunched(agent inject.Agent, e inject.Event) error {
 	}
 	for _, id := range c.ws.Launches().IDs() {
 		note, ok := c.ws.Launches().Get(id)
-		if !ok || note.Agent != agent.Name || note.NativeID != "" || note.Path != path {
+		if !ok || note.Agent != agent.Name() || note.NativeID != "" || note.Path != path {
 			continue
 		}
 		b, err := c.Bind(agent, e.NativeID, "")

@@ -53,7 +53,7 @@ func (c *Capture) readScanned(agent string) scanned {
 // sessions must be if git may have replaced logs.
 func (c *Capture) needsLook(agent inject.Agent, n inject.SessionRef, l *scanned, look string) bool {
 	was, ok := l.At[n.Path]
-	if !ok || n.Updated.IsZero() || was.Updated != n.Updated.UnixNano() || was.Look != look || look == "" && agent.Transcripts == nil {
+	if !ok || n.Updated.IsZero() || was.Updated != n.Updated.UnixNano() || was.Look != look || look == "" && !bundles(agent) {
 		return true
 	}
 	switch {
@@ -62,8 +62,8 @@ func (c *Capture) needsLook(agent inject.Agent, n inject.SessionRef, l *scanned,
 	case !l.moved:
 		return false
 	case !was.Left:
-		return was.In == "" || was.In != c.namedIn(agent.Name, n.NativeID)
-	case c.namedIn(agent.Name, n.NativeID) != "":
+		return was.In == "" || was.In != c.namedIn(agent.Name(), n.NativeID)
+	case c.namedIn(agent.Name(), n.NativeID) != "":
 		return true
 	}
 	roots := c.rootsOf(agent, n.Path)
@@ -86,7 +86,7 @@ func (c *Capture) namedIn(agent, nativeID string) string {
 
 // add records that a session was looked at.
 func (l *scanned) add(agent inject.Agent, n inject.SessionRef, now lookedOnce) {
-	if now.Look == "" && agent.Transcripts == nil {
+	if now.Look == "" && !bundles(agent) {
 		delete(l.At, n.Path) // written just now: it may change without looking different
 		return
 	}
@@ -107,20 +107,20 @@ func (c *Capture) writeScanned(agent inject.Agent, l scanned) {
 	named := namedAmong(all)
 	for _, n := range l.fresh {
 		row := l.At[n.Path]
-		row.In = named[native{agent.Name, n.NativeID}]
-		if b, ok := c.cached(agent.Name, n.NativeID); ok && len(b.Segments) > 0 {
+		row.In = named[native{agent.Name(), n.NativeID}]
+		if b, ok := c.cached(agent.Name(), n.NativeID); ok && len(b.Segments) > 0 {
 			row.Roots = b.Roots
 		}
 		l.At[n.Path] = row
 	}
 	l.Seen = c.ws.IDs.Seen()
-	c.writeCached(scannedName(agent.Name), l)
+	c.writeCached(scannedName(agent.Name()), l)
 }
 
 // lookAt returns the state of a transcript and its sub-agents' transcripts, or "" if it
 // is not a file of its own, or may still change without looking different.
 func lookAt(agent inject.Agent, file string) string {
-	if agent.Transcripts != nil {
+	if bundles(agent) {
 		return "" // a store of many transcripts
 	}
 	subs, err := agent.Subagents(file)
@@ -141,7 +141,7 @@ func lookAt(agent inject.Agent, file string) string {
 // lastWritten returns when a session, or one of its sub-agents, was last written.
 func lastWritten(agent inject.Agent, n inject.SessionRef) time.Time {
 	at := n.Updated
-	if agent.Transcripts != nil {
+	if bundles(agent) {
 		return at
 	}
 	subs, _ := agent.Subagents(n.Path)
@@ -162,4 +162,10 @@ func namedAmong(all []store.Entry) map[native]string {
 		}
 	}
 	return named
+}
+
+// bundles reports whether the agent keeps several transcripts in one file.
+func bundles(agent inject.Agent) bool {
+	_, ok := agent.(inject.Bundler)
+	return ok
 }

@@ -75,7 +75,7 @@ func (c *Capture) holdsRemoved(conv *store.Conversation) (bool, error) {
 		}
 		asked[m.Source] = true
 		for _, agent := range c.ws.Env.Agents {
-			if gone, err := c.ws.Removed.Segments(agent.Name, m.Source); err != nil || len(gone) > 0 {
+			if gone, err := c.ws.Removed.Segments(agent.Name(), m.Source); err != nil || len(gone) > 0 {
 				return len(gone) > 0, err
 			}
 		}

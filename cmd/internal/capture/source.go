@@ -189,14 +189,14 @@ func (c *Capture) noteUnregistered(err error) {
 
 // Source captures the new part of one session's transcript, if it is on this machine.
 func (c *Capture) Source(ctx context.Context, agent inject.Agent, nativeID string, o Options) (appended int, err error) {
-	err = c.Locked(agent.Name, nativeID, func() error {
+	err = c.Locked(agent.Name(), nativeID, func() error {
 		file, ok, locateErr := agent.Locate(c.ws.Env.Machine, nativeID)
 		b, err := c.BindListed(agent, nativeID, file)
 		if err != nil {
 			return err
 		}
 		if !ok && locateErr != nil && !isThere(agent, b.Transcript) {
-			return fmt.Errorf("%s session %s: %w", agent.Name, nativeID, locateErr)
+			return fmt.Errorf("%s session %s: %w", agent.Name(), nativeID, locateErr)
 		}
 		out, err := c.Ingest(ctx, agent, nativeID, b, o)
 		appended = out.Appended
@@ -267,20 +267,20 @@ func (c *Capture) CatchUp(ctx context.Context, agent inject.Agent, e inject.Even
 // catchUpKnown captures what was added to the sessions in the cache.
 func (c *Capture) catchUpKnown(ctx context.Context, agent inject.Agent) error {
 	var errs []error
-	for _, name := range c.ws.Store.ListCache("bindings/" + agent.Name) {
+	for _, name := range c.ws.Store.ListCache("bindings/" + agent.Name()) {
 		id := strings.TrimSuffix(name, ".json")
-		b, ok := c.cached(agent.Name, id)
+		b, ok := c.cached(agent.Name(), id)
 		if ok && b.gone(agent) {
-			_ = c.Forgotten(agent.Name, id)
+			_ = c.Forgotten(agent.Name(), id)
 			continue
 		}
-		if !ok || !b.Captured() || !b.Grown(agent) || c.ws.Removed.Skipped(agent.Name, id) {
+		if !ok || !b.Captured() || !b.Grown(agent) || c.ws.Removed.Skipped(agent.Name(), id) {
 			continue
 		}
 		if ctx.Err() != nil {
 			return errors.Join(append(errs, ctx.Err())...)
 		}
-		unlock, err := c.Lock(agent.Name, id, 0)
+		unlock, err := c.Lock(agent.Name(), id, 0)
 		if locked := (*store.LockedError)(nil); errors.As(err, &locked) {
 			continue // the process that holds it captures it
 		}

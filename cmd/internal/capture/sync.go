@@ -140,11 +140,11 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 		return c.sources(named, o.Restore)
 	})
 	for _, agent := range c.ws.Env.Agents {
-		if agent.Sessions == nil || len(o.Agents) > 0 && !slices.Contains(o.Agents, agent.Name) {
+		if len(o.Agents) > 0 && !slices.Contains(o.Agents, agent.Name()) {
 			continue
 		}
 		natives, err := c.sessions(agent)
-		c.scan.located[agent.Name] = locatedAmong(natives)
+		c.scan.located[agent.Name()] = locatedAmong(natives)
 		if err != nil {
 			out.Errors = append(out.Errors, err)
 		}
@@ -158,7 +158,7 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 			switch {
 			case err != nil:
 				return nil, err
-			case ids[native{agent.Name, schema.PathElement(n.NativeID)}]:
+			case ids[native{agent.Name(), schema.PathElement(n.NativeID)}]:
 				ours = append(ours, n)
 			case at.mayContain(n):
 				out.Unsure = append(out.Unsure, n)
@@ -197,9 +197,9 @@ func (c *Capture) sources(named map[native]string, restore bool) (map[native]boo
 		if !restore {
 			break
 		}
-		if err := c.ws.Registry.Sessions(agent.Name, func(name string, s registry.Session) {
+		if err := c.ws.Registry.Sessions(agent.Name(), func(name string, s registry.Session) {
 			if len(s.In(c.ws.Here.Same)) > 0 {
-				ids[native{agent.Name, name}] = true
+				ids[native{agent.Name(), name}] = true
 			}
 		}); err != nil {
 			return nil, err
@@ -211,15 +211,15 @@ func (c *Capture) sources(named map[native]string, restore bool) (map[native]boo
 // syncSessions captures sessions, oldest first, so that a fork comes after its original.
 func (c *Capture) syncSessions(ctx context.Context, agent inject.Agent, list []inject.SessionRef, o SyncOptions, out *SyncResult) error {
 	slices.SortStableFunc(list, func(a, b inject.SessionRef) int { return a.Updated.Compare(b.Updated) })
-	seen := c.readScanned(agent.Name)
-	c.scan.scanned[agent.Name] = seen
+	seen := c.readScanned(agent.Name())
+	c.scan.scanned[agent.Name()] = seen
 	for i, n := range list {
 		if err := ctx.Err(); err != nil {
 			c.writeScanned(agent, seen)
 			return err
 		}
 		if o.Progress != nil {
-			o.Progress(agent.Name, i, len(list))
+			o.Progress(agent.Name(), i, len(list))
 		}
 		look := lookAt(agent, n.Path)
 		adopted := o.Adopt && seen.At[n.Path].Left
@@ -251,16 +251,16 @@ var errElsewhere = errors.New("held in another work tree")
 // syncSession captures one session. The session is not ours if it begins no conversation
 // and Adopt is not set.
 func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.SessionRef, o SyncOptions, out *SyncResult) (ours bool, err error) {
-	if c.ws.Removed.Skipped(agent.Name, n.NativeID) {
+	if c.ws.Removed.Skipped(agent.Name(), n.NativeID) {
 		return true, nil
 	}
 	var b *Binding
-	err = c.Locked(agent.Name, n.NativeID, func() (err error) {
+	err = c.Locked(agent.Name(), n.NativeID, func() (err error) {
 		if b, err = c.BindListed(agent, n.NativeID, n.Path); err != nil {
 			return err
 		}
 		if len(b.Segments) == 0 {
-			if s, ok := c.inGit(agent.Name, n.NativeID); ok {
+			if s, ok := c.inGit(agent.Name(), n.NativeID); ok {
 				b.Segments = []Segment{s}
 			}
 		}
@@ -276,9 +276,9 @@ func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.
 			out.Grown++
 		}
 		out.Taken += got.Taken
-		out.note(agent.Name, got.Captured())
+		out.note(agent.Name(), got.Captured())
 		for _, path := range got.Begun {
-			im, countErr := c.importedIn(agent.Name, path, &got)
+			im, countErr := c.importedIn(agent.Name(), path, &got)
 			if err = errors.Join(err, countErr); countErr == nil {
 				im.left = b.Stopped || path != b.CurrentSegment().Path
 				out.New = append(out.New, *im)
@@ -286,7 +286,7 @@ func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.
 		}
 		if err == nil && !b.Hooked && b.Bound() && c.ownsSession(n) {
 			at := b.CurrentSegment().Path
-			_, err = c.NameCurrent(ctx, agent.Name, n.NativeID, b, "")
+			_, err = c.NameCurrent(ctx, agent.Name(), n.NativeID, b, "")
 			out.moved(at, b.CurrentSegment().Path)
 		}
 		return err
@@ -317,7 +317,7 @@ func (c *Capture) syncSession(ctx context.Context, agent inject.Agent, n inject.
 	for _, im := range got.Each() {
 		im.left = im.left || im.Path != got.Path
 		out.New = append(out.New, im)
-		out.note(agent.Name, map[string]int{im.Path: im.Appended})
+		out.note(agent.Name(), map[string]int{im.Path: im.Appended})
 	}
 	return true, nil
 }
@@ -359,7 +359,7 @@ func (c *Capture) begins(agent inject.Agent, n inject.SessionRef, b *Binding) (b
 		return true, nil
 	}
 	b.Transcript, b.Looked, b.Seen = n.Path, t.Next, c.seen()
-	c.saveCursor(agent.Name, n.NativeID, b)
+	c.saveCursor(agent.Name(), n.NativeID, b)
 	return false, nil
 }
 

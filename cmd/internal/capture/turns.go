@@ -14,9 +14,9 @@ func (c *Capture) CountTurn(agent inject.Agent, nativeID string) {
 	if c.ws.Config.RemindTurns <= 0 {
 		return
 	}
-	if b, ok := c.cached(agent.Name, nativeID); ok && b.Bound() && !b.Reminded {
+	if b, ok := c.cached(agent.Name(), nativeID); ok && b.Bound() && !b.Reminded {
 		b.Turns++
-		c.saveCursor(agent.Name, nativeID, b)
+		c.saveCursor(agent.Name(), nativeID, b)
 	}
 }
 
@@ -27,20 +27,20 @@ const remindWait = 50 * time.Millisecond
 // TakeReminder reports, once after each stop, that remind_turns turns were answered
 // since. Usually it reads one small file.
 func (c *Capture) TakeReminder(agent inject.Agent, nativeID string) bool {
-	if b, ok := c.cached(agent.Name, nativeID); !ok || !c.due(b) || c.ws.Removed.Skipped(agent.Name, nativeID) {
+	if b, ok := c.cached(agent.Name(), nativeID); !ok || !c.due(b) || c.ws.Removed.Skipped(agent.Name(), nativeID) {
 		return false
 	}
-	unlock, err := c.Lock(agent.Name, nativeID, remindWait)
+	unlock, err := c.Lock(agent.Name(), nativeID, remindWait)
 	if err != nil {
 		return false
 	}
 	defer unlock()
-	b, ok := c.cached(agent.Name, nativeID)
+	b, ok := c.cached(agent.Name(), nativeID)
 	if !ok || !c.due(b) {
 		return false
 	}
 	b.Reminded = true
-	c.saveCursor(agent.Name, nativeID, b)
+	c.saveCursor(agent.Name(), nativeID, b)
 	return true
 }
 

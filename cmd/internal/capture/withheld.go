@@ -12,7 +12,7 @@ import (
 // SkipSession leaves a session alone from now on, and the parts of it that its forks
 // repeat.
 func (c *Capture) SkipSession(agent inject.Agent, nativeID string) error {
-	err := c.ws.Removed.Skip(agent.Name, nativeID)
+	err := c.ws.Removed.Skip(agent.Name(), nativeID)
 	if err == nil {
 		c.rootsOfSkipped(agent, nativeID)
 	}
@@ -29,7 +29,7 @@ func (c *Capture) rootsOfSkipped(agent inject.Agent, nativeID string) []string {
 	roots := c.rootsOf(agent, file)
 	if len(roots) > 0 {
 		// If this fails, the next look only takes longer.
-		_ = c.ws.Registry.Update(agent.Name, nativeID, func(s *registry.Session) { s.Roots = roots })
+		_ = c.ws.Registry.Update(agent.Name(), nativeID, func(s *registry.Session) { s.Roots = roots })
 	}
 	return roots
 }
@@ -38,7 +38,7 @@ func (c *Capture) rootsOfSkipped(agent inject.Agent, nativeID string) []string {
 // of a session that the user removed or skipped, and repeats content the user does not
 // want here.
 func (c *Capture) withheld(agent inject.Agent, nativeID, root, transcript string) (bool, error) {
-	known, err := c.ws.Registry.Session(agent.Name, nativeID)
+	known, err := c.ws.Registry.Session(agent.Name(), nativeID)
 	if err != nil || known.Wanted {
 		return false, err
 	}
@@ -46,7 +46,7 @@ func (c *Capture) withheld(agent inject.Agent, nativeID, root, transcript string
 	if err != nil {
 		return false, err
 	}
-	if c.ws.Removed.Fork(agent.Name, root, unwanted.removed[root]) {
+	if c.ws.Removed.Fork(agent.Name(), root, unwanted.removed[root]) {
 		return true, nil
 	}
 	skipped := slices.DeleteFunc(slices.Clone(unwanted.skipped[root]), func(name string) bool { return name == schema.PathElement(nativeID) })
@@ -70,12 +70,12 @@ type unwanted struct {
 // unwantedOf reads what is unwanted, once per scan.
 func (c *Capture) unwantedOf(agent inject.Agent) (unwanted, error) {
 	if c.scan != nil {
-		if u, ok := c.scan.unwanted[agent.Name]; ok {
+		if u, ok := c.scan.unwanted[agent.Name()]; ok {
 			return u, nil
 		}
 	}
 	u := unwanted{map[string][]string{}, map[string][]registry.Place{}}
-	err := c.ws.Registry.Sessions(agent.Name, func(name string, s registry.Session) {
+	err := c.ws.Registry.Sessions(agent.Name(), func(name string, s registry.Session) {
 		for _, r := range s.Removed {
 			for _, line := range r.Roots {
 				u.removed[line] = append(u.removed[line], r.Place)
@@ -92,7 +92,7 @@ func (c *Capture) unwantedOf(agent inject.Agent) (unwanted, error) {
 		}
 	})
 	if err == nil && c.scan != nil {
-		c.scan.unwanted[agent.Name] = u
+		c.scan.unwanted[agent.Name()] = u
 	}
 	return u, err
 }
@@ -123,7 +123,7 @@ func (c *Capture) capturedWith(agent inject.Agent, root string) (map[string]bool
 	have := map[string]bool{}
 	for _, e := range all {
 		if !slices.ContainsFunc(e.Session.Sources, func(src schema.Source) bool {
-			return src.Agent == agent.Name && slices.Contains(c.RootsOfSource(agent.Name, src.NativeID), root)
+			return src.Agent == agent.Name() && slices.Contains(c.RootsOfSource(agent.Name(), src.NativeID), root)
 		}) {
 			continue
 		}
@@ -168,7 +168,7 @@ func (c *Capture) want(agent inject.Agent, t *inject.Transcript, transcript stri
 	if is, err := c.withheld(agent, t.NativeID, t.Roots[0], transcript); err != nil || !is {
 		return err
 	}
-	return c.ws.Registry.Update(agent.Name, t.NativeID, func(s *registry.Session) { s.Wanted = true })
+	return c.ws.Registry.Update(agent.Name(), t.NativeID, func(s *registry.Session) { s.Wanted = true })
 }
 
 // hasBeginning reports whether one of the segments begins with the session.

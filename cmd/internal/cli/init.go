@@ -161,23 +161,33 @@ func (a *app) agentsSetUp(cmd *cobra.Command, dir string, isNew bool) (names []s
 	}
 	defer w.Close()
 	for _, agent := range a.agents {
-		changes, _ := w.PlanInstall(agent.Name, false, false) // an error matters only once the agent is chosen
+		changes, _ := w.PlanInstall(agent.Name(), false, false) // an error matters only once the agent is chosen
 		if slices.ContainsFunc(changes, func(c inject.Change) bool {
 			return c.Action != inject.Create && !strings.HasSuffix(c.Path, "settings.json")
 		}) {
-			names = append(names, agent.Name)
+			names = append(names, agent.Name())
 		}
 	}
 	return names, nil
 }
 
+// ready returns what prevents using an agent in a folder.
+func (a *app) ready(agent inject.Agent, dir string) error {
+	launcher, ok := agent.(inject.Launcher)
+	if !ok {
+		return nil
+	}
+	_, err := launcher.Ready(a.machine(), inject.Request{Dir: dir, Root: dir})
+	return err
+}
+
 // agentsFound lists the agents installed on this machine.
 func (a *app) agentsFound(dir string) (names []string) {
 	for _, agent := range a.agents {
-		_, err := agent.Ready(a.machine(), inject.Request{Dir: dir, Root: dir})
+		err := a.ready(agent, dir)
 		var stopped *inject.PreflightError
 		if !errors.As(err, &stopped) || !stopped.Missing {
-			names = append(names, agent.Name)
+			names = append(names, agent.Name())
 		}
 	}
 	return names

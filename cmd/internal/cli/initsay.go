@@ -67,7 +67,7 @@ func (a *app) askInit(cmd *cobra.Command, o initOptions, isNew bool) (initOption
 func (a *app) askAgents(cmd *cobra.Command, found []string) ([]string, error) {
 	var known []string
 	for _, agent := range a.agents {
-		known = append(known, agent.Name)
+		known = append(known, agent.Name())
 	}
 	for {
 		fmt.Fprintf(a.out, "For which agents? [%s] ", strings.Join(found, ","))
@@ -94,15 +94,15 @@ func (a *app) sayNext(dir string, o initOptions, changed bool) {
 	}
 	start := ""
 	for _, agent := range a.agents {
-		chosen := slices.Contains(o.agents, agent.Name)
+		chosen := slices.Contains(o.agents, agent.Name())
 		if !chosen && !o.found {
 			continue
 		}
-		_, err := agent.Ready(a.machine(), inject.Request{Dir: dir, Root: dir})
+		err := a.ready(agent, dir)
 		var stopped *inject.PreflightError
 		missing := errors.As(err, &stopped) && stopped.Missing
 		if chosen && !missing && start == "" {
-			start = agent.Name
+			start = agent.Name()
 		}
 		switch {
 		case err == nil || !chosen && !missing:

@@ -159,7 +159,7 @@ func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 	a.warnResumed(p.Resumed)
 	if isTerminal(a.errw) {
 		r := p.Resumed
-		fmt.Fprintf(a.errw, "Starting %s on %s / %s: %d of %d messages, %d tokens of at most %d (%s)\n", p.Agent.Name, oneLine(e.Session.ConversationType), oneLine(e.Session.DisplayTitle()),
+		fmt.Fprintf(a.errw, "Starting %s on %s / %s: %d of %d messages, %d tokens of at most %d (%s)\n", p.Agent.Name(), oneLine(e.Session.ConversationType), oneLine(e.Session.DisplayTitle()),
 			r.Payload.Included, r.Payload.Original, r.Payload.Tokens, r.Payload.Budget, r.Payload.Strategy)
 	}
 	closed := make(chan os.Signal, 1) // the terminal closed: still save what the agent did
@@ -178,7 +178,7 @@ func (a *app) launch(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 	if after.Unsaved == nil && isTerminal(a.errw) {
 		s, done := after.Entry.Session, "Saved"
 		if after.Unused {
-			done = "Nothing was said in " + p.Agent.Name
+			done = "Nothing was said in " + p.Agent.Name()
 		}
 		fmt.Fprintf(a.errw, "%s: %s (%s, %d messages). Take it up again with: %s\n", done, oneLine(s.DisplayTitle()), s.Status, s.MessageCount, shell.Quote("cortext", "resume", s.ID))
 	}
@@ -248,7 +248,7 @@ func (a *app) start(p *flow.Planned, e store.Entry, headless bool) error {
 				restore()
 			}
 			if err != nil && (headless || !leftByKey(err)) {
-				return fmt.Errorf("%s ended with an error: %w", p.Agent.Name, err)
+				return fmt.Errorf("%s ended with an error: %w", p.Agent.Name(), err)
 			}
 			return nil
 		case s := <-signals:

@@ -300,7 +300,7 @@ func (a *app) dryRun(ctx context.Context, w *flow.Workspace, e store.Entry, o re
 	var r *flow.Resumed
 	if p != nil {
 		r = p.Resumed
-		launch = &plannedLaunch{p.Agent.Name, p.Launch.Method, p.Launch.Program, append([]string{}, p.Launch.Import...), p.Launch.Args, p.Dir, []plannedFile{}, len(p.Launch.Stdin)}
+		launch = &plannedLaunch{p.Agent.Name(), p.Launch.Method, p.Launch.Program, append([]string{}, p.Launch.Import...), p.Launch.Args, p.Dir, []plannedFile{}, len(p.Launch.Stdin)}
 		for _, f := range p.Launch.Files {
 			launch.Files = append(launch.Files, plannedFile{f.Path, len(f.Data)})
 		}

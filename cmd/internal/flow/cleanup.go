@@ -76,11 +76,12 @@ func (w *Workspace) RemoveUnused(ctx context.Context) (failed []error) {
 
 func (w *Workspace) removeUnused(ctx context.Context, id string, n registry.Launch) error {
 	agent, ok := w.Env.Agent(n.Agent)
-	if !ok || agent.Remove == nil {
+	remover, can := agent.(inject.Remover)
+	if !ok || !can {
 		return w.Launches().Remove(id)
 	}
 	n.Tries++
-	err := agent.Remove(ctx, w.Env.Machine, n.NativeID)
+	err := remover.Remove(ctx, w.Env.Machine, n.NativeID)
 	if err != nil && n.Tries < mostTries {
 		return w.Launches().Put(id, n)
 	}
@@ -120,8 +121,8 @@ func (w *Workspace) afterKill(ctx context.Context, id string, n registry.Launch)
 	if !ok {
 		return nil
 	}
-	if n.NativeID == "" && agent.Launched != nil {
-		if native, ok := agent.Launched(w.Env.Machine, inject.Request{NativeID: id, Root: w.Store.Root(), Dir: w.Store.Root()}); ok {
+	if finder, ok := agent.(inject.LaunchFinder); ok && n.NativeID == "" {
+		if native, ok := finder.Launched(w.Env.Machine, inject.Request{NativeID: id, Root: w.Store.Root(), Dir: w.Store.Root()}); ok {
 			n.NativeID = native
 			if err := w.tieLaunched(agent, native, n.Path); err != nil && !errors.Is(err, store.ErrNotFound) {
 				return err
@@ -153,7 +154,7 @@ func (w *Workspace) removeLeft(agent inject.Agent, id string, f registry.LeftFil
 		return err
 	}
 	if !info.Mode().IsRegular() || !strings.Contains(filepath.Base(f.Path), id) || !w.amongOwn(agent, f.Path) {
-		return fmt.Errorf("%s is not where %s keeps files of a launch: it stays; delete it if it is not needed", f.Path, agent.Name)
+		return fmt.Errorf("%s is not where %s keeps files of a launch: it stays; delete it if it is not needed", f.Path, agent.Name())
 	}
 	b, err := os.ReadFile(f.Path)
 	switch {
@@ -170,7 +171,7 @@ func (w *Workspace) removeLeft(agent inject.Agent, id string, f registry.LeftFil
 // amongOwn reports whether a file is in one of the agent's own folders: a folder with its
 // sessions, or the parent of such a folder.
 func (w *Workspace) amongOwn(agent inject.Agent, file string) bool {
-	if agent.Stores == nil || !filepath.IsAbs(file) {
+	if !filepath.IsAbs(file) {
 		return false
 	}
 	return slices.ContainsFunc(agent.Stores(w.Env.Machine), func(s inject.Store) bool {

@@ -24,9 +24,9 @@ const skippedMark = "skipped"
 
 // cleared records where the program continues from.
 func (w *Workspace) cleared(agent inject.Agent, e inject.Event, t *capture.Binding) error {
-	name := clearedName(agent.Name, e.Process)
+	name := clearedName(agent.Name(), e.Process)
 	switch {
-	case w.Removed.Skipped(agent.Name, e.NativeID):
+	case w.Removed.Skipped(agent.Name(), e.NativeID):
 		return w.Store.WriteCache(name, []byte(skippedMark))
 	case !t.Bound() || t.Stopped:
 		return w.Store.WriteCache(name, nil)
@@ -42,12 +42,12 @@ func (w *Workspace) began(ctx context.Context, agent inject.Agent, e inject.Even
 			return nil
 		}
 		err := w.BindLaunched(agent, e)
-		if agent.Cleanup != nil {
-			err = errors.Join(err, agent.Cleanup(ctx, w.Env.Machine, e.NativeID, true))
+		if cleaner, ok := agent.(inject.Cleaner); ok {
+			err = errors.Join(err, cleaner.Cleanup(ctx, w.Env.Machine, e.NativeID, true))
 		}
 		return err
 	}
-	name := clearedName(agent.Name, e.Process)
+	name := clearedName(agent.Name(), e.Process)
 	b, ok := w.Store.ReadCache(name)
 	at := string(b)
 	if !ok { // the hook of the previous session's end did not run, or the cache is gone
@@ -62,7 +62,7 @@ func (w *Workspace) began(ctx context.Context, agent inject.Agent, e inject.Even
 		return err
 	}
 	if at == skippedMark {
-		return w.Removed.Skip(agent.Name, e.NativeID)
+		return w.Removed.Skip(agent.Name(), e.NativeID)
 	}
 	t, err := w.Bind(agent, e.NativeID, "")
 	if err != nil || len(t.Segments) > 0 {

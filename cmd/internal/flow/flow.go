@@ -131,7 +131,7 @@ func (w *Workspace) unbound() (agent, nativeID string, b *capture.Binding) {
 		}
 		file, _, _ := a.Locate(w.Env.Machine, id) // its first hook reports where it is
 		if b, err := w.Bind(a, id, file); err == nil && len(b.Segments) == 0 {
-			return a.Name, id, b
+			return a.Name(), id, b
 		}
 	}
 	return "", "", nil

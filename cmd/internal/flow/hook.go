@@ -16,13 +16,13 @@ import (
 )
 
 // Hook handles one event of an agent's session and returns the text to inject next to the
-// prompt: empty for none, at most agent.ReplyLimit bytes. The agent never sees an error.
+// prompt: empty for none, at most as long as [inject.ReplyLimits] say. The agent never sees an error.
 func (w *Workspace) Hook(ctx context.Context, agent inject.Agent, e inject.Event) (say string, err error) {
 	if e.Type == inject.PromptSubmit && !strings.HasPrefix(e.Prompt, inject.CommandPrefix) {
 		say, err = w.named(ctx, agent, e)
 		return say + w.remind(agent, e), err // the usual case is nearly free
 	}
-	if e.Type != inject.PromptSubmit && w.Removed.Skipped(agent.Name, e.NativeID) {
+	if e.Type != inject.PromptSubmit && w.Removed.Skipped(agent.Name(), e.NativeID) {
 		if e.Type == inject.SessionEnd && e.Cleared {
 			err = w.cleared(agent, e, &capture.Binding{})
 		}
@@ -33,7 +33,7 @@ func (w *Workspace) Hook(ctx context.Context, agent inject.Agent, e inject.Event
 			return "", err
 		}
 	}
-	if err := w.Locked(agent.Name, e.NativeID, func() error {
+	if err := w.Locked(agent.Name(), e.NativeID, func() error {
 		say, err = w.handle(ctx, agent, e)
 		return err
 	}); err != nil || e.Type != inject.SessionStart {
@@ -49,7 +49,7 @@ func (w *Workspace) OwnTurn(agent inject.Agent, e inject.Event) bool {
 	case inject.PromptSubmit:
 		return !strings.HasPrefix(e.Prompt, inject.CommandPrefix)
 	case inject.TurnEnd:
-		_, stopping := w.Store.ReadCache(stoppingName(agent.Name, e.NativeID))
+		_, stopping := w.Store.ReadCache(stoppingName(agent.Name(), e.NativeID))
 		return !stopping
 	case inject.ToolUse, inject.PreCompact:
 		return true
@@ -89,7 +89,7 @@ func (w *Workspace) handle(ctx context.Context, agent inject.Agent, e inject.Eve
 // answered captures a turn. If the turn stopped its conversation, answered finishes and
 // commits it now that the last answer is there.
 func (w *Workspace) answered(ctx context.Context, agent inject.Agent, e inject.Event) error {
-	name := stoppingName(agent.Name, e.NativeID)
+	name := stoppingName(agent.Name(), e.NativeID)
 	path, stopping := w.Store.ReadCache(name)
 	if w.Config.Autosave != workspace.AutosaveTurn && !stopping {
 		w.CountTurn(agent, e.NativeID)
@@ -100,7 +100,7 @@ func (w *Workspace) answered(ctx context.Context, agent inject.Agent, e inject.E
 		return err
 	}
 	if _, err := agent.Stat(b.Transcript); b.Captured() && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the turn is not saved: the transcript of %s session %s is not there (%s): run cortext sync when it is", agent.Name, e.NativeID, b.Transcript)
+		return fmt.Errorf("the turn is not saved: the transcript of %s session %s is not there (%s): run cortext sync when it is", agent.Name(), e.NativeID, b.Transcript)
 	}
 	if !stopping {
 		w.CountTurn(agent, e.NativeID)
@@ -116,10 +116,10 @@ const nameWait = 500 * time.Millisecond
 // named names the conversation after its first prompt with a topic, before the agent does
 // anything in its folder. It returns the text that informs the agent.
 func (w *Workspace) named(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
-	if !w.AwaitsName(agent.Name, e.NativeID) || w.Removed.Skipped(agent.Name, e.NativeID) {
+	if !w.AwaitsName(agent.Name(), e.NativeID) || w.Removed.Skipped(agent.Name(), e.NativeID) {
 		return "", nil
 	}
-	unlock, err := w.Lock(agent.Name, e.NativeID, nameWait)
+	unlock, err := w.Lock(agent.Name(), e.NativeID, nameWait)
 	if errors.As(err, new(*store.LockedError)) {
 		return "", nil
 	}
@@ -131,8 +131,8 @@ func (w *Workspace) named(ctx context.Context, agent inject.Agent, e inject.Even
 	if err != nil || !b.Bound() {
 		return "", err
 	}
-	moved, err := w.NameCurrent(ctx, agent.Name, e.NativeID, b, e.Prompt)
-	if !moved || b.Ordinary || agent.Reply == nil {
+	moved, err := w.NameCurrent(ctx, agent.Name(), e.NativeID, b, e.Prompt)
+	if _, replies := agent.(inject.Hooks); !moved || b.Ordinary || !replies {
 		return "", err
 	}
 	return fmt.Sprintf("%sthe folder of this conversation has a name now, and is %s.", sayPrefix, b.CurrentSegment().Path), err
@@ -141,7 +141,7 @@ func (w *Workspace) named(ctx context.Context, agent inject.Agent, e inject.Even
 // remind returns, once, a reminder for the agent if the conversation was not stopped for
 // remind_turns turns.
 func (w *Workspace) remind(agent inject.Agent, e inject.Event) string {
-	if agent.Reply == nil || !w.TakeReminder(agent, e.NativeID) {
+	if _, replies := agent.(inject.Hooks); !replies || !w.TakeReminder(agent, e.NativeID) {
 		return ""
 	}
 	return fmt.Sprintf("%s%d turns have passed since this conversation was last stopped. After your answer, unless you have asked before, "+
@@ -182,7 +182,7 @@ func (w *Workspace) ended(ctx context.Context, agent inject.Agent, e inject.Even
 	if !b.Bound() || w.Config.Autosave == workspace.AutosaveOff {
 		return err
 	}
-	name := stoppingName(agent.Name, e.NativeID)
+	name := stoppingName(agent.Name(), e.NativeID)
 	if path, stopping := w.Store.ReadCache(name); stopping {
 		return errors.Join(err, w.Store.RemoveCache(name), w.completeStop(ctx, string(path)))
 	}

@@ -20,17 +20,17 @@ import (
 // PlanInstall returns the files that an agent's slash commands and hooks need in the
 // workspace, each with the action to take. It changes nothing.
 func (w *Workspace) PlanInstall(name string, plugin, user bool) ([]inject.Change, error) {
-	var agent inject.Agent
+	var installer inject.Installer
 	var known []string
 	for _, a := range w.Env.Agents {
-		if a.Install != nil {
-			known = append(known, a.Name)
-			if a.Name == name {
-				agent = a
+		if can, ok := a.(inject.Installer); ok {
+			known = append(known, a.Name())
+			if a.Name() == name {
+				installer = can
 			}
 		}
 	}
-	if agent.Install == nil {
+	if installer == nil {
 		return nil, &capture.AgentError{Agent: name, Known: known}
 	}
 	var types []inject.Type
@@ -46,7 +46,7 @@ func (w *Workspace) PlanInstall(name string, plugin, user bool) ([]inject.Change
 		types = append(types, inject.Type{Name: typ, Source: w.Prompts.Fill(text)})
 	}
 	o := inject.InstallOptions{Types: types, AfterTool: bool(w.Config.AfterTool), Plugin: plugin, User: user}
-	changes, err := agent.Install(o, func(path string) (string, bool, error) {
+	changes, err := installer.Install(o, func(path string) (string, bool, error) {
 		if at, ok := strings.CutPrefix(path, homePrefix); ok {
 			return readHome(filepath.Join(w.Env.Machine.Home, filepath.FromSlash(at)))
 		}

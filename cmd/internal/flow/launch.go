@@ -147,8 +147,8 @@ func (w *Workspace) orAnother(err error, agent inject.Agent, o LaunchOptions) er
 	}
 	var others []string
 	for _, a := range w.Env.Agents {
-		if a.Launch != nil && a.Name != agent.Name {
-			others = append(others, "--agent "+a.Name)
+		if _, ok := a.(inject.Launcher); ok && a.Name() != agent.Name() {
+			others = append(others, "--agent "+a.Name())
 		}
 	}
 	if len(others) == 0 {
@@ -177,10 +177,10 @@ func (w *Workspace) target(agent inject.Agent, e store.Entry, o LaunchOptions) (
 	if err != nil {
 		dir = w.Store.Root() // a launch reports the problem; writing the payload starts nothing
 	}
-	o.For = agent.Name
+	o.For = agent.Name()
 	r := inject.Request{Dir: dir, Root: w.Store.Root(), Args: o.Args}
-	if agent.Model != nil {
-		o.Model = agent.Model(w.Env.Machine, r)
+	if a, ok := agent.(inject.Launcher); ok {
+		o.Model = a.Model(w.Env.Machine, r)
 	}
 	if o.Model == "" {
 		if o.Model, err = w.lastModel(e, agent); err != nil {
@@ -190,33 +190,39 @@ func (w *Workspace) target(agent inject.Agent, e store.Entry, o LaunchOptions) (
 	if o.Window == 0 {
 		o.Window = w.Config.ContextWindow
 	}
-	if o.Window == 0 && o.Model != "" && agent.Window != nil {
-		o.Window = agent.Window(w.Env.Machine, r, o.Model)
+	if windows, ok := agent.(inject.WindowConfigurer); ok && o.Window == 0 && o.Model != "" {
+		o.Window = windows.Window(w.Env.Machine, r, o.Model)
 	}
 	return o.ResumeOptions, nil
 }
 
+// A launcher is an agent that can be started.
+type launcher interface {
+	inject.Agent
+	inject.Launcher
+}
+
 // launchable returns the agent to resume a conversation in: the named one, else the one
 // used last.
-func (w *Workspace) launchable(e store.Entry, name string) (inject.Agent, error) {
-	var can []inject.Agent
+func (w *Workspace) launchable(e store.Entry, name string) (launcher, error) {
+	var can []launcher
 	var names []string
 	for _, a := range w.Env.Agents {
-		if a.Launch != nil {
+		if a, ok := a.(launcher); ok {
 			can = append(can, a)
-			names = append(names, a.Name)
+			names = append(names, a.Name())
 		}
 	}
 	want := name
 	if want == "" && len(can) > 0 {
 		var err error
 		if want, err = w.lastAgent(e); err != nil {
-			return inject.Agent{}, err
+			return nil, err
 		}
 	}
 	i := slices.Index(names, want)
 	if i < 0 && name != "" || len(can) == 0 {
-		return inject.Agent{}, &capture.AgentError{Agent: name, Known: names}
+		return nil, &capture.AgentError{Agent: name, Known: names}
 	}
 	return can[max(i, 0)], nil
 }

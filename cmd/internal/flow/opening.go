@@ -9,6 +9,7 @@ import (
 
 	"cortext/cmd/internal/shell"
 	"cortext/cmd/internal/workspace"
+	"cortext/inject"
 	"cortext/resume"
 	"cortext/schema"
 	"cortext/schema/prompt"
@@ -81,12 +82,13 @@ func (w *Workspace) openElsewhere(e store.Entry) (told []string) {
 		}
 	}
 	for _, agent := range w.Env.Agents {
-		if agent.Running == nil {
+		lister, ok := agent.(inject.RunningLister)
+		if !ok {
 			continue
 		}
-		for _, r := range agent.Running(w.Env.Machine) {
-			if slices.ContainsFunc(e.Session.Sources, func(s schema.Source) bool { return s.Agent == agent.Name && s.NativeID == r.NativeID }) {
-				tell(agent.Name, "", r.PID, r.Since)
+		for _, r := range lister.Running(w.Env.Machine) {
+			if slices.ContainsFunc(e.Session.Sources, func(s schema.Source) bool { return s.Agent == agent.Name() && s.NativeID == r.NativeID }) {
+				tell(agent.Name(), "", r.PID, r.Since)
 			}
 		}
 	}

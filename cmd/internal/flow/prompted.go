@@ -18,13 +18,14 @@ import (
 
 // prompted carries out a /workspace command.
 func (w *Workspace) prompted(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
-	agent.ReplyLimit -= untoldLimit
+	limits := replyLimits(agent)
+	limits.Bytes -= untoldLimit
 	lead := ""
 	if e.Unexpanded {
 		lead = w.commandText(agent, e)
-		agent.ReplyLimit -= len(lead)
+		limits.Bytes -= len(lead)
 	}
-	say, err := w.carryOut(ctx, agent, e)
+	say, err := w.carryOut(ctx, agent, e, limits)
 	if say == "" {
 		return "", err
 	}
@@ -36,7 +37,7 @@ func (w *Workspace) prompted(ctx context.Context, agent inject.Agent, e inject.E
 // agent sends what the user typed to the model unchanged.
 func (w *Workspace) commandText(agent inject.Agent, e inject.Event) string {
 	typed, _ := inject.ParseCommand(e.Prompt)
-	text, ok := setup.Managing(typed.Name, agent.Name)
+	text, ok := setup.Managing(typed.Name, agent.Name())
 	if !ok {
 		c, known, err := w.Prompts.Command(typed.Name)
 		if err != nil || !known {
@@ -84,8 +85,16 @@ func (w *Workspace) tellUntold() (text string, err error) {
 	return untoldLead + strings.TrimSuffix(text, "; "), err
 }
 
+// replyLimits returns what to observe in an answer to the agent.
+func replyLimits(agent inject.Agent) inject.ReplyLimits {
+	if hooks, ok := agent.(inject.Hooks); ok {
+		return hooks.ReplyLimits()
+	}
+	return inject.ReplyLimits{}
+}
+
 // carryOut executes one command.
-func (w *Workspace) carryOut(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
+func (w *Workspace) carryOut(ctx context.Context, agent inject.Agent, e inject.Event, limits inject.ReplyLimits) (string, error) {
 	typed, ok := inject.ParseCommand(e.Prompt)
 	if !ok {
 		return "", nil
@@ -93,11 +102,11 @@ func (w *Workspace) carryOut(ctx context.Context, agent inject.Agent, e inject.E
 	name, args := typed.Name, typed.Arguments
 	switch name {
 	case "resume":
-		return w.resumeHere(ctx, agent, e, args)
+		return w.resumeHere(ctx, agent, e, args, limits)
 	case "stop-conversation":
 		return w.stopHere(ctx, agent, e)
 	case "sessions":
-		return w.sayList(agent.ReplyLimit, args == "all")
+		return w.sayList(limits.Bytes, args == "all")
 	case "session":
 		return w.saySession(ctx, agent, e)
 	case "context":
@@ -115,7 +124,7 @@ func (w *Workspace) carryOut(ctx context.Context, agent inject.Agent, e inject.E
 // it. If the session was in no conversation, its earlier messages go into the new one,
 // too.
 func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Event, typ, args string) (string, error) {
-	if err := w.Removed.Unskip(agent.Name, e.NativeID); err != nil {
+	if err := w.Removed.Unskip(agent.Name(), e.NativeID); err != nil {
 		return "", err
 	}
 	t, err := w.Session(ctx, agent, e)
@@ -137,8 +146,8 @@ func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Even
 	}
 	entry, _, err := w.Begin(workspace.Beginning{
 		Type: typ, Title: digest.Title([]schema.Message{{Role: schema.User, Content: e.Prompt}}), Arguments: args,
-		Source: &schema.Source{Agent: agent.Name, NativeID: e.NativeID, Version: t.Version, From: seg.From},
-		ID:     schema.DerivedPartID(agent.Name, e.NativeID, seg.From, w.Env.Now()),
+		Source: &schema.Source{Agent: agent.Name(), NativeID: e.NativeID, Version: t.Version, From: seg.From},
+		ID:     schema.DerivedPartID(agent.Name(), e.NativeID, seg.From, w.Env.Now()),
 	})
 	if err != nil {
 		return "", err
@@ -146,7 +155,7 @@ func (w *Workspace) begin(ctx context.Context, agent inject.Agent, e inject.Even
 	seg.Path, seg.ID = entry.Path, entry.Session.ID
 	t.Add(seg)
 	t.Prompt = e.PromptID
-	if err := w.Save(agent.Name, e.NativeID, t); err != nil {
+	if err := w.Save(agent.Name(), e.NativeID, t); err != nil {
 		return "", err
 	}
 	return sayBegun(entry.Path, typ), nil
@@ -181,13 +190,13 @@ const sayPrefix = "From cortext: "
 
 // resumeHere brings a conversation into the running session, or lists the conversations
 // to choose from.
-func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject.Event, query string) (string, error) {
+func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject.Event, query string, limits inject.ReplyLimits) (string, error) {
 	t, err := w.Session(ctx, agent, e)
 	if err != nil {
 		return "", err
 	}
 	if query == "" {
-		return w.sayList(agent.ReplyLimit, false)
+		return w.sayList(limits.Bytes, false)
 	}
 	query, reopen := strings.CutSuffix(query, " "+capture.ReopenWord)
 	entry, err := w.pickNumbered(query)
@@ -195,9 +204,9 @@ func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject
 	var ambiguous *workspace.AmbiguousError
 	switch {
 	case errors.As(err, &missing):
-		return w.sayNone(agent.ReplyLimit, missing)
+		return w.sayNone(limits.Bytes, missing)
 	case errors.As(err, &ambiguous):
-		return w.sayAmbiguous(agent.ReplyLimit, ambiguous)
+		return w.sayAmbiguous(limits.Bytes, ambiguous)
 	case err != nil:
 		return "", err
 	}
@@ -205,13 +214,13 @@ func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject
 		return fmt.Sprintf("%s%s is completed. To take it up again all the same, type /workspace.resume %s %s", sayPrefix,
 			workspace.Plain(entry.Session.DisplayTitle()), entry.Session.ID, capture.ReopenWord), nil
 	}
-	if err := w.Removed.Unskip(agent.Name, e.NativeID); err != nil {
+	if err := w.Removed.Unskip(agent.Name(), e.NativeID); err != nil {
 		return "", err
 	}
 	if _, err := w.Sources(ctx, entry, e.NativeID, capture.Options{Mode: capture.PutBack}); err != nil {
 		return "", err
 	}
-	say, err := w.sayPayload(ctx, agent, entry)
+	say, err := w.sayPayload(ctx, agent, entry, limits)
 	if err != nil {
 		return "", err
 	}
@@ -224,7 +233,7 @@ func (w *Workspace) resumeHere(ctx context.Context, agent inject.Agent, e inject
 		}
 	}
 	t.Stopped = false
-	saveErr := w.Save(agent.Name, e.NativeID, t)
+	saveErr := w.Save(agent.Name(), e.NativeID, t)
 	_, err = w.Activate(entry)
 	return say, errors.Join(saveErr, err)
 }
@@ -242,7 +251,8 @@ func (w *Workspace) Here(ctx context.Context, query string) (say string, err err
 		if id == "" {
 			continue
 		}
-		agent.ReplyLimit = hereLimit
+		limits := replyLimits(agent)
+		limits.Bytes = hereLimit
 		e := inject.Event{Type: inject.PromptSubmit, NativeID: id}
 		file, ok, err := agent.Locate(w.Env.Machine, id)
 		if err != nil {
@@ -252,8 +262,8 @@ func (w *Workspace) Here(ctx context.Context, query string) (say string, err err
 			e.Transcript = file
 			e.PromptID = lastCommand(agent, file)
 		}
-		err = w.Locked(agent.Name, e.NativeID, func() error {
-			say, err = w.resumeHere(ctx, agent, e, query)
+		err = w.Locked(agent.Name(), e.NativeID, func() error {
+			say, err = w.resumeHere(ctx, agent, e, query, limits)
 			return err
 		})
 		return say, err
@@ -278,7 +288,7 @@ func lastCommand(agent inject.Agent, transcript string) string {
 // stopHere stops the conversation of the running session. The commit waits for the answer
 // to the command. Whatever could not be captured is reported to the agent and returned.
 func (w *Workspace) stopHere(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
-	if err := w.Removed.Unskip(agent.Name, e.NativeID); err != nil {
+	if err := w.Removed.Unskip(agent.Name(), e.NativeID); err != nil {
 		return "", err
 	}
 	t, err := w.Bind(agent, e.NativeID, e.Transcript)
@@ -299,10 +309,10 @@ func (w *Workspace) stopHere(ctx context.Context, agent inject.Agent, e inject.E
 	}
 	stopped.Unsaved = unsaved
 	t.Stopped, t.Turns, t.Reminded = true, 0, false
-	if err := w.Save(agent.Name, e.NativeID, t); err != nil {
+	if err := w.Save(agent.Name(), e.NativeID, t); err != nil {
 		return "", errors.Join(unsaved, err)
 	}
-	if err := w.Store.WriteCache(stoppingName(agent.Name, e.NativeID), []byte(at)); err != nil {
+	if err := w.Store.WriteCache(stoppingName(agent.Name(), e.NativeID), []byte(at)); err != nil {
 		return "", errors.Join(unsaved, err)
 	}
 	return sayPrefix + w.sayStopped(stopped), unsaved

@@ -32,7 +32,7 @@ func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Pl
 	defer unlock()
 	w.CleanUp(ctx)
 	note := registry.Launch{
-		Agent: p.Agent.Name, NativeID: p.Launch.NativeID, Payload: inject.PayloadID(p.Resumed.Payload.Text),
+		Agent: p.Agent.Name(), NativeID: p.Launch.NativeID, Payload: inject.PayloadID(p.Resumed.Payload.Text),
 		ID: e.Session.ID, Path: e.Path, In: w.Store.Root(), Began: w.Env.Now(), Status: string(e.Session.Status),
 	}
 	for _, f := range p.Launch.Files {
@@ -70,14 +70,14 @@ func (w *Workspace) Run(ctx context.Context, p *Planned, prepare, start func(*Pl
 			return nil, errors.Join(err, w.takeBack(note, before), w.discard(ctx, p.id, note, false))
 		}
 	}
-	w.noteSent(e.Path, p.Agent.Name, p.Resumed.Payload)
+	w.noteSent(e.Path, p.Agent.Name(), p.Resumed.Payload)
 	runErr := start(p)
 	var unstarted *StartError
 	if errors.As(runErr, &unstarted) {
 		return nil, errors.Join(runErr, w.takeBack(note, before), w.discard(ctx, p.id, note, false))
 	}
-	if note.NativeID == "" && p.Agent.Launched != nil {
-		if id, ok := p.Agent.Launched(w.Env.Machine, p.request); ok {
+	if finder, ok := p.Agent.(inject.LaunchFinder); ok && note.NativeID == "" {
+		if id, ok := finder.Launched(w.Env.Machine, p.request); ok {
 			note.NativeID = id
 			err = w.tieLaunched(p.Agent, id, e.Path)
 		}
@@ -95,7 +95,7 @@ func (e *StartError) Unwrap() error { return e.Err }
 // tieLaunched makes a session continue in the conversation that it was launched for,
 // unless a hook already did.
 func (w *Workspace) tieLaunched(agent inject.Agent, nativeID, at string) error {
-	return w.Locked(agent.Name, nativeID, func() error {
+	return w.Locked(agent.Name(), nativeID, func() error {
 		t, err := w.Bind(agent, nativeID, "")
 		if err != nil || len(t.Segments) > 0 {
 			return err
@@ -128,16 +128,17 @@ func (w *Workspace) takeBack(n registry.Launch, status schema.Status) error {
 // to [Workspace.RemoveUnused].
 func (w *Workspace) discard(ctx context.Context, id string, n registry.Launch, said bool) error {
 	agent, ok := w.Env.Agent(n.Agent)
-	switch {
-	case !ok || n.NativeID == "":
-		return nil
-	case agent.Remove != nil && !said:
-		n.Unused = true
-		return w.Launches().Put(id, n)
-	case agent.Cleanup == nil:
+	if !ok || n.NativeID == "" {
 		return nil
 	}
-	return agent.Cleanup(ctx, w.Env.Machine, n.NativeID, said)
+	if _, slow := agent.(inject.Remover); slow && !said {
+		n.Unused = true
+		return w.Launches().Put(id, n)
+	}
+	if cleaner, ok := agent.(inject.Cleaner); ok {
+		return cleaner.Cleanup(ctx, w.Env.Machine, n.NativeID, said)
+	}
+	return nil
 }
 
 // afterRun captures what the program did and pauses the conversation. A session without

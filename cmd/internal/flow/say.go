@@ -172,8 +172,7 @@ func (w *Workspace) saySession(ctx context.Context, agent inject.Agent, e inject
 
 // sayPayload passes a conversation to a running session: the payload if it fits,
 // otherwise as much as fits and the file that holds all of it.
-func (w *Workspace) sayPayload(ctx context.Context, agent inject.Agent, e store.Entry) (string, error) {
-	limit := agent.ReplyLimit
+func (w *Workspace) sayPayload(ctx context.Context, agent inject.Agent, e store.Entry, limits inject.ReplyLimits) (string, error) {
 	o, err := w.target(agent, e, LaunchOptions{})
 	if err != nil {
 		return "", err
@@ -189,12 +188,12 @@ func (w *Workspace) sayPayload(ctx context.Context, agent inject.Agent, e store.
 	if lost, err := w.Lost(context.Background(), e); err == nil && lost != nil {
 		intro = sayPrefix + "warning: " + workspace.Plain(lost.String()) + "\n" + intro
 	}
-	altered := agent.ReplyNote != "" && strings.ContainsAny(r.Payload.Text, "<>")
+	altered := limits.Note != "" && strings.ContainsAny(r.Payload.Text, "<>")
 	if altered {
-		intro += agent.ReplyNote + "\n\n"
+		intro += limits.Note + "\n\n"
 	}
-	w.noteSent(e.Path, agent.Name, r.Payload)
-	if len(intro)+len(r.Payload.Text) <= limit && !altered {
+	w.noteSent(e.Path, agent.Name(), r.Payload)
+	if len(intro)+len(r.Payload.Text) <= limits.Bytes && !altered {
 		return intro + r.Payload.Text, nil
 	}
 	name := capture.PayloadDir + schema.PathElement(e.Session.ID) + ".md"
@@ -203,13 +202,13 @@ func (w *Workspace) sayPayload(ctx context.Context, agent inject.Agent, e store.
 	}
 	intro += fmt.Sprintf("The whole of it, %d tokens, is in the file %s: read that file in full, part by part, before you answer. What follows is as much of it as fits here.\n\n",
 		r.Payload.Tokens, filepath.Join(w.Store.Root(), filepath.FromSlash(name)))
-	for budget := limit / 3; ; budget = budget * 4 / 5 {
+	for budget := limits.Bytes / 3; ; budget = budget * 4 / 5 {
 		budget = max(budget, resume.MinBudget)
 		part, err := w.Resume(ctx, e, ResumeOptions{Budget: budget})
 		if err != nil {
 			return "", err
 		}
-		if len(intro)+len(part.Payload.Text) <= limit {
+		if len(intro)+len(part.Payload.Text) <= limits.Bytes {
 			return intro + part.Payload.Text, nil
 		}
 		if budget == resume.MinBudget {

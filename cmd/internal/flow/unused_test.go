@@ -10,13 +10,23 @@ import (
 	"cortext/inject"
 )
 
+// A remover is an agent that can remove sessions.
+type remover struct {
+	inject.Agent
+	remove func(nativeID string) error
+}
+
+func (r remover) Remove(_ context.Context, _ inject.Machine, nativeID string) error {
+	return r.remove(nativeID)
+}
+
 // TestRemoveUnused: the session of a launch without messages is removed as soon as its
 // agent can remove it. After some failures it is given up, and reported once.
 func TestRemoveUnused(t *testing.T) {
 	for _, failures := range []int{0, mostTries - 1, mostTries} {
 		world := newWorld(t, 1)
 		asked := 0
-		world.agent.Remove = func(_ context.Context, _ inject.Machine, nativeID string) error {
+		world.agent = remover{world.agent, func(nativeID string) error {
 			if asked++; nativeID != "ses" {
 				t.Errorf("asked to remove %s", nativeID)
 			}
@@ -24,12 +34,12 @@ func TestRemoveUnused(t *testing.T) {
 				return errors.New("database is locked")
 			}
 			return nil
-		}
+		}}
 		w := world.open()
 		defer w.Close()
 		if err := errors.Join(
-			w.Launches().Put("running", registry.Launch{Agent: world.agent.Name, NativeID: "other", Path: "conversations/x/y"}),
-			w.Launches().Put("ended", registry.Launch{Agent: world.agent.Name, NativeID: "ses", Path: "conversations/x/y", Unused: true}),
+			w.Launches().Put("running", registry.Launch{Agent: world.agent.Name(), NativeID: "other", Path: "conversations/x/y"}),
+			w.Launches().Put("ended", registry.Launch{Agent: world.agent.Name(), NativeID: "ses", Path: "conversations/x/y", Unused: true}),
 		); err != nil {
 			t.Fatal(err)
 		}

@@ -58,15 +58,15 @@ const enoughAlone = 128
 // conversation, or "" if unknown. Messages of other agents do not count.
 func (w *Workspace) lastModel(e store.Entry, agent inject.Agent) (name string, err error) {
 	s := e.Session
-	is := func(src schema.Source) bool { return src.Agent == agent.Name }
-	if s.AgentConfig.Agent != agent.Name && !slices.ContainsFunc(s.Sources, is) {
+	is := func(src schema.Source) bool { return src.Agent == agent.Name() }
+	if s.AgentConfig.Agent != agent.Name() && !slices.ContainsFunc(s.Sources, is) {
 		return "", nil
 	}
-	alone := s.AgentConfig.Agent == agent.Name && !slices.ContainsFunc(s.Sources, func(src schema.Source) bool { return !is(src) })
+	alone := s.AgentConfig.Agent == agent.Name() && !slices.ContainsFunc(s.Sources, func(src schema.Source) bool { return !is(src) })
 	seen := 0
 	err = w.backwards(e, func(m *schema.Message) bool {
 		seen++
-		if m.Role == schema.Assistant && m.Model != "<synthetic>" && agentOf(s, m.Source) == agent.Name {
+		if m.Role == schema.Assistant && m.Model != "<synthetic>" && agentOf(s, m.Source) == agent.Name() {
 			name = m.Model
 		}
 		return name == "" && !(alone && seen >= enoughAlone)

@@ -44,7 +44,7 @@ type Program struct {
 	Name    string // names the program to others that wait for its lock
 	In      io.Reader
 	Out     io.Writer
-	Agents  []inject.Agent // events of an agent without Hook are handed over
+	Agents  []inject.Agent // events of an agent without [inject.Hooks] are handed over
 	Machine inject.Machine
 	Now     func() time.Time // time.Now
 	Open    func(workspace.Env) (*flow.Workspace, error)
@@ -110,7 +110,7 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[flow.Workspace
 			_ = w.Close()
 		}
 	}()
-	i := slices.IndexFunc(p.Agents, func(known inject.Agent) bool { return known.Name == name })
+	i := slices.IndexFunc(p.Agents, func(known inject.Agent) bool { return known.Name() == name })
 	if i < 0 {
 		return
 	}
@@ -120,11 +120,12 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[flow.Workspace
 		p.Failed(nil, hookDir(), event, err)
 		return
 	}
-	if agent.Hook == nil {
+	hooks, ok := agent.(inject.Hooks)
+	if !ok {
 		p.handOver(ctx, nil, name, event, input)
 		return
 	}
-	e, err := agent.Hook(p.Machine, event, input)
+	e, err := hooks.Hook(p.Machine, event, input)
 	if err != nil {
 		p.Failed(nil, hookDir(), event, err)
 		return
@@ -164,7 +165,7 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[flow.Workspace
 	}
 	told := false
 	if say != "" {
-		_, writeErr := p.Out.Write(append(agent.Reply(event, say), '\n'))
+		_, writeErr := p.Out.Write(append(hooks.Reply(event, say), '\n'))
 		told = writeErr == nil
 	}
 	switch {

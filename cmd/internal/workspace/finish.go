@@ -61,14 +61,14 @@ func (w *Workspace) identify(s *schema.Session, c *store.Conversation) error {
 			if !natives[nativeID] {
 				continue
 			}
-			known, err := w.Registry.Session(agent.Name, nativeID)
+			known, err := w.Registry.Session(agent.Name(), nativeID)
 			if err != nil {
 				return err
 			}
 			for _, seg := range known.In(w.Here.Same) {
 				if seg.Path == c.Path() && seg.ID != "" {
 					s.ID = seg.ID
-					s.Sources = append(s.Sources, schema.Source{Agent: agent.Name, NativeID: nativeID, From: seg.From, After: seg.After})
+					s.Sources = append(s.Sources, schema.Source{Agent: agent.Name(), NativeID: nativeID, From: seg.From, After: seg.After})
 				}
 			}
 		}

@@ -1,0 +1,59 @@
+package claude
+
+import (
+	"cmp"
+
+	"cortext/inject"
+)
+
+// A hookInput is Claude Code's input for a hook.
+type hookInput struct {
+	inject.HookInput
+	PromptID string `json:"prompt_id"`
+	Said     string `json:"last_assistant_message"` // of Stop
+}
+
+// eventTypes are the events by their names in the settings.
+var eventTypes = map[string]inject.EventType{
+	"SessionStart": inject.SessionStart, "UserPromptSubmit": inject.PromptSubmit, "Stop": inject.TurnEnd,
+	"PostToolUse": inject.ToolUse, "PreCompact": inject.PreCompact, "SessionEnd": inject.SessionEnd,
+}
+
+// Hook reads Claude Code's input for a hook (FACTS.md, "Hooks", as seen on 2.1.197 and
+// 2.1.329). event is the hook's name in the settings.
+func (agent) Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
+	in, err := inject.DecodeHook[hookInput](input)
+	if err != nil {
+		return inject.Event{}, err
+	}
+	e := inject.Event{
+		Type: eventTypes[event], NativeID: in.SessionID, Transcript: in.Transcript,
+		Dir:    cmp.Or(m.Getenv("CLAUDE_PROJECT_DIR"), in.Cwd), // cwd changes during a session
+		Prompt: in.Prompt, PromptID: in.PromptID, Process: m.Getenv("CLAUDE_PID"),
+	}
+	switch e.Type {
+	case inject.SessionStart:
+		e.New = in.Source != "resume" && in.Source != "compact"
+		e.Cleared = in.Source == "clear"
+	case inject.TurnEnd:
+		e.LastReply = in.Said
+	case inject.SessionEnd:
+		e.Cleared = in.Reason == "clear"
+	}
+	return e, nil
+}
+
+// replyBytes is the size that arrives whole: over 10,000 characters, the program
+// substitutes a preview of 2 kB and a file name (FACTS.md, "Hooks"). It counts UTF-16
+// units, and a text never has more of those than bytes.
+const replyBytes = 9_900
+
+func (agent) ReplyLimits() inject.ReplyLimits { return inject.ReplyLimits{Bytes: replyBytes} }
+
+// Reply formats additional context. It reaches the model verbatim: the program
+// expands and runs nothing in it.
+func (agent) Reply(event, text string) []byte { return inject.AdditionalContext(event, text) }
+
+// Session returns the id of the session that the program passes to its tools and
+// hooks.
+func (agent) Session(m inject.Machine) string { return m.Getenv("CLAUDE_CODE_SESSION_ID") }

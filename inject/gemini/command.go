@@ -1,0 +1,98 @@
+package gemini
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"cortext/inject"
+)
+
+// The beginning and end of our commands' text. The program expands its commands
+// before anyone sees them.
+const (
+	commandMark = "<!-- cortext: /workspace."
+	typedMark   = "\n<!-- cortext: typed: -->"
+)
+
+// argumentsAt replaces a command's arguments, which the program appends to the text:
+// its own placeholder would alter them (FACTS.md, "Slash commands").
+const argumentsAt = "(what is typed after the command: it stands at the end of this text)"
+
+// expansion returns the text that the program substitutes for /workspace.<name>, so
+// that the hook recognizes it. body is the command's own text.
+func expansion(name, body string) string {
+	body = strings.ReplaceAll(unexpanded(body), "$ARGUMENTS", argumentsAt)
+	return commandMark + name + " -->\n" + strings.Trim(body, "\n") + "\n" + typedMark
+}
+
+// typedPrompt returns what the user typed for a prompt. The program expands its commands
+// before it calls the hook. If the command has arguments, it appends the typed line
+// to the text of our command.
+func typedPrompt(prompt string) string {
+	rest, ours := strings.CutPrefix(prompt, commandMark)
+	name, rest, closed := strings.Cut(rest, " -->\n")
+	if !ours || !closed || name == "" || strings.ContainsAny(name, " \n") {
+		return prompt
+	}
+	command := "/workspace." + name
+	if _, line, marked := strings.Cut(rest, typedMark); marked {
+		if line = strings.TrimPrefix(line, "\n\n"); isCommand(line, command) {
+			return line
+		}
+		return command
+	}
+	// Somebody removed the end of the file.
+	if i := strings.LastIndex(rest, "\n\n"+command); i >= 0 && isCommand(rest[i+2:], command) {
+		return rest[i+2:]
+	}
+	return command
+}
+
+func isCommand(line, command string) bool {
+	rest, ok := strings.CutPrefix(line, command)
+	return ok && (rest == "" || strings.ContainsAny(rest[:1], " \t\r\n"))
+}
+
+// unexpanded breaks up what the program would expand in a command's text: "!{", "@{"
+// and "{{args}}" get a backslash, since the program has no way to quote them
+// (FACTS.md, "Slash commands").
+func unexpanded(text string) string {
+	return strings.NewReplacer("!{", `!\{`, "@{", `@\{`, "{{args}}", `{\{args}}`).Replace(text)
+}
+
+// payloadCommand formats the payload as a command file, for versions that cannot import a
+// session. Its first line names the launch.
+func payloadCommand(r inject.Request) string {
+	text := "[cortext " + r.NativeID + "]\n" + unexpanded(r.Payload)
+	return "description = \"Resume a conversation\"\nprompt = " + tomlString(text) + "\n"
+}
+
+// tomlString formats a string, verbatim on lines of its own if possible.
+func tomlString(text string) string {
+	const quotes = "'''"
+	lines := strings.Contains(text, "\n")
+	if lines && utf8.ValidString(text) && !strings.Contains(text, quotes) && !strings.HasSuffix(text, "'") && !strings.ContainsFunc(text, control) {
+		return quotes + "\n" + text + quotes
+	}
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r != '\t' && control(r) || r == '\n' && !lines:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	if lines {
+		return `"""` + "\n" + b.String() + `"""`
+	}
+	return `"` + b.String() + `"`
+}
+
+// control reports whether TOML requires an escape for a character in a multi-line
+// string.
+func control(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }

@@ -1,0 +1,146 @@
+package opencode
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"cortext/inject"
+)
+
+// openCode is the program.
+var openCode = inject.Program{Product: "OpenCode", Command: "opencode", Variable: "CORTEXT_OPENCODE", Package: "opencode-ai"}
+
+// Launch plans the start of OpenCode on a payload. The payload is the only message of
+// a session that the program imports. Then the program starts on that session, and
+// nothing is sent to a model or expanded before the user types (FACTS.md, "The method
+// taken").
+func (a agent) Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
+	program, err := a.Ready(m, r)
+	if err != nil {
+		return nil, err
+	}
+	c := readConfig(m, r.Dir)
+	version, err := probe(program)
+	if err != nil {
+		return nil, err
+	}
+	l := &inject.Launch{Program: program, Unset: ownVariables}
+	model := chosenModel(m, c, r.Args)
+	switch {
+	case version.imports() && (!r.Headless || model != ""):
+		err = throughImport(l, r, version, model)
+	case r.Headless:
+		throughStdin(l, r)
+	default:
+		err = throughFile(l, r, version)
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.Args = append(l.Args, r.Args...)
+	l.Warnings = append(l.Warnings, tooLarge(m, c, model, r.Payload)...)
+	l.Warnings = append(l.Warnings, absent(c, r.Tools)...)
+	return l, nil
+}
+
+// Ready returns the program if nothing prevents using it in r.Dir.
+func (agent) Ready(m inject.Machine, r inject.Request) (string, error) {
+	program, err := openCode.Find(m)
+	if err == nil {
+		err = preflight(m, readConfig(m, r.Dir))
+	}
+	return program, err
+}
+
+// throughImport makes the payload the first message of a session of its own.
+func throughImport(l *inject.Launch, r inject.Request, v version, model string) error {
+	at, err := time.Parse(time.RFC3339, r.Time)
+	if err != nil {
+		return fmt.Errorf("the time of the launch: %w", err)
+	}
+	l.NativeID = sessionID(r.NativeID, at)
+	file := filepath.Join(r.Temp, r.NativeID+".json") // identifies it while the launch runs
+	l.Method = "a session with the payload as one message, imported"
+	l.Files = []inject.File{{Path: file, Data: payloadDocument(r, at, v.String(), model)}}
+	l.Import = append(v.pure(), "import", file)
+	l.Args = []string{"-s", l.NativeID}
+	if r.Headless {
+		// Standard input arrives verbatim; an argument may be quoted (FACTS.md,
+		// "Slash commands").
+		l.Args, l.Stdin = []string{"run", "-s", l.NativeID}, r.Prompt
+	}
+	return nil
+}
+
+// throughStdin puts payload and prompt into one message of a new session. It is for a
+// program that is too old, or whose choice of model is unknown: without a terminal, a
+// session continues with the model of its last message and has no other to fall back
+// on (1.18.33).
+func throughStdin(l *inject.Launch, r inject.Request) {
+	l.Method = "one message on standard input, the payload and the prompt"
+	l.Args = []string{"run", "--title", titleOf(r.Payload)}
+	l.Stdin = r.Payload + "\n\n" + r.Prompt
+}
+
+// throughFile is for versions that cannot import. The terminal program cannot read
+// standard input (FACTS.md, "How much arrives by which method"), and a command line is
+// too short.
+func throughFile(l *inject.Launch, r inject.Request, v version) error {
+	if !v.atLeast(promptFlag) {
+		return openCode.Unready(fmt.Sprintf("version %s cannot be started on a conversation", v),
+			"run opencode upgrade, then this again; cortext resume --print writes the payload for any agent")
+	}
+	file := filepath.Join(r.Temp, r.NativeID+".md")
+	l.Method = "a file with the payload, which the agent is asked to read"
+	l.Files = []inject.File{{Path: file, Data: r.Payload}}
+	l.Args = []string{"--prompt", "Read the file " + file + " in full, part by part. It is the record of a conversation of ours: continue it where it was left."}
+	l.Warnings = append(l.Warnings, fmt.Sprintf("OpenCode %s cannot be started on a session: it is asked to read a file, which the model may do or not; %s or later can", v, importAgain))
+	return nil
+}
+
+// ownVariables are the variables that the program, or our plugin in it, sets for its
+// tools (FACTS.md, "Variables of the environment"). A new program is not part of the
+// session it was started from.
+var ownVariables = []string{"OPENCODE", "OPENCODE_PID", "OPENCODE_CLIENT", sessionVariable}
+
+// A version of the program. A build from source calls itself 0.0.0 and counts as the
+// newest.
+type version [3]int
+
+// What each version was seen to support. --help shows some of it, but takes as long
+// as --version.
+var (
+	promptFlag  = version{1, 0, 185} // --prompt for the terminal program
+	importFirst = version{1, 1, 11}  // import accepts our document; on 1.0.185 it could not be tried
+	importGone  = version{1, 2, 0}   // sessions moved into a database: import fails (1.2.6, 1.2.15) unless given the project
+	importAgain = version{1, 2, 20}  // import accepts our document again
+	deletes     = version{1, 2, 6}   // session delete; not in 1.1.65
+	pureFlag    = version{1, 14, 34} // --pure; not in 1.3.2
+)
+
+func (v version) String() string { return inject.Version(v).String() }
+
+func (v version) atLeast(w version) bool {
+	return v == version{} || inject.Version(v).AtLeast(inject.Version(w))
+}
+
+// imports reports whether opencode import accepts our document.
+func (v version) imports() bool {
+	return v.atLeast(importAgain) || v.atLeast(importFirst) && !v.atLeast(importGone)
+}
+
+// pure returns the argument that disables plugins for a run that needs none. With a
+// plugin, and without access to npm's registry, a run takes minutes (1.18.33).
+func (v version) pure() []string {
+	if v.atLeast(pureFlag) {
+		return []string{"--pure"}
+	}
+	return nil
+}
+
+// probe runs the program to get its version.
+func probe(program string) (version, error) {
+	v, err := openCode.Version(program)
+	return version(v), err
+}

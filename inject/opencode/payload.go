@@ -1,0 +1,116 @@
+package opencode
+
+import (
+	"strings"
+	"time"
+	"unicode"
+
+	"cortext/inject"
+)
+
+// nobody is the agent and, if it does not matter, the model of the message with the
+// payload. The terminal program adopts both from the last message if they exist, so
+// with this name it keeps the user's choices (1.18.33).
+const nobody = "cortext"
+
+// The document that opencode import accepts (FACTS.md, "Taking a session up again").
+// Import replaces the folder and project with those of the run.
+type (
+	importDocument struct {
+		Info     importSession   `json:"info"`
+		Messages []importMessage `json:"messages"`
+	}
+	importSession struct {
+		ID        string                       `json:"id"`
+		Slug      string                       `json:"slug"`
+		ProjectID string                       `json:"projectID"`
+		Directory string                       `json:"directory"`
+		Title     string                       `json:"title"`
+		Version   string                       `json:"version"`
+		Metadata  map[string]map[string]string `json:"metadata"`
+		Time      importTimes                  `json:"time"`
+	}
+	importTimes struct {
+		Created int64 `json:"created"`
+		Updated int64 `json:"updated,omitempty"`
+	}
+	importMessage struct {
+		Info  importInfo   `json:"info"`
+		Parts []importPart `json:"parts"`
+	}
+	importInfo struct {
+		ID        string      `json:"id"`
+		SessionID string      `json:"sessionID"`
+		Role      string      `json:"role"`
+		Time      importTimes `json:"time"`
+		Agent     string      `json:"agent"`
+		Model     importModel `json:"model"`
+	}
+	importModel struct {
+		ProviderID string `json:"providerID"`
+		ModelID    string `json:"modelID"`
+	}
+	importPart struct {
+		ID        string `json:"id"`
+		MessageID string `json:"messageID"`
+		SessionID string `json:"sessionID"`
+		Type      string `json:"type"`
+		Text      string `json:"text"`
+		Synthetic bool   `json:"synthetic,omitempty"` // sent but not shown
+		Ignored   bool   `json:"ignored,omitempty"`   // shown but not sent
+	}
+)
+
+// payloadDocument renders the payload as a session of one message. Turns that run without a
+// terminal and without a model of their own use the message's, "provider/model";
+// empty is none.
+func payloadDocument(r inject.Request, at time.Time, version, modelName string) string {
+	text := string([]rune(r.Payload)) // JSON cannot encode any other text
+	session, id, ms := sessionID(r.NativeID, at), payloadMessageID(text, at), at.UnixMilli()
+	provider, name, ok := strings.Cut(modelName, "/")
+	if !ok {
+		provider, name = nobody, nobody
+	}
+	d := importDocument{
+		Info: importSession{
+			ID: session, Slug: nobody, ProjectID: "global", Directory: r.Dir, Title: titleOf(text), Version: version,
+			Metadata: map[string]map[string]string{"cortext": {"payload": inject.PayloadID(text)}},
+			Time:     importTimes{ms, ms},
+		},
+		Messages: []importMessage{{
+			Info:  importInfo{id, session, "user", importTimes{Created: ms}, nobody, importModel{provider, name}},
+			Parts: []importPart{{ID: payloadID("prt", text, at), MessageID: id, SessionID: session, Type: "text", Text: text}},
+		}},
+	}
+	if r.Shown != "" {
+		parts := &d.Messages[0].Parts
+		(*parts)[0].Synthetic = true
+		*parts = append(*parts, importPart{ID: payloadID("prt", text+"\n"+r.Shown, at), MessageID: id, SessionID: session, Type: "text", Text: string([]rune(r.Shown)), Ignored: true})
+	}
+	return inject.JSONLines(d)
+}
+
+// titleOf names the session as the block in the payload does. For a session without a
+// title, the program would send the whole payload to a model to get one.
+func titleOf(payload string) string {
+	const most = 100 // characters
+	name := "Resumed conversation"
+	_, block, _ := strings.Cut(payload, "[RESUMED CONVERSATION]\n")
+	block, _, _ = strings.Cut(block, "\n[END RESUMED CONTEXT]")
+	for line := range strings.Lines(block) {
+		if rest, ok := strings.CutPrefix(line, "Conversation: "); ok && strings.TrimSpace(rest) != "" {
+			name = strings.TrimSpace(rest)
+			break
+		}
+	}
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, "�"))
+	if runes := []rune(name); len(runes) > most {
+		name = string(runes[:most-1]) + "…"
+	}
+	return name
+}
