@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"cortext/schema/rawjson"
 )
 
 // Agents write JSON for themselves, so reading it is tolerant: of a member with another
@@ -53,6 +55,9 @@ func Number(raw []byte) int64 {
 	}
 	return int64(f)
 }
+
+// Count returns a member that counts something; a missing or negative one is 0.
+func Count(object []byte, name string) int64 { return max(0, Number(rawjson.Get(object, name))) }
 
 // CompactJSON removes the space between the tokens of a value, so that it is the same
 // in an indented document and elsewhere.

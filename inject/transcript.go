@@ -2,6 +2,7 @@ package inject
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"cortext/schema"
@@ -105,6 +106,37 @@ type Transcript struct {
 
 	// Release closes what Each reads from; it may be nil.
 	Release func() error
+}
+
+// maxRoots limits how many lines without a parent are kept: the first, and one for each
+// compaction and each rewind to the beginning.
+const maxRoots = 100
+
+// AddRoot adds a line without a parent.
+func (t *Transcript) AddRoot(id string) {
+	if len(t.Roots) < maxRoots {
+		t.Roots = append(t.Roots, id)
+	}
+}
+
+// AddTime extends First and Last to a message's time, which may be zero.
+func (t *Transcript) AddTime(at time.Time) {
+	if at.IsZero() {
+		return
+	}
+	if t.First.IsZero() || at.Before(t.First) {
+		t.First = at
+	}
+	if at.After(t.Last) {
+		t.Last = at
+	}
+}
+
+// AddTool adds the name of a tool that was used.
+func (t *Transcript) AddTool(name string) {
+	if name != "" && !slices.Contains(t.Tools, name) {
+		t.Tools = append(t.Tools, name)
+	}
 }
 
 // Close releases the transcript.

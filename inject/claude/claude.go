@@ -13,7 +13,6 @@ import (
 	"syscall"
 
 	"cortext/inject"
-	"cortext/schema/jsonl"
 	"cortext/schema/rawjson"
 )
 
@@ -64,12 +63,9 @@ const detectLines = 400
 // message.parts; Codex, Copilot and Gemini have other types.)
 func (agent) Detect(f io.Reader) bool {
 	n := 0
-	for rec, err := range jsonl.Read(f, 0, 1) {
+	for rec, err := range inject.Records(f) {
 		if err != nil {
-			if _, damaged := err.(*jsonl.Damage); !damaged {
-				return false
-			}
-			continue
+			return false
 		}
 		r := parseRecord(rec.Raw)
 		if (r.Type == "user" || r.Type == "assistant") && rawjson.Get(r.Message, "content") != nil {

@@ -1,9 +1,9 @@
 package claude
 
 import (
+	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"cortext/inject"
 	"cortext/schema"
@@ -63,7 +63,7 @@ func (x *index) nativeID(base string) string {
 		return base
 	}
 	best := ""
-	for _, id := range sortedKeys(x.session) {
+	for _, id := range slices.Sorted(maps.Keys(x.session)) {
 		if best == "" || x.session[id] > x.session[best] {
 			best = id
 		}
@@ -77,7 +77,7 @@ func (x *index) said() (string, error) {
 		if u.kind != assistantUnit {
 			continue
 		}
-		c := content{x: x, m: &schema.Message{}, batch: &inject.Batch{}, unit: u}
+		var m inject.MessageBuilder
 		for _, at := range u.lines {
 			r, err := x.read(at)
 			if err != nil {
@@ -85,22 +85,14 @@ func (x *index) said() (string, error) {
 			}
 			for _, b := range blocks(rawjson.Get(r.Message, "content")) {
 				if b.Type == "text" {
-					c.addText(b.Text())
+					m.AddText(b.Text())
 				}
 			}
 		}
-		return strings.Join(c.texts, "\n\n"), nil
+		m.Finish()
+		return m.Content, nil
 	}
 	return "", nil
-}
-
-func sortedKeys(m map[string]int) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // promptOf returns the text that started a sub-agent.
@@ -118,21 +110,4 @@ func (x *index) promptOf(g *group) string {
 		}
 	}
 	return ""
-}
-
-// span returns the times of the first and the last message.
-func (x *index) span() (first, last time.Time) {
-	for _, u := range x.main.units {
-		at := schema.Time(u.stamp).Time()
-		if at.IsZero() {
-			continue
-		}
-		if first.IsZero() || at.Before(first) {
-			first = at
-		}
-		if at.After(last) {
-			last = at
-		}
-	}
-	return first, last
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"cortext/inject"
-	"cortext/schema/jsonl"
 )
 
 // configDir returns the folder of the program's settings and transcripts.
@@ -112,11 +111,7 @@ func heldIn(file string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	for rec, err := range jsonl.Read(io.LimitReader(f, headBytes), 0, 1) {
-		var damage *jsonl.Damage
-		if errors.As(err, &damage) {
-			continue
-		}
+	for rec, err := range inject.Records(io.LimitReader(f, headBytes)) {
 		if err != nil {
 			return "", err
 		}
