@@ -123,7 +123,7 @@ func (agent) Cleanup(ctx context.Context, m inject.Machine, nativeID string, use
 	var unused, empty []string
 	spoken := false
 	for _, f := range storedFiles(m, "session-*-"+short+".jsonl") {
-		id, holds, err := contents(ctx, f)
+		id, holds, err := holdsOf(ctx, f)
 		if err != nil {
 			return err
 		}
@@ -172,9 +172,9 @@ type storedLine struct {
 	} `json:"$set"`
 }
 
-// contents returns what a session file contains and the id of its session. Anything
+// holdsOf returns what a session file contains and the id of its session. Anything
 // not understood counts as said.
-func contents(ctx context.Context, file string) (id string, holds holding, err error) {
+func holdsOf(ctx context.Context, file string) (id string, holds holding, err error) {
 	f, err := inject.OpenRegular(file)
 	if err != nil {
 		return "", holdsWords, err

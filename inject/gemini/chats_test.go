@@ -154,7 +154,7 @@ func TestPayloadKept(t *testing.T) {
 		if err := os.WriteFile(file, []byte(transcriptOf(r)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if id, holds, err := contents(context.Background(), file); id != "n" || holds != holding(1) || err != nil {
+		if id, holds, err := holdsOf(context.Background(), file); id != "n" || holds != holding(1) || err != nil {
 			t.Errorf("%q: %q, %d, %v", payload, id, holds, err)
 		}
 	}

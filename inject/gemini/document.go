@@ -2,10 +2,12 @@ package gemini
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 
+	"cortext/inject"
 	"cortext/schema/jsonl"
 	"cortext/schema/rawjson"
 )
@@ -82,12 +84,12 @@ func (x *index) document(data []byte, cut bool) {
 		value := func() []byte { v, _, _ := rawjson.Next(rest); return v }
 		switch name {
 		case "sessionId":
-			x.native = first(x.native, rawjson.String(value()))
+			x.native = cmp.Or(x.native, rawjson.String(value()))
 		case "kind":
 			x.subagent = rawjson.String(value()) == "subagent"
 		case "messages", "history":
 			broken = elements(rest, func(e []byte) bool {
-				x.element(e, ref{int64(cap(data) - cap(e)), len(e)})
+				x.element(e, inject.Span{Offset: int64(cap(data) - cap(e)), Size: len(e)})
 				return true
 			})
 			return broken == nil
@@ -95,15 +97,15 @@ func (x *index) document(data []byte, cut bool) {
 		return true
 	})
 	if err = errors.Join(broken, err); err != nil && !cut {
-		x.damage = append(x.damage, fmt.Sprintf("%s: the document is cut off or broken (%v)", jsonl.Broken, err))
+		x.losses.Damaged(fmt.Sprintf("%s: the document is cut off or broken (%v)", jsonl.Broken, err))
 	}
 }
 
 // element reads a message of a document.
-func (x *index) element(raw []byte, at ref) {
+func (x *index) element(raw []byte, at inject.Span) {
 	r, err := parseRecord(raw)
 	if err != nil {
-		x.unknown["message that is no object"]++
+		x.losses.Unknown("message that is no object")
 		return
 	}
 	if r.ID == "" {
@@ -150,11 +152,4 @@ func holdsTurns(array []byte) (ok bool) {
 		return false
 	})
 	return ok
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

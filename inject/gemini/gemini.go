@@ -57,12 +57,9 @@ func (agent) Detect(f io.Reader) bool {
 		return detectDocument(data)
 	}
 	n := 0
-	for rec, err := range jsonl.Read(bytes.NewReader(data), 0, 1) {
+	for rec, err := range inject.Records(bytes.NewReader(data)) {
 		if err != nil {
-			if _, damaged := err.(*jsonl.Damage); !damaged {
-				return false
-			}
-			continue
+			return false
 		}
 		if r, err := parseRecord(rec.Raw); err == nil && isOwn(r) {
 			return true
@@ -126,9 +123,6 @@ func load(file string, o inject.Options) (x *index, size int64, err error) {
 	if err != nil {
 		return nil, 0, errors.Join(err, x.release())
 	}
-	if o.Progress != nil {
-		o.Progress(size)
-	}
 	return x, size, nil
 }
 
@@ -147,8 +141,11 @@ func (x *index) readDocument(f *os.File, size, whole int64) error {
 		return err
 	}
 	x.rewritten = true
-	x.file = bytes.NewReader(data[:n])
+	x.file = source{bytes.NewReader(data[:n])}
 	x.document(data[:n:n], size < whole)
+	if x.o.Progress != nil {
+		x.o.Progress(size)
+	}
 	return nil
 }
 

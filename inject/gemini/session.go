@@ -5,13 +5,12 @@ import (
 	"strings"
 
 	"cortext/inject"
-	"cortext/schema"
 )
 
 // isOurs reports whether a user's turn is nothing but a payload of cortext. It goes
 // by the id, which a launch derives from the text and an import keeps, or by the
 // shape.
-func (x *index) isOurs(r record, s spoken) bool {
+func isOurs(r record, s spoken, strip func(string) (string, bool)) bool {
 	texts := s.texts()
 	if len(texts) == 0 || len(texts) != len(s.items) {
 		return false
@@ -23,12 +22,12 @@ func (x *index) isOurs(r record, s spoken) bool {
 			}
 		}
 	}
-	if x.o.Strip == nil {
+	if strip == nil {
 		return false
 	}
 	ours := false
 	for _, t := range texts {
-		rest, ok := x.o.Strip(t)
+		rest, ok := strip(t)
 		if ours = ours || ok; !ok && t != "" || strings.TrimSpace(rest) != "" && ok {
 			return false
 		}
@@ -89,16 +88,11 @@ func commandLine(r record, s spoken, strip func(string) (string, bool)) (string,
 	return line, true
 }
 
-// prompt records the session's first command, and which prompts are commands of ours.
-func (x *index) prompt(line string, u *unit) {
-	x.t.Prompted(line, inject.Command{PromptID: u.id, Message: u.id, Time: schema.Time(u.stamp).Time()})
-}
-
 // said returns the text of the model's last message.
 func (x *index) said() (string, error) {
 	for _, u := range slices.Backward(x.units) {
 		if u.kind == modelUnit && u.kept() {
-			m, err := x.merged(u)
+			m, err := x.file.merged(u)
 			if err != nil {
 				return "", err
 			}

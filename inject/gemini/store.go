@@ -2,18 +2,16 @@ package gemini
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"cortext/inject"
-	"cortext/schema/jsonl"
 	"cortext/schema/rawjson"
 )
 
@@ -62,7 +60,7 @@ func (agent) Sessions(m inject.Machine) ([]inject.SessionRef, error) {
 	byID := map[string][]session{}
 	err := files(m, "", func(s session) { byID[s.id] = append(byID[s.id], s) })
 	var list []inject.SessionRef
-	for _, id := range sortedKeys(byID) {
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
 		for _, s := range distinct(byID[id]) {
 			list = append(list, inject.SessionRef{NativeID: id, Path: s.path, Dir: held(m, s.path), Updated: s.info.ModTime()})
 		}
@@ -196,11 +194,7 @@ func peek(file string) (h head, err error) {
 		peekDocument(data, &h)
 		return h, err
 	}
-	for rec, err := range jsonl.Read(f, 0, 1) {
-		var damage *jsonl.Damage
-		if errors.As(err, &damage) {
-			continue
-		}
+	for rec, err := range inject.Records(f) {
 		if err != nil {
 			return h, err
 		}
@@ -260,8 +254,7 @@ func heldIn(file string) string {
 	list, _ := readSmall(filepath.Join(filepath.Dir(filepath.Dir(project)), "projects.json"))
 	members, _ := rawjson.Members(rawjson.Get([]byte(list), "projects"))
 	for _, m := range members {
-		sum := sha256.Sum256([]byte(m.Name))
-		if name := filepath.Base(project); filepath.IsAbs(m.Name) && (rawjson.String(m.Value) == name || hex.EncodeToString(sum[:]) == name) {
+		if name := filepath.Base(project); filepath.IsAbs(m.Name) && (rawjson.String(m.Value) == name || inject.SHA256([]byte(m.Name)) == name) {
 			return filepath.Clean(m.Name)
 		}
 	}
