@@ -6,11 +6,8 @@ package claude
 import (
 	"errors"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"cortext/inject"
 	"cortext/schema/rawjson"
@@ -82,28 +79,17 @@ func (agent) Detect(f io.Reader) bool {
 // "Sub-agents"), ignoring those with another prefix.
 func (agent) Subagents(path string) ([]inject.Subagent, error) {
 	dir := filepath.Join(strings.TrimSuffix(path, filepath.Ext(path)), "subagents")
-	_, err := os.Lstat(dir) // most sessions have none: Lstat is cheaper than an open
-	var entries []fs.DirEntry
-	if err == nil {
-		entries, err = os.ReadDir(dir)
-	}
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // a transcript without an extension is not a folder
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
+	files, err := inject.FilesIn(dir)
 	var list []inject.Subagent
-	for _, e := range entries {
-		id, ok := strings.CutPrefix(e.Name(), "agent-")
+	for _, file := range files {
+		id, ok := strings.CutPrefix(filepath.Base(file), "agent-")
 		id, isLog := strings.CutSuffix(id, ".jsonl")
-		if !ok || !isLog || !e.Type().IsRegular() {
+		if !ok || !isLog {
 			continue
 		}
-		file := filepath.Join(dir, e.Name())
 		list = append(list, inject.Subagent{NativeID: id, Path: file, ToolCallID: startedBy(file)})
 	}
-	return list, nil
+	return list, err
 }
 
 // startedBy reads the call that started a sub-agent from the file beside its

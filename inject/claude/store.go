@@ -45,21 +45,11 @@ func (agent) Locate(m inject.Machine, nativeID string) (file string, ok bool, er
 	return "", false, err
 }
 
-// projectFiles lists the transcripts of all projects. If some folders cannot be read,
-// the error names them and the list has the rest.
+// projectFiles lists the transcripts of all projects.
 func projectFiles(m inject.Machine) (files []string, err error) {
-	projects, err := inject.ReadFolder(projectsDir(m))
-	for _, p := range projects {
-		dir := filepath.Join(projectsDir(m), p.Name())
-		entries, e := inject.ReadFolder(dir)
-		err = errors.Join(err, e)
-		for _, f := range entries {
-			if strings.HasSuffix(f.Name(), ".jsonl") && !strings.HasPrefix(f.Name(), "agent-") { // of a sub-agent, in old versions
-				files = append(files, filepath.Join(dir, f.Name()))
-			}
-		}
-	}
-	return files, err
+	return inject.ProjectFiles(projectsDir(m), "", func(f fs.DirEntry) bool {
+		return strings.HasSuffix(f.Name(), ".jsonl") && !strings.HasPrefix(f.Name(), "agent-") // of a sub-agent, in old versions
+	})
 }
 
 // Stores lists the folders with transcripts: one per project, with one per session in

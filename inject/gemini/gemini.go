@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"cortext/inject"
 	"cortext/schema/jsonl"
@@ -165,27 +164,19 @@ func (agent) Subagents(path string) ([]inject.Subagent, error) {
 		return nil, nil
 	}
 	dir := filepath.Join(filepath.Dir(path), name)
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
+	files, err := inject.FilesIn(dir)
 	var list []inject.Subagent
-	for _, e := range entries {
-		ext := filepath.Ext(e.Name())
-		if !e.Type().IsRegular() || ext != ".jsonl" && ext != ".json" {
+	for _, file := range files {
+		if ext := filepath.Ext(file); ext != ".jsonl" && ext != ".json" {
 			continue
 		}
-		file := filepath.Join(dir, e.Name())
 		sub, err := peek(file)
 		if err != nil || sub.kind != "subagent" {
 			continue // still empty, or not a session of the program
 		}
 		list = append(list, inject.Subagent{NativeID: sub.id, Path: file})
 	}
-	return list, nil
+	return list, err
 }
 
 // fileNamePart formats an id as the program does in file names (sanitizeFilenamePart,

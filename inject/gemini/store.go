@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -100,30 +101,23 @@ func compareSessions(a, b session) int {
 func files(m inject.Machine, end string, f func(session)) error {
 	var errs []error
 	for _, root := range roots(m) {
-		projects, err := inject.ReadFolder(root)
+		list, err := inject.ProjectFiles(root, chats, func(e fs.DirEntry) bool {
+			name, ok := strings.CutPrefix(e.Name(), "session-")
+			ext := filepath.Ext(name)
+			return ok && e.Type().IsRegular() && (ext == ".jsonl" || ext == ".json") && strings.HasSuffix(strings.TrimSuffix(name, ext), end)
+		})
 		errs = append(errs, err)
-		for _, p := range projects {
-			dir := filepath.Join(root, p.Name(), chats)
-			entries, err := inject.ReadFolder(dir)
-			errs = append(errs, err)
-			for _, e := range entries {
-				name, ok := strings.CutPrefix(e.Name(), "session-")
-				ext := filepath.Ext(name)
-				if !ok || !e.Type().IsRegular() || ext != ".jsonl" && ext != ".json" ||
-					!strings.HasSuffix(strings.TrimSuffix(name, ext), end) {
-					continue
-				}
-				s := session{path: filepath.Join(dir, e.Name())}
-				if s.head, err = headOf(m, s.path); err == nil {
-					s.info, err = e.Info()
-				}
-				switch {
-				case errors.Is(err, fs.ErrNotExist): // deleted meanwhile
-				case err != nil:
-					errs = append(errs, err)
-				case s.id != "" && s.spoken && s.kind != "subagent":
-					f(s)
-				}
+		for _, file := range list {
+			s := session{path: file}
+			if s.head, err = headOf(m, s.path); err == nil {
+				s.info, err = os.Lstat(file)
+			}
+			switch {
+			case errors.Is(err, fs.ErrNotExist): // deleted meanwhile
+			case err != nil:
+				errs = append(errs, err)
+			case s.id != "" && s.spoken && s.kind != "subagent":
+				f(s)
 			}
 		}
 	}

@@ -116,19 +116,9 @@ func oldSessions(m inject.Machine) (list []inject.SessionRef, err error) {
 
 // oldFiles lists the session files in the older storage.
 func oldFiles(m inject.Machine) (files []string, err error) {
-	root := filepath.Join(dataDir(m), "storage", "session")
-	projects, err := inject.ReadFolder(root)
-	for _, p := range projects {
-		dir := filepath.Join(root, p.Name())
-		entries, e := inject.ReadFolder(dir)
-		err = errors.Join(err, e)
-		for _, f := range entries {
-			if f.Type().IsRegular() && strings.HasSuffix(f.Name(), ".json") {
-				files = append(files, filepath.Join(dir, f.Name()))
-			}
-		}
-	}
-	return files, err
+	return inject.ProjectFiles(filepath.Join(dataDir(m), "storage", "session"), "", func(f fs.DirEntry) bool {
+		return f.Type().IsRegular() && strings.HasSuffix(f.Name(), ".json")
+	})
 }
 
 // Stores lists the folders of the databases: a -wal in one changes with its database.
