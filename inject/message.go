@@ -61,6 +61,15 @@ func (b *MessageBuilder) Finish() {
 	}
 }
 
+// Size returns how many bytes the message and its calls have, without attachments.
+func (b *MessageBuilder) Size() int {
+	n := len(b.Content) + len(b.Reasoning)
+	for i := range b.Tools {
+		n += len(b.Tools[i].Input) + len(b.Tools[i].Output)
+	}
+	return n
+}
+
 // An Attachment is the reference to a file and, unless only its name is known, its
 // content. So the bytes stay out of the log.
 type Attachment struct {
@@ -132,7 +141,7 @@ type Batcher struct {
 func (b *Batcher) Add(m *MessageBuilder) error {
 	b.batch.Messages = append(b.batch.Messages, m.Message)
 	b.AddTools(m.Tools, m.Blobs)
-	if b.size += len(m.Content) + len(m.Reasoning); b.size >= batchBytes || len(b.batch.Messages) >= batchMessages {
+	if b.size += m.Size(); b.size >= batchBytes || len(b.batch.Messages) >= batchMessages {
 		return b.Flush()
 	}
 	return nil
@@ -142,9 +151,6 @@ func (b *Batcher) Add(m *MessageBuilder) error {
 func (b *Batcher) AddTools(tools []schema.Tool, blobs []Blob) {
 	b.batch.Tools = append(b.batch.Tools, tools...)
 	b.batch.Blobs = append(b.batch.Blobs, blobs...)
-	for i := range tools {
-		b.size += len(tools[i].Input) + len(tools[i].Output)
-	}
 	for i := range blobs {
 		b.size += len(blobs[i].Data)
 	}

@@ -65,7 +65,7 @@ func kindOf(b []byte) docKind {
 		}
 		return noDocument
 	}
-	if rawjson.String(top.value("id")) != "" && rawjson.String(top.value("projectID")) != "" && number(rawjson.Get(top.value("time"), "created")) > 0 {
+	if rawjson.String(top.value("id")) != "" && rawjson.String(top.value("projectID")) != "" && inject.Number(rawjson.Get(top.value("time"), "created")) > 0 {
 		return oldSession
 	}
 	return noDocument

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -9,30 +10,10 @@ import (
 	"cortext/schema"
 )
 
-// content collects the content of one message's parts.
+// A content collects the content of one message's parts.
 type content struct {
-	w     *walk
-	m     *schema.Message
-	it    *item
-	texts []string
-	think []string
-}
-
-func (c *content) addText(s string) {
-	if s == "" {
-		return
-	}
-	c.texts = append(c.texts, s)
-	c.m.Blocks = append(c.m.Blocks, schema.Block{Type: schema.TextBlock, Bytes: len(s)})
-}
-
-// close joins the texts, and drops the blocks if there is only one.
-func (c *content) close() {
-	c.m.Content = strings.Join(c.texts, "\n\n")
-	c.m.Reasoning = strings.Join(c.think, "\n\n")
-	if len(c.m.Blocks) < 2 {
-		c.m.Blocks = nil
-	}
+	w *walk
+	*item
 }
 
 // A userPrompt is what the parts of a user message say about it.
@@ -77,37 +58,35 @@ func (w *walk) unknownPart(role, typ string) {
 	switch typ {
 	case "step-start", "step-finish", "snapshot", "patch", "retry", "agent", "subtask", "compaction":
 		return
-	case "":
-		typ = "(no type)"
 	}
-	w.unknown[role+" part "+typ]++
+	w.losses.Unknown(role + " part " + inject.KindName(typ))
 }
 
 // user adds what the user typed, and the files that came with it.
-func (c *content) user(parts []part) {
+func (c content) user(parts []part) {
 	for _, v := range parts {
 		switch v.Type {
 		case "text":
 			if !v.Synthetic && !v.Ignored {
-				c.addText(c.w.typed(v.Text))
+				c.AddText(c.w.typed(v.Text))
 			}
 		case "subtask":
-			c.addText(c.w.typed(v.Prompt))
+			c.AddText(c.w.typed(v.Prompt))
 		case "file":
 			c.addFile(v)
 		case "tool":
 			c.addCall(v)
 		case "reasoning":
-			c.addReasoning(v)
+			c.AddReasoning(v.Text)
 		}
 	}
 }
 
 // event adds what OpenCode wrote on the user's behalf.
-func (c *content) event(texts []string) {
+func (c content) event(texts []string) {
 	for _, s := range texts {
 		if !isBookkeeping(s) {
-			c.addText(s)
+			c.AddText(s)
 		}
 	}
 }
@@ -121,15 +100,15 @@ func isBookkeeping(s string) bool {
 }
 
 // assistant adds an answer: OpenCode stores one message per step of a turn.
-func (c *content) assistant(i info, parts []part) {
+func (c content) assistant(i info, parts []part) {
 	for _, v := range parts {
 		switch v.Type {
 		case "text":
 			if !v.Ignored {
-				c.addText(v.Text)
+				c.AddText(v.Text)
 			}
 		case "reasoning":
-			c.addReasoning(v)
+			c.AddReasoning(v.Text)
 		case "file":
 			c.addFile(v)
 		case "tool":
@@ -138,49 +117,40 @@ func (c *content) assistant(i info, parts []part) {
 			c.w.unknownPart("assistant", v.Type)
 		}
 	}
-	m := c.m
-	m.Model, m.Usage = i.Model, i.Usage
+	c.Model, c.Usage = i.Model, i.Usage
 	switch {
 	case i.Error == "MessageAbortedError":
-		m.FinishReason = "interrupted"
+		c.FinishReason = "interrupted"
 	case i.Error != "":
-		m.FinishReason = i.Error
+		c.FinishReason = i.Error
 	default:
-		m.FinishReason = i.Finish
+		c.FinishReason = i.Finish
 	}
 	if i.Completed > i.Created && i.Created > 0 {
-		m.DurationMS = i.Completed - i.Created
+		c.DurationMS = i.Completed - i.Created
 	}
 }
 
-func (c *content) addReasoning(v part) {
-	if v.Text != "" {
-		c.think = append(c.think, v.Text)
-	}
-}
-
-func (c *content) addCall(v part) {
-	id := c.w.callID(v, c.m.ID, len(c.m.ToolCalls))
+func (c content) addCall(v part) {
+	id := c.w.callID(v, c.ID, len(c.ToolCalls))
 	s := v.State
-	c.m.ToolCalls = append(c.m.ToolCalls, schema.ToolCall{ID: id, Name: v.Tool})
-	c.m.Blocks = append(c.m.Blocks, schema.Block{Type: schema.ToolCallBlock, ID: id})
-	t := schema.Tool{ID: id, MessageID: c.m.ID, Name: v.Tool, Input: schema.Raw(compact(s.Input)), Timestamp: stamp(s.Start), ExitCode: s.Exit}
-	if t.Timestamp == "" {
-		t.Timestamp = c.m.Timestamp
+	t := schema.Tool{
+		ID: id, MessageID: c.ID, Name: v.Tool, Input: schema.Raw(inject.CompactJSON(s.Input)), Timestamp: cmp.Or(stamp(s.Start), c.Timestamp), ExitCode: s.Exit,
 	}
 	if s.End > s.Start && s.Start > 0 {
 		t.DurationMS = s.End - s.Start
 	}
 	outcome(&t, s)
-	for _, a := range s.Attachments {
-		ref, blob := c.w.attachment(a)
-		t.Attachments = append(t.Attachments, ref)
-		c.it.blobs = append(c.it.blobs, blob...)
+	var blobs []inject.Blob
+	for _, f := range s.Attachments {
+		a := attachment(f)
+		t.Attachments = append(t.Attachments, a.Attachment)
+		blobs = append(blobs, a.Blobs...)
 	}
 	if s.Session != "" && s.Session != c.w.src.meta.ID {
-		c.it.started = append(c.it.started, inject.Subagent{NativeID: s.Session, ToolCallID: id})
+		c.started = append(c.started, inject.Subagent{NativeID: s.Session, ToolCallID: id})
 	}
-	c.it.tools = append(c.it.tools, t)
+	c.AddCall(t, blobs...)
 }
 
 // outcome fills in the result of a call. A command with an exit code other than 0

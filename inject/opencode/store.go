@@ -108,7 +108,7 @@ func oldSessions(m inject.Machine) (list []inject.SessionRef, err error) {
 		if project := rawjson.String(rawjson.Get(own, "projectID")); isCommit(project) {
 			n.Root = project
 		}
-		n.Updated = time.UnixMilli(number(rawjson.Get(rawjson.Get(own, "time"), "updated"))).UTC()
+		n.Updated = time.UnixMilli(inject.Number(rawjson.Get(rawjson.Get(own, "time"), "updated"))).UTC()
 		list = append(list, n)
 	}
 	return list, errors.Join(errs...)
