@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"cortext/inject"
+	"cortext/inject/setup"
 )
 
 // A hookInput is Claude Code's input for a hook.
@@ -57,3 +58,19 @@ func (agent) Reply(event, text string) []byte { return inject.AdditionalContext(
 // Session returns the id of the session that the program passes to its tools and
 // hooks.
 func (agent) Session(m inject.Machine) string { return m.Getenv("CLAUDE_CODE_SESSION_ID") }
+
+// hooks are the events that cortext listens to. Claude Code kills a SessionEnd hook
+// after about a second unless it has its own timeout, in seconds (FACTS.md, "Hooks").
+var hooks = setup.Hooks{
+	Agent: Name, Events: []string{"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}, AfterTool: "PostToolUse", Timeout: 30,
+	Earlier: []string{"cortext hook claude EVENT 2>/dev/null || true"},
+}
+
+// form describes Claude Code's commands: Markdown with frontmatter, like the sources.
+var form = setup.Form{Agent: Name, Spell: setup.Markdown, Path: func(name string) string { return ".claude/commands/workspace." + name + ".md" }}
+
+// Install returns the files of the slash commands, and the hooks in the settings that
+// a project commits.
+func (agent) Install(o inject.InstallOptions, read inject.ReadFile) ([]inject.Change, error) {
+	return hooks.Install(form, []string{".claude/settings.json"}, o, read)
+}

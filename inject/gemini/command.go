@@ -6,37 +6,28 @@ import (
 	"unicode/utf8"
 
 	"cortext/inject"
+	"cortext/inject/setup"
 )
-
-// The beginning and end of our commands' text. The program expands its commands
-// before anyone sees them.
-const (
-	commandMark = "<!-- cortext: /workspace."
-	typedMark   = "\n<!-- cortext: typed: -->"
-)
-
-// argumentsAt replaces a command's arguments, which the program appends to the text:
-// its own placeholder would alter them (FACTS.md, "Slash commands").
-const argumentsAt = "(what is typed after the command: it stands at the end of this text)"
 
 // expansion returns the text that the program substitutes for /workspace.<name>, so
-// that the hook recognizes it. body is the command's own text.
+// that Hook recognizes it. The program expands its commands before anyone sees them. It
+// appends the arguments: its own placeholder would alter them (FACTS.md, "Slash
+// commands").
 func expansion(name, body string) string {
-	body = strings.ReplaceAll(unexpanded(body), "$ARGUMENTS", argumentsAt)
-	return commandMark + name + " -->\n" + strings.Trim(body, "\n") + "\n" + typedMark
+	return setup.Expansion(name, body, func(text string) string { return strings.Trim(unexpanded(text), "\n") })
 }
 
 // typedPrompt returns what the user typed for a prompt. The program expands its commands
 // before it calls the hook. If the command has arguments, it appends the typed line
 // to the text of our command.
 func typedPrompt(prompt string) string {
-	rest, ours := strings.CutPrefix(prompt, commandMark)
+	rest, ours := strings.CutPrefix(prompt, setup.CommandMark)
 	name, rest, closed := strings.Cut(rest, " -->\n")
 	if !ours || !closed || name == "" || strings.ContainsAny(name, " \n") {
 		return prompt
 	}
-	command := "/workspace." + name
-	if _, line, marked := strings.Cut(rest, typedMark); marked {
+	command := inject.CommandPrefix + name
+	if _, line, marked := strings.Cut(rest, "\n"+setup.TypedMark); marked {
 		if line = strings.TrimPrefix(line, "\n\n"); isCommand(line, command) {
 			return line
 		}

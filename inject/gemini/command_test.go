@@ -47,7 +47,7 @@ func TestExpansion(t *testing.T) {
 				t.Errorf("%q is left in %q", trigger, text)
 			}
 		}
-		kept := strings.NewReplacer(`!\{`, "!{", `@\{`, "@{", `{\{args}}`, "{{args}}", argumentsAt, "$ARGUMENTS").Replace(text)
+		kept := strings.NewReplacer(`!\{`, "!{", `@\{`, "@{", `{\{args}}`, "{{args}}", "(what is typed after the command: it stands at the end of this text)", "$ARGUMENTS").Replace(text)
 		if !strings.Contains(kept, strings.Trim("On: $ARGUMENTS.\n"+body, "\n")) {
 			t.Errorf("%q is told as %q", body, text)
 		}

@@ -1,8 +1,6 @@
 package gemini
 
 import (
-	"slices"
-
 	"cortext/inject"
 	"cortext/inject/setup"
 )
@@ -15,7 +13,7 @@ const settingsFile = ".gemini/settings.json"
 // $PPID is its own id. The program shows the name while a hook runs, and once when it
 // warns of a project's hooks.
 var hooks = setup.Hooks{
-	Agent: Name, Events: []string{"SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd"}, Timeout: 30_000,
+	Agent: Name, Events: []string{"SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd"}, AfterTool: "AfterTool", Timeout: 30_000,
 	Earlier: []string{"CORTEXT_PROCESS=$PPID cortext hook gemini EVENT 2>/dev/null || true"},
 	Before:  "export CORTEXT_PROCESS=$PPID; ", Name: "cortext", Comments: true,
 }
@@ -33,26 +31,11 @@ var form = setup.Form{Agent: Name, Spell: spell, Path: func(name string) string 
 // program renames both, and neither is /workspace.<name> any more (0.61.0). A hook
 // that both settings have in the same words is called once.
 func (agent) Install(o inject.InstallOptions, read inject.ReadFile) ([]inject.Change, error) {
-	changes, err := setup.Changes(setup.Commands(form, o.Types), read)
-	if err != nil {
-		return nil, err
-	}
 	files := []string{settingsFile}
 	if o.User {
 		files = append(files, "~/"+settingsFile)
 	}
-	hooks := hooks
-	if o.AfterTool {
-		hooks.Events = append(slices.Clone(hooks.Events), "AfterTool")
-	}
-	for _, file := range files {
-		c, err := hooks.Change(file, read)
-		if err != nil {
-			return nil, err
-		}
-		changes = append(changes, c)
-	}
-	return changes, nil
+	return hooks.Install(form, files, o, read)
 }
 
 // spell formats a command's file; the marker is its first line.

@@ -37,16 +37,8 @@ func (agent) Install(o inject.InstallOptions, read inject.ReadFile) ([]inject.Ch
 //go:embed commands
 var commands embed.FS
 
-// argumentsAt replaces a command's arguments. A placeholder would alter them, and run
-// twice what must run once. Without one, the program appends them to the text as
-// typed (1.18.33).
-const argumentsAt = "(what is typed after the command: it stands at the end of this text)"
-
 // elsewhere is for the model, which calls cortext from a shell.
 const elsewhere = "If the shell does not find cortext, call `~/.local/state/cortext/bin/cortext` instead.\n"
-
-// typedMark ends the text; what was typed follows.
-const typedMark = "<!-- cortext: typed: -->"
 
 // spell formats a command's file. Its first and last lines show whoever reads the
 // session what was typed: the program stores only the expansion of a command
@@ -62,8 +54,10 @@ func spell(name, front, body string) (before, rest string) {
 	} else if !slices.Contains(prompt.Managing(), name) {
 		body = strings.TrimRight(body, "\n") + "\n\n" + elsewhere
 	}
-	body = strings.ReplaceAll(strings.ReplaceAll(body, placeholder, argumentsAt), typedMark, "<!-- cortext:"+breaker+" typed: -->")
-	return "---\n", usable(front) + "---\n<!-- cortext: /workspace." + name + " -->\n" + strings.TrimRight(unexpanded(body), "\n") + "\n\n" + typedMark + "\n"
+	return "---\n", usable(front) + "---\n" + setup.Expansion(name, body, func(text string) string {
+		text = strings.ReplaceAll(text, setup.TypedMark, "<!-- cortext:"+breaker+" typed: -->")
+		return strings.TrimRight(unexpanded(text), "\n")
+	}) + "\n"
 }
 
 // modelField matches a line of frontmatter that names a model.
@@ -85,8 +79,6 @@ func usable(front string) string {
 // breaker breaks up what the program would act on, as in $_1, !_`cmd` and _@name.
 const breaker = "_"
 
-const placeholder = "$ARGUMENTS"
-
 // unexpanded breaks up what the program would act on in a command's text, since it
 // has no way to quote it (1.18.33): $1 and so on, the arguments by number; !`cmd`,
 // which it runs; @name, a file that it attaches or an agent that it calls. $ARGUMENTS
@@ -95,12 +87,12 @@ func unexpanded(text string) string {
 	var b strings.Builder
 	for i := range len(text) {
 		c, before, after := text[i], text[:i], text[i+1:]
-		filled := strings.HasSuffix(before, placeholder)
+		filled := strings.HasSuffix(before, setup.Arguments)
 		if c == '`' && filled || c == '@' && (filled || !isWord(before)) && isName(after) {
 			b.WriteString(breaker)
 		}
 		b.WriteByte(c)
-		if c == '$' && after != "" && after[0] >= '0' && after[0] <= '9' || c == '!' && (strings.HasPrefix(after, "`") || strings.HasPrefix(after, placeholder)) {
+		if c == '$' && after != "" && after[0] >= '0' && after[0] <= '9' || c == '!' && (strings.HasPrefix(after, "`") || strings.HasPrefix(after, setup.Arguments)) {
 			b.WriteString(breaker)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cortext/inject"
+	"cortext/inject/setup"
 	"cortext/schema"
 )
 
@@ -193,7 +194,7 @@ func stamp(ms int64) schema.Time {
 const commandMark = "<!-- cortext: /"
 
 // typedLine is the end of a command's text. What was typed after its name follows.
-const typedLine = "\n" + typedMark + "\n"
+const typedLine = "\n" + setup.TypedMark + "\n"
 
 // commandOf returns what was typed if a text is the expansion of one of our commands.
 // In an earlier form, the arguments were in the first line and could span several
