@@ -1,7 +1,11 @@
 package inject
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -39,6 +43,17 @@ type File struct {
 	Path    string // absolute
 	Data    string
 	Session bool // it becomes the transcript of the new session, and stays if that was used
+}
+
+// AskToRead makes the payload a file that the agent is asked to read, for a version that
+// cannot be started on a session. It returns the prompt; since is the first version that
+// can do better.
+func (l *Launch) AskToRead(r Request, p Program, version, since Version) (prompt string) {
+	file := filepath.Join(r.Temp, r.NativeID+".md")
+	l.Method = "a file with the payload, which the agent is asked to read"
+	l.Files = []File{{Path: file, Data: r.Payload}}
+	l.Warnings = append(l.Warnings, fmt.Sprintf("%s %s cannot be started on a session: it is asked to read a file, which the model may do or not; %s or later can", p.Product, version, since))
+	return "Read the file " + file + " in full, part by part. It is the record of a conversation of ours: continue it where it was left."
 }
 
 // A PreflightError says what prevents a launch, and how to fix it. cortext never trusts,
@@ -104,4 +119,35 @@ func RealPath(dir string) string {
 		return real
 	}
 	return dir
+}
+
+// PayloadID returns the id of a line with a payload of ours. It is derived from the
+// text, so that we recognize the line in any copy of the session, and no other line
+// has it. It is a UUID of version 8 (RFC 9562).
+func PayloadID(text string) string {
+	sum := sha256.Sum256([]byte("cortext payload\n" + text))
+	sum[6] = sum[6]&0x0f | 0x80
+	sum[8] = sum[8]&0x3f | 0x80
+	h := hex.EncodeToString(sum[:16])
+	return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
+}
+
+// Flag returns the value of a flag in args under any of its names, such as "--model"
+// and "-m". The last one wins. Arguments after "--" are not flags.
+func Flag(args []string, names ...string) string {
+	value := ""
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		name, after, joined := strings.Cut(arg, "=")
+		switch {
+		case !slices.Contains(names, name):
+		case joined:
+			value = after
+		case i+1 < len(args) && !strings.HasPrefix(args[i+1], "-"):
+			value = args[i+1]
+		}
+	}
+	return value
 }

@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -42,12 +41,8 @@ func (a agent) Launch(m inject.Machine, r inject.Request) (*inject.Launch, error
 		l.Files = []inject.File{{Path: file, Data: transcriptOf(r), Session: true}}
 		l.Args = []string{"--resume", r.NativeID}
 	default:
-		file := filepath.Join(r.Temp, r.NativeID+".md")
-		l.Method = "a file with the payload, which the agent is asked to read"
-		l.Files = []inject.File{{Path: file, Data: r.Payload}}
 		l.NativeID = ""
-		l.Args = []string{"Read the file " + file + " in full, part by part. It is the record of a conversation of ours: continue it where it was left."}
-		l.Warnings = append(l.Warnings, fmt.Sprintf("Claude Code %s cannot be started on a session: it is asked to read a file, which the model may do or not; %s or later can", version, resumeID))
+		l.Args = []string{l.AskToRead(r, claudeCode, version, resumeID)}
 	}
 	if settings := filepath.Join(r.Root, ".claude", "settings.json"); r.Dir != r.Root && r.Root != "" {
 		if _, err := os.Stat(settings); err == nil { // the program reads only the settings in the folder it starts in

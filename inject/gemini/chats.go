@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"cortext/inject"
 )
@@ -21,33 +22,21 @@ import (
 // storedFiles returns the session files of all projects whose names match a pattern, the
 // most recently written first.
 func storedFiles(m inject.Machine, pattern string) []string {
-	type chat struct {
-		file string
-		info fs.FileInfo
-	}
-	var all []chat
-	files, _ := filepath.Glob(filepath.Join(quoted(geminiDir(m)), "tmp", "*", "chats", pattern))
-	for _, f := range files {
-		if info, err := os.Lstat(f); err == nil && info.Mode().IsRegular() {
-			all = append(all, chat{f, info})
+	all, _ := inject.ProjectFiles(roots(m)[0], chats, func(f fs.DirEntry) bool {
+		matches, _ := filepath.Match(pattern, f.Name())
+		return matches && f.Type().IsRegular()
+	})
+	written := map[string]time.Time{}
+	for _, file := range all {
+		if info, err := os.Lstat(file); err == nil {
+			written[file] = info.ModTime()
 		}
 	}
-	slices.SortFunc(all, func(a, b chat) int {
-		return cmp.Or(b.info.ModTime().Compare(a.info.ModTime()), cmp.Compare(b.file, a.file))
-	})
-	files = files[:0]
-	for _, c := range all {
-		files = append(files, c.file)
-	}
-	return files
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(written[b].Compare(written[a]), cmp.Compare(b, a)) })
+	return all
 }
 
-// quoted escapes a path so that filepath.Glob finds no pattern in it.
-func quoted(dir string) string {
-	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(dir)
-}
-
-// How far [Launched] searches. A new session is among the newest files, and its mark
+// How far Launched searches. A new session is among the newest files, and its mark
 // is at the beginning of one of its first lines. The very first line also contains
 // the payload.
 const (

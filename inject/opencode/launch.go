@@ -91,11 +91,7 @@ func throughFile(l *inject.Launch, r inject.Request, v version) error {
 		return openCode.Unready(fmt.Sprintf("version %s cannot be started on a conversation", v),
 			"run opencode upgrade, then this again; cortext resume --print writes the payload for any agent")
 	}
-	file := filepath.Join(r.Temp, r.NativeID+".md")
-	l.Method = "a file with the payload, which the agent is asked to read"
-	l.Files = []inject.File{{Path: file, Data: r.Payload}}
-	l.Args = []string{"--prompt", "Read the file " + file + " in full, part by part. It is the record of a conversation of ours: continue it where it was left."}
-	l.Warnings = append(l.Warnings, fmt.Sprintf("OpenCode %s cannot be started on a session: it is asked to read a file, which the model may do or not; %s or later can", v, importAgain))
+	l.Args = []string{"--prompt", l.AskToRead(r, openCode, inject.Version(v), inject.Version(importAgain))}
 	return nil
 }
 
