@@ -3,6 +3,8 @@ package inject
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -115,4 +117,59 @@ func BlankComments(text []byte) []byte {
 		}
 	}
 	return out
+}
+
+// WalkObject calls f for each member of the object at the start of data, until f returns
+// false or the object is cut off; the error then says where. rest begins at the
+// value.
+func WalkObject(data []byte, f func(name string, rest []byte) (skip bool)) error {
+	b := bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")), " \t\r\n")
+	if len(b) == 0 || b[0] != '{' {
+		return errors.New("not an object")
+	}
+	for b = bytes.TrimLeft(b[1:], " \t\r\n,"); len(b) > 0 && b[0] != '}'; b = bytes.TrimLeft(b, " \t\r\n,") {
+		name, rest, err := rawjson.Next(b)
+		if err != nil {
+			return err
+		}
+		if len(rest) == 0 || rest[0] != ':' || name[0] != '"' {
+			return errors.New("no member")
+		}
+		if rest = bytes.TrimLeft(rest[1:], " \t\r\n"); len(rest) == 0 {
+			return io.ErrUnexpectedEOF
+		}
+		if !f(rawjson.String(name), rest) {
+			return nil
+		}
+		if _, b, err = rawjson.Next(rest); err != nil {
+			return err
+		}
+	}
+	if len(b) == 0 {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
+
+// WalkArray calls f for each complete element of the array at the start of data, until f
+// returns false or the array is cut off; rest is then what there is of the next element.
+func WalkArray(data []byte, f func(value []byte) bool) (rest []byte, err error) {
+	if len(data) == 0 || data[0] != '[' {
+		return nil, nil
+	}
+	b := bytes.TrimLeft(data[1:], " \t\r\n")
+	for len(b) > 0 && b[0] != ']' {
+		value, after, err := rawjson.Next(b)
+		if err != nil {
+			return b, err
+		}
+		if !f(value) {
+			return nil, nil
+		}
+		b = bytes.TrimLeft(after, " \t\r\n,")
+	}
+	if len(b) == 0 {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return nil, nil
 }

@@ -11,11 +11,7 @@ import (
 
 // geminiDir returns the folder of the program's settings and sessions.
 func geminiDir(m inject.Machine) string {
-	home := m.Getenv("GEMINI_CLI_HOME")
-	if home == "" {
-		home = m.Home
-	}
-	return filepath.Join(home, ".gemini")
+	return filepath.Join(cmp.Or(m.Getenv("GEMINI_CLI_HOME"), m.Home), ".gemini")
 }
 
 // settings is the part of a settings.json that matters here.
@@ -54,26 +50,19 @@ func projectSettings(dir string) settings {
 }
 
 func systemSettings(m inject.Machine) settings {
-	file := m.Getenv("GEMINI_CLI_SYSTEM_SETTINGS_PATH")
-	if file == "" {
-		file = "/etc/gemini-cli/settings.json"
-		if runtime.GOOS == "darwin" {
-			file = "/Library/Application Support/GeminiCli/settings.json"
-		}
-	}
-	return readSettings(file)
+	return readSettings(cmp.Or(m.Getenv("GEMINI_CLI_SYSTEM_SETTINGS_PATH"), filepath.Join(systemDir(), "settings.json")))
 }
 
 // systemDefaults reads the settings with the lowest precedence.
 func systemDefaults(m inject.Machine) settings {
-	file := m.Getenv("GEMINI_CLI_SYSTEM_DEFAULTS_PATH")
-	if file == "" {
-		file = "/etc/gemini-cli/system-defaults.json"
-		if runtime.GOOS == "darwin" {
-			file = "/Library/Application Support/GeminiCli/system-defaults.json"
-		}
+	return readSettings(cmp.Or(m.Getenv("GEMINI_CLI_SYSTEM_DEFAULTS_PATH"), filepath.Join(systemDir(), "system-defaults.json")))
+}
+
+func systemDir() string {
+	if runtime.GOOS == "darwin" {
+		return "/Library/Application Support/GeminiCli"
 	}
-	return readSettings(file)
+	return "/etc/gemini-cli"
 }
 
 // Model returns the model that the program would use: from --model, GEMINI_MODEL, or

@@ -22,11 +22,8 @@ const chats = "chats"
 // roots returns the folders with the program's projects (0.61.0: getGlobalRuntimeDir;
 // in the sandbox of macOS it writes below .cache).
 func roots(m inject.Machine) []string {
-	home := m.Getenv("GEMINI_CLI_HOME")
-	if home == "" {
-		home = m.Home
-	}
-	return []string{filepath.Join(home, ".gemini", "tmp"), filepath.Join(home, ".cache", ".gemini", "tmp")}
+	dir := geminiDir(m)
+	return []string{filepath.Join(dir, "tmp"), filepath.Join(filepath.Dir(dir), ".cache", ".gemini", "tmp")}
 }
 
 // Stores lists the folders above the sessions of all projects.
@@ -211,7 +208,7 @@ func peek(file string) (h head, err error) {
 }
 
 func peekDocument(data []byte, h *head) {
-	_ = walk(data, func(name string, rest []byte) bool { // it may be cut off by the limit
+	_ = inject.WalkObject(data, func(name string, rest []byte) bool { // it may be cut off by the limit
 		value, _, _ := rawjson.Next(rest)
 		switch name {
 		case "sessionId":
