@@ -132,6 +132,12 @@ func PayloadID(text string) string {
 	return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
 }
 
+// MayBePayload reports whether an id has the form of those of [PayloadID].
+func MayBePayload(id string) bool { return len(id) == 36 && id[14] == '8' }
+
+// IsPayload reports whether id is the one of a line with this text.
+func IsPayload(id, text string) bool { return MayBePayload(id) && id == PayloadID(text) }
+
 // Flag returns the value of a flag in args under any of its names, such as "--model"
 // and "-m". The last one wins. Arguments after "--" are not flags.
 func Flag(args []string, names ...string) string {

@@ -110,6 +110,23 @@ func Records(f io.Reader) iter.Seq2[jsonl.Record, error] {
 	}
 }
 
+// AnyRecord reports whether one of the first records of a file is what is sought.
+func AnyRecord(f io.Reader, first int, sought func(raw []byte) bool) bool {
+	n := 0
+	for rec, err := range Records(f) {
+		if err != nil {
+			return false
+		}
+		if sought(rec.Raw) {
+			return true
+		}
+		if n++; n == first {
+			return false
+		}
+	}
+	return false
+}
+
 // fingerprinted is how many bytes at both ends of what was read identify it.
 const fingerprinted = 4096
 

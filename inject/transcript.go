@@ -3,6 +3,7 @@ package inject
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"cortext/schema"
@@ -28,6 +29,23 @@ type Options struct {
 	// Strip removes a payload of cortext from a user's text and returns the rest; ok
 	// is false if there is none. It may be nil.
 	Strip func(text string) (rest string, ok bool)
+}
+
+// Stripped returns a user's text without a payload of cortext; ok is false if there is
+// none.
+func (o Options) Stripped(text string) (rest string, ok bool) {
+	if o.Strip != nil {
+		if rest, ok := o.Strip(text); ok {
+			return rest, true
+		}
+	}
+	return text, false
+}
+
+// IsPayload reports whether a text is nothing but a payload of cortext.
+func (o Options) IsPayload(text string) bool {
+	rest, ok := o.Stripped(text)
+	return ok && strings.TrimSpace(rest) == ""
 }
 
 // ErrCursor means that a transcript cannot be read on from a cursor.

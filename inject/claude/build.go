@@ -125,10 +125,8 @@ func (c *content) user(r record) {
 				s = line
 			} else if isOutput(s) {
 				s = schema.WithoutEscapes(s)
-			} else if strip := c.b.x.o.Strip; strip != nil && c.unit.kind == userUnit {
-				if rest, ok := strip(s); ok {
-					s = rest
-				}
+			} else if c.unit.kind == userUnit {
+				s, _ = c.b.x.o.Stripped(s)
 			}
 			c.AddText(s)
 		case "image", "document":

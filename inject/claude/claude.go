@@ -59,20 +59,10 @@ const detectLines = 400
 // assistant with message.content. (Qwen Code has the same envelope with
 // message.parts; Codex, Copilot and Gemini have other types.)
 func (agent) Detect(f io.Reader) bool {
-	n := 0
-	for rec, err := range inject.Records(f) {
-		if err != nil {
-			return false
-		}
-		r := parseRecord(rec.Raw)
-		if (r.Type == "user" || r.Type == "assistant") && rawjson.Get(r.Message, "content") != nil {
-			return true
-		}
-		if n++; n == detectLines {
-			return false
-		}
-	}
-	return false
+	return inject.AnyRecord(f, detectLines, func(raw []byte) bool {
+		r := parseRecord(raw)
+		return (r.Type == "user" || r.Type == "assistant") && rawjson.Get(r.Message, "content") != nil
+	})
 }
 
 // Subagents lists the files in <transcript without .jsonl>/subagents/ (FACTS.md,

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -28,12 +29,8 @@ type config struct {
 
 // readConfig reads the program's own settings; anything unreadable is empty.
 func readConfig(m inject.Machine) config {
-	file := filepath.Join(m.Home, ".claude.json")
-	if dir := m.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		file = filepath.Join(dir, ".claude.json")
-	}
 	var c config
-	_ = inject.ReadJSON(file, &c)
+	_ = inject.ReadJSON(filepath.Join(cmp.Or(m.Getenv("CLAUDE_CONFIG_DIR"), m.Home), ".claude.json"), &c)
 	return c
 }
 

@@ -3,7 +3,6 @@ package claude
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"cortext/inject"
 	"cortext/schema"
@@ -37,14 +36,7 @@ func (x *index) describe(r record) {
 // isOurs reports whether a user line is nothing but a payload of cortext. It goes by
 // the id, which a launch derives from the text and a fork keeps, or by the shape.
 func (x *index) isOurs(r record, text string) bool {
-	if len(r.UUID) == 36 && r.UUID[14] == '8' && r.UUID == inject.PayloadID(text) {
-		return true
-	}
-	if x.o.Strip == nil {
-		return false
-	}
-	rest, ok := x.o.Strip(text)
-	return ok && strings.TrimSpace(rest) == ""
+	return inject.IsPayload(r.UUID, text) || x.o.IsPayload(text)
 }
 
 // prompt records the session's first command, and which prompts are commands of ours.

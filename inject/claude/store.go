@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -14,10 +15,7 @@ import (
 
 // configDir returns the folder of the program's settings and transcripts.
 func configDir(m inject.Machine) string {
-	if dir := m.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		return dir
-	}
-	return filepath.Join(m.Home, ".claude")
+	return cmp.Or(m.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(m.Home, ".claude"))
 }
 
 // Locate finds the transcript of a session in any project. Of several, it returns the
@@ -115,10 +113,9 @@ func heldIn(file string) (string, error) {
 // Running lists the open sessions: the program keeps a file for each in the folder
 // sessions, named after its process (2.1.329).
 func (agent) Running(m inject.Machine) (list []inject.Running) {
-	dir := filepath.Join(configDir(m), "sessions")
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		if filepath.Ext(e.Name()) != ".json" || !e.Type().IsRegular() {
+	files, _ := inject.FilesIn(filepath.Join(configDir(m), "sessions"))
+	for _, file := range files {
+		if filepath.Ext(file) != ".json" {
 			continue
 		}
 		var s struct {
@@ -126,7 +123,7 @@ func (agent) Running(m inject.Machine) (list []inject.Running) {
 			SessionID string
 			StartedAt int64
 		}
-		if inject.ReadJSON(filepath.Join(dir, e.Name()), &s) == nil && s.PID > 0 && s.SessionID != "" {
+		if inject.ReadJSON(file, &s) == nil && s.PID > 0 && s.SessionID != "" {
 			list = append(list, inject.Running{NativeID: s.SessionID, PID: s.PID, Since: time.UnixMilli(s.StartedAt)})
 		}
 	}

@@ -50,7 +50,7 @@ func (s source) merged(u *unit) (record, error) {
 // A builder makes the second pass: it builds the messages.
 type builder struct {
 	source
-	strip    func(string) (string, bool)
+	o        inject.Options
 	nativeID string
 	owners   map[string]*unit
 	results  map[string]inject.Span
@@ -58,7 +58,7 @@ type builder struct {
 
 // each builds all messages.
 func (x *index) each(emit func(sub string, b inject.Batch) error) error {
-	b := &builder{source: x.file, strip: x.o.Strip, nativeID: x.t.NativeID, owners: x.owners, results: x.results}
+	b := &builder{source: x.file, o: x.o, nativeID: x.t.NativeID, owners: x.owners, results: x.results}
 	batcher := inject.Batcher{Emit: func(b inject.Batch) error { return emit("", b) }}
 	for _, u := range x.units {
 		if !u.kept() {
@@ -181,8 +181,8 @@ func (c *content) add(s spoken) {
 
 // user adds what the user typed.
 func (c *content) user(r record) {
-	s, strip := userSays(r.Content), c.b.strip
-	line, isCommand := commandLine(r, s, strip)
+	s := userSays(r.Content)
+	line, isCommand := commandLine(r, s, c.b.o)
 	if isCommand {
 		c.AddText(line)
 	}
@@ -192,12 +192,7 @@ func (c *content) user(r record) {
 			c.AddAttachment(attachment(i.file))
 		case isCommand:
 		default:
-			t := i.text
-			if strip != nil {
-				if rest, ok := strip(t); ok {
-					t = rest
-				}
-			}
+			t, _ := c.b.o.Stripped(i.text)
 			c.AddText(asTyped(r, t))
 		}
 	}

@@ -1,6 +1,7 @@
 // Package gemini is the adapter for the Gemini CLI: it reads sessions (the JSONL of
 // version 0.61.0, the one-document files of older versions, and the checkpoints of /chat
-// save) and hooks, and starts the program on a payload. Comments at each rule and the headings of FACTS.md say what a record means.
+// save) and hooks, and starts the program on a payload. Comments at each rule and the
+// headings of FACTS.md say what a record means.
 package gemini
 
 import (
@@ -55,19 +56,10 @@ func (agent) Detect(f io.Reader) bool {
 	if isDocument(data) {
 		return detectDocument(data)
 	}
-	n := 0
-	for rec, err := range inject.Records(bytes.NewReader(data)) {
-		if err != nil {
-			return false
-		}
-		if r, err := parseRecord(rec.Raw); err == nil && isOwn(r) {
-			return true
-		}
-		if n++; n == detectLines {
-			break
-		}
-	}
-	return false
+	return inject.AnyRecord(bytes.NewReader(data), detectLines, func(raw []byte) bool {
+		r, err := parseRecord(raw)
+		return err == nil && isOwn(r)
+	})
 }
 
 // isOwn reports whether only the Gemini CLI writes such a record.

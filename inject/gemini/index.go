@@ -210,13 +210,13 @@ func (x *index) addUser(r record, u *unit, s spoken, at inject.Span) {
 		u.kind = eventUnit
 	case isEvent(texts, r.Display):
 		u.kind = eventUnit
-	case isOurs(r, s, x.o.Strip):
+	case isOurs(r, s, x.o):
 		u.ours = true
 	}
 	u.speaks = true
 	x.spoken = x.spoken || u.kind == userUnit
 	if u.kind == userUnit && !u.ours && len(u.refs) == 1 {
-		x.t.Prompted(typed(r, s, x.o.Strip), inject.Command{PromptID: u.id, Message: u.id, Time: schema.Time(u.stamp).Time()})
+		x.t.Prompted(typed(r, s, x.o), inject.Command{PromptID: u.id, Message: u.id, Time: schema.Time(u.stamp).Time()})
 	}
 	x.root(u)
 }

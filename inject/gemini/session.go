@@ -10,24 +10,21 @@ import (
 // isOurs reports whether a user's turn is nothing but a payload of cortext. It goes
 // by the id, which a launch derives from the text and an import keeps, or by the
 // shape.
-func isOurs(r record, s spoken, strip func(string) (string, bool)) bool {
+func isOurs(r record, s spoken, o inject.Options) bool {
 	texts := s.texts()
 	if len(texts) == 0 || len(texts) != len(s.items) {
 		return false
 	}
-	if len(r.ID) == 36 && r.ID[14] == '8' {
+	if inject.MayBePayload(r.ID) {
 		for _, p := range parts(r.Content) {
-			if p.isText && r.ID == inject.PayloadID(p.text) {
+			if p.isText && inject.IsPayload(r.ID, p.text) {
 				return true
 			}
 		}
 	}
-	if strip == nil {
-		return false
-	}
 	ours := false
 	for _, t := range texts {
-		rest, ok := strip(t)
+		rest, ok := o.Stripped(t)
 		if ours = ours || ok; !ok && t != "" || strings.TrimSpace(rest) != "" && ok {
 			return false
 		}
@@ -38,16 +35,12 @@ func isOurs(r record, s spoken, strip func(string) (string, bool)) bool {
 // typed returns the first text of a user's turn as typed. For a slash command, that
 // is the displayed text, since the content is the expansion (FACTS.md, "Slash
 // commands"). For other turns, the displayed text may be abridged.
-func typed(r record, s spoken, strip func(string) (string, bool)) string {
-	if line, ok := commandLine(r, s, strip); ok {
+func typed(r record, s spoken, o inject.Options) string {
+	if line, ok := commandLine(r, s, o); ok {
 		return line
 	}
 	for _, t := range s.texts() {
-		if strip != nil {
-			if rest, ok := strip(t); ok {
-				t = rest
-			}
-		}
+		t, _ = o.Stripped(t)
 		if strings.TrimSpace(t) != "" {
 			return asTyped(r, t)
 		}
@@ -69,7 +62,7 @@ func blankless(s string) string { return strings.Join(strings.Fields(s), "") }
 
 // commandLine returns the slash command that the user typed for a turn, if any. A
 // payload that such a command delivered does not count as typed.
-func commandLine(r record, s spoken, strip func(string) (string, bool)) (string, bool) {
+func commandLine(r record, s spoken, o inject.Options) (string, bool) {
 	if r.Display == nil {
 		return "", false
 	}
@@ -78,10 +71,7 @@ func commandLine(r record, s spoken, strip func(string) (string, bool)) (string,
 		return "", false
 	}
 	for _, t := range s.texts() {
-		if strip == nil {
-			break
-		}
-		if _, ok := strip(t); ok {
+		if _, ok := o.Stripped(t); ok {
 			return "", false
 		}
 	}

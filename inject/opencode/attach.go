@@ -33,11 +33,7 @@ func (w *walk) isPayload(v part) bool {
 		return false
 	}
 	data, ok := decodeData(v.URL)
-	if !ok {
-		return false
-	}
-	rest, ok := w.o.Strip(string(data))
-	return ok && strings.TrimSpace(rest) == ""
+	return ok && w.o.IsPayload(string(data))
 }
 
 // decodeData returns the bytes of a data: address (RFC 2397), or malformed data

@@ -228,11 +228,7 @@ func (w *walk) typed(s string) string {
 	if line, ok := commandOf(s); ok {
 		return line
 	}
-	if w.o.Strip != nil {
-		if rest, ok := w.o.Strip(s); ok {
-			return rest
-		}
-	}
+	s, _ = w.o.Stripped(s)
 	return s
 }
 

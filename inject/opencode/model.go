@@ -55,7 +55,7 @@ func knownModels(m inject.Machine) map[string]provider {
 // credentials returns the user's credentials, by provider.
 func credentials(m inject.Machine) map[string]inject.RawJSON {
 	known := map[string]inject.RawJSON{}
-	_ = inject.ReadJSON(filepath.Join(baseDir(m, "XDG_DATA_HOME", ".local/share"), "opencode", "auth.json"), &known)
+	_ = inject.ReadJSON(filepath.Join(dataDir(m), "auth.json"), &known)
 	if text := m.Getenv("OPENCODE_AUTH_CONTENT"); text != "" {
 		more := map[string]inject.RawJSON{}
 		_ = inject.DecodeJSON([]byte(text), &more)

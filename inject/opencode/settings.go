@@ -80,10 +80,7 @@ func readConfig(m inject.Machine, dir string) config {
 
 // baseDir returns one of the user's folders, from its variable or below the home.
 func baseDir(m inject.Machine, name, below string) string {
-	if dir := m.Getenv(name); dir != "" {
-		return dir
-	}
-	return filepath.Join(m.Home, filepath.FromSlash(below))
+	return cmp.Or(m.Getenv(name), filepath.Join(m.Home, filepath.FromSlash(below)))
 }
 
 // projectDirs returns the folders whose settings apply to dir: from the root of its
@@ -145,9 +142,7 @@ func (c *config) add(m inject.Machine, file, text string) {
 		Plugin []inject.RawJSON `json:"plugin"`
 	}
 	_ = inject.DecodeJSON(plain, &f)
-	if f.Model != "" {
-		c.Model = f.Model
-	}
+	c.Model = cmp.Or(f.Model, c.Model)
 	c.Agent = cmp.Or(f.Agent, c.Agent)
 	for name, a := range f.Agents {
 		if a.Model != "" {

@@ -15,10 +15,7 @@ import (
 
 // dataDir returns the folder of OpenCode's data, the same on every system (1.18.33).
 func dataDir(m inject.Machine) string {
-	if dir := m.Getenv("XDG_DATA_HOME"); dir != "" {
-		return filepath.Join(dir, "opencode")
-	}
-	return filepath.Join(m.Home, ".local", "share", "opencode")
+	return filepath.Join(baseDir(m, "XDG_DATA_HOME", ".local/share"), "opencode")
 }
 
 // databases lists the possible databases of a machine, the usual one first, whether
