@@ -81,7 +81,7 @@ func TestWithoutComments(t *testing.T) {
 	}
 }
 
-func TestHurdles(t *testing.T) {
+func TestPreflight(t *testing.T) {
 	s := newStage(t, "echo 1.18.33")
 	s.wantLaunch(t) // a new user: the program has models that need no key
 	for _, text := range []string{`{"model": "a/b", `, "{'a': 1}", "nothing"} {
