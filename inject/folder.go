@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -74,6 +75,15 @@ func FilesIn(dir string) (files []string, err error) {
 		}
 	}
 	return files, nil
+}
+
+// Upwards yields a folder and those above it, nearest first.
+func Upwards(dir string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for yield(dir) && filepath.Dir(dir) != dir {
+			dir = filepath.Dir(dir)
+		}
+	}
 }
 
 // IsAbsent reports whether an error means that a path, or a folder above it, does not

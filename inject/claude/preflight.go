@@ -111,46 +111,36 @@ func (c config) answered(key string) bool {
 // trusts reports whether the user trusts a folder: the folder itself or one above it,
 // but not above its git repository (2.1.329). The program uses real paths.
 func (c config) trusts(dir string) bool {
-	dir = inject.RealPath(dir)
-	for {
+	for dir := range inject.Upwards(inject.RealPath(dir)) {
 		if c.Projects[filepath.ToSlash(dir)].HasTrustDialogAccepted || c.Projects[dir].HasTrustDialogAccepted {
 			return true
 		}
-		up := filepath.Dir(dir)
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || up == dir {
-			return false
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			break
 		}
-		dir = up
 	}
+	return false
 }
 
 // absent warns of MCP servers that the conversation used and that are not configured
 // on this machine. Their tools are called mcp__<server>__<tool>.
 func absent(m inject.Machine, r inject.Request) []string {
-	servers := map[string]bool{}
-	c := readConfig(m)
-	for name := range c.MCPServers {
-		servers[name] = true
-	}
-	for dir := inject.RealPath(r.Dir); ; dir = filepath.Dir(dir) {
-		for name := range c.Projects[dir].MCPServers {
-			servers[name] = true
+	known := map[string]bool{}
+	add := func(servers map[string]inject.RawJSON) {
+		for name := range servers {
+			known[inject.ServerName(name, "_-")] = true
 		}
+	}
+	c := readConfig(m)
+	add(c.MCPServers)
+	for dir := range inject.Upwards(inject.RealPath(r.Dir)) {
+		add(c.Projects[dir].MCPServers)
 		var file struct {
 			MCPServers map[string]inject.RawJSON `json:"mcpServers"`
 		}
 		if inject.ReadJSON(filepath.Join(dir, ".mcp.json"), &file) == nil {
-			for name := range file.MCPServers {
-				servers[name] = true
-			}
+			add(file.MCPServers)
 		}
-		if dir == filepath.Dir(dir) {
-			break
-		}
-	}
-	known := map[string]bool{}
-	for name := range servers {
-		known[inject.ServerName(name, "_-")] = true
 	}
 	return inject.WarnOfMissing(r.Tools, known, func(tool string, _ map[string]bool) (string, bool) {
 		server, ok := strings.CutPrefix(tool, "mcp__")

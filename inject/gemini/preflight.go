@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,14 +23,14 @@ func preflight(m inject.Machine, r inject.Request, v inject.Version) (warnings [
 	if err := signIn(m, r, trusted); err != nil {
 		return nil, err
 	}
-	const way = "run gemini in that folder once and answer its question, leave it with /quit"
+	const fix = "run gemini in that folder once and answer its question, leave it with /quit"
 	switch {
 	case trusted:
 		return nil, nil
 	case r.Headless:
-		return nil, geminiCLI.Unready("it has not been told to trust "+r.Dir+", and without a terminal it ends at once in such a folder", way+"; or set GEMINI_CLI_TRUST_WORKSPACE=true for this run")
+		return nil, geminiCLI.Unready("it has not been told to trust "+r.Dir+", and without a terminal it ends at once in such a folder", fix+"; or set GEMINI_CLI_TRUST_WORKSPACE=true for this run")
 	case !known:
-		return nil, geminiCLI.Unready("it has not been told to trust "+r.Dir, way)
+		return nil, geminiCLI.Unready("it has not been told to trust "+r.Dir, fix)
 	}
 	return []string{"Gemini CLI was told not to trust " + r.Dir + ": it takes no commands and hooks from there"}, nil
 }
@@ -62,21 +63,18 @@ func trust(m inject.Machine, r inject.Request, v inject.Version) (trusted, known
 // trustedFolder looks a folder up among those that the user was asked about. The
 // longest path at or above it decides.
 func trustedFolder(m inject.Machine, dir string) (trusted, known bool, err error) {
-	file := m.Getenv("GEMINI_CLI_TRUSTED_FOLDERS_PATH")
-	if file == "" {
-		file = filepath.Join(geminiDir(m), "trustedFolders.json")
-	}
+	file := cmp.Or(m.Getenv("GEMINI_CLI_TRUSTED_FOLDERS_PATH"), filepath.Join(geminiDir(m), "trustedFolders.json"))
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, false, nil
 	}
-	const way = "put it right: the program itself ends at once as it is"
+	const fix = "put it right: the program itself ends at once as it is"
 	var rules map[string]string
 	if err == nil {
 		err = inject.DecodeJSON(inject.BlankComments(b), &rules)
 	}
 	if err != nil {
-		return false, false, geminiCLI.Unready(fmt.Sprintf("%s cannot be read: %v", file, err), way)
+		return false, false, geminiCLI.Unready(fmt.Sprintf("%s cannot be read: %v", file, err), fix)
 	}
 	dir = inject.RealPath(dir)
 	longest := -1
@@ -88,7 +86,7 @@ func trustedFolder(m inject.Machine, dir string) (trusted, known bool, err error
 		case "TRUST_PARENT":
 			at = filepath.Dir(path)
 		default:
-			return false, false, geminiCLI.Unready(fmt.Sprintf("%s has %q for %s, which is no level of trust", file, level, path), way)
+			return false, false, geminiCLI.Unready(fmt.Sprintf("%s has %q for %s, which is no level of trust", file, level, path), fix)
 		}
 		if len(path) > longest && within(inject.RealPath(at), dir) {
 			longest, trusted, known = len(path), level != "DO_NOT_TRUST", true

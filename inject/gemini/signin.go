@@ -3,6 +3,7 @@ package gemini
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,7 +15,7 @@ import (
 // signIn detects that the program would ask how to sign in, or could not. If the
 // system's keychain may hold the missing credentials, it assumes so.
 func signIn(m inject.Machine, r inject.Request, trusted bool) error {
-	const way = "run gemini and sign in, or set GEMINI_API_KEY"
+	const fix = "run gemini and sign in, or set GEMINI_API_KEY"
 	kind, external := selectedType(m, r.Dir, trusted)
 	if external {
 		return nil
@@ -31,7 +32,7 @@ func signIn(m inject.Machine, r inject.Request, trusted bool) error {
 		if r.Headless && has("GEMINI_API_KEY") {
 			return nil
 		}
-		return geminiCLI.Unready("it is not signed in", way)
+		return geminiCLI.Unready("it is not signed in", fix)
 	case "gemini-api-key":
 		if !has("GEMINI_API_KEY") && !keyStored(m) {
 			return geminiCLI.Unready("it is set to use GEMINI_API_KEY, which is not set", "set it, or run gemini and sign in")
@@ -43,7 +44,7 @@ func signIn(m inject.Machine, r inject.Request, trusted bool) error {
 	case "oauth-personal":
 		if m.Getenv("GEMINI_FORCE_ENCRYPTED_FILE_STORAGE") != "true" && m.Getenv("GOOGLE_APPLICATION_CREDENTIALS") == "" &&
 			m.Getenv("GOOGLE_CLOUD_ACCESS_TOKEN") == "" && !exists(filepath.Join(geminiDir(m), "oauth_creds.json")) {
-			return geminiCLI.Unready("it is set to sign in with Google, and nobody is signed in", way)
+			return geminiCLI.Unready("it is set to sign in with Google, and nobody is signed in", fix)
 		}
 	}
 	return nil
@@ -58,11 +59,7 @@ func selectedType(m inject.Machine, dir string, trusted bool) (kind string, exte
 	}
 	for _, s := range all {
 		external = external || s.Security.Auth.UseExternal
-		for _, name := range []string{s.Security.Auth.SelectedType, s.SelectedAuthType} {
-			if kind == "" {
-				kind = name
-			}
-		}
+		kind = cmp.Or(kind, s.Security.Auth.SelectedType, s.SelectedAuthType)
 	}
 	return kind, external
 }
@@ -94,19 +91,13 @@ func keyStored(m inject.Machine) bool {
 // fromEnvFile returns a variable's value in the .env file that the program reads: the
 // nearest at or above the folder, else the one in the home folder.
 func fromEnvFile(m inject.Machine, dir string, trusted bool, name string) string {
-	dir = inject.RealPath(dir)
-	for {
+	for dir := range inject.Upwards(inject.RealPath(dir)) {
 		if file := filepath.Join(dir, ".gemini", ".env"); trusted && exists(file) {
 			return valueIn(file, name)
 		}
 		if file := filepath.Join(dir, ".env"); exists(file) {
 			return valueIn(file, name)
 		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			break
-		}
-		dir = up
 	}
 	if file := filepath.Join(geminiDir(m), ".env"); trusted && exists(file) {
 		return valueIn(file, name)

@@ -1,8 +1,6 @@
 package opencode
 
-import (
-	"cortext/inject"
-)
+import "cortext/inject"
 
 // sessionVariable holds the session's id in the program's tools if our plugin is
 // installed. The program itself sets none (FACTS.md, "Variables of the environment").
@@ -43,8 +41,8 @@ var eventTypes = map[string]inject.EventType{
 }
 
 // Hook reads the input that our plugin (plugin/cortext.js) gives
-// "cortext hook opencode <event>" on standard input. The plugin does not know yet which id the command's message will get (1.18.33), so
-// PromptID is empty.
+// "cortext hook opencode <event>" on standard input. The plugin does not know yet which
+// id the command's message will get (1.18.33), so PromptID is empty.
 func (agent) Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 	in, err := inject.DecodeHook[hookInput](input)
 	if err != nil {

@@ -21,14 +21,14 @@ func (a agent) Launch(m inject.Machine, r inject.Request) (*inject.Launch, error
 		return nil, err
 	}
 	c := readConfig(m, r.Dir)
-	version, err := probe(program)
+	version, err := openCode.Version(program)
 	if err != nil {
 		return nil, err
 	}
 	l := &inject.Launch{Program: program, Unset: ownVariables}
 	model := chosenModel(m, c, r.Args)
 	switch {
-	case version.imports() && (!r.Headless || model != ""):
+	case imports(version) && (!r.Headless || model != ""):
 		err = throughImport(l, r, version, model)
 	case r.Headless:
 		throughStdin(l, r)
@@ -54,7 +54,7 @@ func (agent) Ready(m inject.Machine, r inject.Request) (string, error) {
 }
 
 // throughImport makes the payload the first message of a session of its own.
-func throughImport(l *inject.Launch, r inject.Request, v version, model string) error {
+func throughImport(l *inject.Launch, r inject.Request, v inject.Version, model string) error {
 	at, err := time.Parse(time.RFC3339, r.Time)
 	if err != nil {
 		return fmt.Errorf("the time of the launch: %w", err)
@@ -63,7 +63,7 @@ func throughImport(l *inject.Launch, r inject.Request, v version, model string) 
 	file := filepath.Join(r.Temp, r.NativeID+".json") // identifies it while the launch runs
 	l.Method = "a session with the payload as one message, imported"
 	l.Files = []inject.File{{Path: file, Data: payloadDocument(r, at, v.String(), model)}}
-	l.Import = append(v.pure(), "import", file)
+	l.Import = append(pure(v), "import", file)
 	l.Args = []string{"-s", l.NativeID}
 	if r.Headless {
 		// Standard input arrives verbatim; an argument may be quoted (FACTS.md,
@@ -86,12 +86,12 @@ func throughStdin(l *inject.Launch, r inject.Request) {
 // throughFile is for versions that cannot import. The terminal program cannot read
 // standard input (FACTS.md, "How much arrives by which method"), and a command line is
 // too short.
-func throughFile(l *inject.Launch, r inject.Request, v version) error {
-	if !v.atLeast(promptFlag) {
+func throughFile(l *inject.Launch, r inject.Request, v inject.Version) error {
+	if !atLeast(v, promptFlag) {
 		return openCode.Unready(fmt.Sprintf("version %s cannot be started on a conversation", v),
 			"run opencode upgrade, then this again; cortext resume --print writes the payload for any agent")
 	}
-	l.Args = []string{"--prompt", l.AskToRead(r, openCode, inject.Version(v), inject.Version(importAgain))}
+	l.Args = []string{"--prompt", l.AskToRead(r, openCode, v, importAgain)}
 	return nil
 }
 
@@ -100,43 +100,31 @@ func throughFile(l *inject.Launch, r inject.Request, v version) error {
 // session it was started from.
 var ownVariables = []string{"OPENCODE", "OPENCODE_PID", "OPENCODE_CLIENT", sessionVariable}
 
-// A version of the program. A build from source calls itself 0.0.0 and counts as the
-// newest.
-type version [3]int
-
 // What each version was seen to support. --help shows some of it, but takes as long
 // as --version.
 var (
-	promptFlag  = version{1, 0, 185} // --prompt for the terminal program
-	importFirst = version{1, 1, 11}  // import accepts our document; on 1.0.185 it could not be tried
-	importGone  = version{1, 2, 0}   // sessions moved into a database: import fails (1.2.6, 1.2.15) unless given the project
-	importAgain = version{1, 2, 20}  // import accepts our document again
-	deletes     = version{1, 2, 6}   // session delete; not in 1.1.65
-	pureFlag    = version{1, 14, 34} // --pure; not in 1.3.2
+	promptFlag  = inject.Version{1, 0, 185} // --prompt for the terminal program
+	importFirst = inject.Version{1, 1, 11}  // import accepts our document; on 1.0.185 it could not be tried
+	importGone  = inject.Version{1, 2, 0}   // sessions moved into a database: import fails (1.2.6, 1.2.15) unless given the project
+	importAgain = inject.Version{1, 2, 20}  // import accepts our document again
+	deletes     = inject.Version{1, 2, 6}   // session delete; not in 1.1.65
+	pureFlag    = inject.Version{1, 14, 34} // --pure; not in 1.3.2
 )
 
-func (v version) String() string { return inject.Version(v).String() }
-
-func (v version) atLeast(w version) bool {
-	return v == version{} || inject.Version(v).AtLeast(inject.Version(w))
-}
+// atLeast reports whether v is w or later. A build from source calls itself 0.0.0 and
+// counts as the newest.
+func atLeast(v, w inject.Version) bool { return v == inject.Version{} || v.AtLeast(w) }
 
 // imports reports whether opencode import accepts our document.
-func (v version) imports() bool {
-	return v.atLeast(importAgain) || v.atLeast(importFirst) && !v.atLeast(importGone)
+func imports(v inject.Version) bool {
+	return atLeast(v, importAgain) || atLeast(v, importFirst) && !atLeast(v, importGone)
 }
 
 // pure returns the argument that disables plugins for a run that needs none. With a
 // plugin, and without access to npm's registry, a run takes minutes (1.18.33).
-func (v version) pure() []string {
-	if v.atLeast(pureFlag) {
+func pure(v inject.Version) []string {
+	if atLeast(v, pureFlag) {
 		return []string{"--pure"}
 	}
 	return nil
-}
-
-// probe runs the program to get its version.
-func probe(program string) (version, error) {
-	v, err := openCode.Version(program)
-	return version(v), err
 }

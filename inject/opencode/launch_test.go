@@ -159,7 +159,7 @@ func (s *stage) checkMethod(t *testing.T, v string, l *inject.Launch, method, mo
 		if args = []string{"-s", id}; r.Headless {
 			args, stdin = []string{"run", "-s", id}, r.Prompt
 		}
-		var own version
+		var own inject.Version
 		_, _ = fmt.Sscanf(v, "%d.%d.%d", &own[0], &own[1], &own[2])
 		files = []inject.File{{Path: file, Data: payloadDocument(r, now, own.String(), model)}}
 	case "stdin":

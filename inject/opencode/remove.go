@@ -43,16 +43,16 @@ func deleteSession(ctx context.Context, m inject.Machine, nativeID string) error
 	if err != nil {
 		return err
 	}
-	v, err := probe(program)
+	v, err := openCode.Version(program)
 	if err != nil {
 		return err
 	}
-	if !v.atLeast(deletes) {
+	if !atLeast(v, deletes) {
 		return fmt.Errorf("OpenCode %s cannot delete a session by command: remove %s in its list of sessions", v, nativeID)
 	}
 	ctx, cancel := context.WithTimeout(ctx, deleteTime)
 	defer cancel()
-	args := append(v.pure(), "session", "delete", nativeID)
+	args := append(pure(v), "session", "delete", nativeID)
 	// Deleting a session does not need its project's folder (1.18.33).
 	stderr, err := inject.Run(ctx, m.Home, program, args...)
 	if err == nil || strings.Contains(stderr, "ession not found") { // the program reports it in no other way

@@ -87,15 +87,14 @@ func baseDir(m inject.Machine, name, below string) string {
 // git repository, or else of the file system, down to dir.
 func projectDirs(dir string) []string {
 	var dirs []string
-	for {
+	for dir := range inject.Upwards(dir) {
 		dirs = append(dirs, dir)
-		up := filepath.Dir(dir)
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || up == dir {
-			slices.Reverse(dirs)
-			return dirs
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			break
 		}
-		dir = up
 	}
+	slices.Reverse(dirs)
+	return dirs
 }
 
 func (c *config) readIn(m inject.Machine, dir string) {
