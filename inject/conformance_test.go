@@ -286,3 +286,14 @@ func TestBadFiles(t *testing.T) {
 		}
 	}
 }
+
+// write writes a file, and makes the folders above it.
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
