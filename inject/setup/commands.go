@@ -105,7 +105,7 @@ func Markdown(_, front, body string) (before, rest string) {
 // The beginning and end of a command's text, for agents that store or report only the
 // expansion of a command. What was typed follows the end.
 const (
-	CommandMark = "<!-- cortext: " + inject.CommandPrefix
+	CommandMark = "<!-- cortext: /workspace."
 	TypedMark   = "<!-- cortext: typed: -->"
 )
 
