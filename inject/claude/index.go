@@ -95,7 +95,7 @@ func read(f io.ReaderAt, size int64, name string, o inject.Options) (*inject.Tra
 	if x.isStale() {
 		return nil, inject.ErrCursor
 	}
-	if x.t.LastReply, err = x.said(); err != nil {
+	if x.t.LastReply, err = x.lastReply(); err != nil {
 		return nil, err
 	}
 	x.t.Next, err = x.next(size)

@@ -63,8 +63,8 @@ func (x *index) nativeID(base string) string {
 	return best
 }
 
-// said returns the text of the model's last message.
-func (x *index) said() (string, error) {
+// lastReply returns the text of the model's last message.
+func (x *index) lastReply() (string, error) {
 	for _, u := range slices.Backward(x.main.units) {
 		if u.kind != assistantUnit {
 			continue
@@ -75,10 +75,8 @@ func (x *index) said() (string, error) {
 			if err != nil {
 				return "", err
 			}
-			for _, b := range blocks(rawjson.Get(r.Message, "content")) {
-				if b.Type == "text" {
-					m.AddText(b.Text())
-				}
+			for _, text := range texts(r) {
+				m.AddText(text)
 			}
 		}
 		m.Finish()
@@ -93,13 +91,18 @@ func (x *index) promptOf(g *group) string {
 		return ""
 	}
 	r, err := x.read(g.units[0].lines[0])
-	if err != nil {
-		return ""
-	}
-	for _, b := range blocks(rawjson.Get(r.Message, "content")) {
-		if b.Type == "text" {
-			return b.Text()
-		}
+	if list := texts(r); err == nil && len(list) > 0 {
+		return list[0]
 	}
 	return ""
+}
+
+// texts returns the texts of a record's message.
+func texts(r record) (list []string) {
+	for _, b := range blocks(rawjson.Get(r.Message, "content")) {
+		if b.Type == "text" {
+			list = append(list, b.Text())
+		}
+	}
+	return list
 }

@@ -343,7 +343,7 @@ func (x *index) close(size int64) error {
 		return err
 	}
 	t.Each = x.each
-	t.LastReply, err = x.said()
+	t.LastReply, err = x.lastReply()
 	return err
 }
 

@@ -78,8 +78,8 @@ func commandLine(r record, s spoken, o inject.Options) (string, bool) {
 	return line, true
 }
 
-// said returns the text of the model's last message.
-func (x *index) said() (string, error) {
+// lastReply returns the text of the model's last message.
+func (x *index) lastReply() (string, error) {
 	for _, u := range slices.Backward(x.units) {
 		if u.kind == modelUnit && u.kept() {
 			m, err := x.file.merged(u)
