@@ -14,10 +14,23 @@ type hookInput struct {
 	Said     string `json:"last_assistant_message"` // of Stop
 }
 
-// eventTypes are the events by their names in the settings.
-var eventTypes = map[string]inject.EventType{
-	"SessionStart": inject.SessionStart, "UserPromptSubmit": inject.PromptSubmit, "Stop": inject.TurnEnd,
-	"PostToolUse": inject.ToolUse, "PreCompact": inject.PreCompact, "SessionEnd": inject.SessionEnd,
+// eventType returns the event with a name in the settings.
+func eventType(event string) inject.EventType {
+	switch event {
+	case "SessionStart":
+		return inject.SessionStart
+	case "UserPromptSubmit":
+		return inject.PromptSubmit
+	case "Stop":
+		return inject.TurnEnd
+	case "PostToolUse":
+		return inject.ToolUse
+	case "PreCompact":
+		return inject.PreCompact
+	case "SessionEnd":
+		return inject.SessionEnd
+	}
+	return inject.Other
 }
 
 // Hook reads Claude Code's input for a hook (FACTS.md, "Hooks", as seen on 2.1.197 and
@@ -28,7 +41,7 @@ func (agent) Hook(m inject.Machine, event string, input []byte) (inject.Event, e
 		return inject.Event{}, err
 	}
 	e := inject.Event{
-		Type: eventTypes[event], NativeID: in.SessionID, Transcript: in.Transcript,
+		Type: eventType(event), NativeID: in.SessionID, Transcript: in.Transcript,
 		Dir:    cmp.Or(m.Getenv("CLAUDE_PROJECT_DIR"), in.Cwd), // cwd changes during a session
 		Prompt: in.Prompt, PromptID: in.PromptID, Process: m.Getenv("CLAUDE_PID"),
 	}

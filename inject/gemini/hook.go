@@ -7,12 +7,23 @@ import (
 	"cortext/inject"
 )
 
-// eventTypes are the events by their names in the settings. We do not listen to
+// eventType returns the event with a name in the settings. We do not listen to
 // PreCompress, which comes before every call of the model. SessionEnd comes up to three
 // times for one end, AfterAgent also for a turn that the user interrupted.
-var eventTypes = map[string]inject.EventType{
-	"SessionStart": inject.SessionStart, "BeforeAgent": inject.PromptSubmit, "AfterAgent": inject.TurnEnd,
-	"AfterTool": inject.ToolUse, "SessionEnd": inject.SessionEnd,
+func eventType(event string) inject.EventType {
+	switch event {
+	case "SessionStart":
+		return inject.SessionStart
+	case "BeforeAgent":
+		return inject.PromptSubmit
+	case "AfterAgent":
+		return inject.TurnEnd
+	case "AfterTool":
+		return inject.ToolUse
+	case "SessionEnd":
+		return inject.SessionEnd
+	}
+	return inject.Other
 }
 
 // Hook reads Gemini CLI's input for a hook (FACTS.md, "Hooks", as seen on 0.61.0). event
@@ -23,7 +34,7 @@ func (agent) Hook(m inject.Machine, event string, input []byte) (inject.Event, e
 		return inject.Event{}, err
 	}
 	e := inject.Event{
-		Type: eventTypes[event], NativeID: in.SessionID, Transcript: in.Transcript,
+		Type: eventType(event), NativeID: in.SessionID, Transcript: in.Transcript,
 		Dir:     cmp.Or(m.Getenv("GEMINI_PROJECT_DIR"), in.Cwd),
 		Process: m.Getenv("CORTEXT_PROCESS"), // our settings set it to the program's process id
 	}

@@ -30,14 +30,23 @@ type hookInput struct {
 	Process   string `json:"process"`
 }
 
-// eventTypes are the events by the names that the plugin has for them.
-var eventTypes = map[string]inject.EventType{
-	"Began":      inject.SessionStart, // a session of the user's was created (fresh) or continued
-	"Prompted":   inject.PromptSubmit, // a command of ours: prompt is "/workspace.plan the release"
-	"Answered":   inject.TurnEnd,      // the program is idle again
-	"Used":       inject.ToolUse,
-	"Compacting": inject.PreCompact, // the context was shortened; the store still has all of it
-	"Ended":      inject.SessionEnd, // the program is about to end
+// eventType returns the event with the name that the plugin has for it.
+func eventType(event string) inject.EventType {
+	switch event {
+	case "Began": // a session of the user's was created (fresh) or continued
+		return inject.SessionStart
+	case "Prompted": // a command of ours: prompt is "/workspace.plan the release"
+		return inject.PromptSubmit
+	case "Answered": // the program is idle again
+		return inject.TurnEnd
+	case "Used":
+		return inject.ToolUse
+	case "Compacting": // the context was shortened; the store still has all of it
+		return inject.PreCompact
+	case "Ended": // the program is about to end
+		return inject.SessionEnd
+	}
+	return inject.Other
 }
 
 // Hook reads the input that our plugin (plugin/cortext.js) gives
@@ -49,7 +58,7 @@ func (agent) Hook(m inject.Machine, event string, input []byte) (inject.Event, e
 		return inject.Event{}, err
 	}
 	e := inject.Event{
-		Type: eventTypes[event], NativeID: in.SessionID, Dir: in.Cwd, Prompt: in.Prompt, PromptID: in.MessageID, Process: in.Process,
+		Type: eventType(event), NativeID: in.SessionID, Dir: in.Cwd, Prompt: in.Prompt, PromptID: in.MessageID, Process: in.Process,
 	}
 	switch e.Type {
 	case inject.SessionStart:
