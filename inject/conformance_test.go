@@ -42,10 +42,11 @@ func fixtures(t testing.TB, agent string) []string {
 // transcripts lists the transcripts in a fixture.
 func transcripts(t testing.TB, agent inject.Agent, file string) []string {
 	t.Helper()
-	if agent.Transcripts == nil {
+	bundler, ok := agent.(inject.Bundler)
+	if !ok {
 		return []string{file}
 	}
-	list, err := agent.Transcripts(file)
+	list, err := bundler.Transcripts(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,9 +82,9 @@ func read(t testing.TB, agent inject.Agent, path string, o inject.Options) (*inj
 // TestFixtures compares the content of each fixture with the want.txt next to it.
 func TestFixtures(t *testing.T) {
 	for _, agent := range agents() {
-		for _, file := range fixtures(t, agent.Name) {
+		for _, file := range fixtures(t, agent.Name()) {
 			dir := filepath.Dir(file)
-			t.Run(agent.Name+"/"+filepath.Base(filepath.Dir(dir))+"/"+filepath.Base(dir), func(t *testing.T) {
+			t.Run(agent.Name()+"/"+filepath.Base(filepath.Dir(dir))+"/"+filepath.Base(dir), func(t *testing.T) {
 				var out bytes.Buffer
 				for _, path := range transcripts(t, agent, file) {
 					describe(t, &out, agent, dir, path)
@@ -151,7 +152,7 @@ func golden(t *testing.T, file string, got []byte) {
 // after which nothing is new.
 func TestWhole(t *testing.T) {
 	for _, agent := range agents() {
-		for _, file := range fixtures(t, agent.Name) {
+		for _, file := range fixtures(t, agent.Name()) {
 			for _, path := range transcripts(t, agent, file) {
 				tr, all, _ := read(t, agent, path, inject.Options{})
 				total := 0
@@ -208,7 +209,7 @@ func TestWhole(t *testing.T) {
 func TestProvider(t *testing.T) {
 	for _, agent := range agents() {
 		named := 0
-		for _, file := range fixtures(t, agent.Name) {
+		for _, file := range fixtures(t, agent.Name()) {
 			for _, path := range transcripts(t, agent, file) {
 				tr, _, _ := read(t, agent, path, inject.Options{})
 				p := tr.Provider
@@ -219,13 +220,13 @@ func TestProvider(t *testing.T) {
 				default:
 					named++
 				}
-				if agent.Name == "opencode" && tr.Model == "gpt-5.3-codex" && (p == nil || p.Type != "openai") {
+				if agent.Name() == "opencode" && tr.Model == "gpt-5.3-codex" && (p == nil || p.Type != "openai") {
 					t.Errorf("%s: provider %+v", path, p)
 				}
 			}
 		}
-		if want := agent.Name == "opencode"; want != (named > 0) {
-			t.Errorf("%s: %d transcripts name a provider", agent.Name, named)
+		if want := agent.Name() == "opencode"; want != (named > 0) {
+			t.Errorf("%s: %d transcripts name a provider", agent.Name(), named)
 		}
 	}
 }
@@ -233,14 +234,14 @@ func TestProvider(t *testing.T) {
 // TestDetect: each agent recognizes its own transcripts, and no other's.
 func TestDetect(t *testing.T) {
 	for _, owner := range agents() {
-		for _, file := range fixtures(t, owner.Name) {
+		for _, file := range fixtures(t, owner.Name()) {
 			for _, agent := range agents() {
 				f, err := os.Open(file)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := agent.Detect(f); got != (agent.Name == owner.Name) {
-					t.Errorf("%s: %s says %t", file, agent.Name, got)
+				if got := agent.Detect(f); got != (agent.Name() == owner.Name()) {
+					t.Errorf("%s: %s says %t", file, agent.Name(), got)
 				}
 				f.Close()
 			}
@@ -253,10 +254,10 @@ func TestBadFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, agent := range agents() {
 		if _, err := agent.Stat(filepath.Join(dir, "nosuch")); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: Stat of no file: %v", agent.Name, err)
+			t.Errorf("%s: Stat of no file: %v", agent.Name(), err)
 		}
 		if _, err := agent.Open(filepath.Join(dir, "nosuch"), inject.Options{}); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: no file: %v", agent.Name, err)
+			t.Errorf("%s: no file: %v", agent.Name(), err)
 		}
 		for _, c := range []string{"", "not JSON\n"} {
 			file := filepath.Join(dir, "bad")
@@ -266,22 +267,33 @@ func TestBadFiles(t *testing.T) {
 			tr, err := agent.Open(file, inject.Options{})
 			if err == nil {
 				if tr.Messages != 0 {
-					t.Errorf("%s: %q has messages", agent.Name, c)
+					t.Errorf("%s: %q has messages", agent.Name(), c)
 				}
 				tr.Close()
 			} else if !strings.Contains(err.Error(), file) {
-				t.Errorf("%s: %q: the error does not name the file: %v", agent.Name, c, err)
+				t.Errorf("%s: %q: the error does not name the file: %v", agent.Name(), c, err)
 			}
 		}
 		m := inject.Machine{Home: filepath.Join(dir, "nohome"), Getenv: func(string) string { return "" }}
 		if list, err := agent.Sessions(m); len(list) != 0 || err != nil {
-			t.Errorf("%s: sessions without a store: %v, %v", agent.Name, list, err)
+			t.Errorf("%s: sessions without a store: %v, %v", agent.Name(), list, err)
 		}
 		if at, ok, err := agent.Locate(m, "x"); ok || err != nil {
-			t.Errorf("%s: located %s, %v", agent.Name, at, err)
+			t.Errorf("%s: located %s, %v", agent.Name(), at, err)
 		}
 		if stores := agent.Stores(m); len(stores) == 0 || !strings.HasPrefix(stores[0].Dir, m.Home) {
-			t.Errorf("%s: stores %v", agent.Name, stores)
+			t.Errorf("%s: stores %v", agent.Name(), stores)
 		}
+	}
+}
+
+// write writes a file, and makes the folders above it.
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

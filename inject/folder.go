@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -35,6 +37,53 @@ func ReadFolder(dir string) ([]fs.DirEntry, error) {
 		return entries, &StoreError{dir, err}
 	}
 	return entries, nil
+}
+
+// ProjectFiles lists the files of a store with a folder for each project: those in
+// root/<project>/below that match. If some folders cannot be read, the error names them
+// and the list has the rest.
+func ProjectFiles(root, below string, match func(fs.DirEntry) bool) (files []string, err error) {
+	projects, err := ReadFolder(root)
+	for _, p := range projects {
+		dir := filepath.Join(root, p.Name(), below)
+		entries, e := ReadFolder(dir)
+		err = errors.Join(err, e)
+		for _, f := range entries {
+			if match(f) {
+				files = append(files, filepath.Join(dir, f.Name()))
+			}
+		}
+	}
+	return files, err
+}
+
+// FilesIn lists the regular files in a folder, which need not exist, sorted by name.
+func FilesIn(dir string) (files []string, err error) {
+	if _, err := os.Lstat(dir); IsAbsent(err) { // cheaper than to open it, and most do not exist
+		return nil, nil
+	}
+	entries, err := os.ReadDir(dir)
+	if IsAbsent(err) { // deleted meanwhile, or a file
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	return files, nil
+}
+
+// Upwards yields a folder and those above it, nearest first.
+func Upwards(dir string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for yield(dir) && filepath.Dir(dir) != dir {
+			dir = filepath.Dir(dir)
+		}
+	}
 }
 
 // IsAbsent reports whether an error means that a path, or a folder above it, does not

@@ -18,7 +18,7 @@ func TestUnreadableStore(t *testing.T) {
 		"opencode": {".local/share/opencode", ".local/share/opencode/storage/session", ".local/share/opencode/storage/session/p"},
 	}
 	for _, a := range agents() {
-		for _, name := range folders[a.Name] {
+		for _, name := range folders[a.Name()] {
 			home := t.TempDir()
 			dir := filepath.Join(home, filepath.FromSlash(name))
 			if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
@@ -30,10 +30,10 @@ func TestUnreadableStore(t *testing.T) {
 			m := inject.Machine{Home: home, Getenv: func(string) string { return "" }}
 			var store *inject.StoreError
 			if _, err := a.Sessions(m); !errors.As(err, &store) || store.Path != dir {
-				t.Errorf("%s: sessions with an unreadable %s: %v", a.Name, name, err)
+				t.Errorf("%s: sessions with an unreadable %s: %v", a.Name(), name, err)
 			}
 			if file, ok, err := a.Locate(m, "aaaa"); ok || !errors.As(err, &store) || store.Path != dir {
-				t.Errorf("%s: located with an unreadable %s: %s, %t, %v", a.Name, name, file, ok, err)
+				t.Errorf("%s: located with an unreadable %s: %s, %t, %v", a.Name(), name, file, ok, err)
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func TestReadableBesideUnreadable(t *testing.T) {
 	}
 	m := inject.Machine{Home: home, Getenv: func(string) string { return "" }}
 	for _, a := range agents() {
-		if a.Name != "claude" {
+		if a.Name() != "claude" {
 			continue
 		}
 		if got, ok, err := a.Locate(m, "aaaa"); got != file || !ok || err != nil {

@@ -1,6 +1,13 @@
 package inject
 
-import "strings"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
 
 // A Request asks for a launch of an agent.
 type Request struct {
@@ -20,7 +27,7 @@ type Request struct {
 // A Launch describes how to start an agent: files to write and a command. Afterwards
 // the files are removed and, if nothing was said in it, so is the imported session.
 type Launch struct {
-	Road     string   // how the payload gets in, for display
+	Method   string   // how the payload gets in, for display
 	Program  string   // absolute
 	Import   []string // arguments for running the program once beforehand; none: no such run
 	Args     []string
@@ -38,16 +45,27 @@ type File struct {
 	Session bool // it becomes the transcript of the new session, and stays if that was used
 }
 
-// A HurdleError says what prevents a launch, and how to fix it. cortext never trusts,
+// AskToRead makes the payload a file that the agent is asked to read, for a version that
+// cannot be started on a session. It returns the prompt; since is the first version that
+// can do better.
+func (l *Launch) AskToRead(r Request, p Program, version, since Version) (prompt string) {
+	file := filepath.Join(r.Temp, r.NativeID+".md")
+	l.Method = "a file with the payload, which the agent is asked to read"
+	l.Files = []File{{Path: file, Data: r.Payload}}
+	l.Warnings = append(l.Warnings, fmt.Sprintf("%s %s cannot be started on a session: it is asked to read a file, which the model may do or not; %s or later can", p.Product, version, since))
+	return "Read the file " + file + " in full, part by part. It is the record of a conversation of ours: continue it where it was left."
+}
+
+// A PreflightError says what prevents a launch, and how to fix it. cortext never trusts,
 // accepts or signs in to anything on the user's behalf.
-type HurdleError struct {
+type PreflightError struct {
 	Agent   string
 	What    string
-	Way     string
+	Fix     string
 	Missing bool // the program is not on this machine
 }
 
-func (e *HurdleError) Error() string { return e.Agent + ": " + e.What }
+func (e *PreflightError) Error() string { return e.Agent + ": " + e.What }
 
 // ServerName returns the form of a server's name within the names of its tools: an
 // agent replaces every character except ASCII letters, digits and those in kept.
@@ -58,4 +76,84 @@ func ServerName(server, kept string) string {
 		}
 		return '_'
 	}, server)
+}
+
+// MCPServer returns the MCP server that a tool belongs to. Only unambiguous names count:
+// mcp__<server>__<tool> of Claude Code and mcp_<server>_<tool> of Gemini CLI. Known
+// servers may have "_" in their names.
+func MCPServer(tool string, known map[string]bool) (server string, ok bool) {
+	if rest, ok := strings.CutPrefix(tool, "mcp__"); ok {
+		server, _, ok = strings.Cut(rest, "__")
+		return server, ok && server != ""
+	}
+	rest, ok := strings.CutPrefix(tool, "mcp_")
+	if !ok {
+		return "", false
+	}
+	for name := range known {
+		if strings.HasPrefix(rest, name+"_") {
+			return name, true
+		}
+	}
+	server, name, ok := strings.Cut(rest, "_") // the name may contain "_": its first part is enough for people
+	return server, ok && server != "" && name != ""
+}
+
+// WarnOfMissing warns of the MCP servers that tools belong to and that are not known on
+// this machine, each once. serverOf is [MCPServer], or what an agent knows better.
+func WarnOfMissing(tools []string, known map[string]bool, serverOf func(tool string, known map[string]bool) (string, bool)) (warnings []string) {
+	said := map[string]bool{}
+	for _, tool := range tools {
+		server, ok := serverOf(tool, known)
+		if ok && !known[server] && !said[server] {
+			said[server] = true
+			warnings = append(warnings, "the conversation used tools of the MCP server "+server+", which is not set up here")
+		}
+	}
+	return warnings
+}
+
+// RealPath returns a folder's path without symbolic links, as programs record it.
+func RealPath(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
+}
+
+// PayloadID returns the id of a line with a payload of ours. It is derived from the
+// text, so that we recognize the line in any copy of the session, and no other line
+// has it. It is a UUID of version 8 (RFC 9562).
+func PayloadID(text string) string {
+	sum := sha256.Sum256([]byte("cortext payload\n" + text))
+	sum[6] = sum[6]&0x0f | 0x80
+	sum[8] = sum[8]&0x3f | 0x80
+	h := hex.EncodeToString(sum[:16])
+	return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
+}
+
+// MayBePayload reports whether an id has the form of those of [PayloadID].
+func MayBePayload(id string) bool { return len(id) == 36 && id[14] == '8' }
+
+// IsPayload reports whether id is the one of a line with this text.
+func IsPayload(id, text string) bool { return MayBePayload(id) && id == PayloadID(text) }
+
+// Flag returns the value of a flag in args under any of its names, such as "--model"
+// and "-m". The last one wins. Arguments after "--" are not flags.
+func Flag(args []string, names ...string) string {
+	value := ""
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		name, after, joined := strings.Cut(arg, "=")
+		switch {
+		case !slices.Contains(names, name):
+		case joined:
+			value = after
+		case i+1 < len(args) && !strings.HasPrefix(args[i+1], "-"):
+			value = args[i+1]
+		}
+	}
+	return value
 }

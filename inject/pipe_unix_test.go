@@ -39,7 +39,7 @@ func TestPipes(t *testing.T) {
 			}
 			m := inject.Machine{Home: home, Getenv: func(string) string { return "" }}
 			for _, a := range agents() {
-				if a.Name != agent {
+				if a.Name() != agent {
 					continue
 				}
 				if _, err := a.Sessions(m); err != nil {
@@ -73,7 +73,7 @@ func TestPipeBesideDatabase(t *testing.T) {
 		write(t, file, "SQLite format 3\x00")
 		watchPipe(t, file+suffix)
 		for _, a := range agents() {
-			if a.Name != "opencode" {
+			if a.Name() != "opencode" {
 				continue
 			}
 			var want *inject.FileError
@@ -120,14 +120,4 @@ func watchPipe(t *testing.T, file string) {
 			t.Errorf("%s was opened", file)
 		}
 	})
-}
-
-func write(t *testing.T, file, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -20,11 +20,11 @@ import (
 func main() {
 	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	home, _ := os.UserHomeDir()
-	agents := []inject.Agent{claude.Agent(), {Name: "opencode"}, gemini.Agent()}
+	agents := []inject.Agent{claude.Agent(), inject.Elsewhere("opencode"), gemini.Agent()}
 	if !filepath.IsAbs(home) { // cortext finds another one, and gets all hooks
 		home = hook.Nowhere
 		for i, a := range agents {
-			agents[i] = inject.Agent{Name: a.Name}
+			agents[i] = inject.Elsewhere(a.Name())
 		}
 	}
 	hook.Program{

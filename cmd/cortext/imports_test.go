@@ -60,25 +60,20 @@ var rules = map[string]rule{
 		why: "decides what an agent is told: pure, so that the same input gives the same bytes",
 	},
 
-	"cortext/inject":                {ours: []string{"cortext/schema/prompt", "cortext/schema", "cortext/schema/clip"}, why: "what an agent is, and which commands begin a conversation: no store, no payload"},
-	"cortext/inject/setup":          {ours: []string{"cortext/inject", "cortext/schema/prompt", "cortext/schema/rawjson"}, why: "what stands in a project for an agent: texts in, texts out"},
-	"cortext/inject/claude/program": {ours: []string{"cortext/inject"}, why: "one agent's program: knows no record"},
+	"cortext/inject":       {ours: []string{"cortext/schema", "cortext/schema/clip", "cortext/schema/jsonl", "cortext/schema/prompt", "cortext/schema/rawjson"}, why: "what an agent is, and what adapters share: no store, no payload"},
+	"cortext/inject/setup": {ours: []string{"cortext/inject", "cortext/schema/prompt", "cortext/schema/rawjson"}, why: "what stands in a project for an agent: texts in, texts out"},
 	"cortext/inject/claude": {
-		ours: []string{"cortext/inject", "cortext/inject/claude/program", "cortext/inject/setup", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson"},
-		why:  "one agent's formats; adapters do not know each other",
+		ours: []string{"cortext/inject", "cortext/inject/setup", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson"},
+		why:  "one agent; adapters do not know each other",
 	},
-	"cortext/inject/gemini/program": {ours: []string{"cortext/inject"}, why: "one agent's program: knows no record"},
-	"cortext/inject/gemini/setup":   {ours: []string{"cortext/inject", "cortext/inject/gemini/program", "cortext/inject/setup"}, why: "what stands in .gemini/: texts in, texts out"},
 	"cortext/inject/gemini": {
-		ours: []string{"cortext/inject", "cortext/inject/gemini/program", "cortext/inject/gemini/setup", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson"},
-		why:  "one agent's formats; adapters do not know each other",
+		ours: []string{"cortext/inject", "cortext/inject/setup", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson"},
+		why:  "one agent; adapters do not know each other",
 	},
-	"cortext/inject/opencode/program": {ours: []string{"cortext/inject", "cortext/schema/clip", "cortext/schema/tokens"}, why: "one agent's program: knows no record"},
-	"cortext/inject/opencode/setup":   {ours: []string{"cortext/inject", "cortext/inject/setup", "cortext/schema/prompt", "cortext/schema/rawjson"}, why: "what stands in .opencode/: texts in, texts out"},
 	"cortext/inject/opencode": {
-		ours:    []string{"cortext/inject", "cortext/inject/opencode/program", "cortext/inject/opencode/setup", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson"},
+		ours:    []string{"cortext/inject", "cortext/inject/setup", "cortext/schema", "cortext/schema/clip", "cortext/schema/prompt", "cortext/schema/rawjson", "cortext/schema/tokens"},
 		modules: []string{"modernc.org/sqlite"},
-		why:     "one agent's formats; adapters do not know each other",
+		why:     "one agent; adapters do not know each other",
 	},
 
 	"cortext/cmd/internal/shell":     {why: "words and quotes"},
@@ -233,7 +228,10 @@ var forbidden = map[string]map[string]string{
 
 var programsElsewhere = map[string]string{"os/exec": "programs are run by packages git, launch, hook and lifecycle"}
 
-var adapterReads = map[string]string{"encoding/json": "it loses lone surrogates (schema/rawjson)", "os/exec": "reading runs nothing"}
+var adapterReads = map[string]string{
+	"encoding/json": "it loses lone surrogates: transcripts are read with schema/rawjson, settings with inject.ReadJSON",
+	"os/exec":       "programs are run by inject.Program",
+}
 
 var pure = map[string]string{
 	"os":           "pure: what it needs is passed in",

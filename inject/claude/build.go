@@ -1,9 +1,8 @@
 package claude
 
 import (
-	"crypto/sha256"
+	"cmp"
 	"encoding/base64"
-	"encoding/hex"
 	"path"
 	"strconv"
 	"strings"
@@ -13,98 +12,79 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// A batch is emitted when it holds this many messages or bytes.
-const (
-	batchMessages = 256
-	batchBytes    = 1 << 20
-)
+// A builder makes the second pass: it builds messages from their lines.
+type builder struct {
+	x       *index
+	batcher inject.Batcher
+}
 
-// each is the second pass: it builds the messages of the main conversation, then
-// those of the sub-agents without a file of their own.
+// each builds the messages of the main conversation, then those of the sub-agents
+// without a file of their own.
 func (x *index) each(emit func(sub string, b inject.Batch) error) error {
 	for i, g := range append([]*group{x.main}, x.order...) {
 		sub := g.key
 		if i == 0 {
 			sub = ""
 		}
-		if err := x.eachOf(g, i == 0, func(b inject.Batch) error { return emit(sub, b) }); err != nil {
+		b := &builder{x: x, batcher: inject.Batcher{Emit: func(b inject.Batch) error { return emit(sub, b) }}}
+		for _, u := range g.units {
+			m, err := b.build(u)
+			if err == nil {
+				err = b.batcher.Add(m)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if i == 0 {
+			if err := b.orphans(); err != nil {
+				return err
+			}
+		}
+		if err := b.batcher.Flush(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (x *index) eachOf(g *group, main bool, emit func(inject.Batch) error) error {
-	var batch inject.Batch
-	size := 0
-	flush := func() error {
-		if len(batch.Messages)+len(batch.Tools) == 0 {
-			return nil
-		}
-		err := emit(batch)
-		batch, size = inject.Batch{}, 0
-		return err
-	}
-	for _, u := range g.units {
-		n, err := x.build(u, &batch)
-		if err != nil {
-			return err
-		}
-		if size += n; size >= batchBytes || len(batch.Messages) >= batchMessages {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-	}
-	if main {
-		if err := x.buildOrphans(&batch); err != nil {
-			return err
-		}
-	}
-	return flush()
-}
-
-// build adds the message of u and its calls to the batch and returns their
-// approximate size in bytes.
-func (x *index) build(u *unit, batch *inject.Batch) (int, error) {
-	m := schema.Message{
-		ID:        u.id,
-		ParentID:  u.parent(),
-		Timestamp: schema.NewTime(schema.Time(u.stamp).Time()),
-		Source:    x.t.NativeID,
-	}
-	c := content{x: x, m: &m, batch: batch, unit: u}
+// build returns the message of u with its calls.
+func (b *builder) build(u *unit) (*inject.MessageBuilder, error) {
+	c := content{b: b, unit: u}
+	c.Message = schema.Message{ID: u.id, ParentID: u.parent(), Timestamp: stamp(u.stamp), Source: b.x.t.NativeID}
 	for _, at := range u.lines {
-		r, err := x.read(at)
+		r, err := b.x.read(at)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		switch u.kind {
 		case assistantUnit:
-			m.Role = schema.Assistant
+			c.Role = schema.Assistant
 			err = c.assistant(r)
 		default:
-			m.Role = schema.User
+			c.Role = schema.User
 			if u.kind != userUnit {
-				m.Role = schema.System
+				c.Role = schema.System
 			}
 			c.user(r)
 		}
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
 	for _, at := range u.files {
-		r, err := x.read(at)
+		r, err := b.x.read(at)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		c.file(r)
+		c.Attachments = append(c.Attachments, mentioned(r).Attachment)
 	}
-	c.close()
-	batch.Messages = append(batch.Messages, m)
-	return len(m.Content) + len(m.Reasoning) + c.size, nil
+	c.Finish()
+	return &c.MessageBuilder, nil
 }
+
+// stamp returns a record's time.
+func stamp(s string) schema.Time { return schema.NewTime(schema.Time(s).Time()) }
 
 // parent returns the id of the nearest message above u in the same conversation.
 func (u *unit) parent() string {
@@ -121,32 +101,11 @@ func (u *unit) parent() string {
 
 // content collects the content of one message's lines.
 type content struct {
-	x         *index
-	m         *schema.Message
-	batch     *inject.Batch
-	unit      *unit
-	texts     []string
-	reasoning []string
-	calls     map[string]bool
-	loose     int
-	size      int
-}
-
-func (c *content) addText(s string) {
-	if s == "" {
-		return
-	}
-	c.texts = append(c.texts, s)
-	c.m.Blocks = append(c.m.Blocks, schema.Block{Type: schema.TextBlock, Bytes: len(s)})
-}
-
-// close joins the texts, and drops the blocks if there is only one.
-func (c *content) close() {
-	c.m.Content = strings.Join(c.texts, "\n\n")
-	c.m.Reasoning = strings.Join(c.reasoning, "\n\n")
-	if len(c.m.Blocks) < 2 {
-		c.m.Blocks = nil
-	}
+	inject.MessageBuilder
+	b     *builder
+	unit  *unit
+	calls map[string]bool
+	loose int // how many calls without an id there were
 }
 
 // user adds a line of a user message: what the user typed, as typed.
@@ -166,14 +125,12 @@ func (c *content) user(r record) {
 				s = line
 			} else if isOutput(s) {
 				s = schema.WithoutEscapes(s)
-			} else if strip := c.x.o.Strip; strip != nil && c.unit.kind == userUnit {
-				if rest, ok := strip(s); ok {
-					s = rest
-				}
+			} else if c.unit.kind == userUnit {
+				s, _ = c.b.x.o.Stripped(s)
 			}
-			c.addText(s)
+			c.AddText(s)
 		case "image", "document":
-			c.addAttachment(b)
+			c.AddAttachment(attachment(b))
 		}
 	}
 }
@@ -184,51 +141,34 @@ func (c *content) assistant(r record) error {
 	for _, b := range blocks(rawjson.Get(r.Message, "content")) {
 		switch b.Type {
 		case "text":
-			c.addText(b.Text())
+			c.AddText(b.Text())
 		case "thinking":
-			if s := b.Thinking(); s != "" {
-				c.reasoning = append(c.reasoning, s)
-			}
+			c.AddReasoning(b.Thinking())
 		case "image", "document":
-			c.addAttachment(b)
+			c.AddAttachment(attachment(b))
 		case "tool_use", "server_tool_use":
 			if err := c.addCall(r, b); err != nil {
 				return err
 			}
 		}
 	}
-	m := c.m
-	m.Model = rawjson.String(rawjson.Get(r.Message, "model"))
+	c.Model = rawjson.String(rawjson.Get(r.Message, "model"))
 	if reason := rawjson.String(rawjson.Get(r.Message, "stop_reason")); reason != "" {
-		m.FinishReason = reason
+		c.FinishReason = reason
 	}
 	if r.Aborted {
-		m.FinishReason = "interrupted"
+		c.FinishReason = "interrupted"
 	}
 	if u := rawjson.Get(r.Message, "usage"); u != nil {
-		m.Usage = usage(u)
+		c.Usage = usage(u)
 	}
 	return nil
 }
 
 func usage(raw []byte) *schema.Usage {
-	n := func(name string) int64 {
-		v, err := strconv.ParseInt(string(rawjson.Get(raw, name)), 10, 64)
-		if err != nil || v < 0 {
-			return 0
-		}
-		return v
-	}
+	n := func(name string) int64 { return inject.Count(raw, name) }
 	cached := n("cache_read_input_tokens")
-	u := schema.Usage{
-		PromptTokens:     n("input_tokens") + n("cache_creation_input_tokens") + cached,
-		CompletionTokens: n("output_tokens"),
-		CachedTokens:     cached,
-	}
-	if u.PromptTokens+u.CompletionTokens == 0 {
-		return nil
-	}
-	return &u
+	return inject.NewUsage(n("input_tokens")+n("cache_creation_input_tokens")+cached, n("output_tokens"), cached)
 }
 
 func (c *content) addCall(r record, b block) error {
@@ -243,56 +183,46 @@ func (c *content) addCall(r record, b block) error {
 		c.calls = map[string]bool{}
 	}
 	c.calls[id] = true
-	c.m.ToolCalls = append(c.m.ToolCalls, schema.ToolCall{ID: id, Name: b.Name})
-	c.m.Blocks = append(c.m.Blocks, schema.Block{Type: schema.ToolCallBlock, ID: id})
-	t := schema.Tool{
-		ID: id, MessageID: c.unit.id, Name: b.Name, Input: schema.Raw(b.Input),
-		Timestamp: schema.NewTime(schema.Time(r.Timestamp).Time()),
-	}
-	at, ok := c.x.results[b.ID]
+	t := schema.Tool{ID: id, MessageID: c.unit.id, Name: b.Name, Input: schema.Raw(b.Input), Timestamp: stamp(r.Timestamp)}
+	at, ok := c.b.x.results[b.ID]
 	if b.ID == "" {
 		if ok = c.loose < len(c.unit.loose); ok {
 			at = c.unit.loose[c.loose]
 		}
 		c.loose++
 	}
+	var blobs []inject.Blob
 	if ok {
-		if err := c.x.outcome(&t, b.ID, at, c.batch); err != nil {
-			return err
-		}
-	}
-	c.size += len(t.Input) + len(t.Output)
-	c.batch.Tools = append(c.batch.Tools, t)
-	return nil
-}
-
-// buildOrphans keeps results whose calls are not in the file, because it is damaged
-// or starts in the middle.
-func (x *index) buildOrphans(batch *inject.Batch) error {
-	for _, id := range x.orphans {
-		if x.calls[id] != nil {
-			continue
-		}
-		t := schema.Tool{ID: id}
-		r, err := x.read(x.results[id])
+		line, err := c.b.x.read(at)
 		if err != nil {
 			return err
 		}
-		t.Timestamp = schema.NewTime(schema.Time(r.Timestamp).Time())
-		if err := x.outcome(&t, id, x.results[id], batch); err != nil {
+		blobs = outcome(&t, b.ID, line)
+	}
+	c.AddCall(t, blobs...)
+	return nil
+}
+
+// orphans keeps results whose calls are not in the file, because it is damaged or starts
+// in the middle.
+func (b *builder) orphans() error {
+	for _, id := range b.x.orphans {
+		if b.x.calls[id] != nil {
+			continue
+		}
+		r, err := b.x.read(b.x.results[id])
+		if err != nil {
 			return err
 		}
-		batch.Tools = append(batch.Tools, t)
+		t := schema.Tool{ID: id, Timestamp: stamp(r.Timestamp)}
+		blobs := outcome(&t, id, r)
+		b.batcher.AddTools([]schema.Tool{t}, blobs)
 	}
 	return nil
 }
 
-// outcome fills in the result for call id from the line at.
-func (x *index) outcome(t *schema.Tool, id string, at ref, batch *inject.Batch) error {
-	r, err := x.read(at)
-	if err != nil {
-		return err
-	}
+// outcome fills in the result for call id from a line, and returns what is attached.
+func outcome(t *schema.Tool, id string, r record) (blobs []inject.Blob) {
 	for _, b := range blocks(rawjson.Get(r.Message, "content")) {
 		if b.ToolUseID != id || b.Type != "tool_result" && !strings.HasSuffix(b.Type, "_tool_result") {
 			continue
@@ -303,9 +233,9 @@ func (x *index) outcome(t *schema.Tool, id string, at ref, batch *inject.Batch) 
 			case "text":
 				texts = append(texts, part.Text())
 			case "image", "document":
-				a, blob := attachment(part)
-				t.Attachments = append(t.Attachments, a)
-				batch.Blobs = append(batch.Blobs, blob...)
+				a := attachment(part)
+				t.Attachments = append(t.Attachments, a.Attachment)
+				blobs = append(blobs, a.Blobs...)
 			default:
 				texts = append(texts, string(part.raw)) // readers can see what it is
 			}
@@ -314,16 +244,15 @@ func (x *index) outcome(t *schema.Tool, id string, at ref, batch *inject.Batch) 
 			texts = append(texts, string(b.Content))
 		}
 		t.Output = strings.Join(texts, "\n\n")
-		ok := !b.IsError
-		t.Success = &ok
-		if !ok {
+		t.Success = new(!b.IsError)
+		if b.IsError {
 			t.Error = inject.Failure(unmarked(t.Output))
 		}
-		t.ExitCode = exitCode(t.Output, ok, r.ToolUseResult)
+		t.ExitCode = exitCode(t.Output, !b.IsError, r.ToolUseResult)
 		t.DurationMS = duration(r.ToolUseResult)
-		return nil
+		break
 	}
-	return nil
+	return blobs
 }
 
 // unmarked strips the tag that the agent puts around some failures.
@@ -346,7 +275,7 @@ func exitCode(output string, ok bool, result []byte) *int {
 			return nil
 		}
 		code = n
-	case ok && rawjson.Get(result, "stdout") != nil && !isTrue(rawjson.Get(result, "interrupted")) && rawjson.Get(result, "backgroundTaskId") == nil:
+	case ok && rawjson.Get(result, "stdout") != nil && !inject.IsTrue(rawjson.Get(result, "interrupted")) && rawjson.Get(result, "backgroundTaskId") == nil:
 	default:
 		return nil
 	}
@@ -363,53 +292,22 @@ func duration(result []byte) int64 {
 	return 0
 }
 
-func (c *content) addAttachment(b block) {
-	a, blob := attachment(b)
-	c.m.Blocks = append(c.m.Blocks, schema.Block{Type: schema.AttachmentBlock, Index: len(c.m.Attachments)})
-	c.m.Attachments = append(c.m.Attachments, a)
-	c.batch.Blobs = append(c.batch.Blobs, blob...)
+// attachment turns an image or document block into an attachment.
+func attachment(b block) inject.Attachment {
+	mediaType, data := rawjson.String(rawjson.Get(b.Source, "media_type")), rawjson.String(rawjson.Get(b.Source, "data"))
+	if data != "" {
+		return inject.NewAttachment(b.Title, mediaType, inject.DecodeBase64(data, base64.StdEncoding))
+	}
+	name := cmp.Or(b.Title, rawjson.String(rawjson.Get(b.Source, "url")))
+	return inject.Attachment{Attachment: schema.Attachment{MediaType: mediaType, Name: name}}
 }
 
-// attachment turns an image or document block into a reference, so that its bytes
-// stay out of the log.
-func attachment(b block) (schema.Attachment, []inject.Blob) {
-	a := schema.Attachment{MediaType: rawjson.String(rawjson.Get(b.Source, "media_type")), Name: b.Title}
-	data := rawjson.String(rawjson.Get(b.Source, "data"))
-	if data == "" {
-		if url := rawjson.String(rawjson.Get(b.Source, "url")); url != "" && a.Name == "" {
-			a.Name = url
-		}
-		return a, nil
-	}
-	raw, err := base64.StdEncoding.DecodeString(data)
-	if err != nil {
-		raw = []byte(data)
-	}
-	a.Bytes = int64(len(raw))
-	a.SHA256 = sha256Hex(raw)
-	return a, []inject.Blob{{SHA256: a.SHA256, Data: raw}}
-}
-
-// file adds a reference to a file that the user named with @. It does not keep the
-// text: the file is in the work tree, and the model's view of it may contain secrets.
-func (c *content) file(r record) {
-	name := rawjson.String(rawjson.Get(r.Attachment, "displayPath"))
-	if name == "" {
-		name = rawjson.String(rawjson.Get(r.Attachment, "filename"))
-	}
+// mentioned returns the attachment for a file that the user named with @.
+func mentioned(r record) inject.Attachment {
+	name := cmp.Or(rawjson.String(rawjson.Get(r.Attachment, "displayPath")), rawjson.String(rawjson.Get(r.Attachment, "filename")))
 	if name = strings.ReplaceAll(name, `\`, "/"); path.IsAbs(name) || strings.Contains(name, ":/") {
 		name = path.Base(name) // no path of this machine
 	}
-	body := rawjson.String(rawjson.Get(rawjson.Get(rawjson.Get(r.Attachment, "content"), "file"), "content"))
-	a := schema.Attachment{MediaType: "text/plain", Name: name}
-	if body != "" {
-		a.Bytes = int64(len(body))
-		a.SHA256 = sha256Hex([]byte(body))
-	}
-	c.m.Attachments = append(c.m.Attachments, a)
-}
-
-func sha256Hex(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
+	file := rawjson.Get(rawjson.Get(r.Attachment, "content"), "file")
+	return inject.MentionedFile(name, rawjson.String(rawjson.Get(file, "content")))
 }

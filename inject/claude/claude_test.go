@@ -102,7 +102,7 @@ func TestDamage(t *testing.T) {
 		{"garbage line", at(second, func(b []byte) []byte { return append([]byte("what is this\n"), b...) }), messages, "broken line"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if !detect(bytes.NewReader(c.data)) {
+			if !adapter.Detect(bytes.NewReader(c.data)) {
 				t.Error("not detected")
 			}
 			tr, all, _ := gather(t, c.data, "x")
@@ -129,8 +129,8 @@ func TestDetect(t *testing.T) {
 		"not json": false,
 		"":         false,
 	} {
-		if got := detect(strings.NewReader(file)); got != want {
-			t.Errorf("detect(%.60q) = %v", file, got)
+		if got := adapter.Detect(strings.NewReader(file)); got != want {
+			t.Errorf("adapter.Detect(%.60q) = %v", file, got)
 		}
 	}
 }
@@ -251,7 +251,7 @@ func FuzzOpen(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		detect(bytes.NewReader(data))
+		adapter.Detect(bytes.NewReader(data))
 		_, all, _ := gather(t, data, "x.jsonl")
 		for _, b := range all {
 			seen := map[string]bool{}

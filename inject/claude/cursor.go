@@ -1,9 +1,6 @@
 package claude
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"io"
 	"slices"
 
 	"cortext/inject"
@@ -18,13 +15,6 @@ import (
 // line is nearly always among them. After a rewind further back, we read from the
 // beginning.
 const maxAnchors = 256
-
-// hashed is how many bytes we hash at both ends of what was read, to recognize it.
-const hashed = 4096
-
-// maxRoots limits how many lines without a parent we remember: the first, and one for
-// each compaction.
-const maxRoots = 100
 
 // A line is one record of the file, or an anchor, which has no offset.
 type line struct {
@@ -44,15 +34,8 @@ type tail struct {
 // seek prepares the index to continue from the cursor.
 func (x *index) seek(size int64) error {
 	c := x.o.From
-	if c.Offset > size {
-		return inject.ErrCursor
-	}
-	head, tail, err := x.hashes(c.Offset)
-	if err != nil {
+	if err := c.Check(x.file, size); err != nil {
 		return err
-	}
-	if head != c.Head || tail != c.Tail {
-		return inject.ErrCursor
 	}
 	x.tail.on = true
 	x.tail.messages = map[string]bool{}
@@ -68,22 +51,8 @@ func (x *index) seek(size int64) error {
 	return nil
 }
 
-// hashes returns hashes of the first bytes and of the last before offset.
-func (x *index) hashes(offset int64) (head, tail string, err error) {
-	n := min(offset, hashed)
-	buf := make([]byte, n)
-	hash := func(at int64) string {
-		if _, e := x.file.ReadAt(buf, at); e != nil && e != io.EOF {
-			err = e
-		}
-		sum := sha256.Sum256(buf)
-		return hex.EncodeToString(sum[:8])
-	}
-	return hash(0), hash(offset - n), err
-}
-
 // note records where a line is and what its parent is.
-func (x *index) note(r record, at ref, n *node) {
+func (x *index) note(r record, at inject.Span, n *node) {
 	if r.UUID == "" {
 		return
 	}
@@ -91,10 +60,10 @@ func (x *index) note(r record, at ref, n *node) {
 		x.tail.stale = true // a line that was read before appears again
 	}
 	n.known = true
-	if r.Parent == "" && len(x.t.Roots) < maxRoots {
-		x.t.Roots = append(x.t.Roots, r.UUID)
+	if r.Parent == "" {
+		x.t.AddRoot(r.UUID)
 	}
-	x.lines = append(x.lines, line{offset: at.offset, uuid: r.UUID, parent: n.parent, node: n})
+	x.lines = append(x.lines, line{offset: at.Offset, uuid: r.UUID, parent: n.parent, node: n})
 }
 
 // isStale reports whether a reading from a cursor found something that depends on
@@ -118,11 +87,11 @@ func (x *index) next(size int64) (c inject.Cursor, err error) {
 		return c, nil
 	}
 	c.Offset = x.settledBefore()
-	if c.Head, c.Tail, err = x.hashes(c.Offset); err != nil {
+	if c.Head, c.Tail, err = inject.Fingerprint(x.file, c.Offset); err != nil {
 		return c, err
 	}
 	for _, u := range x.main.units {
-		if u.lines[0].offset >= c.Offset {
+		if u.lines[0].Offset >= c.Offset {
 			c.Message = u.id
 			break
 		}
@@ -161,21 +130,21 @@ func (x *index) settledBefore() int64 {
 	ends := make(map[*unit]int64, len(units))
 	for _, u := range units {
 		for _, at := range slices.Concat(u.lines, u.files, u.loose) {
-			ends[u] = max(ends[u], at.offset)
+			ends[u] = max(ends[u], at.Offset)
 		}
 	}
 	open := map[*unit]bool{}
 	for id, u := range x.calls {
 		if at, ok := x.results[id]; ok {
-			ends[u] = max(ends[u], at.offset)
+			ends[u] = max(ends[u], at.Offset)
 		} else {
 			open[u] = true
 		}
 	}
-	offset := units[len(units)-1].lines[0].offset
+	offset := units[len(units)-1].lines[0].Offset
 	for _, u := range slices.Backward(units) {
 		if open[u] {
-			offset = min(offset, u.lines[0].offset)
+			offset = min(offset, u.lines[0].Offset)
 		}
 		if u.kind == userUnit {
 			break
@@ -184,7 +153,7 @@ func (x *index) settledBefore() int64 {
 	for moved := true; moved; {
 		moved = false
 		for _, u := range units {
-			if first := u.lines[0].offset; first < offset && ends[u] >= offset {
+			if first := u.lines[0].Offset; first < offset && ends[u] >= offset {
 				offset, moved = first, true
 			}
 		}

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"cortext/inject"
-	"cortext/inject/claude/program"
 	"cortext/schema"
 )
 
@@ -167,7 +166,7 @@ func TestOwnPayload(t *testing.T) {
 
 func ownPayload(t *testing.T, r inject.Request) {
 	t.Helper()
-	own := program.Transcript(r)
+	own := transcriptOf(r)
 	rest := `{"type":"assistant","uuid":"a","parentUuid":"` + inject.PayloadID(r.Payload) + `","timestamp":"2026-11-21T10:00:01.000Z","sessionId":"s","message":{"role":"assistant","model":"<synthetic>","content":[{"type":"text","text":"No response requested."}]}}
 {"type":"user","uuid":"b","parentUuid":"a","promptId":"p","timestamp":"2026-11-21T10:00:02.000Z","sessionId":"s","message":{"role":"user","content":"<command-name>/workspace.plan</command-name><command-args>X</command-args>"}}
 {"type":"user","uuid":"c","parentUuid":"b","timestamp":"2026-11-21T10:00:03.000Z","sessionId":"s","message":{"role":"user","content":"OURS and more"}}

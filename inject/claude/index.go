@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"cortext/inject"
+	"cortext/schema"
 	"cortext/schema/jsonl"
 	"cortext/schema/rawjson"
 )
@@ -17,12 +17,6 @@ import (
 // linked to others. The second pass (build.go) reads the lines of one message after
 // another. So the memory to capture a transcript grows only with its number of lines,
 // and a message comes out whole even if its blocks are spread over many lines.
-
-// ref is the position of a record in the file.
-type ref struct {
-	offset int64
-	size   int
-}
 
 type unitKind int
 
@@ -40,9 +34,9 @@ type unit struct {
 	group *group
 	node  *node  // of its first line
 	stamp string // of its first line
-	lines []ref
-	files []ref // attachment records that belong to it
-	loose []ref // results that name no call, in order
+	lines []inject.Span
+	files []inject.Span // attachment records that belong to it
+	loose []inject.Span // results that name no call, in order
 }
 
 // A group is one conversation: the main one, or a sub-agent's.
@@ -64,14 +58,12 @@ type index struct {
 	main    *group
 	subs    map[string]*group
 	order   []*group
-	results map[string]ref    // call id -> the line with its result
-	orphans []string          // call ids of results, in file order
-	calls   map[string]*unit  // call id -> the message with the call
-	prompts map[string]string // prompt of a sub-agent -> call id
-	agents  map[string]string // sub-agent -> call id
-	unknown map[string]int
-	damage  []string
-	torn    string // the line cut off at the end
+	results map[string]inject.Span // call id -> the line with its result
+	orphans []string               // call ids of results, in file order
+	calls   map[string]*unit       // call id -> the message with the call
+	prompts map[string]string      // prompt of a sub-agent -> call id
+	agents  map[string]string      // sub-agent -> call id
+	losses  inject.Losses
 	session map[string]int
 	t       *inject.Transcript
 }
@@ -84,45 +76,26 @@ func newGroup(key string) *group {
 func read(f io.ReaderAt, size int64, name string, o inject.Options) (*inject.Transcript, error) {
 	x := &index{
 		file: f, o: o, nodes: map[string]*node{}, main: newGroup(""), subs: map[string]*group{},
-		results: map[string]ref{}, calls: map[string]*unit{}, prompts: map[string]string{},
-		agents: map[string]string{}, unknown: map[string]int{}, session: map[string]int{},
+		results: map[string]inject.Span{}, calls: map[string]*unit{}, prompts: map[string]string{},
+		agents: map[string]string{}, session: map[string]int{},
 		t: &inject.Transcript{Agent: Name},
 	}
-	from, number := int64(0), 1
 	if o.From.Offset > 0 {
 		if err := x.seek(size); err != nil {
 			return nil, err
 		}
-		from, number = o.From.Offset, 0
 	}
-	lines := 0
-	for rec, err := range jsonl.Read(io.NewSectionReader(f, from, size-from), from, number) {
-		var damage *jsonl.Damage
-		if errors.As(err, &damage) {
-			if damage.Kind == jsonl.TornTail {
-				x.torn = damage.Error()
-			} else if damage.Kind != jsonl.Unterminated {
-				x.damage = append(x.damage, damage.Error())
-			}
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if lines++; lines%256 == 0 && o.Progress != nil {
-			o.Progress(rec.Offset)
-		}
-		x.add(parseRecord(rec.Raw), ref{rec.Offset, len(rec.Raw)})
-	}
-	if o.Progress != nil {
-		o.Progress(size)
+	err := inject.ReadLines(f, size, o, &x.losses, func(rec jsonl.Record) {
+		x.add(parseRecord(rec.Raw), inject.Span{Offset: rec.Offset, Size: len(rec.Raw)})
+	})
+	if err != nil {
+		return nil, err
 	}
 	x.finish(strings.TrimSuffix(name, filepath.Ext(name)))
 	if x.isStale() {
 		return nil, inject.ErrCursor
 	}
-	var err error
-	if x.t.Said, err = x.said(); err != nil {
+	if x.t.LastReply, err = x.lastReply(); err != nil {
 		return nil, err
 	}
 	x.t.Next, err = x.next(size)
@@ -130,7 +103,7 @@ func read(f io.ReaderAt, size int64, name string, o inject.Options) (*inject.Tra
 }
 
 // add puts one record where it belongs.
-func (x *index) add(r record, at ref) {
+func (x *index) add(r record, at inject.Span) {
 	x.describe(r)
 	if r.Type == "progress" {
 		x.addProgress(r, at)
@@ -147,36 +120,29 @@ func (x *index) add(r record, at ref) {
 		x.addAttachment(r, at, n, g)
 	case "system":
 		if !isNoiseSystem(r.Subtype) {
-			x.unknown["system/"+r.Subtype]++
+			x.losses.Unknown("system/" + r.Subtype)
 		} else if r.Subtype == "local_command" && !isEmptyOutput(rawjson.String(r.Content)) {
 			x.put(g, n, unit{kind: eventUnit, id: idOf(r, at), stamp: r.Timestamp}, at)
 		}
 	default:
 		if !isNoise(r.Type) {
-			x.unknown[kindName(r.Type)]++
+			x.losses.Unknown(inject.KindName(r.Type))
 		}
 	}
 }
 
-func kindName(s string) string {
-	if s == "" {
-		return "(no type)"
-	}
-	return s
-}
-
 // idOf returns the id for a record without a message id: its uuid, else its position,
 // which is the same whenever the transcript is read.
-func idOf(r record, at ref) string {
+func idOf(r record, at inject.Span) string {
 	if r.UUID != "" {
 		return r.UUID
 	}
-	return fmt.Sprintf("line-at-%d", at.offset)
+	return fmt.Sprintf("line-at-%d", at.Offset)
 }
 
 // put adds a line to a message of a group. If it is the message's first line, it
 // creates the message from first.
-func (x *index) put(g *group, n *node, first unit, at ref) {
+func (x *index) put(g *group, n *node, first unit, at inject.Span) {
 	if x.tail.messages[first.id] {
 		x.tail.stale = true // part of it was read before
 	}
@@ -190,13 +156,13 @@ func (x *index) put(g *group, n *node, first unit, at ref) {
 	n.unit = u
 }
 
-func (x *index) addUser(r record, at ref, n *node, g *group) {
+func (x *index) addUser(r record, at inject.Span, n *node, g *group) {
 	if g.seen(r) {
 		return
 	}
 	content := rawjson.Get(r.Message, "content")
 	if len(content) == 0 || content[0] != '"' && content[0] != '[' {
-		x.unknown["user without content"]++
+		x.losses.Unknown("user without content")
 		return
 	}
 	list := blocks(content)
@@ -213,7 +179,7 @@ func (x *index) addUser(r record, at ref, n *node, g *group) {
 		case "image", "document":
 			speaks = true
 		default:
-			x.unknown["user block "+kindName(b.Type)]++
+			x.losses.Unknown("user block " + inject.KindName(b.Type))
 		}
 	}
 	switch {
@@ -237,7 +203,7 @@ func (x *index) addUser(r record, at ref, n *node, g *group) {
 }
 
 // addResult records the outcome of a call.
-func (x *index) addResult(r record, b block, at ref, n *node) {
+func (x *index) addResult(r record, b block, at inject.Span, n *node) {
 	if b.ToolUseID != "" {
 		if _, ok := x.results[b.ToolUseID]; !ok {
 			x.orphans = append(x.orphans, b.ToolUseID)
@@ -263,7 +229,7 @@ func (x *index) addResult(r record, b block, at ref, n *node) {
 	}
 }
 
-func (x *index) addAssistant(r record, at ref, n *node, g *group) {
+func (x *index) addAssistant(r record, at inject.Span, n *node, g *group) {
 	if g.seen(r) {
 		return
 	}
@@ -290,7 +256,7 @@ func (x *index) addAssistant(r record, at ref, n *node, g *group) {
 		case "text", "thinking", "redacted_thinking", "image", "document":
 		default:
 			if !strings.HasSuffix(b.Type, "_tool_result") {
-				x.unknown["assistant block "+kindName(b.Type)]++
+				x.losses.Unknown("assistant block " + inject.KindName(b.Type))
 			} else if b.ToolUseID != "" {
 				x.results[b.ToolUseID] = at
 			}
@@ -303,10 +269,10 @@ func (x *index) addAssistant(r record, at ref, n *node, g *group) {
 
 // addAttachment adds what users typed while the agent was working, and references to
 // files that they named. The rest is noise.
-func (x *index) addAttachment(r record, at ref, n *node, g *group) {
+func (x *index) addAttachment(r record, at inject.Span, n *node, g *group) {
 	switch typ := rawjson.String(rawjson.Get(r.Attachment, "type")); typ {
 	case "queued_command":
-		if g.seen(r) || isTrue(rawjson.Get(r.Attachment, "isMeta")) {
+		if g.seen(r) || inject.IsTrue(rawjson.Get(r.Attachment, "isMeta")) {
 			return
 		}
 		kind := userUnit
@@ -323,14 +289,14 @@ func (x *index) addAttachment(r record, at ref, n *node, g *group) {
 		}
 	default:
 		if !isNoiseAttachment(typ) {
-			x.unknown["attachment/"+kindName(typ)]++
+			x.losses.Unknown("attachment/" + inject.KindName(typ))
 		}
 	}
 }
 
 // addProgress adds the messages of a sub-agent from the parent's progress records. If
 // the sub-agent has no file of its own, this is the only copy.
-func (x *index) addProgress(r record, at ref) {
+func (x *index) addProgress(r record, at inject.Span) {
 	if rawjson.String(rawjson.Get(r.Data, "type")) != "agent_progress" {
 		return
 	}
@@ -370,22 +336,18 @@ func (x *index) finish(base string) {
 	}
 	t.Calls = x.agents
 	t.Messages, t.Model, t.Tools = len(x.main.units), x.main.model, x.main.tools
-	t.First, t.Last = x.span()
-	t.Warnings, t.Unread, t.Torn = append(t.Warnings, x.damage...), x.damage, x.torn
-	if x.torn != "" {
-		t.Warnings = append(t.Warnings, x.torn)
+	for _, u := range x.main.units {
+		t.AddTime(schema.Time(u.stamp).Time())
 	}
-	for _, kind := range sortedKeys(x.unknown) {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("%d records of the unknown kind %q left out", x.unknown[kind], kind))
-	}
+	x.losses.Report(t)
 	t.Each = x.each
 }
 
 // read reads a record again. For one inside a progress record, it returns the
 // sub-agent's message.
-func (x *index) read(at ref) (record, error) {
-	raw := make([]byte, at.size)
-	if _, err := x.file.ReadAt(raw, at.offset); err != nil && !errors.Is(err, io.EOF) {
+func (x *index) read(at inject.Span) (record, error) {
+	raw, err := at.Read(x.file)
+	if err != nil {
 		return record{}, err
 	}
 	r := parseRecord(raw)

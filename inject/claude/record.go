@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"cortext/inject"
 	"cortext/schema/rawjson"
 )
 
@@ -66,13 +67,13 @@ func parseRecord(raw []byte) (r record) {
 		case "parentToolUseID":
 			r.ParentToolUse = rawjson.String(value)
 		case "isSidechain":
-			r.Sidechain = isTrue(value)
+			r.Sidechain = inject.IsTrue(value)
 		case "isMeta":
-			r.Meta = isTrue(value)
+			r.Meta = inject.IsTrue(value)
 		case "isCompactSummary":
-			r.Compact = isTrue(value)
+			r.Compact = inject.IsTrue(value)
 		case "isAbortedMidStream":
-			r.Aborted = isTrue(value)
+			r.Aborted = inject.IsTrue(value)
 		case "message":
 			r.Message = value
 		case "attachment":
@@ -139,7 +140,7 @@ func blocks(content []byte) []block {
 			case "source":
 				b.Source = value
 			case "is_error":
-				b.IsError = isTrue(value)
+				b.IsError = inject.IsTrue(value)
 			case "title":
 				b.Title = rawjson.String(value)
 			}
@@ -152,8 +153,6 @@ func blocks(content []byte) []block {
 // Text returns the text of a text block; Thinking that of a reasoning block.
 func (b block) Text() string     { return rawjson.String(b.text) }
 func (b block) Thinking() string { return rawjson.String(b.thinking) }
-
-func isTrue(raw []byte) bool { return string(raw) == "true" }
 
 // tagged returns the text between <tag> and </tag> in s.
 func tagged(s, tag string) (string, bool) {

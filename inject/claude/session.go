@@ -1,9 +1,8 @@
 package claude
 
 import (
+	"maps"
 	"slices"
-	"strings"
-	"time"
 
 	"cortext/inject"
 	"cortext/schema"
@@ -37,14 +36,7 @@ func (x *index) describe(r record) {
 // isOurs reports whether a user line is nothing but a payload of cortext. It goes by
 // the id, which a launch derives from the text and a fork keeps, or by the shape.
 func (x *index) isOurs(r record, text string) bool {
-	if len(r.UUID) == 36 && r.UUID[14] == '8' && r.UUID == inject.PayloadID(text) {
-		return true
-	}
-	if x.o.Strip == nil {
-		return false
-	}
-	rest, ok := x.o.Strip(text)
-	return ok && strings.TrimSpace(rest) == ""
+	return inject.IsPayload(r.UUID, text) || x.o.IsPayload(text)
 }
 
 // prompt records the session's first command, and which prompts are commands of ours.
@@ -63,7 +55,7 @@ func (x *index) nativeID(base string) string {
 		return base
 	}
 	best := ""
-	for _, id := range sortedKeys(x.session) {
+	for _, id := range slices.Sorted(maps.Keys(x.session)) {
 		if best == "" || x.session[id] > x.session[best] {
 			best = id
 		}
@@ -71,36 +63,26 @@ func (x *index) nativeID(base string) string {
 	return best
 }
 
-// said returns the text of the model's last message.
-func (x *index) said() (string, error) {
+// lastReply returns the text of the model's last message.
+func (x *index) lastReply() (string, error) {
 	for _, u := range slices.Backward(x.main.units) {
 		if u.kind != assistantUnit {
 			continue
 		}
-		c := content{x: x, m: &schema.Message{}, batch: &inject.Batch{}, unit: u}
+		var m inject.MessageBuilder
 		for _, at := range u.lines {
 			r, err := x.read(at)
 			if err != nil {
 				return "", err
 			}
-			for _, b := range blocks(rawjson.Get(r.Message, "content")) {
-				if b.Type == "text" {
-					c.addText(b.Text())
-				}
+			for _, text := range texts(r) {
+				m.AddText(text)
 			}
 		}
-		return strings.Join(c.texts, "\n\n"), nil
+		m.Finish()
+		return m.Content, nil
 	}
 	return "", nil
-}
-
-func sortedKeys(m map[string]int) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // promptOf returns the text that started a sub-agent.
@@ -109,30 +91,18 @@ func (x *index) promptOf(g *group) string {
 		return ""
 	}
 	r, err := x.read(g.units[0].lines[0])
-	if err != nil {
-		return ""
-	}
-	for _, b := range blocks(rawjson.Get(r.Message, "content")) {
-		if b.Type == "text" {
-			return b.Text()
-		}
+	if list := texts(r); err == nil && len(list) > 0 {
+		return list[0]
 	}
 	return ""
 }
 
-// span returns the times of the first and the last message.
-func (x *index) span() (first, last time.Time) {
-	for _, u := range x.main.units {
-		at := schema.Time(u.stamp).Time()
-		if at.IsZero() {
-			continue
-		}
-		if first.IsZero() || at.Before(first) {
-			first = at
-		}
-		if at.After(last) {
-			last = at
+// texts returns the texts of a record's message.
+func texts(r record) (list []string) {
+	for _, b := range blocks(rawjson.Get(r.Message, "content")) {
+		if b.Type == "text" {
+			list = append(list, b.Text())
 		}
 	}
-	return first, last
+	return list
 }

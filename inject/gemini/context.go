@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"cortext/inject"
 	"cortext/schema/rawjson"
 )
 
@@ -47,7 +48,7 @@ func (x *index) rewind(id string) {
 // A turn is a message of a context.
 type turn struct {
 	r    record
-	at   ref
+	at   inject.Span
 	kind unitKind
 	s    spoken
 }
@@ -61,7 +62,7 @@ func (x *index) setContext(list, raw []byte, offset int64) {
 	for _, e := range elements {
 		r, err := parseRecord(e)
 		if kind := kindOf(r); err == nil && r.ID != "" && kind != unknownUnit {
-			at := ref{offset + int64(cap(raw)-cap(e)), len(e)}
+			at := inject.Span{Offset: offset + int64(cap(raw)-cap(e)), Size: len(e)}
 			turns = append(turns, turn{r, at, kind, says(kind, r.Content)})
 			ids = append(ids, r.ID)
 		}
@@ -89,7 +90,7 @@ func (x *index) setContext(list, raw []byte, offset int64) {
 				}
 			}
 		default:
-			if v := x.original(t, &before); v != nil {
+			if v := x.contents.original(t, x.units, &before); v != nil {
 				x.aliases[t.r.ID] = alias{v, offset}
 				if copies {
 					u.copied = true
@@ -144,12 +145,16 @@ func (x *index) dropCopies() {
 	}
 }
 
-// remember records a message's content, to recognize it in a new context.
-func (x *index) remember(u *unit, s spoken) {
+// contents are hashes of what messages say, each with the positions of those messages. They
+// serve to recognize a message in a new context.
+type contents map[uint64][]int
+
+// add adds a message.
+func (c contents) add(u *unit, s spoken) {
 	for _, k := range keys(u.kind, s) {
 		for _, h := range k {
-			if i, ok := slices.BinarySearch(x.hashes[h], u.at); !ok {
-				x.hashes[h] = slices.Insert(x.hashes[h], i, u.at)
+			if i, ok := slices.BinarySearch(c[h], u.at); !ok {
+				c[h] = slices.Insert(c[h], i, u.at)
 			}
 		}
 	}
@@ -158,13 +163,13 @@ func (x *index) remember(u *unit, s spoken) {
 // original finds the message that a turn of a context copies: the last one with the
 // same content before a place, else any. Consecutive turns of one speaker may have
 // been merged (0.61.0: coalesceConsecutiveRoles).
-func (x *index) original(t turn, before *int) *unit {
+func (c contents) original(t turn, units []*unit, before *int) *unit {
 	for _, ks := range keys(t.kind, t.s) {
 		limit, place := *before, *before
 		for _, h := range slices.Backward(ks) {
-			at := x.hashes[h]
+			at := c[h]
 			i, _ := slices.BinarySearch(at, limit)
-			for i > 0 && x.units[at[i-1]].copied {
+			for i > 0 && units[at[i-1]].copied {
 				i--
 			}
 			if i == 0 {
@@ -176,7 +181,7 @@ func (x *index) original(t turn, before *int) *unit {
 		}
 		if place >= 0 && len(ks) > 0 {
 			*before = place
-			return x.units[place]
+			return units[place]
 		}
 	}
 	return nil

@@ -2,9 +2,6 @@ package gemini
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"io"
 	"slices"
 	"strings"
 
@@ -31,9 +28,6 @@ const (
 	callAnchor = "call "
 )
 
-// hashed is how many bytes we hash at both ends of what was read, to recognize it.
-const hashed = 4096
-
 // A tail is the state of a reading that continues from a cursor.
 type tail struct {
 	on    bool
@@ -43,15 +37,8 @@ type tail struct {
 // seek prepares the index to continue from the cursor.
 func (x *index) seek(size int64) error {
 	c := x.o.From
-	if c.Offset > size {
-		return inject.ErrCursor
-	}
-	head, end, err := x.sums(c.Offset)
-	if err != nil {
+	if err := c.Check(x.file, size); err != nil {
 		return err
-	}
-	if head != c.Head || end != c.Tail {
-		return inject.ErrCursor
 	}
 	x.tail.on = true
 	for _, a := range c.Anchors {
@@ -77,19 +64,6 @@ func (x *index) seek(size int64) error {
 	return nil
 }
 
-// sums returns hashes of the first bytes and of the last before offset.
-func (x *index) sums(offset int64) (head, end string, err error) {
-	buf := make([]byte, min(offset, hashed))
-	hash := func(at int64) string {
-		if _, e := x.file.ReadAt(buf, at); e != nil && e != io.EOF {
-			err = e
-		}
-		sum := sha256.Sum256(buf)
-		return hex.EncodeToString(sum[:8])
-	}
-	return hash(0), hash(offset - int64(len(buf))), err
-}
-
 // isStale reports whether a reading from a cursor found something that depends on
 // what was read before.
 func (x *index) isStale() bool {
@@ -108,12 +82,12 @@ func (x *index) next(size int64) (c inject.Cursor, err error) {
 	if c.Offset == 0 {
 		return c, nil
 	}
-	if c.Head, c.Tail, err = x.sums(c.Offset); err != nil {
+	if c.Head, c.Tail, err = inject.Fingerprint(x.file, c.Offset); err != nil {
 		return c, err
 	}
 	var begin *unit
 	for _, u := range x.units {
-		if u.refs[0].offset >= c.Offset {
+		if u.refs[0].Offset >= c.Offset {
 			begin = cmp.Or(begin, u)
 			if u.kept() {
 				c.Message = u.id
@@ -154,7 +128,7 @@ func (x *index) anchors(offset int64, begin *unit) (list []inject.Anchor) {
 	var made []inject.Anchor
 	for _, id := range slices.Backward(x.calls) {
 		u := x.owners[id]
-		if u != nil && len(made) < maxCalls && (u.at < 0 || u.refs[0].offset < offset) {
+		if u != nil && len(made) < maxCalls && (u.at < 0 || u.refs[0].Offset < offset) {
 			made = append(made, inject.Anchor{Line: callAnchor + id, Message: u.id})
 		}
 	}
@@ -185,15 +159,15 @@ func (x *index) settledBefore() int64 {
 	if last == nil {
 		return x.o.From.Offset
 	}
-	offset := last.refs[0].offset
+	offset := last.refs[0].Offset
 	if x.burst != nil {
-		offset = min(offset, x.burst.refs[0].offset)
+		offset = min(offset, x.burst.refs[0].Offset)
 	}
 	unanswered := map[*unit]bool{}
 	ends := map[*unit]int64{}
 	for id, u := range x.owners {
 		if at, ok := x.results[id]; ok && x.open[id] {
-			ends[u] = max(ends[u], at.offset)
+			ends[u] = max(ends[u], at.Offset)
 		} else if x.open[id] {
 			unanswered[u] = true
 		}
@@ -203,17 +177,17 @@ func (x *index) settledBefore() int64 {
 			break
 		}
 		if unanswered[u] || u.asks && len(u.loose) == 0 {
-			offset = min(offset, u.refs[0].offset)
+			offset = min(offset, u.refs[0].Offset)
 		}
 	}
 	for _, u := range x.units {
-		ends[u] = max(ends[u], u.refs[len(u.refs)-1].offset)
+		ends[u] = max(ends[u], u.refs[len(u.refs)-1].Offset)
 		for _, l := range u.loose {
-			ends[u] = max(ends[u], l.at.offset)
+			ends[u] = max(ends[u], l.at.Offset)
 		}
 	}
 	for _, u := range slices.Backward(x.units) {
-		if at := u.refs[0].offset; at < offset && ends[u] >= offset {
+		if at := u.refs[0].Offset; at < offset && ends[u] >= offset {
 			offset = at
 		}
 	}

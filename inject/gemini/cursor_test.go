@@ -60,11 +60,11 @@ func growing(t *testing.T, data []byte, cuts []int, strip func(string) (string, 
 			t.Fatal(err)
 		}
 		o := inject.Options{From: c, Strip: strip}
-		tr, err := open(file, o)
+		tr, err := adapter.Open(file, o)
 		if errors.Is(err, inject.ErrCursor) {
 			fromStart++
 			o.From = inject.Cursor{}
-			tr, err = open(file, o)
+			tr, err = adapter.Open(file, o)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -170,7 +170,7 @@ func TestGrowingLong(t *testing.T) {
 		t.Errorf("%d of %d readings had to begin at the start", again, len(cuts))
 	}
 	file := write(t, string(data))
-	tr, err := open(file, inject.Options{})
+	tr, err := adapter.Open(file, inject.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestCursorRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := open(write(t, string(data)), inject.Options{})
+	tr, err := adapter.Open(write(t, string(data)), inject.Options{})
 	if err != nil || tr.Next.Offset == 0 {
 		t.Fatalf("cursor %+v, %v", tr.Next, err)
 	}
@@ -227,7 +227,7 @@ func TestCursorRefused(t *testing.T) {
 		"an unknown context":  string(data) + `{"$set":{"messages":[{"id":"n","type":"user","content":"read @notes.txt and @shot.png please"}]}}` + "\n",
 		"an unknown call":     string(data) + `{"id":"n","type":"user","content":[{"functionResponse":{"id":"nosuch","response":{"output":"x"}}}]}` + "\n",
 	} {
-		tr, err := open(write(t, d), inject.Options{From: tr.Next})
+		tr, err := adapter.Open(write(t, d), inject.Options{From: tr.Next})
 		if !errors.Is(err, inject.ErrCursor) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -274,7 +274,7 @@ func FuzzOpen(f *testing.F) {
 		if len(data) == 0 {
 			return
 		}
-		detect(bytes.NewReader(data))
+		adapter.Detect(bytes.NewReader(data))
 		file := filepath.Join(dir, fmt.Sprintf("session-%d.jsonl", os.Getpid()))
 		if err := os.WriteFile(file, data, 0o600); err != nil {
 			t.Fatal(err)
@@ -299,7 +299,7 @@ func FuzzOpen(f *testing.F) {
 			}
 			calls[x.ID] = true
 		}
-		if tr, err := open(file, inject.Options{From: tr.Next}); err == nil {
+		if tr, err := adapter.Open(file, inject.Options{From: tr.Next}); err == nil {
 			if err := tr.Each(func(string, inject.Batch) error { return nil }); err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
-// Package gemini reads the sessions of the Gemini CLI: the JSONL of version 0.61.0,
-// the one-document files of older versions, and the checkpoints of /chat save.
-// Comments at each rule and the headings of FACTS.md say what a record means.
+// Package gemini is the adapter for the Gemini CLI: it reads sessions (the JSONL of
+// version 0.61.0, the one-document files of older versions, and the checkpoints of /chat
+// save) and hooks, and starts the program on a payload. Comments at each rule and the
+// headings of FACTS.md say what a record means.
 package gemini
 
 import (
@@ -10,38 +11,44 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"cortext/inject"
-	"cortext/inject/gemini/program"
-	"cortext/inject/gemini/setup"
 	"cortext/schema/jsonl"
 )
 
 // Name is what session.json calls the agent.
 const Name = "gemini"
 
-// Agent returns the adapter for the sessions of the Gemini CLI.
-func Agent() inject.Agent {
-	return inject.Agent{
-		Name: Name, Detect: detect, Stat: inject.StatFile, Open: open, Subagents: subagents,
-		Sessions: Sessions, Stores: Stores, Locate: Locate, Install: setup.Install,
-		Session: program.Session, Hook: program.Hook, Reply: program.Reply, ReplyNote: program.ReplyNote, ReplyLimit: program.ReplyLimit,
-		Model: program.Model, Ready: program.Ready, Launch: program.Launch, Launched: program.Launched, Discard: program.Discard,
-	}
-}
+// An agent is the adapter for the Gemini CLI.
+type agent struct{}
 
-// How much of a file detect reads.
+var _ interface {
+	inject.Hooks
+	inject.Installer
+	inject.Launcher
+	inject.LaunchFinder
+	inject.Cleaner
+} = agent{}
+
+// Agent returns the adapter for the Gemini CLI.
+func Agent() inject.Agent { return agent{} }
+
+func (agent) Name() string { return Name }
+
+// Stat returns the length of the transcript at file.
+func (agent) Stat(file string) (int64, error) { return inject.StatFile(file) }
+
+// How much of a file Detect reads.
 const (
 	detectLines = 50
 	detectBytes = 4 << 20
 )
 
-// detect looks for what only the Gemini CLI writes: a header of sessionId and
+// Detect looks for what only the Gemini CLI writes: a header of sessionId and
 // projectHash, a message of type gemini with content next to it, a change ("$set",
 // "$rewindTo"), or a document with such messages. Qwen Code, Claude Code, Codex and
 // Copilot have other envelopes.
-func detect(f io.Reader) bool {
+func (agent) Detect(f io.Reader) bool {
 	data, err := io.ReadAll(io.LimitReader(f, detectBytes))
 	if err != nil {
 		return false
@@ -49,22 +56,10 @@ func detect(f io.Reader) bool {
 	if isDocument(data) {
 		return detectDocument(data)
 	}
-	n := 0
-	for rec, err := range jsonl.Read(bytes.NewReader(data), 0, 1) {
-		if err != nil {
-			if _, damaged := err.(*jsonl.Damage); !damaged {
-				return false
-			}
-			continue
-		}
-		if r, err := parseRecord(rec.Raw); err == nil && isOwn(r) {
-			return true
-		}
-		if n++; n == detectLines {
-			break
-		}
-	}
-	return false
+	return inject.AnyRecord(bytes.NewReader(data), detectLines, func(raw []byte) bool {
+		r, err := parseRecord(raw)
+		return err == nil && isOwn(r)
+	})
 }
 
 // isOwn reports whether only the Gemini CLI writes such a record.
@@ -80,8 +75,8 @@ func isOwn(r record) bool {
 	return r.Session != "" && holdsMessages(r.Messages)
 }
 
-// open reads the transcript at file: a session, or a checkpoint.
-func open(file string, o inject.Options) (*inject.Transcript, error) {
+// Open reads the transcript at file: a session, or a checkpoint.
+func (agent) Open(file string, o inject.Options) (*inject.Transcript, error) {
 	x, size, err := load(file, o)
 	if err != nil {
 		return nil, err
@@ -119,9 +114,6 @@ func load(file string, o inject.Options) (x *index, size int64, err error) {
 	if err != nil {
 		return nil, 0, errors.Join(err, x.release())
 	}
-	if o.Progress != nil {
-		o.Progress(size)
-	}
 	return x, size, nil
 }
 
@@ -140,15 +132,18 @@ func (x *index) readDocument(f *os.File, size, whole int64) error {
 		return err
 	}
 	x.rewritten = true
-	x.file = bytes.NewReader(data[:n])
+	x.file = source{bytes.NewReader(data[:n])}
 	x.document(data[:n:n], size < whole)
+	if x.o.Progress != nil {
+		x.o.Progress(size)
+	}
 	return nil
 }
 
-// subagents lists the transcripts of sub-agents: they are in a folder next to the
+// Subagents lists the transcripts of sub-agents: they are in a folder next to the
 // session's file, named after its id (0.61.0: chats/<session>/<agent>.jsonl). The
 // call that started one names it (toolCalls[].agentId), see Transcript.Calls.
-func subagents(path string) ([]inject.Subagent, error) {
+func (agent) Subagents(path string) ([]inject.Subagent, error) {
 	h, err := peek(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -161,27 +156,19 @@ func subagents(path string) ([]inject.Subagent, error) {
 		return nil, nil
 	}
 	dir := filepath.Join(filepath.Dir(path), name)
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
+	files, err := inject.FilesIn(dir)
 	var list []inject.Subagent
-	for _, e := range entries {
-		ext := filepath.Ext(e.Name())
-		if !e.Type().IsRegular() || ext != ".jsonl" && ext != ".json" {
+	for _, file := range files {
+		if ext := filepath.Ext(file); ext != ".jsonl" && ext != ".json" {
 			continue
 		}
-		file := filepath.Join(dir, e.Name())
 		sub, err := peek(file)
 		if err != nil || sub.kind != "subagent" {
 			continue // still empty, or not a session of the program
 		}
 		list = append(list, inject.Subagent{NativeID: sub.id, Path: file})
 	}
-	return list, nil
+	return list, err
 }
 
 // fileNamePart formats an id as the program does in file names (sanitizeFilenamePart,

@@ -27,7 +27,7 @@ func fixtures(t testing.TB) []string {
 // gather collects everything in a transcript.
 func gather(t testing.TB, file string, o inject.Options) (*inject.Transcript, schema.Batch, map[string][]byte) {
 	t.Helper()
-	tr, err := open(file, o)
+	tr, err := adapter.Open(file, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,8 +93,8 @@ func TestDetect(t *testing.T) {
 		"not json": false,
 		"":         false,
 	} {
-		if got := detect(strings.NewReader(file)); got != want {
-			t.Errorf("detect(%.60q) = %v", file, got)
+		if got := adapter.Detect(strings.NewReader(file)); got != want {
+			t.Errorf("adapter.Detect(%.60q) = %v", file, got)
 		}
 	}
 }

@@ -1,9 +1,7 @@
 package gemini
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -19,12 +17,6 @@ import (
 // The first pass over a transcript records only where each message is and what its
 // parent is. The second pass (build.go) reads one message after another.
 
-// ref is the position of a message in the file.
-type ref struct {
-	offset int64
-	size   int
-}
-
 // A unit is a message and its lines: the program writes a message again when it knows
 // more of it (FACTS.md, "Ids and order"). Every message of the file has a unit, since
 // a rewind may go back to any.
@@ -32,7 +24,7 @@ type unit struct {
 	kind  unitKind
 	id    string
 	stamp string
-	refs  []ref
+	refs  []inject.Span
 	above *unit // the last message in the context when it was added
 	at    int   // its position in the file; -1: it was read before
 	depth int   // its position in the context
@@ -48,7 +40,7 @@ type unit struct {
 
 // loose is a result that names no call.
 type loose struct {
-	at ref
+	at inject.Span
 	n  int // its index among those of its message
 }
 
@@ -56,34 +48,31 @@ type loose struct {
 func (u *unit) kept() bool { return u.speaks && !u.ours && !u.copied }
 
 type index struct {
-	file    io.ReaderAt
+	file    source
 	release func() error
 	path    string
 	o       inject.Options
 	tail    tail
 
-	units   []*unit
-	byID    map[string]*unit
-	stack   []*unit           // the context, as a rewind sees it
-	aliases map[string]alias  // ids of copies in a context
-	hashes  map[uint64][]int  // content -> where
-	run     []string          // ids of the messages since the last change
-	burst   *unit             // the first of a run of copies whose context has not come yet
-	spoken  bool              // some message had content
-	summary bool              // the last message was the summary of a compression
-	results map[string]ref    // call -> the message with its result
-	orphans []string          // calls with a result, in file order
-	owners  map[string]*unit  // call -> the message with the call
-	calls   []string          // the calls in owners, in order
-	open    map[string]bool   // calls without a result in the call itself
-	agents  map[string]string // sub-agent -> call
-	unknown map[string]int
-	damage  []string
-	torn    string // the line cut off at the end
+	units    []*unit
+	byID     map[string]*unit
+	stack    []*unit          // the context, as a rewind sees it
+	aliases  map[string]alias // ids of copies in a context
+	contents contents
+	run      []string               // ids of the messages since the last change
+	burst    *unit                  // the first of a run of copies whose context has not come yet
+	spoken   bool                   // some message had content
+	summary  bool                   // the last message was the summary of a compression
+	results  map[string]inject.Span // call -> the message with its result
+	orphans  []string               // calls with a result, in file order
+	owners   map[string]*unit       // call -> the message with the call
+	calls    []string               // the calls in owners, in order
+	open     map[string]bool        // calls without a result in the call itself
+	agents   map[string]string      // sub-agent -> call
+	losses   inject.Losses
 
 	native    string
 	model     string
-	tools     []string
 	subagent  bool // it is a sub-agent's transcript
 	rewritten bool // it is a document
 	t         *inject.Transcript
@@ -97,48 +86,29 @@ type alias struct {
 
 func newIndex(f io.ReaderAt, path string, o inject.Options) *index {
 	return &index{
-		file: f, path: path, o: o, byID: map[string]*unit{}, aliases: map[string]alias{}, hashes: map[uint64][]int{},
-		results: map[string]ref{}, owners: map[string]*unit{}, open: map[string]bool{}, agents: map[string]string{},
-		unknown: map[string]int{}, t: &inject.Transcript{Agent: Name},
+		file: source{f}, path: path, o: o, byID: map[string]*unit{}, aliases: map[string]alias{}, contents: contents{},
+		results: map[string]inject.Span{}, owners: map[string]*unit{}, open: map[string]bool{}, agents: map[string]string{},
+		t: &inject.Transcript{Agent: Name},
 	}
 }
 
 // lines reads a session with one record per line.
 func (x *index) lines(size int64) error {
-	from, number := int64(0), 1
 	if x.o.From.Offset > 0 {
 		if err := x.seek(size); err != nil {
 			return err
 		}
-		from, number = x.o.From.Offset, 0
 	}
-	lines := 0
-	for rec, err := range jsonl.Read(io.NewSectionReader(x.file, from, size-from), from, number) {
-		var damage *jsonl.Damage
-		if errors.As(err, &damage) {
-			if damage.Kind == jsonl.TornTail && x.o.Head == 0 {
-				x.torn = damage.Error()
-			} else if damage.Kind != jsonl.Unterminated && x.o.Head == 0 {
-				x.damage = append(x.damage, damage.Error())
-			}
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if lines++; lines%256 == 0 && x.o.Progress != nil {
-			x.o.Progress(rec.Offset)
-		}
+	return inject.ReadLines(x.file, size, x.o, &x.losses, func(rec jsonl.Record) {
 		if r, err := parseRecord(rec.Raw); err == nil { // jsonl only yields valid objects
-			x.add(r, ref{rec.Offset, len(rec.Raw)}, rec.Raw)
+			x.add(r, inject.Span{Offset: rec.Offset, Size: len(rec.Raw)}, rec.Raw)
 		}
-	}
-	return nil
+	})
 }
 
 // add puts one record where it belongs, checking in the program's own order
 // (loadConversationRecord, 0.61.0).
-func (x *index) add(r record, at ref, raw []byte) {
+func (x *index) add(r record, at inject.Span, raw []byte) {
 	switch {
 	case r.Rewind != "":
 		x.rewind(r.Rewind)
@@ -146,34 +116,33 @@ func (x *index) add(r record, at ref, raw []byte) {
 		x.message(r, at)
 	case r.Set != nil:
 		if id := rawjson.String(rawjson.Get(r.Set, "sessionId")); id != "" {
-			x.native = first(x.native, id)
+			x.native = cmp.Or(x.native, id)
 			x.run = nil
 		}
 		if list := rawjson.Get(r.Set, "messages"); list != nil {
-			x.setContext(list, raw, at.offset)
+			x.setContext(list, raw, at.Offset)
 		}
 	case r.Session != "" || r.Messages != nil || r.History != nil:
-		x.native = first(x.native, r.Session)
+		x.native = cmp.Or(x.native, r.Session)
 		x.subagent = x.subagent || r.Kind == "subagent"
 		x.run = nil
 		for _, list := range [][]byte{r.Messages, r.History} {
 			elements, _ := rawjson.Array(list)
 			for _, e := range elements {
-				x.element(e, ref{at.offset + int64(cap(raw)-cap(e)), len(e)})
+				x.element(e, inject.Span{Offset: at.Offset + int64(cap(raw)-cap(e)), Size: len(e)})
 			}
 		}
 	case r.unnamed:
-		x.unknown["(no type)"]++
+		x.losses.Unknown("(no type)")
 	default: // a message without an id, which the program ignores
-		r.ID = fmt.Sprintf("line-at-%d", at.offset)
+		r.ID = fmt.Sprintf("line-at-%d", at.Offset)
 		x.message(r, at)
 	}
 }
 
 // derivedID makes an id for a message without one, from its position and text.
 func derivedID(place int, raw []byte) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d\n%s", place, raw))
-	return hex.EncodeToString(sum[:16])
+	return inject.SHA256(fmt.Appendf(nil, "%d\n%s", place, raw))[:32]
 }
 
 // environment is the id of the program's own first turn (deriveStableId of
@@ -181,10 +150,10 @@ func derivedID(place int, raw []byte) string {
 const environment = "d04923d38bb0f6017037e74183378ef4"
 
 // message adds a message, or a new version of a known one.
-func (x *index) message(r record, at ref) {
+func (x *index) message(r record, at inject.Span) {
 	kind := kindOf(r)
 	if kind == unknownUnit {
-		x.unknown[kindName(first(r.Type, r.Role))]++
+		x.losses.Unknown(inject.KindName(cmp.Or(r.Type, r.Role)))
 		return
 	}
 	u := x.byID[r.ID]
@@ -204,7 +173,7 @@ func (x *index) message(r record, at ref) {
 	}
 	s := says(kind, r.Content)
 	for _, kind := range s.unknown {
-		x.unknown[kind]++
+		x.losses.Unknown(kind)
 	}
 	afterSummary := x.summary
 	x.summary = false
@@ -221,10 +190,10 @@ func (x *index) message(r record, at ref) {
 			x.cancel(u)
 		}
 	}
-	x.remember(u, s)
+	x.contents.add(u, s)
 }
 
-func (x *index) addUser(r record, u *unit, s spoken, at ref) {
+func (x *index) addUser(r record, u *unit, s spoken, at inject.Span) {
 	x.addResults(s.results, u, at)
 	if s.context && r.ID != environment && len(x.units) > 1 && !x.rewritten {
 		x.burst = u
@@ -241,13 +210,13 @@ func (x *index) addUser(r record, u *unit, s spoken, at ref) {
 		u.kind = eventUnit
 	case isEvent(texts, r.Display):
 		u.kind = eventUnit
-	case x.isOurs(r, s):
+	case isOurs(r, s, x.o):
 		u.ours = true
 	}
 	u.speaks = true
 	x.spoken = x.spoken || u.kind == userUnit
 	if u.kind == userUnit && !u.ours && len(u.refs) == 1 {
-		x.prompt(typed(r, s, x.o.Strip), u)
+		x.t.Prompted(typed(r, s, x.o), inject.Command{PromptID: u.id, Message: u.id, Time: schema.Time(u.stamp).Time()})
 	}
 	x.root(u)
 }
@@ -274,9 +243,7 @@ func (x *index) addModel(r record, u *unit, s spoken, afterSummary bool) {
 		if c.agent != "" {
 			x.agents[c.agent] = c.native
 		}
-		if c.name != "" && !slices.Contains(x.tools, c.name) {
-			x.tools = append(x.tools, c.name)
-		}
+		x.t.AddTool(c.name)
 	}
 	if r.Model != "" {
 		x.model = r.Model
@@ -289,7 +256,7 @@ func (x *index) addModel(r record, u *unit, s spoken, afterSummary bool) {
 
 // addResults records the tool results in a user's turn. toolCalls has them too,
 // except in checkpoints.
-func (x *index) addResults(results [][]byte, u *unit, at ref) {
+func (x *index) addResults(results [][]byte, u *unit, at inject.Span) {
 	n := 0
 	for _, p := range results {
 		if id := rawjson.String(rawjson.Get(p, "id")); id != "" {
@@ -328,10 +295,6 @@ func (x *index) cancel(u *unit) {
 // maxClimb limits a walk over messages without content.
 const maxClimb = 10_000
 
-// maxRoots limits how many messages without a parent we remember: the first, and one
-// for each compression and each rewind to the beginning.
-const maxRoots = 100
-
 // root records u if no message is above it: a copy of the session (0.61.0:
 // --session-file keeps the ids of messages) begins with it.
 func (x *index) root(u *unit) {
@@ -345,8 +308,8 @@ func (x *index) root(u *unit) {
 }
 
 func (x *index) addRoot(id string) {
-	if len(x.t.Roots) < maxRoots && !slices.Contains(x.t.Roots, id) {
-		x.t.Roots = append(x.t.Roots, id)
+	if !slices.Contains(x.t.Roots, id) {
+		x.t.AddRoot(id)
 	}
 }
 
@@ -360,42 +323,27 @@ func (x *index) close(size int64) error {
 	}
 	t.NativeID = x.nativeID()
 	if x.subagent {
-		t.Parent = x.parentSession()
+		t.Parent = parentSession(x.path)
 	}
 	t.WorkingDir = heldIn(x.path)
-	t.Calls, t.Model, t.Tools = x.agents, x.model, x.tools
+	t.Calls, t.Model = x.agents, x.model
 	for _, u := range x.units {
 		if !u.kept() {
 			continue
 		}
 		t.Messages++
-		at := schema.Time(u.stamp).Time()
-		if at.IsZero() {
-			continue
-		}
-		if t.First.IsZero() || at.Before(t.First) {
-			t.First = at
-		}
-		if at.After(t.Last) {
-			t.Last = at
-		}
+		t.AddTime(schema.Time(u.stamp).Time())
 	}
 	if x.isStale() {
 		return inject.ErrCursor
 	}
-	t.Warnings, t.Unread, t.Torn = append(t.Warnings, x.damage...), x.damage, x.torn
-	if x.torn != "" {
-		t.Warnings = append(t.Warnings, x.torn)
-	}
-	for _, kind := range sortedKeys(x.unknown) {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("%d records of the unknown kind %q left out", x.unknown[kind], kind))
-	}
+	x.losses.Report(t)
 	var err error
 	if t.Next, err = x.next(size); err != nil {
 		return err
 	}
 	t.Each = x.each
-	t.Said, err = x.said()
+	t.LastReply, err = x.lastReply()
 	return err
 }
 
@@ -407,23 +355,14 @@ func (x *index) nativeID() string {
 		}
 	}
 	base := filepath.Base(x.path)
-	return first(x.native, strings.TrimSuffix(base, filepath.Ext(base)))
+	return cmp.Or(x.native, strings.TrimSuffix(base, filepath.Ext(base)))
 }
 
 // parentSession returns the session that a sub-agent's transcript belongs to: its
 // folder has that session's id as its name.
-func (x *index) parentSession() string {
-	if name := filepath.Base(filepath.Dir(x.path)); name != chats { // older versions put everything into one folder
+func parentSession(file string) string {
+	if name := filepath.Base(filepath.Dir(file)); name != chats { // older versions put everything into one folder
 		return name
 	}
 	return ""
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

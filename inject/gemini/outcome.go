@@ -72,9 +72,9 @@ func (o *outcome) attach(p part) {
 	if p.data == nil && p.file == nil {
 		return
 	}
-	a, blobs := attachment(given(p, ""))
-	o.attachments = append(o.attachments, a)
-	o.blobs = append(o.blobs, blobs...)
+	a := attachment(given(p, ""))
+	o.attachments = append(o.attachments, a.Attachment)
+	o.blobs = append(o.blobs, a.Blobs...)
 }
 
 // response returns the text of a functionResponse: its output or error, else all of

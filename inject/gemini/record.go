@@ -1,6 +1,9 @@
 package gemini
 
 import (
+	"cmp"
+
+	"cortext/inject"
 	"cortext/schema/rawjson"
 )
 
@@ -88,11 +91,7 @@ const (
 // kindOf returns the speaker of a message. Checkpoints and some writers have a role
 // instead of a type, and "model" instead of "gemini".
 func kindOf(r record) unitKind {
-	who := r.Type
-	if who == "" {
-		who = r.Role
-	}
-	switch who {
+	switch cmp.Or(r.Type, r.Role) {
 	case "user":
 		return userUnit
 	case "gemini", "model", "assistant":
@@ -145,7 +144,7 @@ func parsePart(members []rawjson.Member) (p part) {
 		case "text":
 			p.text, p.isText = rawjson.String(m.Value), true
 		case "thought":
-			p.thought = string(m.Value) == "true"
+			p.thought = inject.IsTrue(m.Value)
 		case "functionCall":
 			p.call = m.Value
 		case "functionResponse":
@@ -158,7 +157,7 @@ func parsePart(members []rawjson.Member) (p part) {
 			known = true
 		default:
 			if p.unknown == "" {
-				p.unknown = kindName(m.Name)
+				p.unknown = inject.KindName(m.Name)
 			}
 		}
 	}
@@ -166,13 +165,6 @@ func parsePart(members []rawjson.Member) (p part) {
 		p.unknown = ""
 	}
 	return p
-}
-
-func kindName(s string) string {
-	if s == "" {
-		return "(no type)"
-	}
-	return s
 }
 
 // A call is a tool call of a message, with its outcome if it has one.

@@ -5,30 +5,26 @@ import (
 	"strings"
 
 	"cortext/inject"
-	"cortext/schema"
 )
 
 // isOurs reports whether a user's turn is nothing but a payload of cortext. It goes
 // by the id, which a launch derives from the text and an import keeps, or by the
 // shape.
-func (x *index) isOurs(r record, s spoken) bool {
+func isOurs(r record, s spoken, o inject.Options) bool {
 	texts := s.texts()
 	if len(texts) == 0 || len(texts) != len(s.items) {
 		return false
 	}
-	if len(r.ID) == 36 && r.ID[14] == '8' {
+	if inject.MayBePayload(r.ID) {
 		for _, p := range parts(r.Content) {
-			if p.isText && r.ID == inject.PayloadID(p.text) {
+			if p.isText && inject.IsPayload(r.ID, p.text) {
 				return true
 			}
 		}
 	}
-	if x.o.Strip == nil {
-		return false
-	}
 	ours := false
 	for _, t := range texts {
-		rest, ok := x.o.Strip(t)
+		rest, ok := o.Stripped(t)
 		if ours = ours || ok; !ok && t != "" || strings.TrimSpace(rest) != "" && ok {
 			return false
 		}
@@ -39,16 +35,12 @@ func (x *index) isOurs(r record, s spoken) bool {
 // typed returns the first text of a user's turn as typed. For a slash command, that
 // is the displayed text, since the content is the expansion (FACTS.md, "Slash
 // commands"). For other turns, the displayed text may be abridged.
-func typed(r record, s spoken, strip func(string) (string, bool)) string {
-	if line, ok := commandLine(r, s, strip); ok {
+func typed(r record, s spoken, o inject.Options) string {
+	if line, ok := commandLine(r, s, o); ok {
 		return line
 	}
 	for _, t := range s.texts() {
-		if strip != nil {
-			if rest, ok := strip(t); ok {
-				t = rest
-			}
-		}
+		t, _ = o.Stripped(t)
 		if strings.TrimSpace(t) != "" {
 			return asTyped(r, t)
 		}
@@ -70,7 +62,7 @@ func blankless(s string) string { return strings.Join(strings.Fields(s), "") }
 
 // commandLine returns the slash command that the user typed for a turn, if any. A
 // payload that such a command delivered does not count as typed.
-func commandLine(r record, s spoken, strip func(string) (string, bool)) (string, bool) {
+func commandLine(r record, s spoken, o inject.Options) (string, bool) {
 	if r.Display == nil {
 		return "", false
 	}
@@ -79,26 +71,18 @@ func commandLine(r record, s spoken, strip func(string) (string, bool)) (string,
 		return "", false
 	}
 	for _, t := range s.texts() {
-		if strip == nil {
-			break
-		}
-		if _, ok := strip(t); ok {
+		if _, ok := o.Stripped(t); ok {
 			return "", false
 		}
 	}
 	return line, true
 }
 
-// prompt records the session's first command, and which prompts are commands of ours.
-func (x *index) prompt(line string, u *unit) {
-	x.t.Prompted(line, inject.Command{PromptID: u.id, Message: u.id, Time: schema.Time(u.stamp).Time()})
-}
-
-// said returns the text of the model's last message.
-func (x *index) said() (string, error) {
+// lastReply returns the text of the model's last message.
+func (x *index) lastReply() (string, error) {
 	for _, u := range slices.Backward(x.units) {
 		if u.kind == modelUnit && u.kept() {
-			m, err := x.merged(u)
+			m, err := x.file.merged(u)
 			if err != nil {
 				return "", err
 			}

@@ -2,18 +2,17 @@ package gemini
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"cortext/inject"
-	"cortext/schema/jsonl"
 	"cortext/schema/rawjson"
 )
 
@@ -23,15 +22,12 @@ const chats = "chats"
 // roots returns the folders with the program's projects (0.61.0: getGlobalRuntimeDir;
 // in the sandbox of macOS it writes below .cache).
 func roots(m inject.Machine) []string {
-	home := m.Getenv("GEMINI_CLI_HOME")
-	if home == "" {
-		home = m.Home
-	}
-	return []string{filepath.Join(home, ".gemini", "tmp"), filepath.Join(home, ".cache", ".gemini", "tmp")}
+	dir := geminiDir(m)
+	return []string{filepath.Join(dir, "tmp"), filepath.Join(filepath.Dir(dir), ".cache", ".gemini", "tmp")}
 }
 
 // Stores lists the folders above the sessions of all projects.
-func Stores(m inject.Machine) (list []inject.Store) {
+func (agent) Stores(m inject.Machine) (list []inject.Store) {
 	for _, dir := range roots(m) {
 		list = append(list, inject.Store{Dir: dir, Depth: 2})
 	}
@@ -56,15 +52,15 @@ type head struct {
 // session's id, even the resumption of a session.
 //
 // If several files with one id have messages, the first is the one that the session
-// began in (see [Locate]). Another is listed too if it has messages that those before
+// began in (see Locate). Another is listed too if it has messages that those before
 // it do not (--resume with -i: FACTS.md, "Taking a session up again").
-func Sessions(m inject.Machine) ([]inject.Native, error) {
+func (agent) Sessions(m inject.Machine) ([]inject.SessionRef, error) {
 	byID := map[string][]session{}
 	err := files(m, "", func(s session) { byID[s.id] = append(byID[s.id], s) })
-	var list []inject.Native
-	for _, id := range sortedKeys(byID) {
+	var list []inject.SessionRef
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
 		for _, s := range distinct(byID[id]) {
-			list = append(list, inject.Native{NativeID: id, Path: s.path, Dir: held(m, s.path), Updated: s.info.ModTime()})
+			list = append(list, inject.SessionRef{NativeID: id, Path: s.path, Dir: held(m, s.path), Updated: s.info.ModTime()})
 		}
 	}
 	return list, err
@@ -73,7 +69,7 @@ func Sessions(m inject.Machine) ([]inject.Native, error) {
 // Locate returns the file of a session. If several have its id, it is the one that
 // the session began in, and of several such files one that the program still writes
 // to.
-func Locate(m inject.Machine, nativeID string) (path string, ok bool, err error) {
+func (agent) Locate(m inject.Machine, nativeID string) (path string, ok bool, err error) {
 	part := fileNamePart(nativeID)
 	if part == "" {
 		return "", false, nil
@@ -102,30 +98,23 @@ func compareSessions(a, b session) int {
 func files(m inject.Machine, end string, f func(session)) error {
 	var errs []error
 	for _, root := range roots(m) {
-		projects, err := inject.ReadFolder(root)
+		list, err := inject.ProjectFiles(root, chats, func(e fs.DirEntry) bool {
+			name, ok := strings.CutPrefix(e.Name(), "session-")
+			ext := filepath.Ext(name)
+			return ok && e.Type().IsRegular() && (ext == ".jsonl" || ext == ".json") && strings.HasSuffix(strings.TrimSuffix(name, ext), end)
+		})
 		errs = append(errs, err)
-		for _, p := range projects {
-			dir := filepath.Join(root, p.Name(), chats)
-			entries, err := inject.ReadFolder(dir)
-			errs = append(errs, err)
-			for _, e := range entries {
-				name, ok := strings.CutPrefix(e.Name(), "session-")
-				ext := filepath.Ext(name)
-				if !ok || !e.Type().IsRegular() || ext != ".jsonl" && ext != ".json" ||
-					!strings.HasSuffix(strings.TrimSuffix(name, ext), end) {
-					continue
-				}
-				s := session{path: filepath.Join(dir, e.Name())}
-				if s.head, err = headOf(m, s.path); err == nil {
-					s.info, err = e.Info()
-				}
-				switch {
-				case errors.Is(err, fs.ErrNotExist): // deleted meanwhile
-				case err != nil:
-					errs = append(errs, err)
-				case s.id != "" && s.spoken && s.kind != "subagent":
-					f(s)
-				}
+		for _, file := range list {
+			s := session{path: file}
+			if s.head, err = headOf(m, s.path); err == nil {
+				s.info, err = os.Lstat(file)
+			}
+			switch {
+			case errors.Is(err, fs.ErrNotExist): // deleted meanwhile
+			case err != nil:
+				errs = append(errs, err)
+			case s.id != "" && s.spoken && s.kind != "subagent":
+				f(s)
 			}
 		}
 	}
@@ -196,11 +185,7 @@ func peek(file string) (h head, err error) {
 		peekDocument(data, &h)
 		return h, err
 	}
-	for rec, err := range jsonl.Read(f, 0, 1) {
-		var damage *jsonl.Damage
-		if errors.As(err, &damage) {
-			continue
-		}
+	for rec, err := range inject.Records(f) {
 		if err != nil {
 			return h, err
 		}
@@ -223,7 +208,7 @@ func peek(file string) (h head, err error) {
 }
 
 func peekDocument(data []byte, h *head) {
-	_ = walk(data, func(name string, rest []byte) bool { // it may be cut off by the limit
+	_ = inject.WalkObject(data, func(name string, rest []byte) bool { // it may be cut off by the limit
 		value, _, _ := rawjson.Next(rest)
 		switch name {
 		case "sessionId":
@@ -260,8 +245,7 @@ func heldIn(file string) string {
 	list, _ := readSmall(filepath.Join(filepath.Dir(filepath.Dir(project)), "projects.json"))
 	members, _ := rawjson.Members(rawjson.Get([]byte(list), "projects"))
 	for _, m := range members {
-		sum := sha256.Sum256([]byte(m.Name))
-		if name := filepath.Base(project); filepath.IsAbs(m.Name) && (rawjson.String(m.Value) == name || hex.EncodeToString(sum[:]) == name) {
+		if name := filepath.Base(project); filepath.IsAbs(m.Name) && (rawjson.String(m.Value) == name || inject.SHA256([]byte(m.Name)) == name) {
 			return filepath.Clean(m.Name)
 		}
 	}

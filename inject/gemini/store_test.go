@@ -56,7 +56,7 @@ func TestSessions(t *testing.T) {
 		"tmp/" + hash + "/chats/session-2025-11-19T20-11-809f.json":     "{\n \"sessionId\": \"809f\",\n \"projectHash\": \"" + hash + "\",\n \"messages\": [\n" + strings.TrimSpace(said) + "\n]}",
 		"tmp/" + strings.Repeat("0", 64) + "/chats/session-x-eeee.json": "{\n \"sessionId\": \"eeee\",\n \"messages\": [ ]}",
 	})
-	list, err := Sessions(m)
+	list, err := adapter.Sessions(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,16 +81,16 @@ func TestSessions(t *testing.T) {
 		"aaaaaaaa-1111": "session-2026-11-22T09-00-aaaaaaaa.jsonl", "dddddddd-1111": "session-2026-11-22T09-00-dddddddd.jsonl",
 		"809f": "session-2025-11-19T20-11-809f.json", "aaaaaaaa-2222": "", "bbbbbbbb-1111": "", "cccccccc-1111": "", "sub": "", "": "", "../../x": "",
 	} {
-		at, ok, err := Locate(m, id)
+		at, ok, err := adapter.Locate(m, id)
 		if err != nil || ok != (name != "") || ok && filepath.Base(at) != name {
 			t.Errorf("Locate(%q) = %s, %v, %v", id, at, ok, err)
 		}
 	}
 	elsewhere := inject.Machine{Home: "/nosuch", Getenv: func(name string) string { return map[string]string{"GEMINI_CLI_HOME": m.Home}[name] }}
-	if list, err := Sessions(elsewhere); len(list) != len(want) || err != nil {
+	if list, err := adapter.Sessions(elsewhere); len(list) != len(want) || err != nil {
 		t.Errorf("GEMINI_CLI_HOME: %v, %v", list, err)
 	}
-	if s := Stores(elsewhere); s[0] != (inject.Store{Dir: tmp, Depth: 2}) {
+	if s := adapter.Stores(elsewhere); s[0] != (inject.Store{Dir: tmp, Depth: 2}) {
 		t.Errorf("stores %v", s)
 	}
 }
@@ -98,7 +98,7 @@ func TestSessions(t *testing.T) {
 // TestUnreadable: the error names an unreadable file, and the others are listed.
 func TestUnreadable(t *testing.T) {
 	m, tmp := home(t, map[string]string{"tmp/a/chats/session-x-aaaaaaaa.jsonl": headA + said, "tmp/b/chats": "a file"})
-	list, err := Sessions(m)
+	list, err := adapter.Sessions(m)
 	if len(list) != 1 || err != nil && !strings.Contains(err.Error(), tmp) {
 		t.Errorf("%v, %v", list, err)
 	}
@@ -108,7 +108,7 @@ func TestUnreadable(t *testing.T) {
 	if err := os.Chmod(list[0].Path, 0); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := Sessions(m); len(list) != 0 || err == nil || !strings.Contains(err.Error(), "aaaaaaaa") {
+	if list, err := adapter.Sessions(m); len(list) != 0 || err == nil || !strings.Contains(err.Error(), "aaaaaaaa") {
 		t.Errorf("%v, %v", list, err)
 	}
 }
@@ -117,7 +117,7 @@ func TestUnreadable(t *testing.T) {
 // session as their parent.
 func TestSubagents(t *testing.T) {
 	file := "../../testdata/agents/gemini/0.61.0/subagent/transcript.jsonl"
-	list, err := subagents(file)
+	list, err := adapter.Subagents(file)
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%v, %v", list, err)
 	}
@@ -129,11 +129,11 @@ func TestSubagents(t *testing.T) {
 	if sub.Parent != tr.NativeID || sub.NativeID != list[0].NativeID || len(b.Messages) != 5 || len(b.Tools) != 1 {
 		t.Errorf("parent %q, %d messages, %d calls", sub.Parent, len(b.Messages), len(b.Tools))
 	}
-	if more, err := subagents(list[0].Path); len(more) > 0 || err != nil {
+	if more, err := adapter.Subagents(list[0].Path); len(more) > 0 || err != nil {
 		t.Errorf("%v, %v", more, err)
 	}
 	for _, name := range []string{"nosuch.jsonl", "../odd/transcript.jsonl"} {
-		if list, err := subagents(filepath.Join(filepath.Dir(file), name)); len(list) > 0 || err != nil {
+		if list, err := adapter.Subagents(filepath.Join(filepath.Dir(file), name)); len(list) > 0 || err != nil {
 			t.Errorf("%s: %v, %v", name, list, err)
 		}
 	}

@@ -1,9 +1,8 @@
 package opencode
 
 import (
-	"crypto/sha256"
+	"cmp"
 	"encoding/base64"
-	"encoding/hex"
 	"net/url"
 	"path"
 	"strings"
@@ -12,31 +11,20 @@ import (
 	"cortext/schema"
 )
 
-func (c *content) addFile(v part) {
-	if c.w.isPayload(v) {
-		return
+func (c content) addFile(v part) {
+	if !c.w.isPayload(v) {
+		c.AddAttachment(attachment(v))
 	}
-	a, blob := c.w.attachment(v)
-	c.m.Blocks = append(c.m.Blocks, schema.Block{Type: schema.AttachmentBlock, Index: len(c.m.Attachments)})
-	c.m.Attachments = append(c.m.Attachments, a)
-	c.it.blobs = append(c.it.blobs, blob...)
 }
 
-// attachment turns a file part into a reference. The bytes of a data: address stay
-// out of the log. For a file of this machine, only the name is kept: the file is in
-// the work tree, or none of our business.
-func (w *walk) attachment(v part) (schema.Attachment, []inject.Blob) {
-	a := schema.Attachment{MediaType: v.Mime, Name: fileName(v.Filename)}
-	data, ok := decodeData(v.URL)
-	if !ok {
-		if a.Name == "" {
-			a.Name = nameOf(v.URL)
-		}
-		return a, nil
+// attachment returns the attachment for a file part. For a file of this machine, only the
+// name is kept: the file is in the work tree, or none of our business.
+func attachment(v part) inject.Attachment {
+	name := fileName(v.Filename)
+	if data, ok := decodeData(v.URL); ok {
+		return inject.NewAttachment(name, v.Mime, data)
 	}
-	sum := sha256.Sum256(data)
-	a.Bytes, a.SHA256 = int64(len(data)), hex.EncodeToString(sum[:])
-	return a, []inject.Blob{{SHA256: a.SHA256, Data: data}}
+	return inject.Attachment{Attachment: schema.Attachment{MediaType: v.Mime, Name: cmp.Or(name, nameOf(v.URL))}}
 }
 
 // isPayload reports whether a file is a payload that cortext delivered.
@@ -45,11 +33,7 @@ func (w *walk) isPayload(v part) bool {
 		return false
 	}
 	data, ok := decodeData(v.URL)
-	if !ok {
-		return false
-	}
-	rest, ok := w.o.Strip(string(data))
-	return ok && strings.TrimSpace(rest) == ""
+	return ok && w.o.IsPayload(string(data))
 }
 
 // decodeData returns the bytes of a data: address (RFC 2397), or malformed data
@@ -61,12 +45,7 @@ func decodeData(address string) ([]byte, bool) {
 	}
 	head, body, _ := strings.Cut(rest, ",")
 	if strings.HasSuffix(head, ";base64") {
-		for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding} {
-			if b, err := enc.DecodeString(body); err == nil {
-				return b, true
-			}
-		}
-		return []byte(body), true
+		return inject.DecodeBase64(body, base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding), true
 	}
 	if s, err := url.PathUnescape(body); err == nil {
 		body = s

@@ -135,10 +135,12 @@ func openAs(file, way string) (*database, error) {
 	}
 	if d.tx, err = db.Begin(); err == nil {
 		err = d.look()
+	} else {
+		err = d.explain(err)
 	}
 	if err != nil {
 		d.close()
-		return nil, d.explain(err)
+		return nil, err
 	}
 	return d, nil
 }
@@ -148,6 +150,21 @@ func (d *database) close() error {
 		_ = d.tx.Rollback()
 	}
 	return d.db.Close()
+}
+
+// each calls scan for each row that a query finds.
+func (d *database) each(scan func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := d.tx.Query(query, args...)
+	if err != nil {
+		return d.explain(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return d.explain(err)
+		}
+	}
+	return d.explain(rows.Err())
 }
 
 // needed are the columns that we read; others do not matter. Older versions lack some
@@ -162,20 +179,14 @@ var needed = map[string][]string{
 // compute anything.
 func (d *database) look() error {
 	d.columns = map[string][]string{}
-	rows, err := d.tx.Query(`select m.name, c.name from sqlite_schema m, pragma_table_info(m.name) c
+	err := d.each(func(rows *sql.Rows) error {
+		var table, column string
+		err := rows.Scan(&table, &column)
+		d.columns[table] = append(d.columns[table], column)
+		return err
+	}, `select m.name, c.name from sqlite_schema m, pragma_table_info(m.name) c
 		where m.type = 'table' and m.sql not like 'create virtual%' and m.name in ('session', 'message', 'part', 'session_message')`)
 	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var table, column string
-		if err := rows.Scan(&table, &column); err != nil {
-			return err
-		}
-		d.columns[table] = append(d.columns[table], column)
-	}
-	if err := rows.Err(); err != nil {
 		return err
 	}
 	for _, table := range []string{"session", "message", "part"} {

@@ -142,7 +142,7 @@ func TestBesideTheProgram(t *testing.T) {
 	if len(f.have) != 20 || f.anew > 0 || f.fromCursor > 40 {
 		t.Errorf("%d messages, %d from the start, %d read again", len(f.have), f.anew, f.fromCursor)
 	}
-	tr, err := open(path, inject.Options{})
+	tr, err := adapter.Open(path, inject.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,13 +195,13 @@ func TestLocked(t *testing.T) {
 			w := startWriter(t, s.file, pragma)
 			w.say("text")
 			w.say("lock")
-			_, err := open(s.file+"#s", inject.Options{})
+			_, err := adapter.Open(s.file+"#s", inject.Options{})
 			var file *inject.FileError
 			if !errors.As(err, &file) || file.File != s.file || !strings.Contains(err.Error(), "locked by another program") {
 				t.Error(err)
 			}
 			w.kill()
-			if _, err := open(s.file+"#s", inject.Options{}); err != nil && !strings.Contains(err.Error(), s.file) {
+			if _, err := adapter.Open(s.file+"#s", inject.Options{}); err != nil && !strings.Contains(err.Error(), s.file) {
 				t.Errorf("killed: %v", err)
 			}
 		})
@@ -212,7 +212,7 @@ func TestLocked(t *testing.T) {
 func TestWrittenMeanwhile(t *testing.T) {
 	s := newStore(t, false)
 	s.put("s", parseDoc(t, slurp(t, fixtures+"1.18.33/compaction/transcript.json")))
-	tr, err := open(s.file+"#s", inject.Options{})
+	tr, err := adapter.Open(s.file+"#s", inject.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,12 +273,12 @@ func TestDamagedStore(t *testing.T) {
 			c.damage(t, file)
 			before := files(t, filepath.Dir(file))
 			path := file + "#" + session
-			tr, err := open(path, inject.Options{})
+			tr, err := adapter.Open(path, inject.Options{})
 			if c.why != "" {
 				if err == nil || !strings.Contains(err.Error(), c.why) || !strings.Contains(err.Error(), file) {
 					t.Fatalf("%v, want %q", err, c.why)
 				}
-				if _, err := stat(path); err == nil && !strings.Contains(c.why, "damaged") {
+				if _, err := adapter.Stat(path); err == nil && !strings.Contains(c.why, "damaged") {
 					t.Error("stat gives a state")
 				}
 			} else {
@@ -293,23 +293,23 @@ func TestDamagedStore(t *testing.T) {
 				}
 				tr.Close()
 			}
-			if _, err := subagents(path); err != nil && !strings.Contains(err.Error(), file) {
+			if _, err := adapter.Subagents(path); err != nil && !strings.Contains(err.Error(), file) {
 				t.Errorf("subagents: %v", err)
 			}
-			if _, err := transcripts(file); err != nil && !strings.Contains(err.Error(), file) {
+			if _, err := adapter.Transcripts(file); err != nil && !strings.Contains(err.Error(), file) {
 				t.Errorf("transcripts: %v", err)
 			}
 			unchanged(t, c.name, filepath.Dir(file), before)
 		})
 	}
-	if _, err := open(filepath.Join(t.TempDir(), "x.db#y"), inject.Options{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := adapter.Open(filepath.Join(t.TempDir(), "x.db#y"), inject.Options{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 	file := write(t, t.TempDir(), "opencode.db", whole)
-	if _, err := open(file, inject.Options{}); err == nil || !strings.Contains(err.Error(), "opencode.db#<session id>") {
+	if _, err := adapter.Open(file, inject.Options{}); err == nil || !strings.Contains(err.Error(), "opencode.db#<session id>") {
 		t.Errorf("a database as a transcript: %v", err)
 	}
-	if _, err := stat(file + "#nosuch"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := adapter.Stat(file + "#nosuch"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("stat of no session: %v", err)
 	}
 }
@@ -337,10 +337,10 @@ func BenchmarkTurn(b *testing.B) {
 				s.message(session, map[string]any{"id": id, "role": "user"})
 				s.part(session, id, map[string]any{"id": id, "type": "text", "text": "and now?"})
 				b.StartTimer()
-				if _, err := stat(f.path); err != nil {
+				if _, err := adapter.Stat(f.path); err != nil {
 					b.Fatal(err)
 				}
-				if _, err := subagents(f.path); err != nil {
+				if _, err := adapter.Subagents(f.path); err != nil {
 					b.Fatal(err)
 				}
 				f.follow()

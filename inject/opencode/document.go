@@ -9,7 +9,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"cortext/inject"
 	"cortext/schema/rawjson"
@@ -65,7 +64,7 @@ func kindOf(b []byte) docKind {
 		}
 		return noDocument
 	}
-	if rawjson.String(top.value("id")) != "" && rawjson.String(top.value("projectID")) != "" && number(rawjson.Get(top.value("time"), "created")) > 0 {
+	if rawjson.String(top.value("id")) != "" && rawjson.String(top.value("projectID")) != "" && inject.Number(rawjson.Get(top.value("time"), "created")) > 0 {
 		return oldSession
 	}
 	return noDocument
@@ -195,7 +194,7 @@ func (m *meta) setRevert(raw []byte) {
 	m.Revert, m.RevertPart = rawjson.String(rawjson.Get(raw, "messageID")), rawjson.String(rawjson.Get(raw, "partID"))
 }
 
-// setPayload records a launch's note in a session (program.Document).
+// setPayload records a launch's note in a session (payloadDocument).
 func (m *meta) setPayload(raw []byte) {
 	m.Payload = rawjson.String(rawjson.Get(rawjson.Get(raw, "cortext"), "payload"))
 }
@@ -256,23 +255,15 @@ func loose(b []byte) (o object, cut bool) {
 	if m, err := rawjson.Members(b); err == nil {
 		return m, false
 	}
-	rest, ok := bytes.CutPrefix(b, []byte("{"))
-	for ok {
-		name, after, err := rawjson.Next(rest)
-		if err != nil || len(name) == 0 || name[0] != '"' || len(after) == 0 || after[0] != ':' {
-			break
-		}
-		after = bytes.TrimLeft(after[1:], " \t\r\n")
-		value, next, err := rawjson.Next(after)
+	err := inject.WalkObject(b, func(name string, rest []byte) bool {
+		value, _, err := rawjson.Next(rest)
 		if err != nil {
-			return append(o, rawjson.Member{Name: rawjson.String(name), Value: after}), true
+			value = rest
 		}
-		o = append(o, rawjson.Member{Name: rawjson.String(name), Value: value})
-		if rest, ok = bytes.CutPrefix(next, []byte(",")); !ok {
-			return o, !strings.HasPrefix(string(next), "}")
-		}
-	}
-	return o, true
+		o = append(o, rawjson.Member{Name: name, Value: value})
+		return true
+	})
+	return o, err != nil
 }
 
 // looseArray parses an array that may be cut off. rest is what remains of the cut
@@ -281,15 +272,12 @@ func looseArray(b []byte) (list [][]byte, rest []byte, cut bool) {
 	if list, err := rawjson.Array(b); err == nil {
 		return list, nil, false
 	}
-	rest, ok := bytes.CutPrefix(b, []byte("["))
-	for ok {
-		rest = bytes.TrimLeft(rest, " \t\r\n")
-		value, next, err := rawjson.Next(rest)
-		if err != nil {
-			return list, rest, true
-		}
-		list = append(list, value)
-		rest, ok = bytes.CutPrefix(next, []byte(","))
+	if len(b) == 0 || b[0] != '[' {
+		return nil, nil, true
 	}
-	return list, nil, true
+	rest, err := inject.WalkArray(b, func(value []byte) bool {
+		list = append(list, value)
+		return true
+	})
+	return list, rest, err != nil
 }

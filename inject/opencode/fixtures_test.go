@@ -15,6 +15,9 @@ import (
 	"cortext/schema"
 )
 
+// adapter is the one under test.
+var adapter agent
+
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 const fixtures = "../../testdata/agents/opencode/"
@@ -37,12 +40,12 @@ func TestFixtures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !detect(f) {
+			if !adapter.Detect(f) {
 				t.Error("not detected")
 			}
 			f.Close()
 			var out bytes.Buffer
-			list, err := transcripts(file)
+			list, err := adapter.Transcripts(file)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +64,7 @@ func describe(t *testing.T, out *bytes.Buffer, dir, path string) {
 	for _, w := range tr.Warnings {
 		fmt.Fprintf(out, "warning: %s\n", w)
 	}
-	subs, err := subagents(path)
+	subs, err := adapter.Subagents(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,18 +52,8 @@ func (t tree) jsonIn(kind, id string) []string {
 	if id == "." || id == ".." || strings.ContainsAny(id, `/\`) {
 		return nil
 	}
-	dir := filepath.Join(t.root, kind, id)
-	entries, err := os.ReadDir(dir) // sorted
-	if err != nil {
-		return nil
-	}
-	var files []string
-	for _, e := range entries {
-		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), ".json") {
-			files = append(files, filepath.Join(dir, e.Name()))
-		}
-	}
-	return files
+	files, _ := inject.FilesIn(filepath.Join(t.root, kind, id))
+	return slices.DeleteFunc(files, func(f string) bool { return !strings.HasSuffix(f, ".json") })
 }
 
 // readFolder reads the session with the given file of its own.
@@ -169,7 +159,7 @@ func subagentsOfFile(file string) ([]inject.Subagent, error) {
 			continue
 		}
 		calls := map[string]string{}
-		if t, err := open(todo[0], inject.Options{}); err == nil {
+		if t, err := openDocument(todo[0], inject.Options{}); err == nil {
 			calls = t.Calls
 		}
 		for _, f := range children[parent] {

@@ -18,13 +18,13 @@ func seeds(t testing.TB) (list [][]byte) {
 
 // sound checks that any bytes give what the rest of cortext relies on, or an error.
 func sound(t *testing.T, file string, data []byte) (messages int) {
-	detect(bytes.NewReader(data))
-	list, err := transcripts(write(t, "", file, string(data)))
+	adapter.Detect(bytes.NewReader(data))
+	list, err := adapter.Transcripts(write(t, "", file, string(data)))
 	if err != nil {
 		return 0
 	}
 	for _, path := range list {
-		tr, err := open(path, inject.Options{})
+		tr, err := adapter.Open(path, inject.Options{})
 		if err != nil {
 			continue
 		}
@@ -52,13 +52,13 @@ func sound(t *testing.T, file string, data []byte) (messages int) {
 		if len(b.Messages) != tr.Messages {
 			t.Fatalf("%d messages, said to be %d", len(b.Messages), tr.Messages)
 		}
-		if next, err := open(path, inject.Options{From: tr.Next}); err == nil {
+		if next, err := adapter.Open(path, inject.Options{From: tr.Next}); err == nil {
 			if next.Next.Offset != tr.Next.Offset {
 				t.Fatalf("read on, the cursor is %+v instead of %+v", next.Next, tr.Next)
 			}
 			next.Close()
 		}
-		_, _ = subagents(path)
+		_, _ = adapter.Subagents(path)
 		tr.Close()
 		messages += len(b.Messages)
 	}

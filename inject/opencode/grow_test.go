@@ -64,11 +64,11 @@ func (f *follower) follow() {
 	f.t.Helper()
 	f.reads++
 	o := inject.Options{From: f.cursor}
-	tr, err := open(f.path, o)
+	tr, err := adapter.Open(f.path, o)
 	if errors.Is(err, inject.ErrCursor) {
 		f.anew++
 		o.From = inject.Cursor{}
-		tr, err = open(f.path, o)
+		tr, err = adapter.Open(f.path, o)
 	}
 	if err != nil {
 		f.t.Fatal(err)
@@ -77,7 +77,7 @@ func (f *follower) follow() {
 	if o.From.Offset > 0 {
 		f.fromCursor += tr.Messages
 	}
-	if state, err := stat(f.path); err != nil || state != tr.Next.Size {
+	if state, err := adapter.Stat(f.path); err != nil || state != tr.Next.Size {
 		f.t.Fatalf("stat gives %d, %v; the cursor has %d", state, err, tr.Next.Size)
 	}
 	if f.have == nil {
@@ -90,7 +90,7 @@ func (f *follower) follow() {
 // check compares with a reading from the start.
 func (f *follower) check(what any) {
 	f.t.Helper()
-	tr, err := open(f.path, inject.Options{})
+	tr, err := adapter.Open(f.path, inject.Options{})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -278,15 +278,15 @@ func TestCursorRefused(t *testing.T) {
 		if tr.Next.Offset == 0 || len(tr.Next.Anchors) == 0 {
 			t.Fatalf("cursor %+v", tr.Next)
 		}
-		before, err := stat(path)
+		before, err := adapter.Stat(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		change(s)
-		if _, err := open(path, inject.Options{From: tr.Next}); !errors.Is(err, inject.ErrCursor) {
+		if _, err := adapter.Open(path, inject.Options{From: tr.Next}); !errors.Is(err, inject.ErrCursor) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if after, err := stat(path); err != nil || after == before {
+		if after, err := adapter.Stat(path); err != nil || after == before {
 			t.Errorf("%s: stat gives %d as before, %v", name, after, err)
 		}
 	}
@@ -295,7 +295,7 @@ func TestCursorRefused(t *testing.T) {
 	tr, _ := readAll(t, file, inject.Options{})
 	d.Messages = d.Messages[:1]
 	write(t, filepath.Dir(file), "x.json", toJSON(d))
-	if _, err := open(file, inject.Options{From: tr.Next}); !errors.Is(err, inject.ErrCursor) {
+	if _, err := adapter.Open(file, inject.Options{From: tr.Next}); !errors.Is(err, inject.ErrCursor) {
 		t.Errorf("a shorter export: %v", err)
 	}
 }

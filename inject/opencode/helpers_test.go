@@ -13,7 +13,7 @@ import (
 // readAll collects everything in a transcript.
 func readAll(t testing.TB, path string, o inject.Options) (*inject.Transcript, inject.Batch) {
 	t.Helper()
-	tr, err := open(path, o)
+	tr, err := adapter.Open(path, o)
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}

@@ -1,43 +1,24 @@
 package opencode
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
 
 	"cortext/inject"
-	"cortext/inject/opencode/program"
+	"cortext/inject/setup"
 	"cortext/schema"
 )
 
-// content collects the content of one message's parts.
+// A content collects the content of one message's parts.
 type content struct {
-	w     *walk
-	m     *schema.Message
-	it    *item
-	texts []string
-	think []string
+	w *walk
+	*item
 }
 
-func (c *content) addText(s string) {
-	if s == "" {
-		return
-	}
-	c.texts = append(c.texts, s)
-	c.m.Blocks = append(c.m.Blocks, schema.Block{Type: schema.TextBlock, Bytes: len(s)})
-}
-
-// close joins the texts, and drops the blocks if there is only one.
-func (c *content) close() {
-	c.m.Content = strings.Join(c.texts, "\n\n")
-	c.m.Reasoning = strings.Join(c.think, "\n\n")
-	if len(c.m.Blocks) < 2 {
-		c.m.Blocks = nil
-	}
-}
-
-// A prompt is what the parts of a user message say about it.
-type prompt struct {
+// A userPrompt is what the parts of a user message say about it.
+type userPrompt struct {
 	typed     []string // texts that the user typed, verbatim
 	synthetic []string // texts that OpenCode wrote
 	other     bool     // something else from the user
@@ -46,8 +27,8 @@ type prompt struct {
 	continues bool // it was written after a compaction, to continue
 }
 
-func (w *walk) prompt(parts []part) prompt {
-	var p prompt
+func (w *walk) prompt(parts []part) userPrompt {
+	var p userPrompt
 	for _, v := range parts {
 		switch v.Type {
 		case "text":
@@ -78,37 +59,35 @@ func (w *walk) unknownPart(role, typ string) {
 	switch typ {
 	case "step-start", "step-finish", "snapshot", "patch", "retry", "agent", "subtask", "compaction":
 		return
-	case "":
-		typ = "(no type)"
 	}
-	w.unknown[role+" part "+typ]++
+	w.losses.Unknown(role + " part " + inject.KindName(typ))
 }
 
 // user adds what the user typed, and the files that came with it.
-func (c *content) user(parts []part) {
+func (c content) user(parts []part) {
 	for _, v := range parts {
 		switch v.Type {
 		case "text":
 			if !v.Synthetic && !v.Ignored {
-				c.addText(c.w.typed(v.Text))
+				c.AddText(c.w.typed(v.Text))
 			}
 		case "subtask":
-			c.addText(c.w.typed(v.Prompt))
+			c.AddText(c.w.typed(v.Prompt))
 		case "file":
 			c.addFile(v)
 		case "tool":
 			c.addCall(v)
 		case "reasoning":
-			c.addReasoning(v)
+			c.AddReasoning(v.Text)
 		}
 	}
 }
 
 // event adds what OpenCode wrote on the user's behalf.
-func (c *content) event(texts []string) {
+func (c content) event(texts []string) {
 	for _, s := range texts {
 		if !isBookkeeping(s) {
-			c.addText(s)
+			c.AddText(s)
 		}
 	}
 }
@@ -122,15 +101,15 @@ func isBookkeeping(s string) bool {
 }
 
 // assistant adds an answer: OpenCode stores one message per step of a turn.
-func (c *content) assistant(i info, parts []part) {
+func (c content) assistant(i info, parts []part) {
 	for _, v := range parts {
 		switch v.Type {
 		case "text":
 			if !v.Ignored {
-				c.addText(v.Text)
+				c.AddText(v.Text)
 			}
 		case "reasoning":
-			c.addReasoning(v)
+			c.AddReasoning(v.Text)
 		case "file":
 			c.addFile(v)
 		case "tool":
@@ -139,49 +118,40 @@ func (c *content) assistant(i info, parts []part) {
 			c.w.unknownPart("assistant", v.Type)
 		}
 	}
-	m := c.m
-	m.Model, m.Usage = i.Model, i.Usage
+	c.Model, c.Usage = i.Model, i.Usage
 	switch {
 	case i.Error == "MessageAbortedError":
-		m.FinishReason = "interrupted"
+		c.FinishReason = "interrupted"
 	case i.Error != "":
-		m.FinishReason = i.Error
+		c.FinishReason = i.Error
 	default:
-		m.FinishReason = i.Finish
+		c.FinishReason = i.Finish
 	}
 	if i.Completed > i.Created && i.Created > 0 {
-		m.DurationMS = i.Completed - i.Created
+		c.DurationMS = i.Completed - i.Created
 	}
 }
 
-func (c *content) addReasoning(v part) {
-	if v.Text != "" {
-		c.think = append(c.think, v.Text)
-	}
-}
-
-func (c *content) addCall(v part) {
-	id := c.w.callID(v, c.m.ID, len(c.m.ToolCalls))
+func (c content) addCall(v part) {
+	id := c.w.callID(v, c.ID, len(c.ToolCalls))
 	s := v.State
-	c.m.ToolCalls = append(c.m.ToolCalls, schema.ToolCall{ID: id, Name: v.Tool})
-	c.m.Blocks = append(c.m.Blocks, schema.Block{Type: schema.ToolCallBlock, ID: id})
-	t := schema.Tool{ID: id, MessageID: c.m.ID, Name: v.Tool, Input: schema.Raw(compact(s.Input)), Timestamp: stamp(s.Start), ExitCode: s.Exit}
-	if t.Timestamp == "" {
-		t.Timestamp = c.m.Timestamp
+	t := schema.Tool{
+		ID: id, MessageID: c.ID, Name: v.Tool, Input: schema.Raw(inject.CompactJSON(s.Input)), Timestamp: cmp.Or(stamp(s.Start), c.Timestamp), ExitCode: s.Exit,
 	}
 	if s.End > s.Start && s.Start > 0 {
 		t.DurationMS = s.End - s.Start
 	}
 	outcome(&t, s)
-	for _, a := range s.Attachments {
-		ref, blob := c.w.attachment(a)
-		t.Attachments = append(t.Attachments, ref)
-		c.it.blobs = append(c.it.blobs, blob...)
+	var blobs []inject.Blob
+	for _, f := range s.Attachments {
+		a := attachment(f)
+		t.Attachments = append(t.Attachments, a.Attachment)
+		blobs = append(blobs, a.Blobs...)
 	}
 	if s.Session != "" && s.Session != c.w.src.meta.ID {
-		c.it.started = append(c.it.started, inject.Subagent{NativeID: s.Session, ToolCallID: id})
+		c.started = append(c.started, inject.Subagent{NativeID: s.Session, ToolCallID: id})
 	}
-	c.it.tools = append(c.it.tools, t)
+	c.AddCall(t, blobs...)
 }
 
 // outcome fills in the result of a call. A command with an exit code other than 0
@@ -219,18 +189,18 @@ func stamp(ms int64) schema.Time {
 	return schema.NewTime(time.UnixMilli(ms))
 }
 
-// mark is the beginning of a generated command's text. OpenCode stores only the
+// commandMark is the beginning of a generated command's text. OpenCode stores only the
 // expansion of a command.
-const mark = "<!-- cortext: /"
+const commandMark = "<!-- cortext: /"
 
-// typedMark is the end of a command's text. What was typed after its name follows.
-const typedMark = "\n<!-- cortext: typed: -->\n"
+// typedLine is the end of a command's text. What was typed after its name follows.
+const typedLine = "\n" + setup.TypedMark + "\n"
 
 // commandOf returns what was typed if a text is the expansion of one of our commands.
 // In an earlier form, the arguments were in the first line and could span several
 // lines: that mark ends where --> ends a line.
 func commandOf(s string) (string, bool) {
-	rest, ok := strings.CutPrefix(strings.TrimLeft(s, " \t\r\n"), mark)
+	rest, ok := strings.CutPrefix(strings.TrimLeft(s, " \t\r\n"), commandMark)
 	for from := 0; ok; {
 		i := strings.Index(rest[from:], "-->")
 		if i < 0 {
@@ -243,7 +213,7 @@ func commandOf(s string) (string, bool) {
 			continue
 		}
 		command := "/" + strings.TrimRight(rest[:end], " \t\r\n")
-		if _, arguments, ok := strings.Cut(tail, typedMark); ok && !strings.ContainsAny(command, " \t\n") {
+		if _, arguments, ok := strings.Cut(tail, typedLine); ok && !strings.ContainsAny(command, " \t\n") {
 			if arguments = strings.TrimSpace(arguments); arguments != "" {
 				command += " " + arguments
 			}
@@ -258,18 +228,14 @@ func (w *walk) typed(s string) string {
 	if line, ok := commandOf(s); ok {
 		return line
 	}
-	if w.o.Strip != nil {
-		if rest, ok := w.o.Strip(s); ok {
-			return rest
-		}
-	}
+	s, _ = w.o.Stripped(s)
 	return s
 }
 
 // isOurs reports whether a message is nothing but a payload of cortext. It goes by
 // the id, which a launch derives from the text, by the session's metadata, which a
 // fork keeps, or by the shape.
-func (w *walk) isOurs(id string, p prompt) bool {
+func (w *walk) isOurs(id string, p userPrompt) bool {
 	texts := p.typed
 	if len(texts) == 0 {
 		texts = p.synthetic // if the session shows something else instead
@@ -278,7 +244,7 @@ func (w *walk) isOurs(id string, p prompt) bool {
 		return false
 	}
 	for _, s := range texts {
-		if program.IsPayloadMessage(id, s) || w.src.meta.Payload != "" && w.src.meta.Payload == inject.PayloadID(s) {
+		if isPayloadMessage(id, s) || w.src.meta.Payload != "" && w.src.meta.Payload == inject.PayloadID(s) {
 			continue
 		}
 		if strings.TrimSpace(s) == "" || strings.TrimSpace(w.typed(s)) != "" {

@@ -1,62 +1,37 @@
-// Package opencode reads the sessions of OpenCode from its database (1.18.33), from
-// the folders of older versions, and from documents that `opencode export` wrote
-// (1.2.5 to 1.18.33).
+// Package opencode is the adapter for OpenCode: it reads sessions (from the database of
+// 1.18.33, from the folders of older versions, and from documents that `opencode export`
+// of 1.2.5 to 1.18.33 wrote) and what our plugin reports, and starts the program on a
+// payload.
 package opencode
 
 import (
-	"context"
 	"io"
 	"os"
 	"strings"
 
 	"cortext/inject"
-	"cortext/inject/opencode/program"
-	"cortext/inject/opencode/setup"
 )
 
 // Name is what session.json calls the agent.
 const Name = "opencode"
 
-// Agent returns the adapter for the sessions of OpenCode. The name of a session in a
-// database is the database's path, "#" and its id.
-func Agent() inject.Agent {
-	return inject.Agent{
-		Name: Name, Detect: detect, Transcripts: transcripts, Stat: stat, Open: open, Subagents: subagents,
-		Sessions: sessions, Stores: stores, Locate: locate, Install: setup.Install,
-		Session: session, Hook: program.Hook, Reply: program.Reply, ReplyLimit: program.ReplyLimit, Model: program.Model, Window: program.Window, Ready: program.Ready, Launch: program.Launch, Remove: remove,
-	}
-}
+// An agent is the adapter for OpenCode. The path of a session in a database is the
+// database's path, "#" and its id.
+type agent struct{}
 
-// session returns the id of the session that called our command: from the plugin,
-// else from the running call in the database.
-func session(m inject.Machine) string {
-	if id := program.Session(m); id != "" || !program.Called(m) {
-		return id
-	}
-	files, _ := databases(m) // a call in an unreadable one is not ours
-	for _, file := range files {
-		if id := calling(file); id != "" {
-			return id
-		}
-	}
-	return ""
-}
+var _ interface {
+	inject.Bundler
+	inject.Hooks
+	inject.Installer
+	inject.Launcher
+	inject.WindowConfigurer
+	inject.Remover
+} = agent{}
 
-// remove removes a session that a launch imported, unless something was said in it.
-func remove(ctx context.Context, m inject.Machine, nativeID string) error {
-	path, ok, err := locate(m, nativeID)
-	if !ok || err != nil {
-		return err
-	}
-	t, err := open(path, inject.Options{})
-	if err != nil {
-		return err
-	}
-	if err := t.Close(); t.Messages > 0 || err != nil {
-		return err
-	}
-	return program.Delete(ctx, m, nativeID)
-}
+// Agent returns the adapter for OpenCode.
+func Agent() inject.Agent { return agent{} }
+
+func (agent) Name() string { return Name }
 
 // split splits the path of a transcript into file and session. id is empty if the
 // file is the session.
@@ -71,7 +46,8 @@ func split(path string) (file, id string) {
 	return path[:i], path[i+1:]
 }
 
-func transcripts(file string) ([]string, error) {
+// Transcripts lists the sessions of a database.
+func (agent) Transcripts(file string) ([]string, error) {
 	if !isDatabase(file) {
 		return []string{file}, nil
 	}
@@ -88,7 +64,8 @@ func transcripts(file string) ([]string, error) {
 	return list, err
 }
 
-func stat(path string) (int64, error) {
+// Stat returns a hash of the state of a session.
+func (agent) Stat(path string) (int64, error) {
 	file, id := split(path)
 	if id == "" {
 		return stateOfFile(file)
@@ -101,14 +78,11 @@ func stat(path string) (int64, error) {
 	return d.state(id)
 }
 
-func open(path string, o inject.Options) (*inject.Transcript, error) {
+// Open reads the session at path.
+func (agent) Open(path string, o inject.Options) (*inject.Transcript, error) {
 	file, id := split(path)
 	if id == "" {
-		src, err := openFile(file, o)
-		if err != nil {
-			return nil, err
-		}
-		return read(src, o)
+		return openDocument(file, o)
 	}
 	for range maxWritten {
 		t, err := openSession(file, id, o)
@@ -117,6 +91,14 @@ func open(path string, o inject.Options) (*inject.Transcript, error) {
 		}
 	}
 	return nil, &inject.FileError{File: file, Why: whyWritten}
+}
+
+func openDocument(file string, o inject.Options) (*inject.Transcript, error) {
+	src, err := openFile(file, o)
+	if err != nil {
+		return nil, err
+	}
+	return read(src, o)
 }
 
 func openSession(file, id string, o inject.Options) (*inject.Transcript, error) {
@@ -135,7 +117,8 @@ func openSession(file, id string, o inject.Options) (*inject.Transcript, error) 
 	return t, nil
 }
 
-func subagents(path string) ([]inject.Subagent, error) {
+// Subagents lists the sessions that the session at path started.
+func (agent) Subagents(path string) ([]inject.Subagent, error) {
 	file, id := split(path)
 	if id == "" {
 		return subagentsOfFile(file)
@@ -148,9 +131,9 @@ func subagents(path string) ([]inject.Subagent, error) {
 	return d.subagents(id)
 }
 
-// detect looks at the content: a database with OpenCode's tables, the document of an
+// Detect looks at the content: a database with OpenCode's tables, the document of an
 // export, or a session of the older storage.
-func detect(f io.Reader) bool {
+func (agent) Detect(f io.Reader) bool {
 	head := make([]byte, headSize)
 	n, err := io.ReadFull(f, head)
 	if err != nil && err != io.ErrUnexpectedEOF {

@@ -2,19 +2,12 @@ package opencode
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"cortext/inject"
 	"cortext/schema"
-)
-
-// A batch is emitted when it holds this many messages or bytes.
-const (
-	batchMessages = 256
-	batchBytes    = 1 << 20
 )
 
 // A reading is the result of the first pass over a session. Its messages are rebuilt
@@ -55,7 +48,8 @@ func read(src *source, o inject.Options) (*inject.Transcript, error) {
 	}
 	size := int64(0)
 	err := w.each(func(it *item) error {
-		if size += int64(it.size()); o.Progress != nil {
+		if o.Progress != nil {
+			size += int64(it.Size())
 			o.Progress(size)
 		}
 		r.note(w, it)
@@ -87,7 +81,7 @@ func (r *reading) head() (*inject.Transcript, error) {
 
 // note takes properties of the session from an item.
 func (r *reading) note(w *walk, it *item) {
-	t, m := r.t, &it.message
+	t, m := r.t, &it.Message
 	if it.id != "" {
 		if len(r.places) == 0 && !w.on {
 			t.Roots = []string{it.id}
@@ -114,27 +108,16 @@ func (r *reading) note(w *walk, it *item) {
 		}
 	}
 	for _, c := range m.ToolCalls {
-		if c.Name != "" && !slices.Contains(t.Tools, c.Name) {
-			t.Tools = append(t.Tools, c.Name)
-		}
+		t.AddTool(c.Name)
 	}
-	switch at := m.Timestamp.Time(); {
-	case at.IsZero():
-	case t.First.IsZero() || at.Before(t.First):
-		t.First = at
-		fallthrough
-	default:
-		if at.After(t.Last) {
-			t.Last = at
-		}
-	}
+	t.AddTime(m.Timestamp.Time())
 	switch it.kind {
 	case asked:
 		r.asked = len(r.places) - 1
 		t.Permission = it.mode
 		r.t.Prompted(m.Content, inject.Command{PromptID: m.ID, Message: m.ID, Time: m.Timestamp.Time()})
 	case answered:
-		t.Said = m.Content
+		t.LastReply = m.Content
 		if m.Model != "" {
 			t.Model, t.Provider = m.Model, nil
 			if it.runsAt != "" {
@@ -150,10 +133,10 @@ func (r *reading) finish(w *walk) {
 	if t.Command == "" && !w.on && !isDefaultTitle(r.src.meta.Title) {
 		t.Title = r.src.meta.Title // the model's, if not the user's: they look the same
 	}
-	t.Warnings, t.Unread = slices.Clone(r.src.warnings), r.src.warnings
-	for _, kind := range slices.Sorted(maps.Keys(w.unknown)) {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("%d records of the unknown kind %q left out", w.unknown[kind], kind))
+	for _, warning := range r.src.warnings {
+		w.losses.Damaged(warning)
 	}
+	w.losses.Report(t)
 	if w.titled > 0 {
 		t.Warnings = append(t.Warnings, fmt.Sprintf("%d prompts without a text: their titles stand in its place", w.titled))
 	}
@@ -174,27 +157,12 @@ func isDefaultTitle(title string) bool {
 
 // each is the second pass: it builds the messages.
 func (r *reading) each(emit func(sub string, b inject.Batch) error) error {
-	var batch inject.Batch
-	size := 0
-	flush := func() error {
-		if len(batch.Messages) == 0 {
-			return nil
-		}
-		err := emit("", batch)
-		batch, size = inject.Batch{}, 0
-		return err
-	}
+	batcher := inject.Batcher{Emit: func(b inject.Batch) error { return emit("", b) }}
 	err := newWalk(r.src, r.o).each(func(it *item) error {
 		if it.kind <= ours {
 			return nil
 		}
-		batch.Messages = append(batch.Messages, it.message)
-		batch.Tools = append(batch.Tools, it.tools...)
-		batch.Blobs = append(batch.Blobs, it.blobs...)
-		if size += it.size(); size >= batchBytes || len(batch.Messages) >= batchMessages {
-			return flush()
-		}
-		return nil
+		return batcher.Add(&it.MessageBuilder)
 	})
 	if err != nil {
 		return err
@@ -204,7 +172,7 @@ func (r *reading) each(emit func(sub string, b inject.Batch) error) error {
 			return err
 		}
 	}
-	return flush()
+	return batcher.Flush()
 }
 
 // maxAnchors is how many messages before the cursor we remember: users nearly always

@@ -3,6 +3,7 @@ package opencode
 import (
 	"strconv"
 
+	"cortext/inject"
 	"cortext/schema"
 	"cortext/schema/rawjson"
 )
@@ -64,9 +65,9 @@ func parseInfo(raw []byte) info {
 		case "error":
 			i.Error = rawjson.String(rawjson.Get(m.Value, "name"))
 		case "time":
-			i.Created, i.Completed = number(rawjson.Get(m.Value, "created")), number(rawjson.Get(m.Value, "completed"))
+			i.Created, i.Completed = inject.Number(rawjson.Get(m.Value, "created")), inject.Number(rawjson.Get(m.Value, "completed"))
 		case "summary": // in a user's message it is an object
-			i.Summary = isTrue(m.Value)
+			i.Summary = inject.IsTrue(m.Value)
 			if i.Title = rawjson.String(rawjson.Get(m.Value, "body")); i.Title == "" {
 				i.Title = rawjson.String(rawjson.Get(m.Value, "title"))
 			}
@@ -80,17 +81,9 @@ func parseInfo(raw []byte) info {
 // usage adds up what OpenCode counts separately: input excludes tokens from the
 // cache, output excludes reasoning.
 func usage(raw []byte) *schema.Usage {
-	n := func(object []byte, name string) int64 { return max(0, number(rawjson.Get(object, name))) }
 	cache := rawjson.Get(raw, "cache")
-	u := schema.Usage{
-		PromptTokens:     n(raw, "input") + n(cache, "read") + n(cache, "write"),
-		CompletionTokens: n(raw, "output") + n(raw, "reasoning"),
-		CachedTokens:     n(cache, "read"),
-	}
-	if u.PromptTokens+u.CompletionTokens == 0 {
-		return nil
-	}
-	return &u
+	read := inject.Count(cache, "read")
+	return inject.NewUsage(inject.Count(raw, "input")+read+inject.Count(cache, "write"), inject.Count(raw, "output")+inject.Count(raw, "reasoning"), read)
 }
 
 // A part is a piece of a message.
@@ -131,13 +124,13 @@ func parsePart(p piece) part {
 		case "prompt":
 			v.Prompt = rawjson.String(m.Value)
 		case "synthetic":
-			v.Synthetic = isTrue(m.Value)
+			v.Synthetic = inject.IsTrue(m.Value)
 		case "ignored":
-			v.Ignored = isTrue(m.Value)
+			v.Ignored = inject.IsTrue(m.Value)
 		case "overflow":
-			v.Overflow = isTrue(m.Value)
+			v.Overflow = inject.IsTrue(m.Value)
 		case "metadata":
-			v.Continues = isTrue(rawjson.Get(m.Value, "compaction_continue"))
+			v.Continues = inject.IsTrue(rawjson.Get(m.Value, "compaction_continue"))
 		case "mime":
 			v.Mime = rawjson.String(m.Value)
 		case "filename":
@@ -168,7 +161,7 @@ func parseState(raw []byte) state {
 		case "error":
 			s.Error = textOrRaw(m.Value)
 		case "time":
-			s.Start, s.End = number(rawjson.Get(m.Value, "start")), number(rawjson.Get(m.Value, "end"))
+			s.Start, s.End = inject.Number(rawjson.Get(m.Value, "start")), inject.Number(rawjson.Get(m.Value, "end"))
 		case "metadata":
 			s.Session, s.Partial = rawjson.String(rawjson.Get(m.Value, "sessionId")), rawjson.String(rawjson.Get(m.Value, "output"))
 			if code, err := strconv.Atoi(string(rawjson.Get(m.Value, "exit"))); err == nil {
@@ -182,27 +175,6 @@ func parseState(raw []byte) state {
 		}
 	}
 	return s
-}
-
-// compact removes the space between the parts of a value, which an export has and the
-// database does not, so that a call is the same in both.
-func compact(raw []byte) []byte {
-	out := make([]byte, 0, len(raw))
-	quoted := false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case c == '\\' && quoted && i+1 < len(raw):
-			out = append(out, c, raw[i+1])
-			i++
-			continue
-		case c == '"':
-			quoted = !quoted
-		case !quoted && (c == ' ' || c == '\n' || c == '\t' || c == '\r'):
-			continue
-		}
-		out = append(out, raw[i])
-	}
-	return out
 }
 
 func members(object []byte) []rawjson.Member {
@@ -222,18 +194,4 @@ func textOrRaw(raw []byte) string {
 		return string(raw)
 	}
 	return rawjson.String(raw)
-}
-
-func isTrue(raw []byte) bool { return string(raw) == "true" }
-
-// number decodes a JSON number. Anything else, or a number that is too large, is 0.
-func number(raw []byte) int64 {
-	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
-		return n
-	}
-	f, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil || f < -1e18 || f > 1e18 {
-		return 0
-	}
-	return int64(f)
 }

@@ -165,23 +165,14 @@ func (d *database) state(id string) (int64, error) {
 
 // calls returns the ids of the calls before a place.
 func (d *database) calls(id string, p place) (map[string]bool, error) {
-	rows, err := d.tx.Query(`select data from part where session_id = ?1 and instr(data, '"callID"') and message_id in (select id `+earlierMessages+`)`, id, p.at, p.id)
-	if err != nil {
-		return nil, d.explain(err)
-	}
-	defer rows.Close()
 	ids := map[string]bool{}
-	for rows.Next() {
+	err := d.each(func(rows *sql.Rows) error {
 		var raw []byte
-		if err := rows.Scan(&raw); err != nil {
-			return nil, d.explain(err)
-		}
+		err := rows.Scan(&raw)
 		ids[rawjson.String(rawjson.Get(raw, "callID"))] = true
-	}
-	if err := rows.Err(); err != nil {
-		return nil, d.explain(err)
-	}
-	return ids, nil
+		return err
+	}, `select data from part where session_id = ?1 and instr(data, '"callID"') and message_id in (select id `+earlierMessages+`)`, id, p.at, p.id)
+	return ids, err
 }
 
 // warnings describes what is in the database but was not read.
@@ -210,7 +201,13 @@ func (d *database) subagents(id string) (list []inject.Subagent, err error) {
 	}
 	seen := map[string]bool{id: true}
 	for todo := []string{id}; len(todo) > 0; todo = todo[1:] {
-		children, err := d.strings(`select id from session where parent_id = ? order by time_updated, id`, todo[0])
+		var children []string
+		err := d.each(func(rows *sql.Rows) error {
+			var id string
+			err := rows.Scan(&id)
+			children = append(children, id)
+			return err
+		}, `select id from session where parent_id = ? order by time_updated, id`, todo[0])
 		if err != nil {
 			return nil, err
 		}
@@ -235,25 +232,19 @@ func (d *database) subagents(id string) (list []inject.Subagent, err error) {
 // started returns a session's calls that started other sessions, by the started
 // session. If an id may have been issued twice, it reads all calls.
 func (d *database) started(id string) (map[string]string, error) {
-	rows, err := d.tx.Query(`select id, data from part where session_id = ? and instr(data, '"sessionId"') order by message_id, id`, id)
-	if err != nil {
-		return nil, d.explain(err)
-	}
-	defer rows.Close()
 	calls, sure := map[string]string{}, true
-	for rows.Next() {
+	err := d.each(func(rows *sql.Rows) error {
 		var p piece
-		if err := rows.Scan(&p.id, &p.raw); err != nil {
-			return nil, d.explain(err)
-		}
+		err := rows.Scan(&p.id, &p.raw)
 		v := parsePart(p)
 		if child := v.State.Session; child != "" && calls[child] == "" {
 			calls[child] = v.CallID
 			sure = sure && len(v.CallID) >= randomID
 		}
-	}
-	if err := rows.Err(); err != nil || sure {
-		return calls, d.explain(err)
+		return err
+	}, `select id, data from part where session_id = ? and instr(data, '"sessionId"') order by message_id, id`, id)
+	if err != nil || sure {
+		return calls, err
 	}
 	clear(calls)
 	err = newWalk(&source{meta: meta{ID: id}, rows: func(from place) iter.Seq2[row, error] { return d.rows(id, from) }}, inject.Options{}).each(func(it *item) error {
@@ -267,23 +258,6 @@ func (d *database) started(id string) (map[string]string, error) {
 	return calls, err
 }
 
-func (d *database) strings(query string, args ...any) ([]string, error) {
-	rows, err := d.tx.Query(query, args...)
-	if err != nil {
-		return nil, d.explain(err)
-	}
-	defer rows.Close()
-	var list []string
-	for rows.Next() {
-		var s string
-		if err := rows.Scan(&s); err != nil {
-			return nil, d.explain(err)
-		}
-		list = append(list, s)
-	}
-	return list, d.explain(rows.Err())
-}
-
 // youngest is how many of the newest parts are read to see what is currently going
 // on.
 const youngest = 500
@@ -294,48 +268,68 @@ const youngest = 500
 func (d *database) recent() (map[string]int64, error) {
 	// A child's updates count for its parent.
 	root := `coalesce(nullif((select ` + d.has("parent_id") + ` from session where id = session_id), ''), session_id)`
-	rows, err := d.tx.Query(`select `+root+`, max(time_updated) from (select session_id, time_updated from part order by id desc limit ?) group by 1`, youngest)
-	if err != nil {
-		return nil, d.explain(err)
-	}
-	defer rows.Close()
 	at := map[string]int64{}
-	for rows.Next() {
+	err := d.each(func(rows *sql.Rows) error {
 		var id string
 		var updated int64
-		if err := rows.Scan(&id, &updated); err != nil {
-			return nil, d.explain(err)
-		}
+		err := rows.Scan(&id, &updated)
 		at[id] = updated
-	}
-	return at, d.explain(rows.Err())
+		return err
+	}, `select `+root+`, max(time_updated) from (select session_id, time_updated from part order by id desc limit ?) group by 1`, youngest)
+	return at, err
 }
 
 // roots lists the sessions that no other session started, including archived ones.
-func (d *database) roots() ([]inject.Native, error) {
-	rows, err := d.tx.Query(`select id, directory, ` + d.has("project_id") + `, time_updated from session
-		where coalesce(` + d.has("parent_id") + `, '') = '' order by time_updated, id`)
-	if err != nil {
-		return nil, d.explain(err)
-	}
-	defer rows.Close()
+func (d *database) roots() ([]inject.SessionRef, error) {
 	recent, err := d.recent()
 	if err != nil {
 		return nil, err
 	}
-	var list []inject.Native
-	for rows.Next() {
-		var n inject.Native
+	var list []inject.SessionRef
+	err = d.each(func(rows *sql.Rows) error {
+		var n inject.SessionRef
 		var dir, project sql.NullString
 		var updated int64
-		if err := rows.Scan(&n.NativeID, &dir, &project, &updated); err != nil {
-			return nil, d.explain(err)
-		}
+		err := rows.Scan(&n.NativeID, &dir, &project, &updated)
 		n.Path, n.Dir, n.Updated = d.file+"#"+n.NativeID, dir.String, time.UnixMilli(max(updated, recent[n.NativeID])).UTC()
 		if isCommit(project.String) {
 			n.Root = project.String
 		}
 		list = append(list, n)
-	}
-	return list, d.explain(rows.Err())
+		return err
+	}, `select id, directory, `+d.has("project_id")+`, time_updated from session
+		where coalesce(`+d.has("parent_id")+`, '') = '' order by time_updated, id`)
+	return list, err
 }
+
+// calling returns the session that is running a command of ours as a tool call right
+// now, or empty if there is none or more than one candidate. OpenCode records a call
+// before it runs it (FACTS.md, "Variables of the environment").
+func calling(file string) string {
+	d, err := openDatabase(file)
+	if err != nil {
+		return ""
+	}
+	defer d.close()
+	var found []string
+	var starts []int64
+	// Read only the newest parts: ids ascend in time.
+	err = d.each(func(rows *sql.Rows) error {
+		var id string
+		var start int64
+		err := rows.Scan(&id, &start)
+		found, starts = append(found, id), append(starts, start)
+		return err
+	}, `select session_id, coalesce(max(json_extract(data, '$.state.time.start')), 0) from (select session_id, data from part order by id desc limit ?)
+		where json_valid(data) and json_extract(data, '$.type') = 'tool' and json_extract(data, '$.state.status') = 'running'
+		and json_extract(data, '$.state.input.command') like '%cortext%' group by session_id order by 2 desc limit 2`, youngest)
+	if err != nil || len(found) == 0 || len(found) == 2 && starts[0]-starts[1] < abandoned {
+		return ""
+	}
+	return found[0]
+}
+
+// abandoned is the age in milliseconds, relative to another call, from which we
+// consider a call dead that the database still lists as running: its OpenCode was
+// killed.
+const abandoned = 60_000

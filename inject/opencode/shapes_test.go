@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"cortext/inject"
-	"cortext/inject/opencode/program"
 	"cortext/schema"
 )
 
@@ -158,7 +157,7 @@ func TestOwnPayload(t *testing.T) {
 	say := func(id, text string) string {
 		return `{"info":{"id":"` + id + `","role":"user"},"parts":[` + toJSON(map[string]any{"type": "text", "text": text}) + `]}`
 	}
-	id := program.PayloadMessageID("PAYLOAD", schema.Time("2026-11-21T22:26:40Z").Time())
+	id := payloadMessageID("PAYLOAD", schema.Time("2026-11-21T22:26:40Z").Time())
 	strip := func(s string) (string, bool) { return strings.CutPrefix(s, "OURS") }
 	data := exported(say(id, "PAYLOAD"), say("b", "PAYLOAD"), say("c", "OURS"), say("d", "OURS and more"), say("e", "<!-- cortext: /workspace.resume -->\nOURS"))
 	for name, c := range map[string]struct {
@@ -205,11 +204,11 @@ func TestDetect(t *testing.T) {
 		`{"id":"s","projectID":"p"}`:                                       false,
 		`["info"]`:                                                         false, "{}": false, "{": false, "not JSON": false, "": false,
 	} {
-		if got := detect(strings.NewReader(content)); got != want {
+		if got := adapter.Detect(strings.NewReader(content)); got != want {
 			t.Errorf("detect(%.70q) = %v", content, got)
 		}
 	}
-	if detect(failing{}) {
+	if adapter.Detect(failing{}) {
 		t.Error("a file that cannot be read")
 	}
 }
@@ -225,7 +224,7 @@ func TestCutOff(t *testing.T) {
 	_, whole := readAll(t, write(t, t.TempDir(), "x.json", data), inject.Options{})
 	most := 0
 	for n := 1; n < len(data)-2; n += 37 {
-		tr, err := open(write(t, t.TempDir(), "x.json", data[:n]), inject.Options{})
+		tr, err := adapter.Open(write(t, t.TempDir(), "x.json", data[:n]), inject.Options{})
 		if err != nil {
 			var file *inject.FileError
 			if most > 0 || !errors.As(err, &file) {
@@ -277,7 +276,7 @@ func TestEach(t *testing.T) {
 		list = append(list, `{"info":{"role":"assistant"},"parts":[{"type":"text","text":"`+long+`"}]}`)
 	}
 	told := int64(0)
-	tr, err := open(write(t, t.TempDir(), "x.json", exported(list...)), inject.Options{Progress: func(n int64) { told = n }})
+	tr, err := adapter.Open(write(t, t.TempDir(), "x.json", exported(list...)), inject.Options{Progress: func(n int64) { told = n }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +305,7 @@ func TestBadFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{write(t, dir, "empty", ""), write(t, dir, "text", "x"), fold, fold + "#s", filepath.Join(dir, "nosuch"), filepath.Join(dir, "nosuch#")} {
-		if _, err := open(path, inject.Options{}); err == nil || !strings.Contains(err.Error(), dir) {
+		if _, err := adapter.Open(path, inject.Options{}); err == nil || !strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

@@ -15,10 +15,7 @@ import (
 
 // dataDir returns the folder of OpenCode's data, the same on every system (1.18.33).
 func dataDir(m inject.Machine) string {
-	if dir := m.Getenv("XDG_DATA_HOME"); dir != "" {
-		return filepath.Join(dir, "opencode")
-	}
-	return filepath.Join(m.Home, ".local", "share", "opencode")
+	return filepath.Join(baseDir(m, "XDG_DATA_HOME", ".local/share"), "opencode")
 }
 
 // databases lists the possible databases of a machine, the usual one first, whether
@@ -60,10 +57,10 @@ func present(m inject.Machine) ([]string, error) {
 	return files, errors.Join(errs...)
 }
 
-// sessions lists the sessions of all databases or, without a database, those of the
+// Sessions lists the sessions of all databases or, without a database, those of the
 // older storage.
-func sessions(m inject.Machine) ([]inject.Native, error) {
-	var list []inject.Native
+func (agent) Sessions(m inject.Machine) ([]inject.SessionRef, error) {
+	var list []inject.SessionRef
 	files, err := present(m)
 	errs := []error{err}
 	seen := map[string]bool{} // sessions identify a copy of a database
@@ -89,7 +86,7 @@ func sessions(m inject.Machine) ([]inject.Native, error) {
 	return list, errors.Join(errs...)
 }
 
-func oldSessions(m inject.Machine) (list []inject.Native, err error) {
+func oldSessions(m inject.Machine) (list []inject.SessionRef, err error) {
 	files, err := oldFiles(m)
 	errs := []error{err}
 	for _, file := range files {
@@ -101,14 +98,14 @@ func oldSessions(m inject.Machine) (list []inject.Native, err error) {
 			continue
 		}
 		own := begin(b)
-		n := inject.Native{NativeID: rawjson.String(rawjson.Get(own, "id")), Path: file, Dir: rawjson.String(rawjson.Get(own, "directory"))}
+		n := inject.SessionRef{NativeID: rawjson.String(rawjson.Get(own, "id")), Path: file, Dir: rawjson.String(rawjson.Get(own, "directory"))}
 		if rawjson.String(rawjson.Get(own, "parentID")) != "" {
 			continue
 		}
 		if project := rawjson.String(rawjson.Get(own, "projectID")); isCommit(project) {
 			n.Root = project
 		}
-		n.Updated = time.UnixMilli(number(rawjson.Get(rawjson.Get(own, "time"), "updated"))).UTC()
+		n.Updated = time.UnixMilli(inject.Number(rawjson.Get(rawjson.Get(own, "time"), "updated"))).UTC()
 		list = append(list, n)
 	}
 	return list, errors.Join(errs...)
@@ -116,23 +113,13 @@ func oldSessions(m inject.Machine) (list []inject.Native, err error) {
 
 // oldFiles lists the session files in the older storage.
 func oldFiles(m inject.Machine) (files []string, err error) {
-	root := filepath.Join(dataDir(m), "storage", "session")
-	projects, err := inject.ReadFolder(root)
-	for _, p := range projects {
-		dir := filepath.Join(root, p.Name())
-		entries, e := inject.ReadFolder(dir)
-		err = errors.Join(err, e)
-		for _, f := range entries {
-			if f.Type().IsRegular() && strings.HasSuffix(f.Name(), ".json") {
-				files = append(files, filepath.Join(dir, f.Name()))
-			}
-		}
-	}
-	return files, err
+	return inject.ProjectFiles(filepath.Join(dataDir(m), "storage", "session"), "", func(f fs.DirEntry) bool {
+		return f.Type().IsRegular() && strings.HasSuffix(f.Name(), ".json")
+	})
 }
 
-// stores lists the folders of the databases: a -wal in one changes with its database.
-func stores(m inject.Machine) []inject.Store {
+// Stores lists the folders of the databases: a -wal in one changes with its database.
+func (agent) Stores(m inject.Machine) []inject.Store {
 	var list []inject.Store
 	seen := map[string]bool{}
 	files, _ := databases(m) // at least the usual one
@@ -145,7 +132,9 @@ func stores(m inject.Machine) []inject.Store {
 	return list
 }
 
-func locate(m inject.Machine, nativeID string) (path string, ok bool, err error) {
+// Locate returns the path of a session in a database or, without a database, of its file
+// in the older storage.
+func (agent) Locate(m inject.Machine, nativeID string) (path string, ok bool, err error) {
 	if nativeID == "" {
 		return "", false, nil
 	}

@@ -9,12 +9,7 @@ import (
 	"time"
 
 	"cortext/inject"
-	"cortext/inject/opencode/program"
 )
-
-func machine(home string, env map[string]string) inject.Machine {
-	return inject.Machine{Home: home, Getenv: func(name string) string { return env[name] }}
-}
 
 // TestStore finds the sessions of a machine, wherever OpenCode is configured to keep
 // them.
@@ -41,7 +36,7 @@ func TestStore(t *testing.T) {
 		"none":     {map[string]string{"OPENCODE_DB": "none.db"}, "", []string{data}},
 	} {
 		m := machine(home, c.env)
-		list, err := sessions(m)
+		list, err := adapter.Sessions(m)
 		want := 2
 		if c.file == "" {
 			want = 0
@@ -58,13 +53,13 @@ func TestStore(t *testing.T) {
 			}
 		}
 		for _, id := range []string{a, archived, child, "nosuch", ""} {
-			path, ok, err := locate(m, id)
+			path, ok, err := adapter.Locate(m, id)
 			if err != nil || ok != (c.file != "" && strings.HasPrefix(id, "ses_")) || ok && path != c.file+"#"+id {
 				t.Errorf("%s: %s is at %q, %t, %v", name, id, path, ok, err)
 			}
 		}
 		var dirs []string
-		for _, s := range stores(m) {
+		for _, s := range adapter.Stores(m) {
 			dirs = append(dirs, s.Dir)
 		}
 		if strings.Join(dirs, ":") != strings.Join(c.stores, ":") {
@@ -72,7 +67,7 @@ func TestStore(t *testing.T) {
 		}
 	}
 	write(t, data, "opencode.db", db[:3000])
-	list, err := sessions(machine(home, nil))
+	list, err := adapter.Sessions(machine(home, nil))
 	if err == nil || !strings.Contains(err.Error(), usual) || len(list) != 2 || !strings.HasPrefix(list[0].Path, dev) {
 		t.Errorf("a damaged database beside a whole one: %v, %v", list, err)
 	}
@@ -86,18 +81,18 @@ func TestOldStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := machine(home, map[string]string{"XDG_DATA_HOME": filepath.Dir(data)})
-	list, err := sessions(m)
+	list, err := adapter.Sessions(m)
 	if err != nil || len(list) != 1 || list[0].Dir != "/home/dev/shop" || len(list[0].Root) != 40 || list[0].Updated.IsZero() {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	path, ok, _ := locate(m, list[0].NativeID)
+	path, ok, _ := adapter.Locate(m, list[0].NativeID)
 	if !ok || path != list[0].Path {
 		t.Errorf("located %q, %t", path, ok)
 	}
-	if _, ok, err := locate(m, "nosuch"); ok || err != nil {
+	if _, ok, err := adapter.Locate(m, "nosuch"); ok || err != nil {
 		t.Error("located a session that is not there")
 	}
-	before, err := stat(path)
+	before, err := adapter.Stat(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +102,7 @@ func TestOldStore(t *testing.T) {
 	}
 	parts, _ := fs.Glob(os.DirFS(data), "storage/part/*/prt_200600000006*")
 	write(t, data, parts[0], "no JSON")
-	after, err := stat(path)
+	after, err := adapter.Stat(path)
 	tr, b = readAll(t, path, inject.Options{})
 	if err != nil || after == before || len(b.Tools) != 0 || !strings.Contains(strings.Join(tr.Warnings, ""), "1 files of the session") {
 		t.Errorf("%d, %v; %d calls, %q", after, err, len(b.Tools), tr.Warnings)
@@ -124,7 +119,7 @@ func TestOldStore(t *testing.T) {
 	if err := os.Symlink(parts[0], path); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := sessions(m); err != nil || len(list) != 0 {
+	if list, err := adapter.Sessions(m); err != nil || len(list) != 0 {
 		t.Errorf("%v, %v", list, err)
 	}
 }
@@ -143,7 +138,7 @@ func TestFlatParts(t *testing.T) {
 	if len(b.Messages) != 2 || b.Messages[0].ID != "a" || b.Messages[1].Content != "said" || !*b.Tools[0].Success || tr.Title != "T" {
 		t.Errorf("%+v", b)
 	}
-	if state, err := stat(path); err != nil || state != tr.Next.Size {
+	if state, err := adapter.Stat(path); err != nil || state != tr.Next.Size {
 		t.Errorf("stat gives %d, %v; the cursor has %d", state, err, tr.Next.Size)
 	}
 }
@@ -167,7 +162,7 @@ func TestSubagents(t *testing.T) {
 	start("root", "2", "c", "two")
 	start("root", "3", "c", "one") // resumed
 	start("one", "1", "call_which_stands_once", "deep")
-	list, err := subagents(s.file + "#root")
+	list, err := adapter.Subagents(s.file + "#root")
 	var got []string
 	for _, x := range list {
 		got = append(got, x.NativeID+"="+x.ToolCallID)
@@ -183,7 +178,7 @@ func TestSubagents(t *testing.T) {
 		t.Errorf("calls %v", tr.Calls)
 	}
 	for _, path := range []string{fixtures + "1.18.33/stopped/transcript.json", "nosuch"} {
-		if list, err := subagents(path); len(list) != 0 || err != nil {
+		if list, err := adapter.Subagents(path); len(list) != 0 || err != nil {
 			t.Errorf("%s: %v, %v", path, list, err)
 		}
 	}
@@ -197,8 +192,8 @@ func TestRemove(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := inject.Request{Payload: "payload", Shown: "Resumed", NativeID: "11111111-2222-4333-8444-555555555555"}
-	imported := parseDoc(t, program.Document(r, at, "1.18.33", ""))
-	id := program.SessionID(r.NativeID, at)
+	imported := parseDoc(t, payloadDocument(r, at, "1.18.33", ""))
+	id := sessionID(r.NativeID, at)
 	turn := parseDoc(t, exported(asking+typed+"]}")).Messages[0]
 	for name, c := range map[string]struct {
 		change func(s *storeFile)
@@ -222,7 +217,7 @@ func TestRemove(t *testing.T) {
 		if err := os.Chmod(script, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := remove(t.Context(), machine(home, map[string]string{"OPENCODE_DB": s.file, "CORTEXT_OPENCODE": script}), id); err != nil {
+		if err := adapter.Remove(t.Context(), machine(home, map[string]string{"OPENCODE_DB": s.file, "CORTEXT_OPENCODE": script}), id); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		asked, _ := os.ReadFile(filepath.Join(home, "asked"))

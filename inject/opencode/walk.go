@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -52,21 +53,11 @@ const (
 // An item is the result of one row.
 type item struct {
 	place
+	inject.MessageBuilder
 	kind    kind
-	message schema.Message
-	tools   []schema.Tool
-	blobs   []inject.Blob
 	started []inject.Subagent // sub-agents, with their calls
 	mode    string
 	runsAt  string // provider of the model that answered
-}
-
-func (it *item) size() int {
-	n := len(it.message.Content) + len(it.message.Reasoning)
-	for i := range it.tools {
-		n += len(it.tools[i].Input) + len(it.tools[i].Output)
-	}
-	return n
 }
 
 // A walk goes through the messages of a session in order.
@@ -79,7 +70,7 @@ type walk struct {
 	ids     map[string]bool // of messages
 	calls   map[string]bool // ids assigned to calls
 	earlier map[string]bool // ids of calls before the cursor; nil: not read yet
-	unknown map[string]int
+	losses  inject.Losses
 	kept    int // messages
 	titled  int // prompts of which only the title is left
 	err     error
@@ -105,7 +96,7 @@ type revert struct {
 }
 
 func newWalk(src *source, o inject.Options) *walk {
-	w := &walk{src: src, o: o, ids: map[string]bool{}, calls: map[string]bool{}, unknown: map[string]int{}}
+	w := &walk{src: src, o: o, ids: map[string]bool{}, calls: map[string]bool{}}
 	if o.From.Offset > 0 {
 		w.on = true
 		w.from = place{o.From.Offset, o.From.Message}
@@ -147,25 +138,23 @@ func (w *walk) take(r row) *item {
 	for n, p := range r.parts {
 		parts[n] = parsePart(p)
 	}
-	it := &item{place: r.place, mode: i.Mode, runsAt: i.Provider, message: schema.Message{ID: r.id, ParentID: w.parent, Timestamp: stamp(i.Created), Source: w.src.meta.ID}}
+	it := &item{place: r.place, mode: i.Mode, runsAt: i.Provider}
+	it.Message = schema.Message{ID: r.id, ParentID: w.parent, Timestamp: stamp(i.Created), Source: w.src.meta.ID}
 	w.reverted(r.id, i, false)
-	c := content{w: w, m: &it.message, it: it}
+	c := content{w, it}
 	switch i.Role {
 	case "user":
 		if len(parts) == 0 && i.Title != "" { // the folder with its parts is lost
 			parts = []part{{Type: "text", Text: i.Title}}
 			w.titled++
 		}
-		w.user(&c, it, parts)
+		w.user(c, parts)
 	case "assistant":
-		w.assistant(&c, it, i, parts)
+		w.assistant(c, i, parts)
 	default:
-		if i.Role == "" {
-			i.Role = "(no role)"
-		}
-		w.unknown["message "+i.Role]++
+		w.losses.Unknown("message " + cmp.Or(i.Role, "(no role)"))
 	}
-	c.close()
+	it.Finish()
 	if it.kind > ours {
 		w.kept++
 		w.parent = r.id
@@ -186,29 +175,29 @@ func (w *walk) unique(id string) string {
 	return id
 }
 
-func (w *walk) user(c *content, it *item, parts []part) {
+func (w *walk) user(c content, parts []part) {
 	p := w.prompt(parts)
 	state := w.compaction
 	w.compaction.summed = false
 	switch {
-	case w.isOurs(it.id, p):
-		it.kind = ours
+	case w.isOurs(c.id, p):
+		c.kind = ours
 	case len(p.typed) == 0 && !p.other && p.compacts:
 		w.compaction.overflow = p.overflow
 	case state.summed && state.overflow && isCopy(p.typed, state.typed):
 		// The prompt that did not fit, repeated under another id.
 	case len(p.typed) > 0 || p.other:
-		it.kind, it.message.Role = asked, schema.User
+		c.kind, c.Role = asked, schema.User
 		w.compaction.typed = p.typed
 		c.user(parts)
 	case len(p.synthetic) > 0 && !p.continues:
-		it.message.Role = schema.System
-		if c.event(p.synthetic); len(c.texts) > 0 {
-			it.kind = event
+		c.Role = schema.System
+		if c.event(p.synthetic); !c.IsEmpty() {
+			c.kind = event
 		}
 	}
-	if it.kind == asked && len(c.texts) == 0 && len(it.message.Blocks) == 0 && len(p.typed) > 0 {
-		it.kind = nothing // it had what cortext put there, or an empty text
+	if c.kind == asked && c.IsEmpty() && len(p.typed) > 0 {
+		c.kind = nothing // it had what cortext put there, or an empty text
 	}
 }
 
@@ -224,9 +213,9 @@ func isCopy(again, typed []string) bool {
 	return slices.Equal(again, typed)
 }
 
-func (w *walk) assistant(c *content, it *item, i info, parts []part) {
+func (w *walk) assistant(c content, i info, parts []part) {
 	if !i.Summary {
-		it.kind, it.message.Role = answered, schema.Assistant
+		c.kind, c.Role = answered, schema.Assistant
 		c.assistant(i, parts)
 		return
 	}
@@ -234,10 +223,10 @@ func (w *walk) assistant(c *content, it *item, i info, parts []part) {
 	if w.kept > 0 || w.on || w.o.Continues {
 		return // what it summarizes is here
 	}
-	it.kind, it.message.Role = event, schema.System
+	c.kind, c.Role = event, schema.System
 	for _, v := range parts {
 		if v.Type == "text" {
-			c.addText(v.Text)
+			c.AddText(v.Text)
 		}
 	}
 }
@@ -265,10 +254,12 @@ func (w *walk) takenBack() *item {
 	if !r.on || r.above == "" || r.above == w.parent || stamp(r.last) == "" {
 		return nil
 	}
-	return &item{kind: event, message: schema.Message{
+	it := &item{kind: event}
+	it.Message = schema.Message{
 		ID: w.unique(w.src.meta.Revert + "#undone"), ParentID: r.above, Timestamp: stamp(r.last + 1),
 		Role: schema.System, Content: "The user took back what came after this.", Source: w.src.meta.ID,
-	}}
+	}
+	return it
 }
 
 // calledBefore reports whether a call before the cursor has the id.

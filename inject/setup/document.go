@@ -11,6 +11,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"cortext/inject"
 	"cortext/schema/rawjson"
 )
 
@@ -62,7 +63,7 @@ func newDocument(file []byte, comments bool) *document {
 	}
 	d.file = d.text
 	if comments {
-		d.text = withoutComments(d.text)
+		d.text = inject.BlankComments(d.text)
 	}
 	return d
 }
@@ -224,41 +225,4 @@ func (d *document) invalidAt(at int, why string) error {
 func (d *document) shape(value []byte, why string) error {
 	line, _ := d.place(d.offset(value))
 	return fmt.Errorf("line %d: %s", line, why)
-}
-
-// withoutComments replaces comments with blanks.
-func withoutComments(text []byte) []byte {
-	out := bytes.Clone(text)
-	for i := 0; i < len(out); {
-		end := i + 1
-		switch {
-		case out[i] == '"':
-			for ; end < len(out) && out[end] != '"'; end++ {
-				if out[end] == '\\' {
-					end++
-				}
-			}
-			i = end + 1
-			continue
-		case bytes.HasPrefix(out[i:], []byte("//")):
-			end = len(out)
-			if n := bytes.IndexByte(out[i:], '\n'); n >= 0 {
-				end = i + n
-			}
-		case bytes.HasPrefix(out[i:], []byte("/*")):
-			end = len(out)
-			if n := bytes.Index(out[i+2:], []byte("*/")); n >= 0 {
-				end = i + 2 + n + 2
-			}
-		default:
-			i++
-			continue
-		}
-		for ; i < end; i++ {
-			if out[i] != '\n' && out[i] != '\r' {
-				out[i] = ' '
-			}
-		}
-	}
-	return out
 }

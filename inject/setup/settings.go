@@ -15,10 +15,11 @@ import (
 // Gemini CLI share: {"hooks": {EVENT: [{"hooks": [{"type": "command", "command":
 // …}]}]}}.
 type Hooks struct {
-	Agent   string   // its name in cortext hook
-	Events  []string // in the order to add them
-	Timeout int      // in the agent's unit
-	Earlier []string // the wordings that earlier versions wrote, with EVENT for the event's name
+	Agent     string   // its name in cortext hook
+	Events    []string // in the order to add them
+	AfterTool string   // the event after a tool call, which is optional
+	Timeout   int      // in the agent's unit
+	Earlier   []string // the wordings that earlier versions wrote, with EVENT for the event's name
 
 	Before   string // precedes the rest of the shell line
 	Name     string // the hook's name shown by the agent, if it has such a member
@@ -132,8 +133,27 @@ func (d *document) addHooks(h Hooks) (changes []string, err error) {
 	return changes, nil
 }
 
+// Install returns the files of an agent's commands, and of its hooks in the settings files.
+func (h Hooks) Install(f Form, settings []string, o inject.InstallOptions, read inject.ReadFile) ([]inject.Change, error) {
+	changes, err := Changes(Commands(f, o.Types), read)
+	if err != nil {
+		return nil, err
+	}
+	if o.AfterTool {
+		h.Events = append(slices.Clone(h.Events), h.AfterTool)
+	}
+	for _, file := range settings {
+		c, err := h.Change(file, read)
+		if err != nil {
+			return nil, err
+		}
+		changes = append(changes, c)
+	}
+	return changes, nil
+}
+
 // Change returns Settings as a change of the file at path.
-func (h Hooks) Change(path string, read func(path string) (text string, ok bool, err error)) (inject.Change, error) {
+func (h Hooks) Change(path string, read inject.ReadFile) (inject.Change, error) {
 	have, ok, err := read(path)
 	if err != nil {
 		return inject.Change{}, err

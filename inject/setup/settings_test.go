@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"cortext/inject"
+
 	"cortext/schema/rawjson"
 )
 
@@ -278,6 +280,23 @@ func TestComments(t *testing.T) {
 	for _, have := range []string{"{ /* open", "{\"a\": 1, // x\n}", "{} / {}"} {
 		if got, _, err := h.Settings([]byte(have), true); err == nil {
 			t.Errorf("%s becomes %s", have, got)
+		}
+	}
+}
+
+// TestInstall: the hook after tool calls is there on request, in each settings file.
+func TestInstall(t *testing.T) {
+	h := Hooks{Agent: "claude", Events: []string{"Stop"}, AfterTool: "PostToolUse", Timeout: 1}
+	form := Form{Agent: "claude", Spell: Markdown, Path: func(name string) string { return name }}
+	for _, after := range []bool{false, true} {
+		changes, err := h.Install(form, []string{"a.json", "b.json"}, inject.InstallOptions{AfterTool: after}, func(string) (string, bool, error) { return "", false, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range changes[len(changes)-2:] {
+			if !strings.Contains(c.Text, `"Stop"`) || strings.Contains(c.Text, `"PostToolUse"`) != after || c.Action != inject.Create {
+				t.Errorf("after tool calls %t: %+v", after, c)
+			}
 		}
 	}
 }

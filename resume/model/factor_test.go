@@ -30,7 +30,7 @@ func TestFactors(t *testing.T) {
 	type sum struct{ requests, grown, added int }
 	sums := map[string]*sum{}
 	for _, agent := range []inject.Agent{claude.Agent(), opencode.Agent(), gemini.Agent()} {
-		err := filepath.WalkDir(filepath.Join(root, agent.Name), func(path string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(filepath.Join(root, agent.Name()), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() || !strings.Contains(d.Name(), ".json") {
 				return err
 			}

@@ -23,9 +23,9 @@ import (
 func histories(t *testing.T, agent inject.Agent, file string) map[string]schema.History {
 	t.Helper()
 	paths := []string{file}
-	if agent.Transcripts != nil {
+	if bundler, ok := agent.(inject.Bundler); ok {
 		var err error
-		if paths, err = agent.Transcripts(file); err != nil {
+		if paths, err = bundler.Transcripts(file); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -97,12 +97,12 @@ func TestAgents(t *testing.T) {
 	}
 	var total notes.Notes
 	for _, agent := range []inject.Agent{claude.Agent(), opencode.Agent(), gemini.Agent()} {
-		files, err := filepath.Glob("../../testdata/agents/" + agent.Name + "/*/*/transcript.*")
+		files, err := filepath.Glob("../../testdata/agents/" + agent.Name() + "/*/*/transcript.*")
 		if err != nil || len(files) < 2 {
-			t.Fatalf("fixtures of %s: %v, %v", agent.Name, files, err)
+			t.Fatalf("fixtures of %s: %v, %v", agent.Name(), files, err)
 		}
 		if root != "" {
-			err := filepath.WalkDir(filepath.Join(root, agent.Name), func(path string, d fs.DirEntry, err error) error {
+			err := filepath.WalkDir(filepath.Join(root, agent.Name()), func(path string, d fs.DirEntry, err error) error {
 				if err == nil && d.Type().IsRegular() && strings.Contains(d.Name(), ".json") && !strings.HasSuffix(d.Name(), ".meta.json") {
 					files = append(files, path)
 				}

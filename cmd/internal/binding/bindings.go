@@ -135,7 +135,7 @@ func (bs *Bindings) Release(agent, nativeID, path string) error {
 
 // Grown reports whether a session's transcript has grown since it was captured.
 func (bs *Bindings) Grown(agent inject.Agent, nativeID string) bool {
-	b, ok := bs.Cached(agent.Name, nativeID)
+	b, ok := bs.Cached(agent.Name(), nativeID)
 	return ok && b.Grown(agent)
 }
 

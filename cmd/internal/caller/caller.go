@@ -96,7 +96,7 @@ func (c Caller) unbound() (agent, nativeID string, b *binding.Binding) {
 		}
 		file, _, _ := a.Locate(c.ws.Env.Machine, id) // its first hook reports where it is
 		if b, err := c.capture.Bind(a, id, file); err == nil && len(b.Segments) == 0 {
-			return a.Name, id, b
+			return a.Name(), id, b
 		}
 	}
 	return "", "", nil
@@ -112,7 +112,7 @@ func (c Caller) Session() (agent inject.Agent, nativeID string, err error) {
 			return agent, id, nil
 		}
 	}
-	return inject.Agent{}, "", ErrNoSession
+	return nil, "", ErrNoSession
 }
 
 // Skip stops capturing the session.

@@ -40,11 +40,11 @@ type session struct {
 }
 
 func (bd *Binder) bind(n session) (*binding.Binding, error) {
-	known, err := bd.ws.Registry.Session(n.agent.Name, n.id)
+	known, err := bd.ws.Registry.Session(n.agent.Name(), n.id)
 	if err != nil {
 		return nil, err
 	}
-	b, ok := bd.bindings.Cached(n.agent.Name, n.id)
+	b, ok := bd.bindings.Cached(n.agent.Name(), n.id)
 	registered := known.In(bd.ws.Here.Same)
 	if len(registered) == 0 && len(known.Bindings) > 0 { // a clone may have written it last
 		bd.ws.Here.KnowClones(context.Background())
@@ -98,9 +98,9 @@ func (bd *Binder) update(n session, b *binding.Binding) error {
 		b.Transcript = n.transcript
 	}
 	for i, s := range b.Segments { // the user may have removed or restored it elsewhere
-		gone, err := bd.ws.Removed.Segment(n.agent.Name, n.id, s.Segment)
+		gone, err := bd.ws.Removed.Segment(n.agent.Name(), n.id, s.Segment)
 		if err == nil && !gone && s.Removed {
-			gone, err = bd.staysRemoved(n.agent.Name, n.id, s)
+			gone, err = bd.staysRemoved(n.agent.Name(), n.id, s)
 		}
 		if err != nil {
 			return err
@@ -147,7 +147,7 @@ func (bd *Binder) segments(n session) ([]binding.Segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bd.segmentsOf(all, n.agent.Name, n.id)
+	return bd.segmentsOf(all, n.agent.Name(), n.id)
 }
 
 // rebind returns a binding with the segments that were looked up. Of the old one it keeps
@@ -170,7 +170,7 @@ func (bd *Binder) rebind(n session, segments []binding.Segment, old *binding.Bin
 	if len(b.Segments) == 0 && (len(b.Roots) == 0 || n.opened != nil) {
 		return b, nil // nothing is known yet, or the import saves it
 	}
-	return b, bd.bindings.Save(n.agent.Name, n.id, b)
+	return b, bd.bindings.Save(n.agent.Name(), n.id, b)
 }
 
 // ContinueIn makes a session continue in a conversation, after its last message. The user
@@ -186,20 +186,20 @@ func (bd *Binder) ContinueIn(agent inject.Agent, e inject.Event, b *binding.Bind
 		return err
 	}
 	s.ID = entry.Session.ID
-	if s.Kept, err = bd.ws.Removed.Segment(agent.Name, e.NativeID, s.Segment); err != nil {
+	if s.Kept, err = bd.ws.Removed.Segment(agent.Name(), e.NativeID, s.Segment); err != nil {
 		return err
 	}
 	if s.After, err = bd.lastMessage(path); err != nil {
 		return err
 	}
-	if err := bd.addSource(s, schema.Source{Agent: agent.Name, NativeID: e.NativeID, Version: b.Version}); err != nil {
+	if err := bd.addSource(s, schema.Source{Agent: agent.Name(), NativeID: e.NativeID, Version: b.Version}); err != nil {
 		return err
 	}
 	b.Add(s)
 	if e.Transcript != "" {
 		b.Transcript = e.Transcript
 	}
-	return bd.bindings.Save(agent.Name, e.NativeID, b)
+	return bd.bindings.Save(agent.Name(), e.NativeID, b)
 }
 
 // lastMessage returns the id of the message at which a conversation would be resumed.

@@ -41,7 +41,7 @@ func (f *forks) bindFork(n session, b *binding.Binding) error {
 	}
 	b.Roots = roots[:1]
 	later := len(b.Segments) > 0
-	if path, ok := f.launches.LaunchedWith(n.agent.Name, roots[0]); ok && !later {
+	if path, ok := f.launches.LaunchedWith(n.agent.Name(), roots[0]); ok && !later {
 		return f.binder.ContinueIn(n.agent, inject.Event{NativeID: n.id, Transcript: n.transcript}, b, path)
 	}
 	if is, err := f.withheld.repeatedBy(n, roots[0]); err != nil {
@@ -67,7 +67,7 @@ func (f *forks) bindFork(n session, b *binding.Binding) error {
 			b.Segments = append(b.Segments, copied)
 			continue
 		}
-		if err := f.binder.addSource(copied, schema.Source{Agent: n.agent.Name, NativeID: n.id}); err != nil {
+		if err := f.binder.addSource(copied, schema.Source{Agent: n.agent.Name(), NativeID: n.id}); err != nil {
 			return err
 		}
 		b.Segments = append(b.Segments, copied)
@@ -89,11 +89,11 @@ func (f *forks) captureOriginals(agent inject.Agent, root string) error {
 	}
 	looked := 0
 	defer f.transcripts.heads.write()
-	files, known := f.transcripts.locate(agent), f.bindings.All(agent.Name)
+	files, known := f.transcripts.locate(agent), f.bindings.All(agent.Name())
 	for _, e := range all { // most recently active first
 		for _, src := range e.Session.Sources {
 			b := known[schema.PathElement(src.NativeID)+".json"]
-			if src.Agent != agent.Name || looked == maxOriginals || b != nil && (!slices.Contains(b.Roots, root) || !b.Grown(agent)) {
+			if src.Agent != agent.Name() || looked == maxOriginals || b != nil && (!slices.Contains(b.Roots, root) || !b.Grown(agent)) {
 				continue
 			}
 			file, ok := f.transcripts.find(agent, files, src.NativeID)
@@ -103,7 +103,7 @@ func (f *forks) captureOriginals(agent inject.Agent, root string) error {
 			if looked++; !slices.Contains(f.transcripts.rootsOf(agent, file), root) {
 				continue
 			}
-			if f.ws.Removed.Skipped(agent.Name, src.NativeID) {
+			if f.ws.Removed.Skipped(agent.Name(), src.NativeID) {
 				f.bindSkipped(agent, src.NativeID, root)
 			} else {
 				f.capture(agent, src.NativeID)
@@ -118,7 +118,7 @@ func (f *forks) captureOriginals(agent inject.Agent, root string) error {
 func (f *forks) bindSkipped(agent inject.Agent, nativeID, root string) {
 	if b, err := f.binder.Bind(agent, nativeID, ""); err == nil {
 		b.Roots = []string{root}
-		f.bindings.SaveCursor(agent.Name, nativeID, b)
+		f.bindings.SaveCursor(agent.Name(), nativeID, b)
 	}
 }
 
@@ -126,7 +126,7 @@ func (f *forks) bindSkipped(agent inject.Agent, nativeID, root string) {
 // from, or none if there is no such session. If several sessions begin alike because one
 // is a fork of the other, it picks the one that shares the most of its last lines.
 func (f *forks) shared(n session, root string) []binding.Segment {
-	known := f.bindings.All(n.agent.Name)
+	known := f.bindings.All(n.agent.Name())
 	delete(known, schema.PathElement(n.id)+".json")
 	for name, b := range known {
 		if !b.Captured() || !slices.Contains(b.Roots, root) {
@@ -185,7 +185,7 @@ func (f *forks) isPossible(agent inject.Agent, root string) bool {
 
 // firstLines returns the lines with which forks of our sessions may begin.
 func (f *forks) firstLines(agent inject.Agent) (map[string]bool, error) {
-	if known := f.catalog.scan.roots[agent.Name]; known != nil {
+	if known := f.catalog.scan.roots[agent.Name()]; known != nil {
 		return known, nil
 	}
 	named, err := f.catalog.scan.named()
@@ -200,16 +200,16 @@ func (f *forks) firstLines(agent inject.Agent) (map[string]bool, error) {
 	}
 	looked := map[string]bool{}
 	for id, file := range files {
-		row, ok := f.catalog.scan.scanned[agent.Name].At[file]
+		row, ok := f.catalog.scan.scanned[agent.Name()].At[file]
 		if note(row.Roots); ok && (row.Left || len(row.Roots) > 0) && lookAt(agent, file) == row.Look {
 			looked[schema.PathElement(id)+".json"] = true
 		}
 	}
-	for _, name := range f.bindings.Names(agent.Name) {
+	for _, name := range f.bindings.Names(agent.Name()) {
 		if looked[name] {
 			continue
 		}
-		if b, ok := f.bindings.Named(agent.Name, name); ok {
+		if b, ok := f.bindings.Named(agent.Name(), name); ok {
 			if bound[name] = true; len(b.Segments) > 0 {
 				note(b.Roots)
 			}
@@ -217,13 +217,13 @@ func (f *forks) firstLines(agent inject.Agent) (map[string]bool, error) {
 	}
 	for of := range named {
 		name := schema.PathElement(of.id) + ".json"
-		if of.agent != agent.Name || bound[name] || looked[name] {
+		if of.agent != agent.Name() || bound[name] || looked[name] {
 			continue
 		}
 		if file, ok := f.transcripts.find(agent, files, of.id); ok {
 			note(f.transcripts.rootsOf(agent, file))
 		}
 	}
-	f.catalog.scan.roots[agent.Name] = known
+	f.catalog.scan.roots[agent.Name()] = known
 	return known, nil
 }

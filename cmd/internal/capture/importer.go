@@ -126,7 +126,7 @@ func (im *Importer) Transcripts(file string) (agent inject.Agent, paths []string
 	if _, err := os.Lstat(file); err == nil || !of {
 		whole, of = file, false
 	}
-	if agent, ok := im.imports.agent(file); ok && (im.opts.Agent == "" || im.opts.Agent == agent.Name) {
+	if agent, ok := im.imports.agent(file); ok && (im.opts.Agent == "" || im.opts.Agent == agent.Name()) {
 		return agent, []string{file}, nil
 	}
 	f, _, err := inject.OpenFile(whole)
@@ -137,10 +137,11 @@ func (im *Importer) Transcripts(file string) (agent inject.Agent, paths []string
 	if agent, err = im.detect(f, whole); err != nil {
 		return agent, nil, err
 	}
-	if of || agent.Transcripts == nil {
+	bundler, bundles := agent.(inject.Bundler)
+	if of || !bundles {
 		return agent, []string{file}, nil
 	}
-	paths, err = agent.Transcripts(whole)
+	paths, err = bundler.Transcripts(whole)
 	if err == nil && len(paths) == 0 {
 		err = &inject.FileError{File: whole, Why: "holds no conversation"}
 	}
@@ -149,20 +150,20 @@ func (im *Importer) Transcripts(file string) (agent inject.Agent, paths []string
 
 func (im *Importer) detect(f *os.File, file string) (inject.Agent, error) {
 	for _, agent := range im.c.ws.Env.Agents {
-		if im.opts.Agent == agent.Name {
+		if im.opts.Agent == agent.Name() {
 			return agent, nil
 		}
 		if im.opts.Agent != "" {
 			continue
 		}
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return inject.Agent{}, err
+			return nil, err
 		}
 		if agent.Detect(f) {
 			return agent, nil
 		}
 	}
-	return inject.Agent{}, &inject.FileError{File: file, Why: fmt.Sprintf("is not a transcript of an agent that cortext reads (%s)", strings.Join(im.c.ws.Env.AgentNames(), ", "))}
+	return nil, &inject.FileError{File: file, Why: fmt.Sprintf("is not a transcript of an agent that cortext reads (%s)", strings.Join(im.c.ws.Env.AgentNames(), ", "))}
 }
 
 // File imports one transcript with its sub-agents' transcripts. The user named it, so a
@@ -179,17 +180,17 @@ func (im *Importer) File(ctx context.Context, agent inject.Agent, file string) (
 	nativeID, warned := "", im.c.warnings.raised
 	out, err := im.file(ctx, agent, file, func(t *inject.Transcript) error {
 		nativeID = t.NativeID
-		gone, err := im.c.ws.Removed.Segments(agent.Name, t.NativeID)
+		gone, err := im.c.ws.Removed.Segments(agent.Name(), t.NativeID)
 		if err != nil {
 			return err
 		}
-		b, ok := im.c.Cached(agent.Name, t.NativeID)
+		b, ok := im.c.Cached(agent.Name(), t.NativeID)
 		if len(gone) > 0 || ok && slices.ContainsFunc(b.Segments, func(s binding.Segment) bool { return s.Removed }) {
-			if err := im.c.Drop(agent.Name, t.NativeID); err != nil {
+			if err := im.c.Drop(agent.Name(), t.NativeID); err != nil {
 				return err
 			}
 		}
-		return errors.Join(im.c.ws.Removed.Unskip(agent.Name, t.NativeID), im.c.ws.Removed.BringBack(ctx, agent.Name, t.NativeID, beginnings(t), im.here[native{agent.Name, t.NativeID}]), im.c.withheld.want(agent, t, file))
+		return errors.Join(im.c.ws.Removed.Unskip(agent.Name(), t.NativeID), im.c.ws.Removed.BringBack(ctx, agent.Name(), t.NativeID, beginnings(t), im.here[native{agent.Name(), t.NativeID}]), im.c.withheld.want(agent, t, file))
 	})
 	if err == nil && im.c.warnings.raised == warned { // otherwise the next import tries again
 		im.imports.keep(abs, look, nativeID, out)
@@ -223,7 +224,7 @@ func (im *Importer) file(ctx context.Context, agent inject.Agent, file string, a
 	in := &ingestion{c: im.c, ctx: ctx, agent: agent, nativeID: t.NativeID, opts: Options{Mode: PutBack, SessionJSON: ByCaller}, progress: func(done int) {
 		progress(size/2 + size/2*int64(done)/int64(max(t.Messages, 1)))
 	}}
-	err = im.c.Locked(agent.Name, t.NativeID, func() error {
+	err = im.c.Locked(agent.Name(), t.NativeID, func() error {
 		if t.Messages == 0 {
 			return &EmptyError{file}
 		}

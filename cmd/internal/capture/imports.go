@@ -72,7 +72,7 @@ func (im *imports) agent(file string) (agent inject.Agent, ok bool) {
 // decision about the session since.
 func (im *imports) unchanged(agent inject.Agent, file, look string) (*Imported, error) {
 	was, ok := im.Files[file]
-	if !ok || look == "" || was.Transcript != look || was.Result.Agent != agent.Name {
+	if !ok || look == "" || was.Transcript != look || was.Result.Agent != agent.Name() {
 		return nil, nil
 	}
 	if e, ok := im.sound[was.Result.Path]; !ok || e.Session.ID != was.Result.ID || was.Logs[e.Path] == "" {
@@ -87,11 +87,11 @@ func (im *imports) unchanged(agent inject.Agent, file, look string) (*Imported, 
 			return nil, err
 		}
 	}
-	s, err := im.ws.Registry.Session(agent.Name, was.NativeID)
+	s, err := im.ws.Registry.Session(agent.Name(), was.NativeID)
 	if err != nil || s.Skipped || len(s.Removed) > 0 {
 		return nil, err
 	}
-	gone, err := im.ws.Removed.Prompts(agent.Name, was.NativeID, []string{""}) // on other machines: the whole session
+	gone, err := im.ws.Removed.Prompts(agent.Name(), was.NativeID, []string{""}) // on other machines: the whole session
 	if err != nil || len(gone) > 0 {
 		return nil, err
 	}

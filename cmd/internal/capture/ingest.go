@@ -90,7 +90,7 @@ func (in *ingestion) run() (out Ingested, err error) {
 	if len(b.Segments) == 0 {
 		return out, nil
 	}
-	in.describe = in.c.describe.sources(in.agent.Name, in.nativeID, b)
+	in.describe = in.c.describe.sources(in.agent.Name(), in.nativeID, b)
 	for range 3 { // git may replace or remove a log while the transcript is read
 		rd := &reading{ingestion: in}
 		err = rd.run()
@@ -134,13 +134,13 @@ func (in *ingestion) runStaged() (Ingested, error) {
 	if err := rd.runStaged(); err != nil {
 		return rd.out, err // never publish half a conversation: the next import starts over
 	}
-	if _, err := in.c.ws.Finish(in.staged, workspace.Finishing{Recount: true, Describe: in.c.describe.sources(in.agent.Name, in.nativeID, b)}); err != nil {
+	if _, err := in.c.ws.Finish(in.staged, workspace.Finishing{Recount: true, Describe: in.c.describe.sources(in.agent.Name(), in.nativeID, b)}); err != nil {
 		return rd.out, err
 	}
 	if err := in.c.ws.Publish(in.staged); errors.Is(err, store.ErrExist) {
 		b.Cursor, b.Subagents = inject.Cursor{}, nil // another process was faster: use its conversation
 		b.Segments[0].Tree = store.Checkpoint{}
-		if err := in.c.Save(in.agent.Name, in.nativeID, b); err != nil {
+		if err := in.c.Save(in.agent.Name(), in.nativeID, b); err != nil {
 			return rd.out, err
 		}
 		return in.run()
@@ -149,7 +149,7 @@ func (in *ingestion) runStaged() (Ingested, error) {
 	}
 	b.Segments[0].Path, rd.out.published = in.staged.Path(), true
 	rd.out.Begun = append([]string{in.staged.Path()}, rd.out.Begun...)
-	return rd.out, in.c.Save(in.agent.Name, in.nativeID, b)
+	return rd.out, in.c.Save(in.agent.Name(), in.nativeID, b)
 }
 
 // runStaged captures the whole transcript.

@@ -56,7 +56,7 @@ func (l *launches) BindLaunched(agent inject.Agent, e inject.Event) error {
 	}
 	for _, id := range l.ws.Launches().IDs() {
 		note, ok := l.ws.Launches().Get(id)
-		if !ok || note.Agent != agent.Name || note.NativeID != "" || note.Path != path {
+		if !ok || note.Agent != agent.Name() || note.NativeID != "" || note.Path != path {
 			continue
 		}
 		b, err := l.binder.Bind(agent, e.NativeID, "")

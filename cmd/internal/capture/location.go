@@ -75,7 +75,7 @@ func (l *location) holds(dir string) bool {
 }
 
 // owns reports whether a session was held in this work tree.
-func (l *location) owns(n inject.Native) bool {
+func (l *location) owns(n inject.SessionRef) bool {
 	within := func(dir string) bool {
 		rel, err := filepath.Rel(l.ws.Here.Workspace(), dir)
 		return err == nil && filepath.IsLocal(rel)

@@ -143,6 +143,17 @@ func TestLogReplacedWhileWriting(t *testing.T) {
 	}
 }
 
+// A beforeOpen is an agent with something that happens before a transcript is opened.
+type beforeOpen struct {
+	inject.Agent
+	happens func()
+}
+
+func (a beforeOpen) Open(path string, o inject.Options) (*inject.Transcript, error) {
+	a.happens()
+	return a.Agent.Open(path, o)
+}
+
 // The transcript is deleted after it was found and before it is opened.
 func TestTranscriptDeletedMeanwhile(t *testing.T) {
 	dir, home, id, file := setUp(t)
@@ -153,12 +164,7 @@ func TestTranscriptDeletedMeanwhile(t *testing.T) {
 	agent := claude.Agent()
 	b, err := c.Bind(agent, id, file)
 	must(t, err)
-	open := agent.Open
-	agent.Open = func(path string, o inject.Options) (*inject.Transcript, error) {
-		must(t, os.Remove(path))
-		return open(path, o)
-	}
-	if out, err := c.Ingest(context.Background(), agent, id, b, Options{Mode: OwnTurn}); err != nil || out.Appended != 0 {
+	if out, err := c.Ingest(context.Background(), beforeOpen{agent, func() { must(t, os.Remove(file)) }}, id, b, Options{Mode: OwnTurn}); err != nil || out.Appended != 0 {
 		t.Fatal(out, err)
 	}
 	wantLines(t, dir, 4)
@@ -249,6 +255,17 @@ func twoSegments(t *testing.T) (dir, home, id, file string, c *Capture) {
 	return
 }
 
+// A beforeStat is an agent with something that happens before each look at a transcript.
+type beforeStat struct {
+	inject.Agent
+	happens func(path string)
+}
+
+func (a beforeStat) Stat(path string) (int64, error) {
+	a.happens(path)
+	return a.Agent.Stat(path)
+}
+
 // The agent is still writing the turn when it calls the hook, a long line in pieces. The
 // answer is captured, and there is no warning about a line cut off.
 func TestAnswerStillWritten(t *testing.T) {
@@ -259,9 +276,7 @@ func TestAnswerStillWritten(t *testing.T) {
 	transcript(whole, id, 2, 4)
 	rest, err := os.ReadFile(whole)
 	must(t, err)
-	agent := claude.Agent()
-	stat := agent.Stat
-	agent.Stat = func(path string) (int64, error) {
+	agent := beforeStat{claude.Agent(), func(path string) {
 		if n := min(len(rest), 100); n > 0 && path == file {
 			f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
 			must(t, err)
@@ -270,10 +285,9 @@ func TestAnswerStillWritten(t *testing.T) {
 			must(t, f.Close())
 			rest = rest[n:]
 		}
-		return stat(path)
-	}
+	}}
 	c := openCapture(t, dir, home)
-	_, err = c.Answer(context.Background(), agent, inject.Event{NativeID: id, Transcript: file, Said: "answer 3"})
+	_, err = c.Answer(context.Background(), agent, inject.Event{NativeID: id, Transcript: file, LastReply: "answer 3"})
 	must(t, err)
 	if said := c.TakeWarnings(); len(said) > 0 {
 		t.Errorf("warned of %q", said)

@@ -85,7 +85,7 @@ func (rd *reading) run() (err error) {
 			return fmt.Errorf("%s: %w", s.Path, err)
 		}
 	}
-	rd.c.SaveCursor(rd.agent.Name, rd.nativeID, b)
+	rd.c.SaveCursor(rd.agent.Name(), rd.nativeID, b)
 	return nil
 }
 
@@ -96,7 +96,7 @@ func (rd *reading) openHomes() error {
 			rd.out.Waiting = append(rd.out.Waiting, h.segment.Path+": "+h.why)
 		} else if h.conv != nil && (h.conv.Waits() || rd.opts.Mode != Unasked && (h.conv.HasMore() || h.conv.LogsAbsent())) {
 			if err := h.conv.Update(func(tx *store.Tx, _ *schema.Session) error {
-				return rd.c.identify(tx, rd.agent.Name, rd.nativeID, *h.segment)
+				return rd.c.identify(tx, rd.agent.Name(), rd.nativeID, *h.segment)
 			}); err != nil {
 				return err
 			}
@@ -127,7 +127,7 @@ func (rd *reading) release(homes []*home) error {
 // restore what git took, it sets aside previously captured records that the logs lack.
 func (rd *reading) startFrom(size int64) error {
 	b, cursor := rd.binding, rd.binding.Cursor
-	at := rd.c.ws.Registry.Reached(rd.c.ws.Here.Workspace(), rd.agent.Name, rd.nativeID)
+	at := rd.c.ws.Registry.Reached(rd.c.ws.Here.Workspace(), rd.agent.Name(), rd.nativeID)
 	rd.reached, rd.fresh = at.Message, at.Message == "" && cursor.Offset == 0
 	b.Hooked = b.Hooked || at.Hooked
 	read := at.Size // size of the transcript
@@ -221,7 +221,7 @@ func (rd *reading) messages() error {
 	}
 	// If the user's state cannot be written, the sources in session.json still record
 	// which conversation the session goes into.
-	_ = rd.c.Register(rd.agent.Name, rd.nativeID, b)
+	_ = rd.c.Register(rd.agent.Name(), rd.nativeID, b)
 	return nil
 }
 
@@ -327,8 +327,8 @@ func (rd *reading) remember(r *router) {
 			b.Roots = append(b.Roots, root)
 		}
 	}
-	if t.Said != "" {
-		b.Reply = EndOf(t.Said)
+	if t.LastReply != "" {
+		b.Reply = EndOf(t.LastReply)
 	}
 	b.Cursor, b.Torn = t.Next, t.Torn != ""
 	b.Commanded = b.Commanded && !r.again || t.Command != ""

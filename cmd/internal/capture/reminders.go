@@ -23,9 +23,9 @@ func (r *reminders) CountTurn(agent inject.Agent, nativeID string) {
 	if r.ws.Config.RemindTurns <= 0 {
 		return
 	}
-	if b, ok := r.bindings.Cached(agent.Name, nativeID); ok && b.Bound() && !b.Reminded {
+	if b, ok := r.bindings.Cached(agent.Name(), nativeID); ok && b.Bound() && !b.Reminded {
 		b.Turns++
-		r.bindings.SaveCursor(agent.Name, nativeID, b)
+		r.bindings.SaveCursor(agent.Name(), nativeID, b)
 	}
 }
 
@@ -36,20 +36,20 @@ const remindWait = 50 * time.Millisecond
 // TakeReminder reports, once after each stop, that remind_turns turns were answered
 // since. Usually it reads one small file.
 func (r *reminders) TakeReminder(agent inject.Agent, nativeID string) bool {
-	if b, ok := r.bindings.Cached(agent.Name, nativeID); !ok || !r.due(b) || r.ws.Removed.Skipped(agent.Name, nativeID) {
+	if b, ok := r.bindings.Cached(agent.Name(), nativeID); !ok || !r.due(b) || r.ws.Removed.Skipped(agent.Name(), nativeID) {
 		return false
 	}
-	unlock, err := r.bindings.Lock(agent.Name, nativeID, remindWait)
+	unlock, err := r.bindings.Lock(agent.Name(), nativeID, remindWait)
 	if err != nil {
 		return false
 	}
 	defer unlock()
-	b, ok := r.bindings.Cached(agent.Name, nativeID)
+	b, ok := r.bindings.Cached(agent.Name(), nativeID)
 	if !ok || !r.due(b) {
 		return false
 	}
 	b.Reminded = true
-	r.bindings.SaveCursor(agent.Name, nativeID, b)
+	r.bindings.SaveCursor(agent.Name(), nativeID, b)
 	return true
 }
 

@@ -23,9 +23,9 @@ type scanned struct {
 	At   map[string]lookedOnce `json:"at"`   // by transcript path, because some agents split a session over files
 	All  bool                  `json:"all"`  // capture was all: ordinary sessions began conversations, too
 
-	stale bool            // git may have replaced logs since
-	moved bool            // conversations came or went since
-	fresh []inject.Native // looked at just now
+	stale bool                // git may have replaced logs since
+	moved bool                // conversations came or went since
+	fresh []inject.SessionRef // looked at just now
 }
 
 // A lookedOnce records the state of a session when it was looked at, and the result.
@@ -62,9 +62,9 @@ func (sc *scans) read(agent string) scanned {
 
 // needsLook reports whether a session with these properties must be looked at. Our own
 // sessions must be if git may have replaced logs.
-func (sc *scans) needsLook(agent inject.Agent, n inject.Native, l *scanned, look string) bool {
+func (sc *scans) needsLook(agent inject.Agent, n inject.SessionRef, l *scanned, look string) bool {
 	was, ok := l.At[n.Path]
-	if !ok || n.Updated.IsZero() || was.Updated != n.Updated.UnixNano() || was.Look != look || look == "" && agent.Transcripts == nil {
+	if !ok || n.Updated.IsZero() || was.Updated != n.Updated.UnixNano() || was.Look != look || look == "" && !bundles(agent) {
 		return true
 	}
 	switch {
@@ -73,8 +73,8 @@ func (sc *scans) needsLook(agent inject.Agent, n inject.Native, l *scanned, look
 	case !l.moved:
 		return false
 	case !was.Left:
-		return was.In == "" || was.In != sc.catalog.namedIn(agent.Name, n.NativeID)
-	case sc.catalog.namedIn(agent.Name, n.NativeID) != "":
+		return was.In == "" || was.In != sc.catalog.namedIn(agent.Name(), n.NativeID)
+	case sc.catalog.namedIn(agent.Name(), n.NativeID) != "":
 		return true
 	}
 	roots := sc.transcripts.rootsOf(agent, n.Path)
@@ -86,8 +86,8 @@ func (sc *scans) needsLook(agent inject.Agent, n inject.Native, l *scanned, look
 }
 
 // add records that a session was looked at.
-func (l *scanned) add(agent inject.Agent, n inject.Native, now lookedOnce) {
-	if now.Look == "" && agent.Transcripts == nil {
+func (l *scanned) add(agent inject.Agent, n inject.SessionRef, now lookedOnce) {
+	if now.Look == "" && !bundles(agent) {
 		delete(l.At, n.Path) // written just now: it may change without looking different
 		return
 	}
@@ -108,20 +108,20 @@ func (sc *scans) write(agent inject.Agent, l scanned) {
 	named := namedAmong(all)
 	for _, n := range l.fresh {
 		row := l.At[n.Path]
-		row.In = named[native{agent.Name, n.NativeID}]
-		if b, ok := sc.bindings.Cached(agent.Name, n.NativeID); ok && len(b.Segments) > 0 {
+		row.In = named[native{agent.Name(), n.NativeID}]
+		if b, ok := sc.bindings.Cached(agent.Name(), n.NativeID); ok && len(b.Segments) > 0 {
 			row.Roots = b.Roots
 		}
 		l.At[n.Path] = row
 	}
 	l.Seen = sc.ws.IDs.Seen()
-	writeCached(sc.ws.Store, scannedName(agent.Name), l)
+	writeCached(sc.ws.Store, scannedName(agent.Name()), l)
 }
 
 // lookAt returns the state of a transcript and its sub-agents' transcripts, or "" if it
 // is not a file of its own, or may still change without looking different.
 func lookAt(agent inject.Agent, file string) string {
-	if agent.Transcripts != nil {
+	if bundles(agent) {
 		return "" // a store of many transcripts
 	}
 	subs, err := agent.Subagents(file)
@@ -140,9 +140,9 @@ func lookAt(agent inject.Agent, file string) string {
 }
 
 // lastWritten returns when a session, or one of its sub-agents, was last written.
-func lastWritten(agent inject.Agent, n inject.Native) time.Time {
+func lastWritten(agent inject.Agent, n inject.SessionRef) time.Time {
 	at := n.Updated
-	if agent.Transcripts != nil {
+	if bundles(agent) {
 		return at
 	}
 	subs, _ := agent.Subagents(n.Path)
@@ -152,4 +152,10 @@ func lastWritten(agent inject.Agent, n inject.Native) time.Time {
 		}
 	}
 	return at
+}
+
+// bundles reports whether the agent keeps several transcripts in one file.
+func bundles(agent inject.Agent) bool {
+	_, ok := agent.(inject.Bundler)
+	return ok
 }

@@ -25,7 +25,7 @@ func (c *Capture) Session(ctx context.Context, agent inject.Agent, e inject.Even
 		return nil, err
 	}
 	b.Hooked = true
-	_, err = c.Ingest(ctx, agent, e.NativeID, b, Options{Mode: OwnTurn, Prompted: e.Moment == inject.Prompted})
+	_, err = c.Ingest(ctx, agent, e.NativeID, b, Options{Mode: OwnTurn, Prompted: e.Type == inject.PromptSubmit})
 	return b, err
 }
 
@@ -48,7 +48,7 @@ func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event
 		if err == nil {
 			b, err = c.BeginMissed(ctx, agent, e, b)
 		}
-		late := err == nil && e.Said != "" && (b.Captured() && b.Reply != EndOf(e.Said) || len(b.Segments) == 0 && c.ws.Config.CapturesAll() && !b.Answered)
+		late := err == nil && e.LastReply != "" && (b.Captured() && b.Reply != EndOf(e.LastReply) || len(b.Segments) == 0 && c.ws.Config.CapturesAll() && !b.Answered)
 		if !late {
 			return b, err
 		}
@@ -75,7 +75,7 @@ func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.
 	if len(b.Segments) > 0 {
 		return b, nil
 	}
-	n := inject.Native{NativeID: e.NativeID, Path: e.Transcript}
+	n := inject.SessionRef{NativeID: e.NativeID, Path: e.Transcript}
 	if _, err := agent.Stat(e.Transcript); err != nil {
 		return b, nil // it is still empty
 	}
@@ -91,7 +91,7 @@ func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.
 		return b, err
 	}
 	defer t.Close()
-	prompted := e.Moment == inject.Prompted
+	prompted := e.Type == inject.PromptSubmit
 	if t.Messages == 0 {
 		return b, nil
 	}
@@ -167,14 +167,14 @@ func (c *Capture) SkipSession(agent inject.Agent, nativeID string) error {
 
 // Source captures the new part of one session's transcript, if it is on this machine.
 func (c *Capture) Source(ctx context.Context, agent inject.Agent, nativeID string, o Options) (appended int, err error) {
-	err = c.Locked(agent.Name, nativeID, func() error {
+	err = c.Locked(agent.Name(), nativeID, func() error {
 		file, ok, locateErr := agent.Locate(c.ws.Env.Machine, nativeID)
 		b, err := c.bindListed(session{agent: agent, id: nativeID, transcript: file})
 		if err != nil {
 			return err
 		}
 		if !ok && locateErr != nil && !isThere(agent, b.Transcript) {
-			return fmt.Errorf("%s session %s: %w", agent.Name, nativeID, locateErr)
+			return fmt.Errorf("%s session %s: %w", agent.Name(), nativeID, locateErr)
 		}
 		out, err := c.Ingest(ctx, agent, nativeID, b, o)
 		appended = out.Appended
@@ -251,20 +251,20 @@ func (c *Capture) CatchUp(ctx context.Context, agent inject.Agent, e inject.Even
 // catchUpKnown captures what was added to the sessions in the cache.
 func (c *Capture) catchUpKnown(ctx context.Context, agent inject.Agent) error {
 	var errs []error
-	for _, name := range c.Bindings.Names(agent.Name) {
+	for _, name := range c.Bindings.Names(agent.Name()) {
 		id := strings.TrimSuffix(name, ".json")
-		b, ok := c.Cached(agent.Name, id)
+		b, ok := c.Cached(agent.Name(), id)
 		if ok && b.Gone(agent) {
-			_ = c.Drop(agent.Name, id)
+			_ = c.Drop(agent.Name(), id)
 			continue
 		}
-		if !ok || !b.Captured() || !b.Grown(agent) || c.ws.Removed.Skipped(agent.Name, id) {
+		if !ok || !b.Captured() || !b.Grown(agent) || c.ws.Removed.Skipped(agent.Name(), id) {
 			continue
 		}
 		if ctx.Err() != nil {
 			return errors.Join(append(errs, ctx.Err())...)
 		}
-		unlock, err := c.Lock(agent.Name, id, 0)
+		unlock, err := c.Lock(agent.Name(), id, 0)
 		if locked := (*store.LockedError)(nil); errors.As(err, &locked) {
 			continue // the process that holds it captures it
 		}

@@ -54,7 +54,7 @@ type SyncResult struct {
 	Captured  []Captured // of all sessions
 	Elsewhere int        // sessions whose conversations are not in this work tree
 	Taken     int        // messages that git took from the work tree
-	Unsure    []inject.Native
+	Unsure    []inject.SessionRef
 	Errors    []error // what could not be read or captured; the rest was
 }
 
@@ -93,7 +93,7 @@ func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) 
 	c.catalog.scan.inGit = sync.OnceValue(func() map[string]inBranch { return c.catalog.sourcesInGit(ctx) })
 	s.sources = sync.OnceValues(s.findSources)
 	for _, agent := range c.ws.Env.Agents {
-		if agent.Sessions == nil || len(o.Agents) > 0 && !slices.Contains(o.Agents, agent.Name) {
+		if len(o.Agents) > 0 && !slices.Contains(o.Agents, agent.Name()) {
 			continue
 		}
 		ours, err := s.ours(agent)
@@ -132,9 +132,9 @@ type syncRun struct {
 }
 
 // ours lists the sessions of an agent that belong to this workspace.
-func (s *syncRun) ours(agent inject.Agent) (ours []inject.Native, err error) {
+func (s *syncRun) ours(agent inject.Agent) (ours []inject.SessionRef, err error) {
 	natives, err := s.c.transcripts.sessions(agent)
-	s.c.catalog.scan.located[agent.Name] = locatedAmong(natives)
+	s.c.catalog.scan.located[agent.Name()] = locatedAmong(natives)
 	if err != nil {
 		s.out.Errors = append(s.out.Errors, err)
 	}
@@ -147,7 +147,7 @@ func (s *syncRun) ours(agent inject.Agent) (ours []inject.Native, err error) {
 		switch {
 		case err != nil:
 			return nil, err
-		case ids[native{agent.Name, schema.PathElement(n.NativeID)}]:
+		case ids[native{agent.Name(), schema.PathElement(n.NativeID)}]:
 			ours = append(ours, n)
 		case s.at.MayContain(n):
 			s.out.Unsure = append(s.out.Unsure, n)
@@ -172,9 +172,9 @@ func (s *syncRun) findSources() (map[native]bool, error) {
 		if !s.opts.Restore {
 			break
 		}
-		if err := s.c.ws.Registry.Sessions(agent.Name, func(name string, known registry.Session) {
+		if err := s.c.ws.Registry.Sessions(agent.Name(), func(name string, known registry.Session) {
 			if len(known.In(s.c.ws.Here.Same)) > 0 {
-				ids[native{agent.Name, name}] = true
+				ids[native{agent.Name(), name}] = true
 			}
 		}); err != nil {
 			return nil, err
@@ -184,17 +184,17 @@ func (s *syncRun) findSources() (map[native]bool, error) {
 }
 
 // captureAll captures sessions, oldest first, so that a fork comes after its original.
-func (s *syncRun) captureAll(agent inject.Agent, list []inject.Native) error {
-	slices.SortStableFunc(list, func(a, b inject.Native) int { return a.Updated.Compare(b.Updated) })
-	seen := s.c.scans.read(agent.Name)
-	s.c.catalog.scan.scanned[agent.Name] = seen
+func (s *syncRun) captureAll(agent inject.Agent, list []inject.SessionRef) error {
+	slices.SortStableFunc(list, func(a, b inject.SessionRef) int { return a.Updated.Compare(b.Updated) })
+	seen := s.c.scans.read(agent.Name())
+	s.c.catalog.scan.scanned[agent.Name()] = seen
 	for i, n := range list {
 		if err := s.ctx.Err(); err != nil {
 			s.c.scans.write(agent, seen)
 			return err
 		}
 		if s.opts.Progress != nil {
-			s.opts.Progress(agent.Name, i, len(list))
+			s.opts.Progress(agent.Name(), i, len(list))
 		}
 		look := lookAt(agent, n.Path)
 		adopted := s.opts.Adopt && seen.At[n.Path].Left
@@ -225,12 +225,12 @@ var errElsewhere = errors.New("held in another work tree")
 
 // capture captures one session. The session is not ours if it begins no conversation and
 // Adopt is not set.
-func (s *syncRun) capture(agent inject.Agent, n inject.Native) (ours bool, err error) {
-	if s.c.ws.Removed.Skipped(agent.Name, n.NativeID) {
+func (s *syncRun) capture(agent inject.Agent, n inject.SessionRef) (ours bool, err error) {
+	if s.c.ws.Removed.Skipped(agent.Name(), n.NativeID) {
 		return true, nil
 	}
 	var b *binding.Binding
-	err = s.c.Locked(agent.Name, n.NativeID, func() (err error) {
+	err = s.c.Locked(agent.Name(), n.NativeID, func() (err error) {
 		b, err = s.captureBound(agent, n)
 		return err
 	})
@@ -251,13 +251,13 @@ func (s *syncRun) capture(agent inject.Agent, n inject.Native) (ours bool, err e
 // captureBound captures a session that goes into conversations. If the binding that it
 // returns has no segments, the session goes into none. The caller holds the session's
 // lock.
-func (s *syncRun) captureBound(agent inject.Agent, n inject.Native) (*binding.Binding, error) {
+func (s *syncRun) captureBound(agent inject.Agent, n inject.SessionRef) (*binding.Binding, error) {
 	b, err := s.c.bindListed(session{agent: agent, id: n.NativeID, transcript: n.Path})
 	if err != nil {
 		return b, err
 	}
 	if len(b.Segments) == 0 {
-		recorded, ok := s.c.catalog.inGit(agent.Name, n.NativeID)
+		recorded, ok := s.c.catalog.inGit(agent.Name(), n.NativeID)
 		if !ok {
 			return b, nil
 		}
@@ -273,9 +273,9 @@ func (s *syncRun) captureBound(agent inject.Agent, n inject.Native) (*binding.Bi
 		s.out.Grown++
 	}
 	s.out.Taken += got.Taken
-	s.out.note(agent.Name, got.Captured())
+	s.out.note(agent.Name(), got.Captured())
 	for _, path := range got.Begun {
-		im, countErr := s.c.importedIn(agent.Name, path, &got)
+		im, countErr := s.c.importedIn(agent.Name(), path, &got)
 		if err = errors.Join(err, countErr); countErr == nil {
 			im.left = b.Stopped || path != b.CurrentSegment().Path
 			s.out.New = append(s.out.New, *im)
@@ -283,14 +283,14 @@ func (s *syncRun) captureBound(agent inject.Agent, n inject.Native) (*binding.Bi
 	}
 	if err == nil && !b.Hooked && b.Bound() && own {
 		at := b.CurrentSegment().Path
-		_, err = s.c.NameCurrent(s.ctx, agent.Name, n.NativeID, b, "")
+		_, err = s.c.NameCurrent(s.ctx, agent.Name(), n.NativeID, b, "")
 		s.out.moved(at, b.CurrentSegment().Path)
 	}
 	return b, err
 }
 
 // importNew captures a session that begins a conversation.
-func (s *syncRun) importNew(agent inject.Agent, n inject.Native) error {
+func (s *syncRun) importNew(agent inject.Agent, n inject.SessionRef) error {
 	im, err := s.c.NewImporter(ImportOptions{})
 	if err != nil {
 		return err
@@ -305,7 +305,7 @@ func (s *syncRun) importNew(agent inject.Agent, n inject.Native) error {
 	for _, im := range got.Each() {
 		im.left = im.left || im.Path != got.Path
 		s.out.New = append(s.out.New, im)
-		s.out.note(agent.Name, map[string]int{im.Path: im.Appended})
+		s.out.note(agent.Name(), map[string]int{im.Path: im.Appended})
 	}
 	return nil
 }
@@ -336,7 +336,7 @@ func (r *SyncResult) note(agent string, messages map[string]int) {
 // begins reports whether a session without a conversation begins one: with a command or,
 // if all sessions are captured, with its first answer. It reads only what was not
 // searched before.
-func (c *Capture) begins(agent inject.Agent, n inject.Native, b *binding.Binding) (bool, error) {
+func (c *Capture) begins(agent inject.Agent, n inject.SessionRef, b *binding.Binding) (bool, error) {
 	t, again, err := c.transcripts.open(agent, n.Path, inject.Options{From: b.Looked})
 	if err != nil {
 		return false, err
@@ -347,12 +347,12 @@ func (c *Capture) begins(agent inject.Agent, n inject.Native, b *binding.Binding
 		return true, nil
 	}
 	b.Transcript, b.Looked, b.Seen = n.Path, t.Next, c.catalog.seen()
-	c.SaveCursor(agent.Name, n.NativeID, b)
+	c.SaveCursor(agent.Name(), n.NativeID, b)
 	return false, nil
 }
 
 // isAnswered reports whether a model has said something in a transcript.
-func isAnswered(t *inject.Transcript) bool { return t.Model != "" && t.Said != "" }
+func isAnswered(t *inject.Transcript) bool { return t.Model != "" && t.LastReply != "" }
 
 // Discover captures the sessions of this workspace that begin conversations without a
 // hook, as in OpenCode without its plugin, and messages missed in other sessions. A new

@@ -47,7 +47,7 @@ func (ts *transcripts) rootsOfSource(name, nativeID string) []string {
 }
 
 // sessions lists the sessions of an agent on this machine.
-func (ts *transcripts) sessions(agent inject.Agent) ([]inject.Native, error) {
+func (ts *transcripts) sessions(agent inject.Agent) ([]inject.SessionRef, error) {
 	machine := ts.ws.Env.Machine
 	machine.Head = func(file string, read func() (string, error)) (string, error) {
 		return ts.heads.find("head", file, read)
@@ -77,18 +77,18 @@ type located map[string]string
 // locate returns all transcripts of an agent. Asked about each of ten thousand sessions,
 // the agent would search all its folders each time.
 func (ts *transcripts) locate(agent inject.Agent) located {
-	if ts.catalog.scan != nil && ts.catalog.scan.located[agent.Name] != nil {
-		return ts.catalog.scan.located[agent.Name]
+	if ts.catalog.scan != nil && ts.catalog.scan.located[agent.Name()] != nil {
+		return ts.catalog.scan.located[agent.Name()]
 	}
 	natives, _ := ts.sessions(agent) // an unreadable store may not exist
 	at := locatedAmong(natives)
 	if ts.catalog.scan != nil {
-		ts.catalog.scan.located[agent.Name] = at
+		ts.catalog.scan.located[agent.Name()] = at
 	}
 	return at
 }
 
-func locatedAmong(natives []inject.Native) located {
+func locatedAmong(natives []inject.SessionRef) located {
 	at := located{}
 	for _, n := range natives {
 		if _, twice := at[n.NativeID]; twice {

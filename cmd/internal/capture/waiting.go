@@ -83,7 +83,7 @@ func (w *waiting) holdsRemoved(conv *store.Conversation) (bool, error) {
 		}
 		asked[m.Source] = true
 		for _, agent := range w.ws.Env.Agents {
-			if gone, err := w.ws.Removed.Segments(agent.Name, m.Source); err != nil || len(gone) > 0 {
+			if gone, err := w.ws.Removed.Segments(agent.Name(), m.Source); err != nil || len(gone) > 0 {
 				return len(gone) > 0, err
 			}
 		}

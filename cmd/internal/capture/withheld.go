@@ -21,7 +21,7 @@ type withheld struct {
 // skip leaves a session alone from now on, and the parts of it that its forks
 // repeat.
 func (w *withheld) skip(agent inject.Agent, nativeID string) error {
-	err := w.ws.Removed.Skip(agent.Name, nativeID)
+	err := w.ws.Removed.Skip(agent.Name(), nativeID)
 	if err == nil {
 		w.rootsOfSkipped(agent, nativeID)
 	}
@@ -38,7 +38,7 @@ func (w *withheld) rootsOfSkipped(agent inject.Agent, nativeID string) []string 
 	roots := w.transcripts.rootsOf(agent, file)
 	if len(roots) > 0 {
 		// If this fails, the next look only takes longer.
-		_ = w.ws.Registry.Update(agent.Name, nativeID, func(s *registry.Session) { s.Roots = roots })
+		_ = w.ws.Registry.Update(agent.Name(), nativeID, func(s *registry.Session) { s.Roots = roots })
 	}
 	return roots
 }
@@ -47,7 +47,7 @@ func (w *withheld) rootsOfSkipped(agent inject.Agent, nativeID string) []string 
 // fork of a session that the user removed or skipped, and repeats content the user does
 // not want here.
 func (w *withheld) repeatedBy(n session, root string) (bool, error) {
-	known, err := w.ws.Registry.Session(n.agent.Name, n.id)
+	known, err := w.ws.Registry.Session(n.agent.Name(), n.id)
 	if err != nil || known.Wanted {
 		return false, err
 	}
@@ -55,7 +55,7 @@ func (w *withheld) repeatedBy(n session, root string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if w.ws.Removed.Fork(n.agent.Name, root, unwanted.removed[root]) {
+	if w.ws.Removed.Fork(n.agent.Name(), root, unwanted.removed[root]) {
 		return true, nil
 	}
 	skipped := slices.DeleteFunc(slices.Clone(unwanted.skipped[root]), func(name string) bool { return name == schema.PathElement(n.id) })
@@ -79,12 +79,12 @@ type unwanted struct {
 // of lists the unwanted sessions of an agent, once per scan.
 func (w *withheld) of(agent inject.Agent) (unwanted, error) {
 	if w.catalog.scan != nil {
-		if u, ok := w.catalog.scan.unwanted[agent.Name]; ok {
+		if u, ok := w.catalog.scan.unwanted[agent.Name()]; ok {
 			return u, nil
 		}
 	}
 	u := unwanted{map[string][]string{}, map[string][]registry.Place{}}
-	err := w.ws.Registry.Sessions(agent.Name, func(name string, s registry.Session) {
+	err := w.ws.Registry.Sessions(agent.Name(), func(name string, s registry.Session) {
 		for _, r := range s.Removed {
 			for _, line := range r.Roots {
 				u.removed[line] = append(u.removed[line], r.Place)
@@ -101,7 +101,7 @@ func (w *withheld) of(agent inject.Agent) (unwanted, error) {
 		}
 	})
 	if err == nil && w.catalog.scan != nil {
-		w.catalog.scan.unwanted[agent.Name] = u
+		w.catalog.scan.unwanted[agent.Name()] = u
 	}
 	return u, err
 }
@@ -132,7 +132,7 @@ func (w *withheld) capturedWith(agent inject.Agent, root string) (map[string]boo
 	have := map[string]bool{}
 	for _, e := range all {
 		if !slices.ContainsFunc(e.Session.Sources, func(src schema.Source) bool {
-			return src.Agent == agent.Name && slices.Contains(w.transcripts.rootsOfSource(agent.Name, src.NativeID), root)
+			return src.Agent == agent.Name() && slices.Contains(w.transcripts.rootsOfSource(agent.Name(), src.NativeID), root)
 		}) {
 			continue
 		}
@@ -177,5 +177,5 @@ func (w *withheld) want(agent inject.Agent, t *inject.Transcript, transcript str
 	if is, err := w.repeatedBy(session{agent: agent, id: t.NativeID, transcript: transcript}, t.Roots[0]); err != nil || !is {
 		return err
 	}
-	return w.ws.Registry.Update(agent.Name, t.NativeID, func(s *registry.Session) { s.Wanted = true })
+	return w.ws.Registry.Update(agent.Name(), t.NativeID, func(s *registry.Session) { s.Wanted = true })
 }

@@ -76,7 +76,7 @@ func hintFor(err error) string {
 	var typ *workspace.TypeError
 	var ambiguous *workspace.AmbiguousError
 	var missing *workspace.NotFoundError
-	var hurdle *inject.HurdleError
+	var stopped *inject.PreflightError
 	switch {
 	case errors.As(err, &usage):
 		return usage.hint
@@ -90,8 +90,8 @@ func hintFor(err error) string {
 		return "cortext list shows all of them"
 	case errors.Is(err, workspace.ErrNoConversation):
 		return "name one: cortext list shows all of them"
-	case errors.As(err, &hurdle):
-		return hurdle.Way
+	case errors.As(err, &stopped):
+		return stopped.Fix
 	case errors.Is(err, fs.ErrPermission):
 		return "the folder and its files must be writable by you"
 	}

@@ -156,11 +156,11 @@ func (r *initRun) agentsSetUp() (names []string, err error) {
 	}
 	defer w.Close()
 	for _, agent := range r.app.Agents {
-		changes, _ := install.New(w).Plan(agent.Name, install.Options{}) // an error matters only once the agent is chosen
+		changes, _ := install.New(w).Plan(agent.Name(), install.Options{}) // an error matters only once the agent is chosen
 		if slices.ContainsFunc(changes, func(c inject.Change) bool {
 			return c.Action != inject.Create && !strings.HasSuffix(c.Path, "settings.json")
 		}) {
-			names = append(names, agent.Name)
+			names = append(names, agent.Name())
 		}
 	}
 	return names, nil
@@ -169,13 +169,23 @@ func (r *initRun) agentsSetUp() (names []string, err error) {
 // agentsFound lists the agents installed on this machine.
 func (r *initRun) agentsFound() (names []string) {
 	for _, agent := range r.app.Agents {
-		_, err := agent.Ready(r.app.machine(), inject.Request{Dir: r.dir, Root: r.dir})
-		var hurdle *inject.HurdleError
-		if !errors.As(err, &hurdle) || !hurdle.Missing {
-			names = append(names, agent.Name)
+		err := r.preflight(agent)
+		var stopped *inject.PreflightError
+		if !errors.As(err, &stopped) || !stopped.Missing {
+			names = append(names, agent.Name())
 		}
 	}
 	return names
+}
+
+// preflight returns what prevents using an agent in the folder.
+func (r *initRun) preflight(agent inject.Agent) error {
+	launcher, ok := agent.(inject.Launcher)
+	if !ok {
+		return nil
+	}
+	_, err := launcher.Ready(r.app.machine(), inject.Request{Dir: r.dir, Root: r.dir})
+	return err
 }
 
 // plan plans the files of the agents. If there is no workspace yet, it plans as if
@@ -279,7 +289,7 @@ func (r *initRun) ask() (err error) {
 func (r *initRun) askAgents(ctx context.Context, found []string) ([]string, error) {
 	var known []string
 	for _, agent := range r.app.Agents {
-		known = append(known, agent.Name)
+		known = append(known, agent.Name())
 	}
 	for {
 		fmt.Fprintf(r.app.screen.out, "For which agents? [%s] ", strings.Join(found, ","))
@@ -317,23 +327,23 @@ func (r *initRun) write(planned []inject.Change) (created []string, err error) {
 // agents can be started, one line each.
 func (r *initRun) ready() (start string, missing []string) {
 	for _, agent := range r.app.Agents {
-		chosen := slices.Contains(r.agents, agent.Name)
+		chosen := slices.Contains(r.agents, agent.Name())
 		if !chosen && !r.found {
 			continue
 		}
-		_, err := agent.Ready(r.app.machine(), inject.Request{Dir: r.dir, Root: r.dir})
-		var hurdle *inject.HurdleError
-		uninstalled := errors.As(err, &hurdle) && hurdle.Missing
+		err := r.preflight(agent)
+		var stopped *inject.PreflightError
+		uninstalled := errors.As(err, &stopped) && stopped.Missing
 		if chosen && !uninstalled && start == "" {
-			start = agent.Name
+			start = agent.Name()
 		}
 		switch {
 		case err == nil || !chosen && !uninstalled:
 		case uninstalled:
-			way, _, _ := strings.Cut(hurdle.Way, ";") // the rest concerns a launch
-			missing = append(missing, fmt.Sprintf("%s is not installed: %s", hurdle.Agent, way))
-		case hurdle != nil:
-			missing = append(missing, fmt.Sprintf("%s: %s", visible(err.Error()), visible(hurdle.Way)))
+			way, _, _ := strings.Cut(stopped.Fix, ";") // the rest concerns a launch
+			missing = append(missing, fmt.Sprintf("%s is not installed: %s", stopped.Agent, way))
+		case stopped != nil:
+			missing = append(missing, fmt.Sprintf("%s: %s", visible(err.Error()), visible(stopped.Fix)))
 		default:
 			missing = append(missing, visible(err.Error()))
 		}

@@ -51,7 +51,7 @@ func runLaunch(ctx context.Context, a *app, w *opened, e store.Entry, o resumeOp
 	if after == nil {
 		return err
 	}
-	printLaunched(a.screen, p.Agent.Name, after)
+	printLaunched(a.screen, p.Agent.Name(), after)
 	a.notices(w).waiting(after.Entry)
 	return errors.Join(err, unsaved(after.Entry, after.Unsaved))
 }
@@ -72,7 +72,7 @@ func printStarting(on screen, p *launch.Plan) {
 		return
 	}
 	s, got := p.Built.Entry.Session, p.Built.Payload
-	fmt.Fprintf(on.errw, "Starting %s on %s / %s: %d of %s, %d tokens of at most %d (%s)\n", p.Agent.Name, oneLine(s.ConversationType), oneLine(s.DisplayTitle()),
+	fmt.Fprintf(on.errw, "Starting %s on %s / %s: %d of %s, %d tokens of at most %d (%s)\n", p.Agent.Name(), oneLine(s.ConversationType), oneLine(s.DisplayTitle()),
 		got.Included, count(got.Original, "message"), got.Tokens, got.Budget, got.Strategy)
 }
 

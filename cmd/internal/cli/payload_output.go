@@ -94,7 +94,7 @@ func plannedOf(conversation row, b *payload.Built, plan *launch.Plan) planned {
 	out := planned{conversation, nil, len(p.Text), p.Tokens, p.Budget, p.Strategy, p.Included, leftOutOf(p), append(warningsOf(p), b.Warnings...)}
 	if plan != nil {
 		l := plan.Launch
-		out.Launch = &plannedLaunch{plan.Agent.Name, l.Road, l.Program, append([]string{}, l.Import...), l.Args, plan.Dir, []plannedFile{}, len(l.Stdin)}
+		out.Launch = &plannedLaunch{plan.Agent.Name(), l.Method, l.Program, append([]string{}, l.Import...), l.Args, plan.Dir, []plannedFile{}, len(l.Stdin)}
 		for _, f := range l.Files {
 			out.Launch.Files = append(out.Launch.Files, plannedFile{f.Path, len(f.Data)})
 		}
@@ -126,8 +126,8 @@ func printPlan(on screen, b *payload.Built, plan *launch.Plan) {
 		return
 	}
 	l := plan.Launch
-	line("agent", "%s, in %s", plan.Agent.Name, visible(plan.Dir))
-	line("road", "%s", l.Road)
+	line("agent", "%s, in %s", plan.Agent.Name(), visible(plan.Dir))
+	line("road", "%s", l.Method)
 	line("program", "%s", visible(l.Program))
 	if len(l.Import) > 0 {
 		line("before it", "%s", oneLine(strings.Join(l.Import, " ")))

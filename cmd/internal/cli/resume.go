@@ -165,7 +165,7 @@ func listMatches(on screen, w *opened, query string, asJSON bool) error {
 // returned as an error after printing everything else.
 func dryRun(ctx context.Context, a *app, w *opened, e store.Entry, o resumeOptions) error {
 	plan, planErr := w.launcher().Plan(ctx, e, o.launchOptions())
-	if planErr != nil && !errors.As(planErr, new(*inject.HurdleError)) {
+	if planErr != nil && !errors.As(planErr, new(*inject.PreflightError)) {
 		return planErr
 	}
 	var built *payload.Built

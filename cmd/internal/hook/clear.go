@@ -25,9 +25,9 @@ const skippedMark = "skipped"
 
 // cleared records where the program continues from.
 func (h *handler) cleared(agent inject.Agent, e inject.Event, t *binding.Binding) error {
-	name := clearedName(agent.Name, e.Process)
+	name := clearedName(agent.Name(), e.Process)
 	switch {
-	case h.ws.Removed.Skipped(agent.Name, e.NativeID):
+	case h.ws.Removed.Skipped(agent.Name(), e.NativeID):
 		return h.ws.Store.WriteCache(name, []byte(skippedMark))
 	case !t.Bound() || t.Stopped:
 		return h.ws.Store.WriteCache(name, nil)
@@ -39,16 +39,16 @@ func (h *handler) cleared(agent inject.Agent, e inject.Event, t *binding.Binding
 // resumed session it first removes leftovers that would harm it.
 func (h *handler) began(ctx context.Context, agent inject.Agent, e inject.Event) error {
 	if !e.Cleared {
-		if e.Fresh {
+		if e.New {
 			return nil
 		}
 		err := h.capture.BindLaunched(agent, e)
-		if agent.Discard != nil {
-			err = errors.Join(err, agent.Discard(ctx, h.ws.Env.Machine, e.NativeID, true))
+		if cleaner, ok := agent.(inject.Cleaner); ok {
+			err = errors.Join(err, cleaner.Cleanup(ctx, h.ws.Env.Machine, e.NativeID, true))
 		}
 		return err
 	}
-	name := clearedName(agent.Name, e.Process)
+	name := clearedName(agent.Name(), e.Process)
 	b, ok := h.ws.Store.ReadCache(name)
 	at := string(b)
 	if !ok { // the hook of the previous session's end did not run, or the cache is gone
@@ -63,7 +63,7 @@ func (h *handler) began(ctx context.Context, agent inject.Agent, e inject.Event)
 		return err
 	}
 	if at == skippedMark {
-		return h.ws.Removed.Skip(agent.Name, e.NativeID)
+		return h.ws.Removed.Skip(agent.Name(), e.NativeID)
 	}
 	t, err := h.capture.Bind(agent, e.NativeID, "")
 	if err != nil || len(t.Segments) > 0 {

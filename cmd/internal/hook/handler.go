@@ -32,27 +32,27 @@ func newHandler(ws *workspace.Workspace, endpoint compact.Endpoint) *handler {
 }
 
 // handle handles one event of an agent's session and returns the text to inject next to the
-// prompt: empty for none, at most agent.ReplyLimit bytes. The agent never sees an error.
+// prompt: empty for none, at most as long as [inject.ReplyLimits] say. The agent never sees an error.
 func (h *handler) handle(ctx context.Context, agent inject.Agent, e inject.Event) (say string, err error) {
-	if e.Moment == inject.Prompted && !strings.HasPrefix(e.Prompt, inject.CommandPrefix) {
+	if e.Type == inject.PromptSubmit && !strings.HasPrefix(e.Prompt, inject.CommandPrefix) {
 		say, err = h.named(ctx, agent, e)
 		return say + h.remind(agent, e), err // the usual case is nearly free
 	}
-	if e.Moment != inject.Prompted && h.ws.Removed.Skipped(agent.Name, e.NativeID) {
-		if e.Moment == inject.Ended && e.Cleared {
+	if e.Type != inject.PromptSubmit && h.ws.Removed.Skipped(agent.Name(), e.NativeID) {
+		if e.Type == inject.SessionEnd && e.Cleared {
 			err = h.cleared(agent, e, &binding.Binding{})
 		}
 		return "", err
 	}
-	if e.Transcript == "" && e.Moment != inject.Began { // not every agent reports it
+	if e.Transcript == "" && e.Type != inject.SessionStart { // not every agent reports it
 		if e.Transcript, _, err = agent.Locate(h.ws.Env.Machine, e.NativeID); err != nil {
 			return "", err
 		}
 	}
-	if err := h.capture.Locked(agent.Name, e.NativeID, func() error {
+	if err := h.capture.Locked(agent.Name(), e.NativeID, func() error {
 		say, err = h.dispatch(ctx, agent, e)
 		return err
-	}); err != nil || e.Moment != inject.Began {
+	}); err != nil || e.Type != inject.SessionStart {
 		return say, err
 	}
 	return "", h.capture.CatchUp(ctx, agent, e)
@@ -61,33 +61,33 @@ func (h *handler) handle(ctx context.Context, agent inject.Agent, e inject.Event
 // ownTurn reports whether an event needs only its own agent and no model: it is part of a
 // turn, and not a command.
 func (h *handler) ownTurn(agent inject.Agent, e inject.Event) bool {
-	switch e.Moment {
-	case inject.Prompted:
+	switch e.Type {
+	case inject.PromptSubmit:
 		return !strings.HasPrefix(e.Prompt, inject.CommandPrefix)
-	case inject.Answered:
-		_, stopping := h.commands.Stopping(agent.Name, e.NativeID)
+	case inject.TurnEnd:
+		_, stopping := h.commands.Stopping(agent.Name(), e.NativeID)
 		return !stopping
-	case inject.Used, inject.Compacting:
+	case inject.ToolUse, inject.PreCompact:
 		return true
 	}
 	return false
 }
 
 func (h *handler) dispatch(ctx context.Context, agent inject.Agent, e inject.Event) (say string, err error) {
-	switch e.Moment {
-	case inject.Began:
+	switch e.Type {
+	case inject.SessionStart:
 		return "", h.began(ctx, agent, e)
-	case inject.Prompted:
+	case inject.PromptSubmit:
 		return h.commands.Run(ctx, agent, e)
-	case inject.Answered:
+	case inject.TurnEnd:
 		return "", h.answered(ctx, agent, e)
-	case inject.Used:
+	case inject.ToolUse:
 		if !h.ws.Config.AfterTool || h.ws.Config.Autosave != workspace.AutosaveTurn {
 			return "", nil
 		}
 		_, err := h.capture.Session(ctx, agent, e)
 		return "", err
-	case inject.Compacting:
+	case inject.PreCompact:
 		if h.ws.Config.Autosave == workspace.AutosaveOff {
 			return "", nil
 		}
@@ -96,7 +96,7 @@ func (h *handler) dispatch(ctx context.Context, agent inject.Agent, e inject.Eve
 			_, err = h.capture.BeginMissed(ctx, agent, e, b)
 		}
 		return "", err
-	case inject.Ended:
+	case inject.SessionEnd:
 		return "", h.ended(ctx, agent, e)
 	}
 	return "", nil
@@ -105,7 +105,7 @@ func (h *handler) dispatch(ctx context.Context, agent inject.Agent, e inject.Eve
 // answered captures a turn. If the turn stopped its conversation, answered finishes and
 // commits it now that the last answer is there.
 func (h *handler) answered(ctx context.Context, agent inject.Agent, e inject.Event) error {
-	path, stopping := h.commands.Stopping(agent.Name, e.NativeID)
+	path, stopping := h.commands.Stopping(agent.Name(), e.NativeID)
 	if h.ws.Config.Autosave != workspace.AutosaveTurn && !stopping {
 		h.capture.CountTurn(agent, e.NativeID)
 		return nil
@@ -115,13 +115,13 @@ func (h *handler) answered(ctx context.Context, agent inject.Agent, e inject.Eve
 		return err
 	}
 	if _, err := agent.Stat(b.Transcript); b.Captured() && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the turn is not saved: the transcript of %s session %s is not there (%s): run cortext sync when it is", agent.Name, e.NativeID, b.Transcript)
+		return fmt.Errorf("the turn is not saved: the transcript of %s session %s is not there (%s): run cortext sync when it is", agent.Name(), e.NativeID, b.Transcript)
 	}
 	if !stopping {
 		h.capture.CountTurn(agent, e.NativeID)
 		return h.markDue(b)
 	}
-	return h.commands.EndStopping(ctx, agent.Name, e.NativeID, path)
+	return h.commands.EndStopping(ctx, agent.Name(), e.NativeID, path)
 }
 
 // markDue marks a session's conversation for summarizing old messages, if that is due.
@@ -139,10 +139,10 @@ const nameWait = 500 * time.Millisecond
 // named names the conversation after its first prompt with a topic, before the agent does
 // anything in its folder. It returns the text that informs the agent.
 func (h *handler) named(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
-	if !h.capture.AwaitsName(agent.Name, e.NativeID) || h.ws.Removed.Skipped(agent.Name, e.NativeID) {
+	if !h.capture.AwaitsName(agent.Name(), e.NativeID) || h.ws.Removed.Skipped(agent.Name(), e.NativeID) {
 		return "", nil
 	}
-	unlock, err := h.capture.Lock(agent.Name, e.NativeID, nameWait)
+	unlock, err := h.capture.Lock(agent.Name(), e.NativeID, nameWait)
 	if errors.As(err, new(*store.LockedError)) {
 		return "", nil
 	}
@@ -154,8 +154,8 @@ func (h *handler) named(ctx context.Context, agent inject.Agent, e inject.Event)
 	if err != nil || !b.Bound() {
 		return "", err
 	}
-	moved, err := h.capture.NameCurrent(ctx, agent.Name, e.NativeID, b, e.Prompt)
-	if !moved || b.Ordinary || agent.Reply == nil {
+	moved, err := h.capture.NameCurrent(ctx, agent.Name(), e.NativeID, b, e.Prompt)
+	if _, replies := agent.(inject.Hooks); !moved || b.Ordinary || !replies {
 		return "", err
 	}
 	return fmt.Sprintf("%sthe folder of this conversation is now %s.", slash.Prefix, b.CurrentSegment().Path), err
@@ -164,7 +164,7 @@ func (h *handler) named(ctx context.Context, agent inject.Agent, e inject.Event)
 // remind returns, once, a reminder for the agent if the conversation was not stopped for
 // remind_turns turns.
 func (h *handler) remind(agent inject.Agent, e inject.Event) string {
-	if agent.Reply == nil || !h.capture.TakeReminder(agent, e.NativeID) {
+	if _, replies := agent.(inject.Hooks); !replies || !h.capture.TakeReminder(agent, e.NativeID) {
 		return ""
 	}
 	return fmt.Sprintf("%s%d turns have passed since this conversation was last stopped. After your answer, unless you have asked before, "+
@@ -190,8 +190,8 @@ func (h *handler) ended(ctx context.Context, agent inject.Agent, e inject.Event)
 	if !b.Bound() || h.ws.Config.Autosave == workspace.AutosaveOff {
 		return err
 	}
-	if path, stopping := h.commands.Stopping(agent.Name, e.NativeID); stopping {
-		return errors.Join(err, h.commands.EndStopping(ctx, agent.Name, e.NativeID, path))
+	if path, stopping := h.commands.Stopping(agent.Name(), e.NativeID); stopping {
+		return errors.Join(err, h.commands.EndStopping(ctx, agent.Name(), e.NativeID, path))
 	}
 	if e.Cleared && !b.Stopped {
 		return err

@@ -112,17 +112,17 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[workspace.Work
 			_ = w.Close()
 		}
 	}()
-	i := slices.IndexFunc(p.Agents, func(known inject.Agent) bool { return known.Name == name })
+	i := slices.IndexFunc(p.Agents, func(known inject.Agent) bool { return known.Name() == name })
 	if i < 0 {
 		return
 	}
-	agent := p.Agents[i]
 	input, err := io.ReadAll(io.LimitReader(p.In, maxHookInput))
 	if err != nil {
 		p.Failed(nil, hookDir(), event, err)
 		return
 	}
-	if agent.Hook == nil {
+	agent, ok := p.Agents[i].(hooked)
+	if !ok {
 		p.handOver(ctx, nil, name, event, input)
 		return
 	}
@@ -131,7 +131,7 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[workspace.Work
 		p.Failed(nil, hookDir(), event, err)
 		return
 	}
-	if e.Moment == inject.Other || e.Dir == "" {
+	if e.Type == inject.Other || e.Dir == "" {
 		return
 	}
 	if w = p.open(e.Dir, event); w == nil {
@@ -148,6 +148,12 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[workspace.Work
 	for _, text := range h.capture.TakeWarnings() {
 		p.Failed(w, "", event, errors.New(text))
 	}
+}
+
+// A hooked agent is one whose hooks this program handles.
+type hooked interface {
+	inject.Agent
+	inject.Hooks
 }
 
 // open opens the workspace that contains dir, or returns nil. It records a failure.
@@ -170,13 +176,13 @@ func (p Program) open(dir, event string) *workspace.Workspace {
 }
 
 // answer handles an event and prints what the agent should add to the prompt.
-func (p Program) answer(ctx context.Context, h *handler, agent inject.Agent, e inject.Event, event string) {
+func (p Program) answer(ctx context.Context, h *handler, agent hooked, e inject.Event, event string) {
 	say, err := h.handle(ctx, agent, e)
 	if err != nil {
 		if cause := ctx.Err(); cause != nil && errors.Is(err, cause) {
 			err = hookEnded(ctx)
 		}
-		if say == "" && e.Moment == inject.Prompted {
+		if say == "" && e.Type == inject.PromptSubmit {
 			say = slash.Failed(e, err)
 		}
 	}

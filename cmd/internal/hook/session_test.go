@@ -68,11 +68,11 @@ func (w *world) open() *handler {
 	return newHandler(ws, nil)
 }
 
-func (w *world) hook(s *session, moment inject.Moment, change func(*inject.Event)) string {
+func (w *world) hook(s *session, moment inject.EventType, change func(*inject.Event)) string {
 	w.t.Helper()
 	h := w.open()
 	defer h.ws.Close()
-	e := inject.Event{Moment: moment, NativeID: s.id, Transcript: w.file(s), Dir: w.dir, Process: "1"}
+	e := inject.Event{Type: moment, NativeID: s.id, Transcript: w.file(s), Dir: w.dir, Process: "1"}
 	if change != nil {
 		change(&e)
 	}
@@ -180,10 +180,10 @@ func (w *world) step() {
 	switch w.rand.IntN(12) {
 	case 0: // a new session
 		s = w.begin()
-		w.hook(s, inject.Began, func(e *inject.Event) { e.Fresh = true })
+		w.hook(s, inject.SessionStart, func(e *inject.Event) { e.New = true })
 	case 1: // a command starts a conversation
 		prompt := fmt.Sprintf("/workspace.plan topic %d", w.n)
-		say := w.hook(s, inject.Prompted, func(e *inject.Event) { e.Prompt, e.PromptID = prompt, promptID })
+		say := w.hook(s, inject.PromptSubmit, func(e *inject.Event) { e.Prompt, e.PromptID = prompt, promptID })
 		_, rest, _ := strings.Cut(say, "is kept in ")
 		at, _, _ := strings.Cut(rest, ";")
 		w.enter(s, at)
@@ -195,20 +195,20 @@ func (w *world) step() {
 		}
 		at := convs[w.rand.IntN(len(convs))]
 		prompt := "/workspace.resume " + filepath.Base(at)
-		w.hook(s, inject.Prompted, func(e *inject.Event) { e.Prompt, e.PromptID = prompt, promptID })
+		w.hook(s, inject.PromptSubmit, func(e *inject.Event) { e.Prompt, e.PromptID = prompt, promptID })
 		w.enter(s, at)
 		w.turn(s, prompt, promptID, s.last())
 	case 3: // the context is cleared
-		w.hook(s, inject.Ended, func(e *inject.Event) { e.Cleared = true })
+		w.hook(s, inject.SessionEnd, func(e *inject.Event) { e.Cleared = true })
 		next := w.begin()
 		next.at = s.at
-		w.hook(next, inject.Began, func(e *inject.Event) { e.Cleared, e.Fresh = true, true })
+		w.hook(next, inject.SessionStart, func(e *inject.Event) { e.Cleared, e.New = true, true })
 		w.turn(next, fmt.Sprintf("after clearing %d", w.n), promptID, nil)
 	case 4: // the agent forks it
 		if len(s.lines) == 0 || s.at == "" {
 			return
 		}
-		w.hook(s, inject.Answered, nil)
+		w.hook(s, inject.TurnEnd, nil)
 		fork := w.begin()
 		fork.at = s.at
 		for _, l := range s.lines {
@@ -223,7 +223,7 @@ func (w *world) step() {
 			fork.conv[k] = v
 		}
 		w.turn(fork, fmt.Sprintf("in the fork %d", w.n), promptID, fork.last())
-		w.hook(fork, inject.Answered, nil)
+		w.hook(fork, inject.TurnEnd, nil)
 	case 5: // a rewind: the next prompt follows an earlier answer
 		if len(s.lines) < 4 {
 			return
@@ -239,7 +239,7 @@ func (w *world) step() {
 			s.at = s.conv[to]
 		}
 		w.turn(s, fmt.Sprintf("rewound to %s, %d", to, w.n), promptID, to)
-		w.hook(s, inject.Answered, nil) // now the program knows where it is
+		w.hook(s, inject.TurnEnd, nil) // now the program knows where it is
 	case 6: // the user deletes the cache
 		w.hookAll()
 		w.log = append(w.log, "the cache is deleted")
@@ -247,18 +247,18 @@ func (w *world) step() {
 			w.t.Fatal(err)
 		}
 	case 7:
-		w.hook(s, inject.Ended, nil)
+		w.hook(s, inject.SessionEnd, nil)
 	default: // a turn, and its hook unless the program is killed first
 		w.turn(s, fmt.Sprintf("turn %d", w.n), promptID, s.last())
 		if w.rand.IntN(3) > 0 {
-			w.hook(s, inject.Answered, nil)
+			w.hook(s, inject.TurnEnd, nil)
 		}
 	}
 }
 
 func (w *world) hookAll() {
 	for _, s := range w.sessions {
-		w.hook(s, inject.Answered, nil)
+		w.hook(s, inject.TurnEnd, nil)
 	}
 }
 

@@ -47,17 +47,17 @@ type Options struct {
 // Plan returns the files that an agent's slash commands and hooks need in the
 // workspace, each with the action to take. It changes nothing.
 func (i Installer) Plan(name string, options Options) ([]inject.Change, error) {
-	var agent inject.Agent
+	var installer inject.Installer
 	var known []string
 	for _, a := range i.ws.Env.Agents {
-		if a.Install != nil {
-			known = append(known, a.Name)
-			if a.Name == name {
-				agent = a
+		if can, ok := a.(inject.Installer); ok {
+			known = append(known, a.Name())
+			if a.Name() == name {
+				installer = can
 			}
 		}
 	}
-	if agent.Install == nil {
+	if installer == nil {
 		return nil, &capture.AgentError{Agent: name, Known: known}
 	}
 	var types []inject.Type
@@ -73,7 +73,7 @@ func (i Installer) Plan(name string, options Options) ([]inject.Change, error) {
 		types = append(types, inject.Type{Name: typ, Source: i.ws.Prompts.Fill(text)})
 	}
 	o := inject.InstallOptions{Types: types, AfterTool: bool(i.ws.Config.AfterTool), Plugin: options.Plugin, User: options.User}
-	changes, err := agent.Install(o, func(path string) (string, bool, error) {
+	changes, err := installer.Install(o, func(path string) (string, bool, error) {
 		if at, ok := strings.CutPrefix(path, homePrefix); ok {
 			return readHome(filepath.Join(i.ws.Env.Machine.Home, filepath.FromSlash(at)))
 		}

@@ -70,7 +70,7 @@ func (l *Leftovers) wasUsed(n registry.Launch) (bool, error) {
 // bind makes a session continue in the conversation that it was launched for, unless a
 // hook already did.
 func (l *Leftovers) bind(agent inject.Agent, nativeID, at string) error {
-	return l.capture.Locked(agent.Name, nativeID, func() error {
+	return l.capture.Locked(agent.Name(), nativeID, func() error {
 		t, err := l.capture.Bind(agent, nativeID, "")
 		if err != nil || len(t.Segments) > 0 {
 			return err
@@ -103,14 +103,15 @@ func (l *Leftovers) takeBack(n registry.Launch, status schema.Status) error {
 // to [Leftovers.RemoveUnused].
 func (l *Leftovers) discard(ctx context.Context, id string, n registry.Launch, said bool) error {
 	agent, ok := l.ws.Env.Agent(n.Agent)
-	switch {
-	case !ok || n.NativeID == "":
-		return nil
-	case agent.Remove != nil && !said:
-		n.Unused = true
-		return l.ws.Launches().Put(id, n)
-	case agent.Discard == nil:
+	if !ok || n.NativeID == "" {
 		return nil
 	}
-	return agent.Discard(ctx, l.ws.Env.Machine, n.NativeID, said)
+	if _, slow := agent.(inject.Remover); slow && !said {
+		n.Unused = true
+		return l.ws.Launches().Put(id, n)
+	}
+	if cleaner, ok := agent.(inject.Cleaner); ok {
+		return cleaner.Cleanup(ctx, l.ws.Env.Machine, n.NativeID, said)
+	}
+	return nil
 }

@@ -89,11 +89,12 @@ func (l *Leftovers) RemoveUnused(ctx context.Context) (failed []error) {
 
 func (l *Leftovers) removeUnused(ctx context.Context, id string, n registry.Launch) error {
 	agent, ok := l.ws.Env.Agent(n.Agent)
-	if !ok || agent.Remove == nil {
+	remover, can := agent.(inject.Remover)
+	if !ok || !can {
 		return l.ws.Launches().Remove(id)
 	}
 	n.Tries++
-	err := agent.Remove(ctx, l.ws.Env.Machine, n.NativeID)
+	err := remover.Remove(ctx, l.ws.Env.Machine, n.NativeID)
 	if err != nil && n.Tries < mostTries {
 		return l.ws.Launches().Put(id, n)
 	}
@@ -133,8 +134,8 @@ func (l *Leftovers) afterKill(ctx context.Context, id string, n registry.Launch)
 	if !ok {
 		return nil
 	}
-	if n.NativeID == "" && agent.Launched != nil {
-		if native, ok := agent.Launched(l.ws.Env.Machine, inject.Request{NativeID: id, Root: l.ws.Store.Root(), Dir: l.ws.Store.Root()}); ok {
+	if finder, ok := agent.(inject.LaunchFinder); ok && n.NativeID == "" {
+		if native, ok := finder.Launched(l.ws.Env.Machine, inject.Request{NativeID: id, Root: l.ws.Store.Root(), Dir: l.ws.Store.Root()}); ok {
 			n.NativeID = native
 			if err := l.bind(agent, native, n.Path); err != nil && !errors.Is(err, store.ErrNotFound) {
 				return err
@@ -163,7 +164,7 @@ func (l *Leftovers) removeLeft(agent inject.Agent, id string, f registry.LeftFil
 		return err
 	}
 	if !info.Mode().IsRegular() || !strings.Contains(filepath.Base(f.Path), id) || !l.amongOwn(agent, f.Path) {
-		return fmt.Errorf("%s is not where %s keeps files of a launch: it stays; delete it if it is not needed", f.Path, agent.Name)
+		return fmt.Errorf("%s is not where %s keeps files of a launch: it stays; delete it if it is not needed", f.Path, agent.Name())
 	}
 	b, err := os.ReadFile(f.Path)
 	switch {
@@ -180,7 +181,7 @@ func (l *Leftovers) removeLeft(agent inject.Agent, id string, f registry.LeftFil
 // amongOwn reports whether a file is in one of the agent's own folders: a folder with its
 // sessions, or the parent of such a folder.
 func (l *Leftovers) amongOwn(agent inject.Agent, file string) bool {
-	if agent.Stores == nil || !filepath.IsAbs(file) {
+	if !filepath.IsAbs(file) {
 		return false
 	}
 	return slices.ContainsFunc(agent.Stores(l.ws.Env.Machine), func(s inject.Store) bool {

@@ -20,12 +20,22 @@ import (
 	"cortext/schema"
 )
 
+// A remover is an agent that can remove sessions.
+type remover struct {
+	inject.Agent
+	remove func(nativeID string) error
+}
+
+func (r remover) Remove(_ context.Context, _ inject.Machine, nativeID string) error {
+	return r.remove(nativeID)
+}
+
 // TestRemoveUnused: the session of a launch without messages is removed as soon as its
 // agent can remove it. After some failures it is given up, and reported once.
 func TestRemoveUnused(t *testing.T) {
 	for _, failures := range []int{0, mostTries - 1, mostTries} {
-		agent, asked := claude.Agent(), 0
-		agent.Remove = func(_ context.Context, _ inject.Machine, nativeID string) error {
+		asked := 0
+		agent := remover{claude.Agent(), func(nativeID string) error {
 			if asked++; nativeID != "ses" {
 				t.Errorf("asked to remove %s", nativeID)
 			}
@@ -33,12 +43,12 @@ func TestRemoveUnused(t *testing.T) {
 				return errors.New("database is locked")
 			}
 			return nil
-		}
+		}}
 		w := newWorkspace(t, agent)
 		l := LeftoversOf(w, capture.New(w))
 		if err := errors.Join(
-			w.Launches().Put("running", registry.Launch{Agent: agent.Name, NativeID: "other", Path: "conversations/x/y"}),
-			w.Launches().Put("ended", registry.Launch{Agent: agent.Name, NativeID: "ses", Path: "conversations/x/y", Unused: true}),
+			w.Launches().Put("running", registry.Launch{Agent: agent.Name(), NativeID: "other", Path: "conversations/x/y"}),
+			w.Launches().Put("ended", registry.Launch{Agent: agent.Name(), NativeID: "ses", Path: "conversations/x/y", Unused: true}),
 		); err != nil {
 			t.Fatal(err)
 		}
@@ -106,12 +116,12 @@ func TestMissingProgram(t *testing.T) {
 	l := New(w, capture.New(w), payload.New(w))
 	for agent, named := range map[string]bool{"": false, "claude": true} {
 		_, err := l.Plan(t.Context(), e, Options{Agent: agent})
-		var hurdle *inject.HurdleError
-		if !errors.As(err, &hurdle) || !strings.Contains(hurdle.What, "is not on this machine") {
+		var stopped *inject.PreflightError
+		if !errors.As(err, &stopped) || !strings.Contains(stopped.What, "is not on this machine") {
 			t.Fatalf("%q: %v", agent, err)
 		}
-		if offers := strings.HasSuffix(hurdle.Way, "; --agent opencode or --agent claude continues in another agent"); offers == named {
-			t.Errorf("%q: %s", agent, hurdle.Way)
+		if offers := strings.HasSuffix(stopped.Fix, "; --agent opencode or --agent claude continues in another agent"); offers == named {
+			t.Errorf("%q: %s", agent, stopped.Fix)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"cortext/cmd/internal/payload"
 	"cortext/cmd/internal/shell"
 	"cortext/cmd/internal/workspace"
+	"cortext/inject"
 	"cortext/resume"
 	"cortext/schema"
 	"cortext/schema/clip"
@@ -79,12 +80,13 @@ func (l *Launcher) openElsewhere(e store.Entry) (told []string) {
 		}
 	}
 	for _, agent := range l.ws.Env.Agents {
-		if agent.Running == nil {
+		lister, ok := agent.(inject.RunningLister)
+		if !ok {
 			continue
 		}
-		for _, r := range agent.Running(l.ws.Env.Machine) {
-			if slices.ContainsFunc(e.Session.Sources, func(s schema.Source) bool { return s.Agent == agent.Name && s.NativeID == r.NativeID }) {
-				tell(agent.Name, "", r.PID, r.Since)
+		for _, r := range lister.Running(l.ws.Env.Machine) {
+			if slices.ContainsFunc(e.Session.Sources, func(s schema.Source) bool { return s.Agent == agent.Name() && s.NativeID == r.NativeID }) {
+				tell(agent.Name(), "", r.PID, r.Since)
 			}
 		}
 	}

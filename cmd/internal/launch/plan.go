@@ -122,20 +122,20 @@ func (l *Launcher) Plan(ctx context.Context, e store.Entry, o Options) (*Plan, e
 // orAnother suggests --agent to a user who did not choose the agent that cannot be
 // started.
 func (l *Launcher) orAnother(err error, agent inject.Agent, o Options) error {
-	var hurdle *inject.HurdleError
-	if o.Agent != "" || !errors.As(err, &hurdle) {
+	var stopped *inject.PreflightError
+	if o.Agent != "" || !errors.As(err, &stopped) {
 		return err
 	}
 	var others []string
 	for _, a := range l.ws.Env.Agents {
-		if a.Launch != nil && a.Name != agent.Name {
-			others = append(others, "--agent "+a.Name)
+		if _, ok := a.(inject.Launcher); ok && a.Name() != agent.Name() {
+			others = append(others, "--agent "+a.Name())
 		}
 	}
 	if len(others) == 0 {
 		return err
 	}
-	return &inject.HurdleError{Agent: hurdle.Agent, What: hurdle.What, Way: hurdle.Way + "; " + strings.Join(others, " or ") + " continues in another agent"}
+	return &inject.PreflightError{Agent: stopped.Agent, What: stopped.What, Fix: stopped.Fix + "; " + strings.Join(others, " or ") + " continues in another agent"}
 }
 
 // newUUID returns a random UUID, which agents accept as a session id.

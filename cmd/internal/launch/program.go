@@ -86,7 +86,7 @@ func (p Program) run(plan *Plan, started func(pid int)) error {
 				restore()
 			}
 			if err != nil && (headless || !leftByKey(err)) {
-				return fmt.Errorf("%s ended with an error: %w", plan.Agent.Name, err)
+				return fmt.Errorf("%s ended with an error: %w", plan.Agent.Name(), err)
 			}
 			return nil
 		case s := <-signals:

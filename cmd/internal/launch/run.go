@@ -48,7 +48,7 @@ func (l *Launcher) Prepare(ctx context.Context, p *Plan, program Program) (r *Ru
 	}()
 	l.leftovers.CleanUp(ctx)
 	r.note = registry.Launch{
-		Agent: p.Agent.Name, NativeID: p.Launch.NativeID, Payload: inject.PayloadID(p.Built.Payload.Text),
+		Agent: p.Agent.Name(), NativeID: p.Launch.NativeID, Payload: inject.PayloadID(p.Built.Payload.Text),
 		ID: e.Session.ID, Path: e.Path, In: l.ws.Store.Root(), Began: l.ws.Env.Now(), Status: string(e.Session.Status),
 	}
 	for _, f := range p.Launch.Files {
@@ -79,7 +79,7 @@ func (l *Launcher) Prepare(ctx context.Context, p *Plan, program Program) (r *Ru
 			return nil, errors.Join(err, r.takeBack(ctx))
 		}
 	}
-	l.payloads.RecordSent(e.Path, p.Agent.Name, p.Built.Payload)
+	l.payloads.RecordSent(e.Path, p.Agent.Name(), p.Built.Payload)
 	return r, nil
 }
 
@@ -94,8 +94,8 @@ func (r *Run) Start(ctx context.Context) (after *Result, err error) {
 	if errors.As(runErr, &unstarted) {
 		return nil, errors.Join(runErr, r.takeBack(ctx))
 	}
-	if r.note.NativeID == "" && p.Agent.Launched != nil {
-		if id, ok := p.Agent.Launched(l.ws.Env.Machine, p.request); ok {
+	if finder, ok := p.Agent.(inject.LaunchFinder); ok && r.note.NativeID == "" {
+		if id, ok := finder.Launched(l.ws.Env.Machine, p.request); ok {
 			r.note.NativeID = id
 			err = l.leftovers.bind(p.Agent, id, r.note.Path)
 		}

@@ -42,46 +42,52 @@ func (b *Builder) TargetIn(agent inject.Agent, e store.Entry, args []string, o O
 	if err != nil {
 		dir = b.ws.Store.Root() // a launch reports the problem; writing the payload starts nothing
 	}
-	o.For = agent.Name
+	o.For = agent.Name()
 	r := inject.Request{Dir: dir, Root: b.ws.Store.Root(), Args: args}
-	if agent.Model != nil {
-		o.Model = agent.Model(b.ws.Env.Machine, r)
+	if a, ok := agent.(inject.Launcher); ok {
+		o.Model = a.Model(b.ws.Env.Machine, r)
 	}
 	if o.Model == "" {
-		if o.Model, err = history.LastModel(b.ws.Conversations, e, agent.Name); err != nil {
+		if o.Model, err = history.LastModel(b.ws.Conversations, e, agent.Name()); err != nil {
 			return o, err
 		}
 	}
 	if o.Window == 0 {
 		o.Window = b.ws.Config.ContextWindow
 	}
-	if o.Window == 0 && o.Model != "" && agent.Window != nil {
-		o.Window = agent.Window(b.ws.Env.Machine, r, o.Model)
+	if windows, ok := agent.(inject.WindowConfigurer); ok && o.Window == 0 && o.Model != "" {
+		o.Window = windows.Window(b.ws.Env.Machine, r, o.Model)
 	}
 	return o, nil
 }
 
+// Launchable is an agent that can be started.
+type Launchable interface {
+	inject.Agent
+	inject.Launcher
+}
+
 // Agent returns the agent to resume a conversation in: the named one, else the one
 // used last.
-func (b *Builder) Agent(e store.Entry, name string) (inject.Agent, error) {
-	var can []inject.Agent
+func (b *Builder) Agent(e store.Entry, name string) (Launchable, error) {
+	var can []Launchable
 	var names []string
 	for _, a := range b.ws.Env.Agents {
-		if a.Launch != nil {
+		if a, ok := a.(Launchable); ok {
 			can = append(can, a)
-			names = append(names, a.Name)
+			names = append(names, a.Name())
 		}
 	}
 	want := name
 	if want == "" && len(can) > 0 {
 		var err error
 		if want, err = history.LastAgent(b.ws.Conversations, e); err != nil {
-			return inject.Agent{}, err
+			return nil, err
 		}
 	}
 	i := slices.Index(names, want)
 	if i < 0 && name != "" || len(can) == 0 {
-		return inject.Agent{}, &capture.AgentError{Agent: name, Known: names}
+		return nil, &capture.AgentError{Agent: name, Known: names}
 	}
 	return can[max(i, 0)], nil
 }

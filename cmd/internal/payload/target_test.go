@@ -104,7 +104,7 @@ func (x *mixed) turn(agent, model string) {
 // fixture appends a recorded session.
 func (x *mixed) fixture(agent inject.Agent, name string) {
 	x.t.Helper()
-	tr, err := agent.Open("../../../testdata/agents/"+agent.Name+"/"+name, inject.Options{})
+	tr, err := agent.Open("../../../testdata/agents/"+agent.Name()+"/"+name, inject.Options{})
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func (x *mixed) fixture(agent inject.Agent, name string) {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	x.take(agent.Name, tr.NativeID, all, tr.Provider)
+	x.take(agent.Name(), tr.NativeID, all, tr.Provider)
 }
 
 func (x *mixed) entry() store.Entry {

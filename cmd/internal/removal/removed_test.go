@@ -31,7 +31,7 @@ func openWorkspace(t *testing.T) *workspace.Workspace {
 	}
 	defer st.Close()
 	w, err := workspace.Open(workspace.Env{
-		Dir: dir, Now: time.Now, Holder: "test", Agents: []inject.Agent{{Name: "claude"}},
+		Dir: dir, Now: time.Now, Holder: "test", Agents: []inject.Agent{inject.Elsewhere("claude")},
 		Machine: inject.Machine{Home: home, Getenv: func(string) string { return "" }},
 	})
 	if err != nil {

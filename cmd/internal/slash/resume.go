@@ -19,13 +19,13 @@ import (
 
 // resumeHere brings a conversation into the running session, or lists the conversations
 // to choose from.
-func (c *Commands) resumeHere(ctx context.Context, agent inject.Agent, e inject.Event, query string) (string, error) {
+func (c *Commands) resumeHere(ctx context.Context, agent inject.Agent, e inject.Event, query string, limits inject.ReplyLimits) (string, error) {
 	t, err := c.capture.Session(ctx, agent, e)
 	if err != nil {
 		return "", err
 	}
 	if query == "" {
-		return c.lists.recent(agent.ReplyLimit, shownFirst)
+		return c.lists.recent(limits.Bytes, shownFirst)
 	}
 	query, reopen := strings.CutSuffix(query, " "+capture.ReopenWord)
 	entry, err := c.lists.pick(query)
@@ -33,9 +33,9 @@ func (c *Commands) resumeHere(ctx context.Context, agent inject.Agent, e inject.
 	var ambiguous *workspace.AmbiguousError
 	switch {
 	case errors.As(err, &missing):
-		return c.lists.nearest(agent.ReplyLimit, missing)
+		return c.lists.nearest(limits.Bytes, missing)
 	case errors.As(err, &ambiguous):
-		return c.lists.candidates(agent.ReplyLimit, ambiguous)
+		return c.lists.candidates(limits.Bytes, ambiguous)
 	case err != nil:
 		return "", err
 	}
@@ -43,13 +43,13 @@ func (c *Commands) resumeHere(ctx context.Context, agent inject.Agent, e inject.
 		return fmt.Sprintf("%s%s is completed. To resume it anyway, type /workspace.resume %s %s", Prefix,
 			workspace.Plain(entry.Session.DisplayTitle()), entry.Session.ID, capture.ReopenWord), nil
 	}
-	if err := c.ws.Removed.Unskip(agent.Name, e.NativeID); err != nil {
+	if err := c.ws.Removed.Unskip(agent.Name(), e.NativeID); err != nil {
 		return "", err
 	}
 	if _, err := c.capture.Sources(ctx, entry, e.NativeID, capture.Options{Mode: capture.PutBack}); err != nil {
 		return "", err
 	}
-	say, err := c.payload(ctx, agent, entry)
+	say, err := c.payload(ctx, agent, entry, limits)
 	if err != nil {
 		return "", err
 	}
@@ -62,7 +62,7 @@ func (c *Commands) resumeHere(ctx context.Context, agent inject.Agent, e inject.
 		}
 	}
 	t.Stopped = false
-	saveErr := c.capture.Save(agent.Name, e.NativeID, t)
+	saveErr := c.capture.Save(agent.Name(), e.NativeID, t)
 	_, err = c.ws.Activate(entry)
 	return say, errors.Join(saveErr, err)
 }
@@ -79,8 +79,9 @@ func (c *Commands) Here(ctx context.Context, query string) (say string, err erro
 	if err != nil {
 		return "", err
 	}
-	agent.ReplyLimit = hereLimit
-	e := inject.Event{Moment: inject.Prompted, NativeID: id}
+	limits := replyLimits(agent)
+	limits.Bytes = hereLimit
+	e := inject.Event{Type: inject.PromptSubmit, NativeID: id}
 	file, ok, err := agent.Locate(c.ws.Env.Machine, id)
 	if err != nil {
 		return "", err
@@ -89,8 +90,8 @@ func (c *Commands) Here(ctx context.Context, query string) (say string, err erro
 		e.Transcript = file
 		e.PromptID = lastCommand(agent, file)
 	}
-	err = c.capture.Locked(agent.Name, e.NativeID, func() error {
-		say, err = c.resumeHere(ctx, agent, e, query)
+	err = c.capture.Locked(agent.Name(), e.NativeID, func() error {
+		say, err = c.resumeHere(ctx, agent, e, query, limits)
 		return err
 	})
 	return say, err
@@ -112,8 +113,8 @@ func lastCommand(agent inject.Agent, transcript string) string {
 
 // payload passes a conversation to a running session: the payload if it fits, otherwise as
 // much as fits and the file that holds all of it.
-func (c *Commands) payload(ctx context.Context, agent inject.Agent, e store.Entry) (string, error) {
-	limit := agent.ReplyLimit
+func (c *Commands) payload(ctx context.Context, agent inject.Agent, e store.Entry, limits inject.ReplyLimits) (string, error) {
+	limit := limits.Bytes
 	o, err := c.payloads.TargetIn(agent, e, nil, payload.Options{})
 	if err != nil {
 		return "", err
@@ -129,11 +130,11 @@ func (c *Commands) payload(ctx context.Context, agent inject.Agent, e store.Entr
 	if lost, err := c.checks.Lost(context.Background(), e); err == nil && lost != nil {
 		intro = Prefix + "warning: " + workspace.Plain(lost.String()) + "\n" + intro
 	}
-	altered := agent.ReplyNote != "" && strings.ContainsAny(r.Payload.Text, "<>")
+	altered := limits.Note != "" && strings.ContainsAny(r.Payload.Text, "<>")
 	if altered {
-		intro += agent.ReplyNote + "\n\n"
+		intro += limits.Note + "\n\n"
 	}
-	c.payloads.RecordSent(e.Path, agent.Name, r.Payload)
+	c.payloads.RecordSent(e.Path, agent.Name(), r.Payload)
 	if len(intro)+len(r.Payload.Text) <= limit && !altered {
 		return intro + r.Payload.Text, nil
 	}

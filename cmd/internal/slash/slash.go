@@ -45,15 +45,16 @@ func New(ws *workspace.Workspace, c *capture.Capture, p *payload.Builder, m *com
 const Prefix = "From cortext: "
 
 // Run carries out a /workspace command that was typed in a session, and returns the text
-// for the agent: at most agent.ReplyLimit bytes, or none if the prompt is no such command.
+// for the agent: at most as long as its [inject.ReplyLimits] say, or none if the prompt is no such command.
 func (c *Commands) Run(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
-	agent.ReplyLimit -= pendingLimit
+	limits := replyLimits(agent)
+	limits.Bytes -= pendingLimit
 	lead := ""
-	if e.Literal {
+	if e.Unexpanded {
 		lead = c.commandText(agent, e)
-		agent.ReplyLimit -= len(lead)
+		limits.Bytes -= len(lead)
 	}
-	say, err := c.carryOut(ctx, agent, e)
+	say, err := c.carryOut(ctx, agent, e, limits)
 	if say == "" {
 		return "", err
 	}
@@ -61,11 +62,19 @@ func (c *Commands) Run(ctx context.Context, agent inject.Agent, e inject.Event) 
 	return lead + say + why, errors.Join(err, pendingErr)
 }
 
+// replyLimits returns what an answer to the agent must observe.
+func replyLimits(agent inject.Agent) inject.ReplyLimits {
+	if hooks, ok := agent.(inject.Hooks); ok {
+		return hooks.ReplyLimits()
+	}
+	return inject.ReplyLimits{}
+}
+
 // commandText returns the text of a command that the agent itself does not know. The
 // agent sends what the user typed to the model unchanged.
 func (c *Commands) commandText(agent inject.Agent, e inject.Event) string {
 	typed, _ := inject.ParseCommand(e.Prompt)
-	text, ok := setup.Managing(typed.Name, agent.Name)
+	text, ok := setup.Managing(typed.Name, agent.Name())
 	if !ok {
 		command, known, err := c.ws.Prompts.Command(typed.Name)
 		if err != nil || !known {
@@ -111,7 +120,7 @@ func (c *Commands) pendingFailures() (text string, err error) {
 }
 
 // carryOut executes one command.
-func (c *Commands) carryOut(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
+func (c *Commands) carryOut(ctx context.Context, agent inject.Agent, e inject.Event, limits inject.ReplyLimits) (string, error) {
 	typed, ok := inject.ParseCommand(e.Prompt)
 	if !ok {
 		return "", nil
@@ -119,7 +128,7 @@ func (c *Commands) carryOut(ctx context.Context, agent inject.Agent, e inject.Ev
 	name, args := typed.Name, typed.Arguments
 	switch name {
 	case "resume":
-		return c.resumeHere(ctx, agent, e, args)
+		return c.resumeHere(ctx, agent, e, args, limits)
 	case "stop-conversation":
 		return c.stopHere(ctx, agent, e)
 	case "sessions":
@@ -127,7 +136,7 @@ func (c *Commands) carryOut(ctx context.Context, agent inject.Agent, e inject.Ev
 		if args == "all" {
 			most = math.MaxInt
 		}
-		return c.lists.recent(agent.ReplyLimit, most)
+		return c.lists.recent(limits.Bytes, most)
 	case "session":
 		return c.describe(ctx, agent, e)
 	case "context":
@@ -145,7 +154,7 @@ func (c *Commands) carryOut(ctx context.Context, agent inject.Agent, e inject.Ev
 // it. If the session was in no conversation, its earlier messages go into the new one,
 // too.
 func (c *Commands) begin(ctx context.Context, agent inject.Agent, e inject.Event, typ, args string) (string, error) {
-	if err := c.ws.Removed.Unskip(agent.Name, e.NativeID); err != nil {
+	if err := c.ws.Removed.Unskip(agent.Name(), e.NativeID); err != nil {
 		return "", err
 	}
 	t, err := c.capture.Session(ctx, agent, e)
@@ -167,8 +176,8 @@ func (c *Commands) begin(ctx context.Context, agent inject.Agent, e inject.Event
 	}
 	entry, _, err := c.ws.Begin(workspace.Beginning{
 		Type: typ, Title: notes.Title([]schema.Message{{Role: schema.User, Content: e.Prompt}}), Arguments: args,
-		Source: &schema.Source{Agent: agent.Name, NativeID: e.NativeID, Version: t.Version, From: seg.From},
-		ID:     schema.DerivedPartID(agent.Name, e.NativeID, seg.From, c.ws.Env.Now()),
+		Source: &schema.Source{Agent: agent.Name(), NativeID: e.NativeID, Version: t.Version, From: seg.From},
+		ID:     schema.DerivedPartID(agent.Name(), e.NativeID, seg.From, c.ws.Env.Now()),
 	})
 	if err != nil {
 		return "", err
@@ -176,7 +185,7 @@ func (c *Commands) begin(ctx context.Context, agent inject.Agent, e inject.Event
 	seg.Path, seg.ID = entry.Path, entry.Session.ID
 	t.Add(seg)
 	t.Prompt = e.PromptID
-	if err := c.capture.Save(agent.Name, e.NativeID, t); err != nil {
+	if err := c.capture.Save(agent.Name(), e.NativeID, t); err != nil {
 		return "", err
 	}
 	return sayBegun(entry.Path, typ), nil

@@ -15,7 +15,7 @@ import (
 // stopHere stops the conversation of the running session. The commit waits for the answer
 // to the command. Whatever could not be captured is reported to the agent and returned.
 func (c *Commands) stopHere(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
-	if err := c.ws.Removed.Unskip(agent.Name, e.NativeID); err != nil {
+	if err := c.ws.Removed.Unskip(agent.Name(), e.NativeID); err != nil {
 		return "", err
 	}
 	t, err := c.capture.Bind(agent, e.NativeID, e.Transcript)
@@ -36,10 +36,10 @@ func (c *Commands) stopHere(ctx context.Context, agent inject.Agent, e inject.Ev
 	}
 	stopped.Unsaved = unsaved
 	t.Stopped, t.Turns, t.Reminded = true, 0, false
-	if err := c.capture.Save(agent.Name, e.NativeID, t); err != nil {
+	if err := c.capture.Save(agent.Name(), e.NativeID, t); err != nil {
 		return "", errors.Join(unsaved, err)
 	}
-	if err := c.ws.Store.WriteCache(stoppingName(agent.Name, e.NativeID), []byte(at)); err != nil {
+	if err := c.ws.Store.WriteCache(stoppingName(agent.Name(), e.NativeID), []byte(at)); err != nil {
 		return "", errors.Join(unsaved, err)
 	}
 	return Prefix + c.stopped(stopped), unsaved

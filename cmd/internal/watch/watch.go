@@ -115,7 +115,7 @@ func (v *watcher) run(ctx context.Context) error {
 // anywhere marks all stores as possibly changed.
 func (v *watcher) anywhere() {
 	for _, agent := range v.ws.Env.Agents {
-		v.dirty[agent.Name] = true
+		v.dirty[agent.Name()] = true
 	}
 }
 
@@ -186,7 +186,7 @@ func (v *watcher) changed(e fsnotify.Event) (ours bool) {
 			if depth < 0 {
 				if depthIn(e.Name, s.Dir) >= 0 { // a folder above the store appeared or disappeared
 					v.watch(s)
-					v.dirty[agent.Name], ours = true, true
+					v.dirty[agent.Name()], ours = true, true
 				}
 				continue
 			}
@@ -196,16 +196,13 @@ func (v *watcher) changed(e fsnotify.Event) (ours bool) {
 			if depth == 0 && (e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)) {
 				v.watch(s)
 			}
-			v.dirty[agent.Name], ours = true, true
+			v.dirty[agent.Name()], ours = true, true
 		}
 	}
 	return ours
 }
 
 func (v *watcher) stores(agent inject.Agent) []inject.Store {
-	if agent.Stores == nil {
-		return nil
-	}
 	return agent.Stores(v.ws.Env.Machine)
 }
 

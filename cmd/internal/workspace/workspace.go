@@ -30,9 +30,9 @@ type Env struct {
 
 // Agent returns the agent with a name.
 func (e *Env) Agent(name string) (inject.Agent, bool) {
-	i := slices.IndexFunc(e.Agents, func(a inject.Agent) bool { return a.Name == name })
+	i := slices.IndexFunc(e.Agents, func(a inject.Agent) bool { return a.Name() == name })
 	if i < 0 {
-		return inject.Agent{}, false
+		return nil, false
 	}
 	return e.Agents[i], true
 }
@@ -41,7 +41,7 @@ func (e *Env) Agent(name string) (inject.Agent, bool) {
 func (e *Env) AgentNames() []string {
 	names := make([]string, len(e.Agents))
 	for i, a := range e.Agents {
-		names[i] = a.Name
+		names[i] = a.Name()
 	}
 	return names
 }

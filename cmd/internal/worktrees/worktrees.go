@@ -71,7 +71,7 @@ func (p *Folders) AddMoved(dirs []string) {
 
 // Contains reports whether a session was held in one of the folders, or in another clone
 // of the repository.
-func (p *Folders) Contains(ctx context.Context, n inject.Native) bool {
+func (p *Folders) Contains(ctx context.Context, n inject.SessionRef) bool {
 	if n.Dir == "" || !filepath.IsAbs(n.Dir) {
 		return false
 	}
@@ -84,7 +84,7 @@ func (p *Folders) Contains(ctx context.Context, n inject.Native) bool {
 	return is
 }
 
-func (p *Folders) holds(ctx context.Context, n inject.Native) bool {
+func (p *Folders) holds(ctx context.Context, n inject.SessionRef) bool {
 	best, at := "", "" // a work tree may be within another
 	names := []string{n.Dir, registry.RealDir(n.Dir)}
 	for _, dir := range p.dirs {
@@ -113,7 +113,7 @@ func isOurs(top, rel string) bool {
 
 // holdsClone reports whether a session was held in another clone of the repository, in
 // the folder that is the workspace there.
-func (p *Folders) holdsClone(ctx context.Context, n inject.Native) bool {
+func (p *Folders) holdsClone(ctx context.Context, n inject.SessionRef) bool {
 	if len(p.commits) == 0 {
 		return false
 	}
@@ -151,7 +151,7 @@ func (p *Folders) isClone(ctx context.Context, dir string) bool {
 
 // MayContain reports whether a session was held in a folder of the same name that is
 // gone. That may be an earlier location of this workspace, or of another clone of it.
-func (p *Folders) MayContain(n inject.Native) bool {
+func (p *Folders) MayContain(n inject.SessionRef) bool {
 	if n.Dir == "" || filepath.Base(n.Dir) != filepath.Base(p.root) {
 		return false
 	}

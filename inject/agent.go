@@ -1,0 +1,227 @@
+// Package inject defines what cortext knows about agents in general: how to find,
+// read and follow native transcripts, what an agent's hooks report and, in the
+// adapters below it, how an agent resumes a conversation.
+package inject
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+)
+
+// An Agent is an agent whose transcripts cortext reads. What else an adapter can do, it
+// says by implementing more of the interfaces below; callers ask with a type assertion.
+type Agent interface {
+	// Name returns the name that session.json has for the agent, such as "claude".
+	Name() string
+
+	// Detect reports whether the file is a transcript of the agent. It looks at the
+	// content, since names and extensions mislead.
+	Detect(f io.Reader) bool
+
+	// Stat returns a value that changes whenever the transcript does, such as the
+	// length of a file. The error is [fs.ErrNotExist] if the transcript is gone.
+	Stat(path string) (int64, error)
+
+	// Open makes the first pass over a transcript. The caller must close it.
+	Open(path string, o Options) (*Transcript, error)
+
+	// Subagents lists the sub-agent transcripts that belong to the transcript at
+	// path.
+	Subagents(path string) ([]Subagent, error)
+
+	// Sessions lists the agent's sessions on this machine, except those of
+	// sub-agents. Without a store, the list is empty. It omits what cannot be read,
+	// and the error names that.
+	Sessions(m Machine) ([]SessionRef, error)
+
+	// Stores lists the folders that change when a session does.
+	Stores(m Machine) []Store
+
+	// Locate returns where the agent keeps the transcript of a session on this
+	// machine; ok is false if it has none. The error names what could not be read,
+	// which may include the transcript.
+	Locate(m Machine, nativeID string) (path string, ok bool, err error)
+
+	// Session returns the id of the session that called our command, or empty if this
+	// agent did not call it.
+	Session(m Machine) string
+}
+
+// A Bundler keeps several transcripts in one file.
+type Bundler interface {
+	// Transcripts lists the transcripts in a file that Detect accepts.
+	Transcripts(file string) ([]string, error)
+}
+
+// Hooks are implemented by an agent that calls hooks.
+type Hooks interface {
+	// Hook reads the agent's input for a hook from standard input.
+	Hook(m Machine, event string, input []byte) (Event, error)
+
+	// Reply formats text as a hook's answer, so that it appears verbatim next to the
+	// prompt.
+	Reply(event, text string) []byte
+
+	// ReplyLimits returns what to observe in such a text.
+	ReplyLimits() ReplyLimits
+}
+
+// ReplyLimits describe the texts that arrive through Reply.
+type ReplyLimits struct {
+	Bytes int    // a text of this length is certain to arrive whole
+	Note  string // tells the model what the agent alters in it; empty: nothing
+}
+
+// An Installer has slash commands and hooks in a project.
+type Installer interface {
+	// Install returns the files with the agent's slash commands and hooks, each with
+	// the action to take. It changes nothing.
+	Install(o InstallOptions, read ReadFile) ([]Change, error)
+}
+
+// A Launcher can be started on a payload.
+type Launcher interface {
+	// Model returns the name of the model that the agent would use for a launch with
+	// the Dir, Root and Args of r: from the arguments, else the environment or
+	// settings. Empty: they name none.
+	Model(m Machine, r Request) string
+
+	// Ready returns the absolute path of the agent's program if nothing prevents
+	// using it in r.Dir. The error is a [PreflightError] if the user has to do
+	// something first.
+	Ready(m Machine, r Request) (program string, err error)
+
+	// Launch plans the start of the agent on a payload. It changes nothing. The error
+	// is a [PreflightError] if the user has to do something first.
+	Launch(m Machine, r Request) (*Launch, error)
+}
+
+// A WindowConfigurer lets the user configure the context windows of models.
+type WindowConfigurer interface {
+	// Window returns a model's context window, in tokens, as configured in the
+	// agent's files on this machine; 0: not configured.
+	Window(m Machine, r Request, model string) int
+}
+
+// A LaunchFinder chooses the id of a launch's session itself.
+type LaunchFinder interface {
+	// Launched finds the session of a launch: the one that begins with the payload.
+	Launched(m Machine, r Request) (nativeID string, ok bool)
+}
+
+// A Cleaner leaves something behind that has to be removed.
+type Cleaner interface {
+	// Cleanup runs after a launch, when the program has ended. It removes the session
+	// that the launch put among the agent's own; if something was said in it, only
+	// our leftovers that would do harm. The agent's hook also calls it for a resumed
+	// session.
+	Cleanup(ctx context.Context, m Machine, nativeID string, said bool) error
+}
+
+// A Remover is an agent from whose sessions only its own program can remove one, which
+// takes seconds.
+type Remover interface {
+	// Remove removes the session of a launch. It leaves a session in which something
+	// was said.
+	Remove(ctx context.Context, m Machine, nativeID string) error
+}
+
+// A RunningLister reports which sessions are open.
+type RunningLister interface {
+	// Running lists the sessions that the agent's programs report as open on this
+	// machine. A killed one may still be listed.
+	Running(m Machine) []Running
+}
+
+// ReadFile returns the text of a file of a project; ok is false if there is none.
+type ReadFile func(path string) (text string, ok bool, err error)
+
+// A Machine is the environment that an adapter runs in.
+type Machine struct {
+	Home   string // the user's home folder
+	Getenv func(string) string
+
+	// Head returns the result of read for the beginning of a file, and may cache it
+	// while the file stays the same. nil: always call read.
+	Head func(file string, read func() (string, error)) (string, error)
+}
+
+// ReadHead calls Head if set, else read.
+func (m Machine) ReadHead(file string, read func() (string, error)) (string, error) {
+	if m.Head == nil {
+		return read()
+	}
+	return m.Head(file, read)
+}
+
+// A SessionRef names a session in an agent's own store.
+type SessionRef struct {
+	NativeID string
+	Path     string    // as passed to Open
+	Dir      string    // absolute folder of the session; empty if the agent does not record it
+	Root     string    // first commit of its git repository, if the agent records it
+	Updated  time.Time // when it was last written
+}
+
+// A Running is a session that a program has open.
+type Running struct {
+	NativeID string
+	PID      int
+	Since    time.Time
+}
+
+// A Store is a folder with transcripts in it or in folders below it, down to a number
+// of levels. It may not exist yet.
+type Store struct {
+	Dir   string // absolute
+	Depth int
+}
+
+// InstallOptions select what to put into a project for an agent.
+type InstallOptions struct {
+	Types     []Type
+	AfterTool bool // call cortext after each tool call, too
+	Plugin    bool // with a plugin, for an agent that has hooks only that way
+	User      bool // also files in the user's home, with paths that begin with "~/"
+}
+
+// A Type is a type of conversation with its prompt, including frontmatter.
+type Type struct{ Name, Source string }
+
+// A Change is a file that cortext puts into a project for an agent.
+type Change struct {
+	Path   string // relative to the project, with slashes; with "~/" relative to the user's home
+	Text   string // the wanted text
+	Action Action
+	Notes  []string // what changes in it, for display
+}
+
+// An Action is what to do with a file.
+type Action string
+
+// The actions.
+const (
+	Create Action = "create"
+	Update Action = "update" // cortext wrote it and has a newer text
+	Same   Action = "same"   // nothing to do
+	Keep   Action = "keep"   // the user wrote or edited it: do not touch it
+	Remove Action = "remove" // cortext wrote it and no longer needs it
+)
+
+// An Elsewhere is the name of an agent whose adapter is in another program. It has no
+// sessions.
+type Elsewhere string
+
+var errElsewhere = errors.New("this program cannot read transcripts of the agent")
+
+func (e Elsewhere) Name() string                                           { return string(e) }
+func (Elsewhere) Detect(io.Reader) bool                                    { return false }
+func (Elsewhere) Stat(string) (int64, error)                               { return 0, errElsewhere }
+func (Elsewhere) Open(string, Options) (*Transcript, error)                { return nil, errElsewhere }
+func (Elsewhere) Subagents(string) ([]Subagent, error)                     { return nil, errElsewhere }
+func (Elsewhere) Sessions(Machine) ([]SessionRef, error)                   { return nil, nil }
+func (Elsewhere) Stores(Machine) []Store                                   { return nil }
+func (Elsewhere) Locate(Machine, string) (path string, ok bool, err error) { return "", false, nil }
+func (Elsewhere) Session(Machine) string                                   { return "" }

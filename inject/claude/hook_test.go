@@ -1,0 +1,170 @@
+package claude
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"cortext/inject"
+)
+
+// adapter is the one under test.
+var adapter agent
+
+// machine returns a machine with these variables and its own home.
+func machine(home string, env map[string]string) inject.Machine {
+	return inject.Machine{Home: home, Getenv: func(name string) string { return env[name] }}
+}
+
+// TestHook reads input as Claude Code 2.1.329 gave it (FACTS.md, "Hooks").
+func TestHook(t *testing.T) {
+	const common = `"session_id":"s","transcript_path":"/h/s.jsonl","cwd":"/w/sub",`
+	base := inject.Event{NativeID: "s", Transcript: "/h/s.jsonl", Dir: "/w", Process: "4711"}
+	with := func(f func(*inject.Event)) inject.Event {
+		e := base
+		f(&e)
+		return e
+	}
+	began := func(fresh, cleared bool) inject.Event {
+		return with(func(e *inject.Event) { e.Type, e.New, e.Cleared = inject.SessionStart, fresh, cleared })
+	}
+	m := machine("/home", map[string]string{"CLAUDE_PROJECT_DIR": "/w", "CLAUDE_PID": "4711"})
+	for _, c := range []struct {
+		event, more string
+		want        inject.Event
+	}{
+		{"SessionStart", `"source":"startup"`, began(true, false)},
+		{"SessionStart", `"source":"resume"`, began(false, false)},
+		{"SessionStart", `"source":"compact"`, began(false, false)},
+		{"SessionStart", `"source":"clear"`, began(true, true)},
+		{"UserPromptSubmit", `"prompt":"/workspace.plan a\nb","prompt_id":"p","permission_mode":"auto"`, with(func(e *inject.Event) {
+			e.Type, e.Prompt, e.PromptID = inject.PromptSubmit, "/workspace.plan a\nb", "p"
+		})},
+		{"PreCompact", `"trigger":"auto","custom_instructions":""`, with(func(e *inject.Event) { e.Type = inject.PreCompact })},
+		{"SessionEnd", `"reason":"prompt_input_exit"`, with(func(e *inject.Event) { e.Type = inject.SessionEnd })},
+		{"SessionEnd", `"reason":"clear"`, with(func(e *inject.Event) { e.Type, e.Cleared = inject.SessionEnd, true })},
+		{"Stop", `"stop_hook_active":false,"last_assistant_message":"Done."`, with(func(e *inject.Event) { e.Type, e.LastReply = inject.TurnEnd, "Done." })},
+		{"PostToolUse", `"tool_name":"Read","tool_input":{"file_path":"/x"}`, with(func(e *inject.Event) { e.Type = inject.ToolUse })},
+		{"Notification", `"message":"x"`, base},
+		{"Stop", `"hook_event_name":"SessionEnd","reason":"clear"`, with(func(e *inject.Event) { e.Type = inject.TurnEnd })}, // the settings decide which event it is
+	} {
+		got, err := adapter.Hook(m, c.event, []byte("{"+common+c.more+"}"))
+		if err != nil || got != c.want {
+			t.Errorf("%s %s is %+v, %v\nnot %+v", c.event, c.more, got, err, c.want)
+		}
+	}
+	got, err := adapter.Hook(machine("/home", nil), "Stop", []byte(`{`+common+`"x":1}`))
+	if err != nil || got.Dir != "/w/sub" || got.Process != "" {
+		t.Errorf("without variables it is %+v, %v", got, err)
+	}
+}
+
+func TestHookRefuses(t *testing.T) {
+	for _, input := range []string{
+		"", "x", "{", "[]", "null", `"s"`, `{}`, `{"session_id":""}`, `{"session_id":7}`, `{"session_id":"s","prompt":{}}`,
+		`{"session_id":"s"}{`, strings.Repeat("[", 1_000_000), `{"session_id":"s","x":` + strings.Repeat(`{"a":`, 1_000_000),
+	} {
+		if e, err := adapter.Hook(machine("/home", nil), "Stop", []byte(input)); err == nil || e != (inject.Event{}) {
+			t.Errorf("%.40q is %+v, %v", input, e, err)
+		}
+	}
+}
+
+// TestReply: text arrives unchanged, however its bytes are split on the way.
+func TestReply(t *testing.T) {
+	texts := []string{
+		"", "plain", "\x00\x01\x1f\x7f \"quoted\" \\ \r\n\t", "<b>&amp;</b>", "\u2028\u2029", "Übung 决定了", "👍🏽 𝄞 \U0010ffff", "\uffff\ufffd\ue000",
+		"bad \xff\xfe \xed\xa0\x80 \xf0\x9f\x91 end",
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		var b []byte
+		for range r.IntN(30) {
+			b = append(b, byte(r.IntN(256)))
+			b = utf8.AppendRune(b, rune(r.IntN(0x110000)))
+		}
+		texts = append(texts, string(b))
+	}
+	for _, text := range texts {
+		out := adapter.Reply("UserPromptSubmit", text)
+		for _, b := range out {
+			if b >= utf8.RuneSelf || b < ' ' {
+				t.Fatalf("the reply to %q holds %#x: %s", text, b, out)
+			}
+		}
+		var got map[string]map[string]string
+		if err := json.Unmarshal(out, &got); err != nil {
+			t.Fatalf("%q: %v: %s", text, err, out)
+		}
+		// JSON cannot express an invalid UTF-8 byte.
+		want := map[string]map[string]string{"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": valid(text)}}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%q arrives as %q", text, got)
+		}
+	}
+	if n := len(utf16.Encode([]rune(strings.Repeat("x", replyBytes)))); n > 10_000 {
+		t.Errorf("%d units do not arrive whole", n)
+	}
+}
+
+// valid returns the text with each invalid UTF-8 byte replaced.
+func valid(text string) string { return string([]rune(text)) }
+
+func TestLocate(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "a [home] *?")
+	now := time.Now()
+	write := func(name string, age time.Duration) string {
+		t.Helper()
+		file := filepath.Join(home, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, now.Add(-age), now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	m := machine(home, nil)
+	wantFile := func(m inject.Machine, id, want string) {
+		t.Helper()
+		if got, ok, err := adapter.Locate(m, id); got != want || ok != (want != "") || err != nil {
+			t.Errorf("%q is at %q, %t, %v, not %q", id, got, ok, err, want)
+		}
+	}
+	wantFile(m, "one", "")
+	write(".claude/projects/-a/one.jsonl", 2*time.Hour)
+	newest := write(".claude/projects/-b/one.jsonl", time.Hour)
+	write(".claude/projects/-c/one.jsonl", 3*time.Hour)
+	write(".claude/projects/-a/one2.jsonl", 0)
+	write(".claude/projects/-a/deep/three.jsonl", 0)
+	write(".claude/projects/-a/.hidden.jsonl", 0)
+	write(".claude/projects/one.jsonl", 0)
+	write("x.jsonl", 0)
+	if err := os.MkdirAll(filepath.Join(home, ".claude/projects/-d/one.jsonl"), 0o700); err != nil { // newer, but a folder
+		t.Fatal(err)
+	}
+	wantFile(m, "one", newest)
+	for _, id := range []string{"", ".", "..", "three", "deep/three", "../../../x", "../-a/one", "*", "o*", "on?", "[o]ne", "one*", `o\ne`, ".hidden", "one.jsonl", "one\x00"} {
+		wantFile(m, id, "")
+	}
+	elsewhere := machine("/nowhere", map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(home, "cfg")})
+	wantFile(elsewhere, "one", "")
+	wantFile(elsewhere, "two", write("cfg/projects/-a/two.jsonl", 0))
+	wantFile(m, "two", "")
+}
+
+func TestSession(t *testing.T) {
+	if got := adapter.Session(machine("", map[string]string{"CLAUDE_CODE_SESSION_ID": "s"})); got != "s" {
+		t.Errorf("the session is %q", got)
+	}
+}
