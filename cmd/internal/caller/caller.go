@@ -49,7 +49,7 @@ func (c Caller) Current() (store.Entry, error) {
 	if err != nil {
 		return store.Entry{}, err
 	}
-	if busy := slices.DeleteFunc(slices.Clone(active), c.ws.Idle); len(busy) > 0 {
+	if busy := slices.DeleteFunc(slices.Clone(active), c.ws.Idle.Includes); len(busy) > 0 {
 		active = busy
 	}
 	switch len(active) {

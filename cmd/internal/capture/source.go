@@ -243,7 +243,7 @@ func (c *Capture) CatchUp(ctx context.Context, agent inject.Agent, e inject.Even
 		}
 		errs = append(errs, err)
 	}
-	_, err = c.ws.PauseIdleOf(ctx, active, e.NativeID)
+	_, err = c.ws.Idle.PauseAmong(ctx, active, e.NativeID)
 	errs = slices.DeleteFunc(append(errs, err), func(err error) bool { return errors.Is(err, context.DeadlineExceeded) })
 	return errors.Join(errs...)
 }

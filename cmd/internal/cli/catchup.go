@@ -43,7 +43,7 @@ func messages(errs []error) []string {
 
 // pauseIdle pauses idle conversations and reports them.
 func (a *app) pauseIdle(ctx context.Context, w *opened) error {
-	paused, err := w.PauseIdle(ctx, "")
+	paused, err := w.Idle.Pause(ctx, "")
 	for _, e := range paused {
 		fmt.Fprintf(a.screen.errw, "paused %q: nothing was said in it for %d minutes\n", oneLine(e.Session.DisplayTitle()), w.Config.IdleMinutes)
 	}

@@ -168,7 +168,7 @@ func (v *watcher) look(ctx context.Context, agents []string) error {
 	if v.unseen != nil {
 		out.Errors = append(out.Errors, v.unseen)
 	}
-	paused, err := v.ws.PauseIdle(ctx, "")
+	paused, err := v.ws.Idle.Pause(ctx, "")
 	if err != nil {
 		out.Errors = append(out.Errors, err)
 	}

@@ -33,7 +33,8 @@ const maxCheck = 1 << 30
 // Check calls note for what it could not look at.
 func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store.Damage] {
 	return func(yieldAll func(store.Damage) bool) {
-		removed := sync.OnceValue(func() map[string]bool { return w.removedFolders(note) })
+		k := checker{w, note}
+		removed := sync.OnceValue(k.removedFolders)
 		yield := func(d store.Damage) bool {
 			return d.Kind == store.Missing && removed()[folderOf(d.File)] || yieldAll(d)
 		}
@@ -51,7 +52,7 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 				return
 			}
 		}
-		found, ids, err := w.checkGit(ctx, note)
+		found, ids, err := k.compareGit(ctx)
 		if err != nil {
 			note("what git has was not compared: " + err.Error())
 		}
@@ -67,7 +68,7 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 				return
 			}
 		}
-		for _, d := range w.findLost(ctx, slices.Sorted(maps.Keys(lost))) {
+		for _, d := range k.findLost(ctx, slices.Sorted(maps.Keys(lost))) {
 			if !yield(d) {
 				return
 			}
@@ -80,11 +81,17 @@ func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store
 	}
 }
 
+// A checker looks for damage, and calls note for what it cannot look at.
+type checker struct {
+	w    *Workspace
+	note func(string)
+}
+
 // removedFolders returns the folders of conversations that were removed elsewhere.
-func (w *Workspace) removedFolders(note func(string)) map[string]bool {
-	removed, err := w.Removed.Leftovers()
+func (k checker) removedFolders() map[string]bool {
+	removed, err := k.w.Removed.Leftovers()
 	if err != nil {
-		note("which conversations were removed is not known: " + err.Error())
+		k.note("which conversations were removed is not known: " + err.Error())
 	}
 	folders := map[string]bool{}
 	for _, e := range removed {
@@ -103,15 +110,15 @@ func folderOf(file string) string {
 }
 
 // findLost finds the branches that have the missing messages of some conversations.
-func (w *Workspace) findLost(ctx context.Context, paths []string) (found []store.Damage) {
+func (k checker) findLost(ctx context.Context, paths []string) (found []store.Damage) {
 	ctx, cancel := context.WithTimeout(ctx, lostTime)
 	defer cancel()
 	for _, name := range paths {
-		c, err := w.Store.Conversation(name)
+		c, err := k.w.Store.Conversation(name)
 		if err != nil {
 			continue
 		}
-		lost, err := w.Tree.FindLost(ctx, c, 0)
+		lost, err := k.w.Tree.FindLost(ctx, c, 0)
 		_ = c.Close()
 		if err == nil && len(lost.Branches) > 0 {
 			found = append(found, store.Damage{File: messagesOf(name), Damage: jsonl.Damage{Kind: store.Missing,
@@ -135,22 +142,22 @@ type gitCheck struct {
 	seen    map[string]bool // content already compared: path and id
 }
 
-// checkGit compares the work tree with git's index and last commit. ids maps folders
+// compareGit compares the work tree with git's index and last commit. ids maps folders
 // whose session.json is not in the work tree to the ids that git has for them.
-func (w *Workspace) checkGit(ctx context.Context, note func(string)) (found []store.Damage, ids map[string]string, err error) {
-	if git.Dir(w.Store.Root()) == "" {
+func (k checker) compareGit(ctx context.Context) (found []store.Damage, ids map[string]string, err error) {
+	if git.Dir(k.w.Store.Root()) == "" {
 		return nil, nil, nil
 	}
-	root, err := os.OpenRoot(w.Store.Root())
+	root, err := os.OpenRoot(k.w.Store.Root())
 	if err != nil {
 		return nil, nil, err
 	}
 	defer root.Close()
 	g := gitCheck{
-		w: w, root: root, entries: map[string]store.Entry{}, byID: map[string]store.Entry{},
+		w: k.w, root: root, entries: map[string]store.Entry{}, byID: map[string]store.Entry{},
 		sparse: map[string]bool{}, staged: map[string]bool{}, ids: map[string]string{}, absent: map[string]bool{}, seen: map[string]bool{},
 	}
-	all, err := w.Store.List()
+	all, err := k.w.Store.List()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -162,7 +169,7 @@ func (w *Workspace) checkGit(ctx context.Context, note func(string)) (found []st
 	}
 	absent := map[string]bool{} // not fetched
 	fetch := ""
-	sparse, err := w.Tree.allOutside()
+	sparse, err := k.w.Tree.allOutside()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -170,7 +177,7 @@ func (w *Workspace) checkGit(ctx context.Context, note func(string)) (found []st
 		g.sparse[name] = true
 	}
 	read := func(files func(context.Context, string, string, int64, func(git.File) error) error, yield func(git.File) error) error {
-		err := files(ctx, w.Store.Root(), conversationsDir, maxCheck, yield)
+		err := files(ctx, k.w.Store.Root(), conversationsDir, maxCheck, yield)
 		var missing *git.NotFetchedError
 		switch {
 		case errors.Is(err, git.ErrUnborn):
@@ -192,10 +199,10 @@ func (w *Workspace) checkGit(ctx context.Context, note func(string)) (found []st
 	}
 	g.nameAbsent()
 	if len(absent) > 0 {
-		note(fmt.Sprintf("%d files in git were not compared because they are not fetched; to fetch them, run %s", len(absent), fetch))
+		k.note(fmt.Sprintf("%d files in git were not compared because they are not fetched; to fetch them, run %s", len(absent), fetch))
 	}
 	if len(sparse) > 0 {
-		note(fmt.Sprintf("%d files of conversations are outside of the sparse checkout: git has them", len(sparse)))
+		k.note(fmt.Sprintf("%d files of conversations are outside of the sparse checkout: git has them", len(sparse)))
 	}
 	return g.found, g.ids, nil
 }

@@ -52,8 +52,12 @@ func (w *Workspace) FinishIn(tx *store.Tx, c *store.Conversation, f Finishing) e
 		return err
 	}
 	if !tx.Written() && len(s.Sources) == 0 {
-		if err := w.identifyByRegistry(s, c); err != nil {
+		natives, err := sessionsIn(c)
+		if err != nil {
 			return err
+		}
+		if id, sources := w.identities.of(c.Path(), natives); id != "" {
+			s.ID, s.Sources = id, sources
 		}
 	}
 	written := SummaryIsCurrent(s, c)

@@ -27,38 +27,43 @@ func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string]
 		return fmt.Errorf("remove %q: which sessions it has cannot be known: %w", e.Path, err)
 	}
 	paths := append([]string{e.Path}, e.Twins...)
-	removals := w.unfinishedRemovals()
-	if err := removals.Begin(registry.Removing{ID: e.Session.ID, Paths: paths}); err != nil {
+	r := w.removing()
+	if err := r.notes.Begin(registry.Removing{ID: e.Session.ID, Paths: paths}); err != nil {
 		return err
 	}
 	note, err := w.Removed.Note(ctx, e, roots)
 	if err == nil {
-		err = w.deleteFolders(paths)
+		err = r.delete(paths)
 	}
 	if err == nil {
-		return removals.End(e.Session.ID)
+		return r.notes.End(e.Session.ID)
 	}
-	left := w.remains(paths)
+	left := r.remains(paths)
 	if len(left) == 0 { // the removal stands
-		return errors.Join(err, removals.End(e.Session.ID))
+		return errors.Join(err, r.notes.End(e.Session.ID))
 	}
 	if undoErr := note.TakeBack(); undoErr != nil {
 		return fmt.Errorf("%w; what is left is in %s, and the record of the removal remains (%w): cortext rm removes the rest, cortext import captures it again",
 			err, strings.Join(left, ", "), undoErr)
 	}
 	return errors.Join(fmt.Errorf("%w; what is left is in %s and is still captured: fix the problem and run cortext rm again", err, strings.Join(left, ", ")),
-		removals.End(e.Session.ID))
+		r.notes.End(e.Session.ID))
 }
 
-// unfinishedRemovals returns the notes of the removals in progress in this workspace.
-func (w *Workspace) unfinishedRemovals() registry.UnfinishedRemovals {
-	return w.Registry.UnfinishedRemovals(w.Here.Workspace())
+// removing deletes the folders of conversations, with a note for as long as that takes.
+type removing struct {
+	conversations Conversations
+	notes         registry.UnfinishedRemovals
 }
 
-// deleteFolders deletes the folders of a conversation.
-func (w *Workspace) deleteFolders(paths []string) error {
+func (w *Workspace) removing() removing {
+	return removing{w.Conversations, w.Registry.UnfinishedRemovals(w.Here.Workspace())}
+}
+
+// delete deletes the folders of a conversation.
+func (r removing) delete(paths []string) error {
 	for _, name := range paths {
-		c, err := w.Conversation(name)
+		c, err := r.conversations.Conversation(name)
 		if err != nil {
 			return err
 		}
@@ -70,10 +75,10 @@ func (w *Workspace) deleteFolders(paths []string) error {
 }
 
 // remains returns the folders of a conversation that still have something in them.
-func (w *Workspace) remains(paths []string) []string {
-	waiting := w.Store.WaitingPaths()
+func (r removing) remains(paths []string) []string {
+	waiting := r.conversations.Store.WaitingPaths()
 	return slices.DeleteFunc(slices.Clone(paths), func(name string) bool {
-		c, err := w.Store.Conversation(name)
+		c, err := r.conversations.Store.Conversation(name)
 		if err == nil {
 			_ = c.Close()
 		}
@@ -82,12 +87,11 @@ func (w *Workspace) remains(paths []string) []string {
 }
 
 // interrupted warns of removals that were killed.
-func (w *Workspace) interrupted() (warnings []string) {
-	removals := w.unfinishedRemovals()
-	for _, v := range removals.List() {
-		left := w.remains(v.Paths)
+func (r removing) interrupted() (warnings []string) {
+	for _, v := range r.notes.List() {
+		left := r.remains(v.Paths)
 		if len(left) == 0 {
-			_ = removals.End(v.ID) // the deletion was already complete
+			_ = r.notes.End(v.ID) // the deletion was already complete
 			continue
 		}
 		warnings = append(warnings, fmt.Sprintf("the removal of %s was interrupted: cortext rm %s finishes it", strings.Join(left, ", "), path.Base(left[0])))

@@ -29,7 +29,7 @@ func TestInterruptedRemoval(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := w.unfinishedRemovals().Begin(registry.Removing{ID: e.Session.ID, Paths: []string{e.Path}}); err != nil {
+			if err := w.removing().notes.Begin(registry.Removing{ID: e.Session.ID, Paths: []string{e.Path}}); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := w.Removed.Note(context.Background(), e, nil); err != nil {
@@ -49,7 +49,7 @@ func TestInterruptedRemoval(t *testing.T) {
 			if err := end(next, e); err != nil {
 				t.Fatal(err)
 			}
-			if got := next.interrupted(); len(got) > 0 {
+			if got := next.removing().interrupted(); len(got) > 0 {
 				t.Errorf("it is named after all: %q", got)
 			}
 		})
@@ -85,7 +85,7 @@ func TestFailedRemoval(t *testing.T) {
 	if gone, err := w.Removed.Conversation(e.Session.ID); gone || err != nil {
 		t.Errorf("removed: %v, %v", gone, err)
 	}
-	if list := append(w.Store.ListFiles(removal.Dir), w.interrupted()...); len(list) > 0 {
+	if list := append(w.Store.ListFiles(removal.Dir), w.removing().interrupted()...); len(list) > 0 {
 		t.Errorf("left: %q", list)
 	}
 	if gone, err := w.Removed.Source("claude", "s1", ""); gone || err != nil {

@@ -70,57 +70,47 @@ func MadeUp(folder, id, known string) bool {
 	return id != known && store.NamedAfter(folder, known) && !store.NamedAfter(folder, id)
 }
 
-// identifyByRegistry restores the identity of a conversation from what the user's registry
-// knows about its folder.
-func (w *Workspace) identifyByRegistry(s *schema.Session, c *store.Conversation) error {
+// identities finds the conversations of native sessions in the user's registry.
+type identities struct {
+	registry registry.Registry
+	here     *registry.Here
+	agents   []string
+}
+
+// of returns the id and the sources of the conversation in a folder whose log has messages
+// of some native sessions, or nothing. It leaves out what it cannot read of the registry:
+// the commands that capture the session report it.
+func (i identities) of(folder string, nativeIDs []string) (id string, sources []schema.Source) {
+	i.here.KnowClones(context.Background())
+	for _, agent := range i.agents {
+		for _, nativeID := range nativeIDs {
+			known, err := i.registry.Session(agent, nativeID)
+			if err != nil {
+				continue
+			}
+			for _, seg := range known.In(i.here.Same) {
+				if seg.ID != "" && (seg.Path == folder || store.NamedAfter(folder, seg.ID)) && (id == "" || schema.SameConversation(id, seg.ID)) {
+					id = seg.ID
+					sources = append(sources, schema.Source{Agent: agent, NativeID: nativeID, From: seg.From, After: seg.After})
+				}
+			}
+		}
+	}
+	return id, sources
+}
+
+// sessionsIn returns the native sessions that have messages in a conversation's log,
+// sorted.
+func sessionsIn(c *store.Conversation) ([]string, error) {
 	natives := map[string]bool{}
 	for m, err := range c.Messages() {
 		var damage *store.Damage
 		if err != nil && !errors.As(err, &damage) {
-			return err
+			return nil, err
 		}
 		if err == nil && m.Source != "" {
 			natives[m.Source] = true
 		}
 	}
-	return w.registered(slices.Sorted(maps.Keys(natives)), func(agent, nativeID string, seg registry.Segment) {
-		if seg.Path == c.Path() {
-			identifyAs(s, agent, nativeID, seg)
-		}
-	})
-}
-
-// identityOf returns the id and the sources of the conversation in a folder, from what the
-// user's registry knows about native sessions whose messages are in its log. What of the
-// registry cannot be read is left out: the commands that capture the session report it.
-func (w *Workspace) identityOf(folder string, nativeIDs []string) (id string, sources []schema.Source) {
-	_ = w.registered(nativeIDs, func(agent, nativeID string, seg registry.Segment) {
-		if (seg.Path == folder || store.NamedAfter(folder, seg.ID)) && (id == "" || schema.SameConversation(id, seg.ID)) {
-			id = seg.ID
-			sources = append(sources, schema.Source{Agent: agent, NativeID: nativeID, From: seg.From, After: seg.After})
-		}
-	})
-	return id, sources
-}
-
-// registered calls f with the segments of native sessions in this workspace that the
-// user's registry has with a conversation's id.
-func (w *Workspace) registered(nativeIDs []string, f func(agent, nativeID string, seg registry.Segment)) error {
-	w.Here.KnowClones(context.Background())
-	var errs []error
-	for _, agent := range w.Env.AgentNames() {
-		for _, nativeID := range nativeIDs {
-			known, err := w.Registry.Session(agent, nativeID)
-			if err != nil {
-				errs = append(errs, err)
-				continue
-			}
-			for _, seg := range known.In(w.Here.Same) {
-				if seg.ID != "" {
-					f(agent, nativeID, seg)
-				}
-			}
-		}
-	}
-	return errors.Join(errs...)
+	return slices.Sorted(maps.Keys(natives)), nil
 }

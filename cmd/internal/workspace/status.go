@@ -1,12 +1,9 @@
 package workspace
 
 import (
-	"context"
 	"errors"
 	"slices"
-	"time"
 
-	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/lifecycle"
 	"cortext/schema"
 	"cortext/store"
@@ -122,76 +119,9 @@ func ShownStatus(e store.Entry) string {
 	return string(e.Session.Status)
 }
 
-// Idle reports whether a conversation is active but nothing happened in it for
-// idle_minutes.
-func (w *Workspace) Idle(e store.Entry) bool {
-	limit := w.Env.Now().Add(-time.Duration(w.Config.IdleMinutes) * time.Minute)
-	return e.Session.Status == schema.Active && w.Config.IdleMinutes > 0 && !e.Session.LastActive.Time().After(limit)
-}
-
 // unwritable reports whether a conversation cannot be changed by this version.
 func unwritable(e store.Entry) bool {
 	return slices.ContainsFunc(e.Damage, func(d store.Damage) bool { return d.Kind == store.Newer || d.Kind == store.NotRegular })
-}
-
-// idleCheck is how often all conversations are checked for idle ones. Capturing a turn
-// among thousands of conversations must not pay for that each time.
-const idleCheck = time.Minute
-
-// idleFile is the cache file with the time of the last check.
-const idleFile = "idle"
-
-// PauseIdle pauses and returns the active conversations in which nothing happened for
-// idle_minutes. It checks at most once a minute. Commands call it, because nothing else
-// does without a watch. The conversations of the calling native session are not idle.
-func (w *Workspace) PauseIdle(ctx context.Context, nativeID string) (paused []store.Entry, err error) {
-	now := w.Env.Now()
-	if b, ok := w.Store.ReadCache(idleFile); ok {
-		last, err := time.Parse(time.RFC3339Nano, string(b))
-		if since := now.Sub(last); err == nil && since >= 0 && since < idleCheck {
-			return nil, nil
-		}
-	}
-	active, err := w.Active()
-	if err != nil {
-		return nil, err
-	}
-	if paused, err = w.PauseIdleOf(ctx, active, nativeID); err == nil {
-		_ = w.Store.WriteCache(idleFile, []byte(now.Format(time.RFC3339Nano)))
-	}
-	return paused, err
-}
-
-// PauseIdleOf is PauseIdle for some conversations, at any time. It does not change a
-// session.json that equals git's version: nobody asked for the change, and git would
-// refuse to check out another branch because of it.
-func (w *Workspace) PauseIdleOf(ctx context.Context, active []store.Entry, nativeID string) (paused []store.Entry, err error) {
-	idle := slices.DeleteFunc(slices.Clone(active), func(e store.Entry) bool {
-		mine := slices.ContainsFunc(e.Session.Sources, func(src schema.Source) bool { return src.NativeID == nativeID && nativeID != "" })
-		return mine || !w.Idle(e)
-	})
-	if len(idle) == 0 {
-		return nil, nil
-	}
-	var files []string
-	for _, e := range idle {
-		files = append(files, e.Path+"/.session/session.json")
-	}
-	unchanged := git.Unchanged(ctx, w.Store.Root(), files)
-	if err := ctx.Err(); err != nil {
-		return nil, err // git did not answer for all of them
-	}
-	for i, e := range idle {
-		if unchanged[files[i]] {
-			continue
-		}
-		if err := w.Pause(e.Path); err != nil {
-			return paused, err
-		}
-		e.Session.Status = schema.Paused
-		paused = append(paused, e)
-	}
-	return paused, nil
 }
 
 // Pause pauses an active conversation and updates its counters and summary. It leaves

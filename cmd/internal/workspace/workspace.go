@@ -1,6 +1,6 @@
 // Package workspace holds the settings, prompts and conversations of an open workspace,
 // and records what the user decides about them. It prints nothing and reads no
-// transcripts: package capture does that, and package flow runs the agents.
+// transcripts: package capture does that, and package launch runs the agents.
 package workspace
 
 import (
@@ -66,8 +66,11 @@ type Workspace struct {
 	Events      Events
 	Pending     Pending
 	Notes       Notes
+	Idle        Idle
 	Attachments Attachments
 	Env         Env
+
+	identities identities
 }
 
 // Open opens the workspace that contains env.Dir. The error is [store.ErrNoWorkspace] if
@@ -84,7 +87,7 @@ func Open(env Env) (*Workspace, error) {
 		Identify: func(folder string, nativeIDs []string) (string, []schema.Source) {
 			asking.Lock()
 			defer asking.Unlock()
-			return w.identityOf(folder, nativeIDs)
+			return w.identities.of(folder, nativeIDs)
 		},
 	})
 	if err != nil {
@@ -92,7 +95,7 @@ func Open(env Env) (*Workspace, error) {
 	}
 	_ = st.IgnoreLocal() // a user who cannot write can still read
 	w = with(env, st)
-	w.Warnings = append(w.Warnings, w.interrupted()...)
+	w.Warnings = append(w.Warnings, w.removing().interrupted()...)
 	return w, nil
 }
 
@@ -108,6 +111,8 @@ func OpenNew(env Env, dir string) (*Workspace, error) {
 
 func with(env Env, st *store.Store) *Workspace {
 	w := &Workspace{Conversations: Conversations{st, &Tree{store: st}, IDs{st}}, Env: env, Registry: registry.In(StateDir(env.Machine)), Here: registry.At(st.Root())}
+	w.Idle = Idle{w}
+	w.identities = identities{w.Registry, w.Here, env.AgentNames()}
 	w.Removed = removal.In(st, w.Registry, w.Here, env.AgentNames())
 	w.Config, w.Warnings = ReadConfig(st)
 	w.Prompts, w.Pending, w.Notes, w.Attachments = Prompts{st, &w.Config}, Pending{st}, Notes{st}, Attachments{st}
