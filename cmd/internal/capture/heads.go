@@ -17,7 +17,7 @@ type head struct {
 	Found string `json:"found"`
 }
 
-// heads are the cached results, by what was looked for and the file.
+// heads are the cached results, by kind of search and by file.
 type heads struct {
 	store   *store.Store
 	known   map[string]head // nil: not read yet

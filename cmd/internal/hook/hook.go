@@ -200,8 +200,8 @@ func (p Program) answer(ctx context.Context, h *handler, agent hooked, e inject.
 	}
 }
 
-// hookDir returns the workspace that a hook was called in if its input does not tell, or
-// "" if there is none.
+// hookDir returns the workspace that a hook was called in if its input does not name one,
+// or "" if there is none.
 func hookDir() string {
 	root, err := store.Find(".")
 	if err != nil {

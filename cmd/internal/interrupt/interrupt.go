@@ -1,5 +1,5 @@
-// Package interrupt ends the program on signals, and gives what must not stop half-way the
-// time to finish.
+// Package interrupt ends the program on signals, but gives work that must not stop half-way
+// the time to finish.
 package interrupt
 
 import (

@@ -52,8 +52,8 @@ type Plan struct {
 	request inject.Request
 }
 
-// CatchUp captures what the agents' transcripts of a conversation have and the logs lack,
-// such as the last turns of a killed program.
+// CatchUp captures messages that the agents' transcripts of a conversation have and its
+// logs lack, such as the last turns of a killed program.
 func (l *Launcher) CatchUp(ctx context.Context, e store.Entry) (store.Entry, error) {
 	_, err := l.capture.Sources(ctx, e, "", capture.Options{Mode: capture.PutBack})
 	fresh, entryErr := l.ws.Entry(e.Path)

@@ -190,7 +190,7 @@ func (o Endpoint) complaint(resp *http.Response, body []byte) string {
 	return ": " + text
 }
 
-// hide removes the key from text of others.
+// hide removes the key from text that others wrote.
 func (o Endpoint) hide(s string) string {
 	if o.Key == "" {
 		return s

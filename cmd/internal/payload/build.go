@@ -130,8 +130,9 @@ func (b *Builder) Build(ctx context.Context, e store.Entry, o Options) (*Built, 
 	return out, nil
 }
 
-// summaries returns the summaries that a strategy uses: those of a model, since the user
-// asked for them, and all only for recent-plus-summary.
+// summaries returns the summaries that a strategy uses: all of them for
+// recent-plus-summary, otherwise only those that a model wrote, because the user asked for
+// them.
 func summaries(c *store.Conversation, strategy string) []*schema.Summary {
 	all, _ := c.Summaries()
 	if strategy == resume.RecentPlus {

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A Launch describes the launch of an agent while its program runs. It is acted upon
-// outside of the workspace, so it is in the user's state: a repository could bring a note
-// of its own.
+// A Launch describes the launch of an agent while its program runs. cortext acts on it
+// outside of the workspace, so it is in the user's state, where a repository cannot place
+// one.
 type Launch struct {
 	Agent    string     `json:"agent"`
 	NativeID string     `json:"native_id,omitempty"` // empty: the agent chooses it

@@ -50,9 +50,9 @@ func (a Agent) Summarize(ctx context.Context, prompt string, _ int) (Result, err
 	return Result{Text: text}, nil
 }
 
-// An agent takes @path in a prompt as a file to read, even a file elsewhere, and even
-// without tools (Claude Code 2.1.329). A backslash before each @ of a prompt prevents
-// that (also in Gemini CLI 0.61.0).
+// marked and unmarked add and remove a backslash before each @. Without it, an agent takes
+// @path in a prompt as a file to read, even a file elsewhere, and even without tools
+// (Claude Code 2.1.329, Gemini CLI 0.61.0).
 func marked(prompt string) string   { return strings.ReplaceAll(prompt, "@", `\@`) }
 func unmarked(answer string) string { return strings.ReplaceAll(answer, `\@`, "@") }
 

@@ -24,8 +24,8 @@ func AddSource(s *schema.Session, src schema.Source) {
 	}
 }
 
-// identifyAs gives s the id that a segment of a native session names, and the session as a
-// source.
+// identifyAs gives s the id that a segment of a native session names, and adds the session
+// as a source.
 func identifyAs(s *schema.Session, agent, nativeID string, seg registry.Segment) {
 	s.ID = seg.ID
 	AddSource(s, schema.Source{Agent: agent, NativeID: nativeID, From: seg.From, After: seg.After})
@@ -63,9 +63,9 @@ func (w *Workspace) Identify(tx *store.Tx, agent, nativeID string, seg registry.
 	return nil
 }
 
-// MadeUp reports whether the id in the session.json of a folder is not that of the
-// conversation with the id known, which the folder is named after: a command wrote it when
-// session.json was gone and nothing told the id.
+// MadeUp reports whether id, found in the session.json of a folder, is a substitute. The
+// folder is then named after the conversation with the id known: a command rewrote a lost
+// session.json without knowing that id.
 func MadeUp(folder, id, known string) bool {
 	return id != known && store.NamedAfter(folder, known) && !store.NamedAfter(folder, id)
 }
@@ -91,8 +91,8 @@ func (w *Workspace) identifyByRegistry(s *schema.Session, c *store.Conversation)
 }
 
 // identityOf returns the id and the sources of the conversation in a folder, from what the
-// user's registry knows about native sessions whose messages are in its log. What of the
-// registry cannot be read is left out: the commands that capture the session report it.
+// user's registry knows about native sessions whose messages are in its log. It skips
+// unreadable parts of the registry; the commands that capture the session report them.
 func (w *Workspace) identityOf(folder string, nativeIDs []string) (id string, sources []schema.Source) {
 	_ = w.registered(nativeIDs, func(agent, nativeID string, seg registry.Segment) {
 		if (seg.Path == folder || store.NamedAfter(folder, seg.ID)) && (id == "" || schema.SameConversation(id, seg.ID)) {

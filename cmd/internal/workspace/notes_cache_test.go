@@ -68,8 +68,8 @@ func TestNotesAreExtended(t *testing.T) {
 	}
 }
 
-// TestNotesAreRevised: changes after caching are not lost, when a later line has the
-// outcome of a call, a longer answer or an unknown call.
+// TestNotesAreRevised: changes after caching are not lost if a later line has the outcome
+// of a call, a longer answer or an unknown call.
 func TestNotesAreRevised(t *testing.T) {
 	failed, code := false, 2
 	at := time.Date(2025, 11, 22, 10, 0, 0, 0, time.UTC)

@@ -163,8 +163,8 @@ func (w *Workspace) PauseIdle(ctx context.Context, nativeID string) (paused []st
 }
 
 // PauseIdleOf is PauseIdle for some conversations, at any time. It does not change a
-// session.json that equals git's version: nobody asked for the change, and git would
-// refuse to check out another branch because of it.
+// session.json that equals git's version: the user did not ask for the change, and it would
+// make git refuse to check out another branch.
 func (w *Workspace) PauseIdleOf(ctx context.Context, active []store.Entry, nativeID string) (paused []store.Entry, err error) {
 	idle := slices.DeleteFunc(slices.Clone(active), func(e store.Entry) bool {
 		mine := slices.ContainsFunc(e.Session.Sources, func(src schema.Source) bool { return src.NativeID == nativeID && nativeID != "" })
@@ -194,8 +194,8 @@ func (w *Workspace) PauseIdleOf(ctx context.Context, active []store.Entry, nativ
 	return paused, nil
 }
 
-// Pause pauses an active conversation and updates its counters and summary. It leaves
-// alone a conversation that is not in this work tree.
+// Pause pauses an active conversation and updates its counters and summary. It does nothing
+// if the conversation is not in this work tree.
 func (w *Workspace) Pause(path string) error {
 	c, err := w.Conversation(path)
 	if errors.Is(err, store.ErrNotFound) {
@@ -206,7 +206,7 @@ func (w *Workspace) Pause(path string) error {
 	}
 	defer c.Close()
 	if c.LogsAbsent() && !c.IsWaiting() {
-		return nil // git took the records
+		return nil // git removed the records
 	}
 	_, err = w.Finish(c, Finishing{Pause: true})
 	return err

@@ -1,6 +1,6 @@
-// Package workspace holds the settings, prompts and conversations of an open workspace,
-// and records what the user decides about them. It prints nothing and reads no
-// transcripts: package capture does that, and package flow runs the agents.
+// Package workspace holds the settings, prompts and conversations of an open workspace, and
+// records what the user decides about them. It prints nothing, reads no transcripts
+// (package capture does) and runs no agents (package launch does).
 package workspace
 
 import (
