@@ -150,8 +150,8 @@ func (bd *Binder) segments(n session) ([]binding.Segment, error) {
 	return bd.segmentsOf(all, n.agent.Name(), n.id)
 }
 
-// rebind returns a binding with the segments that were looked up. Of the old one it keeps
-// what does not depend on the segments.
+// rebind returns a binding with the segments that were looked up. It keeps what does not
+// depend on segments from the old binding.
 func (bd *Binder) rebind(n session, segments []binding.Segment, old *binding.Binding) (*binding.Binding, error) {
 	b := &binding.Binding{Segments: segments, Seen: bd.catalog.seen()}
 	if old != nil {

@@ -7,8 +7,8 @@ import (
 )
 
 // headsName is the cache file with the results of reading the beginnings of transcripts.
-// Most transcripts are never ours, and this shows that they have not changed without
-// opening them.
+// Most transcripts never belong to a conversation. The file shows that they have not
+// changed, so they need not be opened.
 const headsName = "heads.json"
 
 // A head is what was found in a file, together with the state of the file.

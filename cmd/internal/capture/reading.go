@@ -15,8 +15,8 @@ import (
 	"cortext/store"
 )
 
-// A reading is one pass over a transcript. Each of its segments has the home of the same
-// index; the home of a placeholder has no conversation.
+// A reading is one pass over a transcript. Each segment has the home with the same index;
+// the home of a placeholder has no conversation.
 type reading struct {
 	*ingestion
 	segments []binding.Segment // of the session, with placeholders for what belongs elsewhere

@@ -69,8 +69,8 @@ func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event
 
 // BeginMissed begins a conversation for a session that should have one: an ordinary
 // session, if those are captured, or a session with a /workspace command whose hook was
-// killed or left no trace. It returns the new binding; a session that already has a binding
-// keeps it.
+// killed or whose records were all deleted. It returns the new binding; a session that
+// already has a binding keeps it.
 func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.Event, b *binding.Binding) (*binding.Binding, error) {
 	if len(b.Segments) > 0 {
 		return b, nil

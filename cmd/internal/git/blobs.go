@@ -55,8 +55,8 @@ func Fetch(ctx context.Context, missing *NotFetchedError) error {
 	return err
 }
 
-// notFetched returns the error for paths in rev below one of them; printing the sizes of
-// a tree's files fetches them.
+// notFetched returns the error for files in rev, all below one path. Its command prints the
+// sizes of a tree's files, which makes git fetch them.
 func notFetched(root, rev, below string, paths []string) *NotFetchedError {
 	args := []string{"git", "-C", root, "ls-tree", "-r", "-l", rev}
 	if below != "" && below != "." {

@@ -1,4 +1,4 @@
-// Package hook handles the calls of the agents' hooks.
+// Package hook handles the calls from the agents' hooks.
 package hook
 
 import (

@@ -129,8 +129,8 @@ func (r refuse) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, errors.New("refused")
 }
 
-// TestOpenAIFails: each error of an endpoint has the right type, names the host, includes
-// the endpoint's message if there is one, and never the key.
+// TestOpenAIFails: each error of an endpoint has the right type, names the host, and
+// includes the endpoint's message if there is one. It never contains the key.
 func TestOpenAIFails(t *testing.T) {
 	elsewhere, away := endpoint(t, says("It was done.", "stop"))
 	other, err := url.Parse(elsewhere)

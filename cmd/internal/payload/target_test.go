@@ -205,7 +205,7 @@ func TestBudgetOfTarget(t *testing.T) {
 }
 
 // TestBudgetOfFixtures repeats TestBudgetOfTarget with recorded sessions. The conversation
-// began in Claude Code, whose first usage shows that it sent less than most agents do.
+// began in Claude Code, whose own first prompt was smaller than usual, as its usage shows.
 func TestBudgetOfFixtures(t *testing.T) {
 	x := newMixed(t)
 	x.fixture(claude.Agent(), "2.1.329/brainstorm/transcript.jsonl")
