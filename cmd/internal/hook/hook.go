@@ -27,7 +27,7 @@ const maxHookInput = 128 << 20
 // hookTime limits a hook to less than the 30 s after which the agent would end it.
 const hookTime = 25 * time.Second
 
-// hookMemory is the number of bytes from which garbage is collected after all.
+// hookMemory is the number of bytes above which garbage is collected after all.
 const hookMemory = 200 << 20
 
 // hooksVar is the variable that silences the hooks, as in an agent that cortext itself

@@ -1,6 +1,6 @@
-// Package launch starts an agent on a conversation, and cleans up after it: what the agent
-// did is captured, and what the launch wrote outside of the conversation is removed, even if
-// the launch is killed.
+// Package launch starts an agent on a conversation and cleans up afterwards, even after a
+// launch that was killed: it captures what the agent did, and removes what the launch wrote
+// outside of the conversation.
 package launch
 
 import (

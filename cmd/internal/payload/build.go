@@ -1,6 +1,6 @@
-// Package payload gathers what the payload of a conversation is built from: its log, notes
-// and prompt, what git knows, and the agent and model that get it. It also remembers which
-// payload an agent got.
+// Package payload gathers the input of a conversation's payload: its log, notes and prompt,
+// what git knows, and the agent and model that get it. It also remembers which payload an
+// agent got.
 package payload
 
 import (

@@ -33,7 +33,7 @@ type LeftFile struct {
 	Session bool   `json:"session,omitempty"` // keep it if the agent continued in it
 }
 
-// Left describes a file that is to hold data.
+// Left describes a file that will hold data.
 func Left(path, data string, session bool) LeftFile {
 	return LeftFile{path, hashOf(data), session}
 }

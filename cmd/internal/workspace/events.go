@@ -13,7 +13,7 @@ type Event struct {
 	Count           int
 }
 
-// Events are what happened since the last Take.
+// Events holds the events since the last Take.
 type Events struct{ list []Event }
 
 // Note records an event. Recording it again changes nothing.

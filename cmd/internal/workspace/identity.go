@@ -11,9 +11,9 @@ import (
 	"cortext/store"
 )
 
-// A conversation whose session.json is gone gets its id and its sources back from what is
-// known about the native sessions in its log: from the segment that a capture writes, or
-// from the user's registry.
+// If the session.json of a conversation is gone, its id and sources are restored from the
+// native sessions in its log: from the segment that a capture writes, or from the user's
+// registry.
 
 // AddSource records in s that a segment of a native session is in the conversation.
 func AddSource(s *schema.Session, src schema.Source) {

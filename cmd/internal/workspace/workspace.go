@@ -96,8 +96,7 @@ func Open(env Env) (*Workspace, error) {
 	return w, nil
 }
 
-// OpenNew opens a folder that is to become a workspace, to plan the files to create in
-// it.
+// OpenNew opens a folder that is not a workspace yet, to plan the files to create in it.
 func OpenNew(env Env, dir string) (*Workspace, error) {
 	st, err := store.OpenFolder(dir)
 	if err != nil {
