@@ -123,8 +123,8 @@ func TestGeminiKept(t *testing.T) {
 	s.clean()
 }
 
-// TestGeminiSubfolder: started below the workspace, Gemini CLI does not see the commands;
-// it gets their text, and the conversation begins.
+// TestGeminiSubfolder: if Gemini CLI is started below the workspace, it does not see the
+// commands. It gets their text instead, and the conversation begins.
 func TestGeminiSubfolder(t *testing.T) {
 	t.Parallel()
 	s := newStageFor(t, []string{"gemini"}, "--commit", "stop")

@@ -20,8 +20,8 @@ import (
 // or resumes another. The agent's hooks report this at once. If no hook ran, the
 // transcript shows it, and the same conversations result.
 
-// ReopenWord after the query of /workspace.resume resumes a completed conversation,
-// because a hook cannot ask the user.
+// ReopenWord, typed after the query of /workspace.resume, confirms that the user wants to
+// resume a completed conversation, because a hook cannot ask.
 const ReopenWord = "reopen"
 
 // moves reports whether a command moves a session into another conversation.

@@ -106,8 +106,8 @@ func (in *ingestion) run() (out Ingested, err error) {
 	return out, err
 }
 
-// identify restores the identity of a conversation whose session.json is gone from a
-// segment of a native session.
+// identify restores the identity of a conversation whose session.json is gone. It takes the
+// identity from a segment of a native session.
 func (c *Capture) identify(tx *store.Tx, agent, nativeID string, s binding.Segment) error {
 	return c.ws.Identify(tx, agent, nativeID, s.Segment, c.catalog.recorded(s.ID))
 }

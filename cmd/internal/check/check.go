@@ -21,7 +21,7 @@ type Checker struct {
 // New returns a Checker for a workspace.
 func New(ws *workspace.Workspace, c *capture.Capture) Checker { return Checker{ws, c} }
 
-// Damage is [workspace.Workspace.Check] and also reports conversations whose missing
+// Damage is [workspace.Workspace.Check], but also reports conversations whose missing
 // messages only a checkpoint shows.
 func (c Checker) Damage(ctx context.Context, note func(string)) iter.Seq[store.Damage] {
 	return func(yield func(store.Damage) bool) {

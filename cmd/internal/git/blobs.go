@@ -72,9 +72,9 @@ type File struct {
 	Content []byte
 }
 
-// HeadBlob returns the content of a file in the last commit. The path is relative to
-// root, with slashes. The error is ErrNoRepository, ErrUnborn, ErrNotInHead or a
-// *NotFetchedError if that is the reason.
+// HeadBlob returns the content of a file in the last commit. The path is relative to root,
+// with slashes. The error is ErrNoRepository, ErrUnborn, ErrNotInHead or a *NotFetchedError
+// where one of these is the cause.
 func HeadBlob(ctx context.Context, root, path string) ([]byte, error) {
 	list, err := inHead(ctx, root, path)
 	if err != nil {

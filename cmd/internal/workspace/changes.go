@@ -47,7 +47,7 @@ func (t *Tree) Changes(ctx context.Context, s *schema.Session, last time.Time, s
 	defer cancel()
 	commits, err := git.Since(ctx, root, last, mostCommits)
 	if err != nil {
-		return nil // also if there is no commit yet
+		return nil // even if there is no commit yet
 	}
 	files := t.filesOf(s, state)
 	c := &resume.Changes{Commits: len(commits), More: len(commits) == mostCommits}

@@ -15,8 +15,8 @@ import (
 	"cortext/store"
 )
 
-// TestNotesAreExtended: cached notes extended by new messages equal the notes on the
-// whole conversation, also if it continued in another session or from an earlier message.
+// TestNotesAreExtended: cached notes extended by new messages equal the notes on the whole
+// conversation, even if it continued in another session or from an earlier message.
 func TestNotesAreExtended(t *testing.T) {
 	w := openWorkspace(t)
 	r := rand.New(rand.NewPCG(1, 2))
