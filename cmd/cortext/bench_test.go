@@ -29,8 +29,8 @@ func build(tb testing.TB, pkg string) string {
 	return bin
 }
 
-// median runs the commands in turn, so that all meet the same noise, and returns each
-// one's median time.
+// median runs the commands in turn, so that noise affects all of them alike, and returns
+// the median time of each.
 func median(b *testing.B, rounds int, commands ...[]string) []time.Duration {
 	b.Helper()
 	times := make([][]time.Duration, len(commands))

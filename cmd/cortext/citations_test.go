@@ -24,7 +24,7 @@ var (
 	// A path in the repository, as the pages in .github write it.
 	named = regexp.MustCompile("`((?:cmd|inject|resume|schema|scripts|store|testdata|\\.ci|\\.github)/[\\w./*-]+|\\.[\\w-]+\\.yml)`")
 
-	// Citations by a name that is not a file's.
+	// Citations by something other than a file name.
 	vague = regexp.MustCompile(`\bFACTS\b(?:[^.]|\.[^m]|$)|\b[A-Z]{2,},? sections? [0-9]|\bseed [0-9]|\bhouse/`)
 
 	// What a page can be cited by: a numbered heading, or bold text that begins a
@@ -90,7 +90,7 @@ func TestCitations(t *testing.T) {
 	}
 }
 
-// TestArchitecture: the page names every package; the packages of an adapter count as one.
+// TestArchitecture: the page names every package, except packages inside an adapter.
 func TestArchitecture(t *testing.T) {
 	page, err := os.ReadFile("../../.github/ARCHITECTURE.md")
 	if err != nil {

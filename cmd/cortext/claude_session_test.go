@@ -94,7 +94,7 @@ func TestClaudeResumeInSession(t *testing.T) {
 	if strings.Contains(s.rest(), "some notes") {
 		t.Error("a file that the history names was attached")
 	}
-	// What the agent then reads of the file is not captured again.
+	// What the agent then reads from the file is not captured again.
 	s.native(fmt.Sprintf(`@@TOOL Read {"file_path":%q,"limit":20}@@ @@SAY read it@@`, file[1]), "--resume", uuid(7))
 	for _, tool := range s.show("toolong").Tools {
 		if tool.Name == "Read" && !strings.HasPrefix(tool.Output, "[the payload of a resume, ") {

@@ -46,9 +46,9 @@ func (s *stage) nativeOf(query string) string {
 	return sources[len(sources)-1].NativeID
 }
 
-// TestGeminiKept: Gemini CLI deletes a session that was resumed, in its own way;
-// afterwards nothing of it is missing. It does not delete what we launch, even if it is
-// killed in the middle of a turn.
+// TestGeminiKept: Gemini CLI deletes a session that the user resumed without cortext, but
+// the conversation keeps all of it. Gemini CLI does not delete a session that cortext
+// launched, even if it is killed in the middle of a turn.
 func TestGeminiKept(t *testing.T) {
 	t.Parallel()
 	s := newStageFor(t, []string{"gemini"})
@@ -123,8 +123,8 @@ func TestGeminiKept(t *testing.T) {
 	s.clean()
 }
 
-// TestGeminiSubfolder: started below the workspace, Gemini CLI does not see the commands;
-// it gets their text, and the conversation begins.
+// TestGeminiSubfolder: if Gemini CLI is started below the workspace, it does not see the
+// commands. It gets their text instead, and the conversation begins.
 func TestGeminiSubfolder(t *testing.T) {
 	t.Parallel()
 	s := newStageFor(t, []string{"gemini"}, "--commit", "stop")

@@ -179,7 +179,7 @@ func (c *child) ended(code int, signals ...os.Signal) {
 		c.d.must(c.cmd.Process.Signal(s))
 		time.Sleep(20 * time.Millisecond) // otherwise they may arrive in any order
 	}
-	// Nothing that the tests make a process wait for ends by itself in this time, except
+	// In this time nothing that the tests make a process wait for ends by itself, except
 	// locks, which end with a different code.
 	defer time.AfterFunc(30*time.Second, func() { c.cmd.Process.Kill() }).Stop()
 	_ = c.cmd.Wait()

@@ -136,7 +136,7 @@ func (s *stage) wait(term *agenttest.Terminal, text string) {
 	s.check(term.WaitFor(text, patience))
 }
 
-// opened checks that an agent shows the conversation it continues, and nothing of the
+// opened checks that an agent shows the conversation it continues, and no part of the
 // payload.
 func (s *stage) opened(term *agenttest.Terminal, title string) {
 	s.t.Helper()

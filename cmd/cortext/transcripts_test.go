@@ -67,7 +67,8 @@ func transcripts(t *testing.T) []string {
 			t.Fatalf("no real transcripts of %s below %s: %v", agent, root, err)
 		}
 	}
-	// Some of the small transcripts of many agents are ours; the others are refused.
+	// The fixtures hold small transcripts of many agents: ours are read, the others
+	// refused.
 	err = filepath.WalkDir(filepath.Join(root, "fixtures"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() && isOurs(t, path) {
 			files = append(files, path)

@@ -212,7 +212,7 @@ func (w *world) watch(t *workTree, a act, f func()) (before, after *snapshot) {
 	}
 	w.compareLines(t, a, before, after)
 	w.compareUnasked(t, a, change{before, after, had})
-	// cortext cannot know about messages that git brings and takes again before a command
+	// cortext cannot know about messages that git brings and removes again before a command
 	// has read the session, nor about what a killed command wrote.
 	old := before.lines()
 	for _, seen := range []*snapshot{before, after} {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// A chat is a conversation: what a user started with a command and resumed in other
+// A chat is a conversation that a user started with a command and resumed in other
 // sessions.
 type chat struct {
 	name    string
@@ -98,7 +98,7 @@ func (w *world) said(n *native, ids ...string) {
 	}
 }
 
-// A turn is what the user types, and whether the agent calls a tool for it.
+// A turn is a prompt of the user, and whether the agent calls a tool for it.
 type turn struct {
 	typed string
 	tool  bool

@@ -64,8 +64,8 @@ func (w *world) anotherCommand(*workTree) {
 	}
 }
 
-// uncertain records that the user asked for a conversation of which a session was skipped
-// or removed. The walk does not decide whether that asks for the session, too.
+// uncertain records that the user asked for a conversation that has a skipped or removed
+// session. The walk does not decide whether that asks for the session, too.
 func (w *world) uncertain(c *chat) {
 	for _, n := range c.natives {
 		for _, p := range w.parts(n) {

@@ -117,7 +117,7 @@ var (
 // refuse counts git's reasons for refusing a command, and looks for files that cortext
 // wrote without being asked. New messages captured by sync or another session's hook may
 // block a checkout like any edit; so may the first call of a conversation, and the
-// session.json beside a blocking log. A folder that nobody asked for must not.
+// session.json beside a blocking log. A folder that the user did not ask for must not.
 func (w *world) refuse(t *workTree, name, said string) {
 	w.t.Helper()
 	reason := refusal.FindString(said)

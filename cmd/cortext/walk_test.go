@@ -96,8 +96,8 @@ type world struct {
 	conflicts map[string]int // conflicted files by git's two letters
 }
 
-// clocked builds cortext with the walk's clock, once: a hook is called when the agent
-// writes its prompt.
+// clocked builds cortext with the walk's clock, once, so that a hook runs at the time of
+// the prompt that the agent writes.
 var clocked = sync.OnceValues(func() (string, error) {
 	program := filepath.Join(binDir, "clocked")
 	out, err := exec.Command("go", "build", "-tags", "clocked", "-o", program, ".").CombinedOutput()

@@ -104,9 +104,9 @@ func taskIs(number int, status string) agenttest.ToolCall {
 	return call("TaskUpdate", fmt.Sprintf(`{"taskId":"%d","status":%q}`, number, status))
 }
 
-// turns lists the user's messages in the fixture's conversation, the part of each by
-// which its script is found, the model's turns, and words of the last turn as the
-// terminal shows it.
+// turns lists the turns of the fixture's conversation: the user's message, the part of it
+// that selects the script, the model's turns, and words of the last one as the terminal
+// shows it.
 var turns = []struct {
 	say, to string
 	steps   []agenttest.Step

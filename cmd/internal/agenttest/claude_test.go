@@ -111,7 +111,8 @@ func seeRecord(t *testing.T, seen shape, line []byte) {
 	}
 }
 
-// The history of a resumed session contains directives from earlier turns.
+// TestClaudeResumes: the history of a resumed session contains directives from earlier
+// turns.
 func TestClaudeResumes(t *testing.T) {
 	s := serve(t)
 	project, claude := claudeIn(t, s)

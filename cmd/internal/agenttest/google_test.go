@@ -117,7 +117,7 @@ func TestGoogleAnswers(t *testing.T) {
 	}
 }
 
-// Gemini CLI's side requests, answered with JSON of a given schema.
+// TestGoogleOnTheSide: Gemini CLI's side requests are answered with JSON of a given schema.
 func TestGoogleOnTheSide(t *testing.T) {
 	s := serve(t)
 	parts := askedGoogle(t, s, "generateContent", `{"contents":[{"role":"user","parts":[{"text":"my question @@HANG@@"}]}],

@@ -66,8 +66,8 @@ func TestDefaultCache(t *testing.T) {
 	}
 }
 
-// The script's table and this package have the same versions, and every platform has a
-// program for every agent.
+// TestPinnedVersions: the script's table and this package have the same versions, and every
+// platform has a program for every agent.
 func TestPinnedVersions(t *testing.T) {
 	script, err := os.ReadFile(filepath.Join("..", "..", "..", "scripts", "install-agents.sh"))
 	if err != nil {

@@ -70,8 +70,8 @@ func (s *sieve) text(r rune) {
 	}
 }
 
-// sequence processes ESC and what belongs to it. Of strings (titles and the like) it
-// takes only the beginning; the rest passes as text, which vt10x reassembles.
+// sequence processes ESC and what belongs to it. It takes only the beginning of strings
+// (titles and the like); the rest passes as text, which vt10x reassembles.
 func (s *sieve) sequence() error {
 	for len(s.out) < maxSequence {
 		b, err := s.in.ReadByte()

@@ -187,7 +187,7 @@ func (t *Terminal) Kill() error {
 	return nil
 }
 
-// How long Kill waits for the rest of a group. If nobody reaps it, it remains.
+// Kill waits this long for the rest of a group. A process that nobody reaps remains.
 const (
 	killPolls = 200
 	killPoll  = 10 * time.Millisecond

@@ -145,7 +145,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// A screen is the same however its output is split into reads.
+// TestScreen: a screen is the same however its output is split into reads.
 func TestScreen(t *testing.T) {
 	for _, c := range []struct{ name, output, want string }{
 		{"rows", "one  \r\n\r\ntwo\r\n", "one\n\ntwo"},

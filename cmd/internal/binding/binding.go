@@ -39,7 +39,7 @@ type Binding struct {
 	Seen     string    `json:"seen"`     // the conversations that existed when the binding was made
 
 	Cursor inject.Cursor `json:"cursor"`
-	Torn   bool          `json:"torn,omitempty"` // the transcript ended in a line cut off
+	Torn   bool          `json:"torn,omitempty"` // the transcript ended in an incomplete line
 	// Looked is how far a session without segments was searched for a command. Answered:
 	// a model answered something up to there.
 	Looked   inject.Cursor `json:"looked,omitzero"`

@@ -14,7 +14,7 @@ import (
 )
 
 // Bindings keeps the bindings of the native sessions of a workspace: their segments in the
-// user's registry, and all of each in the cache. The cache is never believed alone: its
+// user's registry, and everything in the cache. The cache alone is never trusted: its
 // segments count only if the registry has them, its cursor only if the logs confirm it.
 type Bindings struct {
 	store      *store.Store

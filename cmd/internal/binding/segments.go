@@ -40,9 +40,9 @@ func (s Segment) StartIn(t *inject.Transcript) string {
 	return ""
 }
 
-// OpensIn reports whether a transcript begins in a segment, as far as the segment shows.
-// roots are the lines that it began with before. A segment that had started, but does not
-// start in a transcript that lost its beginning, begins before the transcript.
+// OpensIn reports whether a transcript begins in a segment, judging by that segment alone.
+// roots are the lines that the transcript began with before. If the transcript has lost its
+// beginning, a segment that had started but does not start in it began before it.
 func (s Segment) OpensIn(t *inject.Transcript, roots []string) bool {
 	cut := len(roots) > 0 && !slices.Contains(t.Roots, roots[0])
 	return s.From == "" || s.StartIn(t) == "" && (cut && s.Start != "" || strings.HasPrefix(s.From, MessageFrom))
@@ -118,8 +118,8 @@ func FromCommand(cmd inject.Command) string {
 	return MessageFrom + cmd.Message
 }
 
-// FromPrompt returns the From value of a segment that a prompt begins. Of a prompt without
-// an id only the time is known.
+// FromPrompt returns the From value of a segment that a prompt begins. A prompt without an
+// id is identified by its time.
 func FromPrompt(id string, now time.Time) string {
 	if id != "" {
 		return id

@@ -14,8 +14,8 @@ import (
 )
 
 // A Binder finds out which conversations a native session goes into, and makes sessions
-// continue in conversations. The segments of every binding that it returns are those that
-// the user's registry and the conversations' sources have; what the user removed is marked.
+// continue in conversations. Every binding that it returns lists the segments found in the
+// user's registry and in the conversations' sources, and marks those that the user removed.
 type Binder struct {
 	ws       *workspace.Workspace
 	bindings *binding.Bindings
@@ -67,8 +67,8 @@ func (bd *Binder) bind(n session) (*binding.Binding, error) {
 	return b, bd.update(n, b)
 }
 
-// bindListed is Bind for callers that list the conversations anyway: git may have brought
-// sources of the session that neither the registry nor the cache knows.
+// bindListed is Bind for callers that list the conversations anyway. It also finds sources
+// that git brought and that neither the registry nor the cache knows.
 func (bd *Binder) bindListed(n session) (*binding.Binding, error) {
 	b, err := bd.bind(n)
 	if err != nil || len(b.Segments) == 0 {
@@ -108,7 +108,7 @@ func (bd *Binder) update(n session, b *binding.Binding) error {
 		if b.Segments[i].Path, err = bd.placeOf(s); err != nil {
 			return err
 		}
-		if s.Removed && !gone { // nothing of it was captured since
+		if s.Removed && !gone { // nothing was captured from it since
 			b.Cursor, b.Subagents = inject.Cursor{}, nil
 		}
 		b.Segments[i].Removed = gone
@@ -133,7 +133,7 @@ func (bd *Binder) placeOf(s binding.Segment) (string, error) {
 }
 
 // staysRemoved reports whether a segment that the cache marks as removed still is. A
-// segment without a conversation, of which only the start is known, stays removed.
+// segment without a conversation, where only the start is known, stays removed.
 func (bd *Binder) staysRemoved(agent, nativeID string, s binding.Segment) (bool, error) {
 	if s.Path == "" {
 		return true, nil
@@ -150,8 +150,8 @@ func (bd *Binder) segments(n session) ([]binding.Segment, error) {
 	return bd.segmentsOf(all, n.agent.Name(), n.id)
 }
 
-// rebind returns a binding with the segments that were looked up. Of the old one it keeps
-// what does not depend on the segments.
+// rebind returns a binding with the segments that were looked up. It keeps what does not
+// depend on segments from the old binding.
 func (bd *Binder) rebind(n session, segments []binding.Segment, old *binding.Binding) (*binding.Binding, error) {
 	b := &binding.Binding{Segments: segments, Seen: bd.catalog.seen()}
 	if old != nil {

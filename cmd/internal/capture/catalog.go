@@ -16,8 +16,8 @@ import (
 )
 
 // A catalog lists the conversations of a workspace. During a scan it answers from what
-// existed when the scan began, so that many sessions are processed without reading all
-// conversations for each; conversations that began since are known by their bindings.
+// existed when the scan began, so that processing many sessions does not read all
+// conversations each time. Conversations that began since are known by their bindings.
 type catalog struct {
 	ws   *workspace.Workspace
 	scan *scan // nil: nothing is cached
@@ -141,8 +141,7 @@ func (c *catalog) sourcesInGit(ctx context.Context) map[string]inBranch {
 	return found
 }
 
-// recorded returns the session.json that a branch has of a conversation; nil if none is
-// known.
+// recorded returns a conversation's session.json from a branch, or nil if none is known.
 func (c *catalog) recorded(id string) *schema.Session {
 	if c.scan == nil || c.scan.inGit == nil {
 		return nil

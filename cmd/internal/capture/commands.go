@@ -20,8 +20,8 @@ import (
 // or resumes another. The agent's hooks report this at once. If no hook ran, the
 // transcript shows it, and the same conversations result.
 
-// ReopenWord after the query of /workspace.resume resumes a completed conversation,
-// because a hook cannot ask the user.
+// ReopenWord, typed after the query of /workspace.resume, confirms that the user wants to
+// resume a completed conversation, because a hook cannot ask.
 const ReopenWord = "reopen"
 
 // moves reports whether a command moves a session into another conversation.
@@ -101,7 +101,7 @@ func (f *follower) run() (err error) {
 // that no command of the session began a conversation before.
 func (f *follower) follow(cmd inject.Command, isFirst bool) (h *home, stays bool, err error) {
 	into, captured := f.was.captured[cmd.Message]
-	gone := false // git took what was captured of it, and nobody asked for it back
+	gone := false // git removed what was captured from it, and the user has not asked to restore it
 	if captured && into == "" && cmd.Begins() && !(isFirst && binding.BeginsAnew(f.segments)) {
 		known, err := f.isKnown(partID(f.t, cmd))
 		if err != nil {
@@ -117,7 +117,7 @@ func (f *follower) follow(cmd inject.Command, isFirst bool) (h *home, stays bool
 		return placeholder(binding.FromCommand(cmd)), false, nil
 	case captured && (into == "" || into == f.segments[f.at].Path),
 		f.opts.Prompted && f.was.lastPrompt == cmd.Message && !f.was.answered,
-		!captured && !cmd.Begins() && f.binding.Hooked: // the hook resumed none, for a reason
+		!captured && !cmd.Begins() && f.binding.Hooked: // the hook saw it and chose to resume nothing
 		return nil, true, nil
 	case captured: // a capture was killed before it recorded the segment
 		h, err = f.back(cmd, into)
@@ -143,7 +143,8 @@ func partID(t *inject.Transcript, cmd inject.Command) string {
 	return schema.DerivedPartID(t.Agent, t.NativeID, binding.FromCommand(cmd), typedAt(t, cmd))
 }
 
-// typedAt returns when a command was typed, as far as the agent records it.
+// typedAt returns when a command was typed, or the time of the first message if the agent
+// does not record that.
 func typedAt(t *inject.Transcript, cmd inject.Command) time.Time {
 	if cmd.Time.IsZero() {
 		return t.First
@@ -170,7 +171,7 @@ func (f *follower) isBeginning(cmd inject.Command) bool {
 	if err != nil {
 		return true
 	}
-	begun := s.AgentConfig // if session.json was rebuilt from the logs, it may lack the arguments, or both
+	begun := s.AgentConfig // if session.json was rebuilt from the logs, it may lack the arguments, or even the command
 	said := strings.TrimSpace(begun.Arguments)
 	return begun.Command == "" || begun.Command == cmd.Line() && (said == "" || said == cmd.Arguments || s.MessageCount == 0)
 }
@@ -228,8 +229,8 @@ func (f *follower) passed() (*passed, error) {
 	return p, err
 }
 
-// resume returns the home of a segment with which a command resumed a conversation, or nil
-// if it is not certain which.
+// resume returns the home of the segment for a conversation that a command resumed, or nil
+// if it is uncertain which conversation that was.
 func (f *follower) resume(cmd inject.Command) (*home, error) {
 	e, ok, err := f.resumedBy(cmd)
 	if err != nil || !ok {
@@ -258,8 +259,8 @@ func (f *follower) open(s *binding.Segment) (*home, error) {
 	return h, err
 }
 
-// back returns the home of a segment with which the session returns to a conversation it
-// was in before, or nil if it was not.
+// back returns the home of the segment for a session's return to a conversation, or nil if
+// the session was not in that conversation before.
 func (f *follower) back(cmd inject.Command, path string) (*home, error) {
 	for _, h := range f.homes {
 		if h.conv != nil && h.segment.Path == path {
@@ -273,8 +274,8 @@ func (f *follower) back(cmd inject.Command, path string) (*home, error) {
 	return nil, nil
 }
 
-// resumedBy finds the conversation that a command resumed, if that is certain: a number
-// referred to a place in the list shown at the time.
+// resumedBy finds the conversation that a command resumed; ok is false if that is
+// uncertain. It always is for a number, which referred to the list shown at that time.
 func (f *follower) resumedBy(cmd inject.Command) (e store.Entry, ok bool, err error) {
 	query, reopen := strings.CutSuffix(cmd.Arguments, " "+ReopenWord)
 	if _, err := strconv.Atoi(query); err == nil {
@@ -314,8 +315,8 @@ func lastMessageAt(conv *store.Conversation, cmd inject.Command) (id string, err
 	return id, nil
 }
 
-// begin returns the home of a segment with which a command begins a conversation. It
-// stages the conversation if there is none yet.
+// begin returns the home of the segment for a conversation that a command begins. It stages
+// the conversation if it does not exist yet.
 func (f *follower) begin(cmd inject.Command) (*home, error) {
 	s := &binding.Segment{Segment: registry.Segment{From: binding.FromCommand(cmd), ID: partID(f.t, cmd)}}
 	gone, err := f.c.ws.Removed.Conversation(s.ID)
@@ -383,7 +384,7 @@ func (rd *reading) publishBegun(r *router) error {
 			s.Path = r.homes[i].conv.Path()
 		}
 	}
-	stopped := false // now, and not by a hook, which stops it itself
+	stopped := false // by a command that no hook carried out
 	for _, cmd := range t.Commands {
 		if stops := cmd.Name == "stop-conversation"; !b.Hooked && (stops || moves(cmd)) {
 			b.Stopped, stopped = stops, stops && !r.again

@@ -25,7 +25,7 @@ type descriptions struct {
 type beginning struct {
 	typ, title string         // empty: derived from the transcript
 	command    inject.Command // the command that begins it; zero: none
-	part       string         // the start of the session's later segment, as in a source
+	part       string         // where a later segment of the session starts, as in a source; empty: the first segment
 	at         time.Time      // of the first message
 }
 

@@ -8,10 +8,10 @@
 // # Terms
 //
 // A native session is an agent's own record of a conversation, and a transcript is where
-// the agent keeps it. A [binding.Binding] says which conversations a native session goes into;
-// each conversation gets a [binding.Segment] of the session. A cursor is the position up to which
-// a transcript was read. A checkpoint is the position up to which the records read were
-// written to a conversation's logs.
+// the agent keeps it. A [binding.Binding] says which conversations a native session goes
+// into; each conversation gets a [binding.Segment] of the session. A cursor is the position
+// up to which a transcript was read. A checkpoint is the position up to which the records
+// read were written to a conversation's logs.
 //
 // # What is trusted
 //
@@ -21,16 +21,16 @@
 // its beginning, and the logs get the records they lack, each once, by id.
 //
 // The user's registry also records how far a session was captured in this work tree. If a
-// log lacks records from before that point, git took them; records after it are new. The
+// log lacks records from before that point, git removed them; records after it are new. The
 // cache may therefore be lost or out of date.
 //
 // # Where records go
 //
 // Records go to the logs in the work tree if the conversation's folder is there. If the
 // folder is missing (another branch is checked out, or it was cleaned away), or git is in
-// the middle of a merge, they wait below .workspace/local/kept, so that git never refuses
-// a command because of a file that nobody asked for. Waiting records move into the logs
-// when the folder is back, or when a command restores the conversation.
+// the middle of a merge, they wait below .workspace/local/kept. A file that the user did
+// not ask for must never make git refuse a command. Waiting records move into the logs when
+// the folder is back, or when a command restores the conversation.
 //
 // # Write order
 //

@@ -11,9 +11,9 @@ import (
 	"cortext/schema"
 )
 
-// forks recognizes sessions that begin with the lines of another session. A fork is bound
-// only after its original is captured as far as the original goes, so the lines that both
-// share are in a conversation once.
+// forks recognizes sessions that begin with the lines of another session. It binds a fork
+// only after it has captured all of the original, so the lines that both share are in a
+// conversation once.
 type forks struct {
 	ws          *workspace.Workspace
 	bindings    *binding.Bindings
@@ -22,7 +22,7 @@ type forks struct {
 	catalog     *catalog
 	transcripts *transcripts
 	withheld    *withheld
-	capture     func(agent inject.Agent, nativeID string) // what was added to a session
+	capture     func(agent inject.Agent, nativeID string) // captures what was added to a session
 }
 
 // bindFork binds a session whose transcript begins with a line of one of ours. A fork
@@ -79,9 +79,8 @@ func (f *forks) bindFork(n session, b *binding.Binding) error {
 // maxOriginals limits how many sessions missing from the cache are looked at.
 const maxOriginals = 200
 
-// captureOriginals loads into the cache the sessions that a fork beginning with the line
-// root may have been made from, and captures what was added to them: the fork may repeat
-// it.
+// captureOriginals loads into the cache the possible originals of a fork that begins with
+// the line root. It also captures what was added to them, because the fork may repeat it.
 func (f *forks) captureOriginals(agent inject.Agent, root string) error {
 	all, err := f.catalog.entries()
 	if err != nil {
@@ -122,9 +121,9 @@ func (f *forks) bindSkipped(agent inject.Agent, nativeID, root string) {
 	}
 }
 
-// shared returns the segments, up to the fork, of our session that a fork was made
-// from, or none if there is no such session. If several sessions begin alike because one
-// is a fork of the other, it picks the one that shares the most of its last lines.
+// shared returns the segments of a fork's original up to the fork, or none if the original
+// is not one of our sessions. If several sessions begin alike because one is a fork of the
+// other, it picks the one that shares the most of its last lines.
 func (f *forks) shared(n session, root string) []binding.Segment {
 	known := f.bindings.All(n.agent.Name())
 	delete(known, schema.PathElement(n.id)+".json")

@@ -7,8 +7,8 @@ import (
 )
 
 // headsName is the cache file with the results of reading the beginnings of transcripts.
-// Most transcripts are never ours, and this shows that they have not changed without
-// opening them.
+// Most transcripts never belong to a conversation. The file shows that they have not
+// changed, so they need not be opened.
 const headsName = "heads.json"
 
 // A head is what was found in a file, together with the state of the file.
@@ -17,7 +17,7 @@ type head struct {
 	Found string `json:"found"`
 }
 
-// heads are the cached results, by what was looked for and the file.
+// heads are the cached results, by kind of search and by file.
 type heads struct {
 	store   *store.Store
 	known   map[string]head // nil: not read yet

@@ -10,7 +10,7 @@ import (
 	"cortext/store"
 )
 
-// Mode says what a capture may write to a work tree from which git took content.
+// Mode says what a capture may write to a work tree that git removed records from.
 type Mode int
 
 const (
@@ -30,13 +30,13 @@ type home struct {
 	tree    *store.Conversation // in the work tree; nil if the folder is not there
 	waiting bool                // conv holds waiting records
 	why     string              // why they wait
-	aside   *store.Conversation // for records that git took and nobody asked back; nil: none
+	aside   *store.Conversation // for records that git removed and the user has not asked to restore; nil: none
 	have    *store.Snapshot     // of the work tree; its records are not delivered again; nil: all are delivered
 }
 
 // homes opens the conversations that the records of segments go to. All segments of one
-// conversation share a home, and nothing is written to a work tree in which git is in the
-// middle of something.
+// conversation share a home. While git is in the middle of an operation, nothing is written
+// to the work tree.
 type homes struct{ ws *workspace.Workspace }
 
 // home returns the home of a segment.
@@ -87,8 +87,8 @@ func (hs *homes) home(s *binding.Segment, mode Mode) (*home, error) {
 	return h, err
 }
 
-// setAside makes the records of a segment that git took from the work tree go to a hidden
-// place until the user asks for them.
+// setAside directs the records that git removed from the work tree to a hidden place until
+// the user asks for them.
 func (hs *homes) setAside(h *home) (err error) {
 	if h.have, err = h.tree.Snapshot(); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (hs *homes) findFolder(s *binding.Segment) (*store.Conversation, error) {
 		}
 		if (schema.SameConversation(id, s.ID) || workspace.MadeUp(s.Path, id, s.ID)) && hs.ws.Store.HasRecords(s.Path) {
 			return conv, nil
-		} // otherwise it is new, or another of its folders has taken over its records
+		} // otherwise it is new, or another folder now has its records
 		if err := conv.Close(); err != nil {
 			return nil, err
 		}

@@ -47,8 +47,8 @@ type Imported struct {
 	passing  []string          // warnings that concern only this run
 }
 
-// An Importer captures transcripts that the user names. An import is an ingest from the
-// beginning, into a new conversation if the session has none.
+// An Importer captures transcripts that the user names. It reads each from the beginning,
+// into a new conversation if the session has none.
 type Importer struct {
 	c       *Capture
 	opts    ImportOptions

@@ -24,9 +24,9 @@ type imports struct {
 	changed bool
 }
 
-// savedImports is what the cache has of imports.
+// savedImports is the content of the cache file of imports.
 type savedImports struct {
-	Program string                `json:"program"` // that imported the files; another may find more in them
+	Program string                `json:"program"` // the build that imported the files; another may find more in them
 	Files   map[string]importedAs `json:"files"`   // by absolute path
 }
 
@@ -38,8 +38,8 @@ type importedAs struct {
 	Result     Imported          `json:"result"`
 }
 
-// read reads the cached results of earlier imports by the same program. Without a program
-// there are none.
+// read reads the cached results of earlier imports by the same program. If program is
+// empty, it reads none.
 func (im *imports) read(program string) {
 	if program == "" || !readCached(im.ws.Store, importsName, &im.savedImports) || im.Program != program || im.Files == nil {
 		im.savedImports = savedImports{Program: program, Files: map[string]importedAs{}}
@@ -83,7 +83,7 @@ func (im *imports) unchanged(agent inject.Agent, file, look string) (*Imported, 
 		if !ok || im.ws.Store.LogState(path) != logs {
 			return nil, nil
 		}
-		if gone, err := im.ws.Removed.Conversation(e.Session.ID); err != nil || gone { // with sessions that nobody there knew of
+		if gone, err := im.ws.Removed.Conversation(e.Session.ID); err != nil || gone { // includes removals elsewhere that did not know the session
 			return nil, err
 		}
 	}

@@ -28,11 +28,11 @@ type Options struct {
 	Mode        Mode
 	SessionJSON SessionJSON
 
-	// OwnTree: the session was held in this work tree. If its transcript has grown, that was
-	// a turn of the conversation's own session, so its logs are completed.
+	// OwnTree says that the session was held in this work tree. If its transcript has
+	// grown, the conversation's own session had a turn, so its logs are completed.
 	OwnTree bool
 
-	// Prompted: the calling hook itself carries out the command typed last.
+	// Prompted says that the calling hook itself carries out the command typed last.
 	Prompted bool
 }
 
@@ -44,7 +44,7 @@ type Ingested struct {
 	Begun     []string // paths of conversations that commands in the transcript began
 	Waiting   []string // why records wait, for each conversation
 	captured  map[*store.Conversation]int
-	Taken     int // messages that git took from the work tree and that are kept aside
+	Taken     int // messages that git removed from the work tree, now kept aside
 	Warnings  []string
 
 	published bool // the conversation is new and was published with everything written
@@ -59,8 +59,8 @@ func (in *Ingested) Captured() map[string]int {
 	return list
 }
 
-// An ingestion captures the new part of one native session, whose lock the caller holds.
-// It moves the cursor of the binding only as far as the logs have the records.
+// An ingestion captures the new part of one native session, whose lock the caller holds. It
+// advances the binding's cursor only past records that the logs hold.
 type ingestion struct {
 	c        *Capture
 	ctx      context.Context
@@ -70,7 +70,7 @@ type ingestion struct {
 	opts     Options
 
 	describe func(*schema.Session) // adds what is known about the session to its conversations
-	progress func(messages int)    // nil: nobody asks
+	progress func(messages int)    // nil: not reported
 	staged   *store.Conversation   // home of the first segment, to be published; nil if all homes are published
 	begins   string                // with staged: the message whose command began it; empty: none
 	whole    *inject.Transcript    // with staged: the transcript, opened at its beginning; nil: not open
@@ -106,8 +106,8 @@ func (in *ingestion) run() (out Ingested, err error) {
 	return out, err
 }
 
-// identify restores the identity of a conversation whose session.json is gone from a
-// segment of a native session.
+// identify restores the identity of a conversation whose session.json is gone. It takes the
+// identity from a segment of a native session.
 func (c *Capture) identify(tx *store.Tx, agent, nativeID string, s binding.Segment) error {
 	return c.ws.Identify(tx, agent, nativeID, s.Segment, c.catalog.recorded(s.ID))
 }
@@ -180,7 +180,7 @@ func (rd *reading) runStaged() error {
 type pump struct {
 	ctx         context.Context
 	attachments workspace.Attachments
-	progress    func(messages int) // nil: nobody asks
+	progress    func(messages int) // nil: not reported
 }
 
 func (p pump) run(t *inject.Transcript, deliver func(sub string, b inject.Batch) error) error {

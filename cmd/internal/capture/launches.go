@@ -13,16 +13,16 @@ const LaunchDir = ".workspace/local/cache/launch"
 // launched for, for its hooks.
 const LaunchedFor = "CORTEXT_LAUNCHED_FOR"
 
-// launches knows which conversations programs were launched for. A launch gives its
-// conversation to sessions that begin with its payload, else to the first session of its
-// program.
+// launches knows which conversations programs were launched for. A session belongs to the
+// conversation of a launch if it begins with the payload of that launch, or if it is the
+// first session of the launched program.
 type launches struct {
 	ws     *workspace.Workspace
 	binder *Binder
 }
 
-// LaunchedWith returns the conversation that a payload was made for, if a launch with
-// that payload is noted.
+// LaunchedWith returns the conversation that a payload was made for, if a note of a launch
+// has that payload.
 func (l *launches) LaunchedWith(agent, payload string) (path string, ok bool) {
 	for _, id := range l.ws.Launches().IDs() {
 		note, known := l.ws.Launches().Get(id)

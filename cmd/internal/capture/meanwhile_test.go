@@ -83,7 +83,7 @@ func ingestNoticed(c *Capture, id string, b *binding.Binding, noticed func()) (I
 	return in.run()
 }
 
-func replaceLog(t *testing.T, log string, lines int) { // as git does: by another file
+func replaceLog(t *testing.T, log string, lines int) { // as git does: with a new file
 	raw, _ := os.ReadFile(log)
 	all := strings.SplitAfter(string(raw), "\n")
 	if err := os.WriteFile(log+".x", []byte(strings.Join(all[:lines], "")), 0o600); err != nil {
@@ -92,7 +92,8 @@ func replaceLog(t *testing.T, log string, lines int) { // as git does: by anothe
 	os.Rename(log+".x", log)
 }
 
-// git replaces the log in a merge while it is compared with the transcript.
+// TestLogReplacedWhileWaiting: git replaces the log in a merge while it is compared with
+// the transcript.
 func TestLogReplacedWhileWaiting(t *testing.T) {
 	dir, home, id, file := setUp(t)
 	transcript(file, id, 0, 6)
@@ -119,7 +120,8 @@ func TestLogReplacedWhileWaiting(t *testing.T) {
 	wantLines(t, dir, 10)
 }
 
-// git replaces or removes the log while the session's own turn is written.
+// TestLogReplacedWhileWriting: git replaces or removes the log while the session's own turn
+// is written.
 func TestLogReplacedWhileWriting(t *testing.T) {
 	for name, change := range map[string]func(log string){
 		"replaced": func(log string) { replaceLog(t, log, 2) },
@@ -143,7 +145,7 @@ func TestLogReplacedWhileWriting(t *testing.T) {
 	}
 }
 
-// A beforeOpen is an agent with something that happens before a transcript is opened.
+// A beforeOpen is an agent that calls a function before it opens a transcript.
 type beforeOpen struct {
 	inject.Agent
 	happens func()
@@ -154,7 +156,8 @@ func (a beforeOpen) Open(path string, o inject.Options) (*inject.Transcript, err
 	return a.Agent.Open(path, o)
 }
 
-// The transcript is deleted after it was found and before it is opened.
+// TestTranscriptDeletedMeanwhile: the transcript is deleted after it was found and before
+// it is opened.
 func TestTranscriptDeletedMeanwhile(t *testing.T) {
 	dir, home, id, file := setUp(t)
 	transcript(file, id, 0, 4)
@@ -170,7 +173,7 @@ func TestTranscriptDeletedMeanwhile(t *testing.T) {
 	wantLines(t, dir, 4)
 }
 
-// Each conversation's event names its own last message.
+// TestEventsOfTwoSegments: each conversation's event names its own last message.
 func TestEventsOfTwoSegments(t *testing.T) {
 	_, home, id, file, c := twoSegments(t)
 	dir := c.ws.Store.Root()
@@ -190,8 +193,8 @@ func TestEventsOfTwoSegments(t *testing.T) {
 	}
 }
 
-// git takes lines of a conversation whose folder the user renamed, and a sub-agent has
-// new messages.
+// TestTakenFromRenamed: git removes lines of a conversation whose folder the user renamed,
+// and a sub-agent has new messages.
 func TestTakenFromRenamed(t *testing.T) {
 	_, home, id, file, c := twoSegments(t)
 	dir := c.ws.Store.Root()
@@ -255,7 +258,7 @@ func twoSegments(t *testing.T) (dir, home, id, file string, c *Capture) {
 	return
 }
 
-// A beforeStat is an agent with something that happens before each look at a transcript.
+// A beforeStat is an agent that calls a function before each look at a transcript.
 type beforeStat struct {
 	inject.Agent
 	happens func(path string)
@@ -266,8 +269,8 @@ func (a beforeStat) Stat(path string) (int64, error) {
 	return a.Agent.Stat(path)
 }
 
-// The agent is still writing the turn when it calls the hook, a long line in pieces. The
-// answer is captured, and there is no warning about a line cut off.
+// TestAnswerStillWritten: the agent calls the hook while it is still writing the turn, a
+// long line in pieces. The answer is captured, without a warning about an incomplete line.
 func TestAnswerStillWritten(t *testing.T) {
 	dir, home, id, file := setUp(t)
 	transcript(file, id, 0, 2)
@@ -295,8 +298,8 @@ func TestAnswerStillWritten(t *testing.T) {
 	wantLines(t, dir, 4)
 }
 
-// git takes messages after a log was written and before the import records the log's
-// state for the next import.
+// TestLogReplacedAfterImport: git removes messages after a log was written and before the
+// import records the log's state for the next import.
 func TestLogReplacedAfterImport(t *testing.T) {
 	dir, home, _, file := setUp(t)
 	transcript(file, "s1", 0, 6)

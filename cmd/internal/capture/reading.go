@@ -15,8 +15,8 @@ import (
 	"cortext/store"
 )
 
-// A reading is one pass over a transcript. Each of its segments has the home of the same
-// index; the home of a placeholder has no conversation.
+// A reading is one pass over a transcript. Each segment has the home with the same index;
+// the home of a placeholder has no conversation.
 type reading struct {
 	*ingestion
 	segments []binding.Segment // of the session, with placeholders for what belongs elsewhere
@@ -25,7 +25,7 @@ type reading struct {
 	from     inject.Cursor
 	reached  string       // the last message captured before; empty if unknown
 	fresh    bool         // nothing was captured before
-	aside    map[int]bool // segments of which records were set aside
+	aside    map[int]bool // segments with records that were set aside
 	out      Ingested
 
 	added    []*home               // homes opened for segments that were added
@@ -105,7 +105,7 @@ func (rd *reading) openHomes() error {
 	return nil
 }
 
-// release lets git see files that an interrupted write left ignored although the turn was
+// release makes git see files again that an interrupted write left ignored, if the turn was
 // answered.
 func (rd *reading) release(homes []*home) error {
 	if rd.opts.SessionJSON != WhenDue || rd.staged != nil {
@@ -123,8 +123,8 @@ func (rd *reading) release(homes []*home) error {
 }
 
 // startFrom decides where a reading begins: at the cursor if all logs confirm their
-// checkpoints, otherwise at the beginning of the transcript. Unless someone asked to
-// restore what git took, it sets aside previously captured records that the logs lack.
+// checkpoints, otherwise at the beginning of the transcript. Unless the user asked to
+// restore what git removed, it sets aside previously captured records that the logs lack.
 func (rd *reading) startFrom(size int64) error {
 	b, cursor := rd.binding, rd.binding.Cursor
 	at := rd.c.ws.Registry.Reached(rd.c.ws.Here.Workspace(), rd.agent.Name(), rd.nativeID)
@@ -209,7 +209,7 @@ func (rd *reading) messages() error {
 	if err != nil {
 		return err
 	}
-	// If git takes some of this later, it does not count as new then, even if git took
+	// If git removes some of this later, it will not count as new, even if git removed
 	// something before.
 	b.Reached = registry.Reached{Offset: t.Next.Offset, Size: t.Next.Size, Message: r.last}
 	if !complete {

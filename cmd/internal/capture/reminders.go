@@ -30,11 +30,11 @@ func (r *reminders) CountTurn(agent inject.Agent, nativeID string) {
 }
 
 // remindWait is how long a reminder waits for another hook of the session. If that takes
-// longer, the next prompt reminds.
+// longer, the reminder comes with the next prompt.
 const remindWait = 50 * time.Millisecond
 
-// TakeReminder reports, once after each stop, that remind_turns turns were answered
-// since. Usually it reads one small file.
+// TakeReminder reports, once after each stop, that the user should be reminded because
+// remind_turns turns were answered since. Usually it reads one small file.
 func (r *reminders) TakeReminder(agent inject.Agent, nativeID string) bool {
 	if b, ok := r.bindings.Cached(agent.Name(), nativeID); !ok || !r.due(b) || r.ws.Removed.Skipped(agent.Name(), nativeID) {
 		return false

@@ -40,14 +40,14 @@ type router struct {
 	last      string                      // the last message read
 	lastIn    map[string]string           // by path: the last message of a conversation
 
-	// Of the records captured before, git took those that the logs lack. Records after
-	// the message that was reached before are new.
+	// Git removed those records that were captured before and that the logs lack. Records
+	// after the last message reached before are new.
 	past   bool
-	aside  map[int]bool // segments of which records were set aside
+	aside  map[int]bool // segments with records that were set aside
 	missed int          // number of messages set aside
 }
 
-// A target is the conversation of a segment, or the place for records that git took from
+// A target is the conversation of a segment, or the place for records that git removed from
 // it.
 type target struct {
 	segment int
@@ -144,8 +144,9 @@ func (r *router) deliver(to target, b schema.Batch) error {
 	return nil
 }
 
-// sort decides where a record goes: nowhere, if records wait and the work tree already
-// has it, and aside, if git took it and nobody asked it back.
+// sort returns the batch that a record belongs in: one that is dropped if records wait and
+// the work tree already has this one, out.aside if git removed it and the user has not
+// asked to restore it, otherwise out.home.
 func (r *router) sort(out *pending, held store.Held) *schema.Batch {
 	i := r.first(r.at)
 	switch h := r.homes[i]; {
@@ -406,9 +407,9 @@ func callsByMessage(b inject.Batch) (calls map[string][]schema.Tool, loose []sch
 	return calls, loose
 }
 
-// complete reports whether the logs now have everything. They do not if git took records
-// that nobody asked back. For logs that turned out to be complete it stores their
-// checkpoint, even if other records wait beside the work tree.
+// complete reports whether the logs now have everything. They do not if git removed records
+// that the user has not asked to restore. For logs that turned out to be complete it stores
+// their checkpoint, even if other records wait outside the work tree.
 func (r *router) complete() (bool, error) {
 	if len(r.aside) > 0 {
 		return false, nil

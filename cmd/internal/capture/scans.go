@@ -61,7 +61,7 @@ func (sc *scans) read(agent string) scanned {
 }
 
 // needsLook reports whether a session with these properties must be looked at. Our own
-// sessions must be if git may have replaced logs.
+// sessions need another look if git may have replaced logs.
 func (sc *scans) needsLook(agent inject.Agent, n inject.SessionRef, l *scanned, look string) bool {
 	was, ok := l.At[n.Path]
 	if !ok || n.Updated.IsZero() || was.Updated != n.Updated.UnixNano() || was.Look != look || look == "" && !bundles(agent) {

@@ -64,8 +64,8 @@ func (bd *Binder) segmentsOf(all []store.Entry, agent, nativeID string) ([]bindi
 	return list, nil
 }
 
-// unlisted finds a segment of a session in the log of a conversation whose session.json
-// git took, so that no source lists it, and that was not removed.
+// unlisted finds a segment of a session in the log of a conversation that no source lists,
+// because git removed its session.json. It ignores removed conversations.
 func (bd *Binder) unlisted(all []store.Entry, nativeID string, gone []registry.Segment) (s binding.Segment, found bool, err error) {
 	for _, e := range all {
 		if !e.LeftByMerge() || slices.ContainsFunc(gone, func(r registry.Segment) bool { return r.Path == e.Path }) {

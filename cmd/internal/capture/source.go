@@ -67,10 +67,10 @@ func (c *Capture) Answer(ctx context.Context, agent inject.Agent, e inject.Event
 	}
 }
 
-// BeginMissed begins the conversation of an ordinary session, if those are captured, or
-// of a session in which the user typed a /workspace command whose hook was killed, or
-// whose traces are all gone. It returns the new binding; a session that already has a
-// binding keeps it.
+// BeginMissed begins a conversation for a session that should have one: an ordinary
+// session, if those are captured, or a session with a /workspace command whose hook was
+// killed or whose records were all deleted. It returns the new binding; a session that
+// already has a binding keeps it.
 func (c *Capture) BeginMissed(ctx context.Context, agent inject.Agent, e inject.Event, b *binding.Binding) (*binding.Binding, error) {
 	if len(b.Segments) > 0 {
 		return b, nil
@@ -159,8 +159,7 @@ func (c *Capture) RootsOfSource(agent, nativeID string) []string {
 	return c.transcripts.rootsOfSource(agent, nativeID)
 }
 
-// SkipSession leaves a session alone from now on, and the parts of it that its forks
-// repeat.
+// SkipSession stops capturing a session, and the parts of it that its forks repeat.
 func (c *Capture) SkipSession(agent inject.Agent, nativeID string) error {
 	return c.withheld.skip(agent, nativeID)
 }

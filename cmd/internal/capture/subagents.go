@@ -76,7 +76,7 @@ func (rd *reading) subagent(s inject.Subagent) error {
 	}
 	h, conv := rd.homes[at], rd.homes[at].conv
 	aside := rd.aside[binding.FirstOf(rd.segments, at)]
-	if aside { // with the records taken from its conversation
+	if aside { // next to the records that git removed from its conversation
 		h = rd.homes[binding.FirstOf(rd.segments, at)]
 		conv = h.aside
 	}

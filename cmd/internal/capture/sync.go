@@ -29,7 +29,7 @@ type SyncOptions struct {
 	// Own begins conversations only for sessions that were held in this work tree.
 	Own bool
 
-	// Restore puts back what git took from the work tree.
+	// Restore puts back what git removed from the work tree.
 	Restore bool
 
 	// Until leaves out sessions with activity after it; the zero time leaves out none.
@@ -53,7 +53,7 @@ type SyncResult struct {
 	Appended  int        // messages captured from those
 	Captured  []Captured // of all sessions
 	Elsewhere int        // sessions whose conversations are not in this work tree
-	Taken     int        // messages that git took from the work tree
+	Taken     int        // messages that git removed from the work tree
 	Unsure    []inject.SessionRef
 	Errors    []error // what could not be read or captured; the rest was
 }
@@ -66,9 +66,9 @@ type Captured struct {
 	Messages int
 }
 
-// Sync captures the messages of this workspace's sessions that the agents' stores on this
-// machine have and the workspace lacks. It leaves alone what the user removed or skipped
-// and, without Restore, puts back nothing that git took from the work tree.
+// Sync captures messages that the agents' stores on this machine have for this workspace's
+// sessions and that the workspace lacks. It ignores what the user removed or skipped.
+// Without Restore it puts back nothing that git removed from the work tree.
 func (c *Capture) Sync(ctx context.Context, o SyncOptions) (*SyncResult, error) {
 	for _, name := range o.Agents {
 		if _, ok := c.ws.Env.Agent(name); !ok {
@@ -156,9 +156,9 @@ func (s *syncRun) ours(agent inject.Agent) (ours []inject.SessionRef, err error)
 	return ours, nil
 }
 
-// findSources returns the sessions that conversations were captured from, by the file names
-// derived from their ids. With Restore it includes sessions captured in a work tree that
-// is gone with its conversations.
+// findSources returns the sessions that conversations were captured from, with the file
+// names derived from their ids. With Restore it includes sessions captured in a work tree
+// that is gone with its conversations.
 func (s *syncRun) findSources() (map[native]bool, error) {
 	named, err := s.c.catalog.scan.named()
 	if err != nil {

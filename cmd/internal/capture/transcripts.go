@@ -10,7 +10,7 @@ import (
 )
 
 // transcripts finds the agents' transcripts on this machine and the lines that they begin
-// with. To learn how one begins, it opens none again that has not changed.
+// with. It reopens only transcripts that have changed.
 type transcripts struct {
 	ws       *workspace.Workspace
 	bindings *binding.Bindings
@@ -74,13 +74,13 @@ func (ts *transcripts) rootsOf(agent inject.Agent, transcript string) (roots []s
 // located maps the session ids of an agent to transcripts.
 type located map[string]string
 
-// locate returns all transcripts of an agent. Asked about each of ten thousand sessions,
-// the agent would search all its folders each time.
+// locate returns all transcripts of an agent. Looking up sessions one by one would make the
+// agent search all its folders each time.
 func (ts *transcripts) locate(agent inject.Agent) located {
 	if ts.catalog.scan != nil && ts.catalog.scan.located[agent.Name()] != nil {
 		return ts.catalog.scan.located[agent.Name()]
 	}
-	natives, _ := ts.sessions(agent) // an unreadable store may not exist
+	natives, _ := ts.sessions(agent) // the store may not exist
 	at := locatedAmong(natives)
 	if ts.catalog.scan != nil {
 		ts.catalog.scan.located[agent.Name()] = at

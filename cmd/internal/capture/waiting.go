@@ -18,7 +18,7 @@ type waiting struct {
 }
 
 // moveBack moves waiting records into the logs whose folders are back. With restore it
-// moves all waiting records and everything that git took, and recreates the folders.
+// moves all waiting records and everything that git removed, and recreates the folders.
 func (w *waiting) moveBack(restore bool) error {
 	if w.ws.Tree.Operation() != "" {
 		return nil
@@ -44,8 +44,8 @@ func (w *waiting) moveBack(restore bool) error {
 	return errors.Join(append(errs, w.rewriteLost())...)
 }
 
-// rewriteLost rewrites every session.json that a merge deleted or left conflict markers in. Git
-// deletes it if one side removed the conversation and the other added to a log. Calls
+// rewriteLost rewrites every session.json that a merge deleted or left conflict markers in.
+// Git deletes it if one side removed the conversation and the other added to a log. Calls
 // without a message are leftovers of a removed conversation.
 func (w *waiting) rewriteLost() error {
 	entries, err := w.ws.Store.List()

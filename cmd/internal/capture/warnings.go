@@ -41,9 +41,9 @@ func (w *warnings) unread(transcript string, t *inject.Transcript, mode Mode) {
 	}
 }
 
-// unregistered warns that the registry could not be written. The sources in
-// session.json also record which conversation a session goes into, so nothing is lost
-// unless git takes them.
+// unregistered warns that the registry could not be written. The sources in session.json
+// also record which conversation a session goes into, so nothing is lost unless git removes
+// them.
 func (w *warnings) unregistered(err error) {
 	if err != nil {
 		w.add(fmt.Sprintf("the user's state cannot be written (%v): messages are captured, but what git takes from the work tree later is not known to be missing; make the folder writable", err))

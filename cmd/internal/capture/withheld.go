@@ -18,8 +18,7 @@ type withheld struct {
 	transcripts *transcripts
 }
 
-// skip leaves a session alone from now on, and the parts of it that its forks
-// repeat.
+// skip stops capturing a session, and the parts of it that its forks repeat.
 func (w *withheld) skip(agent inject.Agent, nativeID string) error {
 	err := w.ws.Removed.Skip(agent.Name(), nativeID)
 	if err == nil {
@@ -106,8 +105,8 @@ func (w *withheld) of(agent inject.Agent) (unwanted, error) {
 	return u, err
 }
 
-// sharesUncaptured reports whether a transcript has messages of one of these sessions that no
-// conversation has. It may repeat what was captured before the user skipped the session.
+// sharesUncaptured reports whether a transcript repeats messages of these sessions that are
+// in no conversation. It may repeat what was captured before the user skipped the session.
 // If a transcript cannot be read, it is assumed to repeat them.
 func (w *withheld) sharesUncaptured(n session, sessions []string, have map[string]bool) bool {
 	private := map[string]bool{}
@@ -168,7 +167,7 @@ func eachMessage(agent inject.Agent, transcript string, f func(id string)) error
 	})
 }
 
-// want records that the user asks for a session by name, so that it is captured although
+// want records that the user asked for a session by name, so that it is captured although
 // it repeats withheld content.
 func (w *withheld) want(agent inject.Agent, t *inject.Transcript, transcript string) error {
 	if len(t.Roots) == 0 {

@@ -1,5 +1,5 @@
-// Package check finds what is missing of conversations, from what their files, git and the
-// checkpoints of capture say.
+// Package check finds what is missing from conversations, using their files, git and the
+// checkpoints of capture.
 package check
 
 import (
@@ -21,7 +21,7 @@ type Checker struct {
 // New returns a Checker for a workspace.
 func New(ws *workspace.Workspace, c *capture.Capture) Checker { return Checker{ws, c} }
 
-// Damage is [workspace.Workspace.Check] and also reports conversations whose missing
+// Damage is [workspace.Workspace.Check], but also reports conversations whose missing
 // messages only a checkpoint shows.
 func (c Checker) Damage(ctx context.Context, note func(string)) iter.Seq[store.Damage] {
 	return func(yield func(store.Damage) bool) {
@@ -56,7 +56,7 @@ func (c Checker) Damage(ctx context.Context, note func(string)) iter.Seq[store.D
 	}
 }
 
-// shortened returns what is missing of a conversation according to a checkpoint, or nil.
+// shortened returns what is missing from a conversation according to a checkpoint, or nil.
 func (c Checker) shortened(ctx context.Context, e store.Entry) (*workspace.Lost, error) {
 	conv, err := c.ws.Open(e)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c Checker) shortened(ctx context.Context, e store.Entry) (*workspace.Lost,
 	return c.ws.Tree.FindLost(ctx, conv, n)
 }
 
-// Lost returns what is missing of a conversation according to session.json, git's last
+// Lost returns what is missing from a conversation according to session.json, git's last
 // commit or a checkpoint, or nil. Usually it only compares two lengths.
 func (c Checker) Lost(ctx context.Context, e store.Entry) (*workspace.Lost, error) {
 	conv, err := c.ws.Open(e)

@@ -21,8 +21,8 @@ import (
 	"cortext/inject"
 )
 
-// An opened is the workspace of a command, with what keeps its state while the command
-// runs.
+// An opened is the workspace of a command, with the objects that keep state while the
+// command runs.
 type opened struct {
 	*workspace.Workspace
 	capture  *capture.Capture

@@ -31,8 +31,8 @@ func (p programs) run(ctx context.Context) {
 	}
 }
 
-// allowed reports whether the workspace's programs may run. If there are any and they may
-// not, it says so.
+// allowed reports whether the workspace's programs may run. If there are programs that may
+// not, it prints that.
 func (p programs) allowed() bool {
 	yes, any, err := p.register.Allows(p.w.Store.Root())
 	switch {

@@ -82,7 +82,7 @@ func printStopped(on screen, stopped *stop.Result) {
 	}
 }
 
-// unsaved returns the error for a conversation of which something could not be captured,
+// unsaved returns the error for a conversation that could not be captured completely
 // because of err.
 func unsaved(e store.Entry, err error) error {
 	if err == nil {

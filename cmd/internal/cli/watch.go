@@ -43,7 +43,7 @@ func runWatch(ctx context.Context, a *app, w *opened, adopt bool) error {
 	})
 }
 
-// printWatched prints what a look of watch found.
+// printWatched prints what watch found in one look.
 func printWatched(on screen, w *opened, out *capture.SyncResult, paused string, failed map[string]bool) {
 	for _, got := range out.New {
 		fmt.Fprintf(on.out, "new: %s\n", visible(got.Path))

@@ -53,9 +53,9 @@ type Range struct {
 }
 
 // Compact lists the ranges of a conversation that summaries replace. With apply it makes
-// the missing summaries, using the configured summarizer. The last range still grows and
-// is summarized once; by a model only if it is the only range. What was added to it since
-// is short enough to stay as it is.
+// the missing summaries, using the configured summarizer. The last range still grows, but
+// is summarized only once, and by a model only if it is the only range. Messages added to
+// it since stay as they are.
 func (c *Compactor) Compact(ctx context.Context, e store.Entry, apply bool) (*Result, error) {
 	conv, err := c.ws.Open(e)
 	if err == nil && apply && !conv.IsWaiting() && c.ws.Tree.Away(conv) != "" { // waiting conversations have waiting summaries, too

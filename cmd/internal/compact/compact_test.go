@@ -26,8 +26,8 @@ import (
 // secret is an access key in the documented form.
 const secret = "AKIAQYLPMN5HHHFPZAM2"
 
-// A compacting is a workspace with a conversation of 180 messages, of which three ranges
-// are closed and the last one is open.
+// A compacting is a workspace with a conversation of 180 messages in four ranges: three are
+// closed, and the last one is open.
 type compacting struct {
 	*Compactor
 	ws    *workspace.Workspace
@@ -132,8 +132,8 @@ func answering(text string) func(http.ResponseWriter, *http.Request) {
 	}
 }
 
-// A model's answer is written without secrets and control characters, for the ranges that
-// no longer grow.
+// TestCompactAnswer: a model's answer is written without secrets and control characters,
+// for the ranges that no longer grow.
 func TestCompactAnswer(t *testing.T) {
 	env, asked := endpoint(t, answering("\x1b[31mThe key "+secret+"\x1b[0m\x00 was\r\nused\u202e\tso. It was done."))
 	k := newCompacting(t, "summarizer: openai", env)
@@ -158,8 +158,8 @@ func TestCompactAnswer(t *testing.T) {
 	}
 }
 
-// A model that does not answer or denies access is asked only once, which is one error. A
-// bad answer does not stop the next request.
+// TestCompactFails: a model that does not answer or denies access is asked only once, which
+// is one error. A bad answer does not stop the next request.
 func TestCompactFails(t *testing.T) {
 	closed, _ := endpoint(t, answering(""))
 	closed[openAIURLVar] = "http://127.0.0.1:1"
@@ -222,7 +222,7 @@ func TestCompactFails(t *testing.T) {
 	}
 }
 
-// The agent is the program that a launch would start.
+// TestCompactAgentProgram: the agent is the program that a launch would start.
 func TestCompactAgentProgram(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a script stands for the agent")
@@ -242,8 +242,8 @@ func TestCompactAgentProgram(t *testing.T) {
 	}
 }
 
-// Two clones make the same bytes at any time. A stop summarizes all but the last
-// messages.
+// TestCompactExtractive: two clones make the same bytes at any time. A stop summarizes all
+// but the last messages.
 func TestCompactExtractive(t *testing.T) {
 	one, other := newCompacting(t, "", nil), newCompacting(t, "", nil)
 	other.ws.Env.Now = func() time.Time { return time.Now().Add(time.Hour) }
@@ -263,9 +263,9 @@ func TestCompactExtractive(t *testing.T) {
 	}
 }
 
-// A summary written by a later cortext, or one that is not a regular file, is refused by
-// name before a model is asked. A damaged summary is made again. Without apply nothing
-// changes and both are reported.
+// TestCompactKeepsNewer: a summary written by a later cortext, or one that is not a regular
+// file, is refused by name before a model is asked. A damaged summary is made again.
+// Without apply nothing changes and both are reported.
 func TestCompactKeepsNewer(t *testing.T) {
 	env, asked := endpoint(t, answering("It was done."))
 	k := newCompacting(t, "summarizer: openai", env)

@@ -21,15 +21,15 @@ type asked struct {
 	Done     bool `json:"done"`     // the summaries were made
 }
 
-// askAgain is the number of further messages after which a model is asked again following
-// a failure.
+// askAgain is how many more messages a conversation must get after a failure before a model
+// is asked again.
 const askAgain = 10
 
 func askedName(path string) string { return "summing/" + schema.PathElement(path) + ".json" }
 
-// MarkDue marks the conversation at a path for summarizing old messages, if a model does
-// that: when it has more than summarize_after messages, and then each time it grows by as
-// many as a summary covers.
+// MarkDue marks the conversation at a path as due, if a model summarizes old messages: once
+// it has more than summarize_after messages, and then each time it grows by as many
+// messages as a summary covers.
 func (c *Compactor) MarkDue(path string) error {
 	if !c.asksModel() {
 		return nil

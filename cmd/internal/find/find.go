@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// An Item holds what a conversation is found by.
+// An Item holds the properties by which a query finds a conversation.
 type Item struct {
 	ID      string // the global id
 	Folder  string // date and folder name: 2025-11-22/001-brainstorm-api-design

@@ -97,8 +97,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// Letters that occur anywhere in a title do not match, although package fuzzy accepts all
-// of these queries.
+// TestMatchNotByAccident: letters that occur anywhere in a title do not match, although
+// package fuzzy accepts all of these queries.
 func TestMatchNotByAccident(t *testing.T) {
 	titles := []string{
 		"Database migration to PostgreSQL 17",

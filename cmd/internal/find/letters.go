@@ -86,7 +86,7 @@ func inOrder(word, text string) bool {
 	return true
 }
 
-// price returns the lowest price of the gaps with which want occurs in text.
+// price returns the lowest total price of the gaps between the letters of want in text.
 func price(want []rune, text string) int {
 	var (
 		letters []rune

@@ -55,8 +55,8 @@ func Fetch(ctx context.Context, missing *NotFetchedError) error {
 	return err
 }
 
-// notFetched returns the error for paths in rev below one of them; printing the sizes of
-// a tree's files fetches them.
+// notFetched returns the error for files in rev, all below one path. Its command prints the
+// sizes of a tree's files, which makes git fetch them.
 func notFetched(root, rev, below string, paths []string) *NotFetchedError {
 	args := []string{"git", "-C", root, "ls-tree", "-r", "-l", rev}
 	if below != "" && below != "." {
@@ -72,9 +72,9 @@ type File struct {
 	Content []byte
 }
 
-// HeadBlob returns the content of a file in the last commit. The path is relative to
-// root, with slashes. The error is ErrNoRepository, ErrUnborn, ErrNotInHead or a
-// *NotFetchedError if that is the reason.
+// HeadBlob returns the content of a file in the last commit. The path is relative to root,
+// with slashes. The error is ErrNoRepository, ErrUnborn, ErrNotInHead or a *NotFetchedError
+// where one of these is the cause.
 func HeadBlob(ctx context.Context, root, path string) ([]byte, error) {
 	list, err := inHead(ctx, root, path)
 	if err != nil {

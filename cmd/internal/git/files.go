@@ -56,8 +56,8 @@ type Position struct {
 }
 
 // Head returns the commit and branch of dir's work tree. It reads files only: running git
-// would cost more than the rest of a command, and git may not be installed. ok is false
-// if there is no repository or the files do not tell.
+// would cost more than the rest of a command, and git may not be installed. ok is false if
+// there is no repository or the files do not show the commit.
 func Head(dir string) (at Position, ok bool) {
 	gitDir := Dir(dir)
 	if gitDir == "" {

@@ -49,8 +49,8 @@ func diverged(t *testing.T, dir string) {
 	must(t, dir, "checkout", "-q", "side")
 }
 
-// TestOperation: reports the operation in progress in each kind of work tree, and nothing
-// before and after it. A commit is refused and names the operation.
+// TestOperation: Operation reports the operation in progress in each kind of work tree, and
+// nothing before and after it. A commit is refused, and the error names the operation.
 func TestOperation(t *testing.T) {
 	plain := newRepo(t)
 	plain.write("x", "1")
@@ -115,7 +115,7 @@ func operations(t *testing.T, what, dir string) {
 	}
 }
 
-// TestHead: the same as git says, without git.
+// TestHead: Head returns what git says, without running git.
 func TestHead(t *testing.T) {
 	r := newRepo(t)
 	check := func(dir string) {

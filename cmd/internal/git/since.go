@@ -45,7 +45,7 @@ func Since(ctx context.Context, root string, after time.Time, most int) ([]Logge
 	return all, nil
 }
 
-// What git knows about a path.
+// Knowledge is what git knows about a path.
 type Knowledge int
 
 const (

@@ -92,8 +92,8 @@ func AgentOf(s *schema.Session, source string) string {
 }
 
 // Branches returns the branch of a conversation that a resume continues, and the other
-// branches in which a user got an answer. Of each message's content it keeps only the
-// beginning.
+// branches in which a user got an answer. It keeps only the beginning of each message's
+// content.
 func Branches(w workspace.Conversations, e store.Entry) (newest []schema.Message, others [][]schema.Message, err error) {
 	c, err := w.Open(e)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package history reads conversations: all records for people, the order in which a list
-// shows conversations, and the agents, models and branches that a conversation has. It
-// writes nothing.
+// Package history reads conversations: their records, agents, models and branches, and
+// their order in a list. It writes nothing.
 package history
 
 import (

@@ -32,7 +32,8 @@ func newHandler(ws *workspace.Workspace, endpoint compact.Endpoint) *handler {
 }
 
 // handle handles one event of an agent's session and returns the text to inject next to the
-// prompt: empty for none, at most as long as [inject.ReplyLimits] say. The agent never sees an error.
+// prompt. The text is empty if there is nothing to inject, and no longer than
+// [inject.ReplyLimits] allow. The agent never sees an error.
 func (h *handler) handle(ctx context.Context, agent inject.Agent, e inject.Event) (say string, err error) {
 	if e.Type == inject.PromptSubmit && !strings.HasPrefix(e.Prompt, inject.CommandPrefix) {
 		say, err = h.named(ctx, agent, e)

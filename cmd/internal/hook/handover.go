@@ -12,8 +12,8 @@ import (
 	"cortext/cmd/internal/workspace"
 )
 
-// handOver runs cortext for what this program cannot do. w is nil if no workspace was
-// opened.
+// handOver runs cortext for a call that this program cannot handle. w is nil if no
+// workspace was opened.
 func (p Program) handOver(ctx context.Context, w *workspace.Workspace, name, event string, input []byte) {
 	program, err := p.Cortext()
 	if err == nil {

@@ -1,4 +1,4 @@
-// Package hook handles the calls of the agents' hooks.
+// Package hook handles the calls from the agents' hooks.
 package hook
 
 import (
@@ -27,7 +27,7 @@ const maxHookInput = 128 << 20
 // hookTime limits a hook to less than the 30 s after which the agent would end it.
 const hookTime = 25 * time.Second
 
-// hookMemory is the number of bytes from which garbage is collected after all.
+// hookMemory is the number of bytes above which garbage is collected after all.
 const hookMemory = 200 << 20
 
 // hooksVar is the variable that silences the hooks, as in an agent that cortext itself
@@ -200,8 +200,8 @@ func (p Program) answer(ctx context.Context, h *handler, agent hooked, e inject.
 	}
 }
 
-// hookDir returns the workspace that a hook was called in if its input does not tell, or
-// "" if there is none.
+// hookDir returns the workspace that a hook was called in if its input does not name one,
+// or "" if there is none.
 func hookDir() string {
 	root, err := store.Find(".")
 	if err != nil {

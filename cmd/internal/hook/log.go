@@ -97,8 +97,8 @@ func (p Program) stateFolder() string {
 	return filepath.Join(workspace.StateDir(p.Machine), "cortext")
 }
 
-// pendingFile is the file outside of the workspace at root with what the next command
-// there reports.
+// pendingFile is the file with the failures that the next command in the workspace at root
+// reports. It is outside of the workspace.
 func (p Program) pendingFile(root string) string {
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real

@@ -157,8 +157,8 @@ func (s *session) last() any {
 	return s.lines[len(s.lines)-1]["uuid"]
 }
 
-// enter puts the session into a conversation from now on. What it said while in none
-// belongs to its first conversation.
+// enter puts the session into a conversation from now on. Messages from before the first
+// conversation belong to it.
 func (w *world) enter(s *session, at string) {
 	if s.at == "" {
 		for _, id := range s.mine {

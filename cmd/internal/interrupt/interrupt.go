@@ -1,5 +1,5 @@
-// Package interrupt ends the program on signals, and gives what must not stop half-way the
-// time to finish.
+// Package interrupt ends the program on signals, but gives work that must not stop half-way
+// the time to finish.
 package interrupt
 
 import (
@@ -21,9 +21,9 @@ const (
 const ExitSignal = 128
 
 // Interrupts ends the program on SIGINT and SIGTERM, even while a command does not watch
-// its context, because it waits for a lock or a slow disk, or computes. Ending the
-// program in the middle of a write is harmless, since the next command that writes
-// repairs a torn line.
+// its context because it computes, or waits for a lock or a slow disk. Ending the program
+// in the middle of a write is harmless, since the next command that writes repairs a torn
+// line.
 //
 // The zero value ends nothing.
 type Interrupts struct {

@@ -33,9 +33,9 @@ func LeftoversOf(ws *workspace.Workspace, c *capture.Capture) *Leftovers {
 // launchLock names the lock that a launch holds while it runs.
 func launchLock(id string) string { return "launch/" + id }
 
-// CleanUp removes what killed launches left behind: no process holds their lock, and
-// their agents no longer run. It captures their sessions first. Whatever it could not
-// remove stays noted for the next time and is reported in the errors.
+// CleanUp removes what killed launches left behind, and captures their sessions first. A
+// launch was killed if no process holds its lock and its agent no longer runs. Whatever
+// CleanUp could not remove stays noted for the next time and is reported in the errors.
 func (l *Leftovers) CleanUp(ctx context.Context) (failed []error) {
 	files := map[string][]string{}
 	for _, id := range l.ws.Launches().IDs() {

@@ -31,7 +31,7 @@ func (r remover) Remove(_ context.Context, _ inject.Machine, nativeID string) er
 }
 
 // TestRemoveUnused: the session of a launch without messages is removed as soon as its
-// agent can remove it. After some failures it is given up, and reported once.
+// agent can remove it. After some failures cortext gives up and reports that once.
 func TestRemoveUnused(t *testing.T) {
 	for _, failures := range []int{0, mostTries - 1, mostTries} {
 		asked := 0

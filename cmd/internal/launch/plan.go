@@ -1,6 +1,6 @@
-// Package launch starts an agent on a conversation, and cleans up after it: what the agent
-// did is captured, and what the launch wrote outside of the conversation is removed, even if
-// the launch is killed.
+// Package launch starts an agent on a conversation and cleans up afterwards, even after a
+// launch that was killed: it captures what the agent did, and removes what the launch wrote
+// outside of the conversation.
 package launch
 
 import (
@@ -52,8 +52,8 @@ type Plan struct {
 	request inject.Request
 }
 
-// CatchUp captures what the agents' transcripts of a conversation have and the logs lack,
-// such as the last turns of a killed program.
+// CatchUp captures messages that the agents' transcripts of a conversation have and its
+// logs lack, such as the last turns of a killed program.
 func (l *Launcher) CatchUp(ctx context.Context, e store.Entry) (store.Entry, error) {
 	_, err := l.capture.Sources(ctx, e, "", capture.Options{Mode: capture.PutBack})
 	fresh, entryErr := l.ws.Entry(e.Path)

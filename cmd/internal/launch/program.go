@@ -19,7 +19,7 @@ import (
 	"cortext/cmd/internal/shown"
 )
 
-// A Program is how the agents' programs run: on which streams, in which environment.
+// A Program holds the streams and the environment in which the agents' programs run.
 type Program struct {
 	In         io.Reader
 	Out, Err   io.Writer

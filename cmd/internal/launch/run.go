@@ -126,7 +126,7 @@ func (r *Run) end() {
 	r.undo = nil
 }
 
-// A Result is what a launch left of its conversation.
+// A Result says what became of a conversation after a launch.
 type Result struct {
 	Entry   store.Entry
 	Unused  bool  // the session has no messages

@@ -69,7 +69,7 @@ func Read(root string) (Hooks, error) {
 	return h, err
 }
 
-// readFile reads a file and makes sure that it is still what the listing said.
+// readFile reads a file and makes sure that it has not changed since it was listed.
 func readFile(dir *os.Root, name string) (File, error) {
 	listed, err := dir.Lstat(name)
 	if err != nil {

@@ -53,9 +53,9 @@ type completion struct {
 	} `json:"choices"`
 }
 
-// Summarize asks for a summary of about maxTokens tokens, in one POST. ctx limits the
-// time, and its cause is the error then. An error names the host and its message, and
-// never the key. An unusable answer is an error of [summarize.Check].
+// Summarize asks for a summary of about maxTokens tokens, in one POST. ctx limits the time;
+// if it ends, the error is its cause. An error names the host and its message, and never
+// the key. An unusable answer is an error of [summarize.Check].
 func (o Endpoint) Summarize(ctx context.Context, prompt string, maxTokens int) (summarize.Result, error) {
 	u, err := o.endpoint()
 	if err != nil {
@@ -190,7 +190,7 @@ func (o Endpoint) complaint(resp *http.Response, body []byte) string {
 	return ": " + text
 }
 
-// hide removes the key from text of others.
+// hide removes the key from text that others wrote.
 func (o Endpoint) hide(s string) string {
 	if o.Key == "" {
 		return s

@@ -129,8 +129,8 @@ func (r refuse) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, errors.New("refused")
 }
 
-// Errors of an endpoint: each is of its kind, names the host, says what it can, and never
-// the key.
+// TestOpenAIFails: each error of an endpoint has the right type, names the host, and
+// includes the endpoint's message if there is one. It never contains the key.
 func TestOpenAIFails(t *testing.T) {
 	elsewhere, away := endpoint(t, says("It was done.", "stop"))
 	other, err := url.Parse(elsewhere)
@@ -201,7 +201,8 @@ func TestOpenAIFails(t *testing.T) {
 	}
 }
 
-// An answer longer than requested is still complete: it can be condensed.
+// TestOpenAILong: an answer longer than requested is still complete, because it can be
+// condensed.
 func TestOpenAILong(t *testing.T) {
 	text := strings.TrimSpace(strings.Repeat("We decided to do it because it failed. ", 300))
 	base, _ := endpoint(t, says("<think>hm</think>"+text, "stop"))
@@ -216,7 +217,8 @@ func TestOpenAILong(t *testing.T) {
 	}
 }
 
-// An endpoint that says nothing, or stops in the middle, is waited for until ctx ends.
+// TestOpenAITimeout: Summarize waits until ctx ends for an endpoint that says nothing, or
+// stops in the middle.
 func TestOpenAITimeout(t *testing.T) {
 	for name, begin := range map[string]string{"nothing": "", "a part": `{"choices":[{"mess`} {
 		begun := make(chan struct{})

@@ -1,6 +1,6 @@
-// Package payload gathers what the payload of a conversation is built from: its log, notes
-// and prompt, what git knows, and the agent and model that get it. It also remembers which
-// payload an agent got.
+// Package payload gathers the input of a conversation's payload: its log, notes and prompt,
+// what git knows, and the agent and model that get it. It also remembers which payload an
+// agent got.
 package payload
 
 import (
@@ -130,8 +130,9 @@ func (b *Builder) Build(ctx context.Context, e store.Entry, o Options) (*Built, 
 	return out, nil
 }
 
-// summaries returns the summaries that a strategy uses: those of a model, since the user
-// asked for them, and all only for recent-plus-summary.
+// summaries returns the summaries that a strategy uses: all of them for
+// recent-plus-summary, otherwise only those that a model wrote, because the user asked for
+// them.
 func summaries(c *store.Conversation, strategy string) []*schema.Summary {
 	all, _ := c.Summaries()
 	if strategy == resume.RecentPlus {

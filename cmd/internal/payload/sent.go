@@ -45,8 +45,8 @@ func (b *Builder) RecordSent(path, agent string, p *resume.Payload) {
 	}
 }
 
-// LastSent returns what an agent last got of a conversation, or [ErrNotSent] if that is
-// unknown.
+// LastSent returns the last payload of a conversation that an agent got, or [ErrNotSent] if
+// that is unknown.
 func (b *Builder) LastSent(e store.Entry) (*Sent, error) {
 	text, ok := b.ws.Store.ReadCache(sentName(e.Path))
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	"cortext/store"
 )
 
-// A Recipient is who is to get a payload.
+// A Recipient is the agent that gets a payload.
 type Recipient struct {
 	Agent string   // empty: the one used last if it can be launched, else the first
 	Args  []string // more arguments for the agent

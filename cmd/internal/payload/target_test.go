@@ -204,8 +204,8 @@ func TestBudgetOfTarget(t *testing.T) {
 	}
 }
 
-// TestBudgetOfFixtures repeats this with recorded sessions. Claude Code, in which the
-// conversation began, sent less than most, as its first usage shows.
+// TestBudgetOfFixtures repeats TestBudgetOfTarget with recorded sessions. The conversation
+// began in Claude Code, whose own first prompt was smaller than usual, as its usage shows.
 func TestBudgetOfFixtures(t *testing.T) {
 	x := newMixed(t)
 	x.fixture(claude.Agent(), "2.1.329/brainstorm/transcript.jsonl")

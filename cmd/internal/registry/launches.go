@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A Launch describes the launch of an agent while its program runs. It is acted upon
-// outside of the workspace, so it is in the user's state: a repository could bring a note
-// of its own.
+// A Launch describes the launch of an agent while its program runs. cortext acts on it
+// outside of the workspace, so it is in the user's state, where a repository cannot place
+// one.
 type Launch struct {
 	Agent    string     `json:"agent"`
 	NativeID string     `json:"native_id,omitempty"` // empty: the agent chooses it
@@ -33,7 +33,7 @@ type LeftFile struct {
 	Session bool   `json:"session,omitempty"` // keep it if the agent continued in it
 }
 
-// Left describes a file that is to hold data.
+// Left describes a file that will hold data.
 func Left(path, data string, session bool) LeftFile {
 	return LeftFile{path, hashOf(data), session}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // Reached says how far a native session was captured in one work tree. It outlives the
-// cache there. If a capture finds records missing from the logs, it shows whether they
-// are new or were taken by git. The zero value means that nothing is known.
+// cache there. If a capture finds records missing from the logs, it shows whether they are
+// new or were removed by git. The zero value means that nothing is known.
 type Reached struct {
 	Offset  int64  `json:"offset"`           // of the cursor in the transcript
 	Size    int64  `json:"size"`             // of the transcript, as the cursor has it

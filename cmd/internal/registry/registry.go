@@ -116,8 +116,9 @@ func (s *Session) Bind(p Place, same func(Place) bool, segments []Segment) {
 }
 
 // Unbind drops the segments that match from the places that same accepts, and returns the
-// bindings that had any, as they were. The session's other conversations stay bound: one
-// that a hook began is known by a time that no transcript repeats.
+// bindings that had any, as they were. The session's other conversations stay bound,
+// because a segment that a hook began may be identified by a time that no transcript
+// contains.
 func (s *Session) Unbind(same func(Place) bool, match func(Segment) bool) (had []Binding) {
 	var left []Binding
 	for _, b := range s.Bindings {

@@ -1,10 +1,10 @@
 // Package removal records which sessions and conversations the user does not want saved,
 // and answers whether one may be captured.
 //
-// A skipped session is left alone, and what belonged to a removed conversation is not
-// captured again. Both hold for the user, in every work tree and clone on the machine. A
+// A skipped session is not captured, and neither is anything that belonged to a removed
+// conversation. Both hold for the user, in every work tree and clone on the machine. A
 // removal is also recorded in the repository, as hashes, for other machines. Only an
-// explicit command of the user takes a decision back.
+// explicit command of the user reverses a decision.
 package removal
 
 import (
@@ -27,7 +27,7 @@ const (
 	oldDir        = ".workspace/local/kept/removed/"
 )
 
-// Removed answers for one workspace what was removed or skipped.
+// Removed knows what the user removed or skipped in one workspace.
 type Removed struct {
 	store    *store.Store
 	registry registry.Registry
@@ -50,7 +50,7 @@ func oldRemovedName(agent, nativeID string) string {
 	return oldDir + agent + "/" + schema.PathElement(nativeID) + ".json"
 }
 
-// Skip leaves a native session alone from now on.
+// Skip stops capturing a native session.
 func (r *Removed) Skip(agent, nativeID string) error {
 	return r.registry.Update(agent, nativeID, func(s *registry.Session) { s.Skipped = true })
 }
@@ -246,7 +246,7 @@ func (r *Removed) Fork(agent, root string, places []registry.Place) bool {
 }
 
 // BringBack allows a native session to be captured again, completely, into the
-// conversations it is in; here are those in this work tree. froms are the places where
+// conversations it is in; here lists those in this work tree. froms are the places where
 // its later segments may begin: on another machine only the transcript shows them.
 func (r *Removed) BringBack(ctx context.Context, agent, nativeID string, froms []string, here []registry.Segment) error {
 	s, err := r.registry.Session(agent, nativeID)

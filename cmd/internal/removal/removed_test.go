@@ -62,7 +62,7 @@ func record(t *testing.T, w *workspace.Workspace, id string, hashes ...string) {
 // A part is a segment of a Claude Code session.
 type part struct{ session, from string }
 
-// hash is as in FORMAT.md, "Files".
+// hash returns the hash of the part, as specified in FORMAT.md, "Files".
 func (p part) hash() string {
 	sum := sha256.Sum256([]byte("claude\n" + p.session + "\n" + p.from))
 	return "sha256-" + hex.EncodeToString(sum[:])

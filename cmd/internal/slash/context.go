@@ -14,8 +14,8 @@ import (
 	"cortext/store"
 )
 
-// current returns the conversation of the running session, or in said a text that tells the
-// agent there is none.
+// current returns the conversation of the running session. If there is none, said is the
+// text that informs the agent.
 func (c *Commands) current(ctx context.Context, agent inject.Agent, e inject.Event) (entry store.Entry, said string, err error) {
 	t, err := c.capture.Session(ctx, agent, e)
 	if err != nil {

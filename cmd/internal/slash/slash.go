@@ -45,7 +45,8 @@ func New(ws *workspace.Workspace, c *capture.Capture, p *payload.Builder, m *com
 const Prefix = "From cortext: "
 
 // Run carries out a /workspace command that was typed in a session, and returns the text
-// for the agent: at most as long as its [inject.ReplyLimits] say, or none if the prompt is no such command.
+// for the agent, which is no longer than the agent's [inject.ReplyLimits] allow. The text
+// is empty if the prompt is not a /workspace command.
 func (c *Commands) Run(ctx context.Context, agent inject.Agent, e inject.Event) (string, error) {
 	limits := replyLimits(agent)
 	limits.Bytes -= pendingLimit
@@ -62,7 +63,7 @@ func (c *Commands) Run(ctx context.Context, agent inject.Agent, e inject.Event) 
 	return lead + say + why, errors.Join(err, pendingErr)
 }
 
-// replyLimits returns what an answer to the agent must observe.
+// replyLimits returns the limits that an answer to the agent must keep.
 func replyLimits(agent inject.Agent) inject.ReplyLimits {
 	if hooks, ok := agent.(inject.Hooks); ok {
 		return hooks.ReplyLimits()

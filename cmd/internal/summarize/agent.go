@@ -34,9 +34,9 @@ const waitDelay = time.Second
 
 var errTooLong = fmt.Errorf("the answer has more than %d bytes", MaxAnswer)
 
-// Summarize asks for a summary; the prompt says how long it should be. ctx limits the
-// time, and its cause is the error then: the program and everything it started are
-// killed. The program starts in an empty folder of its own, so that it reads no file of a
+// Summarize asks for a summary; the prompt says how long it should be. ctx limits the time.
+// If it ends, the program and everything it started are killed, and the error is the cause
+// of ctx. The program starts in an empty folder of its own, so that it reads no file of a
 // project. An unusable answer is an error of [Check].
 func (a Agent) Summarize(ctx context.Context, prompt string, _ int) (Result, error) {
 	name := filepath.Base(a.Program)
@@ -50,9 +50,9 @@ func (a Agent) Summarize(ctx context.Context, prompt string, _ int) (Result, err
 	return Result{Text: text}, nil
 }
 
-// An agent takes @path in a prompt as a file to read, even a file elsewhere, and even
-// without tools (Claude Code 2.1.329). A backslash before each @ of a prompt prevents
-// that (also in Gemini CLI 0.61.0).
+// marked and unmarked add and remove a backslash before each @. Without it, an agent takes
+// @path in a prompt as a file to read, even a file elsewhere, and even without tools
+// (Claude Code 2.1.329, Gemini CLI 0.61.0).
 func marked(prompt string) string   { return strings.ReplaceAll(prompt, "@", `\@`) }
 func unmarked(answer string) string { return strings.ReplaceAll(answer, `\@`, "@") }
 

@@ -59,7 +59,7 @@ func TestAgentAnswers(t *testing.T) {
 	leftNothing(t, dir)
 }
 
-// The starting folder that a program gets from the system and from PWD is the same.
+// TestAgentFolder: a program starts in the same folder according to the system and to PWD.
 func TestAgentFolder(t *testing.T) {
 	t.Setenv("PWD", "/elsewhere")
 	for _, env := range [][]string{nil, {"PWD=/nowhere", "A=b"}} {
@@ -130,7 +130,7 @@ func held(t *testing.T) (open func() *bufio.Reader) {
 	}
 }
 
-// A program that takes too long is killed with everything it started.
+// TestAgentTimeout: a program that takes too long is killed with everything it started.
 func TestAgentTimeout(t *testing.T) {
 	open := held(t)
 	a, dir := stand(t, `(trap "" TERM HUP; echo begun; exec sleep 1000) > "$HELD" & echo "It was done."; sleep 1000`)
@@ -162,8 +162,8 @@ func TestAgentTimeout(t *testing.T) {
 	}
 }
 
-// A program that ends successfully and leaves another one running has answered; the other
-// one ends, too.
+// TestAgentLeavesChild: a program that ends successfully and leaves another one running has
+// answered; the other one ends, too.
 func TestAgentLeavesChild(t *testing.T) {
 	open := held(t)
 	a, _ := stand(t, `exec 3> "$HELD"; sleep 1000 & echo "It was done."`)
@@ -181,8 +181,8 @@ func TestAgentLeavesChild(t *testing.T) {
 	}
 }
 
-// Each agent is configured in its own way to use no tools; none sees the session that it
-// is called from.
+// TestAgentFor: each agent is configured in its own way to use no tools, and none sees the
+// session that it is called from.
 func TestAgentFor(t *testing.T) {
 	report := filepath.Join(t.TempDir(), "report")
 	t.Setenv("REPORT", report)

@@ -11,8 +11,8 @@ import (
 	"cortext/cmd/internal/agenttest"
 )
 
-// The real agents accept the whole prompt without tools, read no file that it names, and
-// print the answer.
+// TestRealAgents: the real agents accept the whole prompt without tools, read no file that
+// it names, and print the answer.
 func TestRealAgents(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret.txt")
 	if err := os.WriteFile(secret, []byte("the secret word\n"), 0o600); err != nil {

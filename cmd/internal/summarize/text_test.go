@@ -37,7 +37,8 @@ func hostile() schema.History {
 	}
 }
 
-// The prompt for a conversation, for a person to read.
+// TestPromptGolden compares the prompt for a conversation with a golden file that a person
+// can read.
 func TestPromptGolden(t *testing.T) {
 	h := hostile()
 	got := Prompt(Text(h, summary.Range{End: len(h.Messages)}, 200_000), 500)
@@ -59,7 +60,7 @@ func TestPromptGolden(t *testing.T) {
 	}
 }
 
-// Whatever the text is, it is between the only two fence lines.
+// TestPromptFence: whatever the text is, it is between the only two fence lines.
 func TestPromptFence(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
@@ -79,8 +80,8 @@ func TestPromptFence(t *testing.T) {
 	}
 }
 
-// The text of a range stays within its limit, however long and many the messages are, and
-// keeps the beginning and the end of what it cuts.
+// TestTextBound: the text of a range stays within its limit, however long and many the
+// messages are, and keeps the beginning and the end of what it cuts.
 func TestTextBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 300 {

@@ -143,7 +143,7 @@ func (v *watcher) take() (names []string) {
 }
 
 // look captures new messages and pauses idle conversations. With autosave: pause it
-// captures only what is idle, with off nothing.
+// captures only idle sessions, and with autosave: off nothing.
 func (v *watcher) look(ctx context.Context, agents []string) error {
 	out, o := &capture.SyncResult{}, capture.SyncOptions{Agents: agents, Adopt: v.opts.Adopt}
 	config := v.ws.Config

@@ -21,7 +21,7 @@ import (
 // repository.
 const (
 	mostCommits = 200
-	mostAsked   = 400 // files asked about: did git leave them out?
+	mostAsked   = 400 // files that git is asked about
 	changesWait = 2 * time.Second
 )
 
@@ -35,9 +35,9 @@ func LastMessage(s *schema.Session, h schema.History) time.Time {
 	return s.LastActive.Time()
 }
 
-// Changes finds what git knows to have happened since the last message of a conversation,
-// and which of the conversation's files are gone. It returns nil outside of git, or if
-// git does not answer in time. It does not look at uncommitted edits.
+// Changes returns the commits since the last message of a conversation, and which of the
+// conversation's files are gone. It returns nil outside of git, or if git does not answer
+// in time. It ignores uncommitted edits.
 func (t *Tree) Changes(ctx context.Context, s *schema.Session, last time.Time, state *notes.Notes) *resume.Changes {
 	root := t.store.Root()
 	if git.Dir(root) == "" || last.IsZero() {
@@ -47,7 +47,7 @@ func (t *Tree) Changes(ctx context.Context, s *schema.Session, last time.Time, s
 	defer cancel()
 	commits, err := git.Since(ctx, root, last, mostCommits)
 	if err != nil {
-		return nil // also if there is no commit yet
+		return nil // even if there is no commit yet
 	}
 	files := t.filesOf(s, state)
 	c := &resume.Changes{Commits: len(commits), More: len(commits) == mostCommits}

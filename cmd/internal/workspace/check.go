@@ -27,10 +27,10 @@ import (
 const maxCheck = 1 << 30
 
 // Check yields all damage in the workspace: what [store.Store.Check] finds in the files,
-// and what git's last commit or index has and the work tree lacks. Waiting records count
-// as present. What the user removed or did not check out is not damage. If a conversation
-// was removed elsewhere and its folder remains here, nothing counts as missing from it.
-// Check calls note for what it could not look at.
+// and what the work tree lacks from git's last commit and index. Waiting records count as
+// present. What the user removed or did not check out is not damage. If a conversation was
+// removed elsewhere and its folder remains here, nothing counts as missing from it. Check
+// calls note for everything that it could not check.
 func (w *Workspace) Check(ctx context.Context, note func(string)) iter.Seq[store.Damage] {
 	return func(yieldAll func(store.Damage) bool) {
 		k := checker{w, note}
@@ -209,7 +209,7 @@ func (k checker) compareGit(ctx context.Context) (found []store.Damage, ids map[
 
 const conversationsDir = "conversations"
 
-// compare checks what git has of one file, in the index or in HEAD.
+// compare compares a file in the index or in HEAD with the work tree.
 func (g *gitCheck) compare(f git.File, from string) error {
 	where := "the last commit"
 	if from == git.Index {

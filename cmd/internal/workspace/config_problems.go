@@ -8,7 +8,7 @@ import (
 )
 
 // describe describes a value for display. Anchors and aliases are rejected, because they
-// let a short file stand for a long one.
+// let a short file expand to a huge one.
 func describe(v *yaml.Node) string {
 	switch {
 	case v.Kind == yaml.AliasNode:

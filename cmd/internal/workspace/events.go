@@ -2,8 +2,8 @@ package workspace
 
 import "slices"
 
-// An Event is something that happened to a conversation and that the workspace's own
-// programs run for. The command runs them after everything is saved.
+// An Event is something that happened to a conversation. The command runs the workspace's
+// own programs for it after everything is saved.
 type Event struct {
 	Name string // of package lifecycle: session-start and so on
 	Path string // of the conversation
@@ -13,7 +13,7 @@ type Event struct {
 	Count           int
 }
 
-// Events are what happened since the last Take.
+// Events holds the events since the last Take.
 type Events struct{ list []Event }
 
 // Note records an event. Recording it again changes nothing.

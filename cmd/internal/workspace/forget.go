@@ -17,7 +17,7 @@ import (
 // captured again.
 
 // Forget removes a conversation with its folder and records that its parts of the agents'
-// transcripts are not to be captured again. roots maps agent and native id (joined by a
+// transcripts must not be captured again. roots maps agent and native id (joined by a
 // newline) to the lines with which forks of its sessions may begin.
 func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string][]string) error {
 	if op := w.Tree.Operation(); op != "" {
@@ -39,7 +39,7 @@ func (w *Workspace) Forget(ctx context.Context, e store.Entry, roots map[string]
 		return r.notes.End(e.Session.ID)
 	}
 	left := r.remains(paths)
-	if len(left) == 0 { // the removal stands
+	if len(left) == 0 { // the removal succeeded
 		return errors.Join(err, r.notes.End(e.Session.ID))
 	}
 	if undoErr := note.TakeBack(); undoErr != nil {

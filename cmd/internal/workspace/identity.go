@@ -11,9 +11,9 @@ import (
 	"cortext/store"
 )
 
-// A conversation whose session.json is gone gets its id and its sources back from what is
-// known about the native sessions in its log: from the segment that a capture writes, or
-// from the user's registry.
+// If the session.json of a conversation is gone, its id and sources are restored from the
+// native sessions in its log: from the segment that a capture writes, or from the user's
+// registry.
 
 // AddSource records in s that a segment of a native session is in the conversation.
 func AddSource(s *schema.Session, src schema.Source) {
@@ -24,8 +24,8 @@ func AddSource(s *schema.Session, src schema.Source) {
 	}
 }
 
-// identifyAs gives s the id that a segment of a native session names, and the session as a
-// source.
+// identifyAs gives s the id that a segment of a native session names, and adds the session
+// as a source.
 func identifyAs(s *schema.Session, agent, nativeID string, seg registry.Segment) {
 	s.ID = seg.ID
 	AddSource(s, schema.Source{Agent: agent, NativeID: nativeID, From: seg.From, After: seg.After})
@@ -63,9 +63,9 @@ func (w *Workspace) Identify(tx *store.Tx, agent, nativeID string, seg registry.
 	return nil
 }
 
-// MadeUp reports whether the id in the session.json of a folder is not that of the
-// conversation with the id known, which the folder is named after: a command wrote it when
-// session.json was gone and nothing told the id.
+// MadeUp reports whether id, found in the session.json of a folder, is a substitute. The
+// folder is then named after the conversation with the id known: a command rewrote a lost
+// session.json without knowing that id.
 func MadeUp(folder, id, known string) bool {
 	return id != known && store.NamedAfter(folder, known) && !store.NamedAfter(folder, id)
 }

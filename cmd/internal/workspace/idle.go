@@ -49,8 +49,8 @@ func (i Idle) Pause(ctx context.Context, nativeID string) (paused []store.Entry,
 }
 
 // PauseAmong is Pause for some conversations, at any time. It does not change a
-// session.json that equals git's version: nobody asked for the change, and git would
-// refuse to check out another branch because of it.
+// session.json that equals git's version: the user did not ask for the change, and it would
+// make git refuse to check out another branch.
 func (i Idle) PauseAmong(ctx context.Context, active []store.Entry, nativeID string) (paused []store.Entry, err error) {
 	idle := slices.DeleteFunc(slices.Clone(active), func(e store.Entry) bool {
 		mine := slices.ContainsFunc(e.Session.Sources, func(src schema.Source) bool { return src.NativeID == nativeID && nativeID != "" })

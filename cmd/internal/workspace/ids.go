@@ -86,9 +86,10 @@ func (i IDs) Keep() {
 	}
 }
 
-// Twinned returns the folders of a conversation if several have records of it, so that
-// the writer merges them, or if another than the folder at has them. If the cache has no current index of the conversations, it
-// builds one; that is rare, because folders must have come or gone.
+// Twinned returns the folders of a conversation if several have records of it, so that the
+// writer merges them, or if a folder other than at has them. If the cache has no current
+// index, Twinned builds one. That is rare, because it happens only after folders came or
+// went.
 func (i IDs) Twinned(id, at string) (store.Entry, bool) {
 	known, ok := i.read()
 	if !ok {

@@ -181,9 +181,9 @@ func (w Conversations) ConversationID(path string) (string, error) {
 	return e.Session.ID, nil
 }
 
-// Conversation opens a conversation for writing: in the work tree, unless
-// [Workspace.Away] says that it must not be written there, otherwise where records wait.
-// The error is [store.ErrNotFound] if this work tree knows nothing about it.
+// Conversation opens a conversation for writing: in the work tree, unless [Tree.Away] says
+// that it must not be written there, otherwise where records wait. The error is
+// [store.ErrNotFound] if this work tree knows nothing about it.
 func (w Conversations) Conversation(path string) (*store.Conversation, error) {
 	c, err := w.Store.Conversation(path)
 	switch {

@@ -22,9 +22,9 @@ import (
 func Unnamed(folder string) bool { return strings.Contains(path.Base(folder), "-"+notes.Untitled+"-") }
 
 // Name names a conversation that began without a topic after its first words, or after
-// said, a prompt that is not captured yet. It sets the title if there is none, and
-// renames the folder if nothing refers to it. It returns the folder. If it is killed in
-// between, the next Name completes it.
+// said, a prompt that is not captured yet. It sets the title if there is none, renames the
+// folder if nothing refers to it, and returns the folder. If it is killed in between, the
+// next Name completes it.
 func (w *Workspace) Name(ctx context.Context, at, said string) (string, error) {
 	if !Unnamed(at) || w.Tree.Operation() != "" {
 		return at, nil
@@ -38,7 +38,7 @@ func (w *Workspace) Name(ctx context.Context, at, said string) (string, error) {
 	}
 	defer c.Close()
 	if w.Tree.Away(c) != "" || c.LogsAbsent() {
-		return at, nil // git has the rest of it, and nobody asked for it back
+		return at, nil // git has the rest of it, and the user has not asked to restore it
 	}
 	s, damage, err := c.Session()
 	if err != nil || len(damage) > 0 || at != store.FolderName(s, s.ConversationType, notes.Untitled) {
@@ -130,7 +130,7 @@ func (w *Workspace) isFree(ctx context.Context, c *store.Conversation, s *schema
 	}
 	root := w.Store.Root()
 	known, err := git.Knows(ctx, root, c.Path())
-	if err == nil && !known { // nor may another branch or a stash have it: they would bring the folder back
+	if err == nil && !known { // a branch or stash that has it would bring the folder back
 		known, err = git.Had(ctx, root, c.Path(), s.CreatedAt.Time().AddDate(0, 0, -1))
 	}
 	return doc, err == nil && !known

@@ -101,9 +101,10 @@ func lastTurn(messages []schema.Message) int {
 	return 0
 }
 
-// revised reports whether the logs, since notes were cached, got a line of a message that
-// the notes cover, or of a call by such a message: notes take in each message once. h
-// holds the messages after the notes. If the logs are not as they were, it returns true.
+// revised reports whether the cached notes are out of date, because the logs got a line for
+// a message that the notes cover, or for a call by such a message: notes process each
+// message once. h holds the messages after the notes. It also returns true if the logs were
+// replaced.
 func revised(c *store.Conversation, since store.Checkpoint, h schema.History) bool {
 	open, calls := map[string]bool{"": true}, map[string]bool{}
 	for _, m := range h.Messages {

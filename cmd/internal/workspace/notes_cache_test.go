@@ -15,8 +15,8 @@ import (
 	"cortext/store"
 )
 
-// TestNotesAreExtended: cached notes extended by new messages equal the notes on the
-// whole conversation, also if it continued in another session or from an earlier message.
+// TestNotesAreExtended: cached notes extended by new messages equal the notes on the whole
+// conversation, even if it continued in another session or from an earlier message.
 func TestNotesAreExtended(t *testing.T) {
 	w := openWorkspace(t)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -68,8 +68,8 @@ func TestNotesAreExtended(t *testing.T) {
 	}
 }
 
-// TestNotesAreRevised: changes after caching are not lost, when a later line has the
-// outcome of a call, a longer answer or an unknown call.
+// TestNotesAreRevised: changes after caching are not lost if a later line has the outcome
+// of a call, a longer answer or an unknown call.
 func TestNotesAreRevised(t *testing.T) {
 	failed, code := false, 2
 	at := time.Date(2025, 11, 22, 10, 0, 0, 0, time.UTC)

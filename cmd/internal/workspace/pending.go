@@ -12,8 +12,8 @@ import (
 // shown at once. The next command reports them.
 const pendingName = "untold"
 
-// MaxPending is how many failures are kept for the next command, maxPendingText the
-// characters kept of each.
+// MaxPending is how many failures are kept for the next command, and maxPendingText how
+// many characters of each.
 const (
 	MaxPending     = 10
 	maxPendingText = 1000

@@ -124,8 +124,8 @@ func unwritable(e store.Entry) bool {
 	return slices.ContainsFunc(e.Damage, func(d store.Damage) bool { return d.Kind == store.Newer || d.Kind == store.NotRegular })
 }
 
-// Pause pauses an active conversation and updates its counters and summary. It leaves
-// alone a conversation that is not in this work tree.
+// Pause pauses an active conversation and updates its counters and summary. It does nothing
+// if the conversation is not in this work tree.
 func (w *Workspace) Pause(path string) error {
 	c, err := w.Conversation(path)
 	if errors.Is(err, store.ErrNotFound) {
@@ -136,7 +136,7 @@ func (w *Workspace) Pause(path string) error {
 	}
 	defer c.Close()
 	if c.LogsAbsent() && !c.IsWaiting() {
-		return nil // git took the records
+		return nil // git removed the records
 	}
 	_, err = w.Finish(c, Finishing{Pause: true})
 	return err

@@ -1,6 +1,6 @@
-// Package workspace holds the settings, prompts and conversations of an open workspace,
-// and records what the user decides about them. It prints nothing and reads no
-// transcripts: package capture does that, and package launch runs the agents.
+// Package workspace holds the settings, prompts and conversations of an open workspace, and
+// records what the user decides about them. It prints nothing, reads no transcripts
+// (package capture does) and runs no agents (package launch does).
 package workspace
 
 import (
@@ -99,8 +99,7 @@ func Open(env Env) (*Workspace, error) {
 	return w, nil
 }
 
-// OpenNew opens a folder that is to become a workspace, to plan the files to create in
-// it.
+// OpenNew opens a folder that is not a workspace yet, to plan the files to create in it.
 func OpenNew(env Env, dir string) (*Workspace, error) {
 	st, err := store.OpenFolder(dir)
 	if err != nil {

@@ -26,8 +26,8 @@ type Folders struct {
 }
 
 // Find returns the folders of the workspace in the folder root: root itself and the same
-// folder in the other work trees of its repository. earlier are folders that the workspace
-// was in before, and that the user names.
+// folder in the other work trees of its repository. earlier lists folders that the
+// workspace was in before, as named by the user.
 func Find(ctx context.Context, root string, earlier []string) *Folders {
 	at := registry.RealDir(root)
 	p := &Folders{root: at, dirs: []string{at, root}, clones: map[string]string{}, contains: map[string]bool{}}
