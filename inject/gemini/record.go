@@ -110,7 +110,7 @@ type part struct {
 	unknown                    string
 }
 
-// parts returns the content of a message: a string is one text.
+// parts returns the content of a message. A string becomes one text.
 func parts(content []byte) []part {
 	if len(content) == 0 {
 		return nil
