@@ -136,7 +136,7 @@ func BudgetOf(s *schema.Session, o Options) Budget {
 	return b
 }
 
-// warnings reports a window that is too small for agent.
+// warnings returns a warning if the window is too small for agent.
 func (b Budget) warnings(agent string) []Warning {
 	agent = cmp.Or(oneLine(agent), "the agent")
 	switch {

@@ -63,7 +63,7 @@ func aboutTokens(n int) string {
 	return fmt.Sprintf(" (about %d tokens)", n)
 }
 
-// leftOutBefore lists what a payload omits that has the messages from start on in
+// leftOutBefore lists what a payload omits if it includes the messages from start on in
 // full.
 func (b *builder) leftOutBefore(start int) []LeftOut {
 	var left []LeftOut
@@ -147,7 +147,7 @@ func (b *builder) leftOutOf(e extract, ranges int) []LeftOut {
 	return append(left, b.neverIncluded(0)...)
 }
 
-// mostLeftOut returns a list as long as [builder.leftOutOf] can return.
+// mostLeftOut returns a list with as many entries as [builder.leftOutOf] can return.
 func (b *builder) mostLeftOut(budget int) []LeftOut {
 	e := b.nothing()
 	for i := range e.included {

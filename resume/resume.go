@@ -1,6 +1,6 @@
-// Package resume decides what an agent gets of a conversation it continues. It turns
-// the records of package schema into one text, the payload: the conversation's
-// command, the resume block and the history.
+// Package resume builds what an agent gets when it continues a conversation. It turns
+// the records of package schema into one text, the payload: the conversation's command,
+// the resume block and the history.
 //
 // The package is pure: it reads no files, clock, environment or locale. The same
 // session, history and options give the same bytes.

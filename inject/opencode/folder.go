@@ -24,7 +24,7 @@ type hashed struct{ hash.Hash64 }
 
 func newState() hashed { return hashed{fnv.New64a()} }
 
-// value is never 0.
+// value returns the hash as a positive number.
 func (h hashed) value() int64 { return int64(binary.BigEndian.Uint64(h.Sum(nil))>>1 | 1) }
 
 // maxSmall is the largest file of a session, message or part, in bytes.

@@ -60,7 +60,7 @@ type History struct {
 	texts    []text
 	first    []int     // by section: index of its first text in texts, with an extra entry at the end
 	turns    []turn    // in order
-	required [][]place // by section: what is shown with anything included of it; for a request, the beginning of its answer
+	required [][]place // by section: what is shown with any part of it; for a request, the beginning of its answer
 	names    []name
 	ids      map[string]int32
 }
@@ -174,8 +174,8 @@ func (h *History) readTurns() {
 	}
 }
 
-// requiredFor returns what is shown with anything included of a call: the beginning
-// of its input and the line that says why it failed.
+// requiredFor returns what is shown with any part of a call: the beginning of its input
+// and the line that says why it failed.
 func (h *History) requiredFor(section int) (all []place) {
 	for k := h.first[section]; k < h.first[section+1]; k++ {
 		t := &h.texts[k]

@@ -10,7 +10,7 @@ import (
 	"cortext/schema"
 )
 
-// manyPayloads is for how many payloads the claims are listed.
+// manyPayloads is the number of payloads whose claims are listed.
 const manyPayloads = 20
 
 // BenchmarkClaims lists what the summary, the plan and the notes of payloads of 8,000

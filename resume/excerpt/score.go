@@ -53,8 +53,8 @@ func inUse(stats []stat, of [][]int32) {
 	}
 }
 
-// rare returns how much would be lost without the name, out of n texts: a name that
-// occurs everywhere says little.
+// rare rates how rare the name is among n texts: a name that occurs everywhere says
+// little.
 func (s *stat) rare(n int) float64 { return math.Log(1 + float64(n)/float64(s.texts)) }
 
 // A kindSet is a set of kinds of texts.

@@ -14,8 +14,8 @@ import (
 // significant newlines, and collapses white space.
 func stripMarkup(s string) string { return unmask(maskMarkup(s)) }
 
-// maskMarkup does the same but hides punctuation in code and quotations, so that no
-// sentence ends there.
+// maskMarkup does the same as stripMarkup, but hides punctuation in code and
+// quotations, so that no sentence ends there.
 func maskMarkup(s string) string {
 	s = " " + strings.NewReplacer("’", "'", "‘", "'").Replace(oneLine(s))
 	for _, m := range markup() {
