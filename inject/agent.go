@@ -72,7 +72,7 @@ type Hooks interface {
 // ReplyLimits describes how a text passed to Reply reaches the model.
 type ReplyLimits struct {
 	Bytes int    // a text of at most this length arrives whole
-	Note  string // tells the model what the agent alters in the text; empty: nothing
+	Note  string // tells the model what the agent alters in the text; empty if nothing
 }
 
 // An Installer generates an agent's slash commands and hooks for a project.

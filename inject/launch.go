@@ -30,7 +30,7 @@ type Request struct {
 type Launch struct {
 	Method   string   // how the payload reaches the agent, for display
 	Program  string   // absolute
-	Import   []string // arguments for a run of the program before the launch; empty: no such run
+	Import   []string // arguments for a run of the program before the launch; empty for no such run
 	Args     []string
 	Unset    []string // variables that the program must not inherit
 	Stdin    string   // standard input if Headless was asked for

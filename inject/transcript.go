@@ -13,7 +13,7 @@ import (
 type Options struct {
 	Progress func(int64) // called with the bytes read so far; may be nil
 
-	// Head limits the bytes read, for a caller that only needs the Roots; 0: all.
+	// Head limits the bytes read, for a caller that only needs the Roots; 0 means all.
 	Head int64
 
 	// From is where an earlier reading ended; Open reads only what follows it. The zero
@@ -53,7 +53,7 @@ var ErrCursor = errors.New("the transcript does not continue where it was left")
 
 // A Cursor is a position in a transcript where reading can continue.
 type Cursor struct {
-	Offset  int64    `json:"offset"`  // nothing before it needs to be read again; 0: nothing was read
+	Offset  int64    `json:"offset"`  // nothing before it needs to be read again; 0 if nothing was read
 	Size    int64    `json:"size"`    // the result of Stat at the time
 	Head    string   `json:"head"`    // a hash of the first bytes
 	Tail    string   `json:"tail"`    // a hash of the last bytes before Offset

@@ -10,8 +10,8 @@ import (
 // A LeftOut is one piece of the conversation that the payload omits.
 type LeftOut struct {
 	What   string
-	Count  int    // 0: not countable, such as a part of the summary
-	Tokens int    // approximate; 0: unknown
+	Count  int    // 0 if it cannot be counted, such as a part of the summary
+	Tokens int    // approximate; 0 if unknown
 	Show   string // the command line that shows it
 }
 

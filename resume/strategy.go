@@ -41,18 +41,18 @@ type choice struct {
 	parts      []Part // of the history
 	leftOut    []LeftOut
 	omitted    int // messages that are omitted entirely
-	summarized int // of these, messages covered by a summary among parts
+	summarized int // omitted messages that a summary among parts covers
 }
 
 // A builder holds what the strategies choose from.
 type builder struct {
 	*history
 	session   *schema.Session
-	notes     *notes.Notes // nil: unknown
+	notes     *notes.Notes // nil if unknown
 	summaries []*schema.Summary
 	keep      int // messages at the end that are not summarized
-	last      int // include only so many messages at the end; 0: all
-	first     int // index of the first of these
+	last      int // include only so many messages at the end; 0 for all
+	first     int // index of the first message to include
 	total     int // estimated tokens of the history
 }
 

@@ -21,7 +21,7 @@ func TestSignedIn(t *testing.T) {
 		name, settings    string
 		env               string   // NAME=value, separated by spaces
 		files             []string // name, text, …
-		interactive, once string   // the preflight; empty: none
+		interactive, once string   // the error of preflight; empty for none
 	}{
 		{name: "fresh", interactive: none, once: none},
 		{name: "no JSON", settings: "{", interactive: none, once: none},

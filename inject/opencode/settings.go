@@ -20,7 +20,7 @@ type config struct {
 	Model     string
 	Agent     string                   // the agent that a session starts with
 	Agents    map[string]agentSettings // by name
-	Enabled   []string                 // the only providers allowed; nil: all
+	Enabled   []string                 // the only providers allowed; nil if all are
 	Disabled  []string
 	Providers map[string]provider
 	Servers   map[string]bool // MCP servers, and whether they are enabled

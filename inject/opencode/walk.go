@@ -69,7 +69,7 @@ type walk struct {
 	parent  string          // the preceding message
 	ids     map[string]bool // of messages
 	calls   map[string]bool // ids assigned to calls
-	earlier map[string]bool // ids of calls before the cursor; nil: not read yet
+	earlier map[string]bool // ids of calls before the cursor; nil if not read yet
 	losses  inject.Losses
 	kept    int // messages
 	titled  int // prompts of which only the title is left

@@ -114,7 +114,7 @@ func TestNewSettings(t *testing.T) {
 func TestSettingsErrors(t *testing.T) {
 	for _, c := range []struct {
 		have         string
-		line, column int // 0: JSON, but of a shape that we do not edit
+		line, column int // 0 for valid JSON of a shape that we do not edit
 		why          string
 	}{
 		{"[]", 0, 0, "line 1: the file holds no JSON object"},

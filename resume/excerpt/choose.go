@@ -13,7 +13,7 @@ const (
 	gapTokens    = 3   // of a line about omissions
 	cutTokens    = 1   // of a Gap within a line
 	lineBytes    = 200 // bytes of a call's input on its line
-	openingBytes = 60  // bytes of it shown with anything else of the call
+	openingBytes = 60  // bytes of it shown with any other part of the call
 )
 
 // Choose returns what to include of each section: first the dialogue, then what the
@@ -72,7 +72,7 @@ func (h *History) newChooser(budget int) *chooser {
 type chooser struct {
 	*History
 	budget   int         // tokens
-	used     int         // of these
+	used     int         // tokens used
 	open     []bool      // part of the section is included
 	known    []knowledge // by name
 	share    [3]int64    // by knowledge: its share of a name's worth, in percent

@@ -44,8 +44,8 @@ type Section struct {
 
 // A Chosen is what to include of a section.
 type Chosen struct {
-	Input string   // of a call's input, on one line; "": nothing
-	Text  string   // of the other texts, each on its own lines; "": nothing
+	Input string   // what to include of a call's input, on one line; "" for nothing
+	Text  string   // what to include of the other texts, each on its own lines; "" for nothing
 	Whole bool     // nothing is left out
 	Names []string // some of the names it is included for
 }
@@ -87,13 +87,13 @@ type occurrence struct {
 type name struct {
 	text   string
 	worth  int64
-	within []int32 // the names within it, itself included
+	within []int32 // the names within it, including itself
 }
 
 // A turn is a user's request and what followed, as indexes of texts.
 type turn struct {
 	asked  []int // the user's texts
-	answer int   // the agent's last text; -1: none
+	answer int   // the agent's last text; -1 if there is none
 	others []int // the rest of the dialogue
 }
 

@@ -43,7 +43,7 @@ func BenchmarkClaims(b *testing.B) {
 // A claim is a line in a payload that cortext itself wrote.
 type claim struct {
 	text    string
-	message int // number of the message it cites; 0: none
+	message int // number of the message it cites; 0 if none
 }
 
 var numbered = regexp.MustCompile(` \((\d+)\)$`)

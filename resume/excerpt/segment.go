@@ -10,7 +10,7 @@ import (
 // of a long one that ends at a clause or at least at a word.
 type segment struct {
 	from, to    int  // bytes of the text, with the newline of its line
-	tokens      int  // estimate; 0: not counted yet
+	tokens      int  // estimate; 0 if not counted yet
 	included    bool // it is included
 	lowPriority bool // included only if there is room for everything else
 	errorLine   bool // shown with its call
