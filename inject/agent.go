@@ -99,7 +99,7 @@ type Launcher interface {
 	Launch(m Machine, r Request) (*Launch, error)
 }
 
-// A WindowConfigurer lets the user configure the context windows of models.
+// A WindowConfigurer is an agent whose user can configure the context windows of models.
 type WindowConfigurer interface {
 	// Window returns a model's context window, in tokens, as configured in the
 	// agent's files on this machine, or 0 if it is not configured.

@@ -29,11 +29,11 @@ type Event struct {
 	Transcript string // the session's file, absolute; it may not exist yet
 	Dir        string // the project's folder
 	Prompt     string // what the user typed, verbatim
-	Unexpanded bool   // of PromptSubmit: the agent does not know the command and sends it to the model as typed
+	Unexpanded bool   // for PromptSubmit: the agent does not know the command and sends it to the model as typed
 	PromptID   string // the agent's id for it; may be empty
-	LastReply  string // of TurnEnd: the model's last text; the transcript may get it a moment later
-	New        bool   // of SessionStart: the session is new, not resumed
-	Cleared    bool   // of SessionStart and SessionEnd: the user emptied the context; the program continues
+	LastReply  string // for TurnEnd: the model's last text; the transcript may get it a moment later
+	New        bool   // for SessionStart: the session is new, not resumed
+	Cleared    bool   // for SessionStart and SessionEnd: the user emptied the context; the program continues
 	Process    string // distinguishes processes of the agent; may be empty
 }
 

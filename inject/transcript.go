@@ -81,7 +81,7 @@ type Transcript struct {
 	Agent    string
 	NativeID string
 	Version  string   // of the agent
-	Parent   string   // for a sub-agent's own file: native id of the session that started it
+	Parent   string   // for a sub-agent's own file: the native id of the session that started it
 	Roots    []string // ids of the lines without a parent; a fork of the session begins with one of them
 
 	First, Last time.Time        // of its messages; zero if none has a time

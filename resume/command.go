@@ -64,8 +64,8 @@ func (p *commandPart) render() string {
 	return paragraph(p.reference + "\n\nARGUMENTS: " + p.arguments)
 }
 
-// paragraph returns text without surrounding empty lines and followed by one, which
-// keeps its tokens apart from those of the block.
+// paragraph strips empty lines around text and adds one at the end, which keeps the
+// text's tokens apart from those of the block.
 func paragraph(text string) string {
 	return strings.TrimRight(strings.TrimLeft(rawjson.Text(text), "\n"), " \t\r\n") + "\n\n"
 }

@@ -176,7 +176,7 @@ func (ns *numbers) add(last, n int) {
 	ns.ranges = append(ns.ranges, [2]int{n, n})
 }
 
-// in formats the numbers in at most the given number of ranges, split at the widest
+// in formats the numbers as at most the given number of ranges, split at the widest
 // gaps.
 func (ns *numbers) in(most int) string {
 	ranges := ns.ranges

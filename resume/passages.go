@@ -269,7 +269,7 @@ func (b *builder) render(r *reading, lead []leadSection, chosen []excerpt.Chosen
 	return e
 }
 
-// empty reports whether nothing of a section is included.
+// empty reports whether a section is omitted entirely.
 func empty(c excerpt.Chosen) bool { return c.Text == "" && c.Input == "" }
 
 // lastUnderHeading returns the last included passage that shares the heading of the

@@ -26,7 +26,7 @@ type unit struct {
 	stamp string
 	refs  []inject.Span
 	above *unit // the last message in the context when it was added
-	at    int   // its position in the file; -1: it was read before
+	at    int   // its position in the file; -1 if it was read before
 	depth int   // its position in the context
 	loose []loose
 

@@ -19,7 +19,7 @@ import (
 // storage/session/<project>/, its messages in storage/message/<session>/, their
 // parts in storage/part/<message>/, or all parts in storage/part/.
 
-// hashed is a hash of a state. Two different states almost always differ in value.
+// A hashed is a hash of a state. Different states almost always have different values.
 type hashed struct{ hash.Hash64 }
 
 func newState() hashed { return hashed{fnv.New64a()} }

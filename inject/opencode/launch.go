@@ -85,7 +85,7 @@ func throughStdin(l *inject.Launch, r inject.Request) {
 
 // throughFile is for versions that cannot import. The terminal program cannot read
 // standard input (FACTS.md, "How much arrives by which method"), and a command line is
-// too short.
+// not long enough.
 func throughFile(l *inject.Launch, r inject.Request, v inject.Version) error {
 	if !atLeast(v, promptFlag) {
 		return openCode.Unready(fmt.Sprintf("version %s cannot be started on a conversation", v),

@@ -65,7 +65,7 @@ var keyVariables = []string{
 }
 
 // absent warns of MCP servers that the conversation used and that are not in the
-// settings here. OpenCode's own names of tools are <server>_<tool>, which could be any
+// settings here. OpenCode's own tool names are <server>_<tool>, which could be any
 // tool.
 func absent(c config, tools []string) []string {
 	known := map[string]bool{}

@@ -202,7 +202,7 @@ func Change(have string, exists bool, want File) inject.Change {
 	return c
 }
 
-// Changes compares files with the existing ones; read returns a file's current text.
+// Changes returns the change for each file; read returns a file's current text.
 func Changes(files []File, read inject.ReadFile) (list []inject.Change, err error) {
 	for _, f := range files {
 		have, ok, err := read(f.Path)

@@ -11,7 +11,7 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// Hooks are the hooks for an agent's settings, in the form that Claude Code and
+// Hooks describes the hooks in an agent's settings, in the form that Claude Code and
 // Gemini CLI share: {"hooks": {EVENT: [{"hooks": [{"type": "command", "command":
 // …}]}]}}.
 type Hooks struct {

@@ -360,8 +360,8 @@ type candidate struct {
 	from, to int // segments, both included
 }
 
-// A queue has the most worthwhile candidate first; of equals the later one, then the
-// one earlier in its text.
+// A queue has the most worthwhile candidate first. Among equals, it prefers the later
+// text, then the earlier place in a text.
 type queue []candidate
 
 func (q queue) Len() int { return len(q) }

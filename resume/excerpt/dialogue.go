@@ -273,7 +273,7 @@ const (
 	leastOutput = 40
 )
 
-// end includes the end, and the user's last request.
+// end includes the end of the history, and the user's last request.
 func (c *chooser) end(o Outputs) {
 	if n := len(c.turns); n > 0 {
 		for _, i := range c.turns[n-1].asked {

@@ -26,9 +26,9 @@ func (k Kind) isDialogue() bool { return k <= System }
 type Text struct {
 	Kind         Kind
 	Text         string
-	LowPriority  []Span // of Text, in order: included only if there is room for everything else
-	ErrorLine    Span   // of Text: the line that says why a call failed, shown with its call
-	Reproducible bool   // of an Output: the agent can get it again, such as the text of a file
+	LowPriority  []Span // parts of Text, in order, to include only if there is room for everything else
+	ErrorLine    Span   // the line of Text that says why a call failed, shown with its call
+	Reproducible bool   // for an Output: the agent can get it again, such as the text of a file
 }
 
 // A Span is the bytes of a text from From to before To. It is empty if they are

@@ -232,7 +232,7 @@ func TestChoose(t *testing.T) {
 				}
 				used += all[i].Heading + tokens.Count(d.all())
 			}
-			if slack := 60 + budget/8; used > budget+slack { // each gap is estimated, and may take one token more
+			if slack := 60 + budget/8; used > budget+slack { // each gap is estimated, and may take one more token
 				t.Errorf("seed %d: %d tokens of %d", seed, used, budget)
 			}
 			if err := answered(h, chosen, end); err != nil {

@@ -142,7 +142,7 @@ const around = 30
 // mostSpace is how many bytes of a text are searched for them.
 const mostSpace = 400
 
-// surrounding returns the segments with the context of bytes from to to of a text,
+// surrounding returns the segments with the context of the bytes of t from from to to,
 // which are in segment j.
 func (t *text) surrounding(j, from, to int) (first, last int32) {
 	s := t.Text.Text

@@ -63,10 +63,10 @@ var markup = sync.OnceValue(func() []markupRule {
 	}
 })
 
-// maskAt is the first private character that replaces a sign.
+// maskAt is the first private-use character that replaces a sign.
 const maskAt = 0xf0000
 
-// mask replaces signs and spaces with private characters.
+// mask replaces signs and spaces with private-use characters.
 func mask(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0xf000 && (r == ' ' || unicode.IsPunct(r) || unicode.IsSymbol(r)) {

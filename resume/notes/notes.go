@@ -32,8 +32,8 @@ const maxText = 300
 // A Note is one line about something that was said or happened.
 type Note struct {
 	Text    string `json:"text"`
-	Key     string `json:"key,omitempty"`   // of an error: what has to succeed to resolve it; of a decision: its subject
-	Since   int    `json:"since,omitempty"` // of an error: how many commands succeeded since
+	Key     string `json:"key,omitempty"`   // for an error: what has to succeed to resolve it; for a decision: its subject
+	Since   int    `json:"since,omitempty"` // for an error: how many commands succeeded since
 	Message string `json:"message,omitempty"`
 	Number  int    `json:"n,omitempty"` // number of its message
 }
