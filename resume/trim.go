@@ -62,8 +62,8 @@ func (b *builder) fitHead(hd head, left []LeftOut, budget int) head {
 	return hd
 }
 
-// The command's text, the plan and the summary may each take one part in partShare of
-// the budget if the history has to be cut. With more, too little room is left for the
+// partShare limits the command's text, the plan and the summary to 1/partShare of the
+// budget each if the history has to be cut. With more, too little room is left for the
 // history. The agent can read the command's file.
 const partShare = 8
 
