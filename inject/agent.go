@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// An Agent is an agent whose transcripts cortext reads. What else an adapter can do, it
-// says by implementing more of the interfaces below; callers ask with a type assertion.
+// An Agent is an agent whose transcripts cortext reads. An adapter says what else it
+// can do by implementing more of the interfaces below; callers find out with a type
+// assertion.
 type Agent interface {
 	// Name returns the name that session.json has for the agent, such as "claude".
 	Name() string
@@ -31,12 +32,12 @@ type Agent interface {
 	// path.
 	Subagents(path string) ([]Subagent, error)
 
-	// Sessions lists the agent's sessions on this machine, except those of
-	// sub-agents. Without a store, the list is empty. It omits what cannot be read,
-	// and the error names that.
+	// Sessions lists the agent's sessions on this machine, except those of sub-agents.
+	// If the agent has no store here, the list is empty. It omits what cannot be read,
+	// and the error names what it omits.
 	Sessions(m Machine) ([]SessionRef, error)
 
-	// Stores lists the folders that change when a session does.
+	// Stores lists the folders to watch for changed sessions.
 	Stores(m Machine) []Store
 
 	// Locate returns where the agent keeps the transcript of a session on this
@@ -44,7 +45,7 @@ type Agent interface {
 	// which may include the transcript.
 	Locate(m Machine, nativeID string) (path string, ok bool, err error)
 
-	// Session returns the id of the session that called our command, or empty if this
+	// Session returns the id of the session that called our command, or "" if this
 	// agent did not call it.
 	Session(m Machine) string
 }
@@ -55,7 +56,7 @@ type Bundler interface {
 	Transcripts(file string) ([]string, error)
 }
 
-// Hooks are implemented by an agent that calls hooks.
+// Hooks is implemented by adapters of agents that call hooks.
 type Hooks interface {
 	// Hook reads the agent's input for a hook from standard input.
 	Hook(m Machine, event string, input []byte) (Event, error)
@@ -64,28 +65,28 @@ type Hooks interface {
 	// prompt.
 	Reply(event, text string) []byte
 
-	// ReplyLimits returns what to observe in such a text.
+	// ReplyLimits returns the limits on such a text.
 	ReplyLimits() ReplyLimits
 }
 
-// ReplyLimits describe the texts that arrive through Reply.
+// ReplyLimits describes how a text passed to Reply reaches the model.
 type ReplyLimits struct {
-	Bytes int    // a text of this length is certain to arrive whole
-	Note  string // tells the model what the agent alters in it; empty: nothing
+	Bytes int    // a text of at most this length arrives whole
+	Note  string // tells the model what the agent alters in the text; empty if nothing
 }
 
-// An Installer has slash commands and hooks in a project.
+// An Installer generates an agent's slash commands and hooks for a project.
 type Installer interface {
 	// Install returns the files with the agent's slash commands and hooks, each with
 	// the action to take. It changes nothing.
 	Install(o InstallOptions, read ReadFile) ([]Change, error)
 }
 
-// A Launcher can be started on a payload.
+// A Launcher can start its agent on a payload.
 type Launcher interface {
-	// Model returns the name of the model that the agent would use for a launch with
-	// the Dir, Root and Args of r: from the arguments, else the environment or
-	// settings. Empty: they name none.
+	// Model returns the model that a launch with the Dir, Root and Args of r would use,
+	// according to the arguments, the environment or the settings, or "" if none of
+	// them names one.
 	Model(m Machine, r Request) string
 
 	// Ready returns the absolute path of the agent's program if nothing prevents
@@ -98,44 +99,43 @@ type Launcher interface {
 	Launch(m Machine, r Request) (*Launch, error)
 }
 
-// A WindowConfigurer lets the user configure the context windows of models.
+// A WindowConfigurer is an agent whose user can configure the context windows of models.
 type WindowConfigurer interface {
 	// Window returns a model's context window, in tokens, as configured in the
-	// agent's files on this machine; 0: not configured.
+	// agent's files on this machine, or 0 if it is not configured.
 	Window(m Machine, r Request, model string) int
 }
 
-// A LaunchFinder chooses the id of a launch's session itself.
+// A LaunchFinder finds the session of a launch, for an agent that chooses the id itself.
 type LaunchFinder interface {
 	// Launched finds the session of a launch: the one that begins with the payload.
 	Launched(m Machine, r Request) (nativeID string, ok bool)
 }
 
-// A Cleaner leaves something behind that has to be removed.
+// A Cleaner removes what a launch leaves behind.
 type Cleaner interface {
-	// Cleanup runs after a launch, when the program has ended. It removes the session
-	// that the launch put among the agent's own; if something was said in it, only
-	// our leftovers that would do harm. The agent's hook also calls it for a resumed
-	// session.
+	// Cleanup runs after a launch, once the program has ended. If nothing was said in
+	// the session that the launch created, it removes the session. Otherwise it removes
+	// only leftovers of ours that would do harm. The agent's hook also calls it for a
+	// resumed session, with said set.
 	Cleanup(ctx context.Context, m Machine, nativeID string, said bool) error
 }
 
-// A Remover is an agent from whose sessions only its own program can remove one, which
-// takes seconds.
+// A Remover removes a session by running the agent's program, which takes seconds.
 type Remover interface {
-	// Remove removes the session of a launch. It leaves a session in which something
-	// was said.
+	// Remove removes the session of a launch unless something was said in it.
 	Remove(ctx context.Context, m Machine, nativeID string) error
 }
 
 // A RunningLister reports which sessions are open.
 type RunningLister interface {
 	// Running lists the sessions that the agent's programs report as open on this
-	// machine. A killed one may still be listed.
+	// machine. It may still list the session of a program that was killed.
 	Running(m Machine) []Running
 }
 
-// ReadFile returns the text of a file of a project; ok is false if there is none.
+// ReadFile returns the text of a file in a project; ok is false if the file does not
+// exist.
 type ReadFile func(path string) (text string, ok bool, err error)
 
 // A Machine is the environment that an adapter runs in.
@@ -143,8 +143,9 @@ type Machine struct {
 	Home   string // the user's home folder
 	Getenv func(string) string
 
-	// Head returns the result of read for the beginning of a file, and may cache it
-	// while the file stays the same. nil: always call read.
+	// Head returns the result of read, which looks at the beginning of file. It may
+	// cache the result until the file changes. If Head is nil, [Machine.ReadHead]
+	// always calls read.
 	Head func(file string, read func() (string, error)) (string, error)
 }
 
@@ -182,9 +183,9 @@ type Store struct {
 // InstallOptions select what to put into a project for an agent.
 type InstallOptions struct {
 	Types     []Type
-	AfterTool bool // call cortext after each tool call, too
-	Plugin    bool // with a plugin, for an agent that has hooks only that way
-	User      bool // also files in the user's home, with paths that begin with "~/"
+	AfterTool bool // also call cortext after each tool call
+	Plugin    bool // install a plugin, for an agent that has no other hooks
+	User      bool // also install files in the user's home; their paths begin with "~/"
 }
 
 // A Type is a type of conversation with its prompt, including frontmatter.
@@ -201,7 +202,7 @@ type Change struct {
 // An Action is what to do with a file.
 type Action string
 
-// The actions.
+// The possible actions.
 const (
 	Create Action = "create"
 	Update Action = "update" // cortext wrote it and has a newer text
@@ -210,8 +211,8 @@ const (
 	Remove Action = "remove" // cortext wrote it and no longer needs it
 )
 
-// An Elsewhere is the name of an agent whose adapter is in another program. It has no
-// sessions.
+// An Elsewhere is an agent that this program only knows by name, since its adapter is
+// in another program. It has no sessions.
 type Elsewhere string
 
 var errElsewhere = errors.New("this program cannot read transcripts of the agent")

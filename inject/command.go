@@ -40,8 +40,8 @@ func (c Command) Begins() bool {
 	return c.Name != "" && !strings.ContainsAny(c.Name, "/\\") && !slices.Contains(prompt.Managing(), c.Name)
 }
 
-// Prompted records a prompt as typed: whether it is a /workspace command, and the
-// first one that begins a conversation.
+// Prompted adds a prompt, as typed, to Commands if it is a /workspace command. The
+// first one that begins a conversation also sets Command and Arguments.
 func (t *Transcript) Prompted(line string, c Command) {
 	typed, ok := ParseCommand(line)
 	if !ok {
@@ -54,8 +54,8 @@ func (t *Transcript) Prompted(line string, c Command) {
 	}
 }
 
-// maxFailure is the longest first line of a failure, in bytes: enough to tell
-// failures apart.
+// maxFailure is how many bytes of a failure's first line to keep: enough to distinguish
+// failures.
 const maxFailure = 200
 
 // Failure returns the first line of a failed tool's output, cut to maxFailure.

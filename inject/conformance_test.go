@@ -147,9 +147,9 @@ func golden(t *testing.T, file string, got []byte) {
 	}
 }
 
-// TestWhole checks every transcript for what the rest of cortext relies on: unique
-// ids, existing parents and callers, no base64, a repeatable reading, and a cursor
-// after which nothing is new.
+// TestWhole checks that every transcript has what the rest of cortext relies on: unique
+// ids, existing parents and callers, no base64, the same result when it is read twice,
+// and nothing new after its cursor.
 func TestWhole(t *testing.T) {
 	for _, agent := range agents() {
 		for _, file := range fixtures(t, agent.Name()) {
@@ -204,8 +204,8 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestProvider: only OpenCode records where a model runs, and the last answer's
-// provider counts.
+// TestProvider checks that only OpenCode records where a model runs, and that the
+// provider of the last answer counts.
 func TestProvider(t *testing.T) {
 	for _, agent := range agents() {
 		named := 0
@@ -231,7 +231,7 @@ func TestProvider(t *testing.T) {
 	}
 }
 
-// TestDetect: each agent recognizes its own transcripts, and no other's.
+// TestDetect checks that each agent recognizes its own transcripts and no others.
 func TestDetect(t *testing.T) {
 	for _, owner := range agents() {
 		for _, file := range fixtures(t, owner.Name()) {
@@ -249,7 +249,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestBadFiles: the error for an unreadable file names it.
+// TestBadFiles checks that the error for an unreadable file names it.
 func TestBadFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, agent := range agents() {
@@ -287,7 +287,7 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// write writes a file, and makes the folders above it.
+// write writes a file and creates the folders above it.
 func write(t *testing.T, file, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {

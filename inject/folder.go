@@ -59,7 +59,7 @@ func ProjectFiles(root, below string, match func(fs.DirEntry) bool) (files []str
 
 // FilesIn lists the regular files in a folder, which need not exist, sorted by name.
 func FilesIn(dir string) (files []string, err error) {
-	if _, err := os.Lstat(dir); IsAbsent(err) { // cheaper than to open it, and most do not exist
+	if _, err := os.Lstat(dir); IsAbsent(err) { // cheaper than opening it, and most do not exist
 		return nil, nil
 	}
 	entries, err := os.ReadDir(dir)

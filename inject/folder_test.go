@@ -9,8 +9,8 @@ import (
 	"cortext/inject"
 )
 
-// TestUnreadableStore makes an unreadable folder at each level of each agent's store:
-// the requested session could be in it.
+// TestUnreadableStore makes a folder unreadable at each level of each agent's store.
+// Since the requested session could be in it, the error must name it.
 func TestUnreadableStore(t *testing.T) {
 	folders := map[string][]string{
 		"claude":   {".claude/projects", ".claude/projects/p"},
@@ -39,7 +39,8 @@ func TestUnreadableStore(t *testing.T) {
 	}
 }
 
-// TestReadableBesideUnreadable finds a session although another folder is unreadable.
+// TestReadableBesideUnreadable checks that Locate finds a session although another
+// folder is unreadable.
 func TestReadableBesideUnreadable(t *testing.T) {
 	home := t.TempDir()
 	file := filepath.Join(home, ".claude", "projects", "p", "aaaa.jsonl")

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// An EventType says at which point an agent calls a hook.
+// An EventType is the point in a session at which an agent calls a hook.
 type EventType int
 
 // The events that cortext handles.
@@ -29,16 +29,16 @@ type Event struct {
 	Transcript string // the session's file, absolute; it may not exist yet
 	Dir        string // the project's folder
 	Prompt     string // what the user typed, verbatim
-	Unexpanded bool   // of PromptSubmit: the agent does not know the command and sends it to the model as typed
+	Unexpanded bool   // for PromptSubmit: the agent does not know the command and sends it to the model as typed
 	PromptID   string // the agent's id for it; may be empty
-	LastReply  string // of TurnEnd: the model's last text; the transcript may get it a moment later
-	New        bool   // of SessionStart: the session is new, not resumed
-	Cleared    bool   // of SessionStart and SessionEnd: the user emptied the context; the program continues
+	LastReply  string // for TurnEnd: the model's last text; the transcript may get it a moment later
+	New        bool   // for SessionStart: the session is new, not resumed
+	Cleared    bool   // for SessionStart and SessionEnd: the user emptied the context; the program continues
 	Process    string // distinguishes processes of the agent; may be empty
 }
 
-// A HookInput has the members of a hook's input that agents share. An adapter embeds it
-// in a struct with those of its agent.
+// A HookInput has the members of a hook's input that several agents share. An adapter
+// embeds it in a struct with its agent's other members.
 type HookInput struct {
 	SessionID  string `json:"session_id"`
 	Transcript string `json:"transcript_path"`
@@ -61,9 +61,9 @@ func DecodeHook[T interface{ session() string }](input []byte) (in T, err error)
 	return in, nil
 }
 
-// AdditionalContext formats a hook's text to inject next to a prompt, in the form
-// that Claude Code and Gemini CLI share. It is ASCII: both decode a hook's output
-// chunk by chunk and lose a character that spans two (2.1.329, 0.61.0).
+// AdditionalContext formats a hook's text to inject next to a prompt, in the form that
+// Claude Code and Gemini CLI share. It is ASCII: both agents decode a hook's output
+// chunk by chunk and lose a character that spans two chunks (2.1.329, 0.61.0).
 func AdditionalContext(event, text string) []byte {
 	var out struct {
 		HookSpecificOutput struct {

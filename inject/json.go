@@ -12,18 +12,18 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// Agents write JSON for themselves, so reading it is tolerant: of a member with another
-// type than expected, nothing is known. Transcripts are read with package rawjson, which
-// loses no byte.
+// Agents write JSON for their own use, so we read it tolerantly: a member of an
+// unexpected type counts as missing. Transcripts are read with package rawjson, which
+// preserves every byte.
 
-// RawJSON is a value that is not decoded.
+// RawJSON is an undecoded value.
 type RawJSON = json.RawMessage
 
-// DecodeJSON decodes a value that an agent wrote into v, a pointer. After an error, v has
-// all members except those of another type.
+// DecodeJSON decodes JSON that an agent wrote into v, a pointer. If members have an
+// unexpected type, it returns an error but still fills in all others.
 func DecodeJSON(text []byte, v any) error { return json.Unmarshal(text, v) }
 
-// ReadJSON is [DecodeJSON] for a file. An unreadable one has no members.
+// ReadJSON is [DecodeJSON] for a file. If the file cannot be read, v stays as it is.
 func ReadJSON(file string, v any) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -32,7 +32,8 @@ func ReadJSON(file string, v any) error {
 	return DecodeJSON(text, v)
 }
 
-// JSONLines encodes values, which hold only texts and numbers, each on a line.
+// JSONLines encodes each value on a line of its own. Values may only consist of strings
+// and numbers.
 func JSONLines(values ...any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -46,7 +47,8 @@ func JSONLines(values ...any) string {
 // IsTrue reports whether a value is true.
 func IsTrue(raw []byte) bool { return string(raw) == "true" }
 
-// Number decodes a JSON number. Anything else, or a number that is too large, is 0.
+// Number decodes a JSON number. It returns 0 for anything else and for a number that is
+// too large.
 func Number(raw []byte) int64 {
 	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
 		return n
@@ -58,11 +60,12 @@ func Number(raw []byte) int64 {
 	return int64(f)
 }
 
-// Count returns a member that counts something; a missing or negative one is 0.
+// Count returns the named member of an object as a number, or 0 if it is missing or
+// negative.
 func Count(object []byte, name string) int64 { return max(0, Number(rawjson.Get(object, name))) }
 
-// CompactJSON removes the space between the tokens of a value, so that it is the same
-// in an indented document and elsewhere.
+// CompactJSON removes the space between the tokens of a value, so that a value is the
+// same however its document is indented.
 func CompactJSON(raw []byte) []byte {
 	out := make([]byte, 0, len(raw))
 	quoted := false
@@ -119,9 +122,9 @@ func BlankComments(text []byte) []byte {
 	return out
 }
 
-// WalkObject calls f for each member of the object at the start of data, until f returns
-// false or the object is cut off; the error then says where. rest begins at the
-// value.
+// WalkObject calls f for each member of the object at the start of data, until f
+// returns false; rest begins at the member's value. If the object is cut off or
+// malformed, WalkObject returns an error after the members that precede the fault.
 func WalkObject(data []byte, f func(name string, rest []byte) (skip bool)) error {
 	b := bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")), " \t\r\n")
 	if len(b) == 0 || b[0] != '{' {
@@ -151,8 +154,9 @@ func WalkObject(data []byte, f func(name string, rest []byte) (skip bool)) error
 	return nil
 }
 
-// WalkArray calls f for each complete element of the array at the start of data, until f
-// returns false or the array is cut off; rest is then what there is of the next element.
+// WalkArray calls f for each complete element of the array at the start of data, until
+// f returns false. If the array is cut off, it returns an error and what is left of the
+// incomplete element.
 func WalkArray(data []byte, f func(value []byte) bool) (rest []byte, err error) {
 	if len(data) == 0 || data[0] != '[' {
 		return nil, nil

@@ -27,7 +27,7 @@ func TestCompactJSON(t *testing.T) {
 	}
 }
 
-// TestBlankComments: what is no comment stays, at its place.
+// TestBlankComments checks that everything except comments stays in place.
 func TestBlankComments(t *testing.T) {
 	for text, want := range map[string]string{
 		"{} // x\n1": "{}     \n1", "{/* a\n * b */}": "{    \n       }", `{"a//b":"/* \" */"}`: `{"a//b":"/* \" */"}`, "{} /* x": "{}     ", "// x": "    ", `"`: `"`,
@@ -38,7 +38,7 @@ func TestBlankComments(t *testing.T) {
 	}
 }
 
-// TestReadJSON: a member of another type leaves the others.
+// TestReadJSON checks that a member of an unexpected type does not affect the others.
 func TestReadJSON(t *testing.T) {
 	var v struct{ A, B string }
 	if err := inject.DecodeJSON([]byte(`{"a":1,"b":"x"}`), &v); err == nil || v.A != "" || v.B != "x" {
@@ -52,7 +52,7 @@ func TestReadJSON(t *testing.T) {
 	}
 }
 
-// TestWalk: of a document that is cut off, what is there is found.
+// TestWalk checks that the walkers find what is left of a truncated document.
 func TestWalk(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a": 1, "b": [2]}`: `{"a":"1","b":"[2]"}`, "\ufeff {\n\"a\": 1\n": `{"a":"1"}`, `{"a": 1, "b`: `{"a":"1"}`, `{}`: `{}`, `[1]`: `{}`, ``: `{}`,

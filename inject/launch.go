@@ -24,30 +24,31 @@ type Request struct {
 	Tools    []string // names of the tools that the conversation used
 }
 
-// A Launch describes how to start an agent: files to write and a command. Afterwards
-// the files are removed and, if nothing was said in it, so is the imported session.
+// A Launch describes how to start an agent: files to write and a command. After the
+// agent has ended, the files are removed and, if nothing was said in the new session,
+// so is the session.
 type Launch struct {
-	Method   string   // how the payload gets in, for display
+	Method   string   // how the payload reaches the agent, for display
 	Program  string   // absolute
-	Import   []string // arguments for running the program once beforehand; none: no such run
+	Import   []string // arguments for a run of the program before the launch; empty for no such run
 	Args     []string
 	Unset    []string // variables that the program must not inherit
 	Stdin    string   // standard input if Headless was asked for
 	Files    []File
 	NativeID string   // of the new session; empty if not known in advance
-	Warnings []string // what will differ from before
+	Warnings []string // what will not work as it did before
 }
 
 // A File is written before a launch and removed after it.
 type File struct {
 	Path    string // absolute
 	Data    string
-	Session bool // it becomes the transcript of the new session, and stays if that was used
+	Session bool // it becomes the transcript of the new session, and stays if the session was used
 }
 
-// AskToRead makes the payload a file that the agent is asked to read, for a version that
-// cannot be started on a session. It returns the prompt; since is the first version that
-// can do better.
+// AskToRead puts the payload into a file and returns a prompt that asks the agent to
+// read it, for a version that cannot be started on a session. since is the first
+// version that can.
 func (l *Launch) AskToRead(r Request, p Program, version, since Version) (prompt string) {
 	file := filepath.Join(r.Temp, r.NativeID+".md")
 	l.Method = "a file with the payload, which the agent is asked to read"
@@ -67,8 +68,8 @@ type PreflightError struct {
 
 func (e *PreflightError) Error() string { return e.Agent + ": " + e.What }
 
-// ServerName returns the form of a server's name within the names of its tools: an
-// agent replaces every character except ASCII letters, digits and those in kept.
+// ServerName returns a server's name as it appears in the names of its tools: an agent
+// replaces every character except ASCII letters, digits and those in kept.
 func ServerName(server, kept string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(kept, r) {
@@ -95,12 +96,13 @@ func MCPServer(tool string, known map[string]bool) (server string, ok bool) {
 			return name, true
 		}
 	}
-	server, name, ok := strings.Cut(rest, "_") // the name may contain "_": its first part is enough for people
+	server, name, ok := strings.Cut(rest, "_") // the server's name may contain "_", but people recognize it by its first part
 	return server, ok && server != "" && name != ""
 }
 
-// WarnOfMissing warns of the MCP servers that tools belong to and that are not known on
-// this machine, each once. serverOf is [MCPServer], or what an agent knows better.
+// WarnOfMissing returns a warning for each MCP server that the tools belong to and that
+// is not known on this machine. serverOf is [MCPServer], or a function that knows the
+// agent's tools better.
 func WarnOfMissing(tools []string, known map[string]bool, serverOf func(tool string, known map[string]bool) (string, bool)) (warnings []string) {
 	said := map[string]bool{}
 	for _, tool := range tools {
@@ -121,9 +123,9 @@ func RealPath(dir string) string {
 	return dir
 }
 
-// PayloadID returns the id of a line with a payload of ours. It is derived from the
-// text, so that we recognize the line in any copy of the session, and no other line
-// has it. It is a UUID of version 8 (RFC 9562).
+// PayloadID returns the id for a transcript line that holds a payload of ours. It is
+// derived from the text, so that we recognize the line in any copy of the session and
+// no other line has the same id. It is a UUID of version 8 (RFC 9562).
 func PayloadID(text string) string {
 	sum := sha256.Sum256([]byte("cortext payload\n" + text))
 	sum[6] = sum[6]&0x0f | 0x80
@@ -132,10 +134,10 @@ func PayloadID(text string) string {
 	return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
 }
 
-// MayBePayload reports whether an id has the form of those of [PayloadID].
+// MayBePayload reports whether an id has the form that [PayloadID] generates.
 func MayBePayload(id string) bool { return len(id) == 36 && id[14] == '8' }
 
-// IsPayload reports whether id is the one of a line with this text.
+// IsPayload reports whether id is the [PayloadID] of text.
 func IsPayload(id, text string) bool { return MayBePayload(id) && id == PayloadID(text) }
 
 // Flag returns the value of a flag in args under any of its names, such as "--model"

@@ -28,7 +28,7 @@ func (s Span) Read(f io.ReaderAt) ([]byte, error) {
 	return raw, nil
 }
 
-// Losses are what a reading could not use of a transcript.
+// Losses records what could not be read from a transcript.
 type Losses struct {
 	damage  []string
 	torn    string         // the line cut off at the end
@@ -46,7 +46,7 @@ func (l *Losses) Unknown(kind string) {
 	l.unknown[kind]++
 }
 
-// KindName returns a kind of record for [Losses.Unknown].
+// KindName returns the name of a record type for [Losses.Unknown].
 func KindName(typ string) string {
 	if typ == "" {
 		return "(no type)"
@@ -65,8 +65,8 @@ func (l *Losses) Report(t *Transcript) {
 	}
 }
 
-// ReadLines calls add for each record of a transcript of size bytes, from where o
-// continues.
+// ReadLines calls add for each record of a transcript of size bytes, starting at
+// o.From. It records damage in l.
 func ReadLines(f io.ReaderAt, size int64, o Options, l *Losses, add func(jsonl.Record)) error {
 	from, number := o.From.Offset, 1
 	if from > 0 {
@@ -110,7 +110,8 @@ func Records(f io.Reader) iter.Seq2[jsonl.Record, error] {
 	}
 }
 
-// AnyRecord reports whether one of the first records of a file is what is sought.
+// AnyRecord reports whether sought accepts one of the first records of a file; first is
+// how many to try.
 func AnyRecord(f io.Reader, first int, sought func(raw []byte) bool) bool {
 	n := 0
 	for rec, err := range Records(f) {
@@ -127,10 +128,11 @@ func AnyRecord(f io.Reader, first int, sought func(raw []byte) bool) bool {
 	return false
 }
 
-// fingerprinted is how many bytes at both ends of what was read identify it.
+// fingerprinted is how many bytes a fingerprint covers at each end of what was read.
 const fingerprinted = 4096
 
-// Fingerprint returns hashes of a file's first bytes and of the last before offset.
+// Fingerprint returns hashes of a file's first bytes and of its last bytes before
+// offset.
 func Fingerprint(f io.ReaderAt, offset int64) (head, tail string, err error) {
 	buf := make([]byte, min(offset, fingerprinted))
 	hash := func(at int64) string {
@@ -143,7 +145,7 @@ func Fingerprint(f io.ReaderAt, offset int64) (head, tail string, err error) {
 	return hash(0), hash(offset - int64(len(buf))), err
 }
 
-// Check returns [ErrCursor] unless the file is the same up to the cursor.
+// Check returns [ErrCursor] unless the file is unchanged up to the cursor.
 func (c Cursor) Check(f io.ReaderAt, size int64) error {
 	if c.Offset > size {
 		return ErrCursor

@@ -27,8 +27,9 @@ func lines(t *testing.T, text string, o inject.Options) (spans []inject.Span, tr
 	return spans, tr
 }
 
-// TestReadLines: records can be read again, damage is reported, and a line cut off at
-// the end is apart, since the agent may still be writing it.
+// TestReadLines checks that records can be read again, that damage is reported, and
+// that a line cut off at the end is reported separately, since the agent may still be
+// writing it.
 func TestReadLines(t *testing.T) {
 	const text = "{\"a\":1}\nbroken\n{\"b\":2}\n{\"c\":"
 	spans, tr := lines(t, text, inject.Options{})
@@ -40,7 +41,7 @@ func TestReadLines(t *testing.T) {
 	if len(spans) != 2 || len(tr.Unread) != 1 || !strings.Contains(tr.Torn, "torn tail") || !reflect.DeepEqual(tr.Warnings, append(tr.Unread, tr.Torn)) {
 		t.Errorf("%d records, unread %q, torn %q, warnings %q", len(spans), tr.Unread, tr.Torn, tr.Warnings)
 	}
-	// Our own limit cuts lines off, and that is not damage.
+	// A line cut off by our own limit is not damage.
 	if _, tr := lines(t, text, inject.Options{Head: int64(len(text))}); tr.Warnings != nil {
 		t.Errorf("warnings %q", tr.Warnings)
 	}
@@ -83,8 +84,8 @@ func TestAnyRecord(t *testing.T) {
 	}
 }
 
-// TestCursorCheck: a cursor is for a file with the same beginning, and the same bytes
-// before the cursor.
+// TestCursorCheck checks that a cursor only fits a file with the same beginning and the
+// same bytes before the cursor.
 func TestCursorCheck(t *testing.T) {
 	text := strings.Repeat("0123456789", 2000)
 	c := inject.Cursor{Offset: 15_000}
@@ -105,7 +106,7 @@ func TestCursorCheck(t *testing.T) {
 	}
 }
 
-// TestTranscript: what the lines of a transcript add up to.
+// TestTranscript checks what a transcript collects from its lines.
 func TestTranscript(t *testing.T) {
 	var tr inject.Transcript
 	at := time.Unix(1000, 0)
@@ -130,7 +131,8 @@ func TestTranscript(t *testing.T) {
 	}
 }
 
-// TestStripped: without Strip, and for a text that is not ours, the text stays.
+// TestStripped checks that a text stays unchanged if there is no Strip or the text is
+// not ours.
 func TestStripped(t *testing.T) {
 	ours := inject.Options{Strip: func(s string) (string, bool) { return strings.CutPrefix(s, "OURS") }}
 	for _, c := range []struct {

@@ -27,7 +27,7 @@ func (b *MessageBuilder) AddText(s string) {
 	}
 }
 
-// AddReasoning adds what the model thought, unless it is empty.
+// AddReasoning adds the model's reasoning, unless it is empty.
 func (b *MessageBuilder) AddReasoning(s string) {
 	if s != "" {
 		b.reasoning = append(b.reasoning, s)
@@ -61,7 +61,7 @@ func (b *MessageBuilder) Finish() {
 	}
 }
 
-// Size returns how many bytes the message and its calls have, without attachments.
+// Size returns the size of the message and its calls in bytes, without attachments.
 func (b *MessageBuilder) Size() int {
 	n := len(b.Content) + len(b.Reasoning)
 	for i := range b.Tools {
@@ -70,8 +70,8 @@ func (b *MessageBuilder) Size() int {
 	return n
 }
 
-// An Attachment is the reference to a file and, unless only its name is known, its
-// content. So the bytes stay out of the log.
+// An Attachment is a reference to a file and, unless only its name is known, the file's
+// content. Keeping the two apart keeps the bytes out of the log.
 type Attachment struct {
 	schema.Attachment
 	Blobs []Blob
@@ -97,8 +97,8 @@ func MentionedFile(name, text string) Attachment {
 	return a
 }
 
-// DecodeBase64 decodes data in the first encoding that fits; malformed data stays as it
-// is.
+// DecodeBase64 decodes data with the first encoding that fits. It returns malformed
+// data unchanged.
 func DecodeBase64(data string, encodings ...*base64.Encoding) []byte {
 	for _, enc := range encodings {
 		if b, err := enc.DecodeString(data); err == nil {
@@ -108,7 +108,7 @@ func DecodeBase64(data string, encodings ...*base64.Encoding) []byte {
 	return []byte(data)
 }
 
-// NewUsage returns how many tokens an answer took, or nil if that is not known.
+// NewUsage returns the tokens that an answer used, or nil if they are not known.
 func NewUsage(prompt, completion, cached int64) *schema.Usage {
 	u := schema.Usage{PromptTokens: prompt, CompletionTokens: completion, CachedTokens: cached}
 	if u.PromptTokens+u.CompletionTokens == 0 {
@@ -117,7 +117,7 @@ func NewUsage(prompt, completion, cached int64) *schema.Usage {
 	return &u
 }
 
-// SHA256 returns a hash in hex.
+// SHA256 returns the SHA-256 hash of data in hex.
 func SHA256(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])

@@ -10,8 +10,8 @@ import (
 	"cortext/schema"
 )
 
-// TestMessageBuilder: blocks say in which order texts, files and calls stood. A message
-// with one block needs none.
+// TestMessageBuilder checks that blocks record the order of texts, files and calls, and
+// that a message with only one block has none.
 func TestMessageBuilder(t *testing.T) {
 	var b inject.MessageBuilder
 	if b.AddText(""); !b.IsEmpty() {
@@ -44,7 +44,8 @@ func TestMessageBuilder(t *testing.T) {
 	}
 }
 
-// TestMentionedFile: the text of a file that the user named does not get into the log.
+// TestMentionedFile checks that the text of a file that the user named does not get
+// into the log.
 func TestMentionedFile(t *testing.T) {
 	a := inject.MentionedFile("a.txt", "text")
 	if a.Bytes != 4 || a.SHA256 != inject.SHA256([]byte("text")) || a.Blobs != nil || a.MediaType != "text/plain" {
@@ -63,8 +64,9 @@ func TestDecodeBase64(t *testing.T) {
 	}
 }
 
-// TestBatcher: batches have a bounded number of messages and bytes, also of calls and
-// attachments, and together they have everything in order.
+// TestBatcher checks that batches have a bounded number of messages and bytes,
+// including those of calls and attachments, and that together they contain everything
+// in order.
 func TestBatcher(t *testing.T) {
 	text := func(n int) *inject.MessageBuilder {
 		return &inject.MessageBuilder{Message: schema.Message{Content: strings.Repeat("x", n)}}

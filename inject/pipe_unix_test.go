@@ -66,7 +66,7 @@ func TestPipes(t *testing.T) {
 	}
 }
 
-// TestPipeBesideDatabase has a pipe instead of a file that SQLite opens on its own.
+// TestPipeBesideDatabase puts a pipe in place of a file that SQLite opens on its own.
 func TestPipeBesideDatabase(t *testing.T) {
 	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
 		file := filepath.Join(t.TempDir(), "opencode.db")
@@ -84,7 +84,8 @@ func TestPipeBesideDatabase(t *testing.T) {
 	}
 }
 
-// watchPipe makes a pipe and fails the test at its end if anything opened it.
+// watchPipe creates a named pipe and fails the test at its end if anything opened the
+// pipe.
 func watchPipe(t *testing.T, file string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {

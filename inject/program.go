@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// A Program is how to find and ask an agent's program.
+// A Program describes how to find and run an agent's program.
 type Program struct {
 	Product  string // "Claude Code"
 	Command  string // "claude": what to look for on the PATH
-	Variable string // "CORTEXT_CLAUDE": the environment variable in which the user may name another
+	Variable string // "CORTEXT_CLAUDE": the environment variable that may name another program
 	Package  string // "@anthropic-ai/claude-code": its package in npm
 }
 
-// Find returns the absolute path of the program: of the one that the user named, else
-// of the one on the PATH. The error is a [PreflightError].
+// Find returns the absolute path of the program that the user named, else of the one on
+// the PATH. The error is a [PreflightError].
 func (p Program) Find(m Machine) (string, error) {
 	name := cmp.Or(m.Getenv(p.Variable), p.Command)
 	path, err := exec.LookPath(name)
@@ -33,7 +33,8 @@ func (p Program) Find(m Machine) (string, error) {
 	return path, nil
 }
 
-// Unready returns the error for what the user has to do before the program can be used.
+// Unready returns the error for a program that the user has to set up first: what is
+// missing and how to fix it.
 func (p Program) Unready(what, fix string) error {
 	return &PreflightError{Agent: p.Product, What: what, Fix: fix}
 }

@@ -13,7 +13,7 @@ import (
 	"cortext/inject"
 )
 
-// TestProgram asks a stand-in for the program that the user named.
+// TestProgram finds a stand-in for the program, asks for its version and runs it.
 func TestProgram(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the stand-in is a shell script")
@@ -74,7 +74,8 @@ func TestMCPServer(t *testing.T) {
 	}
 }
 
-// TestFolders: what is no regular file is left out, and so is a folder that is not there.
+// TestFolders checks that only regular files are listed, and that a missing folder is
+// empty.
 func TestFolders(t *testing.T) {
 	root := t.TempDir()
 	for _, name := range []string{"p/chats/b.json", "p/chats/a.json", "p/chats/c.txt", "q/d.json"} {

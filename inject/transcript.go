@@ -13,17 +13,17 @@ import (
 type Options struct {
 	Progress func(int64) // called with the bytes read so far; may be nil
 
-	// Head limits the bytes read, if only the Roots are needed; 0: all.
+	// Head limits the bytes read, for a caller that only needs the Roots; 0 means all.
 	Head int64
 
-	// From is where an earlier reading ended; Open reads only what follows it. The
-	// zero value is the beginning. The error is [ErrCursor] if the file is not the
-	// same any more, or if new lines depend on more than the cursor knows. The caller
-	// must then read from the beginning.
+	// From is where an earlier reading ended; Open reads only what follows it. The zero
+	// value is the beginning. The error is [ErrCursor] if the file changed before the
+	// cursor, or if new lines depend on more than the cursor records. The caller must
+	// then read from the beginning.
 	From Cursor
 
-	// Continues means that the session continues a captured one: its summary of
-	// earlier messages is not one of its own.
+	// Continues says that the session continues a captured one, so its summary of
+	// earlier messages is not captured.
 	Continues bool
 
 	// Strip removes a payload of cortext from a user's text and returns the rest; ok
@@ -48,12 +48,12 @@ func (o Options) IsPayload(text string) bool {
 	return ok && strings.TrimSpace(rest) == ""
 }
 
-// ErrCursor means that a transcript cannot be read on from a cursor.
+// ErrCursor means that reading cannot continue at a cursor.
 var ErrCursor = errors.New("the transcript does not continue where it was left")
 
 // A Cursor is a position in a transcript where reading can continue.
 type Cursor struct {
-	Offset  int64    `json:"offset"`  // nothing before it needs to be read again; 0: nothing was read
+	Offset  int64    `json:"offset"`  // nothing before it needs to be read again; 0 if nothing was read
 	Size    int64    `json:"size"`    // the result of Stat at the time
 	Head    string   `json:"head"`    // a hash of the first bytes
 	Tail    string   `json:"tail"`    // a hash of the last bytes before Offset
@@ -75,13 +75,13 @@ type Subagent struct {
 	ToolCallID string // the parent's call that started it, if the agent recorded it
 }
 
-// A Transcript is a native session: its properties, and its messages in batches. Read
-// from a cursor, it has only what is new.
+// A Transcript is a native session: its properties, and its messages in batches. If it
+// was read from a cursor, it has only what is new.
 type Transcript struct {
 	Agent    string
 	NativeID string
 	Version  string   // of the agent
-	Parent   string   // for a sub-agent's own file: native id of the session that started it
+	Parent   string   // for a sub-agent's own file: the native id of the session that started it
 	Roots    []string // ids of the lines without a parent; a fork of the session begins with one of them
 
 	First, Last time.Time        // of its messages; zero if none has a time
@@ -108,9 +108,9 @@ type Transcript struct {
 	// Warnings describe damage and unknown kinds of records, each once.
 	Warnings []string
 
-	// Unread are the Warnings about what could not be read, except a line cut off at
-	// the end: that is Torn. The agent may still be writing that line (Node writes a
-	// long one in pieces of 512 KB), so it is not a record yet.
+	// Unread has the Warnings about what could not be read. A line cut off at the end
+	// is in Torn instead: the agent may still be writing it (Node writes a long line in
+	// pieces of 512 KB), so it is not a record yet.
 	Unread []string
 	Torn   string
 
@@ -137,7 +137,8 @@ func (t *Transcript) AddRoot(id string) {
 	}
 }
 
-// AddTime extends First and Last to a message's time, which may be zero.
+// AddTime extends the range from First to Last to include a message's time. A zero time
+// has no effect.
 func (t *Transcript) AddTime(at time.Time) {
 	if at.IsZero() {
 		return

@@ -79,7 +79,7 @@ type Budget struct {
 	Model     string  // empty if unknown
 	Exact     bool    // the model counts in o200k_base
 	Factor    float64 // vendor tokens per token of o200k_base; 1 if Exact
-	Sent      int     // what the agent itself sent in its first request; 0: unknown
+	Sent      int     // what the agent itself sent in its first request; 0 if unknown
 }
 
 // leastUseful is the smallest budget, in tokens, that needs no warning. It is also
@@ -136,7 +136,7 @@ func BudgetOf(s *schema.Session, o Options) Budget {
 	return b
 }
 
-// warnings reports a window that is too small for agent.
+// warnings returns a warning if the window is too small for agent.
 func (b Budget) warnings(agent string) []Warning {
 	agent = cmp.Or(oneLine(agent), "the agent")
 	switch {

@@ -34,7 +34,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBudgetOf: which window, allowance and factor apply.
+// TestBudgetOf checks which window, allowance and factor apply.
 func TestBudgetOf(t *testing.T) {
 	claude := &schema.Session{AgentConfig: schema.AgentConfig{Agent: "claude", Model: "claude-opus-4-5-20251101"}}
 	own := &schema.Session{AgentConfig: schema.AgentConfig{Agent: "opencode", Provider: &schema.Provider{Model: "qwen3-coder:30b", ContextWindow: 65_536}}}
@@ -92,8 +92,8 @@ func TestBudgetOf(t *testing.T) {
 	}
 }
 
-// TestSmallWindow: a window that the agent fills on its own gets a default budget
-// only with a warning.
+// TestSmallWindow checks that a window that the agent fills on its own gets a default
+// budget only with a warning.
 func TestSmallWindow(t *testing.T) {
 	s, h, o := brainstorm()
 	for _, c := range []struct {
@@ -116,7 +116,7 @@ func TestSmallWindow(t *testing.T) {
 	}
 }
 
-// TestFirstRequest: the first usage shows what an agent sends besides the
+// TestFirstRequest checks that the first usage shows what an agent sends besides the
 // conversation.
 func TestFirstRequest(t *testing.T) {
 	s := &schema.Session{Sources: []schema.Source{{Agent: "claude", NativeID: "a"}, {Agent: "gemini", NativeID: "b"}}}
@@ -149,8 +149,8 @@ func TestFirstRequest(t *testing.T) {
 	}
 }
 
-// TestBudgetFits: in the vendor's tokens, payload, allowance and answer fit the
-// window, unless not even [MinBudget] does.
+// TestBudgetFits checks that payload, allowance and answer, in the vendor's tokens, fit
+// the window, unless not even [MinBudget] does.
 func TestBudgetFits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	models := []string{"", "claude-opus-5", "claude-sonnet-4-5[1m]", "gpt-5", "gpt-5.4", "gemini-3-pro-preview", "llama3.1:8b", "x"}

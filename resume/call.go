@@ -109,8 +109,7 @@ func compact(raw schema.Raw) string {
 	return rawjson.Text(b.String())
 }
 
-// leastReplaced is how many bytes of a text that an edit replaced rank like other
-// text.
+// leastReplaced is the length in bytes up to which replaced text ranks like other text.
 const leastReplaced = 80
 
 // replacedSpans finds the texts that an edit removed in a call's input; the new text
@@ -128,7 +127,7 @@ func replacedSpans(input string) (spans []excerpt.Span) {
 	return spans
 }
 
-// longestEdit is the longest input, in bytes, that replaced searches.
+// longestEdit is the longest input, in bytes, that replacedSpans searches.
 const longestEdit = 1 << 20
 
 // oldText matches the text that an edit replaces, under the field names of Claude

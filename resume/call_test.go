@@ -24,8 +24,8 @@ func marked(text string, spans ...excerpt.Span) string {
 
 var unmarked = strings.NewReplacer("«", "", "»", "")
 
-// TestReplaced: finds the text that an edit removed, unless it is short, and nothing
-// that only looks like it.
+// TestReplaced checks that the text that an edit removed is found, unless it is short,
+// and that nothing that only looks like it is.
 func TestReplaced(t *testing.T) {
 	long := strings.Repeat("old ", 30)
 	for _, text := range []string{
@@ -46,7 +46,7 @@ func TestReplaced(t *testing.T) {
 // removed matches text between marks.
 var removed = regexp.MustCompile("(?s)«.*?»")
 
-// TestEnvelope: which of an agent's additions to an output are meaningless.
+// TestEnvelope checks which of an agent's additions to an output are removed.
 func TestEnvelope(t *testing.T) {
 	for _, text := range []string{
 		"«Command: ls\nDirectory: (root)\n»Output: a\nb\n«Error: (none)\nExit Code: 0\nSignal: 0\nBackground PIDs: (none)\nProcess Group PGID: 7»",
@@ -68,8 +68,9 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// TestComplaintIsTold: any excerpt of a failed call includes the line that says why;
-// an excerpt of an edit has the new text, not the removed text.
+// TestComplaintIsTold checks that any excerpt of a failed call includes the line that
+// says why, and that an excerpt of an edit has the new text rather than the removed
+// one.
 func TestComplaintIsTold(t *testing.T) {
 	s, h, o := long(100)
 	no := false
@@ -100,8 +101,8 @@ func TestComplaintIsTold(t *testing.T) {
 	}
 }
 
-// TestCallLine: in an excerpt, the line of an edit begins with the file's name. Texts
-// that look like it are left alone, and so is the full history.
+// TestCallLine checks that, in an excerpt, the line of an edit begins with the file's
+// name. Texts that look like it must stay as they are, and so must the full history.
 func TestCallLine(t *testing.T) {
 	const input = `{"replace_all":false,"file_path":"a.go","new_string":"{\"replace_all\":false,}"}`
 	h := newHistory(schema.History{Tools: map[string]schema.Tool{"c": {ID: "c", Name: "Edit", Input: schema.Raw(input)}}})

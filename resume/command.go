@@ -24,10 +24,10 @@ type Command struct {
 // reference to it.
 type commandPart struct {
 	text      string // with its arguments filled in; "" without a command
-	reference string // can stand for text, with the arguments
+	reference string // can replace text, with the arguments
 	show      string // the command line that shows text
 	arguments string
-	referred  bool // the reference stands for text
+	referred  bool // the reference replaces the text
 }
 
 // newCommandPart renders the command of s in full.
@@ -50,7 +50,7 @@ func newCommandPart(c Command, s *schema.Session) commandPart {
 	return p
 }
 
-// unnamedReference stands for a command whose name is too long.
+// unnamedReference replaces a command whose name is too long.
 const unnamedReference = "The command that began this conversation does not fit here."
 
 // render returns the command as a paragraph.
@@ -64,8 +64,8 @@ func (p *commandPart) render() string {
 	return paragraph(p.reference + "\n\nARGUMENTS: " + p.arguments)
 }
 
-// paragraph returns text without surrounding empty lines and followed by one, which
-// keeps its tokens apart from those of the block.
+// paragraph strips empty lines around text and adds one at the end, which keeps the
+// text's tokens apart from those of the block.
 func paragraph(text string) string {
 	return strings.TrimRight(strings.TrimLeft(rawjson.Text(text), "\n"), " \t\r\n") + "\n\n"
 }

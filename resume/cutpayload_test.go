@@ -8,10 +8,10 @@ import (
 	"cortext/schema"
 )
 
-// A remainder is what Cut leaves of a text in which it finds a payload.
+// A remainder is what CutPayload leaves of a text in which it finds a payload.
 type remainder struct{ before, after string }
 
-// cutWant checks that Cut finds a payload in text, or none if want is nil.
+// cutWant checks that CutPayload finds a payload in text, or none if want is nil.
 func cutWant(t *testing.T, what, text string, want *remainder) {
 	t.Helper()
 	wantOK := want != nil
@@ -24,7 +24,8 @@ func cutWant(t *testing.T, what, text string, want *remainder) {
 	}
 }
 
-// TestCutEveryPayload: any payload is found whole, and the text around it is kept.
+// TestCutEveryPayload checks that any payload is found whole and that the text around
+// it is kept.
 func TestCutEveryPayload(t *testing.T) {
 	quote := blockOnly(t) + "\n"
 	around := []string{"", "\n", "words\n", "words\r\n\r\n", quote, "a\n\n" + quote + "b\n", "> " + quote, "[RESUMED CONVERSATION]\n", "~~~~ history\n~~~~\n"}
@@ -69,7 +70,8 @@ func blockOnly(t *testing.T) string {
 	return mustBuild(t, s, schema.History{}, o).Text
 }
 
-// TestCutNested: a payload quoted in the history does not end anything.
+// TestCutNested checks that a payload quoted in the history does not end the payload
+// around it.
 func TestCutNested(t *testing.T) {
 	s, h, o := brainstorm()
 	inner := mustBuild(t, s, h, o)
@@ -85,7 +87,8 @@ func TestCutNested(t *testing.T) {
 	}
 }
 
-// TestCutQuotes: what only looks like part of a payload is the user's text.
+// TestCutQuotes checks that text that only looks like part of a payload stays with the
+// user's text.
 func TestCutQuotes(t *testing.T) {
 	s, h, o := brainstorm()
 	p := mustBuild(t, s, h, o)
@@ -125,8 +128,8 @@ func TestCutQuotes(t *testing.T) {
 	}
 }
 
-// TestCutKeepsOpenQuotes: a part of a block that the user quoted is not the
-// payload's. It is kept with the user's text after it.
+// TestCutKeepsOpenQuotes checks that a part of a block that the user quoted is not
+// taken for the payload's. It must be kept with the user's text after it.
 func TestCutKeepsOpenQuotes(t *testing.T) {
 	s, h, o := brainstorm()
 	p := mustBuild(t, s, h, o)

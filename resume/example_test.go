@@ -9,8 +9,7 @@ import (
 	"cortext/schema"
 )
 
-// A payload is what an agent gets of a conversation: a block that says what it is, then the
-// history as data.
+// A payload has a block that says which conversation it is, then the history as data.
 func Example() {
 	session := &schema.Session{Title: "Release", ConversationType: "plan", MessageCount: 2, LastActive: "2026-03-01T10:01:00.000Z"}
 	history := schema.History{Messages: []schema.Message{

@@ -87,8 +87,8 @@ func TestSections(t *testing.T) {
 	}
 }
 
-// TestCallOnce: a call is where a message names it, whatever message its own record
-// names.
+// TestCallOnce checks that a call is placed where a message names it, whichever message
+// its own record names.
 func TestCallOnce(t *testing.T) {
 	h := newHistory(schema.History{
 		Messages: []schema.Message{
@@ -136,7 +136,7 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// TestManyMessages: a hundred thousand messages do not shrink the payload.
+// TestManyMessages checks that a hundred thousand messages do not shrink the payload.
 func TestManyMessages(t *testing.T) {
 	n := 50_000
 	if testing.Short() {

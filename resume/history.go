@@ -27,7 +27,7 @@ type item struct {
 	texts   []excerpt.Text
 }
 
-// blank reports whether the item is text of nothing but white space.
+// blank reports whether the item is text that consists of white space.
 func (it *item) blank() bool {
 	return it.tool == "" && !slices.ContainsFunc(it.texts, func(t excerpt.Text) bool { return strings.TrimSpace(t.Text) != "" })
 }
@@ -50,7 +50,7 @@ func (h *history) sections(m *schema.Message) (all []section) {
 	return all
 }
 
-// A form is how items are rendered.
+// A form selects how items are rendered.
 type form int
 
 const (

@@ -10,8 +10,8 @@ import (
 // A LeftOut is one piece of the conversation that the payload omits.
 type LeftOut struct {
 	What   string
-	Count  int    // 0: not countable, such as a part of the summary
-	Tokens int    // approximate; 0: unknown
+	Count  int    // 0 if it cannot be counted, such as a part of the summary
+	Tokens int    // approximate; 0 if unknown
 	Show   string // the command line that shows it
 }
 
@@ -63,7 +63,7 @@ func aboutTokens(n int) string {
 	return fmt.Sprintf(" (about %d tokens)", n)
 }
 
-// leftOutBefore lists what a payload omits that has the messages from start on in
+// leftOutBefore lists what a payload omits if it includes the messages from start on in
 // full.
 func (b *builder) leftOutBefore(start int) []LeftOut {
 	var left []LeftOut
@@ -147,7 +147,7 @@ func (b *builder) leftOutOf(e extract, ranges int) []LeftOut {
 	return append(left, b.neverIncluded(0)...)
 }
 
-// mostLeftOut returns a list as long as [builder.leftOutOf] can return.
+// mostLeftOut returns a list with as many entries as [builder.leftOutOf] can return.
 func (b *builder) mostLeftOut(budget int) []LeftOut {
 	e := b.nothing()
 	for i := range e.included {
@@ -176,7 +176,7 @@ func (ns *numbers) add(last, n int) {
 	ns.ranges = append(ns.ranges, [2]int{n, n})
 }
 
-// in formats the numbers in at most the given number of ranges, split at the widest
+// in formats the numbers as at most the given number of ranges, split at the widest
 // gaps.
 func (ns *numbers) in(most int) string {
 	ranges := ns.ranges

@@ -24,8 +24,9 @@ func planOf(steps, done int) *schema.Plan {
 	return p
 }
 
-// TestOverhead: in a budget that is not small, command, block and introduction never
-// exceed their share, nor do the changes since the last message exceed theirs.
+// TestOverhead checks that, in a budget that is not small, command, block and
+// introduction never exceed their share, nor do the changes since the last message
+// exceed theirs.
 func TestOverhead(t *testing.T) {
 	for _, budget := range []int{2000, 2001, 4000, 8000, 32_000} {
 		for _, turns := range []int{1, 30, 2000} {
@@ -52,8 +53,8 @@ func TestOverhead(t *testing.T) {
 	}
 }
 
-// TestShares: a long plan and a long summary leave room for the history, with any
-// strategy.
+// TestShares checks that a long plan and a long summary leave room for the history,
+// with any strategy.
 func TestShares(t *testing.T) {
 	for _, strategy := range append(Strategies(), "") {
 		s, h, o := long(300)
@@ -92,7 +93,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestSmallBudgets: any budget includes the task and the user's last words.
+// TestSmallBudgets checks that any budget includes the task and the user's last words.
 func TestSmallBudgets(t *testing.T) {
 	s, h, o := long(300)
 	s.Plan = planOf(5, 2)
@@ -128,7 +129,7 @@ func TestSmallBudgets(t *testing.T) {
 			t.Errorf("budget %d:\n%s", budget, p.Text)
 		}
 	}
-	// Without a state, with only other speakers' messages, and with one message.
+	// Build without notes, with only other speakers' messages, and with one message.
 	o.Notes, o.Budget = nil, MinBudget
 	if p := mustBuild(t, s, h, o); !strings.Contains(p.Text, "\nLast words of the user: Now rename") {
 		t.Errorf("without a state:\n%s", p.Text)
@@ -141,8 +142,8 @@ func TestSmallBudgets(t *testing.T) {
 	}
 }
 
-// TestTildes: a long run of tildes does not lengthen the headings so much that little
-// is included.
+// TestTildes checks that a long run of tildes does not lengthen the headings so much
+// that little is included.
 func TestTildes(t *testing.T) {
 	run := strings.Repeat("~", 2000)
 	for what, make := range map[string]func(*schema.Session){
@@ -160,8 +161,8 @@ func TestTildes(t *testing.T) {
 	}
 }
 
-// TestHugeNames: a huge tool name or session field does not make a heading or the
-// block huge.
+// TestHugeNames checks that a huge tool name or session field does not make a heading
+// or the block huge.
 func TestHugeNames(t *testing.T) {
 	s, h, o := brainstorm()
 	huge := strings.Repeat("日", 1<<20)

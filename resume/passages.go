@@ -195,7 +195,7 @@ func (b *builder) nothing() extract {
 	return extract{included: make([]bool, n), partial: make([]bool, n)}
 }
 
-// omitted counts the messages of which nothing is included.
+// omitted counts the messages that are omitted entirely.
 func (e *extract) omitted() (n int) {
 	for _, included := range e.included {
 		if !included {
@@ -205,7 +205,7 @@ func (e *extract) omitted() (n int) {
 	return n
 }
 
-// summarized counts the messages of which only a summary in lead is included.
+// summarized counts the messages that only a summary in lead represents.
 func (e *extract) summarized(lead []leadSection) (n int) {
 	covered := make([]bool, len(e.included))
 	for _, s := range lead {
@@ -269,7 +269,7 @@ func (b *builder) render(r *reading, lead []leadSection, chosen []excerpt.Chosen
 	return e
 }
 
-// empty reports whether nothing of a section is included.
+// empty reports whether a section is omitted entirely.
 func empty(c excerpt.Chosen) bool { return c.Text == "" && c.Input == "" }
 
 // lastUnderHeading returns the last included passage that shares the heading of the

@@ -18,8 +18,8 @@ import (
 	"cortext/schema/tokens"
 )
 
-// randomSession has fields of all lengths from nothing to far beyond any budget, or
-// only short ones.
+// randomSession returns a session with fields of all lengths from nothing to far beyond
+// any budget, or with only short ones.
 func randomSession(r *rand.Rand) *schema.Session {
 	kinds := 3 + 2*r.IntN(2)
 	size := func() int { return []int{0, 1, 4, 30, 4000}[r.IntN(kinds)] }
@@ -110,8 +110,8 @@ func randomHistory(r *rand.Rand, n int) schema.History {
 	return h
 }
 
-// checkPayload fails for a payload that breaks a rule which holds for every session,
-// history and options.
+// checkPayload fails for a payload that breaks a rule for every session, history and
+// options.
 func checkPayload(s *schema.Session, h schema.History, o Options, p *Payload) error {
 	if n := tokens.Count(p.Text); n != p.Tokens || n > o.Budget {
 		return fmt.Errorf("%d tokens, said to be %d, budget %d", n, p.Tokens, o.Budget)
@@ -422,7 +422,8 @@ func spelled(text string) string {
 	return ""
 }
 
-// TestSmallestBudget: everything at its longest, all at once.
+// TestSmallestBudget builds the smallest payload with everything at its longest at
+// once.
 func TestSmallestBudget(t *testing.T) {
 	for i, filler := range append([]string{"a", "word ", "1", "x1", "[x", "\x01", "日", "🜁", "\\", "'"}, hostile...) {
 		if testing.Short() && i >= 10 && i%8 > 0 {

@@ -1,6 +1,6 @@
-// Package resume decides what an agent gets of a conversation it continues. It turns
-// the records of package schema into one text, the payload: the conversation's
-// command, the resume block and the history.
+// Package resume builds what an agent gets when it continues a conversation. It turns
+// the records of package schema into one text, the payload: the conversation's command,
+// the resume block and the history.
 //
 // The package is pure: it reads no files, clock, environment or locale. The same
 // session, history and options give the same bytes.
@@ -31,12 +31,12 @@ var ErrStrategy = errors.New("no such strategy")
 // Options control how much is included, and as of when.
 type Options struct {
 	Now    time.Time // reference time for "ago" in the block
-	Budget int       // size of the payload in tokens; 0: BudgetOf
-	Window int       // context window for BudgetOf, in tokens; 0: unknown
-	First  Request   // of the conversation, for BudgetOf; zero: unknown
-	Model  string    // that continues the conversation; empty: unknown
-	Agent  string    // that continues the conversation; empty: the one it was in
-	Last   int       // include only the last so many messages; 0: all
+	Budget int       // size of the payload in tokens; 0 for that of BudgetOf
+	Window int       // context window for BudgetOf, in tokens; 0 if unknown
+	First  Request   // first request of the conversation, for BudgetOf; zero if unknown
+	Model  string    // model that continues the conversation; empty if unknown
+	Agent  string    // agent that continues the conversation; empty for the one it was in
+	Last   int       // include only the last so many messages; 0 for all
 
 	// Notes are the notes on the conversation, nil if unknown.
 	Notes *notes.Notes
@@ -50,7 +50,7 @@ type Options struct {
 	// not fit.
 	Summaries []*schema.Summary
 
-	// Keep is how many messages at the end are never replaced by a summary; 0: 20.
+	// Keep is how many messages at the end are never replaced by a summary; 0 means 20.
 	Keep int
 
 	// Strategy selects how to shorten a history that does not fit; empty and
@@ -78,7 +78,7 @@ type Payload struct {
 // A Part is one piece of the conversation in the payload.
 type Part struct {
 	What    string // command, block, notes, or the speaker: "assistant", "tool Bash ok"
-	Message int    // number of the message in the conversation, from 1; 0: none, or several
+	Message int    // number of the message in the conversation, from 1; 0 for none or several
 	Tokens  int    // approximate size
 	Whole   bool   // nothing of it is left out
 	Why     string // why it is included

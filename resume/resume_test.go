@@ -111,7 +111,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestBlock fixes the wording of the block, by which agents and users know it.
+// TestBlock fixes the wording of the block, which agents and users know.
 func TestBlock(t *testing.T) {
 	s, h, o := brainstorm()
 	s.Plan = nil
@@ -137,7 +137,8 @@ Review the conversation history and pick up naturally.
 	}
 }
 
-// TestWhole: the history is included in full as long as it fits, to the token.
+// TestWhole checks that the history is included in full as long as it fits, to the
+// token.
 func TestWhole(t *testing.T) {
 	s, h, o := long(200)
 	o.Budget = 100_000
@@ -173,8 +174,8 @@ func TestLast(t *testing.T) {
 	}
 }
 
-// TestEarlier: messages that were not even read are reported like those that were
-// cut.
+// TestEarlier checks that messages that were not even read are reported like those that
+// were cut.
 func TestEarlier(t *testing.T) {
 	s, h, o := long(3)
 	h.Earlier = 1000
@@ -244,7 +245,8 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestSameBytes: the clock's zone and the format of a time make no difference.
+// TestSameBytes checks that the clock's time zone and the format of a time make no
+// difference.
 func TestSameBytes(t *testing.T) {
 	s, h, o := brainstorm()
 	want := mustBuild(t, s, h, o).Text
@@ -256,8 +258,8 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// TestReferenceMakesRoom: replacing a command with a reference makes room for the
-// history.
+// TestReferenceMakesRoom checks that replacing a command with a reference makes room
+// for the history.
 func TestReferenceMakesRoom(t *testing.T) {
 	s, h, o := long(50)
 	o.Command.Body = strings.Repeat("Ask before you judge. ", 1000)
@@ -290,8 +292,8 @@ func TestReferenceMakesRoom(t *testing.T) {
 	}
 }
 
-// TestPlanShrinks: the current step stays longest, then open steps in order, then
-// finished ones, newest first. They always keep the plan's order.
+// TestPlanShrinks checks that the current step stays longest, then open steps in order,
+// then finished ones, newest first. They must always keep the plan's order.
 func TestPlanShrinks(t *testing.T) {
 	s, h, o := brainstorm()
 	h.Messages = nil

@@ -25,7 +25,7 @@ func Strategies() []string {
 	return []string{FullHistory, Ranked, PrunedTools, RecentPlus, MinimalState}
 }
 
-// A strategy decides what to include of a history.
+// A strategy decides how much of a history to include.
 type strategy interface {
 	// choose returns a payload of at most budget tokens that begins with hd. ok is
 	// false if the strategy has nothing to include, or no room for it.
@@ -40,19 +40,19 @@ type choice struct {
 	tokens     int
 	parts      []Part // of the history
 	leftOut    []LeftOut
-	omitted    int // messages of which nothing is included
-	summarized int // of these, messages covered by a summary among parts
+	omitted    int // messages that are omitted entirely
+	summarized int // omitted messages that a summary among parts covers
 }
 
-// A builder has what the strategies choose from.
+// A builder holds what the strategies choose from.
 type builder struct {
 	*history
 	session   *schema.Session
-	notes     *notes.Notes // nil: unknown
+	notes     *notes.Notes // nil if unknown
 	summaries []*schema.Summary
 	keep      int // messages at the end that are not summarized
-	last      int // include only so many messages at the end; 0: all
-	first     int // index of the first of these
+	last      int // include only so many messages at the end; 0 for all
+	first     int // index of the first message to include
 	total     int // estimated tokens of the history
 }
 
@@ -78,7 +78,7 @@ func (b *builder) number(i int) int {
 	return b.Earlier + i + 1
 }
 
-// strategy returns the strategy of a name.
+// strategy returns the strategy with the given name.
 func (b *builder) strategy(name string) strategy {
 	switch name {
 	case FullHistory:

@@ -9,7 +9,8 @@ import (
 	"cortext/schema"
 )
 
-// TestMiddle: both ends of an output stay, for many lines and for one long line.
+// TestMiddle checks that both ends of an output stay, for many lines and for one long
+// line.
 func TestMiddle(t *testing.T) {
 	for _, tc := range []struct{ output, first, last string }{
 		{strings.Repeat("a\n", 20), "", ""},
@@ -31,8 +32,8 @@ func TestMiddle(t *testing.T) {
 	}
 }
 
-// TestPruned: outputs before the last messages keep only their ends; the last are
-// whole.
+// TestPruned checks that outputs before the last messages keep only their ends, and
+// that the last ones are whole.
 func TestPruned(t *testing.T) {
 	s, h, o := long(60)
 	h.Tools = map[string]schema.Tool{}

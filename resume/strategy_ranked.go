@@ -43,7 +43,7 @@ func missingFrom(r *reading, chosen []excerpt.Chosen, summaries []rangeSummary) 
 	if len(summaries) == 0 {
 		return nil
 	}
-	omitted := map[int]bool{} // messages of whose text nothing is included
+	omitted := map[int]bool{} // messages whose text is omitted entirely
 	for i, p := range r.passages {
 		if p.tool == "" && chosen[i].Text == "" {
 			omitted[p.message] = true

@@ -8,7 +8,8 @@ import (
 	"cortext/schema"
 )
 
-// TestRankedNotes: an excerpt begins with the notes, within their share of the budget.
+// TestRankedNotes checks that an excerpt begins with the notes, within their share of
+// the budget.
 func TestRankedNotes(t *testing.T) {
 	s, h, o := long(400)
 	h.Messages = append([]schema.Message{{ID: "rule", Role: schema.User, Content: "From now on, never push without asking me."}}, h.Messages...)

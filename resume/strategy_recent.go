@@ -58,7 +58,7 @@ const (
 type rangeSummary struct {
 	summary.Range
 	text   string
-	method string // a word of the schema; "": extracted for this payload
+	method string // a word of the schema; "" if extracted for this payload
 }
 
 // validSummaries returns the existing summaries that are still valid, in order. Of

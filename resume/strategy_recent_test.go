@@ -11,9 +11,9 @@ import (
 	"cortext/schema"
 )
 
-// TestSummariesOfWhatWasRead: a summary is used if its messages were read, even if
-// not from the first one on. Messages before and after it are summarized from their
-// own text, and no summary covers what is included verbatim.
+// TestSummariesOfWhatWasRead checks that a summary is used if its messages were read,
+// even if not from the first one on. Messages before and after it are summarized from
+// their own text, and no summary covers what is included verbatim.
 func TestSummariesOfWhatWasRead(t *testing.T) {
 	s, h, o := long(100)
 	for i := range h.Messages {
@@ -62,8 +62,8 @@ func TestSummariesOfWhatWasRead(t *testing.T) {
 	}
 }
 
-// TestManySummaries: with room for few words per range, neighbours are summarized
-// together, and the count of summarized messages is right.
+// TestManySummaries checks that, with room for few words per range, neighbours are
+// summarized together and the count of summarized messages is right.
 func TestManySummaries(t *testing.T) {
 	s, h, o := long(900)
 	for i := range h.Messages {
@@ -93,9 +93,9 @@ func TestManySummaries(t *testing.T) {
 	}
 }
 
-// TestModelSummaries: for messages that do not fit, ranked includes a model's
-// summary, marked, but not an extracted one, nor one of messages that it includes
-// itself.
+// TestModelSummaries checks that, for messages that do not fit, ranked includes a
+// model's summary, marked as such, but neither an extracted one nor one of messages
+// that it includes itself.
 func TestModelSummaries(t *testing.T) {
 	s, h, o := long(300)
 	for i := range h.Messages {
@@ -129,7 +129,7 @@ func TestModelSummaries(t *testing.T) {
 	}
 }
 
-// TestJoined: only neighbours made by the same method share a heading.
+// TestJoined checks that only neighbours made by the same method share a heading.
 func TestJoined(t *testing.T) {
 	at := func(from, to int, by string) rangeSummary {
 		return rangeSummary{summary.Range{Start: from, End: to}, "text", by}
@@ -154,8 +154,8 @@ func TestJoined(t *testing.T) {
 	}
 }
 
-// TestNumbersOfABranch: with abandoned branches, messages keep their numbers in the
-// conversation, and so do references to them.
+// TestNumbersOfABranch checks that, with abandoned branches, messages keep their
+// numbers in the conversation, and so do references to them.
 func TestNumbersOfABranch(t *testing.T) {
 	s, h, o := long(300)
 	for i := range h.Messages {

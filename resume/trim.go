@@ -62,13 +62,13 @@ func (b *builder) fitHead(hd head, left []LeftOut, budget int) head {
 	return hd
 }
 
-// partShare is the divisor that gives how much of the budget the command's text, the
-// plan and the summary may each take if the history has to be cut. With more, too
-// little of the work is left. The agent can read the command's file.
+// partShare limits the command's text, the plan and the summary to 1/partShare of the
+// budget each if the history has to be cut. With more, too little room is left for the
+// history. The agent can read the command's file.
 const partShare = 8
 
-// limitParts cuts the parts of the head that exceed their share of the budget, of
-// which the head gets most tokens.
+// limitParts cuts the parts of the head that exceed their share of the budget. most is
+// how many tokens the whole head may take.
 func (hd *head) limitParts(left []LeftOut, budget, most int) {
 	k := trimmer{hd, left, budget}
 	each := min(budget/partShare, most/3)
@@ -136,7 +136,7 @@ const (
 	theArguments = "part of the arguments"
 	theCommand   = "the command's text"
 	theSteps     = "steps of the plan"
-	unlisted     = "" // not listed: the words belong to a message, which is
+	unlisted     = "" // not listed: the message with the words is listed instead
 )
 
 // excess returns by how many tokens the head is too long. At zero or less it fits.

@@ -203,8 +203,8 @@ func (c *content) addCall(r record, b block) error {
 	return nil
 }
 
-// orphans keeps results whose calls are not in the file, because it is damaged or starts
-// in the middle.
+// orphans keeps results whose calls are not in the file, because the file is damaged or
+// starts in the middle of a session.
 func (b *builder) orphans() error {
 	for _, id := range b.x.orphans {
 		if b.x.calls[id] != nil {
@@ -221,7 +221,7 @@ func (b *builder) orphans() error {
 	return nil
 }
 
-// outcome fills in the result for call id from a line, and returns what is attached.
+// outcome fills in the result of call id from a line, and returns its attachments.
 func outcome(t *schema.Tool, id string, r record) (blobs []inject.Blob) {
 	for _, b := range blocks(rawjson.Get(r.Message, "content")) {
 		if b.ToolUseID != id || b.Type != "tool_result" && !strings.HasSuffix(b.Type, "_tool_result") {
@@ -262,9 +262,9 @@ func unmarked(s string) string {
 	return strings.TrimSuffix(strings.TrimSpace(s), "</tool_use_error>")
 }
 
-// exitCode returns the exit code of a shell command: a failed one's output begins
-// with "Exit code N", and one that ran to its end and succeeded has standard output
-// beside it.
+// exitCode returns the exit code of a shell command. The output of a failed command
+// begins with "Exit code N"; the result of a command that completed successfully has
+// its standard output in a member of its own.
 func exitCode(output string, ok bool, result []byte) *int {
 	code := 0
 	switch rest, named := strings.CutPrefix(output, "Exit code "); {
@@ -306,7 +306,7 @@ func attachment(b block) inject.Attachment {
 func mentioned(r record) inject.Attachment {
 	name := cmp.Or(rawjson.String(rawjson.Get(r.Attachment, "displayPath")), rawjson.String(rawjson.Get(r.Attachment, "filename")))
 	if name = strings.ReplaceAll(name, `\`, "/"); path.IsAbs(name) || strings.Contains(name, ":/") {
-		name = path.Base(name) // no path of this machine
+		name = path.Base(name) // drop the path on this machine
 	}
 	file := rawjson.Get(rawjson.Get(r.Attachment, "content"), "file")
 	return inject.MentionedFile(name, rawjson.String(rawjson.Get(file, "content")))

@@ -2,8 +2,7 @@ package claude
 
 import "hash/fnv"
 
-// How lines are linked: each names its parent, and the chain runs through lines that
-// are not messages.
+// This file links the lines of a transcript: each names its parent.
 
 // A node is a line in the chain of parents. Lines that are not messages are nodes
 // too, since the chain runs through them.
@@ -14,8 +13,8 @@ type node struct {
 	ours   bool  // it holds text that cortext itself put there
 }
 
-// link makes the node of a record and connects it to its parent's, which may come
-// later in the file.
+// link creates the node of a record and connects it to its parent's node. The parent
+// may come later in the file.
 func (x *index) link(r record) *node {
 	if r.UUID == "" {
 		return &node{parent: x.nodeOf(r.Parent)}

@@ -1,6 +1,6 @@
 // Package claude is the adapter for Claude Code: it reads transcripts and hooks, and
-// starts the program on a payload. Each rule cites FACTS.md by heading, or says what was
-// observed; the versions are 2.0 to 2.1.329.
+// starts the program on a payload. Each rule cites a heading of FACTS.md or says what
+// was observed, mostly on versions 2.0 to 2.1.329.
 package claude
 
 import (
@@ -82,8 +82,8 @@ func (agent) Subagents(path string) ([]inject.Subagent, error) {
 	return list, err
 }
 
-// startedBy reads the call that started a sub-agent from the file beside its
-// transcript (agent-<id>.meta.json, 2.1.329). It returns empty without one.
+// startedBy reads the call that started a sub-agent from the file beside its transcript
+// (agent-<id>.meta.json, 2.1.329). It returns "" if there is no such file.
 func startedBy(file string) string {
 	b, err := inject.ReadRegular(strings.TrimSuffix(file, ".jsonl")+".meta.json", 1<<20)
 	if err != nil {

@@ -39,8 +39,8 @@ func gather(t testing.TB, data []byte, name string) (*inject.Transcript, map[str
 	return tr, all, blobs
 }
 
-// TestSplitMessage captures a transcript cut after every line. An earlier capture
-// must be part of a later one, under the same ids.
+// TestSplitMessage captures a transcript cut after each of its lines. Each capture must
+// be part of the later ones, under the same ids.
 func TestSplitMessage(t *testing.T) {
 	data, err := os.ReadFile("../../testdata/agents/claude/2.1.329/brainstorm/transcript.jsonl")
 	if err != nil {
@@ -135,8 +135,8 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestRealTranscripts counts real transcripts again with encoding/json, by FACTS.md,
-// "Records of a transcript", and compares.
+// TestRealTranscripts counts the messages of real transcripts again with encoding/json,
+// following FACTS.md, "Records of a transcript", and compares the counts.
 func TestRealTranscripts(t *testing.T) {
 	root := os.Getenv("CORTEXT_TRANSCRIPTS")
 	if root == "" {

@@ -7,9 +7,9 @@ import (
 )
 
 // A hook runs after each turn and must cost the same for a transcript of 70 MB as for
-// one of 70 KB, so it continues where the last reading ended. That is never within a
-// message: the cursor stays before the last message, which may still get lines, and
-// before calls of the last turn without a result.
+// one of 70 KB, so it continues where the last reading ended. The cursor is never
+// within a message: it stays before the last message, which may still grow, and before
+// calls of the last turn that have no result yet.
 
 // maxAnchors is how many lines before the cursor we remember: the parent of a new
 // line is nearly always among them. After a rewind further back, we read from the
@@ -51,7 +51,7 @@ func (x *index) seek(size int64) error {
 	return nil
 }
 
-// note records where a line is and what its parent is.
+// note records where a line is and which line is its parent.
 func (x *index) note(r record, at inject.Span, n *node) {
 	if r.UUID == "" {
 		return

@@ -96,8 +96,8 @@ func transcripts(t *testing.T) (files []string) {
 	return files
 }
 
-// TestGrowing: reading a transcript piece by piece, wherever it is cut, gives the
-// same as reading it at once.
+// TestGrowing checks that reading a transcript piece by piece, wherever it is cut,
+// gives the same as reading it at once.
 func TestGrowing(t *testing.T) {
 	read, again := 0, 0
 	for _, file := range transcripts(t) {
@@ -135,7 +135,7 @@ func TestGrowing(t *testing.T) {
 	}
 }
 
-// TestCursorRefused: a file that changed is read from the start.
+// TestCursorRefused checks that a changed file is read from the start.
 func TestCursorRefused(t *testing.T) {
 	data, err := os.ReadFile("../../testdata/agents/claude/2.1.329/events/transcript.jsonl")
 	if err != nil {
@@ -155,9 +155,9 @@ func TestCursorRefused(t *testing.T) {
 	}
 }
 
-// TestOwnPayload: cortext's own text in a session is not captured, nor is the
-// program's answer to it. What follows is captured, and so is a user's own mention of
-// it.
+// TestOwnPayload checks that neither cortext's own text in a session nor the program's
+// answer to it is captured. What follows must be captured, and so must a user's own
+// mention of the text.
 func TestOwnPayload(t *testing.T) {
 	for _, shown := range []string{"", "Resumed: brainstorm / X"} {
 		ownPayload(t, inject.Request{Payload: "# Brainstorm\nPAYLOAD", Shown: shown, NativeID: "s", Time: "2026-11-21T10:00:00.000Z", Dir: "/w"})

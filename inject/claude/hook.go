@@ -14,7 +14,7 @@ type hookInput struct {
 	Said     string `json:"last_assistant_message"` // of Stop
 }
 
-// eventType returns the event with a name in the settings.
+// eventType returns the type of the event that has this name in the settings.
 func eventType(event string) inject.EventType {
 	switch event {
 	case "SessionStart":
@@ -33,7 +33,7 @@ func eventType(event string) inject.EventType {
 	return inject.Other
 }
 
-// Hook reads Claude Code's input for a hook (FACTS.md, "Hooks", as seen on 2.1.197 and
+// Hook parses Claude Code's input for a hook (FACTS.md, "Hooks", as seen on 2.1.197 and
 // 2.1.329). event is the hook's name in the settings.
 func (agent) Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 	in, err := inject.DecodeHook[hookInput](input)
@@ -57,9 +57,9 @@ func (agent) Hook(m inject.Machine, event string, input []byte) (inject.Event, e
 	return e, nil
 }
 
-// replyBytes is the size that arrives whole: over 10,000 characters, the program
-// substitutes a preview of 2 kB and a file name (FACTS.md, "Hooks"). It counts UTF-16
-// units, and a text never has more of those than bytes.
+// replyBytes is the length of a reply that is certain to arrive whole. Above 10,000
+// characters, the program substitutes a preview of 2 kB and a file name (FACTS.md,
+// "Hooks"). It counts UTF-16 units, and a text never has more of those than bytes.
 const replyBytes = 9_900
 
 func (agent) ReplyLimits() inject.ReplyLimits { return inject.ReplyLimits{Bytes: replyBytes} }
@@ -72,7 +72,7 @@ func (agent) Reply(event, text string) []byte { return inject.AdditionalContext(
 // hooks.
 func (agent) Session(m inject.Machine) string { return m.Getenv("CLAUDE_CODE_SESSION_ID") }
 
-// hooks are the events that cortext listens to. Claude Code kills a SessionEnd hook
+// hooks lists the events that cortext listens to. Claude Code kills a SessionEnd hook
 // after about a second unless it has its own timeout, in seconds (FACTS.md, "Hooks").
 var hooks = setup.Hooks{
 	Agent: Name, Events: []string{"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}, AfterTool: "PostToolUse", Timeout: 30,
@@ -82,8 +82,8 @@ var hooks = setup.Hooks{
 // form describes Claude Code's commands: Markdown with frontmatter, like the sources.
 var form = setup.Form{Agent: Name, Spell: setup.Markdown, Path: func(name string) string { return ".claude/commands/workspace." + name + ".md" }}
 
-// Install returns the files of the slash commands, and the hooks in the settings that
-// a project commits.
+// Install returns the files of the slash commands, and the settings that a project
+// commits, with our hooks in them.
 func (agent) Install(o inject.InstallOptions, read inject.ReadFile) ([]inject.Change, error) {
 	return hooks.Install(form, []string{".claude/settings.json"}, o, read)
 }

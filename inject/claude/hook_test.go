@@ -15,7 +15,7 @@ import (
 	"cortext/inject"
 )
 
-// adapter is the one under test.
+// adapter is the adapter under test.
 var adapter agent
 
 // machine returns a machine with these variables and its own home.
@@ -23,7 +23,7 @@ func machine(home string, env map[string]string) inject.Machine {
 	return inject.Machine{Home: home, Getenv: func(name string) string { return env[name] }}
 }
 
-// TestHook reads input as Claude Code 2.1.329 gave it (FACTS.md, "Hooks").
+// TestHook parses input as Claude Code 2.1.329 sends it (FACTS.md, "Hooks").
 func TestHook(t *testing.T) {
 	const common = `"session_id":"s","transcript_path":"/h/s.jsonl","cwd":"/w/sub",`
 	base := inject.Event{NativeID: "s", Transcript: "/h/s.jsonl", Dir: "/w", Process: "4711"}
@@ -77,7 +77,7 @@ func TestHookRefuses(t *testing.T) {
 	}
 }
 
-// TestReply: text arrives unchanged, however its bytes are split on the way.
+// TestReply checks that text arrives unchanged, however its bytes are split on the way.
 func TestReply(t *testing.T) {
 	texts := []string{
 		"", "plain", "\x00\x01\x1f\x7f \"quoted\" \\ \r\n\t", "<b>&amp;</b>", "\u2028\u2029", "Übung 决定了", "👍🏽 𝄞 \U0010ffff", "\uffff\ufffd\ue000",

@@ -13,10 +13,10 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// The first pass over a transcript records only where each line is and how it is
-// linked to others. The second pass (build.go) reads the lines of one message after
-// another. So the memory to capture a transcript grows only with its number of lines,
-// and a message comes out whole even if its blocks are spread over many lines.
+// The first pass over a transcript records only where each line is and how it is linked
+// to others. The second pass (build.go) reads the lines of one message after another.
+// So memory use grows only with the number of lines, and a message comes out whole even
+// if its blocks are spread over many lines.
 
 type unitKind int
 
@@ -102,7 +102,7 @@ func read(f io.ReaderAt, size int64, name string, o inject.Options) (*inject.Tra
 	return x.t, err
 }
 
-// add puts one record where it belongs.
+// add adds one record to the index.
 func (x *index) add(r record, at inject.Span) {
 	x.describe(r)
 	if r.Type == "progress" {
@@ -140,8 +140,8 @@ func idOf(r record, at inject.Span) string {
 	return fmt.Sprintf("line-at-%d", at.Offset)
 }
 
-// put adds a line to a message of a group. If it is the message's first line, it
-// creates the message from first.
+// put adds a line to a message of a group. It creates the message from first if this is
+// the message's first line.
 func (x *index) put(g *group, n *node, first unit, at inject.Span) {
 	if x.tail.messages[first.id] {
 		x.tail.stale = true // part of it was read before
@@ -189,7 +189,7 @@ func (x *index) addUser(r record, at inject.Span, n *node, g *group) {
 		return
 	case r.Compact:
 		if len(g.units) > 0 || x.tail.on || x.o.Continues {
-			return // this file, or the one of the previous session, has what it summarizes
+			return // this file, or that of the previous session, has the summarized messages
 		}
 		x.put(g, n, unit{kind: compactUnit, id: idOf(r, at), stamp: r.Timestamp}, at)
 	case isEvent(first) || r.Origin == "task-notification" || r.PromptSource == "system":
@@ -319,7 +319,7 @@ func (x *index) addProgress(r record, at inject.Span) {
 	}
 }
 
-// finish resolves what only the whole file can show.
+// finish resolves what is only known once the whole file is read.
 func (x *index) finish(base string) {
 	t := x.t
 	t.NativeID = x.nativeID(base)

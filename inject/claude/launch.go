@@ -9,13 +9,13 @@ import (
 	"cortext/inject"
 )
 
-// claudeCode is the program.
+// claudeCode describes the program of Claude Code.
 var claudeCode = inject.Program{Product: "Claude Code", Command: "claude", Variable: "CORTEXT_CLAUDE", Package: "@anthropic-ai/claude-code"}
 
-// Launch plans the start of Claude Code on a payload. The payload is the only turn of
-// a native transcript in a temporary file, and the program forks from it. So the file
-// is only read, and nothing is sent to a model or expanded before the user types
-// (FACTS.md, "The method taken").
+// Launch plans the start of Claude Code on a payload. The payload is the only turn of a
+// native transcript in a temporary file, and the program forks from it. So the program
+// only reads the file, and sends or expands nothing before the user types (FACTS.md,
+// "The method taken").
 func (a agent) Launch(m inject.Machine, r inject.Request) (*inject.Launch, error) {
 	program, err := a.Ready(m, r)
 	if err != nil {
@@ -67,8 +67,8 @@ func (agent) Ready(m inject.Machine, r inject.Request) (string, error) {
 	return program, err
 }
 
-// The first versions that each method was seen to work on. --help mentions none of
-// them, so the version decides.
+// The first versions on which we saw each method work. --help mentions none of the
+// methods, so the version decides.
 var (
 	forkFile         = inject.Version{2, 1, 139} // --resume FILE --fork-session --session-id ID
 	forkFileHeadless = inject.Version{2, 0, 73}  // the same with -p

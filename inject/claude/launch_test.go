@@ -78,7 +78,8 @@ func (s *stage) launch() (*inject.Launch, error) {
 	return adapter.Launch(machine(s.home, s.env), s.request)
 }
 
-// wantUnready wants an error that says what is in the way and how to fix it.
+// wantUnready checks that the launch fails with an error that says what is wrong and
+// how to fix it.
 func (s *stage) wantUnready(t *testing.T, what string) {
 	t.Helper()
 	l, err := s.launch()
@@ -97,7 +98,7 @@ func (s *stage) wantLaunch(t *testing.T) {
 	}
 }
 
-// TestMethods: how the payload gets in depends on the program's version.
+// TestMethods checks that the program's version decides how the payload reaches it.
 func TestMethods(t *testing.T) {
 	const forked, among, read = "forked", "among", "read"
 	for _, c := range []struct {
@@ -180,7 +181,7 @@ func (s *stage) checkMethod(t *testing.T, version string, l *inject.Launch, meth
 	}
 }
 
-// TestNotClaude: a program that does not report a version is not started.
+// TestNotClaude checks that a program that does not report a version is not started.
 func TestNotClaude(t *testing.T) {
 	for _, script := range []string{"echo hello", "", "echo 'version 2.1.329'", "echo 2.1", "exit 1", "echo 2.1.329; exit 3", "head -c 100000 /dev/zero"} {
 		s := newStage(t, script)
@@ -195,9 +196,9 @@ func TestNotClaude(t *testing.T) {
 	s.wantUnready(t, "is not on this machine's PATH")
 }
 
-// formula computes the name of a project's folder by FACTS.md, "Where sessions are
-// kept", in another way: the hash of Java's String.hashCode as one polynomial, in 32
-// bits.
+// formula computes the name of a project's folder independently of slug, following
+// FACTS.md, "Where sessions are kept": it evaluates Java's String.hashCode as one
+// polynomial in 32 bits.
 func formula(path string) string {
 	units := utf16.Encode([]rune(path))
 	name := ""
@@ -247,8 +248,8 @@ func TestSlug(t *testing.T) {
 	}
 }
 
-// TestTranscript: a line that the program resumes (FACTS.md, "Taking a session up
-// again"), with the payload unchanged.
+// TestTranscript checks that a launch writes a line that the program resumes (FACTS.md,
+// "Taking a session up again"), with the payload unchanged.
 func TestTranscript(t *testing.T) {
 	for _, payload := range []string{"", "a\nb", "<&> \u2028 \x00 \"\\ 👍", strings.Repeat("~", 100_000)} {
 		r := inject.Request{Payload: payload, Dir: "/w", NativeID: "id", Time: "2025-11-22T10:00:00.000Z"}

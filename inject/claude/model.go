@@ -66,8 +66,8 @@ func resolve(name string, env func(string) string) string {
 	return model
 }
 
-// layersOf reads the settings that apply to a launch, highest precedence first.
-// Anything unreadable is empty.
+// layersOf reads the settings that apply to a launch, highest precedence first. A file
+// that cannot be read counts as empty.
 func layersOf(m inject.Machine, r inject.Request) []layer {
 	managed := "/etc/claude-code"
 	if runtime.GOOS == "darwin" {

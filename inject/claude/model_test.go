@@ -7,8 +7,8 @@ import (
 	"cortext/inject"
 )
 
-// TestModel: arguments precede variables, and variables precede settings, of which
-// the nearest wins.
+// TestModel checks that arguments take precedence over variables, and variables over
+// settings, and that the nearest settings win.
 func TestModel(t *testing.T) {
 	root := t.TempDir()
 	s := &stage{home: filepath.Join(root, "home"), dir: filepath.Join(root, "work", "sub"), env: map[string]string{}}

@@ -27,15 +27,16 @@ type config struct {
 	} `json:"projects"`
 }
 
-// readConfig reads the program's own settings; anything unreadable is empty.
+// readConfig reads the program's own settings. A file that cannot be read counts as
+// empty.
 func readConfig(m inject.Machine) config {
 	var c config
 	_ = inject.ReadJSON(filepath.Join(cmp.Or(m.Getenv("CLAUDE_CONFIG_DIR"), m.Home), ".claude.json"), &c)
 	return c
 }
 
-// preflight finds what would stop the program: a question at its start, or an error at
-// the first message.
+// preflight returns an error for anything that would stop the program: a question at
+// its start, or an error at the first message.
 func preflight(m inject.Machine, r inject.Request) error {
 	c := readConfig(m)
 	if !signedIn(m, c, r.Dir) {

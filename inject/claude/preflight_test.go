@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestSignedIn: any kind of credentials suffices; without any, the launch is refused.
+// TestSignedIn checks that any kind of credentials suffices, and that a launch without
+// any is refused.
 func TestSignedIn(t *testing.T) {
 	if _, err := os.Stat("/etc/claude-code/managed-settings.json"); err == nil || runtime.GOOS == "darwin" {
 		t.Skip("this machine may hold credentials")
@@ -54,8 +55,8 @@ func TestSignedIn(t *testing.T) {
 	s.wantUnready(t, none)
 }
 
-// TestQuestions: the questions that the program would ask at its start, one after
-// another. A single turn without a terminal is asked nothing.
+// TestQuestions goes through the questions that the program would ask at its start. It
+// asks none for a single turn without a terminal.
 func TestQuestions(t *testing.T) {
 	s := newStage(t, "echo 2.1.329")
 	s.wantLaunch(t)
@@ -89,15 +90,15 @@ func TestQuestions(t *testing.T) {
 	s.wantLaunch(t)
 	s.configure(t, "/elsewhere", "")
 	unready("to trust " + s.dir)
-	// If a settings folder is set, the file is in there.
+	// If a settings folder is set, the file is in it.
 	s.env["CLAUDE_CONFIG_DIR"] = filepath.Join(s.home, "cfg")
 	unready("never been started")
 	s.write(t, filepath.Join(s.home, "cfg", ".claude.json"), `{"hasCompletedOnboarding":true,"customApiKeyResponses":{"approved":["`+approvedKey[len(approvedKey)-20:]+`"]}}`)
 	unready("to trust " + s.dir)
 }
 
-// TestTrust: trusting a folder covers those below it, up to the root of a git
-// repository, by real path.
+// TestTrust checks that trust in a folder covers the folders below it, but that trust
+// from above a git repository does not reach into it. Real paths count.
 func TestTrust(t *testing.T) {
 	s := newStage(t, "echo 2.1.329")
 	root := s.dir
@@ -143,7 +144,8 @@ func TestTrust(t *testing.T) {
 	s.wantUnready(t, "to trust")
 }
 
-// TestAbsentServers: a launch warns of tools whose servers are not configured here.
+// TestAbsentServers checks that a launch warns of tools whose servers are not
+// configured here.
 func TestAbsentServers(t *testing.T) {
 	s := newStage(t, "echo 2.1.329")
 	s.request.Tools = []string{

@@ -26,7 +26,8 @@ type record struct {
 	ToolUseResult, Content      []byte
 }
 
-// parseRecord reads a line that is valid JSON. Anything but an object has no type.
+// parseRecord parses a line that is valid JSON. Unless the line is an object, the
+// record has no type.
 func parseRecord(raw []byte) (r record) {
 	for name, value := range rawjson.Fields(raw) {
 		switch string(name) {
@@ -101,7 +102,7 @@ type block struct {
 	raw                 []byte
 }
 
-// blocks returns the content of a message. A string is one text block.
+// blocks returns the content of a message. A string becomes one text block.
 func blocks(content []byte) []block {
 	if len(content) == 0 {
 		return nil
@@ -193,8 +194,8 @@ func typed(s string) (string, bool) {
 	return "", false
 }
 
-// isEvent reports whether a user line is one that nobody typed: output of a local
-// command, a notification, an interruption.
+// isEvent reports whether nobody typed a user line: it is the output of a local
+// command, a notification, or an interruption.
 func isEvent(s string) bool {
 	return isOutput(s) || beginsWith(s, "<task-notification>", "[Request interrupted by user")
 }

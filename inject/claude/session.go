@@ -9,7 +9,7 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// Properties of the session as a whole.
+// This file extracts the properties of the session as a whole.
 
 // describe takes properties of the session from a record.
 func (x *index) describe(r record) {
@@ -33,13 +33,14 @@ func (x *index) describe(r record) {
 	}
 }
 
-// isOurs reports whether a user line is nothing but a payload of cortext. It goes by
-// the id, which a launch derives from the text and a fork keeps, or by the shape.
+// isOurs reports whether a user line is nothing but a payload of cortext. It recognizes
+// a payload by its id, which a launch derives from the text and a fork keeps, or by its
+// shape.
 func (x *index) isOurs(r record, text string) bool {
 	return inject.IsPayload(r.UUID, text) || x.o.IsPayload(text)
 }
 
-// prompt records the session's first command, and which prompts are commands of ours.
+// prompt records a prompt if it is one of our commands.
 func (x *index) prompt(r record, s, id string) {
 	line, ok := typed(s)
 	if !ok {

@@ -114,8 +114,8 @@ func (b *builder) build(u *unit) (*inject.MessageBuilder, error) {
 // stamp returns a record's time.
 func stamp(s string) schema.Time { return schema.NewTime(schema.Time(s).Time()) }
 
-// orphan returns a result whose call is not in the file, because it is damaged or starts
-// in the middle.
+// orphan returns a result whose call is not in the file, because the file is damaged or
+// starts in the middle of a session.
 func (b *builder) orphan(id string) (schema.Tool, []inject.Blob, error) {
 	r, err := b.fetch(b.results[id])
 	out := outcomeOf(parts(r.Content), id, -1)

@@ -36,8 +36,8 @@ func storedFiles(m inject.Machine, pattern string) []string {
 	return all
 }
 
-// How far Launched searches. A new session is among the newest files, and its mark
-// is at the beginning of one of its first lines. The very first line also contains
+// Limits on the search of Launched. A new session is among the newest files, and its
+// mark is at the beginning of one of its first lines. The very first line also contains
 // the payload.
 const (
 	mostChats = 200
@@ -49,9 +49,9 @@ const (
 var sessionMember = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"sessionId":\s*"([^"\\]+)"`) })
 
 // Launched finds the session of a launch. The program records in it which file it
-// imported, and that file is named after the request's id. A command file of ours
-// names the id in its text. For a request without an id, it is the newest session
-// with this payload.
+// imported, and that file is named after the request's id. A command file of ours names
+// the id in its text. For a request without an id, Launched returns the newest session
+// with the payload.
 func (agent) Launched(m inject.Machine, r inject.Request) (nativeID string, ok bool) {
 	needles := []string{`"id":"` + inject.PayloadID(turnText(r.Payload)) + `"`}
 	if r.NativeID != "" {
@@ -96,13 +96,13 @@ func lineHeads(file string) []byte {
 	return head
 }
 
-// Cleanup removes a file that harms a session. When the program resumes a session, it
-// creates an empty file with the same id next to the real one. Because of that file,
-// its next start in the project would delete both (FACTS.md, "What is lost without a
-// word"; 0.61.0 does so after --session-file too). The program no longer writes to it
-// once it calls the hook SessionStart.
+// Cleanup removes a file that would harm a session. When the program resumes a session,
+// it creates an empty file with the same id next to the real one. Because of the empty
+// file, its next start in the project would delete both (FACTS.md, "What is lost
+// without a word"; 0.61.0 does so after --session-file too). The program no longer
+// writes to the empty file once it has called the hook SessionStart.
 //
-// Unless used, which means that somebody continues the session, Cleanup removes the
+// used means that somebody continues the session. Otherwise, Cleanup also removes the
 // whole session if nothing was said in it. The program must have ended.
 func (agent) Cleanup(ctx context.Context, m inject.Machine, nativeID string, used bool) error {
 	short := nativeID[:min(8, len(nativeID))]
@@ -141,7 +141,7 @@ func (agent) Cleanup(ctx context.Context, m inject.Machine, nativeID string, use
 	return errors.Join(errs...)
 }
 
-// What a session file contains.
+// A holding is what a session file contains.
 type holding int
 
 const (
@@ -161,8 +161,8 @@ type storedLine struct {
 	} `json:"$set"`
 }
 
-// holdsOf returns what a session file contains and the id of its session. Anything
-// not understood counts as said.
+// holdsOf returns what a session file contains and the id of its session. It assumes
+// that content it does not understand was said by somebody.
 func holdsOf(ctx context.Context, file string) (id string, holds holding, err error) {
 	f, err := inject.OpenRegular(file)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"cortext/inject"
 )
 
-// imported is what Gemini CLI 0.61.0 wrote for an import: the session, and an empty
-// file with the same id.
+// imported returns what Gemini CLI 0.61.0 writes for an import: the session, and an
+// empty file with the same id.
 func imported(id, file, turn string) string {
 	return fmt.Sprintf(`{"sessionId":%q,"projectHash":"p","kind":"main","firstUserMessage":"`+strings.Repeat("x", 300<<10)+`"}
 {"id":"import-1","type":"info","content":"Imported session from %s"}
@@ -73,8 +73,8 @@ func TestLaunched(t *testing.T) {
 	want("ffffffff-6")
 }
 
-// TestDiscard: unused sessions are removed; anything said stays, and so does anything
-// not understood.
+// TestDiscard checks that Cleanup removes unused sessions, and keeps anything that was
+// said or that it does not understand.
 func TestDiscard(t *testing.T) {
 	const id = "f567a092-e0cd-4b78-9996-72fe9a351dba"
 	s := newStage(t, "echo 0.61.0")
@@ -146,7 +146,7 @@ func TestDiscard(t *testing.T) {
 	}
 }
 
-// TestPayloadKept: the turn that a launch writes is recognized.
+// TestPayloadKept checks that holdsOf recognizes the turn that a launch writes.
 func TestPayloadKept(t *testing.T) {
 	for _, payload := range []string{"a", "/a", "bad \xff", "\u2028 \x00"} {
 		r := inject.Request{NativeID: "n", Payload: payload}

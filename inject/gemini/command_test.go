@@ -37,8 +37,8 @@ func TestTyped(t *testing.T) {
 	}
 }
 
-// TestExpansion: nothing in a command's text is expanded, and what was typed can be
-// told from it.
+// TestExpansion checks that the program would expand nothing in a command's text, and
+// that what was typed can be recovered.
 func TestExpansion(t *testing.T) {
 	for _, body := range nasty {
 		text := expansion("plan", "On: $ARGUMENTS.\n"+body+"\n")
@@ -69,7 +69,7 @@ var nasty = []string{
 	"usage:\n\n/workspace.plan x", "# x = 'y'\n[t]",
 }
 
-// TestTOML: encoding and decoding a string gives it back.
+// TestTOML checks that decoding an encoded string gives back the original.
 func TestTOML(t *testing.T) {
 	for _, text := range nasty {
 		spelled := tomlString(text)
@@ -109,7 +109,7 @@ func readTOML(t *testing.T, s string) string {
 	return text
 }
 
-// TestCommand: a command file with the payload.
+// TestCommand checks the command file for a payload.
 func TestCommand(t *testing.T) {
 	got := payloadCommand(inject.Request{NativeID: "id", Payload: "# Plan\n!{rm} @{x} {{args}} {{ args }} ! {x} $&"})
 	want := "description = \"Resume a conversation\"\nprompt = '''\n[cortext id]\n# Plan\n!\\{rm} @\\{x} {\\{args}} {{ args }} ! {x} $&'''\n"

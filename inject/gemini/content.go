@@ -7,9 +7,11 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// The content of messages. In a user's turn, the program adds to what was typed.
+// This file extracts the content of messages. In a user's turn, the program adds its
+// own text to what was typed.
 
-// An item is a text, an attachment or a call, in the order of the message.
+// An item is a text, an attachment or a call of a message. Items are in the message's
+// order.
 type item struct {
 	text string
 	file *file
@@ -41,8 +43,8 @@ func (s *spoken) texts() (list []string) {
 	return list
 }
 
-// The marks around files named with @ (0.61.0: REFERENCE_CONTENT_START and _END).
-// Each file follows a line of its own.
+// The marks around files named with @ (0.61.0: REFERENCE_CONTENT_START and _END). A
+// line with the file's name precedes each file.
 const (
 	refStart = "--- Content from referenced files ---"
 	refEnd   = "--- End of content ---"
@@ -50,7 +52,7 @@ const (
 )
 
 // userSays extracts from a user's turn what was typed and attached. A turn with tool
-// results also has their images, which toolCalls has as well.
+// results also has their images, which are in toolCalls as well.
 func userSays(content []byte) (s spoken) {
 	list := parts(content)
 	for _, p := range list {
@@ -199,8 +201,8 @@ func modelSays(content []byte) (s spoken) {
 	return s
 }
 
-// binaryReceived is the model's reply that the program inserts when it passes on a
-// file that a tool read (0.61.0).
+// binaryReceived is the model reply that the program inserts when it passes on a file
+// that a tool read (0.61.0).
 const binaryReceived = "Binary content received. Proceeding with analysis."
 
 // says returns the content of a message of any kind.
@@ -239,8 +241,8 @@ func isCancelled(s string) bool {
 	return s == "Request cancelled." || s == "User cancelled the request."
 }
 
-// isEvent reports whether nobody typed a user's turn: the program makes the model
-// continue, or notifies it. Such a turn displays the text of the turn before it.
+// isEvent reports whether the program wrote a user's turn itself, to make the model
+// continue or to notify it. Such a turn displays the text of the turn before it.
 func isEvent(texts []string, display []byte) bool {
 	for _, t := range texts {
 		switch {
@@ -265,8 +267,8 @@ func shown(display []byte) string {
 	return sb.String()
 }
 
-// The turns that replace a long history: the model's summary of it, and an answer to
-// that.
+// The texts of the turns that replace a long history: the model's summary of it, and
+// the answer to that.
 const (
 	summaryTag  = "<state_snapshot>"
 	summaryAck  = "Got it. Thanks for the additional context!"

@@ -9,12 +9,12 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// The program keeps a context, the messages that it sends to a model, and its file
-// records how that changes: a message extends it, a rewind cuts it, and
-// "$set.messages" replaces it. Messages stay part of the history, so a new context
-// adds only those that are nowhere else. Its messages may have new ids. If the
-// history was taken over without ids (a tool that the user refused, results that were
-// masked, 0.61.0: GeminiChat.setHistory), they precede it as lines with new ids.
+// The program keeps a context: the messages that it sends to a model. Its file records
+// how the context changes: a message extends it, a rewind cuts it, and "$set.messages"
+// replaces it. Messages stay part of the history, so a new context only adds those that
+// the history does not have. Its messages may have new ids. If the program rebuilt the
+// context without ids (after a tool that the user refused, or for masked results;
+// 0.61.0: GeminiChat.setHistory), lines with new ids precede it.
 
 // push appends a message to the context.
 func (x *index) push(u *unit) {
@@ -128,7 +128,7 @@ func isOwnTurn(turns []turn, i int) bool {
 	return false
 }
 
-// dropCopies removes lines that were copies from the context.
+// dropCopies removes from the context the lines that turned out to be copies.
 func (x *index) dropCopies() {
 	for native, u := range x.owners {
 		if u.copied {
@@ -145,8 +145,8 @@ func (x *index) dropCopies() {
 	}
 }
 
-// contents are hashes of what messages say, each with the positions of those messages. They
-// serve to recognize a message in a new context.
+// contents maps hashes of what messages say to the positions of those messages. It
+// serves to recognize a message in a new context.
 type contents map[uint64][]int
 
 // add adds a message.
@@ -161,8 +161,8 @@ func (c contents) add(u *unit, s spoken) {
 }
 
 // original finds the message that a turn of a context copies: the last one with the
-// same content before a place, else any. Consecutive turns of one speaker may have
-// been merged (0.61.0: coalesceConsecutiveRoles).
+// same content before a position, else any. The program may have merged consecutive
+// turns of one speaker (0.61.0: coalesceConsecutiveRoles).
 func (c contents) original(t turn, units []*unit, before *int) *unit {
 	for _, ks := range keys(t.kind, t.s) {
 		limit, place := *before, *before

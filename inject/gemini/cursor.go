@@ -22,7 +22,7 @@ const (
 	maxCalls   = 64
 )
 
-// The lines of anchors that are not messages.
+// Values of Line for anchors that are not messages.
 const (
 	copyAnchor = "copy "
 	callAnchor = "call "

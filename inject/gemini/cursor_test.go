@@ -106,8 +106,8 @@ func transcripts(t *testing.T) (files []string) {
 	return files
 }
 
-// TestGrowing: reading a transcript piece by piece, wherever it is cut, gives the
-// same as reading it at once.
+// TestGrowing checks that reading a transcript piece by piece, wherever it is cut,
+// gives the same as reading it at once.
 func TestGrowing(t *testing.T) {
 	read, again := 0, 0
 	for _, file := range transcripts(t) {
@@ -136,8 +136,8 @@ func TestGrowing(t *testing.T) {
 	}
 }
 
-// TestGrowingLong: in a long session the cursor stays near the end, and only new
-// lines are read, whatever was rewound, rewritten or copied.
+// TestGrowingLong checks that in a long session the cursor stays near the end and only
+// new lines are read, whatever was rewound, rewritten or copied.
 func TestGrowingLong(t *testing.T) {
 	var sb strings.Builder
 	sb.WriteString(linesOf())
@@ -180,8 +180,8 @@ func TestGrowingLong(t *testing.T) {
 	}
 }
 
-// TestGrowingApart: a message's parent, or the event that interrupts it, may be far
-// away from it.
+// TestGrowingApart checks that a message's parent, or the event that interrupts it, may
+// be far away from it.
 func TestGrowingApart(t *testing.T) {
 	lines := []string{`{"id":"a","type":"user","content":"one"}`, `{"id":"b","type":"gemini","content":"two","model":"m"}`}
 	for i := range 2 * maxAnchors {
@@ -202,8 +202,8 @@ func TestGrowingApart(t *testing.T) {
 	}
 }
 
-// TestCursorRefused: a file that changed, or depends on more than the cursor knows,
-// is read from the start.
+// TestCursorRefused checks that a file is read from the start if it changed, or if it
+// depends on more than the cursor records.
 func TestCursorRefused(t *testing.T) {
 	data, err := os.ReadFile("../../testdata/agents/gemini/0.61.0/rewind/transcript.jsonl")
 	if err != nil {
@@ -237,8 +237,8 @@ func TestCursorRefused(t *testing.T) {
 	}
 }
 
-// TestCursorOwn: a payload of ours is recognized, and the first message after it has
-// no parent, wherever the file was cut.
+// TestCursorOwn checks that a payload of ours is recognized and the first message after
+// it has no parent, wherever the file is cut.
 func TestCursorOwn(t *testing.T) {
 	data := []byte(linesOf(
 		`{"id":"p","type":"user","content":"OURS"}`,

@@ -21,8 +21,8 @@ func isDocument(data []byte) bool {
 	return string(bytes.TrimSpace(line)) == "{"
 }
 
-// document reads a session that is one document. From a truncated one it takes the
-// messages before the cut. A cut by our own reader is not damage.
+// document reads a session that is one document. If it is truncated, document reads the
+// messages before the cut. A cut by our own limit is not damage.
 func (x *index) document(data []byte, cut bool) {
 	var broken error
 	err := inject.WalkObject(data, func(name string, rest []byte) bool {

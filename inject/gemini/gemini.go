@@ -1,7 +1,7 @@
 // Package gemini is the adapter for the Gemini CLI: it reads sessions (the JSONL of
-// version 0.61.0, the one-document files of older versions, and the checkpoints of /chat
-// save) and hooks, and starts the program on a payload. Comments at each rule and the
-// headings of FACTS.md say what a record means.
+// version 0.61.0, the one-document files of older versions, and the checkpoints of
+// /chat save) and hooks, and starts the program on a payload. Each rule cites a heading
+// of FACTS.md or says what was observed.
 package gemini
 
 import (
@@ -38,7 +38,7 @@ func (agent) Name() string { return Name }
 // Stat returns the length of the transcript at file.
 func (agent) Stat(file string) (int64, error) { return inject.StatFile(file) }
 
-// How much of a file Detect reads.
+// Limits on how much of a file Detect reads.
 const (
 	detectLines = 50
 	detectBytes = 4 << 20
@@ -118,7 +118,7 @@ func load(file string, o inject.Options) (x *index, size int64, err error) {
 }
 
 // readDocument reads a file that the program rewrites. It keeps the content, so that
-// later passes see the same.
+// later passes see the same text.
 func (x *index) readDocument(f *os.File, size, whole int64) error {
 	if x.o.From.Offset > 0 {
 		return inject.ErrCursor

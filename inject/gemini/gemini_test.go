@@ -99,8 +99,8 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestContexts: messages that a new context copies occur once, its own messages are
-// kept, and rewinds go back to the right place.
+// TestContexts checks that messages copied into a new context occur once, that the
+// context's own messages are kept, and that rewinds go back to the right place.
 func TestContexts(t *testing.T) {
 	user := func(id, text string) string {
 		return `{"id":"` + id + `","type":"user","content":[{"text":"` + text + `"}]}`
@@ -153,7 +153,8 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// TestUserTurns: what the user typed is recovered from what the program made of it.
+// TestUserTurns checks that what the user typed is recovered from what the program made
+// of it.
 func TestUserTurns(t *testing.T) {
 	for content, want := range map[string]string{
 		`"plain"`:                          "plain",
@@ -187,8 +188,8 @@ func TestUserTurns(t *testing.T) {
 	}
 }
 
-// TestOwnPayload: cortext's own text in a session is not captured. What follows is
-// captured, and so is what the user added.
+// TestOwnPayload checks that cortext's own text in a session is not captured, but that
+// what follows and what the user added are.
 func TestOwnPayload(t *testing.T) {
 	id := inject.PayloadID("PAYLOAD")
 	lines := linesOf(
@@ -210,7 +211,8 @@ func TestOwnPayload(t *testing.T) {
 	}
 }
 
-// TestContinues: a summary of earlier captured messages is not a message.
+// TestContinues checks that a summary of messages captured earlier does not become a
+// message.
 func TestContinues(t *testing.T) {
 	file := "../../testdata/agents/gemini/0.61.0/imported/transcript.jsonl"
 	for _, continues := range []bool{false, true} {
@@ -221,7 +223,7 @@ func TestContinues(t *testing.T) {
 	}
 }
 
-// TestHead: the first lines show where a session began.
+// TestHead checks that the first lines show where a session began.
 func TestHead(t *testing.T) {
 	for _, file := range fixtures(t) {
 		whole, _, _ := gather(t, file, inject.Options{})
@@ -232,7 +234,8 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestTornDocument: a truncated document gives the content before the cut.
+// TestTornDocument checks that reading a truncated document gives the content before
+// the cut.
 func TestTornDocument(t *testing.T) {
 	data, err := os.ReadFile("../../testdata/agents/gemini/0.22.4/document/transcript.json")
 	if err != nil {
@@ -291,7 +294,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestOrphans: a result without its call is kept.
+// TestOrphans checks that a result without its call is kept.
 func TestOrphans(t *testing.T) {
 	file := write(t, linesOf(`{"id":"r","type":"user","content":[{"functionResponse":{"id":"c","name":"x","response":{"output":"out"}}},{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}`))
 	_, b, blobs := gather(t, file, inject.Options{})
@@ -300,8 +303,8 @@ func TestOrphans(t *testing.T) {
 	}
 }
 
-// TestRealTranscripts reads real transcripts again with encoding/json, by FACTS.md,
-// "Records of a transcript", and compares.
+// TestRealTranscripts reads real transcripts again with encoding/json, following
+// FACTS.md, "Records of a transcript", and compares the results.
 func TestRealTranscripts(t *testing.T) {
 	root := os.Getenv("CORTEXT_TRANSCRIPTS")
 	if root == "" {

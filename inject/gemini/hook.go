@@ -7,9 +7,10 @@ import (
 	"cortext/inject"
 )
 
-// eventType returns the event with a name in the settings. We do not listen to
-// PreCompress, which comes before every call of the model. SessionEnd comes up to three
-// times for one end, AfterAgent also for a turn that the user interrupted.
+// eventType returns the type of the event that has this name in the settings. We do not
+// listen to PreCompress, which comes before every call of the model. SessionEnd comes
+// up to three times for one end, and AfterAgent also comes for a turn that the user
+// interrupted.
 func eventType(event string) inject.EventType {
 	switch event {
 	case "SessionStart":
@@ -26,8 +27,8 @@ func eventType(event string) inject.EventType {
 	return inject.Other
 }
 
-// Hook reads Gemini CLI's input for a hook (FACTS.md, "Hooks", as seen on 0.61.0). event
-// is the hook's name in the settings.
+// Hook parses Gemini CLI's input for a hook (FACTS.md, "Hooks", as seen on 0.61.0).
+// event is the hook's name in the settings.
 func (agent) Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 	in, err := inject.DecodeHook[inject.HookInput](input)
 	if err != nil {

@@ -16,7 +16,7 @@ func machine(home string, env map[string]string) inject.Machine {
 	return inject.Machine{Home: home, Getenv: func(name string) string { return env[name] }}
 }
 
-// TestHook reads input as Gemini CLI 0.61.0 gave it (FACTS.md, "Hooks").
+// TestHook parses input as Gemini CLI 0.61.0 sends it (FACTS.md, "Hooks").
 func TestHook(t *testing.T) {
 	const common = `"session_id":"s","transcript_path":"/h/s.jsonl","cwd":"/w","timestamp":"2025-11-22T10:00:00.000Z",`
 	base := inject.Event{NativeID: "s", Transcript: "/h/s.jsonl", Dir: "/w/top", Process: "4711"}
@@ -65,7 +65,7 @@ func TestHookRefuses(t *testing.T) {
 	}
 }
 
-// TestReply: text arrives unchanged, however its bytes are split on the way.
+// TestReply checks that text arrives unchanged, however its bytes are split on the way.
 func TestReply(t *testing.T) {
 	texts := []string{
 		"", "plain", "\x00\x01\x1f\x7f \"quoted\" \\ \r\n\t", "<b>&amp;</b>", "\u2028\u2029", "Übung 决定了", "👍🏽 𝄞 \U0010ffff", "\uffff\ufffd\ue000",

@@ -26,7 +26,7 @@ type unit struct {
 	stamp string
 	refs  []inject.Span
 	above *unit // the last message in the context when it was added
-	at    int   // its position in the file; -1: it was read before
+	at    int   // its position in the file; -1 if it was read before
 	depth int   // its position in the context
 	loose []loose
 
@@ -106,8 +106,8 @@ func (x *index) lines(size int64) error {
 	})
 }
 
-// add puts one record where it belongs, checking in the program's own order
-// (loadConversationRecord, 0.61.0).
+// add adds one record to the index. It checks the kinds of records in the program's own
+// order (loadConversationRecord, 0.61.0).
 func (x *index) add(r record, at inject.Span, raw []byte) {
 	switch {
 	case r.Rewind != "":
@@ -205,7 +205,7 @@ func (x *index) addUser(r record, u *unit, s spoken, at inject.Span) {
 	case len(texts) > 0 && isSummary(texts[0]):
 		x.summary = true
 		if x.spoken || x.tail.on || x.o.Continues {
-			return // this file, or the one of the previous session, has what it summarizes
+			return // this file, or that of the previous session, has the summarized messages
 		}
 		u.kind = eventUnit
 	case isEvent(texts, r.Display):
@@ -295,7 +295,7 @@ func (x *index) cancel(u *unit) {
 // maxClimb limits a walk over messages without content.
 const maxClimb = 10_000
 
-// root records u if no message is above it: a copy of the session (0.61.0:
+// root records u as a root if no message is above it: a copy of the session (0.61.0:
 // --session-file keeps the ids of messages) begins with it.
 func (x *index) root(u *unit) {
 	n := 0
@@ -313,7 +313,7 @@ func (x *index) addRoot(id string) {
 	}
 }
 
-// close resolves what only the whole file can show.
+// close resolves what is only known once the whole file is read.
 func (x *index) close(size int64) error {
 	t := x.t
 	if x.burst != nil { // copies whose context has not been written yet

@@ -12,7 +12,7 @@ import (
 // settingsFile is relative to a project or to the user's home.
 const settingsFile = ".gemini/settings.json"
 
-// hooks are the events that cortext listens to; the timeout is in milliseconds.
+// hooks lists the events that cortext listens to; the timeout is in milliseconds.
 // CORTEXT_PROCESS identifies the program's process: it runs the hook in a shell whose
 // $PPID is its own id. The program shows the name while a hook runs, and once when it
 // warns of a project's hooks.

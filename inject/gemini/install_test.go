@@ -12,7 +12,7 @@ import (
 	"cortext/inject"
 )
 
-// adapter is the one under test.
+// adapter is the adapter under test.
 var adapter agent
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -31,7 +31,7 @@ Run nothing: !{rm -rf /}, @{secrets} and {{args}} stay as they are, so does C:\d
 
 `
 
-// reader reads the files of a project that has only these.
+// reader returns a function that reads the files of a project that has only these.
 func reader(files map[string]string) func(string) (string, bool, error) {
 	return func(path string) (string, bool, error) {
 		text, ok := files[path]
@@ -39,8 +39,8 @@ func reader(files map[string]string) func(string) (string, bool, error) {
 	}
 }
 
-// TestInstall compares the files of a project with golden ones. The second time,
-// there is nothing to do.
+// TestInstall compares the files of a project with golden files. A second run must have
+// nothing to do.
 func TestInstall(t *testing.T) {
 	types := []inject.Type{{Name: "retro", Source: retro}}
 	changes, err := adapter.Install(inject.InstallOptions{Types: types}, reader(nil))
@@ -87,7 +87,7 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// TestPrompt: the hook recognizes the prompt in a command's file.
+// TestPrompt checks that the hook recognizes the prompt in a command's file.
 func TestPrompt(t *testing.T) {
 	changes, err := adapter.Install(inject.InstallOptions{}, reader(nil))
 	if err != nil {
@@ -105,8 +105,8 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// TestUser: the home gets no commands, and the same hooks as a project in the same
-// words, so that the program calls them once.
+// TestUser checks that the home folder gets no commands, but the same hooks as a
+// project, in the same words, so that the program calls them once.
 func TestUser(t *testing.T) {
 	install := func(files map[string]string) (home inject.Change, err error) {
 		changes, err := adapter.Install(inject.InstallOptions{User: true, AfterTool: true}, reader(files))

@@ -10,7 +10,7 @@ import (
 	"cortext/inject"
 )
 
-// geminiCLI is the program.
+// geminiCLI describes the program of Gemini CLI.
 var geminiCLI = inject.Program{Product: "Gemini CLI", Command: "gemini", Variable: "CORTEXT_GEMINI", Package: "@google/gemini-cli"}
 
 // Launch plans the start of Gemini CLI on a payload. The payload is the only turn of
@@ -72,22 +72,22 @@ func ready(m inject.Machine, r inject.Request) (program string, v inject.Version
 	return program, v, warnings, err
 }
 
-// The first versions that each method was seen to work on; 0.42.0 has no
+// The first versions on which we saw each method work. Version 0.42.0 has no
 // --session-file.
 var (
 	sessionFile = inject.Version{0, 43, 0} // --session-file FILE
 	commandFile = inject.Version{0, 10, 0} // ~/.gemini/commands/*.toml
 )
 
-// mostPrompt limits the prompt of a headless launch, which is an argument: Linux
-// refuses one above 128 KiB. From standard input the program loses what does not
-// arrive at once (FACTS.md, "What is lost without a word").
+// mostPrompt limits the prompt of a headless launch, in bytes. The prompt is an
+// argument, and Linux refuses an argument above 128 KiB. On standard input, the program
+// would lose what does not arrive at once (FACTS.md, "What is lost without a word").
 const mostPrompt = 120_000
 
-// window is the program's limit, in tokens by its own estimate: a quarter of the
-// UTF-16 units of a long text. Above it, the program sends nothing, prints nothing
-// and exits with success (0.61.0). It does not shorten a single turn first. spare is
-// for what it puts before the payload, and for what the user types.
+// window is the program's limit, in tokens by its own estimate: a quarter of the UTF-16
+// units of a long text. Above it, the program sends nothing, prints nothing and exits
+// with success (0.61.0). It does not shorten a single turn first. spare leaves room for
+// what the program puts before the payload and for what the user types.
 const (
 	window = 1_048_576
 	spare  = 48_576
@@ -129,7 +129,8 @@ func elsewhere(m inject.Machine, r inject.Request) []string {
 	return []string{"Gemini CLI starts in a subfolder, where it does not see the commands and hooks in .gemini/ of the workspace: what is said is saved when it ends"}
 }
 
-// find returns the program, if what it runs on is there too.
+// find returns the path of the program. If the program needs Node.js, that must be on
+// the PATH too.
 func find(m inject.Machine) (string, error) {
 	program, err := geminiCLI.Find(m)
 	if err == nil && needsNode(program) && !inject.IsOnPath("node") {
@@ -151,9 +152,9 @@ func needsNode(program string) bool {
 	return bytes.HasPrefix(line, []byte("#!")) && bytes.Contains(line, []byte("node"))
 }
 
-// unset returns the variables that the program sets for its tools and hooks
-// (FACTS.md, "Variables of the environment"). With these set, a new program would
-// hide git's settings from itself too.
+// unset returns the variables that the program sets for its tools and hooks (FACTS.md,
+// "Variables of the environment"). With these set, a new program would not see the
+// user's git settings either.
 func unset(m inject.Machine) []string {
 	names := []string{"GEMINI_CLI", "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR", "GEMINI_CWD", "GEMINI_PLANS_DIR", "CLAUDE_PROJECT_DIR", "CORTEXT_PROCESS"}
 	if m.Getenv("GEMINI_CLI") != "" {

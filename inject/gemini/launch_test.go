@@ -85,7 +85,8 @@ func (s *stage) trust(t *testing.T, dir, level string) {
 
 func (s *stage) launch() (*inject.Launch, error) { return adapter.Launch(s.machine(), s.request) }
 
-// wantUnready wants an error that says what is in the way and how to fix it.
+// wantUnready checks that the launch fails with an error that says what is wrong and
+// how to fix it.
 func (s *stage) wantUnready(t *testing.T, what string) {
 	t.Helper()
 	l, err := s.launch()
@@ -97,7 +98,7 @@ func (s *stage) wantUnready(t *testing.T, what string) {
 	}
 }
 
-// wantLaunch wants a launch with these warnings.
+// wantLaunch checks that the launch succeeds with these warnings.
 func (s *stage) wantLaunch(t *testing.T, warnings ...string) {
 	t.Helper()
 	l, err := s.launch()
@@ -116,7 +117,7 @@ func (s *stage) wantLaunch(t *testing.T, warnings ...string) {
 	}
 }
 
-// TestMethods: how the payload gets in depends on the program's version.
+// TestMethods checks that the program's version decides how the payload reaches it.
 func TestMethods(t *testing.T) {
 	for _, c := range []struct {
 		version  string
@@ -157,7 +158,8 @@ func TestMethods(t *testing.T) {
 	newStage(t, "echo 0.9.9").wantUnready(t, "version 0.9.9")
 }
 
-// TestUnset: only the program's own tools hide the user's git settings.
+// TestUnset checks that a launch unsets git's variables only if it is called from a
+// tool of the program.
 func TestUnset(t *testing.T) {
 	s := newStage(t, "echo 0.61.0")
 	for _, inside := range []bool{false, true} {
@@ -169,7 +171,7 @@ func TestUnset(t *testing.T) {
 	}
 }
 
-// TestTooMuch: a payload that the program would silently drop is rejected.
+// TestTooMuch checks that a payload that the program would silently drop is rejected.
 func TestTooMuch(t *testing.T) {
 	s := newStage(t, "echo 0.61.0")
 	const most = 4 * (1_048_576 - 48_576)
@@ -192,7 +194,7 @@ func TestTooMuch(t *testing.T) {
 	}
 }
 
-// TestNotGemini: a program that does not report a version is not started.
+// TestNotGemini checks that a program that does not report a version is not started.
 func TestNotGemini(t *testing.T) {
 	for _, script := range []string{"echo hello", "", "echo 'version 0.61.0'", "echo 0.61", "exit 1", "echo 0.61.0; exit 3", "head -c 100000 /dev/zero"} {
 		s := newStage(t, script)
@@ -207,8 +209,8 @@ func TestNotGemini(t *testing.T) {
 	s.wantUnready(t, "is not on this machine's PATH")
 }
 
-// TestPackage: the version comes from the program's own package, and a script without
-// node is a stopped.
+// TestPackage checks that the version comes from the program's own package, and that a
+// script is not started without node.
 func TestPackage(t *testing.T) {
 	s := newStage(t, "echo 0.61.0")
 	real := filepath.Join(s.home, "lib", "bundle", "gemini.js")
@@ -239,8 +241,8 @@ func TestPackage(t *testing.T) {
 	}
 }
 
-// TestTranscript: a session that the program resumes (FACTS.md, "Taking a session up
-// again"), with the payload unchanged.
+// TestTranscript checks that a launch writes a session that the program resumes
+// (FACTS.md, "Taking a session up again"), with the payload unchanged.
 func TestTranscript(t *testing.T) {
 	for _, c := range []struct{ payload, text, shown string }{
 		{"", "", "[RESUMED CONVERSATION]"},

@@ -22,7 +22,7 @@ type outcome struct {
 // outcomeOf reads the result of call native from the parts of a result: one
 // functionResponse, and the images and texts after it. Results of other calls in the
 // same turn may be among them (0.61.0: updateMessagesFromHistory). n counts the
-// responses without an id; -1: the id identifies it.
+// responses without an id; it is -1 if the id identifies the response.
 func outcomeOf(list []part, native string, n int) (o outcome) {
 	responses := 0
 	for _, p := range list {
@@ -77,8 +77,8 @@ func (o *outcome) attach(p part) {
 	o.blobs = append(o.blobs, a.Blobs...)
 }
 
-// response returns the text of a functionResponse: its output or error, else all of
-// it.
+// response returns the text of a functionResponse: its output or error if it has one,
+// else its whole text.
 func response(raw []byte) (s string, failed bool) {
 	if v := rawjson.Get(raw, "error"); v != nil && rawjson.Get(raw, "output") == nil {
 		if s = rawjson.String(v); s == "" {
@@ -95,8 +95,8 @@ func response(raw []byte) (s string, failed bool) {
 	return string(raw), false
 }
 
-// finish writes an outcome into a tool record. Its status is the program's. Without a
-// result, the program's display text replaces it.
+// finish writes an outcome into a tool record. The status is the one that the program
+// recorded. If there is no result, the program's display text takes its place.
 func finish(t *schema.Tool, k call, o outcome) {
 	t.Output, t.Attachments = o.output, o.attachments
 	if !o.there && len(k.display) > 0 {

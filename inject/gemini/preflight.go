@@ -13,8 +13,9 @@ import (
 	"cortext/inject"
 )
 
-// preflight finds what would stop the program: a question at its start, or an error at
-// the first message. The warnings are about what works, but not as it should.
+// preflight returns an error for anything that would stop the program: a question at
+// its start, or an error at the first message. The warnings name what works only in
+// part.
 func preflight(m inject.Machine, r inject.Request, v inject.Version) (warnings []string, err error) {
 	trusted, known, err := trust(m, r, v)
 	if err != nil {

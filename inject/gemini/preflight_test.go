@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestSignedIn: the settings choose the method, and what it needs must exist.
+// TestSignedIn checks that the settings choose the method, and that what the method
+// needs must exist.
 func TestSignedIn(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("this machine may hold credentials in a keychain")
@@ -20,7 +21,7 @@ func TestSignedIn(t *testing.T) {
 		name, settings    string
 		env               string   // NAME=value, separated by spaces
 		files             []string // name, text, …
-		interactive, once string   // the preflight; empty: none
+		interactive, once string   // the error of preflight; empty for none
 	}{
 		{name: "fresh", interactive: none, once: none},
 		{name: "no JSON", settings: "{", interactive: none, once: none},
@@ -85,8 +86,8 @@ func TestSignedIn(t *testing.T) {
 	}
 }
 
-// TestTrust: the longest path at or above the folder decides. Without a terminal,
-// only a trusted folder works.
+// TestTrust checks that the longest path at or above the folder decides, and that
+// without a terminal only a trusted folder works.
 func TestTrust(t *testing.T) {
 	const asks, denied, off = "has not been told to trust", "was told not to trust", `{"security":{"auth":{"selectedType":"gemini-api-key"},"folderTrust":{"enabled":false}}}`
 	for _, c := range []struct {
@@ -163,8 +164,8 @@ func TestTrust(t *testing.T) {
 	s.wantUnready(t, "it would ask how to sign in")
 }
 
-// TestElsewhere: below the workspace its hooks are not found, unless the user has
-// them too.
+// TestElsewhere checks that a launch below the workspace warns of missing hooks, unless
+// the user has them too.
 func TestElsewhere(t *testing.T) {
 	s := newStage(t, "echo 0.61.0")
 	s.request.Dir = filepath.Join(s.dir, "sub")
@@ -178,8 +179,8 @@ func TestElsewhere(t *testing.T) {
 	s.wantLaunch(t)
 }
 
-// TestAbsent: each used but unconfigured server is reported once. An ambiguous tool
-// name is ignored.
+// TestAbsent checks that each server that was used but is not configured is reported
+// once. It expects an ambiguous tool name to be ignored.
 func TestAbsent(t *testing.T) {
 	s := newStage(t, "echo 0.61.0")
 	s.request.Tools = []string{

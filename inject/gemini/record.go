@@ -8,7 +8,7 @@ import (
 )
 
 // A record is a line of a session's file, or a message of a document: a header, a
-// message, or a change of what precedes it (FACTS.md, "Records of a transcript").
+// message, or a change to what precedes it (FACTS.md, "Records of a transcript").
 type record struct {
 	ID, Type, Role      string
 	Timestamp, Model    string
@@ -110,7 +110,7 @@ type part struct {
 	unknown                    string
 }
 
-// parts returns the content of a message: a string is one text.
+// parts returns the content of a message. A string becomes one text.
 func parts(content []byte) []part {
 	if len(content) == 0 {
 		return nil

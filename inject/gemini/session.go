@@ -7,9 +7,9 @@ import (
 	"cortext/inject"
 )
 
-// isOurs reports whether a user's turn is nothing but a payload of cortext. It goes
-// by the id, which a launch derives from the text and an import keeps, or by the
-// shape.
+// isOurs reports whether a user's turn is nothing but a payload of cortext. It
+// recognizes a payload by its id, which a launch derives from the text and an import
+// keeps, or by its shape.
 func isOurs(r record, s spoken, o inject.Options) bool {
 	texts := s.texts()
 	if len(texts) == 0 || len(texts) != len(s.items) {

@@ -30,7 +30,7 @@ type settings struct {
 	MCPServers       map[string]inject.RawJSON `json:"mcpServers"`
 }
 
-// readSettings reads a settings file; anything unreadable is empty.
+// readSettings reads a settings file. A file that cannot be read counts as empty.
 func readSettings(file string) settings {
 	var s settings
 	if b, err := os.ReadFile(file); err == nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestModel: arguments precede variables, and variables precede settings: the
-// system's, then the folder's if trusted.
+// TestModel checks that arguments take precedence over variables, and variables over
+// settings: the system's, then the folder's if it is trusted.
 func TestModel(t *testing.T) {
 	s := newStage(t, "echo 0.61.0")
 	s.env["GEMINI_CLI_SYSTEM_DEFAULTS_PATH"] = filepath.Join(s.home, "defaults.json")

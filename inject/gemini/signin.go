@@ -12,8 +12,9 @@ import (
 	"cortext/inject"
 )
 
-// signIn detects that the program would ask how to sign in, or could not. If the
-// system's keychain may hold the missing credentials, it assumes so.
+// signIn returns an error if the program would ask how to sign in, or could not sign
+// in. If the system's keychain may hold the missing credentials, it assumes that they
+// are there.
 func signIn(m inject.Machine, r inject.Request, trusted bool) error {
 	const fix = "run gemini and sign in, or set GEMINI_API_KEY"
 	kind, external := selectedType(m, r.Dir, trusted)

@@ -47,13 +47,13 @@ type head struct {
 	spoken          bool // it has a message
 }
 
-// Sessions lists the program's sessions on this machine, except those of sub-agents
-// and those in which nothing was said. Each start leaves such a stub under the
-// session's id, even the resumption of a session.
+// Sessions lists the program's sessions on this machine, except those of sub-agents and
+// those in which nothing was said. Each start of the program leaves such a stub under
+// the session's id, even when it resumes a session.
 //
 // If several files with one id have messages, the first is the one that the session
-// began in (see Locate). Another is listed too if it has messages that those before
-// it do not (--resume with -i: FACTS.md, "Taking a session up again").
+// began in (see Locate). Another is listed too if it has messages that those before it
+// do not (--resume with -i: FACTS.md, "Taking a session up again").
 func (agent) Sessions(m inject.Machine) ([]inject.SessionRef, error) {
 	byID := map[string][]session{}
 	err := files(m, "", func(s session) { byID[s.id] = append(byID[s.id], s) })
@@ -66,9 +66,9 @@ func (agent) Sessions(m inject.Machine) ([]inject.SessionRef, error) {
 	return list, err
 }
 
-// Locate returns the file of a session. If several have its id, it is the one that
-// the session began in, and of several such files one that the program still writes
-// to.
+// Locate returns the file of a session. If several files have its id, Locate returns
+// the one that the session began in. If there are several of those, it prefers one that
+// the program still writes to.
 func (agent) Locate(m inject.Machine, nativeID string) (path string, ok bool, err error) {
 	part := fileNamePart(nativeID)
 	if part == "" {
@@ -88,7 +88,7 @@ func (agent) Locate(m inject.Machine, nativeID string) (path string, ok bool, er
 }
 
 // compareSessions sorts the file that a session began in first. When the program
-// resumes a session in a .json, it makes a .jsonl with all its content.
+// resumes a session in a .json file, it creates a .jsonl file with all its content.
 func compareSessions(a, b session) int {
 	return cmp.Or(strings.Compare(a.start, b.start), strings.Compare(b.path, a.path))
 }

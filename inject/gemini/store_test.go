@@ -95,7 +95,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestUnreadable: the error names an unreadable file, and the others are listed.
+// TestUnreadable checks that the error names an unreadable file and that the other
+// sessions are listed.
 func TestUnreadable(t *testing.T) {
 	m, tmp := home(t, map[string]string{"tmp/a/chats/session-x-aaaaaaaa.jsonl": headA + said, "tmp/b/chats": "a file"})
 	list, err := adapter.Sessions(m)
@@ -113,8 +114,8 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestSubagents: they are in the folder named after the session's id, and have the
-// session as their parent.
+// TestSubagents checks that sub-agents are found in the folder named after the
+// session's id, and have the session as their parent.
 func TestSubagents(t *testing.T) {
 	file := "../../testdata/agents/gemini/0.61.0/subagent/transcript.jsonl"
 	list, err := adapter.Subagents(file)

@@ -62,7 +62,7 @@ func fileName(name string) string {
 	return name
 }
 
-// nameOf returns a name for an address without one.
+// nameOf returns a name for a file that has only an address.
 func nameOf(address string) string {
 	rest, ok := strings.CutPrefix(address, "file:")
 	if !ok {

@@ -11,8 +11,8 @@ import (
 	"cortext/schema/prompt"
 )
 
-// TestConfig: the one file has the same content as the separate files, replaces them,
-// and contains nothing that the program would substitute.
+// TestConfig checks that the common file has the same content as the separate files,
+// replaces them, and contains nothing that the program would substitute.
 func TestConfig(t *testing.T) {
 	types := append(builtIn(), inject.Type{Name: "retro", Source: "---\ndescription: \"Look \\\"back\\\"\"\nagent: plan # not build\nmodel: a/b\nsubtask: true\n---\nSee {file:secrets} and {env:HOME}, \\ \"quoted\" // no comment\n"})
 	apart := ownFiles()

@@ -61,9 +61,9 @@ type database struct {
 	still   fs.FileInfo         // the original file, if nothing blocks writers
 }
 
-// openDatabase opens a database without changing or creating it or a file next to it,
-// as far as possible: FACTS.md, "Where sessions are kept", and
-// https://sqlite.org/wal.html.
+// openDatabase opens a database for reading. As far as possible, it neither changes nor
+// creates the database or a file next to it: see FACTS.md, "Where sessions are kept",
+// and https://sqlite.org/wal.html.
 func openDatabase(file string) (*database, error) {
 	size, err := inject.StatFile(file)
 	if err != nil {
@@ -86,7 +86,7 @@ func openDatabase(file string) (*database, error) {
 	return nil, err
 }
 
-// The ways to open a database; all of them only read.
+// The ways to open a database, all for reading only.
 const (
 	// No locks: without a -wal, nobody has it open, or nothing was written since.
 	// isWritten checks that afterwards.
@@ -167,16 +167,16 @@ func (d *database) each(scan func(*sql.Rows) error, query string, args ...any) e
 	return d.explain(rows.Err())
 }
 
-// needed are the columns that we read; others do not matter. Older versions lack some
-// of those of session.
+// needed lists the columns that we read, by table. Older versions lack some of those of
+// session.
 var needed = map[string][]string{
 	"session": {"id", "directory", "title", "version", "time_updated"},
 	"message": {"id", "session_id", "time_created", "time_updated", "data"},
 	"part":    {"id", "message_id", "session_id", "time_updated", "data"},
 }
 
-// look learns which columns exist. A view is not one of OpenCode's tables, and could
-// compute anything.
+// look finds out which columns exist. It ignores views, which are not OpenCode's and
+// could compute anything.
 func (d *database) look() error {
 	d.columns = map[string][]string{}
 	err := d.each(func(rows *sql.Rows) error {
@@ -206,7 +206,7 @@ const hint = "; `opencode export <session> > file.json` and an import of that fi
 
 func (d *database) fault(why string) error { return &inject.FileError{File: d.file, Why: why} }
 
-// has returns the name of a column of session, or null if this version lacks it.
+// has returns column if the table session has it, or null if this version lacks it.
 func (d *database) has(column string) string {
 	if slices.Contains(d.columns["session"], column) {
 		return column
@@ -242,7 +242,7 @@ const (
 	notADB   = 26
 )
 
-// explain says in words what an SQLite error means for the reader.
+// explain turns an SQLite error into one that says what is wrong with the file.
 func (d *database) explain(err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {

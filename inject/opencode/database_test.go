@@ -18,8 +18,8 @@ import (
 	"cortext/inject"
 )
 
-// TestMain is also the other process with the database open: it writes a message for
-// each line it reads, and exits without closing the database.
+// TestMain is also the other process that has the database open: it writes a message
+// for each line it reads, and exits without closing the database.
 func TestMain(m *testing.M) {
 	file := os.Getenv("OPENCODE_TEST_WRITER")
 	if file == "" {
@@ -179,8 +179,8 @@ func TestBesideTheProgram(t *testing.T) {
 	unchanged(t, "without the -wal", dir, before)
 }
 
-// TestLocked: the error for a database that is locked, or in the middle of a write,
-// says so.
+// TestLocked checks that the error says so if a database is locked or in the middle of
+// a write.
 func TestLocked(t *testing.T) {
 	for name, pragma := range map[string]string{
 		"exclusive wal":  `pragma journal_mode = wal; pragma locking_mode = exclusive`,
@@ -208,7 +208,8 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestWrittenMeanwhile: a write to an unlocked database during a reading is detected.
+// TestWrittenMeanwhile checks that a write to an unlocked database during a reading is
+// detected.
 func TestWrittenMeanwhile(t *testing.T) {
 	s := newStore(t, false)
 	s.put("s", parseDoc(t, slurp(t, fixtures+"1.18.33/compaction/transcript.json")))
@@ -224,7 +225,7 @@ func TestWrittenMeanwhile(t *testing.T) {
 	}
 }
 
-// TestDamagedStore damages a database in realistic ways, and wants clear errors.
+// TestDamagedStore damages a database in realistic ways and expects clear errors.
 func TestDamagedStore(t *testing.T) {
 	whole := slurp(t, fixtures+"1.18.33/store/transcript.db")
 	const session = "ses_dff9b6187ffeOJTeBSCOKhGxQq"

@@ -132,9 +132,9 @@ func stateOf(files []string) int64 {
 	return h.value()
 }
 
-// readExport parses an export. From a truncated one, as through a pipe (FACTS.md,
-// "What is lost without a word"), it takes the complete messages and the complete
-// parts of the last one; with head, only the id.
+// readExport parses an export. If it was truncated, for example by a pipe (FACTS.md,
+// "What is lost without a word"), readExport takes the complete messages and the
+// complete parts of the last one. With head set, it reads only the id.
 func readExport(b []byte, head bool) *source {
 	top, cut := loose(begin(b))
 	src := &source{meta: parseMeta(top.value("info"))}
@@ -194,7 +194,8 @@ func (m *meta) setRevert(raw []byte) {
 	m.Revert, m.RevertPart = rawjson.String(rawjson.Get(raw, "messageID")), rawjson.String(rawjson.Get(raw, "partID"))
 }
 
-// setPayload records a launch's note in a session (payloadDocument).
+// setPayload records the payload id that a launch noted in a session (see
+// payloadDocument).
 func (m *meta) setPayload(raw []byte) {
 	m.Payload = rawjson.String(rawjson.Get(rawjson.Get(raw, "cortext"), "payload"))
 }

@@ -15,7 +15,7 @@ import (
 	"cortext/schema"
 )
 
-// adapter is the one under test.
+// adapter is the adapter under test.
 var adapter agent
 
 var update = flag.Bool("update", false, "rewrite the golden files")

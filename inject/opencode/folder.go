@@ -19,12 +19,12 @@ import (
 // storage/session/<project>/, its messages in storage/message/<session>/, their
 // parts in storage/part/<message>/, or all parts in storage/part/.
 
-// hashed is a hash of a state. Two different states almost always differ in value.
+// A hashed is a hash of a state. Different states almost always have different values.
 type hashed struct{ hash.Hash64 }
 
 func newState() hashed { return hashed{fnv.New64a()} }
 
-// value is never 0.
+// value returns the hash as a positive number.
 func (h hashed) value() int64 { return int64(binary.BigEndian.Uint64(h.Sum(nil))>>1 | 1) }
 
 // maxSmall is the largest file of a session, message or part, in bytes.

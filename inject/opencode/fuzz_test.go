@@ -16,7 +16,8 @@ func seeds(t testing.TB) (list [][]byte) {
 	return append(list, []byte(exported(asking+typed+"]}", telling+`{"type":"tool","callID":"c"},{"type":"tool","callID":"c"}]}`)))
 }
 
-// sound checks that any bytes give what the rest of cortext relies on, or an error.
+// sound checks that reading any bytes gives what the rest of cortext relies on, or an
+// error.
 func sound(t *testing.T, file string, data []byte) (messages int) {
 	adapter.Detect(bytes.NewReader(data))
 	list, err := adapter.Transcripts(write(t, "", file, string(data)))
@@ -73,8 +74,8 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { sound(t, file, data) })
 }
 
-// TestDamaged does the same with random damage, identical in each run. With the
-// database linked in, the fuzzer only makes a few tries per second.
+// TestDamaged does the same as FuzzOpen with random damage that is identical in each
+// run. With the database linked in, the fuzzer only makes a few tries per second.
 func TestDamaged(t *testing.T) {
 	file := t.TempDir() + "/x"
 	rnd := rand.New(rand.NewPCG(1, 2))

@@ -87,7 +87,7 @@ func (f *follower) follow() {
 	f.cursor = tr.Next
 }
 
-// check compares with a reading from the start.
+// check compares the result with a reading from the start.
 func (f *follower) check(what any) {
 	f.t.Helper()
 	tr, err := adapter.Open(f.path, inject.Options{})
@@ -107,9 +107,9 @@ func (f *follower) check(what any) {
 	}
 }
 
-// TestGrowing: reading a session again and again while the program writes it, part by
-// part and with calls that have no outcome at first, gives the same as reading it at
-// once. It covers the database and exports.
+// TestGrowing checks that reading a session again and again while the program writes
+// it, part by part and with calls that have no outcome at first, gives the same as
+// reading it at once. It covers the database and exports.
 func TestGrowing(t *testing.T) {
 	reads, anew := 0, 0
 	for _, file := range documents(t) {
@@ -226,7 +226,7 @@ func TestTakenBack(t *testing.T) {
 		t.Errorf("%d readings from the start", f.anew)
 	}
 
-	// Everything, then a part of an answer.
+	// Revert everything, then a part of an answer.
 	s.do(`update session set revert = '{"messageID":"m1"}'`)
 	tr, b := readAll(t, f.path, inject.Options{})
 	if len(b.Messages) != 4 || tr.Next.Message != "m1" {
@@ -255,8 +255,8 @@ func leaf(t *testing.T, f *follower) (ids []string) {
 	return ids
 }
 
-// TestCursorRefused: if anything before the cursor changed, the file is read from the
-// start.
+// TestCursorRefused checks that the file is read from the start if anything before the
+// cursor changed.
 func TestCursorRefused(t *testing.T) {
 	d := parseDoc(t, slurp(t, fixtures+"1.18.33/compaction/transcript.json"))
 	first, _ := d.Messages[0].Info["id"].(string)
@@ -300,8 +300,8 @@ func TestCursorRefused(t *testing.T) {
 	}
 }
 
-// TestReusedCalls: no call is lost if a server restarts its count, whether the
-// session is read at once or step by step.
+// TestReusedCalls checks that no call is lost if a server restarts its count, whether
+// the session is read at once or step by step.
 func TestReusedCalls(t *testing.T) {
 	s := newStore(t, false)
 	s.session("s", "")

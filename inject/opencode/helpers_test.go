@@ -148,7 +148,7 @@ func (s *storeFile) part(session, message string, part map[string]any) {
 		on conflict (id) do update set data = ?5, time_updated = ?4`, id, message, session, s.tick(), data)
 }
 
-// strip removes what is stored in columns.
+// strip removes the members that are stored in columns.
 func strip(v map[string]any) (id, data string) {
 	rest := map[string]any{}
 	for k, x := range v {

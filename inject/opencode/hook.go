@@ -30,7 +30,7 @@ type hookInput struct {
 	Process   string `json:"process"`
 }
 
-// eventType returns the event with the name that the plugin has for it.
+// eventType returns the type of the event that has this name in the plugin.
 func eventType(event string) inject.EventType {
 	switch event {
 	case "Began": // a session of the user's was created (fresh) or continued
@@ -49,9 +49,9 @@ func eventType(event string) inject.EventType {
 	return inject.Other
 }
 
-// Hook reads the input that our plugin (plugin/cortext.js) gives
-// "cortext hook opencode <event>" on standard input. The plugin does not know yet which
-// id the command's message will get (1.18.33), so PromptID is empty.
+// Hook parses the input that our plugin (plugin/cortext.js) gives "cortext hook
+// opencode <event>" on standard input. The plugin does not know yet which id the
+// command's message will get (1.18.33), so PromptID is empty.
 func (agent) Hook(m inject.Machine, event string, input []byte) (inject.Event, error) {
 	in, err := inject.DecodeHook[hookInput](input)
 	if err != nil {
@@ -69,8 +69,8 @@ func (agent) Hook(m inject.Machine, event string, input []byte) (inject.Event, e
 	return e, nil
 }
 
-// replyBytes exceeds what cortext says about any one command. The plugin can deliver
-// 2 MB (FACTS.md, "Hooks"), but a person has to scroll past it.
+// replyBytes is more than cortext says about any one command. The plugin can deliver 2
+// MB (FACTS.md, "Hooks"), but a person has to scroll past it.
 const replyBytes = 64_000
 
 func (agent) ReplyLimits() inject.ReplyLimits { return inject.ReplyLimits{Bytes: replyBytes} }

@@ -37,7 +37,7 @@ func (agent) Install(o inject.InstallOptions, read inject.ReadFile) ([]inject.Ch
 //go:embed commands
 var commands embed.FS
 
-// elsewhere is for the model, which calls cortext from a shell.
+// elsewhere tells the model, which calls cortext from a shell, where else to find it.
 const elsewhere = "If the shell does not find cortext, call `~/.local/state/cortext/bin/cortext` instead.\n"
 
 // spell formats a command's file. Its first and last lines show whoever reads the
@@ -64,7 +64,7 @@ func spell(name, front, body string) (before, rest string) {
 var modelField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^model[ \t]*:`) })
 
 // usable returns the frontmatter without a model name that only another agent knows.
-// OpenCode's models are called <provider>/<model>, and a command with another does
+// OpenCode's models are called <provider>/<model>; a command with any other name does
 // not run.
 func usable(front string) string {
 	var b strings.Builder
@@ -116,7 +116,7 @@ func isName(after string) bool {
 //go:embed plugin/cortext.js
 var plugin string
 
-// pluginFile returns the plugin's file. Hook reads what it sends to cortext.
+// pluginFile returns the plugin's file. Hook parses what the plugin sends to cortext.
 func pluginFile(afterTool bool) setup.File {
 	text := plugin
 	if afterTool {

@@ -17,7 +17,7 @@ import (
 	"cortext/schema/prompt"
 )
 
-// project is the files of a project, by path.
+// A project has the files of a project, by path.
 type project map[string]string
 
 func (p project) read(path string) (string, bool, error) {
@@ -55,7 +55,7 @@ func builtIn() (types []inject.Type) {
 
 const pluginPath = ".opencode/plugins/cortext.js"
 
-// files is a project whose commands have files of their own.
+// ownFiles returns a project whose commands have files of their own.
 func ownFiles() project { return project{configFile: "{} // the user's\n"} }
 
 func TestInstall(t *testing.T) {
@@ -102,7 +102,7 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// TestGenerated compares with a file on disk.
+// TestGenerated compares a generated file with one on disk.
 func TestGenerated(t *testing.T) {
 	source := "---\nmodel: opus\nagent: plan\ndescription: Look back\nargument-hint: [sprint]\n---\n# Retro\n\n$ARGUMENTS, $1, !`date`, @file, dev@example.com\n---\nthe end"
 	p := ownFiles()
@@ -119,8 +119,9 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// TestManaging: what the texts must say, and what OpenCode would run or attach. The
-// user's words are in the first line and nowhere else.
+// TestManaging checks what the texts must say, and that they contain nothing that
+// OpenCode would run or attach. The user's words must be in the first line and nowhere
+// else.
 func TestManaging(t *testing.T) {
 	p := ownFiles()
 	p.install(t, inject.InstallOptions{})
@@ -188,8 +189,8 @@ func TestUnexpanded(t *testing.T) {
 			t.Errorf("%q is %q, not %q", c.text, got, c.want)
 		}
 	}
-	// Whatever the text and the arguments are: if the arguments contain nothing to
-	// act on, neither does the result.
+	// If the arguments contain nothing to act on, neither does the result, whatever the
+	// text and the arguments are.
 	pieces := []string{"$", "1", "!", "`", "@", ".", "a", "é", " ", "\n", ",", "$ARGUMENTS", "_", "\\"}
 	for n := range len(pieces) * len(pieces) * len(pieces) * len(pieces) {
 		if testing.Short() && n%11 > 0 {

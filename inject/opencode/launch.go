@@ -8,7 +8,7 @@ import (
 	"cortext/inject"
 )
 
-// openCode is the program.
+// openCode describes the program of OpenCode.
 var openCode = inject.Program{Product: "OpenCode", Command: "opencode", Variable: "CORTEXT_OPENCODE", Package: "opencode-ai"}
 
 // Launch plans the start of OpenCode on a payload. The payload is the only message of
@@ -85,7 +85,7 @@ func throughStdin(l *inject.Launch, r inject.Request) {
 
 // throughFile is for versions that cannot import. The terminal program cannot read
 // standard input (FACTS.md, "How much arrives by which method"), and a command line is
-// too short.
+// not long enough.
 func throughFile(l *inject.Launch, r inject.Request, v inject.Version) error {
 	if !atLeast(v, promptFlag) {
 		return openCode.Unready(fmt.Sprintf("version %s cannot be started on a conversation", v),
@@ -100,11 +100,11 @@ func throughFile(l *inject.Launch, r inject.Request, v inject.Version) error {
 // session it was started from.
 var ownVariables = []string{"OPENCODE", "OPENCODE_PID", "OPENCODE_CLIENT", sessionVariable}
 
-// What each version was seen to support. --help shows some of it, but takes as long
-// as --version.
+// The versions on which we saw each change. --help shows some of the features, but
+// takes as long as --version.
 var (
 	promptFlag  = inject.Version{1, 0, 185} // --prompt for the terminal program
-	importFirst = inject.Version{1, 1, 11}  // import accepts our document; on 1.0.185 it could not be tried
+	importFirst = inject.Version{1, 1, 11}  // import accepts our document; could not be tested on 1.0.185
 	importGone  = inject.Version{1, 2, 0}   // sessions moved into a database: import fails (1.2.6, 1.2.15) unless given the project
 	importAgain = inject.Version{1, 2, 20}  // import accepts our document again
 	deletes     = inject.Version{1, 2, 6}   // session delete; not in 1.1.65

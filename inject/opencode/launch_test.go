@@ -74,7 +74,8 @@ func (s *stage) launch() (*inject.Launch, error) {
 	return adapter.Launch(machine(s.home, s.env), s.request)
 }
 
-// wantUnready wants an error that says what is in the way and how to fix it.
+// wantUnready checks that the launch fails with an error that says what is wrong and
+// how to fix it.
 func (s *stage) wantUnready(t *testing.T, what string) {
 	t.Helper()
 	l, err := s.launch()
@@ -95,8 +96,8 @@ func (s *stage) wantLaunch(t *testing.T) *inject.Launch {
 	return l
 }
 
-// TestMethods: how the payload gets in depends on the program's version and, without a
-// terminal, on whether the model is known.
+// TestMethods checks that the program's version and, without a terminal, a known model
+// decide how the payload reaches the program.
 func TestMethods(t *testing.T) {
 	const imported, plain, stdin, read, none = "imported", "imported, with plugins", "stdin", "read", ""
 	for _, c := range []struct {
@@ -182,7 +183,7 @@ func (s *stage) checkMethod(t *testing.T, v string, l *inject.Launch, method, mo
 	}
 }
 
-// TestNotOpenCode: a program that does not report a version is not started.
+// TestNotOpenCode checks that a program that does not report a version is not started.
 func TestNotOpenCode(t *testing.T) {
 	for _, script := range []string{"echo hello", "", "echo 'version 1.18.33'", "echo 1.18", "exit 1", "echo 1.18.33; exit 3", "head -c 100000 /dev/zero"} {
 		s := newStage(t, script)
@@ -201,8 +202,8 @@ func TestNotOpenCode(t *testing.T) {
 	s.wantUnready(t, "is not on this machine's PATH")
 }
 
-// TestDocument: a session that opencode import accepts (FACTS.md, "Taking a session
-// up again"), with the payload unchanged.
+// TestDocument checks that a launch writes a session that opencode import accepts
+// (FACTS.md, "Taking a session up again"), with the payload unchanged.
 func TestDocument(t *testing.T) {
 	now, _ := time.Parse(time.RFC3339, at)
 	payloads := []string{"", "a\nb", "<&> \u2028 \x00 \"\\ 👍 !`x` @y $ARGUMENTS $& {{args}}\n/z", strings.Repeat("~", 100_000), "bad \xff\xfe\xed\xa0\x80 end"}
@@ -285,8 +286,8 @@ func TestTitle(t *testing.T) {
 	}
 }
 
-// TestIDs: ids in the program's format that sort like its own. The first one of each
-// kind was made by 1.18.33 at the given time.
+// TestIDs checks that ids have the program's format and sort like its own. Version
+// 1.18.33 made the first id of each kind at the given time.
 func TestIDs(t *testing.T) {
 	const uuid = "11111111-2222-4333-8444-555555555555"
 	form := regexp.MustCompile(`^(ses|msg|prt)_[0-9a-f]{12}[0-9A-Za-z]{14}$`)

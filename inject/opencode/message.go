@@ -232,9 +232,9 @@ func (w *walk) typed(s string) string {
 	return s
 }
 
-// isOurs reports whether a message is nothing but a payload of cortext. It goes by
-// the id, which a launch derives from the text, by the session's metadata, which a
-// fork keeps, or by the shape.
+// isOurs reports whether a message is nothing but a payload of cortext. It recognizes a
+// payload by its id, which a launch derives from the text, by the session's metadata,
+// which a fork keeps, or by its shape.
 func (w *walk) isOurs(id string, p userPrompt) bool {
 	texts := p.typed
 	if len(texts) == 0 {

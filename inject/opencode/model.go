@@ -13,8 +13,9 @@ import (
 )
 
 // chosenModel returns the model that the program would use for a new session,
-// "provider/model": from its arguments, from the settings, with the agent's first, or
-// the one used last (1.18.33). It is empty if unknown.
+// "provider/model": the one in its arguments, else the agent's in the settings, else
+// the default in the settings, else the one used last (1.18.33). It returns "" if the
+// model is unknown.
 func chosenModel(m inject.Machine, c config, args []string) string {
 	agent := cmp.Or(inject.Flag(args, "--agent"), c.Agent, "build")
 	if name := cmp.Or(inject.Flag(args, "--model", "-m"), c.Agents[agent].Model, c.Model); name != "" {

@@ -63,9 +63,9 @@ type (
 	}
 )
 
-// payloadDocument renders the payload as a session of one message. Turns that run without a
-// terminal and without a model of their own use the message's, "provider/model";
-// empty is none.
+// payloadDocument renders the payload as a session of one message. modelName,
+// "provider/model" or empty, becomes that message's model. A turn without a terminal
+// uses it unless the launch names another.
 func payloadDocument(r inject.Request, at time.Time, version, modelName string) string {
 	text := string([]rune(r.Payload)) // JSON cannot encode any other text
 	session, id, ms := sessionID(r.NativeID, at), payloadMessageID(text, at), at.UnixMilli()
@@ -92,7 +92,7 @@ func payloadDocument(r inject.Request, at time.Time, version, modelName string) 
 	return inject.JSONLines(d)
 }
 
-// titleOf names the session as the block in the payload does. For a session without a
+// titleOf returns the title that the block in the payload has. For a session without a
 // title, the program would send the whole payload to a model to get one.
 func titleOf(payload string) string {
 	const most = 100 // characters

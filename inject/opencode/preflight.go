@@ -6,8 +6,9 @@ import (
 	"cortext/inject"
 )
 
-// preflight finds what would keep the program from answering. OpenCode asks nothing at
-// its start, trusts any folder, and has models that need no credentials (1.18.33).
+// preflight returns an error for anything that would keep the program from answering.
+// OpenCode asks nothing at its start, trusts any folder, and has models that need no
+// credentials (1.18.33).
 func preflight(m inject.Machine, c config) error {
 	if c.broken != "" {
 		return openCode.Unready("it would not start: "+c.broken+" is not JSON with comments", "mend that file")
@@ -38,8 +39,8 @@ func answers(m inject.Machine, c config) bool {
 	return keyed(m)
 }
 
-// keyed reports whether a variable may hold a provider's key. A list on the network
-// defines which variables count.
+// keyed reports whether a variable may hold a provider's key. The list of models that
+// the program fetched defines which variables count.
 func keyed(m inject.Machine) bool {
 	for _, p := range knownModels(m) {
 		for _, name := range p.Env {
@@ -56,7 +57,7 @@ func keyed(m inject.Machine) bool {
 	return false
 }
 
-// keyVariables are those of well-known providers, in case the list is missing.
+// keyVariables are the variables of well-known providers, in case the list is missing.
 var keyVariables = []string{
 	"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS",
 	"OPENROUTER_API_KEY", "OPENCODE_API_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY", "XAI_API_KEY", "GITHUB_TOKEN",
@@ -64,7 +65,7 @@ var keyVariables = []string{
 }
 
 // absent warns of MCP servers that the conversation used and that are not in the
-// settings here. OpenCode's own names of tools are <server>_<tool>, which could be any
+// settings here. OpenCode's own tool names are <server>_<tool>, which could be any
 // tool.
 func absent(c config, tools []string) []string {
 	known := map[string]bool{}

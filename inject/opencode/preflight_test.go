@@ -10,8 +10,8 @@ import (
 	"cortext/inject"
 )
 
-// TestSettingsPlaces: the settings that apply to a folder, each overriding those
-// before it.
+// TestSettingsPlaces goes through the settings that apply to a folder, each of which
+// overrides those before it.
 func TestSettingsPlaces(t *testing.T) {
 	s := newStage(t, "echo 1.18.33")
 	work := filepath.Dir(s.dir)
@@ -122,8 +122,8 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-// TestChosenModel: a session without a terminal continues with the model stored in
-// it, so only a model that is certain to exist may be used.
+// TestChosenModel checks that only a model that is certain to exist is used, since a
+// session without a terminal continues with the model stored in it.
 func TestChosenModel(t *testing.T) {
 	s := newStage(t, "echo 1.18.33")
 	want := func(want string, args ...string) {
@@ -168,8 +168,8 @@ func TestChosenModel(t *testing.T) {
 	want("own/model", "--agent", "build")
 }
 
-// TestWindow: for a model without its provider, it is the smallest window from a
-// usable provider.
+// TestWindow checks that the window for a model without its provider is the smallest
+// one from a usable provider.
 func TestWindow(t *testing.T) {
 	s := newStage(t, "echo 1.18.33")
 	want := func(want int, model string) {
@@ -199,8 +199,8 @@ func TestWindow(t *testing.T) {
 	want(0, "")
 }
 
-// TestTooLarge: the warning suggests a budget that fits, and only appears if the
-// model's size is known.
+// TestTooLarge checks that the warning suggests a budget that fits, and only appears if
+// the model's size is known.
 func TestTooLarge(t *testing.T) {
 	s := newStage(t, "echo 1.18.33")
 	models := filepath.Join(s.home, ".cache/opencode/models.json")
@@ -253,8 +253,8 @@ func TestAbsentServers(t *testing.T) {
 	}
 }
 
-// TestHostileSettings: whatever is in the user's files, the launch is either planned
-// or refused.
+// TestHostileSettings checks that the launch is either planned or refused, whatever the
+// user's files contain.
 func TestHostileSettings(t *testing.T) {
 	s := newStage(t, "echo 1.18.33")
 	deep := strings.Repeat("[", 200_000)

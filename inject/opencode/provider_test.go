@@ -10,8 +10,8 @@ import (
 	"cortext/schema"
 )
 
-// TestProviderOfLast: the provider is that of the last answer, or none if that names
-// none.
+// TestProviderOfLast checks that the provider is that of the last answer, or empty if
+// the answer names none.
 func TestProviderOfLast(t *testing.T) {
 	text, err := os.ReadFile(fixtures + "1.2.5/prices/transcript.json")
 	if err != nil {

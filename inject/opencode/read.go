@@ -24,7 +24,7 @@ type reading struct {
 // A placed is the place of a row, with what may depend on it.
 type placed struct {
 	place
-	anchor inject.Anchor // without a line, nothing can
+	anchor inject.Anchor // if it has no line, nothing can depend on it
 }
 
 // read makes the first pass over a session.
@@ -127,7 +127,7 @@ func (r *reading) note(w *walk, it *item) {
 	}
 }
 
-// finish resolves what only the whole session can show.
+// finish resolves what is only known once the whole session is read.
 func (r *reading) finish(w *walk) {
 	t := r.t
 	if t.Command == "" && !w.on && !isDefaultTitle(r.src.meta.Title) {

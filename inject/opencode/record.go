@@ -14,7 +14,7 @@ import (
 // A row is a stored message with its parts.
 type row struct {
 	place
-	created int64 // in milliseconds; 0: see info
+	created int64 // in milliseconds; 0 if info has the time
 	info    []byte
 	parts   []piece
 }

@@ -35,7 +35,8 @@ func isSessionID(id string) bool {
 // program takes 3 s.
 const deleteTime = time.Minute
 
-// deleteSession has the program delete a session. An already deleted session is no error.
+// deleteSession has the program delete a session. It is not an error if the session is
+// already gone.
 func deleteSession(ctx context.Context, m inject.Machine, nativeID string) error {
 	if !isSessionID(nativeID) {
 		return fmt.Errorf("%q is no session id of OpenCode's", nativeID)

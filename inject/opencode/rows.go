@@ -118,8 +118,8 @@ func partsOf(query *sql.Stmt, message string) ([]piece, error) {
 // earlierMessages selects the messages before a place.
 const earlierMessages = `from message where session_id = ?1 and (time_created, id) < (?2, ?3)`
 
-// sums selects totals that change whenever a row does, without reading its text. It cuts
-// the times so that their sum stays exact.
+// sums selects totals that change whenever a row does, without reading its text. It
+// truncates the times so that their sum stays exact.
 const sums = `select count(*), total(time_updated & 4294967295), max(time_updated), total(octet_length(data)), max(id) `
 
 // before identifies the rows before a place by number, times and lengths.

@@ -20,7 +20,7 @@ type config struct {
 	Model     string
 	Agent     string                   // the agent that a session starts with
 	Agents    map[string]agentSettings // by name
-	Enabled   []string                 // the only providers allowed; nil: all
+	Enabled   []string                 // the only providers allowed; nil if all are
 	Disabled  []string
 	Providers map[string]provider
 	Servers   map[string]bool // MCP servers, and whether they are enabled
@@ -116,7 +116,7 @@ func (c *config) read(m inject.Machine, file string) {
 // envPlace matches what the program substitutes before it parses its settings.
 var envPlace = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{env:([^}]+)\}`) })
 
-// add merges a text of settings.
+// add merges the text of a settings file.
 func (c *config) add(m inject.Machine, file, text string) {
 	text = envPlace().ReplaceAllStringFunc(text, func(place string) string {
 		return m.Getenv(strings.TrimSpace(envPlace().FindStringSubmatch(place)[1]))

@@ -117,8 +117,8 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestCommands: a command's content is what was typed. The mark at the beginning of
-// its template identifies it.
+// TestCommands checks that a command's content is what was typed. The mark at the
+// beginning of its template identifies a command.
 func TestCommands(t *testing.T) {
 	for text, want := range map[string]string{
 		"<!-- cortext: /workspace.plan API design -->\n# Plan":                    "/workspace.plan API design",
@@ -150,9 +150,9 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestOwnPayload: cortext's own text in a session is not captured, whichever sign
-// identifies it, and what follows is not lost. A user's own mention of it is
-// captured.
+// TestOwnPayload checks that cortext's own text in a session is not captured, whichever
+// sign identifies it, and that what follows is not lost. A user's own mention of the
+// text is captured.
 func TestOwnPayload(t *testing.T) {
 	say := func(id, text string) string {
 		return `{"info":{"id":"` + id + `","role":"user"},"parts":[` + toJSON(map[string]any{"type": "text", "text": text}) + `]}`
@@ -181,7 +181,7 @@ func TestOwnPayload(t *testing.T) {
 	}
 }
 
-// TestDetect: the content identifies a file.
+// TestDetect checks that a file is identified by its content.
 func TestDetect(t *testing.T) {
 	store := slurp(t, fixtures+"1.18.33/store/transcript.db")
 	young := store[:100] + "\x0d\x00\x00\x00\x00" + strings.Repeat("\x00", 4000)
@@ -264,8 +264,8 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestEach: batches are bounded, progress is reported, and an error from the receiver
-// is returned.
+// TestEach checks that batches are bounded, that progress is reported, and that an
+// error from the receiver is returned.
 func TestEach(t *testing.T) {
 	long := strings.Repeat("x", 600_000)
 	var list []string
@@ -297,7 +297,7 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// TestBadFiles: the error for an unreadable file names it.
+// TestBadFiles checks that the error for an unreadable file names it.
 func TestBadFiles(t *testing.T) {
 	dir := t.TempDir()
 	fold := filepath.Join(dir, "folder.db")

@@ -143,8 +143,8 @@ func TestFlatParts(t *testing.T) {
 	}
 }
 
-// TestSubagents lists the sessions that a session started, directly and indirectly.
-// Call ids that may not be unique are those that the messages have.
+// TestSubagents lists the sessions that a session started, directly and indirectly. A
+// call id that may not be unique must be the one that the messages have.
 func TestSubagents(t *testing.T) {
 	s := newStore(t, false)
 	s.session("root", "")
@@ -184,8 +184,8 @@ func TestSubagents(t *testing.T) {
 	}
 }
 
-// TestRemove: the program removes a session with nothing but a payload; another
-// session stays.
+// TestRemove checks that the program removes a session with nothing but a payload and
+// keeps any other.
 func TestRemove(t *testing.T) {
 	at, err := time.Parse(time.RFC3339, "2026-11-21T22:26:40Z")
 	if err != nil {

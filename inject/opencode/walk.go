@@ -31,7 +31,7 @@ type source struct {
 	release func() error // may be nil
 }
 
-// meta is the properties of a session.
+// A meta has the properties of a session.
 type meta struct {
 	ID, Parent, Version, Title, Dir string
 	Payload                         string // id of a payload of ours at its beginning
@@ -43,7 +43,7 @@ type meta struct {
 type kind int
 
 const (
-	nothing kind = iota // it is left out
+	nothing kind = iota // leave it out
 	ours                // put there by cortext
 	asked               // what the user said
 	answered
@@ -69,7 +69,7 @@ type walk struct {
 	parent  string          // the preceding message
 	ids     map[string]bool // of messages
 	calls   map[string]bool // ids assigned to calls
-	earlier map[string]bool // ids of calls before the cursor; nil: not read yet
+	earlier map[string]bool // ids of calls before the cursor; nil if not read yet
 	losses  inject.Losses
 	kept    int // messages
 	titled  int // prompts of which only the title is left
@@ -197,12 +197,12 @@ func (w *walk) user(c content, parts []part) {
 		}
 	}
 	if c.kind == asked && c.IsEmpty() && len(p.typed) > 0 {
-		c.kind = nothing // it had what cortext put there, or an empty text
+		c.kind = nothing // it only had cortext's own text, or none
 	}
 }
 
-// isCopy reports whether the user typed the same before. In a copy, a text with its
-// name replaces a picture.
+// isCopy reports whether the user typed the same text before. In a copy, a text with a
+// picture's name replaces the picture.
 func isCopy(again, typed []string) bool {
 	if len(typed) == 0 {
 		return false
@@ -221,7 +221,7 @@ func (w *walk) assistant(c content, i info, parts []part) {
 	}
 	w.compaction.summed = true
 	if w.kept > 0 || w.on || w.o.Continues {
-		return // what it summarizes is here
+		return // this session has the messages that it summarizes
 	}
 	c.kind, c.Role = event, schema.System
 	for _, v := range parts {

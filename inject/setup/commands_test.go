@@ -13,7 +13,7 @@ import (
 	"cortext/schema/prompt"
 )
 
-// form is Claude Code's.
+// form describes Claude Code's commands.
 var form = Form{Agent: "claude", Path: func(name string) string { return ".claude/commands/workspace." + name + ".md" }, Spell: Markdown}
 
 func TestCommands(t *testing.T) {
@@ -67,7 +67,8 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// TestManaging: what the texts must say, and what an agent would run or attach.
+// TestManaging checks what the texts must say, and that they contain nothing that an
+// agent would run or attach.
 func TestManaging(t *testing.T) {
 	common := []string{`"From cortext"`, "a hook's additional context", "Show it to the user as it is", "not installed", "hooks did not run", "`cortext init --agent claude`"}
 	words := map[string][]string{

@@ -47,8 +47,8 @@ type element struct {
 	start int
 }
 
-// newDocument treats an empty file as an empty object. Some agents allow comments in
-// their JSON.
+// newDocument returns a document for the content of a file. An empty file counts as an
+// empty object. comments says whether the agent allows comments in its JSON.
 func newDocument(file []byte, comments bool) *document {
 	d := &document{eol: "\n"}
 	if i := bytes.IndexByte(file, '\n'); i > 0 && file[i-1] == '\r' {
@@ -103,7 +103,7 @@ func (d *document) indentation(at int) string {
 }
 
 // elements returns the elements of an array or object, and none for another value. It
-// has no other errors, since parse found the whole text valid.
+// has no error to return, since parse has checked the whole text.
 func (d *document) elements(container []byte) []element {
 	var all []element
 	if container[0] == '[' {
@@ -124,7 +124,8 @@ func (d *document) elements(container []byte) []element {
 }
 
 // member returns the named value in object, nil if there is none or object is not an
-// object. A name that occurs twice is an error: it could mean either value.
+// object. A name that occurs twice is an error, since either value could be the one
+// that counts.
 func (d *document) member(object []byte, name string) (value []byte, err error) {
 	for _, e := range d.elements(object) {
 		if e.name != name {
@@ -138,8 +139,8 @@ func (d *document) member(object []byte, name string) (value []byte, err error) 
 	return value, nil
 }
 
-// add appends items to container in its existing layout. An empty container loses the
-// space inside.
+// add appends items to container in its existing layout. It removes the space inside an
+// empty container.
 func (d *document) add(container []byte, items ...string) {
 	all := d.elements(container)
 	start := d.offset(container)
@@ -169,8 +170,8 @@ func (d *document) add(container []byte, items ...string) {
 	d.edits = append(d.edits, edit{at, at, d.render(text, d.indentation(last.start), lines)})
 }
 
-// behind returns the end of the comments between from and to if there is nothing
-// else, or from if there are none.
+// behind returns the end of the comments between from and to, if there is nothing else
+// between them, or from if there are no comments.
 func (d *document) behind(from, to int) int {
 	return from + len(bytes.TrimRight(d.file[from:to], jsonSpace))
 }
@@ -221,7 +222,7 @@ func (d *document) invalidAt(at int, why string) error {
 	return &InvalidError{line, column, why}
 }
 
-// shape returns the error for a value that is JSON, but not what Claude Code reads.
+// shape returns the error for a value that is valid JSON but has the wrong shape.
 func (d *document) shape(value []byte, why string) error {
 	line, _ := d.place(d.offset(value))
 	return fmt.Errorf("line %d: %s", line, why)

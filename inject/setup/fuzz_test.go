@@ -84,9 +84,9 @@ func without(t *testing.T, value, was []byte, path string) string {
 	return compact(value)
 }
 
-// FuzzSettings: any file is either left alone with an error, or becomes valid JSON
-// with all hooks. A second run does not change it again, all previous content is
-// still there in order, and without the hooks it has the same meaning as before.
+// FuzzSettings checks that any file either is left alone with an error or becomes valid
+// JSON with all hooks. A second run must not change it again, all previous content must
+// still be there in order, and without the hooks the file must mean the same as before.
 func FuzzSettings(f *testing.F) {
 	f.Fuzz(func(t *testing.T, have []byte) {
 		given := bytes.Clone(have)

@@ -11,7 +11,7 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// Hooks are the hooks for an agent's settings, in the form that Claude Code and
+// Hooks describes the hooks in an agent's settings, in the form that Claude Code and
 // Gemini CLI share: {"hooks": {EVENT: [{"hooks": [{"type": "command", "command":
 // …}]}]}}.
 type Hooks struct {
@@ -19,7 +19,7 @@ type Hooks struct {
 	Events    []string // in the order to add them
 	AfterTool string   // the event after a tool call, which is optional
 	Timeout   int      // in the agent's unit
-	Earlier   []string // the wordings that earlier versions wrote, with EVENT for the event's name
+	Earlier   []string // the wordings that earlier versions wrote, with EVENT in place of the event's name
 
 	Before   string // precedes the rest of the shell line
 	Name     string // the hook's name shown by the agent, if it has such a member
@@ -30,7 +30,7 @@ type Hooks struct {
 // the links that cortext makes in the user's state folder. If cortext is missing or
 // fails, the line is silent and succeeds: agents show a failed hook to the user, and
 // exit status 2 stops the agent. cortext-hook always succeeds, so the second command
-// runs only if there is no such program. cortext gets the standard input and output.
+// runs only if there is no such program. cortext inherits standard input and output.
 func (h Hooks) wording() string {
 	call := h.Agent + " EVENT 2>/dev/null || "
 	return h.Before + `PATH="$PATH:${XDG_STATE_HOME:-$HOME/.local/state}/cortext/bin"; cortext-hook ` + call + "cortext hook " + call + "true"
@@ -152,7 +152,7 @@ func (h Hooks) Install(f Form, settings []string, o inject.InstallOptions, read 
 	return changes, nil
 }
 
-// Change returns Settings as a change of the file at path.
+// Change returns the change that Settings makes to the file at path.
 func (h Hooks) Change(path string, read inject.ReadFile) (inject.Change, error) {
 	have, ok, err := read(path)
 	if err != nil {
@@ -213,7 +213,7 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Why)
 }
 
-// invalid identifies a common mistake from the parser's error.
+// invalid turns the parser's error into one that names the likely mistake.
 func (d *document) invalid(e *rawjson.SyntaxError) error {
 	at, why := e.Offset, e.Msg
 	rest := d.text[at:]

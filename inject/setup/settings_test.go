@@ -17,7 +17,7 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// hooks are Claude Code's.
+// hooks are the hooks of Claude Code.
 var hooks = Hooks{Agent: "claude", Events: []string{"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}, Timeout: 30}
 
 func read(t *testing.T, name string) string {
@@ -85,7 +85,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestNewSettings: files without any setting yet.
+// TestNewSettings checks files that have no settings yet.
 func TestNewSettings(t *testing.T) {
 	fresh := read(t, "testdata/settings.json")
 	crlf := strings.ReplaceAll(fresh, "\n", "\r\n")
@@ -114,7 +114,7 @@ func TestNewSettings(t *testing.T) {
 func TestSettingsErrors(t *testing.T) {
 	for _, c := range []struct {
 		have         string
-		line, column int // 0: JSON, but of a shape that we do not edit
+		line, column int // 0 for valid JSON of a shape that we do not edit
 		why          string
 	}{
 		{"[]", 0, 0, "line 1: the file holds no JSON object"},
@@ -152,7 +152,8 @@ func TestSettingsErrors(t *testing.T) {
 	}
 }
 
-// TestEarlier: lines of an earlier version are renewed, unless the user changed them.
+// TestEarlier checks that lines of an earlier version are updated, unless the user
+// changed them.
 func TestEarlier(t *testing.T) {
 	hooks := hooks
 	hooks.Earlier = []string{`cortext hook claude EVENT "$@" || :`, "old"}
@@ -252,11 +253,12 @@ func TestHookLine(t *testing.T) {
 	}
 }
 
-// TestComments: comments stay in place, and nothing is inserted into one.
+// TestComments checks that comments stay in place and that nothing is inserted into
+// one.
 func TestComments(t *testing.T) {
 	h := Hooks{Agent: "gemini", Events: []string{"A"}, Timeout: 1, Before: "X=$Y ", Name: "n", Comments: true}
 	hook := `{"hooks": [{"type": "command", "name": "n", "command": ` + command(h.wording(), "A") + `, "timeout": 1}]}`
-	for _, c := range []struct{ have, want string }{ // but for the space between tokens
+	for _, c := range []struct{ have, want string }{ // ignoring space between tokens
 		{"{} // end", `{"hooks": {"A": [` + hook + `]}} // end`},
 		{"{ // first\n}", "{ // first\n" + `"hooks": {"A": [` + hook + `]}}`},
 		{"{\"a\": 1 // first\n}", "{\"a\": 1, // first\n" + `"hooks": {"A": [` + hook + `]}}`},
@@ -284,7 +286,8 @@ func TestComments(t *testing.T) {
 	}
 }
 
-// TestInstall: the hook after tool calls is there on request, in each settings file.
+// TestInstall checks that each settings file gets the hook after tool calls if it is
+// requested.
 func TestInstall(t *testing.T) {
 	h := Hooks{Agent: "claude", Events: []string{"Stop"}, AfterTool: "PostToolUse", Timeout: 1}
 	form := Form{Agent: "claude", Spell: Markdown, Path: func(name string) string { return name }}

@@ -13,13 +13,13 @@ const (
 	gapTokens    = 3   // of a line about omissions
 	cutTokens    = 1   // of a Gap within a line
 	lineBytes    = 200 // bytes of a call's input on its line
-	openingBytes = 60  // bytes of it shown with anything else of the call
+	openingBytes = 60  // bytes of it shown with any other part of the call
 )
 
-// Choose returns what to include of each section: first the dialogue, then by how
-// likely the next turns need it. The result has about budget tokens, headings
-// included. The caller counts them and asks for less if necessary. The names in known,
-// texts that the payload contains anyway, are worth nothing.
+// Choose returns what to include of each section: first the dialogue, then what the
+// next turns are most likely to need. The result has about budget tokens, headings
+// included. The caller counts them and asks for less if necessary. known has texts that
+// the payload contains anyway; names in them are worth nothing.
 func (h *History) Choose(budget int, known []string) []Chosen {
 	c := h.newChooser(budget)
 	for _, text := range known {
@@ -35,7 +35,7 @@ func (h *History) Choose(budget int, known []string) []Chosen {
 	return c.result()
 }
 
-// Outputs says how much of the outputs of calls [History.ChooseEnd] includes.
+// Outputs controls how much of the calls' outputs [History.ChooseEnd] includes.
 type Outputs int
 
 const (
@@ -43,8 +43,8 @@ const (
 	WholeOutputs                // without parts of low priority
 )
 
-// ChooseEnd returns the end of the history, whatever the rest is worth, in about
-// budget tokens, headings included.
+// ChooseEnd returns the end of the history in about budget tokens, headings included,
+// whatever the rest is worth.
 func (h *History) ChooseEnd(budget int, o Outputs) []Chosen {
 	c := h.newChooser(budget)
 	c.end(o)
@@ -72,7 +72,7 @@ func (h *History) newChooser(budget int) *chooser {
 type chooser struct {
 	*History
 	budget   int         // tokens
-	used     int         // of these
+	used     int         // tokens used
 	open     []bool      // part of the section is included
 	known    []knowledge // by name
 	share    [3]int64    // by knowledge: its share of a name's worth, in percent
@@ -168,7 +168,7 @@ func (t *text) upTo(size int) (all []int) {
 	return all
 }
 
-// include includes the segments from a to b of text i and reports true, if the total
+// include includes the segments from a to b of text i and returns true, if the total
 // stays within limit tokens.
 func (c *chooser) include(i, a, b, limit int) bool {
 	n := c.cost(i, a, b)
@@ -328,13 +328,13 @@ func (c *chooser) gain(i, a, b int) (sum int64) {
 	return sum
 }
 
-// A improved name becomes better known.
+// An improved is a name that becomes better known.
 type improved struct {
 	name  int32
 	known knowledge
 }
 
-// mostNames is how many names to keep that earned a section its place.
+// mostNames is how many of the names that earned a section its place are recorded.
 const mostNames = 5
 
 // recordNames records the names for which a candidate is included.
@@ -360,8 +360,8 @@ type candidate struct {
 	from, to int // segments, both included
 }
 
-// A queue has the most worthwhile candidate first; of equals the later one, then the
-// one earlier in its text.
+// A queue has the most worthwhile candidate first. Among equals, it prefers the later
+// text, then the earlier place in a text.
 type queue []candidate
 
 func (q queue) Len() int { return len(q) }

@@ -37,8 +37,8 @@ const (
 )
 
 // dialogue includes the dialogue, and reports whether it is whole. If not everything
-// fits, requests and last answers come first, shortened in older turns,
-// and then the other texts, newest first.
+// fits, requests and last answers come first, shortened in older turns, and then the
+// other texts, newest first.
 func (c *chooser) dialogue() bool {
 	limit := c.budget * dialogueShare / 100
 	if c.wholeDialogue(c.budget * allShare / 100) {
@@ -103,9 +103,9 @@ func (c *chooser) wholeDialogue(limit int) bool {
 	return true
 }
 
-// extend includes more of text i, if it exists, until it has most tokens, or limit in
-// all. Users often say at the end what they want; agents say at the beginning how it
-// went.
+// extend includes more of text i, if it exists, until the text takes most tokens or the
+// total reaches limit. Users often say at the end what they want; agents say at the
+// beginning how it went.
 func (c *chooser) extend(i, most, limit int) {
 	if i < 0 {
 		return
@@ -273,7 +273,7 @@ const (
 	leastOutput = 40
 )
 
-// end includes the end, and the user's last request.
+// end includes the end of the history, and the user's last request.
 func (c *chooser) end(o Outputs) {
 	if n := len(c.turns); n > 0 {
 		for _, i := range c.turns[n-1].asked {

@@ -26,9 +26,9 @@ func (k Kind) isDialogue() bool { return k <= System }
 type Text struct {
 	Kind         Kind
 	Text         string
-	LowPriority  []Span // of Text, in order: included only if there is room for everything else
-	ErrorLine    Span   // of Text: the line that says why a call failed, shown with its call
-	Reproducible bool   // of an Output: the agent can get it again, such as the text of a file
+	LowPriority  []Span // parts of Text, in order, to include only if there is room for everything else
+	ErrorLine    Span   // the line of Text that says why a call failed, shown with its call
+	Reproducible bool   // for an Output: the agent can get it again, such as the text of a file
 }
 
 // A Span is the bytes of a text from From to before To. It is empty if they are
@@ -44,8 +44,8 @@ type Section struct {
 
 // A Chosen is what to include of a section.
 type Chosen struct {
-	Input string   // of a call's input, on one line; "": nothing
-	Text  string   // of the other texts, each on its own lines; "": nothing
+	Input string   // what to include of a call's input, on one line; "" for nothing
+	Text  string   // what to include of the other texts, each on its own lines; "" for nothing
 	Whole bool     // nothing is left out
 	Names []string // some of the names it is included for
 }
@@ -60,7 +60,7 @@ type History struct {
 	texts    []text
 	first    []int     // by section: index of its first text in texts, with an extra entry at the end
 	turns    []turn    // in order
-	required [][]place // by section: what is shown with anything included of it; for a request, the beginning of its answer
+	required [][]place // by section: what is shown with any part of it; for a request, the beginning of its answer
 	names    []name
 	ids      map[string]int32
 }
@@ -87,13 +87,13 @@ type occurrence struct {
 type name struct {
 	text   string
 	worth  int64
-	within []int32 // the names within it, itself included
+	within []int32 // the names within it, including itself
 }
 
 // A turn is a user's request and what followed, as indexes of texts.
 type turn struct {
 	asked  []int // the user's texts
-	answer int   // the agent's last text; -1: none
+	answer int   // the agent's last text; -1 if there is none
 	others []int // the rest of the dialogue
 }
 
@@ -174,8 +174,8 @@ func (h *History) readTurns() {
 	}
 }
 
-// requiredFor returns what is shown with anything included of a call: the beginning
-// of its input and the line that says why it failed.
+// requiredFor returns what is shown with any part of a call: the beginning of its input
+// and the line that says why it failed.
 func (h *History) requiredFor(section int) (all []place) {
 	for k := h.first[section]; k < h.first[section+1]; k++ {
 		t := &h.texts[k]

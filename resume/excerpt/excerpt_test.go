@@ -51,7 +51,7 @@ func sections(r *rand.Rand, n int) []Section {
 	return all
 }
 
-// TestNames compares with the definition that the recall measure uses.
+// TestNames compares the names found with the definition that the recall measure uses.
 func TestNames(t *testing.T) {
 	run := regexp.MustCompile(`[A-Za-z_~./-][A-Za-z0-9_./~-]{4,}`)
 	camel, digit, letter := regexp.MustCompile(`[a-z][A-Z]`), regexp.MustCompile(`[0-9]`), regexp.MustCompile(`[A-Za-z]`)
@@ -106,8 +106,8 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// TestSegments: segments add up to the text. None is longer than necessary, cuts a
-// character or crosses the end of a line.
+// TestSegments checks that segments add up to the text. None may be longer than
+// necessary, cut a character or cross the end of a line.
 func TestSegments(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 500 {
@@ -132,8 +132,8 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// TestSegmentsOf: a sentence or line stays whole. A long input is cut at the end of a
-// line or member, and never within an escape.
+// TestSegmentsOf checks that a sentence or line stays whole, and that a long input is
+// cut at the end of a line or member, never within an escape.
 func TestSegmentsOf(t *testing.T) {
 	long := strings.Repeat("some words of no interest ", 12)
 	for _, tc := range []struct {
@@ -232,7 +232,7 @@ func TestChoose(t *testing.T) {
 				}
 				used += all[i].Heading + tokens.Count(d.all())
 			}
-			if slack := 60 + budget/8; used > budget+slack { // each gap is estimated, and may take one token more
+			if slack := 60 + budget/8; used > budget+slack { // each gap is estimated, and may take one more token
 				t.Errorf("seed %d: %d tokens of %d", seed, used, budget)
 			}
 			if err := answered(h, chosen, end); err != nil {
@@ -243,7 +243,7 @@ func TestChoose(t *testing.T) {
 }
 
 // answered checks that no question comes without its answer, and no text without its
-// request, except when the end is chosen, which may begin after the request.
+// request. If the end is chosen (recent), it may begin after the request.
 func answered(h *History, chosen []Chosen, recent bool) error {
 	has := func(k int) bool { return chosen[h.texts[k].section].Text != "" }
 	for i, t := range h.turns {
@@ -279,9 +279,9 @@ func talk(n, sentences int) (all []Section) {
 	return all
 }
 
-// TestSpine: what was said comes first. If it does not fit, all turns keep their
-// requests and last answers, shortened in older turns. If those do not fit, the last
-// turns and the first one keep theirs.
+// TestSpine checks that what was said comes first. If it does not fit, all turns keep
+// their requests and last answers, shortened in older turns. If those do not fit, the
+// last turns and the first one keep theirs.
 func TestSpine(t *testing.T) {
 	included := func(chosen []Chosen, turn, which int) bool { return chosen[4*turn+which].Text != "" }
 	all := talk(20, 4) // about 20 * 3 * 60 tokens
@@ -311,8 +311,8 @@ func TestSpine(t *testing.T) {
 	}
 }
 
-// TestSurroundings: the context of a name is 30 non-space characters on each side, or
-// what there is, but never text that is aside.
+// TestSurroundings checks that the context of a name is 30 non-space characters on each
+// side, or as many as there are, but never text of low priority.
 func TestSurroundings(t *testing.T) {
 	for _, tc := range []struct {
 		kind  Kind
@@ -343,7 +343,7 @@ func TestSurroundings(t *testing.T) {
 	}
 }
 
-// TestWorth: names used recently, often and by people are worth more.
+// TestWorth checks that names used recently, often and by people are worth more.
 func TestWorth(t *testing.T) {
 	base := stat{texts: 3, first: 10, last: 50, fewest: 10, kinds: 1 << Output}
 	value := func(change func(*stat)) int64 {
@@ -366,7 +366,8 @@ func TestWorth(t *testing.T) {
 	}
 }
 
-// TestPrefers: a name that the user mentioned is chosen before one from a long list.
+// TestPrefers checks that a name that the user mentioned is chosen before one from a
+// long list.
 func TestPrefers(t *testing.T) {
 	var list strings.Builder
 	for i := range 300 {
@@ -416,8 +417,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// TestNameless: strings that nobody repeats are worth nothing. Versions, addresses
-// and commits do not count as such.
+// TestNameless checks that strings that nobody repeats are worth nothing. Versions,
+// addresses and commits must not count as such.
 func TestNameless(t *testing.T) {
 	for name, want := range map[string]bool{
 		"428l-7.5": true, "7.4a5l8": true, "10.5c1-2": true, "sha512-Kq8pdjHJ7XSaOl5Z3Xv9G4oUuTzNJSPQqs0oFWyRFFOBnXW7M2qTOmHhqYDBsYHEyS1Xo1KnJ3yVZ9qHKuTeQ": true,

@@ -90,7 +90,7 @@ func examples(said []Said) (all []example) {
 	return all
 }
 
-// features is how many weights there are.
+// features is the number of weights.
 const features = len(excerpt.Weights)
 
 // regress fits a logistic regression to weighted examples, by Newton's method.

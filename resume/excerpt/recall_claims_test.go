@@ -10,7 +10,7 @@ import (
 	"cortext/schema"
 )
 
-// manyPayloads is for how many payloads the claims are listed.
+// manyPayloads is the number of payloads whose claims are listed.
 const manyPayloads = 20
 
 // BenchmarkClaims lists what the summary, the plan and the notes of payloads of 8,000
@@ -43,7 +43,7 @@ func BenchmarkClaims(b *testing.B) {
 // A claim is a line in a payload that cortext itself wrote.
 type claim struct {
 	text    string
-	message int // number of the message it cites; 0: none
+	message int // number of the message it cites; 0 if none
 }
 
 var numbered = regexp.MustCompile(` \((\d+)\)$`)

@@ -41,8 +41,8 @@ func withoutSpace(text string) string {
 	}, text)
 }
 
-// standsIn reports whether the payload has a name with its context in one of the
-// texts.
+// standsIn reports whether the payload has a name with the context that it has in one
+// of the texts.
 func standsIn(name string, texts []string, payload string) bool {
 	type sides struct{ before, after string }
 	there := map[sides]bool{}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestRead: the readers return texts in order, and cut before them.
+// TestRead checks that the readers return texts in order and cut before them.
 func TestRead(t *testing.T) {
 	want := []Said{
 		{"user", "look at a/b.go", 0}, {"assistant", "I look.", 1}, {"call", `Read {"path":"a/b.go"}`, 1}, {"result", "one <two>", 2}, {"assistant", "done", 3},
@@ -51,8 +51,8 @@ not a record
 	}
 }
 
-// TestMeasure: what is needed, how much of it is there, and where a conversation is
-// cut.
+// TestMeasure checks which names are needed, how many of them a payload has, and where
+// a conversation is cut.
 func TestMeasure(t *testing.T) {
 	var all []Said
 	for i := range 100 {

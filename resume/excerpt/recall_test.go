@@ -204,7 +204,8 @@ func (m measured) report(b *testing.B) {
 	}
 }
 
-// usualProse is the size in tokens below which most conversations' prose is.
+// usualProse is the size, in tokens, that the prose of most conversations does not
+// reach.
 const usualProse = 7200
 
 // BenchmarkRecall reports the mean measures of payloads of 2,000, 8,000 and 32,000

@@ -35,7 +35,7 @@ func (c *chooser) result() []Chosen {
 	return c.out
 }
 
-// empty reports whether nothing of a section is included.
+// empty reports whether a section is omitted entirely.
 func (c *chooser) empty(section int) bool {
 	for _, t := range c.sections[section].Texts {
 		if t.Text != "" {

@@ -13,8 +13,8 @@ import (
 // A stat is where a name occurred.
 type stat struct {
 	texts       int // that contain it
-	calls       int // of these, inputs of calls
-	first, last int // first and last of these
+	calls       int // texts that are inputs of calls
+	first, last int // first and last text that contains it
 	fewest      int // names in the text with the fewest names
 	kinds       kindSet
 	inUse       float64 // the highest inUse value of these texts
@@ -53,8 +53,8 @@ func inUse(stats []stat, of [][]int32) {
 	}
 }
 
-// rare returns how much would be lost without the name, out of n texts: a name that
-// occurs everywhere says little.
+// rare rates how rare the name is among n texts: a name that occurs everywhere says
+// little.
 func (s *stat) rare(n int) float64 { return math.Log(1 + float64(n)/float64(s.texts)) }
 
 // A kindSet is a set of kinds of texts.
@@ -138,7 +138,7 @@ var weights = [features]float64{
 	0:  1.00,  // for every name
 	1:  -0.46, // time since it was last named, as a logarithm
 	2:  -0.28, // time since it was first named
-	3:  -0.50, // names beside it, at their fewest
+	3:  -0.50, // names beside it, in the text with the fewest
 	4:  0.80,  // calls that it was passed to
 	5:  0.52,  // how much of its context is still in use
 	6:  0.57,  // the user named it

@@ -10,7 +10,7 @@ import (
 // of a long one that ends at a clause or at least at a word.
 type segment struct {
 	from, to    int  // bytes of the text, with the newline of its line
-	tokens      int  // estimate; 0: not counted yet
+	tokens      int  // estimate; 0 if not counted yet
 	included    bool // it is included
 	lowPriority bool // included only if there is room for everything else
 	errorLine   bool // shown with its call
@@ -142,7 +142,7 @@ const around = 30
 // mostSpace is how many bytes of a text are searched for them.
 const mostSpace = 400
 
-// surrounding returns the segments with the context of bytes from to to of a text,
+// surrounding returns the segments with the context of the bytes of t from from to to,
 // which are in segment j.
 func (t *text) surrounding(j, from, to int) (first, last int32) {
 	s := t.Text.Text

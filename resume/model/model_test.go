@@ -56,7 +56,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestUnknown: a name without a rule is not guessed, and neither is a later version.
+// TestUnknown checks that a name without a rule, or a later version, is not guessed.
 func TestUnknown(t *testing.T) {
 	for _, name := range []string{
 		"", "/", "[1m]", "anthropic/", "<synthetic>", "model", "coder-model", "cursor-auto", "gpt", "gpt-5.9", "gpt-6", "o30", "o5-mini",
@@ -69,7 +69,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestTable: each row can be found, cites its source, and makes sense.
+// TestTable checks that each row can be found, cites its source, and makes sense.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range rules() {

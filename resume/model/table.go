@@ -12,9 +12,9 @@ type rule struct {
 	name       string // lower case, without provider; Claude's names have hyphens for dots
 	vendor     string
 	window     int // tokens
-	input      int // how many of them a request may use; 0: all
-	long       int // window if the name ends in "[1m]"; 0: same as window
-	claudeCode int // window in Claude Code without "[1m]"; 0: same as window
+	input      int // how many of them a request may use; 0 for all
+	long       int // window if the name ends in "[1m]"; 0 for the same as window
+	claudeCode int // window in Claude Code without "[1m]"; 0 for the same as window
 	count      counting
 	source     string // of window and input
 }

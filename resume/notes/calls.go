@@ -26,7 +26,7 @@ func (a *adder) addCall(t schema.Tool) {
 	switch k {
 	case schema.ShellTool:
 		a.addCommand(t, result)
-	case schema.AskTool, schema.ApproveTool, schema.LookupTool: // looking for something that does not exist is no error
+	case schema.AskTool, schema.ApproveTool, schema.LookupTool: // it is not an error to look for something that does not exist
 	case schema.WriteTool, schema.EditTool, schema.PatchTool:
 		a.addWrite(k, t, result)
 	case schema.ReadTool:

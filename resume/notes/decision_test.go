@@ -26,9 +26,9 @@ func decided(lines ...string) string {
 	return strings.Join(all, " | ")
 }
 
-// TestDecision: a decision is the user's answer to the agent's question, an approval,
-// or a rule for what follows, in the user's words. A later one about the same subject
-// overrides it.
+// TestDecision checks that a decision is the user's answer to the agent's question, an
+// approval, or a rule for what follows, in the user's words. A later decision about the
+// same subject overrides it.
 func TestDecision(t *testing.T) {
 	for _, tc := range []struct {
 		why, want string
@@ -76,7 +76,7 @@ func TestDecision(t *testing.T) {
 	}
 }
 
-// A tool's question that nobody answered stays open.
+// TestUnanswered checks that a tool's question stays open until somebody answers it.
 func TestUnanswered(t *testing.T) {
 	const ask = `{"questions":[{"question":"Which database?"}]}`
 	for _, tc := range []struct{ why, call, open string }{

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestErrors: an error is open until the same command or another approach succeeds,
-// or the user has asked for two other things.
+// TestErrors checks that an error is open until the same command or another approach
+// succeeds, or until the user has asked for two other things.
 func TestErrors(t *testing.T) {
 	checkParts(t, []part{
 		{"the same elsewhere", "-error", []string{"u: Do it", sh("node assets/build.js 2>&1", "1", "error: x"), sh("cd assets && node build.js", "0", "")}},
@@ -42,7 +42,7 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-// TestComplaint: the line of a call's output that says what is wrong.
+// TestComplaint checks which line of a call's output says what is wrong.
 func TestComplaint(t *testing.T) {
 	for _, tc := range []struct{ why, command, output, want string }{
 		{"behind a warning", "ssh h x", "** WARNING: connection is not using a post-quantum key exchange algorithm.\nash: x: not found", "ash: x: not found"},

@@ -185,7 +185,8 @@ func (a *adder) addEffect(e effect) {
 	a.touch(at, e.action)
 }
 
-// files are files under the paths that the agent wrote, the last changed one last.
+// files lists files under the paths that the agent wrote, the most recently changed
+// last.
 type files []File
 
 // indexOf returns the index of the file at a path, or -1. Tools and commands name a

@@ -2,7 +2,7 @@ package notes
 
 import "testing"
 
-// TestFiles: a file counts once, whatever path names it.
+// TestFiles checks that a file counts once, whichever path names it.
 func TestFiles(t *testing.T) {
 	write := func(at, says string) string { return `t: write_file {"file_path":"` + at + `"} -> ok | ` + says }
 	checkParts(t, []part{

@@ -14,8 +14,8 @@ import (
 // significant newlines, and collapses white space.
 func stripMarkup(s string) string { return unmask(maskMarkup(s)) }
 
-// maskMarkup does the same but hides punctuation in code and quotations, so that no
-// sentence ends there.
+// maskMarkup does the same as stripMarkup, but hides punctuation in code and
+// quotations, so that no sentence ends there.
 func maskMarkup(s string) string {
 	s = " " + strings.NewReplacer("’", "'", "‘", "'").Replace(oneLine(s))
 	for _, m := range markup() {
@@ -63,10 +63,10 @@ var markup = sync.OnceValue(func() []markupRule {
 	}
 })
 
-// maskAt is the first private character that replaces a sign.
+// maskAt is the first private-use character that replaces a sign.
 const maskAt = 0xf0000
 
-// mask replaces signs and spaces with private characters.
+// mask replaces signs and spaces with private-use characters.
 func mask(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0xf000 && (r == ' ' || unicode.IsPunct(r) || unicode.IsSymbol(r)) {

@@ -14,7 +14,7 @@ import (
 )
 
 // Version is the version of the [Notes] that this build makes. Stored notes of another
-// version are made again.
+// version are rebuilt.
 const Version = 7
 
 // Limits on each list in notes; the oldest entries are dropped.
@@ -32,8 +32,8 @@ const maxText = 300
 // A Note is one line about something that was said or happened.
 type Note struct {
 	Text    string `json:"text"`
-	Key     string `json:"key,omitempty"`   // of an error: what has to succeed to resolve it; of a decision: its subject
-	Since   int    `json:"since,omitempty"` // of an error: how many commands succeeded since
+	Key     string `json:"key,omitempty"`   // for an error: what has to succeed to resolve it; for a decision: its subject
+	Since   int    `json:"since,omitempty"` // for an error: how many commands succeeded since
 	Message string `json:"message,omitempty"`
 	Number  int    `json:"n,omitempty"` // number of its message
 }
@@ -81,11 +81,11 @@ const (
 	Refused  = "refused"   // by the user
 )
 
-// Notes are what a person would need to continue a conversation. The zero Notes are
+// Notes has what a person would need to continue a conversation. The zero Notes are
 // those of an empty conversation.
 //
-// They are stored as JSON and extended by new messages. They depend only on the
-// messages, not on how these were divided among calls of Add.
+// Notes are stored as JSON and extended by new messages. They depend only on the
+// messages, not on how these were divided among calls of [Notes.Add].
 type Notes struct {
 	Version   int          `json:"version"`  // [Version] of the build that made it
 	Messages  int          `json:"messages"` // number of the last message in it
@@ -99,8 +99,8 @@ type Notes struct {
 	Turn      turn         `json:"fold"`      // where Add continues; not for readers
 }
 
-// Add takes the next whole turns of the conversation into the notes. A call counts
-// with its outcome in h.Tools and is not read again.
+// Add adds the next whole turns of the conversation to the notes. A call counts with
+// its outcome in h.Tools and is not read again.
 //
 // Add changes the slices of n in place, so a caller who needs the old notes must copy
 // them through JSON.

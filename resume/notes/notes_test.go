@@ -145,7 +145,7 @@ func samePieces(t *testing.T, h schema.History, random *rand.Rand) {
 	}
 }
 
-// checkNotes fails if notes exceed their limits, or contains what a terminal would
+// checkNotes fails if notes exceed their limits or contain what a terminal would
 // interpret.
 func checkNotes(t *testing.T, s *Notes) {
 	t.Helper()
@@ -214,7 +214,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestBounds adds more of everything than notes can hold: the latest stays.
+// TestBounds adds more of everything than notes can hold. The latest must stay.
 func TestBounds(t *testing.T) {
 	long := strings.Repeat("lang ü ", 100)
 	var lines []string
@@ -239,7 +239,7 @@ func TestBounds(t *testing.T) {
 	checkNotes(t, many)
 }
 
-// TestStateLarge: large texts are not searched completely. Only their two ends are.
+// TestStateLarge checks that only the two ends of a large text are searched.
 func TestStateLarge(t *testing.T) {
 	filler := strings.Repeat("word ", 1<<20)
 	h := historyOf("u: Fix the upload.\n\n"+filler+"\n\nAlways hide in the middle of it.\n\n"+filler+"\n\nDo not push.",
@@ -300,7 +300,7 @@ func FuzzState(f *testing.F) {
 	})
 }
 
-// Same reports whether two notes are equal, where an empty list equals none.
+// Same reports whether two notes are equal. An empty list equals nil.
 func Same(a, b *Notes) bool {
 	for _, s := range []*Notes{a, b} {
 		none((*[]File)(&s.Files))

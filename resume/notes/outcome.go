@@ -72,7 +72,7 @@ func locatesProblem(l string) bool { return matches("locations", l) && !matches(
 
 // reported returns a call's outcome according to its agent. Output may be foreign,
 // such as a web page or what a command printed. So only whole sentences of the agents
-// count, and none for a call with an exit code: that call ran.
+// count, and not even those for a call with an exit code, since that call ran.
 func reported(t schema.Tool) string {
 	switch {
 	case t.ExitCode != nil && *t.ExitCode != 0:

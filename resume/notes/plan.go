@@ -13,14 +13,14 @@ import (
 // maxStep is the most runes of a step.
 const maxStep = 300
 
-// Plan returns the agent's latest todo list, nil if there is none. tools are all
-// calls of the conversation in order. Of records with one id, the one with the
+// Plan returns the agent's latest todo list, nil if there is none. tools are all calls
+// of the conversation in order. If several records have the same id, the one with the
 // greatest rev counts, in the place of the first.
 //
-// Plan reads the lists of Claude Code (TodoWrite; TaskCreate and TaskUpdate),
-// OpenCode (todowrite) and Gemini CLI (write_todos). A failed call changed nothing. A
-// call with unknown outcome counts, since the list shows the agent's intent. Plan
-// skips calls it cannot read.
+// Plan reads the lists of Claude Code (TodoWrite; TaskCreate and TaskUpdate), OpenCode
+// (todowrite) and Gemini CLI (write_todos). A failed call changed nothing. A call with
+// unknown outcome counts, since the list shows the agent's intent. Plan skips calls it
+// cannot read.
 func Plan(tools []schema.Tool) *schema.Plan {
 	var l todoList
 	for _, t := range latest(tools) {

@@ -60,9 +60,9 @@ func isVerb(w string) bool {
 }
 
 // resolvesCommand reports whether the success of one command resolves the failure of
-// another. It does if it did the same to the same object, to part of it in another
-// way, or to all of it, or if it supplied what was missing. For a chain, its last
-// command counts.
+// another. It does if it did the same to the same object, to part of it in another way,
+// or to all of it, or if it supplied what was missing. For a chain of commands, the
+// last one counts.
 func resolvesCommand(success, failure string) bool {
 	if success == failure {
 		return true

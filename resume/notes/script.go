@@ -44,8 +44,8 @@ func (c command) printsErrors() bool {
 	return len(words) > 0 && listed("complaining programs", words[0])
 }
 
-// parse parses a shell command line. It may understand only part of it, and marks
-// what it does not.
+// parse parses a shell command line. It may understand only part of it, and marks what
+// it does not understand.
 func parse(source string) script {
 	file, err := syntax.NewParser().Parse(strings.NewReader(source), "")
 	var wrong syntax.ParseError

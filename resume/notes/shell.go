@@ -26,7 +26,7 @@ func (a *adder) addCommand(t schema.Tool, result string) {
 	if readOnly && (result != Failed || foundNothing(t)) {
 		return
 	}
-	if !readOnly { // looking for something that does not exist is no error
+	if !readOnly { // it is not an error to look for something that does not exist
 		a.addResult(script.key(), line, t, result)
 		if result == OK {
 			a.addSuccess()
@@ -136,7 +136,7 @@ func isReadOnly(words []string) bool {
 	return matches("read-only commands", line) && !patterns()["changing commands"].MatchString(line)
 }
 
-// gitVerb drops what precedes the verb of git: -C and a folder.
+// gitVerb drops what precedes git's verb, such as -C and a folder.
 func gitVerb(args []string) []string {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		if args[0] == "-C" || args[0] == "-c" {

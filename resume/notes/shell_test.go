@@ -104,7 +104,8 @@ func TestShell(t *testing.T) {
 	}
 }
 
-// TestRuns: a later run of a program on the same file replaces the earlier one.
+// TestRuns checks that a later run of a program on the same file replaces the earlier
+// one.
 func TestRuns(t *testing.T) {
 	for _, tc := range []struct {
 		first, then string

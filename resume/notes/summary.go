@@ -38,8 +38,8 @@ func (n *Notes) Summary() string {
 	return strings.Join(parts, " ")
 }
 
-// shortDecision shortens a decision for a summary: of an answer it prefers the
-// question.
+// shortDecision shortens a decision for a summary. If the decision is an answer, it
+// prefers the question.
 func shortDecision(decision string) string {
 	answer, question, ok := strings.Cut(decision, answering)
 	room := maxDecision - utf8.RuneCountInString(answer+answering) - 1

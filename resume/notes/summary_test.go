@@ -68,7 +68,8 @@ func TestSummaryInterruptedMidStream(t *testing.T) {
 	}
 }
 
-// A message that calls a tool and then has text is finished.
+// TestSummarySpeaksAfterCall checks that a message that calls a tool and then has text
+// is finished.
 func TestSummarySpeaksAfterCall(t *testing.T) {
 	messages := talk("u: Fix it", "a: Fixed the timeout of the upload.")
 	messages[1].ToolCalls = []schema.ToolCall{{ID: "c", Name: "Bash"}}
@@ -78,7 +79,8 @@ func TestSummarySpeaksAfterCall(t *testing.T) {
 	}
 }
 
-// A summary consists of whole clauses, however long its sources are.
+// TestSummaryLength checks that a summary consists of whole clauses, however long its
+// sources are.
 func TestSummaryLength(t *testing.T) {
 	long := strings.Repeat("very ", 100)
 	clauses := strings.Repeat("this and that, ", 30)
@@ -141,7 +143,7 @@ func TestClause(t *testing.T) {
 	}
 }
 
-// Summary returns [State.Summary] of a complete conversation.
+// Summary returns the [Notes.Summary] of a complete conversation.
 func Summary(h schema.History) string {
 	var s Notes
 	s.Add(h)

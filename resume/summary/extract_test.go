@@ -10,8 +10,8 @@ import (
 	"cortext/schema/tokens"
 )
 
-// TestCondense: a text that is too long keeps whole sentences, in order, and marks
-// where some are missing.
+// TestCondense checks that a text that is too long keeps whole sentences, in order, and
+// marks where some are missing.
 func TestCondense(t *testing.T) {
 	var b strings.Builder
 	for i := range 60 {
@@ -46,8 +46,8 @@ func TestCondense(t *testing.T) {
 	}
 }
 
-// TestExtract: the user's requests and the agent's answers, within the limit, without
-// anything that a program said or that managed the conversation.
+// TestExtract checks that a summary has the user's requests and the agent's answers,
+// within the limit, and nothing that a program said or that managed the conversation.
 func TestExtract(t *testing.T) {
 	var h schema.History
 	say := func(role schema.Role, format string, args ...any) {

@@ -92,9 +92,9 @@ func randomTalk(r *rand.Rand, messages int) schema.History {
 	return h
 }
 
-// For random histories and numbers, the ranges are whole turns except for long ones,
-// are contiguous from the first message with an id, leave no more than Keep messages
-// besides those that are kept, and stay the same once closed.
+// TestPlanProperties checks random histories and numbers: the ranges are whole turns
+// except for long ones, are contiguous from the first message with an id, leave no more
+// than Keep messages besides those that are kept, and stay the same once closed.
 func TestPlanProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	rounds := 120
@@ -200,7 +200,7 @@ func checkPlan(h schema.History, o Options, ranges []Range) error {
 	return nil
 }
 
-// Any change of a summary's messages invalidates it.
+// TestValid checks that any change of a summary's messages invalidates it.
 func TestValid(t *testing.T) {
 	fresh := func() (schema.History, *schema.Summary) {
 		h := pairs(60)
