@@ -136,7 +136,7 @@ func contraction(s string, i int) int {
 	return i
 }
 
-// digits returns the end of the piece whose first number is before s[i:].
+// digits returns the end of the piece whose first digit precedes s[i:].
 func digits(s string, i int) int {
 	for range 2 {
 		c, n := classAt(s, i)
