@@ -11,7 +11,7 @@ import (
 	"cortext/schema/jsonl"
 )
 
-// A branch says where a log of messages has those of the branch that a resume continues.
+// A branch locates, in a log, the messages of the branch that a resume continues.
 type branch struct {
 	first  []int64           // by message, oldest first: the offset of its first line
 	more   map[int64][]int64 // offsets of further lines of a message, by that of its first

@@ -12,7 +12,7 @@ import (
 // sets no limit. If several are set, the first one reached applies.
 type Limit struct {
 	Messages int // the maximum number of messages
-	Tokens   int // end with the message that exceeds this many tokens, including those of its calls
+	Tokens   int // going back, stop after the message that exceeds this many tokens, calls included
 
 	After string // only messages after the one with this id; no limit if there is none
 }

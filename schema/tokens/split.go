@@ -31,7 +31,7 @@ func pieceLen(s string) int {
 	case c&newline != 0:
 		return spaces(s)
 	}
-	// c may be the optional character in front of a word.
+	// c may be the optional character before a word.
 	end, ending := word(s, n)
 	switch {
 	case ending, end > n && c != mark:

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// innocents returns texts that look a little like secrets but are none.
+// innocents returns texts that look a little like secrets but are not.
 func innocents() []string {
 	m := newMaker(4)
 	image := make([]byte, 60_000)
