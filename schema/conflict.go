@@ -105,8 +105,8 @@ type region struct {
 }
 
 // conflictSides returns the file as each side of a merge had it, without the lines that
-// both replaced, and the offset of the first conflict marker, -1 if there is none. It
-// knows the markers of git and of jj.
+// both sides replaced, and the offset of the first conflict marker, or -1 if there is
+// none. It knows the markers of git and of jj.
 func conflictSides(b []byte) (texts [][]byte, first int, err error) {
 	regions, first := splitConflicts(b)
 	n := 1

@@ -260,7 +260,7 @@ func TestMerged(t *testing.T) {
 	}
 }
 
-// Defects that no merge caused are not mended.
+// Defects that no merge caused are not repaired.
 func TestMergedRefuses(t *testing.T) {
 	ours, theirs := "<<<<<<< ours\n", "=======\n  \"title\": \"x\",\n>>>>>>> theirs\n"
 	lines := strings.SplitAfter(merged[0].text, "\n")

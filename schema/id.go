@@ -46,9 +46,9 @@ func DerivedID(agent, nativeID string, first time.Time) string {
 	return NewID(first, [10]byte(sum[:]))
 }
 
-// DerivedPartID is DerivedID for a conversation that a native session continued in later.
-// from identifies the beginning of the part, as in [Source]. An empty from means the
-// session's first conversation, and gives the id of DerivedID.
+// DerivedPartID is DerivedID for a later conversation of a native session. from
+// identifies the beginning of its part, as in [Source]. An empty from means the session's
+// first conversation, and gives the id of DerivedID.
 func DerivedPartID(agent, nativeID, from string, first time.Time) string {
 	if from != "" {
 		nativeID += "\n" + from

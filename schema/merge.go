@@ -12,7 +12,7 @@ import (
 	"cortext/schema/rawjson"
 )
 
-// Repair describes what the next write of a session.json must mend.
+// Repair describes what is wrong with a merged session.json. The next write must fix it.
 type Repair struct {
 	Doubled  bool  // some members are doubled: a merge kept the lines of both sides
 	Conflict int64 // offset of the first conflict marker, -1 if there is none

@@ -19,7 +19,7 @@ import (
 	"cortext/schema"
 )
 
-// An event is one member that one person set at one time.
+// An event is a change of one member by one person at one time.
 type event struct {
 	member string // for tags, with the tag
 	at     schema.Time

@@ -195,8 +195,8 @@ func TestArrangeAny(t *testing.T) {
 	}
 }
 
-// TestArrangeHostile checks that a file crafted to be slow is not. All descendants of
-// each root come before it.
+// TestArrangeHostile checks that a file crafted to be slow to arrange is not. All
+// descendants of each root come before it.
 func TestArrangeHostile(t *testing.T) {
 	const n = 30_000
 	var list []Message

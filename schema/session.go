@@ -129,8 +129,8 @@ type Source struct {
 	Agent    string `json:"agent"`
 	NativeID string `json:"native_id"`
 	Version  string `json:"version"` // of the agent
-	From     string `json:"from"`    // the agent's id of the prompt that its part here begins with; absent: its beginning
-	After    string `json:"after"`   // id of the message that its first one here follows
+	From     string `json:"from"`    // the prompt that its part begins with (FORMAT.md, "session.json"); absent: the session's beginning
+	After    string `json:"after"`   // id of the message that the part's first message follows
 
 	Unknown []rawjson.Member
 }

@@ -287,7 +287,7 @@ func TestSessionNewer(t *testing.T) {
 func TestSessionMarshalRefuses(t *testing.T) {
 	valid := func() *schema.Session {
 		s := &schema.Session{Version: schema.Version, Status: schema.Paused, Tags: []string{}, Sources: []schema.Source{}}
-		s.AgentConfig.Tools = []string{} // empty counts as absent here, too
+		s.AgentConfig.Tools = []string{} // empty counts as absent here as well
 		return s
 	}
 	if b, err := valid().Marshal(); err != nil || string(b) != "{\n  \"version\": \"1.2\",\n  \"status\": \"paused\",\n  \"message_count\": 0,\n  \"id\": \"\"\n}\n" {

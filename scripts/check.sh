@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Runs everything that must pass before a change goes in. Needs Go and git. Checks that
-# need more and were not run are listed at the end; with CORTEXT_REQUIRE_ALL=1 that is an
-# error.
+# Runs every check that a change must pass. Needs Go and git. At the end it lists the
+# checks that need more and did not run; with CORTEXT_REQUIRE_ALL=1 these are an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,7 +12,7 @@ fi
 missing=()
 results=$(mktemp -d)
 
-# Steps and their parts are recorded with the second in which they begin.
+# begins records the second in which a step, or a part of one, begins.
 begins() { printf '%d\t%s\n' "$SECONDS" "$2" >>"$results/$1"; }
 say() {
 	begins steps "$*"
@@ -119,8 +118,8 @@ else
 fi
 
 say "go test, with the real agents and transcripts"
-# The packages that use them, with few rounds of random tests, as above. The scripts use
-# neither.
+# Test only the packages that use them, with few rounds of random tests, as above. The
+# scripts use neither.
 asking=$(git grep -lE 'CORTEXT_TRANSCRIPTS|agenttest' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 # shellcheck disable=SC2086 # a package is a word
 tests -short -timeout 30m -parallel 3 -skip '^TestScripts$' $asking

@@ -208,8 +208,8 @@ func blockBytes(blocks []schema.Block) (n []int) {
 	return n
 }
 
-// TestAppendAfterReplacement checks that an append goes by what the files hold now, after
-// git replaced, shortened or extended them between two appends of one process.
+// TestAppendAfterReplacement checks that an append relies on what the files hold now,
+// after git replaced, shortened or extended them between two appends of one process.
 func TestAppendAfterReplacement(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, file, content string) (ids string){
 		"replaced by a merge": func(t *testing.T, file, content string) string {
@@ -327,7 +327,7 @@ func TestAppendToWhatIsGone(t *testing.T) {
 	wantSame(t, s.dir, before)
 }
 
-// TestInvalidRecords checks that a record that could not be read back is not written.
+// TestInvalidRecords checks that a record that could not be read back is never written.
 func TestInvalidRecords(t *testing.T) {
 	s := newTestStore(t)
 	c := create(t, s)
@@ -361,8 +361,8 @@ func replaceFile(t *testing.T, file, content string) {
 	}
 }
 
-// TestModesAreSetByWriting: a clone has git's file modes. Reading keeps them; writing
-// sets ours.
+// TestModesAreSetByWriting checks that reading keeps the file modes that git gave a
+// clone, and that writing sets ours.
 func TestModesAreSetByWriting(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes")
@@ -403,7 +403,9 @@ func TestModesAreSetByWriting(t *testing.T) {
 	}
 }
 
-// TestFolderWithoutSession: rule 7.
+// TestFolderWithoutSession checks that a folder without .session/ is an empty
+// conversation, that reading and failed edits leave it unchanged, and that an append
+// completes it.
 func TestFolderWithoutSession(t *testing.T) {
 	s := newTestStore(t)
 	writeFile(t, s, "conversations/2025-11-22/003-plan-big-move/plan.md", "# Big move\n")

@@ -11,7 +11,7 @@ import (
 	"cortext/schema/jsonl"
 )
 
-// A branch locates, in a log of messages, those of the branch that a resume continues.
+// A branch locates, in a log, the messages of the branch that a resume continues.
 type branch struct {
 	first  []int64           // by message, oldest first: the offset of its first line
 	more   map[int64][]int64 // offsets of further lines of a message, by that of its first
@@ -20,8 +20,8 @@ type branch struct {
 	damage []jsonl.Damage
 }
 
-// readBranch finds the branch in a log of about so many messages. It reads the whole log
-// but keeps only the links between messages, some 100 bytes each.
+// readBranch finds the branch in a log of about this many messages. It reads the whole
+// log but keeps only the links between messages, some 100 bytes each.
 func readBranch(log *io.SectionReader, about int) (*branch, error) {
 	x, err := newLookup(log, about, messageHeads())
 	if err != nil {
@@ -105,8 +105,8 @@ func (c *logCache[T]) of(l *logReader, find func(*io.SectionReader) (*T, error))
 	return found, err
 }
 
-// branch reads the end of the branch that a resume continues, wherever its messages and
-// their calls are in the logs. ok is false if everything must be read.
+// branch reads the end of the branch that a resume continues, wherever the logs have its
+// messages and their calls. ok is false if everything must be read.
 func (r historyReader) branch() (h schema.History, damage []Damage, ok bool, err error) {
 	log, err := r.openOwn(messagesFile)
 	if log == nil {

@@ -56,9 +56,9 @@ func (c Cache) ListCache(dir string) []string {
 	return c.in.ListFiles(cacheDir + "/" + dir)
 }
 
-// LockCache keeps other processes from using what name stands for in the cache, until the
-// caller calls unlock or the process ends. The error is a [*LockedError] if another
-// process held the lock for all of wait.
+// LockCache keeps other processes from using the part of the cache that name stands for,
+// until the caller calls unlock or the process ends. The error is a [*LockedError] if
+// another process held the lock for all of wait.
 func (c Cache) LockCache(name string, wait time.Duration) (unlock func(), err error) {
 	unlock, err = locks{files: c.in}.lock(holderFile("cache/"+name), wait)
 	if errors.Is(err, filelock.ErrHeld) {

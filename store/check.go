@@ -95,10 +95,10 @@ func (k *checker) conversation(c *Conversation, above *census) {
 	}
 }
 
-// folder checks one folder of a conversation, and adds its records to the census. Where
+// folder checks one folder of a conversation, and adds its records to the census. If
 // there are several folders, one without session.json is not damaged: the next write
-// creates it from those in the others. Nor is one whose log is there and empty: git keeps
-// such a log alone after it has merged a removal with a change.
+// creates the file from those in the others. A folder with nothing but an empty log is
+// not damaged either: git leaves one after it has merged a removal with a change.
 func (k *checker) folder(f sessionFolder, n *census, several bool) {
 	if k.stopped {
 		return

@@ -189,7 +189,7 @@ func (tx *Tx) Checkpoint(messages, calls []string) (cp Checkpoint, err error) {
 
 func countedBy(s *schema.Session) Counted { return Counted{s.CountedBytes, s.MessageCount} }
 
-// CheckpointNow names where the logs end, for a reader that later returns for whatever
+// CheckpointNow names where the logs end, for a reader that returns later to read what
 // was added.
 func (r *Reader) CheckpointNow() (cp Checkpoint, err error) {
 	for name, at := range map[string]*LogCheckpoint{messagesFile: &cp.Messages, toolsFile: &cp.Tools} {

@@ -129,8 +129,7 @@ func sameState(a, b fs.FileInfo) bool {
 	return b != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// describe completes a session that was made from nothing with what the first records
-// say.
+// describe completes a session that was created without a file, using the first records.
 func (d *document) describe() error {
 	if !d.rebuilt || d.session.Description != "" {
 		return nil
@@ -154,7 +153,7 @@ func (d *document) describe() error {
 	return nil
 }
 
-// keepPrevious keeps the session.json that is about to be replaced: a good one as the
+// keepPrevious keeps the session.json that is about to be replaced: an intact one as the
 // backup, a broken one under a name of its own. A crash midway leaves no backup, but
 // session.json is still whole then.
 func (d *document) keepPrevious() error {

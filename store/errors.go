@@ -20,8 +20,8 @@ const (
 	NotRegular jsonl.Kind = "not a regular file" // a symlink, a pipe, a folder in place of a file, or a file in place of a folder
 )
 
-// Damage is a place in the workspace that is not as it should be. It is an error so that
-// it can be returned beside records.
+// Damage describes a damaged place in the workspace. It is an error so that it can be
+// returned beside records.
 type Damage struct {
 	File string // relative to the workspace, with slashes
 	jsonl.Damage
@@ -42,8 +42,8 @@ func conflictIn(file string, content []byte, at int64) Damage {
 	return Damage{file, jsonl.Damage{Kind: jsonl.Conflict, Offset: at, Line: 1 + bytes.Count(content[:at], []byte("\n"))}}
 }
 
-// damageIn adds a file name to damage that a reader found in it. It returns other errors
-// unchanged.
+// damageIn adds a file name to damage that a reader found in the file. It returns other
+// errors unchanged.
 func damageIn(file string, err error) error {
 	var in *jsonl.Damage
 	if errors.As(err, &in) {
@@ -54,7 +54,7 @@ func damageIn(file string, err error) error {
 
 func isDamage(err error) bool { return errors.As(err, new(*jsonl.Damage)) }
 
-// explain adds to a file system error what to do about it.
+// explain adds advice to a file system error.
 func explain(err error) error {
 	switch {
 	case err == nil:

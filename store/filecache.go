@@ -40,7 +40,7 @@ func (f *fileCache) put(name string, info fs.FileInfo, raw []byte) {
 	}
 }
 
-// keep is put for a file whose info and raw are known to match.
+// keep stores a file like put, for a caller that knows that info and raw match.
 func (f *fileCache) keep(name string, info fs.FileInfo, raw []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -28,7 +28,7 @@ func (f sessionFolder) at(dir string) sessionFolder { return sessionFolder{f.s, 
 // exists reports whether the folder exists, as a hint; see [Files.isFolder].
 func (f sessionFolder) exists() bool { return f.s.isFolder(f.dir) }
 
-// idOf returns the id of the conversation, which has its folder at path, or "" if unknown.
+// idOf returns the id of the conversation whose folder is at path, or "" if unknown.
 func (f sessionFolder) idOf(path string) string {
 	st, err := f.read()
 	if err != nil || st.session == nil {
@@ -115,7 +115,7 @@ func (f sessionFolder) state() string {
 	return b.String()
 }
 
-// A stored is session.json as read.
+// A stored holds session.json as read.
 type stored struct {
 	session *schema.Session // nil if it is unreadable
 	raw     []byte          // the file; nil if there is none

@@ -11,8 +11,8 @@ import (
 // A Limit restricts [Reader.History] to the end of the conversation. A zero field
 // sets no limit. If several are set, the first one reached applies.
 type Limit struct {
-	Messages int // the last so many
-	Tokens   int // back to and including the message that exceeds this many tokens, calls included
+	Messages int // the maximum number of messages
+	Tokens   int // going back, stop after the message that exceeds this many tokens, calls included
 
 	After string // only messages after the one with this id; no limit if there is none
 }
@@ -113,8 +113,8 @@ func callIDs(msgs []schema.Message) map[string]bool {
 	return ids
 }
 
-// newest keeps, of all records with one id, the record that counts, in the position of
-// the first.
+// A newest keeps one record for each id: the one that counts, at the position of the
+// first.
 type newest[R any] struct {
 	logKind[R]
 	list   []R

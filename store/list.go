@@ -127,8 +127,8 @@ func inParallel(n int, f func(i int)) {
 	group.Wait()
 }
 
-// conversationFolders returns the folders of the conversations below top, sorted by name, and as
-// damage whatever is in the place of such a folder without being one.
+// conversationFolders returns the folders of the conversations below top, sorted by name.
+// It returns anything else in their place as damage.
 func conversationFolders(s *Files, top string) (folders []string, damage []Damage, err error) {
 	days, err := s.readDir(top)
 	if errors.Is(err, fs.ErrNotExist) {

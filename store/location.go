@@ -118,7 +118,7 @@ func (l *Location) findOthers(twins []string) {
 }
 
 // isIn reports whether a folder below .workspace/local/kept holds records of this
-// conversation, and not of one with the same name on another branch.
+// conversation, and not of another with the same name on another branch.
 func (l *Location) isIn(f sessionFolder) bool {
 	return f.exists() && isSame(l.idOf(l.path), f.idOf(l.path))
 }

@@ -239,7 +239,7 @@ func (l locks) holder(name string) string {
 	}, string(line[:min(len(line), 200)]))
 }
 
-// lockWorkspace waits for the right to make conversations.
+// lockWorkspace waits for the lock that guards the creation of conversations.
 func (s *Store) lockWorkspace() (unlock func(), err error) {
 	release, err := s.locks.lock(path.Join(locksDir, "workspace"), s.opts.LockWait)
 	if errors.Is(err, filelock.ErrHeld) {

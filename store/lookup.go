@@ -149,7 +149,7 @@ func welded(line []byte) bool {
 	return bytes.Contains(line, []byte("}{")) || bytes.IndexByte(line, 0) >= 0
 }
 
-// newLookup reads a whole log of about so many records.
+// newLookup reads a whole log of about this many records.
 func newLookup(log *io.SectionReader, about int, heads headReader) (*lookup, error) {
 	about = int(min(int64(max(about, 0)), log.Size()/64)) // session.json may hold any number
 	x := &lookup{seed: maphash.MakeSeed(), lines: make([]line, 0, about), more: map[int32][]int64{}}

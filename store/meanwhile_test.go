@@ -11,8 +11,8 @@ import (
 	"cortext/schema"
 )
 
-// Tests of what other processes, editors and hostile files do while a conversation is
-// read or written.
+// The tests in this file cover what other processes, editors and hostile files do while a
+// conversation is read or written.
 
 func TestReadWhileMoved(t *testing.T) {
 	s := newTestStore(t)

@@ -141,8 +141,8 @@ func (m *merge) appendFrom(from *source) error {
 	return write()
 }
 
-// moveFiles moves everything but the logs out of the other folders, and counts what was
-// moved. The caller still has to write session.json and then to empty the folders.
+// moveFiles moves everything but the logs out of the other folders, and counts the
+// records again. The caller must then write session.json and empty the folders.
 func (m *merge) moveFiles() error {
 	if len(m.sources) == 0 {
 		return nil

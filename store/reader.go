@@ -14,8 +14,8 @@ import (
 type Reader struct {
 	Location
 
-	// Of a staged conversation, which no other process knows: its open logs, by name, and
-	// everything in them; nil if unknown.
+	// For a staged conversation, which no other process knows: its open logs, by name,
+	// with everything in them; nil if unknown.
 	unpublished map[string]*logFile
 	written     *tally
 }
@@ -43,8 +43,8 @@ func (r *Reader) ID() (string, error) {
 	return st.session.ID, nil
 }
 
-// CountersCurrent reports whether the counters in session.json were taken at the present length
-// of messages.jsonl: nothing has been appended since.
+// CountersCurrent reports whether the counters in session.json were taken at the present
+// length of messages.jsonl: nothing has been appended since.
 func (r *Reader) CountersCurrent() (bool, error) {
 	st, err := r.load()
 	if err != nil {

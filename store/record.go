@@ -40,8 +40,9 @@ func (r record) encode(rev int) []byte {
 	return schema.AppendTool(nil, &t)
 }
 
-// revise compares the record with those stored under its id. It is new if it equals none
-// of them and does not say less than the one that counts. Write it with rev then.
+// revise compares the record with those stored under its id. The record is new if it
+// equals none of them and is not an earlier state of the one that counts. A new record
+// must be written with rev.
 func (r record) revise(stored [][]byte) (rev int, isNew bool) {
 	line := bytes.TrimSuffix(r.encode(0), []byte("\n"))
 	for _, raw := range stored {
@@ -55,13 +56,13 @@ func (r record) revise(stored [][]byte) (rev int, isNew bool) {
 	return toolLog().revise(r.tool, stored)
 }
 
-// A logKind is how the records of one of the two logs are read, and which of those with
-// one id counts.
+// A logKind says how to read the records of one of the two logs, and which record counts
+// if several have one id.
 type logKind[R any] struct {
 	file  string
 	parse func(line []byte) (R, error)
 	rank  func(*R) rank
-	less  func(r, than *R) bool // r is an earlier state of than
+	less  func(r, than *R) bool // reports whether r is an earlier state of than
 }
 
 func messageLog() logKind[schema.Message] {
@@ -72,7 +73,7 @@ func toolLog() logKind[schema.Tool] {
 	return logKind[schema.Tool]{toolsFile, schema.ParseTool, toolRank, hasLessOutcome}
 }
 
-// beats reports whether r counts and not o.
+// beats reports whether r counts rather than o.
 func (k logKind[R]) beats(r, o *R) bool { return k.rank(r).compare(k.rank(o)) > 0 }
 
 // revise is [record.revise] for a record that equals none of the stored lines.

@@ -8,7 +8,7 @@ import (
 )
 
 // A Snapshot records what the logs of a conversation held at one moment. A writer that
-// puts records elsewhere for now uses it to find those that the logs lack.
+// stores records elsewhere for now uses it to find those that the logs lack.
 type Snapshot struct {
 	// Checkpoint names where the logs in the conversation's own folder ended.
 	Checkpoint Checkpoint

@@ -172,7 +172,7 @@ func TestLacksStart(t *testing.T) {
 	}
 }
 
-// With many days, none is left out.
+// However many days there are, none is left out.
 func TestListManyDays(t *testing.T) {
 	const days = 129
 	s := newTestStore(t)

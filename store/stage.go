@@ -264,8 +264,8 @@ func (c stage) remove() {
 	}
 }
 
-// moveInto puts .session/ into a folder that has none, and the document if no file has
-// its name.
+// moveInto puts .session/ into a folder that has none, and also the document, unless a
+// file already has its name.
 func (c stage) moveInto(base, at string) error {
 	s, from := c.s, path.Dir(c.dir)
 	there := s.at(base, c.path)

@@ -61,10 +61,10 @@ type Options struct {
 	Holder   string           // how other processes see this writer: "cortext import, pid 123"
 	Agents   []string         // names of agents, used in the ids of captured conversations
 
-	// Identify returns the id and the sources of the conversation in a folder, if they are
-	// known outside of the workspace. It is asked if session.json is gone and the log,
-	// which holds messages of the given native sessions, does not tell the id. nil: nothing
-	// is known.
+	// Identify returns the id and the sources of the conversation in a folder, if they
+	// are known outside of the workspace. The store calls it if session.json is gone and
+	// the id cannot be derived from the log, which holds messages of the given native
+	// sessions. If it is nil, nothing is known.
 	Identify func(folder string, nativeIDs []string) (id string, sources []schema.Source)
 }
 

@@ -95,7 +95,7 @@ func readSummary(s *Files, name string) (*schema.Summary, *Damage) {
 	return nil, &d
 }
 
-// damagedSummary returns damage that adds that nothing is lost.
+// damagedSummary describes a damaged summary, and says that nothing is lost.
 func damagedSummary(name string, kind jsonl.Kind, detail string) Damage {
 	if detail != "" {
 		detail += ": "

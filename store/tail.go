@@ -316,8 +316,9 @@ const (
 var timestampName = []byte(`"timestamp":"`)
 
 // newerBefore reports whether the last megabyte before end has a message at least as new
-// as last that no other message follows. Then two clones were merged, and the newest
-// message may not be at the end. named holds the ids that messages after end follow.
+// as last that no other message follows. If so, two clones were merged, and the
+// newest message may not be at the end. named holds the ids that messages after end
+// follow.
 func newerBefore(r io.ReaderAt, end int64, last schema.Time, named map[string]bool) (bool, error) {
 	from := max(end-searchWindow, 0)
 	window := make([]byte, end-from)

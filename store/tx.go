@@ -150,8 +150,8 @@ func (tx *Tx) WrittenAt() time.Time {
 	return info.ModTime()
 }
 
-// FirstTime returns the time of the first message, or "" if none has a time. It first
-// writes the collected records.
+// FirstTime returns the time of the first message, or "" if no message has a time. It
+// first writes the collected records.
 func (tx *Tx) FirstTime() (first schema.Time, err error) {
 	if err := tx.Flush(); err != nil {
 		return "", err

@@ -40,7 +40,7 @@ func subagent(t *testing.T, c *Conversation, id string) *Conversation {
 	return sub
 }
 
-// waits creates a conversation of which m0 to m3 are in the work tree and m3 to m7 wait,
+// waits creates a conversation with m0 to m3 in the work tree and m3 to m7 waiting, and
 // with a sub-agent, a summary, edits, and unreadable lines.
 func waits(t *testing.T, s *Store) *Conversation {
 	t.Helper()

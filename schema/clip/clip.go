@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Mark stands where text was left out.
+// Mark takes the place of omitted text.
 const Mark = "…"
 
 // Head returns the beginning of s: at most n bytes.
@@ -28,9 +28,8 @@ func Tail(s string, n int) string {
 	return s[at:]
 }
 
-// Ends returns s without its middle: at most n bytes of each end, which lose what is
-// not valid UTF-8, and a line with [Mark] between them. A text of at most 2n bytes
-// stays as it is.
+// Ends returns s without its middle: at most n bytes of each end, without invalid UTF-8,
+// and a line with [Mark] between them. It returns a text of at most 2n bytes unchanged.
 func Ends(s string, n int) string {
 	if len(s) <= 2*n {
 		return s
@@ -38,8 +37,8 @@ func Ends(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "\n" + Mark + "\n" + strings.ToValidUTF8(s[len(s)-n:], "")
 }
 
-// Characters returns the beginning of s: at most n characters, of which [Mark] is the
-// last if there were more.
+// Characters returns the beginning of s: at most n characters. If s has more, the last of
+// them is [Mark].
 func Characters(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -30,9 +30,9 @@ func Managing() []string {
 	return []string{"resume", "stop-conversation", "sessions", "session", "context", "compact"}
 }
 
-// Manages reports whether the user's input only manages conversations: one of the
-// [Managing] commands, or a similar command of the agents without further words, which
-// may ask for more.
+// Manages reports whether the user's input only manages conversations: it is one of the
+// [Managing] commands, or a similar command of an agent without arguments, which could
+// ask for more.
 func Manages(typed string) bool {
 	switch strings.TrimSpace(typed) {
 	case "/exit", "/quit", "/clear", "/new", "/resume", "/sessions", "/rewind", "/compact", "/compress":

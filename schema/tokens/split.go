@@ -31,7 +31,7 @@ func pieceLen(s string) int {
 	case c&newline != 0:
 		return spaces(s)
 	}
-	// c may be the optional character in front of a word.
+	// c may be the optional character before a word.
 	end, ending := word(s, n)
 	switch {
 	case ending, end > n && c != mark:
@@ -136,7 +136,7 @@ func contraction(s string, i int) int {
 	return i
 }
 
-// digits returns the end of the piece whose first number is before s[i:].
+// digits returns the end of the piece whose first digit precedes s[i:].
 func digits(s string, i int) int {
 	for range 2 {
 		c, n := classAt(s, i)

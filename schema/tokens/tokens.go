@@ -55,7 +55,7 @@ func (c *counter) total(text string) int {
 	return sum
 }
 
-// Prefix returns the longest start of text that is at most limit tokens by [Count] and
+// Prefix returns the longest start of text that has at most limit tokens by [Count] and
 // keeps words, numbers and runs of other characters whole. It cuts a run of more than 64
 // bytes between two characters. A limit of 0 or less returns "".
 func Prefix(text string, limit int) string {

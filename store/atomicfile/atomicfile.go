@@ -28,14 +28,14 @@ type Folder interface {
 	Rename(from, to string) error
 }
 
-// Calls are the system calls that make up a replacement. A nil one is the system's own; a
-// caller may set another, for example to see what a failure does.
+// Calls are the system calls that make up a replacement. A nil field means the system's
+// own call; a test may set another to simulate a failure.
 type Calls struct {
 	Write  func(f *os.File, b []byte) (int, error)
-	Sync   func(f *os.File) error // of the file, then of its directory
+	Sync   func(f *os.File) error // called for the file, then for its directory
 	Rename func(root Folder, from, to string) error
 
-	// NoSync leaves out the syncs, for a file that can be rebuilt or is synced later.
+	// NoSync omits the syncs, for a file that can be rebuilt or is synced later.
 	NoSync bool
 }
 

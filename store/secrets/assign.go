@@ -2,10 +2,10 @@ package secrets
 
 import "strings"
 
-// assignmentID is the id of the rule for values under a tell-tale name.
+// assignmentID is the id of the rule for values whose name suggests a secret.
 const assignmentID = "secret-assignment"
 
-// assignmentWords are the words that make a name tell-tale.
+// assignmentWords returns the words that make a name suggest a secret.
 func assignmentWords() []string {
 	return []string{
 		"password", "passwd", "passphrase", "pwd", "secret", "token", "credential",
@@ -16,15 +16,15 @@ func assignmentWords() []string {
 	}
 }
 
-// isPasswordWord reports whether a tell-tale word says password rather than key.
+// isPasswordWord reports whether one of the [assignmentWords] means a password, not a
+// key.
 func isPasswordWord(word string) bool {
 	return len(word) >= 3 && word[0]|0x20 == 'p' && word[1]|0x20 != 'r'
 }
 
-// assignment finds the value that is given to a name with the tell-tale word
-// s[at:end] in it, as in `export API_KEY=...`, `"password": "..."`,
-// `token := "..."`, `X-Auth-Token: ...`, `--secret ...`, `<password>...` and
-// `the API key is ...`.
+// assignment finds the value of a name that contains the word s[at:end], as in `export
+// API_KEY=...`, `"password": "..."`, `token := "..."`, `X-Auth-Token: ...`, `--secret
+// ...`, `<password>...` and `the API key is ...`.
 func assignment(s string, at, end int) (start, stop int, ok bool) {
 	from, to := at, end
 	for to < len(s) && to-end < 24 && isName(s[to]) {
@@ -59,17 +59,16 @@ func assignment(s string, at, end int) (start, stop int, ok bool) {
 	return start, stop, plausible(word, s[start:stop], !isSetting(s, from, to, start))
 }
 
-// isSetting reports whether the value at s[start:] stands where values are no
-// code, though it has no quotes: behind the name of a variable of the
-// environment, an option, or an XML tag.
+// isSetting reports whether the unquoted value at s[start:] cannot be code, because it
+// follows the name of an environment variable, an option or an XML tag.
 func isSetting(s string, from, to, start int) bool {
 	return start == to+1 && (s[to] == '>' || s[to] == '=' && strings.ToUpper(s[from:to]) == s[from:to]) ||
 		strings.HasPrefix(s[from:], "--")
 }
 
-// namedValue finds where the value starts that is given to a name of which
-// s[at:end] is a part, as in "DATADOG_API_KEY=" or "Datadog api key: ". The rest
-// of the name must have one of the words.
+// namedValue finds the start of the value of a name that contains s[at:end], as in
+// "DATADOG_API_KEY=" or "Datadog api key: ". The rest of the name must contain one of the
+// words, if there are any.
 func namedValue(s string, at, end int, words []string) (start int, ok bool) {
 	to := end
 	for to < len(s) && to-end < 32 && (isName(s[to]) || s[to] == ' ' && to+1 < len(s) && isName(s[to+1])) {
@@ -82,7 +81,7 @@ func namedValue(s string, at, end int, words []string) (start int, ok bool) {
 	return start, ok
 }
 
-// namesSecret reports whether a value is a secret because of its name.
+// namesSecret reports whether the name makes the value a secret.
 func namesSecret(name, value string) bool {
 	for _, word := range assignmentWords() {
 		for at := 0; at+len(word) <= len(name); at++ {
@@ -96,8 +95,8 @@ func namesSecret(name, value string) bool {
 	return false
 }
 
-// equalFold reports whether s is word, which is in lower case, without regard
-// to the case of ASCII letters.
+// equalFold reports whether s equals word, ignoring the case of ASCII letters. word is in
+// lower case.
 func equalFold(s, word string) bool {
 	for i := range len(word) {
 		if c := s[i]; c != word[i] && (c < 'A' || c > 'Z' || c|0x20 != word[i]) {
@@ -107,8 +106,8 @@ func equalFold(s, word string) bool {
 	return true
 }
 
-// plausible reports whether value, which may be a piece of code, may be what a
-// tell-tale word says.
+// plausible reports whether value may be the secret that word, one of the
+// [assignmentWords], names. code says that value may be a piece of code.
 func plausible(word, value string, code bool) bool {
 	if isPasswordWord(word) {
 		return !strings.ContainsAny(value, " \t\r\n") && plausiblePassword(value, code)
@@ -121,25 +120,25 @@ func plausible(word, value string, code bool) bool {
 
 func isName(c byte) bool { return isAlnum(c) || c == '_' || c == '-' || c == '.' }
 
-// isBare reports whether c may be part of a value that stands without quotes.
+// isBare reports whether c may be part of a value without quotes.
 func isBare(c byte) bool {
 	return c > ' ' && c <= '~' && strings.IndexByte("\"'`,;()[]{}<>|\\", c) < 0
 }
 
-// plainPrefixes are words that make the name of a token, secret or key an
-// innocent one when they stand in front: "nextToken", "max_token".
+// plainPrefixes are words that make the name of a token, secret or key harmless if they
+// precede it: "nextToken", "max_token".
 const plainPrefixes = " next page continuation continue cursor sync max min total num number count input output prompt" +
 	" completion cache cached special design css lexer syntax cancel cancellation resume delimiter public publishable" +
 	" anon mask idempotency dedup upload sentinel hash tokenizer parse grammar reasoning thought stop start end "
 
-// secretSuffixes are the words that may stand behind a tell-tale word. With any
-// other the value is not the secret itself: "tokenType", "password_field",
+// secretSuffixes are the words that may follow one of the [assignmentWords]. After any
+// other word the value is not the secret itself: "tokenType", "password_field",
 // "secret-name".
 const secretSuffixes = "  s key keys keybase base value val secret token string str prod production dev development live" +
 	" staging main raw text plain plaintext encoded old new current "
 
-// isSecretName reports whether a name that has prefix and suffix around its
-// tell-tale word names the secret itself.
+// isSecretName reports whether a name, split into word and the text before and after it,
+// names the secret itself.
 func isSecretName(prefix, word, suffix string) bool {
 	if !listed(secretSuffixes, suffix) {
 		return false
@@ -167,8 +166,8 @@ func isSecretName(prefix, word, suffix string) bool {
 	return true
 }
 
-// listed reports whether list, lower-case words with spaces around them, has
-// the letters of word. What else is in the word does not count.
+// listed reports whether list contains word, ignoring everything in word but its letters.
+// list holds lower-case words with spaces around them.
 func listed(list, word string) bool {
 	var buf [26]byte
 	key := append(buf[:0], ' ')
@@ -180,9 +179,9 @@ func listed(list, word string) bool {
 	return strings.Contains(list, string(append(key, ' ')))
 }
 
-// spansStrings reports whether what stands between two quotes seems to be what stands
-// between two strings, or holds escape sequences other than those of a quote or
-// a backslash. With these undone it is looked at again.
+// spansStrings reports whether s, found between two quotes, seems to be the text between
+// two strings, or has escape sequences other than those of a quote or a backslash. Such
+// text is searched again with its escape sequences decoded.
 func spansStrings(s string) bool {
 	if strings.IndexByte(":,;]})", s[0]) >= 0 || strings.ContainsAny(s, "[]{}") {
 		return true
@@ -197,8 +196,8 @@ func spansStrings(s string) bool {
 	return false
 }
 
-// givenValue finds where the value starts that is given to the name s[from:to],
-// and its quote if it has one.
+// givenValue finds the start of the value of the name s[from:to], and its quote if it has
+// one.
 func givenValue(s string, from, to int) (start int, quote byte, ok bool) {
 	i := to
 	quotedName := i < len(s) && isQuote(s[i])
@@ -244,7 +243,7 @@ func givenValue(s string, from, to int) (start int, quote byte, ok bool) {
 	return i, 0, true
 }
 
-// skipType steps over the type in `apiKey: string = "..."`.
+// skipType skips the type in `apiKey: string = "..."`.
 func skipType(s string, i int) int {
 	j := skipBlanks(s, i)
 	for k := j; k < len(s) && k-j < 24 && (isLetter(s[k]) || strings.IndexByte("&<>[]", s[k]) >= 0); k++ {
@@ -255,8 +254,7 @@ func skipType(s string, i int) int {
 	return i
 }
 
-// afterLogin reports whether "login <name>" stands in front of s[at:], as in
-// the files of netrc.
+// afterLogin reports whether "login <name>" precedes s[at:], as in a netrc file.
 func afterLogin(s string, at int) bool {
 	head := s[max(0, at-80):at]
 	if !strings.Contains(head, "login") {
@@ -274,8 +272,8 @@ func skipBlanks(s string, i int) int {
 	return i
 }
 
-// closingQuote returns where the quoted value ends that starts at s[start:], or
-// -1. A value ends on its line.
+// closingQuote returns the end of the quoted value that starts at s[start:], or -1 if it
+// does not end on its line.
 func closingQuote(s string, start int, quote byte) int {
 	for i := start; i < len(s) && i-start <= 2048; i++ {
 		switch s[i] {
@@ -286,7 +284,7 @@ func closingQuote(s string, start int, quote byte) int {
 		case '\n':
 			return -1
 		case '"':
-			// What other quotes enclose must not reach out of a JSON string.
+			// A value in other quotes must not extend beyond its JSON string.
 			return -1
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// cleanText is text of the kind that agents write and read, without a secret
-// and, as text in messages is, without escapes.
+// cleanText is text as agents write and read it, without secrets and, like the text of
+// messages, without escapes.
 func cleanText(size int) string {
 	const piece = `I'll look at the failing test first and then run the suite again.
 
@@ -66,7 +66,7 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstText is what a process pays that redacts one short text.
+// BenchmarkFirstText measures what a process pays to redact one short text.
 func BenchmarkFirstText(b *testing.B) {
 	s := cleanText(1 << 10)
 	for b.Loop() {

@@ -8,21 +8,20 @@ import (
 	"unicode/utf8"
 )
 
-// view is a text with its escape sequences undone, and where each of them came
-// from.
+// A view is a text with its escape sequences decoded. It knows where each of them was.
 type view struct {
 	text  string
 	units []unit
 }
 
-// unit is an escape sequence: source[srcStart:srcEnd] became text[start:end].
+// A unit is an escape sequence: source[srcStart:srcEnd] became text[start:end].
 type unit struct {
 	srcStart, srcEnd int
 	start, end       int
 }
 
-// source returns the stretch of the source that became v.text[start:end].
-// Escape sequences at its edges belong to it as a whole.
+// source returns the part of the source that became v.text[start:end]. It includes escape
+// sequences at its edges entirely.
 func (v *view) source(start, end int) (srcStart, srcEnd int) {
 	srcStart, srcEnd = start, end
 	if i := v.before(start + 1); i >= 0 {
@@ -40,12 +39,12 @@ func (v *view) source(start, end int) (srcStart, srcEnd int) {
 	return srcStart, srcEnd
 }
 
-// before returns the last unit that starts in front of v.text[pos:], or -1.
+// before returns the last unit that starts before v.text[pos:], or -1.
 func (v *view) before(pos int) int {
 	return sort.Search(len(v.units), func(i int) bool { return v.units[i].start >= pos }) - 1
 }
 
-// outside shrinks a stretch of the source until it cuts no escape sequence.
+// outside shrinks a part of the source until it cuts no escape sequence.
 func (v *view) outside(srcStart, srcEnd int) (start, end int) {
 	cut := func(pos int) *unit {
 		i := sort.Search(len(v.units), func(i int) bool { return v.units[i].srcEnd > pos })
@@ -63,10 +62,10 @@ func (v *view) outside(srcStart, srcEnd int) (start, end int) {
 	return srcStart, srcEnd
 }
 
-// viewWriter builds a view of a source.
+// A viewWriter builds a view of a source.
 type viewWriter struct {
 	source string
-	copied int // how much of the source is in text
+	copied int // number of bytes of source already in text
 	text   strings.Builder
 	units  []unit
 }
@@ -77,8 +76,8 @@ func newViewWriter(source string) *viewWriter {
 	return w
 }
 
-// escape adds what is in front of source[from:to], and then the bytes that this
-// escape sequence stands for.
+// escape adds the source up to from, and then the decoded bytes of the escape sequence
+// source[from:to].
 func (w *viewWriter) escape(from, to int, stands ...byte) {
 	w.text.WriteString(w.source[w.copied:from])
 	start := w.text.Len()
@@ -92,9 +91,9 @@ func (w *viewWriter) view() view {
 	return view{w.text.String(), w.units}
 }
 
-// unescapeAll undoes the escape sequences of s, however often it was escaped: a
-// run of backslashes counts as one. It knows the sequences of JSON and those
-// that shells and scripting languages add.
+// unescapeAll decodes the escape sequences of s, even if it was escaped several times: a
+// run of backslashes counts as one. It knows the sequences of JSON, shells and scripting
+// languages.
 func unescapeAll(s string) view {
 	w := newViewWriter(s)
 	for i := 0; i < len(s); {
@@ -145,8 +144,8 @@ func unescapeAll(s string) view {
 	return w.view()
 }
 
-// skipBackslashes returns where the run of backslashes ends that starts at
-// s[at:]. One that is itself escaped by number belongs to the run.
+// skipBackslashes returns the end of the run of backslashes that starts at s[at:]. The
+// run may include backslashes written as \u005c or \x5c.
 func skipBackslashes(s string, at int) int {
 	for {
 		for at < len(s) && s[at] == '\\' {
@@ -163,7 +162,7 @@ func skipBackslashes(s string, at int) int {
 	}
 }
 
-// simpleEscape is what the escape sequence of a backslash and c stands for.
+// simpleEscape returns the byte that a backslash followed by c means.
 func simpleEscape(c byte) byte {
 	switch c {
 	case 'n':
@@ -200,9 +199,8 @@ func hexValue(s string, at, n int) (r rune, ok bool) {
 
 var errEscape = errors.New("secrets: invalid escape sequence in a JSON string")
 
-// unescapeJSON undoes the escape sequences of a JSON string, of which inner is
-// what stands between the quotes. A lone surrogate becomes its three bytes in
-// the manner of UTF-8.
+// unescapeJSON decodes the escape sequences of a JSON string, given without its quotes. A
+// lone surrogate becomes the three bytes that UTF-8 would use for it.
 func unescapeJSON(inner string) (view, error) {
 	if strings.IndexByte(inner, '\\') < 0 {
 		return view{text: inner}, nil

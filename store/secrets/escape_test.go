@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// quoted returns what stands between the quotes when s is a JSON string.
+// quoted returns s as a JSON string, without the quotes.
 func quoted(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -18,8 +18,8 @@ func quoted(s string) string {
 	return b.String()[1 : b.Len()-2]
 }
 
-// spelled escapes all but letters and digits in the way of some writers:
-// slashes with a backslash, the rest by number.
+// spelled escapes everything but letters and digits as some programs do: slashes with a
+// backslash, the rest by number.
 func spelled(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {

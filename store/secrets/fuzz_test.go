@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// keepsRest reports whether got is text with some stretches replaced by
-// markers: what stands between the markers must stand in text, in this order.
+// keepsRest reports whether got is text with some parts replaced by markers: the text
+// between the markers must occur in text, in the same order.
 func keepsRest(text, got string, counts Counts) bool {
 	ids := slices.Collect(maps.Keys(counts))
 	for got != "" {
@@ -61,8 +61,7 @@ func FuzzText(f *testing.F) {
 		if json.Valid([]byte(s)) && !json.Valid([]byte(got)) {
 			t.Fatalf("valid %q became invalid %q", s, got)
 		}
-		// The same within a JSON string: it stays one, and what it holds stays
-		// valid too.
+		// Within a JSON string the string stays valid, and so does JSON in it.
 		outer := `{"a":"` + quoted(s) + `"}`
 		got, err = r.Text(outer, nil)
 		if err != nil {
@@ -106,7 +105,7 @@ func FuzzJSON(f *testing.F) {
 		if again, err := r.JSON(got, nil); err != nil || string(again) != string(got) {
 			t.Fatalf("%q became %q and then %q (%v)", raw, got, again, err)
 		}
-		// A string is replaced as the text is that it holds.
+		// Redacting a string gives the same result as redacting its text.
 		var s, gotText string
 		if json.Unmarshal(raw, &s) == nil && before[0] == '"' && !strings.Contains(strings.ToLower(before), `\ud`) {
 			want, err := r.Text(s, nil)

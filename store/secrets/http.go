@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// urlPassword finds the password in front of the host of a URL, where "://"
-// stands at s[at:end].
+// urlPassword finds the password before the host of a URL whose "://" is s[at:end].
 func urlPassword(s string, at, end int) (start, stop int, ok bool) {
 	if at == 0 || !isAlnum(s[at-1]) {
 		return 0, 0, false
@@ -31,8 +30,8 @@ func urlPassword(s string, at, end int) (start, stop int, ok bool) {
 	return colon + 1, sign, plausibleLogin(user, password)
 }
 
-// plausibleLogin reports whether a password that stands next to its user is
-// more than an example or the default of a local service.
+// plausibleLogin reports whether the password of a user is more than an example or the
+// default of a local service.
 func plausibleLogin(user, password string) bool {
 	if len(password) < 4 || strings.EqualFold(user, password) || templated(password) || strings.ContainsAny(password, "{}$[]*") {
 		return false
@@ -48,11 +47,11 @@ func plausibleLogin(user, password string) bool {
 		return false
 	}
 	m := compositionOf(password)
-	// Upper case alone is the name of a variable, digits alone may be a port.
+	// Upper case alone is the name of a variable; digits alone may be a port.
 	return m.lower > 0 || m.upper > 0 && m.digit > 0
 }
 
-// bearerToken finds the token behind the word "Bearer".
+// bearerToken finds the token after the word "Bearer".
 func bearerToken(s string, at, end int) (start, stop int, ok bool) {
 	if at > 0 && isAlnum(s[at-1]) {
 		return 0, 0, false
@@ -67,7 +66,7 @@ func bearerToken(s string, at, end int) (start, stop int, ok bool) {
 	return start, stop, plausibleKey(s[start:stop])
 }
 
-// basicLogin finds the encoded user and password behind the word "Basic".
+// basicLogin finds the encoded user and password after the word "Basic".
 func basicLogin(s string, at, end int) (start, stop int, ok bool) {
 	if at > 0 && isAlnum(s[at-1]) {
 		return 0, 0, false
@@ -79,8 +78,8 @@ func basicLogin(s string, at, end int) (start, stop int, ok bool) {
 	return start, stop, encodedLogin(s[start:stop])
 }
 
-// registryLogin finds the encoded user and password under "auth", which stands
-// at s[at:end], in the settings of container tools.
+// registryLogin finds the encoded user and password after "auth", which is s[at:end], in
+// the settings of container tools.
 func registryLogin(s string, at, end int) (start, stop int, ok bool) {
 	start, quote, ok := givenValue(s, at+1, end-1)
 	if !ok || quote == 0 {
@@ -90,7 +89,7 @@ func registryLogin(s string, at, end int) (start, stop int, ok bool) {
 	return start, stop, encodedLogin(s[start:stop])
 }
 
-// encodedLogin reports whether s is the base64 of a user and a password.
+// encodedLogin reports whether s is a user and a password in base64.
 func encodedLogin(s string) bool {
 	if len(s) < 8 || len(s) > 4096 {
 		return false
@@ -127,7 +126,7 @@ func authorization(s string, at, end int) (start, stop int, ok bool) {
 	return start, stop, plausibleKey(s[start:stop])
 }
 
-// tokenEnd returns where the token ends that starts at s[start:].
+// tokenEnd returns the end of the token that starts at s[start:].
 func tokenEnd(s string, start int) int {
 	stop := start
 	for stop < len(s) && isToken(s[stop]) {
@@ -139,8 +138,7 @@ func tokenEnd(s string, start int) int {
 	return stop
 }
 
-// curlPassword finds the password in the option of curl that stands at
-// s[at:end].
+// curlPassword finds the password in the curl option s[at:end].
 func curlPassword(s string, at, end int) (start, stop int, ok bool) {
 	line := s[max(0, at-256):at]
 	if i := strings.LastIndexByte(line, '\n'); i >= 0 {

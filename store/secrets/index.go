@@ -2,22 +2,21 @@ package secrets
 
 import "strings"
 
-// index finds the keywords of all rules in one pass over a text. Each keyword
-// is represented by three of its bytes with letter case removed; a hash of such
-// trigrams rejects nearly all of the text, and what is left is compared with
-// the keywords.
+// An index finds the keywords of all rules in one pass over a text. Three consecutive
+// bytes of each keyword, regardless of letter case, represent it. A hash of such trigrams
+// rules out nearly all of the text; only the rest is compared with the keywords.
 type index struct {
 	known [1 << hashBits]bool
 	heads [1 << chainBits]uint16 // last entry+1 of each chain
 	words []keyword
 }
 
-// keyword is one entry of an index.
+// A keyword is one entry of an index.
 type keyword struct {
 	text   string // lower case if fold is set
 	rules  []uint16
 	gram   uint32 // the trigram that represents it
-	offset int    // where in text the trigram stands
+	offset int    // position of the trigram in text
 	next   uint16 // next entry+1 of the chain
 	fold   bool
 }
@@ -26,11 +25,11 @@ const (
 	hashBits  = 14
 	chainBits = 8
 	gramMask  = 1<<24 - 1
-	// hashMul shifts all but the last three bytes out of what it multiplies.
+	// hashMul, as a factor, shifts out all but the last three bytes of a number.
 	hashMul = 0x3779B1 << 8
 )
 
-// foldByte removes letter case. It maps other bytes too, always alike.
+// foldByte removes letter case. It also maps other bytes, consistently.
 func foldByte(c byte) uint32 { return uint32(c | 0x20) }
 
 func newIndex(rules []lazyRule) *index {
@@ -74,8 +73,8 @@ func (x *index) add(text string, fold bool) {
 	x.heads[h>>(32-chainBits)] = uint16(len(x.words))
 }
 
-// commonness says how often a byte occurs in conversations about code, on a
-// rough scale. A keyword is represented by its rarest three bytes.
+// commonness estimates how often a byte occurs in conversations about code. A keyword is
+// represented by its rarest three bytes.
 func commonness(c byte) int {
 	const byFrequency = "zqjxkvbwygfpmudchlrsnioate"
 	if i := strings.IndexByte(byFrequency, c|0x20); i >= 0 {
@@ -90,7 +89,7 @@ func commonness(c byte) int {
 	return 12
 }
 
-// matches reports whether the keyword stands at s[at:].
+// matches reports whether s[at:] begins with the keyword.
 func (w *keyword) matches(s string, at int) bool {
 	if at < 0 || at+len(w.text) > len(s) {
 		return false
@@ -110,7 +109,8 @@ func (w *keyword) matches(s string, at int) bool {
 	return true
 }
 
-// scan calls hit for each keyword in s, in the order of the text.
+// scan calls hit for each keyword in s, in the order of the text. An error from hit ends
+// the scan.
 func (x *index) scan(s string, hit func(w *keyword, at int) error) error {
 	var g uint32
 	for i := range len(s) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// innocents returns texts without a secret that look a little like one.
+// innocents returns texts that look a little like secrets but are not.
 func innocents() []string {
 	m := newMaker(4)
 	image := make([]byte, 60_000)
@@ -79,8 +79,8 @@ func TestInnocents(t *testing.T) {
 	}
 }
 
-// TestNearMisses spoils the samples of all rules that have a pattern: cut
-// short, made of one letter, or inside a longer word they are no secrets.
+// TestNearMisses spoils the samples of all rules that have a pattern: a sample that is
+// cut short, made of one letter, or inside a longer word is not a secret.
 func TestNearMisses(t *testing.T) {
 	r := New()
 	rules := map[string]Rule{}
@@ -112,7 +112,8 @@ func TestNearMisses(t *testing.T) {
 			"same":     string(same),
 			"in words": "z" + sm.secret + "z",
 		} {
-			// Words end at a full stop, and what is cut may still be a password.
+			// Words end at a full stop, and the part before a cut may still be a
+			// password.
 			if name == "in words" && (rule.loose || rule.before > 0 || sm.before != "" || strings.Contains(sm.secret, ".")) ||
 				name == "cut" && (strings.Contains(sm.before, "://") || sm.rule == "option-password") {
 				continue

@@ -7,12 +7,11 @@ import (
 
 var errJSON = errors.New("secrets: invalid JSON")
 
-// JSON returns raw, which is one valid JSON value, with the secrets in its
-// strings and member names replaced, and adds the replacements to counts, which
-// may be nil. Every byte that is not part of a secret stays as it was: spacing,
-// numbers, the order of members, the spelling of escapes, lone surrogates. It
-// returns raw itself when nothing is found. On an error the value must not be
-// stored.
+// JSON returns raw, one valid JSON value, with the secrets in its strings and member
+// names replaced, and adds the replacements to counts, which may be nil. Every byte that
+// is not part of a secret stays as it was: spaces, numbers, the order of members, the
+// spelling of escapes, lone surrogates. It returns raw itself if it finds nothing. After
+// an error the caller must not store the value.
 func (r *Redactor) JSON(raw []byte, counts Counts) ([]byte, error) {
 	s := string(raw)
 	for pass := range maxPasses {
@@ -44,11 +43,11 @@ func (r *Redactor) JSON(raw []byte, counts Counts) ([]byte, error) {
 	return nil, errUnsettled
 }
 
-// maxDepth bounds the nesting of JSON values, as encoding/json does.
+// maxDepth limits the nesting of JSON values, like encoding/json.
 const maxDepth = 10000
 
-// walker goes through a JSON value and collects what is to be replaced. It
-// checks structure as far as it needs it.
+// A walker goes through a JSON value and collects the parts to replace. It checks the
+// structure only as far as it needs it.
 type walker struct {
 	r     *Redactor
 	s     string
@@ -63,8 +62,8 @@ func (w *walker) space() {
 	}
 }
 
-// value walks over the value at pos. name is the decoded name of the member it
-// belongs to, if any.
+// value walks over the value at pos. name is the decoded name of the member that has it,
+// if any.
 func (w *walker) value(name string) error {
 	if w.pos >= len(w.s) {
 		return errJSON
@@ -89,8 +88,8 @@ func (w *walker) value(name string) error {
 	return nil
 }
 
-// members walks over an object or an array. The elements of an array take over
-// the name of the array.
+// members walks over an object or an array. Elements of an array are treated as if they
+// had the array's name.
 func (w *walker) members(object bool, name string) error {
 	closing := byte(']')
 	if object {
@@ -138,7 +137,7 @@ func (w *walker) members(object bool, name string) error {
 	}
 }
 
-// string reads the string at pos. It starts at s[inner:], behind its quote.
+// string reads the string at pos. Its content starts at s[inner:], after the quote.
 func (w *walker) string() (v view, inner int, err error) {
 	if w.pos >= len(w.s) || w.s[w.pos] != '"' {
 		return view{}, 0, errJSON
@@ -157,7 +156,7 @@ func (w *walker) string() (v view, inner int, err error) {
 	return view{}, 0, errJSON
 }
 
-// search collects the findings in a string that starts at s[inner:].
+// search collects the findings in a string whose content starts at s[inner:].
 func (w *walker) search(v view, inner int) error {
 	spans, err := w.r.spans(v.text)
 	if err != nil {
@@ -174,9 +173,8 @@ func (w *walker) add(spans []span, v view, inner int) {
 	}
 }
 
-// text walks over a string value. With the name of a member it is also looked
-// at as if name and value stood in a text, and is then a secret if an
-// assignment of this value to this name were one.
+// text walks over a string value. If a member has it, the value is also a secret if a
+// text that assigns it to the member's name would contain one.
 func (w *walker) text(name string) error {
 	v, inner, err := w.string()
 	if err != nil {
@@ -199,11 +197,11 @@ func (w *walker) text(name string) error {
 	return nil
 }
 
-// named returns the findings in value that come of its name.
+// named returns the findings in value that depend on its name.
 func (r *Redactor) named(name, value string) ([]span, error) {
 	telling := false
 	_ = r.index().scan(name, func(w *keyword, _ int) error {
-		telling = telling || w.fold // prefixes of tokens are not folded
+		telling = telling || w.fold // token prefixes are not folded
 		return nil
 	})
 	if !telling {

@@ -20,8 +20,8 @@ func redactJSON(t *testing.T, raw string) (string, Counts) {
 	return string(got), counts
 }
 
-// TestJSONSamples puts each sample into a string value and into a member name,
-// where it must be replaced as in a text, whatever the spelling of the string.
+// TestJSONSamples puts each sample into a string value and into a member name. However
+// the string is spelled, the sample must be replaced as in a text.
 func TestJSONSamples(t *testing.T) {
 	r := New()
 	for seed := range uint64(5) {
@@ -113,8 +113,8 @@ func TestJSONInvalid(t *testing.T) {
 	}
 }
 
-// TestJSONKeepsSurrogates replaces a secret in a string that holds lone
-// surrogates, which must survive as they were spelled.
+// TestJSONKeepsSurrogates checks that lone surrogates keep their spelling when a secret
+// in the same string is replaced.
 func TestJSONKeepsSurrogates(t *testing.T) {
 	key := "gh" + "p_" + newMaker(9).of(alnum, 36)
 	raw := `{"a":"\uD83d ` + key + ` \ude00\/\u00e9é"}`

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// nester writes random JSON values whose strings hold secrets, pieces of
-// syntax, and further JSON.
+// A nester writes random JSON values whose strings contain secrets, pieces of syntax, and
+// more JSON.
 type nester struct {
 	maker
 	pieces []string
@@ -16,7 +16,7 @@ type nester struct {
 
 func (n nester) pick() string { return n.pieces[n.IntN(len(n.pieces))] }
 
-// text returns a random text, with JSON in it down to depth.
+// text returns a random text that contains JSON, nested up to depth levels.
 func (n nester) text(depth int) string {
 	var b strings.Builder
 	for range 1 + n.IntN(4) {
@@ -42,8 +42,8 @@ func (n nester) value(depth int) string {
 
 func (n nester) space() string { return []string{"", " ", "\n", "\t"}[n.IntN(4)] }
 
-// str returns a JSON string with a random text. Its writer spells some
-// characters by number or with a needless backslash.
+// str returns a JSON string with a random text. It spells some characters by number or
+// with an unnecessary backslash.
 func (n nester) str(depth int) string {
 	style := n.IntN(3)
 	var b strings.Builder
@@ -62,8 +62,8 @@ func (n nester) str(depth int) string {
 	return `"` + b.String() + `"`
 }
 
-// validInside returns an error if before is valid JSON and after is not, or if
-// this is so for a string in them that was not replaced as a whole.
+// validInside returns an error if before is valid JSON and after is not. It checks the
+// strings in them in the same way, except those that were replaced entirely.
 func validInside(before, after string) error {
 	if !json.Valid([]byte(before)) || strings.HasPrefix(after, markerStart) && strings.IndexByte(after, ']') == len(after)-1 {
 		return nil
@@ -73,7 +73,7 @@ func validInside(before, after string) error {
 	}
 	was, is := jsonStrings(before), jsonStrings(after)
 	if len(was) != len(is) {
-		// A key that goes over several strings makes them one.
+		// A key that spans several strings makes them one.
 		return nil
 	}
 	for i := range was {

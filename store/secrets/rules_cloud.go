@@ -1,6 +1,6 @@
 package secrets
 
-// cloudRules are the rules for large cloud providers.
+// cloudRules returns the rules for large cloud providers.
 func cloudRules() []Rule {
 	return []Rule{
 		{
@@ -128,8 +128,8 @@ func cloudRules() []Rule {
 	}
 }
 
-// awsSecretKey finds the secret access key behind one of its names, or behind an
-// access key id that stands at s[at:end].
+// awsSecretKey finds the secret access key after one of its names, or after an access key
+// id. s[at:end] is the name or the beginning of the id.
 func awsSecretKey(s string, at, end int) (start, stop int, ok bool) {
 	limit := 64
 	if end-at == 4 {

@@ -2,8 +2,8 @@ package secrets
 
 import "strings"
 
-// commonRules are the rules for what no single vendor issues. They come last:
-// where a rule of a vendor finds the same, that one names the replacement.
+// commonRules returns the rules for credentials that no single vendor issues. They come
+// last: if a vendor's rule finds the same value, that rule names the replacement.
 func commonRules() []Rule {
 	return []Rule{
 		{
@@ -78,8 +78,8 @@ func commonRules() []Rule {
 	}
 }
 
-// webToken finds a JSON Web Token that starts at s[at:]: three parts of which
-// the second starts like the first, or the five of an encrypted one.
+// webToken finds a JSON Web Token that starts at s[at:]: three parts, the second of which
+// begins like the first, or the five parts of an encrypted token.
 func webToken(s string, at, _ int) (start, stop int, ok bool) {
 	jwt := Rule{}
 	if !jwt.leftOpen(s, at) || at > 0 && (s[at-1] == '_' || s[at-1] == '-') {

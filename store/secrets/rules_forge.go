@@ -1,6 +1,6 @@
 package secrets
 
-// forgeRules are the rules for code forges and package registries.
+// forgeRules returns the rules for code forges and package registries.
 func forgeRules() []Rule {
 	return []Rule{
 		{

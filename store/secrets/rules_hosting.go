@@ -1,6 +1,6 @@
 package secrets
 
-// hostingRules are the rules for hosting, edge and database providers.
+// hostingRules returns the rules for hosting, edge and database providers.
 func hostingRules() []Rule {
 	return []Rule{
 		{

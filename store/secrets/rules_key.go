@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// keyRules are the rules for private keys in files of their own.
+// keyRules returns the rules for private keys, which usually have files of their own.
 func keyRules() []Rule {
 	return []Rule{
 		{
@@ -46,12 +46,11 @@ func keyRules() []Rule {
 	}
 }
 
-// pemBlock finds the private key that the words "PRIVATE KEY" at s[at:end]
-// announce: the header and, within a few bytes of each other, long runs of
-// base64. What stands between the runs (line ends, line numbers, commas) is part
-// of the block, but quotes are not: where a key is a list of strings, each of
-// them is found alone. A block that was cut off ends with its last run. A header
-// without a key behind it is only talk of one.
+// pemBlock finds the private key announced by the words "PRIVATE KEY" at s[at:end]: the
+// header and, close after it and to each other, long runs of base64. Line ends, line
+// numbers and commas between the runs are part of the block, but quotes are not: if a key
+// is a list of strings, each of them is a finding of its own. A truncated block ends with
+// its last run. A header without a key is not a secret.
 func pemBlock(s string, at, end int) []stretch {
 	start, ok := pemHeader(s, at)
 	if !ok {
@@ -88,7 +87,7 @@ func pemBlock(s string, at, end int) []stretch {
 	return found
 }
 
-// pemHeader returns where the header starts that has the words at s[at:].
+// pemHeader returns the start of the header that contains the words at s[at:].
 func pemHeader(s string, at int) (start int, ok bool) {
 	from := max(0, at-48)
 	i := strings.LastIndex(s[from:at], "BEGIN ")
@@ -106,8 +105,8 @@ func pemHeader(s string, at int) (start int, ok bool) {
 	return start, start <= dash
 }
 
-// shortLines adds what runs of base64 stand between the last one found and
-// limit, the last and shorter lines of a key.
+// shortLines adds the shorter runs of base64 between the last finding and limit, which
+// are the last lines of a key.
 func shortLines(found []stretch, s string, limit int) []stretch {
 	for i := found[len(found)-1].stop; i < limit; i++ {
 		from := i
@@ -121,7 +120,7 @@ func shortLines(found []stretch, s string, limit int) []stretch {
 	return found
 }
 
-// puttyKey finds the key in a file of PuTTY behind "Private-Lines:".
+// puttyKey finds the key after "Private-Lines:" in a PuTTY key file.
 func puttyKey(s string, _, end int) []stretch {
 	found := base64Lines(s, -1, end, 40)
 	if len(found) == 0 {
@@ -139,7 +138,7 @@ func puttyKey(s string, _, end int) []stretch {
 	return found
 }
 
-// trimLineEnds cuts line ends, escaped or not, off the end of s.
+// trimLineEnds removes line ends, escaped or not, from the end of s.
 func trimLineEnds(s string) string {
 	for {
 		t := strings.TrimRight(s, " \r\n")
@@ -153,8 +152,8 @@ func trimLineEnds(s string) string {
 	}
 }
 
-// serviceAccountKey finds the key in the credentials file of a Google Cloud
-// service account, where "private_key" stands at s[at:end].
+// serviceAccountKey finds the key in the credentials file of a Google Cloud service
+// account, in which "private_key" is s[at:end].
 func serviceAccountKey(s string, _, end int) []stretch {
 	head := s[end:min(len(s), end+64)]
 	i := strings.Index(head, "PRIVATE KEY")
@@ -164,8 +163,8 @@ func serviceAccountKey(s string, _, end int) []stretch {
 	return pemBlock(s, end+i, end+i+len("PRIVATE KEY"))
 }
 
-// encodedKey finds a private key in PEM that is encoded as base64, where the
-// code of "-----BEGIN" stands at s[at:end].
+// encodedKey finds a PEM private key that is encoded in base64. s[at:end] is the encoded
+// "-----BEGIN".
 func encodedKey(s string, at, end int) (start, stop int, ok bool) {
 	stop = end
 	for stop < len(s) && (isBase64(s[stop]) || s[stop] == '=') {
@@ -179,16 +178,16 @@ func encodedKey(s string, at, end int) (start, stop int, ok bool) {
 }
 
 const (
-	longRun = 40 // the shortest run of base64 that counts as key material
-	runGap  = 48 // what may stand between two of them
+	longRun = 40 // the shortest run of base64 that counts as key material, in bytes
+	runGap  = 48 // the longest gap between two such runs, in bytes
 )
 
-// stretch is a part of a text.
+// A stretch is a part of a text.
 type stretch struct{ start, stop int }
 
-// base64Lines finds long runs of base64 from s[from:] on, the first of which
-// must start within gap bytes. Runs without a quote between them are found as
-// one. The first reaches back to start unless that is negative.
+// base64Lines finds long runs of base64 from s[from:] on. The first must start within gap
+// bytes. It returns runs without a quote between them as one stretch. The first stretch
+// begins at start, unless start is negative or a quote precedes the run.
 func base64Lines(s string, start, from, gap int) (found []stretch) {
 	end := from
 	for i, limit := from, from+gap; i < len(s) && i < limit; {
@@ -220,13 +219,12 @@ func base64Lines(s string, start, from, gap int) (found []stretch) {
 	return found
 }
 
-// plainGap reports whether what stands between two lines of a key is no more
-// than what separates lines.
+// plainGap reports whether the text between two lines of a key only separates them.
 func plainGap(s string) bool {
 	return !strings.ContainsAny(s, "{}[]") && !strings.Contains(s, "BEGIN ")
 }
 
-// hasQuote reports whether there is a quote in s, escaped in whatever way.
+// hasQuote reports whether s has a quote, escaped or not.
 func hasQuote(s string) bool {
 	return strings.ContainsAny(s, "\"'`") || strings.Contains(s, "u0022") || strings.Contains(s, "x22")
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestKeyInOtherDress looks at private keys as tools show them.
+// TestKeyInOtherDress covers private keys in the forms in which tools show them.
 func TestKeyInOtherDress(t *testing.T) {
 	m := newMaker(12)
 	head, foot := "-----BEGIN RSA PRIVATE "+"KEY-----", "-----END RSA PRIVATE "+"KEY-----"

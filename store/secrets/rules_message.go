@@ -1,6 +1,6 @@
 package secrets
 
-// messageRules are the rules for services that send messages.
+// messageRules returns the rules for messaging services.
 func messageRules() []Rule {
 	return []Rule{
 		{

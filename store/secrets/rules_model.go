@@ -1,7 +1,6 @@
 package secrets
 
-// modelRules are the rules for vendors of language models and of what goes with
-// them.
+// modelRules returns the rules for vendors of language models and related services.
 func modelRules() []Rule {
 	return []Rule{
 		{

@@ -1,6 +1,6 @@
 package secrets
 
-// paymentRules are the rules for payment and shop providers.
+// paymentRules returns the rules for payment and shop providers.
 func paymentRules() []Rule {
 	return []Rule{
 		{

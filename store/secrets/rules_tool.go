@@ -1,6 +1,6 @@
 package secrets
 
-// toolRules are the rules for infrastructure, monitoring and office tools.
+// toolRules returns the rules for infrastructure, monitoring and office tools.
 func toolRules() []Rule {
 	return []Rule{
 		{
@@ -140,8 +140,8 @@ func toolRules() []Rule {
 	}
 }
 
-// airtableToken finds a token that starts with the letters "pat" at s[at:end].
-// It is no regexp because so many words start like this.
+// airtableToken finds a token that starts with "pat", which is s[at:end]. A regexp would
+// be too slow, because so many words start like this.
 func airtableToken(s string, at, end int) (start, stop int, ok bool) {
 	const dot, length = 14, 14 + 1 + 64
 	if end+length > len(s) || s[end+dot] != '.' || at > 0 && isAlnum(s[at-1]) {

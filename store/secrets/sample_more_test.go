@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// moreSamples returns the samples of forges, tools, messages, payment and of
-// what no vendor issues.
+// moreSamples returns the samples for forges, tools, messaging, payment, and credentials
+// that no single vendor issues.
 func moreSamples(m maker) []sample {
 	join := func(parts ...string) string { return strings.Join(parts, "") }
 	return []sample{
@@ -64,7 +64,7 @@ func moreSamples(m maker) []sample {
 		{"figma-token", "", join("fi", "gd_", m.of(b64URL, 40)), "\n"},
 		{"airtable-token", "", join("pa", "t", m.of(alnum, 14), ".", m.of(hexLow, 64)), "\n"},
 
-		// Messages.
+		// Messaging.
 		{"slack-token", "", join("xo", "xb-", m.of(digits, 12), "-", m.of(digits, 13), "-", m.of(alnum, 24)), "\n"},
 		{"slack-token", "", join("xo", "xp-", m.of(digits, 12), "-", m.of(digits, 12), "-", m.of(digits, 13), "-", m.of(hexLow, 32)), "\n"},
 		{"slack-token", "", join("xo", "xe.xo", "xp-1-", m.of(alnum, 160)), "\n"},
@@ -93,7 +93,7 @@ func moreSamples(m maker) []sample {
 		{"shopify-token", "", join("shp", "at_", m.of(hexLow, 32)), "\n"},
 		{"shopify-token", "", join("shp", "ss_", m.of(hexLow, 32)), "\n"},
 
-		// What no vendor issues.
+		// Not issued by a single vendor.
 		{"jwt", "cookie: session=", m.jwt(), "; Path=/"},
 		{"jwt", "", join("ey", "J", m.of(b64URL, 30), ".", m.of(b64URL, 200), ".", m.of(b64URL, 16), ".", m.of(b64URL, 90), ".", m.of(b64URL, 22)), "\n"},
 		{"url-password", "postgres://app:", m.of(alnum, 14), "@db.internal:5432/app?sslmode=require"},

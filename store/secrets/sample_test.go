@@ -19,14 +19,13 @@ const (
 	bech32  = "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"
 )
 
-// maker makes the random parts of secrets, so that none stands in the source.
+// A maker makes the random parts of secrets, so that the source code contains no secret.
 type maker struct{ *rand.Rand }
 
 func newMaker(seed uint64) maker { return maker{rand.New(rand.NewPCG(seed, 17))} }
 
-// of returns n random bytes of an alphabet. They start and end with a letter or
-// digit and, unless they are few, hold digits and both cases if the alphabet
-// does.
+// of returns n random bytes of an alphabet. They start and end with a letter or digit.
+// Unless n is small, they include digits and both cases if the alphabet does.
 func (m maker) of(alphabet string, n int) string {
 	for {
 		b := make([]byte, n)
@@ -40,7 +39,7 @@ func (m maker) of(alphabet string, n int) string {
 	}
 }
 
-// covers reports whether s has the kinds of bytes that its alphabet has.
+// covers reports whether s has each kind of byte that the alphabet has.
 func covers(s, alphabet string) bool {
 	if len(s) < 8 {
 		return true
@@ -75,7 +74,7 @@ func (m maker) jwt() string {
 	return enc([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." + enc([]byte(`{"sub":"u-`+m.of(digits, 9)+`","admin":true}`)) + "." + m.of(b64URL, 43)
 }
 
-// sample is a secret of a rule and the text around it.
+// A sample is a secret that a rule finds, and the text around it.
 type sample struct{ rule, before, secret, after string }
 
 func (s sample) text() string { return s.before + s.secret + s.after }
@@ -87,7 +86,7 @@ func samples(seed uint64) []sample {
 	m := newMaker(seed)
 	join := func(parts ...string) string { return strings.Join(parts, "") }
 	all := []sample{
-		// Keys in files of their own.
+		// Private keys.
 		{"private-key", "cat id_rsa\n", m.pem("RSA PRIVATE " + "KEY"), "\n$ "},
 		{"private-key", "", m.pem("EC PRIVATE " + "KEY"), ""},
 		{"private-key", "", m.pem("DSA PRIVATE " + "KEY"), "\n"},

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// span is a stretch of text that a rule wants replaced.
+// A span is a part of a text that a rule replaces.
 type span struct {
 	start, end int
 	rule       int
 }
 
 const (
-	// reach is how much text a pattern sees at first. Where a match comes within
-	// margin of its end, the pattern is applied again to more, up to maxReach.
+	// reach is the length of text that a pattern is applied to first. If a match comes
+	// within margin of its end, the pattern is applied to more, up to maxReach.
 	reach    = 512
 	margin   = 128
 	maxReach = reach << 6
-	// nearTail is the length of the longest token of a rule with near.
+	// nearTail is the length of the longest token found by a rule with near.
 	nearTail = 96
 )
 
@@ -31,21 +31,21 @@ func (r *Redactor) search(s string) ([]span, error) {
 	return q.found, nil
 }
 
-// index returns the index of all keywords, which the first search builds.
+// index returns the index of all keywords. The first call builds it.
 func (r *Redactor) index() *index {
 	r.prepare.Do(func() { r.keywords = newIndex(r.rules) })
 	return r.keywords
 }
 
-// query is the state of one search.
+// A query is the state of one search.
 type query struct {
 	r     *Redactor
 	s     string
 	found []span
-	done  []int // per rule: keywords in front of this need no look
+	done  []int // per rule: keywords before this offset can be skipped
 }
 
-// hit tries the rules of a keyword that stands at s[at:].
+// hit tries the rules of a keyword found at s[at:].
 func (q *query) hit(w *keyword, at int) error {
 	if insideMarker(q.s, at) {
 		return nil
@@ -78,7 +78,7 @@ func (q *query) hit(w *keyword, at int) error {
 	return nil
 }
 
-// match applies the regexp of a rule where its keyword stands.
+// match applies the regexp of a rule to a keyword found at s[at:end].
 func (q *query) match(id, at, end int) error {
 	rule := &q.r.rules[id]
 	from := at
@@ -126,8 +126,8 @@ func (q *query) match(id, at, end int) error {
 	}
 }
 
-// matchNear takes all matches that start within rule.near bytes behind end.
-// Stretches that an earlier keyword covered are not searched again.
+// matchNear accepts all matches that start within rule.near bytes after end. It does not
+// search again what it searched for an earlier keyword.
 func (q *query) matchNear(id, end int) {
 	rule := &q.r.rules[id]
 	limit := min(end+rule.near, len(q.s))
@@ -146,7 +146,7 @@ func (q *query) matchNear(id, end int) {
 	q.done[id] = max(q.done[id], limit)
 }
 
-// group returns the first group of a match, or else the match.
+// group returns the first group of a match, or the whole match if it has no group.
 func group(m []int) (start, stop int) {
 	if len(m) > 2 && m[2] >= 0 {
 		return m[2], m[3]
@@ -154,7 +154,8 @@ func group(m []int) (start, stop int) {
 	return m[0], m[1]
 }
 
-// accept adds a finding unless its surroundings or its value speak against it.
+// accept adds a finding unless its value or the text around it shows that it is not a
+// secret. It reports whether it did.
 func (q *query) accept(id, start, stop int) bool {
 	rule := &q.r.rules[id]
 	value := q.s[start:stop]
@@ -173,8 +174,8 @@ func (q *query) add(id, start, stop int) {
 	q.done[id] = max(q.done[id], stop)
 }
 
-// leftOpen reports whether a value may start at s[at:]: what stands in front of
-// it must not belong to the same word.
+// leftOpen reports whether a value may start at s[at:]: the text before it must not
+// belong to the same word.
 func (rule *Rule) leftOpen(s string, at int) bool {
 	if at == 0 {
 		return true
@@ -183,7 +184,7 @@ func (rule *Rule) leftOpen(s string, at int) bool {
 	if !isAlnum(c) && !(rule.separate && strings.IndexByte("_+/-", c) >= 0) {
 		return true
 	}
-	// The end of "%3D" or of the terminal sequence ESC[32m is no word.
+	// The end of "%3D" or of the terminal sequence ESC[32m is not part of a word.
 	if at >= 3 && s[at-3] == '%' && isHex(s[at-2]) && isHex(c) {
 		return true
 	}
@@ -210,8 +211,8 @@ func insideMarker(s string, at int) bool {
 	return i >= 0 && strings.HasPrefix(s[at-len(head)+i:], markerStart) && strings.IndexByte(head[i:], ']') < 0
 }
 
-// merge sorts spans and joins those that overlap; the rule of the highest
-// precedence names the result.
+// merge sorts spans and joins those that overlap. The rule with the highest precedence
+// names the result.
 func merge(spans []span) []span {
 	if len(spans) < 2 {
 		return spans

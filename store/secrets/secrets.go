@@ -1,18 +1,17 @@
 // Package secrets replaces credentials in text before it is stored.
 //
-// A conversation with a coding agent holds whatever the agent read and ran:
-// environment files, command lines, HTTP headers. The write path passes every
-// text through a [Redactor] before its first byte reaches the disk; what a rule
-// recognises becomes "[redacted: <rule-id>]" and everything else stays byte for
-// byte as it was. Missing a secret is bad, but mangling a conversation is bad
-// too, so a rule asks for a vendor's published prefix or for a name that tells
-// what the value is; random-looking text alone (UUIDs, hashes, base64) is never
-// enough.
+// A conversation with a coding agent holds whatever the agent read and ran: environment
+// files, command lines, HTTP headers. The store passes every text through a [Redactor]
+// before it writes the first byte. Whatever a rule recognizes becomes "[redacted:
+// <rule-id>]"; every other byte stays as it was.
 //
-// Text is looked at twice where it holds backslashes: as it stands, and with
-// its escape sequences undone. A key inside JSON inside JSON is thus found
-// however deep it is escaped, and a replacement never cuts an escape sequence,
-// so JSON that was valid stays valid.
+// Missing a secret is bad, but mangling a conversation is bad too. So a rule requires a
+// vendor's published prefix, or a name that says what the value is. Text that merely
+// looks random (a UUID, a hash, base64) is never enough.
+//
+// Text with backslashes is searched twice: as it is, and with its escape sequences
+// decoded. This finds a key inside JSON inside JSON, however deeply it is escaped. A
+// replacement never cuts an escape sequence, so valid JSON stays valid.
 package secrets
 
 import (
@@ -26,15 +25,15 @@ import (
 // Counts is the number of replacements per rule id.
 type Counts map[string]int
 
-// Redactor replaces secrets. It is safe for concurrent use. The zero value is
-// not usable; call [New].
+// A Redactor replaces secrets. Several goroutines may use it. The zero value is not
+// usable; call [New].
 type Redactor struct {
 	rules    []lazyRule
 	prepare  sync.Once
 	keywords *index
 }
 
-// lazyRule is a rule whose regexp is compiled when its keyword was first seen.
+// A lazyRule is a rule whose regexp is compiled when its keyword is first seen.
 type lazyRule struct {
 	Rule
 	compile sync.Once
@@ -54,16 +53,16 @@ func newRedactor(rules []Rule) *Redactor {
 	return r
 }
 
-// maxPasses bounds how often a text is searched again after a replacement. A
-// second pass normally finds nothing.
+// maxPasses limits how often a text is searched again after a replacement. A second pass
+// normally finds nothing.
 const maxPasses = 16
 
-// errUnsettled says that each pass over a text found something new.
+// errUnsettled means that every pass over a text found another secret.
 var errUnsettled = errors.New("secrets: replacing secrets did not come to an end")
 
-// Text returns s with its secrets replaced and adds the replacements to counts,
-// which may be nil. It returns s itself when nothing is found. On an error the
-// text must not be stored.
+// Text returns s with its secrets replaced and adds the replacements to counts, which may
+// be nil. It returns s itself if it finds nothing. After an error the caller must not
+// store the text.
 func (r *Redactor) Text(s string, counts Counts) (string, error) {
 	for range maxPasses {
 		spans, err := r.spans(s)
@@ -90,7 +89,7 @@ func (r *Redactor) Text(s string, counts Counts) (string, error) {
 // markerStart begins every replacement.
 const markerStart = "[redacted: "
 
-// marker counts sp and returns what replaces it.
+// marker counts sp and returns its replacement.
 func (r *Redactor) marker(sp span, counts Counts) string {
 	id := r.rules[sp.rule].ID
 	if counts != nil {
@@ -99,8 +98,8 @@ func (r *Redactor) marker(sp span, counts Counts) string {
 	return markerStart + id + "]"
 }
 
-// spans returns what is to be replaced in s: sorted, without overlaps, and
-// never cutting an escape sequence.
+// spans returns the parts of s to replace, sorted and without overlaps. None of them cuts
+// an escape sequence.
 func (r *Redactor) spans(s string) ([]span, error) {
 	found, err := r.search(s)
 	if err != nil {

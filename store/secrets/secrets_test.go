@@ -149,9 +149,8 @@ func TestConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-// TestLargeTexts runs over some megabytes of matches and of what nearly matches.
-// Should a text be searched again and again, this takes minutes instead of
-// seconds.
+// TestLargeTexts searches some megabytes of matches and near matches. If the search took
+// quadratic time, this would take minutes instead of seconds.
 func TestLargeTexts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("large texts")

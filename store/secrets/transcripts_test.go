@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// TestTranscripts runs over the real transcripts in the folder that
-// CORTEXT_TRANSCRIPTS names: each file as a text, and each JSON value in it as
-// one. It logs how often which rule replaced something, and never what. They
-// hold hardly any secrets, so that many replacements mean mistaken ones.
+// TestTranscripts redacts the real transcripts in the folder named by
+// CORTEXT_TRANSCRIPTS: each file as a text, and each JSON value in it. It logs how often
+// each rule replaced something, but never the text. Transcripts contain hardly any
+// secrets, so many replacements indicate false positives.
 func TestTranscripts(t *testing.T) {
 	root := os.Getenv("CORTEXT_TRANSCRIPTS")
 	if root == "" {

@@ -23,8 +23,8 @@ func entropy(s string) float64 {
 	return math.Log2(float64(len(s))) - sum/float64(len(s))
 }
 
-// leastEntropy is what a token in the format of a vendor has at least. Random
-// tokens have clearly more, rows of the same few characters less.
+// leastEntropy returns the entropy, in bits per byte, that a token in a vendor's format
+// must have. Random tokens have clearly more, repetitions of a few characters less.
 func leastEntropy(s string) float64 {
 	if len(s) < 32 {
 		return 2.5
@@ -32,15 +32,15 @@ func leastEntropy(s string) float64 {
 	return 3
 }
 
-// placeholder reports whether a token in the format of a vendor is one that
-// documentation made up. Its words must be too long for chance to make them.
+// placeholder reports whether a token in a vendor's format is one that documentation made
+// up. Its words must be too long to occur by chance.
 func placeholder(token string) bool {
 	return containsAny(token, "example", "placeholder", "xxxxx", "changeme",
 		"your-", "your_", "redacted", "dummy", "123456789", "abcdefgh", "00000000")
 }
 
-// containsAny reports whether s has one of the words, without regard to letter
-// case. The words are in lower case.
+// containsAny reports whether s contains one of the words, ignoring case. The words are
+// in lower case.
 func containsAny(s string, words ...string) bool {
 	s = strings.ToLower(s)
 	for _, w := range words {
@@ -51,16 +51,16 @@ func containsAny(s string, words ...string) bool {
 	return false
 }
 
-// composition is what a value is made of.
+// A composition counts the kinds of bytes in a value.
 type composition struct {
 	lower, upper, digit, symbol int
 	hex                         int // digits and a-f, A-F
 	words                       bool
 }
 
-// compositionOf counts the kinds of bytes in s. words is set when each stretch of
-// letters and digits is a word, a number, or a word with a short number behind
-// it, as in "my-key-2" or "config.tokenV2": text that a human wrote as a name.
+// compositionOf counts the kinds of bytes in s. It sets words if each run of letters and
+// digits is a word, a number, or a word followed by a short number, as in "my-key-2" or
+// "config.tokenV2": a name that a person wrote.
 func compositionOf(s string) composition {
 	m := composition{words: true}
 	for i := 0; i < len(s); {
@@ -104,8 +104,8 @@ func compositionOf(s string) composition {
 	return m
 }
 
-// randomLetters reports whether letters change their case too often for a word
-// or a name of several words.
+// randomLetters reports whether letters change case too often for a word or for a name
+// made of several words.
 func randomLetters(s string) bool {
 	changes := 0
 	for i := 1; i < len(s); i++ {
@@ -118,8 +118,8 @@ func randomLetters(s string) bool {
 
 func (m composition) letters() int { return m.lower + m.upper }
 
-// templated reports whether a value is filled in elsewhere: a variable, a
-// format, an expression, a file, an address.
+// templated reports whether the real value comes from elsewhere: s is a variable, a
+// format, an expression, a file or an address.
 func templated(s string) bool {
 	if s == "" || strings.IndexByte("$<{/*", s[0]) >= 0 {
 		return true
@@ -142,7 +142,7 @@ func templated(s string) bool {
 	return len(s) > 2 && s[1] == ':' && (s[2] == '\\' || s[2] == '/')
 }
 
-// stopWords are in values that stand for a secret but are none.
+// stopWords occur in values that only take the place of a secret.
 var stopWords = [...]string{
 	"example", "placeholder", "changeme", "change_me", "change-me", "change_this", "change-this", "replace", "your",
 	"xxxx", "dummy", "sample", "redacted", "process.env", "import.meta", "os.environ", "getenv", "secrets.", "env.",
@@ -154,8 +154,8 @@ var stopWords = [...]string{
 
 func hasStopWord(s string) bool { return containsAny(s, stopWords[:]...) }
 
-// plausiblePassword reports whether s, given to a name that says password, is
-// one. Where it may be code, it must not look like a name.
+// plausiblePassword reports whether s, the value of a name that means a password, is one.
+// If s may be code, it must not look like a name.
 func plausiblePassword(s string, code bool) bool {
 	if len(s) < 8 || len(s) > 128 || templated(s) || hasStopWord(s) || strings.Contains(s, `":`) {
 		return false
@@ -167,8 +167,8 @@ func plausiblePassword(s string, code bool) bool {
 	return !m.words || !code && m.symbol+m.upper > 0
 }
 
-// plausibleKey reports whether s, given to a name that says key, secret or
-// token, is one.
+// plausibleKey reports whether s, the value of a name that means a key, secret or token,
+// is one.
 func plausibleKey(s string) bool {
 	if len(s) < 16 || len(s) > 2048 || templated(s) || hasStopWord(s) {
 		return false
@@ -188,8 +188,8 @@ func plausibleKey(s string) bool {
 	return entropy(s) >= 3.3
 }
 
-// mixed reports whether s has letters of both cases and looks random, as base64
-// of some length does and hexadecimal hashes and words do not.
+// mixed reports whether s has letters of both cases and looks random. Base64 of some
+// length does; hexadecimal hashes and words do not.
 func mixed(s string) bool {
 	m := compositionOf(s)
 	return m.lower > 0 && m.upper > 0 && (m.digit > 0 || !m.words)

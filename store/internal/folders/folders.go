@@ -19,8 +19,8 @@ import (
 	"syscall"
 )
 
-// most is how many folders a Root keeps open. On Windows it keeps none, because an open
-// folder cannot be renamed or removed there.
+// most is the number of folders that a Root keeps open. On Windows it keeps none, because
+// an open folder cannot be renamed or removed there.
 const most = 32
 
 // A Root is a folder that all its methods stay below: no symlink leads out of it. Names
@@ -85,8 +85,8 @@ func (f *folder) close() {
 	}
 }
 
-// in calls f with the folder that contains name, and the name within it. Errors get the
-// whole name.
+// in calls f with the folder that contains name, and the name within it. Errors contain
+// the whole name.
 func (r *Root) in(name string, f func(root *os.Root, base string) error) error {
 	dir := path.Dir(name)
 	if dir == "." || runtime.GOOS == "windows" {
@@ -142,8 +142,8 @@ func (r *Root) use(dir string) (*folder, error) {
 	return f, nil
 }
 
-// find returns the kept folder of a name if it still is the one there; now is what is
-// there.
+// find returns the kept folder of a name if the name still leads to it. now describes the
+// folder that the name leads to.
 func (r *Root) find(dir string, now fs.FileInfo) *folder {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -79,8 +79,8 @@ func Kind(mode fs.FileMode) string {
 	return "a device"
 }
 
-// Calls are the system calls that change a file. A nil one is the system's own; a caller
-// may set another, for example to see what a failure does.
+// Calls are the system calls that change a file. A nil field means the system's own call;
+// a test may set another to simulate a failure.
 type Calls struct {
 	Write    func(f *os.File, b []byte) (int, error)
 	Sync     func(f *os.File) error // content and length
