@@ -114,11 +114,11 @@ type LaunchFinder interface {
 
 // A Cleaner removes what a launch leaves behind.
 type Cleaner interface {
-	// Cleanup runs after a launch, once the program has ended. If nothing was said in
-	// the session that the launch created, it removes the session. Otherwise it removes
-	// only leftovers of ours that would do harm. The agent's hook also calls it for a
-	// resumed session, with said set.
-	Cleanup(ctx context.Context, m Machine, nativeID string, said bool) error
+	// Cleanup runs after a launch, once the program has ended. If the session that the
+	// launch created was not used, it removes the session. Otherwise it removes only
+	// leftovers of ours that would do harm. The agent's hook also calls it for a resumed
+	// session, with used set.
+	Cleanup(ctx context.Context, m Machine, nativeID string, used bool) error
 }
 
 // A Remover removes a session by running the agent's program, which takes seconds.

@@ -160,7 +160,7 @@ func TestWhole(t *testing.T) {
 					ids := map[string]bool{}
 					for _, m := range b.Messages {
 						if m.ID == "" || ids[m.ID] {
-							t.Errorf("%s: message %q stands twice", path, m.ID)
+							t.Errorf("%s: message %q appears twice", path, m.ID)
 						}
 						if m.ParentID != "" && !ids[m.ParentID] && sub == "" {
 							t.Errorf("%s: message %s hangs on %s, which is not before it", path, m.ID, m.ParentID)
@@ -173,7 +173,7 @@ func TestWhole(t *testing.T) {
 					calls := map[string]bool{}
 					for _, x := range b.Tools {
 						if calls[x.ID] {
-							t.Errorf("%s: call %s stands twice", path, x.ID)
+							t.Errorf("%s: call %s appears twice", path, x.ID)
 						}
 						if calls[x.ID] = true; x.MessageID != "" && !ids[x.MessageID] {
 							t.Errorf("%s: call %s belongs to %s, which is not there", path, x.ID, x.MessageID)

@@ -53,10 +53,10 @@ func (in HookInput) session() string { return in.SessionID }
 // DecodeHook decodes a hook's input, which must name a session.
 func DecodeHook[T interface{ session() string }](input []byte) (in T, err error) {
 	if err := json.Unmarshal(input, &in); err != nil {
-		return in, fmt.Errorf("what the hook was given is not JSON: %w", err)
+		return in, fmt.Errorf("the hook's input is not JSON: %w", err)
 	}
 	if in.session() == "" {
-		return in, errors.New("what the hook was given names no session")
+		return in, errors.New("the hook's input has no session id")
 	}
 	return in, nil
 }

@@ -25,7 +25,7 @@ type Request struct {
 }
 
 // A Launch describes how to start an agent: files to write and a command. After the
-// agent has ended, the files are removed and, if nothing was said in the new session,
+// agent has ended, the files are removed and, if the new session was not used,
 // so is the session.
 type Launch struct {
 	Method   string   // how the payload reaches the agent, for display
@@ -104,11 +104,11 @@ func MCPServer(tool string, known map[string]bool) (server string, ok bool) {
 // is not known on this machine. serverOf is [MCPServer], or a function that knows the
 // agent's tools better.
 func WarnOfMissing(tools []string, known map[string]bool, serverOf func(tool string, known map[string]bool) (string, bool)) (warnings []string) {
-	said := map[string]bool{}
+	warned := map[string]bool{}
 	for _, tool := range tools {
 		server, ok := serverOf(tool, known)
-		if ok && !known[server] && !said[server] {
-			said[server] = true
+		if ok && !known[server] && !warned[server] {
+			warned[server] = true
 			warnings = append(warnings, "the conversation used tools of the MCP server "+server+", which is not set up here")
 		}
 	}

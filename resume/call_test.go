@@ -68,10 +68,10 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// TestComplaintIsTold checks that any excerpt of a failed call includes the line that
+// TestFailureIsQuoted checks that any excerpt of a failed call includes the line that
 // says why, and that an excerpt of an edit has the new text rather than the removed
 // one.
-func TestComplaintIsTold(t *testing.T) {
+func TestFailureIsQuoted(t *testing.T) {
 	s, h, o := long(100)
 	no := false
 	call := func(i int, id, name, input, output string, ok *bool) {

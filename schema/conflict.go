@@ -50,7 +50,7 @@ func parseBroken(b []byte, strict error) (*Session, error) {
 				s.active = t
 			}
 		}
-		repair.Doubled = repair.Doubled || standsTwice(members) != ""
+		repair.Doubled = repair.Doubled || duplicateName(members) != ""
 		sides = append(sides, s)
 	}
 	if first < 0 && (!repair.Doubled || !enclosed(b)) {

@@ -268,7 +268,7 @@ func TestMergedRefuses(t *testing.T) {
 		"a cut file":         {merged[0].text[:len(merged[0].text)-3], "cut off"},
 		"a cut file, lines":  {strings.Join(lines[:5], ""), "cut off"},
 		"no name twice":      {"{\n  \"version\": \"1.2\",\n  \"status\": \"paused\",,\n}\n", "name was expected"},
-		"twice below":        {`{"version":"1.2","status":"paused","status":"paused","agent_config":{"model":"a","model":"b"}}`, `"model" stands twice`},
+		"twice below":        {`{"version":"1.2","status":"paused","status":"paused","agent_config":{"model":"a","model":"b"}}`, `"model" appears twice`},
 		"newer":              {"{\n" + ours + "  \"version\": \"1.2\",\n=======\n  \"version\": \"2.0\",\n>>>>>>> theirs\n  \"status\": 1\n}\n", "newer"},
 		"newer, twice":       {`{"version":"2.0","version":"1.2","status":"paused"}`, "newer"},
 		"newer, not strict":  {`{"version":"2.0","a":{"b":1,"b":1}}`, "newer"},

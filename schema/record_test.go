@@ -159,7 +159,7 @@ func TestRecordManyMembers(t *testing.T) {
 	if err != nil || len(m.Unknown) != n {
 		t.Errorf("%d members, %v", len(m.Unknown), err)
 	}
-	if _, err := schema.ParseMessage(append(b.Bytes(), `,"77":2}`...)); err == nil || !strings.Contains(err.Error(), `"77" stands twice`) {
+	if _, err := schema.ParseMessage(append(b.Bytes(), `,"77":2}`...)); err == nil || !strings.Contains(err.Error(), `"77" appears twice`) {
 		t.Error(err)
 	}
 }

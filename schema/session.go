@@ -190,7 +190,7 @@ func ParseSession(b []byte) (*Session, error) {
 	if err := checkVersions(members); err != nil {
 		return nil, err
 	}
-	if standsTwice(members) != "" {
+	if duplicateName(members) != "" {
 		s, err := mergeSides([]side{{members: members}})
 		if err != nil {
 			return nil, err
@@ -241,8 +241,8 @@ func checkVersions(members []rawjson.Member) error {
 	return wrong
 }
 
-// standsTwice returns a name that more than one member has, or "" if there is none.
-func standsTwice(members []rawjson.Member) string {
+// duplicateName returns a name that more than one member has, or "" if there is none.
+func duplicateName(members []rawjson.Member) string {
 	names := make([]string, len(members))
 	for i, m := range members {
 		names[i] = m.Name
@@ -329,8 +329,8 @@ func (s *Session) Marshal() ([]byte, error) {
 		return nil, err
 	}
 	// A later release knows how to merge its own members, so all copies are kept.
-	if name := standsTwice(members); name != "" && minorOf(s.Version) <= minorOf(Version) {
-		return nil, fmt.Errorf("name %q stands twice", name)
+	if name := duplicateName(members); name != "" && minorOf(s.Version) <= minorOf(Version) {
+		return nil, fmt.Errorf("name %q appears twice", name)
 	}
 	return b, nil
 }

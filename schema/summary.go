@@ -79,7 +79,7 @@ func oneOfEach(b []byte) []byte {
 		return b
 	}
 	members, whole := looseMembers(b)
-	if !whole || standsTwice(members) == "" {
+	if !whole || duplicateName(members) == "" {
 		return b
 	}
 	slices.SortStableFunc(members, func(x, y rawjson.Member) int {

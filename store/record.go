@@ -114,7 +114,7 @@ func (k logKind[R]) at(log io.ReaderAt, offsets []int64) (best R, err error) {
 		}
 	}
 	if !found {
-		err = errors.New("a line that looked like a record is none")
+		err = errors.New("a line that looked like a record is not one")
 	}
 	return best, err
 }

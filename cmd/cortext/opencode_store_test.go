@@ -185,7 +185,7 @@ func TestOpenCodeStoreFaults(t *testing.T) {
 			b.check(os.Truncate(b.database(), int64(len(healthy)/2)))
 			return nil
 		}},
-		{"garbage", "is no SQLite database", func() func() {
+		{"garbage", "is not an SQLite database", func() func() {
 			b.check(os.WriteFile(b.database(), bytes.Repeat([]byte("garbage "), 2000), 0o600))
 			return nil
 		}},

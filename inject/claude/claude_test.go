@@ -257,7 +257,7 @@ func FuzzOpen(f *testing.F) {
 			seen := map[string]bool{}
 			for _, m := range b.Messages {
 				if m.ID == "" || seen[m.ID] {
-					t.Fatalf("id %q is empty or stands twice", m.ID)
+					t.Fatalf("id %q is empty or appears twice", m.ID)
 				}
 				seen[m.ID] = true
 				if _, err := schema.ParseMessage(bytes.TrimSuffix(schema.AppendMessage(nil, &m), []byte("\n"))); err != nil {

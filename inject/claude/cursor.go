@@ -86,7 +86,7 @@ func (x *index) next(size int64) (c inject.Cursor, err error) {
 	if len(x.main.units) == 0 {
 		return c, nil
 	}
-	c.Offset = x.settledBefore()
+	c.Offset = x.stableEnd()
 	if c.Head, c.Tail, err = inject.Fingerprint(x.file, c.Offset); err != nil {
 		return c, err
 	}
@@ -124,8 +124,8 @@ func (n *node) nearest() *unit {
 	return nil
 }
 
-// settledBefore returns the offset before which nothing will change.
-func (x *index) settledBefore() int64 {
+// stableEnd returns the offset before which nothing will change.
+func (x *index) stableEnd() int64 {
 	units := x.main.units
 	ends := make(map[*unit]int64, len(units))
 	for _, u := range units {

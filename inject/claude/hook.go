@@ -10,8 +10,8 @@ import (
 // A hookInput is Claude Code's input for a hook.
 type hookInput struct {
 	inject.HookInput
-	PromptID string `json:"prompt_id"`
-	Said     string `json:"last_assistant_message"` // of Stop
+	PromptID  string `json:"prompt_id"`
+	LastReply string `json:"last_assistant_message"` // of Stop
 }
 
 // eventType returns the type of the event that has this name in the settings.
@@ -50,7 +50,7 @@ func (agent) Hook(m inject.Machine, event string, input []byte) (inject.Event, e
 		e.New = in.Source != "resume" && in.Source != "compact"
 		e.Cleared = in.Source == "clear"
 	case inject.TurnEnd:
-		e.LastReply = in.Said
+		e.LastReply = in.LastReply
 	case inject.SessionEnd:
 		e.Cleared = in.Reason == "clear"
 	}

@@ -34,7 +34,7 @@ func (s source) merged(u *unit) (record, error) {
 		if err != nil {
 			return m, err
 		}
-		if said := says(u.kind, r.Content); m.Content == nil || len(said.items)+len(said.thoughts) > 0 {
+		if text := says(u.kind, r.Content); m.Content == nil || len(text.items)+len(text.thoughts) > 0 {
 			m.Content, m.Display = r.Content, r.Display
 		}
 		m.ID, m.Model = u.id, cmp.Or(r.Model, m.Model)

@@ -73,9 +73,9 @@ func TestLaunched(t *testing.T) {
 	want("ffffffff-6")
 }
 
-// TestDiscard checks that Cleanup removes unused sessions, and keeps anything that was
-// said or that it does not understand.
-func TestDiscard(t *testing.T) {
+// TestCleanup checks that Cleanup removes unused sessions, and keeps used ones and
+// whatever it does not understand.
+func TestCleanup(t *testing.T) {
 	const id = "f567a092-e0cd-4b78-9996-72fe9a351dba"
 	s := newStage(t, "echo 0.61.0")
 	own := imported(id, "/tmp/x.jsonl", s.turn())

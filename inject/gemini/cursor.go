@@ -78,7 +78,7 @@ func (x *index) next(size int64) (c inject.Cursor, err error) {
 		c.Anchors = x.anchors(1<<62, nil)
 		return c, nil
 	}
-	c.Offset = x.settledBefore()
+	c.Offset = x.stableEnd()
 	if c.Offset == 0 {
 		return c, nil
 	}
@@ -147,8 +147,8 @@ func (u *unit) nearest() string {
 	return ""
 }
 
-// settledBefore returns the offset before which nothing will change.
-func (x *index) settledBefore() int64 {
+// stableEnd returns the offset before which nothing will change.
+func (x *index) stableEnd() int64 {
 	var last *unit
 	for _, u := range slices.Backward(x.units) {
 		if u.kept() && u.kind != eventUnit {

@@ -180,9 +180,9 @@ func TestGrowingLong(t *testing.T) {
 	}
 }
 
-// TestGrowingApart checks that a message's parent, or the event that interrupts it, may
+// TestDistantParent checks that a message's parent, or the event that interrupts it, may
 // be far away from it.
-func TestGrowingApart(t *testing.T) {
+func TestDistantParent(t *testing.T) {
 	lines := []string{`{"id":"a","type":"user","content":"one"}`, `{"id":"b","type":"gemini","content":"two","model":"m"}`}
 	for i := range 2 * maxAnchors {
 		lines = append(lines, fmt.Sprintf(`{"id":"n%d","type":"user","content":"<hook_context>x</hook_context>"}`, i))
@@ -286,7 +286,7 @@ func FuzzOpen(f *testing.F) {
 		seen, calls := map[string]bool{"": true}, map[string]bool{}
 		for _, m := range b.Messages {
 			if m.ID == "" || seen[m.ID] || !seen[m.ParentID] {
-				t.Fatalf("id %q is empty or stands twice, or hangs on %q which is not there", m.ID, m.ParentID)
+				t.Fatalf("id %q is empty or appears twice, or hangs on %q which is not there", m.ID, m.ParentID)
 			}
 			seen[m.ID] = true
 			if _, err := schema.ParseMessage(bytes.TrimSuffix(schema.AppendMessage(nil, &m), []byte("\n"))); err != nil {
@@ -295,7 +295,7 @@ func FuzzOpen(f *testing.F) {
 		}
 		for _, x := range b.Tools {
 			if calls[x.ID] || !seen[x.MessageID] {
-				t.Fatalf("call %q stands twice, or belongs to %q which is not there", x.ID, x.MessageID)
+				t.Fatalf("call %q appears twice, or belongs to %q which is not there", x.ID, x.MessageID)
 			}
 			calls[x.ID] = true
 		}

@@ -191,7 +191,7 @@ func (d *database) look() error {
 	}
 	for _, table := range []string{"session", "message", "part"} {
 		if d.columns[table] == nil {
-			return d.fault(fmt.Sprintf("has no table %q: it is no database of OpenCode, or one of a version that keeps sessions in another way%s", table, hint))
+			return d.fault(fmt.Sprintf("has no table %q: it is not an OpenCode database, or its version keeps sessions in another way%s", table, hint))
 		}
 		for _, column := range needed[table] {
 			if !slices.Contains(d.columns[table], column) {
@@ -255,7 +255,7 @@ func (d *database) explain(err error) error {
 	case corrupt:
 		why = "is damaged: `sqlite3 " + filepath.Base(d.file) + " .recover` saves what can be saved"
 	case notADB:
-		why = "is no SQLite database, or its beginning is damaged"
+		why = "is not an SQLite database, or its beginning is damaged"
 	case cantOpen, readonly:
 		why = "cannot be opened with its -wal: copy both files to a folder that can be written, and read the copy"
 	case ioError:

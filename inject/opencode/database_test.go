@@ -262,7 +262,7 @@ func TestDamagedStore(t *testing.T) {
 		{name: "no tables yet", damage: rows(`drop table part; drop table message; drop table session; drop table project; drop table session_message; vacuum`), why: `has no table "session"`},
 		{name: "first half", damage: content(whole[:len(whole)/2]), why: "is damaged"},
 		{name: "zeroes in it", damage: content(whole[:8192] + strings.Repeat("\x00", 32768) + whole[40960:]), why: "is damaged"},
-		{name: "no header", damage: content(whole[:16] + strings.Repeat("\xff", 84) + whole[100:]), why: "is no SQLite database"},
+		{name: "no header", damage: content(whole[:16] + strings.Repeat("\xff", 84) + whole[100:]), why: "is not an SQLite database"},
 		{name: "parts without their message", damage: rows(`pragma foreign_keys = off; delete from message where id like '%1lIpvOp7n9QpQT5'`), messages: 16, warning: "1 parts of messages that are not there left out"},
 		{name: "no rows", damage: rows(`pragma foreign_keys = off; delete from message; delete from part`)},
 		{name: "the next format", damage: rows(`pragma foreign_keys = off; delete from message; delete from part; insert into session_message values ('a', '` + session + `', 'user', 1, 1, 1, '{}')`), warning: `1 records of the unknown kind "session_message" left out`},

@@ -183,9 +183,9 @@ func grow(d doc, put func(m docMessage, part map[string]any), look func(n int)) 
 	}
 }
 
-// TestTakenBack goes through the stages of a revert: the reverted messages are kept,
+// TestRevert goes through the stages of a revert: the reverted messages are kept,
 // and the conversation continues above them.
-func TestTakenBack(t *testing.T) {
+func TestRevert(t *testing.T) {
 	s := newStore(t, false)
 	s.session("s", "")
 	say := func(role, id, text string) {

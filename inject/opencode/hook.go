@@ -25,7 +25,7 @@ func (agent) Session(m inject.Machine) string {
 type hookInput struct {
 	inject.HookInput
 	MessageID string `json:"message_id"`
-	Said      string `json:"said"`
+	LastReply string `json:"said"`
 	Fresh     bool   `json:"fresh"`
 	Process   string `json:"process"`
 }
@@ -64,7 +64,7 @@ func (agent) Hook(m inject.Machine, event string, input []byte) (inject.Event, e
 	case inject.SessionStart:
 		e.New = in.Fresh
 	case inject.TurnEnd:
-		e.LastReply = in.Said
+		e.LastReply = in.LastReply
 	}
 	return e, nil
 }

@@ -121,7 +121,7 @@ func (w *walk) each(give func(*item) error) error {
 			return err
 		}
 	}
-	if it := w.takenBack(); it != nil {
+	if it := w.undoEvent(); it != nil {
 		return give(it)
 	}
 	return nil
@@ -246,10 +246,10 @@ func (w *walk) reverted(id string, i info, done bool) {
 	}
 }
 
-// takenBack returns an event whose parent is the message before the reverted ones, so
+// undoEvent returns an event whose parent is the message before the reverted ones, so
 // that the continuing branch is the one without them. They stay in the session until
 // the user continues, and are then deleted.
-func (w *walk) takenBack() *item {
+func (w *walk) undoEvent() *item {
 	r := w.revert
 	if !r.on || r.above == "" || r.above == w.parent || stamp(r.last) == "" {
 		return nil

@@ -132,7 +132,7 @@ func (d *document) member(object []byte, name string) (value []byte, err error) 
 			continue
 		}
 		if value != nil {
-			return nil, d.invalidAt(e.start, fmt.Sprintf("%q stands twice", name))
+			return nil, d.invalidAt(e.start, fmt.Sprintf("%q appears twice", name))
 		}
 		value = e.value
 	}

@@ -89,7 +89,7 @@ func (h Hooks) Settings(have []byte, exists bool) (want []byte, changes []string
 
 func (d *document) addHooks(h Hooks) (changes []string, err error) {
 	if d.root[0] != '{' {
-		return nil, d.shape(d.root, "the file holds no JSON object")
+		return nil, d.shape(d.root, "the file does not hold a JSON object")
 	}
 	hooks, err := d.member(d.root, "hooks")
 	if err != nil {

@@ -117,8 +117,8 @@ func TestSettingsErrors(t *testing.T) {
 		line, column int // 0 for valid JSON of a shape that we do not edit
 		why          string
 	}{
-		{"[]", 0, 0, "line 1: the file holds no JSON object"},
-		{bom + "\n null", 0, 0, "line 2: the file holds no JSON object"},
+		{"[]", 0, 0, "line 1: the file does not hold a JSON object"},
+		{bom + "\n null", 0, 0, "line 2: the file does not hold a JSON object"},
 		{"{\n\"hooks\":\n[]}", 0, 0, `line 3: "hooks" is not an object`},
 		{`{"hooks": null}`, 0, 0, `line 1: "hooks" is not an object`},
 		{"{\"hooks\": {\n \"Stop\": {}}}", 0, 0, `line 2: "Stop" in "hooks" is not an array`},
@@ -132,10 +132,10 @@ func TestSettingsErrors(t *testing.T) {
 		{"{\"a\": 1", 1, 8, "the value is cut off"},
 		{bom + "{\"a\": \"ä\", \"b", 1, 12, "the string is not closed"},
 		{"{} {}", 1, 4, "more text after the value"},
-		{"{\"hooks\": {},\n \"h\\u006foks\": {}}", 2, 2, `"hooks" stands twice`},
-		{`{"hooks": {"Stop": [], "Stop": []}}`, 1, 24, `"Stop" stands twice`},
-		{`{"hooks": {"Stop": [{"hooks": [], "hooks": 1}]}}`, 1, 35, `"hooks" stands twice`},
-		{`{"hooks": {"Stop": [{"hooks": [{"command": 1, "command": "x"}]}]}}`, 1, 47, `"command" stands twice`},
+		{"{\"hooks\": {},\n \"h\\u006foks\": {}}", 2, 2, `"hooks" appears twice`},
+		{`{"hooks": {"Stop": [], "Stop": []}}`, 1, 24, `"Stop" appears twice`},
+		{`{"hooks": {"Stop": [{"hooks": [], "hooks": 1}]}}`, 1, 35, `"hooks" appears twice`},
+		{`{"hooks": {"Stop": [{"hooks": [{"command": 1, "command": "x"}]}]}}`, 1, 47, `"command" appears twice`},
 		{strings.Repeat("[", rawjson.MaxDepth+1), 1, rawjson.MaxDepth + 1, "nested deeper than 10000"},
 	} {
 		want, changes, err := hooks.Settings([]byte(c.have), true)

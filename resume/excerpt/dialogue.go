@@ -54,18 +54,18 @@ func (c *chooser) dialogue() bool {
 			order = append(order, t)
 		}
 	}
-	spine := limit * exchangeShare / 100
+	exchangeLimit := limit * exchangeShare / 100
 	for _, t := range order[:min(1, len(order))] {
 		for _, i := range t.exchange() {
-			c.extend(i, limit*lastShare/100, spine)
+			c.extend(i, limit*lastShare/100, exchangeLimit)
 		}
 	}
 	for most := 1; most < limit; most = max(most+most/2, shortest) { // begin with one sentence of each
 		for age, t := range order {
 			for _, i := range t.asked {
-				c.extend(i, max(askedTimes*most, leastAsked), spine)
+				c.extend(i, max(askedTimes*most, leastAsked), exchangeLimit)
 			}
-			c.extend(t.answer, most+most*latestTimes/(age+1), spine)
+			c.extend(t.answer, most+most*latestTimes/(age+1), exchangeLimit)
 		}
 	}
 	for _, t := range slices.Backward(c.turns) {

@@ -279,10 +279,10 @@ func talk(n, sentences int) (all []Section) {
 	return all
 }
 
-// TestSpine checks that what was said comes first. If it does not fit, all turns keep
-// their requests and last answers, shortened in older turns. If those do not fit, the
-// last turns and the first one keep theirs.
-func TestSpine(t *testing.T) {
+// TestDialogueFirst checks that messages come before tool calls. If they do not fit, all
+// turns keep their requests and last answers, shortened in older turns. If those do not
+// fit, the last turns and the first one keep theirs.
+func TestDialogueFirst(t *testing.T) {
 	included := func(chosen []Chosen, turn, which int) bool { return chosen[4*turn+which].Text != "" }
 	all := talk(20, 4) // about 20 * 3 * 60 tokens
 	h := Read(all)

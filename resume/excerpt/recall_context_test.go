@@ -24,7 +24,7 @@ func inContext(need map[string]float64, history []Said, ours, payload string) fl
 	have, all := 0.0, 0.0
 	for _, name := range slices.Sorted(maps.Keys(need)) {
 		all += need[name]
-		if strings.Contains(ours, name) || standsIn(name, texts, payload) {
+		if strings.Contains(ours, name) || inContextOf(name, texts, payload) {
 			have += need[name]
 		}
 	}
@@ -41,9 +41,9 @@ func withoutSpace(text string) string {
 	}, text)
 }
 
-// standsIn reports whether the payload has a name with the context that it has in one
+// inContextOf reports whether the payload has a name with the context that it has in one
 // of the texts.
-func standsIn(name string, texts []string, payload string) bool {
+func inContextOf(name string, texts []string, payload string) bool {
 	type sides struct{ before, after string }
 	there := map[sides]bool{}
 	var ends []sides // in the payload, as long as possible

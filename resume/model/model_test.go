@@ -74,7 +74,7 @@ func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range rules() {
 		if seen[r.name] { // rules of equal length that match one name are the same
-			t.Errorf("%s stands twice", r.name)
+			t.Errorf("%s appears twice", r.name)
 		}
 		seen[r.name] = true
 		for _, name := range []string{r.name, strings.ToUpper(r.name), "some-provider/" + r.name, r.name + ":free", r.name + "-latest", r.name + "-20261122"} {

@@ -239,8 +239,8 @@ func TestBounds(t *testing.T) {
 	checkNotes(t, many)
 }
 
-// TestStateLarge checks that only the two ends of a large text are searched.
-func TestStateLarge(t *testing.T) {
+// TestNotesOfLargeText checks that only the two ends of a large text are searched.
+func TestNotesOfLargeText(t *testing.T) {
 	filler := strings.Repeat("word ", 1<<20)
 	h := historyOf("u: Fix the upload.\n\n"+filler+"\n\nAlways hide in the middle of it.\n\n"+filler+"\n\nDo not push.",
 		"a: We have decided on REST now.\n\n"+filler+"\n\nIs it SOAP?\n\n"+filler+"\n\nOr is it JSON?", sh("make "+filler+"; rm a.go", "0", ""), sh("make", "2", filler+"\nerror: in the middle\n"+filler+"\nerror: at the end"))
@@ -265,7 +265,8 @@ func TestStateLarge(t *testing.T) {
 	}
 }
 
-func FuzzState(f *testing.F) {
+// FuzzNotesOfCalls reads a conversation with tool calls from its input.
+func FuzzNotesOfCalls(f *testing.F) {
 	f.Add("uFix it, never push.\x01tBash\x02{\"command\":\"cd x && rm 'a b' && mv c d/\"}\x02\x020\x01aDone. Push?\x01uno, not that one here")
 	f.Add("tapply_patch\x02{\"patchText\":\"*** Add File: \xff\\n*** Move to: b\\n*** Delete File: b\"}\x02ok\x021\x01s[Request interrupted by user]\x01ttask_create\x02{\"subject\":\"\\ud800\"}\x02Task #7\x021")
 	f.Add("tbash\x02{\"command\":\"cat <<'E' > x; $(( a # b\\nE\\nssh h \\\"ls; ssh g 'rm x'\\\" 2>&1 | tail \\\\\"}\x02--- FAIL\x020\x01tquestion\x02{\"questions\":[{\"question\":\"a\"}]}\x02\"a\"=\"b\x020\x01u\x1b[0m/x y")

@@ -124,7 +124,8 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-func TestSettles(t *testing.T) {
+// TestResolvesCommand checks which later success resolves an earlier failure.
+func TestResolvesCommand(t *testing.T) {
 	for _, tc := range []struct {
 		success, failure string
 		want             bool
@@ -137,7 +138,7 @@ func TestSettles(t *testing.T) {
 		{"go test -c ./a -o x", "go build ./a", true}, {"npm test", "npm run build", false}, {"pip install --user a", "pip install a b", true}, {"go test ./a ./b", "go test ./b ./c", false},
 	} {
 		if got := resolvesCommand(tc.success, tc.failure); got != tc.want {
-			t.Errorf("%q settles %q: %v", tc.success, tc.failure, got)
+			t.Errorf("%q resolves %q: %v", tc.success, tc.failure, got)
 		}
 	}
 }

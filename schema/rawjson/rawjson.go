@@ -165,7 +165,7 @@ func (n *names) add(name string, at int) error {
 		return fail(at, "name %q is not valid UTF-8", name)
 	}
 	if n.many[name] || slices.Contains(n.few, name) {
-		return fail(at, "name %q stands twice", name)
+		return fail(at, "name %q appears twice", name)
 	}
 	if n.few = append(n.few, name); len(n.few) > 32 {
 		if n.many == nil {

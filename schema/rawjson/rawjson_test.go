@@ -110,8 +110,8 @@ func TestMembers(t *testing.T) {
 		t.Errorf("elements are %s", got)
 	}
 	for in, want := range map[string]string{
-		`{"a":1,"b":2,"a":3}`: `name "a" stands twice at byte 17`,
-		`{"a":1,"\u0061":3}`:  `name "a" stands twice at byte 16`,
+		`{"a":1,"b":2,"a":3}`: `name "a" appears twice at byte 17`,
+		`{"a":1,"\u0061":3}`:  `name "a" appears twice at byte 16`,
 		"{\"\xff\":1}":        `name "\xff" is not valid UTF-8 at byte 5`,
 		`[]`:                  "an object was expected at byte 0",
 		` 1`:                  "an object was expected at byte 1",
@@ -138,8 +138,8 @@ func TestStrict(t *testing.T) {
 		"\"a\"\n":                          "",
 		`[{"a":1},{"a":1}]`:                "",
 		`{"a":1`:                           "the value is cut off at byte 6",
-		`  {"a":1,"a":2}`:                  `name "a" stands twice`,
-		`[[{"b":{"a":1,"c":0,"a":2}}]]`:    `name "a" stands twice`,
+		`  {"a":1,"a":2}`:                  `name "a" appears twice`,
+		`[[{"b":{"a":1,"c":0,"a":2}}]]`:    `name "a" appears twice`,
 		`{"a":["x","\udc00"]}`:             "text is not valid UTF-8 at byte 10",
 		"[\"x\",\"\xc3\"]":                 "text is not valid UTF-8 at byte 5",
 		`{"x":{"\ud800":1}}`:               "is not valid UTF-8",
@@ -367,7 +367,7 @@ func TestStrictMembers(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a":1,"b":1,"c":1,"d":1}`:   "more than 3 members",
 		`{"a":[1,2,3,4]}`:             "more than 3 members",
-		`{"a":{"b":[{"c":1,"c":1}]}}`: `"c" stands twice`,
+		`{"a":{"b":[{"c":1,"c":1}]}}`: `"c" appears twice`,
 		"{\"\xff\":1}":                "not valid UTF-8",
 		"{\"a\":\"\xff\"}":            "not valid UTF-8",
 		`{"a":1}{`:                    "more text",

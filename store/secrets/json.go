@@ -40,7 +40,7 @@ func (r *Redactor) JSON(raw []byte, counts Counts) ([]byte, error) {
 		b.WriteString(s[last:])
 		s = b.String()
 	}
-	return nil, errUnsettled
+	return nil, errNoFixedPoint
 }
 
 // maxDepth limits the nesting of JSON values, like encoding/json.

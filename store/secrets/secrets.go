@@ -57,8 +57,8 @@ func newRedactor(rules []Rule) *Redactor {
 // normally finds nothing.
 const maxPasses = 16
 
-// errUnsettled means that every pass over a text found another secret.
-var errUnsettled = errors.New("secrets: replacing secrets did not come to an end")
+// errNoFixedPoint means that every pass over a text found another secret.
+var errNoFixedPoint = errors.New("secrets: replacing secrets does not terminate")
 
 // Text returns s with its secrets replaced and adds the replacements to counts, which may
 // be nil. It returns s itself if it finds nothing. After an error the caller must not
@@ -83,7 +83,7 @@ func (r *Redactor) Text(s string, counts Counts) (string, error) {
 		b.WriteString(s[last:])
 		s = b.String()
 	}
-	return "", errUnsettled
+	return "", errNoFixedPoint
 }
 
 // markerStart begins every replacement.

@@ -49,7 +49,7 @@ func TestRulesAreDocumented(t *testing.T) {
 			t.Errorf("rule %q lacks a part: %+v", rule.ID, rule)
 		}
 		if ids[rule.ID] {
-			t.Errorf("rule %s stands twice", rule.ID)
+			t.Errorf("rule %s appears twice", rule.ID)
 		}
 		ids[rule.ID] = true
 		for _, k := range rule.Keywords {

@@ -25,12 +25,12 @@ func (l *Leftovers) after(ctx context.Context, id string, n registry.Launch) (*R
 	}
 	unused := false
 	if captureErr == nil {
-		said, err := l.wasUsed(n)
+		used, err := l.wasUsed(n)
 		if err != nil {
 			return nil, err
 		}
-		captureErr = l.discard(ctx, id, n, said)
-		if n.NativeID != "" && !said {
+		captureErr = l.discard(ctx, id, n, used)
+		if n.NativeID != "" && !used {
 			status := schema.Paused
 			if n.Status == string(schema.Completed) {
 				status = schema.Completed
@@ -101,17 +101,17 @@ func (l *Leftovers) takeBack(n registry.Launch, status schema.Status) error {
 
 // discard cleans up what a launch left among the agent's own sessions. Slow work is left
 // to [Leftovers.RemoveUnused].
-func (l *Leftovers) discard(ctx context.Context, id string, n registry.Launch, said bool) error {
+func (l *Leftovers) discard(ctx context.Context, id string, n registry.Launch, used bool) error {
 	agent, ok := l.ws.Env.Agent(n.Agent)
 	if !ok || n.NativeID == "" {
 		return nil
 	}
-	if _, slow := agent.(inject.Remover); slow && !said {
+	if _, slow := agent.(inject.Remover); slow && !used {
 		n.Unused = true
 		return l.ws.Launches().Put(id, n)
 	}
 	if cleaner, ok := agent.(inject.Cleaner); ok {
-		return cleaner.Cleanup(ctx, l.ws.Env.Machine, n.NativeID, said)
+		return cleaner.Cleanup(ctx, l.ws.Env.Machine, n.NativeID, used)
 	}
 	return nil
 }

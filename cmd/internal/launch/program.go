@@ -34,9 +34,9 @@ func (p Program) importSession(plan *Plan) error {
 	launch := plan.Launch
 	cmd := exec.Command(launch.Program, launch.Import...)
 	cmd.Dir, cmd.Env = plan.Dir, p.environment(plan)
-	said, err := cmd.CombinedOutput()
+	output, err := cmd.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("%s %s: %w: %s", launch.Program, strings.Join(launch.Import, " "), err, shown.Cut(shown.Line(strings.TrimSpace(string(said))), 500))
+		return fmt.Errorf("%s %s: %w: %s", launch.Program, strings.Join(launch.Import, " "), err, shown.Cut(shown.Line(strings.TrimSpace(string(output))), 500))
 	}
 	return nil
 }
