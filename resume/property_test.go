@@ -191,7 +191,7 @@ func bare(text string) string {
 // checkExcerpt fails unless what the payload has of the messages occurs in them
 // verbatim and in order, and is counted correctly.
 func checkExcerpt(h schema.History, p *Payload, ps parsed) error {
-	told := map[int]bool{}
+	quoted := map[int]bool{}
 	left := 0
 	for _, l := range p.LeftOut {
 		if l.What == "messages" {
@@ -203,7 +203,7 @@ func checkExcerpt(h schema.History, p *Payload, ps parsed) error {
 	find := func(of string, from, to int, fits func(p passage) bool) error {
 		for ; at < len(all); at++ {
 			if n := h.Earlier + all[at].message + 1; n >= from && n <= to && fits(all[at]) {
-				told[n] = true
+				quoted[n] = true
 				at++
 				return nil
 			}
@@ -212,7 +212,7 @@ func checkExcerpt(h schema.History, p *Payload, ps parsed) error {
 	}
 	for i, s := range ps.sections {
 		if s.heading == strings.TrimSpace(notesHeading) || strings.HasPrefix(s.heading, "summary of messages ") {
-			if i > 0 && len(told) > 0 {
+			if i > 0 && len(quoted) > 0 {
 				return fmt.Errorf("%q among the messages", s.heading)
 			}
 			continue
@@ -229,15 +229,15 @@ func checkExcerpt(h schema.History, p *Payload, ps parsed) error {
 		}
 		if speaker == string(schema.Assistant) { // parts says which texts the pieces belong to
 			texts := ""
-			for ; at < len(all) && h.Earlier+all[at].message+1 <= to && !(told[to] && holds(texts, s.text)); at++ {
+			for ; at < len(all) && h.Earlier+all[at].message+1 <= to && !(quoted[to] && holds(texts, s.text)); at++ {
 				if n := h.Earlier + all[at].message + 1; n >= from && all[at].tool == "" && all[at].speaker == speaker {
 					texts += all[at].allText()
 					if slices.ContainsFunc(p.Parts, func(part Part) bool { return part.Message == n && part.What == speaker }) {
-						told[n] = true
+						quoted[n] = true
 					}
 				}
 			}
-			if !told[from] || !told[to] || !holds(texts, s.text) {
+			if !quoted[from] || !quoted[to] || !holds(texts, s.text) {
 				return fmt.Errorf("messages %d to %d have no %q", from, to, s.text)
 			}
 			continue
@@ -261,11 +261,11 @@ func checkExcerpt(h schema.History, p *Payload, ps parsed) error {
 			}
 		}
 	}
-	if len(told) != p.Included || p.Included+left != len(h.Messages)+h.Earlier {
-		return fmt.Errorf("%d told, %d included and %d left out of %d", len(told), p.Included, left, len(h.Messages)+h.Earlier)
+	if len(quoted) != p.Included || p.Included+left != len(h.Messages)+h.Earlier {
+		return fmt.Errorf("%d quoted, %d included and %d left out of %d", len(quoted), p.Included, left, len(h.Messages)+h.Earlier)
 	}
 	for i := range h.Messages {
-		if n := h.Earlier + i + 1; !told[n] && !shown(p.LeftOut, n) {
+		if n := h.Earlier + i + 1; !quoted[n] && !shown(p.LeftOut, n) {
 			return fmt.Errorf("no command shows message %d: %+v", n, p.LeftOut)
 		}
 	}
@@ -307,10 +307,10 @@ func (p passage) allText() string {
 	return b.String()
 }
 
-// holds reports whether whole contains the pieces of told, in order.
-func holds(whole, told string) bool {
+// holds reports whether whole contains the pieces of text, in order.
+func holds(whole, text string) bool {
 	whole = strings.ReplaceAll(whole, excerpt.Gap, "")
-	for _, piece := range strings.Split(told, excerpt.Gap) {
+	for _, piece := range strings.Split(text, excerpt.Gap) {
 		if gap := gapLine.FindString(excerpt.Gap + piece + "\n"); gap != "" {
 			piece = (excerpt.Gap + piece + "\n")[len(gap):]
 		}
@@ -337,7 +337,7 @@ func checkTexts(messages []schema.Message, sections []parsedSection) error {
 				break
 			}
 			if at == 0 && !strings.HasPrefix(h, string(m.Role)) {
-				return fmt.Errorf("message %s stands under %q", m.ID, h)
+				return fmt.Errorf("message %s is under %q", m.ID, h)
 			}
 			if strings.HasPrefix(h, "tool ") {
 				calls++
@@ -347,7 +347,7 @@ func checkTexts(messages []schema.Message, sections []parsedSection) error {
 			sections = sections[1:]
 		}
 		if calls < len(m.ToolCalls) {
-			return fmt.Errorf("message %s made %d calls, %d are told", m.ID, len(m.ToolCalls), calls)
+			return fmt.Errorf("message %s made %d calls, %d are included", m.ID, len(m.ToolCalls), calls)
 		}
 		want := rawjson.Text(m.Content)
 		if m.Sealed != "" {

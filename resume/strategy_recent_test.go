@@ -58,7 +58,7 @@ func TestSummariesOfWhatWasRead(t *testing.T) {
 		}
 	}
 	if first < 100 || p.Summarized != first-1 {
-		t.Errorf("%d summarized, told from %d on", p.Summarized, first)
+		t.Errorf("%d summarized, included from %d on", p.Summarized, first)
 	}
 }
 
@@ -73,15 +73,15 @@ func TestManySummaries(t *testing.T) {
 	for _, budget := range []int{800, 1500, 4000, 8000} {
 		o.Budget = budget
 		p := mustBuild(t, s, h, o)
-		told, covered := map[int]bool{}, 0
+		verbatim, covered := map[int]bool{}, 0
 		for _, part := range p.Parts {
-			told[part.Message] = true
+			verbatim[part.Message] = true
 		}
 		for _, l := range strings.Split(p.Text, "\n") {
 			var from, to int
 			if n, _ := fmt.Sscanf(l, "~~~~ summary of messages %d to %d", &from, &to); n == 2 {
 				for i := from; i <= to; i++ {
-					if !told[i] {
+					if !verbatim[i] {
 						covered++
 					}
 				}
@@ -108,7 +108,7 @@ func TestModelSummaries(t *testing.T) {
 		o.Summaries = append(o.Summaries, summary.New(h, summary.Range{Start: 50 * i, End: 50 * (i + 1)}, summary.Draft{Content: text, Method: method, Model: "m"}, 500, noon))
 	}
 	if p := mustBuild(t, s, h, o); p.Text != without.Text || p.Strategy != FullHistory {
-		t.Errorf("summaries of what is told whole")
+		t.Errorf("summaries of messages included whole")
 	}
 	for _, budget := range []int{2000, 5000} {
 		o.Budget = budget

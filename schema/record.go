@@ -144,7 +144,7 @@ func ParseMessage(line []byte) (Message, error) {
 		return Message{}, err
 	}
 	if !slices.Contains([]Role{User, Assistant, System}, m.Role) && m.Sealed == "" {
-		return Message{}, fmt.Errorf("role %.40q is none of user, assistant, system", m.Role)
+		return Message{}, fmt.Errorf("role %.40q is not user, assistant or system", m.Role)
 	}
 	return m, checkRev(m.Rev)
 }

@@ -288,7 +288,7 @@ func (s *Session) validate() error {
 		return err
 	}
 	if !slices.Contains(Statuses(), s.Status) {
-		return fmt.Errorf("status %.40q is none of active, paused, completed", s.Status)
+		return fmt.Errorf("status %.40q is not active, paused or completed", s.Status)
 	}
 	for _, t := range []Time{s.CreatedAt, s.LastActive} {
 		if t != "" && t.Time().IsZero() {

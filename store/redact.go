@@ -20,7 +20,7 @@ import (
 // changed data with m.
 func (r redaction) message(m schema.Message) (schema.Message, error) {
 	if !slices.Contains([]schema.Role{schema.User, schema.Assistant, schema.System}, m.Role) && m.Sealed == "" {
-		return m, fmt.Errorf("message %q: role %.40q is none of user, assistant, system", m.ID, m.Role)
+		return m, fmt.Errorf("message %q: role %.40q is not user, assistant or system", m.ID, m.Role)
 	}
 	m.Blocks, m.ToolCalls = slices.Clone(m.Blocks), slices.Clone(m.ToolCalls)
 	r.content(&m)

@@ -268,17 +268,17 @@ func TestTranscript(t *testing.T) {
 		}
 		if line.Type != "user" || line.UUID != inject.PayloadID(payload) || line.Timestamp != r.Time || line.SessionID != "id" || line.Cwd != "/w" ||
 			line.ParentUUID != nil || line.IsSidechain == nil || *line.IsSidechain || line.Message.Role != "user" || line.Message.Content != payload {
-			t.Errorf("%.80q is told as %.300s", payload, text)
+			t.Errorf("%.80q becomes %.300s", payload, text)
 		}
 		r.Shown = "Resumed: x\nSummary: y"
-		type told struct {
+		type entry struct {
 			Type, Subtype, UUID, ParentUUID, Content, Level string
 			IsMeta                                          bool
 			Message                                         struct{ Content string }
 		}
-		var list []told
+		var list []entry
 		for raw := range strings.Lines(transcriptOf(r)) {
-			var l told
+			var l entry
 			if err := json.Unmarshal([]byte(raw), &l); err != nil {
 				t.Fatal(err)
 			}
@@ -286,7 +286,7 @@ func TestTranscript(t *testing.T) {
 		}
 		if len(list) != 2 || !list[0].IsMeta || list[0].UUID != line.UUID || list[0].Message.Content != payload ||
 			list[1].Type != "system" || list[1].ParentUUID != line.UUID || list[1].Content != r.Shown || list[1].UUID == line.UUID || list[1].IsMeta {
-			t.Errorf("%.80q with what is shown is told as %+.600v", payload, list)
+			t.Errorf("%.80q with what is shown becomes %+.600v", payload, list)
 		}
 	}
 }

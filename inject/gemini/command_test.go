@@ -49,7 +49,7 @@ func TestExpansion(t *testing.T) {
 		}
 		kept := strings.NewReplacer(`!\{`, "!{", `@\{`, "@{", `{\{args}}`, "{{args}}", "(what is typed after the command: it stands at the end of this text)", "$ARGUMENTS").Replace(text)
 		if !strings.Contains(kept, strings.Trim("On: $ARGUMENTS.\n"+body, "\n")) {
-			t.Errorf("%q is told as %q", body, text)
+			t.Errorf("%q becomes %q", body, text)
 		}
 		for _, line := range []string{"/workspace.plan a", "/workspace.plan\n\n/workspace.plan <!-- cortext: typed: -->"} {
 			if got := typedPrompt(text + "\n\n" + line); got != line {

@@ -278,7 +278,7 @@ func TestTranscript(t *testing.T) {
 		if turn.ID != inject.PayloadID(c.text) || turn.Timestamp != r.Time || turn.Type != "user" ||
 			fmt.Sprint(turn.Content) != fmt.Sprint([]map[string]string{{"text": c.text}}) ||
 			fmt.Sprint(turn.DisplayContent) != fmt.Sprint([]map[string]string{{"text": c.shown}}) {
-			t.Errorf("%.80q is told as %.300s", c.payload, lines[1])
+			t.Errorf("%.80q becomes %.300s", c.payload, lines[1])
 		}
 	}
 }

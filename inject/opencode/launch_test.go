@@ -241,7 +241,7 @@ func TestDocument(t *testing.T) {
 				t.Errorf("the message is %+v with %.200v", m, p)
 			}
 			if p.Text != valid(payload) || !isPayloadMessage(m.ID, p.Text) || i.Metadata.Cortext.Payload != inject.PayloadID(p.Text) {
-				t.Errorf("%.80q is told as %.200q in %s", payload, p.Text, m.ID)
+				t.Errorf("%.80q becomes %.200q in %s", payload, p.Text, m.ID)
 			}
 			r.Shown = "Resumed: x"
 			var shown struct {
@@ -258,10 +258,10 @@ func TestDocument(t *testing.T) {
 			}
 			if parts := shown.Messages[0].Parts; len(parts) != 2 || shown.Messages[0].Info.ID != m.ID || parts[0].ID == parts[1].ID || parts[0].Text != p.Text || !parts[0].Synthetic || parts[0].Ignored ||
 				parts[1].Text != r.Shown || parts[1].Synthetic || !parts[1].Ignored {
-				t.Errorf("%.80q with what is shown is told as %+.300v", payload, parts)
+				t.Errorf("%.80q with what is shown becomes %+.300v", payload, parts)
 			}
 			if want := strings.Join([]string{m.Model.ProviderID, m.Model.ModelID}, "/"); modelName != "" && want != modelName || want == "/" {
-				t.Errorf("the model %q is told as %+v", modelName, m.Model)
+				t.Errorf("the model %q becomes %+v", modelName, m.Model)
 			}
 		}
 	}

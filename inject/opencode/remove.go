@@ -39,7 +39,7 @@ const deleteTime = time.Minute
 // already gone.
 func deleteSession(ctx context.Context, m inject.Machine, nativeID string) error {
 	if !isSessionID(nativeID) {
-		return fmt.Errorf("%q is no session id of OpenCode's", nativeID)
+		return fmt.Errorf("%q is not an OpenCode session id", nativeID)
 	}
 	program, err := openCode.Find(m)
 	if err != nil {

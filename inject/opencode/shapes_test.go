@@ -275,8 +275,8 @@ func TestEach(t *testing.T) {
 	for range 4 {
 		list = append(list, `{"info":{"role":"assistant"},"parts":[{"type":"text","text":"`+long+`"}]}`)
 	}
-	told := int64(0)
-	tr, err := adapter.Open(write(t, t.TempDir(), "x.json", exported(list...)), inject.Options{Progress: func(n int64) { told = n }})
+	reported := int64(0)
+	tr, err := adapter.Open(write(t, t.TempDir(), "x.json", exported(list...)), inject.Options{Progress: func(n int64) { reported = n }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,8 +288,8 @@ func TestEach(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !slices.Equal(sizes, []int{256, 256, 90, 2}) || told < 2_400_000 {
-		t.Errorf("batches of %v messages, %d bytes", sizes, told)
+	if !slices.Equal(sizes, []int{256, 256, 90, 2}) || reported < 2_400_000 {
+		t.Errorf("batches of %v messages, %d bytes", sizes, reported)
 	}
 	stop := errors.New("stop")
 	if err := tr.Each(func(string, inject.Batch) error { return stop }); err != stop {

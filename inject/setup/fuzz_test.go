@@ -125,7 +125,7 @@ func FuzzSettings(f *testing.F) {
 		for _, event := range hooks.Events {
 			hook := compact([]byte(hooks.group(event)))
 			n := strings.Count(compact(after), hook) - strings.Count(compact(before), hook)
-			if told := slices.Contains(changes, "hook "+event); told && n != 1 || !told && n != 0 {
+			if reported := slices.Contains(changes, "hook "+event); reported && n != 1 || !reported && n != 0 {
 				t.Errorf("%d hooks %s came in, changes %q:\n%s", n, event, changes, after)
 			}
 		}

@@ -163,13 +163,13 @@ func TestSegmentsOf(t *testing.T) {
 var lineGap = regexp.MustCompile(`(?m)^… \d+ lines?$`)
 
 // pieces checks that what is included consists of pieces of a section, in order.
-func pieces(s Section, told string) error {
+func pieces(s Section, included string) error {
 	var whole strings.Builder
 	for _, p := range s.Texts {
 		whole.WriteString(p.Text + "\n")
 	}
 	rest := whole.String()
-	for _, p := range strings.Split(lineGap.ReplaceAllString(told, Gap), Gap) {
+	for _, p := range strings.Split(lineGap.ReplaceAllString(included, Gap), Gap) {
 		p = strings.Trim(p, "\n")
 		i := strings.Index(rest, p)
 		if i < 0 {
@@ -377,24 +377,24 @@ func TestPrefers(t *testing.T) {
 	for i := range 30 {
 		all = append(all, Section{Heading: 6, Texts: []Text{{Kind: Assistant, Text: fmt.Sprintf("step %d of nothing in particular", i)}}})
 	}
-	told := Read(all).Choose(120, nil)
-	if !strings.Contains(told[0].Text, "cmd/serve/main.go") {
-		t.Errorf("%+v", told[:2])
+	chosen := Read(all).Choose(120, nil)
+	if !strings.Contains(chosen[0].Text, "cmd/serve/main.go") {
+		t.Errorf("%+v", chosen[:2])
 	}
-	if told[31].Text == "" || !told[31].Whole {
-		t.Errorf("the last section: %+v", told[31])
+	if chosen[31].Text == "" || !chosen[31].Whole {
+		t.Errorf("the last section: %+v", chosen[31])
 	}
 }
 
 func FuzzChoose(f *testing.F) {
 	f.Add("look at cmd/serve/main.go", `{"file_path":"a/b.go"}`, "1: x_y\n2: …\n", 100, 40)
-	f.Fuzz(func(t *testing.T, said, input, output string, budget, recent int) {
-		all := []Section{{Heading: 5, Texts: []Text{{Kind: User, Text: said}}}, {Heading: 5, Texts: []Text{{Kind: Input, Text: input}, {Kind: Output, Text: output}}}, {Heading: 5, Texts: []Text{{Kind: Assistant, Text: output + said}}}}
-		told := Read(all).Choose(budget, nil)
+	f.Fuzz(func(t *testing.T, request, input, output string, budget, recent int) {
+		all := []Section{{Heading: 5, Texts: []Text{{Kind: User, Text: request}}}, {Heading: 5, Texts: []Text{{Kind: Input, Text: input}, {Kind: Output, Text: output}}}, {Heading: 5, Texts: []Text{{Kind: Assistant, Text: output + request}}}}
+		chosen := Read(all).Choose(budget, nil)
 		if recent%2 == 1 {
-			told = Read(all).ChooseEnd(budget, ShortOutputs)
+			chosen = Read(all).ChooseEnd(budget, ShortOutputs)
 		}
-		for i, d := range told {
+		for i, d := range chosen {
 			if err := pieces(all[i], d.all()); err != nil {
 				t.Fatal(err)
 			}
