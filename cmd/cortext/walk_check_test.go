@@ -186,6 +186,9 @@ func (w *world) checkTree(t *workTree) {
 		if len(f.records) == 0 {
 			continue // the other folder has taken over its records
 		}
+		if n := w.owner[f.records[0].ID]; n != nil && n.state == removed {
+			continue // see checkOnce
+		}
 		if first, twice := byID[f.id]; twice && f.id != "" {
 			w.fail("one conversation in two folders", "%s of %s: %s, %s", f.id, t.name, first, f.path)
 		}
@@ -213,6 +216,9 @@ func (w *world) checkOnce(t *workTree, id string, now *snapshot) {
 			}
 			revs[r.Rev] = r.line
 		}
+	}
+	if n := w.owner[id]; n != nil && n.state == removed {
+		return // git alone brings folders of what the user removed, and nothing writes to them
 	}
 	if len(in) > 1 {
 		w.fail("a message in two folders", "%s of %s: %s", strings.Join(in, ", "), t.name, w.named(id))
