@@ -29,8 +29,8 @@ func TestDelete(t *testing.T) {
 		{"there, before --pure", "1.3.2", id, true, false, ""},
 		{"gone already", "1.18.33", id, false, false, ""},
 		{"no command for it", "1.1.65", id, true, true, "cannot delete"},
-		{"no id", "1.18.33", "--help", false, false, "no session id"},
-		{"a path", "1.18.33", "ses_/../x", false, false, "no session id"},
+		{"no id", "1.18.33", "--help", false, false, "not an OpenCode session id"},
+		{"a path", "1.18.33", "ses_/../x", false, false, "not an OpenCode session id"},
 		{"locked", "1.18.33", id, true, true, "database is locked"},
 	} {
 		s := newStage(t, strings.Replace(store, "VERSION", c.version, 1))
