@@ -233,7 +233,9 @@ func (g *gitCheck) compare(f git.File, from string) error {
 	}
 	e, here := g.entries[folder]
 	if !here {
-		g.absent[folder] = true
+		if len(f.Content) > 0 { // an empty log alone is what a merge leaves of a removed conversation
+			g.absent[folder] = true
+		}
 		return nil
 	}
 	if same, err := g.beginsWith(f); same || err != nil {
