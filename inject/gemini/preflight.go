@@ -87,7 +87,7 @@ func trustedFolder(m inject.Machine, dir string) (trusted, known bool, err error
 		case "TRUST_PARENT":
 			at = filepath.Dir(path)
 		default:
-			return false, false, geminiCLI.Unready(fmt.Sprintf("%s has %q for %s, which is no level of trust", file, level, path), fix)
+			return false, false, geminiCLI.Unready(fmt.Sprintf("%s has %q for %s, which is not a trust level", file, level, path), fix)
 		}
 		if len(path) > longest && within(inject.RealPath(at), dir) {
 			longest, trusted, known = len(path), level != "DO_NOT_TRUST", true

@@ -105,7 +105,7 @@ func TestTrust(t *testing.T) {
 		{name: "not it", rules: `{"/":"TRUST_FOLDER","%s":"DO_NOT_TRUST"}`, once: asks, ask: denied},
 		{name: "it, not above", rules: `{"/":"DO_NOT_TRUST","%s/":"TRUST_FOLDER"}`},
 		{name: "comments", rules: "{// x\n\"%s\":/* y */\"TRUST_FOLDER\"}"},
-		{name: "unknown level", rules: `{"/elsewhere":"MAYBE"}`, once: "no level of trust", ask: "no level of trust"},
+		{name: "unknown level", rules: `{"/elsewhere":"MAYBE"}`, once: "not a trust level", ask: "not a trust level"},
 		{name: "no JSON", rules: `{`, once: "cannot be read", ask: "cannot be read"},
 		{name: "a list", rules: `[]`, once: "cannot be read", ask: "cannot be read"},
 		{name: "variable", env: "GEMINI_CLI_TRUST_WORKSPACE=true"},
