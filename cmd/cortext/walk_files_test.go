@@ -306,9 +306,6 @@ func (w *world) compareUnasked(t *workTree, a act, c change) {
 		if n := w.owner[id]; n != nil && n.at == t && slices.ContainsFunc(w.parts(n), func(p *native) bool { return p.spoke }) {
 			continue // a turn of the conversation's own session
 		}
-		if n := w.owner[id]; n != nil && n.state == unsure {
-			continue // stopped after it was skipped: what git removed meanwhile looks new
-		}
 		if len(old[id]) == 0 && c.had[id] && !c.before.waiting[id] && !a.asked && !a.about(w.owner[id]) {
 			w.fail(a.who+" restored what git removed", "in %s: %s", t.name, w.named(id))
 		}
