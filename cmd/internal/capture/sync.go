@@ -227,6 +227,8 @@ var errElsewhere = errors.New("held in another work tree")
 // Adopt is not set.
 func (s *syncRun) capture(agent inject.Agent, n inject.SessionRef) (ours bool, err error) {
 	if s.c.ws.Removed.Skipped(agent.Name(), n.NativeID) {
+		// If this fails, git's removals may look new once the user undoes the skip.
+		_ = s.c.Locked(agent.Name(), n.NativeID, func() error { return s.noteSkipped(agent, n) })
 		return true, nil
 	}
 	var b *binding.Binding

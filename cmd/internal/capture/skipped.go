@@ -1,0 +1,74 @@
+package capture
+
+import (
+	"errors"
+	"maps"
+
+	"cortext/cmd/internal/binding"
+	"cortext/cmd/internal/registry"
+	"cortext/inject"
+)
+
+// noteSkipped records how far the logs in the work tree have a skipped session, and
+// captures nothing. Git may have brought the messages, and may remove them again; if the
+// user then undoes the skip, they must not look new.
+func (s *syncRun) noteSkipped(agent inject.Agent, n inject.SessionRef) error {
+	c, here := s.c, s.c.ws.Here.Workspace()
+	b, err := c.bindListed(session{agent: agent, id: n.NativeID, transcript: n.Path})
+	if err != nil || len(b.Segments) == 0 {
+		return err
+	}
+	have, err := c.homes.messagesOf(b.Segments)
+	if err != nil || len(have) == 0 {
+		return err
+	}
+	at := c.ws.Registry.Reached(here, agent.Name(), n.NativeID)
+	t, _, err := c.transcripts.open(agent, n.Path, inject.Options{})
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	furthest := at.Message
+	err = t.Each(func(sub string, batch inject.Batch) error {
+		for _, m := range batch.Messages {
+			if sub == "" && (have[m.ID] || m.ID == at.Message) {
+				furthest = m.ID
+			}
+		}
+		return nil
+	})
+	if err != nil || furthest == at.Message {
+		return err
+	}
+	if at.Size == 0 {
+		at.Size = b.Cursor.Size
+	}
+	// Everything up to the message counts as captured, wherever the cursor is.
+	return c.ws.Registry.Reach(here, agent.Name(), n.NativeID, registry.Reached{
+		Offset: t.Next.Offset, Size: at.Size, Message: furthest, Hooked: at.Hooked, Transcript: at.Transcript,
+	})
+}
+
+// messagesOf returns the ids of the messages that the work tree has of the conversations of
+// segments.
+func (hs *homes) messagesOf(segments []binding.Segment) (map[string]bool, error) {
+	have := map[string]bool{}
+	for i := range segments {
+		if segments[i].Removed || binding.FirstOf(segments, i) != i {
+			continue
+		}
+		conv, err := hs.findFolder(&segments[i])
+		if err != nil {
+			return nil, err
+		}
+		if conv == nil {
+			continue
+		}
+		ids, err := conv.MessageIDs()
+		if err = errors.Join(err, conv.Close()); err != nil {
+			return nil, err
+		}
+		maps.Copy(have, ids)
+	}
+	return have, nil
+}
