@@ -90,6 +90,10 @@ var rules = map[string]rule{
 		ours: []string{"cortext/cmd/internal/registry", "cortext/schema", "cortext/store"},
 		why:  "what the user does not want saved: no transcript, no settings",
 	},
+	"cortext/cmd/internal/listing": {
+		ours: []string{"cortext/schema", "cortext/store"},
+		why:  "what a list shows, filters and sorts: no settings, no printing",
+	},
 	"cortext/cmd/internal/workspace": {
 		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/registry", "cortext/cmd/internal/removal", "cortext/cmd/internal/shell", "cortext/inject",
 			"cortext/resume", "cortext/resume/notes", "cortext/cmd/internal/find", "cortext/schema/prompt", "cortext/schema",
