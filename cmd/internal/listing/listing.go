@@ -166,7 +166,6 @@ func (l *Listing) Sort(at []int, by Order) {
 	slices.SortStableFunc(at, func(i, j int) int { return less(&l.rows[i], &l.rows[j]) })
 }
 
-
 // ByID returns the position of the conversation with an id.
 func (l *Listing) ByID(id string) (int, bool) {
 	i := slices.IndexFunc(l.rows, func(r Row) bool { return schema.SameConversation(r.ID, id) })
