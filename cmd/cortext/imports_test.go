@@ -30,7 +30,7 @@ var rules = map[string]rule{
 	"cortext/schema/clip":    {why: "shortens any text, below everything"},
 	"cortext/schema/jsonl":   {ours: []string{"cortext/schema/rawjson"}, why: "reads any file of records, whatever they mean"},
 	"cortext/schema/tokens":  {modules: []string{"github.com/pkoukk/tiktoken-go-loader/assets"}, why: "the only module that ships the o200k_base table as data, not as code that runs at start"},
-	"cortext/schema":         {ours: []string{"cortext/schema/rawjson"}, why: "records and their bytes: pure, the ground that all else stands on"},
+	"cortext/schema":         {ours: []string{"cortext/schema/rawjson"}, why: "records and their bytes: pure, the ground that all else builds on"},
 
 	"cortext/store/atomicfile":       {modules: []string{"github.com/google/renameio/v2", "golang.org/x/sys/unix"}, why: "makes or replaces one file; knows no record"},
 	"cortext/store/filelock":         {modules: []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}, why: "locks a file that is open; knows no record"},
@@ -57,11 +57,11 @@ var rules = map[string]rule{
 	"cortext/resume": {
 		ours: []string{"cortext/schema", "cortext/schema/clip", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/resume/notes", "cortext/resume/model", "cortext/schema/prompt",
 			"cortext/resume/excerpt", "cortext/resume/summary", "cortext/resume/tildes"},
-		why: "decides what an agent is told: pure, so that the same input gives the same bytes",
+		why: "decides what an agent receives: pure, so that the same input gives the same bytes",
 	},
 
 	"cortext/inject":       {ours: []string{"cortext/schema", "cortext/schema/clip", "cortext/schema/jsonl", "cortext/schema/prompt", "cortext/schema/rawjson"}, why: "what an agent is, and what adapters share: no store, no payload"},
-	"cortext/inject/setup": {ours: []string{"cortext/inject", "cortext/schema/prompt", "cortext/schema/rawjson"}, why: "what stands in a project for an agent: texts in, texts out"},
+	"cortext/inject/setup": {ours: []string{"cortext/inject", "cortext/schema/prompt", "cortext/schema/rawjson"}, why: "the files that an agent needs in a project: texts in, texts out"},
 	"cortext/inject/claude": {
 		ours: []string{"cortext/inject", "cortext/inject/setup", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson"},
 		why:  "one agent; adapters do not know each other",
@@ -207,7 +207,7 @@ var forbidden = map[string]map[string]string{
 	"cortext/resume/summary":    pure,
 	"cortext/resume/excerpt":    pure,
 	"cortext/store": {
-		"os/exec":       "nothing that stands in a workspace is executed",
+		"os/exec":       "nothing in a workspace is executed",
 		"net/http":      "conversations stay on the machine",
 		"encoding/json": "it accepts what must be refused (schema/rawjson)",
 	},

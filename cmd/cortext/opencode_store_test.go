@@ -210,7 +210,7 @@ func TestOpenCodeStoreFaults(t *testing.T) {
 			if code != 1 || !strings.Contains(said, c.says) || !strings.Contains(said, b.database()) {
 				t.Errorf("sync: exit code %d, said %q", code, said)
 			}
-			if !strings.Contains(out, "1 with more than was captured (2 messages)") {
+			if !strings.Contains(out, "1 with new messages (2 messages captured)") {
 				t.Errorf("sync: %s", out)
 			}
 			claude.captured()

@@ -225,7 +225,7 @@ func (t *text) between(a, b int) []occurrence {
 	return t.named[from : from+to]
 }
 
-// A knowledge is how much is included about a name.
+// A knowledge says how much is included about a name.
 type knowledge uint8
 
 const (

@@ -125,7 +125,7 @@ func printSynced(say notices, out *capture.SyncResult, asJSON bool) error {
 			return err
 		}
 	}
-	fmt.Fprintf(on.out, "%s of this workspace: %d new, %d with more than was captured (%s)\n", count(out.Sessions, "session"), len(out.New), out.Grown, count(out.Appended, "message"))
+	fmt.Fprintf(on.out, "%s of this workspace: %d new, %d with new messages (%s captured)\n", count(out.Sessions, "session"), len(out.New), out.Grown, count(out.Appended, "message"))
 	if out.Elsewhere > 0 {
 		fmt.Fprintf(on.out, "%d of them belong to conversations of other work trees, which capture them\n", out.Elsewhere)
 	}
