@@ -125,7 +125,7 @@ func TestOpenCodeSession(t *testing.T) {
 	s.once(s.show("the crash"), "user: /workspace.debug the crash", "assistant: found it")
 	s.once(s.show("api design"), append(want, "assistant: stopped")...)
 	s.once(s.show("toolong"), "user: /workspace.resume 2", "assistant: gone over", "user: now in the long one", "assistant: longer", "user: the very last", "assistant: noted")
-	if out := s.run("cortext", "sync"); !strings.Contains(out, "0 new, 0 with more") {
+	if out := s.run("cortext", "sync"); !strings.Contains(out, "0 new, 0 with new messages") {
 		t.Errorf("a second sync: %s", out)
 	}
 	if n := len(s.sessions()); n != 4 {
