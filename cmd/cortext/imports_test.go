@@ -101,6 +101,10 @@ var rules = map[string]rule{
 		modules: []string{"go.yaml.in/yaml/v3"},
 		why:     "a workspace and what the user decides about it: no transcript, no capture, no command line",
 	},
+	"cortext/cmd/internal/organise": {
+		ours: []string{"cortext/cmd/internal/workspace", "cortext/schema", "cortext/schema/rawjson", "cortext/store"},
+		why:  "what people say about conversations: no transcript, no printing",
+	},
 	"cortext/cmd/internal/worktrees": {
 		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/registry", "cortext/inject"},
 		why:  "where a session was held: no transcript, no conversation",
@@ -172,7 +176,7 @@ var rules = map[string]rule{
 		why: "what an agent waits for: no cobra, no HTTP, no single agent, no launch",
 	},
 	"cortext/cmd/internal/cli": {
-		ours: []string{"cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
+		ours: []string{"cortext/cmd/internal/organise", "cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
 			"cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/hook", "cortext/cmd/internal/install",
 			"cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/openai",
 			"cortext/cmd/internal/payload", "cortext/cmd/internal/shell", "cortext/cmd/internal/shown", "cortext/cmd/internal/slash",

@@ -9,6 +9,7 @@ import (
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/history"
+	"cortext/cmd/internal/organise"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/resume"
@@ -54,11 +55,12 @@ func exitCode(err error) int {
 	var typ *workspace.TypeError
 	var agent *capture.AgentError
 	var title *workspace.TitleError
+	var input *organise.InputError
 	var missing *workspace.NotFoundError
 	var number *history.NumberError
 	var ambiguous *workspace.AmbiguousError
 	switch {
-	case errors.As(err, &usage), errors.As(err, &typ), errors.As(err, &agent), errors.As(err, &title), errors.Is(err, resume.ErrBudget):
+	case errors.As(err, &usage), errors.As(err, &typ), errors.As(err, &agent), errors.As(err, &title), errors.As(err, &input), errors.Is(err, resume.ErrBudget):
 		return exitUsage
 	case errors.As(err, &missing), errors.As(err, &number), errors.Is(err, workspace.ErrNoConversation):
 		return exitNotFound

@@ -2,52 +2,102 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"cortext/cmd/internal/git"
 	"cortext/cmd/internal/stop"
+	"cortext/store"
 )
 
 func rmCommand(a *app) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
-		Use:   "rm <id>",
-		Short: "Remove a conversation",
-		Long: `Deletes the folder of a conversation, with its document and everything else in it.
-cortext does not capture the conversation again, in any work tree or clone on this
-machine, even if the agents still have its transcripts. Commit .workspace/removed to
-make that hold on other machines. To get a conversation back, import its transcript.
-Commits that contain the conversation stay in git.`,
+		Use:   "rm <id>...",
+		Short: "Remove conversations",
+		Long: `Deletes the folders of conversations, with their documents and everything else in
+them. cortext does not capture these conversations again, in any work tree or clone on
+this machine, even if the agents still have the transcripts. Commit .workspace/removed
+to make that hold on other machines. To get a conversation back, import its transcript.
+Commits that contain a conversation stay in git.`,
 		Example: "  cortext rm 1030-brainstorm-api-design-hv37",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
-			return runRm(cmd.Context(), a, w, strings.Join(list, " "), yes)
+			entries, err := pickMany(w, list)
+			if err != nil {
+				return err
+			}
+			if !yes {
+				if yes, err = a.confirmRemoval(cmd.Context(), entries); err != nil || !yes {
+					return err
+				}
+			}
+			return a.remove(cmd.Context(), w, entries)
 		}),
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
 	return cmd
 }
 
-func runRm(ctx context.Context, a *app, w *opened, query string, yes bool) error {
-	e, err := w.Pick(query)
-	if err != nil {
-		return err
+// listedFirst is how many conversations a question names.
+const listedFirst = 10
+
+// confirmRemoval asks whether conversations may be removed.
+func (a *app) confirmRemoval(ctx context.Context, entries []store.Entry) (bool, error) {
+	what := oneLine(entries[0].Session.DisplayTitle())
+	if len(entries) > 1 {
+		what = count(len(entries), "conversation")
 	}
-	title := oneLine(e.Session.DisplayTitle())
-	if !yes {
-		if !a.terminal.present() {
-			return &usageError{"removing " + title + " has to be confirmed, and there is no terminal to ask on", "--yes removes it without asking"}
+	if !a.terminal.present() {
+		return false, &usageError{"removing " + what + " has to be confirmed, and there is no terminal to ask on", "--yes removes without asking"}
+	}
+	if len(entries) == 1 {
+		e := entries[0]
+		return a.terminal.ask(ctx, fmt.Sprintf("Remove %s, %s, with the folder %s?", what, count(e.Session.MessageCount, "message"), visible(e.Path)))
+	}
+	for i, e := range entries {
+		if i == listedFirst {
+			fmt.Fprintf(a.screen.out, "  and %d more\n", len(entries)-i)
+			break
 		}
-		yes, err = a.terminal.ask(ctx, fmt.Sprintf("Remove %s, %s, with the folder %s?", title, count(e.Session.MessageCount, "message"), visible(e.Path)))
-		if err != nil || !yes {
-			return err
+		fmt.Fprintf(a.screen.out, "  %s, %s (%s)\n", oneLine(e.Session.DisplayTitle()), count(e.Session.MessageCount, "message"), visible(e.Path))
+	}
+	return a.terminal.ask(ctx, fmt.Sprintf("Remove these %s with their folders?", what))
+}
+
+// remove removes conversations, and says which of them git still has. A failure does not
+// keep others from being removed.
+func (a *app) remove(ctx context.Context, w *opened, entries []store.Entry) error {
+	var errs []error
+	var inGit []string
+	for i, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(append(errs, err)...)
 		}
+		if len(entries) > progressFrom {
+			a.screen.progress("%d of %d conversations", i, len(entries))
+		}
+		known, _ := git.Knows(ctx, w.Store.Root(), e.Path) // only for the message below
+		if err := stop.Remove(ctx, w.Workspace, w.capture, e); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if known {
+			inGit = append(inGit, e.Path)
+		}
+		a.screen.clearLine()
+		fmt.Fprintf(a.screen.out, "removed %s (%s)\n", oneLine(e.Session.DisplayTitle()), visible(e.Path))
 	}
-	if err := stop.Remove(ctx, w.Workspace, w.capture, e); err != nil {
-		return err
+	a.screen.clearLine()
+	switch len(inGit) {
+	case 0:
+	case 1:
+		fmt.Fprintf(a.screen.errw, "git still has it: git log -- %s lists the commits\n", visible(inGit[0]))
+	default:
+		fmt.Fprintf(a.screen.errw, "git still has %d of them, for example %s\n", len(inGit), visible(strings.TrimPrefix(inGit[0], "conversations/")))
 	}
-	fmt.Fprintf(a.screen.out, "removed %s (%s)\n", title, visible(e.Path))
-	return nil
+	return errors.Join(errs...)
 }

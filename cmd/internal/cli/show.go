@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/history"
+	"cortext/cmd/internal/organise"
 	"cortext/schema"
 )
 
@@ -125,6 +127,7 @@ func showText(on screen, found *history.Shown, reasoning bool) error {
 	if s.ContextSummary != "" {
 		fmt.Fprintf(w, "%s\n", oneLine(s.ContextSummary))
 	}
+	said(w, s)
 	tools := map[string]*schema.Tool{}
 	for i := range found.Tools {
 		tools[found.Tools[i].ID] = &found.Tools[i]
@@ -155,6 +158,19 @@ func showText(on screen, found *history.Shown, reasoning bool) error {
 		}
 	}
 	return w.Flush()
+}
+
+// said prints what people said about a conversation: its tags, values and notes.
+func said(w io.Writer, s *schema.Session) {
+	if len(s.Tags) > 0 {
+		fmt.Fprintf(w, "tags: %s\n", oneLine(strings.Join(s.Tags, ", ")))
+	}
+	for _, v := range organise.Values(s) {
+		fmt.Fprintf(w, "%s: %s\n", oneLine(v.Key), oneLine(v.Text))
+	}
+	if s.Notes != "" {
+		fmt.Fprintf(w, "notes:\n%s\n", visible(s.Notes))
+	}
 }
 
 // outcome describes in a word how a call ended.

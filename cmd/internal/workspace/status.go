@@ -9,8 +9,8 @@ import (
 	"cortext/store"
 )
 
-// edit changes the metadata of a conversation and returns the result.
-func (w *Workspace) edit(e store.Entry, f func(*schema.Session) error) (*schema.Session, error) {
+// Edit changes the metadata of a conversation and returns the result.
+func (w *Workspace) Edit(e store.Entry, f func(*schema.Session) error) (*schema.Session, error) {
 	if err := w.MergeTwins(e); err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (w *Workspace) SetTitle(e store.Entry, title string) (*schema.Session, erro
 	if err != nil {
 		return nil, err
 	}
-	return w.edit(e, func(s *schema.Session) error {
+	return w.Edit(e, func(s *schema.Session) error {
 		s.Title = title
 		return nil
 	})
@@ -47,7 +47,7 @@ func (w *Workspace) SetStatus(e store.Entry, status schema.Status) (paused []str
 			return nil, err
 		}
 	}
-	_, err = w.edit(e, func(s *schema.Session) error {
+	_, err = w.Edit(e, func(s *schema.Session) error {
 		w.setStatus(e.Path, s, status)
 		return nil
 	})
@@ -67,7 +67,7 @@ func (w *Workspace) Activate(e store.Entry) (paused []string, err error) {
 	if paused, err = w.pauseOthers(e.Path); err != nil {
 		return paused, err
 	}
-	_, err = w.edit(e, func(s *schema.Session) error {
+	_, err = w.Edit(e, func(s *schema.Session) error {
 		s.Status = schema.Active
 		if now := w.Env.Now(); s.LastActive.Time().Before(now) {
 			s.LastActive = schema.NewTime(now)
@@ -93,7 +93,7 @@ func (w *Workspace) pauseOthers(path string) (paused []string, err error) {
 		if e.Path == path {
 			continue
 		}
-		if _, err := w.edit(e, func(s *schema.Session) error {
+		if _, err := w.Edit(e, func(s *schema.Session) error {
 			w.setStatus(e.Path, s, schema.Paused)
 			return nil
 		}); err != nil {

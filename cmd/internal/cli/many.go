@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cortext/cmd/internal/organise"
+	"cortext/cmd/internal/workspace"
+	"cortext/store"
+)
+
+// pickMany returns the conversations that arguments name, one each, without repetition; or
+// the current conversation if there are no arguments. Several words that together name one
+// conversation count as one argument, as in the commands that take one conversation.
+func pickMany(w *opened, queries []string) ([]store.Entry, error) {
+	if len(queries) == 0 {
+		e, err := w.caller().Current()
+		return []store.Entry{e}, err
+	}
+	var entries []store.Entry
+	for _, query := range queries {
+		e, err := w.Pick(query)
+		if err != nil {
+			if together, joinErr := w.Pick(strings.Join(queries, " ")); joinErr == nil && len(queries) > 1 && errors.As(err, new(*workspace.NotFoundError)) {
+				return []store.Entry{together}, nil
+			}
+			return nil, err
+		}
+		if !slices.ContainsFunc(entries, func(have store.Entry) bool { return have.Path == e.Path }) {
+			entries = append(entries, e)
+		}
+	}
+	return entries, nil
+}
+
+// An edit is a change that a command makes to several conversations.
+type edit struct {
+	change organise.Change
+	done   string // what it did, for a message: "tagged backend"
+	json   bool
+}
+
+// apply makes a change to conversations and reports each. A conversation that cannot be
+// changed does not keep others from being changed.
+func (a *app) apply(ctx context.Context, w *opened, entries []store.Entry, c edit) error {
+	var errs []error
+	rows := []row{}
+	for i, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if len(entries) > progressFrom {
+			a.screen.progress("%d of %d conversations", i, len(entries))
+		}
+		changed, err := organise.Apply(w.Workspace, e, c.change)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if c.json {
+			rows = append(rows, plainRow(changed))
+			continue
+		}
+		a.screen.clearLine()
+		fmt.Fprintf(a.screen.out, "%s: %s\n", oneLine(changed.Session.DisplayTitle()), c.done)
+	}
+	a.screen.clearLine()
+	a.notices(w).removed(w.Removed.LeftoversAmong(entries...))
+	if c.json {
+		errs = append(errs, a.screen.json(rows))
+	} else {
+		a.notices(w).waiting(entries...)
+	}
+	return errors.Join(errs...)
+}
+
+// progressFrom is how many conversations a command changes without showing progress.
+const progressFrom = 20

@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/organise"
+)
+
+func noteCommand(a *app) *cobra.Command {
+	var asJSON, replace bool
+	cmd := &cobra.Command{
+		Use:   "note <text> [<id>...]",
+		Short: "Add a note to conversations",
+		Long: `Adds a paragraph to the notes of conversations; without an id, of the current one. With
+--replace the text replaces all notes, and an empty text removes them. cortext show
+prints the notes.`,
+		Example: "  cortext note \"ask the mobile team\" \"api design\"",
+		Args:    args(cobra.MinimumNArgs(1)),
+		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
+			entries, err := pickMany(w, list[1:])
+			if err != nil {
+				return err
+			}
+			c := edit{organise.Note(list[0]), "note added", asJSON}
+			if replace {
+				c.change, c.done = organise.ReplaceNotes(list[0]), "notes replaced"
+			}
+			return a.apply(cmd.Context(), w, entries, c)
+		}),
+	}
+	cmd.Flags().BoolVar(&replace, "replace", false, "replace all notes")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversations as JSON")
+	return cmd
+}

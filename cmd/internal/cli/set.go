@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/organise"
+)
+
+func setCommand(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "set <key>=<value>... [<id>...]",
+		Short: "Set values of your own on conversations",
+		Long: `Sets free-form values, such as a ticket number, on conversations; without an id, on the
+current one. An empty value removes the key. cortext show prints the values.`,
+		Example: "  cortext set ticket=API-42 \"api design\"",
+		Args:    args(cobra.MinimumNArgs(1)),
+		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
+			values, queries, err := valuesIn(list)
+			if err != nil {
+				return err
+			}
+			entries, err := pickMany(w, queries)
+			if err != nil {
+				return err
+			}
+			var keys []string
+			for _, v := range values {
+				keys = append(keys, v.Key)
+			}
+			return a.apply(cmd.Context(), w, entries, edit{organise.Set(values), "set " + oneLine(strings.Join(keys, ", ")), asJSON})
+		}),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the conversations as JSON")
+	return cmd
+}
+
+// valuesIn splits arguments into the values, which come first, and the queries.
+func valuesIn(list []string) (values []organise.Value, queries []string, err error) {
+	for i, arg := range list {
+		if i > 0 && !strings.Contains(arg, "=") {
+			return values, list[i:], nil
+		}
+		v, err := organise.ParseValue(arg)
+		if err != nil {
+			return nil, nil, err
+		}
+		values = append(values, v)
+	}
+	return values, nil, nil
+}

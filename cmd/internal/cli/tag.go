@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/organise"
+)
+
+func tagCommand(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "tag [<tag>[,<tag>...] [<id>...]]",
+		Short: "Tag conversations, or list the tags in use",
+		Long: `Adds tags to conversations; without an id, to the current one. Quote the words of a
+query. Without arguments, it lists the tags in use and how many conversations have each.`,
+		Example: "  cortext tag backend,urgent \"api design\"",
+		Args:    args(cobra.ArbitraryArgs),
+		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
+			if len(list) == 0 {
+				return listTags(a, w, asJSON)
+			}
+			tags, err := organise.ParseTags(list[0])
+			if err != nil {
+				return err
+			}
+			entries, err := pickMany(w, list[1:])
+			if err != nil {
+				return err
+			}
+			return a.apply(cmd.Context(), w, entries, edit{organise.Tag(tags), "tagged " + oneLine(strings.Join(tags, ", ")), asJSON})
+		}),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// A tagCount says how many conversations have a tag.
+type tagCount struct {
+	Tag           string `json:"tag"`
+	Conversations int    `json:"conversations"`
+}
+
+// listTags prints the tags in use, the most used first.
+func listTags(a *app, w *opened, asJSON bool) error {
+	all, err := w.Store.List()
+	if err != nil {
+		return err
+	}
+	counts := []tagCount{}
+	at := map[string]int{} // tags that differ only in case are one
+	for _, e := range all {
+		for _, tag := range e.Session.Tags {
+			key := strings.ToLower(tag)
+			if _, ok := at[key]; !ok {
+				at[key] = len(counts)
+				counts = append(counts, tagCount{Tag: tag})
+			}
+			counts[at[key]].Conversations++
+		}
+	}
+	slices.SortStableFunc(counts, func(a, b tagCount) int {
+		return cmp.Or(b.Conversations-a.Conversations, strings.Compare(strings.ToLower(a.Tag), strings.ToLower(b.Tag)))
+	})
+	if asJSON {
+		return a.screen.json(counts)
+	}
+	if len(counts) == 0 {
+		fmt.Fprintln(a.screen.errw, "no conversation has a tag yet: cortext tag TAG ID adds one")
+	}
+	tw := tabwriter.NewWriter(a.screen.out, 0, 4, 2, ' ', 0)
+	for _, c := range counts {
+		fmt.Fprintf(tw, "%s\t%s\n", oneLine(c.Tag), count(c.Conversations, "conversation"))
+	}
+	return tw.Flush()
+}
