@@ -139,7 +139,7 @@ func (c *Commands) carryOut(ctx context.Context, agent inject.Agent, e inject.Ev
 		}
 		return c.lists.recent(limits.Bytes, most)
 	case "session":
-		return c.describe(ctx, agent, e)
+		return c.session(ctx, agent, e, args)
 	case "context":
 		return c.context(ctx, agent, e, args)
 	case "compact":

@@ -1,0 +1,86 @@
+package slash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"cortext/cmd/internal/organise"
+	"cortext/cmd/internal/workspace"
+	"cortext/inject"
+	"cortext/store"
+)
+
+// sessionUsage lists the subcommands of /workspace.session.
+const sessionUsage = "/workspace.session knows: info, title TEXT, tag TAG, untag TAG, note TEXT, archive, unarchive."
+
+// session describes or changes the conversation of the running session. args are a
+// subcommand and its text.
+func (c *Commands) session(ctx context.Context, agent inject.Agent, e inject.Event, args string) (string, error) {
+	word, text, _ := strings.Cut(args, " ")
+	text = strings.TrimSpace(text)
+	if word == "" || word == "info" && text == "" {
+		return c.describe(ctx, agent, e)
+	}
+	change, done, why := changeIn(word, text)
+	if why != "" {
+		return Prefix + why, nil
+	}
+	entry, said, err := c.current(ctx, agent, e)
+	if said != "" || err != nil {
+		return said, err
+	}
+	var invalid *organise.InputError
+	var title *workspace.TitleError
+	err = change(c.ws, entry)
+	switch {
+	case errors.As(err, &invalid), errors.As(err, &title):
+		return Prefix + err.Error() + ". Nothing was changed.", nil
+	case err != nil:
+		return "", err
+	}
+	return Prefix + done, nil
+}
+
+// changeIn parses a subcommand that changes a conversation. why says what is wrong with
+// it, and what there is.
+func changeIn(word, text string) (change func(*workspace.Workspace, store.Entry) error, done, why string) {
+	shown := workspace.Plain(text)
+	apply := func(f organise.Change) func(*workspace.Workspace, store.Entry) error {
+		return func(w *workspace.Workspace, e store.Entry) error {
+			_, err := organise.Apply(w, e, f)
+			return err
+		}
+	}
+	needsText := word == "title" || word == "tag" || word == "untag" || word == "note"
+	switch {
+	case needsText && text == "":
+		return nil, "", fmt.Sprintf("%s needs a text. %s", word, sessionUsage)
+	case (word == "archive" || word == "unarchive") && text != "":
+		return nil, "", fmt.Sprintf("%s takes no text. %s", word, sessionUsage)
+	}
+	switch word {
+	case "title":
+		return func(w *workspace.Workspace, e store.Entry) error {
+			_, err := w.SetTitle(e, text)
+			return err
+		}, "the conversation is now called " + shown + ".", ""
+	case "tag", "untag":
+		tags, err := organise.ParseTags(text)
+		if err != nil {
+			return nil, "", err.Error() + ". Nothing was changed."
+		}
+		if word == "tag" {
+			return apply(organise.Tag(tags)), "the conversation is tagged " + shown + ".", ""
+		}
+		return apply(organise.Untag(tags)), "the conversation is no longer tagged " + shown + ".", ""
+	case "note":
+		return apply(organise.Note(text)), "the note is added.", ""
+	case "archive":
+		return apply(organise.Archive(true)), "the conversation is archived: lists leave it out. /workspace.session unarchive undoes it.", ""
+	case "unarchive":
+		return apply(organise.Archive(false)), "the conversation is in lists again.", ""
+	}
+	return nil, "", fmt.Sprintf("there is no subcommand %q. %s", workspace.Plain(word), sessionUsage)
+}
