@@ -107,6 +107,9 @@ type Attachment struct {
 	Unknown []rawjson.Member
 }
 
+// SyntheticModel is the model of answers that Claude Code itself wrote, such as an error.
+const SyntheticModel = "<synthetic>"
+
 // Usage counts tokens as the agent reported them.
 type Usage struct {
 	PromptTokens     int64 `json:"prompt_tokens"` // everything that the model read, cached or not

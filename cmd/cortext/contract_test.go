@@ -255,6 +255,7 @@ func (c *contractRun) json() {
 		"set ticket=1 api --json",
 		"archive api --json",
 		"unarchive api --json",
+		"stats --by day --json",
 		"stop api --json",
 		"sync --json",
 		"trust --json",

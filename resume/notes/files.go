@@ -235,3 +235,17 @@ func (all files) without(at string) files {
 
 // folder returns a path as one of a folder: with a slash at the end.
 func folder(at string) string { return strings.TrimSuffix(at, "/") + "/" }
+
+// Written returns the files that a call wrote, by the paths that it names. A call that
+// failed or has no outcome wrote none. Commands of a shell are not examined.
+func Written(t schema.Tool) (paths []string) {
+	switch k := schema.KindOf(t.Name); k {
+	case schema.WriteTool, schema.EditTool, schema.PatchTool:
+		a := adder{Notes: new(Notes), message: new(schema.Message)}
+		a.addWrite(k, t, Outcome(t))
+		for _, f := range a.Files {
+			paths = append(paths, f.Path)
+		}
+	}
+	return paths
+}

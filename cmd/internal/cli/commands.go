@@ -38,6 +38,7 @@ var commands = []struct {
 	{"prune", pruneCommand},
 	{"current", currentCommand},
 	{"trust", trustCommand},
+	{"stats", statsCommand},
 	{"check", checkCommand},
 	{"version", versionCommand},
 	{"completion", completionCommand},

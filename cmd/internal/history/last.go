@@ -68,7 +68,7 @@ func LastModel(w workspace.Conversations, e store.Entry, agent string) (name str
 	seen := 0
 	err = backwards(w, e, func(m *schema.Message) bool {
 		seen++
-		if m.Role == schema.Assistant && m.Model != "<synthetic>" && AgentOf(s, m.Source) == agent {
+		if m.Role == schema.Assistant && m.Model != schema.SyntheticModel && AgentOf(s, m.Source) == agent {
 			name = m.Model
 		}
 		return name == "" && !(alone && seen >= enoughAlone)

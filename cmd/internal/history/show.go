@@ -133,6 +133,13 @@ func inOrderOf(messages []schema.Message, calls []schema.Tool) []schema.Tool {
 	return calls
 }
 
+// ByID gathers records, each id once: the greatest rev wins and takes the place of the
+// first. Damaged lines are left out.
+func ByID[R any](records func(func(R, error) bool), id func(*R) (string, int)) ([]R, error) {
+	var damage []store.Damage
+	return collect(records, &damage, id)
+}
+
 // collect gathers records by id: the greatest rev wins and takes the place of the first.
 func collect[R any](records func(func(R, error) bool), damage *[]store.Damage, id func(*R) (string, int)) ([]R, error) {
 	var list []R

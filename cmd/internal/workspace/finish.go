@@ -154,7 +154,7 @@ func headOf(c *store.Conversation) (head []schema.Message, err error) {
 func describeAgent(s *schema.Session, h schema.History) {
 	a := &s.AgentConfig
 	for _, m := range h.Messages {
-		if m.Role == schema.Assistant && m.Model != "" && m.Model != "<synthetic>" {
+		if m.Role == schema.Assistant && m.Model != "" && m.Model != schema.SyntheticModel {
 			a.Model = m.Model
 		}
 		for _, call := range m.ToolCalls {

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/find"
+	"cortext/cmd/internal/stats"
+)
+
+func statsCommand(a *app) *cobra.Command {
+	var by string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "stats",
+		Short: "Count conversations, turns, tokens and tool calls",
+		Long: `Counts the conversations of the workspace, archived ones too: turns, tokens in and out as
+the agents reported them, tool calls and their failures, and the files written most. A
+conversation that falls into several groups counts in each. Days are in local time.`,
+		Example: "  cortext stats --by model",
+		Args:    args(cobra.NoArgs),
+		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
+			return runStats(cmd, a, w, stats.By(by), asJSON)
+		}),
+	}
+	cmd.Flags().StringVar(&by, "by", "", "group by `WHAT`: type, agent, model, tag or day")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the counts as JSON")
+	return cmd
+}
+
+// filesShown is how many files the text lists; JSON has up to filesListed.
+const (
+	filesShown  = 10
+	filesListed = 100
+)
+
+func runStats(cmd *cobra.Command, a *app, w *opened, by stats.By, asJSON bool) error {
+	if by != "" && !slices.Contains(stats.Groupings, by) {
+		var names []string
+		for _, g := range stats.Groupings {
+			names = append(names, string(g))
+		}
+		return &usageError{fmt.Sprintf("--by %q is not one of %s", by, strings.Join(names, ", ")), near("--by ", find.NearestWord(names, string(by)), "")}
+	}
+	all, err := w.Store.List()
+	if err != nil {
+		return err
+	}
+	var s stats.Stats
+	err = s.Add(cmd.Context(), w.Workspace, by, all, func(done, total int) {
+		if done%50 == 0 {
+			a.screen.progress("counting: %d of %d conversations", done, total)
+		}
+	})
+	a.screen.clearLine()
+	if asJSON {
+		s.Finish(by, filesListed)
+		if jsonErr := a.screen.json(s); err == nil {
+			err = jsonErr
+		}
+		return err
+	}
+	s.Finish(by, filesShown)
+	printStats(a.screen.out, s, by)
+	return err
+}
+
+func printStats(w io.Writer, s stats.Stats, by stats.By) {
+	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(tw, "convs\tturns\tmsgs\tin\tout\tcalls\tfailed\t  %s\n", by)
+	row := func(name string, c stats.Counts) {
+		fmt.Fprintf(tw, "%d\t%d\t%d\t%s\t%s\t%d\t%d\t  %s\n", c.Conversations, c.Turns, c.Messages, short(c.TokensIn), short(c.TokensOut), c.ToolCalls, c.Failures, name)
+	}
+	for _, g := range s.Groups {
+		name := oneLine(g.Key)
+		if name == "" {
+			name = "(none)"
+		}
+		row(name, g.Counts)
+	}
+	total := "total"
+	if by == "" {
+		total = ""
+	}
+	row(total, s.Total)
+	tw.Flush()
+	if len(s.Files) > 0 {
+		fmt.Fprintln(w, "\nfiles written most:")
+	}
+	for _, f := range s.Files {
+		fmt.Fprintf(w, "%5d  %s\n", f.Calls, oneLine(f.Path))
+	}
+}
+
+// short shortens a large number: 950, 12.3k, 4.5M.
+func short(n int64) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprint(n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
