@@ -134,6 +134,25 @@ type RunningLister interface {
 	Running(m Machine) []Running
 }
 
+// A StatusLiner is an agent that shows a line of the user's choice below its prompt.
+type StatusLiner interface {
+	// Status reads the agent's input for the line from standard input.
+	Status(m Machine, input []byte) (Status, error)
+
+	// UserStatusLine returns the shell command that makes the line according to the
+	// user's own settings, or "".
+	UserStatusLine(m Machine) string
+}
+
+// A Status is what an agent reports for its status line.
+type Status struct {
+	NativeID   string
+	Transcript string
+	Dir        string // of the project, absolute
+	Used       int    // tokens in the context window; 0 if unknown
+	Window     int    // its size in tokens; 0 if unknown
+}
+
 // ReadFile returns the text of a file in a project; ok is false if the file does not
 // exist.
 type ReadFile func(path string) (text string, ok bool, err error)
@@ -185,6 +204,7 @@ type InstallOptions struct {
 	Types     []Type
 	AfterTool bool // also call cortext after each tool call
 	Plugin    bool // install a plugin, for an agent that has no other hooks
+	Status    bool // show a status line, for an agent that has one
 	User      bool // also install files in the user's home; their paths begin with "~/"
 }
 

@@ -128,6 +128,10 @@ var rules = map[string]rule{
 		ours: []string{"cortext/cmd/internal/workspace", "cortext/schema", "cortext/store"},
 		why:  "reads conversations: no agent, no payload, and it writes nothing",
 	},
+	"cortext/cmd/internal/statusline": {
+		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/shown", "cortext/cmd/internal/workspace", "cortext/inject"},
+		why:  "a line about a session: no transcript, no single agent",
+	},
 	"cortext/cmd/internal/stats": {
 		ours: []string{"cortext/cmd/internal/history", "cortext/cmd/internal/workspace", "cortext/resume/notes", "cortext/schema", "cortext/store"},
 		why:  "counts records: no agent, no payload, no printing",
@@ -176,7 +180,7 @@ var rules = map[string]rule{
 	},
 	"cortext/cmd/internal/hook": {
 		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/payload",
-			"cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/schema", "cortext/store"},
+			"cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/statusline", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/schema", "cortext/store"},
 		why: "what an agent waits for: no cobra, no HTTP, no single agent, no launch",
 	},
 	"cortext/cmd/internal/cli": {

@@ -76,7 +76,7 @@ func (agent) Session(m inject.Machine) string { return m.Getenv("CLAUDE_CODE_SES
 // after about a second unless it has its own timeout, in seconds (FACTS.md, "Hooks").
 var hooks = setup.Hooks{
 	Agent: Name, Events: []string{"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}, AfterTool: "PostToolUse", Timeout: 30,
-	Earlier: []string{"cortext hook claude EVENT 2>/dev/null || true"},
+	Earlier: []string{"cortext hook claude EVENT 2>/dev/null || true"}, StatusLine: "StatusLine",
 }
 
 // form describes Claude Code's commands: Markdown with frontmatter, like the sources.

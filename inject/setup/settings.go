@@ -21,6 +21,10 @@ type Hooks struct {
 	Timeout   int      // in the agent's unit
 	Earlier   []string // the wordings that earlier versions wrote, with EVENT in place of the event's name
 
+	// StatusLine is the word that asks cortext for the agent's status line, which is
+	// optional; empty if the agent has none.
+	StatusLine string
+
 	Before   string // precedes the rest of the shell line
 	Name     string // the hook's name shown by the agent, if it has such a member
 	Comments bool   // the file may have comments, which stay
@@ -125,12 +129,37 @@ func (d *document) addHooks(h Hooks) (changes []string, err error) {
 			changes = append(changes, "hook "+event+": new wording")
 		}
 	}
+	status, err := d.statusLine(h)
+	if err != nil {
+		return nil, err
+	}
+	var members []string
 	if hooks == nil {
-		d.add(d.root, `"hooks": {`+indent("\n"+strings.Join(missing, ",\n"))+"\n}")
+		members = append(members, `"hooks": {`+indent("\n"+strings.Join(missing, ",\n"))+"\n}")
 	} else if len(missing) > 0 {
 		d.add(hooks, missing...)
 	}
+	if status != "" {
+		members = append(members, status)
+		changes = append(changes, "status line")
+	}
+	if len(members) > 0 {
+		d.add(d.root, members...)
+	}
 	return changes, nil
+}
+
+// statusLine returns the member with our status line, or "" if it is not wanted or the
+// project has one, ours or another.
+func (d *document) statusLine(h Hooks) (string, error) {
+	if h.StatusLine == "" {
+		return "", nil
+	}
+	have, err := d.member(d.root, "statusLine")
+	if err != nil || have != nil {
+		return "", err
+	}
+	return "\"statusLine\": {\n\t\"type\": \"command\",\n\t\"command\": " + command(h.wording(), h.StatusLine) + "\n}", nil
 }
 
 // Install returns the files of an agent's commands, and of its hooks in the settings files.
@@ -141,6 +170,9 @@ func (h Hooks) Install(f Form, settings []string, o inject.InstallOptions, read 
 	}
 	if o.AfterTool {
 		h.Events = append(slices.Clone(h.Events), h.AfterTool)
+	}
+	if !o.Status {
+		h.StatusLine = ""
 	}
 	for _, file := range settings {
 		c, err := h.Change(file, read)

@@ -24,6 +24,7 @@ var commands = []struct {
 	{"rm", rmCommand},
 	{"sync", syncCommand},
 	{"watch", watchCommand},
+	{"statusline", statuslineCommand},
 	{"hook", hookCommand},
 	{"happened", happenedCommand},
 	{"tidy", tidyCommand},

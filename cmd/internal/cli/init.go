@@ -23,6 +23,7 @@ type initOptions struct {
 	capture      string
 	dryRun, json bool
 	plugin       bool
+	status       bool
 	noUser       bool
 	yes          bool
 	found        bool // the agents are those found on this machine
@@ -47,6 +48,7 @@ wrote and keeps your edits.`,
 	f.StringSliceVar(&o.agents, "agent", nil, "install slash commands and hooks for `AGENT`: claude, opencode, gemini, or a comma-separated list")
 	f.BoolVar(&o.noUser, "no-user", false, "for gemini: do not change ~/.gemini/settings.json; commands then work only if Gemini CLI starts at the top of the workspace")
 	f.BoolVar(&o.plugin, "plugin", false, "for opencode: install a plugin that captures each turn; OpenCode then takes about a minute longer to start if it cannot reach the npm registry")
+	f.BoolVar(&o.status, "status-line", false, "for claude: show the conversation below the prompt, after your own status line (default: off; on a terminal, ask)")
 	f.StringVar(&o.commit, "commit", "", "`WHEN` to commit a conversation to git: stop or off (default: off; on a terminal, ask)")
 	f.StringVar(&o.capture, "capture", "", "`WHICH` sessions to capture: commands (those that use a /workspace command) or all (default: commands; on a terminal, ask)")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask: use the defaults and the agents found on this machine")
@@ -201,7 +203,7 @@ func (r *initRun) plan() (all []inject.Change, err error) {
 	defer w.Close()
 	r.app.screen.warn(w.Warnings...)
 	for _, name := range r.agents {
-		changes, err := install.New(w).Plan(name, install.Options{Plugin: r.plugin, User: !r.noUser})
+		changes, err := install.New(w).Plan(name, install.Options{Plugin: r.plugin, Status: r.status, User: !r.noUser})
 		if err != nil {
 			return nil, err
 		}
@@ -242,8 +244,8 @@ func (r *initRun) confirm(planned []inject.Change) (_ []inject.Change, shown boo
 	if shown, err = r.showPlan(planned); err != nil || !shown || r.yes {
 		return planned, shown, err
 	}
-	before := r.agents
-	if err = r.ask(); err == nil && !slices.Equal(before, r.agents) {
+	before, status := r.agents, r.status
+	if err = r.ask(); err == nil && (!slices.Equal(before, r.agents) || status != r.status) {
 		shown = false
 		planned, err = r.plan()
 	}
@@ -260,6 +262,11 @@ func (r *initRun) ask() (err error) {
 	}
 	if !r.isNew {
 		return nil
+	}
+	if !r.status && slices.Contains(r.agents, "claude") {
+		if r.status, err = r.app.terminal.ask(ctx, "Show the conversation in Claude Code's status line, after your own?"); err != nil {
+			return err
+		}
 	}
 	for _, q := range []struct {
 		applies  bool

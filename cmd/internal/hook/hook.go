@@ -126,6 +126,10 @@ func (p Program) call(ctx context.Context, opened *atomic.Pointer[workspace.Work
 		p.handOver(ctx, nil, name, event, input)
 		return
 	}
+	if event == StatusLine {
+		p.statusLine(ctx, agent, input)
+		return
+	}
 	e, err := agent.Hook(p.Machine, event, input)
 	if err != nil {
 		p.Failed(nil, hookDir(), event, err)

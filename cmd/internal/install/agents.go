@@ -41,6 +41,7 @@ func Open(env workspace.Env, dir string) (*workspace.Workspace, error) {
 // Options choose among the files of an agent.
 type Options struct {
 	Plugin bool // for opencode: the plugin that captures each turn
+	Status bool // for claude: a status line
 	User   bool // also change the settings in the user's home
 }
 
@@ -72,7 +73,7 @@ func (i Installer) Plan(name string, options Options) ([]inject.Change, error) {
 		}
 		types = append(types, inject.Type{Name: typ, Source: i.ws.Prompts.Fill(text)})
 	}
-	o := inject.InstallOptions{Types: types, AfterTool: bool(i.ws.Config.AfterTool), Plugin: options.Plugin, User: options.User}
+	o := inject.InstallOptions{Types: types, AfterTool: bool(i.ws.Config.AfterTool), Plugin: options.Plugin, Status: options.Status, User: options.User}
 	changes, err := installer.Install(o, func(path string) (string, bool, error) {
 		if at, ok := strings.CutPrefix(path, homePrefix); ok {
 			return readHome(filepath.Join(i.ws.Env.Machine.Home, filepath.FromSlash(at)))

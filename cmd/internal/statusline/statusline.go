@@ -1,0 +1,76 @@
+// Package statusline writes the line that an agent shows below its prompt: the conversation
+// of the session, and whether it is saved.
+package statusline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/shown"
+	"cortext/cmd/internal/workspace"
+	"cortext/inject"
+)
+
+// titleWidth is how many characters of a title are shown.
+const titleWidth = 40
+
+// Line returns the line for a session. It reads what the hooks know already, and no
+// transcript.
+func Line(w *workspace.Workspace, c *capture.Capture, agent inject.Agent, s inject.Status) string {
+	parts := append(conversation(w, c, agent, s), window(s))
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
+}
+
+// conversation says which conversation the session is in, how long ago it was stopped, and
+// what of it is not saved.
+func conversation(w *workspace.Workspace, c *capture.Capture, agent inject.Agent, s inject.Status) []string {
+	if w.Removed.Skipped(agent.Name(), s.NativeID) {
+		return []string{"not saved: you skipped this session"}
+	}
+	b, ok := c.Cached(agent.Name(), s.NativeID)
+	if !ok || !b.Bound() {
+		return []string{"no conversation: /workspace.chat begins one"}
+	}
+	at := b.CurrentSegment().Path
+	e, err := w.Entry(at)
+	if err != nil {
+		return []string{"its conversation is not in this work tree, messages wait"}
+	}
+	parts := []string{shown.Cut(shown.Line(e.Session.DisplayTitle()), titleWidth)}
+	if w.Config.RemindTurns > 0 {
+		parts = append(parts, turns(b.Turns))
+	}
+	switch {
+	case e.Waiting || slices.Contains(w.Store.WaitingPaths(), at):
+		parts = append(parts, "messages wait")
+	case b.Grown(agent):
+		parts = append(parts, "not saved yet")
+	default:
+		parts = append(parts, "saved")
+	}
+	return parts
+}
+
+func turns(n int) string {
+	if n == 1 {
+		return "1 turn since stop"
+	}
+	return fmt.Sprintf("%d turns since stop", n)
+}
+
+// window says how full the context window is.
+func window(s inject.Status) string {
+	if s.Used == 0 || s.Window == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s tokens (%d%%)", thousands(s.Used), thousands(s.Window), (100*s.Used+s.Window/2)/s.Window)
+}
+
+func thousands(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%dk", (n+500)/1000)
+}
