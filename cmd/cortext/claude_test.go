@@ -3,6 +3,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -144,4 +146,27 @@ func (s *stage) answer() string {
 		}
 	}
 	return ""
+}
+
+// TestClaudeStatusLine: the program shows the user's own status line and ours below it, and
+// ours says that a turn is saved.
+func TestClaudeStatusLine(t *testing.T) {
+	s := newStage(t, "--status-line")
+	s.check(os.MkdirAll(filepath.Join(s.home.Dir, ".claude"), 0o700))
+	file := filepath.Join(s.home.Dir, ".claude", "settings.json")
+	s.check(os.WriteFile(file, []byte(`{"statusLine": {"type": "command", "command": "cat > $HOME/status-input; echo the line of mine"}}`), 0o600))
+	term := s.terminal("claude")
+	s.wait(term, "no conversation: /workspace.chat begins one")
+	s.wait(term, "the line of mine")
+	s.say(term, "/workspace.brainstorm API design", "● ok: # Brain")
+	s.wait(term, "API design · 1 turn since stop · saved · ")
+	s.leave(term)
+	input, err := os.ReadFile(filepath.Join(s.home.Dir, "status-input"))
+	s.check(err)
+	for _, member := range []string{`"session_id":"`, `"transcript_path":"`, `"project_dir":"`, `"context_window_size":`} {
+		if !strings.Contains(string(input), member) {
+			t.Errorf("the program's input lacks %s: %s", member, input)
+		}
+	}
+	s.clean()
 }

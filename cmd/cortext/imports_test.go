@@ -129,8 +129,8 @@ var rules = map[string]rule{
 		why:  "reads conversations: no agent, no payload, and it writes nothing",
 	},
 	"cortext/cmd/internal/statusline": {
-		ours: []string{"cortext/cmd/internal/capture", "cortext/cmd/internal/shown", "cortext/cmd/internal/workspace", "cortext/inject"},
-		why:  "a line about a session: no transcript, no single agent",
+		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/capture", "cortext/cmd/internal/shown", "cortext/cmd/internal/workspace", "cortext/inject"},
+		why:  "a line about a session: no single agent, no printing",
 	},
 	"cortext/cmd/internal/stats": {
 		ours: []string{"cortext/cmd/internal/history", "cortext/cmd/internal/workspace", "cortext/resume/notes", "cortext/schema", "cortext/store"},

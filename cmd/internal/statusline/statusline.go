@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"cortext/cmd/internal/binding"
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/shown"
 	"cortext/cmd/internal/workspace"
@@ -16,8 +17,8 @@ import (
 // titleWidth is how many characters of a title are shown.
 const titleWidth = 40
 
-// Line returns the line for a session. It reads what the hooks know already, and no
-// transcript.
+// Line returns the line for a session. Of the transcript it reads only what was not
+// captured.
 func Line(w *workspace.Workspace, c *capture.Capture, agent inject.Agent, s inject.Status) string {
 	parts := append(conversation(w, c, agent, s), window(s))
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
@@ -45,12 +46,30 @@ func conversation(w *workspace.Workspace, c *capture.Capture, agent inject.Agent
 	switch {
 	case e.Waiting || slices.Contains(w.Store.WaitingPaths(), at):
 		parts = append(parts, "messages wait")
-	case b.Grown(agent):
+	case unsaved(agent, b):
 		parts = append(parts, "not saved yet")
 	default:
 		parts = append(parts, "saved")
 	}
 	return parts
+}
+
+// unsaved reports whether the transcript has messages that were not captured. Claude Code
+// adds records of its own after a turn, which are no messages.
+func unsaved(agent inject.Agent, b *binding.Binding) (found bool) {
+	if !b.Grown(agent) {
+		return false
+	}
+	t, err := agent.Open(b.Transcript, inject.Options{From: b.Cursor})
+	if err != nil {
+		return true
+	}
+	defer t.Close()
+	err = t.Each(func(_ string, batch inject.Batch) error {
+		found = found || len(batch.Messages) > 0
+		return nil
+	})
+	return found || err != nil
 }
 
 func turns(n int) string {
@@ -71,6 +90,9 @@ func window(s inject.Status) string {
 func thousands(n int) string {
 	if n < 1000 {
 		return fmt.Sprint(n)
+	}
+	if n >= 999_500 {
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/1e6), ".0") + "M"
 	}
 	return fmt.Sprintf("%dk", (n+500)/1000)
 }
