@@ -46,7 +46,7 @@ func conversation(w *workspace.Workspace, c *capture.Capture, agent inject.Agent
 	switch {
 	case e.Waiting || slices.Contains(w.Store.WaitingPaths(), at):
 		parts = append(parts, "messages wait")
-	case unsaved(agent, b):
+	case unsaved(w, agent, s.NativeID, b):
 		parts = append(parts, "not saved yet")
 	default:
 		parts = append(parts, "saved")
@@ -54,9 +54,9 @@ func conversation(w *workspace.Workspace, c *capture.Capture, agent inject.Agent
 	return parts
 }
 
-// unsaved reports whether the transcript has messages that were not captured. Claude Code
-// adds records of its own after a turn, which are no messages.
-func unsaved(agent inject.Agent, b *binding.Binding) (found bool) {
+// unsaved reports whether the transcript has messages after the last one captured. Claude
+// Code adds records of its own after a turn, which are no messages.
+func unsaved(w *workspace.Workspace, agent inject.Agent, nativeID string, b *binding.Binding) (found bool) {
 	if !b.Grown(agent) {
 		return false
 	}
@@ -65,8 +65,13 @@ func unsaved(agent inject.Agent, b *binding.Binding) (found bool) {
 		return true
 	}
 	defer t.Close()
-	err = t.Each(func(_ string, batch inject.Batch) error {
-		found = found || len(batch.Messages) > 0
+	last := w.Registry.Reached(w.Here.Workspace(), agent.Name(), nativeID).Message
+	err = t.Each(func(sub string, batch inject.Batch) error {
+		for _, m := range batch.Messages {
+			if sub == "" {
+				found = m.ID != last // the reading begins with messages that may have grown
+			}
+		}
 		return nil
 	})
 	return found || err != nil
