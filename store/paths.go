@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/mozillazg/go-unidecode"
+
 	"cortext/schema"
 )
 
@@ -95,22 +97,27 @@ func within(dir, name string) bool { return name == dir || strings.HasPrefix(nam
 const slugBytes = 48
 
 // Slug turns a title into a part of a folder name: lower-case ASCII letters, digits and
-// single hyphens, at most 48 bytes. It is "untitled" if nothing is left, and never a name
-// that Windows reserves.
+// single hyphens, at most 48 bytes. Letters of other scripts are transliterated. It is
+// "untitled" if nothing is left, and never a name that Windows reserves.
 func Slug(title string) string {
 	var b strings.Builder
 	gap := false
 	for _, r := range title {
-		r = plainLetter(unicode.ToLower(r))
-		if !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') {
-			gap = gap || r != '\''
+		if b.Len() > 2*slugBytes {
+			break
+		}
+		if r >= 0x80 && r != '’' && !unicode.IsMark(r) {
+			latin := unidecode.Unidecode(string(r))
+			if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+				latin = " " // a sign, such as © or an emoji
+			}
+			gap = gap || strings.HasPrefix(latin, " ")
+			for _, c := range []byte(strings.ToLower(latin)) {
+				gap = appendSlug(&b, rune(c), gap)
+			}
 			continue
 		}
-		if gap && b.Len() > 0 {
-			b.WriteByte('-')
-		}
-		gap = false
-		b.WriteRune(r)
+		gap = appendSlug(&b, unicode.ToLower(r), gap)
 	}
 	slug := b.String()
 	if len(slug) > slugBytes {
@@ -130,20 +137,17 @@ func Slug(title string) string {
 	return slug
 }
 
-// plainLetter returns the letter that r is an accented form of, or r.
-func plainLetter(r rune) rune {
-	if r < 0xC0 {
-		return r
+// appendSlug appends a character to a slug if it belongs in one. gap says whether anything
+// was left out since the last character, as does the result.
+func appendSlug(b *strings.Builder, r rune, gap bool) bool {
+	if !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') {
+		return gap || r != '\'' && r != '’' && !unicode.IsMark(r)
 	}
-	for _, forms := range []string{
-		"aàáâãäåāăąæ", "cçćĉċč", "dďđð", "eèéêëēĕėęě", "gĝğġģ", "hĥħ", "iìíîïĩīĭįı", "jĵ", "kķ", "lĺļľŀł",
-		"nñńņňŋ", "oòóôõöøōŏőœ", "rŕŗř", "sśŝşšßș", "tţťŧțþ", "uùúûüũūŭůűų", "wŵ", "yýÿŷ", "zźżž",
-	} {
-		if strings.ContainsRune(forms, r) {
-			return rune(forms[0])
-		}
+	if gap && b.Len() > 0 {
+		b.WriteByte('-')
 	}
-	return r
+	b.WriteRune(r)
+	return false
 }
 
 // digest returns a short name for bytes: 32 hex digits of their SHA-256.

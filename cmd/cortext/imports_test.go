@@ -40,7 +40,7 @@ var rules = map[string]rule{
 	"cortext/store": {
 		ours: []string{"cortext/schema", "cortext/schema/clip", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/schema/tokens", "cortext/store/atomicfile",
 			"cortext/store/filelock", "cortext/store/internal/folders", "cortext/store/internal/lines", "cortext/store/secrets"},
-		modules: []string{"golang.org/x/sys/unix"},
+		modules: []string{"github.com/mozillazg/go-unidecode", "golang.org/x/sys/unix"},
 		why:     "files only: no agent, no payload, no command line",
 	},
 
