@@ -10,6 +10,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -368,11 +369,15 @@ func cloneValue(v reflect.Value) reflect.Value {
 	return c
 }
 
+// Untitled is the title of a conversation in which nobody has said what it is about.
+const Untitled = "untitled"
+
 // DisplayTitle returns the title. For a session without one it is the folder's name
 // without number or time, type and id: 001-brainstorm-api-design is "api design", and so
-// is 1030-brainstorm-api-design-hv37 if the id ends in hv37.
+// is 1030-brainstorm-api-design-hv37 if the id ends in hv37. Without words for either, it
+// is the type and the time in UTC: "brainstorm 2025-11-22 10:30".
 func (s *Session) DisplayTitle() string {
-	if s.Title != "" {
+	if s.Title != "" && s.Title != Untitled {
 		return s.Title
 	}
 	name := s.ConversationID
@@ -381,6 +386,13 @@ func (s *Session) DisplayTitle() string {
 		if len(s.ID) == idLen {
 			name = strings.TrimSuffix(name, "-"+s.ID[idLen-4:])
 		}
+	}
+	if name == "" || name == Untitled {
+		name = cmp.Or(s.ConversationType, "conversation")
+		if at := s.CreatedAt.Time(); !at.IsZero() {
+			name += " " + at.UTC().Format("2006-01-02 15:04")
+		}
+		return name
 	}
 	return strings.ReplaceAll(name, "-", " ")
 }

@@ -92,9 +92,11 @@ func TestDisplayTitle(t *testing.T) {
 		{"", "012-plan", "plan", "plan"},
 		{"", "notes", "plan", "notes"},
 		{"", "api-design", "plan", "api design"},
-		{"", "", "", ""},
+		{"", "", "", "conversation 2025-11-22 10:30"},
+		{"untitled", "", "plan", "plan 2025-11-22 10:30"},
+		{"untitled", "1030-plan-untitled-hv37", "plan", "plan 2025-11-22 10:30"},
 	} {
-		s := schema.Session{Title: c.title, ConversationID: c.id, ConversationType: c.typ}
+		s := schema.Session{Title: c.title, ConversationID: c.id, ConversationType: c.typ, ID: "01kanht420fe0kcfqm06m7hv37", CreatedAt: "2025-11-22T10:30:59.000Z"}
 		if got := s.DisplayTitle(); got != c.want {
 			t.Errorf("DisplayTitle of %+v is %q", c, got)
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // Untitled is the title of an empty conversation.
-const Untitled = "untitled"
+const Untitled = schema.Untitled
 
 const (
 	maxTitle       = 60
