@@ -71,7 +71,7 @@ func mergeSides(sides []side) (*Session, error) {
 	m.notes(s)
 	s.Sources = mergeSources(values[[]Source](m.variants["sources"]))
 	s.Links = mergeLinks(values[*Links](m.variants["links"]))
-	s.Metadata = mergeObjects(values[Raw](m.variants["metadata"]))
+	s.Metadata, s.MetadataSet = mergeMetadata(values[Raw](m.variants["metadata"]), values[[]ValueStamp](m.variants["metadata_set"]))
 	s.Unknown = mergeUnknown(unknown, minorOf(s.Version) > minorOf(Version))
 	if err := s.validate(); err != nil {
 		return nil, err
@@ -302,6 +302,41 @@ func mergeLinks(variants []*Links) *Links {
 	merged.Related = asSet(merged.Related)
 	merged.Unknown = mergeUnknown(merged.Unknown, false)
 	return merged
+}
+
+// mergeMetadata merges objects of free-form values: of each member the value set last, or
+// without a stamp the smallest.
+func mergeMetadata(objects []Raw, sets [][]ValueStamp) (Raw, []ValueStamp) {
+	last := map[string]ValueStamp{}
+	for _, v := range slices.Concat(sets...) {
+		if old, ok := last[v.Key]; !ok || cmp.Or(compareTimes(v.At, old.At), compareRecords(&v, &old)) > 0 {
+			last[v.Key] = v
+		}
+	}
+	merged := mergeObjects(objects)
+	members, err := rawjson.Object(merged)
+	if len(merged) == 0 {
+		members, err = nil, nil
+	}
+	var set []ValueStamp
+	for key, v := range last {
+		set = append(set, v)
+		if err != nil || len(objects) < 2 && len(sets) < 2 {
+			continue
+		}
+		members = slices.DeleteFunc(members, func(m rawjson.Member) bool { return m.Name == key })
+		if len(v.To) > 0 {
+			members = append(members, rawjson.Member{Name: key, Value: v.To})
+		}
+	}
+	slices.SortFunc(set, func(a, b ValueStamp) int { return strings.Compare(a.Key, b.Key) })
+	if err == nil && (len(objects) > 1 || len(sets) > 1) {
+		slices.SortFunc(members, func(a, b rawjson.Member) int { return strings.Compare(a.Name, b.Name) })
+		if merged = nil; len(members)+len(set) > 0 {
+			merged = appendObject(nil, members)
+		}
+	}
+	return merged, set
 }
 
 // mergeObjects makes one object from the members of all variants.

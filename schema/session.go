@@ -76,6 +76,7 @@ type Session struct {
 	Notes            string         `json:"notes"`
 	NotesSet         []NoteStamp    `json:"notes_set"`
 	Metadata         Raw            `json:"metadata"` // an object with any content
+	MetadataSet      []ValueStamp   `json:"metadata_set"`
 	Links            *Links         `json:"links"`
 
 	Unknown []rawjson.Member
@@ -301,7 +302,7 @@ func (s *Session) validate() error {
 			return fmt.Errorf("%.40q is not a time in RFC 3339", at)
 		}
 	}
-	if n := max(len(s.Tags), len(s.TagsSet), len(s.NotesSet), len(s.Sources)); n > MaxSessionMembers { // merged from several
+	if n := max(len(s.Tags), len(s.TagsSet), len(s.NotesSet), len(s.MetadataSet), len(s.Sources)); n > MaxSessionMembers { // merged from several
 		return fmt.Errorf("more than %d members in one list", MaxSessionMembers)
 	}
 	if s.MessageCount < 0 || s.Tokens < 0 || s.CountedBytes < 0 {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -29,6 +30,15 @@ type TagStamp struct {
 	At  Time   `json:"at"`
 	Tag string `json:"tag"`
 	On  bool   `json:"on" codec:"keep"`
+
+	Unknown []rawjson.Member
+}
+
+// A ValueStamp records when a member of the metadata was last set, and to what, or removed.
+type ValueStamp struct {
+	At  Time   `json:"at"`
+	Key string `json:"key" codec:"keep"`
+	To  Raw    `json:"to"` // absent: removed
 
 	Unknown []rawjson.Member
 }
@@ -80,6 +90,7 @@ func (s *Session) Stamp(before *Session, now time.Time) {
 	}
 	s.stampTags(before, at)
 	s.stampNotes(before, at)
+	s.stampMetadata(before, at)
 }
 
 func (s *Session) stampTags(before *Session, at Time) {
@@ -98,6 +109,40 @@ func (s *Session) stampTags(before *Session, at Time) {
 		}
 	}
 	slices.SortFunc(s.TagsSet, func(a, b TagStamp) int { return strings.Compare(a.Tag, b.Tag) })
+}
+
+func (s *Session) stampMetadata(before *Session, at Time) {
+	is, was := valuesByKey(s.Metadata), valuesByKey(before.Metadata)
+	stamped := map[string]bool{}
+	s.MetadataSet = slices.Clone(s.MetadataSet) // before may share the slice
+	for i, v := range s.MetadataSet {
+		stamped[v.Key] = true
+		if !bytes.Equal(v.To, is[v.Key]) || !bytes.Equal(was[v.Key], is[v.Key]) {
+			s.MetadataSet[i] = ValueStamp{At: at, Key: v.Key, To: is[v.Key]}
+		}
+	}
+	for _, key := range asSet(slices.Concat(slices.Collect(maps.Keys(is)), slices.Collect(maps.Keys(was)))) {
+		if !bytes.Equal(is[key], was[key]) && !stamped[key] {
+			s.MetadataSet = append(s.MetadataSet, ValueStamp{At: at, Key: key, To: is[key]})
+		}
+	}
+	slices.SortFunc(s.MetadataSet, func(a, b ValueStamp) int { return strings.Compare(a.Key, b.Key) })
+	if len(s.MetadataSet) > 0 && len(s.Metadata) == 0 {
+		s.Metadata = Raw("{}")
+	}
+}
+
+// valuesByKey returns the members of an object, or none for anything else.
+func valuesByKey(object Raw) map[string]Raw {
+	values := map[string]Raw{}
+	members, err := rawjson.Object(object)
+	if len(object) == 0 || err != nil {
+		return values
+	}
+	for _, m := range members {
+		values[m.Name] = m.Value
+	}
+	return values
 }
 
 func asMap(list []string) map[string]bool {
@@ -149,6 +194,9 @@ func (s *Session) stampTimes() []Time {
 	}
 	for _, n := range s.NotesSet {
 		times = append(times, n.At)
+	}
+	for _, v := range s.MetadataSet {
+		times = append(times, v.At)
 	}
 	return times
 }

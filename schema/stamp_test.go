@@ -134,3 +134,45 @@ func TestStampFarAhead(t *testing.T) {
 		}
 	}
 }
+
+// TestMetadataMerge: of each free-form value the one set last counts, whichever side has it
+// and whatever old value a union merge brings back; a removed one stays removed.
+func TestMetadataMerge(t *testing.T) {
+	edit := func(s *schema.Session, metadata string, at time.Time) *schema.Session {
+		t.Helper()
+		after := s.Clone()
+		after.Metadata = schema.Raw(metadata)
+		after.Stamp(s, at)
+		return after
+	}
+	at := time.Date(2025, 11, 22, 10, 0, 0, 0, time.UTC)
+	base := edit(&schema.Session{Version: schema.Version, Status: schema.Active, ID: "01kanht420fe0kcfqm06m7hv37", ConversationID: "x"}, `{"owner":"ann","ticket":"API-12","rank":3}`, at)
+	one := edit(base, `{"owner":"ann","ticket":"API-99","rank":3}`, at.Add(time.Minute))
+	two := edit(base, `{"rank":3,"room":"north","ticket":"API-12"}`, at.Add(2*time.Minute)) // without the owner
+	const want = `{"rank":3,"room":"north","ticket":"API-99"}`
+	for _, order := range [][]*schema.Session{{one, two}, {two, one}, {base, one, two}, {two, base, one}, {one, two, one}} {
+		merged := order[0]
+		for _, next := range order[1:] {
+			var err error
+			if merged, err = schema.MergeSessions(merged, next); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if string(merged.Metadata) != want {
+			t.Errorf("merged %s, want %s", merged.Metadata, want)
+		}
+	}
+	empty := edit(one, "", at.Add(3*time.Minute))
+	merged, err := schema.MergeSessions(one, empty)
+	if err != nil || string(merged.Metadata) != "{}" {
+		t.Errorf("removed all, merged: %s, %v", merged.Metadata, err)
+	}
+	raw, err := merged.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := schema.ParseSession(raw)
+	if err != nil || len(again.MetadataSet) != 3 {
+		t.Errorf("read back: %v, %v", again, err)
+	}
+}
