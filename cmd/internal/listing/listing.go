@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"cortext/cmd/internal/find"
 	"cortext/schema"
 	"cortext/store"
 )
@@ -37,6 +38,16 @@ type Row struct {
 // 2025-11-22/1030-brainstorm-api-design-hv37.
 func (r *Row) Folder() string { return strings.TrimPrefix(r.Path, "conversations/") }
 
+// Options are what a listing takes from its environment.
+type Options struct {
+	Now func() time.Time
+	Git func() string // a fingerprint of what git has checked out; nil: no repository
+
+	// Progress is called now and then while many files are examined, with the number
+	// of conversations examined and the number there are; nil: nobody wants to know.
+	Progress func(done, of int)
+}
+
 // A Listing is the conversations of a workspace at one moment, most recently active first.
 // It may be used by several goroutines.
 type Listing struct {
@@ -45,7 +56,7 @@ type Listing struct {
 }
 
 // Open lists the conversations of a workspace.
-func Open(st *store.Store) (*Listing, error) {
+func Open(st *store.Store, opts Options) (*Listing, error) {
 	all, err := st.List()
 	if err != nil {
 		return nil, err
@@ -60,17 +71,27 @@ func Open(st *store.Store) (*Listing, error) {
 // Close releases the listing. Strings of its rows must not be used afterwards.
 func (l *Listing) Close() error { return nil }
 
+// Stale reports whether the files were last examined so long ago that an edit by hand may
+// have gone unnoticed. A command then starts [Refresh] in a process of its own, after it
+// has answered.
+func (l *Listing) Stale() bool { return false }
+
+// Refresh examines the files of all conversations, and makes what changed known to later
+// listings.
+func Refresh(st *store.Store, opts Options) error { return nil }
+
 // Len returns the number of conversations.
 func (l *Listing) Len() int { return len(l.rows) }
 
-// Row returns the conversation at a position, counted from 0.
+// Row returns the conversation at a position, counted from 0. Whether it still is so is
+// not examined; see [Listing.Page].
 func (l *Listing) Row(i int) Row { return l.rows[i] }
 
 // Entry reads the conversation at a position from its files. The error is
 // [store.ErrNotFound] if it is gone.
 func (l *Listing) Entry(i int) (store.Entry, error) {
 	r := l.rows[i]
-	e := store.Entry{Path: r.Path, Waiting: r.Waiting, Twins: r.Twins}
+	e := store.Entry{Path: r.Path, Session: &schema.Session{ID: r.ID}, Waiting: r.Waiting, Twins: r.Twins}
 	c, err := l.store.Open(e)
 	if err != nil {
 		return e, err
@@ -78,6 +99,78 @@ func (l *Listing) Entry(i int) (store.Entry, error) {
 	defer c.Close()
 	e.Session, e.Damage, err = c.Session()
 	return e, err
+}
+
+// A Selection says which conversations to show, and in which order.
+type Selection struct {
+	Filter  Filter
+	Order   Order // "": ByLastActive
+	Reverse bool
+	Offset  int
+	Limit   int // 0: all from Offset on
+}
+
+// A Page is a part of a list, as it is on disk now.
+type Page struct {
+	Rows   []Row
+	Total  int // conversations selected
+	Hidden int // others that the filter would select if they were not completed or archived
+}
+
+// Page returns what a selection shows. Each row is as its files are now: changed ones were
+// read again, and none is gone.
+func (l *Listing) Page(s Selection) (Page, error) {
+	at := l.Select(s.Filter)
+	if s.Order != "" {
+		l.Sort(at, s.Order)
+	}
+	if s.Reverse {
+		slices.Reverse(at)
+	}
+	p := Page{Total: len(at)}
+	if all := s.Filter; !all.All || !all.Archived {
+		all.All, all.Archived = true, true
+		p.Hidden = len(l.Select(all)) - p.Total
+	}
+	at = at[min(s.Offset, len(at)):]
+	if s.Limit > 0 {
+		at = at[:min(s.Limit, len(at))]
+	}
+	for _, i := range at {
+		p.Rows = append(p.Rows, l.rows[i])
+	}
+	return p, nil
+}
+
+// Match returns the positions of the conversations that a query matches, among those that
+// a filter selects, and how exactly. See [find.Match] for the order.
+func (l *Listing) Match(query string, f Filter) ([]int, find.Tier) {
+	at := l.Select(f)
+	hits, tier := find.Match(l.items(at), query)
+	return pick(at, hits), tier
+}
+
+// Nearest returns the positions of up to n conversations that a query without a match may
+// have meant, best first.
+func (l *Listing) Nearest(query string, n int) []int {
+	at := l.Select(Filter{All: true, Archived: true})
+	return pick(at, find.Nearest(l.items(at), query, n))
+}
+
+func pick(from, at []int) []int {
+	for k, i := range at {
+		at[k] = from[i]
+	}
+	return at
+}
+
+func (l *Listing) items(at []int) []find.Item {
+	items := make([]find.Item, len(at))
+	for k, i := range at {
+		r := &l.rows[i]
+		items[k] = find.Item{ID: r.ID, Folder: r.Folder(), Title: r.Title, Summary: r.Summary, Prompt: r.Description, Tags: r.Tags}
+	}
+	return items
 }
 
 func rowOf(e store.Entry) Row {
@@ -169,5 +262,12 @@ func (l *Listing) Sort(at []int, by Order) {
 // ByID returns the position of the conversation with an id.
 func (l *Listing) ByID(id string) (int, bool) {
 	i := slices.IndexFunc(l.rows, func(r Row) bool { return schema.SameConversation(r.ID, id) })
+	return i, i >= 0
+}
+
+// ByFolder returns the position of the conversation whose folder, or one of whose twins,
+// is at a path relative to the workspace.
+func (l *Listing) ByFolder(path string) (int, bool) {
+	i := slices.IndexFunc(l.rows, func(r Row) bool { return r.Path == path || slices.Contains(r.Twins, path) })
 	return i, i >= 0
 }
