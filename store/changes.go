@@ -3,6 +3,8 @@ package store
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,7 +14,7 @@ import (
 )
 
 // The list of changes names each conversation that this or another process changed, one
-// per line, so that an index of the conversations can say which of its rows to read again.
+// per line with a checksum, so that an index of the conversations can say which of its rows to read again.
 // The index starts the list; while there is none, nothing is noted. Writers append without
 // a lock and without syncing: a list that lost lines to a power cut has lost the index,
 // too, or the index examines all files anyway.
@@ -78,8 +80,8 @@ func (s *Store) ChangesSince(mark string, from int64) (c Changes, ok bool) {
 	c.End = from + int64(end)
 	seen := map[string]bool{}
 	for line := range strings.Lines(string(rest[:end])) {
-		name := strings.TrimSuffix(line, "\n")
-		if checkConversationPath(name) != nil {
+		sum, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if sum != checksum(name) || checkConversationPath(name) != nil {
 			return c, false
 		}
 		if !seen[name] {
@@ -90,14 +92,17 @@ func (s *Store) ChangesSince(mark string, from int64) (c Changes, ok bool) {
 	return c, true
 }
 
+func checksum(name string) string {
+	return fmt.Sprintf("%08x", crc32.Checksum([]byte(name), crc32.IEEETable))
+}
+
 // noteChange adds conversations to the list of changes, if there is one. Call it after the
 // change. If the change cannot be noted, the list goes, and with it what relies on it.
 func (s *Store) noteChange(folders ...string) {
 	name := filepath.Join(s.dir, filepath.FromSlash(changesFile))
-	text := strings.Join(folders, "\n") + "\n"
-	if strings.Count(text, "\n") != len(folders) {
-		_ = s.root.Remove(changesFile) // a name with a line break
-		return
+	text := ""
+	for _, folder := range folders {
+		text += checksum(folder) + " " + folder + "\n" // with a line break in it, no reader accepts it
 	}
 	for range 3 {
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)

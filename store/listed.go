@@ -28,11 +28,11 @@ func (s *Store) Look(folder string) (l Look, ok bool) {
 	if dir, ok := s.lookAt(folder); !ok || dir.kind != folderKind {
 		return l, false
 	}
-	return s.lookIn(folder), true
+	return s.LookIn(folder), true
 }
 
-// lookIn is Look for a folder that exists.
-func (s *Store) lookIn(folder string) (l Look) {
+// LookIn is Look for a folder that exists, as a listing of its day says.
+func (s *Store) LookIn(folder string) (l Look) {
 	dir, _ := s.lookAt(folder + "/" + sessionDir)
 	l.dir.kind = dir.kind
 	l.session, _ = s.lookAt(folder + "/" + sessionDir + "/" + sessionFile)
@@ -129,7 +129,7 @@ func (s *Store) FoldersOf(day string) (folders []string, err error) {
 // long as [Store.Look] returns the same look.
 func (s *Store) Describe(folder string) (e Entry, l Look, known bool) {
 	now := time.Now()
-	l = s.lookIn(folder)
+	l = s.LookIn(folder)
 	c := s.at("", folder)
 	if l.whole() {
 		if raw, ok := s.readLooked(c.file(sessionFile), l.session); ok {

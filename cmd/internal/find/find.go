@@ -75,25 +75,41 @@ func Match(items []Item, query string) ([]int, Tier) {
 
 // A Folded is an [Item] whose texts are equal if they differ only in case.
 type Folded struct {
-	ID      []byte
-	Name    []byte // title, a newline, and folder
+	Name    []byte // title, folder and id: see [AppendName]
 	Prompt  []byte // first prompt and tags
 	Summary []byte
 }
 
 // Fold folds the texts of an item.
 func (it *Item) Fold() Folded {
-	f := Folded{ID: appendFold(nil, it.ID), Name: AppendName(nil, it.Title, it.Folder), Summary: AppendText(nil, it.Summary)}
-	f.Prompt = AppendText(nil, it.Prompt)
-	for _, tag := range it.Tags {
-		f.Prompt = AppendText(append(f.Prompt, '\n'), tag)
-	}
-	return f
+	return Folded{AppendName(nil, it.Title, it.Folder, it.ID), AppendPrompt(nil, it.Prompt, it.Tags), AppendText(nil, it.Summary)}
 }
 
-// AppendName appends the folded name of a conversation, as [Folded] has it.
-func AppendName(dst []byte, title, folder string) []byte {
-	return appendFold(append(AppendText(dst, title), '\n'), folder)
+// AppendName appends the folded title, folder and id, each on a line.
+func AppendName(dst []byte, title, folder, id string) []byte {
+	dst = append(AppendText(dst, title), '\n')
+	for i, s := range []string{folder, id} {
+		if i > 0 {
+			dst = append(dst, '\n')
+		}
+		begin := len(dst)
+		dst = appendFold(dst, s)
+		for k, c := range dst[begin:] {
+			if c == '\n' {
+				dst[begin+k] = ' '
+			}
+		}
+	}
+	return dst
+}
+
+// AppendPrompt appends the folded first prompt and tags, each on a line.
+func AppendPrompt(dst []byte, prompt string, tags []string) []byte {
+	dst = AppendText(dst, prompt)
+	for _, tag := range tags {
+		dst = AppendText(append(dst, '\n'), tag)
+	}
+	return dst
 }
 
 // AppendText appends a folded text, with single spaces between words.
@@ -132,16 +148,16 @@ func (q *Query) Hits(f *Folded, tier Tier) bool {
 	case InName, InPrompt, InSummary, Anywhere:
 		return q.hasWords(f, tier)
 	}
-	at := bytes.IndexByte(f.Name, '\n')
-	title, folder := f.Name[:at], f.Name[at+1:]
+	title, rest, _ := bytes.Cut(f.Name, []byte("\n"))
+	folder, id, _ := bytes.Cut(rest, []byte("\n"))
 	name := folder[bytes.LastIndexByte(folder, '/')+1:]
 	switch tier {
 	case ByID:
-		return len(f.ID) > 0 && bytes.Equal(f.ID, q.text) || len(name) > 0 && bytes.Equal(name, q.text)
+		return len(id) > 0 && bytes.Equal(id, q.text) || len(name) > 0 && bytes.Equal(name, q.text)
 	case ByFolder:
 		return len(folder) > 0 && (bytes.Equal(name, q.place) || leadsTo(q.place, folder))
 	case Beginning:
-		return bytes.HasPrefix(f.ID, q.text) || len(folder) > 0 && (bytes.HasPrefix(name, q.place) || q.begins(folder))
+		return bytes.HasPrefix(id, q.text) || len(folder) > 0 && (bytes.HasPrefix(name, q.place) || q.begins(folder))
 	case ByTitle:
 		return len(title) > 0 && bytes.Equal(title, q.text)
 	}
@@ -173,8 +189,9 @@ func leadsTo(place, folder []byte) bool {
 
 // hasWords reports whether all words of the query are where a tier looks for them.
 func (q *Query) hasWords(f *Folded, tier Tier) bool {
+	name := f.Name[:max(bytes.LastIndexByte(f.Name, '\n'), 0)]
 	for _, w := range q.words {
-		if !(bytes.Contains(f.Name, w) && (tier == InName || tier == Anywhere) ||
+		if !(bytes.Contains(name, w) && (tier == InName || tier == Anywhere) ||
 			(tier == InPrompt || tier == Anywhere) && bytes.Contains(f.Prompt, w) ||
 			(tier == InSummary || tier == Anywhere) && bytes.Contains(f.Summary, w)) {
 			return false
