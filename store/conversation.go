@@ -223,6 +223,7 @@ func (c *Conversation) Delete() error {
 // empty.
 func deleteFolder(s *Store, folder string) error {
 	s.index.forget(folder)
+	s.ForgetListed()
 	if err := s.root.RemoveAll(folder); err != nil {
 		return err
 	}
@@ -275,8 +276,9 @@ func (tx *Tx) rename(words string) error {
 	}
 	_ = c.drop() // the logs are reopened under their new names
 	_ = c.s.root.Remove(backupFile(c.path))
-	old := c.file(sessionFile)
+	old, from := c.file(sessionFile), c.path
 	c.move("", to)
 	c.s.sessions.move(old, c.file(sessionFile))
+	c.s.noteChange(from, to)
 	return c.s.syncNames(path.Dir(to))
 }

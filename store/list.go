@@ -37,7 +37,7 @@ func (s *Store) List() ([]Entry, error) {
 
 // ListWhole is List and also reports whether it could read every folder.
 func (s *Store) ListWhole() (list []Entry, whole bool, err error) {
-	l := lister{s, func(Known) bool { return true }}
+	l := lister{s, &s.index, func(Known) bool { return true }}
 	return l.list()
 }
 
@@ -48,7 +48,7 @@ func (s *Store) ListAny(keep func(Known) bool) ([]Entry, error) {
 	if len(s.WaitingPaths()) > 0 { // waiting records may belong to any conversation
 		return s.List()
 	}
-	l := lister{s, keep}
+	l := lister{s, &s.index, keep}
 	list, _, err := l.list()
 	return list, err
 }
@@ -56,8 +56,9 @@ func (s *Store) ListAny(keep func(Known) bool) ([]Entry, error) {
 // A lister makes a list of conversations. It reads only those that have changed since the
 // index was written, and of the others those that keep wants.
 type lister struct {
-	s    *Store
-	keep func(Known) bool
+	s     *Store
+	index *sessionIndex // nil: read all files, and remember nothing
+	keep  func(Known) bool
 }
 
 func (l lister) list() (list []Entry, whole bool, err error) {
@@ -201,8 +202,8 @@ func (l lister) healthy(c *Conversation, r row) *schema.Session {
 		return nil
 	}
 	complete(sess, c.path)
-	if !isKnown {
-		l.s.index.add(c.file(sessionFile), at, r.raw, sess)
+	if !isKnown && l.index != nil {
+		l.index.add(c.file(sessionFile), at, r.raw, sess)
 	}
 	if log, ok := l.s.lookAt(c.file(messagesFile)); !ok || log.kind != regularKind || log.size != sess.CountedBytes {
 		return nil

@@ -250,6 +250,9 @@ func (c stage) moveTo(base string) (err error) {
 	old := c.file(sessionFile)
 	c.move(base, c.path)
 	s.sessions.move(old, c.file(sessionFile))
+	if base == "" {
+		s.noteChange(c.path)
+	}
 	return s.syncNames(path.Dir(at))
 }
 

@@ -31,6 +31,7 @@ type Tx struct {
 	pending  pending
 	counted  bool // the caller has brought the counters up to date
 	answered bool // git may see the conversation
+	written  bool // session.json was replaced
 	result   Result
 }
 
@@ -60,6 +61,9 @@ type Result struct {
 	Redacted secrets.Counts // secrets redacted, by rule
 	SetAside []SetAside     // torn lines of an earlier writer
 }
+
+// changed reports whether something was written to the logs.
+func (r *Result) changed() bool { return r.Appended+r.Tools+r.Moved+len(r.SetAside) > 0 }
 
 // Begin waits for the write lock. The error is a [*LockedError] if another process kept
 // writing, and a [*schema.VersionError] if a later cortext wrote the conversation.
@@ -262,7 +266,7 @@ func (tx *Tx) Commit() error {
 		return fmt.Errorf("write %q: %w", tx.c.file(sessionFile), explain(err))
 	}
 	if written {
-		tx.made = nil
+		tx.written, tx.made = true, nil
 	}
 	if tx.answered && tx.c.HeldFromGit() {
 		if err := tx.c.s.root.Remove(tx.c.file(unansweredFile)); err != nil {
@@ -287,6 +291,9 @@ func (tx *Tx) Rollback() {
 	tx.done = true
 	tx.merge.release()
 	tx.release()
+	if c := tx.c; c.base == "" && !c.isSub() && (tx.written || tx.result.changed()) {
+		c.s.noteChange(c.path)
+	}
 }
 
 // ReleaseToGit undoes [Conversation.HoldFromGit] at [Tx.Commit]. It leaves a person's own

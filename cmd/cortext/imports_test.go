@@ -91,7 +91,7 @@ var rules = map[string]rule{
 		why:  "what the user does not want saved: no transcript, no settings",
 	},
 	"cortext/cmd/internal/listing": {
-		ours: []string{"cortext/schema", "cortext/store"},
+		ours: []string{"cortext/cmd/internal/find", "cortext/schema", "cortext/store"},
 		why:  "what a list shows, filters and sorts: no settings, no printing",
 	},
 	"cortext/cmd/internal/workspace": {

@@ -1,16 +1,31 @@
 // Package find selects conversations from a list by what the user typed.
 //
 // A query is tried in tiers, from the most exact to the most lenient, and the first tier
-// with a hit decides: id, folder, id prefix, title, words, and finally scattered letters.
-// It guesses no further: for a query without a hit, [Nearest] suggests conversations for
+// with a hit decides: see [Tier]. It guesses no further: for a query without a hit, [Nearest] suggests conversations for
 // the user to choose from.
 package find
 
 import (
 	"bytes"
 	"path"
-	"slices"
 	"strings"
+)
+
+// A Tier says how exactly a conversation matches a query. A lower tier is more exact.
+type Tier int
+
+// The tiers.
+const (
+	None      Tier = iota // no match
+	ByID                  // the global id, or the folder's own name
+	ByFolder              // the folder, with or without its date, or a path into it
+	Beginning             // of the id, of the folder, or the day
+	ByTitle               // the whole title
+	InName                // all words in title or folder
+	InPrompt              // all words in the first prompt or tags
+	InSummary             // all words in the summary
+	Anywhere              // each word in any of these
+	ByLetters             // scattered letters of title or folder name
 )
 
 // An Item holds the properties by which a query finds a conversation.
@@ -19,41 +34,170 @@ type Item struct {
 	Folder  string // date and folder name: 2025-11-22/001-brainstorm-api-design
 	Title   string
 	Summary string
+	Prompt  string // the first of the user
+	Tags    []string
 }
-
-// name returns the folder's own name, which is the conversation's id in its workspace.
-func (it *Item) name() string { return path.Base(it.Folder) }
 
 // Match returns the indexes of the items that match query: all hits of the first tier
 // with any, in the order of items, except that scattered-letter hits are sorted best
 // first. An empty query matches nothing.
-func Match(items []Item, query string) []int {
-	query = strings.Join(strings.Fields(query), " ")
-	if query == "" {
-		return nil
+func Match(items []Item, query string) ([]int, Tier) {
+	q, ok := Parse(query)
+	if !ok {
+		return nil, None
 	}
-	for _, tier := range []func([]Item, string) []int{byID, byFolder, byBeginning, byTitle, byWords, byLetters} {
-		if hits := tier(items, query); len(hits) > 0 {
-			return hits
-		}
-	}
-	return nil
-}
-
-func filter(items []Item, hit func(*Item) bool) []int {
-	var hits []int
+	folded := make([]Folded, len(items))
 	for i := range items {
-		if hit(&items[i]) {
-			hits = append(hits, i)
+		folded[i] = items[i].Fold()
+	}
+	for tier := ByID; tier < ByLetters; tier++ {
+		var hits []int
+		for i := range folded {
+			if q.Hits(&folded[i], tier) {
+				hits = append(hits, i)
+			}
+		}
+		if len(hits) > 0 {
+			return hits, tier
 		}
 	}
-	return hits
+	var scores []Score
+	for i := range items {
+		if s, ok := q.Letters(items[i].Title, items[i].Folder); ok {
+			scores = append(scores, Score{i, s})
+		}
+	}
+	if len(scores) == 0 {
+		return nil, None
+	}
+	return Best(scores, len(scores)), ByLetters
 }
 
-func byID(items []Item, query string) []int {
-	return filter(items, func(it *Item) bool {
-		return it.ID != "" && strings.EqualFold(it.ID, query) || it.Folder != "" && it.name() == query
-	})
+// A Folded is an [Item] whose texts are equal if they differ only in case.
+type Folded struct {
+	Name    []byte // title, folder and id: see [AppendName]
+	Prompt  []byte // first prompt and tags
+	Summary []byte
+}
+
+// Fold folds the texts of an item.
+func (it *Item) Fold() Folded {
+	return Folded{AppendName(nil, it.Title, it.Folder, it.ID), AppendPrompt(nil, it.Prompt, it.Tags), AppendText(nil, it.Summary)}
+}
+
+// AppendName appends the folded title, folder and id, each on a line.
+func AppendName(dst []byte, title, folder, id string) []byte {
+	dst = append(AppendText(dst, title), '\n')
+	for i, s := range []string{folder, id} {
+		if i > 0 {
+			dst = append(dst, '\n')
+		}
+		begin := len(dst)
+		dst = appendFold(dst, s)
+		for k, c := range dst[begin:] {
+			if c == '\n' {
+				dst[begin+k] = ' '
+			}
+		}
+	}
+	return dst
+}
+
+// AppendPrompt appends the folded first prompt and tags, each on a line.
+func AppendPrompt(dst []byte, prompt string, tags []string) []byte {
+	dst = AppendText(dst, prompt)
+	for _, tag := range tags {
+		dst = AppendText(append(dst, '\n'), tag)
+	}
+	return dst
+}
+
+// AppendText appends a folded text, with single spaces between words.
+func AppendText(dst []byte, text string) []byte {
+	begin := len(dst)
+	for word := range strings.FieldsSeq(text) {
+		if len(dst) > begin {
+			dst = append(dst, ' ')
+		}
+		dst = appendFold(dst, word)
+	}
+	return dst
+}
+
+// A Query is what the user typed, parsed. Several goroutines may use it.
+type Query struct {
+	text  []byte   // folded, with single spaces
+	place []byte   // folded, if it is the location of a conversation
+	words [][]byte // folded; none if the query is a path that leads nowhere
+}
+
+// Parse parses a query. ok is false if it is empty.
+func Parse(query string) (q Query, ok bool) {
+	query = strings.Join(strings.Fields(query), " ")
+	q.text = appendFold(nil, query)
+	q.place = []byte(location(query))
+	if strings.Trim(query, `./\ `) != "" {
+		q.words = bytes.Fields(q.text)
+	}
+	return q, query != ""
+}
+
+// Hits reports whether a conversation matches in a tier above [ByLetters].
+func (q *Query) Hits(f *Folded, tier Tier) bool {
+	switch tier {
+	case InName, InPrompt, InSummary, Anywhere:
+		return q.hasWords(f, tier)
+	}
+	title, rest, _ := bytes.Cut(f.Name, []byte("\n"))
+	folder, id, _ := bytes.Cut(rest, []byte("\n"))
+	name := folder[bytes.LastIndexByte(folder, '/')+1:]
+	switch tier {
+	case ByID:
+		return len(id) > 0 && bytes.Equal(id, q.text) || len(name) > 0 && bytes.Equal(name, q.text)
+	case ByFolder:
+		return len(folder) > 0 && (bytes.Equal(name, q.place) || leadsTo(q.place, folder))
+	case Beginning:
+		return bytes.HasPrefix(id, q.text) || len(folder) > 0 && (bytes.HasPrefix(name, q.place) || q.begins(folder))
+	case ByTitle:
+		return len(title) > 0 && bytes.Equal(title, q.text)
+	}
+	return false
+}
+
+// begins reports whether the query is the beginning of a folder with its date, or the
+// date.
+func (q *Query) begins(folder []byte) bool {
+	rest, ok := bytes.CutPrefix(folder, q.place)
+	return ok && (bytes.IndexByte(q.place, '/') >= 0 || bytes.HasPrefix(rest, []byte("/")))
+}
+
+// leadsTo reports whether a folder is a part of a path.
+func leadsTo(place, folder []byte) bool {
+	for from := 0; ; {
+		at := bytes.Index(place[from:], folder)
+		if at < 0 {
+			return false
+		}
+		at += from
+		end := at + len(folder)
+		if (at == 0 || place[at-1] == '/') && (end == len(place) || place[end] == '/') {
+			return true
+		}
+		from = at + 1
+	}
+}
+
+// hasWords reports whether all words of the query are where a tier looks for them.
+func (q *Query) hasWords(f *Folded, tier Tier) bool {
+	name := f.Name[:max(bytes.LastIndexByte(f.Name, '\n'), 0)]
+	for _, w := range q.words {
+		if !(bytes.Contains(name, w) && (tier == InName || tier == Anywhere) ||
+			(tier == InPrompt || tier == Anywhere) && bytes.Contains(f.Prompt, w) ||
+			(tier == InSummary || tier == Anywhere) && bytes.Contains(f.Summary, w)) {
+			return false
+		}
+	}
+	return len(q.words) > 0
 }
 
 // location parses query as the location of a conversation: a folder with or without its
@@ -68,55 +212,4 @@ func location(query string) string {
 		place = rest
 	}
 	return fold(strings.TrimPrefix(place, "conversations/"))
-}
-
-func byFolder(items []Item, query string) []int {
-	place := location(query)
-	within := "/" + place + "/"
-	return filter(items, func(it *Item) bool {
-		if it.Folder == "" {
-			return false
-		}
-		folder := fold(it.Folder)
-		return path.Base(folder) == place || strings.Contains(within, "/"+folder+"/")
-	})
-}
-
-// byBeginning finds ids and folders that begin with query. A date alone, with or without
-// a slash, matches all conversations of that day.
-func byBeginning(items []Item, query string) []int {
-	place := location(query)
-	dated := strings.Contains(place, "/")
-	return filter(items, func(it *Item) bool {
-		if len(query) <= len(it.ID) && strings.EqualFold(it.ID[:len(query)], query) {
-			return true
-		}
-		if it.Folder == "" {
-			return false
-		}
-		folder := fold(it.Folder)
-		return strings.HasPrefix(path.Base(folder), place) ||
-			strings.HasPrefix(folder, place) && (dated || strings.HasPrefix(folder[len(place):], "/"))
-	})
-}
-
-func byTitle(items []Item, query string) []int {
-	title := fold(query)
-	return filter(items, func(it *Item) bool {
-		return it.Title != "" && fold(strings.Join(strings.Fields(it.Title), " ")) == title
-	})
-}
-
-func byWords(items []Item, query string) []int {
-	if strings.Trim(query, `./\ `) == "" {
-		return nil // a path that leads nowhere, not a word
-	}
-	words := bytes.Fields(appendFold(nil, query))
-	var text []byte
-	return filter(items, func(it *Item) bool {
-		text = appendFold(text[:0], it.Title)
-		text = appendFold(append(text, '\n'), it.Folder)
-		text = appendFold(append(text, '\n'), it.Summary)
-		return !slices.ContainsFunc(words, func(w []byte) bool { return !bytes.Contains(text, w) })
-	})
 }

@@ -10,19 +10,25 @@ import (
 // conversations returns a typical list after some weeks, newest first.
 func conversations() []Item {
 	return []Item{
-		{"01kdq2a7x0c4w8h1m5n9p3r6t2", "2025-12-29/002-debug-flaky-upload-test", "Flaky upload test", "Decided: retry with backoff. Last: test passes 200 times."},
-		{"01kdpzx3y1d5v9j2k6q0s4u7w3", "2025-12-29/001-brainstorm-api-versioning", "API versioning", "Leaning toward a header. Open: do we need v1 at all?"},
-		{"01kd3m8b2f6x0z3a7c1e5g9j4k", "2025-12-22/001-review-login-page", "Review of the login page", "Last: three findings written down."},
-		{"01kce5n9d3g7y1b4d8f2h6k0m5", "2025-12-14/003-plan-database-migration", "Database migration to PostgreSQL 17", "Decided: dump and restore over a weekend."},
-		{"01kce4q0e4h8z2c5e9g3j7m1n6", "2025-12-14/002-brainstorm-onboarding", "Onboarding for new users", "Open: who writes the mails?"},
-		{"01kce3r1f5j9a3d6f0h4k8n2p7", "2025-12-14/001-brainstorm-api-design", "API Design Discussion", "Discussing REST vs GraphQL for internal APIs, leaning toward REST"},
-		{"01kbx7s2g6k0b4e7g1j5m9p3q8", "2025-12-07/001-refactor-payment-service", "Split the payment service", "Last: ledger moved out, tests pass."},
-		{"01kb8at3h7m1c5f8h2k6n0q4r9", "2025-11-29/001-docs-straßenkarte", "Straßenkarte für Zürich", "Zuletzt: Legende übersetzt."},
-		{"01kajcw4j8n2d6g9j3m7p1r5s0", "2025-11-22/002-plan-接口设计", "接口设计讨论", "决定使用 REST"},
-		{"01kajbx5k9p3e7h0k4n8q2s6t1", "2025-11-22/001-brainstorm-api-design", "Design of the public API", "Open: paging by cursor or by number?"},
-		{"01kajay6m0q4f8j1m5p9r3t7v2", "2025-11-21/001-résumé-parser", "Résumé parser in Go", "Last: reads PDF."},
-		{"01kaj9z7n1r5g9k2n6q0s4v8w3", "2025-11-20/001-plan-kubernetes-upgrade", "Kubernetes upgrade", "Waiting for an answer to: which cluster first?"},
+		{ID: "01kdq2a7x0c4w8h1m5n9p3r6t2", Folder: "2025-12-29/002-debug-flaky-upload-test", Title: "Flaky upload test", Summary: "Decided: retry with backoff. Last: test passes 200 times."},
+		{ID: "01kdpzx3y1d5v9j2k6q0s4u7w3", Folder: "2025-12-29/001-brainstorm-api-versioning", Title: "API versioning", Summary: "Leaning toward a header. Open: do we need v1 at all?"},
+		{ID: "01kd3m8b2f6x0z3a7c1e5g9j4k", Folder: "2025-12-22/001-review-login-page", Title: "Review of the login page", Summary: "Last: three findings written down."},
+		{ID: "01kce5n9d3g7y1b4d8f2h6k0m5", Folder: "2025-12-14/003-plan-database-migration", Title: "Database migration to PostgreSQL 17", Summary: "Decided: dump and restore over a weekend."},
+		{ID: "01kce4q0e4h8z2c5e9g3j7m1n6", Folder: "2025-12-14/002-brainstorm-onboarding", Title: "Onboarding for new users", Summary: "Open: who writes the mails?"},
+		{ID: "01kce3r1f5j9a3d6f0h4k8n2p7", Folder: "2025-12-14/001-brainstorm-api-design", Title: "API Design Discussion", Summary: "Discussing REST vs GraphQL for internal APIs, leaning toward REST"},
+		{ID: "01kbx7s2g6k0b4e7g1j5m9p3q8", Folder: "2025-12-07/001-refactor-payment-service", Title: "Split the payment service", Summary: "Last: ledger moved out, tests pass."},
+		{ID: "01kb8at3h7m1c5f8h2k6n0q4r9", Folder: "2025-11-29/001-docs-straßenkarte", Title: "Straßenkarte für Zürich", Summary: "Zuletzt: Legende übersetzt."},
+		{ID: "01kajcw4j8n2d6g9j3m7p1r5s0", Folder: "2025-11-22/002-plan-接口设计", Title: "接口设计讨论", Summary: "决定使用 REST"},
+		{ID: "01kajbx5k9p3e7h0k4n8q2s6t1", Folder: "2025-11-22/001-brainstorm-api-design", Title: "Design of the public API", Summary: "Open: paging by cursor or by number?"},
+		{ID: "01kajay6m0q4f8j1m5p9r3t7v2", Folder: "2025-11-21/001-résumé-parser", Title: "Résumé parser in Go", Summary: "Last: reads PDF."},
+		{ID: "01kaj9z7n1r5g9k2n6q0s4v8w3", Folder: "2025-11-20/001-plan-kubernetes-upgrade", Title: "Kubernetes upgrade", Summary: "Waiting for an answer to: which cluster first?"},
 	}
+}
+
+// match returns what Match finds, without the tier.
+func match(items []Item, query string) []int {
+	hits, _ := Match(items, query)
+	return hits
 }
 
 func ids(hits []int) string { return strings.Trim(fmt.Sprint(hits), "[]") }
@@ -91,7 +97,7 @@ func TestMatch(t *testing.T) {
 		{"root", "/", ""},
 		{"dot", "./", ""},
 	} {
-		if got := ids(Match(conversations(), tc.query)); got != tc.want {
+		if got := ids(match(conversations(), tc.query)); got != tc.want {
 			t.Errorf("%s: %q means %q, want %q", tc.tier, tc.query, got, tc.want)
 		}
 	}
@@ -117,7 +123,7 @@ func TestMatchNotByAccident(t *testing.T) {
 		"table", "rails", "mole", "core", "login flow", "irate", "peer", "lint", "credit", "stripe", "wine", "vite",
 		"catalog rust", "tomato", "delete", "e2e", "ivy", "a b c d", "test", "deploy", "xyz", "mint", "rest", "react",
 	} {
-		if got := Match(items, query); got != nil {
+		if got := match(items, query); got != nil {
 			t.Errorf("%q means %q", query, titles[got[0]])
 		}
 	}
@@ -126,11 +132,11 @@ func TestMatchNotByAccident(t *testing.T) {
 func TestMatchEmptyFields(t *testing.T) {
 	items := []Item{{}, {Title: "."}, {ID: "01kce"}, {Folder: "001-x"}, {ID: "01kcex", Folder: "2025-12-01/001-xy"}}
 	for query, want := range map[string]string{".": "1", "/.": "", "01kce": "2", "001-x": "3", "0": "2 3 4", "01kcex": "4", "..": "", "/": ""} {
-		if got := ids(Match(items, query)); got != want {
+		if got := ids(match(items, query)); got != want {
 			t.Errorf("%q means %q, want %q", query, got, want)
 		}
 	}
-	if got := Match(nil, "api"); got != nil {
+	if got := match(nil, "api"); got != nil {
 		t.Errorf("in an empty list: %v", got)
 	}
 }
@@ -141,7 +147,7 @@ func TestMatchLettersBestFirst(t *testing.T) {
 		{Title: "Brainstorm", Folder: "2025-12-02/001-b"},
 		{Title: "Second brainstorm", Folder: "2025-12-01/001-c"},
 	}
-	if got := ids(Match(items, "brnstorm")); got != "1 2 0" {
+	if got := ids(match(items, "brnstorm")); got != "1 2 0" {
 		t.Errorf("order %q", got)
 	}
 }
@@ -271,19 +277,19 @@ func FuzzMatch(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, query, title, folder, id string) {
 		items := append(conversations(), Item{ID: id, Folder: folder, Title: title, Summary: query})
-		for name, got := range map[string][]int{"match": Match(items, query), "nearest": Nearest(items, query, 5)} {
+		for name, got := range map[string][]int{"match": match(items, query), "nearest": Nearest(items, query, 5)} {
 			sorted := slices.Sorted(slices.Values(got))
 			if len(slices.Compact(sorted)) != len(got) || len(got) > 0 && (sorted[0] < 0 || sorted[len(sorted)-1] >= len(items)) {
 				t.Fatalf("%s: %v", name, got)
 			}
 		}
-		if !slices.Equal(Match(items, query), Match(items, query)) {
+		if !slices.Equal(match(items, query), match(items, query)) {
 			t.Fatal("two answers")
 		}
-		if id != "" && strings.Join(strings.Fields(id), " ") == id && !slices.Contains(Match(items, id), len(items)-1) {
+		if id != "" && strings.Join(strings.Fields(id), " ") == id && !slices.Contains(match(items, id), len(items)-1) {
 			t.Fatalf("the id %q does not find its own", id)
 		}
-		if strings.Trim(strings.Join(strings.Fields(query), ""), `./\`) != "" && len(Match(items, query)) == 0 {
+		if strings.Trim(strings.Join(strings.Fields(query), ""), `./\`) != "" && len(match(items, query)) == 0 {
 			t.Fatalf("%q stands in a summary and means nothing", query)
 		}
 		near := NearestWord([]string{title, folder}, query)
@@ -311,7 +317,7 @@ func BenchmarkMatch(b *testing.B) {
 	for _, query := range []string{"api design", "brnstrm onbrdng", "nothing like it"} {
 		b.Run(query, func(b *testing.B) {
 			for b.Loop() {
-				Match(items, query)
+				match(items, query)
 			}
 		})
 	}

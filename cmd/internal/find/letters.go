@@ -1,6 +1,7 @@
 package find
 
 import (
+	"bytes"
 	"cmp"
 	"path"
 	"slices"
@@ -14,37 +15,36 @@ import (
 // title. A shorter word would match nearly every title.
 const minLetters = 4
 
-// byLetters finds titles and folder names that contain each word of the query with
-// letters left out, best first. It sorts like package fuzzy but matches more strictly
+// A Score says how well the item at a position matches; higher is better.
+type Score struct{ At, Score int }
+
+// Best returns the positions of the n best, best first; equal ones stay in their order.
+func Best(scores []Score, n int) []int {
+	slices.SortStableFunc(scores, func(a, b Score) int { return cmp.Compare(b.Score, a.Score) })
+	at := make([]int, 0, max(min(len(scores), n), 0))
+	for _, s := range scores[:cap(at)] {
+		at = append(at, s.At)
+	}
+	return at
+}
+
+// Letters reports whether a title or folder name contains each word of the query with
+// letters left out, and how well. It scores like package fuzzy but matches more strictly
 // (see [scattered]): fuzzy accepts any text with the letters in order, which long titles
 // have by accident.
-func byLetters(items []Item, query string) []int {
-	words := strings.Fields(fold(query))
-	type hit struct{ at, score int }
-	var hits []hit
-	for i := range items {
-		texts := []string{items[i].Title, path.Base(items[i].Folder)}
-		folded := []string{fold(texts[0]), fold(texts[1])}
-		score, found := 0, 0
-		for _, w := range words {
-			if !slices.ContainsFunc(folded, func(t string) bool { return strings.Contains(t, w) || scattered(w, t) }) {
-				break
-			}
-			found++
-			if best := fuzzy.Find(w, texts); len(best) > 0 {
-				score += best[0].Score
-			}
+func (q *Query) Letters(title, folder string) (score int, ok bool) {
+	texts := []string{title, path.Base(folder)}
+	folded := []string{fold(texts[0]), fold(texts[1])}
+	for _, w := range bytes.Fields(q.text) {
+		w := string(w)
+		if !slices.ContainsFunc(folded, func(t string) bool { return strings.Contains(t, w) || scattered(w, t) }) {
+			return 0, false
 		}
-		if found == len(words) {
-			hits = append(hits, hit{i, score})
+		if best := fuzzy.Find(w, texts); len(best) > 0 {
+			score += best[0].Score
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
-	indexes := make([]int, len(hits))
-	for i, h := range hits {
-		indexes[i] = h.at
-	}
-	return indexes
+	return score, true
 }
 
 // The price of a gap between two letters, by the position of the later one.

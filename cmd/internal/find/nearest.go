@@ -1,7 +1,6 @@
 package find
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -26,8 +25,7 @@ func Nearest(items []Item, query string, n int) []int {
 	for _, t := range typed {
 		total += 2 * utf8.RuneCountInString(t)
 	}
-	type hit struct{ at, score int }
-	var hits []hit
+	var hits []Score
 	seen := map[string][]int{} // how near each word is to each typed word
 	for i := range items {
 		it := &items[i]
@@ -55,7 +53,7 @@ func Nearest(items []Item, query string, n int) []int {
 			score += b
 		}
 		if score*4 >= total && score > 0 {
-			hits = append(hits, hit{i, score})
+			hits = append(hits, Score{i, score})
 		}
 	}
 	if len(hits) == 0 {
@@ -64,18 +62,13 @@ func Nearest(items []Item, query string, n int) []int {
 		for i := range items {
 			for _, m := range fuzzy.Find(letters, []string{items[i].Title, path.Base(items[i].Folder)}) {
 				if len(letters) >= 3 && m.Score >= 5*len(letters) {
-					hits = append(hits, hit{i, m.Score})
+					hits = append(hits, Score{i, m.Score})
 					break
 				}
 			}
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
-	indexes := make([]int, 0, min(len(hits), max(n, 0)))
-	for _, h := range hits[:cap(indexes)] {
-		indexes = append(indexes, h.at)
-	}
-	return indexes
+	return Best(hits, n)
 }
 
 // wordsOf splits a folded text into words: runs of letters and digits, and each character

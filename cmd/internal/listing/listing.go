@@ -12,78 +12,45 @@ import (
 
 // A Row describes a conversation in a listing.
 type Row struct {
-	ID          string // the global id
-	Path        string // of its folder, relative to the workspace, with slashes
-	Title       string // never empty
-	Type        string
-	Status      string // a [schema.Status], or "newer" if a later cortext wrote it
-	Archived    bool
-	Agent       string
-	Model       string
-	Provider    string
-	Created     time.Time
-	LastActive  time.Time
-	Messages    int
-	Tokens      int64
-	Summary     string
-	Description string // the first message of the user, shortened
-	Tags        []string
-	Damaged     bool
-	Waiting     bool     // its folder is not in the work tree: its records wait
-	Twins       []string // other folders of the same conversation
+	ID             string // the global id
+	Path           string // of its folder, relative to the workspace, with slashes
+	ConversationID string // the name of its folder
+	Title          string // never empty
+	Type           string
+	Status         string // a [schema.Status], or "newer" if a later cortext wrote it
+	Archived       bool
+	Agent          string
+	Model          string
+	Provider       string
+	Created        time.Time
+	LastActive     time.Time
+	Messages       int
+	Tokens         int64
+	Summary        string
+	Description    string // the first message of the user, shortened
+	Tags           []string
+	Damaged        bool
+	Waiting        bool     // its folder is not in the work tree: its records wait
+	Twins          []string // other folders of the same conversation
 }
 
 // Folder returns the date and the name of the conversation's folder:
 // 2025-11-22/1030-brainstorm-api-design-hv37.
 func (r *Row) Folder() string { return strings.TrimPrefix(r.Path, "conversations/") }
 
-// A Listing is the conversations of a workspace at one moment, most recently active first.
-// It may be used by several goroutines.
-type Listing struct {
-	store *store.Store
-	rows  []Row
-}
+// isIn reports whether a folder is the conversation's.
+func (r *Row) isIn(folder string) bool { return r.Path == folder || slices.Contains(r.Twins, folder) }
 
-// Open lists the conversations of a workspace.
-func Open(st *store.Store) (*Listing, error) {
-	all, err := st.List()
-	if err != nil {
-		return nil, err
-	}
-	l := &Listing{store: st, rows: make([]Row, len(all))}
-	for i, e := range all {
-		l.rows[i] = rowOf(e)
-	}
-	return l, nil
-}
-
-// Close releases the listing. Strings of its rows must not be used afterwards.
-func (l *Listing) Close() error { return nil }
-
-// Len returns the number of conversations.
-func (l *Listing) Len() int { return len(l.rows) }
-
-// Row returns the conversation at a position, counted from 0.
-func (l *Listing) Row(i int) Row { return l.rows[i] }
-
-// Entry reads the conversation at a position from its files. The error is
-// [store.ErrNotFound] if it is gone.
-func (l *Listing) Entry(i int) (store.Entry, error) {
-	r := l.rows[i]
-	e := store.Entry{Path: r.Path, Waiting: r.Waiting, Twins: r.Twins}
-	c, err := l.store.Open(e)
-	if err != nil {
-		return e, err
-	}
-	defer c.Close()
-	e.Session, e.Damage, err = c.Session()
-	return e, err
+// dayOf returns the day of a folder.
+func dayOf(folder string) string {
+	day, _, _ := strings.Cut(strings.TrimPrefix(folder, "conversations/"), "/")
+	return day
 }
 
 func rowOf(e store.Entry) Row {
 	s := e.Session
 	r := Row{
-		ID: s.ID, Path: e.Path, Title: s.DisplayTitle(), Type: s.ConversationType, Status: string(s.Status), Archived: s.Archived,
+		ID: s.ID, Path: e.Path, ConversationID: s.ConversationID, Title: s.DisplayTitle(), Type: s.ConversationType, Status: string(s.Status), Archived: s.Archived,
 		Agent: s.AgentConfig.Agent, Model: s.AgentConfig.Model, Created: s.CreatedAt.Time(), LastActive: s.LastActive.Time(),
 		Messages: s.MessageCount, Tokens: s.Tokens, Summary: s.ContextSummary, Description: s.Description, Tags: s.Tags,
 		Damaged: len(e.Damage) > 0, Waiting: e.Waiting, Twins: e.Twins,
@@ -109,18 +76,28 @@ type Filter struct {
 
 // Selects reports whether the filter selects a conversation.
 func (f *Filter) Selects(r *Row) bool {
-	statuses := f.Statuses
-	switch {
-	case r.Archived && !f.Archived,
-		!anyOf(f.Types, r.Type), !anyOf(f.Agents, r.Agent), !anyOf(f.Models, r.Model),
-		!f.Since.IsZero() && r.LastActive.Before(f.Since),
-		!f.Until.IsZero() && !r.LastActive.Before(f.Until):
-		return false
-	case len(statuses) > 0 && !anyOf(statuses, r.Status),
-		len(statuses) == 0 && !f.All && r.Status == string(schema.Completed):
-		return false
+	return (f.Archived || !r.Archived) && anyOf(f.Types, r.Type) && anyOf(f.Agents, r.Agent) && anyOf(f.Models, r.Model) &&
+		f.hasTime(r.LastActive) && f.hasStatus(r.Status) && f.hasTag(r.Tags)
+}
+
+func (f *Filter) hasTime(at time.Time) bool {
+	return (f.Since.IsZero() || !at.Before(f.Since)) && (f.Until.IsZero() || at.Before(f.Until))
+}
+
+func (f *Filter) hasStatus(status string) bool {
+	if len(f.Statuses) > 0 {
+		return anyOf(f.Statuses, status)
 	}
-	return len(f.Tags) == 0 || slices.ContainsFunc(r.Tags, func(tag string) bool { return anyOf(f.Tags, tag) })
+	return f.All || status != string(schema.Completed)
+}
+
+func (f *Filter) hasTag(tags []string) bool {
+	return len(f.Tags) == 0 || slices.ContainsFunc(tags, func(tag string) bool { return anyOf(f.Tags, tag) })
+}
+
+// isZero reports whether the filter is the zero value.
+func (f *Filter) isZero() bool {
+	return len(f.Types)+len(f.Tags)+len(f.Agents)+len(f.Models)+len(f.Statuses) == 0 && f.Since.IsZero() && f.Until.IsZero() && !f.Archived && !f.All
 }
 
 func anyOf(list []string, value string) bool {
@@ -141,33 +118,3 @@ const (
 
 // Orders lists the orders, for help and completion.
 var Orders = []Order{ByLastActive, ByCreated, ByTitle, ByMessages, ByTokens}
-
-// Select returns the positions of the conversations that a filter selects, most recently
-// active first.
-func (l *Listing) Select(f Filter) []int {
-	var at []int
-	for i := range l.rows {
-		if f.Selects(&l.rows[i]) {
-			at = append(at, i)
-		}
-	}
-	return at
-}
-
-// Sort sorts positions; conversations that are equal stay in their order.
-func (l *Listing) Sort(at []int, by Order) {
-	less := map[Order]func(a, b *Row) int{
-		ByLastActive: func(a, b *Row) int { return b.LastActive.Compare(a.LastActive) },
-		ByCreated:    func(a, b *Row) int { return b.Created.Compare(a.Created) },
-		ByTitle:      func(a, b *Row) int { return strings.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title)) },
-		ByMessages:   func(a, b *Row) int { return b.Messages - a.Messages },
-		ByTokens:     func(a, b *Row) int { return int(b.Tokens - a.Tokens) },
-	}[by]
-	slices.SortStableFunc(at, func(i, j int) int { return less(&l.rows[i], &l.rows[j]) })
-}
-
-// ByID returns the position of the conversation with an id.
-func (l *Listing) ByID(id string) (int, bool) {
-	i := slices.IndexFunc(l.rows, func(r Row) bool { return schema.SameConversation(r.ID, id) })
-	return i, i >= 0
-}

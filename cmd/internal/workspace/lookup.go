@@ -81,6 +81,8 @@ func match(all []store.Entry, query string) ([]store.Entry, error) {
 			Folder:  strings.TrimPrefix(e.Path, "conversations/"),
 			Title:   e.Session.DisplayTitle(),
 			Summary: e.Session.ContextSummary,
+			Prompt:  e.Session.Description,
+			Tags:    e.Session.Tags,
 		}
 	}
 	take := func(at []int) []store.Entry {
@@ -90,7 +92,7 @@ func match(all []store.Entry, query string) ([]store.Entry, error) {
 		}
 		return list
 	}
-	if hits := find.Match(items, query); len(hits) > 0 {
+	if hits, _ := find.Match(items, query); len(hits) > 0 {
 		return take(hits), nil
 	}
 	return nil, &NotFoundError{Query: query, Near: take(find.Nearest(items, query, nearest))}

@@ -51,11 +51,11 @@ func (w Conversations) pickOutside(query string, missing error) (store.Entry, er
 		}
 		delete(wanted, v.Path) // the newest branch comes first
 		folder := path.Dir(path.Dir(v.Path))
-		items = append(items, find.Item{ID: s.ID, Folder: strings.TrimPrefix(folder, conversationsDir+"/"), Title: s.DisplayTitle(), Summary: s.ContextSummary})
+		items = append(items, find.Item{ID: s.ID, Folder: strings.TrimPrefix(folder, conversationsDir+"/"), Title: s.DisplayTitle(), Summary: s.ContextSummary, Prompt: s.Description, Tags: s.Tags})
 		found = append(found, store.Entry{Path: folder, Session: s, Waiting: true})
 		return nil
 	})
-	hits := find.Match(items, query)
+	hits, _ := find.Match(items, query)
 	switch {
 	case len(hits) == 1:
 		return w.entryOutside(found[hits[0]].Path)

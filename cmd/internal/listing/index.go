@@ -1,0 +1,495 @@
+package listing
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"hash/fnv"
+	"io"
+	"math"
+	"path"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"cortext/schema"
+	"cortext/store"
+)
+
+// The index is a cache file with what a list shows of each conversation, the most recently
+// active first, so that a page is read from its beginning. It has a header, the checksums
+// of all blocks, and sections. Numbers are little-endian. Each block is checked when it is
+// first read, so that a defect is a miss, wherever it is.
+
+const (
+	indexMagic = "cortext listing index 1\n"
+	headBytes  = 512
+	blockBytes = 32 << 10
+	rowBytes   = 96
+	slotBytes  = 12
+)
+
+// The sections.
+const (
+	rowSection    = iota // rows of fixed length: see fixed
+	lookSection          // the state of the files that each row was read from
+	heapSection          // title, path, ids, tags and twins of each row
+	textSection          // first prompt and summary of each row
+	nameSection          // what words are searched in: see [find.AppendName]
+	wordSection          // types, statuses, agents, models and providers, each once
+	idSection            // rows by the hash of their id, sorted
+	folderSection        // rows by the hash of their folders, sorted by day
+	sectionCount
+)
+
+// errDamaged means that the index is not as it was written.
+var errDamaged = errors.New("the index of conversations is damaged")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// The flags of a row.
+const (
+	isArchived = 1 << iota
+	isDamaged
+	isShown    // selected by the zero Filter
+	isVolatile // the look does not say all that the row depends on: read it again
+	knowsID    // the id is that of its session.json
+)
+
+// A fixed is a row without its strings.
+type fixed struct {
+	active, created                  time.Time
+	tokens, messages                 int64
+	heap, text, name                 extent
+	typ, status, agent, model, owner uint32 // words
+	flags                            uint32
+}
+
+// An extent is a part of a section.
+type extent struct{ at, size uint32 }
+
+// A record is a row with the state of the files that it was read from.
+type record struct {
+	Row
+	look  store.Look
+	flags uint32 // isVolatile, knowsID
+}
+
+// An index is an open index file. Several goroutines may use it.
+type index struct {
+	in    io.ReaderAt
+	close func() error
+
+	id    uint64 // tells indexes apart
+	n     int
+	shown int // rows with isShown
+	sums  []byte
+	data  int64 // where the sections begin
+	from  [sectionCount]int64
+	size  [sectionCount]int64
+
+	whole [sectionCount]atomic.Pointer[[]byte]
+	mu    sync.Mutex
+	block map[int64][]byte
+	words atomic.Pointer[[]string]
+}
+
+// openIndex opens an index of a known length.
+func openIndex(in io.ReaderAt, size int64, closer func() error) (*index, error) {
+	x := &index{in: in, close: closer, block: map[int64][]byte{}}
+	head := make([]byte, min(size, 2*blockBytes))
+	if n, err := in.ReadAt(head, 0); n < len(head) || n < headBytes {
+		return nil, errors.Join(errDamaged, err)
+	}
+	h := head[:headBytes]
+	u32 := func(at int) int64 { return int64(binary.LittleEndian.Uint32(h[at:])) }
+	if string(h[:len(indexMagic)]) != indexMagic || u32(24) != int64(crc32.Checksum(h[28:], castagnoli)) {
+		return nil, errDamaged
+	}
+	x.id, x.n, x.shown = binary.LittleEndian.Uint64(h[40:]), int(u32(48)), int(u32(52))
+	blocks := u32(32)
+	x.data = headBytes + 4*blocks
+	at := int64(0)
+	for s := range x.size {
+		x.from[s], x.size[s] = at, int64(binary.LittleEndian.Uint64(h[64+8*s:]))
+		if x.size[s] < 0 || x.size[s] > math.MaxUint32 {
+			return nil, errDamaged
+		}
+		at += x.size[s]
+	}
+	if size != x.data+at || blocks != (at+blockBytes-1)/blockBytes || x.size[rowSection] != int64(x.n)*rowBytes ||
+		x.size[lookSection] != int64(x.n)*store.LookBytes || x.size[idSection]%slotBytes+x.size[folderSection]%slotBytes != 0 {
+		return nil, errDamaged
+	}
+	if x.sums = head[headBytes:]; x.data <= int64(len(head)) {
+		x.sums = x.sums[:4*blocks]
+	} else {
+		x.sums = make([]byte, 4*blocks)
+		if n, err := in.ReadAt(x.sums, headBytes); n < len(x.sums) {
+			return nil, errors.Join(errDamaged, err)
+		}
+	}
+	if u32(36) != int64(crc32.Checksum(x.sums, castagnoli)) {
+		return nil, errDamaged
+	}
+	return x, nil
+}
+
+// checked reports whether a block of the sections is as it was written.
+func (x *index) checked(block int64, b []byte) bool {
+	return crc32.Checksum(b, castagnoli) == binary.LittleEndian.Uint32(x.sums[4*block:])
+}
+
+// bytes returns a part of a section. It reads the blocks that the part is in.
+func (x *index) bytes(section int, at, size int64) ([]byte, error) {
+	if at < 0 || size < 0 || at+size > x.size[section] {
+		return nil, errDamaged
+	}
+	if b := x.whole[section].Load(); b != nil {
+		return (*b)[at : at+size : at+size], nil
+	}
+	at += x.from[section]
+	first, last := at/blockBytes, (at+max(size, 1)-1)/blockBytes
+	if size == 0 {
+		return nil, nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if first == last {
+		b, err := x.readBlock(first)
+		if err != nil {
+			return nil, err
+		}
+		at -= first * blockBytes
+		return b[at : at+size : at+size], nil
+	}
+	joined := make([]byte, 0, (last-first+1)*blockBytes)
+	for i := first; i <= last; i++ {
+		b, err := x.readBlock(i)
+		if err != nil {
+			return nil, err
+		}
+		joined = append(joined, b...)
+	}
+	at -= first * blockBytes
+	return joined[at : at+size : at+size], nil
+}
+
+func (x *index) readBlock(i int64) ([]byte, error) {
+	if b, ok := x.block[i]; ok {
+		return b, nil
+	}
+	end := x.from[sectionCount-1] + x.size[sectionCount-1]
+	b := make([]byte, min(blockBytes, end-i*blockBytes))
+	if n, err := x.in.ReadAt(b, x.data+i*blockBytes); n < len(b) {
+		return nil, errors.Join(errDamaged, err)
+	}
+	if !x.checked(i, b) {
+		return nil, errDamaged
+	}
+	x.block[i] = b
+	return b, nil
+}
+
+// load reads a section as a whole.
+func (x *index) load(section int) ([]byte, error) {
+	if b := x.whole[section].Load(); b != nil {
+		return *b, nil
+	}
+	begin := x.from[section] / blockBytes
+	end := min((x.from[section]+x.size[section]+blockBytes-1)/blockBytes*blockBytes, x.from[sectionCount-1]+x.size[sectionCount-1])
+	b := make([]byte, max(end-begin*blockBytes, 0))
+	var failed atomic.Bool
+	const step = 32 // blocks
+	inParallel((len(b)+step*blockBytes-1)/(step*blockBytes), func(k int) {
+		part := b[k*step*blockBytes : min((k+1)*step*blockBytes, len(b))]
+		if n, _ := x.in.ReadAt(part, x.data+(begin+int64(k)*step)*blockBytes); n < len(part) {
+			failed.Store(true)
+			return
+		}
+		for i := 0; i < len(part); i += blockBytes {
+			if !x.checked(begin+int64(k*step+i/blockBytes), part[i:min(i+blockBytes, len(part))]) {
+				failed.Store(true)
+				return
+			}
+		}
+	})
+	if failed.Load() {
+		return nil, errDamaged
+	}
+	b = b[x.from[section]-begin*blockBytes:][:x.size[section]]
+	x.whole[section].Store(&b)
+	return b, nil
+}
+
+// loadAll reads the sections that rows are made of.
+func (x *index) loadAll() error {
+	for _, s := range []int{rowSection, heapSection, textSection, wordSection} {
+		if _, err := x.load(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// text makes a string of bytes that nobody changes.
+func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+func (x *index) fixed(i int) (f fixed, err error) {
+	b, err := x.bytes(rowSection, int64(i)*rowBytes, rowBytes)
+	if err != nil {
+		return f, err
+	}
+	return decodeFixed(b), nil
+}
+
+func decodeFixed(b []byte) (f fixed) {
+	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
+	u64 := func(at int) int64 { return int64(binary.LittleEndian.Uint64(b[at:])) }
+	f.active = time.Unix(u64(0), int64(u32(16))).UTC()
+	f.created = time.Unix(u64(8), int64(u32(20))).UTC()
+	f.tokens, f.messages = u64(24), u64(32)
+	f.heap, f.text, f.name = extent{u32(40), u32(44)}, extent{u32(48), u32(52)}, extent{u32(56), u32(60)}
+	f.typ, f.status, f.agent, f.model, f.owner, f.flags = u32(64), u32(68), u32(72), u32(76), u32(80), u32(84)
+	return f
+}
+
+func (f *fixed) appendTo(b []byte) []byte {
+	begin := len(b)
+	for _, n := range []int64{f.active.Unix(), f.created.Unix()} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(n))
+	}
+	for _, n := range []int{f.active.Nanosecond(), f.created.Nanosecond()} {
+		b = binary.LittleEndian.AppendUint32(b, uint32(n))
+	}
+	for _, n := range []int64{f.tokens, f.messages} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(n))
+	}
+	for _, n := range []uint32{f.heap.at, f.heap.size, f.text.at, f.text.size, f.name.at, f.name.size, f.typ, f.status, f.agent, f.model, f.owner, f.flags} {
+		b = binary.LittleEndian.AppendUint32(b, n)
+	}
+	return append(b, make([]byte, rowBytes-(len(b)-begin))...)
+}
+
+// row reads a row.
+func (x *index) row(i int) (r Row, f fixed, err error) {
+	if f, err = x.fixed(i); err != nil {
+		return r, f, err
+	}
+	heap, err := x.bytes(heapSection, int64(f.heap.at), int64(f.heap.size))
+	if err != nil {
+		return r, f, err
+	}
+	more, err := x.bytes(textSection, int64(f.text.at), int64(f.text.size))
+	if err != nil {
+		return r, f, err
+	}
+	words, err := x.allWords()
+	if err != nil {
+		return r, f, err
+	}
+	if int(max(f.typ, f.status, f.agent, f.model, f.owner)) >= len(words) {
+		return r, f, errDamaged
+	}
+	r = Row{
+		Type: words[f.typ], Status: words[f.status], Agent: words[f.agent], Model: words[f.model], Provider: words[f.owner],
+		Archived: f.flags&isArchived != 0, Damaged: f.flags&isDamaged != 0,
+		LastActive: f.active, Created: f.created, Tokens: f.tokens, Messages: int(f.messages),
+	}
+	d := decoder{text(heap), true}
+	r.Path, r.Title, r.ID, r.ConversationID = d.string(), d.string(), d.string(), d.string()
+	r.Tags, r.Twins = d.list(), d.list()
+	if r.ConversationID == "" {
+		r.ConversationID = path.Base(r.Path)
+	}
+	t := decoder{text(more), true}
+	r.Description, r.Summary = t.string(), t.string()
+	if !d.ok || !t.ok {
+		return r, f, errDamaged
+	}
+	return r, f, nil
+}
+
+// record reads a row with its look.
+func (x *index) record(i int) (record, error) {
+	r, f, err := x.row(i)
+	if err != nil {
+		return record{}, err
+	}
+	b, err := x.bytes(lookSection, int64(i)*store.LookBytes, store.LookBytes)
+	if err != nil {
+		return record{}, err
+	}
+	return record{r, store.DecodeLook(b), f.flags & (isVolatile | knowsID)}, nil
+}
+
+// allWords returns the strings that rows share.
+func (x *index) allWords() ([]string, error) {
+	if w := x.words.Load(); w != nil {
+		return *w, nil
+	}
+	b, err := x.bytes(wordSection, 0, x.size[wordSection])
+	if err != nil {
+		return nil, err
+	}
+	d := decoder{text(b), true}
+	words := d.list()
+	if !d.ok {
+		return nil, errDamaged
+	}
+	x.words.Store(&words)
+	return words, nil
+}
+
+// A decoder takes strings from a text.
+type decoder struct {
+	rest string
+	ok   bool
+}
+
+func (d *decoder) number() int {
+	n, size := uint64(0), 0
+	for shift := 0; size < len(d.rest) && shift < 35; shift += 7 {
+		c := d.rest[size]
+		size++
+		if n |= uint64(c&0x7f) << shift; c < 0x80 {
+			d.rest = d.rest[size:]
+			return int(n)
+		}
+	}
+	d.ok = false
+	return 0
+}
+
+func (d *decoder) string() string {
+	n := d.number()
+	if n > len(d.rest) {
+		d.ok = false
+		return ""
+	}
+	s := d.rest[:n]
+	d.rest = d.rest[n:]
+	return s
+}
+
+func (d *decoder) list() []string {
+	n := d.number()
+	if n > len(d.rest) {
+		d.ok = false
+		return nil
+	}
+	var list []string
+	for range n {
+		list = append(list, d.string())
+	}
+	return list
+}
+
+func appendString(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func appendList(b []byte, list []string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(list)))
+	for _, s := range list {
+		b = appendString(b, s)
+	}
+	return b
+}
+
+// byHash returns the rows with a hash in a section of slots.
+func (x *index) byHash(section int, hash, last uint64) (rows []int, err error) {
+	n := x.size[section] / slotBytes
+	slot := func(i int64) (uint64, int) {
+		b, e := x.bytes(section, i*slotBytes, slotBytes)
+		if e != nil {
+			err = e
+			return 0, 0
+		}
+		return binary.LittleEndian.Uint64(b), int(binary.LittleEndian.Uint32(b[8:]))
+	}
+	low, high := int64(0), n
+	for low < high && err == nil {
+		if at := (low + high) / 2; func() bool { h, _ := slot(at); return h < hash }() {
+			low = at + 1
+		} else {
+			high = at
+		}
+	}
+	for ; low < n && err == nil; low++ {
+		h, row := slot(low)
+		if h > last {
+			break
+		}
+		if row >= x.n {
+			return nil, errDamaged
+		}
+		rows = append(rows, row)
+	}
+	return rows, err
+}
+
+// byKey returns the rows of conversations with the same id.
+func (x *index) byKey(id string) (rows []int, err error) {
+	h := idHash(id)
+	return x.byHash(idSection, h, h)
+}
+
+// byFolder returns the row of the conversation that has a folder.
+func (x *index) byFolder(folder string) (int, bool, error) {
+	h := folderHash(folder)
+	rows, err := x.byHash(folderSection, h, h)
+	for _, i := range rows {
+		r, _, err := x.row(i)
+		if err != nil {
+			return 0, false, err
+		}
+		if r.isIn(folder) {
+			return i, true, nil
+		}
+	}
+	return 0, false, err
+}
+
+// ofDay returns the rows of conversations with a folder of a day.
+func (x *index) ofDay(day string) (rows []int, err error) {
+	h := uint64(hash(day)) << 32
+	return x.byHash(folderSection, h, h|math.MaxUint32)
+}
+
+func idHash(id string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(strings.ToLower(schema.IDKey(id))))
+	return h.Sum64()
+}
+
+// folderHash is ordered by day.
+func folderHash(folder string) uint64 {
+	day, name := path.Split(strings.TrimPrefix(folder, "conversations/"))
+	return uint64(hash(strings.TrimSuffix(day, "/")))<<32 | uint64(hash(name))
+}
+
+func hash(s string) uint32 {
+	h := uint32(2166136261)
+	for i := range len(s) {
+		h = (h ^ uint32(s[i])) * 16777619
+	}
+	return h
+}
+
+// inParallel calls f with each number below n.
+func inParallel(n int, f func(i int)) {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				f(int(i))
+			}
+		})
+	}
+	group.Wait()
+}

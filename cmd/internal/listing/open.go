@@ -1,0 +1,325 @@
+package listing
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"cortext/store"
+)
+
+// Options are what a listing takes from its environment.
+type Options struct {
+	Now func() time.Time
+	Git func() string // a fingerprint of what git has checked out; nil: no repository
+
+	// Progress is called now and then while many files are examined, with the number
+	// of conversations examined and the number there are; nil: nobody wants to know.
+	Progress func(done, of int)
+}
+
+// A Listing is the conversations of a workspace at one moment, most recently active first.
+// It may be used by several goroutines. What cortext wrote before that moment is in it.
+//
+// It reads an index, and again what has changed since the index was made: what other
+// commands noted, and the folders that came or went. If git has checked out something
+// else, it first looks at all files. What people edit by hand shows in a [Page] at once,
+// and elsewhere after [Refresh].
+type Listing struct {
+	store *store.Store
+	opts  Options
+
+	mu    sync.Mutex // guards changes to the fields below
+	view  atomic.Pointer[view]
+	state state // zero: everything has just been read, and nothing is known of the index
+	stale bool
+}
+
+const (
+	// small is the number of conversations from which an index is faster than none.
+	small = 32
+
+	// checkedDays is how many of the newest days' folders are looked at for each list.
+	checkedDays = 8
+
+	// manyChanges is the number of changed conversations from which looking at all is
+	// simpler, and someChanges that from which an index should be made anew.
+	manyChanges, someChanges = 1000, 32
+
+	// sweepEvery is how long an edit by hand may go unnoticed while lists are made.
+	sweepEvery = time.Minute
+
+	// longChanges is the length in bytes from which a new list of changes is started.
+	longChanges = 1 << 20
+)
+
+// Open lists the conversations of a workspace.
+func Open(st *store.Store, opts Options) (*Listing, error) {
+	l := &Listing{store: st, opts: opts}
+	if l.opts.Now == nil {
+		l.opts.Now = time.Now
+	}
+	base, known := openLast(st)
+	if base != nil && known != nil && l.resume(base, known) {
+		return l, nil
+	}
+	if err := l.sweep(base); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// Refresh looks at the files of all conversations, and makes what changed known to later
+// listings.
+func Refresh(st *store.Store, opts Options) error {
+	l := &Listing{store: st, opts: opts}
+	if l.opts.Now == nil {
+		l.opts.Now = time.Now
+	}
+	base, _ := openLast(st)
+	err := l.sweep(base)
+	return cmp.Or(err, l.Close())
+}
+
+// Close releases the listing. The strings of its rows stay valid.
+func (l *Listing) Close() error {
+	if v := l.view.Load(); v != nil {
+		return v.base.close()
+	}
+	return nil
+}
+
+// Stale reports whether the files were last looked at so long ago that an edit by hand may
+// have gone unnoticed. A command then calls [Refresh] in a process of its own, after it
+// has answered.
+func (l *Listing) Stale() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stale
+}
+
+// git returns the fingerprint of what git has checked out.
+func (l *Listing) git() string {
+	if l.opts.Git == nil {
+		return ""
+	}
+	return l.opts.Git()
+}
+
+// openLast opens the last index, if there is a whole one, and what is known about it.
+func openLast(st *store.Store) (*index, *state) {
+	var base *index
+	for range 3 { // another process may be writing both
+		known, ok := readState(st)
+		f, size, there := st.OpenCache(store.ListedCache)
+		if !there {
+			return nil, nil
+		}
+		var err error
+		if base, err = openIndex(f, size, f.Close); err != nil {
+			_ = f.Close()
+			return nil, nil
+		}
+		if ok && known.index == base.id {
+			return base, &known
+		}
+		if !ok {
+			break
+		}
+	}
+	return base, nil
+}
+
+// resume uses an index, and reads again what is known to have changed since. It returns
+// false if only a look at all files can tell.
+func (l *Listing) resume(base *index, known *state) bool {
+	changes, ok := l.store.ChangesSince(known.mark, known.end)
+	if !ok || known.git != l.git() {
+		return false
+	}
+	dirty := changes.Folders
+	var names []string
+	for _, d := range known.days {
+		names = append(names, d.name)
+	}
+	if known.top == "" || l.store.LookAtDay("") != known.top {
+		now, err := l.store.Days()
+		if err != nil {
+			return false
+		}
+		for _, name := range names {
+			if _, ok := slices.BinarySearch(now, name); !ok {
+				now = append(now, name) // it is gone: its conversations, too
+			}
+		}
+		names = now
+		slices.Sort(names)
+	}
+	more, err := l.changedDays(base, known, names[max(0, len(names)-checkedDays):])
+	if err != nil {
+		return false
+	}
+	for _, name := range names {
+		if _, ok := known.day(name); !ok && !slices.Contains(names[max(0, len(names)-checkedDays):], name) {
+			again, err := compareDay(l.store, base, name)
+			if err != nil {
+				return false
+			}
+			more = append(more, again...)
+		}
+	}
+	if dirty = append(dirty, more...); len(dirty) > manyChanges {
+		return false
+	}
+	v, err := l.viewOf(base, dirty)
+	if err != nil {
+		return false
+	}
+	l.view.Store(v)
+	l.state = *known
+	age := l.opts.Now().Sub(known.swept)
+	l.stale = age > sweepEvery || age < 0 || len(v.added) > someChanges
+	return true
+}
+
+// day returns the look of a day.
+func (s *state) day(name string) (look string, ok bool) {
+	i, ok := slices.BinarySearchFunc(s.days, name, func(d day, name string) int { return cmp.Compare(d.name, name) })
+	if !ok {
+		return "", false
+	}
+	return s.days[i].look, true
+}
+
+// changedDays returns the folders that came or went in some days.
+func (l *Listing) changedDays(base *index, known *state, names []string) (dirty []string, err error) {
+	changed := make([]bool, len(names))
+	inParallel(len(names), func(i int) {
+		look, ok := known.day(names[i])
+		changed[i] = !ok || look == "" || l.store.LookAtDay(names[i]) != look
+	})
+	for i, name := range names {
+		if changed[i] {
+			more, err := compareDay(l.store, base, name)
+			if err != nil {
+				return nil, err
+			}
+			dirty = append(dirty, more...)
+		}
+	}
+	return dirty, nil
+}
+
+// viewOf returns the rows of an index with some folders read again.
+func (l *Listing) viewOf(base *index, dirty []string) (*view, error) {
+	waits := waitingIn(l.store)
+	if len(dirty)+len(waits) == 0 {
+		return newView(base, nil)
+	}
+	up, err := runUpdate(l.store, base, waits, dirty, nil)
+	if err != nil {
+		return nil, err
+	}
+	return newView(base, up)
+}
+
+// sweep looks at all files, reads what differs from an index, and writes a new one. If
+// that index turns out to be damaged, it counts for nothing.
+func (l *Listing) sweep(base *index) error {
+	err := l.sweepFrom(base)
+	if base != nil && errors.Is(err, errDamaged) {
+		err = l.sweepFrom(nil)
+	}
+	return err
+}
+
+func (l *Listing) sweepFrom(base *index) error {
+	next := state{git: l.git(), swept: l.opts.Now()}
+	changes, noted := l.store.ChangesSince("", 0)
+	sw := sweep{store: l.store, base: base}
+	folders, err := sw.list()
+	if err != nil {
+		return err
+	}
+	keep := false
+	if sw.found >= small {
+		if unlock, err := l.store.LockCache("listing", 0); err == nil {
+			defer unlock()
+			keep = true
+		}
+	}
+	if next.mark, next.end = changes.Mark, changes.End; keep && (!noted || changes.End > longChanges) {
+		if next.mark, next.end, err = l.store.NewChanges(); err != nil {
+			keep = false
+		}
+		if folders, err = sw.list(); err != nil { // what came before the list of changes
+			return err
+		}
+	}
+	next.top, next.days = sw.top, sw.days
+	if err := sw.compare(folders, l.opts.Progress); err != nil {
+		return err
+	}
+	up, err := runUpdate(l.store, base, nil, sw.dirty, l.opts.Progress)
+	if err != nil {
+		return err
+	}
+	var file []byte
+	if base == nil || len(sw.dirty) > 0 {
+		records, err := replaced(base, up)
+		if err != nil {
+			return err
+		}
+		if base != nil {
+			_ = base.close()
+		}
+		if base, file, err = inMemory(records); err != nil {
+			return err
+		}
+	}
+	next.index = base.id
+	if keep {
+		err = nil
+		if file != nil {
+			err = l.store.WriteCache(store.ListedCache, file)
+		}
+		if err == nil {
+			_ = next.write(l.store) // without it the next list looks at all files
+		}
+	}
+	v, err := l.viewOf(base, nil)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.view.Store(v)
+	l.state, l.stale = next, false
+	return nil
+}
+
+// replaced returns the rows of an index, if there is one, with an update.
+func replaced(base *index, up *update) ([]record, error) {
+	if base == nil {
+		return up.added, nil
+	}
+	v, err := newView(base, up)
+	if err != nil {
+		return nil, err
+	}
+	return v.all()
+}
+
+// try calls f with the rows. If the index turns out to be damaged, it reads all files and
+// tries once more.
+func (l *Listing) try(f func(v *view) error) {
+	if f(l.view.Load()) == nil {
+		return
+	}
+	if l.sweep(nil) == nil {
+		_ = f(l.view.Load())
+	}
+}

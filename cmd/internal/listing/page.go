@@ -1,0 +1,305 @@
+package listing
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"cortext/schema"
+	"cortext/store"
+)
+
+// Len returns the number of conversations.
+func (l *Listing) Len() int { return l.view.Load().n }
+
+// Row returns the conversation at a position, counted from 0. Whether it still is so is
+// not examined; see [Listing.Page].
+func (l *Listing) Row(i int) (r Row) {
+	l.try(func(v *view) (err error) {
+		if i < v.n {
+			r, err = v.row(i)
+		}
+		return err
+	})
+	return r
+}
+
+// Entry reads the conversation at a position from its files; see [Listing.Read].
+func (l *Listing) Entry(i int) (store.Entry, error) {
+	r := l.Row(i)
+	return l.Read(&r)
+}
+
+// Read reads the conversation of a row from its files. The error is [store.ErrNotFound] if
+// it is gone.
+func (l *Listing) Read(r *Row) (store.Entry, error) {
+	e := store.Entry{Path: r.Path, Session: &schema.Session{ID: r.ID}, Waiting: r.Waiting, Twins: r.Twins}
+	c, err := l.store.Open(e)
+	if err != nil {
+		return e, err
+	}
+	defer c.Close()
+	s, damage, err := c.Session()
+	if err != nil {
+		return e, err
+	}
+	e.Session, e.Damage = s, damage
+	return e, nil
+}
+
+// ByID returns the position of the conversation with an id.
+func (l *Listing) ByID(id string) (at int, ok bool) {
+	l.try(func(v *view) (err error) { at, ok, err = v.byID(id); return err })
+	return at, ok
+}
+
+// ByFolder returns the position of the conversation whose folder, or one of whose twins,
+// is at a path relative to the workspace.
+func (l *Listing) ByFolder(path string) (at int, ok bool) {
+	l.try(func(v *view) (err error) { at, ok, err = v.byFolder(path); return err })
+	return at, ok
+}
+
+// Select returns the positions of the conversations that a filter selects, most recently
+// active first.
+func (l *Listing) Select(f Filter) (at []int) {
+	l.try(func(v *view) error {
+		err := v.base.loadAll()
+		if err == nil {
+			at, err = v.selectAll(&f)
+		}
+		return err
+	})
+	return at
+}
+
+func (v *view) selectAll(f *Filter) (at []int, err error) {
+	if _, err := v.base.load(rowSection); err != nil {
+		return nil, err
+	}
+	err = v.each(f, func(i int) bool { at = append(at, i); return true })
+	return at, err
+}
+
+// Sort sorts positions; conversations that are equal stay in their order.
+func (l *Listing) Sort(at []int, by Order) {
+	l.try(func(v *view) error { return v.sort(at, by) })
+}
+
+func (v *view) sort(at []int, by Order) error {
+	type key struct {
+		at     int
+		number int64
+		text   string
+	}
+	keys := make([]key, len(at))
+	for k, i := range at {
+		f, err := v.fixed(i)
+		if err != nil {
+			return err
+		}
+		keys[k].at = i
+		switch by {
+		case ByCreated:
+			keys[k].number = f.created.UnixMilli()
+		case ByMessages:
+			keys[k].number = f.messages
+		case ByTokens:
+			keys[k].number = f.tokens
+		case ByTitle:
+			r, err := v.row(i)
+			if err != nil {
+				return err
+			}
+			keys[k].text = strings.ToLower(r.Title)
+		default:
+			keys[k].number = f.active.UnixMilli()
+		}
+	}
+	slices.SortStableFunc(keys, func(a, b key) int {
+		return cmp.Or(cmp.Compare(b.number, a.number), strings.Compare(a.text, b.text))
+	})
+	for k := range keys {
+		at[k] = keys[k].at
+	}
+	return nil
+}
+
+// A Selection says which conversations to show, and in which order.
+type Selection struct {
+	Filter  Filter
+	Order   Order // "": ByLastActive
+	Reverse bool
+	Offset  int
+	Limit   int // 0: all from Offset on
+}
+
+// A Page is a part of a list, as it is on disk now.
+type Page struct {
+	Rows   []Row
+	Total  int // conversations selected
+	Hidden int // others that the filter would select if they were not completed or archived
+}
+
+// looked is the most rows of a page whose files are looked at one by one. For a longer one
+// the folders of all days are.
+const looked = 4096
+
+// Page returns what a selection shows. Each row is as its files are now: changed ones were
+// read again, and none is gone. The error is that of reading all files, after the index
+// turned out to be damaged.
+func (l *Listing) Page(s Selection) (Page, error) {
+	p, err := l.page(s)
+	if errors.Is(err, errDamaged) {
+		if err = l.sweep(nil); err == nil {
+			p, err = l.page(s)
+		}
+	}
+	return p, err
+}
+
+func (l *Listing) page(s Selection) (Page, error) {
+	v := l.view.Load()
+	read := map[string]bool{} // folders read for this page
+	var again []string        // folders to read again
+	if s.Limit == 0 || s.Limit > looked {
+		l.mu.Lock()
+		known := l.state
+		l.mu.Unlock()
+		names := make([]string, len(known.days))
+		for i, d := range known.days {
+			names[i] = d.name
+		}
+		var err error
+		if again, err = l.changedDays(v.base, &known, names); err != nil {
+			return Page{}, err
+		}
+	}
+	for round := 0; ; round++ {
+		if len(again) > 0 {
+			for _, name := range again {
+				read[name] = true
+			}
+			for i := range v.added {
+				again = append(append(again, v.added[i].Path), v.added[i].Twins...)
+			}
+			for i := range v.gone {
+				r, _, err := v.base.row(i)
+				if err != nil {
+					return Page{}, err
+				}
+				again = append(append(again, r.Path), r.Twins...)
+			}
+			var err error
+			if v, err = l.viewOf(v.base, again); err != nil {
+				return Page{}, err
+			}
+		}
+		p, at, err := v.page(s)
+		if err != nil {
+			return Page{}, err
+		}
+		if again, err = l.outdated(v, at, read); err != nil {
+			return Page{}, err
+		}
+		if len(again) == 0 || round == rounds {
+			for _, i := range at {
+				r, err := v.row(i)
+				if err != nil {
+					return Page{}, err
+				}
+				p.Rows = append(p.Rows, r)
+			}
+			return p, nil
+		}
+	}
+}
+
+// rounds bounds how often a page is made again while its files keep changing.
+const rounds = 16
+
+// page returns the positions that a selection shows.
+func (v *view) page(s Selection) (p Page, at []int, err error) {
+	simple := s.Filter.isZero() && (s.Order == "" || s.Order == ByLastActive) && !s.Reverse && s.Limit > 0 && s.Limit <= looked
+	if simple {
+		if p.Total, err = v.shown(); err != nil {
+			return p, nil, err
+		}
+		p.Hidden = v.n - p.Total
+		skip := s.Offset
+		err = v.each(&s.Filter, func(i int) bool {
+			if skip > 0 {
+				skip--
+				return true
+			}
+			at = append(at, i)
+			return len(at) < s.Limit
+		})
+		return p, at, err
+	}
+	if at, err = v.selectAll(&s.Filter); err != nil {
+		return p, nil, err
+	}
+	p.Total = len(at)
+	if all := s.Filter; !all.All || !all.Archived {
+		all.All, all.Archived = true, true
+		more := 0
+		if err := v.each(&all, func(int) bool { more++; return true }); err != nil {
+			return p, nil, err
+		}
+		p.Hidden = more - p.Total
+	}
+	if s.Order != "" && s.Order != ByLastActive {
+		if err := v.sort(at, s.Order); err != nil {
+			return p, nil, err
+		}
+	}
+	if s.Reverse {
+		slices.Reverse(at)
+	}
+	at = at[min(max(s.Offset, 0), len(at)):]
+	if s.Limit > 0 {
+		at = at[:min(s.Limit, len(at))]
+	}
+	if len(at) > looked {
+		err = v.base.loadAll()
+	}
+	return p, at, err
+}
+
+// outdated returns the folders of rows whose files differ from what was read, except those
+// that were read for this page.
+func (l *Listing) outdated(v *view, at []int, read map[string]bool) (folders []string, err error) {
+	changed := make([]*Row, len(at))
+	var failed atomic.Pointer[error]
+	inParallel(len(at), func(k int) {
+		r, err := v.record(at[k])
+		if err != nil {
+			failed.Store(&err)
+			return
+		}
+		if read[r.Path] {
+			return
+		}
+		if r.flags&isVolatile == 0 {
+			if len(at) > looked {
+				return
+			}
+			if look, ok := l.store.Look(r.Path); ok && look == r.look {
+				return
+			}
+		}
+		changed[k] = &r.Row
+	})
+	if err := failed.Load(); err != nil {
+		return nil, *err
+	}
+	for _, r := range changed {
+		if r != nil {
+			folders = append(append(folders, r.Path), r.Twins...)
+		}
+	}
+	return folders, nil
+}

@@ -1,0 +1,71 @@
+package listing
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"time"
+
+	"cortext/store"
+)
+
+// A state says for what the index holds. It is a file of its own because it changes more
+// often: examining all files and finding nothing new changes only the state.
+type state struct {
+	index uint64    // which index
+	mark  string    // of the list of changes
+	end   int64     // how much of the list the index covers
+	git   string    // a fingerprint of what git had checked out
+	swept time.Time // when all files were examined
+	top   string    // the look of the folder of all days
+	days  []day     // sorted by name
+}
+
+// A day is the folder of a day with its look. A look of "" is unknown.
+type day struct{ name, look string }
+
+const (
+	stateFile  = "listing-state"
+	stateMagic = "cortext listing state 1\n"
+)
+
+func readState(st *store.Store) (s state, ok bool) {
+	b, ok := st.ReadCache(stateFile)
+	at := len(stateMagic) + 4
+	if !ok || len(b) < at || string(b[:len(stateMagic)]) != stateMagic || binary.LittleEndian.Uint32(b[at-4:]) != crc32.Checksum(b[at:], castagnoli) {
+		return s, false
+	}
+	d := decoder{text(b[at:]), true}
+	number := func() uint64 {
+		n := []byte(d.string())
+		if len(n) != 8 {
+			d.ok = false
+			return 0
+		}
+		return binary.LittleEndian.Uint64(n)
+	}
+	s.index, s.mark, s.end, s.git, s.top = number(), d.string(), int64(number()), d.string(), d.string()
+	s.swept = time.Unix(0, int64(number()))
+	for range d.number() {
+		if s.days = append(s.days, day{d.string(), d.string()}); !d.ok {
+			return s, false
+		}
+	}
+	return s, d.ok
+}
+
+func (s *state) write(st *store.Store) error {
+	number := func(b []byte, n uint64) []byte {
+		return appendString(b, string(binary.LittleEndian.AppendUint64(nil, n)))
+	}
+	b := append([]byte(stateMagic), 0, 0, 0, 0)
+	at := len(b)
+	b = appendString(number(b, s.index), s.mark)
+	b = appendString(appendString(number(b, uint64(s.end)), s.git), s.top)
+	b = number(b, uint64(s.swept.UnixNano()))
+	b = binary.AppendUvarint(b, uint64(len(s.days)))
+	for _, d := range s.days {
+		b = appendString(appendString(b, d.name), d.look)
+	}
+	binary.LittleEndian.PutUint32(b[at-4:], crc32.Checksum(b[at:], castagnoli))
+	return st.WriteCache(stateFile, b)
+}

@@ -1,0 +1,159 @@
+package listing
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"cortext/store"
+)
+
+// A sweep looks at the files of all conversations.
+type sweep struct {
+	store *store.Store
+	base  *index // nil: everything is new
+
+	top   string
+	days  []day
+	dirty []string // folders that changed, came or went
+	found int      // folders there are
+}
+
+// A counter reports progress.
+type counter struct {
+	done   atomic.Int64
+	of     int
+	mu     sync.Mutex
+	report func(done, of int)
+}
+
+// reportEvery is how many conversations are examined between two reports.
+const reportEvery = 500
+
+func newCounter(of int, report func(done, of int)) *counter {
+	if of < 2*reportEvery {
+		report = nil
+	}
+	return &counter{of: of, report: report}
+}
+
+func (c *counter) add() {
+	if n := int(c.done.Add(1)); c.report != nil && (n%reportEvery == 0 || n == c.of) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.report(int(c.done.Load()), c.of)
+	}
+}
+
+// list finds the folders of all conversations.
+func (s *sweep) list() (folders []string, err error) {
+	s.top = s.store.LookAtDay("")
+	names, err := s.store.Days()
+	if err != nil {
+		return nil, err
+	}
+	s.days = make([]day, len(names))
+	of := make([][]string, len(names))
+	inParallel(len(names), func(i int) {
+		look := s.store.LookAtDay(names[i])
+		list, err := s.store.FoldersOf(names[i])
+		if err != nil {
+			look, list = "", nil // nothing in it can be read
+		}
+		s.days[i], of[i] = day{names[i], look}, list
+	})
+	folders = slices.Concat(of...)
+	s.found = len(folders)
+	return folders, nil
+}
+
+// compare finds out which of the folders differ from the index.
+func (s *sweep) compare(folders []string, progress func(done, of int)) error {
+	if s.base == nil {
+		s.dirty = folders
+		return nil
+	}
+	for _, section := range []int{lookSection, folderSection} {
+		if _, err := s.base.load(section); err != nil {
+			return err
+		}
+	}
+	if err := s.base.loadAll(); err != nil {
+		return err
+	}
+	seen := make([]atomic.Bool, s.base.n)
+	changed := make([]bool, len(folders))
+	var failed atomic.Pointer[error]
+	counted := newCounter(len(folders), progress)
+	inParallel(len(folders), func(i int) {
+		defer counted.add()
+		row, ok, err := s.base.byFolder(folders[i])
+		if err != nil {
+			failed.Store(&err)
+			return
+		}
+		if !ok {
+			changed[i] = true
+			return
+		}
+		seen[row].Store(true)
+		r, err := s.base.record(row)
+		if err != nil {
+			failed.Store(&err)
+			return
+		}
+		changed[i] = r.flags&isVolatile != 0 || r.look != s.store.LookIn(folders[i])
+	})
+	if err := failed.Load(); err != nil {
+		return *err
+	}
+	for i, name := range folders {
+		if changed[i] {
+			s.dirty = append(s.dirty, name)
+		}
+	}
+	for i := range seen {
+		if !seen[i].Load() {
+			r, _, err := s.base.row(i)
+			if err != nil {
+				return err
+			}
+			s.dirty = append(s.dirty, r.Path)
+		}
+	}
+	return nil
+}
+
+// compareDay returns the folders of a day that came or went.
+func compareDay(st *store.Store, base *index, name string) (dirty []string, err error) {
+	folders, err := st.FoldersOf(name)
+	if err != nil {
+		folders = nil
+	}
+	rows, err := base.ofDay(name)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, i := range rows {
+		r, _, err := base.row(i)
+		if err != nil {
+			return nil, err
+		}
+		for _, folder := range append([]string{r.Path}, r.Twins...) {
+			if dayOf(folder) == name {
+				known[folder] = true
+			}
+		}
+	}
+	for _, folder := range folders {
+		if !known[folder] {
+			dirty = append(dirty, folder)
+		}
+		delete(known, folder)
+	}
+	for folder := range known {
+		dirty = append(dirty, folder)
+	}
+	return dirty, nil
+}

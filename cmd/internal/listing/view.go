@@ -1,0 +1,284 @@
+package listing
+
+import (
+	"slices"
+	"sort"
+
+	"cortext/schema"
+)
+
+// A view is the rows of an index, without those that no longer count, and with those that
+// were read again.
+type view struct {
+	base  *index
+	gone  map[int]bool
+	added []record
+	spans []span
+	n     int
+}
+
+// A span is a run of rows: of the index from row base on, or one that was added.
+type span struct{ at, base, added int } // base or added is -1
+
+// newView makes a view of an index; up is nil if nothing changed.
+func newView(base *index, up *update) (*view, error) {
+	v := &view{base: base}
+	if up != nil {
+		v.gone, v.added = up.gone, up.added
+	}
+	gone := make([]int, 0, len(v.gone))
+	for i := range v.gone {
+		gone = append(gone, i)
+	}
+	slices.Sort(gone)
+	from := 0
+	until := func(end int) {
+		for len(gone) > 0 && gone[0] < end {
+			v.span(from, gone[0])
+			from, gone = gone[0]+1, gone[1:]
+		}
+		v.span(from, end)
+		from = max(from, end)
+	}
+	for k := range v.added {
+		at, err := v.place(&v.added[k].Row, from)
+		if err != nil {
+			return nil, err
+		}
+		until(at)
+		v.spans = append(v.spans, span{v.n, -1, k})
+		v.n++
+	}
+	until(base.n)
+	return v, nil
+}
+
+func (v *view) span(from, end int) {
+	if from < end {
+		v.spans = append(v.spans, span{v.n, from, -1})
+		v.n += end - from
+	}
+}
+
+// place returns the first row of the index, from a given one on, that comes after r.
+func (v *view) place(r *Row, from int) (at int, err error) {
+	after := func(i int) bool {
+		f, e := v.base.fixed(i)
+		if e == nil && !f.active.Equal(r.LastActive) {
+			return f.active.Before(r.LastActive)
+		}
+		var other Row
+		if e == nil {
+			other, _, e = v.base.row(i)
+		}
+		if e != nil {
+			err = e
+			return true
+		}
+		return compareRows(r, &other) < 0
+	}
+	step := 1 // what changed is mostly new, and near the beginning
+	for from+step <= v.base.n && !after(from+step-1) {
+		from += step
+		step *= 2
+	}
+	return from + sort.Search(min(step, v.base.n-from), func(i int) bool { return after(from + i) }), err
+}
+
+// find returns where the row at a position is: in the index, or among those added.
+func (v *view) find(i int) (base, added int) {
+	k := sort.Search(len(v.spans), func(k int) bool { return v.spans[k].at > i }) - 1
+	if s := v.spans[k]; s.base < 0 {
+		return -1, s.added
+	} else {
+		return s.base + i - s.at, -1
+	}
+}
+
+// end returns the position after a span.
+func (v *view) end(k int) int {
+	if k+1 < len(v.spans) {
+		return v.spans[k+1].at
+	}
+	return v.n
+}
+
+// position returns the position of a row of the index.
+func (v *view) position(base int) (int, bool) {
+	for k, s := range v.spans {
+		if s.base >= 0 && s.base <= base && base < s.base+v.end(k)-s.at {
+			return s.at + base - s.base, true
+		}
+	}
+	return 0, false
+}
+
+func (v *view) row(i int) (Row, error) {
+	base, added := v.find(i)
+	if base < 0 {
+		return v.added[added].Row, nil
+	}
+	r, _, err := v.base.row(base)
+	return r, err
+}
+
+func (v *view) record(i int) (record, error) {
+	base, added := v.find(i)
+	if base < 0 {
+		return v.added[added], nil
+	}
+	return v.base.record(base)
+}
+
+// fixed returns the numbers of a row.
+func (v *view) fixed(i int) (fixed, error) {
+	base, added := v.find(i)
+	if base < 0 {
+		r := &v.added[added]
+		return fixed{active: r.LastActive, created: r.Created, tokens: r.Tokens, messages: int64(r.Messages)}, nil
+	}
+	return v.base.fixed(base)
+}
+
+// all returns every record.
+func (v *view) all() ([]record, error) {
+	records := make([]record, v.n)
+	for i := range records {
+		var err error
+		if records[i], err = v.record(i); err != nil {
+			return nil, err
+		}
+	}
+	return records, nil
+}
+
+// byID returns the position of the conversation with an id.
+func (v *view) byID(id string) (int, bool, error) {
+	for k, s := range v.spans {
+		if s.base < 0 && schema.SameConversation(v.added[s.added].ID, id) {
+			return v.spans[k].at, true, nil
+		}
+	}
+	rows, err := v.base.byKey(id)
+	if err != nil {
+		return 0, false, err
+	}
+	slices.Sort(rows)
+	for _, row := range rows {
+		r, _, err := v.base.row(row)
+		if err != nil {
+			return 0, false, err
+		}
+		if at, ok := v.position(row); ok && schema.SameConversation(r.ID, id) {
+			return at, true, nil
+		}
+	}
+	return 0, false, nil
+}
+
+// byFolder returns the position of the conversation that has a folder.
+func (v *view) byFolder(folder string) (int, bool, error) {
+	for _, s := range v.spans {
+		if s.base < 0 && v.added[s.added].isIn(folder) {
+			return s.at, true, nil
+		}
+	}
+	row, ok, err := v.base.byFolder(folder)
+	if !ok || err != nil {
+		return 0, false, err
+	}
+	at, ok := v.position(row)
+	return at, ok, nil
+}
+
+// shown returns how many conversations the zero filter selects.
+func (v *view) shown() (int, error) {
+	n := v.base.shown
+	for i := range v.gone {
+		f, err := v.base.fixed(i)
+		if err != nil {
+			return 0, err
+		}
+		if f.flags&isShown != 0 {
+			n--
+		}
+	}
+	for i := range v.added {
+		if new(Filter).Selects(&v.added[i].Row) {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// A selector decides about rows of an index without their strings.
+type selector struct {
+	filter                          *Filter
+	types, statuses, agents, models []bool // by word
+}
+
+func (v *view) selector(f *Filter) (*selector, error) {
+	words, err := v.base.allWords()
+	if err != nil {
+		return nil, err
+	}
+	s := &selector{filter: f}
+	for _, each := range []struct {
+		to   *[]bool
+		keep func(word string) bool
+	}{
+		{&s.types, func(w string) bool { return anyOf(f.Types, w) }},
+		{&s.agents, func(w string) bool { return anyOf(f.Agents, w) }},
+		{&s.models, func(w string) bool { return anyOf(f.Models, w) }},
+		{&s.statuses, f.hasStatus},
+	} {
+		*each.to = make([]bool, len(words))
+		for i, w := range words {
+			(*each.to)[i] = each.keep(w)
+		}
+	}
+	return s, nil
+}
+
+func (s *selector) selects(f *fixed) (bool, error) {
+	if int(max(f.typ, f.status, f.agent, f.model)) >= len(s.types) {
+		return false, errDamaged
+	}
+	return (f.flags&isArchived == 0 || s.filter.Archived) && s.types[f.typ] && s.statuses[f.status] && s.agents[f.agent] && s.models[f.model] &&
+		s.filter.hasTime(f.active), nil
+}
+
+// each calls f with the positions that a filter selects until it returns false.
+func (v *view) each(filter *Filter, f func(at int) bool) error {
+	s, err := v.selector(filter)
+	if err != nil {
+		return err
+	}
+	for k, span := range v.spans {
+		if span.base < 0 {
+			if filter.Selects(&v.added[span.added].Row) && !f(span.at) {
+				return nil
+			}
+			continue
+		}
+		for at := span.at; at < v.end(k); at++ {
+			row, err := v.base.fixed(span.base + at - span.at)
+			if err != nil {
+				return err
+			}
+			ok, err := s.selects(&row)
+			if ok && len(filter.Tags) > 0 {
+				var r Row
+				r, err = v.row(at)
+				ok = filter.hasTag(r.Tags)
+			}
+			if err != nil {
+				return err
+			}
+			if ok && !f(at) {
+				return nil
+			}
+		}
+	}
+	return nil
+}

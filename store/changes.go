@@ -1,0 +1,130 @@
+package store
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"cortext/store/internal/lines"
+)
+
+// The list of changes names each conversation that this or another process changed, one
+// per line with a checksum, so that an index of the conversations can say which of its rows to read again.
+// The index starts the list; while there is none, nothing is noted. Writers append without
+// a lock and without syncing: a list that lost lines to a power cut has lost the index,
+// too, or the index examines all files anyway.
+
+const (
+	changesFile   = cacheDir + "/changes"
+	changesHeader = "cortext changes "
+	changesMark   = 16 // hex digits that tell lists of changes apart
+)
+
+// Changes are the conversations that were changed after a moment.
+type Changes struct {
+	Mark    string   // of the list; a new list has another
+	End     int64    // of the list, in bytes: pass it to the next call
+	Folders []string // each once
+}
+
+// StartChanges starts a list of changes if there is none, and returns its mark and end.
+func (s *Store) StartChanges() (mark string, end int64, err error) {
+	if c, ok := s.ChangesSince("", 0); ok {
+		return c.Mark, c.End, nil
+	}
+	return s.NewChanges()
+}
+
+// NewChanges replaces the list of changes by an empty one. What it held is lost: the
+// caller examines all conversations afterwards.
+func (s *Store) NewChanges() (mark string, end int64, err error) {
+	var b [changesMark / 2]byte
+	if _, err := io.ReadFull(s.opts.Rand, b[:]); err != nil {
+		return "", 0, err
+	}
+	mark = hex.EncodeToString(b[:])
+	line := changesHeader + mark + "\n"
+	return mark, int64(len(line)), s.replaceUnsynced(changesFile, []byte(line))
+}
+
+// ChangesSince returns the conversations changed since a list with that mark had that
+// length. An empty mark stands for the present end of any list. ok is false if the list
+// cannot tell.
+func (s *Store) ChangesSince(mark string, from int64) (c Changes, ok bool) {
+	f, info, _, err := lines.Open(s.root, changesFile, os.O_RDONLY, 0)
+	if err != nil {
+		return c, false
+	}
+	defer f.Close()
+	head := make([]byte, len(changesHeader)+changesMark+1)
+	if _, err := f.ReadAt(head, 0); err != nil || string(head[:len(changesHeader)]) != changesHeader || head[len(head)-1] != '\n' {
+		return c, false
+	}
+	c.Mark, c.End = string(head[len(changesHeader):len(head)-1]), info.Size()
+	if mark == "" {
+		return c, true
+	}
+	if mark != c.Mark || from < int64(len(head)) || from > c.End || c.End-from > maxFile {
+		return c, false
+	}
+	rest := make([]byte, c.End-from)
+	if _, err := f.ReadAt(rest, from); err != nil {
+		return c, false
+	}
+	end := bytes.LastIndexByte(rest, '\n') + 1 // another process may be appending
+	c.End = from + int64(end)
+	seen := map[string]bool{}
+	for line := range strings.Lines(string(rest[:end])) {
+		sum, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if sum != checksum(name) || checkConversationPath(name) != nil {
+			return c, false
+		}
+		if !seen[name] {
+			seen[name] = true
+			c.Folders = append(c.Folders, name)
+		}
+	}
+	return c, true
+}
+
+func checksum(name string) string {
+	return fmt.Sprintf("%08x", crc32.Checksum([]byte(name), crc32.IEEETable))
+}
+
+// noteChange adds conversations to the list of changes, if there is one. Call it after the
+// change. If the change cannot be noted, the list goes, and with it what relies on it.
+func (s *Store) noteChange(folders ...string) {
+	name := filepath.Join(s.dir, filepath.FromSlash(changesFile))
+	text := ""
+	for _, folder := range folders {
+		text += checksum(folder) + " " + folder + "\n" // with a line break in it, no reader accepts it
+	}
+	for range 3 {
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			return
+		}
+		n, err := f.WriteString(text)
+		info, statErr := f.Stat()
+		if closeErr := f.Close(); err != nil || statErr != nil || closeErr != nil || n < len(text) {
+			_ = s.root.Remove(changesFile)
+			return
+		}
+		// A new list may have taken the place of this one meanwhile.
+		if now, err := os.Lstat(name); err != nil || os.SameFile(now, info) {
+			return
+		}
+	}
+}
+
+// ForgetListed drops the cache with titles and first prompts, because one of them is to be
+// forgotten.
+func (s *Store) ForgetListed() { _ = s.RemoveCache(ListedCache) }
+
+// ListedCache is the cache file with what a list shows of each conversation.
+const ListedCache = "listing"
