@@ -34,6 +34,7 @@ type Process struct {
 type app struct {
 	Process
 	dir      string // -C
+	noPager  bool
 	screen   screen
 	terminal terminal
 }
@@ -102,6 +103,7 @@ or another one, within a token budget.`,
 		return &usageError{fmt.Sprintf("there is no command %q", args[0]), near("cortext ", find.NearestWord(names, args[0]), "run cortext --help for the commands")}
 	}
 	root.PersistentFlags().StringVarP(&a.dir, "directory", "C", "", "run as if started in `DIR`")
+	root.PersistentFlags().BoolVar(&a.noPager, "no-pager", false, "print long output at once")
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{err.Error(), "run " + cmd.CommandPath() + " --help"}
