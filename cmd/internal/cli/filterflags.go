@@ -35,14 +35,21 @@ type filterFlags struct {
 // define defines the flags.
 func (o *filterFlags) define(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringSliceVar(&o.types, "type", nil, "only conversations of `TYPE`; like the next four, repeatable or comma-separated")
-	f.StringSliceVar(&o.statuses, "status", nil, "only conversations whose `STATUS` is "+orList(statusNames())+" (default: active, paused)")
-	f.StringSliceVar(&o.tags, "tag", nil, "only conversations with `TAG`")
+	o.defineCommon(cmd, "active and paused")
 	f.StringSliceVar(&o.agents, "agent", nil, "only conversations with `AGENT`: "+orList(o.known))
 	f.StringSliceVar(&o.models, "model", nil, "only conversations with `MODEL`")
 	f.StringVar(&o.since, "since", "", "only conversations active since `WHEN`: "+whenForms)
 	f.StringVar(&o.until, "until", "", "only conversations last active before the end of `WHEN`")
 	f.BoolVar(&o.archived, "archived", false, "archived conversations, too")
+}
+
+// defineCommon defines the flags that resume has, too. usual are the statuses that are
+// selected without a flag.
+func (o *filterFlags) defineCommon(cmd *cobra.Command, usual string) {
+	f := cmd.Flags()
+	f.StringSliceVar(&o.types, "type", nil, "only conversations of `TYPE`; repeatable or comma-separated")
+	f.StringSliceVar(&o.statuses, "status", nil, "only conversations whose `STATUS` is "+orList(statusNames())+" (default: "+usual+")")
+	f.StringSliceVar(&o.tags, "tag", nil, "only conversations with `TAG`")
 }
 
 // filter returns the filter that the flags describe.

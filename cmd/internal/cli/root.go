@@ -18,6 +18,7 @@ import (
 	"cortext/cmd/internal/find"
 	"cortext/cmd/internal/interrupt"
 	"cortext/inject"
+	"cortext/store"
 )
 
 // A Process is the environment the program was started with.
@@ -51,8 +52,9 @@ func Main(ctx context.Context, p Process) int {
 		debug.SetMemoryLimit(softMemory)
 	}
 	a := newApp(p)
-	root := a.rootCommand(p.Args)
-	root.SetArgs(p.Args)
+	args := withCommand(p.Args)
+	root := a.rootCommand(args)
+	root.SetArgs(args)
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
 	root.SetErr(p.Err)
@@ -89,10 +91,16 @@ or another one, within a token budget.`,
 		Args:          cobra.ArbitraryArgs,
 	}
 	version := root.Flags().Bool("version", false, "print the version")
+	defineStart(root.Flags(), new(bool)) // for the help: withCommand makes them flags of chat
+	defineChoice(root.Flags(), new(string))
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case *version:
 			return printVersion(a.screen, false)
+		case len(args) == 0 && a.inWorkspace():
+			chat := chatCommand(a)
+			chat.SetContext(cmd.Context())
+			return chat.RunE(chat, nil)
 		case len(args) == 0:
 			return cmd.Help()
 		}
@@ -106,7 +114,7 @@ or another one, within a token budget.`,
 	root.PersistentFlags().BoolVar(&a.noPager, "no-pager", false, "print long output at once")
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{err.Error(), "run " + cmd.CommandPath() + " --help"}
+		return &usageError{err.Error(), nearFlag(cmd, err)}
 	})
 	root.SetHelpFunc(help)
 	root.SetUsageFunc(func(cmd *cobra.Command) error { help(cmd, nil); return nil })
@@ -124,6 +132,16 @@ or another one, within a token budget.`,
 		}
 	}
 	return root
+}
+
+// inWorkspace reports whether a user at a terminal is in a workspace.
+func (a *app) inWorkspace() bool {
+	dir, err := a.folder()
+	if err != nil || !a.terminal.present() {
+		return false
+	}
+	_, err = store.Find(dir)
+	return err == nil
 }
 
 // help prints the help of a command. The example comes last, closest to the prompt.

@@ -72,7 +72,7 @@ func (s *selection) select1(l *listing.Listing, f listing.Filter, o *listOptions
 	at := l.Select(f)
 	others := l.Select(wide)
 	if o.search != "" {
-		at, others = matching(l, at, o.search), matching(l, others, o.search)
+		at, others = withWords(l, at, o.search), withWords(l, others, o.search)
 	}
 	s.hidden += len(others) - len(at)
 	if !f.Archived && len(others) > len(at) {
@@ -97,9 +97,9 @@ var orders = map[listing.Order]func(a, b *listing.Row) int{
 	listing.ByTokens:     func(a, b *listing.Row) int { return cmp.Compare(b.Tokens, a.Tokens) },
 }
 
-// matching keeps the positions of conversations that have every word in their title,
+// withWords keeps the positions of conversations that have every word in their title,
 // folder, tags, first message or summary.
-func matching(l *listing.Listing, at []int, query string) []int {
+func withWords(l *listing.Listing, at []int, query string) []int {
 	words := strings.Fields(strings.ToLower(query))
 	var kept []int
 	for _, i := range at {
@@ -153,14 +153,15 @@ func (s *selection) remarkable(workspace int) (list []store.Entry, err error) {
 		if !r.Damaged && r.Status != "newer" && !r.Waiting && len(r.Twins) == 0 && !waiting[r.Path] && !(removed && n < mostLeftovers) {
 			continue
 		}
-		e, err := l.Entry(int(p.row))
+		e, err := w.Entry(r.Path)
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		}
-		if err != nil {
+		if err != nil && len(e.Damage) == 0 { // else the notices say it
 			errs = append(errs, err)
 			continue
 		}
+		e.Twins = r.Twins
 		list = append(list, e)
 	}
 	return list, errors.Join(errs...)

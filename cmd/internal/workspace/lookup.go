@@ -18,7 +18,12 @@ type NotFoundError struct {
 	Near  []store.Entry // the nearest, best first
 }
 
-func (e *NotFoundError) Error() string { return fmt.Sprintf("no conversation matches %q", e.Query) }
+func (e *NotFoundError) Error() string {
+	if e.Query == "" {
+		return "no conversation matches the flags"
+	}
+	return fmt.Sprintf("no conversation matches %q", e.Query)
+}
 
 // An AmbiguousError reports that several conversations match a query.
 type AmbiguousError struct {
@@ -65,6 +70,25 @@ func (w Conversations) Pick(query string) (store.Entry, error) {
 	}
 	if err != nil {
 		return store.Entry{}, err
+	}
+	if len(hits) > 1 {
+		return store.Entry{}, &AmbiguousError{Query: query, Candidates: hits}
+	}
+	return hits[0], nil
+}
+
+// PickAmong is Pick among the conversations that keep accepts. Without a query, all of them
+// match, the most recently active first.
+func (w Conversations) PickAmong(query string, keep func(store.Entry) bool) (store.Entry, error) {
+	all, err := w.Store.List()
+	if err != nil {
+		return store.Entry{}, err
+	}
+	hits := slices.DeleteFunc(all, func(e store.Entry) bool { return !keep(e) })
+	if query != "" || len(hits) == 0 {
+		if hits, err = match(hits, query); err != nil {
+			return store.Entry{}, err
+		}
 	}
 	if len(hits) > 1 {
 		return store.Entry{}, &AmbiguousError{Query: query, Candidates: hits}
