@@ -87,35 +87,50 @@ func (o *resumeOptions) start(cmd *cobra.Command, list []string) ([]string, erro
 // keep returns what the flags select, or nil if they select everything.
 func (o *resumeOptions) keep(now time.Time) (func(store.Entry) bool, error) {
 	f, err := o.candidates.filter(now)
-	if err != nil || !o.candidates.narrows() && o.Since.IsZero() {
+	if err != nil || !o.candidates.narrows() {
 		return nil, err
 	}
-	f.All, f.Archived, f.Since = len(f.Statuses) == 0, true, o.Since
+	f.All, f.Archived = len(f.Statuses) == 0, true
 	return func(e store.Entry) bool {
 		s := e.Session
-		return f.Selects(&listing.Row{Type: s.ConversationType, Status: workspace.ShownStatus(e), Archived: s.Archived, Tags: s.Tags, LastActive: s.LastActive.Time()})
+		return f.Selects(&listing.Row{Type: s.ConversationType, Status: workspace.ShownStatus(e), Archived: s.Archived, Tags: s.Tags})
 	}, nil
 }
 
-// chosen returns the conversation that the command is about.
+// recent returns the conversations that were active since a time.
+func recent(list []store.Entry, since time.Time) (kept []store.Entry) {
+	for _, e := range list {
+		if !e.Session.LastActive.Time().Before(since) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// chosen returns the conversation that the command is about. If several match, those with
+// messages since --since come first.
 func (a *app) chosen(ctx context.Context, w *opened, query string, keep func(store.Entry) bool, o resumeOptions) (store.Entry, error) {
 	switch {
 	case o.latest && keep == nil:
 		return latest(w, query)
 	case o.session != "":
 		return w.Pick(query)
-	case keep == nil:
+	case keep == nil && o.Since.IsZero():
 		return a.pick(ctx, w, query)
 	}
-	e, err := w.PickAmong(query, keep)
-	var ambiguous *workspace.AmbiguousError
-	switch {
-	case !errors.As(err, &ambiguous):
-		return e, err
-	case o.latest:
-		return ambiguous.Candidates[0], nil
+	list, err := matching(w, query, keep)
+	if err != nil {
+		return store.Entry{}, err
 	}
-	return a.choose(ctx, w, query, ambiguous.Candidates)
+	if since := recent(list, o.Since); len(since) > 0 {
+		list = since
+	} else if query == "" {
+		return store.Entry{}, &workspace.NotFoundError{}
+	}
+	if len(list) == 1 || o.latest {
+		return list[0], nil
+	}
+	return a.choose(ctx, w, query, list)
 }
 
 // runFresh starts a conversation in an agent. The first word is its type, if it is the
@@ -174,6 +189,10 @@ var entryFlags = []string{"-c", "--continue", "-r", "--resume", "-n", "--new", "
 // where a command would stand.
 func withCommand(args []string) []string {
 	at := 0
+	if completing(args) {
+		last := len(args) - 1
+		return append(append(args[:1:1], withCommand(args[1:last])...), args[last])
+	}
 	for ; at < len(args); at++ {
 		switch arg := args[at]; {
 		case arg == "-C", arg == "--directory":

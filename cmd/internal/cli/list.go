@@ -133,13 +133,13 @@ func runList(a *app, cmd *cobra.Command, o *listOptions) error {
 
 // printList prints what was selected, and what else there is to know about it.
 func (a *app) printList(sel *selection, o *listOptions) error {
-	var unread []error
+	var missing error
 	for i, w := range sel.workspaces {
-		entries, err := sel.remarkable(i)
+		entries, unread := sel.remarkable(i)
+		a.screen.warn(unread...)
 		sel.waiting = append(sel.waiting, a.tell(w, entries))
-		unread = append(unread, err, unlisted(w.Workspace))
+		missing = errors.Join(missing, unlisted(w.Workspace))
 	}
-	missing := errors.Join(unread...)
 	err := a.paged(func(out io.Writer) error {
 		switch on := (screen{out, a.screen.errw, a.Now}); {
 		case o.json:

@@ -26,7 +26,7 @@ func (o *payloadFlags) define(cmd *cobra.Command) {
 	f.IntVar(&o.Window, "window", 0, "the model's context window is `N` tokens (default: the known size)")
 	f.StringVar(&o.Strategy, "strategy", "", "how to shorten a history that does not fit: `NAME` is one of "+strings.Join(resume.Strategies(), ", ")+" (default: ranked)")
 	f.IntVar(&o.Last, "last", 0, "include only the last `N` messages")
-	f.StringVar(&o.since, "since", "", "include only messages since `WHEN`: "+whenForms)
+	f.StringVar(&o.since, "since", "", "only conversations active, and only messages, since `WHEN`: "+whenForms)
 	f.BoolVar(&o.sinceThen, "since-then", true, "list commits and changed files since the last message")
 }
 

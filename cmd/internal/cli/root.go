@@ -131,6 +131,9 @@ or another one, within a token budget.`,
 			root.AddCommand(c.make(a))
 		}
 	}
+	if completing(args) {
+		a.completions(root)
+	}
 	return root
 }
 

@@ -2,11 +2,9 @@ package cli
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"cortext/cmd/internal/listing"
@@ -144,23 +142,26 @@ func plainRows(entries []store.Entry) []row {
 	return rows
 }
 
-// folderForm matches the name of a folder that ends in the last four characters of the id.
-var folderForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d{4}-.*-([0-9a-z]{4})$`) })
+// short returns the shortest name that usually finds the conversation.
+func (r *row) short() string { return shortName(r.Path) }
 
-// numberForm matches the beginning of an older name.
-var numberForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d+-`) })
+// shortName returns the shortest name that usually finds the conversation in a folder: the
+// end of the folder's name, or its day and number. It does not repeat the title.
+func shortName(folder string) string {
+	day, name := path.Split(folder)
+	number := len(name) - len(strings.TrimLeft(name, "0123456789"))
+	if number == 0 || number == len(name) || name[number] != '-' {
+		return strings.TrimPrefix(folder, "conversations/")
+	}
+	if end := strings.LastIndexByte(name, '-'); number == 4 && end > number && len(name)-end == 5 && isLowerID(name[end+1:]) {
+		return name[end+1:]
+	}
+	return path.Base(day) + "/" + name[:number]
+}
 
-// short returns the shortest name that usually finds the conversation: the end of the
-// folder's name, or its day and number. It does not repeat the title.
-func (r *row) short() string {
-	name := path.Base(r.Path)
-	if m := folderForm().FindStringSubmatch(name); m != nil {
-		return m[1]
-	}
-	if number := numberForm().FindString(name); number != "" {
-		return path.Base(path.Dir(r.Path)) + "/" + strings.TrimSuffix(number, "-")
-	}
-	return strings.TrimPrefix(r.Path, "conversations/")
+// isLowerID reports whether s could be part of an id: lower-case letters and digits.
+func isLowerID(s string) bool {
+	return strings.Trim(s, "0123456789abcdefghijklmnopqrstuvwxyz") == ""
 }
 
 // state returns the status with what else is to be known.

@@ -136,15 +136,14 @@ func (s *selection) rows() iter.Seq[row] {
 const mostLeftovers = 200
 
 // remarkable reads the selected conversations of a workspace that there may be more to
-// say about than a row shows.
-func (s *selection) remarkable(workspace int) (list []store.Entry, err error) {
+// say about than a row shows. unread says what cannot be read.
+func (s *selection) remarkable(workspace int) (list []store.Entry, unread []string) {
 	w, l := s.workspaces[workspace], s.listings[workspace]
 	waiting := map[string]bool{}
 	for _, name := range w.Store.WaitingPaths() {
 		waiting[name] = true
 	}
 	removed := w.Removed.Any()
-	var errs []error
 	for n, p := range s.at {
 		if int(p.workspace) != workspace {
 			continue
@@ -157,12 +156,12 @@ func (s *selection) remarkable(workspace int) (list []store.Entry, err error) {
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		}
-		if err != nil && len(e.Damage) == 0 { // else the notices say it
-			errs = append(errs, err)
+		if err != nil {
+			unread = append(unread, err.Error())
 			continue
 		}
 		e.Twins = r.Twins
 		list = append(list, e)
 	}
-	return list, errors.Join(errs...)
+	return list, unread
 }
