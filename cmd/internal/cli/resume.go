@@ -104,7 +104,11 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 	case o.here:
 		return resumeHere(ctx, a, w, query)
 	case o.list:
-		return listMatches(a.screen, w, query, keep, o.json)
+		list, err := matching(w, query, keep)
+		if err != nil {
+			return err
+		}
+		return listMatches(a.screen, w, recent(list, o.Since), o.json)
 	}
 	starts := !o.print && !o.dryRun
 	if starts {
@@ -175,12 +179,8 @@ func resumeHere(ctx context.Context, a *app, w *opened, query string) error {
 	return err
 }
 
-// listMatches prints the conversations that a query and the flags match.
-func listMatches(on screen, w *opened, query string, keep func(store.Entry) bool, asJSON bool) error {
-	matches, err := matching(w, query, keep)
-	if err != nil {
-		return err
-	}
+// listMatches prints conversations that match.
+func listMatches(on screen, w *opened, matches []store.Entry, asJSON bool) error {
 	if asJSON {
 		return on.json(rowsOf(w.Workspace, matches))
 	}

@@ -157,7 +157,8 @@ func (s *selection) remarkable(workspace int) (list []store.Entry, unread []stri
 			continue
 		}
 		if err != nil {
-			unread = append(unread, err.Error())
+			d := store.Unread(r.Path, err)
+			unread = append(unread, d.Error())
 			continue
 		}
 		e.Twins = r.Twins
