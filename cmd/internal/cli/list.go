@@ -35,8 +35,8 @@ first. A note on standard error says how many completed and archived ones are hi
 names each conversation that has messages waiting outside the work tree, and says how to
 put them back. The first column is a short name that cortext resume and cortext show take.
 
-A template of --format is in the syntax of Go's text/template, as for docker and git's
-hosts: {{.ID}}, {{.ConversationID}}, {{.Path}}, {{.Title}}, {{.Type}}, {{.Status}},
+A template of --format is in the syntax of Go's text/template, as in docker and gh. Its
+fields are {{.ID}}, {{.ConversationID}}, {{.Path}}, {{.Title}}, {{.Type}}, {{.Status}},
 {{.Archived}}, {{.Agent}}, {{.Model}}, {{.Provider}}, {{.CreatedAt}}, {{.LastActive}},
 {{.MessageCount}}, {{.Tokens}}, {{.Summary}}, {{.Description}}, {{.Tags}}, {{.Waiting}},
 {{.Workspace}}. The functions are json, join, lower, upper, ago, and those of Go. Each

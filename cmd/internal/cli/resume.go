@@ -43,7 +43,7 @@ and its history, within a token budget. Nothing is sent to a model until you typ
 agent's session is captured into the same conversation. The query is an id, a folder,
 or words from the title or the summary. An id of a conversation in another workspace is
 resumed there.`,
-		Example: "  cortext resume \"api design\"\n  cortext resume \"api design\" -p \"what is left to do?\"\n  cortext resume \"api design\" --print --budget 8000",
+		Example: "  cortext resume \"api design\"\n  cortext resume \"api design\" -p \"what is left to do?\"\n  cortext resume \"api design\" --print --budget 8000\n  cortext resume --type brainstorm --since \"3 days ago\" --list",
 		Args:    args(cobra.ArbitraryArgs),
 	}
 	o.define(a, cmd)

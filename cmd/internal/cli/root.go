@@ -6,16 +6,14 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"runtime/debug"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"cortext/cmd/internal/find"
 	"cortext/cmd/internal/interrupt"
 	"cortext/inject"
 	"cortext/store"
@@ -85,7 +83,7 @@ func (a *app) rootCommand(args []string) *cobra.Command {
 		Long: `cortext saves every conversation with an AI coding agent as plain, append-only,
 git-friendly files next to your code. It can resume any of them, in the same agent
 or another one, within a token budget.`,
-		Example:       "  cortext list\n  cortext resume \"api design\"",
+		Example:       "  cortext list\n  cortext resume \"api design\"\n  cortext -r \"api design\" --agent gemini",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
@@ -104,11 +102,7 @@ or another one, within a token budget.`,
 		case len(args) == 0:
 			return cmd.Help()
 		}
-		var names []string
-		for _, c := range root.Commands() {
-			names = append(names, c.Name())
-		}
-		return &usageError{fmt.Sprintf("there is no command %q", args[0]), near("cortext ", find.NearestWord(names, args[0]), "run cortext --help for the commands")}
+		return unknownCommand(root, args[0])
 	}
 	root.PersistentFlags().StringVarP(&a.dir, "directory", "C", "", "run as if started in `DIR`")
 	root.PersistentFlags().BoolVar(&a.noPager, "no-pager", false, "print long output at once")
@@ -116,20 +110,15 @@ or another one, within a token budget.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{err.Error(), nearFlag(cmd, err)}
 	})
-	root.SetHelpFunc(help)
-	root.SetUsageFunc(func(cmd *cobra.Command) error { help(cmd, nil); return nil })
-	root.SetHelpCommand(&cobra.Command{Use: "help [command]", Hidden: true, Run: func(cmd *cobra.Command, args []string) {
-		target, _, err := root.Find(args)
-		if err != nil || target == nil {
-			target = root
-		}
-		help(target, nil)
-	}})
+	a.addHelp(root)
 	only := commandIn(args)
 	for _, c := range commands {
 		if only == "" || only == c.name {
 			root.AddCommand(c.make(a))
 		}
+	}
+	if only == "" && slices.Contains(args, "man") {
+		root.AddCommand(manCommand(a))
 	}
 	if completing(args) {
 		a.completions(root)
@@ -145,35 +134,4 @@ func (a *app) inWorkspace() bool {
 	}
 	_, err = store.Find(dir)
 	return err == nil
-}
-
-// help prints the help of a command. The example comes last, closest to the prompt.
-func help(cmd *cobra.Command, _ []string) {
-	w := cmd.OutOrStdout()
-	text := cmd.Long
-	if text == "" {
-		text = cmd.Short
-	}
-	fmt.Fprintf(w, "%s\n\nUsage:\n", strings.TrimSpace(text))
-	if cmd.Runnable() && cmd.HasParent() {
-		fmt.Fprintf(w, "  %s\n", cmd.UseLine())
-	}
-	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(w, "  %s <command> [flags]\n\nCommands:\n", cmd.CommandPath())
-		for _, c := range cmd.Commands() {
-			if c.IsAvailableCommand() {
-				fmt.Fprintf(w, "  %-12s %s\n", c.Name(), c.Short)
-			}
-		}
-	}
-	if flags := cmd.LocalNonPersistentFlags(); flags.HasAvailableFlags() {
-		fmt.Fprintf(w, "\nFlags:\n%s", flags.FlagUsages())
-	}
-	if flags := cmd.Root().PersistentFlags(); flags.HasAvailableFlags() {
-		fmt.Fprintf(w, "\nGlobal flags:\n%s", flags.FlagUsages())
-	}
-	fmt.Fprintf(w, "\n%s\n", exitCodes)
-	if cmd.Example != "" {
-		fmt.Fprintf(w, "\nExample:\n%s\n", cmd.Example)
-	}
 }

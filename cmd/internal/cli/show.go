@@ -26,7 +26,7 @@ func showCommand(a *app) *cobra.Command {
 overview: when the last message was written, how many there are of each role, what the
 agent reported of its usage, its modes, and the files that it changed. With --message
 there is no overview.`,
-		Example: "  cortext show \"api design\" --last 5",
+		Example: "  cortext show \"api design\"\n  cortext show \"api design\" --last 5\n  cortext show \"api design\" --message 3-5 --json",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, list []string) error {
 			return runShow(a, cmd, strings.Join(list, " "), o)
