@@ -4,6 +4,7 @@ module cortext
 go 1.26.5
 
 require (
+	github.com/charmbracelet/x/ansi v0.11.9 // how wide text is on a terminal
 	github.com/fsnotify/fsnotify v1.10.1 // what changes in the agents' stores, for watch
 	github.com/google/renameio/v2 v2.0.2 // temp file and rename of session.json
 	github.com/mozillazg/go-unidecode v0.2.0 // folder names of titles in any script; its table adds 0.05 ms to a start
@@ -27,14 +28,19 @@ require (
 	github.com/tiktoken-go/tokenizer v0.10.0 // the counts that ours are compared with
 )
 
+require github.com/spf13/pflag v1.0.9
+
 require (
+	github.com/clipperhouse/displaywidth v0.11.0 // indirect
+	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/lucasb-eyer/go-colorful v1.4.1 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
+	github.com/mattn/go-runewidth v0.0.31 // indirect
 	github.com/ncruces/go-strftime v1.0.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
-	github.com/spf13/pflag v1.0.9 // indirect
 	golang.org/x/text v0.14.0 // indirect
 	golang.org/x/tools v0.50.0 // indirect
 	modernc.org/libc v1.77.1 // indirect

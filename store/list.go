@@ -293,6 +293,12 @@ func (l lister) withWaiting(entries []Entry) []Entry {
 	return entries
 }
 
+// Unread describes why the session.json of a conversation cannot be read at all, as the
+// damage of an [Entry] does. err is the error of reading it.
+func Unread(conversation string, err error) Damage {
+	return unreadable(sessionFolder{dir: conversation + "/" + sessionDir}, err)
+}
+
 // unreadable describes why session.json cannot be read at all.
 func unreadable(f sessionFolder, err error) Damage {
 	kind := Unreadable

@@ -242,6 +242,7 @@ func (c *contractRun) json() {
 		"list --json",
 		"show api-design --json",
 		"resume api --list --json",
+		"chat api --list --json",
 		"resume api --print --budget 1200 --json",
 		"resume api --dry-run -p go --budget 1200 --json",
 		"context api --budget 1200 --json",

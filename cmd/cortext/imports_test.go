@@ -95,7 +95,7 @@ var rules = map[string]rule{
 		why:  "what a list shows, filters and sorts: no settings, no printing",
 	},
 	"cortext/cmd/internal/workspace": {
-		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/registry", "cortext/cmd/internal/removal", "cortext/cmd/internal/shell", "cortext/inject",
+		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/listing", "cortext/cmd/internal/registry", "cortext/cmd/internal/removal", "cortext/cmd/internal/shell", "cortext/inject",
 			"cortext/resume", "cortext/resume/notes", "cortext/cmd/internal/find", "cortext/schema/prompt", "cortext/schema",
 			"cortext/schema/clip", "cortext/schema/jsonl", "cortext/store"},
 		modules: []string{"go.yaml.in/yaml/v3"},
@@ -166,7 +166,7 @@ var rules = map[string]rule{
 	},
 	"cortext/cmd/internal/slash": {
 		ours: []string{"cortext/cmd/internal/binding", "cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
-			"cortext/cmd/internal/history", "cortext/cmd/internal/organise", "cortext/cmd/internal/payload", "cortext/cmd/internal/shell", "cortext/cmd/internal/stop",
+			"cortext/cmd/internal/history", "cortext/cmd/internal/listing", "cortext/cmd/internal/organise", "cortext/cmd/internal/payload", "cortext/cmd/internal/shell", "cortext/cmd/internal/stop",
 			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/inject/setup", "cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/clip",
 			"cortext/store"},
 		why: "answers the commands typed in any agent: no single agent, no launch, no printing",
@@ -186,11 +186,11 @@ var rules = map[string]rule{
 	"cortext/cmd/internal/cli": {
 		ours: []string{"cortext/cmd/internal/organise", "cortext/cmd/internal/stats", "cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
 			"cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/hook", "cortext/cmd/internal/install",
-			"cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/openai",
-			"cortext/cmd/internal/payload", "cortext/cmd/internal/shell", "cortext/cmd/internal/shown", "cortext/cmd/internal/slash",
+			"cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/listing", "cortext/cmd/internal/openai",
+			"cortext/cmd/internal/payload", "cortext/cmd/internal/registry", "cortext/cmd/internal/shell", "cortext/cmd/internal/shown", "cortext/cmd/internal/slash",
 			"cortext/cmd/internal/stop", "cortext/cmd/internal/watch", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/cmd/internal/find", "cortext/schema",
-			"cortext/store"},
-		modules: []string{"github.com/spf13/cobra", "golang.org/x/term"},
+			"cortext/schema/rawjson", "cortext/store"},
+		modules: []string{"github.com/charmbracelet/x/ansi", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 		why:     "arguments and printing; which agents there are, main says",
 	},
 	"cortext/cmd/internal/agenttest": {

@@ -3,6 +3,7 @@
 package caller
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -72,7 +73,15 @@ func (c Caller) PickOrCurrent(query string) (store.Entry, error) {
 // New starts a conversation: it creates the folder with the type's document and makes the
 // conversation active. paused are the titles of the conversations it pauses.
 func (c Caller) New(typ, title string) (e store.Entry, paused []string, err error) {
-	begin := workspace.Beginning{Type: typ, Title: title, Arguments: title}
+	return c.begin(workspace.Beginning{Type: typ, Title: title, Arguments: title})
+}
+
+// Start is New for a conversation that may have no topic yet. Its first words name it then.
+func (c Caller) Start(typ, topic string) (e store.Entry, paused []string, err error) {
+	return c.begin(workspace.Beginning{Type: typ, Title: cmp.Or(topic, workspace.Untitled), Arguments: topic})
+}
+
+func (c Caller) begin(begin workspace.Beginning) (e store.Entry, paused []string, err error) {
 	agent, id, b := c.unbound()
 	if b != nil {
 		begin.Source = &schema.Source{Agent: agent, NativeID: id, Version: b.Version}

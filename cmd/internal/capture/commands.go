@@ -24,8 +24,22 @@ import (
 // resume a completed conversation, because a hook cannot ask.
 const ReopenWord = "reopen"
 
+// ListPage returns the number in the arguments of /workspace.resume if they ask for a page of
+// the list, as in /workspace.resume page 2.
+func ListPage(arguments string) (n int, ok bool) {
+	words := strings.Fields(strings.ToLower(arguments))
+	if len(words) != 2 || words[0] != "page" {
+		return 0, false
+	}
+	n, err := strconv.Atoi(words[1])
+	return n, err == nil && n > 0
+}
+
 // moves reports whether a command moves a session into another conversation.
 func moves(cmd inject.Command) bool {
+	if _, lists := ListPage(cmd.Arguments); lists && cmd.Name == "resume" {
+		return false
+	}
 	return cmd.Begins() || cmd.Name == "resume" && cmd.Arguments != ""
 }
 

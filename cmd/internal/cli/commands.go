@@ -17,6 +17,7 @@ var commands = []struct {
 	{"list", listCommand},
 	{"show", showCommand},
 	{"resume", resumeCommand},
+	{"chat", chatCommand},
 	{"context", contextCommand},
 	{"compact", compactCommand},
 	{"stop", stopCommand},

@@ -34,7 +34,7 @@ before any is dropped); the other messages; the latest failed tool calls, each w
 line that says why; tool output that reads like prose; lines of the latest tool calls;
 and lines with names that the next turns are likely to need. Text that an edit replaced
 comes last.`,
-		Example: "  cortext context \"api design\" --budget 2000",
+		Example: "  cortext context \"api design\"\n  cortext context \"api design\" --budget 2000\n  cortext context \"api design\" --strategy minimal-state --json",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, list []string) error {
 			return runContext(a, cmd, strings.Join(list, " "), o)

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"cortext/store"
+	"cortext/cmd/internal/workspace"
 )
 
 func currentCommand(a *app) *cobra.Command {
@@ -41,6 +43,8 @@ func runCurrent(ctx context.Context, a *app, w *opened, asJSON bool) error {
 	if asJSON {
 		return a.screen.json(rowOf(w.Workspace, e))
 	}
-	a.screen.table([]store.Entry{e})
+	s := e.Session
+	fmt.Fprintf(a.screen.out, "%s  %s  %s  %s  %s  %s\n", oneLine(strings.TrimPrefix(e.Path, "conversations/")), oneLine(workspace.ShownStatus(e)), a.screen.ago(s),
+		count(s.MessageCount, "message"), oneLine(s.ConversationType), oneLine(s.DisplayTitle()))
 	return nil
 }

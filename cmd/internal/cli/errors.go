@@ -64,7 +64,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &missing), errors.As(err, &number), errors.Is(err, workspace.ErrNoConversation):
 		return exitNotFound
-	case errors.As(err, &ambiguous):
+	case errors.As(err, &ambiguous), errors.As(err, new(*workspacesError)):
 		return exitAmbiguous
 	}
 	return exitFailed

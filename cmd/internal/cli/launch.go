@@ -18,7 +18,7 @@ import (
 // runLaunch resumes a conversation in an agent.
 func runLaunch(ctx context.Context, a *app, w *opened, e store.Entry, o resumeOptions) error {
 	if !o.headless && !a.terminal.present() {
-		return &usageError{"there is no terminal for the agent", "-p TEXT runs one turn without a terminal, --print writes what the agent would get"}
+		return noTerminal()
 	}
 	if err := a.confirmCompleted(ctx, e); err != nil {
 		return err
@@ -54,6 +54,11 @@ func runLaunch(ctx context.Context, a *app, w *opened, e store.Entry, o resumeOp
 	printLaunched(a.screen, p.Agent.Name(), after)
 	a.notices(w).waiting(after.Entry)
 	return errors.Join(err, unsaved(after.Entry, after.Unsaved))
+}
+
+// noTerminal is the error of a launch that would need a terminal.
+func noTerminal() error {
+	return &usageError{"there is no terminal for the agent", "-p TEXT runs one turn without a terminal, --print writes what the agent would get"}
 }
 
 // environ returns our environment, with cortext on the PATH for the agent's tools.

@@ -1,52 +1,234 @@
 package cli
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"strings"
+	"text/template"
 
 	"github.com/spf13/cobra"
 
+	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/workspace"
+	"cortext/store"
 )
 
+type listOptions struct {
+	filterFlags
+	search, sort, format string
+	limit, offset        int
+	reverse, all, json   bool
+
+	template *template.Template // of format
+}
+
 func listCommand(a *app) *cobra.Command {
-	var asJSON bool
+	o := listOptions{filterFlags: filterFlags{known: a.agentNames()}}
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List conversations, most recent first",
-		Long: `Lists the conversations of the workspace, the most recently active first. A note on
-standard error names each conversation that has messages waiting outside the work tree,
-and says how to put them back.`,
-		Example: "  cortext list",
+		Long: `Lists the active and paused conversations of the workspace, the most recently active
+first. A note on standard error says how many completed and archived ones are hidden,
+names each conversation that has messages waiting outside the work tree, and says how to
+put them back. The first column is a short name that cortext resume and cortext show take.
+
+A template of --format is in the syntax of Go's text/template, as in docker and gh. Its
+fields are {{.ID}}, {{.ConversationID}}, {{.Path}}, {{.Title}}, {{.Type}}, {{.Status}},
+{{.Archived}}, {{.Agent}}, {{.Model}}, {{.Provider}}, {{.CreatedAt}}, {{.LastActive}},
+{{.MessageCount}}, {{.Tokens}}, {{.Summary}}, {{.Description}}, {{.Tags}}, {{.Waiting}},
+{{.Workspace}}. The functions are json, join, lower, upper, ago, and those of Go. Each
+conversation is on a line.`,
+		Example: "  cortext list --type plan,debug --since \"2 weeks ago\"\n  cortext list --status all --sort tokens --limit 10\n  cortext list --all --format '{{.ID}} {{.Title}}'",
 		Args:    args(cobra.NoArgs),
-		RunE: a.within(func(_ *cobra.Command, w *opened, _ []string) error {
-			return runList(a, w, asJSON)
-		}),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runList(a, cmd, &o)
+		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print an array of JSON objects")
+	f := cmd.Flags()
+	o.define(cmd)
+	f.StringVar(&o.search, "search", "", "only conversations with all `WORDS` in title, folder, tags, first message or summary")
+	f.StringVar(&o.sort, "sort", string(listing.ByLastActive), "sort by `ORDER`: "+orList(orderNames())+"; the newest or largest first")
+	f.BoolVar(&o.reverse, "reverse", false, "reverse the order")
+	f.IntVar(&o.limit, "limit", 0, "list at most `N` conversations")
+	f.IntVar(&o.offset, "offset", 0, "leave out the first `N` conversations")
+	f.BoolVar(&o.all, "all", false, "the conversations of every workspace on this machine")
+	f.BoolVar(&o.json, "json", false, "print an array of JSON objects")
+	f.StringVar(&o.format, "format", "", "print each conversation with `TEMPLATE`, such as '{{.ID}} {{.Title}}'")
 	return cmd
 }
 
-func runList(a *app, w *opened, asJSON bool) error {
-	all, err := w.Store.List()
+// orderNames lists the values of --sort.
+func orderNames() []string {
+	names := make([]string, len(listing.Orders))
+	for i, o := range listing.Orders {
+		names[i] = string(o)
+	}
+	return names
+}
+
+// agentNames lists the names of the agents.
+func (a *app) agentNames() []string {
+	names := make([]string, len(a.Agents))
+	for i, agent := range a.Agents {
+		names[i] = agent.Name()
+	}
+	return names
+}
+
+// check rejects invalid flags.
+func (o *listOptions) check() (err error) {
+	switch {
+	case o.limit < 0:
+		return &usageError{"--limit must not be negative", ""}
+	case o.offset < 0:
+		return &usageError{"--offset must not be negative", ""}
+	case o.json && o.format != "":
+		return &usageError{"--json and --format cannot be combined", ""}
+	}
+	if err := knownWord("--sort", o.sort, orderNames()); err != nil {
+		return err
+	}
+	o.sort = strings.ToLower(o.sort)
+	return nil
+}
+
+func runList(a *app, cmd *cobra.Command, o *listOptions) error {
+	err := o.check()
+	if err == nil && o.format != "" {
+		o.template, err = parseFormat(o.format, a.Now)
+	}
 	if err != nil {
 		return err
 	}
-	say := a.notices(w)
-	say.damage(all)
-	say.waiting(all...)
-	say.twins(all...)
-	unlisted := unlisted(w.Workspace)
-	say.removed(w.Removed.LeftoversAmong(all...))
-	if asJSON {
-		return errors.Join(a.screen.json(rowsOf(w.Workspace, all)), unlisted)
+	f, err := o.filter(a.Now())
+	if err != nil {
+		return err
 	}
-	if len(all) == 0 && unlisted == nil {
+	var sel selection
+	if o.all {
+		sel.workspaces, err = a.everywhere(cmd)
+	} else {
+		var w *opened
+		if w, err = a.open(cmd); err == nil {
+			sel.workspaces = []*opened{w}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	defer func() {
+		sel.close()
+		for _, w := range sel.workspaces {
+			a.close(cmd.Context(), w)
+		}
+	}()
+	if err := sel.choose(f, o); err != nil {
+		return err
+	}
+	return a.printList(&sel, o)
+}
+
+// printList prints what was selected, and what else there is to know about it.
+func (a *app) printList(sel *selection, o *listOptions) error {
+	var missing error
+	for i, w := range sel.workspaces {
+		entries, unread := sel.remarkable(i)
+		a.screen.warn(unread...)
+		sel.waiting = append(sel.waiting, a.tell(w, entries))
+		missing = errors.Join(missing, unlisted(w.Workspace))
+	}
+	err := a.paged(func(out io.Writer) error {
+		switch on := (screen{out, a.screen.errw, a.Now}); {
+		case o.json:
+			return printJSON(out, sel.rows())
+		case o.template != nil:
+			return printFormat(out, o.template, sel.rows())
+		default:
+			return on.tableOn(out, o.all).print(sel.rows())
+		}
+	})
+	if err == nil && missing == nil {
+		a.tellHidden(sel, o)
+	}
+	return errors.Join(err, missing)
+}
+
+// tellHidden says how many conversations are not shown, and how to see them.
+func (a *app) tellHidden(sel *selection, o *listOptions) {
+	total := 0
+	for _, l := range sel.listings {
+		total += l.Len()
+	}
+	shown, matching := len(sel.at), sel.matching
+	switch {
+	case total == 0:
 		fmt.Fprintln(a.screen.errw, "no conversations yet: cortext new begins one, cortext import captures one")
+		return
+	case matching == 0 && (o.narrows() || o.search != ""):
+		fmt.Fprintln(a.screen.errw, "no conversation matches these filters")
+	case shown == 0 && matching > 0:
+		fmt.Fprintf(a.screen.errw, "there are only %s: lower --offset\n", count(matching, "conversation"))
+	case shown < matching-o.offset:
+		fmt.Fprintf(a.screen.errw, "%d more: --offset %d shows the next\n", matching-o.offset-shown, o.offset+shown)
 	}
-	a.screen.table(all)
-	return unlisted
+	if hidden := sel.hidden; hidden > 0 {
+		what, flags := "completed", "--status all"
+		switch {
+		case sel.archived == hidden:
+			what, flags = "archived", "--archived"
+		case sel.archived > 0:
+			what, flags = "completed or archived", "--status all --archived"
+		}
+		fmt.Fprintf(a.screen.errw, "%d more %s %s: %s shows them\n", hidden, isOrAre(hidden), what, flags)
+	}
+}
+
+func isOrAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// tell prints notices about listed conversations, and returns the number of messages that
+// wait for each, by path.
+func (a *app) tell(w *opened, shown []store.Entry) map[string]int {
+	say := a.notices(w)
+	say.damage(shown)
+	names := w.Store.WaitingPaths()
+	waiting := map[string]int{}
+	if len(names) > 0 {
+		list, _ := w.Waiting(shown...) // the notices say what cannot be counted
+		for _, v := range list {
+			waiting[v.Entry.Path] += v.Messages
+		}
+		say.waiting(shown...)
+	}
+	say.twins(shown...)
+	say.removed(w.Removed.LeftoversAmong(shown...))
+	return waiting
+}
+
+// printJSON prints rows as one array.
+func printJSON(out io.Writer, rows iter.Seq[row]) error {
+	w := bufio.NewWriterSize(out, 1<<16)
+	b := []byte{'['}
+	for r := range rows {
+		if len(b) == 0 {
+			b = append(b, ',')
+		}
+		if _, err := w.Write(r.append(b)); err != nil {
+			return err
+		}
+		b = b[:0]
+	}
+	if _, err := w.Write(append(b, "]\n"...)); err != nil {
+		return err
+	}
+	return w.Flush()
 }
 
 // unlisted returns an error if a list lacks conversations because their folder cannot be

@@ -16,7 +16,7 @@ func newCommand(a *app) *cobra.Command {
 		Long: `Starts a conversation: creates its folder under conversations/, with a markdown
 document. The type is brainstorm, debug, plan, learn, meeting, review, projectmanage,
 chat, or the name of a file in .workspace/commands/.`,
-		Example: "  cortext new brainstorm \"API design\"",
+		Example: "  cortext new brainstorm \"API design\"\n  cortext new plan the release\n  cortext new chat \"which cache?\" --json",
 		Args:    args(cobra.MinimumNArgs(2)),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
 			return runNew(cmd.Context(), a, w, list, asJSON)

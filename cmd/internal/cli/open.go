@@ -114,6 +114,7 @@ func (a *app) openQuietly(cmd *cobra.Command) (*opened, error) {
 	}
 	a.screen.warn(ws.Warnings...)
 	a.links().restore()
+	_ = ws.Registry.SeeWorkspace(ws.Here.Workspace()) // for list --all; a user who cannot write can still read
 	return &opened{ws, capture.New(ws), payload.New(ws), compact.New(ws, endpoint)}, nil
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -27,7 +26,7 @@ func (o *payloadFlags) define(cmd *cobra.Command) {
 	f.IntVar(&o.Window, "window", 0, "the model's context window is `N` tokens (default: the known size)")
 	f.StringVar(&o.Strategy, "strategy", "", "how to shorten a history that does not fit: `NAME` is one of "+strings.Join(resume.Strategies(), ", ")+" (default: ranked)")
 	f.IntVar(&o.Last, "last", 0, "include only the last `N` messages")
-	f.StringVar(&o.since, "since", "", "include only messages since `WHEN`: 2h, 3d, 2025-11-22, or an RFC 3339 time")
+	f.StringVar(&o.since, "since", "", "only conversations active, and only messages, since `WHEN`: "+whenForms)
 	f.BoolVar(&o.sinceThen, "since-then", true, "list commits and changed files since the last message")
 }
 
@@ -44,30 +43,7 @@ func (o *payloadFlags) check(cmd *cobra.Command, now time.Time) error {
 		return &usageError{fmt.Sprintf("--strategy %q is not one of %s", o.Strategy, strings.Join(resume.Strategies(), ", ")), ""}
 	}
 	o.Quiet = !o.sinceThen
-	if o.since == "" {
-		return nil
-	}
-	at, err := parseSince(o.since, now)
-	if err != nil {
-		return err
-	}
-	o.Since = at
-	return nil
-}
-
-// parseSince parses a time in the past: a number of minutes, hours, days or weeks ago, a
-// date, or a time.
-func parseSince(text string, now time.Time) (time.Time, error) {
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
-		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			return at, nil
-		}
-	}
-	if n, err := strconv.Atoi(text[:len(text)-1]); err == nil && n > 0 && n < 100_000 {
-		unit, ok := map[byte]time.Duration{'m': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}[text[len(text)-1]]
-		if ok {
-			return now.Add(-time.Duration(n) * unit), nil
-		}
-	}
-	return time.Time{}, &usageError{fmt.Sprintf("--since %q is not of the form 2h, 3d, 2025-11-22 or 2025-11-22T10:00:00Z", text), ""}
+	at, err := whenOf("--since", o.since, now)
+	o.Since = at.from
+	return err
 }

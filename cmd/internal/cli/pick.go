@@ -34,6 +34,11 @@ func (a *app) pick(ctx context.Context, w *opened, query string) (store.Entry, e
 		}
 		candidates = ambiguous.Candidates
 	}
+	return a.choose(ctx, w, query, candidates)
+}
+
+// choose asks the user at the terminal which of several conversations is meant.
+func (a *app) choose(ctx context.Context, w *opened, query string, candidates []store.Entry) (store.Entry, error) {
 	if !a.terminal.present() {
 		return store.Entry{}, &workspace.AmbiguousError{Query: query, Candidates: candidates}
 	}

@@ -19,12 +19,14 @@ import (
 
 type resumeOptions struct {
 	payloadFlags
-	agent    string
-	prompt   string
-	headless bool     // one turn with prompt
-	args     []string // for the agent
+	candidates filterFlags
+	agent      string
+	prompt     string
+	headless   bool     // one turn with prompt
+	args       []string // for the agent
+	session    string   // the id of --session
 
-	print, dryRun, list, json, latest, here bool
+	print, dryRun, list, json, latest, here, fresh bool
 }
 
 func (o *resumeOptions) launchOptions() launch.Options {
@@ -39,45 +41,74 @@ func resumeCommand(a *app) *cobra.Command {
 		Long: `Starts the agent with the conversation's command, a block that says where it stopped,
 and its history, within a token budget. Nothing is sent to a model until you type. The
 agent's session is captured into the same conversation. The query is an id, a folder,
-or words from the title or the summary.`,
-		Example: "  cortext resume \"api design\"\n  cortext resume \"api design\" -p \"what is left to do?\"\n  cortext resume \"api design\" --print --budget 8000",
+or words from the title or the summary. An id of a conversation in another workspace is
+resumed there.`,
+		Example: "  cortext resume \"api design\"\n  cortext resume \"api design\" -p \"what is left to do?\"\n  cortext resume \"api design\" --print --budget 8000\n  cortext resume --type brainstorm --since \"3 days ago\" --list",
 		Args:    args(cobra.ArbitraryArgs),
-		RunE: func(cmd *cobra.Command, list []string) error {
-			if at := cmd.ArgsLenAtDash(); at >= 0 {
-				list, o.args = list[:at], list[at:]
-			}
-			o.headless = cmd.Flags().Changed("prompt")
-			return runResume(a, cmd, strings.Join(list, " "), o)
-		},
 	}
+	o.define(a, cmd)
+	return cmd
+}
+
+// define defines the flags of resume, and what the command runs.
+func (o *resumeOptions) define(a *app, cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.print, "print", false, "print the payload instead of starting the agent; changes nothing")
 	f.BoolVar(&o.dryRun, "dry-run", false, "describe the payload and the launch; changes nothing")
 	f.BoolVar(&o.list, "list", false, "list the conversations that match the query")
 	f.BoolVar(&o.here, "here", false, "for agents: print the conversation for the session that runs this command; without a query, list conversations")
-	f.BoolVarP(&o.latest, "continue", "c", false, "resume the most recently active conversation")
+	defineStart(f, &o.latest)
 	f.StringVarP(&o.prompt, "prompt", "p", "", "send `TEXT`, run one turn without a terminal, and print the answer")
 	f.StringVar(&o.agent, "agent", "", "the `AGENT` to resume in: claude, opencode, gemini (default: the last one used)")
+	o.candidates.defineCommon(cmd, "any")
 	f.BoolVar(&o.json, "json", false, "print JSON")
-	o.define(cmd)
-	return cmd
+	o.payloadFlags.define(cmd)
+	cmd.RunE = func(cmd *cobra.Command, list []string) error {
+		if at := cmd.ArgsLenAtDash(); at >= 0 {
+			list, o.args = list[:at], list[at:]
+		}
+		o.headless = cmd.Flags().Changed("prompt")
+		words, err := o.start(cmd, list)
+		switch {
+		case err != nil:
+			return err
+		case o.fresh:
+			return runFresh(a, cmd, words, *o)
+		}
+		return runResume(a, cmd, strings.Join(words, " "), *o)
+	}
 }
 
 func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error {
 	if err := o.check(cmd, a.Now()); err != nil {
 		return err
 	}
-	w, err := a.open(cmd)
+	keep, err := o.keep(a.Now())
 	if err != nil {
 		return err
 	}
+	w, err := a.open(cmd)
+	if err != nil {
+		id, err := a.goThere(cmd, query, err)
+		if err != nil {
+			return err
+		}
+		if w, err = a.open(cmd); err != nil {
+			return err
+		}
+		query = id
+	}
 	ctx := cmd.Context()
-	defer a.close(ctx, w)
+	defer func() { a.close(ctx, w) }()
 	switch {
 	case o.here:
 		return resumeHere(ctx, a, w, query)
 	case o.list:
-		return listMatches(a.screen, w, query, o.json)
+		list, err := matching(w, query, keep)
+		if err != nil {
+			return err
+		}
+		return listMatches(a.screen, w, recent(list, o.Since), o.json)
 	}
 	starts := !o.print && !o.dryRun
 	if starts {
@@ -85,14 +116,21 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 			return err
 		}
 	}
-	var e store.Entry
-	if o.latest {
-		e, err = latest(w, query)
-	} else {
-		e, err = a.pick(ctx, w, query)
-	}
+	e, err := a.chosen(ctx, w, query, keep, o)
 	if err != nil {
-		return err
+		id, err := a.goThere(cmd, query, err)
+		if err != nil {
+			return err
+		}
+		there, err := a.open(cmd)
+		if err != nil {
+			return err
+		}
+		a.close(ctx, w)
+		w = there
+		if e, err = w.Pick(id); err != nil {
+			return err
+		}
 	}
 	if err := a.fetched(ctx, w, e); err != nil {
 		return err
@@ -100,6 +138,11 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 	if starts {
 		return runLaunch(ctx, a, w, e, o)
 	}
+	return preview(ctx, a, w, e, o)
+}
+
+// preview prints what a launch would send, or how.
+func preview(ctx context.Context, a *app, w *opened, e store.Entry, o resumeOptions) error {
 	a.notices(w).lost(ctx, e)
 	if n := w.launcher().Behind(e); n > 0 {
 		a.screen.warn(fmt.Sprintf("the end of %s is not captured yet: cortext resume without --print captures it first, and so does cortext stop", count(n, "transcript")))
@@ -136,29 +179,36 @@ func resumeHere(ctx context.Context, a *app, w *opened, query string) error {
 	return err
 }
 
-// listMatches prints the conversations that a query matches.
-func listMatches(on screen, w *opened, query string, asJSON bool) error {
-	var matches []store.Entry
-	var err error
-	if query == "" {
-		matches, err = history.Listed(w.Store)
-	} else {
-		var e store.Entry
-		var ambiguous *workspace.AmbiguousError
-		if e, err = w.Pick(query); errors.As(err, &ambiguous) {
-			matches, err = ambiguous.Candidates, nil
-		} else {
-			matches = []store.Entry{e}
-		}
-	}
-	if err != nil {
-		return err
-	}
+// listMatches prints conversations that match.
+func listMatches(on screen, w *opened, matches []store.Entry, asJSON bool) error {
 	if asJSON {
 		return on.json(rowsOf(w.Workspace, matches))
 	}
 	on.table(matches)
 	return nil
+}
+
+// matching returns the conversations that a query and the flags match; without either, all
+// of them, completed ones last.
+func matching(w *opened, query string, keep func(store.Entry) bool) ([]store.Entry, error) {
+	var e store.Entry
+	var err error
+	switch {
+	case query == "" && keep == nil:
+		return history.Listed(w.Store)
+	case keep == nil:
+		e, err = w.Pick(query)
+	default:
+		e, err = w.PickAmong(query, keep)
+	}
+	var ambiguous *workspace.AmbiguousError
+	switch {
+	case errors.As(err, &ambiguous):
+		return ambiguous.Candidates, nil
+	case err != nil:
+		return nil, err
+	}
+	return []store.Entry{e}, nil
 }
 
 // dryRun prints what a launch would deliver, and how. What prevents the launch is

@@ -6,18 +6,17 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"runtime/debug"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"cortext/cmd/internal/find"
 	"cortext/cmd/internal/interrupt"
 	"cortext/inject"
+	"cortext/store"
 )
 
 // A Process is the environment the program was started with.
@@ -34,6 +33,7 @@ type Process struct {
 type app struct {
 	Process
 	dir      string // -C
+	noPager  bool
 	screen   screen
 	terminal terminal
 }
@@ -50,8 +50,9 @@ func Main(ctx context.Context, p Process) int {
 		debug.SetMemoryLimit(softMemory)
 	}
 	a := newApp(p)
-	root := a.rootCommand(p.Args)
-	root.SetArgs(p.Args)
+	args := withCommand(p.Args)
+	root := a.rootCommand(args)
+	root.SetArgs(args)
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
 	root.SetErr(p.Err)
@@ -82,75 +83,55 @@ func (a *app) rootCommand(args []string) *cobra.Command {
 		Long: `cortext saves every conversation with an AI coding agent as plain, append-only,
 git-friendly files next to your code. It can resume any of them, in the same agent
 or another one, within a token budget.`,
-		Example:       "  cortext list\n  cortext resume \"api design\"",
+		Example:       "  cortext list\n  cortext resume \"api design\"\n  cortext -r \"api design\" --agent gemini",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
 	}
 	version := root.Flags().Bool("version", false, "print the version")
+	defineStart(root.Flags(), new(bool)) // for the help: withCommand makes them flags of chat
+	defineChoice(root.Flags(), new(string))
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case *version:
 			return printVersion(a.screen, false)
+		case len(args) == 0 && a.inWorkspace():
+			chat := chatCommand(a)
+			chat.SetContext(cmd.Context())
+			return chat.RunE(chat, nil)
 		case len(args) == 0:
 			return cmd.Help()
 		}
-		var names []string
-		for _, c := range root.Commands() {
-			names = append(names, c.Name())
-		}
-		return &usageError{fmt.Sprintf("there is no command %q", args[0]), near("cortext ", find.NearestWord(names, args[0]), "run cortext --help for the commands")}
+		return unknownCommand(root, args[0])
 	}
 	root.PersistentFlags().StringVarP(&a.dir, "directory", "C", "", "run as if started in `DIR`")
+	root.PersistentFlags().BoolVar(&a.noPager, "no-pager", false, "print long output at once")
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{err.Error(), "run " + cmd.CommandPath() + " --help"}
+		return &usageError{err.Error(), nearFlag(cmd, err)}
 	})
-	root.SetHelpFunc(help)
-	root.SetUsageFunc(func(cmd *cobra.Command) error { help(cmd, nil); return nil })
-	root.SetHelpCommand(&cobra.Command{Use: "help [command]", Hidden: true, Run: func(cmd *cobra.Command, args []string) {
-		target, _, err := root.Find(args)
-		if err != nil || target == nil {
-			target = root
-		}
-		help(target, nil)
-	}})
+	a.addHelp(root)
 	only := commandIn(args)
 	for _, c := range commands {
 		if only == "" || only == c.name {
 			root.AddCommand(c.make(a))
 		}
 	}
+	if only == "" && slices.Contains(args, "man") {
+		root.AddCommand(manCommand(a))
+	}
+	if completing(args) {
+		a.completions(root)
+	}
 	return root
 }
 
-// help prints the help of a command. The example comes last, closest to the prompt.
-func help(cmd *cobra.Command, _ []string) {
-	w := cmd.OutOrStdout()
-	text := cmd.Long
-	if text == "" {
-		text = cmd.Short
+// inWorkspace reports whether a user at a terminal is in a workspace.
+func (a *app) inWorkspace() bool {
+	dir, err := a.folder()
+	if err != nil || !a.terminal.present() {
+		return false
 	}
-	fmt.Fprintf(w, "%s\n\nUsage:\n", strings.TrimSpace(text))
-	if cmd.Runnable() && cmd.HasParent() {
-		fmt.Fprintf(w, "  %s\n", cmd.UseLine())
-	}
-	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(w, "  %s <command> [flags]\n\nCommands:\n", cmd.CommandPath())
-		for _, c := range cmd.Commands() {
-			if c.IsAvailableCommand() {
-				fmt.Fprintf(w, "  %-12s %s\n", c.Name(), c.Short)
-			}
-		}
-	}
-	if flags := cmd.LocalNonPersistentFlags(); flags.HasAvailableFlags() {
-		fmt.Fprintf(w, "\nFlags:\n%s", flags.FlagUsages())
-	}
-	if flags := cmd.Root().PersistentFlags(); flags.HasAvailableFlags() {
-		fmt.Fprintf(w, "\nGlobal flags:\n%s", flags.FlagUsages())
-	}
-	fmt.Fprintf(w, "\n%s\n", exitCodes)
-	if cmd.Example != "" {
-		fmt.Fprintf(w, "\nExample:\n%s\n", cmd.Example)
-	}
+	_, err = store.Find(dir)
+	return err == nil
 }

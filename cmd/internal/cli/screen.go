@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"golang.org/x/term"
@@ -16,7 +14,6 @@ import (
 	"cortext/cmd/internal/workspace"
 	"cortext/resume"
 	"cortext/schema"
-	"cortext/store"
 )
 
 // A screen prints: results on out, all else on errw.
@@ -46,9 +43,9 @@ func (s screen) report(err error) {
 	switch {
 	case errors.As(err, &missing) && len(missing.Near) > 0:
 		fmt.Fprintln(s.errw, "the nearest are:")
-		s.tableOn(s.errw, missing.Near)
+		s.numbered(s.errw, missing.Near)
 	case errors.As(err, &ambiguous):
-		s.tableOn(s.errw, ambiguous.Candidates)
+		s.numbered(s.errw, ambiguous.Candidates)
 	}
 }
 
@@ -57,25 +54,6 @@ func (s screen) json(v any) error {
 	enc := json.NewEncoder(s.out)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
-}
-
-// table prints conversations, one per line.
-func (s screen) table(entries []store.Entry) { s.tableOn(s.out, entries) }
-
-// tableOn is table on another stream.
-func (s screen) tableOn(w io.Writer, entries []store.Entry) {
-	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	for _, e := range entries {
-		status := workspace.ShownStatus(e)
-		if e.Session.Archived {
-			status += ", archived"
-		}
-		if len(e.Damage) > 0 && !isNewer(e) {
-			status += ", damaged"
-		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", oneLine(strings.TrimPrefix(e.Path, "conversations/")), oneLine(status), s.ago(e.Session), count(e.Session.MessageCount, "message"), oneLine(e.Session.ConversationType), oneLine(e.Session.DisplayTitle()))
-	}
-	tw.Flush()
 }
 
 // ago says when a conversation was last active.
@@ -121,7 +99,7 @@ func count(n int, thing string) string {
 
 // isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
+	f, ok := behind(stream).(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 

@@ -5,29 +5,35 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/organise"
+	"cortext/resume"
 	"cortext/schema"
 )
 
 func showCommand(a *app) *cobra.Command {
 	var o showOptions
 	cmd := &cobra.Command{
-		Use:     "show <id>",
-		Short:   "Show a conversation",
-		Long:    "Prints every message of a conversation, with its tool calls and their results.",
-		Example: "  cortext show \"api design\" --last 5",
+		Use:   "show <id>",
+		Short: "Show a conversation",
+		Long: `Prints every message of a conversation, with its tool calls and their results, below an
+overview: when the last message was written, how many there are of each role, what the
+agent reported of its usage, its modes, and the files that it changed. With --message
+there is no overview.`,
+		Example: "  cortext show \"api design\"\n  cortext show \"api design\" --last 5\n  cortext show \"api design\" --message 3-5 --json",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, list []string) error {
 			return runShow(a, cmd, strings.Join(list, " "), o)
 		},
 	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "print {\"session\":…,\"messages\":[…],\"tools\":[…]}")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print {\"session\":…,\"messages\":[…],\"tools\":[…],\"overview\":…}")
 	cmd.Flags().BoolVar(&o.reasoning, "reasoning", false, "include the model's reasoning")
 	cmd.Flags().StringVar(&o.message, "message", "", "show only message `N`, a range N-M, or a comma-separated list of these, numbered as in the payload")
 	cmd.Flags().IntVar(&o.last, "last", 0, "show only the last `N` messages of the branch that resume would use")
@@ -73,10 +79,18 @@ func runShow(a *app, cmd *cobra.Command, query string, o showOptions) error {
 	for _, d := range found.Damage {
 		a.screen.warn(d.Error())
 	}
-	if o.json {
-		return showJSON(a.screen, found)
+	var about *history.Overview
+	if o.message == "" { // a message by number is read by agents, which know the rest
+		if about, err = history.Describe(w.Workspace, found.Entry); err != nil {
+			return err
+		}
 	}
-	return showText(a.screen, found, o.reasoning)
+	if o.json {
+		return showJSON(a.screen, found, about)
+	}
+	return a.paged(func(out io.Writer) error {
+		return showText(screen{out, a.screen.errw, a.Now}, found, about, o.reasoning)
+	})
 }
 
 // messageRanges parses ranges such as 12 or 12-15, in ascending order, separated by
@@ -103,12 +117,13 @@ func messageRanges(text string) (ranges [][2]int, err error) {
 }
 
 // showJSON prints the records as they are stored.
-func showJSON(on screen, found *history.Shown) error {
+func showJSON(on screen, found *history.Shown, about *history.Overview) error {
 	out := struct {
 		Session  json.RawMessage   `json:"session"`
 		Messages []json.RawMessage `json:"messages"`
 		Tools    []json.RawMessage `json:"tools"`
-	}{found.Entry.Session.AppendLine(nil), []json.RawMessage{}, []json.RawMessage{}}
+		Overview *history.Overview `json:"overview,omitempty"`
+	}{found.Entry.Session.AppendLine(nil), []json.RawMessage{}, []json.RawMessage{}, about}
 	for i := range found.Messages {
 		out.Messages = append(out.Messages, schema.AppendMessage(nil, &found.Messages[i]))
 	}
@@ -118,12 +133,15 @@ func showJSON(on screen, found *history.Shown) error {
 	return on.json(out)
 }
 
-func showText(on screen, found *history.Shown, reasoning bool) error {
+func showText(on screen, found *history.Shown, about *history.Overview, reasoning bool) error {
 	w := bufio.NewWriter(on.out)
 	head := func(format string, args ...any) { fmt.Fprintln(w, bold(on.out, fmt.Sprintf(format, args...))) }
 	s := found.Entry.Session
 	head("%s", oneLine(s.DisplayTitle()))
 	fmt.Fprintf(w, "%s, %s, %s, %s\n", oneLine(found.Entry.Path), oneLine(s.ConversationType), s.Status, count(s.MessageCount, "message"))
+	if about != nil {
+		showOverview(w, on, s, about)
+	}
 	if s.ContextSummary != "" {
 		fmt.Fprintf(w, "%s\n", oneLine(s.ContextSummary))
 	}
@@ -171,6 +189,53 @@ func said(w io.Writer, s *schema.Session) {
 	if s.Notes != "" {
 		fmt.Fprintf(w, "notes:\n%s\n", visible(s.Notes))
 	}
+}
+
+// mostFiles is how many files the overview names.
+const mostFiles = 12
+
+// showOverview prints lines about a conversation: when, who, at what cost, on which files.
+func showOverview(w io.Writer, on screen, s *schema.Session, o *history.Overview) {
+	if at := o.LastMessage.Time(); !at.IsZero() {
+		fmt.Fprintf(w, "Last message: %s (%s)\n", at.Format(time.RFC3339), resume.Ago(on.now(), at))
+	}
+	if r := o.Roles; r.User+r.Assistant+r.System > 0 {
+		fmt.Fprintf(w, "Messages: %d user, %d assistant, %d system; %s\n", r.User, r.Assistant, r.System, count(o.Calls, "tool call"))
+	}
+	var parts []string
+	for _, part := range []string{s.AgentConfig.Agent, s.AgentConfig.Model} {
+		if part != "" {
+			parts = append(parts, oneLine(part))
+		}
+	}
+	if m := o.Modes; m != nil && m.Permission != "" {
+		parts = append(parts, "permission mode "+oneLine(m.Permission))
+	}
+	if m := o.Modes; m != nil && m.Plan {
+		parts = append(parts, "plan mode")
+	}
+	if len(parts) > 0 {
+		fmt.Fprintf(w, "Agent: %s\n", strings.Join(parts, ", "))
+	}
+	if u := o.Usage; u != nil {
+		fmt.Fprintf(w, "Usage: %d tokens read (%d from a cache), %d written\n", u.PromptTokens, u.CachedTokens, u.CompletionTokens)
+	}
+	if len(o.Files) == 0 {
+		return
+	}
+	fmt.Fprint(w, "Files: ")
+	files := slices.Clone(o.Files)
+	slices.Reverse(files)
+	for i, f := range files[:min(len(files), mostFiles)] {
+		if i > 0 {
+			fmt.Fprint(w, ", ")
+		}
+		fmt.Fprintf(w, "%s (%s)", oneLine(f.Path), oneLine(f.Action))
+	}
+	if rest := len(files) - mostFiles; rest > 0 {
+		fmt.Fprintf(w, " and %d more", rest)
+	}
+	fmt.Fprintln(w)
 }
 
 // outcome describes in a word how a call ended.

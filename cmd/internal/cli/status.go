@@ -17,7 +17,7 @@ func statusCommand(a *app) *cobra.Command {
 		Use:     "status <id> [active|paused|completed]",
 		Short:   "Show or set the status of a conversation",
 		Long:    "Shows the status of a conversation, or sets it.",
-		Example: "  cortext status \"api design\" completed",
+		Example: "  cortext status \"api design\"\n  cortext status \"api design\" completed\n  cortext status \"api design\" paused --json",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, list []string) error {
 			return runStatus(a, cmd, list, asJSON)

@@ -22,7 +22,7 @@ counters, its plan and a summary of where it stopped in session.json. With
 "commit: stop" in .workspace/config.yaml it also commits the conversation's folder,
 and only that folder. Without an id, it stops the current conversation. If part of it
 cannot be saved, stop saves the rest and exits with 1.`,
-		Example: "  cortext stop \"api design\"",
+		Example: "  cortext stop\n  cortext stop \"api design\"\n  cortext stop \"api design\" --json",
 		Args:    args(cobra.ArbitraryArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, list []string) error {
 			return runStop(cmd.Context(), a, w, strings.Join(list, " "), asJSON)

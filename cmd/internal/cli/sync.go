@@ -32,7 +32,7 @@ A session belongs to this workspace if it ran in its work tree, in another work 
 clone of the same repository, or in a folder where the workspace used to be. sync does
 not bring back conversations that you removed or skipped. Messages that git took out of
 the work tree stay set aside; --restore puts them back.`,
-		Example: "  cortext sync",
+		Example: "  cortext sync\n  cortext sync --json\n  cortext sync --restore",
 		Args:    args(cobra.NoArgs),
 		RunE: a.within(func(cmd *cobra.Command, w *opened, _ []string) error {
 			return runSync(cmd.Context(), a, w, o)

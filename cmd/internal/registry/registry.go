@@ -235,6 +235,12 @@ func (r Registry) Removed(key string, same func(Place) bool) (bool, error) {
 	return slices.ContainsFunc(places, same), err
 }
 
+// AnyRemoved reports whether the user removed any conversation on this machine.
+func (r Registry) AnyRemoved() bool {
+	files, err := os.ReadDir(filepath.Join(r.dir, "removed"))
+	return len(files) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist)
+}
+
 func (r Registry) removedFrom(key string) (places []Place, err error) {
 	b, err := os.ReadFile(r.removedFile(key))
 	if errors.Is(err, fs.ErrNotExist) {

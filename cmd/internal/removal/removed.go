@@ -305,6 +305,12 @@ func (r *Removed) Leftovers() (list []store.Entry, err error) {
 	return r.LeftoversAmong(all...)
 }
 
+// Any reports whether anything was removed, from this workspace or on this machine. It
+// costs far less than [Removed.LeftoversAmong].
+func (r *Removed) Any() bool {
+	return r.registry.AnyRemoved() || len(r.store.ListFiles(Dir)) > 0
+}
+
 // LeftoversAmong returns those of the given conversations that Leftovers would list.
 func (r *Removed) LeftoversAmong(entries ...store.Entry) (list []store.Entry, err error) {
 	records, err := r.files.all()

@@ -3,32 +3,155 @@ package slash
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
-	"cortext/cmd/internal/history"
+	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/workspace"
 	"cortext/resume"
+	"cortext/schema"
 	"cortext/store"
 )
 
 // lists write lists of conversations for an agent.
 type lists struct{ ws *workspace.Workspace }
 
-// shownFirst is how many conversations a list in an agent shows unless all are asked for.
+// shownFirst is how many conversations a page of a list has.
 const shownFirst = 20
 
-// recent lists up to most conversations with numbers to choose from, and counts those that
-// do not fit into limit bytes.
-func (l lists) recent(limit, most int) (string, error) {
-	entries, err := history.Listed(l.ws.Store)
+// An item is a conversation in a list.
+type item struct {
+	id, typ, title, status, agent, summary string
+	active                                 time.Time
+}
+
+// items describes conversations that a query found.
+func items(entries []store.Entry) []item {
+	list := make([]item, len(entries))
+	for i, e := range entries {
+		s := e.Session
+		list[i] = item{s.ID, s.ConversationType, s.DisplayTitle(), workspace.ShownStatus(e), s.AgentConfig.Agent, s.ContextSummary, s.LastActive.Time()}
+	}
+	return list
+}
+
+// listed describes the conversations of a workspace that a filter selects, the last active
+// first. rest is how many there are besides.
+func listed(ws *workspace.Workspace, f listing.Filter) (list []item, rest int, err error) {
+	l, err := ws.Listing(nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer l.Close()
+	at := l.Select(f)
+	list = make([]item, len(at))
+	for i, n := range at {
+		r := l.Row(n)
+		list[i] = item{strings.Clone(r.ID), strings.Clone(r.Type), strings.Clone(r.Title), strings.Clone(r.Status), strings.Clone(r.Agent), strings.Clone(r.Summary), r.LastActive}
+	}
+	return list, l.Len() - len(at), nil
+}
+
+const noneYet = Prefix + "there are no conversations yet. One begins with /workspace.brainstorm, /workspace.plan and the like."
+
+// page lists a page of the active and paused conversations with numbers to choose from, as
+// many as fit into limit bytes. Pages count from 1.
+func (l lists) page(limit, page int) (string, error) {
+	list, rest, err := listed(l.ws, listing.Filter{})
+	switch {
+	case err != nil:
+		return "", err
+	case len(list)+rest == 0:
+		return noneYet, nil
+	case len(list) == 0:
+		return Prefix + "no conversation is active or paused. /workspace.sessions all lists the others.", nil
+	}
+	if page > 1 {
+		list = l.inOrder(list)
+	}
+	pages := (len(list) + shownFirst - 1) / shownFirst
+	if page > pages {
+		return fmt.Sprintf("%sthere is no page %d: the last one is %d.", Prefix, page, pages), nil
+	}
+	part := numbered{head: "the conversations, the last active first:", list: list, from: (page - 1) * shownFirst}
+	if page > 1 {
+		part.head = fmt.Sprintf("page %d of %d of the conversations:", page, pages)
+	}
+	part.to = min(part.from+shownFirst, len(list))
+	part.more = fmt.Sprintf("/workspace.resume page %d, or /workspace.resume with words", page+1)
+	if rest > 0 {
+		part.after = fmt.Sprintf("\n%d completed or archived: /workspace.sessions all", rest)
+	}
+	return l.write(part, limit), nil
+}
+
+// everywhere lists all conversations of this workspace, and then those of the user's other
+// workspaces on this machine.
+func (l lists) everywhere(limit int) (string, error) {
+	others := slices.DeleteFunc(l.ws.Registry.Workspaces(), func(dir string) bool { return dir == l.ws.Here.Workspace() })
+	list, _, err := listed(l.ws, listing.Filter{All: true, Archived: true})
 	if err != nil {
 		return "", err
 	}
-	if len(entries) == 0 {
-		return Prefix + "there are no conversations yet. One begins with /workspace.brainstorm, /workspace.plan and the like.", nil
+	completedLast(list)
+	here := limit
+	if len(others) > 0 {
+		here = limit / 2
 	}
-	return l.entries("the conversations, the last active first:", entries, limit, most)
+	text := noneYet
+	if len(list) > 0 {
+		text = l.write(numbered{head: "all conversations of this workspace, the last active first, completed ones last:", list: list, to: len(list), more: "/workspace.resume with words"}, here)
+	}
+	for i, dir := range others {
+		block := l.other(dir)
+		if len(text)+len(block)+100 > limit {
+			return text + fmt.Sprintf("\n\n… and %d more workspaces: cortext list --all in a terminal lists them", len(others)-i), nil
+		}
+		text += block
+	}
+	return text, nil
+}
+
+// completedLast moves the completed conversations to the end.
+func completedLast(list []item) {
+	completed := func(it item) int {
+		if it.status == string(schema.Completed) {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(list, func(a, b item) int { return completed(a) - completed(b) })
+}
+
+// mostElsewhere is how many conversations of another workspace are listed.
+const mostElsewhere = 10
+
+// other lists conversations of another workspace, by the id that resumes each in a
+// terminal. It is empty if there are none.
+func (l lists) other(dir string) string {
+	env := l.ws.Env
+	env.Dir = dir
+	ws, err := workspace.Open(env)
+	if err != nil {
+		return ""
+	}
+	defer ws.Close()
+	list, _, err := listed(ws, listing.Filter{})
+	if err != nil || len(list) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n\nIn %s, to be resumed in a terminal with cortext resume and the id:", workspace.Plain(dir))
+	for _, it := range list[:min(len(list), mostElsewhere)] {
+		b.WriteString("\n- " + l.line(it) + ": " + it.id)
+	}
+	if rest := len(list) - mostElsewhere; rest > 0 {
+		fmt.Fprintf(&b, "\n… and %d more", rest)
+	}
+	return b.String()
 }
 
 // nearest says that no conversation matches a query, and lists the nearest.
@@ -37,44 +160,102 @@ func (l lists) nearest(limit int, e *workspace.NotFoundError) (string, error) {
 	if len(e.Near) == 0 {
 		return Prefix + head + " /workspace.resume without words lists them.", nil
 	}
-	return l.entries(head+" The nearest are:", e.Near, limit, len(e.Near))
+	return l.write(numbered{head: head + " The nearest are:", list: items(e.Near), to: len(e.Near), more: "/workspace.sessions all"}, limit), nil
 }
 
 // candidates lists the conversations that match a query.
 func (l lists) candidates(limit int, e *workspace.AmbiguousError) (string, error) {
-	return l.entries(fmt.Sprintf("%q matches %d conversations:", workspace.Plain(e.Query), len(e.Candidates)), e.Candidates, limit, shownFirst)
+	return l.write(numbered{
+		head: fmt.Sprintf("%q matches %d conversations:", workspace.Plain(e.Query), len(e.Candidates)),
+		list: items(e.Candidates), to: min(len(e.Candidates), shownFirst), more: "/workspace.sessions all, or /workspace.resume with words",
+	}, limit), nil
 }
 
-// entries writes a numbered list and remembers it, so that a number keeps its meaning
-// after the list was shown.
-func (l lists) entries(head string, list []store.Entry, limit, most int) (string, error) {
-	const tail = "\n… and %d more: /workspace.sessions all, or /workspace.resume with words"
+// numbered is a part of a list, to be written with numbers.
+type numbered struct {
+	head     string
+	list     []item
+	from, to int    // the part
+	more     string // how to see what comes after it
+	after    string // what else there is
+}
+
+// line describes a conversation on a line.
+func (l lists) line(it item) string {
+	about := workspace.Plain(it.status)
+	if it.agent != "" {
+		about += ", " + workspace.Plain(it.agent)
+	}
+	return fmt.Sprintf("%s / %s (%s, %s)", workspace.Plain(it.typ), workspace.Plain(it.title), about, resume.Ago(l.ws.Env.Now(), it.active))
+}
+
+// write writes as much of a numbered list as fits, and remembers its order, so that a
+// number keeps its meaning after the list was shown.
+func (l lists) write(part numbered, limit int) string {
 	const how = "\n\nTo resume one, type /workspace.resume and its number, or words of its title."
-	var b strings.Builder
-	b.WriteString(Prefix + head + "\n")
-	var ids []string
-	for i, e := range list {
-		s := e.Session
-		line := fmt.Sprintf("\n%d. %s / %s (%s, %s)", i+1, workspace.Plain(s.ConversationType), workspace.Plain(s.DisplayTitle()), workspace.ShownStatus(e), resume.Ago(l.ws.Env.Now(), s.LastActive.Time()))
-		if s.ContextSummary != "" {
-			line += "\n   " + workspace.Plain(s.ContextSummary)
+	tail := func(n int) string {
+		if n == 0 {
+			return part.after
 		}
-		if i == most || b.Len()+len(line)+len(tail)+len(how)+10 > limit {
-			fmt.Fprintf(&b, tail, len(list)-i)
+		return fmt.Sprintf("\n… and %d more: %s%s", n, part.more, part.after)
+	}
+	var b strings.Builder
+	b.WriteString(Prefix + part.head + "\n")
+	i := part.from
+	for ; i < part.to; i++ {
+		line := fmt.Sprintf("\n%d. %s", i+1, l.line(part.list[i]))
+		if summary := part.list[i].summary; summary != "" {
+			line += "\n   " + workspace.Plain(summary)
+		}
+		if b.Len()+len(line)+len(tail(len(part.list)))+len(how) > limit {
 			break
 		}
 		b.WriteString(line)
-		ids = append(ids, s.ID)
 	}
+	b.WriteString(tail(len(part.list) - i))
 	b.WriteString(how)
+	ids := make([]string, min(len(part.list), mostNumbers))
+	for i := range ids {
+		ids[i] = part.list[i].id
+	}
 	if raw, err := json.Marshal(ids); err == nil {
 		_ = l.ws.Store.WriteCache(listedName, raw)
 	}
-	return b.String(), nil
+	return b.String()
 }
 
-// listedName is the cache file with the ids of the conversations listed last.
-const listedName = "listed.json"
+// listedName is the cache file with the ids of the conversations listed last, up to
+// mostNumbers.
+const (
+	listedName  = "listed.json"
+	mostNumbers = 1000
+)
+
+// numbers returns the ids in the order in which they were listed last.
+func (l lists) numbers() (ids []string) {
+	if raw, ok := l.ws.Store.ReadCache(listedName); ok {
+		_ = json.Unmarshal(raw, &ids)
+	}
+	return ids
+}
+
+// inOrder sorts conversations as they were listed last, so that a page continues the one
+// before it. Those that were not listed come last.
+func (l lists) inOrder(list []item) []item {
+	ids := l.numbers()
+	at := make(map[string]int, len(ids))
+	for i, id := range ids {
+		at[id] = i
+	}
+	place := func(it item) int {
+		if i, ok := at[it.id]; ok {
+			return i
+		}
+		return len(ids)
+	}
+	slices.SortStableFunc(list, func(a, b item) int { return place(a) - place(b) })
+	return list
+}
 
 // pick is [workspace.Conversations.Pick], except that a number selects from the list that
 // was shown.
@@ -83,21 +264,31 @@ func (l lists) pick(query string) (store.Entry, error) {
 	if err != nil || n < 1 || strconv.Itoa(n) != query {
 		return l.ws.Pick(query)
 	}
-	var ids []string
-	if raw, ok := l.ws.Store.ReadCache(listedName); ok {
-		_ = json.Unmarshal(raw, &ids)
-	}
-	if n <= len(ids) && ids[n-1] != "" {
+	if ids := l.numbers(); n <= len(ids) && ids[n-1] != "" {
 		if e, err := l.ws.Pick(ids[n-1]); err == nil {
 			return e, nil
 		}
 	}
-	entries, err := history.Listed(l.ws.Store)
+	list, _, err := listed(l.ws, listing.Filter{All: true})
 	if err != nil {
 		return store.Entry{}, err
 	}
-	if n > len(entries) {
+	completedLast(list)
+	if n > len(list) || list[n-1].id == "" {
 		return l.ws.Pick(query)
 	}
-	return entries[n-1], nil
+	return l.ws.Pick(list[n-1].id)
+}
+
+// sessions answers /workspace.sessions.
+func (l lists) sessions(limit int, args string) (string, error) {
+	_ = l.ws.Registry.SeeWorkspace(l.ws.Here.Workspace())
+	if args == "all" {
+		return l.everywhere(limit)
+	}
+	page, ok := capture.ListPage(args)
+	if !ok {
+		page = 1
+	}
+	return l.page(limit, page)
 }

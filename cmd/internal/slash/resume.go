@@ -24,8 +24,8 @@ func (c *Commands) resumeHere(ctx context.Context, agent inject.Agent, e inject.
 	if err != nil {
 		return "", err
 	}
-	if query == "" {
-		return c.lists.recent(limits.Bytes, shownFirst)
+	if page, ok := capture.ListPage(query); ok || query == "" {
+		return c.lists.page(limits.Bytes, max(page, 1))
 	}
 	query, reopen := strings.CutSuffix(query, " "+capture.ReopenWord)
 	entry, err := c.lists.pick(query)

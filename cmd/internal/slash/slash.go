@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"path"
 	"strings"
 
@@ -133,11 +132,7 @@ func (c *Commands) carryOut(ctx context.Context, agent inject.Agent, e inject.Ev
 	case "stop-conversation":
 		return c.stopHere(ctx, agent, e)
 	case "sessions":
-		most := shownFirst
-		if args == "all" {
-			most = math.MaxInt
-		}
-		return c.lists.recent(limits.Bytes, most)
+		return c.lists.sessions(limits.Bytes, args)
 	case "session":
 		return c.session(ctx, agent, e, args)
 	case "context":

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"cortext/cmd/internal/find"
+	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/listing"
 	"cortext/schema"
 	"cortext/store"
 )
@@ -18,7 +20,12 @@ type NotFoundError struct {
 	Near  []store.Entry // the nearest, best first
 }
 
-func (e *NotFoundError) Error() string { return fmt.Sprintf("no conversation matches %q", e.Query) }
+func (e *NotFoundError) Error() string {
+	if e.Query == "" {
+		return "no conversation matches the flags"
+	}
+	return fmt.Sprintf("no conversation matches %q", e.Query)
+}
 
 // An AmbiguousError reports that several conversations match a query.
 type AmbiguousError struct {
@@ -45,6 +52,12 @@ type Conversations struct {
 	IDs   IDs
 }
 
+// Listing returns the conversations as lists show them, from an index. progress is called
+// while many files are examined, and may be nil.
+func (w Conversations) Listing(progress func(done, of int)) (*listing.Listing, error) {
+	return listing.Open(w.Store, listing.Options{Git: func() string { return git.State(w.Store.Root()) }, Progress: progress})
+}
+
 // nearest is how many conversations are suggested if none matches.
 const nearest = 3
 
@@ -65,6 +78,25 @@ func (w Conversations) Pick(query string) (store.Entry, error) {
 	}
 	if err != nil {
 		return store.Entry{}, err
+	}
+	if len(hits) > 1 {
+		return store.Entry{}, &AmbiguousError{Query: query, Candidates: hits}
+	}
+	return hits[0], nil
+}
+
+// PickAmong is Pick among the conversations that keep accepts. Without a query, all of them
+// match, the most recently active first.
+func (w Conversations) PickAmong(query string, keep func(store.Entry) bool) (store.Entry, error) {
+	all, err := w.Store.List()
+	if err != nil {
+		return store.Entry{}, err
+	}
+	hits := slices.DeleteFunc(all, func(e store.Entry) bool { return !keep(e) })
+	if query != "" || len(hits) == 0 {
+		if hits, err = match(hits, query); err != nil {
+			return store.Entry{}, err
+		}
 	}
 	if len(hits) > 1 {
 		return store.Entry{}, &AmbiguousError{Query: query, Candidates: hits}

@@ -17,6 +17,9 @@ import (
 	"cortext/store"
 )
 
+// Untitled is the title of a conversation without a topic, until its first words give one.
+const Untitled = notes.Untitled
+
 // Unnamed reports whether a folder name may have been chosen before there were words for
 // it.
 func Unnamed(folder string) bool { return strings.Contains(path.Base(folder), "-"+notes.Untitled+"-") }

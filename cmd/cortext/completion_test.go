@@ -1,0 +1,97 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCompletion: bash, without its package bash-completion, completes commands, flags and
+// what a workspace has; so do zsh and fish as far as they are installed.
+func TestCompletion(t *testing.T) {
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	must(t, "-C", dir, "init")
+	must(t, "-C", dir, "new", "plan", "The release")
+	short := strings.TrimSpace(must(t, "-C", dir, "list", "--format", "{{.ConversationID}}"))
+	short = short[len(short)-4:]
+	env := append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+t.TempDir())
+	shell := func(name string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Dir, cmd.Env = dir, env
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, out)
+		}
+		return string(out)
+	}
+
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip(err)
+	}
+	script := filepath.Join(t.TempDir(), "completion")
+	if err := os.WriteFile(script, []byte(must(t, "completion", "bash")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const drive = `source "$0"
+words=("$@")
+COMP_WORDS=()
+for w in "$@"; do # as bash splits them: at = and :
+	while [[ $w == *=* ]]; do COMP_WORDS+=("${w%%=*}" "="); w=${w#*=}; done
+	if [[ -n $w || $w == "${!#}" && $# -gt 0 ]]; then COMP_WORDS+=("$w"); fi
+done
+COMP_LINE="$*" COMP_POINT=${#COMP_LINE} COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_TYPE=9
+compopt() { :; }
+__start_cortext
+printf '%s\n' "${COMPREPLY[@]}"`
+	for _, c := range []struct{ line, want string }{
+		{"cortext resu", "resume"},
+		{"cortext list --lim", "--limit"},
+		{"cortext list --status com", "completed"},
+		{"cortext list --status=com", "completed"},
+		{"cortext list --type pl", "plan"},
+		{"cortext list --sort mess", "messages"},
+		{"cortext resume --strategy min", "minimal-state"},
+		{"cortext resume --agent gem", "gemini"},
+		{"cortext resume " + short[:2], short},
+		{"cortext -r " + short[:2], short},
+		{"cortext status " + short + " pau", "paused"},
+		{"cortext help sho", "show"},
+		{"cortext show nosuch", ""},
+	} {
+		args := append([]string{"--norc", "-c", drive, script}, strings.Split(c.line, " ")...)
+		if got, _, _ := strings.Cut(strings.TrimSpace(shell(bash, args...)), " "); got != c.want {
+			t.Errorf("%q: %q, want %q", c.line, got, c.want)
+		}
+	}
+	if all := shell(bash, "--norc", "-c", drive, script, "cortext", "show", ""); !strings.Contains(all, short) {
+		t.Errorf("all conversations: %q", all)
+	}
+
+	// Errors are silent, and the shells accept their scripts.
+	for _, where := range []string{dir, t.TempDir()} {
+		cmd := exec.Command(filepath.Join(bin, "cortext"), "__complete", "-C", where, "resume", "")
+		cmd.Env = env
+		out, err := cmd.Output()
+		if want := where == dir; err != nil || strings.Contains(string(out), short+"\tThe release (plan, active)") != want {
+			t.Errorf("in %s: %v\n%s", where, err, out)
+		}
+	}
+	for _, c := range [][]string{{"zsh", "-n"}, {"fish", "--no-execute"}} {
+		if path, err := exec.LookPath(c[0]); err == nil {
+			if err := os.WriteFile(script, []byte(must(t, "completion", c[0])), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			shell(path, c[1], script)
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/listing"
+	"cortext/cmd/internal/workspace"
+	"cortext/store"
+)
+
+// chatCommand makes the command that a bare cortext and the flags before any command
+// stand for: resume, and what else can begin a chat.
+func chatCommand(a *app) *cobra.Command {
+	var o resumeOptions
+	cmd := &cobra.Command{
+		Use:   "chat [query] [-- arguments for the agent]",
+		Short: "Choose a conversation to resume, or start one",
+		Long: `Resumes a conversation in an agent, as cortext resume does, or starts a new one. Without
+a query or a flag you choose from a list. Without the word chat, cortext -c, -r, -n and
+--session do the same.`,
+		Example: "  cortext -c\n  cortext -r \"api design\" --agent gemini\n  cortext -n plan the release",
+		Args:    args(cobra.ArbitraryArgs),
+	}
+	o.define(a, cmd)
+	defineChoice(cmd.Flags(), &o.session)
+	return cmd
+}
+
+// optional is what a flag with an optional value has without one. The words after the flag
+// are then its value.
+const optional = " "
+
+// defineStart defines the flags of resume and chat that say how to begin.
+func defineStart(f *pflag.FlagSet, latest *bool) {
+	f.BoolVarP(latest, "continue", "c", false, "resume the most recently active conversation")
+	f.StringP("new", "n", "", "start a conversation: words after it are its `[TYPE] [TOPIC]`")
+	f.Lookup("new").NoOptDefVal = optional
+}
+
+// defineChoice defines the flags that chat has besides.
+func defineChoice(f *pflag.FlagSet, session *string) {
+	f.StringP("resume", "r", "", "choose a conversation, or resume the one that words after it, a `[QUERY]`, match")
+	f.Lookup("resume").NoOptDefVal = optional
+	f.StringVar(session, "session", "", "resume the conversation with `ID`, without asking which")
+}
+
+// start evaluates the flags that say how to begin, and returns the words that they and the
+// arguments give. At most one of the flags may be set.
+func (o *resumeOptions) start(cmd *cobra.Command, list []string) ([]string, error) {
+	var set []string
+	for _, name := range []string{"continue", "new", "resume", "session"} {
+		f := cmd.Flags().Lookup(name)
+		if f == nil || !f.Changed {
+			continue
+		}
+		set = append(set, "--"+name)
+		if value := f.Value.String(); f.NoOptDefVal == optional && value != optional {
+			list = append([]string{value}, list...)
+		}
+	}
+	o.fresh = slices.Contains(set, "--new")
+	switch {
+	case len(set) > 1:
+		return nil, &usageError{strings.Join(set, " and ") + " cannot be combined", ""}
+	case slices.Contains(set, "--session"):
+		if len(list) > 0 || o.session == "" {
+			return nil, &usageError{"--session takes one id and no query", ""}
+		}
+		list = []string{o.session}
+	case o.latest && len(list) > 0:
+		return nil, &usageError{"--continue cannot be combined with a query", ""}
+	case o.fresh && (o.print || o.dryRun || o.list || o.here):
+		return nil, &usageError{"--new starts a conversation: it cannot be combined with --print, --dry-run, --list or --here", ""}
+	}
+	return list, nil
+}
+
+// keep returns what the flags select, or nil if they select everything.
+func (o *resumeOptions) keep(now time.Time) (func(store.Entry) bool, error) {
+	f, err := o.candidates.filter(now)
+	if err != nil || !o.candidates.narrows() {
+		return nil, err
+	}
+	f.All, f.Archived = len(f.Statuses) == 0, true
+	return func(e store.Entry) bool {
+		s := e.Session
+		return f.Selects(&listing.Row{Type: s.ConversationType, Status: workspace.ShownStatus(e), Archived: s.Archived, Tags: s.Tags})
+	}, nil
+}
+
+// recent returns the conversations that were active since a time.
+func recent(list []store.Entry, since time.Time) (kept []store.Entry) {
+	for _, e := range list {
+		if !e.Session.LastActive.Time().Before(since) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// chosen returns the conversation that the command is about. If several match, those with
+// messages since --since come first.
+func (a *app) chosen(ctx context.Context, w *opened, query string, keep func(store.Entry) bool, o resumeOptions) (store.Entry, error) {
+	switch {
+	case o.latest && keep == nil:
+		return latest(w, query)
+	case o.session != "":
+		return w.Pick(query)
+	case keep == nil && o.Since.IsZero():
+		return a.pick(ctx, w, query)
+	}
+	list, err := matching(w, query, keep)
+	if err != nil {
+		return store.Entry{}, err
+	}
+	if since := recent(list, o.Since); len(since) > 0 {
+		list = since
+	} else if query == "" {
+		return store.Entry{}, &workspace.NotFoundError{}
+	}
+	if len(list) == 1 || o.latest {
+		return list[0], nil
+	}
+	return a.choose(ctx, w, query, list)
+}
+
+// runFresh starts a conversation in an agent. The first word is its type, if it is the
+// name of one; the others are the topic.
+func runFresh(a *app, cmd *cobra.Command, words []string, o resumeOptions) error {
+	if err := o.check(cmd, a.Now()); err != nil {
+		return err
+	}
+	if !o.headless && !a.terminal.present() {
+		return noTerminal()
+	}
+	w, err := a.open(cmd)
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	defer a.close(ctx, w)
+	typ, topic, err := typeAndTopic(w.Prompts, strings.Fields(strings.Join(words, " ")))
+	if err != nil {
+		return err
+	}
+	if _, known := w.Env.Agent(o.agent); o.agent != "" && !known {
+		return &capture.AgentError{Agent: o.agent, Known: w.Env.AgentNames()}
+	}
+	e, paused, err := w.caller().Start(typ, topic)
+	if err != nil {
+		return err
+	}
+	a.screen.paused(paused)
+	fmt.Fprintln(a.screen.errw, visible(e.Path))
+	return runLaunch(ctx, a, w, e, o)
+}
+
+// typeAndTopic splits the words of --new. The type is chat if the first word is no type,
+// unless it looks like a misspelled one.
+func typeAndTopic(p workspace.Prompts, words []string) (typ, topic string, err error) {
+	const usual = "chat"
+	if len(words) == 0 {
+		return usual, "", nil
+	}
+	err = p.Check(words[0])
+	var unknown *workspace.TypeError
+	switch {
+	case err == nil:
+		return words[0], strings.Join(words[1:], " "), nil
+	case !errors.As(err, &unknown), unknown.Near != "" && len(words) > 1:
+		return "", "", err
+	}
+	return usual, strings.Join(words, " "), nil
+}
+
+// entryFlags are the flags by which a command line without a command means chat.
+var entryFlags = []string{"-c", "--continue", "-r", "--resume", "-n", "--new", "--session"}
+
+// withCommand returns the arguments with the command chat if they have one of its flags
+// where a command would stand.
+func withCommand(args []string) []string {
+	at := 0
+	if completing(args) {
+		last := len(args) - 1
+		return append(append(args[:1:1], withCommand(args[1:last])...), args[last])
+	}
+	for ; at < len(args); at++ {
+		switch arg := args[at]; {
+		case arg == "-C", arg == "--directory":
+			at++
+			continue
+		case strings.HasPrefix(arg, "-C"), strings.HasPrefix(arg, "--directory="), strings.HasPrefix(arg, "--no-pager"):
+			continue
+		case !strings.HasPrefix(arg, "-"), arg == "-h", arg == "--help", arg == "--version":
+			return args
+		}
+		break
+	}
+	for i := at; i < len(args) && args[i] != "--"; i++ {
+		name, _, _ := strings.Cut(args[i], "=")
+		if slices.Contains(entryFlags, name) || len(name) > 2 && slices.Contains(entryFlags, name[:2]) {
+			return slices.Insert(slices.Clone(args), at, "chat")
+		}
+	}
+	return args
+}

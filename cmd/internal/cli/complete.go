@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"cortext/cmd/internal/listing"
+	"cortext/cmd/internal/workspace"
+	"cortext/resume"
+	"cortext/schema"
+)
+
+// completing reports whether a shell asks what could come next.
+func completing(args []string) bool {
+	return len(args) > 1 && strings.HasPrefix(args[0], "__complete")
+}
+
+// mostCompletions is how many conversations are offered.
+const mostCompletions = 100
+
+// completions adds to all commands what their arguments and flags can be. Only a shell
+// needs it: the flags of a command line are not to be looked up in each start.
+func (a *app) completions(root *cobra.Command) {
+	flags := map[string]cobra.CompletionFunc{
+		"type":     a.fromListing(func(w *workspace.Workspace, _ *listing.Listing) []string { return w.Prompts.Types() }, func(r *listing.Row) []string { return []string{r.Type} }),
+		"tag":      a.fromListing(nil, func(r *listing.Row) []string { return r.Tags }),
+		"model":    a.fromListing(nil, func(r *listing.Row) []string { return []string{r.Model} }),
+		"agent":    words(a.agentNames),
+		"status":   words(statusNames),
+		"sort":     words(orderNames),
+		"strategy": words(resume.Strategies),
+		"since":    words(times),
+		"until":    words(times),
+		"session":  a.completeID,
+	}
+	for _, cmd := range root.Commands() {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if complete := flags[f.Name]; complete != nil && cmd.Name() != "init" {
+				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete)
+			}
+		})
+		if cmd.ValidArgsFunction != nil || len(cmd.ValidArgs) > 0 {
+			continue
+		}
+		switch {
+		case cmd.Name() == "new":
+			cmd.ValidArgsFunction = first(flags["type"])
+		case cmd.Name() == "status":
+			cmd.ValidArgsFunction = a.completeStatus
+		case cmd.Name() == "chat":
+			cmd.ValidArgsFunction = a.completeChat(flags["type"])
+		case strings.Contains(cmd.Use, "<id>"), strings.Contains(cmd.Use, "[query]"):
+			cmd.ValidArgsFunction = first(a.completeID)
+		case cmd.Name() != "import":
+			cmd.ValidArgsFunction = cobra.NoFileCompletions
+		}
+	}
+}
+
+func times() []string { return []string{"today", "yesterday", "3d", "1w", "2w", "1mo"} }
+
+// first completes the first argument only.
+func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return complete(cmd, args, typed)
+	}
+}
+
+// words completes one of some words, or a comma-separated list of them.
+func words(list func() []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return after(typed, list()), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// after returns the words that can continue a comma-separated list.
+func after(typed string, words []string) (list []string) {
+	before := typed[:strings.LastIndexByte(typed, ',')+1]
+	for _, w := range words {
+		if w != "" && strings.HasPrefix(before+w, typed) {
+			list = append(list, before+oneLine(w))
+		}
+	}
+	return list
+}
+
+// inListing calls f with the listing of the workspace. Errors are silent: a shell would
+// show them in the middle of the command line.
+func (a *app) inListing(cmd *cobra.Command, f func(*workspace.Workspace, *listing.Listing)) {
+	dir, err := a.folder()
+	if err != nil {
+		return
+	}
+	w, err := a.openAt(cmd, dir)
+	if err != nil {
+		return
+	}
+	defer w.Close()
+	l, err := w.Listing(nil)
+	if err != nil {
+		return
+	}
+	defer l.Close()
+	f(w.Workspace, l)
+}
+
+// fromListing completes words that the workspace knows, and those that its conversations
+// have, the most frequent first.
+func (a *app) fromListing(known func(*workspace.Workspace, *listing.Listing) []string, of func(*listing.Row) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, typed string) (list []string, _ cobra.ShellCompDirective) {
+		a.inListing(cmd, func(w *workspace.Workspace, l *listing.Listing) {
+			times := map[string]int{}
+			var words []string
+			if known != nil {
+				words = known(w, l)
+			}
+			for i := range l.Len() {
+				r := l.Row(i)
+				for _, word := range of(&r) {
+					if times[word]++; times[word] == 1 && !slices.Contains(words, word) {
+						words = append(words, strings.Clone(word))
+					}
+				}
+			}
+			slices.SortStableFunc(words, func(a, b string) int { return times[b] - times[a] })
+			list = after(typed, words)
+		})
+		return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// completeID completes a conversation by its short name, or by its id or folder if that is
+// what was typed.
+func (a *app) completeID(cmd *cobra.Command, _ []string, typed string) (list []string, _ cobra.ShellCompDirective) {
+	a.inListing(cmd, func(_ *workspace.Workspace, l *listing.Listing) {
+		short := make(map[string]int, l.Len())
+		for i := range l.Len() {
+			r := l.Row(i)
+			short[shortName(r.Path)]++
+		}
+		for _, name := range []func(*listing.Row) string{
+			func(r *listing.Row) string {
+				if name := shortName(r.Path); short[name] == 1 {
+					return name
+				}
+				return r.Folder()
+			},
+			func(r *listing.Row) string { return r.ID },
+			(*listing.Row).Folder,
+			func(r *listing.Row) string { return r.Path },
+			func(r *listing.Row) string { _, name, _ := strings.Cut(r.Folder(), "/"); return name },
+		} {
+			for i := 0; i < l.Len() && len(list) < mostCompletions; i++ {
+				r := l.Row(i)
+				if name := name(&r); !r.Archived && strings.HasPrefix(name, typed) && name != "" {
+					list = append(list, fmt.Sprintf("%s\t%s (%s, %s)", oneLine(name), cut(oneLine(r.Title), 60), oneLine(r.Type), oneLine(r.Status)))
+				}
+			}
+			if len(list) > 0 {
+				return
+			}
+		}
+	})
+	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// completeStatus completes the arguments of status: a conversation, then what to set.
+func (a *app) completeStatus(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return a.completeID(cmd, args, typed)
+	case 1:
+		return words(func() (list []string) {
+			for _, s := range schema.Statuses() {
+				list = append(list, string(s))
+			}
+			return list
+		})(cmd, args, typed)
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeChat completes a type after --new, otherwise a conversation.
+func (a *app) completeChat(types cobra.CompletionFunc) cobra.CompletionFunc {
+	return first(func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if cmd.Flags().Changed("new") {
+			return types(cmd, args, typed)
+		}
+		return a.completeID(cmd, args, typed)
+	})
+}

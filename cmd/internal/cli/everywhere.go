@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/compact"
+	"cortext/cmd/internal/listing"
+	"cortext/cmd/internal/payload"
+	"cortext/cmd/internal/registry"
+	"cortext/cmd/internal/workspace"
+	"cortext/store"
+)
+
+// everywhere opens every workspace on this machine that cortext has seen; the one of the
+// current folder comes first. Those that cannot be read are named in a warning.
+func (a *app) everywhere(cmd *cobra.Command) (list []*opened, err error) {
+	here, err := a.open(cmd)
+	switch {
+	case err == nil:
+		list = append(list, here)
+	case !errors.Is(err, store.ErrNoWorkspace):
+		return nil, err
+	}
+	for _, dir := range a.seen() {
+		if here != nil && here.Here.Workspace() == dir {
+			continue
+		}
+		w, err := a.openAt(cmd, dir)
+		if err != nil {
+			if !errors.Is(err, store.ErrNoWorkspace) {
+				a.screen.warn(fmt.Sprintf("%s is left out: %v", dir, err))
+			}
+			continue
+		}
+		list = append(list, w)
+	}
+	return list, nil
+}
+
+// seen lists the folders of the workspaces that cortext has seen.
+func (a *app) seen() []string {
+	return registry.In(workspace.StateDir(a.machine())).Workspaces()
+}
+
+// openAt opens the workspace in a folder, without its warnings.
+func (a *app) openAt(cmd *cobra.Command, dir string) (*opened, error) {
+	ws, err := workspace.Open(a.env(cmd, dir))
+	if err != nil {
+		return nil, err
+	}
+	return &opened{ws, capture.New(ws), payload.New(ws), compact.New(ws, endpoint)}, nil
+}
+
+// found is a conversation of another workspace.
+type found struct{ dir, id, title string }
+
+// elsewhere looks for a conversation in the workspaces other than that of the current
+// folder. A query is an id, the beginning of one, a folder, or the short name in a list;
+// words could mean too many.
+func (a *app) elsewhere(cmd *cobra.Command, query string) (hits []found) {
+	here, _ := a.folder()
+	if root, err := store.Find(here); err == nil {
+		here = registry.RealDir(root)
+	}
+	for _, dir := range a.seen() {
+		if dir == here {
+			continue
+		}
+		w, err := a.openAt(cmd, dir)
+		if err != nil {
+			continue
+		}
+		if l, err := w.Listing(nil); err == nil {
+			for i := range l.Len() {
+				if r := l.Row(i); named(&r, query) {
+					hits = append(hits, found{dir, strings.Clone(r.ID), strings.Clone(r.Title)})
+				}
+			}
+			_ = l.Close()
+		}
+		_ = w.Close()
+	}
+	if i := slices.IndexFunc(hits, func(h found) bool { return strings.EqualFold(h.id, query) }); i >= 0 {
+		return hits[i : i+1]
+	}
+	return hits
+}
+
+// leastPrefix is how many characters of an id find it in another workspace.
+const leastPrefix = 8
+
+// named reports whether query is a name of a conversation, rather than words from it.
+func named(l *listing.Row, query string) bool {
+	if len(query) >= leastPrefix && len(query) <= len(l.ID) && strings.EqualFold(l.ID[:len(query)], query) {
+		return true
+	}
+	folder := strings.TrimSuffix(strings.TrimPrefix(query, "conversations/"), "/")
+	r := row{Path: l.Path}
+	return folder != "" && (folder == l.Folder() || folder == path.Base(l.Path) || folder == r.short())
+}
+
+// goThere makes the command continue in the workspace that has a conversation, if query
+// names one that is in another workspace. It returns the conversation's id.
+func (a *app) goThere(cmd *cobra.Command, query string, missing error) (id string, err error) {
+	if query == "" || !errors.Is(missing, store.ErrNoWorkspace) && !errors.As(missing, new(*workspace.NotFoundError)) {
+		return "", missing
+	}
+	switch hits := a.elsewhere(cmd, query); len(hits) {
+	case 0:
+		return "", missing
+	case 1:
+		fmt.Fprintf(a.screen.errw, "%s is in %s\n", oneLine(hits[0].title), visible(hits[0].dir))
+		a.dir = hits[0].dir
+		return hits[0].id, nil
+	default:
+		var places []string
+		for _, h := range hits[:min(len(hits), numberedMost)] {
+			places = append(places, fmt.Sprintf("%s in %s", h.id, h.dir))
+		}
+		return "", &workspacesError{fmt.Sprintf("%q is in %d other workspaces: %s", query, len(hits), strings.Join(places, ", "))}
+	}
+}
+
+// A workspacesError reports a name that conversations of several workspaces have.
+type workspacesError struct{ text string }
+
+func (e *workspacesError) Error() string { return e.text }

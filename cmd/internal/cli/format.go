@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"iter"
+	"strings"
+	"text/template"
+	"time"
+
+	"cortext/resume"
+	"cortext/schema"
+)
+
+// parseFormat parses a template of --format and tries it.
+func parseFormat(text string, now func() time.Time) (*template.Template, error) {
+	t, err := template.New("format").Option("missingkey=error").Funcs(template.FuncMap{
+		"json": func(v any) (string, error) {
+			b, err := json.Marshal(v)
+			return string(b), err
+		},
+		"join":  func(sep string, list []string) string { return strings.Join(list, sep) },
+		"lower": strings.ToLower,
+		"upper": strings.ToUpper,
+		"ago": func(at schema.Time) string {
+			if at.Time().IsZero() {
+				return ""
+			}
+			return resume.Ago(now(), at.Time())
+		},
+	}).Parse(text)
+	if err == nil {
+		err = t.Execute(io.Discard, row{Tags: []string{}})
+	}
+	if err != nil {
+		return nil, &usageError{"--format: " + strings.TrimPrefix(err.Error(), "template: "), "cortext list --help lists the fields and functions"}
+	}
+	return t, nil
+}
+
+// printFormat prints each row with a template, on a line of its own.
+func printFormat(out io.Writer, t *template.Template, rows iter.Seq[row]) error {
+	w := bufio.NewWriter(out)
+	terminal := isTerminal(out)
+	var b strings.Builder
+	for r := range rows {
+		b.Reset()
+		if err := t.Execute(&b, r); err != nil {
+			return err
+		}
+		text := b.String()
+		if terminal {
+			text = visible(text)
+		}
+		if _, err := w.WriteString(text + "\n"); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}

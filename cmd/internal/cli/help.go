@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/find"
+)
+
+// addHelp makes root and its commands print their help in our form.
+func (a *app) addHelp(root *cobra.Command) {
+	print := func(cmd *cobra.Command) error {
+		return a.paged(func(w io.Writer) error { help(w, cmd); return nil })
+	}
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _ = print(cmd) })
+	root.SetUsageFunc(print)
+	root.SetHelpCommand(&cobra.Command{
+		Use: "help [command]", Hidden: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			target, rest, err := root.Find(args)
+			if err != nil || target == nil || len(rest) > 0 {
+				return unknownCommand(root, args[0])
+			}
+			return print(target)
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) (list []string, _ cobra.ShellCompDirective) {
+			for _, c := range root.Commands() {
+				if len(args) == 0 && !c.Hidden && strings.HasPrefix(c.Name(), typed) {
+					list = append(list, c.Name()+"\t"+c.Short)
+				}
+			}
+			return list, cobra.ShellCompDirectiveNoFileComp
+		},
+	})
+}
+
+// unknownCommand returns the error for a word that is no command.
+func unknownCommand(root *cobra.Command, word string) error {
+	var names []string
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
+	}
+	return &usageError{fmt.Sprintf("there is no command %q", word), near("cortext ", find.NearestWord(names, word), "run cortext --help for the commands")}
+}
+
+// help prints the help of a command. The examples come last, closest to the prompt.
+func help(w io.Writer, cmd *cobra.Command) {
+	fmt.Fprintf(w, "%s\n\nUsage:\n", describe(cmd))
+	for _, line := range usageOf(cmd) {
+		fmt.Fprintf(w, "  %s\n", line)
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprint(w, "\nCommands:\n")
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() {
+				fmt.Fprintf(w, "  %-12s %s\n", c.Name(), c.Short)
+			}
+		}
+	}
+	if flags := cmd.LocalNonPersistentFlags(); flags.HasAvailableFlags() {
+		fmt.Fprintf(w, "\nFlags:\n%s", strings.ReplaceAll(flags.FlagUsages(), fmt.Sprintf("[=%q]", optional), "      "))
+	}
+	if flags := cmd.Root().PersistentFlags(); flags.HasAvailableFlags() {
+		fmt.Fprintf(w, "\nGlobal flags:\n%s", flags.FlagUsages())
+	}
+	fmt.Fprintf(w, "\n%s\n", exitCodes)
+	switch strings.Count(cmd.Example, "\n") {
+	case 0:
+		if cmd.Example != "" {
+			fmt.Fprintf(w, "\nExample:\n%s\n", cmd.Example)
+		}
+	default:
+		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
+	}
+}
+
+// describe returns what a command does.
+func describe(cmd *cobra.Command) string {
+	if cmd.Long != "" {
+		return strings.TrimSpace(cmd.Long)
+	}
+	return cmd.Short
+}
+
+// usageOf returns the forms of a command line.
+func usageOf(cmd *cobra.Command) (lines []string) {
+	if cmd.Runnable() && cmd.HasParent() {
+		lines = append(lines, cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		lines = append(lines, cmd.CommandPath()+" <command> [flags]")
+	}
+	return lines
+}

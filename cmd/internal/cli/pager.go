@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+)
+
+// paged calls print with standard output, or on a terminal with a pager in front of it:
+// $CORTEXT_PAGER, $PAGER, or less, which leaves alone what fits the screen.
+func (a *app) paged(print func(io.Writer) error) error {
+	command := a.pager()
+	if command == "" {
+		return print(a.screen.out)
+	}
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Stdout, cmd.Stderr = a.screen.out, a.screen.errw
+	if os.Getenv("LESS") == "" {
+		cmd.Env = append(os.Environ(), "LESS=FRX")
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	done, ok := a.Interrupts.Yield() // Ctrl-C is for the pager
+	if !ok {
+		return context.Canceled
+	}
+	defer done()
+	if err := cmd.Start(); err != nil {
+		return print(a.screen.out)
+	}
+	err = print(pagerPipe{in, a.screen.out})
+	_ = in.Close()
+	_ = cmd.Wait()
+	if errors.Is(err, syscall.EPIPE) { // the user left the pager before the end
+		return nil
+	}
+	return err
+}
+
+// A pagerPipe is the input of a pager, which writes to a terminal.
+type pagerPipe struct {
+	io.Writer
+	terminal io.Writer
+}
+
+// behind returns the terminal behind a pager, or the stream itself.
+func behind(stream any) any {
+	if p, ok := stream.(pagerPipe); ok {
+		return p.terminal
+	}
+	return stream
+}
+
+// pager returns the command of the pager, or "" if there is to be none.
+func (a *app) pager() string {
+	if a.noPager || !isTerminal(a.screen.out) {
+		return ""
+	}
+	for _, name := range []string{"CORTEXT_PAGER", "PAGER"} {
+		if command, ok := os.LookupEnv(name); ok {
+			if command = strings.TrimSpace(command); command == "cat" {
+				command = ""
+			}
+			return command
+		}
+	}
+	if _, err := exec.LookPath("less"); err != nil {
+		return ""
+	}
+	return "less"
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+
+	"cortext/cmd/internal/listing"
+	"cortext/store"
+)
+
+// A selection is the conversations that a list shows.
+type selection struct {
+	workspaces []*opened
+	listings   []*listing.Listing // of each workspace
+	waiting    []map[string]int   // of each workspace: how many messages wait, by path
+	at         []place
+
+	matching int  // conversations that the filters select, shown or not
+	hidden   int  // conversations that the filters would select, but for their status or because they are archived
+	archived int  // the archived ones of those
+	named    bool // rows name their workspace
+}
+
+// A place is the position of a conversation in one of several listings.
+type place struct{ workspace, row int32 }
+
+// close releases the listings. Rows must not be used afterwards.
+func (s *selection) close() {
+	for _, l := range s.listings {
+		_ = l.Close()
+	}
+}
+
+// choose lists the workspaces and selects a page of their conversations.
+func (s *selection) choose(f listing.Filter, o *listOptions) error {
+	s.named = o.all
+	for i, w := range s.workspaces {
+		l, err := w.Listing(nil)
+		if err != nil {
+			return err
+		}
+		s.listings = append(s.listings, l)
+		for _, row := range s.select1(l, f, o) {
+			s.at = append(s.at, place{int32(i), int32(row)})
+		}
+	}
+	if len(s.listings) > 1 {
+		order := orders[listing.Order(o.sort)]
+		slices.SortStableFunc(s.at, func(a, b place) int {
+			x, y := s.listings[a.workspace].Row(int(a.row)), s.listings[b.workspace].Row(int(b.row))
+			return order(&x, &y)
+		})
+	}
+	if o.reverse {
+		slices.Reverse(s.at)
+	}
+	s.matching = len(s.at)
+	s.at = s.at[min(o.offset, len(s.at)):]
+	if o.limit > 0 {
+		s.at = s.at[:min(o.limit, len(s.at))]
+	}
+	return nil
+}
+
+// select1 selects conversations of one workspace, sorted, and counts what stays hidden.
+func (s *selection) select1(l *listing.Listing, f listing.Filter, o *listOptions) []int {
+	wide := f
+	wide.Archived, wide.All = true, len(f.Statuses) == 0
+	at := l.Select(f)
+	others := l.Select(wide)
+	if o.search != "" {
+		at, others = withWords(l, at, o.search), withWords(l, others, o.search)
+	}
+	s.hidden += len(others) - len(at)
+	if !f.Archived && len(others) > len(at) {
+		for _, i := range others {
+			if r := l.Row(i); r.Archived {
+				s.archived++
+			}
+		}
+	}
+	if o.sort != string(listing.ByLastActive) {
+		l.Sort(at, listing.Order(o.sort))
+	}
+	return at
+}
+
+// orders compare rows of different workspaces as [listing.Listing.Sort] does.
+var orders = map[listing.Order]func(a, b *listing.Row) int{
+	listing.ByLastActive: func(a, b *listing.Row) int { return b.LastActive.Compare(a.LastActive) },
+	listing.ByCreated:    func(a, b *listing.Row) int { return b.Created.Compare(a.Created) },
+	listing.ByTitle:      func(a, b *listing.Row) int { return cmp.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title)) },
+	listing.ByMessages:   func(a, b *listing.Row) int { return cmp.Compare(b.Messages, a.Messages) },
+	listing.ByTokens:     func(a, b *listing.Row) int { return cmp.Compare(b.Tokens, a.Tokens) },
+}
+
+// withWords keeps the positions of conversations that have every word in their title,
+// folder, tags, first message or summary.
+func withWords(l *listing.Listing, at []int, query string) []int {
+	words := strings.Fields(strings.ToLower(query))
+	var kept []int
+	for _, i := range at {
+		r := l.Row(i)
+		text := strings.ToLower(strings.Join(append([]string{r.Title, r.Path, r.Summary, r.Description}, r.Tags...), "\n"))
+		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}
+
+// rows describes the selected conversations. The rows share strings with the listings.
+func (s *selection) rows() iter.Seq[row] {
+	return func(yield func(row) bool) {
+		for _, p := range s.at {
+			l := s.listings[p.workspace].Row(int(p.row))
+			r := listedRow(&l)
+			if len(s.waiting) > int(p.workspace) {
+				r.Waiting = s.waiting[p.workspace][r.Path]
+			}
+			if s.named {
+				r.Workspace = s.workspaces[p.workspace].Here.Workspace()
+			}
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// mostLeftovers is how many conversations of a list are checked for a removal elsewhere,
+// which reads their files.
+const mostLeftovers = 200
+
+// remarkable reads the selected conversations of a workspace that there may be more to
+// say about than a row shows. unread says what cannot be read.
+func (s *selection) remarkable(workspace int) (list []store.Entry, unread []string) {
+	w, l := s.workspaces[workspace], s.listings[workspace]
+	waiting := map[string]bool{}
+	for _, name := range w.Store.WaitingPaths() {
+		waiting[name] = true
+	}
+	removed := w.Removed.Any()
+	for n, p := range s.at {
+		if int(p.workspace) != workspace {
+			continue
+		}
+		r := l.Row(int(p.row))
+		if !r.Damaged && r.Status != "newer" && !r.Waiting && len(r.Twins) == 0 && !waiting[r.Path] && !(removed && n < mostLeftovers) {
+			continue
+		}
+		e, err := w.Entry(r.Path)
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			d := store.Unread(r.Path, err)
+			unread = append(unread, d.Error())
+			continue
+		}
+		e.Twins = r.Twins
+		list = append(list, e)
+	}
+	return list, unread
+}

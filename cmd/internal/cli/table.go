@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/term"
+
+	"cortext/resume"
+	"cortext/store"
+)
+
+// A column of the table of conversations. Columns with a lower rank are dropped first if
+// the terminal is narrow; those of rank 0 stay.
+type column struct {
+	head  string
+	rank  int
+	most  int // width on a terminal
+	right bool
+	cell  func(*row) string
+}
+
+// A table prints conversations, one per line, in columns.
+type table struct {
+	out     io.Writer
+	width   int // of the terminal, or 0 in a pipe
+	columns []column
+}
+
+// sampled is how many rows decide how wide the columns are, so that the first page of a
+// long list does not wait for the last.
+const sampled = 1000
+
+// leastTitle is how wide the title should be on a narrow terminal.
+const leastTitle = 24
+
+// tableOn returns a table for a stream. With places, it has a column for the workspace.
+func (s screen) tableOn(w io.Writer, places bool) *table {
+	t := &table{out: w, width: widthOf(w)}
+	when, count := s.since, func(r *row) string { return count(r.MessageCount, "message") }
+	if t.width > 0 {
+		count = func(r *row) string { return strconv.Itoa(r.MessageCount) }
+	}
+	if t.width > 0 && t.width < 100 {
+		when = s.briefSince
+	}
+	t.columns = []column{
+		{head: "ID", most: 15, cell: func(r *row) string { return oneLine(r.short()) }},
+		{head: "WHEN", most: 16, cell: when},
+		{head: "STATUS", rank: 3, most: 18, cell: func(r *row) string { return oneLine(r.state()) }},
+		{head: "AGENT", rank: 4, most: 12, cell: func(r *row) string { return oneLine(r.Agent) }},
+		{head: "MSGS", rank: 1, most: 12, right: t.width > 0, cell: count},
+		{head: "TYPE", rank: 2, most: 14, cell: func(r *row) string { return oneLine(r.Type) }},
+	}
+	if places {
+		t.columns = append(t.columns, column{head: "WORKSPACE", rank: 5, most: 30, cell: func(r *row) string { return oneLine(fromHome(r.Workspace)) }})
+	}
+	t.columns = append(t.columns, column{head: "TITLE", cell: func(r *row) string { return oneLine(r.Title) }})
+	return t
+}
+
+// table prints conversations.
+func (s screen) table(entries []store.Entry) {
+	_ = s.tableOn(s.out, false).print(slices.Values(plainRows(entries)))
+}
+
+// numberedMost is how many conversations a numbered list shows.
+const numberedMost = 20
+
+// numbered prints the first conversations with numbers, and says how many more there are.
+func (s screen) numbered(w io.Writer, entries []store.Entry) {
+	t, n := s.tableOn(w, false), 0
+	t.columns = slices.Insert(t.columns, 0, column{head: "NO", most: 2, right: true, cell: func(*row) string { n++; return strconv.Itoa(n) }})
+	rest := len(entries) - numberedMost
+	_ = t.print(slices.Values(plainRows(entries[:min(len(entries), numberedMost)])))
+	if rest > 0 {
+		fmt.Fprintf(w, "and %d more\n", rest)
+	}
+}
+
+// print prints rows: on a terminal cut to its width, below a heading.
+func (t *table) print(rows iter.Seq[row]) error {
+	next, stop := iter.Pull(rows)
+	defer stop()
+	var cells [][]string
+	for r, ok := next(); ok; r, ok = next() {
+		cells = append(cells, t.cells(&r))
+		if len(cells) == sampled {
+			break
+		}
+	}
+	if len(cells) == 0 {
+		return nil
+	}
+	shown, widths := t.fit(cells)
+	w := bufio.NewWriter(t.out)
+	if t.width > 0 {
+		heads := make([]string, len(t.columns))
+		for i, c := range t.columns {
+			heads[i] = c.head
+		}
+		fmt.Fprintln(w, bold(t.out, t.line(heads, shown, widths)))
+	}
+	for _, c := range cells {
+		fmt.Fprintln(w, t.line(c, shown, widths))
+	}
+	for r, ok := next(); ok; r, ok = next() {
+		if _, err := fmt.Fprintln(w, t.line(t.cells(&r), shown, widths)); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+func (t *table) cells(r *row) []string {
+	cells := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		cells[i] = c.cell(r)
+	}
+	return cells
+}
+
+// fit returns the indexes of the columns that fit the terminal, and the width of each
+// column. A width of 0 means that the last column has no limit.
+func (t *table) fit(cells [][]string) (shown, widths []int) {
+	last := len(t.columns) - 1
+	widths = make([]int, len(t.columns))
+	for i, c := range t.columns[:last] {
+		for _, row := range cells {
+			widths[i] = max(widths[i], ansi.StringWidth(row[i]))
+		}
+		if widths[i] > 0 || t.width == 0 { // a column without anything in it is left out on a terminal
+			shown = append(shown, i)
+		}
+		if t.width > 0 {
+			widths[i] = min(max(widths[i], len(c.head)), c.most)
+		}
+	}
+	shown = append(shown, last)
+	if t.width == 0 {
+		return shown, widths
+	}
+	for {
+		used, least := 0, -1
+		for at, i := range shown[:len(shown)-1] {
+			used += widths[i] + gap
+			if rank := t.columns[i].rank; rank > 0 && (least < 0 || rank < t.columns[shown[least]].rank) {
+				least = at
+			}
+		}
+		widths[last] = max(t.width-used, 1)
+		if widths[last] >= leastTitle || least < 0 {
+			return shown, widths
+		}
+		shown = slices.Delete(shown, least, least+1)
+	}
+}
+
+// gap is the space between columns.
+const gap = 2
+
+// line lays out the cells of a row.
+func (t *table) line(cells []string, shown, widths []int) string {
+	var b strings.Builder
+	for at, i := range shown {
+		cell, width := cells[i], widths[i]
+		if t.width > 0 {
+			cell = ansi.Truncate(cell, width, "…")
+		}
+		if at == len(shown)-1 {
+			b.WriteString(cell)
+			break
+		}
+		pad := strings.Repeat(" ", max(width-ansi.StringWidth(cell), 0))
+		if t.columns[i].right {
+			cell, pad = pad+cell, ""
+		}
+		b.WriteString(cell + pad + strings.Repeat(" ", gap))
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// widthOf returns the width of a terminal, or 0 if the stream is none.
+func widthOf(stream any) int {
+	f, ok := behind(stream).(*os.File)
+	if !ok || !isTerminal(f) {
+		return 0
+	}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+		return width
+	}
+	return 80
+}
+
+// since says when a conversation was last active.
+func (s screen) since(r *row) string {
+	if r.active.IsZero() {
+		return ""
+	}
+	return resume.Ago(s.now(), r.active)
+}
+
+// briefSince is since for narrow terminals.
+func (s screen) briefSince(r *row) string {
+	if r.active.IsZero() {
+		return ""
+	}
+	d := max(s.now().Sub(r.active), 0)
+	const day = 24 * time.Hour
+	for _, u := range []struct {
+		name string
+		size time.Duration
+	}{{"y", 365 * day}, {"mo", 30 * day}, {"d", day}, {"h", time.Hour}} {
+		if n := int(d / u.size); n > 0 {
+			return fmt.Sprintf("%d%s ago", n, u.name)
+		}
+	}
+	return fmt.Sprintf("%dm ago", int(d/time.Minute))
+}
+
+// fromHome shortens a path below the user's home folder.
+func fromHome(dir string) string {
+	home, err := os.UserHomeDir()
+	if rest, ok := strings.CutPrefix(dir, home+string(os.PathSeparator)); err == nil && ok && len(home) > 1 {
+		return "~" + string(os.PathSeparator) + rest
+	}
+	return dir
+}

@@ -1,0 +1,56 @@
+package registry
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// workspacesDir holds a file for each workspace of the user that cortext has seen.
+func (r Registry) workspacesDir() string { return filepath.Join(r.dir, "workspaces") }
+
+// seenWorkspace is the content of such a file.
+type seenWorkspace struct {
+	Workspace string `json:"workspace"` // the absolute path of its folder
+}
+
+// SeeWorkspace records that a workspace is in a folder, given by its real path. It writes
+// only the first time.
+func (r Registry) SeeWorkspace(dir string) error {
+	if !filepath.IsAbs(r.dir) {
+		return errNoHome
+	}
+	name := filepath.Join(r.workspacesDir(), placeKey(dir)+".json")
+	if _, err := os.Lstat(name); err == nil {
+		return nil
+	}
+	b, err := json.Marshal(seenWorkspace{dir})
+	if err != nil {
+		return err
+	}
+	return r.writeState(name, b)
+}
+
+// Workspaces lists the folders of the workspaces that cortext has seen on this machine and
+// that are still there, sorted.
+func (r Registry) Workspaces() (dirs []string) {
+	if !filepath.IsAbs(r.dir) {
+		return nil
+	}
+	files, err := os.ReadDir(r.workspacesDir())
+	if err != nil {
+		return nil
+	}
+	for _, f := range files {
+		var seen seenWorkspace
+		if !r.readState(filepath.Join(r.workspacesDir(), f.Name()), &seen) || !filepath.IsAbs(seen.Workspace) {
+			continue
+		}
+		if info, err := os.Stat(filepath.Join(seen.Workspace, ".workspace")); err == nil && info.IsDir() {
+			dirs = append(dirs, seen.Workspace)
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}
