@@ -4,8 +4,12 @@ module cortext
 go 1.26.5
 
 require (
+	charm.land/bubbletea/v2 v2.1.1 // the picker: raw mode, keys, mouse, and drawing only what changed
+	github.com/charmbracelet/colorprofile v0.4.3 // which colours the terminal has, for bubbletea: by the environment alone, else it runs tmux
+	github.com/charmbracelet/x/ansi v0.11.9 // how many columns a text takes, and cutting it there
 	github.com/fsnotify/fsnotify v1.10.1 // what changes in the agents' stores, for watch
 	github.com/google/renameio/v2 v2.0.2 // temp file and rename of session.json
+	github.com/mattn/go-runewidth v0.0.31 // indirect; with bubbletea come 0.0.26 and 0.0.27, which add 25 to 60 ms to every start
 	github.com/pkoukk/tiktoken-go-loader v0.0.2 // the o200k_base table as data: nothing runs at start-up
 	github.com/sahilm/fuzzy v0.1.3 // the last tier of resume's query
 	github.com/spf13/cobra v1.10.2 // the command line
@@ -27,13 +31,27 @@ require (
 )
 
 require (
+	github.com/aymanbagabas/go-udiff v0.4.1 // indirect
+	github.com/charmbracelet/ultraviolet v0.0.0-20261008173134-6b8d4baf91b4 // indirect
+	github.com/charmbracelet/x/exp/golden v0.0.0-20250806222409-83e3a29d542f // indirect
+	github.com/charmbracelet/x/term v0.2.2 // indirect
+	github.com/charmbracelet/x/termios v0.1.1 // indirect
+	github.com/charmbracelet/x/windows v0.2.2 // indirect
+	github.com/clipperhouse/displaywidth v0.11.0 // indirect
+	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/lucasb-eyer/go-colorful v1.4.1 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
+	github.com/muesli/cancelreader v0.2.2 // indirect
 	github.com/ncruces/go-strftime v1.0.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
+	github.com/xo/terminfo v1.0.0 // indirect
+	golang.org/x/exp v0.0.0-20231006140011-7918f672742d // indirect
+	golang.org/x/sync v0.23.0 // indirect
 	golang.org/x/text v0.14.0 // indirect
 	golang.org/x/tools v0.50.0 // indirect
 	modernc.org/libc v1.77.1 // indirect

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"cortext/cmd/internal/history"
 	"cortext/cmd/internal/shell"
@@ -12,54 +14,82 @@ import (
 	"cortext/store"
 )
 
+// A picked is what the user chose to resume.
+type picked struct {
+	store.Entry
+	agent string // to resume in, if the user chose one
+}
+
 // pick returns the conversation that query matches. If several match and the user is at a
-// terminal, it asks: a numbered list needs only a line of input, and works with a screen
-// reader.
-func (a *app) pick(ctx context.Context, w *opened, query string) (store.Entry, error) {
-	var candidates []store.Entry
+// terminal, it asks.
+func (a *app) pick(ctx context.Context, w *opened, query string) (picked, error) {
+	candidates, err := candidates(w, query)
+	if err != nil || len(candidates) == 1 && query != "" {
+		return picked{Entry: first(candidates)}, err
+	}
+	switch {
+	case !a.terminal.present():
+		return picked{}, &workspace.AmbiguousError{Query: query, Candidates: candidates}
+	case a.fullScreen():
+		return a.choose(ctx, w, query)
+	}
+	e, err := a.ask(ctx, w, candidates)
+	return picked{Entry: e}, err
+}
+
+// candidates returns the conversations that query matches, or all.
+func candidates(w *opened, query string) ([]store.Entry, error) {
 	if query == "" {
 		all, err := history.Listed(w.Store)
-		if err != nil {
-			return store.Entry{}, err
+		if err == nil && len(all) == 0 {
+			err = workspace.ErrNoConversation
 		}
-		if len(all) == 0 {
-			return store.Entry{}, workspace.ErrNoConversation
-		}
-		candidates = all
-	} else {
-		e, err := w.Pick(query)
-		var ambiguous *workspace.AmbiguousError
-		if !errors.As(err, &ambiguous) {
-			return e, err
-		}
-		candidates = ambiguous.Candidates
+		return all, err
 	}
-	if !a.terminal.present() {
-		return store.Entry{}, &workspace.AmbiguousError{Query: query, Candidates: candidates}
+	e, err := w.Pick(query)
+	var ambiguous *workspace.AmbiguousError
+	if errors.As(err, &ambiguous) {
+		return ambiguous.Candidates, nil
 	}
+	return []store.Entry{e}, err
+}
+
+func first(list []store.Entry) (e store.Entry) {
+	if len(list) > 0 {
+		e = list[0]
+	}
+	return e
+}
+
+// ask lets the user choose from a numbered list, which needs only a line of input, and
+// works with a screen reader.
+func (a *app) ask(ctx context.Context, w *opened, list []store.Entry) (store.Entry, error) {
 	for {
-		choices(a.screen, candidates)
-		fmt.Fprintf(a.screen.out, "Which one? (1-%d, or search terms; Enter cancels) ", len(candidates))
+		choices(a.screen, list)
+		fmt.Fprintf(a.screen.out, "Which one? (1-%d, or search terms; Enter cancels) ", len(list))
 		line, err := a.terminal.line(ctx)
-		if err != nil {
+		switch {
+		case ctx.Err() != nil:
+			return store.Entry{}, errInterrupted
+		case err != nil:
 			return store.Entry{}, err
-		}
-		if line == "" {
+		case line == "":
 			return store.Entry{}, errSilent
 		}
-		var n int
-		if _, err := fmt.Sscanf(line, "%d", &n); err == nil && fmt.Sprint(n) == line && n >= 1 && n <= len(candidates) {
-			return candidates[n-1], nil
+		if strings.Trim(line, "0123456789") == "" {
+			if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(list) {
+				return list[n-1], nil
+			}
+			fmt.Fprintf(a.screen.out, "there is no number %s, only 1 to %d\n", line, len(list))
+			continue
 		}
-		e, err := w.Pick(line)
-		var ambiguous *workspace.AmbiguousError
-		switch {
-		case err == nil:
-			return e, nil
-		case errors.As(err, &ambiguous):
-			candidates = ambiguous.Candidates
-		default:
+		switch found, err := candidates(w, line); {
+		case err != nil:
 			fmt.Fprintln(a.screen.out, visible(err.Error()))
+		case len(found) == 1:
+			return found[0], nil
+		default:
+			list = found
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,7 +81,7 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 		return listMatches(a.screen, w, query, o.json)
 	}
 	starts := !o.print && !o.dryRun
-	if starts {
+	if starts && (query != "" || o.latest || !a.fullScreen()) { // the picker does it meanwhile
 		if err := a.discover(ctx, w); err != nil {
 			return err
 		}
@@ -89,7 +90,9 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 	if o.latest {
 		e, err = latest(w, query)
 	} else {
-		e, err = a.pick(ctx, w, query)
+		var chosen picked
+		chosen, err = a.pick(ctx, w, query)
+		e, o.agent = chosen.Entry, cmp.Or(chosen.agent, o.agent)
 	}
 	if err != nil {
 		return err

@@ -93,7 +93,7 @@ or another one, within a token budget.`,
 		case *version:
 			return printVersion(a.screen, false)
 		case len(args) == 0:
-			return cmd.Help()
+			return a.begin(cmd)
 		}
 		var names []string
 		for _, c := range root.Commands() {

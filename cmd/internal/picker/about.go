@@ -1,0 +1,144 @@
+package picker
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"cortext/cmd/internal/listing"
+)
+
+// about draws the preview of the conversation at the cursor.
+func (m *model) about(width, height int) []string {
+	row := m.chosen()
+	if row == nil || width < 10 || height < 1 {
+		return nil
+	}
+	k, loaded := m.preview.kept[row.ID]
+	p := page{width: width}
+	p.text(strong, clean(row.Title), 2)
+	p.text(faint, describe(row), 2)
+	if row.Archived {
+		p.text(faint, "archived", 1)
+	}
+	switch {
+	case m.list.isGone(row.ID), errors.Is(k.err, ErrGone):
+		p.text(bad, ErrGone.Error(), 2)
+		return p.lines
+	case k.err != nil:
+		p.text(bad, clean(k.err.Error()), 3)
+	}
+	if summary := row.Summary; summary != "" {
+		p.section("Summary", func() { p.text(plain, clean(summary), 8) })
+	} else if row.Description != "" {
+		p.section("Begins with", func() { p.text(plain, clean(row.Description), 4) })
+	}
+	if !loaded && m.o.Preview != nil {
+		p.text(faint, "…", 1)
+	}
+	p.preview(&k.preview)
+	if len(row.Tags) > 0 {
+		p.section("Tags", func() { p.text(plain, tagsOf(row), 2) })
+	}
+	if n := k.preview.Branches; n > 0 {
+		p.section("Branches", func() { p.text(plain, count(n, "other branch", "other branches")+" with an answer", 1) })
+	}
+	return p.lines
+}
+
+func describe(r *listing.Row) string {
+	parts := []string{clean(r.Folder())}
+	for _, s := range []string{r.Agent, r.Model} {
+		if s != "" {
+			parts = append(parts, clean(s))
+		}
+	}
+	return strings.Join(append(parts, count(r.Messages, "message", "messages")), " · ")
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// A page is lines of text of a width.
+type page struct {
+	width int
+	lines []string
+}
+
+func (p *page) text(look style, s string, most int) {
+	for _, line := range wrap(s, p.width, most) {
+		p.lines = append(p.lines, look.of(line))
+	}
+}
+
+// section adds a heading and what it is about.
+func (p *page) section(title string, body func()) {
+	p.lines = append(p.lines, "", accent.of(title))
+	body()
+}
+
+// The most of each part of a preview that is drawn.
+const (
+	mostSteps = 12
+	mostFiles = 12
+	mostSince = 6
+)
+
+func (p *page) preview(v *Preview) {
+	if len(v.Plan) > 0 {
+		p.section("Plan", func() {
+			for _, s := range v.Plan[:min(len(v.Plan), mostSteps)] {
+				box, look := "○ ", plain
+				if s.Done {
+					box, look = "✓ ", faint
+				}
+				p.lines = append(p.lines, look.of(box+strings.TrimRight(fit(clean(s.Text), p.width-2), " ")))
+			}
+			if n := len(v.Plan) - mostSteps; n > 0 {
+				p.text(faint, count(n, "more step", "more steps"), 1)
+			}
+		})
+	}
+	if len(v.Exchange) > 0 {
+		p.section("Last exchange", func() {
+			for i, l := range v.Exchange {
+				p.said(l, 2+i)
+			}
+		})
+	}
+	if len(v.Files) > 0 {
+		p.section("Files", func() {
+			for _, f := range v.Files[:min(len(v.Files), mostFiles)] {
+				p.lines = append(p.lines, kindOf.of(fit(f.Mark, 2))+left(clean(f.Path), p.width-2))
+			}
+			if n := len(v.Files) - mostFiles; n > 0 {
+				p.text(faint, count(n, "more file", "more files"), 1)
+			}
+		})
+	}
+	if len(v.Since) > 0 {
+		p.section("Since then", func() {
+			for _, s := range v.Since[:min(len(v.Since), mostSince)] {
+				p.text(plain, clean(s), 1)
+			}
+		})
+	}
+}
+
+// said draws what someone said, in at most most lines.
+func (p *page) said(l Line, most int) {
+	who := clean(l.Who)
+	indent := strings.Repeat(" ", 2)
+	for i, line := range wrap(who+": "+clean(l.Text), p.width, most) {
+		switch rest, ok := strings.CutPrefix(line, who+":"); {
+		case i == 0 && ok:
+			p.lines = append(p.lines, faint.of(who+":")+rest)
+		default:
+			p.lines = append(p.lines, strings.TrimSuffix(indent, indent)+line)
+		}
+	}
+}
