@@ -23,6 +23,9 @@ type picked struct {
 // pick returns the conversation that query matches. If several match and the user is at a
 // terminal, it asks.
 func (a *app) pick(ctx context.Context, w *opened, query string) (picked, error) {
+	if query == "" && a.fullScreen() {
+		return a.choose(ctx, w, "")
+	}
 	candidates, err := candidates(w, query)
 	if err != nil || len(candidates) == 1 && query != "" {
 		return picked{Entry: first(candidates)}, err

@@ -18,7 +18,7 @@ import (
 const (
 	pointerWidth  = 2
 	timeWidth     = 6
-	typeWidth     = 9
+	typeWidth     = 10
 	initialWidth  = 1
 	messagesWidth = 5
 	agentWidth    = 8
