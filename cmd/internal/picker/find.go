@@ -114,10 +114,11 @@ const (
 	beginsInTitle
 )
 
-// The most bytes that scattered letters may span. It does not depend on the word, so that
-// a longer word matches a part of what its beginning matched.
+// The most bytes that scattered letters may span, from the beginning of a word. It does not
+// depend on what was typed, so that a longer word matches a part of what its beginning
+// matched.
 const (
-	span        = 48
+	span        = 24
 	summarySpan = 16
 )
 
@@ -160,7 +161,8 @@ func begins(text string, at int) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }
 
-// scattered reports whether text has the letters of word in order within most bytes.
+// scattered reports whether text has the letters of word in order within most bytes, from
+// the beginning of a word.
 func scattered(text, word string, most int) bool {
 	first, size := utf8.DecodeRuneInString(word)
 	for from := 0; ; {
@@ -178,7 +180,7 @@ func scattered(text, word string, most int) bool {
 			}
 			end += next + utf8.RuneLen(r)
 		}
-		if end-begin <= most {
+		if end-begin <= most && begins(text, begin) {
 			return true
 		}
 	}

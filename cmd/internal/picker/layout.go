@@ -46,7 +46,7 @@ func (m *model) layout() layout {
 	case m.height >= tall && (show == nil || *show):
 		l.preview, l.listHeight = below, l.height*2/3
 	case show == nil || !*show:
-	case m.width >= medium || m.height >= 3*belowHeight:
+	case (m.width >= medium || m.height >= 3*belowHeight) && m.height >= 2*belowHeight:
 		l.preview, l.listHeight = below, l.height-belowHeight
 	default:
 		l.preview = instead
