@@ -48,7 +48,7 @@ func (s screen) report(err error) {
 		fmt.Fprintln(s.errw, "the nearest are:")
 		s.tableOn(s.errw, missing.Near)
 	case errors.As(err, &ambiguous):
-		s.tableOn(s.errw, ambiguous.Candidates)
+		s.numberedOn(s.errw, ambiguous.Candidates)
 	}
 }
 
@@ -61,6 +61,23 @@ func (s screen) json(v any) error {
 
 // table prints conversations, one per line.
 func (s screen) table(entries []store.Entry) { s.tableOn(s.out, entries) }
+
+// mostNumbered is how many conversations are listed if too many match.
+const mostNumbered = 20
+
+// numberedOn prints conversations like table, but numbered, and not all if there are many.
+func (s screen) numberedOn(w io.Writer, entries []store.Entry) {
+	var sb strings.Builder
+	s.tableOn(&sb, entries[:min(len(entries), mostNumbered)])
+	i := 0
+	for line := range strings.Lines(sb.String()) {
+		i++
+		fmt.Fprintf(w, "%3d  %s", i, line)
+	}
+	if more := len(entries) - mostNumbered; more > 0 {
+		fmt.Fprintf(w, "and %d more\n", more)
+	}
+}
 
 // tableOn is table on another stream.
 func (s screen) tableOn(w io.Writer, entries []store.Entry) {

@@ -15,7 +15,7 @@ func (m *model) about(width, height int) []string {
 		return nil
 	}
 	k, loaded := m.preview.kept[row.ID]
-	p := page{width: width}
+	p := page{width: width, dense: height < roomy}
 	p.text(strong, clean(row.Title), 2)
 	p.text(faint, describe(row), 2)
 	if row.Archived {
@@ -28,8 +28,12 @@ func (m *model) about(width, height int) []string {
 	case k.err != nil:
 		p.text(bad, clean(k.err.Error()), 3)
 	}
+	long := 8
+	if p.dense {
+		long = 2
+	}
 	if summary := row.Summary; summary != "" {
-		p.section("Summary", func() { p.text(plain, clean(summary), 8) })
+		p.section("Summary", func() { p.text(plain, clean(summary), long) })
 	} else if row.Description != "" {
 		p.section("Begins with", func() { p.text(plain, clean(row.Description), 4) })
 	}
@@ -66,8 +70,12 @@ func count(n int, one, many string) string {
 // A page is lines of text of a width.
 type page struct {
 	width int
+	dense bool // few lines: no empty ones, and less of each part
 	lines []string
 }
+
+// roomy is the height from which a page has empty lines.
+const roomy = 14
 
 func (p *page) text(look style, s string, most int) {
 	for _, line := range wrap(s, p.width, most) {
@@ -77,7 +85,10 @@ func (p *page) text(look style, s string, most int) {
 
 // section adds a heading and what it is about.
 func (p *page) section(title string, body func()) {
-	p.lines = append(p.lines, "", accent.of(title))
+	if !p.dense {
+		p.lines = append(p.lines, "")
+	}
+	p.lines = append(p.lines, accent.of(title))
 	body()
 }
 
@@ -89,6 +100,9 @@ const (
 )
 
 func (p *page) preview(v *Preview) {
+	if p.dense {
+		p.exchange(v.Exchange)
+	}
 	if len(v.Plan) > 0 {
 		p.section("Plan", func() {
 			for _, s := range v.Plan[:min(len(v.Plan), mostSteps)] {
@@ -103,12 +117,8 @@ func (p *page) preview(v *Preview) {
 			}
 		})
 	}
-	if len(v.Exchange) > 0 {
-		p.section("Last exchange", func() {
-			for i, l := range v.Exchange {
-				p.said(l, 2+i)
-			}
-		})
+	if !p.dense {
+		p.exchange(v.Exchange)
 	}
 	if len(v.Files) > 0 {
 		p.section("Files", func() {
@@ -129,16 +139,26 @@ func (p *page) preview(v *Preview) {
 	}
 }
 
+// exchange draws the end of a conversation: two lines of what was asked, three of the
+// answer.
+func (p *page) exchange(lines []Line) {
+	if len(lines) == 0 {
+		return
+	}
+	p.section("Last exchange", func() {
+		for i, l := range lines {
+			p.said(l, 2+i)
+		}
+	})
+}
+
 // said draws what someone said, in at most most lines.
 func (p *page) said(l Line, most int) {
-	who := clean(l.Who)
-	indent := strings.Repeat(" ", 2)
-	for i, line := range wrap(who+": "+clean(l.Text), p.width, most) {
-		switch rest, ok := strings.CutPrefix(line, who+":"); {
-		case i == 0 && ok:
-			p.lines = append(p.lines, faint.of(who+":")+rest)
-		default:
-			p.lines = append(p.lines, strings.TrimSuffix(indent, indent)+line)
+	who := clean(l.Who) + ":"
+	for i, line := range wrap(who+" "+clean(l.Text), p.width, most) {
+		if rest, ok := strings.CutPrefix(line, who); ok && i == 0 {
+			line = faint.of(who) + rest
 		}
+		p.lines = append(p.lines, line)
 	}
 }

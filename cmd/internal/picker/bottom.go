@@ -10,73 +10,65 @@ import (
 // important.
 type hint struct {
 	key, does string
-	rank      int // 0 is the most important
+	rank      int  // 0 is the most important
+	letter    bool // a command, which needs Alt while words are typed
 	off       bool
 }
 
 // hints returns the hints for what the keys do now.
-func (m *model) hints() []hint {
-	switch m.mode {
-	case choosing:
-		return []hint{{"enter", "choose", 0, false}, {"↑↓", "move", 2, false}, {"esc", "back", 1, false}}
-	case naming:
-		return []hint{{"enter", "begin", 0, false}, {"esc", "back", 1, false}}
-	case confirming:
-		return []hint{{"y", "yes", 0, false}, {"any other key", "no", 1, false}}
-	case helping:
-		return []hint{{"any key", "back", 0, false}}
-	}
-	esc := "leave"
-	switch {
-	case m.said.on:
-		esc = "list"
-	case !m.words.empty():
-		esc = "clear"
-	case m.inList:
-		esc = "words"
-	}
-	prefix := "alt+"
-	if m.inList {
-		prefix = ""
-	}
-	all := []hint{{"enter", "resume", 0, false}}
-	add := func(on bool, key, does string, rank int) {
+func (m *model) hints(l layout) (all []hint) {
+	add := func(on bool, h hint) {
 		if on {
-			all = append(all, hint{key, does, rank, false})
+			all = append(all, h)
 		}
 	}
-	add(len(m.o.Agents) > 0, prefix+"a", "agent", 4)
-	add(len(m.o.Types) > 0, prefix+"n", "new", 5)
+	switch m.mode {
+	case choosing:
+		return []hint{{key: "enter", does: "choose"}, {key: "↑↓", does: "move", rank: 2}, {key: "esc", does: "back", rank: 1}}
+	case naming:
+		return []hint{{key: "enter", does: "begin"}, {key: "esc", does: "back", rank: 1}}
+	case confirming:
+		return []hint{{key: "y", does: "yes"}, {key: "any other key", does: "no", rank: 1}}
+	case helping:
+		return []hint{{key: "any key", does: "back"}}
+	}
+	typing := !m.inList && !m.line().empty() // then / and ? are words
+	add(len(m.list.items) > 0, hint{key: "enter", does: "resume"})
+	add(len(m.o.Agents) > 0 && len(m.list.items) > 0, hint{key: "a", does: "agent", rank: 4, letter: true})
+	add(len(m.o.Types) > 0, hint{key: "n", does: "new", rank: 5, letter: true})
 	for i, a := range m.o.Actions {
-		all = append(all, hint{prefix + string(a.Key), a.Name, 8 + i, m.o.ReadOnly != ""})
+		add(true, hint{key: string(a.Key), does: a.Name, rank: 8 + i, letter: true, off: m.o.ReadOnly != ""})
 	}
-	add(true, prefix+"y", "copy id", 7)
-	slash := "/"
-	if !m.inList && !m.words.empty() {
-		slash = "alt+/"
+	add(m.answer.hidden > 0 && !m.said.on, hint{key: "h", does: "hidden", rank: 20, letter: true})
+	add(len(m.list.items) > 0, hint{key: "y", does: "copy id", rank: 21, letter: true})
+	add(m.o.Search != nil && !m.said.on, hint{key: "/", does: "said", rank: 7, letter: typing})
+	switch {
+	case l.preview == instead:
+		add(true, hint{key: "^o", does: "list", rank: 3})
+	case l.preview == nowhere:
+		add(true, hint{key: "^o", does: "preview", rank: 3})
 	}
-	add(m.o.Search != nil && !m.said.on, slash, "said", 6)
-	add(m.preview.shown != nil || m.width < wide, "^o", "preview", 6)
-	help := "?"
-	if !m.inList && !m.line().empty() {
-		help = "f1"
+	add(m.o.Everywhere != nil, hint{key: "^a", does: map[bool]string{false: "all workspaces", true: "this workspace"}[m.everywhere], rank: 22})
+	add(!typing, hint{key: "?", does: "keys", rank: 2})
+	add(typing, hint{key: "f1", does: "keys", rank: 2})
+	switch {
+	case m.said.on:
+		add(true, hint{key: "esc", does: "list", rank: 1})
+	case !m.words.empty():
+		add(true, hint{key: "esc", does: "clear", rank: 1})
+	case m.inList:
+		add(true, hint{key: "esc", does: "words", rank: 1})
+	default:
+		add(true, hint{key: "esc", does: "leave", rank: 1})
 	}
-	add(true, help, "keys", 3)
-	add(true, "esc", esc, 2)
 	return all
 }
 
 // bottom draws the keys.
-func (m *model) bottom() string {
-	all := m.hints()
-	width := func() int {
-		n := 1
-		for _, h := range all {
-			n += ansi.StringWidth(h.key) + 1 + ansi.StringWidth(h.does) + 2
-		}
-		return n - 2
-	}
-	for width() > m.width && len(all) > 1 {
+func (m *model) bottom(l layout) string {
+	all := m.hints(l)
+	line := m.hintLine(all)
+	for ansi.StringWidth(line) > m.width && len(all) > 1 {
 		least := 0
 		for i, h := range all {
 			if h.rank >= all[least].rank {
@@ -84,41 +76,61 @@ func (m *model) bottom() string {
 			}
 		}
 		all = append(all[:least:least], all[least+1:]...)
+		line = m.hintLine(all)
 	}
-	parts := make([]string, len(all))
+	return line
+}
+
+// hintLine draws hints. Letters that need Alt stand together.
+func (m *model) hintLine(all []hint) string {
+	var sb strings.Builder
+	sb.WriteString(" ")
+	alt := false
 	for i, h := range all {
-		if h.off {
-			parts[i] = faint.of(h.key + " " + h.does)
-			continue
+		needs := h.letter && !m.inList
+		switch {
+		case i == 0:
+		case alt && needs:
+			sb.WriteString(" ")
+		default:
+			sb.WriteString("  ")
 		}
-		parts[i] = strong.of(h.key) + " " + faint.of(h.does)
+		if needs && !alt {
+			sb.WriteString(faint.of("alt: "))
+		}
+		alt = needs
+		look := strong
+		if h.off {
+			look = faint
+		}
+		sb.WriteString(look.of(h.key) + faint.of(" "+h.does))
 	}
-	return " " + strings.Join(parts, "  ")
+	return sb.String()
 }
 
 // help lists the keys.
 func (m *model) help(width int) []string {
-	rows := [][2]string{
-		{"letters", "filter the list; words may come in any order"},
-		{"↑ ↓ ^p ^n, wheel", "move; PgUp PgDn Home End"},
-		{"enter, double click", "resume"},
-		{"tab", "to the list, where letters are commands; Alt+letter works in both"},
-		{"a", "resume in another agent"},
-		{"n", "new conversation"},
-		{"y", "copy the id"},
-		{"h", "show what is hidden, or hide it"},
-		{"/", "search what was said"},
-		{"^o", "preview"},
-		{"^a", "all workspaces"},
-		{"esc", "one step back; q leaves from the list"},
-		{"^c", "leave, exit code 130"},
+	lines := []string{" " + strong.of("Keys") + faint.of(fit("  letters are commands with Alt, or in the list", width-5))}
+	add := func(on bool, key, does string) {
+		if on {
+			lines = append(lines, "  "+accent.of(fit(key, 18))+" "+fit(does, width-21))
+		}
 	}
+	add(true, "words", "filter, in any order")
+	add(true, "↑ ↓ ^p ^n wheel", "move; PgUp PgDn Home End")
+	add(true, "enter", "resume; so does a double click")
+	add(true, "tab", "to the list and back")
+	add(len(m.o.Agents) > 0, "a", "resume in another agent")
+	add(len(m.o.Types) > 0, "n", "begin a conversation")
 	for _, a := range m.o.Actions {
-		rows = append(rows, [2]string{string(a.Key), a.Name})
+		add(true, string(a.Key), a.Name)
 	}
-	lines := []string{" " + strong.of("Keys")}
-	for _, r := range rows {
-		lines = append(lines, "  "+accent.of(fit(r[0], 20))+fit(r[1], width-22))
-	}
+	add(true, "y", "copy the id")
+	add(true, "h", "show what is hidden, or hide it")
+	add(m.o.Search != nil, "/", "search what was said")
+	add(true, "^o", "show or hide the preview")
+	add(m.o.Everywhere != nil, "^a", "all workspaces, or this one")
+	add(true, "esc", "one step back; q in the list leaves")
+	add(true, "^c", "leave with exit code 130")
 	return lines
 }

@@ -22,6 +22,14 @@ const vanished = -1
 
 func (l *list) set(items []int) { l.items, l.cursor, l.top = items, 0, 0 }
 
+// count returns how many conversations are listed.
+func (l *list) count() int {
+	if l.cursor < len(l.items) && l.items[l.cursor] == vanished {
+		return len(l.items) - 1
+	}
+	return len(l.items)
+}
+
 // move moves the cursor.
 func (l *list) move(by int) { l.moveTo(l.cursor + by) }
 

@@ -46,12 +46,12 @@ type model struct {
 	preview previews
 	everywhere,
 	archived bool // what the list includes besides
-	busy    int    // commands that will bring more conversations
-	notice  string // one line above the keys, until the next key
-	failed  bool   // the notice is an error
-	click   click
-	choice  Choice
-	work    work
+	busy   int    // commands that will bring more conversations
+	notice string // one line above the keys, until the next key
+	failed bool   // the notice is an error
+	click  click
+	choice Choice
+	work   work
 }
 
 func newModel(ctx context.Context, o Options) *model {

@@ -43,12 +43,12 @@ type Options struct {
 	Agents []string       // that a conversation can be resumed in
 	Types  []string       // of a new conversation
 
-	Prepare    func(ctx context.Context) error                                           // finds conversations that Rows does not have yet, for a Reload
-	Reload     func(ctx context.Context) (Rows, error)                                   // the conversations now, or nil if nothing has changed
-	Everywhere func(ctx context.Context) (Rows, error)                                   // the conversations of all workspaces
-	Preview    func(ctx context.Context, row listing.Row) (Preview, error)               // what a conversation is about
-	Search     func(ctx context.Context, words string, found func(Hit)) error            // finds words in what was said, best first
-	Exists     func(row listing.Row) bool                                                // whether a conversation is still there; it must be quick
+	Prepare    func(ctx context.Context) error                                             // finds conversations that Rows does not have yet, for a Reload
+	Reload     func(ctx context.Context) (Rows, error)                                     // the conversations now, or nil if nothing has changed
+	Everywhere func(ctx context.Context) (Rows, error)                                     // the conversations of all workspaces
+	Preview    func(ctx context.Context, row listing.Row) (Preview, error)                 // what a conversation is about
+	Search     func(ctx context.Context, words string, found func(Hit)) error              // finds words in what was said, best first
+	Exists     func(row listing.Row) bool                                                  // whether a conversation is still there; it must be quick
 	Act        func(ctx context.Context, a Action, row listing.Row) (said string, e error) // carries out one of Actions
 	Actions    []Action
 	ReadOnly   string // why no action can be carried out, if so
@@ -85,10 +85,10 @@ type File struct{ Mark, Path string }
 // A Hit is a conversation in which searched words were said.
 type Hit struct {
 	ID       string
-	Message  int    // number of the message
-	Sentence string // around the words
+	Message  int      // number of the message
+	Sentence string   // around the words
 	Marks    [][2]int // the words in Sentence, as ranges of bytes
-	Count    int    // messages with the words
+	Count    int      // messages with the words
 }
 
 // ErrGone is returned by [Options.Preview] for a conversation that no longer exists.

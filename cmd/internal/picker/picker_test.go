@@ -269,7 +269,9 @@ func TestExists(t *testing.T) {
 		}
 	})
 	o.Exists = nil
-	o.Preview = func(context.Context, listing.Row) (Preview, error) { return Preview{}, fmt.Errorf("reading: %w", ErrGone) }
+	o.Preview = func(context.Context, listing.Row) (Preview, error) {
+		return Preview{}, fmt.Errorf("reading: %w", ErrGone)
+	}
 	drive(t, o, 120, 24, func(d *driver) {
 		if !d.m.list.isGone(conversations()[0].ID) {
 			t.Error("the preview does not notice")

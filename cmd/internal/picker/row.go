@@ -65,7 +65,11 @@ func (k *rowLook) line(r *listing.Row, chosen, gone bool) string {
 		first, _ := utf8.DecodeRuneInString(clean(r.Type))
 		sb.WriteString(paint(kindOf, fit(string(first), initialWidth)) + base.of(" "))
 		sb.WriteString(k.title(r, left, base, title, gone))
-		sb.WriteString(base.of(" ") + paint(faint, right(number(r.Messages), messagesWidth)))
+		last := number(r.Messages)
+		if gone {
+			last = "gone"
+		}
+		sb.WriteString(base.of(" ") + paint(faint, right(last, messagesWidth)))
 		return sb.String()
 	}
 	left -= typeWidth + 1 + 1 + messagesWidth + 1 + agentWidth + 1 + statusWidth
@@ -77,6 +81,9 @@ func (k *rowLook) line(r *listing.Row, chosen, gone bool) string {
 	sb.WriteString(paint(faint, right(number(r.Messages), messagesWidth)) + base.of(" "))
 	sb.WriteString(paint(plain, fit(clean(r.Agent), agentWidth)) + base.of(" "))
 	status, look := statusOf(r)
+	if gone {
+		status = "gone"
+	}
 	sb.WriteString(paint(look, fit(status, statusWidth)))
 	if k.tags {
 		sb.WriteString(base.of(" ") + paint(faint, fit(tagsOf(r), tagsWidth)))

@@ -32,7 +32,7 @@ func (m *model) View() tea.View {
 		}
 		lines = append(lines, look.of(fit(" "+clean(text), m.width)))
 	}
-	v.Content = strings.Join(append(lines, m.bottom()), "\n")
+	v.Content = strings.Join(append(lines, m.bottom(l)), "\n")
 	switch {
 	case m.mode == naming:
 		_, at := m.topic.view(m.width - 4)
@@ -110,7 +110,7 @@ func (m *model) top() (line string, cursor int) {
 
 // count says how many conversations are listed, of how many, and how many are hidden.
 func (m *model) count() string {
-	shown, all := len(m.list.items), len(m.finder.listed)
+	shown, all := m.list.count(), len(m.finder.listed)
 	more := ""
 	if m.busy > 0 || m.said.busy || !m.answer.whole && !m.said.on {
 		more = "…"
