@@ -18,9 +18,6 @@ func (m *model) about(width, height int) []string {
 	p := page{width: width, dense: height < roomy}
 	p.text(strong, clean(row.Title), 2)
 	p.text(faint, describe(row), 2)
-	if row.Archived {
-		p.text(faint, "archived", 1)
-	}
 	switch {
 	case m.list.isGone(row.ID), errors.Is(k.err, ErrGone):
 		p.text(bad, ErrGone.Error(), 2)
@@ -57,7 +54,11 @@ func describe(r *listing.Row) string {
 			parts = append(parts, clean(s))
 		}
 	}
-	return strings.Join(append(parts, count(r.Messages, "message", "messages")), " · ")
+	parts = append(parts, count(r.Messages, "message", "messages"))
+	if status, _ := statusOf(r); status != "" {
+		parts = append(parts, status)
+	}
+	return strings.Join(parts, " · ")
 }
 
 func count(n int, one, many string) string {

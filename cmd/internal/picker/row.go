@@ -26,8 +26,11 @@ const (
 	tagsWidth     = 18
 )
 
-// allColumns is the width of a list from which type, agent and status are shown.
-const allColumns = 72
+// The widths of a list from which the whole type is shown, and agent and status too.
+const (
+	wholeType  = 61
+	allColumns = 72
+)
 
 // A rowLook says how to draw rows.
 type rowLook struct {
@@ -59,32 +62,36 @@ func (k *rowLook) line(r *listing.Row, chosen, gone bool) string {
 	}
 	sb.WriteString(base.and(accent).of(pointer))
 	sb.WriteString(paint(faint, fit(k.when(r.LastActive), timeWidth)) + base.of(" "))
-	left := k.width - pointerWidth - timeWidth - 1
-	if k.width < allColumns {
-		left -= initialWidth + 1 + 1 + messagesWidth
+	left := k.width - pointerWidth - timeWidth - 1 - messagesWidth - 1
+	if k.width < wholeType {
+		left -= initialWidth + 1
 		first, _ := utf8.DecodeRuneInString(clean(r.Type))
-		sb.WriteString(paint(kindOf, fit(string(first), initialWidth)) + base.of(" "))
-		sb.WriteString(k.title(r, left, base, title, gone))
-		last := number(r.Messages)
-		if gone {
-			last = "gone"
-		}
-		sb.WriteString(base.of(" ") + paint(faint, right(last, messagesWidth)))
-		return sb.String()
+		sb.WriteString(paint(kindOf, fit(string(first), initialWidth)))
+	} else {
+		left -= typeWidth + 1
+		sb.WriteString(paint(kindOf, fit(clean(r.Type), typeWidth)))
 	}
-	left -= typeWidth + 1 + 1 + messagesWidth + 1 + agentWidth + 1 + statusWidth
+	all := k.width >= allColumns
+	if all {
+		left -= agentWidth + 1 + statusWidth + 1
+	}
 	if k.tags {
 		left -= tagsWidth + 1
 	}
-	sb.WriteString(paint(kindOf, fit(clean(r.Type), typeWidth)) + base.of(" "))
-	sb.WriteString(k.title(r, left, base, title, gone) + base.of(" "))
-	sb.WriteString(paint(faint, right(number(r.Messages), messagesWidth)) + base.of(" "))
-	sb.WriteString(paint(plain, fit(clean(r.Agent), agentWidth)) + base.of(" "))
+	sb.WriteString(base.of(" ") + k.title(r, left, base, title, gone) + base.of(" "))
 	status, look := statusOf(r)
-	if gone {
+	messages := number(r.Messages)
+	switch {
+	case gone && all:
 		status = "gone"
+	case gone:
+		messages = "gone"
 	}
-	sb.WriteString(paint(look, fit(status, statusWidth)))
+	sb.WriteString(paint(faint, right(messages, messagesWidth)))
+	if all {
+		sb.WriteString(base.of(" ") + paint(plain, fit(clean(r.Agent), agentWidth)))
+		sb.WriteString(base.of(" ") + paint(look, fit(status, statusWidth)))
+	}
 	if k.tags {
 		sb.WriteString(base.of(" ") + paint(faint, fit(tagsOf(r), tagsWidth)))
 	}
