@@ -15,7 +15,7 @@ func (m *model) about(width, height int) []string {
 		return nil
 	}
 	k, loaded := m.preview.kept[row.ID]
-	p := page{width: width, dense: height < roomy}
+	p := page{ruler: m.ruler, width: width, dense: height < roomy}
 	p.text(strong, clean(row.Title), 2)
 	p.text(faint, describe(row), 2)
 	switch {
@@ -70,6 +70,7 @@ func count(n int, one, many string) string {
 
 // A page is lines of text of a width.
 type page struct {
+	ruler
 	width int
 	dense bool // few lines: no empty ones, and less of each part
 	lines []string
@@ -79,7 +80,7 @@ type page struct {
 const roomy = 14
 
 func (p *page) text(look style, s string, most int) {
-	for _, line := range wrap(s, p.width, most) {
+	for _, line := range p.wrap(s, p.width, most) {
 		p.lines = append(p.lines, look.of(line))
 	}
 }
@@ -111,7 +112,7 @@ func (p *page) preview(v *Preview) {
 				if s.Done {
 					box, look = "✓ ", faint
 				}
-				p.lines = append(p.lines, look.of(box+strings.TrimRight(fit(clean(s.Text), p.width-2), " ")))
+				p.lines = append(p.lines, look.of(box+strings.TrimRight(p.fit(clean(s.Text), p.width-2), " ")))
 			}
 			if n := len(v.Plan) - mostSteps; n > 0 {
 				p.text(faint, count(n, "more step", "more steps"), 1)
@@ -124,7 +125,7 @@ func (p *page) preview(v *Preview) {
 	if len(v.Files) > 0 {
 		p.section("Files", func() {
 			for _, f := range v.Files[:min(len(v.Files), mostFiles)] {
-				p.lines = append(p.lines, kindOf.of(fit(f.Mark, 2))+left(clean(f.Path), p.width-2))
+				p.lines = append(p.lines, kindOf.of(p.fit(f.Mark, 2))+p.left(clean(f.Path), p.width-2))
 			}
 			if n := len(v.Files) - mostFiles; n > 0 {
 				p.text(faint, count(n, "more file", "more files"), 1)
@@ -156,7 +157,7 @@ func (p *page) exchange(lines []Line) {
 // said draws what someone said, in at most most lines.
 func (p *page) said(l Line, most int) {
 	who := clean(l.Who) + ":"
-	for i, line := range wrap(who+" "+clean(l.Text), p.width, most) {
+	for i, line := range p.wrap(who+" "+clean(l.Text), p.width, most) {
 		if rest, ok := strings.CutPrefix(line, who); ok && i == 0 {
 			line = faint.of(who) + rest
 		}

@@ -2,8 +2,6 @@ package picker
 
 import (
 	"strings"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // A hint names a key in the last line. Hints that do not fit are left out, from the least
@@ -68,7 +66,7 @@ func (m *model) hints(l layout) (all []hint) {
 func (m *model) bottom(l layout) string {
 	all := m.hints(l)
 	line := m.hintLine(all)
-	for ansi.StringWidth(line) > m.width && len(all) > 1 {
+	for m.ruler.width(line) > m.width && len(all) > 1 {
 		least := 0
 		for i, h := range all {
 			if h.rank >= all[least].rank {
@@ -110,10 +108,10 @@ func (m *model) hintLine(all []hint) string {
 
 // help lists the keys.
 func (m *model) help(width int) []string {
-	lines := []string{" " + strong.of("Keys") + faint.of(fit("  letters are commands with Alt, or in the list", width-5))}
+	lines := []string{" " + strong.of("Keys") + faint.of(m.ruler.fit("  letters are commands with Alt, or in the list", width-5))}
 	add := func(on bool, key, does string) {
 		if on {
-			lines = append(lines, "  "+accent.of(fit(key, 18))+" "+fit(does, width-21))
+			lines = append(lines, "  "+accent.of(m.ruler.fit(key, 18))+" "+m.ruler.fit(does, width-21))
 		}
 	}
 	add(true, "words", "filter, in any order")

@@ -37,6 +37,7 @@ type index struct {
 	rows    Rows
 	mu      sync.Mutex // held while entries are added
 	entries []entry
+	buf     []byte
 	ready   atomic.Int64 // entries made; those are never changed
 }
 
@@ -50,7 +51,7 @@ func (x *index) grow(to int) {
 		part := min(from+between, to)
 		for i := from; i < part; i++ {
 			row := x.rows.Row(i)
-			x.entries[i] = entryOf(&row)
+			x.entries[i] = x.entry(&row)
 		}
 		if part > from {
 			x.ready.Store(int64(part))
@@ -59,46 +60,65 @@ func (x *index) grow(to int) {
 	}
 }
 
-func entryOf(r *listing.Row) entry {
-	var sb strings.Builder
-	sb.WriteString(r.Title)
-	title := sb.Len()
-	for _, s := range []string{r.Type, r.Agent} {
-		sb.WriteByte('\n')
-		sb.WriteString(s)
-	}
+// entry makes the entry of a conversation, in lower case.
+func (x *index) entry(r *listing.Row) (e entry) {
+	x.buf = x.buf[:0]
+	x.add(&e, r.Title)
+	e.title = len(x.buf)
+	x.add(&e, "\n")
+	x.add(&e, r.Type)
+	x.add(&e, "\n")
+	x.add(&e, r.Agent)
 	for _, tag := range r.Tags {
-		sb.WriteByte('\n')
-		sb.WriteString(tag)
+		x.add(&e, "\n")
+		x.add(&e, tag)
 	}
-	sb.WriteByte('\n')
-	sb.WriteString(r.Folder())
-	head := sb.Len()
-	sb.WriteByte('\n')
-	sb.WriteString(r.Summary)
-	text := sb.String()
-	if folded := strings.ToLower(text); len(folded) == len(text) {
-		text = folded
-	} else { // some letters change their length
-		first, middle, last := strings.ToLower(text[:title]), strings.ToLower(text[title:head]), strings.ToLower(text[head:])
-		text, title, head = first+middle+last, len(first), len(first)+len(middle)
-	}
-	return entry{text, title, head, maskOf(text)}
+	x.add(&e, "\n")
+	x.add(&e, r.Folder())
+	e.head = len(x.buf)
+	x.add(&e, "\n")
+	x.add(&e, r.Summary)
+	e.text = string(x.buf)
+	return e
 }
 
-// maskOf returns a set of the letters in text. Letters outside of a-z and 0-9 share bits.
+// add adds a text to an entry.
+func (x *index) add(e *entry, text string) {
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			r := strings.ToLower(text[i:])
+			x.buf = append(x.buf, r...)
+			e.mask |= maskOf(r)
+			return
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		x.buf = append(x.buf, c)
+		e.mask |= bit(rune(c))
+	}
+}
+
+// maskOf returns a set of the letters in text.
 func maskOf(text string) (mask uint64) {
 	for _, r := range text {
-		switch {
-		case 'a' <= r && r <= 'z':
-			mask |= 1 << (r - 'a')
-		case '0' <= r && r <= '9':
-			mask |= 1 << (26 + r - '0')
-		case r > ' ':
-			mask |= 1 << (36 + r%28)
-		}
+		mask |= bit(r)
 	}
 	return mask
+}
+
+// bit returns the bit of a letter. Letters outside of a-z and 0-9 share bits.
+func bit(r rune) uint64 {
+	switch {
+	case 'a' <= r && r <= 'z':
+		return 1 << (r - 'a')
+	case '0' <= r && r <= '9':
+		return 1 << (26 + r - '0')
+	case r > ' ':
+		return 1 << (36 + r%28)
+	}
+	return 0
 }
 
 // How well a word matches an entry, from the least. Scattered letters count if they are
@@ -257,6 +277,7 @@ func (a *answer) extends(q query) bool {
 // A finder filters the conversations of an index.
 type finder struct {
 	index   *index
+	filter  listing.Filter
 	listed  []int    // what the filter selects
 	hidden  []int    // the rest
 	answers []answer // whole answers to the beginnings of the last query, shortest first
@@ -274,7 +295,7 @@ func newFinder(x *index, f listing.Filter) *finder {
 		}
 		hidden = append(hidden, i)
 	}
-	return &finder{index: x, listed: listed, hidden: hidden, newest: new(atomic.Int64)}
+	return &finder{index: x, filter: f, listed: listed, hidden: hidden, newest: new(atomic.Int64)}
 }
 
 // find answers a query from the newest conversations. If there are more, rest looks at

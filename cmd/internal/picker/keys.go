@@ -161,7 +161,7 @@ func (m *model) command(letter rune) (tea.Cmd, bool) {
 		}
 	case 'h':
 		m.archived = !m.archived
-		return m.replace(m.rows), true
+		return m.replace(m.finder.index), true
 	case '/':
 		if m.o.Search == nil {
 			m.notice = "what was said cannot be searched here"
@@ -213,7 +213,7 @@ func (m *model) allWorkspaces() tea.Cmd {
 		return nil
 	case m.everywhere:
 		m.everywhere = false
-		return m.replace(m.o.Rows)
+		return m.replace(m.home)
 	}
 	m.busy++
 	return m.work.do(func() tea.Msg {

@@ -100,13 +100,13 @@ func (l *line) cut(from, to int) {
 
 // view returns the part of the line around the cursor that fits a width, and the column of
 // the cursor in it.
-func (l *line) view(width int) (text string, cursor int) {
+func (l *line) view(u ruler, width int) (text string, cursor int) {
 	before := shown.Line(string(l.text[:l.at]))
-	cursor = ansi.StringWidth(before)
+	cursor = u.width(before)
 	whole := before + shown.Line(string(l.text[l.at:]))
 	if skip := cursor - width + 1; skip > 0 {
-		whole = ansi.Cut(whole, skip, skip+width)
+		whole = ansi.Method(u).Cut(whole, skip, skip+width)
 		cursor = width - 1
 	}
-	return ansi.Truncate(whole, width, ""), cursor
+	return ansi.Method(u).Truncate(whole, width, ""), cursor
 }

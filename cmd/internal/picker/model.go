@@ -7,6 +7,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"cortext/cmd/internal/listing"
 )
@@ -39,7 +40,10 @@ type model struct {
 	topic   line
 	pending Action // to confirm
 
-	rows    Rows
+	rows    Rows    // listed now
+	home    *index  // of this workspace
+	rest    tea.Cmd // of the first filtering
+	ruler   ruler
 	finder  *finder
 	answer  answer
 	list    list
@@ -56,15 +60,10 @@ type model struct {
 
 func newModel(ctx context.Context, o Options) *model {
 	m := &model{ctx: ctx, o: o, words: newLine(o.Query), preview: newPreviews()}
-	m.use(o.Rows)
-	m.filter()
+	m.rows, m.home = o.Rows, newIndex(o.Rows)
+	m.finder = newFinder(m.home, m.selection())
+	m.rest = m.filter()
 	return m
-}
-
-// use lists other rows, with the cursor on the conversation it was on.
-func (m *model) use(rows Rows) {
-	m.rows = rows
-	m.finder = newFinder(newIndex(rows), m.selection())
 }
 
 func (m *model) selection() listing.Filter {
@@ -77,14 +76,19 @@ func (m *model) selection() listing.Filter {
 
 // Messages to the model, besides those of keys and mouse.
 type (
-	indexed  struct{ of *index }
-	found    struct{ answer answer }
+	indexed struct{ of *index }
+	found   struct {
+		of     *finder
+		answer answer
+	}
 	prepared struct{ err error }
 	reload   struct{}
-	reloaded struct {
-		rows Rows
-		took time.Duration
-		err  error
+	reloaded struct { // the conversations as they are now, filtered already
+		of     *finder // nil: nothing has changed
+		answer answer
+		took   time.Duration
+		next   bool // look again later
+		err    error
 	}
 	elsewhere struct {
 		rows Rows
@@ -105,7 +109,7 @@ const (
 )
 
 func (m *model) Init() tea.Cmd {
-	cmds := []tea.Cmd{tea.RequestBackgroundColor, m.makeIndex(), m.preview.rest(m.chosen()), m.filter(), m.later(reloadEvery)}
+	cmds := []tea.Cmd{tea.RequestBackgroundColor, m.makeIndex(), m.preview.rest(m.chosen()), m.rest, m.later(reloadEvery)}
 	if m.o.Prepare != nil {
 		m.busy++
 		cmds = append(cmds, m.work.do(func() tea.Msg { return prepared{m.o.Prepare(m.ctx)} }))
@@ -133,14 +137,35 @@ func (m *model) later(wait time.Duration) tea.Cmd {
 	return tea.Tick(wait, func(time.Time) tea.Msg { return reload{} })
 }
 
-func (m *model) reload() tea.Cmd {
-	if m.o.Reload == nil || m.everywhere {
-		return m.later(reloadEvery)
+// reload looks for changes, once or from now on. Everything is filtered before it is shown,
+// so that the list does not jump.
+func (m *model) reload(next bool) tea.Cmd {
+	if m.o.Reload == nil {
+		return nil
 	}
+	if m.everywhere {
+		if next {
+			return m.later(reloadEvery)
+		}
+		return nil
+	}
+	q, selection := newQuery(m.words.String()), m.selection()
 	return m.work.do(func() tea.Msg {
 		began := m.o.Now()
+		msg := reloaded{next: next}
 		rows, err := m.o.Reload(m.ctx)
-		return reloaded{rows, m.o.Now().Sub(began), err}
+		if msg.err = err; err == nil && rows != nil {
+			x := newIndex(rows)
+			x.grow(rows.Len())
+			msg.of = newFinder(x, selection)
+			first, rest := msg.of.find(q)
+			if msg.answer = first; rest != nil {
+				msg.answer, _ = rest()
+				msg.of.keep(msg.answer)
+			}
+		}
+		msg.took = m.o.Now().Sub(began)
+		return msg
 	})
 }
 
@@ -154,6 +179,10 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		m.width, m.height = msg.Width, msg.Height
 	case tea.BackgroundColorMsg:
 		m.dark, m.known = msg.IsDark(), true
+	case tea.ModeReportMsg:
+		if msg.Mode == ansi.ModeUnicodeCore && msg.Value != ansi.ModeNotRecognized && msg.Value != ansi.ModePermanentlyReset {
+			m.ruler = ruler(ansi.GraphemeWidth)
+		}
 	case tea.KeyPressMsg:
 		return m.then(m.key(msg))
 	case tea.PasteMsg:
@@ -166,7 +195,7 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 	case indexed:
 		return nil
 	case found:
-		if m.said.on || msg.answer.query.text != m.words.String() {
+		if m.said.on || msg.of != m.finder || msg.answer.query.text != m.words.String() {
 			return nil
 		}
 		m.finder.keep(msg.answer)
@@ -175,11 +204,15 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 	case prepared:
 		m.busy--
 		m.fail(msg.err)
-		return m.reload()
+		return m.reload(false)
 	case reload:
-		return m.reload()
+		return m.reload(true)
 	case reloaded:
-		return tea.Batch(m.refresh(msg), m.later(max(reloadEvery, reloadShare*msg.took)))
+		cmd := m.refresh(msg)
+		if msg.next {
+			cmd = tea.Batch(cmd, m.later(max(reloadEvery, reloadShare*msg.took)))
+		}
+		return cmd
 	case elsewhere:
 		m.busy--
 		if msg.err != nil {
@@ -187,7 +220,7 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 			return nil
 		}
 		m.everywhere = true
-		return m.replace(msg.rows)
+		return m.replace(newIndex(msg.rows))
 	case rested:
 		return m.preview.load(m, msg)
 	case previewed:
@@ -202,7 +235,7 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		if msg.err == nil {
 			m.notice = msg.said
 		}
-		return m.reload()
+		return m.reload(false)
 	}
 	return nil
 }
@@ -219,43 +252,57 @@ func (m *model) fail(err error) {
 	}
 }
 
-// refresh lists the conversations as they are now.
+// refresh lists the conversations as they are now. The cursor stays on its conversation; if
+// that is gone, it is still shown, struck through.
 func (m *model) refresh(now reloaded) tea.Cmd {
 	m.fail(now.err)
-	if now.err != nil || now.rows == nil || m.everywhere {
+	if now.of == nil || m.everywhere || now.of.filter.Archived != m.selection().Archived {
 		return nil
 	}
-	return m.replace(now.rows)
+	m.home = now.of.index
+	return m.use(now.of, func() tea.Cmd {
+		if now.answer.query.text != m.words.String() {
+			return m.filter()
+		}
+		m.show(now.answer, false)
+		return nil
+	})
 }
 
-// replace lists other rows. The cursor stays on its conversation; if that is gone, it is
-// still shown, struck through.
-func (m *model) replace(rows Rows) tea.Cmd {
+// replace lists other conversations, or the same with another filter.
+func (m *model) replace(x *index) tea.Cmd {
+	return m.use(newFinder(x, m.selection()), func() tea.Cmd { return tea.Batch(m.makeIndex(), m.filter()) })
+}
+
+// use lists conversations of another finder, which find filters.
+func (m *model) use(f *finder, find func() tea.Cmd) tea.Cmd {
 	before := m.chosen()
-	m.use(rows)
-	cmds := []tea.Cmd{m.makeIndex()}
+	m.finder, m.rows = f, f.index.rows
+	var cmd tea.Cmd
 	if m.said.on {
+		m.answer = answer{whole: true}
 		m.said.show(m)
 	} else {
-		cmds = append(cmds, m.filter())
+		cmd = find()
 	}
 	if before != nil {
 		m.list.keep(before, m.rows, m.said.on || m.words.empty())
 	}
-	return m.then(tea.Batch(cmds...))
+	return m.then(cmd)
 }
 
 // filter lists what the words match: at once what is quick to find, the rest by the
 // command that it returns.
 func (m *model) filter() tea.Cmd {
-	first, rest := m.finder.find(newQuery(m.words.String()))
+	f := m.finder
+	first, rest := f.find(newQuery(m.words.String()))
 	m.show(first, false)
 	if rest == nil {
 		return nil
 	}
 	return m.work.do(func() tea.Msg {
 		if whole, current := rest(); current {
-			return found{whole}
+			return found{f, whole}
 		}
 		return nil
 	})

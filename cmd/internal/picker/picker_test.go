@@ -129,6 +129,14 @@ func (d *driver) run(cmd tea.Cmd) {
 
 func (d *driver) send(msg tea.Msg) { d.run(d.m.update(msg)) }
 
+// reload lists other conversations.
+func (d *driver) reload(rows fakeRows) {
+	before := d.m.o.Reload
+	d.m.o.Reload = func(context.Context) (Rows, error) { return rows, nil }
+	d.run(d.m.reload(false))
+	d.m.o.Reload = before
+}
+
 // press presses keys: names as in [tea.Key], or text that is typed.
 func (d *driver) press(keys ...string) {
 	for _, k := range keys {
@@ -236,13 +244,13 @@ func TestReload(t *testing.T) {
 		grown[3].Messages, grown[3].LastActive = 8, clock()
 		newer := grown[3]
 		grown = slices.Insert(slices.Delete(grown, 3, 4), 0, newer)
-		d.send(reloaded{rows: grown})
+		d.reload(grown)
 		if got := d.m.chosen(); got.ID != rows[3].ID || got.Messages != 8 || d.m.list.cursor != 0 {
 			t.Fatalf("after it has grown, the cursor %d is on %q", d.m.list.cursor, got.Title)
 		}
 		d.press("down", "down")
 		gone := slices.Delete(slices.Clone(grown), 2, 3)
-		d.send(reloaded{rows: gone})
+		d.reload(gone)
 		if got := d.m.chosen(); got.ID != grown[2].ID || !d.m.list.isGone(got.ID) || len(d.m.list.items) != 10 {
 			t.Fatalf("after it is gone, the cursor is on %q of %q", got.Title, d.titles())
 		}

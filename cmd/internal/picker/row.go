@@ -8,7 +8,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/sahilm/fuzzy"
 
 	"cortext/cmd/internal/listing"
@@ -34,6 +33,7 @@ const (
 
 // A rowLook says how to draw rows.
 type rowLook struct {
+	ruler  ruler
 	width  int
 	tags   bool
 	dated  bool // rows stand below the heading of their day
@@ -61,15 +61,15 @@ func (k *rowLook) line(r *listing.Row, chosen, gone bool) string {
 		title = plain
 	}
 	sb.WriteString(base.and(accent).of(pointer))
-	sb.WriteString(paint(faint, fit(k.when(r.LastActive), timeWidth)) + base.of(" "))
+	sb.WriteString(paint(faint, k.ruler.fit(k.when(r.LastActive), timeWidth)) + base.of(" "))
 	left := k.width - pointerWidth - timeWidth - 1 - messagesWidth - 1
 	if k.width < wholeType {
 		left -= initialWidth + 1
 		first, _ := utf8.DecodeRuneInString(clean(r.Type))
-		sb.WriteString(paint(kindOf, fit(string(first), initialWidth)))
+		sb.WriteString(paint(kindOf, k.ruler.fit(string(first), initialWidth)))
 	} else {
 		left -= typeWidth + 1
-		sb.WriteString(paint(kindOf, fit(clean(r.Type), typeWidth)))
+		sb.WriteString(paint(kindOf, k.ruler.fit(clean(r.Type), typeWidth)))
 	}
 	all := k.width >= allColumns
 	if all {
@@ -87,13 +87,13 @@ func (k *rowLook) line(r *listing.Row, chosen, gone bool) string {
 	case gone:
 		messages = "gone"
 	}
-	sb.WriteString(paint(faint, right(messages, messagesWidth)))
+	sb.WriteString(paint(faint, k.ruler.right(messages, messagesWidth)))
 	if all {
-		sb.WriteString(base.of(" ") + paint(plain, fit(clean(r.Agent), agentWidth)))
-		sb.WriteString(base.of(" ") + paint(look, fit(status, statusWidth)))
+		sb.WriteString(base.of(" ") + paint(plain, k.ruler.fit(clean(r.Agent), agentWidth)))
+		sb.WriteString(base.of(" ") + paint(look, k.ruler.fit(status, statusWidth)))
 	}
 	if k.tags {
-		sb.WriteString(base.of(" ") + paint(faint, fit(tagsOf(r), tagsWidth)))
+		sb.WriteString(base.of(" ") + paint(faint, k.ruler.fit(tagsOf(r), tagsWidth)))
 	}
 	return sb.String()
 }
@@ -102,9 +102,9 @@ func (k *rowLook) line(r *listing.Row, chosen, gone bool) string {
 func (k *rowLook) title(r *listing.Row, width int, base, look style, gone bool) string {
 	text := clean(r.Title)
 	if gone {
-		return base.and(struck).of(fit(text, width))
+		return base.and(struck).of(k.ruler.fit(text, width))
 	}
-	cut := fit(text, width)
+	cut := k.ruler.fit(text, width)
 	return mark(cut, k.marks(cut), base, look)
 }
 
@@ -234,16 +234,16 @@ func (k *rowLook) sentence(h Hit, chosen bool) string {
 	if h.Count > 1 {
 		more = " +" + strconv.Itoa(h.Count-1)
 	}
-	width := k.width - ansi.StringWidth(lead) - len(more)
-	text, marks := around(h, width)
-	return base.and(faint).of(lead) + mark(fit(text, width), marks, base, plain) + base.and(faint).of(more)
+	width := k.width - k.ruler.width(lead) - len(more)
+	text, marks := k.around(h, width)
+	return base.and(faint).of(lead) + mark(k.ruler.fit(text, width), marks, base, plain) + base.and(faint).of(more)
 }
 
 // around returns the part of a hit's sentence that fits a width and has the first words
 // found, and where they are.
-func around(h Hit, width int) (string, [][2]int) {
+func (k *rowLook) around(h Hit, width int) (string, [][2]int) {
 	text, marks := h.Sentence, h.Marks
-	if len(marks) > 0 && marks[0][1] <= len(text) && ansi.StringWidth(text[:marks[0][1]]) > width {
+	if len(marks) > 0 && marks[0][1] <= len(text) && k.ruler.width(text[:marks[0][1]]) > width {
 		skip := marks[0][0]
 		for n := 0; skip > 0 && n < width/3; n++ {
 			_, size := utf8.DecodeLastRuneInString(text[:skip])

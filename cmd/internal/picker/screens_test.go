@@ -53,7 +53,7 @@ func TestScreens(t *testing.T) {
 		{"nothing", nil, func(d *driver) { d.press("old ideas") }},
 		{"vanished", nil, func(d *driver) {
 			d.press("down")
-			d.send(reloaded{rows: append(conversations()[:1:1], conversations()[2:]...)})
+			d.reload(append(conversations()[:1:1], conversations()[2:]...))
 			d.press("enter")
 		}},
 		{"readonly", func(o *Options) {
@@ -83,6 +83,7 @@ func TestScreens(t *testing.T) {
 					s.edit(&o)
 				}
 				drive(t, o, size[0], size[1], func(d *driver) {
+					d.send(tea.ModeReportMsg{Mode: ansi.ModeUnicodeCore, Value: ansi.ModeReset}) // as the emulator counts columns
 					if s.do != nil {
 						s.do(d)
 					}
@@ -130,11 +131,10 @@ func checkFits(t *testing.T, m *model) {
 		t.Errorf("%dx%d: %d lines", m.width, m.height, len(lines))
 	}
 	for _, line := range lines {
-		if w := ansi.StringWidth(line); w > m.width {
+		if w := m.ruler.width(line); w > m.width {
 			t.Errorf("%dx%d: %d columns in %q", m.width, m.height, w, line)
 		}
-		rest := sgr.Replace(ansi.Strip(line))
-		for _, r := range rest {
+		for _, r := range ansi.Strip(line) {
 			if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069 {
 				t.Errorf("%dx%d: %q in %q", m.width, m.height, r, line)
 			}
@@ -146,8 +146,6 @@ func checkFits(t *testing.T, m *model) {
 		}
 	}
 }
-
-var sgr = strings.NewReplacer()
 
 // TestTooSmall: one line says so.
 func TestTooSmall(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 )
 
 // View draws the screen. It makes only the rows that are visible.
@@ -16,7 +15,7 @@ func (m *model) View() tea.View {
 		return v
 	}
 	if m.width < MinWidth || m.height < MinHeight {
-		v.Content = fit(fmt.Sprintf("too small: %d×%d needed", MinWidth, MinHeight), m.width)
+		v.Content = m.ruler.fit(fmt.Sprintf("too small: %d×%d needed", MinWidth, MinHeight), m.width)
 		return v
 	}
 	l := m.layout()
@@ -30,12 +29,12 @@ func (m *model) View() tea.View {
 		case m.mode == confirming:
 			look = strong
 		}
-		lines = append(lines, look.of(fit(" "+clean(text), m.width)))
+		lines = append(lines, look.of(m.ruler.fit(" "+clean(text), m.width)))
 	}
 	v.Content = strings.Join(append(lines, m.bottom(l)), "\n")
 	switch {
 	case m.mode == naming:
-		_, at := m.topic.view(m.width - 4)
+		_, at := m.topic.view(m.ruler, m.width-4)
 		v.Cursor = tea.NewCursor(2+at, 2)
 	case m.mode == browsing && !m.inList:
 		v.Cursor = tea.NewCursor(cursor, 0)
@@ -50,9 +49,9 @@ func (m *model) middle(l layout) []string {
 	case m.mode == helping:
 		lines = m.help(l.width)
 	case m.mode == choosing:
-		lines = m.menu.view(l)
+		lines = m.menu.view(m.ruler, l)
 	case m.mode == naming:
-		text, _ := m.topic.view(m.width - 4)
+		text, _ := m.topic.view(m.ruler, m.width-4)
 		lines = []string{" " + strong.of("The topic of the new "+clean(m.choice.Type)+":"), "  " + text}
 	case l.preview == instead:
 		lines = m.about(l.width, l.height)
@@ -66,7 +65,7 @@ func (m *model) middle(l layout) []string {
 			side := fill(m.about(l.width-l.listWidth-2, l.height), l.height)
 			lines = fill(lines, l.height)
 			for i := range lines {
-				lines[i] = lines[i] + strings.Repeat(" ", max(l.listWidth-ansi.StringWidth(lines[i]), 0)) + faint.of("│") + " " + side[i]
+				lines[i] = lines[i] + strings.Repeat(" ", max(l.listWidth-m.ruler.width(lines[i]), 0)) + faint.of("│") + " " + side[i]
 			}
 		}
 	}
@@ -88,8 +87,8 @@ func (m *model) top() (line string, cursor int) {
 	if m.said.on {
 		prompt = "/ "
 	}
-	width := m.width - 2 - ansi.StringWidth(count) - 2
-	text, at := m.line().view(width)
+	width := m.width - 2 - m.ruler.width(count) - 2
+	text, at := m.line().view(m.ruler, width)
 	look, hint := accent, ""
 	if m.inList {
 		look = faint
@@ -101,9 +100,9 @@ func (m *model) top() (line string, cursor int) {
 		}
 	}
 	if hint != "" {
-		text = faint.of(fit(hint, width))
+		text = faint.of(m.ruler.fit(hint, width))
 	} else {
-		text = fit(text, width)
+		text = m.ruler.fit(text, width)
 	}
 	return look.of(prompt) + text + "  " + faint.of(count), 2 + at
 }
@@ -163,7 +162,7 @@ func (m *model) listLines(l layout) []string {
 	}
 	headings := l.headings && !m.said.on
 	m.list.fit(l.listHeight, m.itemHeight(headings))
-	look := rowLook{width: l.listWidth, tags: l.tags, dated: headings, chosen: m.chosenStyle(), words: m.answer.query.words, now: m.o.Now()}
+	look := rowLook{ruler: m.ruler, width: l.listWidth, tags: l.tags, dated: headings, chosen: m.chosenStyle(), words: m.answer.query.words, now: m.o.Now()}
 	if m.said.on {
 		look.words = nil
 	}
@@ -225,7 +224,7 @@ func (m *model) nothing(l layout) []string {
 	}
 	lines := []string{""}
 	for _, s := range text {
-		lines = append(lines, "  "+fit(s, l.listWidth-2))
+		lines = append(lines, "  "+m.ruler.fit(s, l.listWidth-2))
 	}
 	return lines
 }
@@ -248,14 +247,14 @@ func (m *model) itemAt(x, y int) (item int, ok bool) {
 }
 
 // view draws the menu.
-func (n *menu) view(l layout) []string {
+func (n *menu) view(u ruler, l layout) []string {
 	lines := []string{" " + strong.of(n.title)}
 	from := max(0, min(n.cursor-l.height+3, len(n.items)-l.height+1))
 	for i := from; i < len(n.items); i++ {
 		if i == n.cursor {
-			lines = append(lines, accent.of("❯ ")+strong.of(fit(clean(n.items[i]), l.width-2)))
+			lines = append(lines, accent.of("❯ ")+strong.of(u.fit(clean(n.items[i]), l.width-2)))
 		} else {
-			lines = append(lines, "  "+fit(clean(n.items[i]), l.width-2))
+			lines = append(lines, "  "+u.fit(clean(n.items[i]), l.width-2))
 		}
 	}
 	return lines
