@@ -23,7 +23,35 @@ func clean(s string) string {
 	if len(s) > mostText {
 		s = shown.Cut(s, mostText)
 	}
-	return shown.Line(s)
+	return apart(shown.Line(s))
+}
+
+// apart takes joined emoji apart, and removes what changes their width or colour of skin:
+// terminals draw a family in two columns, or in six.
+func apart(s string) string {
+	if !strings.ContainsFunc(s, joins) {
+		return s
+	}
+	var sb strings.Builder
+	var before rune
+	for _, r := range s {
+		if joins(r) && (r != zeroWidthJoiner || before >= firstEmoji) {
+			continue
+		}
+		sb.WriteRune(r)
+		before = r
+	}
+	return sb.String()
+}
+
+const (
+	zeroWidthJoiner = 0x200d
+	emojiStyle      = 0xfe0f
+	firstEmoji      = 0x2190 // from here on there are symbols
+)
+
+func joins(r rune) bool {
+	return r == zeroWidthJoiner || r == emojiStyle || 0x1f3fb <= r && r <= 0x1f3ff
 }
 
 // fit cuts or pads a clean text to a width.
@@ -33,10 +61,20 @@ func (u ruler) fit(s string, width int) string {
 	}
 	w := u.width(s)
 	if w > width {
-		s = ansi.Method(u).Truncate(s, width, "…")
+		s = u.cut(s, width)
 		w = u.width(s)
 	}
 	return s + strings.Repeat(" ", max(width-w, 0))
+}
+
+// cut cuts a clean text that does not fit. The cutter and the ruler of x/ansi disagree
+// about some characters.
+func (u ruler) cut(s string, width int) string {
+	for most := width; ; most-- {
+		if cut := ansi.Method(u).Truncate(s, most, "…"); u.width(cut) <= width || most == 0 {
+			return cut
+		}
+	}
 }
 
 // right is fit for numbers.
@@ -52,7 +90,7 @@ func (u ruler) wrap(s string, width, most int) []string {
 	lines := strings.Split(ansi.Method(u).Wrap(s, width, ""), "\n")
 	if len(lines) > most {
 		rest := strings.Join(lines[most-1:], " ")
-		lines = append(lines[:most-1:most-1], ansi.Method(u).Truncate(rest, width, "…"))
+		lines = append(lines[:most-1:most-1], u.cut(rest, width))
 	}
 	return lines
 }
