@@ -183,13 +183,20 @@ var rules = map[string]rule{
 			"cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/statusline", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/schema", "cortext/store"},
 		why: "what an agent waits for: no cobra, no HTTP, no single agent, no launch",
 	},
+	"cortext/cmd/internal/picker": {
+		ours: []string{"cortext/cmd/internal/listing", "cortext/cmd/internal/shown"},
+		modules: []string{"charm.land/bubbletea/v2", "github.com/charmbracelet/colorprofile", "github.com/charmbracelet/x/ansi", "github.com/sahilm/fuzzy",
+			"golang.org/x/term"},
+		why: "a screen to choose on, which only the command line imports: it reads no files, and what it needs is passed in",
+	},
 	"cortext/cmd/internal/cli": {
 		ours: []string{"cortext/cmd/internal/organise", "cortext/cmd/internal/stats", "cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
 			"cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/hook", "cortext/cmd/internal/install",
 			"cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/listing", "cortext/cmd/internal/openai",
-			"cortext/cmd/internal/payload", "cortext/cmd/internal/registry", "cortext/cmd/internal/shell", "cortext/cmd/internal/shown", "cortext/cmd/internal/slash",
-			"cortext/cmd/internal/stop", "cortext/cmd/internal/watch", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/cmd/internal/find", "cortext/schema",
-			"cortext/schema/rawjson", "cortext/store"},
+			"cortext/cmd/internal/find", "cortext/cmd/internal/payload", "cortext/cmd/internal/picker", "cortext/cmd/internal/registry",
+			"cortext/cmd/internal/shell", "cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/stop", "cortext/cmd/internal/watch",
+			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/rawjson",
+			"cortext/store"},
 		modules: []string{"github.com/charmbracelet/x/ansi", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 		why:     "arguments and printing; which agents there are, main says",
 	},
@@ -331,6 +338,7 @@ var notInHook = map[string]string{
 	"crypto/tls":               "no hook speaks HTTP",
 	"text/template":            "it is large, and makes the linker keep all methods",
 	"cortext/cmd/internal/cli": "the tree of commands is built in each start",
+	"charm.land/bubbletea/v2":  "nobody chooses in a hook",
 	"cortext/inject/opencode":  "its database needs SQLite: OpenCode's hooks are handed over",
 }
 

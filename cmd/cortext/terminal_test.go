@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -146,9 +147,10 @@ func TestInitAsks(t *testing.T) {
 	}
 }
 
-// TestPicker: on a terminal the user chooses by number or words, and confirms a completed
-// conversation. Titles are shown, not interpreted.
-func TestPicker(t *testing.T) {
+// TestNumberedList: on a terminal that cannot draw a full screen the user chooses by number
+// or words, and confirms a completed conversation. Titles are shown, not interpreted.
+// Digits mean a number and nothing else.
+func TestNumberedList(t *testing.T) {
 	dir := t.TempDir()
 	must(t, "-C", dir, "init")
 	for _, title := range []string{"first topic", "second \x1b[31mtopic", "third thing"} {
@@ -156,7 +158,7 @@ func TestPicker(t *testing.T) {
 	}
 	must(t, "-C", dir, "status", "third thing", "completed")
 
-	term := inTerminal(t, dir, "resume")
+	term := onDumbTerminal(t, dir, "resume")
 	if err := term.WaitFor("Which one?", patience); err != nil {
 		t.Fatal(err)
 	}
@@ -170,41 +172,55 @@ func TestPicker(t *testing.T) {
 		}
 		at = i
 	}
-	answer(t, term, "Which one?", "2")
+	answer(t, term, "Which one?", "7")
+	answer(t, term, "there is no number 7, only 1 to 3", "2")
 	if err := term.WaitFor("is not on this machine's PATH", patience); err != nil {
 		t.Fatal(err)
 	}
 
-	term = inTerminal(t, dir, "resume", "topic")
+	term = onDumbTerminal(t, dir, "resume", "topic")
 	answer(t, term, "1-2, or search terms", "nothing like it")
 	answer(t, term, `no conversation matches "nothing like it"`, "first")
 	if err := term.WaitFor("is not on this machine's PATH", patience); err != nil {
 		t.Fatal(err)
 	}
-	term = inTerminal(t, dir, "resume", "third thing")
+	term = onDumbTerminal(t, dir, "resume", "third thing")
 	answer(t, term, "is completed. Resume it?", "n")
 	if err := term.Wait(); err == nil || strings.Contains(term.Screen(), "PATH") {
 		t.Errorf("after a no: %v\n%s", err, term.Screen())
 	}
-	term = inTerminal(t, dir, "resume")
+	term = onDumbTerminal(t, dir, "resume")
 	answer(t, term, "Which one?", "")
 	if err := term.Wait(); err == nil {
 		t.Error("leaving the picker is called success")
 	}
 
-	// Ctrl-C ends the command.
-	for _, args := range [][]string{{"resume"}, {"resume", "third thing"}} {
-		term = inTerminal(t, dir, args...)
+	// Ctrl-C ends the command; at a question with yes and no, it means no.
+	for _, c := range []struct {
+		args []string
+		code int
+	}{{[]string{"resume"}, 130}, {[]string{"resume", "third thing"}, 1}} {
+		term = onDumbTerminal(t, dir, c.args...)
 		if err := term.WaitFor("? ", patience); err != nil {
 			t.Fatal(err)
 		}
 		if err := term.Key("C-c"); err != nil {
 			t.Fatal(err)
 		}
-		if err := term.Wait(); err == nil || err.Error() != "exit status 1" {
-			t.Errorf("%q ended by Ctrl-C: %v", args, err)
+		if err := term.Wait(); err == nil || err.Error() != fmt.Sprintf("exit status %d", c.code) {
+			t.Errorf("%q ended by Ctrl-C: %v", c.args, err)
 		}
 	}
+}
+
+// onDumbTerminal starts cortext in a terminal that cannot move its cursor.
+func onDumbTerminal(t *testing.T, dir string, args ...string) *agenttest.Terminal {
+	t.Helper()
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return commandInTerminal(t, dir, exec.Command("/usr/bin/env", append([]string{"TERM=dumb", filepath.Join(bin, "cortext")}, args...)...))
 }
 
 // TestCommitAsks: programs that git runs for a commit may ask the user at the terminal.

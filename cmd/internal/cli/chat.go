@@ -109,28 +109,35 @@ func recent(list []store.Entry, since time.Time) (kept []store.Entry) {
 
 // chosen returns the conversation that the command is about. If several match, those with
 // messages since --since come first.
-func (a *app) chosen(ctx context.Context, w *opened, query string, keep func(store.Entry) bool, o resumeOptions) (store.Entry, error) {
+func (a *app) chosen(ctx context.Context, w *opened, query string, keep func(store.Entry) bool, o resumeOptions) (picked, error) {
 	switch {
 	case o.latest && keep == nil:
-		return latest(w, query)
+		e, err := latest(w, query)
+		return picked{Entry: e}, err
 	case o.session != "":
-		return w.Pick(query)
+		e, err := w.Pick(query)
+		return picked{Entry: e}, err
 	case keep == nil && o.Since.IsZero():
 		return a.pick(ctx, w, query)
 	}
 	list, err := matching(w, query, keep)
 	if err != nil {
-		return store.Entry{}, err
+		return picked{}, err
 	}
 	if since := recent(list, o.Since); len(since) > 0 {
 		list = since
 	} else if query == "" {
-		return store.Entry{}, &workspace.NotFoundError{}
+		return picked{}, &workspace.NotFoundError{}
 	}
 	if len(list) == 1 || o.latest {
-		return list[0], nil
+		return picked{Entry: list[0]}, nil
 	}
-	return a.choose(ctx, w, query, list)
+	filter, err := o.candidates.filter(a.Now())
+	if err != nil {
+		return picked{}, err
+	}
+	filter.All, filter.Since = len(filter.Statuses) == 0, o.Since
+	return a.pickAmong(ctx, w, selected{query, list, filter})
 }
 
 // runFresh starts a conversation in an agent. The first word is its type, if it is the

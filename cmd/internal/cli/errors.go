@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/capture"
 	"cortext/cmd/internal/history"
+	"cortext/cmd/internal/interrupt"
 	"cortext/cmd/internal/organise"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
@@ -18,10 +20,11 @@ import (
 
 // Exit codes, the same for every command.
 const (
-	exitFailed    = 1 // also: no workspace
-	exitUsage     = 2
-	exitNotFound  = 3
-	exitAmbiguous = 4
+	exitFailed      = 1 // also: no workspace
+	exitUsage       = 2
+	exitNotFound    = 3
+	exitAmbiguous   = 4
+	exitInterrupted = interrupt.ExitSignal + int(syscall.SIGINT)
 )
 
 // exitCodes describes them in every help text.
@@ -66,12 +69,18 @@ func exitCode(err error) int {
 		return exitNotFound
 	case errors.As(err, &ambiguous), errors.As(err, new(*workspacesError)):
 		return exitAmbiguous
+	case errors.Is(err, errInterrupted):
+		return exitInterrupted
 	}
 	return exitFailed
 }
 
 // errSilent ends a command with exit code 1 if it has already printed everything.
 var errSilent = errors.New("")
+
+// errInterrupted ends a command if the user pressed Ctrl-C at a question that is answered
+// by choosing.
+var errInterrupted = fmt.Errorf("interrupted%w", errSilent)
 
 func hintFor(err error) string {
 	var usage *usageError

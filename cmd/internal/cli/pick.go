@@ -4,67 +4,105 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"cortext/cmd/internal/history"
+	"cortext/cmd/internal/listing"
 	"cortext/cmd/internal/shell"
 	"cortext/cmd/internal/workspace"
 	"cortext/schema"
 	"cortext/store"
 )
 
-// pick returns the conversation that query matches. If several match and the user is at a
-// terminal, it asks: a numbered list needs only a line of input, and works with a screen
-// reader.
-func (a *app) pick(ctx context.Context, w *opened, query string) (store.Entry, error) {
-	var candidates []store.Entry
-	if query == "" {
-		all, err := history.Listed(w.Store)
-		if err != nil {
-			return store.Entry{}, err
-		}
-		if len(all) == 0 {
-			return store.Entry{}, workspace.ErrNoConversation
-		}
-		candidates = all
-	} else {
-		e, err := w.Pick(query)
-		var ambiguous *workspace.AmbiguousError
-		if !errors.As(err, &ambiguous) {
-			return e, err
-		}
-		candidates = ambiguous.Candidates
-	}
-	return a.choose(ctx, w, query, candidates)
+// A picked is what the user chose to resume.
+type picked struct {
+	store.Entry
+	agent string // to resume in, if the user chose one
 }
 
-// choose asks the user at the terminal which of several conversations is meant.
-func (a *app) choose(ctx context.Context, w *opened, query string, candidates []store.Entry) (store.Entry, error) {
-	if !a.terminal.present() {
-		return store.Entry{}, &workspace.AmbiguousError{Query: query, Candidates: candidates}
+// pick returns the conversation that query matches. If several match and the user is at a
+// terminal, it asks.
+func (a *app) pick(ctx context.Context, w *opened, query string) (picked, error) {
+	all := listing.Filter{All: true}
+	if query == "" && a.fullScreen() {
+		return a.choose(ctx, w, "", all)
 	}
-	for {
-		choices(a.screen, candidates)
-		fmt.Fprintf(a.screen.out, "Which one? (1-%d, or search terms; Enter cancels) ", len(candidates))
-		line, err := a.terminal.line(ctx)
-		if err != nil {
-			return store.Entry{}, err
+	candidates, err := candidates(w, query)
+	switch {
+	case err != nil:
+		return picked{}, err
+	case len(candidates) == 1 && query != "":
+		return picked{Entry: candidates[0]}, nil
+	}
+	return a.pickAmong(ctx, w, selected{query, candidates, all})
+}
+
+// A selected is the conversations among which the user has to choose.
+type selected struct {
+	query   string
+	entries []store.Entry
+	filter  listing.Filter // selects them, with the query
+}
+
+// pickAmong asks the user at the terminal which of several conversations is meant.
+func (a *app) pickAmong(ctx context.Context, w *opened, s selected) (picked, error) {
+	switch {
+	case !a.terminal.present():
+		return picked{}, &workspace.AmbiguousError{Query: s.query, Candidates: s.entries}
+	case a.fullScreen():
+		return a.choose(ctx, w, s.query, s.filter)
+	}
+	e, err := a.ask(ctx, w, s.entries)
+	return picked{Entry: e}, err
+}
+
+// candidates returns the conversations that query matches, or all.
+func candidates(w *opened, query string) ([]store.Entry, error) {
+	if query == "" {
+		all, err := history.Listed(w.Store)
+		if err == nil && len(all) == 0 {
+			err = workspace.ErrNoConversation
 		}
-		if line == "" {
+		return all, err
+	}
+	e, err := w.Pick(query)
+	var ambiguous *workspace.AmbiguousError
+	if errors.As(err, &ambiguous) {
+		return ambiguous.Candidates, nil
+	}
+	return []store.Entry{e}, err
+}
+
+// ask lets the user choose from a numbered list, which needs only a line of input, and
+// works with a screen reader.
+func (a *app) ask(ctx context.Context, w *opened, list []store.Entry) (store.Entry, error) {
+	for {
+		choices(a.screen, list)
+		fmt.Fprintf(a.screen.out, "Which one? (1-%d, or search terms; Enter cancels) ", len(list))
+		line, err := a.terminal.line(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return store.Entry{}, errInterrupted
+		case err != nil:
+			return store.Entry{}, err
+		case line == "":
 			return store.Entry{}, errSilent
 		}
-		var n int
-		if _, err := fmt.Sscanf(line, "%d", &n); err == nil && fmt.Sprint(n) == line && n >= 1 && n <= len(candidates) {
-			return candidates[n-1], nil
+		if strings.Trim(line, "0123456789") == "" {
+			if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(list) {
+				return list[n-1], nil
+			}
+			fmt.Fprintf(a.screen.out, "there is no number %s, only 1 to %d\n", line, len(list))
+			continue
 		}
-		e, err := w.Pick(line)
-		var ambiguous *workspace.AmbiguousError
-		switch {
-		case err == nil:
-			return e, nil
-		case errors.As(err, &ambiguous):
-			candidates = ambiguous.Candidates
-		default:
+		switch found, err := candidates(w, line); {
+		case err != nil:
 			fmt.Fprintln(a.screen.out, visible(err.Error()))
+		case len(found) == 1:
+			return found[0], nil
+		default:
+			list = found
 		}
 	}
 }

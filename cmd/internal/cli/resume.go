@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -111,12 +112,14 @@ func runResume(a *app, cmd *cobra.Command, query string, o resumeOptions) error 
 		return listMatches(a.screen, w, recent(list, o.Since), o.json)
 	}
 	starts := !o.print && !o.dryRun
-	if starts {
+	if starts && (query != "" || o.latest || !a.fullScreen()) { // the picker does it meanwhile
 		if err := a.discover(ctx, w); err != nil {
 			return err
 		}
 	}
-	e, err := a.chosen(ctx, w, query, keep, o)
+	chosen, err := a.chosen(ctx, w, query, keep, o)
+	e := chosen.Entry
+	o.agent = cmp.Or(chosen.agent, o.agent)
 	if err != nil {
 		id, err := a.goThere(cmd, query, err)
 		if err != nil {

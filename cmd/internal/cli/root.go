@@ -100,7 +100,7 @@ or another one, within a token budget.`,
 			chat.SetContext(cmd.Context())
 			return chat.RunE(chat, nil)
 		case len(args) == 0:
-			return cmd.Help()
+			return a.begin(cmd)
 		}
 		return unknownCommand(root, args[0])
 	}

@@ -1,0 +1,96 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"cortext/cmd/internal/agenttest"
+)
+
+// TestPicker: on a terminal, the user chooses on a full screen, which is gone afterwards.
+func TestPicker(t *testing.T) {
+	dir := t.TempDir()
+	must(t, "-C", dir, "init")
+	for _, title := range []string{"first topic", "second \x1b[31mtopic", "third thing"} {
+		must(t, "-C", dir, "new", "plan", title)
+	}
+	open := func(args ...string) *agenttest.Terminal {
+		t.Helper()
+		term := shellInTerminal(t, dir, args...)
+		if err := term.WaitFor("❯", patience); err != nil {
+			t.Fatal(err)
+		}
+		return term
+	}
+	press := func(term *agenttest.Terminal, keys ...string) {
+		t.Helper()
+		for _, k := range keys {
+			if err := term.Key(k); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+
+	term := open("resume", "--dry-run")
+	for _, text := range []string{"Today", "first topic", `second \x1b[31mtopic`, "third thing", "3 of 3"} {
+		if err := term.WaitFor(text, patience); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := errors.Join(term.Type("topic first"), term.WaitFor("1 of 3", patience)); err != nil {
+		t.Fatal(err)
+	}
+	press(term, "Enter")
+	left(t, term, 1)
+	if screen := term.Screen(); !strings.Contains(screen, "conversation  first topic ") {
+		t.Errorf("it does not describe what was chosen:\n%s", screen)
+	}
+
+	// Several matches: the words are typed already.
+	term = open("resume", "--dry-run", "topic")
+	if err := term.WaitFor("2 of 3", patience); err != nil {
+		t.Fatal(err)
+	}
+	press(term, "Down", "Enter")
+	left(t, term, 1)
+	if screen := term.Screen(); !strings.Contains(screen, "conversation  second ") {
+		t.Errorf("it does not describe what was chosen:\n%s", screen)
+	}
+
+	// Without a command.
+	term = open()
+	press(term, "C-c")
+	left(t, term, 130)
+	term = open()
+	press(term, "Esc")
+	left(t, term, 1)
+}
+
+// left checks that cortext ended and that the terminal is as it was.
+func left(t *testing.T, term *agenttest.Terminal, code int) {
+	t.Helper()
+	if err := term.WaitFor("the terminal is", patience); err != nil {
+		t.Fatal(err)
+	}
+	screen := term.Screen()
+	if !strings.Contains(screen, fmt.Sprintf("code %d,", code)) || !strings.Contains(screen, "the terminal is as it was") || !strings.Contains(screen, "before") {
+		t.Errorf("not code %d, or not as it was:\n%s", code, screen)
+	}
+}
+
+// shellInTerminal starts cortext from a shell that compares the terminal's settings.
+func shellInTerminal(t *testing.T, dir string, args ...string) *agenttest.Terminal {
+	t.Helper()
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const script = `echo before; was=$(stty -g); "$0" "$@"; echo "code $?, the terminal is $(test "$was" = "$(stty -g)" && echo as it was || echo changed)"`
+	return commandInTerminal(t, dir, exec.Command("sh", append([]string{"-c", script, filepath.Join(bin, "cortext")}, args...)...))
+}

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"cortext/cmd/internal/listing"
+	"cortext/cmd/internal/picker"
+	"cortext/cmd/internal/workspace"
+	"cortext/store"
+)
+
+// fullScreen reports whether the terminal can show the picker.
+func (a *app) fullScreen() bool {
+	f, ok := a.Out.(*os.File)
+	if !ok || !a.terminal.present() || os.Getenv("TERM") == "dumb" || os.Getenv("TERM") == "" {
+		return false
+	}
+	width, height, err := term.GetSize(int(f.Fd()))
+	return err == nil && width >= picker.MinWidth && height >= picker.MinHeight
+}
+
+// begin lets the user choose a conversation and resumes it. Outside of a workspace, or
+// without a terminal, it prints the help.
+func (a *app) begin(cmd *cobra.Command) error {
+	dir, err := a.folder()
+	if err != nil {
+		return err
+	}
+	if _, err := store.Find(dir); err != nil || !a.fullScreen() {
+		return cmd.Help()
+	}
+	return runResume(a, cmd, "", resumeOptions{payloadFlags: payloadFlags{sinceThen: true}})
+}
+
+// choose lets the user choose a conversation on the full screen, or begin one.
+func (a *app) choose(ctx context.Context, w *opened, query string, filter listing.Filter) (picked, error) {
+	r, err := readingOf(w.Workspace)
+	if err != nil {
+		return picked{}, err
+	}
+	defer r.close()
+	var unread []error
+	o := picker.Options{
+		In: a.In, Out: a.Out, Environ: os.Environ(), Now: a.Now,
+		Rows: r.rows, Filter: filter, Query: strings.TrimPrefix(query, "conversations/"),
+		Agents: w.Env.AgentNames(), Types: w.Prompts.Types(),
+		Reload: r.reload, Preview: r.preview, Exists: r.exists,
+	}
+	if query == "" && w.Config.Autosave != workspace.AutosaveOff {
+		o.Prepare = func(ctx context.Context) error {
+			out, err := w.leftovers().Discover(ctx)
+			if out != nil {
+				unread = out.Errors
+			}
+			return err
+		}
+	}
+	chosen, err := picker.Run(ctx, o)
+	if n := len(unread); n > 0 {
+		a.screen.warn(strings.Join(messages(unread[:min(n, 3)]), "; "))
+	}
+	switch {
+	case err != nil:
+		return picked{}, err
+	case chosen.Kind == picker.Interrupted:
+		return picked{}, errInterrupted
+	case chosen.Kind == picker.New:
+		e, paused, err := w.caller().New(chosen.Type, chosen.Topic)
+		a.screen.paused(paused)
+		return picked{Entry: e}, err
+	case chosen.Kind == picker.Resume:
+		e, err := w.Entry(strings.Clone(chosen.Row.Path))
+		return picked{e, chosen.Agent}, err
+	}
+	return picked{}, errSilent
+}
+
+// A reading reads conversations for the picker, in a workspace of its own: one workspace
+// belongs to one goroutine, and conversations are captured meanwhile.
+type reading struct {
+	mu   sync.Mutex
+	w    *workspace.Workspace
+	rows *listing.Listing
+	all  []*listing.Listing
+}
+
+func readingOf(w *workspace.Workspace) (*reading, error) {
+	own, err := workspace.Open(w.Env)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := own.Listing(nil)
+	if err != nil {
+		return nil, errors.Join(err, own.Close())
+	}
+	return &reading{w: own, rows: rows, all: []*listing.Listing{rows}}, nil
+}
+
+func (r *reading) close() {
+	for _, l := range r.all {
+		_ = l.Close()
+	}
+	_ = r.w.Close()
+}
+
+// reload returns the conversations as they are now, or nil if they look the same.
+func (r *reading) reload(context.Context) (picker.Rows, error) {
+	now, err := r.w.Listing(nil)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if picker.Same(r.rows, now) {
+		return nil, now.Close()
+	}
+	r.rows, r.all = now, append(r.all, now)
+	return now, nil
+}
+
+// exists reports whether a conversation is still there.
+func (r *reading) exists(row listing.Row) bool {
+	if row.Waiting {
+		return true
+	}
+	_, err := os.Lstat(r.w.Store.Root() + "/" + row.Path)
+	return err == nil
+}

@@ -1,0 +1,166 @@
+package picker
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"cortext/cmd/internal/listing"
+)
+
+// about draws the preview of the conversation at the cursor.
+func (m *model) about(width, height int) []string {
+	row := m.chosen()
+	if row == nil || width < 10 || height < 1 {
+		return nil
+	}
+	k, loaded := m.preview.kept[row.ID]
+	p := page{ruler: m.ruler, width: width, dense: height < roomy}
+	p.text(strong, clean(row.Title), 2)
+	p.text(faint, describe(row), 2)
+	switch {
+	case m.list.isGone(row.ID), errors.Is(k.err, ErrGone):
+		p.text(bad, ErrGone.Error(), 2)
+		return p.lines
+	case k.err != nil:
+		p.text(bad, clean(k.err.Error()), 3)
+	}
+	long := 8
+	if p.dense {
+		long = 2
+	}
+	if summary := row.Summary; summary != "" {
+		p.section("Summary", func() { p.text(plain, clean(summary), long) })
+	} else if row.Description != "" {
+		p.section("Begins with", func() { p.text(plain, clean(row.Description), 4) })
+	}
+	if !loaded && m.o.Preview != nil {
+		p.text(faint, "…", 1)
+	}
+	p.preview(&k.preview)
+	if len(row.Tags) > 0 {
+		p.section("Tags", func() { p.text(plain, tagsOf(row), 2) })
+	}
+	if n := k.preview.Branches; n > 0 {
+		p.section("Branches", func() { p.text(plain, count(n, "other branch", "other branches")+" with an answer", 1) })
+	}
+	return p.lines
+}
+
+func describe(r *listing.Row) string {
+	parts := []string{clean(r.Folder())}
+	for _, s := range []string{r.Agent, r.Model} {
+		if s != "" {
+			parts = append(parts, clean(s))
+		}
+	}
+	parts = append(parts, count(r.Messages, "message", "messages"))
+	if status, _ := statusOf(r); status != "" {
+		parts = append(parts, status)
+	}
+	return strings.Join(parts, " · ")
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// A page is lines of text of a width.
+type page struct {
+	ruler
+	width int
+	dense bool // few lines: no empty ones, and less of each part
+	lines []string
+}
+
+// roomy is the height from which a page has empty lines.
+const roomy = 14
+
+func (p *page) text(look style, s string, most int) {
+	for _, line := range p.wrap(s, p.width, most) {
+		p.lines = append(p.lines, look.of(line))
+	}
+}
+
+// section adds a heading and what it is about.
+func (p *page) section(title string, body func()) {
+	if !p.dense {
+		p.lines = append(p.lines, "")
+	}
+	p.lines = append(p.lines, accent.of(title))
+	body()
+}
+
+// The most of each part of a preview that is drawn.
+const (
+	mostSteps = 12
+	mostFiles = 12
+	mostSince = 6
+)
+
+func (p *page) preview(v *Preview) {
+	if p.dense {
+		p.exchange(v.Exchange)
+	}
+	if len(v.Plan) > 0 {
+		p.section("Plan", func() {
+			for _, s := range v.Plan[:min(len(v.Plan), mostSteps)] {
+				box, look := "○ ", plain
+				if s.Done {
+					box, look = "✓ ", faint
+				}
+				p.lines = append(p.lines, look.of(box+strings.TrimRight(p.fit(clean(s.Text), p.width-2), " ")))
+			}
+			if n := len(v.Plan) - mostSteps; n > 0 {
+				p.text(faint, count(n, "more step", "more steps"), 1)
+			}
+		})
+	}
+	if !p.dense {
+		p.exchange(v.Exchange)
+	}
+	if len(v.Files) > 0 {
+		p.section("Files", func() {
+			for _, f := range v.Files[:min(len(v.Files), mostFiles)] {
+				p.lines = append(p.lines, kindOf.of(p.fit(f.Mark, 2))+p.left(clean(f.Path), p.width-2))
+			}
+			if n := len(v.Files) - mostFiles; n > 0 {
+				p.text(faint, count(n, "more file", "more files"), 1)
+			}
+		})
+	}
+	if len(v.Since) > 0 {
+		p.section("Since then", func() {
+			for _, s := range v.Since[:min(len(v.Since), mostSince)] {
+				p.text(plain, clean(s), 1)
+			}
+		})
+	}
+}
+
+// exchange draws the end of a conversation: two lines of what was asked, three of the
+// answer.
+func (p *page) exchange(lines []Line) {
+	if len(lines) == 0 {
+		return
+	}
+	p.section("Last exchange", func() {
+		for i, l := range lines {
+			p.said(l, 2+i)
+		}
+	})
+}
+
+// said draws what someone said, in at most most lines.
+func (p *page) said(l Line, most int) {
+	who := clean(l.Who) + ":"
+	for i, line := range p.wrap(who+" "+clean(l.Text), p.width, most) {
+		if rest, ok := strings.CutPrefix(line, who); ok && i == 0 {
+			line = faint.of(who) + rest
+		}
+		p.lines = append(p.lines, line)
+	}
+}

@@ -1,0 +1,223 @@
+package picker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// key handles a key.
+func (m *model) key(key tea.KeyPressMsg) tea.Cmd {
+	m.notice, m.failed = "", false
+	stroke := key.Keystroke()
+	switch stroke {
+	case "ctrl+c":
+		return m.leave(Choice{Kind: Interrupted})
+	case "ctrl+z":
+		return tea.Suspend
+	}
+	switch m.mode {
+	case choosing:
+		return m.menu.key(m, key)
+	case naming:
+		return m.nameKey(key)
+	case confirming:
+		m.mode = browsing
+		if strings.EqualFold(key.Text, "y") {
+			return m.carryOut(m.pending)
+		}
+		return nil
+	case helping:
+		m.mode = browsing
+		return nil
+	}
+	if m.moveKey(stroke) {
+		return nil
+	}
+	switch stroke {
+	case "enter", "kpenter":
+		return m.resume("")
+	case "tab", "shift+tab":
+		m.inList = !m.inList
+		return nil
+	case "esc":
+		return m.back()
+	case "ctrl+o":
+		m.preview.toggle(m.layout())
+		return nil
+	case "ctrl+a":
+		return m.allWorkspaces()
+	case "f1":
+		m.mode = helping
+		return nil
+	}
+	if key.Mod == tea.ModAlt {
+		if cmd, ok := m.command(unicode.ToLower(key.Code)); ok {
+			return cmd
+		}
+	}
+	if letter := []rune(key.Text); len(letter) == 1 && key.Mod&^tea.ModShift == 0 &&
+		(m.inList || m.line().empty() && (letter[0] == '/' || letter[0] == '?')) {
+		cmd, _ := m.command(letter[0])
+		return cmd
+	}
+	if !m.inList {
+		return m.typed(func(l *line) bool { return l.edit(key) })
+	}
+	return nil
+}
+
+// line returns the line that typing changes.
+func (m *model) line() *line {
+	if m.said.on {
+		return &m.said.words
+	}
+	return &m.words
+}
+
+// typed changes the words, and what they find.
+func (m *model) typed(change func(*line) bool) tea.Cmd {
+	before := m.line().String()
+	if !change(m.line()) || m.line().String() == before {
+		return nil
+	}
+	if m.said.on {
+		return m.said.again(m)
+	}
+	return m.filter()
+}
+
+func (m *model) paste(text string) tea.Cmd {
+	insert := func(l *line) bool { l.insert(text); return true }
+	switch m.mode {
+	case naming:
+		insert(&m.topic)
+	case browsing:
+		m.inList = false
+		return m.typed(insert)
+	}
+	return nil
+}
+
+// moveKey moves the cursor, if the key is for that.
+func (m *model) moveKey(stroke string) bool {
+	switch stroke {
+	case "up", "ctrl+p":
+		m.list.move(-1)
+	case "down", "ctrl+n":
+		m.list.move(1)
+	case "pgup":
+		m.list.move(-m.list.page)
+	case "pgdown":
+		m.list.move(m.list.page)
+	case "home":
+		m.list.moveTo(0)
+	case "end":
+		m.list.moveTo(len(m.list.items) - 1)
+	default:
+		if !m.inList || stroke != "j" && stroke != "k" {
+			return false
+		}
+		m.list.move(map[string]int{"j": 1, "k": -1}[stroke])
+	}
+	return true
+}
+
+// back goes back one step: out of the search, then the words, then the list.
+func (m *model) back() tea.Cmd {
+	switch {
+	case m.said.on:
+		return m.said.leave(m)
+	case !m.words.empty():
+		m.words = line{}
+		return m.filter()
+	case m.inList:
+		m.inList = false
+		return nil
+	}
+	return m.leave(Choice{})
+}
+
+// command carries out the command of a letter, and reports whether there is one.
+func (m *model) command(letter rune) (tea.Cmd, bool) {
+	switch letter {
+	case 'a':
+		if len(m.o.Agents) > 0 && m.chosen() != nil {
+			m.menu = menu{title: "Resume in which agent?", items: m.o.Agents, cursor: max(slices.Index(m.o.Agents, m.chosen().Agent), 0), pick: func(m *model, agent string) tea.Cmd { return m.resume(agent) }}
+			m.mode = choosing
+		}
+	case 'n':
+		if len(m.o.Types) > 0 {
+			m.menu = menu{title: "A new conversation of which type?", items: m.o.Types, pick: name}
+			m.mode = choosing
+		}
+	case 'y':
+		if row := m.chosen(); row != nil {
+			m.notice = "copied " + row.ID
+			return tea.SetClipboard(row.ID), true
+		}
+	case 'h':
+		m.archived = !m.archived
+		return m.replace(m.finder.index), true
+	case '/':
+		if m.o.Search == nil {
+			m.notice = "what was said cannot be searched here"
+			return nil, true
+		}
+		return m.said.enter(m), true
+	case '?':
+		m.mode = helping
+	case 'q':
+		return m.leave(Choice{}), true
+	default:
+		return m.act(letter)
+	}
+	return nil, true
+}
+
+// act begins the action of a letter, and reports whether there is one.
+func (m *model) act(letter rune) (tea.Cmd, bool) {
+	i := slices.IndexFunc(m.o.Actions, func(a Action) bool { return a.Key == letter })
+	if i < 0 {
+		return nil, false
+	}
+	a := m.o.Actions[i]
+	switch {
+	case m.o.ReadOnly != "":
+		m.fail(fmt.Errorf("%s: %s", a.Name, m.o.ReadOnly))
+	case m.chosen() == nil:
+	case a.Ask != "":
+		m.pending, m.mode = a, confirming
+	default:
+		return m.carryOut(a), true
+	}
+	return nil, true
+}
+
+func (m *model) carryOut(a Action) tea.Cmd {
+	row := *m.chosen()
+	return m.work.do(func() tea.Msg {
+		said, err := m.o.Act(m.ctx, a, row)
+		return acted{said, err}
+	})
+}
+
+// allWorkspaces switches between this workspace and all.
+func (m *model) allWorkspaces() tea.Cmd {
+	switch {
+	case m.o.Everywhere == nil:
+		m.notice = "there is no list of all workspaces"
+		return nil
+	case m.everywhere:
+		m.everywhere = false
+		return m.replace(m.home)
+	}
+	m.busy++
+	return m.work.do(func() tea.Msg {
+		rows, err := m.o.Everywhere(m.ctx)
+		return elsewhere{rows, err}
+	})
+}

@@ -1,0 +1,118 @@
+package picker
+
+import (
+	"slices"
+
+	"cortext/cmd/internal/listing"
+)
+
+// A list is the conversations shown, and the one at the cursor.
+type list struct {
+	items  []int // positions in the rows; vanished stands for a conversation that is not there any more
+	cursor int
+	top    int // the first item on the screen
+	page   int // items that fit on the screen
+
+	ghost   listing.Row     // the conversation that vanished under the cursor
+	missing map[string]bool // ids of conversations that turned out to be gone
+}
+
+// vanished is the item of the ghost.
+const vanished = -1
+
+func (l *list) set(items []int) { l.items, l.cursor, l.top = items, 0, 0 }
+
+// count returns how many conversations are listed.
+func (l *list) count() int {
+	if l.cursor < len(l.items) && l.items[l.cursor] == vanished {
+		return len(l.items) - 1
+	}
+	return len(l.items)
+}
+
+// move moves the cursor.
+func (l *list) move(by int) { l.moveTo(l.cursor + by) }
+
+// moveTo moves the cursor to an item, or to the nearest that exists.
+func (l *list) moveTo(to int) {
+	to = max(min(to, len(l.items)-1), 0)
+	if to == l.cursor {
+		return
+	}
+	if l.cursor < len(l.items) && l.items[l.cursor] == vanished {
+		l.items = slices.Delete(slices.Clone(l.items), l.cursor, l.cursor+1)
+		if to > l.cursor {
+			to--
+		}
+	}
+	l.cursor = to
+}
+
+// row returns the conversation at the cursor, or nil.
+func (l *list) row(rows Rows) *listing.Row {
+	if l.cursor >= len(l.items) {
+		return nil
+	}
+	row := l.at(rows, l.cursor)
+	return &row
+}
+
+func (l *list) at(rows Rows, item int) listing.Row {
+	if l.items[item] == vanished {
+		return l.ghost
+	}
+	return rows.Row(l.items[item])
+}
+
+// keep puts the cursor back on a conversation after the rows were replaced. If it is gone
+// from the rows, its row stays in its place until the cursor leaves it.
+func (l *list) keep(before *listing.Row, rows Rows, byTime bool) {
+	at, ok := rows.ByID(before.ID)
+	if ok {
+		if i := slices.Index(l.items, at); i >= 0 {
+			l.cursor = i
+		}
+		return
+	}
+	place := 0
+	if byTime {
+		for place < len(l.items) && rows.Row(l.items[place]).LastActive.After(before.LastActive) {
+			place++
+		}
+	}
+	l.ghost = *before
+	l.gone(before.ID)
+	l.items = slices.Insert(slices.Clone(l.items), place, vanished)
+	l.cursor = place
+}
+
+// gone marks a conversation as vanished.
+func (l *list) gone(id string) {
+	if l.missing == nil {
+		l.missing = map[string]bool{}
+	}
+	l.missing[id] = true
+}
+
+func (l *list) isGone(id string) bool { return l.missing[id] }
+
+// fit scrolls so that the cursor is visible: lines is the height of the list, and height
+// the number of lines that an item takes below the one before it. The top item always has
+// its heading.
+func (l *list) fit(lines int, height func(item int, top bool) int) {
+	if len(l.items) == 0 {
+		l.top, l.page = 0, 0
+		return
+	}
+	first, used := l.cursor, height(l.cursor, true)
+	for first > 0 {
+		// The item at the top gets a heading, and the one below it may lose its own.
+		used += height(first-1, true) - height(first, true) + height(first, false)
+		if used > lines {
+			break
+		}
+		first--
+	}
+	l.top = min(max(l.top, first), l.cursor)
+	l.page = max(l.cursor-first, 1)
+}

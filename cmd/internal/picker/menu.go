@@ -1,0 +1,60 @@
+package picker
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// A menu offers some words to choose from.
+type menu struct {
+	title  string
+	items  []string
+	cursor int
+	pick   func(m *model, item string) tea.Cmd
+}
+
+// key handles a key: arrows and the first letter of an item move, Enter chooses.
+func (n *menu) key(m *model, key tea.KeyPressMsg) tea.Cmd {
+	switch stroke := key.Keystroke(); stroke {
+	case "up", "ctrl+p", "shift+tab", "left":
+		n.cursor = (n.cursor + len(n.items) - 1) % len(n.items)
+	case "down", "ctrl+n", "tab", "right":
+		n.cursor = (n.cursor + 1) % len(n.items)
+	case "enter":
+		m.mode = browsing
+		return n.pick(m, n.items[n.cursor])
+	case "esc":
+		m.mode = browsing
+	default:
+		for i := range n.items {
+			at := (n.cursor + 1 + i) % len(n.items)
+			if key.Text != "" && strings.HasPrefix(n.items[at], strings.ToLower(key.Text)) {
+				n.cursor = at
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// name asks for the topic of a new conversation of a type.
+func name(m *model, kind string) tea.Cmd {
+	m.choice.Type, m.topic, m.mode = kind, line{}, naming
+	return nil
+}
+
+func (m *model) nameKey(key tea.KeyPressMsg) tea.Cmd {
+	switch key.Keystroke() {
+	case "esc":
+		m.mode = browsing
+	case "enter":
+		if topic := strings.Join(strings.Fields(m.topic.String()), " "); topic != "" {
+			return m.leave(Choice{Kind: New, Type: m.choice.Type, Topic: topic})
+		}
+		m.notice = "a conversation needs a topic"
+	default:
+		m.topic.edit(key)
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package picker
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// A wheel message moves the cursor.
+type wheel struct{ by int }
+
+// wheelEvery is how often the wheel moves the cursor, and doubleClick how soon a second
+// click follows the first.
+const (
+	wheelEvery  = 16 * time.Millisecond
+	doubleClick = 400 * time.Millisecond
+)
+
+// A flood folds wheel events: some terminals send hundreds in a second, and keys would
+// have to wait for them.
+type flood struct {
+	last time.Time
+	sum  int
+}
+
+// linesPerNotch is how far one notch of the wheel moves.
+const linesPerNotch = 1
+
+// fold turns the wheel events of a frame into one message.
+func (f *flood) fold(m tea.Model, msg tea.Msg) tea.Msg {
+	e, ok := msg.(tea.MouseWheelMsg)
+	if !ok {
+		return msg
+	}
+	switch e.Button {
+	case tea.MouseWheelUp:
+		f.sum -= linesPerNotch
+	case tea.MouseWheelDown:
+		f.sum += linesPerNotch
+	}
+	now := m.(*model).o.Now()
+	if f.sum == 0 || now.Sub(f.last) < wheelEvery {
+		return nil
+	}
+	by := f.sum
+	f.last, f.sum = now, 0
+	return wheel{by}
+}
+
+// A click is the last mouse click on an item.
+type click struct {
+	at   time.Time
+	item int
+}
+
+// clicked moves the cursor to the item under the mouse; a second click resumes it.
+func (m *model) clicked(at tea.Mouse) tea.Cmd {
+	m.notice = ""
+	if m.mode != browsing || at.Button != tea.MouseLeft {
+		return nil
+	}
+	item, ok := m.itemAt(at.X, at.Y)
+	if !ok {
+		return nil
+	}
+	now := m.o.Now()
+	twice := item == m.click.item && item == m.list.cursor && now.Sub(m.click.at) < doubleClick
+	m.list.moveTo(item)
+	m.click = click{now, m.list.cursor}
+	if twice {
+		return m.resume("")
+	}
+	return nil
+}

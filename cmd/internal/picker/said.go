@@ -1,0 +1,130 @@
+package picker
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// A search finds words in what was said. Its hits take the place of the list.
+type search struct {
+	on     bool
+	words  line
+	hits   []Hit       // best first
+	at     map[int]int // the hit of each position in the rows
+	number int         // of the search, so that hits of an earlier one are left out
+	busy   bool
+	stop   context.CancelFunc
+}
+
+// heard is the hits that a search has found since the last message.
+type heard struct {
+	number int
+	hits   []Hit
+	next   tea.Cmd // waits for more; nil: there is no more
+	err    error
+}
+
+// searchAfter is how long the picker waits for another key before it searches.
+const searchAfter = 150 * time.Millisecond
+
+// enter begins a search, with the words that filter the list.
+func (s *search) enter(m *model) tea.Cmd {
+	*s = search{on: true, words: newLine(m.words.String()), number: s.number}
+	m.inList = false
+	return s.again(m)
+}
+
+// leave goes back to the list.
+func (s *search) leave(m *model) tea.Cmd {
+	s.cancel()
+	s.on = false
+	return m.filter()
+}
+
+func (s *search) cancel() {
+	if s.stop != nil {
+		s.stop()
+	}
+	s.stop, s.busy = nil, false
+	s.number++
+}
+
+// again searches for the words as they are now.
+func (s *search) again(m *model) tea.Cmd {
+	s.cancel()
+	s.hits = nil
+	s.show(m)
+	words, number := s.words.String(), s.number
+	if len(newQuery(words).words) == 0 {
+		return nil
+	}
+	ctx, stop := context.WithCancel(m.ctx)
+	s.stop, s.busy = stop, true
+	hits, end := make(chan Hit, 64), make(chan error, 1)
+	run := m.work.do(func() tea.Msg {
+		defer close(hits)
+		if ctx.Err() != nil {
+			return nil
+		}
+		end <- m.o.Search(ctx, words, func(h Hit) {
+			select {
+			case hits <- h:
+			case <-ctx.Done():
+			}
+		})
+		return nil
+	})
+	return tea.Batch(after(searchAfter, run), func() tea.Msg { return listen(number, hits, end) })
+}
+
+// listen waits for hits and returns those that are there.
+func listen(number int, hits <-chan Hit, end <-chan error) tea.Msg {
+	msg := heard{number: number, next: func() tea.Msg { return listen(number, hits, end) }}
+	h, ok := <-hits
+	for ok {
+		msg.hits = append(msg.hits, h)
+		select {
+		case h, ok = <-hits:
+			continue
+		default:
+		}
+		return msg
+	}
+	msg.next = nil
+	select {
+	case msg.err = <-end:
+	default: // it was given up before it began
+	}
+	return msg
+}
+
+// add shows more hits.
+func (s *search) add(m *model, more heard) tea.Cmd {
+	if !s.on || more.number != s.number {
+		return nil
+	}
+	s.hits = append(s.hits, more.hits...)
+	s.busy = more.next != nil
+	m.fail(more.err)
+	chosen := m.list.cursor
+	s.show(m)
+	m.list.moveTo(chosen)
+	return more.next
+}
+
+// show lists the conversations of the hits.
+func (s *search) show(m *model) {
+	s.at = map[int]int{}
+	var items []int
+	for i, h := range s.hits {
+		if at, ok := m.rows.ByID(h.ID); ok {
+			if _, twice := s.at[at]; !twice {
+				items = append(items, at)
+				s.at[at] = i
+			}
+		}
+	}
+	m.list.set(items)
+}

@@ -1,0 +1,41 @@
+package picker
+
+// A style is the parameters of an SGR sequence. All but the background of the chosen row
+// are of the 16 colours that the user's theme defines, so that they can be read on both a
+// light and a dark background.
+type style string
+
+const (
+	plain   style = ""
+	strong  style = "1"
+	faint   style = "2"
+	struck  style = "9;2"
+	accent  style = "1;36"
+	match   style = "1;35"
+	kindOf  style = "36"
+	running style = "32"
+	resting style = "33"
+	bad     style = "31"
+)
+
+// The background of the chosen row, once it is known whether the screen is dark.
+const (
+	onDark  style = "48;5;236"
+	onLight style = "48;5;254"
+)
+
+// and returns both styles.
+func (s style) and(t style) style {
+	if s == "" || t == "" {
+		return s + t
+	}
+	return s + ";" + t
+}
+
+// of returns text in the style.
+func (s style) of(text string) string {
+	if s == "" || text == "" {
+		return text
+	}
+	return "\x1b[" + string(s) + "m" + text + "\x1b[m"
+}

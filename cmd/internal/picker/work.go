@@ -1,0 +1,61 @@
+package picker
+
+import (
+	"slices"
+	"sync"
+
+	tea "charm.land/bubbletea/v2"
+
+	"cortext/cmd/internal/listing"
+)
+
+// A work runs functions of the caller. None may outlive [Run], because the caller then
+// writes to the conversations.
+type work struct {
+	mu      sync.Mutex
+	over    bool
+	running sync.WaitGroup
+}
+
+// do returns a command that runs f, unless the picker has ended.
+func (w *work) do(f func() tea.Msg) tea.Cmd {
+	return func() tea.Msg {
+		w.mu.Lock()
+		if w.over {
+			w.mu.Unlock()
+			return nil
+		}
+		w.running.Add(1)
+		w.mu.Unlock()
+		defer w.running.Done()
+		return f()
+	}
+}
+
+// wait waits until nothing runs.
+func (w *work) wait() {
+	w.mu.Lock()
+	w.over = true
+	w.mu.Unlock()
+	w.running.Wait()
+}
+
+// Same reports whether two moments look the same on the screen.
+func Same(a, b Rows) bool {
+	if a.Len() != b.Len() {
+		return false
+	}
+	for i := range a.Len() {
+		x, y := a.Row(i), b.Row(i)
+		if !sameRow(&x, &y) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameRow(a, b *listing.Row) bool {
+	return a.ID == b.ID && a.Path == b.Path && a.Messages == b.Messages && a.LastActive.Equal(b.LastActive) &&
+		a.Title == b.Title && a.Type == b.Type && a.Status == b.Status && a.Archived == b.Archived && a.Damaged == b.Damaged &&
+		a.Agent == b.Agent && a.Model == b.Model && a.Summary == b.Summary && a.Description == b.Description && slices.Equal(a.Tags, b.Tags)
+}
