@@ -56,11 +56,12 @@ func exitCode(err error) int {
 	var title *workspace.TitleError
 	var missing *workspace.NotFoundError
 	var number *history.NumberError
+	var nothing *nothingFoundError
 	var ambiguous *workspace.AmbiguousError
 	switch {
 	case errors.As(err, &usage), errors.As(err, &typ), errors.As(err, &agent), errors.As(err, &title), errors.Is(err, resume.ErrBudget):
 		return exitUsage
-	case errors.As(err, &missing), errors.As(err, &number), errors.Is(err, workspace.ErrNoConversation):
+	case errors.As(err, &missing), errors.As(err, &number), errors.As(err, &nothing), errors.Is(err, workspace.ErrNoConversation):
 		return exitNotFound
 	case errors.As(err, &ambiguous):
 		return exitAmbiguous
