@@ -23,18 +23,35 @@ type branch struct {
 // readBranch finds the branch in a log of about this many messages. It reads the whole
 // log but keeps only the links between messages, some 100 bytes each.
 func readBranch(log *io.SectionReader, about int) (*branch, error) {
-	x, err := newLookup(log, about, messageHeads())
+	x, a, err := readLinks(log, about)
 	if err != nil {
 		return nil, err
+	}
+	path := a.Branch()
+	b := &branch{left: a.Left(path), total: len(x.lines), damage: x.damage, first: make([]int64, len(path)), more: map[int64][]int64{}}
+	for k, i := range path {
+		b.first[k] = x.lines[i].offset
+		if more := x.more[i]; more != nil {
+			b.more[b.first[k]] = more
+		}
+	}
+	return b, nil
+}
+
+// readLinks reads which message follows which, in a log of about this many messages.
+func readLinks(log *io.SectionReader, about int) (*lookup, *schema.Ancestry, error) {
+	x, err := newLookup(log, about, messageHeads())
+	if err != nil {
+		return nil, nil, err
 	}
 	for i := range x.more { // if a message has several lines, the one that counts may name another parent
 		m, err := messageLog().at(log, x.offsets(i))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		x.lines[i] = x.line(head{[]byte(m.ID), []byte(m.ParentID), []byte(m.Timestamp)}, x.lines[i].offset)
 	}
-	a := schema.Ancestry{
+	a := &schema.Ancestry{
 		Parents: make([]int32, len(x.lines)),
 		At:      func(i int32) time.Time { return x.lines[i].at() },
 		ID: func(i int32) string {
@@ -56,15 +73,7 @@ func readBranch(log *io.SectionReader, about int) (*branch, error) {
 			}
 		}
 	}
-	path := a.Branch()
-	b := &branch{left: a.Left(path), total: len(x.lines), damage: x.damage, first: make([]int64, len(path)), more: map[int64][]int64{}}
-	for k, i := range path {
-		b.first[k] = x.lines[i].offset
-		if more := x.more[i]; more != nil {
-			b.more[b.first[k]] = more
-		}
-	}
-	return b, nil
+	return x, a, nil
 }
 
 // A logCache keeps the result for the log that was read last, since one command reads a

@@ -94,6 +94,11 @@ var rules = map[string]rule{
 		ours: []string{"cortext/cmd/internal/find", "cortext/schema", "cortext/store"},
 		why:  "what a list shows, filters and sorts: no settings, no printing",
 	},
+	"cortext/cmd/internal/search/needle": {modules: []string{"golang.org/x/sys/cpu"}, why: "bytes and letters; knows no record"},
+	"cortext/cmd/internal/search": {
+		ours: []string{"cortext/cmd/internal/listing", "cortext/cmd/internal/search/needle", "cortext/schema", "cortext/schema/jsonl", "cortext/schema/rawjson", "cortext/store"},
+		why:  "finds text in conversations that it is given: no workspace, no printing",
+	},
 	"cortext/cmd/internal/workspace": {
 		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/listing", "cortext/cmd/internal/registry", "cortext/cmd/internal/removal", "cortext/cmd/internal/shell", "cortext/inject",
 			"cortext/resume", "cortext/resume/notes", "cortext/cmd/internal/find", "cortext/schema/prompt", "cortext/schema",
@@ -192,10 +197,11 @@ var rules = map[string]rule{
 	"cortext/cmd/internal/cli": {
 		ours: []string{"cortext/cmd/internal/organise", "cortext/cmd/internal/stats", "cortext/cmd/internal/caller", "cortext/cmd/internal/capture", "cortext/cmd/internal/check", "cortext/cmd/internal/compact",
 			"cortext/cmd/internal/git", "cortext/cmd/internal/history", "cortext/cmd/internal/hook", "cortext/cmd/internal/install",
-			"cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/listing", "cortext/cmd/internal/openai",
-			"cortext/cmd/internal/find", "cortext/cmd/internal/payload", "cortext/cmd/internal/picker", "cortext/cmd/internal/registry",
-			"cortext/cmd/internal/shell", "cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/stop", "cortext/cmd/internal/watch",
-			"cortext/cmd/internal/workspace", "cortext/inject", "cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/rawjson",
+			"cortext/cmd/internal/find", "cortext/cmd/internal/interrupt", "cortext/cmd/internal/launch", "cortext/cmd/internal/lifecycle",
+			"cortext/cmd/internal/listing", "cortext/cmd/internal/openai", "cortext/cmd/internal/payload", "cortext/cmd/internal/picker",
+			"cortext/cmd/internal/registry", "cortext/cmd/internal/search", "cortext/cmd/internal/shell", "cortext/cmd/internal/shown",
+			"cortext/cmd/internal/slash", "cortext/cmd/internal/stop", "cortext/cmd/internal/watch", "cortext/cmd/internal/workspace", "cortext/inject",
+			"cortext/resume", "cortext/resume/notes", "cortext/schema", "cortext/schema/rawjson",
 			"cortext/store"},
 		modules: []string{"github.com/charmbracelet/x/ansi", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 		why:     "arguments and printing; which agents there are, main says",

@@ -16,6 +16,7 @@ var commands = []struct {
 	{"import", importCommand},
 	{"list", listCommand},
 	{"show", showCommand},
+	{"search", searchCommand},
 	{"resume", resumeCommand},
 	{"chat", chatCommand},
 	{"context", contextCommand},

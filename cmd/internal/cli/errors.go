@@ -61,11 +61,12 @@ func exitCode(err error) int {
 	var input *organise.InputError
 	var missing *workspace.NotFoundError
 	var number *history.NumberError
+	var nothing *nothingFoundError
 	var ambiguous *workspace.AmbiguousError
 	switch {
 	case errors.As(err, &usage), errors.As(err, &typ), errors.As(err, &agent), errors.As(err, &title), errors.As(err, &input), errors.Is(err, resume.ErrBudget):
 		return exitUsage
-	case errors.As(err, &missing), errors.As(err, &number), errors.Is(err, workspace.ErrNoConversation):
+	case errors.As(err, &missing), errors.As(err, &number), errors.As(err, &nothing), errors.Is(err, workspace.ErrNoConversation):
 		return exitNotFound
 	case errors.As(err, &ambiguous), errors.As(err, new(*workspacesError)):
 		return exitAmbiguous

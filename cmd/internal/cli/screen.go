@@ -58,10 +58,15 @@ func (s screen) json(v any) error {
 
 // ago says when a conversation was last active.
 func (s screen) ago(of *schema.Session) string {
-	if t := of.LastActive.Time(); !t.IsZero() {
-		return resume.Ago(s.now(), t)
+	return s.agoTime(of.LastActive.Time())
+}
+
+// agoTime says how long ago something was, or nothing for the zero time.
+func (s screen) agoTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
 	}
-	return ""
+	return resume.Ago(s.now(), t)
 }
 
 // paused reports the conversations that were paused in favor of another.

@@ -36,13 +36,14 @@ there is no overview.`,
 	cmd.Flags().BoolVar(&o.json, "json", false, "print {\"session\":…,\"messages\":[…],\"tools\":[…],\"overview\":…}")
 	cmd.Flags().BoolVar(&o.reasoning, "reasoning", false, "include the model's reasoning")
 	cmd.Flags().StringVar(&o.message, "message", "", "show only message `N`, a range N-M, or a comma-separated list of these, numbered as in the payload")
+	cmd.Flags().IntVar(&o.around, "around", 0, "show message `N` with those before and after it")
 	cmd.Flags().IntVar(&o.last, "last", 0, "show only the last `N` messages of the branch that resume would use")
 	return cmd
 }
 
 type showOptions struct {
 	message         string
-	last            int
+	last, around    int
 	reasoning, json bool
 }
 
@@ -50,8 +51,14 @@ func runShow(a *app, cmd *cobra.Command, query string, o showOptions) error {
 	if o.last < 0 {
 		return &usageError{"--last must not be negative", ""}
 	}
+	if o.around < 0 {
+		return &usageError{"--around must not be negative", ""}
+	}
 	if o.message != "" && o.last > 0 {
 		return &usageError{"--message and --last cannot be combined", ""}
+	}
+	if o.around > 0 && (o.message != "" || o.last > 0) {
+		return &usageError{"--around cannot be combined with --message or --last", ""}
 	}
 	w, err := a.open(cmd)
 	if err != nil {
@@ -69,7 +76,7 @@ func runShow(a *app, cmd *cobra.Command, query string, o showOptions) error {
 	if err := a.fetched(cmd.Context(), w, e); err != nil {
 		return err
 	}
-	found, err := history.Show(w.Conversations, e, history.ShowOptions{Last: o.last, Ranges: ranges})
+	found, err := history.Show(w.Conversations, e, history.ShowOptions{Last: o.last, Ranges: ranges, Around: o.around})
 	if err != nil {
 		return err
 	}

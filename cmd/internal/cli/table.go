@@ -14,7 +14,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 
-	"cortext/resume"
 	"cortext/store"
 )
 
@@ -202,10 +201,7 @@ func widthOf(stream any) int {
 
 // since says when a conversation was last active.
 func (s screen) since(r *row) string {
-	if r.active.IsZero() {
-		return ""
-	}
-	return resume.Ago(s.now(), r.active)
+	return s.agoTime(r.active)
 }
 
 // briefSince is since for narrow terminals.

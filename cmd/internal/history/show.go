@@ -43,6 +43,19 @@ type Shown struct {
 type ShowOptions struct {
 	Last   int      // the last n messages
 	Ranges [][2]int // ranges of message numbers, from 1, inclusive
+	Around int      // the message with this number, and those before and after it
+}
+
+// nearby is how many messages before and after a message are shown with it.
+const nearby = 3
+
+// around returns the message of a branch with a number, with those near it.
+func around(branch []schema.Message, number int) ([]schema.Message, error) {
+	at := slices.IndexFunc(branch, func(m schema.Message) bool { return m.Number == number })
+	if at < 0 {
+		return numbered(branch, [][2]int{{number, number}})
+	}
+	return branch[max(0, at-nearby):min(len(branch), at+nearby+1)], nil
 }
 
 // A NumberError reports that a conversation has no message with a number.
@@ -87,13 +100,18 @@ func Show(w workspace.Conversations, e store.Entry, o ShowOptions) (*Shown, erro
 	if out.Entry.Session, out.Damage, err = c.Session(); err != nil {
 		return nil, err
 	}
-	if o.Last > 0 || len(o.Ranges) > 0 {
+	if o.Last > 0 || len(o.Ranges) > 0 || o.Around > 0 {
 		h, damage, err := c.History(store.Limit{Messages: o.Last})
 		if err != nil {
 			return nil, err
 		}
 		if len(o.Ranges) > 0 {
 			if h.Messages, err = numbered(h.Messages, o.Ranges); err != nil {
+				return nil, err
+			}
+		}
+		if o.Around > 0 {
+			if h.Messages, err = around(h.Messages, o.Around); err != nil {
 				return nil, err
 			}
 		}

@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/spf13/cobra"
+
+	"cortext/cmd/internal/find"
+	"cortext/cmd/internal/search"
+)
+
+type searchOptions struct {
+	filterFlags
+	in                    string
+	limit                 int
+	regexp, allHits, json bool
+}
+
+func searchCommand(a *app) *cobra.Command {
+	var o searchOptions
+	cmd := &cobra.Command{
+		Use:   "search <words>",
+		Short: "Search what was said",
+		Long: `Searches titles, summaries, messages, and the inputs and outputs of tool calls. A
+conversation matches if every word occurs in it, in any of these and also as part of a
+longer word. An argument with spaces, or text in quotation marks, is a phrase. Upper and
+lower case differ only if you type an upper-case letter.
+
+The best match comes first: conversations with all words in title and summary, then those
+with all words in one message or call, then those with more hits, then the most recent.
+Each hit has the number of its message, for cortext show --around. Completed conversations
+are searched, too.`,
+		Example: "  cortext search torn write --in assistant\n  cortext search --regexp 'panic: .*nil' --since 2w\n  cortext show hv37 --around 12",
+		Args:    args(cobra.MinimumNArgs(1)),
+		RunE: a.within(func(cmd *cobra.Command, w *opened, words []string) error {
+			return runSearch(a, cmd, w, words, &o)
+		}),
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.regexp, "regexp", false, "each argument is a regular expression")
+	f.StringVar(&o.in, "in", "", "search only in `FIELD`: user, assistant or tools")
+	o.define(cmd)
+	f.IntVar(&o.limit, "limit", 0, "show at most `N` conversations")
+	f.BoolVar(&o.allHits, "all-hits", false, "show every hit, not only the best of each conversation")
+	f.BoolVar(&o.json, "json", false, "print an array of JSON objects, one for each conversation")
+	return cmd
+}
+
+// query parses the words of the command line.
+func (o *searchOptions) query(words []string) (*search.Query, error) {
+	in := search.Field(strings.ToLower(o.in))
+	if in != "" && !slices.Contains(search.Fields, in) {
+		var names []string
+		for _, f := range search.Fields {
+			names = append(names, string(f))
+		}
+		return nil, &usageError{fmt.Sprintf("--in %q is not one of %s", o.in, strings.Join(names, ", ")), near("--in ", find.NearestWord(names, o.in), "")}
+	}
+	parse := search.ParseArguments
+	if o.regexp {
+		parse = search.ParseRegexps
+	}
+	q, err := parse(words)
+	if err != nil {
+		return nil, &usageError{err.Error(), ""}
+	}
+	q.In = in
+	return q, nil
+}
+
+// hitsShown is how many hits of a conversation are shown without --all-hits.
+const hitsShown = 3
+
+func runSearch(a *app, cmd *cobra.Command, w *opened, words []string, o *searchOptions) error {
+	if o.limit < 0 {
+		return &usageError{"--limit must not be negative", ""}
+	}
+	q, err := o.query(words)
+	if err != nil {
+		return err
+	}
+	filter, err := o.filter(a.Now())
+	if err != nil {
+		return err
+	}
+	filter.All = filter.All || len(filter.Statuses) == 0
+	list, err := w.Listing(nil)
+	if err != nil {
+		return err
+	}
+	defer list.Close()
+	source := search.Source{Open: w.Open}
+	for _, i := range list.Select(filter) {
+		source.Rows = append(source.Rows, list.Row(i))
+	}
+	hits := hitsShown
+	if o.allHits {
+		hits = 0
+	}
+	var results []*search.Result
+	failed := q.Run(cmd.Context(), []search.Source{source}, hits, func(r *search.Result) { results = append(results, r) })
+	slices.SortFunc(results, (*search.Result).Compare)
+	hidden := 0
+	if o.limit > 0 && len(results) > o.limit {
+		hidden = len(results) - o.limit
+		results = results[:o.limit]
+	}
+	if o.json {
+		err = a.screen.json(foundRows(results))
+	} else {
+		err = showFound(a.screen, results)
+	}
+	if hidden > 0 && !o.json {
+		fmt.Fprintf(a.screen.errw, "%s not shown: leave out --limit to see them\n", count(hidden, "more conversation"))
+	}
+	if err = errors.Join(err, failed, unlisted(w.Workspace)); err == nil && len(results) == 0 {
+		return &nothingFoundError{words, len(source.Rows)}
+	}
+	return err
+}
+
+// nothingFoundError reports that no conversation matches a search.
+type nothingFoundError struct {
+	words    []string
+	searched int
+}
+
+func (e *nothingFoundError) Error() string {
+	return fmt.Sprintf("nothing matches %q in %s", strings.Join(e.words, " "), count(e.searched, "conversation"))
+}
+
+// foundRow is a conversation in the output of search --json; its fields are stable.
+type foundRow struct {
+	ID         string   `json:"id"`
+	Path       string   `json:"path"`
+	Title      string   `json:"title"`
+	Type       string   `json:"type"`
+	Status     string   `json:"status"`
+	Agent      string   `json:"agent"`
+	LastActive string   `json:"last_active"`
+	HitCount   int      `json:"hit_count"` // texts with at least one of the words
+	Hits       []hitRow `json:"hits"`      // the best of them
+}
+
+type hitRow struct {
+	In        string   `json:"in"`         // title, summary, user, assistant, system, tool input or tool output
+	Message   int      `json:"message"`    // its number; 0 if there is none, or on a branch that was left
+	MessageID string   `json:"message_id"` // "" if there is none
+	Text      string   `json:"text"`       // the surrounding sentence
+	Matches   [][2]int `json:"matches"`    // where the words begin and end in text, in bytes
+}
+
+func foundRows(results []*search.Result) []foundRow {
+	rows := []foundRow{}
+	for _, r := range results {
+		row := foundRow{
+			ID: r.Row.ID, Path: r.Row.Path, Title: r.Row.Title, Type: r.Row.Type, Status: r.Row.Status, Agent: r.Row.Agent,
+			HitCount: r.Count, Hits: []hitRow{},
+		}
+		if !r.Row.LastActive.IsZero() {
+			row.LastActive = r.Row.LastActive.UTC().Format("2006-01-02T15:04:05.000Z")
+		}
+		for _, h := range r.Hits {
+			row.Hits = append(row.Hits, hitRow{string(h.Place), h.Message, h.MessageID, h.Text, h.Matches})
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// showFound prints conversations with their hits.
+func showFound(on screen, results []*search.Result) error {
+	w := bufio.NewWriter(on.out)
+	width := widthOf(on.out)
+	for i, r := range results {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		about := []string{}
+		for _, s := range []string{r.Row.Type, r.Row.Agent, on.agoTime(r.Row.LastActive), r.Row.Folder()} {
+			if s != "" {
+				about = append(about, oneLine(s))
+			}
+		}
+		title, rest := oneLine(r.Row.Title), "  "+strings.Join(about, ", ")
+		if width > 0 {
+			title = ansi.Truncate(title, width, "…")
+			rest = ansi.Truncate(rest, width-ansi.StringWidth(title), "…")
+		}
+		fmt.Fprintln(w, bold(on.out, title)+rest)
+		left := r.Count
+		for _, h := range r.Hits {
+			left--
+			if h.Place != search.InTitle {
+				showHit(w, on, h, width)
+			}
+		}
+		if left > 0 {
+			fmt.Fprintf(w, "  %d more\n", left)
+		}
+	}
+	return w.Flush()
+}
+
+// showHit prints a hit on one line.
+func showHit(w *bufio.Writer, on screen, h search.Hit, width int) {
+	label := "  "
+	switch {
+	case h.Message > 0:
+		label += fmt.Sprintf("#%d ", h.Message)
+	case h.MessageID != "":
+		label += "(left) "
+	}
+	label += string(h.Place) + "  "
+	parts := partsOf(h.Excerpt)
+	if width > 0 {
+		parts = fitParts(parts, width-len(label))
+	}
+	fmt.Fprint(w, label)
+	for i, p := range parts {
+		if i%2 == 1 {
+			p = bold(on.out, p)
+		}
+		fmt.Fprint(w, p)
+	}
+	fmt.Fprintln(w)
+}
+
+// partsOf cuts an excerpt into what is before, in, between and after its matches, each
+// safe for a terminal: parts with an odd index are matches.
+func partsOf(e search.Excerpt) (parts []string) {
+	at := 0
+	for _, m := range e.Matches {
+		parts = append(parts, oneLine(e.Text[at:m[0]]), oneLine(e.Text[m[0]:m[1]]))
+		at = m[1]
+	}
+	return append(parts, oneLine(e.Text[at:]))
+}
+
+// fitParts shortens parts so that they fit a width and the first match stays visible.
+func fitParts(parts []string, width int) []string {
+	if len(parts) > 1 {
+		// A third of the line is for what comes before the match.
+		room := max(width/3, width-ansi.StringWidth(strings.Join(parts[1:], "")))
+		for r := []rune(parts[0]); ansi.StringWidth(parts[0]) > room && len(r) > 1; {
+			r = r[1:]
+			parts[0] = "…" + string(r)
+		}
+	}
+	for i, p := range parts {
+		parts[i] = ansi.Truncate(p, width, "…")
+		width -= ansi.StringWidth(parts[i])
+	}
+	return parts
+}

@@ -1,0 +1,275 @@
+// Package needle finds the places in the bytes of JSON where a text may be.
+//
+// JSON can spell a text in many ways. A [Needle] looks for one part of the text that needs
+// no escape, and for every \u escape and every rare letter that may stand for a character
+// of that part. So it finds at least each place where decoding finds the text.
+package needle
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Needle finds places where a text may be. Several goroutines may use it.
+type Needle struct {
+	part  []byte // the part of the text that is compared, in lower case if fold
+	at    int    // where the first of the pairs is in it
+	fold  bool   // ignore case
+	runes []rune // the characters of the part, folded
+	any   bool   // nothing is known about the text
+	pairs pairs
+}
+
+// Any returns a needle that may be everywhere.
+func Any() *Needle { return &Needle{any: true} }
+
+// New returns a needle for a text that is valid UTF-8. With fold, texts that differ only
+// in case are equal, as [Fold] says.
+func New(text string, fold bool) *Needle {
+	n := &Needle{fold: fold}
+	if fold {
+		text = foldText(text)
+	}
+	part := n.longest(text, "sk") // other letters than ASCII ones are equal to these two
+	if len(part) < enough {
+		part = n.longest(text, "")
+	}
+	switch {
+	case text == "":
+		return Any()
+	case part != "":
+		n.part = []byte(part)
+		n.anchor()
+	case !n.oneRune(text):
+		return Any()
+	}
+	for _, r := range part {
+		n.runes = append(n.runes, r)
+	}
+	return n
+}
+
+// enough is the length in bytes of a part that is rare enough.
+const enough = 4
+
+// longest returns the longest part of a text that has only one spelling in JSON, except
+// for \u escapes and the case of ASCII letters. If case is ignored, it has none of the
+// letters without.
+func (n *Needle) longest(text, without string) (longest string) {
+	from := 0
+	for i, r := range text + "\x00" {
+		if escaped(r) || r == '/' || n.fold && (r >= utf8.RuneSelf && unicode.SimpleFold(r) != r || strings.ContainsRune(without, r)) {
+			if i-from > len(longest) {
+				longest = text[from:i]
+			}
+			from = i + utf8.RuneLen(r)
+		}
+	}
+	return longest
+}
+
+// escaped reports whether JSON must escape a character. U+FFFD is among them since
+// damaged text is read as that character.
+func escaped(r rune) bool { return r < 0x20 || r == '"' || r == '\\' || r == utf8.RuneError }
+
+// anchor chooses the two bytes of the part that are looked for.
+func (n *Needle) anchor() {
+	n.pairs = newPairs()
+	p := n.part
+	if len(p) == 1 {
+		n.pairs.masked(p[0], 0xff, n.fold)
+		n.pairs.second, n.pairs.secondMask = 0xff, 0xff // matches any byte
+	} else {
+		for i := range len(p) - 1 {
+			if rarity(p[i])+rarity(p[i+1]) > rarity(p[n.at])+rarity(p[n.at+1]) {
+				n.at = i
+			}
+		}
+		n.pairs.masked(p[n.at], p[n.at+1], n.fold)
+	}
+	if n.fold { // letters of other scripts that are equal to ASCII letters without regard to case
+		if bytes.IndexByte(p, 's') >= 0 {
+			n.pairs.other[1], n.pairs.more = [2]byte{0xC5, 0xBF}, true // ſ
+		}
+		if bytes.IndexByte(p, 'k') >= 0 {
+			n.pairs.other[2], n.pairs.more = [2]byte{0x84, 0xAA}, true // the end of the Kelvin sign
+		}
+	}
+}
+
+// oneRune looks for the first character of a text of which every character has several
+// spellings. ok is false if there are too many.
+func (n *Needle) oneRune(text string) (ok bool) {
+	r, _ := utf8.DecodeRuneInString(text)
+	n.pairs = newPairs()
+	n.runes = []rune{r}
+	spellings := [][2]byte{}
+	switch {
+	case r == '/':
+		n.part = []byte("/")
+		n.anchor()
+		return true
+	case r == utf8.RuneError:
+		return false
+	case escaped(r):
+		if i := bytes.IndexByte([]byte("\"\\\b\f\n\r\t"), byte(r)); i >= 0 {
+			spellings = append(spellings, [2]byte{'\\', `"\bfnrt`[i]})
+		}
+	default:
+		for v := r; ; {
+			b := utf8.AppendRune(nil, v)
+			if len(b) < 2 {
+				return false
+			}
+			spellings = append(spellings, [2]byte{b[0], b[1]})
+			if v = unicode.SimpleFold(v); v == r {
+				break
+			}
+		}
+	}
+	slices.SortFunc(spellings, func(a, b [2]byte) int { return bytes.Compare(a[:], b[:]) })
+	spellings = slices.Compact(spellings)
+	if len(spellings) > len(n.pairs.other)-1 {
+		return false
+	}
+	n.pairs.more = copy(n.pairs.other[1:], spellings) > 0
+	return true
+}
+
+// Weight is greater for needles that are likely to be rarer. It is 0 for one that is
+// everywhere.
+func (n *Needle) Weight() int {
+	if n.any {
+		return 0
+	}
+	return 1 + len(n.part)
+}
+
+// Next returns the first place in b, from an offset on, where the text may be, or -1. It
+// is within the line that has the text. b must not end within a line, unless that line is
+// not read.
+func (n *Needle) Next(b []byte, from int) int {
+	if n.any {
+		if from >= len(b) {
+			return -1
+		}
+		return from
+	}
+	for from < len(b) {
+		i := n.pairs.index(b[from:])
+		if i < 0 {
+			return -1
+		}
+		from += i
+		if n.possible(b, from) {
+			return from
+		}
+		from++
+	}
+	return -1
+}
+
+// possible reports whether the text may be at a place where one of the pairs is.
+func (n *Needle) possible(b []byte, i int) bool {
+	if b[i] == '\\' && b[i+1] == 'u' && n.spells(b[i+2:]) {
+		return true
+	}
+	if slices.Contains(n.pairs.other[1:], [2]byte{b[i], b[i+1]}) && (b[i] != '\\' || b[i+1] != 'u') {
+		return true
+	}
+	start := i - n.at
+	if len(n.part) == 0 || start < 0 || len(b)-start < len(n.part) {
+		return false
+	}
+	b = b[start : start+len(n.part)]
+	if !n.fold {
+		return bytes.Equal(b, n.part)
+	}
+	for i, c := range b {
+		if lower(c) != n.part[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// spells reports whether the hex digits of a \u escape may stand for one of the
+// characters that are looked for.
+func (n *Needle) spells(digits []byte) bool {
+	var r rune
+	for i := range 4 {
+		if i == len(digits) {
+			return true
+		}
+		c := digits[i]
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= lower(c) && lower(c) <= 'f':
+			c = lower(c) - 'a' + 10
+		default:
+			return true // the line is damaged
+		}
+		r = r<<4 | rune(c)
+	}
+	if 0xD800 <= r && r < 0xE000 { // half of a character
+		return slices.ContainsFunc(n.runes, func(r rune) bool { return r > 0xFFFF })
+	}
+	if n.fold {
+		r = Fold(r)
+	}
+	return slices.Contains(n.runes, r)
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
+}
+
+// Fold returns the same character for all that differ only in case: the lower-case letter
+// if there is an ASCII one, else the first in Unicode.
+func Fold(r rune) rune {
+	if r < utf8.RuneSelf {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}
+	first := r
+	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+		first = min(first, next)
+	}
+	if 'A' <= first && first <= 'Z' {
+		first += 'a' - 'A'
+	}
+	return first
+}
+
+func foldText(s string) string {
+	var dst []byte
+	for _, r := range s {
+		dst = utf8.AppendRune(dst, Fold(r))
+	}
+	return string(dst)
+}
+
+// common are the bytes of logs of conversations, the most frequent first.
+const common = " etnaoirs\"ld\\cu,pm:hfg0._1b/-y2v3w45}{68kT79S()AI=E[]CxRP*NLDM`'OBF#Uj+qzW|HG<>VKYQJ;X$ZN&!?%@~^"
+
+var ranks = func() (r [256]uint8) {
+	for i := range r {
+		r[i] = 110
+	}
+	for i := len(common) - 1; i >= 0; i-- {
+		r[common[i]] = uint8(i)
+	}
+	return r
+}()
+
+// rarity is greater for bytes that are rarer in logs.
+func rarity(c byte) int { return int(ranks[c]) }

@@ -1,0 +1,51 @@
+package needle
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestPairs compares the two ways to look for pairs.
+func TestPairs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20000 {
+		b := make([]byte, rng.IntN(200))
+		for i := range b {
+			b[i] = "abcABC\\u\xc5\xbf"[rng.IntN(10)]
+		}
+		p := newPairs()
+		if rng.IntN(2) == 0 {
+			p = pairs{other: [3][2]byte{{'x', 'y'}, {'x', 'y'}, {'x', 'y'}}, more: true}
+		}
+		p.masked("abc\\"[rng.IntN(4)], "abcuz"[rng.IntN(5)], rng.IntN(2) == 0)
+		if rng.IntN(3) == 0 {
+			p.other[1], p.more = [2]byte{0xC5, 0xBF}, true
+		}
+		got, want := p.index(b), -1
+		for i := range max(len(b)-1, 0) {
+			if b[i]|p.firstMask == p.first && b[i+1]|p.secondMask == p.second || bytes.Equal(b[i:i+2], p.other[0][:]) ||
+				bytes.Equal(b[i:i+2], p.other[1][:]) || bytes.Equal(b[i:i+2], p.other[2][:]) {
+				want = i
+				break
+			}
+		}
+		if slow := p.indexSlowly(b); got != want || slow != want {
+			t.Fatalf("in %q: %d and %d, want %d: %+v", b, got, slow, want, p)
+		}
+	}
+}
+
+func BenchmarkNext(b *testing.B) {
+	line := []byte(`{"id":"m2","parent_id":"m1","timestamp":"2025-11-22T10:30:15.120Z","role":"assistant","content":"Let me look at the handlers.\n\nThere are two \"internal\" consumers of the regressions."}` + "\n")
+	text := bytes.Repeat(line, 256<<10/len(line))
+	for _, fold := range []bool{false, true} {
+		n := New("Quizzical task", fold)
+		b.Run(map[bool]string{false: "exact", true: "fold"}[fold], func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				n.Next(text, 0)
+			}
+		})
+	}
+}

@@ -1,0 +1,10 @@
+//go:build !amd64
+
+package needle
+
+const (
+	stride = 32
+	fast   = false
+)
+
+func indexBlocks(*byte, int, *pairs) int { return -1 }

@@ -1,0 +1,231 @@
+package search
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"cortext/schema"
+	"cortext/store"
+)
+
+// A record is a message or a call in which terms occur.
+type record struct {
+	terms     uint64 // the set of terms
+	texts     int    // passages with at least one
+	id        string
+	messageID string
+	isCall    bool
+	number    int // of the message; 0 if none, or on a branch that was left
+
+	// Where to read it again.
+	kind   *kind
+	offset int64
+	held   []passage // if it is not in the conversation's own logs
+}
+
+// A kind is one of the two logs of a conversation, with what its lines are.
+type kind struct {
+	log   *store.Log
+	parse func(line []byte) (record, []passage, error)
+}
+
+func parseMessage(line []byte) (record, []passage, error) {
+	m, err := schema.ParseMessage(line)
+	return record{id: m.ID, messageID: m.ID}, messagePassages(&m), err
+}
+
+func parseTool(line []byte) (record, []passage, error) {
+	t, err := schema.ParseTool(line)
+	return record{id: t.ID, messageID: t.MessageID, isCall: true}, toolPassages(&t), err
+}
+
+// A reading searches the records of one conversation.
+type reading struct {
+	*Query
+	logs  *store.Logs // nil if not all records are in the conversation's own logs
+	kinds []*kind
+}
+
+// newReading opens the logs of a conversation.
+func newReading(q *Query, c *store.Reader) *reading {
+	r := &reading{Query: q}
+	logs, ok := c.OpenLogs()
+	if !ok {
+		return r
+	}
+	r.logs = logs
+	if q.In != Tools {
+		r.kinds = append(r.kinds, &kind{logs.Messages, parseMessage})
+	}
+	if q.In == Tools || q.In == "" {
+		r.kinds = append(r.kinds, &kind{logs.Tools, parseTool})
+	}
+	return r
+}
+
+func (r *reading) close() {
+	if r.logs != nil {
+		_ = r.logs.Close()
+	}
+}
+
+// match completes a record with the terms in its passages. ok is false if there are none.
+func (q *Query) match(r *record, passages []passage) (ok bool) {
+	for _, p := range passages {
+		if q.In.searched(p.place) {
+			if set := q.in(p.text); set != 0 {
+				r.terms |= set
+				r.texts++
+			}
+		}
+	}
+	return r.terms != 0
+}
+
+// records returns the records that count and in which terms occur, in the order of their
+// lines. It may return none if some term neither occurs in them nor is in the set have.
+func (r *reading) records(c *store.Reader, have uint64) ([]record, error) {
+	if r.logs == nil {
+		return r.whole(c)
+	}
+	if rare := r.rarest(have); rare >= 0 && len(r.terms) > 1 {
+		if some, err := r.occurs(rare); err != nil || !some {
+			return nil, err
+		}
+	}
+	var all []record
+	for _, k := range r.kinds {
+		list, err := r.scan(k)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	for i := range all {
+		have |= all[i].terms
+	}
+	if have != r.all() || len(all) == 0 {
+		return nil, nil
+	}
+	return r.counting(all)
+}
+
+// rarest returns the term that is likely to be the rarest of those that are not in a set,
+// or -1.
+func (q *Query) rarest(have uint64) int {
+	best := -1
+	for i, t := range q.terms {
+		if have>>i&1 == 0 && (best < 0 || t.needle.Weight() > q.terms[best].needle.Weight()) {
+			best = i
+		}
+	}
+	return best
+}
+
+// counting returns the records that count, with the numbers of their messages.
+func (r *reading) counting(all []record) ([]record, error) {
+	numbers, err := r.logs.Numbers()
+	if err != nil {
+		return nil, err
+	}
+	calls := &store.Lines{}
+	if slices.ContainsFunc(all, func(f record) bool { return f.isCall }) {
+		if calls, err = r.logs.Calls(); err != nil {
+			return nil, err
+		}
+	}
+	list := all[:0]
+	for _, f := range all {
+		if f.isCall {
+			f.number = numbers.Number(f.messageID, -1)
+			if calls.Counts(f.id, f.offset) {
+				list = append(list, f)
+			}
+		} else if numbers.Counts(f.id, f.offset) {
+			f.number = numbers.Number(f.id, f.offset)
+			list = append(list, f)
+		}
+	}
+	return list, nil
+}
+
+// whole returns the records of a conversation that is in several folders.
+func (r *reading) whole(c *store.Reader) ([]record, error) {
+	msgs, tools, err := c.Whole()
+	if err != nil {
+		return nil, err
+	}
+	var all []record
+	numbers := map[string]int{}
+	for i := range msgs {
+		m := &msgs[i]
+		numbers[m.ID] = m.Number
+		f := record{id: m.ID, messageID: m.ID, number: m.Number, held: messagePassages(m)}
+		if r.match(&f, f.held) {
+			all = append(all, f)
+		}
+	}
+	for i := range tools {
+		t := &tools[i]
+		f := record{id: t.ID, messageID: t.MessageID, isCall: true, number: numbers[t.MessageID], held: toolPassages(t)}
+		if r.match(&f, f.held) {
+			all = append(all, f)
+		}
+	}
+	return all, nil
+}
+
+// hits returns the hits in records: at most this many, of those with most terms.
+func (r *reading) hits(all []record, most int) ([]Hit, error) {
+	byNumber := func(a, b *record) int {
+		return cmp.Or(
+			cmp.Compare(uint(a.number-1), uint(b.number-1)), // those without a number come last
+			strings.Compare(a.messageID, b.messageID),
+			cmp.Compare(bit(a.isCall), bit(b.isCall)),
+			strings.Compare(a.id, b.id),
+		)
+	}
+	places := make([]int, len(all))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortStableFunc(places, func(i, j int) int {
+		return cmp.Or(cmp.Compare(count(all[j].terms), count(all[i].terms)), byNumber(&all[i], &all[j]))
+	})
+	if most > 0 && len(places) > most {
+		places = places[:most]
+	}
+	slices.SortStableFunc(places, func(i, j int) int { return byNumber(&all[i], &all[j]) })
+	if most == 0 {
+		most = math.MaxInt
+	}
+	var hits []Hit
+	for _, i := range places {
+		f := &all[i]
+		passages, err := f.read()
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range passages {
+			if len(hits) < most && r.In.searched(p.place) && r.in(p.text) != 0 {
+				hits = append(hits, Hit{Place: p.place, Message: f.number, MessageID: f.messageID, Excerpt: r.excerpt(p.text)})
+			}
+		}
+	}
+	return hits, nil
+}
+
+// read returns the passages of a record.
+func (f *record) read() (passages []passage, err error) {
+	if f.kind == nil {
+		return f.held, nil
+	}
+	raw, err := f.kind.log.Record(f.offset)
+	if err != nil || raw == nil {
+		return nil, err
+	}
+	_, passages, err = f.kind.parse(raw)
+	return passages, err
+}

@@ -1,0 +1,171 @@
+// Package search searches what was said: titles, summaries, messages, and the inputs and
+// outputs of tool calls.
+//
+// A conversation matches if every term of the query occurs in it, not necessarily in one
+// message. The best come first: those with all terms in title and summary, then those
+// with all terms in one message or call, then those with more hits, then the most recently
+// active.
+//
+// Of the lines with one id only the one that counts is searched. Damaged lines, the
+// model's reasoning and the conversations of sub-agents are not. The texts are as stored,
+// with secrets redacted.
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math/bits"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"cortext/cmd/internal/listing"
+	"cortext/schema"
+	"cortext/store"
+)
+
+// A Source is the conversations of a workspace that are searched.
+type Source struct {
+	Open func(store.Entry) (*store.Conversation, error)
+	Rows []listing.Row
+}
+
+// A Result is a conversation that matches.
+type Result struct {
+	Source int // the index of its source
+	Row    listing.Row
+	Count  int   // texts with at least one term
+	Hits   []Hit // some of them: those with most terms, in the order of the conversation
+
+	named    bool // title and summary have all terms
+	together bool // one record has all terms
+}
+
+// A Hit is a text with at least one term.
+type Hit struct {
+	Place     Place
+	Message   int    // number of the message, as in the payload; 0 if none, or on a branch that was left
+	MessageID string // "" if none
+	Excerpt
+}
+
+// Compare orders results, the best first.
+func (r *Result) Compare(o *Result) int {
+	return cmp.Or(
+		cmp.Compare(bit(o.named), bit(r.named)),
+		cmp.Compare(bit(o.together), bit(r.together)),
+		cmp.Compare(o.Count, r.Count),
+		o.Row.LastActive.Compare(r.Row.LastActive),
+		strings.Compare(o.Row.Path, r.Row.Path),
+	)
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Run searches conversations and calls found with each one that matches, as soon as it is
+// found, from one goroutine at a time. A result has at most this many hits in messages and
+// calls; 0 means all. The error joins those of the conversations that could not be read;
+// the others are searched all the same.
+func (q *Query) Run(ctx context.Context, sources []Source, hits int, found func(*Result)) error {
+	type job struct{ source, row int }
+	var jobs []job
+	for s := range sources {
+		for r := range sources[s].Rows {
+			jobs = append(jobs, job{s, r})
+		}
+	}
+	var next atomic.Int64
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	var errs []error
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(jobs)) && ctx.Err() == nil; i = next.Add(1) - 1 {
+				j := jobs[i]
+				r, err := q.conversation(sources[j.source], &sources[j.source].Rows[j.row], hits)
+				mu.Lock()
+				if err != nil && !errors.Is(err, store.ErrNotFound) { // it may be removed meanwhile
+					errs = append(errs, err)
+				}
+				if r != nil {
+					r.Source = j.source
+					found(r)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
+// all is the set of all terms.
+func (q *Query) all() uint64 { return ^uint64(0) >> (64 - len(q.terms)) }
+
+// in returns the set of terms that occur in a text.
+func (q *Query) in(text string) (set uint64) {
+	for i, t := range q.terms {
+		if at, _ := t.find(text, 0); at >= 0 {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+// conversation searches one conversation. The result is nil if it does not match.
+func (q *Query) conversation(from Source, row *listing.Row, hits int) (*Result, error) {
+	e := store.Entry{Path: row.Path, Waiting: row.Waiting, Twins: row.Twins}
+	if e.Waiting {
+		e.Session = &schema.Session{ID: row.ID}
+	}
+	c, err := from.Open(e)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	reading := newReading(q, &c.Reader)
+	defer reading.close()
+	return q.among(row, reading, &c.Reader, hits)
+}
+
+// among searches the title, the summary and the records of a conversation.
+func (q *Query) among(row *listing.Row, reading *reading, c *store.Reader, hits int) (*Result, error) {
+	r := &Result{Row: *row}
+	have := uint64(0)
+	if q.In == "" {
+		for _, p := range []passage{{InTitle, row.Title}, {InSummary, row.Summary}} {
+			if set := q.in(p.text); set != 0 {
+				have |= set
+				r.together = r.together || set == q.all()
+				r.Count++
+				r.Hits = append(r.Hits, Hit{Place: p.place, Excerpt: q.excerpt(p.text)})
+			}
+		}
+		r.named = have == q.all()
+	}
+	records, err := reading.records(c, have)
+	if err != nil {
+		return nil, err
+	}
+	for i := range records {
+		have |= records[i].terms
+		r.together = r.together || records[i].terms == q.all()
+		r.Count += records[i].texts
+	}
+	if have != q.all() {
+		return nil, nil
+	}
+	more, err := reading.hits(records, hits)
+	r.Hits = append(r.Hits, more...)
+	return r, err
+}
+
+// count returns the number of terms in a set.
+func count(set uint64) int { return bits.OnesCount64(set) }
