@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cortext/cmd/internal/git"
+	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/workspace"
 	"cortext/store"
 )
@@ -14,7 +15,7 @@ import (
 // discover captures conversations that no hook has reported, before a command that may
 // mean one of them. It reports what cannot be read.
 func (a *app) discover(ctx context.Context, w *opened) error {
-	if w.Config.Autosave == workspace.AutosaveOff {
+	if w.Config.Autosave == settings.AutosaveOff {
 		return nil // only a stop captures
 	}
 	return a.discoverAll(ctx, w)

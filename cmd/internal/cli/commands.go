@@ -37,6 +37,7 @@ var commands = []struct {
 	{"unarchive", unarchiveCommand},
 	{"prune", pruneCommand},
 	{"current", currentCommand},
+	{"config", configCommand},
 	{"trust", trustCommand},
 	{"check", checkCommand},
 	{"version", versionCommand},

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cortext/cmd/internal/install"
+	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 )
@@ -58,15 +59,15 @@ wrote and keeps your edits.`,
 // check requires values that init knows, and settings only for a new workspace.
 func (o initOptions) check(isNew bool) error {
 	for _, f := range []struct{ name, value, one, other string }{
-		{"commit", o.commit, workspace.CommitStop, workspace.CommitOff},
-		{"capture", o.capture, workspace.CaptureCommands, workspace.CaptureAll},
+		{"commit", o.commit, settings.CommitStop, settings.CommitOff},
+		{"capture", o.capture, settings.CaptureCommands, settings.CaptureAll},
 	} {
 		switch {
 		case f.value == "":
 		case f.value != f.one && f.value != f.other:
 			return &usageError{fmt.Sprintf("--%s is %q, not %s or %s", f.name, f.value, f.one, f.other), ""}
 		case !isNew && !o.dryRun:
-			return &usageError{"--" + f.name + " is for a new workspace", "change " + f.name + " in " + workspace.ConfigFile}
+			return &usageError{"--" + f.name + " is for a new workspace", "change " + f.name + " in " + settings.WorkspaceFile}
 		}
 	}
 	return nil
@@ -267,8 +268,8 @@ func (r *initRun) ask() (err error) {
 		yes      string
 		question string
 	}{
-		{len(r.agents) > 0, &r.capture, workspace.CaptureAll, "Capture all sessions, not only /workspace ones?"},
-		{true, &r.commit, workspace.CommitStop, "Commit each conversation's folder when it is stopped?"},
+		{len(r.agents) > 0, &r.capture, settings.CaptureAll, "Capture all sessions, not only /workspace ones?"},
+		{true, &r.commit, settings.CommitStop, "Commit each conversation's folder when it is stopped?"},
 	} {
 		if !q.applies || *q.setting != "" {
 			continue

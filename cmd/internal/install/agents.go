@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"cortext/cmd/internal/capture"
+	"cortext/cmd/internal/settings"
 	"cortext/cmd/internal/workspace"
 	"cortext/inject"
 	"cortext/schema/prompt"
@@ -25,7 +26,7 @@ func New(ws *workspace.Workspace) Installer { return Installer{ws} }
 
 // IsNew reports whether dir is not a workspace yet.
 func IsNew(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(workspace.ConfigFile)))
+	_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(settings.WorkspaceFile)))
 	return errors.Is(err, fs.ErrNotExist)
 }
 
@@ -113,7 +114,7 @@ func (i Installer) Apply(changes []inject.Change) error {
 			continue
 		}
 		if at, ok := strings.CutPrefix(c.Path, homePrefix); ok {
-			if err := writeHome(filepath.Join(i.ws.Env.Machine.Home, filepath.FromSlash(at)), []byte(c.Text)); err != nil {
+			if err := atomicfile.WriteLinked(filepath.Join(i.ws.Env.Machine.Home, filepath.FromSlash(at)), []byte(c.Text)); err != nil {
 				return err
 			}
 			continue
@@ -137,27 +138,4 @@ func readHome(file string) (text string, ok bool, err error) {
 		return "", false, nil
 	}
 	return string(b), err == nil, err
-}
-
-// writeHome creates or replaces a file of the user's settings. A symbolic link stays a
-// link, because some users keep their settings elsewhere.
-func writeHome(file string, data []byte) error {
-	perm := fs.FileMode(0o600)
-	if real, err := filepath.EvalSymlinks(file); err == nil {
-		file = real
-		info, err := os.Stat(file)
-		if err != nil {
-			return err
-		}
-		perm = info.Mode().Perm()
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
-	}
-	dir, err := os.OpenRoot(filepath.Dir(file))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return atomicfile.Write(dir, filepath.Base(file), data, perm, ".")
 }
