@@ -257,6 +257,7 @@ func (c *contractRun) json() {
 		"unarchive api --json",
 		"stop api --json",
 		"sync --json",
+		"config --json",
 		"trust --json",
 		"version --json",
 	} {

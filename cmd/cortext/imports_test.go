@@ -106,7 +106,7 @@ var rules = map[string]rule{
 		why: "a workspace and what the user decides about it: no transcript, no capture, no command line",
 	},
 	"cortext/cmd/internal/organise": {
-		ours: []string{"cortext/cmd/internal/workspace", "cortext/schema", "cortext/schema/rawjson", "cortext/store"},
+		ours: []string{"cortext/cmd/internal/git", "cortext/cmd/internal/workspace", "cortext/schema", "cortext/schema/rawjson", "cortext/store"},
 		why:  "what people say about conversations: no transcript, no printing",
 	},
 	"cortext/cmd/internal/worktrees": {
@@ -175,7 +175,7 @@ var rules = map[string]rule{
 		why:     "starts agents and cleans up after them: no cobra, no questions, no single agent",
 	},
 	"cortext/cmd/internal/hook": {
-		ours: []string{"cortext/cmd/internal/settings", "cortext/cmd/internal/binding", "cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/payload",
+		ours: []string{"cortext/cmd/internal/organise", "cortext/cmd/internal/settings", "cortext/cmd/internal/binding", "cortext/cmd/internal/capture", "cortext/cmd/internal/compact", "cortext/cmd/internal/lifecycle", "cortext/cmd/internal/payload",
 			"cortext/cmd/internal/shown", "cortext/cmd/internal/slash", "cortext/cmd/internal/workspace", "cortext/inject", "cortext/schema", "cortext/store"},
 		why: "what an agent waits for: no cobra, no HTTP, no single agent, no launch",
 	},
