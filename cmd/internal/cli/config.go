@@ -218,7 +218,7 @@ func (l located) changed(on screen, name string, user bool) error {
 	case from == settings.FromUser && !user:
 		fmt.Fprintf(on.errw, "your own %s overrides it: %s is %s\n", visible(v.Origin.File), name, v.Text)
 	}
-	if v.Installed {
+	if v.Installed == settings.FromUser || v.Installed == settings.FromWorkspace && !user {
 		fmt.Fprintln(on.errw, "cortext init puts it into the agents' files")
 	}
 	return nil

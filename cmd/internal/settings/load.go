@@ -37,7 +37,9 @@ type Value struct {
 	Allowed string // the values, in words
 	Origin  Origin
 
-	Installed bool // cortext init puts the value into the agents' files
+	// Installed says whose value cortext init puts into the agents' files: FromWorkspace,
+	// FromUser for the value that applies to the user, or "" for none.
+	Installed Layer
 }
 
 // A Guarded is a value in a workspace's file that applies only if the user trusts it.
@@ -59,6 +61,7 @@ type Sources struct {
 // A Loaded holds the settings and what there is to say about them.
 type Loaded struct {
 	Config   Config
+	Shared   Config    // without the user's own settings: what committed files may depend on
 	Values   []Value   // all settings
 	Guarded  []Guarded // those in the workspace's file, trusted or not
 	Warnings []string
@@ -73,6 +76,7 @@ func Load(s Sources) *Loaded {
 	l.Config = Default()
 	defaults := l.Config
 	l.file(FromWorkspace, s.Workspace, s.Trusts)
+	l.Shared = l.Config
 	l.file(FromUser, s.User, nil)
 	l.environment(s.Getenv)
 	l.withheld()

@@ -20,7 +20,7 @@ type setting struct {
 
 	guarded   []string // values that a workspace may choose only for users who trust it
 	why       string   // what such a value does
-	installed bool     // init puts the value into the agents' files
+	installed Layer    // see [Value.Installed]
 }
 
 // table returns all settings, in the order in which they are shown.
@@ -34,8 +34,8 @@ func (c *Config) table() []setting {
 		choice("capture", &c.Capture, CaptureCommands, CaptureAll),
 		choice("autosave", &c.Autosave, AutosaveTurn, AutosavePause, AutosaveOff),
 		number("idle_minutes", &c.IdleMinutes, 0, maxNumber),
-		number("remind_turns", &c.RemindTurns, 0, maxNumber).install(),
-		toggle("after_tool", &c.AfterTool, "on", "off").install(),
+		number("remind_turns", &c.RemindTurns, 0, maxNumber).install(FromWorkspace),
+		toggle("after_tool", &c.AfterTool, "on", "off").install(FromUser),
 		number("debounce_ms", &c.DebounceMS, 10, 60_000),
 		number("interval_s", &c.IntervalS, 1, maxNumber),
 		number("context_window", &c.ContextWindow, 0, maxNumber),
@@ -61,8 +61,8 @@ func (s setting) guard(why string, values ...string) setting {
 	return s
 }
 
-func (s setting) install() setting {
-	s.installed = true
+func (s setting) install(of Layer) setting {
+	s.installed = of
 	return s
 }
 

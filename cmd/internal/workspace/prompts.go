@@ -30,7 +30,7 @@ func ValidType(typ string) bool { return typ != "" && store.Slug(typ) == typ }
 // workspace, which come first.
 type Prompts struct {
 	store  *store.Store
-	config *settings.Config
+	config *settings.Config // that of the workspace: prompts are committed, and the same for all users
 }
 
 // Check returns an error if a new conversation cannot be of type typ, because neither
