@@ -126,9 +126,11 @@ func (f File) update(change func(text []byte) ([]byte, error)) error {
 	if errors.Is(err, filelock.ErrHeld) || errors.As(err, new(*store.LockedError)) {
 		return fmt.Errorf("%s is being changed by another cortext: try again", f.Name)
 	}
-	var broken *BrokenError
-	if err == nil || errors.As(err, &broken) {
+	switch {
+	case err == nil || errors.As(err, new(*BrokenError)):
 		return err
+	case errors.As(err, new(*sizeError)):
+		return fmt.Errorf("%s %w: shorten it first", f.Name, err)
 	}
 	return fmt.Errorf("%s cannot be changed: %w", f.Name, err)
 }
